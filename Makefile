@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# The user's entry. `make help` lists the targets. How things are built lives
+# in scripts/mk/, one file for each kind of thing; who may link whom comes from
+# scripts/rooms.txt. Everything built goes to build/.
+
+V       ?= 0
+B       ?= build
+PREFIX  ?= /usr/local
+prefix  ?= $(PREFIX)
+bindir  ?= $(prefix)/bin
+sbindir ?= $(prefix)/sbin
+libdir  ?= $(prefix)/lib
+datadir ?= $(prefix)/share
+mandir  ?= $(datadir)/man
+includedir ?= $(prefix)/include
+DESTDIR ?=
+
+CC      ?= gcc
+ifeq ($(origin CC),default)
+CC      := gcc
+endif
+CLANG   ?= clang-14
+CFLAGS  ?= -O2 -g
+LDFLAGS ?=
+
+MAKEFLAGS += --no-print-directory --no-builtin-rules
+ifeq ($(V),0)
+Q := @
+say = @printf '  %-8s%s\n' '$(1)' '$(2)';
+else
+Q :=
+say :=
+endif
+
+.SUFFIXES:
+.SECONDARY:
+.DELETE_ON_ERROR:
+.PHONY: all help deps clean FORCE
+.DEFAULT_GOAL := all
+
+all: programs libs ptx
+	@if [ -e Kbuild ]; then $(MAKE) modules; fi
+
+include scripts/mk/engine.mk
+include scripts/mk/client.mk
+include scripts/mk/module.mk
+include scripts/mk/install.mk
+include scripts/mk/check.mk
+
+help:
+	@echo 'make                 programs, libraries, PTX and the kernel module, under $(B)/'
+	@echo 'make demo            the whole path in a VM: packages, build, boot, run, measure'
+	@echo 'make demo HOST=1     the same on this machine (it loads gpuemu.ko)'
+	@echo 'make check           every test and check; the last line is the count'
+	@echo 'make vm CMD="..."    run a command as root in the VM, module and daemon ready'
+	@echo '                     (FILES="PATH..." puts more files there, MODULE_ARGS="vram_mb=8")'
+	@echo 'make modules         gpuemu.ko for KVER ($(KVER))'
+	@echo 'make install         to $$(DESTDIR)$$(prefix), prefix=$(prefix)'
+	@echo 'make deps            install the Debian packages that are missing (root)'
+	@echo 'make clean           remove what was built (distclean: the fetched kernel too)'
+	@echo
+	@echo 'make room-ROOM       one room of the engine alone: $(ROOMS)'
+	@echo 'make test-ROOM       the unit tests of one room (also: daemon, libgpuemu, tools, workloads)'
+	@echo 'make programs|libs|ptx|tests-kernel'
+	@echo 'make check-style | check-unit | check-vm   parts of check'
+	@echo
+	@echo 'V=1 prints the commands. CC, CLANG, CFLAGS, LDFLAGS, KVER, B as usual.'
+
+# Packages are asked for once; the stamp makes it free afterwards.
+$(B)/deps-%.stamp: scripts/deps.sh
+	$(Q)mkdir -p $(@D)
+	$(Q)scripts/deps.sh $* >&2
+	$(Q)touch $@
+
+deps:
+	$(Q)scripts/deps.sh build vm check
+
+.PHONY: demo vm
+demo:
+	@scripts/demo.sh $(if $(filter 1 y yes,$(HOST)),--host)
+
+# The command's text reaches the shell of the VM as it was typed.
+vm: export GPUEMU_VM_CMD := $(value CMD)
+vm:
+	@$(MAKE) vm-ready >&2
+	@tests/vm/run.sh $(foreach f,$(FILES),--file '$(f)') $(if $(MODULE_ARGS),--module-args '$(MODULE_ARGS)') --shell
+
+# The kernel that the VM boots is not built here but fetched; clean keeps it.
+.PHONY: distclean
+clean:
+	$(Q)[ ! -d $(B) ] || find $(B) -mindepth 1 -maxdepth 1 ! -name vm -exec rm -rf {} +
+	$(Q)[ ! -d $(B)/vm ] || find $(B)/vm -mindepth 1 -maxdepth 1 ! -name kernel -exec rm -rf {} +
+distclean:
+	$(Q)rm -rf $(B)

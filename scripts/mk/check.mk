@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# Tests. Unit tests are cmocka programs built with ASan and UBSan; a test of a
+# room links that room and what the room may know, nothing else. Kernel tests
+# are kselftest programs that run in the VM. `make check` runs tests/check.d/.
+
+# --- unit tests -----------------------------------------------------------------
+UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
+UNIT := $(UNIT_SRC:tests/unit/%.c=$(B)/tests/unit/%)
+unit_room = $(word 2,$(subst _, ,$(notdir $(1))))
+DEPS += $(UNIT:=.d)
+
+# The archives a test program of room $(1) may link.
+asan_libs = $(patsubst %,$(B)/asan/lib/rooms/%.a,$(call live_closure,$(1)))
+LIB_UNIT_OBJ = $(LIB_ASAN_OBJ)
+TOOL_UNIT_OBJ = $(filter-out %/tools/main.o,$(TOOL_ASAN_OBJ)) $(TOOL_PTX_OBJ)
+DAEMON_UNIT_OBJ = $(patsubst %.c,$(B)/asan/obj/%.o,$(filter-out %/main.c,$(DAEMON_SRC)))
+$(DAEMON_UNIT_OBJ): CPPFLAGS += $(DATADIR_DEF)
+DEPS += $(DAEMON_UNIT_OBJ:.o=.d)
+unit_parts = $(if $(filter daemon,$(1)),$(DAEMON_UNIT_OBJ) $(ASAN_ROOM_LIBS),$(if $(filter libgpuemu,$(1)),$(LIB_UNIT_OBJ) $(ASAN_ROOM_LIBS),\
+	$(if $(filter tools workloads,$(1)),$(TOOL_UNIT_OBJ) $(LIB_UNIT_OBJ) $(ASAN_ROOM_LIBS),\
+	$(call asan_libs,$(1)))))
+unit_uapi = $(if $(filter service libgpuemu,$(1)),-Iinclude/uapi)
+
+define unit_rule
+$(1): tests/unit/$(notdir $(1)).c $$(call unit_parts,$(2)) | $$(B)/deps-check.stamp
+	@mkdir -p $$(@D)
+	$$(call say,TEST,$$@) $$(CC) $$(STD) $$(WARN) -Idaemon -Iinclude $(call unit_uapi,$(2)) \
+		$$(if $$(filter tools workloads libgpuemu,$(2)),-Itools -Iworkloads -Ilibgpuemu $$(NL_CFLAGS)) $$(DATADIR_DEF) \
+		$$(ASAN) $$(DEPGEN) -MF $$@.d -o $$@ $$< \
+		-Wl,--start-group $$(filter %.o %.a,$$^) -Wl,--end-group -Wl,--as-needed -lcmocka $$(TOOL_LDLIBS)
+UNIT_$(2) += $(1)
+endef
+$(foreach t,$(UNIT),$(eval $(call unit_rule,$(t),$(call unit_room,$(t)))))
+
+# make test-ROOM builds and runs that room's tests, however broken others are.
+.PHONY: unit
+unit: $(UNIT)
+TESTABLE := $(ROOMS) daemon libgpuemu tools workloads
+.PHONY: $(TESTABLE:%=test-%)
+$(foreach r,$(TESTABLE),$(eval test-$(r): $$(UNIT_$(r)) $$(PTX)))
+$(TESTABLE:%=test-%): test-%:
+	$(Q)for t in $(UNIT_$*); do echo "# $$t"; timeout 120 $$t || exit 1; done
+
+# --- kernel tests ---------------------------------------------------------------
+KTEST_SRC := $(sort $(wildcard tests/kernel/*.c))
+KTEST := $(KTEST_SRC:tests/kernel/%.c=$(B)/tests/kernel/%)
+KTEST_LIB := $(sort $(wildcard tests/kernel/lib/*.c))
+DEPS += $(KTEST:=.d)
+$(B)/kselftest/kselftest_harness.h: scripts/kselftest-headers.sh | $(B)/deps-check.stamp
+	$(call say,EXTRACT,$@) scripts/kselftest-headers.sh $(@D)
+$(B)/tests/kernel/%: tests/kernel/%.c $(KTEST_LIB) $(B)/kselftest/kselftest_harness.h
+	@mkdir -p $(@D)
+	$(call say,TEST,$@) $(CC) $(STD) $(WARN) -isystem $(B)/kselftest -Iinclude/uapi -Iinclude -Itests/kernel \
+		$(CFLAGS) $(DEPGEN) -MF $@.d -o $@ $< $(KTEST_LIB) -luring -lpthread -lm
+# A program of the library and its daemon.
+$(B)/tests/kernel/libgpuemu_%: tests/kernel/libgpuemu_%.c $(B)/lib/libgpuemu.a $(B)/kselftest/kselftest_harness.h
+	@mkdir -p $(@D)
+	$(call say,TEST,$@) $(CC) $(STD) $(WARN) -isystem $(B)/kselftest -Iinclude -Iinclude/uapi -Itests/kernel \
+		$(CFLAGS) $(DEPGEN) -MF $@.d -o $@ $< $(B)/lib/libgpuemu.a $(ENGINE_LDLIBS)
+.PHONY: tests-kernel
+tests-kernel: $(KTEST)
+
+# --- all checks -----------------------------------------------------------------
+.PHONY: check check-style check-unit check-vm vm-ready
+vm-ready: $(B)/deps-build.stamp $(B)/deps-vm.stamp
+	@$(MAKE) all tests-kernel
+
+check:
+	@tests/run.sh
+check-style:
+	@tests/run.sh style layers docs module clean
+check-unit:
+	@tests/run.sh unit
+check-vm:
+	@tests/run.sh runner vm
+
+-include $(DEPS)

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# The engine: one static archive a room, and the daemon that links them.
+# Rooms and their arrows come from scripts/rooms.txt.
+
+# ROOMS, and CLOSURE_<room>: the room and all it may know, in link order.
+-include $(B)/rooms.mk
+$(B)/rooms.mk: scripts/rooms.txt scripts/rooms-mk.awk
+	@mkdir -p $(@D)
+	@awk -f scripts/rooms-mk.awk $< >$@
+
+room_src = $(sort $(shell find daemon/$(1) -name '*.c' 2>/dev/null))
+LIVE_ROOMS := $(foreach r,$(ROOMS),$(if $(call room_src,$(r)),$(r)))
+live_closure = $(filter $(LIVE_ROOMS),$(CLOSURE_$(1)))
+
+WARN   := -Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes \
+	  -Wno-unused-parameter -Wno-missing-field-initializers
+STD    := -std=gnu11 -D_GNU_SOURCE -fno-strict-aliasing
+DEPGEN  = -MMD -MP
+ENGINE_CFLAGS = $(STD) $(WARN) -Idaemon -Iinclude -fPIC -fvisibility=hidden
+ASAN   := -fsanitize=address,undefined -fno-sanitize-recover=all \
+	  -fno-omit-frame-pointer -O1 -g
+
+# The ABI is visible where it may be known, and nowhere else. Speed is asked
+# for where the lanes are.
+$(B)/obj/daemon/service/% $(B)/asan/obj/daemon/service/%: CPPFLAGS += -Iinclude/uapi
+$(B)/obj/daemon/exec/%: CFLAGS += -O3
+# Where installed files are looked for: the tree they were built in, then the
+# installed place. Only the programs and the library know it.
+DATADIR_DEF = -DGPUEMU_DATADIR='"$(CURDIR):$(datadir)/gpuemu"'
+
+$(B)/datadir.stamp: FORCE
+	@mkdir -p $(@D)
+	@echo '$(CURDIR):$(datadir)' | cmp -s - $@ || echo '$(CURDIR):$(datadir)' >$@
+
+$(B)/obj/daemon/%.o: daemon/%.c | $(B)/deps-build.stamp
+	@mkdir -p $(@D)
+	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(ENGINE_CFLAGS) $(CFLAGS) $(DEPGEN) -c -o $@ $<
+
+$(B)/asan/obj/daemon/%.o: daemon/%.c | $(B)/deps-build.stamp
+	@mkdir -p $(@D)
+	$(call say,CC asan,$<) $(CC) $(CPPFLAGS) $(ENGINE_CFLAGS) $(ASAN) $(DEPGEN) -c -o $@ $<
+
+# $(1): a room. Its archive is rebuilt from nothing so that no object of a
+# deleted file stays in it.
+define room_rules
+OBJS_$(1) := $$(patsubst %.c,$$(B)/obj/%.o,$$(call room_src,$(1)))
+ASAN_OBJS_$(1) := $$(patsubst %.c,$$(B)/asan/obj/%.o,$$(call room_src,$(1)))
+$$(B)/lib/rooms/$(1).a: $$(OBJS_$(1))
+	@mkdir -p $$(@D)
+	$$(call say,AR,$$@) rm -f $$@; $$(AR) rcs $$@ $$(OBJS_$(1))
+$$(B)/asan/lib/rooms/$(1).a: $$(ASAN_OBJS_$(1))
+	@mkdir -p $$(@D)
+	$$(call say,AR asan,$$@) rm -f $$@; $$(AR) rcs $$@ $$(ASAN_OBJS_$(1))
+.PHONY: room-$(1)
+room-$(1): $$(if $$(OBJS_$(1)),$$(B)/lib/rooms/$(1).a)
+DEPS += $$(OBJS_$(1):.o=.d) $$(ASAN_OBJS_$(1):.o=.d)
+endef
+$(foreach r,$(ROOMS),$(eval $(call room_rules,$(r))))
+
+ROOM_LIBS := $(patsubst %,$(B)/lib/rooms/%.a,$(call live_closure,ALL))
+ASAN_ROOM_LIBS := $(patsubst %,$(B)/asan/lib/rooms/%.a,$(call live_closure,ALL))
+ENGINE_LDLIBS := -luring -lconfig -ljson-c -lm -lpthread
+
+DAEMON_SRC := $(wildcard daemon/*.c)
+DAEMON_OBJ := $(DAEMON_SRC:%.c=$(B)/obj/%.o)
+$(DAEMON_OBJ): CPPFLAGS += $(DATADIR_DEF)
+$(DAEMON_OBJ): $(B)/datadir.stamp
+DEPS += $(DAEMON_OBJ:.o=.d)
+
+PROGRAMS := $(if $(wildcard daemon/main.c),$(B)/bin/gpuemud)
+$(B)/bin/gpuemud: $(DAEMON_OBJ) $(ROOM_LIBS)
+	@mkdir -p $(@D)
+	$(call say,LD,$@) $(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(DAEMON_OBJ) $(ROOM_LIBS) $(ENGINE_LDLIBS)
+
+.PHONY: rooms
+rooms: $(ROOM_LIBS)

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# The command line: every misuse and failure ends with exit status 2 or 1 and
+# one line on stderr that names what was wrong; help, listings and reports are
+# whole. No module is needed: what a device node can do wrong is tried on files.
+. tests/lib/tap.sh
+
+work=build/check/cli
+rm -rf $work
+mkdir -p $work
+make -j"$(nproc)" programs >$work/build.log 2>&1 ||
+	tap_not_ok 'the programs build' "$(tail -n 20 $work/build.log)"
+gpuemu=build/bin/gpuemu
+unset GPUEMU_BACKEND GPUEMU_DATADIR GPUEMU_VIRT
+
+# refused STATUS TEXT ARGUMENT...: one line on stderr with TEXT in it.
+refused() {
+	want=$1 text=$2
+	shift 2
+	status=0
+	timeout 60 "$gpuemu" "$@" >$work/out 2>$work/err </dev/null || status=$?
+	if [ $status -eq "$want" ] && [ "$(wc -l <$work/err)" -eq 1 ] && grep -qF -e "$text" $work/err; then
+		tap_ok "refused: gpuemu $*"
+	else
+		tap_not_ok "refused: gpuemu $*" "status $status, not $want; stderr, without '$text' or not one line:
+$(head -n 5 $work/err)"
+	fi
+}
+
+# does TEXT ARGUMENT...: exit status 0, nothing on stderr, TEXT on stdout.
+does() {
+	text=$1
+	shift
+	status=0
+	timeout 120 "$gpuemu" "$@" >$work/out 2>$work/err </dev/null || status=$?
+	if [ $status -eq 0 ] && [ ! -s $work/err ] && grep -qF -e "$text" $work/out; then
+		tap_ok "does: gpuemu $*"
+	else
+		tap_not_ok "does: gpuemu $*" "status $status, no '$text' in:
+$(head -n 10 $work/out $work/err)"
+	fi
+}
+
+# --- misuse ------------------------------------------------------------------
+refused 2 "unknown verb 'frobnicate'" frobnicate
+refused 2 'no workload' run
+refused 2 "unknown workload 'nope'; there are: vecadd, reduce, gather, stride" run nope
+refused 2 'unknown option --frob' run vecadd --frob
+refused 2 'unknown option -x' run vecadd -x
+refused 2 '--json needs a value' run vecadd --json
+refused 2 'takes no value' run --help=yes
+refused 2 "unknown backend 'cuda'; there are:" run vecadd --backend cuda
+refused 2 "'clock'; there are: lru, random" run vecadd --evict clock
+refused 2 "'oracle'; there are: none, sequential" run vecadd --prefetch oracle
+refused 2 "'fifo'; there are: lrr, gto" run vecadd --sched fifo
+refused 2 "there are: lrr, gto" run vecadd --set sm.scheduler=fifo
+refused 2 "--vram: paging.vram: '0'" run vecadd --vram 0
+refused 2 "--vram: paging.vram: '-4'" run vecadd --vram -4
+refused 2 'gpu.smms' run vecadd --set gpu.smms=3
+refused 2 'not KEY=VALUE' run vecadd --set gpu.sms
+refused 2 "'maybe'" run vecadd --paging maybe
+refused 2 'n: 0 is outside' run vecadd n=0
+refused 2 "'lots' is not a number" run vecadd n=lots
+refused 2 'it has: n, block' run vecadd width=3
+refused 2 'stand behind its name' run n=5 vecadd
+refused 2 'no-such-gpu' run vecadd --backend sim --config no-such-gpu
+refused 2 'no-such-gpu.conf' run vecadd --backend sim --config $work/no-such-gpu.conf
+refused 2 'one of: fault, migrate' bench
+refused 2 "cannot measure 'love'" bench love
+refused 2 '--count 0' bench fault --count 0
+refused 2 '--batch 257' bench fault --batch 257
+refused 2 "unknown kind 'everything'" list everything
+refused 2 'one kind at a time' list keys configs
+
+# --- failure -----------------------------------------------------------------
+refused 1 "no device $work/gpuemu: load the module" run vecadd --backend kmod --device $work/gpuemu
+refused 1 "no device $work/gpuemu: load the module" bench fault --backend kmod --device $work/gpuemu
+touch $work/plain
+refused 1 "$work/plain is not a gpuemu device" run vecadd --backend kmod --device $work/plain
+refused 1 '2048' run vecadd block=2048 --backend sim
+refused 1 "cannot write $work/no/such" run vecadd n=100 --backend sim --json $work/no/such
+refused 1 'backend sim moves no bytes' bench migrate --backend sim
+
+# Nobody may open a node that is root's.
+box=$(mktemp -d)
+chmod 755 "$box"
+cp $gpuemu "$box/gpuemu"
+touch "$box/node"
+chmod 000 "$box/node"
+nobody=()
+[ "$(id -u)" -ne 0 ] || nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+status=0
+(cd / && "${nobody[@]}" "$box/gpuemu" run vecadd --backend kmod --device "$box/node") >$work/out 2>$work/err || status=$?
+if [ $status -eq 1 ] && [ "$(cat $work/err)" = "gpuemu run: no permission to open $box/node" ]; then
+	tap_ok 'refused: no permission'
+else
+	tap_not_ok 'refused: no permission' "status $status: $(cat $work/err)"
+fi
+rm -rf "$box"
+
+# A reader that goes away, a disk that is full: not done.
+status=0
+$gpuemu list >/dev/full 2>$work/err || status=$?
+if [ $status -eq 1 ] && grep -q 'cannot write' $work/err; then
+	tap_ok 'a full disk is a failure'
+else
+	tap_not_ok 'a full disk is a failure' "status $status: $(cat $work/err)"
+fi
+
+# --- what works ----------------------------------------------------------------
+does 'gpuemu 0.' --version
+does 'usage: gpuemu VERB' --help
+does 'usage: gpuemu run' run --help
+does 'usage: gpuemu list' list --help
+does 'usage: gpuemu bench' bench --help
+does 'verified' run vecadd n=1000 --backend sim
+does '"verified": true' run vecadd n=1000 --backend sim --json -
+does 'verified' run vecadd n=1K reduce n=1K gather n=100 pages=10 stride pages=10 --backend sim --seed 9
+does 'userfaultfd resolve' bench fault --count 100 --backend sim
+does '"far_fault_ns"' bench fault --count 100 --backend sim --json
+does 'vecadd' list workloads
+does 'sequential' list prefetchers
+does '"keys": [' list keys --json
+
+# Each row of the tables is in the listing, each workload and verb in --help.
+for kind in workloads schedulers prefetchers evictors backends; do
+	$gpuemu list $kind >$work/list.$kind 2>&1
+done
+missing=
+listed() { # TABLE KIND
+	for name in $(sed -n 's/^X(\([a-z0-9_]*\)).*/\1/p' "$1"); do
+		grep -qw -e "$name" $work/list."$2" || missing="$missing $1:$name"
+	done
+}
+listed workloads/workloads.def workloads
+listed daemon/sm/sched.def schedulers
+listed daemon/paging/prefetch.def prefetchers
+listed daemon/paging/evict.def evictors
+listed daemon/service/services.def backends
+$gpuemu list configs >$work/list.configs 2>&1
+for config in configs/*.conf; do
+	grep -qw -e "$(basename "$config" .conf)" $work/list.configs || missing="$missing $config"
+done
+for name in $(sed -n 's/^X(\([a-z0-9_]*\)).*/\1/p' tools/verbs.def); do
+	$gpuemu --help | grep -qw -e "$name" || missing="$missing verb:$name"
+done
+if [ -z "$missing" ]; then tap_ok 'every row is listed'; else tap_not_ok 'every row is listed' "$missing"; fi
+
+# Every configuration that is listed can be used.
+for config in $(sed -n 's/^  \([^ ]*\) .*/\1/p' $work/list.configs); do
+	does 'verified' run vecadd n=256 --backend sim --config "$config"
+done
+
+# One workload is an object, several are an array, in order.
+$gpuemu run vecadd n=64 --backend sim --json $work/one.json >$work/one.txt 2>&1
+$gpuemu run stride pages=4 vecadd n=64 --backend sim --json $work/two.json >$work/two.txt 2>&1
+tap_check 'one report is an object' sh -c "head -c 1 $work/one.json | grep -q '{'"
+tap_check 'several are an array' sh -c "head -c 1 $work/two.json | grep -q '\\['"
+tap_check 'in order' sh -c "sed -n 's/.*\"name\": *\"\\(stride\\|vecadd\\)\".*/\\1/p' $work/two.json | uniq | tr '\\n' ' ' | grep -qx 'stride vecadd '"
+tap_check 'the text is there too' grep -q 'vecadd n=64 block=256: verified' $work/one.txt
+tap_done

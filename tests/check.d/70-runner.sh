@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# timeout: 300
+#
+# The test of the tests: what fails, hangs, crashes, skips, falls silent, warns,
+# leaks or panics must turn the runners red, and say why. No VM test means
+# anything unless these pass.
+. tests/lib/tap.sh
+
+fixture=tests/vm/fixtures
+work=build/check/runner
+rm -rf $work
+mkdir -p $work
+
+# --- the TAP reader and tests/run.sh ----------------------------------------
+# sums NAME EXPECTED SCRIPT: the last line of tests/run.sh for one check.
+sums() {
+	rm -rf $work/check.d
+	mkdir $work/check.d
+	printf '# timeout: 2\n%s\n' "$3" >$work/check.d/10-x.sh
+	got=$(CHECK_DIR=$work/check.d CHECK_LOGS=$work/logs tests/run.sh 2>&1)
+	status=$?
+	want_status=1
+	case $2 in *' 0 failed'*) want_status=0 ;; esac
+	if [ "${got##*$'\n'}" = "$2" ] && [ $status -eq $want_status ]; then
+		tap_ok "run.sh: $1"
+	else
+		tap_not_ok "run.sh: $1" "expected '$2' ($want_status), got ($status): $got"
+	fi
+}
+sums 'passes count' '2 passed, 0 failed' 'echo 1..2; echo ok 1 - a; echo ok 2 - b'
+sums 'a failure is red' '1 passed, 1 failed' 'echo 1..2; echo ok 1 - a; echo not ok 2 - b'
+sums 'no plan is red' '1 passed, 1 failed' 'echo ok 1 - a'
+sums 'a short run is red' '1 passed, 1 failed' 'echo 1..2; echo ok 1 - a'
+sums 'a bad exit is red' '1 passed, 1 failed' 'echo 1..1; echo ok 1 - a; exit 7'
+sums 'a crash is red' '1 passed, 1 failed' 'echo 1..1; echo ok 1 - a; kill -SEGV $$'
+sums 'a hang is red' '1 passed, 1 failed' 'echo 1..1; echo ok 1 - a; sleep 60'
+sums 'an empty plan is red' '0 passed, 1 failed' 'echo 1..0'
+echo 'x      no camera' >$work/skips
+export TAP_SKIPS=$work/skips
+sums 'a skip is counted' '1 passed, 0 failed, 1 skipped' \
+	'echo 1..2; echo ok 1 - a; echo "ok 2 - x: b # SKIP no camera here"'
+sums 'nothing but skips is red' '0 passed, 1 failed, 1 skipped' \
+	'echo 1..1; echo "ok 1 - x: b # SKIP no camera here"'
+sums 'a stray skip is red' '1 passed, 1 failed' \
+	'echo 1..2; echo ok 1 - a; echo "ok 2 - x: b # SKIP no mood"'
+unset TAP_SKIPS
+
+# --- the VM harness -----------------------------------------------------------
+kver=$(basename build/vm/kernel/boot/vmlinuz-* | sed 's/^vmlinuz-//')
+module=build/fixture/$kver/tests/vm/fixtures/vmtest.ko
+tap_check 'the fixture module builds' sh -c "
+	scripts/link-tree.sh build/fixture/$kver $fixture/Kbuild $fixture/vmtest.c &&
+	make -s -C /lib/modules/$kver/build M=\$PWD/${module%/*} CONFIG_DEBUG_INFO_BTF_MODULES= modules &&
+	test -e $module"
+vm() { tests/vm/run.sh --module "$module" --fixture $fixture "$@"; }
+
+vm --suite >$work/suite 2>$work/suite.err
+status=$?
+if [ $status -ne 0 ]; then
+	tap_ok 'suite: red'
+else
+	tap_not_ok 'suite: red' "exit status 0 although cases fail"
+fi
+for f in $fixture/cases/*.sh; do
+	name=$(basename "$f" .sh)
+	want=$(sed -n 's/^# expect: //p' "$f")
+	# The notes of a failed case stand after it.
+	grep -A 3 -E "^(not )?ok [0-9]+ - $name: " $work/suite >$work/case
+	if [ -z "$want" ]; then
+		grep -q "^ok [0-9]* - $name: " $work/case && ! grep -q "^not ok [0-9]* - $name: " $work/case
+	else
+		grep -q "^not ok [0-9]* - $name: " $work/case && grep -qF -- "$want" $work/case
+	fi
+	if [ $? -eq 0 ]; then
+		tap_ok "suite: $name"
+	else
+		tap_not_ok "suite: $name" "expected '${want:-only passes}', got: $(cat $work/case)"
+	fi
+done
+
+# command NAME STATUS TEXT ARG...: one boot; TEXT must be on stderr.
+command_is() {
+	name=$1 want=$2 text=$3
+	shift 3
+	vm "$@" >$work/out 2>$work/err
+	status=$?
+	if [ $status -eq "$want" ] && grep -qF -- "$text" $work/err; then
+		tap_ok "command: $name"
+	else
+		tap_not_ok "command: $name" "expected status $want and '$text', got $status: $(cat $work/err)"
+	fi
+}
+command_is 'status, stdout and stderr come through' 3 'to stderr' --no-daemon -- \
+	sh -c 'cat /dev/urandom | head -c 65536 | tee /vm/random; md5sum </vm/random >&2; echo to stderr >&2; exit 3'
+if grep -qF "$(md5sum <$work/out)" $work/err; then
+	tap_ok 'command: stdout is byte-exact'
+else
+	tap_not_ok 'command: stdout is byte-exact' "$(wc -c <$work/out) bytes came"
+fi
+command_is 'a panic is 125, and a forged verdict does not help' 125 'vmtest: as asked' --no-daemon -- \
+	sh -c 'echo "verdict 000 ok" >/dev/ttyS2; echo panic >/sys/module/vmtest/parameters/do'
+command_is 'a warning is 125' 125 'kernel log:' -- sh -c 'echo warn >/sys/module/vmtest/parameters/do'
+export GPUEMU_VM_SLACK=10
+command_is 'a frozen guest is 125, soon' 125 "the VM is stuck: nothing from 'command' in 15 s" \
+	--no-daemon --timeout 5 -- sh -c 'echo freeze >/sys/module/vmtest/parameters/do'
+tap_done

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# timeout: 1800
+#
+# The kernel tests and the VM's shell tests, in one boot; then `make vm` as a user
+# calls it.
+. tests/lib/tap.sh
+
+if ! make -j"$(nproc)" vm-ready >build/check/vm-ready.log 2>&1; then
+	tap_not_ok 'module, programs and kernel tests build' "$(tail -n 30 build/check/vm-ready.log)"
+	tap_done
+	exit 1
+fi
+tests/vm/run.sh --suite >build/check/vm-suite.tap 2>build/check/vm-suite.err
+status=$?
+[ ! -s build/check/vm-suite.err ] || tail -n 20 build/check/vm-suite.err >&2
+# The suite prints our TAP; its cases and notes are taken as they are.
+tap_n=$(grep -c -E '^(not )?ok ' build/check/vm-suite.tap)
+tap_failed=$(grep -c '^not ok ' build/check/vm-suite.tap)
+grep -v '^1\.\.' build/check/vm-suite.tap
+[ "$status" -eq 0 ] || [ "$tap_failed" -gt 0 ] || tap_not_ok 'the suite ran' "status $status: $(tail -n 3 build/check/vm-suite.err)"
+cp build/vm/last/console build/check/vm-suite.console
+
+make vm CMD='echo out; echo "$GPUEMU_VIRT" >&2; ls /dev/gpuemu >&2' >build/check/vm.out 2>build/check/vm.err
+status=$?
+if [ $status -eq 0 ] && [ "$(cat build/check/vm.out)" = out ] && grep -qx /dev/gpuemu build/check/vm.err; then
+	tap_ok "make vm: its stdout is the command's"
+else
+	tap_not_ok "make vm: its stdout is the command's" "status $status: $(cat build/check/vm.out build/check/vm.err)"
+fi
+
+# `make demo HOST=1`, but for the build, on a machine that can be thrown away.
+kver=$(basename build/vm/kernel/boot/vmlinuz-* | sed 's/^vmlinuz-//')
+ko=$PWD/build/kmod/$kver/gpuemu.ko
+tap_check 'the demo on a host loads, runs and unloads' tests/vm/run.sh --no-module --file "$ko" -- \
+	sh -c "sh scripts/demo-host.sh $ko && [ ! -e /sys/module/gpuemu ]"
+tap_done
