@@ -1,0 +1,202 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=dash
+#
+# Process 1 of the VM. Runs the jobs of /vm/jobs one after another, each with a
+# module loaded for it alone, and tells the host what it saw over ttyS2. It
+# judges the kernel; whether a job's output means success is the host's to say.
+#
+# Channels: ttyS0 kernel console, ttyS1 the jobs' stdout, ttyS2 this protocol,
+# ttyS3 the jobs' stderr. Each protocol line starts with the run's nonce:
+#   NONCE boot KERNEL VIRT
+#   NONCE exit JOB STATUS OUT_BYTES ERR_BYTES
+#   NONCE log JOB TEXT            a kernel or daemon log line worth showing
+#   NONCE verdict JOB ok|TEXT
+#   NONCE end
+# A job is a folder with `cmd` (a shell script) and `opts` (shell variables:
+# timeout, module, module_args, daemon, daemon_args).
+
+/bin/busybox mount -t devtmpfs dev /dev
+/bin/busybox mkdir -p /proc /sys /tmp /run /dev/shm /dev/pts
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t tmpfs shm /dev/shm
+mount -t devpts pts /dev/pts
+mount -t debugfs debug /sys/kernel/debug
+mount -t tracefs trace /sys/kernel/tracing
+mount -t cgroup2 cgroup /sys/fs/cgroup
+ip link set lo up
+for t in 1 2 3; do stty raw -echo -hupcl -F /dev/ttyS$t; done
+
+param() { sed -n "s/.*\<$1=\([^ ]*\).*/\1/p" /proc/cmdline; }
+NONCE=$(param vm_nonce)
+GPUEMU_VIRT=$(param vm_virt)
+TREE=$(cat /vm/tree)
+MODULE=$(cat /vm/module)
+export GPUEMU_VIRT
+echo "$GPUEMU_VIRT" >/etc/gpuemu-virt
+PATH=$TREE/build/bin:$TREE/build/tests/kernel:/bin:/sbin:/usr/bin
+[ ! -n "$(cat /vm/fixture)" ] || PATH=$TREE/$(cat /vm/fixture)/bin:$PATH
+export PATH
+export HOME=/root
+cd "$TREE" || cd /
+
+# A job may write anything anywhere; what it must not do is say how it went.
+exec 9>/dev/ttyS2
+rm /dev/ttyS2
+touch /vm/cmdline
+mount --bind /vm/cmdline /proc/cmdline
+tell() { echo "$NONCE $*" >&9; }
+
+dmesg -n 8
+echo 30 >/proc/sys/kernel/hung_task_timeout_secs
+echo 1 >/proc/sys/kernel/panic_on_oops
+
+BAD='WARNING: |BUG: |Oops|KASAN|KCSAN|KFENCE|UBSAN|Call Trace|possible recursive locking'
+BAD="$BAD|possible circular|possible irq lock|inconsistent lock|suspicious RCU|held lock freed"
+BAD="$BAD|blocked for more than|self-detected stall|detected stalls|soft lockup|hard LOCKUP"
+BAD="$BAD|refcount_t|scheduling while atomic|sleeping function|general protection|Bad page"
+BAD="$BAD|corruption|Bad rss-counter|still has locks|unreferenced object|objects remaining"
+
+# fail TEXT: the first thing that went wrong is the verdict.
+fail() { [ -n "$verdict" ] || verdict=$*; }
+
+show() { # FILE PREFIX: the last lines of a log, to the host
+	tail -n 20 "$1" | while IFS= read -r line; do tell "log $job $2$line"; done
+}
+
+wait_for() { # SECONDS CONDITION...
+	n=$(($1 * 10))
+	shift
+	while ! "$@"; do
+		n=$((n - 1))
+		[ $n -gt 0 ] || return 1
+		usleep 100000
+	done
+}
+
+attached() { grep -q '^gpuemud: attached' /vm/run/daemon.log || gone $daemon_pid; }
+gone() { # a zombie has gone too
+	case $(sed -n 's/^State:[^A-Z]*\(.\).*/\1/p' "/proc/$1/status" 2>/dev/null) in
+	'' | Z) return 0 ;;
+	esac
+	return 1
+}
+unloaded() { rmmod "$MODULE" 2>/vm/run/rmmod.err; }
+
+drained() { gone $tee_out && gone $tee_err; }
+
+# Everything but the daemon, the pipes to the host and the kernel's threads.
+kill_strays() {
+	for p in /proc/[0-9]*; do
+		case $(tr '\0' ' ' <"$p/cmdline" 2>/dev/null) in
+		'' | 'tee /dev/ttyS'* | 'wc -c '*) continue ;;
+		esac
+		case ${p#/proc/} in
+		1 | "$daemon_pid") ;;
+		*) kill -9 "${p#/proc/}" ;;
+		esac
+	done 2>/dev/null
+}
+
+start_daemon() {
+	# shellcheck disable=SC2086
+	gpuemud $daemon_args >/vm/run/daemon.log 2>&1 9>&- &
+	daemon_pid=$!
+	wait_for 20 attached 2>/dev/null || fail 'gpuemud did not attach in 20 s'
+	gone $daemon_pid && fail 'gpuemud ended before it attached'
+	[ -z "$verdict" ] || show /vm/run/daemon.log 'gpuemud: '
+}
+
+stop_daemon() {
+	if gone $daemon_pid; then
+		wait $daemon_pid
+		fail "gpuemud died (status $?)"
+	else
+		kill -TERM $daemon_pid
+		if wait_for 10 gone $daemon_pid; then
+			wait $daemon_pid
+			status=$?
+			[ $status -eq 0 ] || fail "gpuemud ended with status $status on SIGTERM"
+		else
+			fail 'gpuemud did not end in 10 s on SIGTERM'
+			kill -9 $daemon_pid
+		fi
+	fi
+	[ -z "$verdict" ] || show /vm/run/daemon.log 'gpuemud: '
+}
+
+# The command's output goes through tee: the host gets the bytes and, over the
+# protocol, how many there were.
+run_command() {
+	rm -f /vm/run/out /vm/run/err
+	mkfifo /vm/run/out /vm/run/err
+	tee /dev/ttyS1 </vm/run/out 9>&- | wc -c >/vm/run/out.n &
+	tee_out=$!
+	tee /dev/ttyS3 </vm/run/err 9>&- | wc -c >/vm/run/err.n &
+	tee_err=$!
+	rm -f /vm/run/done
+	timeout -s KILL "$timeout" sh -c "sh /vm/jobs/$job/cmd; s=\$?; : >/vm/run/done; exit \$s" \
+		</dev/null >/vm/run/out 2>/vm/run/err 9>&-
+	status=$?
+	if [ ! -e /vm/run/done ]; then
+		fail "no end after $timeout s"
+		echo w >/proc/sysrq-trigger
+	fi
+	# Whatever the command left behind would keep the pipes open.
+	wait_for 1 drained || kill_strays
+	wait_for 10 drained || fail 'the output did not end'
+}
+
+count() { cat "/vm/run/$1.n" 2>/dev/null || echo 0; }
+
+run_job() {
+	job=$1
+	verdict=
+	timeout=300 module=1 module_args='' daemon=1 daemon_args=''
+	# shellcheck source=/dev/null
+	. "/vm/jobs/$job/opts"
+	rm -rf /vm/run
+	mkdir /vm/run
+	echo "vm: job $job begin" >/dev/kmsg
+	if [ "$module" = 1 ]; then
+		# shellcheck disable=SC2086
+		insmod "/vm/$MODULE.ko" $module_args 2>/vm/run/insmod.err ||
+			fail "insmod $MODULE.ko $module_args: $(head -n 1 /vm/run/insmod.err)"
+	fi
+	[ -n "$verdict" ] || [ "$daemon" = 0 ] || start_daemon
+	status=125
+	[ -n "$verdict" ] || run_command
+	[ "$daemon" = 0 ] || [ -z "$daemon_pid" ] || stop_daemon
+	daemon_pid=
+	kill -9 -1 2>/dev/null
+	if [ "$module" = 1 ] && [ -d "/sys/module/$MODULE" ]; then
+		if ! wait_for 5 unloaded; then
+			fail "rmmod: $(head -n 1 /vm/run/rmmod.err)"
+		elif dmesg | grep -q "vm: job $job begin"; then
+			objects=$(dmesg | sed -n "/vm: job $job begin/,\$s/.*$MODULE: live objects: //p" | tail -n 1)
+			case $objects in
+			'') fail 'the module printed no live-object line on unload' ;;
+			*total=0) ;;
+			*) fail "the module leaks: $objects" ;;
+			esac
+		fi
+	fi
+	dmesg >/vm/run/dmesg
+	grep -q "vm: job $job begin" /vm/run/dmesg || fail 'the kernel log was cleared'
+	sed "1,/vm: job $job begin/d" /vm/run/dmesg | grep -E "$BAD" >/vm/run/bad && {
+		fail "kernel log: $(head -n 1 /vm/run/bad)"
+		show /vm/run/bad 'kernel: '
+	}
+	tell "exit $job $status $(count out) $(count err)"
+	tell "verdict $job ${verdict:-ok}"
+} 2>>/dev/console
+
+tell "boot $(uname -r) $GPUEMU_VIRT"
+for j in /vm/jobs/*; do
+	run_job "${j##*/}"
+done
+tell end
+exec 9>&-
+# Close the lines before the machine goes; closing waits for the last byte.
+reboot -f

@@ -1,0 +1,281 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Runs a command, or a suite of tests, as root in a VM: the Debian kernel in
+# QEMU with gpuemu.ko loaded and gpuemud attached. Nothing counts as success
+# but evidence: what the VM says over a channel of its own, with this run's
+# nonce, about the exit, the kernel log, rmmod and the live objects.
+set -uo pipefail
+
+usage() {
+	cat <<'EOF'
+usage: tests/vm/run.sh [OPTION...] -- COMMAND [ARG...]
+       tests/vm/run.sh [OPTION...] --shell        (the text in $GPUEMU_VM_CMD)
+       tests/vm/run.sh [OPTION...] --suite [NAME...]
+  --timeout S         the command's time, 300 s if not given
+  --no-daemon         do not start gpuemud
+  --no-module         do not load gpuemu.ko (implies --no-daemon)
+  --module FILE       load this module instead
+  --module-args ARGS  its parameters, as 'vram_mb=64'
+  --daemon-args ARGS  gpuemud's options
+  --mem MB, --smp N   the VM's size, 2048 and 2 if not given
+  --file FILE         put FILE into the VM too, at the same path
+  --fixture DIR       the harness' own test: the suite is DIR/cases/*.sh, and
+                      programs are looked for in DIR/bin first
+  --log FILE          keep the kernel's console log there
+  --suite             every test of build/tests/kernel/ and tests/vm/suite.d/,
+                      or those named; prints TAP
+stdout and stderr are the command's. Exit status: the command's, or 125 after
+one line that says what the harness found: no end in time, a panic, a dirty
+kernel log, a module that does not unload or leaks.
+EOF
+}
+
+here=$(cd "$(dirname "$0")" && pwd)
+tree=$(cd "$here/../.." && pwd)
+cwd=$PWD
+cd "$tree" || exit 125
+die() { echo "vm: $*" >&2; exit 125; }
+misuse() { echo "vm: $*" >&2; usage >&2; exit 2; }
+quote() { printf "'%s' " "${1//\'/\'\\\'\'}"; }
+
+timeout=300 module=1 daemon=1 module_args='' daemon_args='' mem=2048 smp=2 mode=command
+ko='' log='' fixture='' files=() names=()
+while [ $# -gt 0 ]; do
+	case $1 in
+	--timeout | --module | --module-args | --daemon-args | --mem | --smp | --file | --fixture | --log)
+		[ $# -ge 2 ] || misuse "$1 needs a value" ;;
+	esac
+	case $1 in
+	--timeout) timeout=$2; shift ;;
+	--no-daemon) daemon=0 ;;
+	--no-module) module=0 daemon=0 ;;
+	--module) ko=$(cd "$cwd" && realpath "$2"); shift ;;
+	--module-args) module_args=$2; shift ;;
+	--daemon-args) daemon_args=$2; shift ;;
+	--mem) mem=$2; shift ;;
+	--smp) smp=$2; shift ;;
+	--file) files+=("$(cd "$cwd" && realpath "$2")"); shift ;;
+	--fixture) fixture=$2; shift ;;
+	--log) log=$(cd "$cwd" && realpath -m "$2"); shift ;;
+	--shell) mode=shell ;;
+	--suite) mode=suite ;;
+	--help) usage; exit ;;
+	--) shift; break ;;
+	-*) misuse "unknown option $1" ;;
+	*) break ;;
+	esac
+	shift
+done
+case $timeout$mem$smp in *[!0-9]*) misuse '--timeout, --mem and --smp take numbers' ;; esac
+[ $mode != command ] || [ $# -gt 0 ] || misuse 'no command'
+[ $mode != shell ] || [ -n "${GPUEMU_VM_CMD:-}" ] || misuse "no command: make vm CMD='...'"
+[ $mode != suite ] || names=("$@")
+
+kernel=$(find build/vm/kernel/boot -name 'vmlinuz-*' 2>/dev/null | sort -V | tail -n 1)
+[ -n "$kernel" ] || die 'no kernel to boot; scripts/deps.sh vm fetches it'
+kver=${kernel##*/vmlinuz-}
+[ -n "$ko" ] || ko=build/kmod/$kver/gpuemu.ko
+[ $module = 0 ] || [ -e "$ko" ] || die "no $ko; make modules builds it"
+for f in "${files[@]}"; do
+	[ -e "$f" ] || die "no file $f"
+done
+
+run=$(mktemp -d "$tree/build/vm/run.XXXXXX") || exit 125
+qemu=
+cleanup() {
+	[ -z "$qemu" ] || kill -9 "$qemu" 2>/dev/null
+	[ -z "$log" ] || cp "$run/console" "$log" 2>/dev/null
+	rm -f "$run"/initrd "$run"/*.fifo
+	rm -rf build/vm/last
+	mv -T "$run" build/vm/last 2>/dev/null || rm -rf "$run"
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM
+
+# --- the jobs --------------------------------------------------------------------
+# add_job TEXT NAME TIMEOUT MODULE DAEMON MODULE_ARGS DAEMON_ARGS
+# slack: for boot, for what surrounds a command, and for the way down, each.
+jobs=() limits=() slack=${GPUEMU_VM_SLACK:-60}
+add_job() {
+	local id
+	[ "$5" = 0 ] || [ -n "$fixture" ] || [ -x build/bin/gpuemud ] || die 'no build/bin/gpuemud; make builds it'
+	id=$(printf '%03d' ${#jobs[@]})
+	jobs+=("$2")
+	limits+=($(($3 + slack)))
+	mkdir -p "$run/root/vm/jobs/$id"
+	printf '%s\n' "$1" >"$run/root/vm/jobs/$id/cmd"
+	{
+		echo "timeout=$3 module=$4 daemon=$5"
+		echo "module_args=$(quote "$6")"
+		echo "daemon_args=$(quote "$7")"
+	} >"$run/root/vm/jobs/$id/opts"
+}
+
+# What a test needs is said in the test, on a line `vm: WORD...`: daemon,
+# no-daemon, no-module, timeout=S, and vram_mb=N and the like for the module.
+add_test() { # NAME SOURCE COMMAND DAEMON
+	local t=120 m=1 d=$4 args='' w
+	for w in $(sed -n 's/^[ #*\/]*vm: //p' "$2" | head -n 1); do
+		case $w in
+		daemon) d=1 ;;
+		no-daemon) d=0 ;;
+		no-module) m=0 d=0 ;;
+		timeout=*) t=${w#*=} ;;
+		*=*) args="$args $w" ;;
+		*) die "$2: unknown word '$w' on its vm: line" ;;
+		esac
+	done
+	add_job "exec $3" "$1" "$t" $m "$d" "$args" ''
+}
+
+wanted() {
+	local n
+	[ ${#names[@]} -gt 0 ] || return 0
+	for n in "${names[@]}"; do
+		[ "$n" != "$1" ] || return 0
+	done
+	return 1
+}
+
+kernel_tests=tests/kernel shell_tests=tests/vm/suite.d
+case $mode in
+command)
+	add_job "$(for a in "$@"; do quote "$a"; done)" command "$timeout" $module $daemon "$module_args" "$daemon_args" ;;
+shell)
+	add_job "$GPUEMU_VM_CMD" command "$timeout" $module $daemon "$module_args" "$daemon_args" ;;
+suite)
+	if [ -n "$fixture" ]; then
+		kernel_tests='' shell_tests=$fixture/cases
+	fi
+	for f in "$kernel_tests"/*.c; do
+		n=$(basename "$f" .c)
+		[ -e "$f" ] && wanted "$n" || continue
+		[ -x "build/tests/kernel/$n" ] || die "build/tests/kernel/$n is not built; make tests-kernel"
+		add_test "$n" "$f" "$n" 0
+	done
+	for f in "$shell_tests"/*.sh; do
+		n=$(basename "$f" .sh)
+		[ -e "$f" ] && wanted "$n" || continue
+		add_test "$n" "$f" "sh $f" 1
+	done
+	[ ${#jobs[@]} -gt 0 ] || die 'the suite is empty' ;;
+esac
+
+# --- boot -------------------------------------------------------------------------
+image=build/vm/image-$(basename "$ko" .ko).cpio
+flock build/vm tests/vm/image.sh "$image" "$ko" ${fixture:+"$fixture"} "${files[@]}" || die 'the image was not built'
+echo "$fixture" >"$run/root/vm/fixture"
+(cd "$run/root" && find . | cpio -o -H newc --quiet -R 0:0) | cat "$image" - >"$run/initrd" ||
+	die 'the image was not built'
+virt=$(tests/vm/virt.sh "$kernel")
+kernel=$(tests/vm/vmlinux.sh "$kernel")
+case $virt in
+kvm) accel=(-accel kvm -cpu host) ;;
+*) accel=(-accel 'tcg,thread=multi' -cpu max) ;;
+esac
+nonce=$(od -An -N8 -tx8 /dev/urandom | tr -d ' ')
+append="console=ttyS0 quiet panic=-1 oops=panic log_buf_len=4M tsc=reliable clocksource=tsc"
+append="$append rdinit=/init vm_nonce=$nonce vm_virt=$virt"
+
+mkfifo "$run/out.fifo" "$run/err.fifo"
+if [ $mode = suite ]; then
+	cat "$run/out.fifo" >"$run/out" & out=$!
+	cat "$run/err.fifo" >"$run/err" & err=$!
+else
+	tee "$run/out" <"$run/out.fifo" & out=$!
+	tee "$run/err" <"$run/err.fifo" >&2 & err=$!
+fi
+setpriv --pdeathsig KILL qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot \
+	"${accel[@]}" -smp "$smp" -m "$mem" -kernel "$kernel" -initrd "$run/initrd" -append "$append" \
+	-chardev "file,id=c0,path=$run/console" -serial chardev:c0 \
+	-chardev "file,id=c1,path=$run/out.fifo" -serial chardev:c1 \
+	-chardev "file,id=c2,path=$run/protocol" -serial chardev:c2 \
+	-chardev "file,id=c3,path=$run/err.fifo" -serial chardev:c3 \
+	</dev/null >"$run/qemu" 2>&1 &
+qemu=$!
+
+# A job ends in its own time or the guest itself is stuck: then nothing in there
+# can say so, and the later jobs' time is not waited for. The last entry of
+# limits is the way down.
+limits+=("$slack")
+ended=0 deadline=$((SECONDS + slack + limits[0]))
+while kill -0 $qemu 2>/dev/null; do
+	n=$(grep -c "^$nonce verdict " "$run/protocol" 2>/dev/null)
+	if [ "${n:-0}" -gt "$ended" ]; then
+		ended=$n deadline=$((SECONDS + limits[n]))
+	elif [ $SECONDS -ge $deadline ]; then
+		kill -9 $qemu
+		stopped="the VM is stuck: nothing from '${jobs[$ended]:-power-off}' in ${limits[$ended]} s"
+		break
+	fi
+	sleep 0.1
+done
+wait $qemu 2>/dev/null
+qemu=
+wait $out $err
+
+# --- judge --------------------------------------------------------------------------
+said() { sed -n "s/^$nonce $1 //p" "$run/protocol"; }
+tr -d '\r' <"$run/protocol" >"$run/protocol.txt" && mv "$run/protocol.txt" "$run/protocol"
+why() {
+	local panic
+	panic=$(grep -m 1 -aE 'Kernel panic|---\[ end' "$run/console" 2>/dev/null | tr -d '\r')
+	if [ -n "${stopped:-}" ]; then
+		echo "$stopped"
+	elif [ -n "$panic" ]; then
+		echo "the VM's kernel died: ${panic#*] }"
+	elif [ -s "$run/qemu" ]; then
+		echo "QEMU: $(head -n 1 "$run/qemu")"
+	else
+		echo 'the VM ended before the command did'
+	fi
+}
+
+out_bytes=0 err_bytes=0
+# judge JOB: sets status, verdict, out_n and err_n.
+judge() {
+	local line
+	status=125 out_n=0 err_n=0
+	verdict=$(said "verdict $1")
+	line=$(said "exit $1")
+	if [ -z "$verdict" ] || [ -z "$line" ]; then
+		verdict=$(why)
+		return
+	fi
+	read -r status out_n err_n <<<"$line"
+	out_n=${out_n:-0} err_n=${err_n:-0}
+	out_bytes=$((out_bytes + out_n))
+	err_bytes=$((err_bytes + err_n))
+}
+
+received() { # do the captured bytes match what the VM says it sent?
+	[ "$(stat -c %s "$run/out")" = $out_bytes ] && [ "$(stat -c %s "$run/err")" = $err_bytes ]
+}
+
+if [ $mode != suite ]; then
+	judge 000
+	said 'log 000' >&2
+	[ "$verdict" = ok ] || die "$verdict (kernel log: build/vm/last/console)"
+	grep -q "^$nonce end$" "$run/protocol" || die "$(why) (kernel log: build/vm/last/console)"
+	received || die "output was lost on the way: $(stat -c %s "$run/out") of $out_bytes bytes"
+	exit "$status"
+fi
+
+# shellcheck source=tests/lib/tap.sh
+. tests/lib/tap.sh
+offset=0 err_offset=0
+for i in "${!jobs[@]}"; do
+	id=$(printf '%03d' "$i")
+	judge "$id"
+	tail -c +$((offset + 1)) "$run/out" | head -c "$out_n" >"$run/$id.tap"
+	tail -c +$((err_offset + 1)) "$run/err" | head -c "$err_n" >"$run/$id.err"
+	offset=$((offset + out_n)) err_offset=$((err_offset + err_n))
+	[ "$verdict" != ok ] || verdict=
+	before=$tap_failed
+	tap_flatten "${jobs[$i]}" "$run/$id.tap" "$status" "$verdict"
+	# kselftest says on stderr what it expected.
+	[ "$tap_failed" -eq "$before" ] || { said "log $id"; tail -n 20 "$run/$id.err"; } | sed 's/^#* */# /'
+done
+received || tap_not_ok "the VM's output arrived whole"
+tap_done

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# vm: no-daemon timeout=300 vram_mb=16
+#
+# The daemon, then a client, killed with -9 while a kernel runs: clients end
+# with one line and soon, a new daemon serves, nothing stays behind.
+. tests/lib/tap.sh
+
+now() { awk '{ printf "%d\n", $1 * 100 }' /proc/uptime; } # in 10 ms
+start() {
+	gpuemud >/tmp/gpuemud.log 2>&1 &
+	daemon=$!
+	n=0
+	until grep -q '^gpuemud: attached' /tmp/gpuemud.log; do
+		n=$((n + 1))
+		[ $n -lt 100 ] && kill -0 $daemon || return 1
+		usleep 100000
+	done
+}
+# Long enough to be killed in the middle: oversubscribed, so it faults all the way.
+long() { gpuemu run gather n=1M pages=4096 --backend kmod --vram 64K; }
+
+starts() { # NAME: start in this shell, whose child the daemon is
+	if start; then tap_ok "$1"; else tap_not_ok "$1" "$(cat /tmp/gpuemud.log)"; fi
+}
+
+starts 'a daemon attaches'
+for delay in 300000 700000 1500000; do
+	long >/tmp/client.out 2>/tmp/client.err &
+	client=$!
+	usleep $delay
+	running=no
+	! kill -0 $client || running=yes
+	kill -9 $daemon
+	killed=$(now)
+	wait $client
+	status=$?
+	took=$(($(now) - killed))
+	if [ $running = no ]; then
+		tap_not_ok "killed after $delay us: the client was running" 'it had ended before: make it longer'
+		start
+		continue
+	fi
+	tap_check "killed after $delay us: the client fails (status 1)" test $status -eq 1
+	tap_check "killed after $delay us: within a second" test $took -le 100
+	tap_check "killed after $delay us: and says device lost" grep -q 'device lost' /tmp/client.err
+	tap_check "killed after $delay us: in one line" test "$(wc -l </tmp/client.err)" -eq 1
+	starts "killed after $delay us: a new daemon attaches"
+	tap_check "killed after $delay us: and serves" gpuemu run vecadd --backend kmod
+done
+
+for delay in 200000 600000; do
+	long >/dev/null 2>&1 &
+	client=$!
+	usleep $delay
+	kill -9 $client
+	wait $client 2>/dev/null
+	tap_check "client killed after $delay us: the daemon serves the next" gpuemu run vecadd --backend kmod
+	tap_check "client killed after $delay us: the daemon lives" kill -0 $daemon
+done
+kill -TERM $daemon
+wait $daemon
+tap_check 'the daemon ends well on SIGTERM' test $? -eq 0
+tap_done

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# vm: no-daemon timeout=200 vram_mb=16
+#
+# What must be refused, in one clear line with status 1 or 2, and what must go on
+# afterwards: no daemon, a second daemon, no privilege, misuse.
+. tests/lib/tap.sh
+
+# refused STATUS TEXT COMMAND...: one line on stderr that holds TEXT.
+refused() {
+	want=$1 text=$2
+	shift 2
+	timeout 20 "$@" >/tmp/out 2>/tmp/err
+	status=$?
+	if [ $status -eq "$want" ] && [ "$(wc -l </tmp/err)" -le 2 ] && grep -qi -e "$text" /tmp/err; then
+		tap_ok "refused: $*"
+	else
+		tap_not_ok "refused: $*" "status $status (expected $want, '$text'): $(cat /tmp/err)"
+	fi
+}
+
+refused 1 'daemon\|engine\|gpuemud' gpuemu run vecadd --backend kmod
+tap_check 'without a daemon sim is taken' sh -c 'gpuemu run vecadd --json /tmp/j && grep -q "\"backend\": *\"sim\"" /tmp/j'
+refused 1 'CAP_SYS_ADMIN\|root\|permi\|privilege' /usr/bin/setpriv --reuid 65534 --clear-groups "$(command -v gpuemud)"
+gpuemud 2>/tmp/gpuemud.log &
+daemon=$!
+n=0
+until grep -q '^gpuemud: attached' /tmp/gpuemud.log || [ $n -eq 100 ]; do
+	n=$((n + 1))
+	usleep 100000
+done
+refused 1 'attached\|busy\|already' gpuemud
+tap_check 'with a daemon kmod is taken' sh -c 'gpuemu run vecadd --json /tmp/j && grep -q "\"backend\": *\"kmod\"" /tmp/j'
+refused 2 'nosuch' gpuemu run nosuch
+refused 2 'nosuch' gpuemu run vecadd --nosuch
+refused 2 'nosuch' gpuemu run vecadd --backend nosuch
+refused 2 'nosuch' gpuemu run vecadd --evict nosuch
+refused 2 'vram' gpuemu run vecadd --backend kmod --vram 0
+refused 2 'nosuch' gpuemud --nosuch
+chmod 0600 /dev/gpuemu
+refused 1 'permission' /usr/bin/setpriv --reuid 65534 --clear-groups "$(command -v gpuemu)" run vecadd --backend kmod
+tap_check 'and the daemon serves on' gpuemu run vecadd --backend kmod
+kill -TERM $daemon
+wait $daemon
+tap_check 'it ends well' test $? -eq 0
+for bad in vram_mb=0 vram_mb=-1 vram_mb=x; do
+	rmmod gpuemu 2>/dev/null
+	insmod /vm/gpuemu.ko $bad 2>/tmp/err
+	tap_check "insmod gpuemu.ko $bad is refused" test $? -ne 0
+done
+insmod /vm/gpuemu.ko
+tap_done
