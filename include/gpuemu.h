@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * libgpuemu: run PTX kernels on an emulated GPU that pages.
+ *
+ * The shape is the CUDA driver API's (contexts, modules, functions, streams,
+ * managed memory), so that what a CUDA programmer expects holds: launches are
+ * asynchronous, errors of a kernel come back from the next synchronize,
+ * managed pointers are the same on both sides.
+ *
+ * Every int function returns 0 or a negative errno; gpuemu_strerror() names
+ * it, gpuemu_last_error() has the sentence with the details. A context may be
+ * used from several threads, one call at a time is carried out.
+ *
+ * Which GPU: gpuemu_options.backend, else $GPUEMU_BACKEND, else "kmod" when an
+ * engine is attached to /dev/gpuemu, else "sim" (in this process, virtual
+ * service times, deterministic).
+ */
+#ifndef GPUEMU_H
+#define GPUEMU_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GPUEMU_VERSION_MAJOR	0
+#define GPUEMU_VERSION_MINOR	1
+
+struct gpuemu_ctx;	/* an open GPU: one VA space, its modules, streams, statistics */
+struct gpuemu_module;	/* a loaded PTX text */
+struct gpuemu_function;	/* a kernel of a module */
+struct gpuemu_stream;	/* works of one stream run in order; NULL is the default stream */
+
+/* --- version and errors -------------------------------------------------- */
+
+/* Major << 16 | minor of the library that runs. */
+unsigned int gpuemu_version(void);
+
+/* A short name for a (negative) error code, e.g. "device lost" for -EIO. Never NULL. */
+const char *gpuemu_strerror(int error);
+
+/*
+ * The sentence for the last call on ctx that failed, e.g. "kernel 'saxpy': 4-byte load
+ * at 0x7f.. outside managed memory (saxpy.ptx line 31, thread (3,0,0) of CTA
+ * (0,0,0))". "" if none failed. ctx NULL: of gpuemu_open() in this thread.
+ * Valid until the next call on ctx.
+ */
+const char *gpuemu_last_error(const struct gpuemu_ctx *ctx);
+
+/* --- context ------------------------------------------------------------- */
+
+struct gpuemu_options {
+	size_t size;		/* sizeof(struct gpuemu_options) */
+	const char *backend;	/* "kmod", "sim", or NULL: see above */
+	const char *config;	/* a GPU of gpuemu list configs or a path, or NULL: the default GPU */
+	const char *settings;	/* "key=value" lines over it ("paging.vram=16M\n"), or NULL */
+	const char *device;	/* NULL: /dev/gpuemu */
+};
+
+/*
+ * -ENODEV no engine attached (gpuemud is not running), -ENOENT no /dev/gpuemu
+ * (module not loaded), -EACCES no permission, -EINVAL unknown backend,
+ * config, key or value. options may be NULL.
+ */
+int gpuemu_open(struct gpuemu_ctx **ctx, const struct gpuemu_options *options);
+
+/* Waits for nothing; frees everything of ctx, managed memory included. NULL is ignored. */
+void gpuemu_close(struct gpuemu_ctx *ctx);
+
+/* "kmod" or "sim". */
+const char *gpuemu_backend(const struct gpuemu_ctx *ctx);
+
+/* Applies "key=value" lines; statistics start anew. -EINVAL, -ERANGE, -ENOENT name the key. */
+int gpuemu_configure(struct gpuemu_ctx *ctx, const char *settings);
+
+/* --- managed memory ------------------------------------------------------ */
+
+/*
+ * `bytes` of zeroed memory (rounded up to pages) that CPU and GPU both use at
+ * the same address; pages move to who touches them. -EINVAL bytes 0, -ENOMEM.
+ */
+int gpuemu_mem_alloc_managed(struct gpuemu_ctx *ctx, void **ptr, size_t bytes);
+
+/*
+ * Frees what gpuemu_mem_alloc_managed() returned, when the works submitted so
+ * far are done. -EINVAL: no such allocation.
+ */
+int gpuemu_mem_free(struct gpuemu_ctx *ctx, void *ptr);
+
+/*
+ * Hint: bring [ptr, ptr + bytes) to device memory, in the stream's order.
+ * -EINVAL outside managed memory.
+ */
+int gpuemu_mem_prefetch(struct gpuemu_ctx *ctx, const void *ptr, size_t bytes,
+			struct gpuemu_stream *stream);
+
+/* --- modules ------------------------------------------------------------- */
+
+/*
+ * Loads PTX text (bytes long; need not end in NUL). name is for messages, may
+ * be NULL. -EINVAL not PTX, -EOPNOTSUPP an instruction that is not supported;
+ * the last error names file, line and instruction.
+ */
+int gpuemu_module_load_data(struct gpuemu_ctx *ctx,
+			    struct gpuemu_module **module, const char *text,
+			    size_t bytes, const char *name);
+int gpuemu_module_load(struct gpuemu_ctx *ctx, struct gpuemu_module **module,
+		       const char *path);
+/* Also frees the module's functions. */
+int gpuemu_module_unload(struct gpuemu_module *module);
+
+/* -ENOENT: the module has no kernel of that name. Owned by the module. */
+int gpuemu_module_get_function(struct gpuemu_module *module,
+			       struct gpuemu_function **function,
+			       const char *name);
+
+/* --- streams ------------------------------------------------------------- */
+
+int gpuemu_stream_create(struct gpuemu_ctx *ctx, struct gpuemu_stream **stream);
+/* Waits for its works. */
+int gpuemu_stream_destroy(struct gpuemu_stream *stream);
+
+/* Waits; returns the first error of the stream's works since the last synchronize. */
+int gpuemu_stream_synchronize(struct gpuemu_ctx *ctx,
+			      struct gpuemu_stream *stream);
+/* The same for all streams of ctx. */
+int gpuemu_synchronize(struct gpuemu_ctx *ctx);
+
+/* --- launch -------------------------------------------------------------- */
+
+struct gpuemu_dim3 {
+	uint32_t x, y, z;
+};
+
+/* A kernel argument with its type; checked against the PTX parameter's size. */
+enum gpuemu_arg_type {
+	GPUEMU_ARG_U8 = 1, GPUEMU_ARG_U16, GPUEMU_ARG_U32, GPUEMU_ARG_U64,
+	GPUEMU_ARG_S8, GPUEMU_ARG_S16, GPUEMU_ARG_S32, GPUEMU_ARG_S64,
+	GPUEMU_ARG_F32, GPUEMU_ARG_F64, GPUEMU_ARG_PTR,
+	GPUEMU_ARG_BYTES,	/* a struct by value */
+};
+
+struct gpuemu_arg {
+	enum gpuemu_arg_type type;
+	size_t bytes;		/* GPUEMU_ARG_BYTES */
+	union {
+		uint64_t u;	/* unsigned, and two's complement of signed */
+		float f32;
+		double f64;
+		const void *ptr;
+	} v;
+};
+
+static inline struct gpuemu_arg gpuemu_arg_u32(uint32_t v)
+{
+	struct gpuemu_arg a = { GPUEMU_ARG_U32, 4, { v } };
+	return a;
+}
+
+static inline struct gpuemu_arg gpuemu_arg_u64(uint64_t v)
+{
+	struct gpuemu_arg a = { GPUEMU_ARG_U64, 8, { v } };
+	return a;
+}
+
+static inline struct gpuemu_arg gpuemu_arg_s32(int32_t v)
+{
+	struct gpuemu_arg a = { GPUEMU_ARG_S32, 4, { (uint32_t)v } };
+	return a;
+}
+
+static inline struct gpuemu_arg gpuemu_arg_f32(float v)
+{
+	struct gpuemu_arg a = { GPUEMU_ARG_F32, 4, { 0 } };
+	a.v.f32 = v;
+	return a;
+}
+
+static inline struct gpuemu_arg gpuemu_arg_f64(double v)
+{
+	struct gpuemu_arg a = { GPUEMU_ARG_F64, 8, { 0 } };
+	a.v.f64 = v;
+	return a;
+}
+
+static inline struct gpuemu_arg gpuemu_arg_ptr(const void *v)
+{
+	struct gpuemu_arg a = { GPUEMU_ARG_PTR, 8, { 0 } };
+	a.v.ptr = v;
+	return a;
+}
+
+/*
+ * Queues a grid. Arguments are copied now. -EINVAL: wrong number or size of
+ * arguments, a grid or block of 0 or too many threads. What goes wrong while it
+ * runs comes back from synchronize: -EFAULT access outside managed memory,
+ * -EDEADLK, -EIO device lost.
+ */
+int gpuemu_launch(struct gpuemu_function *function, struct gpuemu_dim3 grid,
+		  struct gpuemu_dim3 block, size_t dynamic_shared,
+		  struct gpuemu_stream *stream, const struct gpuemu_arg *args,
+		  unsigned int nargs);
+
+/* As cuLaunchKernel: params[i] points to the i-th argument, as large as the PTX parameter. */
+int gpuemu_launch_params(struct gpuemu_function *function,
+			 struct gpuemu_dim3 grid, struct gpuemu_dim3 block,
+			 size_t dynamic_shared, struct gpuemu_stream *stream,
+			 void *const *params);
+
+/* --- measurement --------------------------------------------------------- */
+
+/*
+ * Statistics of ctx since it was opened or configured, as JSON (docs: gpuemu-json(7));
+ * waits for the works submitted. Free with gpuemu_free().
+ */
+int gpuemu_statistics(struct gpuemu_ctx *ctx, char **json);
+
+/*
+ * Wall-clock far faults without an SM model: the engine touches one page every
+ * `stride` bytes of the range, `batch` at a time, and measures each from raise
+ * to replay. JSON with far_fault_ns and stages_ns. Waits. On sim the times are
+ * the configured ones.
+ */
+int gpuemu_touch(struct gpuemu_ctx *ctx, const void *ptr, size_t bytes,
+		 size_t stride, unsigned int batch, int write, char **json);
+
+void gpuemu_free(void *p);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * The ABI of /dev/gpuemu: ioctls, io_uring commands, shared mappings, fault
+ * records. Read by the module, the daemon (daemon/service), libgpuemu and the
+ * kernel tests; nobody else needs it.
+ *
+ * Two kinds of file: a *client* owns one VA space, maps managed memory, and
+ * submits work; an *engine* (one at a time, CAP_SYS_ADMIN) is the GPU behind
+ * them. A file becomes an engine by GPUEMU_IOCTL_ENGINE_ATTACH, else it is a
+ * client.
+ *
+ * Every struct is fixed-width, has no holes, and begins with its size so that
+ * it can grow at the tail; fields named reserved must be zero. Unknown flags
+ * are -EOPNOTSUPP, a non-zero reserved field is -EINVAL. All times are
+ * nanoseconds of CLOCK_MONOTONIC.
+ */
+#ifndef _UAPI_LINUX_GPUEMU_H
+#define _UAPI_LINUX_GPUEMU_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+#define GPUEMU_ABI_VERSION	1
+
+#define GPUEMU_PAGE_SHIFT	12	/* frame and page: 4 KiB */
+#define GPUEMU_PAGE_SIZE	(1u << GPUEMU_PAGE_SHIFT)
+#define GPUEMU_BLOCK_SHIFT	21	/* VA block: 2 MiB */
+#define GPUEMU_BLOCK_PAGES	(1u << (GPUEMU_BLOCK_SHIFT - GPUEMU_PAGE_SHIFT))
+#define GPUEMU_VA_BITS		47	/* managed memory lies below 2^47 */
+
+#define GPUEMU_MODULE_MAX	(16u << 20)	/* bytes of one PTX image */
+#define GPUEMU_PAYLOAD_MAX	(256u << 10)	/* bytes of one work's payload */
+#define GPUEMU_REPORT_MAX	(4u << 20)	/* bytes of one work's report */
+#define GPUEMU_MESSAGE_MAX	512		/* with its NUL */
+#define GPUEMU_WORK_MAX		1024		/* unfinished or unread works of a client */
+#define GPUEMU_CLIENT_MODULES	1024		/* PTX images of a client */
+#define GPUEMU_CLIENT_BYTES	(256u << 20)	/* images, payloads and reports of a client */
+#define GPUEMU_BATCH_MAX	256		/* raw fault records in one batch */
+#define GPUEMU_COMMIT_MAX	4096		/* migrations in one commit */
+#define GPUEMU_INVAL_RING	1024		/* entries of the invalidate ring */
+#define GPUEMU_SPACES_MAX	511		/* VA spaces at a time */
+
+/*
+ * Managed memory: mmap() of a client file with offset == address (MAP_FIXED
+ * over a reservation), MAP_SHARED, PROT_READ|PROT_WRITE, page aligned. Pointers
+ * are therefore the same on both sides. mremap() is refused; munmap() of any
+ * part frees that part; a forked child does not inherit it.
+ */
+
+/* --- client ioctls ------------------------------------------------------ */
+
+struct gpuemu_info {
+	__u32 size;
+	__u32 abi;			/* out: GPUEMU_ABI_VERSION */
+	__u32 va_space;			/* out: this file's VA space id, never 0 */
+	__u32 engine_generation;	/* out: 0 = no engine attached now */
+	__aligned_u64 vram_bytes;	/* out */
+	__aligned_u64 vram_free_bytes;	/* out */
+};
+
+/* Keeps a PTX image in the VA space; any engine, also a later one, can read it. */
+struct gpuemu_module_load {
+	__u32 size;
+	__u32 flags;			/* 0 */
+	__aligned_u64 image;		/* user pointer */
+	__u32 image_bytes;		/* 1 .. GPUEMU_MODULE_MAX */
+	__u32 id;			/* out: never 0 */
+};
+
+struct gpuemu_module_unload {
+	__u32 size;
+	__u32 id;
+};
+
+/* What a work asks of the engine. The payload is opaque to the module. */
+enum gpuemu_work_kind {
+	GPUEMU_WORK_LOAD = 1,		/* check a PTX image: errors come back in message */
+	GPUEMU_WORK_LAUNCH = 2,		/* run a kernel */
+	GPUEMU_WORK_PREFETCH = 3,	/* bring a range to device memory */
+	GPUEMU_WORK_TOUCH = 4,		/* wall time: raise faults, no SM model */
+	GPUEMU_WORK_CONFIGURE = 5,	/* options of this client's GPU */
+	GPUEMU_WORK_STATISTICS = 6,	/* report := statistics as JSON */
+	GPUEMU_WORK_KINDS,
+};
+
+/*
+ * Queues one work. Works of one stream run in the order of submission; the
+ * engine may interleave streams. -ENODEV: no engine; -EAGAIN: GPUEMU_WORK_MAX
+ * reached.
+ */
+struct gpuemu_submit {
+	__u32 size;
+	__u32 kind;			/* enum gpuemu_work_kind */
+	__u32 stream;
+	__u32 payload_bytes;		/* 0 .. GPUEMU_PAYLOAD_MAX */
+	__aligned_u64 payload;
+	__aligned_u64 id;		/* out: never 0 */
+};
+
+/*
+ * Waits (killable, interruptible) until a work is done, then frees it.
+ * -ETIMEDOUT: not done yet; -ENOSPC: report does not fit, report_bytes says how
+ * much it needs, nothing is freed; -ENOENT: no such work. The ioctl returns 0
+ * when the work is done; how it went is in status.
+ */
+struct gpuemu_wait {
+	__u32 size;
+	__u32 timeout_ms;		/* 0 = poll, ~0 = for ever */
+	__aligned_u64 id;
+	__s32 status;			/* out: 0 or -errno; -EIO = device lost */
+	__u32 report_bytes;		/* in: room at report; out: the report's length */
+	__aligned_u64 report;		/* user pointer or 0 */
+	__aligned_u64 fault_addr;	/* out: with -EFAULT, the address */
+	__u8 message[GPUEMU_MESSAGE_MAX]; /* out: text for the user, NUL terminated */
+};
+
+/* --- engine ioctls ------------------------------------------------------ */
+
+/*
+ * -EPERM without CAP_SYS_ADMIN, -EBUSY while an engine is attached or this
+ * file already is a client in use (has mappings, modules or works).
+ */
+struct gpuemu_engine_attach {
+	__u32 size;
+	__u32 abi;			/* in: GPUEMU_ABI_VERSION, else -EOPNOTSUPP */
+	__u32 flags;			/* 0 */
+	__u32 generation;		/* out: counts attachments, never 0 */
+	__u32 vram_frames;		/* out */
+	__u32 pt_tables;		/* out: 4 KiB tables in the page-table aperture */
+	__u32 fault_entries;		/* out: power of two */
+	__u32 control_bytes;		/* out: length of GPUEMU_MMAP_CONTROL */
+};
+
+/* Takes the oldest queued work. -EAGAIN: none; -ENOSPC: payload does not fit. */
+struct gpuemu_work_take {
+	__u32 size;
+	__u32 payload_bytes;		/* in: room at payload; out: the payload's length */
+	__aligned_u64 payload;		/* user pointer */
+	__aligned_u64 id;		/* out */
+	__u32 va_space;			/* out */
+	__u32 kind;			/* out: enum gpuemu_work_kind */
+	__u32 stream;			/* out */
+	__u32 reserved;
+};
+
+/* Finishes a taken work. -ENOENT: not taken, or its client died meanwhile. */
+struct gpuemu_work_done {
+	__u32 size;
+	__s32 status;			/* 0 or -errno (-4095..-1) */
+	__aligned_u64 id;
+	__aligned_u64 report;		/* user pointer or 0 */
+	__u32 report_bytes;		/* 0 .. GPUEMU_REPORT_MAX */
+	__u32 reserved;
+	__aligned_u64 fault_addr;
+	__u8 message[GPUEMU_MESSAGE_MAX];
+};
+
+/*
+ * -ESRCH: no such VA space (its client is gone); -ENOENT: no such image;
+ * -ENOSPC: does not fit, image_bytes says the length.
+ */
+struct gpuemu_module_read {
+	__u32 size;
+	__u32 va_space;
+	__u32 id;
+	__u32 image_bytes;		/* in: room; out: length */
+	__aligned_u64 image;
+};
+
+/*
+ * The engine uses no translation that it read before the invalidates up to
+ * seq (a value of gpuemu_control.inval_put). Wakes who waits for that.
+ */
+struct gpuemu_engine_ack {
+	__u32 size;
+	__u32 seq;
+};
+
+#define GPUEMU_IOCTL_BASE	'G'
+#define GPUEMU_IOCTL_INFO		_IOWR('G', 0x80, struct gpuemu_info)
+#define GPUEMU_IOCTL_MODULE_LOAD	_IOWR('G', 0x81, struct gpuemu_module_load)
+#define GPUEMU_IOCTL_MODULE_UNLOAD	_IOWR('G', 0x82, struct gpuemu_module_unload)
+#define GPUEMU_IOCTL_SUBMIT		_IOWR('G', 0x83, struct gpuemu_submit)
+#define GPUEMU_IOCTL_WAIT		_IOWR('G', 0x84, struct gpuemu_wait)
+#define GPUEMU_IOCTL_ENGINE_ATTACH	_IOWR('G', 0xa0, struct gpuemu_engine_attach)
+#define GPUEMU_IOCTL_WORK_TAKE		_IOWR('G', 0xa1, struct gpuemu_work_take)
+#define GPUEMU_IOCTL_WORK_DONE		_IOWR('G', 0xa2, struct gpuemu_work_done)
+#define GPUEMU_IOCTL_MODULE_READ	_IOWR('G', 0xa3, struct gpuemu_module_read)
+#define GPUEMU_IOCTL_ENGINE_ACK		_IOWR('G', 0xa4, struct gpuemu_engine_ack)
+
+/* --- engine mappings ---------------------------------------------------- */
+
+/*
+ * mmap() offsets of an engine file, whole length only, MAP_SHARED. All are
+ * revoked (SIGBUS) when the engine is lost.
+ */
+#define GPUEMU_MMAP_VRAM	0x100000000000ull /* read-write: vram_frames * 4 KiB */
+#define GPUEMU_MMAP_PAGE_TABLE	0x200000000000ull /* read-only: pt_tables * 4 KiB */
+#define GPUEMU_MMAP_FAULTS	0x300000000000ull /* read-write: struct gpuemu_fault_buffer */
+#define GPUEMU_MMAP_CONTROL	0x400000000000ull /* read-only: struct gpuemu_control */
+
+/*
+ * GPU page table: 4 levels of 512 entries (VA bits 47:39, 38:30, 29:21, 20:12)
+ * in one aperture of 4 KiB tables. Table 0 is the directory of VA spaces: entry
+ * n (0 .. GPUEMU_SPACES_MAX-1) is va_space << 32 | root table, or 0. In the upper levels
+ * an entry is (table number << GPUEMU_PTE_SHIFT) | GPUEMU_PTE_VALID, in the last
+ * one (frame number << GPUEMU_PTE_SHIFT) | GPUEMU_PTE_VALID. The module writes
+ * entries with release semantics; read them with acquire. A table is reused
+ * only after an acknowledged invalidate.
+ */
+#define GPUEMU_PTE_VALID	1ull
+#define GPUEMU_PTE_SHIFT	12
+
+/* Access types in order of strength. */
+enum gpuemu_access {
+	GPUEMU_ACCESS_PREFETCH = 0,
+	GPUEMU_ACCESS_READ = 1,
+	GPUEMU_ACCESS_WRITE = 2,
+	GPUEMU_ACCESS_ATOMIC = 3,
+};
+
+/* Set by the module in the records of a batch. */
+#define GPUEMU_FAULT_UNMANAGED	1u	/* no managed memory there: fatal */
+#define GPUEMU_FAULT_RESIDENT	2u	/* already in device memory: replay is enough */
+
+struct gpuemu_fault {
+	__aligned_u64 addr;		/* the page's address */
+	__aligned_u64 vtime;		/* core cycles */
+	__u32 va_space;
+	__u16 sm;
+	__u16 warp;
+	__u8 access;			/* enum gpuemu_access */
+	__u8 valid;			/* producer: 1, written last (release) */
+	__u8 flags;			/* GPUEMU_FAULT_*, 0 from the producer */
+	__u8 reserved;
+	__u16 merged;			/* module: raw records that this one stands for */
+	__u16 reserved2;
+};
+
+/*
+ * The fault buffer. The engine writes records at put % fault_entries, then put
+ * (free running, release); the module consumes, then publishes get. It keeps
+ * its own get and trusts nothing here. put - get may not exceed fault_entries:
+ * a full buffer drops, and replay regenerates.
+ */
+struct gpuemu_fault_buffer {
+	__u32 put;
+	__u32 reserved0[15];
+	__u32 get;
+	__u32 reserved1[1007];
+	struct gpuemu_fault entries[];	/* at byte 4096 */
+};
+
+enum gpuemu_inval_reason {
+	GPUEMU_INVAL_EVICT = 1,		/* the engine's own D2H migration */
+	GPUEMU_INVAL_CPU_FAULT = 2,	/* the CPU touched the page */
+	GPUEMU_INVAL_UNMAP = 3,		/* munmap() or the client's end */
+};
+
+struct gpuemu_invalidate {
+	__aligned_u64 start;		/* first page's address */
+	__aligned_u64 end;		/* one past the last byte */
+	__u32 va_space;
+	__u32 reason;			/* enum gpuemu_inval_reason */
+};
+
+/* What a served batch cost: time stamps, and sums of the work between them. */
+struct gpuemu_stamps {
+	__u32 gen;			/* of the batch */
+	__u32 faults;			/* unique */
+	__aligned_u64 raised;		/* RAISE entered the module */
+	__aligned_u64 fetched;		/* the batch reached the service thread */
+	__aligned_u64 committed;	/* COMMIT entered the module */
+	__aligned_u64 done;		/* the last page is mapped */
+	__aligned_u64 replayed;		/* the replay reached the engine thread */
+	__aligned_u64 evict_ns;		/* D2H migrations */
+	__aligned_u64 unmap_ns;		/* revoking the CPU's mappings, H2D */
+	__aligned_u64 copy_ns;		/* H2D, with allocation and zeroing */
+	__aligned_u64 map_ns;		/* GPU page-table entries */
+	__u32 h2d_pages;
+	__u32 d2h_pages;
+};
+
+struct gpuemu_batch {
+	__u32 gen;			/* counts batches, never 0 */
+	__u32 count;			/* unique faults below */
+	__u32 raw;			/* records taken from the fault buffer */
+	__u32 dropped;			/* invalid records among them */
+	struct gpuemu_fault faults[GPUEMU_BATCH_MAX]; /* by (va_space, addr), strongest access */
+};
+
+/* Read-only for the engine. Sequence numbers are free running. */
+struct gpuemu_control {
+	__u32 inval_put;		/* invalidates posted (release) */
+	__u32 events;			/* changes when work is queued or cancelled, or the engine lost */
+	__aligned_u64 cancelled;	/* id of the taken work whose client died, or 0 */
+	__u32 vram_free;		/* frames */
+	__u32 lost;			/* 1: this engine was detached */
+	__u32 reserved[8];
+	struct gpuemu_stamps stamps;	/* of the last batch; stable until the next RAISE */
+	struct gpuemu_batch batch;	/* stable from FETCH's completion to COMMIT */
+	/* Entry seq % GPUEMU_INVAL_RING; overrun (more than GPUEMU_INVAL_RING behind) means all. */
+	struct gpuemu_invalidate inval[GPUEMU_INVAL_RING];
+};
+
+/* --- io_uring commands of an engine file -------------------------------- */
+
+/*
+ * In the SQE: cmd_op one of GPUEMU_URING_*, cmd[] a struct gpuemu_uring_cmd.
+ * Each command is pending at most once, and RAISE and WAIT not at the same time
+ * (-EBUSY). All end with -ENODEV when the engine is lost.
+ *
+ * RAISE: takes what is in the fault buffer as one batch, hands it to the
+ *   pending FETCH, and completes (0) when the batch is replayed. arg:
+ *   GPUEMU_RAISE_EMPTY_OK hands over a batch also when no record is there (else
+ *   it completes at once with -EAGAIN). -EBUSY: a batch is being served.
+ * WAIT: completes (0) when work is queued; at once if some is.
+ *   Between issuing RAISE or WAIT and their completion the engine is *parked*:
+ *   it touches no frame, so invalidates need no acknowledgement; it applies
+ *   them (inval_put) before it goes on.
+ * FETCH: completes with the number of unique faults of the next batch, which
+ *   is in gpuemu_control.batch.
+ * COMMIT: does the migrations of the batch `gen` and replays; completes with the number
+ *   of migrations whose status is 0. -ESTALE: not the batch being served (nothing is done).
+ * COMMIT_AND_FETCH: the same, then waits for the next batch as FETCH does. If
+ *   the commit itself is refused, completes at once with that error.
+ */
+#define GPUEMU_URING_RAISE		_IOWR('G', 0xc0, struct gpuemu_uring_cmd)
+#define GPUEMU_URING_WAIT		_IOWR('G', 0xc1, struct gpuemu_uring_cmd)
+#define GPUEMU_URING_FETCH		_IOWR('G', 0xc2, struct gpuemu_uring_cmd)
+#define GPUEMU_URING_COMMIT		_IOWR('G', 0xc3, struct gpuemu_uring_cmd)
+#define GPUEMU_URING_COMMIT_AND_FETCH	_IOWR('G', 0xc4, struct gpuemu_uring_cmd)
+
+#define GPUEMU_RAISE_EMPTY_OK	1u
+
+struct gpuemu_uring_cmd {
+	__aligned_u64 addr;		/* COMMIT*: struct gpuemu_commit, else 0 */
+	__u32 arg;			/* RAISE: GPUEMU_RAISE_*, else 0 */
+	__u32 reserved;
+};
+
+enum gpuemu_migration_op {
+	GPUEMU_MIGRATE_H2D = 1,		/* to device memory: the faulted or prefetched */
+	GPUEMU_MIGRATE_D2H = 2,		/* to system memory: eviction */
+};
+
+/*
+ * A run of pages inside one VA block. Done in the order given, so evictions
+ * come before what needs their frames. status: 0 all pages are where they were
+ * asked to be; -ENOSPC no free frame; -EBUSY a page has another reference
+ * (pinned); -EFAULT not managed; -ENOMEM; -EINVAL; -ESRCH no such VA space.
+ * The pages that were not moved stay as they were.
+ */
+struct gpuemu_migration {
+	__aligned_u64 addr;
+	__u32 va_space;
+	__u16 pages;			/* 1 .. GPUEMU_BLOCK_PAGES */
+	__u8 op;			/* enum gpuemu_migration_op */
+	__u8 reserved;
+	__s32 status;			/* out */
+	__u32 moved;			/* out: pages really moved */
+};
+
+struct gpuemu_commit {
+	__u32 size;
+	__u32 gen;			/* gpuemu_batch.gen */
+	__u32 count;			/* 0 .. GPUEMU_COMMIT_MAX */
+	__u32 flags;			/* 0 */
+	/* User pointer: struct gpuemu_migration[count], in and out; written before RAISE completes. */
+	__aligned_u64 migrations;
+};
+
+#endif /* _UAPI_LINUX_GPUEMU_H */
