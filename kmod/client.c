@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The life of an open file: its VA space, its accounts, and what is undone when
+ * it is closed. Which memory is managed is va_space.c's.
+ */
+#include <linux/pagemap.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "client.h"
+#include "cmd.h"
+#include "dev.h"
+#include "engine.h"
+#include "image.h"
+#include "objects.h"
+#include "work.h"
+
+static void mapping_init(struct address_space *mapping, struct inode *inode)
+{
+	address_space_init_once(mapping);
+	mapping->host = inode;
+	/* fadvise() and MADV_WILLNEED look at both. */
+	mapping->a_ops = inode->i_mapping->a_ops;
+	mapping_set_gfp_mask(mapping, GFP_USER);
+}
+
+int gpuemu_client_open(struct gpuemu_dev *dev, struct file *file)
+{
+	struct gpuemu_client *client;
+	int ret;
+
+	client = kzalloc(sizeof(*client), GFP_KERNEL_ACCOUNT);
+	if (!client)
+		return -ENOMEM;
+	kref_init(&client->ref);
+	client->dev = dev;
+	mapping_init(&client->mapping, file_inode(file));
+	mutex_init(&client->lock);
+	xa_init_flags(&client->images, XA_FLAGS_ALLOC);
+	client->next_image = 1;
+	INIT_LIST_HEAD(&client->works);
+	init_waitqueue_head(&client->done);
+
+	ret = gpuemu_space_init(&client->space, dev, &client->mapping);
+	if (ret)
+		goto out_client;
+	/* The id comes first; the client is found by it only when complete. */
+	ret = xa_alloc_cyclic(&dev->clients, &client->space.id, NULL,
+			      XA_LIMIT(1, U32_MAX), &dev->next_space,
+			      GFP_KERNEL_ACCOUNT);
+	if (ret < 0)
+		goto out_space;
+	gpuemu_created(clients);
+	xa_store(&dev->clients, client->space.id, client, GFP_KERNEL);
+	file->f_mapping = &client->mapping;
+	file->private_data = client;
+	return 0;
+
+out_space:
+	gpuemu_space_destroy(&client->space);
+out_client:
+	kfree(client);
+	return ret;
+}
+
+static void client_free(struct kref *ref)
+{
+	struct gpuemu_client *client = container_of(ref, struct gpuemu_client,
+						    ref);
+
+	if (client->mm)
+		mmdrop(client->mm);
+	gpuemu_space_destroy(&client->space);
+	kfree(client);
+	gpuemu_destroyed(clients);
+}
+
+void gpuemu_client_put(struct gpuemu_client *client)
+{
+	kref_put(&client->ref, client_free);
+}
+
+/* The client of a VA space, referenced, or NULL. */
+struct gpuemu_client *gpuemu_client_get(struct gpuemu_dev *dev, u32 va_space)
+{
+	struct gpuemu_client *client;
+
+	xa_lock(&dev->clients);
+	client = xa_load(&dev->clients, va_space);
+	if (client)
+		kref_get(&client->ref);
+	xa_unlock(&dev->clients);
+	return client;
+}
+
+/*
+ * The file's last reference is gone: so are all its mappings and commands. What
+ * a concurrent COMMIT may still hold is the client itself, which by now manages
+ * nothing.
+ */
+void gpuemu_client_release(struct gpuemu_client *client)
+{
+	struct gpuemu_engine *e = gpuemu_client_engine(client);
+
+	xa_erase(&client->dev->clients, client->space.id);
+	if (e)
+		gpuemu_engine_release(e);
+	gpuemu_work_client_gone(client);
+	gpuemu_image_free_all(client);
+	gpuemu_space_close(&client->space);
+	gpuemu_client_put(client);
+}
+
+/* Managed memory has one owner: a second mm would need a second set of PTEs. */
+int gpuemu_client_bind_mm(struct gpuemu_client *client, struct mm_struct *mm)
+{
+	int ret = 0;
+
+	mutex_lock(&client->lock);
+	if (client->engine) {
+		ret = -EPERM;
+	} else if (!client->mm) {
+		mmgrab(mm);
+		client->mm = mm;
+	} else if (client->mm != mm) {
+		ret = -EPERM;
+	}
+	mutex_unlock(&client->lock);
+	return ret;
+}
+
+int gpuemu_client_charge(struct gpuemu_client *client, u64 bytes)
+{
+	if (atomic64_add_return(bytes, &client->bytes) <= GPUEMU_CLIENT_BYTES)
+		return 0;
+	atomic64_sub(bytes, &client->bytes);
+	return -ENOMEM;
+}
+
+void gpuemu_client_uncharge(struct gpuemu_client *client, u64 bytes)
+{
+	atomic64_sub(bytes, &client->bytes);
+}
+
+/*
+ * Copies a user buffer of the current process, charged to the client, into
+ * memory for kvfree(). NULL for no bytes. No lock may be held.
+ */
+void *gpuemu_client_copy_in(struct gpuemu_client *client, u64 user, u32 bytes)
+{
+	struct mem_cgroup *old;
+	void *data;
+	int ret;
+
+	if (!bytes)
+		return NULL;
+	ret = gpuemu_client_charge(client, bytes);
+	if (ret)
+		return ERR_PTR(ret);
+	old = set_active_memcg(client->space.memcg);
+	data = kvmalloc(bytes, GFP_KERNEL_ACCOUNT);
+	set_active_memcg(old);
+	if (!data) {
+		gpuemu_client_uncharge(client, bytes);
+		return ERR_PTR(-ENOMEM);
+	}
+	if (copy_from_user(data, u64_to_user_ptr(user), bytes)) {
+		kvfree(data);
+		gpuemu_client_uncharge(client, bytes);
+		return ERR_PTR(-EFAULT);
+	}
+	return data;
+}
+
+int gpuemu_cmd_info(struct gpuemu_client *client, struct gpuemu_info *arg)
+{
+	struct gpuemu_dev *dev = client->dev;
+
+	arg->abi = GPUEMU_ABI_VERSION;
+	arg->va_space = client->space.id;
+	spin_lock(&dev->lock);
+	arg->engine_generation = dev->engine && !gpuemu_engine_lost(dev->engine) ?
+		dev->engine->generation : 0;
+	spin_unlock(&dev->lock);
+	arg->vram_bytes = (u64)dev->vram.frames << PAGE_SHIFT;
+	arg->vram_free_bytes = (u64)gpuemu_vram_nfree(&dev->vram) << PAGE_SHIFT;
+	return 0;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A client: one open file of /dev/gpuemu. It owns a VA space, images and
+ * works, until it attaches as an engine, after which it owns that.
+ */
+#ifndef _GPUEMU_CLIENT_H
+#define _GPUEMU_CLIENT_H
+
+#include <linux/fs.h>
+#include <linux/kref.h>
+#include <linux/mutex.h>
+#include <linux/wait.h>
+#include <linux/xarray.h>
+
+#include "va_space.h"
+
+struct gpuemu_info;
+
+/**
+ * struct gpuemu_client - one open file
+ * @ref: one for the file, one for each user that found it by VA space id
+ * @dev: the device
+ * @mapping: the file's own f_mapping, so that unmapping hits this file alone
+ * @space: its VA space
+ * @lock: see locks.h; protects @mm, @engine, @images, @next_image, @nimages
+ * @mm: the first mm that mapped managed memory; no other may
+ * @engine: set once, by attach; read with acquire
+ * @images: PTX images by id
+ * @bytes: charged against GPUEMU_CLIENT_BYTES
+ * @works: all its works; under the device's lock, like @nworks
+ * @nworks: unfinished or unread works
+ * @done: woken when a work of this client is done
+ */
+struct gpuemu_client {
+	struct kref ref;
+	struct gpuemu_dev *dev;
+	struct address_space mapping;
+	struct gpuemu_space space;
+	struct mutex lock;
+	struct mm_struct *mm;
+	struct gpuemu_engine *engine;
+	struct xarray images;
+	u32 next_image;
+	u32 nimages;
+	atomic64_t bytes;
+	struct list_head works;
+	u32 nworks;
+	wait_queue_head_t done;
+};
+
+int gpuemu_client_open(struct gpuemu_dev *dev, struct file *file);
+void gpuemu_client_release(struct gpuemu_client *client);
+struct gpuemu_client *gpuemu_client_get(struct gpuemu_dev *dev, u32 va_space);
+void gpuemu_client_put(struct gpuemu_client *client);
+int gpuemu_client_bind_mm(struct gpuemu_client *client, struct mm_struct *mm);
+int gpuemu_client_charge(struct gpuemu_client *client, u64 bytes);
+void gpuemu_client_uncharge(struct gpuemu_client *client, u64 bytes);
+void *gpuemu_client_copy_in(struct gpuemu_client *client, u64 user, u32 bytes);
+
+/* The file's engine, or NULL: what tells the two kinds of file apart. */
+static inline struct gpuemu_engine *
+gpuemu_client_engine(struct gpuemu_client *client)
+{
+	return smp_load_acquire(&client->engine);
+}
+
+#endif

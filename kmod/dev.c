@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /dev/gpuemu: the file operations, which find the client or engine behind a
+ * file and hand over to it. No logic of its own.
+ */
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+
+#include "client.h"
+#include "cmd.h"
+#include "dev.h"
+#include "engine.h"
+#include "uring.h"
+
+static int dev_open(struct inode *inode, struct file *file)
+{
+	struct gpuemu_dev *dev = container_of(file->private_data,
+					      struct gpuemu_dev, misc);
+
+	return gpuemu_client_open(dev, file);
+}
+
+/*
+ * Runs on each close of a descriptor. The last one of a dying process is the
+ * first that the module hears of an engine's death; .release may be far away,
+ * because a forked child has the file too, or because commands hold it.
+ */
+static int dev_flush(struct file *file, fl_owner_t id)
+{
+	struct gpuemu_engine *e = gpuemu_client_engine(file->private_data);
+
+	if (e && e->owner == id && (current->flags & PF_EXITING))
+		gpuemu_engine_kill(e, "its process died");
+	return 0;
+}
+
+static int dev_release(struct inode *inode, struct file *file)
+{
+	gpuemu_client_release(file->private_data);
+	return 0;
+}
+
+static int dev_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	struct gpuemu_client *client = file->private_data;
+	struct gpuemu_engine *e = gpuemu_client_engine(client);
+
+	if (e)
+		return gpuemu_engine_mmap(e, vma);
+	return gpuemu_space_mmap(&client->space, vma);
+}
+
+static const struct file_operations dev_fops = {
+	.owner = THIS_MODULE,
+	.open = dev_open,
+	.flush = dev_flush,
+	.release = dev_release,
+	.mmap = dev_mmap,
+	.unlocked_ioctl = gpuemu_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.uring_cmd = gpuemu_uring_cmd,
+};
+
+int gpuemu_dev_register(struct gpuemu_dev *dev)
+{
+	xa_init_flags(&dev->clients, XA_FLAGS_ALLOC);
+	dev->next_space = 1;
+	ida_init(&dev->slots);
+	spin_lock_init(&dev->lock);
+	INIT_LIST_HEAD(&dev->queued);
+	dev->next_work = 1;
+
+	dev->misc.minor = MISC_DYNAMIC_MINOR;
+	dev->misc.name = "gpuemu";
+	dev->misc.fops = &dev_fops;
+	dev->misc.mode = 0666;
+	return misc_register(&dev->misc);
+}
+
+void gpuemu_dev_unregister(struct gpuemu_dev *dev)
+{
+	misc_deregister(&dev->misc);
+	ida_destroy(&dev->slots);
+	xa_destroy(&dev->clients);
+}

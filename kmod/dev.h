@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The device: what all files of /dev/gpuemu share. Created by main.c; every
+ * other object points back at it.
+ */
+#ifndef _GPUEMU_DEV_H
+#define _GPUEMU_DEV_H
+
+#include <linux/idr.h>
+#include <linux/list.h>
+#include <linux/miscdevice.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/xarray.h>
+
+#include "gpu_pt.h"
+#include "vram.h"
+
+struct gpuemu_engine;
+
+/**
+ * struct gpuemu_dev - the one device
+ * @misc: /dev/gpuemu
+ * @vram: its memory
+ * @pt: its page-table aperture
+ * @clients: every open file's client, by VA space id
+ * @next_space: where the search for a VA space id goes on (under the xa_lock)
+ * @slots: entries in use of the directory of VA spaces
+ * @fault_entries: size of an engine's fault buffer, a power of two
+ * @inval_timeout_ms: how long an engine may take to acknowledge an invalidate
+ * @lock: see locks.h
+ * @engine: the attached engine, until its mappings are revoked; the engine's
+ *	file holds the reference
+ * @generation: counts attachments, skips 0
+ * @queued: works that no engine has taken, oldest first
+ * @next_work: id of the next work
+ */
+struct gpuemu_dev {
+	struct miscdevice misc;
+	struct gpuemu_vram vram;
+	struct gpuemu_pt pt;
+	struct xarray clients;
+	u32 next_space;
+	struct ida slots;
+	u32 fault_entries;
+	u32 inval_timeout_ms;
+	spinlock_t lock;
+	struct gpuemu_engine *engine;
+	u32 generation;
+	struct list_head queued;
+	u64 next_work;
+};
+
+int gpuemu_dev_register(struct gpuemu_dev *dev);
+void gpuemu_dev_unregister(struct gpuemu_dev *dev);
+
+#endif

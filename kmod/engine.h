@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The engine: the GPU behind the device, a process that attached. One at a
+ * time; it may die at any moment.
+ */
+#ifndef _GPUEMU_ENGINE_H
+#define _GPUEMU_ENGINE_H
+
+#include <linux/fs.h>
+#include <linux/kref.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include <uapi/linux/gpuemu.h>
+
+struct gpuemu_client;
+struct gpuemu_dev;
+struct io_uring_cmd;
+
+/* The engine's life. It only goes down this list. */
+enum gpuemu_engine_state {
+	GPUEMU_ENGINE_LIVE,
+	GPUEMU_ENGINE_DYING,	/* lost; its mappings may still be there */
+	GPUEMU_ENGINE_REVOKED,	/* it can reach nothing any more */
+};
+
+/*
+ * The batch's life, and who owns it:
+ *   IDLE        nobody: there is no batch
+ *   BUILDING    the RAISE being issued
+ *   RAISED      the module: waits for a FETCH
+ *   DELIVERING  the task work that hands it to the service thread
+ *   FETCHED     the service thread
+ *   COMMITTING  the COMMIT being issued
+ *   REPLAYING   the task work that completes RAISE
+ */
+enum gpuemu_batch_state {
+	GPUEMU_BATCH_IDLE,
+	GPUEMU_BATCH_BUILDING,
+	GPUEMU_BATCH_RAISED,
+	GPUEMU_BATCH_DELIVERING,
+	GPUEMU_BATCH_FETCHED,
+	GPUEMU_BATCH_COMMITTING,
+	GPUEMU_BATCH_REPLAYING,
+};
+
+/* Where a pending command waits. FETCH and COMMIT_AND_FETCH share one place. */
+enum gpuemu_pending {
+	GPUEMU_PENDING_RAISE,
+	GPUEMU_PENDING_WAIT,
+	GPUEMU_PENDING_FETCH,
+	GPUEMU_PENDING_KINDS,
+};
+
+/* The two threads of an engine whose death the monitor looks for. */
+enum gpuemu_role {
+	GPUEMU_ROLE_ENGINE,	/* RAISE, WAIT */
+	GPUEMU_ROLE_SERVICE,	/* FETCH, COMMIT */
+	GPUEMU_ROLES,
+};
+
+/**
+ * struct gpuemu_engine - one attachment
+ * @ref: one for the file, one for each waiter
+ * @dev: the device
+ * @mapping: of the engine's file; read only by gpuemu_engine_kill(), which the
+ *	file's release waits for
+ * @owner: the file table that attached; .flush compares
+ * @generation: of the attachment
+ * @map_lock: see locks.h
+ * @monitor: looks for death that nobody reports
+ * @control, @faults: shared with the engine process; the module trusts nothing
+ *	in @faults
+ * @wait: woken by an acknowledgement, by parking, and by revocation
+ * @state: under the device's lock, like everything below
+ * @parked: a RAISE or WAIT is pending: the engine touches no frame
+ * @inval_put, @inval_acked: free running
+ * @batch_state: who owns the batch
+ * @get: the module's own GET of the fault buffer
+ * @batch_gen: the last batch's
+ * @nfaults: unique faults in it
+ * @stamps: its time stamps, before they are published
+ * @pending: pending commands; who takes a pointer completes it, once
+ * @tasks: last submitters, referenced
+ * @taken: works that the engine has
+ * @batch: scratch for building a batch
+ * @migrations: the commit's that owns the batch
+ */
+struct gpuemu_engine {
+	struct kref ref;
+	struct gpuemu_dev *dev;
+	struct address_space *mapping;
+	fl_owner_t owner;
+	u32 generation;
+	struct mutex map_lock;
+	struct delayed_work monitor;
+	struct gpuemu_control *control;
+	size_t control_bytes;
+	struct gpuemu_fault_buffer *faults;
+	size_t faults_bytes;
+	wait_queue_head_t wait;
+
+	enum gpuemu_engine_state state;
+	bool parked;
+	u32 inval_put;
+	u32 inval_acked;
+	enum gpuemu_batch_state batch_state;
+	u32 get;
+	u32 batch_gen;
+	u32 nfaults;
+	struct gpuemu_stamps stamps;
+	struct io_uring_cmd *pending[GPUEMU_PENDING_KINDS];
+	struct task_struct *tasks[GPUEMU_ROLES];
+	struct list_head taken;
+	struct gpuemu_fault batch[GPUEMU_BATCH_MAX];
+	struct gpuemu_migration migrations[GPUEMU_COMMIT_MAX];
+};
+
+void gpuemu_engine_put(struct gpuemu_engine *e);
+void gpuemu_engine_kill(struct gpuemu_engine *e, const char *why);
+void gpuemu_engine_release(struct gpuemu_engine *e);
+bool gpuemu_engine_lost(const struct gpuemu_engine *e);
+void gpuemu_engine_track(struct gpuemu_engine *e, enum gpuemu_role role);
+void gpuemu_engine_event_locked(struct gpuemu_engine *e);
+int gpuemu_engine_mmap(struct gpuemu_engine *e, struct vm_area_struct *vma);
+
+#endif

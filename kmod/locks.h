@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The lock order of the module: the documentation, and nothing else. A lock is
+ * taken only while holding locks that stand above it. Two locks of one kind
+ * are never held together; in particular never two VA blocks.
+ *
+ *  1. io_ring_ctx.uring_lock (mutex, io_uring's). Held while a command is
+ *     issued. The fault path never takes it: commands that were pending are
+ *     completed through task work.
+ *  2. mmap_lock (rwsem, mm's). Held by .fault, .mmap and .close. Copying from
+ *     or to user memory takes it, so no lock below is held across a copy.
+ *  3. gpuemu_client.lock (mutex). Protects what a file is (client or engine),
+ *     its mm, its images. May sleep; never held across user copies.
+ *  4. gpuemu_block.lock (mutex). Protects the pages, frames and masks of one
+ *     VA block, its leaf table's entries, and makes "is it managed?" stable
+ *     against a migration. May sleep: allocation, unmapping, copies, and the
+ *     wait for a TLB invalidate, which is bounded (invalidate_timeout_ms).
+ *     An engine's acknowledgement never needs this lock, so the wait ends.
+ *  5. gpuemu_space.pt_lock (mutex). Protects the upper GPU page tables of one
+ *     VA space. May sleep, though nothing under it does.
+ *  6. gpuemu_engine.map_lock (mutex). Orders populating the engine's mappings
+ *     against their revocation. May sleep (page-table allocation).
+ *  7. i_mmap_rwsem (rwsem, mm's). Inside unmap_mapping_range().
+ *  8. maple tree lock of gpuemu_space.managed; xa_lock of gpuemu_space.blocks
+ *     and gpuemu_dev.clients (spinlocks).
+ *  9. gpuemu_dev.lock (spinlock). Protects the engine's attachment and state,
+ *     its batch, its pending commands, the invalidate ring, the acknowledged
+ *     sequence, and all works. Nothing sleeps under it.
+ * 10. gpuemu_vram.lock, gpuemu_pt.lock (spinlocks). The free lists. Leaves.
+ */
+#ifndef _GPUEMU_LOCKS_H
+#define _GPUEMU_LOCKS_H
+#endif

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Migration: revoke one side's mappings, copy, map the other side. Decides
+ * nothing; the engine's service thread says what to move (COMMIT), the CPU's
+ * faults say what to bring back.
+ */
+#include <linux/highmem.h>
+#include <linux/ktime.h>
+#include <linux/sched/signal.h>
+
+#include "client.h"
+#include "dev.h"
+#include "engine.h"
+#include "migrate.h"
+#include "objects.h"
+#include "tlb.h"
+#include "trace.h"
+#include "va_block.h"
+#include "va_space.h"
+
+typedef unsigned long page_mask[BITS_TO_LONGS(GPUEMU_BLOCK_PAGES)];
+
+static u64 block_page_nr(const struct gpuemu_block *block, u32 i)
+{
+	return gpuemu_block_addr(block, i) >> GPUEMU_PAGE_SHIFT;
+}
+
+/*
+ * Which of the pages are managed. -EFAULT if not all are; the others are moved
+ * all the same. Of several failures in one run the one that the service thread
+ * can act on is reported: no memory, no frame, pinned, not managed.
+ */
+static int managed_pages(struct gpuemu_block *block, u32 first, u32 n,
+			 unsigned long *mask)
+{
+	bitmap_zero(mask, GPUEMU_BLOCK_PAGES);
+	gpuemu_space_managed_mask(block->space, block_page_nr(block, first), n,
+				  mask, first);
+	return bitmap_weight(mask, GPUEMU_BLOCK_PAGES) == n ? 0 : -EFAULT;
+}
+
+/*
+ * Takes the pages of the mask from the CPU: after this no CPU can reach them
+ * and, because faults need the block's lock, none will. One call for the run:
+ * it is the dearest step when many threads have touched the memory.
+ */
+static void unmap_cpu(struct gpuemu_block *block, const unsigned long *mask)
+{
+	page_mask mapped;
+	u32 first, last;
+
+	if (!bitmap_and(mapped, mask, block->cpu_mapped, GPUEMU_BLOCK_PAGES))
+		return;
+	first = find_first_bit(mapped, GPUEMU_BLOCK_PAGES);
+	last = find_last_bit(mapped, GPUEMU_BLOCK_PAGES);
+	unmap_mapping_range(block->space->mapping,
+			    gpuemu_block_addr(block, first),
+			    (loff_t)(last - first + 1) << PAGE_SHIFT, 1);
+	bitmap_andnot(block->cpu_mapped, block->cpu_mapped, mapped,
+		      GPUEMU_BLOCK_PAGES);
+}
+
+/* Gives each page of the mask a frame; those that get none leave the mask. */
+static int alloc_frames(struct gpuemu_block *block, unsigned long *mask)
+{
+	u32 want = bitmap_weight(mask, GPUEMU_BLOCK_PAGES), got = 0, n, i;
+	struct gpuemu_vram *vram = &block->space->dev->vram;
+	u32 frames[32];
+	bool dry = false;
+
+	n = 0;
+	for_each_set_bit(i, mask, GPUEMU_BLOCK_PAGES) {
+		if (!n && !dry) {
+			n = gpuemu_vram_alloc(vram, frames,
+					      min_t(u32, want - got,
+						    ARRAY_SIZE(frames)));
+			dry = !n;
+		}
+		if (!n) {
+			__clear_bit(i, mask);
+			continue;
+		}
+		block->frames[i] = frames[--n];
+		got++;
+	}
+	return dry ? -ENOSPC : 0;
+}
+
+/*
+ * Fills the frames. A page that has a reference besides the block's is being
+ * read or written behind the page tables (O_DIRECT, GUP): it stays where it is
+ * and leaves the mask. The reference count is exact here: the CPU's mappings
+ * are gone, and a racing get_user_pages_fast() either finds its PTE changed and
+ * lets go, or took its reference before the unmap.
+ */
+static int copy_to_frames(struct gpuemu_block *block, unsigned long *mask)
+{
+	struct gpuemu_vram *vram = &block->space->dev->vram;
+	struct page *page;
+	int ret = 0;
+	void *from;
+	u32 i;
+
+	for_each_set_bit(i, mask, GPUEMU_BLOCK_PAGES) {
+		void *to = gpuemu_vram_addr(vram, block->frames[i]);
+
+		page = block->pages[i];
+		if (!page) {
+			clear_page(to);
+			continue;
+		}
+		if (page_ref_count(page) != 1) {
+			gpuemu_vram_free(vram, &block->frames[i], 1);
+			__clear_bit(i, mask);
+			ret = -EBUSY;
+			continue;
+		}
+		from = kmap_local_page(page);
+		copy_page(to, from);
+		kunmap_local(from);
+	}
+	return ret;
+}
+
+/**
+ * gpuemu_migrate_h2d() - brings pages to device memory
+ * @block: locked, not dead
+ * @first: first page
+ * @n: how many
+ * @cost: gets the time of each stage added
+ * @moved: out: pages that really moved
+ *
+ * Pages that are there already count as done.
+ */
+int gpuemu_migrate_h2d(struct gpuemu_block *block, u32 first, u32 n,
+		       struct gpuemu_stamps *cost, u32 *moved)
+{
+	struct gpuemu_pt *pt = &block->space->dev->pt;
+	int ret, err;
+	u64 t0, t1, t2, t3;
+	page_mask todo;
+	u32 i;
+
+	lockdep_assert_held(&block->lock);
+	*moved = 0;
+	t0 = ktime_get_ns();
+	ret = managed_pages(block, first, n, todo);
+	bitmap_andnot(todo, todo, block->resident, GPUEMU_BLOCK_PAGES);
+	if (bitmap_empty(todo, GPUEMU_BLOCK_PAGES))
+		return ret;
+	if (!block->leaf) {
+		block->leaf = gpuemu_pt_block_attach(block->space,
+						     block->index);
+		if (!block->leaf)
+			return -ENOMEM;
+	}
+	err = alloc_frames(block, todo);
+	if (err)
+		ret = err;
+
+	t1 = ktime_get_ns();
+	unmap_cpu(block, todo);
+	t2 = ktime_get_ns();
+	err = copy_to_frames(block, todo);
+	if (err && ret != -ENOSPC)
+		ret = err;
+	t3 = ktime_get_ns();
+	for_each_set_bit(i, todo, GPUEMU_BLOCK_PAGES)
+		gpuemu_pt_set(pt, block->leaf, i, block->frames[i]);
+	bitmap_or(block->resident, block->resident, todo, GPUEMU_BLOCK_PAGES);
+	*moved = bitmap_weight(todo, GPUEMU_BLOCK_PAGES);
+
+	cost->unmap_ns += t2 - t1;
+	cost->copy_ns += t3 - t2 + t1 - t0;
+	cost->map_ns += ktime_get_ns() - t3;
+	cost->h2d_pages += *moved;
+	trace_migrate(block->space->id, gpuemu_block_addr(block, first),
+			     n, GPUEMU_MIGRATE_H2D, *moved, ret);
+	return ret;
+}
+
+/* Makes sure that each page of the mask has a sysmem page to go to. */
+static int alloc_pages_for(struct gpuemu_block *block, unsigned long *mask,
+			   gfp_t extra)
+{
+	int ret = 0;
+	u32 i;
+
+	for_each_set_bit(i, mask, GPUEMU_BLOCK_PAGES) {
+		if (block->pages[i])
+			continue;
+		block->pages[i] = gpuemu_block_page_alloc(block, extra);
+		if (!block->pages[i]) {
+			__clear_bit(i, mask);
+			ret = -ENOMEM;
+		}
+	}
+	return ret;
+}
+
+/**
+ * gpuemu_migrate_d2h() - brings pages to system memory
+ * @block: locked, not dead
+ * @first: first page
+ * @n: how many
+ * @reason: GPUEMU_INVAL_EVICT or GPUEMU_INVAL_CPU_FAULT
+ * @moved: out: pages that really moved
+ *
+ * Pages that are not on the device count as done. -EINTR: the task is being
+ * killed; the pages are still on the device.
+ */
+int gpuemu_migrate_d2h(struct gpuemu_block *block, u32 first, u32 n,
+		       enum gpuemu_inval_reason reason, u32 *moved)
+{
+	const bool evict = reason == GPUEMU_INVAL_EVICT;
+	struct gpuemu_dev *dev = block->space->dev;
+	u32 i, lo, hi;
+	page_mask todo;
+	int ret, err;
+	void *to;
+
+	lockdep_assert_held(&block->lock);
+	*moved = 0;
+	ret = managed_pages(block, first, n, todo);
+	bitmap_and(todo, todo, block->resident, GPUEMU_BLOCK_PAGES);
+	err = alloc_pages_for(block, todo,
+			      evict ? __GFP_NORETRY | __GFP_NOWARN : 0);
+	if (err)
+		ret = err;
+	if (bitmap_empty(todo, GPUEMU_BLOCK_PAGES))
+		return ret;
+
+	for_each_set_bit(i, todo, GPUEMU_BLOCK_PAGES)
+		gpuemu_pt_clear(&dev->pt, block->leaf, i);
+	lo = find_first_bit(todo, GPUEMU_BLOCK_PAGES);
+	hi = find_last_bit(todo, GPUEMU_BLOCK_PAGES);
+	err = gpuemu_tlb_invalidate(dev, block->space->id,
+				    gpuemu_block_addr(block, lo),
+				    gpuemu_block_addr(block, hi + 1), reason,
+				    true);
+	if (err) {
+		/* Nothing moved: the engine may have its entries back. */
+		for_each_set_bit(i, todo, GPUEMU_BLOCK_PAGES)
+			gpuemu_pt_set(&dev->pt, block->leaf, i,
+				      block->frames[i]);
+		return err;
+	}
+	for_each_set_bit(i, todo, GPUEMU_BLOCK_PAGES) {
+		to = kmap_local_page(block->pages[i]);
+		copy_page(to, gpuemu_vram_addr(&dev->vram, block->frames[i]));
+		kunmap_local(to);
+		gpuemu_vram_free(&dev->vram, &block->frames[i], 1);
+	}
+	bitmap_andnot(block->resident, block->resident, todo,
+		      GPUEMU_BLOCK_PAGES);
+	*moved = bitmap_weight(todo, GPUEMU_BLOCK_PAGES);
+	if (evict)
+		trace_evict(block->space->id,
+				   gpuemu_block_addr(block, first), n, *moved,
+				   ret);
+	else
+		trace_migrate(block->space->id,
+				     gpuemu_block_addr(block, first), n,
+				     GPUEMU_MIGRATE_D2H, *moved, ret);
+	return ret;
+}
+
+static bool migration_valid(const struct gpuemu_migration *m)
+{
+	u64 page = m->addr >> GPUEMU_PAGE_SHIFT;
+
+	if (m->op != GPUEMU_MIGRATE_H2D && m->op != GPUEMU_MIGRATE_D2H)
+		return false;
+	if (m->reserved || (m->addr & ~PAGE_MASK) ||
+	    m->addr >> GPUEMU_VA_BITS)
+		return false;
+	return m->pages && m->pages <= GPUEMU_BLOCK_PAGES &&
+	       page % GPUEMU_BLOCK_PAGES + m->pages <= GPUEMU_BLOCK_PAGES;
+}
+
+/* One descriptor. Makes a block only where something is managed. */
+static int migrate_one(struct gpuemu_space *space,
+		       const struct gpuemu_migration *m,
+		       struct gpuemu_stamps *cost, u32 *moved)
+{
+	u32 first = (m->addr >> GPUEMU_PAGE_SHIFT) % GPUEMU_BLOCK_PAGES;
+	u64 index = m->addr >> GPUEMU_BLOCK_SHIFT;
+	struct gpuemu_block *block;
+	page_mask managed = { };
+	u64 start;
+	int ret;
+
+	for (;;) {
+		gpuemu_space_managed_mask(space, m->addr >> GPUEMU_PAGE_SHIFT,
+					  m->pages, managed, first);
+		if (bitmap_empty(managed, GPUEMU_BLOCK_PAGES))
+			return -EFAULT;
+		block = gpuemu_space_block_create(space, index);
+		if (IS_ERR(block))
+			return PTR_ERR(block);
+		mutex_lock(&block->lock);
+		if (!block->dead)
+			break;
+		mutex_unlock(&block->lock);
+		gpuemu_block_put(block);
+		bitmap_zero(managed, GPUEMU_BLOCK_PAGES);
+	}
+	if (m->op == GPUEMU_MIGRATE_H2D) {
+		ret = gpuemu_migrate_h2d(block, first, m->pages, cost, moved);
+	} else {
+		start = ktime_get_ns();
+		ret = gpuemu_migrate_d2h(block, first, m->pages,
+					 GPUEMU_INVAL_EVICT, moved);
+		cost->evict_ns += ktime_get_ns() - start;
+		cost->d2h_pages += *moved;
+	}
+	if (ret == -EFAULT)
+		gpuemu_block_retire_unmanaged(block);
+	mutex_unlock(&block->lock);
+	gpuemu_block_put(block);
+	return ret;
+}
+
+/**
+ * gpuemu_migrate_commit() - does the first @count of e->migrations, in order
+ * @e: the caller owns its batch (COMMITTING)
+ * @count: at most GPUEMU_COMMIT_MAX
+ * @cost: gets the sums
+ *
+ * Stops at the engine's or the caller's death; what is left says so in its
+ * status. Returns how many ended with status 0.
+ */
+u32 gpuemu_migrate_commit(struct gpuemu_engine *e, u32 count,
+			  struct gpuemu_stamps *cost)
+{
+	struct gpuemu_client *client = NULL;
+	struct gpuemu_migration *m;
+	u32 done = 0;
+
+	for (m = e->migrations; m < e->migrations + count; m++) {
+		m->moved = 0;
+		if (gpuemu_engine_lost(e)) {
+			m->status = -ENODEV;
+			continue;
+		}
+		if (fatal_signal_pending(current)) {
+			m->status = -EINTR;
+			continue;
+		}
+		if (!migration_valid(m)) {
+			m->status = -EINVAL;
+			continue;
+		}
+		if (!client || client->space.id != m->va_space) {
+			if (client)
+				gpuemu_client_put(client);
+			client = gpuemu_client_get(e->dev, m->va_space);
+		}
+		if (client)
+			m->status = migrate_one(&client->space, m, cost,
+						&m->moved);
+		else
+			m->status = -ESRCH;
+		done += !m->status;
+		cond_resched();
+	}
+	if (client)
+		gpuemu_client_put(client);
+	return done;
+}

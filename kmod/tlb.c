@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The TLB invalidate protocol, the module's side.
+ *
+ *   module					engine
+ *   clear page-table entries (release)
+ *   lock; write ring[put]; put++ (release)	reads put (acquire) at its leisure
+ *   engine parked? then done			drops its translations
+ *   unlock; sleep till acked >= put		ENGINE_ACK(put): acked = put; wake
+ *   use the frames for something else
+ *
+ * Parked means that a RAISE or WAIT is pending. The engine touches no frame
+ * meanwhile and catches up with put before it goes on, so everything posted
+ * before or while it is parked counts as acknowledged. parked is cleared under
+ * the device's lock before the completion can be seen: an invalidate posted
+ * after that waits for an acknowledgement again, and one posted before is in
+ * the put that the engine sees. acked is moved to put at both edges, so that a
+ * waiter which misses a short parking does not wait for an acknowledgement that
+ * nobody owes.
+ *
+ * No engine, no wait. An engine that does not answer in time is lost; the wait
+ * ends when its mappings are revoked, which is as good as an acknowledgement.
+ */
+#include <linux/ktime.h>
+
+#include "client.h"
+#include "cmd.h"
+#include "dev.h"
+#include "engine.h"
+#include "tlb.h"
+#include "trace.h"
+
+static bool acked(const struct gpuemu_engine *e, u32 seq)
+{
+	/* What the engine did to a frame before is seen by who copies it. */
+	return smp_load_acquire(&e->state) == GPUEMU_ENGINE_REVOKED ||
+	       (s32)(smp_load_acquire(&e->inval_acked) - seq) >= 0;
+}
+
+static void set_acked_locked(struct gpuemu_engine *e, u32 seq)
+{
+	lockdep_assert_held(&e->dev->lock);
+	if ((s32)(seq - e->inval_acked) <= 0)
+		return;
+	/* Pairs with acked(), which looks without the lock. */
+	smp_store_release(&e->inval_acked, seq);
+	wake_up_all(&e->wait);
+}
+
+void gpuemu_tlb_park_locked(struct gpuemu_engine *e)
+{
+	set_acked_locked(e, e->inval_put);
+	e->parked = true;
+}
+
+void gpuemu_tlb_unpark_locked(struct gpuemu_engine *e)
+{
+	set_acked_locked(e, e->inval_put);
+	e->parked = false;
+}
+
+static void post_locked(struct gpuemu_engine *e, u32 va_space, u64 start,
+			u64 end, enum gpuemu_inval_reason reason)
+{
+	struct gpuemu_invalidate *entry;
+
+	entry = &e->control->inval[e->inval_put % GPUEMU_INVAL_RING];
+	entry->start = start;
+	entry->end = end;
+	entry->va_space = va_space;
+	entry->reason = reason;
+	e->inval_put++;
+	/* Who sees put sees the entry, and the page table as it is cleared. */
+	smp_store_release(&e->control->inval_put, e->inval_put);
+}
+
+static int wait_acked(struct gpuemu_engine *e, u32 seq, bool killable)
+{
+	unsigned long timeout = msecs_to_jiffies(e->dev->inval_timeout_ms);
+	long left;
+
+	if (killable)
+		left = wait_event_killable_timeout(e->wait, acked(e, seq),
+						   timeout);
+	else
+		left = wait_event_timeout(e->wait, acked(e, seq), timeout);
+	if (left < 0)
+		return -EINTR;
+	if (!left)
+		gpuemu_engine_kill(e, "it did not acknowledge an invalidate");
+	return 0;
+}
+
+/**
+ * gpuemu_tlb_invalidate() - makes the engine forget translations
+ * @dev: the device
+ * @va_space: of the range
+ * @start: first page's address
+ * @end: one past the last byte
+ * @reason: for the engine's statistics
+ * @killable: give up when the caller is killed
+ *
+ * The page-table entries are cleared already. Returns 0: no engine uses a
+ * translation of the range any more; or -EINTR, if killable. Sleeps at most
+ * invalidate_timeout_ms and the time that a revocation takes.
+ */
+int gpuemu_tlb_invalidate(struct gpuemu_dev *dev, u32 va_space, u64 start,
+			  u64 end, enum gpuemu_inval_reason reason,
+			  bool killable)
+{
+	u64 begin = ktime_get_ns();
+	struct gpuemu_engine *e;
+	int ret = 0;
+	u32 seq;
+
+	spin_lock(&dev->lock);
+	e = dev->engine;
+	if (e) {
+		post_locked(e, va_space, start, end, reason);
+		seq = e->inval_put;
+		/* A dying engine is not parked: wait until it is revoked. */
+		if (e->state == GPUEMU_ENGINE_LIVE && e->parked)
+			e = NULL;
+		else
+			kref_get(&e->ref);
+	}
+	spin_unlock(&dev->lock);
+	if (e) {
+		ret = wait_acked(e, seq, killable);
+		gpuemu_engine_put(e);
+	}
+	trace_tlb_invalidate(va_space, start, end, reason,
+				    ktime_get_ns() - begin, ret);
+	return ret;
+}
+
+int gpuemu_cmd_engine_ack(struct gpuemu_client *client,
+			  struct gpuemu_engine_ack *arg)
+{
+	struct gpuemu_engine *e = gpuemu_client_engine(client);
+	int ret = 0;
+
+	if (!e)
+		return -EPERM;
+	spin_lock(&e->dev->lock);
+	if (gpuemu_engine_lost(e))
+		ret = -ENODEV;
+	else if ((s32)(e->inval_put - arg->seq) < 0)
+		ret = -EINVAL;
+	else
+		set_acked_locked(e, arg->seq);
+	spin_unlock(&e->dev->lock);
+	return ret;
+}

@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The engine's io_uring commands and the batch that travels through them:
+ *
+ *   engine thread        service thread         batch_state
+ *                        FETCH: pending         IDLE
+ *   RAISE: pending                              BUILDING, RAISED
+ *                        FETCH completes        DELIVERING, FETCHED
+ *                        COMMIT: migrations     COMMITTING
+ *   RAISE completes                             REPLAYING, IDLE
+ *
+ * A pending command's pointer is in e->pending; who takes it out, under the
+ * device's lock, completes it, and nobody else does. Every completion of a
+ * command that was pending goes through task work in the task that issued it:
+ * from elsewhere it would need that ring's lock. A command that fails at once is
+ * answered by its return value, except with -EAGAIN, which io_uring takes as a
+ * request to try again from a worker thread.
+ *
+ * COMMIT does its migrations right here, in the issue context of the service
+ * thread, even if io_uring asks not to block: it is what that thread is for,
+ * and handing it to a worker costs two wake-ups in the path that is measured.
+ */
+#include <linux/io_uring/cmd.h>
+#include <linux/ktime.h>
+#include <linux/uaccess.h>
+
+#include "client.h"
+#include "dev.h"
+#include "engine.h"
+#include "fault_queue.h"
+#include "migrate.h"
+#include "objects.h"
+#include "tlb.h"
+#include "trace.h"
+#include "uring.h"
+
+/* In the command's own storage, for the completion callback. */
+struct uring_pdu {
+	s32 result;
+};
+
+/* The payload, copied once: the user may change its own any time. */
+struct uring_args {
+	u64 addr;
+	u32 arg;
+};
+
+static struct gpuemu_engine *engine_of(struct io_uring_cmd *cmd)
+{
+	return gpuemu_client_engine(cmd->file->private_data);
+}
+
+/*
+ * Makes the command one that ends later, before anyone can see it. From here on
+ * the issue function returns -EIOCBQUEUED, whatever happens.
+ */
+static void uring_hold(struct io_uring_cmd *cmd, unsigned int issue_flags)
+{
+	gpuemu_created(cmds);
+	io_uring_cmd_mark_cancelable(cmd, issue_flags);
+}
+
+static void uring_end(struct io_uring_cmd *cmd, s32 result,
+		      unsigned int issue_flags)
+{
+	gpuemu_destroyed(cmds);
+	compat_uring_done(cmd, result, issue_flags);
+}
+
+/* Completions: each runs in the submitting task, or in a worker if it died. */
+
+static void on_result(struct io_uring_cmd *cmd, unsigned int issue_flags,
+		      bool dead)
+{
+	uring_end(cmd, io_uring_cmd_to_pdu(cmd, struct uring_pdu)->result,
+		  issue_flags);
+}
+
+COMPAT_URING_TW(on_result)
+
+static void on_work(struct io_uring_cmd *cmd, unsigned int issue_flags,
+		    bool dead)
+{
+	struct gpuemu_engine *e = engine_of(cmd);
+	s32 result = -ENODEV;
+
+	if (dead)
+		gpuemu_engine_kill(e, "its thread died waiting for work");
+	spin_lock(&e->dev->lock);
+	if (!gpuemu_engine_lost(e)) {
+		gpuemu_tlb_unpark_locked(e);
+		result = 0;
+	}
+	spin_unlock(&e->dev->lock);
+	uring_end(cmd, result, issue_flags);
+}
+
+COMPAT_URING_TW(on_work)
+
+static void on_batch(struct io_uring_cmd *cmd, unsigned int issue_flags,
+		     bool dead)
+{
+	struct gpuemu_engine *e = engine_of(cmd);
+	s32 result = -ENODEV;
+
+	if (dead)
+		gpuemu_engine_kill(e, "its service thread died");
+	spin_lock(&e->dev->lock);
+	if (!gpuemu_engine_lost(e)) {
+		e->batch_state = GPUEMU_BATCH_FETCHED;
+		e->stamps.fetched = ktime_get_ns();
+		result = e->nfaults;
+	}
+	spin_unlock(&e->dev->lock);
+	uring_end(cmd, result, issue_flags);
+}
+
+COMPAT_URING_TW(on_batch)
+
+static void on_replay(struct io_uring_cmd *cmd, unsigned int issue_flags,
+		      bool dead)
+{
+	struct gpuemu_engine *e = engine_of(cmd);
+	s32 result = -ENODEV;
+
+	if (dead)
+		gpuemu_engine_kill(e, "its thread died waiting for a replay");
+	spin_lock(&e->dev->lock);
+	if (!gpuemu_engine_lost(e)) {
+		e->stamps.replayed = ktime_get_ns();
+		e->control->stamps = e->stamps;
+		trace_replay(&e->stamps);
+		e->batch_state = GPUEMU_BATCH_IDLE;
+		gpuemu_tlb_unpark_locked(e);
+		result = 0;
+	}
+	spin_unlock(&e->dev->lock);
+	uring_end(cmd, result, issue_flags);
+}
+
+COMPAT_URING_TW(on_replay)
+
+/* Ends a held command with this result. */
+static int uring_end_later(struct io_uring_cmd *cmd, s32 result)
+{
+	io_uring_cmd_to_pdu(cmd, struct uring_pdu)->result = result;
+	io_uring_cmd_complete_in_task(cmd, on_result_tw);
+	return -EIOCBQUEUED;
+}
+
+/* The engine is lost; the caller took the command out of e->pending. */
+void gpuemu_uring_fail(struct io_uring_cmd *cmd)
+{
+	uring_end_later(cmd, -ENODEV);
+}
+
+/* A work is queued; the caller took the WAIT out of e->pending. */
+void gpuemu_uring_work_queued(struct io_uring_cmd *wait)
+{
+	io_uring_cmd_complete_in_task(wait, on_work_tw);
+}
+
+/* The FETCH that gets the batch, if both are there; for on_batch(). */
+static struct io_uring_cmd *deliver_locked(struct gpuemu_engine *e)
+{
+	struct io_uring_cmd *fetch = e->pending[GPUEMU_PENDING_FETCH];
+
+	lockdep_assert_held(&e->dev->lock);
+	if (e->batch_state != GPUEMU_BATCH_RAISED || !fetch)
+		return NULL;
+	e->pending[GPUEMU_PENDING_FETCH] = NULL;
+	e->batch_state = GPUEMU_BATCH_DELIVERING;
+	return fetch;
+}
+
+static void deliver(struct io_uring_cmd *fetch)
+{
+	if (fetch)
+		io_uring_cmd_complete_in_task(fetch, on_batch_tw);
+}
+
+/* Whether the engine thread may issue a command that parks it. */
+static int can_park_locked(struct gpuemu_engine *e)
+{
+	if (gpuemu_engine_lost(e))
+		return -ENODEV;
+	if (e->parked || e->batch_state != GPUEMU_BATCH_IDLE)
+		return -EBUSY;
+	return 0;
+}
+
+static int uring_raise(struct gpuemu_engine *e, struct io_uring_cmd *cmd,
+		       const struct uring_args *args, unsigned int issue_flags)
+{
+	u64 raised = ktime_get_ns();
+	struct io_uring_cmd *fetch = NULL;
+	int ret;
+
+	if (args->addr)
+		return -EINVAL;
+	if (args->arg & ~GPUEMU_RAISE_EMPTY_OK)
+		return -EOPNOTSUPP;
+
+	spin_lock(&e->dev->lock);
+	ret = can_park_locked(e);
+	if (!ret)
+		e->batch_state = GPUEMU_BATCH_BUILDING;
+	spin_unlock(&e->dev->lock);
+	if (ret)
+		return ret;
+
+	ret = gpuemu_fault_queue_fetch(e, args->arg & GPUEMU_RAISE_EMPTY_OK);
+	uring_hold(cmd, issue_flags);
+
+	spin_lock(&e->dev->lock);
+	if (gpuemu_engine_lost(e)) {
+		ret = -ENODEV;
+	} else if (ret) {
+		e->batch_state = GPUEMU_BATCH_IDLE;
+	} else {
+		memset(&e->stamps, 0, sizeof(e->stamps));
+		e->stamps.gen = e->batch_gen;
+		e->stamps.faults = e->nfaults;
+		e->stamps.raised = raised;
+		e->batch_state = GPUEMU_BATCH_RAISED;
+		e->pending[GPUEMU_PENDING_RAISE] = cmd;
+		gpuemu_tlb_park_locked(e);
+		fetch = deliver_locked(e);
+	}
+	spin_unlock(&e->dev->lock);
+	if (ret)
+		return uring_end_later(cmd, ret);
+	deliver(fetch);
+	return -EIOCBQUEUED;
+}
+
+static int uring_wait(struct gpuemu_engine *e, struct io_uring_cmd *cmd,
+		      const struct uring_args *args, unsigned int issue_flags)
+{
+	bool queued = false;
+	int ret;
+
+	if (args->addr || args->arg)
+		return -EINVAL;
+
+	uring_hold(cmd, issue_flags);
+	spin_lock(&e->dev->lock);
+	ret = can_park_locked(e);
+	queued = !list_empty(&e->dev->queued);
+	if (!ret && !queued) {
+		e->pending[GPUEMU_PENDING_WAIT] = cmd;
+		gpuemu_tlb_park_locked(e);
+	}
+	spin_unlock(&e->dev->lock);
+	if (ret || queued)
+		return uring_end_later(cmd, ret);
+	return -EIOCBQUEUED;
+}
+
+static int fetch_pend(struct gpuemu_engine *e, struct io_uring_cmd *cmd,
+		      unsigned int issue_flags)
+{
+	struct io_uring_cmd *fetch = NULL;
+	int ret = 0;
+
+	uring_hold(cmd, issue_flags);
+	spin_lock(&e->dev->lock);
+	if (gpuemu_engine_lost(e)) {
+		ret = -ENODEV;
+	} else if (e->pending[GPUEMU_PENDING_FETCH]) {
+		ret = -EBUSY;
+	} else {
+		e->pending[GPUEMU_PENDING_FETCH] = cmd;
+		fetch = deliver_locked(e);
+	}
+	spin_unlock(&e->dev->lock);
+	if (ret)
+		return uring_end_later(cmd, ret);
+	deliver(fetch);
+	return -EIOCBQUEUED;
+}
+
+static int uring_fetch(struct gpuemu_engine *e, struct io_uring_cmd *cmd,
+		       const struct uring_args *args, unsigned int issue_flags)
+{
+	if (args->addr || args->arg)
+		return -EINVAL;
+	return fetch_pend(e, cmd, issue_flags);
+}
+
+/* The descriptor, checked; nothing of ours is locked: copying may fault. */
+static int commit_copy_in(struct gpuemu_commit *commit, u64 addr)
+{
+	struct gpuemu_commit __user *user = u64_to_user_ptr(addr);
+	u32 size;
+	int ret;
+
+	if (get_user(size, &user->size))
+		return -EFAULT;
+	if (size < offsetofend(struct gpuemu_commit, migrations))
+		return -EINVAL;
+	if (size > PAGE_SIZE)
+		return -E2BIG;
+	ret = copy_struct_from_user(commit, sizeof(*commit), user, size);
+	if (ret)
+		return ret;
+	if (commit->flags)
+		return -EOPNOTSUPP;
+	if (commit->count > GPUEMU_COMMIT_MAX)
+		return -E2BIG;
+	return 0;
+}
+
+/* Takes the batch, and e->migrations with it, for this commit. */
+static int commit_begin(struct gpuemu_engine *e, u32 gen, bool and_fetch)
+{
+	int ret = 0;
+
+	spin_lock(&e->dev->lock);
+	if (gpuemu_engine_lost(e))
+		ret = -ENODEV;
+	else if (and_fetch && e->pending[GPUEMU_PENDING_FETCH])
+		ret = -EBUSY;
+	else if (e->batch_state != GPUEMU_BATCH_FETCHED || gen != e->batch_gen)
+		ret = -ESTALE;
+	if (!ret)
+		e->batch_state = GPUEMU_BATCH_COMMITTING;
+	spin_unlock(&e->dev->lock);
+	return ret;
+}
+
+/* Gives the batch back unserved. */
+static void commit_abort(struct gpuemu_engine *e)
+{
+	spin_lock(&e->dev->lock);
+	if (!gpuemu_engine_lost(e))
+		e->batch_state = GPUEMU_BATCH_FETCHED;
+	spin_unlock(&e->dev->lock);
+}
+
+/* The batch is served: lets the engine thread go on. */
+static int commit_replay(struct gpuemu_engine *e)
+{
+	struct io_uring_cmd *raise = NULL;
+
+	spin_lock(&e->dev->lock);
+	if (!gpuemu_engine_lost(e)) {
+		e->batch_state = GPUEMU_BATCH_REPLAYING;
+		raise = e->pending[GPUEMU_PENDING_RAISE];
+		e->pending[GPUEMU_PENDING_RAISE] = NULL;
+	}
+	spin_unlock(&e->dev->lock);
+	if (!raise)
+		return -ENODEV;
+	io_uring_cmd_complete_in_task(raise, on_replay_tw);
+	return 0;
+}
+
+/* The number of migrations that worked, or an error. */
+static int commit_run(struct gpuemu_engine *e, const struct uring_args *args,
+		      bool and_fetch)
+{
+	u64 committed = ktime_get_ns();
+	struct gpuemu_commit commit;
+	int ret, done;
+
+	if (args->arg)
+		return -EINVAL;
+	ret = commit_copy_in(&commit, args->addr);
+	if (ret)
+		return ret;
+	ret = commit_begin(e, commit.gen, and_fetch);
+	if (ret)
+		return ret;
+	if (copy_from_user(e->migrations, u64_to_user_ptr(commit.migrations),
+			   commit.count * sizeof(e->migrations[0]))) {
+		commit_abort(e);
+		return -EFAULT;
+	}
+	e->stamps.committed = committed;
+	done = gpuemu_migrate_commit(e, commit.count, &e->stamps);
+	e->stamps.done = ktime_get_ns();
+	/*
+	 * The results go out before the replay: the engine thread reads them as
+	 * soon as its RAISE ends, while the service thread already waits for
+	 * the next batch.
+	 */
+	if (copy_to_user(u64_to_user_ptr(commit.migrations), e->migrations,
+			 commit.count * sizeof(e->migrations[0])))
+		done = -EFAULT;
+	ret = commit_replay(e);
+	return ret ? ret : done;
+}
+
+static int uring_commit(struct gpuemu_engine *e, struct io_uring_cmd *cmd,
+			const struct uring_args *args, unsigned int issue_flags)
+{
+	return commit_run(e, args, false);
+}
+
+static int uring_commit_and_fetch(struct gpuemu_engine *e,
+				  struct io_uring_cmd *cmd,
+				  const struct uring_args *args,
+				  unsigned int issue_flags)
+{
+	int ret = commit_run(e, args, true);
+
+	return ret < 0 ? ret : fetch_pend(e, cmd, issue_flags);
+}
+
+/*
+ * The ring goes away with this command pending (from Linux 6.7). If it is not
+ * pending any more, its completion is on its way.
+ */
+static int uring_cancel(struct gpuemu_engine *e, struct io_uring_cmd *cmd,
+			unsigned int issue_flags)
+{
+	bool mine = false;
+	int i;
+
+	spin_lock(&e->dev->lock);
+	for (i = 0; i < GPUEMU_PENDING_KINDS; i++) {
+		if (e->pending[i] != cmd)
+			continue;
+		e->pending[i] = NULL;
+		mine = true;
+	}
+	spin_unlock(&e->dev->lock);
+	gpuemu_engine_kill(e, "its ring went away");
+	if (mine)
+		uring_end(cmd, -ENODEV, issue_flags);
+	return 0;
+}
+
+static const struct {
+	u32 op;
+	enum gpuemu_role role;
+	int (*fn)(struct gpuemu_engine *e, struct io_uring_cmd *cmd,
+		  const struct uring_args *args, unsigned int issue_flags);
+} uring_cmds[] = {
+	{ GPUEMU_URING_RAISE, GPUEMU_ROLE_ENGINE, uring_raise },
+	{ GPUEMU_URING_WAIT, GPUEMU_ROLE_ENGINE, uring_wait },
+	{ GPUEMU_URING_FETCH, GPUEMU_ROLE_SERVICE, uring_fetch },
+	{ GPUEMU_URING_COMMIT, GPUEMU_ROLE_SERVICE, uring_commit },
+	{ GPUEMU_URING_COMMIT_AND_FETCH, GPUEMU_ROLE_SERVICE,
+	  uring_commit_and_fetch },
+};
+
+int gpuemu_uring_cmd(struct io_uring_cmd *cmd, unsigned int issue_flags)
+{
+	const struct gpuemu_uring_cmd *user = compat_uring_payload(cmd);
+	struct gpuemu_engine *e = engine_of(cmd);
+	struct uring_args args;
+	int i;
+
+	if (!e)
+		return -EPERM;
+	if (issue_flags & IO_URING_F_CANCEL)
+		return uring_cancel(e, cmd, issue_flags);
+	/*
+	 * Not from a worker or SQPOLL thread: these come and go, so their exit
+	 * would say nothing about the engine.
+	 */
+	if (current->flags & PF_IO_WORKER)
+		return -EOPNOTSUPP;
+	args.addr = READ_ONCE(user->addr);
+	args.arg = READ_ONCE(user->arg);
+	if (READ_ONCE(user->reserved))
+		return -EINVAL;
+	for (i = 0; i < ARRAY_SIZE(uring_cmds); i++) {
+		if (uring_cmds[i].op != cmd->cmd_op)
+			continue;
+		gpuemu_engine_track(e, uring_cmds[i].role);
+		return uring_cmds[i].fn(e, cmd, &args, issue_flags);
+	}
+	return -EOPNOTSUPP;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The engine's io_uring commands: RAISE, WAIT, FETCH, COMMIT, COMMIT_AND_FETCH.
+ */
+#ifndef _GPUEMU_URING_H
+#define _GPUEMU_URING_H
+
+#include <linux/io_uring/cmd.h>
+
+struct gpuemu_engine;
+
+int gpuemu_uring_cmd(struct io_uring_cmd *cmd, unsigned int issue_flags);
+void gpuemu_uring_fail(struct io_uring_cmd *cmd);
+void gpuemu_uring_work_queued(struct io_uring_cmd *wait);
+
+#endif

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * VA blocks: allocation, the CPU's faults, and the end of pages. How pages move
+ * is migrate.c's; which blocks exist is va_space.c's.
+ */
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+
+#include "dev.h"
+#include "migrate.h"
+#include "objects.h"
+#include "trace.h"
+#include "va_block.h"
+#include "va_space.h"
+
+static u64 block_first_page(const struct gpuemu_block *block)
+{
+	return block->index << (GPUEMU_BLOCK_SHIFT - GPUEMU_PAGE_SHIFT);
+}
+
+struct gpuemu_block *gpuemu_block_alloc(struct gpuemu_space *space, u64 index)
+{
+	struct gpuemu_block *block;
+	struct mem_cgroup *old;
+
+	old = set_active_memcg(space->memcg);
+	block = kzalloc(sizeof(*block), GFP_KERNEL_ACCOUNT);
+	set_active_memcg(old);
+	if (!block)
+		return NULL;
+	kref_init(&block->ref);
+	mutex_init(&block->lock);
+	block->space = space;
+	block->index = index;
+	INIT_LIST_HEAD(&block->closing);
+	gpuemu_created(blocks);
+	return block;
+}
+
+static void block_free(struct kref *ref)
+{
+	kfree(container_of(ref, struct gpuemu_block, ref));
+	gpuemu_destroyed(blocks);
+}
+
+void gpuemu_block_put(struct gpuemu_block *block)
+{
+	kref_put(&block->ref, block_free);
+}
+
+/*
+ * A sysmem page, charged to the client whoever runs this: the client in its own
+ * CPU fault, or the engine that evicts. extra: __GFP_ZERO, or __GFP_NORETRY for
+ * an engine, which must not wait for the OOM killer to make room in another's
+ * memory cgroup (it can evict something else).
+ */
+struct page *gpuemu_block_page_alloc(struct gpuemu_block *block, gfp_t extra)
+{
+	struct mem_cgroup *old = set_active_memcg(block->space->memcg);
+	struct page *page;
+
+	page = alloc_page(GFP_HIGHUSER | __GFP_ACCOUNT | extra);
+	set_active_memcg(old);
+	if (page)
+		gpuemu_created(pages);
+	return page;
+}
+
+static bool block_managed(struct gpuemu_block *block)
+{
+	DECLARE_BITMAP(managed, GPUEMU_BLOCK_PAGES) = { };
+
+	gpuemu_space_managed_mask(block->space, block_first_page(block),
+				  GPUEMU_BLOCK_PAGES, managed, 0);
+	return !bitmap_empty(managed, GPUEMU_BLOCK_PAGES);
+}
+
+/* Takes the block out of the space, so that the next user makes a new one. */
+static void block_kill_locked(struct gpuemu_block *block)
+{
+	lockdep_assert_held(&block->lock);
+	block->dead = true;
+	/* Unlink the leaf first: the next block at this place links its own. */
+	if (block->leaf)
+		gpuemu_pt_block_detach(block->space, block->index);
+	xa_erase(&block->space->blocks, block->index);
+}
+
+/*
+ * Undoes gpuemu_space_block_create() where it turned out that nothing of the
+ * block is managed and nothing was ever in it.
+ */
+void gpuemu_block_retire_unmanaged(struct gpuemu_block *block)
+{
+	lockdep_assert_held(&block->lock);
+	/* A closer with pages to free comes for the block itself. */
+	if (block->dead || block->leaf || block_managed(block) ||
+	    memchr_inv(block->pages, 0, sizeof(block->pages)))
+		return;
+	block_kill_locked(block);
+	gpuemu_block_put(block);
+}
+
+/*
+ * First half of closing pages first..last, which are no longer managed: clears
+ * their GPU page-table entries; if nothing else of the block is managed, the
+ * block goes to the list, with the space's reference. Returns whether the engine
+ * has something to forget before gpuemu_block_close_end().
+ */
+bool gpuemu_block_close_begin(struct gpuemu_block *block, u32 first, u32 last,
+			      struct list_head *dead)
+{
+	struct gpuemu_pt *pt = &block->space->dev->pt;
+	bool mapped = false;
+	unsigned long i;
+
+	mutex_lock(&block->lock);
+	if (block->dead)
+		goto out;
+	for (i = first; i <= last; i++) {
+		i = find_next_bit(block->resident, last + 1, i);
+		if (i > last)
+			break;
+		gpuemu_pt_clear(pt, block->leaf, i);
+		mapped = true;
+	}
+	if (!block_managed(block)) {
+		mapped |= block->leaf;
+		block_kill_locked(block);
+		list_add_tail(&block->closing, dead);
+	}
+out:
+	mutex_unlock(&block->lock);
+	return mapped;
+}
+
+/*
+ * Second half, after the acknowledged invalidate: frees frames, pages and, of a
+ * dead block, the leaf table. A page that someone else still refers to (GUP)
+ * lives on with that reference.
+ */
+void gpuemu_block_close_end(struct gpuemu_block *block, u32 first, u32 last)
+{
+	struct gpuemu_dev *dev = block->space->dev;
+	DECLARE_BITMAP(managed, GPUEMU_BLOCK_PAGES) = { };
+	u32 i;
+
+	mutex_lock(&block->lock);
+	gpuemu_space_managed_mask(block->space, block_first_page(block),
+				  GPUEMU_BLOCK_PAGES, managed, 0);
+	for (i = first; i <= last; i++) {
+		if (test_bit(i, managed) && !block->dead)
+			continue;
+		if (__test_and_clear_bit(i, block->resident))
+			gpuemu_vram_free(&dev->vram, &block->frames[i], 1);
+		if (block->pages[i]) {
+			put_page(block->pages[i]);
+			block->pages[i] = NULL;
+			gpuemu_destroyed(pages);
+		}
+		__clear_bit(i, block->cpu_mapped);
+	}
+	if (block->dead && block->leaf) {
+		gpuemu_pt_table_free(&dev->pt, block->leaf);
+		block->leaf = 0;
+	}
+	mutex_unlock(&block->lock);
+}
+
+/*
+ * The CPU touched a page that it has not mapped. Brings the content to system
+ * memory if it is on the device, and maps it. vm_insert_page() runs under the
+ * block's lock: who unmaps a page holds it too, so no mapping slips in between
+ * an unmap and the copy.
+ */
+vm_fault_t gpuemu_block_cpu_fault(struct gpuemu_block *block,
+				  struct vm_fault *vmf)
+{
+	u32 i = (vmf->address >> PAGE_SHIFT) % GPUEMU_BLOCK_PAGES;
+	u64 start = ktime_get_ns();
+	bool resident;
+	u32 moved;
+	int ret;
+
+	lockdep_assert_held(&block->lock);
+	if (!gpuemu_space_managed(block->space, vmf->address >> PAGE_SHIFT)) {
+		gpuemu_block_retire_unmanaged(block);
+		return VM_FAULT_SIGBUS;
+	}
+	resident = test_bit(i, block->resident);
+	if (resident) {
+		ret = gpuemu_migrate_d2h(block, i, 1, GPUEMU_INVAL_CPU_FAULT,
+					 &moved);
+		if (ret == -ENOMEM)
+			return VM_FAULT_OOM;
+		/* -EINTR: the task is being killed and never sees the signal. */
+		if (ret)
+			return VM_FAULT_SIGBUS;
+	} else if (!block->pages[i]) {
+		block->pages[i] = gpuemu_block_page_alloc(block, __GFP_ZERO);
+		if (!block->pages[i])
+			return VM_FAULT_OOM;
+	}
+	ret = vm_insert_page(vmf->vma, vmf->address & PAGE_MASK,
+			     block->pages[i]);
+	/* -EBUSY: another thread's fault was first. */
+	if (ret == -ENOMEM)
+		return VM_FAULT_OOM;
+	if (ret && ret != -EBUSY)
+		return VM_FAULT_SIGBUS;
+	__set_bit(i, block->cpu_mapped);
+	trace_cpu_fault(block->space->id, gpuemu_block_addr(block, i),
+			       resident, ktime_get_ns() - start);
+	return VM_FAULT_NOPAGE;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A VA block: 2 MiB of a VA space, and where the content of each of its pages
+ * is. For a page of the block there are four states:
+ *
+ *   untouched  no sysmem page, no frame: reads as zero
+ *   system     pages[i] holds the content; the CPU may have it mapped
+ *   device     frames[i] holds the content (resident); pages[i], if there, is
+ *		an allocated page with stale bytes, so that eviction cannot
+ *		fail for memory; never mapped by the CPU, never pinned
+ *   closed     the mapping is gone (not managed): the closer frees both
+ */
+#ifndef _GPUEMU_VA_BLOCK_H
+#define _GPUEMU_VA_BLOCK_H
+
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <uapi/linux/gpuemu.h>
+
+struct gpuemu_space;
+
+/**
+ * struct gpuemu_block - one VA block
+ * @ref: one for the space's xarray, one for each user
+ * @lock: see locks.h; protects everything below
+ * @space: whose client the user of a block holds
+ * @index: VA >> GPUEMU_BLOCK_SHIFT
+ * @dead: no longer in the space; look it up again
+ * @leaf: leaf page table, 0 until a page is first resident
+ * @closing: the closer's list of dead blocks
+ * @resident: pages whose content is in frames[]
+ * @cpu_mapped: pages that the CPU may have mapped (a superset)
+ * @pages: sysmem pages, one reference each
+ * @frames: valid where resident
+ */
+struct gpuemu_block {
+	struct kref ref;
+	struct mutex lock;
+	struct gpuemu_space *space;
+	u64 index;
+	bool dead;
+	u32 leaf;
+	struct list_head closing;
+	DECLARE_BITMAP(resident, GPUEMU_BLOCK_PAGES);
+	DECLARE_BITMAP(cpu_mapped, GPUEMU_BLOCK_PAGES);
+	struct page *pages[GPUEMU_BLOCK_PAGES];
+	u32 frames[GPUEMU_BLOCK_PAGES];
+};
+
+struct gpuemu_block *gpuemu_block_alloc(struct gpuemu_space *space, u64 index);
+void gpuemu_block_put(struct gpuemu_block *block);
+struct page *gpuemu_block_page_alloc(struct gpuemu_block *block, gfp_t zero);
+
+void gpuemu_block_retire_unmanaged(struct gpuemu_block *block);
+bool gpuemu_block_close_begin(struct gpuemu_block *block, u32 first, u32 last,
+			      struct list_head *dead);
+void gpuemu_block_close_end(struct gpuemu_block *block, u32 first, u32 last);
+
+vm_fault_t gpuemu_block_cpu_fault(struct gpuemu_block *block,
+				  struct vm_fault *vmf);
+
+static inline u64 gpuemu_block_addr(const struct gpuemu_block *block, u32 i)
+{
+	return (block->index << GPUEMU_BLOCK_SHIFT) +
+	       ((u64)i << GPUEMU_PAGE_SHIFT);
+}
+
+#endif

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Managed mappings and the lookup of VA blocks. Managed memory is the module's
+ * own VMA with offset == address, so a page is named by its address on both
+ * sides. Called by the file operations, by the fault path, and by COMMIT.
+ */
+#include <linux/memcontrol.h>
+#include <linux/sched/mm.h>
+
+#include "client.h"
+#include "dev.h"
+#include "objects.h"
+#include "tlb.h"
+#include "trace.h"
+#include "va_block.h"
+#include "va_space.h"
+
+#define BLOCK_PAGE_SHIFT (GPUEMU_BLOCK_SHIFT - GPUEMU_PAGE_SHIFT)
+
+int gpuemu_space_init(struct gpuemu_space *space, struct gpuemu_dev *dev,
+		      struct address_space *mapping)
+{
+	int slot = ida_alloc_max(&dev->slots, GPUEMU_SPACES_MAX - 1,
+				 GFP_KERNEL_ACCOUNT);
+
+	if (slot < 0)
+		return slot;
+	space->dev = dev;
+	space->mapping = mapping;
+	space->slot = slot;
+	space->memcg = get_mem_cgroup_from_mm(current->mm);
+	mutex_init(&space->pt_lock);
+	mt_init(&space->managed);
+	xa_init(&space->blocks);
+	gpuemu_created(spaces);
+	return 0;
+}
+
+/*
+ * Takes the space away from the engine. Its mappings are closed, so there are
+ * no blocks with pages or tables any more, and nobody can make one.
+ */
+void gpuemu_space_close(struct gpuemu_space *space)
+{
+	if (!space->root)
+		return;
+	gpuemu_pt_space_clear(space);
+	gpuemu_tlb_invalidate(space->dev, space->id, 0, 1ull << GPUEMU_VA_BITS,
+			      GPUEMU_INVAL_UNMAP, false);
+	gpuemu_pt_space_free(space);
+}
+
+void gpuemu_space_destroy(struct gpuemu_space *space)
+{
+	WARN_ON_ONCE(!xa_empty(&space->blocks));
+	xa_destroy(&space->blocks);
+	mtree_destroy(&space->managed);
+	mem_cgroup_put(space->memcg);
+	ida_free(&space->dev->slots, space->slot);
+	gpuemu_destroyed(spaces);
+}
+
+/* Sets mask bits bit.. for the managed ones of the n pages from first. */
+void gpuemu_space_managed_mask(struct gpuemu_space *space, u64 first, u32 n,
+			       unsigned long *mask, u32 bit)
+{
+	unsigned long last = first + n - 1, from, to;
+	MA_STATE(mas, &space->managed, first, first);
+	void *entry;
+
+	mas_lock(&mas);
+	mas_for_each(&mas, entry, last) {
+		from = max_t(unsigned long, mas.index, first);
+		to = min(mas.last, last);
+		bitmap_set(mask, bit + from - first, to - from + 1);
+	}
+	mas_unlock(&mas);
+}
+
+bool gpuemu_space_managed(struct gpuemu_space *space, u64 page_nr)
+{
+	MA_STATE(mas, &space->managed, page_nr, page_nr);
+	bool managed;
+
+	mas_lock(&mas);
+	managed = mas_walk(&mas);
+	mas_unlock(&mas);
+	return managed;
+}
+
+/* The block, referenced, or NULL if there is none. It may be dead. */
+struct gpuemu_block *gpuemu_space_block(struct gpuemu_space *space, u64 index)
+{
+	struct gpuemu_block *block;
+
+	xa_lock(&space->blocks);
+	block = xa_load(&space->blocks, index);
+	if (block)
+		kref_get(&block->ref);
+	xa_unlock(&space->blocks);
+	return block;
+}
+
+/*
+ * The block, referenced, made if need be; or ERR_PTR(-ENOMEM). Who calls this
+ * and then finds the block not managed retires it: the closer of the mapping
+ * may have been there already.
+ */
+struct gpuemu_block *gpuemu_space_block_create(struct gpuemu_space *space,
+					       u64 index)
+{
+	struct gpuemu_block *block, *other;
+	int ret;
+
+	for (;;) {
+		block = gpuemu_space_block(space, index);
+		if (block)
+			return block;
+		other = gpuemu_block_alloc(space, index);
+		if (!other)
+			return ERR_PTR(-ENOMEM);
+		/* The caller's reference; alloc's goes to the xarray. */
+		kref_get(&other->ref);
+		ret = xa_insert(&space->blocks, index, other,
+				GFP_KERNEL_ACCOUNT);
+		if (!ret)
+			return other;
+		gpuemu_block_put(other);
+		gpuemu_block_put(other);
+		if (ret != -EBUSY)
+			return ERR_PTR(ret);
+	}
+}
+
+/* What a fault record gets to know of its page. A hint: no lock is held. */
+u8 gpuemu_space_fault_flags(struct gpuemu_space *space, u64 addr)
+{
+	struct gpuemu_block *block;
+	u8 flags = 0;
+
+	if (!gpuemu_space_managed(space, addr >> GPUEMU_PAGE_SHIFT))
+		return GPUEMU_FAULT_UNMANAGED;
+	block = gpuemu_space_block(space, addr >> GPUEMU_BLOCK_SHIFT);
+	if (!block)
+		return 0;
+	if (test_bit((addr >> GPUEMU_PAGE_SHIFT) % GPUEMU_BLOCK_PAGES,
+		     block->resident))
+		flags = GPUEMU_FAULT_RESIDENT;
+	gpuemu_block_put(block);
+	return flags;
+}
+
+static vm_fault_t space_vm_fault(struct vm_fault *vmf)
+{
+	struct gpuemu_client *client = vmf->vma->vm_private_data;
+	struct gpuemu_space *space = &client->space;
+	struct gpuemu_block *block;
+	vm_fault_t ret;
+
+	for (;;) {
+		block = gpuemu_space_block_create(space, vmf->address >>
+						  GPUEMU_BLOCK_SHIFT);
+		if (IS_ERR(block))
+			return VM_FAULT_OOM;
+		mutex_lock(&block->lock);
+		if (!block->dead)
+			break;
+		mutex_unlock(&block->lock);
+		gpuemu_block_put(block);
+	}
+	ret = gpuemu_block_cpu_fault(block, vmf);
+	mutex_unlock(&block->lock);
+	gpuemu_block_put(block);
+	return ret;
+}
+
+/* The first block from *index on, referenced; NULL: none up to last. */
+static struct gpuemu_block *next_block(struct gpuemu_space *space,
+				       unsigned long *index, unsigned long last)
+{
+	struct gpuemu_block *block;
+
+	xa_lock(&space->blocks);
+	block = xa_find(&space->blocks, index, last, XA_PRESENT);
+	if (block)
+		kref_get(&block->ref);
+	xa_unlock(&space->blocks);
+	return block;
+}
+
+/* The part of pages first..last that is in the block, as page indexes. */
+static void clip(const struct gpuemu_block *block, u64 first, u64 last, u32 *i,
+		 u32 *j)
+{
+	u64 base = block->index << BLOCK_PAGE_SHIFT;
+
+	*i = first > base ? first - base : 0;
+	*j = min_t(u64, last - base, GPUEMU_BLOCK_PAGES - 1);
+}
+
+/*
+ * The pages of a closed mapping, all at once: clear the page-table entries,
+ * one invalidate, then free. Between the two passes the pages are not managed,
+ * so neither COMMIT nor a fault touches them; a new mapping at this place has
+ * to wait for mmap_lock.
+ */
+static void space_close_pages(struct gpuemu_space *space, u64 first, u64 last)
+{
+	unsigned long index, last_block = last >> BLOCK_PAGE_SHIFT;
+	struct gpuemu_block *block, *next;
+	bool mapped = false;
+	LIST_HEAD(dead);
+	u64 start, end;
+	u32 i, j;
+
+	index = first >> BLOCK_PAGE_SHIFT;
+	while ((block = next_block(space, &index, last_block))) {
+		clip(block, first, last, &i, &j);
+		mapped |= gpuemu_block_close_begin(block, i, j, &dead);
+		gpuemu_block_put(block);
+		index++;
+		cond_resched();
+	}
+
+	if (mapped) {
+		/* Whole blocks: a dead one's leaf table must be forgotten too. */
+		start = round_down(first << PAGE_SHIFT, 1 << GPUEMU_BLOCK_SHIFT);
+		end = round_up((last + 1) << PAGE_SHIFT, 1 << GPUEMU_BLOCK_SHIFT);
+		gpuemu_tlb_invalidate(space->dev, space->id, start, end,
+				      GPUEMU_INVAL_UNMAP, false);
+	}
+
+	list_for_each_entry_safe(block, next, &dead, closing) {
+		list_del(&block->closing);
+		gpuemu_block_close_end(block, 0, GPUEMU_BLOCK_PAGES - 1);
+		gpuemu_block_put(block);
+		cond_resched();
+	}
+	/* What is left in the space is the blocks that were closed in part. */
+	index = first >> BLOCK_PAGE_SHIFT;
+	while ((block = next_block(space, &index, last_block))) {
+		clip(block, first, last, &i, &j);
+		gpuemu_block_close_end(block, i, j);
+		gpuemu_block_put(block);
+		index++;
+	}
+}
+
+/*
+ * Runs once for each VMA, also for the parts that split made; the CPU's page
+ * tables are cleared already. A VMA that is not where its offset says is a
+ * half-made one that the kernel gives up (a failed split or move): it owns
+ * nothing.
+ */
+static void space_vm_close(struct vm_area_struct *vma)
+{
+	struct gpuemu_client *client = vma->vm_private_data;
+	struct gpuemu_space *space = &client->space;
+	u64 first = vma->vm_start >> PAGE_SHIFT;
+
+	if (vma->vm_pgoff != first || vma->vm_start == vma->vm_end)
+		return;
+	/* A close cannot fail; without __GFP_NOFAIL, erasing might. */
+	mtree_store_range(&space->managed, first,
+			  (vma->vm_end >> PAGE_SHIFT) - 1, NULL,
+			  GFP_KERNEL | __GFP_NOFAIL);
+	space_close_pages(space, first, (vma->vm_end >> PAGE_SHIFT) - 1);
+}
+
+/* Pages are named by address, so they cannot move. */
+static int space_vm_mremap(struct vm_area_struct *vma)
+{
+	return -EINVAL;
+}
+
+/* What a mapping is in an mm that must not have it: nothing. */
+static vm_fault_t stray_vm_fault(struct vm_fault *vmf)
+{
+	return VM_FAULT_SIGBUS;
+}
+
+static const struct vm_operations_struct stray_vm_ops = {
+	.mremap = space_vm_mremap,
+	.fault = stray_vm_fault,
+};
+
+/*
+ * A split changes nothing: each part's .close erases its own range. A fork
+ * copies the mapping only if MADV_DOFORK took VM_DONTCOPY away; the child's
+ * copy must neither work nor, when it is closed, free the parent's pages. Kernels
+ * differ in whether the entries are copied before or after this; taking them
+ * from both sides is right either way, since the parent cannot fault while it
+ * forks.
+ */
+static void space_vm_open(struct vm_area_struct *vma)
+{
+	struct gpuemu_client *client = vma->vm_private_data;
+
+	if (vma->vm_mm == client->mm)
+		return;
+	vma->vm_ops = &stray_vm_ops;
+	unmap_mapping_range(&client->mapping, vma->vm_start,
+			    vma->vm_end - vma->vm_start, 1);
+}
+
+static const struct vm_operations_struct space_vm_ops = {
+	.open = space_vm_open,
+	.close = space_vm_close,
+	.mremap = space_vm_mremap,
+	.fault = space_vm_fault,
+};
+
+int gpuemu_space_mmap(struct gpuemu_space *space, struct vm_area_struct *vma)
+{
+	struct gpuemu_client *client = container_of(space, struct gpuemu_client,
+						    space);
+	const vm_flags_t need = VM_SHARED | VM_READ | VM_WRITE;
+	int ret;
+
+	if ((vma->vm_flags & need) != need || (vma->vm_flags & VM_EXEC))
+		return -EINVAL;
+	if (vma->vm_pgoff != vma->vm_start >> PAGE_SHIFT)
+		return -EINVAL;
+	if (vma->vm_end > 1ull << GPUEMU_VA_BITS)
+		return -EINVAL;
+	ret = gpuemu_client_bind_mm(client, vma->vm_mm);
+	if (ret)
+		return ret;
+	/* The last step that can fail: .close undoes it, and only it. */
+	ret = mtree_store_range(&space->managed, vma->vm_start >> PAGE_SHIFT,
+				(vma->vm_end >> PAGE_SHIFT) - 1, space,
+				GFP_KERNEL);
+	if (ret)
+		return ret;
+	vm_flags_set(vma, VM_MIXEDMAP | VM_DONTEXPAND | VM_DONTCOPY);
+	vm_flags_clear(vma, VM_MAYEXEC);
+	vma->vm_ops = &space_vm_ops;
+	vma->vm_private_data = client;
+	return 0;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A VA space: the GPU addresses of one client file. Knows which ranges are
+ * managed and which VA blocks exist; what a block holds is the block's.
+ */
+#ifndef _GPUEMU_VA_SPACE_H
+#define _GPUEMU_VA_SPACE_H
+
+#include <linux/maple_tree.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/xarray.h>
+#include <uapi/linux/gpuemu.h>
+
+struct gpuemu_block;
+struct gpuemu_dev;
+struct mem_cgroup;
+
+/**
+ * struct gpuemu_space - embedded in its client, which counts references
+ * @dev: the device
+ * @mapping: of the client's file; unmaps hit only this client
+ * @memcg: what the space's memory is charged to, or NULL
+ * @id: never 0, not reused for long
+ * @slot: entry in the directory of VA spaces
+ * @root: root table, 0 until a first leaf is needed; under @pt_lock
+ * @pt_lock: see locks.h
+ * @managed: page number -> this space, for every page of a managed mapping
+ * @blocks: block index -> block; erased under the block's lock
+ */
+struct gpuemu_space {
+	struct gpuemu_dev *dev;
+	struct address_space *mapping;
+	struct mem_cgroup *memcg;
+	u32 id;
+	u32 slot;
+	u32 root;
+	struct mutex pt_lock;
+	struct maple_tree managed;
+	struct xarray blocks;
+};
+
+int gpuemu_space_init(struct gpuemu_space *space, struct gpuemu_dev *dev,
+		      struct address_space *mapping);
+void gpuemu_space_close(struct gpuemu_space *space);
+void gpuemu_space_destroy(struct gpuemu_space *space);
+
+int gpuemu_space_mmap(struct gpuemu_space *space, struct vm_area_struct *vma);
+bool gpuemu_space_managed(struct gpuemu_space *space, u64 page_nr);
+void gpuemu_space_managed_mask(struct gpuemu_space *space, u64 first, u32 n,
+			       unsigned long *mask, u32 bit);
+
+struct gpuemu_block *gpuemu_space_block(struct gpuemu_space *space, u64 index);
+struct gpuemu_block *gpuemu_space_block_create(struct gpuemu_space *space,
+					       u64 index);
+u8 gpuemu_space_fault_flags(struct gpuemu_space *space, u64 addr);
+
+#endif

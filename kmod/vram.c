@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The frames of device memory: allocation and free, nothing about contents.
+ * A frame's old bytes stay until its next owner overwrites all of it (a copy
+ * or zeroes), which gpuemu_migrate_h2d() does before it maps the frame.
+ */
+#include <linux/vmalloc.h>
+
+#include "objects.h"
+#include "vram.h"
+
+int gpuemu_vram_init(struct gpuemu_vram *vram, u32 frames)
+{
+	u32 i;
+
+	spin_lock_init(&vram->lock);
+	vram->published = NULL;
+	vram->base = vmalloc_user((size_t)frames << PAGE_SHIFT);
+	vram->free = kvmalloc_array(frames, sizeof(*vram->free), GFP_KERNEL);
+	if (!vram->base || !vram->free) {
+		gpuemu_vram_destroy(vram);
+		return -ENOMEM;
+	}
+	/* Frame 0 goes out first, so that a trace of a small run reads well. */
+	for (i = 0; i < frames; i++)
+		vram->free[i] = frames - 1 - i;
+	vram->frames = frames;
+	vram->nfree = frames;
+	return 0;
+}
+
+void gpuemu_vram_destroy(struct gpuemu_vram *vram)
+{
+	kvfree(vram->free);
+	vfree(vram->base);
+	vram->free = NULL;
+	vram->base = NULL;
+}
+
+static void publish_locked(struct gpuemu_vram *vram)
+{
+	if (vram->published)
+		WRITE_ONCE(*vram->published, vram->nfree);
+}
+
+/* Takes up to n frames; returns how many. */
+u32 gpuemu_vram_alloc(struct gpuemu_vram *vram, u32 *frames, u32 n)
+{
+	u32 i;
+
+	spin_lock(&vram->lock);
+	n = min(n, vram->nfree);
+	for (i = 0; i < n; i++)
+		frames[i] = vram->free[--vram->nfree];
+	publish_locked(vram);
+	spin_unlock(&vram->lock);
+	atomic_add(n, &gpuemu_live[GPUEMU_OBJ_frames]);
+	return n;
+}
+
+void gpuemu_vram_free(struct gpuemu_vram *vram, const u32 *frames, u32 n)
+{
+	u32 i;
+
+	if (!n)
+		return;
+	spin_lock(&vram->lock);
+	for (i = 0; i < n; i++)
+		vram->free[vram->nfree++] = frames[i];
+	publish_locked(vram);
+	spin_unlock(&vram->lock);
+	atomic_sub(n, &gpuemu_live[GPUEMU_OBJ_frames]);
+}
+
+u32 gpuemu_vram_nfree(struct gpuemu_vram *vram)
+{
+	return READ_ONCE(vram->nfree);
+}
+
+/* Keeps *where equal to the number of free frames, until called with NULL. */
+void gpuemu_vram_publish(struct gpuemu_vram *vram, u32 *where)
+{
+	spin_lock(&vram->lock);
+	vram->published = where;
+	publish_locked(vram);
+	spin_unlock(&vram->lock);
+}

@@ -1,0 +1,482 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Works and who owns them. A work is QUEUED (the device's queue), TAKEN (the
+ * engine's list) or DONE (only the client's list). It is on its client's list
+ * in all three; if the client goes first, a TAKEN work stays with the engine as
+ * CANCELLED until the engine says it is done with it.
+ */
+#include <linux/kref.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "client.h"
+#include "cmd.h"
+#include "dev.h"
+#include "engine.h"
+#include "objects.h"
+#include "uring.h"
+#include "work.h"
+
+enum work_state {
+	WORK_QUEUED,
+	WORK_TAKEN,
+	WORK_CANCELLED,
+	WORK_DONE,
+};
+
+/*
+ * One work. All but the payload is under the device's lock until it is DONE;
+ * from then on nobody writes it.
+ */
+struct work {
+	struct kref ref;		/* one for each list, one for each ioctl */
+	enum work_state state;
+	struct gpuemu_client *client;	/* NULL when cancelled */
+	struct list_head of_client;	/* the client's list */
+	struct list_head of_owner;	/* the device's, the engine's, orphans */
+	u64 id;
+	u32 kind;
+	u32 stream;
+	u32 payload_bytes;
+	u32 report_bytes;
+	void *payload;
+	void *report;
+	s32 status;
+	u64 fault_addr;
+	u8 message[GPUEMU_MESSAGE_MAX];
+};
+
+static void work_free(struct kref *ref)
+{
+	struct work *work = container_of(ref, struct work, ref);
+
+	kvfree(work->payload);
+	kvfree(work->report);
+	kfree(work);
+	gpuemu_destroyed(works);
+}
+
+static void work_put(struct work *work)
+{
+	kref_put(&work->ref, work_free);
+}
+
+void gpuemu_work_free_orphans(struct list_head *orphans)
+{
+	struct work *work, *next;
+
+	list_for_each_entry_safe(work, next, orphans, of_owner) {
+		list_del(&work->of_owner);
+		work_put(work);
+	}
+}
+
+static struct work *find_of_client(struct gpuemu_client *client, u64 id)
+{
+	struct work *work;
+
+	list_for_each_entry(work, &client->works, of_client)
+		if (work->id == id)
+			return work;
+	return NULL;
+}
+
+static struct work *find_taken(struct gpuemu_engine *e, u64 id)
+{
+	struct work *work;
+
+	list_for_each_entry(work, &e->taken, of_owner)
+		if (work->id == id)
+			return work;
+	return NULL;
+}
+
+/* The owner's reference to the work goes to the orphans, to be put unlocked. */
+static void orphan_locked(struct work *work, struct list_head *orphans)
+{
+	list_move_tail(&work->of_owner, orphans);
+}
+
+/* Tells the engine of the first taken work that nobody waits for any more. */
+static void publish_cancelled_locked(struct gpuemu_engine *e)
+{
+	struct work *work;
+	u64 id = 0;
+
+	list_for_each_entry(work, &e->taken, of_owner) {
+		if (work->state == WORK_CANCELLED) {
+			id = work->id;
+			break;
+		}
+	}
+	if (READ_ONCE(e->control->cancelled) == id)
+		return;
+	WRITE_ONCE(e->control->cancelled, id);
+	gpuemu_engine_event_locked(e);
+}
+
+static void done_locked(struct work *work, s32 status, u64 fault_addr)
+{
+	work->status = status;
+	work->fault_addr = fault_addr;
+	/* DONE says that the rest is written. */
+	smp_store_release(&work->state, WORK_DONE);
+	wake_up_all(&work->client->done);
+}
+
+/* Every queued and taken work fails; who waits is woken. */
+void gpuemu_work_engine_lost_locked(struct gpuemu_engine *e,
+				    struct list_head *orphans)
+{
+	struct work *work, *next;
+	LIST_HEAD(all);
+
+	lockdep_assert_held(&e->dev->lock);
+	list_splice_init(&e->taken, &all);
+	list_splice_tail_init(&e->dev->queued, &all);
+	list_for_each_entry_safe(work, next, &all, of_owner) {
+		if (work->client) {
+			strscpy(work->message, "device lost",
+				sizeof(work->message));
+			done_locked(work, -EIO, 0);
+		}
+		orphan_locked(work, orphans);
+	}
+}
+
+/* The client's file is released: nobody waits, submits or finds it. */
+void gpuemu_work_client_gone(struct gpuemu_client *client)
+{
+	struct gpuemu_dev *dev = client->dev;
+	struct work *work, *next;
+	LIST_HEAD(orphans);
+	LIST_HEAD(all);
+
+	spin_lock(&dev->lock);
+	list_splice_init(&client->works, &all);
+	client->nworks = 0;
+	list_for_each_entry(work, &all, of_client) {
+		if (work->state == WORK_QUEUED) {
+			orphan_locked(work, &orphans);
+			if (dev->engine)
+				gpuemu_engine_event_locked(dev->engine);
+		} else if (work->state == WORK_TAKEN) {
+			work->state = WORK_CANCELLED;
+		}
+		work->client = NULL;
+	}
+	if (dev->engine)
+		publish_cancelled_locked(dev->engine);
+	spin_unlock(&dev->lock);
+
+	list_for_each_entry_safe(work, next, &all, of_client) {
+		list_del(&work->of_client);
+		work_put(work);
+	}
+	gpuemu_work_free_orphans(&orphans);
+}
+
+/* Takes over the reference. The id is out before anyone can free the work. */
+static int work_queue(struct gpuemu_client *client, struct work *work, u64 *id)
+{
+	struct gpuemu_dev *dev = client->dev;
+	struct io_uring_cmd *wait = NULL;
+	int ret = 0;
+
+	spin_lock(&dev->lock);
+	if (client->engine) {
+		ret = -EPERM;
+	} else if (!dev->engine || gpuemu_engine_lost(dev->engine)) {
+		ret = -ENODEV;
+	} else if (client->nworks >= GPUEMU_WORK_MAX) {
+		ret = -EAGAIN;
+	} else {
+		work->id = dev->next_work++;
+		*id = work->id;
+		client->nworks++;
+		list_add_tail(&work->of_client, &client->works);
+		list_add_tail(&work->of_owner, &dev->queued);
+		kref_get(&work->ref);
+		gpuemu_engine_event_locked(dev->engine);
+		wait = dev->engine->pending[GPUEMU_PENDING_WAIT];
+		dev->engine->pending[GPUEMU_PENDING_WAIT] = NULL;
+	}
+	spin_unlock(&dev->lock);
+	if (wait)
+		gpuemu_uring_work_queued(wait);
+	return ret;
+}
+
+int gpuemu_cmd_submit(struct gpuemu_client *client, struct gpuemu_submit *arg)
+{
+	struct work *work;
+	int ret;
+
+	if (gpuemu_client_engine(client))
+		return -EPERM;
+	if (!arg->kind || arg->kind >= GPUEMU_WORK_KINDS ||
+	    arg->payload_bytes > GPUEMU_PAYLOAD_MAX)
+		return -EINVAL;
+	work = kzalloc(sizeof(*work), GFP_KERNEL_ACCOUNT);
+	if (!work)
+		return -ENOMEM;
+	gpuemu_created(works);
+	kref_init(&work->ref);
+	work->client = client;
+	work->kind = arg->kind;
+	work->stream = arg->stream;
+	work->payload_bytes = arg->payload_bytes;
+	work->payload = gpuemu_client_copy_in(client, arg->payload,
+					      arg->payload_bytes);
+	if (IS_ERR(work->payload)) {
+		ret = PTR_ERR(work->payload);
+		work->payload = NULL;
+		goto out_work;
+	}
+	ret = work_queue(client, work, &arg->id);
+	if (ret)
+		goto out_charge;
+	return 0;
+
+out_charge:
+	gpuemu_client_uncharge(client, work->payload_bytes);
+out_work:
+	work_put(work);
+	return ret;
+}
+
+/* Final: from then on nobody writes the work. Pairs with done_locked(). */
+static bool is_done(const struct work *work)
+{
+	return smp_load_acquire(&work->state) == WORK_DONE;
+}
+
+/* Sleeps until the work is done. 0, -ETIMEDOUT, or a signal. */
+static int wait_done(struct gpuemu_client *client, struct work *work,
+		     u32 timeout_ms)
+{
+	long left;
+
+	if (timeout_ms == ~0u)
+		return wait_event_interruptible(client->done, is_done(work));
+	left = wait_event_interruptible_timeout(client->done, is_done(work),
+						msecs_to_jiffies(timeout_ms));
+	/* A restarted call would start the time anew. */
+	if (left < 0)
+		return -EINTR;
+	return left ? 0 : -ETIMEDOUT;
+}
+
+/* Takes a done work from its client, once; who gets true frees it. */
+static bool work_claim(struct gpuemu_client *client, struct work *work)
+{
+	bool mine;
+
+	spin_lock(&client->dev->lock);
+	mine = !list_empty(&work->of_client);
+	if (mine) {
+		list_del_init(&work->of_client);
+		client->nworks--;
+	}
+	spin_unlock(&client->dev->lock);
+	return mine;
+}
+
+int gpuemu_cmd_wait(struct gpuemu_client *client, struct gpuemu_wait *arg)
+{
+	u32 room = arg->report_bytes;
+	struct work *work;
+	int ret;
+
+	if (gpuemu_client_engine(client))
+		return -EPERM;
+	spin_lock(&client->dev->lock);
+	work = find_of_client(client, arg->id);
+	if (work)
+		kref_get(&work->ref);
+	spin_unlock(&client->dev->lock);
+	if (!work)
+		return -ENOENT;
+
+	ret = wait_done(client, work, arg->timeout_ms);
+	if (ret)
+		goto out;
+	arg->status = work->status;
+	arg->fault_addr = work->fault_addr;
+	memcpy(arg->message, work->message, sizeof(arg->message));
+	arg->report_bytes = work->report_bytes;
+	if (work->report_bytes > room) {
+		ret = -ENOSPC;
+		goto out;
+	}
+	if (copy_to_user(u64_to_user_ptr(arg->report), work->report,
+			 work->report_bytes)) {
+		ret = -EFAULT;
+		goto out;
+	}
+	if (!work_claim(client, work)) {
+		ret = -ENOENT;
+		goto out;
+	}
+	gpuemu_client_uncharge(client, (u64)work->payload_bytes +
+			       work->report_bytes);
+	work_put(work);
+out:
+	work_put(work);
+	return ret;
+}
+
+/* The payload did not reach the engine: the work is the next one again. */
+static void work_untake(struct gpuemu_engine *e, struct work *work)
+{
+	struct gpuemu_dev *dev = e->dev;
+	LIST_HEAD(orphans);
+
+	spin_lock(&dev->lock);
+	if (work->state == WORK_TAKEN) {
+		work->state = WORK_QUEUED;
+		list_move(&work->of_owner, &dev->queued);
+	} else if (work->state == WORK_CANCELLED && !gpuemu_engine_lost(e)) {
+		orphan_locked(work, &orphans);
+		publish_cancelled_locked(e);
+	}
+	spin_unlock(&dev->lock);
+	gpuemu_work_free_orphans(&orphans);
+}
+
+int gpuemu_cmd_work_take(struct gpuemu_client *client,
+			 struct gpuemu_work_take *arg)
+{
+	struct gpuemu_engine *e = gpuemu_client_engine(client);
+	struct gpuemu_dev *dev = client->dev;
+	u32 room = arg->payload_bytes;
+	struct work *work = NULL;
+	int ret = 0;
+
+	if (!e)
+		return -EPERM;
+	if (arg->reserved)
+		return -EINVAL;
+	spin_lock(&dev->lock);
+	if (gpuemu_engine_lost(e)) {
+		ret = -ENODEV;
+	} else if (list_empty(&dev->queued)) {
+		ret = -EAGAIN;
+	} else {
+		work = list_first_entry(&dev->queued, struct work, of_owner);
+		arg->payload_bytes = work->payload_bytes;
+		arg->id = work->id;
+		arg->va_space = work->client->space.id;
+		arg->kind = work->kind;
+		arg->stream = work->stream;
+		if (work->payload_bytes > room) {
+			ret = -ENOSPC;
+		} else {
+			work->state = WORK_TAKEN;
+			list_move_tail(&work->of_owner, &e->taken);
+			kref_get(&work->ref);
+		}
+	}
+	spin_unlock(&dev->lock);
+	if (ret)
+		return ret;
+
+	if (copy_to_user(u64_to_user_ptr(arg->payload), work->payload,
+			 work->payload_bytes)) {
+		work_untake(e, work);
+		ret = -EFAULT;
+	}
+	work_put(work);
+	return ret;
+}
+
+/*
+ * The client that waits for a taken work, referenced; or an error. A cancelled
+ * work ends here: the engine has heard of it.
+ */
+static struct gpuemu_client *client_of_taken(struct gpuemu_engine *e, u64 id)
+{
+	struct gpuemu_client *client = NULL;
+	LIST_HEAD(orphans);
+	struct work *work;
+
+	spin_lock(&e->dev->lock);
+	work = find_taken(e, id);
+	if (gpuemu_engine_lost(e)) {
+		client = ERR_PTR(-ENODEV);
+	} else if (!work) {
+		client = ERR_PTR(-ENOENT);
+	} else if (work->state == WORK_CANCELLED) {
+		orphan_locked(work, &orphans);
+		publish_cancelled_locked(e);
+		client = ERR_PTR(-ENOENT);
+	} else {
+		client = work->client;
+		kref_get(&client->ref);
+	}
+	spin_unlock(&e->dev->lock);
+	gpuemu_work_free_orphans(&orphans);
+	return client;
+}
+
+int gpuemu_cmd_work_done(struct gpuemu_client *client,
+			 struct gpuemu_work_done *arg)
+{
+	struct gpuemu_engine *e = gpuemu_client_engine(client);
+	struct gpuemu_client *owner;
+	s32 status = arg->status;
+	LIST_HEAD(orphans);
+	struct work *work;
+	void *report;
+	u32 bytes = arg->report_bytes;
+	int ret = 0;
+
+	if (!e)
+		return -EPERM;
+	if (arg->reserved || status > 0 || status < -MAX_ERRNO ||
+	    arg->report_bytes > GPUEMU_REPORT_MAX)
+		return -EINVAL;
+	arg->message[GPUEMU_MESSAGE_MAX - 1] = 0;
+
+	owner = client_of_taken(e, arg->id);
+	if (IS_ERR(owner))
+		return PTR_ERR(owner);
+	report = gpuemu_client_copy_in(owner, arg->report, bytes);
+	if (IS_ERR(report)) {
+		ret = PTR_ERR(report);
+		report = NULL;
+		bytes = 0;
+		if (ret == -EFAULT)
+			goto out;
+		/* The client gets no report, but does not wait for ever. */
+		ret = 0;
+		status = -ENOMEM;
+		strscpy(arg->message, "no memory for the report",
+			sizeof(arg->message));
+	}
+
+	spin_lock(&e->dev->lock);
+	work = find_taken(e, arg->id);
+	if (work && work->state == WORK_TAKEN) {
+		swap(work->report, report);
+		work->report_bytes = bytes;
+		memcpy(work->message, arg->message, sizeof(work->message));
+		done_locked(work, status, arg->fault_addr);
+		orphan_locked(work, &orphans);
+	} else {
+		/* Lost or cancelled meanwhile. */
+		ret = -ENOENT;
+		if (work) {
+			orphan_locked(work, &orphans);
+			publish_cancelled_locked(e);
+		}
+	}
+	spin_unlock(&e->dev->lock);
+	gpuemu_work_free_orphans(&orphans);
+	if (ret)
+		gpuemu_client_uncharge(owner, bytes);
+	kvfree(report);
+out:
+	gpuemu_client_put(owner);
+	return ret;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Works: what clients ask of the engine. Queued by a client, taken and finished
+ * by the engine, read by the client. The payload and report are opaque here.
+ */
+#ifndef _GPUEMU_WORK_H
+#define _GPUEMU_WORK_H
+
+#include <linux/list.h>
+
+struct gpuemu_client;
+struct gpuemu_dev;
+struct gpuemu_engine;
+
+void gpuemu_work_client_gone(struct gpuemu_client *client);
+void gpuemu_work_engine_lost_locked(struct gpuemu_engine *e,
+				    struct list_head *orphans);
+void gpuemu_work_free_orphans(struct list_head *orphans);
+
+#endif
