@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Works as no library would send them, to a real daemon: cut short, with wrong
+ * sizes, wild numbers and noise. Each is answered with an error in time, and
+ * the daemon serves an honest client afterwards.
+ * vm: daemon timeout=180
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/gpuemu.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <gpuemu.h>
+
+#include "lib/harness.h"
+
+#define BASE		0x250000000000ull
+#define BYTES		(64u * 4096)
+#define ANSWER_MS	20000	/* under TCG, on a busy machine */
+
+static const char ptx[] =
+	".version 3.2\n.target sm_35\n.address_size 64\n"
+	".visible .entry store(.param .u64 p, .param .u32 v)\n{\n"
+	"	.reg .b32 %r<2>;\n	.reg .b64 %rd<3>;\n"
+	"	ld.param.u64 %rd1, [p];\n	ld.param.u32 %r1, [v];\n"
+	"	cvta.to.global.u64 %rd2, %rd1;\n	st.global.u32 [%rd2], %r1;\n	ret;\n}\n";
+
+FIXTURE(raw)
+{
+	int fd;
+	uint32_t *p;
+};
+
+FIXTURE_SETUP(raw)
+{
+	self->fd = open("/dev/gpuemu", O_RDWR);
+	ASSERT_GE(self->fd, 0);
+	self->p = mmap((void *)BASE, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+		       self->fd, BASE);
+	ASSERT_NE(MAP_FAILED, self->p);
+	memset(self->p, 0x11, BYTES);
+}
+
+/* The daemon must still be there, and right. */
+FIXTURE_TEARDOWN(raw)
+{
+	const struct gpuemu_options options = { .size = sizeof(options), .backend = "kmod" };
+	const struct gpuemu_dim3 one = { 1, 1, 1 };
+	struct gpuemu_function *store;
+	struct gpuemu_module *module;
+	struct gpuemu_ctx *ctx;
+	uint32_t *p;
+
+	for (unsigned int i = 0; i < BYTES / 4; i++)
+		ASSERT_EQ(0x11111111, self->p[i]);
+	munmap(self->p, BYTES);
+	close(self->fd);
+	ASSERT_EQ(0, gpuemu_open(&ctx, &options)) TH_LOG("%s", gpuemu_last_error(NULL));
+	ASSERT_EQ(0, gpuemu_module_load_data(ctx, &module, ptx, strlen(ptx), NULL));
+	ASSERT_EQ(0, gpuemu_module_get_function(module, &store, "store"));
+	ASSERT_EQ(0, gpuemu_mem_alloc_managed(ctx, (void **)&p, 4096));
+	{
+		const struct gpuemu_arg args[] = { gpuemu_arg_ptr(p), gpuemu_arg_u32(77) };
+
+		ASSERT_EQ(0, gpuemu_launch(store, one, one, 0, NULL, args, 2));
+	}
+	ASSERT_EQ(0, gpuemu_synchronize(ctx)) TH_LOG("%s", gpuemu_last_error(ctx));
+	EXPECT_EQ(77, *p);
+	gpuemu_close(ctx);
+}
+
+/* The work's status; 1: no answer in time or the ioctls failed. */
+static int ask(int fd, uint32_t kind, const void *payload, uint32_t bytes)
+{
+	struct gpuemu_submit s = {
+		.size = sizeof(s), .kind = kind, .payload_bytes = bytes,
+		.payload = (uint64_t)(uintptr_t)payload,
+	};
+	struct gpuemu_wait w = { .size = sizeof(w), .timeout_ms = ANSWER_MS };
+
+	if (ioctl(fd, GPUEMU_IOCTL_SUBMIT, &s))
+		return 1;
+	w.id = s.id;
+	/* A report that does not fit is an answer too. */
+	if (ioctl(fd, GPUEMU_IOCTL_WAIT, &w) && errno != ENOSPC)
+		return 1;
+	return w.status;
+}
+
+static uint32_t load(int fd, const char *text, size_t bytes)
+{
+	struct gpuemu_module_load l = {
+		.size = sizeof(l), .image = (uint64_t)(uintptr_t)text, .image_bytes = bytes,
+	};
+
+	return ioctl(fd, GPUEMU_IOCTL_MODULE_LOAD, &l) ? 0 : l.id;
+}
+
+static uint64_t next(uint64_t *seed)
+{
+	*seed = *seed * 6364136223846793005ull + 1442695040888963407ull;
+	return *seed >> 17;
+}
+
+/* Every length from nothing up, of zeros and of ones. */
+TEST_F(raw, cut_short)
+{
+	static unsigned char bytes[256];
+
+	for (unsigned int fill = 0; fill <= 0xff; fill += 0xff) {
+		memset(bytes, fill, sizeof(bytes));
+		for (uint32_t kind = 1; kind < GPUEMU_WORK_KINDS; kind++) {
+			if (kind == GPUEMU_WORK_STATISTICS)
+				continue;	/* has no payload to be wrong */
+			for (unsigned int n = 0; n <= 160; n += n < 8 ? 1 : 8) {
+				int status = ask(self->fd, kind, bytes, n);
+
+				/* An empty configuration is one. */
+				if (kind == GPUEMU_WORK_CONFIGURE && !fill && n)
+					status = status ? 1 : -1;
+				EXPECT_LT(status, 0)
+					TH_LOG("kind %u, %u bytes of %x", kind, n, fill);
+			}
+		}
+	}
+}
+
+struct range {
+	uint64_t addr, bytes;
+};
+
+static const struct range wild[] = {
+	{ BASE, UINT64_MAX }, { BASE, 1ull << 63 }, { BASE, 1ull << 47 }, { BASE, 0 },
+	{ 0, BYTES }, { UINT64_MAX, 1 }, { UINT64_MAX - 4095, UINT64_MAX },
+	{ 1ull << 47, 4096 }, { BASE - 4096, 8192 }, { BASE + BYTES, 4096 },
+};
+
+TEST_F(raw, wild_prefetch)
+{
+	struct { uint32_t size, reserved; uint64_t addr, bytes; } p = { .size = sizeof(p) };
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(wild); i++) {
+		p.addr = wild[i].addr;
+		p.bytes = wild[i].bytes;
+		EXPECT_LE(ask(self->fd, GPUEMU_WORK_PREFETCH, &p, sizeof(p)), 0)
+			TH_LOG("prefetch %u had no answer", i);
+	}
+}
+
+TEST_F(raw, wild_touch)
+{
+	struct {
+		uint32_t size, batch;
+		uint64_t addr, bytes, stride;
+		uint32_t write, reserved;
+	} t = { .size = sizeof(t) };
+	static const uint64_t strides[] = { 0, 1, 4096, 1ull << 63, UINT64_MAX };
+	static const uint32_t batches[] = { 0, 1, 256, 257, UINT32_MAX };
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(wild) * 25; i++) {
+		t.addr = wild[i / 25].addr;
+		t.bytes = wild[i / 25].bytes;
+		t.stride = strides[i % 5];
+		t.batch = batches[i / 5 % 5];
+		EXPECT_LE(ask(self->fd, GPUEMU_WORK_TOUCH, &t, sizeof(t)), 0)
+			TH_LOG("touch %u had no answer", i);
+	}
+}
+
+struct launch {
+	uint32_t size, module, grid[3], block[3], dynamic_shared, name_bytes, param_bytes, reserved;
+	char name[8];
+	uint64_t p, v;
+};
+
+/* 12 bytes of parameters; the struct's own padding behind them would be wrong. */
+#define LAUNCH_BYTES	(offsetof(struct launch, p) + 12)
+
+static struct launch good_launch(uint32_t module)
+{
+	return (struct launch){
+		.size = offsetof(struct launch, name), .module = module,
+		.grid = { 1, 1, 1 }, .block = { 1, 1, 1 }, .name_bytes = 6, .param_bytes = 12,
+		.name = "store", .p = BASE, .v = 0x11111111,
+	};
+}
+
+TEST_F(raw, wild_launch)
+{
+	uint32_t id = load(self->fd, ptx, strlen(ptx));
+	struct launch l = good_launch(id);
+	static const uint32_t values[] = { 0, 1, 2, 7, 255, 65536, INT32_MAX, UINT32_MAX };
+
+	ASSERT_NE(0, id);
+	/* Never LOADed: the daemon reads the image when the launch needs it. */
+	ASSERT_EQ(0, ask(self->fd, GPUEMU_WORK_LAUNCH, &l, LAUNCH_BYTES));
+	for (unsigned int field = 0; field < 12; field++) {
+		for (unsigned int i = 0; i < ARRAY_SIZE(values); i++) {
+			/* A grid that large is honest work, without an end in sight. */
+			if (field >= 2 && field <= 4 && values[i] > 255)
+				continue;
+			l = good_launch(id);
+			((uint32_t *)&l)[field] = values[i];
+			EXPECT_LE(ask(self->fd, GPUEMU_WORK_LAUNCH, &l, LAUNCH_BYTES), 0)
+				TH_LOG("field %u = %u had no answer", field, values[i]);
+		}
+	}
+	l = good_launch(id);
+	memset(l.name, 'x', sizeof(l.name));
+	EXPECT_LT(ask(self->fd, GPUEMU_WORK_LAUNCH, &l, LAUNCH_BYTES), 0);
+	l = good_launch(id + 1);
+	EXPECT_EQ(-ENOENT, ask(self->fd, GPUEMU_WORK_LAUNCH, &l, LAUNCH_BYTES));
+}
+
+TEST_F(raw, noise)
+{
+	static unsigned char payload[4096];
+	uint64_t seed = 1;
+
+	for (unsigned int i = 0; i < 600; i++) {
+		uint32_t kind = 1 + next(&seed) % (GPUEMU_WORK_KINDS - 1);
+		uint32_t n = next(&seed) % (i % 8 ? 200 : sizeof(payload));
+
+		for (uint32_t k = 0; k < n; k++)
+			payload[k] = next(&seed) % (i % 3 ? 4 : 256);
+		if (i % 2)
+			*(uint32_t *)payload = (uint32_t[]){ 56, 24, 40, 128 }[next(&seed) % 4];
+		EXPECT_LE(ask(self->fd, kind, payload, n), 0)
+			TH_LOG("work %u of kind %u had no answer", i, kind);
+	}
+}
+
+/* Images that are not PTX, or nearly are: each byte of one is changed in turn. */
+TEST_F(raw, broken_images)
+{
+	struct { uint32_t size, module; char name[120]; } l = { .size = sizeof(l), .name = "broken" };
+	char text[sizeof(ptx)];
+	uint64_t seed = 2;
+
+	for (unsigned int i = 0; i < sizeof(ptx) - 1; i++) {
+		struct gpuemu_module_unload u = { .size = sizeof(u) };
+
+		memcpy(text, ptx, sizeof(ptx));
+		text[i] = next(&seed);
+		l.module = u.id = load(self->fd, text, i % 4 ? sizeof(ptx) - 1 : i + 1);
+		ASSERT_NE(0, l.module);
+		EXPECT_LE(ask(self->fd, GPUEMU_WORK_LOAD, &l, sizeof(l)), 0)
+			TH_LOG("image %u had no answer", i);
+		ASSERT_EQ(0, ioctl(self->fd, GPUEMU_IOCTL_MODULE_UNLOAD, &u));
+	}
+}
+
+TEST_F(raw, wild_configuration)
+{
+	static const char *const texts[] = {
+		"paging.vram=999G\n", "paging.vram=4096\npaging.batch=1\n", "gpu.sms=257\n", "=\n",
+		"\n\n\n", "a", "gpu.sms", "gpu.sms=1=2\n", "paging.evict=%s%s%s%n\n",
+		"sm.schedulers=8\nsm.warps=1\n", "gpu.sms=256\nsm.warps=64\nsm.ctas=64\n",
+		"tlb.entries=65536\ngpu.sms=256\n",
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(texts); i++) {
+		EXPECT_LE(ask(self->fd, GPUEMU_WORK_CONFIGURE, texts[i], strlen(texts[i]) + 1), 0)
+			TH_LOG("configuration %u had no answer", i);
+	}
+}
+
+TEST_HARNESS_MAIN
