@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Options as text: defaults, values, errors' texts, round trips, configuration files. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/spec.h"
+
+static struct gpu_spec spec;
+static struct err err;
+
+static void fresh(void)
+{
+	spec_defaults(&spec);
+	err.text[0] = '\0';
+}
+
+static void defaults(void **state)
+{
+	struct spec_row row;
+	unsigned int rows = 0;
+	struct gpu_spec again;
+
+	fresh();
+	assert_int_equal(spec.sms, 15);
+	assert_int_equal(spec.vram_bytes, 256 << 20);
+	assert_string_equal(spec.scheduler, "gto");
+	memset(&again, 0xff, sizeof(again));
+	spec_defaults(&again);
+	assert_memory_equal(&spec, &again, sizeof(spec));
+	/* Each row's own default is accepted and is the default. */
+	for (; spec_row(rows, &row); rows++) {
+		assert_true(row.doc[0] && row.source[0]);
+		assert_int_equal(spec_set(&again, row.key, row.default_text, &err), 0);
+	}
+	assert_true(rows > 40);
+	assert_memory_equal(&spec, &again, sizeof(spec));
+}
+
+static void numbers(void **state)
+{
+	fresh();
+	assert_int_equal(spec_set(&spec, "gpu.sms", "7", &err), 0);
+	assert_int_equal(spec.sms, 7);
+	assert_int_equal(spec_set(&spec, "gpu.seed", "0xfF", &err), 0);
+	assert_int_equal(spec.seed, 255);
+	assert_int_equal(spec_set(&spec, "gpu.seed", "18446744073709551615", &err), 0);
+	assert_true(spec.seed == UINT64_MAX);
+	assert_int_equal(spec_set(&spec, "paging.vram", "3M", &err), 0);
+	assert_int_equal(spec.vram_bytes, 3 << 20);
+	assert_int_equal(spec_set(&spec, "paging.vram", "2g", &err), 0);
+	assert_true(spec.vram_bytes == 2ull << 30);
+	assert_int_equal(spec_set(&spec, "sm.shared", "16K", &err), 0);
+	assert_int_equal(spec.shared_bytes, 16384);
+	assert_string_equal(err.text, "");
+}
+
+static void switches(void **state)
+{
+	static const char *const off[] = { "off", "false", "0", "no" };
+	static const char *const on[] = { "on", "true", "1", "yes" };
+
+	fresh();
+	for (unsigned int i = 0; i < ARRAY_SIZE(on); i++) {
+		assert_int_equal(spec_set(&spec, "paging.enabled", off[i], &err), 0);
+		assert_int_equal(spec.paging, 0);
+		assert_int_equal(spec_set(&spec, "paging.enabled", on[i], &err), 0);
+		assert_int_equal(spec.paging, 1);
+	}
+}
+
+static void bad_values(void **state)
+{
+	static const struct {
+		const char *key, *value;
+		int rc;
+		const char *text;
+	} cases[] = {
+		{ "gpu.sms", "", -EINVAL, "gpu.sms: '' is not a whole number" },
+		{ "gpu.sms", "-1", -EINVAL, "gpu.sms: '-1' is not a whole number" },
+		{ "gpu.sms", "+1", -EINVAL, "gpu.sms: '+1' is not a whole number" },
+		{ "gpu.sms", " 1", -EINVAL, "gpu.sms: ' 1' is not a whole number" },
+		{ "gpu.sms", "1.5", -EINVAL, "gpu.sms: '1.5' is not a whole number" },
+		{ "gpu.sms", "4K", -EINVAL, "gpu.sms: '4K' is not a whole number" },
+		{ "gpu.sms", "on", -EINVAL, "gpu.sms: 'on' is not a whole number" },
+		{ "gpu.sms", "0", -ERANGE, "gpu.sms: '0' is out of range, 1 to 256 SMs" },
+		{ "gpu.sms", "257", -ERANGE, "gpu.sms: '257' is out of range, 1 to 256 SMs" },
+		{ "paging.vram", "0", -ERANGE,
+		  "paging.vram: '0' is out of range, at least 4096 bytes" },
+		{ "paging.vram", "4KB", -EINVAL,
+		  "paging.vram: '4KB' is not a size; a number, K, M or G may follow" },
+		{ "paging.vram", "17179869184G", -ERANGE, "paging.vram: '17179869184G' is out of "
+		  "range, 4096 to 18446744073709551615 bytes" },
+		{ "gpu.seed", "18446744073709551616", -ERANGE,
+		  "gpu.seed: '18446744073709551616' is out of range, 0 to 18446744073709551615" },
+		{ "paging.enabled", "2", -EINVAL,
+		  "paging.enabled: '2' is not a switch; on or off" },
+		{ "paging.evict", "", -EINVAL,
+		  "paging.evict: '' is not a name of 1 to 31 characters" },
+		{ "paging.evict", "a b", -EINVAL,
+		  "paging.evict: 'a b' is not a name: letters, digits, - and _" },
+		{ "paging.evict", "0123456789012345678901234567890123", -EINVAL,
+		  "paging.evict: '0123456789012345678901234567890123' is not a name of 1 to 31 "
+		  "characters" },
+		{ "paging.evcit", "lru", -ENOENT,
+		  "unknown option 'paging.evcit'; did you mean 'paging.evict'?" },
+		{ "clock_mhz", "1", -ENOENT,
+		  "unknown option 'clock_mhz'; did you mean 'gpu.clock_mhz'?" },
+		{ "sm.latency", "1", -ENOENT,
+		  "unknown option 'sm.latency'; did you mean 'tlb.latency'?" },
+	};
+	struct gpu_spec before;
+
+	fresh();
+	before = spec;
+	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
+		assert_int_equal(spec_set(&spec, cases[i].key, cases[i].value, &err),
+				 cases[i].rc);
+		assert_string_equal(err.text, cases[i].text);
+		assert_memory_equal(&spec, &before, sizeof(spec));
+	}
+	assert_int_equal(spec_set(&spec, "zzzzzzzzzzzz", "1", &err), -ENOENT);
+	assert_non_null(strstr(err.text, "groups: gpu, sm, latency"));
+	assert_int_equal(spec_set(&spec, "gpu.sms", "x", NULL), -EINVAL);
+}
+
+static void round_trip(void **state)
+{
+	struct gpu_spec copy;
+	char *text, *again;
+
+	fresh();
+	assert_int_equal(spec_set(&spec, "gpu.seed", "18446744073709551615", &err), 0);
+	assert_int_equal(spec_set(&spec, "paging.prefetch", "sequential", &err), 0);
+	text = spec_to_text(&spec);
+	assert_non_null(strstr(text, "\npaging.prefetch=sequential\n"));
+	assert_true(strncmp(text, "gpu.sms=15\n", 11) == 0);
+	spec_defaults(&copy);
+	assert_int_equal(spec_from_text(&copy, text, &err), 0);
+	assert_memory_equal(&copy, &spec, sizeof(spec));
+	again = spec_to_text(&copy);
+	assert_string_equal(text, again);
+	free(text);
+	free(again);
+}
+
+static void lines(void **state)
+{
+	struct gpu_spec before;
+
+	fresh();
+	assert_int_equal(spec_from_text(&spec, "# all of it\n\n gpu.sms = 3 # three\r\n"
+					"paging.evict=random", &err), 0);
+	assert_int_equal(spec.sms, 3);
+	assert_string_equal(spec.evict, "random");
+	before = spec;
+	assert_int_equal(spec_from_text(&spec, "gpu.sms=4\nnonsense\n", &err), -EINVAL);
+	assert_string_equal(err.text, "'nonsense' is not key=value");
+	assert_int_equal(spec_from_text(&spec, "gpu.sms=4\ngpu.sns=5\n", &err), -ENOENT);
+	/* A bad line leaves nothing of the good ones. */
+	assert_memory_equal(&spec, &before, sizeof(spec));
+}
+
+/* --- files ------------------------------------------------------------------ */
+
+static char folder[64];
+
+static int make_folder(void **state)
+{
+	strcpy(folder, "/tmp/gpuemu-spec.XXXXXX");
+	return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+	static const char *const names[] = { "a.conf", "b.conf", "sub/c.conf", "sub" };
+	char path[128];
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+		remove(path);
+	}
+	return rmdir(folder);
+}
+
+static void write_file(const char *name, const char *text)
+{
+	char path[128];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static int load(const char *name)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	return spec_load_file(&spec, path, &err);
+}
+
+/* The message without the folder, which is another one each time. */
+static const char *message(void)
+{
+	size_t n = strlen(folder) + 1;
+
+	return strncmp(err.text, folder, n - 1) == 0 ? err.text + n : err.text;
+}
+
+static void file_values(void **state)
+{
+	fresh();
+	write_file("a.conf", "/* @include \"no\" */ // @include \"no\"\n"
+		   "gpu = { sms = 4; seed = 5000000000L; };\n"
+		   "paging : { vram = \"8M\"; enabled = false; evict = \"random\" }\n");
+	assert_int_equal(load("a.conf"), 0);
+	assert_int_equal(spec.sms, 4);
+	assert_true(spec.seed == 5000000000ull);
+	assert_int_equal(spec.vram_bytes, 8 << 20);
+	assert_int_equal(spec.paging, 0);
+	assert_string_equal(spec.evict, "random");
+	assert_int_equal(spec.clock_mhz, 700);
+}
+
+static void file_include(void **state)
+{
+	char path[128];
+
+	fresh();
+	snprintf(path, sizeof(path), "%s/sub", folder);
+	assert_int_equal(mkdir(path, 0700), 0);
+	/* Relative to the including file, and overridden by it. */
+	write_file("sub/c.conf", "gpu = { sms = 9; clock_mhz = 900; };\n");
+	write_file("b.conf", "@include \"sub/c.conf\"\ngpu = { clock_mhz = 800; };\n");
+	write_file("a.conf", "# overlay\n@include \"b.conf\"\ngpu = { seed = 3; };\n");
+	assert_int_equal(load("a.conf"), 0);
+	assert_int_equal(spec.sms, 9);
+	assert_int_equal(spec.clock_mhz, 800);
+	assert_int_equal(spec.seed, 3);
+}
+
+static void file_errors(void **state)
+{
+	static const struct {
+		const char *text;
+		int rc;
+		const char *message;
+	} cases[] = {
+		{ "gpu = {\n sms = 0;\n};", -ERANGE,
+		  "a.conf:2: gpu.sms: '0' is out of range, 1 to 256 SMs" },
+		{ "gpu = {\n sms = 2;\n clock_mhz = 0;\n};", -ERANGE,
+		  "a.conf:3: gpu.clock_mhz: '0' is out of range, 1 to 10000 MHz" },
+		{ "gpu = {\n\n smz = 1;\n};", -ENOENT,
+		  "a.conf:3: unknown option 'gpu.smz'; did you mean 'gpu.sms'?" },
+		{ "sms = 1;", -ENOENT, "a.conf:1: unknown option 'sms'; did you mean 'gpu.sms'?" },
+		{ "gpu = { sms = 1.5; };", -EINVAL,
+		  "a.conf:1: gpu.sms: '1.5' is not a whole number" },
+		{ "gpu = { sms = [1, 2]; };", -EINVAL,
+		  "a.conf:1: gpu.sms: wants one value, not a list or group" },
+		{ "gpu = { sms = 1; sms = 2; };", -EINVAL, "a.conf:1: duplicate setting name" },
+		{ "gpu = {\nsms 1\n};", -EINVAL, "a.conf:2: syntax error" },
+		{ "\n@include \"none.conf\"\n", -ENOENT, "none.conf: No such file or directory" },
+		{ "@include none\n", -EINVAL, "a.conf:1: @include wants a file name in quotes" },
+		{ "gpu = { sms = 1; };\n@include \"a.conf\"\n", -EINVAL,
+		  "a.conf:2: @include must stand before the first setting" },
+		{ "@include \"a.conf\"\n", -ELOOP,
+		  "a.conf:1: includes nest deeper than 8; a circle?" },
+	};
+	struct gpu_spec before;
+
+	fresh();
+	before = spec;
+	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
+		write_file("a.conf", cases[i].text);
+		assert_int_equal(load("a.conf"), cases[i].rc);
+		assert_string_equal(message(), cases[i].message);
+		assert_memory_equal(&spec, &before, sizeof(spec));
+	}
+	assert_int_equal(spec_load_file(&spec, folder, &err), -EISDIR);
+}
+
+/* A copy of the spec with every value changed: what a file does not set shows. */
+static void poison(void)
+{
+	struct spec_row row;
+	char value[32];
+
+	fresh();
+	for (unsigned int i = 0; spec_row(i, &row); i++) {
+		bool at_max = !row.is_name && strtoull(row.default_text, NULL, 0) == row.max;
+
+		snprintf(value, sizeof(value), "%llu",
+			 (unsigned long long)(at_max ? row.min : row.max));
+		assert_int_equal(spec_set(&spec, row.key, row.is_name ? "poison" : value, &err), 0);
+	}
+}
+
+static void shipped(const char *name)
+{
+	char path[512];
+	const char *roots = GPUEMU_DATADIR;
+
+	snprintf(path, sizeof(path), "%.*s/configs/%s", (int)strcspn(roots, ":"), roots, name);
+	poison();
+	if (spec_load_file(&spec, path, &err))
+		fail_msg("%s", err.text);
+}
+
+static void shipped_gtx480(void **state)
+{
+	struct gpu_spec wanted;
+	char *is, *should;
+
+	shipped("gtx480.conf");
+	spec_defaults(&wanted);
+	is = spec_to_text(&spec);
+	should = spec_to_text(&wanted);
+	assert_string_equal(is, should);
+	free(is);
+	free(should);
+}
+
+static void shipped_hpca16(void **state)
+{
+	struct gpu_spec wanted;
+
+	shipped("gtx480-hpca16.conf");
+	spec_defaults(&wanted);
+	wanted.clock_mhz = 1400;
+	assert_memory_equal(&spec, &wanted, sizeof(spec));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(defaults),
+		cmocka_unit_test(numbers),
+		cmocka_unit_test(switches),
+		cmocka_unit_test(bad_values),
+		cmocka_unit_test(round_trip),
+		cmocka_unit_test(lines),
+		cmocka_unit_test_setup_teardown(file_values, make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(file_include, make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(file_errors, make_folder, remove_folder),
+		cmocka_unit_test(shipped_gtx480),
+		cmocka_unit_test(shipped_hpca16),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
