@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A kernel's body: declarations, labels, nested { } and instructions, one
+ * statement at a time, without recursion. Called by parse.c.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "ptx/private.h"
+
+static int open_scope(struct parser *p)
+{
+	if (p->nscopes > SCOPES)
+		return unsupported(p, "blocks are nested more than %d deep", SCOPES);
+	p->scopes[p->nscopes++] = (struct scope){
+		.names.pool = &p->scratch,
+		.first_fixup = p->nfixups,
+	};
+	next(p);
+	return 0;
+}
+
+/*
+ * Labels of the scope that ends are known now. Branches to others are left for
+ * the scope around it; at the outermost they are errors.
+ */
+static int close_scope(struct parser *p)
+{
+	struct scope *scope = &p->scopes[p->nscopes - 1];
+	uint32_t i, kept = scope->first_fixup;
+
+	for (i = scope->first_fixup; i < p->nfixups; i++) {
+		struct fixup *fixup = &p->fixups[i];
+		struct symbol *sym = map_get(&scope->names, fixup->name, fixup->len);
+
+		if (sym && sym->kind == SYM_LABEL) {
+			p->kernel->insns[fixup->insn].target = sym->index;
+		} else if (p->nscopes > 2) {
+			p->fixups[kept++] = *fixup;
+		} else {
+			p->stmt = fixup->stmt;
+			p->stmt_line = p->kernel->insns[fixup->insn].line;
+			return bad(p, "there is no label '%.*s'", (int)MIN(fixup->len, 80u),
+				   fixup->name);
+		}
+	}
+	p->nfixups = kept;
+	p->nscopes--;
+	next(p);
+	return 0;
+}
+
+static int directive(struct parser *p)
+{
+	enum linkage linkage = LINK_NONE;
+
+	if (is_dot(p, "loc") || is_dot(p, "file")) {
+		lex_skip_line(&p->lx);
+		next(p);
+		return 0;
+	}
+	if (is_dot(p, "pragma"))
+		return skip_statement(p);
+	if (is_dot(p, "reg"))
+		return parse_reg(p);
+	if (is_dot(p, "extern")) {
+		linkage = LINK_EXTERN;
+		next(p);
+	}
+	if (is_dot(p, "shared"))
+		return parse_variable(p, PTX_SPACE_SHARED, linkage);
+	if (is_dot(p, "local"))
+		return parse_variable(p, PTX_SPACE_LOCAL, linkage);
+	if (is_dot(p, "const"))
+		return parse_variable(p, PTX_SPACE_CONST, linkage);
+	if (is_dot(p, "global"))
+		return parse_variable(p, PTX_SPACE_GLOBAL, linkage);
+	if (is_dot(p, "param"))
+		return unsupported(p, "parameters of a call");
+	if (is_dot(p, "branchtargets") || is_dot(p, "calltargets") || is_dot(p, "callprototype"))
+		return unsupported(p, "indirect branches and calls");
+	return unsupported(p, "unknown directive");
+}
+
+/* `name :` or `name ...`: a name opens a label or an instruction. */
+static int label_or_insn(struct parser *p)
+{
+	struct lexer ahead = p->lx;
+	struct symbol *sym;
+	struct token tok;
+
+	lex_next(&ahead, &tok);
+	if (tok.kind != TOK_PUNCT || tok.punct != ':')
+		return parse_insn(p);
+	sym = new_symbol(p, SYM_LABEL, &p->tok);
+	if (!sym)
+		return no_memory(p);
+	sym->index = p->kernel->ninsns;
+	next(p);
+	next(p);
+	return add_symbol(p, sym);
+}
+
+static int statement(struct parser *p)
+{
+	p->stmt = p->tok.kind == TOK_DOT ? p->tok.text - 1 : p->tok.text;
+	p->stmt_line = p->tok.line;
+	switch (p->tok.kind) {
+	case TOK_END:
+		return bad(p, "'}' is missing at the end of kernel '%s'", p->kernel->name);
+	case TOK_DOT:
+		return directive(p);
+	case TOK_IDENT:
+		return label_or_insn(p);
+	case TOK_PUNCT:
+		if (p->tok.punct == '{')
+			return open_scope(p);
+		if (p->tok.punct == '}')
+			return close_scope(p);
+		if (p->tok.punct == '@')
+			return parse_insn(p);
+		if (p->tok.punct == ';') {
+			next(p);
+			return 0;
+		}
+		break;
+	default:
+		break;
+	}
+	return bad(p, "an instruction is expected");
+}
+
+/* Whether control can run past the last instruction, or a branch leads there. */
+static bool falls_off(const struct ptx_kernel *kernel)
+{
+	const struct ptx_insn *last;
+	uint32_t i;
+
+	if (!kernel->ninsns)
+		return true;
+	last = &kernel->insns[kernel->ninsns - 1];
+	if (last->guard != PTX_NO_REG ||
+	    (last->opcode != PTX_OP_ret && last->opcode != PTX_OP_exit &&
+	     last->opcode != PTX_OP_trap && last->opcode != PTX_OP_bra))
+		return true;
+	for (i = 0; i < kernel->ninsns; i++) {
+		if (kernel->insns[i].opcode == PTX_OP_bra &&
+		    kernel->insns[i].target == kernel->ninsns)
+			return true;
+	}
+	return false;
+}
+
+/* The dynamic shared memory begins where the static variables end. */
+static void place_dynamic(struct parser *p)
+{
+	struct ptx_kernel *kernel = p->kernel;
+	uint32_t align = MAX(p->dynamic_align, 1u), i;
+
+	if (!p->dynamic_align)
+		return;
+	kernel->shared_bytes = (kernel->shared_bytes + align - 1) & ~(align - 1);
+	for (i = 0; i < p->ndynamics; i++)
+		kernel->insns[p->dynamics[i].insn].src[p->dynamics[i].operand].value +=
+			kernel->shared_bytes;
+}
+
+int parse_body(struct parser *p)
+{
+	struct ptx_insn *insn;
+	uint32_t line = p->tok.line;
+	int ret = 0;
+
+	next(p);
+	p->in_body = true;
+	while (!ret && p->nscopes > 1) {
+		line = p->tok.line;
+		ret = statement(p);
+	}
+	p->in_body = false;
+	if (ret)
+		return ret;
+	if (falls_off(p->kernel)) {
+		ret = new_insn(p, &insn);
+		if (ret)
+			return ret;
+		insn->opcode = PTX_OP_ret;
+		insn->cls = PTX_CLASS_EXIT;
+		insn->line = line;
+	}
+	place_dynamic(p);
+	return 0;
+}
