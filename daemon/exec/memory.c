@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Loads and stores: addresses, the checks on them, which space a generic one
+ * is in, and the bytes themselves. Shared, local, parameter and constant memory
+ * are performed when the instruction is; global memory is handed to the caller
+ * and performed by exec_perform(), page by page.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "exec/private.h"
+
+static void addresses(const uint8_t *arena, const struct exec_op *op, uint64_t *addr)
+{
+	uint32_t i;
+
+	if (op->addr_bytes == 8) {
+		const uint64_t *row = row64((uint8_t *)arena, op->src[0]);
+
+		for (i = 0; i < WARP_LANES; i++)
+			addr[i] = row[i] + op->offset;
+	} else if (op->addr_bytes == 4) {
+		const uint32_t *row = row32((uint8_t *)arena, op->src[0]);
+
+		for (i = 0; i < WARP_LANES; i++)
+			addr[i] = row[i] + op->offset;
+	} else {
+		for (i = 0; i < WARP_LANES; i++)
+			addr[i] = op->offset;
+	}
+}
+
+/* --- the bytes ------------------------------------------------------------------------- */
+
+#define EACH_LANE(mask, lane) \
+	for (uint32_t rest_ = (mask), lane; \
+	     rest_ && (lane = __builtin_ctz(rest_), true); rest_ &= rest_ - 1)
+
+/* One element of all lanes: memory of type M, extended as type V, into a row of type R. */
+#define LOAD_LANE(M, V, R) \
+	do { \
+		M m; \
+		memcpy(&m, (const void *)(base + addr[lane]), sizeof(m)); \
+		((R *)row)[lane] = (R)(V)m; \
+	} while (0)
+#define LOAD_ROW(M, V, R) \
+	do { \
+		if (mask == ALL_LANES) \
+			for (uint32_t lane = 0; lane < WARP_LANES; lane++) \
+				LOAD_LANE(M, V, R); \
+		else \
+			EACH_LANE(mask, lane) \
+				LOAD_LANE(M, V, R); \
+	} while (0)
+
+static void load_row(void *row, const struct exec_op *op, bool wide, uint32_t mask,
+		     uintptr_t base, const uint64_t *addr)
+{
+	switch (op->elem) {
+	case 1:
+		if (wide && op->extend)
+			LOAD_ROW(int8_t, int64_t, uint64_t);
+		else if (wide)
+			LOAD_ROW(uint8_t, uint64_t, uint64_t);
+		else if (op->extend)
+			LOAD_ROW(int8_t, int32_t, uint32_t);
+		else
+			LOAD_ROW(uint8_t, uint32_t, uint32_t);
+		break;
+	case 2:
+		if (wide && op->extend)
+			LOAD_ROW(int16_t, int64_t, uint64_t);
+		else if (wide)
+			LOAD_ROW(uint16_t, uint64_t, uint64_t);
+		else if (op->extend)
+			LOAD_ROW(int16_t, int32_t, uint32_t);
+		else
+			LOAD_ROW(uint16_t, uint32_t, uint32_t);
+		break;
+	case 4:
+		if (wide && op->extend)
+			LOAD_ROW(int32_t, int64_t, uint64_t);
+		else if (wide)
+			LOAD_ROW(uint32_t, uint64_t, uint64_t);
+		else
+			LOAD_ROW(uint32_t, uint32_t, uint32_t);
+		break;
+	default:
+		LOAD_ROW(uint64_t, uint64_t, uint64_t);
+		break;
+	}
+}
+
+/* Little endian: the low bytes of the value are the element. */
+#define STORE_ROW(bytes) \
+	do { \
+		EACH_LANE(mask, lane) \
+			memcpy((void *)(base + addr[lane]), &data[lane], bytes); \
+	} while (0)
+
+static void store_row(const uint64_t *data, uint32_t bytes, uint32_t mask, uintptr_t base,
+		      const uint64_t *addr)
+{
+	switch (bytes) {
+	case 1:
+		STORE_ROW(1);
+		break;
+	case 2:
+		STORE_ROW(2);
+		break;
+	case 4:
+		STORE_ROW(4);
+		break;
+	default:
+		STORE_ROW(8);
+		break;
+	}
+}
+
+/* Lane i's bytes are at base + addr[i], which may wrap: base is a number, not a pointer. */
+static void perform(struct exec_warp *warp, const struct exec_op *op, struct exec_access *access,
+		    uint32_t mask, uintptr_t base, const uint64_t *addr, bool global)
+{
+	uint32_t e;
+
+	if (op->kind == OP_ATOMIC) {
+		atomic_lanes(op, warp->arena, access, mask, base, addr, global);
+		return;
+	}
+	for (e = 0; e < op->vec; e++, base += op->elem) {
+		if (op->kind == OP_LOAD)
+			load_row(warp->arena + op->dst[e], op, op->wide >> e & 1, mask, base, addr);
+		else
+			store_row(access->data[e], op->elem, mask, base, addr);
+	}
+}
+
+void exec_perform(struct exec_warp *warp, struct exec_access *access, uint32_t lanes,
+		  uint64_t page_addr, void *host)
+{
+	const struct exec_program *program = warp->cta->launch->program;
+	const struct exec_op *op = &program->ops[access->insn - program->kernel->insns];
+
+	perform(warp, op, access, lanes, (uintptr_t)host - page_addr, access->addr, true);
+	access->lanes &= ~lanes;
+}
+
+/* The values of a store or an atomic, as they are now. */
+static void capture(const uint8_t *arena, const struct exec_op *op, uint32_t n,
+		    struct exec_access *access)
+{
+	uint32_t e, i;
+
+	for (e = 0; e < n; e++) {
+		if (op->wide >> e & 1) {
+			memcpy(access->data[e], arena + op->src[1 + e], sizeof(access->data[e]));
+			continue;
+		}
+		const uint32_t *row = row32((uint8_t *)arena, op->src[1 + e]);
+
+		for (i = 0; i < WARP_LANES; i++)
+			access->data[e][i] = row[i];
+	}
+}
+
+/* --- checks ----------------------------------------------------------------------------- */
+
+static const char *verb(const struct exec_op *op)
+{
+	return op->kind == OP_LOAD ? "load" : op->kind == OP_STORE ? "store" : "atomic";
+}
+
+static uint32_t misaligned_lanes(const uint64_t *addr, uint32_t bytes, uint32_t mask)
+{
+	uint64_t any = 0;
+	uint32_t i, bad = 0;
+
+	for (i = 0; i < WARP_LANES; i++)
+		any |= addr[i];
+	/* Lanes that are not active may hold anything; look again if one does. */
+	if (!(any & (bytes - 1)))
+		return 0;
+	EACH_LANE(mask, lane)
+		bad |= (uint32_t)((addr[lane] & (bytes - 1)) != 0) << lane;
+	return bad;
+}
+
+static uint32_t lanes_outside(const uint64_t *addr, uint32_t bytes, uint64_t limit, uint32_t mask)
+{
+	uint64_t most = 0;
+	uint32_t i, bad = 0;
+
+	/* The bits of all together are no less than any: if that is inside, each is. */
+	for (i = 0; i < WARP_LANES; i++)
+		most |= addr[i];
+	if (most < limit && limit - most >= bytes)
+		return 0;
+	EACH_LANE(mask, lane)
+		bad |= (uint32_t)(addr[lane] > limit || limit - addr[lane] < bytes) << lane;
+	return bad;
+}
+
+static enum exec_outcome bad_address(const struct exec_warp *warp, const struct exec_op *op,
+				     const struct exec_access *access, uint32_t lanes,
+				     const char *space, uint64_t limit, uint64_t *fault_addr,
+				     struct err *err)
+{
+	uint64_t addr = access->addr[__builtin_ctz(lanes)];
+
+	if (fault_addr)
+		*fault_addr = addr;
+	if (!space)
+		return trap(warp, access->insn, lanes, err, "misaligned %u-byte %s at 0x%" PRIx64,
+			    access->bytes, verb(op), addr);
+	return trap(warp, access->insn, lanes, err,
+		    "%u-byte %s at 0x%" PRIx64 " is outside %s memory (%" PRIu64 " bytes)",
+		    access->bytes, verb(op), addr, space, limit);
+}
+
+/* --- spaces ------------------------------------------------------------------------------ */
+
+/* Memory of a space that is performed at once: where it is and how large. */
+struct place {
+	const char *name;
+	uint8_t *base;
+	uint64_t limit;
+	bool per_thread;
+};
+
+static struct place place_of(const struct exec_warp *warp, uint8_t space)
+{
+	const struct exec_cta *cta = warp->cta;
+	const struct ptx_kernel *kernel = cta->launch->program->kernel;
+
+	switch (space) {
+	case PTX_SPACE_SHARED:
+		return (struct place){ "shared", cta->shared, cta->shared_bytes, false };
+	case PTX_SPACE_LOCAL:
+		return (struct place){
+			"local", cta->local, cta->local ? kernel->local_bytes : 0, true
+		};
+	case PTX_SPACE_PARAM:
+		return (struct place){
+			"parameter", (uint8_t *)cta->launch->params, kernel->param_bytes, false
+		};
+	default:
+		return (struct place){
+			"constant", (uint8_t *)kernel->const_data, kernel->const_bytes, false
+		};
+	}
+}
+
+static enum exec_outcome perform_now(struct exec_warp *warp, const struct exec_op *op,
+				     struct exec_access *access, uint8_t space, uint32_t mask,
+				     uint64_t *fault_addr, struct err *err)
+{
+	struct place place = place_of(warp, space);
+	uint32_t bad = lanes_outside(access->addr, access->bytes, place.limit, mask);
+	uint64_t thread = (uint64_t)warp->index * WARP_LANES, addr[WARP_LANES];
+
+	if (bad)
+		return bad_address(warp, op, access, bad, place.name, place.limit, fault_addr, err);
+	if (!place.per_thread) {
+		perform(warp, op, access, mask, (uintptr_t)place.base, access->addr, false);
+		return EXEC_NEXT;
+	}
+	EACH_LANE(mask, lane)
+		addr[lane] = (thread + lane) * place.limit + access->addr[lane];
+	perform(warp, op, access, mask, (uintptr_t)place.base, addr, false);
+	return EXEC_NEXT;
+}
+
+static uint32_t in_window(const uint64_t *addr, uint64_t window, uint32_t mask)
+{
+	uint32_t i, in = 0;
+
+	for (i = 0; i < WARP_LANES; i++)
+		in |= (uint32_t)(addr[i] - window < EXEC_WINDOW_BYTES) << i;
+	return in & mask;
+}
+
+/* Lanes of a generic access go where their addresses say, each to its own space. */
+static enum exec_outcome generic_step(struct exec_warp *warp, const struct exec_op *op,
+				      uint32_t mask, struct exec_access *access,
+				      uint64_t *fault_addr, struct err *err)
+{
+	uint32_t shared = in_window(access->addr, EXEC_SHARED_WINDOW, mask);
+	uint32_t local = in_window(access->addr, EXEC_LOCAL_WINDOW, mask);
+	uint32_t global = mask & ~shared & ~local;
+	enum exec_outcome outcome = EXEC_NEXT;
+
+	EACH_LANE(shared, lane)
+		access->addr[lane] -= EXEC_SHARED_WINDOW;
+	EACH_LANE(local, lane)
+		access->addr[lane] -= EXEC_LOCAL_WINDOW;
+	if (shared)
+		outcome = perform_now(warp, op, access, PTX_SPACE_SHARED, shared, fault_addr, err);
+	if (local && outcome == EXEC_NEXT)
+		outcome = perform_now(warp, op, access, PTX_SPACE_LOCAL, local, fault_addr, err);
+	if (outcome != EXEC_NEXT)
+		return outcome;
+	access->space = global ? PTX_SPACE_GLOBAL : shared ? PTX_SPACE_SHARED : PTX_SPACE_LOCAL;
+	access->touched = global ? global : shared ? shared : local;
+	access->lanes = global;
+	return global ? EXEC_ACCESS : EXEC_NEXT;
+}
+
+enum exec_outcome memory_step(struct exec_warp *warp, const struct exec_op *op, uint32_t mask,
+			      struct exec_access *access, uint64_t *fault_addr, struct err *err)
+{
+	const struct exec_program *program = warp->cta->launch->program;
+	uint32_t bad;
+
+	access->insn = &program->kernel->insns[op - program->ops];
+	access->bytes = op->elem * op->vec;
+	access->is_store = op->kind == OP_STORE;
+	access->is_atomic = op->kind == OP_ATOMIC;
+	access->space = op->space;
+	addresses(warp->arena, op, access->addr);
+	bad = misaligned_lanes(access->addr, access->bytes, mask);
+	if (bad)
+		return bad_address(warp, op, access, bad, NULL, 0, fault_addr, err);
+	if (op->kind != OP_LOAD)
+		capture(warp->arena, op, access->insn->nsrc - 1, access);
+	if (op->space == PTX_SPACE_GENERIC)
+		return generic_step(warp, op, mask, access, fault_addr, err);
+	access->touched = mask;
+	if (op->space == PTX_SPACE_GLOBAL) {
+		access->lanes = mask;
+		return EXEC_ACCESS;
+	}
+	return perform_now(warp, op, access, op->space, mask, fault_addr, err);
+}

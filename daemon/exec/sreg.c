@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Special registers (PTX ISA, "Special Registers"): which row of the arena
+ * holds what. Those that cannot change are written when the warp starts, the
+ * others when an instruction reads one.
+ */
+#include "exec/private.h"
+
+unsigned int sreg_bytes(uint32_t sreg)
+{
+	return sreg == PTX_SREG_CLOCK64 || sreg == PTX_SREG_GLOBALTIMER ? 8 : 4;
+}
+
+bool sreg_changes(uint32_t sreg)
+{
+	switch (sreg) {
+	case PTX_SREG_CLOCK:
+	case PTX_SREG_CLOCK64:
+	case PTX_SREG_GLOBALTIMER:
+	case PTX_SREG_WARPID:
+	case PTX_SREG_SMID:
+	case PTX_SREG_NSMID:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static uint64_t value_of(const struct exec_warp *warp, uint32_t sreg, uint32_t lane)
+{
+	const struct exec_cta *cta = warp->cta;
+	const struct exec_launch *launch = cta->launch;
+	uint32_t thread = warp->index * WARP_LANES + lane;
+	const uint32_t *block = launch->block;
+
+	switch (sreg) {
+	case PTX_SREG_TID_X:
+		return thread % block[0];
+	case PTX_SREG_TID_Y:
+		return thread / block[0] % block[1];
+	case PTX_SREG_TID_Z:
+		return thread / block[0] / block[1];
+	case PTX_SREG_NTID_X:
+	case PTX_SREG_NTID_Y:
+	case PTX_SREG_NTID_Z:
+		return block[sreg - PTX_SREG_NTID_X];
+	case PTX_SREG_CTAID_X:
+	case PTX_SREG_CTAID_Y:
+	case PTX_SREG_CTAID_Z:
+		return cta->ctaid[sreg - PTX_SREG_CTAID_X];
+	case PTX_SREG_NCTAID_X:
+	case PTX_SREG_NCTAID_Y:
+	case PTX_SREG_NCTAID_Z:
+		return launch->grid[sreg - PTX_SREG_NCTAID_X];
+	case PTX_SREG_LANEID:
+		return lane;
+	case PTX_SREG_WARPID:
+		return warp->slot;
+	case PTX_SREG_NWARPID:
+		/* The largest a CTA can have: 1024 threads. */
+		return 32;
+	case PTX_SREG_SMID:
+		return warp->smid;
+	case PTX_SREG_NSMID:
+		return warp->nsmid;
+	case PTX_SREG_GRIDID:
+		return launch->grid_id;
+	case PTX_SREG_CLOCK:
+	case PTX_SREG_CLOCK64:
+	case PTX_SREG_GLOBALTIMER:
+		return warp->clock;
+	case PTX_SREG_LANEMASK_EQ:
+		return 1u << lane;
+	case PTX_SREG_LANEMASK_LT:
+		return (1u << lane) - 1;
+	case PTX_SREG_LANEMASK_LE:
+		return (2u << lane) - 1;
+	case PTX_SREG_LANEMASK_GT:
+		return ~((2u << lane) - 1);
+	case PTX_SREG_LANEMASK_GE:
+		return ~((1u << lane) - 1);
+	case PTX_SREG_DYNAMIC_SMEM_SIZE:
+		return launch->dynamic_shared;
+	default: /* PTX_SREG_TOTAL_SMEM_SIZE */
+		return cta->shared_bytes;
+	}
+}
+
+static void fill(struct exec_warp *warp, uint32_t sreg, uint32_t row)
+{
+	uint32_t lane;
+
+	for (lane = 0; lane < WARP_LANES; lane++) {
+		if (sreg_bytes(sreg) == 8)
+			row64(warp->arena, row)[lane] = value_of(warp, sreg, lane);
+		else
+			row32(warp->arena, row)[lane] = value_of(warp, sreg, lane);
+	}
+}
+
+void sregs_init(struct exec_warp *warp)
+{
+	const struct exec_program *program = warp->cta->launch->program;
+	uint32_t sreg;
+
+	for (sreg = 0; sreg < PTX_SREGS; sreg++) {
+		if (program->sreg_row[sreg] != NO_ROW)
+			fill(warp, sreg, program->sreg_row[sreg]);
+	}
+}
+
+void sregs_refresh(struct exec_warp *warp)
+{
+	const struct exec_program *program = warp->cta->launch->program;
+	uint32_t sreg;
+
+	for (sreg = 0; sreg < PTX_SREGS; sreg++) {
+		if (program->sreg_row[sreg] != NO_ROW && sreg_changes(sreg))
+			fill(warp, sreg, program->sreg_row[sreg]);
+	}
+}
