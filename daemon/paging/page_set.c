@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The handler's bits of each page. Counts residency; knows no capacity and no policy. */
+#include "paging/page_set.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int page_set_reserve(struct page_set *set, uint64_t addr)
+{
+	int rc;
+
+	if (page_set_find(set, addr))
+		return 0;
+	if (set->nblocks == set->room) {
+		size_t room = set->room ? set->room * 2 : 32;
+		struct page_block *bigger = realloc(set->blocks, room * sizeof(*bigger));
+
+		if (!bigger)
+			return -ENOMEM;
+		set->blocks = bigger;
+		set->room = room;
+	}
+	rc = u64map_put(&set->index, addr >> BLOCK_SHIFT, set->nblocks);
+	if (rc)
+		return rc;
+	set->blocks[set->nblocks++] = (struct page_block){
+		.addr = addr >> BLOCK_SHIFT << BLOCK_SHIFT,
+	};
+	return 0;
+}
+
+void page_set_mark(struct page_set *set, uint64_t addr, enum page_bit bit)
+{
+	struct page_block *block = page_set_find(set, addr);
+
+	if (bit == PAGE_RESIDENT && !bitmap_test(block->bits[bit], page_of(addr)))
+		set->count++;
+	bitmap_set(block->bits[bit], page_of(addr));
+}
+
+void page_set_unmark(struct page_set *set, uint64_t addr, enum page_bit bit)
+{
+	struct page_block *block = page_set_find(set, addr);
+
+	if (!block)
+		return;
+	if (bit == PAGE_RESIDENT && bitmap_test(block->bits[bit], page_of(addr)))
+		set->count--;
+	bitmap_clear(block->bits[bit], page_of(addr));
+}
+
+uint64_t page_set_first(const struct page_set *set)
+{
+	for (size_t i = 0; i < set->nblocks; i++) {
+		const struct page_block *block = &set->blocks[i];
+
+		for (unsigned int w = 0; w < BITMAP_WORDS(BLOCK_PAGES); w++) {
+			uint64_t left = block->bits[PAGE_RESIDENT][w] &
+					~block->bits[PAGE_GOING][w];
+
+			if (left)
+				return block->addr + PAGE_BYTES *
+				       (w * 64 + (unsigned int)__builtin_ctzll(left));
+		}
+	}
+	return 0;
+}
+
+void page_set_clear(struct page_set *set)
+{
+	u64map_clear(&set->index);
+	free(set->blocks);
+	*set = (struct page_set){ 0 };
+}

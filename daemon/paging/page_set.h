@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The pages of one VA space as the handler knows them: a few bits each, by
+ * 2 MiB block. Private to paging/.
+ */
+#ifndef GPUEMU_PAGING_PAGE_SET_H
+#define GPUEMU_PAGING_PAGE_SET_H
+
+#include "base/base.h"
+#include "base/bitmap.h"
+#include "base/u64map.h"
+
+enum page_bit {
+	PAGE_RESIDENT,	/* in device memory */
+	PAGE_UNUSED,	/* resident: prefetched, no TLB fill yet */
+	PAGE_FRESH,	/* resident: came for a fault, no TLB fill yet */
+	PAGE_GOING,	/* resident: the plan being made evicts it */
+	PAGE_ASKED,	/* the batch being served has it, resident or not */
+	PAGE_BITS
+};
+
+struct page_block {
+	uint64_t addr;
+	uint64_t bits[PAGE_BITS][BITMAP_WORDS(BLOCK_PAGES)];
+};
+
+/* All zero is empty. Blocks stay, once made, and keep their order. */
+struct page_set {
+	struct page_block *blocks;
+	size_t nblocks, room;
+	struct u64map index;	/* addr >> BLOCK_SHIFT to a place in blocks */
+	uint64_t count;		/* resident pages */
+};
+
+static inline unsigned int page_of(uint64_t addr)
+{
+	return (unsigned int)(addr >> PAGE_SHIFT) % BLOCK_PAGES;
+}
+
+static inline struct page_block *page_set_find(const struct page_set *set, uint64_t addr)
+{
+	uint64_t i;
+
+	return u64map_get(&set->index, addr >> BLOCK_SHIFT, &i) ? &set->blocks[i] : NULL;
+}
+
+static inline bool page_set_test(const struct page_set *set, uint64_t addr,
+				 enum page_bit bit)
+{
+	const struct page_block *block = page_set_find(set, addr);
+
+	return block && bitmap_test(block->bits[bit], page_of(addr));
+}
+
+/* Makes sure that the page's bits exist; -ENOMEM. Pointers to blocks are stale afterwards. */
+int page_set_reserve(struct page_set *set, uint64_t addr);
+/* Sets a bit of a page that was reserved. */
+void page_set_mark(struct page_set *set, uint64_t addr, enum page_bit bit);
+void page_set_unmark(struct page_set *set, uint64_t addr, enum page_bit bit);
+/* Any resident page that is not going, the same one for the same history; 0: none. */
+uint64_t page_set_first(const struct page_set *set);
+void page_set_clear(struct page_set *set);
+
+#endif

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The device's frames and who holds them. Keeps the books of all VA spaces in
+ * agreement with the service; decides nothing.
+ */
+#include "paging/private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct space *space_find(const struct paging_pool *pool, uint32_t va_space)
+{
+	list_for_each(node, &pool->spaces) {
+		struct space *space = list_entry(node, struct space, node);
+
+		if (space->va_space == va_space)
+			return space;
+	}
+	return NULL;
+}
+
+struct space *space_get(struct paging_pool *pool, uint32_t va_space)
+{
+	struct space *space = space_find(pool, va_space);
+	struct list *before = pool->spaces.next;
+
+	if (space)
+		return space;
+	space = calloc(1, sizeof(*space));
+	if (!space)
+		return NULL;
+	space->va_space = va_space;
+	/* By number, so that equally large shares are told apart the same way each run. */
+	while (before != &pool->spaces &&
+	       list_entry(before, struct space, node)->va_space < va_space)
+		before = before->next;
+	list_insert(before, &space->node);
+	return space;
+}
+
+void space_put(struct paging_pool *pool, struct space *space)
+{
+	if (space->owner || space->pages.count)
+		return;
+	list_del(&space->node);
+	page_set_clear(&space->pages);
+	free(space);
+}
+
+int space_add(struct paging_pool *pool, struct space *space, uint64_t addr)
+{
+	int rc;
+
+	if (page_set_test(&space->pages, addr, PAGE_RESIDENT))
+		return 0;
+	rc = page_set_reserve(&space->pages, addr);
+	if (rc)
+		return rc;
+	if (space->owner)
+		rc = space->owner->evict->insert(space->owner->evict_state, addr);
+	if (rc)
+		return rc;
+	page_set_mark(&space->pages, addr, PAGE_RESIDENT);
+	pool->used++;
+	return 0;
+}
+
+void space_drop(struct paging_pool *pool, struct space *space, uint64_t addr)
+{
+	if (!page_set_test(&space->pages, addr, PAGE_RESIDENT))
+		return;
+	page_set_unmark(&space->pages, addr, PAGE_RESIDENT);
+	page_set_unmark(&space->pages, addr, PAGE_UNUSED);
+	page_set_unmark(&space->pages, addr, PAGE_FRESH);
+	pool->used--;
+	if (space->owner)
+		space->owner->evict->remove(space->owner->evict_state, addr);
+}
+
+struct import {
+	struct paging_pool *pool;
+	int rc;
+};
+
+static void import_page(void *ctx, uint32_t va_space, uint64_t addr)
+{
+	struct import *import = ctx;
+	struct space *space = space_get(import->pool, va_space);
+	int rc = space ? space_add(import->pool, space, addr) : -ENOMEM;
+
+	if (rc)
+		import->rc = rc;
+}
+
+int paging_pool_create(struct service *service, struct paging_pool **pool)
+{
+	struct import import = { .rc = 0 };
+
+	import.pool = calloc(1, sizeof(*import.pool));
+	if (!import.pool)
+		return -ENOMEM;
+	import.pool->service = service;
+	list_init(&import.pool->spaces);
+	service->ops->resident(service, import_page, &import);
+	if (import.rc) {
+		paging_pool_destroy(import.pool);
+		return import.rc;
+	}
+	*pool = import.pool;
+	return 0;
+}
+
+void paging_pool_destroy(struct paging_pool *pool)
+{
+	list_for_each_safe(node, &pool->spaces) {
+		struct space *space = list_entry(node, struct space, node);
+
+		list_del(&space->node);
+		page_set_clear(&space->pages);
+		free(space);
+	}
+	free(pool);
+}
+
+/*
+ * An invalidation may be told late, after the page came back, and one that
+ * means "all" says little. So each page is looked up: the page table knows.
+ */
+static void recheck_block(struct paging_pool *pool, struct space *space, size_t i,
+			  uint64_t start, uint64_t end)
+{
+	struct service *service = pool->service;
+	uint64_t base = space->pages.blocks[i].addr;
+
+	for (unsigned int page = 0; page < BLOCK_PAGES; page++) {
+		uint64_t addr = base + page * PAGE_BYTES;
+
+		page = bitmap_next(space->pages.blocks[i].bits[PAGE_RESIDENT],
+				   BLOCK_PAGES, page);
+		if (page == BLOCK_PAGES)
+			return;
+		addr = base + page * PAGE_BYTES;
+		if (addr >= start && addr < end &&
+		    !service->ops->walk(service, space->va_space, addr))
+			space_drop(pool, space, addr);
+	}
+}
+
+static void recheck_space(struct paging_pool *pool, struct space *space,
+			  uint64_t start, uint64_t end)
+{
+	struct page_set *pages = &space->pages;
+	uint64_t first = start >> BLOCK_SHIFT, last = (end - 1) >> BLOCK_SHIFT;
+	uint64_t i;
+
+	if (last - first < pages->nblocks) {
+		for (uint64_t block = first; block <= last; block++)
+			if (u64map_get(&pages->index, block, &i))
+				recheck_block(pool, space, i, start, end);
+		return;
+	}
+	for (i = 0; i < pages->nblocks; i++)
+		recheck_block(pool, space, i, start, end);
+}
+
+void paging_invalidate(struct paging_pool *pool, const struct service_invalidate *invalidate)
+{
+	if (invalidate->end <= invalidate->start)
+		return;
+	list_for_each_safe(node, &pool->spaces) {
+		struct space *space = list_entry(node, struct space, node);
+
+		if (invalidate->va_space && invalidate->va_space != space->va_space)
+			continue;
+		recheck_space(pool, space, invalidate->start, invalidate->end);
+		space_put(pool, space);
+	}
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The GPU page table that the module keeps and the engine maps read-only: walk
+ * of one address, and a listing of all that is resident. The module changes
+ * entries at any time with release semantics, so every one is loaded once,
+ * with acquire, and every number in it is checked before it is used.
+ */
+#include "service/kmod_device.h"
+
+#define PT_ENTRIES	512u
+#define PT_LEVELS	4
+#define PT_LEVEL_BITS	9
+
+_Static_assert(GPUEMU_PAGE_SIZE == PT_ENTRIES * sizeof(uint64_t), "a table is a page");
+
+static uint64_t load(const uint64_t *entry)
+{
+	return __atomic_load_n(entry, __ATOMIC_ACQUIRE);
+}
+
+/* Table 0 is the directory, so no entry can point to it. */
+static const uint64_t *table(const struct kmod_pt *pt, uint64_t number)
+{
+	if (number == 0 || number >= pt->count)
+		return NULL;
+	return pt->tables + number * PT_ENTRIES;
+}
+
+static unsigned int index_of(uint64_t addr, int level)
+{
+	return (addr >> (GPUEMU_PAGE_SHIFT + PT_LEVEL_BITS * level)) % PT_ENTRIES;
+}
+
+/* The VA space's root table, 0 when it has none. va_space is never 0. */
+static uint32_t root_of(uint64_t entry, uint32_t va_space)
+{
+	return entry >> 32 == va_space ? (uint32_t)entry : 0;
+}
+
+/* Slots do not move while a VA space lives, so the last one is tried first. */
+static uint32_t find_root(struct kmod_pt *pt, uint32_t va_space)
+{
+	uint32_t root;
+
+	if (pt->count == 0 || va_space == 0)
+		return 0;
+	root = root_of(load(&pt->tables[pt->slot]), va_space);
+	if (root)
+		return root;
+	for (uint32_t slot = 0; slot < GPUEMU_SPACES_MAX; slot++) {
+		root = root_of(load(&pt->tables[slot]), va_space);
+		if (root) {
+			pt->slot = slot;
+			return root;
+		}
+	}
+	return 0;
+}
+
+void *kmod_pt_walk(struct kmod_pt *pt, uint32_t va_space, uint64_t addr)
+{
+	const uint64_t *t;
+	uint64_t entry;
+
+	if (addr >> GPUEMU_VA_BITS)
+		return NULL;
+	entry = (uint64_t)find_root(pt, va_space) << GPUEMU_PTE_SHIFT;
+	for (int level = PT_LEVELS - 1; level >= 0; level--) {
+		t = table(pt, entry >> GPUEMU_PTE_SHIFT);
+		if (!t)
+			return NULL;
+		entry = load(&t[index_of(addr, level)]);
+		if (!(entry & GPUEMU_PTE_VALID))
+			return NULL;
+	}
+	entry >>= GPUEMU_PTE_SHIFT;
+	if (entry >= pt->frames)
+		return NULL;
+	return pt->vram + (entry << GPUEMU_PAGE_SHIFT);
+}
+
+static void list_table(const struct kmod_pt *pt, uint64_t number, int level,
+		       uint32_t va_space, uint64_t base,
+		       void (*fn)(void *ctx, uint32_t va_space, uint64_t addr), void *ctx)
+{
+	const uint64_t *t = table(pt, number);
+	uint64_t entry, addr;
+
+	for (unsigned int i = 0; t && i < PT_ENTRIES; i++) {
+		entry = load(&t[i]);
+		if (!(entry & GPUEMU_PTE_VALID))
+			continue;
+		addr = base | (uint64_t)i << (GPUEMU_PAGE_SHIFT + PT_LEVEL_BITS * level);
+		if (level > 0)
+			list_table(pt, entry >> GPUEMU_PTE_SHIFT, level - 1, va_space, addr,
+				   fn, ctx);
+		else if (entry >> GPUEMU_PTE_SHIFT < pt->frames)
+			fn(ctx, va_space, addr);
+	}
+}
+
+void kmod_pt_resident(const struct kmod_pt *pt,
+		      void (*fn)(void *ctx, uint32_t va_space, uint64_t addr), void *ctx)
+{
+	for (uint32_t slot = 0; slot < GPUEMU_SPACES_MAX && pt->count; slot++) {
+		uint64_t entry = load(&pt->tables[slot]);
+		uint32_t va_space = entry >> 32;
+
+		if (va_space)
+			list_table(pt, (uint32_t)entry, PT_LEVELS - 1, va_space, 0, fn, ctx);
+	}
+}

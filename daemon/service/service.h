@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Who moves the pages. A service moves and never decides: it is handed raised
+ * far faults, asks its caller for a plan (the policies), carries the plan out,
+ * and says what it cost. One ops table, one row a backend: kmod (gpuemu.ko,
+ * measured) and sim (bookkeeping, configured).
+ *
+ * Not thread safe: one engine thread calls a service. (kmod has a thread of
+ * its own for the fault handler; the plan callback runs there, while the
+ * engine thread waits inside service_serve().)
+ */
+#ifndef GPUEMU_SERVICE_SERVICE_H
+#define GPUEMU_SERVICE_SERVICE_H
+
+#include "base/base.h"
+#include "base/fault.h"
+
+enum migration_op {
+	MIGRATE_H2D = 1,	/* to device memory */
+	MIGRATE_D2H = 2,	/* to system memory: eviction */
+};
+
+/* A run of pages inside one VA block; executed in the plan's order. */
+struct migration {
+	uint64_t addr;
+	uint32_t va_space;
+	uint16_t pages;		/* 1 .. BLOCK_PAGES */
+	uint8_t op;		/* enum migration_op */
+	int status;		/* out: 0 or -errno as GPUEMU_MIGRATE_* in the kernel ABI */
+	uint32_t moved;		/* out: pages really moved */
+};
+
+#define PLAN_MAX	4096u	/* migrations in one plan */
+
+struct plan {
+	struct migration migrations[PLAN_MAX];
+	unsigned int count;
+};
+
+/* Nanoseconds of each stage; 0 where a backend has no such stage. The stages' sum is total up to rounding. */
+struct service_cost {
+	uint64_t total;			/* raised to replayed */
+	uint64_t raised_to_fetched, fetched_to_committed;
+	uint64_t evict, unmap, copy, map, replay;
+	/* What the engine thread waited, its own system calls included: what a fault costs its user. */
+	uint64_t end_to_end;
+};
+
+struct service_batch {
+	/* in */
+	struct fault *faults;		/* raw; the service sorts by (va_space, addr), merges and flags them */
+	unsigned int nfaults;		/* in: raw; out: unique. 0 is a batch for explicit requests */
+	/* Called once, with the unique faults; fills batch->plan. Non-zero ends the batch with that error. */
+	int (*decide)(void *ctx, struct service_batch *batch);
+	void *ctx;
+	/* out */
+	struct plan *plan;		/* the caller's; statuses are filled */
+	struct service_cost cost;
+};
+
+/* Translations of [start, end) that are no longer valid. */
+struct service_invalidate {
+	uint64_t start, end;
+	uint32_t va_space;		/* 0: of every VA space */
+	bool evicted;			/* the engine's own D2H migration */
+};
+
+struct service;
+
+struct service_ops {
+	const char *name, *help;
+	bool measured;			/* clock of the costs: measured or virtual */
+	/* 0, or -errno: -ENODEV the device is lost. */
+	int (*serve)(struct service *s, struct service_batch *batch);
+	/* Host address of the page's frame, or NULL: not in device memory. Reads the GPU page table. */
+	void *(*walk)(struct service *s, uint32_t va_space, uint64_t addr);
+	/*
+	 * Calls invalidate() for each invalidation that came since the last poll
+	 * and acknowledges them. 0, -ECANCELED: the client of the current work is
+	 * gone; -ENODEV: the device is lost. Cheap when nothing came.
+	 */
+	int (*poll)(struct service *s,
+		    void (*invalidate)(void *ctx, const struct service_invalidate *i),
+		    void *ctx);
+	/* Calls fn for each page that is in device memory now (a new engine learns what a lost one left). */
+	void (*resident)(struct service *s,
+			 void (*fn)(void *ctx, uint32_t va_space, uint64_t addr), void *ctx);
+	uint64_t (*frames)(struct service *s);	/* device memory, in frames */
+	void (*destroy)(struct service *s);
+};
+
+/* Embedded first in each backend's own struct. */
+struct service {
+	const struct service_ops *ops;
+};
+
+/* One row a backend in service/services.def. */
+extern const struct service_ops *const service_rows[];	/* NULL terminated */
+
+/* --- sim ---------------------------------------------------------------- */
+
+/*
+ * Pages move by bookkeeping: a managed address is its own host address, being
+ * resident is a bit. service_ns a batch and bytes / link rate (each direction
+ * by itself, evictions first) are what it costs.
+ */
+int service_sim_create(uint64_t vram_bytes, uint64_t service_ns,
+		       uint64_t link_mbps, struct service **service);
+/* A client's managed range appears or goes; page aligned. -EEXIST overlaps. */
+int service_sim_map(struct service *s, uint32_t va_space, uint64_t addr,
+		    uint64_t bytes);
+int service_sim_unmap(struct service *s, uint32_t va_space, uint64_t addr,
+		      uint64_t bytes);
+/* New costs and capacity for the next batches; resident pages stay (-EBUSY if they do not fit). */
+int service_sim_configure(struct service *s, uint64_t vram_bytes,
+			  uint64_t service_ns, uint64_t link_mbps);
+
+/* --- kmod --------------------------------------------------------------- */
+
+/* What a work asks for; the numbers are those of the kernel ABI. */
+enum work_kind {
+	WORK_LOAD = 1,
+	WORK_LAUNCH = 2,
+	WORK_PREFETCH = 3,
+	WORK_TOUCH = 4,
+	WORK_CONFIGURE = 5,
+	WORK_STATISTICS = 6,
+};
+
+/* One work taken from the module. kind is enum work_kind; the client chose it. */
+struct service_work {
+	uint64_t id;
+	uint32_t va_space, kind, stream;
+	void *payload;			/* valid until the next take */
+	uint32_t payload_bytes;
+};
+
+/*
+ * Attaches to the module as its engine and starts the fault-handler thread.
+ * -EPERM, -EBUSY, -ENOENT (no module), -EOPNOTSUPP (ABI): err says what to do.
+ */
+int service_kmod_create(const char *path, struct service **service,
+			struct err *err);
+/*
+ * Waits, parked, for work, then takes it. Invalidations that came are left for poll().
+ * 0; -EINTR: service_kmod_stop() was called; -ENODEV: device lost.
+ */
+int service_kmod_next(struct service *s, struct service_work *work);
+int service_kmod_done(struct service *s, uint64_t id, int status,
+		      uint64_t fault_addr, const char *message,
+		      const void *report, size_t report_bytes);
+/* Copy of a client's PTX image, NUL terminated; caller frees. */
+int service_kmod_image(struct service *s, uint32_t va_space, uint32_t id,
+		       char **image, size_t *bytes);
+/*
+ * Around what takes long and reads no frame (parsing a client's PTX): the
+ * service answers the module's invalidations meanwhile. poll() before the next
+ * frame is read.
+ */
+void service_kmod_away(struct service *s);
+void service_kmod_back(struct service *s);
+/* True while the client keeps that PTX image loaded. */
+bool service_kmod_has_image(struct service *s, uint32_t va_space, uint32_t id);
+/* True while the VA space's client lives. */
+bool service_kmod_alive(struct service *s, uint32_t va_space);
+/* Counts the attachments to the device since the module was loaded. */
+uint32_t service_kmod_generation(struct service *s);
+/*
+ * From a signal handler: makes service_kmod_next() return -EINTR, and poll and
+ * serve -ENODEV so that a running kernel ends. Async-signal-safe.
+ */
+void service_kmod_stop(struct service *s);
+
+#endif

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The backend without a kernel: pages move by bookkeeping and cost what the
+ * configuration says. It is the embedded default, deterministic, and the one
+ * the papers' figures are drawn with. It decides nothing, and content never
+ * moves: a managed address is its own host address.
+ *
+ * Cost of a batch (HPCA'16 table 1: 20 us of service, a link of 16 GB/s): the
+ * handler's own time, then what the evictions take on the link to the host,
+ * then what the migrations take on the link to the device. The directions are
+ * links of their own, but a frame must be empty before it is filled, and the
+ * batch replays when the last page is there.
+ */
+#include "service/rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bitmap.h"
+#include "base/u64map.h"
+#include "service/sim_ranges.h"
+
+#define VA_BITS		47u	/* managed memory lies below, as in the kernel ABI */
+#define BLOCK_KEY_BITS	(VA_BITS - BLOCK_SHIFT)
+#define INVALIDATES	1024u
+
+/* 2 MiB of a VA space that some page of was in device memory once. */
+struct block {
+	uint64_t resident[BITMAP_WORDS(BLOCK_PAGES)];
+	uint64_t addr;
+	uint32_t va_space;
+};
+
+struct sim {
+	struct service service;
+	uint64_t frames, used;
+	uint64_t service_ns, link_mbps;
+	struct ranges managed;
+	/* In the order of creation, found through `index`; freed with the service. */
+	struct block *blocks;
+	size_t nblocks, block_room;
+	struct u64map index;
+	/* What poll() has not told yet. Overflow: one entry that means all. */
+	struct service_invalidate invalidates[INVALIDATES];
+	unsigned int ninvalidates;
+};
+
+static struct sim *sim_of(struct service *s)
+{
+	return container_of(s, struct sim, service);
+}
+
+static unsigned int page_of(uint64_t addr)
+{
+	return (unsigned int)(addr >> PAGE_SHIFT) % BLOCK_PAGES;
+}
+
+/* --- residency ------------------------------------------------------------ */
+
+static uint64_t block_key(uint32_t va_space, uint64_t addr)
+{
+	return (uint64_t)va_space << BLOCK_KEY_BITS | addr >> BLOCK_SHIFT;
+}
+
+static struct block *block_find(const struct sim *sim, uint32_t va_space, uint64_t addr)
+{
+	uint64_t i;
+
+	if (addr >> VA_BITS || !u64map_get(&sim->index, block_key(va_space, addr), &i))
+		return NULL;
+	return &sim->blocks[i];
+}
+
+/* The address is managed, so it is below 2^VA_BITS. NULL: no memory. */
+static struct block *block_make(struct sim *sim, uint32_t va_space, uint64_t addr)
+{
+	struct block *block = block_find(sim, va_space, addr);
+
+	if (block)
+		return block;
+	if (sim->nblocks == sim->block_room) {
+		size_t room = sim->block_room ? sim->block_room * 2 : 64;
+		struct block *bigger = realloc(sim->blocks, room * sizeof(*bigger));
+
+		if (!bigger)
+			return NULL;
+		sim->blocks = bigger;
+		sim->block_room = room;
+	}
+	if (u64map_put(&sim->index, block_key(va_space, addr), sim->nblocks))
+		return NULL;
+	block = &sim->blocks[sim->nblocks++];
+	*block = (struct block){
+		.addr = addr >> BLOCK_SHIFT << BLOCK_SHIFT,
+		.va_space = va_space,
+	};
+	return block;
+}
+
+static bool is_resident(const struct sim *sim, uint32_t va_space, uint64_t addr)
+{
+	const struct block *block = block_find(sim, va_space, addr);
+
+	return block && bitmap_test(block->resident, page_of(addr));
+}
+
+/* Queues an invalidation; neighbours of the last one join it. */
+static void invalidate(struct sim *sim, uint32_t va_space, uint64_t start, uint64_t end,
+		       bool evicted)
+{
+	struct service_invalidate *last =
+		sim->ninvalidates ? &sim->invalidates[sim->ninvalidates - 1] : NULL;
+
+	if (last && last->va_space == va_space && last->evicted == evicted &&
+	    last->end == start) {
+		last->end = end;
+		return;
+	}
+	if (sim->ninvalidates == INVALIDATES) {
+		sim->invalidates[0] = (struct service_invalidate){ .end = UINT64_MAX };
+		sim->ninvalidates = 1;
+	}
+	if (sim->invalidates[0].va_space == 0 && sim->ninvalidates)
+		return;
+	sim->invalidates[sim->ninvalidates++] = (struct service_invalidate){
+		.start = start,
+		.end = end,
+		.va_space = va_space,
+		.evicted = evicted,
+	};
+}
+
+/* --- serving a batch ------------------------------------------------------ */
+
+/* A total order, so that the result does not depend on how qsort() works. */
+static int compare_faults(const void *a, const void *b)
+{
+	const struct fault *x = a, *y = b;
+
+	if (x->va_space != y->va_space)
+		return x->va_space < y->va_space ? -1 : 1;
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	if (x->cycle != y->cycle)
+		return x->cycle < y->cycle ? -1 : 1;
+	if (x->sm != y->sm)
+		return x->sm < y->sm ? -1 : 1;
+	if (x->warp != y->warp)
+		return x->warp < y->warp ? -1 : 1;
+	return (x->access > y->access) - (x->access < y->access);
+}
+
+/* Sorts, merges faults on one page into the first that was raised; returns how many are left. */
+static unsigned int merge_faults(struct fault *faults, unsigned int n)
+{
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		faults[i].addr &= ~(PAGE_BYTES - 1);
+	qsort(faults, n, sizeof(*faults), compare_faults);
+	for (unsigned int i = 0; i < n; i++) {
+		struct fault *last = kept ? &faults[kept - 1] : NULL;
+
+		if (last && last->va_space == faults[i].va_space &&
+		    last->addr == faults[i].addr) {
+			last->access = MAX(last->access, faults[i].access);
+			last->merged = (uint16_t)(last->merged + faults[i].merged);
+		} else {
+			faults[kept++] = faults[i];
+		}
+	}
+	return kept;
+}
+
+static void flag_faults(const struct sim *sim, struct fault *faults, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		faults[i].flags = 0;
+		if (!ranges_have(&sim->managed, faults[i].va_space, faults[i].addr))
+			faults[i].flags |= FAULT_UNMANAGED;
+		else if (is_resident(sim, faults[i].va_space, faults[i].addr))
+			faults[i].flags |= FAULT_RESIDENT;
+	}
+}
+
+static bool migration_valid(const struct migration *m)
+{
+	return m->addr % PAGE_BYTES == 0 && m->pages >= 1 && m->pages <= BLOCK_PAGES &&
+	       page_of(m->addr) + m->pages <= BLOCK_PAGES &&
+	       (m->op == MIGRATE_H2D || m->op == MIGRATE_D2H);
+}
+
+/*
+ * Moves what can be moved; status is the first reason why a page could not. A
+ * page that already is where it should be is not moved and no error.
+ */
+static void migrate(struct sim *sim, struct migration *m)
+{
+	struct block *block = NULL;
+
+	m->status = 0;
+	m->moved = 0;
+	if (!migration_valid(m)) {
+		m->status = -EINVAL;
+		return;
+	}
+	for (unsigned int i = 0; i < m->pages; i++) {
+		uint64_t addr = m->addr + i * PAGE_BYTES;
+		unsigned int page = page_of(addr);
+		int status = 0;
+
+		if (!ranges_have(&sim->managed, m->va_space, addr)) {
+			status = -EFAULT;
+		} else if (!block && !(block = block_make(sim, m->va_space, addr))) {
+			status = -ENOMEM;
+		} else if (bitmap_test(block->resident, page) == (m->op == MIGRATE_H2D)) {
+			continue;
+		} else if (m->op == MIGRATE_D2H) {
+			bitmap_clear(block->resident, page);
+			sim->used--;
+			m->moved++;
+			invalidate(sim, m->va_space, addr, addr + PAGE_BYTES, true);
+		} else if (sim->used >= sim->frames) {
+			status = -ENOSPC;
+		} else {
+			bitmap_set(block->resident, page);
+			sim->used++;
+			m->moved++;
+		}
+		if (!m->status)
+			m->status = status;
+	}
+}
+
+/* MB/s are 10^6 bytes a second: 4 KiB at 16000 MB/s are 256 ns. */
+static uint64_t link_ns(const struct sim *sim, uint64_t pages)
+{
+	return DIV_ROUND_UP(pages * PAGE_BYTES * 1000, sim->link_mbps);
+}
+
+static int sim_serve(struct service *s, struct service_batch *batch)
+{
+	struct sim *sim = sim_of(s);
+	struct service_cost *cost = &batch->cost;
+	uint64_t moved[MIGRATE_D2H + 1] = { 0 };
+	int rc;
+
+	memset(cost, 0, sizeof(*cost));
+	batch->nfaults = merge_faults(batch->faults, batch->nfaults);
+	flag_faults(sim, batch->faults, batch->nfaults);
+	batch->plan->count = 0;
+	rc = batch->decide(batch->ctx, batch);
+	if (rc)
+		return rc;
+	if (batch->plan->count > PLAN_MAX)
+		return -EINVAL;
+	for (unsigned int i = 0; i < batch->plan->count; i++) {
+		struct migration *m = &batch->plan->migrations[i];
+
+		migrate(sim, m);
+		if (m->moved)
+			moved[m->op] += m->moved;
+	}
+	cost->fetched_to_committed = sim->service_ns;
+	cost->evict = link_ns(sim, moved[MIGRATE_D2H]);
+	cost->copy = link_ns(sim, moved[MIGRATE_H2D]);
+	cost->total = cost->fetched_to_committed + cost->evict + cost->copy;
+	cost->end_to_end = cost->total;
+	return 0;
+}
+
+/* --- the other operations ------------------------------------------------- */
+
+static void *sim_walk(struct service *s, uint32_t va_space, uint64_t addr)
+{
+	if (!is_resident(sim_of(s), va_space, addr))
+		return NULL;
+	return (void *)(uintptr_t)(addr & ~(PAGE_BYTES - 1));
+}
+
+static int sim_poll(struct service *s,
+		    void (*fn)(void *ctx, const struct service_invalidate *i), void *ctx)
+{
+	struct sim *sim = sim_of(s);
+	unsigned int n = sim->ninvalidates;
+
+	sim->ninvalidates = 0;
+	for (unsigned int i = 0; i < n; i++)
+		fn(ctx, &sim->invalidates[i]);
+	return 0;
+}
+
+static void sim_resident(struct service *s,
+			 void (*fn)(void *ctx, uint32_t va_space, uint64_t addr), void *ctx)
+{
+	struct sim *sim = sim_of(s);
+
+	for (size_t i = 0; i < sim->nblocks; i++) {
+		const struct block *block = &sim->blocks[i];
+
+		for (unsigned int page = bitmap_next(block->resident, BLOCK_PAGES, 0);
+		     page < BLOCK_PAGES;
+		     page = bitmap_next(block->resident, BLOCK_PAGES, page + 1))
+			fn(ctx, block->va_space, block->addr + page * PAGE_BYTES);
+	}
+}
+
+static uint64_t sim_frames(struct service *s)
+{
+	return sim_of(s)->frames;
+}
+
+static void sim_destroy(struct service *s)
+{
+	struct sim *sim = sim_of(s);
+
+	u64map_clear(&sim->index);
+	free(sim->blocks);
+	ranges_clear(&sim->managed);
+	free(sim);
+}
+
+const struct service_ops service_sim_ops = {
+	.name = "sim",
+	.help = "bookkeeping in process; far-fault time is configured, runs repeat exactly",
+	.measured = false,
+	.serve = sim_serve,
+	.walk = sim_walk,
+	.poll = sim_poll,
+	.resident = sim_resident,
+	.frames = sim_frames,
+	.destroy = sim_destroy,
+};
+
+int service_sim_create(uint64_t vram_bytes, uint64_t service_ns, uint64_t link_mbps,
+		       struct service **service)
+{
+	struct sim *sim;
+	int rc;
+
+	sim = calloc(1, sizeof(*sim));
+	if (!sim)
+		return -ENOMEM;
+	sim->service.ops = &service_sim_ops;
+	rc = service_sim_configure(&sim->service, vram_bytes, service_ns, link_mbps);
+	if (rc) {
+		free(sim);
+		return rc;
+	}
+	*service = &sim->service;
+	return 0;
+}
+
+int service_sim_configure(struct service *s, uint64_t vram_bytes, uint64_t service_ns,
+			  uint64_t link_mbps)
+{
+	struct sim *sim = sim_of(s);
+
+	if (vram_bytes < PAGE_BYTES || link_mbps == 0)
+		return -EINVAL;
+	if (vram_bytes / PAGE_BYTES < sim->used)
+		return -EBUSY;
+	sim->frames = vram_bytes / PAGE_BYTES;
+	sim->service_ns = service_ns;
+	sim->link_mbps = link_mbps;
+	return 0;
+}
+
+static bool range_valid(uint32_t va_space, uint64_t addr, uint64_t bytes)
+{
+	/* Address 0 is nobody's: policies say "none" with it. */
+	return va_space && addr && bytes && (addr | bytes) % PAGE_BYTES == 0 &&
+	       bytes <= 1ull << VA_BITS && addr <= (1ull << VA_BITS) - bytes;
+}
+
+int service_sim_map(struct service *s, uint32_t va_space, uint64_t addr, uint64_t bytes)
+{
+	struct sim *sim = sim_of(s);
+
+	if (!range_valid(va_space, addr, bytes))
+		return -EINVAL;
+	if (ranges_overlap(&sim->managed, va_space, addr, addr + bytes))
+		return -EEXIST;
+	return ranges_add(&sim->managed, va_space, addr, addr + bytes);
+}
+
+static void drop_pages(struct sim *sim, struct block *block, uint64_t start, uint64_t end)
+{
+	uint64_t first = MAX(start, block->addr);
+	uint64_t last = MIN(end, block->addr + (1ull << BLOCK_SHIFT));
+
+	for (uint64_t addr = first; addr < last; addr += PAGE_BYTES) {
+		if (!bitmap_test(block->resident, page_of(addr)))
+			continue;
+		bitmap_clear(block->resident, page_of(addr));
+		sim->used--;
+	}
+}
+
+int service_sim_unmap(struct service *s, uint32_t va_space, uint64_t addr, uint64_t bytes)
+{
+	struct sim *sim = sim_of(s);
+	uint64_t end = addr + bytes;
+	int rc;
+
+	if (!range_valid(va_space, addr, bytes))
+		return -EINVAL;
+	if (!ranges_overlap(&sim->managed, va_space, addr, end))
+		return -ENOENT;
+	rc = ranges_cut(&sim->managed, va_space, addr, end);
+	if (rc)
+		return rc;
+	for (uint64_t at = addr >> BLOCK_SHIFT << BLOCK_SHIFT; at < end;
+	     at += 1ull << BLOCK_SHIFT) {
+		struct block *block = block_find(sim, va_space, at);
+
+		if (block)
+			drop_pages(sim, block, addr, end);
+	}
+	invalidate(sim, va_space, addr, end, false);
+	return 0;
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The sim backend's managed ranges: a sorted array and binary search. sim.c calls it. */
+#include "service/sim_ranges.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The first range that ends behind addr, or that belongs to a later VA space. */
+static size_t range_at(const struct ranges *r, uint32_t va_space, uint64_t addr)
+{
+	size_t low = 0, high = r->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct range *range = &r->at[middle];
+
+		if (range->va_space < va_space ||
+		    (range->va_space == va_space && range->end <= addr))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+bool ranges_have(const struct ranges *r, uint32_t va_space, uint64_t addr)
+{
+	size_t i = range_at(r, va_space, addr);
+
+	return i < r->count && r->at[i].va_space == va_space && r->at[i].start <= addr;
+}
+
+bool ranges_overlap(const struct ranges *r, uint32_t va_space, uint64_t start, uint64_t end)
+{
+	size_t i = range_at(r, va_space, start);
+
+	return i < r->count && r->at[i].va_space == va_space && r->at[i].start < end;
+}
+
+static int insert(struct ranges *r, size_t i, struct range range)
+{
+	if (r->count == r->room) {
+		size_t room = r->room ? r->room * 2 : 16;
+		struct range *bigger = realloc(r->at, room * sizeof(*bigger));
+
+		if (!bigger)
+			return -ENOMEM;
+		r->at = bigger;
+		r->room = room;
+	}
+	memmove(&r->at[i + 1], &r->at[i], (r->count - i) * sizeof(*r->at));
+	r->at[i] = range;
+	r->count++;
+	return 0;
+}
+
+int ranges_add(struct ranges *r, uint32_t va_space, uint64_t start, uint64_t end)
+{
+	return insert(r, range_at(r, va_space, start), (struct range){ start, end, va_space });
+}
+
+static bool is_of(const struct ranges *r, size_t i, uint32_t va_space)
+{
+	return i < r->count && r->at[i].va_space == va_space;
+}
+
+int ranges_cut(struct ranges *r, uint32_t va_space, uint64_t start, uint64_t end)
+{
+	size_t i = range_at(r, va_space, start), last;
+
+	if (!is_of(r, i, va_space))
+		return 0;
+	if (r->at[i].start < start && r->at[i].end > end) {
+		int rc = insert(r, i, (struct range){ r->at[i].start, start, va_space });
+
+		if (!rc)
+			r->at[i + 1].start = end;
+		return rc;
+	}
+	if (r->at[i].start < start)
+		r->at[i++].end = start;
+	for (last = i; is_of(r, last, va_space) && r->at[last].end <= end; last++)
+		;
+	memmove(&r->at[i], &r->at[last], (r->count - last) * sizeof(*r->at));
+	r->count -= last - i;
+	if (is_of(r, i, va_space) && r->at[i].start < end)
+		r->at[i].start = end;
+	return 0;
+}
+
+void ranges_clear(struct ranges *r)
+{
+	free(r->at);
+	*r = (struct ranges){ 0 };
+}

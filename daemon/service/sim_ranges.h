@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Managed memory of the sim backend: page-aligned ranges of VA spaces, sorted,
+ * none overlapping another. Ranges that touch stay apart. Private to sim.
+ */
+#ifndef GPUEMU_SERVICE_SIM_RANGES_H
+#define GPUEMU_SERVICE_SIM_RANGES_H
+
+#include "base/base.h"
+
+struct range {
+	uint64_t start, end;
+	uint32_t va_space;
+};
+
+/* All zero is empty. */
+struct ranges {
+	struct range *at;	/* by (va_space, start) */
+	size_t count, room;
+};
+
+/* Is the address in a range? */
+bool ranges_have(const struct ranges *r, uint32_t va_space, uint64_t addr);
+/* Is any address of [start, end)? */
+bool ranges_overlap(const struct ranges *r, uint32_t va_space, uint64_t start, uint64_t end);
+/* [start, end) overlaps none. -ENOMEM. */
+int ranges_add(struct ranges *r, uint32_t va_space, uint64_t start, uint64_t end);
+/* Takes [start, end) out, where it is there. -ENOMEM leaves everything as it was. */
+int ranges_cut(struct ranges *r, uint32_t va_space, uint64_t start, uint64_t end);
+void ranges_clear(struct ranges *r);
+
+#endif
