@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A GPU: the service with paging's pool of frames before it, its sessions, and
+ * the tables it can list. Used by the daemon and by libgpuemu in process.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/internal.h"
+
+int gpu_create(struct service *service, struct gpu **out, struct err *err)
+{
+	struct gpu *gpu = calloc(1, sizeof(*gpu));
+	int ret;
+
+	if (!gpu)
+		return err_set(err, -ENOMEM, "out of memory");
+	gpu->service = service;
+	flight_init(&gpu->flight, service);
+	ret = paging_pool_create(&gpu->flight.service, &gpu->pool);
+	if (ret) {
+		flight_fini(&gpu->flight);
+		free(gpu);
+		return err_set(err, ret, "the pool of frames cannot be made: %s",
+			       strerror(-ret));
+	}
+	*out = gpu;
+	return 0;
+}
+
+void gpu_destroy(struct gpu *gpu)
+{
+	if (!gpu)
+		return;
+	while (gpu->sessions)
+		gpu_session_destroy(gpu->sessions);
+	paging_pool_destroy(gpu->pool);
+	flight_fini(&gpu->flight);
+	free(gpu);
+}
+
+static void invalidate(void *ctx, const struct service_invalidate *i)
+{
+	struct gpu *gpu = ctx;
+
+	for (struct gpu_session *s = gpu->sessions; s; s = s->next) {
+		if (!i->va_space || i->va_space == s->va_space)
+			gmmu_invalidate(s->machine->gmmu, i->start, i->end);
+	}
+	paging_invalidate(gpu->pool, i);
+}
+
+int gpu_apply_invalidations(struct gpu *gpu)
+{
+	return gpu->service->ops->poll(gpu->service, invalidate, gpu);
+}
+
+int gpu_poll(struct gpu *gpu)
+{
+	int ret = gpu_apply_invalidations(gpu);
+
+	return ret == -ECANCELED ? 0 : ret;
+}
+
+/* --- tables -------------------------------------------------------------- */
+
+bool gpu_list_row(const char *kind, unsigned int n, const char **name,
+		  const char **help)
+{
+#define TABLE(word, rows)						\
+	if (!strcmp(kind, word)) {					\
+		for (unsigned int i = 0; rows[i]; i++) {		\
+			if (i != n)					\
+				continue;				\
+			*name = rows[i]->name;				\
+			*help = rows[i]->help;				\
+			return true;					\
+		}							\
+		return false;						\
+	}
+	TABLE("schedulers", sched_rows)
+	TABLE("prefetchers", prefetch_rows)
+	TABLE("evictors", evict_rows)
+	TABLE("backends", service_rows)
+#undef TABLE
+	return false;
+}
+
+static int check_name(const char *kind, const char *key, const char *value,
+		      struct err *err)
+{
+	const char *name, *help;
+	char all[256] = "";
+	size_t used = 0;
+
+	for (unsigned int n = 0; gpu_list_row(kind, n, &name, &help); n++) {
+		if (!strcmp(name, value))
+			return 0;
+		if (used < sizeof(all))
+			used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s",
+						 n ? ", " : "", name);
+	}
+	return err_set(err, -EINVAL, "%s: no %.*s '%s'; there are: %s", key,
+		       (int)strlen(kind) - 1, kind, value, all);
+}
+
+int gpu_spec_check(const struct gpu_spec *spec, struct err *err)
+{
+	int ret;
+
+	ret = check_name("schedulers", "sm.scheduler", spec->scheduler, err);
+	if (!ret)
+		ret = check_name("prefetchers", "paging.prefetch", spec->prefetch, err);
+	if (!ret)
+		ret = check_name("evictors", "paging.evict", spec->evict, err);
+	if (ret)
+		return ret;
+	if (spec->line_bytes & (spec->line_bytes - 1))
+		return err_set(err, -EINVAL, "mem.line: %llu is not a power of two",
+			       (unsigned long long)spec->line_bytes);
+	if (spec->schedulers > spec->warps)
+		return err_set(err, -EINVAL,
+			       "sm.schedulers: %llu for %llu warps (sm.warps); at most one each",
+			       (unsigned long long)spec->schedulers,
+			       (unsigned long long)spec->warps);
+	return 0;
+}

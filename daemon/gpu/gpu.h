@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The whole GPU: one device (service, frames, clock) and the sessions on it.
+ * Used by the daemon and, in process, by libgpuemu; both go through the same
+ * calls, so a program sees the same GPU either way. One thread at a time.
+ */
+#ifndef GPUEMU_GPU_GPU_H
+#define GPUEMU_GPU_GPU_H
+
+#include "base/base.h"
+#include "base/spec.h"
+#include "service/service.h"
+
+struct gpu;
+struct gpu_session;
+
+/* Takes no ownership of the service. */
+int gpu_create(struct service *service, struct gpu **gpu, struct err *err);
+void gpu_destroy(struct gpu *gpu);
+
+/*
+ * Applies invalidations that came while nothing ran. Called between works.
+ * As service_ops.poll, but the work's cancellation is not reported.
+ */
+int gpu_poll(struct gpu *gpu);
+
+/* Checks names and combinations that spec_set() cannot: policies, schedulers. */
+int gpu_spec_check(const struct gpu_spec *spec, struct err *err);
+
+/* One client's VA space on this GPU: its options, PTX modules, statistics. */
+int gpu_session_create(struct gpu *gpu, uint32_t va_space,
+		       const struct gpu_spec *spec,
+		       struct gpu_session **session, struct err *err);
+void gpu_session_destroy(struct gpu_session *session);
+
+/* New options; statistics start anew, resident pages are kept track of. */
+int gpu_session_configure(struct gpu_session *session,
+			  const struct gpu_spec *spec, struct err *err);
+
+/* -EEXIST if id is loaded. The text is parsed and not kept. */
+int gpu_session_load(struct gpu_session *session, uint32_t id, const char *name,
+		     const char *text, size_t bytes, struct err *err);
+bool gpu_session_loaded(const struct gpu_session *session, uint32_t id);
+void gpu_session_unload(struct gpu_session *session, uint32_t id);
+
+struct gpu_launch {
+	uint32_t module;
+	const char *kernel;
+	uint32_t grid[3], block[3];
+	uint32_t dynamic_shared;	/* bytes */
+	const void *params;		/* laid out as ptx_kernel.params */
+	uint32_t param_bytes;
+};
+
+/*
+ * Runs one grid to its end. -ENOENT no such kernel; -EINVAL a bad launch (zero or too
+ * many threads, too much shared memory, wrong parameter bytes); -EFAULT an access outside
+ * managed memory or misaligned (*fault_addr set); -EDEADLK no warp can ever go
+ * on; -EOPNOTSUPP; -ENOMEM; -ECANCELED the client is gone; -ENODEV device lost. err names the
+ * kernel and, for -EFAULT, line, thread and address. The session can go on after any but -ENODEV.
+ */
+int gpu_session_launch(struct gpu_session *session,
+		       const struct gpu_launch *launch, uint64_t *fault_addr,
+		       struct err *err);
+
+int gpu_session_prefetch(struct gpu_session *session, uint64_t addr,
+			 uint64_t bytes, struct err *err);
+
+/*
+ * Wall time: raises one far fault for every `stride` bytes from addr, one at a time, without an
+ * SM model, and waits for each. *json (caller frees): {"far_fault_ns":{..},"stages_ns":{..},
+ * "faults":n} as design section 10's bench fault; percentiles are exact. batch > 1 raises that
+ * many at once. What is in device memory already does not fault and is not counted.
+ */
+int gpu_session_touch(struct gpu_session *session, uint64_t addr,
+		      uint64_t bytes, uint64_t stride, unsigned int batch,
+		      bool write, char **json, struct err *err);
+
+/*
+ * Statistics since creation or configuration as JSON text (caller frees):
+ * version, clock, kernels, totals, memory, paging of design section 10. Kernels
+ * that failed are not listed; totals.cycles is the session's clock, explicit prefetches
+ * included; stages_ns are means a batch; paging is absent when it is off.
+ * host_seconds is left out: it is not deterministic, whoever prints adds it.
+ */
+char *gpu_session_statistics(struct gpu_session *session);
+
+/* Rows for listings: policies of every table. kind: "schedulers", "prefetchers", "evictors", "backends". */
+bool gpu_list_row(const char *kind, unsigned int n, const char **name,
+		  const char **help);
+
+/* --- payloads of works, as libgpuemu sends them to the daemon ------------ */
+
+/* Little endian, 8-byte aligned, sizes checked by gpu_work_*(); a client is not trusted. */
+struct gpu_work_launch {
+	uint32_t size;			/* of this struct */
+	uint32_t module;
+	uint32_t grid[3], block[3];
+	uint32_t dynamic_shared;
+	uint32_t name_bytes;		/* kernel name with its NUL, right behind this struct */
+	uint32_t param_bytes;		/* behind the name, at the next multiple of 8 */
+	uint32_t reserved;
+};
+
+struct gpu_work_prefetch {
+	uint32_t size, reserved;
+	uint64_t addr, bytes;
+};
+
+struct gpu_work_touch {
+	uint32_t size;
+	uint32_t batch;
+	uint64_t addr, bytes, stride;
+	uint32_t write, reserved;
+};
+
+/* Payload of GPUEMU_WORK_LOAD. */
+struct gpu_work_load {
+	uint32_t size;
+	uint32_t module;
+	char name[120];			/* for messages, NUL terminated */
+};
+/* Payload of GPUEMU_WORK_CONFIGURE: spec_to_text() lines, NUL terminated. */
+
+/* Decodes a launch payload into *launch (pointers into payload). -EINVAL: malformed. */
+int gpu_work_decode_launch(const void *payload, size_t bytes,
+			   struct gpu_launch *launch);
+/* Encodes; *payload is allocated, caller frees. */
+int gpu_work_encode_launch(const struct gpu_launch *launch, void **payload,
+			   size_t *bytes);
+
+#endif

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One client's VA space on the GPU: its options, its PTX modules, and what it
+ * asks for besides launches.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/internal.h"
+
+int gpu_session_create(struct gpu *gpu, uint32_t va_space,
+		       const struct gpu_spec *spec,
+		       struct gpu_session **out, struct err *err)
+{
+	struct gpu_session **link = &gpu->sessions;
+	struct gpu_session *s;
+	int ret = gpu_spec_check(spec, err);
+
+	if (ret)
+		return ret;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return err_set(err, -ENOMEM, "out of memory");
+	s->gpu = gpu;
+	s->va_space = va_space;
+	ret = machine_create(s, spec, &s->machine, err);
+	if (!ret)
+		ret = paging_create(gpu->pool, va_space, spec, &s->paging, err);
+	if (ret) {
+		machine_destroy(s->machine);
+		free(s);
+		return ret;
+	}
+	/* In the order of creation, so that nothing depends on addresses. */
+	while (*link)
+		link = &(*link)->next;
+	*link = s;
+	*out = s;
+	return 0;
+}
+
+static void module_free(struct module *m)
+{
+	for (unsigned int i = 0; m->programs && i < m->nkernels; i++)
+		exec_program_free(m->programs[i]);
+	free(m->programs);
+	ptx_module_free(m->ptx);
+	free(m);
+}
+
+void gpu_session_destroy(struct gpu_session *s)
+{
+	struct gpu_session **link;
+
+	if (!s)
+		return;
+	for (link = &s->gpu->sessions; *link != s; link = &(*link)->next)
+		;
+	*link = s->next;
+	while (s->modules)
+		gpu_session_unload(s, s->modules->id);
+	if (s->paging)
+		paging_destroy(s->paging);
+	machine_destroy(s->machine);
+	free(s->kernels);
+	free(s);
+}
+
+int gpu_session_configure(struct gpu_session *s, const struct gpu_spec *spec,
+			  struct err *err)
+{
+	struct machine *machine;
+	int ret = gpu_spec_check(spec, err);
+
+	if (!ret)
+		ret = machine_create(s, spec, &machine, err);
+	if (ret)
+		return ret;
+	if (s->paging)
+		paging_destroy(s->paging);
+	s->paging = NULL;
+	ret = paging_create(s->gpu->pool, s->va_space, spec, &s->paging, err);
+	if (ret) {
+		/* Back to what worked. */
+		machine_destroy(machine);
+		if (paging_create(s->gpu->pool, s->va_space, &s->machine->spec,
+				  &s->paging, NULL))
+			s->paging = NULL;
+		return ret;
+	}
+	machine_destroy(s->machine);
+	s->machine = machine;
+	s->now = 0;
+	s->grids = 0;
+	s->nkernels = 0;
+	s->shared_accesses = 0;
+	s->shared_conflict_cycles = 0;
+	return 0;
+}
+
+static struct module **module_link(struct gpu_session *s, uint32_t id)
+{
+	struct module **link = &s->modules;
+
+	while (*link && (*link)->id != id)
+		link = &(*link)->next;
+	return link;
+}
+
+int gpu_session_load(struct gpu_session *s, uint32_t id, const char *name,
+		     const char *text, size_t bytes, struct err *err)
+{
+	struct module **link = module_link(s, id);
+	struct module *m;
+	int ret;
+
+	if (*link)
+		return err_set(err, -EEXIST, "%s: module %u is loaded already", name, id);
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return err_set(err, -ENOMEM, "out of memory");
+	m->id = id;
+	ret = ptx_module_parse(text, bytes, name, &m->ptx, err);
+	if (ret) {
+		free(m);
+		return ret;
+	}
+	while (ptx_module_kernel_at(m->ptx, m->nkernels))
+		m->nkernels++;
+	m->programs = calloc(MAX(m->nkernels, 1u), sizeof(*m->programs));
+	if (!m->programs) {
+		module_free(m);
+		return err_set(err, -ENOMEM, "out of memory");
+	}
+	*link = m;
+	return 0;
+}
+
+bool gpu_session_loaded(const struct gpu_session *s, uint32_t id)
+{
+	for (const struct module *m = s->modules; m; m = m->next) {
+		if (m->id == id)
+			return true;
+	}
+	return false;
+}
+
+void gpu_session_unload(struct gpu_session *s, uint32_t id)
+{
+	struct module **link = module_link(s, id);
+	struct module *m = *link;
+
+	if (!m)
+		return;
+	*link = m->next;
+	module_free(m);
+}
+
+int gpu_session_prefetch(struct gpu_session *s, uint64_t addr, uint64_t bytes,
+			 struct err *err)
+{
+	struct paging_outcome outcome;
+	int ret;
+
+	if (!s->paging)
+		return err_set(err, -ENOMEM, "the session has no fault handler: configure it");
+	ret = paging_prefetch(s->paging, addr, bytes, s->now, &outcome);
+	flight_land(&s->gpu->flight);
+	if (ret)
+		return err_set(err, ret, "prefetch of %llu bytes at 0x%llx: %s",
+			       (unsigned long long)bytes, (unsigned long long)addr,
+			       strerror(-ret));
+	s->now += cycles_of(&s->machine->spec, outcome.service_ns);
+	ret = gpu_poll(s->gpu);
+	if (ret)
+		return err_set(err, ret, "the device is lost");
+	if (outcome.unmanaged)
+		return err_set(err, -EFAULT,
+			       "prefetch of %llu bytes at 0x%llx: no managed memory at 0x%llx",
+			       (unsigned long long)bytes, (unsigned long long)addr,
+			       (unsigned long long)outcome.unmanaged_addr);
+	return 0;
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Wall time: far faults without an SM model, as fast as they can be raised and
+ * served, for the latency of the path alone (gpuemu bench). Percentiles are
+ * exact: every batch's cost is kept.
+ */
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/internal.h"
+
+#define STAGES(X) X(raised_to_fetched) X(fetched_to_committed) X(evict) X(unmap) \
+	X(copy) X(map) X(replay)
+
+#define MOST_TOUCHES	(1u << 22)
+
+struct samples {
+	uint64_t *total;	/* one a far fault: raised to replayed */
+	uint64_t *end_to_end;	/* the same, as the engine thread waited */
+	size_t faults;
+	struct service_cost *costs; /* one a batch */
+	size_t batches;
+	size_t most;		/* room in each */
+};
+
+static struct json_object *percentiles(uint64_t *values, size_t n)
+{
+	static const struct {
+		const char *key;
+		unsigned int permille;
+	} rows[] = { { "p50", 500 }, { "p90", 900 }, { "p99", 990 }, { "max", 1000 } };
+	struct json_object *o = json_object_new_object();
+
+	if (!o)
+		return NULL;
+	json_object_object_add(o, "count", json_object_new_uint64(n));
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		json_object_object_add(o, rows[i].key, json_object_new_uint64(
+				       samples_permille(values, n, rows[i].permille)));
+	return o;
+}
+
+static int report(struct samples *s, char **json)
+{
+	struct json_object *top = json_object_new_object();
+	struct json_object *latency = percentiles(s->total, s->faults);
+	struct json_object *end_to_end = percentiles(s->end_to_end, s->faults);
+	struct json_object *stages = json_object_new_object();
+	uint64_t *v = calloc(MAX(s->batches, 1u), sizeof(*v));
+	int ret = -ENOMEM;
+
+	if (!top || !latency || !end_to_end || !stages || !v)
+		goto out;
+#define ADD(object, key, value) json_object_object_add(object, key, json_object_new_uint64(value))
+#define X(stage)							\
+	for (size_t i = 0; i < s->batches; i++)				\
+		v[i] = s->costs[i].stage;				\
+	ADD(stages, #stage, samples_permille(v, s->batches, 500));
+	STAGES(X)
+#undef X
+	json_object_object_add(top, "far_fault_ns", latency);
+	json_object_object_add(top, "stages_ns", stages);
+	json_object_object_add(top, "end_to_end_ns", end_to_end);
+	latency = NULL;
+	end_to_end = NULL;
+	stages = NULL;
+	ADD(top, "faults", s->faults);
+#undef ADD
+	*json = strdup(json_object_to_json_string_ext(top, JSON_C_TO_STRING_PLAIN));
+	ret = *json ? 0 : -ENOMEM;
+out:
+	json_object_put(top);
+	json_object_put(latency);
+	json_object_put(end_to_end);
+	json_object_put(stages);
+	free(v);
+	return ret;
+}
+
+/* One batch: raised, served, its invalidations applied. Tries again while a page is stuck. */
+static int touch_batch(struct gpu_session *s, const struct fault *faults, unsigned int n,
+		       struct service_cost *cost, struct err *err)
+{
+	struct paging_outcome outcome = { 0 };
+	int ret;
+
+	for (unsigned int i = 0; i < HANDLER_PATIENCE; i++) {
+		ret = paging_serve(s->paging, faults, n, s->now, &outcome);
+		flight_land(&s->gpu->flight);
+		if (!ret)
+			ret = gpu_apply_invalidations(s->gpu);
+		if (ret)
+			return err_set(err, ret, ret == -ECANCELED ?
+				       "the client is gone" : "the device is lost");
+		s->now += cycles_of(&s->machine->spec, outcome.service_ns);
+		if (outcome.unmanaged)
+			return err_set(err, -EFAULT, "no managed memory at 0x%llx",
+				       (unsigned long long)outcome.unmanaged_addr);
+		if (!outcome.stuck) {
+			*cost = outcome.cost;
+			return 0;
+		}
+	}
+	return err_set(err, outcome.stuck_status,
+		       "page 0x%llx cannot be moved to device memory (%s)",
+		       (unsigned long long)outcome.stuck_addr,
+		       strerror(-outcome.stuck_status));
+}
+
+/*
+ * Raises n faults and goes on with those that had to wait for a frame until all
+ * are served. What one waited is the sum of the batches it was raised in.
+ */
+static int touch_round(struct gpu_session *s, struct fault *faults, unsigned int n,
+		       bool write, struct samples *out, struct err *err)
+{
+	struct service *service = s->gpu->service;
+	uint64_t total = 0, end_to_end = 0;
+	unsigned int left;
+	int ret;
+
+	for (unsigned int i = 0; n && i < HANDLER_PATIENCE; i++, n = left) {
+		struct service_cost cost;
+
+		ret = touch_batch(s, faults, n, &cost, err);
+		if (ret)
+			return ret;
+		total += cost.total;
+		end_to_end += cost.end_to_end;
+		if (out->batches < out->most)
+			out->costs[out->batches++] = cost;
+		left = 0;
+		for (unsigned int k = 0; k < n; k++) {
+			if (!service->ops->walk(service, s->va_space, faults[k].addr)) {
+				faults[left++] = faults[k];
+				continue;
+			}
+			paging_touch(s->paging, faults[k].addr, write);
+			out->total[out->faults] = total;
+			out->end_to_end[out->faults++] = end_to_end;
+		}
+	}
+	return n ? err_set(err, -ENOSPC, "page 0x%llx found no room in device memory",
+			   (unsigned long long)faults[0].addr) : 0;
+}
+
+static int touch_all(struct gpu_session *s, uint64_t addr, uint64_t bytes, uint64_t stride,
+		     unsigned int batch, bool write, struct samples *out, struct err *err)
+{
+	struct service *service = s->gpu->service;
+	struct fault faults[256];
+	unsigned int n = 0;
+	int ret = 0;
+
+	for (uint64_t at = 0, i = 0, last = (bytes - 1) / stride; !ret && i <= last;
+	     i++, at += stride) {
+		uint64_t page = (addr + at) & ~(PAGE_BYTES - 1);
+
+		/* What is in device memory does not fault, nor one page twice in a batch. */
+		if (!service->ops->walk(service, s->va_space, page) &&
+		    !(n && faults[n - 1].addr == page))
+			faults[n++] = (struct fault){
+				.addr = page, .cycle = s->now, .va_space = s->va_space,
+				.access = write ? ACCESS_WRITE : ACCESS_READ, .merged = 1,
+			};
+		if (!n || (n < batch && i < last))
+			continue;
+		ret = touch_round(s, faults, n, write, out, err);
+		n = 0;
+	}
+	return ret;
+}
+
+int gpu_session_touch(struct gpu_session *s, uint64_t addr, uint64_t bytes,
+		      uint64_t stride, unsigned int batch, bool write,
+		      char **json, struct err *err)
+{
+	struct samples samples = { 0 };
+	uint64_t most;
+	int ret;
+
+	if (!stride || !bytes || addr + bytes < addr)
+		return err_set(err, -EINVAL, "touch: %llu bytes at 0x%llx every %llu",
+			       (unsigned long long)bytes, (unsigned long long)addr,
+			       (unsigned long long)stride);
+	if (!batch || batch > s->machine->spec.batch)
+		return err_set(err, -EINVAL,
+			       "touch: batches of %u, paging.batch allows 1 to %llu", batch,
+			       (unsigned long long)s->machine->spec.batch);
+	if (!s->paging)
+		return err_set(err, -ENOMEM, "the session has no fault handler: configure it");
+	/* A client asks; it gets no more of the daemon's time and memory than this. */
+	most = (bytes - 1) / stride + 1;
+	if (most > MOST_TOUCHES)
+		return err_set(err, -EINVAL, "touch: %llu accesses, at most %u",
+			       (unsigned long long)most, MOST_TOUCHES);
+	samples.most = most;
+	samples.total = calloc(most, sizeof(*samples.total));
+	samples.end_to_end = calloc(most, sizeof(*samples.end_to_end));
+	samples.costs = calloc(most, sizeof(*samples.costs));
+	if (samples.total && samples.end_to_end && samples.costs)
+		ret = touch_all(s, addr, bytes, stride, batch, write, &samples, err);
+	else
+		ret = err_set(err, -ENOMEM, "touch: no memory for %llu samples",
+			      (unsigned long long)most);
+	if (!ret)
+		ret = report(&samples, json);
+	free(samples.total);
+	free(samples.end_to_end);
+	free(samples.costs);
+	return ret;
+}

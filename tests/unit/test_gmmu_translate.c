@@ -1,0 +1,542 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * TLBs, walks, far-fault MSHRs, NACK and replay, against a page table of the
+ * test's own. Cycles are derived by hand: a walk takes 100.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "gmmu/gmmu.h"
+
+#define PAGES	256u
+#define BASE	0x10000000ull
+
+struct world {
+	struct gmmu *g;
+	bool present[PAGES];
+	unsigned int translated[PAGES], faulted[PAGES], touched[PAGES];
+	uint64_t when[PAGES];
+	bool wrote[PAGES];
+	struct gmmu_waiter waiters[1024];
+	unsigned int used;
+	char frames[PAGES];
+};
+
+static uint64_t page(unsigned int n)
+{
+	return BASE + n * PAGE_BYTES;
+}
+
+static unsigned int number(uint64_t addr)
+{
+	assert_true(addr >= BASE && addr < page(PAGES));
+	return (unsigned int)((addr - BASE) / PAGE_BYTES);
+}
+
+static void *walk(void *ctx, uint64_t addr)
+{
+	struct world *w = ctx;
+
+	return w->present[number(addr)] ? &w->frames[number(addr)] : NULL;
+}
+
+static void touch(void *ctx, uint64_t addr, bool write)
+{
+	struct world *w = ctx;
+
+	w->touched[number(addr)]++;
+	w->wrote[number(addr)] |= write;
+}
+
+static void translated(void *ctx, struct gmmu_waiter *waiter, uint64_t addr,
+		       void *host, uint64_t now)
+{
+	struct world *w = ctx;
+
+	assert_ptr_equal(host, &w->frames[number(addr)]);
+	w->translated[number(addr)]++;
+	w->when[number(addr)] = now;
+}
+
+/* The warp number of a waiter is the page it waits for. */
+static void faulted(void *ctx, struct gmmu_waiter *waiter, uint64_t now)
+{
+	struct world *w = ctx;
+
+	w->faulted[waiter->warp]++;
+}
+
+static const struct gmmu_ops ops = { walk, touch, translated, faulted };
+
+static void make(struct world *w, void (*change)(struct gpu_spec *spec))
+{
+	struct gpu_spec spec;
+
+	memset(w, 0, sizeof(*w));
+	spec_defaults(&spec);
+	spec.sms = 3;
+	spec.walk_latency = 100;
+	if (change)
+		change(&spec);
+	assert_int_equal(gmmu_create(&spec, 1, &ops, w, &w->g), 0);
+}
+
+/* Asks for a page; true: the TLB had it. */
+static bool ask_as(struct world *w, unsigned int sm, unsigned int n, uint8_t access,
+		   uint64_t now)
+{
+	struct gmmu_waiter *waiter = &w->waiters[w->used++];
+
+	assert_true(w->used < 1024);
+	*waiter = (struct gmmu_waiter){ .sm = (uint16_t)sm, .warp = (uint16_t)n,
+					.access = access };
+	return gmmu_translate(w->g, page(n), waiter, now) != NULL;
+}
+
+static bool ask(struct world *w, unsigned int sm, unsigned int n, uint64_t now)
+{
+	return ask_as(w, sm, n, ACCESS_READ, now);
+}
+
+/* Takes and serves what is in the buffer, as a handler without policies. */
+static unsigned int serve(struct world *w, struct fault *faults, unsigned int max)
+{
+	unsigned int n = gmmu_take(w->g, faults, max);
+
+	for (unsigned int i = 0; i < n; i++)
+		w->present[number(faults[i].addr)] = true;
+	return n;
+}
+
+static void test_miss_walks_then_hits(void **state)
+{
+	struct world w;
+
+	make(&w, NULL);
+	w.present[3] = true;
+	assert_int_equal(gmmu_next(w.g), NEVER);
+	assert_false(ask(&w, 0, 3, 10));
+	assert_int_equal(gmmu_next(w.g), 110);
+	gmmu_step(w.g, 109);
+	assert_int_equal(w.translated[3], 0);
+	gmmu_step(w.g, 110);
+	assert_int_equal(w.translated[3], 1);
+	assert_int_equal(w.when[3], 110);
+	assert_int_equal(w.touched[3], 1);
+	assert_false(w.wrote[3]);
+	assert_int_equal(w.faulted[3], 0);
+	assert_true(ask(&w, 0, 3, 111));
+	/* Another SM has a TLB of its own. */
+	assert_false(ask_as(&w, 1, 3, ACCESS_WRITE, 111));
+	gmmu_step(w.g, 211);
+	assert_true(w.wrote[3]);
+	assert_int_equal(gmmu_stats(w.g)->tlb_hits, 1);
+	assert_int_equal(gmmu_stats(w.g)->tlb_misses, 2);
+	assert_int_equal(gmmu_stats(w.g)->walks, 2);
+	gmmu_destroy(w.g);
+}
+
+static void test_hit_under_miss_and_merging(void **state)
+{
+	struct world w;
+
+	make(&w, NULL);
+	w.present[1] = w.present[2] = true;
+	ask(&w, 0, 1, 0);
+	gmmu_step(w.g, 100);
+	/* 2 misses; 1 still hits under it; a second access to 2 joins its walk. */
+	assert_false(ask(&w, 0, 2, 100));
+	assert_true(ask(&w, 0, 1, 101));
+	assert_false(ask(&w, 0, 2, 150));
+	gmmu_step(w.g, 200);
+	assert_int_equal(w.translated[2], 2);
+	assert_int_equal(w.when[2], 200);
+	assert_int_equal(gmmu_stats(w.g)->walks, 2);
+	gmmu_destroy(w.g);
+}
+
+static void small_tlb(struct gpu_spec *spec)
+{
+	spec->tlb_entries = 2;
+}
+
+static void test_lru(void **state)
+{
+	struct world w;
+
+	make(&w, small_tlb);
+	w.present[1] = w.present[2] = w.present[3] = true;
+	ask(&w, 0, 1, 0);
+	ask(&w, 0, 2, 0);
+	gmmu_step(w.g, 100);
+	assert_true(ask(&w, 0, 1, 101));	/* 2 is the oldest now */
+	ask(&w, 0, 3, 102);
+	gmmu_step(w.g, 202);
+	assert_true(gmmu_tlb_holds(w.g, 0, page(1)));
+	assert_false(gmmu_tlb_holds(w.g, 0, page(2)));
+	assert_true(gmmu_tlb_holds(w.g, 0, page(3)));
+	gmmu_destroy(w.g);
+}
+
+static void one_walker(struct gpu_spec *spec)
+{
+	spec->walkers = 2;
+}
+
+static void test_walkers_are_limited(void **state)
+{
+	struct world w;
+
+	make(&w, one_walker);
+	w.present[1] = w.present[2] = w.present[3] = true;
+	ask(&w, 0, 1, 0);
+	ask(&w, 0, 2, 10);
+	ask(&w, 0, 3, 20);	/* waits for a walker until 100 */
+	for (uint64_t now = 21; now <= 300; now++)
+		gmmu_step(w.g, now);
+	assert_int_equal(w.when[1], 100);
+	assert_int_equal(w.when[2], 110);
+	assert_int_equal(w.when[3], 200);
+	gmmu_destroy(w.g);
+}
+
+static void test_far_fault_record_and_replay(void **state)
+{
+	struct fault f[4];
+	struct world w;
+
+	make(&w, NULL);
+	ask_as(&w, 2, 7, ACCESS_WRITE, 50);
+	gmmu_step(w.g, 150);
+	assert_int_equal(w.faulted[7], 1);
+	assert_int_equal(w.translated[7], 0);
+	assert_int_equal(gmmu_mshrs_used(w.g, 2), 1);
+	assert_int_equal(gmmu_faults(w.g), 1);
+	/* Another warp of the SM learns at once, and makes no second record. */
+	ask(&w, 2, 7, 160);
+	assert_int_equal(w.faulted[7], 2);
+	assert_int_equal(gmmu_faults(w.g), 1);
+
+	assert_int_equal(serve(&w, f, 4), 1);
+	assert_int_equal(f[0].addr, page(7));
+	assert_int_equal(f[0].cycle, 150);
+	assert_int_equal(f[0].sm, 2);
+	assert_int_equal(f[0].va_space, 1);
+	assert_int_equal(f[0].access, ACCESS_WRITE);
+	assert_int_equal(f[0].merged, 1);
+	/* Resident, but nobody looks before the replay. */
+	gmmu_step(w.g, 900);
+	assert_int_equal(w.translated[7], 0);
+	gmmu_replay(w.g, 1000);
+	assert_true(gmmu_replaying(w.g));
+	assert_int_equal(gmmu_mshrs_used(w.g, 2), 0);
+	gmmu_step(w.g, 1100);
+	assert_false(gmmu_replaying(w.g));
+	assert_int_equal(w.translated[7], 2);
+	assert_int_equal(w.when[7], 1100);
+	assert_int_equal(w.faulted[7], 2);
+	assert_int_equal(gmmu_stats(w.g)->replays, 1);
+	gmmu_destroy(w.g);
+}
+
+static unsigned int mshrs;
+
+static void set_mshrs(struct gpu_spec *spec)
+{
+	spec->far_mshrs = mshrs;
+}
+
+/*
+ * 16 far pages of one SM at once, each batch served before the next is taken.
+ * With M MSHRs: the first walks fill M and drop 16 - M, which is the only time
+ * they are NACKed: after each replay the TLB sends M more, no more.
+ */
+static void run_limit(unsigned int limit, unsigned int batches, unsigned int nacks)
+{
+	struct fault f[64];
+	struct world w;
+	uint64_t now = 0;
+	unsigned int rounds = 0;
+
+	mshrs = limit;
+	make(&w, set_mshrs);
+	for (unsigned int i = 0; i < 16; i++)
+		ask(&w, 0, i, 0);
+	gmmu_step(w.g, now += 100);
+	assert_int_equal(gmmu_mshrs_used(w.g, 0), limit ? limit : 16);
+	assert_int_equal(gmmu_stats(w.g)->nacks, nacks);
+	while (gmmu_faults(w.g)) {
+		unsigned int n = serve(&w, f, 64);
+
+		assert_int_equal(n, limit ? limit : 16);
+		/* Oldest first. */
+		assert_int_equal(f[0].addr, page(rounds * limit));
+		gmmu_replay(w.g, now += 5000);
+		gmmu_step(w.g, now += 100);
+		rounds++;
+	}
+	assert_int_equal(rounds, batches);
+	assert_int_equal(gmmu_stats(w.g)->replays, batches);
+	assert_int_equal(gmmu_stats(w.g)->nacks, nacks);
+	for (unsigned int i = 0; i < 16; i++) {
+		assert_int_equal(w.translated[i], 1);
+		assert_int_equal(w.faulted[i], 1);
+	}
+	assert_int_equal(gmmu_mshrs_used(w.g, 0), 0);
+	gmmu_destroy(w.g);
+}
+
+static void test_mshr_limits(void **state)
+{
+	run_limit(1, 16, 15);
+	run_limit(2, 8, 14);
+	run_limit(4, 4, 12);
+	run_limit(16, 1, 0);
+	run_limit(0, 1, 0);
+}
+
+static void test_dropped_but_resident_lets_the_next_go(void **state)
+{
+	struct fault f[4];
+	struct world w;
+
+	mshrs = 1;
+	make(&w, set_mshrs);
+	for (unsigned int i = 0; i < 5; i++)
+		ask(&w, 0, i, 0);
+	gmmu_step(w.g, 100);
+	assert_int_equal(gmmu_stats(w.g)->nacks, 4);
+	/* The batch brings 1 and 2 as well: a prefetch. */
+	serve(&w, f, 4);
+	w.present[1] = w.present[2] = true;
+	gmmu_replay(w.g, 1000);
+	for (uint64_t now = 1001; now < 2000; now++)
+		gmmu_step(w.g, now);
+	/* 1 and 2 translated one after the other; 3 took the MSHR; 4 waits. */
+	assert_int_equal(w.translated[0], 1);
+	assert_int_equal(w.when[1], 1100);
+	assert_int_equal(w.when[2], 1200);
+	assert_int_equal(w.translated[3], 0);
+	assert_int_equal(gmmu_faults(w.g), 1);
+	assert_int_equal(gmmu_mshrs_used(w.g, 0), 1);
+	gmmu_destroy(w.g);
+}
+
+static void test_merged_across_sms(void **state)
+{
+	struct fault f[4];
+	struct world w;
+
+	make(&w, NULL);
+	ask(&w, 0, 9, 0);
+	ask(&w, 1, 9, 5);
+	gmmu_step(w.g, 100);
+	gmmu_step(w.g, 105);
+	assert_int_equal(gmmu_faults(w.g), 1);
+	assert_int_equal(gmmu_mshrs_used(w.g, 0), 1);
+	assert_int_equal(gmmu_mshrs_used(w.g, 1), 1);
+	/* A third SM joins while the handler has the record already. */
+	assert_int_equal(serve(&w, f, 4), 1);
+	w.present[9] = false;
+	ask(&w, 2, 9, 200);
+	gmmu_step(w.g, 300);
+	assert_int_equal(gmmu_faults(w.g), 0);
+	w.present[9] = true;
+	gmmu_replay(w.g, 400);
+	gmmu_step(w.g, 500);
+	assert_int_equal(w.translated[9], 3);
+	for (unsigned int sm = 0; sm < 3; sm++)
+		assert_int_equal(gmmu_mshrs_used(w.g, sm), 0);
+	gmmu_destroy(w.g);
+}
+
+static void tiny_buffer(struct gpu_spec *spec)
+{
+	spec->fault_entries = 2;
+	spec->far_mshrs = 0;
+}
+
+static void test_full_buffer_drops_and_replay_regenerates(void **state)
+{
+	struct fault f[8];
+	struct world w;
+	uint64_t now = 0;
+
+	make(&w, tiny_buffer);
+	for (unsigned int i = 0; i < 5; i++)
+		ask(&w, 0, i, 0);
+	gmmu_step(w.g, now += 100);
+	assert_int_equal(gmmu_faults(w.g), 2);
+	assert_int_equal(gmmu_stats(w.g)->nacks, 3);
+	for (unsigned int i = 0; i < 8 && gmmu_faults(w.g); i++) {
+		serve(&w, f, 8);
+		gmmu_replay(w.g, now += 1000);
+		gmmu_step(w.g, now += 100);
+	}
+	for (unsigned int i = 0; i < 5; i++)
+		assert_int_equal(w.translated[i], 1);
+	gmmu_destroy(w.g);
+}
+
+static void test_batch_limit_leaves_the_rest(void **state)
+{
+	struct fault f[8];
+	struct world w;
+
+	mshrs = 0;
+	make(&w, set_mshrs);
+	for (unsigned int i = 0; i < 5; i++)
+		ask(&w, 0, i, 0);
+	gmmu_step(w.g, 100);
+	assert_int_equal(serve(&w, f, 2), 2);
+	assert_int_equal(gmmu_faults(w.g), 3);
+	gmmu_replay(w.g, 200);
+	gmmu_step(w.g, 300);
+	/* The two are through; the three keep their records and do not walk again. */
+	assert_int_equal(gmmu_faults(w.g), 3);
+	assert_int_equal(w.translated[0] + w.translated[1], 2);
+	assert_int_equal(gmmu_stats(w.g)->walks, 7);
+	gmmu_destroy(w.g);
+}
+
+static void test_stale_records_are_flushed(void **state)
+{
+	struct fault f[8];
+	struct world w;
+
+	make(&w, NULL);
+	ask(&w, 0, 1, 0);
+	gmmu_step(w.g, 100);
+	serve(&w, f, 8);
+	/* 2 and 3 fault while the handler is busy; the batch turns out to bring 2. */
+	ask(&w, 0, 2, 100);
+	ask(&w, 0, 3, 100);
+	gmmu_step(w.g, 200);
+	assert_int_equal(gmmu_faults(w.g), 2);
+	w.present[2] = true;
+	gmmu_replay(w.g, 1000);
+	gmmu_step(w.g, 1100);
+	assert_int_equal(w.translated[2], 1);
+	assert_int_equal(gmmu_faults(w.g), 1);
+	assert_int_equal(gmmu_take(w.g, f, 8), 1);
+	assert_int_equal(f[0].addr, page(3));
+	gmmu_destroy(w.g);
+}
+
+static void test_a_page_that_did_not_come_faults_again(void **state)
+{
+	struct fault f[8];
+	struct world w;
+
+	make(&w, NULL);
+	ask(&w, 0, 1, 0);
+	gmmu_step(w.g, 100);
+	for (unsigned int i = 1; i <= 3; i++) {
+		assert_int_equal(gmmu_take(w.g, f, 8), 1);
+		assert_int_equal(gmmu_faults(w.g), 0);
+		gmmu_replay(w.g, i * 1000);
+		gmmu_step(w.g, i * 1000 + 100);
+		assert_int_equal(gmmu_faults(w.g), 1);
+	}
+	assert_int_equal(w.faulted[1], 1);
+	assert_int_equal(gmmu_stats(w.g)->faults, 4);
+	gmmu_destroy(w.g);
+}
+
+static void test_invalidate(void **state)
+{
+	struct world w;
+
+	make(&w, NULL);
+	for (unsigned int i = 0; i < 8; i++) {
+		w.present[i] = true;
+		ask(&w, 0, i, 0);
+		ask(&w, 1, i, 0);
+	}
+	gmmu_step(w.g, 100);
+	gmmu_invalidate(w.g, page(2), page(4));
+	for (unsigned int i = 0; i < 8; i++) {
+		assert_int_equal(gmmu_tlb_holds(w.g, 0, page(i)), i != 2 && i != 3);
+		assert_int_equal(gmmu_tlb_holds(w.g, 1, page(i)), i != 2 && i != 3);
+	}
+	/* A range that is longer than the TLB, up to the end of everything. */
+	gmmu_invalidate(w.g, page(6), UINT64_MAX);
+	assert_true(gmmu_tlb_holds(w.g, 0, page(5)));
+	assert_false(gmmu_tlb_holds(w.g, 0, page(6)));
+	assert_false(gmmu_tlb_holds(w.g, 0, page(7)));
+	/* Entries are used again. */
+	assert_false(ask(&w, 0, 2, 200));
+	gmmu_step(w.g, 300);
+	assert_true(ask(&w, 0, 2, 301));
+	gmmu_destroy(w.g);
+}
+
+static void test_cancel(void **state)
+{
+	struct fault f[8];
+	struct world w;
+
+	make(&w, NULL);
+	w.present[1] = true;
+	ask(&w, 0, 1, 0);
+	gmmu_step(w.g, 100);
+	ask(&w, 0, 2, 100);
+	gmmu_step(w.g, 200);
+	gmmu_take(w.g, f, 1);
+	ask(&w, 0, 3, 200);
+	gmmu_cancel(w.g);
+	assert_int_equal(gmmu_next(w.g), NEVER);
+	assert_int_equal(gmmu_faults(w.g), 0);
+	assert_int_equal(gmmu_mshrs_used(w.g, 0), 0);
+	assert_true(gmmu_tlb_holds(w.g, 0, page(1)));
+	/* And it goes on as if nothing had been. */
+	ask(&w, 0, 2, 300);
+	gmmu_step(w.g, 400);
+	assert_int_equal(serve(&w, f, 8), 1);
+	gmmu_replay(w.g, 500);
+	gmmu_step(w.g, 600);
+	assert_int_equal(w.translated[2], 1);
+	assert_int_equal(w.translated[3], 0);
+	gmmu_destroy(w.g);
+}
+
+static void test_translate_now(void **state)
+{
+	struct world w;
+
+	make(&w, NULL);
+	assert_null(gmmu_translate_now(w.g, 0, page(4), false));
+	w.present[4] = true;
+	assert_ptr_equal(gmmu_translate_now(w.g, 0, page(4), false), &w.frames[4]);
+	/* From the TLB now: the page table is not asked. */
+	w.present[4] = false;
+	assert_ptr_equal(gmmu_translate_now(w.g, 0, page(4), false), &w.frames[4]);
+	assert_int_equal(w.touched[4], 1);
+	gmmu_destroy(w.g);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_miss_walks_then_hits),
+		cmocka_unit_test(test_hit_under_miss_and_merging),
+		cmocka_unit_test(test_lru),
+		cmocka_unit_test(test_walkers_are_limited),
+		cmocka_unit_test(test_far_fault_record_and_replay),
+		cmocka_unit_test(test_mshr_limits),
+		cmocka_unit_test(test_dropped_but_resident_lets_the_next_go),
+		cmocka_unit_test(test_merged_across_sms),
+		cmocka_unit_test(test_full_buffer_drops_and_replay_regenerates),
+		cmocka_unit_test(test_batch_limit_leaves_the_rest),
+		cmocka_unit_test(test_stale_records_are_flushed),
+		cmocka_unit_test(test_a_page_that_did_not_come_faults_again),
+		cmocka_unit_test(test_invalidate),
+		cmocka_unit_test(test_cancel),
+		cmocka_unit_test(test_translate_now),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

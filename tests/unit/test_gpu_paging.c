@@ -1,0 +1,588 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Kernels that fault: the handler's virtual time, batches, replays, progress
+ * with too little device memory, what ends a kernel and what does not.
+ */
+#include "gpu_bench.h"
+
+#define NS_BATCH	20000
+#define NS_PAGE		256	/* 4 KiB at 16 GB/s */
+
+static uint64_t service_cycles(unsigned int pages)
+{
+	return DIV_ROUND_UP((uint64_t)(NS_BATCH + pages * NS_PAGE) * 700, 1000);
+}
+
+static void fill(struct gpu_bench *b)
+{
+	for (size_t i = 0; i < b->bytes / 4; i++)
+		((uint32_t *)b->memory)[i] = (uint32_t)(i * 2654435761u);
+}
+
+/* out[i] == in[i * stride] for the first n. */
+static void check_gather(struct gpu_bench *b, const uint8_t *in, const uint8_t *out,
+			 size_t stride, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		assert_int_equal(((const uint32_t *)out)[i],
+				 *(const uint32_t *)(in + i * stride));
+}
+
+static void test_vecadd(void **state)
+{
+	const uint32_t n = 100000;
+	struct { uint64_t a, b, c; uint32_t n; } __attribute__((packed)) params;
+	struct gpu_bench b;
+	uint32_t *x;
+
+	bench_spec(&b);
+	bench_open(&b, PTX_HEAD PTX_VECADD, 2 << 20, NULL);
+	fill(&b);
+	x = (uint32_t *)b.memory;
+	params.a = (uintptr_t)x;
+	params.b = (uintptr_t)(x + n);
+	params.c = (uintptr_t)(x + 2 * n);
+	params.n = n;
+	memset(x + 2 * n, 0, 4 * n);
+	assert_int_equal(bench_launch(&b, "vecadd", DIV_ROUND_UP(n, 256), 256, &params,
+				      sizeof(params), NULL), 0);
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(x[2 * n + i], x[i] + x[n + i]);
+	/* 1.2 MB of pages, each faulted once. */
+	assert_int_equal(bench_stat(&b, "paging.far_faults"), DIV_ROUND_UP(3 * 4 * n, 4096));
+	assert_int_equal(bench_stat(&b, "paging.h2d_bytes"),
+			 bench_stat(&b, "paging.far_faults") * 4096);
+	assert_int_equal(bench_stat(&b, "paging.evicted_pages"), 0);
+	assert_int_equal(bench_stat(&b, "memory.global_lines"), 3 * DIV_ROUND_UP(n, 32));
+	/*
+	 * 391 CTAs of 8 warps, 100000 threads: 3125 warps run all 19 instructions,
+	 * the last CTA's other 3 run 8, their branch taken.
+	 */
+	assert_int_equal(bench_stat(&b, "totals.warp_instructions"), 3125 * 19 + 3 * 8);
+	assert_int_equal(bench_stat(&b, "totals.cycles"), bench_stat(&b, "kernels.0.cycles"));
+	bench_close(&b);
+}
+
+/*
+ * gather's load: mov 1, 2, 3; mad 4 (latency 5); ld.param 5, 6, 7 (back 31,
+ * 32, 33); cvt 9; mul 33 (4); add 37 (4); shl 34, add 35; ld.global 41.
+ */
+#define LOAD_AT		41
+/* From the load's line leaving: data 320 later, st issues there, its line 320 later. */
+#define LOAD_TO_END	(320 + 320)
+
+static void test_one_fault_to_the_cycle(void **state)
+{
+	struct gpu_bench b;
+	uint64_t cycles;
+
+	bench_spec(&b);
+	bench_open(&b, PTX_HEAD PTX_GATHER, 1 << 20, NULL);
+	fill(&b);
+	/* Both accesses on one page: one walk to the fault, one after the replay, then a hit. */
+	assert_int_equal(bench_gather(&b, (uintptr_t)b.memory, (uintptr_t)b.memory + 2048,
+				      4, 1, 32), 0);
+	check_gather(&b, b.memory, b.memory + 2048, 4, 32);
+	cycles = LOAD_AT + 100 + service_cycles(1) + 100 + 320	/* the load */
+		+ 1 + 320					/* the store: TLB hit */
+		+ 1;						/* the last cycle's end */
+	assert_int_equal(bench_stat(&b, "kernels.0.cycles"), cycles);
+	assert_int_equal(bench_stat(&b, "paging.far_faults"), 1);
+	assert_int_equal(bench_stat(&b, "paging.batches"), 1);
+	assert_int_equal(bench_stat(&b, "paging.replays"), 1);
+	assert_int_equal(bench_stat(&b, "memory.walks"), 2);
+	assert_int_equal(bench_stat(&b, "paging.latency_ns.max"), NS_BATCH + NS_PAGE);
+	/* The warp's scheduler waits for the fault from the NACK to the page's walk. */
+	assert_int_equal(bench_stat(&b, "kernels.0.stalls.far_fault"), service_cycles(1) + 100);
+	bench_close(&b);
+}
+
+static void test_faults_wait_while_the_handler_is_busy(void **state)
+{
+	struct gpu_bench b;
+	uint64_t first, cycles;
+
+	bench_spec(&b);
+	b.spec.sms = 3;
+	b.spec.walkers = 1;
+	bench_open(&b, PTX_HEAD PTX_GATHER, 1 << 20, NULL);
+	fill(&b);
+	/* The page of the results is there already. */
+	assert_int_equal(gpu_session_prefetch(b.session, (uintptr_t)b.memory, 4096, &b.err), 0);
+	/*
+	 * Three SMs, one CTA of one lane each, each on a page of its own, all in
+	 * the same cycle, but one walker: the faults are raised 100, 200 and 300
+	 * after. The handler takes the first alone; the two others wait and are
+	 * the second batch, once the first one's page has walked.
+	 */
+	assert_int_equal(bench_gather(&b, (uintptr_t)b.memory + 4096, (uintptr_t)b.memory,
+				      4096, 3, 1), 0);
+	check_gather(&b, b.memory + 4096, b.memory, 4096, 3);
+	assert_int_equal(bench_stat(&b, "paging.far_faults"), 3);
+	/* The prefetch is a batch, without a fault. */
+	assert_int_equal(bench_stat(&b, "paging.batches"), 3);
+	assert_int_equal(bench_stat(&b, "paging.replays"), 2);
+	first = LOAD_AT + 100 + service_cycles(1) + 100;
+	/* The second batch's walks end 100 and 200 after its replay; the last stores: walk. */
+	cycles = first + service_cycles(2) + 200 + 320 + 100 + 320 + 1;
+	assert_int_equal(bench_stat(&b, "kernels.0.cycles"), cycles);
+	bench_close(&b);
+}
+
+static void test_simultaneous_faults_are_one_batch(void **state)
+{
+	struct gpu_bench b;
+
+	bench_spec(&b);
+	bench_open(&b, PTX_HEAD PTX_GATHER, 1 << 20, NULL);
+	fill(&b);
+	/* 15 SMs fault in the same cycle; then all store to one page, merged. */
+	assert_int_equal(bench_gather(&b, (uintptr_t)b.memory + 4096, (uintptr_t)b.memory,
+				      4096, 15, 1), 0);
+	check_gather(&b, b.memory + 4096, b.memory, 4096, 15);
+	assert_int_equal(bench_stat(&b, "paging.far_faults"), 16);
+	assert_int_equal(bench_stat(&b, "paging.batches"), 2);
+	bench_close(&b);
+}
+
+static void test_batches_are_cut(void **state)
+{
+	struct gpu_bench b;
+
+	bench_spec(&b);
+	b.spec.batch = 4;
+	bench_open(&b, PTX_HEAD PTX_GATHER, 1 << 20, NULL);
+	fill(&b);
+	assert_int_equal(bench_gather(&b, (uintptr_t)b.memory + 4096, (uintptr_t)b.memory,
+				      4096, 15, 1), 0);
+	check_gather(&b, b.memory + 4096, b.memory, 4096, 15);
+	/*
+	 * 15 loads in batches of 4. The first four's stores all fault on one page
+	 * while the second batch is served: they come behind the last 7 loads, so
+	 * the fourth batch is 3 loads and the stores' page.
+	 */
+	assert_int_equal(bench_stat(&b, "paging.far_faults"), 16);
+	assert_int_equal(bench_stat(&b, "paging.batches"), 4);
+	bench_close(&b);
+}
+
+static uint64_t gather_with(uint64_t mshrs, uint64_t vram_pages, uint64_t *nacks)
+{
+	struct gpu_bench b;
+	uint64_t cycles;
+
+	bench_spec(&b);
+	b.spec.sms = 1;
+	b.spec.far_mshrs = mshrs;
+	b.spec.vram_bytes = vram_pages * 4096;
+	bench_open(&b, PTX_HEAD PTX_GATHER, 1 << 20, NULL);
+	fill(&b);
+	assert_int_equal(bench_gather(&b, (uintptr_t)b.memory + 4096, (uintptr_t)b.memory,
+				      4096, 1, 32), 0);
+	check_gather(&b, b.memory + 4096, b.memory, 4096, 32);
+	cycles = bench_stat(&b, "kernels.0.cycles");
+	*nacks = bench_stat(&b, "paging.nacks");
+	bench_close(&b);
+	return cycles;
+}
+
+static void test_mshrs_limit_what_is_outstanding(void **state)
+{
+	/*
+	 * One warp on 32 pages. M MSHRs: the 32 walks end in the order of the
+	 * look-ups, 4 a cycle, and the handler takes what the first cycle brings:
+	 * min(M, 4). Without a limit the other 28 are the second batch; the store
+	 * is one more.
+	 */
+	uint64_t nacks, one, two, four, all;
+
+	one = gather_with(1, 1000, &nacks);
+	assert_int_equal(nacks, 31);
+	two = gather_with(2, 1000, &nacks);
+	assert_int_equal(nacks, 30);
+	four = gather_with(4, 1000, &nacks);
+	assert_int_equal(nacks, 28);
+	all = gather_with(0, 1000, &nacks);
+	assert_int_equal(nacks, 0);
+	assert_true(one > two && two > four && four > all);
+	/* 33 batches of one page; 3 batches: 4 pages, 28 and the store's. */
+	assert_true(one > 33 * service_cycles(1));
+	assert_true(all < 3 * service_cycles(32));
+}
+
+static void test_one_frame_is_enough(void **state)
+{
+	uint64_t nacks;
+
+	/* 32 pages and the result's page through one frame, whatever the MSHRs. */
+	for (uint64_t mshrs = 0; mshrs <= 4; mshrs++)
+		gather_with(mshrs, 1, &nacks);
+}
+
+static void test_two_sms_share_one_frame(void **state)
+{
+	struct gpu_bench b;
+
+	/* Each needs a page the other evicts, and a service that takes no time at all. */
+	for (uint64_t ns = 0; ns <= 20000; ns += 20000) {
+		bench_spec(&b);
+		b.spec.vram_bytes = 4096;
+		b.spec.service_ns = ns;
+		b.spec.link_mbps = 10000000;
+		bench_open(&b, PTX_HEAD PTX_GATHER, 1 << 20, NULL);
+		fill(&b);
+		assert_int_equal(bench_gather(&b, (uintptr_t)b.memory + 8192,
+					      (uintptr_t)b.memory, 64, 15, 64), 0);
+		check_gather(&b, b.memory + 8192, b.memory, 64, 15 * 64);
+		bench_close(&b);
+	}
+}
+
+static char *json_of_a_run(uint64_t seed, const char *evict)
+{
+	struct gpu_bench b;
+	char *text;
+
+	bench_spec(&b);
+	b.spec.seed = seed;
+	b.spec.vram_bytes = 150 * 4096;
+	strcpy(b.spec.evict, evict);
+	strcpy(b.spec.scheduler, "gto");
+	bench_open(&b, PTX_HEAD PTX_GATHER, 1 << 20, NULL);
+	fill(&b);
+	assert_int_equal(bench_gather(&b, (uintptr_t)b.memory + 65536, (uintptr_t)b.memory,
+				      512, 12, 128), 0);
+	check_gather(&b, b.memory + 65536, b.memory, 512, 12 * 128);
+	/* Again: what is still there depends on who was evicted. */
+	assert_int_equal(bench_gather(&b, (uintptr_t)b.memory + 65536, (uintptr_t)b.memory,
+				      512, 12, 128), 0);
+	check_gather(&b, b.memory + 65536, b.memory, 512, 12 * 128);
+	text = gpu_session_statistics(b.session);
+	bench_close(&b);
+	return text;
+}
+
+static void test_the_same_run_is_the_same_bytes(void **state)
+{
+	char *a = json_of_a_run(1, "random"), *b = json_of_a_run(1, "random");
+	char *c = json_of_a_run(2, "random");
+
+	assert_string_equal(a, b);
+	/* And it is not because nothing depends on anything. */
+	assert_string_not_equal(a, c);
+	free(a);
+	free(b);
+	free(c);
+}
+
+static void test_unmanaged_access_is_named_and_survived(void **state)
+{
+	uint64_t params[3], fault = 0;
+	struct gpu_bench b;
+
+	bench_spec(&b);
+	bench_open(&b, PTX_HEAD PTX_GATHER, 1 << 20, NULL);
+	fill(&b);
+	/* Lane 5 of the second warp of CTA (1,0,0) is the first that leaves the range. */
+	params[0] = (uintptr_t)b.memory + b.bytes - (64 + 37) * 8;
+	params[1] = (uintptr_t)b.memory;
+	params[2] = 8;
+	assert_int_equal(bench_launch(&b, "gather", 2, 64, params, sizeof(params), &fault),
+			 -EFAULT);
+	assert_int_equal(fault, (uintptr_t)b.memory + b.bytes);
+	assert_non_null(strstr(b.err.text, "gather"));
+	assert_non_null(strstr(b.err.text, "0x200000100000"));
+	assert_non_null(strstr(b.err.text, "line 20"));
+	assert_non_null(strstr(b.err.text, "thread (37,0,0)"));
+	assert_non_null(strstr(b.err.text, "CTA (1,0,0)"));
+	assert_non_null(strstr(b.err.text, "4-byte load"));
+	/* When all SMs are on one bad page, the lowest address is named. */
+	params[0] = (uintptr_t)b.memory + b.bytes;
+	params[2] = 4;
+	assert_int_equal(bench_launch(&b, "gather", 15, 32, params, sizeof(params), &fault),
+			 -EFAULT);
+	assert_int_equal(fault, params[0]);
+	assert_non_null(strstr(b.err.text, "thread (0,0,0) of CTA (0,0,0)"));
+	/* The session goes on. */
+	assert_int_equal(bench_gather(&b, (uintptr_t)b.memory + 4096, (uintptr_t)b.memory,
+				      64, 2, 64), 0);
+	check_gather(&b, b.memory + 4096, b.memory, 64, 128);
+	bench_close(&b);
+}
+
+static void test_misaligned_access(void **state)
+{
+	uint64_t params[3], fault = 0;
+	struct gpu_bench b;
+
+	bench_spec(&b);
+	bench_open(&b, PTX_HEAD PTX_GATHER, 1 << 20, NULL);
+	fill(&b);
+	params[0] = (uintptr_t)b.memory + 4098;
+	params[1] = (uintptr_t)b.memory;
+	params[2] = 4;
+	assert_int_equal(bench_launch(&b, "gather", 15, 32, params, sizeof(params), &fault),
+			 -EFAULT);
+	assert_int_equal(fault, params[0]);
+	assert_non_null(strstr(b.err.text, "gather"));
+	assert_non_null(strstr(b.err.text, "misaligned"));
+	assert_non_null(strstr(b.err.text, "thread (0,0,0) of CTA (0,0,0)"));
+	assert_non_null(strstr(b.err.text, "line 20"));
+	/* What other SMs had under way is gone with it. */
+	assert_int_equal(bench_gather(&b, (uintptr_t)b.memory + 4096, (uintptr_t)b.memory,
+				      4, 16, 64), 0);
+	check_gather(&b, b.memory + 4096, b.memory, 4, 1024);
+	bench_close(&b);
+}
+
+static void test_paging_off_is_free(void **state)
+{
+	uint64_t params[3], fault = 0;
+	struct gpu_bench b;
+	char *text;
+
+	bench_spec(&b);
+	b.spec.paging = 0;
+	/* Less device memory than the kernel touches: no matter. */
+	b.spec.vram_bytes = 4 * 4096;
+	bench_open(&b, PTX_HEAD PTX_GATHER, 1 << 20, NULL);
+	fill(&b);
+	assert_int_equal(bench_gather(&b, (uintptr_t)b.memory + 4096, (uintptr_t)b.memory,
+				      4096, 1, 32), 0);
+	check_gather(&b, b.memory + 4096, b.memory, 4096, 32);
+	assert_int_equal(bench_stat(&b, "kernels.0.cycles"),
+			 LOAD_AT + 31 + LOAD_TO_END + 1);
+	text = gpu_session_statistics(b.session);
+	assert_null(strstr(text, "\"paging\""));
+	free(text);
+	/* An access outside is still one. */
+	params[0] = (uintptr_t)b.memory + b.bytes - 16;
+	params[1] = (uintptr_t)b.memory;
+	params[2] = 4;
+	assert_int_equal(bench_launch(&b, "gather", 1, 32, params, sizeof(params), &fault),
+			 -EFAULT);
+	assert_int_equal(fault, (uintptr_t)b.memory + b.bytes);
+	assert_non_null(strstr(b.err.text, "thread (4,0,0)"));
+	bench_close(&b);
+}
+
+static void test_pages_in_flight_are_not_there_yet(void **state)
+{
+	struct gpu_bench b;
+
+	/*
+	 * The first page's fault brings the next 16 along. Three other SMs look for
+	 * those while the handler is busy, walking one by one: were the pages visible
+	 * before the replay, they would hit. So they fault too, but their records are
+	 * stale at the replay, and no batch is served for them.
+	 */
+	bench_spec(&b);
+	b.spec.walkers = 1;
+	strcpy(b.spec.prefetch, "sequential");
+	bench_open(&b, PTX_HEAD PTX_GATHER, 1 << 20, NULL);
+	fill(&b);
+	assert_int_equal(gpu_session_prefetch(b.session, (uintptr_t)b.memory, 4096, &b.err), 0);
+	assert_int_equal(bench_gather(&b, (uintptr_t)b.memory + 65536, (uintptr_t)b.memory,
+				      4096, 4, 1), 0);
+	check_gather(&b, b.memory + 65536, b.memory, 4096, 4);
+	assert_int_equal(bench_stat(&b, "paging.far_faults"), 1);
+	assert_int_equal(bench_stat(&b, "paging.replays"), 1);
+	/* Three of the 16, and the page of the results. */
+	assert_int_equal(bench_stat(&b, "paging.prefetched_pages"), 17);
+	assert_int_equal(bench_stat(&b, "paging.prefetch_used_pages"), 4);
+	/* Each faults 100 after the one before, and walks again 100 after the one before. */
+	assert_int_equal(bench_stat(&b, "kernels.0.stalls.far_fault"),
+			 4 * (service_cycles(17) + 100));
+	bench_close(&b);
+}
+
+/* --- a service that interferes ------------------------------------------- */
+
+struct meddler {
+	struct service service;
+	struct service_ops ops;
+	struct service *sim;
+	unsigned int polls, every;	/* takes the page away at every n-th poll */
+	unsigned int taken;
+	uint64_t page;
+	unsigned int cancel_at, lose_at;
+	unsigned int pinned;		/* serves in which nothing moves */
+};
+static struct meddler meddler;
+
+static int take_page(void *ctx, struct service_batch *batch)
+{
+	batch->plan->migrations[0] = (struct migration){
+		.addr = meddler.page, .va_space = VA_SPACE, .pages = 1, .op = MIGRATE_D2H,
+	};
+	batch->plan->count = 1;
+	return 0;
+}
+
+static int meddler_poll(struct service *s,
+			void (*invalidate)(void *ctx, const struct service_invalidate *i),
+			void *ctx)
+{
+	static struct plan plan;
+	struct service *sim = meddler.sim;
+	struct fault none[1];
+	struct service_batch batch = { .faults = none, .decide = take_page, .plan = &plan };
+
+	meddler.polls++;
+	if (meddler.cancel_at && meddler.polls == meddler.cancel_at)
+		return -ECANCELED;
+	if (meddler.lose_at && meddler.polls == meddler.lose_at)
+		return -ENODEV;
+	if (meddler.every && meddler.polls % meddler.every == 0 &&
+	    sim->ops->walk(sim, VA_SPACE, meddler.page)) {
+		sim->ops->serve(sim, &batch);
+		meddler.taken++;
+	}
+	return sim->ops->poll(sim, invalidate, ctx);
+}
+
+static int meddler_serve(struct service *s, struct service_batch *batch)
+{
+	int ret;
+
+	if (!meddler.pinned)
+		return meddler.sim->ops->serve(meddler.sim, batch);
+	meddler.pinned--;
+	batch->plan->count = 0;
+	ret = batch->decide(batch->ctx, batch);
+	for (unsigned int i = 0; i < batch->plan->count; i++)
+		batch->plan->migrations[i].status = -EBUSY;
+	batch->cost = (struct service_cost){ .total = 1000, .unmap = 1000 };
+	return ret;
+}
+
+static void *meddler_walk(struct service *s, uint32_t va_space, uint64_t addr)
+{
+	return meddler.sim->ops->walk(meddler.sim, va_space, addr);
+}
+
+static uint64_t meddler_frames(struct service *s)
+{
+	return meddler.sim->ops->frames(meddler.sim);
+}
+
+static void meddler_resident(struct service *s,
+			     void (*fn)(void *ctx, uint32_t va_space, uint64_t addr), void *ctx)
+{
+	meddler.sim->ops->resident(meddler.sim, fn, ctx);
+}
+
+static struct service *meddle(struct service *sim)
+{
+	meddler.sim = sim;
+	meddler.ops = *sim->ops;
+	meddler.ops.poll = meddler_poll;
+	meddler.ops.serve = meddler_serve;
+	meddler.ops.walk = meddler_walk;
+	meddler.ops.frames = meddler_frames;
+	meddler.ops.resident = meddler_resident;
+	meddler.service.ops = &meddler.ops;
+	return &meddler.service;
+}
+
+/* Sums one word 2000 times. */
+#define PTX_LOOP							\
+	".visible .entry loop(.param .u64 p)\n{\n"			\
+	".reg .pred %p<2>;\n.reg .b32 %r<6>;\n.reg .b64 %rd<3>;\n"	\
+	"ld.param.u64 %rd1, [p];\nmov.u32 %r1, 0;\nmov.u32 %r2, 0;\n"	\
+	"AGAIN:\nld.volatile.global.u32 %r3, [%rd1];\n"			\
+	"add.s32 %r1, %r1, %r3;\nadd.s32 %r2, %r2, 1;\n"		\
+	"setp.lt.u32 %p1, %r2, 2000;\n@%p1 bra AGAIN;\n"		\
+	"st.global.u32 [%rd1+4], %r1;\nret;\n}\n"
+
+static void test_a_page_taken_away_comes_back(void **state)
+{
+	struct gpu_bench b;
+	uint64_t p;
+
+	memset(&meddler, 0, sizeof(meddler));
+	bench_spec(&b);
+	bench_open(&b, PTX_HEAD PTX_LOOP, 1 << 20, meddle);
+	p = (uintptr_t)b.memory;
+	((uint32_t *)b.memory)[0] = 3;
+	meddler.page = p;
+	meddler.every = 500;
+	assert_int_equal(bench_launch(&b, "loop", 1, 1, &p, 8, NULL), 0);
+	assert_int_equal(((uint32_t *)b.memory)[1], 6000);
+	assert_true(meddler.taken > 5);
+	/* Each time a fault, except when the kernel had ended. */
+	assert_in_range(bench_stat(&b, "paging.far_faults"), meddler.taken,
+			meddler.taken + 1);
+	bench_close(&b);
+}
+
+static void test_cancelled_and_lost(void **state)
+{
+	struct gpu_bench b;
+	uint64_t p;
+
+	memset(&meddler, 0, sizeof(meddler));
+	bench_spec(&b);
+	bench_open(&b, PTX_HEAD PTX_LOOP, 1 << 20, meddle);
+	p = (uintptr_t)b.memory;
+	((uint32_t *)b.memory)[0] = 3;
+	meddler.cancel_at = 100;
+	assert_int_equal(bench_launch(&b, "loop", 1, 1, &p, 8, NULL), -ECANCELED);
+	assert_non_null(strstr(b.err.text, "loop"));
+	/* Between works a client that went is nobody's error. */
+	meddler.cancel_at = meddler.polls + 1;
+	assert_int_equal(gpu_poll(b.gpu), 0);
+	assert_int_equal(bench_launch(&b, "loop", 1, 1, &p, 8, NULL), 0);
+	assert_int_equal(((uint32_t *)b.memory)[1], 6000);
+	meddler.lose_at = meddler.polls + 50;
+	assert_int_equal(bench_launch(&b, "loop", 1, 1, &p, 8, NULL), -ENODEV);
+	bench_close(&b);
+}
+
+static void test_a_pinned_page(void **state)
+{
+	struct gpu_bench b;
+	uint64_t p, fault = 0;
+
+	memset(&meddler, 0, sizeof(meddler));
+	bench_spec(&b);
+	bench_open(&b, PTX_HEAD PTX_LOOP, 1 << 20, meddle);
+	p = (uintptr_t)b.memory + 4096;
+	((uint32_t *)b.memory)[1024] = 3;
+	/* For a while: the kernel waits. */
+	meddler.pinned = 100;
+	assert_int_equal(bench_launch(&b, "loop", 1, 1, &p, 8, NULL), 0);
+	assert_int_equal(((uint32_t *)b.memory)[1025], 6000);
+	assert_int_equal(bench_stat(&b, "paging.batches"), 101);
+	/* For ever: it ends, and says why. */
+	p += 4096;
+	meddler.pinned = UINT32_MAX;
+	assert_int_equal(bench_launch(&b, "loop", 1, 1, &p, 8, &fault), -EBUSY);
+	assert_int_equal(fault, p);
+	assert_non_null(strstr(b.err.text, "cannot be moved"));
+	bench_close(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_vecadd),
+		cmocka_unit_test(test_one_fault_to_the_cycle),
+		cmocka_unit_test(test_faults_wait_while_the_handler_is_busy),
+		cmocka_unit_test(test_simultaneous_faults_are_one_batch),
+		cmocka_unit_test(test_batches_are_cut),
+		cmocka_unit_test(test_mshrs_limit_what_is_outstanding),
+		cmocka_unit_test(test_one_frame_is_enough),
+		cmocka_unit_test(test_two_sms_share_one_frame),
+		cmocka_unit_test(test_the_same_run_is_the_same_bytes),
+		cmocka_unit_test(test_unmanaged_access_is_named_and_survived),
+		cmocka_unit_test(test_misaligned_access),
+		cmocka_unit_test(test_paging_off_is_free),
+		cmocka_unit_test(test_pages_in_flight_are_not_there_yet),
+		cmocka_unit_test(test_a_page_taken_away_comes_back),
+		cmocka_unit_test(test_cancelled_and_lost),
+		cmocka_unit_test(test_a_pinned_page),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
