@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * gpuemud, the GPU behind a gpuemu device. This file attaches to the module,
+ * takes works one after another, and ends cleanly on a signal. The engine runs
+ * on this thread; the fault handler's thread is the service's own.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "gpu/gpu.h"
+#include "log.h"
+#include "options.h"
+#include "service/service.h"
+#include "works.h"
+
+#ifndef PR_SET_IO_FLUSHER
+#define PR_SET_IO_FLUSHER	57
+#endif
+
+/* What a signal handler may reach; the process has one. */
+static struct service *volatile stop_service;
+static volatile sig_atomic_t stop_signal;
+
+static void on_stop(int sig)
+{
+	struct service *service = stop_service;
+
+	stop_signal = sig;
+	if (service)
+		service_kmod_stop(service);
+}
+
+/* The module revokes a lost engine's mappings: the next access ends here. */
+static void on_bus_error(int sig)
+{
+	static const char text[] =
+		"gpuemud: the device was lost: its memory was revoked by the module\n";
+
+	/* Whether or not anyone reads it. */
+	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+		_exit(1);
+	_exit(1);
+}
+
+static void catch_signals(void)
+{
+	struct sigaction stop = { .sa_handler = on_stop };
+	struct sigaction bus = { .sa_handler = on_bus_error };
+
+	sigaction(SIGTERM, &stop, NULL);
+	sigaction(SIGINT, &stop, NULL);
+	sigaction(SIGBUS, &bus, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+/*
+ * Serving a page must not wait for a page of this process: memory is kept,
+ * and reclaim on its behalf does not come back to it. Both need rights that
+ * a container may lack; all works without, more slowly under pressure.
+ */
+static void hold_memory(const struct log *log)
+{
+	if (mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT))
+		log_line(log, LOG_DEBUG, "mlockall: %s", strerror(errno));
+	if (prctl(PR_SET_IO_FLUSHER, 1, 0, 0, 0))
+		log_line(log, LOG_DEBUG, "PR_SET_IO_FLUSHER: %s", strerror(errno));
+}
+
+/*
+ * Engine and fault handler never run at the same time: one waits for the other
+ * twice in every far fault. On one CPU that is a context switch; across two it
+ * is an interrupt to a CPU that may sleep, several times as dear. Threads made
+ * later inherit it.
+ */
+static void stay_on_one_cpu(const struct log *log)
+{
+	int cpu = sched_getcpu();
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	if (cpu >= 0)
+		CPU_SET(cpu, &set);
+	if (cpu < 0 || sched_setaffinity(0, sizeof(set), &set))
+		log_line(log, LOG_DEBUG, "sched_setaffinity: %s", strerror(errno));
+	else
+		log_line(log, LOG_DEBUG, "on CPU %d", cpu);
+}
+
+static int device_lost(const struct log *log, const char *device)
+{
+	log_line(log, LOG_ERROR, "the device %s was lost: the module detached this engine", device);
+	return 1;
+}
+
+/* 0 ended by a signal, 1 the device was lost. */
+static int run(struct works *works, struct gpu *gpu, struct service *service,
+	       const struct log *log, const char *device)
+{
+	struct service_work work;
+	int ret;
+
+	while (!stop_signal) {
+		ret = service_kmod_next(service, &work);
+		if (!ret)
+			ret = gpu_poll(gpu);
+		if (!ret)
+			ret = works_do(works, &work);
+		if (ret && !stop_signal)
+			return device_lost(log, device);
+	}
+	log_line(log, LOG_INFO, "ends on %s", stop_signal == SIGINT ? "SIGINT" : "SIGTERM");
+	return 0;
+}
+
+static int serve(const struct options *options, struct service *service, const struct log *log)
+{
+	struct gpu_spec spec = options->spec;
+	struct works *works = NULL;
+	struct gpu *gpu = NULL;
+	struct err err = { "" };
+	int ret;
+
+	ret = works_settle_vram(&spec, service, &err);
+	if (ret) {
+		log_line(log, LOG_ERROR, "%s", err.text);
+		return 2;
+	}
+	ret = gpu_create(service, &gpu, &err);
+	if (!ret)
+		ret = works_create(gpu, service, &spec, log, &works);
+	if (ret) {
+		log_line(log, LOG_ERROR, "%s", err.text[0] ? err.text : strerror(-ret));
+		ret = 1;
+	} else {
+		/* Always said, whatever the level: who started the daemon waits for it. */
+		fprintf(stderr, "gpuemud: attached (generation %u, VRAM %llu MiB)\n",
+			service_kmod_generation(service),
+			(unsigned long long)(service->ops->frames(service) * PAGE_BYTES >> 20));
+		ret = run(works, gpu, service, log, options->device);
+	}
+	works_destroy(works);
+	gpu_destroy(gpu);
+	return ret;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options;
+	struct service *service;
+	struct err err = { "" };
+	struct log log;
+	int ret;
+
+	ret = options_parse(&options, argc, argv);
+	if (ret)
+		return ret < 0 ? 2 : 0;
+	log.level = options.log_level;
+	catch_signals();
+	stay_on_one_cpu(&log);
+	ret = service_kmod_create(options.device, &service, &err);
+	if (ret) {
+		log_line(&log, LOG_ERROR, "%s", err.text);
+		return 1;
+	}
+	stop_service = service;
+	hold_memory(&log);
+	ret = serve(&options, service, &log);
+	stop_service = NULL;
+	service->ops->destroy(service);
+	return ret;
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * gpuemud's command line. --set and --config apply in the order of: file
+ * first, then the settings as they stand on the line.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/datadir.h"
+#include "gpu/gpu.h"
+#include "gpuemu.h"
+#include "options.h"
+
+enum { OPT_DEVICE = 1, OPT_CONFIG, OPT_SET, OPT_LOG_LEVEL, OPT_VERSION, OPT_HELP };
+
+static const struct option long_options[] = {
+	{ "device", required_argument, NULL, OPT_DEVICE },
+	{ "config", required_argument, NULL, OPT_CONFIG },
+	{ "set", required_argument, NULL, OPT_SET },
+	{ "log-level", required_argument, NULL, OPT_LOG_LEVEL },
+	{ "version", no_argument, NULL, OPT_VERSION },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ 0 },
+};
+
+static void help(void)
+{
+	puts("Usage: gpuemud [OPTION]...\n"
+	     "The GPU behind a gpuemu device: runs clients' kernels and serves their far\n"
+	     "faults. Stays in the foreground; SIGTERM or SIGINT end it.\n"
+	     "\n"
+	     "  --device PATH       the module's device (default /dev/gpuemu)\n"
+	     "  --config GPU        a configuration by name or path (default: built in, GTX 480)\n"
+	     "  --set KEY=VALUE     one option over it; may be repeated\n"
+	     "  --log-level LEVEL   error, warning, info or debug, on stderr (default info)\n"
+	     "  --version           print the version and exit\n"
+	     "  --help              print this and exit\n"
+	     "\n"
+	     "Device memory is all of the module's (vram_mb) unless paging.vram is set; a\n"
+	     "client may set options of its own. Exit status: 0 ended by a signal, 1 could\n"
+	     "not start or the device was lost, 2 misused. See gpuemud(8).");
+}
+
+static int misused(const char *text)
+{
+	fprintf(stderr, "gpuemud: %s\n", text);
+	return -EINVAL;
+}
+
+static int load_config(struct gpu_spec *spec, const char *name)
+{
+	const char *const dirs[] = { getenv("GPUEMU_DATADIR"), GPUEMU_DATADIR };
+	struct err err = { "" };
+	char *path;
+	int ret;
+
+	ret = datadir_find_config(dirs, ARRAY_SIZE(dirs), name, &path, &err);
+	if (!ret) {
+		ret = spec_load_file(spec, path, &err);
+		free(path);
+	}
+	return ret ? misused(err.text) : 0;
+}
+
+static int set_option(struct gpu_spec *spec, char *text)
+{
+	struct err err = { "" };
+	char *value = strchr(text, '=');
+
+	if (!value) {
+		err_set(&err, 0, "--set '%s': not KEY=VALUE", text);
+		return misused(err.text);
+	}
+	*value++ = '\0';
+	return spec_set(spec, text, value, &err) ? misused(err.text) : 0;
+}
+
+/* The second pass, when the file that the settings go over is known. */
+static int parse_spec(struct options *options, const char *config, int argc, char **argv)
+{
+	struct err err = { "" };
+	int opt, ret = 0;
+
+	spec_defaults(&options->spec);
+	options->spec.vram_bytes = 0;
+	if (config)
+		ret = load_config(&options->spec, config);
+	optind = 1;
+	while (!ret && (opt = getopt_long(argc, argv, ":", long_options, NULL)) != -1)
+		if (opt == OPT_SET)
+			ret = set_option(&options->spec, optarg);
+	if (!ret && gpu_spec_check(&options->spec, &err))
+		ret = misused(err.text);
+	return ret;
+}
+
+int options_parse(struct options *options, int argc, char **argv)
+{
+	const char *config = NULL;
+	struct err err;
+	int opt;
+
+	*options = (struct options){ .device = "/dev/gpuemu", .log_level = LOG_INFO };
+	opterr = 0;
+	while ((opt = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
+		switch (opt) {
+		case OPT_DEVICE:
+			options->device = optarg;
+			break;
+		case OPT_CONFIG:
+			config = optarg;
+			break;
+		case OPT_SET:
+			break;
+		case OPT_LOG_LEVEL:
+			if (log_level_parse(optarg, &options->log_level))
+				break;
+			err_set(&err, 0, "--log-level '%s': not error, warning, info or debug",
+				optarg);
+			return misused(err.text);
+		case OPT_VERSION:
+			printf("gpuemud %d.%d\n", GPUEMU_VERSION_MAJOR, GPUEMU_VERSION_MINOR);
+			return 1;
+		case OPT_HELP:
+			help();
+			return 1;
+		default:
+			err_set(&err, 0, "%s '%s'; see gpuemud --help",
+				opt == ':' ? "no value for option" : "unknown option",
+				argv[optind - 1]);
+			return misused(err.text);
+		}
+	}
+	if (optind < argc) {
+		err_set(&err, 0, "unexpected argument '%s'; see gpuemud --help", argv[optind]);
+		return misused(err.text);
+	}
+	return parse_spec(options, config, argc, argv);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * gpuemud's command line, turned into a plain spec. Reads the configuration
+ * file and the environment; nothing below it does.
+ */
+#ifndef GPUEMU_OPTIONS_H
+#define GPUEMU_OPTIONS_H
+
+#include "base/spec.h"
+#include "log.h"
+
+struct options {
+	const char *device;
+	enum log_level log_level;
+	struct gpu_spec spec;	/* vram_bytes 0: all of the device */
+};
+
+/* 0: run; 1: done (--help, --version); -EINVAL: misused, a line was printed. */
+int options_parse(struct options *options, int argc, char **argv);
+
+#endif

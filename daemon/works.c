@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Works of clients, dispatched to their sessions. A session knows what its
+ * client told this engine; what a client told an earlier one (its PTX images)
+ * is read from the module when a launch needs it.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "works.h"
+
+#define VA_END	(1ull << 47)	/* managed memory lies below (GPUEMU_VA_BITS) */
+
+struct session {
+	struct session *next;
+	uint32_t va_space;
+	struct gpu_spec spec;
+	struct gpu_session *gpu;
+	uint32_t *modules;		/* ids that are loaded */
+	unsigned int nmodules;
+};
+
+struct works {
+	struct gpu *gpu;
+	struct service *service;
+	const struct log *log;
+	struct gpu_spec spec;
+	struct session *sessions;
+};
+
+struct result {
+	uint64_t fault_addr;
+	char *report;			/* text, freed by works_do() */
+	struct err err;
+};
+
+/* --- sessions ----------------------------------------------------------------- */
+
+static void session_free(struct works *works, struct session **at)
+{
+	struct session *s = *at;
+
+	*at = s->next;
+	log_line(works->log, LOG_DEBUG, "VA space %u: session ends", s->va_space);
+	gpu_session_destroy(s->gpu);
+	free(s->modules);
+	free(s);
+}
+
+/* Nothing tells of a client's end; it is asked for when the next one comes. */
+static void drop_dead_sessions(struct works *works)
+{
+	struct session **at = &works->sessions;
+
+	while (*at) {
+		if (service_kmod_alive(works->service, (*at)->va_space))
+			at = &(*at)->next;
+		else
+			session_free(works, at);
+	}
+}
+
+static int session_make(struct works *works, uint32_t va_space, struct err *err)
+{
+	struct session *s;
+	int ret;
+
+	drop_dead_sessions(works);
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return err_set(err, -ENOMEM, "no memory for one more client");
+	s->va_space = va_space;
+	s->spec = works->spec;
+	service_kmod_away(works->service);
+	ret = gpu_session_create(works->gpu, va_space, &s->spec, &s->gpu, err);
+	service_kmod_back(works->service);
+	if (ret) {
+		free(s);
+		return ret;
+	}
+	s->next = works->sessions;
+	works->sessions = s;
+	log_line(works->log, LOG_DEBUG, "VA space %u: session starts", va_space);
+	return 0;
+}
+
+static int session_get(struct works *works, uint32_t va_space, struct session **session,
+		       struct err *err)
+{
+	int ret;
+
+	for (struct session *s = works->sessions; s; s = s->next) {
+		if (s->va_space == va_space) {
+			*session = s;
+			return 0;
+		}
+	}
+	ret = session_make(works, va_space, err);
+	*session = works->sessions;
+	return ret;
+}
+
+/* --- modules ------------------------------------------------------------------- */
+
+/* Clients unload at the module, which does not tell: forget what it no longer has. */
+static void forget_unloaded(struct works *works, struct session *s)
+{
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < s->nmodules; i++) {
+		if (service_kmod_has_image(works->service, s->va_space, s->modules[i]))
+			s->modules[kept++] = s->modules[i];
+		else
+			gpu_session_unload(s->gpu, s->modules[i]);
+	}
+	s->nmodules = kept;
+}
+
+static int load_image(struct works *works, struct session *s, uint32_t id, const char *name,
+		      struct err *err)
+{
+	uint32_t *modules;
+	char *image;
+	size_t bytes;
+	int ret;
+
+	if (gpu_session_loaded(s->gpu, id))
+		return 0;
+	forget_unloaded(works, s);
+	modules = realloc(s->modules, (s->nmodules + 1) * sizeof(*modules));
+	if (!modules)
+		return err_set(err, -ENOMEM, "no memory for module %u", id);
+	s->modules = modules;
+	ret = service_kmod_image(works->service, s->va_space, id, &image, &bytes);
+	if (ret == -ENODEV)
+		return ret;
+	if (ret)
+		return err_set(err, ret, "module %u is not loaded", id);
+	service_kmod_away(works->service);
+	ret = gpu_session_load(s->gpu, id, name, image, bytes, err);
+	service_kmod_back(works->service);
+	free(image);
+	if (!ret)
+		s->modules[s->nmodules++] = id;
+	return ret;
+}
+
+/* --- one function a kind of work --------------------------------------------------- */
+
+static int malformed(const char *kind, struct result *r)
+{
+	return err_set(&r->err, -EINVAL,
+		       "malformed %s: the client's library does not fit this daemon", kind);
+}
+
+/* The library checks ranges against its allocations; a client need not be the library. */
+static bool out_of_reach(uint64_t addr, uint64_t bytes)
+{
+	return addr >= VA_END || bytes > VA_END - addr;
+}
+
+static int no_such_range(const char *kind, uint64_t addr, uint64_t bytes, struct result *r)
+{
+	return err_set(&r->err, -EFAULT, "%s of %llu bytes at 0x%llx: no managed memory is there",
+		       kind, (unsigned long long)bytes, (unsigned long long)addr);
+}
+
+static int do_load(struct works *works, struct session *s, const struct service_work *work,
+		   struct result *r)
+{
+	const struct gpu_work_load *load = work->payload;
+
+	if (work->payload_bytes < sizeof(*load) || load->size != sizeof(*load) ||
+	    !memchr(load->name, '\0', sizeof(load->name)))
+		return malformed("module load", r);
+	return load_image(works, s, load->module, load->name, &r->err);
+}
+
+static int do_launch(struct works *works, struct session *s, const struct service_work *work,
+		     struct result *r)
+{
+	struct gpu_launch launch;
+	char name[32];
+	int ret;
+
+	if (gpu_work_decode_launch(work->payload, work->payload_bytes, &launch))
+		return malformed("launch", r);
+	/* Loaded by a client that an earlier engine served: only the id is known. */
+	snprintf(name, sizeof(name), "module %u", launch.module);
+	ret = load_image(works, s, launch.module, name, &r->err);
+	if (ret)
+		return ret;
+	return gpu_session_launch(s->gpu, &launch, &r->fault_addr, &r->err);
+}
+
+static int do_prefetch(struct works *works, struct session *s, const struct service_work *work,
+		       struct result *r)
+{
+	const struct gpu_work_prefetch *p = work->payload;
+
+	if (work->payload_bytes < sizeof(*p) || p->size != sizeof(*p))
+		return malformed("prefetch", r);
+	if (out_of_reach(p->addr, p->bytes))
+		return no_such_range("prefetch", p->addr, p->bytes, r);
+	return gpu_session_prefetch(s->gpu, p->addr, p->bytes, &r->err);
+}
+
+static int do_touch(struct works *works, struct session *s, const struct service_work *work,
+		    struct result *r)
+{
+	const struct gpu_work_touch *t = work->payload;
+
+	if (work->payload_bytes < sizeof(*t) || t->size != sizeof(*t))
+		return malformed("touch", r);
+	if (out_of_reach(t->addr, t->bytes))
+		return no_such_range("touch", t->addr, t->bytes, r);
+	return gpu_session_touch(s->gpu, t->addr, t->bytes, t->stride, t->batch, t->write != 0,
+				 &r->report, &r->err);
+}
+
+static int do_configure(struct works *works, struct session *s, const struct service_work *work,
+			struct result *r)
+{
+	struct gpu_spec spec = s->spec;
+	int ret;
+
+	if (!work->payload_bytes || !memchr(work->payload, '\0', work->payload_bytes))
+		return malformed("configuration", r);
+	ret = spec_from_text(&spec, work->payload, &r->err);
+	if (ret)
+		return ret;
+	ret = works_settle_vram(&spec, works->service, &r->err);
+	if (!ret)
+		ret = gpu_spec_check(&spec, &r->err);
+	service_kmod_away(works->service);
+	if (!ret)
+		ret = gpu_session_configure(s->gpu, &spec, &r->err);
+	service_kmod_back(works->service);
+	if (!ret)
+		s->spec = spec;
+	return ret;
+}
+
+static int do_statistics(struct works *works, struct session *s, const struct service_work *work,
+			 struct result *r)
+{
+	service_kmod_away(works->service);
+	r->report = gpu_session_statistics(s->gpu);
+	service_kmod_back(works->service);
+	if (!r->report)
+		return err_set(&r->err, -ENOMEM, "no memory for the statistics");
+	return 0;
+}
+
+static int (*const do_kind[])(struct works *works, struct session *s,
+			      const struct service_work *work, struct result *r) = {
+	[WORK_LOAD] = do_load,
+	[WORK_LAUNCH] = do_launch,
+	[WORK_PREFETCH] = do_prefetch,
+	[WORK_TOUCH] = do_touch,
+	[WORK_CONFIGURE] = do_configure,
+	[WORK_STATISTICS] = do_statistics,
+};
+
+static int dispatch(struct works *works, const struct service_work *work, struct result *r)
+{
+	struct session *s;
+	int ret;
+
+	if (work->kind >= ARRAY_SIZE(do_kind) || !do_kind[work->kind])
+		return err_set(&r->err, -EOPNOTSUPP, "unknown kind of work %u", work->kind);
+	ret = session_get(works, work->va_space, &s, &r->err);
+	if (ret)
+		return ret;
+	return do_kind[work->kind](works, s, work, r);
+}
+
+int works_do(struct works *works, const struct service_work *work)
+{
+	struct result r = { 0 };
+	int status, ret;
+
+	status = dispatch(works, work, &r);
+	log_line(works->log, LOG_DEBUG, "VA space %u: work %llu of kind %u: %s", work->va_space,
+		 (unsigned long long)work->id, work->kind,
+		 !status ? "done" : r.err.text[0] ? r.err.text : strerror(-status));
+	if (status == -ENODEV) {
+		free(r.report);
+		return status;
+	}
+	if (status && !r.err.text[0])
+		err_set(&r.err, 0, "%s", strerror(-status));
+	ret = service_kmod_done(works->service, work->id, status, r.fault_addr, r.err.text,
+				r.report, r.report ? strlen(r.report) : 0);
+	free(r.report);
+	if (ret == -ENODEV)
+		return ret;
+	/* -ENOENT: the client did not live to read it. */
+	if (ret && ret != -ENOENT)
+		log_line(works->log, LOG_WARNING, "work %llu could not be reported: %s",
+			 (unsigned long long)work->id, strerror(-ret));
+	return 0;
+}
+
+/* --- all of it ---------------------------------------------------------------------- */
+
+int works_settle_vram(struct gpu_spec *spec, struct service *service, struct err *err)
+{
+	uint64_t device = service->ops->frames(service) * PAGE_BYTES;
+
+	if (!spec->vram_bytes)
+		spec->vram_bytes = device;
+	if (spec->vram_bytes <= device)
+		return 0;
+	return err_set(err, -ERANGE,
+		       "paging.vram=%llu is more than the device has (%llu): "
+		       "load the module with a larger vram_mb",
+		       (unsigned long long)spec->vram_bytes, (unsigned long long)device);
+}
+
+int works_create(struct gpu *gpu, struct service *service, const struct gpu_spec *spec,
+		 const struct log *log, struct works **works)
+{
+	struct works *w = calloc(1, sizeof(*w));
+
+	*works = w;
+	if (!w)
+		return -ENOMEM;
+	w->gpu = gpu;
+	w->service = service;
+	w->log = log;
+	w->spec = *spec;
+	return 0;
+}
+
+void works_destroy(struct works *works)
+{
+	if (!works)
+		return;
+	while (works->sessions)
+		session_free(works, &works->sessions);
+	free(works);
+}

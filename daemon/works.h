@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What clients ask of the GPU, work by work: one session a VA space, made at
+ * its first work and let go when its client is gone. The payloads come from
+ * clients and are not trusted.
+ */
+#ifndef GPUEMU_WORKS_H
+#define GPUEMU_WORKS_H
+
+#include "base/spec.h"
+#include "gpu/gpu.h"
+#include "log.h"
+#include "service/service.h"
+
+struct works;
+
+/* Device memory that nobody asked for is all there is (vram_bytes 0); more is -ERANGE. */
+int works_settle_vram(struct gpu_spec *spec, struct service *service, struct err *err);
+
+/* spec is every session's start. Takes no ownership of gpu and service; log outlives works. */
+int works_create(struct gpu *gpu, struct service *service, const struct gpu_spec *spec,
+		 const struct log *log, struct works **works);
+void works_destroy(struct works *works);
+
+/* Does one work and reports it to its client. 0, or -ENODEV: the device is lost. */
+int works_do(struct works *works, const struct service_work *work);
+
+#endif
