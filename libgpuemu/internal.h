@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * libgpuemu's inside: what a context is made of, and the table of backends
+ * that carry its calls out. The calls check, keep the books and lock; a
+ * backend only acts, always under ctx->lock.
+ */
+#ifndef LIBGPUEMU_INTERNAL_H
+#define LIBGPUEMU_INTERNAL_H
+
+#include <pthread.h>
+
+#include "base/base.h"
+#include "base/spec.h"
+#include "gpu/gpu.h"
+#include "gpuemu.h"
+#include "ptx/ptx.h"
+
+/* All that is not in libgpuemu.map stays in; this marks what is. */
+#define PUBLIC	__attribute__((visibility("default")))
+
+struct gpuemu_stream {
+	struct gpuemu_ctx *ctx;
+	struct gpuemu_stream *next;
+	uint32_t id;			/* 0: the default stream */
+	int status;			/* first error since the last synchronize */
+	struct err err;
+	/* Works that were submitted and not waited for, oldest first (kmod). */
+	uint64_t *pending;
+	unsigned int npending, pending_room;
+};
+
+struct gpuemu_function {
+	struct gpuemu_function *next;
+	struct gpuemu_module *module;
+	const struct ptx_kernel *kernel;
+};
+
+struct gpuemu_module {
+	struct gpuemu_module *next;
+	struct gpuemu_ctx *ctx;
+	uint32_t id;
+	char *name;
+	struct ptx_module *ptx;
+	struct gpuemu_function *functions;
+};
+
+/* One managed allocation; the list is sorted by address. */
+struct allocation {
+	struct allocation *next;
+	uintptr_t addr;
+	size_t bytes;			/* whole pages */
+};
+
+struct gpuemu_ctx {
+	pthread_mutex_t lock;
+	const struct backend_ops *backend;
+	void *state;			/* the backend's */
+	struct gpu_spec spec;		/* vram_bytes 0: not asked for */
+	char *settings;			/* "key=value" lines that differ from the engine's own */
+	struct allocation *allocations;
+	struct gpuemu_module *modules;
+	struct gpuemu_stream default_stream;	/* the head of the list of streams */
+	uint32_t next_stream;
+	struct err err;			/* of the last call that failed */
+};
+
+/* What one stream is asked to do. */
+struct work {
+	enum { LAUNCH, PREFETCH } kind;
+	union {
+		struct gpu_launch launch;
+		struct {
+			uint64_t addr, bytes;
+		} prefetch;
+	};
+};
+
+/*
+ * Errors: returned, with err set. submit() returns what can be known at once;
+ * what goes wrong later is put into the stream with stream_fail().
+ */
+struct backend_ops {
+	const char *name;
+	/* Usable without being asked for by name? */
+	bool (*present)(const char *device);
+	int (*open)(struct gpuemu_ctx *ctx, const char *device, struct err *err);
+	void (*close)(struct gpuemu_ctx *ctx);
+	/* ctx->spec is already the new one, settings the lines that are new. */
+	int (*configure)(struct gpuemu_ctx *ctx, const char *settings, struct err *err);
+	/* Makes a reserved range managed memory; drop() undoes it and leaves it unmapped. */
+	int (*map)(struct gpuemu_ctx *ctx, void *addr, size_t bytes, struct err *err);
+	void (*drop)(struct gpuemu_ctx *ctx, void *addr, size_t bytes);
+	int (*load)(struct gpuemu_ctx *ctx, struct gpuemu_module *module, const char *text,
+		    size_t bytes, struct err *err);
+	void (*unload)(struct gpuemu_ctx *ctx, struct gpuemu_module *module);
+	int (*submit)(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream,
+		      const struct work *work, struct err *err);
+	/* Waits for the stream's works. */
+	void (*wait)(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream);
+	int (*statistics)(struct gpuemu_ctx *ctx, char **json, struct err *err);
+	int (*touch)(struct gpuemu_ctx *ctx, const struct gpu_work_touch *touch, char **json,
+		     struct err *err);
+};
+
+#define X(name) extern const struct backend_ops backend_##name;
+#include "backends.def"
+#undef X
+
+/* ctx.c: leaves ctx, keeping the text of a failure. Returns ret. */
+int ctx_leave(struct gpuemu_ctx *ctx, int ret, const struct err *err);
+void ctx_enter(struct gpuemu_ctx *ctx);
+
+/* settings.c */
+int settings_from_config(struct gpu_spec *spec, const char *config, char **settings,
+			 struct err *err);
+/* *settings with the lines of `more` over it, one line a key. */
+int settings_merge(char **settings, const char *more);
+/* Checks as the engine will, with the default where vram is not asked for. */
+int settings_check(const struct gpu_spec *spec, struct err *err);
+
+/* mem.c */
+bool mem_is_managed(const struct gpuemu_ctx *ctx, const void *ptr, size_t bytes);
+void mem_free_all(struct gpuemu_ctx *ctx);
+
+/* module.c */
+void module_free(struct gpuemu_module *module);
+
+/* stream.c */
+/* NULL is the default stream; NULL back: not a stream of ctx. */
+struct gpuemu_stream *stream_of(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream);
+void stream_fail(struct gpuemu_stream *stream, int status, const struct err *err);
+void stream_wait_all(struct gpuemu_ctx *ctx);
+void stream_free_all(struct gpuemu_ctx *ctx);
+
+#endif

@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The kmod backend: a client of /dev/gpuemu. Works are queued at the module and
+ * done by whatever engine is attached; the module keeps PTX images, so a new
+ * engine serves the same context. What only the engine kept (options) is told
+ * again to one that came later.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/gpuemu.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+#define REPORT_GUESS	(64u << 10)
+
+struct kmod {
+	int fd;
+	char *device;
+	uint32_t generation;	/* of the engine that knows this context's options */
+};
+
+static uint64_t to_u64(const void *p)
+{
+	return (uint64_t)(uintptr_t)p;
+}
+
+/* A signal that the program handles must not look like an error of the GPU. */
+static int call(int fd, unsigned long request, void *arg)
+{
+	int ret;
+
+	do {
+		ret = ioctl(fd, request, arg) ? -errno : 0;
+	} while (ret == -EINTR);
+	return ret;
+}
+
+static int info(int fd, struct gpuemu_info *i)
+{
+	*i = (struct gpuemu_info){ .size = sizeof(*i) };
+	return call(fd, GPUEMU_IOCTL_INFO, i);
+}
+
+static int no_engine(const char *device, struct err *err)
+{
+	return err_set(err, -ENODEV, "no engine is attached to %s: start gpuemud", device);
+}
+
+/* --- waiting ------------------------------------------------------------------ */
+
+static void say_how(const struct gpuemu_wait *w, struct err *err)
+{
+	if (w->status == -EIO)
+		err_set(err, 0, "device lost: its engine (gpuemud) ended before the work was done");
+	else if (w->message[0])
+		err_set(err, 0, "%.*s", GPUEMU_MESSAGE_MAX - 1, (const char *)w->message);
+	else
+		err_set(err, 0, "%s", gpuemu_strerror(w->status));
+}
+
+/* The work's status, with err, and its report when one is asked for. */
+static int wait_work(const struct kmod *k, uint64_t id, char **report, struct err *err)
+{
+	struct gpuemu_wait w = { .size = sizeof(w), .timeout_ms = ~0u, .id = id };
+	uint32_t room = report ? REPORT_GUESS : 0;
+	char *text = NULL, *grown;
+	int ret;
+
+	do {
+		grown = report ? realloc(text, (size_t)room + 1) : NULL;
+		if (report && !grown) {
+			free(text);
+			return err_set(err, -ENOMEM, "no memory for a report of %u bytes", room);
+		}
+		text = grown;
+		w.report = to_u64(text);
+		w.report_bytes = room;
+		ret = call(k->fd, GPUEMU_IOCTL_WAIT, &w);
+		room = w.report_bytes;
+	} while (ret == -ENOSPC && report && room <= GPUEMU_REPORT_MAX);
+	if (!ret && w.status) {
+		say_how(&w, err);
+		ret = w.status;
+	} else if (ret) {
+		err_set(err, 0, "cannot wait for the engine: %s", gpuemu_strerror(ret));
+	}
+	if (ret || !report) {
+		free(text);
+		return ret;
+	}
+	text[w.report_bytes] = '\0';
+	*report = text;
+	return 0;
+}
+
+static void reap(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream)
+{
+	struct err err = { "" };
+	int ret;
+
+	ret = wait_work(ctx->state, stream->pending[0], NULL, &err);
+	stream->npending--;
+	memmove(stream->pending, stream->pending + 1,
+		stream->npending * sizeof(*stream->pending));
+	if (ret)
+		stream_fail(stream, ret, &err);
+}
+
+static void kmod_wait(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream)
+{
+	while (stream->npending)
+		reap(ctx, stream);
+}
+
+/* Makes room for one more work at the module. False: nothing is in flight. */
+static bool reap_one(struct gpuemu_ctx *ctx)
+{
+	for (struct gpuemu_stream *s = &ctx->default_stream; s; s = s->next) {
+		if (s->npending) {
+			reap(ctx, s);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* --- submitting ------------------------------------------------------------------ */
+
+static int submit(struct gpuemu_ctx *ctx, uint32_t kind, uint32_t stream,
+		  const void *payload, size_t bytes, uint64_t *id, struct err *err)
+{
+	const struct kmod *k = ctx->state;
+	struct gpuemu_submit s = {
+		.size = sizeof(s),
+		.kind = kind,
+		.stream = stream,
+		.payload_bytes = bytes,
+		.payload = to_u64(payload),
+	};
+	int ret;
+
+	if (bytes > GPUEMU_PAYLOAD_MAX)
+		return err_set(err, -E2BIG,
+			       "%zu bytes of arguments or options: at most %u are taken", bytes,
+			       GPUEMU_PAYLOAD_MAX);
+	do {
+		ret = call(k->fd, GPUEMU_IOCTL_SUBMIT, &s);
+	} while (ret == -EAGAIN && reap_one(ctx));
+	if (ret == -ENODEV)
+		return no_engine(k->device, err);
+	if (ret)
+		return err_set(err, ret, "cannot submit to %s: %s", k->device,
+			       gpuemu_strerror(ret));
+	*id = s.id;
+	return 0;
+}
+
+static int submit_and_wait(struct gpuemu_ctx *ctx, uint32_t kind, const void *payload,
+			   size_t bytes, char **report, struct err *err)
+{
+	uint64_t id;
+	int ret;
+
+	ret = submit(ctx, kind, 0, payload, bytes, &id, err);
+	return ret ? ret : wait_work(ctx->state, id, report, err);
+}
+
+static int tell_options(struct gpuemu_ctx *ctx, const char *settings, struct err *err)
+{
+	return submit_and_wait(ctx, GPUEMU_WORK_CONFIGURE, settings, strlen(settings) + 1, NULL,
+			       err);
+}
+
+static int tell_module(struct gpuemu_ctx *ctx, const struct gpuemu_module *module,
+		       struct err *err)
+{
+	struct gpu_work_load load = { .size = sizeof(load), .module = module->id };
+	size_t length = strlen(module->name);
+
+	/* The end of a path says more than its start. */
+	snprintf(load.name, sizeof(load.name), "%s",
+		 module->name + (length < sizeof(load.name) ? 0 : length - sizeof(load.name) + 1));
+	return submit_and_wait(ctx, GPUEMU_WORK_LOAD, &load, sizeof(load), NULL, err);
+}
+
+/*
+ * An engine that attached after the last work was submitted knows the images
+ * of this context, not its options nor the images' names.
+ */
+static int meet_engine(struct gpuemu_ctx *ctx, struct err *err)
+{
+	struct kmod *k = ctx->state;
+	struct gpuemu_info i;
+	int ret;
+
+	ret = info(k->fd, &i);
+	if (ret)
+		return err_set(err, ret, "%s: %s", k->device, gpuemu_strerror(ret));
+	if (i.engine_generation == k->generation)
+		return 0;
+	if (i.engine_generation == 0)
+		return no_engine(k->device, err);
+	if (ctx->settings)
+		ret = tell_options(ctx, ctx->settings, err);
+	for (struct gpuemu_module *m = ctx->modules; m && !ret; m = m->next)
+		ret = tell_module(ctx, m, err);
+	if (!ret)
+		k->generation = i.engine_generation;
+	return ret;
+}
+
+static int make_room(struct gpuemu_stream *stream)
+{
+	unsigned int room = stream->pending_room ? 2 * stream->pending_room : 16;
+	uint64_t *pending;
+
+	if (stream->npending < stream->pending_room)
+		return 0;
+	pending = realloc(stream->pending, room * sizeof(*pending));
+	if (!pending)
+		return -ENOMEM;
+	stream->pending = pending;
+	stream->pending_room = room;
+	return 0;
+}
+
+static int submit_work(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream,
+		       const struct work *work, uint64_t *id, struct err *err)
+{
+	struct gpu_work_prefetch prefetch = {
+		.size = sizeof(prefetch),
+		.addr = work->prefetch.addr,
+		.bytes = work->prefetch.bytes,
+	};
+	void *payload;
+	size_t bytes;
+	int ret;
+
+	if (work->kind == PREFETCH)
+		return submit(ctx, GPUEMU_WORK_PREFETCH, stream->id, &prefetch,
+			      sizeof(prefetch), id, err);
+	ret = gpu_work_encode_launch(&work->launch, &payload, &bytes);
+	if (ret)
+		return ret;
+	ret = submit(ctx, GPUEMU_WORK_LAUNCH, stream->id, payload, bytes, id, err);
+	free(payload);
+	return ret;
+}
+
+static int kmod_submit(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream,
+		       const struct work *work, struct err *err)
+{
+	uint64_t id;
+	int ret;
+
+	ret = meet_engine(ctx, err);
+	if (!ret)
+		ret = make_room(stream);
+	if (!ret)
+		ret = submit_work(ctx, stream, work, &id, err);
+	if (!ret)
+		stream->pending[stream->npending++] = id;
+	return ret;
+}
+
+static int kmod_statistics(struct gpuemu_ctx *ctx, char **json, struct err *err)
+{
+	int ret = meet_engine(ctx, err);
+
+	return ret ? ret : submit_and_wait(ctx, GPUEMU_WORK_STATISTICS, NULL, 0, json, err);
+}
+
+static int kmod_touch(struct gpuemu_ctx *ctx, const struct gpu_work_touch *touch, char **json,
+		      struct err *err)
+{
+	int ret = meet_engine(ctx, err);
+
+	if (ret)
+		return ret;
+	return submit_and_wait(ctx, GPUEMU_WORK_TOUCH, touch, sizeof(*touch), json, err);
+}
+
+static int kmod_configure(struct gpuemu_ctx *ctx, const char *settings, struct err *err)
+{
+	int ret = meet_engine(ctx, err);
+
+	return ret ? ret : tell_options(ctx, settings, err);
+}
+
+/* --- memory and modules ------------------------------------------------------------- */
+
+static int kmod_map(struct gpuemu_ctx *ctx, void *addr, size_t bytes, struct err *err)
+{
+	const struct kmod *k = ctx->state;
+	int ret;
+
+	if (mmap(addr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, k->fd,
+		 (off_t)to_u64(addr)) != MAP_FAILED)
+		return 0;
+	ret = -errno;
+	return err_set(err, -ENOMEM, "%s gives no %zu bytes of managed memory: %s", k->device,
+		       bytes, gpuemu_strerror(ret));
+}
+
+static void kmod_drop(struct gpuemu_ctx *ctx, void *addr, size_t bytes)
+{
+	munmap(addr, bytes);
+}
+
+static void kmod_unload(struct gpuemu_ctx *ctx, struct gpuemu_module *module)
+{
+	const struct kmod *k = ctx->state;
+	struct gpuemu_module_unload u = { .size = sizeof(u), .id = module->id };
+
+	call(k->fd, GPUEMU_IOCTL_MODULE_UNLOAD, &u);
+}
+
+static int kmod_load(struct gpuemu_ctx *ctx, struct gpuemu_module *module, const char *text,
+		     size_t bytes, struct err *err)
+{
+	const struct kmod *k = ctx->state;
+	struct gpuemu_module_load load = {
+		.size = sizeof(load),
+		.image = to_u64(text),
+		.image_bytes = bytes,
+	};
+	int ret;
+
+	ret = meet_engine(ctx, err);
+	if (ret)
+		return ret;
+	ret = call(k->fd, GPUEMU_IOCTL_MODULE_LOAD, &load);
+	if (ret)
+		return err_set(err, ret, "%s: cannot be loaded: %s", module->name,
+			       gpuemu_strerror(ret));
+	module->id = load.id;
+	ret = tell_module(ctx, module, err);
+	if (ret)
+		kmod_unload(ctx, module);
+	return ret;
+}
+
+/* --- opening -------------------------------------------------------------------------- */
+
+static bool kmod_present(const char *device)
+{
+	int fd = open(device, O_RDWR | O_CLOEXEC);
+	struct gpuemu_info i;
+	bool present;
+
+	if (fd < 0)
+		return false;
+	present = info(fd, &i) == 0 && i.abi == GPUEMU_ABI_VERSION && i.engine_generation;
+	close(fd);
+	return present;
+}
+
+static int open_device(const char *device, int *fd, struct err *err)
+{
+	*fd = open(device, O_RDWR | O_CLOEXEC);
+	if (*fd >= 0)
+		return 0;
+	switch (errno) {
+	case ENOENT:
+	case ENXIO:
+	case ENODEV:
+		return err_set(err, -ENOENT, "no device %s: load the module (modprobe gpuemu)",
+			       device);
+	case EACCES:
+	case EPERM:
+		return err_set(err, -EACCES, "no permission to open %s", device);
+	default:
+		return err_set(err, -errno, "cannot open %s: %s", device, strerror(errno));
+	}
+}
+
+static int check_device(const char *device, int fd, struct err *err)
+{
+	struct gpuemu_info i;
+	int ret;
+
+	ret = info(fd, &i);
+	if (ret == -ENOTTY || ret == -EINVAL)
+		return err_set(err, -ENOENT, "%s is not a gpuemu device", device);
+	if (ret)
+		return err_set(err, ret, "%s: %s", device, gpuemu_strerror(ret));
+	if (i.abi != GPUEMU_ABI_VERSION)
+		return err_set(err, -EINVAL,
+			       "the module behind %s speaks ABI version %u, this library %d: "
+			       "install module and library of one version",
+			       device, i.abi, GPUEMU_ABI_VERSION);
+	return i.engine_generation ? 0 : no_engine(device, err);
+}
+
+static void kmod_close(struct gpuemu_ctx *ctx)
+{
+	struct kmod *k = ctx->state;
+
+	if (!k)
+		return;
+	if (k->fd >= 0)
+		close(k->fd);
+	free(k->device);
+	free(k);
+	ctx->state = NULL;
+}
+
+/* Unknown options and values are the caller's error, as they are at open elsewhere. */
+static int greet(struct gpuemu_ctx *ctx, struct err *err)
+{
+	int ret = meet_engine(ctx, err);
+
+	return ret == -ERANGE || ret == -ENOENT ? -EINVAL : ret;
+}
+
+static int kmod_open(struct gpuemu_ctx *ctx, const char *device, struct err *err)
+{
+	struct kmod *k = calloc(1, sizeof(*k));
+	int ret = -ENOMEM;
+
+	if (!k)
+		return ret;
+	ctx->state = k;
+	k->fd = -1;
+	k->device = strdup(device);
+	if (k->device)
+		ret = open_device(device, &k->fd, err);
+	if (!ret)
+		ret = check_device(device, k->fd, err);
+	if (!ret)
+		ret = greet(ctx, err);
+	if (ret)
+		kmod_close(ctx);
+	return ret;
+}
+
+const struct backend_ops backend_kmod = {
+	.name = "kmod",
+	.present = kmod_present,
+	.open = kmod_open,
+	.close = kmod_close,
+	.configure = kmod_configure,
+	.map = kmod_map,
+	.drop = kmod_drop,
+	.load = kmod_load,
+	.unload = kmod_unload,
+	.submit = kmod_submit,
+	.wait = kmod_wait,
+	.statistics = kmod_statistics,
+	.touch = kmod_touch,
+};

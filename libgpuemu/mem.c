@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Managed memory: addresses that CPU and GPU share. Addresses are chosen here,
+ * the same for the same calls whatever the process's layout, so that a run can
+ * be repeated to the cycle; who backs them is the backend's.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "internal.h"
+
+/*
+ * Far from where Linux puts programs, stacks and libraries, and from what the
+ * sanitizers reserve. An occupied place is stepped over.
+ */
+#define ARENA_START	0x200000000000ull
+#define ARENA_END	0x300000000000ull
+#define STEP_OVER	(1ull << 30)
+#define SMALL_ALIGN	(64ull << 10)
+#define BLOCK_BYTES	(1ull << BLOCK_SHIFT)
+
+static uintptr_t align_up(uintptr_t addr, uintptr_t align)
+{
+	return (addr + align - 1) & ~(align - 1);
+}
+
+/*
+ * The first gap from `from` on that fits, with an unmapped page behind each
+ * allocation so that running off the end faults. 0: none. A large range starts
+ * a VA block, so that it has as few of them as it can.
+ */
+static uintptr_t find_gap(const struct gpuemu_ctx *ctx, uintptr_t from, size_t bytes)
+{
+	uintptr_t align = bytes >= BLOCK_BYTES ? BLOCK_BYTES : SMALL_ALIGN;
+	uintptr_t addr = align_up(from, align);
+
+	for (const struct allocation *a = ctx->allocations; a; a = a->next)
+		if (a->addr + a->bytes + PAGE_BYTES > addr && a->addr < addr + bytes + PAGE_BYTES)
+			addr = align_up(a->addr + a->bytes + PAGE_BYTES, align);
+	return addr <= ARENA_END && ARENA_END - addr >= bytes ? addr : 0;
+}
+
+/* Reserves without touching: no page, no access, no commit charge. */
+static void *reserve_at(uintptr_t addr, size_t bytes)
+{
+	void *p = mmap((void *)addr, bytes, PROT_NONE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+
+	if (p != MAP_FAILED && p != (void *)addr) {
+		munmap(p, bytes);	/* a kernel before 4.17 took it for a hint */
+		return NULL;
+	}
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static void *reserve(const struct gpuemu_ctx *ctx, size_t bytes)
+{
+	uintptr_t addr = find_gap(ctx, ARENA_START, bytes);
+	void *p;
+
+	while (addr) {
+		p = reserve_at(addr, bytes);
+		if (p)
+			return p;
+		if (errno != EEXIST)
+			break;
+		addr = find_gap(ctx, addr + STEP_OVER, bytes);
+	}
+	/* A layout that keeps the arena to itself: anywhere below 2^47 will do. */
+	p = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static void insert(struct gpuemu_ctx *ctx, struct allocation *a)
+{
+	struct allocation **at = &ctx->allocations;
+
+	while (*at && (*at)->addr < a->addr)
+		at = &(*at)->next;
+	a->next = *at;
+	*at = a;
+}
+
+static int no_space(size_t bytes, struct err *err)
+{
+	return err_set(err, -ENOMEM, "no address space for %zu bytes of managed memory", bytes);
+}
+
+static int alloc(struct gpuemu_ctx *ctx, void **ptr, size_t bytes, struct err *err)
+{
+	struct allocation *a;
+	size_t whole = align_up(bytes, PAGE_BYTES);
+	void *p;
+	int ret;
+
+	if (bytes == 0)
+		return err_set(err, -EINVAL, "managed memory of 0 bytes");
+	if (whole < bytes || whole > ARENA_END - ARENA_START)
+		return no_space(bytes, err);
+	a = malloc(sizeof(*a));
+	p = a ? reserve(ctx, whole) : NULL;
+	if (!p) {
+		free(a);
+		return no_space(bytes, err);
+	}
+	ret = ctx->backend->map(ctx, p, whole, err);
+	if (ret) {
+		munmap(p, whole);
+		free(a);
+		return ret;
+	}
+	a->addr = (uintptr_t)p;
+	a->bytes = whole;
+	insert(ctx, a);
+	*ptr = p;
+	return 0;
+}
+
+PUBLIC int gpuemu_mem_alloc_managed(struct gpuemu_ctx *ctx, void **ptr, size_t bytes)
+{
+	struct err err = { "" };
+
+	*ptr = NULL;
+	ctx_enter(ctx);
+	return ctx_leave(ctx, alloc(ctx, ptr, bytes, &err), &err);
+}
+
+PUBLIC int gpuemu_mem_free(struct gpuemu_ctx *ctx, void *ptr)
+{
+	struct allocation **at = &ctx->allocations, *a;
+	struct err err = { "" };
+
+	ctx_enter(ctx);
+	while (*at && (*at)->addr != (uintptr_t)ptr)
+		at = &(*at)->next;
+	a = *at;
+	if (!a)
+		return ctx_leave(ctx, err_set(&err, -EINVAL, "%p is no managed allocation", ptr),
+				 &err);
+	stream_wait_all(ctx);
+	*at = a->next;
+	ctx->backend->drop(ctx, ptr, a->bytes);
+	free(a);
+	return ctx_leave(ctx, 0, &err);
+}
+
+bool mem_is_managed(const struct gpuemu_ctx *ctx, const void *ptr, size_t bytes)
+{
+	uintptr_t addr = (uintptr_t)ptr;
+
+	for (const struct allocation *a = ctx->allocations; a; a = a->next)
+		if (addr >= a->addr && addr - a->addr < a->bytes)
+			return bytes <= a->bytes - (addr - a->addr);
+	return false;
+}
+
+PUBLIC int gpuemu_mem_prefetch(struct gpuemu_ctx *ctx, const void *ptr, size_t bytes,
+			       struct gpuemu_stream *stream)
+{
+	struct work work = {
+		.kind = PREFETCH,
+		.prefetch = { (uintptr_t)ptr, bytes },
+	};
+	struct gpuemu_stream *s;
+	struct err err = { "" };
+	int ret;
+
+	ctx_enter(ctx);
+	s = stream_of(ctx, stream);
+	if (!s)
+		ret = err_set(&err, -EINVAL, "not a stream of this context");
+	else if (!mem_is_managed(ctx, ptr, bytes))
+		ret = err_set(&err, -EINVAL,
+			      "prefetch of %zu bytes at %p: not inside a managed allocation",
+			      bytes, ptr);
+	else
+		ret = bytes ? ctx->backend->submit(ctx, s, &work, &err) : 0;
+	return ctx_leave(ctx, ret, &err);
+}
+
+void mem_free_all(struct gpuemu_ctx *ctx)
+{
+	while (ctx->allocations) {
+		struct allocation *a = ctx->allocations;
+
+		ctx->allocations = a->next;
+		ctx->backend->drop(ctx, (void *)a->addr, a->bytes);
+		free(a);
+	}
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Measurement: the statistics of a context, and far faults in wall time. Both
+ * wait for what was submitted, so that they count whole kernels.
+ */
+#include <errno.h>
+
+#include "internal.h"
+
+#define TOUCH_BATCH_MAX	256u	/* raw records in one batch */
+
+PUBLIC int gpuemu_statistics(struct gpuemu_ctx *ctx, char **json)
+{
+	struct err err = { "" };
+
+	*json = NULL;
+	ctx_enter(ctx);
+	stream_wait_all(ctx);
+	return ctx_leave(ctx, ctx->backend->statistics(ctx, json, &err), &err);
+}
+
+static int check_touch(const struct gpuemu_ctx *ctx, const void *ptr, size_t bytes,
+		       size_t stride, unsigned int batch, struct err *err)
+{
+	if (bytes == 0 || !mem_is_managed(ctx, ptr, bytes))
+		return err_set(err, -EINVAL,
+			       "touch of %zu bytes at %p: not inside a managed allocation", bytes,
+			       ptr);
+	if (stride == 0)
+		return err_set(err, -EINVAL, "touch with a stride of 0");
+	if (batch == 0 || batch > TOUCH_BATCH_MAX)
+		return err_set(err, -EINVAL, "touch with %u faults a batch: 1 to %u are possible",
+			       batch, TOUCH_BATCH_MAX);
+	return 0;
+}
+
+PUBLIC int gpuemu_touch(struct gpuemu_ctx *ctx, const void *ptr, size_t bytes, size_t stride,
+			unsigned int batch, int write, char **json)
+{
+	const struct gpu_work_touch touch = {
+		.size = sizeof(touch),
+		.batch = batch,
+		.addr = (uintptr_t)ptr,
+		.bytes = bytes,
+		.stride = stride,
+		.write = write != 0,
+	};
+	struct err err = { "" };
+	int ret;
+
+	*json = NULL;
+	ctx_enter(ctx);
+	ret = check_touch(ctx, ptr, bytes, stride, batch, &err);
+	if (!ret) {
+		stream_wait_all(ctx);
+		ret = ctx->backend->touch(ctx, &touch, json, &err);
+	}
+	return ctx_leave(ctx, ret, &err);
+}

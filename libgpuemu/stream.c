@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Streams: the order of works, and where the first error of a stream waits for
+ * its synchronize. The default stream is part of the context.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "internal.h"
+
+struct gpuemu_stream *stream_of(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream)
+{
+	if (!stream)
+		return &ctx->default_stream;
+	/* By comparison alone: a stale pointer is not followed. */
+	for (struct gpuemu_stream *s = &ctx->default_stream; s; s = s->next)
+		if (s == stream)
+			return s;
+	return NULL;
+}
+
+void stream_fail(struct gpuemu_stream *stream, int status, const struct err *err)
+{
+	if (stream->status)
+		return;
+	stream->status = status;
+	if (err->text[0])
+		stream->err = *err;
+	else
+		err_set(&stream->err, 0, "%s", gpuemu_strerror(status));
+}
+
+void stream_wait_all(struct gpuemu_ctx *ctx)
+{
+	for (struct gpuemu_stream *s = &ctx->default_stream; s; s = s->next)
+		ctx->backend->wait(ctx, s);
+}
+
+static int take_error(struct gpuemu_stream *stream, struct err *err)
+{
+	int status = stream->status;
+
+	if (status)
+		*err = stream->err;
+	stream->status = 0;
+	stream->err.text[0] = '\0';
+	return status;
+}
+
+static int not_a_stream(struct err *err)
+{
+	return err_set(err, -EINVAL, "not a stream of this context");
+}
+
+PUBLIC int gpuemu_stream_create(struct gpuemu_ctx *ctx, struct gpuemu_stream **stream)
+{
+	struct gpuemu_stream *s = calloc(1, sizeof(*s));
+	struct gpuemu_stream *last = &ctx->default_stream;
+	struct err err = { "" };
+
+	*stream = s;
+	ctx_enter(ctx);
+	if (!s)
+		return ctx_leave(ctx, -ENOMEM, &err);
+	s->ctx = ctx;
+	s->id = ++ctx->next_stream;
+	while (last->next)
+		last = last->next;
+	last->next = s;
+	return ctx_leave(ctx, 0, &err);
+}
+
+PUBLIC int gpuemu_stream_destroy(struct gpuemu_stream *stream)
+{
+	struct gpuemu_ctx *ctx;
+	struct gpuemu_stream *s;
+	struct err err = { "" };
+	int ret;
+
+	if (!stream)
+		return -EINVAL;
+	ctx = stream->ctx;
+	ctx_enter(ctx);
+	if (stream == &ctx->default_stream)
+		return ctx_leave(ctx, -EINVAL, &err);
+	ctx->backend->wait(ctx, stream);
+	ret = take_error(stream, &err);
+	for (s = &ctx->default_stream; s->next != stream; )
+		s = s->next;
+	s->next = stream->next;
+	free(stream->pending);
+	free(stream);
+	return ctx_leave(ctx, ret, &err);
+}
+
+PUBLIC int gpuemu_stream_synchronize(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream)
+{
+	struct gpuemu_stream *s;
+	struct err err = { "" };
+
+	ctx_enter(ctx);
+	s = stream_of(ctx, stream);
+	if (!s)
+		return ctx_leave(ctx, not_a_stream(&err), &err);
+	ctx->backend->wait(ctx, s);
+	return ctx_leave(ctx, take_error(s, &err), &err);
+}
+
+PUBLIC int gpuemu_synchronize(struct gpuemu_ctx *ctx)
+{
+	struct err err = { "" }, later;
+	int ret = 0;
+
+	ctx_enter(ctx);
+	stream_wait_all(ctx);
+	for (struct gpuemu_stream *s = &ctx->default_stream; s; s = s->next) {
+		if (!ret)
+			ret = take_error(s, &err);
+		else
+			take_error(s, &later);
+	}
+	return ctx_leave(ctx, ret, &err);
+}
+
+void stream_free_all(struct gpuemu_ctx *ctx)
+{
+	struct gpuemu_stream *s = ctx->default_stream.next, *next;
+
+	for (; s; s = next) {
+		next = s->next;
+		free(s->pending);
+		free(s);
+	}
+	free(ctx->default_stream.pending);
+}
