@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The reports of a run and of a bench have the members that gpuemu-json(7)
+ * documents, of the right types, and numbers that agree with each other. Each
+ * workload is really run, on backend sim.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench.h"
+#include "output.h"
+#include "report.h"
+#include "run.h"
+
+struct member {
+	const char *path;
+	enum json_type type;
+};
+
+/* Every one is a row of design and man page; absent is a failure here. */
+static const struct member run_members[] = {
+	{ "version", json_type_int },
+	{ "config", json_type_string },
+	{ "backend", json_type_string },
+	{ "clock", json_type_string },
+	{ "host.kernel", json_type_string },
+	{ "host.virt", json_type_string },
+	{ "workload.name", json_type_string },
+	{ "workload.verified", json_type_boolean },
+	{ "workload.options", json_type_object },
+	{ "workload.footprint_bytes", json_type_int },
+	{ "kernels", json_type_array },
+	{ "totals.cycles", json_type_int },
+	{ "totals.warp_instructions", json_type_int },
+	{ "totals.thread_instructions", json_type_int },
+	{ "totals.host_seconds", json_type_double },
+	{ "memory", json_type_object },
+	{ "paging.far_faults", json_type_int },
+	{ "paging.batches", json_type_int },
+	{ "paging.replays", json_type_int },
+	{ "paging.nacks", json_type_int },
+	{ "paging.prefetched_pages", json_type_int },
+	{ "paging.prefetch_used_pages", json_type_int },
+	{ "paging.evicted_pages", json_type_int },
+	{ "paging.h2d_bytes", json_type_int },
+	{ "paging.d2h_bytes", json_type_int },
+	{ "paging.link_utilization", json_type_double },
+	{ "paging.latency_ns.count", json_type_int },
+	{ "paging.latency_ns.p50", json_type_int },
+	{ "paging.latency_ns.p90", json_type_int },
+	{ "paging.latency_ns.p99", json_type_int },
+	{ "paging.latency_ns.max", json_type_int },
+	{ "paging.stages_ns", json_type_object },
+};
+
+static const struct member kernel_members[] = {
+	{ "name", json_type_string },
+	{ "grid", json_type_array },
+	{ "block", json_type_array },
+	{ "regs", json_type_int },
+	{ "smem", json_type_int },
+	{ "ctas_per_sm", json_type_int },
+	{ "cycles", json_type_int },
+	{ "warp_instructions", json_type_int },
+	{ "thread_instructions", json_type_int },
+	{ "ipc", json_type_double },
+	{ "stalls.issued", json_type_int },
+	{ "stalls.pipeline", json_type_int },
+	{ "stalls.long_latency", json_type_int },
+	{ "stalls.short_latency", json_type_int },
+	{ "stalls.ibuffer", json_type_int },
+	{ "stalls.barrier", json_type_int },
+	{ "stalls.far_fault", json_type_int },
+	{ "stalls.no_warp", json_type_int },
+};
+
+static const struct member fault_members[] = {
+	{ "bench", json_type_string },
+	{ "host.kernel", json_type_string },
+	{ "far_fault_ns.count", json_type_int },
+	{ "far_fault_ns.p50", json_type_int },
+	{ "far_fault_ns.p90", json_type_int },
+	{ "far_fault_ns.p99", json_type_int },
+	{ "far_fault_ns.max", json_type_int },
+	{ "end_to_end_ns.count", json_type_int },
+	{ "end_to_end_ns.p50", json_type_int },
+	{ "stages_ns.raised_to_fetched", json_type_int },
+	{ "stages_ns.fetched_to_committed", json_type_int },
+	{ "stages_ns.evict", json_type_int },
+	{ "stages_ns.unmap", json_type_int },
+	{ "stages_ns.copy", json_type_int },
+	{ "stages_ns.map", json_type_int },
+	{ "stages_ns.replay", json_type_int },
+	{ "yardsticks_ns.minor_fault", json_type_int },
+	{ "yardsticks_ns.pipe_rtt", json_type_int },
+	{ "yardsticks_ns.memcpy_4k", json_type_int },
+	{ "placements_ns.pipe_rtt.scheduled", json_type_int },
+	{ "placements_ns.pipe_rtt.one_cpu", json_type_int },
+};
+
+static void check_members(struct json_object *o, const struct member *m, size_t n,
+			  const char *whose)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *value = output_at(o, m[i].path);
+
+		if (!value)
+			fail_msg("%s: no %s", whose, m[i].path);
+		if (!json_object_is_type(value, m[i].type))
+			fail_msg("%s: %s is a %s, should be a %s", whose, m[i].path,
+				 json_type_to_name(json_object_get_type(value)),
+				 json_type_to_name(m[i].type));
+	}
+}
+
+static uint64_t number(struct json_object *o, const char *path)
+{
+	return json_object_get_uint64(output_at(o, path));
+}
+
+static struct gpuemu_ctx *open_sim(struct target *t, const char *vram)
+{
+	struct gpuemu_ctx *ctx;
+	struct err err;
+
+	target_init(t);
+	t->backend = "sim";
+	if (vram && target_set(t, "paging.vram", vram, &err))
+		fail_msg("%s", err.text);
+	if (target_open(t, &ctx, &err))
+		fail_msg("%s", err.text);
+	return ctx;
+}
+
+static void check_kernels(struct json_object *report, const char *name)
+{
+	struct json_object *kernels = output_at(report, "kernels");
+	uint64_t warp = 0, thread = 0;
+	size_t n = json_object_array_length(kernels);
+
+	assert_true(n > 0);
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *k = json_object_array_get_idx(kernels, i);
+
+		check_members(k, kernel_members, ARRAY_SIZE(kernel_members), name);
+		assert_int_equal(json_object_array_length(output_at(k, "grid")), 3);
+		assert_true(number(k, "cycles") > 0);
+		warp += number(k, "warp_instructions");
+		thread += number(k, "thread_instructions");
+		json_object_object_foreach(output_at(k, "stalls"), key, value) {
+			assert_true(*key);
+			assert_true(json_object_is_type(value, json_type_int));
+		}
+	}
+	assert_int_equal(number(report, "totals.warp_instructions"), warp);
+	assert_int_equal(number(report, "totals.thread_instructions"), thread);
+}
+
+static void runs_report_all_members(void **state)
+{
+	const struct workload_row *row;
+
+	for (unsigned int n = 0; (row = workload_row(n)); n++) {
+		struct json_object *report;
+		struct gpuemu_ctx *ctx;
+		struct workload w;
+		struct target t;
+		int status;
+
+		ctx = open_sim(&t, NULL);
+		workload_init(&w, row->ops, t.seed);
+		report = run_workload(&w, row, &t, ctx, &status);
+		if (status)
+			fail_msg("%s: %s", row->ops->name, w.err.text);
+		check_members(report, run_members, ARRAY_SIZE(run_members), row->ops->name);
+		assert_string_equal(output_string(report, "workload.name"), row->ops->name);
+		assert_string_equal(output_string(report, "backend"), "sim");
+		assert_string_equal(output_string(report, "clock"), "virtual");
+		assert_true(json_object_get_boolean(output_at(report, "workload.verified")));
+		check_kernels(report, row->ops->name);
+		/* Each page came once: with room for all of them none comes twice. */
+		assert_int_equal(number(report, "paging.far_faults") * PAGE_BYTES,
+				 number(report, "paging.h2d_bytes"));
+		assert_int_equal(number(report, "paging.far_faults"),
+				 number(report, "paging.latency_ns.count"));
+		assert_int_equal(number(report, "paging.evicted_pages"), 0);
+		json_object_put(report);
+		gpuemu_close(ctx);
+	}
+}
+
+/* All that the text says is taken from the JSON; nothing of it is lost on the way. */
+static void text_says_what_the_json_does(void **state)
+{
+	const struct workload_row *row = workload_find("vecadd");
+	char *text = NULL, number_text[32];
+	struct json_object *report;
+	struct gpuemu_ctx *ctx;
+	struct workload w;
+	struct target t;
+	size_t bytes;
+	FILE *out;
+	int status;
+
+	ctx = open_sim(&t, "256K");
+	workload_init(&w, row->ops, t.seed);
+	report = run_workload(&w, row, &t, ctx, &status);
+	assert_int_equal(status, 0);
+	out = open_memstream(&text, &bytes);
+	report_text(out, report);
+	fclose(out);
+	assert_non_null(strstr(text, "vecadd n=65536 block=256: verified"));
+	assert_true(number(report, "paging.evicted_pages") > 0);
+	snprintf(number_text, sizeof(number_text), "evicted %llu pages",
+		 (unsigned long long)number(report, "paging.evicted_pages"));
+	assert_non_null(strstr(text, number_text));
+	snprintf(number_text, sizeof(number_text), " %llu ",
+		 (unsigned long long)number(report, "totals.warp_instructions"));
+	assert_non_null(strstr(text, number_text));
+	free(text);
+	json_object_put(report);
+	gpuemu_close(ctx);
+}
+
+/* A launch that fails is reported, not verified, and says why. */
+static void failed_runs_say_so(void **state)
+{
+	const struct workload_row *row = workload_find("vecadd");
+	struct json_object *report;
+	struct gpuemu_ctx *ctx;
+	struct workload w;
+	struct target t;
+	struct err err;
+	int status;
+
+	ctx = open_sim(&t, NULL);
+	workload_init(&w, row->ops, t.seed);
+	assert_int_equal(workload_set(&w, "block=2048", &err), 0);
+	report = run_workload(&w, row, &t, ctx, &status);
+	assert_int_equal(status, -EINVAL);
+	assert_non_null(report);
+	assert_false(json_object_get_boolean(output_at(report, "workload.verified")));
+	assert_non_null(strstr(output_string(report, "workload.error"), "vecadd"));
+	assert_non_null(strstr(output_string(report, "workload.error"), "2048"));
+	json_object_put(report);
+	gpuemu_close(ctx);
+}
+
+static void bench_fault_reports_all_members(void **state)
+{
+	const struct bench *bench = NULL;
+	struct json_object *report = json_object_new_object();
+	struct bench_request r = { .count = 300, .batch = 1 };
+	struct err err = { "" };
+	struct target t;
+
+	for (unsigned int n = 0; bench_row(n); n++)
+		if (!strcmp(bench_row(n)->name, "fault"))
+			bench = bench_row(n);
+	assert_non_null(bench);
+	r.ctx = open_sim(&t, NULL);
+	json_object_object_add(report, "bench", json_object_new_string("fault"));
+	json_object_object_add(report, "host", json_tokener_parse("{\"kernel\":\"k\"}"));
+	if (bench->measure(&r, report, &err))
+		fail_msg("%s", err.text);
+	check_members(report, fault_members, ARRAY_SIZE(fault_members), "bench fault");
+	assert_int_equal(number(report, "far_fault_ns.count"), 300);
+	/* sim: 20 us a fault, and its page over the link. */
+	assert_in_range(number(report, "far_fault_ns.p50"), 20000, 21000);
+	/* Configured times have no ratio to measured ones. */
+	assert_false(output_has(report, "ratio_uffd"));
+	assert_false(output_has(report, "migrate"));
+	json_object_put(report);
+	gpuemu_close(r.ctx);
+}
+
+static void numbers_for_people(void **state)
+{
+	char text[24];
+
+	assert_string_equal(output_ns(text, 0), "0 ns");
+	assert_string_equal(output_ns(text, 999), "999 ns");
+	assert_string_equal(output_ns(text, 1000), "1.00 us");
+	assert_string_equal(output_ns(text, 31250), "31.2 us");
+	assert_string_equal(output_ns(text, 345000), "345 us");
+	assert_string_equal(output_ns(text, 1234567), "1.23 ms");
+	assert_string_equal(output_ns(text, 99.9e9), "99.9 s");
+	assert_string_equal(output_bytes(text, 4096), "4.00 KiB");
+	assert_string_equal(output_bytes(text, 12), "12 bytes");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_for_people),
+		cmocka_unit_test(runs_report_all_members),
+		cmocka_unit_test(text_says_what_the_json_does),
+		cmocka_unit_test(failed_runs_say_so),
+		cmocka_unit_test(bench_fault_reports_all_members),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What `gpuemu bench` measures. A bench measures, checks what it moved, and
+ * carries its yardsticks and ratios in its JSON; its text is printed from
+ * that JSON.
+ */
+#ifndef GPUEMU_TOOLS_BENCH_H
+#define GPUEMU_TOOLS_BENCH_H
+
+#include <json-c/json.h>
+#include <stdio.h>
+
+#include "target.h"
+
+struct bench_request {
+	struct gpuemu_ctx *ctx;		/* open, nothing done on it yet */
+	bool measured;			/* it moves bytes and its times are the clock's */
+	uint64_t count;			/* 0: the bench's own default */
+	unsigned int batch;		/* faults at a time */
+};
+
+struct bench {
+	const char *name, *help;
+	/*
+	 * Measures and adds its members to `report`, which has bench, host,
+	 * backend and clock. -errno with err.
+	 */
+	int (*measure)(const struct bench_request *r, struct json_object *report,
+		       struct err *err);
+	void (*text)(FILE *out, struct json_object *report);
+};
+
+/* NULL past the end. */
+const struct bench *bench_row(unsigned int n);
+
+/*
+ * The migrate figures, for bench fault too: {"piece_bytes","pieces","h2d_mbps",
+ * "memcpy_mbps","ratio"}. -EOPNOTSUPP with a reason where they cannot be had.
+ */
+int bench_migrate_measure(const struct bench_request *r, uint64_t pieces,
+			  struct json_object **figures, struct err *err);
+void bench_migrate_text(FILE *out, struct json_object *figures);
+
+/* Sets err to the library's sentence for the call that returned code; returns code. */
+int bench_failed(struct gpuemu_ctx *ctx, int code, struct err *err);
+
+#endif

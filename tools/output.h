@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Small parts of every report: numbers for people, JSON for programs, and the
+ * reading of what the library reported.
+ */
+#ifndef GPUEMU_TOOLS_OUTPUT_H
+#define GPUEMU_TOOLS_OUTPUT_H
+
+#include <json-c/json.h>
+#include <stdint.h>
+
+#include "base/base.h"
+
+/* "812 ns", "31.2 us", "1.23 ms": three digits. */
+const char *output_ns(char text[24], double ns);
+/* "4.00 MiB" */
+const char *output_bytes(char text[24], uint64_t bytes);
+
+/* The number at "paging.latency_ns.p50", 0 when absent; has_ says whether it is there. */
+double output_number(struct json_object *o, const char *path);
+bool output_has(struct json_object *o, const char *path);
+/* "" when absent. */
+const char *output_string(struct json_object *o, const char *path);
+/* Borrowed; NULL when absent. */
+struct json_object *output_at(struct json_object *o, const char *path);
+
+/* A JSON number with `digits` decimals. */
+struct json_object *output_decimal(double value, unsigned int digits);
+
+/* Writes it, with a newline, to the file, or to stdout for "-" and NULL. */
+int output_json(struct json_object *o, const char *file, struct err *err);
+
+uint64_t now_ns(void);
+
+#endif

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The run report. What the engine counted comes from the library as JSON and
+ * is passed on as it is; the tool adds where it ran and whether it verified.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "host.h"
+#include "output.h"
+#include "report.h"
+
+static struct json_object *workload_json(const struct report_facts *f)
+{
+	const struct workload *w = f->workload;
+	struct json_object *o = json_object_new_object();
+	struct json_object *options = json_object_new_object();
+
+	json_object_object_add(o, "name", json_object_new_string(w->ops->name));
+	json_object_object_add(o, "verified", json_object_new_boolean(!f->status));
+	for (unsigned int i = 0; i < WORKLOAD_OPTIONS && w->ops->options[i].key; i++)
+		json_object_object_add(options, w->ops->options[i].key,
+				       json_object_new_uint64(w->option[i]));
+	json_object_object_add(o, "options", options);
+	json_object_object_add(o, "seed", json_object_new_uint64(w->seed));
+	json_object_object_add(o, "footprint_bytes", json_object_new_uint64(w->footprint));
+	if (f->status)
+		json_object_object_add(o, "error", json_object_new_string(w->err.text));
+	return o;
+}
+
+/* Moves key from one object to the other, if it is there. */
+static void take(struct json_object *to, struct json_object *from, const char *key)
+{
+	struct json_object *value;
+
+	if (from && json_object_object_get_ex(from, key, &value))
+		json_object_object_add(to, key, json_object_get(value));
+}
+
+struct json_object *report_json(const struct report_facts *f, struct err *err)
+{
+	static const char *const rest[] = { "kernels", "totals", "memory", "paging" };
+	struct json_object *statistics = NULL, *report, *totals;
+
+	if (f->statistics) {
+		statistics = json_tokener_parse(f->statistics);
+		if (!json_object_is_type(statistics, json_type_object)) {
+			json_object_put(statistics);
+			err_set(err, -EPROTO, "the library's statistics are not a JSON object");
+			return NULL;
+		}
+	}
+	report = json_object_new_object();
+	take(report, statistics, "version");
+	/* Without --config it is the library's default, or what gpuemud was given. */
+	json_object_object_add(report, "config", json_object_new_string(
+		f->target->config ? f->target->config : "default"));
+	if (f->backend)
+		json_object_object_add(report, "backend", json_object_new_string(f->backend));
+	take(report, statistics, "clock");
+	json_object_object_add(report, "host", host_json());
+	json_object_object_add(report, "workload", workload_json(f));
+	for (size_t i = 0; i < ARRAY_SIZE(rest); i++)
+		take(report, statistics, rest[i]);
+	totals = output_at(report, "totals");
+	if (totals)
+		json_object_object_add(totals, "host_seconds", output_decimal(f->host_seconds, 6));
+	json_object_put(statistics);
+	return report;
+}
+
+/* --- text ------------------------------------------------------------------- */
+
+static uint64_t count(struct json_object *o, const char *path)
+{
+	return json_object_get_uint64(output_at(o, path));
+}
+
+static const char *dim(char text[48], struct json_object *o, const char *path)
+{
+	struct json_object *d = output_at(o, path);
+	uint64_t v[3] = { 1, 1, 1 };
+
+	for (size_t i = 0; i < 3 && d && i < json_object_array_length(d); i++)
+		v[i] = json_object_get_uint64(json_object_array_get_idx(d, i));
+	if (v[1] == 1 && v[2] == 1)
+		snprintf(text, 48, "%" PRIu64, v[0]);
+	else
+		snprintf(text, 48, "%" PRIu64 ",%" PRIu64 ",%" PRIu64, v[0], v[1], v[2]);
+	return text;
+}
+
+/* "far_fault 71%, long_latency 12%, issued 9%": the largest first, those of at least 1%. */
+static void print_stalls(FILE *out, struct json_object *stalls)
+{
+	const char *separator = "    scheduler cycles: ";
+	uint64_t total = 0, printed = 0;
+
+	if (!stalls)
+		return;
+	{
+		json_object_object_foreach(stalls, key, value) {
+			(void)key;
+			total += json_object_get_uint64(value);
+		}
+	}
+	for (;;) {
+		const char *name = NULL;
+		uint64_t largest = 0;
+		unsigned int index = 0, which = 0;
+
+		json_object_object_foreach(stalls, key, value) {
+			uint64_t v = json_object_get_uint64(value);
+
+			if (index < 64 && !(printed >> index & 1) && v > largest) {
+				largest = v;
+				name = key;
+				which = index;
+			}
+			index++;
+		}
+		if (!name || largest * 100 < total)
+			break;
+		fprintf(out, "%s%s %.0f%%", separator, name,
+			100.0 * (double)largest / (double)total);
+		separator = ", ";
+		printed |= 1ull << which;
+	}
+	if (printed)
+		fputc('\n', out);
+}
+
+static void print_kernels(FILE *out, struct json_object *kernels)
+{
+	char grid[48], block[48];
+
+	if (!kernels || !json_object_array_length(kernels))
+		return;
+	fprintf(out, "  %-16s %10s %8s %5s %8s %12s %12s %7s\n", "kernel", "grid",
+		"block", "regs", "CTAs/SM", "cycles", "warp instr", "IPC");
+	for (size_t i = 0; i < json_object_array_length(kernels); i++) {
+		struct json_object *k = json_object_array_get_idx(kernels, i);
+
+		fprintf(out, "  %-16s %10s %8s %5" PRIu64 " %8" PRIu64 " %12" PRIu64
+			" %12" PRIu64 " %7.3f\n", output_string(k, "name"),
+			dim(grid, k, "grid"), dim(block, k, "block"), count(k, "regs"),
+			count(k, "ctas_per_sm"), count(k, "cycles"),
+			count(k, "warp_instructions"), output_number(k, "ipc"));
+		print_stalls(out, output_at(k, "stalls"));
+	}
+}
+
+static void print_paging(FILE *out, struct json_object *p)
+{
+	char a[24], b[24], c[24], d[24];
+
+	if (!p)
+		return;
+	fprintf(out, "  far faults %" PRIu64 " in %" PRIu64 " batches, %" PRIu64 " replays, %"
+		PRIu64 " NACKs; prefetched %" PRIu64 " pages (%" PRIu64 " used), evicted %"
+		PRIu64 " pages\n", count(p, "far_faults"), count(p, "batches"),
+		count(p, "replays"), count(p, "nacks"), count(p, "prefetched_pages"),
+		count(p, "prefetch_used_pages"), count(p, "evicted_pages"));
+	fprintf(out, "  moved %s to the GPU, %s back\n", output_bytes(a, count(p, "h2d_bytes")),
+		output_bytes(b, count(p, "d2h_bytes")));
+	if (count(p, "latency_ns.count"))
+		fprintf(out, "  far fault, raised to replayed: p50 %s, p90 %s, p99 %s, max %s\n",
+			output_ns(a, output_number(p, "latency_ns.p50")),
+			output_ns(b, output_number(p, "latency_ns.p90")),
+			output_ns(c, output_number(p, "latency_ns.p99")),
+			output_ns(d, output_number(p, "latency_ns.max")));
+}
+
+void report_text(FILE *out, struct json_object *r)
+{
+	struct json_object *options = output_at(r, "workload.options");
+	char size[24];
+
+	fprintf(out, "%s", output_string(r, "workload.name"));
+	if (options) {
+		json_object_object_foreach(options, key, value)
+			fprintf(out, " %s=%s", key, json_object_get_string(value));
+	}
+	fprintf(out, ": %s\n", json_object_get_boolean(output_at(r, "workload.verified")) ?
+		"verified" : "NOT VERIFIED");
+	fprintf(out, "  backend %s, GPU %s, managed memory %s", output_string(r, "backend"),
+		output_string(r, "config"),
+		output_bytes(size, count(r, "workload.footprint_bytes")));
+	if (output_has(r, "totals.host_seconds"))
+		fprintf(out, ", took %.3f s", output_number(r, "totals.host_seconds"));
+	if (output_has(r, "paging"))
+		fprintf(out, ", fault times %s", output_string(r, "clock"));
+	fputc('\n', out);
+	print_kernels(out, output_at(r, "kernels"));
+	print_paging(out, output_at(r, "paging"));
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * gpuemu run: runs workloads, verifies every result, reports. Each workload
+ * gets a GPU of its own (a VA space, statistics from zero), so that a report
+ * does not depend on what ran before it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "output.h"
+#include "progress.h"
+#include "report.h"
+#include "run.h"
+#include "target.h"
+#include "workload.h"
+
+#define RUNS_MAX	64
+
+enum { OPT_JSON = CLI_OWN };
+
+struct request {
+	struct target target;
+	const char *json;		/* NULL: text alone */
+	unsigned int count;
+	const struct workload_row *rows[RUNS_MAX];
+	struct workload workloads[RUNS_MAX];
+};
+
+static void name_workloads(char *text, size_t size)
+{
+	const struct workload_row *row;
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (unsigned int n = 0; (row = workload_row(n)) && used < size; n++)
+		used += (size_t)snprintf(text + used, size - used, "%s%s",
+					 n ? ", " : "", row->ops->name);
+}
+
+/* Operands: a workload's name, or key=value for the workload before it. */
+static int parse_operands(struct request *r, int argc, char **argv,
+			  const struct verb *verb)
+{
+	char known[512];
+	struct err err;
+
+	name_workloads(known, sizeof(known));
+	for (int i = 0; i < argc; i++) {
+		if (strchr(argv[i], '=')) {
+			if (!r->count)
+				return cli_misused(verb, "%s: a workload's options stand behind "
+						   "its name, as in: gpuemu run vecadd n=64K",
+						   argv[i]);
+			if (workload_set(&r->workloads[r->count - 1], argv[i], &err))
+				return cli_misused(verb, "%s", err.text);
+			continue;
+		}
+		if (r->count == RUNS_MAX)
+			return cli_misused(verb, "more than %d workloads", RUNS_MAX);
+		r->rows[r->count] = workload_find(argv[i]);
+		if (!r->rows[r->count])
+			return cli_misused(verb, "unknown workload '%s'; there are: %s",
+					   argv[i], known);
+		workload_init(&r->workloads[r->count], r->rows[r->count]->ops, r->target.seed);
+		r->count++;
+	}
+	if (!r->count)
+		return cli_misused(verb, "no workload; there are: %s", known);
+	return 0;
+}
+
+static int parse(struct request *r, const struct verb *verb, int argc, char **argv)
+{
+	struct cli_parser p;
+	struct err err = { "" };
+	int c;
+
+	memset(r, 0, sizeof(*r));
+	target_init(&r->target);
+	cli_parse(&p, verb, argc, argv);
+	while ((c = cli_next(&p)) != -1) {
+		if (c == 0)
+			return -1;
+		if (c == -2)
+			return CLI_MISUSED;
+		if (c == OPT_JSON)
+			r->json = optarg;
+		else if (target_option(&r->target, c, optarg, &err))
+			return cli_misused(verb, "%s", err.text);
+	}
+	if (target_check(&r->target, &err))
+		return cli_misused(verb, "%s", err.text);
+	return parse_operands(r, argc - optind, argv + optind, verb);
+}
+
+struct json_object *run_workload(struct workload *w, const struct workload_row *row,
+				 const struct target *target,
+				 struct gpuemu_ctx *ctx, int *status)
+{
+	struct report_facts facts = {
+		.workload = w,
+		.target = target,
+		.backend = gpuemu_backend(ctx),
+	};
+	struct json_object *report;
+	char *statistics = NULL;
+	uint64_t begin;
+	int ret;
+
+	ret = workload_begin(w, row, ctx);
+	if (ret) {
+		facts.status = ret;
+	} else {
+		begin = now_ns();
+		facts.status = w->ops->run(w);
+		facts.host_seconds = (double)(now_ns() - begin) * 1e-9;
+		/* Before verify, whose page faults are the CPU's. */
+		ret = gpuemu_statistics(ctx, &statistics);
+		if (ret && !facts.status)
+			facts.status = workload_failed(w, ret, "statistics");
+		if (!facts.status)
+			facts.status = w->ops->verify(w);
+	}
+	facts.statistics = statistics;
+	report = report_json(&facts, &w->err);
+	if (!report && !facts.status)
+		facts.status = -EPROTO;
+	gpuemu_free(statistics);
+	workload_end(w);
+	*status = facts.status;
+	return report;
+}
+
+static int run_all(struct request *r, const struct verb *verb,
+		   struct json_object *reports)
+{
+	int result = CLI_DONE;
+
+	for (unsigned int i = 0; i < r->count; i++) {
+		struct workload *w = &r->workloads[i];
+		struct json_object *report;
+		struct progress *progress;
+		struct gpuemu_ctx *ctx;
+		struct err err = { "" };
+		int status;
+
+		status = target_open(&r->target, &ctx, &err);
+		if (status) {
+			cli_failed(verb, "%s", err.text);
+			return status == -EINVAL ? CLI_MISUSED : CLI_FAILED;
+		}
+		progress = progress_start(w->ops->name);
+		report = run_workload(w, r->rows[i], &r->target, ctx, &status);
+		progress_stop(progress);
+		gpuemu_close(ctx);
+		if (report && (!r->json || strcmp(r->json, "-"))) {
+			report_text(stdout, report);
+			fflush(stdout);
+		}
+		if (report)
+			json_object_array_add(reports, report);
+		if (status)
+			result = cli_failed(verb, "%s: %s", w->ops->name, w->err.text);
+	}
+	return result;
+}
+
+static int run(const struct verb *verb, int argc, char **argv)
+{
+	struct request *r = malloc(sizeof(*r));
+	struct json_object *reports;
+	struct err err;
+	int result;
+
+	if (!r)
+		return cli_failed(verb, "no memory");
+	result = parse(r, verb, argc, argv);
+	if (result) {
+		free(r);
+		return result < 0 ? CLI_DONE : result;
+	}
+	reports = json_object_new_array();
+	result = run_all(r, verb, reports);
+	/* One workload is one object, several are an array, in order. */
+	if (r->json && json_object_array_length(reports) &&
+	    output_json(r->count == 1 ? json_object_array_get_idx(reports, 0) : reports,
+			r->json, &err))
+		result = cli_failed(verb, "%s", err.text);
+	json_object_put(reports);
+	free(r);
+	return result;
+}
+
+static void more(FILE *out)
+{
+	const struct workload_row *row;
+
+	fprintf(out, "\nWorkloads, and their options with what they are if not given:\n");
+	for (unsigned int n = 0; (row = workload_row(n)); n++) {
+		const struct workload_ops *ops = row->ops;
+
+		fprintf(out, "  %-10s %s\n", ops->name, ops->help);
+		for (unsigned int i = 0; i < WORKLOAD_OPTIONS && ops->options[i].key; i++)
+			fprintf(out, "      %s=%llu  %s\n", ops->options[i].key,
+				(unsigned long long)ops->options[i].def, ops->options[i].doc);
+	}
+	fprintf(out, "\nexample: gpuemu run vecadd n=1M gather pages=4K --vram 8M\n");
+}
+
+static const struct cli_option options[] = {
+	{ "json", "FILE", "write the report as JSON; - is stdout, without the text", OPT_JSON },
+	{ NULL }
+};
+
+const struct verb verb_run = {
+	.name = "run",
+	.usage = "WORKLOAD [KEY=VALUE]... [WORKLOAD ...] [OPTION]...",
+	.help = "run workloads on the GPU, verify every result, report",
+	.options = options,
+	.shared = target_options,
+	.more = more,
+	.run = run,
+};

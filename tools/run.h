@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* One run of one workload on an open GPU; for the tests as well as the verb. */
+#ifndef GPUEMU_TOOLS_RUN_H
+#define GPUEMU_TOOLS_RUN_H
+
+#include <json-c/json.h>
+
+#include "target.h"
+#include "workload.h"
+
+/*
+ * Loads, sets up, runs, verifies. *status: 0 verified, else -errno with w->err
+ * set. Returns the report (the caller's) also when it failed; NULL when there
+ * is nothing to report from.
+ */
+struct json_object *run_workload(struct workload *w, const struct workload_row *row,
+				 const struct target *target,
+				 struct gpuemu_ctx *ctx, int *status);
+
+#endif

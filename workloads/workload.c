@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What all workloads share: the table, their options, and the life of a run.
+ * Not a workload itself; called by the tool and the tests.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "workload.h"
+
+#define X(name)								\
+	extern const struct workload_ops workload_##name;		\
+	extern const char gpuemu_ptx_##name[], gpuemu_ptx_##name##_end[];
+#include "workloads.def"
+#undef X
+
+static const struct workload_row rows[] = {
+#define X(name) { &workload_##name, gpuemu_ptx_##name, gpuemu_ptx_##name##_end },
+#include "workloads.def"
+#undef X
+};
+
+const struct workload_row *workload_row(unsigned int n)
+{
+	return n < ARRAY_SIZE(rows) ? &rows[n] : NULL;
+}
+
+const struct workload_row *workload_find(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (!strcmp(rows[i].ops->name, name))
+			return &rows[i];
+	return NULL;
+}
+
+int number_parse(const char *text, uint64_t *value)
+{
+	unsigned int shift = 0;
+	uint64_t n;
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return -EINVAL;
+	errno = 0;
+	n = strtoull(text, &end, 0);
+	if (errno)
+		return -ERANGE;
+	switch (*end) {
+	case 'k': case 'K':
+		shift = 10;
+		break;
+	case 'm': case 'M':
+		shift = 20;
+		break;
+	case 'g': case 'G':
+		shift = 30;
+		break;
+	}
+	if (end[shift > 0])
+		return -EINVAL;
+	if (n > UINT64_MAX >> shift)
+		return -ERANGE;
+	*value = n << shift;
+	return 0;
+}
+
+void workload_init(struct workload *w, const struct workload_ops *ops,
+		   uint64_t seed)
+{
+	memset(w, 0, sizeof(*w));
+	w->ops = ops;
+	w->seed = seed;
+	for (unsigned int i = 0; i < WORKLOAD_OPTIONS && ops->options[i].key; i++)
+		w->option[i] = ops->options[i].def;
+}
+
+/* "n, block" */
+static void option_keys(const struct workload_ops *ops, char *text, size_t size)
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (unsigned int i = 0; i < WORKLOAD_OPTIONS && ops->options[i].key; i++) {
+		int n = snprintf(text + used, size - used, "%s%s",
+				 i ? ", " : "", ops->options[i].key);
+
+		if (n < 0 || (size_t)n >= size - used)
+			return;
+		used += (size_t)n;
+	}
+}
+
+int workload_set(struct workload *w, const char *setting, struct err *err)
+{
+	const char *equals = strchr(setting, '=');
+	size_t length = equals ? (size_t)(equals - setting) : 0;
+	uint64_t value;
+	char keys[256];
+
+	if (!length)
+		return err_set(err, -EINVAL, "'%s' is not key=value", setting);
+	for (unsigned int i = 0; i < WORKLOAD_OPTIONS; i++) {
+		const struct workload_option *o = &w->ops->options[i];
+		int ret;
+
+		if (!o->key)
+			break;
+		if (strlen(o->key) != length || strncmp(o->key, setting, length))
+			continue;
+		ret = number_parse(equals + 1, &value);
+		if (ret == -EINVAL)
+			return err_set(err, ret, "%s: '%s' is not a number (as 4096, 64K, 1M)",
+				       o->key, equals + 1);
+		if (ret || value < o->min || value > o->max)
+			return err_set(err, -ERANGE, "%s: %s is outside %" PRIu64 " to %" PRIu64,
+				       o->key, equals + 1, o->min, o->max);
+		w->option[i] = value;
+		return 0;
+	}
+	option_keys(w->ops, keys, sizeof(keys));
+	return err_set(err, -ENOENT, "%s has no option '%.*s'; it has: %s",
+		       w->ops->name, (int)length, setting, keys);
+}
+
+int workload_failed(struct workload *w, int code, const char *what)
+{
+	const char *reason = gpuemu_last_error(w->ctx);
+
+	if (reason && *reason)
+		return err_set(&w->err, code, "%s: %s", what, reason);
+	return err_set(&w->err, code, "%s: %s", what, gpuemu_strerror(code));
+}
+
+int workload_begin(struct workload *w, const struct workload_row *row,
+		   struct gpuemu_ctx *ctx)
+{
+	char name[64];
+	int ret;
+
+	w->ctx = ctx;
+	w->state = calloc(1, w->ops->state_bytes);
+	if (!w->state)
+		return err_set(&w->err, -ENOMEM, "no memory");
+	snprintf(name, sizeof(name), "%s.ptx", w->ops->name);
+	ret = gpuemu_module_load_data(ctx, &w->module, row->ptx,
+				      (size_t)(row->ptx_end - row->ptx), name);
+	if (ret)
+		workload_failed(w, ret, "loading the PTX");
+	else
+		ret = w->ops->setup(w);
+	if (ret)
+		workload_end(w);
+	return ret;
+}
+
+void workload_end(struct workload *w)
+{
+	free(w->state);
+	w->state = NULL;
+	w->module = NULL;
+	w->ctx = NULL;
+}
+
+int workload_alloc(struct workload *w, void **ptr, size_t bytes,
+		   const char *what)
+{
+	char text[96];
+	int ret;
+
+	if (w->nbuffers == WORKLOAD_BUFFERS)
+		return err_set(&w->err, -EINVAL, "%s has more than %d buffers",
+			       w->ops->name, WORKLOAD_BUFFERS);
+	ret = gpuemu_mem_alloc_managed(w->ctx, ptr, bytes);
+	if (!ret) {
+		w->buffers[w->nbuffers++] = (struct workload_buffer){ *ptr, bytes };
+		w->footprint += bytes;
+		return 0;
+	}
+	snprintf(text, sizeof(text), "allocating %s (%zu bytes)", what, bytes);
+	return workload_failed(w, ret, text);
+}
+
+int workload_launch(struct workload *w, const char *kernel, uint32_t ctas,
+		    uint32_t threads, const struct gpuemu_arg *args,
+		    unsigned int nargs)
+{
+	struct gpuemu_dim3 grid = { ctas, 1, 1 }, block = { threads, 1, 1 };
+	struct gpuemu_function *function;
+	int ret;
+
+	ret = gpuemu_module_get_function(w->module, &function, kernel);
+	if (ret)
+		return workload_failed(w, ret, "looking up the kernel");
+	ret = gpuemu_launch(function, grid, block, 0, NULL, args, nargs);
+	if (ret)
+		return workload_failed(w, ret, "launching");
+	return 0;
+}
+
+int workload_synchronize(struct workload *w)
+{
+	int ret = gpuemu_synchronize(w->ctx);
+
+	return ret ? workload_failed(w, ret, "running") : 0;
+}
