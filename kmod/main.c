@@ -4,6 +4,7 @@
  * and replaced by the default; only memory that is not there fails the load.
  */
 #include <linux/log2.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <uapi/linux/gpuemu.h>
 
@@ -78,6 +79,13 @@ static int __init gpuemu_init(void)
 	BUILD_BUG_ON(PAGE_SIZE != GPUEMU_PAGE_SIZE);
 
 	check_params();
+	/* It would take what programs need, and bring the OOM killer on them. */
+	if (((u64)vram_mb + pt_mb) << (20 - PAGE_SHIFT) >
+	    totalram_pages() / 4 * 3) {
+		pr_err("vram_mb=%u and pt_mb=%u are more than three quarters of the memory; try smaller values\n",
+		       vram_mb, pt_mb);
+		return -ENOMEM;
+	}
 	ret = gpuemu_vram_init(&dev->vram, pages_of(vram_mb));
 	if (ret) {
 		pr_err("no memory for vram_mb=%u; try a smaller value\n",

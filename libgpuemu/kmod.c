@@ -370,7 +370,7 @@ static int open_device(const char *device, int *fd, struct err *err)
 	case ENOENT:
 	case ENXIO:
 	case ENODEV:
-		return err_set(err, -ENOENT, "no device %s: load the module (modprobe gpuemu)",
+		return err_set(err, -ENOENT, "no device %s: load the module (insmod gpuemu.ko)",
 			       device);
 	case EACCES:
 	case EPERM:

@@ -170,7 +170,7 @@ static int open_device(struct kmod *k, const char *path, struct err *err)
 	case ENOENT:
 	case ENXIO:
 	case ENODEV:
-		return err_set(err, -ENOENT, "no device %s: load the module (modprobe gpuemu)",
+		return err_set(err, -ENOENT, "no device %s: load the module (insmod gpuemu.ko)",
 			       path);
 	case EACCES:
 	case EPERM:
