@@ -41,7 +41,8 @@ static void take(struct json_object *to, struct json_object *from, const char *k
 
 struct json_object *report_json(const struct report_facts *f, struct err *err)
 {
-	static const char *const rest[] = { "kernels", "totals", "memory", "paging" };
+	static const char *const rest[] = { "kernels", "totals", "memory", "paging",
+					   "trace" };
 	struct json_object *statistics = NULL, *report, *totals;
 
 	if (f->statistics) {

@@ -18,11 +18,14 @@
 
 #define RUNS_MAX	64
 
-enum { OPT_JSON = CLI_OWN };
+enum { OPT_JSON = CLI_OWN, OPT_TRACE };
+
+#define TRACE_SPANS	"16384"		/* the most that gpu.trace takes */
 
 struct request {
 	struct target target;
 	const char *json;		/* NULL: text alone */
+	const char *trace;		/* NULL: none */
 	unsigned int count;
 	const struct workload_row *rows[RUNS_MAX];
 	struct workload workloads[RUNS_MAX];
@@ -87,12 +90,19 @@ static int parse(struct request *r, const struct verb *verb, int argc, char **ar
 			return CLI_MISUSED;
 		if (c == OPT_JSON)
 			r->json = optarg;
+		else if (c == OPT_TRACE)
+			r->trace = optarg;
 		else if (target_option(&r->target, c, optarg, &err))
 			return cli_misused(verb, "%s", err.text);
 	}
 	if (target_check(&r->target, &err))
 		return cli_misused(verb, "%s", err.text);
-	return parse_operands(r, argc - optind, argv + optind, verb);
+	if (r->trace && target_set(&r->target, "gpu.trace", TRACE_SPANS, &err))
+		return cli_misused(verb, "--trace: %s", err.text);
+	c = parse_operands(r, argc - optind, argv + optind, verb);
+	if (!c && r->trace && r->count > 1)
+		return cli_misused(verb, "--trace takes one workload, here are %u", r->count);
+	return c;
 }
 
 struct json_object *run_workload(struct workload *w, const struct workload_row *row,
@@ -167,6 +177,25 @@ static int run_all(struct request *r, const struct verb *verb,
 	return result;
 }
 
+/* The timeline goes to its own file; the report is the same with and without. */
+static int write_trace(const struct request *r, struct json_object *report, struct err *err)
+{
+	struct json_object *trace = json_object_get(output_at(report, "trace"));
+	uint64_t dropped;
+	int ret;
+
+	if (!trace)
+		return err_set(err, -EPROTO, "--trace: the library's statistics have no timeline");
+	json_object_object_del(report, "trace");
+	dropped = json_object_get_uint64(output_at(trace, "dropped"));
+	if (dropped)
+		fprintf(stderr, "gpuemu run: --trace: the last %llu of the kernels and batches are left out\n",
+			(unsigned long long)dropped);
+	ret = output_json(trace, r->trace, err);
+	json_object_put(trace);
+	return ret;
+}
+
 static int run(const struct verb *verb, int argc, char **argv)
 {
 	struct request *r = malloc(sizeof(*r));
@@ -183,6 +212,9 @@ static int run(const struct verb *verb, int argc, char **argv)
 	}
 	reports = json_object_new_array();
 	result = run_all(r, verb, reports);
+	if (r->trace && json_object_array_length(reports) &&
+	    write_trace(r, json_object_array_get_idx(reports, 0), &err))
+		result = cli_failed(verb, "%s", err.text);
 	/* One workload is one object, several are an array, in order. */
 	if (r->json && json_object_array_length(reports) &&
 	    output_json(r->count == 1 ? json_object_array_get_idx(reports, 0) : reports,
@@ -210,6 +242,7 @@ static void more(FILE *out)
 }
 
 static const struct cli_option options[] = {
+	{ "trace", "FILE", "write when kernels and fault batches ran, for ui.perfetto.dev", OPT_TRACE },
 	{ "json", "FILE", "write the report as JSON; - is stdout, without the text", OPT_JSON },
 	{ NULL }
 };

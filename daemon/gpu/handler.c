@@ -51,7 +51,9 @@ static int serve(struct machine *m, const struct ptx_kernel *kernel, uint64_t no
 {
 	struct handler *h = &m->handler;
 	struct paging *paging = m->session->paging;
-	uint64_t moved = paging_stats(paging)->h2d_bytes;
+	const struct paging_stats *stats = paging_stats(paging);
+	uint64_t moved = stats->h2d_bytes, evicted = stats->evicted_pages;
+	uint64_t faults = stats->far_faults;
 	unsigned int n = gmmu_take(m->gmmu, h->batch, (unsigned int)m->spec.batch);
 	struct paging_outcome outcome;
 	int ret;
@@ -66,10 +68,16 @@ static int serve(struct machine *m, const struct ptx_kernel *kernel, uint64_t no
 		m->poll_status = ret;
 	h->busy = true;
 	h->until = now + cycles_of(&m->spec, outcome.service_ns);
+	timeline_add(&m->session->timeline, &(struct timeline_span){
+		.begin = now, .end = h->until, .kernel = TIMELINE_BATCH,
+		.faults = stats->far_faults - faults,
+		.h2d_pages = (stats->h2d_bytes - moved) / PAGE_BYTES,
+		.d2h_pages = stats->evicted_pages - evicted,
+	});
 	if (outcome.unmanaged)
 		return machine_blame(m, kernel, outcome.unmanaged_addr, -EFAULT,
 				     fault_addr, err);
-	if (!outcome.stuck || paging_stats(paging)->h2d_bytes != moved)
+	if (!outcome.stuck || stats->h2d_bytes != moved)
 		h->futile = 0;
 	else if (++h->futile >= HANDLER_PATIENCE)
 		return machine_blame(m, kernel, outcome.stuck_addr, outcome.stuck_status,

@@ -10,6 +10,7 @@
 #include "gmmu/gmmu.h"
 #include "gpu/flight.h"
 #include "gpu/gpu.h"
+#include "gpu/timeline.h"
 #include "mem/mem.h"
 #include "paging/paging.h"
 #include "sm/sm.h"
@@ -99,6 +100,7 @@ struct gpu_session {
 	struct kernel_stats *kernels;
 	size_t nkernels, kernel_room;
 	uint64_t shared_accesses, shared_conflict_cycles;
+	struct timeline timeline;
 };
 
 /* Nanoseconds in core cycles, rounded up. */

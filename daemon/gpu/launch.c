@@ -287,6 +287,9 @@ static int run_grid(struct run *r, const struct sm_kernel *kernel)
 		return ret;
 	}
 	collect(r, stats, sm_kernel_ctas(kernel), start, s->now);
+	timeline_add(&s->timeline, &(struct timeline_span){
+		.begin = start, .end = s->now, .kernel = s->nkernels,
+	});
 	s->nkernels++;
 	return 0;
 }

@@ -27,6 +27,10 @@ int gpu_session_create(struct gpu *gpu, uint32_t va_space,
 	ret = machine_create(s, spec, &s->machine, err);
 	if (!ret)
 		ret = paging_create(gpu->pool, va_space, spec, &s->paging, err);
+	if (!ret && timeline_reset(&s->timeline, spec->trace_spans)) {
+		paging_destroy(s->paging);
+		ret = err_set(err, -ENOMEM, "gpu.trace: no memory for the timeline");
+	}
 	if (ret) {
 		machine_destroy(s->machine);
 		free(s);
@@ -63,6 +67,7 @@ void gpu_session_destroy(struct gpu_session *s)
 	if (s->paging)
 		paging_destroy(s->paging);
 	machine_destroy(s->machine);
+	timeline_reset(&s->timeline, 0);
 	free(s->kernels);
 	free(s);
 }
@@ -96,7 +101,8 @@ int gpu_session_configure(struct gpu_session *s, const struct gpu_spec *spec,
 	s->nkernels = 0;
 	s->shared_accesses = 0;
 	s->shared_conflict_cycles = 0;
-	return 0;
+	return timeline_reset(&s->timeline, spec->trace_spans) ?
+		err_set(err, -ENOMEM, "gpu.trace: no memory for the timeline") : 0;
 }
 
 static struct module **module_link(struct gpu_session *s, uint32_t id)

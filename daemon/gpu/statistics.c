@@ -118,6 +118,8 @@ char *gpu_session_statistics(struct gpu_session *s)
 	json_object_object_add(o, "memory", memory_json(s));
 	if (s->machine->spec.paging && s->paging)
 		json_object_object_add(o, "paging", paging_json(s));
+	if (s->timeline.room)
+		json_object_object_add(o, "trace", timeline_json(s));
 	text = strdup(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN));
 	json_object_put(o);
 	return text;

@@ -159,4 +159,16 @@ tap_check 'one report is an object' sh -c "head -c 1 $work/one.json | grep -q '{
 tap_check 'several are an array' sh -c "head -c 1 $work/two.json | grep -q '\\['"
 tap_check 'in order' sh -c "sed -n 's/.*\"name\": *\"\\(stride\\|vecadd\\)\".*/\\1/p' $work/two.json | uniq | tr '\\n' ' ' | grep -qx 'stride vecadd '"
 tap_check 'the text is there too' grep -q 'vecadd n=64 block=256: verified' $work/one.txt
+
+# The timeline: as many batches as the report counts, one span a kernel, no span
+# that ends before it begins; and the report is the one without --trace.
+refused 2 '--trace takes one workload' run vecadd stride --trace $work/trace.json
+$gpuemu run reduce --backend sim --json $work/plain.json >/dev/null 2>&1
+$gpuemu run reduce --backend sim --json $work/traced.json --trace $work/trace.json >/dev/null 2>&1
+spans() { grep -o "\"name\": *\"$1\"" $work/trace.json | wc -l; }
+batches=$(sed -n 's/.*"batches": *\([0-9]*\).*/\1/p' $work/plain.json | head -n 1)
+tap_check 'trace: every batch' test "$(spans 'fault batch')" -eq "${batches:-0}"
+tap_check 'trace: every kernel' test "$(spans 'reduce')$(spans 'reduce_final')" = 11
+tap_check 'trace: durations' sh -c "grep -q '\"dur\": *[0-9.]' $work/trace.json && ! grep -q '\"dur\": *-' $work/trace.json"
+tap_check 'trace: the report stays the same' sh -c "grep -v host_seconds $work/plain.json >$work/a; grep -v host_seconds $work/traced.json | cmp - $work/a"
 tap_done
