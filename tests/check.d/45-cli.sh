@@ -160,6 +160,12 @@ tap_check 'several are an array' sh -c "head -c 1 $work/two.json | grep -q '\\['
 tap_check 'in order' sh -c "sed -n 's/.*\"name\": *\"\\(stride\\|vecadd\\)\".*/\\1/p' $work/two.json | uniq | tr '\\n' ' ' | grep -qx 'stride vecadd '"
 tap_check 'the text is there too' grep -q 'vecadd n=64 block=256: verified' $work/one.txt
 
+# 64 faults at once and 16 frames: most wait for a later batch, and their wait counts.
+$gpuemu bench fault --count 256 --batch 64 --vram 64K --backend sim --json >$work/wait.json 2>&1
+figure() { sed -n "/far_fault_ns/,/}/s/.*\"$1\": *\([0-9]*\).*/\1/p" $work/wait.json | head -n 1; }
+tap_check 'bench: every fault is served' test "$(figure count)" = 256
+tap_check 'bench: a fault that waits for a frame takes longer' sh -c "test $(figure max) -gt $(figure p50)"
+
 # The timeline: as many batches as the report counts, one span a kernel, no span
 # that ends before it begins; and the report is the one without --trace.
 refused 2 '--trace takes one workload' run vecadd stride --trace $work/trace.json
