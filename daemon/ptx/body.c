@@ -33,13 +33,15 @@ static int close_scope(struct parser *p)
 		struct fixup *fixup = &p->fixups[i];
 		struct symbol *sym = map_get(&scope->names, fixup->name, fixup->len);
 
-		if (sym && sym->kind == SYM_LABEL) {
+		if (sym && sym->kind == SYM_LABEL && fixup->insn != PTX_NO_REG) {
 			p->kernel->insns[fixup->insn].target = sym->index;
+		} else if (sym && sym->kind == SYM_LABEL) {
+			p->function->tables[fixup->table].targets[fixup->entry] = sym->index;
 		} else if (p->nscopes > 2) {
 			p->fixups[kept++] = *fixup;
 		} else {
 			p->stmt = fixup->stmt;
-			p->stmt_line = p->kernel->insns[fixup->insn].line;
+			p->stmt_line = fixup->line;
 			return bad(p, "there is no label '%.*s'", (int)MIN(fixup->len, 80u),
 				   fixup->name);
 		}
@@ -76,9 +78,12 @@ static int directive(struct parser *p)
 	if (is_dot(p, "global"))
 		return parse_variable(p, PTX_SPACE_GLOBAL, linkage);
 	if (is_dot(p, "param"))
-		return unsupported(p, "parameters of a call");
-	if (is_dot(p, "branchtargets") || is_dot(p, "calltargets") || is_dot(p, "callprototype"))
-		return unsupported(p, "indirect branches and calls");
+		return parse_call_variable(p);
+	if (is_dot(p, "branchtargets"))
+		return parse_table(p);
+	/* Of indirect calls, which are refused where they are made. */
+	if (is_dot(p, "calltargets") || is_dot(p, "callprototype"))
+		return skip_statement(p);
 	return unsupported(p, "unknown directive");
 }
 
@@ -96,6 +101,7 @@ static int label_or_insn(struct parser *p)
 	if (!sym)
 		return no_memory(p);
 	sym->index = p->kernel->ninsns;
+	p->last_label = sym;
 	next(p);
 	next(p);
 	return add_symbol(p, sym);
@@ -107,7 +113,8 @@ static int statement(struct parser *p)
 	p->stmt_line = p->tok.line;
 	switch (p->tok.kind) {
 	case TOK_END:
-		return bad(p, "'}' is missing at the end of kernel '%s'", p->kernel->name);
+		return bad(p, "'}' is missing at the end of %s '%s'",
+			   p->function->entry ? "kernel" : "function", p->kernel->name);
 	case TOK_DOT:
 		return directive(p);
 	case TOK_IDENT:
@@ -131,38 +138,30 @@ static int statement(struct parser *p)
 }
 
 /* Whether control can run past the last instruction, or a branch leads there. */
-static bool falls_off(const struct ptx_kernel *kernel)
+static bool falls_off(const struct function *f)
 {
+	const struct ptx_kernel *body = &f->body;
 	const struct ptx_insn *last;
-	uint32_t i;
+	uint32_t i, j;
 
-	if (!kernel->ninsns)
+	if (!body->ninsns)
 		return true;
-	last = &kernel->insns[kernel->ninsns - 1];
+	last = &body->insns[body->ninsns - 1];
 	if (last->guard != PTX_NO_REG ||
 	    (last->opcode != PTX_OP_ret && last->opcode != PTX_OP_exit &&
 	     last->opcode != PTX_OP_trap && last->opcode != PTX_OP_bra))
 		return true;
-	for (i = 0; i < kernel->ninsns; i++) {
-		if (kernel->insns[i].opcode == PTX_OP_bra &&
-		    kernel->insns[i].target == kernel->ninsns)
+	for (i = 0; i < body->ninsns; i++) {
+		if (body->insns[i].opcode == PTX_OP_bra && body->insns[i].target == body->ninsns)
 			return true;
 	}
+	for (i = 0; i < f->ntables; i++) {
+		for (j = 0; j < f->tables[i].count; j++) {
+			if (f->tables[i].targets[j] == body->ninsns)
+				return true;
+		}
+	}
 	return false;
-}
-
-/* The dynamic shared memory begins where the static variables end. */
-static void place_dynamic(struct parser *p)
-{
-	struct ptx_kernel *kernel = p->kernel;
-	uint32_t align = MAX(p->dynamic_align, 1u), i;
-
-	if (!p->dynamic_align)
-		return;
-	kernel->shared_bytes = (kernel->shared_bytes + align - 1) & ~(align - 1);
-	for (i = 0; i < p->ndynamics; i++)
-		kernel->insns[p->dynamics[i].insn].src[p->dynamics[i].operand].value +=
-			kernel->shared_bytes;
 }
 
 int parse_body(struct parser *p)
@@ -180,7 +179,7 @@ int parse_body(struct parser *p)
 	p->in_body = false;
 	if (ret)
 		return ret;
-	if (falls_off(p->kernel)) {
+	if (falls_off(p->function)) {
 		ret = new_insn(p, &insn);
 		if (ret)
 			return ret;
@@ -188,6 +187,5 @@ int parse_body(struct parser *p)
 		insn->cls = PTX_CLASS_EXIT;
 		insn->line = line;
 	}
-	place_dynamic(p);
 	return 0;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Declarations: registers, parameters and variables, and where they are laid
- * out (PTX ISA, "State Spaces, Types, and Variables"). Called by the parser.
+ * What declarations are made of: types, alignments, dimensions; and the
+ * declarations of registers (PTX ISA, "State Spaces, Types, and Variables").
+ * Called by the parser.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@ static const struct {
 	[PTX_BF16] = { "bf16", 2 }, [PTX_BF16X2] = { "bf16x2", 4 },
 	[PTX_F32] = { "f32", 4 }, [PTX_F64] = { "f64", 8 },
 	[PTX_PRED] = { "pred", 0 },
+	[PTX_U16X2] = { "u16x2", 4 }, [PTX_S16X2] = { "s16x2", 4 },
 };
 
 unsigned int ptx_type_bytes(enum ptx_type t)
@@ -43,8 +45,8 @@ bool parse_type(const struct token *tok, enum ptx_type *type)
 	return false;
 }
 
-/* .align N at the current token; 0 stays what it was. */
-static int parse_align(struct parser *p, uint32_t *align)
+/* .align N at the current token; without one *align stays what it was. */
+int parse_align(struct parser *p, uint32_t *align)
 {
 	if (!is_dot(p, "align"))
 		return 0;
@@ -57,7 +59,7 @@ static int parse_align(struct parser *p, uint32_t *align)
 	return 0;
 }
 
-static int parse_element_type(struct parser *p, enum ptx_type *type)
+int parse_element_type(struct parser *p, enum ptx_type *type)
 {
 	if (p->tok.kind != TOK_DOT || !parse_type(&p->tok, type)) {
 		if (p->tok.kind == TOK_DOT)
@@ -112,22 +114,29 @@ int parse_reg(struct parser *p)
 	return expect(p, ';');
 }
 
-/* A register gets its number when the text first uses it. */
-static uint32_t number_register(struct parser *p, struct symbol *sym, int *ret)
+uint32_t new_register(struct parser *p, struct ptx_kernel *body, uint32_t *cap,
+		      const char *name, enum ptx_type type, int *ret)
 {
-	struct ptx_kernel *kernel = p->kernel;
+	if (array_grow(&body->regs, body->nregs, cap, sizeof(*body->regs))) {
+		*ret = no_memory(p);
+		return PTX_NO_REG;
+	}
+	body->regs[body->nregs] = (struct ptx_reg){ .name = name, .type = type };
+	return body->nregs++;
+}
+
+uint32_t number_register(struct parser *p, struct symbol *sym, int *ret)
+{
 	char *name;
 
 	if (sym->index != PTX_NO_REG)
 		return sym->index;
 	name = pool_strndup(&p->module->pool, sym->name, sym->name_len);
-	if (!name || array_grow(&kernel->regs, kernel->nregs, &p->regs_cap,
-				sizeof(*kernel->regs))) {
+	if (!name) {
 		*ret = no_memory(p);
 		return PTX_NO_REG;
 	}
-	kernel->regs[kernel->nregs] = (struct ptx_reg){ name, sym->type };
-	sym->index = kernel->nregs++;
+	sym->index = new_register(p, p->kernel, &p->regs_cap, name, sym->type, ret);
 	return sym->index;
 }
 
@@ -193,332 +202,27 @@ uint32_t find_register(struct parser *p, const char *name, uint32_t len, int *re
 	return number_register(p, sym, ret);
 }
 
-/* [N][M] after a name: the product; an empty [] is `open`. */
-static int parse_dimensions(struct parser *p, uint64_t *count, bool *is_array, bool *open)
+int parse_dimensions(struct parser *p, struct dims *dims)
 {
-	*count = 1;
-	*is_array = *open = false;
+	*dims = (struct dims){ .count = 1 };
 	while (accept(p, '[')) {
-		*is_array = true;
+		if (dims->n == MAX_DIMS)
+			return unsupported(p, "arrays of more than %d dimensions", MAX_DIMS);
 		if (accept(p, ']')) {
-			*open = true;
+			if (dims->n++)
+				return bad(p, "only the first dimension may be left out");
+			dims->open = true;
 			continue;
 		}
 		if (p->tok.kind != TOK_INT)
 			return bad(p, "a number of elements is expected");
-		if (p->tok.bits > (1u << 30) || *count > (1u << 30))
+		if (p->tok.bits > (1u << 30) || dims->count * p->tok.bits > (1u << 30))
 			return bad(p, "an array of this size cannot be");
-		*count *= p->tok.bits;
-		if (*count > (1u << 30))
-			return bad(p, "an array of this size cannot be");
+		dims->size[dims->n++] = p->tok.bits;
+		dims->count *= p->tok.bits;
 		next(p);
 		if (!accept(p, ']'))
 			return expect(p, ']');
 	}
 	return 0;
-}
-
-/* .ptr .global .align 4: what a pointer parameter points at; nothing follows from it. */
-static int skip_pointer_attributes(struct parser *p)
-{
-	uint32_t align;
-	int ret = 0;
-
-	if (!is_dot(p, "ptr"))
-		return 0;
-	next(p);
-	while (!ret && p->tok.kind == TOK_DOT) {
-		if (is_dot(p, "align"))
-			ret = parse_align(p, &align);
-		else
-			next(p);
-	}
-	return ret;
-}
-
-static int parse_param(struct parser *p, struct ptx_kernel *kernel)
-{
-	struct ptx_param param = { 0 };
-	enum ptx_type type;
-	struct symbol *sym;
-	bool is_array, open;
-	uint64_t count, offset;
-	uint32_t align = 0;
-	int ret;
-
-	if (!is_dot(p, "param"))
-		return bad(p, ".param is expected");
-	next(p);
-	ret = parse_align(p, &align);
-	if (!ret)
-		ret = parse_element_type(p, &type);
-	if (!ret)
-		ret = skip_pointer_attributes(p);
-	if (!ret)
-		ret = parse_align(p, &align);
-	if (ret)
-		return ret;
-	if (!ptx_type_bytes(type))
-		return bad(p, "a parameter cannot be a predicate");
-	if (p->tok.kind != TOK_IDENT)
-		return bad(p, "a parameter's name is expected");
-	sym = new_symbol(p, SYM_VAR, &p->tok);
-	if (!sym)
-		return no_memory(p);
-	next(p);
-	ret = parse_dimensions(p, &count, &is_array, &open);
-	if (ret)
-		return ret;
-	if (open)
-		return bad(p, "a parameter's size is missing");
-	align = MAX(align, ptx_type_bytes(type));
-	offset = (kernel->param_bytes + align - 1) & ~(uint64_t)(align - 1);
-	if (offset + count * ptx_type_bytes(type) > PTX_MAX_PARAM)
-		return bad(p, "parameters take more than %u bytes", PTX_MAX_PARAM);
-	param.type = type;
-	param.offset = offset;
-	param.bytes = count * ptx_type_bytes(type);
-	param.align = align;
-	sym->type = type;
-	sym->space = PTX_SPACE_PARAM;
-	sym->offset = offset;
-	sym->bytes = param.bytes;
-	kernel->param_bytes = offset + param.bytes;
-	if (array_grow(&kernel->params, kernel->nparams, &p->params_cap, sizeof(*kernel->params)))
-		return no_memory(p);
-	kernel->params[kernel->nparams++] = param;
-	return add_symbol(p, sym);
-}
-
-int parse_params(struct parser *p, struct ptx_kernel *kernel)
-{
-	int ret;
-
-	next(p);
-	if (accept(p, ')'))
-		return 0;
-	do {
-		p->stmt = p->tok.kind == TOK_DOT ? p->tok.text - 1 : p->tok.text;
-		p->stmt_line = p->tok.line;
-		ret = parse_param(p, kernel);
-		if (ret)
-			return ret;
-	} while (accept(p, ','));
-	return expect(p, ')');
-}
-
-/* One number of an initialiser, in the element's type. */
-static int initialiser_value(struct parser *p, enum ptx_type type, uint64_t *bits)
-{
-	bool negative = accept(p, '-');
-	double d;
-	float f;
-
-	switch (p->tok.kind) {
-	case TOK_INT:
-		*bits = negative ? -p->tok.bits : p->tok.bits;
-		break;
-	case TOK_F32:
-		*bits = p->tok.bits ^ (negative ? 0x80000000u : 0);
-		if (type == PTX_F64) {
-			memcpy(&f, bits, sizeof(f));
-			d = f;
-			memcpy(bits, &d, sizeof(d));
-		}
-		break;
-	case TOK_F64:
-		*bits = p->tok.bits ^ (negative ? 1ull << 63 : 0);
-		if (type == PTX_F32) {
-			memcpy(&d, bits, sizeof(d));
-			f = d;
-			*bits = 0;
-			memcpy(bits, &f, sizeof(f));
-		}
-		break;
-	default:
-		return unsupported(p, "initialisers are numbers");
-	}
-	next(p);
-	return 0;
-}
-
-/*
- * = 1 or = { 1, 2, {3} } into `dst`, which has room for `count` elements and
- * holds zeros. Inner braces fill on; they only say how the text is grouped.
- */
-static int parse_initialiser(struct parser *p, enum ptx_type type, uint8_t *dst, uint64_t count)
-{
-	unsigned int bytes = ptx_type_bytes(type);
-	uint32_t depth = 0;
-	uint64_t n = 0, bits;
-	int ret;
-
-	do {
-		if (accept(p, '{')) {
-			depth++;
-			continue;
-		}
-		if (depth && accept(p, '}')) {
-			depth--;
-			continue;
-		}
-		if (depth && accept(p, ','))
-			continue;
-		ret = initialiser_value(p, type, &bits);
-		if (ret)
-			return ret;
-		if (n == count)
-			return bad(p, "more values than elements");
-		memcpy(dst + n++ * bytes, &bits, bytes);
-	} while (depth);
-	return 0;
-}
-
-static int place(struct parser *p, uint64_t *total, struct symbol *sym, uint64_t limit,
-		 const char *what)
-{
-	uint64_t offset = (*total + sym->align - 1) & ~(uint64_t)(sym->align - 1);
-
-	if (offset + sym->bytes > limit)
-		return bad(p, "%s variables take more than %llu bytes", what,
-			   (unsigned long long)limit);
-	sym->offset = offset;
-	*total = offset + sym->bytes;
-	return 0;
-}
-
-static int place_shared(struct parser *p, struct symbol *sym)
-{
-	uint64_t total = p->kernel->shared_bytes;
-	int ret = place(p, &total, sym, PTX_MAX_SHARED, ".shared");
-
-	p->kernel->shared_bytes = total;
-	return ret;
-}
-
-static int place_const(struct parser *p, struct symbol *sym)
-{
-	struct ptx_module *module = p->module;
-	uint64_t total = module->const_bytes;
-	int ret = place(p, &total, sym, PTX_MAX_CONST, ".const");
-
-	if (ret)
-		return ret;
-	if (!module->const_data)
-		module->const_data = pool_alloc(&module->pool, PTX_MAX_CONST);
-	if (!module->const_data)
-		return no_memory(p);
-	module->const_bytes = total;
-	return 0;
-}
-
-int place_variable(struct parser *p, struct symbol *sym)
-{
-	if (sym->dynamic) {
-		p->dynamic_align = MAX(p->dynamic_align, sym->align);
-		return 0;
-	}
-	if (sym->space == PTX_SPACE_GLOBAL)
-		return unsupported(p, "the module variable '%.*s' is in .global",
-				   (int)MIN(sym->name_len, 80u), sym->name);
-	if (sym->space != PTX_SPACE_SHARED || !sym->module_scope || sym->epoch == p->epoch)
-		return 0;
-	/* A kernel has the shared variables of the module that it uses. */
-	sym->epoch = p->epoch;
-	return place_shared(p, sym);
-}
-
-/* Skips to the , or ; after an initialiser nobody reads. */
-static void skip_initialiser(struct parser *p)
-{
-	uint32_t depth = 0;
-
-	while (p->tok.kind != TOK_END && !is_punct(p, ';') && (depth || !is_punct(p, ','))) {
-		if (is_punct(p, '{'))
-			depth++;
-		else if (is_punct(p, '}') && depth)
-			depth--;
-		next(p);
-	}
-}
-
-static int declare(struct parser *p, enum ptx_space space, enum linkage linkage,
-		   enum ptx_type type, uint32_t vec, uint32_t align)
-{
-	struct symbol *sym;
-	bool is_array, open;
-	uint64_t count;
-	int ret;
-
-	if (p->tok.kind != TOK_IDENT)
-		return bad(p, "a variable's name is expected");
-	sym = new_symbol(p, SYM_VAR, &p->tok);
-	if (!sym)
-		return no_memory(p);
-	next(p);
-	if (is_punct(p, '<'))
-		return unsupported(p, "parameterised variable names are not");
-	ret = parse_dimensions(p, &count, &is_array, &open);
-	if (ret)
-		return ret;
-	sym->type = type;
-	sym->space = space;
-	sym->module_scope = !p->kernel;
-	sym->align = MAX(align, ptx_type_bytes(type) * vec);
-	sym->bytes = count * vec * ptx_type_bytes(type);
-	sym->dynamic = space == PTX_SPACE_SHARED && linkage == LINK_EXTERN;
-	if (open && !sym->dynamic && space != PTX_SPACE_GLOBAL)
-		return bad(p, "the array's size is missing");
-	if (space == PTX_SPACE_SHARED && !sym->dynamic && p->kernel)
-		ret = place_shared(p, sym);
-	else if (space == PTX_SPACE_CONST)
-		ret = place_const(p, sym);
-	else if (space == PTX_SPACE_LOCAL) {
-		uint64_t total = p->kernel->local_bytes;
-
-		ret = place(p, &total, sym, PTX_MAX_LOCAL, ".local");
-		p->kernel->local_bytes = total;
-	}
-	if (!ret && accept(p, '=')) {
-		if (space == PTX_SPACE_CONST)
-			ret = parse_initialiser(p, type, p->module->const_data + sym->offset,
-						count * vec);
-		else if (space == PTX_SPACE_GLOBAL)
-			skip_initialiser(p);
-		else
-			ret = bad(p, "a variable of this space cannot be initialised");
-	}
-	return ret ? ret : add_symbol(p, sym);
-}
-
-int parse_variable(struct parser *p, enum ptx_space space, enum linkage linkage)
-{
-	uint32_t align = 0, vec = 1;
-	enum ptx_type type;
-	int ret;
-
-	next(p);
-	if (linkage == LINK_EXTERN && space == PTX_SPACE_CONST)
-		return unsupported(p, "variables of other modules are not");
-	ret = parse_align(p, &align);
-	if (ret)
-		return ret;
-	if (is_dot(p, "v2") || is_dot(p, "v4")) {
-		vec = p->tok.text[1] - '0';
-		next(p);
-	}
-	ret = parse_element_type(p, &type);
-	if (ret)
-		return ret;
-	if (!ptx_type_bytes(type))
-		return bad(p, "a predicate is a register");
-	ret = parse_align(p, &align);
-	if (ret)
-		return ret;
-	do {
-		ret = declare(p, space, linkage, type, vec, align);
-		if (ret)
-			return ret;
-	} while (accept(p, ','));
-	return expect(p, ';');
 }

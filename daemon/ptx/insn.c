@@ -11,7 +11,8 @@
 
 static const struct opcode_row {
 	const char *name, *form;
-	uint32_t types, groups;
+	uint32_t types;
+	uint64_t groups;
 	uint8_t rule;
 } opcodes[PTX_OPCODES] = {
 #define X(name, form, types, groups, rule) { #name, form, types, groups, rule },
@@ -21,7 +22,7 @@ static const struct opcode_row {
 
 static const struct mod_row {
 	const char *name;
-	uint32_t group;
+	uint64_t group;
 	uint8_t field;
 	uint32_t value;
 } modifiers[] = {
@@ -80,7 +81,7 @@ static const struct opcode_row *find_opcode(const struct parser *p, const struct
 
 /* The row of this text among `groups`; one text can be in several. */
 static const struct mod_row *find_modifier(const struct parser *p, const struct token *tok,
-					   uint32_t groups)
+					   uint64_t groups)
 {
 	uint32_t slot = hash(tok->text, tok->len);
 	const struct mod_row *row;
@@ -173,31 +174,70 @@ static bool has_stype(const char *form)
 	return strpbrk(form, "tC");
 }
 
+/* The types that the second type of an instruction may be. */
+static uint32_t second_types(const struct ptx_insn *insn)
+{
+	switch (insn->opcode) {
+	case PTX_OP_cvt:
+		return T_CVT;
+	case PTX_OP_slct:
+		return T_S32 | T_F32;
+	case PTX_OP_dp2a:
+	case PTX_OP_dp4a:
+	case PTX_OP_vabsdiff4:
+		return T_U32 | T_S32;
+	default:
+		return T_BITS | T_INT | T_FLOAT | T_HALF;
+	}
+}
+
+static int check_types(struct parser *p, struct ptx_insn *insn, const struct opcode_row *row)
+{
+	bool is_bar = insn->opcode == PTX_OP_bar || insn->opcode == PTX_OP_barrier;
+	bool has_type = row->types && !(is_bar && insn->atom < PTX_BAR_RED_POPC);
+
+	if (!has_type)
+		return insn->type ? bad(p, "one type too many") : 0;
+	if (!insn->type || (!insn->stype && has_stype(row->form)))
+		return bad(p, "the type is missing");
+	if (!(row->types >> insn->type & 1))
+		return unsupported(p, "no %s of this type", row->name);
+	if (insn->stype && !(second_types(insn) >> insn->stype & 1))
+		return unsupported(p, "no %s from this type", row->name);
+	return 0;
+}
+
 /* What follows the name: modifiers and one or two types. */
 static int parse_suffixes(struct parser *p, struct ptx_insn *insn, const struct opcode_row *row)
 {
 	const struct mod_row *mod;
+	uint64_t groups = row->groups;
 	bool ucmp = false;
-	enum ptx_type type;
-	uint32_t stypes;
+	enum ptx_type type, third = PTX_NONE;
 	int ret;
 
 	for (; p->tok.kind == TOK_DOT; next(p)) {
-		uint32_t groups = row->groups;
-
-		/* setp.lt.and: `and` combines once a comparison was named. */
-		if (insn->cmp)
-			groups &= ~G_CMP;
 		mod = find_modifier(p, &p->tok, groups);
 		if (mod) {
 			ret = apply_modifier(p, insn, mod, &ucmp);
 			if (ret)
 				return ret;
+			/* setp.lt.and: `and` combines once a comparison was named. */
+			if (insn->cmp)
+				groups &= ~G_CMP;
+			if (mod->group == G_BAR && token_is(&p->tok, "red"))
+				groups |= G_BARRED;
+			if (mod->field == F_MODS && mod->value == PTX_MOD_XORSIGN)
+				groups |= G_ABS;
 		} else if (parse_type(&p->tok, &type) && row->types) {
 			if (!insn->type)
 				insn->type = type;
 			else if (!insn->stype && has_stype(row->form))
 				insn->stype = type;
+			else if (insn->opcode == PTX_OP_vabsdiff4 && !third)
+				third = type;
+			else if (is_half(type) && insn->type == PTX_F32)
+				return unsupported(p, "f32 and halves mixed");
 			else
 				return bad(p, "one type too many");
 		} else {
@@ -205,211 +245,16 @@ static int parse_suffixes(struct parser *p, struct ptx_insn *insn, const struct 
 					   p->tok.text, row->name);
 		}
 	}
-	if (!row->types)
-		return 0;
-	if (!insn->type || (!insn->stype && has_stype(row->form)))
-		return bad(p, "the type is missing");
-	if (!(row->types >> insn->type & 1))
-		return unsupported(p, "no %s of this type", row->name);
-	stypes = insn->opcode == PTX_OP_cvt ? T_CVT :
-		 insn->opcode == PTX_OP_slct ? T_S32 | T_F32 : T_BITS | T_INT | T_F32 | T_F64;
-	if (insn->stype && !(stypes >> insn->stype & 1))
-		return unsupported(p, "no %s from this type", row->name);
-	if (ucmp && !((T_BITS | 1u << PTX_U16 | T_U32 | T_U64) >>
-		      (insn->stype ? insn->stype : insn->type) & 1))
-		return bad(p, "lo, ls, hi and hs compare unsigned types");
-	return 0;
-}
-
-static bool is_float(enum ptx_type type)
-{
-	return type == PTX_F32 || type == PTX_F64 || type == PTX_F16;
-}
-
-static bool is_bits(enum ptx_type type)
-{
-	return type >= PTX_B8 && type <= PTX_B64;
-}
-
-/* Comparisons are of typed numbers; .bN means unsigned, where order is asked for. */
-static int check_compare(struct parser *p, struct ptx_insn *insn)
-{
-	uint8_t type = insn->stype ? insn->stype : insn->type;
-
-	if (!insn->cmp)
-		return bad(p, "the comparison is missing");
-	if (insn->cmp >= PTX_CMP_EQU && !is_float(type))
-		return bad(p, "only floating-point numbers compare unordered");
-	if (insn->mods & PTX_MOD_FTZ && type != PTX_F32)
-		return bad(p, ".ftz is for f32");
-	if (insn->boolop && insn->nsrc < 3)
-		return bad(p, "the operand that .and, .or or .xor combines with is missing");
-	if (!insn->boolop && insn->nsrc > 2)
-		return bad(p, "one operand too many");
-	return 0;
-}
-
-static int check_multiply(struct parser *p, struct ptx_insn *insn)
-{
-	uint32_t half = insn->mods & (PTX_MOD_LO | PTX_MOD_HI | PTX_MOD_WIDE);
-
-	if (is_float(insn->type)) {
-		if (half)
-			return bad(p, ".lo, .hi and .wide are for integers");
-		return 0;
-	}
-	if (!half || half & (half - 1))
-		return bad(p, "one of .lo, .hi and .wide is needed");
-	if (half == PTX_MOD_WIDE && (ptx_type_bytes(insn->type) > 4 ||
-				     insn->opcode == PTX_OP_mul24 || insn->opcode == PTX_OP_mad24))
-		return bad(p, ".wide is for 16 and 32 bits");
-	if (insn->mods & PTX_MOD_SAT &&
-	    !(insn->opcode == PTX_OP_mad && half == PTX_MOD_HI && insn->type == PTX_S32))
-		return bad(p, ".sat is for mad.hi.s32");
-	return 0;
-}
-
-static int check_convert(struct parser *p, struct ptx_insn *insn)
-{
-	bool to = is_float(insn->type), from = is_float(insn->stype);
-	bool integral = insn->rnd >= PTX_RND_RNI;
-
-	bool f16 = insn->type == PTX_F16 || insn->stype == PTX_F16;
-
-	if (f16 && (insn->mods & PTX_MOD_SAT || insn->mods & PTX_MOD_FTZ))
-		return unsupported(p, "no .sat and .ftz with f16");
-	if (insn->stype == PTX_F16 && integral && insn->rnd != PTX_RND_RZI)
-		return unsupported(p, "f16 rounds to an integer by .rzi only");
-	if (from && !to && !integral)
-		return bad(p, "rounding to an integer is .rni, .rzi, .rmi or .rpi");
-	if (to && !insn->rnd && (!from || ptx_type_bytes(insn->stype) > ptx_type_bytes(insn->type)))
-		return bad(p, "the rounding is missing: .rn, .rz, .rm or .rp");
-	if (!to && !from && insn->rnd)
-		return bad(p, "an integer is not rounded");
-	if (to && !from && integral)
-		return bad(p, "rounding from an integer is .rn, .rz, .rm or .rp");
-	if (to && from && insn->type == insn->stype && insn->rnd && !integral)
-		return bad(p, "rounding to an integral value is .rni, .rzi, .rmi or .rpi");
-	return 0;
-}
-
-static int check_float(struct parser *p, struct ptx_insn *insn)
-{
-	bool f32 = (insn->stype ? insn->stype : insn->type) == PTX_F32;
-
-	if (insn->mods & PTX_MOD_FTZ && !f32 && insn->opcode != PTX_OP_cvt &&
-	    !(insn->type == PTX_F64 && insn->mods & PTX_MOD_APPROX &&
-	      (insn->opcode == PTX_OP_rcp || insn->opcode == PTX_OP_rsqrt)))
-		return bad(p, ".ftz is for f32");
-	if (insn->rnd && !is_float(insn->type) && insn->opcode != PTX_OP_cvt)
-		return bad(p, "an integer is not rounded");
-	if (insn->mods & PTX_MOD_SAT && insn->type == PTX_F64 && insn->opcode != PTX_OP_cvt)
-		return bad(p, ".sat is not for f64");
-	if (insn->mods & PTX_MOD_SAT && !is_float(insn->type) &&
-	    (insn->opcode == PTX_OP_add || insn->opcode == PTX_OP_sub) && insn->type != PTX_S32)
-		return bad(p, ".sat of integers is for s32");
-	return 0;
-}
-
-static int check_memory(struct parser *p, struct ptx_insn *insn)
-{
-	bool is_store = insn->opcode != PTX_OP_ld && insn->opcode != PTX_OP_ldu;
-	static const uint32_t atom_types[] = {
-		[PTX_ATOM_ADD] = T_U32 | T_S32 | T_U64 | T_S64 | T_F32 | T_F64,
-		[PTX_ATOM_MIN] = T_U32 | T_S32 | T_U64 | T_S64,
-		[PTX_ATOM_MAX] = T_U32 | T_S32 | T_U64 | T_S64,
-		[PTX_ATOM_AND] = T_B32 | T_B64 | T_U32 | T_U64 | T_S32 | T_S64,
-		[PTX_ATOM_OR] = T_B32 | T_B64 | T_U32 | T_U64 | T_S32 | T_S64,
-		[PTX_ATOM_XOR] = T_B32 | T_B64 | T_U32 | T_U64 | T_S32 | T_S64,
-		[PTX_ATOM_EXCH] = T_ATOM,
-		[PTX_ATOM_CAS] = T_B32 | T_B64 | T_U32 | T_U64 | T_S32 | T_S64,
-		[PTX_ATOM_INC] = T_U32,
-		[PTX_ATOM_DEC] = T_U32,
-	};
-
-	if (!insn->space)
-		insn->space = PTX_SPACE_GENERIC;
-	if (insn->vec > 1 && ptx_type_bytes(insn->type) * insn->vec > 16)
-		return bad(p, "a lane moves 16 bytes at most");
-	if (is_store && (insn->space == PTX_SPACE_PARAM || insn->space == PTX_SPACE_CONST))
-		return unsupported(p, "this space is read only");
-	if (insn->opcode != PTX_OP_atom && insn->opcode != PTX_OP_red)
-		return 0;
-	if (insn->space == PTX_SPACE_LOCAL)
-		return bad(p, "atomics are of global and shared memory");
-	if (!insn->atom)
-		return bad(p, "the operation is missing");
-	if (insn->opcode == PTX_OP_red && insn->atom >= PTX_ATOM_EXCH && insn->atom <= PTX_ATOM_CAS)
-		return bad(p, "red does not return a value");
-	if (!(atom_types[insn->atom] >> insn->type & 1))
-		return unsupported(p, "no such atomic of this type");
-	/* The address is a source too. */
-	if ((insn->atom == PTX_ATOM_CAS) != (insn->nsrc == 3))
-		return bad(p, "cas takes two values, the others one");
-	return 0;
-}
-
-/* What opcodes.def does not say by columns. */
-static int check(struct parser *p, struct ptx_insn *insn)
-{
-	int ret = check_float(p, insn);
-
+	if (groups & G_BARRED && insn->atom < PTX_BAR_RED_POPC)
+		return bad(p, ".red is .popc, .and or .or, and nothing else");
+	if (insn->opcode == PTX_OP_vabsdiff4 && third != insn->stype)
+		return unsupported(p, "video instructions of different types");
+	ret = check_types(p, insn, row);
 	if (ret)
 		return ret;
-	switch (insn->opcode) {
-	case PTX_OP_setp:
-	case PTX_OP_set:
-		return check_compare(p, insn);
-	case PTX_OP_mul:
-	case PTX_OP_mad:
-	case PTX_OP_mul24:
-	case PTX_OP_mad24:
-		return check_multiply(p, insn);
-	case PTX_OP_cvt:
-		return check_convert(p, insn);
-	case PTX_OP_ld:
-	case PTX_OP_ldu:
-	case PTX_OP_st:
-	case PTX_OP_atom:
-	case PTX_OP_red:
-		return check_memory(p, insn);
-	case PTX_OP_cvta:
-		if (!insn->space)
-			return bad(p, "the space is missing");
-		if (insn->space == PTX_SPACE_PARAM || insn->space == PTX_SPACE_CONST)
-			return unsupported(p, "generic addresses of this space");
-		break;
-	case PTX_OP_isspacep:
-		if (!insn->space)
-			return bad(p, "the space is missing");
-		break;
-	case PTX_OP_bar:
-	case PTX_OP_barrier:
-		if (!(insn->mods & PTX_MOD_SYNC))
-			return unsupported(p, "only .sync barriers are");
-		if (!insn->nsrc)
-			return bad(p, "the barrier's number is missing");
-		if (!(insn->mods & PTX_MOD_WARP) && insn->src[0].kind == PTX_OPND_IMM &&
-		    insn->src[0].value > 15)
-			return bad(p, "barriers are 0 to 15");
-		break;
-	case PTX_OP_shfl:
-	case PTX_OP_vote:
-	case PTX_OP_shf:
-	case PTX_OP_testp:
-		if (!insn->atom)
-			return bad(p, "the mode is missing");
-		if (insn->opcode == PTX_OP_shfl &&
-		    (insn->nsrc == 4) != !!(insn->mods & PTX_MOD_SYNC))
-			return bad(p, "shfl.sync takes a member mask, shfl does not");
-		if (insn->opcode == PTX_OP_vote &&
-		    ((insn->type == PTX_B32) != (insn->atom == PTX_VOTE_BALLOT) ||
-		     (insn->nsrc == 2) != !!(insn->mods & PTX_MOD_SYNC)))
-			return bad(p, "vote.ballot gives b32, the others pred; .sync takes a member mask");
-		break;
-	default:
-		break;
-	}
+	if (ucmp && !((1u << PTX_U16 | T_U32 | T_U64) >>
+		      (insn->stype ? insn->stype : insn->type) & 1))
+		return bad(p, "lo, ls, hi and hs compare unsigned types");
 	return 0;
 }
 
@@ -437,9 +282,71 @@ static enum ptx_class class_of(const struct opcode_row *row, const struct ptx_in
 		return insn->mods & PTX_MOD_WARP ? PTX_CLASS_MOVE : PTX_CLASS_BARRIER;
 	case R_EXIT:
 		return PTX_CLASS_EXIT;
+	case R_CALL:
+		return PTX_CLASS_CALL;
 	default:
 		return classes[row->rule][insn->type == PTX_F64 ? 2 : is_float(insn->type)];
 	}
+}
+
+/* An instruction of PTX that is refused says why; others are not PTX. */
+static int no_such_opcode(struct parser *p)
+{
+	static const struct {
+		const char *name, *reason;
+	} refused[] = {
+#define X(name, reason) { #name, reason },
+#include "ptx/refused.def"
+#undef X
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(refused); i++) {
+		if (token_is(&p->tok, refused[i].name))
+			return unsupported(p, "%s", refused[i].reason);
+	}
+	return unsupported(p, "no such instruction");
+}
+
+static int note_param(struct parser *p, const struct ptx_insn *insn, uint32_t operand,
+		      struct param *param)
+{
+	uint32_t bytes = ptx_type_bytes(insn->type), e;
+	uint64_t offset = insn->src[operand].value;
+
+	if (operand || insn->src[0].kind != PTX_OPND_ADDR || insn->space != PTX_SPACE_PARAM ||
+	    (insn->opcode != PTX_OP_ld && insn->opcode != PTX_OP_st)) {
+		param->memory = true;
+		return 0;
+	}
+	if (offset > param->bytes || bytes * insn->vec > param->bytes - offset)
+		return bad(p, "this is outside the parameter '%s'", param->name);
+	for (e = 0; e < insn->vec; e++)
+		note_access(param, offset + e * bytes, bytes, insn->opcode == PTX_OP_st);
+	return 0;
+}
+
+/* How the parameters of a .func and of calls are used decides whether they are registers (settle.c). */
+static int note_params(struct parser *p, const struct ptx_insn *insn)
+{
+	const struct function *f = p->function;
+	bool is_param = false;
+	uint32_t i;
+	int ret = 0;
+
+	for (i = f->nuses; !ret && i-- > 0 && f->uses[i].insn == insn - f->body.insns;) {
+		const struct var_use *use = &f->uses[i];
+
+		if (!use->sym->param)
+			continue;
+		is_param |= !use->operand;
+		ret = note_param(p, insn, use->operand, use->sym->param);
+	}
+	/* The parameters of a kernel are constants. */
+	if (!ret && !is_param && insn->opcode == PTX_OP_st && insn->space == PTX_SPACE_PARAM &&
+	    insn->src[0].reg == PTX_NO_REG)
+		return unsupported(p, "this space is read only");
+	return ret;
 }
 
 int parse_insn(struct parser *p)
@@ -460,18 +367,20 @@ int parse_insn(struct parser *p)
 		return bad(p, "an instruction is expected");
 	row = find_opcode(p, &p->tok);
 	if (!row)
-		return token_is(&p->tok, "call") ?
-			unsupported(p, "calls of functions that were not inlined") :
-			unsupported(p, "no such instruction");
+		return no_such_opcode(p);
 	insn->opcode = row - opcodes;
 	next(p);
 	ret = parse_suffixes(p, insn, row);
 	if (!ret)
 		ret = parse_operands(p, insn, row->form);
+	if (!ret && is_punct(p, ',') && (insn->opcode == PTX_OP_min || insn->opcode == PTX_OP_max))
+		ret = unsupported(p, "three sources");
 	if (!ret && !is_punct(p, ';'))
 		ret = bad(p, "';' expected");
 	if (!ret)
-		ret = check(p, insn);
+		ret = check_insn(p, insn);
+	if (!ret)
+		ret = note_params(p, insn);
 	if (ret)
 		return ret;
 	insn->cls = class_of(row, insn);

@@ -20,6 +20,9 @@ void ptx_module_free(struct ptx_module *module)
 		free(module->kernels[i]->params);
 	}
 	free(module->kernels);
+	free(module->variables);
+	free(module->addresses);
+	free(module->global_image);
 	pool_free(&module->pool);
 	free(module);
 }
@@ -43,4 +46,54 @@ const struct ptx_kernel *ptx_module_kernel(const struct ptx_module *module, cons
 			return module->kernels[i];
 	}
 	return NULL;
+}
+
+const struct ptx_variable *ptx_module_variable_at(const struct ptx_module *module, unsigned int n)
+{
+	return n < module->nvariables ? &module->variables[n] : NULL;
+}
+
+uint64_t ptx_module_global_bytes(const struct ptx_module *module, uint32_t *align)
+{
+	if (align)
+		*align = MAX(module->global_align, 1u);
+	return module->global_bytes;
+}
+
+const void *ptx_module_global_image(const struct ptx_module *module)
+{
+	return module->global_image;
+}
+
+uint64_t ptx_module_global_base(const struct ptx_module *module)
+{
+	return module->global_base;
+}
+
+static bool is_global(const struct ptx_operand *op)
+{
+	return (op->kind == PTX_OPND_SYMBOL || op->kind == PTX_OPND_ADDR) &&
+		op->space == PTX_SPACE_GLOBAL;
+}
+
+/* An operand of .global names a variable: other addresses have no space of their own. */
+void ptx_module_place(struct ptx_module *module, uint64_t base)
+{
+	uint64_t move = base - module->global_base;
+	uint32_t i, j, k;
+
+	module->global_base = base;
+	for (i = 0; i < module->nkernels; i++) {
+		struct ptx_kernel *kernel = module->kernels[i];
+
+		for (j = 0; j < kernel->ninsns; j++) {
+			struct ptx_insn *insn = &kernel->insns[j];
+
+			for (k = 0; k < insn->nsrc; k++) {
+				if (is_global(&insn->src[k]))
+					insn->src[k].value += move;
+			}
+		}
+	}
+	place_addresses(module);
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Operands of an instruction, by the letters of its opcodes.def row: registers,
- * immediates, special registers, addresses, labels, predicates, vectors.
- * Called by insn.c.
+ * One operand: a register, a number, a special register, an address, a variable.
+ * Which of them an instruction takes is in form.c, which calls this.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,11 +20,15 @@ static const struct {
 	{ "%ctaid.z", PTX_SREG_CTAID_Z },
 	{ "%nctaid.x", PTX_SREG_NCTAID_X }, { "%nctaid.y", PTX_SREG_NCTAID_Y },
 	{ "%nctaid.z", PTX_SREG_NCTAID_Z },
+	{ "%tid.w", PTX_SREGS }, { "%ntid.w", PTX_SREGS }, { "%ctaid.w", PTX_SREGS },
+	{ "%nctaid.w", PTX_SREGS },
 	{ "%laneid", PTX_SREG_LANEID }, { "%warpid", PTX_SREG_WARPID },
 	{ "%nwarpid", PTX_SREG_NWARPID }, { "%smid", PTX_SREG_SMID },
 	{ "%nsmid", PTX_SREG_NSMID }, { "%gridid", PTX_SREG_GRIDID },
 	{ "%clock", PTX_SREG_CLOCK }, { "%clock64", PTX_SREG_CLOCK64 },
-	{ "%globaltimer", PTX_SREG_GLOBALTIMER },
+	{ "%clock_hi", PTX_SREG_CLOCK_HI }, { "%globaltimer", PTX_SREG_GLOBALTIMER },
+	{ "%globaltimer_lo", PTX_SREG_GLOBALTIMER_LO },
+	{ "%globaltimer_hi", PTX_SREG_GLOBALTIMER_HI },
 	{ "%lanemask_eq", PTX_SREG_LANEMASK_EQ }, { "%lanemask_lt", PTX_SREG_LANEMASK_LT },
 	{ "%lanemask_le", PTX_SREG_LANEMASK_LE }, { "%lanemask_gt", PTX_SREG_LANEMASK_GT },
 	{ "%lanemask_ge", PTX_SREG_LANEMASK_GE },
@@ -35,14 +38,12 @@ static const struct {
 
 /* What else PTX has; a prefix is enough to say that it is one. */
 static const char *const other_sregs[] = {
-	"%clock_hi", "%globaltimer_", "%pm", "%envreg", "%reserved_smem", "%cluster", "%ncluster",
+	"%pm", "%envreg", "%reserved_smem", "%cluster", "%ncluster",
 	"%is_explicit_cluster", "%aggr_smem", "%current_graph_exec",
 };
 
 /* Wide enough to print a name of any length in a message. */
 #define NAME(tok)	(int)MIN((tok).len, 80u), (tok).text
-
-enum width { EXACT, OR_WIDER };
 
 /* PTX ISA, "Operand Type Checking": bits go with everything of the size, integers with integers. */
 static bool compatible(enum ptx_type reg, enum ptx_type type, enum width width)
@@ -104,8 +105,8 @@ static int parse_immediate(struct parser *p, struct ptx_operand *op, enum ptx_ty
 	op->kind = PTX_OPND_IMM;
 	switch (p->tok.kind) {
 	case TOK_INT:
-		if (type >= PTX_F16 && type <= PTX_F64)
-			return bad(p, "a floating-point number is expected");
+		if (is_float(type))
+			return unsupported(p, "a whole number where a floating-point number is expected");
 		bits = negative ? -bits : invert ? ~bits : bits;
 		break;
 	case TOK_F32:
@@ -130,7 +131,8 @@ static int parse_immediate(struct parser *p, struct ptx_operand *op, enum ptx_ty
 	}
 	if ((p->tok.kind == TOK_F32 || p->tok.kind == TOK_F64) &&
 	    (invert || (type != PTX_F32 && type != PTX_F64 &&
-			type != PTX_B32 && type != PTX_B64)))
+			!(type == PTX_B32 && p->tok.kind == TOK_F32) &&
+			!(type == PTX_B64 && p->tok.kind == TOK_F64))))
 		return bad(p, "an integer is expected");
 	if (type == PTX_PRED)
 		bits = !!bits;
@@ -168,14 +170,16 @@ static int parse_sreg(struct parser *p, struct ptx_operand *op, bool *found)
 	*found = true;
 	op->kind = PTX_OPND_SREG;
 	op->value = sregs[i].sreg;
+	/* A fourth dimension, which is always 0. */
+	if (sregs[i].sreg == PTX_SREGS)
+		*op = (struct ptx_operand){ .kind = PTX_OPND_IMM, .reg = PTX_NO_REG };
 	next(p);
 	if (memchr(name, '.', len))
 		next(p);
 	return 0;
 }
 
-/* + N and - N after a symbol or a register; +-N too. */
-static int parse_offset(struct parser *p, uint64_t *offset)
+int parse_offset(struct parser *p, uint64_t *offset)
 {
 	bool negative;
 
@@ -192,13 +196,16 @@ static int parse_offset(struct parser *p, uint64_t *offset)
 	return 0;
 }
 
-/* A use of the dynamic shared memory is corrected once its place is known. */
-static int note_dynamic(struct parser *p, struct ptx_insn *insn, struct ptx_operand *op)
+/* The value is added to when the module ends and the variable's place is known. */
+static int note_use(struct parser *p, struct ptx_insn *insn, struct ptx_operand *op,
+		    struct symbol *sym)
 {
-	if (array_grow(&p->dynamics, p->ndynamics, &p->dynamics_cap, sizeof(*p->dynamics)))
+	struct function *f = p->function;
+
+	if (array_grow(&f->uses, f->nuses, &f->uses_cap, sizeof(*f->uses)))
 		return no_memory(p);
-	p->dynamics[p->ndynamics++] = (struct dynamic_use){
-		insn - p->kernel->insns, op - insn->src
+	f->uses[f->nuses++] = (struct var_use){
+		insn - f->body.insns, op - insn->src, sym, p->stmt
 	};
 	return 0;
 }
@@ -210,23 +217,40 @@ static int parse_symbol(struct parser *p, struct ptx_insn *insn, struct ptx_oper
 
 	if (sym->kind != SYM_VAR)
 		return unsupported(p, "addresses of functions and labels");
-	ret = place_variable(p, sym);
-	if (ret)
-		return ret;
 	op->space = sym->space;
-	op->value = sym->dynamic ? 0 : sym->offset;
-	if (sym->dynamic) {
-		ret = note_dynamic(p, insn, op);
+	if (sym->space == PTX_SPACE_SHARED || sym->space == PTX_SPACE_GLOBAL || sym->param) {
+		op->value = 0;
+		ret = note_use(p, insn, op, sym);
 		if (ret)
 			return ret;
+	} else {
+		op->value = sym->offset;
 	}
 	next(p);
 	return parse_offset(p, &op->value);
 }
 
-/* A value: register, number, special register, address of a variable. */
-static int parse_source(struct parser *p, struct ptx_insn *insn, struct ptx_operand *op,
-			enum ptx_type type, enum width width)
+/*
+ * %reserved_smem_offset_0 and _1: where memory begins that the system keeps for
+ * cooperative groups. Here it is a .shared variable like others.
+ */
+static int parse_reserved(struct parser *p, struct ptx_insn *insn, struct ptx_operand *op)
+{
+	if (!p->reserved) {
+		p->reserved = new_symbol(p, SYM_VAR, &p->tok);
+		if (!p->reserved)
+			return no_memory(p);
+		p->reserved->space = PTX_SPACE_SHARED;
+		p->reserved->module_scope = true;
+		p->reserved->bytes = 1024;
+		p->reserved->align = 128;
+	}
+	op->kind = PTX_OPND_SYMBOL;
+	return parse_symbol(p, insn, op, p->reserved);
+}
+
+int parse_source(struct parser *p, struct ptx_insn *insn, struct ptx_operand *op,
+		 enum ptx_type type, enum width width)
 {
 	struct symbol *sym;
 	bool found = false;
@@ -250,28 +274,30 @@ static int parse_source(struct parser *p, struct ptx_insn *insn, struct ptx_oper
 		if (ret || found)
 			return ret;
 	}
-	if (!sym && token_is(&p->tok, "WARP_SZ")) {
+	if (!sym && (token_is(&p->tok, "WARP_SZ") || token_is(&p->tok, "%warpsize"))) {
 		op->kind = PTX_OPND_IMM;
 		op->value = WARP_LANES;
 		next(p);
 		return 0;
 	}
+	if (!sym && type == PTX_U32 && (token_is(&p->tok, "%reserved_smem_offset_0") ||
+					token_is(&p->tok, "%reserved_smem_offset_1")))
+		return parse_reserved(p, insn, op);
 	return parse_register(p, op, type, width);
 }
 
-static struct ptx_operand *new_dst(struct ptx_insn *insn)
+struct ptx_operand *new_dst(struct ptx_insn *insn)
 {
 	return &insn->dst[insn->ndst++];
 }
 
-static struct ptx_operand *new_src(struct ptx_insn *insn)
+struct ptx_operand *new_src(struct ptx_insn *insn)
 {
 	return &insn->src[insn->nsrc++];
 }
 
-/* `_` throws the result away: an operand of no kind. */
-static int parse_destination(struct parser *p, struct ptx_operand *op, enum ptx_type type,
-			     enum width width)
+int parse_destination(struct parser *p, struct ptx_operand *op, enum ptx_type type,
+		      enum width width)
 {
 	op->reg = PTX_NO_REG;
 	if (p->tok.kind != TOK_IDENT)
@@ -283,7 +309,7 @@ static int parse_destination(struct parser *p, struct ptx_operand *op, enum ptx_
 	return parse_register(p, op, type, width);
 }
 
-static int parse_address(struct parser *p, struct ptx_insn *insn)
+int parse_address(struct parser *p, struct ptx_insn *insn)
 {
 	struct ptx_operand *op = new_src(insn);
 	struct symbol *sym;
@@ -332,203 +358,4 @@ static int parse_address(struct parser *p, struct ptx_insn *insn)
 	if (is_punct(p, ','))
 		return unsupported(p, "textures and surfaces");
 	return expect(p, ']');
-}
-
-int add_fixup(struct parser *p, uint32_t insn, const struct token *tok)
-{
-	if (array_grow(&p->fixups, p->nfixups, &p->fixups_cap, sizeof(*p->fixups)))
-		return no_memory(p);
-	p->fixups[p->nfixups++] = (struct fixup){ insn, p->stmt, tok->text, tok->len };
-	return 0;
-}
-
-static int parse_label(struct parser *p, struct ptx_insn *insn)
-{
-	int ret;
-
-	if (p->tok.kind != TOK_IDENT)
-		return bad(p, "a label is expected");
-	ret = add_fixup(p, insn - p->kernel->insns, &p->tok);
-	next(p);
-	return ret;
-}
-
-/* {a, b} or, of one element, a. Returns the number of elements through *n. */
-static int parse_vector(struct parser *p, struct ptx_insn *insn, bool is_dst, enum ptx_type type,
-			enum width width, unsigned int *n)
-{
-	bool braces = accept(p, '{');
-	int ret;
-
-	*n = 0;
-	do {
-		if (*n == 4)
-			return bad(p, "a vector has four elements at most");
-		if (is_dst)
-			ret = parse_destination(p, new_dst(insn), type, width);
-		else
-			ret = parse_source(p, insn, new_src(insn), type, width);
-		if (ret)
-			return ret;
-		++*n;
-	} while (braces && accept(p, ','));
-	return braces ? expect(p, '}') : 0;
-}
-
-static int parse_elements(struct parser *p, struct ptx_insn *insn, bool is_dst)
-{
-	unsigned int n;
-	int ret = parse_vector(p, insn, is_dst, insn->type, OR_WIDER, &n);
-
-	if (ret)
-		return ret;
-	return n == insn->vec ? 0 : bad(p, "%u elements are expected", insn->vec);
-}
-
-static enum ptx_type wider(enum ptx_type type)
-{
-	switch (type) {
-	case PTX_U16:
-		return PTX_U32;
-	case PTX_S16:
-		return PTX_S32;
-	case PTX_U32:
-		return PTX_U64;
-	default:
-		return PTX_S64;
-	}
-}
-
-static enum ptx_type bits_of(unsigned int bytes)
-{
-	return bytes == 8 ? PTX_B64 : bytes == 4 ? PTX_B32 : bytes == 2 ? PTX_B16 : PTX_B8;
-}
-
-/* How many elements the { } at the current token has; more than four is five. */
-static unsigned int count_elements(const struct parser *p)
-{
-	struct lexer ahead = p->lx;
-	struct token tok;
-	unsigned int n = 1;
-
-	do {
-		lex_next(&ahead, &tok);
-		if (tok.kind == TOK_PUNCT && tok.punct == ',')
-			n++;
-	} while (n < 5 && tok.kind != TOK_END &&
-		 !(tok.kind == TOK_PUNCT && (tok.punct == '}' || tok.punct == ';')));
-	return n;
-}
-
-/*
- * mov d, a; mov d, variable; mov {a,b}, d and mov d, {a,b}, whose elements
- * together are as wide as the type.
- */
-static int parse_mov(struct parser *p, struct ptx_insn *insn)
-{
-	unsigned int bytes = ptx_type_bytes(insn->type), n;
-	bool unpack = is_punct(p, '{');
-	int ret;
-
-	if (unpack) {
-		insn->vec = n = count_elements(p);
-		if ((n != 2 && n != 4) || bytes / n < 2)
-			return unsupported(p, "vectors of mov have 2 or 4 elements of 16 bits or more");
-		ret = parse_vector(p, insn, true, bits_of(bytes / n), EXACT, &n);
-	} else {
-		ret = parse_destination(p, new_dst(insn), insn->type, EXACT);
-	}
-	if (!ret)
-		ret = expect(p, ',');
-	if (ret)
-		return ret;
-	if (is_punct(p, '{') && !unpack) {
-		insn->vec = n = count_elements(p);
-		if ((n != 2 && n != 4) || bytes / n < 2)
-			return unsupported(p, "vectors of mov have 2 or 4 elements of 16 bits or more");
-		return parse_vector(p, insn, false, bits_of(bytes / n), EXACT, &n);
-	}
-	return parse_source(p, insn, new_src(insn), insn->type, EXACT);
-}
-
-/* shfl: d|p; setp: p|q. */
-static int parse_second(struct parser *p, struct ptx_insn *insn)
-{
-	if (!accept(p, '|'))
-		return 0;
-	return parse_destination(p, new_dst(insn), PTX_PRED, EXACT);
-}
-
-static int parse_operand(struct parser *p, struct ptx_insn *insn, char letter)
-{
-	enum ptx_type type = insn->type;
-	int ret;
-
-	switch (letter) {
-	case 'd':
-		return parse_destination(p, new_dst(insn), type, EXACT);
-	case 's':
-		return parse_source(p, insn, new_src(insn), type ? type : PTX_B64, EXACT);
-	case 't':
-		return parse_source(p, insn, new_src(insn), insn->stype, EXACT);
-	case 'w':
-	case 'W':
-		if (insn->mods & PTX_MOD_WIDE)
-			type = wider(type);
-		return letter == 'w' ? parse_destination(p, new_dst(insn), type, EXACT) :
-			parse_source(p, insn, new_src(insn), type, EXACT);
-	case 'c':
-		return parse_destination(p, new_dst(insn), type, OR_WIDER);
-	case 'C':
-		return parse_source(p, insn, new_src(insn), insn->stype, OR_WIDER);
-	case 'v':
-	case 'x':
-		return parse_elements(p, insn, letter == 'v');
-	case 'D':
-		return parse_destination(p, new_dst(insn), PTX_B32, EXACT);
-	case 'n':
-		return parse_source(p, insn, new_src(insn), PTX_B32, EXACT);
-	case 'N':
-		return parse_destination(p, new_dst(insn), type, EXACT);
-	case 'S':
-		ret = parse_destination(p, new_dst(insn), type, EXACT);
-		return ret ? ret : parse_second(p, insn);
-	case 'P':
-		return parse_destination(p, new_dst(insn), PTX_PRED, EXACT);
-	case '|':
-		return parse_second(p, insn);
-	case 'p':
-		return parse_source(p, insn, new_src(insn), PTX_PRED, EXACT);
-	case 'm':
-		return parse_address(p, insn);
-	case 'l':
-		return parse_label(p, insn);
-	default:
-		return parse_mov(p, insn);
-	}
-}
-
-int parse_operands(struct parser *p, struct ptx_insn *insn, const char *form)
-{
-	const char *letter;
-	int ret;
-
-	for (letter = form; *letter; letter++) {
-		bool optional = letter[1] == '?';
-
-		if (is_punct(p, ';') && optional) {
-			letter++;
-			continue;
-		}
-		if (letter != form && *letter != '|') {
-			ret = expect(p, ',');
-			if (ret)
-				return ret;
-		}
-		ret = parse_operand(p, insn, *letter);
-		if (ret)
-			return ret;
-		letter += optional;
-	}
-	return 0;
 }

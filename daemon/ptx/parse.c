@@ -201,7 +201,8 @@ static int parse_target(struct parser *p)
 		if (p->tok.kind != TOK_IDENT)
 			return bad(p, "a target is expected after .target");
 		if (token_is(&p->tok, "texmode_unified") || token_is(&p->tok, "texmode_independent") ||
-		    token_is(&p->tok, "debug"))
+		    token_is(&p->tok, "texmode_raw") || token_is(&p->tok, "debug") ||
+		    token_is(&p->tok, "map_f64_to_f32"))
 			;
 		else if (p->tok.len < 5 || memcmp(p->tok.text, "sm_", 3))
 			return unsupported(p, "targets are sm_20 and newer");
@@ -235,170 +236,6 @@ static int skip_section(struct parser *p)
 	return skip_braces(p);
 }
 
-/*
- * .func: compilers write device functions even when every call of them was
- * inlined, so the definition is passed over and only a call is refused.
- */
-static int skip_func(struct parser *p)
-{
-	while (!is_punct(p, '{') && !is_punct(p, ';')) {
-		if (p->tok.kind == TOK_END)
-			return bad(p, "the body of .func is missing");
-		next(p);
-	}
-	if (is_punct(p, '{'))
-		return skip_braces(p);
-	next(p);
-	return 0;
-}
-
-/* .maxntid and its like: up to three numbers. *product is their product. */
-static int tuning_directive(struct parser *p, uint64_t *product)
-{
-	int n = 0;
-
-	*product = 1;
-	do {
-		next(p);
-		if (p->tok.kind != TOK_INT || p->tok.bits > UINT32_MAX || ++n > 3)
-			return bad(p, "one to three numbers are expected");
-		*product *= MIN(p->tok.bits, 1ull << 20);
-		next(p);
-	} while (is_punct(p, ','));
-	return 0;
-}
-
-static int entry_directives(struct parser *p, struct ptx_kernel *kernel)
-{
-	uint64_t product;
-	int ret;
-
-	while (p->tok.kind == TOK_DOT) {
-		p->stmt = p->tok.text - 1;
-		p->stmt_line = p->tok.line;
-		if (is_dot(p, "maxntid") || is_dot(p, "reqntid")) {
-			ret = tuning_directive(p, &product);
-			kernel->max_threads = MIN(product, UINT32_MAX);
-		} else if (is_dot(p, "minnctapersm") || is_dot(p, "maxnctapersm") ||
-			   is_dot(p, "maxnreg")) {
-			ret = tuning_directive(p, &product);
-		} else if (is_dot(p, "noreturn")) {
-			next(p);
-			ret = 0;
-		} else if (is_dot(p, "pragma")) {
-			ret = skip_statement(p);
-		} else {
-			return unsupported(p, "unknown directive of an entry");
-		}
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
-
-/* A module can have many small kernels: what doubling left over is given back. */
-static void shrink(void *array, uint32_t count, size_t bytes)
-{
-	void **mem = array, *smaller;
-
-	if (!count)
-		return;
-	smaller = reallocarray(*mem, count, bytes);
-	if (smaller)
-		*mem = smaller;
-}
-
-static int finish_kernel(struct parser *p)
-{
-	struct ptx_kernel *kernel = p->kernel;
-	struct cfg cfg;
-	int ret;
-
-	shrink(&kernel->insns, kernel->ninsns, sizeof(*kernel->insns));
-	shrink(&kernel->regs, kernel->nregs, sizeof(*kernel->regs));
-	shrink(&kernel->params, kernel->nparams, sizeof(*kernel->params));
-	ret = cfg_build(kernel, &cfg);
-	if (!ret)
-		ret = postdom_solve(kernel, &cfg);
-	if (!ret)
-		ret = liveness_solve(kernel, &cfg);
-	cfg_free(&cfg);
-	if (ret == -E2BIG)
-		return err_set(p->err, -EOPNOTSUPP,
-			       "%s:%u: not supported: kernel '%s' is too large (%u instructions, %u registers)",
-			       p->module->name, kernel->line, kernel->name, kernel->ninsns,
-			       kernel->nregs);
-	return ret ? no_memory(p) : 0;
-}
-
-static int parse_entry(struct parser *p)
-{
-	struct ptx_module *module = p->module;
-	struct ptx_kernel *kernel;
-	struct symbol *sym;
-	int ret;
-
-	next(p);
-	if (p->tok.kind != TOK_IDENT)
-		return bad(p, "a kernel's name is expected after .entry");
-	if (!p->seen_version || !p->seen_target)
-		return bad(p, ".version and .target must come before the first kernel");
-	if (array_grow(&module->kernels, module->nkernels, &module->kernels_cap,
-		       sizeof(*module->kernels)))
-		return no_memory(p);
-	kernel = pool_alloc(&module->pool, sizeof(*kernel));
-	sym = new_symbol(p, SYM_FUNC, &p->tok);
-	if (!kernel || !sym)
-		return no_memory(p);
-	kernel->name = pool_strndup(&module->pool, p->tok.text, p->tok.len);
-	if (!kernel->name)
-		return no_memory(p);
-	kernel->line = p->tok.line;
-	kernel->module = module->name;
-	next(p);
-
-	p->scopes[1] = (struct scope){ .names.pool = &p->scratch };
-	p->kernel = kernel;
-	p->epoch++;
-	p->insns_cap = p->regs_cap = p->params_cap = 0;
-	p->nfixups = p->ndynamics = 0;
-	p->dynamic_align = 0;
-	p->nscopes = 2;
-	if (is_punct(p, '(')) {
-		ret = parse_params(p, kernel);
-		if (ret)
-			goto out_kernel;
-	}
-	ret = entry_directives(p, kernel);
-	if (ret)
-		goto out_kernel;
-	if (accept(p, ';'))		/* a declaration: the definition follows or is elsewhere */
-		goto out_kernel;
-	if (!is_punct(p, '{')) {
-		ret = bad(p, "the kernel's body is expected");
-		goto out_kernel;
-	}
-	ret = add_symbol_to(p, sym, 0);
-	if (!ret)
-		ret = parse_body(p);
-	if (!ret)
-		ret = finish_kernel(p);
-	if (ret)
-		goto out_kernel;
-	module->kernels[module->nkernels++] = kernel;
-	p->nscopes = 1;
-	p->kernel = NULL;
-	return 0;
-
-out_kernel:
-	free(kernel->insns);
-	free(kernel->regs);
-	free(kernel->params);
-	p->nscopes = 1;
-	p->kernel = NULL;
-	return ret;
-}
-
 static int parse_space(struct parser *p, enum linkage linkage)
 {
 	static const struct {
@@ -424,6 +261,12 @@ static int parse_top(struct parser *p)
 
 	p->stmt = p->tok.kind == TOK_DOT ? p->tok.text - 1 : p->tok.text;
 	p->stmt_line = p->tok.line;
+	/* @@DWARF: debugging data of old compilers, a line at a time. */
+	if (p->seen_version && is_punct(p, '@')) {
+		lex_skip_line(&p->lx);
+		next(p);
+		return 0;
+	}
 	if (p->tok.kind != TOK_DOT)
 		return bad(p, "a directive is expected");
 	if (is_dot(p, "version"))
@@ -450,22 +293,34 @@ static int parse_top(struct parser *p)
 	if (is_dot(p, "entry"))
 		return parse_entry(p);
 	if (is_dot(p, "func"))
-		return skip_func(p);
+		return parse_func(p);
+	if (is_dot(p, "alias"))
+		return unsupported(p, "aliases of functions");
 	return parse_space(p, linkage);
 }
 
 int ptx_module_parse(const char *text, size_t len, const char *name,
 		     struct ptx_module **out, struct err *err)
 {
+	return ptx_module_parse_with(text, len, name, NULL, out, err);
+}
+
+int ptx_module_parse_with(const char *text, size_t len, const char *name,
+			  const struct ptx_options *options,
+			  struct ptx_module **out, struct err *err)
+{
 	struct ptx_module *module = calloc(1, sizeof(*module));
 	struct parser *p = calloc(1, sizeof(*p));
 	int ret = 0;
+	uint32_t i;
 
 	if (!module || !p) {
 		free(module);
 		free(p);
 		return err_set(err, -ENOMEM, "%s: out of memory", name);
 	}
+	if (options)
+		module->options = *options;
 	p->lx = (struct lexer){ text, text + len, 1 };
 	p->err = err;
 	p->module = module;
@@ -484,13 +339,16 @@ int ptx_module_parse(const char *text, size_t len, const char *name,
 		ret = parse_top(p);
 	if (!ret && !p->seen_version)
 		ret = err_set(err, -EINVAL, "%s:1: this is not PTX: there is no .version", name);
-	for (uint32_t i = 0; i < module->nkernels; i++) {
-		module->kernels[i]->const_data = module->const_data;
-		module->kernels[i]->const_bytes = module->const_bytes;
-	}
+	if (!ret)
+		ret = resolve_initialisers(p);
+	if (!ret)
+		ret = link_module(p);
 out:
+	for (i = 0; i < p->nfunctions; i++)
+		function_free(p->functions[i]);
+	free(p->functions);
 	free(p->fixups);
-	free(p->dynamics);
+	free(p->init_data);
 	pool_free(&p->scratch);
 	free(p);
 	if (ret) {

@@ -17,6 +17,7 @@ enum ptx_type {
 	PTX_U8, PTX_U16, PTX_U32, PTX_U64,
 	PTX_S8, PTX_S16, PTX_S32, PTX_S64,
 	PTX_F16, PTX_F16X2, PTX_BF16, PTX_BF16X2, PTX_F32, PTX_F64, PTX_PRED,
+	PTX_U16X2, PTX_S16X2,
 	PTX_TYPES
 };
 unsigned int ptx_type_bytes(enum ptx_type t);	/* 0 for pred and none */
@@ -47,6 +48,7 @@ enum ptx_class {
 	PTX_CLASS_SFU, PTX_CLASS_SHUFFLE,
 	PTX_CLASS_MEMORY,	/* ld, st, atom, red: the space says where */
 	PTX_CLASS_BARRIER, PTX_CLASS_EXIT,
+	PTX_CLASS_CALL,		/* call; a function's ret is a CALL as well */
 	PTX_CLASSES
 };
 
@@ -71,6 +73,7 @@ enum ptx_sreg {
 	PTX_SREG_LANEMASK_EQ, PTX_SREG_LANEMASK_LT, PTX_SREG_LANEMASK_LE,
 	PTX_SREG_LANEMASK_GT, PTX_SREG_LANEMASK_GE,
 	PTX_SREG_DYNAMIC_SMEM_SIZE, PTX_SREG_TOTAL_SMEM_SIZE,
+	PTX_SREG_CLOCK_HI, PTX_SREG_GLOBALTIMER_LO, PTX_SREG_GLOBALTIMER_HI,
 	PTX_SREGS
 };
 
@@ -78,6 +81,7 @@ struct ptx_operand {
 	uint8_t kind;		/* enum ptx_operand_kind */
 	uint8_t space;		/* enum ptx_space, for ADDR and SYMBOL */
 	bool negate;		/* predicates: !p */
+	bool callee;		/* ADDR, SYMBOL in LOCAL: in the frame of the function called next */
 	uint32_t reg;		/* REG and ADDR: virtual register, else PTX_NO_REG */
 	uint64_t value;		/* IMM bits, SREG, offset, symbol address */
 };
@@ -113,6 +117,8 @@ enum ptx_atom {
 	PTX_SHF_L, PTX_SHF_R,
 	PTX_TESTP_FINITE, PTX_TESTP_INFINITE, PTX_TESTP_NUMBER, PTX_TESTP_NAN,
 	PTX_TESTP_NORMAL, PTX_TESTP_SUBNORMAL,
+	PTX_BAR_SYNC, PTX_BAR_ARRIVE, PTX_BAR_RED_POPC, PTX_BAR_RED_AND, PTX_BAR_RED_OR,
+	PTX_MATCH_ANY, PTX_MATCH_ALL,
 };
 
 /* ptx_insn.mods */
@@ -129,6 +135,14 @@ enum ptx_atom {
 #define PTX_MOD_WARP	(1u << 10)	/* bar.warp.sync */
 #define PTX_MOD_CLAMP	(1u << 11)	/* shf; else wrap */
 #define PTX_MOD_SHIFTAMT (1u << 12)	/* bfind */
+#define PTX_MOD_CC	(1u << 13)	/* writes the carry: the last destination is the register %cc */
+#define PTX_MOD_NAN	(1u << 14)	/* min, max: NaN if an operand is */
+#define PTX_MOD_XORSIGN	(1u << 15)	/* min, max: .xorsign.abs */
+#define PTX_MOD_RELU	(1u << 16)	/* negative results and NaN become 0 and NaN (PTX ISA, fma) */
+#define PTX_MOD_NOFTZ	(1u << 17)	/* atom, red on halves: a must, and what happens anyway */
+#define PTX_MOD_SATFINITE (1u << 18)	/* cvt to halves: finite, the largest instead of infinity */
+
+#define PTX_MOD_WRAP	(1u << 19)	/* shf, bmsk, szext: what no .clamp means */
 
 #define PTX_MAX_DST	4
 #define PTX_MAX_SRC	6
@@ -146,14 +160,20 @@ struct ptx_insn {
 	struct ptx_operand src[PTX_MAX_SRC];
 	uint32_t guard;		/* predicate register or PTX_NO_REG */
 	bool guard_negate;
-	uint32_t target;	/* branches: index of the target instruction */
-	uint32_t reconv;	/* branches: immediate post-dominator's first instruction, or ninsns = at exit */
+	uint32_t target;	/* bra: instruction; brx: of kernel.tables; call: of kernel.calls */
+	/* Branches: the immediate post-dominator's first instruction; ninsns: at exit or ret. */
+	uint32_t reconv;
 	uint32_t line;		/* in the PTX text, from 1 */
 };
 
 struct ptx_reg {
 	const char *name;
 	uint8_t type;		/* enum ptx_type; PTX_PRED for predicates */
+	/*
+	 * Made by spilling. It is read only by lanes that have just written it: what a guarded
+	 * write leaves to other lanes is not live.
+	 */
+	bool spill;
 };
 
 struct ptx_param {
@@ -163,26 +183,101 @@ struct ptx_param {
 	uint32_t align;
 };
 
+/* The targets of a brx.idx, instructions. An index of `count` or more traps. */
+struct ptx_table {
+	uint32_t count;
+	uint32_t *targets;
+};
+
 /*
- * One .entry. Owned by its module. Params, shared and local variables are laid
- * out with absolute offsets; a basic block starts where leader[i] is set.
+ * A function that was linked into a kernel: instructions [first, end) of it.
+ * functions[0] is the entry itself. A call enters at `first` with the formals set;
+ * ret leaves it. Registers of two functions are never the same.
+ *
+ * The local memory of a thread is a stack that grows upwards. A function's frame holds
+ * its local variables, its spills and the parameters that do not fit registers; offsets
+ * of local operands are in the frame, and a callee's frame begins where the caller's ends.
+ */
+struct ptx_function {
+	const char *name;
+	uint32_t first, end;
+	uint32_t frame_bytes;	/* a multiple of 16, at least 16 but for the entry */
+	uint32_t nformals, nresults;
+	uint32_t *formals;	/* registers that hold the parameters' pieces on entry */
+	uint32_t *results;	/* registers that hold the results' pieces at ret */
+	uint32_t regs;		/* physical registers that it and its callees write, from 0 */
+	bool recursive;		/* on a cycle of the call graph */
+	uint32_t line;
+};
+
+/* Calls of functions that are not PTX: what the device runtime provides. */
+enum ptx_builtin { PTX_BUILTIN_NONE, PTX_BUILTIN_VPRINTF, PTX_BUILTIN_ASSERTFAIL };
+
+/*
+ * One call instruction. Its lanes' arguments are read before any formal is
+ * written; at a lane's ret the results are copied for that lane. Pieces of
+ * parameters that do not fit the registers are stored by the instructions before
+ * the call, at operands with `callee` set. Registers that live across a call are
+ * in no register that the callee writes; across a recursive one they are saved in the frame.
+ */
+struct ptx_call {
+	uint32_t function;	/* of ptx_kernel.functions, when builtin is NONE */
+	uint8_t builtin;	/* enum ptx_builtin */
+	uint32_t nargs, nresults;
+	struct ptx_operand *args; /* REG or IMM, one for each formal */
+	uint32_t *results;	/* registers, PTX_NO_REG: not wanted; one for each of the callee's */
+};
+
+/*
+ * One .entry and the functions that it can reach, linked. Owned by its module. Params and
+ * shared variables are laid out with absolute offsets, local ones in their function's frame.
  */
 struct ptx_kernel {
 	const char *name;
 	struct ptx_insn *insns;
 	uint32_t ninsns;
 	struct ptx_reg *regs;
-	uint32_t nregs;		/* those the text uses, in the order of first use */
+	/*
+	 * Those the text uses, in the order of first use; then those that hold other values of the
+	 * same name (a register is one def-use web), and those of spills.
+	 */
+	uint32_t nregs;
+	/*
+	 * Allocation, by register: its 32-bit physical register, for 8 bytes the first of an
+	 * aligned pair; predicates count from 0 on their own. PTX_NO_REG: never live, what
+	 * is written to it is read by none and what is read from it was never written.
+	 *
+	 * A destination may be in the place of a source that is not live after the instruction,
+	 * unless the instruction has several destinations (but for ld and the carry chain, which
+	 * may) or its lanes read each other's sources (shfl, match, redux, vote). The text itself
+	 * may name one register in both roles, whatever the instruction. A call's results
+	 * may be in places that its callee writes, so all are read before one is written.
+	 */
+	uint32_t *phys;
+	struct ptx_function *functions;
+	uint32_t nfunctions;	/* at least 1: the entry */
+	struct ptx_call *calls;
+	uint32_t ncalls;
+	struct ptx_table *tables;
+	uint32_t ntables;
+	uint32_t max_calls;	/* deepest nesting of calls; with recursion, what local_bytes allows */
 	struct ptx_param *params;
 	uint32_t nparams, param_bytes;
 	uint32_t shared_bytes;	/* static */
-	uint32_t local_bytes;	/* a thread */
+	/* A thread: the deepest stack of frames; with recursion options.stack_bytes more. */
+	uint32_t local_bytes;
 	uint32_t const_bytes;
-	uint32_t regs_per_thread; /* 32-bit physical registers: most live at once, at least 1 */
+	uint32_t regs_per_thread; /* 32-bit physical registers that the allocation takes, at least 1 */
+	uint32_t preds_per_thread;
+	uint32_t max_live;	/* 32-bit registers live at once before spilling: no allocation needs fewer */
+	uint16_t *live;		/* by instruction: 32-bit registers live before it, after allocation */
+	uint32_t spill_store_bytes, spill_load_bytes; /* of the instructions, as ptxas -v counts */
 	uint32_t max_threads;	/* .maxntid product, or 0 */
+	uint32_t max_nreg;	/* .maxnreg, or 0 */
 	uint32_t line;
 	const char *module;	/* ptx_module_name(), for messages */
 	const void *const_data;	/* const_bytes of initialised .const variables */
+	const struct ptx_module *owner;
 };
 
 struct ptx_module;
@@ -194,7 +289,40 @@ struct ptx_module;
  */
 int ptx_module_parse(const char *text, size_t len, const char *name,
 		     struct ptx_module **module, struct err *err);
+
+struct ptx_options {
+	uint32_t maxregs;	/* 32-bit registers a thread, 16 to 255: more are spilled. 0: 255 */
+	uint32_t stack_bytes;	/* local memory a thread for recursion. 0: PTX_STACK_BYTES */
+};
+#define PTX_STACK_BYTES	1024	/* CUDA's default cudaLimitStackSize */
+#define PTX_MIN_MAXREGS	16
+#define PTX_MAX_MAXREGS	255
+
+/* As ptx_module_parse(), which takes the defaults. A kernel's .maxnreg counts when it is lower. */
+int ptx_module_parse_with(const char *text, size_t len, const char *name,
+			  const struct ptx_options *options,
+			  struct ptx_module **module, struct err *err);
 void ptx_module_free(struct ptx_module *module);
+
+/*
+ * Module variables in .global, laid out from offset 0 in a segment of
+ * `bytes`, aligned to `align`. The segment is the caller's: it puts it at an address,
+ * calls ptx_module_place() and copies ptx_module_global_image(), which holds the
+ * initial values, addresses of variables resolved. Placing again moves it.
+ * Until it is placed, operands and const data hold addresses as if it were at 0.
+ */
+struct ptx_variable {
+	const char *name;
+	uint64_t offset, bytes;
+	uint32_t align;
+};
+uint64_t ptx_module_global_bytes(const struct ptx_module *module, uint32_t *align);
+void ptx_module_place(struct ptx_module *module, uint64_t base);
+const void *ptx_module_global_image(const struct ptx_module *module);
+uint64_t ptx_module_global_base(const struct ptx_module *module);
+/* n-th variable in the text's order, NULL past the end. */
+const struct ptx_variable *ptx_module_variable_at(const struct ptx_module *module,
+						  unsigned int n);
 
 const char *ptx_module_name(const struct ptx_module *module);
 const struct ptx_kernel *ptx_module_kernel(const struct ptx_module *module,
@@ -202,6 +330,16 @@ const struct ptx_kernel *ptx_module_kernel(const struct ptx_module *module,
 /* n-th kernel in the text's order, NULL past the end. */
 const struct ptx_kernel *ptx_module_kernel_at(const struct ptx_module *module,
 					      unsigned int n);
+
+/*
+ * Generic addresses in these windows are shared, local, constant and parameter
+ * memory; everything else is global. Non-canonical on purpose: no managed address is in them.
+ */
+#define PTX_SHARED_WINDOW	0xffff100000000000ull
+#define PTX_LOCAL_WINDOW	0xffff200000000000ull
+#define PTX_CONST_WINDOW	0xffff300000000000ull
+#define PTX_PARAM_WINDOW	0xffff400000000000ull
+#define PTX_WINDOW_BYTES	0x0000000100000000ull
 
 const char *ptx_opcode_name(enum ptx_opcode op);
 

@@ -118,7 +118,8 @@ static void layout(void **state)
 	assert_int_equal(i[3].src[0].value, 128);
 	assert_int_equal(i[4].src[0].value, 128 + 12);
 	assert_int_equal(i[5].src[0].value, 8 + 8);
-	assert_int_equal(k->local_bytes, 24);
+	/* 3 bytes, then 16 at 8; a frame is a multiple of 16. */
+	assert_int_equal(k->local_bytes, 32);
 	assert_int_equal(i[6].src[0].value, 8);
 	assert_int_equal(k->const_bytes, 28);
 	assert_int_equal(((const int32_t *)k->const_data)[1], -2);
@@ -155,7 +156,14 @@ static void operands(void **state)
 		"ld.u32 %r1, [%d1-4];\n"
 		"ld.global.nc.L1::no_allocate.L2::128B.u32 %r1, [%d1];\n"
 		"atom.acq_rel.gpu.global.add.u32 %r1, [%d1], 1;\n"
-		"mov.b32 %r1, ~0;\n");
+		"mov.b32 %r1, ~0;\n"
+		"add.cc.u32 %r1, %r2, %r3;\nmadc.hi.cc.u32 %r1, %r2, %r3, %r4;\n"
+		"barrier.cta.red.and.pred %p1, %r1, 64, !%p2;\nbar.arrive 1, 96;\n"
+		"max.NaN.xorsign.abs.f32 %f1, %f2, %f3;\ncvt.rn.relu.bf16x2.f32 %r1, %f1, %f2;\n"
+		"mov.u32 %r1, %tid.w;\nmatch.all.sync.b64 %r1|%p1, %d1, -1;\n"
+		"vabsdiff4.u32.s32.s32.add %r1, %r2, %r3, %r4;\nst.global.v2.u32 [%d1], {%r1, 7};\n"
+		"min.s16x2.relu %r1, %r2, %r3;\n"
+		"st.global.u32 [%d1], %r1;\n");
 	const struct ptx_insn *i = k->insns;
 
 	assert_int_equal(i[0].opcode, PTX_OP_add);
@@ -192,9 +200,33 @@ static void operands(void **state)
 	assert_int_equal(i[15].mods, PTX_MOD_WIDE);
 	assert_int_equal(i[17].space, PTX_SPACE_GENERIC);
 	assert_true(i[20].src[0].value == 0xffffffff);
+	/* The carry is a predicate, written last and read last. */
+	assert_int_equal(i[21].ndst, 2);
+	assert_int_equal(i[21].mods, PTX_MOD_CC);
+	assert_int_equal(k->regs[i[21].dst[1].reg].type, PTX_PRED);
+	assert_int_equal(i[22].nsrc, 4);
+	assert_int_equal(i[22].src[3].reg, i[21].dst[1].reg);
+	assert_int_equal(i[23].atom, PTX_BAR_RED_AND);
+	assert_int_equal(i[23].ndst, 1);
+	assert_int_equal(i[23].nsrc, 3);
+	assert_true(i[23].src[2].negate);
+	assert_int_equal(i[24].atom, PTX_BAR_ARRIVE);
+	assert_int_equal(i[24].src[1].value, 96);
+	assert_int_equal(i[25].mods, PTX_MOD_NAN | PTX_MOD_XORSIGN);
+	assert_int_equal(i[26].nsrc, 2);
+	assert_int_equal(i[26].mods, PTX_MOD_RELU);
+	assert_int_equal(i[27].src[0].kind, PTX_OPND_IMM);
+	assert_int_equal(i[27].src[0].value, 0);
+	assert_int_equal(i[28].atom, PTX_MATCH_ALL);
+	assert_int_equal(i[28].ndst, 2);
+	assert_int_equal(i[29].atom, PTX_ATOM_ADD);
+	assert_int_equal(i[29].stype, PTX_S32);
+	assert_int_equal(i[29].nsrc, 3);
+	assert_int_equal(i[30].src[2].value, 7);
+	assert_int_equal(i[31].type, PTX_S16X2);
 	/* The text ends without a return: there is one. */
-	assert_int_equal(k->ninsns, 22);
-	assert_int_equal(i[21].opcode, PTX_OP_ret);
+	assert_int_equal(k->ninsns, 34);
+	assert_int_equal(i[33].opcode, PTX_OP_ret);
 	assert_string_equal(k->regs[i[0].dst[0].reg].name, "%r1");
 	assert_string_equal(ptx_opcode_name(PTX_OP_add), "add");
 	done();
@@ -205,23 +237,24 @@ static void scopes(void **state)
 	/* Inline assembly opens blocks; a name in one is another register. */
 	const struct ptx_kernel *k = parse(HEAD
 		".entry k() {\n.reg .b32 %x1<3>, %x<20>, t;\n.reg .pred p;\n"
-		"mov.u32 %x12, 1;\n"
-		"{ .reg .b32 t; .reg .b32 %x<2>; mov.u32 t, %x1; mov.u32 %x12, 2; }\n"
-		"mov.u32 t, 3;\n"
+		"mov.u32 %x12, 1; mov.u32 t, 2;\n"
+		"{ .reg .b32 t; .reg .b32 %x<2>; mov.u32 t, 3; st.global.u32 [0], t; st.global.u32 [0], %x12; }\n"
+		"st.global.u32 [0], t;\n"
 		"@p bra outer;\n"
-		"{ @p bra inner; @p bra outer; inner: mov.u32 t, 1; }\n"
+		"{ @p bra inner; @p bra outer; inner: st.global.u32 [0], 1; }\n"
 		"{ inner: bra inner; }\n"
 		"outer:\n}\n");
 	const struct ptx_insn *i = k->insns;
 
 	/* %x12 is in %x1<3> and in %x<20>; whichever it is, it stays the same one. */
-	assert_int_equal(i[0].dst[0].reg, i[2].dst[0].reg);
-	assert_int_not_equal(i[1].dst[0].reg, i[3].dst[0].reg);
-	assert_int_equal(i[4].target, 9);
-	assert_int_equal(i[5].target, 7);
-	assert_int_equal(i[6].target, 9);
-	assert_int_equal(i[8].target, 8);
-	assert_int_equal(k->ninsns, 10);
+	assert_int_equal(i[4].src[1].reg, i[0].dst[0].reg);
+	assert_int_equal(i[3].src[1].reg, i[2].dst[0].reg);
+	assert_int_equal(i[5].src[1].reg, i[1].dst[0].reg);
+	assert_int_equal(i[6].target, 11);
+	assert_int_equal(i[7].target, 9);
+	assert_int_equal(i[8].target, 11);
+	assert_int_equal(i[10].target, 10);
+	assert_int_equal(k->ninsns, 12);
 	done();
 }
 
@@ -300,16 +333,20 @@ static void refused_modules(void **state)
 		  "t.ptx:4: parameters take more than 65536 bytes: `.param .u64 a[70000]) {`", -EINVAL },
 		{ HEAD ".entry k(.reg .u64 a) { ret; }\n", "t.ptx:4: .param is expected: `.reg .u64 a) {`", -EINVAL },
 		{ HEAD ".entry k() .reqnctapercluster 2 { ret; }\n",
-		  "t.ptx:4: not supported: `.reqnctapercluster 2 {` (unknown directive of an entry)", -EOPNOTSUPP },
+		  "t.ptx:4: not supported: `.reqnctapercluster 2 {` (clusters of thread blocks)", -EOPNOTSUPP },
+		{ HEAD ".entry k() .weird 2 { ret; }\n",
+		  "t.ptx:4: not supported: `.weird 2 {` (unknown directive of an entry)", -EOPNOTSUPP },
+		{ HEAD ".entry k() .maxnreg 0 { ret; }\n",
+		  "t.ptx:4: a kernel cannot do without registers: `.maxnreg 0 {`", -EINVAL },
 		{ HEAD ".entry k() {\nret;\n", "t.ptx:6: '}' is missing at the end of kernel 'k': ``", -EINVAL },
 		{ HEAD ".entry k() { ret; }\n.entry k() { ret; }\n", "t.ptx:5: 'k' is declared twice: `.entry k() {`", -EINVAL },
-		{ HEAD ".func f() {\nret;\n", "t.ptx:4: '}' is missing at the end of the text: `.func f() {`", -EINVAL },
+		{ HEAD ".func f() {\nret;\n", "t.ptx:6: '}' is missing at the end of function 'f': ``", -EINVAL },
 		{ HEAD ".extern .const .u32 c;\n",
 		  "t.ptx:4: not supported: `.extern .const .u32 c;` (variables of other modules are not)", -EOPNOTSUPP },
 		{ HEAD ".const .b8 c[70000];\n",
 		  "t.ptx:4: .const variables take more than 65536 bytes: `.const .b8 c[70000];`", -EINVAL },
 		{ HEAD ".const .u32 c[1] = {1, 2};\n", "t.ptx:4: more values than elements: `.const .u32 c[1] = {`", -EINVAL },
-		{ HEAD ".const .u64 c = k;\n", "t.ptx:4: not supported: `.const .u64 c = k;` (initialisers are numbers)", -EOPNOTSUPP },
+		{ HEAD ".const .u64 c = k;\n", "t.ptx:4: there is no variable 'k': `.const .u64 c = k;`", -EINVAL },
 		{ HEAD ".shared .align 3 .b8 s[4];\n",
 		  "t.ptx:4: an alignment is a power of two up to 4096: `.shared .align 3 .b8 s[4];`", -EINVAL },
 		{ HEAD ".shared .b128 s;\n", "t.ptx:4: not supported: `.shared .b128 s;` (no type .b128)", -EOPNOTSUPP },
@@ -343,39 +380,29 @@ static void refused_statements(void **state)
 	static const struct {
 		const char *statement, *reason;
 	} unsupported[] = {
-		{ "tex.2d.v4.f32.s32 {%f1,%f2,%f3,%f4}, [t, {%r1,%r2}];", "no such instruction" },
-		{ "wmma.load.a.sync.aligned.m16n16k16.f16 {%r1}, [%d1];", "no such instruction" },
-		{ "cp.async.ca.shared.global [%r1], [%d1], 4;", "no such instruction" },
-		{ "call.uni (r), f, (a);", "calls of functions that were not inlined" },
-		{ "brx.idx %r1, table;", "no such instruction" },
-		{ ".branchtargets a, b;", "indirect branches and calls" },
-		{ ".param .b32 arg;", "parameters of a call" },
+		{ "tex.2d.v4.f32.s32 {%f1,%f2,%f3,%f4}, [t, {%r1,%r2}];", "textures and surfaces" },
+		{ "wmma.load.a.sync.aligned.m16n16k16.f16 {%r1}, [%d1];", "tensor cores" },
+		{ "cp.async.ca.shared.global [%r1], [%d1], 4;", "asynchronous copies" },
 		{ ".reg .v4 .f32 %v;", "no type .v4" },
-		{ "add.cc.u32 %r1, %r2, %r3;", "no .cc with add" },
-		{ "add.f16 %h1, %h2, %h3;", "no add of this type" },
-		{ "add.bf16x2 %r1, %r2, %r3;", "no add of this type" },
-		{ "bar.red.popc.u32 %r1, 0, %p1;", "no .red with bar" },
-		{ "bar.arrive 0, 64;", "no .arrive with bar" },
+		{ "add.f32.f16 %f1, %h2, %f3;", "f32 and halves mixed" },
+		{ "max.f32 %f1, %f2, %f3, %f4;", "three sources" },
+		{ "add.u8 %h1, %h2, %h3;", "no add of this type" },
 		{ "ld.global.L2::cache_hint.u32 %r1, [%d1], %d2;", "no .L2::cache_hint with ld" },
 		{ "ld.global.v8.f32 {%f1}, [%d1];", "no .v8 with ld" },
-		{ "ld.global.u32 %r1, [glob];", "the module variable 'glob' is in .global" },
-		{ "mov.u64 %d1, glob;", "the module variable 'glob' is in .global" },
 		{ "mov.u64 %d1, k;", "addresses of functions and labels" },
-		{ "mov.u32 %r1, %clock_hi;", "no special register %clock_hi" },
+		{ "mov.u32 %r1, %pm0;", "no special register %pm0" },
+		{ "mov.u32 %r1, %clusterid.x;", "no special register %clusterid" },
 		{ "mov.u32 %r1, %envreg3;", "no special register %envreg3" },
 		{ "st.param.b32 [a], %r1;", "this space is read only" },
 		{ "st.const.b32 [0], %r1;", "this space is read only" },
-		{ "cvta.const.u64 %d1, %d2;", "generic addresses of this space" },
 		{ "atom.global.min.f32 %f1, [%d1], %f2;", "no such atomic of this type" },
-		{ "atom.global.add.noftz.f16 %h1, [%d1], %h2;", "no .noftz with atom" },
 		{ "cvt.rna.tf32.f32 %r1, %f1;", "no .rna with cvt" },
-		{ "cvt.rn.bf16.f32 %h1, %f1;", "no cvt of this type" },
-		{ "cvt.rn.sat.f16.f32 %h1, %f1;", "no .sat and .ftz with f16" },
-		{ "cvt.rni.s32.f16 %r1, %h1;", "f16 rounds to an integer by .rzi only" },
 		{ "add.s32 %r1, %r2, (1+2);", "constant expressions" },
 		{ "add.s32 %r1, {%r2}, %r3;", "no vectors here" },
 		{ "frobnicate.u32 %r1;", "no such instruction" },
-		{ "bar.sync.red 0;", "no .red with bar" },
+		{ "ld.global.v4.f64 {%e1,%e2,%e3,%e4}, [%d1];", "a lane moves 16 bytes at most" },
+		{ "st.global.f32 [%d1], 7;", "a whole number where a floating-point number is expected" },
+		{ "fma.rz.bf16 %h1, %h2, %h3, %h4;", "halves are rounded by .rn" },
 		{ "barrier.cluster.arrive;", "no .cluster with barrier" },
 		{ ".weird 3;", "unknown directive" },
 	};
@@ -391,7 +418,30 @@ static void refused_statements(void **state)
 		{ "add.s32 %f1, %r2, %r3;", "the register '%f1' does not fit the type" },
 		{ "add.s32 %p1, %r2, %r3;", "the register '%p1' does not fit the type" },
 		{ "add.s32 %r1, %r2, 0f3F800000;", "an integer is expected" },
-		{ "add.f32 %f1, %f2, 1;", "a floating-point number is expected" },
+		{ "mov.b32 %r1, 1.5;", "an integer is expected" }, { "mov.b64 %d1, 0f3F800000;", "an integer is expected" },
+		{ "fma.f32 %f1, %f2, %f3, %f4;", "the rounding is missing" }, { "sin.f32 %f1, %f2;", ".approx is needed" },
+		{ "div.f32 %f1, %f2, %f3;", "either a rounding or .approx is needed" },
+		{ "div.full.f64 %e1, %e2, %e3;", ".full is for f32" },
+		{ "rcp.approx.f64 %e1, %e2;", "no .approx of f64 without .ftz" },
+		{ "min.NaN.f64 %e1, %e2, %e3;", ".NaN and .xorsign.abs are for f32 and halves" },
+		{ "fma.rn.relu.f32 %f1, %f2, %f3, %f4;", ".relu is for halves, without .sat" },
+		{ "max.relu.u32 %r1, %r2, %r3;", ".relu is for s32 and s16x2" },
+		{ "add.cc.u16 %h1, %h2, %h3;", "a carry is of 32 and 64 bits" },
+		{ "madc.u32 %r1, %r2, %r3, %r4;", "one of .lo, .hi and .wide is needed" },
+		{ "dp2a.u32.u32 %r1, %r2, %r3, %r4;", "one of .lo and .hi is needed" },
+		{ "bmsk.b32 %r1, %r2, %r3;", "one of .clamp and .wrap is needed" },
+		{ "shf.l.b32 %r1, %r2, %r3, 5;", "one of .clamp and .wrap is needed" },
+		{ "cvt.rn.f16x2.f32 %r1, %f1;", "f16x2 and bf16x2 are made of two values" },
+		{ "cvt.rn.f32.s32 %f1, %r1, %r2;", "f16x2 and bf16x2 are made of two values" },
+		{ "redux.sync.add.b32 %r1, %r2, -1;", "and, or and xor are of b32, the others of numbers" },
+		{ "redux.add.u32 %r1, %r2, -1;", ".sync is missing" }, { "match.sync.b32 %r1, %r2, -1;", "the mode is missing" },
+		{ "match.any.sync.b32 %r1|%p1, %r2, -1;", "only match.all has a predicate" },
+		{ "cvta.shared.u64 %d1, glob;", "the variable is in another space" },
+		{ "atom.global.exch.noftz.b32 %r1, [%d1], %r2;", ".noftz is for adding halves" },
+		{ "bar 0;", "one of .sync, .arrive and .red is needed" }, { "bar.arrive 0;", "the number of threads is missing" },
+		{ "bar.red.popc.u32 %r1, 0;", "the predicate is missing" }, { "bar.sync 0, 33;", "the threads of a barrier are a multiple of 32" },
+		{ "bar.red.popc.pred %p1, 0, %p2;", "red.popc is of u32, red.and and red.or of pred" },
+		{ "bar.sync.red 0;", ".red is .popc, .and or .or, and nothing else" }, { "bar.warp.sync 1, 2;", "one operand too many" },
 		{ "add.f32 %f1, %f2, 0f3F80;", "an operand is expected" },
 		{ "add.s32 %r1, %r2, 99999999999999999999;", "an operand is expected" },
 		{ "add.s32 5, %r2, %r3;", "a register is expected" },
@@ -426,7 +476,6 @@ static void refused_statements(void **state)
 		{ "ld.global.u32 %r1, [%d1+x];", "an offset is expected" },
 		{ "ld.global.v2.u32 {%r1,%r2,%r3}, [%d1];", "2 elements are expected" },
 		{ "ld.global.v4.u32 {%r1,%r2,%r3,%r4,%r5}, [%d1];", "a vector has four elements at most" },
-		{ "ld.global.v4.f64 {%e1,%e2,%e3,%e4}, [%d1];", "a lane moves 16 bytes at most" },
 		{ "ld.global.u32 %h1, [%d1];", "the register '%h1' does not fit the type" },
 		{ "ld.global.f32 %f1, [%d1], 3;", "';' expected" },
 		{ "atom.global.u32 %r1, [%d1], 1;", "the operation is missing" },

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The call instruction: (results), function, (arguments). What is passed is
+ * noted with the function and lowered when the text has ended. Called by operand.c.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ptx/private.h"
+
+/* A variable belongs to one call, so that what is stored in it is that call's. */
+static int claim(struct parser *p, struct param *param, struct call_site *site, bool is_result)
+{
+	if (param->site)
+		return unsupported(p, "the parameter '%s' is used twice", param->name);
+	param->site = site;
+	param->is_result = is_result;
+	return 0;
+}
+
+static int parse_value(struct parser *p, struct ptx_insn *insn, struct call_site *site,
+		       struct call_value *value, bool is_result)
+{
+	struct symbol *sym;
+	int ret = 0;
+
+	*value = (struct call_value){ .op.reg = PTX_NO_REG };
+	if (p->tok.kind == TOK_IDENT && token_is(&p->tok, "_")) {
+		next(p);
+		return 0;
+	}
+	if (p->tok.kind != TOK_IDENT) {
+		if (is_result)
+			return bad(p, "a result is a variable or a register");
+		/* Which type it has is not known yet; its bits are kept. */
+		return parse_source(p, insn, &value->op,
+				    p->tok.kind == TOK_F32 ? PTX_B32 : PTX_B64, EXACT);
+	}
+	sym = find_symbol(p, p->tok.text, p->tok.len);
+	if (sym && sym->kind == SYM_VAR && sym->param) {
+		value->param = sym->param;
+		next(p);
+		return claim(p, sym->param, site, is_result);
+	}
+	value->op.reg = find_register(p, p->tok.text, p->tok.len, &ret);
+	if (ret)
+		return ret;
+	if (value->op.reg == PTX_NO_REG)
+		return bad(p, "'%.*s' is neither a .param variable nor a register",
+			   (int)MIN(p->tok.len, 80u), p->tok.text);
+	if (p->kernel->regs[value->op.reg].type == PTX_PRED)
+		return unsupported(p, "predicates as parameters of a function");
+	value->op.kind = PTX_OPND_REG;
+	next(p);
+	return 0;
+}
+
+/* ( a, b ); the list is the pool's. */
+static int parse_list(struct parser *p, struct ptx_insn *insn, struct call_site *site,
+		      bool is_result)
+{
+	struct call_value values[PTX_MAX_VALUES], *copy;
+	uint32_t n = 0;
+	int ret;
+
+	next(p);
+	if (accept(p, ')'))
+		return 0;
+	do {
+		if (n == PTX_MAX_VALUES)
+			return unsupported(p, "calls with more than %d arguments", PTX_MAX_VALUES);
+		ret = parse_value(p, insn, site, &values[n++], is_result);
+		if (ret)
+			return ret;
+	} while (accept(p, ','));
+	ret = expect(p, ')');
+	if (ret)
+		return ret;
+	copy = pool_alloc(&p->scratch, n * sizeof(*copy));
+	if (!copy)
+		return no_memory(p);
+	memcpy(copy, values, n * sizeof(*copy));
+	if (is_result) {
+		site->results = copy;
+		site->nresults = n;
+	} else {
+		site->args = copy;
+		site->nargs = n;
+	}
+	return 0;
+}
+
+static int parse_callee(struct parser *p, struct call_site *site)
+{
+	struct symbol *sym;
+	int ret = 0;
+
+	if (p->tok.kind != TOK_IDENT)
+		return bad(p, "a function's name is expected");
+	sym = map_get(&p->scopes[0].names, p->tok.text, p->tok.len);
+	if (!sym || sym->kind != SYM_FUNC) {
+		if (find_register(p, p->tok.text, p->tok.len, &ret) != PTX_NO_REG)
+			return unsupported(p, "indirect calls");
+		return ret ? ret : bad(p, "there is no function '%.*s'",
+				       (int)MIN(p->tok.len, 80u), p->tok.text);
+	}
+	site->callee = sym->function;
+	if (site->callee->entry)
+		return unsupported(p, "calls of kernels");
+	next(p);
+	return 0;
+}
+
+int parse_call(struct parser *p, struct ptx_insn *insn)
+{
+	struct function *f = p->function;
+	struct call_site *site = pool_alloc(&p->scratch, sizeof(*site));
+	int ret = 0;
+
+	if (!site)
+		return no_memory(p);
+	site->insn = insn - f->body.insns;
+	site->stmt = p->stmt;
+	site->line = p->stmt_line;
+	if (is_punct(p, '(')) {
+		ret = parse_list(p, insn, site, true);
+		if (!ret)
+			ret = expect(p, ',');
+	}
+	if (!ret)
+		ret = parse_callee(p, site);
+	if (!ret && accept(p, ',')) {
+		if (!is_punct(p, '('))
+			return bad(p, "'(' expected");
+		ret = parse_list(p, insn, site, false);
+	}
+	if (ret)
+		return ret;
+	if (array_grow(&f->calls, f->ncalls, &f->calls_cap, sizeof(*f->calls)))
+		return no_memory(p);
+	insn->target = f->ncalls;
+	f->calls[f->ncalls++] = site;
+	return 0;
+}
