@@ -1,93 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which registers hold a value that is still needed, and so how many physical
- * 32-bit registers a thread takes: the most that are live at once. A 64-bit
- * register counts two; predicates live apart. Called once a kernel.
+ * Where registers hold a value that is still needed. Called by webs.c for
+ * registers that are written more than once, and by finish.c for all.
  *
  * Register by register: from each use, backwards through the blocks until a
  * write ends the search (Appel and Palsberg, Modern Compiler Implementation,
  * 2nd ed., section 19.6). The work is the length of the live ranges, and a
- * bound on the sum refuses kernels that no compiler writes. What is live before
- * instruction i is summed up from the ends of the ranges.
+ * bound on the sum refuses kernels that no compiler writes. What is live is kept
+ * as spans of instructions, which are few where sets would be large.
+ *
+ * A value is live where it may be read later and may have been written before:
+ * a register that no path to an instruction has written holds nothing there. A
+ * function's formals are written before its first instruction.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "ptx/private.h"
+#include "ptx/back.h"
 
-#define MAX_STEPS	(1ull << 28)
+#define MAX_STEPS	(1ull << 26)
+#define MAX_SPANS	(1u << 24)
 
-/*
- * One mention of a register. A guarded write leaves the other lanes' value in
- * place, so it does not end the search.
- */
-struct mention {
-	uint32_t insn;
-	bool use, kill;
-};
-
-struct solver {
-	const struct ptx_kernel *kernel;
-	const struct cfg *cfg;
-	uint32_t *start;	/* by register: its mentions, in the order of the text */
-	struct mention *mentions;
-	int64_t *change;	/* by instruction: registers that begin less those that end to be live */
-	/* By block; equal to tag when it holds for the register at hand. */
-	uint32_t *live_in, *live_out, *reached;
-	uint32_t *stack, *list;
-	uint32_t *reachable;	/* by block; code that never runs needs no registers */
-	uint64_t steps;
-	/* The register at hand: its mentions [lo, hi). */
-	uint32_t tag, lo, hi, weight;
-};
-
-#define MAX_MENTIONS	(1 + PTX_MAX_SRC + PTX_MAX_DST)
-
-/* Registers that an instruction names; the caller has room for MAX_MENTIONS. */
-static uint32_t each_operand(const struct ptx_insn *insn, uint32_t *regs, bool *writes)
+/* A value made by spilling is read only by the lanes that have just written it. */
+static bool kills(const struct ptx_kernel *kernel, const struct ptx_insn *insn, uint32_t reg)
 {
-	uint32_t n = 0, i;
-
-	if (insn->guard != PTX_NO_REG) {
-		regs[n] = insn->guard;
-		writes[n++] = false;
-	}
-	for (i = 0; i < insn->nsrc; i++) {
-		regs[n] = insn->src[i].reg;
-		writes[n++] = false;
-	}
-	for (i = 0; i < insn->ndst; i++) {
-		regs[n] = insn->dst[i].reg;
-		writes[n++] = true;
-	}
-	return n;
+	return insn->guard == PTX_NO_REG || kernel->regs[reg].spill;
 }
 
-static void find_reachable(struct solver *s)
-{
-	uint32_t depth = 0, b, e;
-
-	s->reachable[0] = 1;
-	s->stack[depth++] = 0;
-	while (depth) {
-		b = s->stack[--depth];
-		for (e = 0; e < 2; e++) {
-			uint32_t succ = s->cfg->succ[b][e];
-
-			if (succ != PTX_NO_BLOCK && !s->reachable[succ]) {
-				s->reachable[succ] = 1;
-				s->stack[depth++] = succ;
-			}
-		}
-	}
-}
-
-static int collect(struct solver *s)
+static int collect(struct liveness *s)
 {
 	const struct ptx_kernel *kernel = s->kernel;
-	uint32_t regs[MAX_MENTIONS], i, j, n, *fill;
-	bool writes[MAX_MENTIONS];
+	uint32_t i, j, n, *fill;
 
 	/* Counted two places up and summed, so that filling leaves the starts behind. */
 	s->start = calloc((size_t)kernel->nregs + 2, sizeof(*s->start));
@@ -95,13 +39,11 @@ static int collect(struct solver *s)
 		return -ENOMEM;
 	fill = s->start + 1;
 	for (i = 0; i < kernel->ninsns; i++) {
-		if (!s->reachable[s->cfg->block_of[i]])
+		if (!s->cfg->reachable[s->cfg->block_of[i]])
 			continue;
-		n = each_operand(&kernel->insns[i], regs, writes);
-		for (j = 0; j < n; j++) {
-			if (regs[j] != PTX_NO_REG)
-				fill[regs[j] + 1]++;
-		}
+		n = insn_refs(kernel, s->cfg, i, s->refs);
+		for (j = 0; j < n; j++)
+			fill[*s->refs[j].reg + 1]++;
 	}
 	for (i = 0; i < kernel->nregs; i++)
 		fill[i + 1] += fill[i];
@@ -109,22 +51,60 @@ static int collect(struct solver *s)
 	if (!s->mentions)
 		return -ENOMEM;
 	for (i = 0; i < kernel->ninsns; i++) {
-		if (!s->reachable[s->cfg->block_of[i]])
+		if (!s->cfg->reachable[s->cfg->block_of[i]])
 			continue;
-		n = each_operand(&kernel->insns[i], regs, writes);
+		n = insn_refs(kernel, s->cfg, i, s->refs);
 		for (j = 0; j < n; j++) {
-			if (regs[j] != PTX_NO_REG)
-				s->mentions[fill[regs[j]]++] = (struct mention){
-					i, !writes[j],
-					writes[j] && kernel->insns[i].guard == PTX_NO_REG
-				};
+			uint32_t reg = *s->refs[j].reg;
+
+			s->mentions[fill[reg]++] = (struct mention){
+				i, j, !s->refs[j].write,
+				s->refs[j].write && kills(kernel, &kernel->insns[i], reg)
+			};
 		}
 	}
 	return 0;
 }
 
+int liveness_init(struct liveness *s, const struct ptx_kernel *kernel, const struct cfg *cfg)
+{
+	uint32_t f, i;
+
+	memset(s, 0, sizeof(*s));
+	s->kernel = kernel;
+	s->cfg = cfg;
+	s->refs = calloc(refs_max(kernel), sizeof(*s->refs));
+	s->formal_of = calloc(kernel->nregs + 1, sizeof(*s->formal_of));
+	s->live_in = calloc(cfg->nblocks, 5 * sizeof(*s->live_in));
+	if (!s->refs || !s->formal_of || !s->live_in || collect(s)) {
+		liveness_free(s);
+		return -ENOMEM;
+	}
+	s->live_out = s->live_in + cfg->nblocks;
+	s->reached = s->live_in + 2 * (size_t)cfg->nblocks;
+	s->stack = s->live_in + 3 * (size_t)cfg->nblocks;
+	s->list = s->live_in + 4 * (size_t)cfg->nblocks;
+	for (f = 0; f < kernel->nfunctions; f++) {
+		for (i = 0; i < kernel->functions[f].nformals; i++) {
+			if (kernel->functions[f].formals[i] != PTX_NO_REG)
+				s->formal_of[kernel->functions[f].formals[i]] = f + 1;
+		}
+	}
+	return 0;
+}
+
+void liveness_free(struct liveness *s)
+{
+	free(s->refs);
+	free(s->formal_of);
+	free(s->live_in);
+	free(s->start);
+	free(s->mentions);
+	memset(s, 0, sizeof(*s));
+}
+
 /* The mentions [lo, hi) of the register that stand in block b: [*from, *to). */
-static void mentions_in(struct solver *s, uint32_t b, uint32_t *from, uint32_t *to)
+static void mentions_in(struct liveness *s, uint32_t b, uint32_t *from, uint32_t *to)
 {
 	uint32_t l = s->lo, h = s->hi;
 
@@ -143,7 +123,7 @@ static void mentions_in(struct solver *s, uint32_t b, uint32_t *from, uint32_t *
 	*to = l;
 }
 
-static bool has_kill(struct solver *s, uint32_t b)
+static bool has_kill(struct liveness *s, uint32_t b)
 {
 	uint32_t from, to;
 
@@ -155,24 +135,22 @@ static bool has_kill(struct solver *s, uint32_t b)
 }
 
 /* Whether the block [from, to) reads what came into it. An instruction reads before it writes. */
-static bool exposed(const struct solver *s, uint32_t from, uint32_t to)
+static bool exposed(const struct liveness *s, uint32_t from, uint32_t to)
 {
 	uint32_t insn;
-	bool kill = false;
+	bool kill = false, use = false;
 
-	while (from < to && !kill) {
+	while (from < to && !kill && !use) {
 		for (insn = s->mentions[from].insn; from < to && s->mentions[from].insn == insn;
 		     from++) {
-			if (s->mentions[from].use)
-				return true;
+			use |= s->mentions[from].use;
 			kill |= s->mentions[from].kill;
 		}
 	}
-	return false;
+	return use;
 }
 
-/* One past the mentions of the block that mention m is in. */
-static uint32_t end_of_block(const struct solver *s, uint32_t m)
+uint32_t liveness_block_end(const struct liveness *s, uint32_t m)
 {
 	uint32_t end = s->cfg->first[s->cfg->block_of[s->mentions[m].insn] + 1];
 
@@ -181,13 +159,16 @@ static uint32_t end_of_block(const struct solver *s, uint32_t m)
 	return m;
 }
 
-/* Marks the blocks at whose start and end the register is live; lists those of the ends. */
-static uint32_t flood_back(struct solver *s)
+int liveness_flood(struct liveness *s, uint32_t reg)
 {
-	uint32_t depth = 0, n = 0, m, end, b, e;
+	uint32_t depth = 0, m, end, b, e;
 
+	s->tag = reg + 1;
+	s->lo = s->start[reg];
+	s->hi = s->start[reg + 1];
+	s->nlist = 0;
 	for (m = s->lo; m < s->hi; m = end) {
-		end = end_of_block(s, m);
+		end = liveness_block_end(s, m);
 		b = s->cfg->block_of[s->mentions[m].insn];
 		if (exposed(s, m, end)) {
 			s->live_in[b] = s->tag;
@@ -200,24 +181,21 @@ static uint32_t flood_back(struct solver *s)
 			uint32_t pred = s->cfg->pred[e];
 
 			s->steps++;
-			if (s->live_out[pred] == s->tag || !s->reachable[pred])
+			if (s->live_out[pred] == s->tag || !s->cfg->reachable[pred])
 				continue;
 			s->live_out[pred] = s->tag;
-			s->list[n++] = pred;
+			s->list[s->nlist++] = pred;
 			if (s->live_in[pred] != s->tag && !has_kill(s, pred)) {
 				s->live_in[pred] = s->tag;
 				s->stack[depth++] = pred;
 			}
 		}
 	}
-	return n;
+	return s->steps > MAX_STEPS ? -E2BIG : 0;
 }
 
-/*
- * A register that is live at the kernel's start is never written on some path:
- * it holds nothing there. Marks the blocks whose start a write reaches.
- */
-static void flood_forward(struct solver *s)
+/* Marks the blocks whose start a write reaches. */
+static void flood_forward(struct liveness *s)
 {
 	uint32_t depth = 0, m, end, b, e;
 
@@ -225,19 +203,18 @@ static void flood_forward(struct solver *s)
 		bool write = false;
 
 		b = s->cfg->block_of[s->mentions[m].insn];
-		for (end = end_of_block(s, m); m < end; m++)
+		for (end = liveness_block_end(s, m); m < end; m++)
 			write |= !s->mentions[m].use;
 		if (write && s->live_out[b] == s->tag)
 			s->stack[depth++] = b;
 	}
 	while (depth) {
 		b = s->stack[--depth];
-		for (e = 0; e < 2; e++) {
-			uint32_t succ = s->cfg->succ[b][e];
+		for (e = s->cfg->succ_start[b]; e < s->cfg->succ_start[b + 1]; e++) {
+			uint32_t succ = s->cfg->succ[e];
 
 			s->steps++;
-			if (succ == PTX_NO_BLOCK || s->live_in[succ] != s->tag ||
-			    s->reached[succ] == s->tag)
+			if (s->live_in[succ] != s->tag || s->reached[succ] == s->tag)
 				continue;
 			s->reached[succ] = s->tag;
 			if (s->live_out[succ] == s->tag)
@@ -246,23 +223,35 @@ static void flood_forward(struct solver *s)
 	}
 }
 
-/* Live before the instructions [from, to), where it holds something. */
-static void add_range(struct solver *s, uint32_t from, uint32_t to, uint32_t holds_from)
+/* --- spans ------------------------------------------------------------------------- */
+
+struct spans {
+	struct span *at;
+	uint32_t n, cap;
+	bool failed;
+};
+
+/* What is live in [from, to), where it holds something. */
+static void add_span(struct spans *spans, uint32_t from, uint32_t to, uint32_t holds_from)
 {
 	from = MAX(from, holds_from);
-	if (from >= to)
+	if (from >= to || spans->failed)
 		return;
-	s->change[from] += s->weight;
-	s->change[to] -= s->weight;
+	if (array_grow(&spans->at, spans->n, &spans->cap, sizeof(*spans->at))) {
+		spans->failed = true;
+		return;
+	}
+	spans->at[spans->n++] = (struct span){ from, to };
 }
 
-/* The ranges in block b, whose mentions are [from, to), from its end backwards. */
-static void block_ranges(struct solver *s, uint32_t b, uint32_t from, uint32_t to, bool at_entry)
+/* The spans in block b, whose mentions are [from, to), from its end backwards. */
+static void block_spans(const struct liveness *s, struct spans *spans, uint32_t b, uint32_t from,
+			uint32_t to, bool partial)
 {
 	uint32_t end = s->cfg->first[b + 1], holds_from = s->cfg->first[b], i;
 	bool live = s->live_out[b] == s->tag;
 
-	if (at_entry && s->reached[b] != s->tag) {
+	if (partial && s->reached[b] != s->tag) {
 		for (i = from; i < to && s->mentions[i].use; i++)
 			;
 		holds_from = i < to ? s->mentions[i].insn + 1 : end;
@@ -276,7 +265,7 @@ static void block_ranges(struct solver *s, uint32_t b, uint32_t from, uint32_t t
 			kill |= s->mentions[i - 1].kill;
 		}
 		if (kill && live) {
-			add_range(s, insn + 1, end, holds_from);
+			add_span(spans, insn + 1, end, holds_from);
 			live = false;
 		}
 		if (use && !live) {
@@ -285,70 +274,114 @@ static void block_ranges(struct solver *s, uint32_t b, uint32_t from, uint32_t t
 		}
 	}
 	if (live)
-		add_range(s, s->cfg->first[b], end, holds_from);
+		add_span(spans, s->cfg->first[b], end, holds_from);
 }
 
-static void solve_register(struct solver *s, uint32_t reg)
+static int by_start(const void *a, const void *b)
 {
-	uint32_t n, m, end, i, from, to;
-	bool at_entry;
+	const struct span *x = a, *y = b;
 
-	s->tag = reg + 1;
-	s->lo = s->start[reg];
-	s->hi = s->start[reg + 1];
-	s->weight = ptx_type_bytes(s->kernel->regs[reg].type) > 4 ? 2 : 1;
-	n = flood_back(s);
-	at_entry = s->live_in[0] == s->tag;
-	if (at_entry)
+	return x->from < y->from ? -1 : x->from > y->from;
+}
+
+/* In order, and one where two touch. */
+static void tidy(struct spans *spans, uint32_t first)
+{
+	uint32_t i, n = first;
+
+	for (i = first + 1; i < spans->n && spans->at[i - 1].from <= spans->at[i].from; i++)
+		;
+	if (i < spans->n)
+		qsort(spans->at + first, spans->n - first, sizeof(*spans->at), by_start);
+	for (i = first; i < spans->n; i++) {
+		if (n > first && spans->at[n - 1].to == spans->at[i].from)
+			spans->at[n - 1].to = spans->at[i].to;
+		else
+			spans->at[n++] = spans->at[i];
+	}
+	spans->n = n;
+}
+
+/* Whether it is live at the start of its function without being a formal: then it holds nothing there. */
+static bool partly_written(const struct liveness *s, uint32_t reg)
+{
+	const struct cfg *cfg = s->cfg;
+	uint32_t f;
+
+	if (s->lo == s->hi || s->formal_of[reg])
+		return false;
+	f = cfg->function_of[cfg->block_of[s->mentions[s->lo].insn]];
+	return s->live_in[cfg->block_of[s->kernel->functions[f].first]] == s->tag;
+}
+
+static int solve(struct liveness *s, uint32_t reg, struct spans *spans)
+{
+	uint32_t m, end, i, from, to, first = spans->n;
+	bool partial;
+	int ret = liveness_flood(s, reg);
+
+	if (ret)
+		return ret;
+	partial = partly_written(s, reg);
+	if (partial)
 		flood_forward(s);
 	for (m = s->lo; m < s->hi; m = end) {
-		end = end_of_block(s, m);
-		block_ranges(s, s->cfg->block_of[s->mentions[m].insn], m, end, at_entry);
+		end = liveness_block_end(s, m);
+		block_spans(s, spans, s->cfg->block_of[s->mentions[m].insn], m, end, partial);
 	}
 	/* Blocks that it only passes through. */
-	for (i = 0; i < n; i++) {
+	for (i = 0; i < s->nlist; i++) {
 		mentions_in(s, s->list[i], &from, &to);
 		if (from == to)
-			block_ranges(s, s->list[i], 0, 0, at_entry);
+			block_spans(s, spans, s->list[i], 0, 0, partial);
 	}
+	if (spans->failed)
+		return -ENOMEM;
+	tidy(spans, first);
+	return spans->n > MAX_SPANS ? -E2BIG : 0;
 }
 
-int liveness_solve(struct ptx_kernel *kernel, const struct cfg *cfg)
+int liveness_ranges(const struct ptx_kernel *kernel, const struct cfg *cfg, struct ranges *ranges)
 {
-	struct solver s = { .kernel = kernel, .cfg = cfg };
-	uint32_t *blocks = calloc(cfg->nblocks, 6 * sizeof(*blocks)), i;
-	int64_t live = 0, most = 1;
-	int ret = -ENOMEM;
+	struct spans spans = { 0 };
+	struct liveness s;
+	int ret = liveness_init(&s, kernel, cfg);
+	uint32_t i;
 
-	s.change = calloc((size_t)kernel->ninsns + 1, sizeof(*s.change));
-	if (!blocks || !s.change)
-		goto out;
-	s.live_in = blocks;
-	s.live_out = blocks + cfg->nblocks;
-	s.reached = blocks + 2 * (size_t)cfg->nblocks;
-	s.stack = blocks + 3 * (size_t)cfg->nblocks;
-	s.list = blocks + 4 * (size_t)cfg->nblocks;
-	s.reachable = blocks + 5 * (size_t)cfg->nblocks;
-	find_reachable(&s);
-	if (collect(&s))
-		goto out;
-	ret = -E2BIG;
-	for (i = 0; i < kernel->nregs; i++) {
-		if (kernel->regs[i].type != PTX_PRED)
-			solve_register(&s, i);
-		if (s.steps > MAX_STEPS)
-			goto out;
+	memset(ranges, 0, sizeof(*ranges));
+	if (ret)
+		return ret;
+	ranges->start = calloc((size_t)kernel->nregs + 1, sizeof(*ranges->start));
+	ret = ranges->start ? 0 : -ENOMEM;
+	for (i = 0; i < kernel->nregs && !ret; i++) {
+		ret = solve(&s, i, &spans);
+		ranges->start[i + 1] = spans.n;
 	}
-	for (i = 0; i < kernel->ninsns; i++) {
-		live += s.change[i];
-		most = MAX(most, live);
-	}
-	kernel->regs_per_thread = most;
-	ret = 0;
-out:
-	free(blocks);
-	free(s.change);
-	free(s.start);
-	free(s.mentions);
+	liveness_free(&s);
+	ranges->at = spans.at;
+	if (ret)
+		ranges_free(ranges);
 	return ret;
+}
+
+void ranges_free(struct ranges *ranges)
+{
+	free(ranges->start);
+	free(ranges->at);
+	memset(ranges, 0, sizeof(*ranges));
+}
+
+bool ranges_live(const struct ranges *ranges, uint32_t reg, uint32_t insn)
+{
+	uint32_t lo = ranges->start[reg], hi = ranges->start[reg + 1];
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (ranges->at[mid].to <= insn)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < ranges->start[reg + 1] && ranges->at[lo].from <= insn;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Immediate post-dominators, where diverged lanes reconverge. The algorithm is
+ * Immediate post-dominators, where diverged lanes reconverge. The exit of all
+ * functions is one node, but no edge joins two functions. The algorithm is
  * Lengauer and Tarjan's (TOPLAS 1(1), 1979) with path compression, on the
  * reversed graph from a virtual exit: O(edges * log blocks) for any graph, and
  * without recursion, because the text chooses the graph.
@@ -8,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "ptx/private.h"
+#include "ptx/back.h"
 
 /* Nodes are blocks, and `exit` = nblocks. Vertices are numbered by the search, from 0. */
 struct solver {
@@ -109,9 +110,9 @@ static void dominators(struct solver *s, const struct ptx_kernel *kernel)
 
 	for (v = s->reached - 1; v > 0; v--) {
 		b = s->node[v];
-		for (e = 0; e < 2; e++) {
-			w = s->cfg->succ[b][e];
-			if (w != PTX_NO_BLOCK && s->number[w] != NONE)
+		for (e = s->cfg->succ_start[b]; e < s->cfg->succ_start[b + 1]; e++) {
+			w = s->cfg->succ[e];
+			if (s->number[w] != NONE)
 				consider(s, v, s->number[w]);
 		}
 		if (leads_to_exit(kernel, s->cfg, b))
@@ -155,7 +156,7 @@ int postdom_solve(struct ptx_kernel *kernel, const struct cfg *cfg)
 	search(&s, kernel);
 	dominators(&s, kernel);
 	for (i = 0; i < kernel->ninsns; i++) {
-		if (kernel->insns[i].opcode != PTX_OP_bra)
+		if (kernel->insns[i].opcode != PTX_OP_bra && kernel->insns[i].opcode != PTX_OP_brx)
 			continue;
 		/* A block that cannot reach the exit reconverges nowhere. */
 		v = s.number[cfg->block_of[i]];

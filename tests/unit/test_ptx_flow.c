@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reconvergence points and register counts: known shapes by hand, then random
+ * Reconvergence points and what is live: known shapes by hand, then random
  * control flow against oracles that are slow and obvious.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
-#include "ptx/ptx.h"
+#include "ptx_sets.h"
+#include "ptx/back.h"
 
 /* Six lines; the body comes after them. */
 #define OPEN ".version 7.0\n.target sm_70\n.address_size 64\n" \
@@ -117,7 +111,7 @@ static void counts(void **state)
 
 /* --- random programs ------------------------------------------------------------------ */
 
-enum { MAX_INSNS = 80, NREGS = 12 };
+enum { MAX_INSNS = 80, TARGETS = 6 };
 
 static uint32_t pick(uint64_t *seed, uint32_t n)
 {
@@ -138,14 +132,20 @@ static void random_text(uint64_t *seed, char *text, size_t bytes)
 	char d[16], a[16], b[16];
 	size_t at;
 
-	at = snprintf(text, bytes, "%s", OPEN);
+	at = snprintf(text, bytes, "%sT: .branchtargets ", OPEN);
+	for (i = 0; i < TARGETS; i++)
+		at += snprintf(text + at, bytes - at, "%sL%u", i ? ", " : "", pick(seed, n));
+	at += snprintf(text + at, bytes - at, ";\n");
 	for (i = 0; i < n; i++) {
 		const char *guard = pick(seed, 4) ? "" : "@%p0 ";
 		uint32_t kind = pick(seed, 20), wide = pick(seed, 3) ? 0 : 8;
 		uint32_t span = wide ? 4 : 8;
 
 		at += snprintf(text + at, bytes - at, "L%u:\n", i);
-		if (kind < 6)
+		if (kind == 0)
+			at += snprintf(text + at, bytes - at, "%sbrx.idx %%r%u, T;\n", guard,
+				       pick(seed, 8));
+		else if (kind < 6)
 			at += snprintf(text + at, bytes - at, "@%%p0 bra L%u;\n", pick(seed, n));
 		else if (kind == 6)
 			at += snprintf(text + at, bytes - at, "bra.uni L%u;\n", pick(seed, n));
@@ -167,33 +167,12 @@ static void random_text(uint64_t *seed, char *text, size_t bytes)
 	snprintf(text + at, bytes - at, "ret;\n}\n");
 }
 
-/* Instructions that can follow instruction i; -1: none; exits: leaves the kernel. */
-static void successors(const struct ptx_kernel *k, uint32_t i, int *succ, bool *exits)
-{
-	const struct ptx_insn *insn = &k->insns[i];
-	bool guarded = insn->guard != PTX_NO_REG;
-
-	succ[0] = succ[1] = -1;
-	*exits = false;
-	if (insn->opcode == PTX_OP_bra) {
-		succ[0] = insn->target;
-		if (guarded)
-			succ[1] = i + 1;
-	} else if (insn->opcode == PTX_OP_ret || insn->opcode == PTX_OP_exit) {
-		*exits = !guarded;
-		if (guarded)
-			succ[0] = i + 1;
-	} else if (insn->opcode != PTX_OP_trap || guarded) {
-		succ[0] = i + 1;
-	}
-}
-
 /* Whether the exit can be reached from `from` without passing through `without`. */
 static bool reaches_exit(const struct ptx_kernel *k, uint32_t from, uint32_t without)
 {
 	bool seen[MAX_INSNS + 8] = { false }, exits;
-	uint32_t stack[2 * MAX_INSNS + 16], depth = 0;
-	int succ[2], e;
+	uint32_t stack[TARGETS * MAX_INSNS + 64], depth = 0;
+	uint32_t succ[MAX_SUCC], e, n;
 
 	stack[depth++] = from;
 	while (depth) {
@@ -202,11 +181,11 @@ static bool reaches_exit(const struct ptx_kernel *k, uint32_t from, uint32_t wit
 		if (seen[i])
 			continue;
 		seen[i] = true;
-		successors(k, i, succ, &exits);
+		n = successors(k, i, succ, &exits);
 		if (exits)
 			return true;
-		for (e = 0; e < 2; e++) {
-			if (succ[e] >= 0 && (uint32_t)succ[e] != without)
+		for (e = 0; e < n; e++) {
+			if (succ[e] != without)
 				stack[depth++] = succ[e];
 		}
 	}
@@ -240,61 +219,33 @@ static uint32_t oracle_reconv(const struct ptx_kernel *k, uint32_t i)
 	return k->ninsns;
 }
 
-static uint32_t reads(const struct ptx_insn *insn)
+/* Every register at every instruction, and what the kernel says of them. */
+static void check_live(const struct ptx_kernel *k, uint32_t round, const char *text)
 {
-	uint32_t set = 0, i;
+	uint32_t i, r, count, most = 1;
+	struct ranges ranges;
+	struct sets sets;
+	struct cfg cfg;
 
-	for (i = 0; i < insn->nsrc; i++)
-		set |= insn->src[i].reg != PTX_NO_REG ? 1u << insn->src[i].reg : 0;
-	return insn->guard != PTX_NO_REG ? set | 1u << insn->guard : set;
-}
-
-static uint32_t writes(const struct ptx_insn *insn)
-{
-	return insn->ndst ? 1u << insn->dst[0].reg : 0;
-}
-
-/* Sets by instruction, to the fixed point. */
-static uint32_t oracle_registers(const struct ptx_kernel *k)
-{
-	uint32_t live[MAX_INSNS + 8] = { 0 }, holds[MAX_INSNS + 8] = { 0 };
-	uint32_t most = 1, i, r, set, count;
-	bool reachable[MAX_INSNS + 8] = { true }, changed, exits;
-	int succ[2], e;
-
-	do {
-		changed = false;
-		for (i = k->ninsns; i-- > 0;) {
-			successors(k, i, succ, &exits);
-			for (set = 0, e = 0; e < 2; e++)
-				set |= succ[e] >= 0 ? live[succ[e]] : 0;
-			if (k->insns[i].guard == PTX_NO_REG)
-				set &= ~writes(&k->insns[i]);
-			set |= reads(&k->insns[i]);
-			changed |= set != live[i];
-			live[i] = set;
-		}
-		for (i = 0; i < k->ninsns; i++) {
-			successors(k, i, succ, &exits);
-			for (e = 0; e < 2; e++) {
-				if (succ[e] < 0 || !reachable[i])
-					continue;
-				set = holds[succ[e]] | holds[i] | writes(&k->insns[i]);
-				changed |= set != holds[succ[e]] || !reachable[succ[e]];
-				holds[succ[e]] = set;
-				reachable[succ[e]] = true;
-			}
-		}
-	} while (changed);
+	sets_solve(&sets, k);
+	assert_int_equal(cfg_build(k, &cfg), 0);
+	assert_int_equal(liveness_ranges(k, &cfg, &ranges), 0);
 	for (i = 0; i < k->ninsns; i++) {
-		for (count = 0, r = 0; r < k->nregs; r++) {
-			if (k->regs[r].type != PTX_PRED && reachable[i] &&
-			    live[i] & holds[i] & 1u << r)
-				count += k->regs[r].type == PTX_B64 ? 2 : 1;
+		for (r = 0; r < k->nregs; r++) {
+			if (ranges_live(&ranges, r, i) != sets_live(&sets, i, r))
+				fail_msg("round %u: %s is %slive before instruction %u in\n%s", round,
+					 k->regs[r].name, sets_live(&sets, i, r) ? "" : "not ", i,
+					 text);
 		}
+		count = sets_count(&sets, i);
+		assert_int_equal(k->live[i], count);
 		most = MAX(most, count);
 	}
-	return most;
+	assert_int_equal(k->max_live, most);
+	assert_true(k->regs_per_thread >= most);
+	ranges_free(&ranges);
+	cfg_free(&cfg);
+	sets_free(&sets);
 }
 
 static void random_programs(void **state)
@@ -311,7 +262,7 @@ static void random_programs(void **state)
 		module = parse(text);
 		k = ptx_module_kernel_at(module, 0);
 		for (i = 0; i < k->ninsns; i++) {
-			if (k->insns[i].opcode != PTX_OP_bra)
+			if (k->insns[i].opcode != PTX_OP_bra && k->insns[i].opcode != PTX_OP_brx)
 				continue;
 			branches++;
 			inside += k->insns[i].reconv != k->ninsns;
@@ -319,9 +270,7 @@ static void random_programs(void **state)
 				fail_msg("round %u: branch %u reconverges at %u, not %u in\n%s", round, i,
 					 k->insns[i].reconv, oracle_reconv(k, i), text);
 		}
-		if (k->regs_per_thread != oracle_registers(k))
-			fail_msg("round %u: %u registers, not %u in\n%s", round, k->regs_per_thread,
-				 oracle_registers(k), text);
+		check_live(k, round, text);
 		ptx_module_free(module);
 	}
 	/* The generator makes what it is meant to. */
