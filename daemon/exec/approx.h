@@ -133,6 +133,24 @@ static inline double maximum_f64(double a, double b)
 	return canon_f64(r);
 }
 
+static inline float magnitude(float a)
+{
+	return bits_f32(f32_bits(a) & 0x7fffffff);
+}
+
+/* min, max: .NaN and .xorsign.abs */
+static inline float or_nan(float r, float a, float b)
+{
+	return a == a && b == b ? r : bits_f32(0x7fffffff);
+}
+
+static inline float xor_sign(float r, float a, float b)
+{
+	uint32_t sign = (f32_bits(a) ^ f32_bits(b)) & 0x80000000;
+
+	return r == r ? bits_f32(f32_bits(r) | sign) : r;
+}
+
 #define canon(x)	_Generic((x), float: canon_f32, double: canon_f64)(x)
 #define root(x)		_Generic((x), float: root_f32, double: root_f64)(x)
 #define flush(x)	_Generic((x), float: flush_f32, double: flush_f64)(x)
@@ -144,18 +162,14 @@ static inline double maximum_f64(double a, double b)
 /* PTX ISA, div.approx.f32: a * (1/b), and past 2^126 the reciprocal is zero. */
 static inline float divide_approx(float a, float b)
 {
-	float magnitude = bits_f32(f32_bits(b) & 0x7fffffff);
-
-	return magnitude > 0x1p126f && magnitude <= 0x1.fffffep127f ?
+	return magnitude(b) > 0x1p126f && magnitude(b) <= 0x1.fffffep127f ?
 		a * bits_f32(f32_bits(b) & 0x80000000) : a / b;
 }
 
-/* rcp.approx.ftz.f64 gives the upper word. */
-static inline double rcp_approx(double a)
+/* rcp and rsqrt.approx.ftz.f64 read the upper word and give one. */
+static inline double upper(double a)
 {
-	double r = 1 / a;
-
-	return r == r ? bits_f64(f64_bits(r) & 0xffffffff00000000ull) : r;
+	return a == a ? bits_f64(f64_bits(a) & 0xffffffff00000000ull) : a;
 }
 
 /* 2^51 + 2^52: adding it leaves the nearest integer in the low bits of the mantissa. */
@@ -215,6 +229,26 @@ static inline float ex2_approx(float x)
 	return x == x ? (float)p : x;
 }
 
+/* Small arguments by the series: the exponential's difference from 1 has too few bits. */
+static inline float tanh_approx(float x)
+{
+	double t = x, a = t < 0 ? -t : t, s = t * t, k, f, p, r;
+	double series = t * (1 + s * (-1.0 / 3 + s * (2.0 / 15 + s * (-17.0 / 315 +
+		s * (62.0 / 2835)))));
+
+	a = a < 20 ? a : 20;
+	/* e^2a = 2^k e^f */
+	k = a * (2 * 0x1.71547652b82fep0) + ROUNDER;
+	f = 2 * a - (k - ROUNDER) * 0x1.62e42fefa39efp-1;
+	p = 1 + f * (1 + f * (1.0 / 2 + f * (1.0 / 6 + f * (1.0 / 24 + f * (1.0 / 120 +
+		f * (1.0 / 720 + f * (1.0 / 5040 + f * (1.0 / 40320))))))));
+	p = p * bits_f64((f64_bits(k) + 1023) << 52);
+	r = 1 - 2 / (p + 1);
+	r = t < 0 ? -r : r;
+	r = s < 0.01 ? series : r;
+	return x == x ? (float)r : x;
+}
+
 static inline float lg2_approx(float x)
 {
 	uint64_t u = f64_bits(x) & 0x7fffffffffffffffull, high;
@@ -233,54 +267,4 @@ static inline float lg2_approx(float x)
 	r = e + r * 0x1.71547652b82fep0; /* 1/ln 2 */
 	r = x > 0 ? r : x == 0 ? -__builtin_inf() : __builtin_nan("");
 	return x == __builtin_inff() ? x : (float)r;
-}
-
-/* --- half precision: IEEE binary16 in the low bits ---------------------------------- */
-
-static inline float half_to_float(uint16_t h)
-{
-	uint32_t sign = (uint32_t)(h & 0x8000) << 16, e = h >> 10 & 31, m = h & 0x3ff;
-	float subnormal = m * 0x1p-24f;
-
-	if (e == 31)
-		return bits_f32(m ? 0x7fffffff : sign | 0x7f800000);
-	if (e == 0)
-		return bits_f32(sign | f32_bits(subnormal));
-	return bits_f32(sign | (e + 112) << 23 | m << 13);
-}
-
-/* Rounds in the host's mode, which is to nearest unless a sequence set another. */
-static inline uint16_t double_to_half(double d)
-{
-	uint64_t u = f64_bits(d);
-	uint16_t sign = u >> 48 & 0x8000;
-	double a = bits_f64(u & 0x7fffffffffffffffull), unit, r;
-	int e;
-
-	if (a != a)
-		return 0x7fff;
-	if (a >= 0x1p17)
-		a = a < __builtin_inf() ? 0x1p17 : a;
-	if (a == __builtin_inf())
-		return sign | 0x7c00;
-	/* The unit in the last place of the result's binade; rint() rounds in the host's mode. */
-	e = (int)(f64_bits(a) >> 52) - 1023;
-	e = e < -14 ? -14 : e;
-	unit = bits_f64((uint64_t)(e - 10 + 1023) << 52);
-	r = __builtin_rint((sign ? -a : a) / unit) * unit;
-	r = r < 0 ? -r : r;
-	/* Too large: infinity, but the largest number when rounding goes towards zero. */
-	if (r >= 0x1p16) {
-		r = 0.75 + 0 * a; /* not a constant: the compiler would round it */
-		return sign | (__builtin_rint(sign ? -r : r) == 0 ? 0x7bff : 0x7c00);
-	}
-	if (r < 0x1p-14)
-		return sign | (uint16_t)(r * 0x1p24);
-	u = f64_bits(r);
-	return sign | (uint16_t)(((u >> 52) - 1008) << 10 | (u >> 42 & 0x3ff));
-}
-
-static inline uint16_t float_to_half(float f)
-{
-	return double_to_half(f);
 }

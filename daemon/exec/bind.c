@@ -1,138 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One instruction to one operation: the function by opcode, type and modifiers
- * from a table of lanes.h, the operands to rows of the arena. Called by program.c.
+ * One instruction to one operation, for what computes lane by lane: the
+ * operands to rows of the arena, and the function that select.c finds. What the
+ * machine does itself is bind_machine.c's. Called by program.c.
  */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "exec/private.h"
-
-lane_fn find_row(const struct lane_table *table, uint16_t opcode, uint8_t type,
-			uint8_t stype, uint8_t sel)
-{
-	uint32_t i;
-
-	for (i = 0; i < table->nrows; i++) {
-		const struct lane_row *row = &table->rows[i];
-
-		if (row->opcode == opcode && row->type == type && row->stype == stype &&
-		    row->sel == sel)
-			return row->fn;
-	}
-	return NULL;
-}
-
-static compare_fn find_compare(const struct lane_table *table, uint8_t cmp, uint8_t type)
-{
-	uint32_t i;
-
-	for (i = 0; i < table->ncompares; i++) {
-		if (table->compares[i].cmp == cmp && table->compares[i].type == type)
-			return table->compares[i].fn;
-	}
-	return NULL;
-}
-
-bool type_is_float(uint8_t type)
-{
-	return type == PTX_F16 || type == PTX_F32 || type == PTX_F64;
-}
-
-static uint8_t bits_type(uint8_t type)
-{
-	switch (ptx_type_bytes(type)) {
-	case 8:
-		return PTX_B64;
-	case 4:
-		return PTX_B32;
-	default:
-		return type == PTX_PRED ? PTX_PRED : PTX_B16;
-	}
-}
-
-/* Which of the functions of this opcode and type. */
-static uint8_t select_of(const struct ptx_insn *insn)
-{
-	switch (insn->opcode) {
-	case PTX_OP_mul:
-	case PTX_OP_mad:
-	case PTX_OP_mul24:
-	case PTX_OP_mad24:
-		if (insn->mods & PTX_MOD_SAT && !type_is_float(insn->type))
-			return SEL_SAT;
-		return insn->mods & PTX_MOD_LO ? SEL_LO : insn->mods & PTX_MOD_HI ? SEL_HI :
-			insn->mods & PTX_MOD_WIDE ? SEL_WIDE : SEL_NONE;
-	case PTX_OP_add:
-	case PTX_OP_sub:
-		return insn->mods & PTX_MOD_SAT && !type_is_float(insn->type) ? SEL_SAT : SEL_NONE;
-	case PTX_OP_div:
-	case PTX_OP_rcp:
-	case PTX_OP_sqrt:
-		return insn->mods & PTX_MOD_APPROX ? SEL_APPROX : SEL_NONE;
-	case PTX_OP_rsqrt:
-	case PTX_OP_sin:
-	case PTX_OP_cos:
-	case PTX_OP_ex2:
-	case PTX_OP_lg2:
-		return SEL_APPROX;
-	case PTX_OP_mov:
-		if (insn->vec == 1)
-			return SEL_NONE;
-		if (insn->nsrc > 1)
-			return insn->vec == 2 ? SEL_PACK2 : SEL_PACK4;
-		return insn->vec == 2 ? SEL_UNPACK2 : SEL_UNPACK4;
-	case PTX_OP_bfind:
-		return insn->mods & PTX_MOD_SHIFTAMT ? SEL_SHIFTAMT : SEL_NONE;
-	case PTX_OP_shf:
-		if (insn->mods & PTX_MOD_CLAMP)
-			return insn->atom == PTX_SHF_L ? SEL_L_CLAMP : SEL_R_CLAMP;
-		return insn->atom == PTX_SHF_L ? SEL_L_WRAP : SEL_R_WRAP;
-	case PTX_OP_prmt:
-	case PTX_OP_vote:
-	case PTX_OP_shfl:
-	case PTX_OP_testp:
-		return insn->atom;
-	case PTX_OP_isspacep:
-		return insn->space;
-	case PTX_OP_cvt:
-		return insn->mods & PTX_MOD_SAT && !type_is_float(insn->type) &&
-		       !type_is_float(insn->stype) ? SEL_SAT : SEL_NONE;
-	default:
-		return SEL_NONE;
-	}
-}
-
-static lane_fn function_of(const struct binder *b)
-{
-	const struct ptx_insn *insn = b->insn;
-	uint8_t type = insn->type, stype = insn->stype;
-
-	switch (insn->opcode) {
-	case PTX_OP_mov:
-	case PTX_OP_selp:
-	case PTX_OP_slct:
-		type = bits_type(type);
-		break;
-	case PTX_OP_setp:
-		type = PTX_NONE;
-		break;
-	case PTX_OP_set:
-		stype = PTX_NONE;
-		break;
-	default:
-		break;
-	}
-	return find_row(b->table, insn->opcode, type, stype, select_of(insn));
-}
 
 unsigned int register_bytes(const struct binder *b, const struct ptx_operand *op)
 {
 	return ptx_type_bytes(b->program->kernel->regs[op->reg].type) > 4 ? 8 : 4;
 }
-
-/* --- operands ----------------------------------------------------------------------- */
 
 /* Bytes a lane of the row that holds source i. */
 unsigned int source_bytes(const struct binder *b, unsigned int i)
@@ -140,7 +19,7 @@ unsigned int source_bytes(const struct binder *b, unsigned int i)
 	const struct ptx_operand *src = &b->insn->src[i];
 
 	if (src->kind == PTX_OPND_REG)
-		return ptx_type_bytes(b->program->kernel->regs[src->reg].type) > 4 ? 8 : 4;
+		return register_bytes(b, src);
 	if (src->kind == PTX_OPND_SREG)
 		return sreg_bytes(src->value);
 	return 8;
@@ -161,6 +40,7 @@ unsigned int wanted_bytes(const struct ptx_insn *insn, unsigned int i)
 		break;
 	case PTX_OP_shl:
 	case PTX_OP_shr:
+	case PTX_OP_match:
 		bytes = i == 1 ? 4 : bytes;
 		break;
 	case PTX_OP_bfe:
@@ -190,7 +70,11 @@ bool is_predicate(const struct ptx_insn *insn, unsigned int i)
 	case PTX_OP_setp:
 	case PTX_OP_set:
 	case PTX_OP_selp:
+	case PTX_OP_addc:
+	case PTX_OP_subc:
 		return i == 2;
+	case PTX_OP_madc:
+		return i == 3;
 	case PTX_OP_vote:
 		return i == 0;
 	default:
@@ -200,8 +84,18 @@ bool is_predicate(const struct ptx_insn *insn, unsigned int i)
 
 static uint64_t window_of(uint8_t space)
 {
-	return space == PTX_SPACE_SHARED ? EXEC_SHARED_WINDOW :
-		space == PTX_SPACE_LOCAL ? EXEC_LOCAL_WINDOW : 0;
+	switch (space) {
+	case PTX_SPACE_SHARED:
+		return PTX_SHARED_WINDOW;
+	case PTX_SPACE_LOCAL:
+		return PTX_LOCAL_WINDOW;
+	case PTX_SPACE_CONST:
+		return PTX_CONST_WINDOW;
+	case PTX_SPACE_PARAM:
+		return PTX_PARAM_WINDOW;
+	default:
+		return 0;
+	}
 }
 
 /* The row of source i. A source of the wrong width is resized by a sequence later. */
@@ -234,77 +128,48 @@ static int bind_source(struct binder *b, unsigned int i)
 	return 0;
 }
 
-static int bind_operands(struct binder *b)
+/* What the function reads and the instruction does not name. */
+static int bind_implied(struct binder *b)
 {
 	const struct ptx_insn *insn = b->insn;
-	unsigned int i;
-	int ret;
+	uint32_t *row = NULL;
 
-	for (i = 0; i < insn->ndst; i++) {
-		if (insn->dst[i].kind == PTX_OPND_REG)
-			b->op->dst[i] = b->program->reg_row[insn->dst[i].reg];
+	if (insn->opcode == PTX_OP_vote && insn->nsrc == 1) {
+		/* Without .sync all lanes are members. */
+		row = &b->op->src[1];
+		*row = const_row(b->program, ALL_LANES, 4);
+	} else if (insn->mods & PTX_MOD_CC && (insn->opcode == PTX_OP_add ||
+					       insn->opcode == PTX_OP_sub ||
+					       insn->opcode == PTX_OP_mad)) {
+		/* No carry comes in. */
+		row = &b->op->src[insn->opcode == PTX_OP_mad ? 3 : 2];
+		*row = const_row(b->program, 0, 0);
 	}
-	for (i = 0; i < MIN(insn->nsrc, ARRAY_SIZE(b->op->src)); i++) {
-		if (insn->src[i].kind == PTX_OPND_ADDR)
-			continue;
-		ret = bind_source(b, i);
-		if (ret)
-			return ret;
-	}
-	return 0;
+	return row && *row == NO_ROW ? -ENOMEM : 0;
 }
 
-/* --- kinds ----------------------------------------------------------------------------- */
-
-static int bind_address(struct binder *b, unsigned int i)
+static const char *type_name(uint8_t type)
 {
-	const struct ptx_operand *src = &b->insn->src[i];
-	struct exec_op *op = b->op;
+	static const char *const names[PTX_TYPES] = {
+		[PTX_B8] = ".b8", [PTX_B16] = ".b16", [PTX_B32] = ".b32", [PTX_B64] = ".b64",
+		[PTX_U8] = ".u8", [PTX_U16] = ".u16", [PTX_U32] = ".u32", [PTX_U64] = ".u64",
+		[PTX_S8] = ".s8", [PTX_S16] = ".s16", [PTX_S32] = ".s32", [PTX_S64] = ".s64",
+		[PTX_F16] = ".f16", [PTX_F16X2] = ".f16x2", [PTX_BF16] = ".bf16",
+		[PTX_BF16X2] = ".bf16x2", [PTX_F32] = ".f32", [PTX_F64] = ".f64",
+		[PTX_PRED] = ".pred", [PTX_U16X2] = ".u16x2", [PTX_S16X2] = ".s16x2",
+	};
 
-	op->offset = src->value;
-	if (src->reg != PTX_NO_REG) {
-		op->src[i] = b->program->reg_row[src->reg];
-		op->addr_bytes = register_bytes(b, src);
-	}
-	if (op->space == PTX_SPACE_GENERIC)
-		op->offset += window_of(src->space);
-	return 0;
-}
-
-static int bind_memory(struct binder *b)
-{
-	const struct ptx_insn *insn = b->insn;
-	struct exec_op *op = b->op;
-	bool is_load = insn->opcode == PTX_OP_ld || insn->opcode == PTX_OP_ldu;
-	unsigned int i, first = is_load ? 0 : 1, n = is_load ? insn->ndst : insn->nsrc - 1;
-
-	op->kind = is_load ? OP_LOAD : insn->opcode == PTX_OP_st ? OP_STORE : OP_ATOMIC;
-	op->space = insn->space;
-	op->elem = ptx_type_bytes(insn->type);
-	op->vec = insn->vec;
-	op->type = insn->type;
-	op->atom = insn->atom;
-	op->extend = insn->type >= PTX_S8 && insn->type <= PTX_S64;
-	for (i = 0; i < n; i++) {
-		const struct ptx_operand *opnd = is_load ? &insn->dst[i] : &insn->src[first + i];
-
-		if (opnd->kind == PTX_OPND_REG)
-			op->wide |= (register_bytes(b, opnd) == 8) << i;
-		else if (opnd->kind == PTX_OPND_SREG)
-			op->wide |= (sreg_bytes(opnd->value) == 8) << i;
-		else if (!is_load)
-			op->wide |= (op->elem == 8) << i;
-	}
-	/* atom d, [a], b: the destination is as wide as the type. */
-	return bind_address(b, 0);
+	return type < PTX_TYPES && names[type] ? names[type] : "";
 }
 
 static int not_bound(const struct binder *b)
 {
-	const struct ptx_kernel *kernel = b->program->kernel;
+	const struct ptx_insn *insn = b->insn;
 
-	return err_set(b->err, -EOPNOTSUPP, "%s:%u: not supported: `%s` with these types and modifiers",
-		       kernel->module, b->insn->line, ptx_opcode_name(b->insn->opcode));
+	return err_set(b->err, -EOPNOTSUPP,
+		       "%s:%u: not supported: `%s%s%s` with these modifiers and operands",
+		       b->program->kernel->module, insn->line, ptx_opcode_name(insn->opcode),
+		       type_name(insn->type), type_name(insn->stype));
 }
 
 /* cvta adds the space's window, cvta.to takes it off: unsigned addition does both. */
@@ -320,7 +185,7 @@ static int bind_cvta(struct binder *b)
 		return -ENOMEM;
 	op->fn = find_row(b->table, window ? PTX_OP_add : PTX_OP_mov, insn->type, PTX_NONE,
 			  SEL_NONE);
-	return op->fn ? 0 : not_bound(b);
+	return op->fn ? 0 : -EOPNOTSUPP;
 }
 
 static int bind_lanes(struct binder *b)
@@ -329,16 +194,14 @@ static int bind_lanes(struct binder *b)
 
 	if (insn->opcode == PTX_OP_cvta)
 		return bind_cvta(b);
-	b->op->fn = function_of(b);
+	b->op->fn = select_function(b->table, insn);
 	if (!b->op->fn)
-		return not_bound(b);
+		return -EOPNOTSUPP;
 	if (insn->opcode == PTX_OP_setp || insn->opcode == PTX_OP_set) {
-		uint8_t type = insn->opcode == PTX_OP_set ? insn->stype : insn->type;
-
-		b->op->compare = find_compare(b->table, insn->cmp, type);
+		b->op->compare = find_compare(b->table, insn->cmp, compared_type(insn));
 		b->op->boolop = insn->boolop;
 		if (!b->op->compare)
-			return not_bound(b);
+			return -EOPNOTSUPP;
 	}
 	return sequence_wrap(b);
 }
@@ -349,48 +212,17 @@ int bind_insn(struct exec_program *program, const struct lane_table *table, uint
 	const struct ptx_insn *insn = &program->kernel->insns[pc];
 	struct exec_op *op = &program->ops[pc];
 	struct binder b = { program, table, insn, op, err };
-	int ret;
+	unsigned int i;
+	int ret = 0;
 
-	if (insn->guard != PTX_NO_REG) {
-		op->guard = program->reg_row[insn->guard];
-		op->guard_flip = insn->guard_negate ? ALL_LANES : 0;
-	}
-	op->target = insn->target;
-	op->reconv = insn->reconv;
-	ret = bind_operands(&b);
-	if (ret)
-		return ret;
-	switch (insn->opcode) {
-	case PTX_OP_bra:
-		op->kind = OP_BRANCH;
-		return 0;
-	case PTX_OP_ret:
-	case PTX_OP_exit:
-		op->kind = OP_EXIT;
-		return 0;
-	case PTX_OP_trap:
-		op->kind = OP_TRAP;
-		return 0;
-	case PTX_OP_bar:
-	case PTX_OP_barrier:
-		/* The lanes of a warp that are together are always in step. */
-		op->kind = insn->mods & PTX_MOD_WARP ? OP_NOP : OP_BARRIER;
-		return 0;
-	case PTX_OP_membar:
-	case PTX_OP_fence:
-	case PTX_OP_nanosleep:
-	case PTX_OP_prefetch:
-	case PTX_OP_prefetchu:
-		op->kind = OP_NOP;
-		return 0;
-	case PTX_OP_ld:
-	case PTX_OP_ldu:
-	case PTX_OP_st:
-	case PTX_OP_atom:
-	case PTX_OP_red:
-		return bind_memory(&b);
-	default:
-		op->kind = OP_LANES;
-		return bind_lanes(&b);
-	}
+	op->kind = OP_LANES;
+	if (insn->nsrc > ARRAY_SIZE(op->src))
+		return not_bound(&b);
+	for (i = 0; i < insn->nsrc && !ret; i++)
+		ret = bind_source(&b, i);
+	if (!ret)
+		ret = bind_implied(&b);
+	if (!ret)
+		ret = bind_lanes(&b);
+	return ret == -EOPNOTSUPP ? not_bound(&b) : ret;
 }

@@ -3,10 +3,10 @@
  * What one warp instruction does, 32 lanes at a time. There is no time in
  * here: who calls decides when. Results are those of the PTX specification.
  *
- * A warp's registers live in one arena: every virtual register is a row of 32
- * lanes (4 or 8 bytes each; predicates are one 32-bit mask), followed by rows
- * for the special registers and constants that the kernel reads, so that every
- * operand is arena + offset.
+ * A warp's registers live in one arena: every physical register, and every pair,
+ * is a row of 32 lanes (4 or 8 bytes each; predicates are one 32-bit mask),
+ * followed by rows for the special registers, parameters and constants that the
+ * kernel reads, so that every operand is arena + offset; then the SIMT stack and the frames.
  *
  * Global memory is not touched by exec_step(): it returns the addresses, and
  * the caller performs the access lane by lane when the page is there
@@ -20,16 +20,11 @@
 #include "base/base.h"
 #include "ptx/ptx.h"
 
-#define EXEC_MAX_REGS	12	/* registers that one instruction reads, or writes */
-#define EXEC_STACK	64	/* divergence depth; deeper is -E2BIG with a message */
-
-/*
- * Generic addresses in these windows are shared and local memory; everything
- * else is global. Non-canonical on purpose: no managed address is in them.
- */
-#define EXEC_SHARED_WINDOW	0xffff100000000000ull
-#define EXEC_LOCAL_WINDOW	0xffff200000000000ull
-#define EXEC_WINDOW_BYTES	0x0000000100000000ull
+#define EXEC_MAX_REGS	32	/* registers that one instruction reads, or writes */
+/* Short for the windows of ptx.h. */
+#define EXEC_SHARED_WINDOW	PTX_SHARED_WINDOW
+#define EXEC_LOCAL_WINDOW	PTX_LOCAL_WINDOW
+#define EXEC_WINDOW_BYTES	PTX_WINDOW_BYTES
 
 /* What the timing model needs of an instruction, decided once. */
 struct exec_info {
@@ -50,6 +45,8 @@ const struct exec_info *exec_program_info(const struct exec_program *program,
 					  uint32_t pc);
 uint32_t exec_program_nregs(const struct exec_program *program); /* for scoreboards */
 size_t exec_program_arena_bytes(const struct exec_program *program); /* multiple of 64 */
+/* The build of the lanes that this processor gets: "avx512", "avx2", "portable". */
+const char *exec_lanes_name(void);
 
 /* One grid. params holds kernel->param_bytes bytes. */
 struct exec_launch {
@@ -58,6 +55,9 @@ struct exec_launch {
 	uint32_t dynamic_shared;	/* bytes */
 	uint64_t grid_id;
 	const void *params;
+	/* Takes what printf writes, whole lines or not, no NUL at its end. NULL: it is dropped. */
+	void (*print)(void *ctx, const char *text, size_t bytes);
+	void *print_ctx;
 };
 
 /* One CTA in flight. The caller owns the memory. */
@@ -73,10 +73,19 @@ struct exec_stack_entry {
 	uint32_t pc, reconv, mask;
 };
 
+/* A call in progress: the lanes that have not returned, and where they came from. */
+struct exec_frame {
+	uint32_t call;		/* instruction */
+	uint32_t base;		/* entry of the SIMT stack that called */
+	uint32_t lanes;
+	uint32_t local;		/* offset of the caller's frame in local memory */
+};
+
 /*
  * One warp: SIMT stack with immediate post-dominator reconvergence. The caller
- * owns struct and arena (64-byte aligned); clock, smid and warp slot are what
- * %clock, %smid and %warpid read, set by the caller.
+ * owns struct and arena (64-byte aligned, exec_program_arena_bytes()); stack and
+ * frames are in the arena. clock, smid and warp slot are what %clock, %smid and
+ * %warpid read, set by the caller.
  */
 struct exec_warp {
 	struct exec_cta *cta;
@@ -85,7 +94,11 @@ struct exec_warp {
 	uint32_t mask;		/* active lanes of it; 0 = the warp has exited */
 	uint32_t exited;	/* lanes that ran ret or exit (and lanes beyond the CTA) */
 	uint32_t depth;
-	struct exec_stack_entry stack[EXEC_STACK];
+	uint32_t calls;		/* frames in use */
+	struct exec_stack_entry *stack;
+	struct exec_frame *frames;
+	uint32_t local;		/* the running function's frame in local memory */
+	uint32_t waiting, waiting_lanes; /* the bar.red that is not released: instruction, lanes */
 	uint64_t clock;		/* core cycles */
 	uint32_t smid, nsmid, slot;
 	uint32_t index;		/* warp of the CTA: threads 32*index .. */
@@ -97,7 +110,7 @@ void exec_warp_init(struct exec_warp *warp, struct exec_cta *cta,
 enum exec_outcome {
 	EXEC_NEXT,	/* done; pc moved */
 	EXEC_ACCESS,	/* done but for the global lanes of *access; pc moved */
-	EXEC_BARRIER,	/* the warp arrived at barrier access->barrier; pc moved past it */
+	EXEC_BARRIER,	/* the warp arrived at barrier access->barrier, pc moved past it: barrier_kind */
 	EXEC_EXITED,	/* the warp has no lanes left */
 	EXEC_TRAP,	/* the kernel must end: err says kernel, line, thread, address */
 };
@@ -110,6 +123,8 @@ struct exec_access {
 	uint32_t lanes;		/* lanes that still have to be performed (global) */
 	uint32_t touched;	/* all lanes that accessed `space` with addr[] valid (for bank conflicts) */
 	uint32_t barrier, barrier_threads; /* barrier number; thread count or 0 = all of the CTA */
+	uint8_t barrier_kind;	/* PTX_BAR_*: a warp that arrives (PTX_BAR_ARRIVE) does not wait */
+	uint32_t barrier_true, barrier_lanes; /* RED: how many lanes have a true predicate, of how many */
 	uint64_t addr[WARP_LANES]; /* global: virtual address; else offset in its space */
 	const struct ptx_insn *insn;
 	/* Stores and atomics: operands as they were at issue, by lane. Loads: not used. */
@@ -133,8 +148,44 @@ enum exec_outcome exec_step(struct exec_warp *warp, struct exec_access *access,
 void exec_perform(struct exec_warp *warp, struct exec_access *access,
 		  uint32_t lanes, uint64_t page_addr, void *host);
 
+/*
+ * The barrier at which the warp waited with PTX_BAR_RED_* is complete: writes
+ * the result for its lanes. `count` threads of `threads` had a true predicate.
+ * Called before the warp's next step.
+ */
+void exec_barrier_release(struct exec_warp *warp, uint32_t count, uint32_t threads);
+
 /* "thread (x,y,z) of CTA (x,y,z)" of the lowest of `lanes`, for messages. */
 void exec_lane_name(const struct exec_warp *warp, uint32_t lanes, char *buf,
 		    size_t bytes);
+
+/* --- whole grids without time --------------------------------------------- */
+
+/* Global memory that a grid may touch: base is at host. Sorted by base, disjoint. */
+struct exec_range {
+	uint64_t base, bytes;
+	uint8_t *host;
+};
+
+struct exec_grid {
+	const struct exec_launch *launch;
+	const struct exec_range *ranges;
+	uint32_t nranges;
+	/* Asked now and then; true ends the grid with -ECANCELED. May be NULL. */
+	bool (*stop)(void *ctx);
+	void *stop_ctx;
+	/* out */
+	uint64_t warp_instructions, thread_instructions;
+	uint64_t fault_addr;
+};
+
+/*
+ * Runs a grid to its end: CTAs in order, the warps of a CTA in turns that end at a
+ * barrier or after a fixed number of instructions, so that warps and CTAs may wait for
+ * each other's stores as far as a GPU lets them. %clock counts the CTA's warp instructions, and
+ * smid is 0. Deterministic. -EFAULT: an access that is misaligned or outside; -EDEADLK: no
+ * warp can go on; -EINVAL: a trap; -ENOMEM. err says kernel, line, thread.
+ */
+int exec_grid_run(struct exec_grid *grid, struct err *err);
 
 #endif

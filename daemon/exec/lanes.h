@@ -2,7 +2,7 @@
 /*
  * The functions that do 32 lanes of one opcode and type, and the table that
  * binds them. lanes_*.c include it once for each instruction set of the host,
- * with LANES_TABLE naming the table; nobody else does.
+ * with LANES_TABLE naming the table and LANES_NAME saying so; nobody else does.
  *
  * A row of a register holds 32 values of 4 or 8 bytes; values of 8 and 16 bits
  * are in the low bits of 4 and what is above them means nothing. Two operands
@@ -12,6 +12,7 @@
 #include "exec/private.h"
 #include "exec/approx.h"
 #include "exec/bits.h"
+#include "exec/half.h"
 
 #define LANES	_Pragma("GCC ivdep") for (unsigned int i = 0; i < WARP_LANES; i++)
 
@@ -79,6 +80,11 @@ static const uint32_t lane_bit[WARP_LANES] __attribute__((aligned(64))) = {
 #define P_u64	PTX_U64
 #define P_s64	PTX_S64
 #define P_f16	PTX_F16
+#define P_f16x2	PTX_F16X2
+#define P_bf16	PTX_BF16
+#define P_bf16x2 PTX_BF16X2
+#define P_u16x2	PTX_U16X2
+#define P_s16x2	PTX_S16X2
 #define P_f32	PTX_F32
 #define P_f64	PTX_F64
 
@@ -118,19 +124,23 @@ static const uint32_t lane_bit[WARP_LANES] __attribute__((aligned(64))) = {
 #define END_u64	0x1p64f
 #define END_s64	0x1p63f
 
-/* Truncates; what does not fit is the nearest value that does, NaN is 0. */
-#define TRUNCATE(T, v) ((v) >= END_##T ? MAX_##T : (v) > MIN_##T ? (C_##T)(v) : \
-			(v) == (v) ? MIN_##T : 0)
+/* Truncates; what does not fit is the nearest value that does. */
+#define TRUNCATE(T, v, nan) ((v) >= END_##T ? MAX_##T : (v) > MIN_##T ? (C_##T)(v) : \
+			     (v) == (v) ? MIN_##T : (nan))
+/*
+ * What NaN becomes (PTX ISA 9.0, cvt): the top bit alone, but 0 when neither the source
+ * nor the destination has 64 bits. Halves come here as f32.
+ */
+#define TOP_BIT(T)	((C_##T)(1ull << (8 * sizeof(C_##T) - 1)))
+#define NAN_OF_F32(T)	(sizeof(C_##T) == 8 ? TOP_BIT(T) : (C_##T)0)
 
 #define CVT_INTS(T) \
 	CVT_INT(T, u8) CVT_INT(T, s8) CVT_INT(T, u16) CVT_INT(T, s16) \
 	CVT_INT(T, u32) CVT_INT(T, s32) CVT_INT(T, u64) CVT_INT(T, s64) \
-	ALU1(cvt, SEL_NONE, T, f32, T, f32, TRUNCATE(T, a)) \
-	ALU1(cvt, SEL_NONE, T, f64, T, f64, TRUNCATE(T, a)) \
-	ALU1(cvt, SEL_NONE, T, f16, T, u16, TRUNCATE(T, half_to_float(a))) \
+	ALU1(cvt, SEL_NONE, T, f32, T, f32, TRUNCATE(T, a, NAN_OF_F32(T))) \
+	ALU1(cvt, SEL_NONE, T, f64, T, f64, TRUNCATE(T, a, TOP_BIT(T))) \
 	ALU1(cvt, SEL_NONE, f32, T, f32, T, (float)a) \
-	ALU1(cvt, SEL_NONE, f64, T, f64, T, (double)a) \
-	ALU1(cvt, SEL_NONE, f16, T, u16, T, double_to_half((double)a))
+	ALU1(cvt, SEL_NONE, f64, T, f64, T, (double)a)
 #define CVT_INT(T, S) \
 	ALU1(cvt, SEL_NONE, T, S, T, S, (C_##T)a) \
 	ALU1(cvt, SEL_SAT, T, S, T, S, clamp(a, MIN_##T, MAX_##T))
@@ -205,271 +215,11 @@ BODY(TD, TA, POINT(a, TA, 0) POINT(b, TB, 1) POINT(c, TC, 2) POINT(e, TE, 3), \
 
 /* --- what is not an expression of its lanes alone ------------------------------------ */
 
-static uint32_t pred_src(uint8_t *arena, const struct exec_op *op, unsigned int k)
-{
-	return *pred_at(arena, op->src[k]) ^ -(uint32_t)(op->flip >> k & 1);
-}
+#include "exec/lanes_pred.h"
+#include "exec/lanes_carry.h"
+#include "exec/lanes_warp.h"
 
-static void set_pred(uint8_t *arena, uint32_t row, uint32_t value, uint32_t mask)
-{
-	uint32_t *p;
-
-	if (row == NO_ROW)
-		return;
-	p = pred_at(arena, row);
-	*p = (*p & ~mask) | (value & mask);
-}
-
-#define SELECT(T) \
-static void lanes_selp_##T(uint8_t *arena, const struct exec_op *op, uint32_t mask) \
-{ \
-	const ROW_##T *a = ROW_OF(T, op->src[0]), *b = ROW_OF(T, op->src[1]); \
-	ROW_##T *d = ROW_OF(T, op->dst[0]); \
-	uint32_t p = pred_src(arena, op, 2); \
-	LANES { \
-		ROW_##T value = p & lane_bit[i] ? a[i] : b[i]; \
-		d[i] = mask & lane_bit[i] ? value : d[i]; \
-	} \
-}
-SELECT(u32)
-SELECT(u64)
-
-#define PRED_OP(op_, expr) \
-static void lanes_##op_##_pred(uint8_t *arena, const struct exec_op *op, uint32_t mask) \
-{ \
-	uint32_t a = pred_src(arena, op, 0); \
-	set_pred(arena, op->dst[0], expr, mask); \
-}
-PRED_OP(mov, a)
-PRED_OP(not, ~a)
-PRED_OP(and, a & pred_src(arena, op, 1))
-PRED_OP(or, a | pred_src(arena, op, 1))
-PRED_OP(xor, a ^ pred_src(arena, op, 1))
-
-static uint32_t combine(uint8_t *arena, const struct exec_op *op, uint32_t value)
-{
-	switch (op->boolop) {
-	case PTX_BOOL_AND:
-		return value & pred_src(arena, op, 2);
-	case PTX_BOOL_OR:
-		return value | pred_src(arena, op, 2);
-	case PTX_BOOL_XOR:
-		return value ^ pred_src(arena, op, 2);
-	default:
-		return value;
-	}
-}
-
-static void lanes_setp(uint8_t *arena, const struct exec_op *op, uint32_t mask)
-{
-	uint32_t value = op->compare(arena, op);
-	uint32_t p = combine(arena, op, value), q = combine(arena, op, ~value);
-
-	set_pred(arena, op->dst[0], p, mask);
-	set_pred(arena, op->dst[1], q, mask);
-}
-
-#define SET(T, yes) \
-static void lanes_set_##T(uint8_t *arena, const struct exec_op *op, uint32_t mask) \
-{ \
-	uint32_t value = combine(arena, op, op->compare(arena, op)); \
-	ROW_##T *d = ROW_OF(T, op->dst[0]); \
-	LANES { \
-		ROW_##T v = value & lane_bit[i] ? yes : 0; \
-		d[i] = mask & lane_bit[i] ? v : d[i]; \
-	} \
-}
-SET(u32, ~0u)
-SET(f32, 1.0f)
-
-/* mov d, {a, b}: the first element is the least significant. */
-#define PACK(TD, n, bits) \
-static void lanes_pack##n##_##TD(uint8_t *arena, const struct exec_op *op, uint32_t mask) \
-{ \
-	ROW_##TD *d = ROW_OF(TD, op->dst[0]); \
-	LANES { \
-		ROW_##TD v = 0; \
-		for (unsigned int k = 0; k < n; k++) \
-			v |= (ROW_##TD)(row32(arena, op->src[k])[i] & \
-					(bits < 32 ? (1u << bits % 32) - 1 : ~0u)) << k * bits; \
-		d[i] = mask & lane_bit[i] ? v : d[i]; \
-	} \
-}
-PACK(u32, 2, 16)
-PACK(u64, 2, 32)
-PACK(u64, 4, 16)
-
-/* The source may be one of the destinations' registers only when it has their width: never. */
-#define UNPACK(TA, n, bits) \
-static void lanes_unpack##n##_##TA(uint8_t *arena, const struct exec_op *op, uint32_t mask) \
-{ \
-	const ROW_##TA *a = ROW_OF(TA, op->src[0]); \
-	ROW_##TA copy[WARP_LANES]; \
-	__builtin_memcpy(copy, a, sizeof(copy)); \
-	for (unsigned int k = 0; k < n; k++) { \
-		uint32_t *d = row32(arena, op->dst[k]); \
-		if (op->dst[k] == NO_ROW) \
-			continue; \
-		LANES { \
-			uint32_t v = (uint32_t)(copy[i] >> k * bits); \
-			if (bits == 16) \
-				v &= 0xffff; \
-			d[i] = mask & lane_bit[i] ? v : d[i]; \
-		} \
-	} \
-}
-UNPACK(u32, 2, 16)
-UNPACK(u64, 2, 32)
-UNPACK(u64, 4, 16)
-
-static void lanes_activemask(uint8_t *arena, const struct exec_op *op, uint32_t mask)
-{
-	uint32_t *d = row32(arena, op->dst[0]);
-
-	LANES
-		d[i] = mask & lane_bit[i] ? mask : d[i];
-}
-
-/*
- * The lanes that are here vote; a member mask names no others that could still
- * come, because diverged lanes run one group after the other.
- */
-#define VOTE(name, expr) \
-static void lanes_vote_##name(uint8_t *arena, const struct exec_op *op, uint32_t mask) \
-{ \
-	uint32_t p = pred_src(arena, op, 0) & mask; \
-	set_pred(arena, op->dst[0], expr ? ALL_LANES : 0, mask); \
-}
-VOTE(all, (p == mask))
-VOTE(any, (p != 0))
-VOTE(uni, (p == mask || p == 0))
-
-static void lanes_ballot(uint8_t *arena, const struct exec_op *op, uint32_t mask)
-{
-	uint32_t p = pred_src(arena, op, 0) & mask, *d = row32(arena, op->dst[0]);
-
-	LANES
-		d[i] = mask & lane_bit[i] ? p : d[i];
-}
-
-/* PTX ISA, shfl: c holds the clamp in bits 0-4 and the segment mask in bits 8-12. */
-static void shuffle(uint8_t *arena, const struct exec_op *op, uint32_t mask, int mode)
-{
-	const uint32_t *a = row32(arena, op->src[0]), *b = row32(arena, op->src[1]);
-	const uint32_t *c = row32(arena, op->src[2]);
-	uint32_t result[WARP_LANES], valid = 0;
-	uint32_t *d = row32(arena, op->dst[0]);
-	int i;
-
-	for (i = 0; i < (int)WARP_LANES; i++) {
-		int value = b[i] & 31, segment = c[i] >> 8 & 31, clamp = c[i] & 31;
-		int least = i & segment, most = least | (clamp & ~segment), from;
-		bool ok;
-
-		switch (mode) {
-		case PTX_SHFL_UP:
-			from = i - value;
-			ok = from >= most;
-			break;
-		case PTX_SHFL_DOWN:
-			from = i + value;
-			ok = from <= most;
-			break;
-		case PTX_SHFL_BFLY:
-			from = i ^ value;
-			ok = from <= most;
-			break;
-		default:
-			from = least | (value & ~segment);
-			ok = from <= most;
-			break;
-		}
-		result[i] = a[ok ? from : i];
-		valid |= (uint32_t)ok << i;
-	}
-	if (op->dst[0] != NO_ROW)
-		LANES
-			d[i] = mask & lane_bit[i] ? result[i] : d[i];
-	set_pred(arena, op->dst[1], valid, mask);
-}
-#define SHUFFLE(name, mode) \
-static void lanes_shfl_##name(uint8_t *arena, const struct exec_op *op, uint32_t mask) \
-{ \
-	shuffle(arena, op, mask, mode); \
-}
-SHUFFLE(up, PTX_SHFL_UP)
-SHUFFLE(down, PTX_SHFL_DOWN)
-SHUFFLE(bfly, PTX_SHFL_BFLY)
-SHUFFLE(idx, PTX_SHFL_IDX)
-
-#define TESTP(T, name, expr) \
-static void lanes_testp_##name##_##T(uint8_t *arena, const struct exec_op *op, uint32_t mask) \
-{ \
-	const ROW_##T *row = ROW_OF(T, op->src[0]); \
-	uint32_t value = 0; \
-	LANES { \
-		C_##T a = row[i] < 0 ? -row[i] : row[i]; \
-		value |= expr ? lane_bit[i] : 0; \
-	} \
-	set_pred(arena, op->dst[0], value, mask); \
-}
-#define TESTPS(T, huge, tiny) \
-	TESTP(T, finite, (a < huge)) \
-	TESTP(T, infinite, (a == huge)) \
-	TESTP(T, number, (a == a)) \
-	TESTP(T, nan, (a != a)) \
-	TESTP(T, normal, (a >= tiny && a < huge)) \
-	TESTP(T, subnormal, (a > 0 && a < tiny))
-TESTPS(f32, __builtin_inff(), 0x1p-126f)
-TESTPS(f64, __builtin_inf(), 0x1p-1022)
-
-/* Generic addresses outside every window are global. */
-#define ISSPACE(name, expr) \
-static void lanes_isspacep_##name(uint8_t *arena, const struct exec_op *op, uint32_t mask) \
-{ \
-	const uint64_t *a = row64(arena, op->src[0]); \
-	uint32_t value = 0; \
-	LANES { \
-		bool shared = a[i] - EXEC_SHARED_WINDOW < EXEC_WINDOW_BYTES; \
-		bool local = a[i] - EXEC_LOCAL_WINDOW < EXEC_WINDOW_BYTES; \
-		value |= expr ? lane_bit[i] : 0; \
-		(void)shared; \
-		(void)local; \
-	} \
-	set_pred(arena, op->dst[0], value, mask); \
-}
-ISSPACE(shared, shared)
-ISSPACE(local, local)
-ISSPACE(global, (!shared && !local))
-ISSPACE(none, 0)
-
-/* --- comparisons ---------------------------------------------------------------------- */
-
-#define COMPARE(cmp, T, expr) \
-static uint32_t compare_##cmp##_##T(const uint8_t *arena, const struct exec_op *op) \
-{ \
-	const ROW_##T *ra = ROW_OF(T, op->src[0]), *rb = ROW_OF(T, op->src[1]); \
-	uint32_t value = 0; \
-	LANES { \
-		C_##T a = (C_##T)ra[i], b = (C_##T)rb[i]; \
-		value |= expr ? lane_bit[i] : 0; \
-	} \
-	return value; \
-}
-#define COMPARES(F, T) \
-	F(EQ, T, (a == b)) F(NE, T, (a != b)) F(LT, T, (a < b)) \
-	F(LE, T, (a <= b)) F(GT, T, (a > b)) F(GE, T, (a >= b))
-/* An ordered ne is false for NaN, where C's != is true. */
-#define FCOMPARES(F, T) \
-	F(EQ, T, (a == b)) F(NE, T, (a < b || a > b)) F(LT, T, (a < b)) \
-	F(LE, T, (a <= b)) F(GT, T, (a > b)) F(GE, T, (a >= b)) \
-	F(EQU, T, !(a < b || a > b)) F(NEU, T, (a != b)) F(LTU, T, !(a >= b)) \
-	F(LEU, T, !(a > b)) F(GTU, T, !(a <= b)) F(GEU, T, !(a < b)) \
-	F(NUM, T, (a == a && b == b)) F(NAN, T, (a != a || b != b))
-#define ALL_COMPARES(F) \
-	COMPARES(F, u16) COMPARES(F, s16) COMPARES(F, u32) COMPARES(F, s32) \
-	COMPARES(F, u64) COMPARES(F, s64) FCOMPARES(F, f32) FCOMPARES(F, f64)
-ALL_COMPARES(COMPARE)
+#include "exec/lanes_memory.h"
 
 /* --- the tables ----------------------------------------------------------------------- */
 
@@ -501,47 +251,9 @@ ALL_COMPARES(COMPARE)
 
 static const struct lane_row rows[] = {
 #include "exec/alu.def"
-	ROW(selp, SEL_NONE, b16, NONE, lanes_selp_u32)
-	ROW(selp, SEL_NONE, b32, NONE, lanes_selp_u32)
-	ROW(selp, SEL_NONE, b64, NONE, lanes_selp_u64)
-	ROW(mov, SEL_NONE, pred, NONE, lanes_mov_pred)
-	ROW(not, SEL_NONE, pred, NONE, lanes_not_pred)
-	ROW(and, SEL_NONE, pred, NONE, lanes_and_pred)
-	ROW(or, SEL_NONE, pred, NONE, lanes_or_pred)
-	ROW(xor, SEL_NONE, pred, NONE, lanes_xor_pred)
-	ROW(setp, SEL_NONE, NONE, NONE, lanes_setp)
-	ROW(set, SEL_NONE, u32, NONE, lanes_set_u32)
-	ROW(set, SEL_NONE, s32, NONE, lanes_set_u32)
-	ROW(set, SEL_NONE, f32, NONE, lanes_set_f32)
-	ROW(mov, SEL_PACK2, b32, NONE, lanes_pack2_u32)
-	ROW(mov, SEL_PACK2, b64, NONE, lanes_pack2_u64)
-	ROW(mov, SEL_PACK4, b64, NONE, lanes_pack4_u64)
-	ROW(mov, SEL_UNPACK2, b32, NONE, lanes_unpack2_u32)
-	ROW(mov, SEL_UNPACK2, b64, NONE, lanes_unpack2_u64)
-	ROW(mov, SEL_UNPACK4, b64, NONE, lanes_unpack4_u64)
-	ROW(activemask, SEL_NONE, b32, NONE, lanes_activemask)
-	ROW(vote, PTX_VOTE_ALL, pred, NONE, lanes_vote_all)
-	ROW(vote, PTX_VOTE_ANY, pred, NONE, lanes_vote_any)
-	ROW(vote, PTX_VOTE_UNI, pred, NONE, lanes_vote_uni)
-	ROW(vote, PTX_VOTE_BALLOT, b32, NONE, lanes_ballot)
-	ROW(shfl, PTX_SHFL_UP, b32, NONE, lanes_shfl_up)
-	ROW(shfl, PTX_SHFL_DOWN, b32, NONE, lanes_shfl_down)
-	ROW(shfl, PTX_SHFL_BFLY, b32, NONE, lanes_shfl_bfly)
-	ROW(shfl, PTX_SHFL_IDX, b32, NONE, lanes_shfl_idx)
-	ROW(isspacep, PTX_SPACE_SHARED, NONE, NONE, lanes_isspacep_shared)
-	ROW(isspacep, PTX_SPACE_LOCAL, NONE, NONE, lanes_isspacep_local)
-	ROW(isspacep, PTX_SPACE_GLOBAL, NONE, NONE, lanes_isspacep_global)
-	ROW(isspacep, PTX_SPACE_CONST, NONE, NONE, lanes_isspacep_none)
-	ROW(isspacep, PTX_SPACE_PARAM, NONE, NONE, lanes_isspacep_none)
-#define TESTP_ROWS(T) \
-	ROW(testp, PTX_TESTP_FINITE, T, NONE, lanes_testp_finite_##T) \
-	ROW(testp, PTX_TESTP_INFINITE, T, NONE, lanes_testp_infinite_##T) \
-	ROW(testp, PTX_TESTP_NUMBER, T, NONE, lanes_testp_number_##T) \
-	ROW(testp, PTX_TESTP_NAN, T, NONE, lanes_testp_nan_##T) \
-	ROW(testp, PTX_TESTP_NORMAL, T, NONE, lanes_testp_normal_##T) \
-	ROW(testp, PTX_TESTP_SUBNORMAL, T, NONE, lanes_testp_subnormal_##T)
-	TESTP_ROWS(f32)
-	TESTP_ROWS(f64)
+	PRED_ROWS
+	CARRY_ROWS
+	WARP_ROWS
 };
 
 #define COMPARE_ROW(cmp, T, expr) { PTX_CMP_##cmp, P_##T, compare_##cmp##_##T },
@@ -549,4 +261,7 @@ static const struct compare_row compares[] = {
 	ALL_COMPARES(COMPARE_ROW)
 };
 
-const struct lane_table LANES_TABLE = { rows, ARRAY_SIZE(rows), compares, ARRAY_SIZE(compares) };
+const struct lane_table LANES_TABLE = {
+	LANES_NAME, rows, ARRAY_SIZE(rows), compares, ARRAY_SIZE(compares),
+	&memory_lanes,
+};

@@ -7,6 +7,7 @@
 #pragma GCC target("avx2,fma,bmi2")
 #pragma GCC optimize("fp-contract=off", "rounding-math", "no-math-errno", "no-trapping-math")
 #define LANES_TABLE lanes_avx2
+#define LANES_NAME "avx2"
 #include "exec/lanes.h"
 #else
 typedef int lanes_avx2_is_for_x86;

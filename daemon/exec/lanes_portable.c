@@ -6,4 +6,5 @@
  */
 #pragma GCC optimize("fp-contract=off", "rounding-math", "no-math-errno", "no-trapping-math")
 #define LANES_TABLE lanes_portable
+#define LANES_NAME "portable"
 #include "exec/lanes.h"

@@ -10,23 +10,26 @@
 
 #include "exec/private.h"
 
-static void addresses(const uint8_t *arena, const struct exec_op *op, uint64_t *addr)
+/* Of local memory, from the start of the thread's part: a frame's operands count from it. */
+static void addresses(const struct exec_warp *warp, const struct exec_op *op, uint64_t *addr)
 {
+	uint64_t offset = op->offset + (op->framed ? warp->local : 0);
+	const uint8_t *arena = warp->arena;
 	uint32_t i;
 
 	if (op->addr_bytes == 8) {
 		const uint64_t *row = row64((uint8_t *)arena, op->src[0]);
 
 		for (i = 0; i < WARP_LANES; i++)
-			addr[i] = row[i] + op->offset;
+			addr[i] = row[i] + offset;
 	} else if (op->addr_bytes == 4) {
 		const uint32_t *row = row32((uint8_t *)arena, op->src[0]);
 
 		for (i = 0; i < WARP_LANES; i++)
-			addr[i] = row[i] + op->offset;
+			addr[i] = row[i] + offset;
 	} else {
 		for (i = 0; i < WARP_LANES; i++)
-			addr[i] = op->offset;
+			addr[i] = offset;
 	}
 }
 
@@ -219,33 +222,69 @@ static enum exec_outcome bad_address(const struct exec_warp *warp, const struct 
 
 /* --- spaces ------------------------------------------------------------------------------ */
 
-/* Memory of a space that is performed at once: where it is and how large. */
-struct place {
+/* The spaces that are performed at once. Generic addresses of them are from `start` on. */
+static const struct {
+	uint8_t space;
+	uint64_t start;
 	const char *name;
-	uint8_t *base;
-	uint64_t limit;
-	bool per_thread;
+} spaces[] = {
+	{ PTX_SPACE_SHARED, PTX_SHARED_WINDOW, "shared" },
+	{ PTX_SPACE_LOCAL, PTX_LOCAL_WINDOW, "local" },
+	{ PTX_SPACE_CONST, PTX_CONST_WINDOW, "constant" },
+	{ PTX_SPACE_PARAM, PTX_PARAM_WINDOW, "parameter" },
 };
 
-static struct place place_of(const struct exec_warp *warp, uint8_t space)
+static const char *space_name(uint8_t space)
+{
+	size_t i = 0;
+
+	while (spaces[i].space != space)
+		i++;
+	return spaces[i].name;
+}
+
+uint64_t space_start(uint8_t space)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(spaces); i++) {
+		if (spaces[i].space == space)
+			return spaces[i].start;
+	}
+	return 0;
+}
+
+uint8_t space_at(uint64_t addr)
+{
+	size_t i;
+
+	for (i = 0; addr >= PTX_SHARED_WINDOW && i < ARRAY_SIZE(spaces); i++) {
+		if (addr - spaces[i].start < PTX_WINDOW_BYTES)
+			return spaces[i].space;
+	}
+	return PTX_SPACE_GLOBAL;
+}
+
+struct exec_window space_window(const struct exec_warp *warp, uint8_t space)
 {
 	const struct exec_cta *cta = warp->cta;
 	const struct ptx_kernel *kernel = cta->launch->program->kernel;
+	uint64_t bytes = cta->local ? kernel->local_bytes : 0;
 
 	switch (space) {
 	case PTX_SPACE_SHARED:
-		return (struct place){ "shared", cta->shared, cta->shared_bytes, false };
+		return (struct exec_window){ 0, cta->shared_bytes, cta->shared, 0 };
 	case PTX_SPACE_LOCAL:
-		return (struct place){
-			"local", cta->local, cta->local ? kernel->local_bytes : 0, true
+		return (struct exec_window){
+			0, bytes, cta->local + warp->index * WARP_LANES * bytes, bytes
 		};
 	case PTX_SPACE_PARAM:
-		return (struct place){
-			"parameter", (uint8_t *)cta->launch->params, kernel->param_bytes, false
+		return (struct exec_window){
+			0, kernel->param_bytes, (uint8_t *)cta->launch->params, 0
 		};
 	default:
-		return (struct place){
-			"constant", (uint8_t *)kernel->const_data, kernel->const_bytes, false
+		return (struct exec_window){
+			0, kernel->const_bytes, (uint8_t *)kernel->const_data, 0
 		};
 	}
 }
@@ -254,19 +293,16 @@ static enum exec_outcome perform_now(struct exec_warp *warp, const struct exec_o
 				     struct exec_access *access, uint8_t space, uint32_t mask,
 				     uint64_t *fault_addr, struct err *err)
 {
-	struct place place = place_of(warp, space);
-	uint32_t bad = lanes_outside(access->addr, access->bytes, place.limit, mask);
-	uint64_t thread = (uint64_t)warp->index * WARP_LANES, addr[WARP_LANES];
+	struct exec_window window = space_window(warp, space);
+	uint32_t bad = lanes_outside(access->addr, access->bytes, window.bytes, mask);
+	uint64_t addr[WARP_LANES];
 
 	if (bad)
-		return bad_address(warp, op, access, bad, place.name, place.limit, fault_addr, err);
-	if (!place.per_thread) {
-		perform(warp, op, access, mask, (uintptr_t)place.base, access->addr, false);
-		return EXEC_NEXT;
-	}
+		return bad_address(warp, op, access, bad, space_name(space), window.bytes,
+				   fault_addr, err);
 	EACH_LANE(mask, lane)
-		addr[lane] = (thread + lane) * place.limit + access->addr[lane];
-	perform(warp, op, access, mask, (uintptr_t)place.base, addr, false);
+		addr[lane] = access->addr[lane] + lane * window.stride;
+	perform(warp, op, access, mask, (uintptr_t)window.host, addr, false);
 	return EXEC_NEXT;
 }
 
@@ -279,55 +315,79 @@ static uint32_t in_window(const uint64_t *addr, uint64_t window, uint32_t mask)
 	return in & mask;
 }
 
-/* Lanes of a generic access go where their addresses say, each to its own space. */
-static enum exec_outcome generic_step(struct exec_warp *warp, const struct exec_op *op,
+/*
+ * Lanes of a generic access go where their addresses say, each to its own space.
+ * So do those of a global load, constant memory alone: hardware keeps it within
+ * global memory, and nvcc reads what a constant's own pointers lead to by ld.global.
+ */
+static bool reaches(const struct exec_op *op, uint8_t space)
+{
+	return op->space == PTX_SPACE_GENERIC ||
+	       (op->kind == OP_LOAD && space == PTX_SPACE_CONST);
+}
+
+static enum exec_outcome by_address(struct exec_warp *warp, const struct exec_op *op,
 				      uint32_t mask, struct exec_access *access,
 				      uint64_t *fault_addr, struct err *err)
 {
-	uint32_t shared = in_window(access->addr, EXEC_SHARED_WINDOW, mask);
-	uint32_t local = in_window(access->addr, EXEC_LOCAL_WINDOW, mask);
-	uint32_t global = mask & ~shared & ~local;
-	enum exec_outcome outcome = EXEC_NEXT;
+	uint32_t global = mask, lanes;
+	enum exec_outcome outcome;
+	size_t i;
 
-	EACH_LANE(shared, lane)
-		access->addr[lane] -= EXEC_SHARED_WINDOW;
-	EACH_LANE(local, lane)
-		access->addr[lane] -= EXEC_LOCAL_WINDOW;
-	if (shared)
-		outcome = perform_now(warp, op, access, PTX_SPACE_SHARED, shared, fault_addr, err);
-	if (local && outcome == EXEC_NEXT)
-		outcome = perform_now(warp, op, access, PTX_SPACE_LOCAL, local, fault_addr, err);
-	if (outcome != EXEC_NEXT)
-		return outcome;
-	access->space = global ? PTX_SPACE_GLOBAL : shared ? PTX_SPACE_SHARED : PTX_SPACE_LOCAL;
-	access->touched = global ? global : shared ? shared : local;
-	access->lanes = global;
-	return global ? EXEC_ACCESS : EXEC_NEXT;
+	for (i = 0; i < ARRAY_SIZE(spaces) && global; i++) {
+		if (!reaches(op, spaces[i].space))
+			continue;
+		lanes = in_window(access->addr, spaces[i].start, global);
+		if (!lanes)
+			continue;
+		EACH_LANE(lanes, lane)
+			access->addr[lane] -= spaces[i].start;
+		outcome = perform_now(warp, op, access, spaces[i].space, lanes, fault_addr, err);
+		if (outcome != EXEC_NEXT)
+			return outcome;
+		global &= ~lanes;
+		/* What the timing model sees is global memory, else the first of the spaces. */
+		if (!access->touched) {
+			access->space = spaces[i].space;
+			access->touched = lanes;
+		}
+	}
+	if (!global)
+		return EXEC_NEXT;
+	access->space = PTX_SPACE_GLOBAL;
+	access->touched = access->lanes = global;
+	return EXEC_ACCESS;
 }
 
 enum exec_outcome memory_step(struct exec_warp *warp, const struct exec_op *op, uint32_t mask,
 			      struct exec_access *access, uint64_t *fault_addr, struct err *err)
 {
-	const struct exec_program *program = warp->cta->launch->program;
+	struct exec_window window;
 	uint32_t bad;
 
-	access->insn = &program->kernel->insns[op - program->ops];
+	access->insn = insn_of(warp, op);
+	access->lanes = access->touched = 0;
 	access->bytes = op->elem * op->vec;
 	access->is_store = op->kind == OP_STORE;
 	access->is_atomic = op->kind == OP_ATOMIC;
 	access->space = op->space;
-	addresses(warp->arena, op, access->addr);
+	addresses(warp, op, access->addr);
+	if (op->access && op->space != PTX_SPACE_GLOBAL && op->space != PTX_SPACE_GENERIC) {
+		window = space_window(warp, op->space);
+		if (op->framed)
+			window.base -= warp->local;
+		if (op->access(warp->arena, op, mask, &window)) {
+			access->touched = mask;
+			return EXEC_NEXT;
+		}
+	}
 	bad = misaligned_lanes(access->addr, access->bytes, mask);
 	if (bad)
 		return bad_address(warp, op, access, bad, NULL, 0, fault_addr, err);
 	if (op->kind != OP_LOAD)
 		capture(warp->arena, op, access->insn->nsrc - 1, access);
-	if (op->space == PTX_SPACE_GENERIC)
-		return generic_step(warp, op, mask, access, fault_addr, err);
+	if (op->space == PTX_SPACE_GENERIC || op->space == PTX_SPACE_GLOBAL)
+		return by_address(warp, op, mask, access, fault_addr, err);
 	access->touched = mask;
-	if (op->space == PTX_SPACE_GLOBAL) {
-		access->lanes = mask;
-		return EXEC_ACCESS;
-	}
 	return perform_now(warp, op, access, op->space, mask, fault_addr, err);
 }

@@ -15,8 +15,11 @@ bool sreg_changes(uint32_t sreg)
 {
 	switch (sreg) {
 	case PTX_SREG_CLOCK:
+	case PTX_SREG_CLOCK_HI:
 	case PTX_SREG_CLOCK64:
 	case PTX_SREG_GLOBALTIMER:
+	case PTX_SREG_GLOBALTIMER_LO:
+	case PTX_SREG_GLOBALTIMER_HI:
 	case PTX_SREG_WARPID:
 	case PTX_SREG_SMID:
 	case PTX_SREG_NSMID:
@@ -68,7 +71,11 @@ static uint64_t value_of(const struct exec_warp *warp, uint32_t sreg, uint32_t l
 	case PTX_SREG_CLOCK:
 	case PTX_SREG_CLOCK64:
 	case PTX_SREG_GLOBALTIMER:
+	case PTX_SREG_GLOBALTIMER_LO:
 		return warp->clock;
+	case PTX_SREG_CLOCK_HI:
+	case PTX_SREG_GLOBALTIMER_HI:
+		return warp->clock >> 32;
 	case PTX_SREG_LANEMASK_EQ:
 		return 1u << lane;
 	case PTX_SREG_LANEMASK_LT:

@@ -1,27 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One step of a warp: the guard, the SIMT stack, and who does the rest. The
- * caller decides when a step happens; nothing here knows of time.
- *
- * The stack is GPGPU-Sim's: entry depth - 1 is the one that runs, its pc and
- * mask are warp->pc and warp->mask. A branch that diverges turns it into the
- * reconvergence entry, pushes the lanes that do not branch, then those that do;
- * an entry that reaches its reconvergence point is popped. Every nested
- * divergence leaves a strictly smaller mask and pushes at most two entries, so
- * 1 + 2 * 31 entries are enough for any program.
+ * One step of a warp: the guard, and who does the rest. The caller decides when
+ * a step happens; nothing here knows of time. Whole grids do not go through
+ * exec_step() but through pack.c, which shares everything else.
  */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "exec/private.h"
-
-_Static_assert(EXEC_STACK >= 1 + 2 * (WARP_LANES - 1), "the SIMT stack can overflow");
-
-static const struct exec_program *program_of(const struct exec_warp *warp)
-{
-	return warp->cta->launch->program;
-}
 
 static void init_consts(struct exec_warp *warp)
 {
@@ -46,16 +33,14 @@ static void init_consts(struct exec_warp *warp)
 	}
 }
 
-void exec_warp_init(struct exec_warp *warp, struct exec_cta *cta, uint32_t index, uint8_t *arena)
+/* At the first instruction, all of the CTA's lanes on. */
+static void start(struct exec_warp *warp)
 {
-	const struct exec_launch *launch = cta->launch;
+	const struct exec_launch *launch = warp->cta->launch;
+	const struct exec_program *program = launch->program;
 	uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
-	uint64_t first = (uint64_t)index * WARP_LANES;
+	uint64_t first = (uint64_t)warp->index * WARP_LANES;
 
-	memset(warp, 0, sizeof(*warp));
-	warp->cta = cta;
-	warp->arena = arena;
-	warp->index = index;
 	if (first >= threads)
 		warp->mask = 0;
 	else if (threads - first >= WARP_LANES)
@@ -63,14 +48,47 @@ void exec_warp_init(struct exec_warp *warp, struct exec_cta *cta, uint32_t index
 	else
 		warp->mask = (1u << (threads - first)) - 1;
 	warp->exited = ~warp->mask;
+	warp->pc = warp->calls = warp->local = warp->waiting_lanes = 0;
 	warp->depth = 1;
 	warp->stack[0] = (struct exec_stack_entry){
-		.reconv = launch->program->kernel->ninsns, .mask = warp->mask,
+		.reconv = program->kernel->ninsns, .mask = warp->mask,
 	};
 	/* Registers that are read before they are written hold the same on every run. */
-	memset(arena, 0, launch->program->arena_bytes);
+	memset(warp->arena, 0, program->clear_bytes);
+	if (program->frame_row != NO_ROW)
+		memset(warp->arena + program->frame_row, 0, ROW8);
+}
+
+void exec_warp_init(struct exec_warp *warp, struct exec_cta *cta, uint32_t index, uint8_t *arena)
+{
+	const struct exec_program *program = cta->launch->program;
+
+	memset(warp, 0, sizeof(*warp));
+	warp->cta = cta;
+	warp->arena = arena;
+	warp->stack = (struct exec_stack_entry *)(arena + program->stack_at);
+	warp->frames = (struct exec_frame *)(arena + program->frames_at);
+	warp->index = index;
+	memset(arena, 0, program->stack_at);
+	start(warp);
 	init_consts(warp);
 	sregs_init(warp);
+}
+
+void warp_again(struct exec_warp *warp)
+{
+	const struct exec_program *program = program_of(warp);
+	uint32_t i, lane, row, *ctaid;
+
+	start(warp);
+	for (i = 0; i < 3; i++) {
+		row = program->sreg_row[PTX_SREG_CTAID_X + i];
+		if (row == NO_ROW)
+			continue;
+		ctaid = row32(warp->arena, row);
+		for (lane = 0; lane < WARP_LANES; lane++)
+			ctaid[lane] = warp->cta->ctaid[i];
+	}
 }
 
 void exec_lane_name(const struct exec_warp *warp, uint32_t lanes, char *buf, size_t bytes)
@@ -99,98 +117,9 @@ enum exec_outcome trap(const struct exec_warp *warp, const struct ptx_insn *insn
 	return EXEC_TRAP;
 }
 
-/* Makes the top of the stack the running entry, without the lanes that are gone. */
-static void load_top(struct exec_warp *warp)
-{
-	const struct exec_stack_entry *top = &warp->stack[warp->depth - 1];
-
-	warp->pc = top->pc;
-	warp->mask = top->mask & ~warp->exited;
-}
-
-/* Pops what has reached its reconvergence point or has no lanes left. */
-static void settle(struct exec_warp *warp)
-{
-	while (!warp->mask || warp->pc == warp->stack[warp->depth - 1].reconv) {
-		if (--warp->depth == 0) {
-			warp->mask = 0;
-			return;
-		}
-		load_top(warp);
-	}
-}
-
-static void advance(struct exec_warp *warp)
-{
-	warp->pc++;
-	if (warp->pc == warp->stack[warp->depth - 1].reconv)
-		settle(warp);
-}
-
-static void push(struct exec_warp *warp, uint32_t pc, uint32_t reconv, uint32_t mask)
-{
-	warp->stack[warp->depth++] = (struct exec_stack_entry){ pc, reconv, mask };
-}
-
-static void branch(struct exec_warp *warp, const struct exec_op *op, uint32_t taken)
-{
-	uint32_t rest = warp->mask & ~taken, next = warp->pc + 1;
-	struct exec_stack_entry *top = &warp->stack[warp->depth - 1];
-
-	if (!taken || !rest || op->target == next) {
-		warp->pc = taken ? op->target : next;
-		settle(warp);
-		return;
-	}
-	/* A loop's exit is the same point every time round: one entry is enough. */
-	if (top->reconv != op->reconv) {
-		top->pc = op->reconv;
-		top->mask = warp->mask;
-		warp->depth++;
-	}
-	/* Those who stand at the reconvergence point already just wait in the entry below. */
-	warp->depth--;
-	if (next != op->reconv)
-		push(warp, next, op->reconv, rest);
-	if (op->target != op->reconv)
-		push(warp, op->target, op->reconv, taken);
-	load_top(warp);
-}
-
-static enum exec_outcome leave(struct exec_warp *warp, uint32_t lanes)
-{
-	warp->exited |= lanes;
-	warp->mask &= ~lanes;
-	warp->pc++;
-	settle(warp);
-	return warp->mask ? EXEC_NEXT : EXEC_EXITED;
-}
-
-static enum exec_outcome barrier(struct exec_warp *warp, const struct exec_op *op,
-				 const struct ptx_insn *insn, uint32_t mask,
-				 struct exec_access *access, struct err *err)
-{
-	uint32_t lane = __builtin_ctz(mask);
-	uint32_t number = row32(warp->arena, op->src[0])[lane];
-	uint32_t threads = insn->nsrc > 1 ? row32(warp->arena, op->src[1])[lane] : 0;
-
-	if (number > 15)
-		return trap(warp, insn, mask, err, "barrier %u does not exist (0 to 15)", number);
-	if (threads % WARP_LANES)
-		return trap(warp, insn, mask, err,
-			    "a barrier of %u threads, which is no multiple of 32", threads);
-	access->insn = insn;
-	access->barrier = number;
-	access->barrier_threads = threads;
-	advance(warp);
-	return EXEC_BARRIER;
-}
-
 enum exec_outcome exec_step(struct exec_warp *warp, struct exec_access *access, uint32_t *active,
 			    uint64_t *fault_addr, struct err *err)
 {
-	const struct exec_program *program = program_of(warp);
-	const struct ptx_insn *insn;
 	const struct exec_op *op;
 	uint32_t mask = warp->mask;
 	enum exec_outcome outcome;
@@ -200,19 +129,18 @@ enum exec_outcome exec_step(struct exec_warp *warp, struct exec_access *access, 
 		*active = mask;
 	if (!mask)
 		return EXEC_EXITED;
-	op = &program->ops[warp->pc];
-	insn = &program->kernel->insns[warp->pc];
+	op = &program_of(warp)->ops[warp->pc];
 	if (op->guard) {
 		mask &= *pred_at(warp->arena, op->guard) ^ op->guard_flip;
 		if (active)
 			*active = mask;
 	}
 	if (op->kind == OP_BRANCH) {
-		branch(warp, op, mask);
+		stack_branch(warp, op, mask);
 		return EXEC_NEXT;
 	}
 	if (!mask) {
-		advance(warp);
+		stack_advance(warp);
 		return EXEC_NEXT;
 	}
 	if (op->fresh)
@@ -221,21 +149,41 @@ enum exec_outcome exec_step(struct exec_warp *warp, struct exec_access *access, 
 	case OP_LANES:
 		op->fn(warp->arena, op, mask);
 		break;
-	case OP_EXIT:
-		return leave(warp, mask);
-	case OP_TRAP:
-		return trap(warp, insn, mask, err, "trap");
-	case OP_BARRIER:
-		return barrier(warp, op, insn, mask, access, err);
 	case OP_NOP:
 		break;
-	default:
+	case OP_LOAD:
+	case OP_STORE:
+	case OP_ATOMIC:
 		outcome = memory_step(warp, op, mask, access, fault_addr, err);
 		if (outcome == EXEC_TRAP)
 			return outcome;
-		advance(warp);
+		stack_advance(warp);
 		return outcome;
+	default:
+		return control_step(warp, op, mask, access, err);
 	}
-	advance(warp);
+	stack_advance(warp);
 	return EXEC_NEXT;
+}
+
+enum exec_outcome control_step(struct exec_warp *warp, const struct exec_op *op, uint32_t mask,
+			       struct exec_access *access, struct err *err)
+{
+	switch (op->kind) {
+	case OP_BRX:
+		return stack_brx(warp, op, mask, err);
+	case OP_CALL:
+		return call_step(warp, op, mask, err);
+	case OP_RET:
+		call_return(warp, mask);
+		return warp->mask ? EXEC_NEXT : EXEC_EXITED;
+	case OP_EXIT:
+		return stack_exit(warp, mask);
+	case OP_BARRIER:
+		return barrier_step(warp, op, mask, access, err);
+	case OP_BUILTIN:
+		return builtin_step(warp, op, mask, err);
+	default:
+		return trap(warp, insn_of(warp, op), mask, err, "trap");
+	}
 }

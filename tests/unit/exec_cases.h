@@ -10,8 +10,13 @@
 #include <math.h>
 
 #include "exec_runner.h"
+#include "exec_tables.h"
 
-/* types: of the destination and the sources: h, w, l: 16, 32, 64 bits; p: predicate. */
+/*
+ * types: of the destination and the sources: h, w, l: 16, 32, 64 bits; p: predicate.
+ * insn is an instruction without its operands, or with a ';' in it several, which
+ * read %w1, %w2, ... and write %w0 (%h, %l, %p by the types).
+ */
 struct op_case {
 	const char *insn, *types;
 	uint64_t (*expect)(uint64_t a, uint64_t b, uint64_t c, uint64_t e);
@@ -72,6 +77,31 @@ static inline uint64_t of_f64(double d)
 #define F64(x)	f64_of(x)
 #define R32(x)	of_f32(x)
 #define R64(x)	of_f64(x)
+
+/*
+ * Saturating conversion of an integral value. NaN is the top bit alone, 0 when neither the
+ * source nor the destination has 64 bits (PTX ISA 9.0, cvt).
+ */
+static inline uint64_t to_int_from(double v, int bits, bool is_signed, int source_bits)
+{
+	double end = ldexp(1, bits - is_signed), least = is_signed ? -end : 0;
+
+	if (isnan(v) && bits != 64 && source_bits != 64)
+		return 0;
+	if (isnan(v))
+		return is_signed ? -(1ull << (bits - 1)) : 1ull << (bits - 1);
+	if (v >= end)
+		return is_signed ? (1ull << (bits - 1)) - 1 : ~0ull >> (64 - bits);
+	if (v <= least)
+		return is_signed ? -(1ull << (bits - 1)) : 0;
+	return is_signed ? (uint64_t)(int64_t)v : (uint64_t)v;
+}
+
+/* From f32 and halves. */
+static inline uint64_t to_int(double v, int bits, bool is_signed)
+{
+	return to_int_from(v, bits, is_signed, 32);
+}
 
 static const uint64_t edges16[] = {
 	0, 1, 2, 3, 7, 8, 15, 16, 17, 31, 0x7f, 0x80, 0xff, 0x100, 0x3c00, 0x7bff, 0x7c00, 0x7e01,
@@ -153,10 +183,16 @@ static inline void case_text(const struct op_case *c, char *text, size_t bytes)
 	/* Odd lanes only, when asked: the guard is true for lanes that run. */
 	at += snprintf(text + at, bytes - at,
 		"ld.param.u32 %%s, [odd];\nand.b32 %%t, %%i, 1;\nxor.b32 %%t, %%t, 1;\n"
-		"and.b32 %%s, %%s, %%t;\nsetp.eq.u32 %%g, %%s, 0;\n@%%g %s ", c->insn);
-	for (k = 0; k < n; k++)
-		at += snprintf(text + at, bytes - at, "%s%%%c%zu", k ? ", " : "", c->types[k], k);
-	at += snprintf(text + at, bytes - at, ";\n");
+		"and.b32 %%s, %%s, %%t;\nsetp.eq.u32 %%g, %%s, 0;\n");
+	if (strchr(c->insn, ';')) {
+		at += snprintf(text + at, bytes - at, "@!%%g bra skip;\n%s\nskip:\n", c->insn);
+	} else {
+		at += snprintf(text + at, bytes - at, "@%%g %s ", c->insn);
+		for (k = 0; k < n; k++)
+			at += snprintf(text + at, bytes - at, "%s%%%c%zu", k ? ", " : "",
+				       c->types[k], k);
+		at += snprintf(text + at, bytes - at, ";\n");
+	}
 	if (c->types[0] == 'p')
 		at += snprintf(text + at, bytes - at, "selp.u32 %%w0, 1, 0, %%p0;\n");
 	snprintf(text + at, bytes - at, "st.global.%s [%%out], %%%c0;\nret;\n}\n",
@@ -166,58 +202,84 @@ static inline void case_text(const struct op_case *c, char *text, size_t bytes)
 
 enum { MAX_VALUES = 64 * 64 };
 
-static inline void run_case(const struct op_case *c, const struct lane_table *lanes, bool odd)
+/* Runs the case on n operands; in[k * n + i] is source k + 1 of value i. */
+static inline void run_values(const struct op_case *c, const struct lane_table *lanes, bool odd,
+			      const uint64_t *in, uint64_t *out, uint32_t n)
 {
-	static uint64_t in[4][MAX_VALUES], out[MAX_VALUES];
-	uint32_t na = edge_count(c->types[1]), i, k, n;
-	size_t nsrc = strlen(c->types) - 1;
-	uint64_t expected, keep;
-	char text[4096];
+	char text[8192];
 	struct run run;
 
-	n = nsrc > 1 ? MIN(na * edge_count(c->types[2]), (uint32_t)MAX_VALUES) : na;
-	for (i = 0; i < n; i++) {
-		in[0][i] = edge_of(c->types[1], i % na);
-		for (k = 1; k < nsrc; k++)
-			in[k][i] = edge_of(c->types[1 + k],
-					   k == 1 ? i / na : i * (2 * k + 3) + i / 37);
-	}
+	memset(out, 0, n * sizeof(*out));
 	case_text(c, text, sizeof(text));
 	run_load_with(&run, text, "k", lanes);
-	memset(out, 0, sizeof(out));
 	run_ptr(&run, in);
 	run_ptr(&run, out);
-	run_u32(&run, MAX_VALUES);
+	run_u32(&run, n);
 	run_u32(&run, odd);
 	run_u32(&run, n);
 	assert_int_equal(run_grid(&run, DIV_ROUND_UP(n, 128), 1, 128, 1), 0);
 	run_free(&run);
-	keep = c->types[0] == 'h' ? 0x5a5a : c->types[0] == 'w' ? 0x5a5a5a5a :
-	       c->types[0] == 'l' ? 0x5a5a5a5a5a5a5a5a : 0;
+}
+
+static inline uint64_t mask_of(char type)
+{
+	return type == 'h' ? 0xffff : type == 'l' ? ~0ull : type == 'p' ? 1 : 0xffffffff;
+}
+
+/* What a lane that does not run keeps. */
+static inline uint64_t kept(char type)
+{
+	return type == 'p' ? 0 : 0x5a5a5a5a5a5a5a5a & mask_of(type);
+}
+
+static inline void check_values(const struct op_case *c, bool odd, const uint64_t *in,
+				const uint64_t *out, uint32_t n)
+{
+	size_t nsrc = strlen(c->types) - 1, k;
+	uint64_t expected, s[4] = { 0 };
+	uint32_t i;
+
 	for (i = 0; i < n; i++) {
-		expected = c->expect(in[0][i], in[1][i], in[2][i], in[3][i]);
-		expected &= c->types[0] == 'h' ? 0xffff : c->types[0] == 'l' ? ~0ull :
-			    c->types[0] == 'p' ? 1 : 0xffffffff;
+		for (k = 0; k < nsrc; k++)
+			s[k] = in[k * n + i];
+		expected = c->expect(s[0], s[1], s[2], s[3]) & mask_of(c->types[0]);
 		if (odd && !(i & 1))
-			expected = keep;
+			expected = kept(c->types[0]);
 		if (out[i] != expected)
 			fail_msg("%s of %#llx, %#llx, %#llx, %#llx is %#llx, not %#llx", c->insn,
-				 (unsigned long long)in[0][i], (unsigned long long)in[1][i],
-				 (unsigned long long)in[2][i], (unsigned long long)in[3][i],
+				 (unsigned long long)s[0], (unsigned long long)s[1],
+				 (unsigned long long)s[2], (unsigned long long)s[3],
 				 (unsigned long long)out[i], (unsigned long long)expected);
 	}
 }
 
+static inline void run_case(const struct op_case *c, const struct lane_table *lanes, bool odd)
+{
+	static uint64_t in[4 * MAX_VALUES], out[MAX_VALUES];
+	uint32_t na = edge_count(c->types[1]), i, k, n;
+	size_t nsrc = strlen(c->types) - 1;
+
+	n = nsrc > 1 ? MIN(na * edge_count(c->types[2]), (uint32_t)MAX_VALUES) : na;
+	for (i = 0; i < n; i++) {
+		in[i] = edge_of(c->types[1], i % na);
+		for (k = 1; k < nsrc; k++)
+			in[k * n + i] = edge_of(c->types[1 + k],
+						k == 1 ? i / na : i * (2 * k + 3) + i / 37);
+	}
+	run_values(c, lanes, odd, in, out, n);
+	check_values(c, odd, in, out, n);
+}
+
 static inline void run_cases(const struct op_case *cases, size_t n)
 {
+	const struct lane_table *lanes;
+	unsigned int t;
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		run_case(&cases[i], &lanes_portable, false);
-		run_case(&cases[i], &lanes_portable, true);
-		if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-			run_case(&cases[i], &lanes_avx2, false);
-			run_case(&cases[i], &lanes_avx2, true);
+		for (t = 0; (lanes = test_table(t)); t++) {
+			run_case(&cases[i], lanes, false);
+			run_case(&cases[i], lanes, true);
 		}
 	}
 }

@@ -22,8 +22,12 @@
 struct run {
 	struct ptx_module *module;
 	struct exec_program *program;
+	uint8_t *globals;	/* where the module's variables are */
 	struct exec_launch launch;
 	uint32_t dynamic_shared;
+	bool whole;		/* run_grid() is exec_grid_run() */
+	uint64_t warp_instructions, thread_instructions; /* of it */
+	char *printed;		/* what printf wrote; the test's to free */
 	uint8_t params[4096];
 	uint32_t param_bytes;
 	uint64_t steps, accesses, fault_addr;
@@ -35,12 +39,20 @@ static inline void run_load_with(struct run *run, const char *text, const char *
 				 const struct lane_table *table)
 {
 	const struct ptx_kernel *k;
+	uint64_t bytes;
+	uint32_t align;
 	int ret;
 
 	memset(run, 0, sizeof(*run));
 	ret = ptx_module_parse(text, strlen(text), "test.ptx", &run->module, &run->err);
 	if (ret)
 		fail_msg("%d %s", ret, run->err.text);
+	bytes = ptx_module_global_bytes(run->module, &align);
+	if (bytes) {
+		run->globals = aligned_alloc(64, (bytes + 63) & ~63ull);
+		ptx_module_place(run->module, (uint64_t)run->globals);
+		memcpy(run->globals, ptx_module_global_image(run->module), bytes);
+	}
 	k = kernel ? ptx_module_kernel(run->module, kernel) : ptx_module_kernel_at(run->module, 0);
 	assert_non_null(k);
 	if (table)
@@ -60,6 +72,7 @@ static inline void run_free(struct run *run)
 {
 	exec_program_free(run->program);
 	ptx_module_free(run->module);
+	free(run->globals);
 }
 
 /* The next parameter, in the order of the kernel's. */
@@ -143,6 +156,46 @@ static inline int run_cta(struct run *run, struct exec_cta *cta, struct exec_war
 	return 0;
 }
 
+static inline void run_print(void *ctx, const char *text, size_t bytes)
+{
+	struct run *run = ctx;
+	size_t n = run->printed ? strlen(run->printed) : 0;
+
+	run->printed = realloc(run->printed, n + bytes + 1);
+	memcpy(run->printed + n, text, bytes);
+	run->printed[n + bytes] = '\0';
+}
+
+/* The whole address space of this process but for its first page. */
+static inline int run_whole(struct run *run)
+{
+	const struct exec_range range = { 4096, (1ull << 47) - 4096, (uint8_t *)4096 };
+	struct exec_grid grid = { .launch = &run->launch, .ranges = &range, .nranges = 1 };
+	int ret = exec_grid_run(&grid, &run->err);
+
+	run->warp_instructions = grid.warp_instructions;
+	run->thread_instructions = grid.thread_instructions;
+	run->fault_addr = grid.fault_addr;
+	return ret;
+}
+
+/* The instruction sets of lanes.h that this processor has. */
+static inline size_t run_tables(const struct lane_table *tables[3])
+{
+	size_t n = 0;
+
+	tables[n++] = &lanes_portable;
+#ifdef __x86_64__
+	__builtin_cpu_init();
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+		tables[n++] = &lanes_avx2;
+	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+	    __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))
+		tables[n++] = &lanes_avx512;
+#endif
+	return n;
+}
+
 /* -EFAULT: a trap, run->err says which. */
 static inline int run_grid(struct run *run, uint32_t gx, uint32_t gy, uint32_t bx, uint32_t by)
 {
@@ -158,7 +211,13 @@ static inline int run_grid(struct run *run, uint32_t gx, uint32_t gy, uint32_t b
 	run->launch = (struct exec_launch){
 		.program = run->program, .grid = { gx, gy, 1 }, .block = { bx, by, 1 },
 		.dynamic_shared = run->dynamic_shared, .grid_id = 7, .params = run->params,
+		.print = run_print, .print_ctx = run,
 	};
+	if (run->whole) {
+		free(warps);
+		free(arenas);
+		return run_whole(run);
+	}
 	cta.shared_bytes = kernel->shared_bytes + run->dynamic_shared;
 	for (c = 0; c < gx * gy && !ret; c++) {
 		cta.ctaid[0] = c % gx;

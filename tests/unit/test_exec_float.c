@@ -50,6 +50,12 @@ static double maximum(double a, double b)
 	return -minimum(-a, -b);
 }
 
+/* The sign is the exclusive or of the operands', but a NaN has none. */
+static double xor_sign(double r, uint64_t signs)
+{
+	return isnan(r) ? r : copysign(r, signs & 0x80000000 ? -1 : 1);
+}
+
 #define X OPAQUE(F32(a))
 #define Y OPAQUE(F32(b))
 #define Z OPAQUE(F32(c))
@@ -57,11 +63,11 @@ static double maximum(double a, double b)
 #define DY OPAQUE(F64(b))
 #define DZ OPAQUE(F64(c))
 
-#define MODES32(op, regs, expr) \
-	CASE(op ".rn.f32", regs, R32(expr)), \
-	CASE(op ".rz.f32", regs, R32(IN_MODE(FE_TOWARDZERO, expr))), \
-	CASE(op ".rm.f32", regs, R32(IN_MODE(FE_DOWNWARD, expr))), \
-	CASE(op ".rp.f32", regs, R32(IN_MODE(FE_UPWARD, expr)))
+#define MODES32(op, mods, regs, expr) \
+	CASE(op ".rn" mods ".f32", regs, R32(expr)), \
+	CASE(op ".rz" mods ".f32", regs, R32(IN_MODE(FE_TOWARDZERO, expr))), \
+	CASE(op ".rm" mods ".f32", regs, R32(IN_MODE(FE_DOWNWARD, expr))), \
+	CASE(op ".rp" mods ".f32", regs, R32(IN_MODE(FE_UPWARD, expr)))
 #define MODES64(op, regs, expr) \
 	CASE(op ".rn.f64", regs, R64(expr)), \
 	CASE(op ".rz.f64", regs, R64(IN_MODE(FE_TOWARDZERO, expr))), \
@@ -75,10 +81,10 @@ static void exact(void **state)
 		CASE("mul.f32", "www", R32(X * Y)),
 		CASE("add.f64", "lll", R64(DX + DY)), CASE("sub.f64", "lll", R64(DX - DY)),
 		CASE("mul.f64", "lll", R64(DX * DY)),
-		MODES32("add", "www", X + Y), MODES32("sub", "www", X - Y), MODES32("mul", "www", X * Y),
-		MODES32("div", "www", X / Y), MODES32("fma", "wwww", fmaf(X, Y, Z)),
-		MODES32("mad", "wwww", fmaf(X, Y, Z)), MODES32("sqrt", "ww", sqrtf(X)),
-		MODES32("rcp", "ww", 1 / X),
+		MODES32("add", "", "www", X + Y), MODES32("sub", "", "www", X - Y), MODES32("mul", "", "www", X * Y),
+		MODES32("div", "", "www", X / Y), MODES32("fma", "", "wwww", fmaf(X, Y, Z)),
+		MODES32("mad", "", "wwww", fmaf(X, Y, Z)), MODES32("sqrt", "", "ww", sqrtf(X)),
+		MODES32("rcp", "", "ww", 1 / X),
 		MODES64("add", "lll", DX + DY), MODES64("sub", "lll", DX - DY), MODES64("mul", "lll", DX * DY),
 		MODES64("div", "lll", DX / DY), MODES64("fma", "llll", fma(DX, DY, DZ)),
 		MODES64("sqrt", "ll", sqrt(DX)), MODES64("rcp", "ll", 1 / DX),
@@ -86,6 +92,12 @@ static void exact(void **state)
 		CASE("sub.rn.ftz.f32", "www", R32(ftz(ftz(X) - ftz(Y)))),
 		CASE("mul.ftz.f32", "www", R32(ftz(ftz(X) * ftz(Y)))),
 		CASE("fma.rn.ftz.f32", "wwww", R32(ftz(fmaf(ftz(X), ftz(Y), ftz(Z))))),
+		MODES32("fma", ".ftz", "wwww", ftz(fmaf(ftz(X), ftz(Y), ftz(Z)))),
+		MODES32("add", ".ftz", "www", ftz(ftz(X) + ftz(Y))), MODES32("sub", ".ftz", "www", ftz(ftz(X) - ftz(Y))),
+		MODES32("mul", ".ftz", "www", ftz(ftz(X) * ftz(Y))), MODES32("div", ".ftz", "www", ftz(ftz(X) / ftz(Y))),
+		CASE("mad.rn.ftz.f32", "wwww", R32(ftz(fmaf(ftz(X), ftz(Y), ftz(Z))))),
+		CASE("fma.rn.ftz.sat.f32", "wwww", R32(sat(ftz(fmaf(ftz(X), ftz(Y), ftz(Z)))))),
+		CASE("abs.ftz.f32", "ww", a & 0x7f800000 ? a & 0x7fffffff : 0),
 		CASE("div.rn.ftz.f32", "www", R32(ftz(ftz(X) / ftz(Y)))),
 		CASE("sqrt.rn.ftz.f32", "ww", R32(sqrtf(ftz(X)))),
 		CASE("rcp.rn.ftz.f32", "ww", R32(ftz(1 / ftz(X)))),
@@ -94,6 +106,15 @@ static void exact(void **state)
 		CASE("min.f32", "www", R32(minimum(X, Y))), CASE("max.f32", "www", R32(maximum(X, Y))),
 		CASE("min.f64", "lll", R64(minimum(DX, DY))), CASE("max.f64", "lll", R64(maximum(DX, DY))),
 		CASE("min.ftz.f32", "www", R32(minimum(ftz(X), ftz(Y)))),
+		CASE("min.NaN.f32", "www", R32(isunordered(X, Y) ? NAN : minimum(X, Y))),
+		CASE("max.NaN.f32", "www", R32(isunordered(X, Y) ? NAN : maximum(X, Y))),
+		CASE("min.xorsign.abs.f32", "www", R32(xor_sign(minimum(fabs(X), fabs(Y)), a ^ b))),
+		CASE("max.xorsign.abs.f32", "www", R32(xor_sign(maximum(fabs(X), fabs(Y)), a ^ b))),
+		CASE("max.ftz.NaN.xorsign.abs.f32", "www",
+		     R32(isunordered(X, Y) ? NAN :
+			 xor_sign(maximum(fabs(ftz(X)), fabs(ftz(Y))), a ^ b))),
+		CASE("min.NaN.xorsign.abs.f32", "www",
+		     R32(isunordered(X, Y) ? NAN : xor_sign(minimum(fabs(X), fabs(Y)), a ^ b))),
 		CASE("abs.f32", "ww", a & 0x7fffffff), CASE("neg.f32", "ww", a ^ 0x80000000),
 		CASE("abs.f64", "ll", a << 1 >> 1), CASE("neg.f64", "ll", a ^ 1ull << 63),
 		CASE("neg.ftz.f32", "ww", a & 0x7f800000 ? a ^ 0x80000000 : ~a & 0x80000000),
@@ -135,29 +156,15 @@ static void compare(void **state)
 	run_cases(cases, ARRAY_SIZE(cases));
 }
 
-/* Saturating conversion of an integral value. */
-static uint64_t to_int(double v, int bits, bool is_signed)
-{
-	double end = ldexp(1, bits - is_signed), least = is_signed ? -end : 0;
-
-	if (isnan(v))
-		return 0;
-	if (v >= end)
-		return is_signed ? (1ull << (bits - 1)) - 1 : ~0ull >> (64 - bits);
-	if (v <= least)
-		return is_signed ? -(1ull << (bits - 1)) : 0;
-	return is_signed ? (uint64_t)(int64_t)v : (uint64_t)v;
-}
-
-#define TO_INTS(mode, round, from, reg, V) \
-	CASE("cvt." mode ".u8." from, "w" reg, U8(to_int(round(V), 8, false))), \
-	CASE("cvt." mode ".s8." from, "w" reg, to_int(round(V), 8, true)), \
-	CASE("cvt." mode ".u16." from, "h" reg, to_int(round(V), 16, false)), \
-	CASE("cvt." mode ".s16." from, "h" reg, to_int(round(V), 16, true)), \
-	CASE("cvt." mode ".u32." from, "w" reg, to_int(round(V), 32, false)), \
-	CASE("cvt." mode ".s32." from, "w" reg, to_int(round(V), 32, true)), \
-	CASE("cvt." mode ".u64." from, "l" reg, to_int(round(V), 64, false)), \
-	CASE("cvt." mode ".s64." from, "l" reg, to_int(round(V), 64, true))
+#define TO_INTS(mode, round, from, reg, V, bits) \
+	CASE("cvt." mode ".u8." from, "w" reg, U8(to_int_from(round(V), 8, false, bits))), \
+	CASE("cvt." mode ".s8." from, "w" reg, to_int_from(round(V), 8, true, bits)), \
+	CASE("cvt." mode ".u16." from, "h" reg, to_int_from(round(V), 16, false, bits)), \
+	CASE("cvt." mode ".s16." from, "h" reg, to_int_from(round(V), 16, true, bits)), \
+	CASE("cvt." mode ".u32." from, "w" reg, to_int_from(round(V), 32, false, bits)), \
+	CASE("cvt." mode ".s32." from, "w" reg, to_int_from(round(V), 32, true, bits)), \
+	CASE("cvt." mode ".u64." from, "l" reg, to_int_from(round(V), 64, false, bits)), \
+	CASE("cvt." mode ".s64." from, "l" reg, to_int_from(round(V), 64, true, bits))
 
 #define FROM_INTS(mode, fe) \
 	CASE("cvt." mode ".f32.u32", "ww", R32(IN_MODE(fe, (float)OPAQUE(U32(a))))), \
@@ -171,10 +178,10 @@ static uint64_t to_int(double v, int bits, bool is_signed)
 static void convert(void **state)
 {
 	const struct op_case cases[] = {
-		TO_INTS("rzi", trunc, "f32", "w", X), TO_INTS("rni", nearbyint, "f32", "w", X),
-		TO_INTS("rmi", floor, "f32", "w", X), TO_INTS("rpi", ceil, "f32", "w", X),
-		TO_INTS("rzi", trunc, "f64", "l", DX), TO_INTS("rni", nearbyint, "f64", "l", DX),
-		TO_INTS("rmi", floor, "f64", "l", DX), TO_INTS("rpi", ceil, "f64", "l", DX),
+		TO_INTS("rzi", trunc, "f32", "w", X, 32), TO_INTS("rni", nearbyint, "f32", "w", X, 32),
+		TO_INTS("rmi", floor, "f32", "w", X, 32), TO_INTS("rpi", ceil, "f32", "w", X, 32),
+		TO_INTS("rzi", trunc, "f64", "l", DX, 64), TO_INTS("rni", nearbyint, "f64", "l", DX, 64),
+		TO_INTS("rmi", floor, "f64", "l", DX, 64), TO_INTS("rpi", ceil, "f64", "l", DX, 64),
 		CASE("cvt.rpi.ftz.s32.f32", "ww", to_int(ceil(ftz(X)), 32, true)),
 		CASE("cvt.rzi.s8.f32", "lw", to_int(trunc(X), 8, true)),
 		FROM_INTS("rn", FE_TONEAREST), FROM_INTS("rz", FE_TOWARDZERO),
@@ -189,67 +196,6 @@ static void convert(void **state)
 		CASE("cvt.rmi.f64.f64", "ll", R64(floor(DX))), CASE("cvt.rpi.f64.f64", "ll", R64(ceil(DX))),
 		CASE("cvt.sat.f32.f32", "ww", R32(sat(X))),
 		CASE("cvt.rn.f32.u32", "wl", R32((float)U32(a))),
-	};
-
-	run_cases(cases, ARRAY_SIZE(cases));
-}
-
-/* Half to double and back by the definition of the format. */
-static double half_value(uint16_t h)
-{
-	int e = h >> 10 & 31, m = h & 0x3ff;
-	double v = e == 31 ? (m ? NAN : INFINITY) : e ? ldexp(1024 + m, e - 25) : ldexp(m, -24);
-
-	return h & 0x8000 ? -v : v;
-}
-
-/* The nearest of all halves, by search; `mode` decides between the neighbours. */
-static uint64_t to_half(double v, int mode)
-{
-	double magnitude = fabs(v), low, high;
-	uint16_t h = 0, sign = signbit(v) ? 0x8000 : 0, step;
-	bool up;
-
-	if (isnan(v))
-		return 0x7fff;
-	for (step = 0x4000; step; step >>= 1) {
-		if (h + step <= 0x7c00 && half_value(h + step) <= magnitude)
-			h += step;
-	}
-	low = half_value(h);
-	if (low == magnitude)
-		return sign | h;
-	high = h == 0x7bff ? 65536 : half_value(h + 1);
-	switch (mode) {
-	case FE_TOWARDZERO:
-		up = false;
-		break;
-	case FE_DOWNWARD:
-		up = sign;
-		break;
-	case FE_UPWARD:
-		up = !sign;
-		break;
-	default:
-		up = magnitude - low > high - magnitude ||
-		     (magnitude - low == high - magnitude && h & 1);
-	}
-	return sign | (h + up);
-}
-
-static void half(void **state)
-{
-	const struct op_case cases[] = {
-		CASE("cvt.f32.f16", "wh", R32(half_value(a))), CASE("cvt.f64.f16", "lh", R64(half_value(a))),
-		CASE("cvt.rn.f16.f32", "hw", to_half(X, FE_TONEAREST)),
-		CASE("cvt.rz.f16.f32", "hw", to_half(X, FE_TOWARDZERO)),
-		CASE("cvt.rm.f16.f32", "hw", to_half(X, FE_DOWNWARD)),
-		CASE("cvt.rp.f16.f32", "hw", to_half(X, FE_UPWARD)),
-		CASE("cvt.rn.f16.f64", "hl", to_half(DX, FE_TONEAREST)),
-		CASE("cvt.rzi.s32.f16", "wh", to_int(trunc(half_value(a)), 32, true)),
-		CASE("cvt.rzi.u8.f16", "wh", to_int(trunc(half_value(a)), 8, false)),
-		CASE("cvt.rn.f16.s32", "hw", to_half(S32(a), FE_TONEAREST)),
-		CASE("cvt.rn.f16.u64", "hl", to_half((double)U64(a), FE_TONEAREST)),
 	};
 
 	run_cases(cases, ARRAY_SIZE(cases));
@@ -278,6 +224,12 @@ static const struct approx_case approximations[] = {
 	{ "sin.approx.f32", sin, 0, 0x1p-20, -M_PI, M_PI },
 	{ "cos.approx.f32", cos, 0, 0x1p-20, -M_PI, M_PI },
 	{ "sin.approx.f32", sin, 0, 0x1p-20, -1e5, 1e5 },
+	{ "sin.approx.ftz.f32", sin, 0x1p-22, 0, 1.2e-38, 0.5 },
+	{ "tanh.approx.f32", tanh, 0x1p-22, 0x1p-149, -12, 12 },
+	{ "tanh.approx.f32", tanh, 0x1p-22, 0x1p-149, 1e-44, 100 },
+	{ "ex2.approx.ftz.f32", exp2, 0x1p-22, 0x1p-126, -160, -100 },
+	{ "lg2.approx.ftz.f32", log2, 0x1p-22, 0, 1.2e-38, 0.5 },
+	{ "sqrt.approx.ftz.f32", sqrt, 0x1p-23, 0, 1.2e-38, 3e38 },
 	{ "ex2.approx.f32", exp2, 0x1p-22, 0, -126, 127.9 },
 	{ "lg2.approx.f32", log2, 0x1p-22, 0, 2, 1e38 },
 	{ "lg2.approx.f32", log2, 0, 0x1p-22, 0.5, 2 },
@@ -339,6 +291,8 @@ static void approximate(void **state)
 	}
 }
 
+#define UPPER(bits)	((bits) & 0xffffffff00000000)
+
 /* The tables of special values that PTX gives with each. */
 static void approximate_edges(void **state)
 {
@@ -349,6 +303,8 @@ static void approximate_edges(void **state)
 		{ "sin.approx.f32", -0.0f, -0.0f }, { "sin.approx.f32", INFINITY, NAN },
 		{ "sin.approx.f32", NAN, NAN }, { "cos.approx.f32", 0.0f, 1.0f },
 		{ "cos.approx.f32", -INFINITY, NAN },
+		{ "tanh.approx.f32", INFINITY, 1.0f }, { "tanh.approx.f32", -INFINITY, -1.0f },
+		{ "tanh.approx.f32", -0.0f, -0.0f }, { "tanh.approx.f32", NAN, NAN },
 		{ "ex2.approx.f32", -INFINITY, 0.0f }, { "ex2.approx.f32", INFINITY, INFINITY },
 		{ "ex2.approx.f32", -0.0f, 1.0f }, { "ex2.approx.f32", NAN, NAN },
 		{ "ex2.approx.f32", 1000, INFINITY }, { "ex2.approx.f32", -1000, 0.0f },
@@ -369,8 +325,11 @@ static void approximate_edges(void **state)
 		CASE("div.approx.f32", "www", R32(fabsf(Y) > 0x1p126f && fabsf(Y) <= FLT_MAX ?
 						  X * copysignf(0, Y) : X / Y)),
 		CASE("div.full.f32", "www", R32(X / Y)),
+		/* These read the upper word and write one. */
 		CASE("rcp.approx.ftz.f64", "ll", isnan(DX) ? R64(NAN) :
-		     R64(ftzd(F64(R64(1 / ftzd(DX)) & 0xffffffff00000000))))
+		     UPPER(R64(ftzd(F64(UPPER(R64(1 / F64(UPPER(R64(ftzd(DX))))))))))),
+		CASE("rsqrt.approx.ftz.f64", "ll", isnan(DX) ? R64(NAN) :
+		     UPPER(R64(ftzd(1 / sqrt(F64(UPPER(R64(ftzd(DX)))))))))
 	};
 	float out;
 	size_t i;
@@ -389,7 +348,6 @@ int main(void)
 		cmocka_unit_test(exact),
 		cmocka_unit_test(compare),
 		cmocka_unit_test(convert),
-		cmocka_unit_test(half),
 		cmocka_unit_test(approximate),
 		cmocka_unit_test(approximate_edges),
 	};

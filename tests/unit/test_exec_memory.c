@@ -150,6 +150,42 @@ static void generic_mix(void **state)
 	close_bench(&b);
 }
 
+/* Constant memory lies within global memory, for loads: nvcc reads it so. */
+static void global_load_of_constants(void **state)
+{
+	static const char text[] = HEAD
+		".const .align 4 .u32 c[4] = { 50, 51, 52, 53 };\n"
+		".entry k(.param .u64 p) {\n"
+		".reg .b32 %r<4>;\n.reg .b64 %d<8>;\n.reg .pred %p;\n"
+		"ld.param.u64 %d0, [p];\n"
+		"mov.u32 %r0, %laneid;\n"
+		"mul.wide.u32 %d4, %r0, 4;\n"
+		"add.u64 %d0, %d0, %d4;\n"
+		"mov.u64 %d1, c;\ncvta.const.u64 %d1, %d1;\n"
+		"add.u64 %d1, %d1, %d4;\n"
+		"setp.lt.u32 %p, %r0, 4;\n"
+		"selp.b64 %d1, %d1, %d0, %p;\n"
+		"ld.global.u32 %r1, [%d1];\n"		/* 18 */
+		"st.global.u32 [%d0], %r1;\n"
+		"ret;\n}\n";
+	static uint32_t memory[32] __attribute__((aligned(128)));
+	struct bench b;
+	uint32_t lane;
+
+	for (lane = 0; lane < 32; lane++)
+		memory[lane] = 100 + lane;
+	open_bench(&b, text, 32);
+	run_ptr(&b.run, memory);
+	run_to(&b, 18);
+	assert_int_equal(step(&b), EXEC_ACCESS);
+	assert_int_equal(b.access.lanes, 0xfffffff0);
+	exec_perform(&b.warp, &b.access, 0xfffffff0, (uint64_t)memory, memory);
+	assert_int_equal(step(&b), EXEC_ACCESS);
+	for (lane = 0; lane < 32; lane++)
+		assert_true(b.access.data[0][lane] == (lane < 4 ? 50 : 100) + lane);
+	close_bench(&b);
+}
+
 /* Runs a kernel of one warp to its trap. */
 static void expect_trap(const char *body, uint32_t threads, const char *message, uint64_t addr)
 {
@@ -203,8 +239,8 @@ static void traps(void **state)
 		    0x100);
 	expect_trap("setp.ge.u32 %p, %r0, 3;\n@%p trap;", 32,
 		    "kernel 'k': trap (test.ptx line 13, thread (3,0,0) of CTA (2,4,6))", 0);
-	expect_trap("bar.sync 1, 33;", 32,
-		    "kernel 'k': a barrier of 33 threads, which is no multiple of 32 (test.ptx line 12, thread (0,0,0) of CTA (2,4,6))",
+	expect_trap("mov.u32 %r1, 33;\nbar.sync 1, %r1;", 32,
+		    "kernel 'k': a barrier of 33 threads, which is no multiple of 32 (test.ptx line 13, thread (0,0,0) of CTA (2,4,6))",
 		    0);
 }
 
@@ -235,7 +271,7 @@ static void other_spaces(void **state)
 		"mul.lo.u32 %r1, %r1, %r2;\n"
 		"st.shared.u32 [dyn+32], %r1;\n"		/* 17 */
 		"mov.u32 %r3, %clock64;\n"
-		"ld.const.u32 %r1, [%d1+4];\n"		/* 19 */
+		"ld.const.u32 %r1, [%d1+4];\n"		/* 18 */
 		"ret;\n}\n";
 	uint32_t value;
 	struct bench b;
@@ -436,6 +472,7 @@ int main(void)
 		cmocka_unit_test(partial_perform),
 		cmocka_unit_test(shared_access),
 		cmocka_unit_test(generic_mix),
+		cmocka_unit_test(global_load_of_constants),
 		cmocka_unit_test(traps),
 		cmocka_unit_test(straddling),
 		cmocka_unit_test(other_spaces),

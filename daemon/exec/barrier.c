@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * bar and barrier, as far as the warp that arrives is concerned: whose barrier
+ * it is, what it brings, and what it gets. Who waits for whom is the caller's
+ * (sm/cta.c with time, grid.c without). A warp arrives as one, whichever of its
+ * lanes are active (PTX ISA, bar: per warp, as if all the threads in it were).
+ */
+#include "exec/private.h"
+
+enum exec_outcome barrier_step(struct exec_warp *warp, const struct exec_op *op, uint32_t mask,
+			       struct exec_access *access, struct err *err)
+{
+	const struct ptx_insn *insn = insn_of(warp, op);
+	uint32_t lane = __builtin_ctz(mask);
+	uint32_t number = row32(warp->arena, op->src[0])[lane];
+	bool reduces = insn->atom >= PTX_BAR_RED_POPC && insn->atom <= PTX_BAR_RED_OR;
+	bool counted = insn->nsrc > (reduces ? 2 : 1);
+	uint32_t threads = counted ? row32(warp->arena, op->src[1])[lane] : 0;
+
+	if (number > 15)
+		return trap(warp, insn, mask, err, "barrier %u does not exist (0 to 15)", number);
+	if (threads % WARP_LANES)
+		return trap(warp, insn, mask, err,
+			    "a barrier of %u threads, which is no multiple of 32", threads);
+	if (counted && !threads)
+		return trap(warp, insn, mask, err, "a barrier of 0 threads");
+	access->insn = insn;
+	access->barrier = number;
+	access->barrier_threads = threads;
+	access->barrier_kind = insn->atom == PTX_ATOM_NONE ? PTX_BAR_SYNC : insn->atom;
+	access->barrier_true = access->barrier_lanes = 0;
+	if (reduces) {
+		uint32_t p = *pred_at(warp->arena, op->src[insn->nsrc - 1]) ^
+			     -(uint32_t)(op->flip >> (insn->nsrc - 1) & 1);
+
+		access->barrier_true = __builtin_popcount(p & mask);
+		access->barrier_lanes = __builtin_popcount(mask);
+		warp->waiting = warp->pc;
+		warp->waiting_lanes = mask;
+	}
+	stack_advance(warp);
+	return EXEC_BARRIER;
+}
+
+void exec_barrier_release(struct exec_warp *warp, uint32_t count, uint32_t threads)
+{
+	const struct exec_program *program = program_of(warp);
+	const struct exec_op *op = &program->ops[warp->waiting];
+	uint32_t lanes = warp->waiting_lanes, rest, value, *p;
+
+	if (!lanes)
+		return;
+	warp->waiting_lanes = 0;
+	if (op->dst[0] == NO_ROW)
+		return;
+	if (op->atom == PTX_BAR_RED_POPC) {
+		for (rest = lanes; rest; rest &= rest - 1)
+			row32(warp->arena, op->dst[0])[__builtin_ctz(rest)] = count;
+		return;
+	}
+	value = (op->atom == PTX_BAR_RED_AND ? count == threads : count != 0) ? ALL_LANES : 0;
+	p = pred_at(warp->arena, op->dst[0]);
+	*p = (*p & ~lanes) | (value & lanes);
+}

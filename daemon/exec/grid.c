@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Whole grids without time: which CTAs are in flight, whose turn it is, and
+ * who waits at which barrier. What the instructions of a turn do is pack.c's. Called by
+ * `gpuemu ptx --functional`, by functional launches and by tests.
+ *
+ * CTAs run in order, one at a time as long as they end in their turns. One that
+ * does not may be waiting for a later one (a GPU would have it resident): then
+ * the next is started beside it, up to MAX_RESIDENT, and they take turns.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exec/grid.h"
+
+/* CTAs in flight at most: what a large GPU holds; fewer when they are large. */
+#define MAX_RESIDENT	256u
+#define MAX_RESIDENT_BYTES (512ull << 20)
+/* Instructions that a warp runs before the others of its CTA have theirs. */
+#define QUANTUM		2048u
+/* Rounds of these that a CTA has before the others have theirs. */
+#define ROUNDS		64u
+
+static void cta_free(struct grid_cta *cta)
+{
+	if (!cta)
+		return;
+	free(cta->warps);
+	free(cta->arenas);
+	free(cta->ex.shared);
+	free(cta->ex.local);
+	free(cta);
+}
+
+static uint64_t block_threads(const struct exec_launch *launch)
+{
+	return (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
+}
+
+static void *cache_aligned(size_t bytes)
+{
+	return aligned_alloc(64, (bytes + 127) & ~(size_t)63);
+}
+
+static struct grid_cta *cta_alloc(const struct grid *grid)
+{
+	const struct exec_launch *launch = grid->out->launch;
+	const struct ptx_kernel *kernel = launch->program->kernel;
+	struct grid_cta *cta = calloc(1, sizeof(*cta));
+
+	if (!cta)
+		return NULL;
+	cta->grid = grid->out;
+	cta->ex.launch = launch;
+	cta->ex.shared_bytes = kernel->shared_bytes + launch->dynamic_shared;
+	cta->warps = calloc(grid->nwarps, sizeof(*cta->warps));
+	cta->arenas = cache_aligned(grid->nwarps * exec_program_arena_bytes(launch->program));
+	cta->ex.shared = cache_aligned(cta->ex.shared_bytes);
+	if (kernel->local_bytes)
+		cta->ex.local = calloc(block_threads(launch), kernel->local_bytes);
+	if (!cta->warps || !cta->arenas || !cta->ex.shared ||
+	    (kernel->local_bytes && !cta->ex.local)) {
+		cta_free(cta);
+		return NULL;
+	}
+	return cta;
+}
+
+/* The next CTA of the grid, in memory that others may have used before. */
+static void cta_start(struct grid *grid, struct grid_cta *cta)
+{
+	const struct exec_launch *launch = grid->out->launch;
+	const struct ptx_kernel *kernel = launch->program->kernel;
+	uint64_t n = grid->next++;
+	uint32_t w;
+
+	cta->ex.ctaid[0] = n % launch->grid[0];
+	cta->ex.ctaid[1] = n / launch->grid[0] % launch->grid[1];
+	cta->ex.ctaid[2] = n / launch->grid[0] / launch->grid[1];
+	memset(cta->ex.shared, 0, cta->ex.shared_bytes);
+	if (kernel->local_bytes && cta->used)
+		memset(cta->ex.local, 0, block_threads(launch) * kernel->local_bytes);
+	memset(cta->barriers, 0, sizeof(cta->barriers));
+	cta->instructions = 0;
+	cta->live = grid->nwarps;
+	for (w = 0; w < grid->nwarps; w++) {
+		struct grid_warp *warp = &cta->warps[w];
+
+		if (cta->used) {
+			warp_again(&warp->ex);
+		} else {
+			exec_warp_init(&warp->ex, &cta->ex, w, cta->arenas +
+				       w * exec_program_arena_bytes(launch->program));
+			hoist_fill(&warp->ex);
+			warp->ex.slot = w;
+			warp->ex.nsmid = 1;
+		}
+		warp->state = WARP_READY;
+		warp->used = warp->arrived = 0;
+	}
+	cta->used = true;
+}
+
+/* --- barriers -------------------------------------------------------------------------- */
+
+static bool complete(const struct grid_cta *cta, const struct grid_barrier *barrier)
+{
+	if (!barrier->threads)
+		return false;
+	/* A barrier of the whole CTA is one of those that have not exited. */
+	return barrier->whole ? barrier->arrived == cta->live :
+				barrier->threads >= barrier->expected;
+}
+
+static void release_if_complete(struct grid_cta *cta, uint32_t number)
+{
+	struct grid_barrier *barrier = &cta->barriers[number];
+	uint32_t w;
+
+	if (!complete(cta, barrier))
+		return;
+	for (w = 0; w < cta->nwarps; w++) {
+		struct grid_warp *warp = &cta->warps[w];
+
+		warp->arrived &= ~(1u << number);
+		if (warp->state != WARP_WAITING || warp->barrier != number)
+			continue;
+		exec_barrier_release(&warp->ex, barrier->votes, barrier->voters);
+		warp->state = WARP_READY;
+	}
+	memset(barrier, 0, sizeof(*barrier));
+}
+
+int grid_arrive(struct grid_cta *cta, struct grid_warp *warp, const struct exec_access *access,
+		struct err *err)
+{
+	struct grid_barrier *barrier = &cta->barriers[access->barrier];
+	uint32_t threads = access->barrier_threads ? access->barrier_threads :
+			   cta->nwarps * WARP_LANES;
+
+	if (barrier->threads && barrier->expected != threads) {
+		trap(&warp->ex, access->insn, warp->ex.mask, err,
+		     "barrier %u: %u threads, but who came before expects %u", access->barrier,
+		     threads, barrier->expected);
+		return -EINVAL;
+	}
+	barrier->expected = threads;
+	barrier->threads += WARP_LANES;
+	barrier->arrived += !(warp->arrived >> access->barrier & 1);
+	barrier->whole |= !access->barrier_threads;
+	barrier->votes += access->barrier_true;
+	barrier->voters += access->barrier_lanes;
+	barrier->insn = access->insn;
+	warp->arrived |= 1u << access->barrier;
+	if (access->barrier_kind != PTX_BAR_ARRIVE) {
+		warp->state = WARP_WAITING;
+		warp->barrier = access->barrier;
+	}
+	release_if_complete(cta, access->barrier);
+	if (!warp->ex.mask)
+		grid_exited(cta, warp);
+	return 0;
+}
+
+void grid_exited(struct grid_cta *cta, struct grid_warp *warp)
+{
+	uint32_t i;
+
+	warp->state = WARP_EXITED;
+	cta->live--;
+	/* Who waits for all of the CTA waits for those that are left. */
+	for (i = 0; i < ARRAY_SIZE(cta->barriers); i++) {
+		cta->barriers[i].arrived -= warp->arrived >> i & 1;
+		if (cta->barriers[i].whole)
+			release_if_complete(cta, i);
+	}
+}
+
+static int deadlock(const struct grid_cta *cta, struct err *err)
+{
+	const struct ptx_kernel *kernel = cta->ex.launch->program->kernel;
+	const struct grid_barrier *barrier;
+	const struct grid_warp *warp;
+	char lane[120];
+	uint32_t w = 0;
+
+	while (cta->warps[w].state != WARP_WAITING)
+		w++;
+	warp = &cta->warps[w];
+	barrier = &cta->barriers[warp->barrier];
+	exec_lane_name(&warp->ex, warp->ex.mask, lane, sizeof(lane));
+	return err_set(err, -EDEADLK,
+		       "kernel '%s': deadlock: barrier %u waits for %u threads and %u arrived, but every other warp of the CTA has exited or waits elsewhere (%s line %u, %s)",
+		       kernel->name, warp->barrier,
+		       barrier->whole ? cta->live * WARP_LANES : barrier->expected,
+		       barrier->threads, kernel->module, barrier->insn->line, lane);
+}
+
+/* --- turns ------------------------------------------------------------------------------ */
+
+/* 1: the CTA is done. 0: it is not, and others may have their turn. */
+static int cta_turn(struct grid *grid, struct grid_cta *cta, struct err *err)
+{
+	uint32_t round, w, ready;
+	int ret;
+
+	for (round = 0; round < ROUNDS; round++) {
+		if (grid->out->stop && grid->out->stop(grid->out->stop_ctx))
+			return -ECANCELED;
+		for (ready = w = 0; w < cta->nwarps; w++) {
+			cta->warps[w].used = 0;
+			ready += cta->warps[w].state == WARP_READY;
+		}
+		if (!cta->live)
+			return 1;
+		if (!ready)
+			return deadlock(cta, err);
+		ret = pack_round(cta, QUANTUM, err);
+		if (ret)
+			return ret;
+	}
+	return cta->live ? 0 : 1;
+}
+
+/* Room for one more CTA in flight; 0 when there is none to start, or none left. */
+static int add_resident(struct grid *grid, struct err *err)
+{
+	struct grid_cta *cta;
+
+	if (grid->next == grid->total || grid->nresident == grid->max_resident)
+		return 0;
+	cta = cta_alloc(grid);
+	if (!cta) {
+		/* Those that are there may do without. */
+		if (grid->nresident)
+			return 0;
+		return err_set(err, -ENOMEM, "kernel '%s': out of memory",
+			       grid->out->launch->program->kernel->name);
+	}
+	cta->nwarps = grid->nwarps;
+	cta_start(grid, cta);
+	grid->resident[grid->nresident++] = cta;
+	return 0;
+}
+
+static int run(struct grid *grid, struct err *err)
+{
+	uint32_t i = 0;
+	int ret = add_resident(grid, err);
+
+	while (!ret && grid->nresident) {
+		struct grid_cta *cta = grid->resident[i];
+
+		ret = cta_turn(grid, cta, err);
+		if (ret < 0)
+			return ret;
+		if (ret && grid->next < grid->total) {
+			cta_start(grid, cta);
+			ret = 0;
+			continue;
+		}
+		if (ret) {
+			cta_free(cta);
+			grid->resident[i] = grid->resident[--grid->nresident];
+			ret = 0;
+		} else {
+			ret = add_resident(grid, err);
+			i++;
+		}
+		if (i >= grid->nresident)
+			i = 0;
+	}
+	return ret;
+}
+
+int exec_grid_run(struct exec_grid *out, struct err *err)
+{
+	const struct exec_launch *launch = out->launch;
+	const struct ptx_kernel *kernel = launch->program->kernel;
+	struct grid grid = {
+		.out = out,
+		.total = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2],
+		.nwarps = DIV_ROUND_UP(block_threads(launch), WARP_LANES),
+	};
+	uint64_t bytes = grid.nwarps * exec_program_arena_bytes(launch->program) +
+			 block_threads(launch) * kernel->local_bytes + kernel->shared_bytes +
+			 launch->dynamic_shared + 1;
+	struct grid_cta *resident[MAX_RESIDENT];
+	int ret;
+
+	out->warp_instructions = out->thread_instructions = out->fault_addr = 0;
+	grid.resident = resident;
+	grid.max_resident = MAX(1, MIN(MAX_RESIDENT, MAX_RESIDENT_BYTES / bytes));
+	ret = run(&grid, err);
+	while (grid.nresident)
+		cta_free(resident[--grid.nresident]);
+	return ret;
+}
