@@ -132,6 +132,11 @@ static int serve(const struct options *options, struct service *service, const s
 		return 2;
 	}
 	ret = gpu_create(service, &gpu, &err);
+	if (!ret && gpu_supports(gpu, &spec, &err)) {
+		log_line(log, LOG_ERROR, "%s", err.text);
+		gpu_destroy(gpu);
+		return 2;
+	}
 	if (!ret)
 		ret = works_create(gpu, service, &spec, log, &works);
 	if (ret) {

@@ -32,7 +32,8 @@ struct works {
 
 struct result {
 	uint64_t fault_addr;
-	char *report;			/* text, freed by works_do() */
+	char *report;			/* freed by works_do() */
+	size_t report_bytes;
 	struct err err;
 };
 
@@ -119,7 +120,7 @@ static void forget_unloaded(struct works *works, struct session *s)
 }
 
 static int load_image(struct works *works, struct session *s, uint32_t id, const char *name,
-		      struct err *err)
+		      uint64_t global_base, struct err *err)
 {
 	uint32_t *modules;
 	char *image;
@@ -139,7 +140,7 @@ static int load_image(struct works *works, struct session *s, uint32_t id, const
 	if (ret)
 		return err_set(err, ret, "module %u is not loaded", id);
 	service_kmod_away(works->service);
-	ret = gpu_session_load(s->gpu, id, name, image, bytes, err);
+	ret = gpu_session_load(s->gpu, id, name, image, bytes, global_base, err);
 	service_kmod_back(works->service);
 	free(image);
 	if (!ret)
@@ -175,7 +176,10 @@ static int do_load(struct works *works, struct session *s, const struct service_
 	if (work->payload_bytes < sizeof(*load) || load->size != sizeof(*load) ||
 	    !memchr(load->name, '\0', sizeof(load->name)))
 		return malformed("module load", r);
-	return load_image(works, s, load->module, load->name, &r->err);
+	/* Where it lies is checked by each access; that it is an address at all, here. */
+	if (load->global_base % PAGE_BYTES || load->global_base >= VA_END)
+		return malformed("module load", r);
+	return load_image(works, s, load->module, load->name, load->global_base, &r->err);
 }
 
 static int do_launch(struct works *works, struct session *s, const struct service_work *work,
@@ -189,10 +193,12 @@ static int do_launch(struct works *works, struct session *s, const struct servic
 		return malformed("launch", r);
 	/* Loaded by a client that an earlier engine served: only the id is known. */
 	snprintf(name, sizeof(name), "module %u", launch.module);
-	ret = load_image(works, s, launch.module, name, &r->err);
+	ret = load_image(works, s, launch.module, name, 0, &r->err);
 	if (ret)
 		return ret;
-	return gpu_session_launch(s->gpu, &launch, &r->fault_addr, &r->err);
+	ret = gpu_session_launch(s->gpu, &launch, &r->fault_addr, &r->err);
+	r->report = gpu_session_take_output(s->gpu, &r->report_bytes);
+	return ret;
 }
 
 static int do_prefetch(struct works *works, struct session *s, const struct service_work *work,
@@ -207,6 +213,12 @@ static int do_prefetch(struct works *works, struct session *s, const struct serv
 	return gpu_session_prefetch(s->gpu, p->addr, p->bytes, &r->err);
 }
 
+static int has_text(struct result *r, int ret)
+{
+	r->report_bytes = r->report ? strlen(r->report) : 0;
+	return ret;
+}
+
 static int do_touch(struct works *works, struct session *s, const struct service_work *work,
 		    struct result *r)
 {
@@ -216,8 +228,8 @@ static int do_touch(struct works *works, struct session *s, const struct service
 		return malformed("touch", r);
 	if (out_of_reach(t->addr, t->bytes))
 		return no_such_range("touch", t->addr, t->bytes, r);
-	return gpu_session_touch(s->gpu, t->addr, t->bytes, t->stride, t->batch, t->write != 0,
-				 &r->report, &r->err);
+	return has_text(r, gpu_session_touch(s->gpu, t->addr, t->bytes, t->stride, t->batch,
+					     t->write != 0, &r->report, &r->err));
 }
 
 static int do_configure(struct works *works, struct session *s, const struct service_work *work,
@@ -251,7 +263,7 @@ static int do_statistics(struct works *works, struct session *s, const struct se
 	service_kmod_back(works->service);
 	if (!r->report)
 		return err_set(&r->err, -ENOMEM, "no memory for the statistics");
-	return 0;
+	return has_text(r, 0);
 }
 
 static int (*const do_kind[])(struct works *works, struct session *s,
@@ -293,7 +305,7 @@ int works_do(struct works *works, const struct service_work *work)
 	if (status && !r.err.text[0])
 		err_set(&r.err, 0, "%s", strerror(-status));
 	ret = service_kmod_done(works->service, work->id, status, r.fault_addr, r.err.text,
-				r.report, r.report ? strlen(r.report) : 0);
+				r.report, r.report_bytes);
 	free(r.report);
 	if (ret == -ENODEV)
 		return ret;

@@ -116,6 +116,39 @@ int gpuemu_module_get_function(struct gpuemu_module *module,
 			       struct gpuemu_function **function,
 			       const char *name);
 
+/* n-th kernel in the text's order, owned by the module; -ENOENT past the last. */
+int gpuemu_module_function_at(struct gpuemu_module *module,
+			      struct gpuemu_function **function,
+			      unsigned int n);
+const char *gpuemu_function_name(const struct gpuemu_function *function);
+
+/*
+ * Where a module variable (.global) is and how large: managed memory, used by
+ * CPU and GPU as any other until the module is unloaded. ptr or bytes may be
+ * NULL. -ENOENT: the module has no such variable.
+ */
+int gpuemu_module_get_global(struct gpuemu_module *module, void **ptr,
+			     size_t *bytes, const char *name);
+
+/* What a kernel takes, by this context's compiler.* options, as `ptxas -v` says it. */
+struct gpuemu_function_attributes {
+	size_t size;		/* sizeof(struct gpuemu_function_attributes) */
+	uint32_t regs;		/* 32-bit registers a thread */
+	uint32_t preds;		/* predicates a thread */
+	uint32_t max_live;	/* 32-bit registers live at once, before spilling */
+	uint32_t spill_store_bytes, spill_load_bytes;	/* of its instructions */
+	uint32_t shared_bytes;	/* static, a CTA */
+	uint32_t const_bytes, param_bytes;
+	uint32_t local_bytes;	/* a thread: stack and spills */
+	uint32_t max_threads;	/* of a CTA */
+	uint32_t instructions;	/* functions that it calls included */
+	uint32_t nparams;
+};
+
+/* Set attributes->size first. -EINVAL: a size that no version has. */
+int gpuemu_function_get_attributes(const struct gpuemu_function *function,
+				   struct gpuemu_function_attributes *attributes);
+
 /* --- streams ------------------------------------------------------------- */
 
 int gpuemu_stream_create(struct gpuemu_ctx *ctx, struct gpuemu_stream **stream);
@@ -196,7 +229,8 @@ static inline struct gpuemu_arg gpuemu_arg_ptr(const void *v)
  * Queues a grid. Arguments are copied now. -EINVAL: wrong number or size of
  * arguments, a grid or block of 0 or too many threads. What goes wrong while it
  * runs comes back from synchronize: -EFAULT access outside managed memory,
- * -EDEADLK, -EIO device lost.
+ * -ECANCELED an assertion failed or the kernel trapped, -EDEADLK no warp can
+ * go on, -ETIMEDOUT gpu.watchdog, -EIO device lost.
  */
 int gpuemu_launch(struct gpuemu_function *function, struct gpuemu_dim3 grid,
 		  struct gpuemu_dim3 block, size_t dynamic_shared,
@@ -208,6 +242,15 @@ int gpuemu_launch_params(struct gpuemu_function *function,
 			 struct gpuemu_dim3 grid, struct gpuemu_dim3 block,
 			 size_t dynamic_shared, struct gpuemu_stream *stream,
 			 void *const *params);
+
+/*
+ * Who gets what kernels print: print() is called with each piece of text, no NUL at its
+ * end, by the thread that launches or synchronizes, in the order of the launches; it must not
+ * call the library. print NULL: stdout, as at the start.
+ */
+int gpuemu_set_printf(struct gpuemu_ctx *ctx,
+		      void (*print)(void *arg, const char *text, size_t bytes),
+		      void *arg);
 
 /* --- measurement --------------------------------------------------------- */
 

@@ -25,7 +25,8 @@ static const struct {
 	{ ERANGE, "value out of range" },
 	{ EBUSY, "in use" },
 	{ EAGAIN, "too many works in flight" },
-	{ ECANCELED, "canceled" },
+	{ ECANCELED, "the kernel ended itself" },
+	{ ETIMEDOUT, "ended by the watchdog" },
 	{ ENOSPC, "no room in device memory" },
 	{ E2BIG, "too large" },
 };

@@ -40,7 +40,8 @@ struct gpuemu_module {
 	struct gpuemu_ctx *ctx;
 	uint32_t id;
 	char *name;
-	struct ptx_module *ptx;
+	struct ptx_module *ptx;		/* placed at the segment */
+	void *segment;			/* managed memory of its .global variables, or NULL */
 	struct gpuemu_function *functions;
 };
 
@@ -49,6 +50,7 @@ struct allocation {
 	struct allocation *next;
 	uintptr_t addr;
 	size_t bytes;			/* whole pages */
+	bool segment;			/* a module's: not the user's to free */
 };
 
 struct gpuemu_ctx {
@@ -61,6 +63,8 @@ struct gpuemu_ctx {
 	struct gpuemu_module *modules;
 	struct gpuemu_stream default_stream;	/* the head of the list of streams */
 	uint32_t next_stream;
+	void (*print)(void *arg, const char *text, size_t bytes);	/* NULL: stdout */
+	void *print_arg;
 	struct err err;			/* of the last call that failed */
 };
 
@@ -90,12 +94,13 @@ struct backend_ops {
 	/* Makes a reserved range managed memory; drop() undoes it and leaves it unmapped. */
 	int (*map)(struct gpuemu_ctx *ctx, void *addr, size_t bytes, struct err *err);
 	void (*drop)(struct gpuemu_ctx *ctx, void *addr, size_t bytes);
+	/* The module's segment is there and filled. */
 	int (*load)(struct gpuemu_ctx *ctx, struct gpuemu_module *module, const char *text,
 		    size_t bytes, struct err *err);
 	void (*unload)(struct gpuemu_ctx *ctx, struct gpuemu_module *module);
 	int (*submit)(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream,
 		      const struct work *work, struct err *err);
-	/* Waits for the stream's works. */
+	/* Waits for the stream's works, those before them included; what they print is printed. */
 	void (*wait)(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream);
 	int (*statistics)(struct gpuemu_ctx *ctx, char **json, struct err *err);
 	int (*touch)(struct gpuemu_ctx *ctx, const struct gpu_work_touch *touch, char **json,
@@ -119,11 +124,17 @@ int settings_merge(char **settings, const char *more);
 int settings_check(const struct gpu_spec *spec, struct err *err);
 
 /* mem.c */
+int mem_alloc(struct gpuemu_ctx *ctx, void **ptr, size_t bytes, bool segment, struct err *err);
+/* Nothing that is submitted uses it any more. -EINVAL: no such allocation of that sort. */
+int mem_free(struct gpuemu_ctx *ctx, void *ptr, bool segment);
 bool mem_is_managed(const struct gpuemu_ctx *ctx, const void *ptr, size_t bytes);
 void mem_free_all(struct gpuemu_ctx *ctx);
 
 /* module.c */
 void module_free(struct gpuemu_module *module);
+
+/* print.c: to whom kernels print. */
+void print_text(struct gpuemu_ctx *ctx, const char *text, size_t bytes);
 
 /* stream.c */
 /* NULL is the default stream; NULL back: not a stream of ctx. */

@@ -64,17 +64,34 @@ static void say_how(const struct gpuemu_wait *w, struct err *err)
 		err_set(err, 0, "%s", gpuemu_strerror(w->status));
 }
 
-/* The work's status, with err, and its report when one is asked for. */
-static int wait_work(const struct kmod *k, uint64_t id, char **report, struct err *err)
+/* A work's report. text is NUL terminated and the caller's; NULL: there is none. */
+struct report {
+	char *text;
+	size_t bytes;
+};
+
+static void take_report(struct report *report, char *text, size_t bytes)
+{
+	if (text)
+		text[bytes] = '\0';
+	*report = (struct report){ text, bytes };
+}
+
+/*
+ * The work's status, with err, and its report, whatever the status. `room` bytes
+ * are tried first; what is longer takes a second call.
+ */
+static int wait_work(const struct kmod *k, uint64_t id, uint32_t room, struct report *report,
+		     struct err *err)
 {
 	struct gpuemu_wait w = { .size = sizeof(w), .timeout_ms = ~0u, .id = id };
-	uint32_t room = report ? REPORT_GUESS : 0;
 	char *text = NULL, *grown;
 	int ret;
 
+	*report = (struct report){ NULL, 0 };
 	do {
-		grown = report ? realloc(text, (size_t)room + 1) : NULL;
-		if (report && !grown) {
+		grown = room ? realloc(text, (size_t)room + 1) : NULL;
+		if (room && !grown) {
 			free(text);
 			return err_set(err, -ENOMEM, "no memory for a report of %u bytes", room);
 		}
@@ -83,51 +100,65 @@ static int wait_work(const struct kmod *k, uint64_t id, char **report, struct er
 		w.report_bytes = room;
 		ret = call(k->fd, GPUEMU_IOCTL_WAIT, &w);
 		room = w.report_bytes;
-	} while (ret == -ENOSPC && report && room <= GPUEMU_REPORT_MAX);
-	if (!ret && w.status) {
-		say_how(&w, err);
-		ret = w.status;
-	} else if (ret) {
-		err_set(err, 0, "cannot wait for the engine: %s", gpuemu_strerror(ret));
-	}
-	if (ret || !report) {
+	} while (ret == -ENOSPC && room <= GPUEMU_REPORT_MAX);
+	if (ret) {
 		free(text);
-		return ret;
+		return err_set(err, ret, "cannot wait for the engine: %s", gpuemu_strerror(ret));
 	}
-	text[w.report_bytes] = '\0';
-	*report = text;
-	return 0;
+	take_report(report, text, w.report_bytes);
+	if (w.status)
+		say_how(&w, err);
+	return w.status;
 }
 
+/* The stream's oldest work is done: its error waits in the stream, its output is printed. */
 static void reap(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream)
 {
 	struct err err = { "" };
+	struct report report;
 	int ret;
 
-	ret = wait_work(ctx->state, stream->pending[0], NULL, &err);
+	/* Few kernels print, so the report's room is asked for when there is one. */
+	ret = wait_work(ctx->state, stream->pending[0], 0, &report, &err);
 	stream->npending--;
 	memmove(stream->pending, stream->pending + 1,
 		stream->npending * sizeof(*stream->pending));
 	if (ret)
 		stream_fail(stream, ret, &err);
+	if (report.text)
+		print_text(ctx, report.text, report.bytes);
+	free(report.text);
 }
 
+/* The stream with the oldest work of all. NULL: nothing is in flight. */
+static struct gpuemu_stream *oldest(struct gpuemu_ctx *ctx)
+{
+	struct gpuemu_stream *first = NULL;
+
+	for (struct gpuemu_stream *s = &ctx->default_stream; s; s = s->next)
+		if (s->npending && (!first || s->pending[0] < first->pending[0]))
+			first = s;
+	return first;
+}
+
+/*
+ * In the order of submission over all streams, so that output comes in the order
+ * of the launches. The engine does works in that order: nothing waits longer for it.
+ */
 static void kmod_wait(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream)
 {
 	while (stream->npending)
-		reap(ctx, stream);
+		reap(ctx, oldest(ctx));
 }
 
 /* Makes room for one more work at the module. False: nothing is in flight. */
 static bool reap_one(struct gpuemu_ctx *ctx)
 {
-	for (struct gpuemu_stream *s = &ctx->default_stream; s; s = s->next) {
-		if (s->npending) {
-			reap(ctx, s);
-			return true;
-		}
-	}
-	return false;
+	struct gpuemu_stream *s = oldest(ctx);
+
+	if (s)
+		reap(ctx, s);
+	return s != NULL;
 }
 
 /* --- submitting ------------------------------------------------------------------ */
@@ -161,14 +192,23 @@ static int submit(struct gpuemu_ctx *ctx, uint32_t kind, uint32_t stream,
 	return 0;
 }
 
+/* *text (may be NULL: not wanted) := the report of a work that went well. */
 static int submit_and_wait(struct gpuemu_ctx *ctx, uint32_t kind, const void *payload,
-			   size_t bytes, char **report, struct err *err)
+			   size_t bytes, char **text, struct err *err)
 {
+	struct report report;
 	uint64_t id;
 	int ret;
 
 	ret = submit(ctx, kind, 0, payload, bytes, &id, err);
-	return ret ? ret : wait_work(ctx->state, id, report, err);
+	if (ret)
+		return ret;
+	ret = wait_work(ctx->state, id, text ? REPORT_GUESS : 0, &report, err);
+	if (!ret && text)
+		*text = report.text;
+	else
+		free(report.text);
+	return ret;
 }
 
 static int tell_options(struct gpuemu_ctx *ctx, const char *settings, struct err *err)
@@ -180,7 +220,11 @@ static int tell_options(struct gpuemu_ctx *ctx, const char *settings, struct err
 static int tell_module(struct gpuemu_ctx *ctx, const struct gpuemu_module *module,
 		       struct err *err)
 {
-	struct gpu_work_load load = { .size = sizeof(load), .module = module->id };
+	struct gpu_work_load load = {
+		.size = sizeof(load),
+		.module = module->id,
+		.global_base = to_u64(module->segment),
+	};
 	size_t length = strlen(module->name);
 
 	/* The end of a path says more than its start. */

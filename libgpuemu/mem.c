@@ -87,7 +87,7 @@ static int no_space(size_t bytes, struct err *err)
 	return err_set(err, -ENOMEM, "no address space for %zu bytes of managed memory", bytes);
 }
 
-static int alloc(struct gpuemu_ctx *ctx, void **ptr, size_t bytes, struct err *err)
+int mem_alloc(struct gpuemu_ctx *ctx, void **ptr, size_t bytes, bool segment, struct err *err)
 {
 	struct allocation *a;
 	size_t whole = align_up(bytes, PAGE_BYTES);
@@ -112,6 +112,7 @@ static int alloc(struct gpuemu_ctx *ctx, void **ptr, size_t bytes, struct err *e
 	}
 	a->addr = (uintptr_t)p;
 	a->bytes = whole;
+	a->segment = segment;
 	insert(ctx, a);
 	*ptr = p;
 	return 0;
@@ -123,26 +124,35 @@ PUBLIC int gpuemu_mem_alloc_managed(struct gpuemu_ctx *ctx, void **ptr, size_t b
 
 	*ptr = NULL;
 	ctx_enter(ctx);
-	return ctx_leave(ctx, alloc(ctx, ptr, bytes, &err), &err);
+	return ctx_leave(ctx, mem_alloc(ctx, ptr, bytes, false, &err), &err);
+}
+
+int mem_free(struct gpuemu_ctx *ctx, void *ptr, bool segment)
+{
+	struct allocation **at = &ctx->allocations, *a;
+
+	while (*at && (*at)->addr != (uintptr_t)ptr)
+		at = &(*at)->next;
+	a = *at;
+	if (!a || a->segment != segment)
+		return -EINVAL;
+	*at = a->next;
+	ctx->backend->drop(ctx, ptr, a->bytes);
+	free(a);
+	return 0;
 }
 
 PUBLIC int gpuemu_mem_free(struct gpuemu_ctx *ctx, void *ptr)
 {
-	struct allocation **at = &ctx->allocations, *a;
 	struct err err = { "" };
+	int ret;
 
 	ctx_enter(ctx);
-	while (*at && (*at)->addr != (uintptr_t)ptr)
-		at = &(*at)->next;
-	a = *at;
-	if (!a)
-		return ctx_leave(ctx, err_set(&err, -EINVAL, "%p is no managed allocation", ptr),
-				 &err);
 	stream_wait_all(ctx);
-	*at = a->next;
-	ctx->backend->drop(ctx, ptr, a->bytes);
-	free(a);
-	return ctx_leave(ctx, 0, &err);
+	ret = mem_free(ctx, ptr, false);
+	if (ret)
+		err_set(&err, ret, "%p is no managed allocation", ptr);
+	return ctx_leave(ctx, ret, &err);
 }
 
 bool mem_is_managed(const struct gpuemu_ctx *ctx, const void *ptr, size_t bytes)

@@ -32,6 +32,40 @@ void module_free(struct gpuemu_module *module)
 	free(module);
 }
 
+/* Its .global variables get memory and their initial values. */
+static int place(struct gpuemu_module *m, struct err *err)
+{
+	uint32_t align = 1;
+	uint64_t bytes = ptx_module_global_bytes(m->ptx, &align);
+	int ret;
+
+	if (!bytes)
+		return 0;
+	if (align > PAGE_BYTES)
+		return err_set(err, -EOPNOTSUPP,
+			       "%s: a .global variable aligned to %u bytes: at most %llu are kept",
+			       m->name, align, PAGE_BYTES);
+	ret = mem_alloc(m->ctx, &m->segment, bytes, true, err);
+	if (ret)
+		return ret;
+	ptx_module_place(m->ptx, (uintptr_t)m->segment);
+	memcpy(m->segment, ptx_module_global_image(m->ptx), bytes);
+	return 0;
+}
+
+static int parse(struct gpuemu_module *m, const char *text, size_t bytes, struct err *err)
+{
+	const struct ptx_options options = {
+		.maxregs = (uint32_t)m->ctx->spec.maxregs,
+		.stack_bytes = (uint32_t)m->ctx->spec.stack_bytes,
+	};
+	int ret = ptx_module_parse_with(text, bytes, m->name, &options, &m->ptx, err);
+
+	if (ret)
+		m->ptx = NULL;
+	return ret;
+}
+
 static int load(struct gpuemu_ctx *ctx, struct gpuemu_module **module, const char *text,
 		size_t bytes, const char *name, struct err *err)
 {
@@ -46,12 +80,14 @@ static int load(struct gpuemu_ctx *ctx, struct gpuemu_module **module, const cha
 		return -ENOMEM;
 	m->ctx = ctx;
 	m->name = strdup(name);
-	ret = m->name ? ptx_module_parse(text, bytes, name, &m->ptx, err) : -ENOMEM;
-	if (ret)
-		m->ptx = NULL;
-	else
+	ret = m->name ? parse(m, text, bytes, err) : -ENOMEM;
+	if (!ret)
+		ret = place(m, err);
+	if (!ret)
 		ret = ctx->backend->load(ctx, m, text, bytes, err);
 	if (ret) {
+		if (m->segment)
+			mem_free(ctx, m->segment, true);
 		module_free(m);
 		return ret;
 	}
@@ -125,6 +161,8 @@ PUBLIC int gpuemu_module_unload(struct gpuemu_module *module)
 	ctx_enter(ctx);
 	stream_wait_all(ctx);
 	ctx->backend->unload(ctx, module);
+	if (module->segment)
+		mem_free(ctx, module->segment, true);
 	module_free(module);
 	return ctx_leave(ctx, 0, &err);
 }
@@ -141,14 +179,11 @@ static int no_kernel(const struct gpuemu_module *module, const char *name, struc
 		       known[0] ? "there are " : "it has none", known);
 }
 
-static int get_function(struct gpuemu_module *module, struct gpuemu_function **function,
-			const char *name, struct err *err)
+static int function_of(struct gpuemu_module *module, const struct ptx_kernel *kernel,
+		       struct gpuemu_function **function)
 {
-	const struct ptx_kernel *kernel = ptx_module_kernel(module->ptx, name);
 	struct gpuemu_function *f;
 
-	if (!kernel)
-		return no_kernel(module, name, err);
 	for (f = module->functions; f; f = f->next)
 		if (f->kernel == kernel)
 			break;
@@ -165,6 +200,14 @@ static int get_function(struct gpuemu_module *module, struct gpuemu_function **f
 	return 0;
 }
 
+static int get_function(struct gpuemu_module *module, struct gpuemu_function **function,
+			const char *name, struct err *err)
+{
+	const struct ptx_kernel *kernel = ptx_module_kernel(module->ptx, name);
+
+	return kernel ? function_of(module, kernel, function) : no_kernel(module, name, err);
+}
+
 PUBLIC int gpuemu_module_get_function(struct gpuemu_module *module,
 				      struct gpuemu_function **function, const char *name)
 {
@@ -173,4 +216,55 @@ PUBLIC int gpuemu_module_get_function(struct gpuemu_module *module,
 	*function = NULL;
 	ctx_enter(module->ctx);
 	return ctx_leave(module->ctx, get_function(module, function, name, &err), &err);
+}
+
+PUBLIC int gpuemu_module_function_at(struct gpuemu_module *module,
+				     struct gpuemu_function **function, unsigned int n)
+{
+	const struct ptx_kernel *kernel;
+	struct err err = { "" };
+	int ret;
+
+	*function = NULL;
+	ctx_enter(module->ctx);
+	kernel = ptx_module_kernel_at(module->ptx, n);
+	ret = kernel ? function_of(module, kernel, function) :
+		       err_set(&err, -ENOENT, "%s has no kernel number %u", module->name, n);
+	return ctx_leave(module->ctx, ret, &err);
+}
+
+/* --- variables -------------------------------------------------------------- */
+
+static int get_global(const struct gpuemu_module *module, void **ptr, size_t *bytes,
+		      const char *name, struct err *err)
+{
+	const struct ptx_variable *v;
+	char known[300] = "";
+
+	for (unsigned int i = 0; (v = ptx_module_variable_at(module->ptx, i)); i++) {
+		if (strcmp(v->name, name) == 0) {
+			if (ptr)
+				*ptr = (char *)module->segment + v->offset;
+			if (bytes)
+				*bytes = v->bytes;
+			return 0;
+		}
+		snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s",
+			 i ? ", " : "", v->name);
+	}
+	return err_set(err, -ENOENT, "%s has no .global variable '%s': %s%s", module->name, name,
+		       known[0] ? "there are " : "it has none", known);
+}
+
+PUBLIC int gpuemu_module_get_global(struct gpuemu_module *module, void **ptr, size_t *bytes,
+				    const char *name)
+{
+	struct err err = { "" };
+
+	if (ptr)
+		*ptr = NULL;
+	if (bytes)
+		*bytes = 0;
+	ctx_enter(module->ctx);
+	return ctx_leave(module->ctx, get_global(module, ptr, bytes, name, &err), &err);
 }

@@ -118,7 +118,8 @@ static int sim_load(struct gpuemu_ctx *ctx, struct gpuemu_module *module, const 
 	struct sim *sim = ctx->state;
 
 	module->id = ++sim->next_module;
-	return gpu_session_load(sim->session, module->id, module->name, text, bytes, err);
+	return gpu_session_load(sim->session, module->id, module->name, text, bytes,
+				(uintptr_t)module->segment, err);
 }
 
 static void sim_unload(struct gpuemu_ctx *ctx, struct gpuemu_module *module)
@@ -126,6 +127,18 @@ static void sim_unload(struct gpuemu_ctx *ctx, struct gpuemu_module *module)
 	struct sim *sim = ctx->state;
 
 	gpu_session_unload(sim->session, module->id);
+}
+
+/* Also of a launch that failed: what it said before may say why. */
+static void print_output(struct gpuemu_ctx *ctx)
+{
+	struct sim *sim = ctx->state;
+	size_t bytes;
+	char *text = gpu_session_take_output(sim->session, &bytes);
+
+	if (text)
+		print_text(ctx, text, bytes);
+	free(text);
 }
 
 static int sim_submit(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream,
@@ -139,6 +152,7 @@ static int sim_submit(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream,
 	switch (work->kind) {
 	case LAUNCH:
 		ret = gpu_session_launch(sim->session, &work->launch, &fault_addr, &late);
+		print_output(ctx);
 		break;
 	case PREFETCH:
 		ret = gpu_session_prefetch(sim->session, work->prefetch.addr,

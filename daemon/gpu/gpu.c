@@ -106,6 +106,17 @@ static int check_name(const char *kind, const char *key, const char *value,
 		       (int)strlen(kind) - 1, kind, value, all);
 }
 
+int gpu_supports(const struct gpu *gpu, const struct gpu_spec *spec, struct err *err)
+{
+	const struct service_ops *ops = gpu->service->ops;
+
+	if (spec->functional && !ops->managed)
+		return err_set(err, -EOPNOTSUPP,
+			       "gpu.functional: not with backend %s, whose pages have to move to be "
+			       "used; use backend sim", ops->name);
+	return 0;
+}
+
 int gpu_spec_check(const struct gpu_spec *spec, struct err *err)
 {
 	int ret;
@@ -117,6 +128,11 @@ int gpu_spec_check(const struct gpu_spec *spec, struct err *err)
 		ret = check_name("evictors", "paging.evict", spec->evict, err);
 	if (ret)
 		return ret;
+	if (spec->maxregs && spec->maxregs < PTX_MIN_MAXREGS)
+		return err_set(err, -EINVAL,
+			       "compiler.maxregs: %llu; %u to %u are possible, 0 is %u",
+			       (unsigned long long)spec->maxregs, PTX_MIN_MAXREGS,
+			       PTX_MAX_MAXREGS, PTX_MAX_MAXREGS);
 	if (spec->line_bytes & (spec->line_bytes - 1))
 		return err_set(err, -EINVAL, "mem.line: %llu is not a power of two",
 			       (unsigned long long)spec->line_bytes);

@@ -27,6 +27,9 @@ int gpu_poll(struct gpu *gpu);
 /* Checks names and combinations that spec_set() cannot: policies, schedulers. */
 int gpu_spec_check(const struct gpu_spec *spec, struct err *err);
 
+/* What the spec asks of this GPU's service: -EOPNOTSUPP gpu.functional where it cannot be. */
+int gpu_supports(const struct gpu *gpu, const struct gpu_spec *spec, struct err *err);
+
 /* One client's VA space on this GPU: its options, PTX modules, statistics. */
 int gpu_session_create(struct gpu *gpu, uint32_t va_space,
 		       const struct gpu_spec *spec,
@@ -37,9 +40,14 @@ void gpu_session_destroy(struct gpu_session *session);
 int gpu_session_configure(struct gpu_session *session,
 			  const struct gpu_spec *spec, struct err *err);
 
-/* -EEXIST if id is loaded. The text is parsed and not kept. */
+/*
+ * -EEXIST if id is loaded. The text is parsed, with the session's compiler.* options as
+ * they are now, and not kept. global_base: where the client put the segment of the module's
+ * .global variables and its initial values; -EINVAL: 0, and the module has variables.
+ */
 int gpu_session_load(struct gpu_session *session, uint32_t id, const char *name,
-		     const char *text, size_t bytes, struct err *err);
+		     const char *text, size_t bytes, uint64_t global_base,
+		     struct err *err);
 bool gpu_session_loaded(const struct gpu_session *session, uint32_t id);
 void gpu_session_unload(struct gpu_session *session, uint32_t id);
 
@@ -54,15 +62,26 @@ struct gpu_launch {
 
 /*
  * Runs one grid to its end. -ENOENT no such kernel; -EINVAL a bad launch (zero or too
- * many threads, too much shared memory, wrong parameter bytes); -EFAULT an access outside
- * managed memory or misaligned (*fault_addr set); -EDEADLK no warp can ever go
- * on; -EOPNOTSUPP; -ENOMEM; -ECANCELED the client is gone; -ENODEV device lost. err names the
- * kernel and, for -EFAULT, line, thread and address. The session can go on after any but -ENODEV.
+ * many threads, too much shared memory, wrong parameter bytes); -EFAULT an access
+ * outside managed memory or misaligned (*fault_addr set); -ECANCELED the kernel ended
+ * itself (an assertion, a trap, a barrier that cannot be) or the client is gone;
+ * -EDEADLK no warp can ever go on; -ETIMEDOUT gpu.watchdog; -EOPNOTSUPP; -ENOMEM;
+ * -ENODEV device lost. err names the kernel and, for -EFAULT, line, thread and address.
+ * The session can go on after any but -ENODEV.
  */
 int gpu_session_launch(struct gpu_session *session,
 		       const struct gpu_launch *launch, uint64_t *fault_addr,
 		       struct err *err);
 
+/*
+ * What the last launch printed, whether or not it failed: *bytes of text and a NUL
+ * behind it, the caller's to free. NULL: nothing. At most GPU_OUTPUT_MAX bytes, then a
+ * sentence that says how many are lost.
+ */
+char *gpu_session_take_output(struct gpu_session *session, size_t *bytes);
+#define GPU_OUTPUT_MAX	(1u << 20)	/* CUDA's default cudaLimitPrintfFifoSize */
+
+/* With gpu.functional: nothing, all is where it is needed. */
 int gpu_session_prefetch(struct gpu_session *session, uint64_t addr,
 			 uint64_t bytes, struct err *err);
 
@@ -118,7 +137,8 @@ struct gpu_work_touch {
 struct gpu_work_load {
 	uint32_t size;
 	uint32_t module;
-	char name[120];			/* for messages, NUL terminated */
+	uint64_t global_base;		/* of the segment of .global variables; 0: there is none */
+	char name[112];			/* for messages, NUL terminated */
 };
 /* Payload of GPUEMU_WORK_CONFIGURE: spec_to_text() lines, NUL terminated. */
 

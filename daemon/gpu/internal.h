@@ -10,6 +10,7 @@
 #include "gmmu/gmmu.h"
 #include "gpu/flight.h"
 #include "gpu/gpu.h"
+#include "gpu/output.h"
 #include "gpu/timeline.h"
 #include "mem/mem.h"
 #include "paging/paging.h"
@@ -101,7 +102,30 @@ struct gpu_session {
 	size_t nkernels, kernel_room;
 	uint64_t shared_accesses, shared_conflict_cycles;
 	struct timeline timeline;
+	struct output output;		/* of the last launch */
 };
+
+/* A launch that is checked and bound; err and fault_addr are the caller's. */
+struct run {
+	struct gpu_session *session;
+	struct machine *m;
+	const struct ptx_kernel *kernel;
+	struct exec_launch launch;
+	uint64_t *fault_addr;
+	struct err *err;
+};
+
+/* Room for one more kernel's statistics, not counted yet. NULL: no memory. */
+struct kernel_stats *run_new_stats(struct run *r);
+/* What is the same with and without time. */
+void run_describe(const struct run *r, struct kernel_stats *k);
+/* The launch's sentence for -ECANCELED and -ENODEV of the service's poll; returns status. */
+int run_gone(struct run *r, int status);
+/* The launch's sentence for gpu.watchdog. -ETIMEDOUT. */
+int run_watchdog(struct run *r);
+/* cycles.c: in time. functional.c: without. */
+int run_timed(struct run *r);
+int run_functional(struct run *r);
 
 /* Nanoseconds in core cycles, rounded up. */
 static inline uint64_t cycles_of(const struct gpu_spec *spec, uint64_t ns)

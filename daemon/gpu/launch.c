@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One grid from launch to end: checks, CTA dispatch and the cycle loop. A cycle
- * is run only when something can happen in it; between two such cycles time
- * jumps, and the SMs attribute the cycles they slept through.
+ * A launch before and after it runs: the kernel is found, checked and bound,
+ * its output collected, its statistics begun. How it runs is cycles.c's, or
+ * functional.c's.
  */
-#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,19 +14,6 @@
 
 /* PTX ISA and CUDA's programming guide, compute capability 2.0 and later. */
 #define MAX_THREADS	1024u
-
-struct run {
-	struct gpu_session *session;
-	struct machine *m;
-	const struct ptx_kernel *kernel;
-	struct exec_launch launch;
-	uint64_t ctas, next_cta;	/* of the grid; the next to dispatch */
-	uint32_t resident;		/* CTAs on SMs */
-	unsigned int next_sm;		/* round robin */
-	bool room;			/* some SM may have room */
-	uint64_t *fault_addr;
-	struct err *err;
-};
 
 static const struct ptx_kernel *find_kernel(struct gpu_session *s,
 					    const struct gpu_launch *l,
@@ -99,124 +85,24 @@ static int check_launch(const struct ptx_kernel *k, const struct gpu_launch *l,
 	return 0;
 }
 
-/* At most one CTA an SM and cycle, beginning behind the SM that got one last. */
-static void dispatch(struct run *r, uint64_t now)
-{
-	struct machine *m = r->m;
-	const uint32_t *grid = r->launch.grid;
-	unsigned int start = r->next_sm;
-	bool room = false;
-
-	for (unsigned int k = 0; k < m->nsms && r->next_cta < r->ctas; k++) {
-		unsigned int i = (start + k) % m->nsms;
-		uint32_t ctaid[3] = {
-			(uint32_t)(r->next_cta % grid[0]),
-			(uint32_t)(r->next_cta / grid[0] % grid[1]),
-			(uint32_t)(r->next_cta / grid[0] / grid[1]),
-		};
-
-		if (!sm_has_room(m->sms[i]))
-			continue;
-		sm_launch_cta(m->sms[i], ctaid, now);
-		r->next_cta++;
-		r->resident++;
-		r->next_sm = (i + 1) % m->nsms;
-		room |= sm_has_room(m->sms[i]);
-	}
-	r->room = room;
-}
-
-static int gone(struct run *r, int status)
+int run_gone(struct run *r, int status)
 {
 	return err_set(r->err, status, status == -ECANCELED ?
 		       "kernel '%s': its client is gone" :
 		       "kernel '%s': the device is lost", r->kernel->name);
 }
 
-static int step_sms(struct run *r, uint64_t now)
+int run_watchdog(struct run *r)
 {
-	struct machine *m = r->m;
-
-	for (unsigned int i = 0; i < m->nsms; i++) {
-		unsigned int before;
-		int ret;
-
-		if (m->wake[i] > now)
-			continue;
-		before = sm_resident_ctas(m->sms[i]);
-		ret = sm_step(m->sms[i], now, r->fault_addr);
-		if (ret && m->poll_status)
-			return gone(r, m->poll_status);
-		if (ret && m->off_status)
-			return machine_blame(m, r->kernel, m->off_page, m->off_status,
-					     r->fault_addr, r->err);
-		if (ret)
-			return err_set(r->err, ret, "%s", m->sm_err.text[0] ?
-				       m->sm_err.text : strerror(-ret));
-		before -= sm_resident_ctas(m->sms[i]);
-		r->resident -= before;
-		r->room |= before != 0;
-	}
-	return 0;
+	return err_set(r->err, -ETIMEDOUT,
+		       "kernel '%s': ended by gpu.watchdog after %" PRIu64 " warp instructions",
+		       r->kernel->name, r->m->spec.watchdog);
 }
 
-static uint64_t next_cycle(const struct run *r, uint64_t now)
+struct kernel_stats *run_new_stats(struct run *r)
 {
-	const struct machine *m = r->m;
-	uint64_t next = MIN(gmmu_next(m->gmmu), handler_next(m));
+	struct gpu_session *s = r->session;
 
-	for (unsigned int i = 0; i < m->nsms; i++)
-		next = MIN(next, m->wake[i]);
-	if (r->room && r->next_cta < r->ctas)
-		next = MIN(next, now + 1);
-	return next;
-}
-
-static int deadlock(struct run *r)
-{
-	char what[256] = "nothing is running";
-
-	for (unsigned int i = 0; i < r->m->nsms; i++) {
-		sm_describe(r->m->sms[i], what, sizeof(what));
-		if (what[0])
-			break;
-	}
-	return err_set(r->err, -EDEADLK, "kernel '%s': no warp can ever go on: %s",
-		       r->kernel->name, what);
-}
-
-/* Runs to the end. *now is the last cycle run; one more is the kernel's end. */
-static int run_cycles(struct run *r, uint64_t *now)
-{
-	struct machine *m = r->m;
-	uint64_t next;
-	int ret;
-
-	for (;;) {
-		ret = gpu_apply_invalidations(r->session->gpu);
-		if (!ret)
-			ret = m->poll_status;
-		if (ret)
-			return gone(r, ret);
-		gmmu_step(m->gmmu, *now);
-		ret = handler_step(m, r->kernel, *now, r->fault_addr, r->err);
-		if (!ret)
-			ret = step_sms(r, *now);
-		if (ret)
-			return ret;
-		if (r->room && r->next_cta < r->ctas)
-			dispatch(r, *now);
-		if (r->next_cta == r->ctas && !r->resident)
-			return 0;
-		next = next_cycle(r, *now);
-		if (next == NEVER)
-			return deadlock(r);
-		*now = next;
-	}
-}
-
-static struct kernel_stats *new_kernel_stats(struct gpu_session *s)
-{
 	if (s->nkernels == s->kernel_room) {
 		size_t room = s->kernel_room ? 2 * s->kernel_room : 16;
 		struct kernel_stats *bigger = realloc(s->kernels, room * sizeof(*bigger));
@@ -229,86 +115,33 @@ static struct kernel_stats *new_kernel_stats(struct gpu_session *s)
 	return &s->kernels[s->nkernels];
 }
 
-static void collect(struct run *r, struct kernel_stats *k, unsigned int ctas_per_sm,
-		    uint64_t start, uint64_t end)
+void run_describe(const struct run *r, struct kernel_stats *k)
 {
-	struct machine *m = r->m;
-	uint64_t sum = 0;
-
 	memset(k, 0, sizeof(*k));
 	snprintf(k->name, sizeof(k->name), "%s", r->kernel->name);
 	memcpy(k->grid, r->launch.grid, sizeof(k->grid));
 	memcpy(k->block, r->launch.block, sizeof(k->block));
 	k->regs = r->kernel->regs_per_thread;
+	k->spill_store_bytes = r->kernel->spill_store_bytes;
+	k->spill_load_bytes = r->kernel->spill_load_bytes;
+	k->local_bytes = r->kernel->local_bytes;
 	k->smem = r->kernel->shared_bytes + r->launch.dynamic_shared;
-	k->ctas_per_sm = ctas_per_sm;
-	k->cycles = end - start;
-	for (unsigned int i = 0; i < m->nsms; i++) {
-		const struct sm_stats *stats = sm_stats(m->sms[i]);
-
-		sm_account(m->sms[i], end);
-		k->warp_instructions += stats->warp_instructions;
-		k->thread_instructions += stats->thread_instructions;
-		for (unsigned int c = 0; c < STALLS; c++)
-			k->stalls[c] += stats->stalls[c];
-		r->session->shared_accesses += stats->shared_accesses;
-		r->session->shared_conflict_cycles += stats->shared_conflict_cycles;
-	}
-	for (unsigned int c = 0; c < STALLS; c++)
-		sum += k->stalls[c];
-	/* Every cycle of every scheduler went somewhere, once. */
-	assert(sum == k->cycles * m->nsms * m->spec.schedulers);
-	assert(k->stalls[STALL_ISSUED] == k->warp_instructions);
-}
-
-static int run_grid(struct run *r, const struct sm_kernel *kernel)
-{
-	struct gpu_session *s = r->session;
-	struct machine *m = r->m;
-	uint64_t start = s->now, now = s->now;
-	struct kernel_stats *stats = new_kernel_stats(s);
-	int ret = stats ? 0 : -ENOMEM;
-
-	for (unsigned int i = 0; !ret && i < m->nsms; i++)
-		ret = sm_begin(m->sms[i], kernel, start);
-	if (ret)
-		return err_set(r->err, ret, "kernel '%s': no memory for its warps",
-			       r->kernel->name);
-	m->poll_status = 0;
-	m->off_status = 0;
-	m->sm_err.text[0] = '\0';
-	ret = run_cycles(r, &now);
-	s->now = now + 1;
-	if (ret) {
-		/* What the handler was doing is done before anything else starts. */
-		if (m->handler.busy)
-			s->now = MAX(s->now, m->handler.until);
-		machine_cancel(m);
-		return ret;
-	}
-	collect(r, stats, sm_kernel_ctas(kernel), start, s->now);
-	timeline_add(&s->timeline, &(struct timeline_span){
-		.begin = start, .end = s->now, .kernel = s->nkernels,
-	});
-	s->nkernels++;
-	return 0;
 }
 
 int gpu_session_launch(struct gpu_session *s, const struct gpu_launch *l,
 		       uint64_t *fault_addr, struct err *err)
 {
 	struct exec_program **program;
-	struct sm_kernel *kernel;
 	const struct ptx_kernel *ptx;
-	struct err why;
 	uint64_t ignored;
 	struct run r = {
-		.session = s, .m = s->machine, .room = true, .err = err,
+		.session = s, .m = s->machine, .err = err,
 		.fault_addr = fault_addr ? fault_addr : &ignored,
 	};
 	int ret;
 
 	*r.fault_addr = 0;
+	output_clear(&s->output);
 	if (!s->paging)
 		return err_set(err, -ENOMEM, "the session has no fault handler: configure it");
 	ptx = find_kernel(s, l, &program, err);
@@ -323,14 +156,9 @@ int gpu_session_launch(struct gpu_session *s, const struct gpu_launch *l,
 	r.launch = (struct exec_launch){
 		.program = *program, .dynamic_shared = l->dynamic_shared,
 		.grid_id = ++s->grids, .params = l->params,
+		.print = output_print, .print_ctx = &s->output,
 	};
 	memcpy(r.launch.grid, l->grid, sizeof(r.launch.grid));
 	memcpy(r.launch.block, l->block, sizeof(r.launch.block));
-	r.ctas = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
-	ret = sm_kernel_create(&s->machine->spec, &r.launch, &kernel, &why);
-	if (ret)
-		return err_set(err, ret, "kernel '%s': %s", ptx->name, why.text);
-	ret = run_grid(&r, kernel);
-	sm_kernel_destroy(kernel);
-	return ret;
+	return s->machine->spec.functional ? run_functional(&r) : run_timed(&r);
 }

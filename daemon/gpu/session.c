@@ -17,6 +17,8 @@ int gpu_session_create(struct gpu *gpu, uint32_t va_space,
 	struct gpu_session *s;
 	int ret = gpu_spec_check(spec, err);
 
+	if (!ret)
+		ret = gpu_supports(gpu, spec, err);
 	if (ret)
 		return ret;
 	s = calloc(1, sizeof(*s));
@@ -68,6 +70,7 @@ void gpu_session_destroy(struct gpu_session *s)
 		paging_destroy(s->paging);
 	machine_destroy(s->machine);
 	timeline_reset(&s->timeline, 0);
+	output_clear(&s->output);
 	free(s->kernels);
 	free(s);
 }
@@ -78,6 +81,8 @@ int gpu_session_configure(struct gpu_session *s, const struct gpu_spec *spec,
 	struct machine *machine;
 	int ret = gpu_spec_check(spec, err);
 
+	if (!ret)
+		ret = gpu_supports(s->gpu, spec, err);
 	if (!ret)
 		ret = machine_create(s, spec, &machine, err);
 	if (ret)
@@ -114,8 +119,37 @@ static struct module **module_link(struct gpu_session *s, uint32_t id)
 	return link;
 }
 
+static int module_parse(struct module *m, const struct gpu_spec *spec, const char *name,
+			const char *text, size_t bytes, uint64_t global_base, struct err *err)
+{
+	const struct ptx_options options = {
+		.maxregs = (uint32_t)spec->maxregs,
+		.stack_bytes = (uint32_t)spec->stack_bytes,
+	};
+	uint32_t align;
+	int ret = ptx_module_parse_with(text, bytes, name, &options, &m->ptx, err);
+
+	if (ret) {
+		m->ptx = NULL;
+		return ret;
+	}
+	while (ptx_module_kernel_at(m->ptx, m->nkernels))
+		m->nkernels++;
+	m->programs = calloc(MAX(m->nkernels, 1u), sizeof(*m->programs));
+	if (!m->programs)
+		return err_set(err, -ENOMEM, "out of memory");
+	if (!ptx_module_global_bytes(m->ptx, &align))
+		return 0;
+	if (!global_base)
+		return err_set(err, -EINVAL,
+			       "%s: nothing is known of the place of its .global variables: load it again",
+			       name);
+	ptx_module_place(m->ptx, global_base);
+	return 0;
+}
+
 int gpu_session_load(struct gpu_session *s, uint32_t id, const char *name,
-		     const char *text, size_t bytes, struct err *err)
+		     const char *text, size_t bytes, uint64_t global_base, struct err *err)
 {
 	struct module **link = module_link(s, id);
 	struct module *m;
@@ -127,17 +161,10 @@ int gpu_session_load(struct gpu_session *s, uint32_t id, const char *name,
 	if (!m)
 		return err_set(err, -ENOMEM, "out of memory");
 	m->id = id;
-	ret = ptx_module_parse(text, bytes, name, &m->ptx, err);
+	ret = module_parse(m, &s->machine->spec, name, text, bytes, global_base, err);
 	if (ret) {
-		free(m);
-		return ret;
-	}
-	while (ptx_module_kernel_at(m->ptx, m->nkernels))
-		m->nkernels++;
-	m->programs = calloc(MAX(m->nkernels, 1u), sizeof(*m->programs));
-	if (!m->programs) {
 		module_free(m);
-		return err_set(err, -ENOMEM, "out of memory");
+		return ret;
 	}
 	*link = m;
 	return 0;
@@ -163,12 +190,19 @@ void gpu_session_unload(struct gpu_session *s, uint32_t id)
 	module_free(m);
 }
 
+char *gpu_session_take_output(struct gpu_session *s, size_t *bytes)
+{
+	return output_take(&s->output, bytes);
+}
+
 int gpu_session_prefetch(struct gpu_session *s, uint64_t addr, uint64_t bytes,
 			 struct err *err)
 {
 	struct paging_outcome outcome;
 	int ret;
 
+	if (s->machine->spec.functional)
+		return 0;
 	if (!s->paging)
 		return err_set(err, -ENOMEM, "the session has no fault handler: configure it");
 	ret = paging_prefetch(s->paging, addr, bytes, s->now, &outcome);

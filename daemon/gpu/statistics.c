@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A session's counters as JSON, in a fixed order of keys: the same run gives
- * the same bytes. "paging" is absent when paging is off.
+ * the same bytes. "paging" is absent when paging is off; without time
+ * (gpu.functional) all that counts cycles, traffic or pages is.
  */
 #include <json-c/json.h>
 #include <string.h>
@@ -34,7 +35,8 @@ static struct json_object *totals_json(const struct gpu_session *s)
 		warp += s->kernels[i].warp_instructions;
 		thread += s->kernels[i].thread_instructions;
 	}
-	add(o, "cycles", s->now);
+	if (!s->machine->spec.functional)
+		add(o, "cycles", s->now);
 	add(o, "warp_instructions", warp);
 	add(o, "thread_instructions", thread);
 	return o;
@@ -115,10 +117,11 @@ char *gpu_session_statistics(struct gpu_session *s)
 		s->gpu->service->ops->measured ? "measured" : "virtual"));
 	json_object_object_add(o, "kernels", kernels_json(s));
 	json_object_object_add(o, "totals", totals_json(s));
-	json_object_object_add(o, "memory", memory_json(s));
-	if (s->machine->spec.paging && s->paging)
+	if (!s->machine->spec.functional)
+		json_object_object_add(o, "memory", memory_json(s));
+	if (s->machine->spec.paging && s->paging && !s->machine->spec.functional)
 		json_object_object_add(o, "paging", paging_json(s));
-	if (s->timeline.room)
+	if (s->timeline.room && !s->machine->spec.functional)
 		json_object_object_add(o, "trace", timeline_json(s));
 	text = strdup(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN));
 	json_object_put(o);

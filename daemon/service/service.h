@@ -86,6 +86,12 @@ struct service_ops {
 	void (*resident)(struct service *s,
 			 void (*fn)(void *ctx, uint32_t va_space, uint64_t addr), void *ctx);
 	uint64_t (*frames)(struct service *s);	/* device memory, in frames */
+	/*
+	 * Calls fn for each managed range of the VA space, by address, where a managed address is
+	 * its own host address whether or not the page is in device memory. NULL: it is not.
+	 */
+	void (*managed)(struct service *s, uint32_t va_space,
+			void (*fn)(void *ctx, uint64_t addr, uint64_t bytes), void *ctx);
 	void (*destroy)(struct service *s);
 };
 

@@ -311,6 +311,12 @@ static uint64_t sim_frames(struct service *s)
 	return sim_of(s)->frames;
 }
 
+static void sim_managed(struct service *s, uint32_t va_space,
+			void (*fn)(void *ctx, uint64_t addr, uint64_t bytes), void *ctx)
+{
+	ranges_each(&sim_of(s)->managed, va_space, fn, ctx);
+}
+
 static void sim_destroy(struct service *s)
 {
 	struct sim *sim = sim_of(s);
@@ -330,6 +336,7 @@ const struct service_ops service_sim_ops = {
 	.poll = sim_poll,
 	.resident = sim_resident,
 	.frames = sim_frames,
+	.managed = sim_managed,
 	.destroy = sim_destroy,
 };
 

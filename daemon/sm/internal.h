@@ -36,16 +36,22 @@ struct sm_op {
 	uint8_t space;			/* enum ptx_space of memory instructions */
 	bool memory, store, atomic;
 	bool ordered;			/* memory, barrier, exit: not past an untranslated access */
+	bool results;			/* writes registers, if only such that nobody reads */
 	uint16_t latency, initiation;
-	uint8_t ncheck, nwrite;
-	uint16_t check[2 * EXEC_MAX_REGS];	/* must not be pending: RAW and WAW */
-	uint16_t write[EXEC_MAX_REGS];
+	/*
+	 * Its scoreboard slots, sm_kernel.slots from here on: first nwrite that it
+	 * writes; none of the first ncheck may be pending when it issues.
+	 */
+	uint32_t slots;
+	uint16_t ncheck, nwrite;
 };
 
 struct sm_kernel {
 	const struct exec_launch *launch;
 	struct sm_op *ops;
 	uint32_t nops;
+	uint16_t *slots;		/* of the scoreboard, what the ops check and write */
+	uint32_t nslots, slot_room;
 	uint32_t warps_per_cta, threads;
 	uint32_t ctas;			/* an SM holds */
 	uint32_t shared_bytes;		/* static and dynamic */
@@ -123,13 +129,19 @@ struct sm_warp {
 	uint32_t inflight;		/* writebacks and memory instructions not finished */
 	uint8_t cta;			/* slot */
 	uint8_t barrier;		/* waits there, while in wait_barrier */
+	bool reduces;			/* and wants its result (bar.red) */
 	uint8_t faulted;		/* groups that wait for a far fault */
 	uint8_t untranslated;		/* groups not performed */
 };
 
+/* One phase of a named barrier; all zero when nobody has come. */
 struct barrier {
-	uint64_t arrived;		/* warps */
-	uint32_t threads;		/* expected, 0: all warps that have not exited */
+	uint64_t arrived;		/* warps, those that did not wait included */
+	uint64_t waiting;		/* of them */
+	uint32_t threads;		/* arrived; a warp counts whole (PTX ISA, bar) */
+	uint32_t expected;
+	bool whole;			/* the whole CTA: who has exited is not waited for */
+	uint32_t votes, voters;		/* bar.red: true predicates, lanes that had one */
 };
 
 struct sm_cta {
@@ -227,9 +239,13 @@ void access_local(struct sm *sm, struct sm_entry *e, unsigned int w);
 void access_perform(struct sm *sm, struct sm_entry *e, struct page_group *g,
 		    void *host);
 
+/* barrier.c */
+/* The warp executed bar. */
+void barrier_arrive(struct sm *sm, unsigned int w, const struct exec_access *access);
+/* A warp of the CTA has exited. */
+void barrier_exited(struct sm *sm, struct sm_cta *cta);
+
 /* cta.c */
-void cta_arrive(struct sm *sm, unsigned int w, unsigned int barrier,
-		uint32_t threads);
 void cta_warp_exited(struct sm *sm, unsigned int w);
 void cta_warp_finished(struct sm *sm, unsigned int w);
 

@@ -4,12 +4,15 @@
  * what it occupies, and when its results are there. Instructions execute
  * functionally at issue (exec_step()); time is what happens here.
  *
- * The scoreboard is a row of bits a warp, one a virtual register: RAW and WAW.
+ * The scoreboard is a row of bits a warp, one a physical register: RAW and WAW.
  * There is no WAR: exec captured operands, addresses and data at issue.
  */
 #include <errno.h>
 
 #include "sm/internal.h"
+
+/* No access has this one: it is no lane's, and misaligned for most. */
+#define NO_ADDRESS	UINT64_MAX
 
 static inline void row_set(uint64_t *row, unsigned int reg)
 {
@@ -29,16 +32,17 @@ static inline bool row_test(const uint64_t *row, unsigned int reg)
 static void check_operands(struct sm *sm, unsigned int w)
 {
 	const struct sm_op *op = sm->warps[w].op;
+	const uint16_t *check = sm->kernel->slots + op->slots;
 	const uint64_t *pending = sm->pending + (size_t)w * sm->kernel->words;
 	const uint64_t *pending_long = sm->pending_long + (size_t)w * sm->kernel->words;
 	uint64_t bit = warp_bit(w);
 	bool blocked = false, on_load = false;
 
 	for (unsigned int i = 0; i < op->ncheck; i++) {
-		if (!row_test(pending, op->check[i]))
+		if (!row_test(pending, check[i]))
 			continue;
 		blocked = true;
-		on_load |= row_test(pending_long, op->check[i]);
+		on_load |= row_test(pending_long, check[i]);
 	}
 	sm->wait_operand = blocked ? sm->wait_operand | bit : sm->wait_operand & ~bit;
 	sm->wait_long = on_load ? sm->wait_long | bit : sm->wait_long & ~bit;
@@ -71,12 +75,13 @@ void warp_decode(struct sm *sm, unsigned int w)
 void warp_writeback(struct sm *sm, unsigned int w, const struct sm_op *op)
 {
 	struct sm_warp *warp = &sm->warps[w];
+	const uint16_t *write = sm->kernel->slots + op->slots;
 	uint64_t *pending = sm->pending + (size_t)w * sm->kernel->words;
 	uint64_t *pending_long = sm->pending_long + (size_t)w * sm->kernel->words;
 
 	for (unsigned int i = 0; i < op->nwrite; i++) {
-		row_clear(pending, op->write[i]);
-		row_clear(pending_long, op->write[i]);
+		row_clear(pending, write[i]);
+		row_clear(pending_long, write[i]);
 	}
 	warp->inflight--;
 	if (sm->wait_operand & warp_bit(w))
@@ -89,15 +94,16 @@ void warp_writeback(struct sm *sm, unsigned int w, const struct sm_op *op)
 static void reserve(struct sm *sm, unsigned int w, const struct sm_op *op,
 		    uint64_t cycle, bool is_long)
 {
+	const uint16_t *write = sm->kernel->slots + op->slots;
 	uint64_t *pending = sm->pending + (size_t)w * sm->kernel->words;
 	uint64_t *pending_long = sm->pending_long + (size_t)w * sm->kernel->words;
 
 	for (unsigned int i = 0; i < op->nwrite; i++) {
-		row_set(pending, op->write[i]);
+		row_set(pending, write[i]);
 		if (is_long)
-			row_set(pending_long, op->write[i]);
+			row_set(pending_long, write[i]);
 	}
-	if (!cycle || !op->nwrite)
+	if (!cycle || !op->results)
 		return;
 	sm->warps[w].inflight++;
 	if (wheel_add(&sm->wheel, cycle, w, op))
@@ -156,6 +162,7 @@ static void issue_warp(struct sm *sm, unsigned int w, uint64_t now)
 
 	warp->ex.clock = now;
 	access->touched = 0;
+	sm->fault_addr = NO_ADDRESS;
 	outcome = exec_step(&warp->ex, access, &active, &sm->fault_addr, sm->env.err);
 	sm->stats.warp_instructions++;
 	sm->stats.thread_instructions += (unsigned int)__builtin_popcount(active);
@@ -169,13 +176,14 @@ static void issue_warp(struct sm *sm, unsigned int w, uint64_t now)
 			reserve(sm, w, op, now + op->latency, false);
 		break;
 	case EXEC_BARRIER:
-		cta_arrive(sm, w, access->barrier, access->barrier_threads);
+		barrier_arrive(sm, w, access);
 		break;
 	case EXEC_EXITED:
 		cta_warp_exited(sm, w);
 		return;
 	case EXEC_TRAP:
-		sm_fail(sm, -EFAULT);
+		/* A bad address is the memory's error; all else the kernel brought on itself. */
+		sm_fail(sm, sm->fault_addr == NO_ADDRESS ? -ECANCELED : -EFAULT);
 		return;
 	}
 	warp_decode(sm, w);

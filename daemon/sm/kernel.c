@@ -9,6 +9,12 @@
 
 #include "sm/internal.h"
 
+/*
+ * The threads of all SMs together have that much local memory. It is the
+ * engine's own memory, and a client names the size.
+ */
+#define LOCAL_MAX	(2ull << 30)
+
 struct timing {
 	uint8_t unit;
 	uint16_t latency, initiation;
@@ -57,6 +63,7 @@ static struct timing timing_of(const struct gpu_spec *s, enum ptx_class cls)
 	case PTX_CLASS_MOVE:
 	case PTX_CLASS_BARRIER:
 	case PTX_CLASS_EXIT:
+	case PTX_CLASS_CALL:
 	case PTX_CLASSES:
 		break;
 #undef SP
@@ -65,11 +72,64 @@ static struct timing timing_of(const struct gpu_spec *s, enum ptx_class cls)
 	return (struct timing){ UNIT_SP, (uint16_t)s->lat_move, 1 };
 }
 
-static void op_init(struct sm_op *op, const struct gpu_spec *spec,
-		    const struct exec_info *info)
+/*
+ * Scoreboard slots: the physical 32-bit registers, a pair's both, then the
+ * predicates. Physical as in hardware: two values in one register must not be
+ * under way at a time, whichever virtual registers they are. A kernel without
+ * an allocation has a slot a register.
+ */
+struct slots {
+	const struct ptx_kernel *ptx;
+	uint32_t regs, preds;
+};
+
+static struct slots slots_of(const struct ptx_kernel *ptx)
+{
+	struct slots s = { ptx, 0, 0 };
+
+	if (!ptx->phys)
+		s.regs = ptx->nregs;
+	for (uint32_t i = 0; ptx->phys && i < ptx->nregs; i++) {
+		unsigned int bytes = ptx_type_bytes(ptx->regs[i].type);
+
+		if (ptx->phys[i] == PTX_NO_REG)
+			continue;
+		if (ptx->regs[i].type == PTX_PRED)
+			s.preds = MAX(s.preds, ptx->phys[i] + 1);
+		else
+			s.regs = MAX(s.regs, ptx->phys[i] + (bytes > 4 ? 2 : 1));
+	}
+	return s;
+}
+
+static void add_slots(struct sm_kernel *k, const struct slots *s, uint32_t reg)
+{
+	uint32_t phys = s->ptx->phys ? s->ptx->phys[reg] : reg;
+
+	/* Never live: nobody waits for it. */
+	if (phys == PTX_NO_REG)
+		return;
+	if (s->ptx->phys && s->ptx->regs[reg].type == PTX_PRED)
+		phys += s->regs;
+	k->slots[k->nslots++] = (uint16_t)phys;
+	if (s->ptx->phys && ptx_type_bytes(s->ptx->regs[reg].type) > 4)
+		k->slots[k->nslots++] = (uint16_t)(phys + 1);
+}
+
+static int op_init(struct sm_kernel *k, struct sm_op *op, const struct gpu_spec *spec,
+		   const struct slots *slots, const struct exec_info *info)
 {
 	struct timing t = timing_of(spec, info->cls);
 
+	if (k->slot_room - k->nslots < 4 * EXEC_MAX_REGS) {
+		uint32_t room = 2 * k->slot_room + 4 * EXEC_MAX_REGS;
+		uint16_t *bigger = realloc(k->slots, room * sizeof(*bigger));
+
+		if (!bigger)
+			return -ENOMEM;
+		k->slots = bigger;
+		k->slot_room = room;
+	}
 	*op = (struct sm_op){
 		.unit = t.unit, .latency = t.latency, .initiation = t.initiation,
 		.space = info->space,
@@ -78,14 +138,31 @@ static void op_init(struct sm_op *op, const struct gpu_spec *spec,
 		.ordered = info->cls == PTX_CLASS_MEMORY ||
 			   info->cls == PTX_CLASS_BARRIER ||
 			   info->cls == PTX_CLASS_EXIT,
-		.nwrite = info->nwrite,
+		.results = info->nwrite != 0,
+		.slots = k->nslots,
 	};
-	for (unsigned int i = 0; i < info->nwrite; i++) {
-		op->write[i] = info->write[i];
-		op->check[op->ncheck++] = info->write[i];
-	}
+	for (unsigned int i = 0; i < info->nwrite; i++)
+		add_slots(k, slots, info->write[i]);
+	op->nwrite = (uint16_t)(k->nslots - op->slots);
 	for (unsigned int i = 0; i < info->nread; i++)
-		op->check[op->ncheck++] = info->read[i];
+		add_slots(k, slots, info->read[i]);
+	op->ncheck = (uint16_t)(k->nslots - op->slots);
+	return 0;
+}
+
+/* One more: a kernel without a last ret ends behind its last instruction. */
+static int ops_init(struct sm_kernel *k, const struct gpu_spec *spec, const struct slots *slots)
+{
+	const struct exec_info end = { .cls = PTX_CLASS_EXIT };
+	int ret = 0;
+
+	k->ops = calloc(k->nops + 1, sizeof(*k->ops));
+	if (!k->ops)
+		return -ENOMEM;
+	for (uint32_t i = 0; !ret && i <= k->nops; i++)
+		ret = op_init(k, &k->ops[i], spec, slots, i == k->nops ? &end :
+			      exec_program_info(k->launch->program, i));
+	return ret;
 }
 
 /* CTAs that one limit allows; `each` is 0 where the kernel needs nothing of it. */
@@ -118,6 +195,13 @@ static int occupancy(const struct gpu_spec *s, struct sm_kernel *k,
 	n = MIN(n, limit(s->shared_bytes, k->shared_bytes));
 	n = MIN(n, limit(s->registers, regs));
 	k->ctas = (uint32_t)n;
+	if (k->local_bytes * n * s->sms > LOCAL_MAX)
+		return err_set(err, -ENOMEM,
+			       "local memory of %llu bytes a thread would be %llu MiB on all "
+			       "SMs, of %llu",
+			       (unsigned long long)(k->local_bytes / k->threads),
+			       (unsigned long long)(k->local_bytes * n * s->sms >> 20),
+			       LOCAL_MAX >> 20);
 	return 0;
 }
 
@@ -126,7 +210,10 @@ int sm_kernel_create(const struct gpu_spec *spec,
 		     struct sm_kernel **out, struct err *err)
 {
 	const struct ptx_kernel *ptx = exec_program_kernel(launch->program);
+	struct slots slots = slots_of(ptx);
 	struct sm_kernel *k = calloc(1, sizeof(*k));
+	uint32_t regs = spec->occupancy_regs ? (uint32_t)spec->occupancy_regs :
+					       ptx->regs_per_thread;
 	int ret;
 
 	if (!k)
@@ -138,21 +225,14 @@ int sm_kernel_create(const struct gpu_spec *spec,
 	k->shared_bytes = ptx->shared_bytes + launch->dynamic_shared;
 	k->local_bytes = (uint64_t)ptx->local_bytes * k->threads;
 	k->arena_bytes = exec_program_arena_bytes(launch->program);
-	k->words = DIV_ROUND_UP(MAX(exec_program_nregs(launch->program), 1u), 64);
-	ret = occupancy(spec, k, ptx->regs_per_thread, err);
+	k->words = DIV_ROUND_UP(MAX(slots.regs + slots.preds, 1u), 64);
+	ret = occupancy(spec, k, regs, err);
+	if (!ret && ops_init(k, spec, &slots))
+		ret = err_set(err, -ENOMEM, "out of memory");
 	if (ret) {
 		sm_kernel_destroy(k);
 		return ret;
 	}
-	/* One more: a kernel without a last ret ends behind its last instruction. */
-	k->ops = calloc(k->nops + 1, sizeof(*k->ops));
-	if (!k->ops) {
-		sm_kernel_destroy(k);
-		return err_set(err, -ENOMEM, "out of memory");
-	}
-	for (uint32_t i = 0; i < k->nops; i++)
-		op_init(&k->ops[i], spec, exec_program_info(launch->program, i));
-	op_init(&k->ops[k->nops], spec, &(struct exec_info){ .cls = PTX_CLASS_EXIT });
 	*out = k;
 	return 0;
 }
@@ -162,6 +242,7 @@ void sm_kernel_destroy(struct sm_kernel *k)
 	if (!k)
 		return;
 	free(k->ops);
+	free(k->slots);
 	free(k);
 }
 

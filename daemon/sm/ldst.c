@@ -113,7 +113,7 @@ void ldst_issue(struct sm *sm, unsigned int w, const struct sm_op *op,
 		e->load = load_new(sm, w, op, e->unsent);
 		return;
 	}
-	if (op->nwrite)
+	if (op->results)
 		sm->warps[w].inflight++;
 	slot->cycles = 1;
 	if (a->space == PTX_SPACE_SHARED) {
@@ -210,7 +210,7 @@ void ldst_step(struct sm *sm, uint64_t now)
 			leaves = look_up(sm, slot->entry, now);
 		} else {
 			l->free_at = now + slot->cycles;
-			if (slot->op->nwrite &&
+			if (slot->op->results &&
 			    wheel_add(&sm->wheel, now + slot->latency + slot->cycles - 1,
 				      slot->warp, slot->op))
 				sm_fail(sm, -ENOMEM);

@@ -162,7 +162,7 @@ int sm_step(struct sm *sm, uint64_t now, uint64_t *fault_addr)
 	sm_issue(sm, now);
 	ldst_step(sm, now);
 	*sm->env.wake = next_wake(sm, now);
-	if (sm->error)
+	if (sm->error == -EFAULT)
 		*fault_addr = sm->fault_addr;
 	return sm->error;
 }

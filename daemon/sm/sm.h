@@ -25,7 +25,7 @@ struct sm_kernel;
 /*
  * Decodes the launch's program for the pipelines and computes occupancy.
  * launch is the caller's and outlives the kernel. -EINVAL: one CTA does not
- * fit an SM, err says which limit; -ENOMEM.
+ * fit an SM, err says which limit; -ENOMEM, also for too much local memory.
  */
 int sm_kernel_create(const struct gpu_spec *spec,
 		     const struct exec_launch *launch,
@@ -62,7 +62,7 @@ unsigned int sm_resident_ctas(const struct sm *sm);
 
 /*
  * Runs cycle now. 0, or the error that ends the kernel: -EFAULT (env->err and
- * *fault_addr say what), -EBUSY, -EINVAL, -ENOMEM.
+ * *fault_addr say what), -ECANCELED (a trap, a barrier that cannot be; env->err), -EBUSY, -ENOMEM.
  */
 int sm_step(struct sm *sm, uint64_t now, uint64_t *fault_addr);
 /* Attributes the cycles before `upto` that the SM slept through. */

@@ -113,11 +113,18 @@ static bool add_stalls(struct json_object *object, const uint64_t stalls[STALLS]
 	return add(object, "stalls", member);
 }
 
+/* Members that only a launch in time has. */
+static bool add_timed(struct json_object *object, const struct kernel_stats *k)
+{
+	/* As GPGPU-Sim counts: instructions of threads, the whole GPU's, a core cycle. */
+	double ipc = k->cycles ? (double)k->thread_instructions / (double)k->cycles : 0.0;
+
+	return add(object, "ipc", stats_json_ratio(ipc)) && add_stalls(object, k->stalls);
+}
+
 struct json_object *kernel_stats_json(const struct kernel_stats *k)
 {
 	struct json_object *object = json_object_new_object();
-	/* As GPGPU-Sim counts: instructions of threads, the whole GPU's, a core cycle. */
-	double ipc = k->cycles ? (double)k->thread_instructions / (double)k->cycles : 0.0;
 
 	if (!object)
 		return NULL;
@@ -126,13 +133,15 @@ struct json_object *kernel_stats_json(const struct kernel_stats *k)
 	    add_dim3(object, "grid", k->grid) &&
 	    add_dim3(object, "block", k->block) &&
 	    add_number(object, "regs", k->regs) &&
+	    add_number(object, "spill_store_bytes", k->spill_store_bytes) &&
+	    add_number(object, "spill_load_bytes", k->spill_load_bytes) &&
+	    add_number(object, "local_bytes", k->local_bytes) &&
 	    add_number(object, "smem", k->smem) &&
-	    add_number(object, "ctas_per_sm", k->ctas_per_sm) &&
-	    add_number(object, "cycles", k->cycles) &&
+	    (k->functional || add_number(object, "ctas_per_sm", k->ctas_per_sm)) &&
+	    (k->functional || add_number(object, "cycles", k->cycles)) &&
 	    add_number(object, "warp_instructions", k->warp_instructions) &&
 	    add_number(object, "thread_instructions", k->thread_instructions) &&
-	    add(object, "ipc", stats_json_ratio(ipc)) &&
-	    add_stalls(object, k->stalls))
+	    (k->functional || add_timed(object, k)))
 		return object;
 	json_object_put(object);
 	return NULL;

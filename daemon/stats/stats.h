@@ -57,6 +57,10 @@ struct kernel_stats {
 	char name[128];
 	uint32_t grid[3], block[3];
 	uint32_t regs, smem, ctas_per_sm;
+	uint32_t local_bytes;		/* a thread */
+	uint32_t spill_store_bytes, spill_load_bytes;	/* of the instructions */
+	/* Ran without time: ctas_per_sm, cycles and stalls do not apply. */
+	bool functional;
 	uint64_t cycles;
 	uint64_t warp_instructions, thread_instructions;
 	uint64_t stalls[STALLS];	/* summed over SMs and schedulers: cycles * sms * schedulers in all */

@@ -23,9 +23,10 @@
 #define WORDS		(16u * 1024)	/* 16 pages */
 #define SECOND		1000000000ull
 
-/* fill: p[i] = v + i. spin: counts to n in one thread, then stores to p. */
+/* fill: p[i] = v + i, and every thread counts itself in `threads`. spin: counts to n in one thread, then stores to p. */
 static const char ptx[] =
 	".version 3.2\n.target sm_35\n.address_size 64\n"
+	".visible .global .align 4 .u32 threads;\n"
 	".visible .entry fill(.param .u64 p, .param .u32 v)\n{\n"
 	"	.reg .b32 %r<8>;\n	.reg .b64 %rd<5>;\n"
 	"	ld.param.u64 %rd1, [p];\n"
@@ -39,6 +40,7 @@ static const char ptx[] =
 	"	mul.wide.u32 %rd3, %r5, 4;\n"
 	"	add.s64 %rd4, %rd2, %rd3;\n"
 	"	st.global.u32 [%rd4], %r6;\n"
+	"	red.global.add.u32 [threads], 1;\n"
 	"	ret;\n}\n"
 	".visible .entry spin(.param .u64 p, .param .u32 n)\n{\n"
 	"	.reg .pred %p<2>;\n	.reg .b32 %r<4>;\n	.reg .b64 %rd<3>;\n"
@@ -116,7 +118,7 @@ FIXTURE(engine)
 	struct gpuemu_ctx *ctx;
 	struct gpuemu_module *module;
 	struct gpuemu_function *fill, *spin;
-	uint32_t *p;
+	uint32_t *p, *threads;
 };
 
 static bool attach(struct _test_data_engine *self)
@@ -140,6 +142,8 @@ FIXTURE_SETUP(engine)
 		TH_LOG("%s", gpuemu_last_error(self->ctx));
 	ASSERT_EQ(0, gpuemu_module_get_function(self->module, &self->fill, "fill"));
 	ASSERT_EQ(0, gpuemu_module_get_function(self->module, &self->spin, "spin"));
+	ASSERT_EQ(0, gpuemu_module_get_global(self->module, (void **)&self->threads, NULL,
+					      "threads"));
 	ASSERT_EQ(0, gpuemu_mem_alloc_managed(self->ctx, (void **)&self->p, WORDS * 4));
 }
 
@@ -177,9 +181,10 @@ static unsigned int wrong(const struct _test_data_engine *self, uint32_t v)
 	return n;
 }
 
-/* Everything works: launch, memory both ways, the options of the context. */
+/* Everything works: launch, memory both ways, the module's variable, the options of the context. */
 static bool works(struct _test_data_engine *self, uint32_t v)
 {
+	uint32_t before = *self->threads;
 	char *json;
 	bool ok;
 
@@ -190,7 +195,7 @@ static bool works(struct _test_data_engine *self, uint32_t v)
 		fprintf(stderr, "# %s\n", gpuemu_last_error(self->ctx));
 		return false;
 	}
-	ok = strstr(json, "\"fill\"") && !strstr(json, "\"prefetched_pages\":0,");
+	ok = *self->threads == before + WORDS && strstr(json, "\"fill\"") && !strstr(json, "\"prefetched_pages\":0,");
 	if (!ok)
 		fprintf(stderr, "# %s\n", json);
 	gpuemu_free(json);

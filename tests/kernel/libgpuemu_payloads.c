@@ -236,10 +236,42 @@ TEST_F(raw, noise)
 	}
 }
 
+struct load {
+	uint32_t size, module;
+	uint64_t global_base;
+	char name[112];
+};
+
+/* Where variables are is the client's word: a wrong one is its own fault, and nobody else's. */
+TEST_F(raw, wild_variables)
+{
+	static const char text[] =
+		".version 3.2\n.target sm_35\n.address_size 64\n.global .u32 v = 5;\n"
+		".visible .entry store(.param .u64 p, .param .u32 v)\n{\n"
+		".reg .b32 %r<2>;\nld.param.u32 %r1, [v];\nst.global.u32 [v], %r1;\nret;\n}\n";
+	static const uint64_t bases[] = {
+		0, 4096, BASE + BYTES, BASE - 4096, 1ull << 46, 1, BASE + 8, 1ull << 47,
+		UINT64_MAX, UINT64_MAX - 4095,
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(bases); i++) {
+		struct load l = { .size = sizeof(l), .name = "wild", .global_base = bases[i] };
+		struct launch k;
+
+		l.module = load(self->fd, text, strlen(text));
+		ASSERT_NE(0, l.module);
+		EXPECT_LE(ask(self->fd, GPUEMU_WORK_LOAD, &l, sizeof(l)), 0)
+			TH_LOG("base %u had no answer", i);
+		k = good_launch(l.module);
+		EXPECT_LT(ask(self->fd, GPUEMU_WORK_LAUNCH, &k, LAUNCH_BYTES), 0)
+			TH_LOG("base %u was used", i);
+	}
+}
+
 /* Images that are not PTX, or nearly are: each byte of one is changed in turn. */
 TEST_F(raw, broken_images)
 {
-	struct { uint32_t size, module; char name[120]; } l = { .size = sizeof(l), .name = "broken" };
+	struct load l = { .size = sizeof(l), .name = "broken" };
 	char text[sizeof(ptx)];
 	uint64_t seed = 2;
 

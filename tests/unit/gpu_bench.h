@@ -18,6 +18,7 @@
 #include <json-c/json.h>
 
 #include "gpu/gpu.h"
+#include "ptx/ptx.h"
 
 #define PTX_HEAD ".version 3.2\n.target sm_35\n.address_size 64\n"
 #define VA_SPACE 1
@@ -52,6 +53,23 @@
 	"ld.global.u32 %r5, [%rd6];\n"					\
 	"st.global.u32 [%rd8], %r5;\n"					\
 	"ret;\n}\n"
+
+/* Shared memory, a barrier, divergence and a loop: out[i] = sum of the CTA's tids below, mirrored. */
+#define PTX_MIX								\
+	".visible .entry mix(.param .u64 p)\n{\n"			\
+	".reg .pred %p<4>;\n.reg .b32 %r<16>;\n.reg .b64 %rd<6>;\n"	\
+	".shared .align 4 .b8 buf[4096];\n"				\
+	"mov.u32 %r1, %tid.x;\nmov.u32 %r2, %ntid.x;\nmov.u32 %r3, %ctaid.x;\n" \
+	"mad.lo.s32 %r4, %r3, %r2, %r1;\n"				\
+	"mov.u32 %r5, buf;\nshl.b32 %r6, %r1, 2;\nadd.s32 %r7, %r5, %r6;\n" \
+	"mov.u32 %r8, 0;\nmov.u32 %r9, 0;\n"				\
+	"LOOP:\nadd.s32 %r8, %r8, %r9;\nadd.s32 %r9, %r9, 1;\n"		\
+	"setp.lt.u32 %p1, %r9, %r1;\n@%p1 bra LOOP;\n"			\
+	"st.shared.u32 [%r7], %r8;\nbar.sync 0;\n"			\
+	"sub.s32 %r10, %r2, %r1;\nadd.s32 %r10, %r10, -1;\nshl.b32 %r10, %r10, 2;\n" \
+	"add.s32 %r11, %r5, %r10;\nld.shared.u32 %r12, [%r11];\n"	\
+	"ld.param.u64 %rd1, [p];\nmul.wide.u32 %rd2, %r4, 4;\nadd.s64 %rd3, %rd1, %rd2;\n" \
+	"st.global.u32 [%rd3], %r12;\nret;\n}\n"
 
 struct gpu_bench {
 	struct gpu_spec spec;
@@ -91,7 +109,8 @@ static inline void bench_open(struct gpu_bench *b, const char *ptx, size_t bytes
 	if (ret)
 		print_error("%s\n", b->err.text);
 	assert_int_equal(ret, 0);
-	ret = gpu_session_load(b->session, 1, "test.ptx", ptx, strlen(ptx), &b->err);
+	ret = gpu_session_load(b->session, 1, "test.ptx", ptx, strlen(ptx), 0,
+			       &b->err);
 	if (ret)
 		print_error("%s\n", b->err.text);
 	assert_int_equal(ret, 0);
@@ -149,6 +168,27 @@ static inline uint64_t bench_stat(struct gpu_bench *b, const char *path)
 	json_object_put(top);
 	free(text);
 	return value;
+}
+
+#define BENCH_BYTES	(1u << 20)
+
+/* The usual memory. */
+static inline void bench_open_with(struct gpu_bench *b, const char *ptx)
+{
+	bench_open(b, ptx, BENCH_BYTES, NULL);
+}
+
+/* A kernel whose parameters are one of 8 bytes. */
+static inline int bench_launch_one(struct gpu_bench *b, const char *kernel, uint32_t grid,
+			uint32_t block, uint64_t param)
+{
+	return bench_launch(b, kernel, grid, block, &param, sizeof(param), NULL);
+}
+
+static inline void bench_expect(struct gpu_bench *b, int got, int want, const char *text)
+{
+	if (got != want || (want && !strstr(b->err.text, text)))
+		fail_msg("%d '%s', not %d '%s'", got, b->err.text, want, text);
 }
 
 #endif

@@ -129,7 +129,7 @@ static void bad_values(void **state)
 		assert_memory_equal(&spec, &before, sizeof(spec));
 	}
 	assert_int_equal(spec_set(&spec, "zzzzzzzzzzzz", "1", &err), -ENOENT);
-	assert_non_null(strstr(err.text, "groups: gpu, sm, latency"));
+	assert_non_null(strstr(err.text, "groups: gpu, compiler, occupancy, sm, latency"));
 	assert_int_equal(spec_set(&spec, "gpu.sms", "x", NULL), -EINVAL);
 }
 

@@ -65,6 +65,28 @@ static void test_an_sm_too_small(void **state)
 	bench_close(&b);
 }
 
+static void test_too_much_local_memory(void **state)
+{
+	struct gpu_bench b;
+
+	/* 100000 bytes for each of 3 x 512 threads of 15 SMs. */
+	bench_spec(&b);
+	bench_open(&b, PTX_HEAD
+		   ".visible .entry deep(.param .u64 a, .param .u64 b, .param .u64 c)\n{\n"
+		   ".local .align 4 .b8 frame[100000];\n.reg .b32 %r<2>;\n.reg .b64 %rd<3>;\n"
+		   "mov.u32 %r1, %tid.x;\nmul.wide.u32 %rd1, %r1, 4;\nmov.u64 %rd2, frame;\n"
+		   "add.s64 %rd2, %rd2, %rd1;\nst.local.u32 [%rd2], %r1;\nret;\n}\n",
+		   1 << 20, NULL);
+	assert_int_equal(launch_dims(&b, "deep", 1, 1, 512, 1, 0), -ENOMEM);
+	assert_non_null(strstr(b.err.text, "local memory of 100000 bytes a thread would be 2197 MiB"));
+	/* Fewer at a time are possible. */
+	b.spec.ctas = 1;
+	b.spec.sms = 1;
+	assert_int_equal(gpu_session_configure(b.session, &b.spec, &b.err), 0);
+	assert_int_equal(launch_dims(&b, "deep", 1, 1, 64, 1, 0), 0);
+	bench_close(&b);
+}
+
 static void test_modules(void **state)
 {
 	const char *ptx = PTX_HEAD PTX_GATHER;
@@ -74,9 +96,9 @@ static void test_modules(void **state)
 	bench_open(&b, ptx, 1 << 20, NULL);
 	assert_true(gpu_session_loaded(b.session, 1));
 	assert_false(gpu_session_loaded(b.session, 2));
-	assert_int_equal(gpu_session_load(b.session, 1, "x.ptx", ptx, strlen(ptx), &b.err),
+	assert_int_equal(gpu_session_load(b.session, 1, "x.ptx", ptx, strlen(ptx), 0, &b.err),
 			 -EEXIST);
-	assert_int_equal(gpu_session_load(b.session, 2, "x.ptx", "not PTX", 7, &b.err), -EINVAL);
+	assert_int_equal(gpu_session_load(b.session, 2, "x.ptx", "not PTX", 7, 0, &b.err), -EINVAL);
 	assert_non_null(strstr(b.err.text, "x.ptx"));
 	assert_false(gpu_session_loaded(b.session, 2));
 	gpu_session_unload(b.session, 1);
@@ -158,7 +180,7 @@ static void test_two_sessions_share_the_frames(void **state)
 		((uint32_t *)mine)[i] = i;
 	assert_int_equal(service_sim_map(b.service, 2, (uintptr_t)mine, 64 * 4096), 0);
 	assert_int_equal(gpu_session_create(b.gpu, 2, &b.spec, &other, &b.err), 0);
-	assert_int_equal(gpu_session_load(other, 9, "b.ptx", ptx, strlen(ptx), &b.err), 0);
+	assert_int_equal(gpu_session_load(other, 9, "b.ptx", ptx, strlen(ptx), 0, &b.err), 0);
 	for (unsigned int round = 0; round < 3; round++) {
 		uint32_t *out = (uint32_t *)(mine + 63 * 4096);
 
@@ -195,8 +217,9 @@ static void test_a_deadlock_is_reported(void **state)
 	bench_open(&b, PTX_HEAD PTX_STUCK PTX_GATHER, 1 << 20, NULL);
 	assert_int_equal(launch_dims(&b, "stuck", 1, 1, 64, 1, 0), -EDEADLK);
 	assert_non_null(strstr(b.err.text, "'stuck'"));
-	assert_non_null(strstr(b.err.text, "1 of CTA (0,0,0) wait at barrier 0 for 2"));
-	assert_non_null(strstr(b.err.text, "1 of CTA (0,0,0) wait at barrier 1 for 2"));
+	assert_non_null(strstr(b.err.text, "CTA (0,0,0): warp 0 at barrier 0 for 64 threads, "
+			       "32 arrived; missing: warp 1 (at barrier 1)"));
+	assert_non_null(strstr(b.err.text, "warp 1 at barrier 1 for 64 threads"));
 	/* One warp alone is not stuck, and the session goes on. */
 	assert_int_equal(launch_dims(&b, "stuck", 1, 1, 32, 1, 0), 0);
 	assert_int_equal(launch_dims(&b, "gather", 3, 1, 32, 1, 0), 0);
@@ -290,6 +313,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bad_launches_are_refused_by_name),
 		cmocka_unit_test(test_an_sm_too_small),
+		cmocka_unit_test(test_too_much_local_memory),
 		cmocka_unit_test(test_modules),
 		cmocka_unit_test(test_bad_specs_are_refused),
 		cmocka_unit_test(test_configure_starts_anew),

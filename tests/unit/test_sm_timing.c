@@ -50,13 +50,15 @@ static void test_waw_waits_too(void **state)
 	struct bench b;
 
 	bench_init(&b);
-	/* add 2, then a mov to the same register: not before 6; ret 7; its result 7. */
+	/* setp 2, add 3, then a mov to the same register: not before 7; who reads it 8, ret 9. */
 	assert_int_equal(cycles_of(&b, PTX_HEAD
-		".visible .entry k()\n{\n.reg .b32 %r<4>;\n"
+		".visible .entry k()\n{\n.reg .pred %p<2>;\n.reg .b32 %r<4>;\n"
 		"mov.u32 %r1, 1;\n"
+		"setp.eq.u32 %p1, %r1, 1;\n"
 		"add.s32 %r2, %r1, 3;\n"
-		"mov.u32 %r2, 5;\n"
-		"ret;\n}\n", 32), 8);
+		"@%p1 mov.u32 %r2, 5;\n"
+		"mov.u32 %r3, %r2;\n"
+		"ret;\n}\n", 32), 10);
 	bench_fini(&b);
 }
 

@@ -155,6 +155,9 @@ static void kernel_object(void **state)
 		.grid = { 4, 1, 1 },
 		.block = { 256, 1, 1 },
 		.regs = 10,
+		.spill_store_bytes = 8,
+		.spill_load_bytes = 12,
+		.local_bytes = 16,
 		.smem = 64,
 		.ctas_per_sm = 6,
 		.cycles = 1000,
@@ -165,10 +168,17 @@ static void kernel_object(void **state)
 
 	assert_json(kernel_stats_json(&k),
 		    "{\"name\":\"vecadd\",\"grid\":[4,1,1],\"block\":[256,1,1],\"regs\":10,"
+		    "\"spill_store_bytes\":8,\"spill_load_bytes\":12,\"local_bytes\":16,"
 		    "\"smem\":64,\"ctas_per_sm\":6,\"cycles\":1000,\"warp_instructions\":320,"
 		    "\"thread_instructions\":10240,\"ipc\":10.24,\"stalls\":{\"issued\":1,"
 		    "\"pipeline\":2,\"long_latency\":3,\"short_latency\":4,\"ibuffer\":5,"
 		    "\"barrier\":6,\"far_fault\":7,\"no_warp\":8}}");
+	/* Without time, what needs it is not there. */
+	k.functional = true;
+	assert_json(kernel_stats_json(&k),
+		    "{\"name\":\"vecadd\",\"grid\":[4,1,1],\"block\":[256,1,1],\"regs\":10,"
+		    "\"spill_store_bytes\":8,\"spill_load_bytes\":12,\"local_bytes\":16,"
+		    "\"smem\":64,\"warp_instructions\":320,\"thread_instructions\":10240}");
 	/* A name that fills its field has no NUL. */
 	memset(k.name, 'x', sizeof(k.name));
 	k.cycles = 0;

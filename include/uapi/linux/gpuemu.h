@@ -75,7 +75,7 @@ struct gpuemu_module_unload {
 /* What a work asks of the engine. The payload is opaque to the module. */
 enum gpuemu_work_kind {
 	GPUEMU_WORK_LOAD = 1,		/* check a PTX image: errors come back in message */
-	GPUEMU_WORK_LAUNCH = 2,		/* run a kernel */
+	GPUEMU_WORK_LAUNCH = 2,		/* run a kernel; report := what it printed */
 	GPUEMU_WORK_PREFETCH = 3,	/* bring a range to device memory */
 	GPUEMU_WORK_TOUCH = 4,		/* wall time: raise faults, no SM model */
 	GPUEMU_WORK_CONFIGURE = 5,	/* options of this client's GPU */
