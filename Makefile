@@ -47,6 +47,9 @@ include scripts/mk/client.mk
 include scripts/mk/module.mk
 include scripts/mk/install.mk
 include scripts/mk/check.mk
+include scripts/mk/bench.mk
+include scripts/mk/fuzz.mk
+include scripts/mk/differential.mk
 
 help:
 	@echo 'make                 programs, libraries, PTX and the kernel module, under $(B)/'
@@ -63,6 +66,10 @@ help:
 	@echo 'make room-ROOM       one room of the engine alone: $(ROOMS)'
 	@echo 'make test-ROOM       the unit tests of one room (also: daemon, libgpuemu, tools, workloads)'
 	@echo 'make programs|libs|ptx|tests-kernel'
+	@echo 'make bench-exec      kernels without time against the same source on the CPU'
+	@echo 'make fuzz-ptx        generated kernels against the CPU, until stopped (SECONDS=n SEED=n KERNELS=n)'
+	@echo 'make fuzz-parser     fuzz what reads PTX (SECONDS=600 SEED=n); make check does 2 minutes'
+	@echo 'make isa-table       docs/instructions.md anew: which instructions are supported'
 	@echo 'make check-style | check-unit | check-vm   parts of check'
 	@echo
 	@echo 'V=1 prints the commands. CC, CLANG, CFLAGS, LDFLAGS, KVER, B as usual.'

@@ -11,21 +11,20 @@
 #include "output.h"
 #include "report.h"
 
-static struct json_object *workload_json(const struct report_facts *f)
+struct json_object *report_workload(const struct workload *w, int failed)
 {
-	const struct workload *w = f->workload;
 	struct json_object *o = json_object_new_object();
 	struct json_object *options = json_object_new_object();
 
 	json_object_object_add(o, "name", json_object_new_string(w->ops->name));
-	json_object_object_add(o, "verified", json_object_new_boolean(!f->status));
+	json_object_object_add(o, "verified", json_object_new_boolean(!failed));
 	for (unsigned int i = 0; i < WORKLOAD_OPTIONS && w->ops->options[i].key; i++)
 		json_object_object_add(options, w->ops->options[i].key,
 				       json_object_new_uint64(w->option[i]));
 	json_object_object_add(o, "options", options);
 	json_object_object_add(o, "seed", json_object_new_uint64(w->seed));
 	json_object_object_add(o, "footprint_bytes", json_object_new_uint64(w->footprint));
-	if (f->status)
+	if (failed)
 		json_object_object_add(o, "error", json_object_new_string(w->err.text));
 	return o;
 }
@@ -39,7 +38,8 @@ static void take(struct json_object *to, struct json_object *from, const char *k
 		json_object_object_add(to, key, json_object_get(value));
 }
 
-struct json_object *report_json(const struct report_facts *f, struct err *err)
+struct json_object *report_json(const struct report_facts *f, const char *subject,
+				struct json_object *about, struct err *err)
 {
 	static const char *const rest[] = { "kernels", "totals", "memory", "paging",
 					   "trace" };
@@ -49,6 +49,7 @@ struct json_object *report_json(const struct report_facts *f, struct err *err)
 		statistics = json_tokener_parse(f->statistics);
 		if (!json_object_is_type(statistics, json_type_object)) {
 			json_object_put(statistics);
+			json_object_put(about);
 			err_set(err, -EPROTO, "the library's statistics are not a JSON object");
 			return NULL;
 		}
@@ -62,7 +63,7 @@ struct json_object *report_json(const struct report_facts *f, struct err *err)
 		json_object_object_add(report, "backend", json_object_new_string(f->backend));
 	take(report, statistics, "clock");
 	json_object_object_add(report, "host", host_json());
-	json_object_object_add(report, "workload", workload_json(f));
+	json_object_object_add(report, subject, about);
 	for (size_t i = 0; i < ARRAY_SIZE(rest); i++)
 		take(report, statistics, rest[i]);
 	totals = output_at(report, "totals");
@@ -133,22 +134,67 @@ static void print_stalls(FILE *out, struct json_object *stalls)
 		fputc('\n', out);
 }
 
+/* "16/24": bytes that the spills' stores and loads move. */
+static const char *spills(char text[48], struct json_object *k, const char *path)
+{
+	(void)path;
+	snprintf(text, 48, "%" PRIu64 "/%" PRIu64, count(k, "spill_store_bytes"),
+		 count(k, "spill_load_bytes"));
+	return text;
+}
+
+static const char *integer(char text[48], struct json_object *k, const char *path)
+{
+	snprintf(text, 48, "%" PRIu64, count(k, path));
+	return text;
+}
+
+static const char *decimal(char text[48], struct json_object *k, const char *path)
+{
+	snprintf(text, 48, "%.3f", output_number(k, path));
+	return text;
+}
+
+static const struct column {
+	const char *title, *path;
+	int width;
+	const char *(*cell)(char text[48], struct json_object *k, const char *path);
+} columns[] = {
+	{ "grid", "grid", 10, dim },
+	{ "block", "block", 8, dim },
+	{ "regs", "regs", 5, integer },
+	{ "spills", "spill_store_bytes", 7, spills },
+	{ "shared", "smem", 7, integer },
+	{ "CTAs/SM", "ctas_per_sm", 8, integer },
+	{ "cycles", "cycles", 11, integer },
+	{ "warp instr", "warp_instructions", 11, integer },
+	{ "thread instr", "thread_instructions", 13, integer },
+	{ "IPC", "ipc", 8, decimal },
+};
+
+/* A column is there when the first kernel has it: those of time go without time. */
 static void print_kernels(FILE *out, struct json_object *kernels)
 {
-	char grid[48], block[48];
+	struct json_object *first;
+	char text[48];
 
 	if (!kernels || !json_object_array_length(kernels))
 		return;
-	fprintf(out, "  %-16s %10s %8s %5s %8s %12s %12s %7s\n", "kernel", "grid",
-		"block", "regs", "CTAs/SM", "cycles", "warp instr", "IPC");
+	first = json_object_array_get_idx(kernels, 0);
+	fprintf(out, "  %-16s", "kernel");
+	for (size_t j = 0; j < ARRAY_SIZE(columns); j++)
+		if (output_has(first, columns[j].path))
+			fprintf(out, " %*s", columns[j].width, columns[j].title);
+	fputc('\n', out);
 	for (size_t i = 0; i < json_object_array_length(kernels); i++) {
 		struct json_object *k = json_object_array_get_idx(kernels, i);
 
-		fprintf(out, "  %-16s %10s %8s %5" PRIu64 " %8" PRIu64 " %12" PRIu64
-			" %12" PRIu64 " %7.3f\n", output_string(k, "name"),
-			dim(grid, k, "grid"), dim(block, k, "block"), count(k, "regs"),
-			count(k, "ctas_per_sm"), count(k, "cycles"),
-			count(k, "warp_instructions"), output_number(k, "ipc"));
+		fprintf(out, "  %-16s", output_string(k, "name"));
+		for (size_t j = 0; j < ARRAY_SIZE(columns); j++)
+			if (output_has(first, columns[j].path))
+				fprintf(out, " %*s", columns[j].width,
+					columns[j].cell(text, k, columns[j].path));
+		fputc('\n', out);
 		print_stalls(out, output_at(k, "stalls"));
 	}
 }
@@ -174,26 +220,57 @@ static void print_paging(FILE *out, struct json_object *p)
 			output_ns(d, output_number(p, "latency_ns.max")));
 }
 
-void report_text(FILE *out, struct json_object *r)
+static void print_workload(FILE *out, struct json_object *w)
 {
-	struct json_object *options = output_at(r, "workload.options");
-	char size[24];
+	struct json_object *options = output_at(w, "options");
 
-	fprintf(out, "%s", output_string(r, "workload.name"));
+	fprintf(out, "%s", output_string(w, "name"));
 	if (options) {
 		json_object_object_foreach(options, key, value)
 			fprintf(out, " %s=%s", key, json_object_get_string(value));
 	}
-	fprintf(out, ": %s\n", json_object_get_boolean(output_at(r, "workload.verified")) ?
+	fprintf(out, ": %s\n", json_object_get_boolean(output_at(w, "verified")) ?
 		"verified" : "NOT VERIFIED");
+}
+
+static void print_ptx(FILE *out, struct json_object *p)
+{
+	fprintf(out, "%s of %s: %s\n", output_string(p, "kernel"), output_string(p, "file"),
+		json_object_get_boolean(output_at(p, "done")) ? "done" : "FAILED");
+}
+
+/* Without time, how fast it went is the host's. */
+static void print_speed(FILE *out, struct json_object *totals)
+{
+	double seconds = output_number(totals, "host_seconds");
+
+	if (!totals || output_has(totals, "cycles") || seconds <= 0)
+		return;
+	fprintf(out, "  without time: %" PRIu64 " warp instructions, %" PRIu64
+		" thread instructions in %.6f s, %.1f million thread instructions a second\n",
+		count(totals, "warp_instructions"), count(totals, "thread_instructions"), seconds,
+		(double)count(totals, "thread_instructions") / seconds * 1e-6);
+}
+
+void report_text(FILE *out, struct json_object *r)
+{
+	struct json_object *about = output_at(r, "workload");
+	char size[24];
+
+	if (about) {
+		print_workload(out, about);
+	} else {
+		about = output_at(r, "ptx");
+		print_ptx(out, about);
+	}
 	fprintf(out, "  backend %s, GPU %s, managed memory %s", output_string(r, "backend"),
-		output_string(r, "config"),
-		output_bytes(size, count(r, "workload.footprint_bytes")));
+		output_string(r, "config"), output_bytes(size, count(about, "footprint_bytes")));
 	if (output_has(r, "totals.host_seconds"))
 		fprintf(out, ", took %.3f s", output_number(r, "totals.host_seconds"));
 	if (output_has(r, "paging"))
 		fprintf(out, ", fault times %s", output_string(r, "clock"));
 	fputc('\n', out);
 	print_kernels(out, output_at(r, "kernels"));
+	print_speed(out, output_at(r, "totals"));
 	print_paging(out, output_at(r, "paging"));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The report of one run of a workload, gpuemu-json(7): built as JSON, and
- * printed as text from that same JSON, so that the two cannot disagree.
+ * The report of one run of a workload or a kernel, gpuemu-json(7): built as JSON,
+ * and printed as text from that same JSON, so that the two cannot disagree.
  */
 #ifndef GPUEMU_TOOLS_REPORT_H
 #define GPUEMU_TOOLS_REPORT_H
@@ -13,16 +13,20 @@
 #include "workload.h"
 
 struct report_facts {
-	const struct workload *workload;
 	const struct target *target;
 	const char *backend;
 	const char *statistics;		/* the library's JSON, or NULL: it did not get that far */
 	double host_seconds;		/* launch to the end of the last kernel */
-	int status;			/* 0: verified */
 };
 
-/* The caller owns it; NULL with err: the library's statistics are not JSON. */
-struct json_object *report_json(const struct report_facts *f, struct err *err);
+/*
+ * The report, with what was run (taken) as its member `subject`, "workload" or
+ * "ptx". The caller owns it; NULL with err: the library's statistics are not JSON.
+ */
+struct json_object *report_json(const struct report_facts *f, const char *subject,
+				struct json_object *about, struct err *err);
+/* failed: 0, it is verified. */
+struct json_object *report_workload(const struct workload *w, int failed);
 
 void report_text(FILE *out, struct json_object *report);
 

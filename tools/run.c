@@ -14,13 +14,12 @@
 #include "report.h"
 #include "run.h"
 #include "target.h"
+#include "trace.h"
 #include "workload.h"
 
 #define RUNS_MAX	64
 
 enum { OPT_JSON = CLI_OWN, OPT_TRACE };
-
-#define TRACE_SPANS	"16384"		/* the most that gpu.trace takes */
 
 struct request {
 	struct target target;
@@ -97,8 +96,8 @@ static int parse(struct request *r, const struct verb *verb, int argc, char **ar
 	}
 	if (target_check(&r->target, &err))
 		return cli_misused(verb, "%s", err.text);
-	if (r->trace && target_set(&r->target, "gpu.trace", TRACE_SPANS, &err))
-		return cli_misused(verb, "--trace: %s", err.text);
+	if (r->trace && trace_ask(&r->target, &err))
+		return cli_misused(verb, "%s", err.text);
 	c = parse_operands(r, argc - optind, argv + optind, verb);
 	if (!c && r->trace && r->count > 1)
 		return cli_misused(verb, "--trace takes one workload, here are %u", r->count);
@@ -110,36 +109,33 @@ struct json_object *run_workload(struct workload *w, const struct workload_row *
 				 struct gpuemu_ctx *ctx, int *status)
 {
 	struct report_facts facts = {
-		.workload = w,
 		.target = target,
 		.backend = gpuemu_backend(ctx),
 	};
 	struct json_object *report;
 	char *statistics = NULL;
 	uint64_t begin;
-	int ret;
+	int ret, failed;
 
-	ret = workload_begin(w, row, ctx);
-	if (ret) {
-		facts.status = ret;
-	} else {
+	failed = workload_begin(w, row, ctx);
+	if (!failed) {
 		begin = now_ns();
-		facts.status = w->ops->run(w);
+		failed = w->ops->run(w);
 		facts.host_seconds = (double)(now_ns() - begin) * 1e-9;
 		/* Before verify, whose page faults are the CPU's. */
 		ret = gpuemu_statistics(ctx, &statistics);
-		if (ret && !facts.status)
-			facts.status = workload_failed(w, ret, "statistics");
-		if (!facts.status)
-			facts.status = w->ops->verify(w);
+		if (ret && !failed)
+			failed = workload_failed(w, ret, "statistics");
+		if (!failed)
+			failed = w->ops->verify(w);
 	}
 	facts.statistics = statistics;
-	report = report_json(&facts, &w->err);
-	if (!report && !facts.status)
-		facts.status = -EPROTO;
+	report = report_json(&facts, "workload", report_workload(w, failed), &w->err);
+	if (!report && !failed)
+		failed = -EPROTO;
 	gpuemu_free(statistics);
 	workload_end(w);
-	*status = facts.status;
+	*status = failed;
 	return report;
 }
 
@@ -177,25 +173,6 @@ static int run_all(struct request *r, const struct verb *verb,
 	return result;
 }
 
-/* The timeline goes to its own file; the report is the same with and without. */
-static int write_trace(const struct request *r, struct json_object *report, struct err *err)
-{
-	struct json_object *trace = json_object_get(output_at(report, "trace"));
-	uint64_t dropped;
-	int ret;
-
-	if (!trace)
-		return err_set(err, -EPROTO, "--trace: the library's statistics have no timeline");
-	json_object_object_del(report, "trace");
-	dropped = json_object_get_uint64(output_at(trace, "dropped"));
-	if (dropped)
-		fprintf(stderr, "gpuemu run: --trace: the last %llu of the kernels and batches are left out\n",
-			(unsigned long long)dropped);
-	ret = output_json(trace, r->trace, err);
-	json_object_put(trace);
-	return ret;
-}
-
 static int run(const struct verb *verb, int argc, char **argv)
 {
 	struct request *r = malloc(sizeof(*r));
@@ -213,7 +190,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 	reports = json_object_new_array();
 	result = run_all(r, verb, reports);
 	if (r->trace && json_object_array_length(reports) &&
-	    write_trace(r, json_object_array_get_idx(reports, 0), &err))
+	    trace_write(json_object_array_get_idx(reports, 0), r->trace, &err))
 		result = cli_failed(verb, "%s", err.text);
 	/* One workload is one object, several are an array, in order. */
 	if (r->json && json_object_array_length(reports) &&
@@ -242,6 +219,7 @@ static void more(FILE *out)
 }
 
 static const struct cli_option options[] = {
+	TARGET_LAUNCH_OPTIONS,
 	{ "trace", "FILE", "write when kernels and fault batches ran, for ui.perfetto.dev", OPT_TRACE },
 	{ "json", "FILE", "write the report as JSON; - is stdout, without the text", OPT_JSON },
 	{ NULL }

@@ -1,31 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The shared options of run and bench, one table. What a policy is called
+ * The shared options of run, ptx and bench, one table. What a policy is called
  * comes from the engine's own tables, so a new policy needs nothing here.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/datadir.h"
 #include "gpu/gpu.h"
 #include "target.h"
 
-enum {
-	OPT_BACKEND = CLI_SHARED, OPT_CONFIG, OPT_SET, OPT_VRAM, OPT_PREFETCH,
-	OPT_EVICT, OPT_PAGING, OPT_SCHED, OPT_SEED, OPT_DEVICE,
-};
-
 const struct cli_option target_options[] = {
-	{ "backend", "B", "who moves the pages (gpuemu list backends)", OPT_BACKEND },
-	{ "config", "GPU", "a GPU of gpuemu list configs, or a file", OPT_CONFIG },
-	{ "set", "KEY=VALUE", "one key of gpuemu list keys; may be repeated", OPT_SET },
-	{ "vram", "SIZE", "device memory, as 16M (paging.vram)", OPT_VRAM },
-	{ "prefetch", "P", "prefetch policy (gpuemu list prefetchers)", OPT_PREFETCH },
-	{ "evict", "P", "eviction policy (gpuemu list evictors)", OPT_EVICT },
-	{ "paging", "on|off", "off: all pages are in device memory from the start", OPT_PAGING },
-	{ "sched", "S", "warp scheduler (gpuemu list schedulers)", OPT_SCHED },
-	{ "seed", "N", "seed of the inputs and of random policies, 1 if not given", OPT_SEED },
-	{ "device", "FILE", "the module's device node, /dev/gpuemu if not given", OPT_DEVICE },
+	{ "backend", "B", "who moves the pages (gpuemu list backends)", TARGET_BACKEND },
+	{ "config", "GPU", "a GPU of gpuemu list configs, or a file", TARGET_CONFIG },
+	{ "set", "KEY=VALUE", "one key of gpuemu list keys; may be repeated", TARGET_SET },
+	{ "vram", "SIZE", "device memory, as 16M (paging.vram)", TARGET_VRAM },
+	{ "prefetch", "P", "prefetch policy (gpuemu list prefetchers)", TARGET_PREFETCH },
+	{ "evict", "P", "eviction policy (gpuemu list evictors)", TARGET_EVICT },
+	{ "paging", "on|off", "off: all pages are in device memory from the start", TARGET_PAGING },
+	{ "sched", "S", "warp scheduler (gpuemu list schedulers)", TARGET_SCHED },
+	{ "seed", "N", "seed of the inputs and of random policies, 1 if not given", TARGET_SEED },
+	{ "device", "FILE", "the module's device node, /dev/gpuemu if not given", TARGET_DEVICE },
 	{ NULL }
 };
 
@@ -34,12 +30,15 @@ static const struct {
 	int id;
 	const char *key, *option;
 } short_for[] = {
-	{ OPT_VRAM, "paging.vram", "--vram" },
-	{ OPT_PREFETCH, "paging.prefetch", "--prefetch" },
-	{ OPT_EVICT, "paging.evict", "--evict" },
-	{ OPT_PAGING, "paging.enabled", "--paging" },
-	{ OPT_SCHED, "sm.scheduler", "--sched" },
-	{ OPT_SEED, "gpu.seed", "--seed" },
+	{ TARGET_VRAM, "paging.vram", "--vram" },
+	{ TARGET_PREFETCH, "paging.prefetch", "--prefetch" },
+	{ TARGET_EVICT, "paging.evict", "--evict" },
+	{ TARGET_PAGING, "paging.enabled", "--paging" },
+	{ TARGET_SCHED, "sm.scheduler", "--sched" },
+	{ TARGET_SEED, "gpu.seed", "--seed" },
+	{ TARGET_FUNCTIONAL, "gpu.functional", "--functional" },
+	{ TARGET_REGS, "occupancy.regs", "--regs" },
+	{ TARGET_MAXREGS, "compiler.maxregs", "--maxregs" },
 };
 
 void target_init(struct target *t)
@@ -100,16 +99,16 @@ int target_option(struct target *t, int id, const char *arg,
 		  struct err *err)
 {
 	switch (id) {
-	case OPT_BACKEND:
+	case TARGET_BACKEND:
 		t->backend = arg;
 		return check_backend(arg, err);
-	case OPT_CONFIG:
+	case TARGET_CONFIG:
 		t->config = arg;
 		return 0;
-	case OPT_DEVICE:
+	case TARGET_DEVICE:
 		t->device = arg;
 		return 0;
-	case OPT_SET:
+	case TARGET_SET:
 		return set_pair(t, arg, err);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(short_for); i++) {
@@ -118,7 +117,8 @@ int target_option(struct target *t, int id, const char *arg,
 
 		if (short_for[i].id != id)
 			continue;
-		ret = target_set(t, short_for[i].key, arg, &why);
+		/* An option without a value is a switch. */
+		ret = target_set(t, short_for[i].key, arg ? arg : "on", &why);
 		return ret ? err_set(err, ret, "%s: %s", short_for[i].option, why.text) : 0;
 	}
 	return err_set(err, -EINVAL, "option %d is not a setting", id);
@@ -127,6 +127,25 @@ int target_option(struct target *t, int id, const char *arg,
 int target_check(const struct target *t, struct err *err)
 {
 	return gpu_spec_check(&t->spec, err);
+}
+
+int target_spec(const struct target *t, struct gpu_spec *spec, struct err *err)
+{
+	const char *const dirs[] = { getenv("GPUEMU_DATADIR"), GPUEMU_DATADIR };
+	char *path;
+	int ret;
+
+	spec_defaults(spec);
+	if (t->config) {
+		ret = datadir_find_config(dirs, ARRAY_SIZE(dirs), t->config, &path, err);
+		if (ret)
+			return ret;
+		ret = spec_load_file(spec, path, err);
+		free(path);
+		if (ret)
+			return -EINVAL;
+	}
+	return spec_from_text(spec, t->lines, err);
 }
 
 int target_open(const struct target *t, struct gpuemu_ctx **ctx,

@@ -22,6 +22,21 @@ struct target {
 /* Rows for struct verb's `shared`. */
 extern const struct cli_option target_options[];
 
+/* Ids of target_options and of TARGET_LAUNCH_OPTIONS. */
+enum {
+	TARGET_BACKEND = CLI_SHARED, TARGET_CONFIG, TARGET_SET, TARGET_VRAM, TARGET_PREFETCH,
+	TARGET_EVICT, TARGET_PAGING, TARGET_SCHED, TARGET_SEED, TARGET_DEVICE,
+	TARGET_FUNCTIONAL, TARGET_REGS, TARGET_MAXREGS,
+};
+
+/* Rows for the `options` of a verb that launches kernels. */
+#define TARGET_LAUNCH_OPTIONS									\
+	{ "functional", NULL, "no timing: run as fast as it can (gpu.functional)",		\
+	  TARGET_FUNCTIONAL },									\
+	{ "regs", "N", "registers a thread for occupancy (occupancy.regs)", TARGET_REGS },	\
+	{ "maxregs", "N", "at most N registers a thread, else spill (compiler.maxregs)",	\
+	  TARGET_MAXREGS }
+
 void target_init(struct target *t);
 /* An option of target_options. -errno with err: the value is bad. */
 int target_option(struct target *t, int id, const char *arg,
@@ -31,6 +46,8 @@ int target_set(struct target *t, const char *key, const char *value,
 	       struct err *err);
 /* Checks what only shows when all options are known. */
 int target_check(const struct target *t, struct err *err);
+/* The GPU with its configuration file read. -EINVAL: unknown, or a bad file. */
+int target_spec(const struct target *t, struct gpu_spec *spec, struct err *err);
 /* Opens the GPU; err has the library's sentence. */
 int target_open(const struct target *t, struct gpuemu_ctx **ctx,
 		struct err *err);

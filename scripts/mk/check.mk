@@ -33,9 +33,24 @@ UNIT_$(2) += $(1)
 endef
 $(foreach t,$(UNIT),$(eval $(call unit_rule,$(t),$(call unit_room,$(t)))))
 
+# The lanes are what the compiler makes of loops, so their tests are built again
+# with the release's flags, without the sanitisers: an optimiser's doing shows here.
+RELEASE_TESTS := $(addprefix test_exec_,tables float integer extended half convert crossing)
+RELEASE_UNIT := $(RELEASE_TESTS:%=$(B)/tests/unit/%-release)
+DEPS += $(RELEASE_UNIT:=.d)
+$(RELEASE_UNIT): $(B)/tests/unit/%-release: tests/unit/%.c \
+		$(patsubst %,$(B)/lib/rooms/%.a,$(call live_closure,exec)) | $(B)/deps-check.stamp
+	@mkdir -p $(@D)
+	$(call say,TEST,$@) $(CC) $(STD) $(WARN) -Idaemon -Iinclude $(CFLAGS) $(DEPGEN) -MF $@.d -o $@ $< \
+		-Wl,--start-group $(filter %.a,$^) -Wl,--end-group -Wl,--as-needed -lcmocka $(ENGINE_LDLIBS)
+UNIT_exec += $(RELEASE_UNIT)
+.PHONY: release-unit-names
+release-unit-names:
+	@echo $(notdir $(RELEASE_UNIT))
+
 # make test-ROOM builds and runs that room's tests, however broken others are.
 .PHONY: unit
-unit: $(UNIT)
+unit: $(UNIT) $(RELEASE_UNIT)
 TESTABLE := $(ROOMS) daemon libgpuemu tools workloads
 .PHONY: $(TESTABLE:%=test-%)
 $(foreach r,$(TESTABLE),$(eval test-$(r): $$(UNIT_$(r)) $$(PTX)))

@@ -46,13 +46,18 @@ LIBS := $(if $(LIB_SRC),$(if $(wildcard $(LIB_MAP)),$(B)/lib/$(LIB_SONAME) $(B)/
 
 # --- workloads: one C file is the kernel and its host side ------------------
 WORKLOADS := $(shell sed -n 's/^X(\([a-z0-9_]*\)).*/\1/p' workloads/workloads.def 2>/dev/null)
-PTX := $(WORKLOADS:%=$(B)/ptx/%.ptx)
+EXAMPLE_PTX := $(patsubst examples/%.cu,$(B)/ptx/%.ptx,$(wildcard examples/*.cu))
+PTX := $(WORKLOADS:%=$(B)/ptx/%.ptx) $(EXAMPLE_PTX)
 DEVICE_FLAGS := -x cuda --cuda-device-only -nocudainc -nocudalib \
 	--cuda-path=/nonexistent --cuda-gpu-arch=sm_35 -O2 -S -DGPUEMU_DEVICE \
 	-Iworkloads -Wall -Werror -Wno-unknown-cuda-version
 DEPS += $(PTX:.ptx=.d)
 
 $(B)/ptx/%.ptx: workloads/%.c | $(B)/deps-build.stamp
+	@mkdir -p $(@D)
+	$(call say,PTX,$<) $(CLANG) $(DEVICE_FLAGS) -MD -MP -MF $(@:.ptx=.d) -MT $@ -o $@ $<
+
+$(B)/ptx/%.ptx: examples/%.cu | $(B)/deps-build.stamp
 	@mkdir -p $(@D)
 	$(call say,PTX,$<) $(CLANG) $(DEVICE_FLAGS) -MD -MP -MF $(@:.ptx=.d) -MT $@ -o $@ $<
 

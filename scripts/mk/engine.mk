@@ -25,6 +25,8 @@ ASAN   := -fsanitize=address,undefined -fno-sanitize-recover=all \
 # for where the lanes are.
 $(B)/obj/daemon/service/% $(B)/asan/obj/daemon/service/%: CPPFLAGS += -Iinclude/uapi
 $(B)/obj/daemon/exec/%: CFLAGS += -O3
+# The lanes round where PTX does: no contraction; a square root sets no errno.
+$(B)/obj/daemon/exec/% $(B)/asan/obj/daemon/exec/%: CPPFLAGS += -ffp-contract=off -fno-math-errno
 # Where installed files are looked for: the tree they were built in, then the
 # installed place. Only the programs and the library know it.
 DATADIR_DEF = -DGPUEMU_DATADIR='"$(CURDIR):$(datadir)/gpuemu"'

@@ -14,33 +14,7 @@ make -j"$(nproc)" programs >$work/build.log 2>&1 ||
 gpuemu=build/bin/gpuemu
 unset GPUEMU_BACKEND GPUEMU_DATADIR GPUEMU_VIRT
 
-# refused STATUS TEXT ARGUMENT...: one line on stderr with TEXT in it.
-refused() {
-	want=$1 text=$2
-	shift 2
-	status=0
-	timeout 60 "$gpuemu" "$@" >$work/out 2>$work/err </dev/null || status=$?
-	if [ $status -eq "$want" ] && [ "$(wc -l <$work/err)" -eq 1 ] && grep -qF -e "$text" $work/err; then
-		tap_ok "refused: gpuemu $*"
-	else
-		tap_not_ok "refused: gpuemu $*" "status $status, not $want; stderr, without '$text' or not one line:
-$(head -n 5 $work/err)"
-	fi
-}
-
-# does TEXT ARGUMENT...: exit status 0, nothing on stderr, TEXT on stdout.
-does() {
-	text=$1
-	shift
-	status=0
-	timeout 120 "$gpuemu" "$@" >$work/out 2>$work/err </dev/null || status=$?
-	if [ $status -eq 0 ] && [ ! -s $work/err ] && grep -qF -e "$text" $work/out; then
-		tap_ok "does: gpuemu $*"
-	else
-		tap_not_ok "does: gpuemu $*" "status $status, no '$text' in:
-$(head -n 10 $work/out $work/err)"
-	fi
-}
+. tests/lib/cli.sh
 
 # --- misuse ------------------------------------------------------------------
 refused 2 "unknown verb 'frobnicate'" frobnicate
@@ -64,6 +38,8 @@ refused 2 'n: 0 is outside' run vecadd n=0
 refused 2 "'lots' is not a number" run vecadd n=lots
 refused 2 'it has: n, block' run vecadd width=3
 refused 2 'stand behind its name' run n=5 vecadd
+refused 2 'occupancy.regs' run vecadd --regs 256
+refused 2 'compiler.maxregs' run vecadd --maxregs few
 refused 2 'no-such-gpu' run vecadd --backend sim --config no-such-gpu
 refused 2 'no-such-gpu.conf' run vecadd --backend sim --config $work/no-such-gpu.conf
 refused 2 'one of: fault, migrate' bench
@@ -114,8 +90,10 @@ does 'usage: gpuemu VERB' --help
 does 'usage: gpuemu run' run --help
 does 'usage: gpuemu list' list --help
 does 'usage: gpuemu bench' bench --help
+does 'usage: gpuemu ptx' ptx --help
 does 'verified' run vecadd n=1000 --backend sim
 does '"verified": true' run vecadd n=1000 --backend sim --json -
+does 'without time' run vecadd n=1000 --backend sim --functional
 does 'verified' run vecadd n=1K reduce n=1K gather n=100 pages=10 stride pages=10 --backend sim --seed 9
 does 'userfaultfd resolve' bench fault --count 100 --backend sim
 does '"far_fault_ns"' bench fault --count 100 --backend sim --json

@@ -7,7 +7,9 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -48,6 +50,48 @@ static void options_become_lines(void **state)
 	assert_int_equal(t.spec.vram_bytes, 16 << 20);
 	assert_int_equal(t.spec.paging, 0);
 	assert_int_equal(t.spec.sms, 4);
+}
+
+static void launch_options_become_lines(void **state)
+{
+	struct target t;
+	struct err err;
+
+	target_init(&t);
+	assert_int_equal(target_option(&t, TARGET_FUNCTIONAL, NULL, &err), 0);
+	assert_int_equal(target_option(&t, TARGET_REGS, "40", &err), 0);
+	assert_int_equal(target_option(&t, TARGET_MAXREGS, "24", &err), 0);
+	assert_string_equal(t.lines, "gpu.functional=on\noccupancy.regs=40\ncompiler.maxregs=24\n");
+	assert_int_equal(target_option(&t, TARGET_REGS, "256", &err), -ERANGE);
+	assert_non_null(strstr(err.text, "--regs"));
+	assert_int_equal(target_option(&t, TARGET_MAXREGS, "few", &err), -EINVAL);
+	assert_non_null(strstr(err.text, "--maxregs"));
+}
+
+/* The file's values under the command line's, as the library will have them. */
+static void the_spec_is_the_file_and_the_lines(void **state)
+{
+	struct gpu_spec spec;
+	struct target t;
+	struct err err;
+	char path[] = "/tmp/gpuemu-target-XXXXXX.conf";
+	int fd = mkstemps(path, 5);
+	static const char text[] = "compiler: { maxregs = 32; stack = 2048; };\n";
+
+	assert_true(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+	close(fd);
+	target_init(&t);
+	assert_int_equal(target_spec(&t, &spec, &err), 0);
+	assert_int_equal(spec.maxregs, 0);
+	assert_int_equal(give(&t, "config", path, &err), 0);
+	assert_int_equal(give(&t, "set", "compiler.stack=4096", &err), 0);
+	if (target_spec(&t, &spec, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(spec.maxregs, 32);
+	assert_int_equal(spec.stack_bytes, 4096);
+	unlink(path);
+	assert_int_equal(target_spec(&t, &spec, &err), -EINVAL);
+	assert_non_null(strstr(err.text, path));
 }
 
 static void seed_is_the_models_and_the_workloads(void **state)
@@ -136,6 +180,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(options_become_lines),
+		cmocka_unit_test(launch_options_become_lines),
+		cmocka_unit_test(the_spec_is_the_file_and_the_lines),
 		cmocka_unit_test(seed_is_the_models_and_the_workloads),
 		cmocka_unit_test(bad_values_are_named),
 		cmocka_unit_test(unknown_policies_list_the_known),

@@ -22,6 +22,7 @@ refused() {
 refused 1 'daemon\|engine\|gpuemud' gpuemu run vecadd --backend kmod
 tap_check 'without a daemon sim is taken' sh -c 'gpuemu run vecadd --json /tmp/j && grep -q "\"backend\": *\"sim\"" /tmp/j'
 refused 1 'CAP_SYS_ADMIN\|root\|permi\|privilege' /usr/bin/setpriv --reuid 65534 --clear-groups "$(command -v gpuemud)"
+refused 2 'gpu.functional.*backend sim' gpuemud --set gpu.functional=on
 gpuemud 2>/tmp/gpuemud.log &
 daemon=$!
 n=0
@@ -36,6 +37,7 @@ refused 2 'nosuch' gpuemu run vecadd --nosuch
 refused 2 'nosuch' gpuemu run vecadd --backend nosuch
 refused 2 'nosuch' gpuemu run vecadd --evict nosuch
 refused 2 'vram' gpuemu run vecadd --backend kmod --vram 0
+refused 1 'gpu.functional.*backend sim' gpuemu run vecadd --backend kmod --set gpu.functional=on
 refused 2 'nosuch' gpuemud --nosuch
 chmod 0600 /dev/gpuemu
 refused 1 'permission' /usr/bin/setpriv --reuid 65534 --clear-groups "$(command -v gpuemu)" run vecadd --backend kmod
