@@ -27,6 +27,12 @@ void spec_defaults(struct gpu_spec *spec);
 int spec_set(struct gpu_spec *spec, const char *key, const char *value,
 	     struct err *err);
 
+/*
+ * Values that do not go together, every one in its range. -EINVAL, err names the key, its
+ * value and what it collides with. gpu_spec_check() calls it.
+ */
+int spec_check(const struct gpu_spec *spec, struct err *err);
+
 /* "key=value" per line, all keys in spec.def's order; caller frees. NULL: no memory. */
 char *spec_to_text(const struct gpu_spec *spec);
 

@@ -92,8 +92,8 @@ static void bad_values(void **state)
 		{ "gpu.sms", "1.5", -EINVAL, "gpu.sms: '1.5' is not a whole number" },
 		{ "gpu.sms", "4K", -EINVAL, "gpu.sms: '4K' is not a whole number" },
 		{ "gpu.sms", "on", -EINVAL, "gpu.sms: 'on' is not a whole number" },
-		{ "gpu.sms", "0", -ERANGE, "gpu.sms: '0' is out of range, 1 to 256 SMs" },
-		{ "gpu.sms", "257", -ERANGE, "gpu.sms: '257' is out of range, 1 to 256 SMs" },
+		{ "gpu.sms", "0", -ERANGE, "gpu.sms: '0' is out of range, 1 to 64 SMs" },
+		{ "gpu.sms", "65", -ERANGE, "gpu.sms: '65' is out of range, 1 to 64 SMs" },
 		{ "paging.vram", "0", -ERANGE,
 		  "paging.vram: '0' is out of range, at least 4096 bytes" },
 		{ "paging.vram", "4KB", -EINVAL,
@@ -116,7 +116,7 @@ static void bad_values(void **state)
 		{ "clock_mhz", "1", -ENOENT,
 		  "unknown option 'clock_mhz'; did you mean 'gpu.clock_mhz'?" },
 		{ "sm.latency", "1", -ENOENT,
-		  "unknown option 'sm.latency'; did you mean 'tlb.latency'?" },
+		  "unknown option 'sm.latency'; did you mean 'l1d.latency'?" },
 	};
 	struct gpu_spec before;
 
@@ -129,7 +129,7 @@ static void bad_values(void **state)
 		assert_memory_equal(&spec, &before, sizeof(spec));
 	}
 	assert_int_equal(spec_set(&spec, "zzzzzzzzzzzz", "1", &err), -ENOENT);
-	assert_non_null(strstr(err.text, "groups: gpu, compiler, occupancy, sm, latency"));
+	assert_non_null(strstr(err.text, "groups: gpu, compiler, occupancy, sm, pipe, collector"));
 	assert_int_equal(spec_set(&spec, "gpu.sms", "x", NULL), -EINVAL);
 }
 
@@ -260,7 +260,7 @@ static void file_errors(void **state)
 		const char *message;
 	} cases[] = {
 		{ "gpu = {\n sms = 0;\n};", -ERANGE,
-		  "a.conf:2: gpu.sms: '0' is out of range, 1 to 256 SMs" },
+		  "a.conf:2: gpu.sms: '0' is out of range, 1 to 64 SMs" },
 		{ "gpu = {\n sms = 2;\n clock_mhz = 0;\n};", -ERANGE,
 		  "a.conf:3: gpu.clock_mhz: '0' is out of range, 1 to 10000 MHz" },
 		{ "gpu = {\n\n smz = 1;\n};", -ENOENT,
@@ -333,14 +333,99 @@ static void shipped_gtx480(void **state)
 	free(should);
 }
 
-static void shipped_hpca16(void **state)
+/* What a shipped file changes of the defaults, as key=value lines; nothing else may differ. */
+static void shipped_files(void **state)
 {
-	struct gpu_spec wanted;
+	static const struct {
+		const char *name, *differs;
+	} files[] = {
+		{ "gtx480-hpca16.conf", "gpu.clock_mhz=1400\nl2.slices=24\nl2.mshrs=128\n"
+		  "dram.channels=12\ndram.clock_mhz=1000\n" },
+		{ "gtx480-vt.conf", "sm.scheduler=lrr\n" },
+		{ "gtx480-ws.conf", "gpu.sms=16\ngpu.mixed_sms=1\n" },
+		{ "ws-large.conf", "gpu.sms=16\ngpu.mixed_sms=1\nsm.warps=64\nsm.ctas=32\n"
+		  "sm.registers=65536\nsm.shared=96K\n" },
+		{ "gtx480-zorua.conf", "gpu.clock_mhz=1400\nl1d.sets=64\nl2.sets=32\nl2.ways=16\n" },
+		{ "kepler.conf", "gpu.clock_mhz=1400\nl1d.sets=64\nl2.sets=32\nl2.ways=16\n"
+		  "sm.warps=64\nsm.ctas=16\nsm.registers=65536\n" },
+		{ "maxwell.conf", "gpu.clock_mhz=1400\nl1d.sets=64\nl2.sets=32\nl2.ways=16\n"
+		  "sm.warps=64\nsm.ctas=32\nsm.registers=65536\nsm.shared=64K\n" },
+	};
 
-	shipped("gtx480-hpca16.conf");
-	spec_defaults(&wanted);
-	wanted.clock_mhz = 1400;
-	assert_memory_equal(&spec, &wanted, sizeof(spec));
+	for (unsigned int i = 0; i < ARRAY_SIZE(files); i++) {
+		struct gpu_spec wanted;
+		char *is, *should;
+
+		shipped(files[i].name);
+		assert_int_equal(spec_check(&spec, &err), 0);
+		spec_defaults(&wanted);
+		assert_int_equal(spec_from_text(&wanted, files[i].differs, &err), 0);
+		is = spec_to_text(&spec);
+		should = spec_to_text(&wanted);
+		assert_string_equal(is, should);
+		free(is);
+		free(should);
+	}
+}
+
+/* Every combination that is refused, alone: the message begins with the key. */
+static void combinations(void **state)
+{
+	static const struct {
+		const char *lines, *key;
+	} cases[] = {
+		{ "l1d.sets=33", "l1d.sets: 33 is not a power of two" },
+		{ "l1c.line=96", "l1c.line: 96 is not a power of two" },
+		{ "dram.banks=12", "dram.banks: 12 is not a power of two" },
+		{ "dram.interleave=300", "dram.interleave: 300 is not a power of two" },
+		{ "mem.shared_banks=24", "mem.shared_banks: 24 is not a power of two" },
+		{ "latency.sfu=7", "initiation.sfu: 8 cycles, longer than latency.sfu, 7" },
+		{ "initiation.int_add=5", "initiation.int_add: 5 cycles" },
+		{ "sm.schedulers=5", "sm.warps: 48 is not a multiple of the 5 schedulers" },
+		{ "sm.units_dp=1", "pipe.id_oc_dp: 0, but there are 1 double precision units" },
+		{ "sm.units_dp=1\npipe.id_oc_dp=1\npipe.oc_ex_dp=1\ncollector.dp=2\n"
+		  "collector.dp_in=1", "collector.dp_out: 0" },
+		{ "l1d.line=64", "l1d.line: 64 bytes; only lines of 128" },
+		{ "l2.line=32", "l2.line: 32 bytes; only lines of 128" },
+		{ "l1d.sets=128", "l1d.index: fermi is for 32 or 64 sets, l1d.sets is 128" },
+		{ "l2.index=ipoly", "l2.index: no 'ipoly'; there are: linear, fermi" },
+		{ "icnt.buffer=3", "icnt.buffer: 3 flits, a line is 4" },
+		{ "icnt.injection=3", "icnt.injection: 3 flits, a line is 4" },
+		{ "icnt.flit=8", "icnt.injection: 9 flits, a line is 17" },
+		{ "l2.slices=9", "l2.slices: 9 is not 1, 2, 4, .. times the 6 channels" },
+		{ "l2.slices=18", "l2.slices: 18 is not 1, 2, 4, .. times the 6 channels" },
+		{ "dram.channels=8", "l2.slices: 12 is not 1, 2, 4, .. times the 8 channels" },
+		{ "dram.interleave=64", "dram.interleave: 64 bytes, less than a line of L2" },
+		{ "dram.burst=2", "dram.burst: a column command moves 16 bytes" },
+		{ "dram.data_ratio=16", "dram.burst: 8 transfers, less than" },
+		{ "dram.groups=32", "dram.groups: 32 of 16 banks" },
+		{ "dram.ccdl=1", "dram.ccdl: 1, less than dram.ccd, 2" },
+		{ "dram.rcd=4", "dram.rcd: 4, not above dram.wl, 4" },
+		{ "dram.wl=15\ndram.rcd=20", "dram.wl: 15, longer than a read takes" },
+		{ "dram.rc=20", "dram.rc: 20, less than dram.ras, 28" },
+		{ "dram.map=RRRXXX", "dram.map: 'RRRXXX' is not made of R" },
+		{ "dram.map=BBBBCCSSSSSS", "dram.map: 'BBBBCCSSSSSS' is not made of R" },
+		{ "dram.map=RRRBBBCCSSSSSS", "dram.map: 'RRRBBBCCSSSSSS' has 3 B, dram.banks needs 4" },
+		{ "dram.bus=4", "dram.map: 'RRRRRRRRRRRRBBBCCCCBCCSSSSSS' has 6 S" },
+		{ "dram.map=RRRBBBBSCCSSSSS", "dram.map: 'RRRBBBBSCCSSSSS' does not end in its S" },
+	};
+
+	fresh();
+	assert_int_equal(spec_check(&spec, &err), 0);
+	assert_string_equal(err.text, "");
+	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
+		fresh();
+		assert_int_equal(spec_from_text(&spec, cases[i].lines, &err), 0);
+		assert_int_equal(spec_check(&spec, &err), -EINVAL);
+		if (strncmp(err.text, cases[i].key, strlen(cases[i].key)))
+			fail_msg("%s: '%s', not '%s'", cases[i].lines, err.text, cases[i].key);
+	}
+	/* Double precision units that have all they need. */
+	fresh();
+	assert_int_equal(spec_from_text(&spec, "sm.units_dp=1\npipe.id_oc_dp=1\npipe.oc_ex_dp=1\n"
+					"collector.dp=2\ncollector.dp_in=1\ncollector.dp_out=1",
+					&err), 0);
+	assert_int_equal(spec_check(&spec, &err), 0);
 }
 
 int main(void)
@@ -356,7 +441,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(file_include, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(file_errors, make_folder, remove_folder),
 		cmocka_unit_test(shipped_gtx480),
-		cmocka_unit_test(shipped_hpca16),
+		cmocka_unit_test(shipped_files),
+		cmocka_unit_test(combinations),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

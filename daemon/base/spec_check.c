@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Combinations of options that no model can be built from, each refused with the
+ * key that is wrong. One value's range is spec_set()'s to check, names of
+ * policies are their tables' owners'.
+ */
+#include "base/spec.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#define SECTOR	32u	/* bytes, of L2 and DRAM requests */
+#define LINE	128u	/* bytes, of L1I, L1D and L2 */
+
+struct number {
+	const char *key;
+	size_t offset;
+};
+#define NUMBER(key, field)	{ key, offsetof(struct gpu_spec, field) }
+
+static uint64_t value_of(const struct gpu_spec *spec, const struct number *n)
+{
+	return *(const uint64_t *)((const char *)spec + n->offset);
+}
+
+static bool power_of_two(uint64_t v)
+{
+	return v && !(v & (v - 1));
+}
+
+static int check_powers(const struct gpu_spec *spec, struct err *err)
+{
+	static const struct number powers[] = {
+		NUMBER("l1i.sets", l1i_sets), NUMBER("l1i.line", l1i_line),
+		NUMBER("l1c.sets", l1c_sets), NUMBER("l1c.line", l1c_line),
+		NUMBER("l1d.sets", l1d_sets), NUMBER("l1d.line", l1d_line),
+		NUMBER("l2.sets", l2_sets), NUMBER("l2.line", l2_line),
+		NUMBER("l2.port", l2_port), NUMBER("collector.banks", register_banks),
+		NUMBER("mem.shared_banks", shared_banks), NUMBER("dram.banks", dram_banks),
+		NUMBER("dram.groups", dram_groups), NUMBER("dram.bus", dram_bus),
+		NUMBER("dram.burst", dram_burst), NUMBER("dram.data_ratio", dram_ratio),
+		NUMBER("dram.interleave", dram_interleave),
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(powers); i++)
+		if (!power_of_two(value_of(spec, &powers[i])))
+			return err_set(err, -EINVAL, "%s: %" PRIu64 " is not a power of two",
+				       powers[i].key, value_of(spec, &powers[i]));
+	return 0;
+}
+
+/* A pipeline whose next warp would have to wait for longer than the first one takes. */
+static int check_latencies(const struct gpu_spec *spec, struct err *err)
+{
+#define CLASS(name)	{ #name, offsetof(struct gpu_spec, lat_##name), \
+			  offsetof(struct gpu_spec, ini_##name) }
+	static const struct {
+		const char *name;
+		size_t latency, initiation;
+	} classes[] = {
+		CLASS(move), CLASS(int_add), CLASS(int_minmax), CLASS(int_mul), CLASS(int_mad),
+		CLASS(int_div), CLASS(f32_add), CLASS(f32_minmax), CLASS(f32_mul), CLASS(f32_fma),
+		CLASS(f32_div), CLASS(f64_add), CLASS(f64_minmax), CLASS(f64_mul), CLASS(f64_fma),
+		CLASS(f64_div), CLASS(sfu), CLASS(shuffle),
+	};
+#undef CLASS
+
+	for (size_t i = 0; i < ARRAY_SIZE(classes); i++) {
+		uint64_t latency = *(const uint64_t *)((const char *)spec + classes[i].latency);
+		uint64_t every = *(const uint64_t *)((const char *)spec + classes[i].initiation);
+
+		if (every > latency)
+			return err_set(err, -EINVAL, "initiation.%s: %" PRIu64
+				       " cycles, longer than latency.%s, %" PRIu64,
+				       classes[i].name, every, classes[i].name, latency);
+	}
+	return 0;
+}
+
+static int check_sm(const struct gpu_spec *spec, struct err *err)
+{
+	static const struct number dp[] = {
+		NUMBER("pipe.id_oc_dp", id_oc_dp), NUMBER("pipe.oc_ex_dp", oc_ex_dp),
+		NUMBER("collector.dp", collector_dp), NUMBER("collector.dp_in", collector_dp_in),
+		NUMBER("collector.dp_out", collector_dp_out),
+	};
+
+	if (spec->warps % spec->schedulers)
+		return err_set(err, -EINVAL, "sm.warps: %" PRIu64 " is not a multiple of the %"
+			       PRIu64 " schedulers (sm.schedulers)", spec->warps, spec->schedulers);
+	for (size_t i = 0; i < ARRAY_SIZE(dp) && spec->units_dp; i++)
+		if (!value_of(spec, &dp[i]))
+			return err_set(err, -EINVAL, "%s: 0, but there are %" PRIu64
+				       " double precision units (sm.units_dp)", dp[i].key,
+				       spec->units_dp);
+	return 0;
+}
+
+/* Fermi's hash is defined for the sets that Fermi has, of lines of 128 bytes. */
+static int check_index(const char *group, const char *index, uint64_t sets, struct err *err)
+{
+	if (!strcmp(index, "linear"))
+		return 0;
+	if (strcmp(index, "fermi"))
+		return err_set(err, -EINVAL, "%s.index: no '%s'; there are: linear, fermi", group,
+			       index);
+	if (sets != 32 && sets != 64)
+		return err_set(err, -EINVAL, "%s.index: fermi is for 32 or 64 sets, %s.sets is %"
+			       PRIu64, group, group, sets);
+	return 0;
+}
+
+static int check_caches(const struct gpu_spec *spec, struct err *err)
+{
+	static const struct number whole[] = {
+		NUMBER("l1i.line", l1i_line), NUMBER("l1d.line", l1d_line), NUMBER("l2.line", l2_line),
+	};
+	static const struct number buffers[] = {
+		NUMBER("icnt.buffer", icnt_buffer), NUMBER("icnt.injection", icnt_injection),
+	};
+	uint64_t flits = DIV_ROUND_UP(spec->icnt_header + LINE, spec->icnt_flit);
+	int ret;
+
+	for (size_t i = 0; i < ARRAY_SIZE(whole); i++)
+		if (value_of(spec, &whole[i]) != LINE)
+			return err_set(err, -EINVAL, "%s: %" PRIu64 " bytes; only lines of %u, "
+				       "four sectors, are modelled", whole[i].key,
+				       value_of(spec, &whole[i]), LINE);
+	ret = check_index("l1d", spec->l1d_index, spec->l1d_sets, err);
+	if (!ret)
+		ret = check_index("l2", spec->l2_index, spec->l2_sets, err);
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < ARRAY_SIZE(buffers); i++)
+		if (value_of(spec, &buffers[i]) < flits)
+			return err_set(err, -EINVAL, "%s: %" PRIu64 " flits, a line is %" PRIu64,
+				       buffers[i].key, value_of(spec, &buffers[i]), flits);
+	return 0;
+}
+
+static unsigned int log2_of(uint64_t v)
+{
+	return 63u - (unsigned int)__builtin_clzll(v);
+}
+
+/* dram.map against the banks and bytes that it has to address. */
+static int check_map(const struct gpu_spec *spec, struct err *err)
+{
+	const struct {
+		char letter;
+		const char *what;
+		unsigned int bits;
+	} need[] = {
+		{ 'B', "dram.banks", log2_of(spec->dram_banks) },
+		{ 'S', "dram.bus x dram.burst", log2_of(spec->dram_bus * spec->dram_burst) },
+	};
+	const char *map = spec->dram_map;
+
+	if (map[strspn(map, "RBCS")] || !strchr(map, 'R'))
+		return err_set(err, -EINVAL, "dram.map: '%s' is not made of R (at least one), B, C and S",
+			       map);
+	for (size_t i = 0; i < ARRAY_SIZE(need); i++) {
+		unsigned int bits = 0;
+
+		for (const char *c = map; *c; c++)
+			bits += *c == need[i].letter;
+		if (bits != need[i].bits)
+			return err_set(err, -EINVAL, "dram.map: '%s' has %u %c, %s needs %u", map,
+				       bits, need[i].letter, need[i].what, need[i].bits);
+	}
+	if (strspn(map + strcspn(map, "S"), "S") != need[1].bits || map[strlen(map) - 1] != 'S')
+		return err_set(err, -EINVAL, "dram.map: '%s' does not end in its S", map);
+	return 0;
+}
+
+static int check_dram(const struct gpu_spec *spec, struct err *err)
+{
+	uint64_t each = spec->l2_slices / spec->dram_channels;
+
+	if (spec->l2_slices % spec->dram_channels || !power_of_two(each))
+		return err_set(err, -EINVAL, "l2.slices: %" PRIu64 " is not 1, 2, 4, .. times the %"
+			       PRIu64 " channels (dram.channels)", spec->l2_slices,
+			       spec->dram_channels);
+	if (each > spec->dram_banks)
+		return err_set(err, -EINVAL, "l2.slices: %" PRIu64 " for each channel, which has %"
+			       PRIu64 " banks (dram.banks)", each, spec->dram_banks);
+	if (spec->dram_interleave < spec->l2_line)
+		return err_set(err, -EINVAL, "dram.interleave: %" PRIu64
+			       " bytes, less than a line of L2", spec->dram_interleave);
+	if (spec->dram_bus * spec->dram_burst < SECTOR)
+		return err_set(err, -EINVAL, "dram.burst: a column command moves %" PRIu64
+			       " bytes, less than a sector of %u", spec->dram_bus * spec->dram_burst,
+			       SECTOR);
+	if (spec->dram_burst < spec->dram_ratio)
+		return err_set(err, -EINVAL, "dram.burst: %" PRIu64
+			       " transfers, less than dram.data_ratio has in a cycle, %" PRIu64,
+			       spec->dram_burst, spec->dram_ratio);
+	if (spec->dram_groups > spec->dram_banks)
+		return err_set(err, -EINVAL, "dram.groups: %" PRIu64 " of %" PRIu64
+			       " banks (dram.banks)", spec->dram_groups, spec->dram_banks);
+	if (spec->dram_ccdl < spec->dram_ccd)
+		return err_set(err, -EINVAL, "dram.ccdl: %" PRIu64 ", less than dram.ccd, %" PRIu64,
+			       spec->dram_ccdl, spec->dram_ccd);
+	if (spec->dram_rcd <= spec->dram_wl)
+		return err_set(err, -EINVAL, "dram.rcd: %" PRIu64 ", not above dram.wl, %" PRIu64,
+			       spec->dram_rcd, spec->dram_wl);
+	if (spec->dram_wl > spec->dram_cl + spec->dram_burst / spec->dram_ratio)
+		return err_set(err, -EINVAL, "dram.wl: %" PRIu64
+			       ", longer than a read takes (dram.cl %" PRIu64 " and the burst)",
+			       spec->dram_wl, spec->dram_cl);
+	if (spec->dram_rc < spec->dram_ras)
+		return err_set(err, -EINVAL, "dram.rc: %" PRIu64 ", less than dram.ras, %" PRIu64,
+			       spec->dram_rc, spec->dram_ras);
+	return check_map(spec, err);
+}
+
+int spec_check(const struct gpu_spec *spec, struct err *err)
+{
+	int ret = check_powers(spec, err);
+
+	if (!ret)
+		ret = check_latencies(spec, err);
+	if (!ret)
+		ret = check_sm(spec, err);
+	if (!ret)
+		ret = check_caches(spec, err);
+	return ret ? ret : check_dram(spec, err);
+}
