@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The memory system below an SM: the coalescer and the shared-memory banks as
- * pure functions, and behind a request/response interface whatever answers
- * lines. It knows lines and SMs, not warps; it moves no data, only time.
+ * pure functions, the cache that every level uses, and behind a request and
+ * reply interface the crossbar, the L2 slices and DRAM. It knows lines and SMs,
+ * not warps; it moves no data, only time.
+ *
+ * Addresses are device addresses (GPU virtual, counted from MEM_BASE).
+ *
+ * Threads: while no mem_run() runs, the functions of one SM's port may be
+ * called by one thread an SM. Everything else is one thread's at a time.
  */
 #ifndef GPUEMU_MEM_MEM_H
 #define GPUEMU_MEM_MEM_H
@@ -10,20 +16,40 @@
 #include "base/base.h"
 #include "base/spec.h"
 
-/* One memory transaction of a warp instruction. */
+#define MEM_SECTOR	32u	/* bytes; four make a line of 128 */
+#define MEM_LINE	128u
+#define MEM_SECTORS	(MEM_LINE / MEM_SECTOR)
+
+/* Where managed memory begins in device addresses, and what is beside it (GPGPU-Sim's map). */
+#define MEM_BASE	0xc0000000ull
+#define MEM_CODE	0xf0000000ull	/* instructions, 8 bytes each */
+#define MEM_VA_BASE	0x200000000000ull	/* the managed area's first virtual address */
+
+static inline uint64_t mem_device(uint64_t va)
+{
+	return va - MEM_VA_BASE + MEM_BASE;
+}
+
+/* --- one warp instruction ------------------------------------------------- */
+
+/* One transaction of a warp instruction. */
 struct mem_line {
-	uint64_t addr;		/* line_bytes aligned */
+	uint64_t addr;		/* of the first byte sent, `bytes` aligned */
 	uint32_t lanes;		/* that it serves */
+	uint8_t bytes;		/* 32, 64 or 128 */
 };
 
 /*
- * Coalesces: distinct lines over the whole warp, in the order of the lanes that
- * first touch them. An access is naturally aligned and no longer than a line,
- * so no lane touches two. Returns how many lines it wrote (at most 32).
+ * Coalesces an access of `bytes` a lane as compute capability 2.x does
+ * (GPGPU-Sim, coalescing arch 20): one transaction a distinct segment of 128 bytes
+ * (64 for 2-byte accesses, 32 for 1-byte ones), cut to the half or quarter that
+ * is used. Highest address first. Returns how many (at most 2 * WARP_LANES).
  */
 unsigned int mem_coalesce(const uint64_t addr[WARP_LANES], uint32_t lanes,
-			  unsigned int line_bytes,
-			  struct mem_line lines[WARP_LANES]);
+			  unsigned int bytes, struct mem_line lines[2 * WARP_LANES]);
+/* Atomics: segments of 32 bytes, and a new one for each lane whose bytes are taken already. */
+unsigned int mem_coalesce_atomic(const uint64_t addr[WARP_LANES], uint32_t lanes,
+				 unsigned int bytes, struct mem_line lines[2 * WARP_LANES]);
 
 /*
  * Cycles that shared memory is busy with an access: the most distinct words
@@ -32,13 +58,102 @@ unsigned int mem_coalesce(const uint64_t addr[WARP_LANES], uint32_t lanes,
 unsigned int mem_bank_cycles(const uint64_t addr[WARP_LANES], uint32_t lanes,
 			     unsigned int bytes, unsigned int banks);
 
+/* --- a cache: tags, sectors, MSHRs ------------------------------------------- */
+
+enum cache_index { CACHE_LINEAR, CACHE_FERMI_HASH };
+
+struct cache_shape {
+	uint32_t sets, ways, line;	/* line in bytes */
+	uint32_t sector;		/* bytes of a fetch: line, or less when sectored */
+	uint32_t mshrs, merges;		/* outstanding fetches; waiters of each */
+	enum cache_index index;
+	/*
+	 * A line is allocated when its fetch is back (L1I, L1C), not on the miss. Such caches
+	 * count CACHE_PENDING (merged, nothing to send) as a miss in GPGPU-Sim's statistics.
+	 */
+	bool on_fill;
+};
+
+enum cache_outcome {
+	CACHE_HIT,
+	CACHE_PENDING,		/* the fetch is under way; the waiter was merged */
+	CACHE_MISS,		/* line reserved, waiter noted: the caller sends the fetch */
+	CACHE_SECTOR_MISS,	/* the same in a line that is there already */
+	/* Nothing changed; try again later. */
+	CACHE_NO_MSHR, CACHE_NO_MERGE, CACHE_NO_LINE, CACHE_NO_QUEUE,
+	CACHE_OUTCOMES
+};
+
+/* What made room: dirty != 0 has to be written back (sector mask). */
+struct cache_victim {
+	uint64_t addr;
+	uint32_t dirty;
+};
+
+struct cache;
+int cache_create(const struct cache_shape *shape, struct cache **cache);
+void cache_destroy(struct cache *c);
+
+/*
+ * Reads the sector (or line) at addr. can_send: the caller's miss queue has
+ * room; without it what would miss or merge is CACHE_NO_QUEUE. `waiter` is the caller's
+ * and comes back with the fill on anything but CACHE_HIT. victim (or NULL) is set on every call.
+ *
+ * Room, as GPGPU-Sim counts it: data caches (L1D, L2) may have to send a victim too and ask
+ * for `queued + 1 < size` on reads, `queued < size` on writes; L1I and L1C for `queued < size`.
+ */
+enum cache_outcome cache_read(struct cache *c, uint64_t addr, uint32_t waiter, bool can_send,
+			      struct cache_victim *victim);
+/* Write-evict: the line is dropped if it is there. HIT or MISS; PENDING: it is being fetched and stays. */
+enum cache_outcome cache_write_evict(struct cache *c, uint64_t addr);
+/* Write-back without allocation (L1D, local memory): HIT: dirty now; MISS, PENDING: goes through. */
+enum cache_outcome cache_write_if_there(struct cache *c, uint64_t addr);
+/*
+ * Write-back with lazy fetch on read: the sector is dirty; readable when it was
+ * written whole or was valid. Allocates on a miss, fetches nothing.
+ */
+enum cache_outcome cache_write_back(struct cache *c, uint64_t addr, uint32_t byte_mask,
+				    bool can_send, struct cache_victim *victim);
+/* The fetch of addr is back: the waiters, oldest first, at most shape.merges. */
+unsigned int cache_fill(struct cache *c, uint64_t addr, uint32_t *waiters);
+/* Clean and readable without a fetch (prefill, LRU replacement). */
+void cache_install(struct cache *c, uint64_t addr);
+/* Everything but what is being fetched; dirty lines are lost. */
+void cache_clear(struct cache *c);
+/* Everything, fetches included: their fills will find nobody (mem_cancel()). */
+void cache_reset(struct cache *c);
+/* Forgets fetches alone; what is valid or dirty stays. */
+void cache_cancel(struct cache *c);
+/* Drops clean and dirty lines of [start, end); fetches under way stay. */
+void cache_drop(struct cache *c, uint64_t start, uint64_t end);
+/* No fetch is under way (conservation). */
+bool cache_idle(const struct cache *c);
+
+/* --- the memory system -------------------------------------------------------- */
+
+/* By what it was for; statistics are kept by class. */
+enum mem_class { MEM_GLOBAL, MEM_LOCAL, MEM_CONST, MEM_INST, MEM_CLASSES };
 enum mem_kind { MEM_READ, MEM_WRITE, MEM_ATOMIC };
 
+/* The tag of writes that nobody waits for (L1D's victims): they are not acknowledged. */
+#define MEM_UNANSWERED	UINT32_MAX
+
 struct mem_request {
-	uint64_t addr;		/* of the line */
-	uint32_t tag;		/* comes back with the response */
+	uint64_t addr;		/* of the first byte */
+	uint32_t tag;		/* comes back with each reply */
 	uint16_t sm;
 	uint8_t kind;		/* enum mem_kind */
+	uint8_t cls;		/* enum mem_class */
+	uint8_t bytes;		/* 32, 64, 128 */
+	/* Writes: which bytes of each sector (sector 0 of the request first). */
+	uint32_t byte_mask[MEM_SECTORS];
+};
+
+/* A read is answered once a sector; a write and an atomic once a sector as well (acknowledged). */
+struct mem_reply {
+	uint32_t tag;
+	uint8_t kind, cls;
+	uint8_t sector;		/* of its line */
 };
 
 struct mem;
@@ -46,20 +161,54 @@ struct mem;
 int mem_create(const struct gpu_spec *spec, struct mem **mem);
 void mem_destroy(struct mem *mem);
 
-/* Can the SM send a line in this cycle? mem_send() needs it. */
-bool mem_ready(const struct mem *mem, unsigned int sm, uint64_t now);
-/* Every request is answered once, stores too (their acknowledgement). -ENOMEM. */
-int mem_send(struct mem *mem, const struct mem_request *request, uint64_t now);
-/* Takes one response that has arrived for the SM; false: none (any more). */
-bool mem_receive(struct mem *mem, unsigned int sm, uint64_t now, uint32_t *tag);
-/* Cycle in which the SM's next response arrives, UINT64_MAX: none is under way. */
+/*
+ * Cycles by which a port's request acts on others at the soonest, and a reply is
+ * seen after the memory made it: the longest quantum that may be run apart.
+ */
+unsigned int mem_lookahead(const struct mem *mem);
+
+/* Is there room for the request's flits, as far as this SM knows? mem_send() needs it. Monotonic `now`. */
+bool mem_ready(const struct mem *mem, unsigned int sm, const struct mem_request *request,
+	       uint64_t now);
+/* The first cycle from `now` on in which mem_ready() may be true, as far as this SM knows. */
+uint64_t mem_ready_at(const struct mem *mem, unsigned int sm, const struct mem_request *request,
+		      uint64_t now);
+void mem_send(struct mem *mem, const struct mem_request *request, uint64_t now);
+/* Takes the next packet that has arrived for the SM by `now`; false: none. The SM takes one a cycle. */
+bool mem_receive(struct mem *mem, unsigned int sm, uint64_t now, struct mem_reply *reply);
+/* The same without taking it. */
+bool mem_peek(const struct mem *mem, unsigned int sm, uint64_t now, struct mem_reply *reply);
+/* Cycle in which the SM's next packet is there, UINT64_MAX: none that is known yet. */
 uint64_t mem_next(const struct mem *mem, unsigned int sm);
+
+/* Runs the memory's own cycles up to, not including, `upto`. */
+void mem_run(struct mem *mem, uint64_t upto);
+/* Next cycle in which it has something to do by itself, UINT64_MAX: nothing is in it. */
+uint64_t mem_wake(const struct mem *mem);
+/* Every request was answered and every answer taken. Victims may still be on their way to DRAM. */
+bool mem_idle(const struct mem *mem);
+/* The last cycle in which a request or a reply moved behind the SMs. */
+uint64_t mem_last(const struct mem *mem);
+
+/* L2 starts with these bytes, sector by sector in address order (design: l2.prefill). */
+void mem_prefill(struct mem *mem, uint64_t addr, uint64_t bytes);
+/* What is cached of [start, end) left device memory. */
+void mem_drop(struct mem *mem, uint64_t start, uint64_t end);
 /* Forgets requests under way (a kernel was ended). */
 void mem_cancel(struct mem *mem);
 
 struct mem_stats {
-	uint64_t lines;		/* requests */
+	/* L2, sectors. Misses: those that fetch or allocate; pending hits are not misses. */
+	uint64_t l2_accesses[MEM_CLASSES][2], l2_misses[MEM_CLASSES][2];	/* [..][write] */
+	uint64_t l2_pending[MEM_CLASSES], l2_fails;
+	/* DRAM, column commands of 64 bytes; requests, activates, precharges, cycles with data on the bus, all cycles. */
+	uint64_t dram_reads, dram_writes, dram_requests, dram_activates, dram_precharges;
+	uint64_t dram_busy, dram_cycles;
+	/* Crossbar: packets and flits each way, cycles in which a packet was ready and had no grant. */
+	uint64_t icnt_packets[2], icnt_flits[2], icnt_blocked[2];
+	uint64_t latency_sum, latency_count, latency_max;	/* of every answer, send to receive, core cycles */
 };
+/* Since creation. */
 const struct mem_stats *mem_stats(const struct mem *mem);
 
 #endif

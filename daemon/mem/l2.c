@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One L2 slice: requests wait out the ROP delay as sectors, one a cycle reaches
+ * the tags; misses go to DRAM through the miss queue, fetches that are back free
+ * their waiters one a cycle. The order within a cycle and what blocks what is
+ * GPGPU-Sim's memory_sub_partition::cache_cycle. Called by mem.c for each cycle in
+ * which it has something to do (s->wake).
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mem/internal.h"
+
+#define RING_NEW(s, field, n) \
+	((s)->field##_mask = ring_size(n) - 1, \
+	 ((s)->field = calloc((s)->field##_mask + 1, sizeof(*(s)->field))) != NULL)
+
+int slice_create(struct slice *s, const struct gpu_spec *spec, const struct addr_map *map,
+		 unsigned int local)
+{
+	struct cache_shape shape = {
+		.sets = (uint32_t)spec->l2_sets, .ways = (uint32_t)spec->l2_ways,
+		.line = MEM_LINE, .sector = MEM_SECTOR,
+		.mshrs = (uint32_t)spec->l2_mshrs, .merges = (uint32_t)spec->l2_merges,
+		.index = strcmp(spec->l2_index, "fermi") ? CACHE_LINEAR : CACHE_FERMI_HASH,
+	};
+	int err;
+
+	memset(s, 0, sizeof(*s));
+	s->map = map;
+	s->local = (uint8_t)local;
+	s->rop_latency = (uint32_t)spec->l2_rop_latency;
+	s->queue_in = (uint32_t)spec->l2_queue_in;
+	s->queue_dram = (uint32_t)spec->l2_queue_dram;
+	/* Behind the slice's own queue: the injection queue and the crossbar's input buffer. */
+	s->queue_reply = (uint32_t)(spec->l2_queue_out + spec->icnt_injection +
+				    spec->icnt_buffer);
+	s->miss_queue = (uint32_t)spec->l2_miss_queue;
+	s->port_bytes = (uint32_t)spec->l2_port;
+	s->merges = (uint32_t)spec->l2_merges;
+	s->reply_flits = (uint32_t)DIV_ROUND_UP(spec->icnt_header + MEM_SECTOR, spec->icnt_flit);
+	err = cache_create(&shape, &s->cache);
+	if (err)
+		return err;
+	s->pool_size = 256;
+	s->pool = calloc(s->pool_size, sizeof(*s->pool));
+	if (!s->pool || !RING_NEW(s, in, spec->icnt_buffer + spec->icnt_boundary) ||
+	    !RING_NEW(s, rop, 64) || !RING_NEW(s, miss, s->queue_dram + s->miss_queue + 4) ||
+	    !RING_NEW(s, reply, s->queue_reply + s->merges + 2))
+		return -ENOMEM;
+	slice_cancel(s);
+	return 0;
+}
+
+void slice_destroy(struct slice *s)
+{
+	cache_destroy(s->cache);
+	free(s->pool);
+	free(s->in);
+	free(s->rop);
+	free(s->miss);
+	free(s->reply);
+}
+
+void slice_cancel(struct slice *s)
+{
+	cache_cancel(s->cache);
+	for (uint32_t i = 0; i < s->pool_size; i++)
+		s->pool[i].next = i + 1 < s->pool_size ? i + 1 : NONE;
+	s->free = 0;
+	s->live = 0;
+	s->wake = NEVER;
+	s->in_head = s->in_tail;
+	s->acc_head = s->rop_head = s->rop_tail;
+	s->acc_sector = 0;
+	s->left_rop = s->accessed = 0;
+	s->rop_free = s->acc_free = 0;
+	s->waits = SLICE_RUNS;
+	s->miss_head = s->miss_tail;
+	s->reply_head = s->reply_tail;
+	s->drain_until = 0;
+}
+
+bool slice_idle(const struct slice *s)
+{
+	return !s->live;
+}
+
+static bool grow_pool(struct slice *s)
+{
+	uint32_t size = s->pool_size * 2;
+	struct access *pool = realloc(s->pool, size * sizeof(*pool));
+
+	if (!pool)
+		return false;
+	for (uint32_t i = s->pool_size; i < size; i++)
+		pool[i].next = i + 1 < size ? i + 1 : s->free;
+	s->free = s->pool_size;
+	s->pool = pool;
+	s->pool_size = size;
+	return true;
+}
+
+static bool grow_rop(struct slice *s)
+{
+	uint32_t old = s->rop_mask + 1, size = old * 2;
+	struct timed *rop = malloc(size * sizeof(*rop));
+
+	if (!rop)
+		return false;
+	/* Indices are free-running: each entry keeps its index. */
+	for (uint32_t i = s->rop_tail - old; i != s->rop_tail; i++)
+		rop[i & (size - 1)] = s->rop[i & s->rop_mask];
+	free(s->rop);
+	s->rop = rop;
+	s->rop_mask = size - 1;
+	return true;
+}
+
+bool slice_prepare(struct slice *s)
+{
+	uint32_t most = s->live + s->in_mask + 1;
+
+	while (s->pool_size < most)
+		if (!grow_pool(s))
+			return false;
+	while (s->rop_mask + 1 < most)
+		if (!grow_rop(s))
+			return false;
+	return true;
+}
+
+void slice_accept(struct slice *s, const struct packet *p, unsigned int sm, uint64_t part,
+		  uint64_t at)
+{
+	uint32_t index = s->free;
+	struct access *a = &s->pool[index];
+
+	s->free = a->next;
+	s->live++;
+	*a = (struct access){
+		.part = part, .sent = p->sent, .tag = p->tag, .sm = (uint8_t)sm,
+		.kind = p->kind, .cls = p->cls, .sectors = p->sectors, .left = p->sectors,
+		.first = (uint8_t)((part & (MEM_LINE - 1)) / MEM_SECTOR),
+		.row = addr_row(s->map, part),
+		.bank = (uint8_t)addr_bank(s->map, s->local, part),
+	};
+	if (p->kind == MEM_WRITE)
+		memcpy(a->byte_mask, p->byte_mask, sizeof(a->byte_mask));
+	s->in[s->in_tail++ & s->in_mask] = (struct timed){
+		.at = at, .access = index, .sectors = p->sectors, .flits = p->flits };
+	s->wake = MIN(s->wake, at);
+}
+
+static inline void reply(struct slice *s, uint32_t waiter, uint64_t ready)
+{
+	struct reply_entry *e = &s->reply[s->reply_tail++ & s->reply_mask];
+
+	e->ready = ready;
+	e->waiter = waiter;
+	e->sm = s->pool[waiter / MEM_SECTORS].sm;
+}
+
+/* Into the miss queue, which gives one a cycle to the queue to DRAM. */
+static inline struct dram_request *miss_push(struct slice *s, uint64_t now)
+{
+	struct dram_request *r = &s->miss[s->miss_tail++ & s->miss_mask];
+
+	s->miss_last = MAX(now, s->miss_last) + 1;
+	r->at = s->miss_last;
+	return r;
+}
+
+static void write_victim(struct slice *s, const struct cache_victim *victim, uint64_t now)
+{
+	unsigned int bytes = 0;
+	struct dram_request *r;
+
+	for (uint32_t m = victim->dirty; m; m &= m - 1)
+		bytes += MEM_SECTOR;
+	r = miss_push(s, now);
+	r->row = addr_row(s->map, victim->addr);
+	r->bank = (uint8_t)addr_bank(s->map, s->local, victim->addr);
+	r->bytes = (uint8_t)bytes;
+	r->write = true;
+	/* The data port reads it out. */
+	s->acc_free = now + DIV_ROUND_UP(bytes, s->port_bytes);
+}
+
+#define PAIR_BYTES	(2 * MEM_SECTOR)
+
+/* A sector of a constant fetch of 64 bytes; *fetch: DRAM is asked. */
+static enum cache_outcome read_pair(struct slice *s, struct access *a, uint64_t part,
+				    uint32_t waiter, bool can_send, uint64_t now,
+				    struct cache_victim *victim, bool *fetch)
+{
+	if (now >= s->drain_until || s->drain_pair != part / PAIR_BYTES ||
+	    !cache_pair_left(s->cache, part))
+		return cache_read_pair(s->cache, part, waiter, can_send, victim, &a->way, fetch);
+	victim->dirty = 0;
+	*fetch = false;
+	if (s->drain_until - now >= s->merges)
+		return CACHE_NO_MERGE;
+	/* The fetch of the other sector is still answering: behind those that wait. */
+	s->drain_until++;
+	reply(s, waiter, now + 2);
+	return CACHE_PENDING;
+}
+
+/* One sector at the tags in cycle `now`; false: it has to try again. */
+static inline bool access_tags(struct slice *s, struct access *a, uint32_t index, uint64_t now)
+{
+	uint32_t waiter = index * MEM_SECTORS + s->acc_sector;
+	uint64_t part = a->part + s->acc_sector * MEM_SECTOR;
+	uint32_t waiting = s->miss_last > now ? (uint32_t)(s->miss_last - now) : 0;
+	bool write = a->kind == MEM_WRITE;
+	bool pair = a->cls == MEM_CONST && a->sectors == 2 && a->kind == MEM_READ;
+	struct cache_victim victim;
+	bool fetch = false;
+	enum cache_outcome outcome;
+
+	if (s->miss_tail - s->miss_head >= s->queue_dram + waiting) {
+		s->waits = SLICE_WAITS_DRAM;
+		return false;
+	}
+	/* The queue to the SMs is full. */
+	if (!slice_can_fill(s))
+		return false;
+	if (write)
+		outcome = cache_write_back_hint(s->cache, part, a->byte_mask[s->acc_sector],
+						waiting < s->miss_queue, &victim, &a->way);
+	else if (pair)
+		outcome = read_pair(s, a, part, waiter, waiting + 1 < s->miss_queue, now,
+				    &victim, &fetch);
+	else
+		outcome = cache_read_hint(s->cache, part, waiter, waiting + 1 < s->miss_queue,
+					  &victim, &a->way);
+	s->acc_free = now + 1;
+	switch (outcome) {
+	case CACHE_HIT:
+		s->acc_free = now + DIV_ROUND_UP(MEM_SECTOR, s->port_bytes);
+		/* Done here: read, changed, written back. */
+		if (a->kind == MEM_ATOMIC)
+			cache_write_if_there(s->cache, part);
+		if (!write)
+			reply(s, waiter, now + 1);
+		break;
+	case CACHE_PENDING:
+		s->pending[a->cls]++;
+		break;
+	case CACHE_MISS:
+	case CACHE_SECTOR_MISS:
+		s->misses[a->cls][write]++;
+		break;
+	case CACHE_NO_QUEUE:
+		s->fails++;
+		return false;
+	default:
+		s->fails++;
+		s->waits = SLICE_WAITS_FILL;
+		s->refused = now;
+		return false;
+	}
+	s->accesses[a->cls][write]++;
+	if (pair ? fetch : !write && (outcome == CACHE_MISS || outcome == CACHE_SECTOR_MISS)) {
+		struct dram_request *r = miss_push(s, now);
+
+		r->fetch = cache_last_fetch(s->cache);
+		r->row = a->row;
+		r->bank = a->bank;
+		r->bytes = MEM_SECTOR;
+		r->write = false;
+	}
+	if (victim.dirty)
+		write_victim(s, &victim, now);
+	if (write && a->tag == MEM_UNANSWERED)
+		access_done(s, index);
+	else if (write)
+		reply(s, waiter, now + 1);
+	return true;
+}
+
+/* The next sector. */
+static inline void access_next(struct slice *s, uint64_t now)
+{
+	const struct timed *t = &s->rop[s->acc_head & s->rop_mask];
+
+	if (!access_tags(s, &s->pool[t->access], t->access, now)) {
+		s->acc_free = now + 1;
+		return;
+	}
+	s->accessed++;
+	if (++s->acc_sector < t->sectors)
+		return;
+	s->acc_sector = 0;
+	s->acc_head++;
+}
+
+void slice_fill(struct slice *s, uint32_t fetch, uint64_t now)
+{
+	uint64_t part;
+	unsigned int n;
+	const uint32_t *waiters = cache_fill_fetch(s->cache, fetch, &part, &n);
+	bool atomic = false;
+
+	if (s->pool[waiters[0] / MEM_SECTORS].cls == MEM_CONST) {
+		s->drain_pair = part / PAIR_BYTES;
+		s->drain_until = now + n;
+	}
+	/* The first waiter leaves the MSHR in the next cycle, the slice in the one after it. */
+	for (unsigned int i = 0; i < n; i++) {
+		atomic |= s->pool[waiters[i] / MEM_SECTORS].kind == MEM_ATOMIC;
+		reply(s, waiters[i], now + 2);
+	}
+	if (atomic)
+		cache_write_if_there(s->cache, part);
+	if (s->waits == SLICE_WAITS_FILL)
+		s->wake = MIN(s->wake, now);
+}
+
+/* Sectors between the ROP delay and the tags by now. */
+static uint32_t queued(struct slice *s, uint64_t now)
+{
+	while (s->rop_head != s->rop_tail) {
+		const struct timed *t = &s->rop[s->rop_head & s->rop_mask];
+		uint64_t start = MAX(t->at, s->rop_free);
+		uint32_t sectors = t->sectors;
+
+		if (start + sectors - 1 > now)
+			break;
+		s->rop_free = start + sectors;
+		s->left_rop += sectors;
+		s->rop_head++;
+	}
+	/* Those of a request are counted when all have left: the tags may be ahead. */
+	return (int32_t)(s->left_rop - s->accessed) > 0 ? s->left_rop - s->accessed : 0;
+}
+
+/* When the head may be at the tags; it leaves the delay a cycle before. */
+static inline uint64_t head_at(const struct slice *s)
+{
+	if (s->acc_head == s->rop_tail)
+		return NEVER;
+	return MAX(s->rop[s->acc_head & s->rop_mask].at + 1, s->acc_free);
+}
+
+uint64_t slice_cycle(struct slice *s, uint64_t now)
+{
+	uint32_t missed = s->miss_tail, accessed = s->accessed;
+	uint64_t wake = NEVER, at;
+	bool refused = false;
+
+	if (s->in_head != s->in_tail && s->in[s->in_head & s->in_mask].at <= now) {
+		/* The queue must have room for a whole line, whatever has come. */
+		refused = queued(s, now) + MEM_SECTORS > s->queue_in;
+		if (!refused) {
+			struct timed *rop = &s->rop[s->rop_tail++ & s->rop_mask];
+
+			*rop = s->in[s->in_head++ & s->in_mask];
+			s->flits_taken += rop->flits;
+			rop->at = now + s->rop_latency;
+		}
+	}
+	at = head_at(s);
+	if (at <= now) {
+		if (s->waits == SLICE_WAITS_FILL)
+			s->fails += now - s->refused - 1;
+		s->waits = SLICE_RUNS;
+		access_next(s, now);
+		at = s->waits == SLICE_RUNS ? head_at(s) : NEVER;
+	}
+	/* What was refused entry sleeps until there is progress at the tags. */
+	if (s->in_head != s->in_tail && (!refused || accessed != s->accessed))
+		wake = s->in[s->in_head & s->in_mask].at;
+	wake = MIN(wake, at);
+	s->wake = MAX(wake, now + 1);
+	return missed == s->miss_tail ? NEVER : s->miss[missed & s->miss_mask].at;
+}
