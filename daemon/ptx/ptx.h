@@ -142,6 +142,7 @@ enum ptx_atom {
 #define PTX_MOD_NOFTZ	(1u << 17)	/* atom, red on halves: a must, and what happens anyway */
 #define PTX_MOD_SATFINITE (1u << 18)	/* cvt to halves: finite, the largest instead of infinity */
 
+#define PTX_MOD_PAST_L1	(1u << 20)	/* ld, st: .cg, .cv, .volatile: not through the SM's own cache */
 #define PTX_MOD_WRAP	(1u << 19)	/* shf, bmsk, szext: what no .clamp means */
 
 #define PTX_MAX_DST	4

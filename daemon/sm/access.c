@@ -1,165 +1,375 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One global or local memory instruction: its lines, coalesced and sorted by
- * page, and the pages' performance. Which of them move in a cycle is the
- * load/store unit's business (ldst.c), which calls this.
+ * Memory instructions that have lines: their entries, the pages of global
+ * accesses and the way of their lines out of the dispatch register. A page that
+ * hits the TLB is queued to be performed (perform.c) and its lines go on; one that misses
+ * waits in the gmmu, out of the register, so that others pass (hit under miss,
+ * HPCA'16 section 3). Called by ldst.c.
+ *
+ * Order within a warp: with paging, a warp with an access that is not translated
+ * issues nothing that is ordered (sm.untranslated). Without, an access whose page is not
+ * known yet stays in the dispatch register, and all others behind it.
  */
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "sm/internal.h"
+#include "sm/ldst_internal.h"
 
-/* Sorts the lines by page, both in the order of their first lane. */
-static void group_by_page(struct sm_entry *e, const struct mem_line *lines,
-			  unsigned int n)
+/* --- entries ------------------------------------------------------------------- */
+
+static bool add_chunk(struct ldst *l)
 {
-	uint8_t group_of[WARP_LANES];
-	unsigned int first = 0, i, g;
+	uint32_t first = l->nchunks * ENTRY_CHUNK;
+	struct access_entry **chunks = realloc(l->chunks, (l->nchunks + 1) * sizeof(*chunks));
 
+	if (!chunks)
+		return false;
+	l->chunks = chunks;
+	/* Waiters are linked into the gmmu: an entry never moves. */
+	chunks[l->nchunks] = calloc(ENTRY_CHUNK, sizeof(**chunks));
+	if (!chunks[l->nchunks])
+		return false;
+	l->nchunks++;
+	for (uint32_t i = first + ENTRY_CHUNK; i-- > first; ) {
+		entry_at(l, i)->next_free = l->free_entry;
+		l->free_entry = i;
+	}
+	return true;
+}
+
+struct exec_access *ldst_access(struct sm *sm)
+{
+	struct ldst *l = sm->ldst;
+
+	if (l->free_entry == NO_INDEX && !add_chunk(l))
+		return NULL;
+	return &entry_at(l, l->free_entry)->access;
+}
+
+static uint8_t kind_of(const struct sm_op *op)
+{
+	return op->atomic ? MEM_ATOMIC : op->store ? MEM_WRITE : MEM_READ;
+}
+
+static struct access_entry *entry_claim(struct ldst *l, uint32_t index, const struct sm_inst *inst)
+{
+	struct access_entry *e = entry_at(l, l->free_entry);
+
+	l->free_entry = e->next_free;
+	l->used_entries++;
+	e->used = true;
+	e->inst = index;
+	e->warp = inst->warp;
+	e->kind = kind_of(inst->op);
+	e->refs = 1;
 	e->ngroups = 0;
-	for (i = 0; i < n; i++) {
-		uint64_t page = lines[i].addr & ~(PAGE_BYTES - 1);
-
-		for (g = e->ngroups; g-- && e->groups[g].page != page;)
-			;
-		if (g == UINT32_MAX) {
-			g = e->ngroups++;
-			e->groups[g].page = page;
-			e->groups[g].lanes = 0;
-			e->groups[g].lines = 0;
-			e->groups[g].waiting = false;
-		}
-		e->groups[g].lanes |= lines[i].lanes;
-		e->groups[g].lines++;
-		group_of[i] = (uint8_t)g;
-	}
-	for (g = 0; g < e->ngroups; g++) {
-		e->groups[g].first = (uint16_t)first;
-		first += e->groups[g].lines;
-		e->groups[g].lines = 0;
-	}
-	for (i = 0; i < n; i++) {
-		struct page_group *group = &e->groups[group_of[i]];
-
-		e->lines[group->first + group->lines++] = lines[i].addr;
-	}
+	e->waiting = 0;
+	e->looked_up = 0;
+	e->direct = false;
+	return e;
 }
 
-void access_perform(struct sm *sm, struct sm_entry *e, struct page_group *g,
-		    void *host)
+void entry_put(struct ldst *l, uint32_t i)
 {
-	struct sm_warp *warp = &sm->warps[e->warp];
+	struct access_entry *e = entry_at(l, i);
 
-	exec_perform(&warp->ex, &e->access, g->lanes, g->page, host);
-	if (--warp->untranslated == 0) {
-		sm->untranslated &= ~warp_bit(e->warp);
-		warp_check_order(sm, e->warp);
-	}
+	if (--e->refs)
+		return;
+	e->used = false;
+	e->next_free = l->free_entry;
+	l->free_entry = i;
+	l->used_entries--;
 }
 
-static uint8_t access_of(const struct sm_op *op)
+/* --- at issue ----------------------------------------------------------------------- */
+
+static unsigned int sectors_of(const struct access_entry *e)
 {
-	return op->atomic ? ACCESS_ATOMIC : op->store ? ACCESS_WRITE : ACCESS_READ;
+	unsigned int sectors = 0;
+
+	for (unsigned int i = 0; i < e->nlines; i++)
+		sectors += e->lines[i].bytes / MEM_SECTOR;
+	return sectors;
 }
 
-void access_global(struct sm *sm, struct sm_entry *e, unsigned int w,
-		   const struct sm_op *op)
+void access_global(struct sm *sm, uint32_t index)
 {
-	struct sm_warp *warp = &sm->warps[w];
-	struct mem_line lines[WARP_LANES];
-	unsigned int n = mem_coalesce(e->access.addr, e->access.lanes,
-				      (unsigned int)sm->spec->line_bytes, lines);
+	struct sm_inst *inst = sm_inst(sm, index);
+	struct access_entry *e = entry_claim(sm->ldst, index, inst);
+	const struct exec_access *a = &e->access;
 
-	if (n == 1) {
-		e->ngroups = 1;
-		e->groups[0].page = lines[0].addr & ~(PAGE_BYTES - 1);
-		e->groups[0].lanes = lines[0].lanes;
-		e->groups[0].first = 0;
-		e->groups[0].lines = 1;
-		e->groups[0].waiting = false;
-		e->lines[0] = lines[0].addr;
+	if (inst->op->atomic) {
+		e->direct = true;
+		e->nlines = (uint16_t)mem_coalesce_atomic(a->addr, a->lanes, a->bytes, e->lines);
+		warp_atomics(sm, inst->warp, e->nlines);
 	} else {
-		group_by_page(e, lines, n);
+		e->direct = a->insn->mods & PTX_MOD_PAST_L1 ||
+			    (!inst->op->store && sm->spec->l1d_bypass_global);
+		/* What goes past L1D is cut into sectors (GPGPU-Sim: sector_segment_size). */
+		e->nlines = (uint16_t)mem_coalesce(a->addr, a->lanes, e->direct ? 1 : a->bytes,
+						   e->lines);
 	}
-	for (unsigned int g = 0; g < e->ngroups; g++) {
-		e->groups[g].waiter.sm = (uint16_t)sm->id;
-		e->groups[g].waiter.warp = (uint16_t)w;
-		e->groups[g].waiter.access = access_of(op);
-	}
-	e->unsent = (uint16_t)n;
-	warp->untranslated = e->ngroups;
-	sm->untranslated |= warp_bit(w);
-	e->translate = !sm->ideal;
-	for (unsigned int g = 0; sm->ideal && g < e->ngroups; g++) {
-		void *host = gmmu_translate_now(sm->env.gmmu, sm->id,
-						e->groups[g].page,
-						op->store || op->atomic);
+	inst->state = e->direct ? PATH_DIRECT : PATH_CACHED;
+	inst->left = e->nlines;
+	sm->stats.lines += e->nlines;
+	/* Counted from here on, so that the warp outlives a store whose pages are not here. */
+	if (inst->op->store)
+		warp_stores(sm, inst->warp, (int)sectors_of(e));
+	if (sm->ideal)
+		return;
+	sm->untranslated |= warp_bit(inst->warp);
+	warp_check_order(sm, inst->warp);
+}
 
-		if (!host) {
-			e->groups[g].waiting = true;
-			sm->fault_addr = e->groups[g].page;
-			sm_fail(sm, -EFAULT);
+void access_here(struct sm *sm, uint32_t index)
+{
+	struct sm_inst *inst = sm_inst(sm, index);
+	struct access_entry *e = entry_claim(sm->ldst, index, inst);
+
+	if (e->access.space == PTX_SPACE_LOCAL) {
+		inst->state = PATH_CACHED;
+		local_lines(sm, e);
+		if (inst->op->store)
+			warp_stores(sm, inst->warp, (int)sectors_of(e));
+		sm->stats.lines += e->nlines;
+	} else {
+		inst->state = PATH_CONST;
+		constant_lines(sm, e);
+	}
+	e->looked_up = e->nlines;
+	inst->left = e->nlines;
+}
+
+/* --- pages ------------------------------------------------------------------------------ */
+
+static uint8_t access_of(const struct access_entry *e)
+{
+	return e->kind == MEM_ATOMIC ? ACCESS_ATOMIC :
+	       e->kind == MEM_WRITE ? ACCESS_WRITE : ACCESS_READ;
+}
+
+static void translated_all(struct sm *sm, const struct access_entry *e)
+{
+	if (sm->ideal || e->waiting || e->looked_up < e->nlines)
+		return;
+	sm->untranslated &= ~warp_bit(e->warp);
+	warp_check_order(sm, e->warp);
+}
+
+/* Looks up the page of the next lines; they are sorted, so those of a page are together. */
+static void look_up(struct sm *sm, uint32_t index, struct access_entry *e, uint64_t now)
+{
+	struct page_group *g = &e->groups[e->ngroups];
+	unsigned int first = e->looked_up, i = first;
+	uint64_t page = e->lines[first].addr & ~(PAGE_BYTES - 1);
+	void *host;
+
+	g->lanes = 0;
+	do
+		g->lanes |= e->lines[i].lanes;
+	while (++i < e->nlines && (e->lines[i].addr & ~(PAGE_BYTES - 1)) == page);
+	g->waiter.sm = (uint16_t)sm->id;
+	g->waiter.warp = e->warp;
+	g->waiter.access = access_of(e);
+	g->waiter.told = false;
+	g->waiter.page = page;
+	e->looked_up = (uint16_t)i;
+	host = gmmu_translate(sm->env.gmmu, page, &g->waiter, now);
+	if (host) {
+		perform_push(sm, index, g->lanes, page, host, now);
+		return;
+	}
+	g->entry = index;
+	g->first = (uint16_t)first;
+	g->lines = (uint16_t)(i - first);
+	g->waiting = true;
+	e->ngroups++;
+	e->waiting++;
+	e->refs++;
+}
+
+static void look_up_all(struct sm *sm, uint32_t index, struct access_entry *e, uint64_t now)
+{
+	uint64_t ports = sm->ideal ? MAX_LINES : sm->spec->tlb_ports;
+
+	if (!e->looked_up && !sm->ideal)
+		sm->ldst->send_from = now + sm->spec->tlb_latency;
+	while (ports-- && e->looked_up < e->nlines && !(sm->ideal && e->waiting))
+		look_up(sm, index, e, now);
+	translated_all(sm, e);
+}
+
+void sm_faulted(struct sm *sm, struct gmmu_waiter *waiter, uint64_t now)
+{
+	sm_settle(sm, now);
+	sm->ldst->faulted[waiter->warp]++;
+	sm->wait_fault |= warp_bit(waiter->warp);
+}
+
+static void late_push(struct sm *sm, const struct late_lines *late)
+{
+	struct ldst *l = sm->ldst;
+
+	if (l->late_count == l->late_size) {
+		struct late_lines *bigger = calloc(2 * l->late_size, sizeof(*bigger));
+
+		if (!bigger) {
+			sm_fail(sm, -ENOMEM, 0, NULL);
 			return;
 		}
-		access_perform(sm, e, &e->groups[g], host);
+		for (uint32_t i = 0; i < l->late_count; i++)
+			bigger[i] = l->late[ring_at(l->late_head, i, l->late_size)];
+		free(l->late);
+		l->late = bigger;
+		l->late_head = 0;
+		l->late_size *= 2;
 	}
+	l->late[ring_at(l->late_head, l->late_count++, l->late_size)] = *late;
 }
 
-/*
- * Local memory is interleaved by thread in words of 4 bytes, so one word of all
- * lanes is one line, wherever its page is: it was performed at issue.
- */
-void access_local(struct sm *sm, struct sm_entry *e, unsigned int w)
+void sm_translated(struct sm *sm, struct gmmu_waiter *waiter, uint64_t page,
+		   void *host, uint64_t now)
 {
-	const struct exec_access *a = &e->access;
-	unsigned int span = MAX(a->bytes / 4, 1u), n;
-	struct mem_line words[WARP_LANES];
-	uint64_t base = EXEC_LOCAL_WINDOW +
-		(uint64_t)(sm->id * MAX_WARPS + w) * EXEC_WINDOW_BYTES;
+	struct page_group *g = container_of(waiter, struct page_group, waiter);
+	struct ldst *l = sm->ldst;
+	struct access_entry *e = entry_at(l, g->entry);
 
-	n = mem_coalesce(a->addr, a->touched, MAX(a->bytes, 4u), words);
-	e->ngroups = 1;
-	e->groups[0] = (struct page_group){ 0 };
-	for (unsigned int i = 0; i < n; i++) {
-		for (unsigned int k = 0; k < span; k++)
-			e->lines[e->groups[0].lines++] =
-				base + (words[i].addr / 4 + k) * 4 * WARP_LANES;
+	sm_settle(sm, now);
+	if (waiter->told && --l->faulted[e->warp] == 0)
+		sm->wait_fault &= ~warp_bit(e->warp);
+	g->waiting = false;
+	e->waiting--;
+	perform_push(sm, g->entry, g->lanes, page, host, now);
+	late_push(sm, &(struct late_lines){ now, g->entry, g->first, g->lines });
+	translated_all(sm, e);
+	if (l->step == NEVER && l->inst != NO_INDEX)
+		l->step = now;
+	l->next = MIN(l->next, now);
+	*sm->env.wake = MIN(*sm->env.wake, now);
+}
+
+/* --- lines ---------------------------------------------------------------------------------- */
+
+/* Lines [sent, ...) that can go now; skips those that wait for their page. */
+static unsigned int sendable(struct ldst *l, const struct access_entry *e)
+{
+	while (l->skip < e->ngroups && e->groups[l->skip].first == l->sent)
+		l->sent = (uint16_t)(l->sent + e->groups[l->skip++].lines);
+	return (l->skip < e->ngroups ? e->groups[l->skip].first : e->looked_up) - l->sent;
+}
+
+static bool all_gone(struct ldst *l, const struct access_entry *e)
+{
+	return !sendable(l, e) && l->sent == e->nlines;
+}
+
+/* Several lines at a time enter as if one a cycle: nobody else is in the way. */
+static uint64_t enter_lines(struct sm *sm, struct access_entry *e, unsigned int n, uint64_t now)
+{
+	struct ldst *l = sm->ldst;
+	unsigned int room = l1d_room(l);
+
+	if (e->looked_up < e->nlines || l->late_count)
+		n = 1;
+	n = MIN(n, room);
+	for (unsigned int i = 0; i < n; i++)
+		l1d_enter(sm, e, l->sent++, now + i);
+	l->entrance = now + n;
+	return n;
+}
+
+void access_step(struct sm *sm, uint64_t now)
+{
+	struct ldst *l = sm->ldst;
+	uint32_t index = sm_inst(sm, l->inst)->entry;
+	struct access_entry *e = entry_at(l, index);
+	unsigned int n;
+
+	if (l->page_from != NEVER) {
+		l->pages += now - l->page_from;
+		l->page_from = NEVER;
 	}
-	e->unsent = e->groups[0].lines;
-	e->translate = false;
-}
+	if (e->looked_up < e->nlines)
+		look_up_all(sm, index, e, now);
+	/* The last lines entered in the cycles before. */
+	if (all_gone(l, e) && now + 1 >= l->entrance && !(sm->ideal && e->waiting)) {
+		dispatch_leave(sm, now);
+		return;
+	}
+	n = sendable(l, e);
+	l->step = now + 1;
+	if (!n) {
+		l->page_from = now;
+		/* Without paging the page comes with sm_translated(). */
+		if (sm->ideal && e->waiting)
+			l->step = NEVER;
+		return;
+	}
+	if (now < MAX(l->send_from, l->entrance)) {
+		if (now < l->send_from)
+			l->page_from = now;
+		l->step = MAX(l->send_from, l->entrance);
+		return;
+	}
+	if (e->direct) {
+		uint64_t later = l1d_pass(sm, e, l->sent, now);
 
-static const char *what_of(const struct sm_entry *e)
-{
-	return e->kind == MEM_ATOMIC ? "atomic" : e->kind == MEM_WRITE ? "store" : "load";
-}
-
-bool sm_find_waiting(const struct sm *sm, uint64_t page, struct sm_waiting *out)
-{
-	const struct ldst *l = &sm->ldst;
-	bool found = false;
-
-	for (uint32_t i = 0; i < l->nentries; i++) {
-		const struct sm_entry *e = &l->entries[i];
-
-		for (unsigned int g = 0; e->used && g < e->ngroups; g++) {
-			uint32_t lanes = e->groups[g].lanes;
-
-			if (!e->groups[g].waiting || e->groups[g].page != page)
-				continue;
-			for (; lanes; lanes &= lanes - 1) {
-				unsigned int lane = (unsigned int)__builtin_ctz(lanes);
-
-				if (found && e->access.addr[lane] >= out->addr)
-					continue;
-				found = true;
-				out->addr = e->access.addr[lane];
-				out->line = e->access.insn->line;
-				out->bytes = e->access.bytes;
-				out->what = what_of(e);
-				exec_lane_name(&sm->warps[e->warp].ex, 1u << lane,
-					       out->thread, sizeof(out->thread));
-			}
+		if (later) {
+			l->step = later;
+			return;
+		}
+		l->sent++;
+		l->entrance = now + 1;
+		n = 1;
+	} else {
+		n = (unsigned int)enter_lines(sm, e, n, now);
+		if (!n) {
+			/* The head of the latency queue tells when it leaves. */
+			l->step = NEVER;
+			return;
 		}
 	}
-	return found;
+	if (!all_gone(l, e))
+		l->step = now + n;
+	else if (n > 1)
+		l->step = now + n - 1;
+	else
+		dispatch_leave(sm, now);
+}
+
+uint64_t access_late_next(const struct ldst *l, uint64_t now)
+{
+	return MAX(MAX(l->late[l->late_head].ready, l->entrance), now + 1);
+}
+
+void access_late(struct sm *sm, uint64_t now)
+{
+	struct ldst *l = sm->ldst;
+	struct late_lines *late = &l->late[l->late_head];
+	struct access_entry *e = entry_at(l, late->entry);
+
+	if (now < MAX(late->ready, l->entrance))
+		return;
+	if (e->direct) {
+		uint64_t later = l1d_pass(sm, e, late->first, now);
+
+		if (later) {
+			l->entrance = later;
+			return;
+		}
+	} else {
+		if (!l1d_room(l)) {
+			l->entrance = now + 1;
+			return;
+		}
+		l1d_enter(sm, e, late->first, now);
+	}
+	l->entrance = now + 1;
+	late->first++;
+	if (--late->lines)
+		return;
+	entry_put(l, late->entry);
+	l->late_head = ring_at(l->late_head, 1, l->late_size);
+	l->late_count--;
 }

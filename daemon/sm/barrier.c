@@ -34,14 +34,14 @@ static void refuse(struct sm *sm, unsigned int w, uint32_t line, uint32_t thread
 		   uint32_t expected)
 {
 	const struct sm_warp *warp = &sm->warps[w];
-	const struct ptx_kernel *k = exec_program_kernel(sm->kernel->launch->program);
+	const struct ptx_kernel *k = exec_program_kernel(warp->kernel->launch->program);
 	const uint32_t *id = sm->ctas[warp->cta].ex.ctaid;
 
 	err_set(sm->env.err, 0,
 		"kernel '%s': barrier %u: %u threads, but who came before expects %u "
 		"(%s line %u, warp %u of CTA (%u,%u,%u))", k->name, warp->barrier, threads,
 		expected, k->module, line, warp->ex.index, id[0], id[1], id[2]);
-	sm_fail(sm, -ECANCELED);
+	sm_fail(sm, -ECANCELED, 0, warp->kernel);
 }
 
 /* exec has seen to it that the number is below BARRIERS and the threads whole warps. */
@@ -49,7 +49,7 @@ void barrier_arrive(struct sm *sm, unsigned int w, const struct exec_access *acc
 {
 	struct sm_warp *warp = &sm->warps[w];
 	struct sm_cta *cta = &sm->ctas[warp->cta];
-	uint32_t all = sm->kernel->warps_per_cta * WARP_LANES;
+	uint32_t all = warp->kernel->warps_per_cta * WARP_LANES;
 	uint32_t threads = access->barrier_threads ? access->barrier_threads : all;
 	struct barrier *b = &cta->barriers[access->barrier];
 

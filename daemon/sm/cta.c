@@ -1,80 +1,179 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * CTAs on an SM: their slots, warps and memory, from launch to retirement. A
- * CTA retires when its last warp has exited and nothing of it is in flight,
- * stores included.
+ * CTAs on an SM: their slots, warps and memory, from launch to retirement. A warp
+ * is given back when it has exited, nothing of it is under way, its stores are
+ * acknowledged, and fetch has come by it; a CTA retires with its last warp. CTAs of
+ * several kernels may be on an SM at a time.
  */
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sm/internal.h"
 
-bool sm_has_room(const struct sm *sm)
+bool sm_has_room(const struct sm *sm, const struct sm_kernel *k)
 {
-	return sm->resident < sm->kernel->ctas;
+	const struct gpu_spec *s = sm->spec;
+	const struct sm_hooks *h = &sm->hooks;
+
+	if (h->quota->ctas &&
+	    sm->ctas_of[k->slot] >= h->quota->ctas(h->quota_ctx, sm->id, k))
+		return false;
+	if (h->admission->has_room)
+		return h->admission->has_room(h->admission_ctx, sm, k);
+	return sm->resident_ctas < s->ctas &&
+	       (unsigned int)__builtin_popcountll(sm->resident) + k->warps_per_cta <= s->warps &&
+	       sm->registers_used + k->registers <= s->registers &&
+	       sm->shared_used + k->shared_taken <= s->shared_bytes;
 }
 
-unsigned int sm_resident_ctas(const struct sm *sm)
+unsigned int sm_resident_ctas(const struct sm *sm, const struct sm_kernel *k)
 {
-	return sm->resident;
+	unsigned int n = 0;
+
+	if (!k)
+		return sm->resident_ctas;
+	for (unsigned int c = 0; c < sm->spec->ctas; c++)
+		n += sm->ctas[c].used && sm->ctas[c].kernel == k;
+	return n;
 }
 
-void sm_launch_cta(struct sm *sm, const uint32_t ctaid[3], uint64_t now)
+/* Memory of who was there before is used again when it is enough. */
+static int ensure(uint8_t **mem, size_t *size, size_t need)
 {
-	const struct sm_kernel *k = sm->kernel;
-	unsigned int slot = 0, first;
+	if (need <= *size)
+		return 0;
+	free(*mem);
+	*size = 0;
+	*mem = aligned_alloc(64, DIV_ROUND_UP(need, 64) * 64);
+	if (!*mem)
+		return -ENOMEM;
+	*size = need;
+	return 0;
+}
+
+static int ensure_rows(struct sm_warp *warp, size_t words)
+{
+	if (words > warp->row_words) {
+		free(warp->rows);
+		warp->row_words = 0;
+		warp->rows = malloc(2 * words * sizeof(uint64_t));
+		if (!warp->rows)
+			return -ENOMEM;
+		warp->row_words = words;
+	}
+	warp->rows_long = warp->rows + words;
+	memset(warp->rows, 0, 2 * words * sizeof(uint64_t));
+	return 0;
+}
+
+/*
+ * Warp slots for a CTA of n: the first free ones of those that n divides the slots
+ * into, as GPGPU-Sim numbers them; with CTAs of other sizes between, any.
+ */
+static uint64_t choose_slots(const struct sm *sm, unsigned int n)
+{
+	uint64_t all = n == 64 ? ~0ull : (1ull << n) - 1, chosen = 0;
+	unsigned int w;
+
+	for (w = 0; w + n <= sm->spec->warps; w += n) {
+		if (!(sm->resident & all << w))
+			return all << w;
+	}
+	for (w = 0; w < sm->spec->warps && n; w++) {
+		if (!(sm->resident & warp_bit(w))) {
+			chosen |= warp_bit(w);
+			n--;
+		}
+	}
+	return chosen;
+}
+
+static void warp_launch(struct sm *sm, struct sm_cta *cta, unsigned int slot, unsigned int w,
+			unsigned int index)
+{
+	struct sm_warp *warp = &sm->warps[w];
+	uint64_t bit = warp_bit(w);
+
+	warp->kernel = cta->kernel;
+	warp->op = NULL;
+	warp->ib_count = 0;
+	warp->ib_pc = warp->next_pc = 0;
+	warp->cta = (uint8_t)slot;
+	warp->granted = false;
+	warp->inflight = warp->pending = warp->stores = warp->atomics = 0;
+	exec_warp_init(&warp->ex, &cta->ex, index, warp->arena);
+	warp->ex.smid = sm->id;
+	warp->ex.nsmid = (uint32_t)sm->spec->sms;
+	warp->ex.slot = w;
+	warp->next_pc = warp->ex.pc;
+	for (unsigned int i = 0; i < sm->spec->warps; i++)
+		sm->older[i] &= ~bit;
+	sm->older[w] = sm->resident;
+	sm->resident |= bit;
+	sm->live |= bit;
+	sm->empty |= bit;
+}
+
+int sm_launch_cta(struct sm *sm, const struct sm_kernel *k, const uint32_t ctaid[3], uint64_t now)
+{
+	unsigned int slot = 0, index = 0;
 	struct sm_cta *cta;
+	uint64_t slots;
 
-	while (sm->ctas[slot].used)
+	while (slot < sm->spec->ctas && sm->ctas[slot].used)
 		slot++;
+	if (slot == sm->spec->ctas)
+		return err_set(sm->env.err, -ENOMEM, "SM %u has no CTA slot free", sm->id);
 	cta = &sm->ctas[slot];
-	first = slot * k->warps_per_cta;
-	sm_account(sm, now + 1);
+	slots = choose_slots(sm, k->warps_per_cta);
+	if (ensure(&cta->shared, &cta->shared_size, MAX(k->shared_bytes, 1u)) ||
+	    ensure(&cta->local, &cta->local_size, k->local_bytes))
+		return err_set(sm->env.err, -ENOMEM, "out of memory");
+	for (uint64_t left = slots; left; left &= left - 1) {
+		struct sm_warp *warp = &sm->warps[__builtin_ctzll(left)];
 
-	*cta = (struct sm_cta){ .used = true, .unretired = k->warps_per_cta };
-	cta->ex.launch = k->launch;
+		if (ensure(&warp->arena, &warp->arena_size, k->arena_bytes) ||
+		    ensure_rows(warp, k->words))
+			return err_set(sm->env.err, -ENOMEM, "out of memory");
+	}
+	sm_settle(sm, now + 1);
+	sm_integrate(sm, now + 1);
+	/* In the cycle after an idle SM's first CTA the second scheduler has its turn (GPGPU-Sim). */
+	if (!sm->resident_ctas)
+		sm->turn_base = now;
+
+	cta->used = cta->active = true;
+	cta->stalled = false;
+	cta->sm = sm;
+	cta->kernel = k;
+	cta->warps = cta->running = cta->unretired = slots;
+	memset(cta->barriers, 0, sizeof(cta->barriers));
+	cta->launch = *k->launch;
+	if (cta->launch.print) {
+		cta->launch.print = sm_print_text;
+		cta->launch.print_ctx = cta;
+	}
+	cta->ex = (struct exec_cta){ .launch = &cta->launch, .shared = cta->shared,
+				     .shared_bytes = k->shared_bytes };
 	memcpy(cta->ex.ctaid, ctaid, sizeof(cta->ex.ctaid));
-	cta->ex.shared = sm->shared + (size_t)slot * k->shared_bytes;
-	cta->ex.shared_bytes = k->shared_bytes;
 	/* Nothing of the CTA before is left in its successor's memory. */
-	memset(cta->ex.shared, 0, k->shared_bytes);
+	memset(cta->shared, 0, k->shared_bytes);
 	if (k->local_bytes) {
-		cta->ex.local = sm->local + (size_t)slot * k->local_bytes;
-		memset(cta->ex.local, 0, k->local_bytes);
+		cta->ex.local = cta->local;
+		memset(cta->local, 0, k->local_bytes);
 	}
-	for (unsigned int i = 0; i < k->warps_per_cta; i++) {
-		unsigned int w = first + i;
-		struct sm_warp *warp = &sm->warps[w];
-
-		warp->inflight = 0;
-		warp->cta = (uint8_t)slot;
-		warp->faulted = 0;
-		warp->untranslated = 0;
-		exec_warp_init(&warp->ex, &cta->ex, i,
-			       sm->arena + (size_t)w * k->arena_bytes);
-		warp->ex.smid = sm->id;
-		warp->ex.nsmid = (uint32_t)sm->spec->sms;
-		warp->ex.slot = w;
-		sm->age[w] = sm->next_age++;
-		memset(sm->pending + (size_t)w * k->words, 0, k->words * sizeof(uint64_t));
-		memset(sm->pending_long + (size_t)w * k->words, 0, k->words * sizeof(uint64_t));
-		cta->warps |= warp_bit(w);
-		sm->running |= warp_bit(w);
-		warp_decode(sm, w);
-	}
-	cta->running = cta->warps;
-	sm->resident++;
+	for (uint64_t left = slots; left; left &= left - 1)
+		warp_launch(sm, cta, slot, (unsigned int)__builtin_ctzll(left), index++);
+	sm->resident_ctas++;
+	sm->ctas_of[k->slot]++;
+	sm->registers_used += k->registers;
+	sm->shared_used += k->shared_taken;
+	sm->last = MAX(sm->last, now);
 	*sm->env.wake = MIN(*sm->env.wake, now + 1);
-}
-
-void cta_warp_finished(struct sm *sm, unsigned int w)
-{
-	struct sm_cta *cta = &sm->ctas[sm->warps[w].cta];
-
-	if (--cta->unretired)
-		return;
-	cta->used = false;
-	sm->resident--;
-	sm->stats.retired_ctas++;
+	if (sm->hooks.admission->launched)
+		sm->hooks.admission->launched(sm->hooks.admission_ctx, sm, slot, now);
+	return 0;
 }
 
 void cta_warp_exited(struct sm *sm, unsigned int w)
@@ -82,14 +181,107 @@ void cta_warp_exited(struct sm *sm, unsigned int w)
 	struct sm_cta *cta = &sm->ctas[sm->warps[w].cta];
 	uint64_t bit = warp_bit(w);
 
-	sm->running &= ~bit;
-	sm->wait_operand &= ~bit;
-	sm->wait_long &= ~bit;
-	sm->wait_order &= ~bit;
-	for (unsigned int u = 0; u < UNITS; u++)
-		sm->wants[u] &= ~bit;
+	sm->live &= ~bit;
+	fetch_flush(sm, w, 0);
+	sm->empty &= ~bit;
+	warp_check(sm, w);
 	cta->running &= ~bit;
 	barrier_exited(sm, cta);
-	if (!sm->warps[w].inflight)
-		cta_warp_finished(sm, w);
+	warp_check_finished(sm, w);
+}
+
+static void cta_retire(struct sm *sm, unsigned int slot, uint64_t now)
+{
+	struct sm_cta *cta = &sm->ctas[slot];
+	const struct sm_kernel *k = cta->kernel;
+
+	sm_integrate(sm, now + 1);
+	cta->used = false;
+	sm->resident &= ~cta->warps;
+	sm->inactive &= ~cta->warps;
+	sm->resident_ctas--;
+	sm->ctas_of[k->slot]--;
+	sm->registers_used -= k->registers;
+	sm->shared_used -= k->shared_taken;
+	sm->stats.retired_ctas++;
+	sm->shares[k->slot].retired_ctas++;
+	if (sm->hooks.admission->retired)
+		sm->hooks.admission->retired(sm->hooks.admission_ctx, sm, slot, now);
+}
+
+void cta_warp_retire(struct sm *sm, unsigned int w, uint64_t now)
+{
+	unsigned int slot = sm->warps[w].cta;
+	struct sm_cta *cta = &sm->ctas[slot];
+
+	sm->finished &= ~warp_bit(w);
+	cta->unretired &= ~warp_bit(w);
+	if (sm->hooks.resources->release)
+		sm->hooks.resources->release(sm->hooks.resources_ctx, sm, w, now);
+	if (!cta->unretired)
+		cta_retire(sm, slot, now);
+}
+
+void cta_cancel(struct sm *sm)
+{
+	for (unsigned int c = 0; c < sm->spec->ctas; c++)
+		sm->ctas[c].used = false;
+	for (unsigned int w = 0; w < sm->spec->warps; w++) {
+		sm->warps[w].pending = 0;
+		sm->warps[w].atomics = 0;
+	}
+	memset(sm->ctas_of, 0, sizeof(sm->ctas_of));
+	sm->resident_ctas = sm->registers_used = sm->shared_used = 0;
+}
+
+void cta_fini(struct sm *sm)
+{
+	for (unsigned int c = 0; sm->ctas && c < sm->spec->ctas; c++) {
+		free(sm->ctas[c].shared);
+		free(sm->ctas[c].local);
+	}
+	for (unsigned int w = 0; sm->warps && w < sm->spec->warps; w++) {
+		free(sm->warps[w].arena);
+		free(sm->warps[w].rows);
+	}
+	free(sm->ctas);
+	free(sm->warps);
+}
+
+/* --- for hooks ---------------------------------------------------------------- */
+
+void sm_cta_activate(struct sm *sm, unsigned int slot, bool active)
+{
+	struct sm_cta *cta = &sm->ctas[slot];
+
+	cta->active = active;
+	cta->stalled = false;
+	if (active)
+		sm->inactive &= ~cta->warps;
+	else
+		sm->inactive |= cta->warps;
+	*sm->env.wake = MIN(*sm->env.wake, sm->now + 1);
+}
+
+void sm_resource_granted(struct sm *sm, unsigned int w)
+{
+	sm->warps[w].granted = true;
+	sm->held &= ~warp_bit(w);
+	*sm->env.wake = MIN(*sm->env.wake, sm->now + 1);
+}
+
+void cta_tell_stalled(struct sm *sm, uint64_t now)
+{
+	uint64_t away = sm->wait_fault | sm->wait_atomic | sm->wait_order | sm->wait_fence |
+			sm->blocked_long;
+
+	for (unsigned int c = 0; c < sm->spec->ctas; c++) {
+		struct sm_cta *cta = &sm->ctas[c];
+		bool stalled = cta->used && cta->active && cta->running &&
+			       !(cta->running & ~away);
+
+		if (stalled && !cta->stalled)
+			sm->hooks.admission->stalled(sm->hooks.admission_ctx, sm, c, now);
+		cta->stalled = stalled;
+	}
 }

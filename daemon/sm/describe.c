@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "sm/internal.h"
+#include "sm/ldst.h"
 
 struct text {
 	char *at;
@@ -45,30 +46,53 @@ static void say_warps(struct text *t, const struct sm *sm, uint64_t warps)
 	}
 }
 
-/* Those who have not come to the barrier, and where they are instead. */
-static void say_missing(struct text *t, const struct sm *sm, const struct sm_cta *cta,
-			uint64_t missing)
+/* Of `some`, those in `set`, and what they wait for; what is left of `some`. */
+static uint64_t __attribute__((format(printf, 6, 7)))
+say_group(struct text *t, const struct sm *sm, const char **before, uint64_t some, uint64_t set,
+	  const char *fmt, ...)
 {
-	const char *before = "; missing: ";
-	uint64_t some;
+	char what[96];
+	va_list args;
 
-#define GROUP(set, fmt, ...) do {					\
-		some = missing & (set);					\
-		if (some) {						\
-			say(t, "%s", before);				\
-			say_warps(t, sm, some);				\
-			say(t, fmt, ##__VA_ARGS__);			\
-			before = ", ";					\
-			missing &= ~some;				\
-		}							\
-	} while (0)
-	GROUP(~cta->running, " (exited)");
+	set &= some;
+	if (!set)
+		return some;
+	va_start(args, fmt);
+	vsnprintf(what, sizeof(what), fmt, args);
+	va_end(args);
+	say(t, "%s", *before);
+	say_warps(t, sm, set);
+	say(t, " (%s)", what);
+	*before = ", ";
+	return some & ~set;
+}
+
+/* Warps of one CTA and what each of them waits for. */
+static void say_waiting(struct text *t, const struct sm *sm, const struct sm_cta *cta,
+			const char *before, uint64_t some)
+{
 	for (unsigned int b = 0; b < BARRIERS; b++)
-		GROUP(cta->barriers[b].waiting, " (at barrier %u)", b);
-	GROUP(sm->wait_fault, " (far fault)");
-	GROUP(sm->wait_operand, " (operands)");
-	GROUP(~0ull, " (can issue)");
-#undef GROUP
+		some = say_group(t, sm, &before, some, cta->barriers[b].waiting, "at barrier %u", b);
+	some = say_group(t, sm, &before, some, sm->wait_fault, "far fault");
+	for (uint64_t left = some; left; left &= left - 1) {
+		unsigned int w = (unsigned int)__builtin_ctzll(left);
+		const struct sm_warp *warp = &sm->warps[w];
+		const char *why = ldst_why(sm, w);
+
+		if (why)
+			some = say_group(t, sm, &before, some, warp_bit(w), "%s", why);
+		else if (warp->stores && !(cta->running & warp_bit(w)))
+			some = say_group(t, sm, &before, some, warp_bit(w),
+					 "%u stores not acknowledged", warp->stores);
+	}
+	some = say_group(t, sm, &before, some, ~cta->running, "exited");
+	some = say_group(t, sm, &before, some, sm->inactive, "not active");
+	some = say_group(t, sm, &before, some, sm->held, "resources");
+	some = say_group(t, sm, &before, some, sm->wait_fence, "fence");
+	some = say_group(t, sm, &before, some, sm->wait_atomic, "atomic");
+	some = say_group(t, sm, &before, some, sm->blocked, "operands");
+	some = say_group(t, sm, &before, some, sm->missed, "instruction fetch");
+	say_group(t, sm, &before, some, ~0ull, "can issue");
 }
 
 static void say_barrier(struct text *t, const struct sm *sm, const struct sm_cta *cta,
@@ -80,7 +104,7 @@ static void say_barrier(struct text *t, const struct sm *sm, const struct sm_cta
 	say_warps(t, sm, b->waiting);
 	say(t, " at barrier %u for %u threads, %u arrived", number, b->expected, b->threads);
 	/* Who has exited is missed only where a number was named. */
-	say_missing(t, sm, cta, (b->whole ? cta->running : cta->warps) & ~b->arrived);
+	say_waiting(t, sm, cta, "; missing: ", (b->whole ? cta->running : cta->warps) & ~b->arrived);
 }
 
 void sm_describe(const struct sm *sm, char *buf, size_t bytes)
@@ -88,18 +112,26 @@ void sm_describe(const struct sm *sm, char *buf, size_t bytes)
 	struct text t = { buf, bytes };
 
 	buf[0] = '\0';
-	if (!sm->resident)
+	if (!sm->resident_ctas)
 		return;
 	say(&t, "SM %u: %u running warps", sm->id,
-	    (unsigned int)__builtin_popcountll(sm->running));
-	for (unsigned int c = 0; c < sm->kernel->ctas; c++)
-		for (unsigned int b = 0; sm->ctas[c].used && b < BARRIERS; b++)
-			if (sm->ctas[c].barriers[b].waiting)
-				say_barrier(&t, sm, &sm->ctas[c], b);
-	if (sm->wait_operand)
-		say(&t, ", %u wait for operands",
-		    (unsigned int)__builtin_popcountll(sm->wait_operand));
-	if (sm->wait_fault)
-		say(&t, ", %u wait for far faults",
-		    (unsigned int)__builtin_popcountll(sm->wait_fault));
+	    (unsigned int)__builtin_popcountll(sm->live));
+	for (unsigned int c = 0; c < sm->spec->ctas; c++) {
+		const struct sm_cta *cta = &sm->ctas[c];
+		bool at_barrier = false;
+
+		if (!cta->used)
+			continue;
+		for (unsigned int b = 0; b < BARRIERS; b++) {
+			if (!cta->barriers[b].waiting)
+				continue;
+			say_barrier(&t, sm, cta, b);
+			at_barrier = true;
+		}
+		if (at_barrier)
+			continue;
+		say(&t, ", CTA (%u,%u,%u): ", cta->ex.ctaid[0], cta->ex.ctaid[1],
+		    cta->ex.ctaid[2]);
+		say_waiting(&t, sm, cta, "", cta->unretired);
+	}
 }

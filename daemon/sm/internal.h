@@ -1,42 +1,48 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The parts of an SM and what its files call of each other. Private to the sm
- * room. Warps are bits of 64-bit masks; memory instructions, loads under way
- * and writebacks are indices into pools. Nothing is allocated while warps
- * issue, except that a pool may double.
+ * room; what the load/store unit shows the others is in ldst.h. Warps are bits of 64-bit
+ * masks; instructions under way are indices into a pool. Nothing is allocated
+ * while warps issue, except that the pool may double.
+ *
+ * A cycle runs back to front, so that what a stage frees is there for the stage
+ * before (GPGPU-Sim, shader_core_ctx::cycle): writeback, execute, operand
+ * collectors, issue, decode, fetch.
  */
 #ifndef GPUEMU_SM_INTERNAL_H
 #define GPUEMU_SM_INTERNAL_H
 
 #include "sm/sm.h"
-#include "sm/wheel.h"
 
 #define MAX_WARPS	64u
 #define MAX_SCHEDULERS	8u
 #define NO_INDEX	UINT32_MAX
 
-/* Issue widths of SM2_GTX480: two SP units, one SFU, one load/store unit. */
-#define SP_UNITS	2u
-#define SFU_UNITS	1u
-
 /* Barriers a CTA can name (PTX ISA, bar: 0 to 15). */
 #define BARRIERS	16u
 
-/* Lines of one instruction: 32 lanes with 8 words of local memory each. */
-#define MAX_LINES	(WARP_LANES * 8u)
+/* Instructions of 8 bytes; two are fetched and decoded at a time. */
+#define CODE_BYTES	8u
+#define MAX_IBUFFER	8u
 
-/* SM2_GTX480: registers a thread are rounded up to this. */
-#define REGISTER_UNIT	4u
+/*
+ * Each kind of unit (enum sm_unit) has its issue slots (ID_OC), collectors, ports and dispatch
+ * slots (OC_EX). DP exists where the configuration gives it units; else the SFU does its work.
+ */
+#define UNITS		SM_UNITS
+#define MAX_WIDTH	16u	/* slots of ID_OC, OC_EX, EX_WB; units of a kind; ports */
+#define MAX_COLLECTORS	64u	/* of all kinds together */
+#define MAX_BANKS	64u
 
-enum unit { UNIT_SP, UNIT_SFU, UNIT_MEM, UNITS };
-
-/* One instruction as the pipelines see it. */
+/* One instruction of a kernel as the pipelines see it. */
 struct sm_op {
-	uint8_t unit;
+	uint8_t unit;			/* enum sm_unit */
 	uint8_t space;			/* enum ptx_space of memory instructions */
-	bool memory, store, atomic;
-	bool ordered;			/* memory, barrier, exit: not past an untranslated access */
-	bool results;			/* writes registers, if only such that nobody reads */
+	bool memory;			/* ld, st, atom, red: goes through the load/store unit */
+	bool store, atomic;		/* red is an atomic without results */
+	bool fence;			/* membar, fence: through the load/store unit as well */
+	bool point;			/* resources are acquired before it */
+	bool ordered;			/* memory, fence, barrier, exit: not past an untranslated access */
 	uint16_t latency, initiation;
 	/*
 	 * Its scoreboard slots, sm_kernel.slots from here on: first nwrite that it
@@ -44,94 +50,80 @@ struct sm_op {
 	 */
 	uint32_t slots;
 	uint16_t ncheck, nwrite;
+	/* The same as bits, for kernels with one word of slots (sm_kernel.words). */
+	uint64_t check_mask, write_mask;
+	/* The banks of them for warp 0: read, read more than once, written. */
+	uint64_t bank_need, bank_more, bank_results;
+	/* Register numbers for the banks, sm_kernel.banks from here on: distinct sources, results. */
+	uint32_t banks;
+	uint8_t nsource, nresult;
+	bool is_long;			/* results come from memory (GPGPU-Sim: a long operation) */
+	uint32_t pc;			/* its index */
 };
 
 struct sm_kernel {
 	const struct exec_launch *launch;
+	const struct gpu_spec *spec;
 	struct sm_op *ops;
-	uint32_t nops;
+	uint32_t nops;			/* one more is there: a last exit */
+	uint32_t decodable;		/* nops, and one more if the text falls off its end */
 	uint16_t *slots;		/* of the scoreboard, what the ops check and write */
 	uint32_t nslots, slot_room;
+	uint16_t *banks;		/* register numbers, kernel.c */
+	uint32_t nbanks, bank_room;
 	uint32_t warps_per_cta, threads;
-	uint32_t ctas;			/* an SM holds */
+	uint32_t ctas;			/* an empty SM holds */
+	uint32_t registers;		/* a CTA takes, rounded */
 	uint32_t shared_bytes;		/* static and dynamic */
+	uint32_t shared_taken;		/* of the SM's, rounded */
 	uint64_t local_bytes;		/* a CTA */
+	uint64_t code;			/* device address of instruction 0 */
 	size_t arena_bytes;		/* a warp */
 	uint32_t words;			/* 64-bit words of a scoreboard row */
-};
-
-/* The lanes of a memory instruction that are on one page. */
-struct page_group {
-	struct gmmu_waiter waiter;	/* linked in the gmmu while waiting */
-	uint64_t page;
-	uint32_t lanes;
-	uint16_t first, lines;		/* range of entry.lines; sent from the front */
-	bool waiting;
+	unsigned int slot;		/* sm_kernel_set_slot() */
 };
 
 /*
- * A global or local memory instruction from issue until its last line is sent.
- * Owner: the load/store queue, then its waiting groups (gmmu) and its groups
- * in the line queue. Freed with the last line.
+ * A warp instruction under way, from issue until inst_done(). Pointers are good
+ * until the next inst_new(), which only issue calls.
  */
-struct sm_entry {
-	struct exec_access access;
-	struct page_group groups[WARP_LANES];
-	uint64_t lines[MAX_LINES];
-	uint32_t next_free;
-	uint32_t load;
-	uint16_t unsent;		/* lines */
-	uint8_t ngroups, looked_up;
-	uint8_t warp;
-	bool used;
-	bool translate;			/* pages still have to be looked up; local memory has none */
-	uint8_t kind;			/* enum mem_kind */
-};
-
-/* A memory instruction until its last line is answered. */
-struct sm_load {
+struct sm_inst {
 	const struct sm_op *op;
-	uint32_t left;			/* lines not answered */
-	uint32_t next_free;
+	uint32_t lanes;			/* whose guard was true */
+	uint32_t order;			/* of issue; differences count */
+	/* The load/store unit's: its access entry, what is not answered, whatever it links. */
+	uint32_t entry, next;
+	uint16_t left;
 	uint8_t warp;
+	uint8_t state;
 };
 
-/* What the load/store unit works on, in order. */
-struct ldst_slot {
-	const struct sm_op *op;
-	uint32_t entry;			/* NO_INDEX: shared, parameter, constant */
-	uint32_t cycles, latency;	/* of the unit, for those */
-	uint8_t warp;
-};
-
-/* A translated group whose lines are to be sent. */
-struct ldst_out {
-	uint64_t ready;			/* first cycle */
-	uint32_t entry;
-	uint8_t group;
-};
-
-struct ldst {
-	struct ldst_slot *queue;	/* ring of `slots` */
-	uint32_t slots, head, count;
-	uint64_t free_at;		/* the unit takes the next instruction */
-	struct ldst_out *out;		/* ring, as many as all entries' groups */
-	uint32_t out_size, out_head, out_count;
-	struct sm_entry *entries;
-	uint32_t nentries, free_entry;
-	struct sm_load *loads;
-	uint32_t nloads, free_load;
+/* A short queue of instructions between two stages. */
+struct sm_fifo {
+	uint32_t at[MAX_WIDTH];
+	uint8_t head, count, size;
 };
 
 struct sm_warp {
 	struct exec_warp ex;
-	const struct sm_op *op;		/* the next instruction */
-	uint32_t inflight;		/* writebacks and memory instructions not finished */
+	const struct sm_kernel *kernel;
+	const struct sm_op *op;		/* the i-buffer's head, when it has one */
+	uint8_t unit;			/* of the head, as in sm->wants */
+	uint32_t ib_pc;			/* of the head */
+	uint32_t next_pc;		/* fetched next */
+	uint8_t ib_count;
 	uint8_t cta;			/* slot */
 	uint8_t barrier;		/* waits there, while in wait_barrier */
 	bool reduces;			/* and wants its result (bar.red) */
-	uint8_t faulted;		/* groups that wait for a far fault */
-	uint8_t untranslated;		/* groups not performed */
+	bool granted;			/* may pass the point it is at */
+	uint32_t inflight;		/* issued instructions that are not done */
+	uint32_t pending;		/* of them, with results that are not there */
+	uint32_t stores;		/* not acknowledged */
+	uint32_t atomics;		/* lanes not answered */
+	uint8_t *arena;
+	size_t arena_size;
+	uint64_t *rows, *rows_long;	/* scoreboard: pending, pending on memory */
+	size_t row_words;
 };
 
 /* One phase of a named barrier; all zero when nobody has come. */
@@ -146,53 +138,135 @@ struct barrier {
 
 struct sm_cta {
 	struct exec_cta ex;
+	struct exec_launch launch;	/* the kernel's, but printing here */
+	struct sm *sm;
+	const struct sm_kernel *kernel;
 	uint64_t warps;			/* slots that belong to it */
 	uint64_t running;		/* of them, not exited */
-	uint32_t unretired;		/* warps not exited or with something in flight */
-	bool used;
+	uint64_t unretired;		/* of them, not given back */
+	bool used, active;
+	bool stalled;			/* admission was told */
+	uint8_t *shared, *local;
+	size_t shared_size, local_size;
 	struct barrier barriers[BARRIERS];
 };
+
+/* printf's text, until the GPU takes it in the order of cycles. */
+struct sm_text {
+	uint64_t cycle;
+	const struct exec_launch *launch;
+	uint32_t bytes, at;		/* in sm->text */
+};
+
+/* A collector unit: an instruction whose operands are being read. */
+struct collector {
+	uint32_t inst;
+	uint64_t need;			/* banks that it still reads */
+	uint64_t more;			/* of them, more than once: collectors.times */
+};
+
+struct collectors {
+	struct collector at[MAX_COLLECTORS];
+	uint64_t of[UNITS];		/* masks of collectors by kind */
+	uint64_t used, ready;		/* ready: used, and nothing left to read */
+	uint8_t first[UNITS];
+	uint8_t last[UNITS][MAX_WIDTH];	/* of each out port: dispatched last */
+	uint8_t in_ports[UNITS], out_ports[UNITS];
+	uint64_t written;		/* banks that a result takes this cycle */
+	uint64_t all_banks;
+	uint8_t banks;
+	uint8_t shift[MAX_WARPS];	/* warp modulo banks */
+	/* Collectors that read, in the order in which they began: a bank serves the first. */
+	uint8_t reading[MAX_COLLECTORS], nreading;
+	uint8_t (*times)[MAX_BANKS];	/* by collector */
+};
+
+/* Results that are written back in one cycle: at most as many as result buses. */
+struct result_slot {
+	uint32_t units;			/* that deliver then */
+	uint32_t count;
+};
+
+struct ldst;
 
 struct sm {
 	unsigned int id;
 	struct sm_env env;
+	struct sm_hooks hooks;		/* env's, none NULL */
 	const struct gpu_spec *spec;
-	const struct sm_kernel *kernel;
 	bool ideal;			/* paging off: translation takes no time */
+	uint64_t now;			/* the cycle that runs */
+	uint64_t upto;			/* of the quantum that runs */
 
-	/* Sets of warps. A warp can issue when it is running and waits for nothing. */
-	uint64_t running;		/* resident and not exited */
-	uint64_t wait_operand;		/* scoreboard */
-	uint64_t wait_long;		/* of them, on a load from memory */
-	uint64_t wait_order;		/* next is memory, barrier or exit; an access is untranslated */
+	/*
+	 * Sets of warps. `live` are resident and have not exited. A warp's head issues when the
+	 * warp is live, waits for nothing and its head is valid, in step and not blocked.
+	 */
+	uint64_t resident, live;
+	uint64_t valid;			/* the i-buffer has a head */
+	uint64_t stray;			/* of them, not where the SIMT stack is: to be flushed */
+	uint64_t blocked;		/* of them, by the scoreboard */
+	uint64_t blocked_long;		/* of them, on a load */
 	uint64_t wait_barrier;
-	uint64_t wait_fault;		/* descheduled: an access waits for a far fault */
-	uint64_t untranslated;		/* has an access with pages missing */
-	uint64_t wants[UNITS];		/* by the unit of the next instruction */
+	uint64_t wait_fence;		/* a fence, with results pending */
+	uint64_t wait_atomic;
+	uint64_t untranslated;		/* an access stepped aside: nothing ordered issues (ldst's) */
+	uint64_t wait_order;		/* of them, whose head is ordered */
+	uint64_t wait_fault;		/* an access waits for a far fault: descheduled (ldst's) */
+	uint64_t inactive;		/* admission keeps them from issuing */
+	uint64_t held;			/* waits for resources at a point */
+	uint64_t finished;		/* exited, nothing under way: fetch gives them back */
+	uint64_t wants[UNITS];		/* by the unit of the head */
 
-	uint64_t mine[MAX_SCHEDULERS];	/* warps of each scheduler */
+	/* Fetch. */
+	uint64_t empty;			/* live, nothing in the i-buffer, no fetch under way */
+	uint64_t missed;		/* an L1I fetch is under way */
+	uint64_t refused;		/* of empty: L1I could not take them since its last fill */
+	struct cache *l1i;
+	struct fetch *fetch;
+	uint32_t fetched;		/* warp in the fetch buffer, NO_INDEX: none */
+	uint32_t last_fetched;
+
 	struct sched_state sched[MAX_SCHEDULERS];
 	const struct sched_ops *policy;
+	uint64_t turn_base;		/* cycle in which scheduler 0 is first */
 	uint64_t accounted;		/* cycles before this are attributed */
 
-	uint64_t sp_free[SP_UNITS], sfu_free[SFU_UNITS]; /* cycle in which the unit takes a warp */
-	struct ldst ldst;
-	struct wheel wheel;		/* writebacks */
+	struct sm_fifo id_oc[UNITS], oc_ex[UNITS];
+	struct collectors oc;
+	uint64_t unit_free[UNITS][MAX_WIDTH]; /* cycle in which the unit's dispatch register is empty */
+	uint8_t units[UNITS];		/* how many */
+	uint8_t unit_bit[UNITS];	/* of its first in result_slot.units */
+	struct result_slot *results;	/* ring by cycle of writeback */
+	uint32_t *result_insts;		/* of each slot, result_buses */
+	uint64_t *results_used;		/* bit a slot */
+	uint32_t result_mask, results_left;
+	uint8_t result_buses;
+	struct ldst *ldst;
+
+	struct sm_inst *insts;
+	uint32_t ninsts, free_inst, used_insts;
+	uint32_t issued;		/* sm_inst.order of the next */
+	uint64_t counted;		/* set of warps that counted_warps is the size of */
+	uint32_t counted_warps;
 
 	struct sm_warp *warps;
-	uint64_t age[MAX_WARPS];
-	uint64_t next_age;
-	uint64_t *pending, *pending_long; /* scoreboard rows, kernel->words each */
+	uint64_t older[MAX_WARPS];	/* by warp: those that are on the SM longer */
 	struct sm_cta *ctas;
-	uint32_t resident;		/* CTAs */
+	uint32_t resident_ctas, registers_used, shared_used;
+	struct sm_share shares[SM_KERNELS];	/* by kernel slot */
+	uint32_t ctas_of[SM_KERNELS];
+	uint64_t last;			/* cycle in which something was done last */
 
-	uint8_t *arena, *shared, *local;
-	size_t arena_size, shared_size, local_size, row_size;
+	char *text;
+	size_t text_size, text_used;
+	struct sm_text *texts;
+	uint32_t texts_size, texts_used, texts_told;
 
-	struct exec_access scratch;
-	int error;
-	uint64_t fault_addr;
-	struct sm_stats stats;
+	struct exec_access scratch;	/* of instructions that are not memory's */
+	struct sm_failure failure;
+	struct sm_counters stats;
+	uint64_t integrated;		/* sums over cycles of what is resident go up to here */
 };
 
 static inline uint64_t warp_bit(unsigned int w)
@@ -200,44 +274,128 @@ static inline uint64_t warp_bit(unsigned int w)
 	return 1ull << w;
 }
 
-static inline uint64_t sm_ready(const struct sm *sm)
+static inline struct sm_inst *sm_inst(const struct sm *sm, uint32_t i)
 {
-	return sm->running & ~(sm->wait_operand | sm->wait_order |
-			       sm->wait_barrier | sm->wait_fault);
+	return &sm->insts[i];
+}
+
+/* Warps that the schedulers pass by. */
+static inline uint64_t sm_waiting(const struct sm *sm)
+{
+	return sm->wait_barrier | sm->wait_fence | sm->wait_atomic | sm->wait_order |
+	       sm->wait_fault | sm->inactive | sm->held;
+}
+
+static inline bool fifo_full(const struct sm_fifo *f)
+{
+	return f->count >= f->size;
+}
+
+static inline void fifo_push(struct sm_fifo *f, uint32_t inst)
+{
+	f->at[(f->head + f->count++) % MAX_WIDTH] = inst;
+}
+
+static inline uint32_t fifo_pop(struct sm_fifo *f)
+{
+	uint32_t inst = f->at[f->head];
+
+	f->head = (uint8_t)((f->head + 1) % MAX_WIDTH);
+	f->count--;
+	return inst;
+}
+
+/* The place of the one that issued first. Not empty. */
+static inline unsigned int fifo_oldest(const struct sm *sm, const struct sm_fifo *f)
+{
+	unsigned int best = f->head;
+
+	for (unsigned int i = 1; i < f->count; i++) {
+		unsigned int at = (f->head + i) % MAX_WIDTH;
+
+		if ((int32_t)(sm->insts[f->at[at]].order - sm->insts[f->at[best]].order) < 0)
+			best = at;
+	}
+	return best;
+}
+
+/* Takes out the one at a place. */
+static inline void fifo_remove(struct sm_fifo *f, unsigned int at)
+{
+	/* What is before it moves up; the order in here means nothing. */
+	f->at[at] = f->at[f->head];
+	fifo_pop(f);
 }
 
 /* sm.c */
-void sm_fail(struct sm *sm, int error);
+/*
+ * Keeps the first error, with sm->now. fault_addr: of -EFAULT, else 0. kernel: the warp's.
+ * The text is in *sm->env.err.
+ */
+void sm_fail(struct sm *sm, int error, uint64_t fault_addr, const struct sm_kernel *kernel);
+/* Attributes the cycles before `upto` to what holds now: before a mask changes outside a cycle. */
+void sm_settle(struct sm *sm, uint64_t upto);
+/* Adds what is resident to the sums over cycles, up to `upto`: before that changes. */
+void sm_integrate(struct sm *sm, uint64_t upto);
+
+/* scoreboard.c */
+/* The instruction's registers are there: who waits for them may go on. Once an instruction. */
+void inst_release(struct sm *sm, uint32_t inst);
+/* The instruction left the pipeline; its index is free. After inst_release(), if it has results. */
+void inst_done(struct sm *sm, uint32_t inst);
+/* The i-buffer's head or what it is checked against has changed. */
+void warp_check(struct sm *sm, unsigned int w);
+/* The load/store unit: n more (or fewer) unacknowledged stores, lanes of atomics. */
+void warp_stores(struct sm *sm, unsigned int w, int n);
+void warp_atomics(struct sm *sm, unsigned int w, int n);
+/* After a change of sm->untranslated. */
+void warp_check_order(struct sm *sm, unsigned int w);
+/* Nothing is under way any more of a warp that has exited? Then fetch gives it back. */
+void warp_check_finished(struct sm *sm, unsigned int w);
+uint32_t inst_new(struct sm *sm);	/* NO_INDEX: no memory */
+int scoreboard_init(struct sm *sm);
+void scoreboard_cancel(struct sm *sm);
+void scoreboard_reserve(struct sm *sm, uint32_t inst);
+
+/* collector.c */
+int collector_init(struct sm *sm);
+void collector_fini(struct sm *sm);
+void collector_cancel(struct sm *sm);
+/*
+ * Takes the banks of the instruction's results for this cycle. False: one of them is
+ * taken already (those before it stay taken, as in GPGPU-Sim); try again next cycle.
+ */
+bool collector_write(struct sm *sm, uint32_t inst);
+void collector_cycle(struct sm *sm);
+bool collector_busy(const struct sm *sm);
+
+/* units.c */
+int units_init(struct sm *sm);
+void units_fini(struct sm *sm);
+void units_cancel(struct sm *sm);
+void units_writeback(struct sm *sm, uint64_t now);
+void units_execute(struct sm *sm, uint64_t now);
+uint64_t units_next(const struct sm *sm, uint64_t now);
+
+/* fetch.c */
+int fetch_init(struct sm *sm);
+void fetch_fini(struct sm *sm);
+void fetch_cancel(struct sm *sm);
+void fetch_reply(struct sm *sm, const struct mem_reply *reply);
+void fetch_decode(struct sm *sm, uint64_t now);
+void fetch_cycle(struct sm *sm, uint64_t now);
+void fetch_settle(struct sm *sm, uint64_t upto);
+bool fetch_busy(const struct sm *sm);	/* something to do in the next cycle */
+bool fetch_idle(const struct sm *sm);
+/* The warp's i-buffer is emptied; it is fetched from pc. */
+void fetch_flush(struct sm *sm, unsigned int w, uint32_t pc);
 
 /* issue.c */
-/* Puts the warp's next instruction before the scoreboard. */
-void warp_decode(struct sm *sm, unsigned int w);
-void warp_check_order(struct sm *sm, unsigned int w);
-/* The instruction's results are there (and it is finished, for the warp's count). */
-void warp_writeback(struct sm *sm, unsigned int w, const struct sm_op *op);
+/* Where the cycle of a scheduler that issues nothing goes. */
+enum stall issue_stall(const struct sm *sm, unsigned int scheduler);
+void issue_sample(struct sm *sm, unsigned int scheduler, uint64_t cycles);
 void sm_issue(struct sm *sm, uint64_t now);
-
-/* ldst.c */
-int ldst_init(struct ldst *l, const struct gpu_spec *spec);
-void ldst_fini(struct ldst *l);
-void ldst_cancel(struct ldst *l);
-bool ldst_accepts(const struct sm *sm);
-/* Takes the memory instruction that exec_step() just did; access is the free entry's. */
-struct exec_access *ldst_access(struct sm *sm);
-void ldst_issue(struct sm *sm, unsigned int w, const struct sm_op *op,
-		bool waits, uint64_t now);
-void ldst_step(struct sm *sm, uint64_t now);
-void ldst_receive(struct sm *sm, uint64_t now);
-uint64_t ldst_next(const struct sm *sm, uint64_t now);
-
-/* access.c */
-/* Fills the entry's lines and groups from what exec_step() found. */
-void access_global(struct sm *sm, struct sm_entry *e, unsigned int w,
-		   const struct sm_op *op);
-void access_local(struct sm *sm, struct sm_entry *e, unsigned int w);
-/* The group's page is at host: its lanes are done. */
-void access_perform(struct sm *sm, struct sm_entry *e, struct page_group *g,
-		    void *host);
+bool issue_possible(const struct sm *sm);
 
 /* barrier.c */
 /* The warp executed bar. */
@@ -247,6 +405,16 @@ void barrier_exited(struct sm *sm, struct sm_cta *cta);
 
 /* cta.c */
 void cta_warp_exited(struct sm *sm, unsigned int w);
-void cta_warp_finished(struct sm *sm, unsigned int w);
+/* Fetch came by a finished warp: its slot is free, and with the last one its CTA's. */
+void cta_warp_retire(struct sm *sm, unsigned int w, uint64_t now);
+void cta_fini(struct sm *sm);
+void cta_cancel(struct sm *sm);
+/* Tells the admission of CTAs that have stalled. */
+void cta_tell_stalled(struct sm *sm, uint64_t now);
+
+/* print.c */
+void sm_print_text(void *ctx, const char *text, size_t bytes);
+void sm_print_perform(struct sm *sm, uint64_t cycle);
+uint64_t sm_print_next(const struct sm *sm);
 
 #endif

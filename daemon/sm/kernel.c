@@ -21,55 +21,79 @@ struct timing {
 };
 
 /*
- * Routing as GPGPU-Sim's GTX480: divisions, special functions and f64 (the
- * configuration has no DP units) go to the SFU, memory to the load/store unit,
- * everything else, branches and integers, to the SPs.
+ * Routing as GPGPU-Sim's GTX480: divisions and special functions go to the
+ * SFU, f64 as well where there are no DP units, memory and fences to the load/store
+ * unit, everything else, branches and integers, to the SPs.
  */
 static struct timing timing_of(const struct gpu_spec *s, enum ptx_class cls)
 {
+	const uint8_t dp = s->units_dp ? UNIT_DP : UNIT_SFU;
+
 	switch (cls) {
-#define SP(latency, initiation) { UNIT_SP, (uint16_t)(latency), (uint16_t)(initiation) }
-#define SFU(latency, initiation) { UNIT_SFU, (uint16_t)(latency), (uint16_t)(initiation) }
-	case PTX_CLASS_INT_ADD:
-		return (struct timing)SP(s->lat_int_add, 1);
-	case PTX_CLASS_INT_MINMAX:
-		return (struct timing)SP(s->lat_int_minmax, s->ini_int_mul);
-	case PTX_CLASS_INT_MUL:
-		return (struct timing)SP(s->lat_int_mul, s->ini_int_mul);
-	case PTX_CLASS_INT_MAD:
-		return (struct timing)SP(s->lat_int_mad, 1);
-	case PTX_CLASS_INT_DIV:
-		return (struct timing)SFU(s->lat_int_div, s->ini_int_div);
-	case PTX_CLASS_F32_ADD:
-		return (struct timing)SP(s->lat_f32_add, 1);
-	case PTX_CLASS_F32_MINMAX:
-		return (struct timing)SP(s->lat_f32_minmax, s->ini_f32_minmax);
-	case PTX_CLASS_F32_FMA:
-		return (struct timing)SP(s->lat_f32_fma, 1);
-	case PTX_CLASS_F32_DIV:
-		return (struct timing)SFU(s->lat_f32_div, s->ini_f32_div);
-	case PTX_CLASS_F64_ADD:
-		return (struct timing)SFU(s->lat_f64_add, s->ini_f64);
-	case PTX_CLASS_F64_MINMAX:
-		return (struct timing)SFU(s->lat_f64_minmax, s->ini_f64_minmax);
-	case PTX_CLASS_F64_DIV:
-		return (struct timing)SFU(s->lat_f64_div, s->ini_f64_div);
-	case PTX_CLASS_SFU:
-		return (struct timing)SFU(s->lat_sfu, s->ini_sfu);
-	case PTX_CLASS_SHUFFLE:
-		return (struct timing)SP(s->lat_shuffle, s->ini_shuffle);
+#define ROW(cls, unit, row)							\
+	case PTX_CLASS_##cls:							\
+		return (struct timing){ unit, (uint16_t)s->lat_##row,		\
+					(uint16_t)s->ini_##row };
+	ROW(INT_ADD, UNIT_SP, int_add)
+	ROW(INT_MINMAX, UNIT_SP, int_minmax)
+	ROW(INT_MUL, UNIT_SP, int_mul)
+	ROW(INT_MAD, UNIT_SP, int_mad)
+	ROW(INT_DIV, UNIT_SFU, int_div)
+	ROW(F32_ADD, UNIT_SP, f32_add)
+	ROW(F32_MINMAX, UNIT_SP, f32_minmax)
+	ROW(F32_FMA, UNIT_SP, f32_fma)
+	ROW(F32_DIV, UNIT_SFU, f32_div)
+	ROW(F64_ADD, dp, f64_add)
+	ROW(F64_MINMAX, dp, f64_minmax)
+	ROW(F64_DIV, dp, f64_div)
+	ROW(SFU, UNIT_SFU, sfu)
+	ROW(SHUFFLE, UNIT_SP, shuffle)
+#undef ROW
 	case PTX_CLASS_MEMORY:
-		return (struct timing){ UNIT_MEM, (uint16_t)s->lat_param, 1 };
+		return (struct timing){ UNIT_LDST, 1, 1 };
 	case PTX_CLASS_MOVE:
 	case PTX_CLASS_BARRIER:
 	case PTX_CLASS_EXIT:
 	case PTX_CLASS_CALL:
 	case PTX_CLASSES:
 		break;
-#undef SP
-#undef SFU
 	}
-	return (struct timing){ UNIT_SP, (uint16_t)s->lat_move, 1 };
+	return (struct timing){ UNIT_SP, (uint16_t)s->lat_move, (uint16_t)s->ini_move };
+}
+
+/* What the class alone does not say. */
+static struct timing timing(const struct gpu_spec *s, const struct ptx_insn *insn)
+{
+	struct timing t = timing_of(s, insn->cls);
+
+#define TIMES(row)								\
+	(t.latency = (uint16_t)s->lat_##row, t.initiation = (uint16_t)s->ini_##row)
+	switch (insn->opcode) {
+	case PTX_OP_membar:
+	case PTX_OP_fence:
+		return (struct timing){ UNIT_LDST, 1, 1 };
+	/* GPGPU-Sim, cuda-sim: one more than mul and mad. */
+	case PTX_OP_mul24:
+	case PTX_OP_mad24:
+		t.latency++;
+		t.initiation++;
+		break;
+	case PTX_OP_mul:
+		if (insn->cls == PTX_CLASS_F32_ADD)
+			TIMES(f32_mul);
+		else if (insn->cls == PTX_CLASS_F64_ADD)
+			TIMES(f64_mul);
+		break;
+	case PTX_OP_fma:
+	case PTX_OP_mad:
+		if (insn->cls == PTX_CLASS_F64_ADD)
+			TIMES(f64_fma);
+		break;
+	default:
+		break;
+	}
+#undef TIMES
+	return t;
 }
 
 /*
@@ -116,11 +140,62 @@ static void add_slots(struct sm_kernel *k, const struct slots *s, uint32_t reg)
 		k->slots[k->nslots++] = (uint16_t)(phys + 1);
 }
 
-static int op_init(struct sm_kernel *k, struct sm_op *op, const struct gpu_spec *spec,
-		   const struct slots *slots, const struct exec_info *info)
+/*
+ * A register's number for the banks. The machine that is modelled runs PTX as it is
+ * written, so it is the number in the register's name; one without is its index.
+ */
+static uint16_t bank_number(const struct sm_kernel *k, const struct ptx_kernel *ptx, uint32_t reg)
 {
-	struct timing t = timing_of(spec, info->cls);
+	const char *name = ptx->regs[reg].name;
+	/* Equal modulo this is equal modulo the banks, and fits. */
+	uint32_t most = (uint32_t)k->spec->register_banks * 512, n = 0;
 
+	while (name && *name && (*name < '0' || *name > '9'))
+		name++;
+	if (!name || !*name)
+		return (uint16_t)(reg % most);
+	for (; *name >= '0' && *name <= '9'; name++)
+		n = (n * 10 + (uint32_t)(*name - '0')) % most;
+	return (uint16_t)n;
+}
+
+/* The numbers of the distinct sources, then of the results. Guards do not go through the banks. */
+static void add_banks(struct sm_kernel *k, struct sm_op *op, const struct ptx_kernel *ptx,
+		      const struct ptx_insn *insn, const struct exec_info *info)
+{
+	bool guarded = insn && insn->guard != PTX_NO_REG;
+
+	op->banks = k->nbanks;
+	for (unsigned int i = 0; i < info->nread; i++) {
+		uint16_t n = bank_number(k, ptx, info->read[i]);
+		bool known = false;
+
+		/* exec lists the guard first. */
+		if (guarded && i == 0)
+			continue;
+		for (uint32_t j = op->banks; j < k->nbanks; j++)
+			known |= k->banks[j] == n;
+		if (!known)
+			k->banks[k->nbanks++] = n;
+	}
+	op->nsource = (uint8_t)(k->nbanks - op->banks);
+	for (unsigned int i = 0; i < info->nwrite; i++)
+		k->banks[k->nbanks++] = bank_number(k, ptx, info->write[i]);
+	op->nresult = info->nwrite;
+	for (unsigned int i = 0; i < (unsigned int)op->nsource + op->nresult; i++) {
+		uint64_t bank = 1ull << k->banks[op->banks + i] % k->spec->register_banks;
+
+		if (i >= op->nsource) {
+			op->bank_results |= bank;
+			continue;
+		}
+		op->bank_more |= op->bank_need & bank;
+		op->bank_need |= bank;
+	}
+}
+
+static int make_room(struct sm_kernel *k)
+{
 	if (k->slot_room - k->nslots < 4 * EXEC_MAX_REGS) {
 		uint32_t room = 2 * k->slot_room + 4 * EXEC_MAX_REGS;
 		uint16_t *bigger = realloc(k->slots, room * sizeof(*bigger));
@@ -130,39 +205,87 @@ static int op_init(struct sm_kernel *k, struct sm_op *op, const struct gpu_spec 
 		k->slots = bigger;
 		k->slot_room = room;
 	}
+	if (k->bank_room - k->nbanks < 2 * EXEC_MAX_REGS) {
+		uint32_t room = 2 * k->bank_room + 2 * EXEC_MAX_REGS;
+		uint16_t *bigger = realloc(k->banks, room * sizeof(*bigger));
+
+		if (!bigger)
+			return -ENOMEM;
+		k->banks = bigger;
+		k->bank_room = room;
+	}
+	return 0;
+}
+
+static int op_init(struct sm_kernel *k, uint32_t pc, const struct slots *slots)
+{
+	static const struct exec_info end_info = { .cls = PTX_CLASS_EXIT };
+	static const struct ptx_insn end = { .cls = PTX_CLASS_EXIT, .opcode = PTX_OP_exit,
+					     .guard = PTX_NO_REG };
+	const struct ptx_insn *insn = pc == k->nops ? &end : &slots->ptx->insns[pc];
+	const struct exec_info *info = pc == k->nops ? &end_info :
+				       exec_program_info(k->launch->program, pc);
+	struct timing t = timing(k->spec, insn);
+	struct sm_op *op = &k->ops[pc];
+	int ret = make_room(k);
+
+	if (ret)
+		return ret;
 	*op = (struct sm_op){
+		.pc = pc,
 		.unit = t.unit, .latency = t.latency, .initiation = t.initiation,
 		.space = info->space,
 		.memory = info->cls == PTX_CLASS_MEMORY,
 		.store = info->is_store, .atomic = info->is_atomic,
-		.ordered = info->cls == PTX_CLASS_MEMORY ||
-			   info->cls == PTX_CLASS_BARRIER ||
-			   info->cls == PTX_CLASS_EXIT,
-		.results = info->nwrite != 0,
+		.fence = insn->opcode == PTX_OP_membar || insn->opcode == PTX_OP_fence,
 		.slots = k->nslots,
 	};
+	op->is_long = op->memory && !op->store && info->space != PTX_SPACE_SHARED &&
+		      info->space != PTX_SPACE_CONST;
+	op->ordered = op->memory || op->fence || info->cls == PTX_CLASS_BARRIER ||
+		      info->cls == PTX_CLASS_EXIT;
 	for (unsigned int i = 0; i < info->nwrite; i++)
 		add_slots(k, slots, info->write[i]);
 	op->nwrite = (uint16_t)(k->nslots - op->slots);
 	for (unsigned int i = 0; i < info->nread; i++)
 		add_slots(k, slots, info->read[i]);
 	op->ncheck = (uint16_t)(k->nslots - op->slots);
+	for (unsigned int i = 0; k->words == 1 && i < op->ncheck; i++) {
+		uint64_t bit = 1ull << k->slots[op->slots + i];
+
+		op->check_mask |= bit;
+		op->write_mask |= i < op->nwrite ? bit : 0;
+	}
+	add_banks(k, op, slots->ptx, insn, info);
 	return 0;
 }
 
 /* One more: a kernel without a last ret ends behind its last instruction. */
-static int ops_init(struct sm_kernel *k, const struct gpu_spec *spec, const struct slots *slots)
+static int ops_init(struct sm_kernel *k, const struct slots *slots)
 {
-	const struct exec_info end = { .cls = PTX_CLASS_EXIT };
 	int ret = 0;
 
 	k->ops = calloc(k->nops + 1, sizeof(*k->ops));
 	if (!k->ops)
 		return -ENOMEM;
 	for (uint32_t i = 0; !ret && i <= k->nops; i++)
-		ret = op_init(k, &k->ops[i], spec, slots, i == k->nops ? &end :
-			      exec_program_info(k->launch->program, i));
+		ret = op_init(k, i, slots);
+	k->decodable = k->nops;
+	if (!k->nops || slots->ptx->insns[k->nops - 1].cls != PTX_CLASS_EXIT ||
+	    slots->ptx->insns[k->nops - 1].guard != PTX_NO_REG)
+		k->decodable++;
 	return ret;
+}
+
+/* A module's kernels are behind one another, the first at MEM_CODE. */
+static uint64_t code_of(const struct ptx_kernel *ptx)
+{
+	uint64_t insns = 0;
+	const struct ptx_kernel *k;
+
+	for (unsigned int i = 0; (k = ptx_module_kernel_at(ptx->owner, i)) && k != ptx; i++)
+		insns += k->ninsns;
+	return MEM_CODE + insns * CODE_BYTES;
 }
 
 /* CTAs that one limit allows; `each` is 0 where the kernel needs nothing of it. */
@@ -174,7 +297,8 @@ static uint64_t limit(uint64_t have, uint64_t each)
 static int occupancy(const struct gpu_spec *s, struct sm_kernel *k,
 		     uint32_t regs_per_thread, struct err *err)
 {
-	uint64_t regs = DIV_ROUND_UP((uint64_t)regs_per_thread, REGISTER_UNIT) * REGISTER_UNIT *
+	uint64_t unit = s->occupancy_reg_unit;
+	uint64_t regs = DIV_ROUND_UP((uint64_t)regs_per_thread, unit) * unit *
 			k->warps_per_cta * WARP_LANES;
 	uint64_t n = s->ctas;
 
@@ -182,18 +306,19 @@ static int occupancy(const struct gpu_spec *s, struct sm_kernel *k,
 		return err_set(err, -EINVAL,
 			       "a CTA of %u threads needs %u warp slots, an SM has %llu (sm.warps)",
 			       k->threads, k->warps_per_cta, (unsigned long long)s->warps);
-	if (k->shared_bytes > s->shared_bytes)
+	if (k->shared_taken > s->shared_bytes)
 		return err_set(err, -EINVAL,
 			       "a CTA needs %u bytes of shared memory, an SM has %llu (sm.shared)",
-			       k->shared_bytes, (unsigned long long)s->shared_bytes);
+			       k->shared_taken, (unsigned long long)s->shared_bytes);
 	if (regs > s->registers)
 		return err_set(err, -EINVAL,
 			       "a CTA needs %llu registers, %u a thread, of %llu (sm.registers)",
 			       (unsigned long long)regs, regs_per_thread,
 			       (unsigned long long)s->registers);
 	n = MIN(n, limit(s->warps, k->warps_per_cta));
-	n = MIN(n, limit(s->shared_bytes, k->shared_bytes));
+	n = MIN(n, limit(s->shared_bytes, k->shared_taken));
 	n = MIN(n, limit(s->registers, regs));
+	k->registers = (uint32_t)regs;
 	k->ctas = (uint32_t)n;
 	if (k->local_bytes * n * s->sms > LOCAL_MAX)
 		return err_set(err, -ENOMEM,
@@ -219,15 +344,19 @@ int sm_kernel_create(const struct gpu_spec *spec,
 	if (!k)
 		return err_set(err, -ENOMEM, "out of memory");
 	k->launch = launch;
+	k->spec = spec;
+	k->code = code_of(ptx);
 	k->nops = ptx->ninsns;
 	k->threads = launch->block[0] * launch->block[1] * launch->block[2];
 	k->warps_per_cta = DIV_ROUND_UP(k->threads, WARP_LANES);
 	k->shared_bytes = ptx->shared_bytes + launch->dynamic_shared;
+	k->shared_taken = (uint32_t)(DIV_ROUND_UP(k->shared_bytes, spec->occupancy_shared_unit) *
+				     spec->occupancy_shared_unit);
 	k->local_bytes = (uint64_t)ptx->local_bytes * k->threads;
 	k->arena_bytes = exec_program_arena_bytes(launch->program);
 	k->words = DIV_ROUND_UP(MAX(slots.regs + slots.preds, 1u), 64);
 	ret = occupancy(spec, k, regs, err);
-	if (!ret && ops_init(k, spec, &slots))
+	if (!ret && ops_init(k, &slots))
 		ret = err_set(err, -ENOMEM, "out of memory");
 	if (ret) {
 		sm_kernel_destroy(k);
@@ -243,10 +372,21 @@ void sm_kernel_destroy(struct sm_kernel *k)
 		return;
 	free(k->ops);
 	free(k->slots);
+	free(k->banks);
 	free(k);
 }
 
 unsigned int sm_kernel_ctas(const struct sm_kernel *k)
 {
 	return k->ctas;
+}
+
+void sm_kernel_set_slot(struct sm_kernel *k, unsigned int slot)
+{
+	k->slot = slot % SM_KERNELS;
+}
+
+void sm_kernel_set_point(struct sm_kernel *k, uint32_t pc)
+{
+	k->ops[pc].point = true;
 }

@@ -1,278 +1,425 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The load/store unit. A memory instruction enters its queue at issue; one a
- * cycle leaves it, in order: shared, parameter and constant accesses hold the
- * unit for their conflicts; global accesses look their pages up, tlb.ports a
- * cycle. A page that hits is performed, and its lines go to memory; a page
- * that misses waits in the gmmu, out of the queue, so that others pass (hit
- * under miss). Latencies count from the cycle of issue when nothing is ahead.
+ * The load/store unit as a whole: its dispatch register, the response queue and its
+ * cycle, in the order of GPGPU-Sim's ldst_unit::cycle(). What is behind it: access.c
+ * (pages and lines of global memory), port.c (shared memory, writeback), l1d.c,
+ * constant.c, local.c, and perform.c (what the accesses do).
+ *
+ * Checked against the latency probes of SM2_GTX480: an instruction taken in cycle e is
+ * first seen in e + 1. ld.shared is in the pipeline then, at its end 26 cycles later,
+ * and in the port one cycle after that: dependent issue 32 cycles after issue.
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "sm/internal.h"
+#include "sm/ldst_internal.h"
 
-int ldst_init(struct ldst *l, const struct gpu_spec *spec)
+int ldst_create(struct sm *sm)
 {
-	l->slots = (uint32_t)spec->ldst_queue;
-	/* The queue's, and one untranslated access of every warp. */
-	l->nentries = l->slots + (uint32_t)spec->warps;
-	l->out_size = l->nentries * WARP_LANES;
-	l->nloads = 512;
-	l->queue = calloc(l->slots, sizeof(*l->queue));
-	l->out = calloc(l->out_size, sizeof(*l->out));
-	l->entries = calloc(l->nentries, sizeof(*l->entries));
-	l->loads = calloc(l->nloads, sizeof(*l->loads));
-	if (!l->queue || !l->out || !l->entries || !l->loads)
+	struct ldst *l = calloc(1, sizeof(*l));
+	int ret;
+
+	if (!l)
 		return -ENOMEM;
-	ldst_cancel(l);
+	sm->ldst = l;
+	l->pipe_size = (uint32_t)sm->spec->lat_shared;
+	l->reply_size = (uint32_t)sm->spec->ldst_responses;
+	l->nfetches = (uint32_t)(sm->spec->l1d_mshrs + sm->spec->l1c_mshrs);
+	l->late_size = WARP_LANES;
+	l->perform_size = 64;
+	l->pipe = calloc(l->pipe_size, sizeof(*l->pipe));
+	l->replies = calloc(l->reply_size, sizeof(*l->replies));
+	l->fetches = calloc(l->nfetches, sizeof(*l->fetches));
+	l->waiters = calloc(MAX(sm->spec->l1d_merges, sm->spec->l1c_merges),
+			    sizeof(*l->waiters));
+	l->late = calloc(l->late_size, sizeof(*l->late));
+	l->performs = calloc(l->perform_size, sizeof(*l->performs));
+	l->free_entry = NO_INDEX;
+	ret = l->pipe && l->replies && l->fetches && l->waiters && l->late && l->performs ?
+		0 : -ENOMEM;
+	if (!ret)
+		ret = l1d_create(sm);
+	if (!ret)
+		ret = l1c_create(sm);
+	if (ret) {
+		ldst_destroy(sm);
+		return ret;
+	}
+	ldst_cancel(sm);
 	return 0;
 }
 
-void ldst_fini(struct ldst *l)
+void ldst_destroy(struct sm *sm)
 {
-	free(l->queue);
-	free(l->out);
-	free(l->entries);
-	free(l->loads);
+	struct ldst *l = sm->ldst;
+
+	if (!l)
+		return;
+	l1d_destroy(l);
+	l1c_destroy(l);
+	for (uint32_t i = 0; i < l->nchunks; i++)
+		free(l->chunks[i]);
+	free(l->chunks);
+	free(l->pipe);
+	free(l->replies);
+	free(l->fetches);
+	free(l->waiters);
+	free(l->late);
+	free(l->performs);
+	free(l);
+	sm->ldst = NULL;
 }
 
-void ldst_cancel(struct ldst *l)
+void ldst_cancel(struct sm *sm)
 {
-	for (uint32_t i = 0; i < l->nentries; i++) {
-		l->entries[i].next_free = i + 1 < l->nentries ? i + 1 : NO_INDEX;
-		l->entries[i].used = false;
+	struct ldst *l = sm->ldst;
+
+	l->next = NEVER;
+	l->inst = NO_INDEX;
+	l->step = NEVER;
+	l->fail_from = NEVER;
+	l->out_next = NEVER;
+	l->entrance = 0;
+	l->pipe_head = 0;
+	l->pipe_count = 0;
+	l->reply_head = 0;
+	l->reply_count = 0;
+	l->direct = NO_INDEX;
+	l->port = NO_INDEX;
+	l->arbiter = 0;
+	l->late_head = 0;
+	l->late_count = 0;
+	l->perform_head = 0;
+	l->perform_count = 0;
+	for (uint32_t i = 0; i < l->nfetches; i++)
+		l->fetches[i].next_free = i + 1 < l->nfetches ? i + 1 : NO_INDEX;
+	l->free_fetch = 0;
+	l->free_entry = NO_INDEX;
+	l->used_entries = 0;
+	for (uint32_t i = l->nchunks * ENTRY_CHUNK; i--; ) {
+		struct access_entry *e = entry_at(l, i);
+
+		e->used = false;
+		e->next_free = l->free_entry;
+		l->free_entry = i;
 	}
-	for (uint32_t i = 0; i < l->nloads; i++)
-		l->loads[i].next_free = i + 1 < l->nloads ? i + 1 : NO_INDEX;
-	l->free_entry = 0;
-	l->free_load = 0;
-	l->head = 0;
-	l->count = 0;
-	l->out_head = 0;
-	l->out_count = 0;
-	l->free_at = 0;
+	memset(l->faulted, 0, sizeof(l->faulted));
+	memset(l->accesses, 0, sizeof(l->accesses));
+	l1d_cancel(l);
+	l1c_cancel(l);
+}
+
+void ldst_flush(struct sm *sm)
+{
+	cache_clear(sm->ldst->l1d);
+	cache_clear(sm->ldst->l1c);
+}
+
+bool ldst_idle(const struct sm *sm)
+{
+	const struct ldst *l = sm->ldst;
+
+	/* Those that go past L1D are in memory, and in no queue here. */
+	for (unsigned int w = 0; w < MAX_WARPS; w++) {
+		if (l->accesses[w])
+			return false;
+	}
+	return l->inst == NO_INDEX && l->port == NO_INDEX && l->direct == NO_INDEX &&
+	       !l->pipe_count && !l->queue_count && !l->reply_count && !l->late_count &&
+	       !l->perform_count && !l->used_entries && !l->l1d_queue.count &&
+	       !l->l1c_queue.count && ready_empty(&l->l1d_ready) && ready_empty(&l->l1c_ready) &&
+	       cache_idle(l->l1d) && cache_idle(l->l1c);
+}
+
+void ldst_issue(struct sm *sm, uint32_t index, enum exec_outcome outcome)
+{
+	struct ldst *l = sm->ldst;
+	struct sm_inst *inst = sm_inst(sm, index);
+	const struct exec_access *a = ldst_access(sm);
+	unsigned int space = a->touched || outcome == EXEC_ACCESS ? a->space : inst->op->space;
+
+	l->accesses[inst->warp]++;
+	inst->entry = NO_INDEX;
+	inst->left = 0;
+	inst->state = PATH_NONE;
+	if (space == PTX_SPACE_SHARED) {
+		/* With no lane at all it goes through the pipeline as well. */
+		inst->state = PATH_SHARED;
+		inst->left = 1;
+		if (!a->touched)
+			return;
+		inst->left = (uint16_t)mem_bank_cycles(a->addr, a->touched, a->bytes,
+						       (unsigned int)sm->spec->shared_banks);
+		sm->stats.shared_accesses++;
+		sm->stats.shared_conflict_cycles += inst->left - 1u;
+		if (inst->op->atomic)
+			warp_atomics(sm, inst->warp, 1);
+		return;
+	}
+	if (outcome != EXEC_ACCESS && !a->touched)
+		return;
+	inst->entry = l->free_entry;
+	if (outcome == EXEC_ACCESS)
+		access_global(sm, index);
+	else
+		access_here(sm, index);
+}
+
+bool ldst_free(const struct sm *sm)
+{
+	return sm->ldst->inst == NO_INDEX;
+}
+
+void ldst_dispatch(struct sm *sm, uint32_t index, uint64_t now)
+{
+	struct ldst *l = sm->ldst;
+	struct sm_inst *inst = sm_inst(sm, index);
+
+	if (inst->op->fence) {
+		inst->state = PATH_NONE;
+		inst->entry = NO_INDEX;
+		inst->left = 0;
+		l->accesses[inst->warp]++;
+	}
+	l->inst = index;
+	l->taken = now;
+	l->busy_from = now + 1;
+	l->stall = inst->left ? inst->left - 1u : 0;
+	l->pages = 0;
+	l->page_from = NEVER;
+	l->step = now + 1;
+	l->sent = 0;
+	l->skip = 0;
+	l->send_from = 0;
+	if (inst->state == PATH_SHARED)
+		l->step = now + inst->left;
+	wake_at(l, l->step);
+}
+
+static void finish(struct sm *sm, uint32_t index)
+{
+	const struct sm_inst *inst = sm_inst(sm, index);
+
+	sm->ldst->accesses[inst->warp]--;
+	if (inst->op->nwrite)
+		inst_release(sm, index);
+	inst_done(sm, index);
+}
+
+void access_answered(struct sm *sm, uint32_t index)
+{
+	if (!--sm_inst(sm, index)->left)
+		finish(sm, index);
+}
+
+/* Attributes the cycles in the register: what was to be expected, and the rest to who held it up. */
+static void count_stalls(struct sm *sm, unsigned int path, uint64_t now)
+{
+	struct ldst *l = sm->ldst;
+	uint64_t *stalls = sm->stats.ldst_stalls;
+	uint64_t cycles = now - l->taken - 1, pages = MIN(l->pages, cycles);
+	uint64_t expected = MIN(l->stall, cycles - pages), rest = cycles - pages - expected;
+
+	sm->stats.ldst_instructions++;
+	sm->stats.busy[UNIT_LDST] += now + 1 - l->busy_from;
+	if (!cycles)
+		return;
+	stalls[LDST_PAGES] += pages;
+	stalls[path == PATH_SHARED ? LDST_CONFLICTS : LDST_LINES] += expected;
+	stalls[path == PATH_SHARED ? LDST_PORT : path == PATH_CONST ? LDST_L1C :
+	       path == PATH_DIRECT ? LDST_MEMORY : LDST_L1D] += rest;
+}
+
+void dispatch_leave(struct sm *sm, uint64_t now)
+{
+	struct ldst *l = sm->ldst;
+	uint32_t index = l->inst;
+	const struct sm_inst *inst = sm_inst(sm, index);
+
+	count_stalls(sm, inst->state, now);
+	l->inst = NO_INDEX;
+	l->step = NEVER;
+	if (inst->entry != NO_INDEX)
+		entry_put(l, inst->entry);
+	/* A store's acknowledgements are the warp's; a load that hit everywhere is there. */
+	if (inst->op->store || inst->op->fence || !inst->left)
+		finish(sm, index);
+}
+
+/* --- requests and replies ------------------------------------------------------------ */
+
+struct mem_request *miss_push(struct ldst *l, struct miss_queue *q, uint64_t now)
+{
+	l->out_next = MIN(l->out_next, now + 1);
+	return &q->at[ring_at(q->head, q->count++, q->size)];
+}
+
+bool miss_send(struct sm *sm, struct miss_queue *q, uint64_t now)
+{
+	struct mem_request *r = &q->at[q->head];
+
+	if (!q->count)
+		return false;
+	if (!mem_ready(sm->env.mem, sm->id, r, now)) {
+		sm->ldst->out_next = MIN(sm->ldst->out_next, credit_next(sm, r, now));
+		return false;
+	}
+	mem_send(sm->env.mem, r, now);
+	q->head = ring_at(q->head, 1, q->size);
+	if (--q->count)
+		sm->ldst->out_next = now + 1;
+	return true;
+}
+
+uint32_t fetch_new(struct ldst *l, uint64_t addr, unsigned int sectors)
+{
+	uint32_t i = l->free_fetch;
+
+	l->free_fetch = l->fetches[i].next_free;
+	l->fetches[i] = (struct fetch_line){ .addr = addr, .left = (uint8_t)sectors };
+	return i;
+}
+
+void fetch_free(struct ldst *l, uint32_t i)
+{
+	l->fetches[i].next_free = l->free_fetch;
+	l->free_fetch = i;
 }
 
 bool ldst_accepts(const struct sm *sm)
 {
-	return sm->ldst.count < sm->ldst.slots && sm->ldst.free_entry != NO_INDEX;
+	return sm->ldst->reply_count < sm->ldst->reply_size;
 }
 
-struct exec_access *ldst_access(struct sm *sm)
+void ldst_reply(struct sm *sm, const struct mem_reply *reply, uint64_t now)
 {
-	return &sm->ldst.entries[sm->ldst.free_entry].access;
+	struct ldst *l = sm->ldst;
+
+	l->replies[ring_at(l->reply_head, l->reply_count++, l->reply_size)] = *reply;
+	wake_at(l, now);
 }
 
-static uint32_t load_new(struct sm *sm, unsigned int w, const struct sm_op *op,
-			 uint32_t lines)
+/* One reply leaves the response queue. */
+static void respond(struct sm *sm, uint64_t now)
 {
-	struct ldst *l = &sm->ldst;
-	uint32_t i = l->free_load;
+	struct ldst *l = sm->ldst;
+	uint32_t tag = l->replies[l->reply_head].tag;
+	uint32_t of = tag & ~TAG_KIND;
 
-	if (i == NO_INDEX) {
-		uint32_t n = 2 * l->nloads;
-		struct sm_load *loads = realloc(l->loads, n * sizeof(*loads));
-
-		if (!loads) {
-			sm_fail(sm, -ENOMEM);
-			return 0;
-		}
-		for (i = l->nloads; i < n; i++)
-			loads[i].next_free = i + 1 < n ? i + 1 : NO_INDEX;
-		i = l->nloads;
-		l->loads = loads;
-		l->nloads = n;
-	}
-	l->free_load = l->loads[i].next_free;
-	l->loads[i] = (struct sm_load){ .op = op, .left = lines, .warp = (uint8_t)w };
-	sm->warps[w].inflight++;
-	return i;
-}
-
-void ldst_issue(struct sm *sm, unsigned int w, const struct sm_op *op,
-		bool waits, uint64_t now)
-{
-	struct ldst *l = &sm->ldst;
-	struct sm_entry *e = &l->entries[l->free_entry];
-	struct ldst_slot *slot = &l->queue[(l->head + l->count++) % l->slots];
-	const struct exec_access *a = &e->access;
-
-	*slot = (struct ldst_slot){ .op = op, .warp = (uint8_t)w, .entry = NO_INDEX };
-	if (waits || a->space == PTX_SPACE_LOCAL) {
-		slot->entry = l->free_entry;
-		l->free_entry = e->next_free;
-		e->used = true;
-		e->warp = (uint8_t)w;
-		e->kind = op->atomic ? MEM_ATOMIC : op->store ? MEM_WRITE : MEM_READ;
-		e->looked_up = 0;
-		if (waits)
-			access_global(sm, e, w, op);
-		else
-			access_local(sm, e, w);
-		e->load = load_new(sm, w, op, e->unsent);
-		return;
-	}
-	if (op->results)
-		sm->warps[w].inflight++;
-	slot->cycles = 1;
-	if (a->space == PTX_SPACE_SHARED) {
-		slot->cycles = mem_bank_cycles(a->addr, a->touched, a->bytes,
-					       (unsigned int)sm->spec->shared_banks);
-		sm->stats.shared_accesses++;
-		sm->stats.shared_conflict_cycles += slot->cycles - 1;
-		slot->latency = (uint32_t)sm->spec->lat_shared;
-	} else {
-		/* The constant cache broadcasts one word a cycle. */
-		if (a->space == PTX_SPACE_CONST)
-			slot->cycles = mem_bank_cycles(a->addr, a->touched, 4, 1);
-		slot->latency = op->latency;
-	}
-}
-
-static void out_push(struct ldst *l, uint32_t entry, unsigned int group,
-		     uint64_t ready)
-{
-	l->out[(l->out_head + l->out_count++) % l->out_size] = (struct ldst_out){
-		.ready = ready, .entry = entry, .group = (uint8_t)group,
-	};
-}
-
-/* Looks up pages of the entry at the head. True when it leaves the queue. */
-static bool look_up(struct sm *sm, uint32_t index, uint64_t now)
-{
-	struct ldst *l = &sm->ldst;
-	struct sm_entry *e = &l->entries[index];
-
-	if (!e->translate) {
-		for (unsigned int g = 0; g < e->ngroups; g++)
-			out_push(l, index, g, now);
-		return true;
-	}
-	for (uint64_t n = sm->spec->tlb_ports; n && e->looked_up < e->ngroups; n--) {
-		struct page_group *g = &e->groups[e->looked_up];
-		void *host;
-
-		g->waiting = true;
-		host = gmmu_translate(sm->env.gmmu, g->page, &g->waiter, now);
-		if (host) {
-			g->waiting = false;
-			access_perform(sm, e, g, host);
-			out_push(l, index, e->looked_up, now + sm->spec->tlb_latency);
-		}
-		e->looked_up++;
-	}
-	return e->looked_up == e->ngroups;
-}
-
-static void send_lines(struct sm *sm, uint64_t now)
-{
-	struct ldst *l = &sm->ldst;
-
-	while (l->out_count && l->out[l->out_head].ready <= now &&
-	       mem_ready(sm->env.mem, sm->id, now)) {
-		const struct ldst_out *o = &l->out[l->out_head];
-		struct sm_entry *e = &l->entries[o->entry];
-		struct page_group *g = &e->groups[o->group];
-		struct mem_request r = {
-			.addr = e->lines[g->first], .tag = e->load,
-			.sm = (uint16_t)sm->id, .kind = e->kind,
-		};
-
-		if (mem_send(sm->env.mem, &r, now)) {
-			sm_fail(sm, -ENOMEM);
+	switch (tag & TAG_KIND) {
+	case TAG_L1D:
+		l1d_reply(sm, of, now);
+		break;
+	case TAG_L1C:
+		constant_reply(sm, of, now);
+		break;
+	case TAG_INST:
+		/* It waits for the port in front of everything else. */
+		if (l->direct != NO_INDEX)
 			return;
-		}
-		g->first++;
-		e->unsent--;
-		if (--g->lines)
-			continue;
-		if (!e->unsent) {
-			e->used = false;
-			e->next_free = l->free_entry;
-			l->free_entry = o->entry;
-		}
-		l->out_head = (l->out_head + 1) % l->out_size;
-		l->out_count--;
+		l->direct = of;
+		break;
+	default:
+		if (tag != TAG_NOBODY)
+			warp_stores(sm, of, -1);
+		break;
+	}
+	l->reply_head = ring_at(l->reply_head, 1, l->reply_size);
+	l->reply_count--;
+}
+
+/* --- the cycle -------------------------------------------------------------------------- */
+
+static void dispatch_step(struct sm *sm, uint64_t now)
+{
+	switch (sm_inst(sm, sm->ldst->inst)->state) {
+	case PATH_SHARED:
+		shared_step(sm, now);
+		break;
+	case PATH_CONST:
+		constant_step(sm, now);
+		break;
+	case PATH_CACHED:
+	case PATH_DIRECT:
+		access_step(sm, now);
+		break;
+	default:
+		dispatch_leave(sm, now);
+		break;
 	}
 }
 
-void ldst_step(struct sm *sm, uint64_t now)
+static uint64_t next_of(const struct sm *sm, uint64_t now)
 {
-	struct ldst *l = &sm->ldst;
+	const struct ldst *l = sm->ldst;
+	uint64_t next;
 
-	if (l->count && l->free_at <= now) {
-		struct ldst_slot *slot = &l->queue[l->head];
-		bool leaves = true;
-
-		l->free_at = now + 1;
-		if (slot->entry != NO_INDEX) {
-			leaves = look_up(sm, slot->entry, now);
-		} else {
-			l->free_at = now + slot->cycles;
-			if (slot->op->results &&
-			    wheel_add(&sm->wheel, now + slot->latency + slot->cycles - 1,
-				      slot->warp, slot->op))
-				sm_fail(sm, -ENOMEM);
-		}
-		if (leaves) {
-			l->head = l->head + 1 == l->slots ? 0 : l->head + 1;
-			l->count--;
-		}
-	}
-	send_lines(sm, now);
+	if (l->port != NO_INDEX || l->direct != NO_INDEX || l->reply_count ||
+	    !ready_empty(&l->l1d_ready) || !ready_empty(&l->l1c_ready))
+		return now + 1;
+	next = MIN(l->out_next, shared_next(l));
+	next = MIN(next, l1d_next(sm, now));
+	if (l->inst != NO_INDEX)
+		next = MIN(next, l->step);
+	if (l->late_count)
+		next = MIN(next, access_late_next(l, now));
+	return MAX(next, now + 1);
 }
 
-void ldst_receive(struct sm *sm, uint64_t now)
+void ldst_cycle(struct sm *sm, uint64_t now)
 {
-	struct ldst *l = &sm->ldst;
-	uint32_t tag;
+	struct ldst *l = sm->ldst;
 
-	while (mem_receive(sm->env.mem, sm->id, now, &tag)) {
-		struct sm_load *load = &l->loads[tag];
-
-		if (--load->left)
-			continue;
-		warp_writeback(sm, load->warp, load->op);
-		load->next_free = l->free_load;
-		l->free_load = tag;
+	if (now < l->next)
+		return;
+	port_cycle(sm, now);
+	if (l->reply_count)
+		respond(sm, now);
+	if (l->out_next <= now) {
+		l->out_next = NEVER;
+		constant_send(sm, now);
+		l1d_send(sm, now);
 	}
+	l1d_cycle(sm, now);
+	if (l->late_count)
+		access_late(sm, now);
+	if (l->step <= now && l->inst != NO_INDEX)
+		dispatch_step(sm, now);
+	l->next = next_of(sm, now);
 }
 
 uint64_t ldst_next(const struct sm *sm, uint64_t now)
 {
-	const struct ldst *l = &sm->ldst;
-	uint64_t next = mem_next(sm->env.mem, sm->id);
-
-	if (l->count)
-		next = MIN(next, MAX(l->free_at, now + 1));
-	if (l->out_count)
-		next = MIN(next, MAX(l->out[l->out_head].ready, now + 1));
-	return next;
+	return MAX(sm->ldst->next, now + 1);
 }
 
-void sm_faulted(struct sm *sm, struct gmmu_waiter *waiter, uint64_t now)
+void ldst_settle(struct sm *sm, uint64_t upto)
 {
-	sm_account(sm, now);
-	sm->warps[waiter->warp].faulted++;
-	sm->wait_fault |= warp_bit(waiter->warp);
+	struct ldst *l = sm->ldst;
+
+	if (l->inst != NO_INDEX && l->busy_from < upto) {
+		sm->stats.busy[UNIT_LDST] += upto - l->busy_from;
+		l->busy_from = upto;
+	}
+	l1d_settle(sm, upto);
+	constant_settle(sm, upto);
 }
 
-void sm_translated(struct sm *sm, struct gmmu_waiter *waiter, uint64_t page,
-		   void *host, uint64_t now)
+const char *ldst_why(const struct sm *sm, unsigned int w)
 {
-	struct page_group *g = container_of(waiter, struct page_group, waiter);
-	struct ldst *l = &sm->ldst;
-	/* Groups are inside the entries' array, so the entry is known by address. */
-	uint32_t index = (uint32_t)(((char *)g - (char *)l->entries) /
-				    (ptrdiff_t)sizeof(*l->entries));
-	struct sm_entry *e = &l->entries[index];
+	const struct ldst *l = sm->ldst;
 
-	sm_account(sm, now);
-	g->waiting = false;
-	if (waiter->told && --sm->warps[e->warp].faulted == 0)
-		sm->wait_fault &= ~warp_bit(e->warp);
-	access_perform(sm, e, g, host);
-	out_push(l, index, (unsigned int)(g - e->groups), now);
-	*sm->env.wake = MIN(*sm->env.wake, now);
+	/* A store has left the unit, whatever becomes of its pages. */
+	if (l->faulted[w])
+		return "a far fault";
+	if (sm->untranslated & warp_bit(w))
+		return "a translation";
+	if (!l->accesses[w])
+		return NULL;
+	if (l->inst != NO_INDEX && sm_inst(sm, l->inst)->warp == w)
+		return "the load/store unit";
+	if (l->queue_count && l->stuck && l->queue[l->queue_head].warp == w)
+		return "room in L1D";
+	return "memory";
 }

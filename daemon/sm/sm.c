@@ -1,41 +1,66 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One SM as a whole: its memory, its cycle, its sleep. The order within a cycle
- * is back to front, so that what a stage frees is there for the stage before:
- * responses and writebacks, issue, load/store unit. Called by the GPU's loop.
+ * One SM as a whole: its cycle, its sleep, and where its cycles go. The GPU's loop
+ * runs it a quantum at a time; cycles in which nothing can change are not run but
+ * added up.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sm/internal.h"
+#include "sm/ldst.h"
+
+static void hooks_init(struct sm *sm)
+{
+	struct sm_hooks *h = &sm->hooks;
+
+	*h = sm->env.hooks;
+	h->admission = h->admission ? h->admission : sm_admission_rows[0];
+	h->resources = h->resources ? h->resources : sm_resources_rows[0];
+	h->quota = h->quota ? h->quota : sm_quota_rows[0];
+	h->sampler = h->sampler ? h->sampler : sm_sampler_rows[0];
+}
+
+static int parts_init(struct sm *sm)
+{
+	int ret;
+
+	if ((ret = scoreboard_init(sm)) || (ret = collector_init(sm)) ||
+	    (ret = units_init(sm)) || (ret = fetch_init(sm)))
+		return ret;
+	return ldst_create(sm);
+}
 
 int sm_create(unsigned int id, const struct sm_env *env, struct sm **out)
 {
 	const struct gpu_spec *spec = env->spec;
 	struct sm *sm = aligned_alloc(64, DIV_ROUND_UP(sizeof(*sm), 64) * 64);
+	int ret = -ENOMEM;
 
 	if (!sm)
-		return -ENOMEM;
+		return ret;
 	memset(sm, 0, sizeof(*sm));
 	sm->id = id;
 	sm->env = *env;
 	sm->spec = spec;
 	sm->ideal = !spec->paging;
-	wheel_init(&sm->wheel);
+	hooks_init(sm);
 	sm->policy = sched_find(spec->scheduler);
 	sm->warps = calloc(spec->warps, sizeof(*sm->warps));
 	sm->ctas = calloc(spec->ctas, sizeof(*sm->ctas));
-	if (!sm->policy || !sm->warps || !sm->ctas || ldst_init(&sm->ldst, spec)) {
-		int ret = sm->policy ? -ENOMEM : -EINVAL;
-
+	if (!sm->policy)
+		ret = -EINVAL;
+	else if (sm->warps && sm->ctas)
+		ret = parts_init(sm);
+	if (ret) {
 		sm_destroy(sm);
 		return ret;
 	}
 	for (unsigned int w = 0; w < spec->warps; w++)
-		sm->mine[w % spec->schedulers] |= warp_bit(w);
+		sm->sched[w % spec->schedulers].mine |= warp_bit(w);
 	for (unsigned int s = 0; s < spec->schedulers; s++)
-		sm->sched[s].age = sm->age;
+		sm->sched[s].active_max = (uint32_t)spec->sched_active;
 	*env->wake = NEVER;
 	*out = sm;
 	return 0;
@@ -45,129 +70,278 @@ void sm_destroy(struct sm *sm)
 {
 	if (!sm)
 		return;
-	ldst_fini(&sm->ldst);
-	wheel_fini(&sm->wheel);
-	free(sm->warps);
-	free(sm->ctas);
-	free(sm->pending);
-	free(sm->pending_long);
-	free(sm->arena);
-	free(sm->shared);
-	free(sm->local);
+	if (sm->ldst)
+		ldst_destroy(sm);
+	fetch_fini(sm);
+	units_fini(sm);
+	collector_fini(sm);
+	cta_fini(sm);
+	free(sm->insts);
+	free(sm->text);
+	free(sm->texts);
 	free(sm);
 }
 
-/* Memory of the last kernel is used again when it is enough. */
-static int ensure(uint8_t **mem, size_t *size, size_t need)
+/* What is left when the last CTA has retired would be left for ever. */
+static bool conserved(const struct sm *sm)
 {
-	if (need <= *size)
-		return 0;
-	free(*mem);
-	*size = 0;
-	*mem = aligned_alloc(64, DIV_ROUND_UP(need, 64) * 64);
-	if (!*mem)
-		return -ENOMEM;
-	*size = need;
+	bool empty = !sm->used_insts && !sm->results_left && !sm->oc.used && !sm->oc.nreading &&
+		     !sm->valid && !sm->empty && !sm->live && !sm->finished &&
+		     !sm_waiting(sm) && !sm->untranslated && fetch_idle(sm) && ldst_idle(sm);
+
+	for (unsigned int u = 0; u < UNITS; u++)
+		empty &= !sm->id_oc[u].count && !sm->oc_ex[u].count && !sm->wants[u];
+	for (unsigned int w = 0; w < sm->spec->warps; w++)
+		empty &= !sm->warps[w].pending && !sm->warps[w].atomics;
+	return empty;
+}
+
+int sm_begin(struct sm *sm, const struct sm_kernel *k)
+{
+	sm->shares[k->slot] = (struct sm_share){ 0 };
 	return 0;
 }
 
-static int ensure_rows(struct sm *sm, size_t need)
+const struct sm_share *sm_share(const struct sm *sm, const struct sm_kernel *k)
 {
-	if (need <= sm->row_size)
-		return 0;
-	free(sm->pending);
-	free(sm->pending_long);
-	sm->row_size = 0;
-	sm->pending = calloc(need, sizeof(uint64_t));
-	sm->pending_long = calloc(need, sizeof(uint64_t));
-	if (!sm->pending || !sm->pending_long)
-		return -ENOMEM;
-	sm->row_size = need;
-	return 0;
-}
-
-int sm_begin(struct sm *sm, const struct sm_kernel *k, uint64_t now)
-{
-	size_t warps = (size_t)k->ctas * k->warps_per_cta;
-
-	if (ensure(&sm->arena, &sm->arena_size, warps * k->arena_bytes) ||
-	    ensure(&sm->shared, &sm->shared_size, MAX((size_t)k->ctas * k->shared_bytes, 1u)) ||
-	    ensure(&sm->local, &sm->local_size, (size_t)k->ctas * k->local_bytes) ||
-	    ensure_rows(sm, warps * k->words))
-		return -ENOMEM;
-	sm->kernel = k;
-	sm->accounted = now;
-	sm->stats = (struct sm_stats){ 0 };
-	sm->error = 0;
-	sm->fault_addr = 0;
-	sm->next_age = 0;
-	for (unsigned int s = 0; s < sm->spec->schedulers; s++) {
-		sm->sched[s].last = 0;
-		sm->sched[s].any = false;
-	}
-	*sm->env.wake = NEVER;
-	return 0;
+	return &sm->shares[k->slot];
 }
 
 void sm_cancel(struct sm *sm)
 {
-	ldst_cancel(&sm->ldst);
-	wheel_clear(&sm->wheel);
-	sm->running = 0;
-	sm->wait_operand = 0;
-	sm->wait_long = 0;
-	sm->wait_order = 0;
-	sm->wait_barrier = 0;
-	sm->wait_fault = 0;
-	sm->untranslated = 0;
+	sm_integrate(sm, sm->accounted);
+	ldst_cancel(sm);
+	fetch_cancel(sm);
+	units_cancel(sm);
+	collector_cancel(sm);
+	scoreboard_cancel(sm);
+	cta_cancel(sm);
+	sm->resident = sm->live = sm->valid = sm->stray = 0;
+	sm->blocked = sm->blocked_long = 0;
+	sm->wait_barrier = sm->wait_fence = sm->wait_atomic = 0;
+	sm->untranslated = sm->wait_order = sm->wait_fault = 0;
+	sm->inactive = sm->held = sm->finished = 0;
+	sm->empty = sm->missed = sm->refused = 0;
 	memset(sm->wants, 0, sizeof(sm->wants));
-	for (unsigned int c = 0; c < sm->spec->ctas; c++)
-		sm->ctas[c].used = false;
-	sm->resident = 0;
-	sm->error = 0;
+	sm->texts_used = sm->texts_told = 0;
+	sm->text_used = 0;
+	sm->failure = (struct sm_failure){ 0 };
 	*sm->env.wake = NEVER;
 }
 
-void sm_fail(struct sm *sm, int error)
+void sm_flush(struct sm *sm)
 {
-	if (!sm->error)
-		sm->error = error;
+	cache_clear(sm->l1i);
+	ldst_flush(sm);
+}
+
+void sm_fail(struct sm *sm, int error, uint64_t fault_addr, const struct sm_kernel *kernel)
+{
+	/* Accesses are performed after later cycles have run. */
+	if (sm->failure.error && sm->failure.cycle < sm->now)
+		return;
+	sm->failure = (struct sm_failure){
+		.error = error, .cycle = sm->now, .fault_addr = fault_addr, .kernel = kernel,
+	};
+}
+
+const struct sm_failure *sm_failure(const struct sm *sm)
+{
+	return sm->failure.error ? &sm->failure : NULL;
+}
+
+/* --- where cycles go ------------------------------------------------------------ */
+
+void sm_integrate(struct sm *sm, uint64_t upto)
+{
+	struct sm_counters *c = &sm->stats;
+	uint64_t n = upto > sm->integrated ? upto - sm->integrated : 0;
+
+	sm->integrated = MAX(sm->integrated, upto);
+	if (!n || !sm->resident_ctas)
+		return;
+	c->cycles += n;
+	c->ctas += n * sm->resident_ctas;
+	c->warps += n * (unsigned int)__builtin_popcountll(sm->resident);
+	c->registers += n * sm->registers_used;
+	c->shared_bytes += n * sm->shared_used;
+}
+
+/* How many warps wait for nothing but their instructions' operands. Seldom another than before. */
+static uint32_t schedulable(struct sm *sm)
+{
+	uint64_t warps = sm->live & ~sm_waiting(sm);
+
+	if (warps != sm->counted) {
+		sm->counted = warps;
+		sm->counted_warps = (uint32_t)__builtin_popcountll(warps);
+	}
+	return sm->counted_warps;
+}
+
+void sm_settle(struct sm *sm, uint64_t upto)
+{
+	uint64_t n;
+
+	if (sm->accounted >= upto)
+		return;
+	n = upto - sm->accounted;
+	/* Nothing changed since the last cycle that ran, or another would have run. */
+	for (unsigned int s = 0; s < sm->spec->schedulers; s++) {
+		sm->stats.stalls[issue_stall(sm, s)] += n;
+		if (sm->hooks.sampler->sample)
+			issue_sample(sm, s, n);
+	}
+	sm->stats.schedulable_warps += n * schedulable(sm);
+	fetch_settle(sm, upto);
+	ldst_settle(sm, upto);
+	sm->accounted = upto;
+}
+
+void sm_account(struct sm *sm, uint64_t upto)
+{
+	sm_settle(sm, upto);
+	sm_integrate(sm, upto);
+}
+
+const struct sm_counters *sm_stats(const struct sm *sm)
+{
+	return &sm->stats;
+}
+
+/* --- the cycle --------------------------------------------------------------- */
+
+/* One packet a cycle leaves the network's ejection buffer, if who it is for takes it. */
+static void receive(struct sm *sm, uint64_t now)
+{
+	struct mem_reply reply;
+
+	if (!mem_peek(sm->env.mem, sm->id, now, &reply))
+		return;
+	if (reply.cls == MEM_INST) {
+		mem_receive(sm->env.mem, sm->id, now, &reply);
+		fetch_reply(sm, &reply);
+	} else if (ldst_accepts(sm)) {
+		mem_receive(sm->env.mem, sm->id, now, &reply);
+		ldst_reply(sm, &reply, now);
+	}
+}
+
+/* Next cycle in which the port has something that is taken. */
+static uint64_t next_reply(const struct sm *sm, uint64_t now)
+{
+	uint64_t next = mem_next(sm->env.mem, sm->id);
+	struct mem_reply reply;
+
+	if (next > now + 1)
+		return next;
+	if (mem_peek(sm->env.mem, sm->id, now + 1, &reply) && reply.cls != MEM_INST &&
+	    !ldst_accepts(sm))
+		return NEVER;
+	return now + 1;
 }
 
 /* First cycle after now in which something can happen without anyone else's doing. */
-static uint64_t next_wake(const struct sm *sm, uint64_t now)
+static uint64_t next_cycle(const struct sm *sm, uint64_t now)
 {
-	uint64_t ready = sm_ready(sm);
-	uint64_t next = MIN(ldst_next(sm, now), wheel_next(&sm->wheel, now));
+	uint64_t next, other;
 
-	if (ready & sm->wants[UNIT_SP])
-		next = MIN(next, MAX(now + 1, MIN(sm->sp_free[0], sm->sp_free[1])));
-	if (ready & sm->wants[UNIT_SFU])
-		next = MIN(next, MAX(now + 1, sm->sfu_free[0]));
-	/* A full queue moves by itself, and ldst_next() knows when. */
-	if ((ready & sm->wants[UNIT_MEM]) && ldst_accepts(sm))
+	if (fetch_busy(sm) || collector_busy(sm) || issue_possible(sm))
+		return now + 1;
+	next = units_next(sm, now);
+	if (next == now + 1)
+		return next;
+	other = ldst_next(sm, now);
+	next = MIN(next, other);
+	if (sm->oc_ex[UNIT_LDST].count && ldst_free(sm))
 		next = now + 1;
-	return next;
+	if (next == now + 1)
+		return next;
+	other = next_reply(sm, now);
+	return MIN(next, other);
 }
 
-int sm_step(struct sm *sm, uint64_t now, uint64_t *fault_addr)
+static void dispatch_memory(struct sm *sm, uint64_t now)
 {
-	const void *op;
-	uint32_t w;
+	struct sm_fifo *f = &sm->oc_ex[UNIT_LDST];
+	unsigned int place = fifo_oldest(sm, f);
+	uint32_t inst = f->at[place];
 
-	sm_account(sm, now);
-	ldst_receive(sm, now);
-	while (wheel_take(&sm->wheel, now, &w, &op))
-		warp_writeback(sm, w, op);
+	fifo_remove(f, place);
+	ldst_dispatch(sm, inst, now);
+}
+
+static void cycle(struct sm *sm, uint64_t now)
+{
+	receive(sm, now);
+	units_writeback(sm, now);
+	units_execute(sm, now);
+	ldst_cycle(sm, now);
+	if (sm->oc_ex[UNIT_LDST].count && ldst_free(sm))
+		dispatch_memory(sm, now);
+	collector_cycle(sm);
+	sm->stats.schedulable_warps += schedulable(sm);
 	sm_issue(sm, now);
-	ldst_step(sm, now);
-	*sm->env.wake = next_wake(sm, now);
-	if (sm->error == -EFAULT)
-		*fault_addr = sm->fault_addr;
-	return sm->error;
+	if (sm->fetched != NO_INDEX)
+		fetch_decode(sm, now);
+	fetch_cycle(sm, now);
+	sm->accounted = now + 1;
 }
 
-const struct sm_stats *sm_stats(const struct sm *sm)
+int sm_run(struct sm *sm, uint64_t from, uint64_t upto)
 {
-	return &sm->stats;
+	uint64_t now = MAX(from, *sm->env.wake);
+
+	sm->upto = upto;
+	while (now < upto && !sm->failure.error) {
+		sm_settle(sm, now);
+		sm->now = now;
+		*sm->env.wake = NEVER;
+		cycle(sm, now);
+		sm->last = now;
+		if (sm->hooks.admission->stalled)
+			cta_tell_stalled(sm, now);
+		/* A hook may have asked for a cycle. */
+		now = MIN(next_cycle(sm, now), *sm->env.wake);
+	}
+	*sm->env.wake = now;
+#ifndef NDEBUG
+	if (!sm->failure.error && !sm->resident_ctas && now == NEVER && !conserved(sm)) {
+		err_set(sm->env.err, 0, "SM %u is empty, but something is left in it", sm->id);
+		sm_fail(sm, -EIO, 0, NULL);
+	}
+#else
+	(void)conserved;
+#endif
+	return sm->failure.error;
+}
+
+bool sm_idle(const struct sm *sm)
+{
+	/* A warp is there until its stores are acknowledged. */
+	return !sm->resident_ctas;
+}
+
+uint64_t sm_last(const struct sm *sm)
+{
+	return sm->last;
+}
+
+int sm_perform(struct sm *sm, uint64_t cycle)
+{
+	uint64_t now = sm->now;
+	int ret;
+
+	sm->now = cycle;
+	sm_print_perform(sm, cycle);
+	ret = ldst_perform(sm, cycle);
+	sm->now = now;
+	return ret;
+}
+
+uint64_t sm_perform_next(const struct sm *sm)
+{
+	uint64_t text = sm_print_next(sm), access = ldst_perform_next(sm);
+
+	return MIN(text, access);
 }

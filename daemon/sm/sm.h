@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One SM: CTA and warp slots, schedulers, scoreboard, execution pipelines, the
- * load/store unit and barriers. What an instruction does is exec's; where its
- * lines go is mem's; where its pages are is gmmu's. The GPU's cycle loop
- * (gpu/) steps it, only in cycles in which something can happen.
+ * One SM: CTA and warp slots, fetch, schedulers, scoreboard, operand collectors,
+ * execution pipelines, the load/store unit and barriers. What an instruction
+ * does is exec's; where its lines go is mem's; where its pages are is gmmu's. The
+ * GPU's loop (gpu/) runs it a quantum at a time.
  *
- * Fetch and instruction buffer are ideal: a warp's next instruction is always
- * there.
+ * Threads: sm_run() touches this SM, its port of mem and its TLB alone, so the SMs
+ * of a quantum may run on several threads. All else is called between quanta.
  */
 #ifndef GPUEMU_SM_SM_H
 #define GPUEMU_SM_SM_H
@@ -31,55 +31,166 @@ int sm_kernel_create(const struct gpu_spec *spec,
 		     const struct exec_launch *launch,
 		     struct sm_kernel **kernel, struct err *err);
 void sm_kernel_destroy(struct sm_kernel *kernel);
-unsigned int sm_kernel_ctas(const struct sm_kernel *kernel);	/* an SM holds */
+unsigned int sm_kernel_ctas(const struct sm_kernel *kernel);	/* an empty SM holds */
+/* Kernels that run at a time have slots of their own, from 0; a new kernel has 0. */
+#define SM_KERNELS	16u
+void sm_kernel_set_slot(struct sm_kernel *kernel, unsigned int slot);
 
-/* --- one SM -------------------------------------------------------------- */
+/* --- hooks ------------------------------------------------------------------ */
 
 struct sm;
+
+/*
+ * What resource managers may change of an SM. Each is a table of rows, the first of
+ * which is what a plain GPU does; an op that is NULL is not called. ctx is the
+ * owner's, from struct sm_env. All are called in sm_run() but the ones that say otherwise.
+ */
+
+/* CTAs beyond the scheduling limit (Virtual Thread): who is admitted, and who is active. */
+struct sm_admission {
+	const char *name, *help;
+	/*
+	 * Between quanta. Is there room for one more CTA? NULL: slots, threads, registers and
+	 * shared memory say so.
+	 */
+	bool (*has_room)(void *ctx, const struct sm *sm, const struct sm_kernel *kernel);
+	/* Between quanta: the CTA was put into the slot. It may be made inactive at once. */
+	void (*launched)(void *ctx, struct sm *sm, unsigned int cta, uint64_t now);
+	void (*retired)(void *ctx, struct sm *sm, unsigned int cta, uint64_t now);
+	/*
+	 * Every active warp of the CTA that has not exited waits for memory or a far fault.
+	 * Called in the cycle in which that began to be so.
+	 */
+	void (*stalled)(void *ctx, struct sm *sm, unsigned int cta, uint64_t now);
+};
+
+/* Resources of a warp that come and go while it runs (Zorua). */
+struct sm_resources {
+	const char *name, *help;
+	/*
+	 * The warp's next instruction is a point (sm_kernel_set_point()). False: it has to wait
+	 * until sm_resource_granted(); asked once.
+	 */
+	bool (*acquire)(void *ctx, struct sm *sm, unsigned int warp, uint32_t pc, uint64_t now);
+	/* The warp exited and nothing of it is under way. */
+	void (*release)(void *ctx, struct sm *sm, unsigned int warp, uint64_t now);
+};
+
+/* How many CTAs of a kernel an SM may hold (Warped-Slicer). Between quanta. */
+struct sm_quota {
+	const char *name, *help;
+	unsigned int (*ctas)(void *ctx, unsigned int sm, const struct sm_kernel *kernel);
+};
+
+/* Sees what warps wait for when their scheduler issues nothing. */
+struct sm_sampler {
+	const char *name, *help;
+	/* Warps by reason (enum stall), each warp in one set; `cycles` in a row. */
+	void (*sample)(void *ctx, const struct sm *sm, unsigned int scheduler,
+		       const uint64_t by_reason[STALLS], uint64_t cycles);
+};
+
+/* Rows of sm/admission.def, resources.def, quota.def and sampler.def, NULL terminated. */
+extern const struct sm_admission *const sm_admission_rows[];
+extern const struct sm_resources *const sm_resources_rows[];
+extern const struct sm_quota *const sm_quota_rows[];
+extern const struct sm_sampler *const sm_sampler_rows[];
+
+struct sm_hooks {
+	/* NULL: the first row. */
+	const struct sm_admission *admission;
+	const struct sm_resources *resources;
+	const struct sm_quota *quota;
+	const struct sm_sampler *sampler;
+	void *admission_ctx, *resources_ctx, *quota_ctx, *sampler_ctx;
+};
+
+/* For hooks. A CTA that is not active issues nothing; what it has under way goes on. */
+void sm_cta_activate(struct sm *sm, unsigned int cta, bool active);
+/* The warp may pass the point that it was held at. */
+void sm_resource_granted(struct sm *sm, unsigned int warp);
+/* Instruction pc is a point at which resources are acquired. Before the kernel's first CTA. */
+void sm_kernel_set_point(struct sm_kernel *kernel, uint32_t pc);
+
+/* --- one SM -------------------------------------------------------------- */
 
 /* What an SM is wired to. Lives as long as the SM; wake is a slot of the owner's array. */
 struct sm_env {
 	const struct gpu_spec *spec;
 	struct gmmu *gmmu;
 	struct mem *mem;
-	uint64_t *wake;		/* next cycle in which the SM wants a step; NEVER */
-	struct err *err;	/* why sm_step() failed */
+	uint64_t *wake;		/* next cycle in which the SM wants to run; NEVER */
+	struct err *err;	/* why sm_run() failed; this SM's own */
+	struct sm_hooks hooks;
 };
 
 /* -EINVAL: no such scheduler. */
 int sm_create(unsigned int id, const struct sm_env *env, struct sm **sm);
 void sm_destroy(struct sm *sm);
 
-/* The SM must be empty. Counters start anew at `now`. */
-int sm_begin(struct sm *sm, const struct sm_kernel *kernel, uint64_t now);
-/* Drops everything in flight (the kernel was ended). */
+/* Drops everything in flight (a kernel was ended). */
 void sm_cancel(struct sm *sm);
 
-bool sm_has_room(const struct sm *sm);
-/* Puts a CTA on the SM at the end of cycle now: its warps can issue in the next one. */
-void sm_launch_cta(struct sm *sm, const uint32_t ctaid[3], uint64_t now);
-unsigned int sm_resident_ctas(const struct sm *sm);
+/* Before a kernel's first CTA, on every SM: its share begins at 0. */
+int sm_begin(struct sm *sm, const struct sm_kernel *kernel);
+/* Room for a CTA of the kernel as far as slots, threads, registers, shared memory and quota go. */
+bool sm_has_room(const struct sm *sm, const struct sm_kernel *kernel);
+/* Puts a CTA on the SM at the end of cycle now; there is room. -ENOMEM. */
+int sm_launch_cta(struct sm *sm, const struct sm_kernel *kernel, const uint32_t ctaid[3],
+		  uint64_t now);
+/* Of the kernel; NULL: of all. */
+unsigned int sm_resident_ctas(const struct sm *sm, const struct sm_kernel *kernel);
+/* Nothing resident, and every store acknowledged. */
+bool sm_idle(const struct sm *sm);
+/* The last cycle in which the SM did something. */
+uint64_t sm_last(const struct sm *sm);
 
 /*
- * Runs cycle now. 0, or the error that ends the kernel: -EFAULT (env->err and
- * *fault_addr say what), -ECANCELED (a trap, a barrier that cannot be; env->err), -EBUSY, -ENOMEM.
+ * Runs cycles [from, upto), those in which something can happen, and sets *env->wake.
+ * 0, or the error that ends the kernel: -EFAULT, -ECANCELED (a trap, a barrier that
+ * cannot be), -ENOMEM, -EIO (something is left in an empty SM: a fault of the model); env->err
+ * and sm_failure() say what, where and in which cycle.
  */
-int sm_step(struct sm *sm, uint64_t now, uint64_t *fault_addr);
+int sm_run(struct sm *sm, uint64_t from, uint64_t upto);
 /* Attributes the cycles before `upto` that the SM slept through. */
 void sm_account(struct sm *sm, uint64_t upto);
 
-/* From gmmu's ops: this SM's waiter translated, or is a far fault. */
+struct sm_failure {
+	int error;
+	uint64_t cycle, fault_addr;
+	const struct sm_kernel *kernel;
+};
+/* NULL: none. */
+const struct sm_failure *sm_failure(const struct sm *sm);
+
+/*
+ * Performs the global accesses that the SM translated in `cycle`, in order, and
+ * hands on what was printed in it. The GPU calls it for all SMs cycle by cycle, so
+ * that memory and output see one order however the SMs were run. As sm_run() for errors.
+ */
+int sm_perform(struct sm *sm, uint64_t cycle);
+/* First cycle with something to perform or to print, NEVER: none. */
+uint64_t sm_perform_next(const struct sm *sm);
+
+/* Pages that left device memory (device addresses): what L1D holds of them. */
+void sm_drop(struct sm *sm, uint64_t start, uint64_t end);
+/* A kernel has ended: L1D, L1C and L1I are empty. */
+void sm_flush(struct sm *sm);
+
+/* From gmmu's ops, between quanta: this SM's waiter translated, or is a far fault. */
 void sm_translated(struct sm *sm, struct gmmu_waiter *waiter, uint64_t page,
 		   void *host, uint64_t now);
 void sm_faulted(struct sm *sm, struct gmmu_waiter *waiter, uint64_t now);
 
-struct sm_stats {
+/* Of a kernel on this SM, since sm_begin(). */
+struct sm_share {
 	uint64_t warp_instructions, thread_instructions;
-	uint64_t stalls[STALLS];
-	uint64_t shared_accesses, shared_conflict_cycles;
 	uint64_t retired_ctas;
 };
-const struct sm_stats *sm_stats(const struct sm *sm);
+const struct sm_share *sm_share(const struct sm *sm, const struct sm_kernel *kernel);
+
+/* Since creation, never reset; sums over cycles are up to the last sm_account(). */
+const struct sm_counters *sm_stats(const struct sm *sm);
 
 /* --- for messages -------------------------------------------------------- */
 
@@ -100,15 +211,36 @@ void sm_describe(const struct sm *sm, char *buf, size_t bytes);
 
 /* A scheduler's memory. Warp i of the SM belongs to scheduler i % schedulers. */
 struct sched_state {
+	uint64_t mine;			/* its warps */
 	uint32_t last;			/* warp that issued last */
 	bool any;			/* one has issued */
-	const uint64_t *age;		/* by warp: the lower, the longer on the SM */
+	uint32_t active_max;		/* two-level: warps in the active set */
+	/* Two-level: the active set, and everybody's place in the queue for it. */
+	uint64_t active;
+	uint64_t stamp[64], next_stamp;
 };
 
+/*
+ * A scheduler goes through its warps in its order and issues the first that can; on the
+ * way those whose i-buffer holds a wrong path are flushed.
+ */
 struct sched_ops {
 	const char *name, *help;
-	/* Picks one of the warps in `can` (not 0: warps that can issue now). */
-	unsigned int (*pick)(const struct sched_state *s, uint64_t can);
+	/*
+	 * Picks the first in its order of the warps in `can` (not 0). older[w]: the warps that are
+	 * on the SM longer than w.
+	 */
+	unsigned int (*pick)(const struct sched_state *s, uint64_t can,
+			     const uint64_t *older);
+	/* Warps that come before `w` in the order. */
+	uint64_t (*before)(const struct sched_state *s, unsigned int w,
+			   const uint64_t *older);
+	/*
+	 * Before the walk; NULL: all are candidates. Returns who is, of its warps. `away`: wait
+	 * for something long, `here`: the others that live. Calling it again with the same sets
+	 * changes nothing.
+	 */
+	uint64_t (*candidates)(struct sched_state *s, uint64_t here, uint64_t away);
 };
 
 /* Rows of sm/sched.def, NULL terminated. */

@@ -1,455 +1,334 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Cycles of tiny programs, each derived by hand. A CTA is launched in cycle 0
- * and issues from cycle 1 on. A kernel has ended when its last result is
- * written back, so `cycles` is that cycle plus one.
+ * Cycles of tiny programs, each derived by hand. What is measured is the distance
+ * between two instructions that read %clock, which is the cycle in which they issue. The code
+ * runs in a loop, so that the last time nothing is missing in L1I.
+ *
+ * One warp alone. Its instructions come in pairs from where it was fetched: the
+ * second of a pair issues a cycle after the first, the first of the next pair two
+ * after the second (fetched in the cycle in which the i-buffer became empty, decoded,
+ * issued). Behind an operand: a result of latency L is there for who
+ * issues L + 6 cycles later (allocated, read, dispatched, executed, L, EX_WB, written
+ * back), one less if the first has no register to read.
  */
 #include "sm_bench.h"
 
-#define LATENCY_ADD	4	/* latency.int_add */
-#define LATENCY_SHARED	26
-#define LATENCY_GLOBAL	320
+/* A branch to here is fetched here, so LOOP begins a pair. */
+#define TIMED_HEAD PTX_HEAD						\
+	".visible .entry k(.param .u64 out)\n{\n"			\
+	".reg .pred %p<4>;\n.reg .b32 %r<40>;\n.reg .b64 %rd<8>;\n"	\
+	".reg .f32 %f<8>;\n.reg .f64 %fd<8>;\n"				\
+	"mov.u32 %r9, 0;\nmov.u32 %r1, 5;\nmov.u32 %r0, 3;\nmov.u32 %r16, 7;\n"	\
+	"mov.u32 %r2, 9;\nmov.u32 %r32, 11;\n"				\
+	"mov.f32 %f1, 0f3f800000;\nmov.f64 %fd1, 0d3ff0000000000000;\n"	\
+	"ld.param.u64 %rd1, [out];\n"					\
+	"LOOP:\n"
+/* Issues when %r1 is there and a setp behind it: 7 cycles after the setp. */
+#define TIMED_TAIL							\
+	"@%p1 mov.u32 %r11, %clock;\n"					\
+	"add.u32 %r9, %r9, 1;\nsetp.lt.u32 %p2, %r9, 3;\n@%p2 bra LOOP;\n" \
+	"sub.u32 %r12, %r11, %r10;\nst.global.u32 [%rd1], %r12;\nret;\n}\n"
+#define CLOCK	"mov.u32 %r10, %clock;\n"
+#define SETP	"setp.ne.u32 %p1, %r1, 0x7fffffff;\n"
+#define SETPF	"setp.ne.f32 %p1, %f1, 0f40400000;\n"
+#define SETPD	"setp.ne.f64 %p1, %fd1, 0d4008000000000000;\n"
 
-/* Runs text with one CTA of `threads`; returns the cycles. */
-static uint64_t cycles_of(struct bench *b, const char *text, uint32_t threads)
+static uint32_t distance(const char *body, void (*change)(struct gpu_spec *spec))
 {
-	bench_load(b, text, threads);
-	bench_run(b, 1);
-	assert_int_equal(b->status, 0);
-	assert_int_equal(bench_stall_sum(b), b->cycles * b->spec.schedulers);
-	return b->cycles;
+	char text[4096];
+	struct bench b;
+	uint32_t d;
+
+	snprintf(text, sizeof(text), "%s%s%s%s", TIMED_HEAD, CLOCK, body, TIMED_TAIL);
+	bench_init(&b);
+	if (change)
+		change(&b.spec);
+	bench_load(&b, text, 32);
+	bench_run(&b, 1);
+	assert_int_equal(b.status, 0);
+	assert_int_equal(bench_stall_sum(&b), b.now * b.spec.schedulers);
+	memcpy(&d, b.memory, 4);
+	bench_fini(&b);
+	return d;
 }
 
-static const char dependent_adds[] = PTX_HEAD
-	".visible .entry k()\n{\n"
-	".reg .b32 %r<4>;\n"
-	"mov.u32 %r1, 1;\n"
-	"add.s32 %r1, %r1, 3;\n"
-	"add.s32 %r1, %r1, 3;\n"
-	"add.s32 %r1, %r1, 3;\n"
-	"add.s32 %r1, %r1, 3;\n"
-	"ret;\n}\n";
-
-static void test_dependent_adds_take_their_latency(void **state)
+static void fetch_one(struct gpu_spec *s)
 {
-	struct bench b;
-
-	bench_init(&b);
-	/* mov 1; adds 2, 6, 10, 14; the last is written back in 18. */
-	assert_int_equal(cycles_of(&b, dependent_adds, 32), 19);
-	assert_int_equal(sm_stats(b.sm)->warp_instructions, 6);
-	assert_int_equal(sm_stats(b.sm)->thread_instructions, 6 * 32);
-	assert_int_equal(sm_stats(b.sm)->stalls[STALL_ISSUED], 6);
-	/* Between adds: 3 cycles three times. */
-	assert_int_equal(sm_stats(b.sm)->stalls[STALL_SHORT], 9);
-	bench_fini(&b);
+	s->fetch_width = 1;
 }
 
-static void test_waw_waits_too(void **state)
+static void seventeen_banks(struct gpu_spec *s)
 {
-	struct bench b;
-
-	bench_init(&b);
-	/* setp 2, add 3, then a mov to the same register: not before 7; who reads it 8, ret 9. */
-	assert_int_equal(cycles_of(&b, PTX_HEAD
-		".visible .entry k()\n{\n.reg .pred %p<2>;\n.reg .b32 %r<4>;\n"
-		"mov.u32 %r1, 1;\n"
-		"setp.eq.u32 %p1, %r1, 1;\n"
-		"add.s32 %r2, %r1, 3;\n"
-		"@%p1 mov.u32 %r2, 5;\n"
-		"mov.u32 %r3, %r2;\n"
-		"ret;\n}\n", 32), 10);
-	bench_fini(&b);
+	s->register_banks = 17;
 }
 
-static const char independent_adds[] = PTX_HEAD
-	".visible .entry k()\n{\n"
-	".reg .b32 %r<12>;\n"
-	"mov.u32 %r1, 1;\n"
-	"add.s32 %r2, %r1, 3;\n"
-	"add.s32 %r3, %r1, 3;\n"
-	"add.s32 %r4, %r1, 3;\n"
-	"add.s32 %r5, %r1, 3;\n"
-	"add.s32 %r6, %r1, 3;\n"
-	"add.s32 %r7, %r1, 3;\n"
-	"add.s32 %r8, %r1, 3;\n"
-	"add.s32 %r9, %r1, 3;\n"
-	"ret;\n}\n";
-
-static void test_independent_adds_issue_every_cycle(void **state)
+static void two_sfus(struct gpu_spec *s)
 {
-	struct bench b;
-
-	bench_init(&b);
-	/* mov 1; adds 2 to 9; the last is written back in 13. */
-	assert_int_equal(cycles_of(&b, independent_adds, 32), 14);
-	assert_int_equal(sm_stats(b.sm)->stalls[STALL_SHORT], 0);
-	bench_fini(&b);
+	s->units_sfu = 2;
 }
 
-static void test_two_schedulers_issue_side_by_side(void **state)
+static void one_result_bus(struct gpu_spec *s)
 {
-	struct bench b;
-
-	/* Warps 0 and 1 belong to different schedulers: as fast as one. */
-	bench_init(&b);
-	assert_int_equal(cycles_of(&b, independent_adds, 64), 14);
-	bench_fini(&b);
-	/* Four warps: each scheduler issues 20 instructions; the last add in 18 or 19. */
-	bench_init(&b);
-	b.spec.schedulers = 1;
-	/* One scheduler, two warps, 20 instructions in 1..20: LRR alternates, so adds end 18. */
-	assert_int_equal(cycles_of(&b, independent_adds, 64), 23);
-	bench_fini(&b);
+	s->ex_wb = 1;
 }
 
-static const char muls[] = PTX_HEAD
-	".visible .entry k()\n{\n.reg .b32 %r<12>;\n"
-	"mov.u32 %r1, 7;\n"
-	"mul.lo.s32 %r2, %r1, %r1;\n"
-	"mul.lo.s32 %r3, %r1, %r1;\n"
-	"mul.lo.s32 %r4, %r1, %r1;\n"
-	"mul.lo.s32 %r5, %r1, %r1;\n"
-	"ret;\n}\n";
-
-static const char sines[] = PTX_HEAD
-	".visible .entry k()\n{\n.reg .f32 %f<12>;\n"
-	"mov.f32 %f1, 0f3f800000;\n"
-	"sin.approx.f32 %f2, %f1;\n"
-	"sin.approx.f32 %f3, %f1;\n"
-	"sin.approx.f32 %f4, %f1;\n"
-	"ret;\n}\n";
-
-static const char divs[] = PTX_HEAD
-	".visible .entry k()\n{\n.reg .f32 %f<12>;\n"
-	"mov.f32 %f1, 0f3f800000;\n"
-	"div.rn.f32 %f2, %f1, %f1;\n"
-	"div.rn.f32 %f3, %f1, %f1;\n"
-	"div.rn.f32 %f4, %f1, %f1;\n"
-	"ret;\n}\n";
-
-static void test_units_and_initiation(void **state)
+static void with_dp(struct gpu_spec *s)
 {
-	struct bench b;
+	s->units_dp = 1;
+	s->id_oc_dp = s->oc_ex_dp = 1;
+	s->collector_dp = 2;
+	s->collector_dp_in = s->collector_dp_out = 1;
+}
 
-	/* A unit takes a multiply every 2 cycles; one warp alternates between the 2 SPs: 2, 3, 4, 5. */
-	bench_init(&b);
-	assert_int_equal(cycles_of(&b, muls, 32), 10);
-	assert_int_equal(sm_stats(b.sm)->stalls[STALL_PIPELINE], 0);
-	bench_fini(&b);
+static void test_dependent_distance_of_each_class(void **state)
+{
+	/* Clock in 0, the first in 1, then twice L + 6, then the setp's 7: 2 L + 20. */
+	static const struct { const char *body; unsigned int latency; } rows[] = {
+		{ "mov.u32 %r1, %r1;\nmov.u32 %r1, %r1;\n" SETP, 1 },
+		{ "xor.b32 %r1, %r1, 1;\nshl.b32 %r1, %r1, 1;\n" SETP, 1 },
+		{ "add.u32 %r1, %r1, 1;\nsub.u32 %r1, %r1, 1;\n" SETP, 4 },
+		{ "mul.lo.u32 %r1, %r1, 3;\nmul.lo.u32 %r1, %r1, 3;\n" SETP, 4 },
+		{ "mad.lo.u32 %r1, %r1, 3, 5;\nmad.lo.u32 %r1, %r1, 3, 5;\n" SETP, 5 },
+		{ "mul24.lo.u32 %r1, %r1, 3;\nmul24.lo.u32 %r1, %r1, 3;\n" SETP, 5 },
+		{ "min.u32 %r1, %r1, 9;\nmax.u32 %r1, %r1, 2;\n" SETP, 13 },
+		{ "div.u32 %r1, %r1, 3;\nrem.u32 %r1, %r1, 7;\n" SETP, 145 },
+		{ "add.f32 %f1, %f1, %f1;\nsub.f32 %f1, %f1, %f1;\n" SETPF, 4 },
+		{ "mul.f32 %f1, %f1, %f1;\nmul.f32 %f1, %f1, %f1;\n" SETPF, 4 },
+		{ "fma.rn.f32 %f1, %f1, %f1, %f1;\nfma.rn.f32 %f1, %f1, %f1, %f1;\n" SETPF, 5 },
+		{ "max.f32 %f1, %f1, %f1;\nmin.f32 %f1, %f1, %f1;\n" SETPF, 13 },
+		{ "div.rn.f32 %f1, %f1, %f1;\ndiv.rn.f32 %f1, %f1, %f1;\n" SETPF, 39 },
+		{ "ex2.approx.f32 %f1, %f1;\nrcp.approx.f32 %f1, %f1;\n" SETPF, 8 },
+		{ "add.f64 %fd1, %fd1, %fd1;\nfma.rn.f64 %fd1, %fd1, %fd1, %fd1;\n" SETPD, 8 },
+		{ "max.f64 %fd1, %fd1, %fd1;\nmin.f64 %fd1, %fd1, %fd1;\n" SETPD, 19 },
+		{ "div.rn.f64 %fd1, %fd1, %fd1;\ndiv.rn.f64 %fd1, %fd1, %fd1;\n" SETPD, 330 },
+		{ "shfl.bfly.b32 %r1, %r1, 1, 31;\nshfl.bfly.b32 %r1, %r1, 1, 31;\n" SETP, 32 },
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
+		uint32_t d = distance(rows[i].body, NULL);
+
+		if (d != 2 * rows[i].latency + 20)
+			print_error("row %u:\n%s", i, rows[i].body);
+		assert_int_equal(d, 2 * rows[i].latency + 20);
+	}
+}
+
+static void test_without_sources_one_less(void **state)
+{
+	/* Clock 0; mov 1 without sources; mov 1 + 6; setp + 7; clock + 7. */
+	assert_int_equal(distance("mov.u32 %r1, 77;\nmov.u32 %r1, %r1;\n" SETP, NULL), 21);
+}
+
+static void test_pairs_and_bubbles(void **state)
+{
+	/* 0 | 1, 3 | 4, 6 | 7: seven in a row; the setp of r1 comes sixth (6), the clock 7 later. */
+	assert_int_equal(distance("mov.u32 %r3, %r0;\nmov.u32 %r4, %r0;\nmov.u32 %r5, %r0;\n" SETP,
+				  NULL), 6 + 7);
+	/* With fetches of one, each waits for its own: 0, 2, 4, 6, 8. */
+	assert_int_equal(distance("mov.u32 %r3, %r0;\nmov.u32 %r4, %r0;\nmov.u32 %r5, %r0;\n" SETP,
+				  fetch_one),
+			 8 + 7);
+}
+
+static void test_bank_conflicts(void **state)
+{
+	/* r0, r16 and r32 are in one bank of 16: each beyond the first takes a cycle. */
+	uint32_t one = distance("add.u32 %r1, %r0, %r2;\n" SETP, NULL);
+
+	/* Clock 0, add 1, setp 11, clock 18. */
+	assert_int_equal(one, 18);
+	assert_int_equal(distance("add.u32 %r1, %r0, %r16;\n" SETP, NULL), one + 1);
+	assert_int_equal(distance("mad.lo.u32 %r1, %r0, %r16, %r32;\n" SETP, NULL), one + 1 + 2);
+	/* The same register twice is read once. */
+	assert_int_equal(distance("add.u32 %r1, %r16, %r16;\n" SETP, NULL), one);
+	/* Two of them 16 apart no longer share a bank of 17. */
+	assert_int_equal(distance("add.u32 %r1, %r0, %r16;\n" SETP,
+				  seventeen_banks),
+			 one);
+}
+
+static void test_initiation(void **state)
+{
 	/*
-	 * Two warps want 2 a cycle, the SPs take 1: 2 and 2, then 4 and 4, 6, 8;
-	 * the last is written back in 12. Each scheduler waits in 3, 5 and 7; ret
-	 * in 9 finds its SP busy and waits as well.
+	 * Clock 0, ex2 1 and, first of its pair, 3. The first reaches the SFU in 5, the second
+	 * would in 7; the SFU takes it in 13, and who reads it issues in 13 + 8 + 2; clock 7 later.
 	 */
-	bench_init(&b);
-	assert_int_equal(cycles_of(&b, muls, 64), 13);
-	assert_int_equal(sm_stats(b.sm)->stalls[STALL_PIPELINE], 2 * 4);
-	bench_fini(&b);
-	/* The SFU takes one every 8 cycles: 2, 10, 18; latency 8: 26. */
-	bench_init(&b);
-	assert_int_equal(cycles_of(&b, sines, 32), 27);
-	assert_int_equal(sm_stats(b.sm)->stalls[STALL_PIPELINE], 7 + 7);
-	bench_fini(&b);
-	/* Divisions go there as well, every 4: 2, 6, 10; latency 39: 49. */
-	bench_init(&b);
-	assert_int_equal(cycles_of(&b, divs, 32), 50);
-	assert_int_equal(sm_stats(b.sm)->stalls[STALL_PIPELINE], 3 + 3);
-	bench_fini(&b);
+	assert_int_equal(distance("ex2.approx.f32 %f2, %f1;\nex2.approx.f32 %f1, %f1;\n" SETPF,
+				  NULL), 13 + 8 + 2 + 7);
+	/* Two SFUs: it does not wait: 3 + 14 + 7. */
+	assert_int_equal(distance("ex2.approx.f32 %f2, %f1;\nex2.approx.f32 %f1, %f1;\n" SETPF,
+				  two_sfus),
+			 3 + 14 + 7);
 }
 
-/* A dependent load from shared memory, every lane `stride` bytes from the next. */
-static uint64_t shared_load(struct bench *b, unsigned int stride)
+static void test_one_result_a_slot_and_unit(void **state)
 {
-	char text[1024];
+	/*
+	 * add (latency 4) in 1; padded so that mov (1) issues 3 later, in 4: add is taken in 5,
+	 * mov would be in 8, and both would end in 9. The mov goes to the other SP: a second
+	 * result bus is there. With one bus it waits a cycle: its reader does as well.
+	 */
+	static const char body[] =
+		"add.u32 %r3, %r0, 1;\nmov.u32 %r4, %r0;\nmov.u32 %r1, %r0;\n" SETP;
+
+	/* 0, add 1, mov 3, mov 4; setp 4 + 7, clock 7 later. */
+	assert_int_equal(distance(body, NULL), 18);
+	assert_int_equal(distance(body,
+				  one_result_bus), 19);
+}
+
+static void test_waw_waits(void **state)
+{
+	/*
+	 * Clock 0, setp p3 1; min (13) 3; the guarded mov reads p3 (there) and writes what min
+	 * has not written: 3 + 19. Then setp + 7, clock + 7.
+	 */
+	assert_int_equal(distance("setp.eq.u32 %p3, %r0, 3;\nmin.u32 %r1, %r0, 9;\n"
+				  "@%p3 mov.u32 %r1, %r0;\n" SETP, NULL), 3 + 19 + 7 + 7);
+}
+
+static void test_taken_branches(void **state)
+{
+	/*
+	 * bra second of its pair, in 1: the next pair was fetched in 1, decoded in 2, found wrong
+	 * and flushed in 3, where it is fetched; decoded 4, setp issues 5; clock 7 later.
+	 */
+	assert_int_equal(distance("bra.uni THERE;\nmov.u32 %r3, %r0;\nTHERE:\n" SETP, NULL),
+			 5 + 7);
+	/* First of its pair, in 3: flushed and fetched in 4, decoded 5, issues 6. */
+	assert_int_equal(distance("mov.u32 %r3, %r0;\nbra.uni THERE;\nmov.u32 %r4, %r0;\n"
+				  "mov.u32 %r4, %r0;\nTHERE:\n" SETP, NULL), 6 + 7);
+	/* Not taken costs nothing: 0 | 1, 3: as any other instruction; r0 is 3. */
+	assert_int_equal(distance("@%p3 bra THERE;\nTHERE:\n" SETP, NULL), 3 + 7);
+}
+
+static void test_double_precision_units(void **state)
+{
+	/* ex2 in 1 holds the SFU from 5 to 13; an add.f64 in 3 waits there, or not if it has its own. */
+	static const char body[] =
+		"ex2.approx.f32 %f2, %f1;\nadd.f64 %fd1, %fd1, %fd1;\n" SETPD;
+
+	assert_int_equal(distance(body, NULL), 13 + 8 + 2 + 7);
+	assert_int_equal(distance(body, with_dp), 3 + 14 + 7);
+}
+
+/* A loop as GPGPU-Sim's latency probes have it; the difference of two lengths is its own time. */
+static uint64_t loop_cycles(const char *body, uint32_t threads, unsigned int times)
+{
+	char text[4096];
+	struct bench b;
+	uint64_t cycles;
 
 	snprintf(text, sizeof(text), PTX_HEAD
-		".visible .entry k()\n{\n"
-		".reg .b32 %%r<8>;\n"
-		".shared .align 4 .b8 buf[8192];\n"
-		"mov.u32 %%r1, %%tid.x;\n"
-		"mul.lo.s32 %%r2, %%r1, %u;\n"
-		"mov.u32 %%r3, buf;\n"
-		"add.s32 %%r4, %%r3, %%r2;\n"
-		"ld.shared.u32 %%r5, [%%r4];\n"
-		"mov.u32 %%r6, %%r5;\n"
-		"ret;\n}\n", stride);
-	return cycles_of(b, text, 32);
+		 ".visible .entry k(.param .u64 p)\n{\n.reg .pred %%p<4>;\n.reg .b32 %%r<8>;\n"
+		 ".reg .f32 %%f<24>;\n.reg .b64 %%rd<8>;\n.shared .align 4 .b8 buf[128];\n"
+		 "mov.u32 %%r1, %u;\nmov.u32 %%r2, 0;\n"
+		 "mov.f32 %%f22, 0f3f000000;\nmov.f32 %%f9, 0f3f000000;\nmov.f32 %%f10, 0f3f000000;\n"
+		 "%s\nret;\n}\n", times, body);
+	bench_init(&b);
+	bench_load(&b, text, threads);
+	bench_run(&b, 1);
+	assert_int_equal(b.status, 0);
+	cycles = b.cycles;
+	bench_fini(&b);
+	return cycles;
 }
 
-static void test_shared_memory_latency_and_conflicts(void **state)
+static void test_loops_of_the_probes(void **state)
 {
-	/* mov 1, mul 2, mov 3, add 6 (after mul's 4), ld 10, mov 10 + 26 + (n - 1), written back 1 later. */
-	static const struct { unsigned int stride, ways; } cases[] = {
-		{ 4, 1 }, { 8, 2 }, { 16, 4 }, { 32, 8 }, { 64, 16 }, { 128, 32 }, { 0, 1 },
-	};
+	/*
+	 * Eight dependent fma at 11, add 10, setp 7, a branch not taken and one that is, first
+	 * and second of the last pair: 88 + the rest 13 = 101 (GPGPU-Sim's probe fmadep).
+	 */
+	static const char fma[] =
+		"mov.u32 %r3, 0;\nLOOP:\n"
+		"fma.rn.f32 %f12, %f22, %f9, %f10;\nfma.rn.f32 %f13, %f12, %f9, %f10;\n"
+		"fma.rn.f32 %f14, %f13, %f9, %f10;\nfma.rn.f32 %f15, %f14, %f9, %f10;\n"
+		"fma.rn.f32 %f16, %f15, %f9, %f10;\nfma.rn.f32 %f17, %f16, %f9, %f10;\n"
+		"fma.rn.f32 %f18, %f17, %f9, %f10;\nfma.rn.f32 %f22, %f18, %f9, %f10;\n"
+		"add.s32 %r1, %r1, -8;\nsetp.eq.s32 %p3, %r1, 0;\n@%p3 bra OUT;\nbra.uni LOOP;\nOUT:\n";
+	/* bar, add 10, setp 7, branches: 35 for 8 warps, 4 of each scheduler (probe barloop). */
+	static const char bar[] =
+		"LOOP:\nbar.sync 0;\nadd.s32 %r1, %r1, -1;\nsetp.eq.s32 %p3, %r1, 0;\n"
+		"@%p3 bra OUT;\nbra.uni LOOP;\nOUT:\n";
+
+	assert_int_equal(loop_cycles(fma, 32, 256) - loop_cycles(fma, 32, 128), 16 * 101);
+	assert_in_range(loop_cycles(bar, 256, 64) - loop_cycles(bar, 256, 32), 32 * 34, 32 * 36);
+}
+
+static void test_fetches_are_counted(void **state)
+{
+	/*
+	 * 4 instructions are 2 fetches, and behind ret there is nobody to fetch for. One line,
+	 * so 1 miss for one warp; 3 warps that ask while it is on its way miss as well
+	 * (GPGPU-Sim's read-only caches count so) and fetch their second pair from L1I.
+	 */
+	static const char four[] = PTX_HEAD
+		".visible .entry k()\n{\n.reg .b32 %r<4>;\n"
+		"mov.u32 %r1, 1;\nadd.u32 %r1, %r1, 1;\nadd.u32 %r1, %r1, 1;\nret;\n}\n";
+	static const uint32_t warps[] = { 1, 3 };
 	struct bench b;
 
-	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(warps); i++) {
 		bench_init(&b);
-		assert_int_equal(shared_load(&b, cases[i].stride),
-				 10 + LATENCY_SHARED + cases[i].ways - 1 + 2);
-		assert_int_equal(sm_stats(b.sm)->shared_accesses, 1);
-		assert_int_equal(sm_stats(b.sm)->shared_conflict_cycles, cases[i].ways - 1);
+		bench_load(&b, four, 32 * warps[i]);
+		bench_run(&b, 1);
+		assert_int_equal(sm_stats(b.sm)->l1i.reads, 2 * warps[i]);
+		assert_int_equal(sm_stats(b.sm)->l1i.read_misses, warps[i]);
+		assert_int_equal(sm_stats(b.sm)->warp_instructions, 4 * warps[i]);
+		assert_int_equal(sm_stats(b.sm)->thread_instructions, 4 * 32 * warps[i]);
+		assert_int_equal(sm_stats(b.sm)->stalls[STALL_ISSUED], 4 * warps[i]);
 		bench_fini(&b);
 	}
 }
 
-static void test_conflicts_hold_the_unit(void **state)
+static void test_more_misses_than_mshrs_are_refused(void **state)
 {
-	struct bench b;
-
-	/*
-	 * mov 1, shl 2 (lane * 128), mov 3, add 4, loads 8 and 9. The first holds
-	 * the unit for 32 cycles, so the second begins in 40, and its last word is
-	 * there in 40 + 26 + 31; the mov in that cycle, and its result.
-	 */
-	bench_init(&b);
-	assert_int_equal(cycles_of(&b, PTX_HEAD
-		".visible .entry k()\n{\n"
-		".reg .b32 %r<8>;\n"
-		".shared .align 4 .b8 buf[8192];\n"
-		"mov.u32 %r1, %tid.x;\n"
-		"shl.b32 %r2, %r1, 7;\n"
-		"mov.u32 %r3, buf;\n"
-		"add.s32 %r4, %r3, %r2;\n"
-		"ld.shared.u32 %r5, [%r4];\n"
-		"ld.shared.u32 %r6, [%r4+4];\n"
-		"mov.u32 %r7, %r6;\n"
-		"ret;\n}\n", 32), 40 + LATENCY_SHARED + 31 + 2);
-	assert_int_equal(sm_stats(b.sm)->shared_conflict_cycles, 62);
-	bench_fini(&b);
-}
-
-static uint8_t memory[64 * PAGE_BYTES] __attribute__((aligned(4096)));
-
-/* ld.param 1 (27 with latency.param 26), then lane * stride by mad: 5; add.s64: 4; ld; mov. */
-static const char global_load[] = PTX_HEAD
-	".visible .entry k(.param .u64 p, .param .u64 stride)\n{\n"
-	".reg .b64 %rd<8>;\n.reg .b32 %r<8>;\n"
-	"mov.u32 %r1, %tid.x;\n"
-	"ld.param.u64 %rd1, [p];\n"
-	"ld.param.u64 %rd2, [stride];\n"
-	"cvt.u64.u32 %rd3, %r1;\n"
-	"mul.lo.s64 %rd4, %rd3, %rd2;\n"
-	"add.s64 %rd5, %rd1, %rd4;\n"
-	"ld.global.u32 %r2, [%rd5];\n"
-	"mov.u32 %r3, %r2;\n"
-	"ret;\n}\n";
-
-/*
- * mov 1, ld.param 2 and 3 (written back 28 and 29), cvt 4, mul 29 (4), add
- * 33 (4), ld.global 37.
- */
-#define LOAD_AT	37
-
-static void test_global_load_latency(void **state)
-{
-	struct bench b;
-
-	bench_init(&b);
-	b.params[0] = (uintptr_t)memory;
-	b.params[1] = 4;
-	/* Without translation: the line goes out in the cycle of issue. */
-	assert_int_equal(cycles_of(&b, global_load, 32), LOAD_AT + LATENCY_GLOBAL + 2);
-	assert_int_equal(mem_stats(b.mem)->lines, 1);
-	assert_true(sm_stats(b.sm)->stalls[STALL_LONG] >= LATENCY_GLOBAL - 1);
-	bench_fini(&b);
-
-	/* 32 lines of one page, one a cycle: the last is sent 31 cycles later. */
-	bench_init(&b);
-	b.params[0] = (uintptr_t)memory;
-	b.params[1] = 128;
-	assert_int_equal(cycles_of(&b, global_load, 32), LOAD_AT + 31 + LATENCY_GLOBAL + 2);
-	assert_int_equal(mem_stats(b.mem)->lines, 32);
-	bench_fini(&b);
-}
-
-static void test_global_load_translates(void **state)
-{
-	struct bench b;
-
-	/* Paging on: a TLB miss, so a walk of 100 before the line goes out. */
-	bench_init(&b);
-	b.spec.paging = 1;
-	b.params[0] = (uintptr_t)memory;
-	b.params[1] = 4;
-	assert_int_equal(cycles_of(&b, global_load, 32), LOAD_AT + 100 + LATENCY_GLOBAL + 2);
-	/* The same again: the TLB holds it, at its latency of 1. */
-	bench_run(&b, 1);
-	assert_int_equal(b.cycles, LOAD_AT + 1 + LATENCY_GLOBAL + 2);
-	assert_int_equal(gmmu_stats(b.gmmu)->tlb_misses, 1);
-	assert_int_equal(gmmu_stats(b.gmmu)->tlb_hits, 1);
-	bench_fini(&b);
-
-	/*
-	 * 32 pages through 4 ports: the last four are looked up 7 cycles later, and
-	 * their walks end 7 later. Then the lines leave one a cycle: 4 come a
-	 * cycle, so 32 lines from the first walk's end on.
-	 */
-	bench_init(&b);
-	b.spec.paging = 1;
-	b.params[0] = (uintptr_t)memory;
-	b.params[1] = PAGE_BYTES;
-	assert_int_equal(cycles_of(&b, global_load, 32),
-			 LOAD_AT + 100 + 31 + LATENCY_GLOBAL + 2);
-	assert_int_equal(gmmu_stats(b.gmmu)->walks, 32);
-	bench_fini(&b);
-
-	/* With 8 lines a cycle the look-ups are what takes long: the last 7 cycles later. */
-	bench_init(&b);
-	b.spec.paging = 1;
-	b.spec.mem_lines_per_cycle = 8;
-	b.params[0] = (uintptr_t)memory;
-	b.params[1] = PAGE_BYTES;
-	assert_int_equal(cycles_of(&b, global_load, 32),
-			 LOAD_AT + 7 + 100 + LATENCY_GLOBAL + 2);
-	bench_fini(&b);
-}
-
-/* The value of %clock is the cycle in which the mov issues; every warp stores its own. */
-static const char clocks[] = PTX_HEAD
-	".visible .entry k(.param .u64 p)\n{\n"
-	".reg .b64 %rd<8>;\n.reg .b32 %r<12>;\n"
-	"ld.param.u64 %rd1, [p];\n"
-	"mov.u32 %r1, %tid.x;\n"
-	"mul.wide.u32 %rd2, %r1, 16;\n"
-	"add.s64 %rd3, %rd1, %rd2;\n"
-	"mov.u32 %r2, %clock;\n"
-	"mov.u32 %r3, %clock;\n"
-	"mov.u32 %r4, %clock;\n"
-	"mov.u32 %r5, %clock;\n"
-	"st.global.v4.u32 [%rd3], {%r2, %r3, %r4, %r5};\n"
-	"ret;\n}\n";
-
-static void run_clocks(struct bench *b, const char *scheduler, uint32_t out[3][4])
-{
-	bench_init(b);
-	strcpy(b->spec.scheduler, scheduler);
-	b->spec.schedulers = 1;
-	b->params[0] = (uintptr_t)memory;
-	memset(memory, 0, sizeof(memory));
-	cycles_of(b, clocks, 96);
-	for (unsigned int w = 0; w < 3; w++)
-		memcpy(out[w], &memory[w * 32 * 16], 16);
-	bench_fini(b);
-}
-
-static void test_lrr_and_gto_issue_order(void **state)
-{
-	uint32_t c[3][4];
-	struct bench b;
-
-	/* Round robin: the three warps take turns. */
-	run_clocks(&b, "lrr", c);
-	for (unsigned int i = 1; i < 4; i++) {
-		for (unsigned int w = 0; w < 3; w++)
-			assert_int_equal(c[w][i], c[w][0] + 3 * i);
-	}
-	assert_int_equal(c[1][0], c[0][0] + 1);
-	assert_int_equal(c[2][0], c[0][0] + 2);
-	/* Greedy: each runs its four in a row, the oldest first. */
-	run_clocks(&b, "gto", c);
-	for (unsigned int w = 0; w < 3; w++) {
-		for (unsigned int i = 1; i < 4; i++)
-			assert_int_equal(c[w][i], c[w][0] + i);
-	}
-	assert_true(c[0][0] < c[1][0] && c[1][0] < c[2][0]);
-}
-
-/*
- * Warp 0 is the older one and waits for a division until cycle 150 or so;
- * warp 1 has 300 movs of one cycle each. Both store the clock at their end.
- */
-static void run_old_and_busy(const char *scheduler, uint32_t clock[2])
-{
-	static char text[16384];
+	char text[8192];
 	struct bench b;
 	size_t at;
 
+	/* Three warps jump to three lines that are not there; L1I has two MSHRs. */
 	at = (size_t)snprintf(text, sizeof(text), PTX_HEAD
-		".visible .entry k(.param .u64 p)\n{\n"
-		".reg .pred %%p<2>;\n.reg .b64 %%rd<8>;\n.reg .b32 %%r<12>;\n"
-		"ld.param.u64 %%rd1, [p];\n"
-		"mov.u32 %%r1, %%tid.x;\n"
-		"shr.u32 %%r2, %%r1, 5;\n"
-		"mul.wide.u32 %%rd2, %%r2, 4;\n"
-		"add.s64 %%rd3, %%rd1, %%rd2;\n"
-		"setp.ge.u32 %%p1, %%r1, 32;\n"
-		"@%%p1 bra BUSY;\n"
-		"div.u32 %%r3, %%r1, 3;\n"
-		"mov.u32 %%r4, %%r3;\n"
-		"bra.uni END;\n"
-		"BUSY:\n");
-	for (unsigned int i = 0; i < 300; i++)
-		at += (size_t)snprintf(text + at, sizeof(text) - at, "mov.u32 %%r4, %%r1;\n");
-	snprintf(text + at, sizeof(text) - at,
-		 "END:\nmov.u32 %%r5, %%clock;\nst.global.u32 [%%rd3], %%r5;\nret;\n}\n");
-	bench_init(&b);
-	strcpy(b.spec.scheduler, scheduler);
-	b.spec.schedulers = 1;
-	b.params[0] = (uintptr_t)memory;
-	cycles_of(&b, text, 64);
-	memcpy(clock, memory, 8);
-	bench_fini(&b);
-}
-
-static void test_gto_is_greedy_before_it_is_fair(void **state)
-{
-	uint32_t clock[2];
-
-	/* GTO: the older warp, ready again, waits until the busy one stalls. */
-	run_old_and_busy("gto", clock);
-	assert_true(clock[0] > clock[1]);
-	/* LRR takes it at its turn. */
-	run_old_and_busy("lrr", clock);
-	assert_true(clock[0] < clock[1]);
-}
-
-static void test_sleeping_changes_nothing(void **state)
-{
-	static const char *const programs[] = {
-		dependent_adds, muls, sines, divs, global_load, clocks,
-	};
-	struct sm_stats stepped;
-	uint64_t cycles;
-	struct bench b;
-
-	for (unsigned int i = 0; i < 4 * ARRAY_SIZE(programs); i++) {
-		for (unsigned int jump = 0; jump < 2; jump++) {
-			bench_init(&b);
-			b.spec.paging = i & 1;
-			b.spec.schedulers = i & 2 ? 1 : 2;
-			b.params[0] = (uintptr_t)memory;
-			b.params[1] = 512;
-			b.jump = jump;
-			cycles_of(&b, programs[i / 4], 256);
-			if (jump) {
-				assert_int_equal(b.cycles, cycles);
-				assert_memory_equal(&stepped, sm_stats(b.sm), sizeof(stepped));
-			}
-			cycles = b.cycles;
-			stepped = *sm_stats(b.sm);
-			bench_fini(&b);
-		}
+		".visible .entry k()\n{\n.reg .pred %%p<4>;\n.reg .b32 %%r<8>;\n"
+		"mov.u32 %%r1, %%tid.x;\nsetp.lt.u32 %%p1, %%r1, 32;\n@%%p1 bra FAR1;\n"
+		"setp.lt.u32 %%p1, %%r1, 64;\n@%%p1 bra FAR2;\nbra.uni FAR3;\n");
+	for (unsigned int far = 1; far <= 3; far++) {
+		for (unsigned int i = 0; i < 16; i++)
+			at += (size_t)snprintf(text + at, sizeof(text) - at, "mov.u32 %%r2, %%r1;\n");
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "FAR%u:\nret;\n", far);
 	}
+	snprintf(text + at, sizeof(text) - at, "}\n");
+	bench_init(&b);
+	bench_load(&b, text, 96);
+	bench_run(&b, 1);
+	assert_int_equal(b.status, 0);
+	/* Refused in every cycle until the first line is back. */
+	assert_true(sm_stats(b.sm)->l1i.fails > 100);
+	bench_fini(&b);
+	bench_init(&b);
+	b.spec.l1i_mshrs = 4;
+	bench_load(&b, text, 96);
+	bench_run(&b, 1);
+	assert_int_equal(sm_stats(b.sm)->l1i.fails, 0);
+	bench_fini(&b);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_dependent_adds_take_their_latency),
-		cmocka_unit_test(test_waw_waits_too),
-		cmocka_unit_test(test_independent_adds_issue_every_cycle),
-		cmocka_unit_test(test_two_schedulers_issue_side_by_side),
-		cmocka_unit_test(test_units_and_initiation),
-		cmocka_unit_test(test_shared_memory_latency_and_conflicts),
-		cmocka_unit_test(test_conflicts_hold_the_unit),
-		cmocka_unit_test(test_global_load_latency),
-		cmocka_unit_test(test_global_load_translates),
-		cmocka_unit_test(test_lrr_and_gto_issue_order),
-		cmocka_unit_test(test_gto_is_greedy_before_it_is_fair),
-		cmocka_unit_test(test_sleeping_changes_nothing),
+		cmocka_unit_test(test_dependent_distance_of_each_class),
+		cmocka_unit_test(test_without_sources_one_less),
+		cmocka_unit_test(test_pairs_and_bubbles),
+		cmocka_unit_test(test_bank_conflicts),
+		cmocka_unit_test(test_initiation),
+		cmocka_unit_test(test_one_result_a_slot_and_unit),
+		cmocka_unit_test(test_waw_waits),
+		cmocka_unit_test(test_taken_branches),
+		cmocka_unit_test(test_double_precision_units),
+		cmocka_unit_test(test_loops_of_the_probes),
+		cmocka_unit_test(test_fetches_are_counted),
+		cmocka_unit_test(test_more_misses_than_mshrs_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Loose round robin: the search starts behind the warp that issued last.
+ * Loose round robin: the walk starts behind the warp that issued last.
  */
 #include "sm/sched/rows.h"
 
-static unsigned int lrr_pick(const struct sched_state *s, uint64_t can)
+static unsigned int lrr_pick(const struct sched_state *s, uint64_t can, const uint64_t *older)
 {
-	uint64_t behind = can;
+	return round_robin_pick(s, can);
+}
 
-	if (s->any)
-		behind &= s->last == 63 ? 0 : ~0ull << (s->last + 1);
-	return (unsigned int)__builtin_ctzll(behind ? behind : can);
+static uint64_t lrr_before(const struct sched_state *s, unsigned int w, const uint64_t *older)
+{
+	return round_robin_before(s, w);
 }
 
 const struct sched_ops sched_lrr = {
 	.name = "lrr",
 	.help = "loose round robin over the warps that can issue",
 	.pick = lrr_pick,
+	.before = lrr_before,
 };

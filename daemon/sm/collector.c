@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Operand collectors and register banks (GPGPU-Sim, opndcoll_rfu_t). An issued
+ * instruction takes a collector unit of its kind, its distinct sources queue at
+ * their banks, and when all are read it goes on to its unit. A bank gives one
+ * operand a cycle, none in a cycle in which a result is written to it.
+ *
+ * Within a cycle: instructions leave, banks are read, instructions enter. So one
+ * with sources and no conflict enters at c + 1 when it was issued at c, is read
+ * at c + 2 and leaves at c + 3; without sources it leaves at c + 2.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "sm/internal.h"
+
+int collector_init(struct sm *sm)
+{
+	const struct gpu_spec *s = sm->spec;
+	const uint64_t units[UNITS] = {
+		[UNIT_SP] = s->collector_sp, [UNIT_SFU] = s->collector_sfu,
+		[UNIT_DP] = s->collector_dp, [UNIT_LDST] = s->collector_mem,
+	};
+	const uint64_t in[UNITS] = {
+		[UNIT_SP] = s->collector_sp_in, [UNIT_SFU] = s->collector_sfu_in,
+		[UNIT_DP] = s->collector_dp_in, [UNIT_LDST] = s->collector_mem_in,
+	};
+	const uint64_t out[UNITS] = {
+		[UNIT_SP] = s->collector_sp_out, [UNIT_SFU] = s->collector_sfu_out,
+		[UNIT_DP] = s->collector_dp_out, [UNIT_LDST] = s->collector_mem_out,
+	};
+	struct collectors *oc = &sm->oc;
+	unsigned int next = 0;
+
+	oc->banks = (uint8_t)s->register_banks;
+	oc->all_banks = oc->banks == 64 ? ~0ull : (1ull << oc->banks) - 1;
+	for (unsigned int w = 0; w < MAX_WARPS; w++)
+		oc->shift[w] = (uint8_t)(w % oc->banks);
+	oc->times = calloc(MAX_COLLECTORS, sizeof(*oc->times));
+	if (!oc->times)
+		return -ENOMEM;
+	for (unsigned int u = 0; u < UNITS; u++) {
+		if (next + units[u] > MAX_COLLECTORS)
+			return -EINVAL;
+		oc->first[u] = (uint8_t)next;
+		oc->in_ports[u] = (uint8_t)in[u];
+		oc->out_ports[u] = (uint8_t)out[u];
+		for (unsigned int i = 0; i < units[u]; i++)
+			oc->of[u] |= 1ull << next++;
+		for (unsigned int p = 0; p < MAX_WIDTH; p++)
+			oc->last[u][p] = oc->first[u];
+	}
+	return 0;
+}
+
+void collector_fini(struct sm *sm)
+{
+	free(sm->oc.times);
+}
+
+void collector_cancel(struct sm *sm)
+{
+	struct collectors *oc = &sm->oc;
+
+	oc->used = oc->ready = 0;
+	oc->written = 0;
+	oc->nreading = 0;
+}
+
+/* Bank b of warp 0 is bank (b + warp) modulo the banks of the warp. */
+static inline uint64_t banks_of(const struct collectors *oc, uint64_t banks, unsigned int warp)
+{
+	unsigned int n = oc->shift[warp];
+
+	return n ? (banks << n | banks >> (oc->banks - n)) & oc->all_banks : banks;
+}
+
+bool collector_write(struct sm *sm, uint32_t inst)
+{
+	const struct sm_inst *in = sm_inst(sm, inst);
+	struct collectors *oc = &sm->oc;
+	uint64_t banks = banks_of(oc, in->op->bank_results, in->warp);
+	const uint16_t *result;
+
+	if (in->op->nresult <= 1) {
+		if (banks & oc->written)
+			return false;
+		oc->written |= banks;
+		return true;
+	}
+	result = sm->warps[in->warp].kernel->banks + in->op->banks + in->op->nsource;
+	for (unsigned int i = 0; i < in->op->nresult; i++) {
+		uint64_t bank = banks_of(oc, 1ull << result[i] % oc->banks, in->warp);
+
+		if (oc->written & bank)
+			return false;
+		oc->written |= bank;
+	}
+	return true;
+}
+
+/* As many as there are ports: the next unit behind the port's last that is ready. */
+static void dispatch(struct sm *sm, unsigned int u)
+{
+	struct collectors *oc = &sm->oc;
+
+	for (unsigned int p = 0; p < oc->out_ports[u]; p++) {
+		uint64_t ready = oc->ready & oc->of[u], behind;
+		unsigned int c;
+
+		if (!ready || fifo_full(&sm->oc_ex[u]))
+			return;
+		behind = ready & ~1ull << oc->last[u][p];
+		c = (unsigned int)__builtin_ctzll(behind ? behind : ready);
+		oc->last[u][p] = (uint8_t)c;
+		oc->used &= ~(1ull << c);
+		oc->ready &= ~(1ull << c);
+		fifo_push(&sm->oc_ex[u], oc->at[c].inst);
+	}
+}
+
+static void read_banks(struct collectors *oc)
+{
+	uint64_t free = ~oc->written;
+	unsigned int left = 0;
+
+	for (unsigned int i = 0; i < oc->nreading; i++) {
+		unsigned int c = oc->reading[i];
+		struct collector *at = &oc->at[c];
+		uint64_t served = at->need & free;
+
+		free &= ~served;
+		for (uint64_t more = served & at->more; more; more &= more - 1) {
+			unsigned int b = (unsigned int)__builtin_ctzll(more);
+
+			served &= ~(1ull << b);
+			if (--oc->times[c][b] == 1)
+				at->more &= ~(1ull << b);
+		}
+		at->need &= ~served;
+		if (at->need)
+			oc->reading[left++] = (uint8_t)c;
+		else
+			oc->ready |= 1ull << c;
+	}
+	oc->nreading = (uint8_t)left;
+}
+
+/* How often the instruction reads each bank that it reads more than once. */
+static void count_times(struct sm *sm, unsigned int c, const struct sm_inst *in)
+{
+	struct collectors *oc = &sm->oc;
+	const uint16_t *source = sm->warps[in->warp].kernel->banks + in->op->banks;
+
+	for (uint64_t more = oc->at[c].more; more; more &= more - 1)
+		oc->times[c][__builtin_ctzll(more)] = 0;
+	for (unsigned int i = 0; i < in->op->nsource; i++)
+		oc->times[c][(source[i] + in->warp) % oc->banks]++;
+}
+
+static void allocate(struct sm *sm, unsigned int u)
+{
+	struct collectors *oc = &sm->oc;
+
+	for (unsigned int p = 0; p < oc->in_ports[u] && sm->id_oc[u].count; p++) {
+		uint64_t free = oc->of[u] & ~oc->used;
+		const struct sm_inst *in;
+		struct collector *at;
+		unsigned int c;
+
+		if (!free)
+			return;
+		c = (unsigned int)__builtin_ctzll(free);
+		at = &oc->at[c];
+		at->inst = fifo_pop(&sm->id_oc[u]);
+		oc->used |= 1ull << c;
+		in = sm_inst(sm, at->inst);
+		if (!in->op->nsource) {
+			oc->ready |= 1ull << c;
+			continue;
+		}
+		at->need = banks_of(oc, in->op->bank_need, in->warp);
+		at->more = banks_of(oc, in->op->bank_more, in->warp);
+		if (at->more)
+			count_times(sm, c, in);
+		oc->reading[oc->nreading++] = (uint8_t)c;
+	}
+}
+
+void collector_cycle(struct sm *sm)
+{
+	struct collectors *oc = &sm->oc;
+
+	if (oc->ready) {
+		for (unsigned int u = 0; u < UNITS; u++) {
+			if (oc->ready & oc->of[u])
+				dispatch(sm, u);
+		}
+	}
+	if (oc->nreading)
+		read_banks(oc);
+	oc->written = 0;
+	for (unsigned int u = 0; u < UNITS; u++) {
+		if (sm->id_oc[u].count)
+			allocate(sm, u);
+	}
+}
+
+bool collector_busy(const struct sm *sm)
+{
+	const struct collectors *oc = &sm->oc;
+
+	if (oc->nreading)
+		return true;
+	for (unsigned int u = 0; u < UNITS; u++) {
+		if ((oc->ready & oc->of[u]) && !fifo_full(&sm->oc_ex[u]))
+			return true;
+		if (sm->id_oc[u].count && (oc->of[u] & ~oc->used))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Fetch and decode (GPGPU-Sim, shader_core_ctx::fetch and ::decode). One warp a cycle:
+ * loose round robin over those with an empty i-buffer. Its two next
+ * instructions come from L1I; the cycle after, they are decoded into its
+ * i-buffer, and the cycle after that the first can issue. What is fetched is what
+ * follows the instruction that issued last, taken branch or not: issue notices and
+ * flushes. The search also gives back warps that have finished.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sm/internal.h"
+
+/* A line on its way. */
+struct line_fetch {
+	uint64_t addr;
+	uint8_t sectors;		/* not here yet */
+	bool used;
+};
+
+struct fetch {
+	struct line_fetch *lines;	/* as many as L1I has MSHRs */
+	uint32_t nlines;
+	uint32_t *queue;		/* ring of requests to send: indices of lines */
+	uint32_t queue_size, queue_head, queue_count;
+	uint32_t *waiters;		/* scratch of a fill */
+	uint8_t back[MAX_WARPS];	/* ring of warps whose line is here */
+	uint8_t back_head, back_count;
+	uint64_t refused_since;		/* cycles before this are counted as refused fetches */
+};
+
+int fetch_init(struct sm *sm)
+{
+	const struct gpu_spec *s = sm->spec;
+	const struct cache_shape shape = {
+		.sets = (uint32_t)s->l1i_sets, .ways = (uint32_t)s->l1i_ways,
+		.line = (uint32_t)s->l1i_line, .sector = (uint32_t)s->l1i_line,
+		.mshrs = (uint32_t)s->l1i_mshrs, .merges = (uint32_t)s->l1i_merges,
+		.index = CACHE_LINEAR,
+	};
+	struct fetch *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return -ENOMEM;
+	sm->fetch = f;
+	sm->fetched = NO_INDEX;
+	f->nlines = shape.mshrs;
+	f->queue_size = (uint32_t)s->l1i_miss_queue;
+	f->lines = calloc(f->nlines, sizeof(*f->lines));
+	f->queue = calloc(f->queue_size, sizeof(*f->queue));
+	f->waiters = calloc(shape.merges, sizeof(*f->waiters));
+	if (!f->lines || !f->queue || !f->waiters)
+		return -ENOMEM;
+	return cache_create(&shape, &sm->l1i);
+}
+
+void fetch_fini(struct sm *sm)
+{
+	cache_destroy(sm->l1i);
+	if (!sm->fetch)
+		return;
+	free(sm->fetch->lines);
+	free(sm->fetch->queue);
+	free(sm->fetch->waiters);
+	free(sm->fetch);
+}
+
+void fetch_cancel(struct sm *sm)
+{
+	struct fetch *f = sm->fetch;
+
+	memset(f->lines, 0, f->nlines * sizeof(*f->lines));
+	f->queue_count = f->back_count = 0;
+	sm->fetched = NO_INDEX;
+	cache_reset(sm->l1i);
+}
+
+bool fetch_idle(const struct sm *sm)
+{
+	const struct fetch *f = sm->fetch;
+
+	return sm->fetched == NO_INDEX && !f->queue_count && !f->back_count && !sm->missed;
+}
+
+void fetch_flush(struct sm *sm, unsigned int w, uint32_t pc)
+{
+	struct sm_warp *warp = &sm->warps[w];
+	uint64_t bit = warp_bit(w);
+
+	warp->ib_count = 0;
+	warp->next_pc = pc;
+	sm->valid &= ~bit;
+	sm->stray &= ~bit;
+	if (sm->live & bit)
+		sm->empty |= bit;
+}
+
+/* A sector of a line: with the last one its warps go on, one a cycle. */
+void fetch_reply(struct sm *sm, const struct mem_reply *reply)
+{
+	struct fetch *f = sm->fetch;
+	struct line_fetch *line = &f->lines[reply->tag];
+	unsigned int n;
+
+	if (--line->sectors)
+		return;
+	line->used = false;
+	n = cache_fill(sm->l1i, line->addr, f->waiters);
+	for (unsigned int i = 0; i < n; i++)
+		f->back[(f->back_head + f->back_count++) % MAX_WARPS] = (uint8_t)f->waiters[i];
+	sm->refused = 0;
+}
+
+void fetch_decode(struct sm *sm, uint64_t now)
+{
+	unsigned int w = sm->fetched;
+	struct sm_warp *warp = &sm->warps[w];
+	uint32_t n = (uint32_t)sm->spec->fetch_width;
+
+	sm->fetched = NO_INDEX;
+	warp->ib_pc = warp->next_pc;
+	/* Behind the end there is one, that only a wrong path comes to. */
+	if (warp->ib_pc < warp->kernel->decodable)
+		n = MIN(n, warp->kernel->decodable - warp->ib_pc);
+	else
+		n = 1;
+	warp->ib_count = (uint8_t)n;
+	sm->valid |= warp_bit(w);
+	warp_check(sm, w);
+}
+
+static inline uint64_t behind(uint64_t set, unsigned int last)
+{
+	return last == 63 ? 0 : set & ~0ull << (last + 1);
+}
+
+/* First of the set behind `last`, round robin. */
+static inline unsigned int next_of(uint64_t set, unsigned int last)
+{
+	uint64_t high = behind(set, last);
+
+	return (unsigned int)__builtin_ctzll(high ? high : set);
+}
+
+/* Finished warps between the last one fetched and w, where the search passes. */
+static void retire_up_to(struct sm *sm, unsigned int last, unsigned int w, uint64_t now)
+{
+	uint64_t passed;
+
+	if (w > last)
+		passed = behind(sm->finished, last) & (warp_bit(w) - 1);
+	else
+		passed = behind(sm->finished, last) | (sm->finished & (warp_bit(w) - 1));
+	for (; passed; passed &= passed - 1)
+		cta_warp_retire(sm, (unsigned int)__builtin_ctzll(passed), now);
+}
+
+static void retire_all(struct sm *sm, uint64_t now)
+{
+	for (uint64_t left = sm->finished; left; left &= left - 1)
+		cta_warp_retire(sm, (unsigned int)__builtin_ctzll(left), now);
+}
+
+static void request(struct fetch *f, uint64_t addr, uint32_t sectors)
+{
+	uint32_t i = 0;
+
+	while (f->lines[i].used)
+		i++;
+	f->lines[i] = (struct line_fetch){ addr, (uint8_t)sectors, true };
+	f->queue[(f->queue_head + f->queue_count++) % f->queue_size] = i;
+}
+
+static void fetch_access(struct sm *sm, unsigned int w)
+{
+	struct fetch *f = sm->fetch;
+	const struct sm_warp *warp = &sm->warps[w];
+	uint32_t bytes = (uint32_t)sm->spec->l1i_line;
+	uint64_t addr = warp->kernel->code + (uint64_t)warp->next_pc * CODE_BYTES;
+	uint64_t line = addr & ~(uint64_t)(bytes - 1);
+	struct cache_victim victim;
+	uint64_t bit = warp_bit(w);
+
+	switch (cache_read(sm->l1i, line, w, f->queue_count < f->queue_size, &victim)) {
+	case CACHE_HIT:
+		sm->stats.l1i.reads++;
+		sm->fetched = w;
+		sm->empty &= ~bit;
+		break;
+	case CACHE_MISS:
+	case CACHE_SECTOR_MISS:
+		request(f, line, bytes / MEM_SECTOR);
+		sm->stats.l1i.read_misses++;
+		sm->stats.l1i.reads++;
+		sm->missed |= bit;
+		sm->empty &= ~bit;
+		break;
+	case CACHE_PENDING:
+		/* GPGPU-Sim's read-only caches call it a miss. */
+		sm->stats.l1i.read_misses++;
+		sm->stats.l1i.reads++;
+		sm->missed |= bit;
+		sm->empty &= ~bit;
+		break;
+	default:
+		sm->stats.l1i.fails++;
+		sm->refused |= bit;
+	}
+}
+
+static void send(struct sm *sm, uint64_t now)
+{
+	struct fetch *f = sm->fetch;
+	struct mem_request r = {
+		.addr = f->lines[f->queue[f->queue_head]].addr, .tag = f->queue[f->queue_head],
+		.sm = (uint16_t)sm->id, .kind = MEM_READ, .cls = MEM_INST,
+		.bytes = (uint8_t)sm->spec->l1i_line,
+	};
+
+	if (!mem_ready(sm->env.mem, sm->id, &r, now))
+		return;
+	mem_send(sm->env.mem, &r, now);
+	f->queue_head = (f->queue_head + 1) % f->queue_size;
+	f->queue_count--;
+	sm->refused = 0;
+}
+
+void fetch_cycle(struct sm *sm, uint64_t now)
+{
+	struct fetch *f = sm->fetch;
+
+	if (f->back_count) {
+		sm->fetched = f->back[f->back_head];
+		f->back_head = (uint8_t)((f->back_head + 1) % MAX_WARPS);
+		f->back_count--;
+		sm->missed &= ~warp_bit(sm->fetched);
+	} else if (sm->empty) {
+		unsigned int w = next_of(sm->empty, sm->last_fetched);
+
+		if (sm->finished)
+			retire_up_to(sm, sm->last_fetched, w, now);
+		sm->last_fetched = w;
+		fetch_access(sm, w);
+	} else if (sm->finished) {
+		retire_all(sm, now);
+	}
+	if (f->queue_count)
+		send(sm, now);
+	f->refused_since = now + 1;
+}
+
+/*
+ * When L1I can take none of those that want, the search goes on, one refusal a
+ * cycle, to no effect but on its place.
+ */
+void fetch_settle(struct sm *sm, uint64_t upto)
+{
+	struct fetch *f = sm->fetch;
+	uint64_t n;
+
+	if (sm->empty && upto > f->refused_since) {
+		n = upto - f->refused_since;
+		sm->stats.l1i.fails += n;
+		for (n %= (unsigned int)__builtin_popcountll(sm->empty); n; n--)
+			sm->last_fetched = next_of(sm->empty, sm->last_fetched);
+	}
+	f->refused_since = MAX(f->refused_since, upto);
+}
+
+bool fetch_busy(const struct sm *sm)
+{
+	const struct fetch *f = sm->fetch;
+
+	return sm->fetched != NO_INDEX || (sm->empty & ~sm->refused) || sm->finished ||
+	       f->back_count || f->queue_count;
+}

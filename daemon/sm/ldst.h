@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the load/store unit shows the rest of the sm room. sm.c, issue.c and units.c
+ * call it; what is inside is in ldst_internal.h. Instructions are indices into
+ * sm->insts. An instruction is the unit's from ldst_dispatch() until it calls
+ * inst_done().
+ */
+#ifndef GPUEMU_SM_LDST_H
+#define GPUEMU_SM_LDST_H
+
+#include "sm/internal.h"
+
+int ldst_create(struct sm *sm);		/* sm->ldst; -ENOMEM */
+void ldst_destroy(struct sm *sm);
+void ldst_cancel(struct sm *sm);
+void ldst_flush(struct sm *sm);		/* L1D and L1C are empty */
+/* Nothing is in it (conservation). */
+bool ldst_idle(const struct sm *sm);
+
+/* Where exec_step() of the next memory instruction writes. NULL: no memory. */
+struct exec_access *ldst_access(struct sm *sm);
+/*
+ * Right after exec_step() of a memory instruction into ldst_access(): its lines or its bank
+ * conflicts. EXEC_ACCESS: global lanes; EXEC_NEXT: performed already, or no lane.
+ */
+void ldst_issue(struct sm *sm, uint32_t inst, enum exec_outcome outcome);
+
+/* The dispatch register is empty. */
+bool ldst_free(const struct sm *sm);
+/* An instruction leaves the operand collector; the unit sees it in the next cycle. */
+void ldst_dispatch(struct sm *sm, uint32_t inst, uint64_t now);
+/* The unit's cycle, before ldst_dispatch(). May be called in every cycle. */
+void ldst_cycle(struct sm *sm, uint64_t now);
+/* Next cycle > now in which ldst_cycle() does something by itself; NEVER. */
+uint64_t ldst_next(const struct sm *sm, uint64_t now);
+/* Counts what failed and stalled in the cycles before `upto`. */
+void ldst_settle(struct sm *sm, uint64_t upto);
+
+/* The response queue takes a packet of the port (not one of MEM_INST). */
+bool ldst_accepts(const struct sm *sm);
+void ldst_reply(struct sm *sm, const struct mem_reply *reply, uint64_t now);
+
+/* sm_perform()'s part in memory. */
+int ldst_perform(struct sm *sm, uint64_t cycle);
+uint64_t ldst_perform_next(const struct sm *sm);
+
+/* What an access of the warp waits for, a few words; NULL: it has none. */
+const char *ldst_why(const struct sm *sm, unsigned int w);
+
+#endif

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The scoreboard, and the instructions under way. A row of bits a warp, one a
+ * physical register: RAW and WAW. There is no WAR: exec captured operands,
+ * addresses and data at issue. Whatever ends an instruction comes through here,
+ * the load/store unit's part of it included.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "sm/internal.h"
+
+#define FIRST_INSTS	512u
+
+static inline void row_set(uint64_t *row, unsigned int reg)
+{
+	row[reg / 64] |= 1ull << (reg % 64);
+}
+
+static inline void row_clear(uint64_t *row, unsigned int reg)
+{
+	row[reg / 64] &= ~(1ull << (reg % 64));
+}
+
+static inline bool row_test(const uint64_t *row, unsigned int reg)
+{
+	return row[reg / 64] >> (reg % 64) & 1;
+}
+
+/* --- the pool ------------------------------------------------------------- */
+
+static int pool_grow(struct sm *sm, uint32_t n)
+{
+	struct sm_inst *bigger = realloc(sm->insts, n * sizeof(*bigger));
+
+	if (!bigger)
+		return -ENOMEM;
+	sm->insts = bigger;
+	for (uint32_t i = sm->ninsts; i < n; i++)
+		bigger[i].next = i + 1 < n ? i + 1 : sm->free_inst;
+	sm->free_inst = sm->ninsts;
+	sm->ninsts = n;
+	return 0;
+}
+
+int scoreboard_init(struct sm *sm)
+{
+	sm->free_inst = NO_INDEX;
+	return pool_grow(sm, FIRST_INSTS);
+}
+
+void scoreboard_cancel(struct sm *sm)
+{
+	for (uint32_t i = 0; i < sm->ninsts; i++)
+		sm->insts[i].next = i + 1 < sm->ninsts ? i + 1 : NO_INDEX;
+	sm->free_inst = 0;
+	sm->used_insts = 0;
+}
+
+uint32_t inst_new(struct sm *sm)
+{
+	uint32_t i = sm->free_inst;
+
+	if (i == NO_INDEX) {
+		if (pool_grow(sm, 2 * sm->ninsts))
+			return NO_INDEX;
+		i = sm->free_inst;
+	}
+	sm->free_inst = sm->insts[i].next;
+	sm->used_insts++;
+	return i;
+}
+
+/* --- registers -------------------------------------------------------------- */
+
+static void check_operands(struct sm *sm, unsigned int w)
+{
+	const struct sm_warp *warp = &sm->warps[w];
+	const struct sm_op *op = warp->op;
+	const uint16_t *check = warp->kernel->slots + op->slots;
+	uint64_t bit = warp_bit(w);
+	bool blocked = false, on_load = false;
+
+	if (warp->kernel->words == 1) {
+		blocked = warp->rows[0] & op->check_mask;
+		on_load = warp->rows_long[0] & op->check_mask;
+	} else if (warp->pending) {
+		for (unsigned int i = 0; i < op->ncheck; i++) {
+			if (!row_test(warp->rows, check[i]))
+				continue;
+			blocked = true;
+			on_load |= row_test(warp->rows_long, check[i]);
+		}
+	}
+	sm->blocked = blocked ? sm->blocked | bit : sm->blocked & ~bit;
+	sm->blocked_long = on_load ? sm->blocked_long | bit : sm->blocked_long & ~bit;
+}
+
+void warp_check_order(struct sm *sm, unsigned int w)
+{
+	uint64_t bit = warp_bit(w);
+
+	if ((sm->untranslated & bit) && (sm->valid & ~sm->stray & bit) && sm->warps[w].op->ordered)
+		sm->wait_order |= bit;
+	else
+		sm->wait_order &= ~bit;
+}
+
+/* The head is a point: it passes at once, or is held until sm_resource_granted(). */
+static void acquire(struct sm *sm, unsigned int w)
+{
+	const struct sm_hooks *h = &sm->hooks;
+	struct sm_warp *warp = &sm->warps[w];
+
+	warp->granted = !h->resources->acquire ||
+			h->resources->acquire(h->resources_ctx, sm, w, warp->ib_pc, sm->now);
+	if (!warp->granted)
+		sm->held |= warp_bit(w);
+}
+
+void warp_check(struct sm *sm, unsigned int w)
+{
+	struct sm_warp *warp = &sm->warps[w];
+	uint64_t bit = warp_bit(w);
+
+	sm->wants[warp->unit] &= ~bit;
+	sm->wait_order &= ~bit;
+	if (!warp->ib_count || warp->ib_pc != warp->ex.pc) {
+		sm->stray = warp->ib_count ? sm->stray | bit : sm->stray & ~bit;
+		sm->blocked &= ~bit;
+		sm->blocked_long &= ~bit;
+		return;
+	}
+	sm->stray &= ~bit;
+	warp->op = &warp->kernel->ops[warp->ib_pc];
+	warp->unit = warp->op->unit;
+	sm->wants[warp->unit] |= bit;
+	check_operands(sm, w);
+	if (sm->untranslated & bit)
+		warp_check_order(sm, w);
+	if (warp->op->point && !warp->granted && !(sm->held & bit))
+		acquire(sm, w);
+}
+
+void scoreboard_reserve(struct sm *sm, uint32_t inst)
+{
+	const struct sm_inst *in = sm_inst(sm, inst);
+	struct sm_warp *warp = &sm->warps[in->warp];
+	const uint16_t *write = warp->kernel->slots + in->op->slots;
+
+	warp->inflight++;
+	if (!in->op->nwrite)
+		return;
+	warp->pending++;
+	if (warp->kernel->words == 1) {
+		warp->rows[0] |= in->op->write_mask;
+		if (in->op->is_long)
+			warp->rows_long[0] |= in->op->write_mask;
+		return;
+	}
+	for (unsigned int i = 0; i < in->op->nwrite; i++) {
+		row_set(warp->rows, write[i]);
+		if (in->op->is_long)
+			row_set(warp->rows_long, write[i]);
+	}
+}
+
+void inst_release(struct sm *sm, uint32_t inst)
+{
+	const struct sm_inst *in = sm_inst(sm, inst);
+	unsigned int w = in->warp;
+	struct sm_warp *warp = &sm->warps[w];
+	const uint16_t *write = warp->kernel->slots + in->op->slots;
+
+	if (!in->op->nwrite)
+		return;
+	if (warp->kernel->words == 1) {
+		warp->rows[0] &= ~in->op->write_mask;
+		warp->rows_long[0] &= ~in->op->write_mask;
+	} else {
+		for (unsigned int i = 0; i < in->op->nwrite; i++) {
+			row_clear(warp->rows, write[i]);
+			row_clear(warp->rows_long, write[i]);
+		}
+	}
+	if (!--warp->pending)
+		sm->wait_fence &= ~warp_bit(w);
+	if (sm->blocked & warp_bit(w))
+		check_operands(sm, w);
+}
+
+/* --- the end of an instruction ------------------------------------------------ */
+
+void warp_check_finished(struct sm *sm, unsigned int w)
+{
+	const struct sm_warp *warp = &sm->warps[w];
+
+	if (!warp->inflight && !warp->stores)
+		sm->finished |= warp_bit(w);
+}
+
+void inst_done(struct sm *sm, uint32_t inst)
+{
+	struct sm_inst *in = sm_inst(sm, inst);
+	unsigned int w = in->warp;
+
+	in->next = sm->free_inst;
+	sm->free_inst = inst;
+	sm->used_insts--;
+	sm->warps[w].inflight--;
+	if (!(sm->live & warp_bit(w)))
+		warp_check_finished(sm, w);
+}
+
+void warp_stores(struct sm *sm, unsigned int w, int n)
+{
+	struct sm_warp *warp = &sm->warps[w];
+
+	warp->stores += (uint32_t)n;
+	if (!warp->stores && !(sm->live & warp_bit(w)))
+		warp_check_finished(sm, w);
+}
+
+void warp_atomics(struct sm *sm, unsigned int w, int n)
+{
+	struct sm_warp *warp = &sm->warps[w];
+
+	warp->atomics += (uint32_t)n;
+	if (warp->atomics)
+		sm->wait_atomic |= warp_bit(w);
+	else
+		sm->wait_atomic &= ~warp_bit(w);
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Execution pipelines and writeback (GPGPU-Sim, pipelined_simd_unit). A unit
+ * takes an instruction in cycle e when its dispatch register is empty, it has none that ends in
+ * the same cycle, and a result bus is free then; the register is held for the
+ * initiation interval. The result is in EX_WB at e + latency + 1 and written
+ * back, before anything else, in the next cycle. An instruction reaches its unit 4 cycles
+ * after issue at the soonest, so one that depends on it issues at latency + 6.
+ *
+ * There are no stages to shift: what ends when is a ring by cycle. EX_WB is drained
+ * every cycle, so its width is the number of result buses.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "sm/internal.h"
+
+/* From being taken to being written back, beyond the latency. */
+#define BEHIND		2u
+
+static uint32_t longest(const struct gpu_spec *s)
+{
+	const uint64_t latency[] = {
+		s->lat_move, s->lat_int_add, s->lat_int_minmax, s->lat_int_mul, s->lat_int_mad,
+		s->lat_int_div, s->lat_f32_add, s->lat_f32_minmax, s->lat_f32_mul, s->lat_f32_fma,
+		s->lat_f32_div, s->lat_f64_add, s->lat_f64_minmax, s->lat_f64_mul, s->lat_f64_fma,
+		s->lat_f64_div, s->lat_sfu, s->lat_shuffle,
+	};
+	uint64_t most = 0;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(latency); i++)
+		most = MAX(most, latency[i]);
+	/* mul24 and mad24 take one more. */
+	return (uint32_t)most + 1;
+}
+
+int units_init(struct sm *sm)
+{
+	const struct gpu_spec *s = sm->spec;
+	const uint64_t units[UNITS] = {
+		[UNIT_SP] = s->units_sp, [UNIT_SFU] = s->units_sfu, [UNIT_DP] = s->units_dp,
+		[UNIT_LDST] = 1,
+	};
+	const uint64_t id_oc[UNITS] = {
+		[UNIT_SP] = s->id_oc_sp, [UNIT_SFU] = s->id_oc_sfu, [UNIT_DP] = s->id_oc_dp,
+		[UNIT_LDST] = s->id_oc_mem,
+	};
+	const uint64_t oc_ex[UNITS] = {
+		[UNIT_SP] = s->oc_ex_sp, [UNIT_SFU] = s->oc_ex_sfu, [UNIT_DP] = s->oc_ex_dp,
+		[UNIT_LDST] = s->oc_ex_mem,
+	};
+	uint32_t size = 64, bit = 0;
+
+	for (unsigned int u = 0; u < UNITS; u++) {
+		sm->units[u] = (uint8_t)units[u];
+		sm->unit_bit[u] = (uint8_t)bit;
+		sm->id_oc[u].size = (uint8_t)id_oc[u];
+		sm->oc_ex[u].size = (uint8_t)oc_ex[u];
+		bit += sm->units[u];
+	}
+	sm->result_buses = (uint8_t)s->ex_wb;
+	while (size < longest(s) + BEHIND + 1)
+		size *= 2;
+	sm->result_mask = size - 1;
+	sm->results = calloc(size, sizeof(*sm->results));
+	sm->results_used = calloc(size / 64, sizeof(*sm->results_used));
+	sm->result_insts = calloc((size_t)size * sm->result_buses, sizeof(*sm->result_insts));
+	return sm->results && sm->results_used && sm->result_insts ? 0 : -ENOMEM;
+}
+
+void units_fini(struct sm *sm)
+{
+	free(sm->results);
+	free(sm->results_used);
+	free(sm->result_insts);
+}
+
+void units_cancel(struct sm *sm)
+{
+	for (unsigned int u = 0; u < UNITS; u++) {
+		sm->id_oc[u].count = sm->id_oc[u].head = 0;
+		sm->oc_ex[u].count = sm->oc_ex[u].head = 0;
+		for (unsigned int i = 0; i < MAX_WIDTH; i++)
+			sm->unit_free[u][i] = 0;
+	}
+	for (uint32_t i = 0; i <= sm->result_mask; i++)
+		sm->results[i] = (struct result_slot){ 0 };
+	for (uint32_t i = 0; i <= sm->result_mask / 64; i++)
+		sm->results_used[i] = 0;
+	sm->results_left = 0;
+}
+
+void units_writeback(struct sm *sm, uint64_t now)
+{
+	uint32_t at = (uint32_t)now & sm->result_mask;
+	struct result_slot *r = &sm->results[at];
+	const uint32_t *inst = &sm->result_insts[at * sm->result_buses];
+
+	if (!r->count)
+		return;
+	for (unsigned int i = 0; i < r->count; i++) {
+		/* A bank that another result takes in this cycle holds nothing up here, as in GPGPU-Sim. */
+		collector_write(sm, inst[i]);
+		inst_release(sm, inst[i]);
+		inst_done(sm, inst[i]);
+	}
+	sm->results_left -= r->count;
+	r->count = 0;
+	r->units = 0;
+	sm->results_used[at / 64] &= ~(1ull << (at % 64));
+}
+
+/*
+ * Takes the oldest of the kind's dispatch slots into unit n, if it can. Only that one is
+ * tried: the slots are a register set, and what comes out is what issued first.
+ */
+static void take(struct sm *sm, unsigned int u, unsigned int n, uint64_t now)
+{
+	struct sm_fifo *f = &sm->oc_ex[u];
+	unsigned int place = fifo_oldest(sm, f);
+	uint32_t inst = f->at[place];
+	const struct sm_op *op = sm_inst(sm, inst)->op;
+	uint32_t at = (uint32_t)(now + op->latency + BEHIND) & sm->result_mask;
+	struct result_slot *r = &sm->results[at];
+	uint32_t bit = 1u << (sm->unit_bit[u] + n);
+
+	if (r->count == sm->result_buses || (r->units & bit))
+		return;
+	fifo_remove(f, place);
+	sm->result_insts[at * sm->result_buses + r->count++] = inst;
+	r->units |= bit;
+	sm->results_left++;
+	sm->results_used[at / 64] |= 1ull << (at % 64);
+	sm->unit_free[u][n] = now + op->initiation;
+	sm->stats.busy[u] += op->initiation;
+}
+
+void units_execute(struct sm *sm, uint64_t now)
+{
+	for (unsigned int u = 0; u < UNIT_LDST; u++) {
+		for (unsigned int n = 0; n < sm->units[u] && sm->oc_ex[u].count; n++) {
+			if (sm->unit_free[u][n] <= now)
+				take(sm, u, n, now);
+		}
+	}
+}
+
+/* First slot in use, from now + 1 on. */
+static uint64_t next_result(const struct sm *sm, uint64_t now)
+{
+	uint32_t words = (sm->result_mask + 1) / 64;
+	uint32_t start = (uint32_t)(now + 1) & sm->result_mask, word = start / 64;
+	uint64_t bits = sm->results_used[word] & ~0ull << (start % 64);
+
+	for (uint32_t i = 0; i <= words; i++) {
+		if (bits) {
+			uint32_t at = word * 64 + (uint32_t)__builtin_ctzll(bits);
+
+			return now + 1 + ((at - start) & sm->result_mask);
+		}
+		word = word + 1 == words ? 0 : word + 1;
+		bits = sm->results_used[word];
+	}
+	return NEVER;
+}
+
+uint64_t units_next(const struct sm *sm, uint64_t now)
+{
+	uint64_t next = sm->results_left ? next_result(sm, now) : NEVER;
+
+	for (unsigned int u = 0; u < UNIT_LDST; u++) {
+		for (unsigned int n = 0; n < sm->units[u] && sm->oc_ex[u].count; n++)
+			next = MIN(next, MAX(now + 1, sm->unit_free[u][n]));
+	}
+	return next;
+}
