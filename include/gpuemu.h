@@ -151,6 +151,12 @@ int gpuemu_function_get_attributes(const struct gpuemu_function *function,
 
 /* --- streams ------------------------------------------------------------- */
 
+/*
+ * Works of one stream run in the order of submission; those of different streams may run
+ * at the same time. NULL is CUDA's legacy default stream: a work in it begins when all before
+ * it have ended, and none behind it begins before it has ended. On sim, works of streams other
+ * than NULL are queued until something waits (gpuemu_stream_create(3)).
+ */
 int gpuemu_stream_create(struct gpuemu_ctx *ctx, struct gpuemu_stream **stream);
 /* Waits for its works. */
 int gpuemu_stream_destroy(struct gpuemu_stream *stream);
@@ -229,8 +235,8 @@ static inline struct gpuemu_arg gpuemu_arg_ptr(const void *v)
  * Queues a grid. Arguments are copied now. -EINVAL: wrong number or size of
  * arguments, a grid or block of 0 or too many threads. What goes wrong while it
  * runs comes back from synchronize: -EFAULT access outside managed memory,
- * -ECANCELED an assertion failed or the kernel trapped, -EDEADLK no warp can
- * go on, -ETIMEDOUT gpu.watchdog, -EIO device lost.
+ * -ECANCELED an assertion failed, the kernel trapped, or one that ran at the same
+ * time failed, -EDEADLK no warp can go on, -ETIMEDOUT gpu.watchdog, -EIO device lost.
  */
 int gpuemu_launch(struct gpuemu_function *function, struct gpuemu_dim3 grid,
 		  struct gpuemu_dim3 block, size_t dynamic_shared,

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The sim backend: the whole engine in this process. A launch runs to its end
- * before it returns; its error waits in the stream, as it would on a GPU.
+ * The sim backend: the whole engine in this process. A launch in the default stream
+ * runs to its end before it returns, and all that was queued before it. Launches in other
+ * streams are queued until something waits, and then run side by side; waiting takes
+ * no virtual time, so it is as if they had begun at once. Errors wait in their streams.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,16 +15,34 @@
 
 #define VA_SPACE	1u	/* the only one */
 
+/* Launches that wait, at most: what they keep is memory. */
+#define QUEUE_MAX	256u
+
 struct sim {
 	struct service *service;
 	struct gpu *gpu;
 	struct gpu_session *session;
 	uint32_t next_module;
+	unsigned int queued;
+};
+
+/* One queued launch. */
+struct told {
+	struct gpuemu_ctx *ctx;
+	struct gpuemu_stream *stream;
 };
 
 static bool sim_present(const char *device)
 {
 	return true;
+}
+
+/* Does what is queued; what it prints is printed, its errors are in the streams. */
+static void finish(struct sim *sim)
+{
+	if (sim->session)
+		gpu_session_finish(sim->session);
+	sim->queued = 0;
 }
 
 static void sim_close(struct gpuemu_ctx *ctx)
@@ -31,6 +51,7 @@ static void sim_close(struct gpuemu_ctx *ctx)
 
 	if (!sim)
 		return;
+	finish(sim);
 	if (sim->session)
 		gpu_session_destroy(sim->session);
 	if (sim->gpu)
@@ -81,6 +102,7 @@ static int sim_configure(struct gpuemu_ctx *ctx, const char *settings, struct er
 	struct sim *sim = ctx->state;
 	int ret;
 
+	finish(sim);
 	ret = service_sim_configure(sim->service, spec->vram_bytes, spec->service_ns,
 				    spec->link_mbps);
 	if (ret == -EBUSY)
@@ -107,6 +129,7 @@ static void sim_drop(struct gpuemu_ctx *ctx, void *addr, size_t bytes)
 {
 	struct sim *sim = ctx->state;
 
+	finish(sim);
 	service_sim_unmap(sim->service, VA_SPACE, (uintptr_t)addr, bytes);
 	gpu_poll(sim->gpu);
 	munmap(addr, bytes);
@@ -126,19 +149,43 @@ static void sim_unload(struct gpuemu_ctx *ctx, struct gpuemu_module *module)
 {
 	struct sim *sim = ctx->state;
 
+	finish(sim);
 	gpu_session_unload(sim->session, module->id);
 }
 
-/* Also of a launch that failed: what it said before may say why. */
-static void print_output(struct gpuemu_ctx *ctx)
+static void tell(void *arg, int status, uint64_t fault_addr, const struct err *err,
+		 char *output, size_t bytes)
+{
+	struct told *told = arg;
+
+	/* Also of a launch that failed: what it said before may say why. */
+	if (output)
+		print_text(told->ctx, output, bytes);
+	free(output);
+	if (status)
+		stream_fail(told->stream, status, err);
+	free(told);
+}
+
+static int queue_launch(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream,
+			const struct gpu_launch *launch)
 {
 	struct sim *sim = ctx->state;
-	size_t bytes;
-	char *text = gpu_session_take_output(sim->session, &bytes);
+	struct told *told = malloc(sizeof(*told));
+	int ret;
 
-	if (text)
-		print_text(ctx, text, bytes);
-	free(text);
+	if (!told)
+		return -ENOMEM;
+	*told = (struct told){ ctx, stream };
+	ret = gpu_session_submit(sim->session, stream->id, launch, tell, told);
+	if (ret) {
+		free(told);
+		return ret;
+	}
+	/* The default stream's is behind all others, and all others behind it: it may run now. */
+	if (!stream->id || ++sim->queued >= QUEUE_MAX)
+		finish(sim);
+	return 0;
 }
 
 static int sim_submit(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream,
@@ -146,19 +193,13 @@ static int sim_submit(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream,
 {
 	struct sim *sim = ctx->state;
 	struct err late = { "" };
-	uint64_t fault_addr;
-	int ret = 0;
+	int ret;
 
-	switch (work->kind) {
-	case LAUNCH:
-		ret = gpu_session_launch(sim->session, &work->launch, &fault_addr, &late);
-		print_output(ctx);
-		break;
-	case PREFETCH:
-		ret = gpu_session_prefetch(sim->session, work->prefetch.addr,
-					   work->prefetch.bytes, &late);
-		break;
-	}
+	if (work->kind == LAUNCH)
+		return queue_launch(ctx, stream, &work->launch);
+	finish(sim);
+	ret = gpu_session_prefetch(sim->session, work->prefetch.addr, work->prefetch.bytes,
+				   &late);
 	if (ret)
 		stream_fail(stream, ret, &late);
 	return 0;
@@ -166,13 +207,14 @@ static int sim_submit(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream,
 
 static void sim_wait(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream)
 {
-	/* Nothing is ever in flight. */
+	finish(ctx->state);
 }
 
 static int sim_statistics(struct gpuemu_ctx *ctx, char **json, struct err *err)
 {
 	struct sim *sim = ctx->state;
 
+	finish(sim);
 	*json = gpu_session_statistics(sim->session);
 	return *json ? 0 : -ENOMEM;
 }
@@ -182,6 +224,7 @@ static int sim_touch(struct gpuemu_ctx *ctx, const struct gpu_work_touch *touch,
 {
 	struct sim *sim = ctx->state;
 
+	finish(sim);
 	return gpu_session_touch(sim->session, touch->addr, touch->bytes, touch->stride,
 				 touch->batch, touch->write, json, err);
 }

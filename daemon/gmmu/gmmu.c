@@ -2,15 +2,15 @@
 /*
  * Requests and walks: what happens between a TLB look-up and the moment the
  * page table has answered. Far faults are far.c's. Called by the SMs
- * (look-ups) and by the GPU's cycle loop (gmmu_step()).
+ * (look-ups) and by the GPU's loop between two quanta (gmmu_step()).
  *
  * The TLB hits under misses: a miss does not hold up later look-ups, and
  * misses of one SM on one page share a request (HPCA'16 section 3.1, after
  * Pichai et al. and Power et al.).
  */
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "gmmu/internal.h"
 
@@ -42,18 +42,36 @@ static void requests_clear(struct gmmu *g)
 	g->served_walks = 0;
 }
 
-static struct request *request_new(struct gmmu *g, uint64_t page,
-				   const struct gmmu_waiter *w)
+/* Twice as many; requests are known by index, so they may move. */
+static int requests_grow(struct gmmu *g)
 {
-	uint32_t *bucket = bucket_of(g, w->sm, page);
-	uint32_t i = g->free_request;
-	struct request *r = &g->requests[i];
+	uint32_t n = 2 * g->nrequests;
+	struct request *bigger = realloc(g->requests, n * sizeof(*bigger));
 
-	/* One request a page and warp at most, and the pool has them all. */
-	assert(i != NONE);
+	if (!bigger)
+		return -ENOMEM;
+	for (uint32_t i = g->nrequests; i < n; i++)
+		bigger[i].chain = i + 1 < n ? i + 1 : NONE;
+	g->free_request = g->nrequests;
+	g->requests = bigger;
+	g->nrequests = n;
+	return 0;
+}
+
+/* NULL: no memory. */
+static struct request *request_new(struct gmmu *g, const struct gmmu_waiter *w)
+{
+	uint32_t *bucket = bucket_of(g, w->sm, w->page);
+	struct request *r;
+	uint32_t i;
+
+	if (g->free_request == NONE && requests_grow(g))
+		return NULL;
+	i = g->free_request;
+	r = &g->requests[i];
 	g->free_request = r->chain;
 	*r = (struct request){
-		.page = page, .sm = w->sm, .warp = w->warp, .next = NONE,
+		.page = w->page, .sm = w->sm, .warp = w->warp, .next = NONE,
 		.chain = *bucket,
 	};
 	*bucket = i;
@@ -123,46 +141,48 @@ void request_walk(struct gmmu *g, struct request *r, enum request_origin origin,
 void *gmmu_translate(struct gmmu *g, uint64_t page, struct gmmu_waiter *w,
 		     uint64_t now)
 {
-	void *host = tlb_lookup(&g->sm[w->sm].tlb, page);
-	struct request *r;
+	struct sm_state *s = &g->sm[w->sm];
+	void *host = g->ideal ? flat_translate(g, s, page) : tlb_lookup(&s->tlb, page);
 
 	if (host) {
-		g->stats.tlb_hits++;
+		s->hits++;
 		return host;
 	}
-	g->stats.tlb_misses++;
+	s->misses++;
 	w->next = NULL;
+	w->page = page;
+	w->cycle = now;
 	w->told = false;
-	r = request_find(g, w->sm, page);
+	if (s->out)
+		s->out_last->next = w;
+	else
+		s->out = w;
+	s->out_last = w;
+	return NULL;
+}
+
+/* A look-up that missed comes out of its outbox. */
+static int look_up(struct gmmu *g, struct gmmu_waiter *w, uint64_t now)
+{
+	struct request *r = request_find(g, w->sm, w->page);
+
+	w->next = NULL;
 	if (r) {
 		r->last->next = w;
 		r->last = w;
 		r->access = MAX(r->access, w->access);
 		if (r->state == REQUEST_TRACKED || r->state == REQUEST_DROPPED)
 			far_tell(g, w, now);
-		return NULL;
+		return 0;
 	}
-	r = request_new(g, page, w);
+	r = request_new(g, w);
+	if (!r)
+		return -ENOMEM;
 	r->first = w;
 	r->last = w;
 	r->access = w->access;
-	request_walk(g, r, ORIGIN_MISS, now);
-	return NULL;
-}
-
-void *gmmu_translate_now(struct gmmu *g, unsigned int sm, uint64_t page,
-			 bool write)
-{
-	void *host = tlb_lookup(&g->sm[sm].tlb, page);
-
-	if (host)
-		return host;
-	host = g->ops->walk(g->ctx, page);
-	if (host) {
-		tlb_insert(&g->sm[sm].tlb, page, host);
-		g->ops->touch(g->ctx, page, write);
-	}
-	return host;
+	request_walk(g, r, ORIGIN_MISS, w->cycle);
+	return 0;
 }
 
 static void walk_end(struct gmmu *g, struct request *r, uint64_t now)
@@ -194,16 +214,53 @@ static void walk_end(struct gmmu *g, struct request *r, uint64_t now)
 		far_resend(g, sm, now);
 }
 
-void gmmu_step(struct gmmu *g, uint64_t now)
+/* The oldest look-up of all outboxes; of one cycle, the lowest SM's. */
+static struct gmmu_waiter *oldest_lookup(struct gmmu *g, uint64_t now, struct sm_state **of)
 {
-	while (g->walk_count && g->walks[g->walk_head].done <= now) {
-		struct request *r = &g->requests[g->walks[g->walk_head].request];
+	struct gmmu_waiter *first = NULL;
+
+	for (unsigned int i = 0; i < g->sms; i++) {
+		struct gmmu_waiter *w = g->sm[i].out;
+
+		if (w && w->cycle <= now && (!first || w->cycle < first->cycle)) {
+			first = w;
+			*of = &g->sm[i];
+		}
+	}
+	return first;
+}
+
+static void end_walks(struct gmmu *g, uint64_t upto)
+{
+	while (g->walk_count && g->walks[g->walk_head].done <= upto) {
+		uint64_t done = g->walks[g->walk_head].done;
+		uint32_t r = g->walks[g->walk_head].request;
 
 		g->walk_head = (g->walk_head + 1) % g->walkers;
 		g->walk_count--;
-		walk_end(g, r, now);
+		walk_end(g, &g->requests[r], done);
+		start_walks(g, done);
 	}
-	start_walks(g, now);
+}
+
+int gmmu_step(struct gmmu *g, uint64_t now)
+{
+	struct gmmu_waiter *w;
+	struct sm_state *s;
+	int ret = 0;
+
+	/* In one cycle walks end first, as the TLB is written before it is read. */
+	while (!ret && (w = oldest_lookup(g, now, &s))) {
+		s->out = w->next;
+		if (g->ideal) {
+			flat_walk(g, w, now);
+			continue;
+		}
+		end_walks(g, w->cycle);
+		ret = look_up(g, w, now);
+	}
+	end_walks(g, now);
+	return ret;
 }
 
 uint64_t gmmu_next(const struct gmmu *g)
@@ -220,16 +277,25 @@ void gmmu_invalidate(struct gmmu *g, uint64_t start, uint64_t end)
 {
 	for (unsigned int i = 0; i < g->sms; i++)
 		tlb_invalidate(&g->sm[i].tlb, start, end);
+	flat_invalidate(g, start, end);
 }
 
 void gmmu_cancel(struct gmmu *g)
 {
+	for (unsigned int i = 0; i < g->sms; i++)
+		g->sm[i].out = NULL;
 	requests_clear(g);
 	far_cancel(g);
 }
 
-const struct gmmu_stats *gmmu_stats(const struct gmmu *g)
+const struct gmmu_stats *gmmu_stats(struct gmmu *g)
 {
+	g->stats.tlb_hits = 0;
+	g->stats.tlb_misses = 0;
+	for (unsigned int i = 0; i < g->sms; i++) {
+		g->stats.tlb_hits += g->sm[i].hits;
+		g->stats.tlb_misses += g->sm[i].misses;
+	}
 	return &g->stats;
 }
 
@@ -254,21 +320,26 @@ int gmmu_create(const struct gpu_spec *spec, uint32_t va_space,
 	g->walk_latency = spec->walk_latency;
 	g->walkers = spec->walkers;
 	g->far_mshrs = spec->far_mshrs;
-	/* A warp waits on one instruction's translations, of at most a page a lane. */
+	g->ideal = !spec->paging;
+	/* As many as when every warp waits for one instruction, with a page a lane. */
 	g->nrequests = spec->sms * spec->warps * WARP_LANES;
 	while (buckets < g->nrequests)
 		buckets *= 2;
 	g->request_mask = buckets - 1;
-	g->sm = calloc(g->sms, sizeof(*g->sm));
+	g->sm = aligned_alloc(64, g->sms * sizeof(*g->sm));
 	g->requests = malloc(g->nrequests * sizeof(*g->requests));
 	g->request_buckets = malloc(buckets * sizeof(*g->request_buckets));
 	g->walks = calloc(g->walkers, sizeof(*g->walks));
 	if (!g->sm || !g->requests || !g->request_buckets || !g->walks)
 		ret = -ENOMEM;
+	if (g->sm)
+		memset(g->sm, 0, g->sms * sizeof(*g->sm));
 	for (unsigned int i = 0; !ret && i < g->sms; i++)
 		ret = tlb_init(&g->sm[i].tlb, spec->tlb_entries);
 	if (!ret)
 		ret = far_init(g, spec);
+	if (!ret && g->ideal)
+		ret = flat_init(g);
 	if (ret) {
 		gmmu_destroy(g);
 		return ret;
@@ -285,6 +356,7 @@ void gmmu_destroy(struct gmmu *g)
 	for (unsigned int i = 0; g->sm && i < g->sms; i++)
 		tlb_fini(&g->sm[i].tlb);
 	far_fini(g);
+	flat_fini(g);
 	free(g->sm);
 	free(g->requests);
 	free(g->request_buckets);

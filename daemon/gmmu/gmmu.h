@@ -5,12 +5,16 @@
  * 3. It knows neither service nor paging nor warps: who owns it hands it an ops
  * table for the page table, and waiters that it gives back when they translate.
  *
- * Life of a translation: gmmu_translate() hits, or queues the waiter and a
- * walk. The walk finds the page (TLB filled, waiter given back) or not: then it
- * is a far fault and takes an MSHR of its SM, or, with none free, is dropped.
- * Either way the TLB gets a NACK-replayable and the waiter hears faulted().
- * gmmu_replay() releases the MSHRs of the batch that was taken and lets the
- * requests walk again.
+ * Life of a translation: gmmu_translate() hits, or puts the waiter into its
+ * SM's outbox. gmmu_step() starts a walk. The walk finds the page (TLB filled, waiter
+ * given back) or not: then it is a far fault and takes an MSHR of its SM, or, with
+ * none free, is dropped. Either way the TLB gets a NACK-replayable and the waiter
+ * hears faulted(). gmmu_replay() releases the MSHRs of the batch that was taken and
+ * lets the requests walk again.
+ *
+ * Threads: gmmu_translate() touches its SM's TLB and outbox alone, so SMs may look
+ * up at the same time. All else is one thread's, while none looks up; ops are
+ * called from there only, never from gmmu_translate().
  */
 #ifndef GPUEMU_GMMU_GMMU_H
 #define GPUEMU_GMMU_GMMU_H
@@ -23,10 +27,12 @@
 
 /*
  * One access that waits for one page. The SM's; the gmmu links it from
- * gmmu_translate() until ops->translated().
+ * gmmu_translate() until ops->translated(). sm, warp and access are filled by the
+ * SM, the rest is the gmmu's.
  */
 struct gmmu_waiter {
 	struct gmmu_waiter *next;
+	uint64_t page, cycle;		/* of the look-up */
 	uint16_t sm, warp;
 	uint8_t access;			/* enum access_type */
 	bool told;			/* faulted() was called */
@@ -52,20 +58,30 @@ int gmmu_create(const struct gpu_spec *spec, uint32_t va_space,
 void gmmu_destroy(struct gmmu *gmmu);
 
 /*
- * Looks a page up in the TLB of waiter->sm. Host address on a hit. NULL: a
- * miss; waiter is queued (faulted() may be called from in here, when the page
- * is known to be far already).
+ * Looks a page up in the TLB of waiter->sm. Host address on a hit. NULL: a miss;
+ * the waiter is in the outbox, and is given back by translated() later. A SM looks
+ * up in the order of its cycles.
  */
 void *gmmu_translate(struct gmmu *gmmu, uint64_t page,
 		     struct gmmu_waiter *waiter, uint64_t now);
 
-/* Without time, for paging off: TLB, else page table, at once. NULL: no such page. */
-void *gmmu_translate_now(struct gmmu *gmmu, unsigned int sm, uint64_t page,
-			 bool write);
+/*
+ * Paging off (spec->paging 0): translation takes no time. Where managed addresses are
+ * host addresses, these are the ranges that have pages (sorted, disjoint; copied, -ENOMEM):
+ * gmmu_translate() answers from them alone. Elsewhere (none) it answers from a
+ * table of what was walked, and the page table is read by the next gmmu_step().
+ */
+struct gmmu_range {
+	uint64_t start, end;
+};
+int gmmu_set_ranges(struct gmmu *gmmu, const struct gmmu_range *ranges, unsigned int n);
 
-/* Ends the walks that are due and starts queued ones. Idempotent in a cycle. */
-void gmmu_step(struct gmmu *gmmu, uint64_t now);
-/* Cycle in which a walk ends next, or NEVER. */
+/*
+ * Takes the look-ups of cycles <= now out of the outboxes, by cycle and then SM, ends
+ * the walks that are due and starts queued ones, all in order of time. -ENOMEM.
+ */
+int gmmu_step(struct gmmu *gmmu, uint64_t now);
+/* Cycle in which a walk ends next, or NEVER. Look-ups not yet stepped over do not count. */
 uint64_t gmmu_next(const struct gmmu *gmmu);
 
 /* The fault buffer: records not yet taken; takes the oldest, at most max. */
@@ -97,7 +113,8 @@ struct gmmu_stats {
 	uint64_t nacks;			/* far faults dropped: no MSHR, or buffer full */
 	uint64_t replays;
 };
-const struct gmmu_stats *gmmu_stats(const struct gmmu *gmmu);
+/* Up to now, of all SMs. */
+const struct gmmu_stats *gmmu_stats(struct gmmu *gmmu);
 
 /* For tests and assertions. */
 unsigned int gmmu_mshrs_used(const struct gmmu *gmmu, unsigned int sm);

@@ -43,9 +43,26 @@ struct mshr {
 	uint32_t chain;
 };
 
+/* What was walked for an SM while paging is off: direct mapped, by page number. */
+#define FLAT_ENTRIES	1024u
+struct flat_entry {
+	uint64_t page;		/* FLAT_NONE: empty; no page has that address */
+	void *host;
+};
+#define FLAT_NONE	1ull
+
+/*
+ * An SM's part. The first half is what gmmu_translate() touches, so it shares no
+ * cache line with anyone else's.
+ */
 struct sm_state {
-	struct tlb tlb;
-	struct request_list dropped;
+	_Alignas(64) struct tlb tlb;
+	struct gmmu_waiter *out, *out_last;	/* the outbox, oldest first */
+	uint64_t hits, misses;
+	struct gmmu_range last_range;		/* paging off: the one that answered last */
+	struct flat_entry *flat;		/* paging off, FLAT_ENTRIES or NULL */
+
+	_Alignas(64) struct request_list dropped;
 	uint32_t pending;	/* MSHRs used: the TLB's counter of NACKs that are being handled */
 	uint32_t resent;	/* dropped requests that walk again now */
 };
@@ -61,6 +78,9 @@ struct gmmu {
 	uint32_t va_space;
 	uint32_t sms;
 	uint32_t walk_latency, walkers, far_mshrs;
+	bool ideal;			/* paging off */
+	struct gmmu_range *ranges;	/* while it is */
+	uint32_t nranges;
 	struct sm_state *sm;
 
 	struct request *requests;
@@ -88,6 +108,14 @@ void request_walk(struct gmmu *g, struct request *r, enum request_origin origin,
 		  uint64_t now);
 void list_push(struct gmmu *g, struct request_list *list, struct request *r);
 struct request *list_pop(struct gmmu *g, struct request_list *list);
+
+/* flat.c: paging off */
+int flat_init(struct gmmu *g);
+void flat_fini(struct gmmu *g);
+void *flat_translate(struct gmmu *g, struct sm_state *s, uint64_t page);
+void flat_invalidate(struct gmmu *g, uint64_t start, uint64_t end);
+/* The look-up missed: reads the page table now; a page that is not there stays with the caller. */
+void flat_walk(struct gmmu *g, struct gmmu_waiter *w, uint64_t now);
 
 /* far.c */
 int far_init(struct gmmu *g, const struct gpu_spec *spec);

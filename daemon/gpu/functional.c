@@ -3,7 +3,7 @@
  * One grid without time: exec runs it on the client's memory where it is. No
  * SM, no GMMU and no fault handler takes part, the session's clock stands still
  * and residency stays as it was. Only where a managed address is a host
- * address (service_ops.managed). launch.c calls it.
+ * address (service_ops.managed). queue.c calls it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -62,7 +62,7 @@ static bool stop(void *ctx)
 
 static int failed(struct functional *f, int ret)
 {
-	*f->r->fault_addr = f->grid.fault_addr;
+	f->r->fault_addr = f->grid.fault_addr;
 	if (ret == -ECANCELED && f->stopped == -ETIMEDOUT)
 		return run_watchdog(f->r);
 	if (ret == -ECANCELED)
@@ -76,30 +76,28 @@ int run_functional(struct run *r)
 	struct gpu_session *s = r->session;
 	struct service *service = s->gpu->service;
 	struct functional f = { .r = r };
-	struct kernel_stats *stats = run_new_stats(r);
 	struct ranges ranges = { 0 };
 	int ret;
 
 	service->ops->managed(service, s->va_space, add_range, &ranges);
-	if (!stats || ranges.failed) {
+	if (ranges.failed) {
 		free(ranges.at);
-		return err_set(r->err, -ENOMEM, "kernel '%s': out of memory", r->kernel->name);
+		return err_set(&r->err, -ENOMEM, "kernel '%s': out of memory", r->kernel->name);
 	}
 	f.grid = (struct exec_grid){
 		.launch = &r->launch, .ranges = ranges.at, .nranges = ranges.count,
 		.stop = stop, .stop_ctx = &f,
 	};
-	ret = exec_grid_run(&f.grid, r->err);
+	ret = exec_grid_run(&f.grid, &r->err);
 	free(ranges.at);
 	/* A grid that is shorter than the time between two questions. */
 	if (!ret && r->m->spec.watchdog && f.grid.warp_instructions > r->m->spec.watchdog)
 		return run_watchdog(r);
 	if (ret)
 		return failed(&f, ret);
-	run_describe(r, stats);
-	stats->functional = true;
-	stats->warp_instructions = f.grid.warp_instructions;
-	stats->thread_instructions = f.grid.thread_instructions;
-	s->nkernels++;
+	run_describe(r);
+	r->stats.functional = true;
+	r->stats.warp_instructions = f.grid.warp_instructions;
+	r->stats.thread_instructions = f.grid.thread_instructions;
 	return 0;
 }

@@ -47,7 +47,7 @@ static void invalidate(void *ctx, const struct service_invalidate *i)
 
 	for (struct gpu_session *s = gpu->sessions; s; s = s->next) {
 		if (!i->va_space || i->va_space == s->va_space)
-			gmmu_invalidate(s->machine->gmmu, i->start, i->end);
+			machine_invalidate(s->machine, i->start, i->end);
 	}
 	paging_invalidate(gpu->pool, i);
 }
@@ -133,13 +133,8 @@ int gpu_spec_check(const struct gpu_spec *spec, struct err *err)
 			       "compiler.maxregs: %llu; %u to %u are possible, 0 is %u",
 			       (unsigned long long)spec->maxregs, PTX_MIN_MAXREGS,
 			       PTX_MAX_MAXREGS, PTX_MAX_MAXREGS);
-	if (spec->line_bytes & (spec->line_bytes - 1))
-		return err_set(err, -EINVAL, "mem.line: %llu is not a power of two",
-			       (unsigned long long)spec->line_bytes);
-	if (spec->schedulers > spec->warps)
-		return err_set(err, -EINVAL,
-			       "sm.schedulers: %llu for %llu warps (sm.warps); at most one each",
-			       (unsigned long long)spec->schedulers,
-			       (unsigned long long)spec->warps);
+	ret = spec_check(spec, err);
+	if (ret)
+		return ret;
 	return 0;
 }

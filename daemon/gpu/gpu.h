@@ -61,12 +61,13 @@ struct gpu_launch {
 };
 
 /*
- * Runs one grid to its end. -ENOENT no such kernel; -EINVAL a bad launch (zero or too
- * many threads, too much shared memory, wrong parameter bytes); -EFAULT an access
- * outside managed memory or misaligned (*fault_addr set); -ECANCELED the kernel ended
- * itself (an assertion, a trap, a barrier that cannot be) or the client is gone;
- * -EDEADLK no warp can ever go on; -ETIMEDOUT gpu.watchdog; -EOPNOTSUPP; -ENOMEM;
- * -ENODEV device lost. err names the kernel and, for -EFAULT, line, thread and address.
+ * Does what was submitted, then runs one grid to its end.
+ * -ENOENT no such kernel; -EINVAL a bad launch (zero or too many threads, too much
+ * shared memory, wrong parameter bytes); -EFAULT an access outside managed memory or
+ * misaligned (*fault_addr set); -ECANCELED the kernel ended itself (an assertion, a trap,
+ * a barrier that cannot be) or the client is gone; -EDEADLK no warp can ever go on;
+ * -ETIMEDOUT gpu.watchdog; -EOPNOTSUPP; -ENOMEM; -ENODEV device lost. err names the
+ * kernel and, for -EFAULT, line, thread and address.
  * The session can go on after any but -ENODEV.
  */
 int gpu_session_launch(struct gpu_session *session,
@@ -74,14 +75,35 @@ int gpu_session_launch(struct gpu_session *session,
 		       struct err *err);
 
 /*
- * What the last launch printed, whether or not it failed: *bytes of text and a NUL
+ * The same, later: queued in a stream (0 is the default stream; params are copied) until
+ * gpu_session_finish(), so that works of several streams run at the same time, up to
+ * gpu.concurrent_kernels. A stream's works run one after the other; one of the default
+ * stream begins when all before it have ended, and none behind it begins before its end.
+ * A kernel that fails ends those that run with it, with -ECANCELED.
+ *
+ * done() is called once for each in the order of submission, from gpu_session_finish()
+ * or what calls it (a launch, prefetch, touch, configuration, statistics); output as from
+ * gpu_session_take_output(), the callee's to free. It must not call the session. -ENOMEM.
+ */
+typedef void gpu_done(void *ctx, int status, uint64_t fault_addr, const struct err *err,
+		      char *output, size_t bytes);
+int gpu_session_submit(struct gpu_session *session, uint32_t stream,
+		       const struct gpu_launch *launch, gpu_done *done, void *ctx);
+void gpu_session_finish(struct gpu_session *session);
+
+/*
+ * What the last gpu_session_launch() printed, whether or not it failed: *bytes of text and a NUL
  * behind it, the caller's to free. NULL: nothing. At most GPU_OUTPUT_MAX bytes, then a
  * sentence that says how many are lost.
  */
 char *gpu_session_take_output(struct gpu_session *session, size_t *bytes);
 #define GPU_OUTPUT_MAX	(1u << 20)	/* CUDA's default cudaLimitPrintfFifoSize */
 
-/* With gpu.functional: nothing, all is where it is needed. */
+/*
+ * Does what was submitted, then moves the range's pages. With gpu.functional or paging off:
+ * nothing, all is where it is needed. With l2.prefill the range, to the byte, is in L2
+ * afterwards, as an upload by a copy would leave it, as far as it fits.
+ */
 int gpu_session_prefetch(struct gpu_session *session, uint64_t addr,
 			 uint64_t bytes, struct err *err);
 

@@ -4,7 +4,7 @@
  * batch until its replay. When it is idle and the fault buffer is not empty it
  * takes what is there at that moment, at most paging.batch records; the batch
  * is really served; what that cost, at the core clock, is how long it stays
- * busy. Called by the cycle loop in every cycle that is run.
+ * busy. Called by the loop at the start of every quantum; quanta end at its replays.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,9 +17,10 @@ uint64_t handler_next(const struct machine *m)
 	return m->handler.busy ? m->handler.until : NEVER;
 }
 
-int machine_blame(struct machine *m, const struct ptx_kernel *kernel, uint64_t page,
-		  int code, uint64_t *fault_addr, struct err *err)
+int machine_blame(struct machine *m, struct run *r, uint64_t page, int code)
 {
+	const struct ptx_kernel *kernel = r->kernel;
+	struct err *err = &r->err;
 	struct sm_waiting lowest = { .addr = UINT64_MAX }, w;
 	bool found = false;
 	char why[128];
@@ -31,7 +32,7 @@ int machine_blame(struct machine *m, const struct ptx_kernel *kernel, uint64_t p
 			lowest = w;
 		found = true;
 	}
-	*fault_addr = found ? lowest.addr : page;
+	r->fault_addr = found ? lowest.addr : page;
 	if (!found)
 		return err_set(err, code, "kernel '%s': page 0x%llx: %s", kernel->name,
 			       (unsigned long long)page, strerror(-code));
@@ -46,8 +47,7 @@ int machine_blame(struct machine *m, const struct ptx_kernel *kernel, uint64_t p
 		       lowest.thread);
 }
 
-static int serve(struct machine *m, const struct ptx_kernel *kernel, uint64_t now,
-		 uint64_t *fault_addr, struct err *err)
+static int serve(struct machine *m, struct run *r, uint64_t now)
 {
 	struct handler *h = &m->handler;
 	struct paging *paging = m->session->paging;
@@ -60,8 +60,8 @@ static int serve(struct machine *m, const struct ptx_kernel *kernel, uint64_t no
 
 	ret = paging_serve(paging, h->batch, n, now, &outcome);
 	if (ret)
-		return err_set(err, ret, "kernel '%s': far faults cannot be served: %s",
-			       kernel->name, strerror(-ret));
+		return err_set(&r->err, ret, "kernel '%s': far faults cannot be served: %s",
+			       r->kernel->name, strerror(-ret));
 	/* What was evicted for it must not be translated any more. */
 	ret = gpu_apply_invalidations(m->session->gpu);
 	if (ret && !m->poll_status)
@@ -75,18 +75,15 @@ static int serve(struct machine *m, const struct ptx_kernel *kernel, uint64_t no
 		.d2h_pages = stats->evicted_pages - evicted,
 	});
 	if (outcome.unmanaged)
-		return machine_blame(m, kernel, outcome.unmanaged_addr, -EFAULT,
-				     fault_addr, err);
+		return machine_blame(m, r, outcome.unmanaged_addr, -EFAULT);
 	if (!outcome.stuck || stats->h2d_bytes != moved)
 		h->futile = 0;
 	else if (++h->futile >= HANDLER_PATIENCE)
-		return machine_blame(m, kernel, outcome.stuck_addr, outcome.stuck_status,
-				     fault_addr, err);
+		return machine_blame(m, r, outcome.stuck_addr, outcome.stuck_status);
 	return 0;
 }
 
-int handler_step(struct machine *m, const struct ptx_kernel *kernel, uint64_t now,
-		 uint64_t *fault_addr, struct err *err)
+int handler_step(struct machine *m, struct run *r, uint64_t now)
 {
 	struct handler *h = &m->handler;
 
@@ -97,5 +94,5 @@ int handler_step(struct machine *m, const struct ptx_kernel *kernel, uint64_t no
 	}
 	if (h->busy || !gmmu_faults(m->gmmu) || gmmu_replaying(m->gmmu))
 		return 0;
-	return serve(m, kernel, now, fault_addr, err);
+	return serve(m, r, now);
 }

@@ -11,6 +11,7 @@
 #include "gpu/flight.h"
 #include "gpu/gpu.h"
 #include "gpu/output.h"
+#include "gpu/pool.h"
 #include "gpu/timeline.h"
 #include "mem/mem.h"
 #include "paging/paging.h"
@@ -48,6 +49,8 @@ struct handler {
 
 /* --- the machine: what is built from one spec ------------------------------- */
 
+struct run;
+
 struct machine {
 	struct gpu_session *session;
 	struct gpu_spec spec;
@@ -56,9 +59,16 @@ struct machine {
 	struct sm **sms;
 	uint64_t *wake;			/* by SM: dense, the loop scans it */
 	unsigned int nsms;
+	struct pool *pool;		/* gpu.threads; NULL: one */
+	unsigned int quantum;		/* cycles that SMs may be run apart */
+	unsigned int next_sm;		/* that gets a CTA first, round robin */
 	struct handler handler;
-	struct err *err;		/* of the launch that runs */
-	struct err sm_err;		/* what an SM says about its own failure */
+	struct err *sm_errs;		/* by SM: what it says about its own failure */
+	/* What the loop needs by SM, in one allocation each, reused every quantum. */
+	uint16_t *awake;		/* SMs that run in this quantum, ascending */
+	uint64_t *performs;		/* of them: cycle of the next access to perform */
+	uint64_t *retired;		/* CTAs, when the loop looked last */
+	bool translated;		/* an SM got a page since accesses were performed */
 	/* Paging off: why a translation failed (0: it did not). */
 	int off_status;
 	uint64_t off_page;
@@ -70,14 +80,18 @@ int machine_create(struct gpu_session *session, const struct gpu_spec *spec,
 void machine_destroy(struct machine *m);
 /* Drops all that is in flight; the TLBs stay. */
 void machine_cancel(struct machine *m);
-/* The fault handler's cycle. 0, or what ends the kernel, err set. */
-int handler_step(struct machine *m, const struct ptx_kernel *kernel, uint64_t now,
-		 uint64_t *fault_addr, struct err *err);
+/* Paging off: which pages there are now. -ENOMEM. */
+int machine_set_ranges(struct machine *m);
+/* The range has left device memory, or is another's. */
+void machine_invalidate(struct machine *m, uint64_t start, uint64_t end);
+/* Everything it counted since it was made, up to core cycle `now`. */
+void machine_counters(struct machine *m, uint64_t now, struct gpu_counters *c);
+/* The fault handler's cycle. 0, or what ends the kernel, r->err set. */
+int handler_step(struct machine *m, struct run *r, uint64_t now);
 /* Cycle of the replay, or NEVER. */
 uint64_t handler_next(const struct machine *m);
 /* Names the access that waits for the page, for a kernel that ends by it; returns code. */
-int machine_blame(struct machine *m, const struct ptx_kernel *kernel, uint64_t page,
-		  int code, uint64_t *fault_addr, struct err *err);
+int machine_blame(struct machine *m, struct run *r, uint64_t page, int code);
 
 /* --- a session -------------------------------------------------------------- */
 
@@ -100,32 +114,99 @@ struct gpu_session {
 	uint64_t grids;			/* launched, for %gridid */
 	struct kernel_stats *kernels;
 	size_t nkernels, kernel_room;
-	uint64_t shared_accesses, shared_conflict_cycles;
+	struct samples samples;		/* over time, stats.interval */
 	struct timeline timeline;
-	struct output output;		/* of the last launch */
+	struct run *queue, **queue_end;	/* submitted and not told */
+	struct output output;		/* of the last gpu_session_launch() */
 };
 
-/* A launch that is checked and bound; err and fault_addr are the caller's. */
+/*
+ * A launch, from submission to report. It is the queue's: works of all streams are in
+ * one list in the order of submission, the oldest first.
+ */
+enum run_state { RUN_QUEUED, RUN_RUNNING, RUN_DONE };
+
 struct run {
+	struct run *next;
 	struct gpu_session *session;
 	struct machine *m;
+	uint32_t stream;
+	uint8_t state;			/* enum run_state */
 	const struct ptx_kernel *kernel;
 	struct exec_launch launch;
-	uint64_t *fault_addr;
-	struct err *err;
+	void *params;
+	struct output output;
+	/* Whom to tell. */
+	gpu_done *done;
+	void *ctx;
+
+	/* While it runs in time. */
+	struct sm_kernel *sm_kernel;
+	unsigned int slot;		/* among the kernels that run */
+	uint64_t ctas, next_cta;	/* of the grid; the next to dispatch */
+	uint64_t first;			/* CTAs are dispatched at the end of this cycle at the soonest */
+	struct gpu_counters before;	/* of the machine, when it began */
+
+	int status;
+	struct err err;
+	uint64_t fault_addr;
+	struct kernel_stats stats;	/* when it went well */
 };
 
-/* Room for one more kernel's statistics, not counted yet. NULL: no memory. */
-struct kernel_stats *run_new_stats(struct run *r);
+/* Checks and binds; what fails is kept in the run, to be told in its turn. NULL: no memory. */
+struct run *run_create(struct gpu_session *s, uint32_t stream, const struct gpu_launch *l);
+void run_destroy(struct run *r);
+/* Keeps the statistics of a run that went well. -ENOMEM. */
+int run_keep_stats(struct run *r);
 /* What is the same with and without time. */
-void run_describe(const struct run *r, struct kernel_stats *k);
+void run_describe(struct run *r);
 /* The launch's sentence for -ECANCELED and -ENODEV of the service's poll; returns status. */
 int run_gone(struct run *r, int status);
 /* The launch's sentence for gpu.watchdog. -ETIMEDOUT. */
 int run_watchdog(struct run *r);
-/* cycles.c: in time. functional.c: without. */
-int run_timed(struct run *r);
+/* functional.c: runs it to its end, without time. */
 int run_functional(struct run *r);
+
+/* queue.c: does everything that was submitted, and tells. */
+void queue_finish(struct gpu_session *s);
+/*
+ * The oldest work that can begin beside those that run: its stream's turn, and the default
+ * stream's works before and behind all others. NULL: none.
+ */
+struct run *queue_ready(struct gpu_session *s);
+
+/* --- the loop ------------------------------------------------------------------ */
+
+struct loop {
+	struct gpu_session *s;
+	struct machine *m;
+	uint64_t now;			/* everything before this cycle is done */
+	struct run *running[SM_KERNELS];	/* by age, the oldest first */
+	unsigned int nrunning;
+	bool room;			/* some SM may have room for a CTA that waits */
+	bool ending;			/* all CTAs have retired; the memory is not idle yet */
+	uint64_t calm;			/* quanta without an instruction issued */
+	uint64_t issued;		/* warp instructions, when calm was counted from */
+};
+
+/* quantum.c: runs all queued launches in time, each to its end. */
+void loop_run(struct gpu_session *s);
+
+/* dispatch.c */
+/* Hands out CTAs at the end of cycle `cycle`. -ENOMEM. */
+int dispatch(struct loop *l, uint64_t cycle);
+/* First cycle after `from` before which there may be something to hand out; NEVER. */
+uint64_t dispatch_next(const struct loop *l, uint64_t from);
+
+/* begin.c: launches come into the loop and leave it. */
+/* Starts what is ready, up to gpu.concurrent_kernels. */
+void loop_admit(struct loop *l);
+/* Takes out the kernels that ended before `upto`; true: some did. */
+bool loop_retire(struct loop *l, uint64_t upto);
+/* The kernel ends with an error, and with it all that run. */
+void loop_fail(struct loop *l, struct run *culprit, int status, uint64_t upto);
+/* Nothing runs any more; time goes on at `upto`, or where the handler is done. */
+void loop_clear(struct loop *l, uint64_t upto);
 
 /* Nanoseconds in core cycles, rounded up. */
 static inline uint64_t cycles_of(const struct gpu_spec *spec, uint64_t ns)

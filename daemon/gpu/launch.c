@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A launch before and after it runs: the kernel is found, checked and bound,
- * its output collected, its statistics begun. How it runs is cycles.c's, or
- * functional.c's.
+ * its output collected, its statistics kept. When it runs is queue.c's, how
+ * quantum.c's or functional.c's.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -87,19 +87,19 @@ static int check_launch(const struct ptx_kernel *k, const struct gpu_launch *l,
 
 int run_gone(struct run *r, int status)
 {
-	return err_set(r->err, status, status == -ECANCELED ?
+	return err_set(&r->err, status, status == -ECANCELED ?
 		       "kernel '%s': its client is gone" :
 		       "kernel '%s': the device is lost", r->kernel->name);
 }
 
 int run_watchdog(struct run *r)
 {
-	return err_set(r->err, -ETIMEDOUT,
+	return err_set(&r->err, -ETIMEDOUT,
 		       "kernel '%s': ended by gpu.watchdog after %" PRIu64 " warp instructions",
 		       r->kernel->name, r->m->spec.watchdog);
 }
 
-struct kernel_stats *run_new_stats(struct run *r)
+int run_keep_stats(struct run *r)
 {
 	struct gpu_session *s = r->session;
 
@@ -108,15 +108,24 @@ struct kernel_stats *run_new_stats(struct run *r)
 		struct kernel_stats *bigger = realloc(s->kernels, room * sizeof(*bigger));
 
 		if (!bigger)
-			return NULL;
+			return err_set(&r->err, -ENOMEM, "kernel '%s': no memory for its statistics",
+				       r->kernel->name);
 		s->kernels = bigger;
 		s->kernel_room = room;
 	}
-	return &s->kernels[s->nkernels];
+	if (!r->stats.functional)
+		timeline_add(&s->timeline, &(struct timeline_span){
+			.begin = r->stats.start, .end = r->stats.start + r->stats.cycles,
+			.kernel = s->nkernels,
+		});
+	s->kernels[s->nkernels++] = r->stats;
+	return 0;
 }
 
-void run_describe(const struct run *r, struct kernel_stats *k)
+void run_describe(struct run *r)
 {
+	struct kernel_stats *k = &r->stats;
+
 	memset(k, 0, sizeof(*k));
 	snprintf(k->name, sizeof(k->name), "%s", r->kernel->name);
 	memcpy(k->grid, r->launch.grid, sizeof(k->grid));
@@ -126,39 +135,63 @@ void run_describe(const struct run *r, struct kernel_stats *k)
 	k->spill_load_bytes = r->kernel->spill_load_bytes;
 	k->local_bytes = r->kernel->local_bytes;
 	k->smem = r->kernel->shared_bytes + r->launch.dynamic_shared;
+	k->stream = r->stream;
 }
 
-int gpu_session_launch(struct gpu_session *s, const struct gpu_launch *l,
-		       uint64_t *fault_addr, struct err *err)
+static int bind(struct run *r, const struct gpu_launch *l)
 {
+	struct gpu_session *s = r->session;
 	struct exec_program **program;
-	const struct ptx_kernel *ptx;
-	uint64_t ignored;
-	struct run r = {
-		.session = s, .m = s->machine, .err = err,
-		.fault_addr = fault_addr ? fault_addr : &ignored,
-	};
 	int ret;
 
-	*r.fault_addr = 0;
-	output_clear(&s->output);
 	if (!s->paging)
-		return err_set(err, -ENOMEM, "the session has no fault handler: configure it");
-	ptx = find_kernel(s, l, &program, err);
-	if (!ptx)
+		return err_set(&r->err, -ENOMEM,
+			       "the session has no fault handler: configure it");
+	r->kernel = find_kernel(s, l, &program, &r->err);
+	if (!r->kernel)
 		return -ENOENT;
-	ret = check_launch(ptx, l, err);
+	ret = check_launch(r->kernel, l, &r->err);
 	if (!ret && !*program)
-		ret = exec_program_create(ptx, program, err);
+		ret = exec_program_create(r->kernel, program, &r->err);
 	if (ret)
 		return ret;
-	r.kernel = ptx;
-	r.launch = (struct exec_launch){
+	r->params = malloc(MAX(l->param_bytes, 1u));
+	if (!r->params)
+		return err_set(&r->err, -ENOMEM, "kernel '%s': out of memory",
+			       r->kernel->name);
+	if (l->param_bytes)
+		memcpy(r->params, l->params, l->param_bytes);
+	r->launch = (struct exec_launch){
 		.program = *program, .dynamic_shared = l->dynamic_shared,
-		.grid_id = ++s->grids, .params = l->params,
-		.print = output_print, .print_ctx = &s->output,
+		.grid_id = ++s->grids, .params = r->params,
+		.print = output_print, .print_ctx = &r->output,
 	};
-	memcpy(r.launch.grid, l->grid, sizeof(r.launch.grid));
-	memcpy(r.launch.block, l->block, sizeof(r.launch.block));
-	return s->machine->spec.functional ? run_functional(&r) : run_timed(&r);
+	memcpy(r->launch.grid, l->grid, sizeof(r->launch.grid));
+	memcpy(r->launch.block, l->block, sizeof(r->launch.block));
+	r->ctas = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
+	return 0;
+}
+
+struct run *run_create(struct gpu_session *s, uint32_t stream, const struct gpu_launch *l)
+{
+	struct run *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->session = s;
+	r->m = s->machine;
+	r->stream = stream;
+	r->status = bind(r, l);
+	if (r->status)
+		r->state = RUN_DONE;
+	return r;
+}
+
+void run_destroy(struct run *r)
+{
+	if (r->sm_kernel)
+		sm_kernel_destroy(r->sm_kernel);
+	output_clear(&r->output);
+	free(r->params);
+	free(r);
 }

@@ -5,13 +5,14 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "gpu/internal.h"
 
 /*
- * Paging off: everything is in device memory from the start, as far as time
- * goes. The page is really fetched at its first touch, free of charge: the
- * outcome's time is ignored and nobody waits.
+ * Paging off, where a page has to move to be used: everything is in device memory
+ * from the start, as far as time goes. The page is really fetched at its first touch,
+ * free of charge: the outcome's time is ignored and nobody waits.
  */
 static void *fetch_now(struct machine *m, uint64_t page)
 {
@@ -67,6 +68,7 @@ static void translated(void *ctx, struct gmmu_waiter *waiter, uint64_t page,
 {
 	struct machine *m = ctx;
 
+	m->translated = true;
 	sm_translated(m->sms[waiter->sm], waiter, page, host, now);
 }
 
@@ -84,6 +86,88 @@ static const struct gmmu_ops ops = {
 	.faulted = faulted,
 };
 
+struct range_list {
+	struct gmmu_range *at;
+	unsigned int count, room;
+	bool failed;
+};
+
+static void add_range(void *ctx, uint64_t addr, uint64_t bytes)
+{
+	struct range_list *r = ctx;
+
+	if (r->count == r->room) {
+		unsigned int room = r->room ? 2 * r->room : 16;
+		struct gmmu_range *bigger = realloc(r->at, room * sizeof(*bigger));
+
+		if (!bigger) {
+			r->failed = true;
+			return;
+		}
+		r->at = bigger;
+		r->room = room;
+	}
+	r->at[r->count++] = (struct gmmu_range){ addr, addr + bytes };
+}
+
+int machine_set_ranges(struct machine *m)
+{
+	struct service *service = m->session->gpu->service;
+	struct range_list r = { 0 };
+	int ret;
+
+	if (m->spec.paging || !service->ops->managed)
+		return 0;
+	service->ops->managed(service, m->session->va_space, add_range, &r);
+	ret = r.failed ? -ENOMEM : gmmu_set_ranges(m->gmmu, r.at, r.count);
+	free(r.at);
+	return ret;
+}
+
+/*
+ * A load's value is needed no sooner than its L1D look-up ends, and nobody else sees
+ * what an SM does before the crossbar's latency has passed; nor must a walk end in the
+ * quantum in which it began. So SMs can be run apart for that long.
+ */
+static unsigned int quantum_of(const struct machine *m)
+{
+	uint64_t q = MIN((uint64_t)mem_lookahead(m->mem), m->spec.l1d_latency);
+
+	if (m->spec.paging)
+		q = MIN(q, m->spec.walk_latency);
+	return (unsigned int)MAX(q, 1u);
+}
+
+static int create_parts(struct machine *m, uint32_t va_space)
+{
+	unsigned int n = m->nsms;
+	int ret;
+
+	m->sms = calloc(n, sizeof(*m->sms));
+	m->wake = calloc(n, sizeof(*m->wake));
+	m->sm_errs = calloc(n, sizeof(*m->sm_errs));
+	m->awake = calloc(n, sizeof(*m->awake));
+	m->performs = calloc(n, sizeof(*m->performs));
+	m->retired = calloc(n, sizeof(*m->retired));
+	if (!m->sms || !m->wake || !m->sm_errs || !m->awake || !m->performs || !m->retired)
+		return -ENOMEM;
+	ret = gmmu_create(&m->spec, va_space, &ops, m, &m->gmmu);
+	if (!ret)
+		ret = mem_create(&m->spec, &m->mem);
+	for (unsigned int i = 0; !ret && i < n; i++) {
+		struct sm_env env = {
+			.spec = &m->spec, .gmmu = m->gmmu, .mem = m->mem,
+			.wake = &m->wake[i], .err = &m->sm_errs[i],
+		};
+
+		ret = sm_create(i, &env, &m->sms[i]);
+	}
+	/* More threads than SMs would only wait. */
+	if (!ret && MIN(m->spec.threads, n) > 1)
+		ret = pool_create((unsigned int)MIN(m->spec.threads, n), &m->pool);
+	return ret;
+}
+
 int machine_create(struct gpu_session *session, const struct gpu_spec *spec,
 		   struct machine **out, struct err *err)
 {
@@ -95,25 +179,13 @@ int machine_create(struct gpu_session *session, const struct gpu_spec *spec,
 	m->session = session;
 	m->spec = *spec;
 	m->nsms = (unsigned int)spec->sms;
-	m->sms = calloc(m->nsms, sizeof(*m->sms));
-	m->wake = calloc(m->nsms, sizeof(*m->wake));
-	ret = m->sms && m->wake ? 0 : -ENOMEM;
-	if (!ret)
-		ret = gmmu_create(&m->spec, session->va_space, &ops, m, &m->gmmu);
-	if (!ret)
-		ret = mem_create(&m->spec, &m->mem);
-	for (unsigned int i = 0; !ret && i < m->nsms; i++) {
-		struct sm_env env = {
-			.spec = &m->spec, .gmmu = m->gmmu, .mem = m->mem,
-			.wake = &m->wake[i], .err = &m->sm_err,
-		};
-
-		ret = sm_create(i, &env, &m->sms[i]);
-	}
+	ret = create_parts(m, session->va_space);
 	if (ret) {
 		machine_destroy(m);
-		return err_set(err, ret, "out of memory");
+		return err_set(err, ret, ret == -ENOMEM ? "out of memory" :
+			       "the machine cannot be made: %s", strerror(-ret));
 	}
+	m->quantum = quantum_of(m);
 	*out = m;
 	return 0;
 }
@@ -122,13 +194,33 @@ void machine_destroy(struct machine *m)
 {
 	if (!m)
 		return;
+	pool_destroy(m->pool);
 	for (unsigned int i = 0; m->sms && i < m->nsms; i++)
 		sm_destroy(m->sms[i]);
 	gmmu_destroy(m->gmmu);
 	mem_destroy(m->mem);
 	free(m->sms);
 	free(m->wake);
+	free(m->sm_errs);
+	free(m->awake);
+	free(m->performs);
+	free(m->retired);
 	free(m);
+}
+
+void machine_invalidate(struct machine *m, uint64_t start, uint64_t end)
+{
+	uint64_t from = mem_device(start), to = mem_device(end);
+
+	/* Device addresses of what is below the managed area are above it: all of it, then. */
+	if (to <= from) {
+		from = 0;
+		to = UINT64_MAX;
+	}
+	gmmu_invalidate(m->gmmu, start, end);
+	mem_drop(m->mem, from, to);
+	for (unsigned int i = 0; i < m->nsms; i++)
+		sm_drop(m->sms[i], from, to);
 }
 
 void machine_cancel(struct machine *m)
@@ -140,5 +232,6 @@ void machine_cancel(struct machine *m)
 	m->handler.busy = false;
 	m->handler.futile = 0;
 	m->off_status = 0;
+	m->translated = false;
 	flight_land(&m->session->gpu->flight);
 }

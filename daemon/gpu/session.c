@@ -29,6 +29,7 @@ int gpu_session_create(struct gpu *gpu, uint32_t va_space,
 	ret = machine_create(s, spec, &s->machine, err);
 	if (!ret)
 		ret = paging_create(gpu->pool, va_space, spec, &s->paging, err);
+	samples_reset(&s->samples, spec->interval, 0);
 	if (!ret && timeline_reset(&s->timeline, spec->trace_spans)) {
 		paging_destroy(s->paging);
 		ret = err_set(err, -ENOMEM, "gpu.trace: no memory for the timeline");
@@ -61,6 +62,7 @@ void gpu_session_destroy(struct gpu_session *s)
 
 	if (!s)
 		return;
+	queue_finish(s);
 	for (link = &s->gpu->sessions; *link != s; link = &(*link)->next)
 		;
 	*link = s->next;
@@ -70,6 +72,7 @@ void gpu_session_destroy(struct gpu_session *s)
 		paging_destroy(s->paging);
 	machine_destroy(s->machine);
 	timeline_reset(&s->timeline, 0);
+	samples_free(&s->samples);
 	output_clear(&s->output);
 	free(s->kernels);
 	free(s);
@@ -81,6 +84,7 @@ int gpu_session_configure(struct gpu_session *s, const struct gpu_spec *spec,
 	struct machine *machine;
 	int ret = gpu_spec_check(spec, err);
 
+	queue_finish(s);
 	if (!ret)
 		ret = gpu_supports(s->gpu, spec, err);
 	if (!ret)
@@ -104,8 +108,7 @@ int gpu_session_configure(struct gpu_session *s, const struct gpu_spec *spec,
 	s->now = 0;
 	s->grids = 0;
 	s->nkernels = 0;
-	s->shared_accesses = 0;
-	s->shared_conflict_cycles = 0;
+	samples_reset(&s->samples, spec->interval, 0);
 	return timeline_reset(&s->timeline, spec->trace_spans) ?
 		err_set(err, -ENOMEM, "gpu.trace: no memory for the timeline") : 0;
 }
@@ -186,6 +189,8 @@ void gpu_session_unload(struct gpu_session *s, uint32_t id)
 
 	if (!m)
 		return;
+	/* Its kernels may be waiting. */
+	queue_finish(s);
 	*link = m->next;
 	module_free(m);
 }
@@ -198,10 +203,16 @@ char *gpu_session_take_output(struct gpu_session *s, size_t *bytes)
 int gpu_session_prefetch(struct gpu_session *s, uint64_t addr, uint64_t bytes,
 			 struct err *err)
 {
+	const struct gpu_spec *spec = &s->machine->spec;
 	struct paging_outcome outcome;
 	int ret;
 
-	if (s->machine->spec.functional)
+	queue_finish(s);
+	if (spec->functional)
+		return 0;
+	if (spec->l2_prefill)
+		mem_prefill(s->machine->mem, mem_device(addr), bytes);
+	if (!spec->paging)
 		return 0;
 	if (!s->paging)
 		return err_set(err, -ENOMEM, "the session has no fault handler: configure it");
@@ -211,7 +222,7 @@ int gpu_session_prefetch(struct gpu_session *s, uint64_t addr, uint64_t bytes,
 		return err_set(err, ret, "prefetch of %llu bytes at 0x%llx: %s",
 			       (unsigned long long)bytes, (unsigned long long)addr,
 			       strerror(-ret));
-	s->now += cycles_of(&s->machine->spec, outcome.service_ns);
+	s->now += cycles_of(spec, outcome.service_ns);
 	ret = gpu_poll(s->gpu);
 	if (ret)
 		return err_set(err, ret, "the device is lost");

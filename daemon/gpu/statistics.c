@@ -5,6 +5,7 @@
  * (gpu.functional) all that counts cycles, traffic or pages is.
  */
 #include <json-c/json.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "gpu/internal.h"
@@ -21,7 +22,7 @@ static struct json_object *kernels_json(const struct gpu_session *s)
 	struct json_object *a = json_object_new_array();
 
 	for (size_t i = 0; i < s->nkernels; i++)
-		json_object_array_add(a, kernel_stats_json(&s->kernels[i]));
+		json_object_array_add(a, kernel_stats_json(&s->kernels[i], &s->machine->spec));
 	return a;
 }
 
@@ -42,20 +43,46 @@ static struct json_object *totals_json(const struct gpu_session *s)
 	return o;
 }
 
-static struct json_object *memory_json(const struct gpu_session *s)
+static struct json_object *memory_json(const struct gpu_session *s, const struct gpu_counters *c)
 {
 	const struct gmmu_stats *g = gmmu_stats(s->machine->gmmu);
-	struct json_object *o = json_object_new_object();
+	struct json_object *o = stats_memory_json(c, &s->machine->spec);
 	struct json_object *tlb = json_object_new_object();
 
-	add(o, "global_lines", mem_stats(s->machine->mem)->lines);
-	add(o, "shared_accesses", s->shared_accesses);
-	add(o, "shared_conflict_cycles", s->shared_conflict_cycles);
 	add(tlb, "hits", g->tlb_hits);
 	add(tlb, "misses", g->tlb_misses);
 	json_object_object_add(o, "tlb", tlb);
 	add(o, "walks", g->walks);
 	return o;
+}
+
+static struct json_object *sms_json(const struct machine *m)
+{
+	struct sm_counters *sms = calloc(m->nsms, sizeof(*sms));
+	struct json_object *o = NULL;
+
+	for (unsigned int i = 0; sms && i < m->nsms; i++)
+		sms[i] = *sm_stats(m->sms[i]);
+	if (sms)
+		o = stats_sms_json(sms, m->nsms);
+	free(sms);
+	return o;
+}
+
+/* What only launches in time have. The last sample ends where the session's clock is. */
+static void timed_json(struct gpu_session *s, struct json_object *o)
+{
+	struct machine *m = s->machine;
+	struct gpu_counters c;
+
+	machine_counters(m, s->now, &c);
+	json_object_object_add(o, "memory", memory_json(s, &c));
+	json_object_object_add(o, "utilization", stats_utilization_json(&c, &m->spec));
+	json_object_object_add(o, "sms", sms_json(m));
+	if (!s->samples.interval)
+		return;
+	samples_take(&s->samples, s->now, &c);
+	json_object_object_add(o, "samples", samples_json(&s->samples, &m->spec));
 }
 
 /* Mean nanoseconds a batch, stage by stage. */
@@ -112,13 +139,14 @@ char *gpu_session_statistics(struct gpu_session *s)
 
 	if (!o)
 		return NULL;
+	queue_finish(s);
 	add(o, "version", VERSION);
 	json_object_object_add(o, "clock", json_object_new_string(
 		s->gpu->service->ops->measured ? "measured" : "virtual"));
 	json_object_object_add(o, "kernels", kernels_json(s));
 	json_object_object_add(o, "totals", totals_json(s));
 	if (!s->machine->spec.functional)
-		json_object_object_add(o, "memory", memory_json(s));
+		timed_json(s, o);
 	if (s->machine->spec.paging && s->paging && !s->machine->spec.functional)
 		json_object_object_add(o, "paging", paging_json(s));
 	if (s->timeline.room && !s->machine->spec.functional)

@@ -16,7 +16,7 @@
 
 #define MOST_TOUCHES	(1u << 22)
 
-struct samples {
+struct touches {
 	uint64_t *total;	/* one a far fault: raised to replayed */
 	uint64_t *end_to_end;	/* the same, as the engine thread waited */
 	size_t faults;
@@ -42,7 +42,7 @@ static struct json_object *percentiles(uint64_t *values, size_t n)
 	return o;
 }
 
-static int report(struct samples *s, char **json)
+static int report(struct touches *s, char **json)
 {
 	struct json_object *top = json_object_new_object();
 	struct json_object *latency = percentiles(s->total, s->faults);
@@ -114,7 +114,7 @@ static int touch_batch(struct gpu_session *s, const struct fault *faults, unsign
  * are served. What one waited is the sum of the batches it was raised in.
  */
 static int touch_round(struct gpu_session *s, struct fault *faults, unsigned int n,
-		       bool write, struct samples *out, struct err *err)
+		       bool write, struct touches *out, struct err *err)
 {
 	struct service *service = s->gpu->service;
 	uint64_t total = 0, end_to_end = 0;
@@ -147,7 +147,7 @@ static int touch_round(struct gpu_session *s, struct fault *faults, unsigned int
 }
 
 static int touch_all(struct gpu_session *s, uint64_t addr, uint64_t bytes, uint64_t stride,
-		     unsigned int batch, bool write, struct samples *out, struct err *err)
+		     unsigned int batch, bool write, struct touches *out, struct err *err)
 {
 	struct service *service = s->gpu->service;
 	struct fault faults[256];
@@ -177,7 +177,7 @@ int gpu_session_touch(struct gpu_session *s, uint64_t addr, uint64_t bytes,
 		      uint64_t stride, unsigned int batch, bool write,
 		      char **json, struct err *err)
 {
-	struct samples samples = { 0 };
+	struct touches samples = { 0 };
 	uint64_t most;
 	int ret;
 
@@ -192,6 +192,7 @@ int gpu_session_touch(struct gpu_session *s, uint64_t addr, uint64_t bytes,
 	if (!s->paging)
 		return err_set(err, -ENOMEM, "the session has no fault handler: configure it");
 	/* A client asks; it gets no more of the daemon's time and memory than this. */
+	queue_finish(s);
 	most = (bytes - 1) / stride + 1;
 	if (most > MOST_TOUCHES)
 		return err_set(err, -EINVAL, "touch: %llu accesses, at most %u",

@@ -1,29 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Statistics as JSON objects. Members are added in a fixed order and numbers
+ * How statistics become JSON. Members are added in a fixed order and numbers
  * are printed by one rule, so equal statistics are equal bytes, whatever the
- * process's locale.
+ * process's locale. What is reported is report.c's.
  */
-#include "stats/stats.h"
+#include "stats/private.h"
 
 #include <json-c/json.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-const char *const stall_names[STALLS] = {
-	[STALL_ISSUED] = "issued",
-	[STALL_PIPELINE] = "pipeline",
-	[STALL_LONG] = "long_latency",
-	[STALL_SHORT] = "short_latency",
-	[STALL_IBUFFER] = "ibuffer",
-	[STALL_BARRIER] = "barrier",
-	[STALL_FAR_FAULT] = "far_fault",
-	[STALL_NO_WARP] = "no_warp",
-};
-
-/* Adds value, which it owns, under key. False, and value freed, without memory. */
-static bool add(struct json_object *object, const char *key, struct json_object *value)
+bool json_add(struct json_object *object, const char *key, struct json_object *value)
 {
 	if (value && json_object_object_add(object, key, value) == 0)
 		return true;
@@ -31,9 +19,40 @@ static bool add(struct json_object *object, const char *key, struct json_object 
 	return false;
 }
 
-static bool add_number(struct json_object *object, const char *key, uint64_t value)
+bool json_add_number(struct json_object *object, const char *key, uint64_t value)
 {
-	return add(object, key, json_object_new_uint64(value));
+	return json_add(object, key, json_object_new_uint64(value));
+}
+
+bool json_add_ratio(struct json_object *object, const char *key, double a, double b)
+{
+	return json_add(object, key, stats_json_ratio(b != 0 ? a / b : 0));
+}
+
+bool json_append(struct json_object *array, struct json_object *value)
+{
+	if (value && json_object_array_add(array, value) == 0)
+		return true;
+	json_object_put(value);
+	return false;
+}
+
+struct json_object *json_whole(struct json_object *object, bool whole)
+{
+	if (whole)
+		return object;
+	json_object_put(object);
+	return NULL;
+}
+
+struct json_object *json_stalls(const uint64_t stalls[STALLS])
+{
+	struct json_object *o = json_object_new_object();
+	bool whole = o;
+
+	for (unsigned int i = 0; i < STALLS && whole; i++)
+		whole = json_add_number(o, stall_names[i], stalls[i]);
+	return json_whole(o, whole);
 }
 
 struct json_object *stats_json_ratio(double value)
@@ -67,82 +86,11 @@ struct json_object *stats_json_ratio(double value)
 
 struct json_object *histogram_json(const struct histogram *h)
 {
-	struct json_object *object = json_object_new_object();
+	struct json_object *o = json_object_new_object();
 
-	if (!object)
-		return NULL;
-	if (add_number(object, "count", h->count) &&
-	    add_number(object, "p50", histogram_permille(h, 500)) &&
-	    add_number(object, "p90", histogram_permille(h, 900)) &&
-	    add_number(object, "p99", histogram_permille(h, 990)) &&
-	    add_number(object, "max", h->max))
-		return object;
-	json_object_put(object);
-	return NULL;
-}
-
-static bool add_dim3(struct json_object *object, const char *key, const uint32_t dim[3])
-{
-	struct json_object *array = json_object_new_array_ext(3);
-
-	if (!array)
-		return false;
-	for (unsigned int i = 0; i < 3; i++) {
-		struct json_object *n = json_object_new_uint64(dim[i]);
-
-		if (!n || json_object_array_add(array, n)) {
-			json_object_put(n);
-			json_object_put(array);
-			return false;
-		}
-	}
-	return add(object, key, array);
-}
-
-static bool add_stalls(struct json_object *object, const uint64_t stalls[STALLS])
-{
-	struct json_object *member = json_object_new_object();
-
-	if (!member)
-		return false;
-	for (unsigned int i = 0; i < STALLS; i++)
-		if (!add_number(member, stall_names[i], stalls[i])) {
-			json_object_put(member);
-			return false;
-		}
-	return add(object, "stalls", member);
-}
-
-/* Members that only a launch in time has. */
-static bool add_timed(struct json_object *object, const struct kernel_stats *k)
-{
-	/* As GPGPU-Sim counts: instructions of threads, the whole GPU's, a core cycle. */
-	double ipc = k->cycles ? (double)k->thread_instructions / (double)k->cycles : 0.0;
-
-	return add(object, "ipc", stats_json_ratio(ipc)) && add_stalls(object, k->stalls);
-}
-
-struct json_object *kernel_stats_json(const struct kernel_stats *k)
-{
-	struct json_object *object = json_object_new_object();
-
-	if (!object)
-		return NULL;
-	if (add(object, "name", json_object_new_string_len(k->name,
-			(int)strnlen(k->name, sizeof(k->name)))) &&
-	    add_dim3(object, "grid", k->grid) &&
-	    add_dim3(object, "block", k->block) &&
-	    add_number(object, "regs", k->regs) &&
-	    add_number(object, "spill_store_bytes", k->spill_store_bytes) &&
-	    add_number(object, "spill_load_bytes", k->spill_load_bytes) &&
-	    add_number(object, "local_bytes", k->local_bytes) &&
-	    add_number(object, "smem", k->smem) &&
-	    (k->functional || add_number(object, "ctas_per_sm", k->ctas_per_sm)) &&
-	    (k->functional || add_number(object, "cycles", k->cycles)) &&
-	    add_number(object, "warp_instructions", k->warp_instructions) &&
-	    add_number(object, "thread_instructions", k->thread_instructions) &&
-	    (k->functional || add_timed(object, k)))
-		return object;
-	json_object_put(object);
-	return NULL;
+	return json_whole(o, o && json_add_number(o, "count", h->count) &&
+			  json_add_number(o, "p50", histogram_permille(h, 500)) &&
+			  json_add_number(o, "p90", histogram_permille(h, 900)) &&
+			  json_add_number(o, "p99", histogram_permille(h, 990)) &&
+			  json_add_number(o, "max", h->max));
 }

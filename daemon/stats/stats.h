@@ -7,6 +7,7 @@
 #define GPUEMU_STATS_STATS_H
 
 #include "base/base.h"
+#include "base/spec.h"
 
 /*
  * Log-linear histogram: 64 buckets an octave, so a percentile is within 1.6%
@@ -52,6 +53,82 @@ enum stall {
 };
 extern const char *const stall_names[STALLS];
 
+/* --- counters -------------------------------------------------------------- */
+
+/*
+ * All are uint64_t that only grow (but latency_max), so that any of these structs can be
+ * added and subtracted as an array: see stats_add().
+ */
+
+/* A cache. What failed to get a line, an MSHR or a place in a queue is no access yet. */
+struct cache_counters {
+	uint64_t reads, writes;		/* accesses, of all outcomes below */
+	uint64_t read_misses, write_misses;	/* a write that allocates nothing is one */
+	uint64_t pending_hits;		/* on what is being fetched: no miss, no fetch of its own */
+	uint64_t fails;			/* cycles in which an access could not be taken */
+};
+
+enum sm_unit { UNIT_SP, UNIT_SFU, UNIT_DP, UNIT_LDST, SM_UNITS };
+extern const char *const sm_unit_names[SM_UNITS];
+
+/* Why an instruction stayed in the load/store unit's dispatch register after its first cycle. */
+enum ldst_stall {
+	LDST_CONFLICTS,		/* shared memory banks */
+	LDST_PORT,		/* shared memory's pipeline is full: results find no way out */
+	LDST_LINES,		/* one line a cycle */
+	LDST_L1C, LDST_L1D,	/* takes none: no MSHR, line or room */
+	LDST_MEMORY,		/* no room in the crossbar, for what goes past L1D */
+	LDST_PAGES,		/* TLB */
+	LDST_STALLS
+};
+extern const char *const ldst_stall_names[LDST_STALLS];
+
+/* One SM, or all of them added up. */
+struct sm_counters {
+	uint64_t cycles;		/* in which a CTA was resident */
+	uint64_t warp_instructions, thread_instructions;
+	uint64_t stalls[STALLS];	/* of its schedulers */
+	/* Sums over the cycles of what was there, allocated or busy: means are these / cycles. */
+	uint64_t ctas, warps;		/* resident */
+	uint64_t schedulable_warps;	/* and not done, at a barrier, or waiting for memory to order */
+	uint64_t registers, shared_bytes;
+	uint64_t busy[SM_UNITS];	/* units whose dispatch register was held */
+	uint64_t retired_ctas;
+	/* Instructions that left that register, and stalls: cycles. Together they are busy[UNIT_LDST]. */
+	uint64_t ldst_instructions, ldst_stalls[LDST_STALLS];
+	uint64_t lines;			/* coalesced global and local transactions */
+	uint64_t shared_accesses, shared_conflict_cycles;
+	struct cache_counters l1i, l1c, l1d;
+};
+
+/* What is behind the SMs. */
+struct memory_counters {
+	struct cache_counters l2;	/* in sectors */
+	uint64_t dram_reads, dram_writes;	/* column commands */
+	uint64_t dram_requests, dram_activates, dram_precharges;
+	uint64_t dram_busy;		/* command cycles with data on the bus, of all channels */
+	uint64_t dram_cycles;		/* of the command clock */
+	uint64_t icnt_packets[2], icnt_flits[2], icnt_blocked[2];	/* [0] to memory, [1] to the SMs */
+	uint64_t latency_sum, latency_count;	/* of sectors, sent to answered, core cycles */
+	uint64_t latency_max;
+};
+
+struct gpu_counters {
+	uint64_t cycles;		/* core cycles */
+	struct sm_counters sm;		/* of all SMs */
+	struct memory_counters memory;
+};
+
+/* to += what. Both are `bytes` of counters, a struct of above. */
+void stats_add(void *to, const void *what, size_t bytes);
+/* What happened from `before` to `after`; latency_max is after's. */
+void gpu_counters_since(const struct gpu_counters *after, const struct gpu_counters *before,
+			struct gpu_counters *d);
+/* The stalls' sum is cycles x SMs x schedulers, as it has to be. */
+bool stats_stalls_add_up(const struct gpu_counters *c, const struct gpu_spec *spec);
+
+/* --- reports --------------------------------------------------------------- */
+
 /* One kernel launch. */
 struct kernel_stats {
 	char name[128];
@@ -59,13 +136,51 @@ struct kernel_stats {
 	uint32_t regs, smem, ctas_per_sm;
 	uint32_t local_bytes;		/* a thread */
 	uint32_t spill_store_bytes, spill_load_bytes;	/* of the instructions */
-	/* Ran without time: ctas_per_sm, cycles and stalls do not apply. */
+	uint32_t stream;		/* 0: the default stream */
+	/* Ran without time: ctas_per_sm, start, cycles and counters do not apply. */
 	bool functional;
-	uint64_t cycles;
-	uint64_t warp_instructions, thread_instructions;
-	uint64_t stalls[STALLS];	/* summed over SMs and schedulers: cycles * sms * schedulers in all */
+	uint64_t start, cycles;		/* core cycles of the session's clock */
+	uint64_t warp_instructions, thread_instructions;	/* this kernel's own */
+	/*
+	 * Of the whole GPU from its start to its end, so with concurrent kernels also
+	 * what the others did in that time.
+	 */
+	struct gpu_counters gpu;
 };
-/* The object of design section 10's kernels[]; NULL: no memory. */
-struct json_object *kernel_stats_json(const struct kernel_stats *k);
+
+/* Each NULL: no memory. The objects are those of gpuemu-json(7). */
+struct json_object *kernel_stats_json(const struct kernel_stats *k, const struct gpu_spec *spec);
+/* {"l1i":..,"l1c":..,"l1d":..,"l2":..,"dram":..,"icnt":..,"latency":..,"shared":..} */
+struct json_object *stats_memory_json(const struct gpu_counters *c, const struct gpu_spec *spec);
+/* {"sp":0..1,..,"registers":..,"shared":..,"l1d":..,"l2":..,"dram":..}, shares of c->cycles. */
+struct json_object *stats_utilization_json(const struct gpu_counters *c,
+					   const struct gpu_spec *spec);
+/* One object an SM, of an array of nsms. */
+struct json_object *stats_sms_json(const struct sm_counters *sms, unsigned int nsms);
+
+/* --- over time -------------------------------------------------------------- */
+
+/* One row an interval, bounded: what comes when it is full is counted only. */
+#define SAMPLES_MAX	8192u
+
+struct samples {
+	uint64_t interval;		/* core cycles; 0: none are taken */
+	uint64_t due;			/* cycle of the next one */
+	uint64_t dropped;
+	struct gpu_counters last;	/* at the end of the last row */
+	struct sample *rows;
+	size_t count, room;
+};
+
+/* Starts anew at cycle `now`. */
+void samples_reset(struct samples *s, uint64_t interval, uint64_t now);
+void samples_free(struct samples *s);
+/*
+ * Ends a row at cycle now, the counters being what they are before that cycle. Called at s->due
+ * and, for a last row that is shorter, when a report is made. -ENOMEM.
+ */
+int samples_take(struct samples *s, uint64_t now, const struct gpu_counters *c);
+/* {"interval":..,"dropped":..,"columns":[..],"rows":[[..],..]}; NULL: no memory. */
+struct json_object *samples_json(const struct samples *s, const struct gpu_spec *spec);
 
 #endif

@@ -99,7 +99,7 @@ static inline void bench_open(struct gpu_bench *b, const char *ptx, size_t bytes
 	b->bytes = bytes;
 	/* At the same address in every run: addresses are in the fault order. */
 	b->memory = mmap((void *)0x200000000000ull, bytes, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 	assert_ptr_equal(b->memory, (void *)0x200000000000ull);
 	assert_int_equal(service_sim_map(b->service, VA_SPACE, (uintptr_t)b->memory,
 					 bytes), 0);

@@ -84,9 +84,9 @@ static void make(struct world *w, void (*change)(struct gpu_spec *spec))
 	assert_int_equal(gmmu_create(&spec, 1, &ops, w, &w->g), 0);
 }
 
-/* Asks for a page; true: the TLB had it. */
-static bool ask_as(struct world *w, unsigned int sm, unsigned int n, uint8_t access,
-		   uint64_t now)
+/* Looks a page up, and leaves the rest for later; true: the TLB had it. */
+static bool look_up(struct world *w, unsigned int sm, unsigned int n, uint8_t access,
+		    uint64_t now)
 {
 	struct gmmu_waiter *waiter = &w->waiters[w->used++];
 
@@ -94,6 +94,16 @@ static bool ask_as(struct world *w, unsigned int sm, unsigned int n, uint8_t acc
 	*waiter = (struct gmmu_waiter){ .sm = (uint16_t)sm, .warp = (uint16_t)n,
 					.access = access };
 	return gmmu_translate(w->g, page(n), waiter, now) != NULL;
+}
+
+/* Asks for a page, in a quantum of one cycle. */
+static bool ask_as(struct world *w, unsigned int sm, unsigned int n, uint8_t access,
+		   uint64_t now)
+{
+	bool hit = look_up(w, sm, n, access, now);
+
+	assert_int_equal(gmmu_step(w->g, now), 0);
+	return hit;
 }
 
 static bool ask(struct world *w, unsigned int sm, unsigned int n, uint64_t now)
@@ -503,18 +513,130 @@ static void test_cancel(void **state)
 	gmmu_destroy(w.g);
 }
 
-static void test_translate_now(void **state)
+/*
+ * Three SMs look up in a quantum of six cycles, one after the other as a single host
+ * thread runs them. What follows is in order of cycle and SM all the same, and as if every
+ * cycle had been stepped: the two walkers take 5 (SM 2), 6 (SM 0), then 6 (SM 1), 9 (SM 0).
+ */
+static void test_a_quantum_is_put_in_order(void **state)
+{
+	struct world w;
+
+	make(&w, one_walker);
+	for (unsigned int i = 1; i <= 4; i++)
+		w.present[i] = true;
+	look_up(&w, 0, 1, ACCESS_READ, 6);
+	look_up(&w, 0, 2, ACCESS_READ, 9);
+	look_up(&w, 1, 3, ACCESS_READ, 6);
+	look_up(&w, 2, 4, ACCESS_READ, 5);
+	/* Nothing is known of them yet. */
+	assert_int_equal(gmmu_next(w.g), NEVER);
+	assert_int_equal(gmmu_stats(w.g)->walks, 0);
+	assert_int_equal(gmmu_stats(w.g)->tlb_misses, 4);
+	gmmu_step(w.g, 9);
+	assert_int_equal(gmmu_next(w.g), 105);
+	gmmu_step(w.g, 1000);
+	/* Two walkers: 4 and 1 at once, then 3 when the first is free, then 2. */
+	assert_int_equal(w.when[4], 105);
+	assert_int_equal(w.when[1], 106);
+	assert_int_equal(w.when[3], 205);
+	assert_int_equal(w.when[2], 206);
+	gmmu_destroy(w.g);
+}
+
+/* What is looked up behind the cycle that is stepped to waits for the next step. */
+static void test_a_step_goes_no_further(void **state)
 {
 	struct world w;
 
 	make(&w, NULL);
-	assert_null(gmmu_translate_now(w.g, 0, page(4), false));
+	w.present[1] = w.present[2] = true;
+	look_up(&w, 0, 1, ACCESS_READ, 3);
+	look_up(&w, 0, 2, ACCESS_READ, 8);
+	gmmu_step(w.g, 5);
+	assert_int_equal(gmmu_stats(w.g)->walks, 1);
+	gmmu_step(w.g, 8);
+	assert_int_equal(gmmu_stats(w.g)->walks, 2);
+	gmmu_step(w.g, 200);
+	assert_int_equal(w.when[1], 103);
+	assert_int_equal(w.when[2], 108);
+	gmmu_destroy(w.g);
+}
+
+/* A warp may have many instructions that wait: more requests than warps and lanes. */
+static void few_requests(struct gpu_spec *spec)
+{
+	spec->sms = 1;
+	spec->warps = 1;
+}
+
+static void test_requests_are_never_short(void **state)
+{
+	struct world w;
+
+	make(&w, few_requests);
+	for (unsigned int i = 0; i < 200; i++) {
+		w.present[i] = true;
+		ask(&w, 0, i, i);
+	}
+	gmmu_step(w.g, 1000);
+	for (unsigned int i = 0; i < 200; i++)
+		assert_int_equal(w.translated[i], 1);
+	gmmu_destroy(w.g);
+}
+
+static void paging_off(struct gpu_spec *spec)
+{
+	spec->paging = 0;
+}
+
+static void test_paging_off_with_ranges(void **state)
+{
+	const struct gmmu_range ranges[] = {
+		{ page(2), page(4) }, { page(8), page(9) },
+	};
+	struct world w;
+
+	make(&w, paging_off);
+	assert_int_equal(gmmu_set_ranges(w.g, ranges, 2), 0);
+	for (unsigned int i = 0; i < 12; i++) {
+		struct gmmu_waiter waiter = { .sm = 1 };
+		void *host = gmmu_translate(w.g, page(i), &waiter, 7);
+
+		if (i == 2 || i == 3 || i == 8)
+			assert_ptr_equal(host, (void *)(uintptr_t)page(i));
+		else
+			assert_null(host);
+		/* What missed is in no range; the page table does not have it either. */
+		gmmu_step(w.g, 7);
+	}
+	/* A range that is gone is not answered from, though it answered last. */
+	assert_true(look_up(&w, 1, 8, ACCESS_READ, 8));
+	assert_int_equal(gmmu_set_ranges(w.g, ranges, 1), 0);
+	assert_false(look_up(&w, 1, 8, ACCESS_READ, 9));
+	gmmu_destroy(w.g);
+}
+
+static void test_paging_off_without_ranges(void **state)
+{
+	struct world w;
+
+	make(&w, paging_off);
 	w.present[4] = true;
-	assert_ptr_equal(gmmu_translate_now(w.g, 0, page(4), false), &w.frames[4]);
-	/* From the TLB now: the page table is not asked. */
+	/* The page table is read at the quantum's end, and no time passes. */
+	assert_false(look_up(&w, 0, 4, ACCESS_WRITE, 10));
+	assert_int_equal(w.translated[4], 0);
+	gmmu_step(w.g, 12);
+	assert_int_equal(w.translated[4], 1);
+	assert_true(w.wrote[4]);
+	/* From the table now: the page table is not asked. */
 	w.present[4] = false;
-	assert_ptr_equal(gmmu_translate_now(w.g, 0, page(4), false), &w.frames[4]);
+	assert_true(look_up(&w, 0, 4, ACCESS_READ, 13));
 	assert_int_equal(w.touched[4], 1);
+	/* Another SM has a table of its own. */
+	assert_false(look_up(&w, 1, 4, ACCESS_READ, 13));
+	gmmu_invalidate(w.g, page(3), page(5));
+	assert_false(look_up(&w, 0, 4, ACCESS_READ, 14));
 	gmmu_destroy(w.g);
 }
 
@@ -535,7 +657,11 @@ int main(void)
 		cmocka_unit_test(test_a_page_that_did_not_come_faults_again),
 		cmocka_unit_test(test_invalidate),
 		cmocka_unit_test(test_cancel),
-		cmocka_unit_test(test_translate_now),
+		cmocka_unit_test(test_a_quantum_is_put_in_order),
+		cmocka_unit_test(test_a_step_goes_no_further),
+		cmocka_unit_test(test_requests_are_never_short),
+		cmocka_unit_test(test_paging_off_with_ranges),
+		cmocka_unit_test(test_paging_off_without_ranges),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

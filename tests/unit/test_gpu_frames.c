@@ -187,8 +187,8 @@ static void run_adder(uint64_t frames, uint64_t service_ns, bool meddle)
 	b.spec.link_mbps = 10000000;
 	/* Accesses in as many cycles as can be, so that some meet each eviction. */
 	b.spec.walk_latency = 7;
-	b.spec.lat_global = 1;
-	b.spec.lat_param = 1;
+	b.spec.l2_rop_latency = 1;
+	b.spec.dram_latency = 1;
 	bench_open(&b, PTX_HEAD PTX_ADDER, 1 << 20, copy);
 	x = (uint32_t *)b.memory;
 	for (uint32_t i = 0; i < 32 * threads; i++)

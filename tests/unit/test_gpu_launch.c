@@ -127,7 +127,7 @@ static void test_bad_specs_are_refused(void **state)
 		"sm.scheduler: no scheduler 'fifo'; there are: lrr, gto");
 	REFUSED(strcpy(spec.prefetch, "psychic"), "paging.prefetch");
 	REFUSED(strcpy(spec.evict, "mru"), "paging.evict");
-	REFUSED(spec.line_bytes = 96, "mem.line");
+	REFUSED(spec.l1d_sets = 33, "l1d.sets");
 	REFUSED((spec.warps = 2, spec.schedulers = 4), "sm.schedulers");
 #undef REFUSED
 	/* And the session works as before. */
@@ -247,6 +247,30 @@ static void test_prefetch(void **state)
 	bench_close(&b);
 }
 
+/* L2 starts with what was uploaded, to the byte, and it takes no time. */
+static void test_prefill(void **state)
+{
+	uint64_t misses[2];
+
+	for (unsigned int prefill = 0; prefill < 2; prefill++) {
+		struct gpu_bench b;
+		uint64_t in;
+
+		bench_spec(&b);
+		b.spec.paging = 0;
+		b.spec.l2_prefill = prefill;
+		bench_open(&b, PTX_HEAD PTX_GATHER, 1 << 20, NULL);
+		in = (uintptr_t)b.memory + 256;
+		/* 64 words of the 128 that are read: 8 of their 16 sectors. */
+		assert_int_equal(gpu_session_prefetch(b.session, in, 256, &b.err), 0);
+		assert_int_equal(bench_stat(&b, "totals.cycles"), 0);
+		assert_int_equal(bench_gather(&b, in, (uintptr_t)b.memory + 65536, 4, 1, 128), 0);
+		misses[prefill] = bench_stat(&b, "memory.l2.read_misses");
+		bench_close(&b);
+	}
+	assert_int_equal(misses[0], misses[1] + 8);
+}
+
 static void test_touch(void **state)
 {
 	struct json_object *top, *o;
@@ -301,7 +325,8 @@ static void test_lists(void **state)
 	assert_string_equal(name, "lrr");
 	assert_true(gpu_list_row("schedulers", 1, &name, &help));
 	assert_string_equal(name, "gto");
-	assert_false(gpu_list_row("schedulers", 2, &name, &help));
+	assert_true(gpu_list_row("schedulers", 2, &name, &help));
+	assert_false(gpu_list_row("schedulers", 99, &name, &help));
 	assert_true(gpu_list_row("prefetchers", 0, &name, &help));
 	assert_true(gpu_list_row("evictors", 0, &name, &help));
 	assert_true(gpu_list_row("backends", 1, &name, &help));
@@ -320,6 +345,7 @@ int main(void)
 		cmocka_unit_test(test_two_sessions_share_the_frames),
 		cmocka_unit_test(test_a_deadlock_is_reported),
 		cmocka_unit_test(test_prefetch),
+		cmocka_unit_test(test_prefill),
 		cmocka_unit_test(test_touch),
 		cmocka_unit_test(test_lists),
 	};

@@ -300,6 +300,48 @@ static void test_streams(void **state)
 	OK(f->ctx, gpuemu_synchronize(f->ctx));
 }
 
+/* Queued works run when something waits, side by side; each error is in its stream. */
+static void test_streams_run_side_by_side(void **state)
+{
+	struct fixture *f = *state;
+	struct gpuemu_stream *one_stream, *other;
+	const struct gpuemu_arg bad[] = { gpuemu_arg_ptr((void *)64), gpuemu_arg_u32(1) };
+	const struct gpuemu_arg good[] = { gpuemu_arg_ptr(f->c), gpuemu_arg_u32(7) };
+	char *json, *begin;
+
+	OK(f->ctx, gpuemu_stream_create(f->ctx, &one_stream));
+	OK(f->ctx, gpuemu_stream_create(f->ctx, &other));
+	OK(f->ctx, launch_vecadd(f, one_stream));
+	OK(f->ctx, gpuemu_launch(f->poke, one, one, 0, other, good, 2));
+	/* Nothing has waited. */
+	assert_float_equal(f->c[1], 0, 0);
+	OK(f->ctx, gpuemu_stream_synchronize(f->ctx, other));
+	assert_float_equal(f->c[1], 1.5, 0);
+	OK(f->ctx, gpuemu_statistics(f->ctx, &json));
+	/* Both began at the same cycle. */
+	assert_non_null(strstr(json, "\"stream\":1"));
+	assert_non_null(strstr(json, "\"stream\":2"));
+	begin = strstr(json, "\"start\":0,");
+	assert_non_null(begin);
+	assert_non_null(strstr(begin + 1, "\"start\":0,"));
+	gpuemu_free(json);
+	/* A bad one ends its neighbour, each in its own words; what comes behind runs. */
+	OK(f->ctx, gpuemu_launch(f->poke, one, one, 0, other, bad, 2));
+	OK(f->ctx, launch_vecadd(f, one_stream));
+	memset(f->c, 0, N * sizeof(float));
+	expect_error(f->ctx, gpuemu_stream_synchronize(f->ctx, one_stream), -ECANCELED,
+		     "ended with kernel 'poke'");
+	expect_error(f->ctx, gpuemu_stream_synchronize(f->ctx, other), -EFAULT, "0x40");
+	/* The default stream is behind all others, at once. */
+	OK(f->ctx, gpuemu_launch(f->poke, one, one, 0, one_stream, good, 2));
+	OK(f->ctx, launch_vecadd(f, NULL));
+	check_sum(f);
+	OK(f->ctx, gpuemu_stream_destroy(other));
+	OK(f->ctx, gpuemu_synchronize(f->ctx));
+	/* A launch that nobody waits for is not forgotten at the end. */
+	OK(f->ctx, launch_vecadd(f, one_stream));
+}
+
 static void test_statistics(void **state)
 {
 	struct fixture *f = *state;
@@ -695,6 +737,7 @@ int main(void)
 		TEST(test_configuration_that_does_not_fit),
 		TEST(test_two_contexts_do_not_meet),
 		TEST(test_streams),
+		TEST(test_streams_run_side_by_side),
 		TEST(test_statistics),
 		cmocka_unit_test(test_runs_are_identical),
 		TEST(test_touch),

@@ -148,8 +148,171 @@ static void histogram_object(void **state)
 		    "{\"count\":60,\"p50\":30,\"p90\":54,\"p99\":60,\"max\":60}");
 }
 
+/* Counters with a number of its own in every place. */
+static struct gpu_counters numbered(void)
+{
+	struct gpu_counters c;
+	uint64_t n[sizeof(c) / sizeof(uint64_t)];
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(n); i++)
+		n[i] = i + 1;
+	memcpy(&c, n, sizeof(c));
+	return c;
+}
+
+static void differences(void **state)
+{
+	struct gpu_counters c = numbered(), twice = c, d;
+	uint64_t n[sizeof(c) / sizeof(uint64_t)];
+
+	stats_add(&twice, &c, sizeof(c));
+	gpu_counters_since(&twice, &c, &d);
+	/* All but the maximum is the difference. */
+	assert_int_equal(d.memory.latency_max, twice.memory.latency_max);
+	d.memory.latency_max = c.memory.latency_max;
+	memcpy(n, &d, sizeof(d));
+	for (unsigned int i = 0; i < ARRAY_SIZE(n); i++)
+		assert_int_equal(n[i], i + 1);
+}
+
+static void stalls_add_up(void **state)
+{
+	struct gpu_counters c = { .cycles = 10 };
+	struct gpu_spec spec;
+
+	spec_defaults(&spec);
+	spec.sms = 3;
+	spec.schedulers = 2;
+	for (unsigned int i = 0; i < STALLS; i++)
+		c.sm.stalls[i] = i + 3;
+	/* 3 + .. + 10 is 52. */
+	assert_false(stats_stalls_add_up(&c, &spec));
+	c.sm.stalls[STALL_NO_WARP] += 8;
+	assert_true(stats_stalls_add_up(&c, &spec));
+	c.sm.stalls[STALL_ISSUED]++;
+	assert_false(stats_stalls_add_up(&c, &spec));
+}
+
+static const char *text_of(struct json_object *o, const char *path[])
+{
+	for (; *path; path++)
+		assert_true(json_object_object_get_ex(o, *path, &o));
+	return json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN);
+}
+#define AT(...)	((const char *[]){ __VA_ARGS__, NULL })
+
+static struct gpu_counters small(void)
+{
+	return (struct gpu_counters){
+		.cycles = 100,
+		.sm = {
+			.cycles = 160, .warps = 320, .schedulable_warps = 80, .ctas = 160,
+			.registers = 100 * 2 * 512, .shared_bytes = 100 * 1024,
+			.busy = { [UNIT_SP] = 100, [UNIT_SFU] = 20, [UNIT_LDST] = 50 },
+			.ldst_instructions = 31, .ldst_stalls = { 1, 2, 3, 4, 5, 6, 7 },
+			.lines = 7, .shared_accesses = 8, .shared_conflict_cycles = 9,
+			.l1d = { 20, 10, 5, 10, 3, 99 },
+			.stalls = { 1, 2, 3, 4, 5, 6, 7, 8 },
+		},
+		.memory = {
+			.l2 = { 90, 30, 60, 30, 2, 1 },
+			.dram_reads = 40, .dram_writes = 10, .dram_requests = 50,
+			.dram_activates = 10, .dram_precharges = 9,
+			.dram_busy = 100, .dram_cycles = 200,
+			.icnt_packets = { 11, 12 }, .icnt_flits = { 13, 14 },
+			.icnt_blocked = { 15, 16 },
+			.latency_sum = 1000, .latency_count = 8, .latency_max = 400,
+		},
+	};
+}
+
+static struct gpu_spec small_spec(void)
+{
+	struct gpu_spec spec;
+
+	spec_defaults(&spec);
+	spec.sms = 2;
+	spec.registers = 1024;
+	spec.shared_bytes = 2048;
+	spec.l2_slices = 6;
+	spec.dram_channels = 4;
+	return spec;
+}
+
+static void memory_object(void **state)
+{
+	struct gpu_counters c = small();
+	struct gpu_spec spec = small_spec();
+	struct json_object *o = stats_memory_json(&c, &spec);
+
+	assert_string_equal(text_of(o, AT("global_lines")), "7");
+	assert_string_equal(text_of(o, AT("ldst")),
+			    "{\"instructions\":31,\"conflicts\":1,\"port\":2,\"lines\":3,\"l1c\":4,"
+			    "\"l1d\":5,\"memory\":6,\"pages\":7}");
+	assert_string_equal(text_of(o, AT("l1d")),
+			    "{\"accesses\":30,\"misses\":15,\"pending_hits\":3,"
+			    "\"reservation_fails\":99,\"reads\":20,\"writes\":10,"
+			    "\"read_misses\":5,\"write_misses\":10}");
+	assert_string_equal(text_of(o, AT("l2", "accesses")), "120");
+	assert_string_equal(text_of(o, AT("dram")),
+			    "{\"reads\":40,\"writes\":10,\"requests\":50,\"activates\":10,"
+			    "\"precharges\":9,\"cycles\":200,\"row_hit_rate\":0.8,"
+			    "\"utilization\":0.125}");
+	assert_string_equal(text_of(o, AT("icnt")),
+			    "{\"packets_to_memory\":11,\"packets_to_sm\":12,"
+			    "\"flits_to_memory\":13,\"flits_to_sm\":14,"
+			    "\"blocked_to_memory\":15,\"blocked_to_sm\":16}");
+	assert_string_equal(text_of(o, AT("latency")),
+			    "{\"count\":8,\"mean\":125.0,\"max\":400}");
+	assert_string_equal(text_of(o, AT("shared")),
+			    "{\"accesses\":8,\"conflict_cycles\":9}");
+	json_object_put(o);
+}
+
+static void utilization_object(void **state)
+{
+	struct gpu_counters c = small();
+	struct gpu_spec spec = small_spec();
+
+	/* 100 cycles of 2 SMs with 2 SP units: 400 unit cycles. */
+	assert_json(stats_utilization_json(&c, &spec),
+		    "{\"sp\":0.25,\"sfu\":0.1,\"ldst\":0.25,\"registers\":0.5,"
+		    "\"shared\":0.25,\"l1d\":0.15,\"l2\":0.2,\"dram\":0.125}");
+	spec.units_dp = 1;
+	c.sm.busy[UNIT_DP] = 2;
+	assert_json(stats_utilization_json(&c, &spec),
+		    "{\"sp\":0.25,\"sfu\":0.1,\"dp\":0.01,\"ldst\":0.25,\"registers\":0.5,"
+		    "\"shared\":0.25,\"l1d\":0.15,\"l2\":0.2,\"dram\":0.125}");
+	memset(&c, 0, sizeof(c));
+	spec = small_spec();
+	assert_json(stats_utilization_json(&c, &spec),
+		    "{\"sp\":0.0,\"sfu\":0.0,\"ldst\":0.0,\"registers\":0.0,"
+		    "\"shared\":0.0,\"l1d\":0.0,\"l2\":0.0,\"dram\":0.0}");
+}
+
+static void sm_objects(void **state)
+{
+	const struct sm_counters sms[2] = {
+		{ .retired_ctas = 5, .cycles = 10, .warps = 25, .warp_instructions = 7,
+		  .thread_instructions = 99, .stalls = { 1 }, .l1i = { .reads = 3 } },
+	};
+	struct json_object *a = stats_sms_json(sms, 2);
+	struct json_object *first = json_object_array_get_idx(a, 0);
+
+	assert_int_equal(json_object_array_length(a), 2);
+	assert_string_equal(text_of(first, AT("ctas")), "5");
+	assert_string_equal(text_of(first, AT("busy_cycles")), "10");
+	assert_string_equal(text_of(first, AT("warps")),
+			    "{\"resident\":2.5,\"schedulable\":0.0,\"ctas\":0.0}");
+	assert_string_equal(text_of(first, AT("stalls", "issued")), "1");
+	assert_string_equal(text_of(first, AT("l1i", "accesses")), "3");
+	assert_string_equal(text_of(json_object_array_get_idx(a, 1), AT("ctas")), "0");
+	json_object_put(a);
+}
+
 static void kernel_object(void **state)
 {
+	struct gpu_spec spec = small_spec();
 	struct kernel_stats k = {
 		.name = "vecadd",
 		.grid = { 4, 1, 1 },
@@ -159,30 +322,120 @@ static void kernel_object(void **state)
 		.spill_load_bytes = 12,
 		.local_bytes = 16,
 		.smem = 64,
+		.stream = 2,
 		.ctas_per_sm = 6,
+		.start = 5,
 		.cycles = 1000,
 		.warp_instructions = 320,
 		.thread_instructions = 10240,
-		.stalls = { 1, 2, 3, 4, 5, 6, 7, 8 },
+		.gpu = small(),
 	};
+	struct json_object *o = kernel_stats_json(&k, &spec);
 
-	assert_json(kernel_stats_json(&k),
-		    "{\"name\":\"vecadd\",\"grid\":[4,1,1],\"block\":[256,1,1],\"regs\":10,"
-		    "\"spill_store_bytes\":8,\"spill_load_bytes\":12,\"local_bytes\":16,"
-		    "\"smem\":64,\"ctas_per_sm\":6,\"cycles\":1000,\"warp_instructions\":320,"
-		    "\"thread_instructions\":10240,\"ipc\":10.24,\"stalls\":{\"issued\":1,"
-		    "\"pipeline\":2,\"long_latency\":3,\"short_latency\":4,\"ibuffer\":5,"
-		    "\"barrier\":6,\"far_fault\":7,\"no_warp\":8}}");
+	assert_string_equal(text_of(o, AT("name")), "\"vecadd\"");
+	assert_string_equal(text_of(o, AT("grid")), "[4,1,1]");
+	assert_string_equal(text_of(o, AT("ctas_per_sm")), "6");
+	assert_string_equal(text_of(o, AT("start")), "5");
+	assert_string_equal(text_of(o, AT("cycles")), "1000");
+	assert_string_equal(text_of(o, AT("ipc")), "10.24");
+	assert_string_equal(text_of(o, AT("stalls")),
+			    "{\"issued\":1,\"pipeline\":2,\"long_latency\":3,"
+			    "\"short_latency\":4,\"ibuffer\":5,\"barrier\":6,"
+			    "\"far_fault\":7,\"no_warp\":8}");
+	assert_string_equal(text_of(o, AT("warps")),
+			    "{\"resident\":2.0,\"schedulable\":0.5,\"ctas\":1.0}");
+	assert_string_equal(text_of(o, AT("utilization", "sp")), "0.25");
+	assert_string_equal(text_of(o, AT("memory", "l2", "misses")), "90");
+	/* A maximum is of the session. */
+	assert_string_equal(text_of(o, AT("memory", "latency")), "{\"count\":8,\"mean\":125.0}");
+	json_object_put(o);
 	/* Without time, what needs it is not there. */
 	k.functional = true;
-	assert_json(kernel_stats_json(&k),
+	assert_json(kernel_stats_json(&k, &spec),
 		    "{\"name\":\"vecadd\",\"grid\":[4,1,1],\"block\":[256,1,1],\"regs\":10,"
 		    "\"spill_store_bytes\":8,\"spill_load_bytes\":12,\"local_bytes\":16,"
-		    "\"smem\":64,\"warp_instructions\":320,\"thread_instructions\":10240}");
+		    "\"smem\":64,\"stream\":2,\"warp_instructions\":320,\"thread_instructions\":10240}");
 	/* A name that fills its field has no NUL. */
 	memset(k.name, 'x', sizeof(k.name));
 	k.cycles = 0;
-	json_object_put(kernel_stats_json(&k));
+	json_object_put(kernel_stats_json(&k, &spec));
+}
+
+/* --- over time --------------------------------------------------------------- */
+
+static size_t column(struct json_object *o, const char *name)
+{
+	struct json_object *columns;
+
+	assert_true(json_object_object_get_ex(o, "columns", &columns));
+	for (size_t i = 0; i < json_object_array_length(columns); i++)
+		if (!strcmp(json_object_get_string(json_object_array_get_idx(columns, i)), name))
+			return i;
+	fail_msg("no column %s", name);
+	return 0;
+}
+
+static double cell(struct json_object *o, size_t row, const char *name)
+{
+	struct json_object *rows;
+
+	assert_true(json_object_object_get_ex(o, "rows", &rows));
+	rows = json_object_array_get_idx(rows, row);
+	return json_object_get_double(json_object_array_get_idx(rows, column(o, name)));
+}
+
+static void rows_are_differences(void **state)
+{
+	struct gpu_spec spec = small_spec();
+	struct samples s = { 0 };
+	struct gpu_counters c = { 0 };
+	struct json_object *o, *rows;
+
+	samples_reset(&s, 1000, 50);
+	assert_int_equal(s.due, 1050);
+	/* Two whole intervals, one that is late, and a rest. */
+	for (unsigned int i = 1; i <= 4; i++) {
+		static const uint64_t ends[] = { 0, 1050, 2050, 4100, 4200 };
+
+		c.cycles += ends[i] - (i == 1 ? 50 : ends[i - 1]);
+		c.sm.thread_instructions += 500 * i;
+		c.sm.stalls[STALL_FAR_FAULT] += i;
+		c.memory.dram_reads += 10 * i;
+		assert_int_equal(samples_take(&s, ends[i], &c), 0);
+		assert_int_equal(s.due, i == 1 ? 2050 : i == 2 ? 3050 : 5050);
+	}
+	/* Nothing has happened since: no row. */
+	assert_int_equal(samples_take(&s, 4200, &c), 0);
+	o = samples_json(&s, &spec);
+	assert_true(json_object_object_get_ex(o, "rows", &rows));
+	assert_int_equal(json_object_array_length(rows), 4);
+	assert_true(cell(o, 0, "cycle") == 1050 && cell(o, 0, "cycles") == 1000);
+	assert_true(cell(o, 2, "cycle") == 4100 && cell(o, 2, "cycles") == 2050);
+	assert_true(cell(o, 3, "cycles") == 100 && cell(o, 3, "thread_instructions") == 2000);
+	assert_true(cell(o, 1, "ipc") == 1.0);
+	assert_true(cell(o, 2, "far_fault") == 3 && cell(o, 2, "dram_reads") == 30);
+	assert_string_equal(text_of(o, AT("dropped")), "0");
+	assert_string_equal(text_of(o, AT("interval")), "1000");
+	json_object_put(o);
+	/* Anew. */
+	samples_reset(&s, 0, 0);
+	assert_true(s.due == UINT64_MAX);
+	assert_int_equal(samples_take(&s, 9000, &c), 0);
+	assert_int_equal(s.count, 0);
+	samples_free(&s);
+}
+
+static void rows_are_bounded(void **state)
+{
+	struct samples s = { 0 };
+	struct gpu_counters c = { 0 };
+
+	samples_reset(&s, 1, 0);
+	for (c.cycles = 1; c.cycles <= SAMPLES_MAX + 3; c.cycles++)
+		assert_int_equal(samples_take(&s, c.cycles, &c), 0);
+	assert_int_equal(s.count, SAMPLES_MAX);
+	assert_int_equal(s.dropped, 3);
+	samples_free(&s);
 }
 
 int main(void)
@@ -195,7 +448,14 @@ int main(void)
 		cmocka_unit_test(exact_percentiles),
 		cmocka_unit_test(ratios),
 		cmocka_unit_test(histogram_object),
+		cmocka_unit_test(differences),
+		cmocka_unit_test(stalls_add_up),
+		cmocka_unit_test(memory_object),
+		cmocka_unit_test(utilization_object),
+		cmocka_unit_test(sm_objects),
 		cmocka_unit_test(kernel_object),
+		cmocka_unit_test(rows_are_differences),
+		cmocka_unit_test(rows_are_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

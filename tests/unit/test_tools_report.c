@@ -41,7 +41,37 @@ static const struct member run_members[] = {
 	{ "totals.warp_instructions", json_type_int },
 	{ "totals.thread_instructions", json_type_int },
 	{ "totals.host_seconds", json_type_double },
-	{ "memory", json_type_object },
+	{ "memory.global_lines", json_type_int },
+	{ "memory.l1i.accesses", json_type_int },
+	{ "memory.l1c.accesses", json_type_int },
+	{ "memory.l1d.accesses", json_type_int },
+	{ "memory.l1d.misses", json_type_int },
+	{ "memory.l1d.pending_hits", json_type_int },
+	{ "memory.l1d.reservation_fails", json_type_int },
+	{ "memory.l2.accesses", json_type_int },
+	{ "memory.l2.read_misses", json_type_int },
+	{ "memory.l2.write_misses", json_type_int },
+	{ "memory.dram.reads", json_type_int },
+	{ "memory.dram.writes", json_type_int },
+	{ "memory.dram.row_hit_rate", json_type_double },
+	{ "memory.dram.utilization", json_type_double },
+	{ "memory.icnt.packets_to_memory", json_type_int },
+	{ "memory.icnt.flits_to_sm", json_type_int },
+	{ "memory.latency.mean", json_type_double },
+	{ "memory.latency.max", json_type_int },
+	{ "memory.shared.accesses", json_type_int },
+	{ "memory.shared.conflict_cycles", json_type_int },
+	{ "memory.tlb.hits", json_type_int },
+	{ "memory.walks", json_type_int },
+	{ "utilization.sp", json_type_double },
+	{ "utilization.sfu", json_type_double },
+	{ "utilization.ldst", json_type_double },
+	{ "utilization.registers", json_type_double },
+	{ "utilization.shared", json_type_double },
+	{ "utilization.l1d", json_type_double },
+	{ "utilization.l2", json_type_double },
+	{ "utilization.dram", json_type_double },
+	{ "sms", json_type_array },
 	{ "paging.far_faults", json_type_int },
 	{ "paging.batches", json_type_int },
 	{ "paging.replays", json_type_int },
@@ -67,6 +97,8 @@ static const struct member kernel_members[] = {
 	{ "regs", json_type_int },
 	{ "smem", json_type_int },
 	{ "ctas_per_sm", json_type_int },
+	{ "stream", json_type_int },
+	{ "start", json_type_int },
 	{ "cycles", json_type_int },
 	{ "warp_instructions", json_type_int },
 	{ "thread_instructions", json_type_int },
@@ -79,6 +111,12 @@ static const struct member kernel_members[] = {
 	{ "stalls.barrier", json_type_int },
 	{ "stalls.far_fault", json_type_int },
 	{ "stalls.no_warp", json_type_int },
+	{ "warps.resident", json_type_double },
+	{ "warps.schedulable", json_type_double },
+	{ "utilization.sp", json_type_double },
+	{ "memory.l1d.accesses", json_type_int },
+	{ "memory.dram.reads", json_type_int },
+	{ "memory.latency.mean", json_type_double },
 };
 
 static const struct member fault_members[] = {
@@ -139,7 +177,49 @@ static struct gpuemu_ctx *open_sim(struct target *t, const char *vram)
 	return ctx;
 }
 
-static void check_kernels(struct json_object *report, const char *name)
+/* Every share is one, and the SMs' own figures make up the whole GPU's. */
+static void check_sms(struct json_object *report, const struct gpu_spec *spec)
+{
+	static const char *const sums[][2] = {
+		{ "warp_instructions", "totals.warp_instructions" },
+		{ "thread_instructions", "totals.thread_instructions" },
+		{ "l1d.accesses", "memory.l1d.accesses" },
+		{ "l1i.accesses", "memory.l1i.accesses" },
+		{ "l1c.misses", "memory.l1c.misses" },
+		{ "shared.accesses", "memory.shared.accesses" },
+	};
+	struct json_object *sms = output_at(report, "sms");
+
+	assert_int_equal(json_object_array_length(sms), spec->sms);
+	for (size_t i = 0; i < ARRAY_SIZE(sums); i++) {
+		uint64_t sum = 0;
+
+		for (size_t j = 0; j < spec->sms; j++)
+			sum += number(json_object_array_get_idx(sms, j), sums[i][0]);
+		assert_int_equal(sum, number(report, sums[i][1]));
+	}
+	json_object_object_foreach(output_at(report, "utilization"), key, value) {
+		double share = json_object_get_double(value);
+
+		if (!(share >= 0 && share <= 1))
+			fail_msg("utilization.%s is %g", key, share);
+	}
+}
+
+/* Where each scheduler's cycles went: all of them are there. */
+static void check_stalls(struct json_object *kernel, const struct gpu_spec *spec)
+{
+	uint64_t sum = 0;
+
+	json_object_object_foreach(output_at(kernel, "stalls"), key, value) {
+		(void)key;
+		sum += json_object_get_uint64(value);
+	}
+	assert_int_equal(sum, number(kernel, "cycles") * spec->sms * spec->schedulers);
+}
+
+static void check_kernels(struct json_object *report, const char *name,
+			  const struct gpu_spec *spec)
 {
 	struct json_object *kernels = output_at(report, "kernels");
 	uint64_t warp = 0, thread = 0;
@@ -154,10 +234,7 @@ static void check_kernels(struct json_object *report, const char *name)
 		assert_true(number(k, "cycles") > 0);
 		warp += number(k, "warp_instructions");
 		thread += number(k, "thread_instructions");
-		json_object_object_foreach(output_at(k, "stalls"), key, value) {
-			assert_true(*key);
-			assert_true(json_object_is_type(value, json_type_int));
-		}
+		check_stalls(k, spec);
 	}
 	assert_int_equal(number(report, "totals.warp_instructions"), warp);
 	assert_int_equal(number(report, "totals.thread_instructions"), thread);
@@ -184,7 +261,8 @@ static void runs_report_all_members(void **state)
 		assert_string_equal(output_string(report, "backend"), "sim");
 		assert_string_equal(output_string(report, "clock"), "virtual");
 		assert_true(json_object_get_boolean(output_at(report, "workload.verified")));
-		check_kernels(report, row->ops->name);
+		check_kernels(report, row->ops->name, &t.spec);
+		check_sms(report, &t.spec);
 		/* Each page came once: with room for all of them none comes twice. */
 		assert_int_equal(number(report, "paging.far_faults") * PAGE_BYTES,
 				 number(report, "paging.h2d_bytes"));

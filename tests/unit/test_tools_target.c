@@ -61,7 +61,11 @@ static void launch_options_become_lines(void **state)
 	assert_int_equal(target_option(&t, TARGET_FUNCTIONAL, NULL, &err), 0);
 	assert_int_equal(target_option(&t, TARGET_REGS, "40", &err), 0);
 	assert_int_equal(target_option(&t, TARGET_MAXREGS, "24", &err), 0);
-	assert_string_equal(t.lines, "gpu.functional=on\noccupancy.regs=40\ncompiler.maxregs=24\n");
+	assert_int_equal(target_option(&t, TARGET_THREADS, "3", &err), 0);
+	assert_string_equal(t.lines, "gpu.functional=on\noccupancy.regs=40\ncompiler.maxregs=24\n"
+			    "gpu.threads=3\n");
+	assert_int_equal(target_option(&t, TARGET_THREADS, "0", &err), -ERANGE);
+	assert_non_null(strstr(err.text, "--threads"));
 	assert_int_equal(target_option(&t, TARGET_REGS, "256", &err), -ERANGE);
 	assert_non_null(strstr(err.text, "--regs"));
 	assert_int_equal(target_option(&t, TARGET_MAXREGS, "few", &err), -EINVAL);
@@ -94,6 +98,31 @@ static void the_spec_is_the_file_and_the_lines(void **state)
 	assert_non_null(strstr(err.text, path));
 }
 
+/* What goes together depends on the file: it is checked with it, not with the defaults. */
+static void combinations_are_checked_with_the_file(void **state)
+{
+	struct target t;
+	struct err err;
+	char path[] = "/tmp/gpuemu-target-XXXXXX.conf";
+	int fd = mkstemps(path, 5);
+	static const char text[] = "l2: { slices = 16; }; dram: { channels = 8; };\n";
+
+	assert_true(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+	close(fd);
+	target_init(&t);
+	assert_int_equal(give(&t, "set", "dram.channels=16", &err), 0);
+	assert_int_equal(target_check(&t, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "l2.slices: 12"));
+	assert_int_equal(give(&t, "config", path, &err), 0);
+	assert_int_equal(target_check(&t, &err), 0);
+	assert_int_equal(give(&t, "set", "dram.channels=12", &err), 0);
+	assert_int_equal(target_check(&t, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "l2.slices: 16"));
+	unlink(path);
+	assert_int_equal(target_check(&t, &err), -EINVAL);
+	assert_non_null(strstr(err.text, path));
+}
+
 static void seed_is_the_models_and_the_workloads(void **state)
 {
 	struct target t;
@@ -123,7 +152,7 @@ static void bad_values_are_named(void **state)
 		{ "set", "gpu.sm=1", -ENOENT, { "gpu.sm", "gpu.sms" } },
 		{ "set", "gpu.sms", -EINVAL, { "gpu.sms", "KEY=VALUE" } },
 		{ "set", "=1", -EINVAL, { "=1" } },
-		{ "set", "gpu.sms=0", -ERANGE, { "gpu.sms", "1 to 256" } },
+		{ "set", "gpu.sms=0", -ERANGE, { "gpu.sms", "1 to 64" } },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -182,6 +211,7 @@ int main(void)
 		cmocka_unit_test(options_become_lines),
 		cmocka_unit_test(launch_options_become_lines),
 		cmocka_unit_test(the_spec_is_the_file_and_the_lines),
+		cmocka_unit_test(combinations_are_checked_with_the_file),
 		cmocka_unit_test(seed_is_the_models_and_the_workloads),
 		cmocka_unit_test(bad_values_are_named),
 		cmocka_unit_test(unknown_policies_list_the_known),

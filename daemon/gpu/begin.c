@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Kernels come into the loop and leave it: their beginning, their end with its
+ * statistics, and their failure. The loop (quantum.c) calls it between quanta.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#include "gpu/internal.h"
+
+/* --- begin ------------------------------------------------------------------------- */
+
+static unsigned int free_slot(const struct loop *l)
+{
+	uint32_t used = 0;
+
+	for (unsigned int k = 0; k < l->nrunning; k++)
+		used |= 1u << l->running[k]->slot;
+	return (unsigned int)__builtin_ctz(~used);
+}
+
+static int begin(struct loop *l, struct run *r)
+{
+	struct machine *m = l->m;
+	struct err why;
+	int ret;
+
+	ret = sm_kernel_create(&m->spec, &r->launch, &r->sm_kernel, &why);
+	if (ret) {
+		r->sm_kernel = NULL;
+		return err_set(&r->err, ret, "kernel '%s': %s", r->kernel->name, why.text);
+	}
+	r->slot = free_slot(l);
+	sm_kernel_set_slot(r->sm_kernel, r->slot);
+	for (unsigned int i = 0; !ret && i < m->nsms; i++)
+		ret = sm_begin(m->sms[i], r->sm_kernel);
+	if (ret)
+		return err_set(&r->err, ret, "kernel '%s': no memory for its warps",
+			       r->kernel->name);
+	run_describe(r);
+	r->stats.ctas_per_sm = sm_kernel_ctas(r->sm_kernel);
+	r->stats.start = l->now;
+	r->first = l->now + m->spec.launch_latency;
+	machine_counters(m, l->now, &r->before);
+	return 0;
+}
+
+void loop_admit(struct loop *l)
+{
+	unsigned int most = (unsigned int)MIN(l->m->spec.concurrent_kernels, SM_KERNELS);
+	struct run *r;
+
+	while (l->nrunning < most && (r = queue_ready(l->s))) {
+		r->status = begin(l, r);
+		r->state = r->status ? RUN_DONE : RUN_RUNNING;
+		if (r->status)
+			continue;
+		l->running[l->nrunning++] = r;
+		l->room = true;
+	}
+}
+
+/* --- end ----------------------------------------------------------------------------- */
+
+static uint64_t retired(const struct loop *l, const struct run *r)
+{
+	uint64_t n = 0;
+
+	for (unsigned int i = 0; i < l->m->nsms; i++)
+		n += sm_share(l->m->sms[i], r->sm_kernel)->retired_ctas;
+	return n;
+}
+
+/* The kernel's last CTA has retired, and with it its stores were acknowledged. */
+static bool complete(const struct loop *l, const struct run *r)
+{
+	return r->next_cta == r->ctas && retired(l, r) == r->ctas;
+}
+
+static bool all_idle(const struct machine *m)
+{
+	for (unsigned int i = 0; i < m->nsms; i++)
+		if (!sm_idle(m->sms[i]))
+			return false;
+	return mem_idle(m->mem);
+}
+
+/* One cycle behind the last in which anything happened. */
+static uint64_t end_of_work(const struct machine *m)
+{
+	uint64_t last = mem_last(m->mem);
+
+	for (unsigned int i = 0; i < m->nsms; i++)
+		last = MAX(last, sm_last(m->sms[i]));
+	return last + 1;
+}
+
+static void end(struct loop *l, struct run *r, uint64_t cycle)
+{
+	struct kernel_stats *k = &r->stats;
+	struct gpu_counters now;
+
+	machine_counters(l->m, cycle, &now);
+	gpu_counters_since(&now, &r->before, &k->gpu);
+	k->cycles = cycle - k->start;
+	for (unsigned int i = 0; i < l->m->nsms; i++) {
+		const struct sm_share *share = sm_share(l->m->sms[i], r->sm_kernel);
+
+		k->warp_instructions += share->warp_instructions;
+		k->thread_instructions += share->thread_instructions;
+	}
+	/* Every cycle of every scheduler went somewhere, once. */
+	assert(stats_stalls_add_up(&k->gpu, &l->m->spec));
+	assert(k->gpu.sm.stalls[STALL_ISSUED] == k->gpu.sm.warp_instructions);
+	r->state = RUN_DONE;
+}
+
+static void leave(struct loop *l, unsigned int k)
+{
+	l->nrunning--;
+	memmove(&l->running[k], &l->running[k + 1],
+		(l->nrunning - k) * sizeof(l->running[0]));
+	/* An SM that was this kernel's alone may be another's now. */
+	l->room = true;
+}
+
+/* L1s of SMs that run nothing any more; L2 keeps what it has. */
+static void flush_idle_sms(struct machine *m)
+{
+	for (unsigned int i = 0; i < m->nsms; i++)
+		if (!sm_resident_ctas(m->sms[i], NULL))
+			sm_flush(m->sms[i]);
+}
+
+bool loop_retire(struct loop *l, uint64_t upto)
+{
+	unsigned int done = 0;
+
+	for (unsigned int k = 0; k < l->nrunning; k++)
+		done += complete(l, l->running[k]);
+	if (!done)
+		return false;
+	if (done == l->nrunning) {
+		/* The last ones end when the memory has nothing left to do. */
+		l->ending = !all_idle(l->m);
+		if (l->ending)
+			return false;
+		/* Everything asked for was answered. */
+		assert(gmmu_next(l->m->gmmu) == NEVER && !gmmu_faults(l->m->gmmu));
+		upto = end_of_work(l->m);
+	}
+	for (unsigned int k = 0; k < l->nrunning;) {
+		if (!complete(l, l->running[k])) {
+			k++;
+			continue;
+		}
+		end(l, l->running[k], upto);
+		leave(l, k);
+	}
+	flush_idle_sms(l->m);
+	l->now = upto;
+	return true;
+}
+
+/* --- failure -------------------------------------------------------------------------- */
+
+void loop_clear(struct loop *l, uint64_t upto)
+{
+	struct machine *m = l->m;
+
+	/* Up to here the SMs were as they are, from here on they are empty. */
+	for (unsigned int i = 0; i < m->nsms; i++)
+		sm_account(m->sms[i], upto);
+	l->nrunning = 0;
+	l->ending = false;
+	/* What the handler was doing is done before anything else starts. */
+	l->now = m->handler.busy ? MAX(upto, m->handler.until) : upto;
+	machine_cancel(m);
+	for (unsigned int i = 0; i < m->nsms; i++) {
+		sm_flush(m->sms[i]);
+		sm_account(m->sms[i], l->now);
+	}
+}
+
+void loop_fail(struct loop *l, struct run *culprit, int status, uint64_t upto)
+{
+	for (unsigned int k = 0; k < l->nrunning; k++) {
+		struct run *r = l->running[k];
+
+		r->state = RUN_DONE;
+		r->status = status;
+		if (r == culprit)
+			continue;
+		r->status = err_set(&r->err, -ECANCELED,
+				    "kernel '%s': ended with kernel '%s', which ran at the same time and failed",
+				    r->kernel->name, culprit->kernel->name);
+	}
+	loop_clear(l, upto);
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a machine has counted, from its rooms' own counters to those of the
+ * statistics. Reports, kernels' spans and samples are differences of it.
+ */
+#include "gpu/internal.h"
+
+static void add_l2(struct cache_counters *l2, const struct mem_stats *s)
+{
+	for (unsigned int c = 0; c < MEM_CLASSES; c++) {
+		l2->reads += s->l2_accesses[c][0];
+		l2->writes += s->l2_accesses[c][1];
+		l2->read_misses += s->l2_misses[c][0];
+		l2->write_misses += s->l2_misses[c][1];
+		l2->pending_hits += s->l2_pending[c];
+	}
+	l2->fails = s->l2_fails;
+}
+
+static void memory(const struct mem_stats *s, struct memory_counters *c)
+{
+	add_l2(&c->l2, s);
+	c->dram_reads = s->dram_reads;
+	c->dram_writes = s->dram_writes;
+	c->dram_requests = s->dram_requests;
+	c->dram_activates = s->dram_activates;
+	c->dram_precharges = s->dram_precharges;
+	c->dram_busy = s->dram_busy;
+	c->dram_cycles = s->dram_cycles;
+	for (unsigned int way = 0; way < 2; way++) {
+		c->icnt_packets[way] = s->icnt_packets[way];
+		c->icnt_flits[way] = s->icnt_flits[way];
+		c->icnt_blocked[way] = s->icnt_blocked[way];
+	}
+	c->latency_sum = s->latency_sum;
+	c->latency_count = s->latency_count;
+	c->latency_max = s->latency_max;
+}
+
+void machine_counters(struct machine *m, uint64_t now, struct gpu_counters *c)
+{
+	*c = (struct gpu_counters){ .cycles = now };
+	for (unsigned int i = 0; i < m->nsms; i++) {
+		sm_account(m->sms[i], now);
+		stats_add(&c->sm, sm_stats(m->sms[i]), sizeof(c->sm));
+	}
+	memory(mem_stats(m->mem), &c->memory);
+}

@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The loop of the whole GPU, a quantum of a few cycles at a time. In a quantum the
+ * SMs run apart, on as many host threads as there are; before and behind that
+ * everything between them is done in one order of cycle and SM, so that the number
+ * of threads changes nothing:
+ *
+ *   pages that came and went, the fault handler, CTAs       [at its first cycle]
+ *   every SM's own cycles                                    sm_run()
+ *   its accesses to global memory, what it printed          sm_perform()
+ *   its look-ups that missed                                 gmmu_step()
+ *   the memory's own cycles                                  mem_run()
+ *
+ * A quantum is not longer than what one does takes to act on another, and ends
+ * where a walk or a replay is due. When nothing can happen, time jumps. Samples are taken
+ * between quanta, so that taking them changes nothing.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "gpu/internal.h"
+
+/*
+ * So many quanta without an instruction, with the handler idle, and nothing else can be
+ * waited for: the memory answers within thousands of cycles.
+ */
+#define CALM_QUANTA	(1u << 20)
+
+struct quantum {
+	struct loop *l;
+	uint64_t from, upto;
+	unsigned int nawake;
+	/* The first error in order of cycle and SM. */
+	int error;
+	uint64_t error_cycle;
+	unsigned int error_sm;
+};
+
+/* --- the SMs -------------------------------------------------------------------------- */
+
+static void run_one(void *ctx, unsigned int part)
+{
+	struct quantum *q = ctx;
+	struct machine *m = q->l->m;
+
+	/* Its error is looked up when all have run. */
+	sm_run(m->sms[m->awake[part]], q->from, q->upto);
+}
+
+static void note_error(struct quantum *q, int error, uint64_t cycle, unsigned int sm)
+{
+	if (q->error && (q->error_cycle < cycle ||
+			 (q->error_cycle == cycle && q->error_sm <= sm)))
+		return;
+	q->error = error;
+	q->error_cycle = cycle;
+	q->error_sm = sm;
+}
+
+static void note_failures(struct quantum *q)
+{
+	struct machine *m = q->l->m;
+
+	for (unsigned int k = 0; k < q->nawake; k++) {
+		const struct sm_failure *f = sm_failure(m->sms[m->awake[k]]);
+
+		if (f)
+			note_error(q, f->error, f->cycle, m->awake[k]);
+	}
+}
+
+static void run_sms(struct quantum *q)
+{
+	struct machine *m = q->l->m;
+
+	q->nawake = 0;
+	for (unsigned int i = 0; i < m->nsms; i++)
+		if (m->wake[i] < q->upto)
+			m->awake[q->nawake++] = (uint16_t)i;
+	if (m->pool && q->nawake > 1)
+		pool_run(m->pool, run_one, q, q->nawake);
+	else
+		for (unsigned int k = 0; k < q->nawake; k++)
+			run_one(q, k);
+	note_failures(q);
+}
+
+/* --- global memory ---------------------------------------------------------------------- */
+
+/* What comes behind the error has not happened. */
+static bool behind_error(const struct quantum *q, uint64_t cycle, unsigned int sm)
+{
+	return q->error && (cycle > q->error_cycle ||
+			    (cycle == q->error_cycle && sm > q->error_sm));
+}
+
+/* Accesses of the awake SMs, by cycle and SM. */
+static void perform(struct quantum *q)
+{
+	struct machine *m = q->l->m;
+	uint64_t cycle = NEVER;
+
+	for (unsigned int k = 0; k < q->nawake; k++) {
+		m->performs[k] = sm_perform_next(m->sms[m->awake[k]]);
+		cycle = MIN(cycle, m->performs[k]);
+	}
+	while (cycle != NEVER) {
+		uint64_t next = NEVER;
+
+		for (unsigned int k = 0; k < q->nawake; k++) {
+			unsigned int sm = m->awake[k];
+			int ret;
+
+			if (m->performs[k] == cycle) {
+				if (behind_error(q, cycle, sm))
+					return;
+				ret = sm_perform(m->sms[sm], cycle);
+				if (ret)
+					note_error(q, ret, cycle, sm);
+				m->performs[k] = sm_perform_next(m->sms[sm]);
+			}
+			next = MIN(next, m->performs[k]);
+		}
+		cycle = next;
+	}
+}
+
+/* Pages have come: their accesses are done before a page can go again. */
+static void perform_translated(struct quantum *q)
+{
+	struct machine *m = q->l->m;
+
+	if (!m->translated)
+		return;
+	m->translated = false;
+	q->nawake = m->nsms;
+	for (unsigned int i = 0; i < m->nsms; i++)
+		m->awake[i] = (uint16_t)i;
+	perform(q);
+	note_failures(q);
+}
+
+/* --- errors ------------------------------------------------------------------------------- */
+
+static struct run *run_of(const struct loop *l, const struct sm_kernel *kernel)
+{
+	for (unsigned int k = 0; k < l->nrunning; k++)
+		if (l->running[k]->sm_kernel == kernel)
+			return l->running[k];
+	return l->running[0];
+}
+
+/* Ends what runs by the quantum's error. */
+static int fail(struct quantum *q)
+{
+	struct loop *l = q->l;
+	const struct sm_failure *f = sm_failure(l->m->sms[q->error_sm]);
+	struct run *r = run_of(l, f ? f->kernel : NULL);
+
+	if (f)
+		r->fault_addr = f->fault_addr;
+	err_set(&r->err, 0, "%s", l->m->sm_errs[q->error_sm].text[0] ?
+		l->m->sm_errs[q->error_sm].text : strerror(-q->error));
+	/* The other SMs have been run to the quantum's end, if it has begun. */
+	loop_fail(l, r, q->error, MAX(q->error_cycle + 1, q->upto));
+	return q->error;
+}
+
+static int fail_run(struct loop *l, struct run *r, int status, uint64_t upto)
+{
+	loop_fail(l, r, status, upto);
+	return status;
+}
+
+/* The client is gone, or the device: nobody's kernel goes on, nor begins. */
+static int fail_all(struct loop *l, int status, uint64_t upto)
+{
+	for (struct run *r = l->s->queue; r; r = r->next) {
+		if (r->state == RUN_DONE)
+			continue;
+		r->state = RUN_DONE;
+		r->status = run_gone(r, status);
+	}
+	loop_clear(l, upto);
+	return status;
+}
+
+/* --- a quantum ------------------------------------------------------------------------------ */
+
+/* The look-ups of cycles up to now; their walks. */
+static int translate(struct quantum *q, uint64_t now)
+{
+	struct loop *l = q->l;
+	struct machine *m = l->m;
+	struct run *r = l->running[0];
+	int ret = gmmu_step(m->gmmu, now);
+
+	if (ret)
+		return fail_run(l, r, err_set(&r->err, ret, "kernel '%s': out of memory",
+					      r->kernel->name), now + 1);
+	if (m->poll_status)
+		return fail_all(l, m->poll_status, now + 1);
+	if (m->off_status)
+		return fail_run(l, r, machine_blame(m, r, m->off_page, m->off_status), now + 1);
+	perform_translated(q);
+	return q->error ? fail(q) : 0;
+}
+
+/* What happens at the quantum's first cycle, before the SMs run. */
+static int begin_quantum(struct quantum *q)
+{
+	struct loop *l = q->l;
+	struct machine *m = l->m;
+	struct run *r = l->running[0];
+	int ret = gpu_apply_invalidations(l->s->gpu);
+
+	if (!ret)
+		ret = m->poll_status;
+	if (ret)
+		return fail_all(l, ret, q->from);
+	/* Look-ups of the quantum before have been taken: only walks may be due. */
+	ret = gmmu_next(m->gmmu) <= q->from ? translate(q, q->from) : 0;
+	if (ret)
+		return ret;
+	ret = handler_step(m, r, q->from);
+	if (ret)
+		return fail_run(l, r, ret, q->from);
+	/* A CTA is put on its SM at a cycle's end. */
+	if (q->from)
+		ret = dispatch(l, q->from - 1);
+	return ret ? fail_run(l, r, err_set(&r->err, ret, "kernel '%s': no memory for its warps",
+					    r->kernel->name), q->from) : 0;
+}
+
+static uint64_t end_of_quantum(const struct loop *l, uint64_t from)
+{
+	const struct machine *m = l->m;
+	uint64_t upto = from + m->quantum;
+
+	upto = MIN(upto, gmmu_next(m->gmmu));
+	upto = MIN(upto, handler_next(m));
+	upto = MIN(upto, dispatch_next(l, from));
+	return MAX(upto, from + 1);
+}
+
+/* The SMs' next packets are known now. */
+static void wake_for_replies(struct machine *m)
+{
+	for (unsigned int i = 0; i < m->nsms; i++)
+		m->wake[i] = MIN(m->wake[i], mem_next(m->mem, i));
+}
+
+static bool any_retired(struct quantum *q)
+{
+	struct machine *m = q->l->m;
+	bool any = false;
+
+	for (unsigned int k = 0; k < q->nawake; k++) {
+		unsigned int i = m->awake[k];
+		uint64_t n = sm_stats(m->sms[i])->retired_ctas;
+
+		any |= n != m->retired[i];
+		m->retired[i] = n;
+	}
+	q->l->room |= any;
+	return any;
+}
+
+static uint64_t next_cycle(const struct loop *l, uint64_t upto)
+{
+	const struct machine *m = l->m;
+	uint64_t next = MIN(gmmu_next(m->gmmu), handler_next(m));
+
+	next = MIN(next, mem_wake(m->mem));
+	for (unsigned int i = 0; i < m->nsms; i++)
+		next = MIN(next, m->wake[i]);
+	/* CTAs that found no room wait for one to retire; those that may go, go at once. */
+	next = MIN(next, dispatch_next(l, upto - 1));
+	return next == NEVER ? NEVER : MAX(next, upto);
+}
+
+/* --- watchdogs --------------------------------------------------------------------------------- */
+
+static int watch(struct loop *l, uint64_t upto)
+{
+	uint64_t limit = l->m->spec.watchdog;
+
+	for (unsigned int k = 0; limit && k < l->nrunning; k++) {
+		struct run *r = l->running[k];
+		uint64_t n = 0;
+
+		for (unsigned int i = 0; i < l->m->nsms; i++)
+			n += sm_share(l->m->sms[i], r->sm_kernel)->warp_instructions;
+		if (n > limit)
+			return fail_run(l, r, run_watchdog(r), upto);
+	}
+	return 0;
+}
+
+static int deadlock(struct loop *l, uint64_t upto)
+{
+	struct run *r = l->running[0];
+	char what[400] = "nothing is running";
+
+	for (unsigned int i = 0; i < l->m->nsms; i++) {
+		if (!sm_resident_ctas(l->m->sms[i], NULL))
+			continue;
+		sm_describe(l->m->sms[i], what, sizeof(what));
+		break;
+	}
+	return fail_run(l, r, err_set(&r->err, -EDEADLK,
+				      "kernel '%s': no warp can ever go on: %s",
+				      r->kernel->name, what), upto);
+}
+
+/* Nobody issues, for so long that nobody ever will? */
+static bool stands_still(struct loop *l)
+{
+	uint64_t issued = 0;
+
+	if (++l->calm % 4096)
+		return false;
+	for (unsigned int i = 0; i < l->m->nsms; i++)
+		issued += sm_stats(l->m->sms[i])->warp_instructions;
+	if (issued != l->issued || l->m->handler.busy || gmmu_next(l->m->gmmu) != NEVER) {
+		l->issued = issued;
+		l->calm = 0;
+	}
+	return l->calm >= CALM_QUANTA;
+}
+
+/* --- the loop ------------------------------------------------------------------------------------- */
+
+/* Samples that are due by `cycle`, at which nothing has happened since l->now. */
+static void sample(struct loop *l, uint64_t cycle)
+{
+	struct samples *s = &l->s->samples;
+	struct gpu_counters c;
+
+	while (s->due <= cycle) {
+		uint64_t due = s->due, at = MAX(due, l->now);
+
+		machine_counters(l->m, at, &c);
+		/* Without memory the rest is missing; the run goes on. */
+		if (samples_take(s, at, &c) || s->due == due)
+			return;
+	}
+}
+
+static int run_quantum(struct loop *l)
+{
+	struct machine *m = l->m;
+	struct quantum q = { .l = l, .from = l->now };
+	uint64_t next;
+	int ret = begin_quantum(&q);
+
+	if (ret)
+		return ret;
+	q.upto = end_of_quantum(l, q.from);
+	run_sms(&q);
+	perform(&q);
+	if (q.error)
+		return fail(&q);
+	ret = translate(&q, q.upto - 1);
+	if (ret)
+		return ret;
+	mem_run(m->mem, q.upto);
+	wake_for_replies(m);
+	ret = watch(l, q.upto);
+	if (ret)
+		return ret;
+	l->now = q.upto;
+	/* Where a kernel has ended, others may begin: no jump. */
+	if ((any_retired(&q) || l->ending) && loop_retire(l, q.upto))
+		return 0;
+	next = next_cycle(l, q.upto);
+	if (next == NEVER || stands_still(l))
+		return deadlock(l, q.upto);
+	sample(l, next);
+	l->now = next;
+	return 0;
+}
+
+void loop_run(struct gpu_session *s)
+{
+	struct machine *m = s->machine;
+	struct loop l = { .s = s, .m = m, .now = s->now };
+	int ret = machine_set_ranges(m);
+
+	m->poll_status = 0;
+	m->off_status = 0;
+	for (unsigned int i = 0; i < m->nsms; i++)
+		m->sm_errs[i].text[0] = '\0';
+	for (struct run *r = s->queue; ret && r; r = r->next) {
+		r->status = err_set(&r->err, ret, "out of memory");
+		r->state = RUN_DONE;
+	}
+	for (;;) {
+		loop_admit(&l);
+		if (!l.nrunning)
+			break;
+		run_quantum(&l);
+	}
+	s->now = l.now;
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Counters as the objects of gpuemu-json(7): memory, utilization, SMs, kernels.
+ * json.c has how numbers are written.
+ */
+#include "stats/private.h"
+
+#include <json-c/json.h>
+#include <string.h>
+
+static struct json_object *cache_json(const struct cache_counters *c)
+{
+	struct json_object *o = json_object_new_object();
+
+	return json_whole(o, o &&
+		json_add_number(o, "accesses", c->reads + c->writes) &&
+		json_add_number(o, "misses", c->read_misses + c->write_misses) &&
+		json_add_number(o, "pending_hits", c->pending_hits) &&
+		json_add_number(o, "reservation_fails", c->fails) &&
+		json_add_number(o, "reads", c->reads) &&
+		json_add_number(o, "writes", c->writes) &&
+		json_add_number(o, "read_misses", c->read_misses) &&
+		json_add_number(o, "write_misses", c->write_misses));
+}
+
+static struct json_object *dram_json(const struct gpu_counters *c, const struct gpu_spec *spec)
+{
+	const struct memory_counters *m = &c->memory;
+	struct json_object *o = json_object_new_object();
+	/* A request that needed no activate found its row open. */
+	uint64_t hits = m->dram_requests - MIN(m->dram_requests, m->dram_activates);
+
+	return json_whole(o, o &&
+		json_add_number(o, "reads", m->dram_reads) &&
+		json_add_number(o, "writes", m->dram_writes) &&
+		json_add_number(o, "requests", m->dram_requests) &&
+		json_add_number(o, "activates", m->dram_activates) &&
+		json_add_number(o, "precharges", m->dram_precharges) &&
+		json_add_number(o, "cycles", m->dram_cycles) &&
+		json_add_ratio(o, "row_hit_rate", (double)hits, (double)m->dram_requests) &&
+		json_add_ratio(o, "utilization", counters_dram_share(c, spec), 1));
+}
+
+static struct json_object *icnt_json(const struct memory_counters *m)
+{
+	struct json_object *o = json_object_new_object();
+
+	return json_whole(o, o &&
+		json_add_number(o, "packets_to_memory", m->icnt_packets[0]) &&
+		json_add_number(o, "packets_to_sm", m->icnt_packets[1]) &&
+		json_add_number(o, "flits_to_memory", m->icnt_flits[0]) &&
+		json_add_number(o, "flits_to_sm", m->icnt_flits[1]) &&
+		json_add_number(o, "blocked_to_memory", m->icnt_blocked[0]) &&
+		json_add_number(o, "blocked_to_sm", m->icnt_blocked[1]));
+}
+
+static struct json_object *latency_json(const struct memory_counters *m, bool since_start)
+{
+	struct json_object *o = json_object_new_object();
+
+	return json_whole(o, o && json_add_number(o, "count", m->latency_count) &&
+		json_add_ratio(o, "mean", (double)m->latency_sum, (double)m->latency_count) &&
+		(!since_start || json_add_number(o, "max", m->latency_max)));
+}
+
+static struct json_object *shared_json(const struct sm_counters *sm)
+{
+	struct json_object *o = json_object_new_object();
+
+	return json_whole(o, o && json_add_number(o, "accesses", sm->shared_accesses) &&
+		json_add_number(o, "conflict_cycles", sm->shared_conflict_cycles));
+}
+
+static struct json_object *ldst_json(const struct sm_counters *sm)
+{
+	struct json_object *o = json_object_new_object();
+	bool whole = o && json_add_number(o, "instructions", sm->ldst_instructions);
+
+	for (unsigned int i = 0; i < LDST_STALLS && whole; i++)
+		whole = json_add_number(o, ldst_stall_names[i], sm->ldst_stalls[i]);
+	return json_whole(o, whole);
+}
+
+static struct json_object *memory_json(const struct gpu_counters *c, const struct gpu_spec *spec,
+				       bool since_start)
+{
+	struct json_object *o = json_object_new_object();
+
+	return json_whole(o, o && json_add_number(o, "global_lines", c->sm.lines) &&
+		json_add(o, "ldst", ldst_json(&c->sm)) &&
+		json_add(o, "l1i", cache_json(&c->sm.l1i)) &&
+		json_add(o, "l1c", cache_json(&c->sm.l1c)) &&
+		json_add(o, "l1d", cache_json(&c->sm.l1d)) &&
+		json_add(o, "l2", cache_json(&c->memory.l2)) &&
+		json_add(o, "dram", dram_json(c, spec)) &&
+		json_add(o, "icnt", icnt_json(&c->memory)) &&
+		json_add(o, "latency", latency_json(&c->memory, since_start)) &&
+		json_add(o, "shared", shared_json(&c->sm)));
+}
+
+struct json_object *stats_memory_json(const struct gpu_counters *c, const struct gpu_spec *spec)
+{
+	return memory_json(c, spec, true);
+}
+
+struct json_object *stats_utilization_json(const struct gpu_counters *c,
+					   const struct gpu_spec *spec)
+{
+	struct json_object *o = json_object_new_object();
+	bool whole = o;
+
+	for (unsigned int u = 0; u < SM_UNITS && whole; u++)
+		if (u != UNIT_DP || spec->units_dp)
+			whole = json_add_ratio(o, sm_unit_names[u],
+					       counters_unit_share(c, spec, u), 1);
+	return json_whole(o, whole &&
+		json_add_ratio(o, "registers", counters_register_share(c, spec), 1) &&
+		json_add_ratio(o, "shared", counters_shared_share(c, spec), 1) &&
+		json_add_ratio(o, "l1d", counters_l1d_share(c, spec), 1) &&
+		json_add_ratio(o, "l2", counters_l2_share(c, spec), 1) &&
+		json_add_ratio(o, "dram", counters_dram_share(c, spec), 1));
+}
+
+/* Means of an SM while it has a CTA. */
+static struct json_object *warps_json(const struct sm_counters *sm)
+{
+	struct json_object *o = json_object_new_object();
+
+	return json_whole(o, o &&
+		json_add_ratio(o, "resident", (double)sm->warps, (double)sm->cycles) &&
+		json_add_ratio(o, "schedulable", (double)sm->schedulable_warps,
+			       (double)sm->cycles) &&
+		json_add_ratio(o, "ctas", (double)sm->ctas, (double)sm->cycles));
+}
+
+static struct json_object *sm_json(const struct sm_counters *sm)
+{
+	struct json_object *o = json_object_new_object();
+
+	return json_whole(o, o &&
+		json_add_number(o, "ctas", sm->retired_ctas) &&
+		json_add_number(o, "busy_cycles", sm->cycles) &&
+		json_add_number(o, "warp_instructions", sm->warp_instructions) &&
+		json_add_number(o, "thread_instructions", sm->thread_instructions) &&
+		json_add(o, "stalls", json_stalls(sm->stalls)) &&
+		json_add(o, "warps", warps_json(sm)) &&
+		json_add(o, "l1i", cache_json(&sm->l1i)) &&
+		json_add(o, "l1c", cache_json(&sm->l1c)) &&
+		json_add(o, "l1d", cache_json(&sm->l1d)) &&
+		json_add(o, "shared", shared_json(sm)));
+}
+
+struct json_object *stats_sms_json(const struct sm_counters *sms, unsigned int nsms)
+{
+	struct json_object *a = json_object_new_array_ext((int)nsms);
+	bool whole = a;
+
+	for (unsigned int i = 0; i < nsms && whole; i++)
+		whole = json_append(a, sm_json(&sms[i]));
+	return json_whole(a, whole);
+}
+
+static struct json_object *dim3_json(const uint32_t dim[3])
+{
+	struct json_object *a = json_object_new_array_ext(3);
+	bool whole = a;
+
+	for (unsigned int i = 0; i < 3 && whole; i++)
+		whole = json_append(a, json_object_new_uint64(dim[i]));
+	return json_whole(a, whole);
+}
+
+/* Members that only a launch in time has. */
+static bool add_timed(struct json_object *o, const struct kernel_stats *k,
+		      const struct gpu_spec *spec)
+{
+	/* As GPGPU-Sim counts: instructions of threads, the whole GPU's, a core cycle. */
+	return json_add_ratio(o, "ipc", (double)k->thread_instructions, (double)k->cycles) &&
+	       json_add(o, "stalls", json_stalls(k->gpu.sm.stalls)) &&
+	       json_add(o, "warps", warps_json(&k->gpu.sm)) &&
+	       json_add(o, "utilization", stats_utilization_json(&k->gpu, spec)) &&
+	       json_add(o, "memory", memory_json(&k->gpu, spec, false));
+}
+
+struct json_object *kernel_stats_json(const struct kernel_stats *k, const struct gpu_spec *spec)
+{
+	struct json_object *o = json_object_new_object();
+
+	return json_whole(o, o &&
+		json_add(o, "name", json_object_new_string_len(k->name,
+				(int)strnlen(k->name, sizeof(k->name)))) &&
+		json_add(o, "grid", dim3_json(k->grid)) &&
+		json_add(o, "block", dim3_json(k->block)) &&
+		json_add_number(o, "regs", k->regs) &&
+		json_add_number(o, "spill_store_bytes", k->spill_store_bytes) &&
+		json_add_number(o, "spill_load_bytes", k->spill_load_bytes) &&
+		json_add_number(o, "local_bytes", k->local_bytes) &&
+		json_add_number(o, "smem", k->smem) &&
+		json_add_number(o, "stream", k->stream) &&
+		(k->functional || (json_add_number(o, "ctas_per_sm", k->ctas_per_sm) &&
+				   json_add_number(o, "start", k->start) &&
+				   json_add_number(o, "cycles", k->cycles))) &&
+		json_add_number(o, "warp_instructions", k->warp_instructions) &&
+		json_add_number(o, "thread_instructions", k->thread_instructions) &&
+		(k->functional || add_timed(o, k, spec)));
+}

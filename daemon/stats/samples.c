@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Statistics over time: the counters' differences, interval by interval, and the
+ * columns of samples.def made of them. gpu takes the samples; tools write CSV.
+ */
+#include "stats/private.h"
+
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdlib.h>
+
+struct sample {
+	uint64_t end;			/* cycle before which it ends */
+	struct gpu_counters c;
+};
+
+void samples_reset(struct samples *s, uint64_t interval, uint64_t now)
+{
+	s->interval = interval;
+	s->due = interval ? now + interval : UINT64_MAX;
+	s->dropped = 0;
+	s->last = (struct gpu_counters){ 0 };
+	s->count = 0;
+}
+
+void samples_free(struct samples *s)
+{
+	free(s->rows);
+	*s = (struct samples){ .due = UINT64_MAX };
+}
+
+static int make_room(struct samples *s)
+{
+	size_t room = s->room ? MIN(s->room * 2, SAMPLES_MAX) : 64;
+	struct sample *bigger;
+
+	if (s->count < s->room)
+		return 0;
+	bigger = realloc(s->rows, room * sizeof(*bigger));
+	if (!bigger)
+		return -ENOMEM;
+	s->rows = bigger;
+	s->room = room;
+	return 0;
+}
+
+int samples_take(struct samples *s, uint64_t now, const struct gpu_counters *c)
+{
+	struct sample *row;
+
+	if (!s->interval || c->cycles == s->last.cycles)
+		return 0;
+	while (s->due <= now)
+		s->due += s->interval;
+	if (s->count == SAMPLES_MAX) {
+		s->dropped++;
+		return 0;
+	}
+	if (make_room(s))
+		return -ENOMEM;
+	row = &s->rows[s->count++];
+	row->end = now;
+	gpu_counters_since(c, &s->last, &row->c);
+	s->last = *c;
+	return 0;
+}
+
+static struct json_object *columns_json(void)
+{
+	static const char *const names[] = {
+#define X(name, kind, value, help)	#name,
+#include "stats/samples.def"
+#undef X
+	};
+	struct json_object *a = json_object_new_array_ext(ARRAY_SIZE(names));
+	bool whole = a;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names) && whole; i++)
+		whole = json_append(a, json_object_new_string(names[i]));
+	return json_whole(a, whole);
+}
+
+#define COUNT(value)	json_object_new_uint64(value)
+#define RATIO(value)	stats_json_ratio(value)
+
+static struct json_object *row_json(const struct sample *row, const struct gpu_spec *spec)
+{
+	const struct gpu_counters *c = &row->c;
+	struct json_object *a = json_object_new_array();
+
+	return json_whole(a, a
+#define X(name, kind, value, help)	&& json_append(a, kind(value))
+#include "stats/samples.def"
+#undef X
+		);
+}
+
+static struct json_object *rows_json(const struct samples *s, const struct gpu_spec *spec)
+{
+	struct json_object *a = json_object_new_array_ext((int)MAX(s->count, 1u));
+	bool whole = a;
+
+	for (size_t i = 0; i < s->count && whole; i++)
+		whole = json_append(a, row_json(&s->rows[i], spec));
+	return json_whole(a, whole);
+}
+
+struct json_object *samples_json(const struct samples *s, const struct gpu_spec *spec)
+{
+	struct json_object *o = json_object_new_object();
+
+	return json_whole(o, o && json_add_number(o, "interval", s->interval) &&
+			  json_add_number(o, "dropped", s->dropped) &&
+			  json_add(o, "columns", columns_json()) &&
+			  json_add(o, "rows", rows_json(s, spec)));
+}
