@@ -50,6 +50,7 @@ include scripts/mk/check.mk
 include scripts/mk/bench.mk
 include scripts/mk/fuzz.mk
 include scripts/mk/differential.mk
+include scripts/mk/cycles.mk
 
 help:
 	@echo 'make                 programs, libraries, PTX and the kernel module, under $(B)/'
@@ -67,6 +68,8 @@ help:
 	@echo 'make test-ROOM       the unit tests of one room (also: daemon, libgpuemu, tools, workloads)'
 	@echo 'make programs|libs|ptx|tests-kernel'
 	@echo 'make bench-exec      kernels without time against the same source on the CPU'
+	@echo 'make validate        the cycle model against reference numbers (KERNELS="vecadd lrr/scan")'
+	@echo 'make bench-sim       how fast the cycle model is (KERNELS=..., BENCH_RUNS=n)'
 	@echo 'make fuzz-ptx        generated kernels against the CPU, until stopped (SECONDS=n SEED=n KERNELS=n)'
 	@echo 'make fuzz-parser     fuzz what reads PTX (SECONDS=600 SEED=n); make check does 2 minutes'
 	@echo 'make isa-table       docs/instructions.md anew: which instructions are supported'

@@ -58,6 +58,11 @@ void arg_free(struct arg_list *list);
 
 /* Allocates and fills the buffers; the arguments then hold their addresses. */
 int arg_place(struct arg_list *list, struct gpuemu_ctx *ctx, struct err *err);
+/*
+ * Uploads the buffers that were filled, in order (gpuemu_mem_prefetch()), so that L2 may start
+ * with them. After arg_place().
+ */
+int arg_upload(const struct arg_list *list, struct gpuemu_ctx *ctx, struct err *err);
 /* Writes the buffers that have an output file. */
 int arg_write(const struct arg_list *list, struct err *err);
 /* Bytes of the buffers together. */

@@ -84,6 +84,22 @@ int arg_place(struct arg_list *list, struct gpuemu_ctx *ctx, struct err *err)
 	return 0;
 }
 
+int arg_upload(const struct arg_list *list, struct gpuemu_ctx *ctx, struct err *err)
+{
+	for (unsigned int i = 0; i < list->nbuffers; i++) {
+		const struct arg_buffer *b = &list->buffers[i];
+		int ret;
+
+		if (b->fill == ARG_ZERO)
+			continue;
+		ret = gpuemu_mem_prefetch(ctx, b->memory, b->bytes, NULL);
+		if (ret)
+			return err_set(err, ret, "uploading %llu bytes: %s",
+				       (unsigned long long)b->bytes, gpuemu_last_error(ctx));
+	}
+	return 0;
+}
+
 int arg_write(const struct arg_list *list, struct err *err)
 {
 	for (unsigned int i = 0; i < list->nbuffers; i++) {

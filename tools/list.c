@@ -92,7 +92,7 @@ static void config_help(const char *path, char *text, size_t size)
 {
 	FILE *file = fopen(path, "re");
 	size_t used = 0;
-	char line[256], *stop;
+	char line[256], *stop = NULL;
 
 	text[0] = '\0';
 	while (file && used < size && fgets(line, sizeof(line), file) && line[0] == '#') {
@@ -110,6 +110,10 @@ static void config_help(const char *path, char *text, size_t size)
 		if (stop)
 			break;
 	}
+	/* The last sentence has no blank behind its full stop. */
+	used = strlen(text);
+	if (!stop && used && text[used - 1] == '.')
+		text[used - 1] = '\0';
 	if (file)
 		fclose(file);
 }
@@ -178,10 +182,13 @@ static const struct kind kinds[] = {
 
 static void print_key(struct json_object *o)
 {
+	const char *unit = output_string(o, "unit"), *def = output_string(o, "default");
 	char value[64];
 
-	snprintf(value, sizeof(value), "%s %s", output_string(o, "default"),
-		 output_string(o, "unit"));
+	if (strcmp(unit, "switch"))
+		snprintf(value, sizeof(value), "%s %s", def, unit);
+	else
+		snprintf(value, sizeof(value), "%s", strcmp(def, "0") ? "on" : "off");
 	printf("  %-24s %-24s %s\n", output_string(o, "name"), value,
 	       output_string(o, "help"));
 }

@@ -16,6 +16,7 @@
 #include "output.h"
 #include "progress.h"
 #include "report.h"
+#include "samples.h"
 #include "target.h"
 #include "trace.h"
 #include "workload.h"
@@ -24,17 +25,18 @@
 
 enum {
 	OPT_KERNEL = CLI_OWN, OPT_GRID, OPT_BLOCK, OPT_ARG, OPT_GLOBAL, OPT_SMEM, OPT_REPEAT,
-	OPT_INFO, OPT_JSON, OPT_TRACE,
+	OPT_INFO, OPT_JSON, OPT_TRACE, OPT_SAMPLES,
 };
 
 struct request {
 	struct target target;
-	const char *file, *kernel_name, *json, *trace;
+	const char *file, *kernel_name, *json, *trace, *samples;
 	struct gpuemu_dim3 grid, block;	/* x 0: not given */
 	uint64_t smem, repeat;
 	struct arg_list args;
 	struct global_list globals;
 	bool info, listing;
+	bool prefill;			/* buffers are uploaded, for L2 to start with */
 	char *text;			/* of the file */
 	size_t bytes;
 	struct ptx_module *module;
@@ -104,6 +106,9 @@ static int parse_option(struct request *r, int id, const char *arg, struct err *
 	case OPT_TRACE:
 		r->trace = arg;
 		return 0;
+	case OPT_SAMPLES:
+		r->samples = arg;
+		return 0;
 	}
 	return target_option(&r->target, id, arg, err);
 }
@@ -126,7 +131,8 @@ static int parse(struct request *r, const struct verb *verb, int argc, char **ar
 		return cli_misused(verb, "%s: one PTX file", argc == optind ? "no file" :
 				   argv[optind + 1]);
 	r->file = argv[optind];
-	if (target_check(&r->target, &err) || (r->trace && trace_ask(&r->target, &err)))
+	if (target_check(&r->target, &err) || (r->trace && trace_ask(&r->target, &err)) ||
+	    (r->samples && samples_ask(&r->target, &err)))
 		return cli_misused(verb, "%s", err.text);
 	if (r->info)
 		return 0;
@@ -180,6 +186,8 @@ static int load(struct request *r, const struct verb *verb)
 
 	if (target_spec(&r->target, &spec, &err))
 		return cli_misused(verb, "%s", err.text);
+	/* With paging on nothing is uploaded: pages come when they are touched. */
+	r->prefill = spec.l2_prefill && !spec.paging;
 	options = (struct ptx_options){
 		.maxregs = (uint32_t)spec.maxregs,
 		.stack_bytes = (uint32_t)spec.stack_bytes,
@@ -289,6 +297,8 @@ static void run_kernel(struct request *r, struct gpuemu_ctx *ctx, struct outcome
 	o->code = global_fill(&r->globals, ctx, module, &o->err);
 	if (!o->code)
 		o->code = arg_place(&r->args, ctx, &o->err);
+	if (!o->code && r->prefill)
+		o->code = arg_upload(&r->args, ctx, &o->err);
 	if (o->code)
 		return;
 	o->code = launch(r, ctx, function, o);
@@ -339,6 +349,7 @@ static int report(const struct request *r, const struct verb *verb, const char *
 	if (!r->json || strcmp(r->json, "-"))
 		report_text(stdout, json);
 	if ((r->trace && o->statistics && trace_write(json, r->trace, &err)) ||
+	    (r->samples && o->statistics && samples_write(json, r->samples, &err)) ||
 	    (r->json && output_json(json, r->json, &err)))
 		result = cli_failed(verb, "%s", err.text);
 	json_object_put(json);
@@ -417,6 +428,8 @@ static const struct cli_option options[] = {
 	{ "repeat", "N", "launch it N times, on the same buffers", OPT_REPEAT },
 	{ "info", "[live]", "launch nothing: registers, spills, ..; live: at each instruction", OPT_INFO },
 	TARGET_LAUNCH_OPTIONS,
+	{ "samples", "FILE", "write statistics over time, CSV (or .json), every stats.interval cycles",
+	  OPT_SAMPLES },
 	{ "trace", "FILE", "write when kernels and fault batches ran, for ui.perfetto.dev", OPT_TRACE },
 	{ "json", "FILE", "write the report as JSON; - is stdout, without the text", OPT_JSON },
 	{ NULL }

@@ -41,8 +41,8 @@ static void take(struct json_object *to, struct json_object *from, const char *k
 struct json_object *report_json(const struct report_facts *f, const char *subject,
 				struct json_object *about, struct err *err)
 {
-	static const char *const rest[] = { "kernels", "totals", "memory", "paging",
-					   "trace" };
+	static const char *const rest[] = { "kernels", "totals", "memory", "utilization", "sms",
+					    "paging", "samples", "trace" };
 	struct json_object *statistics = NULL, *report, *totals;
 
 	if (f->statistics) {
@@ -220,6 +220,43 @@ static void print_paging(FILE *out, struct json_object *p)
 			output_ns(d, output_number(p, "latency_ns.max")));
 }
 
+static void print_utilization(FILE *out, struct json_object *u)
+{
+	const char *separator = "  utilization: ";
+
+	if (!u)
+		return;
+	json_object_object_foreach(u, key, value) {
+		fprintf(out, "%s%s %.0f%%", separator, key, 100 * json_object_get_double(value));
+		separator = ", ";
+	}
+	fputc('\n', out);
+}
+
+/* "L1D 4096 accesses, 25.0% missed" */
+static void print_cache(FILE *out, const char *before, const char *name, struct json_object *c)
+{
+	uint64_t accesses = count(c, "accesses");
+
+	fprintf(out, "%s%s %" PRIu64 " accesses, %.1f%% missed", before, name, accesses,
+		accesses ? 100.0 * (double)count(c, "misses") / (double)accesses : 0.0);
+}
+
+static void print_memory(FILE *out, struct json_object *m)
+{
+	/* Without time there is no memory system. */
+	if (!output_has(m, "l1d"))
+		return;
+	print_cache(out, "  ", "L1D", output_at(m, "l1d"));
+	print_cache(out, "; ", "L2", output_at(m, "l2"));
+	fprintf(out, " (sectors)\n  DRAM %" PRIu64 " reads, %" PRIu64
+		" writes, row hits %.0f%%, bus busy %.0f%%; a sector takes %.0f cycles from the SM "
+		"and back\n",
+		count(m, "dram.reads"), count(m, "dram.writes"),
+		100 * output_number(m, "dram.row_hit_rate"),
+		100 * output_number(m, "dram.utilization"), output_number(m, "latency.mean"));
+}
+
 static void print_workload(FILE *out, struct json_object *w)
 {
 	struct json_object *options = output_at(w, "options");
@@ -271,6 +308,8 @@ void report_text(FILE *out, struct json_object *r)
 		fprintf(out, ", fault times %s", output_string(r, "clock"));
 	fputc('\n', out);
 	print_kernels(out, output_at(r, "kernels"));
+	print_utilization(out, output_at(r, "utilization"));
+	print_memory(out, output_at(r, "memory"));
 	print_speed(out, output_at(r, "totals"));
 	print_paging(out, output_at(r, "paging"));
 }

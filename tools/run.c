@@ -13,18 +13,19 @@
 #include "progress.h"
 #include "report.h"
 #include "run.h"
+#include "samples.h"
 #include "target.h"
 #include "trace.h"
 #include "workload.h"
 
 #define RUNS_MAX	64
 
-enum { OPT_JSON = CLI_OWN, OPT_TRACE };
+enum { OPT_JSON = CLI_OWN, OPT_TRACE, OPT_SAMPLES };
 
 struct request {
 	struct target target;
 	const char *json;		/* NULL: text alone */
-	const char *trace;		/* NULL: none */
+	const char *trace, *samples;	/* NULL: none */
 	unsigned int count;
 	const struct workload_row *rows[RUNS_MAX];
 	struct workload workloads[RUNS_MAX];
@@ -91,16 +92,20 @@ static int parse(struct request *r, const struct verb *verb, int argc, char **ar
 			r->json = optarg;
 		else if (c == OPT_TRACE)
 			r->trace = optarg;
+		else if (c == OPT_SAMPLES)
+			r->samples = optarg;
 		else if (target_option(&r->target, c, optarg, &err))
 			return cli_misused(verb, "%s", err.text);
 	}
 	if (target_check(&r->target, &err))
 		return cli_misused(verb, "%s", err.text);
-	if (r->trace && trace_ask(&r->target, &err))
+	if ((r->trace && trace_ask(&r->target, &err)) ||
+	    (r->samples && samples_ask(&r->target, &err)))
 		return cli_misused(verb, "%s", err.text);
 	c = parse_operands(r, argc - optind, argv + optind, verb);
-	if (!c && r->trace && r->count > 1)
-		return cli_misused(verb, "--trace takes one workload, here are %u", r->count);
+	if (!c && (r->trace || r->samples) && r->count > 1)
+		return cli_misused(verb, "--%s takes one workload, here are %u",
+				   r->trace ? "trace" : "samples", r->count);
 	return c;
 }
 
@@ -192,6 +197,9 @@ static int run(const struct verb *verb, int argc, char **argv)
 	if (r->trace && json_object_array_length(reports) &&
 	    trace_write(json_object_array_get_idx(reports, 0), r->trace, &err))
 		result = cli_failed(verb, "%s", err.text);
+	if (r->samples && json_object_array_length(reports) &&
+	    samples_write(json_object_array_get_idx(reports, 0), r->samples, &err))
+		result = cli_failed(verb, "%s", err.text);
 	/* One workload is one object, several are an array, in order. */
 	if (r->json && json_object_array_length(reports) &&
 	    output_json(r->count == 1 ? json_object_array_get_idx(reports, 0) : reports,
@@ -220,6 +228,8 @@ static void more(FILE *out)
 
 static const struct cli_option options[] = {
 	TARGET_LAUNCH_OPTIONS,
+	{ "samples", "FILE", "write statistics over time, CSV (or .json), every stats.interval cycles",
+	  OPT_SAMPLES },
 	{ "trace", "FILE", "write when kernels and fault batches ran, for ui.perfetto.dev", OPT_TRACE },
 	{ "json", "FILE", "write the report as JSON; - is stdout, without the text", OPT_JSON },
 	{ NULL }

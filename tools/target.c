@@ -39,6 +39,7 @@ static const struct {
 	{ TARGET_FUNCTIONAL, "gpu.functional", "--functional" },
 	{ TARGET_REGS, "occupancy.regs", "--regs" },
 	{ TARGET_MAXREGS, "compiler.maxregs", "--maxregs" },
+	{ TARGET_THREADS, "gpu.threads", "--threads" },
 };
 
 void target_init(struct target *t)
@@ -126,7 +127,10 @@ int target_option(struct target *t, int id, const char *arg,
 
 int target_check(const struct target *t, struct err *err)
 {
-	return gpu_spec_check(&t->spec, err);
+	struct gpu_spec spec;
+	int ret = target_spec(t, &spec, err);
+
+	return ret ? ret : gpu_spec_check(&spec, err);
 }
 
 int target_spec(const struct target *t, struct gpu_spec *spec, struct err *err)

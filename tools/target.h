@@ -26,7 +26,7 @@ extern const struct cli_option target_options[];
 enum {
 	TARGET_BACKEND = CLI_SHARED, TARGET_CONFIG, TARGET_SET, TARGET_VRAM, TARGET_PREFETCH,
 	TARGET_EVICT, TARGET_PAGING, TARGET_SCHED, TARGET_SEED, TARGET_DEVICE,
-	TARGET_FUNCTIONAL, TARGET_REGS, TARGET_MAXREGS,
+	TARGET_FUNCTIONAL, TARGET_REGS, TARGET_MAXREGS, TARGET_THREADS,
 };
 
 /* Rows for the `options` of a verb that launches kernels. */
@@ -35,7 +35,9 @@ enum {
 	  TARGET_FUNCTIONAL },									\
 	{ "regs", "N", "registers a thread for occupancy (occupancy.regs)", TARGET_REGS },	\
 	{ "maxregs", "N", "at most N registers a thread, else spill (compiler.maxregs)",	\
-	  TARGET_MAXREGS }
+	  TARGET_MAXREGS },									\
+	{ "threads", "N", "host threads that run the model, 1 if not given (gpu.threads)",	\
+	  TARGET_THREADS }
 
 void target_init(struct target *t);
 /* An option of target_options. -errno with err: the value is bad. */
@@ -44,7 +46,7 @@ int target_option(struct target *t, int id, const char *arg,
 /* Appends one line, checked. */
 int target_set(struct target *t, const char *key, const char *value,
 	       struct err *err);
-/* Checks what only shows when all options are known. */
+/* Checks what only shows when all options are known, the configuration file included. */
 int target_check(const struct target *t, struct err *err);
 /* The GPU with its configuration file read. -EINVAL: unknown, or a bad file. */
 int target_spec(const struct target *t, struct gpu_spec *spec, struct err *err);

@@ -27,8 +27,14 @@ refused 2 'takes no value' run --help=yes
 refused 2 "unknown backend 'cuda'; there are:" run vecadd --backend cuda
 refused 2 "'clock'; there are: lru, random" run vecadd --evict clock
 refused 2 "'oracle'; there are: none, sequential" run vecadd --prefetch oracle
-refused 2 "'fifo'; there are: lrr, gto" run vecadd --sched fifo
+refused 2 "'fifo'; there are: lrr, gto, old, two_level" run vecadd --sched fifo
 refused 2 "there are: lrr, gto" run vecadd --set sm.scheduler=fifo
+refused 2 '--threads: gpu.threads' run vecadd --threads 0
+refused 2 'l1d.sets: 48 is not a power of two' run vecadd --set l1d.sets=48
+refused 2 'l2.slices: 12 is not' run vecadd --set dram.channels=5
+refused 2 'sm.warps: 48 is not a multiple of the 5' run vecadd --set sm.schedulers=5
+refused 2 '--samples: without time' run vecadd --functional --samples $work/samples.csv
+refused 2 '--samples takes one workload' run vecadd stride --samples $work/samples.csv
 refused 2 "--vram: paging.vram: '0'" run vecadd --vram 0
 refused 2 "--vram: paging.vram: '-4'" run vecadd --vram -4
 refused 2 'gpu.smms' run vecadd --set gpu.smms=3
@@ -56,6 +62,7 @@ touch $work/plain
 refused 1 "$work/plain is not a gpuemu device" run vecadd --backend kmod --device $work/plain
 refused 1 '2048' run vecadd block=2048 --backend sim
 refused 1 "cannot write $work/no/such" run vecadd n=100 --backend sim --json $work/no/such
+refused 1 "cannot write $work/no/such" run vecadd n=100 --backend sim --samples $work/no/such
 refused 1 'backend sim moves no bytes' bench migrate --backend sim
 
 # Nobody may open a node that is root's.
@@ -93,6 +100,8 @@ does 'usage: gpuemu bench' bench --help
 does 'usage: gpuemu ptx' ptx --help
 does 'verified' run vecadd n=1000 --backend sim
 does '"verified": true' run vecadd n=1000 --backend sim --json -
+does 'cycle,cycles,warp_instructions' run vecadd n=1000 --backend sim --samples -
+does 'utilization: sp' run vecadd n=1000 --backend sim --paging off --threads 2
 does 'without time' run vecadd n=1000 --backend sim --functional
 does 'verified' run vecadd n=1K reduce n=1K gather n=100 pages=10 stride pages=10 --backend sim --seed 9
 does 'userfaultfd resolve' bench fault --count 100 --backend sim
@@ -155,4 +164,32 @@ tap_check 'trace: every batch' test "$(spans 'fault batch')" -eq "${batches:-0}"
 tap_check 'trace: every kernel' test "$(spans 'reduce')$(spans 'reduce_final')" = 11
 tap_check 'trace: durations' sh -c "grep -q '\"dur\": *[0-9.]' $work/trace.json && ! grep -q '\"dur\": *-' $work/trace.json"
 tap_check 'trace: the report stays the same' sh -c "grep -v host_seconds $work/plain.json >$work/a; grep -v host_seconds $work/traced.json | cmp - $work/a"
+
+# l2.prefill: what was filled is in L2 when the kernel starts, what is zeroes is not.
+reads() { # BUFFER OPTION...
+	buffer=$1
+	shift
+	$gpuemu ptx build/ptx/vecadd.ptx --grid 16 --block 256 --arg "$buffer" --arg "$buffer" --arg zero:16K --arg u32:4K \
+		--backend sim --paging off --json - "$@" 2>&1 |
+		sed -n '/"totals"/,$p' | sed -n '/"dram"/,/}/s/.*"reads": *\([0-9]*\).*/\1/p'
+}
+cold=$(reads rand32:4K:1)
+tap_check 'l2.prefill: off, all is read' test "${cold:-0}" -ge 1024
+tap_check 'l2.prefill: on, none of it' test "$(reads rand32:4K:1 --set l2.prefill=on)" -eq $((cold - 1024))
+tap_check 'l2.prefill: zeroes are not uploaded' test "$(reads zero:16K --set l2.prefill=on)" -eq "${cold:-0}"
+
+# Statistics over time: the same as the report's sums, as CSV and as JSON; the report is the one
+# without them, for any number of threads.
+sum() { awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i } NR > 1 { s += $c } END { print s + 0 }' $work/samples.csv; }
+total() { sed -n '/"totals"/,/}/s/.*"'"$1"'": *\([0-9]*\).*/\1/p' $work/plain.json | head -n 1; }
+$gpuemu run reduce --backend sim --json $work/sampled.json --samples $work/samples.csv >/dev/null 2>&1
+$gpuemu run reduce --backend sim --set stats.interval=5000 --samples $work/samples.json >/dev/null 2>&1
+$gpuemu run reduce --backend sim --threads 2 --json $work/threads.json --samples $work/threads.csv >/dev/null 2>&1
+tap_check 'samples: more than one' test "$(wc -l <$work/samples.csv)" -gt 2
+tap_check 'samples: cycles' test "$(sum cycles)" -eq "$(total cycles)"
+tap_check 'samples: warp instructions' test "$(sum warp_instructions)" -eq "$(total warp_instructions)"
+tap_check 'samples: JSON' grep -q '"interval": 5000' $work/samples.json
+tap_check 'samples: the report stays the same' sh -c "grep -v host_seconds $work/sampled.json | cmp - $work/a"
+tap_check 'threads: the same report' sh -c "grep -v host_seconds $work/threads.json | cmp - $work/a"
+tap_check 'threads: the same samples' cmp $work/threads.csv $work/samples.csv
 tap_done

@@ -28,6 +28,14 @@ bool functional_run(void *engine, const struct diff_case *c, const struct argume
 		    const char *printed, int lanes, char *why, size_t bytes);
 void functional_close(void *engine);
 
+/* For all that are opened; set by the command line. */
+struct timed_setup {
+	char settings[512];	/* "key=value" lines */
+	const char *config;	/* NULL: the default GPU */
+	const char *statistics;	/* file to write at the close, or NULL */
+};
+extern struct timed_setup timed_setup;
+
 void *timed_open(struct text ptx, const char *name, unsigned int maxregs, char *why, size_t bytes);
 bool timed_run(void *engine, const struct diff_case *c, const struct arguments *args,
 	       const char *printed, char *why, size_t bytes);

@@ -5,6 +5,8 @@
  *
  *	runner [OPTION]... REFERENCE.so NAME=FILE.ptx...
  *	--timed		on the cycle model; else without time on every lane table of the host
+ *	--set KEY=VALUE	a setting of the cycle model; --config NAME: another GPU than the default
+ *	--statistics FILE	what the cycle model counted for the last PTX file, as JSON
  *	--maxregs LIST	with these limits, one after the other, e.g. 0,64,16
  *	--only NAME	this kernel alone
  *	--quiet		print no case that passes
@@ -203,6 +205,8 @@ static void child(const struct job *job, unsigned int from, int fd)
 		if (!ok && engine)
 			_exit(0);
 	}
+	if (engine && job->timed)
+		timed_close(engine);
 	_exit(0);
 }
 
@@ -303,8 +307,8 @@ static bool read_text(const char *path, struct text *text)
 
 static int misused(void)
 {
-	fprintf(stderr, "usage: runner [--maxregs LIST] [--timed] [--only KERNEL] [--quiet] "
-		"REFERENCE.so NAME=FILE.ptx...\n");
+	fprintf(stderr, "usage: runner [--maxregs LIST] [--timed] [--set KEY=VALUE] [--config NAME] "
+		"[--statistics FILE] [--only KERNEL] [--quiet] REFERENCE.so NAME=FILE.ptx...\n");
 	return 2;
 }
 
@@ -321,6 +325,15 @@ int main(int argc, char **argv)
 			quiet = true;
 		} else if (!strcmp(argv[i], "--only") && i + 1 < argc) {
 			only = argv[++i];
+		} else if (!strcmp(argv[i], "--config") && i + 1 < argc) {
+			timed_setup.config = argv[++i];
+		} else if (!strcmp(argv[i], "--statistics") && i + 1 < argc) {
+			timed_setup.statistics = argv[++i];
+		} else if (!strcmp(argv[i], "--set") && i + 1 < argc) {
+			size_t have = strlen(timed_setup.settings);
+
+			snprintf(timed_setup.settings + have, sizeof(timed_setup.settings) - have, "%s\n",
+				 argv[++i]);
 		} else if (!strcmp(argv[i], "--maxregs") && i + 1 < argc) {
 			char *end, *t = strtok_r(argv[++i], ",", &end);
 

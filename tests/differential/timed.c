@@ -7,6 +7,8 @@
 #include "gpuemu.h"
 #include "engine.h"
 
+struct timed_setup timed_setup;
+
 struct timed {
 	struct gpuemu_ctx *ctx;
 	struct gpuemu_module *module;
@@ -22,12 +24,14 @@ void *timed_open(struct text ptx, const char *name, unsigned int maxregs, char *
 {
 	struct timed *t = calloc(1, sizeof(*t));
 	struct gpuemu_options options = { .size = sizeof(options), .backend = "sim" };
-	char settings[64];
+	char settings[640];
 
 	if (!t)
 		abort();
-	snprintf(settings, sizeof(settings), "compiler.maxregs=%u\ncompiler.stack=8192\n", maxregs);
+	snprintf(settings, sizeof(settings), "compiler.maxregs=%u\ncompiler.stack=8192\n%s", maxregs,
+		 timed_setup.settings);
 	options.settings = settings;
+	options.config = timed_setup.config;
 	if (gpuemu_open(&t->ctx, &options)) {
 		snprintf(why, bytes, "%s", gpuemu_last_error(NULL));
 		free(t);
@@ -45,7 +49,14 @@ void *timed_open(struct text ptx, const char *name, unsigned int maxregs, char *
 void timed_close(void *engine)
 {
 	struct timed *t = engine;
+	char *json = NULL;
+	FILE *f = timed_setup.statistics ? fopen(timed_setup.statistics, "w") : NULL;
 
+	if (f && !gpuemu_statistics(t->ctx, &json))
+		fputs(json, f);
+	if (f)
+		fclose(f);
+	gpuemu_free(json);
 	gpuemu_close(t->ctx);
 	free(t);
 }
