@@ -42,9 +42,14 @@ static void cut(struct mem_line *line)
 void local_lines(struct sm *sm, struct access_entry *e)
 {
 	const struct exec_access *a = &e->access;
+	const struct sm_warp *warp = &sm->warps[e->warp];
+	uint64_t cta = (uint64_t)warp->kernel->warps_per_cta * MEM_LINE;
+	/* A word of all threads that can be resident; those of one CTA beside each other. */
+	uint64_t row = cta * warp->kernel->ctas * sm->spec->sms;
+	uint64_t slot = warp->cta % warp->kernel->ctas;
+	uint64_t base = MEM_LOCAL_BASE + cta * (sm->id + sm->spec->sms * slot) +
+			warp->ex.index * MEM_LINE;
 	unsigned int span = MAX(a->bytes / 4u, 1u);
-	uint64_t row = sm->spec->sms * sm->spec->warps * MEM_LINE;
-	uint64_t base = MEM_LOCAL_BASE + (sm->id * sm->spec->warps + e->warp) * MEM_LINE;
 	uint32_t rest = a->touched;
 
 	e->nlines = 0;

@@ -62,6 +62,7 @@ struct bench {
 	uint32_t order[MAX_BENCH], norder; /* instructions in the order of their performance */
 };
 
+static struct sm_kernel bench_kernel = { .warps_per_cta = 4, .ctas = 6 };
 static struct bench bench;		/* the stubs' */
 
 /* --- what the SM, the memory and the gmmu do here ------------------------------------- */
@@ -184,6 +185,12 @@ static inline void bench_start(void)
 	sm->ideal = !b->spec.paging;
 	sm->upto = NEVER;
 	sm->warps = calloc(MAX_WARPS, sizeof(*sm->warps));
+	/* CTAs of 4 warps, 6 an SM. */
+	for (unsigned int w = 0; sm->warps && w < MAX_WARPS; w++) {
+		sm->warps[w].kernel = &bench_kernel;
+		sm->warps[w].cta = (uint8_t)(w / 4);
+		sm->warps[w].ex.index = w % 4;
+	}
 	sm->insts = calloc(MAX_BENCH, sizeof(*sm->insts));
 	b->ops = calloc(MAX_BENCH, sizeof(*b->ops));
 	b->requests = calloc(MAX_BENCH, sizeof(*b->requests));

@@ -205,6 +205,11 @@ static void test_local_lines(void **state)
 	bench_drain();
 	assert_int_equal(bench.requests[39].r.bytes, 128);
 	assert_int_equal(bench.requests[39].r.byte_mask[3], 0x22222222);
+	/* Warp 1 of CTA 2 of SM 0: 15 SMs and 6 CTAs of 512 bytes a word; CTA 2 is 30 CTAs on. */
+	bench_strided(bench.now, 9, PTX_SPACE_LOCAL, MEM_READ, 4, 12, 0);
+	bench_drain();
+	assert_true(bench.requests[40].r.addr ==
+		    MEM_LOCAL_BASE + 3 * (15 * 6 * 512) + 30 * 512 + 128);
 	bench_end();
 }
 
