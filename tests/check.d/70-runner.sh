@@ -53,7 +53,7 @@ tap_check 'the fixture module builds' sh -c "
 	scripts/link-tree.sh build/fixture/$kver $fixture/Kbuild $fixture/vmtest.c &&
 	make -s -C /lib/modules/$kver/build M=\$PWD/${module%/*} CONFIG_DEBUG_INFO_BTF_MODULES= modules &&
 	test -e $module"
-vm() { tests/vm/run.sh --module "$module" --fixture $fixture "$@"; }
+vm() { tests/vm/run.sh --smp 1 --module "$module" --fixture $fixture "$@"; }
 
 vm --suite >$work/suite 2>$work/suite.err
 status=$?
@@ -104,4 +104,7 @@ command_is 'a warning is 125' 125 'kernel log:' -- sh -c 'echo warn >/sys/module
 export GPUEMU_VM_SLACK=10
 command_is 'a frozen guest is 125, soon' 125 "the VM is stuck: nothing from 'command' in 15 s" \
 	--no-daemon --timeout 5 -- sh -c 'echo freeze >/sys/module/vmtest/parameters/do'
+GPUEMU_VM_STALL=1 command_is 'a boot that freezes is tried again' 0 'vm: no boot in 10 s' --no-daemon -- true
+export GPUEMU_VM_SLACK=2
+GPUEMU_VM_STALL=3 command_is 'three are 125' 125 'the VM did not boot, 3 times' --no-daemon -- true
 tap_done

@@ -26,6 +26,9 @@ mount -t debugfs debug /sys/kernel/debug
 mount -t tracefs trace /sys/kernel/tracing
 mount -t cgroup2 cgroup /sys/fs/cgroup
 ip link set lo up
+for c in /sys/devices/system/cpu/cpu[1-9]*/online; do
+	[ ! -e "$c" ] || echo 1 >"$c"
+done
 for t in 1 2 3; do stty raw -echo -hupcl -F /dev/ttyS$t; done
 
 param() { sed -n "s/.*\<$1=\([^ ]*\).*/\1/p" /proc/cmdline; }

@@ -86,7 +86,7 @@ qemu=
 cleanup() {
 	[ -z "$qemu" ] || kill -9 "$qemu" 2>/dev/null
 	[ -z "$log" ] || cp "$run/console" "$log" 2>/dev/null
-	rm -f "$run"/initrd "$run"/*.fifo
+	rm -f "$run"/initrd "$run"/*.fifo "$run"/mon.in "$run"/mon.out
 	rm -rf build/vm/last
 	mv -T "$run" build/vm/last 2>/dev/null || rm -rf "$run"
 }
@@ -176,35 +176,73 @@ kvm) accel=(-accel kvm -cpu host) ;;
 esac
 nonce=$(od -An -N8 -tx8 /dev/urandom | tr -d ' ')
 append="console=ttyS0 quiet panic=-1 oops=panic log_buf_len=4M tsc=reliable clocksource=tsc"
-append="$append rdinit=/init vm_nonce=$nonce vm_virt=$virt"
+# QEMU's TCG with several CPUs has been seen to freeze while kernel text is being
+# patched, which booting does a lot of: /init starts the other CPUs.
+append="$append maxcpus=1 noreplace-smp rdinit=/init vm_nonce=$nonce vm_virt=$virt"
 
-mkfifo "$run/out.fifo" "$run/err.fifo"
-if [ $mode = suite ]; then
-	cat "$run/out.fifo" >"$run/out" & out=$!
-	cat "$run/err.fifo" >"$run/err" & err=$!
-else
-	tee "$run/out" <"$run/out.fifo" & out=$!
-	tee "$run/err" <"$run/err.fifo" >&2 & err=$!
-fi
-setpriv --pdeathsig KILL qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot \
-	"${accel[@]}" -smp "$smp" -m "$mem" -kernel "$kernel" -initrd "$run/initrd" -append "$append" \
-	-chardev "file,id=c0,path=$run/console" -serial chardev:c0 \
-	-chardev "file,id=c1,path=$run/out.fifo" -serial chardev:c1 \
-	-chardev "file,id=c2,path=$run/protocol" -serial chardev:c2 \
-	-chardev "file,id=c3,path=$run/err.fifo" -serial chardev:c3 \
-	</dev/null >"$run/qemu" 2>&1 &
-qemu=$!
+# A frozen guest cannot say where it stands; QEMU's monitor can.
+monitor() {
+	timeout 5 sh -c "echo 'info registers -a' >'$run/mon.in'; sleep 1" 2>/dev/null
+	tr -d '\r' <"$run/mon.log" 2>/dev/null | grep -aE '^(CPU#|R[AS][XP]|RIP)' | sed 's/^/vm: /'
+}
+
+boot() { # starts QEMU: sets qemu, out and err
+	rm -f "$run"/*.fifo "$run"/mon.in "$run"/mon.out "$run"/mon.log
+	: >"$run/protocol"
+	mkfifo "$run/out.fifo" "$run/err.fifo" "$run/mon.in" "$run/mon.out"
+	if [ $mode = suite ]; then
+		cat "$run/out.fifo" >"$run/out" & out=$!
+		cat "$run/err.fifo" >"$run/err" & err=$!
+	else
+		tee "$run/out" <"$run/out.fifo" & out=$!
+		tee "$run/err" <"$run/err.fifo" >&2 & err=$!
+	fi
+	cat "$run/mon.out" >"$run/mon.log" &
+	# The harness' own test: the first boots stay paused for ever.
+	stall=()
+	[ "$boots" -ge "${GPUEMU_VM_STALL:-0}" ] || stall=(-S)
+	setpriv --pdeathsig KILL qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot \
+		"${accel[@]}" -smp "$smp" -m "$mem" -kernel "$kernel" -initrd "$run/initrd" -append "$append" \
+		-chardev "file,id=c0,path=$run/console" -serial chardev:c0 \
+		-chardev "file,id=c1,path=$run/out.fifo" -serial chardev:c1 \
+		-chardev "file,id=c2,path=$run/protocol" -serial chardev:c2 \
+		-chardev "file,id=c3,path=$run/err.fifo" -serial chardev:c3 \
+		-chardev "pipe,id=mon,path=$run/mon" -mon chardev=mon "${stall[@]}" \
+		</dev/null >"$run/qemu" 2>&1 &
+	qemu=$!
+}
+
+boots=0
+while :; do
+	boot
+	deadline=$((SECONDS + slack))
+	while kill -0 $qemu 2>/dev/null && ! grep -q "^$nonce boot " "$run/protocol" && [ $SECONDS -lt $deadline ]; do
+		sleep 0.1
+	done
+	boots=$((boots + 1))
+	grep -q "^$nonce boot " "$run/protocol" && break
+	kill -0 $qemu 2>/dev/null || break
+	# Nothing of the project has run yet in there: the emulator or the kernel
+	# froze on their own, and another try hides nothing.
+	echo "vm: no boot in $slack s: $(tail -n 1 "$run/console" | tr -d '\r')" >&2
+	monitor >&2
+	[ $boots -lt 3 ] || { stopped="the VM did not boot, $boots times"; break; }
+	kill -9 $qemu
+	wait $qemu "$out" "$err" 2>/dev/null
+done
 
 # A job ends in its own time or the guest itself is stuck: then nothing in there
 # can say so, and the later jobs' time is not waited for. The last entry of
 # limits is the way down.
 limits+=("$slack")
-ended=0 deadline=$((SECONDS + slack + limits[0]))
+ended=0 deadline=$((SECONDS + limits[0]))
+[ -z "${stopped:-}" ] || kill -9 $qemu
 while kill -0 $qemu 2>/dev/null; do
 	n=$(grep -c "^$nonce verdict " "$run/protocol" 2>/dev/null)
 	if [ "${n:-0}" -gt "$ended" ]; then
 		ended=$n deadline=$((SECONDS + limits[n]))
 	elif [ $SECONDS -ge $deadline ]; then
+		monitor >&2
 		kill -9 $qemu
 		stopped="the VM is stuck: nothing from '${jobs[$ended]:-power-off}' in ${limits[$ended]} s"
 		break
@@ -213,7 +251,7 @@ while kill -0 $qemu 2>/dev/null; do
 done
 wait $qemu 2>/dev/null
 qemu=
-wait $out $err
+wait "$out" "$err"
 
 # --- judge --------------------------------------------------------------------------
 said() { sed -n "s/^$nonce $1 //p" "$run/protocol"; }
