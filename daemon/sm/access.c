@@ -122,6 +122,31 @@ void access_global(struct sm *sm, uint32_t index)
 	warp_check_order(sm, inst->warp);
 }
 
+bool ldst_conflict(const struct sm *sm, const struct sm_inst *first, const struct sm_inst *second)
+{
+	const struct exec_access *a, *b;
+
+	if (first->entry == NO_INDEX || second->entry == NO_INDEX ||
+	    (!first->op->store && !first->op->atomic && !second->op->store && !second->op->atomic))
+		return false;
+	a = &entry_at(sm->ldst, first->entry)->access;
+	b = &entry_at(sm->ldst, second->entry)->access;
+	/* Other spaces were performed when they issued. */
+	if (a->space != PTX_SPACE_GLOBAL || b->space != PTX_SPACE_GLOBAL)
+		return false;
+	for (uint32_t i = a->touched; i; i &= i - 1) {
+		uint64_t start = a->addr[__builtin_ctz(i)], end = start + a->bytes;
+
+		for (uint32_t k = b->touched; k; k &= k - 1) {
+			uint64_t at = b->addr[__builtin_ctz(k)];
+
+			if (at < end && start < at + b->bytes)
+				return true;
+		}
+	}
+	return false;
+}
+
 void access_here(struct sm *sm, uint32_t index)
 {
 	struct sm_inst *inst = sm_inst(sm, index);

@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "sm/internal.h"
+#include "sm/ldst.h"
 
 int collector_init(struct sm *sm)
 {
@@ -99,15 +99,43 @@ bool collector_write(struct sm *sm, uint32_t inst)
 	return true;
 }
 
+/*
+ * Instructions leave when their operands are there, in whatever order. A memory
+ * instruction does not pass an older one of its warp that touches the same bytes: it is
+ * performed behind the collector (GPGPU-Sim performs at issue and need not look).
+ */
+static uint64_t in_order(const struct sm *sm, uint64_t ready, uint64_t used)
+{
+	const struct collectors *oc = &sm->oc;
+	uint64_t may = ready;
+
+	for (uint64_t r = ready; r; r &= r - 1) {
+		unsigned int c = (unsigned int)__builtin_ctzll(r);
+		const struct sm_inst *in = sm_inst(sm, oc->at[c].inst);
+
+		for (uint64_t o = used & ~(1ull << c); o; o &= o - 1) {
+			const struct sm_inst *other = sm_inst(sm, oc->at[__builtin_ctzll(o)].inst);
+
+			if (other->warp == in->warp &&
+			    (int32_t)(other->order - in->order) < 0 &&
+			    ldst_conflict(sm, other, in))
+				may &= ~(1ull << c);
+		}
+	}
+	return may;
+}
+
 /* As many as there are ports: the next unit behind the port's last that is ready. */
 static void dispatch(struct sm *sm, unsigned int u)
 {
 	struct collectors *oc = &sm->oc;
 
 	for (unsigned int p = 0; p < oc->out_ports[u]; p++) {
-		uint64_t ready = oc->ready & oc->of[u], behind;
+		uint64_t ready = oc->ready & oc->of[u], used = oc->used & oc->of[u], behind;
 		unsigned int c;
 
+		if (u == UNIT_LDST && used & (used - 1))
+			ready = in_order(sm, ready, used);
 		if (!ready || fifo_full(&sm->oc_ex[u]))
 			return;
 		behind = ready & ~1ull << oc->last[u][p];

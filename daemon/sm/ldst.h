@@ -25,6 +25,12 @@ struct exec_access *ldst_access(struct sm *sm);
  */
 void ldst_issue(struct sm *sm, uint32_t inst, enum exec_outcome outcome);
 
+/*
+ * Two memory instructions of one warp, the first issued first: do they touch the same byte of
+ * global memory, and one of them writes it? Then the second must not overtake the first.
+ */
+bool ldst_conflict(const struct sm *sm, const struct sm_inst *first, const struct sm_inst *second);
+
 /* The dispatch register is empty. */
 bool ldst_free(const struct sm *sm);
 /* An instruction leaves the operand collector; the unit sees it in the next cycle. */
