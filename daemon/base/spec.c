@@ -245,7 +245,7 @@ static int set_name(struct gpu_spec *spec, const struct row *row,
 	for (size_t i = 0; i < n; i++)
 		if (!isgraph((unsigned char)text[i]) || text[i] == '#')
 			return err_set(err, -EINVAL,
-				       "%s: '%s' is not a name: letters, digits, - and _",
+				       "%s: '%s' is not a name: it has a blank or a #",
 				       row->key, text);
 	memset(name_of(spec, row), 0, NAME_BYTES);
 	memcpy(name_of(spec, row), text, n);

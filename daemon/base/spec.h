@@ -12,7 +12,7 @@
 /* Values: every number is uint64_t, every name a short string (policy rows), every switch 0/1. */
 struct gpu_spec {
 #define SPEC_NUM(field, key, def, min, max, unit, doc, source)	uint64_t field;
-#define SPEC_NAME(field, key, def, doc, source)			char field[32];
+#define SPEC_NAME(field, key, def, doc, source)			char field[256];
 #include "base/spec.def"
 };
 

@@ -12,6 +12,7 @@
 
 #define SECTOR	32u	/* bytes, of L2 and DRAM requests */
 #define LINE	128u	/* bytes, of L1I, L1D and L2 */
+#define PORTS	64u	/* of one side of the crossbar */
 
 struct number {
 	const char *key;
@@ -139,6 +140,19 @@ static int check_caches(const struct gpu_spec *spec, struct err *err)
 	return 0;
 }
 
+/* Pages; and the crossbar's ports, of which the page walker has one of its own. */
+static int check_paging(const struct gpu_spec *spec, struct err *err)
+{
+	if (spec->page_bytes != 4096 && spec->page_bytes != 65536 && spec->page_bytes != 2097152)
+		return err_set(err, -EINVAL, "gmmu.page: %" PRIu64
+			       " bytes; there are: 4096, 65536, 2097152", spec->page_bytes);
+	if (spec->paging && !spec->walk_latency && spec->sms >= PORTS)
+		return err_set(err, -EINVAL, "gpu.sms: %" PRIu64 ", but the page walker needs one of the %u"
+			       " ports of the crossbar; at most %u, or give gmmu.walk_latency",
+			       spec->sms, PORTS, PORTS - 1);
+	return 0;
+}
+
 static unsigned int log2_of(uint64_t v)
 {
 	return 63u - (unsigned int)__builtin_clzll(v);
@@ -225,5 +239,7 @@ int spec_check(const struct gpu_spec *spec, struct err *err)
 		ret = check_sm(spec, err);
 	if (!ret)
 		ret = check_caches(spec, err);
+	if (!ret)
+		ret = check_paging(spec, err);
 	return ret ? ret : check_dram(spec, err);
 }
