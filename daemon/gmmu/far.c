@@ -1,21 +1,73 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Far faults: MSHRs, NACK and replay, and the producer's side of the fault
- * buffer. HPCA'16 section 3: an SM may have far_mshrs far faults outstanding;
- * a request beyond that is dropped and its TLB, which counts, sends it again
- * when one was resolved. So the TLB throttles itself: after a replay it sends
- * its dropped requests oldest first, as many as could find an MSHR, and one
- * more for each that turns out to be resident.
+ * buffer. HPCA'16 section 3: an SM may have far_mshrs far faults outstanding; a page
+ * that is another SM's already is tracked there and costs nothing ("requests for which it
+ * has not initiated the SW page faulting process nor is tracking" are to be sent again).
+ * A request beyond that is dropped, and its TLB, which counts, sends it again when one of
+ * its pending far faults was resolved: all that were dropped, oldest first. Those whose page has
+ * come meanwhile are served; the first that are still far take the MSHRs that are free, the
+ * others stay dropped. In hardware these would walk as well, to be refused again; here they do
+ * not, since a TLB has a few requests outstanding, where here every access that waits
+ * is one, and their walks would hold up all others.
  *
- * Why nothing is lost: a request is dropped only while its SM's MSHRs or the
- * buffer are full, so a record exists, so a batch and a replay will come, and
- * every replay sends dropped requests again.
+ * Why nothing is lost: a request is dropped only while its SM's MSHRs or the buffer are
+ * full, or promised to one that walks. So its SM has a far fault pending, and its notice will come;
+ * or records of others are in the buffer: an SM with none pending hears of every notice; or the
+ * one that walks ends, and either has a far fault pending or lets the next one go.
+ *
+ * An SM that blocks (block.c) has one far fault outstanding, whatever far_mshrs says.
  */
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
 #include "gmmu/internal.h"
+
+/* --- the fault buffer -------------------------------------------------------------- */
+
+/* A record that died keeps its place until the place is needed. */
+static void squeeze(struct gmmu *g)
+{
+	uint64_t to = g->get;
+
+	for (uint64_t from = g->get; from != g->put; from++) {
+		uint32_t i = g->record_mshr[from % g->buffer_entries];
+
+		if (i == NONE)
+			continue;
+		g->buffer[to % g->buffer_entries] = g->buffer[from % g->buffer_entries];
+		g->record_mshr[to % g->buffer_entries] = i;
+		g->mshrs[i].record = to++;
+	}
+	g->put = to;
+}
+
+static void record_push(struct gmmu *g, uint32_t i, const struct request *r, uint64_t now)
+{
+	if (g->put - g->get == g->buffer_entries)
+		squeeze(g);
+	g->mshrs[i].record = g->put;
+	g->record_mshr[g->put % g->buffer_entries] = i;
+	g->buffer[g->put++ % g->buffer_entries] = (struct fault){
+		.addr = r->first->page, .cycle = now, .va_space = g->va_space,
+		.sm = r->sm, .warp = r->warp, .access = r->access, .merged = 1,
+	};
+	g->records++;
+	g->stats.faults++;
+}
+
+static void record_kill(struct gmmu *g, uint64_t place)
+{
+	g->record_mshr[place % g->buffer_entries] = NONE;
+	g->records--;
+}
+
+unsigned int gmmu_faults(const struct gmmu *g)
+{
+	return g->records;
+}
+
+/* --- MSHRs ---------------------------------------------------------------------------- */
 
 static uint32_t *mshr_bucket(struct gmmu *g, uint64_t page)
 {
@@ -31,149 +83,67 @@ static uint32_t mshr_find(struct gmmu *g, uint64_t page)
 	return i;
 }
 
-static bool sm_has_room(const struct gmmu *g, unsigned int sm)
+static bool mshrs_grow(struct gmmu *g)
 {
-	return !g->far_mshrs || g->sm[sm].pending < g->far_mshrs;
+	uint32_t n = 2 * g->nmshrs;
+	struct mshr *bigger = realloc(g->mshrs, n * sizeof(*bigger));
+
+	if (!bigger)
+		return false;
+	for (uint32_t i = g->nmshrs; i < n; i++)
+		bigger[i].chain = i + 1 < n ? i + 1 : NONE;
+	g->free_mshr = g->nmshrs;
+	g->mshrs = bigger;
+	g->nmshrs = n;
+	return true;
 }
 
+/* NONE: the buffer is full (or no memory), so the request has to come again. */
 static uint32_t mshr_new(struct gmmu *g, const struct request *r, uint64_t now)
 {
 	uint32_t *bucket = mshr_bucket(g, r->page);
-	uint32_t i = g->free_mshr;
+	uint32_t i;
 
 	if (g->records == g->buffer_entries)
 		return NONE;
-	assert(i != NONE);
+	if (g->free_mshr == NONE && !mshrs_grow(g))
+		return NONE;
+	i = g->free_mshr;
 	g->free_mshr = g->mshrs[i].chain;
-	g->mshrs[i] = (struct mshr){ .page = r->page, .chain = *bucket };
+	g->mshrs[i] = (struct mshr){ .page = r->page, .owner = r->sm, .chain = *bucket };
 	*bucket = i;
-	g->buffer[(g->get + g->records++) % g->buffer_entries] = (struct fault){
-		.addr = r->page, .cycle = now, .va_space = g->va_space,
-		.sm = r->sm, .warp = r->warp, .access = r->access, .merged = 1,
-	};
-	g->stats.faults++;
+	g->used_mshrs++;
+	record_push(g, i, r, now);
 	return i;
 }
 
-static void request_drop(struct gmmu *g, struct request *r)
-{
-	r->state = REQUEST_DROPPED;
-	list_push(g, &g->sm[r->sm].dropped, r);
-	g->stats.nacks++;
-}
-
-void far_tell(struct gmmu *g, struct gmmu_waiter *w, uint64_t now)
-{
-	if (w->told)
-		return;
-	w->told = true;
-	g->ops->faulted(g->ctx, w, now);
-}
-
-void far_fault(struct gmmu *g, struct request *r, uint64_t now)
-{
-	uint64_t bit = 1ull << (r->sm % 64);
-	unsigned int word = r->sm / 64;
-	uint32_t i = mshr_find(g, r->page);
-
-	if (i != NONE && (g->mshrs[i].sms[word] & bit)) {
-		r->state = REQUEST_TRACKED;
-	} else if (!sm_has_room(g, r->sm)) {
-		request_drop(g, r);
-	} else {
-		if (i == NONE)
-			i = mshr_new(g, r, now);
-		if (i == NONE) {
-			request_drop(g, r);
-		} else {
-			g->mshrs[i].sms[word] |= bit;
-			g->sm[r->sm].pending++;
-			r->state = REQUEST_TRACKED;
-		}
-	}
-	/* Some joined while the request walked again: they have not heard yet. */
-	for (struct gmmu_waiter *w = r->first; w; w = w->next)
-		far_tell(g, w, now);
-}
-
-void far_resend(struct gmmu *g, unsigned int sm, uint64_t now)
-{
-	struct sm_state *s = &g->sm[sm];
-
-	while (s->dropped.count &&
-	       (!g->far_mshrs || s->pending + s->resent < g->far_mshrs)) {
-		s->resent++;
-		request_walk(g, list_pop(g, &s->dropped), ORIGIN_RESENT, now);
-	}
-}
-
-/* Frees an MSHR; what it tracked walks again. */
-static void mshr_release(struct gmmu *g, uint32_t i, uint64_t now)
+/* Frees an MSHR; what it tracked walks again: how many. Adds the SMs that are told. */
+static unsigned int mshr_release(struct gmmu *g, uint32_t i, uint64_t now, uint64_t *sms)
 {
 	struct mshr *m = &g->mshrs[i];
 	uint32_t *link = mshr_bucket(g, m->page);
+	unsigned int walking = 0;
 
 	while (*link != i)
 		link = &g->mshrs[*link].chain;
 	*link = m->chain;
-	for (unsigned int word = 0; word < ARRAY_SIZE(m->sms); word++) {
-		for (uint64_t set = m->sms[word]; set; set &= set - 1) {
-			unsigned int sm = word * 64 + (unsigned int)__builtin_ctzll(set);
-			struct request *r = request_find(g, sm, m->page);
+	if (m->record != NEVER)
+		record_kill(g, m->record);
+	*sms |= m->sms;
+	g->sm[m->owner].pending--;
+	for (uint64_t set = m->sms; set; set &= set - 1) {
+		unsigned int sm = (unsigned int)__builtin_ctzll(set);
+		struct request *r = request_find(g, sm, m->page);
 
-			g->sm[sm].pending--;
-			if (r && r->state == REQUEST_TRACKED)
-				request_walk(g, r, ORIGIN_SERVED, now);
-		}
+		if (!r || r->state != REQUEST_TRACKED)
+			continue;
+		request_walk(g, r, now);
+		walking++;
 	}
 	m->chain = g->free_mshr;
 	g->free_mshr = i;
-}
-
-unsigned int gmmu_faults(const struct gmmu *g)
-{
-	return g->records;
-}
-
-unsigned int gmmu_take(struct gmmu *g, struct fault *faults, unsigned int max)
-{
-	unsigned int n = MIN(max, g->records);
-
-	assert(!g->ntaken);
-	for (unsigned int i = 0; i < n; i++) {
-		faults[i] = g->buffer[g->get];
-		g->taken[g->ntaken++] = mshr_find(g, faults[i].addr);
-		g->get = (g->get + 1) % g->buffer_entries;
-	}
-	g->records -= n;
-	return n;
-}
-
-/* Drops records whose page came as somebody's prefetch; keeps the others in order. */
-static void flush_stale(struct gmmu *g, uint64_t now)
-{
-	uint32_t kept = 0;
-
-	for (uint32_t k = 0; k < g->records; k++) {
-		struct fault f = g->buffer[(g->get + k) % g->buffer_entries];
-
-		if (g->ops->walk(g->ctx, f.addr))
-			mshr_release(g, mshr_find(g, f.addr), now);
-		else
-			g->buffer[(g->get + kept++) % g->buffer_entries] = f;
-	}
-	g->records = kept;
-}
-
-void gmmu_replay(struct gmmu *g, uint64_t now)
-{
-	g->stats.replays++;
-	for (uint32_t i = 0; i < g->ntaken; i++)
-		mshr_release(g, g->taken[i], now);
-	g->ntaken = 0;
-	flush_stale(g, now);
-	for (unsigned int sm = 0; sm < g->sms; sm++)
-		far_resend(g, sm, now);
+	g->used_mshrs--;
+	return walking;
 }
 
 unsigned int gmmu_mshrs_used(const struct gmmu *g, unsigned int sm)
@@ -181,20 +151,171 @@ unsigned int gmmu_mshrs_used(const struct gmmu *g, unsigned int sm)
 	return g->sm[sm].pending;
 }
 
+/* --- the TLB's side --------------------------------------------------------------------- */
+
+static bool sm_has_room(const struct gmmu *g, unsigned int sm)
+{
+	uint32_t most = g->blocking ? 1 : g->far_mshrs;
+
+	return !most || g->sm[sm].pending < most;
+}
+
+static void request_drop(struct gmmu *g, struct request *r)
+{
+	struct sm_state *s = &g->sm[r->sm];
+
+	r->state = REQUEST_DROPPED;
+	g->stats.nacks++;
+	/* What an SM is blocked for goes before what it holds. */
+	if (s->stuck)
+		list_push_front(g, &s->dropped, r);
+	else
+		list_push(g, &s->dropped, r);
+}
+
+void far_tell(struct gmmu *g, struct gmmu_waiter *w, uint64_t now)
+{
+	if (w->told)
+		return;
+	w->told = true;
+	w->cycle = now;
+	g->ops->faulted(g->ctx, w, now);
+}
+
+void far_over(struct gmmu *g, const struct gmmu_waiter *w, uint64_t now)
+{
+	if (w->told)
+		histogram_add(&g->stats.far_wait_cycles, now - w->cycle);
+}
+
+void far_fault(struct gmmu *g, struct request *r, uint64_t now)
+{
+	uint64_t bit = 1ull << r->sm;
+	uint32_t i = mshr_find(g, r->page);
+
+	if (g->blocking)
+		block_begin(g, r->sm, r->page, now);
+	if (i == NONE && sm_has_room(g, r->sm)) {
+		i = mshr_new(g, r, now);
+		g->sm[r->sm].pending += i != NONE;
+	}
+	if (i == NONE) {
+		request_drop(g, r);
+	} else {
+		g->mshrs[i].sms |= bit;
+		r->state = REQUEST_TRACKED;
+	}
+	/* Some joined while the request walked again: they have not heard yet. */
+	for (struct gmmu_waiter *w = r->first; w; w = w->next)
+		far_tell(g, w, now);
+}
+
+/* Is there an MSHR for a page that nobody has one for yet? */
+static bool may_begin(const struct gmmu *g, const struct sm_state *s)
+{
+	uint32_t most = g->blocking ? 1 : g->far_mshrs;
+
+	return (!most || s->pending + s->resent < most) && g->records < g->buffer_entries;
+}
+
+void far_resend(struct gmmu *g, unsigned int sm, uint64_t now)
+{
+	struct sm_state *s = &g->sm[sm];
+
+	for (uint32_t n = s->dropped.count; n--; ) {
+		struct request *r = &g->requests[s->dropped.head];
+		bool far = !g->ops->walk(g->ctx, r->first->page);
+		bool begins = far && mshr_find(g, r->page) == NONE;
+
+		/* A blocked SM sends nothing but what it is blocked for. */
+		if (s->stuck && r->page != s->stuck_page)
+			return;
+		if (begins && !may_begin(g, s)) {
+			/* What it is blocked for stays the first. */
+			if (s->stuck)
+				return;
+			list_push(g, &s->dropped, list_pop(g, &s->dropped));
+			continue;
+		}
+		list_pop(g, &s->dropped);
+		r->resent = begins;
+		s->resent += begins;
+		request_walk(g, r, now);
+		/* In order: the next far fault stops those behind it. */
+		if (far && g->blocking)
+			return;
+	}
+}
+
+/* --- the handler's side ------------------------------------------------------------------- */
+
+unsigned int gmmu_take(struct gmmu *g, struct fault *faults, unsigned int max)
+{
+	unsigned int n = 0;
+
+	for (; n < max && g->records; g->get++) {
+		uint32_t i = g->record_mshr[g->get % g->buffer_entries];
+
+		if (i == NONE)
+			continue;
+		faults[n++] = g->buffer[g->get % g->buffer_entries];
+		g->mshrs[i].record = NEVER;
+		g->records--;
+	}
+	return n;
+}
+
+/* Of a big page a part came: does anybody wait for it? */
+static bool concerns(struct gmmu *g, const struct mshr *m, uint64_t start, uint64_t end)
+{
+	for (uint64_t set = m->sms; set; set &= set - 1) {
+		const struct request *r = request_find(g, (unsigned int)__builtin_ctzll(set),
+						       m->page);
+
+		for (const struct gmmu_waiter *w = r ? r->first : NULL; w; w = w->next)
+			if (w->page >= start && w->page < end)
+				return true;
+	}
+	return false;
+}
+
+unsigned int gmmu_arrived(struct gmmu *g, uint64_t addr, uint64_t bytes, uint64_t now)
+{
+	uint64_t end = addr + bytes, sms = 0;
+	unsigned int walking = 0;
+
+	for (uint64_t page = page_of(g, addr); page < end && g->used_mshrs;
+	     page += g->page_bytes) {
+		uint32_t i = mshr_find(g, page);
+
+		if (i != NONE && (g->sectors == 1 || concerns(g, &g->mshrs[i], addr, end)))
+			walking += mshr_release(g, i, now, &sms);
+	}
+	if (!sms)
+		return 0;
+	g->stats.replays++;
+	for (unsigned int sm = 0; sm < g->sms; sm++)
+		if (sms >> sm & 1 || !g->sm[sm].pending)
+			far_resend(g, sm, now);
+	return walking;
+}
+
+/* --- as a whole ------------------------------------------------------------------------------ */
+
 int far_init(struct gmmu *g, const struct gpu_spec *spec)
 {
-	/* Every MSHR has a record, in the buffer or taken: this many and no more. */
-	uint32_t mshrs = spec->fault_entries + spec->batch, buckets = 64;
+	/* Every MSHR has a record, in the buffer or taken. */
+	uint32_t mshrs = (uint32_t)(spec->fault_entries + spec->batch), buckets = 64;
 
-	g->buffer_entries = spec->fault_entries;
+	g->buffer_entries = (uint32_t)spec->fault_entries;
 	while (buckets < mshrs)
 		buckets *= 2;
 	g->mshr_mask = buckets - 1;
 	g->mshrs = calloc(mshrs, sizeof(*g->mshrs));
 	g->mshr_buckets = malloc(buckets * sizeof(*g->mshr_buckets));
 	g->buffer = calloc(g->buffer_entries, sizeof(*g->buffer));
-	g->taken = calloc(spec->batch, sizeof(*g->taken));
-	if (!g->mshrs || !g->mshr_buckets || !g->buffer || !g->taken)
+	g->record_mshr = calloc(g->buffer_entries, sizeof(*g->record_mshr));
+	if (!g->mshrs || !g->mshr_buckets || !g->buffer || !g->record_mshr)
 		return -ENOMEM;
 	g->nmshrs = mshrs;
 	return 0;
@@ -207,9 +328,10 @@ void far_cancel(struct gmmu *g)
 	for (uint32_t i = 0; i < g->nmshrs; i++)
 		g->mshrs[i].chain = i + 1 < g->nmshrs ? i + 1 : NONE;
 	g->free_mshr = 0;
+	g->used_mshrs = 0;
 	g->get = 0;
+	g->put = 0;
 	g->records = 0;
-	g->ntaken = 0;
 	for (unsigned int i = 0; i < g->sms; i++) {
 		g->sm[i].dropped = (struct request_list){ NONE, NONE, 0 };
 		g->sm[i].pending = 0;
@@ -222,5 +344,5 @@ void far_fini(struct gmmu *g)
 	free(g->mshrs);
 	free(g->mshr_buckets);
 	free(g->buffer);
-	free(g->taken);
+	free(g->record_mshr);
 }

@@ -1,16 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Address translation of the whole GPU: one TLB an SM, a threaded page walker,
- * far-fault MSHRs and the fault buffer (the producer's side). HPCA'16 section
- * 3. It knows neither service nor paging nor warps: who owns it hands it an ops
- * table for the page table, and waiters that it gives back when they translate.
+ * Address translation of the whole GPU: one TLB an SM, a TLB that all share
+ * (optional), a threaded page walker with its page-walk cache, far-fault MSHRs and
+ * the fault buffer (the producer's side). HPCA'16 section 3. It knows neither service
+ * nor paging nor warps nor memory: who owns it hands it an ops table for the page
+ * table, and waiters that it gives back when they translate.
  *
  * Life of a translation: gmmu_translate() hits, or puts the waiter into its
- * SM's outbox. gmmu_step() starts a walk. The walk finds the page (TLB filled, waiter
- * given back) or not: then it is a far fault and takes an MSHR of its SM, or, with
- * none free, is dropped. Either way the TLB gets a NACK-replayable and the waiter
- * hears faulted(). gmmu_replay() releases the MSHRs of the batch that was taken and
- * lets the requests walk again.
+ * SM's outbox. gmmu_step() looks it up in the shared TLB and starts a walk. The walk
+ * finds the page (TLB filled, waiter given back) or not: then it is a far fault and
+ * takes an MSHR of its SM, or, with none free, is dropped. Either way the TLB gets a
+ * NACK-replayable and the waiter hears faulted(). gmmu_arrived() releases the MSHRs of
+ * pages that came and lets the requests walk again.
+ *
+ * The walk (gmmu.walk_latency 0) reads one entry a level, root first: four levels
+ * of 512 entries of 8 bytes; with pages of 2 MiB three; with 64 KiB the last one has
+ * 32. Every entry is looked up in the page-walk cache first, which holds entries of all
+ * levels, by the address that they translate, LRU; entries of pages that are not
+ * present are not kept. A look-up takes gmmu.pwc_latency, one after the other, since an
+ * entry says where the next is; a miss is then a read of 32 bytes through the
+ * memory system, which walks that need the same 32 bytes at that time share (Power et al.,
+ * HPCA'14: a highly threaded walker and an 8 KiB cache as AMD's, which keeps entries,
+ * not translations; HPCA'16 table 1 gives the latency). With walk_latency it takes just that.
+ *
+ * Pages are of gmmu.page bytes. A TLB entry, a request, an MSHR and a record of the
+ * fault buffer are one such page. What is in device memory is known by 4 KiB, so entries are
+ * sectored: a walk makes those parts of the page valid that are there.
+ *
+ * Blocking (gmmu.blocking, HPCA'16 section 2.1): from its first far fault until that page
+ * is translated an SM's TLB answers nothing, hits neither. Look-ups that come wait, in
+ * order; walks that end wait as well. Then the TLB takes tlb.ports of them a cycle.
  *
  * Threads: gmmu_translate() touches its SM's TLB and outbox alone, so SMs may look
  * up at the same time. All else is one thread's, while none looks up; ops are
@@ -22,6 +41,7 @@
 #include "base/base.h"
 #include "base/fault.h"
 #include "base/spec.h"
+#include "stats/stats.h"
 
 #define NEVER	UINT64_MAX	/* a cycle that does not come */
 
@@ -32,22 +52,37 @@
  */
 struct gmmu_waiter {
 	struct gmmu_waiter *next;
-	uint64_t page, cycle;		/* of the look-up */
+	uint64_t page;			/* PAGE_BYTES */
+	uint64_t cycle;			/* of the look-up; from faulted() on, of that */
 	uint16_t sm, warp;
 	uint8_t access;			/* enum access_type */
 	bool told;			/* faulted() was called */
 };
 
 struct gmmu_ops {
-	/* Reads the page table: the page's host address, NULL when not resident. */
+	/* What the page table says of 4 KiB: their host address, NULL when not resident. */
 	void *(*walk)(void *ctx, uint64_t page);
-	/* A TLB was filled: recency and use of the page. */
+	/*
+	 * A TLB was filled for an access to these 4 KiB: recency and use of the page. With
+	 * paging.record also: an entry hit of which nothing was said for 16384 cycles.
+	 */
 	void (*touch)(void *ctx, uint64_t page, bool write);
 	/* The waiter's page is at host now; the waiter is the SM's again. */
 	void (*translated)(void *ctx, struct gmmu_waiter *waiter, uint64_t page,
 			   void *host, uint64_t now);
-	/* NACK-replayable: the waiter's page is on the other side of the link. Once a waiter. */
+	/*
+	 * NACK-replayable: the waiter's page is on the other side of the link; or the SM is
+	 * blocked by another page that is. Once a waiter.
+	 */
 	void (*faulted)(void *ctx, struct gmmu_waiter *waiter, uint64_t now);
+	/*
+	 * Reads 32 bytes of the page table for a walk: the owner calls gmmu_pte() when they
+	 * arrive. addr counts from the root table; the others follow in the order in which walks
+	 * first need them.
+	 * False: no room, it asks again in the next cycle. Not needed with gmmu.walk_latency or
+	 * without paging.
+	 */
+	bool (*read_pte)(void *ctx, uint64_t addr, uint32_t walk, uint64_t now);
 };
 
 struct gmmu;
@@ -77,28 +112,45 @@ struct gmmu_range {
 int gmmu_set_ranges(struct gmmu *gmmu, const struct gmmu_range *ranges, unsigned int n);
 
 /*
- * Takes the look-ups of cycles <= now out of the outboxes, by cycle and then SM, ends
- * the walks that are due and starts queued ones, all in order of time. -ENOMEM.
+ * Takes the look-ups of cycles <= now out of the outboxes, by cycle and then SM, and
+ * does what is due, all in order of time. -ENOMEM.
  */
 int gmmu_step(struct gmmu *gmmu, uint64_t now);
-/* Cycle in which a walk ends next, or NEVER. Look-ups not yet stepped over do not count. */
+/*
+ * The next cycle in which an SM may be told something, or NEVER. Look-ups not yet stepped over
+ * do not count.
+ */
 uint64_t gmmu_next(const struct gmmu *gmmu);
+/* The next cycle in which there is anything to do by itself: gmmu_next(), or work inside. */
+uint64_t gmmu_wake(const struct gmmu *gmmu);
+/*
+ * Cycles by which a look-up, or an entry that was read, acts on an SM at the soonest: the
+ * longest quantum that SMs may be run apart. At least 1.
+ */
+unsigned int gmmu_lookahead(const struct gmmu *gmmu);
 
-/* The fault buffer: records not yet taken; takes the oldest, at most max. */
+/* What read_pte() asked for is there; before gmmu_step() of that cycle. */
+void gmmu_pte(struct gmmu *gmmu, uint32_t walk, uint64_t now);
+
+/*
+ * The fault buffer: records not yet taken; takes the oldest, at most max. Several
+ * batches may be out at a time. A record's address is that of the 4 KiB that were
+ * accessed, whatever gmmu.page is.
+ */
 unsigned int gmmu_faults(const struct gmmu *gmmu);
 unsigned int gmmu_take(struct gmmu *gmmu, struct fault *faults,
 		       unsigned int max);
 /*
- * The taken batch was served. Records whose page came with it (a prefetch) are
- * stale and leave the buffer as well.
+ * [addr, addr + bytes) came to device memory, or will not come this time. The MSHRs of these
+ * pages are released, whether their records were taken or not (those leave the buffer);
+ * their requests walk again, and so do the dropped ones of these SMs. Returns how many
+ * requests walk because of it; a page that nobody waits for costs a look-up. Of a big page
+ * the range may be a part: it counts if somebody waits for that part, as the one on record does.
+ *
+ * Nothing but this makes a far fault go again. So whoever takes a record sees to it that its
+ * page's MSHR is released at some time.
  */
-void gmmu_replay(struct gmmu *gmmu, uint64_t now);
-/*
- * Requests of the last replay's pages are still walking. The handler does not
- * take the next batch before: it could evict what nobody has used yet, and two
- * pages that need one frame would push each other out for ever.
- */
-bool gmmu_replaying(const struct gmmu *gmmu);
+unsigned int gmmu_arrived(struct gmmu *gmmu, uint64_t addr, uint64_t bytes, uint64_t now);
 
 /* Translations of [start, end) are no longer valid. */
 void gmmu_invalidate(struct gmmu *gmmu, uint64_t start, uint64_t end);
@@ -107,11 +159,17 @@ void gmmu_invalidate(struct gmmu *gmmu, uint64_t start, uint64_t end);
 void gmmu_cancel(struct gmmu *gmmu);
 
 struct gmmu_stats {
-	uint64_t tlb_hits, tlb_misses;	/* look-ups: one a page and warp instruction */
+	uint64_t tlb_hits, tlb_misses;	/* by 4 KiB that a warp instruction is on */
 	uint64_t walks;
 	uint64_t faults;		/* records written */
 	uint64_t nacks;			/* far faults dropped: no MSHR, or buffer full */
-	uint64_t replays;
+	uint64_t replays;		/* notices that released MSHRs */
+	uint64_t l2tlb_hits, l2tlb_misses;	/* 0 without l2tlb.entries */
+	uint64_t pwc_hits, pwc_misses;	/* look-ups in the page-walk cache, one a level read */
+	uint64_t pte_reads;		/* 32-byte reads of the page table that went to memory */
+	uint64_t blocked_cycles;	/* gmmu.blocking: SM-cycles in which a TLB took nothing */
+	struct histogram walk_cycles;	/* of a walk: begun to ended */
+	struct histogram far_wait_cycles;	/* of a waiter: faulted() to translated() */
 };
 /* Up to now, of all SMs. */
 const struct gmmu_stats *gmmu_stats(struct gmmu *gmmu);
@@ -119,5 +177,6 @@ const struct gmmu_stats *gmmu_stats(struct gmmu *gmmu);
 /* For tests and assertions. */
 unsigned int gmmu_mshrs_used(const struct gmmu *gmmu, unsigned int sm);
 bool gmmu_tlb_holds(const struct gmmu *gmmu, unsigned int sm, uint64_t page);
+bool gmmu_blocked(const struct gmmu *gmmu, unsigned int sm);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "gmmu/tlb.h"
 
-int tlb_init(struct tlb *tlb, uint32_t entries)
+int tlb_init(struct tlb *tlb, uint32_t entries, uint32_t shift)
 {
 	uint32_t buckets = 1;
 
@@ -19,9 +19,12 @@ int tlb_init(struct tlb *tlb, uint32_t entries)
 		.buckets = malloc(buckets * sizeof(*tlb->buckets)),
 		.bucket_mask = buckets - 1,
 		.newest = TLB_NONE, .oldest = TLB_NONE,
-		.capacity = entries,
+		.capacity = entries, .shift = shift,
+		.sectors = shift > PAGE_SHIFT ? 1u << (shift - PAGE_SHIFT) : 1,
 	};
-	if (!tlb->entries || !tlb->buckets) {
+	if (tlb->sectors > 1)
+		tlb->hosts = calloc((size_t)entries * tlb->sectors, sizeof(*tlb->hosts));
+	if (!tlb->entries || !tlb->buckets || (tlb->sectors > 1 && !tlb->hosts)) {
 		tlb_fini(tlb);
 		return -ENOMEM;
 	}
@@ -36,17 +39,37 @@ void tlb_fini(struct tlb *tlb)
 {
 	free(tlb->entries);
 	free(tlb->buckets);
+	free(tlb->hosts);
 	tlb->entries = NULL;
 	tlb->buckets = NULL;
+	tlb->hosts = NULL;
+}
+
+static uint64_t page_of(const struct tlb *tlb, uint64_t addr)
+{
+	return addr >> tlb->shift << tlb->shift;
+}
+
+static uint32_t *bucket_of(const struct tlb *tlb, uint64_t page)
+{
+	return &tlb->buckets[key_hash(page >> tlb->shift) & tlb->bucket_mask];
 }
 
 static uint32_t find(const struct tlb *tlb, uint64_t page)
 {
-	uint32_t i = tlb->buckets[page_hash(page) & tlb->bucket_mask];
+	uint32_t i = *bucket_of(tlb, page);
 
 	while (i != TLB_NONE && tlb->entries[i].page != page)
 		i = tlb->entries[i].chain;
 	return i;
+}
+
+static void **host_at(const struct tlb *tlb, uint32_t i, uint64_t addr)
+{
+	uint32_t sector = (uint32_t)((addr - tlb->entries[i].page) >> PAGE_SHIFT);
+
+	return tlb->sectors == 1 ? &tlb->entries[i].host :
+	       &tlb->hosts[(size_t)i * tlb->sectors + sector];
 }
 
 static void recency_remove(struct tlb *tlb, uint32_t i)
@@ -78,8 +101,7 @@ static void recency_push(struct tlb *tlb, uint32_t i)
 
 static void drop(struct tlb *tlb, uint32_t i)
 {
-	uint32_t *link = &tlb->buckets[page_hash(tlb->entries[i].page) &
-				       tlb->bucket_mask];
+	uint32_t *link = bucket_of(tlb, tlb->entries[i].page);
 
 	while (*link != i)
 		link = &tlb->entries[*link].chain;
@@ -90,67 +112,124 @@ static void drop(struct tlb *tlb, uint32_t i)
 	tlb->used--;
 }
 
-void *tlb_lookup(struct tlb *tlb, uint64_t page)
+void *tlb_lookup(struct tlb *tlb, uint64_t addr)
 {
-	uint32_t i = find(tlb, page);
+	uint32_t i = find(tlb, page_of(tlb, addr));
+	void *host = i == TLB_NONE ? NULL : *host_at(tlb, i, addr);
 
-	if (i == TLB_NONE)
-		return NULL;
-	if (i != tlb->newest) {
+	if (host && i != tlb->newest) {
 		recency_remove(tlb, i);
 		recency_push(tlb, i);
 	}
-	return tlb->entries[i].host;
+	return host;
 }
 
-void tlb_insert(struct tlb *tlb, uint64_t page, void *host)
+void *tlb_peek(const struct tlb *tlb, uint64_t addr)
 {
-	uint32_t i = find(tlb, page);
-	uint32_t *bucket;
+	uint32_t i = find(tlb, page_of(tlb, addr));
 
-	if (i != TLB_NONE) {
-		tlb->entries[i].host = host;
-		return;
-	}
+	return i == TLB_NONE ? NULL : *host_at(tlb, i, addr);
+}
+
+static uint32_t add(struct tlb *tlb, uint64_t page)
+{
+	uint32_t *bucket = bucket_of(tlb, page);
+	struct tlb_entry *e;
+	uint32_t i;
+
 	if (tlb->used == tlb->capacity)
 		drop(tlb, tlb->oldest);
 	i = tlb->free;
-	tlb->free = tlb->entries[i].older;
-	bucket = &tlb->buckets[page_hash(page) & tlb->bucket_mask];
-	tlb->entries[i].page = page;
-	tlb->entries[i].host = host;
-	tlb->entries[i].chain = *bucket;
+	e = &tlb->entries[i];
+	tlb->free = e->older;
+	e->page = page;
+	e->host = NULL;
+	e->valid = 0;
+	e->chain = *bucket;
 	*bucket = i;
+	for (uint32_t s = 0; tlb->hosts && s < tlb->sectors; s++)
+		tlb->hosts[(size_t)i * tlb->sectors + s] = NULL;
 	recency_push(tlb, i);
 	tlb->used++;
+	return i;
 }
 
-bool tlb_holds(const struct tlb *tlb, uint64_t page)
+uint32_t tlb_insert(struct tlb *tlb, uint64_t addr, void *host)
 {
-	return find(tlb, page) != TLB_NONE;
+	uint64_t page = page_of(tlb, addr);
+	uint32_t i = find(tlb, page);
+	void **at;
+
+	if (i == TLB_NONE)
+		i = add(tlb, page);
+	at = host_at(tlb, i, addr);
+	tlb->entries[i].valid += !*at;
+	*at = host;
+	return i;
+}
+
+void tlb_remove(struct tlb *tlb, uint64_t addr)
+{
+	uint32_t i = find(tlb, page_of(tlb, addr));
+
+	if (i != TLB_NONE)
+		drop(tlb, i);
+}
+
+void tlb_remove_if(struct tlb *tlb, bool (*wanted)(const void *ctx, uint64_t page),
+		   const void *ctx)
+{
+	uint32_t next;
+
+	for (uint32_t i = tlb->newest; i != TLB_NONE; i = next) {
+		next = tlb->entries[i].older;
+		if (wanted(ctx, tlb->entries[i].page))
+			drop(tlb, i);
+	}
+}
+
+/* The part of an entry's page that is in [start, last], first and last byte. */
+static void invalidate_entry(struct tlb *tlb, uint32_t i, uint64_t start, uint64_t last)
+{
+	struct tlb_entry *e = &tlb->entries[i];
+	uint64_t page_last = e->page + ((1ull << tlb->shift) - 1);
+	uint64_t from = MAX(start, e->page), to = MIN(last, page_last);
+
+	if (tlb->sectors == 1) {
+		drop(tlb, i);
+		return;
+	}
+	for (uint64_t s = (from - e->page) >> PAGE_SHIFT; s <= (to - e->page) >> PAGE_SHIFT; s++) {
+		void **at = &tlb->hosts[(size_t)i * tlb->sectors + s];
+
+		e->valid -= *at != NULL;
+		*at = NULL;
+	}
+	if (!e->valid)
+		drop(tlb, i);
 }
 
 void tlb_invalidate(struct tlb *tlb, uint64_t start, uint64_t end)
 {
+	uint64_t first = start >> tlb->shift, last = (end - 1) >> tlb->shift;
 	uint32_t next, i;
 
 	if (end <= start)
 		return;
 	/* A few pages are looked up; a long range is compared with what is held. */
-	if ((end - start) >> PAGE_SHIFT <= tlb->used) {
-		uint64_t first = start >> PAGE_SHIFT, last = (end - 1) >> PAGE_SHIFT;
-
+	if (last - first <= tlb->used) {
 		for (uint64_t p = first; p <= last; p++) {
-			i = find(tlb, p << PAGE_SHIFT);
+			i = find(tlb, p << tlb->shift);
 			if (i != TLB_NONE)
-				drop(tlb, i);
+				invalidate_entry(tlb, i, start, end - 1);
 		}
 		return;
 	}
 	for (i = tlb->newest; i != TLB_NONE; i = next) {
+		uint64_t p = tlb->entries[i].page >> tlb->shift;
+
 		next = tlb->entries[i].older;
-		if (tlb->entries[i].page >= (start & ~(PAGE_BYTES - 1)) &&
-		    tlb->entries[i].page < end)
-			drop(tlb, i);
+		if (p >= first && p <= last)
+			invalidate_entry(tlb, i, start, end - 1);
 	}
 }

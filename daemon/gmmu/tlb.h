@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One SM's TLB: fully associative, LRU, page -> host address. No time in here
- * and no misses: gmmu.c keeps those. Private to the gmmu room.
+ * A table of translations, fully associative, LRU: an SM's TLB, the shared one
+ * and, with keys of its own, the page-walk cache. No time in here and no misses:
+ * who uses it keeps those. Private to the gmmu room.
+ *
+ * An entry is one page of any power of two of PAGE_BYTES. It is sectored: each
+ * 4 KiB of it has a host address of its own or is not valid.
  */
 #ifndef GPUEMU_GMMU_TLB_H
 #define GPUEMU_GMMU_TLB_H
@@ -12,9 +16,10 @@
 
 struct tlb_entry {
 	uint64_t page;
-	void *host;
+	void *host;			/* of pages of one sector */
 	uint32_t newer, older;		/* recency; older also links free entries */
 	uint32_t chain;			/* of its hash bucket */
+	uint32_t valid;			/* sectors */
 };
 
 struct tlb {
@@ -23,19 +28,32 @@ struct tlb {
 	uint32_t bucket_mask;
 	uint32_t newest, oldest, free;
 	uint32_t capacity, used;
+	uint32_t shift;			/* log2 of the page's bytes */
+	uint32_t sectors;
+	void **hosts;			/* [entry * sectors + sector], when a page has several */
 };
 
-int tlb_init(struct tlb *tlb, uint32_t entries);
+/* shift 0: keys are any numbers, and hold one sector. entries may not be 0. -ENOMEM. */
+int tlb_init(struct tlb *tlb, uint32_t entries, uint32_t shift);
 void tlb_fini(struct tlb *tlb);
-void *tlb_lookup(struct tlb *tlb, uint64_t page);	/* NULL: miss; a hit is newest */
-void tlb_insert(struct tlb *tlb, uint64_t page, void *host);
-bool tlb_holds(const struct tlb *tlb, uint64_t page);
+/* addr is PAGE_BYTES aligned (or the key). NULL: miss; a hit is newest. */
+void *tlb_lookup(struct tlb *tlb, uint64_t addr);
+/* The same without a trace. */
+void *tlb_peek(const struct tlb *tlb, uint64_t addr);
+/* One sector becomes valid; the page is newest when it was not there. Returns its entry. */
+uint32_t tlb_insert(struct tlb *tlb, uint64_t addr, void *host);
+/* Drops the page or the key. */
+void tlb_remove(struct tlb *tlb, uint64_t addr);
+/* The sectors of [start, end) are no longer valid; pages without any are dropped. */
 void tlb_invalidate(struct tlb *tlb, uint64_t start, uint64_t end);
+/* Drops what drop() says. */
+void tlb_remove_if(struct tlb *tlb, bool (*drop)(const void *ctx, uint64_t page),
+		   const void *ctx);
 
-static inline uint32_t page_hash(uint64_t page)
+/* Fibonacci hashing (Knuth, TAOCP 6.4). */
+static inline uint32_t key_hash(uint64_t key)
 {
-	/* Fibonacci hashing of the page number (Knuth, TAOCP 6.4). */
-	return (uint32_t)(((page >> PAGE_SHIFT) * 0x9e3779b97f4a7c15ull) >> 32);
+	return (uint32_t)((key * 0x9e3779b97f4a7c15ull) >> 32);
 }
 
 #endif

@@ -10,6 +10,7 @@
  * a receiver has is known as it was at the chunk's start.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,8 +19,9 @@
 struct mem {
 	struct addr_map map;
 	struct clocks clocks;
-	unsigned int sms, slices, channels;
-	struct port *ports;
+	unsigned int nports, slices, channels;
+	unsigned int walker;	/* its port, UINT_MAX: none */
+	struct port *ports;	/* the SMs', then the walker's */
 	struct slice *slice;
 	struct channel *channel;
 	struct xbar requests, replies;
@@ -118,6 +120,11 @@ uint64_t mem_next(const struct mem *mem, unsigned int sm)
 unsigned int mem_lookahead(const struct mem *mem)
 {
 	return mem->lookahead;
+}
+
+unsigned int mem_walker(const struct mem *mem)
+{
+	return mem->walker;
 }
 
 /* --- the crossbar's ends ------------------------------------------------------------ */
@@ -279,7 +286,7 @@ static void run_chunk(struct mem *mem, uint64_t from, uint64_t upto)
 		}
 	}
 	if (xbar_wake(&mem->replies, from) < upto) {
-		for (unsigned int i = 0; i < mem->sms; i++) {
+		for (unsigned int i = 0; i < mem->nports; i++) {
 			const struct port *p = &mem->ports[i];
 			uint32_t full = (p->in_tail - p->in_head) * mem->slice[0].reply_flits;
 
@@ -351,7 +358,7 @@ uint64_t mem_wake(const struct mem *mem)
 
 bool mem_idle(const struct mem *mem)
 {
-	for (unsigned int i = 0; i < mem->sms; i++) {
+	for (unsigned int i = 0; i < mem->nports; i++) {
 		const struct port *p = &mem->ports[i];
 
 		if (p->out_head != p->out_tail || p->in_head != p->in_tail)
@@ -372,11 +379,11 @@ uint64_t mem_last(const struct mem *mem)
 
 static int create_ports(struct mem *mem)
 {
-	mem->ports = aligned_alloc(64, mem->sms * sizeof(*mem->ports));
+	mem->ports = aligned_alloc(64, mem->nports * sizeof(*mem->ports));
 	if (!mem->ports)
 		return -ENOMEM;
-	memset(mem->ports, 0, mem->sms * sizeof(*mem->ports));
-	for (unsigned int i = 0; i < mem->sms; i++) {
+	memset(mem->ports, 0, mem->nports * sizeof(*mem->ports));
+	for (unsigned int i = 0; i < mem->nports; i++) {
 		struct port *p = &mem->ports[i];
 
 		p->out_mask = ring_size(mem->injection + mem->buffer) - 1;
@@ -410,7 +417,8 @@ int mem_create(const struct gpu_spec *spec, struct mem **out)
 	struct mem *mem;
 	int err;
 
-	if (!spec->sms || spec->sms > MAX_PORTS || !spec->l2_slices ||
+	if (!spec->sms || spec->sms + (spec->paging && !spec->walk_latency) > MAX_PORTS ||
+	    !spec->l2_slices ||
 	    spec->l2_slices > MAX_PORTS || spec->l2_line != MEM_LINE ||
 	    spec->icnt_latency_request < 2 || !spec->icnt_latency_reply)
 		return -EINVAL;
@@ -423,7 +431,8 @@ int mem_create(const struct gpu_spec *spec, struct mem **out)
 		return err;
 	}
 	mem->clocks = (struct clocks){ .core = spec->clock_mhz, .dram = spec->dram_clock_mhz };
-	mem->sms = (unsigned int)spec->sms;
+	mem->nports = (unsigned int)spec->sms;
+	mem->walker = spec->paging && !spec->walk_latency ? mem->nports++ : UINT_MAX;
 	mem->slices = (unsigned int)spec->l2_slices;
 	mem->channels = (unsigned int)spec->dram_channels;
 	mem->flit = (uint32_t)spec->icnt_flit;
@@ -443,7 +452,7 @@ int mem_create(const struct gpu_spec *spec, struct mem **out)
 		mem_destroy(mem);
 		return err;
 	}
-	mem->requests.inputs = mem->replies.outputs = mem->sms;
+	mem->requests.inputs = mem->replies.outputs = mem->nports;
 	mem->requests.outputs = mem->replies.inputs = mem->slices;
 	mem->requests.speedup = mem->replies.speedup = (unsigned int)spec->icnt_speedup;
 	xbar_reset(&mem->requests);
@@ -456,7 +465,7 @@ void mem_destroy(struct mem *mem)
 {
 	if (!mem)
 		return;
-	for (unsigned int i = 0; mem->ports && i < mem->sms; i++) {
+	for (unsigned int i = 0; mem->ports && i < mem->nports; i++) {
 		free(mem->ports[i].out);
 		free(mem->ports[i].in);
 	}
@@ -520,7 +529,7 @@ void mem_drop(struct mem *mem, uint64_t start, uint64_t end)
 
 void mem_cancel(struct mem *mem)
 {
-	for (unsigned int i = 0; i < mem->sms; i++) {
+	for (unsigned int i = 0; i < mem->nports; i++) {
 		struct port *p = &mem->ports[i];
 
 		p->out_head = p->out_tail;

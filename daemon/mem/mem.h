@@ -23,6 +23,7 @@
 /* Where managed memory begins in device addresses, and what is beside it (GPGPU-Sim's map). */
 #define MEM_BASE	0xc0000000ull
 #define MEM_CODE	0xf0000000ull	/* instructions, 8 bytes each */
+#define MEM_PT_BASE	0x40000000ull	/* the page table; below managed memory, above constants */
 #define MEM_VA_BASE	0x200000000000ull	/* the managed area's first virtual address */
 
 static inline uint64_t mem_device(uint64_t va)
@@ -132,7 +133,7 @@ bool cache_idle(const struct cache *c);
 /* --- the memory system -------------------------------------------------------- */
 
 /* By what it was for; statistics are kept by class. */
-enum mem_class { MEM_GLOBAL, MEM_LOCAL, MEM_CONST, MEM_INST, MEM_CLASSES };
+enum mem_class { MEM_GLOBAL, MEM_LOCAL, MEM_CONST, MEM_INST, MEM_PT, MEM_CLASSES };
 enum mem_kind { MEM_READ, MEM_WRITE, MEM_ATOMIC };
 
 /* The tag of writes that nobody waits for (L1D's victims): they are not acknowledged. */
@@ -141,7 +142,7 @@ enum mem_kind { MEM_READ, MEM_WRITE, MEM_ATOMIC };
 struct mem_request {
 	uint64_t addr;		/* of the first byte */
 	uint32_t tag;		/* comes back with each reply */
-	uint16_t sm;
+	uint16_t sm;		/* or the page walker's port, mem_walker() */
 	uint8_t kind;		/* enum mem_kind */
 	uint8_t cls;		/* enum mem_class */
 	uint8_t bytes;		/* 32, 64, 128 */
@@ -160,6 +161,13 @@ struct mem;
 
 int mem_create(const struct gpu_spec *spec, struct mem **mem);
 void mem_destroy(struct mem *mem);
+
+/*
+ * The page walker has a port of the crossbar of its own, behind the SMs', when there is
+ * paging and walks are modelled (gmmu.walk_latency 0); UINT_MAX: it has none. It is used as a
+ * SM's, by the thread that runs the memory.
+ */
+unsigned int mem_walker(const struct mem *mem);
 
 /*
  * Cycles by which a port's request acts on others at the soonest, and a reply is

@@ -217,11 +217,19 @@ static void look_up(struct sm *sm, uint32_t index, struct access_entry *e, uint6
 static void look_up_all(struct sm *sm, uint32_t index, struct access_entry *e, uint64_t now)
 {
 	uint64_t ports = sm->ideal ? MAX_LINES : sm->spec->tlb_ports;
+	uint64_t last = NEVER;
 
 	if (!e->looked_up && !sm->ideal)
 		sm->ldst->send_from = now + sm->spec->tlb_latency;
-	while (ports-- && e->looked_up < e->nlines && !(sm->ideal && e->waiting))
+	while (e->looked_up < e->nlines && !(sm->ideal && e->waiting)) {
+		/* Of a page of gmmu.page, all 4 KiB of it are one look-up. */
+		uint64_t page = e->lines[e->looked_up].addr & ~(sm->spec->page_bytes - 1);
+
+		if (page != last && !ports--)
+			break;
+		last = page;
 		look_up(sm, index, e, now);
+	}
 	translated_all(sm, e);
 }
 

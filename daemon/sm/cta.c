@@ -145,6 +145,7 @@ int sm_launch_cta(struct sm *sm, const struct sm_kernel *k, const uint32_t ctaid
 
 	cta->used = cta->active = true;
 	cta->stalled = false;
+	cta->begin = now;
 	cta->sm = sm;
 	cta->kernel = k;
 	cta->warps = cta->running = cta->unretired = slots;
@@ -205,6 +206,8 @@ static void cta_retire(struct sm *sm, unsigned int slot, uint64_t now)
 	sm->shared_used -= k->shared_taken;
 	sm->stats.retired_ctas++;
 	sm->shares[k->slot].retired_ctas++;
+	if (sm->env.retired)
+		sm->env.retired(sm->env.retired_ctx, sm->id, slot, cta->ex.ctaid, cta->begin, now);
 	if (sm->hooks.admission->retired)
 		sm->hooks.admission->retired(sm->hooks.admission_ctx, sm, slot, now);
 }

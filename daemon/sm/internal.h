@@ -146,6 +146,7 @@ struct sm_cta {
 	uint64_t unretired;		/* of them, not given back */
 	bool used, active;
 	bool stalled;			/* admission was told */
+	uint64_t begin;			/* cycle of its launch */
 	uint8_t *shared, *local;
 	size_t shared_size, local_size;
 	struct barrier barriers[BARRIERS];

@@ -122,6 +122,13 @@ struct sm_env {
 	uint64_t *wake;		/* next cycle in which the SM wants to run; NEVER */
 	struct err *err;	/* why sm_run() failed; this SM's own */
 	struct sm_hooks hooks;
+	/*
+	 * A CTA that was launched at the end of cycle `begin` retired in cycle `end`. From
+	 * sm_run(). NULL: nobody asks.
+	 */
+	void (*retired)(void *ctx, unsigned int sm, unsigned int slot, const uint32_t ctaid[3],
+			uint64_t begin, uint64_t end);
+	void *retired_ctx;
 };
 
 /* -EINVAL: no such scheduler. */

@@ -85,6 +85,8 @@ static inline void bench_init(struct bench *b)
 	spec_defaults(&b->spec);
 	b->spec.sms = 1;
 	b->spec.paging = 0;
+	/* With paging: the walker has no port here. */
+	b->spec.walk_latency = 100;
 	strcpy(b->spec.scheduler, "lrr");
 	b->memory = mmap((void *)BENCH_BASE, BENCH_BYTES, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);

@@ -121,6 +121,13 @@ static unsigned int serve(struct world *w, struct fault *faults, unsigned int ma
 	return n;
 }
 
+/* Says so, of all that was served. */
+static void replay(struct world *w, const struct fault *faults, unsigned int n, uint64_t now)
+{
+	for (unsigned int i = 0; i < n; i++)
+		gmmu_arrived(w->g, faults[i].addr, PAGE_BYTES, now);
+}
+
 static void test_miss_walks_then_hits(void **state)
 {
 	struct world w;
@@ -240,11 +247,9 @@ static void test_far_fault_record_and_replay(void **state)
 	/* Resident, but nobody looks before the replay. */
 	gmmu_step(w.g, 900);
 	assert_int_equal(w.translated[7], 0);
-	gmmu_replay(w.g, 1000);
-	assert_true(gmmu_replaying(w.g));
+	assert_int_equal(gmmu_arrived(w.g, page(7), PAGE_BYTES, 1000), 1);
 	assert_int_equal(gmmu_mshrs_used(w.g, 2), 0);
 	gmmu_step(w.g, 1100);
-	assert_false(gmmu_replaying(w.g));
 	assert_int_equal(w.translated[7], 2);
 	assert_int_equal(w.when[7], 1100);
 	assert_int_equal(w.faulted[7], 2);
@@ -261,8 +266,8 @@ static void set_mshrs(struct gpu_spec *spec)
 
 /*
  * 16 far pages of one SM at once, each batch served before the next is taken.
- * With M MSHRs: the first walks fill M and drop 16 - M, which is the only time
- * they are NACKed: after each replay the TLB sends M more, no more.
+ * With M MSHRs: the first walks fill M and drop 16 - M, which is the only time they are
+ * NACKed: after each batch the oldest M walk again and fill them.
  */
 static void run_limit(unsigned int limit, unsigned int batches, unsigned int nacks)
 {
@@ -284,12 +289,12 @@ static void run_limit(unsigned int limit, unsigned int batches, unsigned int nac
 		assert_int_equal(n, limit ? limit : 16);
 		/* Oldest first. */
 		assert_int_equal(f[0].addr, page(rounds * limit));
-		gmmu_replay(w.g, now += 5000);
+		replay(&w, f, n, now += 5000);
 		gmmu_step(w.g, now += 100);
 		rounds++;
 	}
 	assert_int_equal(rounds, batches);
-	assert_int_equal(gmmu_stats(w.g)->replays, batches);
+	assert_int_equal(gmmu_stats(w.g)->replays, 16);
 	assert_int_equal(gmmu_stats(w.g)->nacks, nacks);
 	for (unsigned int i = 0; i < 16; i++) {
 		assert_int_equal(w.translated[i], 1);
@@ -322,13 +327,13 @@ static void test_dropped_but_resident_lets_the_next_go(void **state)
 	/* The batch brings 1 and 2 as well: a prefetch. */
 	serve(&w, f, 4);
 	w.present[1] = w.present[2] = true;
-	gmmu_replay(w.g, 1000);
+	assert_int_equal(gmmu_arrived(w.g, page(0), 3 * PAGE_BYTES, 1000), 1);
 	for (uint64_t now = 1001; now < 2000; now++)
 		gmmu_step(w.g, now);
-	/* 1 and 2 translated one after the other; 3 took the MSHR; 4 waits. */
+	/* All that have a chance walk again: 1 and 2 are there; 3 took the MSHR; 4 waits. */
 	assert_int_equal(w.translated[0], 1);
 	assert_int_equal(w.when[1], 1100);
-	assert_int_equal(w.when[2], 1200);
+	assert_int_equal(w.when[2], 1100);
 	assert_int_equal(w.translated[3], 0);
 	assert_int_equal(gmmu_faults(w.g), 1);
 	assert_int_equal(gmmu_mshrs_used(w.g, 0), 1);
@@ -346,8 +351,9 @@ static void test_merged_across_sms(void **state)
 	gmmu_step(w.g, 100);
 	gmmu_step(w.g, 105);
 	assert_int_equal(gmmu_faults(w.g), 1);
+	/* It is SM 0's far fault; SM 1 is told of it. */
 	assert_int_equal(gmmu_mshrs_used(w.g, 0), 1);
-	assert_int_equal(gmmu_mshrs_used(w.g, 1), 1);
+	assert_int_equal(gmmu_mshrs_used(w.g, 1), 0);
 	/* A third SM joins while the handler has the record already. */
 	assert_int_equal(serve(&w, f, 4), 1);
 	w.present[9] = false;
@@ -355,7 +361,7 @@ static void test_merged_across_sms(void **state)
 	gmmu_step(w.g, 300);
 	assert_int_equal(gmmu_faults(w.g), 0);
 	w.present[9] = true;
-	gmmu_replay(w.g, 400);
+	assert_int_equal(gmmu_arrived(w.g, page(9), PAGE_BYTES, 400), 3);
 	gmmu_step(w.g, 500);
 	assert_int_equal(w.translated[9], 3);
 	for (unsigned int sm = 0; sm < 3; sm++)
@@ -382,8 +388,7 @@ static void test_full_buffer_drops_and_replay_regenerates(void **state)
 	assert_int_equal(gmmu_faults(w.g), 2);
 	assert_int_equal(gmmu_stats(w.g)->nacks, 3);
 	for (unsigned int i = 0; i < 8 && gmmu_faults(w.g); i++) {
-		serve(&w, f, 8);
-		gmmu_replay(w.g, now += 1000);
+		replay(&w, f, serve(&w, f, 8), now += 1000);
 		gmmu_step(w.g, now += 100);
 	}
 	for (unsigned int i = 0; i < 5; i++)
@@ -403,7 +408,7 @@ static void test_batch_limit_leaves_the_rest(void **state)
 	gmmu_step(w.g, 100);
 	assert_int_equal(serve(&w, f, 2), 2);
 	assert_int_equal(gmmu_faults(w.g), 3);
-	gmmu_replay(w.g, 200);
+	replay(&w, f, 2, 200);
 	gmmu_step(w.g, 300);
 	/* The two are through; the three keep their records and do not walk again. */
 	assert_int_equal(gmmu_faults(w.g), 3);
@@ -427,7 +432,7 @@ static void test_stale_records_are_flushed(void **state)
 	gmmu_step(w.g, 200);
 	assert_int_equal(gmmu_faults(w.g), 2);
 	w.present[2] = true;
-	gmmu_replay(w.g, 1000);
+	assert_int_equal(gmmu_arrived(w.g, page(1), 2 * PAGE_BYTES, 1000), 2);
 	gmmu_step(w.g, 1100);
 	assert_int_equal(w.translated[2], 1);
 	assert_int_equal(gmmu_faults(w.g), 1);
@@ -447,7 +452,7 @@ static void test_a_page_that_did_not_come_faults_again(void **state)
 	for (unsigned int i = 1; i <= 3; i++) {
 		assert_int_equal(gmmu_take(w.g, f, 8), 1);
 		assert_int_equal(gmmu_faults(w.g), 0);
-		gmmu_replay(w.g, i * 1000);
+		replay(&w, f, 1, i * 1000);
 		gmmu_step(w.g, i * 1000 + 100);
 		assert_int_equal(gmmu_faults(w.g), 1);
 	}
@@ -506,7 +511,7 @@ static void test_cancel(void **state)
 	ask(&w, 0, 2, 300);
 	gmmu_step(w.g, 400);
 	assert_int_equal(serve(&w, f, 8), 1);
-	gmmu_replay(w.g, 500);
+	replay(&w, f, 1, 500);
 	gmmu_step(w.g, 600);
 	assert_int_equal(w.translated[2], 1);
 	assert_int_equal(w.translated[3], 0);
@@ -585,6 +590,51 @@ static void test_requests_are_never_short(void **state)
 	gmmu_destroy(w.g);
 }
 
+static void recorded(struct gpu_spec *spec)
+{
+	spec->record = 1;
+}
+
+/* Hits are told, an entry every 16384 cycles at most, by cycle and SM. */
+static void test_recorded_use(void **state)
+{
+	struct world w;
+
+	make(&w, recorded);
+	w.present[1] = w.present[2] = true;
+	ask(&w, 0, 1, 0);
+	ask(&w, 1, 1, 0);
+	ask(&w, 0, 2, 0);
+	gmmu_step(w.g, 100);
+	assert_int_equal(w.touched[1], 2);
+	assert_true(ask(&w, 0, 1, 16483));
+	assert_int_equal(w.touched[1], 2);
+	/* One quantum: 2 by SM 0 first, then 1 by both, told at its end. */
+	assert_true(look_up(&w, 1, 1, ACCESS_WRITE, 16486));
+	assert_true(look_up(&w, 0, 2, ACCESS_READ, 16484));
+	assert_true(look_up(&w, 0, 1, ACCESS_READ, 16486));
+	assert_int_equal(w.touched[2], 1);
+	gmmu_step(w.g, 16485);
+	assert_int_equal(w.touched[2], 2);
+	assert_int_equal(w.touched[1], 2);
+	assert_false(w.wrote[1]);
+	gmmu_step(w.g, 16490);
+	assert_int_equal(w.touched[1], 4);
+	assert_true(w.wrote[1]);
+	/* Just said. */
+	assert_true(ask(&w, 0, 1, 16491));
+	assert_int_equal(w.touched[1], 4);
+	gmmu_destroy(w.g);
+	/* Without the option fills are all. */
+	make(&w, NULL);
+	w.present[1] = true;
+	ask(&w, 0, 1, 0);
+	gmmu_step(w.g, 100);
+	assert_true(ask(&w, 0, 1, 1000000));
+	assert_int_equal(w.touched[1], 1);
+	gmmu_destroy(w.g);
+}
+
 static void paging_off(struct gpu_spec *spec)
 {
 	spec->paging = 0;
@@ -660,6 +710,7 @@ int main(void)
 		cmocka_unit_test(test_a_quantum_is_put_in_order),
 		cmocka_unit_test(test_a_step_goes_no_further),
 		cmocka_unit_test(test_requests_are_never_short),
+		cmocka_unit_test(test_recorded_use),
 		cmocka_unit_test(test_paging_off_with_ranges),
 		cmocka_unit_test(test_paging_off_without_ranges),
 	};

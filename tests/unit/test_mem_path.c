@@ -4,6 +4,8 @@
  * request, contention, backpressure, and that every request is answered exactly as
  * often as it must be. mem_bench.h has the derivation of the round trip.
  */
+#include <limits.h>
+
 #include "mem_bench.h"
 
 static void test_hit_round_trip(void **state)
@@ -322,6 +324,11 @@ static void test_refused_shapes(void **state)
 	spec_defaults(&spec);
 	spec.sms = 65;
 	assert_int_equal(mem_create(&spec, &mem), -EINVAL);
+	spec.sms = 64;			/* and the walker's port */
+	assert_int_equal(mem_create(&spec, &mem), -EINVAL);
+	spec.paging = 0;
+	assert_int_equal(mem_create(&spec, &mem), 0);
+	mem_destroy(mem);
 	spec_defaults(&spec);
 	strcpy(spec.dram_map, "RRBBBCCCSSSSSS");	/* 3 bank bits, 16 banks */
 	assert_int_equal(mem_create(&spec, &mem), -EINVAL);
@@ -366,6 +373,67 @@ static void test_quanta_do_not_matter(void **state)
 	}
 	assert_true(order[0] == order[1]);
 	assert_true(order[0] == order[2]);
+}
+
+/* The page walker's port is one more, as good as an SM's. */
+static void test_walker_port(void **state)
+{
+	struct mem_request read = { .addr = MEM_PT_BASE + 64, .tag = 9, .kind = MEM_READ,
+				    .cls = MEM_PT, .bytes = 32 };
+	struct mem_reply reply;
+	struct bench b;
+
+	bench_spec(&b);
+	b.spec.paging = 1;
+	bench_start(&b);
+	assert_int_equal(mem_walker(b.mem), 15);
+	read.sm = (uint16_t)mem_walker(b.mem);
+	mem_prefill(b.mem, MEM_PT_BASE, 128);
+	bench_run(&b, 17);
+	assert_true(mem_ready(b.mem, read.sm, &read, 17));
+	mem_send(b.mem, &read, 17);
+	assert_false(mem_idle(b.mem));
+	bench_run(&b, 2000);
+	assert_int_equal(mem_next(b.mem, 15), 17 + HIT);
+	assert_false(mem_receive(b.mem, 15, 17 + HIT - 1, &reply));
+	assert_true(mem_receive(b.mem, 15, 17 + HIT, &reply));
+	assert_int_equal(reply.tag, 9);
+	assert_int_equal(reply.sector, 2);
+	assert_false(mem_peek(b.mem, 15, UINT64_MAX - 1, &reply));
+	assert_int_equal(mem_stats(b.mem)->l2_accesses[MEM_PT][0], 1);
+	bench_drain(&b);
+	bench_close(&b);
+	/* Nobody has one without paging, or where a walk's time is given. */
+	bench_spec(&b);
+	bench_start(&b);
+	assert_int_equal(mem_walker(b.mem), UINT_MAX);
+	bench_close(&b);
+	bench_spec(&b);
+	b.spec.paging = 1;
+	b.spec.walk_latency = 100;
+	bench_start(&b);
+	assert_int_equal(mem_walker(b.mem), UINT_MAX);
+	bench_close(&b);
+}
+
+/* While it is idle nobody notices it. */
+static void test_idle_walker_port(void **state)
+{
+	uint64_t order[2];
+
+	for (unsigned int k = 0; k < 2; k++) {
+		unsigned int want[BENCH_TAGS];
+		struct bench b;
+
+		bench_spec(&b);
+		b.spec.paging = k;
+		bench_start(&b);
+		traffic(&b, 78, BENCH_TAGS, 1, want);
+		bench_drain(&b);
+		order[k] = b.order;
+		bench_close(&b);
+	}
+	assert_true(order[0] == order[1]);
 }
 
 static void test_unanswered_writes(void **state)
@@ -424,6 +492,8 @@ int main(void)
 		cmocka_unit_test(test_refused_shapes),
 		cmocka_unit_test(test_same_again),
 		cmocka_unit_test(test_quanta_do_not_matter),
+		cmocka_unit_test(test_walker_port),
+		cmocka_unit_test(test_idle_walker_port),
 		cmocka_unit_test(test_unanswered_writes),
 		cmocka_unit_test(test_cancel_forgets),
 	};
