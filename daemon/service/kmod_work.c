@@ -17,6 +17,8 @@ _Static_assert((int)WORK_PREFETCH == GPUEMU_WORK_PREFETCH, "");
 _Static_assert((int)WORK_TOUCH == GPUEMU_WORK_TOUCH, "");
 _Static_assert((int)WORK_CONFIGURE == GPUEMU_WORK_CONFIGURE, "");
 _Static_assert((int)WORK_STATISTICS == GPUEMU_WORK_STATISTICS, "");
+_Static_assert((int)WORK_RANGES == GPUEMU_WORK_RANGES, "");
+_Static_assert((int)WORK_RECORD == GPUEMU_WORK_RECORD, "");
 
 static bool is_lost(struct kmod *k)
 {

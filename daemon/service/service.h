@@ -3,7 +3,8 @@
  * Who moves the pages. A service moves and never decides: it is handed raised
  * far faults, asks its caller for a plan (the policies), carries the plan out,
  * and says what it cost. One ops table, one row a backend: kmod (gpuemu.ko,
- * measured) and sim (bookkeeping, configured).
+ * measured), uffd (userfaultfd in this process, measured) and sim (bookkeeping,
+ * configured).
  *
  * Not thread safe: one engine thread calls a service. (kmod has a thread of
  * its own for the fault handler; the plan callback runs there, while the
@@ -107,11 +108,10 @@ extern const struct service_ops *const service_rows[];	/* NULL terminated */
 
 /*
  * Pages move by bookkeeping: a managed address is its own host address, being
- * resident is a bit. service_ns a batch and bytes / link rate (each direction
- * by itself, evictions first) are what it costs.
+ * resident is a bit. service_ns a batch and page_ns a unique fault are what it costs.
  */
 int service_sim_create(uint64_t vram_bytes, uint64_t service_ns,
-		       uint64_t link_mbps, struct service **service);
+		       uint64_t page_ns, struct service **service);
 /* A client's managed range appears or goes; page aligned. -EEXIST overlaps. */
 int service_sim_map(struct service *s, uint32_t va_space, uint64_t addr,
 		    uint64_t bytes);
@@ -119,7 +119,34 @@ int service_sim_unmap(struct service *s, uint32_t va_space, uint64_t addr,
 		      uint64_t bytes);
 /* New costs and capacity for the next batches; resident pages stay (-EBUSY if they do not fit). */
 int service_sim_configure(struct service *s, uint64_t vram_bytes,
-			  uint64_t service_ns, uint64_t link_mbps);
+			  uint64_t service_ns, uint64_t page_ns);
+
+/* --- uffd --------------------------------------------------------------- */
+
+/*
+ * Pages move inside this process, which is the VA space. -EPERM, -ENOSYS,
+ * -EOPNOTSUPP: no userfaultfd here, err says what is missing; -ENOMEM.
+ */
+int service_uffd_create(uint64_t vram_bytes, uint32_t va_space, struct service **service,
+			struct err *err);
+/*
+ * A range of private anonymous memory becomes managed: its content is the program's, as it
+ * is. Unmapping, before the memory itself is unmapped, forgets what is in device memory.
+ * destroy brings it all back instead. -EEXIST overlaps; -ENOENT.
+ */
+int service_uffd_map(struct service *s, uint64_t addr, uint64_t bytes);
+int service_uffd_unmap(struct service *s, uint64_t addr, uint64_t bytes);
+/* Device memory for the next batches; resident pages stay (-EBUSY if they do not fit, -ENOMEM). */
+int service_uffd_configure(struct service *s, uint64_t vram_bytes);
+/*
+ * Around all that walks or serves. In between, what the CPU touches comes back
+ * when the engine polls, and the engine's own thread must not touch managed
+ * memory; outside, it comes back at once, and poll() tells before the next frame is read.
+ */
+void service_uffd_enter(struct service *s);
+void service_uffd_leave(struct service *s);
+/* May system calls touch what is in device memory, or do they fail with EFAULT? */
+bool service_uffd_kernel_faults(const struct service *s);
 
 /* --- kmod --------------------------------------------------------------- */
 
@@ -131,6 +158,8 @@ enum work_kind {
 	WORK_TOUCH = 4,
 	WORK_CONFIGURE = 5,
 	WORK_STATISTICS = 6,
+	WORK_RANGES = 7,
+	WORK_RECORD = 8,
 };
 
 /* One work taken from the module. kind is enum work_kind; the client chose it. */

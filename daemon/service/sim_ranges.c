@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The sim backend's managed ranges: a sorted array and binary search. sim.c calls it. */
+/* Managed ranges: a sorted array and binary search. sim.c and uffd.c call it. */
 #include "service/sim_ranges.h"
 
 #include <errno.h>
@@ -24,11 +24,18 @@ static size_t range_at(const struct ranges *r, uint32_t va_space, uint64_t addr)
 	return low;
 }
 
-bool ranges_have(const struct ranges *r, uint32_t va_space, uint64_t addr)
+struct range ranges_at(const struct ranges *r, uint32_t va_space, uint64_t addr)
 {
 	size_t i = range_at(r, va_space, addr);
 
-	return i < r->count && r->at[i].va_space == va_space && r->at[i].start <= addr;
+	if (i < r->count && r->at[i].va_space == va_space && r->at[i].start <= addr)
+		return r->at[i];
+	return (struct range){ 0 };
+}
+
+bool ranges_have(const struct ranges *r, uint32_t va_space, uint64_t addr)
+{
+	return ranges_at(r, va_space, addr).end;
 }
 
 bool ranges_overlap(const struct ranges *r, uint32_t va_space, uint64_t start, uint64_t end)

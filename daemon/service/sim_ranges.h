@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Managed memory of the sim backend: page-aligned ranges of VA spaces, sorted,
- * none overlapping another. Ranges that touch stay apart. Private to sim.
+ * Managed memory of a backend in process: page-aligned ranges of VA spaces, sorted,
+ * none overlapping another. Ranges that touch stay apart. Private to sim and uffd.
  */
 #ifndef GPUEMU_SERVICE_SIM_RANGES_H
 #define GPUEMU_SERVICE_SIM_RANGES_H
@@ -21,6 +21,8 @@ struct ranges {
 
 /* Is the address in a range? */
 bool ranges_have(const struct ranges *r, uint32_t va_space, uint64_t addr);
+/* The range that holds the address; all zero: none does. */
+struct range ranges_at(const struct ranges *r, uint32_t va_space, uint64_t addr);
 /* Is any address of [start, end)? */
 bool ranges_overlap(const struct ranges *r, uint32_t va_space, uint64_t start, uint64_t end);
 /* Calls fn for each of the VA space's, by address. */

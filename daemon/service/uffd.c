@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The uffd backend: real pages, moved inside this process with userfaultfd, at
+ * measured cost, and no module. It is the peer that the kernel's own paging is
+ * compared with. Batches and the model's questions are here; how pages move is
+ * in uffd_move.c, who answers the CPU in uffd_pager.c.
+ *
+ * Its limits, which are userfaultfd's: a page that the kernel holds a reference
+ * to (O_DIRECT, registered buffers of io_uring) is moved under it; system calls
+ * that touch a page in device memory fail with EFAULT where userfaultfd may not
+ * stop them; a mremap()ed range takes along only what is in system memory.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <linux/userfaultfd.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "service/batch.h"
+#include "service/rows.h"
+#include "service/uffd_device.h"
+
+#define VA_BITS		47u	/* managed memory lies below, as in the kernel ABI */
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+/* --- serving a batch ------------------------------------------------------ */
+
+static void flag_faults(const struct uffd *u, struct service_batch *batch)
+{
+	for (unsigned int i = 0; i < batch->nfaults; i++) {
+		struct fault *f = &batch->faults[i];
+
+		f->flags = 0;
+		if (!ranges_have(&u->managed, f->va_space, f->addr))
+			f->flags |= FAULT_UNMANAGED;
+		else if (uffd_frame_of(u, f->addr))
+			f->flags |= FAULT_RESIDENT;
+	}
+}
+
+static int uffd_serve(struct service *service, struct service_batch *batch)
+{
+	struct uffd *u = to_uffd(service);
+	struct service_cost *cost = &batch->cost;
+	uint64_t begin = now_ns(), fetched, committed;
+	int ret;
+
+	*cost = (struct service_cost){ 0 };
+	batch->plan->count = 0;
+	if (atomic_load_explicit(&u->lost, memory_order_relaxed))
+		return -ENODEV;
+	batch->nfaults = batch_merge(batch->faults, batch->nfaults);
+	uffd_lock(u);
+	flag_faults(u, batch);
+	uffd_unlock(u);
+	fetched = now_ns();
+	ret = batch->decide(batch->ctx, batch);
+	if (!ret && batch->plan->count > PLAN_MAX)
+		ret = -EINVAL;
+	if (ret)
+		return ret;
+	committed = now_ns();
+	uffd_lock(u);
+	for (unsigned int i = 0; i < batch->plan->count; i++)
+		uffd_migrate(u, &batch->plan->migrations[i], cost);
+	uffd_unlock(u);
+	cost->raised_to_fetched = fetched - begin;
+	cost->fetched_to_committed = committed - fetched;
+	cost->total = now_ns() - begin;
+	/* All that no other stage claims: locks, books. */
+	cost->replay = cost->total - (cost->raised_to_fetched + cost->fetched_to_committed +
+				      cost->evict + cost->unmap + cost->copy + cost->map);
+	cost->end_to_end = cost->total;
+	return 0;
+}
+
+/* --- the other operations ------------------------------------------------- */
+
+static void *uffd_walk(struct service *service, uint32_t va_space, uint64_t addr)
+{
+	const struct uffd *u = to_uffd(service);
+	uint32_t frame = va_space == u->va_space ? uffd_frame_of(u, addr) : 0;
+
+	return frame ? uffd_frame(&u->frames, frame - 1) : NULL;
+}
+
+static int uffd_poll(struct service *service,
+		     void (*fn)(void *ctx, const struct service_invalidate *i), void *ctx)
+{
+	struct uffd *u = to_uffd(service);
+	struct service_invalidate told[UFFD_INVALIDATES];
+	unsigned int n;
+
+	if (!atomic_load_explicit(&u->attention, memory_order_acquire))
+		return 0;
+	uffd_lock(u);
+	uffd_grant(u);
+	n = u->ninvalidates;
+	memcpy(told, u->invalidates, n * sizeof(told[0]));
+	u->ninvalidates = 0;
+	/* What cannot be granted yet is tried again. */
+	atomic_store_explicit(&u->attention, u->nwishes > 0, memory_order_relaxed);
+	uffd_unlock(u);
+	for (unsigned int i = 0; i < n; i++)
+		fn(ctx, &told[i]);
+	if (!atomic_load(&u->lost))
+		return 0;
+	atomic_store(&u->attention, true);
+	return -ENODEV;
+}
+
+static void uffd_resident(struct service *service,
+			  void (*fn)(void *ctx, uint32_t va_space, uint64_t addr), void *ctx)
+{
+	struct uffd *u = to_uffd(service);
+
+	uffd_lock(u);
+	for (size_t i = 0; i < u->nblocks; i++)
+		for (unsigned int page = 0; page < BLOCK_PAGES; page++)
+			if (u->blocks[i]->frame[page])
+				fn(ctx, u->va_space, u->blocks[i]->addr + page * PAGE_BYTES);
+	uffd_unlock(u);
+}
+
+static uint64_t uffd_count(struct service *service)
+{
+	return to_uffd(service)->frames.count;
+}
+
+/* What is in device memory goes back; memory that stays mapped is the program's as it is. */
+static void uffd_destroy(struct service *service)
+{
+	struct uffd *u = to_uffd(service);
+
+	uffd_lock(u);
+	for (size_t i = 0; i < u->nblocks; i++) {
+		uint64_t addr = u->blocks[i]->addr;
+
+		/* Only the kernel can make room for it. */
+		for (int tries = 0; tries < 100; tries++) {
+			if (!uffd_bring_back(u, addr, addr + (1ull << BLOCK_SHIFT)))
+				break;
+			sched_yield();
+		}
+	}
+	uffd_unlock(u);
+	uffd_pager_stop(u);
+	for (size_t i = 0; i < u->nblocks; i++)
+		free(u->blocks[i]);
+	/* Wakes who still waits, for ordinary memory. */
+	if (u->fd >= 0)
+		close(u->fd);
+	if (u->call_fd >= 0)
+		close(u->call_fd);
+	if (u->pagemap >= 0)
+		close(u->pagemap);
+	uffd_frames_fini(&u->frames);
+	u64map_clear(&u->index);
+	ranges_clear(&u->managed);
+	free(u->blocks);
+	free(u->wishes);
+	pthread_mutex_destroy(&u->lock);
+	free(u);
+}
+
+const struct service_ops service_uffd_ops = {
+	.name = "uffd",
+	.help = "userfaultfd moves real pages in this process; costs are measured",
+	.measured = true,
+	.serve = uffd_serve,
+	.walk = uffd_walk,
+	.poll = uffd_poll,
+	.resident = uffd_resident,
+	.frames = uffd_count,
+	.destroy = uffd_destroy,
+};
+
+int service_uffd_create(uint64_t vram_bytes, uint32_t va_space, struct service **service,
+			struct err *err)
+{
+	struct uffd *u = calloc(1, sizeof(*u));
+	int ret;
+
+	*service = NULL;
+	if (!u)
+		return err_set(err, -ENOMEM, "no memory for the engine");
+	u->service.ops = &service_uffd_ops;
+	u->va_space = va_space;
+	u->call_fd = -1;
+	pthread_mutex_init(&u->lock, NULL);
+	u->pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	u->fd = ret = uffd_open(&u->kernel_faults, err);
+	if (ret >= 0) {
+		ret = uffd_frames_init(&u->frames, vram_bytes);
+		if (ret)
+			err_set(err, ret, "paging.vram=%llu: no such device memory can be had",
+				(unsigned long long)vram_bytes);
+	}
+	if (!ret) {
+		ret = uffd_pager_start(u);
+		if (ret)
+			err_set(err, ret, "no thread for userfaultfd: %s", strerror(-ret));
+	}
+	if (ret) {
+		uffd_destroy(&u->service);
+		return ret;
+	}
+	*service = &u->service;
+	return 0;
+}
+
+int service_uffd_configure(struct service *service, uint64_t vram_bytes)
+{
+	struct uffd *u = to_uffd(service);
+	int ret;
+
+	uffd_lock(u);
+	ret = uffd_frames_resize(&u->frames, vram_bytes);
+	uffd_unlock(u);
+	return ret;
+}
+
+static bool range_valid(uint64_t addr, uint64_t bytes)
+{
+	return addr && bytes && (addr | bytes) % PAGE_BYTES == 0 &&
+	       bytes <= 1ull << VA_BITS && addr <= (1ull << VA_BITS) - bytes;
+}
+
+int service_uffd_map(struct service *service, uint64_t addr, uint64_t bytes)
+{
+	struct uffd *u = to_uffd(service);
+	void *p = (void *)(uintptr_t)addr;
+	int ret;
+
+	if (!range_valid(addr, bytes))
+		return -EINVAL;
+	uffd_lock(u);
+	ret = ranges_overlap(&u->managed, u->va_space, addr, addr + bytes) ? -EEXIST :
+	      ranges_add(&u->managed, u->va_space, addr, addr + bytes);
+	if (!ret)
+		u->managed_pages += bytes / PAGE_BYTES;
+	/* As much device memory as can be needed at once. */
+	if (!ret)
+		uffd_frames_warm(&u->frames, u->managed_pages);
+	uffd_unlock(u);
+	if (ret)
+		return ret;
+	/* A child would find holes where the GPU has the content. Pages move by 4 KiB. */
+	madvise(p, bytes, MADV_DONTFORK);
+	madvise(p, bytes, MADV_NOHUGEPAGE);
+	return 0;
+}
+
+int service_uffd_unmap(struct service *service, uint64_t addr, uint64_t bytes)
+{
+	struct uffd *u = to_uffd(service);
+	struct uffdio_range range = { addr, bytes };
+	int ret;
+
+	if (!range_valid(addr, bytes))
+		return -EINVAL;
+	uffd_lock(u);
+	ret = !ranges_overlap(&u->managed, u->va_space, addr, addr + bytes) ? -ENOENT :
+	      ranges_cut(&u->managed, u->va_space, addr, addr + bytes);
+	if (!ret) {
+		u->managed_pages -= bytes / PAGE_BYTES;
+		uffd_forget(u, addr, addr + bytes);
+		ioctl(u->fd, UFFDIO_UNREGISTER, &range);
+	}
+	uffd_unlock(u);
+	return ret;
+}
+
+void service_uffd_enter(struct service *service)
+{
+	struct uffd *u = to_uffd(service);
+
+	uffd_lock(u);
+	u->worker = gettid();
+	uffd_unlock(u);
+}
+
+void service_uffd_leave(struct service *service)
+{
+	struct uffd *u = to_uffd(service);
+
+	uffd_lock(u);
+	uffd_grant(u);
+	u->worker = 0;
+	uffd_unlock(u);
+}
+
+bool service_uffd_kernel_faults(const struct service *service)
+{
+	return container_of(service, const struct uffd, service)->kernel_faults;
+}
