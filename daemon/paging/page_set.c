@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 int page_set_reserve(struct page_set *set, uint64_t addr)
 {
@@ -49,21 +50,10 @@ void page_set_unmark(struct page_set *set, uint64_t addr, enum page_bit bit)
 	bitmap_clear(block->bits[bit], page_of(addr));
 }
 
-uint64_t page_set_first(const struct page_set *set)
+void page_set_unmark_all(struct page_set *set, enum page_bit bit)
 {
-	for (size_t i = 0; i < set->nblocks; i++) {
-		const struct page_block *block = &set->blocks[i];
-
-		for (unsigned int w = 0; w < BITMAP_WORDS(BLOCK_PAGES); w++) {
-			uint64_t left = block->bits[PAGE_RESIDENT][w] &
-					~block->bits[PAGE_GOING][w];
-
-			if (left)
-				return block->addr + PAGE_BYTES *
-				       (w * 64 + (unsigned int)__builtin_ctzll(left));
-		}
-	}
-	return 0;
+	for (size_t i = 0; i < set->nblocks; i++)
+		memset(set->blocks[i].bits[bit], 0, sizeof(set->blocks[i].bits[bit]));
 }
 
 void page_set_clear(struct page_set *set)

@@ -13,9 +13,13 @@
 enum page_bit {
 	PAGE_RESIDENT,	/* in device memory */
 	PAGE_UNUSED,	/* resident: prefetched, no TLB fill yet */
-	PAGE_FRESH,	/* resident: came for a fault, no TLB fill yet */
+	PAGE_FRESH,	/* resident: somebody waits for it, no TLB fill yet */
+	PAGE_FLYING,	/* resident: on its way, not to be translated yet */
 	PAGE_GOING,	/* resident: the plan being made evicts it */
 	PAGE_ASKED,	/* the batch being served has it, resident or not */
+	PAGE_LEFT,	/* was evicted and has not come back */
+	PAGE_BACK,	/* came back by a far fault, */
+	PAGE_THRASHED,	/* and once more */
 	PAGE_BITS
 };
 
@@ -52,13 +56,27 @@ static inline bool page_set_test(const struct page_set *set, uint64_t addr,
 	return block && bitmap_test(block->bits[bit], page_of(addr));
 }
 
+/* Has any of the n pages from `first` on the bit? They do not cross a word unless they fill it. */
+static inline bool page_block_any(const struct page_block *block, enum page_bit bit,
+				  unsigned int first, unsigned int n)
+{
+	const uint64_t *words = &block->bits[bit][first / 64];
+	uint64_t any = 0;
+
+	if (n < 64)
+		return words[0] >> (first % 64) & ((1ull << n) - 1);
+	for (unsigned int w = 0; w < n / 64; w++)
+		any |= words[w];
+	return any;
+}
+
 /* Makes sure that the page's bits exist; -ENOMEM. Pointers to blocks are stale afterwards. */
 int page_set_reserve(struct page_set *set, uint64_t addr);
 /* Sets a bit of a page that was reserved. */
 void page_set_mark(struct page_set *set, uint64_t addr, enum page_bit bit);
 void page_set_unmark(struct page_set *set, uint64_t addr, enum page_bit bit);
-/* Any resident page that is not going, the same one for the same history; 0: none. */
-uint64_t page_set_first(const struct page_set *set);
+/* Of every page. */
+void page_set_unmark_all(struct page_set *set, enum page_bit bit);
 void page_set_clear(struct page_set *set);
 
 #endif

@@ -1,82 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The far-fault handler of one VA space: its making, its policies' view of it,
- * and what the GMMU tells it. Batches are served in serve.c. gpu/ calls it.
+ * The far-fault handler of one VA space: its making, and what the GMMU tells it.
+ * Batches are served in serve.c. gpu/ calls it.
  */
 #include "paging/private.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* --- policies' view -------------------------------------------------------- */
-
-static bool view_resident(void *ctx, uint64_t addr)
-{
-	const struct paging *p = ctx;
-
-	return page_set_test(&p->space->pages, addr, PAGE_RESIDENT);
-}
-
-static uint64_t view_random(void *ctx)
-{
-	struct paging *p = ctx;
-
-	return rng_next(&p->rng);
-}
-
 /* --- making one ------------------------------------------------------------ */
-
-/* "none, sequential" */
-#define LIST_ROWS(rows, text)						\
-	do {								\
-		size_t at_ = 0;						\
-									\
-		for (unsigned int i_ = 0; (rows)[i_]; i_++)		\
-			at_ += (size_t)snprintf((text) + at_,		\
-				at_ < sizeof(text) ? sizeof(text) - at_ : 0, \
-				"%s%s", i_ ? ", " : "", (rows)[i_]->name); \
-	} while (0)
-
-static int find_policies(struct paging *p, struct err *err)
-{
-	char names[256] = "";
-
-	for (unsigned int i = 0; prefetch_rows[i]; i++)
-		if (strcmp(prefetch_rows[i]->name, p->spec.prefetch) == 0)
-			p->prefetch = prefetch_rows[i];
-	for (unsigned int i = 0; evict_rows[i]; i++)
-		if (strcmp(evict_rows[i]->name, p->spec.evict) == 0)
-			p->evict = evict_rows[i];
-	if (!p->prefetch) {
-		LIST_ROWS(prefetch_rows, names);
-		return err_set(err, -EINVAL, "paging.prefetch: no policy '%s'; there are: %s",
-			       p->spec.prefetch, names);
-	}
-	if (!p->evict) {
-		LIST_ROWS(evict_rows, names);
-		return err_set(err, -EINVAL, "paging.evict: no policy '%s'; there are: %s",
-			       p->spec.evict, names);
-	}
-	return 0;
-}
 
 /* Pages that are in device memory already get into the policy's order. */
 static int adopt(struct paging *p)
 {
 	struct page_set *pages = &p->space->pages;
 
+	for (unsigned int bit = 0; bit < PAGE_BITS; bit++)
+		if (bit != PAGE_RESIDENT)
+			page_set_unmark_all(pages, bit);
 	for (size_t i = 0; i < pages->nblocks; i++) {
 		struct page_block *block = &pages->blocks[i];
 		unsigned int page = 0;
 
-		memset(block->bits[PAGE_UNUSED], 0, sizeof(block->bits[PAGE_UNUSED]));
-		memset(block->bits[PAGE_FRESH], 0, sizeof(block->bits[PAGE_FRESH]));
 		while ((page = bitmap_next(block->bits[PAGE_RESIDENT], BLOCK_PAGES, page)) <
 		       BLOCK_PAGES) {
-			int rc = p->evict->insert(p->evict_state,
-						  block->addr + page * PAGE_BYTES);
+			int rc = policies_arrive(p, block->addr + page * PAGE_BYTES, false);
 
 			if (rc)
 				return rc;
@@ -89,14 +38,24 @@ static int adopt(struct paging *p)
 int paging_create(struct paging_pool *pool, uint32_t va_space, const struct gpu_spec *spec,
 		  struct paging **paging, struct err *err)
 {
+	static const struct paging_known nothing;
+
+	return paging_create_knowing(pool, va_space, spec, &nothing, paging, err);
+}
+
+int paging_create_knowing(struct paging_pool *pool, uint32_t va_space,
+			  const struct gpu_spec *spec, const struct paging_known *known,
+			  struct paging **paging, struct err *err)
+{
 	struct space *space = space_find(pool, va_space);
 	struct paging *p;
 	int rc;
 
-	if (spec->vram_bytes < PAGE_BYTES)
-		return err_set(err, -EINVAL, "paging.vram: %llu bytes hold no page; at least %llu",
+	if (spec->vram_bytes < spec->page_bytes)
+		return err_set(err, -EINVAL,
+			       "paging.vram: %llu bytes hold no page; at least %llu (gmmu.page)",
 			       (unsigned long long)spec->vram_bytes,
-			       (unsigned long long)PAGE_BYTES);
+			       (unsigned long long)spec->page_bytes);
 	if (space && space->owner)
 		return err_set(err, -EEXIST, "VA space %u has a fault handler already", va_space);
 	p = calloc(1, sizeof(*p));
@@ -104,29 +63,21 @@ int paging_create(struct paging_pool *pool, uint32_t va_space, const struct gpu_
 		return err_set(err, -ENOMEM, "no memory for a fault handler");
 	p->pool = pool;
 	p->spec = *spec;
+	p->known = *known;
 	p->limit = spec->vram_bytes / PAGE_BYTES;
-	p->view = (struct policy_view){
-		.ctx = p,
-		.resident = view_resident,
-		.random = view_random,
-		.spec = &p->spec,
-	};
-	rng_seed(&p->rng, spec->seed);
-	rc = find_policies(p, err);
-	if (rc) {
-		free(p);
-		return rc;
-	}
-	rc = -ENOMEM;
 	p->space = space_get(pool, va_space);
-	if (!p->space)
-		goto no_space;
-	rc = p->prefetch->create(&p->view, &p->prefetch_state);
+	if (!p->space) {
+		free(p);
+		return err_set(err, -ENOMEM, "no memory for a fault handler");
+	}
+	rc = flight_open(p);
+	if (rc) {
+		err_set(err, rc, "no memory for a fault handler");
+		goto no_flight;
+	}
+	rc = policies_open(p, err);
 	if (rc)
-		goto no_prefetch;
-	rc = p->evict->create(&p->view, &p->evict_state);
-	if (rc)
-		goto no_evict;
+		goto no_policies;
 	rc = adopt(p);
 	if (rc)
 		goto no_adopt;
@@ -135,26 +86,39 @@ int paging_create(struct paging_pool *pool, uint32_t va_space, const struct gpu_
 	return 0;
 
 no_adopt:
-	p->evict->destroy(p->evict_state);
-no_evict:
-	p->prefetch->destroy(p->prefetch_state);
-no_prefetch:
+	policies_close(p);
+	err_set(err, rc, "no memory for a fault handler");
+no_policies:
+	flight_close(p);
+no_flight:
 	space_put(pool, p->space);
-no_space:
 	free(p);
-	return err_set(err, rc, "no memory for a fault handler");
+	return rc;
 }
 
 void paging_destroy(struct paging *p)
 {
-	p->evict->destroy(p->evict_state);
-	p->prefetch->destroy(p->prefetch_state);
+	policies_close(p);
+	flight_close(p);
 	p->space->owner = NULL;
 	space_put(p->pool, p->space);
 	free(p);
 }
 
 /* --- what the GMMU sees ----------------------------------------------------- */
+
+/* A TLB entry is of a whole unit: nobody sees which of its pages are used. */
+static void use_unit(struct paging *p, struct page_block *block, uint64_t addr)
+{
+	unsigned int first = page_of(unit_of(p, addr));
+	unsigned int behind = first + (unsigned int)(p->spec.page_bytes / PAGE_BYTES);
+
+	for (unsigned int page = first; page < behind; page++) {
+		bitmap_clear(block->bits[PAGE_FRESH], page);
+		p->stats.prefetch_used_pages += bitmap_test(block->bits[PAGE_UNUSED], page);
+		bitmap_clear(block->bits[PAGE_UNUSED], page);
+	}
+}
 
 void paging_touch(struct paging *p, uint64_t addr, bool write)
 {
@@ -165,17 +129,23 @@ void paging_touch(struct paging *p, uint64_t addr, bool write)
 	block = page_set_find(&p->space->pages, addr);
 	if (!block || !bitmap_test(block->bits[PAGE_RESIDENT], page))
 		return;
-	bitmap_clear(block->bits[PAGE_FRESH], page);
-	if (bitmap_test(block->bits[PAGE_UNUSED], page)) {
-		bitmap_clear(block->bits[PAGE_UNUSED], page);
-		p->stats.prefetch_used_pages++;
-	}
-	p->evict->touch(p->evict_state, addr, write);
+	use_unit(p, block, addr);
+	policies_touch(p, addr, write);
 }
 
 bool paging_resident(const struct paging *p, uint64_t addr)
 {
 	return page_set_test(&p->space->pages, addr, PAGE_RESIDENT);
+}
+
+void paging_depth(struct paging *p, unsigned int records)
+{
+	histogram_add(&p->stats.buffer_depth, records);
+}
+
+uint64_t paging_resident_pages(const struct paging *p)
+{
+	return p->space->pages.count;
 }
 
 const struct paging_stats *paging_stats(const struct paging *p)
@@ -186,8 +156,10 @@ const struct paging_stats *paging_stats(const struct paging *p)
 void paging_stats_reset(struct paging *p)
 {
 	memset(&p->stats, 0, sizeof(p->stats));
-	/* A prefetch that was counted before is not used now. */
-	for (size_t i = 0; i < p->space->pages.nblocks; i++)
-		memset(p->space->pages.blocks[i].bits[PAGE_UNUSED], 0,
-		       sizeof(p->space->pages.blocks[i].bits[PAGE_UNUSED]));
+	policies_name_counters(p);
+	/* A prefetch or an eviction that was counted before does not matter now. */
+	page_set_unmark_all(&p->space->pages, PAGE_UNUSED);
+	page_set_unmark_all(&p->space->pages, PAGE_LEFT);
+	page_set_unmark_all(&p->space->pages, PAGE_BACK);
+	page_set_unmark_all(&p->space->pages, PAGE_THRASHED);
 }

@@ -2,8 +2,13 @@
 /*
  * The far-fault handler in virtual time: takes a batch of far faults, asks the
  * prefetch policy what else to bring and the eviction policy what must go, has
- * the service do it, and says when the pages replay. Knows pages, not SMs;
+ * the service do it, and says when the pages arrive. Knows pages, not SMs;
  * testable without kernel, GPU or thread.
+ *
+ * A batch is decided, and really moved, in the cycle in which it is taken. In virtual
+ * time its pages come later: over the link that the spec describes (service not
+ * measured: sim), or together, when the measured time has passed. Until then they are
+ * *in flight*: resident for the books and for policies, not to be translated, not evicted.
  *
  * Device memory is shared: a *pool* is the device's frames, a *paging* is one
  * VA space's view (its policies, its resident pages, its statistics).
@@ -14,6 +19,8 @@
 #include "base/base.h"
 #include "base/fault.h"
 #include "base/spec.h"
+#include "gpuemu_policy.h"
+#include "plugin/plugin.h"
 #include "service/service.h"
 #include "stats/stats.h"
 
@@ -23,6 +30,8 @@ struct paging;
 /* Knows at once what is in device memory already. Destroyed after its pagings. */
 int paging_pool_create(struct service *service, struct paging_pool **pool);
 void paging_pool_destroy(struct paging_pool *pool);
+/* Whose policies may be loaded by the pagings that are made from now on. NULL: any. The caller's. */
+void paging_pool_site(struct paging_pool *pool, const struct plugin_site *site);
 
 /*
  * -EINVAL: unknown policy, or VRAM of no whole frame; err says which and lists the rows.
@@ -31,15 +40,71 @@ void paging_pool_destroy(struct paging_pool *pool);
 int paging_create(struct paging_pool *pool, uint32_t va_space,
 		  const struct gpu_spec *spec, struct paging **paging,
 		  struct err *err);
+
+/* A managed range, whole pages. */
+struct paging_range {
+	uint64_t addr, bytes;
+};
+
+/* What the client says of itself, for the policies. The caller's, as long as the paging lives. */
+struct paging_known {
+	/* Page addresses in the order in which a recorded run touched them. NULL: no record. */
+	const uint64_t *record;
+	uint64_t record_length;
+	/* Managed ranges, by address, where the service does not know them. */
+	const struct paging_range *ranges;
+	uint64_t nranges;
+};
+
+/* The same, with more for its policies to know. -EINVAL: one needs a record, and there is none. */
+int paging_create_knowing(struct paging_pool *pool, uint32_t va_space,
+			  const struct gpu_spec *spec, const struct paging_known *known,
+			  struct paging **paging, struct err *err);
 void paging_destroy(struct paging *paging);
+/* The ranges changed. */
+void paging_set_ranges(struct paging *paging, const struct paging_range *ranges, uint64_t n);
+
+/*
+ * With paging.record: the page of each paging_touch() since creation, in order. Valid until
+ * the next call. -EINVAL: it is not recorded; -ENOMEM: there was no memory for all of it.
+ */
+int paging_touches(const struct paging *paging, const uint64_t **pages, uint64_t *count);
+
+/* Something that goes over the link, in core cycles. */
+struct paging_transfer {
+	uint64_t begin, end;
+	uint64_t addr, bytes;
+	uint32_t batch;			/* outcome.batch of who sent it; PAGING_NO_BATCH */
+	bool d2h, prefetch;		/* prefetch: nobody demanded it */
+};
+#define PAGING_NO_BATCH	UINT32_MAX
+
+/* Who wants to know; from paging_advance(), and what says that it lands everything. */
+struct paging_events {
+	/*
+	 * Walks find these pages from now on (one page of spec->page_bytes, not the part of it
+	 * that is not managed). Returns how many requests walk again because of it; 0: nobody
+	 * waits, and the page may be evicted untouched. Also told of a page that was taken away
+	 * before it came: what waits for it faults again.
+	 */
+	unsigned int (*arrived)(void *ctx, uint64_t addr, uint64_t bytes, uint64_t now);
+	/*
+	 * When it begins, in the order of that in each direction; what was measured, at once.
+	 * May be NULL.
+	 */
+	void (*transferred)(void *ctx, const struct paging_transfer *transfer);
+};
+/* NULL, as at first: nobody; then every page that was demanded is waited for. */
+void paging_listen(struct paging *paging, const struct paging_events *events, void *ctx);
 
 struct paging_outcome {
-	uint64_t service_ns;		/* how long the handler is busy, and until the replay */
+	uint64_t service_ns;		/* how long the handler is busy */
+	uint32_t batch;			/* counts the batches */
 	unsigned int unmanaged;		/* faults outside managed memory */
 	uint64_t unmanaged_addr;	/* page of the first of them (lowest address) */
 	/*
 	 * Faults whose page could not be moved, why (-EBUSY pinned, -ENOSPC although others were
-	 * evicted for it, -ENOMEM), and the first one's page. It may be better at the next replay.
+	 * evicted for it, -ENOMEM), and the first one's page. It may be better at the next try.
 	 */
 	unsigned int stuck;
 	int stuck_status;
@@ -48,24 +113,47 @@ struct paging_outcome {
 };
 
 /*
- * Serves one batch (n <= spec->batch) at core cycle `now`. Whatever happens to
- * the faults, the caller replays when service_ns have passed. 0, -ENODEV (device lost) or
- * -ENOMEM. The faults' latency (raise to replay) is recorded here.
+ * Serves one batch (n <= spec->batch) at core cycle `now`. When service_ns have passed, the
+ * handler is free, and faults whose page is not in flight then are to be raised again (or, if it is
+ * resident, to walk again); the others when their page arrives. 0, -ENODEV (device lost) or
+ * -ENOMEM. The faults' latency (raise to arrival) is recorded here. `now` never goes back.
  *
  * With fewer frames than the batch demands, some faults wait: they are not stuck, and the
- * GMMU raises them again after the replay. A page that came for a fault is not evicted before
- * its first paging_touch() (or four batches): then every warp gets its access done.
+ * GMMU raises them again. A page that somebody waits for is not evicted before its first
+ * paging_touch(): then every warp gets its access done.
  */
 int paging_serve(struct paging *paging, const struct fault *faults,
 		 unsigned int n, uint64_t now, struct paging_outcome *outcome);
 
+/* Records in the fault buffer when the handler took a batch, those taken included. */
+void paging_depth(struct paging *paging, unsigned int records);
+
+/* The core cycle in which something that is under way lands or leaves next; UINT64_MAX: none. */
+uint64_t paging_next(const struct paging *paging);
+/* What has landed up to core cycle `now` is told. -ENOMEM. */
+int paging_advance(struct paging *paging, uint64_t now);
+/* Is the page, or another of the same spec->page_bytes, on its way? Then walks do not find it. */
+bool paging_in_flight(const struct paging *paging, uint64_t addr);
+/* A resident page: somebody waits for it. */
+void paging_await(struct paging *paging, uint64_t addr);
+/* Nobody waits for any page any more (a kernel was ended). */
+void paging_abandon(struct paging *paging);
 /*
- * Explicit prefetch of a managed range (mem_prefetch): moved in batches, counted as prefetched.
- * What finds no room beside the range's own pages stays where it is. outcome->unmanaged counts
- * pages that no managed range has.
+ * Nothing else happens until all that is under way has landed. With the outcome of the
+ * paging_serve() just before: service_ns and cost become those until then. -ENOMEM.
+ */
+int paging_settle(struct paging *paging, struct paging_outcome *outcome);
+
+/*
+ * Explicit prefetch of a managed range (mem_prefetch): moved in parts, counted as prefetched;
+ * service_ns is until all has landed. What finds no room beside the range's own pages stays where
+ * it is. outcome->unmanaged counts pages that no managed range has.
  */
 int paging_prefetch(struct paging *paging, uint64_t addr, uint64_t bytes,
 		    uint64_t now, struct paging_outcome *outcome);
+/* The same to the host: what of the range is in device memory goes back. Not counted as evicted. */
+int paging_prefetch_host(struct paging *paging, uint64_t addr, uint64_t bytes,
+			 uint64_t now, struct paging_outcome *outcome);
 
 /* The GMMU translated an access to a resident page (TLB fill): recency and use. */
 void paging_touch(struct paging *paging, uint64_t addr, bool write);
@@ -79,60 +167,62 @@ void paging_invalidate(struct paging_pool *pool,
 
 /* Is the page resident, as the handler knows it? For tests and assertions. */
 bool paging_resident(const struct paging *paging, uint64_t addr);
+/* Pages of the VA space that are in device memory, as the handler knows it. */
+uint64_t paging_resident_pages(const struct paging *paging);
+
+/* A counter of a policy, under the name that its table of counters has. */
+struct policy_counter {
+	const char *name;		/* the policy's */
+	uint64_t value;
+};
+#define POLICY_COUNTERS	16u		/* at most, of one policy */
 
 struct paging_stats {
 	uint64_t far_faults;		/* unique faults served */
 	uint64_t raw_faults;		/* before merging */
-	uint64_t batches;
+	uint64_t duplicate_faults;	/* raw faults merged away: of pages that are in the batch already */
+	uint64_t inflight_faults;	/* unique faults on pages that were on their way */
+	uint64_t batches;		/* of far faults, as the other counts of batches and busy_ns */
 	uint64_t prefetched_pages, prefetch_used_pages;
+	uint64_t prefetch_late_pages;	/* of the prefetched ones: demanded before they arrived */
+	uint64_t prefetch_unused_evicted_pages;	/* evicted before anybody touched them */
+	uint64_t prefetch_refused_pages;	/* wished for and not brought: no room, or paging.prefetch_full */
 	uint64_t evicted_pages;
+	uint64_t pre_evicted_pages;	/* of them: ahead of need, paging.watermark */
+	uint64_t returned_pages;	/* far faults on pages that had been evicted before */
+	uint64_t thrashing_pages;	/* distinct pages that came back twice or more */
 	uint64_t h2d_bytes, d2h_bytes;
-	uint64_t busy_ns;		/* the handler */
+	uint64_t busy_ns;		/* the handlers, summed */
+	struct {
+		uint64_t h2d_busy_ns, d2h_busy_ns;
+		uint64_t h2d_transfers, d2h_transfers;
+	} link;
 	struct histogram latency_ns;	/* far fault, raised to replayed */
-	struct service_cost stages;	/* sums over the batches */
+	/* By batch: raw faults, unique ones, VA blocks that these are in. */
+	struct histogram batch_raw, batch_unique, batch_blocks;
+	struct histogram buffer_depth;	/* records in the fault buffer at each take, those taken included */
+	/* Sums over the batches. On a modelled link evict and copy are what it was occupied for. */
+	struct service_cost stages;
+	/* NULL names end the lists. */
+	struct policy_counter prefetch_counters[POLICY_COUNTERS + 1];
+	struct policy_counter evict_counters[POLICY_COUNTERS + 1];
 };
 const struct paging_stats *paging_stats(const struct paging *paging);
+/* NULL, or one sentence: why a loaded policy was replaced, and by what. */
+const char *paging_trouble(const struct paging *paging, enum policy_kind kind);
+/* Pages that a loaded policy named and that were no sense (plugin/plugin.h); never reset. */
+uint64_t paging_policy_refused(const struct paging *paging, enum policy_kind kind);
+/* Counters of loaded policies are up to date in paging_stats() afterwards. */
+void paging_flush(struct paging *paging);
 void paging_stats_reset(struct paging *paging);
 
-/* --- policies: they decide, never move ---------------------------------- */
+/* --- policies: they decide, never move (gpuemu_policy.h) ------------------ */
 
-/* What policies see of their VA space. */
-struct policy_view {
-	void *ctx;
-	bool (*resident)(void *ctx, uint64_t addr);
-	uint64_t (*random)(void *ctx);	/* seeded, deterministic */
-	const struct gpu_spec *spec;
-};
-
-/* Appends pages to bring beside the faulted ones; ignored where resident, unmanaged or already asked for. */
-struct prefetch_ops {
-	const char *name, *help;
-	int (*create)(const struct policy_view *view, void **state);
-	void (*destroy)(void *state);
-	/* Returns how many page addresses it wrote to pages[max]. faults are unique and sorted. */
-	unsigned int (*on_batch)(void *state, const struct policy_view *view,
-				 const struct fault *faults, unsigned int n,
-				 uint64_t *pages, unsigned int max);
-};
-
-/* Orders resident pages by how dear they are. Every operation is O(1) or O(log n). */
-struct evict_ops {
-	const char *name, *help;
-	int (*create)(const struct policy_view *view, void **state);
-	void (*destroy)(void *state);
-	int (*insert)(void *state, uint64_t addr);	/* became resident; -ENOMEM */
-	void (*touch)(void *state, uint64_t addr, bool write);
-	void (*remove)(void *state, uint64_t addr);	/* no longer resident */
-	/*
-	 * Picks a resident page for which keep() is false (pages of this batch
-	 * are kept); 0 if there is none. Does not remove it. Terminates.
-	 */
-	uint64_t (*pick)(void *state, const struct policy_view *view,
-			 bool (*keep)(void *ctx, uint64_t addr), void *ctx);
-};
+/* paging.prefetch and paging.evict: unknown policies, options and values. -EINVAL. */
+int paging_check_policies(const struct gpu_spec *spec, struct err *err);
 
 /* Rows of paging/prefetch.def and paging/evict.def, NULL terminated. */
-extern const struct prefetch_ops *const prefetch_rows[];
-extern const struct evict_ops *const evict_rows[];
+extern const struct gpuemu_prefetch_ops *const prefetch_rows[];
+extern const struct gpuemu_evict_ops *const evict_rows[];
 
 #endif

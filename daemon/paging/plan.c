@@ -31,17 +31,21 @@ static int compare_victims(const void *a, const void *b)
 
 /* --- victims --------------------------------------------------------------- */
 
-/* Pages that may not go for this batch: its own, and those still waited for. */
+/* Pages that may not go for this batch: its own, those still waited for, and those on their way. */
 static bool keep_own(void *ctx, uint64_t addr)
 {
 	const struct paging *p = ctx;
+	unsigned int n = (unsigned int)(p->spec.page_bytes / PAGE_BYTES);
+	uint64_t unit = unit_of(p, addr);
 	const struct page_block *block;
 
-	if (addr >= p->keep_start && addr < p->keep_end)
+	if (unit < p->keep_end && unit + p->spec.page_bytes > p->keep_start)
 		return true;
 	block = page_set_find(&p->space->pages, addr);
-	return block && (bitmap_test(block->bits[PAGE_ASKED], page_of(addr)) ||
-			 bitmap_test(block->bits[PAGE_FRESH], page_of(addr)));
+	return block && (page_block_any(block, PAGE_ASKED, page_of(unit), n) ||
+			 page_block_any(block, PAGE_FRESH, page_of(unit), n) ||
+			 (p->flight.pages &&
+			  page_block_any(block, PAGE_FLYING, page_of(unit), n)));
 }
 
 /* Another session's pages are all the same to this one. */
@@ -50,65 +54,150 @@ static bool keep_none(void *ctx, uint64_t addr)
 	return false;
 }
 
-static bool take_victim(struct paging *p, struct space *space)
+/* May the page be a victim? The policy may say so without having asked. */
+static bool may_go(const struct paging *p, const struct space *space, uint64_t addr)
 {
-	struct paging *owner = space->owner;
-	uint64_t addr;
+	const struct page_block *block = page_set_find(&space->pages, addr);
 
-	if (p->nvictims == VICTIMS_MAX)
-		return false;
-	if (owner)
-		addr = owner->evict->pick(owner->evict_state, &owner->view,
-					  owner == p ? keep_own : keep_none, p);
-	else
-		addr = page_set_first(&space->pages);
-	if (!addr || !page_set_test(&space->pages, addr, PAGE_RESIDENT))
-		return false;
-	/* Out of the policy's sight, so that it is not picked again. */
-	if (owner)
-		owner->evict->remove(owner->evict_state, addr);
+	return addr % PAGE_BYTES == 0 && block &&
+	       bitmap_test(block->bits[PAGE_RESIDENT], page_of(addr)) &&
+	       !bitmap_test(block->bits[PAGE_GOING], page_of(addr)) &&
+	       (space != p->space || !keep_own((void *)(uintptr_t)p, addr));
+}
+
+static void take_page(struct paging *p, struct space *space, uint64_t addr)
+{
+	if (space->owner)
+		policies_hide(space->owner, addr);
 	page_set_mark(&space->pages, addr, PAGE_GOING);
 	space->going++;
 	p->going++;
 	p->victims[p->nvictims++] = (struct victim){ space, addr };
+}
+
+/* With it goes its unit, what of it is here. False: no room for so many. */
+static bool take_victim(struct paging *p, struct space *space, uint64_t addr)
+{
+	uint64_t bytes = space->owner ? space->owner->spec.page_bytes : PAGE_BYTES;
+	uint64_t unit = addr & ~(bytes - 1);
+
+	if (p->nvictims + bytes / PAGE_BYTES > VICTIMS_MAX)
+		return false;
+	for (addr = unit; addr < unit + bytes; addr += PAGE_BYTES)
+		if (page_set_test(&space->pages, addr, PAGE_RESIDENT) &&
+		    !page_set_test(&space->pages, addr, PAGE_GOING))
+			take_page(p, space, addr);
 	return true;
 }
 
-static bool take_from_largest(struct paging *p)
+/* A page that may go, whatever the policy says; 0: there is none. */
+static uint64_t any_victim(const struct paging *p, const struct space *space)
+{
+	for (size_t i = 0; i < space->pages.nblocks; i++) {
+		const struct page_block *block = &space->pages.blocks[i];
+
+		for (unsigned int page = 0; page < BLOCK_PAGES; page++) {
+			uint64_t addr = block->addr + page * PAGE_BYTES;
+
+			page = bitmap_next(block->bits[PAGE_RESIDENT], BLOCK_PAGES, page);
+			addr = block->addr + page * PAGE_BYTES;
+			if (page < BLOCK_PAGES && may_go(p, space, addr))
+				return addr;
+		}
+	}
+	return 0;
+}
+
+/*
+ * Takes `need` victims, or more where the policy evicts in groups, or fewer. A
+ * policy that names none that may go, although there is one, is not believed:
+ * demand would wait for ever. False: nothing may go.
+ */
+static bool take_victims(struct paging *p, struct space *space, uint64_t need)
+{
+	unsigned int room = VICTIMS_MAX - p->nvictims;
+	unsigned int before = p->nvictims, n = 0;
+	uint64_t addr;
+
+	if (!room)
+		return false;
+	/* A session that does not run has nothing on its way that would arrive. */
+	if (space->owner && space->owner != p && space->owner->flight.pages &&
+	    flight_land(space->owner, NULL))
+		return false;
+	if (space->owner)
+		n = policies_pick(space->owner, (unsigned int)MIN(need, room),
+				  space->owner == p ? keep_own : keep_none, p, p->picked, room);
+	for (unsigned int i = 0; i < MIN(n, room); i++)
+		if (may_go(p, space, p->picked[i]) && !take_victim(p, space, p->picked[i]))
+			break;
+	if (p->nvictims == before && (addr = any_victim(p, space)))
+		take_victim(p, space, addr);
+	return p->nvictims != before;
+}
+
+/* Not more at once than makes the next largest share the largest. */
+static bool take_from_largest(struct paging *p, uint64_t need)
 {
 	for (;;) {
 		struct space *largest = NULL;
-		uint64_t most = 0;
+		uint64_t most = 0, next = 0;
 
 		list_for_each(node, &p->pool->spaces) {
 			struct space *space = list_entry(node, struct space, node);
 			uint64_t left = space->pages.count - space->going;
 
-			if (!space->exhausted && left > most) {
-				largest = space;
-				most = left;
+			if (space->exhausted || left <= next)
+				continue;
+			if (left <= most) {
+				next = left;
+				continue;
 			}
+			next = most;
+			most = left;
+			largest = space;
 		}
 		if (!largest)
 			return false;
-		if (take_victim(p, largest))
+		if (take_victims(p, largest, MIN(need, MAX(most - next, 1u))))
 			return true;
 		largest->exhausted = true;
 	}
 }
 
-/* Makes sure of a frame for one more page; false: there is none to be had. */
-static bool place(struct paging *p)
+/* Makes sure of a frame for one more page, of `left` that follow; false: there is none to be had. */
+static bool place(struct paging *p, uint64_t left)
 {
 	struct service *service = p->pool->service;
 	uint64_t frames = service->ops->frames(service);
+	uint64_t used;
 
-	while (p->space->pages.count - p->space->going + p->coming >= p->limit)
-		if (!take_victim(p, p->space))
+	for (;;) {
+		used = p->space->pages.count - p->space->going + p->coming;
+		if (used < p->limit)
+			break;
+		if (!take_victims(p, p->space, MIN(used + left - p->limit, left)))
 			return false;
-	while (p->pool->used - p->going + p->coming + p->squeeze >= frames)
-		if (!take_from_largest(p))
+	}
+	for (;;) {
+		used = p->pool->used - p->going + p->coming + p->squeeze;
+		if (used < frames)
+			break;
+		if (!take_from_largest(p, MIN(used + left - frames, left)))
 			return false;
+	}
+	p->coming++;
+	return true;
+}
+
+/* Is there a frame for one more page, with nobody going for it? */
+static bool place_free(struct paging *p)
+{
+	struct service *service = p->pool->service;
+
+	if (p->space->pages.count - p->space->going + p->coming >= p->limit ||
+	    p->pool->used - p->going + p->coming + p->squeeze >= service->ops->frames(service))
+		return false;
 	p->coming++;
 	return true;
 }
@@ -122,12 +211,9 @@ void plan_return_victims(struct paging *p)
 		if (!page_set_test(&v->space->pages, v->addr, PAGE_GOING))
 			continue;
 		page_set_unmark(&v->space->pages, v->addr, PAGE_GOING);
-		/*
-		 * As the most recent page, so that another is picked next. Cannot
-		 * fail: the policy held the page until just now.
-		 */
+		/* As the most recent page, so that another is picked next. */
 		if (owner && page_set_test(&v->space->pages, v->addr, PAGE_RESIDENT))
-			owner->evict->insert(owner->evict_state, v->addr);
+			policies_unhide(owner, v->addr);
 	}
 	p->nvictims = 0;
 	p->nemitted = 0;
@@ -177,6 +263,59 @@ static void emit_pages(struct paging *p, const uint64_t *pages, unsigned int n)
 			return;
 }
 
+static bool managed(struct paging *p, uint64_t addr)
+{
+	const struct gpuemu_policy_view *view = &p->prefetch.view;
+	struct gpuemu_policy_range range;
+
+	if (view->next_range(view->ctx, addr, &range))
+		return range.start <= addr;
+	/* Where no range is known the service leaves out what is not managed. */
+	return !view->next_range(view->ctx, 0, &range);
+}
+
+unsigned int plan_missing(struct paging *p, uint64_t unit, uint64_t *pages)
+{
+	unsigned int n = 0;
+
+	if (p->spec.page_bytes == PAGE_BYTES) {
+		pages[0] = unit;
+		return 1;
+	}
+	for (uint64_t addr = unit; addr < unit + p->spec.page_bytes; addr += PAGE_BYTES)
+		if (!page_set_test(&p->space->pages, addr, PAGE_RESIDENT) && managed(p, addr))
+			pages[n++] = addr;
+	return n;
+}
+
+/* Frames for all of the unit's pages, or none. */
+static bool place_unit(struct paging *p, uint64_t unit, unsigned int units)
+{
+	uint64_t pages[BLOCK_PAGES], before = p->coming;
+	unsigned int n = plan_missing(p, unit, pages);
+
+	for (unsigned int i = 0; i < n; i++) {
+		if (place(p, (uint64_t)n * units - i))
+			continue;
+		p->coming = before;
+		return false;
+	}
+	return true;
+}
+
+static void emit_units(struct paging *p, const uint64_t *units, unsigned int n)
+{
+	uint64_t pages[BLOCK_PAGES];
+
+	for (unsigned int i = 0; i < n; i++) {
+		unsigned int count = plan_missing(p, units[i], pages);
+
+		for (unsigned int k = 0; k < count; k++)
+			if (!emit(&p->plan, p->space->va_space, pages[k], MIGRATE_H2D, !i && !k))
+				return;
+	}
+}
+
 _Static_assert(VICTIMS_MAX + BATCH_MAX < PLAN_MAX, "demand and victims fit a plan");
 
 void plan_begin(struct paging *p)
@@ -188,6 +327,7 @@ void plan_begin(struct paging *p)
 	p->going = 0;
 	p->nplaced = 0;
 	p->prefetch_from = 0;
+	p->demand_to = 0;
 	list_for_each(node, &p->pool->spaces) {
 		struct space *space = list_entry(node, struct space, node);
 
@@ -242,22 +382,46 @@ void plan_demand(struct paging *p)
 	unsigned int placed = 0;
 
 	order_demand(p, order);
-	while (placed < p->ndemand && place(p))
+	while (placed < p->ndemand && place_unit(p, order[placed], p->ndemand - placed))
 		placed++;
 	let_wait(p, &order[placed], p->ndemand - placed);
 	emit_victims(p);
 	qsort(order, placed, sizeof(*order), compare_pages);
-	emit_pages(p, order, placed);
+	emit_units(p, order, placed);
 	p->prefetch_from = p->plan.count;
+	p->demand_to = p->plan.count;
 }
 
 void plan_wanted(struct paging *p)
 {
+	/* Somebody who names a range means it. */
+	bool evict = p->spec.prefetch_full || p->keep_end;
+
 	/* In the policy's order until here: what it named last is cut first. */
-	while (p->nplaced < p->nwanted && place(p))
+	while (p->nplaced < p->nwanted &&
+	       (evict ? place(p, p->nwanted - p->nplaced) : place_free(p)))
 		p->nplaced++;
 	emit_victims(p);
 	p->prefetch_from = p->plan.count;
 	qsort(p->wanted, p->nplaced, sizeof(*p->wanted), compare_pages);
 	emit_pages(p, p->wanted, p->nplaced);
+}
+
+void plan_spare(struct paging *p)
+{
+	uint64_t frames = frames_of(p), spare = frames * p->spec.watermark / 100;
+	uint64_t most = frames - MIN(spare, frames - 1);
+
+	while (p->space->pages.count - p->space->going > most &&
+	       take_victims(p, p->space, p->space->pages.count - p->space->going - most))
+		;
+	emit_victims(p);
+	p->prefetch_from = p->plan.count;
+}
+
+void plan_home(struct paging *p)
+{
+	for (unsigned int i = 0; i < p->nwanted; i++)
+		emit(&p->plan, p->space->va_space, p->wanted[i], MIGRATE_D2H, false);
+	p->prefetch_from = p->plan.count;
 }

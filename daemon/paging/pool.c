@@ -47,7 +47,7 @@ void space_put(struct paging_pool *pool, struct space *space)
 	free(space);
 }
 
-int space_add(struct paging_pool *pool, struct space *space, uint64_t addr)
+int space_add(struct paging_pool *pool, struct space *space, uint64_t addr, bool prefetched)
 {
 	int rc;
 
@@ -57,7 +57,7 @@ int space_add(struct paging_pool *pool, struct space *space, uint64_t addr)
 	if (rc)
 		return rc;
 	if (space->owner)
-		rc = space->owner->evict->insert(space->owner->evict_state, addr);
+		rc = policies_arrive(space->owner, addr, prefetched);
 	if (rc)
 		return rc;
 	page_set_mark(&space->pages, addr, PAGE_RESIDENT);
@@ -69,12 +69,14 @@ void space_drop(struct paging_pool *pool, struct space *space, uint64_t addr)
 {
 	if (!page_set_test(&space->pages, addr, PAGE_RESIDENT))
 		return;
+	if (space->owner)
+		flight_drop(space->owner, addr);
 	page_set_unmark(&space->pages, addr, PAGE_RESIDENT);
 	page_set_unmark(&space->pages, addr, PAGE_UNUSED);
 	page_set_unmark(&space->pages, addr, PAGE_FRESH);
 	pool->used--;
 	if (space->owner)
-		space->owner->evict->remove(space->owner->evict_state, addr);
+		policies_leave(space->owner, addr);
 }
 
 struct import {
@@ -86,7 +88,7 @@ static void import_page(void *ctx, uint32_t va_space, uint64_t addr)
 {
 	struct import *import = ctx;
 	struct space *space = space_get(import->pool, va_space);
-	int rc = space ? space_add(import->pool, space, addr) : -ENOMEM;
+	int rc = space ? space_add(import->pool, space, addr, false) : -ENOMEM;
 
 	if (rc)
 		import->rc = rc;

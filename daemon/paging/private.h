@@ -3,20 +3,24 @@
  * What the files of paging/ share: the pool's spaces (who holds which pages),
  * and one VA space's handler with the batch it is serving. Private to paging/.
  *
- * pool.c keeps the books, plan.c decides what moves, serve.c has it moved.
+ * pool.c keeps the books, policy.c asks the policies, plan.c decides what moves,
+ * serve.c (faults) and range.c (what was asked for) have it moved, book.c writes down what
+ * did, flight.c lets it arrive in virtual time.
  */
 #ifndef GPUEMU_PAGING_PRIVATE_H
 #define GPUEMU_PAGING_PRIVATE_H
 
 #include "base/list.h"
 #include "base/rng.h"
+#include "base/u64map.h"
+#include "paging/link.h"
 #include "paging/page_set.h"
 #include "paging/paging.h"
+#include "paging/policy.h"
 
 #define BATCH_MAX	256u	/* faults; spec.def bounds paging.batch by it */
 #define VICTIMS_MAX	2048u	/* evictions in one plan */
 #define WANTED_MAX	8192u	/* pages that a policy may ask for in one batch */
-#define FRESH_BATCHES	4u	/* see struct fresh */
 
 /*
  * One VA space's share of device memory. Outlives its struct paging: pages
@@ -33,6 +37,7 @@ struct space {
 
 struct paging_pool {
 	struct service *service;
+	const struct plugin_site *site;	/* whose objects may be loaded; NULL: any */
 	struct list spaces;
 	uint64_t used;		/* resident pages of all spaces */
 };
@@ -42,16 +47,32 @@ struct victim {
 	uint64_t addr;
 };
 
+/* What a batch moved in the books and sends when its service is over. */
+struct departure {
+	uint64_t addr;
+	uint32_t pages, va_space;
+	uint8_t dir, class;
+	bool promote;			/* it is on its way: hurry */
+};
+
 /*
- * Pages that came for a fault are kept until their first TLB fill, so that the
- * faulting warp gets its access done before a later batch takes the frame back:
- * with few frames, two warps could otherwise take it from each other for ever.
- * A page that nobody comes for (its kernel has ended) is kept for FRESH_BATCHES
- * batches only.
+ * Pages in flight. A page that somebody waits for is kept (PAGE_FRESH) until its first
+ * TLB fill, so that the faulting warp gets its access done before a later batch takes the frame
+ * back: with few frames, two warps could otherwise take it from each other for ever.
  */
-struct fresh {
-	uint64_t pages[BATCH_MAX];
-	unsigned int count;
+struct flight {
+	struct link *link;
+	bool modelled;			/* the link is; else times are measured */
+	struct departure *list;		/* of the batch being served */
+	unsigned int count, room;
+	uint64_t pages;			/* PAGE_FLYING */
+	uint64_t *lost;			/* pages that left before they came: nobody has been told */
+	unsigned int nlost, lost_room;
+	struct u64map awaited;		/* page of spec.page_bytes to the cycle in which it was raised */
+	const struct paging_events *events;
+	void *ctx;
+	uint64_t now;			/* core cycle: of the last call */
+	uint32_t batch;			/* counts */
 };
 
 struct paging {
@@ -59,33 +80,55 @@ struct paging {
 	struct space *space;
 	struct gpu_spec spec;
 	uint64_t limit;			/* frames that paging.vram allows */
-	const struct prefetch_ops *prefetch;
-	const struct evict_ops *evict;
-	void *prefetch_state, *evict_state;
-	struct policy_view view;
-	struct rng rng;
+	struct paging_known known;
+	struct touches touches;
+	struct policy prefetch, evict;
 	struct paging_stats stats;
-	struct fresh fresh[FRESH_BATCHES];
-	unsigned int fresh_at;		/* of the batch being served */
+	struct flight flight;
 	uint64_t waiting[BATCH_MAX];	/* pages that found no frame, who waits longest first */
 	unsigned int nwaiting;
 
 	/* The batch being served, and the pass of it. */
 	struct fault faults[BATCH_MAX];
 	unsigned int nfaults;
-	uint64_t demand[BATCH_MAX];	/* sorted: what this pass must bring */
+	uint64_t demand[BATCH_MAX];	/* sorted pages of spec.page_bytes: what this pass must bring */
 	unsigned int ndemand;
 	uint64_t wanted[WANTED_MAX];	/* what it may bring */
 	unsigned int nwanted;
 	unsigned int nplaced;		/* of them, what it does bring */
 	uint64_t keep_start, keep_end;	/* an explicit prefetch keeps its range */
+	uint64_t picked[VICTIMS_MAX];	/* an eviction policy's answer */
 	struct victim victims[VICTIMS_MAX];
 	unsigned int nvictims, nemitted; /* the first nemitted are in the plan */
 	uint64_t coming, going;		/* pages of the plan */
 	uint64_t squeeze;		/* frames the service turned out to lack */
+	unsigned int demand_to;		/* index behind the plan's last demand migration */
 	unsigned int prefetch_from;	/* index of the plan's first prefetch migration */
 	struct plan plan;
 };
+
+/* The page of spec.page_bytes that has the address: what faults and goes as a whole. */
+static inline uint64_t unit_of(const struct paging *p, uint64_t addr)
+{
+	return addr & ~(p->spec.page_bytes - 1);
+}
+
+/* Has any 4 KiB page of the address's unit the bit? */
+static inline bool unit_any(const struct paging *p, uint64_t addr, enum page_bit bit)
+{
+	const struct page_block *block = page_set_find(&p->space->pages, addr);
+
+	return block && page_block_any(block, bit, page_of(unit_of(p, addr)),
+				       (unsigned int)(p->spec.page_bytes / PAGE_BYTES));
+}
+
+/* Device memory that the VA space may use, in pages. */
+static inline uint64_t frames_of(const struct paging *p)
+{
+	struct service *service = p->pool->service;
+
+	return MIN(p->limit, service->ops->frames(service));
+}
 
 /* --- pool.c ---------------------------------------------------------------- */
 
@@ -94,8 +137,8 @@ struct space *space_get(struct paging_pool *pool, uint32_t va_space);
 struct space *space_find(const struct paging_pool *pool, uint32_t va_space);
 /* Frees a share that is empty and nobody's. */
 void space_put(struct paging_pool *pool, struct space *space);
-/* The page is in device memory now, or no longer. Bookkeeping and eviction policy; -ENOMEM. */
-int space_add(struct paging_pool *pool, struct space *space, uint64_t addr);
+/* The page is in device memory now, or no longer. Bookkeeping and policies; -ENOMEM. */
+int space_add(struct paging_pool *pool, struct space *space, uint64_t addr, bool prefetched);
 void space_drop(struct paging_pool *pool, struct space *space, uint64_t addr);
 
 /* --- plan.c ---------------------------------------------------------------- */
@@ -107,7 +150,68 @@ void space_drop(struct paging_pool *pool, struct space *space, uint64_t addr);
 void plan_begin(struct paging *paging);
 void plan_demand(struct paging *paging);
 void plan_wanted(struct paging *paging);
+/* Evictions ahead of need, paging.watermark. */
+void plan_spare(struct paging *paging);
+/* Evictions of wanted[], which are in device memory: they go home. */
+void plan_home(struct paging *paging);
+/* The 4 KiB pages of a unit that are managed and not in device memory; how many. */
+unsigned int plan_missing(struct paging *paging, uint64_t unit, uint64_t *pages);
 /* Gives victims that did not go back to their policies. */
 void plan_return_victims(struct paging *paging);
+
+/* --- book.c -------------------------------------------------------------- */
+
+/* What a pass of a batch left behind. */
+struct pass {
+	uint64_t again[BATCH_MAX];	/* pages that found no free frame */
+	unsigned int nagain;
+	unsigned int stayed;		/* victims that did not go */
+	uint64_t gone;			/* pages that went */
+	bool home;			/* in: they are no victims, they go home */
+	int rc;
+};
+
+/* Is the page in device memory? The service knows. */
+bool book_resident(const struct paging *paging, uint32_t va_space, uint64_t addr);
+void book_eviction(struct paging *paging, const struct migration *m, enum link_class class,
+		   struct pass *pass);
+void book_arrival(struct paging *paging, const struct migration *m, bool demanded,
+		  struct pass *pass, struct paging_outcome *outcome);
+
+/* --- serve.c -------------------------------------------------------------- */
+
+/* sum += cost */
+void cost_add(struct service_cost *sum, const struct service_cost *cost);
+/* decide() makes the plan; it is carried out and booked. outcome's cost grows. < 0: nothing is. */
+int serve_pass(struct paging *paging, unsigned int nfaults,
+	       int (*decide)(void *ctx, struct service_batch *batch),
+	       struct pass *pass, struct paging_outcome *outcome);
+
+/* --- flight.c ---------------------------------------------------------------- */
+
+/* -ENOMEM. */
+int flight_open(struct paging *paging);
+void flight_close(struct paging *paging);
+/* The page has come, or gone, in the books: it departs with the batch. -ENOMEM. */
+int flight_add(struct paging *paging, uint32_t va_space, uint64_t addr, enum link_dir dir,
+	       enum link_class class);
+/* The page is in flight and demanded: it goes before others. -ENOMEM. */
+int flight_hurry(struct paging *paging, uint64_t addr);
+/*
+ * What was added goes on its way `ns` after the batch was taken. What was measured lands
+ * then. -ENOMEM: all is there at once.
+ */
+int flight_depart(struct paging *paging, uint64_t ns, const struct service_cost *cost,
+		  uint32_t tag);
+/* What was added never departs: a page is there at once. */
+void flight_forget(struct paging *paging);
+/* Of the last call, in picoseconds. */
+uint64_t flight_time(const struct paging *paging);
+/* A fault's page is in flight: its latency is known later. False: it has been waited for before. */
+bool flight_await(struct paging *paging, const struct fault *fault);
+/* The page is nobody's any more, or another's, before it landed. */
+void flight_drop(struct paging *paging, uint64_t addr);
+/* Lands everything; *end (may be NULL) is when, in picoseconds. -ENOMEM. */
+int flight_land(struct paging *paging, uint64_t *end);
 
 #endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Serving a batch: the service is handed the faults, the plan is made (plan.c),
- * and the books follow what the service really did. Explicit prefetches are
- * batches without faults. What moves is not decided here.
+ * Serving a batch of faults: the service is handed them, the plan is made (plan.c), the
+ * books follow (book.c), and what moved departs (flight.c). What moves is not decided here.
  */
 #include "paging/private.h"
 
@@ -10,17 +9,8 @@
 #include <string.h>
 
 #define PASSES		4u	/* tries to place a page whose victims would not go */
-#define PREFETCH_BLOCKS	4u	/* VA blocks that an explicit prefetch asks for at once */
 
-/* What a pass of a batch left behind. */
-struct pass {
-	uint64_t again[BATCH_MAX];	/* pages that found no free frame */
-	unsigned int nagain;
-	unsigned int stayed;		/* victims that did not go */
-	int rc;
-};
-
-/* --- one pass: ask, move, book --------------------------------------------- */
+/* --- one pass: ask, move --------------------------------------------- */
 
 /* The page belongs to this batch: it is kept, and asked for once. -ENOMEM. */
 static int ask(struct paging *p, uint64_t addr)
@@ -32,8 +22,28 @@ static int ask(struct paging *p, uint64_t addr)
 	return rc;
 }
 
+/* Some of the fault's unit is on its way: it goes before what nobody waits for. */
+static int take_flying(struct paging *p, uint64_t unit)
+{
+	struct page_set *pages = &p->space->pages;
+	int rc = 0;
+
+	p->stats.inflight_faults++;
+	for (uint64_t addr = unit; !rc && addr < unit + p->spec.page_bytes; addr += PAGE_BYTES) {
+		if (!page_set_test(pages, addr, PAGE_FLYING) ||
+		    page_set_test(pages, addr, PAGE_FRESH))
+			continue;
+		p->stats.prefetch_late_pages += page_set_test(pages, addr, PAGE_UNUSED);
+		page_set_mark(pages, addr, PAGE_FRESH);
+		rc = flight_hurry(p, addr);
+	}
+	return rc;
+}
+
 static int take_fault(struct paging *p, const struct fault *fault)
 {
+	uint64_t unit = unit_of(p, fault->addr), missing[BLOCK_PAGES];
+	bool resident = fault->flags & FAULT_RESIDENT;
 	int rc;
 
 	if (fault->flags & FAULT_UNMANAGED)
@@ -42,18 +52,25 @@ static int take_fault(struct paging *p, const struct fault *fault)
 	if (rc)
 		return rc;
 	/* The service knows better than the books, which hear of changes late. */
-	if (fault->flags & FAULT_RESIDENT)
-		return space_add(p->pool, p->space, fault->addr);
-	space_drop(p->pool, p->space, fault->addr);
-	p->demand[p->ndemand++] = fault->addr;
+	if (!resident)
+		space_drop(p->pool, p->space, fault->addr);
+	else
+		rc = space_add(p->pool, p->space, fault->addr, false);
+	if (!rc && paging_in_flight(p, unit))
+		rc = take_flying(p, unit);
+	if (rc || (p->ndemand && p->demand[p->ndemand - 1] == unit))
+		return rc;
+	if (p->spec.page_bytes > PAGE_BYTES)
+		resident = !plan_missing(p, unit, missing);
+	if (!resident)
+		p->demand[p->ndemand++] = unit;
 	return 0;
 }
 
 /* The policy's wishes, without what is here, asked for, or named twice. */
 static int take_wishes(struct paging *p)
 {
-	unsigned int n = p->prefetch->on_batch(p->prefetch_state, &p->view, p->faults,
-					       p->nfaults, p->wanted, WANTED_MAX);
+	unsigned int n = policies_on_batch(p, p->wanted, WANTED_MAX);
 
 	p->nwanted = 0;
 	for (unsigned int i = 0; i < MIN(n, WANTED_MAX); i++) {
@@ -61,7 +78,7 @@ static int take_wishes(struct paging *p)
 		int rc;
 
 		if (page_set_test(&p->space->pages, addr, PAGE_RESIDENT) ||
-		    page_set_test(&p->space->pages, addr, PAGE_ASKED))
+		    unit_any(p, addr, PAGE_ASKED))
 			continue;
 		rc = ask(p, addr);
 		if (rc)
@@ -79,6 +96,7 @@ static int decide_faults(void *ctx, struct service_batch *batch)
 
 	p->nfaults = batch->nfaults;
 	p->ndemand = 0;
+	p->prefetch.ranges_known = false;
 	for (unsigned int i = 0; i < p->nfaults; i++) {
 		rc = take_fault(p, &p->faults[i]);
 		if (rc)
@@ -90,6 +108,7 @@ static int decide_faults(void *ctx, struct service_batch *batch)
 	plan_begin(p);
 	plan_demand(p);
 	plan_wanted(p);
+	p->stats.prefetch_refused_pages += p->nwanted - p->nplaced;
 	return 0;
 }
 
@@ -103,90 +122,16 @@ static int decide_again(void *ctx, struct service_batch *batch)
 	return 0;
 }
 
-/* A part of an explicit prefetch. */
-static int decide_range(void *ctx, struct service_batch *batch)
+static int decide_spare(void *ctx, struct service_batch *batch)
 {
 	struct paging *p = ctx;
 
 	plan_begin(p);
-	plan_wanted(p);
+	plan_spare(p);
 	return 0;
 }
 
-static bool is_resident(const struct paging *p, uint32_t va_space, uint64_t addr)
-{
-	struct service *service = p->pool->service;
-
-	return service->ops->walk(service, va_space, addr) != NULL;
-}
-
-static void book_eviction(struct paging *p, const struct migration *m, struct pass *pass)
-{
-	struct space *space = space_find(p->pool, m->va_space);
-
-	for (unsigned int i = 0; i < m->pages; i++) {
-		uint64_t addr = m->addr + i * PAGE_BYTES;
-
-		if (m->status && is_resident(p, m->va_space, addr)) {
-			pass->stayed++;
-			continue;
-		}
-		page_set_unmark(&space->pages, addr, PAGE_GOING);
-		space_drop(p->pool, space, addr);
-	}
-	p->stats.evicted_pages += m->moved;
-	p->stats.d2h_bytes += m->moved * PAGE_BYTES;
-}
-
-/* A demanded page that did not come. */
-static void book_missing(struct paging *p, uint64_t addr, int status, struct pass *pass,
-			 struct paging_outcome *outcome)
-{
-	/* The range or its client went away meanwhile: the next fault is unmanaged. */
-	if (status == -EFAULT || status == -ESRCH)
-		return;
-	if (status == -ENOSPC) {
-		pass->again[pass->nagain++] = addr;
-		return;
-	}
-	if (!outcome->stuck++) {
-		outcome->stuck_status = status;
-		outcome->stuck_addr = addr;
-	}
-}
-
-static void book_arrival(struct paging *p, const struct migration *m, bool demanded,
-			 struct pass *pass, struct paging_outcome *outcome)
-{
-	struct fresh *fresh = &p->fresh[p->fresh_at];
-
-	for (unsigned int i = 0; i < m->pages; i++) {
-		uint64_t addr = m->addr + i * PAGE_BYTES;
-		int rc;
-
-		if (m->status && !is_resident(p, m->va_space, addr)) {
-			if (demanded)
-				book_missing(p, addr, m->status, pass, outcome);
-			else if ((m->status == -EFAULT || m->status == -ESRCH) &&
-				 p->keep_end && !outcome->unmanaged++)
-				outcome->unmanaged_addr = addr;
-			continue;
-		}
-		rc = space_add(p->pool, p->space, addr);
-		if (rc) {
-			pass->rc = rc;
-			continue;
-		}
-		page_set_mark(&p->space->pages, addr, demanded ? PAGE_FRESH : PAGE_UNUSED);
-		if (demanded && fresh->count < BATCH_MAX)
-			fresh->pages[fresh->count++] = addr;
-	}
-	if (!demanded)
-		p->stats.prefetched_pages += m->moved;
-	p->stats.h2d_bytes += m->moved * PAGE_BYTES;
-}
-
-static void add_cost(struct service_cost *sum, const struct service_cost *cost)
+void cost_add(struct service_cost *sum, const struct service_cost *cost)
 {
 	sum->total += cost->total;
 	sum->raised_to_fetched += cost->raised_to_fetched;
@@ -199,9 +144,9 @@ static void add_cost(struct service_cost *sum, const struct service_cost *cost)
 	sum->end_to_end += cost->end_to_end;
 }
 
-static int serve_pass(struct paging *p, unsigned int nfaults,
-		      int (*decide)(void *ctx, struct service_batch *batch),
-		      struct pass *pass, struct paging_outcome *outcome)
+int serve_pass(struct paging *p, unsigned int nfaults,
+	       int (*decide)(void *ctx, struct service_batch *batch),
+	       struct pass *pass, struct paging_outcome *outcome)
 {
 	struct service *service = p->pool->service;
 	struct service_batch batch = {
@@ -215,6 +160,7 @@ static int serve_pass(struct paging *p, unsigned int nfaults,
 
 	pass->nagain = 0;
 	pass->stayed = 0;
+	pass->gone = 0;
 	pass->rc = 0;
 	p->nvictims = 0;
 	rc = service->ops->serve(service, &batch);
@@ -224,13 +170,14 @@ static int serve_pass(struct paging *p, unsigned int nfaults,
 	}
 	for (unsigned int i = 0; i < p->plan.count; i++)
 		if (p->plan.migrations[i].op == MIGRATE_D2H)
-			book_eviction(p, &p->plan.migrations[i], pass);
+			book_eviction(p, &p->plan.migrations[i],
+				      i < p->demand_to ? LINK_DEMAND : LINK_PREFETCH, pass);
 	plan_return_victims(p);
 	for (unsigned int i = 0; i < p->plan.count; i++)
 		if (p->plan.migrations[i].op == MIGRATE_H2D)
 			book_arrival(p, &p->plan.migrations[i], i < p->prefetch_from, pass,
 				     outcome);
-	add_cost(&outcome->cost, &batch.cost);
+	cost_add(&outcome->cost, &batch.cost);
 	outcome->service_ns = outcome->cost.total;
 	return pass->rc;
 }
@@ -244,7 +191,7 @@ static int serve_pass(struct paging *p, unsigned int nfaults,
  */
 static int serve_all(struct paging *p, unsigned int n, struct paging_outcome *outcome)
 {
-	struct pass pass;
+	struct pass pass = { .home = false };
 	int rc = serve_pass(p, n, decide_faults, &pass, outcome);
 
 	for (unsigned int i = 1; !rc && pass.nagain && i < PASSES; i++) {
@@ -276,43 +223,73 @@ static void forget_asked(struct paging *p)
 	p->nwanted = 0;
 }
 
-/* The oldest batch's pages are no longer waited for; their place is this batch's. */
-static void next_fresh(struct paging *p)
+static void count_fault(struct paging *p, const struct fault *f, uint64_t now,
+			struct paging_outcome *outcome)
 {
-	struct fresh *fresh;
+	uint64_t waited = now > f->cycle ? now - f->cycle : 0;
 
-	p->fresh_at = (p->fresh_at + 1) % FRESH_BATCHES;
-	fresh = &p->fresh[p->fresh_at];
-	for (unsigned int i = 0; i < fresh->count; i++)
-		page_set_unmark(&p->space->pages, fresh->pages[i], PAGE_FRESH);
-	fresh->count = 0;
-}
-
-static void count_faults(struct paging *p, uint64_t now, struct paging_outcome *outcome)
-{
-	for (unsigned int i = 0; i < p->nfaults; i++) {
-		const struct fault *f = &p->faults[i];
-		uint64_t waited = now > f->cycle ? now - f->cycle : 0;
-
-		if (f->flags & FAULT_UNMANAGED) {
-			if (!outcome->unmanaged++)
-				outcome->unmanaged_addr = f->addr;
-			continue;
-		}
-		/* One that waits for its turn is counted when it has been served. */
-		if (!page_set_test(&p->space->pages, f->addr, PAGE_RESIDENT))
-			continue;
-		p->stats.far_faults++;
+	if (f->flags & FAULT_UNMANAGED) {
+		if (!outcome->unmanaged++)
+			outcome->unmanaged_addr = f->addr;
+		return;
+	}
+	/* One that waits for its turn is counted when it has been served. */
+	if (!page_set_test(&p->space->pages, f->addr, PAGE_RESIDENT))
+		return;
+	if (!paging_in_flight(p, f->addr)) {
 		histogram_add(&p->stats.latency_ns,
 			      waited * 1000 / p->spec.clock_mhz + outcome->service_ns);
+	} else if (!flight_await(p, f)) {
+		p->stats.duplicate_faults++;
+		return;
 	}
+	p->stats.far_faults++;
+}
+
+static void count_batch(struct paging *p, unsigned int raw, uint64_t now,
+			struct paging_outcome *outcome)
+{
+	uint64_t blocks = 0;
+
+	for (unsigned int i = 0; i < p->nfaults; i++) {
+		count_fault(p, &p->faults[i], now, outcome);
+		blocks += !i || p->faults[i].addr >> BLOCK_SHIFT !=
+				p->faults[i - 1].addr >> BLOCK_SHIFT;
+	}
+	p->stats.raw_faults += raw;
+	p->stats.duplicate_faults += raw - p->nfaults;
+	histogram_add(&p->stats.batch_raw, raw);
+	histogram_add(&p->stats.batch_unique, p->nfaults);
+	histogram_add(&p->stats.batch_blocks, blocks);
+}
+
+/* Evictions ahead of need: behind what the batch waits for, but the handler does them. */
+static int make_spare(struct paging *p, struct paging_outcome *outcome)
+{
+	struct paging_outcome spare = { 0 };
+	struct pass pass = { .home = false };
+	uint64_t frames = frames_of(p);
+	int rc;
+
+	if (p->space->pages.count + frames * p->spec.watermark / 100 <= frames)
+		return 0;
+	rc = serve_pass(p, 0, decide_spare, &pass, &spare);
+	if (rc)
+		return rc;
+	p->stats.pre_evicted_pages += pass.gone;
+	/* Where it is modelled it is a part of the batch's service. */
+	if (!p->flight.modelled) {
+		outcome->service_ns += spare.service_ns;
+		p->stats.busy_ns += spare.service_ns;
+	}
+	return flight_depart(p, outcome->service_ns, &spare.cost, outcome->batch);
 }
 
 static void count_cost(struct paging *p, const struct paging_outcome *outcome)
 {
 	p->stats.batches++;
 	p->stats.busy_ns += outcome->service_ns;
-	add_cost(&p->stats.stages, &outcome->cost);
+	cost_add(&p->stats.stages, &outcome->cost);
 }
 
 int paging_serve(struct paging *p, const struct fault *faults, unsigned int n, uint64_t now,
@@ -329,71 +306,18 @@ int paging_serve(struct paging *p, const struct fault *faults, unsigned int n, u
 	memcpy(p->faults, faults, n * sizeof(*faults));
 	p->nfaults = 0;
 	p->nwanted = 0;
-	next_fresh(p);
+	p->flight.now = MAX(p->flight.now, now);
+	outcome->batch = p->flight.batch++;
 	rc = serve_all(p, n, outcome);
 	if (!rc) {
-		p->stats.raw_faults += n;
-		count_faults(p, now, outcome);
+		count_batch(p, n, now, outcome);
 		count_cost(p, outcome);
+		rc = flight_depart(p, outcome->service_ns, &outcome->cost, outcome->batch);
 	}
+	if (!rc && p->spec.watermark)
+		rc = make_spare(p, outcome);
+	if (rc)
+		flight_forget(p);
 	forget_asked(p);
-	return rc;
-}
-
-/* Pages of [start, end) that are not in device memory become wanted. */
-static void want_range(struct paging *p, uint64_t start, uint64_t end)
-{
-	p->nwanted = 0;
-	for (uint64_t addr = start; addr < end; addr += PAGE_BYTES) {
-		if (is_resident(p, p->space->va_space, addr))
-			continue;
-		space_drop(p->pool, p->space, addr);
-		p->wanted[p->nwanted++] = addr;
-	}
-}
-
-_Static_assert(PREFETCH_BLOCKS * BLOCK_PAGES <= WANTED_MAX, "a part fits wanted[]");
-
-int paging_prefetch(struct paging *p, uint64_t addr, uint64_t bytes, uint64_t now,
-		    struct paging_outcome *outcome)
-{
-	const uint64_t part = (uint64_t)PREFETCH_BLOCKS << BLOCK_SHIFT;
-	struct pass pass;
-	uint64_t end;
-	int rc = 0;
-
-	memset(outcome, 0, sizeof(*outcome));
-	if (bytes == 0)
-		return 0;
-	if (addr + bytes - 1 < addr || addr + bytes - 1 > UINT64_MAX - part)
-		return -EINVAL;
-	end = (addr + bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
-	addr &= ~(PAGE_BYTES - 1);
-	p->keep_start = addr;
-	p->keep_end = end;
-	while (!rc && addr < end) {
-		uint64_t part_end = MIN(end, (addr / part + 1) * part);
-		struct service_cost before = outcome->cost;
-
-		want_range(p, addr, part_end);
-		addr = part_end;
-		if (!p->nwanted)
-			continue;
-		rc = serve_pass(p, 0, decide_range, &pass, outcome);
-		if (rc)
-			break;
-		p->stats.batches++;
-		p->stats.busy_ns += outcome->cost.total - before.total;
-		/* Device memory is full of the range itself: the rest has no room. */
-		if (p->nplaced < p->nwanted)
-			break;
-		/* Nor is it looked for past the end of managed memory, up to 2^64. */
-		if (outcome->unmanaged)
-			break;
-	}
-	add_cost(&p->stats.stages, &outcome->cost);
-	p->keep_start = 0;
-	p->keep_end = 0;
-	p->nwanted = 0;
 	return rc;
 }

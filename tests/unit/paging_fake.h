@@ -35,6 +35,7 @@ struct fake {
 	bool strict;			/* -ENOSPC fails the test */
 	unsigned int vanish;		/* page of VA space 1 that goes while the plan is made */
 	int fail;			/* serve() returns it, nothing done */
+	struct service_cost cost;
 	struct plan plans[KEPT_PLANS];
 	unsigned int serves;
 };
@@ -126,7 +127,7 @@ static inline int fake_serve(struct service *s, struct service_batch *b)
 			fake_migrate(f, &b->plan->migrations[i]);
 		f->plans[f->serves % KEPT_PLANS] = *b->plan;
 		f->serves++;
-		b->cost = (struct service_cost){ .total = SERVE_NS, .copy = SERVE_NS };
+		b->cost = f->cost;
 	}
 	memset(f->in_batch, 0, sizeof(f->in_batch));
 	return rc;
@@ -171,6 +172,7 @@ static inline struct fake *fake_create(uint64_t frames)
 	f->service.ops = &ops;
 	f->frames = frames;
 	f->strict = true;
+	f->cost = (struct service_cost){ .total = SERVE_NS, .fetched_to_committed = SERVE_NS };
 	return f;
 }
 

@@ -1,409 +1,339 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Policies as pure functions. The contract tests run over every row of both
- * tables, so that a new policy is held to them without a line here.
+ * What must hold of every row of both tables of policies: a new one is held to it
+ * without a line here. Each policy's own rules are in test_paging_policies_*.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "policies_bench.h"
 
-#include <cmocka.h>
+/* --- what a row says of itself -------------------------------------------------- */
 
-#include "base/rng.h"
-#include "paging/paging.h"
-
-#define PAGES		600u		/* over the end of a VA block */
-#define BASE		(64ull << 20)
-#define PAGE(n)		(BASE + (n) * PAGE_BYTES)
-#define INDEX(addr)	(unsigned int)(((addr) - BASE) / PAGE_BYTES)
-
-static struct gpu_spec spec;
-static struct rng policy_rng;
-static bool resident[PAGES + 1000];
-static bool kept[PAGES];
-static unsigned int keep_calls;
-
-static bool view_resident(void *ctx, uint64_t addr)
+static void check_options(const struct gpuemu_policy_option *options)
 {
-	return addr >= BASE && INDEX(addr) < ARRAY_SIZE(resident) && resident[INDEX(addr)];
+	unsigned int n = 0;
+
+	for (; options && options[n].key; n++) {
+		assert_true(options[n].key[0] && options[n].doc[0]);
+		assert_true(options[n].min <= options[n].def && options[n].def <= options[n].max);
+		assert_true(strspn(options[n].key, "abcdefghijklmnopqrstuvwxyz_") ==
+			    strlen(options[n].key));
+	}
+	assert_true(n <= ARRAY_SIZE(values));
 }
 
-static uint64_t view_random(void *ctx)
+static void rows_introduce_themselves(void **state)
 {
-	return rng_next(&policy_rng);
+	for (unsigned int i = 0; evict_rows[i]; i++) {
+		assert_int_equal(evict_rows[i]->abi, GPUEMU_POLICY_ABI);
+		assert_true(evict_rows[i]->name[0] && evict_rows[i]->help[0]);
+		assert_non_null(evict_rows[i]->insert);
+		assert_non_null(evict_rows[i]->remove);
+		assert_non_null(evict_rows[i]->pick);
+		check_options(evict_rows[i]->options);
+		for (unsigned int k = 0; k < i; k++)
+			assert_string_not_equal(evict_rows[i]->name, evict_rows[k]->name);
+	}
+	for (unsigned int i = 0; prefetch_rows[i]; i++) {
+		assert_int_equal(prefetch_rows[i]->abi, GPUEMU_POLICY_ABI);
+		assert_true(prefetch_rows[i]->name[0] && prefetch_rows[i]->help[0]);
+		assert_non_null(prefetch_rows[i]->on_batch);
+		check_options(prefetch_rows[i]->options);
+		for (unsigned int k = 0; k < i; k++)
+			assert_string_not_equal(prefetch_rows[i]->name, prefetch_rows[k]->name);
+	}
 }
 
-static struct policy_view view = {
-	.resident = view_resident,
-	.random = view_random,
-	.spec = &spec,
-};
+/* --- eviction ---------------------------------------------------------------------- */
 
-static bool keep(void *ctx, uint64_t addr)
+static unsigned int may_go(void)
 {
-	assert_ptr_equal(ctx, kept);
-	assert_true(addr >= BASE && INDEX(addr) < PAGES);
-	keep_calls++;
-	return kept[INDEX(addr)];
+	unsigned int n = 0;
+
+	for (unsigned int page = 0; page < PAGES; page++)
+		n += resident[page] && !kept[page];
+	return n;
 }
 
-static void fresh(void)
+/* As many as are needed where there are as many, and never anything that may not go. */
+static void check_pick(const struct gpuemu_evict_ops *ops, void *state, struct rng *rng)
 {
-	spec_defaults(&spec);
-	rng_seed(&policy_rng, 1);
-	memset(resident, 0, sizeof(resident));
-	memset(kept, 0, sizeof(kept));
+	unsigned int victims[PAGES];
+	unsigned int need = 1 + (unsigned int)rng_below(rng, rng_below(rng, 4) ? 8 : 300);
+	unsigned int max = need + (unsigned int)rng_below(rng, 2) * (PAGES - need);
+	unsigned int n = evict_pick(ops, state, need, max, victims), there = may_go();
+
+	assert_true(n >= MIN(need, there));
+	/* A pick removes nothing. */
+	if (n)
+		assert_true(evict_pick(ops, state, 1, PAGES, victims) > 0);
 }
 
-/* --- eviction: every row ---------------------------------------------------- */
-
-/* Against a plain set: what is picked was inserted, is not removed, and is not kept. */
-static void evict_contract(const struct evict_ops *ops)
+/* Some rows look at ranges: two allocations in the first VA block, one across its end. */
+static void set_ranges(bool known)
 {
-	unsigned int inside = 0, kept_inside = 0;
+	ranges[0] = (struct gpuemu_policy_range){ PAGE(0), PAGE(100) };
+	ranges[1] = (struct gpuemu_policy_range){ PAGE(112), PAGE(230) };
+	ranges[2] = (struct gpuemu_policy_range){ PAGE(240), PAGE(PAGES) };
+	nranges = known ? 3 : 0;
+}
+
+static void evict_contract(const struct gpuemu_evict_ops *ops, bool known, uint64_t seed)
+{
+	unsigned int victims[PAGES];
 	struct rng rng;
 	void *state;
 
 	fresh();
-	rng_seed(&rng, 99);
-	assert_true(ops->name[0] && ops->help[0]);
-	assert_int_equal(ops->create(&view, &state), 0);
-	assert_int_equal(ops->pick(state, &view, keep, kept), 0);
+	set_ranges(known);
+	rng_seed(&rng, seed);
+	set_options(ops->options);
+	for (unsigned int i = 0; ops->options && ops->options[i].key; i++)
+		values[i] = ops->options[i].min +
+			    rng_below(&rng, ops->options[i].max - ops->options[i].min + 1);
+	state = evict_make(ops);
+	assert_int_equal(evict_pick(ops, state, 1, PAGES, victims), 0);
 	/* What is not there may be touched and removed. */
-	ops->touch(state, PAGE(3), true);
+	evict_touch(ops, state, 3, true);
 	ops->remove(state, PAGE(3));
-	assert_int_equal(ops->pick(state, &view, keep, kept), 0);
-	for (unsigned int step = 0; step < 30000; step++) {
-		unsigned int p = (unsigned int)rng_below(&rng, PAGES);
-		uint64_t victim;
+	assert_int_equal(evict_pick(ops, state, 1, PAGES, victims), 0);
+	for (unsigned int step = 0; step < 12000; step++) {
+		unsigned int page = (unsigned int)rng_below(&rng, PAGES);
 
 		switch (rng_below(&rng, 6)) {
 		case 0:
 		case 1:
-			assert_int_equal(ops->insert(state, PAGE(p)), 0);
-			inside += !resident[p];
-			kept_inside += !resident[p] && kept[p];
-			resident[p] = true;
+			assert_int_equal(ops->insert(state, PAGE(page), step & 1), 0);
+			resident[page] = true;
 			break;
 		case 2:
-			ops->remove(state, PAGE(p));
-			inside -= resident[p];
-			kept_inside -= resident[p] && kept[p];
-			resident[p] = false;
+			evict_remove(ops, state, page);
 			break;
 		case 3:
-			ops->touch(state, PAGE(p), step & 1);
+			evict_touch(ops, state, page, step & 1);
 			break;
 		case 4:
 			/* For long stretches nearly all pages are kept. */
-			if (step / 3000 % 2 && rng_below(&rng, 20))
-				break;
-			kept_inside += resident[p] ? !kept[p] - kept[p] : 0;
-			kept[p] = !kept[p];
+			kept[page] = step / 3000 % 2 ? rng_below(&rng, 20) != 0 :
+						       rng_below(&rng, 8) == 0;
 			break;
 		default:
-			victim = ops->pick(state, &view, keep, kept);
-			if (kept_inside == inside) {
-				assert_int_equal(victim, 0);
-				break;
-			}
-			assert_true(victim >= PAGE(0) && victim < PAGE(PAGES));
-			assert_true(resident[INDEX(victim)]);
-			assert_false(kept[INDEX(victim)]);
+			check_pick(ops, state, &rng);
 		}
 	}
 	/* One that may go among many that may not. */
-	for (unsigned int p = 0; p < PAGES; p++) {
-		assert_int_equal(ops->insert(state, PAGE(p)), 0);
-		resident[p] = true;
-		kept[p] = true;
+	for (unsigned int page = 0; page < PAGES; page++) {
+		evict_insert(ops, state, page);
+		kept[page] = true;
 	}
-	inside = PAGES;
-	for (unsigned int p = 0; p < PAGES; p += 7) {
-		kept[p] = false;
-		assert_int_equal(ops->pick(state, &view, keep, kept), PAGE(p));
-		kept[p] = true;
+	for (unsigned int page = 0; page < PAGES; page += 7) {
+		kept[page] = false;
+		assert_int_equal(evict_pick(ops, state, 1, PAGES, victims), 1);
+		assert_int_equal(victims[0], page);
+		kept[page] = true;
 	}
 	/* Picked and removed until nothing is left: each page once, the kept ones never. */
 	memset(kept, 0, sizeof(kept));
 	kept[7] = true;
-	for (; inside > 1; inside--) {
-		uint64_t victim = ops->pick(state, &view, keep, kept);
+	while (may_go()) {
+		unsigned int n = evict_pick(ops, state, 1, PAGES, victims);
 
-		assert_true(victim && resident[INDEX(victim)]);
-		assert_int_not_equal(INDEX(victim), 7);
-		resident[INDEX(victim)] = false;
-		ops->remove(state, victim);
+		assert_true(n > 0);
+		for (unsigned int i = 0; i < n; i++)
+			evict_remove(ops, state, victims[i]);
 	}
-	assert_int_equal(ops->pick(state, &view, keep, kept), 0);
-	ops->destroy(state);
-}
-
-/* The victims of one run, in order. */
-static unsigned int evict_run(const struct evict_ops *ops, uint64_t seed, uint64_t *victims)
-{
-	unsigned int n = 0;
-	void *state;
-
-	fresh();
-	rng_seed(&policy_rng, seed);
-	assert_int_equal(ops->create(&view, &state), 0);
-	for (unsigned int p = 0; p < PAGES; p++)
-		assert_int_equal(ops->insert(state, PAGE(p)), 0);
-	for (unsigned int p = 0; p < PAGES; p += 3)
-		ops->touch(state, PAGE(p), false);
-	while (n < PAGES) {
-		victims[n] = ops->pick(state, &view, keep, kept);
-		assert_true(victims[n] != 0);
-		ops->remove(state, victims[n++]);
-	}
-	assert_int_equal(ops->pick(state, &view, keep, kept), 0);
-	ops->destroy(state);
-	return n;
+	assert_int_equal(evict_pick(ops, state, 1, PAGES, victims), 0);
+	evict_end(ops, state);
 }
 
 static void every_evict_row(void **state)
 {
-	static uint64_t once[PAGES], twice[PAGES];
 	unsigned int rows = 0;
 
-	for (; evict_rows[rows]; rows++) {
-		evict_contract(evict_rows[rows]);
-		evict_run(evict_rows[rows], 4, once);
-		evict_run(evict_rows[rows], 4, twice);
-		assert_memory_equal(once, twice, sizeof(once));
-	}
-	assert_true(rows >= 2);
+	for (; evict_rows[rows]; rows++)
+		for (uint64_t seed = 1; seed < 4; seed++) {
+			evict_contract(evict_rows[rows], false, seed);
+			evict_contract(evict_rows[rows], true, seed);
+		}
+	assert_true(rows >= 9);
 }
 
-/* A pick costs little while few pages are kept. */
+/* The victims of one run, in order. */
+static void evict_run(const struct gpuemu_evict_ops *ops, unsigned int *order)
+{
+	unsigned int n = 0, victims[PAGES];
+	void *state;
+
+	fresh();
+	set_ranges(true);
+	rng_seed(&policy_rng, 4);
+	set_options(ops->options);
+	state = evict_make(ops);
+	for (unsigned int page = 0; page < PAGES; page++)
+		evict_insert(ops, state, page);
+	for (unsigned int page = 0; page < PAGES; page += 3)
+		evict_touch(ops, state, page, false);
+	while (n < PAGES) {
+		unsigned int some = evict_pick(ops, state, 1 + n % 5, PAGES - n, victims);
+
+		assert_true(some > 0);
+		for (unsigned int i = 0; i < some; i++) {
+			evict_remove(ops, state, victims[i]);
+			order[n++] = victims[i];
+		}
+	}
+	evict_end(ops, state);
+}
+
+static void same_history_same_victims(void **state)
+{
+	unsigned int once[PAGES], twice[PAGES];
+
+	for (unsigned int i = 0; evict_rows[i]; i++) {
+		evict_run(evict_rows[i], once);
+		evict_run(evict_rows[i], twice);
+		assert_memory_equal(once, twice, sizeof(once));
+	}
+}
+
+/* A pick costs little a victim while few pages are kept. */
 static void evict_is_cheap(void **state)
 {
 	for (unsigned int i = 0; evict_rows[i]; i++) {
+		const struct gpuemu_evict_ops *ops = evict_rows[i];
+		unsigned int victims[PAGES], n = 0;
 		void *policy;
 
 		fresh();
-		assert_int_equal(evict_rows[i]->create(&view, &policy), 0);
-		for (unsigned int p = 0; p < PAGES; p++)
-			assert_int_equal(evict_rows[i]->insert(policy, PAGE(p)), 0);
+		set_options(ops->options);
+		policy = evict_make(ops);
+		for (unsigned int page = 0; page < PAGES; page++)
+			evict_insert(ops, policy, page);
 		keep_calls = 0;
-		for (unsigned int n = 0; n < 1000; n++)
-			evict_rows[i]->pick(policy, &view, keep, kept);
-		assert_in_range(keep_calls, 1000, 1000 * 12);
-		evict_rows[i]->destroy(policy);
+		for (unsigned int k = 0; k < 300; k++)
+			n += evict_pick(ops, policy, 1 + k % 4, PAGES, victims);
+		assert_in_range(keep_calls, n, n * 12);
+		evict_end(ops, policy);
 	}
 }
 
-/* --- eviction: each policy --------------------------------------------------- */
+/* --- prefetch ----------------------------------------------------------------------- */
 
-static const struct evict_ops *evict_row(const char *name)
+static unsigned int some_faults(struct gpuemu_policy_fault *faults, struct rng *rng)
 {
-	for (unsigned int i = 0; evict_rows[i]; i++)
-		if (strcmp(evict_rows[i]->name, name) == 0)
-			return evict_rows[i];
-	fail_msg("no row %s", name);
-	return NULL;
-}
+	unsigned int page = (unsigned int)rng_below(rng, 8), n = 0;
 
-static void lru_by_hand(void **state)
-{
-	const struct evict_ops *lru = evict_row("lru");
-	static const unsigned int order[] = { 1, 3, 0, 4, 2 };
-	void *s;
-
-	fresh();
-	assert_int_equal(lru->create(&view, &s), 0);
-	for (unsigned int p = 0; p < 5; p++)
-		lru->insert(s, PAGE(p));	/* 0 1 2 3 4 */
-	lru->touch(s, PAGE(0), false);		/* 1 2 3 4 0 */
-	lru->touch(s, PAGE(4), true);		/* 1 2 3 0 4 */
-	lru->insert(s, PAGE(2));		/* 1 3 0 4 2 */
-	kept[1] = true;
-	assert_true(lru->pick(s, &view, keep, kept) == PAGE(3));
-	kept[1] = false;
-	for (unsigned int i = 0; i < 5; i++) {
-		assert_true(lru->pick(s, &view, keep, kept) == PAGE(order[i]));
-		lru->remove(s, PAGE(order[i]));
+	memset(faults, 0, 64 * sizeof(*faults));
+	for (; n < 64 && page < PAGES; page += 1 + (unsigned int)rng_below(rng, 30)) {
+		faults[n].cycle = rng_below(rng, 50);
+		faults[n].sm = (uint16_t)rng_below(rng, 4);
+		faults[n].merged = 1;
+		faults[n].resident = resident[page];
+		faults[n++].addr = PAGE(page);
 	}
-	lru->destroy(s);
+	return n;
 }
 
-#define TRACE	3000u
-
-/* Misses of a trace with `frames` frames; what is inside at the end goes to in[]. */
-static unsigned int lru_misses(const uint16_t *trace, unsigned int frames, bool *in)
+/*
+ * Two states with one history answer alike; the answer is bounded; without faults, and
+ * without room, there is none. A page that comes is told, and some leave again.
+ */
+static void prefetch_contract(const struct gpuemu_prefetch_ops *ops, bool known)
 {
-	const struct evict_ops *lru = evict_row("lru");
-	unsigned int used = 0, misses = 0;
-	void *s;
-
-	memset(in, 0, PAGES);
-	assert_int_equal(lru->create(&view, &s), 0);
-	for (unsigned int i = 0; i < TRACE; i++) {
-		if (in[trace[i]]) {
-			lru->touch(s, PAGE(trace[i]), false);
-			continue;
-		}
-		misses++;
-		if (used == frames) {
-			uint64_t victim = lru->pick(s, &view, keep, kept);
-
-			lru->remove(s, victim);
-			in[INDEX(victim)] = false;
-			used--;
-		}
-		assert_int_equal(lru->insert(s, PAGE(trace[i])), 0);
-		in[trace[i]] = true;
-		used++;
-	}
-	lru->destroy(s);
-	return misses;
-}
-
-/* What fits in n frames is also inside with n + 1 (Mattson 1970), so misses never grow. */
-static void lru_is_a_stack(void **state)
-{
-	static uint16_t trace[TRACE];
-	bool smaller[PAGES], larger[PAGES];
+	static uint64_t pages[2001], again[2001];
+	struct gpuemu_policy_fault faults[64];
 	struct rng rng;
+	void *one, *two;
 
 	fresh();
-	rng_seed(&rng, 21);
-	for (unsigned int i = 0; i < TRACE; i++)
-		trace[i] = (uint16_t)(rng_below(&rng, 3) ? rng_below(&rng, 12) :
-				      rng_below(&rng, 40));
-	for (unsigned int frames = 1; frames < 42; frames++) {
-		unsigned int misses = lru_misses(trace, frames, smaller);
+	set_ranges(known);
+	rng_seed(&rng, 13);
+	set_options(ops->options);
+	if (ops->options)
+		values[0] = MIN(ops->options[0].max, 40);
+	one = prefetch_make(ops);
+	two = prefetch_make(ops);
+	for (unsigned int round = 0; round < 200; round++) {
+		unsigned int n = some_faults(faults, &rng);
+		unsigned int max = (unsigned int)rng_below(&rng, round % 3 ? 2000 : 60), count;
 
-		assert_true(lru_misses(trace, frames + 1, larger) <= misses);
-		for (unsigned int p = 0; p < PAGES; p++)
-			assert_true(!smaller[p] || larger[p]);
+		rng_seed(&policy_rng, round);
+		assert_int_equal(prefetch_ask(ops, one, faults, 0, pages, max), 0);
+		assert_int_equal(prefetch_ask(ops, two, faults, 0, pages, max), 0);
+		count = prefetch_ask(ops, one, faults, n, pages, max);
+		rng_seed(&policy_rng, round);
+		assert_int_equal(prefetch_ask(ops, two, faults, n, again, max), count);
+		assert_memory_equal(pages, again, count * sizeof(*pages));
+		for (unsigned int i = 0; i < n + count; i++) {
+			uint64_t addr = i < n ? faults[i].addr : pages[i - n];
+
+			if (addr < BASE || addr >= PAGE(PAGES) || view_resident(NULL, addr))
+				continue;
+			prefetch_arrive(ops, one, INDEX(addr), i >= n);
+			prefetch_arrive(ops, two, INDEX(addr), i >= n);
+			if (ops->on_touch && i % 3) {
+				ops->on_touch(one, addr, i & 1);
+				ops->on_touch(two, addr, i & 1);
+			}
+		}
+		for (unsigned int i = 0; i < 60; i++) {
+			unsigned int page = (unsigned int)rng_below(&rng, PAGES);
+
+			if (!resident[page])
+				continue;
+			prefetch_leave(ops, one, page);
+			prefetch_leave(ops, two, page);
+		}
 	}
-}
-
-static void random_is_uniform_and_seeded(void **state)
-{
-	const struct evict_ops *random = evict_row("random");
-	static uint64_t once[PAGES], twice[PAGES];
-	unsigned int seen[10] = { 0 };
-	void *s;
-
-	fresh();
-	assert_int_equal(random->create(&view, &s), 0);
-	for (unsigned int p = 0; p < 10; p++)
-		random->insert(s, PAGE(p));
-	for (unsigned int i = 0; i < 10000; i++)
-		seen[INDEX(random->pick(s, &view, keep, kept))]++;
-	/* 1000 each, standard deviation 30. */
-	for (unsigned int p = 0; p < 10; p++)
-		assert_in_range(seen[p], 850, 1150);
-	random->destroy(s);
-	evict_run(random, 1, once);
-	evict_run(random, 2, twice);
-	assert_memory_not_equal(once, twice, sizeof(once));
-}
-
-/* --- prefetch: every row ------------------------------------------------------ */
-
-static unsigned int ask(const struct prefetch_ops *ops, const struct fault *faults,
-			unsigned int n, uint64_t *pages, unsigned int max)
-{
-	unsigned int count;
-	void *s;
-
-	rng_seed(&policy_rng, 1);
-	assert_int_equal(ops->create(&view, &s), 0);
-	/* One more than it may write. */
-	pages[max] = 0x5a5a;
-	count = ops->on_batch(s, &view, faults, n, pages, max);
-	assert_true(count <= max);
-	assert_true(pages[max] == 0x5a5a);
-	for (unsigned int i = 0; i < count; i++)
-		assert_true(pages[i] % PAGE_BYTES == 0);
-	ops->destroy(s);
-	return count;
+	assert_int_equal(prefetch_ask(ops, one, faults, some_faults(faults, &rng), pages, 0), 0);
+	prefetch_end(ops, one);
+	prefetch_end(ops, two);
 }
 
 static void every_prefetch_row(void **state)
 {
-	static uint64_t pages[2001], again[2001];
-	struct fault faults[64];
-	struct rng rng;
 	unsigned int rows;
 
 	for (rows = 0; prefetch_rows[rows]; rows++) {
-		const struct prefetch_ops *ops = prefetch_rows[rows];
-
-		assert_true(ops->name[0] && ops->help[0]);
-		fresh();
-		rng_seed(&rng, 13);
-		for (unsigned int round = 0; round < 300; round++) {
-			unsigned int n = 0, max, count;
-			unsigned int p = (unsigned int)rng_below(&rng, 8);
-
-			memset(faults, 0, sizeof(faults));
-			for (; n < 64 && p < PAGES; p += 1 + (unsigned int)rng_below(&rng, 30)) {
-				faults[n].flags = (uint8_t)rng_below(&rng, 3);
-				faults[n].va_space = 1;
-				faults[n++].addr = PAGE(p);
-				resident[p] = rng_below(&rng, 2);
-			}
-			max = (unsigned int)rng_below(&rng, 2000);
-			spec.prefetch_pages = rng_below(&rng, 513);
-			count = ask(ops, faults, n, pages, max);
-			assert_int_equal(ask(ops, faults, n, again, max), count);
-			assert_memory_equal(pages, again, count * sizeof(*pages));
-			assert_int_equal(ask(ops, faults, n, pages, 0), 0);
-			assert_int_equal(ask(ops, faults, 0, pages, max), 0);
-		}
+		prefetch_contract(prefetch_rows[rows], false);
+		prefetch_contract(prefetch_rows[rows], true);
 	}
-	assert_true(rows >= 2);
+	assert_true(rows >= 10);
 }
 
-static void prefetch_by_hand(void **state)
+/* What is asked for with a fault of a page that has come meanwhile: nothing. */
+static void resident_faults_bring_nothing(void **state)
 {
-	const struct prefetch_ops *none = prefetch_rows[0], *sequential = prefetch_rows[1];
-	struct fault faults[] = {
-		{ .addr = PAGE(10) },
-		{ .addr = PAGE(12) },
-		{ .addr = PAGE(40), .flags = FAULT_UNMANAGED },
-		{ .addr = PAGE(50), .flags = FAULT_RESIDENT },
-		{ .addr = PAGE(511) },
+	static const char *const looks[] = {
+		"none", "random", "sequential", "locality", "tree", "sequential-local", "block", "stride",
 	};
-	static const unsigned int expect[] = { 11, 12, 13, 14, 15, 512, 513, 514 };
-	uint64_t pages[20];
+	struct gpuemu_policy_fault faults[] = { FAULT(3), FAULT(40) };
+	static uint64_t pages[2001];
 
-	fresh();
-	assert_string_equal(none->name, "none");
-	assert_string_equal(sequential->name, "sequential");
-	spec.prefetch_pages = 3;
-	assert_int_equal(ask(none, faults, 5, pages, 19), 0);
-	assert_int_equal(ask(sequential, faults, 5, pages, 19), ARRAY_SIZE(expect));
-	for (unsigned int i = 0; i < ARRAY_SIZE(expect); i++)
-		assert_int_equal(INDEX(pages[i]), expect[i]);
-	spec.prefetch_pages = 0;
-	assert_int_equal(ask(sequential, faults, 5, pages, 19), 0);
-	/* The last pages of the address space. */
-	spec.prefetch_pages = 9;
-	faults[0].addr = -2 * PAGE_BYTES;
-	assert_int_equal(ask(sequential, faults, 1, pages, 19), 1);
-	assert_true(pages[0] == -PAGE_BYTES);
-	faults[0].addr = -PAGE_BYTES;
-	assert_int_equal(ask(sequential, faults, 1, pages, 19), 0);
+	for (unsigned int i = 0; i < ARRAY_SIZE(looks); i++) {
+		const struct gpuemu_prefetch_ops *ops = prefetch_row(looks[i]);
+		void *s;
+
+		fresh();
+		set_ranges(true);
+		set_options(ops->options);
+		s = prefetch_make(ops);
+		for (unsigned int k = 0; k < ARRAY_SIZE(faults); k++) {
+			faults[k].resident = 1;
+			prefetch_arrive(ops, s, INDEX(faults[k].addr), false);
+		}
+		assert_int_equal(prefetch_ask(ops, s, faults, 2, pages, 2000), 0);
+		prefetch_end(ops, s);
+	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows_introduce_themselves),
 		cmocka_unit_test(every_evict_row),
+		cmocka_unit_test(same_history_same_victims),
 		cmocka_unit_test(evict_is_cheap),
-		cmocka_unit_test(lru_by_hand),
-		cmocka_unit_test(lru_is_a_stack),
-		cmocka_unit_test(random_is_uniform_and_seeded),
 		cmocka_unit_test(every_prefetch_row),
-		cmocka_unit_test(prefetch_by_hand),
+		cmocka_unit_test(resident_faults_bring_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,45 +3,37 @@
  * Eviction policy: the page whose last TLB fill is longest ago goes first. TLB
  * hits are not seen, as the handler of a real GPU does not see them either.
  *
- * A list from the least to the most recent page and a hash from address to
- * list entry. Entries come from chunks and return to a free list, so a fault
- * allocates nothing once device memory is full.
+ * reserve=PERCENT passes over that part of the pages, the least recent ones, as
+ * long as others can go (UVMSmart's reserved LRU): a scan that is longer than
+ * memory then finds some of its start again. The order is one list in two parts, and
+ * each operation moves at most a few pages over the border.
  */
+#include "paging/evict/order.h"
 #include "paging/rows.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/list.h"
-#include "base/u64map.h"
-
-#define CHUNK_ENTRIES	512u
-
-struct entry {
-	struct list node;	/* in lru.pages, or in lru.free */
-	uint64_t addr;
-};
-
-struct chunk {
-	struct chunk *next;
-	struct entry entries[CHUNK_ENTRIES];
-};
+/* Which list a page is in: order_page.note. */
+enum part { REST, RESERVED };
 
 struct lru {
-	struct list pages;	/* least recent first */
-	struct list free;
-	struct chunk *chunks;
-	struct u64map index;	/* address to struct entry * */
+	struct order order;
+	struct list reserved, rest;	/* least recent first; the reserved before the rest */
+	uint64_t nreserved, count;
+	uint64_t percent;
 };
 
-static int lru_create(const struct policy_view *view, void **state)
+static int lru_create(const struct gpuemu_policy_view *view, void **state)
 {
 	struct lru *lru = calloc(1, sizeof(*lru));
 
 	if (!lru)
 		return -ENOMEM;
-	list_init(&lru->pages);
-	list_init(&lru->free);
+	order_init(&lru->order);
+	list_init(&lru->reserved);
+	list_init(&lru->rest);
+	lru->percent = view->options[0];
 	*state = lru;
 	return 0;
 }
@@ -50,93 +42,103 @@ static void lru_destroy(void *state)
 {
 	struct lru *lru = state;
 
-	while (lru->chunks) {
-		struct chunk *chunk = lru->chunks;
-
-		lru->chunks = chunk->next;
-		free(chunk);
-	}
-	u64map_clear(&lru->index);
+	order_clear(&lru->order);
 	free(lru);
 }
 
-static struct entry *lru_find(const struct lru *lru, uint64_t addr)
+static struct order_page *page_at(struct list *node)
 {
-	uint64_t value;
-
-	return u64map_get(&lru->index, addr, &value) ? (struct entry *)(uintptr_t)value : NULL;
+	return list_entry(node, struct order_page, node);
 }
 
-static int lru_grow(struct lru *lru)
+/* Moves the border to where it belongs. */
+static void settle(struct lru *lru)
 {
-	struct chunk *chunk = malloc(sizeof(*chunk));
+	uint64_t want = lru->count * lru->percent / 100;
 
-	if (!chunk)
-		return -ENOMEM;
-	chunk->next = lru->chunks;
-	lru->chunks = chunk;
-	for (unsigned int i = 0; i < CHUNK_ENTRIES; i++)
-		list_add_tail(&lru->free, &chunk->entries[i].node);
-	return 0;
+	while (lru->nreserved < want) {
+		struct order_page *page = page_at(lru->rest.next);
+
+		page->note = RESERVED;
+		list_move_tail(&lru->reserved, &page->node);
+		lru->nreserved++;
+	}
+	while (lru->nreserved > want) {
+		struct order_page *page = page_at(lru->reserved.prev);
+
+		page->note = REST;
+		list_del(&page->node);
+		list_add_head(&lru->rest, &page->node);
+		lru->nreserved--;
+	}
+}
+
+static void make_recent(struct lru *lru, struct order_page *page)
+{
+	lru->nreserved -= page->note == RESERVED;
+	page->note = REST;
+	list_move_tail(&lru->rest, &page->node);
+	settle(lru);
 }
 
 static void lru_touch(void *state, uint64_t addr, bool write)
 {
 	struct lru *lru = state;
-	struct entry *entry = lru_find(lru, addr);
+	struct order_page *page = order_find(&lru->order, addr);
 
-	if (entry)
-		list_move_tail(&lru->pages, &entry->node);
+	if (page)
+		make_recent(lru, page);
 }
 
-static int lru_insert(void *state, uint64_t addr)
+static int lru_insert(void *state, uint64_t addr, bool prefetched)
 {
 	struct lru *lru = state;
-	struct entry *entry = lru_find(lru, addr);
+	struct order_page *page = order_find(&lru->order, addr);
 
-	if (entry) {
-		list_move_tail(&lru->pages, &entry->node);
+	if (page) {
+		make_recent(lru, page);
 		return 0;
 	}
-	if (list_empty(&lru->free) && lru_grow(lru))
+	if (!order_add(&lru->order, addr, &lru->rest))
 		return -ENOMEM;
-	entry = list_entry(lru->free.next, struct entry, node);
-	if (u64map_put(&lru->index, addr, (uintptr_t)entry))
-		return -ENOMEM;
-	entry->addr = addr;
-	list_move_tail(&lru->pages, &entry->node);
+	lru->count++;
+	settle(lru);
 	return 0;
 }
 
 static void lru_remove(void *state, uint64_t addr)
 {
 	struct lru *lru = state;
-	struct entry *entry = lru_find(lru, addr);
+	struct order_page *page = order_find(&lru->order, addr);
 
-	if (!entry)
+	if (!page)
 		return;
-	u64map_del(&lru->index, addr);
-	list_del(&entry->node);
-	list_add_head(&lru->free, &entry->node);
+	lru->nreserved -= page->note == RESERVED;
+	lru->count--;
+	order_remove(&lru->order, page);
+	settle(lru);
 }
 
-static uint64_t lru_pick(void *state, const struct policy_view *view,
-			 bool (*keep)(void *ctx, uint64_t addr), void *ctx)
+static unsigned int lru_pick(void *state, const struct gpuemu_policy_view *view,
+			     unsigned int need, bool (*keep)(void *ctx, uint64_t addr), void *ctx,
+			     uint64_t *pages, unsigned int max)
 {
 	struct lru *lru = state;
+	unsigned int n = order_pick(&lru->rest, false, need, keep, ctx, pages, 0);
 
-	list_for_each(node, &lru->pages) {
-		uint64_t addr = list_entry(node, struct entry, node)->addr;
-
-		if (!keep(ctx, addr))
-			return addr;
-	}
-	return 0;
+	return order_pick(&lru->reserved, false, need, keep, ctx, pages, n);
 }
 
-const struct evict_ops evict_lru_ops = {
+static const struct gpuemu_policy_option options[] = {
+	{ "reserve", 0, 0, 99, "percent of the pages, the least recent, that go last" },
+	{ NULL }
+};
+
+const struct gpuemu_evict_ops evict_lru_ops = {
+	.abi = GPUEMU_POLICY_ABI,
 	.name = "lru",
 	.help = "the page whose last TLB fill is longest ago",
+	.options = options,
 	.create = lru_create,
 	.destroy = lru_destroy,
 	.insert = lru_insert,

@@ -21,7 +21,7 @@ struct random {
 	struct u64map index;	/* address to its place in pages */
 };
 
-static int random_create(const struct policy_view *view, void **state)
+static int random_create(const struct gpuemu_policy_view *view, void **state)
 {
 	*state = calloc(1, sizeof(struct random));
 	return *state ? 0 : -ENOMEM;
@@ -36,7 +36,7 @@ static void random_destroy(void *state)
 	free(r);
 }
 
-static int random_insert(void *state, uint64_t addr)
+static int random_insert(void *state, uint64_t addr, bool prefetched)
 {
 	struct random *r = state;
 	uint64_t place;
@@ -58,10 +58,6 @@ static int random_insert(void *state, uint64_t addr)
 	return 0;
 }
 
-static void random_touch(void *state, uint64_t addr, bool write)
-{
-}
-
 static void random_remove(void *state, uint64_t addr)
 {
 	struct random *r = state;
@@ -78,35 +74,60 @@ static void random_remove(void *state, uint64_t addr)
 	u64map_put(&r->index, last, place);
 }
 
-static uint64_t random_pick(void *state, const struct policy_view *view,
-			    bool (*keep)(void *ctx, uint64_t addr), void *ctx)
+/*
+ * A page that is drawn changes places with the one at the end of those not drawn
+ * yet, so that none is drawn twice; the last call's order is the next one's start.
+ */
+static void swap(struct random *r, size_t a, size_t b)
 {
-	struct random *r = state;
-	size_t at = 0;
+	uint64_t page = r->pages[a];
 
-	if (r->count == 0)
-		return 0;
-	for (unsigned int i = 0; i < TRIES; i++) {
-		at = rng_scale(view->random(view->ctx), r->count);
-		if (!keep(ctx, r->pages[at]))
-			return r->pages[at];
-	}
-	for (size_t i = 0; i < r->count; i++) {
-		uint64_t addr = r->pages[(at + i) % r->count];
-
-		if (!keep(ctx, addr))
-			return addr;
-	}
-	return 0;
+	if (a == b)
+		return;
+	r->pages[a] = r->pages[b];
+	r->pages[b] = page;
+	/* Both keys are there: this needs no memory, it cannot fail. */
+	u64map_put(&r->index, r->pages[a], a);
+	u64map_put(&r->index, r->pages[b], b);
 }
 
-const struct evict_ops evict_random_ops = {
+static unsigned int random_pick(void *state, const struct gpuemu_policy_view *view,
+				unsigned int need, bool (*keep)(void *ctx, uint64_t addr),
+				void *ctx, uint64_t *pages, unsigned int max)
+{
+	struct random *r = state;
+	size_t left = r->count;		/* pages that were not drawn */
+	unsigned int n = 0, misses = 0;
+
+	while (left && n < need && misses < TRIES) {
+		size_t at = rng_scale(view->random(view->ctx), left);
+
+		if (keep(ctx, r->pages[at])) {
+			misses++;
+			continue;
+		}
+		misses = 0;
+		pages[n++] = r->pages[at];
+		swap(r, at, --left);
+	}
+	/* Nearly all are kept: in order, from a random place on. */
+	for (size_t i = 0, from = left ? rng_scale(view->random(view->ctx), left) : 0;
+	     i < left && n < need; i++) {
+		uint64_t addr = r->pages[(from + i) % left];
+
+		if (!keep(ctx, addr))
+			pages[n++] = addr;
+	}
+	return n;
+}
+
+const struct gpuemu_evict_ops evict_random_ops = {
+	.abi = GPUEMU_POLICY_ABI,
 	.name = "random",
 	.help = "any page, each as likely; gpu.seed repeats it",
 	.create = random_create,
 	.destroy = random_destroy,
 	.insert = random_insert,
-	.touch = random_touch,
 	.remove = random_remove,
 	.pick = random_pick,
 };

@@ -1,53 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Prefetch policy: the paging.prefetch_pages pages that follow each faulted
- * one. Which of them are here already is the handler's business, and where the
- * managed range ends the service's: both leave out what need not or cannot come.
- * A fault whose page is resident by now asks for nothing.
+ * Prefetch policy: the pages that follow each faulted one, in address order.
+ *
+ * What HPCA'16 section 4 calls sequential does not look at the faults: that is
+ * `stream`. Its locality-aware prefetcher, `locality`, is this one with 512 KiB.
  */
+#include "paging/prefetch/span.h"
 #include "paging/rows.h"
 
-static int sequential_create(const struct policy_view *view, void **state)
-{
-	*state = NULL;
-	return 0;
-}
-
-static void sequential_destroy(void *state)
-{
-}
-
-static unsigned int sequential_on_batch(void *state, const struct policy_view *view,
-					const struct fault *faults, unsigned int n,
+static unsigned int sequential_on_batch(void *state, const struct gpuemu_policy_view *view,
+					const struct gpuemu_policy_fault *faults, unsigned int n,
 					uint64_t *pages, unsigned int max)
 {
-	uint64_t asked = 0;	/* faults are sorted: every page up to here was looked at */
-	unsigned int count = 0;
-
-	for (unsigned int i = 0; i < n; i++) {
-		uint64_t page = faults[i].addr;
-
-		if (faults[i].flags & (FAULT_UNMANAGED | FAULT_RESIDENT))
-			continue;
-		for (uint64_t ahead = 0; ahead < view->spec->prefetch_pages; ahead++) {
-			page += PAGE_BYTES;
-			if (page < PAGE_BYTES)
-				break;		/* wrapped round the address space */
-			if (page <= asked)
-				continue;
-			if (count == max)
-				return count;
-			pages[count++] = page;
-			asked = page;
-		}
-	}
-	return count;
+	return span_behind_faults(faults, n, view->options[0], pages, max);
 }
 
-const struct prefetch_ops prefetch_sequential_ops = {
+static const struct gpuemu_policy_option options[] = {
+	{ "pages", 16, 0, 8192, "pages to bring behind each faulted one" },
+	{ NULL }
+};
+
+const struct gpuemu_prefetch_ops prefetch_sequential_ops = {
+	.abi = GPUEMU_POLICY_ABI,
 	.name = "sequential",
-	.help = "the paging.prefetch_pages pages behind each faulted one",
-	.create = sequential_create,
-	.destroy = sequential_destroy,
+	.help = "the pages behind each faulted one",
+	.options = options,
 	.on_batch = sequential_on_batch,
 };

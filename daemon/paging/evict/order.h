@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Pages in lists, found by address: what LRU, FIFO, MRU and LFU are made of. A page
+ * is in one list at a time. Entries come from chunks and return to a free list, so that
+ * nothing is allocated once device memory is full. Private to evict/.
+ */
+#ifndef GPUEMU_PAGING_EVICT_ORDER_H
+#define GPUEMU_PAGING_EVICT_ORDER_H
+
+#include "base/list.h"
+#include "base/u64map.h"
+
+struct order_page {
+	struct list node;	/* in one of the policy's lists, or in order.free */
+	uint64_t addr;
+	uint64_t note;		/* the policy's; 0 at first */
+};
+
+struct order {
+	struct list free;
+	struct order_chunk *chunks;
+	struct u64map index;	/* address to struct order_page * */
+};
+
+void order_init(struct order *order);
+void order_clear(struct order *order);
+/* NULL: it is not there. */
+struct order_page *order_find(const struct order *order, uint64_t addr);
+/* One that is not there, put at the tail of `list`. NULL: no memory. */
+struct order_page *order_add(struct order *order, uint64_t addr, struct list *list);
+void order_remove(struct order *order, struct order_page *page);
+
+/*
+ * The first pages of a list that need not be kept, from its head or from its tail; appended
+ * to pages[n..need). Returns the new n.
+ */
+unsigned int order_pick(const struct list *list, bool from_tail, unsigned int need,
+			bool (*keep)(void *ctx, uint64_t addr), void *ctx, uint64_t *pages,
+			unsigned int n);
+
+#endif

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Explicit prefetches, to device memory and home: a range, in parts, each a batch
+ * without a fault. gpu/ calls it for mem_prefetch.
+ */
+#include "paging/private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PREFETCH_BLOCKS	4u	/* VA blocks that are asked for at once */
+
+/* A part of an explicit prefetch. */
+static int decide_range(void *ctx, struct service_batch *batch)
+{
+	struct paging *p = ctx;
+
+	plan_begin(p);
+	plan_wanted(p);
+	return 0;
+}
+
+/* A part of a range that goes home. */
+static int decide_home(void *ctx, struct service_batch *batch)
+{
+	struct paging *p = ctx;
+
+	plan_begin(p);
+	plan_home(p);
+	return 0;
+}
+
+/* Pages of [start, end) that are not in device memory, or of those that are, become wanted. */
+static void want_range(struct paging *p, uint64_t start, uint64_t end, bool home)
+{
+	for (uint64_t addr = start; addr < end; addr += PAGE_BYTES) {
+		bool resident = book_resident(p, p->space->va_space, addr);
+
+		if (!resident)
+			space_drop(p->pool, p->space, addr);
+		if (resident == home)
+			p->wanted[p->nwanted++] = addr;
+	}
+}
+
+_Static_assert(PREFETCH_BLOCKS * BLOCK_PAGES <= WANTED_MAX, "a part fits wanted[]");
+
+/*
+ * Moves what is wanted. What is decided next is on the way while this moves: the handler's time
+ * adds up, and the link has its own. 0, or < 0; 1: there is no use in going on.
+ */
+static int move_part(struct paging *p, uint64_t after_ns, bool home,
+		     struct paging_outcome *outcome)
+{
+	struct service_cost before = outcome->cost, part;
+	struct pass pass = { .home = home };
+	int rc;
+
+	if (!p->nwanted)
+		return 0;
+	outcome->batch = p->flight.batch++;
+	rc = serve_pass(p, 0, home ? decide_home : decide_range, &pass, outcome);
+	if (rc)
+		return rc;
+	part = (struct service_cost){
+		.evict = outcome->cost.evict - before.evict,
+		.copy = outcome->cost.copy - before.copy,
+	};
+	rc = flight_depart(p, after_ns + outcome->cost.total, &part, PAGING_NO_BATCH);
+	/*
+	 * Device memory is full of the range itself: the rest has no room. Nor is it looked for
+	 * past the end of managed memory, up to 2^64.
+	 */
+	if (!rc && !home && (p->nplaced < p->nwanted || outcome->unmanaged))
+		rc = 1;
+	p->nwanted = 0;
+	return rc;
+}
+
+/* Here: part by part, up to where there is no room or no memory. */
+static int move_here(struct paging *p, uint64_t addr, uint64_t end,
+		     struct paging_outcome *outcome)
+{
+	const uint64_t part = (uint64_t)PREFETCH_BLOCKS << BLOCK_SHIFT;
+	int rc = 0;
+
+	while (!rc && addr < end) {
+		uint64_t part_end = MIN(end, (addr / part + 1) * part);
+
+		want_range(p, addr, part_end, false);
+		addr = part_end;
+		rc = move_part(p, 0, false, outcome);
+	}
+	return rc;
+}
+
+static int compare_addresses(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/*
+ * Home: of the VA blocks that were ever here, by address. A range may be as large as the
+ * address space; they are not more than the memory that was used.
+ */
+static int move_home(struct paging *p, uint64_t addr, uint64_t end, uint64_t after_ns,
+		     struct paging_outcome *outcome)
+{
+	const struct page_set *pages = &p->space->pages;
+	uint64_t *blocks = malloc(MAX(pages->nblocks, 1u) * sizeof(*blocks));
+	size_t n = 0;
+	int rc = 0;
+
+	if (!blocks)
+		return -ENOMEM;
+	for (size_t i = 0; i < pages->nblocks; i++) {
+		uint64_t start = pages->blocks[i].addr;
+
+		if (start < end && start + (1ull << BLOCK_SHIFT) > addr)
+			blocks[n++] = start;
+	}
+	qsort(blocks, n, sizeof(*blocks), compare_addresses);
+	for (size_t i = 0; !rc && i < n; i++) {
+		want_range(p, MAX(addr, blocks[i]), MIN(end, blocks[i] + (1ull << BLOCK_SHIFT)),
+			   true);
+		if ((i + 1) % PREFETCH_BLOCKS == 0 || i + 1 == n)
+			rc = move_part(p, after_ns, true, outcome);
+	}
+	free(blocks);
+	return rc;
+}
+
+static int move_range(struct paging *p, uint64_t addr, uint64_t bytes, uint64_t now, bool home,
+		      struct paging_outcome *outcome)
+{
+	const uint64_t part = (uint64_t)PREFETCH_BLOCKS << BLOCK_SHIFT;
+	uint64_t begin, end, behind;
+	int rc;
+
+	memset(outcome, 0, sizeof(*outcome));
+	if (bytes == 0)
+		return 0;
+	if (addr + bytes - 1 < addr || addr + bytes - 1 > UINT64_MAX - part)
+		return -EINVAL;
+	behind = (addr + bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
+	addr &= ~(PAGE_BYTES - 1);
+	p->flight.now = MAX(p->flight.now, now);
+	begin = flight_time(p);
+	end = begin;
+	/* What is on its way can only go home when it is there. */
+	rc = home ? flight_land(p, &end) : 0;
+	p->nwanted = 0;
+	p->keep_start = addr;
+	p->keep_end = behind;
+	if (!rc && home)
+		rc = move_home(p, addr, behind, DIV_ROUND_UP(end - begin, PS_NS), outcome);
+	else if (!rc)
+		rc = move_here(p, addr, behind, outcome);
+	p->keep_start = 0;
+	p->keep_end = 0;
+	p->nwanted = 0;
+	if (rc < 0) {
+		flight_forget(p);
+		return rc;
+	}
+	rc = flight_land(p, &end);
+	if (p->flight.modelled)
+		outcome->service_ns = DIV_ROUND_UP(end - begin, PS_NS);
+	return rc;
+}
+
+int paging_prefetch(struct paging *p, uint64_t addr, uint64_t bytes, uint64_t now,
+		    struct paging_outcome *outcome)
+{
+	return move_range(p, addr, bytes, now, false, outcome);
+}
+
+int paging_prefetch_host(struct paging *p, uint64_t addr, uint64_t bytes, uint64_t now,
+			 struct paging_outcome *outcome)
+{
+	return move_range(p, addr, bytes, now, true, outcome);
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The pages that a run touches, in order. policy.c adds them; nothing here decides. */
+#include "paging/touches.h"
+
+#include <stdlib.h>
+
+#define TOUCHES_MAX	(1ull << 25)	/* 256 MiB; a longer record is nobody's to read */
+
+void touches_add(struct touches *t, uint64_t addr)
+{
+	if (t->count == t->room) {
+		uint64_t room = t->room ? t->room * 2 : 4096;
+		uint64_t *bigger = room > TOUCHES_MAX ? NULL :
+				   realloc(t->pages, room * sizeof(*bigger));
+
+		if (!bigger) {
+			t->lost = true;
+			return;
+		}
+		t->pages = bigger;
+		t->room = room;
+	}
+	t->pages[t->count++] = addr;
+}
+
+void touches_clear(struct touches *t)
+{
+	free(t->pages);
+	*t = (struct touches){ NULL };
+}
