@@ -16,8 +16,12 @@
 #include "gpu/gpu.h"
 #include "log.h"
 #include "options.h"
+#include "plugin/plugin.h"
 #include "service/service.h"
 #include "works.h"
+
+#define NOBODY			65534u	/* user and group of a loaded policy's process */
+#define POLICY_TIMEOUT_MS	500u	/* the module's default */
 
 #ifndef PR_SET_IO_FLUSHER
 #define PR_SET_IO_FLUSHER	57
@@ -118,8 +122,36 @@ static int run(struct works *works, struct gpu *gpu, struct service *service,
 	return 0;
 }
 
+/*
+ * What the module waits for its engine when memory is reclaimed: a policy that
+ * hangs must not use it up.
+ */
+static uint32_t policy_limit_ms(void)
+{
+	FILE *file = fopen("/sys/module/gpuemu/parameters/invalidate_timeout_ms", "r");
+	unsigned int timeout_ms;
+
+	if (!file || fscanf(file, "%u", &timeout_ms) != 1)
+		timeout_ms = POLICY_TIMEOUT_MS;
+	if (file)
+		fclose(file);
+	return MAX(timeout_ms / 2, 1u);
+}
+
+static struct plugin_site policy_site(const struct options *options)
+{
+	static const char *const none[] = { NULL };
+
+	return (struct plugin_site){
+		.allowed = options->policies ? (const char *const *)options->policies : none,
+		.uid = geteuid() ? 0 : NOBODY,
+		.limit_ms = policy_limit_ms(),
+	};
+}
+
 static int serve(const struct options *options, struct service *service, const struct log *log)
 {
+	const struct plugin_site site = policy_site(options);
 	struct gpu_spec spec = options->spec;
 	struct works *works = NULL;
 	struct gpu *gpu = NULL;
@@ -132,6 +164,8 @@ static int serve(const struct options *options, struct service *service, const s
 		return 2;
 	}
 	ret = gpu_create(service, &gpu, &err);
+	if (!ret)
+		gpu_policy_site(gpu, &site);
 	if (!ret && gpu_supports(gpu, &spec, &err)) {
 		log_line(log, LOG_ERROR, "%s", err.text);
 		gpu_destroy(gpu);

@@ -14,13 +14,14 @@
 #include "gpuemu.h"
 #include "options.h"
 
-enum { OPT_DEVICE = 1, OPT_CONFIG, OPT_SET, OPT_LOG_LEVEL, OPT_VERSION, OPT_HELP };
+enum { OPT_DEVICE = 1, OPT_CONFIG, OPT_SET, OPT_LOG_LEVEL, OPT_POLICY, OPT_VERSION, OPT_HELP };
 
 static const struct option long_options[] = {
 	{ "device", required_argument, NULL, OPT_DEVICE },
 	{ "config", required_argument, NULL, OPT_CONFIG },
 	{ "set", required_argument, NULL, OPT_SET },
 	{ "log-level", required_argument, NULL, OPT_LOG_LEVEL },
+	{ "policy", required_argument, NULL, OPT_POLICY },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ 0 },
@@ -36,6 +37,7 @@ static void help(void)
 	     "  --config GPU        a configuration by name or path (default: built in, GTX 480)\n"
 	     "  --set KEY=VALUE     one option over it; may be repeated\n"
 	     "  --log-level LEVEL   error, warning, info or debug, on stderr (default info)\n"
+	     "  --policy FILE.so    clients may load this paging policy; may be repeated\n"
 	     "  --version           print the version and exit\n"
 	     "  --help              print this and exit\n"
 	     "\n"
@@ -76,6 +78,27 @@ static int set_option(struct gpu_spec *spec, char *text)
 	}
 	*value++ = '\0';
 	return spec_set(spec, text, value, &err) ? misused(err.text) : 0;
+}
+
+/* The list is never freed: the daemon loads from it until it ends. */
+static int allow_policy(struct options *options, const char *path)
+{
+	const char **bigger;
+	struct err err;
+	unsigned int n = 0;
+
+	while (options->policies && options->policies[n])
+		n++;
+	bigger = realloc(options->policies, (n + 2) * sizeof(*bigger));
+	if (!bigger)
+		return misused("no memory for --policy");
+	options->policies = bigger;
+	bigger[n] = realpath(path, NULL);
+	bigger[n + 1] = NULL;
+	if (bigger[n])
+		return 0;
+	err_set(&err, 0, "--policy '%s': %s", path, strerror(errno));
+	return misused(err.text);
 }
 
 /* The second pass, when the file that the settings go over is known. */
@@ -121,6 +144,10 @@ int options_parse(struct options *options, int argc, char **argv)
 			err_set(&err, 0, "--log-level '%s': not error, warning, info or debug",
 				optarg);
 			return misused(err.text);
+		case OPT_POLICY:
+			if (allow_policy(options, optarg))
+				return -EINVAL;
+			break;
 		case OPT_VERSION:
 			printf("gpuemud %d.%d\n", GPUEMU_VERSION_MAJOR, GPUEMU_VERSION_MINOR);
 			return 1;

@@ -13,6 +13,7 @@ struct options {
 	const char *device;
 	enum log_level log_level;
 	struct gpu_spec spec;	/* vram_bytes 0: all of the device */
+	const char **policies;	/* absolute paths of objects that may be loaded, NULL ended */
 };
 
 /* 0: run; 1: done (--help, --version); -EINVAL: misused, a line was printed. */

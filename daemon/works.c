@@ -210,7 +210,10 @@ static int do_prefetch(struct works *works, struct session *s, const struct serv
 		return malformed("prefetch", r);
 	if (out_of_reach(p->addr, p->bytes))
 		return no_such_range("prefetch", p->addr, p->bytes, r);
-	return gpu_session_prefetch(s->gpu, p->addr, p->bytes, &r->err);
+	if (p->to_host > 1)
+		return malformed("prefetch", r);
+	return p->to_host ? gpu_session_prefetch_host(s->gpu, p->addr, p->bytes, &r->err) :
+			    gpu_session_prefetch(s->gpu, p->addr, p->bytes, &r->err);
 }
 
 static int has_text(struct result *r, int ret)
@@ -266,6 +269,56 @@ static int do_statistics(struct works *works, struct session *s, const struct se
 	return has_text(r, 0);
 }
 
+static int do_ranges(struct works *works, struct session *s, const struct service_work *work,
+		     struct result *r)
+{
+	const struct gpu_work_ranges *p = work->payload;
+
+	if (work->payload_bytes < sizeof(*p) || p->size != sizeof(*p) ||
+	    (work->payload_bytes - sizeof(*p)) / sizeof(struct gpu_range) < p->count ||
+	    gpu_session_set_ranges(s->gpu, (const struct gpu_range *)(p + 1), p->count) == -EINVAL)
+		return malformed("list of managed ranges", r);
+	return 0;
+}
+
+/* The touches of this run from p->from on. */
+static int fetch_record(struct session *s, const struct gpu_work_record *p, struct result *r)
+{
+	const uint64_t *pages;
+	uint64_t all, n;
+	int ret = gpu_session_touches(s->gpu, &pages, &all, &r->err);
+
+	if (ret)
+		return ret;
+	n = p->from < all ? MIN(all - p->from, GPU_TOUCHES_MAX) : 0;
+	r->report = malloc((n + 1) * sizeof(all));
+	if (!r->report)
+		return err_set(&r->err, -ENOMEM, "no memory for a part of the record");
+	r->report_bytes = (n + 1) * sizeof(all);
+	memcpy(r->report, &all, sizeof(all));
+	if (n)
+		memcpy(r->report + sizeof(all), pages + p->from, n * sizeof(all));
+	return 0;
+}
+
+static int do_record(struct works *works, struct session *s, const struct service_work *work,
+		     struct result *r)
+{
+	const struct gpu_work_record *p = work->payload;
+	int ret;
+
+	if (work->payload_bytes < sizeof(*p) || p->size != sizeof(*p) || p->fetch > 1)
+		return malformed("record", r);
+	if (p->fetch)
+		return fetch_record(s, p, r);
+	ret = gpu_session_add_record(s->gpu, (const uint64_t *)(p + 1),
+				     (work->payload_bytes - sizeof(*p)) / sizeof(uint64_t));
+	if (ret == -E2BIG)
+		return err_set(&r->err, ret, "the recorded run has more than %u touches",
+			       GPU_RECORD_MAX);
+	return ret == -EINVAL ? malformed("record", r) : ret;
+}
+
 static int (*const do_kind[])(struct works *works, struct session *s,
 			      const struct service_work *work, struct result *r) = {
 	[WORK_LOAD] = do_load,
@@ -274,6 +327,8 @@ static int (*const do_kind[])(struct works *works, struct session *s,
 	[WORK_TOUCH] = do_touch,
 	[WORK_CONFIGURE] = do_configure,
 	[WORK_STATISTICS] = do_statistics,
+	[WORK_RANGES] = do_ranges,
+	[WORK_RECORD] = do_record,
 };
 
 static int dispatch(struct works *works, const struct service_work *work, struct result *r)

@@ -53,23 +53,25 @@ const char *gpuemu_last_error(const struct gpuemu_ctx *ctx);
 
 struct gpuemu_options {
 	size_t size;		/* sizeof(struct gpuemu_options) */
-	const char *backend;	/* "kmod", "sim", or NULL: see above */
+	const char *backend;	/* "kmod", "uffd", "sim", or NULL: see above */
 	const char *config;	/* a GPU of gpuemu list configs or a path, or NULL: the default GPU */
 	const char *settings;	/* "key=value" lines over it ("paging.vram=16M\n"), or NULL */
 	const char *device;	/* NULL: /dev/gpuemu */
+	const char *recorded;	/* a file of gpuemu_record(), for policies that know the future; or NULL */
 };
 
 /*
  * -ENODEV no engine attached (gpuemud is not running), -ENOENT no /dev/gpuemu
  * (module not loaded), -EACCES no permission, -EINVAL unknown backend,
- * config, key or value. options may be NULL.
+ * config, key or value; backend uffd: -EPERM, -ENOSYS, -EOPNOTSUPP no userfaultfd.
+ * options may be NULL.
  */
 int gpuemu_open(struct gpuemu_ctx **ctx, const struct gpuemu_options *options);
 
 /* Waits for nothing; frees everything of ctx, managed memory included. NULL is ignored. */
 void gpuemu_close(struct gpuemu_ctx *ctx);
 
-/* "kmod" or "sim". */
+/* "kmod", "uffd" or "sim". */
 const char *gpuemu_backend(const struct gpuemu_ctx *ctx);
 
 /* Applies "key=value" lines; statistics start anew. -EINVAL, -ERANGE, -ENOENT name the key. */
@@ -95,6 +97,9 @@ int gpuemu_mem_free(struct gpuemu_ctx *ctx, void *ptr);
  */
 int gpuemu_mem_prefetch(struct gpuemu_ctx *ctx, const void *ptr, size_t bytes,
 			struct gpuemu_stream *stream);
+/* The same the other way: what of it is in device memory goes back, for the CPU will use it. */
+int gpuemu_mem_prefetch_host(struct gpuemu_ctx *ctx, const void *ptr, size_t bytes,
+			     struct gpuemu_stream *stream);
 
 /* --- modules ------------------------------------------------------------- */
 
@@ -265,6 +270,13 @@ int gpuemu_set_printf(struct gpuemu_ctx *ctx,
  * waits for the works submitted. Free with gpuemu_free().
  */
 int gpuemu_statistics(struct gpuemu_ctx *ctx, char **json);
+
+/*
+ * Writes the order in which kernels touched pages since ctx was opened or configured, with
+ * the setting paging.record=on, to a file (gpuemu-record(5)): the `recorded` of a later
+ * gpuemu_open(). Waits for the works submitted. -EINVAL: nothing was recorded; -errno of the file.
+ */
+int gpuemu_record(struct gpuemu_ctx *ctx, const char *path);
 
 /*
  * Wall-clock far faults without an SM model: the engine touches one page every

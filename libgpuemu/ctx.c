@@ -87,6 +87,17 @@ static int as_einval(int ret)
 	return ret == -ENOENT || ret == -ERANGE ? -EINVAL : ret;
 }
 
+static int apply_settings(struct gpuemu_ctx *ctx, const char *settings, struct err *err)
+{
+	char *lines = settings_absolute(settings);
+	int ret = lines ? spec_from_text(&ctx->spec, lines, err) : -ENOMEM;
+
+	if (!ret)
+		ret = settings_merge(&ctx->settings, lines);
+	free(lines);
+	return ret;
+}
+
 static int apply_options(struct gpuemu_ctx *ctx, const char *config, const char *settings,
 			 struct err *err)
 {
@@ -96,11 +107,8 @@ static int apply_options(struct gpuemu_ctx *ctx, const char *config, const char 
 	ctx->spec.vram_bytes = 0;
 	if (config)
 		ret = settings_from_config(&ctx->spec, config, &ctx->settings, err);
-	if (!ret && settings) {
-		ret = spec_from_text(&ctx->spec, settings, err);
-		if (!ret)
-			ret = settings_merge(&ctx->settings, settings);
-	}
+	if (!ret && settings)
+		ret = apply_settings(ctx, settings, err);
 	if (!ret)
 		ret = settings_check(&ctx->spec, err);
 	return as_einval(ret);
@@ -113,6 +121,7 @@ static void ctx_free(struct gpuemu_ctx *ctx)
 	stream_free_all(ctx);
 	pthread_mutex_destroy(&ctx->lock);
 	free(ctx->settings);
+	record_free(&ctx->recorded);
 	free(ctx);
 }
 
@@ -145,6 +154,8 @@ static int open_ctx(struct gpuemu_ctx *ctx, const struct gpuemu_options *options
 	ret = choose_backend(ctx, o.backend, device, err);
 	if (!ret)
 		ret = apply_options(ctx, o.config, o.settings, err);
+	if (!ret && o.recorded)
+		ret = record_read(o.recorded, &ctx->recorded, err);
 	if (!ret)
 		ret = ctx->backend->open(ctx, device, err);
 	return ret;
@@ -210,12 +221,16 @@ static int configure(struct gpuemu_ctx *ctx, const char *settings, struct err *e
 
 PUBLIC int gpuemu_configure(struct gpuemu_ctx *ctx, const char *settings)
 {
+	char *lines = settings ? settings_absolute(settings) : NULL;
 	struct err err = { "" };
 	int ret;
 
 	ctx_enter(ctx);
-	ret = settings ? configure(ctx, settings, &err) :
-			 err_set(&err, -EINVAL, "settings are NULL");
+	if (!settings)
+		ret = err_set(&err, -EINVAL, "settings are NULL");
+	else
+		ret = lines ? configure(ctx, lines, &err) : -ENOMEM;
+	free(lines);
 	return ctx_leave(ctx, ret, &err);
 }
 

@@ -18,6 +18,19 @@
 /* All that is not in libgpuemu.map stays in; this marks what is. */
 #define PUBLIC	__attribute__((visibility("default")))
 
+/*
+ * Where managed memory is: far from where Linux puts programs, stacks and libraries,
+ * and from what the sanitizers reserve.
+ */
+#define ARENA_START	0x200000000000ull
+#define ARENA_END	0x300000000000ull
+
+/* Page addresses in the order in which a run touched them. */
+struct record {
+	uint64_t *pages;		/* NULL: no record */
+	uint64_t count, room;
+};
+
 struct gpuemu_stream {
 	struct gpuemu_ctx *ctx;
 	struct gpuemu_stream *next;
@@ -58,6 +71,7 @@ struct gpuemu_ctx {
 	const struct backend_ops *backend;
 	void *state;			/* the backend's */
 	struct gpu_spec spec;		/* vram_bytes 0: not asked for */
+	struct record recorded;		/* an earlier run, for policies that know the future */
 	char *settings;			/* "key=value" lines that differ from the engine's own */
 	struct allocation *allocations;
 	struct gpuemu_module *modules;
@@ -75,6 +89,7 @@ struct work {
 		struct gpu_launch launch;
 		struct {
 			uint64_t addr, bytes;
+			bool to_host;	/* else to device memory */
 		} prefetch;
 	};
 };
@@ -103,6 +118,8 @@ struct backend_ops {
 	/* Waits for the stream's works, those before them included; what they print is printed. */
 	void (*wait)(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream);
 	int (*statistics)(struct gpuemu_ctx *ctx, char **json, struct err *err);
+	/* What this run touched, with paging.record. *record is empty, and the caller's, also on error. */
+	int (*touches)(struct gpuemu_ctx *ctx, struct record *record, struct err *err);
 	int (*touch)(struct gpuemu_ctx *ctx, const struct gpu_work_touch *touch, char **json,
 		     struct err *err);
 };
@@ -120,6 +137,8 @@ int settings_from_config(struct gpu_spec *spec, const char *config, char **setti
 			 struct err *err);
 /* *settings with the lines of `more` over it, one line a key. */
 int settings_merge(char **settings, const char *more);
+/* The same lines with absolute paths of loaded policies, the caller's to free; NULL: no memory. */
+char *settings_absolute(const char *settings);
 /* Checks as the engine will, with the default where vram is not asked for. */
 int settings_check(const struct gpu_spec *spec, struct err *err);
 
@@ -132,6 +151,12 @@ void mem_free_all(struct gpuemu_ctx *ctx);
 
 /* module.c */
 void module_free(struct gpuemu_module *module);
+
+/* record.c */
+/* -EINVAL, -E2BIG, -ENOMEM. */
+int record_read(const char *path, struct record *record, struct err *err);
+int record_add(struct record *record, uint64_t addr);
+void record_free(struct record *record);
 
 /* print.c: to whom kernels print. */
 void print_text(struct gpuemu_ctx *ctx, const char *text, size_t bytes);

@@ -23,6 +23,7 @@ struct kmod {
 	int fd;
 	char *device;
 	uint32_t generation;	/* of the engine that knows this context's options */
+	bool ranges_told;	/* that engine knows the managed ranges, as they are */
 };
 
 static uint64_t to_u64(const void *p)
@@ -233,6 +234,72 @@ static int tell_module(struct gpuemu_ctx *ctx, const struct gpuemu_module *modul
 	return submit_and_wait(ctx, GPUEMU_WORK_LOAD, &load, sizeof(load), NULL, err);
 }
 
+/* A payload of `count` items behind a head. NULL: no memory. */
+static void *make_payload(const void *head, size_t head_bytes, const void *items, size_t item_bytes)
+{
+	char *payload = malloc(head_bytes + item_bytes);
+
+	if (payload) {
+		memcpy(payload, head, head_bytes);
+		if (item_bytes)
+			memcpy(payload + head_bytes, items, item_bytes);
+	}
+	return payload;
+}
+
+static int tell_record(struct gpuemu_ctx *ctx, struct err *err)
+{
+	const struct gpu_work_record head = { .size = sizeof(head) };
+	const uint64_t most = (GPUEMU_PAYLOAD_MAX - sizeof(head)) / sizeof(uint64_t);
+	uint64_t at = 0;
+	int ret;
+
+	/* Also one without touches: it is a record. */
+	do {
+		uint64_t n = MIN(most, ctx->recorded.count - at);
+		size_t bytes = n * sizeof(uint64_t);
+		void *payload = make_payload(&head, sizeof(head), ctx->recorded.pages + at, bytes);
+
+		if (!payload)
+			return -ENOMEM;
+		ret = submit_and_wait(ctx, GPUEMU_WORK_RECORD, payload, sizeof(head) + bytes, NULL,
+				      err);
+		free(payload);
+		at += n;
+	} while (!ret && at < ctx->recorded.count);
+	return ret;
+}
+
+/*
+ * Which memory is managed, for policies that look at it; what does not fit one work is
+ * left out. Freed ranges are no harm until the next telling: the module knows better.
+ */
+static int tell_ranges(struct gpuemu_ctx *ctx, struct err *err)
+{
+	struct gpu_work_ranges head = { .size = sizeof(head) };
+	const unsigned int most = (GPUEMU_PAYLOAD_MAX - sizeof(head)) / sizeof(struct gpu_range);
+	struct kmod *k = ctx->state;
+	struct gpu_range *ranges;
+	void *payload;
+	int ret;
+
+	if (k->ranges_told)
+		return 0;
+	ranges = calloc(most, sizeof(*ranges));
+	if (!ranges)
+		return -ENOMEM;
+	for (const struct allocation *a = ctx->allocations; a && head.count < most; a = a->next)
+		ranges[head.count++] = (struct gpu_range){ a->addr, a->bytes };
+	payload = make_payload(&head, sizeof(head), ranges, head.count * sizeof(*ranges));
+	ret = payload ? submit_and_wait(ctx, GPUEMU_WORK_RANGES, payload,
+					sizeof(head) + head.count * sizeof(*ranges), NULL, err) :
+	      -ENOMEM;
+	free(payload);
+	free(ranges);
+	k->ranges_told = !ret;
+	return ret;
+}
+
 /*
  * An engine that attached after the last work was submitted knows the images
  * of this context, not its options nor the images' names.
@@ -250,8 +317,12 @@ static int meet_engine(struct gpuemu_ctx *ctx, struct err *err)
 		return 0;
 	if (i.engine_generation == 0)
 		return no_engine(k->device, err);
-	if (ctx->settings)
-		ret = tell_options(ctx, ctx->settings, err);
+	k->ranges_told = false;
+	if (ctx->recorded.pages)
+		ret = tell_record(ctx, err);
+	/* What was recorded is known from a configuration on, be it an empty one. */
+	if (!ret && (ctx->settings || ctx->recorded.pages))
+		ret = tell_options(ctx, ctx->settings ? ctx->settings : "", err);
 	for (struct gpuemu_module *m = ctx->modules; m && !ret; m = m->next)
 		ret = tell_module(ctx, m, err);
 	if (!ret)
@@ -279,6 +350,7 @@ static int submit_work(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream,
 {
 	struct gpu_work_prefetch prefetch = {
 		.size = sizeof(prefetch),
+		.to_host = work->prefetch.to_host,
 		.addr = work->prefetch.addr,
 		.bytes = work->prefetch.bytes,
 	};
@@ -305,6 +377,8 @@ static int kmod_submit(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream,
 
 	ret = meet_engine(ctx, err);
 	if (!ret)
+		ret = tell_ranges(ctx, err);
+	if (!ret)
 		ret = make_room(stream);
 	if (!ret)
 		ret = submit_work(ctx, stream, work, &id, err);
@@ -325,9 +399,46 @@ static int kmod_touch(struct gpuemu_ctx *ctx, const struct gpu_work_touch *touch
 {
 	int ret = meet_engine(ctx, err);
 
+	if (!ret)
+		ret = tell_ranges(ctx, err);
 	if (ret)
 		return ret;
 	return submit_and_wait(ctx, GPUEMU_WORK_TOUCH, touch, sizeof(*touch), json, err);
+}
+
+static int kmod_touches(struct gpuemu_ctx *ctx, struct record *record, struct err *err)
+{
+	struct gpu_work_record fetch = { .size = sizeof(fetch), .fetch = 1 };
+	uint64_t all, n;
+	int ret = meet_engine(ctx, err);
+
+	while (!ret) {
+		struct report report;
+		uint64_t id;
+
+		fetch.from = record->count;
+		ret = submit(ctx, GPUEMU_WORK_RECORD, 0, &fetch, sizeof(fetch), &id, err);
+		if (!ret)
+			ret = wait_work(ctx->state, id, GPUEMU_REPORT_MAX, &report, err);
+		if (ret)
+			break;
+		if (report.bytes < sizeof(all) || report.bytes % sizeof(all)) {
+			free(report.text);
+			return err_set(err, -EPROTO, "the engine's record makes no sense");
+		}
+		memcpy(&all, report.text, sizeof(all));
+		n = report.bytes / sizeof(all) - 1;
+		for (uint64_t i = 0; !ret && i < n; i++) {
+			uint64_t addr;
+
+			memcpy(&addr, report.text + (i + 1) * sizeof(addr), sizeof(addr));
+			ret = record_add(record, addr);
+		}
+		free(report.text);
+		if (!n || record->count >= all)
+			break;
+	}
+	return ret;
 }
 
 static int kmod_configure(struct gpuemu_ctx *ctx, const char *settings, struct err *err)
@@ -341,9 +452,10 @@ static int kmod_configure(struct gpuemu_ctx *ctx, const char *settings, struct e
 
 static int kmod_map(struct gpuemu_ctx *ctx, void *addr, size_t bytes, struct err *err)
 {
-	const struct kmod *k = ctx->state;
+	struct kmod *k = ctx->state;
 	int ret;
 
+	k->ranges_told = false;
 	if (mmap(addr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, k->fd,
 		 (off_t)to_u64(addr)) != MAP_FAILED)
 		return 0;
@@ -354,6 +466,9 @@ static int kmod_map(struct gpuemu_ctx *ctx, void *addr, size_t bytes, struct err
 
 static void kmod_drop(struct gpuemu_ctx *ctx, void *addr, size_t bytes)
 {
+	struct kmod *k = ctx->state;
+
+	k->ranges_told = false;
 	munmap(addr, bytes);
 }
 
@@ -497,5 +612,6 @@ const struct backend_ops backend_kmod = {
 	.submit = kmod_submit,
 	.wait = kmod_wait,
 	.statistics = kmod_statistics,
+	.touches = kmod_touches,
 	.touch = kmod_touch,
 };

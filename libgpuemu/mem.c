@@ -10,12 +10,7 @@
 
 #include "internal.h"
 
-/*
- * Far from where Linux puts programs, stacks and libraries, and from what the
- * sanitizers reserve. An occupied place is stepped over.
- */
-#define ARENA_START	0x200000000000ull
-#define ARENA_END	0x300000000000ull
+/* An occupied place of the arena is stepped over. */
 #define STEP_OVER	(1ull << 30)
 #define SMALL_ALIGN	(64ull << 10)
 #define BLOCK_BYTES	(1ull << BLOCK_SHIFT)
@@ -165,12 +160,12 @@ bool mem_is_managed(const struct gpuemu_ctx *ctx, const void *ptr, size_t bytes)
 	return false;
 }
 
-PUBLIC int gpuemu_mem_prefetch(struct gpuemu_ctx *ctx, const void *ptr, size_t bytes,
-			       struct gpuemu_stream *stream)
+static int prefetch(struct gpuemu_ctx *ctx, const void *ptr, size_t bytes, bool to_host,
+		    struct gpuemu_stream *stream)
 {
 	struct work work = {
 		.kind = PREFETCH,
-		.prefetch = { (uintptr_t)ptr, bytes },
+		.prefetch = { (uintptr_t)ptr, bytes, to_host },
 	};
 	struct gpuemu_stream *s;
 	struct err err = { "" };
@@ -187,6 +182,18 @@ PUBLIC int gpuemu_mem_prefetch(struct gpuemu_ctx *ctx, const void *ptr, size_t b
 	else
 		ret = bytes ? ctx->backend->submit(ctx, s, &work, &err) : 0;
 	return ctx_leave(ctx, ret, &err);
+}
+
+PUBLIC int gpuemu_mem_prefetch(struct gpuemu_ctx *ctx, const void *ptr, size_t bytes,
+			       struct gpuemu_stream *stream)
+{
+	return prefetch(ctx, ptr, bytes, false, stream);
+}
+
+PUBLIC int gpuemu_mem_prefetch_host(struct gpuemu_ctx *ctx, const void *ptr, size_t bytes,
+				    struct gpuemu_stream *stream)
+{
+	return prefetch(ctx, ptr, bytes, true, stream);
 }
 
 void mem_free_all(struct gpuemu_ctx *ctx)

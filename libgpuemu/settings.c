@@ -76,6 +76,69 @@ int settings_merge(char **settings, const char *more)
 	return 0;
 }
 
+static bool names_policy(const char *line, size_t len)
+{
+	size_t n = key_length(line, len);
+
+	return (n == 15 && memcmp(line, "paging.prefetch", n) == 0) ||
+	       (n == 12 && memcmp(line, "paging.evict", n) == 0);
+}
+
+/* The object of a line "paging.prefetch = DIR/FILE.so:OPTIONS" by its absolute path, or NULL. */
+static char *absolute_object(const char *line, size_t len, size_t *value, size_t *end)
+{
+	const char *equals = memchr(line, '=', len);
+	char *path, *absolute;
+
+	if (!equals || !names_policy(line, len))
+		return NULL;
+	*value = (size_t)(equals + 1 - line);
+	while (*value < len && (line[*value] == ' ' || line[*value] == '\t'))
+		(*value)++;
+	*end = *value;
+	while (*end < len && !strchr(": \t#", line[*end]))
+		(*end)++;
+	if (!memchr(line + *value, '/', *end - *value))
+		return NULL;
+	path = strndup(line + *value, *end - *value);
+	absolute = path ? realpath(path, NULL) : NULL;
+	free(path);
+	return absolute;
+}
+
+/*
+ * A daemon has another working folder, and compares the path with those that its
+ * administrator allows. One that leads nowhere stays: who loads it says so.
+ */
+char *settings_absolute(const char *settings)
+{
+	char *text = NULL;
+	size_t room, len;
+	FILE *out = open_memstream(&text, &room);
+
+	if (!out)
+		return NULL;
+	for_each_line(at, len, settings) {
+		const char *line = at;
+		size_t n = len, value, end;
+		char *absolute;
+
+		skip_blanks(&line, &n);
+		absolute = absolute_object(line, n, &value, &end);
+		if (absolute)
+			fprintf(out, "%.*s%s%.*s\n", (int)value, line, absolute,
+				(int)(n - end), line + end);
+		else
+			fprintf(out, "%.*s\n", (int)n, line);
+		free(absolute);
+	}
+	if (fclose(out)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
 /* A line for every key but device memory, which is the device's unless someone says. */
 static char *to_text(const struct gpu_spec *spec)
 {
@@ -111,8 +174,11 @@ int settings_from_config(struct gpu_spec *spec, const char *config, char **setti
 	free(path);
 	if (ret)
 		return ret == -ENOMEM ? ret : -EINVAL;
-	*settings = to_text(spec);
-	return *settings ? 0 : err_set(err, -ENOMEM, "no memory for the configuration");
+	path = to_text(spec);
+	*settings = path ? settings_absolute(path) : NULL;
+	free(path);
+	return *settings ? spec_from_text(spec, *settings, err) :
+			   err_set(err, -ENOMEM, "no memory for the configuration");
 }
 
 int settings_check(const struct gpu_spec *spec, struct err *err)

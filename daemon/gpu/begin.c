@@ -147,7 +147,7 @@ bool loop_retire(struct loop *l, uint64_t upto)
 		if (l->ending)
 			return false;
 		/* Everything asked for was answered. */
-		assert(gmmu_next(l->m->gmmu) == NEVER && !gmmu_faults(l->m->gmmu));
+		assert(gmmu_wake(l->m->gmmu) == NEVER && !gmmu_faults(l->m->gmmu));
 		upto = end_of_work(l->m);
 	}
 	for (unsigned int k = 0; k < l->nrunning;) {
@@ -175,7 +175,7 @@ void loop_clear(struct loop *l, uint64_t upto)
 	l->nrunning = 0;
 	l->ending = false;
 	/* What the handler was doing is done before anything else starts. */
-	l->now = m->handler.busy ? MAX(upto, m->handler.until) : upto;
+	l->now = MAX(upto, handler_until(m));
 	machine_cancel(m);
 	for (unsigned int i = 0; i < m->nsms; i++) {
 		sm_flush(m->sms[i]);

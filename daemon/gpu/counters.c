@@ -37,6 +37,39 @@ static void memory(const struct mem_stats *s, struct memory_counters *c)
 	c->latency_max = s->latency_max;
 }
 
+static void paging(struct machine *m, uint64_t now, struct paging_counters *c)
+{
+	struct gpu_session *s = m->session;
+	const struct gmmu_stats *g = gmmu_stats(m->gmmu);
+	const struct paging_stats *p = s->paging ? paging_stats(s->paging) : NULL;
+
+	if (!m->spec.paging || !p)
+		return;
+	c->far_faults = p->far_faults;
+	c->batches = p->batches;
+	c->far_waits = g->far_wait_cycles.count;
+	c->far_wait_cycles = g->far_wait_cycles.sum;
+	link_use_upto(&s->link_use, false, now, &c->h2d_busy, &c->h2d_bytes);
+	link_use_upto(&s->link_use, true, now, &c->d2h_busy, &c->d2h_bytes);
+}
+
+void machine_state(struct machine *m, struct gpu_state *state)
+{
+	const struct gpu_session *s = m->session;
+
+	*state = (struct gpu_state){ 0 };
+	if (!m->spec.paging || !s->paging)
+		return;
+	state->fault_buffer = gmmu_faults(m->gmmu);
+	state->resident_pages = paging_resident_pages(s->paging);
+}
+
+void machine_transfer(struct machine *m, const struct trace_transfer *x)
+{
+	link_use_add(&m->session->link_use, x->d2h, x->begin, x->end, x->bytes);
+	trace_transfer(&m->session->timeline, x);
+}
+
 void machine_counters(struct machine *m, uint64_t now, struct gpu_counters *c)
 {
 	*c = (struct gpu_counters){ .cycles = now };
@@ -45,4 +78,5 @@ void machine_counters(struct machine *m, uint64_t now, struct gpu_counters *c)
 		stats_add(&c->sm, sm_stats(m->sms[i]), sizeof(c->sm));
 	}
 	memory(mem_stats(m->mem), &c->memory);
+	paging(m, now, &c->paging);
 }

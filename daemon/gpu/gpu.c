@@ -18,10 +18,8 @@ int gpu_create(struct service *service, struct gpu **out, struct err *err)
 	if (!gpu)
 		return err_set(err, -ENOMEM, "out of memory");
 	gpu->service = service;
-	flight_init(&gpu->flight, service);
-	ret = paging_pool_create(&gpu->flight.service, &gpu->pool);
+	ret = paging_pool_create(service, &gpu->pool);
 	if (ret) {
-		flight_fini(&gpu->flight);
 		free(gpu);
 		return err_set(err, ret, "the pool of frames cannot be made: %s",
 			       strerror(-ret));
@@ -37,8 +35,12 @@ void gpu_destroy(struct gpu *gpu)
 	while (gpu->sessions)
 		gpu_session_destroy(gpu->sessions);
 	paging_pool_destroy(gpu->pool);
-	flight_fini(&gpu->flight);
 	free(gpu);
+}
+
+void gpu_policy_site(struct gpu *gpu, const struct plugin_site *site)
+{
+	paging_pool_site(gpu->pool, site);
 }
 
 static void invalidate(void *ctx, const struct service_invalidate *i)
@@ -88,6 +90,15 @@ bool gpu_list_row(const char *kind, unsigned int n, const char **name,
 	return false;
 }
 
+const struct gpuemu_policy_option *gpu_list_options(const char *kind, unsigned int n)
+{
+	if (!strcmp(kind, "prefetchers"))
+		return prefetch_rows[n]->options;
+	if (!strcmp(kind, "evictors"))
+		return evict_rows[n]->options;
+	return NULL;
+}
+
 static int check_name(const char *kind, const char *key, const char *value,
 		      struct err *err)
 {
@@ -123,9 +134,7 @@ int gpu_spec_check(const struct gpu_spec *spec, struct err *err)
 
 	ret = check_name("schedulers", "sm.scheduler", spec->scheduler, err);
 	if (!ret)
-		ret = check_name("prefetchers", "paging.prefetch", spec->prefetch, err);
-	if (!ret)
-		ret = check_name("evictors", "paging.evict", spec->evict, err);
+		ret = paging_check_policies(spec, err);
 	if (ret)
 		return ret;
 	if (spec->maxregs && spec->maxregs < PTX_MIN_MAXREGS)

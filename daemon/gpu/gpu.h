@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "base/spec.h"
+#include "gpuemu_policy.h"
 #include "service/service.h"
 
 struct gpu;
@@ -17,6 +18,12 @@ struct gpu_session;
 /* Takes no ownership of the service. */
 int gpu_create(struct service *service, struct gpu **gpu, struct err *err);
 void gpu_destroy(struct gpu *gpu);
+/*
+ * Which policies its sessions may load (plugin/plugin.h). NULL, as at first: any. Kept by
+ * reference.
+ */
+struct plugin_site;
+void gpu_policy_site(struct gpu *gpu, const struct plugin_site *site);
 
 /*
  * Applies invalidations that came while nothing ran. Called between works.
@@ -106,6 +113,34 @@ char *gpu_session_take_output(struct gpu_session *session, size_t *bytes);
  */
 int gpu_session_prefetch(struct gpu_session *session, uint64_t addr,
 			 uint64_t bytes, struct err *err);
+/* The same way back: what of the range is in device memory goes to the host. */
+int gpu_session_prefetch_host(struct gpu_session *session, uint64_t addr,
+			      uint64_t bytes, struct err *err);
+
+/*
+ * A recorded run for policies that know the future (gpuemu_policy.h): page addresses, in
+ * pieces, from the next gpu_session_configure() on. -EINVAL: no page addresses; -E2BIG: more than
+ * GPU_RECORD_MAX; -ENOMEM.
+ */
+int gpu_session_add_record(struct gpu_session *session, const uint64_t *pages, uint64_t n);
+#define GPU_RECORD_MAX	(1u << 25)	/* touches: 256 MiB */
+
+/*
+ * The managed ranges, ascending, for policies that look at them; where the service knows
+ * them (service_ops.managed) they are not asked for. -EINVAL: they are none; -ENOMEM.
+ */
+struct gpu_range {
+	uint64_t addr, bytes;
+};
+int gpu_session_set_ranges(struct gpu_session *session, const struct gpu_range *ranges,
+			   uint64_t n);
+
+/*
+ * Does what was submitted; the page of each touch since creation or configuration, in order,
+ * valid until the next call. -EINVAL: paging.record is off; -ENOMEM: not all are there.
+ */
+int gpu_session_touches(struct gpu_session *session, const uint64_t **pages, uint64_t *n,
+			struct err *err);
 
 /*
  * Wall time: raises one far fault for every `stride` bytes from addr, one at a time, without an
@@ -129,6 +164,8 @@ char *gpu_session_statistics(struct gpu_session *session);
 /* Rows for listings: policies of every table. kind: "schedulers", "prefetchers", "evictors", "backends". */
 bool gpu_list_row(const char *kind, unsigned int n, const char **name,
 		  const char **help);
+/* The options of such a row, as `NAME:KEY=VALUE,...` sets them; NULL: it has none. */
+const struct gpuemu_policy_option *gpu_list_options(const char *kind, unsigned int n);
 
 /* --- payloads of works, as libgpuemu sends them to the daemon ------------ */
 
@@ -144,7 +181,8 @@ struct gpu_work_launch {
 };
 
 struct gpu_work_prefetch {
-	uint32_t size, reserved;
+	uint32_t size;
+	uint32_t to_host;		/* 0: to device memory; 1: back */
 	uint64_t addr, bytes;
 };
 
@@ -162,6 +200,23 @@ struct gpu_work_load {
 	uint64_t global_base;		/* of the segment of .global variables; 0: there is none */
 	char name[112];			/* for messages, NUL terminated */
 };
+/* Payload of GPUEMU_WORK_RANGES: count struct gpu_range behind it. */
+struct gpu_work_ranges {
+	uint32_t size;
+	uint32_t count;
+};
+/*
+ * Payload of GPUEMU_WORK_RECORD. fetch 0: page addresses (uint64_t) behind it are added to the
+ * recorded run that is known from the next configuration on. fetch 1: report := uint64_t
+ * count of all touches of this run, then the addresses of those from `from` on, up to
+ * GPU_TOUCHES_MAX.
+ */
+struct gpu_work_record {
+	uint32_t size;
+	uint32_t fetch;
+	uint64_t from;
+};
+#define GPU_TOUCHES_MAX	(256u << 10)
 /* Payload of GPUEMU_WORK_CONFIGURE: spec_to_text() lines, NUL terminated. */
 
 /* Decodes a launch payload into *launch (pointers into payload). -EINVAL: malformed. */

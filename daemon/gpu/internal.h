@@ -6,10 +6,11 @@
 #ifndef GPUEMU_GPU_INTERNAL_H
 #define GPUEMU_GPU_INTERNAL_H
 
+#include "base/u64map.h"
 #include "exec/exec.h"
 #include "gmmu/gmmu.h"
-#include "gpu/flight.h"
 #include "gpu/gpu.h"
+#include "gpu/link_use.h"
 #include "gpu/output.h"
 #include "gpu/pool.h"
 #include "gpu/timeline.h"
@@ -22,7 +23,6 @@
 
 struct gpu {
 	struct service *service;	/* the caller's */
-	struct flight flight;		/* stands before it */
 	struct paging_pool *pool;
 	struct gpu_session *sessions;
 };
@@ -40,10 +40,23 @@ int gpu_apply_invalidations(struct gpu *gpu);
  */
 #define HANDLER_PATIENCE	4096u
 
+/* One handler and its batch. */
+struct handler_slot {
+	uint64_t until;			/* its service's end */
+	uint64_t taken;			/* counts the batches */
+	unsigned int number;		/* for the trace */
+	unsigned int n;
+	uint64_t *pages;		/* of its faults */
+};
+
 struct handler {
-	bool busy;
-	uint64_t until;			/* replay, while busy */
+	unsigned int handlers;		/* paging.handlers */
+	unsigned int most;		/* faults in a batch */
+	struct handler_slot *slots;	/* the busy ones first, a heap */
+	unsigned int nslots, busy;
+	uint64_t taken;
 	uint32_t futile;		/* consecutive batches that moved nothing */
+	struct u64map traced;		/* batches of paging to those of the timeline, if it is on */
 	struct fault batch[256];
 };
 
@@ -69,6 +82,7 @@ struct machine {
 	uint64_t *performs;		/* of them: cycle of the next access to perform */
 	uint64_t *retired;		/* CTAs, when the loop looked last */
 	bool translated;		/* an SM got a page since accesses were performed */
+	bool has_walker;		/* the memory has a port for the page walker */
 	/* Paging off: why a translation failed (0: it did not). */
 	int off_status;
 	uint64_t off_page;
@@ -78,18 +92,34 @@ struct machine {
 int machine_create(struct gpu_session *session, const struct gpu_spec *spec,
 		   struct machine **machine, struct err *err);
 void machine_destroy(struct machine *m);
+/* statistics_paging.c: the statistics' "paging". */
+struct json_object *statistics_paging_json(const struct gpu_session *s);
 /* Drops all that is in flight; the TLBs stay. */
 void machine_cancel(struct machine *m);
 /* Paging off: which pages there are now. -ENOMEM. */
 int machine_set_ranges(struct machine *m);
 /* The range has left device memory, or is another's. */
 void machine_invalidate(struct machine *m, uint64_t start, uint64_t end);
+/* A piece on the link, told as a whole when it begins, in the order of that in each direction. */
+void machine_transfer(struct machine *m, const struct trace_transfer *x);
+/* Entries of the page table on their way to the walker: when the next is there, and handing over. */
+uint64_t machine_pte_next(const struct machine *m);
+void machine_ptes(struct machine *m, uint64_t now);
 /* Everything it counted since it was made, up to core cycle `now`. */
 void machine_counters(struct machine *m, uint64_t now, struct gpu_counters *c);
-/* The fault handler's cycle. 0, or what ends the kernel, r->err set. */
+void machine_state(struct machine *m, struct gpu_state *state);
+void handler_init(struct handler *h, const struct gpu_spec *spec);
+void handler_fini(struct handler *h);
+/* Nobody is busy any more. */
+void handler_cancel(struct handler *h);
+/* What paging tells a session. */
+extern const struct paging_events handler_events;
+/* The fault handlers' cycle. 0, or what ends the kernel, r->err set. */
 int handler_step(struct machine *m, struct run *r, uint64_t now);
-/* Cycle of the replay, or NEVER. */
+/* Cycle in which a handler is done or a page arrives next, or NEVER. */
 uint64_t handler_next(const struct machine *m);
+/* When the last of the handlers that are busy is done; 0: none is. */
+uint64_t handler_until(const struct machine *m);
 /* Names the access that waits for the page, for a kernel that ends by it; returns code. */
 int machine_blame(struct machine *m, struct run *r, uint64_t page, int code);
 
@@ -103,12 +133,26 @@ struct module {
 	unsigned int nkernels;
 };
 
+/* What the client said: known.c. */
+struct known {
+	struct paging_known now;	/* what the session's paging knows: of these */
+	uint64_t *record;
+	uint64_t *arriving;		/* the next record, from the next configuration on */
+	uint64_t narriving, room;
+	struct paging_range *ranges;
+};
+
+void known_clear(struct known *k);
+/* What arrived is known. Nothing uses the record that was known before. */
+void known_settle(struct known *k);
+
 struct gpu_session {
 	struct gpu *gpu;
 	struct gpu_session *next;
 	uint32_t va_space;
 	struct machine *machine;
 	struct paging *paging;		/* NULL: it could not be made again; launches fail */
+	struct known known;		/* by its policies */
 	struct module *modules;
 	uint64_t now;			/* the session's clock, core cycles */
 	uint64_t grids;			/* launched, for %gridid */
@@ -116,6 +160,7 @@ struct gpu_session {
 	size_t nkernels, kernel_room;
 	struct samples samples;		/* over time, stats.interval */
 	struct timeline timeline;
+	struct link_use link_use;
 	struct run *queue, **queue_end;	/* submitted and not told */
 	struct output output;		/* of the last gpu_session_launch() */
 };

@@ -114,10 +114,8 @@ int run_keep_stats(struct run *r)
 		s->kernel_room = room;
 	}
 	if (!r->stats.functional)
-		timeline_add(&s->timeline, &(struct timeline_span){
-			.begin = r->stats.start, .end = r->stats.start + r->stats.cycles,
-			.kernel = s->nkernels,
-		});
+		trace_kernel(&s->timeline, s->nkernels, r->stats.start,
+			     r->stats.start + r->stats.cycles);
 	s->kernels[s->nkernels++] = r->stats;
 	return 0;
 }

@@ -4,6 +4,7 @@
  * them and the session's paging. Built when a session is configured.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +34,9 @@ static void *fetch_now(struct machine *m, uint64_t page)
 			ret = -EFAULT;
 		host = s->gpu->service->ops->walk(s->gpu->service, s->va_space, page);
 	}
-	flight_land(&s->gpu->flight);
+	if (paging_settle(s->paging, NULL) && !ret)
+		ret = -ENOMEM;
+	paging_touch(s->paging, page, true);
 	if (!host) {
 		m->off_status = ret ? ret : outcome.stuck ? outcome.stuck_status : -EBUSY;
 		m->off_page = page;
@@ -45,12 +48,12 @@ static void *walk(void *ctx, uint64_t page)
 {
 	struct machine *m = ctx;
 	struct gpu_session *s = m->session;
-	struct gpu *gpu = s->gpu;
+	struct service *service = s->gpu->service;
 	void *host;
 
-	if (m->handler.busy && flight_holds(&gpu->flight, s->va_space, page))
+	if (m->spec.paging && paging_in_flight(s->paging, page))
 		return NULL;
-	host = gpu->service->ops->walk(gpu->service, s->va_space, page);
+	host = service->ops->walk(service, s->va_space, page);
 	if (!host && !m->spec.paging)
 		host = fetch_now(m, page);
 	return host;
@@ -69,6 +72,7 @@ static void translated(void *ctx, struct gmmu_waiter *waiter, uint64_t page,
 	struct machine *m = ctx;
 
 	m->translated = true;
+	trace_translated(&m->session->timeline, waiter->sm, page, now);
 	sm_translated(m->sms[waiter->sm], waiter, page, host, now);
 }
 
@@ -79,12 +83,50 @@ static void faulted(void *ctx, struct gmmu_waiter *waiter, uint64_t now)
 	sm_faulted(m->sms[waiter->sm], waiter, now);
 }
 
+/* One sector through the walker's port of the crossbar. */
+static bool read_pte(void *ctx, uint64_t addr, uint32_t walk, uint64_t now)
+{
+	struct machine *m = ctx;
+	const struct mem_request request = {
+		.addr = MEM_PT_BASE + addr, .tag = walk, .sm = (uint16_t)mem_walker(m->mem),
+		.kind = MEM_READ, .cls = MEM_PT, .bytes = MEM_SECTOR,
+	};
+
+	if (!mem_ready(m->mem, request.sm, &request, now))
+		return false;
+	mem_send(m->mem, &request, now);
+	return true;
+}
+
 static const struct gmmu_ops ops = {
 	.walk = walk,
 	.touch = touch,
 	.translated = translated,
 	.faulted = faulted,
+	.read_pte = read_pte,
 };
+
+uint64_t machine_pte_next(const struct machine *m)
+{
+	return m->has_walker ? mem_next(m->mem, mem_walker(m->mem)) : NEVER;
+}
+
+void machine_ptes(struct machine *m, uint64_t now)
+{
+	struct mem_reply reply;
+
+	while (m->has_walker && mem_receive(m->mem, mem_walker(m->mem), now, &reply))
+		gmmu_pte(m->gmmu, reply.tag, now);
+}
+
+/* A CTA retired: of the SM's thread. */
+static void retired(void *ctx, unsigned int sm, unsigned int slot, const uint32_t ctaid[3],
+		    uint64_t begin, uint64_t end)
+{
+	struct machine *m = ctx;
+
+	trace_cta(&m->session->timeline, sm, slot, ctaid, begin, end);
+}
 
 struct range_list {
 	struct gmmu_range *at;
@@ -133,8 +175,7 @@ static unsigned int quantum_of(const struct machine *m)
 {
 	uint64_t q = MIN((uint64_t)mem_lookahead(m->mem), m->spec.l1d_latency);
 
-	if (m->spec.paging)
-		q = MIN(q, m->spec.walk_latency);
+	q = MIN(q, gmmu_lookahead(m->gmmu));
 	return (unsigned int)MAX(q, 1u);
 }
 
@@ -154,10 +195,12 @@ static int create_parts(struct machine *m, uint32_t va_space)
 	ret = gmmu_create(&m->spec, va_space, &ops, m, &m->gmmu);
 	if (!ret)
 		ret = mem_create(&m->spec, &m->mem);
+	m->has_walker = !ret && mem_walker(m->mem) != UINT_MAX;
 	for (unsigned int i = 0; !ret && i < n; i++) {
 		struct sm_env env = {
 			.spec = &m->spec, .gmmu = m->gmmu, .mem = m->mem,
 			.wake = &m->wake[i], .err = &m->sm_errs[i],
+			.retired = m->spec.trace_spans ? retired : NULL, .retired_ctx = m,
 		};
 
 		ret = sm_create(i, &env, &m->sms[i]);
@@ -179,6 +222,7 @@ int machine_create(struct gpu_session *session, const struct gpu_spec *spec,
 	m->session = session;
 	m->spec = *spec;
 	m->nsms = (unsigned int)spec->sms;
+	handler_init(&m->handler, spec);
 	ret = create_parts(m, session->va_space);
 	if (ret) {
 		machine_destroy(m);
@@ -197,6 +241,7 @@ void machine_destroy(struct machine *m)
 	pool_destroy(m->pool);
 	for (unsigned int i = 0; m->sms && i < m->nsms; i++)
 		sm_destroy(m->sms[i]);
+	handler_fini(&m->handler);
 	gmmu_destroy(m->gmmu);
 	mem_destroy(m->mem);
 	free(m->sms);
@@ -229,9 +274,9 @@ void machine_cancel(struct machine *m)
 		sm_cancel(m->sms[i]);
 	gmmu_cancel(m->gmmu);
 	mem_cancel(m->mem);
-	m->handler.busy = false;
-	m->handler.futile = 0;
+	handler_cancel(&m->handler);
 	m->off_status = 0;
 	m->translated = false;
-	flight_land(&m->session->gpu->flight);
+	if (m->session->paging)
+		paging_abandon(m->session->paging);
 }

@@ -193,7 +193,10 @@ static int translate(struct quantum *q, uint64_t now)
 	struct loop *l = q->l;
 	struct machine *m = l->m;
 	struct run *r = l->running[0];
-	int ret = gmmu_step(m->gmmu, now);
+	int ret;
+
+	machine_ptes(m, now);
+	ret = gmmu_step(m->gmmu, now);
 
 	if (ret)
 		return fail_run(l, r, err_set(&r->err, ret, "kernel '%s': out of memory",
@@ -219,7 +222,8 @@ static int begin_quantum(struct quantum *q)
 	if (ret)
 		return fail_all(l, ret, q->from);
 	/* Look-ups of the quantum before have been taken: only walks may be due. */
-	ret = gmmu_next(m->gmmu) <= q->from ? translate(q, q->from) : 0;
+	ret = MIN(gmmu_next(m->gmmu), machine_pte_next(m)) <= q->from ?
+		translate(q, q->from) : 0;
 	if (ret)
 		return ret;
 	ret = handler_step(m, r, q->from);
@@ -238,6 +242,7 @@ static uint64_t end_of_quantum(const struct loop *l, uint64_t from)
 	uint64_t upto = from + m->quantum;
 
 	upto = MIN(upto, gmmu_next(m->gmmu));
+	upto = MIN(upto, machine_pte_next(m));
 	upto = MIN(upto, handler_next(m));
 	upto = MIN(upto, dispatch_next(l, from));
 	return MAX(upto, from + 1);
@@ -269,9 +274,10 @@ static bool any_retired(struct quantum *q)
 static uint64_t next_cycle(const struct loop *l, uint64_t upto)
 {
 	const struct machine *m = l->m;
-	uint64_t next = MIN(gmmu_next(m->gmmu), handler_next(m));
+	uint64_t next = MIN(gmmu_wake(m->gmmu), handler_next(m));
 
 	next = MIN(next, mem_wake(m->mem));
+	next = MIN(next, machine_pte_next(m));
 	for (unsigned int i = 0; i < m->nsms; i++)
 		next = MIN(next, m->wake[i]);
 	/* CTAs that found no room wait for one to retire; those that may go, go at once. */
@@ -322,7 +328,7 @@ static bool stands_still(struct loop *l)
 		return false;
 	for (unsigned int i = 0; i < l->m->nsms; i++)
 		issued += sm_stats(l->m->sms[i])->warp_instructions;
-	if (issued != l->issued || l->m->handler.busy || gmmu_next(l->m->gmmu) != NEVER) {
+	if (issued != l->issued || handler_next(l->m) != NEVER || gmmu_wake(l->m->gmmu) != NEVER) {
 		l->issued = issued;
 		l->calm = 0;
 	}
@@ -336,13 +342,15 @@ static void sample(struct loop *l, uint64_t cycle)
 {
 	struct samples *s = &l->s->samples;
 	struct gpu_counters c;
+	struct gpu_state state;
 
 	while (s->due <= cycle) {
 		uint64_t due = s->due, at = MAX(due, l->now);
 
 		machine_counters(l->m, at, &c);
+		machine_state(l->m, &state);
 		/* Without memory the rest is missing; the run goes on. */
-		if (samples_take(s, at, &c) || s->due == due)
+		if (samples_take(s, at, &c, &state) || s->due == due)
 			return;
 	}
 }
@@ -377,6 +385,7 @@ static int run_quantum(struct loop *l)
 	if (next == NEVER || stands_still(l))
 		return deadlock(l, q.upto);
 	sample(l, next);
+	trace_sms(l->s, next);
 	l->now = next;
 	return 0;
 }

@@ -9,6 +9,19 @@
 
 #include "gpu/internal.h"
 
+/* s->paging, or NULL. */
+static int make_paging(struct gpu_session *s, const struct gpu_spec *spec, struct err *err)
+{
+	int ret = paging_create_knowing(s->gpu->pool, s->va_space, spec, &s->known.now, &s->paging,
+					err);
+
+	if (ret)
+		s->paging = NULL;
+	else
+		paging_listen(s->paging, &handler_events, s);
+	return ret;
+}
+
 int gpu_session_create(struct gpu *gpu, uint32_t va_space,
 		       const struct gpu_spec *spec,
 		       struct gpu_session **out, struct err *err)
@@ -28,9 +41,9 @@ int gpu_session_create(struct gpu *gpu, uint32_t va_space,
 	s->va_space = va_space;
 	ret = machine_create(s, spec, &s->machine, err);
 	if (!ret)
-		ret = paging_create(gpu->pool, va_space, spec, &s->paging, err);
+		ret = make_paging(s, spec, err);
 	samples_reset(&s->samples, spec->interval, 0);
-	if (!ret && timeline_reset(&s->timeline, spec->trace_spans)) {
+	if (!ret && timeline_reset(&s->timeline, spec)) {
 		paging_destroy(s->paging);
 		ret = err_set(err, -ENOMEM, "gpu.trace: no memory for the timeline");
 	}
@@ -70,8 +83,10 @@ void gpu_session_destroy(struct gpu_session *s)
 		gpu_session_unload(s, s->modules->id);
 	if (s->paging)
 		paging_destroy(s->paging);
+	known_clear(&s->known);
 	machine_destroy(s->machine);
-	timeline_reset(&s->timeline, 0);
+	timeline_reset(&s->timeline, NULL);
+	link_use_reset(&s->link_use);
 	samples_free(&s->samples);
 	output_clear(&s->output);
 	free(s->kernels);
@@ -94,13 +109,12 @@ int gpu_session_configure(struct gpu_session *s, const struct gpu_spec *spec,
 	if (s->paging)
 		paging_destroy(s->paging);
 	s->paging = NULL;
-	ret = paging_create(s->gpu->pool, s->va_space, spec, &s->paging, err);
+	known_settle(&s->known);
+	ret = make_paging(s, spec, err);
 	if (ret) {
 		/* Back to what worked. */
 		machine_destroy(machine);
-		if (paging_create(s->gpu->pool, s->va_space, &s->machine->spec,
-				  &s->paging, NULL))
-			s->paging = NULL;
+		make_paging(s, &s->machine->spec, NULL);
 		return ret;
 	}
 	machine_destroy(s->machine);
@@ -108,8 +122,9 @@ int gpu_session_configure(struct gpu_session *s, const struct gpu_spec *spec,
 	s->now = 0;
 	s->grids = 0;
 	s->nkernels = 0;
+	link_use_reset(&s->link_use);
 	samples_reset(&s->samples, spec->interval, 0);
-	return timeline_reset(&s->timeline, spec->trace_spans) ?
+	return timeline_reset(&s->timeline, spec) ?
 		err_set(err, -ENOMEM, "gpu.trace: no memory for the timeline") : 0;
 }
 
@@ -200,6 +215,37 @@ char *gpu_session_take_output(struct gpu_session *s, size_t *bytes)
 	return output_take(&s->output, bytes);
 }
 
+/* Whether there is anything to move, ever: 1, 0, or < 0 and err set. */
+static int pages_move(struct gpu_session *s, struct err *err)
+{
+	const struct gpu_spec *spec = &s->machine->spec;
+
+	if (spec->functional || !spec->paging)
+		return 0;
+	return s->paging ? 1 : err_set(err, -ENOMEM,
+				       "the session has no fault handler: configure it");
+}
+
+/* The session's clock goes on by what moving the range took. */
+static int moved(struct gpu_session *s, const char *what, uint64_t addr, uint64_t bytes, int ret,
+		 const struct paging_outcome *outcome, struct err *err)
+{
+	if (ret)
+		return err_set(err, ret, "%s of %llu bytes at 0x%llx: %s", what,
+			       (unsigned long long)bytes, (unsigned long long)addr,
+			       strerror(-ret));
+	s->now += cycles_of(&s->machine->spec, outcome->service_ns);
+	ret = gpu_poll(s->gpu);
+	if (ret)
+		return err_set(err, ret, "the device is lost");
+	if (outcome->unmanaged)
+		return err_set(err, -EFAULT,
+			       "%s of %llu bytes at 0x%llx: no managed memory at 0x%llx", what,
+			       (unsigned long long)bytes, (unsigned long long)addr,
+			       (unsigned long long)outcome->unmanaged_addr);
+	return 0;
+}
+
 int gpu_session_prefetch(struct gpu_session *s, uint64_t addr, uint64_t bytes,
 			 struct err *err)
 {
@@ -208,28 +254,25 @@ int gpu_session_prefetch(struct gpu_session *s, uint64_t addr, uint64_t bytes,
 	int ret;
 
 	queue_finish(s);
-	if (spec->functional)
-		return 0;
-	if (spec->l2_prefill)
+	if (!spec->functional && spec->l2_prefill)
 		mem_prefill(s->machine->mem, mem_device(addr), bytes);
-	if (!spec->paging)
-		return 0;
-	if (!s->paging)
-		return err_set(err, -ENOMEM, "the session has no fault handler: configure it");
+	ret = pages_move(s, err);
+	if (ret <= 0)
+		return ret;
 	ret = paging_prefetch(s->paging, addr, bytes, s->now, &outcome);
-	flight_land(&s->gpu->flight);
-	if (ret)
-		return err_set(err, ret, "prefetch of %llu bytes at 0x%llx: %s",
-			       (unsigned long long)bytes, (unsigned long long)addr,
-			       strerror(-ret));
-	s->now += cycles_of(spec, outcome.service_ns);
-	ret = gpu_poll(s->gpu);
-	if (ret)
-		return err_set(err, ret, "the device is lost");
-	if (outcome.unmanaged)
-		return err_set(err, -EFAULT,
-			       "prefetch of %llu bytes at 0x%llx: no managed memory at 0x%llx",
-			       (unsigned long long)bytes, (unsigned long long)addr,
-			       (unsigned long long)outcome.unmanaged_addr);
-	return 0;
+	return moved(s, "prefetch", addr, bytes, ret, &outcome, err);
+}
+
+int gpu_session_prefetch_host(struct gpu_session *s, uint64_t addr, uint64_t bytes,
+			      struct err *err)
+{
+	struct paging_outcome outcome;
+	int ret;
+
+	queue_finish(s);
+	ret = pages_move(s, err);
+	if (ret <= 0)
+		return ret;
+	ret = paging_prefetch_host(s->paging, addr, bytes, s->now, &outcome);
+	return moved(s, "prefetch to the host", addr, bytes, ret, &outcome, err);
 }

@@ -43,16 +43,43 @@ static struct json_object *totals_json(const struct gpu_session *s)
 	return o;
 }
 
+/* What is behind the TLBs of the SMs, as far as the GPU has it. */
+static void walks_json(struct json_object *o, const struct gmmu_stats *g,
+		       const struct gpu_spec *spec)
+{
+	struct json_object *l2tlb, *pwc;
+
+	json_object_object_add(o, "walk_cycles", histogram_json_full(&g->walk_cycles));
+	if (spec->l2tlb_entries) {
+		l2tlb = json_object_new_object();
+		add(l2tlb, "hits", g->l2tlb_hits);
+		add(l2tlb, "misses", g->l2tlb_misses);
+		json_object_object_add(o, "l2tlb", l2tlb);
+	}
+	if (spec->walk_latency)
+		return;
+	pwc = json_object_new_object();
+	add(pwc, "hits", g->pwc_hits);
+	add(pwc, "misses", g->pwc_misses);
+	json_object_object_add(o, "pwc", pwc);
+	add(o, "pte_reads", g->pte_reads);
+}
+
 static struct json_object *memory_json(const struct gpu_session *s, const struct gpu_counters *c)
 {
+	const struct gpu_spec *spec = &s->machine->spec;
 	const struct gmmu_stats *g = gmmu_stats(s->machine->gmmu);
-	struct json_object *o = stats_memory_json(c, &s->machine->spec);
+	struct json_object *o = stats_memory_json(c, spec);
 	struct json_object *tlb = json_object_new_object();
 
 	add(tlb, "hits", g->tlb_hits);
 	add(tlb, "misses", g->tlb_misses);
+	if (spec->paging && spec->blocking)
+		add(tlb, "blocked_cycles", g->blocked_cycles);
 	json_object_object_add(o, "tlb", tlb);
 	add(o, "walks", g->walks);
+	if (spec->paging)
+		walks_json(o, g, spec);
 	return o;
 }
 
@@ -74,6 +101,7 @@ static void timed_json(struct gpu_session *s, struct json_object *o)
 {
 	struct machine *m = s->machine;
 	struct gpu_counters c;
+	struct gpu_state state;
 
 	machine_counters(m, s->now, &c);
 	json_object_object_add(o, "memory", memory_json(s, &c));
@@ -81,55 +109,9 @@ static void timed_json(struct gpu_session *s, struct json_object *o)
 	json_object_object_add(o, "sms", sms_json(m));
 	if (!s->samples.interval)
 		return;
-	samples_take(&s->samples, s->now, &c);
+	machine_state(m, &state);
+	samples_take(&s->samples, s->now, &c, &state);
 	json_object_object_add(o, "samples", samples_json(&s->samples, &m->spec));
-}
-
-/* Mean nanoseconds a batch, stage by stage. */
-static struct json_object *stages_json(const struct paging_stats *p)
-{
-	struct json_object *o = json_object_new_object();
-	uint64_t n = MAX(p->batches, 1u);
-
-	add(o, "raised_to_fetched", p->stages.raised_to_fetched / n);
-	add(o, "fetched_to_committed", p->stages.fetched_to_committed / n);
-	add(o, "evict", p->stages.evict / n);
-	add(o, "unmap", p->stages.unmap / n);
-	add(o, "copy", p->stages.copy / n);
-	add(o, "map", p->stages.map / n);
-	add(o, "replay", p->stages.replay / n);
-	return o;
-}
-
-/* Bytes to the device over what its link could have carried all the time (HPCA'16 figure 6). */
-static double link_utilization(const struct gpu_session *s, const struct paging_stats *p)
-{
-	const struct gpu_spec *spec = &s->machine->spec;
-	double seconds = (double)s->now / ((double)spec->clock_mhz * 1e6);
-
-	return s->now ? (double)p->h2d_bytes / ((double)spec->link_mbps * 1e6 * seconds) : 0;
-}
-
-static struct json_object *paging_json(const struct gpu_session *s)
-{
-	const struct paging_stats *p = paging_stats(s->paging);
-	const struct gmmu_stats *g = gmmu_stats(s->machine->gmmu);
-	struct json_object *o = json_object_new_object();
-
-	add(o, "far_faults", p->far_faults);
-	add(o, "batches", p->batches);
-	add(o, "replays", g->replays);
-	add(o, "nacks", g->nacks);
-	add(o, "prefetched_pages", p->prefetched_pages);
-	add(o, "prefetch_used_pages", p->prefetch_used_pages);
-	add(o, "evicted_pages", p->evicted_pages);
-	add(o, "h2d_bytes", p->h2d_bytes);
-	add(o, "d2h_bytes", p->d2h_bytes);
-	json_object_object_add(o, "link_utilization",
-			       stats_json_ratio(link_utilization(s, p)));
-	json_object_object_add(o, "latency_ns", histogram_json(&p->latency_ns));
-	json_object_object_add(o, "stages_ns", stages_json(p));
-	return o;
 }
 
 char *gpu_session_statistics(struct gpu_session *s)
@@ -140,6 +122,8 @@ char *gpu_session_statistics(struct gpu_session *s)
 	if (!o)
 		return NULL;
 	queue_finish(s);
+	if (s->paging)
+		paging_flush(s->paging);
 	add(o, "version", VERSION);
 	json_object_object_add(o, "clock", json_object_new_string(
 		s->gpu->service->ops->measured ? "measured" : "virtual"));
@@ -148,7 +132,7 @@ char *gpu_session_statistics(struct gpu_session *s)
 	if (!s->machine->spec.functional)
 		timed_json(s, o);
 	if (s->machine->spec.paging && s->paging && !s->machine->spec.functional)
-		json_object_object_add(o, "paging", paging_json(s));
+		json_object_object_add(o, "paging", statistics_paging_json(s));
 	if (s->timeline.room && !s->machine->spec.functional)
 		json_object_object_add(o, "trace", timeline_json(s));
 	text = strdup(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN));

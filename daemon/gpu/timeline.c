@@ -1,98 +1,305 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The timeline of a session as trace events: one track for kernels, one for
- * the fault handler. Complete events (ph X) in the order in which they began.
+ * The timeline's events, as they are told: bounded by the room that gpu.trace gives,
+ * in events of the trace that comes of them (trace.c). Half of the room is the SMs' own,
+ * the same for each, so that what is kept does not depend on how they were run.
+ *
+ * What a and b of an event are: a kernel's index; a batch's handler and unique faults << 32 |
+ * raw ones; a transfer's first page and bytes; a fault's page and cycle of arrival (0: none);
+ * a CTA's slot << 32 | z and y << 32 | x; resident pages and records of a state. A batch's
+ * `batch` is the first transfer that it asked for, `transfer` the records it found.
  */
 #include <errno.h>
-#include <json-c/json.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "gpu/internal.h"
 
-enum { TRACK_KERNELS = 1, TRACK_HANDLER = 2 };
+/* Events of the trace that come of one of a kind. */
+#define FAULT_WEIGHT	6u	/* its slice, its replay's, four ends of the flow */
+/* Cycles: a shorter stand for far faults is the pipelines' filling and emptying. */
+#define STALL_LEAST	100u
 
-int timeline_reset(struct timeline *t, size_t room)
+static void forget(struct timeline *t)
 {
-	free(t->spans);
+	for (unsigned int i = 0; i < t->nsms; i++)
+		free(t->sms[i].ctas);
+	free(t->sms);
+	free(t->events);
+	u64map_clear(&t->open);
 	*t = (struct timeline){ 0 };
-	if (!room)
+}
+
+int timeline_reset(struct timeline *t, const struct gpu_spec *spec)
+{
+	forget(t);
+	if (!spec || !spec->trace_spans)
 		return 0;
-	t->spans = calloc(room, sizeof(*t->spans));
-	if (!t->spans)
+	t->sms = calloc(spec->sms, sizeof(*t->sms));
+	if (!t->sms)
 		return -ENOMEM;
-	t->room = room;
+	t->nsms = (unsigned int)spec->sms;
+	t->room = spec->trace_spans;
+	t->page_mask = ~(spec->page_bytes - 1);
+	for (unsigned int i = 0; i < t->nsms; i++)
+		t->sms[i].stalled = NEVER;
 	return 0;
 }
 
-void timeline_add(struct timeline *t, const struct timeline_span *span)
+/* A new event, zeroed; NULL: dropped. */
+static struct trace_event *event(struct timeline *t, enum trace_kind kind, unsigned int weight)
 {
-	if (t->count < t->room)
-		t->spans[t->count++] = *span;
-	else if (t->room)
-		t->dropped++;
-}
+	struct trace_event *e;
 
-static void add_us(struct json_object *o, const char *key, uint64_t cycles, uint64_t mhz)
-{
-	uint64_t ns = (uint64_t)((unsigned __int128)cycles * 1000 / mhz);
-	char text[32];
-
-	/* In integers: exact to the nanosecond however long the run was. */
-	snprintf(text, sizeof(text), "%llu.%03llu", (unsigned long long)(ns / 1000),
-		 (unsigned long long)(ns % 1000));
-	json_object_object_add(o, key, json_object_new_double_s((double)ns / 1000, text));
-}
-
-static struct json_object *track_name(int track, const char *name)
-{
-	struct json_object *o = json_object_new_object(), *args = json_object_new_object();
-
-	json_object_object_add(o, "ph", json_object_new_string("M"));
-	json_object_object_add(o, "name", json_object_new_string("thread_name"));
-	json_object_object_add(o, "pid", json_object_new_int(1));
-	json_object_object_add(o, "tid", json_object_new_int(track));
-	json_object_object_add(args, "name", json_object_new_string(name));
-	json_object_object_add(o, "args", args);
-	return o;
-}
-
-static struct json_object *span_json(const struct gpu_session *s,
-				     const struct timeline_span *span)
-{
-	struct json_object *o = json_object_new_object(), *args = json_object_new_object();
-	bool batch = span->kernel == TIMELINE_BATCH;
-	uint64_t mhz = s->machine->spec.clock_mhz;
-
-	json_object_object_add(o, "ph", json_object_new_string("X"));
-	json_object_object_add(o, "name", json_object_new_string(
-		batch ? "fault batch" : s->kernels[span->kernel].name));
-	json_object_object_add(o, "pid", json_object_new_int(1));
-	json_object_object_add(o, "tid", json_object_new_int(batch ? TRACK_HANDLER :
-							     TRACK_KERNELS));
-	add_us(o, "ts", span->begin, mhz);
-	add_us(o, "dur", span->end - span->begin, mhz);
-	if (batch) {
-		json_object_object_add(args, "far_faults", json_object_new_uint64(span->faults));
-		json_object_object_add(args, "h2d_pages", json_object_new_uint64(span->h2d_pages));
-		json_object_object_add(args, "d2h_pages", json_object_new_uint64(span->d2h_pages));
-	} else {
-		json_object_object_add(args, "cycles",
-				       json_object_new_uint64(span->end - span->begin));
+	if (t->used + weight > t->room - t->room / 2) {
+		t->dropped += weight;
+		return NULL;
 	}
-	json_object_object_add(o, "args", args);
-	return o;
+	if (t->count == t->allocated) {
+		size_t more = t->allocated ? 2 * t->allocated : 256;
+
+		e = realloc(t->events, more * sizeof(*e));
+		if (!e) {
+			t->dropped += weight;
+			return NULL;
+		}
+		t->events = e;
+		t->allocated = more;
+	}
+	t->used += weight;
+	e = &t->events[t->count++];
+	*e = (struct trace_event){
+		.kind = (uint8_t)kind, .batch = TRACE_NONE, .transfer = TRACE_NONE,
+	};
+	return e;
 }
 
-struct json_object *timeline_json(const struct gpu_session *s)
+void trace_kernel(struct timeline *t, size_t kernel, uint64_t begin, uint64_t end)
 {
-	struct json_object *o = json_object_new_object(), *events = json_object_new_array();
+	struct trace_event *e = t->room ? event(t, TRACE_KERNEL, 1) : NULL;
 
-	json_object_array_add(events, track_name(TRACK_KERNELS, "kernels"));
-	json_object_array_add(events, track_name(TRACK_HANDLER, "fault handler"));
-	for (size_t i = 0; i < s->timeline.count; i++)
-		json_object_array_add(events, span_json(s, &s->timeline.spans[i]));
-	json_object_object_add(o, "traceEvents", events);
-	json_object_object_add(o, "dropped", json_object_new_uint64(s->timeline.dropped));
-	return o;
+	if (!e)
+		return;
+	e->begin = begin;
+	e->end = end;
+	e->a = kernel;
+}
+
+static void add_fault(struct timeline *t, uint32_t batch, const struct fault *f)
+{
+	struct trace_event *e = event(t, TRACE_FAULT, FAULT_WEIGHT);
+
+	if (!e)
+		return;
+	e->begin = f->cycle;
+	e->a = f->addr;
+	e->batch = batch;
+	e->sm = f->sm;
+	e->warp = f->warp;
+	e->flags = f->access;
+	/* One that is raised again is another: the first has not been served. */
+	u64map_put(&t->open, f->addr & t->page_mask, t->count - 1);
+}
+
+static int by_page(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static uint64_t unique(const struct timeline *t, const struct fault *faults, unsigned int n)
+{
+	uint64_t pages[256], count = 0;
+
+	n = MIN(n, (unsigned int)ARRAY_SIZE(pages));
+	for (unsigned int i = 0; i < n; i++)
+		pages[i] = faults[i].addr & t->page_mask;
+	qsort(pages, n, sizeof(*pages), by_page);
+	for (unsigned int i = 0; i < n; i++)
+		count += !i || pages[i] != pages[i - 1];
+	return count;
+}
+
+/* What was measured is told before its batch: as two transfers at most, at its end. */
+static void adopt_transfers(struct timeline *t, uint32_t batch)
+{
+	struct trace_event *b = &t->events[batch];
+
+	for (uint32_t i = batch; i-- > 0 && t->events[i].kind == TRACE_TRANSFER;) {
+		struct trace_event *x = &t->events[i];
+
+		if (x->batch != TRACE_NONE || x->begin < b->begin || x->end > b->end)
+			break;
+		x->batch = batch;
+		if (!(x->flags & 1))
+			b->batch = i;
+	}
+}
+
+uint32_t trace_batch(struct timeline *t, unsigned int handler, uint64_t begin, uint64_t end,
+		     const struct fault *faults, unsigned int n, unsigned int depth)
+{
+	struct trace_event *e = t->room ? event(t, TRACE_BATCH, 1) : NULL;
+	uint32_t batch;
+
+	if (!e)
+		return TRACE_NONE;
+	batch = (uint32_t)(t->count - 1);
+	e->begin = begin;
+	e->end = end;
+	e->a = handler;
+	e->b = unique(t, faults, n) << 32 | n;
+	e->transfer = depth;
+	adopt_transfers(t, batch);
+	for (unsigned int i = 0; i < n; i++)
+		add_fault(t, batch, &faults[i]);
+	return batch;
+}
+
+/* The far fault that is under way on a page; NULL: none. */
+static struct trace_event *open_fault(struct timeline *t, uint64_t page)
+{
+	uint64_t index;
+
+	return u64map_get(&t->open, page, &index) ? &t->events[index] : NULL;
+}
+
+void trace_transfer(struct timeline *t, const struct trace_transfer *x)
+{
+	struct trace_event *e = t->room ? event(t, TRACE_TRANSFER, 1) : NULL;
+	uint64_t step = ~t->page_mask + 1;
+
+	if (!e)
+		return;
+	e->begin = x->begin;
+	e->end = x->end;
+	e->a = x->addr;
+	e->b = x->bytes;
+	e->batch = x->batch;
+	e->flags = (uint8_t)(x->d2h | x->prefetch << 1);
+	if (x->d2h)
+		return;
+	if (x->batch != TRACE_NONE && t->events[x->batch].batch == TRACE_NONE)
+		t->events[x->batch].batch = (uint32_t)(t->count - 1);
+	for (uint64_t page = x->addr & t->page_mask; page < x->addr + x->bytes; page += step) {
+		struct trace_event *fault = open_fault(t, page);
+
+		if (fault && fault->transfer == TRACE_NONE && !fault->b)
+			fault->transfer = (uint32_t)(t->count - 1);
+	}
+}
+
+void trace_arrived(struct timeline *t, uint64_t addr, uint64_t bytes, uint64_t now)
+{
+	uint64_t step = ~t->page_mask + 1;
+
+	if (!t->room)
+		return;
+	for (uint64_t page = addr & t->page_mask; page < addr + bytes; page += step) {
+		struct trace_event *fault = open_fault(t, page);
+
+		if (fault && !fault->b)
+			fault->b = now;
+	}
+}
+
+void trace_translated(struct timeline *t, unsigned int sm, uint64_t page, uint64_t now)
+{
+	struct trace_event *fault;
+
+	if (!t->room)
+		return;
+	page &= t->page_mask;
+	fault = open_fault(t, page);
+	/* Others may wait for the page, too; the flow is that of the SM which raised it. */
+	if (!fault || fault->sm != sm || now < fault->begin)
+		return;
+	fault->end = now;
+	if (!fault->b)
+		fault->b = now;
+	u64map_del(&t->open, page);
+}
+
+void trace_state(struct timeline *t, uint64_t now, uint64_t resident, uint64_t depth)
+{
+	struct trace_event *e = t->room ? event(t, TRACE_STATE, 2) : NULL;
+
+	if (!e)
+		return;
+	e->begin = e->end = now;
+	e->a = resident;
+	e->b = depth;
+}
+
+/* --- the SMs -------------------------------------------------------------------- */
+
+/* Each has the same part of half of the room. */
+static size_t sm_room(const struct timeline *t)
+{
+	return t->room / 2 / t->nsms;
+}
+
+static void sm_event(struct timeline *t, struct trace_sm *s, const struct trace_event *e)
+{
+	if (s->count == sm_room(t)) {
+		s->dropped++;
+		return;
+	}
+	if (s->count == s->room) {
+		size_t more = s->room ? 2 * s->room : 64;
+		struct trace_event *bigger = realloc(s->ctas, more * sizeof(*bigger));
+
+		if (!bigger) {
+			s->dropped++;
+			return;
+		}
+		s->ctas = bigger;
+		s->room = more;
+	}
+	s->ctas[s->count++] = *e;
+}
+
+void trace_cta(struct timeline *t, unsigned int sm, unsigned int slot, const uint32_t ctaid[3],
+	       uint64_t begin, uint64_t end)
+{
+	if (t->room)
+		sm_event(t, &t->sms[sm], &(struct trace_event){
+			.kind = TRACE_CTA, .begin = begin, .end = end, .sm = (uint16_t)sm,
+			.a = (uint64_t)slot << 32 | ctaid[2],
+			.b = (uint64_t)ctaid[1] << 32 | ctaid[0],
+		});
+}
+
+void trace_sms(struct gpu_session *s, uint64_t now)
+{
+	struct timeline *t = &s->timeline;
+	struct machine *m = s->machine;
+	uint64_t passed;
+
+	if (!t->room || now <= t->looked)
+		return;
+	passed = (now - t->looked) * m->spec.schedulers;
+	for (unsigned int i = 0; i < t->nsms; i++) {
+		struct trace_sm *sm = &t->sms[i];
+		const struct sm_counters *c = sm_stats(m->sms[i]);
+		uint64_t far, idle;
+
+		sm_account(m->sms[i], now);
+		far = c->stalls[STALL_FAR_FAULT] - sm->far_stalls;
+		idle = c->stalls[STALL_NO_WARP] - sm->no_warp;
+		if (far && far + idle == passed) {
+			if (sm->stalled == NEVER)
+				sm->stalled = t->looked;
+		} else {
+			if (sm->stalled != NEVER && t->looked - sm->stalled >= STALL_LEAST)
+				sm_event(t, sm, &(struct trace_event){
+					.kind = TRACE_STALL, .begin = sm->stalled,
+					.end = t->looked, .sm = (uint16_t)i,
+				});
+			sm->stalled = NEVER;
+		}
+		sm->far_stalls += far;
+		sm->no_warp += idle;
+	}
+	t->looked = now;
 }

@@ -1,36 +1,96 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What happened when, for people: kernels and the fault handler's batches as
- * spans of the session's clock. Off unless gpu.trace gives it room. Private to
- * the gpu room.
+ * What happened when, for people: kernels, CTAs, far faults from their SM to their
+ * replay, the handlers' batches, transfers, as events of the session's clock. Off
+ * unless gpu.trace gives it room. Who does something tells it here; trace.c makes
+ * of it the trace that viewers load. Private to the gpu room.
+ *
+ * Nothing of the model depends on it. Cycles are the session's; events of one kind
+ * come in the order in which they begin, but for faults.
  */
 #ifndef GPUEMU_GPU_TIMELINE_H
 #define GPUEMU_GPU_TIMELINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/fault.h"
+#include "base/spec.h"
+#include "base/u64map.h"
 
 struct gpu_session;
 struct json_object;
 
-struct timeline_span {
-	uint64_t begin, end;		/* core cycles */
-	uint64_t faults, h2d_pages, d2h_pages;	/* of a batch */
-	size_t kernel;			/* index in kernels, or TIMELINE_BATCH */
+#define TRACE_NONE	UINT32_MAX	/* no batch, no transfer */
+
+enum trace_kind {
+	TRACE_KERNEL, TRACE_BATCH, TRACE_TRANSFER, TRACE_FAULT, TRACE_CTA, TRACE_STALL, TRACE_STATE,
 };
-#define TIMELINE_BATCH	SIZE_MAX
+
+struct trace_event {
+	uint64_t begin, end;		/* core cycles */
+	uint64_t a, b;			/* by kind, see timeline.c */
+	uint32_t batch, transfer;	/* index of the event; TRACE_NONE */
+	uint16_t sm, warp;
+	uint8_t kind, flags;
+};
+
+/* An SM's own events: SMs run at the same time. */
+struct trace_sm {
+	struct trace_event *ctas;
+	size_t count, room;
+	uint64_t dropped;
+	uint64_t far_stalls, no_warp;	/* of its counters, when it was looked at last */
+	uint64_t stalled;		/* since this cycle all its warps stand; NEVER */
+};
 
 struct timeline {
-	struct timeline_span *spans;	/* gpu.trace of them, or NULL */
-	size_t count, room;
+	size_t room;			/* gpu.trace: events of the trace; 0: it is off */
+	size_t used;			/* of them, as far as they are promised */
 	uint64_t dropped;		/* came when it was full */
+	struct trace_event *events;
+	size_t count, allocated;
+	struct u64map open;		/* page: its far fault that is under way */
+	uint64_t page_mask;		/* of what one far fault stands for */
+	struct trace_sm *sms;
+	unsigned int nsms;
+	uint64_t looked;		/* cycle in which trace_sms() looked last */
 };
 
-/* Forgets all and makes room for `room` spans. -ENOMEM: it is off. */
-int timeline_reset(struct timeline *t, size_t room);
-void timeline_add(struct timeline *t, const struct timeline_span *span);
+/* Forgets all and makes room for gpu.trace events; NULL: for none. -ENOMEM: it is off. */
+int timeline_reset(struct timeline *t, const struct gpu_spec *spec);
 
-/* {"traceEvents":[..],"dropped":n}: the trace event format that Perfetto loads; times in us. */
-struct json_object *timeline_json(const struct gpu_session *s);
+/* --- told by those who do it; off, each is nothing ------------------------------- */
+
+/* A kernel that ended; index in kernels. */
+void trace_kernel(struct timeline *t, size_t kernel, uint64_t begin, uint64_t end);
+/*
+ * A handler took these raw records and is busy with them from `begin` to `end`. `depth`: records
+ * in the fault buffer, these included. Returns the batch for its transfers, TRACE_NONE: no room.
+ */
+uint32_t trace_batch(struct timeline *t, unsigned int handler, uint64_t begin, uint64_t end,
+		     const struct fault *faults, unsigned int n, unsigned int depth);
+struct trace_transfer {
+	uint64_t begin, end;		/* on the link */
+	uint64_t addr, bytes;
+	uint32_t batch;			/* TRACE_NONE: nobody's, as a mem_prefetch() */
+	bool d2h, prefetch;		/* prefetch: nobody demanded it */
+};
+void trace_transfer(struct timeline *t, const struct trace_transfer *x);
+/* Walks find these pages from `now` on: their faults replay. */
+void trace_arrived(struct timeline *t, uint64_t addr, uint64_t bytes, uint64_t now);
+/* The SM's access to the page was translated. */
+void trace_translated(struct timeline *t, unsigned int sm, uint64_t page, uint64_t now);
+/* Pages in device memory, and records in the fault buffer. */
+void trace_state(struct timeline *t, uint64_t now, uint64_t resident, uint64_t depth);
+/* A CTA retired. From sm_run(), so of its SM's thread. */
+void trace_cta(struct timeline *t, unsigned int sm, unsigned int slot, const uint32_t ctaid[3],
+	       uint64_t begin, uint64_t end);
+/* Looks whether SMs stand for far faults; at `now` nothing has happened yet. */
+void trace_sms(struct gpu_session *s, uint64_t now);
+
+/* {"dropped":n,"traceEvents":[..]}: the trace event format that Perfetto loads; times in us. */
+struct json_object *timeline_json(struct gpu_session *s);
 
 #endif

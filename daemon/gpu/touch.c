@@ -88,7 +88,8 @@ static int touch_batch(struct gpu_session *s, const struct fault *faults, unsign
 
 	for (unsigned int i = 0; i < HANDLER_PATIENCE; i++) {
 		ret = paging_serve(s->paging, faults, n, s->now, &outcome);
-		flight_land(&s->gpu->flight);
+		if (!ret)
+			ret = paging_settle(s->paging, &outcome);
 		if (!ret)
 			ret = gpu_apply_invalidations(s->gpu);
 		if (ret)
@@ -173,6 +174,18 @@ static int touch_all(struct gpu_session *s, uint64_t addr, uint64_t bytes, uint6
 	return ret;
 }
 
+/* What a kernel left on its way comes first, and is nobody's latency. */
+static int quiet(struct gpu_session *s)
+{
+	struct paging_outcome rest = { 0 };
+	int ret = paging_advance(s->paging, s->now);
+
+	if (!ret)
+		ret = paging_settle(s->paging, &rest);
+	s->now += cycles_of(&s->machine->spec, rest.service_ns);
+	return ret;
+}
+
 int gpu_session_touch(struct gpu_session *s, uint64_t addr, uint64_t bytes,
 		      uint64_t stride, unsigned int batch, bool write,
 		      char **json, struct err *err)
@@ -191,6 +204,9 @@ int gpu_session_touch(struct gpu_session *s, uint64_t addr, uint64_t bytes,
 			       (unsigned long long)s->machine->spec.batch);
 	if (!s->paging)
 		return err_set(err, -ENOMEM, "the session has no fault handler: configure it");
+	ret = quiet(s);
+	if (ret)
+		return err_set(err, ret, "out of memory");
 	/* A client asks; it gets no more of the daemon's time and memory than this. */
 	queue_finish(s);
 	most = (bytes - 1) / stride + 1;

@@ -42,6 +42,11 @@ static uint64_t bucket_top(unsigned int bucket)
 	return ((HISTOGRAM_SUB + sub) << (octave - 1)) + ((1ull << (octave - 1)) - 1);
 }
 
+uint64_t histogram_most(const struct histogram *h, unsigned int bucket)
+{
+	return MIN(bucket_top(bucket), h->max);
+}
+
 void histogram_add(struct histogram *h, uint64_t value)
 {
 	unsigned int bucket = bucket_of(value);

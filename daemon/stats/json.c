@@ -84,13 +84,45 @@ struct json_object *stats_json_ratio(double value)
 	return json_object_new_double_s(value, text);
 }
 
+static bool add_histogram(struct json_object *o, const struct histogram *h)
+{
+	return o && json_add_number(o, "count", h->count) &&
+	       json_add_number(o, "p50", histogram_permille(h, 500)) &&
+	       json_add_number(o, "p90", histogram_permille(h, 900)) &&
+	       json_add_number(o, "p99", histogram_permille(h, 990)) &&
+	       json_add_number(o, "max", h->max);
+}
+
 struct json_object *histogram_json(const struct histogram *h)
 {
 	struct json_object *o = json_object_new_object();
 
-	return json_whole(o, o && json_add_number(o, "count", h->count) &&
-			  json_add_number(o, "p50", histogram_permille(h, 500)) &&
-			  json_add_number(o, "p90", histogram_permille(h, 900)) &&
-			  json_add_number(o, "p99", histogram_permille(h, 990)) &&
-			  json_add_number(o, "max", h->max));
+	return json_whole(o, add_histogram(o, h));
+}
+
+static struct json_object *buckets_json(const struct histogram *h)
+{
+	struct json_object *a = json_object_new_array();
+	bool whole = a;
+
+	for (unsigned int i = 0; i < HISTOGRAM_BUCKETS && whole; i++) {
+		struct json_object *pair;
+
+		if (!h->bucket[i])
+			continue;
+		pair = json_object_new_array_ext(2);
+		whole = pair && json_append(pair, json_object_new_uint64(histogram_most(h, i))) &&
+			json_append(pair, json_object_new_uint64(h->bucket[i]));
+		whole = json_append(a, json_whole(pair, whole)) && whole;
+	}
+	return json_whole(a, whole);
+}
+
+struct json_object *histogram_json_full(const struct histogram *h)
+{
+	struct json_object *o = json_object_new_object();
+
+	return json_whole(o, add_histogram(o, h) &&
+			  json_add_ratio(o, "mean", (double)h->sum, (double)h->count) &&
+			  json_add(o, "buckets", buckets_json(h)));
 }

@@ -170,6 +170,22 @@ static struct json_object *dim3_json(const uint32_t dim[3])
 	return json_whole(a, whole);
 }
 
+static struct json_object *paging_json(const struct gpu_counters *c)
+{
+	const struct paging_counters *p = &c->paging;
+	struct json_object *o = json_object_new_object();
+
+	return json_whole(o, o &&
+		json_add_number(o, "far_faults", p->far_faults) &&
+		json_add_number(o, "batches", p->batches) &&
+		json_add_number(o, "far_waits", p->far_waits) &&
+		json_add_number(o, "far_wait_cycles", p->far_wait_cycles) &&
+		json_add_number(o, "h2d_bytes", p->h2d_bytes) &&
+		json_add_number(o, "d2h_bytes", p->d2h_bytes) &&
+		json_add_ratio(o, "h2d_busy", (double)p->h2d_busy, (double)c->cycles) &&
+		json_add_ratio(o, "d2h_busy", (double)p->d2h_busy, (double)c->cycles));
+}
+
 /* Members that only a launch in time has. */
 static bool add_timed(struct json_object *o, const struct kernel_stats *k,
 		      const struct gpu_spec *spec)
@@ -179,7 +195,8 @@ static bool add_timed(struct json_object *o, const struct kernel_stats *k,
 	       json_add(o, "stalls", json_stalls(k->gpu.sm.stalls)) &&
 	       json_add(o, "warps", warps_json(&k->gpu.sm)) &&
 	       json_add(o, "utilization", stats_utilization_json(&k->gpu, spec)) &&
-	       json_add(o, "memory", memory_json(&k->gpu, spec, false));
+	       json_add(o, "memory", memory_json(&k->gpu, spec, false)) &&
+	       (!spec->paging || json_add(o, "paging", paging_json(&k->gpu)));
 }
 
 struct json_object *kernel_stats_json(const struct kernel_stats *k, const struct gpu_spec *spec)

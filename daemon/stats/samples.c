@@ -12,6 +12,7 @@
 struct sample {
 	uint64_t end;			/* cycle before which it ends */
 	struct gpu_counters c;
+	struct gpu_state state;		/* at its end */
 };
 
 void samples_reset(struct samples *s, uint64_t interval, uint64_t now)
@@ -44,7 +45,8 @@ static int make_room(struct samples *s)
 	return 0;
 }
 
-int samples_take(struct samples *s, uint64_t now, const struct gpu_counters *c)
+int samples_take(struct samples *s, uint64_t now, const struct gpu_counters *c,
+		 const struct gpu_state *state)
 {
 	struct sample *row;
 
@@ -60,6 +62,7 @@ int samples_take(struct samples *s, uint64_t now, const struct gpu_counters *c)
 		return -ENOMEM;
 	row = &s->rows[s->count++];
 	row->end = now;
+	row->state = *state;
 	gpu_counters_since(c, &s->last, &row->c);
 	s->last = *c;
 	return 0;
@@ -86,6 +89,7 @@ static struct json_object *columns_json(void)
 static struct json_object *row_json(const struct sample *row, const struct gpu_spec *spec)
 {
 	const struct gpu_counters *c = &row->c;
+	const struct gpu_state *state = &row->state;
 	struct json_object *a = json_object_new_array();
 
 	return json_whole(a, a

@@ -30,12 +30,20 @@ void histogram_merge(struct histogram *h, const struct histogram *from);
  */
 uint64_t histogram_permille(const struct histogram *h, unsigned int permille);
 
+/* The largest value that the bucket can hold, but no more than max. */
+uint64_t histogram_most(const struct histogram *h, unsigned int bucket);
+
 /* Exact percentile of an array (sorts it). permille 500 = median. 0 when empty. */
 uint64_t samples_permille(uint64_t *values, size_t n, unsigned int permille);
 
 struct json_object;	/* json-c */
 /* {"count":..,"p50":..,"p90":..,"p99":..,"max":..}; NULL: no memory. */
 struct json_object *histogram_json(const struct histogram *h);
+/*
+ * The same with "mean" and "buckets": [[most, how many], ..] of the values up to `most` and above
+ * that of the bucket before, where there are any.
+ */
+struct json_object *histogram_json_full(const struct histogram *h);
 /* A double with six significant decimals, printed the same everywhere; 0 if it is not finite. */
 struct json_object *stats_json_ratio(double value);
 
@@ -113,10 +121,27 @@ struct memory_counters {
 	uint64_t latency_max;
 };
 
+/* Pages that come and go. */
+struct paging_counters {
+	uint64_t far_faults;		/* served, duplicates merged */
+	uint64_t batches;
+	uint64_t far_waits;		/* accesses that waited for a far fault, ended */
+	uint64_t far_wait_cycles;	/* what they waited, summed */
+	uint64_t h2d_bytes, d2h_bytes;	/* that the link carried, to the cycle */
+	uint64_t h2d_busy, d2h_busy;	/* cycles in which it did */
+};
+
 struct gpu_counters {
 	uint64_t cycles;		/* core cycles */
 	struct sm_counters sm;		/* of all SMs */
 	struct memory_counters memory;
+	struct paging_counters paging;
+};
+
+/* How things stand, beside what was counted. */
+struct gpu_state {
+	uint64_t fault_buffer;		/* records that wait in it */
+	uint64_t resident_pages;	/* of the VA space, in device memory or on their way */
 };
 
 /* to += what. Both are `bytes` of counters, a struct of above. */
@@ -179,7 +204,8 @@ void samples_free(struct samples *s);
  * Ends a row at cycle now, the counters being what they are before that cycle. Called at s->due
  * and, for a last row that is shorter, when a report is made. -ENOMEM.
  */
-int samples_take(struct samples *s, uint64_t now, const struct gpu_counters *c);
+int samples_take(struct samples *s, uint64_t now, const struct gpu_counters *c,
+		 const struct gpu_state *state);
 /* {"interval":..,"dropped":..,"columns":[..],"rows":[[..],..]}; NULL: no memory. */
 struct json_object *samples_json(const struct samples *s, const struct gpu_spec *spec);
 

@@ -143,11 +143,13 @@ static const struct range wild[] = {
 
 TEST_F(raw, wild_prefetch)
 {
-	struct { uint32_t size, reserved; uint64_t addr, bytes; } p = { .size = sizeof(p) };
+	struct { uint32_t size, to_host; uint64_t addr, bytes; } p = { .size = sizeof(p) };
+	static const uint32_t ways[] = { 0, 1, 2, UINT32_MAX };
 
-	for (unsigned int i = 0; i < ARRAY_SIZE(wild); i++) {
-		p.addr = wild[i].addr;
-		p.bytes = wild[i].bytes;
+	for (unsigned int i = 0; i < ARRAY_SIZE(wild) * 4; i++) {
+		p.addr = wild[i / 4].addr;
+		p.bytes = wild[i / 4].bytes;
+		p.to_host = ways[i % 4];
 		EXPECT_LE(ask(self->fd, GPUEMU_WORK_PREFETCH, &p, sizeof(p)), 0)
 			TH_LOG("prefetch %u had no answer", i);
 	}

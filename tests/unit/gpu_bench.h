@@ -95,7 +95,7 @@ static inline void bench_open(struct gpu_bench *b, const char *ptx, size_t bytes
 	int ret;
 
 	assert_int_equal(service_sim_create(b->spec.vram_bytes, b->spec.service_ns,
-					    b->spec.link_mbps, &b->service), 0);
+					    b->spec.service_page_ns, &b->service), 0);
 	b->bytes = bytes;
 	/* At the same address in every run: addresses are in the fault order. */
 	b->memory = mmap((void *)0x200000000000ull, bytes, PROT_READ | PROT_WRITE,

@@ -134,6 +134,8 @@ static struct service *copy(struct service *sim)
 	copying.ops.poll = copying_poll;
 	copying.ops.frames = copying_frames;
 	copying.ops.resident = copying_resident;
+	/* Frames are elsewhere. */
+	copying.ops.managed = NULL;
 	copying.service.ops = &copying.ops;
 	return &copying.service;
 }

@@ -112,7 +112,7 @@ static void test_functional_needs_memory_in_place(void **state)
 
 	/* As a service whose pages are elsewhere: kmod's. */
 	bench_spec(&b);
-	assert_int_equal(service_sim_create(1 << 20, 0, 1, &b.service), 0);
+	assert_int_equal(service_sim_create(1 << 20, 0, 0, &b.service), 0);
 	ops = *b.service->ops;
 	ops.name = "elsewhere";
 	ops.managed = NULL;

@@ -126,7 +126,7 @@ static void test_bad_specs_are_refused(void **state)
 	REFUSED(strcpy(spec.scheduler, "fifo"),
 		"sm.scheduler: no scheduler 'fifo'; there are: lrr, gto");
 	REFUSED(strcpy(spec.prefetch, "psychic"), "paging.prefetch");
-	REFUSED(strcpy(spec.evict, "mru"), "paging.evict");
+	REFUSED(strcpy(spec.evict, "psychic"), "paging.evict");
 	REFUSED(spec.l1d_sets = 33, "l1d.sets");
 	REFUSED((spec.warps = 2, spec.schedulers = 4), "sm.schedulers");
 #undef REFUSED
@@ -234,8 +234,8 @@ static void test_prefetch(void **state)
 	bench_spec(&b);
 	bench_open(&b, PTX_HEAD PTX_GATHER, 1 << 20, NULL);
 	assert_int_equal(gpu_session_prefetch(b.session, (uintptr_t)b.memory, 1 << 20, &b.err), 0);
-	/* 20 us and 256 pages of 256 ns at 700 MHz. */
-	cycles = DIV_ROUND_UP((20000ull + 256 * 256) * 700, 1000);
+	/* 256 pages of 256 ns at 700 MHz: what the link takes, and no handler. */
+	cycles = DIV_ROUND_UP(256 * 256 * 700, 1000);
 	assert_int_equal(bench_stat(&b, "totals.cycles"), cycles);
 	assert_int_equal(bench_stat(&b, "paging.prefetched_pages"), 256);
 	assert_int_equal(bench_gather(&b, (uintptr_t)b.memory + 4096, (uintptr_t)b.memory,
@@ -244,6 +244,35 @@ static void test_prefetch(void **state)
 	assert_int_equal(bench_stat(&b, "paging.prefetch_used_pages"), 33);
 	assert_int_equal(gpu_session_prefetch(b.session, 4096, 4096, &b.err), -EFAULT);
 	assert_non_null(strstr(b.err.text, "0x1000"));
+	bench_close(&b);
+}
+
+static void test_prefetch_to_the_host(void **state)
+{
+	struct gpu_bench b;
+	uint64_t cycles;
+
+	bench_spec(&b);
+	bench_open(&b, PTX_HEAD PTX_GATHER, 1 << 20, NULL);
+	assert_int_equal(gpu_session_prefetch(b.session, (uintptr_t)b.memory, 1 << 20, &b.err), 0);
+	cycles = bench_stat(&b, "totals.cycles");
+	/* All but the first 16 pages and the last one, at the end's byte; what is there only moves. */
+	assert_int_equal(gpu_session_prefetch_host(b.session, (uintptr_t)b.memory + 65536,
+						   (1 << 20) - 65536 - 4096, &b.err), 0);
+	assert_int_equal(bench_stat(&b, "totals.cycles"),
+			 cycles + DIV_ROUND_UP(239 * 256 * 700, 1000));
+	assert_int_equal(bench_stat(&b, "paging.d2h_bytes"), 239 * 4096);
+	assert_int_equal(bench_stat(&b, "paging.resident_pages"), 17);
+	assert_int_equal(bench_stat(&b, "paging.evicted_pages"), 0);
+	/* Again: nothing is there. */
+	assert_int_equal(gpu_session_prefetch_host(b.session, (uintptr_t)b.memory + 65536, 4096,
+						   &b.err), 0);
+	assert_int_equal(bench_stat(&b, "paging.d2h_bytes"), 239 * 4096);
+	/* A kernel that wants it back faults. */
+	assert_int_equal(bench_gather(&b, (uintptr_t)b.memory + 65536, (uintptr_t)b.memory,
+				      4, 1, 32), 0);
+	assert_int_equal(bench_stat(&b, "paging.far_faults"), 1);
+	assert_int_equal(bench_stat(&b, "paging.evict.returned_pages"), 0);
 	bench_close(&b);
 }
 
@@ -345,6 +374,7 @@ int main(void)
 		cmocka_unit_test(test_two_sessions_share_the_frames),
 		cmocka_unit_test(test_a_deadlock_is_reported),
 		cmocka_unit_test(test_prefetch),
+		cmocka_unit_test(test_prefetch_to_the_host),
 		cmocka_unit_test(test_prefill),
 		cmocka_unit_test(test_touch),
 		cmocka_unit_test(test_lists),

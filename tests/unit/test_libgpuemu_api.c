@@ -554,6 +554,7 @@ static void test_bytes_argument(void **state)
 static void test_bad_memory(void **state)
 {
 	struct fixture *f = *state;
+	char *json;
 	int local;
 	void *p;
 
@@ -572,6 +573,16 @@ static void test_bad_memory(void **state)
 	OK(f->ctx, gpuemu_mem_prefetch(f->ctx, f->a, 5 * 4096, NULL));
 	expect_error(f->ctx, gpuemu_mem_prefetch(f->ctx, f->a, 5 * 4096 + 1, NULL), -EINVAL,
 		     "not inside a managed");
+	expect_error(f->ctx, gpuemu_mem_prefetch_host(f->ctx, f->a, 5 * 4096 + 1, NULL), -EINVAL,
+		     "not inside a managed");
+	/* There it was, and three of its pages go back. */
+	OK(f->ctx, gpuemu_mem_prefetch_host(f->ctx, f->a, 2 * 4096 + 1, NULL));
+	OK(f->ctx, gpuemu_synchronize(f->ctx));
+	OK(f->ctx, gpuemu_statistics(f->ctx, &json));
+	assert_non_null(strstr(json, "\"h2d_bytes\":20480,\"d2h_bytes\":12288,"));
+	assert_non_null(strstr(json, "\"resident_pages\":2,"));
+	assert_non_null(strstr(json, "\"evicted_pages\":0,"));
+	gpuemu_free(json);
 }
 
 static void test_bad_ptx(void **state)
@@ -639,7 +650,7 @@ static void test_bad_open(void **state)
 	struct gpuemu_ctx *ctx;
 
 	expect_error(NULL, gpuemu_open(&ctx, &o), -EINVAL,
-		     "unknown backend 'cuda': there are kmod, sim");
+		     "unknown backend 'cuda': there are kmod, uffd, sim");
 	o.backend = "kmod";
 	o.device = "/nonexistent/gpuemu";
 	expect_error(NULL, gpuemu_open(&ctx, &o), -ENOENT, "/nonexistent/gpuemu: load the module");

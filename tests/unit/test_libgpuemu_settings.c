@@ -66,9 +66,37 @@ static void test_config_leaves_vram_to_the_device(void **state)
 	free(s);
 }
 
+/* A daemon has another folder: what leads to a file is given by its absolute path. */
+static void test_paths_of_policies(void **state)
+{
+	char path[] = "/tmp/gpuemu-test-XXXXXX", old[4096];
+	char *s;
+
+	assert_non_null(mkdtemp(path));
+	assert_non_null(getcwd(old, sizeof(old)));
+	assert_int_equal(chdir(path), 0);
+	assert_int_equal(symlink("/dev/null", "mine.so"), 0);
+	s = settings_absolute("gpu.sms=2\n  paging.prefetch = ./mine.so:a=1,b=2 # mine\n"
+			      "paging.evict=lru:file=./mine.so\npaging.evict=mine.so");
+	assert_string_equal(s, "gpu.sms=2\npaging.prefetch = /dev/null:a=1,b=2 # mine\n"
+			       "paging.evict=lru:file=./mine.so\npaging.evict=mine.so\n");
+	free(s);
+	/* Who would load it says that there is none. */
+	s = settings_absolute("paging.evict=./other.so:a=1");
+	assert_string_equal(s, "paging.evict=./other.so:a=1\n");
+	free(s);
+	s = from_config("paging = { evict = \"./mine.so\"; };\n");
+	assert_non_null(strstr(s, "paging.evict=/dev/null\n"));
+	free(s);
+	assert_int_equal(unlink("mine.so"), 0);
+	assert_int_equal(chdir(old), 0);
+	assert_int_equal(rmdir(path), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_paths_of_policies),
 		cmocka_unit_test(test_merge_keeps_one_line_a_key),
 		cmocka_unit_test(test_config_leaves_vram_to_the_device),
 	};

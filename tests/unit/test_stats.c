@@ -363,6 +363,8 @@ static void kernel_object(void **state)
 
 /* --- over time --------------------------------------------------------------- */
 
+static struct gpu_state stands;
+
 static size_t column(struct json_object *o, const char *name)
 {
 	struct json_object *columns;
@@ -401,11 +403,15 @@ static void rows_are_differences(void **state)
 		c.sm.thread_instructions += 500 * i;
 		c.sm.stalls[STALL_FAR_FAULT] += i;
 		c.memory.dram_reads += 10 * i;
-		assert_int_equal(samples_take(&s, ends[i], &c), 0);
+		c.paging.h2d_bytes += 4096 * i;
+		c.paging.h2d_busy += 250;
+		c.paging.far_wait_cycles += 7;
+		stands = (struct gpu_state){ .fault_buffer = i, .resident_pages = 100 * i };
+		assert_int_equal(samples_take(&s, ends[i], &c, &stands), 0);
 		assert_int_equal(s.due, i == 1 ? 2050 : i == 2 ? 3050 : 5050);
 	}
 	/* Nothing has happened since: no row. */
-	assert_int_equal(samples_take(&s, 4200, &c), 0);
+	assert_int_equal(samples_take(&s, 4200, &c, &stands), 0);
 	o = samples_json(&s, &spec);
 	assert_true(json_object_object_get_ex(o, "rows", &rows));
 	assert_int_equal(json_object_array_length(rows), 4);
@@ -414,13 +420,17 @@ static void rows_are_differences(void **state)
 	assert_true(cell(o, 3, "cycles") == 100 && cell(o, 3, "thread_instructions") == 2000);
 	assert_true(cell(o, 1, "ipc") == 1.0);
 	assert_true(cell(o, 2, "far_fault") == 3 && cell(o, 2, "dram_reads") == 30);
+	assert_true(cell(o, 1, "h2d_bytes") == 8192 && cell(o, 1, "h2d_busy") == 0.25);
+	assert_true(cell(o, 1, "d2h_busy") == 0 && cell(o, 1, "far_wait_cycles") == 7);
+	/* How it stood at the row's end, no difference. */
+	assert_true(cell(o, 2, "fault_buffer") == 3 && cell(o, 2, "resident_pages") == 300);
 	assert_string_equal(text_of(o, AT("dropped")), "0");
 	assert_string_equal(text_of(o, AT("interval")), "1000");
 	json_object_put(o);
 	/* Anew. */
 	samples_reset(&s, 0, 0);
 	assert_true(s.due == UINT64_MAX);
-	assert_int_equal(samples_take(&s, 9000, &c), 0);
+	assert_int_equal(samples_take(&s, 9000, &c, &stands), 0);
 	assert_int_equal(s.count, 0);
 	samples_free(&s);
 }
@@ -432,7 +442,7 @@ static void rows_are_bounded(void **state)
 
 	samples_reset(&s, 1, 0);
 	for (c.cycles = 1; c.cycles <= SAMPLES_MAX + 3; c.cycles++)
-		assert_int_equal(samples_take(&s, c.cycles, &c), 0);
+		assert_int_equal(samples_take(&s, c.cycles, &c, &stands), 0);
 	assert_int_equal(s.count, SAMPLES_MAX);
 	assert_int_equal(s.dropped, 3);
 	samples_free(&s);

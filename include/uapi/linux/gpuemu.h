@@ -80,6 +80,8 @@ enum gpuemu_work_kind {
 	GPUEMU_WORK_TOUCH = 4,		/* wall time: raise faults, no SM model */
 	GPUEMU_WORK_CONFIGURE = 5,	/* options of this client's GPU */
 	GPUEMU_WORK_STATISTICS = 6,	/* report := statistics as JSON */
+	GPUEMU_WORK_RANGES = 7,		/* managed ranges of this client, for policies */
+	GPUEMU_WORK_RECORD = 8,		/* a recorded run for policies; or report := this run's touches */
 	GPUEMU_WORK_KINDS,
 };
 

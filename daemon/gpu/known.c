@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a client says of itself for its paging policies, and what is said back: the
+ * record of an earlier run, its managed ranges where the service does not know them,
+ * and the pages that this run touched. Comes in pieces, from a client that is not trusted.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/internal.h"
+
+#define VA_END	(1ull << 47)	/* managed memory lies below */
+
+void known_clear(struct known *k)
+{
+	free(k->record);
+	free(k->arriving);
+	free(k->ranges);
+	*k = (struct known){ .now = { NULL } };
+}
+
+void known_settle(struct known *k)
+{
+	if (k->arriving) {
+		free(k->record);
+		k->record = k->arriving;
+		k->now.record = k->record;
+		k->now.record_length = k->narriving;
+		k->arriving = NULL;
+		k->narriving = 0;
+		k->room = 0;
+	}
+}
+
+int gpu_session_add_record(struct gpu_session *s, const uint64_t *pages, uint64_t n)
+{
+	struct known *k = &s->known;
+
+	if (n > GPU_RECORD_MAX || k->narriving > GPU_RECORD_MAX - n)
+		return -E2BIG;
+	for (uint64_t i = 0; i < n; i++)
+		if (pages[i] % PAGE_BYTES || pages[i] >= VA_END)
+			return -EINVAL;
+	if (k->narriving + n > k->room || !k->arriving) {
+		uint64_t room = MAX(MAX(k->room * 2, k->narriving + n), 1024u);
+		uint64_t *bigger = realloc(k->arriving, room * sizeof(*bigger));
+
+		if (!bigger)
+			return -ENOMEM;
+		k->arriving = bigger;
+		k->room = room;
+	}
+	memcpy(k->arriving + k->narriving, pages, n * sizeof(*pages));
+	k->narriving += n;
+	return 0;
+}
+
+int gpu_session_set_ranges(struct gpu_session *s, const struct gpu_range *ranges, uint64_t n)
+{
+	struct known *k = &s->known;
+	struct paging_range *copy;
+	uint64_t end = 0;
+
+	for (uint64_t i = 0; i < n; i++) {
+		if (ranges[i].addr % PAGE_BYTES || ranges[i].bytes % PAGE_BYTES ||
+		    !ranges[i].bytes || ranges[i].addr < end || ranges[i].addr >= VA_END ||
+		    ranges[i].bytes > VA_END - ranges[i].addr)
+			return -EINVAL;
+		end = ranges[i].addr + ranges[i].bytes;
+	}
+	copy = calloc(MAX(n, 1u), sizeof(*copy));
+	if (!copy)
+		return -ENOMEM;
+	for (uint64_t i = 0; i < n; i++)
+		copy[i] = (struct paging_range){ ranges[i].addr, ranges[i].bytes };
+	if (s->paging)
+		paging_set_ranges(s->paging, copy, n);
+	free(k->ranges);
+	k->ranges = copy;
+	k->now.ranges = copy;
+	k->now.nranges = n;
+	return 0;
+}
+
+int gpu_session_touches(struct gpu_session *s, const uint64_t **pages, uint64_t *n,
+			struct err *err)
+{
+	int ret;
+
+	queue_finish(s);
+	if (!s->paging)
+		return err_set(err, -ENOMEM, "the session has no fault handler: configure it");
+	ret = paging_touches(s->paging, pages, n);
+	if (ret == -EINVAL)
+		return err_set(err, ret, "nothing was recorded: set paging.record");
+	return ret ? err_set(err, ret, "the record has no memory for more than %llu touches",
+			     (unsigned long long)*n) : 0;
+}

@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The timeline as a trace: the trace event format that ui.perfetto.dev and
+ * chrome://tracing load. A process each for the GPU (kernels, counters), the fault
+ * handlers, the link and every SM (CTA slots, its far faults, when it stands for
+ * them); on a track slices nest or follow each other, what overlaps gets tracks of its own.
+ * A far fault is a flow: raised at its SM, in a batch, in a transfer, replayed at its SM.
+ *
+ * The text is written at once: as objects of JSON it would be ten times as large.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/internal.h"
+
+enum { PID_GPU = 1, PID_HANDLERS = 2, PID_LINK = 3, PID_SM = 10 };
+enum { TID_KERNELS = 1, TID_HANDLERS = 1, TID_H2D = 1, TID_D2H = 1001 };
+enum { TID_STALLED = 1, TID_CTAS = 10, TID_FAULTS = 100 };
+
+#define WINDOWS		256u	/* of the link's use, as a counter */
+
+struct text {
+	char *at;
+	size_t length, room;
+	bool failed, any;
+	uint64_t mhz;
+};
+
+/* --- text --------------------------------------------------------------------- */
+
+__attribute__((format(printf, 2, 3)))
+static void put(struct text *t, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	if (t->room - t->length < 1024) {
+		size_t room = t->room ? 2 * t->room : 1 << 16;
+		char *bigger = t->failed ? NULL : realloc(t->at, room);
+
+		if (!bigger) {
+			t->failed = true;
+			return;
+		}
+		t->at = bigger;
+		t->room = room;
+	}
+	va_start(ap, fmt);
+	n = vsnprintf(t->at + t->length, t->room - t->length, fmt, ap);
+	va_end(ap);
+	/* Longer than any event is. */
+	if (n < 0 || (size_t)n >= t->room - t->length)
+		t->failed = true;
+	else
+		t->length += (size_t)n;
+}
+
+/* In integers: exact to the nanosecond however long the run was. */
+static void put_us(struct text *t, const char *key, uint64_t cycles)
+{
+	uint64_t ns = (uint64_t)((unsigned __int128)cycles * 1000 / t->mhz);
+
+	put(t, ",\"%s\":%" PRIu64 ".%03" PRIu64, key, ns / 1000, ns % 1000);
+}
+
+/* Opens an event; what it has more follows, then a brace. */
+static void begin_event(struct text *t, const char *ph, int pid, unsigned int tid)
+{
+	put(t, "%s{\"ph\":\"%s\",\"pid\":%d,\"tid\":%u", t->any ? "," : "", ph, pid, tid);
+	t->any = true;
+}
+
+static void begin_slice(struct text *t, int pid, unsigned int tid, uint64_t begin, uint64_t end)
+{
+	uint64_t from = (uint64_t)((unsigned __int128)begin * 1000 / t->mhz);
+	uint64_t to = (uint64_t)((unsigned __int128)end * 1000 / t->mhz);
+
+	begin_event(t, "X", pid, tid);
+	put_us(t, "ts", begin);
+	/* Rounded as its end is, so that what ends where another begins does not overlap it. */
+	put(t, ",\"dur\":%" PRIu64 ".%03" PRIu64, (to - from) / 1000, (to - from) % 1000);
+}
+
+static void name_track(struct text *t, const char *what, int pid, unsigned int tid,
+		       const char *name, unsigned int number, bool numbered)
+{
+	begin_event(t, "M", pid, tid);
+	if (numbered)
+		put(t, ",\"name\":\"%s\",\"args\":{\"name\":\"%s %u\"}}", what, name, number);
+	else
+		put(t, ",\"name\":\"%s\",\"args\":{\"name\":\"%s\"}}", what, name);
+}
+
+/* --- tracks ------------------------------------------------------------------- */
+
+/* One kind's events in the order in which they begin, each with its lane. */
+struct lanes {
+	const struct trace_event **events;
+	uint32_t *lane;
+	size_t count;
+	uint64_t *busy;			/* by lane: until when */
+	unsigned int nlanes;
+};
+
+static uint64_t end_of(const struct timeline *t, const struct trace_event *e)
+{
+	uint64_t end = MAX(e->end, e->begin);
+
+	if (e->kind != TRACE_FAULT)
+		return end;
+	/* One that never replayed was given up with its batch. */
+	if (!e->b && !e->end && e->batch != TRACE_NONE)
+		end = MAX(end, t->events[e->batch].end);
+	return MAX(end, e->b);
+}
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct trace_event *x = *(const struct trace_event *const *)a;
+	const struct trace_event *y = *(const struct trace_event *const *)b;
+
+	if (x->begin != y->begin)
+		return x->begin < y->begin ? -1 : 1;
+	return (x > y) - (x < y);
+}
+
+static bool lanes_make(struct lanes *l, size_t most)
+{
+	*l = (struct lanes){ 0 };
+	l->events = malloc(MAX(most, 1u) * sizeof(*l->events));
+	l->lane = malloc(MAX(most, 1u) * sizeof(*l->lane));
+	l->busy = malloc(MAX(most, 1u) * sizeof(*l->busy));
+	return l->events && l->lane && l->busy;
+}
+
+static void lanes_free(struct lanes *l)
+{
+	free(l->events);
+	free(l->lane);
+	free(l->busy);
+}
+
+/* The first lane that is free; none waits for another. */
+static void lanes_assign(const struct timeline *t, struct lanes *l)
+{
+	l->nlanes = 0;
+	qsort(l->events, l->count, sizeof(*l->events), by_begin);
+	for (size_t i = 0; i < l->count; i++) {
+		const struct trace_event *e = l->events[i];
+		unsigned int n = 0;
+
+		while (n < l->nlanes && l->busy[n] > e->begin)
+			n++;
+		l->nlanes = MAX(l->nlanes, n + 1);
+		/* One of no length takes its cycle, too. */
+		l->busy[n] = MAX(end_of(t, e), e->begin + 1);
+		l->lane[i] = n;
+	}
+}
+
+/* What is written, with the lane of every event: flows end on them. */
+struct writer {
+	struct gpu_session *s;
+	const struct timeline *t;
+	struct text text;
+	struct lanes lanes;
+	uint32_t *lane_of;		/* by event */
+};
+
+static void collect(struct writer *w, enum trace_kind kind, int which, unsigned int sm)
+{
+	const struct timeline *t = w->t;
+
+	w->lanes.count = 0;
+	for (size_t i = 0; i < t->count; i++) {
+		const struct trace_event *e = &t->events[i];
+
+		if (e->kind == kind && (which < 0 || (e->flags & 1) == which) &&
+		    (kind != TRACE_FAULT || e->sm == sm))
+			w->lanes.events[w->lanes.count++] = e;
+	}
+	lanes_assign(t, &w->lanes);
+	for (size_t i = 0; i < w->lanes.count; i++)
+		w->lane_of[w->lanes.events[i] - t->events] = w->lanes.lane[i];
+}
+
+/* "H2D", and "H2D 2" where there are more. */
+static void name_lanes(struct writer *w, int pid, unsigned int tid, const char *name)
+{
+	for (unsigned int n = 0; n < MAX(w->lanes.nlanes, 1u); n++)
+		name_track(&w->text, "thread_name", pid, tid + n, name, n + 1, n > 0);
+}
+
+/* --- the parts ------------------------------------------------------------------ */
+
+static void put_kernels(struct writer *w)
+{
+	struct text *t = &w->text;
+
+	name_track(t, "process_name", PID_GPU, 0, "GPU", 0, false);
+	collect(w, TRACE_KERNEL, -1, 0);
+	name_lanes(w, PID_GPU, TID_KERNELS, "kernels");
+	for (size_t i = 0; i < w->lanes.count; i++) {
+		const struct trace_event *e = w->lanes.events[i];
+		char name[128];
+		size_t n = 0;
+
+		/* Names are PTX's; others would need JSON's escapes. */
+		for (const char *c = w->s->kernels[e->a].name; *c && n < sizeof(name) - 1; c++)
+			name[n++] = *c < ' ' || *c == '"' || *c == '\\' ? '_' : *c;
+		name[n] = '\0';
+		begin_slice(t, PID_GPU, TID_KERNELS + w->lanes.lane[i], e->begin, e->end);
+		put(t, ",\"name\":\"%s\",\"args\":{\"cycles\":%" PRIu64 "}}", name,
+		    e->end - e->begin);
+	}
+}
+
+static void put_batches(struct writer *w)
+{
+	struct text *t = &w->text;
+
+	name_track(t, "process_name", PID_HANDLERS, 0, "far-fault handlers", 0, false);
+	collect(w, TRACE_BATCH, -1, 0);
+	name_lanes(w, PID_HANDLERS, TID_HANDLERS, "handler");
+	for (size_t i = 0; i < w->lanes.count; i++) {
+		const struct trace_event *e = w->lanes.events[i];
+
+		begin_slice(t, PID_HANDLERS, TID_HANDLERS + w->lanes.lane[i], e->begin, e->end);
+		put(t, ",\"name\":\"fault batch\",\"args\":{\"handler\":%" PRIu64
+		    ",\"raw_faults\":%" PRIu64 ",\"far_faults\":%" PRIu64 ",\"fault_buffer\":%u}}",
+		    e->a, e->b & UINT32_MAX, e->b >> 32, e->transfer);
+	}
+}
+
+static void put_way(struct writer *w, int d2h)
+{
+	unsigned int tid = d2h ? TID_D2H : TID_H2D;
+	struct text *t = &w->text;
+
+	collect(w, TRACE_TRANSFER, d2h, 0);
+	name_lanes(w, PID_LINK, tid, d2h ? "copy engine D2H" : "copy engine H2D");
+	for (size_t i = 0; i < w->lanes.count; i++) {
+		const struct trace_event *e = w->lanes.events[i];
+
+		begin_slice(t, PID_LINK, tid + w->lanes.lane[i], e->begin, e->end);
+		put(t, ",\"name\":\"%s\",\"args\":{\"addr\":\"0x%" PRIx64 "\",\"pages\":%" PRIu64
+		    ",\"bytes\":%" PRIu64 "}}",
+		    d2h ? "eviction" : e->flags & 2 ? "prefetch" : "migration", e->a,
+		    DIV_ROUND_UP(e->b, (uint64_t)PAGE_BYTES), e->b);
+	}
+}
+
+static void put_faults(struct writer *w, unsigned int sm)
+{
+	static const char *const access[] = { "prefetch", "read", "write", "atomic" };
+	int pid = PID_SM + (int)sm;
+	struct text *t = &w->text;
+
+	collect(w, TRACE_FAULT, -1, sm);
+	name_lanes(w, pid, TID_FAULTS, "far faults");
+	for (size_t i = 0; i < w->lanes.count; i++) {
+		const struct trace_event *e = w->lanes.events[i];
+		unsigned int tid = TID_FAULTS + w->lanes.lane[i];
+		uint64_t end = end_of(w->t, e);
+
+		begin_slice(t, pid, tid, e->begin, end);
+		put(t, ",\"name\":\"far fault\",\"args\":{\"page\":\"0x%" PRIx64
+		    "\",\"warp\":%u,\"access\":\"%s\"}}", e->a, e->warp, access[e->flags & 3]);
+		if (!e->b)
+			continue;
+		begin_slice(t, pid, tid, e->b, end);
+		put(t, ",\"name\":\"replay\",\"args\":{}}");
+	}
+}
+
+static void put_stall(struct text *t, unsigned int sm, uint64_t begin, uint64_t end)
+{
+	begin_slice(t, PID_SM + (int)sm, TID_STALLED, begin, end);
+	put(t, ",\"name\":\"stalled on far faults\",\"args\":{}}");
+}
+
+/* A slot's CTAs follow each other; slots are tracks already. */
+static void put_sm(struct writer *w, unsigned int sm)
+{
+	const struct trace_sm *own = &w->t->sms[sm];
+	int pid = PID_SM + (int)sm;
+	struct text *t = &w->text;
+	uint64_t slots = 0;
+
+	name_track(t, "process_name", pid, 0, "SM", sm, true);
+	name_track(t, "thread_name", pid, TID_STALLED, "stalled on far faults", 0, false);
+	for (size_t i = 0; i < own->count; i++) {
+		const struct trace_event *e = &own->ctas[i];
+		unsigned int slot = (unsigned int)(e->a >> 32);
+
+		if (e->kind == TRACE_STALL) {
+			put_stall(t, sm, e->begin, e->end);
+			continue;
+		}
+		if (!(slots >> slot & 1))
+			name_track(t, "thread_name", pid, TID_CTAS + slot, "CTA slot", slot, true);
+		slots |= 1ull << slot;
+		begin_slice(t, pid, TID_CTAS + slot, e->begin, e->end);
+		put(t, ",\"name\":\"CTA %" PRIu64 ",%" PRIu64 ",%" PRIu64 "\",\"args\":{}}",
+		    e->b & UINT32_MAX, e->b >> 32, e->a & UINT32_MAX);
+	}
+	if (own->stalled != NEVER && own->stalled < w->t->looked)
+		put_stall(t, sm, own->stalled, w->t->looked);
+	put_faults(w, sm);
+}
+
+/* --- flows and counters ----------------------------------------------------------- */
+
+static void put_flow(struct text *t, const char *ph, size_t id, int pid, unsigned int tid,
+		     uint64_t cycle)
+{
+	begin_event(t, ph, pid, tid);
+	put_us(t, "ts", cycle);
+	put(t, ",\"cat\":\"far fault\",\"name\":\"far fault\",\"id\":%zu%s}", id,
+	    *ph == 'f' ? ",\"bp\":\"e\"" : "");
+}
+
+/*
+ * The transfer that a fault waited for, not one that carried its page before, or again. What was
+ * measured is one transfer a batch. TRACE_NONE: the page was on its way, or there.
+ */
+static uint32_t transfer_of(const struct writer *w, const struct trace_event *fault)
+{
+	const struct trace_event *events = w->t->events, *batch = &events[fault->batch];
+	uint32_t x = fault->transfer;
+
+	if (x == TRACE_NONE && w->s->gpu->service->ops->measured)
+		x = batch->batch;
+	if (x == TRACE_NONE || events[x].begin < batch->begin || events[x].begin > fault->b)
+		return TRACE_NONE;
+	return x;
+}
+
+static void put_flows(struct writer *w)
+{
+	const struct timeline *tl = w->t;
+	struct text *t = &w->text;
+
+	for (size_t i = 0; i < tl->count; i++) {
+		const struct trace_event *e = &tl->events[i];
+		int pid = PID_SM + e->sm;
+		unsigned int tid = TID_FAULTS + w->lane_of[i];
+		uint32_t x;
+
+		if (e->kind != TRACE_FAULT)
+			continue;
+		put_flow(t, "s", i, pid, tid, e->begin);
+		/* Served by none that came to arrive: it ends in its batch. */
+		put_flow(t, e->b ? "t" : "f", i, PID_HANDLERS, TID_HANDLERS + w->lane_of[e->batch],
+			 tl->events[e->batch].begin);
+		if (!e->b)
+			continue;
+		x = transfer_of(w, e);
+		if (x != TRACE_NONE)
+			put_flow(t, "t", i, PID_LINK, TID_H2D + w->lane_of[x],
+				 tl->events[x].begin);
+		put_flow(t, "f", i, pid, tid, e->b);
+	}
+}
+
+static void put_counter(struct text *t, const char *name, uint64_t cycle, const char *key,
+			uint64_t value)
+{
+	begin_event(t, "C", PID_GPU, 0);
+	put_us(t, "ts", cycle);
+	put(t, ",\"name\":\"%s\",\"args\":{\"%s\":%" PRIu64 "}}", name, key, value);
+}
+
+/* Percent of each window in which the way was busy. */
+static void put_link_use(struct writer *w, int d2h)
+{
+	const struct timeline *tl = w->t;
+	uint64_t busy[WINDOWS] = { 0 }, window = w->s->now / WINDOWS + 1;
+
+	for (size_t i = 0; i < tl->count; i++) {
+		const struct trace_event *e = &tl->events[i];
+
+		if (e->kind != TRACE_TRANSFER || (e->flags & 1) != d2h)
+			continue;
+		for (uint64_t k = e->begin / window; k < WINDOWS && k * window < e->end; k++)
+			busy[k] += MIN(e->end, (k + 1) * window) - MAX(e->begin, k * window);
+	}
+	for (unsigned int k = 0; k < WINDOWS; k++)
+		put_counter(&w->text, d2h ? "link D2H" : "link H2D", k * window, "percent",
+			    MIN(busy[k] * 100 / window, 100u));
+}
+
+static void put_counters(struct writer *w)
+{
+	const struct timeline *tl = w->t;
+
+	for (size_t i = 0; i < tl->count; i++) {
+		const struct trace_event *e = &tl->events[i];
+
+		if (e->kind != TRACE_STATE)
+			continue;
+		put_counter(&w->text, "resident pages", e->begin, "pages", e->a);
+		put_counter(&w->text, "fault buffer", e->begin, "records", e->b);
+	}
+	put_link_use(w, 0);
+	put_link_use(w, 1);
+}
+
+/* --- the whole --------------------------------------------------------------------- */
+
+static void write_all(struct writer *w)
+{
+	uint64_t dropped = w->t->dropped;
+
+	for (unsigned int i = 0; i < w->t->nsms; i++)
+		dropped += w->t->sms[i].dropped;
+	put(&w->text, "{\"dropped\":%" PRIu64 ",\"traceEvents\":[", dropped);
+	put_kernels(w);
+	put_batches(w);
+	name_track(&w->text, "process_name", PID_LINK, 0, "link", 0, false);
+	put_way(w, 0);
+	put_way(w, 1);
+	for (unsigned int i = 0; i < w->t->nsms; i++)
+		put_sm(w, i);
+	put_counters(w);
+	put_flows(w);
+	put(&w->text, "]}");
+}
+
+static int print_raw(struct json_object *o, struct printbuf *to, int level, int flags)
+{
+	const char *text = json_object_get_userdata(o);
+
+	(void)level;
+	(void)flags;
+	return printbuf_memappend(to, text, (int)strlen(text));
+}
+
+static void free_raw(struct json_object *o, void *text)
+{
+	(void)o;
+	free(text);
+}
+
+struct json_object *timeline_json(struct gpu_session *s)
+{
+	struct writer w = { .s = s, .t = &s->timeline };
+	struct json_object *o = NULL;
+
+	trace_sms(s, s->now);
+	w.text.mhz = s->machine->spec.clock_mhz;
+	w.lane_of = calloc(MAX(w.t->count, 1u), sizeof(*w.lane_of));
+	if (lanes_make(&w.lanes, w.t->count) && w.lane_of)
+		write_all(&w);
+	else
+		w.text.failed = true;
+	lanes_free(&w.lanes);
+	free(w.lane_of);
+	if (!w.text.failed)
+		o = json_object_new_object();
+	if (o)
+		json_object_set_serializer(o, print_raw, w.text.at, free_raw);
+	else
+		free(w.text.at);
+	return o;
+}

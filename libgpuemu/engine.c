@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The engine in this process: the session of a context, for sim.c and uffd.c. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine.h"
+
+/* Launches that wait, at most: what they keep is memory. */
+#define QUEUE_MAX	256u
+
+/* One launch: queued, then ended, then reaped. */
+struct told {
+	struct told *next;
+	struct engine *engine;
+	struct gpuemu_stream *stream;
+	int status;
+	struct err err;
+	char *output;
+	size_t bytes;
+};
+
+void engine_settle_vram(struct gpu_spec *spec)
+{
+	struct gpu_spec defaults;
+
+	spec_defaults(&defaults);
+	if (!spec->vram_bytes)
+		spec->vram_bytes = defaults.vram_bytes;
+}
+
+/*
+ * The session as it is without the policies, then told of the recorded run that they
+ * may need, then as it shall be.
+ */
+static int open_knowing(struct engine *e, const struct gpu_spec *spec,
+			const struct record *recorded, struct err *err)
+{
+	struct gpu_spec plain = *spec, defaults;
+	int ret;
+
+	spec_defaults(&defaults);
+	memcpy(plain.prefetch, defaults.prefetch, sizeof(plain.prefetch));
+	memcpy(plain.evict, defaults.evict, sizeof(plain.evict));
+	ret = gpu_session_create(e->gpu, VA_SPACE, &plain, &e->session, err);
+	if (!ret)
+		ret = gpu_session_add_record(e->session, recorded->pages, recorded->count);
+	return ret ? ret : gpu_session_configure(e->session, spec, err);
+}
+
+int engine_open(struct engine *e, struct service *service, const struct gpu_spec *spec,
+		const struct record *recorded, struct err *err)
+{
+	int ret;
+
+	*e = (struct engine){ .service = service };
+	e->told_end = &e->told;
+	ret = gpu_create(service, &e->gpu, err);
+	if (!ret)
+		ret = recorded->pages ? open_knowing(e, spec, recorded, err) :
+		      gpu_session_create(e->gpu, VA_SPACE, spec, &e->session, err);
+	return ret;
+}
+
+static struct told *take_told(struct engine *e)
+{
+	struct told *told = e->told;
+
+	e->told = told->next;
+	if (!e->told)
+		e->told_end = &e->told;
+	return told;
+}
+
+void engine_close(struct engine *e)
+{
+	engine_finish(e);
+	while (e->told) {
+		struct told *told = take_told(e);
+
+		free(told->output);
+		free(told);
+	}
+	if (e->session)
+		gpu_session_destroy(e->session);
+	if (e->gpu)
+		gpu_destroy(e->gpu);
+	if (e->service)
+		e->service->ops->destroy(e->service);
+	*e = (struct engine){ NULL };
+}
+
+int engine_load(struct engine *e, struct gpuemu_module *module, const char *text, size_t bytes,
+		struct err *err)
+{
+	module->id = ++e->next_module;
+	return gpu_session_load(e->session, module->id, module->name, text, bytes,
+				(uintptr_t)module->segment, err);
+}
+
+void engine_finish(struct engine *e)
+{
+	if (e->session)
+		gpu_session_finish(e->session);
+	e->queued = 0;
+}
+
+static void tell(void *arg, int status, uint64_t fault_addr, const struct err *err,
+		 char *output, size_t bytes)
+{
+	struct told *told = arg;
+	struct engine *e = told->engine;
+
+	told->status = status;
+	told->err = *err;
+	told->output = output;
+	told->bytes = bytes;
+	*e->told_end = told;
+	e->told_end = &told->next;
+}
+
+int engine_launch(struct engine *e, struct gpuemu_stream *stream,
+		  const struct gpu_launch *launch)
+{
+	struct told *told = calloc(1, sizeof(*told));
+	int ret;
+
+	if (!told)
+		return -ENOMEM;
+	told->engine = e;
+	told->stream = stream;
+	ret = gpu_session_submit(e->session, stream->id, launch, tell, told);
+	if (ret) {
+		free(told);
+		return ret;
+	}
+	/* The default stream's is behind all others, and all others behind it: it may run now. */
+	if (!stream->id || ++e->queued >= QUEUE_MAX)
+		engine_finish(e);
+	return 0;
+}
+
+void engine_reap(struct gpuemu_ctx *ctx, struct engine *e)
+{
+	while (e->told) {
+		struct told *told = take_told(e);
+
+		/* Also of a launch that failed: what it said before may say why. */
+		if (told->output)
+			print_text(ctx, told->output, told->bytes);
+		if (told->status)
+			stream_fail(told->stream, told->status, &told->err);
+		free(told->output);
+		free(told);
+	}
+}
+
+int engine_prefetch(struct engine *e, const struct work *work, struct err *err)
+{
+	engine_finish(e);
+	if (work->prefetch.to_host)
+		return gpu_session_prefetch_host(e->session, work->prefetch.addr,
+						 work->prefetch.bytes, err);
+	return gpu_session_prefetch(e->session, work->prefetch.addr, work->prefetch.bytes, err);
+}
+
+int engine_touch(struct engine *e, const struct gpu_work_touch *touch, char **json,
+		 struct err *err)
+{
+	engine_finish(e);
+	return gpu_session_touch(e->session, touch->addr, touch->bytes, touch->stride,
+				 touch->batch, touch->write, json, err);
+}
+
+int engine_statistics(struct engine *e, char **json)
+{
+	engine_finish(e);
+	*json = gpu_session_statistics(e->session);
+	return *json ? 0 : -ENOMEM;
+}
+
+int engine_touches(struct engine *e, struct record *record, struct err *err)
+{
+	const uint64_t *pages;
+	uint64_t n;
+	int ret;
+
+	engine_finish(e);
+	ret = gpu_session_touches(e->session, &pages, &n, err);
+	for (uint64_t i = 0; !ret && i < n; i++)
+		ret = record_add(record, pages[i]);
+	return ret;
+}

@@ -1,0 +1,485 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The uffd backend: the engine in this process, on a thread of its own, and
+ * pages that userfaultfd moves. The thread is why the program may touch managed
+ * memory while a kernel runs, the thread that launched it and its signal
+ * handlers included: whoever touches a page waits until the engine polls.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "engine.h"
+
+/* Works in flight, at most: what they keep is memory. */
+#define JOBS_MAX	1024u
+
+/* What the engine's thread is to do; the client frees it when it is done. */
+struct job {
+	struct job *next;
+	enum { JOB_LAUNCH, JOB_PREFETCH, JOB_TOUCH, JOB_FINISH } kind;
+	struct gpuemu_stream *stream;	/* whose error it is; NULL: the caller takes it */
+	void *payload;			/* launch, as the daemon would be sent it */
+	size_t payload_bytes;
+	struct work work;		/* prefetch */
+	const struct gpu_work_touch *touch;
+	char **json;
+	int status;
+	struct err err;
+};
+
+struct jobs {
+	struct job *first, **end;
+	unsigned int count;
+};
+
+struct uffd {
+	struct engine engine;		/* the thread's while it is busy, else the client's */
+	pid_t pid;
+	bool ranges_told;		/* the engine knows what is managed, as it is */
+	pthread_t thread;
+	bool thread_runs;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	/* Under the lock. */
+	struct jobs queue, done;
+	bool busy, quit;
+};
+
+static void jobs_init(struct jobs *jobs)
+{
+	*jobs = (struct jobs){ .end = &jobs->first };
+}
+
+static void jobs_add(struct jobs *jobs, struct job *job)
+{
+	job->next = NULL;
+	*jobs->end = job;
+	jobs->end = &job->next;
+	jobs->count++;
+}
+
+static struct job *jobs_take(struct jobs *jobs)
+{
+	struct job *job = jobs->first;
+
+	if (!job)
+		return NULL;
+	jobs->first = job->next;
+	jobs->count--;
+	if (!jobs->first)
+		jobs->end = &jobs->first;
+	return job;
+}
+
+static void job_free(struct job *job)
+{
+	free(job->payload);
+	free(job);
+}
+
+/* --- the engine's thread -------------------------------------------------------- */
+
+static void run(struct engine *e, struct job *job)
+{
+	struct gpu_launch launch;
+
+	switch (job->kind) {
+	case JOB_LAUNCH:
+		job->status = gpu_work_decode_launch(job->payload, job->payload_bytes, &launch);
+		if (!job->status)
+			job->status = engine_launch(e, job->stream, &launch);
+		break;
+	case JOB_PREFETCH:
+		job->status = engine_prefetch(e, &job->work, &job->err);
+		break;
+	case JOB_TOUCH:
+		job->status = engine_touch(e, job->touch, job->json, &job->err);
+		break;
+	case JOB_FINISH:
+		engine_finish(e);
+		break;
+	}
+}
+
+/* Until nothing is queued, with the lock at both ends. */
+static void work(struct uffd *u)
+{
+	struct job *job;
+
+	pthread_mutex_unlock(&u->lock);
+	service_uffd_enter(u->engine.service);
+	/* A lost pager shows again in what runs. */
+	gpu_poll(u->engine.gpu);
+	pthread_mutex_lock(&u->lock);
+	while ((job = jobs_take(&u->queue))) {
+		pthread_mutex_unlock(&u->lock);
+		run(&u->engine, job);
+		pthread_mutex_lock(&u->lock);
+		jobs_add(&u->done, job);
+	}
+	pthread_mutex_unlock(&u->lock);
+	service_uffd_leave(u->engine.service);
+	pthread_mutex_lock(&u->lock);
+}
+
+static void *engine_thread(void *arg)
+{
+	struct uffd *u = arg;
+
+	pthread_mutex_lock(&u->lock);
+	while (!u->quit) {
+		if (u->queue.first) {
+			work(u);
+			continue;
+		}
+		u->busy = false;
+		pthread_cond_broadcast(&u->changed);
+		pthread_cond_wait(&u->changed, &u->lock);
+	}
+	pthread_mutex_unlock(&u->lock);
+	return NULL;
+}
+
+static int start(struct uffd *u, struct err *err)
+{
+	sigset_t all, old;
+	int ret;
+
+	/* Signals are the program's: a handler may touch what the engine would have to give. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	ret = -pthread_create(&u->thread, NULL, engine_thread, u);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	u->thread_runs = !ret;
+	return ret ? err_set(err, ret, "no thread for the engine") : 0;
+}
+
+static void stop(struct uffd *u)
+{
+	if (!u->thread_runs)
+		return;
+	pthread_mutex_lock(&u->lock);
+	u->quit = true;
+	pthread_cond_broadcast(&u->changed);
+	pthread_mutex_unlock(&u->lock);
+	pthread_join(u->thread, NULL);
+}
+
+/* --- the client's side ----------------------------------------------------------- */
+
+/* After fork() the child has neither the threads nor the memory. */
+static bool is_child(const struct uffd *u)
+{
+	return u->pid != getpid();
+}
+
+static int of_parent(struct err *err)
+{
+	return err_set(err, -ENODEV, "device lost: this context is of the process before fork(); "
+		       "open another");
+}
+
+/* Until the thread rests; what is done is told. */
+static void rest(struct gpuemu_ctx *ctx)
+{
+	struct uffd *u = ctx->state;
+	struct job *job;
+
+	pthread_mutex_lock(&u->lock);
+	while (u->busy)
+		pthread_cond_wait(&u->changed, &u->lock);
+	pthread_mutex_unlock(&u->lock);
+	engine_reap(ctx, &u->engine);
+	while ((job = jobs_take(&u->done))) {
+		if (job->status && job->stream)
+			stream_fail(job->stream, job->status, &job->err);
+		job_free(job);
+	}
+}
+
+static unsigned int count_jobs(struct uffd *u)
+{
+	unsigned int n;
+
+	pthread_mutex_lock(&u->lock);
+	n = u->queue.count + u->done.count;
+	pthread_mutex_unlock(&u->lock);
+	return n;
+}
+
+static void post(struct uffd *u, struct job *job)
+{
+	pthread_mutex_lock(&u->lock);
+	jobs_add(&u->queue, job);
+	u->busy = true;
+	pthread_cond_broadcast(&u->changed);
+	pthread_mutex_unlock(&u->lock);
+}
+
+/* As rest(), and what waits for others of its kind is done too. */
+static void settle(struct gpuemu_ctx *ctx)
+{
+	struct uffd *u = ctx->state;
+	struct job *job;
+
+	rest(ctx);
+	if (!u->engine.queued)
+		return;
+	job = calloc(1, sizeof(*job));
+	if (!job)
+		return;		/* it stays queued: the next one to wait does it */
+	job->kind = JOB_FINISH;
+	post(u, job);
+	rest(ctx);
+}
+
+/* Which memory is managed, for policies that look at it. */
+static int tell_ranges(struct gpuemu_ctx *ctx)
+{
+	struct uffd *u = ctx->state;
+	struct gpu_range *ranges;
+	uint64_t n = 0;
+	int ret;
+
+	if (u->ranges_told)
+		return 0;
+	rest(ctx);
+	for (const struct allocation *a = ctx->allocations; a; a = a->next)
+		n++;
+	ranges = calloc(MAX(n, 1u), sizeof(*ranges));
+	if (!ranges)
+		return -ENOMEM;
+	n = 0;
+	for (const struct allocation *a = ctx->allocations; a; a = a->next)
+		ranges[n++] = (struct gpu_range){ a->addr, a->bytes };
+	ret = gpu_session_set_ranges(u->engine.session, ranges, n);
+	free(ranges);
+	u->ranges_told = !ret;
+	return ret;
+}
+
+static void uffd_close(struct gpuemu_ctx *ctx)
+{
+	struct uffd *u = ctx->state;
+
+	if (!u)
+		return;
+	ctx->state = NULL;
+	if (is_child(u))
+		return;		/* the parent's: its threads are not here to be stopped */
+	ctx->state = u;
+	if (u->thread_runs)
+		settle(ctx);
+	stop(u);
+	engine_close(&u->engine);
+	pthread_cond_destroy(&u->changed);
+	pthread_mutex_destroy(&u->lock);
+	free(u);
+	ctx->state = NULL;
+}
+
+/* Only who is asked for: without privilege, system calls and managed memory do not mix. */
+static bool uffd_present(const char *device)
+{
+	return false;
+}
+
+static int uffd_open(struct gpuemu_ctx *ctx, const char *device, struct err *err)
+{
+	struct gpu_spec *spec = &ctx->spec;
+	struct uffd *u = calloc(1, sizeof(*u));
+	struct service *service;
+	int ret;
+
+	if (!u)
+		return -ENOMEM;
+	ctx->state = u;
+	u->pid = getpid();
+	pthread_mutex_init(&u->lock, NULL);
+	pthread_cond_init(&u->changed, NULL);
+	jobs_init(&u->queue);
+	jobs_init(&u->done);
+	engine_settle_vram(spec);
+	ret = service_uffd_create(spec->vram_bytes, VA_SPACE, &service, err);
+	if (!ret)
+		ret = engine_open(&u->engine, service, spec, &ctx->recorded, err);
+	if (!ret)
+		ret = start(u, err);
+	if (ret)
+		uffd_close(ctx);
+	return ret;
+}
+
+static int uffd_configure(struct gpuemu_ctx *ctx, const char *settings, struct err *err)
+{
+	const struct gpu_spec *spec = &ctx->spec;
+	struct uffd *u = ctx->state;
+	int ret;
+
+	if (is_child(u))
+		return of_parent(err);
+	settle(ctx);
+	ret = service_uffd_configure(u->engine.service, spec->vram_bytes);
+	if (ret == -EBUSY)
+		return err_set(err, ret,
+			       "paging.vram=%llu: more is in device memory now; free some first",
+			       (unsigned long long)spec->vram_bytes);
+	if (ret)
+		return err_set(err, ret, "paging.vram=%llu: no such device memory can be had",
+			       (unsigned long long)spec->vram_bytes);
+	gpu_poll(u->engine.gpu);
+	return gpu_session_configure(u->engine.session, spec, err);
+}
+
+static int uffd_map(struct gpuemu_ctx *ctx, void *addr, size_t bytes, struct err *err)
+{
+	struct uffd *u = ctx->state;
+	int ret;
+
+	if (is_child(u))
+		return of_parent(err);
+	if (mmap(addr, bytes, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
+		return err_set(err, -ENOMEM, "no memory for %zu bytes of managed memory", bytes);
+	u->ranges_told = false;
+	ret = service_uffd_map(u->engine.service, (uintptr_t)addr, bytes);
+	return ret ? err_set(err, ret, "%zu bytes of managed memory: %s", bytes,
+			     gpuemu_strerror(ret)) : 0;
+}
+
+static void uffd_drop(struct gpuemu_ctx *ctx, void *addr, size_t bytes)
+{
+	struct uffd *u = ctx->state;
+
+	if (is_child(u))
+		return;		/* the child has none of it */
+	settle(ctx);
+	u->ranges_told = false;
+	service_uffd_unmap(u->engine.service, (uintptr_t)addr, bytes);
+	gpu_poll(u->engine.gpu);
+	munmap(addr, bytes);
+}
+
+static int uffd_load(struct gpuemu_ctx *ctx, struct gpuemu_module *module, const char *text,
+		     size_t bytes, struct err *err)
+{
+	struct uffd *u = ctx->state;
+
+	if (is_child(u))
+		return of_parent(err);
+	rest(ctx);
+	return engine_load(&u->engine, module, text, bytes, err);
+}
+
+static void uffd_unload(struct gpuemu_ctx *ctx, struct gpuemu_module *module)
+{
+	struct uffd *u = ctx->state;
+
+	if (is_child(u))
+		return;
+	settle(ctx);
+	gpu_session_unload(u->engine.session, module->id);
+}
+
+static int uffd_submit(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream,
+		       const struct work *work, struct err *err)
+{
+	struct uffd *u = ctx->state;
+	struct job *job;
+	int ret;
+
+	if (is_child(u))
+		return of_parent(err);
+	ret = tell_ranges(ctx);
+	job = ret ? NULL : calloc(1, sizeof(*job));
+	if (!job)
+		return -ENOMEM;
+	job->stream = stream;
+	job->kind = work->kind == LAUNCH ? JOB_LAUNCH : JOB_PREFETCH;
+	if (work->kind == LAUNCH)
+		ret = gpu_work_encode_launch(&work->launch, &job->payload, &job->payload_bytes);
+	else
+		job->work = *work;
+	if (ret) {
+		job_free(job);
+		return ret;
+	}
+	if (count_jobs(u) >= JOBS_MAX)
+		rest(ctx);
+	post(u, job);
+	return 0;
+}
+
+static void uffd_wait(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream)
+{
+	if (!is_child(ctx->state))
+		settle(ctx);
+}
+
+static int uffd_statistics(struct gpuemu_ctx *ctx, char **json, struct err *err)
+{
+	struct uffd *u = ctx->state;
+
+	if (is_child(u))
+		return of_parent(err);
+	settle(ctx);
+	return engine_statistics(&u->engine, json);
+}
+
+static int uffd_touches(struct gpuemu_ctx *ctx, struct record *record, struct err *err)
+{
+	struct uffd *u = ctx->state;
+
+	if (is_child(u))
+		return of_parent(err);
+	settle(ctx);
+	return engine_touches(&u->engine, record, err);
+}
+
+static int uffd_touch(struct gpuemu_ctx *ctx, const struct gpu_work_touch *touch, char **json,
+		      struct err *err)
+{
+	struct uffd *u = ctx->state;
+	struct job *job;
+	int ret;
+
+	if (is_child(u))
+		return of_parent(err);
+	ret = tell_ranges(ctx);
+	job = ret ? NULL : calloc(1, sizeof(*job));
+	if (!job)
+		return -ENOMEM;
+	settle(ctx);
+	job->kind = JOB_TOUCH;
+	job->touch = touch;
+	job->json = json;
+	post(u, job);
+	pthread_mutex_lock(&u->lock);
+	while (u->busy)
+		pthread_cond_wait(&u->changed, &u->lock);
+	ret = job->status;
+	*err = job->err;
+	pthread_mutex_unlock(&u->lock);
+	rest(ctx);
+	return ret;
+}
+
+const struct backend_ops backend_uffd = {
+	.name = "uffd",
+	.present = uffd_present,
+	.open = uffd_open,
+	.close = uffd_close,
+	.configure = uffd_configure,
+	.map = uffd_map,
+	.drop = uffd_drop,
+	.load = uffd_load,
+	.unload = uffd_unload,
+	.submit = uffd_submit,
+	.wait = uffd_wait,
+	.statistics = uffd_statistics,
+	.touches = uffd_touches,
+	.touch = uffd_touch,
+};
