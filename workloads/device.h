@@ -42,4 +42,43 @@ extern const __device__ __attribute__((weak)) struct sreg_ntid blockDim;
 extern const __device__ __attribute__((weak)) struct sreg_ctaid blockIdx;
 extern const __device__ __attribute__((weak)) struct sreg_nctaid gridDim;
 
+/* Always written out where a product is added to, so that the CPU can round the same. */
+#define INLINE		static __device__ inline __attribute__((always_inline))
+
+INLINE float fmaf(float a, float b, float c)
+{
+	return __builtin_fmaf(a, b, c);
+}
+
+INLINE double fma(double a, double b, double c)
+{
+	return __builtin_fma(a, b, c);
+}
+
+INLINE int min(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+INLINE uint32_t min(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+INLINE int max(int a, int b)
+{
+	return a > b ? a : b;
+}
+
+INLINE uint32_t max(uint32_t a, uint32_t b)
+{
+	return a > b ? a : b;
+}
+
+/* In global and in shared memory; what was there before. */
+INLINE uint32_t atomicAdd(uint32_t *p, uint32_t v)
+{
+	return __atomic_fetch_add(p, v, __ATOMIC_RELAXED);
+}
+
 #endif

@@ -44,11 +44,14 @@ static int gather_setup(struct workload *w)
 	struct rng rng;
 	int ret;
 
-	ret = workload_alloc(w, (void **)&g->table, slots * sizeof(uint32_t), "table");
+	ret = workload_alloc(w, (void **)&g->table, slots * sizeof(uint32_t),
+			     WORKLOAD_IN, "table");
 	if (!ret)
-		ret = workload_alloc(w, (void **)&g->index, n * sizeof(uint32_t), "index");
+		ret = workload_alloc(w, (void **)&g->index, n * sizeof(uint32_t),
+				     WORKLOAD_IN, "index");
 	if (!ret)
-		ret = workload_alloc(w, (void **)&g->out, n * sizeof(uint32_t), "out");
+		ret = workload_alloc(w, (void **)&g->out, n * sizeof(uint32_t),
+				     WORKLOAD_OUT, "out");
 	if (ret)
 		return ret;
 	rng_seed(&rng, w->seed);
@@ -107,8 +110,10 @@ const struct workload_ops workload_gather = {
 	.help = "out[i] = table[index[i]], random pages of a table",
 	.exercises = "divergent loads, TLB misses, NACKs, eviction from a small VRAM",
 	.options = {
-		[N] = { "n", 16 << 10, 1, 1u << 30, "loads; 8 bytes of managed memory each" },
-		[PAGES] = { "pages", 1024, 1, 1u << 20, "4 KiB pages of the table" },
+		[N] = { "n", 16 << 10, 1, 1u << 30, "loads; 8 bytes of managed memory each",
+			.tiny = 1001 },
+		[PAGES] = { "pages", 1024, 1, 1u << 20, "4 KiB pages of the table",
+			    .tiny = 37 },
 	},
 	.state_bytes = sizeof(struct gather),
 	.setup = gather_setup,

@@ -65,12 +65,15 @@ static int reduce_setup(struct workload *w)
 	struct rng rng;
 	int ret;
 
-	ret = workload_alloc(w, (void **)&r->in, n * sizeof(*r->in), "in");
+	ret = workload_alloc(w, (void **)&r->in, n * sizeof(*r->in),
+			     WORKLOAD_IN, "in");
 	if (!ret)
 		ret = workload_alloc(w, (void **)&r->partial,
-				     w->option[CTAS] * sizeof(*r->partial), "partial");
+				     w->option[CTAS] * sizeof(*r->partial),
+				     WORKLOAD_SCRATCH, "partial");
 	if (!ret)
-		ret = workload_alloc(w, (void **)&r->total, sizeof(*r->total), "total");
+		ret = workload_alloc(w, (void **)&r->total, sizeof(*r->total),
+				     WORKLOAD_OUT, "total");
 	if (ret)
 		return ret;
 	rng_seed(&rng, w->seed);
@@ -127,8 +130,10 @@ const struct workload_ops workload_reduce = {
 	.help = "sum of n 32-bit integers",
 	.exercises = "shared memory, barriers, divergence, two dependent launches",
 	.options = {
-		[N] = { "n", 256 << 10, 1, 1u << 30, "elements; 4 bytes of managed memory each" },
-		[CTAS] = { "ctas", 32, 1, 65535, "CTAs of 256 threads that share the elements" },
+		[N] = { "n", 256 << 10, 1, 1u << 30, "elements; 4 bytes of managed memory each",
+			.tiny = 40001 },
+		[CTAS] = { "ctas", 32, 1, 65535, "CTAs of 256 threads that share the elements",
+			   .tiny = 7 },
 	},
 	.state_bytes = sizeof(struct reduce),
 	.setup = reduce_setup,

@@ -51,9 +51,11 @@ static int stride_setup(struct workload *w)
 	uint64_t step = step_bytes(w);
 	int ret;
 
-	ret = workload_alloc(w, (void **)&s->buffer, pages * step, "buffer");
+	ret = workload_alloc(w, (void **)&s->buffer, pages * step,
+			     WORKLOAD_IN, "buffer");
 	if (!ret)
-		ret = workload_alloc(w, (void **)&s->sums, walkers * sizeof(*s->sums), "sums");
+		ret = workload_alloc(w, (void **)&s->sums, walkers * sizeof(*s->sums),
+				     WORKLOAD_OUT, "sums");
 	if (ret)
 		return ret;
 	for (uint64_t page = 0; page < pages; page++)
@@ -105,9 +107,10 @@ const struct workload_ops workload_stride = {
 	.help = "one dependent load a page",
 	.exercises = "far-fault latency with nothing to hide it",
 	.options = {
-		[PAGES] = { "pages", 512, 1, 1u << 20, "loads, a page each" },
+		[PAGES] = { "pages", 512, 1, 1u << 20, "loads, a page each", .tiny = 67 },
 		[STEP] = { "step", 4096, 8, 1u << 21, "bytes between loads, rounded down to 8" },
-		[WALKERS] = { "walkers", 1, 1, 65536, "threads that share the pages" },
+		[WALKERS] = { "walkers", 1, 1, 65536, "threads that share the pages",
+			      .tiny = 7 },
 	},
 	.state_bytes = sizeof(struct stride),
 	.setup = stride_setup,

@@ -46,11 +46,14 @@ static int vecadd_setup(struct workload *w)
 	struct rng rng;
 	int ret;
 
-	ret = workload_alloc(w, (void **)&v->a, n * sizeof(float), "a");
+	ret = workload_alloc(w, (void **)&v->a, n * sizeof(float),
+			     WORKLOAD_IN, "a");
 	if (!ret)
-		ret = workload_alloc(w, (void **)&v->b, n * sizeof(float), "b");
+		ret = workload_alloc(w, (void **)&v->b, n * sizeof(float),
+				     WORKLOAD_IN, "b");
 	if (!ret)
-		ret = workload_alloc(w, (void **)&v->c, n * sizeof(float), "c");
+		ret = workload_alloc(w, (void **)&v->c, n * sizeof(float),
+				     WORKLOAD_OUT, "c");
 	if (ret)
 		return ret;
 	rng_seed(&rng, w->seed);
@@ -100,7 +103,8 @@ const struct workload_ops workload_vecadd = {
 	.help = "c[i] = a[i] + b[i], floats",
 	.exercises = "streaming, coalescing, far faults that follow each other",
 	.options = {
-		[N] = { "n", 64 << 10, 1, 1u << 30, "elements; 12 bytes of managed memory each" },
+		[N] = { "n", 64 << 10, 1, 1u << 30, "elements; 12 bytes of managed memory each",
+			.tiny = 5003 },
 		[BLOCK] = { "block", 256, 1, 1u << 16, "threads of a CTA" },
 	},
 	.state_bytes = sizeof(struct vecadd),

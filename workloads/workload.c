@@ -73,8 +73,35 @@ void workload_init(struct workload *w, const struct workload_ops *ops,
 	memset(w, 0, sizeof(*w));
 	w->ops = ops;
 	w->seed = seed;
-	for (unsigned int i = 0; i < WORKLOAD_OPTIONS && ops->options[i].key; i++)
-		w->option[i] = ops->options[i].def;
+	workload_resize(w, WORKLOAD_DEFAULT);
+}
+
+void workload_resize(struct workload *w, enum workload_size size)
+{
+	for (unsigned int i = 0; i < WORKLOAD_OPTIONS && w->ops->options[i].key; i++) {
+		const struct workload_option *o = &w->ops->options[i];
+		uint64_t value = size == WORKLOAD_QUICK ? o->quick :
+				 size == WORKLOAD_TINY ? o->tiny : 0;
+
+		w->option[i] = value ? value : o->def;
+	}
+}
+
+static int set_size(struct workload *w, const char *name, struct err *err)
+{
+	static const char *const sizes[] = {
+		[WORKLOAD_DEFAULT] = "default",
+		[WORKLOAD_QUICK] = "quick",
+		[WORKLOAD_TINY] = "tiny",
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(sizes); i++) {
+		if (!strcmp(sizes[i], name)) {
+			workload_resize(w, (enum workload_size)i);
+			return 0;
+		}
+	}
+	return err_set(err, -EINVAL, "size: no '%s'; there are: default, quick, tiny", name);
 }
 
 /* "n, block" */
@@ -102,6 +129,8 @@ int workload_set(struct workload *w, const char *setting, struct err *err)
 
 	if (!length)
 		return err_set(err, -EINVAL, "'%s' is not key=value", setting);
+	if (length == 4 && !strncmp(setting, "size", length))
+		return set_size(w, equals + 1, err);
 	for (unsigned int i = 0; i < WORKLOAD_OPTIONS; i++) {
 		const struct workload_option *o = &w->ops->options[i];
 		int ret;
@@ -121,7 +150,7 @@ int workload_set(struct workload *w, const char *setting, struct err *err)
 		return 0;
 	}
 	option_keys(w->ops, keys, sizeof(keys));
-	return err_set(err, -ENOENT, "%s has no option '%.*s'; it has: %s",
+	return err_set(err, -ENOENT, "%s has no option '%.*s'; it has: %s, size",
 		       w->ops->name, (int)length, setting, keys);
 }
 
@@ -165,7 +194,7 @@ void workload_end(struct workload *w)
 }
 
 int workload_alloc(struct workload *w, void **ptr, size_t bytes,
-		   const char *what)
+		   enum workload_direction direction, const char *what)
 {
 	char text[96];
 	int ret;
@@ -175,7 +204,9 @@ int workload_alloc(struct workload *w, void **ptr, size_t bytes,
 			       w->ops->name, WORKLOAD_BUFFERS);
 	ret = gpuemu_mem_alloc_managed(w->ctx, ptr, bytes);
 	if (!ret) {
-		w->buffers[w->nbuffers++] = (struct workload_buffer){ *ptr, bytes };
+		w->buffers[w->nbuffers++] = (struct workload_buffer){
+			*ptr, bytes, direction
+		};
 		w->footprint += bytes;
 		return 0;
 	}
@@ -188,6 +219,14 @@ int workload_launch(struct workload *w, const char *kernel, uint32_t ctas,
 		    unsigned int nargs)
 {
 	struct gpuemu_dim3 grid = { ctas, 1, 1 }, block = { threads, 1, 1 };
+
+	return workload_launch_grid(w, kernel, grid, block, args, nargs);
+}
+
+int workload_launch_grid(struct workload *w, const char *kernel,
+			 struct gpuemu_dim3 grid, struct gpuemu_dim3 block,
+			 const struct gpuemu_arg *args, unsigned int nargs)
+{
 	struct gpuemu_function *function;
 	int ret;
 
@@ -205,4 +244,21 @@ int workload_synchronize(struct workload *w)
 	int ret = gpuemu_synchronize(w->ctx);
 
 	return ret ? workload_failed(w, ret, "running") : 0;
+}
+
+int workload_to_host(struct workload *w, const void *ptr, size_t bytes)
+{
+	int ret = gpuemu_mem_prefetch_host(w->ctx, ptr, bytes, NULL);
+
+	return ret ? workload_failed(w, ret, "taking pages to the host") : workload_synchronize(w);
+}
+
+int workload_to_device(struct workload *w, const void *ptr, size_t bytes)
+{
+	int ret;
+
+	if (!w->copies)
+		return 0;
+	ret = gpuemu_mem_prefetch(w->ctx, ptr, bytes, NULL);
+	return ret ? workload_failed(w, ret, "copying to the device") : 0;
 }

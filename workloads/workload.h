@@ -13,13 +13,27 @@
 #include "gpuemu.h"
 
 #define WORKLOAD_OPTIONS	8	/* at most, of one workload */
-#define WORKLOAD_BUFFERS	8
+#define WORKLOAD_BUFFERS	16
+
+/*
+ * What a buffer is to the run as a whole, so that programs that copy by hand
+ * know what to copy: the CPU writes it before, reads it afterwards, both, neither.
+ */
+enum workload_direction { WORKLOAD_IN, WORKLOAD_OUT, WORKLOAD_INOUT, WORKLOAD_SCRATCH };
 
 struct workload_option {
 	const char *key;
 	uint64_t def, min, max;
 	const char *doc;
+	uint64_t quick, tiny;		/* as def where they are 0 */
 };
+
+/*
+ * How large a workload is unless its options say: its default, tens of megabytes where a
+ * paper has it so; quick, a few megabytes and seconds; tiny, some pages, for tests, awkward
+ * numbers rather than round ones.
+ */
+enum workload_size { WORKLOAD_DEFAULT, WORKLOAD_QUICK, WORKLOAD_TINY };
 
 struct workload_ops;
 
@@ -30,9 +44,11 @@ struct workload {
 	struct gpuemu_module *module;	/* freed with ctx */
 	uint64_t option[WORKLOAD_OPTIONS]; /* in the order of ops->options */
 	uint64_t seed;
+	bool copies;			/* its buffers are copied by hand, not paged */
 	struct workload_buffer {
 		void *memory;		/* managed, freed with ctx */
 		size_t bytes;
+		enum workload_direction direction;
 	} buffers[WORKLOAD_BUFFERS];	/* that setup took */
 	unsigned int nbuffers;
 	uint64_t footprint;		/* their bytes together */
@@ -68,10 +84,12 @@ const struct workload_row *workload_row(unsigned int n);
 /* NULL: no such workload. */
 const struct workload_row *workload_find(const char *name);
 
-/* Defaults, no context yet. */
+/* Default options, no context yet. */
 void workload_init(struct workload *w, const struct workload_ops *ops,
 		   uint64_t seed);
-/* "n=64K". -EINVAL, -ENOENT, -ERANGE: err lists what there is. */
+/* All options as that size has them. */
+void workload_resize(struct workload *w, enum workload_size size);
+/* "n=64K", or "size=quick". -EINVAL, -ENOENT, -ERANGE: err lists what there is. */
 int workload_set(struct workload *w, const char *setting, struct err *err);
 
 /*
@@ -86,17 +104,34 @@ void workload_end(struct workload *w);
 
 /* Managed memory, one of w->buffers. what names it in messages. */
 int workload_alloc(struct workload *w, void **ptr, size_t bytes,
-		   const char *what);
+		   enum workload_direction direction, const char *what);
 /* One launch of a kernel of w->module on the default stream, x only. */
 int workload_launch(struct workload *w, const char *kernel, uint32_t ctas,
 		    uint32_t threads, const struct gpuemu_arg *args,
 		    unsigned int nargs);
+/* The same of a grid and blocks of up to three dimensions. */
+int workload_launch_grid(struct workload *w, const char *kernel,
+			 struct gpuemu_dim3 grid, struct gpuemu_dim3 block,
+			 const struct gpuemu_arg *args, unsigned int nargs);
 int workload_synchronize(struct workload *w);
+/*
+ * Between launches: what the launches so far left in [ptr, ptr + bytes) is the CPU's to read and
+ * write (its pages go to system memory); and back, for those that copy by hand: others page.
+ */
+int workload_to_host(struct workload *w, const void *ptr, size_t bytes);
+int workload_to_device(struct workload *w, const void *ptr, size_t bytes);
 /* Sets w->err to the library's sentence, or to the code's name; returns code. */
 int workload_failed(struct workload *w, int code, const char *what);
 
 #define WORKLOAD_LAUNCH(w, kernel, ctas, threads, ...)			\
 	workload_launch(w, kernel, ctas, threads,			\
+		(const struct gpuemu_arg[]){ __VA_ARGS__ },		\
+		sizeof((struct gpuemu_arg[]){ __VA_ARGS__ }) /		\
+		sizeof(struct gpuemu_arg))
+
+/* grid and block are struct gpuemu_dim3. */
+#define WORKLOAD_LAUNCH_GRID(w, kernel, grid, block, ...)		\
+	workload_launch_grid(w, kernel, grid, block,			\
 		(const struct gpuemu_arg[]){ __VA_ARGS__ },		\
 		sizeof((struct gpuemu_arg[]){ __VA_ARGS__ }) /		\
 		sizeof(struct gpuemu_arg))

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The contract of every row of workloads.def: it runs and verifies on backend
- * sim at awkward sizes and with a fraction of the memory, and its verify finds
- * a kernel that did not run and a single wrong bit in any buffer.
+ * The contract of every row of workloads.def, at its tiny size: it runs and
+ * verifies on backend sim with and without time and paging and with a fraction of
+ * the memory, and its verify finds a kernel that did not run and a single wrong
+ * bit in any buffer but those of scratch.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -25,6 +26,13 @@ static struct gpuemu_ctx *open_sim(const char *settings)
 	if (gpuemu_open(&ctx, &o))
 		fail_msg("%s", gpuemu_last_error(NULL));
 	return ctx;
+}
+
+/* The size that tests can afford, whatever the workload. */
+static void init_tiny(struct workload *w, const struct workload_row *row, uint64_t seed)
+{
+	workload_init(w, row->ops, seed);
+	workload_resize(w, WORKLOAD_TINY);
 }
 
 static void begin(struct workload *w, const struct workload_row *row,
@@ -67,6 +75,10 @@ static void rows_are_complete(void **state)
 			assert_true(o->doc && *o->doc);
 			assert_in_range(o->def, o->min, o->max);
 			assert_int_equal(w.option[i], o->def);
+			if (o->quick)
+				assert_in_range(o->quick, o->min, o->max);
+			if (o->tiny)
+				assert_in_range(o->tiny, o->min, o->max);
 		}
 	}
 	assert_true(n >= 4);
@@ -116,6 +128,34 @@ static void each_verifies(void **state)
 	}
 }
 
+/* Every way that a kernel and its pages can be run; 64K is less than it touches. */
+static void each_verifies_tiny(void **state)
+{
+	static const char *const settings[] = {
+		NULL, "gpu.functional=on\n", "paging.enabled=off\n", "paging.vram=64K\n",
+		"paging.vram=32K\npaging.evict=random\npaging.prefetch=sequential\ngpu.sms=3\n",
+	};
+	const struct workload_row *row;
+
+	for (unsigned int n = 0; (row = workload_row(n)); n++) {
+		for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
+			struct gpuemu_ctx *ctx = open_sim(settings[i]);
+			struct workload w;
+
+			init_tiny(&w, row, 11 + i);
+			begin(&w, row, ctx);
+			run(&w);
+			verified(&w);
+			/* More than the VRAM above, and not what a test waits for. */
+			if (w.footprint <= 32 << 10 || w.footprint > 1 << 20)
+				fail_msg("%s: tiny is %llu bytes", row->ops->name,
+					 (unsigned long long)w.footprint);
+			workload_end(&w);
+			gpuemu_close(ctx);
+		}
+	}
+}
+
 static void verify_finds_a_kernel_that_did_not_run(void **state)
 {
 	const struct workload_row *row;
@@ -124,7 +164,7 @@ static void verify_finds_a_kernel_that_did_not_run(void **state)
 		struct gpuemu_ctx *ctx = open_sim(NULL);
 		struct workload w;
 
-		workload_init(&w, row->ops, 1);
+		init_tiny(&w, row, 1);
 		begin(&w, row, ctx);
 		if (w.ops->verify(&w) != -EBADMSG)
 			fail_msg("%s verifies without having run", row->ops->name);
@@ -134,7 +174,10 @@ static void verify_finds_a_kernel_that_did_not_run(void **state)
 	}
 }
 
-/* A bit in the first byte of a buffer and of the page in its middle. */
+/*
+ * A bit in the first byte of a buffer and of the page in its middle. Scratch is nobody's to
+ * read when the run is done.
+ */
 static void verify_finds_one_wrong_bit(void **state)
 {
 	const struct workload_row *row;
@@ -143,7 +186,7 @@ static void verify_finds_one_wrong_bit(void **state)
 		struct gpuemu_ctx *ctx = open_sim(NULL);
 		struct workload w;
 
-		workload_init(&w, row->ops, 3);
+		init_tiny(&w, row, 3);
 		begin(&w, row, ctx);
 		run(&w);
 		verified(&w);
@@ -152,6 +195,8 @@ static void verify_finds_one_wrong_bit(void **state)
 			size_t middle = w.buffers[i / 2].bytes / 2 & ~(PAGE_BYTES - 1);
 			unsigned char *byte = w.buffers[i / 2].memory;
 
+			if (w.buffers[i / 2].direction == WORKLOAD_SCRATCH)
+				continue;
 			byte += i % 2 ? middle : 0;
 			*byte ^= 1;
 			if (w.ops->verify(&w) != -EBADMSG)
@@ -163,6 +208,26 @@ static void verify_finds_one_wrong_bit(void **state)
 		workload_end(&w);
 		gpuemu_close(ctx);
 	}
+}
+
+static void sizes_are_options(void **state)
+{
+	const struct workload_ops *ops = workload_find("triad")->ops;
+	struct workload w;
+	struct err err;
+
+	workload_init(&w, ops, 1);
+	assert_int_equal(workload_set(&w, "size=tiny", &err), 0);
+	assert_int_equal(w.option[0], ops->options[0].tiny);
+	assert_int_equal(w.option[1], ops->options[1].def);
+	assert_int_equal(workload_set(&w, "n=7", &err), 0);
+	assert_int_equal(w.option[0], 7);
+	assert_int_equal(workload_set(&w, "size=quick", &err), 0);
+	assert_int_equal(w.option[0], ops->options[0].quick);
+	assert_int_equal(workload_set(&w, "size=default", &err), 0);
+	assert_int_equal(w.option[0], ops->options[0].def);
+	assert_int_equal(workload_set(&w, "size=huge", &err), -EINVAL);
+	assert_string_equal(err.text, "size: no 'huge'; there are: default, quick, tiny");
 }
 
 static void options_are_checked(void **state)
@@ -182,7 +247,7 @@ static void options_are_checked(void **state)
 		{ "n=16777216G", -ERANGE, "outside" },
 		/* 2^64 + 2^30 */
 		{ "n=17179869185G", -ERANGE, "outside" },
-		{ "m=1", -ENOENT, "n, block" },
+		{ "m=1", -ENOENT, "n, block, size" },
 		{ "n", -EINVAL, "key=value" },
 		{ "=1", -EINVAL, "key=value" },
 	};
@@ -206,7 +271,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_complete),
 		cmocka_unit_test(options_are_checked),
+		cmocka_unit_test(sizes_are_options),
 		cmocka_unit_test(each_verifies),
+		cmocka_unit_test(each_verifies_tiny),
 		cmocka_unit_test(verify_finds_a_kernel_that_did_not_run),
 		cmocka_unit_test(verify_finds_one_wrong_bit),
 	};

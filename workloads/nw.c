@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * nw: the scores of the best global alignment of two sequences (Needleman and
+ * Wunsch, J. Mol. Biol. 48, 1970), as Che et al. lay it out ("Rodinia", IISWC
+ * 2009): the matrix is cut into tiles, a launch computes the tiles of one
+ * anti-diagonal, and so does a CTA with the cells of its tile.
+ */
+#define NW_TILE	32u	/* cells of a tile's edge, and threads of a CTA */
+
+#ifdef GPUEMU_DEVICE
+#include "device.h"
+
+/*
+ * score is (rows + 1) x (cols + 1), similarity rows x cols. Row strides are chosen
+ * so that an anti-diagonal of a tile lies in 32 different banks.
+ */
+KERNEL nw(int *score, const int *similarity, uint32_t rows, uint32_t cols,
+	  uint32_t diagonal, uint32_t first, int penalty)
+{
+	__shared__ int s[NW_TILE + 1][NW_TILE + 2];
+	__shared__ int match[NW_TILE][NW_TILE];
+	uint32_t tile_x = first + blockIdx.x, tile_y = diagonal - tile_x;
+	uint32_t x0 = tile_x * NW_TILE, y0 = tile_y * NW_TILE;
+	uint32_t t = threadIdx.x, x = x0 + t;
+	uint64_t pitch = cols + 1;
+	uint32_t high = min(rows - y0, NW_TILE), wide = min(cols - x0, NW_TILE);
+
+	for (uint32_t y = 0; y < high; y++)
+		if (t < wide)
+			match[y][t] = similarity[(uint64_t)(y0 + y) * cols + x];
+	if (t < wide)
+		s[0][t + 1] = score[y0 * pitch + x + 1];
+	if (t < high)
+		s[t + 1][0] = score[(y0 + t + 1) * pitch + x0];
+	if (t == 0)
+		s[0][0] = score[y0 * pitch + x0];
+	__syncthreads();
+
+	for (uint32_t d = 0; d < 2 * NW_TILE - 1; d++) {
+		uint32_t y = d - t;
+
+		if (t <= d && y < high && t < wide)
+			s[y + 1][t + 1] = max(s[y][t] + match[y][t],
+					      max(s[y + 1][t], s[y][t + 1]) - penalty);
+		__syncthreads();
+	}
+	for (uint32_t y = 0; y < high; y++)
+		if (t < wide)
+			score[(y0 + y + 1) * pitch + x + 1] = s[y + 1][t + 1];
+}
+
+#else
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "check.h"
+
+#define NW_SYMBOLS	24	/* of the alphabet: amino acids and their ambiguities */
+
+enum { ROWS, COLS, PENALTY };
+
+struct nw {
+	int32_t *score, *similarity;
+};
+
+/* Two random sequences, and what each pair of symbols is worth. */
+struct nw_input {
+	int32_t worth[NW_SYMBOLS][NW_SYMBOLS];
+	uint8_t *down, *across;
+};
+
+static int make_input(struct workload *w, struct nw_input *in)
+{
+	uint64_t rows = w->option[ROWS], cols = w->option[COLS];
+	struct rng rng;
+
+	in->down = check_memory(w, rows + cols, 1);
+	if (!in->down)
+		return -ENOMEM;
+	in->across = in->down + rows;
+	rng_seed(&rng, w->seed);
+	/* Symmetric, and best on the diagonal, as substitution matrices are. */
+	for (unsigned int a = 0; a < NW_SYMBOLS; a++) {
+		in->worth[a][a] = 4 + (int32_t)rng_below(&rng, 8);
+		for (unsigned int b = 0; b < a; b++)
+			in->worth[a][b] = in->worth[b][a] = (int32_t)rng_below(&rng, 8) - 4;
+	}
+	for (uint64_t i = 0; i < rows + cols; i++)
+		in->down[i] = (uint8_t)rng_below(&rng, NW_SYMBOLS);
+	return 0;
+}
+
+static int nw_setup(struct workload *w)
+{
+	struct nw *s = w->state;
+	uint64_t rows = w->option[ROWS], cols = w->option[COLS];
+	int32_t penalty = (int32_t)w->option[PENALTY];
+	struct nw_input in;
+	int ret;
+
+	ret = workload_alloc(w, (void **)&s->score, (rows + 1) * (cols + 1) * sizeof(int32_t),
+			     WORKLOAD_INOUT, "score");
+	if (!ret)
+		ret = workload_alloc(w, (void **)&s->similarity, rows * cols * sizeof(int32_t),
+				     WORKLOAD_IN, "similarity");
+	if (!ret)
+		ret = make_input(w, &in);
+	if (ret)
+		return ret;
+	for (uint64_t x = 0; x <= cols; x++)
+		s->score[x] = -(int32_t)x * penalty;
+	for (uint64_t y = 0; y < rows; y++) {
+		s->score[(y + 1) * (cols + 1)] = -(int32_t)(y + 1) * penalty;
+		for (uint64_t x = 0; x < cols; x++)
+			s->similarity[y * cols + x] = in.worth[in.down[y]][in.across[x]];
+	}
+	free(in.down);
+	return 0;
+}
+
+static int nw_run(struct workload *w)
+{
+	struct nw *s = w->state;
+	uint32_t rows = (uint32_t)w->option[ROWS], cols = (uint32_t)w->option[COLS];
+	uint32_t down = DIV_ROUND_UP(rows, NW_TILE), across = DIV_ROUND_UP(cols, NW_TILE);
+	int ret = 0;
+
+	for (uint32_t d = 0; d < down + across - 1 && !ret; d++) {
+		uint32_t first = d < down ? 0 : d - (down - 1);
+		uint32_t last = MIN(d, across - 1);
+
+		ret = WORKLOAD_LAUNCH(w, "nw", last - first + 1, NW_TILE,
+				      gpuemu_arg_ptr(s->score), gpuemu_arg_ptr(s->similarity),
+				      gpuemu_arg_u32(rows), gpuemu_arg_u32(cols),
+				      gpuemu_arg_u32(d), gpuemu_arg_u32(first),
+				      gpuemu_arg_s32((int32_t)w->option[PENALTY]));
+	}
+	return ret ? ret : workload_synchronize(w);
+}
+
+/* The CPU's way: row after row, from the sequences themselves; two rows are all it keeps. */
+static int compare(struct workload *w, const struct nw_input *in, int32_t *above, int32_t *row,
+		   int32_t *similarity)
+{
+	struct nw *s = w->state;
+	uint64_t cols = w->option[COLS], rows = w->option[ROWS];
+	int32_t penalty = (int32_t)w->option[PENALTY];
+	int ret;
+
+	for (uint64_t x = 0; x <= cols; x++)
+		above[x] = -(int32_t)x * penalty;
+	ret = check_ints(w, "score", 0, s->score, above, cols + 1);
+	for (uint64_t y = 0; y < rows && !ret; y++) {
+		int32_t *swap = above;
+
+		row[0] = above[0] - penalty;
+		for (uint64_t x = 0; x < cols; x++) {
+			int32_t best = above[x], gap = MAX(above[x + 1], row[x]) - penalty;
+
+			similarity[x] = in->worth[in->across[x]][in->down[y]];
+			best += similarity[x];
+			row[x + 1] = MAX(best, gap);
+		}
+		ret = check_ints(w, "score", (y + 1) * (cols + 1),
+				 s->score + (y + 1) * (cols + 1), row, cols + 1);
+		if (!ret)
+			ret = check_ints(w, "similarity", y * cols, s->similarity + y * cols,
+					 similarity, cols);
+		above = row;
+		row = swap;
+	}
+	return ret;
+}
+
+static int nw_verify(struct workload *w)
+{
+	uint64_t pitch = w->option[COLS] + 1;
+	int32_t *lines = check_memory(w, 3 * pitch, sizeof(int32_t));
+	struct nw_input in;
+	int ret;
+
+	if (!lines)
+		return -ENOMEM;
+	ret = make_input(w, &in);
+	if (!ret) {
+		ret = compare(w, &in, lines, lines + pitch, lines + 2 * pitch);
+		free(in.down);
+	}
+	free(lines);
+	return ret;
+}
+
+const struct workload_ops workload_nw = {
+	.name = "nw",
+	.help = "alignment scores of two sequences, Needleman-Wunsch (Rodinia)",
+	.exercises = "many short dependent launches, few warps, tiles along a diagonal",
+	.options = {
+		[ROWS] = { "rows", 2048, 1, 1u << 20, "length of one sequence; 8 bytes a cell",
+			   .quick = 700, .tiny = 131 },
+		[COLS] = { "cols", 2048, 1, 1u << 20, "length of the other",
+			   .quick = 700, .tiny = 150 },
+		[PENALTY] = { "penalty", 10, 0, 1000, "what a gap costs" },
+	},
+	.state_bytes = sizeof(struct nw),
+	.setup = nw_setup,
+	.run = nw_run,
+	.verify = nw_verify,
+};
+#endif
