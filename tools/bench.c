@@ -70,6 +70,8 @@ static int measure(const struct verb *verb, const struct bench *bench,
 	char what[64];
 	int ret;
 
+	if (!request->batch)
+		request->batch = bench->batch;
 	ret = target_open(target, &request->ctx, &err);
 	if (ret) {
 		json_object_put(report);
@@ -102,7 +104,7 @@ static int measure(const struct verb *verb, const struct bench *bench,
 static int bench(const struct verb *verb, int argc, char **argv)
 {
 	struct target target;
-	struct bench_request request = { .batch = 1 };
+	struct bench_request request = { .ctx = NULL };
 	struct cli_parser p;
 	const char *json = NULL;
 	struct err err = { "" };
@@ -158,15 +160,15 @@ static void more(FILE *out)
 }
 
 static const struct cli_option options[] = {
-	{ "count", "N", "fault: pages, 2000; migrate: pieces of 2 MiB, 16", OPT_COUNT },
-	{ "batch", "N", "fault: far faults raised at a time, 1 if not given", OPT_BATCH },
+	{ "count", "N", "fault: pages, 2000; throughput: 8192; migrate: pieces of 2 MiB, 16", OPT_COUNT },
+	{ "batch", "N", "far faults raised at a time; fault: 1 if not given, throughput: 256", OPT_BATCH },
 	{ "json", "[FILE]", "as JSON, to FILE or, alone, to stdout without the text", OPT_JSON },
 	{ NULL }
 };
 
 const struct verb verb_bench = {
 	.name = "bench",
-	.usage = "fault|migrate [OPTION]...",
+	.usage = "fault|throughput|migrate [OPTION]...",
 	.help = "measure the kernel path beside its yardsticks",
 	.options = options,
 	.shared = target_options,

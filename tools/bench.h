@@ -21,6 +21,7 @@ struct bench_request {
 
 struct bench {
 	const char *name, *help;
+	unsigned int batch;		/* faults at a time if not given */
 	/*
 	 * Measures and adds its members to `report`, which has bench, host,
 	 * backend and clock. -errno with err.
@@ -40,6 +41,9 @@ const struct bench *bench_row(unsigned int n);
 int bench_migrate_measure(const struct bench_request *r, uint64_t pieces,
 			  struct json_object **figures, struct err *err);
 void bench_migrate_text(FILE *out, struct json_object *figures);
+
+/* The median of userfaultfd's yardstick, its threads placed as serves it best. -errno with err. */
+int bench_uffd_resolve(uint64_t *ns, struct err *err);
 
 /* Sets err to the library's sentence for the call that returned code; returns code. */
 int bench_failed(struct gpuemu_ctx *ctx, int code, struct err *err);

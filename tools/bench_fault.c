@@ -154,6 +154,19 @@ static int median_of(const struct yardstick *y, uint64_t *samples, uint64_t *med
 	return 0;
 }
 
+int bench_uffd_resolve(uint64_t *ns, struct err *err)
+{
+	static const struct yardstick uffd = { "uffd_resolve", "", yardstick_uffd, true };
+	struct json_object *placements = json_object_new_object();
+	uint64_t *samples = calloc(COUNT, sizeof(*samples));
+	int ret = samples ? median_of(&uffd, samples, ns, placements, err) :
+		  err_set(err, -ENOMEM, "no memory");
+
+	json_object_put(placements);
+	free(samples);
+	return ret;
+}
+
 /* Medians. One that cannot be measured here is absent, its reason under yardsticks_missing. */
 static int add_yardsticks(struct json_object *report, struct err *err)
 {
@@ -335,6 +348,7 @@ static void text(FILE *out, struct json_object *r)
 const struct bench bench_fault = {
 	.name = "fault",
 	.help = "a far fault's latency and stages, beside userfaultfd, minor fault, pipe, memcpy",
+	.batch = 1,
 	.measure = measure,
 	.text = text,
 };

@@ -129,7 +129,7 @@ int bench_migrate_measure(const struct bench_request *r, uint64_t pieces,
 	pieces = pieces ? pieces : PIECES;
 	if (!r->measured)
 		return err_set(err, -EOPNOTSUPP,
-			       "backend %s moves no bytes; measure with --backend kmod",
+			       "backend %s moves no bytes; measure with --backend kmod or uffd",
 			       gpuemu_backend(r->ctx));
 	ret = migrate(r->ctx, pieces, &ns, err);
 	/* Unless a number was asked for: as many as device memory takes. */
@@ -180,6 +180,7 @@ static void text(FILE *out, struct json_object *report)
 const struct bench bench_migrate = {
 	.name = "migrate",
 	.help = "2 MiB migrations to device memory, beside memcpy",
+	.batch = 1,
 	.measure = measure,
 	.text = text,
 };

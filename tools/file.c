@@ -60,6 +60,23 @@ int file_read(const char *path, char **data, size_t *bytes, struct err *err)
 	return ret;
 }
 
+/*
+ * Through a buffer: data may be managed memory, where a system call does not
+ * reach what is in device memory if userfaultfd may not stop the kernel.
+ */
+static bool write_all(FILE *file, const char *data, size_t bytes)
+{
+	char chunk[16u << 10];
+
+	for (size_t done = 0, n; done < bytes; done += n) {
+		n = MIN(sizeof(chunk), bytes - done);
+		memcpy(chunk, data + done, n);
+		if (fwrite(chunk, 1, n, file) != n)
+			return false;
+	}
+	return true;
+}
+
 int file_write(const char *path, const void *data, size_t bytes, struct err *err)
 {
 	FILE *file = fopen(path, "we");
@@ -68,7 +85,7 @@ int file_write(const char *path, const void *data, size_t bytes, struct err *err
 	if (!file)
 		return cannot("write", path, err);
 	errno = 0;
-	whole = fwrite(data, 1, bytes, file) == bytes;
+	whole = write_all(file, data, bytes);
 	/* What fwrite took may still fail here. */
 	if (fclose(file) || !whole)
 		return cannot("write", path, err);

@@ -49,6 +49,10 @@ static struct json_object *workload_rows(const struct kind *kind)
 			json_object_object_add(p, "default", json_object_new_uint64(opt->def));
 			json_object_object_add(p, "min", json_object_new_uint64(opt->min));
 			json_object_object_add(p, "max", json_object_new_uint64(opt->max));
+			json_object_object_add(p, "quick", json_object_new_uint64(
+				opt->quick ? opt->quick : opt->def));
+			json_object_object_add(p, "tiny", json_object_new_uint64(
+				opt->tiny ? opt->tiny : opt->def));
 			json_object_array_add(options, p);
 		}
 		json_object_object_add(o, "options", options);
@@ -57,13 +61,34 @@ static struct json_object *workload_rows(const struct kind *kind)
 	return rows;
 }
 
+static struct json_object *policy_options(const struct gpuemu_policy_option *opt)
+{
+	struct json_object *options = json_object_new_array();
+
+	for (; opt->key; opt++) {
+		struct json_object *p = row(opt->key, opt->doc);
+
+		json_object_object_add(p, "default", json_object_new_uint64(opt->def));
+		json_object_object_add(p, "min", json_object_new_uint64(opt->min));
+		json_object_object_add(p, "max", json_object_new_uint64(opt->max));
+		json_object_array_add(options, p);
+	}
+	return options;
+}
+
 static struct json_object *engine_rows(const struct kind *kind)
 {
 	struct json_object *rows = json_object_new_array();
 	const char *name, *help;
 
-	for (unsigned int n = 0; gpu_list_row(kind->name, n, &name, &help); n++)
-		json_object_array_add(rows, row(name, help));
+	for (unsigned int n = 0; gpu_list_row(kind->name, n, &name, &help); n++) {
+		const struct gpuemu_policy_option *opt = gpu_list_options(kind->name, n);
+		struct json_object *o = row(name, help);
+
+		if (opt)
+			json_object_object_add(o, "options", policy_options(opt));
+		json_object_array_add(rows, o);
+	}
 	return rows;
 }
 
@@ -203,7 +228,7 @@ static void print_text(const struct kind *kind, struct json_object *rows)
 		if (output_has(o, "default"))
 			print_key(o);
 		else
-			printf("  %-14s %s\n", output_string(o, "name"), output_string(o, "help"));
+			printf("  %-16s %s\n", output_string(o, "name"), output_string(o, "help"));
 		for (size_t j = 0; options && j < json_object_array_length(options); j++) {
 			struct json_object *p = json_object_array_get_idx(options, j);
 

@@ -19,6 +19,7 @@
 #include "samples.h"
 #include "target.h"
 #include "trace.h"
+#include "trouble.h"
 #include "workload.h"
 
 #define REPEAT_MAX	10000
@@ -307,6 +308,8 @@ static void run_kernel(struct request *r, struct gpuemu_ctx *ctx, struct outcome
 	if (ret && !o->code)
 		o->code = failed(ctx, ret, "statistics", &o->err);
 	if (!o->code)
+		o->code = target_record(&r->target, ctx, &o->err);
+	if (!o->code)
 		o->code = arg_write(&r->args, &o->err);
 	if (!o->code)
 		o->code = global_write(&r->globals, &o->err);
@@ -348,6 +351,7 @@ static int report(const struct request *r, const struct verb *verb, const char *
 		return cli_failed(verb, "%s", err.text);
 	if (!r->json || strcmp(r->json, "-"))
 		report_text(stdout, json);
+	trouble_print(verb, json);
 	if ((r->trace && o->statistics && trace_write(json, r->trace, &err)) ||
 	    (r->samples && o->statistics && samples_write(json, r->samples, &err)) ||
 	    (r->json && output_json(json, r->json, &err)))

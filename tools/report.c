@@ -5,11 +5,13 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "host.h"
 #include "output.h"
 #include "report.h"
+#include "trace.h"
 
 struct json_object *report_workload(const struct workload *w, int failed)
 {
@@ -42,13 +44,18 @@ struct json_object *report_json(const struct report_facts *f, const char *subjec
 				struct json_object *about, struct err *err)
 {
 	static const char *const rest[] = { "kernels", "totals", "memory", "utilization", "sms",
-					    "paging", "samples", "trace" };
-	struct json_object *statistics = NULL, *report, *totals;
+					    "paging", "samples" };
+	struct json_object *statistics = NULL, *report, *totals, *trace = NULL;
 
 	if (f->statistics) {
-		statistics = json_tokener_parse(f->statistics);
+		char *text = strdup(f->statistics);
+
+		trace = text ? trace_cut(text) : NULL;
+		statistics = text ? json_tokener_parse(text) : NULL;
+		free(text);
 		if (!json_object_is_type(statistics, json_type_object)) {
 			json_object_put(statistics);
+			json_object_put(trace);
 			json_object_put(about);
 			err_set(err, -EPROTO, "the library's statistics are not a JSON object");
 			return NULL;
@@ -66,6 +73,8 @@ struct json_object *report_json(const struct report_facts *f, const char *subjec
 	json_object_object_add(report, subject, about);
 	for (size_t i = 0; i < ARRAY_SIZE(rest); i++)
 		take(report, statistics, rest[i]);
+	if (trace)
+		json_object_object_add(report, "trace", trace);
 	totals = output_at(report, "totals");
 	if (totals)
 		json_object_object_add(totals, "host_seconds", output_decimal(f->host_seconds, 6));
@@ -199,6 +208,28 @@ static void print_kernels(FILE *out, struct json_object *kernels)
 	}
 }
 
+static void print_prefetch(FILE *out, struct json_object *p)
+{
+	if (!count(p, "prefetched_pages"))
+		return;
+	fprintf(out, "  prefetch %s: accuracy %.0f%%, coverage %.0f%%, in time %.0f%%, "
+		"evicted unused %.0f%%\n", output_string(p, "prefetch.policy"),
+		100 * output_number(p, "prefetch.accuracy"),
+		100 * output_number(p, "prefetch.coverage"),
+		100 * output_number(p, "prefetch.timeliness"),
+		100 * output_number(p, "prefetch.pollution"));
+}
+
+static void print_returns(FILE *out, struct json_object *p)
+{
+	if (!count(p, "evicted_pages"))
+		return;
+	fprintf(out, "  evict %s: %" PRIu64 " far faults on evicted pages, %" PRIu64
+		" pages came back twice or more, %" PRIu64 " evicted ahead of need\n",
+		output_string(p, "evict.policy"), count(p, "evict.returned_pages"),
+		count(p, "evict.thrashing_pages"), count(p, "evict.pre_evicted_pages"));
+}
+
 static void print_paging(FILE *out, struct json_object *p)
 {
 	char a[24], b[24], c[24], d[24];
@@ -218,6 +249,14 @@ static void print_paging(FILE *out, struct json_object *p)
 			output_ns(b, output_number(p, "latency_ns.p90")),
 			output_ns(c, output_number(p, "latency_ns.p99")),
 			output_ns(d, output_number(p, "latency_ns.max")));
+	print_prefetch(out, p);
+	print_returns(out, p);
+	if (count(p, "far_wait_cycles.count"))
+		fprintf(out, "  accesses waited for far faults %" PRIu64 " times, %.0f cycles each; "
+			"link %.0f%% busy to the GPU, %.0f%% back\n",
+			count(p, "far_wait_cycles.count"), output_number(p, "far_wait_cycles.mean"),
+			100 * output_number(p, "link.h2d_busy"),
+			100 * output_number(p, "link.d2h_busy"));
 }
 
 static void print_utilization(FILE *out, struct json_object *u)
@@ -270,6 +309,19 @@ static void print_workload(FILE *out, struct json_object *w)
 		"verified" : "NOT VERIFIED");
 }
 
+/* One line of the phases; a paged run that brings nothing before its kernels has two. */
+static void print_phases(FILE *out, struct json_object *w)
+{
+	if (output_has(w, "copy"))
+		fprintf(out, "  copy: %" PRIu64 " cycles to the device, %" PRIu64 " of kernels, %" PRIu64
+			" back; with perfect overlap %" PRIu64 "\n", count(w, "copy.h2d_cycles"),
+			count(w, "copy.kernel_cycles"), count(w, "copy.d2h_cycles"),
+			count(w, "copy.overlap_bound_cycles"));
+	else if (output_has(w, "phases"))
+		fprintf(out, "  %" PRIu64 " cycles of kernels, %" PRIu64 " for the results to the host\n",
+			count(w, "phases.kernel_cycles"), count(w, "phases.d2h_cycles"));
+}
+
 static void print_ptx(FILE *out, struct json_object *p)
 {
 	fprintf(out, "%s of %s: %s\n", output_string(p, "kernel"), output_string(p, "file"),
@@ -307,6 +359,7 @@ void report_text(FILE *out, struct json_object *r)
 	if (output_has(r, "paging"))
 		fprintf(out, ", fault times %s", output_string(r, "clock"));
 	fputc('\n', out);
+	print_phases(out, output_at(r, "workload"));
 	print_kernels(out, output_at(r, "kernels"));
 	print_utilization(out, output_at(r, "utilization"));
 	print_memory(out, output_at(r, "memory"));

@@ -10,22 +10,25 @@
 
 #include "cli.h"
 #include "output.h"
+#include "phases.h"
 #include "progress.h"
 #include "report.h"
 #include "run.h"
 #include "samples.h"
 #include "target.h"
 #include "trace.h"
+#include "trouble.h"
 #include "workload.h"
 
 #define RUNS_MAX	64
 
-enum { OPT_JSON = CLI_OWN, OPT_TRACE, OPT_SAMPLES };
+enum { OPT_JSON = CLI_OWN, OPT_TRACE, OPT_SAMPLES, OPT_COPY };
 
 struct request {
 	struct target target;
 	const char *json;		/* NULL: text alone */
 	const char *trace, *samples;	/* NULL: none */
+	bool copy;
 	unsigned int count;
 	const struct workload_row *rows[RUNS_MAX];
 	struct workload workloads[RUNS_MAX];
@@ -67,6 +70,7 @@ static int parse_operands(struct request *r, int argc, char **argv,
 			return cli_misused(verb, "unknown workload '%s'; there are: %s",
 					   argv[i], known);
 		workload_init(&r->workloads[r->count], r->rows[r->count]->ops, r->target.seed);
+		r->workloads[r->count].copies = r->copy;
 		r->count++;
 	}
 	if (!r->count)
@@ -94,6 +98,8 @@ static int parse(struct request *r, const struct verb *verb, int argc, char **ar
 			r->trace = optarg;
 		else if (c == OPT_SAMPLES)
 			r->samples = optarg;
+		else if (c == OPT_COPY)
+			r->copy = true;
 		else if (target_option(&r->target, c, optarg, &err))
 			return cli_misused(verb, "%s", err.text);
 	}
@@ -102,10 +108,15 @@ static int parse(struct request *r, const struct verb *verb, int argc, char **ar
 	if ((r->trace && trace_ask(&r->target, &err)) ||
 	    (r->samples && samples_ask(&r->target, &err)))
 		return cli_misused(verb, "%s", err.text);
+	if (r->copy && (!r->target.spec.paging || r->target.spec.functional))
+		return cli_misused(verb, "--copy needs time and paging: without them all pages are "
+				   "in device memory from the start");
 	c = parse_operands(r, argc - optind, argv + optind, verb);
-	if (!c && (r->trace || r->samples) && r->count > 1)
+	if (!c && r->count > 1 &&
+	    (r->trace || r->samples || r->target.record || r->target.recorded))
 		return cli_misused(verb, "--%s takes one workload, here are %u",
-				   r->trace ? "trace" : "samples", r->count);
+				   r->trace ? "trace" : r->samples ? "samples" :
+				   r->target.record ? "record" : "recorded", r->count);
 	return c;
 }
 
@@ -125,17 +136,21 @@ struct json_object *run_workload(struct workload *w, const struct workload_row *
 	failed = workload_begin(w, row, ctx);
 	if (!failed) {
 		begin = now_ns();
-		failed = w->ops->run(w);
+		failed = phases_run(w);
 		facts.host_seconds = (double)(now_ns() - begin) * 1e-9;
 		/* Before verify, whose page faults are the CPU's. */
 		ret = gpuemu_statistics(ctx, &statistics);
 		if (ret && !failed)
 			failed = workload_failed(w, ret, "statistics");
 		if (!failed)
+			failed = target_record(target, ctx, &w->err);
+		if (!failed)
 			failed = w->ops->verify(w);
 	}
 	facts.statistics = statistics;
 	report = report_json(&facts, "workload", report_workload(w, failed), &w->err);
+	if (report && !failed)
+		phases_report(w, report);
 	if (!report && !failed)
 		failed = -EPROTO;
 	gpuemu_free(statistics);
@@ -170,6 +185,7 @@ static int run_all(struct request *r, const struct verb *verb,
 			report_text(stdout, report);
 			fflush(stdout);
 		}
+		trouble_print(verb, report);
 		if (report)
 			json_object_array_add(reports, report);
 		if (status)
@@ -223,11 +239,15 @@ static void more(FILE *out)
 			fprintf(out, "      %s=%llu  %s\n", ops->options[i].key,
 				(unsigned long long)ops->options[i].def, ops->options[i].doc);
 	}
+	fprintf(out, "\nEach has three sizes: size=default, size=quick (some megabytes, seconds) and "
+		"size=tiny;\noptions behind it change it.\n");
 	fprintf(out, "\nexample: gpuemu run vecadd n=1M gather pages=4K --vram 8M\n");
 }
 
 static const struct cli_option options[] = {
 	TARGET_LAUNCH_OPTIONS,
+	{ "copy", NULL, "copy all buffers to the device, run, copy results back, instead of paging",
+	  OPT_COPY },
 	{ "samples", "FILE", "write statistics over time, CSV (or .json), every stats.interval cycles",
 	  OPT_SAMPLES },
 	{ "trace", "FILE", "write when kernels and fault batches ran, for ui.perfetto.dev", OPT_TRACE },

@@ -111,6 +111,13 @@ int target_option(struct target *t, int id, const char *arg,
 		return 0;
 	case TARGET_SET:
 		return set_pair(t, arg, err);
+	case TARGET_RECORDED:
+		t->recorded = arg;
+		/* Touches are told as they were when it was recorded. */
+		return target_set(t, "paging.record", "on", err);
+	case TARGET_RECORD:
+		t->record = arg;
+		return target_set(t, "paging.record", "on", err);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(short_for); i++) {
 		struct err why = { "" };
@@ -152,6 +159,13 @@ int target_spec(const struct target *t, struct gpu_spec *spec, struct err *err)
 	return spec_from_text(spec, t->lines, err);
 }
 
+int target_record(const struct target *t, struct gpuemu_ctx *ctx, struct err *err)
+{
+	int ret = t->record ? gpuemu_record(ctx, t->record) : 0;
+
+	return ret ? err_set(err, ret, "--record: %s", gpuemu_last_error(ctx)) : 0;
+}
+
 int target_open(const struct target *t, struct gpuemu_ctx **ctx,
 		struct err *err)
 {
@@ -161,6 +175,7 @@ int target_open(const struct target *t, struct gpuemu_ctx **ctx,
 		.config = t->config,
 		.settings = t->lines,
 		.device = t->device,
+		.recorded = t->recorded,
 	};
 	int ret = gpuemu_open(ctx, &options);
 	const char *reason;

@@ -14,6 +14,7 @@
 
 struct target {
 	const char *backend, *config, *device;	/* NULL: the library's default */
+	const char *record, *recorded;		/* files of recorded runs, NULL: none */
 	uint64_t seed;
 	char lines[4096];			/* "key=value\n" for libgpuemu */
 	struct gpu_spec spec;			/* lines over the defaults: for checking */
@@ -26,6 +27,7 @@ extern const struct cli_option target_options[];
 enum {
 	TARGET_BACKEND = CLI_SHARED, TARGET_CONFIG, TARGET_SET, TARGET_VRAM, TARGET_PREFETCH,
 	TARGET_EVICT, TARGET_PAGING, TARGET_SCHED, TARGET_SEED, TARGET_DEVICE,
+	TARGET_RECORD, TARGET_RECORDED,
 	TARGET_FUNCTIONAL, TARGET_REGS, TARGET_MAXREGS, TARGET_THREADS,
 };
 
@@ -36,6 +38,10 @@ enum {
 	{ "regs", "N", "registers a thread for occupancy (occupancy.regs)", TARGET_REGS },	\
 	{ "maxregs", "N", "at most N registers a thread, else spill (compiler.maxregs)",	\
 	  TARGET_MAXREGS },									\
+	{ "record", "FILE", "write the order in which pages are touched (gpuemu-record(5))",	\
+	  TARGET_RECORD },									\
+	{ "recorded", "FILE", "such a file, for policies that know the future (oracle, min)",	\
+	  TARGET_RECORDED },									\
 	{ "threads", "N", "host threads that run the model, 1 if not given (gpu.threads)",	\
 	  TARGET_THREADS }
 
@@ -50,6 +56,8 @@ int target_set(struct target *t, const char *key, const char *value,
 int target_check(const struct target *t, struct err *err);
 /* The GPU with its configuration file read. -EINVAL: unknown, or a bad file. */
 int target_spec(const struct target *t, struct gpu_spec *spec, struct err *err);
+/* Writes --record's file, if there is one. err has the library's sentence. */
+int target_record(const struct target *t, struct gpuemu_ctx *ctx, struct err *err);
 /* Opens the GPU; err has the library's sentence. */
 int target_open(const struct target *t, struct gpuemu_ctx **ctx,
 		struct err *err);

@@ -9,6 +9,11 @@
 
 /* Asks the GPU that will be opened for a timeline. */
 int trace_ask(struct target *t, struct err *err);
+/*
+ * Cuts the timeline out of the library's statistics, which are then JSON without it: it is long,
+ * and written as it is. NULL: there is none. The caller owns what prints as that text.
+ */
+struct json_object *trace_cut(char *statistics);
 /* Takes it out of the report, which is then the one without --trace, to the file. */
 int trace_write(struct json_object *report, const char *file, struct err *err);
 

@@ -88,6 +88,39 @@ static const struct member run_members[] = {
 	{ "paging.latency_ns.p99", json_type_int },
 	{ "paging.latency_ns.max", json_type_int },
 	{ "paging.stages_ns", json_type_object },
+	{ "paging.latency_ns.mean", json_type_double },
+	{ "paging.latency_ns.buckets", json_type_array },
+	{ "paging.raw_faults", json_type_int },
+	{ "paging.duplicate_faults", json_type_int },
+	{ "paging.inflight_faults", json_type_int },
+	{ "paging.resident_pages", json_type_int },
+	{ "paging.busy_ns", json_type_int },
+	{ "paging.link.h2d_transfers", json_type_int },
+	{ "paging.link.d2h_busy_ns", json_type_int },
+	{ "paging.link.h2d_busy", json_type_double },
+	{ "paging.batch.raw_faults.buckets", json_type_array },
+	{ "paging.batch.far_faults.mean", json_type_double },
+	{ "paging.batch.blocks.max", json_type_int },
+	{ "paging.batch.fault_buffer.p50", json_type_int },
+	{ "paging.far_wait_cycles.count", json_type_int },
+	{ "paging.far_wait_cycles.sum", json_type_int },
+	{ "paging.prefetch.policy", json_type_string },
+	{ "paging.prefetch.accuracy", json_type_double },
+	{ "paging.prefetch.coverage", json_type_double },
+	{ "paging.prefetch.timeliness", json_type_double },
+	{ "paging.prefetch.pollution", json_type_double },
+	{ "paging.prefetch.late_pages", json_type_int },
+	{ "paging.prefetch.unused_evicted_pages", json_type_int },
+	{ "paging.prefetch.refused_pages", json_type_int },
+	{ "paging.prefetch.counters", json_type_object },
+	{ "paging.evict.policy", json_type_string },
+	{ "paging.evict.pre_evicted_pages", json_type_int },
+	{ "paging.evict.returned_pages", json_type_int },
+	{ "paging.evict.thrashing_pages", json_type_int },
+	{ "paging.evict.counters", json_type_object },
+	{ "memory.walk_cycles.mean", json_type_double },
+	{ "memory.pwc.hits", json_type_int },
+	{ "memory.pte_reads", json_type_int },
 };
 
 static const struct member kernel_members[] = {
@@ -117,6 +150,11 @@ static const struct member kernel_members[] = {
 	{ "memory.l1d.accesses", json_type_int },
 	{ "memory.dram.reads", json_type_int },
 	{ "memory.latency.mean", json_type_double },
+	{ "paging.far_faults", json_type_int },
+	{ "paging.far_waits", json_type_int },
+	{ "paging.far_wait_cycles", json_type_int },
+	{ "paging.h2d_bytes", json_type_int },
+	{ "paging.h2d_busy", json_type_double },
 };
 
 static const struct member fault_members[] = {
@@ -240,6 +278,58 @@ static void check_kernels(struct json_object *report, const char *name,
 	assert_int_equal(number(report, "totals.thread_instructions"), thread);
 }
 
+/* Its buckets are all that it counted. */
+static void check_distribution(struct json_object *report, const char *path)
+{
+	struct json_object *d = output_at(report, path), *buckets = output_at(d, "buckets");
+	uint64_t sum = 0, last = 0;
+
+	for (size_t i = 0; i < json_object_array_length(buckets); i++) {
+		struct json_object *b = json_object_array_get_idx(buckets, i);
+		uint64_t most = json_object_get_uint64(json_object_array_get_idx(b, 0));
+
+		assert_true(!i || most > last);
+		last = most;
+		sum += json_object_get_uint64(json_object_array_get_idx(b, 1));
+	}
+	if (sum != number(d, "count") || last != number(d, "max"))
+		fail_msg("%s: the buckets are not the whole", path);
+	assert_true(output_number(d, "mean") <= (double)last);
+}
+
+/* What is counted in two places is the same in both. */
+static void check_paging(struct json_object *report)
+{
+	struct json_object *kernels = output_at(report, "kernels");
+	uint64_t waits = 0, cycles = 0, bytes = 0, faults = 0;
+
+	for (size_t i = 0; i < json_object_array_length(kernels); i++) {
+		struct json_object *k = json_object_array_get_idx(kernels, i);
+
+		waits += number(k, "paging.far_waits");
+		cycles += number(k, "paging.far_wait_cycles");
+		bytes += number(k, "paging.h2d_bytes");
+		faults += number(k, "paging.far_faults");
+	}
+	assert_true(waits > 0);
+	assert_int_equal(waits, number(report, "paging.far_wait_cycles.count"));
+	assert_int_equal(cycles, number(report, "paging.far_wait_cycles.sum"));
+	assert_int_equal(bytes, number(report, "paging.h2d_bytes"));
+	assert_int_equal(faults, number(report, "paging.far_faults"));
+	assert_int_equal(number(report, "paging.batch.raw_faults.count"),
+			 number(report, "paging.batches"));
+	assert_true(number(report, "paging.raw_faults") >=
+		    number(report, "paging.far_faults") + number(report, "paging.duplicate_faults"));
+	check_distribution(report, "paging.latency_ns");
+	check_distribution(report, "paging.far_wait_cycles");
+	check_distribution(report, "paging.batch.raw_faults");
+	check_distribution(report, "paging.batch.far_faults");
+	check_distribution(report, "paging.batch.blocks");
+	check_distribution(report, "paging.batch.fault_buffer");
+	check_distribution(report, "memory.walk_cycles");
+	assert_true(output_number(report, "paging.link.h2d_busy") <= 1);
+}
+
 static void runs_report_all_members(void **state)
 {
 	const struct workload_row *row;
@@ -249,10 +339,12 @@ static void runs_report_all_members(void **state)
 		struct gpuemu_ctx *ctx;
 		struct workload w;
 		struct target t;
+		struct err err;
 		int status;
 
 		ctx = open_sim(&t, NULL);
 		workload_init(&w, row->ops, t.seed);
+		assert_int_equal(workload_set(&w, "size=tiny", &err), 0);
 		report = run_workload(&w, row, &t, ctx, &status);
 		if (status)
 			fail_msg("%s: %s", row->ops->name, w.err.text);
@@ -263,6 +355,7 @@ static void runs_report_all_members(void **state)
 		assert_true(json_object_get_boolean(output_at(report, "workload.verified")));
 		check_kernels(report, row->ops->name, &t.spec);
 		check_sms(report, &t.spec);
+		check_paging(report);
 		/* Each page came once: with room for all of them none comes twice. */
 		assert_int_equal(number(report, "paging.far_faults") * PAGE_BYTES,
 				 number(report, "paging.h2d_bytes"));

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the standard figures show, from the reports of runs. plot.c draws them. */
+#include <stdio.h>
+#include <string.h>
+
+#include "output.h"
+#include "plot.h"
+
+/* --- what reports have -------------------------------------------------------------- */
+
+/* A report's samples, or the file of --samples itself. */
+static struct json_object *samples_of(struct json_object *report)
+{
+	struct json_object *samples = output_at(report, "samples");
+
+	return samples ? samples : output_has(report, "columns") ? report : NULL;
+}
+
+/* -1: there is no such column. */
+static int column_of(struct json_object *samples, const char *name)
+{
+	struct json_object *columns = output_at(samples, "columns");
+	size_t n = columns ? json_object_array_length(columns) : 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(json_object_get_string(json_object_array_get_idx(columns, i)), name))
+			return (int)i;
+	return -1;
+}
+
+static double cell(struct json_object *row, int column)
+{
+	return json_object_get_double(json_object_array_get_idx(row, (size_t)column));
+}
+
+void plot_samples(struct figure *f, const char *name, struct json_object *report, const char *y,
+		  double scale, double until)
+{
+	struct json_object *samples = samples_of(report), *rows = output_at(samples, "rows");
+	int at = column_of(samples, "cycle"), what = column_of(samples, y);
+	size_t series, n = rows ? json_object_array_length(rows) : 0;
+
+	if (at < 0 || what < 0 || !n)
+		return;
+	series = figure_series(f, name);
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *row = json_object_array_get_idx(rows, i);
+		double x = cell(row, at);
+
+		if (until > 0 && x > until)
+			break;
+		figure_point(f, series, until > 0 ? x / until : x, scale * cell(row, what));
+	}
+}
+
+void plot_distribution(struct figure *f, const char *name, struct json_object *buckets,
+		       double scale)
+{
+	size_t series, n = buckets ? json_object_array_length(buckets) : 0;
+	double total = 0, seen = 0;
+
+	for (size_t i = 0; i < n; i++)
+		total += cell(json_object_array_get_idx(buckets, i), 1);
+	if (total <= 0)
+		return;
+	series = figure_series(f, name);
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *bucket = json_object_array_get_idx(buckets, i);
+
+		/* From nothing, so that a single value is a step, too. */
+		if (!i)
+			figure_point(f, series, scale * cell(bucket, 0), 0);
+		seen += cell(bucket, 1);
+		figure_point(f, series, scale * cell(bucket, 0), seen / total);
+	}
+}
+
+/* --- the figures ------------------------------------------------------------------------ */
+
+static void plot_link(struct figure *f, const struct plot_run *runs, size_t n)
+{
+	*f = (struct figure){ .kind = FIGURE_LINES, .title = "Use of the link to the GPU",
+			      .xlabel = "cycle", .ylabel = "share of the time that it is busy" };
+	for (size_t i = 0; i < n; i++)
+		plot_samples(f, runs[i].name, runs[i].report, "h2d_busy", 1, 0);
+}
+
+static void plot_residency(struct figure *f, const struct plot_run *runs, size_t n)
+{
+	*f = (struct figure){ .kind = FIGURE_LINES, .title = "Pages in device memory",
+			      .xlabel = "cycle", .ylabel = "4 KiB pages" };
+	for (size_t i = 0; i < n; i++)
+		plot_samples(f, runs[i].name, runs[i].report, "resident_pages", 1, 0);
+}
+
+static void plot_latency(struct figure *f, const struct plot_run *runs, size_t n)
+{
+	*f = (struct figure){ .kind = FIGURE_STEPS, .title = "Latency of far faults",
+			      .xlabel = "microseconds, raised to replayed",
+			      .ylabel = "share of far faults", .logx = true };
+	for (size_t i = 0; i < n; i++)
+		plot_distribution(f, runs[i].name,
+				  output_at(runs[i].report, "paging.latency_ns.buckets"), 1e-3);
+}
+
+static void plot_waits(struct figure *f, const struct plot_run *runs, size_t n)
+{
+	*f = (struct figure){ .kind = FIGURE_STEPS, .title = "Waits for far faults",
+			      .xlabel = "cycles", .ylabel = "share of waits", .logx = true };
+	for (size_t i = 0; i < n; i++)
+		plot_distribution(f, runs[i].name,
+				  output_at(runs[i].report, "paging.far_wait_cycles.buckets"), 1);
+}
+
+static void plot_stages(struct figure *f, const struct plot_run *runs, size_t n)
+{
+	static const char *const stages[] = {
+		"raised_to_fetched", "fetched_to_committed", "evict", "unmap", "copy", "map",
+		"replay",
+	};
+	bool any = false;
+
+	*f = (struct figure){ .kind = FIGURE_STACKED, .title = "Stages of a fault batch",
+			      .xlabel = "", .ylabel = "microseconds, mean of all batches" };
+	for (size_t i = 0; i < n; i++)
+		any |= output_number(runs[i].report, "paging.batches") > 0;
+	for (size_t k = 0; any && k < ARRAY_SIZE(stages); k++) {
+		size_t series = figure_series(f, stages[k]);
+
+		for (size_t i = 0; i < n; i++) {
+			char path[64];
+
+			if (!k)
+				figure_label(f, runs[i].name);
+			snprintf(path, sizeof(path), "paging.stages_ns.%s", stages[k]);
+			figure_point(f, series, (double)i,
+				     1e-3 * output_number(runs[i].report, path));
+		}
+	}
+}
+
+static void plot_batches(struct figure *f, const struct plot_run *runs, size_t n)
+{
+	*f = (struct figure){ .kind = FIGURE_STEPS, .title = "Far faults a batch",
+			      .xlabel = "far faults", .ylabel = "share of batches" };
+	for (size_t i = 0; i < n; i++)
+		plot_distribution(f, runs[i].name,
+				  output_at(runs[i].report, "paging.batch.far_faults.buckets"), 1);
+}
+
+static void plot_runtime(struct figure *f, const struct plot_run *runs, size_t n)
+{
+	bool any = false;
+
+	*f = (struct figure){ .kind = FIGURE_BARS, .title = "Time of the runs", .xlabel = "",
+			      .ylabel = "million cycles" };
+	for (size_t i = 0; i < n; i++)
+		any |= output_has(runs[i].report, "totals.cycles");
+	if (any)
+		figure_series(f, "cycles");
+	for (size_t i = 0; any && i < n; i++) {
+		figure_label(f, runs[i].name);
+		figure_point(f, 0, (double)i,
+			     1e-6 * output_number(runs[i].report, "totals.cycles"));
+	}
+}
+
+static const struct plot_row rows[] = {
+#define X(name, help)	{ #name, help, plot_##name },
+#include "plot.def"
+#undef X
+};
+
+const struct plot_row *plot_row(unsigned int n)
+{
+	return n < ARRAY_SIZE(rows) ? &rows[n] : NULL;
+}

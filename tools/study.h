@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Studies: a matrix of runs, and the tables and figures made of them beside what a
+ * paper reports. Each run is a child `gpuemu run --json` whose report is kept, so that a
+ * study goes on where it stopped. A study is a file and a row of study.def; it says what
+ * it wants (study_want()), has it done (study_execute()) and shows it.
+ */
+#ifndef GPUEMU_TOOLS_STUDY_H
+#define GPUEMU_TOOLS_STUDY_H
+
+#include <json-c/json.h>
+#include <math.h>
+
+#include "base/base.h"
+#include "base/spec.h"
+#include "figure.h"
+
+#define STUDY_WORKLOADS	32
+#define STUDY_LIST	16	/* of --only and --set */
+
+/* A workload of a study and its operands behind the name, at full size and with --quick. */
+struct study_workload {
+	const char *name, *full, *quick;
+};
+
+struct study_options {
+	bool quick;
+	unsigned int jobs;
+	unsigned int limit;		/* seconds a run may take; 0: any */
+	const char *dir, *backend, *config;
+	const char *program;		/* that is run: gpuemu itself */
+	const char *settings[STUDY_LIST];	/* KEY=VALUE for every run */
+	unsigned int nsettings;
+	char *only[STUDY_LIST];		/* parts; none: all */
+	unsigned int nonly;
+	struct study_workload workloads[STUDY_WORKLOADS];
+	unsigned int nworkloads;
+	bool text;			/* tables on standard output */
+};
+
+struct study_run {
+	char *id;			/* its file's name, without ending */
+	char *args;			/* separated by blanks; {dir} is the study's */
+	char *product;			/* a file that it leaves beside its report, or NULL */
+	struct json_object *report;	/* without kernels and sms; NULL: not done, or failed */
+	bool failed;
+	bool alone;			/* measured: nothing else runs beside it */
+	char why[256];
+	/* While it runs. */
+	int pid;
+	uint64_t began;
+};
+
+struct study_table {
+	char *name, *title;
+	unsigned int digits;
+	bool geomean;			/* a last row of the columns' */
+	char **columns, **rows;
+	double *paper;			/* by column; NAN: nothing is reported */
+	double *cells;			/* by row and column; NAN: none */
+	size_t ncolumns, nrows;
+	char *note;			/* below it, or NULL */
+};
+
+struct study_ctx {
+	const struct study *study;
+	struct study_options options;
+	struct gpu_spec spec;		/* of options.config and options.settings */
+	uint64_t fingerprint;		/* of all that is the same for every run */
+	struct study_run **runs;
+	size_t nruns;
+	struct study_table **tables;
+	size_t ntables;
+	char **figures;
+	size_t nfigures;
+	unsigned int failures;
+	bool no_gnuplot;
+	struct err err;
+};
+
+struct study_part {
+	const char *name, *help;
+	/* Any may be NULL. want_more: what depends on the runs wanted first. */
+	void (*want)(struct study_ctx *c);
+	void (*want_more)(struct study_ctx *c);
+	void (*show)(struct study_ctx *c);
+	bool configured;		/* needs service times that are configured: backend sim */
+};
+
+struct study {
+	const char *name, *help, *config;
+	const struct study_workload *workloads;	/* end with a NULL name */
+	const struct study_part *parts;		/* likewise */
+};
+
+/* The n-th row of study.def, NULL past the end. */
+const struct study *study_row(unsigned int n);
+
+/* Does it all; the caller frees with study_free(). -errno with c->err: it could not begin. */
+int study_run_all(struct study_ctx *c);
+struct json_object *study_json(const struct study_ctx *c);
+void study_free(struct study_ctx *c);
+
+/* --- for studies -------------------------------------------------------------------- */
+
+/*
+ * A run of the workload with these arguments; the same one for the same arguments. `backend` NULL:
+ * the study's. Done by the next study_execute().
+ */
+struct study_run *study_want(struct study_ctx *c, const struct study_workload *w,
+			     const char *backend, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+/* It also leaves this file, {dir} as in arguments: without it the run is not done. */
+void study_product(struct study_run *r, const char *file);
+/* Does what is wanted; failures are counted, told at once, and leave a NULL report. */
+void study_execute(struct study_ctx *c);
+/* A number of its report; NAN when it failed or has no such member. */
+double study_number(const struct study_run *r, const char *path);
+
+struct study_table *study_table(struct study_ctx *c, const char *name, const char *title,
+				unsigned int digits, bool geomean);
+/* paper NAN: it reports nothing. Returns its index. */
+size_t study_column(struct study_table *t, const char *name, double paper);
+size_t study_row_add(struct study_table *t, const char *name);
+void study_cell(struct study_table *t, size_t row, size_t column, double value);
+void study_note(struct study_table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Of the numbers that there are and that are above 0; NAN: there are none. */
+double study_geomean(const struct study_table *t, size_t column);
+/* Draws the table: rows as labels (the geometric mean the last), columns as series. */
+void study_bars(struct study_ctx *c, const struct study_table *t, enum figure_kind kind,
+		const char *ylabel, bool logy);
+/* Into the study's folder as NAME.svg and NAME.gp; frees what the figure holds. */
+void study_figure(struct study_ctx *c, const char *name, struct figure *f);
+
+/* study_runs.c */
+uint64_t study_fingerprint(const struct study_ctx *c, const char *spec);
+void study_run_free(struct study_run *r);
+/* study_table.c */
+void study_table_print(const struct study_ctx *c, const struct study_table *t);
+struct json_object *study_table_json(const struct study_ctx *c, const struct study_table *t);
+void study_table_free(struct study_table *t);
+/* What is known about why ours differs, from study_findings.def; NULL: nothing. */
+const char *study_finding(const struct study *s, const char *table);
+
+#endif

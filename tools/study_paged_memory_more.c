@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Of the study paged-memory what the paper's text has no numbers for: oversubscription by
+ * eviction policy, and how far its 20 us are from what this kernel does.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gpu/gpu.h"
+#include "host.h"
+#include "output.h"
+#include "study_paged_memory.h"
+
+/* --- oversubscription -------------------------------------------------------------------------------------------- */
+
+/* Footprint in percent of device memory. */
+static const unsigned int levels[] = { 105, 125, 150, 200 };
+
+/* The paper's best prefetcher, whatever is evicted. */
+#define OVER_PREFETCH	"locality"
+
+static struct study_run *fitting(struct study_ctx *c, const struct study_workload *w)
+{
+	return paged_prefetched(c, w, OVER_PREFETCH);
+}
+
+static struct study_run *squeezed(struct study_ctx *c, const struct study_workload *w,
+				  unsigned int level, const char *policy)
+{
+	double footprint = study_number(paged_copied(c, w), "workload.footprint_bytes");
+	/* Of a copy that failed it is not known; there is nothing to compare with then. */
+	unsigned long long bytes = isnan(footprint) ? 1ull << 20 : (unsigned long long)footprint;
+	unsigned long long vram = bytes * 100 / level;
+	char more[160];
+
+	/* Whole frames, and never less than a batch needs. */
+	return study_want(c, w, NULL, "%s --prefetch %s --evict %s --vram %llu%s", paged_handler(c),
+			  OVER_PREFETCH, policy, MAX(vram / 4096 * 4096, 1ull << 16),
+			  paged_needs(c, w->name, policy, more));
+}
+
+void paged_want_oversubscription(struct study_ctx *c)
+{
+	const char *name, *help;
+
+	FOR_WORKLOADS(c, w) {
+		fitting(c, w);
+		for (size_t i = 0; i < ARRAY_SIZE(levels); i++)
+			for (unsigned int n = 0; gpu_list_row("evictors", n, &name, &help); n++)
+				squeezed(c, w, levels[i], name);
+	}
+}
+
+static void level_columns(struct study_table *t)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(levels); i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "%u%%", levels[i]);
+		study_column(t, name, NONE);
+	}
+}
+
+static double squeeze(struct study_ctx *c, const struct study_workload *w, unsigned int level,
+		      const char *policy)
+{
+	return paged_cycles(squeezed(c, w, level, policy)) / paged_cycles(fitting(c, w));
+}
+
+void paged_show_oversubscription(struct study_ctx *c)
+{
+	struct study_table *t = study_table(c, "oversubscription-lru",
+		"footprint in percent of device memory, evicting lru: time over that when it fits",
+		2, true);
+	struct study_table *all = study_table(c, "oversubscription",
+		"the same for each eviction policy: geometric means of all workloads", 2, false);
+	const char *name, *help;
+
+	level_columns(t);
+	level_columns(all);
+	FOR_WORKLOADS(c, w) {
+		size_t row = study_row_add(t, w->name);
+
+		for (size_t i = 0; i < ARRAY_SIZE(levels); i++)
+			study_cell(t, row, i, squeeze(c, w, levels[i], "lru"));
+	}
+	for (unsigned int n = 0; gpu_list_row("evictors", n, &name, &help); n++) {
+		size_t row = study_row_add(all, name);
+
+		for (size_t i = 0; i < ARRAY_SIZE(levels); i++) {
+			double sum = 0, count = 0;
+
+			FOR_WORKLOADS(c, w) {
+				double v = squeeze(c, w, levels[i], name);
+
+				if (isnan(v))
+					continue;
+				sum += log(v);
+				count++;
+			}
+			study_cell(all, row, i, count > 0 ? exp(sum / count) : NONE);
+		}
+	}
+	study_bars(c, t, FIGURE_BARS, "time over that when it fits", true);
+	study_bars(c, all, FIGURE_BARS, "time over that when it fits", true);
+}
+
+/* --- measured ------------------------------------------------------------------------------------------------------ */
+
+static const unsigned int batches[] = { 1, 4, 16, 64, 256 };
+static const char *const measuring[] = { "kmod", "uffd" };
+/* Sizes of batches are tried with what fills them: loads at random. */
+static const struct study_workload filler = { "gather", "", "size=quick" };
+
+static bool can(const char *backend)
+{
+	const char *name, *help;
+
+	if (!strcmp(backend, "kmod") && access("/dev/gpuemu", F_OK))
+		return false;
+	for (unsigned int n = 0; gpu_list_row("backends", n, &name, &help); n++)
+		if (!strcmp(name, backend))
+			return true;
+	return false;
+}
+
+/* Measured several times: the middle one is told. */
+#define REPEATS	3u
+
+static struct study_run *sized(struct study_ctx *c, const struct study_workload *w)
+{
+	return study_want(c, w, "sim", "--copy");
+}
+
+/* What holds all of it: a module has less device memory than configurations take for granted. */
+static unsigned long long room_for(struct study_ctx *c, const struct study_workload *w)
+{
+	double footprint = study_number(sized(c, w), "workload.footprint_bytes");
+	unsigned long long block = BLOCK_PAGES * PAGE_BYTES;
+
+	return (isnan(footprint) ? 2 : (unsigned long long)footprint / block + 2) * block;
+}
+
+/* One handler as the kernel has one, and SMs that fill its batches. */
+static struct study_run *measured_once(struct study_ctx *c, const struct study_workload *w,
+				       const char *backend, unsigned int batch, unsigned int time)
+{
+	return study_want(c, w, backend, "--set paging.handlers=1 --set gmmu.far_fault_mshrs=0 "
+			  "--set paging.batch=%u --set gpu.seed=%u --vram %llu", batch, time + 1,
+			  room_for(c, w));
+}
+
+static int by_busy(const void *a, const void *b)
+{
+	double x = study_number(*(struct study_run *const *)a, "paging.busy_ns");
+	double y = study_number(*(struct study_run *const *)b, "paging.busy_ns");
+
+	/* Those that failed are the last. */
+	if (isnan(x) || isnan(y))
+		return isnan(x) - isnan(y);
+	return (x > y) - (x < y);
+}
+
+static struct study_run *measured(struct study_ctx *c, const struct study_workload *w,
+				  const char *backend, unsigned int batch)
+{
+	unsigned int n = strcmp(backend, "sim") ? REPEATS : 1;
+	struct study_run *runs[REPEATS];
+
+	for (unsigned int i = 0; i < n; i++)
+		runs[i] = measured_once(c, w, backend, batch, i);
+	qsort(runs, n, sizeof(*runs), by_busy);
+	return runs[n / 2];
+}
+
+void paged_want_footprints(struct study_ctx *c)
+{
+	FOR_WORKLOADS(c, w)
+		sized(c, w);
+	sized(c, &filler);
+}
+
+void paged_want_measured(struct study_ctx *c)
+{
+	FOR_WORKLOADS(c, w) {
+		measured(c, w, "sim", 256);
+		for (size_t b = 0; b < ARRAY_SIZE(measuring); b++)
+			if (can(measuring[b]))
+				measured(c, w, measuring[b], 256);
+	}
+	for (size_t b = 0; b < ARRAY_SIZE(measuring); b++)
+		for (size_t i = 0; can(measuring[b]) && i < ARRAY_SIZE(batches); i++)
+			measured(c, &filler, measuring[b], batches[i]);
+}
+
+static const struct {
+	const char *title, *path;
+} stages[] = {
+	{ "fetch", "raised_to_fetched" }, { "decide", "fetched_to_committed" }, { "evict", "evict" },
+	{ "unmap", "unmap" }, { "copy", "copy" }, { "map", "map" }, { "replay", "replay" },
+};
+
+static void stage_row(struct study_table *t, const char *name, const struct study_run *r)
+{
+	double n = study_number(r, "paging.batches");
+	double us = study_number(r, "paging.busy_ns") / n * 1e-3;
+	double pages = study_number(r, "paging.h2d_bytes") / 4096 / n;
+	size_t row = study_row_add(t, name), k = 0;
+
+	study_cell(t, row, k++, pages);
+	study_cell(t, row, k++, us);
+	study_cell(t, row, k++, us / pages);
+	study_cell(t, row, k++, us / 20);
+	for (size_t i = 0; i < ARRAY_SIZE(stages); i++) {
+		char path[64];
+
+		snprintf(path, sizeof(path), "paging.stages_ns.%s", stages[i].path);
+		study_cell(t, row, k++, study_number(r, path) * 1e-3);
+	}
+}
+
+static void show_stages(struct study_ctx *c)
+{
+	struct study_table *t = study_table(c, "measured",
+		"a fault batch as it is served here: microseconds, means", 2, false);
+	struct figure f = { .kind = FIGURE_STACKED, .xlabel = "", .ylabel = "microseconds a batch",
+			    .title = "Stages of a fault batch, measured" };
+
+	study_column(t, "pages", NONE);
+	study_column(t, "batch us", 20);
+	study_column(t, "us/page", NONE);
+	study_column(t, "x 20 us", NONE);
+	for (size_t i = 0; i < ARRAY_SIZE(stages); i++) {
+		study_column(t, stages[i].title, NONE);
+		figure_series(&f, stages[i].title);
+	}
+	for (size_t b = 0; b < ARRAY_SIZE(measuring); b++)
+		for (size_t i = 0; can(measuring[b]) && i < ARRAY_SIZE(batches); i++) {
+			const struct study_run *r = measured(c, &filler, measuring[b], batches[i]);
+			char name[64];
+
+			snprintf(name, sizeof(name), "%s, batch %u", measuring[b], batches[i]);
+			stage_row(t, name, r);
+			if (r->report)
+				study_note(t, "measured on Linux %s, %s; %s",
+					   output_string(r->report, "host.kernel"),
+					   output_string(r->report, "host.virt"),
+					   host_meaning(output_string(r->report, "host.virt")));
+			figure_label(&f, name);
+			for (size_t k = 0; k < ARRAY_SIZE(stages); k++)
+				figure_point(&f, k, (double)i,
+					     t->cells[(t->nrows - 1) * t->ncolumns + 4 + k]);
+		}
+	if (!t->nrows)
+		study_note(t, "no backend that measures: kmod needs the module and gpuemud");
+	if (t->nrows)
+		study_figure(c, "measured", &f);
+	else
+		figure_free(&f);
+}
+
+void paged_show_measured(struct study_ctx *c)
+{
+	struct study_table *t;
+	size_t column = 0;
+
+	show_stages(c);
+	if (!can(measuring[0]) && !can(measuring[1]))
+		return;
+	t = study_table(c, "measured-time",
+			"the same run with measured batches: time over that with 20 us each", 3, true);
+	for (size_t b = 0; b < ARRAY_SIZE(measuring); b++)
+		if (can(measuring[b]))
+			study_column(t, measuring[b], NONE);
+	FOR_WORKLOADS(c, w)
+		study_row_add(t, w->name);
+	for (size_t b = 0; b < ARRAY_SIZE(measuring); b++) {
+		size_t row = 0;
+
+		if (!can(measuring[b]))
+			continue;
+		FOR_WORKLOADS(c, w)
+			study_cell(t, row++, column,
+				   paged_cycles(measured(c, w, measuring[b], 256)) /
+				   paged_cycles(measured(c, w, "sim", 256)));
+		column++;
+	}
+	study_bars(c, t, FIGURE_BARS, "time over that with 20 us a batch", false);
+}
