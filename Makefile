@@ -69,6 +69,7 @@ help:
 	@echo 'make programs|libs|ptx|tests-kernel'
 	@echo 'make bench-exec      kernels without time against the same source on the CPU'
 	@echo 'make validate        the cycle model against reference numbers (KERNELS="vecadd lrr/scan")'
+	@echo 'make bench-paging    CPU time of the fault handler itself, a page'
 	@echo 'make bench-sim       how fast the cycle model is (KERNELS=..., BENCH_RUNS=n)'
 	@echo 'make fuzz-ptx        generated kernels against the CPU, until stopped (SECONDS=n SEED=n KERNELS=n)'
 	@echo 'make fuzz-parser     fuzz what reads PTX (SECONDS=600 SEED=n); make check does 2 minutes'

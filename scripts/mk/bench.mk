@@ -25,3 +25,14 @@ $(BENCH_EXEC)/bench: tests/bench-exec/bench.c tests/bench-exec/kernels.def $(BEN
 .PHONY: bench-exec
 bench-exec: $(BENCH_EXEC)/bench $(BENCH_EXEC)/kernels.ptx
 	$(Q)$(BENCH_EXEC)/bench $(BENCH_EXEC)/kernels.ptx -r $(BENCH_RUNS)
+
+# make bench-paging: what the fault handler itself costs a page, with a service that does nothing.
+BENCH_PAGING := $(B)/bench-paging/bench
+$(BENCH_PAGING): tests/bench-paging/bench.c $(patsubst %,$(B)/lib/rooms/%.a,$(call live_closure,paging)) | $(B)/deps-build.stamp
+	@mkdir -p $(@D)
+	$(call say,LD,$@) $(CC) $(STD) $(WARN) -Idaemon -Iinclude $(CFLAGS) -o $@ $< \
+		-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(ENGINE_LDLIBS)
+
+.PHONY: bench-paging
+bench-paging: $(BENCH_PAGING)
+	$(Q)$(BENCH_PAGING)

@@ -33,6 +33,8 @@ UNIT_$(2) += $(1)
 endef
 $(foreach t,$(UNIT),$(eval $(call unit_rule,$(t),$(call unit_room,$(t)))))
 
+$(filter %/test_plugin_bad,$(UNIT)): | $(POLICIES) $(TEST_POLICIES)
+
 # The lanes are what the compiler makes of loops, so their tests are built again
 # with the release's flags, without the sanitisers: an optimiser's doing shows here.
 RELEASE_TESTS := $(addprefix test_exec_,tables float integer extended half convert crossing)
@@ -79,7 +81,7 @@ tests-kernel: $(KTEST)
 # --- all checks -----------------------------------------------------------------
 .PHONY: check check-style check-unit check-vm vm-ready
 vm-ready: $(B)/deps-build.stamp $(B)/deps-vm.stamp
-	@$(MAKE) all tests-kernel
+	@$(MAKE) all tests-kernel policies
 
 check:
 	@tests/run.sh

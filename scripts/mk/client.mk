@@ -68,6 +68,17 @@ $(B)/obj/ptx/%.S: $(B)/ptx/%.ptx scripts/embed.sh
 $(B)/obj/ptx/%.o: $(B)/obj/ptx/%.S $(B)/ptx/%.ptx
 	$(call say,AS,$<) $(CC) -c -o $@ $<
 
+# --- policies in objects of their own: the examples, and what tests load ---------
+POLICIES := $(patsubst %.c,$(B)/%.so,$(wildcard examples/policy/*.c))
+TEST_POLICIES := $(patsubst %.c,$(B)/%.so,$(wildcard tests/policy/*.c))
+DEPS += $(POLICIES:.so=.d) $(TEST_POLICIES:.so=.d)
+$(POLICIES) $(TEST_POLICIES): $(B)/%.so: %.c
+	@mkdir -p $(@D)
+	$(call say,POLICY,$<) $(CC) -shared -fPIC $(STD) $(WARN) -Iinclude $(CFLAGS) $(DEPGEN) -o $@ $<
+
+.PHONY: policies
+policies: $(POLICIES) $(TEST_POLICIES)
+
 # --- the tool -----------------------------------------------------------------
 TOOL_SRC := $(sort $(shell find tools workloads -name '*.c' 2>/dev/null))
 TOOL_OBJ := $(TOOL_SRC:%.c=$(B)/obj/%.o)

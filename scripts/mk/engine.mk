@@ -60,6 +60,24 @@ DEPS += $$(OBJS_$(1):.o=.d) $$(ASAN_OBJS_$(1):.o=.d)
 endef
 $(foreach r,$(ROOMS),$(eval $(call room_rules,$(r))))
 
+# The program of a loaded policy's process is carried by the room that starts it.
+POLICY_HOST_SRC := $(sort $(wildcard policy-host/*.c))
+POLICY_HOST_OBJ := $(POLICY_HOST_SRC:%.c=$(B)/obj/%.o) $(B)/obj/daemon/plugin/pages.o
+POLICY_HOST := $(B)/libexec/gpuemu-policy-host
+POLICY_HOST_EMBEDDED := $(B)/obj/policy-host/embedded.o
+DEPS += $(POLICY_HOST_SRC:%.c=$(B)/obj/%.d)
+$(B)/obj/policy-host/%.o: policy-host/%.c | $(B)/deps-build.stamp
+	@mkdir -p $(@D)
+	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(ENGINE_CFLAGS) -Ipolicy-host $(CFLAGS) $(DEPGEN) -c -o $@ $<
+$(POLICY_HOST): $(POLICY_HOST_OBJ) $(B)/lib/rooms/base.a
+	@mkdir -p $(@D)
+	$(call say,LD,$@) $(CC) $(CFLAGS) $(LDFLAGS) -s -Wl,--as-needed -o $@ $^ -ldl -lpthread
+$(POLICY_HOST_EMBEDDED): $(POLICY_HOST) scripts/embed.sh
+	$(call say,AS,$@) scripts/embed.sh gpuemu_policy_host $(POLICY_HOST) >$(@:.o=.S) && $(CC) -c -o $@ $(@:.o=.S)
+OBJS_plugin += $(POLICY_HOST_EMBEDDED)
+ASAN_OBJS_plugin += $(POLICY_HOST_EMBEDDED)
+$(B)/lib/rooms/plugin.a $(B)/asan/lib/rooms/plugin.a: $(POLICY_HOST_EMBEDDED)
+
 ROOM_LIBS := $(patsubst %,$(B)/lib/rooms/%.a,$(call live_closure,ALL))
 ASAN_ROOM_LIBS := $(patsubst %,$(B)/asan/lib/rooms/%.a,$(call live_closure,ALL))
 ENGINE_LDLIBS := -luring -lconfig -ljson-c -lm -lpthread

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# make install: programs, libraries, header, pkg-config file, configurations,
-# man pages, and the module where `depmod` finds it (modules_install).
+# make install: programs, libraries, headers, pkg-config file, configurations,
+# examples of policies, man pages, and the module where `depmod` finds it (modules_install).
 
 .PHONY: install install-libs modules_install
 $(B)/lib/gpuemu.pc: libgpuemu/gpuemu.pc.in FORCE
@@ -13,6 +13,8 @@ install: programs install-libs
 	$(Q)install -d $(DESTDIR)$(bindir) $(DESTDIR)$(datadir)/gpuemu/configs
 	$(Q)install -m 755 $(PROGRAMS) $(DESTDIR)$(bindir)
 	$(Q)find configs -type f -exec install -D -m 644 {} $(DESTDIR)$(datadir)/gpuemu/{} ';'
+	$(Q)for f in $(wildcard examples/policy/*.c); do \
+		install -D -m 644 $$f $(DESTDIR)$(datadir)/gpuemu/$$f; done
 	$(Q)for f in $(wildcard man/*.[1-8]); do \
 		install -D -m 644 $$f $(DESTDIR)$(mandir)/man$${f##*.}/$${f##*/}; done
 
@@ -22,7 +24,7 @@ install-libs: libs $(B)/lib/gpuemu.pc
 	$(Q)ln -sf $(LIB_SONAME) $(DESTDIR)$(libdir)/libgpuemu.so
 	$(Q)install -m 644 $(B)/lib/libgpuemu.a $(DESTDIR)$(libdir)
 	$(Q)install -m 644 $(B)/lib/gpuemu.pc $(DESTDIR)$(libdir)/pkgconfig
-	$(Q)install -m 644 include/gpuemu.h $(DESTDIR)$(includedir)
+	$(Q)install -m 644 include/gpuemu.h include/gpuemu_policy.h $(DESTDIR)$(includedir)
 
 modules_install: modules
 	$(Q)$(MAKE) -C $(KDIR) M=$(abspath $(dir $(KO))) INSTALL_MOD_PATH=$(DESTDIR) modules_install

@@ -26,7 +26,10 @@ refused 2 '--json needs a value' run vecadd --json
 refused 2 'takes no value' run --help=yes
 refused 2 "unknown backend 'cuda'; there are:" run vecadd --backend cuda
 refused 2 "'clock'; there are: lru, random" run vecadd --evict clock
-refused 2 "'oracle'; there are: none, sequential" run vecadd --prefetch oracle
+refused 2 "'psychic'; there are: none, sequential" run vecadd --prefetch psychic
+refused 2 "'none' has no option 'pages': it has none" run vecadd --prefetch none:pages=3
+refused 2 "'sequential' has no option 'page'; it has: pages" run vecadd --prefetch sequential:page=3
+refused 2 'sequential:pages=9K: a number from 0 to 8192 is needed' run vecadd --prefetch sequential:pages=9K
 refused 2 "'fifo'; there are: lrr, gto, old, two_level" run vecadd --sched fifo
 refused 2 "there are: lrr, gto" run vecadd --set sm.scheduler=fifo
 refused 2 '--threads: gpu.threads' run vecadd --threads 0
@@ -35,6 +38,9 @@ refused 2 'l2.slices: 12 is not' run vecadd --set dram.channels=5
 refused 2 'sm.warps: 48 is not a multiple of the 5' run vecadd --set sm.schedulers=5
 refused 2 '--samples: without time' run vecadd --functional --samples $work/samples.csv
 refused 2 '--samples takes one workload' run vecadd stride --samples $work/samples.csv
+refused 2 '--copy needs time and paging' run vecadd --copy --paging off
+refused 2 '--copy needs time and paging' run vecadd --copy --functional
+refused 2 "size: no 'huge'; there are: default, quick, tiny" run vecadd size=huge
 refused 2 "--vram: paging.vram: '0'" run vecadd --vram 0
 refused 2 "--vram: paging.vram: '-4'" run vecadd --vram -4
 refused 2 'gpu.smms' run vecadd --set gpu.smms=3
@@ -48,7 +54,7 @@ refused 2 'occupancy.regs' run vecadd --regs 256
 refused 2 'compiler.maxregs' run vecadd --maxregs few
 refused 2 'no-such-gpu' run vecadd --backend sim --config no-such-gpu
 refused 2 'no-such-gpu.conf' run vecadd --backend sim --config $work/no-such-gpu.conf
-refused 2 'one of: fault, migrate' bench
+refused 2 'one of: fault, throughput, migrate' bench
 refused 2 "cannot measure 'love'" bench love
 refused 2 '--count 0' bench fault --count 0
 refused 2 '--batch 257' bench fault --batch 257
@@ -62,6 +68,7 @@ touch $work/plain
 refused 1 "$work/plain is not a gpuemu device" run vecadd --backend kmod --device $work/plain
 refused 1 '2048' run vecadd block=2048 --backend sim
 refused 1 "cannot write $work/no/such" run vecadd n=100 --backend sim --json $work/no/such
+refused 1 'device memory does not hold the 120 KiB that the buffers take' run triad size=tiny --copy --vram 64K --backend sim
 refused 1 "cannot write $work/no/such" run vecadd n=100 --backend sim --samples $work/no/such
 refused 1 'backend sim moves no bytes' bench migrate --backend sim
 
@@ -117,7 +124,7 @@ done
 missing=
 listed() { # TABLE KIND
 	for name in $(sed -n 's/^X(\([a-z0-9_]*\)).*/\1/p' "$1"); do
-		grep -qw -e "$name" $work/list."$2" || missing="$missing $1:$name"
+		grep -qw -e "$name" -e "${name//_/-}" $work/list."$2" || missing="$missing $1:$name"
 	done
 }
 listed workloads/workloads.def workloads
@@ -159,7 +166,7 @@ refused 2 '--trace takes one workload' run vecadd stride --trace $work/trace.jso
 $gpuemu run reduce --backend sim --json $work/plain.json >/dev/null 2>&1
 $gpuemu run reduce --backend sim --json $work/traced.json --trace $work/trace.json >/dev/null 2>&1
 spans() { grep -o "\"name\": *\"$1\"" $work/trace.json | wc -l; }
-batches=$(sed -n 's/.*"batches": *\([0-9]*\).*/\1/p' $work/plain.json | head -n 1)
+batches=$(sed -n '/^  "paging"/,$s/.*"batches": *\([0-9]*\).*/\1/p' $work/plain.json)
 tap_check 'trace: every batch' test "$(spans 'fault batch')" -eq "${batches:-0}"
 tap_check 'trace: every kernel' test "$(spans 'reduce')$(spans 'reduce_final')" = 11
 tap_check 'trace: durations' sh -c "grep -q '\"dur\": *[0-9.]' $work/trace.json && ! grep -q '\"dur\": *-' $work/trace.json"

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# timeout: 600
+#
+# gpuemu plot, gpuemu study and --trace from the command line, on backend sim: the same
+# reports give the same figures and tables, what is there is not done again, a run that
+# fails is told and the exit status says so.
+. tests/lib/tap.sh
+
+work=build/check/study
+rm -rf $work
+mkdir -p $work
+make -j"$(nproc)" programs >$work/build.log 2>&1 ||
+	tap_not_ok 'the programs build' "$(tail -n 20 $work/build.log)"
+gpuemu=build/bin/gpuemu
+unset GPUEMU_BACKEND GPUEMU_DATADIR GPUEMU_VIRT
+
+. tests/lib/cli.sh
+
+# --- plot --------------------------------------------------------------------
+$gpuemu run vecadd --backend sim --set stats.interval=2000 --json $work/a.json >/dev/null 2>&1
+$gpuemu run vecadd --backend sim --set stats.interval=2000 --prefetch sequential --json $work/b.json >/dev/null 2>&1
+refused 2 'which reports?' plot
+refused 2 "unknown figure 'sky'; there are: link" plot $work/a.json --figure sky
+refused 2 '.svg, .png, .txt or .gp' plot $work/a.json --out $work/a.jpg
+refused 1 'no-such.json: No such file' plot $work/no-such.json
+refused 1 'not a report' plot --out $work/x.gp <(echo '{}')
+refused 1 'nothing of it' plot --out $work/x.gp --figure waits <(echo '{"totals":{}}')
+does 'usage: gpuemu plot' plot --help
+does 'Use of the link' plot $work/a.json --figure link
+
+figures=$(sed -n 's/^X(\([a-z]*\).*/\1/p' tools/plot.def)
+$gpuemu plot $work/a.json $work/b.json --out $work/p.gp >$work/out 2>&1
+$gpuemu plot $work/a.json $work/b.json --out $work/p.svg >>$work/out 2>&1
+$gpuemu plot $work/a.json $work/b.json --out $work/p.png >>$work/out 2>&1
+for i in 1 2; do
+	for f in $figures; do
+		$gpuemu plot $work/a.json $work/b.json --figure "$f" --out $work/$f.$i.gp >>$work/out 2>&1
+	done
+done
+for f in $figures; do
+	tap_check "plot: $f, the same script twice" sh -c "test -s $work/$f.1.gp && cmp $work/$f.1.gp $work/$f.2.gp && cmp $work/$f.1.gp $work/p-$f.gp"
+	tap_check "plot: $f, both runs are in it" sh -c "grep -q 'a (vecadd)' $work/$f.1.gp && grep -q 'b (vecadd)' $work/$f.1.gp"
+	tap_check "plot: $f is a picture" sh -c "grep -q '</svg>' $work/p-$f.svg && head -c 8 $work/p-$f.png | grep -q PNG"
+done
+tap_check 'plot: it said nothing' test ! -s $work/out
+
+# --- trace -------------------------------------------------------------------
+$gpuemu run vecadd --backend sim --set stats.interval=2000 --json $work/t.json --trace $work/t.trace >/dev/null 2>$work/err
+tap_check 'trace: no statistic is another' sh -c "grep -v host_seconds $work/a.json >$work/a; grep -v host_seconds $work/t.json | cmp - $work/a"
+tap_check 'trace: flows begin as often as they end' sh -c "test \$(grep -o '\"ph\":\"s\"' $work/t.trace | wc -l) -gt 0 && \
+	test \$(grep -o '\"ph\":\"s\"' $work/t.trace | wc -l) -eq \$(grep -o '\"ph\":\"f\"' $work/t.trace | wc -l)"
+$gpuemu run vecadd --backend sim --set gpu.trace=100 --trace $work/few.trace >/dev/null 2>$work/err
+tap_check 'trace: what is left out is said' grep -q 'events are left out' $work/err
+
+# Where userfaultfd may be used: a batch's pages are one transfer, and every far fault goes through it.
+if $gpuemu run vecadd n=64K --backend uffd --json $work/u.json --trace $work/u.trace >/dev/null 2>$work/err; then
+	steps() { grep -o "\"ph\":\"$1\"" $work/u.trace | wc -l; }
+	tap_check 'trace: uffd, from batch to transfer' test "$(steps t)" -eq $((2 * $(steps s)))
+else
+	tap_check 'trace: uffd says why not' grep -q userfaultfd $work/err
+fi
+
+# --- study -------------------------------------------------------------------
+refused 2 'which study? one of: paged-memory' study
+refused 2 "unknown study 'love'; there are: paged-memory" study love
+refused 2 "no workload 'nope'" study paged-memory --workloads vecadd,nope
+refused 2 "no part 'nope'; there are: copy, blocking" study paged-memory --only nope
+refused 2 'gpu.smms' study paged-memory --out $work/x --set gpu.smms=3
+refused 2 'no-such-gpu' study paged-memory --out $work/x --config no-such-gpu
+refused 2 '--jobs 0' study paged-memory --jobs 0
+refused 1 'cannot make /dev/null/x' study paged-memory --out /dev/null/x
+does 'usage: gpuemu study' study --help
+
+study() { # DIR NAME OPTION...
+	dir=$1 name=$2
+	shift 2
+	$gpuemu study paged-memory --quick --workloads vecadd --out "$work/$dir" --json=$work/$name.json "$@" >$work/$name.txt 2>$work/$name.err
+}
+# All but what is measured is the same again, wherever it is done.
+parts=copy,blocking,mshrs,link,prefetch,oversubscription
+tap_check 'study: every part of it' study one all
+tap_check 'study: nothing is said' test ! -s $work/all.err
+for t in copy blocking mshrs link prefetch prefetch-quality oversubscription-lru oversubscription measured; do
+	tap_check "study: table $t" grep -q "^$t: " $work/all.txt
+done
+tap_check 'study: the paper is beside' grep -q '^  paper  *3.60 ' $work/all.txt
+tap_check 'study: pictures' sh -c "for f in copy blocking mshrs link prefetch oversubscription; do grep -q '</svg>' $work/one/\$f.svg && test -s $work/one/\$f.gp || exit 1; done"
+study one again --only $parts
+study two other --only $parts --jobs 1
+tap_check 'study: the same tables from kept reports' sh -c "sed 's|study/one|study/X|' $work/again.json >$work/again.x; sed 's|study/two|study/X|' $work/other.json | cmp - $work/again.x"
+files=$(find $work/one/runs -name '*.json' | wc -l)
+find $work/one/runs -name '*.json' -newer $work/again.json >$work/newer
+study one third --only $parts
+tap_check 'study: nothing is done twice' sh -c "test $files -gt 30 && test \$(find $work/one/runs -name '*.json' | wc -l) -eq $files && test -z \"\$(find $work/one/runs -name '*.json' -newer $work/again.txt)\""
+study one sms --only mshrs --set gpu.sms=4
+tap_check 'study: another setting is another run' test "$(find $work/one/runs -name '*.json' | wc -l)" -gt "$files"
+tap_check 'study: and another table' sh -c "! cmp -s $work/sms.txt $work/third.txt"
+
+# One run of a study cannot be: the others are done, and it is told.
+status=0
+study bad bad --only copy,mshrs --set paging.vram=64K || status=$?
+tap_check 'study: a failure is exit status 1' test $status -eq 1
+tap_check 'study: it is named' sh -c "grep -q 'gpuemu run vecadd .*--copy: ' $work/bad.err && grep -q '1 failed' $work/bad.txt && grep -q '\"error\"' $work/bad.json"
+tap_check 'study: the others are done' sh -c "test \$(find $work/bad/runs -name '*.json' | wc -l) -ge 6"
+tap_done
