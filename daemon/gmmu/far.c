@@ -98,6 +98,24 @@ static bool mshrs_grow(struct gmmu *g)
 	return true;
 }
 
+/* The page came, or is a far fault now: who dropped it has something to do. */
+static void tell_news(struct gmmu *g, uint64_t page)
+{
+	for (unsigned int sm = 0; sm < g->sms; sm++) {
+		struct sm_state *s = &g->sm[sm];
+		struct request *r = s->dropped.count ? request_find(g, sm, page) : NULL;
+
+		if (!r || r->state != REQUEST_DROPPED || r->news)
+			continue;
+		if (s->nnews == NEWS_MAX) {
+			s->news_lost = true;
+			continue;
+		}
+		r->news = true;
+		s->news[s->nnews++] = (uint32_t)(r - g->requests);
+	}
+}
+
 /* NONE: the buffer is full (or no memory), so the request has to come again. */
 static uint32_t mshr_new(struct gmmu *g, const struct request *r, uint64_t now)
 {
@@ -114,6 +132,7 @@ static uint32_t mshr_new(struct gmmu *g, const struct request *r, uint64_t now)
 	*bucket = i;
 	g->used_mshrs++;
 	record_push(g, i, r, now);
+	tell_news(g, r->page);
 	return i;
 }
 
@@ -165,6 +184,8 @@ static void request_drop(struct gmmu *g, struct request *r)
 	struct sm_state *s = &g->sm[r->sm];
 
 	r->state = REQUEST_DROPPED;
+	r->dropped = ++g->drops;
+	r->news = false;
 	g->stats.nacks++;
 	/* What an SM is blocked for goes before what it holds. */
 	if (s->stuck)
@@ -218,33 +239,89 @@ static bool may_begin(const struct gmmu *g, const struct sm_state *s)
 	return (!most || s->pending + s->resent < most) && g->records < g->buffer_entries;
 }
 
-void far_resend(struct gmmu *g, unsigned int sm, uint64_t now)
+/*
+ * Looks at a dropped request: it walks if its page is there or somebody's far fault, or if it may
+ * become one. True: it has left the list.
+ */
+static bool send(struct gmmu *g, struct sm_state *s, struct request *r, bool *far, uint64_t now)
 {
-	struct sm_state *s = &g->sm[sm];
+	bool begins;
+
+	*far = !g->ops->walk(g->ctx, r->first->page);
+	begins = *far && mshr_find(g, r->page) == NONE;
+	r->news = false;
+	if (begins && !may_begin(g, s))
+		return false;
+	list_remove(g, &s->dropped, r);
+	r->resent = begins;
+	s->resent += begins;
+	request_walk(g, r, now);
+	return true;
+}
+
+/* All of them, oldest first. */
+static void resend_all(struct gmmu *g, struct sm_state *s, uint64_t now)
+{
+	uint32_t next = s->dropped.head;
 
 	for (uint32_t n = s->dropped.count; n--; ) {
-		struct request *r = &g->requests[s->dropped.head];
-		bool far = !g->ops->walk(g->ctx, r->first->page);
-		bool begins = far && mshr_find(g, r->page) == NONE;
+		struct request *r = &g->requests[next];
+		bool far;
 
-		/* A blocked SM sends nothing but what it is blocked for. */
+		next = r->next;
+		/* A blocked SM sends nothing but what it is blocked for, which stays the first. */
 		if (s->stuck && r->page != s->stuck_page)
 			return;
-		if (begins && !may_begin(g, s)) {
-			/* What it is blocked for stays the first. */
-			if (s->stuck)
-				return;
-			list_push(g, &s->dropped, list_pop(g, &s->dropped));
-			continue;
-		}
-		list_pop(g, &s->dropped);
-		r->resent = begins;
-		s->resent += begins;
-		request_walk(g, r, now);
+		if (!send(g, s, r, &far, now) && s->stuck)
+			return;
 		/* In order: the next far fault stops those behind it. */
 		if (far && g->blocking)
 			return;
 	}
+}
+
+static int compare_dropped(const void *a, const void *b, void *ctx)
+{
+	const struct gmmu *g = ctx;
+	uint64_t x = g->requests[*(const uint32_t *)a].dropped;
+	uint64_t y = g->requests[*(const uint32_t *)b].dropped;
+
+	return (x > y) - (x < y);
+}
+
+/* The same, of those that can do something: the news, and the oldest while there are MSHRs. */
+static void resend_some(struct gmmu *g, struct sm_state *s, uint64_t now)
+{
+	uint32_t i = 0;
+	bool far;
+
+	qsort_r(s->news, s->nnews, sizeof(*s->news), compare_dropped, g);
+	while (s->dropped.count) {
+		struct request *oldest = may_begin(g, s) ? &g->requests[s->dropped.head] : NULL;
+		struct request *news;
+
+		while (i < s->nnews && !g->requests[s->news[i]].news)
+			i++;
+		news = i < s->nnews ? &g->requests[s->news[i]] : NULL;
+		if (!oldest && !news)
+			break;
+		send(g, s, oldest && (!news || oldest->dropped < news->dropped) ? oldest : news,
+		     &far, now);
+	}
+}
+
+void far_resend(struct gmmu *g, unsigned int sm, uint64_t now)
+{
+	struct sm_state *s = &g->sm[sm];
+
+	if (g->blocking || s->news_lost)
+		resend_all(g, s, now);
+	else
+		resend_some(g, s, now);
+	for (uint32_t i = 0; i < s->nnews; i++)
+		g->requests[s->news[i]].news = false;
+	s->nnews = 0;
+	s->news_lost = false;
 }
 
 /* --- the handler's side ------------------------------------------------------------------- */
@@ -284,10 +361,12 @@ unsigned int gmmu_arrived(struct gmmu *g, uint64_t addr, uint64_t bytes, uint64_
 	uint64_t end = addr + bytes, sms = 0;
 	unsigned int walking = 0;
 
+	/* While something is dropped there is an MSHR, in whose stead it was. */
 	for (uint64_t page = page_of(g, addr); page < end && g->used_mshrs;
 	     page += g->page_bytes) {
 		uint32_t i = mshr_find(g, page);
 
+		tell_news(g, page);
 		if (i != NONE && (g->sectors == 1 || concerns(g, &g->mshrs[i], addr, end)))
 			walking += mshr_release(g, i, now, &sms);
 	}
@@ -336,6 +415,8 @@ void far_cancel(struct gmmu *g)
 		g->sm[i].dropped = (struct request_list){ NONE, NONE, 0 };
 		g->sm[i].pending = 0;
 		g->sm[i].resent = 0;
+		g->sm[i].nnews = 0;
+		g->sm[i].news_lost = false;
 	}
 }
 

@@ -29,12 +29,16 @@ struct request {
 	uint64_t page;		/* of page_bytes */
 	struct gmmu_waiter *first, *last;
 	uint32_t chain;		/* of the hash bucket, or of the free list */
-	uint32_t next;		/* of the walk queue or the dropped list */
+	uint32_t next, prev;	/* of the walk queue or the dropped list */
+	uint64_t dropped;	/* when, in the order of all; of a dropped one */
 	uint16_t sm, warp;	/* warp of the first waiter, for the record */
 	uint8_t access;		/* strongest of the waiters */
 	uint8_t state;
 	bool resent;		/* it was dropped and is counted to get an MSHR */
+	bool news;		/* dropped, and in sm_state.news */
 };
+
+#define NEWS_MAX	256u
 
 struct request_list {
 	uint32_t head, tail, count;
@@ -159,6 +163,12 @@ struct sm_state {
 	_Alignas(64) struct request_list dropped;
 	uint32_t pending;	/* MSHRs used: the TLB's counter of NACKs that are being handled */
 	uint32_t resent;	/* requests that will need one when their walk has ended */
+	/*
+	 * Dropped requests whose page came, or is somebody's far fault since: the others need an
+	 * MSHR of this SM. So those need not be looked at that can do nothing.
+	 */
+	uint32_t news[NEWS_MAX], nnews;
+	bool news_lost;		/* there were more: all are looked at */
 	/* Blocking: the far fault that it waits for, since when, and the look-ups that wait. */
 	bool stuck;
 	uint64_t stuck_page, stuck_since;
@@ -206,6 +216,7 @@ struct gmmu {
 	uint32_t buffer_entries;
 	uint64_t get, put;
 	uint32_t records;		/* live */
+	uint64_t drops;			/* request.dropped of the last one */
 
 	struct gmmu_stats stats;
 };
@@ -239,6 +250,7 @@ bool request_end(struct gmmu *g, struct request *r, bool walked, uint64_t now);
 void list_push(struct gmmu *g, struct request_list *list, struct request *r);
 void list_push_front(struct gmmu *g, struct request_list *list, struct request *r);
 struct request *list_pop(struct gmmu *g, struct request_list *list);
+void list_remove(struct gmmu *g, struct request_list *list, struct request *r);
 /* A look-up that missed: joins its page's request, or makes one. */
 void look_up(struct gmmu *g, struct gmmu_waiter *w, uint64_t now);
 

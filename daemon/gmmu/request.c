@@ -111,6 +111,7 @@ void list_push(struct gmmu *g, struct request_list *list, struct request *r)
 	uint32_t i = (uint32_t)(r - g->requests);
 
 	r->next = NONE;
+	r->prev = list->count ? list->tail : NONE;
 	if (list->count++)
 		g->requests[list->tail].next = i;
 	else
@@ -123,9 +124,25 @@ void list_push_front(struct gmmu *g, struct request_list *list, struct request *
 	uint32_t i = (uint32_t)(r - g->requests);
 
 	r->next = list->count ? list->head : NONE;
-	if (!list->count++)
+	r->prev = NONE;
+	if (list->count++)
+		g->requests[list->head].prev = i;
+	else
 		list->tail = i;
 	list->head = i;
+}
+
+void list_remove(struct gmmu *g, struct request_list *list, struct request *r)
+{
+	if (r->prev == NONE)
+		list->head = r->next;
+	else
+		g->requests[r->prev].next = r->next;
+	if (r->next == NONE)
+		list->tail = r->prev;
+	else
+		g->requests[r->next].prev = r->prev;
+	list->count--;
 }
 
 struct request *list_pop(struct gmmu *g, struct request_list *list)
@@ -135,8 +152,7 @@ struct request *list_pop(struct gmmu *g, struct request_list *list)
 	if (!list->count)
 		return NULL;
 	r = &g->requests[list->head];
-	list->head = r->next;
-	list->count--;
+	list_remove(g, list, r);
 	return r;
 }
 
