@@ -17,8 +17,9 @@ start() {
 		usleep 100000
 	done
 }
-# Long enough to be killed in the middle: oversubscribed, so it faults all the way.
-long() { gpuemu run gather n=1M pages=4096 --backend kmod --vram 64K; }
+# Long enough to be killed in the middle: oversubscribed, so it faults all the way. In the
+# background: exec, or the signal would meet the shell.
+long() { exec gpuemu run gather n=1M pages=4096 --backend kmod --vram 64K; }
 
 starts() { # NAME: start in this shell, whose child the daemon is
 	if start; then tap_ok "$1"; else tap_not_ok "$1" "$(cat /tmp/gpuemud.log)"; fi
