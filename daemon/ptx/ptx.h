@@ -143,6 +143,7 @@ enum ptx_atom {
 #define PTX_MOD_SATFINITE (1u << 18)	/* cvt to halves: finite, the largest instead of infinity */
 
 #define PTX_MOD_PAST_L1	(1u << 20)	/* ld, st: .cg, .cv, .volatile: not through the SM's own cache */
+#define PTX_MOD_ORDERS	(1u << 21)	/* ld, st: .volatile, .acquire, .release: not out of the thread's order */
 #define PTX_MOD_WRAP	(1u << 19)	/* shf, bmsk, szext: what no .clamp means */
 
 #define PTX_MAX_DST	4

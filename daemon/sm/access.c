@@ -6,15 +6,22 @@
  * waits in the gmmu, out of the register, so that others pass (hit under miss,
  * HPCA'16 section 3). Called by ldst.c.
  *
- * Order within a warp: with paging, a warp with an access that is not translated
- * issues nothing that is ordered (sm.untranslated). Without, an access whose page is not
- * known yet stays in the dispatch register, and all others behind it.
+ * Order within a warp: a far fault is a load that takes long, and the warp goes on until
+ * it needs the value (HPCA'16 section 1: "as long latency memory operations rather than execution
+ * exceptions"; on hardware both loads of a vector sum fault in one batch, Allen and Ge,
+ * SC'21). So accesses pass one that is not translated, but those to the same page, which the
+ * gmmu answers in the order of their look-ups; what orders memory waits (sm.untranslated).
+ * Without paging, an access whose page is not known yet stays in the dispatch register, and
+ * all others behind it.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sm/ldst_internal.h"
+
+/* Accesses of one warp that may wait for their pages at the same time. */
+#define MAX_UNTRANSLATED	16u
 
 /* --- entries ------------------------------------------------------------------- */
 
@@ -93,6 +100,18 @@ static unsigned int sectors_of(const struct access_entry *e)
 	return sectors;
 }
 
+/* After a change of untranslated[] or ordering[]. */
+static void check_order(struct sm *sm, unsigned int w)
+{
+	const struct ldst *l = sm->ldst;
+	uint64_t bit = warp_bit(w);
+
+	sm->untranslated = l->untranslated[w] ? sm->untranslated | bit : sm->untranslated & ~bit;
+	sm->in_order = l->ordering[w] || l->untranslated[w] >= MAX_UNTRANSLATED ?
+		       sm->in_order | bit : sm->in_order & ~bit;
+	warp_check_order(sm, w);
+}
+
 void access_global(struct sm *sm, uint32_t index)
 {
 	struct sm_inst *inst = sm_inst(sm, index);
@@ -118,8 +137,10 @@ void access_global(struct sm *sm, uint32_t index)
 		warp_stores(sm, inst->warp, (int)sectors_of(e));
 	if (sm->ideal)
 		return;
-	sm->untranslated |= warp_bit(inst->warp);
-	warp_check_order(sm, inst->warp);
+	e->orders = inst->op->ordered || sm->spec->fault_stall;
+	sm->ldst->untranslated[inst->warp]++;
+	sm->ldst->ordering[inst->warp] += e->orders;
+	check_order(sm, inst->warp);
 }
 
 bool ldst_conflict(const struct sm *sm, const struct sm_inst *first, const struct sm_inst *second)
@@ -178,8 +199,9 @@ static void translated_all(struct sm *sm, const struct access_entry *e)
 {
 	if (sm->ideal || e->waiting || e->looked_up < e->nlines)
 		return;
-	sm->untranslated &= ~warp_bit(e->warp);
-	warp_check_order(sm, e->warp);
+	sm->ldst->untranslated[e->warp]--;
+	sm->ldst->ordering[e->warp] -= e->orders;
+	check_order(sm, e->warp);
 }
 
 /* Looks up the page of the next lines; they are sorted, so those of a page are together. */
@@ -237,7 +259,9 @@ void sm_faulted(struct sm *sm, struct gmmu_waiter *waiter, uint64_t now)
 {
 	sm_settle(sm, now);
 	sm->ldst->faulted[waiter->warp]++;
-	sm->wait_fault |= warp_bit(waiter->warp);
+	sm->far_fault |= warp_bit(waiter->warp);
+	if (sm->spec->fault_stall)
+		sm->wait_fault |= warp_bit(waiter->warp);
 }
 
 static void late_push(struct sm *sm, const struct late_lines *late)
@@ -269,8 +293,10 @@ void sm_translated(struct sm *sm, struct gmmu_waiter *waiter, uint64_t page,
 	struct access_entry *e = entry_at(l, g->entry);
 
 	sm_settle(sm, now);
-	if (waiter->told && --l->faulted[e->warp] == 0)
+	if (waiter->told && --l->faulted[e->warp] == 0) {
+		sm->far_fault &= ~warp_bit(e->warp);
 		sm->wait_fault &= ~warp_bit(e->warp);
+	}
 	g->waiting = false;
 	e->waiting--;
 	perform_push(sm, g->entry, g->lanes, page, host, now);

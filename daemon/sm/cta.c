@@ -275,8 +275,8 @@ void sm_resource_granted(struct sm *sm, unsigned int w)
 
 void cta_tell_stalled(struct sm *sm, uint64_t now)
 {
-	uint64_t away = sm->wait_fault | sm->wait_atomic | sm->wait_order | sm->wait_fence |
-			sm->blocked_long;
+	uint64_t away = sm->wait_fault | (sm->far_fault & sm->blocked) | sm->wait_atomic |
+			sm->wait_order | sm->wait_fence | sm->blocked_long;
 
 	for (unsigned int c = 0; c < sm->spec->ctas; c++) {
 		struct sm_cta *cta = &sm->ctas[c];

@@ -73,7 +73,7 @@ static void say_waiting(struct text *t, const struct sm *sm, const struct sm_cta
 {
 	for (unsigned int b = 0; b < BARRIERS; b++)
 		some = say_group(t, sm, &before, some, cta->barriers[b].waiting, "at barrier %u", b);
-	some = say_group(t, sm, &before, some, sm->wait_fault, "far fault");
+	some = say_group(t, sm, &before, some, sm->far_fault, "far fault");
 	for (uint64_t left = some; left; left &= left - 1) {
 		unsigned int w = (unsigned int)__builtin_ctzll(left);
 		const struct sm_warp *warp = &sm->warps[w];

@@ -42,7 +42,7 @@ struct sm_op {
 	bool store, atomic;		/* red is an atomic without results */
 	bool fence;			/* membar, fence: through the load/store unit as well */
 	bool point;			/* resources are acquired before it */
-	bool ordered;			/* memory, fence, barrier, exit: not past an untranslated access */
+	bool ordered;			/* atomic, volatile, fence, barrier, exit: not past an untranslated access */
 	uint16_t latency, initiation;
 	/*
 	 * Its scoreboard slots, sm_kernel.slots from here on: first nwrite that it
@@ -212,8 +212,10 @@ struct sm {
 	uint64_t wait_fence;		/* a fence, with results pending */
 	uint64_t wait_atomic;
 	uint64_t untranslated;		/* an access stepped aside: nothing ordered issues (ldst's) */
-	uint64_t wait_order;		/* of them, whose head is ordered */
-	uint64_t wait_fault;		/* an access waits for a far fault: descheduled (ldst's) */
+	uint64_t in_order;		/* of them, where no access may pass: it orders, or they are many */
+	uint64_t wait_order;		/* of them, whose head must wait for that */
+	uint64_t far_fault;		/* an access waits for a far fault (ldst's) */
+	uint64_t wait_fault;		/* of them, who are descheduled by it: sm.fault_stall */
 	uint64_t inactive;		/* admission keeps them from issuing */
 	uint64_t held;			/* waits for resources at a point */
 	uint64_t finished;		/* exited, nothing under way: fetch gives them back */

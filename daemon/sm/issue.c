@@ -105,7 +105,7 @@ enum stall issue_stall(const struct sm *sm, unsigned int scheduler)
 	heads = warps & sm->valid & ~sm->stray & ~sm_waiting(sm);
 	if (heads & ~sm->blocked)
 		return STALL_PIPELINE;
-	if (sm->wait_fault & warps)
+	if (sm->far_fault & warps)
 		return STALL_FAR_FAULT;
 	if ((heads & sm->blocked_long) ||
 	    (warps & (sm->wait_fence | sm->wait_atomic | sm->wait_order | sm->held)))
@@ -124,7 +124,7 @@ void issue_sample(struct sm *sm, unsigned int scheduler, uint64_t cycles)
 		by[reason] |= left & (set);					\
 		left &= ~(set);							\
 	} while (0)
-	TAKE(STALL_FAR_FAULT, sm->wait_fault);
+	TAKE(STALL_FAR_FAULT, sm->far_fault & (sm_waiting(sm) | sm->blocked));
 	TAKE(STALL_BARRIER, sm->wait_barrier);
 	TAKE(STALL_LONG, sm->wait_fence | sm->wait_atomic | sm->wait_order | sm->held |
 	     sm->blocked_long);

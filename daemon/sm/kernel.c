@@ -242,8 +242,9 @@ static int op_init(struct sm_kernel *k, uint32_t pc, const struct slots *slots)
 	};
 	op->is_long = op->memory && !op->store && info->space != PTX_SPACE_SHARED &&
 		      info->space != PTX_SPACE_CONST;
-	op->ordered = op->memory || op->fence || info->cls == PTX_CLASS_BARRIER ||
-		      info->cls == PTX_CLASS_EXIT;
+	op->ordered = op->atomic || op->fence || info->cls == PTX_CLASS_BARRIER ||
+		      info->cls == PTX_CLASS_EXIT ||
+		      (op->memory && insn->mods & PTX_MOD_ORDERS);
 	for (unsigned int i = 0; i < info->nwrite; i++)
 		add_slots(k, slots, info->write[i]);
 	op->nwrite = (uint16_t)(k->nslots - op->slots);

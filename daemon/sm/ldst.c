@@ -105,6 +105,8 @@ void ldst_cancel(struct sm *sm)
 		l->free_entry = i;
 	}
 	memset(l->faulted, 0, sizeof(l->faulted));
+	memset(l->untranslated, 0, sizeof(l->untranslated));
+	memset(l->ordering, 0, sizeof(l->ordering));
 	memset(l->accesses, 0, sizeof(l->accesses));
 	l1d_cancel(l);
 	l1c_cancel(l);

@@ -72,6 +72,7 @@ struct access_entry {
 	/* The dispatch register's; one a page not performed, one a page whose lines come late. */
 	uint8_t refs;
 	bool used, direct;
+	bool orders;			/* nothing of the warp passes it */
 };
 
 #define ENTRY_CHUNK	16u
@@ -182,7 +183,9 @@ struct ldst {
 	struct access_entry **chunks;
 	uint32_t nchunks, free_entry, used_entries;
 
-	uint8_t faulted[MAX_WARPS];	/* pages of the warp that are far faults */
+	uint16_t faulted[MAX_WARPS];	/* pages of the warp that are far faults */
+	uint8_t untranslated[MAX_WARPS]; /* accesses of the warp, and of them those that order */
+	uint8_t ordering[MAX_WARPS];
 	uint16_t accesses[MAX_WARPS];	/* instructions of the warp that are in the unit or in memory */
 };
 

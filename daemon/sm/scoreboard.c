@@ -100,7 +100,8 @@ void warp_check_order(struct sm *sm, unsigned int w)
 {
 	uint64_t bit = warp_bit(w);
 
-	if ((sm->untranslated & bit) && (sm->valid & ~sm->stray & bit) && sm->warps[w].op->ordered)
+	if ((sm->untranslated & bit) && (sm->valid & ~sm->stray & bit) &&
+	    (sm->warps[w].op->ordered || (sm->in_order & bit && sm->warps[w].op->memory)))
 		sm->wait_order |= bit;
 	else
 		sm->wait_order &= ~bit;

@@ -87,7 +87,8 @@ static bool conserved(const struct sm *sm)
 {
 	bool empty = !sm->used_insts && !sm->results_left && !sm->oc.used && !sm->oc.nreading &&
 		     !sm->valid && !sm->empty && !sm->live && !sm->finished &&
-		     !sm_waiting(sm) && !sm->untranslated && fetch_idle(sm) && ldst_idle(sm);
+		     !sm_waiting(sm) && !sm->untranslated && !sm->far_fault && fetch_idle(sm) &&
+		     ldst_idle(sm);
 
 	for (unsigned int u = 0; u < UNITS; u++)
 		empty &= !sm->id_oc[u].count && !sm->oc_ex[u].count && !sm->wants[u];
@@ -119,7 +120,8 @@ void sm_cancel(struct sm *sm)
 	sm->resident = sm->live = sm->valid = sm->stray = 0;
 	sm->blocked = sm->blocked_long = 0;
 	sm->wait_barrier = sm->wait_fence = sm->wait_atomic = 0;
-	sm->untranslated = sm->wait_order = sm->wait_fault = 0;
+	sm->untranslated = sm->in_order = sm->wait_order = 0;
+	sm->far_fault = sm->wait_fault = 0;
 	sm->inactive = sm->held = sm->finished = 0;
 	sm->empty = sm->missed = sm->refused = 0;
 	memset(sm->wants, 0, sizeof(sm->wants));

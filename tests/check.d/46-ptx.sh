@@ -219,7 +219,8 @@ tap_check 'maxregs: the kernel did something' sh -c "! cmp -s $work/pressure.in 
 # --- a load sees the store before it, in every timing ---------------------------------------
 $gpuemu ptx tests/cli/order.ptx --functional --grid 4 --block 256 --arg out:32K:$work/order >$work/out 2>&1
 tap_check 'order: thread 5 has 6 and 13' sh -c "od -An -tu4 -j160 -N20 -w20 $work/order | grep -qx ' *6  *7  *8  *9  *13'"
-for o in '--paging off' '--paging on' '--set gmmu.walk_latency=50' '--set collector.mem=8' '--config maxwell' '--sched lrr'; do
+for o in '--paging off' '--paging on' '--set gmmu.walk_latency=50' '--set sm.fault_stall=1' '--set gmmu.blocking=1' \
+	'--set gmmu.page=65536' '--prefetch tree' '--set collector.mem=8' '--config maxwell' '--sched lrr'; do
 	# shellcheck disable=SC2086
 	$gpuemu ptx tests/cli/order.ptx --grid 4 --block 256 --arg out:32K:$work/order.timed $o >$work/out 2>&1
 	same "order: $o" $work/order.timed $work/order

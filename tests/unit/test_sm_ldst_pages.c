@@ -132,12 +132,13 @@ static void test_store_waits(void **state)
 	bench_end();
 }
 
-static void test_far_faults(void **state)
+static void far_faults(bool stall)
 {
 	struct sm_waiting w;
 	struct bench_op *op;
 
 	start(true);
+	bench.spec.fault_stall = stall;
 	bench.absent[3] = bench.absent[4] = true;
 	op = bench_strided(10, 6, PTX_SPACE_GLOBAL, MEM_WRITE, 4, PAGE(4) - 64, 4);
 	bench_run(20);
@@ -148,7 +149,9 @@ static void test_far_faults(void **state)
 		bench.waiting[i]->told = true;
 		sm_faulted(&bench.sm, bench.waiting[i], bench.now);
 	}
-	assert_int_equal(bench.sm.wait_fault, bit(6));
+	assert_int_equal(bench.sm.far_fault, bit(6));
+	assert_int_equal(bench.sm.wait_fault, stall ? bit(6) : 0);
+	assert_int_equal(bench.sm.in_order, stall ? bit(6) : 0);
 	assert_true(sm_find_waiting(&bench.sm, PAGE(3), &w));
 	assert_int_equal(w.addr, PAGE(4) - 64);
 	assert_string_equal(w.what, "store");
@@ -159,18 +162,25 @@ static void test_far_faults(void **state)
 	assert_string_equal(ldst_why(&bench.sm, 6), "a far fault");
 	assert_null(ldst_why(&bench.sm, 5));
 	translate(0);
-	assert_int_equal(bench.sm.wait_fault, bit(6));
+	assert_int_equal(bench.sm.far_fault, bit(6));
+	assert_int_equal(bench.sm.wait_fault, stall ? bit(6) : 0);
 	assert_int_equal(bench.sm.untranslated, bit(6));
 	assert_true(sm_find_waiting(&bench.sm, PAGE(3), &w) !=
 		    sm_find_waiting(&bench.sm, PAGE(4), &w));
 	bench_run(25);
 	assert_int_equal(op->performed, 16);
 	translate(1);
-	assert_int_equal(bench.sm.wait_fault, 0);
+	assert_int_equal(bench.sm.far_fault | bench.sm.wait_fault | bench.sm.in_order, 0);
 	assert_int_equal(bench.sm.untranslated, 0);
 	assert_false(sm_find_waiting(&bench.sm, PAGE(4), &w));
 	bench_drain();
 	bench_end();
+}
+
+static void test_far_faults(void **state)
+{
+	far_faults(false);
+	far_faults(true);
 }
 
 /* Without paging an access whose page is not known holds up those behind it: their order stays. */
