@@ -107,7 +107,7 @@ apt_download() {
 
 mkdir -p build
 log=$(pwd)/build/deps.log
-: >>"$log"
+{ : >>"$log"; } 2>/dev/null || die "cannot write $log: another user's clone? (run as root, or clone it yourself)"
 [ $# -gt 0 ] || set -- build
 for group; do
 	# shellcheck disable=SC2086

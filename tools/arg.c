@@ -486,8 +486,9 @@ int arg_check(const struct arg_list *list, const struct ptx_kernel *kernel, stru
 
 	if (list->count != kernel->nparams) {
 		parameter_sizes(kernel, sizes, sizeof(sizes));
-		return err_set(err, -EINVAL, "kernel '%s' has %u parameters%s, here are %u --arg",
-			       kernel->name, kernel->nparams, sizes, list->count);
+		return err_set(err, -EINVAL, "kernel '%s' has %u parameter%s%s, and %u --arg %s given",
+			       kernel->name, kernel->nparams, kernel->nparams == 1 ? "" : "s",
+			       sizes, list->count, list->count == 1 ? "is" : "are");
 	}
 	for (unsigned int i = 0; i < list->count && !ret; i++)
 		ret = check_one(kernel, i, &list->args[i], err);

@@ -180,7 +180,7 @@ static void arguments_are_held_against_parameters(void **state)
 		{ { "u64:0", "f32:1", "s32:-1", "struct:f32:1,u32:2,u16:3" }, NULL },
 		{ { "bytes:0102030405060708", "bytes:01020304", "bytes:01020304",
 		    "struct:u32:1,u32:2,u32:3" }, NULL },
-		{ { "zero:4" }, "has 4 parameters of 8, 4, 4 and 12 bytes, here are 1 --arg" },
+		{ { "zero:4" }, "has 4 parameters of 8, 4, 4 and 12 bytes, and 1 --arg is given" },
 		{ { "zero:4", "f32:1", "u32:1", "struct:u64:1,u32:2" },
 		  "--arg 3 'struct:u64:1,u32:2' has 16 bytes, parameter 3 of kernel 'k' has 12" },
 		{ { "zero:4", "f64:1", "u32:1", "bytes:00" },
@@ -197,7 +197,7 @@ static void arguments_are_held_against_parameters(void **state)
 		check(ptx_module_kernel(m, "k"), cases[i].specs, cases[i].says);
 	check(ptx_module_kernel(m, "none"), (const char *const[]){ NULL }, NULL);
 	check(ptx_module_kernel(m, "none"), (const char *const[]){ "u8:1", NULL },
-	      "'none' has 0 parameters, here are 1 --arg");
+	      "'none' has 0 parameters, and 1 --arg is given");
 	ptx_module_free(m);
 }
 
