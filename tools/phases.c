@@ -79,13 +79,15 @@ static int to_host(struct workload *w)
 }
 
 /*
- * What the kernels will write only gets its device memory before time begins, as with
- * cudaMalloc(): statistics start anew behind it. *held: what moved for it.
+ * What is not copied gets its device memory before time begins, as with cudaMalloc():
+ * statistics start anew behind it. *held: what moved for it.
  */
 static int allocate(struct workload *w, struct moved *held)
 {
-	int ret = to_device(w, false);
+	int ret = 0;
 
+	if (w->copies == WORKLOAD_COPIES_INPUTS)
+		ret = to_device(w, false);
 	if (!ret)
 		ret = moved_so_far(w, held);
 	if (ret)
@@ -104,6 +106,8 @@ static int copy_in(struct workload *w)
 
 	if (!ret)
 		ret = to_device(w, true);
+	if (!ret && w->copies == WORKLOAD_COPIES_ALL)
+		ret = to_device(w, false);
 	if (!ret)
 		ret = moved_so_far(w, &copied);
 	if (ret)
@@ -176,6 +180,8 @@ void phases_report(const struct workload *w, struct json_object *report)
 	if (!w->copies)
 		return;
 	copy = cycles_json(&p);
+	json_object_object_add(copy, "buffers", json_object_new_string(
+			       w->copies == WORKLOAD_COPIES_ALL ? "all" : "inputs"));
 	json_object_object_add(copy, "overlap_bound_cycles",
 			       json_object_new_uint64(MAX(p.h2d + p.d2h, p.kernel)));
 	json_object_object_add(about, "copy", copy);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a run of a workload consists of: inputs to the device (when the program copies by
+ * What a run of a workload consists of: buffers to the device (when the program copies by
  * hand), kernels, results back to the host. Both ways of running end with the results at
  * the host, so that their times compare.
  */

@@ -28,7 +28,7 @@ struct request {
 	struct target target;
 	const char *json;		/* NULL: text alone */
 	const char *trace, *samples;	/* NULL: none */
-	bool copy;
+	enum workload_copies copies;
 	unsigned int count;
 	const struct workload_row *rows[RUNS_MAX];
 	struct workload workloads[RUNS_MAX];
@@ -70,7 +70,7 @@ static int parse_operands(struct request *r, int argc, char **argv,
 			return cli_misused(verb, "unknown workload '%s'; there are: %s",
 					   argv[i], known);
 		workload_init(&r->workloads[r->count], r->rows[r->count]->ops, r->target.seed);
-		r->workloads[r->count].copies = r->copy;
+		r->workloads[r->count].copies = r->copies;
 		r->count++;
 	}
 	if (!r->count)
@@ -98,8 +98,11 @@ static int parse(struct request *r, const struct verb *verb, int argc, char **ar
 			r->trace = optarg;
 		else if (c == OPT_SAMPLES)
 			r->samples = optarg;
+		else if (c == OPT_COPY && optarg && strcmp(optarg, "inputs"))
+			return cli_misused(verb, "--copy=%s: all buffers (--copy), or --copy=inputs",
+					   optarg);
 		else if (c == OPT_COPY)
-			r->copy = true;
+			r->copies = optarg ? WORKLOAD_COPIES_INPUTS : WORKLOAD_COPIES_ALL;
 		else if (target_option(&r->target, c, optarg, &err))
 			return cli_misused(verb, "%s", err.text);
 	}
@@ -108,7 +111,7 @@ static int parse(struct request *r, const struct verb *verb, int argc, char **ar
 	if ((r->trace && trace_ask(&r->target, &err)) ||
 	    (r->samples && samples_ask(&r->target, &err)))
 		return cli_misused(verb, "%s", err.text);
-	if (r->copy && (!r->target.spec.paging || r->target.spec.functional))
+	if (r->copies && (!r->target.spec.paging || r->target.spec.functional))
 		return cli_misused(verb, "--copy needs time and paging: without them all pages are "
 				   "in device memory from the start");
 	c = parse_operands(r, argc - optind, argv + optind, verb);
@@ -246,7 +249,7 @@ static void more(FILE *out)
 
 static const struct cli_option options[] = {
 	TARGET_LAUNCH_OPTIONS,
-	{ "copy", NULL, "copy all buffers to the device, run, copy results back, instead of paging",
+	{ "copy", "[inputs]", "copy all buffers, or the inputs, to the device, run, copy results back",
 	  OPT_COPY },
 	{ "samples", "FILE", "write statistics over time, CSV (or .json), every stats.interval cycles",
 	  OPT_SAMPLES },

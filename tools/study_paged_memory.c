@@ -37,6 +37,18 @@ struct study_run *paged_copied(struct study_ctx *c, const struct study_workload 
 	return study_want(c, w, NULL, "--copy");
 }
 
+/* What the kernels only write is not copied to the device. */
+static struct study_run *inputs_copied(struct study_ctx *c, const struct study_workload *w)
+{
+	return study_want(c, w, NULL, "--copy=inputs");
+}
+
+/* Copying the inputs alone, over copying all. */
+static double inputs_alone(struct study_ctx *c, const struct study_workload *w)
+{
+	return paged_cycles(inputs_copied(c, w)) / paged_cycles(paged_copied(c, w));
+}
+
 /* On demand, as the configuration has it. */
 static struct study_run *paged(struct study_ctx *c, const struct study_workload *w)
 {
@@ -81,8 +93,10 @@ static double milliseconds(const struct study_ctx *c, double n)
 
 static void want_copied(struct study_ctx *c)
 {
-	FOR_WORKLOADS(c, w)
+	FOR_WORKLOADS(c, w) {
 		paged_copied(c, w);
+		inputs_copied(c, w);
+	}
 }
 
 /* --- figure 2: copy and kernel ------------------------------------------------------------------ */
@@ -95,6 +109,7 @@ static void show_copy(struct study_ctx *c)
 	size_t footprint = study_column(t, "MB", 43), h2d = study_column(t, "H2D ms", NONE);
 	size_t kernel = study_column(t, "kernel ms", NONE), d2h = study_column(t, "D2H ms", NONE);
 	size_t share = study_column(t, "copy share", NONE), bound = study_column(t, "overlap", NONE);
+	size_t inputs = study_column(t, "inputs alone", NONE);
 	struct figure f = { .kind = FIGURE_STACKED, .xlabel = "", .ylabel = "share of the run",
 			    .title = "Copy and kernel time (HPCA'16 figure 2)" };
 	double best = 0;
@@ -118,6 +133,7 @@ static void show_copy(struct study_ctx *c)
 		study_cell(t, row, d2h, milliseconds(c, out));
 		study_cell(t, row, share, (in + out) / all);
 		study_cell(t, row, bound, all / most);
+		study_cell(t, row, inputs, inputs_alone(c, w));
 		figure_label(&f, w->name);
 		figure_point(&f, 0, (double)row, in / all);
 		figure_point(&f, 1, (double)row, run / all);
@@ -374,18 +390,20 @@ static void show_prefetch(struct study_ctx *c)
 	struct study_table *t = study_table(c, "prefetch",
 		"prefetchers (section 4): time over programmer-directed copy", 3, true);
 	const char *name, *help;
-	size_t bound;
+	size_t bound, inputs;
 	double best = INFINITY, oracle = NONE;
 	const char *who = "none";
 
 	for (unsigned int n = 0; gpu_list_row("prefetchers", n, &name, &help); n++)
 		study_column(t, name, paper_prefetch(name));
+	inputs = study_column(t, "inputs alone", NONE);
 	bound = study_column(t, "overlap bound", NONE);
 	FOR_WORKLOADS(c, w) {
 		size_t row = study_row_add(t, w->name);
 
 		for (unsigned int n = 0; gpu_list_row("prefetchers", n, &name, &help); n++)
 			study_cell(t, row, n, slowdown(c, w, paged_prefetched(c, w, name)));
+		study_cell(t, row, inputs, inputs_alone(c, w));
 		study_cell(t, row, bound, study_number(paged_copied(c, w), "workload.copy.overlap_bound_cycles") /
 					  paged_cycles(paged_copied(c, w)));
 	}

@@ -37,6 +37,12 @@ enum workload_size { WORKLOAD_DEFAULT, WORKLOAD_QUICK, WORKLOAD_TINY };
 
 struct workload_ops;
 
+/*
+ * Who brings the pages: the GPU's far faults, or the program, which copies all buffers, as
+ * HPCA'16 compares with (all pages are in system memory first), or only what the kernels read.
+ */
+enum workload_copies { WORKLOAD_PAGES, WORKLOAD_COPIES_ALL, WORKLOAD_COPIES_INPUTS };
+
 /* One run of a workload. */
 struct workload {
 	const struct workload_ops *ops;
@@ -44,7 +50,7 @@ struct workload {
 	struct gpuemu_module *module;	/* freed with ctx */
 	uint64_t option[WORKLOAD_OPTIONS]; /* in the order of ops->options */
 	uint64_t seed;
-	bool copies;			/* its buffers are copied by hand, not paged */
+	enum workload_copies copies;
 	struct workload_buffer {
 		void *memory;		/* managed, freed with ctx */
 		size_t bytes;

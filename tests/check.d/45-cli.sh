@@ -40,6 +40,7 @@ refused 2 '--samples: without time' run vecadd --functional --samples $work/samp
 refused 2 '--samples takes one workload' run vecadd stride --samples $work/samples.csv
 refused 2 '--copy needs time and paging' run vecadd --copy --paging off
 refused 2 '--copy needs time and paging' run vecadd --copy --functional
+refused 2 '--copy=results: all buffers (--copy), or --copy=inputs' run vecadd --copy=results
 refused 2 "size: no 'huge'; there are: default, quick, tiny" run vecadd size=huge
 refused 2 "--vram: paging.vram: '0'" run vecadd --vram 0
 refused 2 "--vram: paging.vram: '-4'" run vecadd --vram -4

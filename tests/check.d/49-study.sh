@@ -101,6 +101,6 @@ tap_check 'study: and another table' sh -c "! cmp -s $work/sms.txt $work/third.t
 status=0
 study bad bad --only copy,mshrs --set paging.vram=64K || status=$?
 tap_check 'study: a failure is exit status 1' test $status -eq 1
-tap_check 'study: it is named' sh -c "grep -q 'gpuemu run vecadd .*--copy: ' $work/bad.err && grep -q '1 failed' $work/bad.txt && grep -q '\"error\"' $work/bad.json"
+tap_check 'study: it is named' sh -c "grep -q 'gpuemu run vecadd .*--copy: ' $work/bad.err && grep -q -e '--copy=inputs: ' $work/bad.err && grep -q '2 failed' $work/bad.txt && grep -q '\"error\"' $work/bad.json"
 tap_check 'study: the others are done' sh -c "test \$(find $work/bad/runs -name '*.json' | wc -l) -ge 6"
 tap_done

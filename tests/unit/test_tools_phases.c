@@ -20,7 +20,8 @@
 static const char *const names[] = { "triad", "sgemm", "stencil", "cg", "bfs" };
 
 /* Runs one and returns its report, which is the caller's. */
-static struct json_object *report(struct workload *w, const char *name, bool copies,
+static struct json_object *report(struct workload *w, const char *name,
+				  enum workload_copies copies,
 				  const char *settings, int *status)
 {
 	const struct workload_row *row = workload_find(name);
@@ -63,15 +64,19 @@ static uint64_t bytes_of(const struct workload *w, enum workload_direction a,
 
 static void copies_move_each_buffer_once(void **state)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(names); i++) {
+		const char *name = names[i / 2];
 		struct workload w;
 		int status;
-		struct json_object *json = report(&w, names[i], true, NULL, &status);
+		struct json_object *json = report(&w, name, i % 2 ? WORKLOAD_COPIES_ALL :
+						  WORKLOAD_COPIES_INPUTS, NULL, &status);
 		uint64_t h2d, kernel, d2h;
 
 		if (status)
-			fail_msg("%s: %s", names[i], w.err.text);
+			fail_msg("%s: %s", name, w.err.text);
 		assert_true(json_object_get_boolean(output_at(json, "workload.verified")));
+		assert_string_equal(json_object_get_string(output_at(json, "workload.copy.buffers")),
+				    i % 2 ? "all" : "inputs");
 		assert_int_equal(number(json, "paging.far_faults"), 0);
 		assert_int_equal(number(json, "paging.evicted_pages"), 0);
 		h2d = number(json, "workload.copy.h2d_cycles");
@@ -83,9 +88,11 @@ static void copies_move_each_buffer_once(void **state)
 				 MAX(h2d + d2h, kernel));
 		assert_int_equal(number(json, "workload.phases.kernel_cycles"), kernel);
 		/* The CPU of bfs looks at a page between the launches. */
-		if (strcmp(names[i], "bfs")) {
+		if (strcmp(name, "bfs")) {
 			assert_int_equal(number(json, "paging.h2d_bytes"),
-					 bytes_of(&w, WORKLOAD_IN, WORKLOAD_INOUT));
+					 bytes_of(&w, WORKLOAD_IN, WORKLOAD_INOUT) +
+					 (i % 2 ? bytes_of(&w, WORKLOAD_OUT,
+							   WORKLOAD_SCRATCH) : 0));
 			assert_int_equal(number(json, "paging.d2h_bytes"),
 					 bytes_of(&w, WORKLOAD_OUT, WORKLOAD_INOUT));
 		}
@@ -98,7 +105,7 @@ static void copies_take_the_link(void **state)
 {
 	struct workload w;
 	int status;
-	struct json_object *json = report(&w, "triad", true, NULL, &status);
+	struct json_object *json = report(&w, "triad", WORKLOAD_COPIES_INPUTS, NULL, &status);
 	double ns = (double)bytes_of(&w, WORKLOAD_IN, WORKLOAD_IN) / 16.0;
 	double cycles = (double)number(json, "workload.copy.h2d_cycles");
 
@@ -113,7 +120,7 @@ static void paged_runs_bring_results_back(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		struct workload w;
 		int status;
-		struct json_object *json = report(&w, names[i], false, NULL, &status);
+		struct json_object *json = report(&w, names[i], WORKLOAD_PAGES, NULL, &status);
 
 		if (status)
 			fail_msg("%s: %s", names[i], w.err.text);
@@ -139,12 +146,12 @@ static void without_time_or_paging_there_are_no_phases(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
 		struct workload w;
 		int status;
-		struct json_object *json = report(&w, "triad", false, settings[i], &status);
+		struct json_object *json = report(&w, "triad", WORKLOAD_PAGES, settings[i], &status);
 
 		assert_int_equal(status, 0);
 		assert_false(output_has(json, "workload.phases"));
 		json_object_put(json);
-		json = report(&w, "triad", true, settings[i], &status);
+		json = report(&w, "triad", WORKLOAD_COPIES_ALL, settings[i], &status);
 		assert_int_equal(status, -EINVAL);
 		assert_non_null(strstr(w.err.text, "nothing to copy"));
 		json_object_put(json);
@@ -156,11 +163,11 @@ static void buffers_must_fit(void **state)
 {
 	struct workload w;
 	int status;
-	struct json_object *json = report(&w, "triad", true, "paging.vram=120K\n", &status);
+	struct json_object *json = report(&w, "triad", WORKLOAD_COPIES_ALL, "paging.vram=120K\n", &status);
 
 	assert_int_equal(status, 0);
 	json_object_put(json);
-	json = report(&w, "triad", true, "paging.vram=116K\n", &status);
+	json = report(&w, "triad", WORKLOAD_COPIES_ALL, "paging.vram=116K\n", &status);
 	assert_int_equal(status, -ENOSPC);
 	assert_non_null(strstr(w.err.text, "does not hold the 120 KiB that the buffers take"));
 	assert_false(json_object_get_boolean(output_at(json, "workload.verified")));
