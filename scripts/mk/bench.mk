@@ -26,7 +26,8 @@ $(BENCH_EXEC)/bench: tests/bench-exec/bench.c tests/bench-exec/kernels.def $(BEN
 bench-exec: $(BENCH_EXEC)/bench $(BENCH_EXEC)/kernels.ptx
 	$(Q)$(BENCH_EXEC)/bench $(BENCH_EXEC)/kernels.ptx -r $(BENCH_RUNS)
 
-# make bench-paging: what the fault handler itself costs a page, with a service that does nothing.
+# make bench-paging: what the fault handler itself costs a page, with a service that does nothing;
+# and what paging costs whole runs.
 BENCH_PAGING := $(B)/bench-paging/bench
 $(BENCH_PAGING): tests/bench-paging/bench.c $(patsubst %,$(B)/lib/rooms/%.a,$(call live_closure,paging)) | $(B)/deps-build.stamp
 	@mkdir -p $(@D)
@@ -34,5 +35,7 @@ $(BENCH_PAGING): tests/bench-paging/bench.c $(patsubst %,$(B)/lib/rooms/%.a,$(ca
 		-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(ENGINE_LDLIBS)
 
 .PHONY: bench-paging
-bench-paging: $(BENCH_PAGING)
+bench-paging: $(BENCH_PAGING) programs $(B)/deps-check.stamp
 	$(Q)$(BENCH_PAGING)
+	$(Q)for w in sgemm triad spmv xsbench; do tests/bench-paging/whole.sh share $$w size=quick || exit 1; done
+	$(Q)tests/bench-paging/whole.sh triad

@@ -102,4 +102,11 @@ tap_check 'a record has its touches' sh -c "sed -n '2s/# \([0-9]*\) touches.*/\1
 tap_check 'a record names each page' sh -c "awk -F+ '!/#/ { for (i = 0; i <= \$2 + 0; i++) seen[\$1 + i] = 1 } END { for (p in seen) n++; exit n != 192 }' $work/vecadd.rec"
 run vecadd n=65536 --record $work/again.rec >$work/again.txt 2>&1
 tap_check 'the same run records the same' cmp $work/vecadd.rec $work/again.rec
+# --- what paging costs where nothing faults (tests/bench-paging/whole.sh) ------------------------
+for w in sgemm spmv bfs; do
+	line=$(tests/bench-paging/whole.sh share "$w" size=tiny 2>&1) || true
+	share=$(sed -nE 's/.*: ([0-9.]+)% of.*/\1/p' <<<"$line")
+	tap_check "at most 5% of the host's instructions: $line" \
+		awk -v s="${share:-100}" 'BEGIN { exit !(s > 0 && s <= 5) }'
+done
 tap_done
