@@ -37,5 +37,5 @@ $(BENCH_PAGING): tests/bench-paging/bench.c $(patsubst %,$(B)/lib/rooms/%.a,$(ca
 .PHONY: bench-paging
 bench-paging: $(BENCH_PAGING) programs $(B)/deps-check.stamp
 	$(Q)$(BENCH_PAGING)
-	$(Q)for w in sgemm triad spmv xsbench; do tests/bench-paging/whole.sh share $$w size=quick || exit 1; done
+	$(Q)for w in sgemm spmv bfs xsbench triad; do tests/bench-paging/whole.sh share $$w size=tiny || exit 1; done
 	$(Q)tests/bench-paging/whole.sh triad
