@@ -250,7 +250,7 @@ static void show_stages(struct study_ctx *c)
 					   host_meaning(output_string(r->report, "host.virt")));
 			figure_label(&f, name);
 			for (size_t k = 0; k < ARRAY_SIZE(stages); k++)
-				figure_point(&f, k, (double)i,
+				figure_point(&f, k, (double)(t->nrows - 1),
 					     t->cells[(t->nrows - 1) * t->ncolumns + 4 + k]);
 		}
 	if (!t->nrows)
