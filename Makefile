@@ -57,12 +57,13 @@ help:
 	@echo 'make demo            the whole path in a VM: packages, build, boot, run, measure'
 	@echo 'make demo HOST=1     the same on this machine (it loads gpuemu.ko)'
 	@echo 'make check           every test and check; the last line is the count'
+	@echo 'make check-kernels   the module and its tests on Debian 6.1, 6.12 and 7.x (KERNELS="6.12 7")'
 	@echo 'make vm CMD="..."    run a command as root in the VM, module and daemon ready'
 	@echo '                     (FILES="PATH..." puts more files there, MODULE_ARGS="vram_mb=8")'
 	@echo 'make modules         gpuemu.ko for KVER ($(KVER))'
 	@echo 'make install         to $$(DESTDIR)$$(prefix), prefix=$(prefix)'
 	@echo 'make deps            install the Debian packages that are missing (root)'
-	@echo 'make clean           remove what was built (distclean: the fetched kernel too)'
+	@echo 'make clean           remove what was built (distclean: the fetched kernels too)'
 	@echo
 	@echo 'make room-ROOM       one room of the engine alone: $(ROOMS)'
 	@echo 'make test-ROOM       the unit tests of one room (also: daemon, libgpuemu, tools, workloads)'
@@ -97,10 +98,10 @@ vm:
 	@$(MAKE) vm-ready >&2
 	@tests/vm/run.sh $(foreach f,$(FILES),--file '$(f)') $(if $(MODULE_ARGS),--module-args '$(MODULE_ARGS)') --shell
 
-# The kernel that the VM boots is not built here but fetched; clean keeps it.
+# The kernels that the VM boots are not built here but fetched; clean keeps them.
 .PHONY: distclean
 clean:
-	$(Q)[ ! -d $(B) ] || find $(B) -mindepth 1 -maxdepth 1 ! -name vm -exec rm -rf {} +
+	$(Q)[ ! -d $(B) ] || find $(B) -mindepth 1 -maxdepth 1 ! -name vm ! -name kernels -exec rm -rf {} +
 	$(Q)[ ! -d $(B)/vm ] || find $(B)/vm -mindepth 1 -maxdepth 1 ! -name kernel -exec rm -rf {} +
 distclean:
 	$(Q)rm -rf $(B)

@@ -61,6 +61,7 @@ void *gpuemu_client_copy_in(struct gpuemu_client *client, u64 user, u32 bytes);
 static inline struct gpuemu_engine *
 gpuemu_client_engine(struct gpuemu_client *client)
 {
+	/* Pairs with gpuemu_cmd_engine_attach(): the engine is seen whole. */
 	return smp_load_acquire(&client->engine);
 }
 

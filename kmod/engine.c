@@ -144,6 +144,7 @@ void gpuemu_engine_kill(struct gpuemu_engine *e, const char *why)
 	unmap_mapping_range(e->mapping, 0, 0, 1);
 
 	spin_lock(&dev->lock);
+	/* Pairs with acked(): then nobody sees a frame any more. */
 	smp_store_release(&e->state, GPUEMU_ENGINE_REVOKED);
 	dev->engine = NULL;
 	/* Under the lock: the waiters may drop the last reference. */
@@ -208,6 +209,7 @@ static int engine_install(struct gpuemu_client *client,
 			dev->generation = 1;
 		e->generation = dev->generation;
 		dev->engine = e;
+		/* Pairs with gpuemu_client_engine(). */
 		smp_store_release(&client->engine, e);
 		gpuemu_vram_publish(&dev->vram, &e->control->vram_free);
 		ret = 0;

@@ -22,6 +22,7 @@ static bool record_valid(const struct gpuemu_fault *f)
 
 static bool take_record(struct gpuemu_fault *slot, struct gpuemu_fault *f)
 {
+	/* The engine writes it last. */
 	bool valid = smp_load_acquire(&slot->valid) == 1;
 
 	memcpy(f, slot, sizeof(*f));
@@ -101,6 +102,7 @@ int gpuemu_fault_queue_fetch(struct gpuemu_engine *e, bool empty_ok)
 	raw = put - e->get;
 	if (raw > e->dev->fault_entries) {
 		e->get = put;
+		/* They are given up; nothing of them has been read. */
 		smp_store_release(&buffer->get, e->get);
 		return -EINVAL;
 	}
@@ -113,6 +115,7 @@ int gpuemu_fault_queue_fetch(struct gpuemu_engine *e, bool empty_ok)
 				&e->batch[n]))
 			n++;
 	e->get += raw;
+	/* They are copied; the engine may write there again. */
 	smp_store_release(&buffer->get, e->get);
 
 	sort(e->batch, n, sizeof(e->batch[0]), fault_cmp, NULL);

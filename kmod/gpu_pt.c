@@ -23,9 +23,9 @@ static u64 *pt_table(struct gpuemu_pt *pt, u32 table)
 	return pt->base + ((size_t)table << PAGE_SHIFT);
 }
 
-/* The engine reads entries with acquire: a table is seen zeroed or filled. */
 static void pt_write(u64 *entry, u64 value)
 {
+	/* The engine reads entries with acquire: a table is seen zeroed or filled. */
 	smp_store_release(entry, value);
 }
 

@@ -33,8 +33,12 @@
 static bool acked(const struct gpuemu_engine *e, u32 seq)
 {
 	/* What the engine did to a frame before is seen by who copies it. */
-	return smp_load_acquire(&e->state) == GPUEMU_ENGINE_REVOKED ||
-	       (s32)(smp_load_acquire(&e->inval_acked) - seq) >= 0;
+	enum gpuemu_engine_state state = smp_load_acquire(&e->state);
+
+	if (state == GPUEMU_ENGINE_REVOKED)
+		return true;
+	/* The same, of an engine that lives. */
+	return (s32)(smp_load_acquire(&e->inval_acked) - seq) >= 0;
 }
 
 static void set_acked_locked(struct gpuemu_engine *e, u32 seq)

@@ -156,8 +156,7 @@ TRACE_EVENT(replay,
 		__entry->h2d_pages = stamps->h2d_pages;
 		__entry->d2h_pages = stamps->d2h_pages;
 	),
-	TP_printk("gen=%u faults=%u total_ns=%llu fetch_ns=%llu decide_ns=%llu evict_ns=%llu "
-		  "unmap_ns=%llu copy_ns=%llu map_ns=%llu replay_ns=%llu h2d_pages=%u d2h_pages=%u",
+	TP_printk("gen=%u faults=%u total_ns=%llu fetch_ns=%llu decide_ns=%llu evict_ns=%llu unmap_ns=%llu copy_ns=%llu map_ns=%llu replay_ns=%llu h2d_pages=%u d2h_pages=%u",
 		  __entry->gen, __entry->faults, __entry->total_ns,
 		  __entry->fetch_ns, __entry->decide_ns, __entry->evict_ns,
 		  __entry->unmap_ns, __entry->copy_ns, __entry->map_ns,

@@ -64,8 +64,8 @@ void gpuemu_space_destroy(struct gpuemu_space *space)
 void gpuemu_space_managed_mask(struct gpuemu_space *space, u64 first, u32 n,
 			       unsigned long *mask, u32 bit)
 {
-	unsigned long last = first + n - 1, from, to;
 	MA_STATE(mas, &space->managed, first, first);
+	unsigned long last = first + n - 1, from, to;
 	void *entry;
 
 	mas_lock(&mas);

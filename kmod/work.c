@@ -245,9 +245,9 @@ out_work:
 	return ret;
 }
 
-/* Final: from then on nobody writes the work. Pairs with done_locked(). */
 static bool is_done(const struct work *work)
 {
+	/* Final: from then on nobody writes the work. Pairs with done_locked(). */
 	return smp_load_acquire(&work->state) == WORK_DONE;
 }
 

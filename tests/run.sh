@@ -5,11 +5,15 @@
 # given, and adds up their cases. A check prints TAP; it is run from the top of
 # the tree with no input and a time limit (600 s, or its line `# timeout: S`).
 # The last line is the sum: `N passed, N failed[, N skipped]`.
+# A check with a line `# only: WORD...` takes long and runs when it is named, or
+# when KERNELS has one of the words.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
 export LC_ALL=C
-unset MAKEFLAGS MAKELEVEL MFLAGS
+kernels=" ${KERNELS:-} "
+# To the makefiles that a check calls, KERNELS is something else.
+unset MAKEFLAGS MAKELEVEL MFLAGS KERNELS
 # shellcheck source=tests/lib/tap.sh
 . tests/lib/tap.sh
 
@@ -19,12 +23,24 @@ scripts/deps.sh build vm check || echo 'check: some packages are missing; what n
 mkdir -p "$logs"
 [ -n "${CHECK_LOGS:-}" ] || git status --porcelain >build/check/tree.before
 passed=0 failed=0 skipped=0
+for name; do
+	ls "${CHECK_DIR:-tests/check.d}"/[0-9]*-"$name".sh >/dev/null 2>&1 || {
+		echo "check: there is no check '$name'"
+		failed=$((failed + 1))
+	}
+done
 start=$SECONDS
 
 for check in "${CHECK_DIR:-tests/check.d}"/[0-9]*.sh; do
 	name=$(basename "$check" .sh)
 	if [ $# -gt 0 ]; then
 		case " $* " in *" ${name#*-} "*) ;; *) continue ;; esac
+	elif only=$(grep '^# only: ' "$check"); then
+		wanted=
+		for word in ${only#\# only: }; do
+			case $kernels in *" $word "*) wanted=1 ;; esac
+		done
+		[ -n "$wanted" ] || continue
 	fi
 	limit=$(sed -n 's/^# timeout: \([0-9]*\)$/\1/p' "$check" | head -n 1)
 	limit=${limit:-600}

@@ -92,4 +92,10 @@ check-unit:
 check-vm:
 	@tests/run.sh runner vm
 
+# One line a kernel; what is fetched stays in $(B)/kernels.
+.PHONY: check-kernels
+check-kernels: KERNELS ?= 6.1 6.12 7
+check-kernels:
+	@tests/run.sh $(KERNELS:%=kernel-%)
+
 -include $(DEPS)

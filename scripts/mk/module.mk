@@ -22,6 +22,7 @@ $(B)/kmod/%/gpuemu.ko: $(KMOD_SRC) scripts/link-tree.sh
 	@scripts/link-tree.sh $(@D) Kbuild kmod include
 	$(call say,KBUILD,$@) $(MAKE) $(KBUILD_ARGS) M=$(abspath $(@D)) modules
 
-# A second build that complains: gcc W=1 and sparse on every file.
+# A second build that complains: gcc W=1 and sparse on every file; then checkpatch.
 modules-check:
 	@scripts/check-module.sh $(B)/check/kmod/$(KVER) $(KDIR)
+	@scripts/check-patch.sh

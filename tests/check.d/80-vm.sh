@@ -5,21 +5,9 @@
 # The kernel tests and the VM's shell tests, in one boot; then `make vm` as a user
 # calls it.
 . tests/lib/tap.sh
+. tests/lib/vm-suite.sh
 
-if ! make -j"$(nproc)" vm-ready >build/check/vm-ready.log 2>&1; then
-	tap_not_ok 'module, programs and kernel tests build' "$(tail -n 30 build/check/vm-ready.log)"
-	tap_done
-	exit 1
-fi
-tests/vm/run.sh --suite >build/check/vm-suite.tap 2>build/check/vm-suite.err
-status=$?
-[ ! -s build/check/vm-suite.err ] || tail -n 20 build/check/vm-suite.err >&2
-# The suite prints our TAP; its cases and notes are taken as they are.
-tap_n=$(grep -c -E '^(not )?ok ' build/check/vm-suite.tap)
-tap_failed=$(grep -c '^not ok ' build/check/vm-suite.tap)
-grep -v '^1\.\.' build/check/vm-suite.tap
-[ "$status" -eq 0 ] || [ "$tap_failed" -gt 0 ] || tap_not_ok 'the suite ran' "status $status: $(tail -n 3 build/check/vm-suite.err)"
-cp build/vm/last/console build/check/vm-suite.console
+vm_suite vm
 
 make vm CMD='echo out; echo "$GPUEMU_VIRT" >&2; ls /dev/gpuemu >&2' >build/check/vm.out 2>build/check/vm.err
 status=$?

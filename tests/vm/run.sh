@@ -16,6 +16,7 @@ usage: tests/vm/run.sh [OPTION...] -- COMMAND [ARG...]
   --no-daemon         do not start gpuemud
   --no-module         do not load gpuemu.ko (implies --no-daemon)
   --module FILE       load this module instead
+  --kernel DIR        boot the newest kernel of DIR/boot, build/vm/kernel if not given
   --module-args ARGS  its parameters, as 'vram_mb=64'
   --daemon-args ARGS  gpuemud's options
   --mem MB, --smp N   the VM's size, 2048 and 2 if not given
@@ -40,16 +41,17 @@ misuse() { echo "vm: $*" >&2; usage >&2; exit 2; }
 quote() { printf "'%s' " "${1//\'/\'\\\'\'}"; }
 
 timeout=300 module=1 daemon=1 module_args='' daemon_args='' mem=2048 smp=2 mode=command
-ko='' log='' fixture='' files=() names=()
+kernels=build/vm/kernel ko='' log='' fixture='' files=() names=()
 while [ $# -gt 0 ]; do
 	case $1 in
-	--timeout | --module | --module-args | --daemon-args | --mem | --smp | --file | --fixture | --log)
+	--timeout | --kernel | --module | --module-args | --daemon-args | --mem | --smp | --file | --fixture | --log)
 		[ $# -ge 2 ] || misuse "$1 needs a value" ;;
 	esac
 	case $1 in
 	--timeout) timeout=$2; shift ;;
 	--no-daemon) daemon=0 ;;
 	--no-module) module=0 daemon=0 ;;
+	--kernel) kernels=$(cd "$cwd" && realpath "$2"); shift ;;
 	--module) ko=$(cd "$cwd" && realpath "$2"); shift ;;
 	--module-args) module_args=$2; shift ;;
 	--daemon-args) daemon_args=$2; shift ;;
@@ -72,8 +74,8 @@ case $timeout$mem$smp in *[!0-9]*) misuse '--timeout, --mem and --smp take numbe
 [ $mode != shell ] || [ -n "${GPUEMU_VM_CMD:-}" ] || misuse "no command: make vm CMD='...'"
 [ $mode != suite ] || names=("$@")
 
-kernel=$(find build/vm/kernel/boot -name 'vmlinuz-*' 2>/dev/null | sort -V | tail -n 1)
-[ -n "$kernel" ] || die 'no kernel to boot; scripts/deps.sh vm fetches it'
+kernel=$(find "$kernels/boot" -name 'vmlinuz-*' 2>/dev/null | sort -V | tail -n 1)
+[ -n "$kernel" ] || die "no kernel to boot in $kernels/boot; scripts/deps.sh vm fetches Debian's 6.1"
 kver=${kernel##*/vmlinuz-}
 [ -n "$ko" ] || ko=build/kmod/$kver/gpuemu.ko
 [ $module = 0 ] || [ -e "$ko" ] || die "no $ko; make modules builds it"
@@ -163,7 +165,7 @@ suite)
 esac
 
 # --- boot -------------------------------------------------------------------------
-image=build/vm/image-$(basename "$ko" .ko).cpio
+image=build/vm/image-$(basename "$ko" .ko)-$kver.cpio
 flock build/vm tests/vm/image.sh "$image" "$ko" ${fixture:+"$fixture"} "${files[@]}" || die 'the image was not built'
 echo "$fixture" >"$run/root/vm/fixture"
 (cd "$run/root" && find . | cpio -o -H newc --quiet -R 0:0) | cat "$image" - >"$run/initrd" ||
@@ -302,6 +304,8 @@ fi
 
 # shellcheck source=tests/lib/tap.sh
 . tests/lib/tap.sh
+booted=$(said boot)
+[ -z "$booted" ] || [ "${booted% *}" = "$kver" ] || tap_not_ok "the VM runs $kver" "it runs ${booted% *}"
 offset=0 err_offset=0
 for i in "${!jobs[@]}"; do
 	id=$(printf '%03d' "$i")
