@@ -36,6 +36,10 @@ sums 'a bad exit is red' '1 passed, 1 failed' 'echo 1..1; echo ok 1 - a; exit 7'
 sums 'a crash is red' '1 passed, 1 failed' 'echo 1..1; echo ok 1 - a; kill -SEGV $$'
 sums 'a hang is red' '1 passed, 1 failed' 'echo 1..1; echo ok 1 - a; sleep 60'
 sums 'an empty plan is red' '0 passed, 1 failed' 'echo 1..0'
+asked=$'# only: y z\necho 1..1; echo ok 1 - a'
+sums 'a check that waits to be asked for' '0 passed, 1 failed' "$asked"
+KERNELS='x z' sums 'and is' '1 passed, 0 failed' "$asked"
+tap_check 'run.sh: a check that there is not is red' sh -c "! CHECK_DIR=$work/check.d CHECK_LOGS=$work/logs tests/run.sh x nosuch"
 echo 'x      no camera' >$work/skips
 export TAP_SKIPS=$work/skips
 sums 'a skip is counted' '1 passed, 0 failed, 1 skipped' \

@@ -172,13 +172,18 @@ TEST_F(mmap, fork)
 TEST_F(mmap, madvise_dofork)
 {
 	uint8_t *p = map_managed_at(self->fd, self->at, 4 * PAGE);
+	bool copied;
 	int i;
 
 	ASSERT_EQ(self->at, p);
 	fill(p, 4 * PAGE, 3);
-	ASSERT_EQ(0, madvise(p, 4 * PAGE, MADV_DOFORK));
+	/* Newer kernels keep it from a child whatever is asked. */
+	copied = !madvise(p, 4 * PAGE, MADV_DOFORK);
+	if (!copied)
+		ASSERT_EQ(EINVAL, errno);
 	for (i = 0; i < 4; i++) {
-		EXPECT_EQ(SIGBUS, signal_of_touch(p + i * PAGE));
+		EXPECT_EQ(copied ? SIGBUS : SIGSEGV,
+			  signal_of_touch(p + i * PAGE));
 		EXPECT_TRUE(filled(p, 4 * PAGE, 3));
 	}
 	ASSERT_EQ(0, munmap(p, 4 * PAGE));
