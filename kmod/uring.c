@@ -463,6 +463,9 @@ int gpuemu_uring_cmd(struct io_uring_cmd *cmd, unsigned int issue_flags)
 	 */
 	if (current->flags & PF_IO_WORKER)
 		return -EOPNOTSUPP;
+	/* No command takes a registered buffer, none completes more than once. */
+	if (cmd->flags & IORING_URING_CMD_MASK)
+		return -EOPNOTSUPP;
 	args.addr = READ_ONCE(user->addr);
 	args.arg = READ_ONCE(user->arg);
 	if (READ_ONCE(user->reserved))

@@ -110,6 +110,29 @@ TEST_F(garbage_uring, async)
 	EXPECT_EQ(-EOPNOTSUPP, res);
 }
 
+/* A registered buffer is none of a command's arguments. */
+TEST_F(garbage_uring, flags)
+{
+	struct io_uring *ring = &self->e.ring;
+	static char bytes[64];
+	struct iovec buffer = { bytes, sizeof(bytes) };
+	struct io_uring_sqe *sqe;
+	int res;
+
+	ASSERT_EQ(0, io_uring_register_buffers(ring, &buffer, 1));
+	sqe = io_uring_get_sqe(ring);
+	memset(sqe, 0, sizeof(*sqe));
+	sqe->opcode = IORING_OP_URING_CMD;
+	sqe->fd = self->e.fd;
+	sqe->cmd_op = GPUEMU_URING_FETCH;
+	sqe->user_data = 97;
+	sqe->rw_flags = IORING_URING_CMD_FIXED;
+	io_uring_submit(ring);
+	ASSERT_EQ(0, engine_result(&self->e, 97, 2000, &res));
+	EXPECT_EQ(-EOPNOTSUPP, res);
+	ASSERT_EQ(0, io_uring_unregister_buffers(ring));
+}
+
 TEST_F(garbage_uring, twice)
 {
 	struct engine *e = &self->e;

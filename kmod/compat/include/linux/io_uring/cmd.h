@@ -36,6 +36,11 @@ static inline void io_uring_cmd_mark_cancelable(struct io_uring_cmd *cmd,
 })
 #endif
 
+/* The flags that a user may set; older kernels have but one. */
+#ifndef IORING_URING_CMD_MASK
+#define IORING_URING_CMD_MASK IORING_URING_CMD_FIXED
+#endif
+
 /* The command's 16 bytes, in memory that the user can still change. */
 static inline const void *compat_uring_payload(struct io_uring_cmd *cmd)
 {
