@@ -39,6 +39,10 @@ newest() {
 show() { # KERNEL KDIR ROOT
 	release=$(basename "$(find "$1/boot" -name 'vmlinuz-*' | sort -V | tail -n 1)")
 	release=${release#vmlinuz-}
+	case $release in
+	"$version".*) ;;
+	*) die "Linux $version: $1/boot has '$release'" ;;
+	esac
 	echo "release='$release' kernel='$1' kdir='$(echo "$2" | sed "s/@/$release/")' root='$3'"
 }
 
