@@ -6,6 +6,7 @@
 # with one line and soon, a new daemon serves, nothing stays behind.
 . tests/lib/tap.sh
 
+trace=/sys/kernel/tracing
 now() { awk '{ printf "%d\n", $1 * 100 }' /proc/uptime; } # in 10 ms
 start() {
 	gpuemud >/tmp/gpuemud.log 2>&1 &
@@ -20,16 +21,29 @@ start() {
 # Long enough to be killed in the middle: oversubscribed, so it faults all the way. In the
 # background: exec, or the signal would meet the shell.
 long() { exec gpuemu run gather n=1M pages=4096 --backend kmod --vram 64K; }
+# started DELAY: the kernel faults, and has done so for DELAY us. Between two works of the
+# library the engine is missing, not lost; so a time from the program's start would not do.
+started() {
+	n=0
+	until grep -q batch: $trace/trace; do
+		n=$((n + 1))
+		[ $n -lt 500 ] || break
+		usleep 20000
+	done
+	usleep "$1"
+}
 
 starts() { # NAME: start in this shell, whose child the daemon is
 	if start; then tap_ok "$1"; else tap_not_ok "$1" "$(cat /tmp/gpuemud.log)"; fi
 }
 
 starts 'a daemon attaches'
-for delay in 300000 700000 1500000; do
+echo 1 >$trace/events/gpuemu/batch/enable
+for delay in 0 300000 1000000; do
+	echo >$trace/trace
 	long >/tmp/client.out 2>/tmp/client.err &
 	client=$!
-	usleep $delay
+	started $delay
 	running=no
 	! kill -0 $client || running=yes
 	kill -9 $daemon
@@ -50,10 +64,11 @@ for delay in 300000 700000 1500000; do
 	tap_check "killed after $delay us: and serves" gpuemu run vecadd --backend kmod
 done
 
-for delay in 200000 600000; do
+for delay in 0 400000; do
+	echo >$trace/trace
 	long >/dev/null 2>&1 &
 	client=$!
-	usleep $delay
+	started $delay
 	kill -9 $client
 	wait $client 2>/dev/null
 	tap_check "client killed after $delay us: the daemon serves the next" gpuemu run vecadd --backend kmod
