@@ -13,9 +13,9 @@
 #   6.12  bookworm-backports, unpacked; the host's compiler builds
 #   7     trixie-backports, the newest 7.x; its headers want trixie's compiler and
 #         libc, so this is a small trixie made by debootstrap, which needs root
-# The host's own list of sources is neither read nor changed. Called by
-# tests/lib/kernel.sh. What is there is not fetched again; remove
-# build/kernels/VERSION to get the archive's newest.
+# From DEBIAN_MIRROR, deb.debian.org if not set; the host's own list of sources is
+# neither read nor changed. What is there is not fetched again; remove
+# build/kernels/VERSION to get the archive's newest. Called by tests/lib/kernel.sh.
 set -eu
 cd "$(dirname "$0")/.."
 version=${1:-}
