@@ -5,6 +5,7 @@
  */
 #include <linux/fs.h>
 #include <linux/mm.h>
+#include <linux/mman.h>
 #include <linux/module.h>
 #include <linux/sched.h>
 
@@ -52,12 +53,37 @@ static int dev_mmap(struct file *file, struct vm_area_struct *vma)
 	return gpuemu_space_mmap(&client->space, vma);
 }
 
+/*
+ * The kernel asks where a mapping may go before it unmaps what MAP_FIXED (or
+ * remap_file_pages()) would replace: a mapping that is refused must not cost
+ * the content of the one that it was to replace.
+ */
+static unsigned long dev_get_unmapped_area(struct file *file,
+					   unsigned long addr,
+					   unsigned long len,
+					   unsigned long pgoff,
+					   unsigned long flags)
+{
+	struct gpuemu_client *client = file->private_data;
+	int ret = 0;
+
+	if ((flags & MAP_FIXED) && !gpuemu_client_engine(client))
+		ret = gpuemu_space_may_map(&client->space, addr, len, pgoff,
+					   flags);
+	if (ret)
+		return ret;
+	return compat_get_unmapped_area(file, addr, len, pgoff, flags);
+}
+
 static const struct file_operations dev_fops = {
 	.owner = THIS_MODULE,
 	.open = dev_open,
 	.flush = dev_flush,
 	.release = dev_release,
 	.mmap = dev_mmap,
+	.get_unmapped_area = dev_get_unmapped_area,
+	/* msync() of memory that no file is behind: there is nothing to do. */
+	.fsync = noop_fsync,
 	.unlocked_ioctl = gpuemu_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 	.uring_cmd = gpuemu_uring_cmd,

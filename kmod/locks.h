@@ -7,8 +7,9 @@
  *  1. io_ring_ctx.uring_lock (mutex, io_uring's). Held while a command is
  *     issued. The fault path never takes it: commands that were pending are
  *     completed through task work.
- *  2. mmap_lock (rwsem, mm's). Held by .fault, .mmap and .close. Copying from
- *     or to user memory takes it, so no lock below is held across a copy.
+ *  2. mmap_lock (rwsem, mm's). Held by .fault, .mmap, .mprotect and .close.
+ *     Copying from or to user memory takes it, so no lock below is held across
+ *     a copy.
  *  3. gpuemu_client.lock (mutex). Protects what a file is (client or engine),
  *     its mm, its images. May sleep; never held across user copies.
  *  4. gpuemu_block.lock (mutex). Protects the pages, frames and masks of one

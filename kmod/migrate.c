@@ -26,16 +26,22 @@ static u64 block_page_nr(const struct gpuemu_block *block, u32 i)
 }
 
 /*
- * Which of the pages are managed. -EFAULT if not all are; the others are moved
- * all the same. Of several failures in one run the one that the service thread
- * can act on is reported: no memory, no frame, pinned, not managed.
+ * Which of the pages are managed and, for the device, may go there. -EFAULT if
+ * not all are; the others are moved all the same. Of several failures in one
+ * run the one that the service thread can act on is reported: no memory, no
+ * frame, pinned, not managed.
  */
 static int managed_pages(struct gpuemu_block *block, u32 first, u32 n,
-			 unsigned long *mask)
+			 bool to_device, unsigned long *mask)
 {
+	u64 page_nr = block_page_nr(block, first);
+
 	bitmap_zero(mask, GPUEMU_BLOCK_PAGES);
-	gpuemu_space_managed_mask(block->space, block_page_nr(block, first), n,
-				  mask, first);
+	if (to_device)
+		gpuemu_space_device_mask(block->space, page_nr, n, mask, first);
+	else
+		gpuemu_space_managed_mask(block->space, page_nr, n, mask,
+					  first);
 	return bitmap_weight(mask, GPUEMU_BLOCK_PAGES) == n ? 0 : -EFAULT;
 }
 
@@ -144,7 +150,7 @@ int gpuemu_migrate_h2d(struct gpuemu_block *block, u32 first, u32 n,
 	lockdep_assert_held(&block->lock);
 	*moved = 0;
 	t0 = ktime_get_ns();
-	ret = managed_pages(block, first, n, todo);
+	ret = managed_pages(block, first, n, true, todo);
 	bitmap_andnot(todo, todo, block->resident, GPUEMU_BLOCK_PAGES);
 	if (bitmap_empty(todo, GPUEMU_BLOCK_PAGES))
 		return ret;
@@ -221,7 +227,7 @@ int gpuemu_migrate_d2h(struct gpuemu_block *block, u32 first, u32 n,
 
 	lockdep_assert_held(&block->lock);
 	*moved = 0;
-	ret = managed_pages(block, first, n, todo);
+	ret = managed_pages(block, first, n, false, todo);
 	bitmap_and(todo, todo, block->resident, GPUEMU_BLOCK_PAGES);
 	err = alloc_pages_for(block, todo,
 			      evict ? __GFP_NORETRY | __GFP_NOWARN : 0);

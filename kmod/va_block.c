@@ -197,6 +197,8 @@ vm_fault_t gpuemu_block_cpu_fault(struct gpuemu_block *block,
 		if (ret)
 			return VM_FAULT_SIGBUS;
 	} else if (!block->pages[i]) {
+		if (current->flags & PF_DUMPCORE)
+			return VM_FAULT_SIGBUS;
 		block->pages[i] = gpuemu_block_page_alloc(block, __GFP_ZERO);
 		if (!block->pages[i])
 			return VM_FAULT_OOM;

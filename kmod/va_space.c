@@ -5,10 +5,13 @@
  * sides. Called by the file operations, by the fault path, and by COMMIT.
  */
 #include <linux/memcontrol.h>
+#include <linux/mman.h>
+#include <linux/sched/coredump.h>
 #include <linux/sched/mm.h>
 
 #include "client.h"
 #include "dev.h"
+#include "migrate.h"
 #include "objects.h"
 #include "tlb.h"
 #include "trace.h"
@@ -16,6 +19,13 @@
 #include "va_space.h"
 
 #define BLOCK_PAGE_SHIFT (GPUEMU_BLOCK_SHIFT - GPUEMU_PAGE_SHIFT)
+
+/*
+ * What gpuemu_space.managed says of a page: either side may have it, or the
+ * program took a right away (mprotect) and it is the CPU's alone.
+ */
+#define RANGE_BOTH	xa_mk_value(1)
+#define RANGE_CPU_ONLY	xa_mk_value(2)
 
 int gpuemu_space_init(struct gpuemu_space *space, struct gpuemu_dev *dev,
 		      struct address_space *mapping)
@@ -60,9 +70,8 @@ void gpuemu_space_destroy(struct gpuemu_space *space)
 	gpuemu_destroyed(spaces);
 }
 
-/* Sets mask bits bit.. for the managed ones of the n pages from first. */
-void gpuemu_space_managed_mask(struct gpuemu_space *space, u64 first, u32 n,
-			       unsigned long *mask, u32 bit)
+static void range_mask(struct gpuemu_space *space, u64 first, u32 n,
+		       unsigned long *mask, u32 bit, bool both)
 {
 	MA_STATE(mas, &space->managed, first, first);
 	unsigned long last = first + n - 1, from, to;
@@ -70,11 +79,34 @@ void gpuemu_space_managed_mask(struct gpuemu_space *space, u64 first, u32 n,
 
 	mas_lock(&mas);
 	mas_for_each(&mas, entry, last) {
+		if (both && entry != RANGE_BOTH)
+			continue;
 		from = max_t(unsigned long, mas.index, first);
 		to = min(mas.last, last);
 		bitmap_set(mask, bit + from - first, to - from + 1);
 	}
 	mas_unlock(&mas);
+}
+
+/* Sets mask bits bit.. for the managed ones of the n pages from first. */
+void gpuemu_space_managed_mask(struct gpuemu_space *space, u64 first, u32 n,
+			       unsigned long *mask, u32 bit)
+{
+	range_mask(space, first, n, mask, bit, false);
+}
+
+/* The same for those that the device may have. */
+void gpuemu_space_device_mask(struct gpuemu_space *space, u64 first, u32 n,
+			      unsigned long *mask, u32 bit)
+{
+	range_mask(space, first, n, mask, bit, true);
+}
+
+static int range_set(struct gpuemu_space *space, u64 first, u64 last,
+		     void *range, gfp_t extra)
+{
+	return mtree_store_range(&space->managed, first, last, range,
+				 GFP_KERNEL | extra);
 }
 
 bool gpuemu_space_managed(struct gpuemu_space *space, u64 page_nr)
@@ -136,9 +168,11 @@ struct gpuemu_block *gpuemu_space_block_create(struct gpuemu_space *space,
 u8 gpuemu_space_fault_flags(struct gpuemu_space *space, u64 addr)
 {
 	struct gpuemu_block *block;
+	unsigned long may = 0;
 	u8 flags = 0;
 
-	if (!gpuemu_space_managed(space, addr >> GPUEMU_PAGE_SHIFT))
+	gpuemu_space_device_mask(space, addr >> GPUEMU_PAGE_SHIFT, 1, &may, 0);
+	if (!may)
 		return GPUEMU_FAULT_UNMANAGED;
 	block = gpuemu_space_block(space, addr >> GPUEMU_BLOCK_SHIFT);
 	if (!block)
@@ -154,12 +188,19 @@ static vm_fault_t space_vm_fault(struct vm_fault *vmf)
 {
 	struct gpuemu_client *client = vmf->vma->vm_private_data;
 	struct gpuemu_space *space = &client->space;
+	u64 index = vmf->address >> GPUEMU_BLOCK_SHIFT;
 	struct gpuemu_block *block;
 	vm_fault_t ret;
 
 	for (;;) {
-		block = gpuemu_space_block_create(space, vmf->address >>
-						  GPUEMU_BLOCK_SHIFT);
+		/* What was never touched is a hole in a core, not new pages. */
+		if (current->flags & PF_DUMPCORE) {
+			block = gpuemu_space_block(space, index);
+			if (!block)
+				return VM_FAULT_SIGBUS;
+		} else {
+			block = gpuemu_space_block_create(space, index);
+		}
 		if (IS_ERR(block))
 			return VM_FAULT_OOM;
 		mutex_lock(&block->lock);
@@ -261,9 +302,8 @@ static void space_vm_close(struct vm_area_struct *vma)
 	if (vma->vm_pgoff != first || vma->vm_start == vma->vm_end)
 		return;
 	/* A close cannot fail; without __GFP_NOFAIL, erasing might. */
-	mtree_store_range(&space->managed, first,
-			  (vma->vm_end >> PAGE_SHIFT) - 1, NULL,
-			  GFP_KERNEL | __GFP_NOFAIL);
+	range_set(space, first, (vma->vm_end >> PAGE_SHIFT) - 1, NULL,
+		  __GFP_NOFAIL);
 	space_close_pages(space, first, (vma->vm_end >> PAGE_SHIFT) - 1);
 }
 
@@ -271,6 +311,74 @@ static void space_vm_close(struct vm_area_struct *vma)
 static int space_vm_mremap(struct vm_area_struct *vma)
 {
 	return -EINVAL;
+}
+
+/* Brings home what is on the device. -EINTR, -ENOMEM: not all of it. */
+static int space_bring_home(struct gpuemu_space *space, u64 first, u64 last)
+{
+	unsigned long index, last_block = last >> BLOCK_PAGE_SHIFT;
+	struct gpuemu_block *block;
+	int ret = 0;
+	u32 i, j, moved;
+
+	index = first >> BLOCK_PAGE_SHIFT;
+	while (!ret && (block = next_block(space, &index, last_block))) {
+		clip(block, first, last, &i, &j);
+		mutex_lock(&block->lock);
+		if (!block->dead)
+			ret = gpuemu_migrate_d2h(block, i, j - i + 1,
+						 GPUEMU_INVAL_CPU_FAULT, &moved);
+		mutex_unlock(&block->lock);
+		gpuemu_block_put(block);
+		index++;
+		cond_resched();
+	}
+	return ret;
+}
+
+/*
+ * The engine's page table knows no rights: who has a page in device memory may
+ * write it. So memory that the program makes read-only or inaccessible leaves
+ * the device and stays away until it is writable again; a GPU access meanwhile
+ * is fatal for the kernel that makes it, as one beside managed memory. Who
+ * migrates looks at the range under the block's lock, so none slips through
+ * between the mark and the way home.
+ */
+static int space_vm_mprotect(struct vm_area_struct *vma, unsigned long start,
+			     unsigned long end, unsigned long flags)
+{
+	const unsigned long need = VM_READ | VM_WRITE;
+	struct gpuemu_client *client = vma->vm_private_data;
+	struct gpuemu_space *space = &client->space;
+	u64 first = start >> PAGE_SHIFT, last = (end >> PAGE_SHIFT) - 1;
+	bool both = (flags & need) == need;
+	int ret;
+
+	if (both == ((vma->vm_flags & need) == need))
+		return 0;
+	ret = range_set(space, first, last, both ? RANGE_BOTH : RANGE_CPU_ONLY,
+			0);
+	if (ret || both)
+		return ret;
+	ret = space_bring_home(space, first, last);
+	/* The rights stay as they were, and so does what the device may have. */
+	if (ret)
+		range_set(space, first, last, RANGE_BOTH, __GFP_NOFAIL);
+	return ret;
+}
+
+/*
+ * Whoever has a .name is in every core dump. A program's core needs what it
+ * keeps in managed memory as it needs its heap, but to the kernel this is a
+ * file's mapping and would be left out. So it has a name as long as the process
+ * dumps anonymous memory and did not ask to leave this out (MADV_DONTDUMP).
+ */
+static const char *space_vm_name(struct vm_area_struct *vma)
+{
+	if ((vma->vm_flags & VM_DONTDUMP) ||
+	    !mm_flags_test(MMF_DUMP_ANON_SHARED, vma->vm_mm))
+		return NULL;
+	return "/dev/gpuemu";
 }
 
 /* What a mapping is in an mm that must not have it: nothing. */
@@ -307,8 +415,27 @@ static const struct vm_operations_struct space_vm_ops = {
 	.open = space_vm_open,
 	.close = space_vm_close,
 	.mremap = space_vm_mremap,
+	.mprotect = space_vm_mprotect,
+	.name = space_vm_name,
 	.fault = space_vm_fault,
 };
+
+/* What can be said of a mapping before it replaces what is at its place. */
+int gpuemu_space_may_map(struct gpuemu_space *space, unsigned long addr,
+			 unsigned long len, unsigned long pgoff,
+			 unsigned long flags)
+{
+	struct gpuemu_client *client = container_of(space, struct gpuemu_client,
+						    space);
+	struct mm_struct *owner = READ_ONCE(client->mm);
+
+	if ((flags & MAP_TYPE) == MAP_PRIVATE || pgoff != addr >> PAGE_SHIFT)
+		return -EINVAL;
+	if (addr > (1ull << GPUEMU_VA_BITS) ||
+	    len > (1ull << GPUEMU_VA_BITS) - addr)
+		return -EINVAL;
+	return owner && owner != current->mm ? -EPERM : 0;
+}
 
 int gpuemu_space_mmap(struct gpuemu_space *space, struct vm_area_struct *vma)
 {
@@ -327,9 +454,8 @@ int gpuemu_space_mmap(struct gpuemu_space *space, struct vm_area_struct *vma)
 	if (ret)
 		return ret;
 	/* The last step that can fail: .close undoes it, and only it. */
-	ret = mtree_store_range(&space->managed, vma->vm_start >> PAGE_SHIFT,
-				(vma->vm_end >> PAGE_SHIFT) - 1, space,
-				GFP_KERNEL);
+	ret = range_set(space, vma->vm_start >> PAGE_SHIFT,
+			(vma->vm_end >> PAGE_SHIFT) - 1, RANGE_BOTH, 0);
 	if (ret)
 		return ret;
 	vm_flags_set(vma, VM_MIXEDMAP | VM_DONTEXPAND | VM_DONTCOPY);

@@ -25,7 +25,8 @@ struct mem_cgroup;
  * @slot: entry in the directory of VA spaces
  * @root: root table, 0 until a first leaf is needed; under @pt_lock
  * @pt_lock: see locks.h
- * @managed: page number -> this space, for every page of a managed mapping
+ * @managed: page number -> RANGE_* of va_space.c, for every page of a managed
+ *	mapping; changes under the mm's mmap_lock only
  * @blocks: block index -> block; erased under the block's lock
  */
 struct gpuemu_space {
@@ -45,10 +46,15 @@ int gpuemu_space_init(struct gpuemu_space *space, struct gpuemu_dev *dev,
 void gpuemu_space_close(struct gpuemu_space *space);
 void gpuemu_space_destroy(struct gpuemu_space *space);
 
+int gpuemu_space_may_map(struct gpuemu_space *space, unsigned long addr,
+			 unsigned long len, unsigned long pgoff,
+			 unsigned long flags);
 int gpuemu_space_mmap(struct gpuemu_space *space, struct vm_area_struct *vma);
 bool gpuemu_space_managed(struct gpuemu_space *space, u64 page_nr);
 void gpuemu_space_managed_mask(struct gpuemu_space *space, u64 first, u32 n,
 			       unsigned long *mask, u32 bit);
+void gpuemu_space_device_mask(struct gpuemu_space *space, u64 first, u32 n,
+			      unsigned long *mask, u32 bit);
 
 struct gpuemu_block *gpuemu_space_block(struct gpuemu_space *space, u64 index);
 struct gpuemu_block *gpuemu_space_block_create(struct gpuemu_space *space,

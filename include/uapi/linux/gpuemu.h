@@ -44,7 +44,8 @@
  * Managed memory: mmap() of a client file with offset == address (MAP_FIXED
  * over a reservation), MAP_SHARED, PROT_READ|PROT_WRITE, page aligned. Pointers
  * are therefore the same on both sides. mremap() is refused; munmap() of any
- * part frees that part; a forked child does not inherit it.
+ * part frees that part; a forked child does not inherit it. What mprotect() made
+ * other than readable and writable is the CPU's alone. docs/managed-memory.md.
  */
 
 /* --- client ioctls ------------------------------------------------------ */
@@ -222,7 +223,7 @@ enum gpuemu_access {
 };
 
 /* Set by the module in the records of a batch. */
-#define GPUEMU_FAULT_UNMANAGED	1u	/* no managed memory there: fatal */
+#define GPUEMU_FAULT_UNMANAGED	1u	/* no managed memory there, or the CPU's alone: fatal */
 #define GPUEMU_FAULT_RESIDENT	2u	/* already in device memory: replay is enough */
 
 struct gpuemu_fault {
@@ -350,7 +351,7 @@ enum gpuemu_migration_op {
  * A run of pages inside one VA block. Done in the order given, so evictions
  * come before what needs their frames. status: 0 all pages are where they were
  * asked to be; -ENOSPC no free frame; -EBUSY a page has another reference
- * (pinned); -EFAULT not managed; -ENOMEM; -EINVAL; -ESRCH no such VA space.
+ * (pinned); -EFAULT not managed, or (H2D) the CPU's alone; -ENOMEM; -EINVAL; -ESRCH no such VA space.
  * The pages that were not moved stay as they were.
  */
 struct gpuemu_migration {

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* vm_flags_set() and vm_flags_clear(): from 6.3. */
+/*
+ * vm_flags_set() and vm_flags_clear(): from 6.3. mm_flags_test(): from 6.18.
+ * compat_get_unmapped_area(): where the kernel would put a mapping.
+ */
 #ifndef _GPUEMU_COMPAT_MM_H
 #define _GPUEMU_COMPAT_MM_H
 
 #include_next <linux/mm.h>
+#include <linux/sched/mm.h>
 #include <linux/version.h>
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
@@ -17,5 +21,26 @@ static inline void vm_flags_clear(struct vm_area_struct *vma, vm_flags_t flags)
 	vma->vm_flags &= ~flags;
 }
 #endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 18, 0)
+static inline bool mm_flags_test(int flag, const struct mm_struct *mm)
+{
+	return test_bit(flag, &mm->flags);
+}
+#endif
+
+static inline unsigned long
+compat_get_unmapped_area(struct file *file, unsigned long addr,
+			 unsigned long len, unsigned long pgoff,
+			 unsigned long flags)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 19, 0)
+	return mm_get_unmapped_area(file, addr, len, pgoff, flags);
+#elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0)
+	return mm_get_unmapped_area(current->mm, file, addr, len, pgoff, flags);
+#else
+	return current->mm->get_unmapped_area(file, addr, len, pgoff, flags);
+#endif
+}
 
 #endif
