@@ -4,6 +4,7 @@
  * own VMA with offset == address, so a page is named by its address on both
  * sides. Called by the file operations, by the fault path, and by COMMIT.
  */
+#include <linux/capability.h>
 #include <linux/memcontrol.h>
 #include <linux/mman.h>
 #include <linux/sched/coredump.h>
@@ -30,9 +31,14 @@
 int gpuemu_space_init(struct gpuemu_space *space, struct gpuemu_dev *dev,
 		      struct address_space *mapping)
 {
-	int slot = ida_alloc_max(&dev->slots, GPUEMU_SPACES_MAX - 1,
+	int slot = ida_alloc_max(&dev->slots, GPUEMU_SPACES_MAX -
+				 GPUEMU_SPACES_RESERVED - 1,
 				 GFP_KERNEL_ACCOUNT);
 
+	/* Whoever takes all others leaves a place for the engine. */
+	if (slot == -ENOSPC && capable(CAP_SYS_RESOURCE))
+		slot = ida_alloc_max(&dev->slots, GPUEMU_SPACES_MAX - 1,
+				     GFP_KERNEL_ACCOUNT);
 	if (slot < 0)
 		return slot;
 	space->dev = dev;

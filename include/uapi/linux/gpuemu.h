@@ -39,6 +39,7 @@
 #define GPUEMU_COMMIT_MAX	4096		/* migrations in one commit */
 #define GPUEMU_INVAL_RING	1024		/* entries of the invalidate ring */
 #define GPUEMU_SPACES_MAX	511		/* VA spaces at a time */
+#define GPUEMU_SPACES_RESERVED	15		/* the last of them: with CAP_SYS_RESOURCE */
 
 /*
  * Managed memory: mmap() of a client file with offset == address (MAP_FIXED

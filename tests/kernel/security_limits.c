@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What an ordinary user can do and how much of it, and that it is no way to
+ * take the device from others. Everything here runs as nobody, in a child.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/harness.h"
+#include "lib/managed.h"
+
+enum { NOBODY = 65534 };
+
+static bool become_nobody(void)
+{
+	return !setgid(NOBODY) && !setuid(NOBODY);
+}
+
+/* The step at which run() says it went wrong, 0 for none. */
+static int as_nobody(int (*run)(void))
+{
+	int status = -1;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(become_nobody() ? run() : 100);
+	waitpid(pid, &status, 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int attach(int fd)
+{
+	struct gpuemu_engine_attach attach;
+
+	return engine_attach_fd(fd, &attach);
+}
+
+static int try_engine(void)
+{
+	struct gpuemu_engine_ack ack = { .size = sizeof(ack) };
+	int fd = client_open();
+
+	if (fd < 0)
+		return 1;
+	if (attach(fd) != -EPERM)
+		return 2;
+	/* CAP_SYS_ADMIN of a user namespace of one's own is not enough. */
+	if (!unshare(CLONE_NEWUSER) && attach(fd) != -EPERM)
+		return 3;
+	if (call(fd, GPUEMU_IOCTL_ENGINE_ACK, &ack) != -EPERM)
+		return 4;
+	if (mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, GPUEMU_MMAP_CONTROL) !=
+	    MAP_FAILED)
+		return 5;
+	if (mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		 GPUEMU_MMAP_VRAM) != MAP_FAILED)
+		return 6;
+	return 0;
+}
+
+TEST(no_engine)
+{
+	EXPECT_EQ(0, as_nobody(try_engine));
+}
+
+/* --- VA spaces: there are some left for who runs the machine --- */
+
+static int take_all_spaces(void)
+{
+	struct rlimit limit = { 1024, 1024 };
+	int n, fd = 0;
+
+	if (setrlimit(RLIMIT_NOFILE, &limit))
+		return 1;
+	for (n = 0; fd >= 0; n++)
+		fd = client_open();
+	if (fd != -ENOSPC)
+		return 2;
+	kill(getpid(), SIGSTOP);
+	return 0;
+}
+
+TEST(spaces_for_the_administrator)
+{
+	struct engine e;
+	int status, fd;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(become_nobody() ? take_all_spaces() : 100);
+	ASSERT_EQ(pid, waitpid(pid, &status, WUNTRACED));
+	ASSERT_TRUE(WIFSTOPPED(status)) TH_LOG("status %x", status);
+	/* The daemon still finds its place, and root can look. */
+	EXPECT_EQ(0, engine_open(&e));
+	fd = client_open();
+	EXPECT_LE(0, fd);
+	close(fd);
+	engine_close(&e);
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+}
+
+/* --- images and bytes, by several threads at once --- */
+
+static struct race {
+	int fd;
+	uint32_t bytes;
+	void *image;
+	int loaded, failed;
+} race;
+
+static void *load_many(void *arg)
+{
+	struct gpuemu_module_load load = {
+		.size = sizeof(load), .image = (uintptr_t)race.image,
+		.image_bytes = race.bytes,
+	};
+	int i, ret;
+
+	for (i = 0; i < (int)GPUEMU_CLIENT_MODULES; i++) {
+		ret = call(race.fd, GPUEMU_IOCTL_MODULE_LOAD, &load);
+		if (ret) {
+			if (ret != -ENOMEM && ret != -ENOSPC)
+				abort();
+			__atomic_add_fetch(&race.failed, 1, __ATOMIC_RELAXED);
+			break;
+		}
+		__atomic_add_fetch(&race.loaded, 1, __ATOMIC_RELAXED);
+	}
+	return arg;
+}
+
+static int race_to(uint32_t bytes, int want)
+{
+	pthread_t t[4];
+	int i;
+
+	race = (struct race){ .fd = client_open(), .bytes = bytes };
+	race.image = calloc(1, bytes);
+	if (race.fd < 0 || !race.image)
+		return 1;
+	for (i = 0; i < 4; i++)
+		if (pthread_create(&t[i], NULL, load_many, NULL))
+			return 2;
+	for (i = 0; i < 4; i++)
+		pthread_join(t[i], NULL);
+	close(race.fd);
+	/* A loser of the race may have been refused a moment too early. */
+	if (race.loaded > want || race.loaded < want - 4)
+		return 3;
+	return race.failed == 4 ? 0 : 4;
+}
+
+static int many_images(void)
+{
+	return race_to(16, GPUEMU_CLIENT_MODULES);
+}
+
+static int many_bytes(void)
+{
+	return race_to(GPUEMU_MODULE_MAX,
+		       GPUEMU_CLIENT_BYTES / GPUEMU_MODULE_MAX);
+}
+
+TEST(images)
+{
+	EXPECT_EQ(0, as_nobody(many_images));
+}
+
+TEST(bytes)
+{
+	EXPECT_EQ(0, as_nobody(many_bytes));
+}
+
+/* --- works, which need an engine to be submitted to --- */
+
+static int many_works(void)
+{
+	int fd = client_open(), n, ret = 0;
+	uint64_t id;
+
+	for (n = 0; !ret; n++)
+		ret = client_submit(fd, GPUEMU_WORK_LOAD, "x", 1, &id);
+	return ret == -EAGAIN && n == (int)GPUEMU_WORK_MAX + 1 ? 0 : 1;
+}
+
+/* Another's works and images are not to be had by guessing their numbers. */
+static uint64_t others_work;
+static uint32_t others_image;
+
+static int guess(void)
+{
+	struct gpuemu_module_unload unload = {
+		.size = sizeof(unload), .id = others_image,
+	};
+	struct gpuemu_wait wait;
+	int fd = client_open();
+	uint64_t id;
+
+	for (id = others_work - 2; id < others_work + 2; id++)
+		if (client_wait(fd, id, 0, &wait) != -ENOENT)
+			return 1;
+	if (call(fd, GPUEMU_IOCTL_MODULE_UNLOAD, &unload) != -ENOENT)
+		return 2;
+	return 0;
+}
+
+TEST(works_and_what_is_anothers)
+{
+	struct gpuemu_module_load load = {
+		.size = sizeof(load), .image = (uintptr_t)"x", .image_bytes = 2,
+	};
+	int fd = client_open();
+	struct gpuemu_wait wait;
+	struct engine e;
+
+	ASSERT_EQ(0, engine_open(&e));
+	EXPECT_EQ(0, as_nobody(many_works));
+	ASSERT_EQ(0, client_submit(fd, GPUEMU_WORK_LOAD, "x", 1, &others_work));
+	ASSERT_EQ(0, call(fd, GPUEMU_IOCTL_MODULE_LOAD, &load));
+	others_image = load.id;
+	EXPECT_EQ(0, as_nobody(guess));
+	EXPECT_EQ(-ETIMEDOUT, client_wait(fd, others_work, 0, &wait));
+	close(fd);
+	engine_close(&e);
+}
+
+TEST_HARNESS_MAIN
