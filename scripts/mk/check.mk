@@ -75,8 +75,15 @@ $(B)/tests/kernel/libgpuemu_%: tests/kernel/libgpuemu_%.c $(B)/lib/libgpuemu.a $
 	@mkdir -p $(@D)
 	$(call say,TEST,$@) $(CC) $(STD) $(WARN) -isystem $(B)/kselftest -Iinclude -Iinclude/uapi -Itests/kernel \
 		$(CFLAGS) $(DEPGEN) -MF $@.d -o $@ $< $(B)/lib/libgpuemu.a $(ENGINE_LDLIBS)
+# A 32-bit program, of nothing but the kernel's headers and the compiler's.
+ABI32 = $(B)/tests/kernel/abi32/abi32
+$(ABI32): tests/kernel/abi32/abi32.c include/uapi/linux/gpuemu.h
+	@mkdir -p $(@D)
+	$(call say,TEST,$@) $(CC) -m32 $(STD) $(WARN) -O1 -ffreestanding -fno-stack-protector -fno-pic -fcf-protection=none \
+		-fomit-frame-pointer -nostdlib -static -no-pie -Wl,--build-id=none -Iinclude/uapi $(ABI_INC) -o $@ $<
+ABI_INC = -isystem /usr/include/$(shell $(CC) -print-multiarch)
 .PHONY: tests-kernel
-tests-kernel: $(KTEST)
+tests-kernel: $(KTEST) $(ABI32)
 
 # --- all checks -----------------------------------------------------------------
 .PHONY: check check-style check-unit check-vm vm-ready
