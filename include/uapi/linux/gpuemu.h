@@ -352,7 +352,8 @@ enum gpuemu_migration_op {
  * A run of pages inside one VA block. Done in the order given, so evictions
  * come before what needs their frames. status: 0 all pages are where they were
  * asked to be; -ENOSPC no free frame; -EBUSY a page has another reference
- * (pinned); -EFAULT not managed, or (H2D) the CPU's alone; -ENOMEM; -EINVAL; -ESRCH no such VA space.
+ * (pinned); -EFAULT not managed, or (H2D) the CPU's alone; -ENOMEM; -EINVAL;
+ * -ESRCH no such VA space.
  * The pages that were not moved stay as they were.
  */
 struct gpuemu_migration {
