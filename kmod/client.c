@@ -52,7 +52,12 @@ int gpuemu_client_open(struct gpuemu_dev *dev, struct file *file)
 	if (ret < 0)
 		goto out_space;
 	gpuemu_created(clients);
+	client->opener = get_pid(task_tgid(current));
+	client->uid = current_uid();
 	xa_store(&dev->clients, client->space.id, client, GFP_KERNEL);
+	gpuemu_count_dev(dev, CLIENTS_OPENED, 1);
+	gpuemu_event_client(dev, GPUEMU_EVENT_TYPE_CLIENT_OPENED,
+			    client->space.id);
 	file->f_mapping = &client->mapping;
 	file->private_data = client;
 	return 0;
@@ -71,6 +76,7 @@ static void client_free(struct kref *ref)
 
 	if (client->mm)
 		mmdrop(client->mm);
+	put_pid(client->opener);
 	gpuemu_space_destroy(&client->space);
 	kfree(client);
 	gpuemu_destroyed(clients);
@@ -94,6 +100,20 @@ struct gpuemu_client *gpuemu_client_get(struct gpuemu_dev *dev, u32 va_space)
 	return client;
 }
 
+/* The first client from id *next on, referenced; NULL: none. */
+struct gpuemu_client *gpuemu_client_next(struct gpuemu_dev *dev,
+					 unsigned long *next)
+{
+	struct gpuemu_client *client;
+
+	xa_lock(&dev->clients);
+	client = xa_find(&dev->clients, next, U32_MAX, XA_PRESENT);
+	if (client)
+		kref_get(&client->ref);
+	xa_unlock(&dev->clients);
+	return client;
+}
+
 /*
  * The file's last reference is gone: so are all its mappings and commands. What
  * a concurrent COMMIT may still hold is the client itself, which by now manages
@@ -109,6 +129,8 @@ void gpuemu_client_release(struct gpuemu_client *client)
 	gpuemu_work_client_gone(client);
 	gpuemu_image_free_all(client);
 	gpuemu_space_close(&client->space);
+	gpuemu_event_client(client->dev, GPUEMU_EVENT_TYPE_CLIENT_CLOSED,
+			    client->space.id);
 	gpuemu_client_put(client);
 }
 

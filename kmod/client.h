@@ -30,6 +30,8 @@ struct gpuemu_info;
  * @works: all its works; under the device's lock, like @nworks
  * @nworks: unfinished or unread works
  * @done: woken when a work of this client is done
+ * @opener: the process that opened the file, for who looks
+ * @uid: its user, who may look
  */
 struct gpuemu_client {
 	struct kref ref;
@@ -46,11 +48,15 @@ struct gpuemu_client {
 	struct list_head works;
 	u32 nworks;
 	wait_queue_head_t done;
+	struct pid *opener;
+	kuid_t uid;
 };
 
 int gpuemu_client_open(struct gpuemu_dev *dev, struct file *file);
 void gpuemu_client_release(struct gpuemu_client *client);
 struct gpuemu_client *gpuemu_client_get(struct gpuemu_dev *dev, u32 va_space);
+struct gpuemu_client *gpuemu_client_next(struct gpuemu_dev *dev,
+					 unsigned long *next);
 void gpuemu_client_put(struct gpuemu_client *client);
 int gpuemu_client_bind_mm(struct gpuemu_client *client, struct mm_struct *mm);
 int gpuemu_client_charge(struct gpuemu_client *client, u64 bytes);

@@ -13,6 +13,7 @@
 #include "cmd.h"
 #include "dev.h"
 #include "engine.h"
+#include "netlink.h"
 #include "uring.h"
 
 static int dev_open(struct inode *inode, struct file *file)
@@ -91,23 +92,44 @@ static const struct file_operations dev_fops = {
 
 int gpuemu_dev_register(struct gpuemu_dev *dev)
 {
+	int ret;
+
 	xa_init_flags(&dev->clients, XA_FLAGS_ALLOC);
 	dev->next_space = 1;
 	ida_init(&dev->slots);
 	spin_lock_init(&dev->lock);
 	INIT_LIST_HEAD(&dev->queued);
 	dev->next_work = 1;
+	gpuemu_events_init(&dev->events);
+	ret = gpuemu_stats_init(&dev->stats);
+	if (ret)
+		return ret;
+	/* Before the first file, whose opening is an event. */
+	ret = gpuemu_netlink_register(dev);
+	if (ret)
+		goto out_stats;
 
 	dev->misc.minor = MISC_DYNAMIC_MINOR;
 	dev->misc.name = "gpuemu";
 	dev->misc.fops = &dev_fops;
 	dev->misc.mode = 0666;
-	return misc_register(&dev->misc);
+	ret = misc_register(&dev->misc);
+	if (ret)
+		goto out_netlink;
+	return 0;
+
+out_netlink:
+	gpuemu_netlink_unregister();
+out_stats:
+	gpuemu_stats_destroy(&dev->stats);
+	return ret;
 }
 
 void gpuemu_dev_unregister(struct gpuemu_dev *dev)
 {
 	misc_deregister(&dev->misc);
+	gpuemu_netlink_unregister();
+	gpuemu_stats_destroy(&dev->stats);
 	ida_destroy(&dev->slots);
 	xa_destroy(&dev->clients);
 }

@@ -13,7 +13,9 @@
 #include <linux/spinlock.h>
 #include <linux/xarray.h>
 
+#include "event.h"
 #include "gpu_pt.h"
+#include "stats.h"
 #include "vram.h"
 
 struct gpuemu_engine;
@@ -27,13 +29,14 @@ struct gpuemu_engine;
  * @next_space: where the search for a VA space id goes on (under the xa_lock)
  * @slots: entries in use of the directory of VA spaces
  * @fault_entries: size of an engine's fault buffer, a power of two
- * @inval_timeout_ms: how long an engine may take to acknowledge an invalidate
  * @lock: see locks.h
  * @engine: the attached engine, until its mappings are revoked; the engine's
  *	file holds the reference
  * @generation: counts attachments, skips 0
  * @queued: works that no engine has taken, oldest first
  * @next_work: id of the next work
+ * @stats: what all VA spaces count, and what only the device does
+ * @events: what was told to who listens
  */
 struct gpuemu_dev {
 	struct miscdevice misc;
@@ -43,12 +46,13 @@ struct gpuemu_dev {
 	u32 next_space;
 	struct ida slots;
 	u32 fault_entries;
-	u32 inval_timeout_ms;
 	spinlock_t lock;
 	struct gpuemu_engine *engine;
 	u32 generation;
 	struct list_head queued;
 	u64 next_work;
+	struct gpuemu_stats stats;
+	struct gpuemu_events events;
 };
 
 int gpuemu_dev_register(struct gpuemu_dev *dev);

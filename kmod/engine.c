@@ -19,13 +19,17 @@
 #include "cmd.h"
 #include "dev.h"
 #include "engine.h"
+#include "params.h"
 #include "uring.h"
 #include "work.h"
 
 #undef pr_fmt
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#define MONITOR_INTERVAL (HZ / 4)
+static unsigned long monitor_interval(void)
+{
+	return msecs_to_jiffies(gpuemu_param(monitor_ms));
+}
 
 /* Also right without the device's lock, for a look that may be outdated. */
 bool gpuemu_engine_lost(const struct gpuemu_engine *e)
@@ -98,7 +102,7 @@ static void engine_monitor(struct work_struct *work)
 	if (gone)
 		gpuemu_engine_kill(e, "a thread of it died");
 	else
-		schedule_delayed_work(&e->monitor, MONITOR_INTERVAL);
+		schedule_delayed_work(&e->monitor, monitor_interval());
 }
 
 /**
@@ -138,6 +142,7 @@ void gpuemu_engine_kill(struct gpuemu_engine *e, const char *why)
 	spin_unlock(&dev->lock);
 
 	pr_info_ratelimited("engine %u lost: %s\n", e->generation, why);
+	gpuemu_count_dev(dev, ENGINE_LOSSES, 1);
 	/* A fault that saw the engine live has populated its mapping by then. */
 	mutex_lock(&e->map_lock);
 	mutex_unlock(&e->map_lock);
@@ -155,6 +160,8 @@ void gpuemu_engine_kill(struct gpuemu_engine *e, const char *why)
 		if (pending[i])
 			gpuemu_uring_fail(pending[i]);
 	gpuemu_work_free_orphans(&orphans);
+	gpuemu_event_engine(dev, GPUEMU_EVENT_TYPE_ENGINE_LOST, e->generation,
+			    why);
 }
 
 /* The file is gone, and with it all commands and mappings. */
@@ -238,7 +245,10 @@ int gpuemu_cmd_engine_attach(struct gpuemu_client *client,
 		gpuemu_engine_put(e);
 		return ret;
 	}
-	schedule_delayed_work(&e->monitor, MONITOR_INTERVAL);
+	schedule_delayed_work(&e->monitor, monitor_interval());
+	gpuemu_count_dev(dev, ENGINE_ATTACHES, 1);
+	gpuemu_event_engine(dev, GPUEMU_EVENT_TYPE_ENGINE_ATTACHED,
+			    e->generation, NULL);
 
 	arg->generation = e->generation;
 	arg->vram_frames = dev->vram.frames;

@@ -60,6 +60,17 @@ static u32 merge(struct gpuemu_fault *faults, u32 n)
 	return unique;
 }
 
+static void count_fault(struct gpuemu_space *space, const struct gpuemu_fault *f)
+{
+	gpuemu_count(space, FAR_FAULTS, 1);
+	if (f->merged > 1)
+		gpuemu_count(space, DUPLICATES, f->merged - 1);
+	if (f->flags & GPUEMU_FAULT_RESIDENT)
+		gpuemu_count(space, FAULTS_RESIDENT, 1);
+	if (f->flags & GPUEMU_FAULT_UNMANAGED)
+		gpuemu_count(space, FAULTS_UNMANAGED, 1);
+}
+
 /* Faults of one space are adjacent, so each client is looked up once. */
 static void mark(struct gpuemu_dev *dev, struct gpuemu_fault *faults, u32 n)
 {
@@ -71,11 +82,15 @@ static void mark(struct gpuemu_dev *dev, struct gpuemu_fault *faults, u32 n)
 			if (client)
 				gpuemu_client_put(client);
 			client = gpuemu_client_get(dev, faults[i].va_space);
+			if (client)
+				gpuemu_count_client(&client->space, BATCHES, 1);
 		}
 		faults[i].flags = client ?
 			gpuemu_space_fault_flags(&client->space,
 						 faults[i].addr) :
 			GPUEMU_FAULT_UNMANAGED;
+		if (client)
+			count_fault(&client->space, &faults[i]);
 		trace_far_fault(&faults[i]);
 	}
 	if (client)
@@ -121,6 +136,9 @@ int gpuemu_fault_queue_fetch(struct gpuemu_engine *e, bool empty_ok)
 	sort(e->batch, n, sizeof(e->batch[0]), fault_cmp, NULL);
 	e->nfaults = merge(e->batch, n);
 	mark(e->dev, e->batch, e->nfaults);
+	gpuemu_count_dev(e->dev, BATCHES, 1);
+	if (raw > n)
+		gpuemu_count_dev(e->dev, FAULTS_DROPPED, raw - n);
 
 	if (!++e->batch_gen)
 		e->batch_gen = 1;

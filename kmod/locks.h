@@ -28,6 +28,10 @@
  *     its batch, its pending commands, the invalidate ring, the acknowledged
  *     sequence, and all works. Nothing sleeps under it.
  * 10. gpuemu_vram.lock, gpuemu_pt.lock (spinlocks). The free lists. Leaves.
+ * 11. gpuemu_stats.lock (spinlock). The zero of a set of counters. A leaf;
+ *     counting itself takes no lock.
+ * 12. gpuemu_events.lock (spinlock). The order of the events. Under it are only
+ *     the locks of netlink's sockets. Not taken under 9.
  */
 #ifndef _GPUEMU_LOCKS_H
 #define _GPUEMU_LOCKS_H

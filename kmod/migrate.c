@@ -11,6 +11,7 @@
 #include "client.h"
 #include "dev.h"
 #include "engine.h"
+#include "inject.h"
 #include "migrate.h"
 #include "objects.h"
 #include "tlb.h"
@@ -70,16 +71,17 @@ static void unmap_cpu(struct gpuemu_block *block, const unsigned long *mask)
 static int alloc_frames(struct gpuemu_block *block, unsigned long *mask)
 {
 	u32 want = bitmap_weight(mask, GPUEMU_BLOCK_PAGES), got = 0, n, i;
-	struct gpuemu_vram *vram = &block->space->dev->vram;
+	struct gpuemu_dev *dev = block->space->dev;
 	u32 frames[32];
 	bool dry = false;
 
 	n = 0;
 	for_each_set_bit(i, mask, GPUEMU_BLOCK_PAGES) {
 		if (!n && !dry) {
-			n = gpuemu_vram_alloc(vram, frames,
-					      min_t(u32, want - got,
-						    ARRAY_SIZE(frames)));
+			if (!gpuemu_inject(dev, GPUEMU_INJECT_FRAME))
+				n = gpuemu_vram_alloc(&dev->vram, frames,
+						      min_t(u32, want - got,
+							    ARRAY_SIZE(frames)));
 			dry = !n;
 		}
 		if (!n) {
@@ -89,7 +91,11 @@ static int alloc_frames(struct gpuemu_block *block, unsigned long *mask)
 		block->frames[i] = frames[--n];
 		got++;
 	}
-	return dry ? -ENOSPC : 0;
+	if (!dry)
+		return 0;
+	gpuemu_count(block->space, NO_FRAME, want - got);
+	gpuemu_event_pressure(block->space, "device memory");
+	return -ENOSPC;
 }
 
 /*
@@ -99,7 +105,8 @@ static int alloc_frames(struct gpuemu_block *block, unsigned long *mask)
  * are gone, and a racing get_user_pages_fast() either finds its PTE changed and
  * lets go, or took its reference before the unmap.
  */
-static int copy_to_frames(struct gpuemu_block *block, unsigned long *mask)
+static int copy_to_frames(struct gpuemu_block *block, unsigned long *mask,
+			  u64 *bytes)
 {
 	struct gpuemu_vram *vram = &block->space->dev->vram;
 	struct page *page;
@@ -118,9 +125,11 @@ static int copy_to_frames(struct gpuemu_block *block, unsigned long *mask)
 		if (page_ref_count(page) != 1) {
 			gpuemu_vram_free(vram, &block->frames[i], 1);
 			__clear_bit(i, mask);
+			gpuemu_count(block->space, PINNED_REFUSALS, 1);
 			ret = -EBUSY;
 			continue;
 		}
+		*bytes += PAGE_SIZE;
 		from = kmap_local_page(page);
 		copy_page(to, from);
 		kunmap_local(from);
@@ -143,7 +152,7 @@ int gpuemu_migrate_h2d(struct gpuemu_block *block, u32 first, u32 n,
 {
 	struct gpuemu_pt *pt = &block->space->dev->pt;
 	int ret, err;
-	u64 t0, t1, t2, t3;
+	u64 t0, t1, t2, t3, bytes = 0;
 	page_mask todo;
 	u32 i;
 
@@ -167,7 +176,7 @@ int gpuemu_migrate_h2d(struct gpuemu_block *block, u32 first, u32 n,
 	t1 = ktime_get_ns();
 	unmap_cpu(block, todo);
 	t2 = ktime_get_ns();
-	err = copy_to_frames(block, todo);
+	err = copy_to_frames(block, todo, &bytes);
 	if (err && ret != -ENOSPC)
 		ret = err;
 	t3 = ktime_get_ns();
@@ -180,6 +189,9 @@ int gpuemu_migrate_h2d(struct gpuemu_block *block, u32 first, u32 n,
 	cost->copy_ns += t3 - t2 + t1 - t0;
 	cost->map_ns += ktime_get_ns() - t3;
 	cost->h2d_pages += *moved;
+	gpuemu_count(block->space, H2D_PAGES, *moved);
+	gpuemu_count(block->space, H2D_BYTES, bytes);
+	gpuemu_count(block->space, RESIDENT_PAGES, *moved);
 	trace_migrate(block->space->id, gpuemu_block_addr(block, first),
 			     n, GPUEMU_MIGRATE_H2D, *moved, ret);
 	return ret;
@@ -240,8 +252,7 @@ int gpuemu_migrate_d2h(struct gpuemu_block *block, u32 first, u32 n,
 		gpuemu_pt_clear(&dev->pt, block->leaf, i);
 	lo = find_first_bit(todo, GPUEMU_BLOCK_PAGES);
 	hi = find_last_bit(todo, GPUEMU_BLOCK_PAGES);
-	err = gpuemu_tlb_invalidate(dev, block->space->id,
-				    gpuemu_block_addr(block, lo),
+	err = gpuemu_tlb_invalidate(block->space, gpuemu_block_addr(block, lo),
 				    gpuemu_block_addr(block, hi + 1), reason,
 				    true);
 	if (err) {
@@ -260,6 +271,13 @@ int gpuemu_migrate_d2h(struct gpuemu_block *block, u32 first, u32 n,
 	bitmap_andnot(block->resident, block->resident, todo,
 		      GPUEMU_BLOCK_PAGES);
 	*moved = bitmap_weight(todo, GPUEMU_BLOCK_PAGES);
+	gpuemu_count(block->space, D2H_PAGES, *moved);
+	gpuemu_count(block->space, D2H_BYTES, (u64)*moved << PAGE_SHIFT);
+	gpuemu_count(block->space, RESIDENT_PAGES, -(u64)*moved);
+	if (evict) {
+		gpuemu_count(block->space, EVICTIONS, 1);
+		gpuemu_count(block->space, EVICTED_PAGES, *moved);
+	}
 	if (evict)
 		trace_evict(block->space->id,
 				   gpuemu_block_addr(block, first), n, *moved,

@@ -27,6 +27,7 @@
 #include "cmd.h"
 #include "dev.h"
 #include "engine.h"
+#include "params.h"
 #include "tlb.h"
 #include "trace.h"
 
@@ -80,9 +81,10 @@ static void post_locked(struct gpuemu_engine *e, u32 va_space, u64 start,
 
 static int wait_acked(struct gpuemu_engine *e, u32 seq, bool killable)
 {
-	unsigned long timeout = msecs_to_jiffies(e->dev->inval_timeout_ms);
+	unsigned long timeout;
 	long left;
 
+	timeout = msecs_to_jiffies(gpuemu_param(invalidate_timeout_ms));
 	if (killable)
 		left = wait_event_killable_timeout(e->wait, acked(e, seq),
 						   timeout);
@@ -97,8 +99,7 @@ static int wait_acked(struct gpuemu_engine *e, u32 seq, bool killable)
 
 /**
  * gpuemu_tlb_invalidate() - makes the engine forget translations
- * @dev: the device
- * @va_space: of the range
+ * @space: of the range
  * @start: first page's address
  * @end: one past the last byte
  * @reason: for the engine's statistics
@@ -108,11 +109,11 @@ static int wait_acked(struct gpuemu_engine *e, u32 seq, bool killable)
  * translation of the range any more; or -EINTR, if killable. Sleeps at most
  * invalidate_timeout_ms and the time that a revocation takes.
  */
-int gpuemu_tlb_invalidate(struct gpuemu_dev *dev, u32 va_space, u64 start,
-			  u64 end, enum gpuemu_inval_reason reason,
-			  bool killable)
+int gpuemu_tlb_invalidate(struct gpuemu_space *space, u64 start, u64 end,
+			  enum gpuemu_inval_reason reason, bool killable)
 {
-	u64 begin = ktime_get_ns();
+	struct gpuemu_dev *dev = space->dev;
+	u64 begin = ktime_get_ns(), ns;
 	struct gpuemu_engine *e;
 	int ret = 0;
 	u32 seq;
@@ -120,7 +121,7 @@ int gpuemu_tlb_invalidate(struct gpuemu_dev *dev, u32 va_space, u64 start,
 	spin_lock(&dev->lock);
 	e = dev->engine;
 	if (e) {
-		post_locked(e, va_space, start, end, reason);
+		post_locked(e, space->id, start, end, reason);
 		seq = e->inval_put;
 		/* A dying engine is not parked: wait until it is revoked. */
 		if (e->state == GPUEMU_ENGINE_LIVE && e->parked)
@@ -129,12 +130,17 @@ int gpuemu_tlb_invalidate(struct gpuemu_dev *dev, u32 va_space, u64 start,
 			kref_get(&e->ref);
 	}
 	spin_unlock(&dev->lock);
+	gpuemu_count(space, INVALIDATES, 1);
 	if (e) {
 		ret = wait_acked(e, seq, killable);
 		gpuemu_engine_put(e);
 	}
-	trace_tlb_invalidate(va_space, start, end, reason,
-				    ktime_get_ns() - begin, ret);
+	ns = ktime_get_ns() - begin;
+	if (e) {
+		gpuemu_count(space, INVALIDATE_WAITS, 1);
+		gpuemu_count(space, INVALIDATE_WAIT_NS, ns);
+	}
+	trace_tlb_invalidate(space->id, start, end, reason, ns, ret);
 	return ret;
 }
 

@@ -9,13 +9,11 @@
 #include <linux/types.h>
 #include <uapi/linux/gpuemu.h>
 
-struct gpuemu_client;
-struct gpuemu_dev;
 struct gpuemu_engine;
+struct gpuemu_space;
 
-int gpuemu_tlb_invalidate(struct gpuemu_dev *dev, u32 va_space, u64 start,
-			  u64 end, enum gpuemu_inval_reason reason,
-			  bool killable);
+int gpuemu_tlb_invalidate(struct gpuemu_space *space, u64 start, u64 end,
+			  enum gpuemu_inval_reason reason, bool killable);
 void gpuemu_tlb_park_locked(struct gpuemu_engine *e);
 void gpuemu_tlb_unpark_locked(struct gpuemu_engine *e);
 

@@ -129,6 +129,7 @@ static void on_replay(struct io_uring_cmd *cmd, unsigned int issue_flags,
 	if (!gpuemu_engine_lost(e)) {
 		e->stamps.replayed = ktime_get_ns();
 		e->control->stamps = e->stamps;
+		gpuemu_count_dev(e->dev, REPLAYS, 1);
 		trace_replay(&e->stamps);
 		e->batch_state = GPUEMU_BATCH_IDLE;
 		gpuemu_tlb_unpark_locked(e);

@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 
 #include "dev.h"
+#include "inject.h"
 #include "migrate.h"
 #include "objects.h"
 #include "trace.h"
@@ -49,6 +50,27 @@ void gpuemu_block_put(struct gpuemu_block *block)
 }
 
 /*
+ * Never waits for the lock: who holds it may be waiting for an engine, and who
+ * looks holds locks of all of generic netlink.
+ */
+void gpuemu_block_look(struct gpuemu_block *block,
+		       struct gpuemu_block_look *look)
+{
+	u32 i;
+
+	look->busy = !mutex_trylock(&block->lock);
+	look->system_pages = 0;
+	for (i = 0; i < BITS_TO_LONGS(GPUEMU_BLOCK_PAGES); i++) {
+		look->resident[i] = data_race(block->resident[i]);
+		look->cpu_mapped[i] = data_race(block->cpu_mapped[i]);
+	}
+	for (i = 0; i < GPUEMU_BLOCK_PAGES; i++)
+		look->system_pages += !!data_race(block->pages[i]);
+	if (!look->busy)
+		mutex_unlock(&block->lock);
+}
+
+/*
  * A sysmem page, charged to the client whoever runs this: the client in its own
  * CPU fault, or the engine that evicts. extra: __GFP_ZERO, or __GFP_NORETRY for
  * an engine, which must not wait for the OOM killer to make room in another's
@@ -56,13 +78,22 @@ void gpuemu_block_put(struct gpuemu_block *block)
  */
 struct page *gpuemu_block_page_alloc(struct gpuemu_block *block, gfp_t extra)
 {
-	struct mem_cgroup *old = set_active_memcg(block->space->memcg);
-	struct page *page;
+	struct mem_cgroup *old;
+	struct page *page = NULL;
 
+	if (gpuemu_inject(block->space->dev, GPUEMU_INJECT_PAGE))
+		goto out;
+	old = set_active_memcg(block->space->memcg);
 	page = alloc_page(GFP_HIGHUSER | __GFP_ACCOUNT | extra);
 	set_active_memcg(old);
-	if (page)
+out:
+	if (page) {
 		gpuemu_created(pages);
+		gpuemu_count(block->space, SYSTEM_PAGES, 1);
+	} else {
+		gpuemu_count(block->space, NO_MEMORY, 1);
+		gpuemu_event_pressure(block->space, "system memory");
+	}
 	return page;
 }
 
@@ -151,12 +182,15 @@ void gpuemu_block_close_end(struct gpuemu_block *block, u32 first, u32 last)
 	for (i = first; i <= last; i++) {
 		if (test_bit(i, managed) && !block->dead)
 			continue;
-		if (__test_and_clear_bit(i, block->resident))
+		if (__test_and_clear_bit(i, block->resident)) {
 			gpuemu_vram_free(&dev->vram, &block->frames[i], 1);
+			gpuemu_count(block->space, RESIDENT_PAGES, -1);
+		}
 		if (block->pages[i]) {
 			put_page(block->pages[i]);
 			block->pages[i] = NULL;
 			gpuemu_destroyed(pages);
+			gpuemu_count(block->space, SYSTEM_PAGES, -1);
 		}
 		__clear_bit(i, block->cpu_mapped);
 	}
@@ -211,6 +245,9 @@ vm_fault_t gpuemu_block_cpu_fault(struct gpuemu_block *block,
 	if (ret && ret != -EBUSY)
 		return VM_FAULT_SIGBUS;
 	__set_bit(i, block->cpu_mapped);
+	gpuemu_count(block->space, CPU_FAULTS, 1);
+	if (resident)
+		gpuemu_count(block->space, CPU_FAULTS_DEVICE, 1);
 	trace_cpu_fault(block->space->id, gpuemu_block_addr(block, i),
 			       resident, ktime_get_ns() - start);
 	return VM_FAULT_NOPAGE;

@@ -49,6 +49,22 @@ struct gpuemu_block {
 	u32 frames[GPUEMU_BLOCK_PAGES];
 };
 
+/**
+ * struct gpuemu_block_look - what a block is like, for who only looks
+ * @resident: as the block's
+ * @cpu_mapped: as the block's
+ * @system_pages: pages that it has in system memory, with or without content
+ * @busy: it was being worked on, so that the rest may not belong together
+ */
+struct gpuemu_block_look {
+	DECLARE_BITMAP(resident, GPUEMU_BLOCK_PAGES);
+	DECLARE_BITMAP(cpu_mapped, GPUEMU_BLOCK_PAGES);
+	u32 system_pages;
+	bool busy;
+};
+
+void gpuemu_block_look(struct gpuemu_block *block,
+		       struct gpuemu_block_look *look);
 struct gpuemu_block *gpuemu_block_alloc(struct gpuemu_space *space, u64 index);
 void gpuemu_block_put(struct gpuemu_block *block);
 struct page *gpuemu_block_page_alloc(struct gpuemu_block *block, gfp_t zero);

@@ -31,16 +31,21 @@
 int gpuemu_space_init(struct gpuemu_space *space, struct gpuemu_dev *dev,
 		      struct address_space *mapping)
 {
-	int slot = ida_alloc_max(&dev->slots, GPUEMU_SPACES_MAX -
-				 GPUEMU_SPACES_RESERVED - 1,
-				 GFP_KERNEL_ACCOUNT);
+	int slot, ret;
 
+	ret = gpuemu_stats_init(&space->stats);
+	if (ret)
+		return ret;
+	slot = ida_alloc_max(&dev->slots, GPUEMU_SPACES_MAX -
+			     GPUEMU_SPACES_RESERVED - 1, GFP_KERNEL_ACCOUNT);
 	/* Whoever takes all others leaves a place for the engine. */
 	if (slot == -ENOSPC && capable(CAP_SYS_RESOURCE))
 		slot = ida_alloc_max(&dev->slots, GPUEMU_SPACES_MAX - 1,
 				     GFP_KERNEL_ACCOUNT);
-	if (slot < 0)
+	if (slot < 0) {
+		gpuemu_stats_destroy(&space->stats);
 		return slot;
+	}
 	space->dev = dev;
 	space->mapping = mapping;
 	space->slot = slot;
@@ -61,7 +66,7 @@ void gpuemu_space_close(struct gpuemu_space *space)
 	if (!space->root)
 		return;
 	gpuemu_pt_space_clear(space);
-	gpuemu_tlb_invalidate(space->dev, space->id, 0, 1ull << GPUEMU_VA_BITS,
+	gpuemu_tlb_invalidate(space, 0, 1ull << GPUEMU_VA_BITS,
 			      GPUEMU_INVAL_UNMAP, false);
 	gpuemu_pt_space_free(space);
 }
@@ -73,6 +78,7 @@ void gpuemu_space_destroy(struct gpuemu_space *space)
 	mtree_destroy(&space->managed);
 	mem_cgroup_put(space->memcg);
 	ida_free(&space->dev->slots, space->slot);
+	gpuemu_stats_destroy(&space->stats);
 	gpuemu_destroyed(spaces);
 }
 
@@ -222,8 +228,9 @@ static vm_fault_t space_vm_fault(struct vm_fault *vmf)
 }
 
 /* The first block from *index on, referenced; NULL: none up to last. */
-static struct gpuemu_block *next_block(struct gpuemu_space *space,
-				       unsigned long *index, unsigned long last)
+struct gpuemu_block *gpuemu_space_next_block(struct gpuemu_space *space,
+					     unsigned long *index,
+					     unsigned long last)
 {
 	struct gpuemu_block *block;
 
@@ -261,7 +268,7 @@ static void space_close_pages(struct gpuemu_space *space, u64 first, u64 last)
 	u32 i, j;
 
 	index = first >> BLOCK_PAGE_SHIFT;
-	while ((block = next_block(space, &index, last_block))) {
+	while ((block = gpuemu_space_next_block(space, &index, last_block))) {
 		clip(block, first, last, &i, &j);
 		mapped |= gpuemu_block_close_begin(block, i, j, &dead);
 		gpuemu_block_put(block);
@@ -273,8 +280,8 @@ static void space_close_pages(struct gpuemu_space *space, u64 first, u64 last)
 		/* Whole blocks: a dead one's leaf table must be forgotten too. */
 		start = round_down(first << PAGE_SHIFT, 1 << GPUEMU_BLOCK_SHIFT);
 		end = round_up((last + 1) << PAGE_SHIFT, 1 << GPUEMU_BLOCK_SHIFT);
-		gpuemu_tlb_invalidate(space->dev, space->id, start, end,
-				      GPUEMU_INVAL_UNMAP, false);
+		gpuemu_tlb_invalidate(space, start, end, GPUEMU_INVAL_UNMAP,
+				      false);
 	}
 
 	list_for_each_entry_safe(block, next, &dead, closing) {
@@ -285,7 +292,7 @@ static void space_close_pages(struct gpuemu_space *space, u64 first, u64 last)
 	}
 	/* What is left in the space is the blocks that were closed in part. */
 	index = first >> BLOCK_PAGE_SHIFT;
-	while ((block = next_block(space, &index, last_block))) {
+	while ((block = gpuemu_space_next_block(space, &index, last_block))) {
 		clip(block, first, last, &i, &j);
 		gpuemu_block_close_end(block, i, j);
 		gpuemu_block_put(block);
@@ -310,6 +317,7 @@ static void space_vm_close(struct vm_area_struct *vma)
 	/* A close cannot fail; without __GFP_NOFAIL, erasing might. */
 	range_set(space, first, (vma->vm_end >> PAGE_SHIFT) - 1, NULL,
 		  __GFP_NOFAIL);
+	gpuemu_count(space, MANAGED_BYTES, vma->vm_start - vma->vm_end);
 	space_close_pages(space, first, (vma->vm_end >> PAGE_SHIFT) - 1);
 }
 
@@ -328,7 +336,8 @@ static int space_bring_home(struct gpuemu_space *space, u64 first, u64 last)
 	u32 i, j, moved;
 
 	index = first >> BLOCK_PAGE_SHIFT;
-	while (!ret && (block = next_block(space, &index, last_block))) {
+	while (!ret && (block = gpuemu_space_next_block(space, &index,
+							last_block))) {
 		clip(block, first, last, &i, &j);
 		mutex_lock(&block->lock);
 		if (!block->dead)
@@ -464,6 +473,7 @@ int gpuemu_space_mmap(struct gpuemu_space *space, struct vm_area_struct *vma)
 			(vma->vm_end >> PAGE_SHIFT) - 1, RANGE_BOTH, 0);
 	if (ret)
 		return ret;
+	gpuemu_count(space, MANAGED_BYTES, vma->vm_end - vma->vm_start);
 	vm_flags_set(vma, VM_MIXEDMAP | VM_DONTEXPAND | VM_DONTCOPY);
 	vm_flags_clear(vma, VM_MAYEXEC);
 	vma->vm_ops = &space_vm_ops;

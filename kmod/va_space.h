@@ -12,6 +12,8 @@
 #include <linux/xarray.h>
 #include <uapi/linux/gpuemu.h>
 
+#include "stats.h"
+
 struct gpuemu_block;
 struct gpuemu_dev;
 struct mem_cgroup;
@@ -28,6 +30,7 @@ struct mem_cgroup;
  * @managed: page number -> RANGE_* of va_space.c, for every page of a managed
  *	mapping; changes under the mm's mmap_lock only
  * @blocks: block index -> block; erased under the block's lock
+ * @stats: what is counted for this space, and so for the device
  */
 struct gpuemu_space {
 	struct gpuemu_dev *dev;
@@ -39,6 +42,7 @@ struct gpuemu_space {
 	struct mutex pt_lock;
 	struct maple_tree managed;
 	struct xarray blocks;
+	struct gpuemu_stats stats;
 };
 
 int gpuemu_space_init(struct gpuemu_space *space, struct gpuemu_dev *dev,
@@ -59,6 +63,9 @@ void gpuemu_space_device_mask(struct gpuemu_space *space, u64 first, u32 n,
 struct gpuemu_block *gpuemu_space_block(struct gpuemu_space *space, u64 index);
 struct gpuemu_block *gpuemu_space_block_create(struct gpuemu_space *space,
 					       u64 index);
+struct gpuemu_block *gpuemu_space_next_block(struct gpuemu_space *space,
+					     unsigned long *index,
+					     unsigned long last);
 u8 gpuemu_space_fault_flags(struct gpuemu_space *space, u64 addr);
 
 #endif

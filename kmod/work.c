@@ -138,6 +138,7 @@ void gpuemu_work_engine_lost_locked(struct gpuemu_engine *e,
 		if (work->client) {
 			strscpy(work->message, "device lost",
 				sizeof(work->message));
+			gpuemu_count(&work->client->space, WORKS_LOST, 1);
 			done_locked(work, -EIO, 0);
 		}
 		orphan_locked(work, orphans);
@@ -156,6 +157,8 @@ void gpuemu_work_client_gone(struct gpuemu_client *client)
 	list_splice_init(&client->works, &all);
 	client->nworks = 0;
 	list_for_each_entry(work, &all, of_client) {
+		if (work->state != WORK_DONE)
+			gpuemu_count(&client->space, WORKS_CANCELLED, 1);
 		if (work->state == WORK_QUEUED) {
 			orphan_locked(work, &orphans);
 			if (dev->engine)
@@ -194,6 +197,7 @@ static int work_queue(struct gpuemu_client *client, struct work *work, u64 *id)
 		work->id = dev->next_work++;
 		*id = work->id;
 		client->nworks++;
+		gpuemu_count(&client->space, WORKS_QUEUED, 1);
 		list_add_tail(&work->of_client, &client->works);
 		list_add_tail(&work->of_owner, &dev->queued);
 		kref_get(&work->ref);
@@ -461,6 +465,7 @@ int gpuemu_cmd_work_done(struct gpuemu_client *client,
 		swap(work->report, report);
 		work->report_bytes = bytes;
 		memcpy(work->message, arg->message, sizeof(work->message));
+		gpuemu_count(&work->client->space, WORKS_DONE, 1);
 		done_locked(work, status, arg->fault_addr);
 		orphan_locked(work, &orphans);
 	} else {

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Failures that a test asks for through netlink (enable_tests=1): the next so
+ * many allocations of a kind fail. Without tests it is one look at a zero.
+ */
+#ifndef _GPUEMU_INJECT_H
+#define _GPUEMU_INJECT_H
+
+#include <linux/atomic.h>
+
+#include "dev.h"
+
+enum gpuemu_inject {
+	GPUEMU_INJECT_FRAME,	/* an allocation of frames finds none */
+	GPUEMU_INJECT_PAGE,	/* a sysmem page cannot be had */
+	GPUEMU_INJECTS
+};
+
+/* How many are still to fail. */
+extern atomic_t gpuemu_inject_left[GPUEMU_INJECTS];
+
+/* Whether this one is to fail. */
+static inline bool gpuemu_inject(struct gpuemu_dev *dev,
+				 enum gpuemu_inject what)
+{
+	if (likely(atomic_read(&gpuemu_inject_left[what]) <= 0) ||
+	    atomic_dec_if_positive(&gpuemu_inject_left[what]) < 0)
+		return false;
+	gpuemu_count_dev(dev, INJECTED, 1);
+	return true;
+}
+
+#endif
