@@ -26,7 +26,7 @@ define unit_rule
 $(1): tests/unit/$(notdir $(1)).c $$(call unit_parts,$(2)) | $$(B)/deps-check.stamp
 	@mkdir -p $$(@D)
 	$$(call say,TEST,$$@) $$(CC) $$(STD) $$(WARN) -Idaemon -Iinclude $(call unit_uapi,$(2)) \
-		$$(if $$(filter tools workloads libgpuemu,$(2)),-Itools -Iworkloads -Ilibgpuemu $$(NL_CFLAGS)) $$(DATADIR_DEF) \
+		$$(if $$(filter tools workloads libgpuemu,$(2)),-Itools -Iworkloads -Ilibgpuemu) $$(DATADIR_DEF) \
 		$$(ASAN) $$(DEPGEN) -MF $$@.d -o $$@ $$< \
 		-Wl,--start-group $$(filter %.o %.a,$$^) -Wl,--end-group -Wl,--as-needed -lcmocka $$(TOOL_LDLIBS)
 UNIT_$(2) += $(1)

@@ -24,21 +24,24 @@ $(B)/asan/obj/libgpuemu/%.o: libgpuemu/%.c | $(B)/deps-build.stamp
 # The version script is the one list of what is public: the shared library
 # exports it, the static one keeps it global and hides all else, so that a
 # program's own `list_add` never meets the engine's.
-$(B)/lib/$(LIB_SONAME): $(LIB_OBJ) $(ROOM_LIBS) $(LIB_MAP)
+# The netlink end is the tools'; a program that links the library needs no libnl.
+LIB_ROOM_LIBS := $(filter-out %/ctl.a,$(ROOM_LIBS))
+
+$(B)/lib/$(LIB_SONAME): $(LIB_OBJ) $(LIB_ROOM_LIBS) $(LIB_MAP)
 	@mkdir -p $(@D)
 	$(call say,LD,$@) $(CC) -shared $(CFLAGS) $(LDFLAGS) -Wl,-soname,$(LIB_SONAME) \
 		-Wl,--version-script=$(LIB_MAP) -Wl,-z,defs -Wl,--as-needed -o $@ \
-		$(LIB_OBJ) $(ROOM_LIBS) $(ENGINE_LDLIBS)
+		$(LIB_OBJ) $(LIB_ROOM_LIBS) $(ENGINE_LDLIBS)
 	@ln -sf $(LIB_SONAME) $(B)/lib/libgpuemu.so
 
 $(B)/lib/libgpuemu.syms: $(LIB_MAP)
 	@mkdir -p $(@D)
 	@sed -n '/global:/,/local:/s/^[ \t]*\([a-z_][a-z0-9_]*\);.*/\1/p' $< >$@
 
-$(B)/lib/libgpuemu.a: $(LIB_OBJ) $(ROOM_LIBS) $(B)/lib/libgpuemu.syms
+$(B)/lib/libgpuemu.a: $(LIB_OBJ) $(LIB_ROOM_LIBS) $(B)/lib/libgpuemu.syms
 	@mkdir -p $(@D)
 	$(call say,AR,$@) rm -f $@; \
-		$(LD) -r -o $(B)/lib/libgpuemu.o $(LIB_OBJ) --whole-archive $(ROOM_LIBS) --no-whole-archive && \
+		$(LD) -r -o $(B)/lib/libgpuemu.o $(LIB_OBJ) --whole-archive $(LIB_ROOM_LIBS) --no-whole-archive && \
 		objcopy --keep-global-symbols=$(B)/lib/libgpuemu.syms $(B)/lib/libgpuemu.o && \
 		$(AR) rcs $@ $(B)/lib/libgpuemu.o && rm -f $(B)/lib/libgpuemu.o
 
@@ -84,8 +87,7 @@ TOOL_SRC := $(sort $(shell find tools workloads -name '*.c' 2>/dev/null))
 TOOL_OBJ := $(TOOL_SRC:%.c=$(B)/obj/%.o)
 TOOL_ASAN_OBJ := $(TOOL_SRC:%.c=$(B)/asan/obj/%.o)
 TOOL_PTX_OBJ := $(WORKLOADS:%=$(B)/obj/ptx/%.o)
-NL_CFLAGS = -I/usr/include/libnl3
-TOOL_CPPFLAGS = -Itools -Iworkloads -Iinclude -Idaemon -I. $(NL_CFLAGS)
+TOOL_CPPFLAGS = -Itools -Iworkloads -Iinclude -Idaemon -I.
 TOOL_LDLIBS := -luring -lconfig -ljson-c -lnl-genl-3 -lnl-3 -lm -lpthread
 DEPS += $(TOOL_OBJ:.o=.d) $(TOOL_ASAN_OBJ:.o=.d)
 $(TOOL_OBJ) $(TOOL_ASAN_OBJ): $(B)/datadir.stamp

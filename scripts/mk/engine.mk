@@ -24,6 +24,8 @@ ASAN   := -fsanitize=address,undefined -fno-sanitize-recover=all \
 # The ABI is visible where it may be known, and nowhere else. Speed is asked
 # for where the lanes are.
 $(B)/obj/daemon/service/% $(B)/asan/obj/daemon/service/%: CPPFLAGS += -Iinclude/uapi
+NL_CFLAGS = -I/usr/include/libnl3
+$(B)/obj/daemon/ctl/% $(B)/asan/obj/daemon/ctl/%: CPPFLAGS += -Iinclude/uapi $(NL_CFLAGS)
 $(B)/obj/daemon/exec/%: CFLAGS += -O3
 # The lanes round where PTX does: no contraction; a square root sets no errno.
 $(B)/obj/daemon/exec/% $(B)/asan/obj/daemon/exec/%: CPPFLAGS += -ffp-contract=off -fno-math-errno
