@@ -142,13 +142,15 @@ static int copy_to_frames(struct gpuemu_block *block, unsigned long *mask,
  * @block: locked, not dead
  * @first: first page
  * @n: how many
+ * @cause: for the trace
  * @cost: gets the time of each stage added
  * @moved: out: pages that really moved
  *
  * Pages that are there already count as done.
  */
 int gpuemu_migrate_h2d(struct gpuemu_block *block, u32 first, u32 n,
-		       struct gpuemu_stamps *cost, u32 *moved)
+		       const char *cause, struct gpuemu_stamps *cost,
+		       u32 *moved)
 {
 	struct gpuemu_pt *pt = &block->space->dev->pt;
 	int ret, err;
@@ -192,8 +194,8 @@ int gpuemu_migrate_h2d(struct gpuemu_block *block, u32 first, u32 n,
 	gpuemu_count(block->space, H2D_PAGES, *moved);
 	gpuemu_count(block->space, H2D_BYTES, bytes);
 	gpuemu_count(block->space, RESIDENT_PAGES, *moved);
-	trace_migrate(block->space->id, gpuemu_block_addr(block, first),
-			     n, GPUEMU_MIGRATE_H2D, *moved, ret);
+	trace_migrate(block->space->id, gpuemu_block_addr(block, first), n,
+		      GPUEMU_MIGRATE_H2D, cause, *moved, ret);
 	return ret;
 }
 
@@ -277,15 +279,12 @@ int gpuemu_migrate_d2h(struct gpuemu_block *block, u32 first, u32 n,
 	if (evict) {
 		gpuemu_count(block->space, EVICTIONS, 1);
 		gpuemu_count(block->space, EVICTED_PAGES, *moved);
+		trace_evict(block->space->id, gpuemu_block_addr(block, first),
+			    n, *moved, ret);
 	}
-	if (evict)
-		trace_evict(block->space->id,
-				   gpuemu_block_addr(block, first), n, *moved,
-				   ret);
-	else
-		trace_migrate(block->space->id,
-				     gpuemu_block_addr(block, first), n,
-				     GPUEMU_MIGRATE_D2H, *moved, ret);
+	trace_migrate(block->space->id, gpuemu_block_addr(block, first), n,
+		      GPUEMU_MIGRATE_D2H, evict ? "evict" : "cpu_fault",
+		      *moved, ret);
 	return ret;
 }
 
@@ -302,8 +301,31 @@ static bool migration_valid(const struct gpuemu_migration *m)
 	       page % GPUEMU_BLOCK_PAGES + m->pages <= GPUEMU_BLOCK_PAGES;
 }
 
+/* Why the engine brings these pages; the batch's faults are in order. */
+static const char *cause_of(const struct gpuemu_engine *e,
+			    const struct gpuemu_migration *m)
+{
+	u64 end = m->addr + ((u64)m->pages << GPUEMU_PAGE_SHIFT);
+	const struct gpuemu_fault *f;
+	u32 lo = 0, hi = e->nfaults, mid;
+
+	/* The first fault that is not before the run. */
+	while (lo < hi) {
+		mid = (lo + hi) / 2;
+		f = &e->batch[mid];
+		if (f->va_space < m->va_space ||
+		    (f->va_space == m->va_space && f->addr < m->addr))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	f = &e->batch[lo];
+	return lo < e->nfaults && f->va_space == m->va_space && f->addr < end ?
+	       "far_fault" : "prefetch";
+}
+
 /* One descriptor. Makes a block only where something is managed. */
-static int migrate_one(struct gpuemu_space *space,
+static int migrate_one(struct gpuemu_space *space, const char *cause,
 		       const struct gpuemu_migration *m,
 		       struct gpuemu_stamps *cost, u32 *moved)
 {
@@ -330,7 +352,8 @@ static int migrate_one(struct gpuemu_space *space,
 		bitmap_zero(managed, GPUEMU_BLOCK_PAGES);
 	}
 	if (m->op == GPUEMU_MIGRATE_H2D) {
-		ret = gpuemu_migrate_h2d(block, first, m->pages, cost, moved);
+		ret = gpuemu_migrate_h2d(block, first, m->pages, cause, cost,
+					 moved);
 	} else {
 		start = ktime_get_ns();
 		ret = gpuemu_migrate_d2h(block, first, m->pages,
@@ -381,8 +404,8 @@ u32 gpuemu_migrate_commit(struct gpuemu_engine *e, u32 count,
 			client = gpuemu_client_get(e->dev, m->va_space);
 		}
 		if (client)
-			m->status = migrate_one(&client->space, m, cost,
-						&m->moved);
+			m->status = migrate_one(&client->space, cause_of(e, m),
+						m, cost, &m->moved);
 		else
 			m->status = -ESRCH;
 		done += !m->status;

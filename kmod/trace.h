@@ -77,9 +77,15 @@ TRACE_EVENT(batch,
 		  __entry->raw, __entry->unique, __entry->dropped)
 );
 
+/*
+ * Every migration, evictions too. The cause is a text, so that whatever groups by
+ * it shows it: a run of pages that the engine brings is "far_fault" if a fault of
+ * the batch is in it, however much comes along, else "prefetch".
+ */
 TRACE_EVENT(migrate,
-	TP_PROTO(u32 va_space, u64 addr, u32 pages, u8 op, u32 moved, int status),
-	TP_ARGS(va_space, addr, pages, op, moved, status),
+	TP_PROTO(u32 va_space, u64 addr, u32 pages, u8 op, const char *cause,
+		 u32 moved, int status),
+	TP_ARGS(va_space, addr, pages, op, cause, moved, status),
 	TP_STRUCT__entry(
 		__field(u64, addr)
 		__field(u32, va_space)
@@ -87,6 +93,7 @@ TRACE_EVENT(migrate,
 		__field(u32, moved)
 		__field(int, status)
 		__field(u8, op)
+		__array(char, cause, 12)
 	),
 	TP_fast_assign(
 		__entry->addr = addr;
@@ -95,13 +102,15 @@ TRACE_EVENT(migrate,
 		__entry->moved = moved;
 		__entry->status = status;
 		__entry->op = op;
+		strscpy_pad(__entry->cause, cause, sizeof(__entry->cause));
 	),
-	TP_printk("va_space=%u addr=0x%llx pages=%u op=%s moved=%u status=%d",
+	TP_printk("va_space=%u addr=0x%llx pages=%u op=%s cause=%s moved=%u status=%d",
 		  __entry->va_space, __entry->addr, __entry->pages,
-		  gpuemu_show_op(__entry->op), __entry->moved, __entry->status)
+		  gpuemu_show_op(__entry->op), __entry->cause, __entry->moved,
+		  __entry->status)
 );
 
-/* A D2H migration that the engine asked for. */
+/* A D2H migration that the engine asked for; a migrate with cause "evict" too. */
 TRACE_EVENT(evict,
 	TP_PROTO(u32 va_space, u64 addr, u32 pages, u32 moved, int status),
 	TP_ARGS(va_space, addr, pages, moved, status),

@@ -65,9 +65,9 @@ FIXTURE_TEARDOWN(trace)
 	put_text(OTHER_CPU, "1");
 }
 
-static void read_trace(FIXTURE_DATA(trace) *self)
+static void read_file(FIXTURE_DATA(trace) *self, const char *path)
 {
-	int fd = open(TRACING "trace", O_RDONLY);
+	int fd = open(path, O_RDONLY);
 	ssize_t n;
 	size_t at = 0;
 
@@ -75,6 +75,26 @@ static void read_trace(FIXTURE_DATA(trace) *self)
 		at += n;
 	self->text[at] = 0;
 	close(fd);
+}
+
+/* A fault of the CPU, two of the GPU, there and back. 0, or what went wrong. */
+static int there_and_back(FIXTURE_DATA(trace) *self)
+{
+	struct gpuemu_migration m = {
+		.addr = (uintptr_t)self->mem, .va_space = self->space,
+		.pages = 1, .op = GPUEMU_MIGRATE_H2D,
+	};
+
+	self->mem[0] = 1;
+	engine_fault(&self->e, self->space, self->mem, GPUEMU_ACCESS_WRITE);
+	engine_fault(&self->e, self->space, self->mem, GPUEMU_ACCESS_READ);
+	if (engine_raise(&self->e, 0) != 1 ||
+	    engine_commit(&self->e, &m, 1) != 1 ||
+	    engine_h2d(&self->e, self->space, self->mem + PAGE, 3) ||
+	    engine_d2h(&self->e, self->space, self->mem, 1))
+		return -1;
+	self->mem[PAGE] = 1;
+	return 0;
 }
 
 TEST_F(trace, all)
@@ -86,16 +106,8 @@ TEST_F(trace, all)
 	char want[160];
 	size_t i;
 
-	/* A fault of the CPU, two of the GPU, there and back. */
-	self->mem[0] = 1;
-	engine_fault(&self->e, self->space, self->mem, GPUEMU_ACCESS_WRITE);
-	engine_fault(&self->e, self->space, self->mem, GPUEMU_ACCESS_READ);
-	ASSERT_EQ(1, engine_raise(&self->e, 0));
-	ASSERT_EQ(0, engine_commit(&self->e, NULL, 0));
-	ASSERT_EQ(0, engine_h2d(&self->e, self->space, self->mem, 3));
-	ASSERT_EQ(0, engine_d2h(&self->e, self->space, self->mem, 1));
-	self->mem[PAGE] = 1;
-	read_trace(self);
+	ASSERT_EQ(0, there_and_back(self));
+	read_file(self, TRACING "trace");
 
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		snprintf(want, sizeof(want), " %s: ", names[i]);
@@ -107,8 +119,8 @@ TEST_F(trace, all)
 		 self->space, (long)self->mem);
 	EXPECT_NE(NULL, strstr(self->text, want)) TH_LOG("no %s", want);
 	snprintf(want, sizeof(want),
-		 "migrate: va_space=%u addr=0x%lx pages=3 op=h2d moved=3 status=0",
-		 self->space, (long)self->mem);
+		 "migrate: va_space=%u addr=0x%lx pages=3 op=h2d cause=prefetch moved=3 status=0",
+		 self->space, (long)self->mem + (long)PAGE);
 	EXPECT_NE(NULL, strstr(self->text, want)) TH_LOG("no %s", want);
 	snprintf(want, sizeof(want),
 		 "evict: va_space=%u addr=0x%lx pages=1 moved=1 status=0",
@@ -118,8 +130,46 @@ TEST_F(trace, all)
 		 "cpu_fault: va_space=%u addr=0x%lx resident=1 ns=",
 		 self->space, (long)self->mem + (long)PAGE);
 	EXPECT_NE(NULL, strstr(self->text, want)) TH_LOG("no %s", want);
+	EXPECT_NE(NULL, strstr(self->text, "op=h2d cause=far_fault moved=1 status=0"));
+	EXPECT_NE(NULL, strstr(self->text, "op=d2h cause=evict moved=1 status=0"));
+	EXPECT_NE(NULL, strstr(self->text, "op=d2h cause=cpu_fault moved=1 status=0"));
 	EXPECT_NE(NULL, strstr(self->text, "reason=cpu_fault"));
 	EXPECT_NE(NULL, strstr(self->text, "reason=evict"));
+}
+
+/* What docs/tracing.md says of histograms, without perf or bpftrace. */
+TEST_F(trace, histograms)
+{
+	static const char latency[] = TRACING "events/gpuemu/replay/",
+			  causes[] = TRACING "events/gpuemu/migrate/";
+	static const char *const each[] = {
+		"cause: far_fault", "cause: prefetch", "cause: evict",
+		"cause: cpu_fault",
+	};
+	char path[128];
+	size_t i;
+
+	snprintf(path, sizeof(path), "%strigger", latency);
+	ASSERT_EQ(0, put_text(path, "hist:keys=total_ns.log2:vals=faults"));
+	snprintf(path, sizeof(path), "%strigger", causes);
+	ASSERT_EQ(0, put_text(path, "hist:keys=cause:vals=moved"));
+	ASSERT_EQ(0, there_and_back(self));
+
+	snprintf(path, sizeof(path), "%shist", latency);
+	read_file(self, path);
+	EXPECT_NE(NULL, strstr(self->text, "total_ns: ~ 2^"));
+	EXPECT_NE(NULL, strstr(self->text, "faults:          1"));
+	snprintf(path, sizeof(path), "%shist", causes);
+	read_file(self, path);
+	for (i = 0; i < sizeof(each) / sizeof(each[0]); i++)
+		EXPECT_NE(NULL, strstr(self->text, each[i]))
+			TH_LOG("row %zu", i);
+	EXPECT_NE(NULL, strstr(self->text, "moved:          3"));
+
+	snprintf(path, sizeof(path), "%strigger", latency);
+	EXPECT_EQ(0, put_text(path, "!hist:keys=total_ns.log2:vals=faults"));
+	snprintf(path, sizeof(path), "%strigger", causes);
+	EXPECT_EQ(0, put_text(path, "!hist:keys=cause:vals=moved"));
 }
 
 TEST_HARNESS_MAIN
