@@ -201,20 +201,16 @@ static int param_get(struct sk_buff *skb, struct genl_info *info)
 			     reply(info, GPUEMU_CMD_PARAM_GET, put_param, row);
 }
 
-static int param_dump_start(struct netlink_callback *cb)
-{
-	if (!compat_genl_dump_attrs(cb)[GPUEMU_A_PARAM_NAME])
-		return 0;
-	NL_SET_ERR_MSG(cb->extack, "a dump is of all parameters: no name");
-	return -EINVAL;
-}
-
 /* The cursor, args[0], is the next row. */
 static int param_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	const struct gpuemu_param_row *row;
 	void *hdr;
 
+	if (compat_genl_dump_attrs(cb)[GPUEMU_A_PARAM_NAME]) {
+		NL_SET_ERR_MSG(cb->extack, "a dump is of all parameters: no name");
+		return -EINVAL;
+	}
 	for (; (row = gpuemu_param_row(cb->args[0])); cb->args[0]++) {
 		hdr = genlmsg_put(skb, NETLINK_CB(cb->skb).portid,
 				  cb->nlh->nlmsg_seq, &gpuemu_family,
@@ -378,19 +374,16 @@ static const struct genl_ops netlink_ops[] = {
 	}, {
 		.cmd = GPUEMU_CMD_CLIENT_GET,
 		.doit = gpuemu_nl_client_get,
-		.start = gpuemu_nl_client_dump_start,
 		.dumpit = gpuemu_nl_client_dump,
 		POLICY(client, CLIENT_VA_SPACE),
 	}, {
 		.cmd = GPUEMU_CMD_BLOCK_GET,
 		.flags = GENL_ADMIN_PERM,
-		.start = gpuemu_nl_block_dump_start,
 		.dumpit = gpuemu_nl_block_dump,
 		POLICY(block, BLOCK_ADDR),
 	}, {
 		.cmd = GPUEMU_CMD_PARAM_GET,
 		.doit = param_get,
-		.start = param_dump_start,
 		.dumpit = param_dump,
 		POLICY(param, PARAM_NAME),
 	}, {

@@ -21,9 +21,7 @@ struct gpuemu_dev *gpuemu_netlink_dev(void);
 
 /* Lists of objects: netlink_dump.c. */
 int gpuemu_nl_client_get(struct sk_buff *skb, struct genl_info *info);
-int gpuemu_nl_client_dump_start(struct netlink_callback *cb);
 int gpuemu_nl_client_dump(struct sk_buff *skb, struct netlink_callback *cb);
-int gpuemu_nl_block_dump_start(struct netlink_callback *cb);
 int gpuemu_nl_block_dump(struct sk_buff *skb, struct netlink_callback *cb);
 
 int gpuemu_nl_put_stats(struct sk_buff *skb, int type,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * vm: vram_mb=0 pt_mb=99999999 fault_entries=1000 invalidate_timeout_ms=1
+ * vm: vram_mb=0 pt_mb=99999999 fault_entries=1000 invalidate_timeout_ms=1 enable_tests=2
  *
  * A bad value of a module parameter never fails the load: the default is used.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 
 #include "lib/harness.h"
 #include "lib/lib.h"
+#include "lib/nl.h"
 
 static long parameter(const char *name)
 {
@@ -43,11 +45,26 @@ TEST(defaults)
 	EXPECT_EQ(16, parameter("pt_mb"));
 	EXPECT_EQ(4096, parameter("fault_entries"));
 	EXPECT_EQ(500, parameter("invalidate_timeout_ms"));
+	EXPECT_EQ(0, parameter("enable_tests"));
 }
 
 TEST(read_only)
 {
 	EXPECT_EQ(-1, open("/sys/module/gpuemu/parameters/vram_mb", O_WRONLY));
+}
+
+/* Not even root may make things fail when the module was loaded without. */
+TEST(no_tests)
+{
+	struct nl_request r;
+	struct nl nl;
+
+	ASSERT_EQ(0, nl_open(&nl));
+	nl_begin(&nl, &r, GPUEMU_CMD_INJECT, 0);
+	nl_put_u32(&r, GPUEMU_A_INJECT_WHAT, GPUEMU_INJECT_WHAT_PAGE_ALLOC);
+	EXPECT_EQ(-EPERM, nl_talk(&nl, &r, NULL, NULL));
+	EXPECT_NE(NULL, strstr(nl.said, "enable_tests"));
+	nl_close(&nl);
 }
 
 TEST_HARNESS_MAIN
