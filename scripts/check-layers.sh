@@ -92,10 +92,12 @@ $1 == "call" {
 	if (inc ~ /(^|\/)linux\/gpuemu\.h$/ && !under(file, "daemon/service|kmod|tests/kernel|libgpuemu|include") &&
 	    !(test && file ~ /^tests\/unit\/test_(service|libgpuemu)/))
 		breach(where, "the ABI is known to daemon/service, kmod, tests/kernel and libgpuemu alone")
+	if (inc ~ /(^|\/)linux\/gpuemu_netlink\.h$/ && !under(file, "daemon/ctl|kmod|tests/kernel|include"))
+		breach(where, "the netlink family is known to daemon/ctl, kmod and tests/kernel alone")
 	if (inc ~ /^liburing/ && !under(file, "daemon/service|tests/kernel"))
 		breach(where, "io_uring is known to daemon/service and tests/kernel alone")
-	if (inc ~ /^netlink\// && !under(file, "daemon/ctl|tools"))
-		breach(where, "netlink is known to daemon/ctl and tools alone")
+	if (inc ~ /^netlink\// && !under(file, "daemon/ctl"))
+		breach(where, "netlink is known to daemon/ctl alone")
 	if (inc ~ /(^|\/)\.\.\//) {
 		breach(where, "an include does not climb out of its room")
 		next

@@ -41,6 +41,8 @@ breach 'the ABI in the model' daemon/exec/a.c '#include <linux/gpuemu.h>' 'the A
 breach 'the ABI in the service' daemon/service/a.c '#include <linux/gpuemu.h>' ''
 breach 'io_uring in the library' libgpuemu/a.c '#include <liburing.h>' 'io_uring'
 breach 'netlink in a room' daemon/base/a.c '#include <netlink/netlink.h>' 'netlink'
+breach 'netlink in the tool' tools/a.c '#include <netlink/netlink.h>' 'netlink'
+breach 'the family in a room' daemon/base/a.c '#include <linux/gpuemu_netlink.h>' 'the netlink family'
 breach 'the environment in a room' daemon/exec/a.c '	p = getenv("X");' 'getenv()'
 breach 'options in a room' daemon/exec/a.c '	c = getopt(argc, argv, "x");' 'getopt()'
 breach 'a file in a room' daemon/exec/a.c '	f = fopen("x", "r");' 'fopen()'

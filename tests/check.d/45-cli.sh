@@ -61,6 +61,22 @@ refused 2 '--count 0' bench fault --count 0
 refused 2 '--batch 257' bench fault --batch 257
 refused 2 "unknown kind 'everything'" list everything
 refused 2 'one kind at a time' list keys configs
+refused 2 'unknown option --frob' stat --frob
+refused 2 "options only, not 'vecadd'" stat vecadd
+refused 2 '--watch 0: not a time' stat --watch 0
+refused 2 '--watch nan: not a time' stat --watch nan
+refused 2 '--watch 1s: not a time' stat --watch 1s
+refused 2 '--count needs --watch' stat --count 3
+refused 2 '--count 0: not a number' stat --watch 1 --count 0
+refused 2 'one of --watch, --params and --blocks' stat --watch 1 --params
+refused 2 'not the number of a VA space' stat --blocks 0
+refused 2 '--set monitor_ms: not NAME=VALUE' stat --set monitor_ms
+refused 2 "'fast' is not a number" stat --set monitor_ms=fast
+refused 2 'writes its JSON to stdout' stat --watch 1 --json=$work/watch.json
+refused 2 "options only, not 'x'" events x
+refused 2 '--count 0: not a number' events --count 0
+refused 2 '--timeout -1: not a time' events --timeout -1
+refused 2 '--json' events --json=file
 
 # --- failure -----------------------------------------------------------------
 refused 1 "no device $work/gpuemu: load the module" run vecadd --backend kmod --device $work/gpuemu
@@ -106,6 +122,8 @@ does 'usage: gpuemu run' run --help
 does 'usage: gpuemu list' list --help
 does 'usage: gpuemu bench' bench --help
 does 'usage: gpuemu ptx' ptx --help
+does 'far_faults ' stat --help
+does 'usage: gpuemu events' events --help
 does 'verified' run vecadd n=1000 --backend sim
 does '"verified": true' run vecadd n=1000 --backend sim --json -
 does 'cycle,cycles,warp_instructions' run vecadd n=1000 --backend sim --samples -
