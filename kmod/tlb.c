@@ -115,6 +115,7 @@ int gpuemu_tlb_invalidate(struct gpuemu_space *space, u64 start, u64 end,
 	struct gpuemu_dev *dev = space->dev;
 	u64 begin = ktime_get_ns(), ns;
 	struct gpuemu_engine *e;
+	bool posted = false;
 	int ret = 0;
 	u32 seq;
 
@@ -122,6 +123,7 @@ int gpuemu_tlb_invalidate(struct gpuemu_space *space, u64 start, u64 end,
 	e = dev->engine;
 	if (e) {
 		post_locked(e, space->id, start, end, reason);
+		posted = true;
 		seq = e->inval_put;
 		/* A dying engine is not parked: wait until it is revoked. */
 		if (e->state == GPUEMU_ENGINE_LIVE && e->parked)
@@ -130,7 +132,8 @@ int gpuemu_tlb_invalidate(struct gpuemu_space *space, u64 start, u64 end,
 			kref_get(&e->ref);
 	}
 	spin_unlock(&dev->lock);
-	gpuemu_count(space, INVALIDATES, 1);
+	if (posted)
+		gpuemu_count(space, INVALIDATES, 1);
 	if (e) {
 		ret = wait_acked(e, seq, killable);
 		gpuemu_engine_put(e);
