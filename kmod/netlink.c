@@ -32,9 +32,9 @@ static int put_u64(struct sk_buff *skb, int type, u64 value, int pad)
 }
 
 /* A reply of one message that is filled by put(). */
-static int reply(struct genl_info *info, u8 cmd,
-		 int (*put)(struct sk_buff *skb, const void *what),
-		 const void *what)
+static int send_reply(struct genl_info *info, u8 cmd,
+		      int (*put)(struct sk_buff *skb, const void *what),
+		      const void *what)
 {
 	struct sk_buff *skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
 	void *hdr;
@@ -153,7 +153,7 @@ static int put_the_device(struct sk_buff *skb, const void *unused)
 
 static int device_get(struct sk_buff *skb, struct genl_info *info)
 {
-	return reply(info, GPUEMU_CMD_DEVICE_GET, put_the_device, NULL);
+	return send_reply(info, GPUEMU_CMD_DEVICE_GET, put_the_device, NULL);
 }
 
 /* --- parameters --- */
@@ -197,8 +197,9 @@ static int param_get(struct sk_buff *skb, struct genl_info *info)
 {
 	const struct gpuemu_param_row *row = named_param(info);
 
-	return IS_ERR(row) ? PTR_ERR(row) :
-			     reply(info, GPUEMU_CMD_PARAM_GET, put_param, row);
+	if (IS_ERR(row))
+		return PTR_ERR(row);
+	return send_reply(info, GPUEMU_CMD_PARAM_GET, put_param, row);
 }
 
 /* The cursor, args[0], is the next row. */
@@ -309,7 +310,7 @@ static int inject_loss(struct genl_info *info)
 	return 0;
 }
 
-static int inject(struct sk_buff *skb, struct genl_info *info)
+static int inject_failure(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nlattr *what = info->attrs[GPUEMU_A_INJECT_WHAT];
 	struct nlattr *count = info->attrs[GPUEMU_A_INJECT_COUNT];
@@ -399,7 +400,7 @@ static const struct genl_ops netlink_ops[] = {
 	}, {
 		.cmd = GPUEMU_CMD_INJECT,
 		.flags = GENL_ADMIN_PERM,
-		.doit = inject,
+		.doit = inject_failure,
 		POLICY(inject, INJECT_COUNT),
 	},
 };

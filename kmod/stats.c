@@ -10,7 +10,8 @@
 static const bool is_gauge[] = {
 #define COUNT false
 #define GAUGE true
-#define X(NAME, scope, kind) [GPUEMU_STAT_##NAME] = kind,
+#define X(NAME, scope, kind) \
+	[GPUEMU_STAT_##NAME] = kind,
 #include "stats.def"
 #undef X
 #undef COUNT

@@ -60,12 +60,13 @@ void gpuemu_block_look(struct gpuemu_block *block,
 
 	look->busy = !mutex_trylock(&block->lock);
 	look->system_pages = 0;
+	/* Of a busy block each word is right and all together need not be. */
 	for (i = 0; i < BITS_TO_LONGS(GPUEMU_BLOCK_PAGES); i++) {
-		look->resident[i] = data_race(block->resident[i]);
-		look->cpu_mapped[i] = data_race(block->cpu_mapped[i]);
+		look->resident[i] = READ_ONCE(block->resident[i]);
+		look->cpu_mapped[i] = READ_ONCE(block->cpu_mapped[i]);
 	}
 	for (i = 0; i < GPUEMU_BLOCK_PAGES; i++)
-		look->system_pages += !!data_race(block->pages[i]);
+		look->system_pages += !!READ_ONCE(block->pages[i]);
 	if (!look->busy)
 		mutex_unlock(&block->lock);
 }
