@@ -75,6 +75,13 @@ $(B)/tests/kernel/libgpuemu_%: tests/kernel/libgpuemu_%.c $(B)/lib/libgpuemu.a $
 	@mkdir -p $(@D)
 	$(call say,TEST,$@) $(CC) $(STD) $(WARN) -isystem $(B)/kselftest -Iinclude -Iinclude/uapi -Itests/kernel \
 		$(CFLAGS) $(DEPGEN) -MF $@.d -o $@ $< $(B)/lib/libgpuemu.a $(ENGINE_LDLIBS)
+# The stateful fuzzer: one program of several files.
+KFUZZ := $(B)/tests/kernel/fuzz
+KFUZZ_SRC := $(sort $(wildcard tests/kernel/fuzz/*.c))
+$(KFUZZ): $(KFUZZ_SRC) tests/kernel/fuzz/fuzz.h $(KTEST_LIB) $(wildcard tests/kernel/lib/*.h include/uapi/linux/*.h)
+	@mkdir -p $(@D)
+	$(call say,TEST,$@) $(CC) $(STD) $(WARN) -Iinclude/uapi -Iinclude -Itests/kernel $(CFLAGS) -o $@ $(KFUZZ_SRC) \
+		$(KTEST_LIB) -luring -lpthread
 # A 32-bit program, of nothing but the kernel's headers and the compiler's.
 ABI32 = $(B)/tests/kernel/abi32/abi32
 $(ABI32): tests/kernel/abi32/abi32.c include/uapi/linux/gpuemu.h
@@ -83,7 +90,7 @@ $(ABI32): tests/kernel/abi32/abi32.c include/uapi/linux/gpuemu.h
 		-fomit-frame-pointer -nostdlib -static -no-pie -Wl,--build-id=none -Iinclude/uapi $(ABI_INC) -o $@ $<
 ABI_INC = -isystem /usr/include/$(shell $(CC) -print-multiarch)
 .PHONY: tests-kernel
-tests-kernel: $(KTEST) $(ABI32)
+tests-kernel: $(KTEST) $(KFUZZ) $(ABI32)
 
 # --- all checks -----------------------------------------------------------------
 .PHONY: check check-style check-unit check-vm vm-ready
@@ -104,5 +111,13 @@ check-vm:
 check-kernels: KERNELS ?= 6.1 6.12 7
 check-kernels:
 	@tests/run.sh $(KERNELS:%=kernel-%)
+
+# make fuzz-kernel [SECONDS=n] [SEED=n] [CLIENTS=n]: the fuzzer of the ABI, in the VM.
+.PHONY: fuzz-kernel
+fuzz-kernel: SECONDS ?= 3600
+fuzz-kernel:
+	@$(MAKE) vm-ready >&2
+	@tests/vm/run.sh --no-daemon --module-args 'vram_mb=2 enable_tests=1' --timeout $$(($(SECONDS) + 300)) -- \
+		fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) $(if $(CLIENTS),--clients $(CLIENTS))
 
 -include $(DEPS)

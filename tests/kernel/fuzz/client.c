@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A client's process: random operations on its managed memory, each of which
+ * either must not change a byte or changes the model with it. It lives until it
+ * is killed.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fuzz/fuzz.h"
+
+enum { WORKS = 6, PAYLOAD_MAX = 8192 };
+
+struct client {
+	struct shared *s;
+	struct client_model *m;
+	uint64_t x;
+	int me, fd, pipe[2], pins[2];
+	int pinned;
+	/* Works that were submitted and not waited for. */
+	struct { uint64_t id; uint32_t seed, bytes; } work[WORKS];
+	int works;
+	uint8_t *mem;
+};
+
+static struct client *self;
+
+static void on_touch(int sig, siginfo_t *info, void *context)
+{
+	struct client *c = self;
+	uintptr_t at = (uintptr_t)info->si_addr, base = (uintptr_t)c->mem;
+	int page = at >= base && at < base + PAGES * PAGE ? (int)((at - base) / PAGE) : -1;
+
+	(void)context;
+	fail(c->s, c->me, page, "client %d got signal %d at %p while it did: %s", c->me, sig,
+	     info->si_addr, op_name(c->m->doing));
+	_exit(1);
+}
+
+static void on_alarm(int sig)
+{
+	(void)sig;
+}
+
+static void signals(void)
+{
+	struct sigaction touch = { .sa_sigaction = on_touch, .sa_flags = SA_SIGINFO };
+	struct sigaction alarm = { .sa_handler = on_alarm };
+	struct itimerval often = { { 0, 7000 }, { 0, 7000 } };
+
+	sigaction(SIGSEGV, &touch, NULL);
+	sigaction(SIGBUS, &touch, NULL);
+	/* No SA_RESTART: what can be interrupted is. */
+	sigaction(SIGALRM, &alarm, NULL);
+	setitimer(ITIMER_REAL, &often, NULL);
+}
+
+static uint8_t *page_at(struct client *c, int page)
+{
+	return c->mem + page * PAGE;
+}
+
+static uint64_t *lane_at(struct client *c, int page, int lane)
+{
+	return (uint64_t *)page_at(c, page) + lane * LANE_WORDS;
+}
+
+/* --- reading and writing --- */
+
+static int by_pipe(void *to, const void *from, size_t bytes)
+{
+	ssize_t n;
+
+	do {
+		n = write(self->pipe[1], from, bytes);
+	} while (n < 0 && errno == EINTR);
+	if (n != (ssize_t)bytes)
+		return -EIO;
+	do {
+		n = read(self->pipe[0], to, bytes);
+	} while (n < 0 && errno == EINTR);
+	if (n == (ssize_t)bytes)
+		return 0;
+	/* It fails with injected failures; what is left must not stay there. */
+	bytes -= n > 0 ? n : 0;
+	while (bytes) {
+		uint8_t rest[LANE_WORDS * 8];
+
+		n = read(self->pipe[0], rest, bytes);
+		if (n > 0)
+			bytes -= n;
+		else if (errno != EINTR)
+			_exit(3);
+	}
+	return -EIO;
+}
+
+static int by_gup(void *to, const void *from, size_t bytes)
+{
+	struct iovec local = { (void *)(uintptr_t)from, bytes }, remote = { to, bytes };
+
+	return process_vm_writev(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)bytes ? 0 : -EIO;
+}
+
+static void cpu_write(struct client *c, int page, int pages)
+{
+	static const copy_fn ways[] = { NULL, NULL, NULL, by_pipe, by_gup };
+	int i, lane;
+
+	for (i = page; i < page + pages; i++) {
+		if (c->m->hole[i])
+			continue;
+		lane = below(&c->x, GPU_LANE);
+		lane_write(c->s, c->me, i, lane, lane_at(c, i, lane), ways[below(&c->x, 5)]);
+	}
+	note(c->s, OP_CPU_WRITE, c->me, page, pages, 0);
+}
+
+static void cpu_read(struct client *c, int page, int pages)
+{
+	int i, lane;
+
+	for (i = page; i < page + pages; i++) {
+		lane = below(&c->x, LANES);
+		if (!c->m->hole[i] &&
+		    !lane_check(c->s, c->me, i, lane, lane_at(c, i, lane), "CPU read"))
+			_exit(1);
+	}
+	note(c->s, OP_CPU_READ, c->me, page, pages, 0);
+}
+
+/* --- mappings --- */
+
+static void map_again(struct client *c, int page, int pages, enum op what)
+{
+	int i;
+
+	remap_begin(c->s, c->me, page, pages);
+	if (!map_managed_at(c->fd, page_at(c, page), pages * PAGE)) {
+		fail(c->s, c->me, page, "client %d: mmap of %d pages at %d: errno %d", c->me,
+		     pages, page, errno);
+		_exit(1);
+	}
+	remap_end(c->s, c->me, page, pages);
+	for (i = page; i < page + pages; i++)
+		c->m->hole[i] = 0;
+	note(c->s, what, c->me, page, pages, 0);
+}
+
+static void unmap(struct client *c, int page, int pages)
+{
+	int ret, i;
+
+	remap_begin(c->s, c->me, page, pages);
+	ret = munmap(page_at(c, page), pages * PAGE);
+	for (i = page; i < page + pages; i++)
+		c->m->hole[i] = 1;
+	note(c->s, OP_MUNMAP, c->me, page, pages, ret);
+}
+
+static void fill_holes(struct client *c)
+{
+	int i, n;
+
+	for (i = 0; i < PAGES; i += n) {
+		for (n = 0; i + n < PAGES && c->m->hole[i + n]; n++)
+			;
+		if (n)
+			map_again(c, i, n, OP_MMAP);
+		else
+			n = 1;
+	}
+}
+
+static bool has_hole(struct client *c, int page, int pages)
+{
+	return memchr(c->m->hole + page, 1, pages);
+}
+
+/* What is refused must cost nothing. */
+static void map_refused(struct client *c, int page, int pages)
+{
+	const int rw = PROT_READ | PROT_WRITE;
+	uint8_t *at = page_at(c, page), *got;
+
+	if (one_in(&c->x, 2))
+		got = mmap(at, pages * PAGE, rw, MAP_SHARED | MAP_FIXED, c->fd,
+			   (uintptr_t)at + PAGE);
+	else
+		got = mmap(at, pages * PAGE, rw, MAP_PRIVATE | MAP_FIXED, c->fd, (uintptr_t)at);
+	if (got != MAP_FAILED)
+		fail(c->s, c->me, page, "a mapping that must be refused was made");
+	note(c->s, OP_MMAP_BAD, c->me, page, pages, -errno);
+	if (mremap(at, pages * PAGE, pages * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED,
+		   c->mem + 4 * BLOCK) != MAP_FAILED)
+		fail(c->s, c->me, page, "mremap moved managed memory");
+	note(c->s, OP_MREMAP, c->me, page, pages, -errno);
+}
+
+/* What the CPU alone may have: the GPU writes nothing there. */
+static void protect(struct client *c, int page, int pages)
+{
+	int prot = one_in(&c->x, 2) ? PROT_READ : PROT_NONE, lane, ret;
+	uint64_t before = 0, *at;
+
+	if (has_hole(c, page, pages))
+		return;
+	ret = mprotect(page_at(c, page), pages * PAGE, prot) ? -errno : 0;
+	note(c->s, OP_PROTECT, c->me, page, pages, ret);
+	lane = GPU_LANE + below(&c->x, LANES - GPU_LANE);
+	at = lane_at(c, page, lane);
+	if (!ret && prot == PROT_READ) {
+		before = __atomic_load_n(at, __ATOMIC_RELAXED);
+		usleep(below(&c->x, 2000));
+		if (__atomic_load_n(at, __ATOMIC_RELAXED) != before)
+			fail(c->s, c->me, page, "the GPU wrote a page that is read-only");
+	}
+	ret = mprotect(page_at(c, page), pages * PAGE, PROT_READ | PROT_WRITE);
+	note(c->s, OP_PROTECT, c->me, page, pages, ret);
+	if (ret) {
+		fail(c->s, c->me, page, "mprotect to read and write: errno %d", errno);
+		_exit(1);
+	}
+}
+
+static void advise(struct client *c, int page, int pages)
+{
+	static const int advice[] = {
+		MADV_DONTNEED, MADV_DONTNEED, MADV_WILLNEED, MADV_POPULATE_READ,
+		MADV_POPULATE_WRITE, MADV_COLD, MADV_PAGEOUT, MADV_FREE, MADV_REMOVE,
+		MADV_HUGEPAGE, MADV_DONTFORK, MADV_RANDOM,
+	};
+	int which = advice[below(&c->x, sizeof(advice) / sizeof(advice[0]))];
+	int ret = madvise(page_at(c, page), pages * PAGE, which) ? -errno : 0;
+
+	note(c->s, OP_ADVISE, c->me, page, pages, ret);
+	if (one_in(&c->x, 4)) {
+		ret = mlock(page_at(c, page), pages * PAGE) ? -errno : 0;
+		munlock(page_at(c, page), pages * PAGE);
+		note(c->s, OP_LOCK, c->me, page, pages, ret);
+	}
+}
+
+/* A pipe holds the page: it is not moved, and written all the same. */
+static void pin(struct client *c, int page)
+{
+	struct iovec iov = { page_at(c, page), PAGE };
+	uint8_t bytes[PAGE];
+	ssize_t n = 0;
+
+	if (c->pinned && one_in(&c->x, 2)) {
+		n = read(c->pins[0], bytes, PAGE);
+		c->pinned -= n == (ssize_t)PAGE;
+	} else if (c->pinned < 8 && !c->m->hole[page]) {
+		n = vmsplice(c->pins[1], &iov, 1, 0);
+		c->pinned += n == (ssize_t)PAGE;
+	}
+	note(c->s, OP_PIN, c->me, page, 1, n);
+}
+
+/* A child that does what it likes to what it does not have. */
+static void forked(struct client *c, int page, int pages)
+{
+	uint32_t what = below(&c->x, 3);
+	pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (what == 1)
+			munmap(page_at(c, page), pages * PAGE);
+		if (what == 2)
+			mmap(page_at(c, page), pages * PAGE, PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_FIXED, c->fd, (uintptr_t)page_at(c, page));
+		_exit(0);
+	}
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	note(c->s, OP_FORK, c->me, page, pages, pid > 0 ? 0 : -errno);
+}
+
+/* --- images and works --- */
+
+static void image(struct client *c)
+{
+	struct image *i = &c->m->image[below(&c->x, IMAGES)];
+	struct gpuemu_module_load load = { .size = sizeof(load) };
+	struct gpuemu_module_unload unload = { .size = sizeof(unload), .id = i->id };
+	static uint8_t bytes[1 << 16];
+	int ret;
+
+	if (i->id) {
+		atomic_store(&i->id, 0);
+		ret = call(c->fd, GPUEMU_IOCTL_MODULE_UNLOAD, &unload);
+		if (ret)
+			fail(c->s, c->me, -1, "image %u is not unloaded: %d", unload.id, ret);
+	} else {
+		i->bytes = 1 + below(&c->x, sizeof(bytes));
+		i->seed = next_random(&c->x);
+		pattern(bytes, i->bytes, i->seed);
+		load.image = (uintptr_t)bytes;
+		load.image_bytes = i->bytes;
+		ret = call(c->fd, GPUEMU_IOCTL_MODULE_LOAD, &load);
+		atomic_store(&i->id, ret ? 0 : load.id);
+		if (ret && ret != -ENOMEM)
+			fail(c->s, c->me, -1, "an image is not loaded: %d", ret);
+	}
+	note(c->s, OP_IMAGE, c->me, 0, 0, ret);
+}
+
+/* The engine answers with the pattern of the next seed, as long as the payload. */
+static void work_end(struct client *c, int which)
+{
+	static uint8_t report[PAYLOAD_MAX], want[PAYLOAD_MAX];
+	struct gpuemu_wait wait = { .size = sizeof(wait) };
+	uint64_t end = now_ms() + HANG_MS;
+	int ret;
+
+	do {
+		wait.id = c->work[which].id;
+		wait.timeout_ms = below(&c->x, 200);
+		wait.report = (uintptr_t)report;
+		wait.report_bytes = sizeof(report);
+		ret = call(c->fd, GPUEMU_IOCTL_WAIT, &wait);
+		if (now_ms() > end) {
+			fail(c->s, c->me, -1, "hang: work %llu does not end",
+			     (unsigned long long)wait.id);
+			_exit(1);
+		}
+	} while (ret == -ETIMEDOUT || ret == -EINTR);
+	if (ret || (wait.status && wait.status != -EIO))
+		fail(c->s, c->me, -1, "work %llu ended with %d, status %d",
+		     (unsigned long long)c->work[which].id, ret, wait.status);
+	pattern(want, c->work[which].bytes, c->work[which].seed + 1);
+	if (!ret && !wait.status && (wait.report_bytes != c->work[which].bytes ||
+				     memcmp(report, want, wait.report_bytes)))
+		fail(c->s, c->me, -1, "work %llu: its report is another's",
+		     (unsigned long long)c->work[which].id);
+	c->work[which] = c->work[--c->works];
+	note(c->s, OP_WORK, c->me, 0, 0, wait.status);
+}
+
+static void work(struct client *c)
+{
+	static uint8_t payload[PAYLOAD_MAX];
+	uint32_t bytes = 8 + below(&c->x, PAYLOAD_MAX - 8), seed = next_random(&c->x);
+	uint64_t id;
+	int ret;
+
+	if (c->works == WORKS || (c->works && one_in(&c->x, 3))) {
+		work_end(c, below(&c->x, c->works));
+		return;
+	}
+	memcpy(payload, &seed, 4);
+	pattern(payload + 4, bytes - 4, seed);
+	ret = client_submit(c->fd, GPUEMU_WORK_TOUCH, payload, bytes, &id);
+	if (!ret) {
+		c->work[c->works].id = id;
+		c->work[c->works].seed = seed;
+		c->work[c->works++].bytes = bytes;
+	} else if (ret != -ENODEV && ret != -ENOMEM) {
+		fail(c->s, c->me, -1, "a work is not queued: %d", ret);
+	}
+	note(c->s, OP_WORK, c->me, 0, 0, ret);
+}
+
+/* --- the life --- */
+
+static void operate(struct client *c)
+{
+	static const uint8_t often[] = {
+		OP_CPU_WRITE, OP_CPU_WRITE, OP_CPU_WRITE, OP_CPU_WRITE, OP_CPU_WRITE,
+		OP_CPU_WRITE, OP_CPU_READ, OP_CPU_READ, OP_CPU_READ, OP_CPU_READ,
+		OP_CPU_READ, OP_WORK, OP_WORK,
+	};
+	static const uint8_t seldom[] = {
+		OP_MUNMAP, OP_MMAP, OP_MMAP_OVER, OP_MMAP_OVER, OP_MMAP_BAD, OP_PROTECT,
+		OP_ADVISE, OP_ADVISE, OP_FORK, OP_IMAGE, OP_PIN, OP_PIN, OP_GARBAGE,
+	};
+	int page = below(&c->x, PAGES), pages = 1 + below(&c->x, one_in(&c->x, 8) ? 256 : 16);
+	enum op what = one_in(&c->x, 4) ? seldom[below(&c->x, sizeof(seldom))] :
+					  often[below(&c->x, sizeof(often))];
+
+	if (pages > PAGES - page)
+		pages = PAGES - page;
+	atomic_store(&c->m->doing, what);
+	switch (what) {
+	case OP_CPU_WRITE:
+		cpu_write(c, page, pages);
+		break;
+	case OP_CPU_READ:
+		cpu_read(c, page, pages);
+		break;
+	case OP_MUNMAP:
+		unmap(c, page, pages);
+		break;
+	case OP_MMAP:
+		fill_holes(c);
+		break;
+	case OP_MMAP_OVER:
+		map_again(c, page, pages, what);
+		break;
+	case OP_MMAP_BAD:
+		map_refused(c, page, pages);
+		break;
+	case OP_PROTECT:
+		protect(c, page, pages);
+		break;
+	case OP_ADVISE:
+		advise(c, page, pages);
+		break;
+	case OP_FORK:
+		forked(c, page, pages);
+		break;
+	case OP_IMAGE:
+		image(c);
+		break;
+	case OP_PIN:
+		pin(c, page);
+		break;
+	case OP_WORK:
+		work(c);
+		break;
+	default:
+		garbage_ioctl(c->s, c->fd, &c->x);
+	}
+}
+
+/* Every byte of every page, which brings it home. */
+static void check_all(struct client *c)
+{
+	uint32_t mapped = 0;
+	int i, lane;
+
+	for (i = 0; i < PAGES; i++) {
+		if (c->m->hole[i])
+			continue;
+		mapped++;
+		for (lane = 0; lane < LANES; lane++) {
+			if (!lane_check(c->s, c->me, i, lane, lane_at(c, i, lane), "round's end"))
+				_exit(1);
+			lane_settle(c->s, c->me, i, lane, lane_at(c, i, lane));
+		}
+	}
+	atomic_store(&c->m->mapped, mapped);
+	note(c->s, OP_CHECK, c->me, 0, PAGES, 0);
+}
+
+void client_run(struct shared *s, int me, uint64_t seed)
+{
+	struct client c = { .s = s, .m = &s->client[me], .x = seed, .me = me, .mem = s->mem };
+	uint32_t round, rested = 0, checked = 0;
+
+	self = &c;
+	c.fd = client_open();
+	if (c.fd < 0 || pipe2(c.pipe, O_CLOEXEC) || pipe2(c.pins, O_CLOEXEC | O_NONBLOCK)) {
+		fail(s, me, -1, "client %d does not begin: %d", me, c.fd);
+		_exit(1);
+	}
+	signals();
+	map_again(&c, 0, PAGES, OP_MMAP);
+	atomic_store(&c.m->space, client_space(c.fd));
+	while (!s->failed) {
+		round = atomic_load(&s->round);
+		switch (atomic_load(&s->phase)) {
+		case PHASE_RUN:
+			operate(&c);
+			break;
+		case PHASE_CHECK:
+			if (checked != round) {
+				atomic_store(&c.m->doing, OP_CHECK);
+				check_all(&c);
+				checked = round;
+			}
+			atomic_store(&c.m->checked, round);
+			usleep(2000);
+			break;
+		default:
+			if (rested != round) {
+				while (c.works)
+					work_end(&c, 0);
+				rested = round;
+			}
+			atomic_store(&c.m->idle, round);
+			usleep(2000);
+		}
+	}
+	_exit(1);
+}
