@@ -74,6 +74,7 @@ help:
 	@echo 'make bench-sim       how fast the cycle model is (KERNELS=..., BENCH_RUNS=n)'
 	@echo 'make fuzz-ptx        generated kernels against the CPU, until stopped (SECONDS=n SEED=n KERNELS=n)'
 	@echo 'make fuzz-parser     fuzz what reads PTX (SECONDS=600 SEED=n); make check does 2 minutes'
+	@echo 'make fuzz-kernel     random operations on the module in the VM (SECONDS=3600 SEED=n CLIENTS=n)'
 	@echo 'make isa-table       docs/instructions.md anew: which instructions are supported'
 	@echo 'make check-style | check-unit | check-vm   parts of check'
 	@echo

@@ -78,7 +78,7 @@ $(B)/tests/kernel/libgpuemu_%: tests/kernel/libgpuemu_%.c $(B)/lib/libgpuemu.a $
 # The stateful fuzzer: one program of several files.
 KFUZZ := $(B)/tests/kernel/fuzz
 KFUZZ_SRC := $(sort $(wildcard tests/kernel/fuzz/*.c))
-$(KFUZZ): $(KFUZZ_SRC) tests/kernel/fuzz/fuzz.h $(KTEST_LIB) $(wildcard tests/kernel/lib/*.h include/uapi/linux/*.h)
+$(KFUZZ): $(KFUZZ_SRC) $(wildcard tests/kernel/fuzz/*.h) $(KTEST_LIB) $(wildcard tests/kernel/lib/*.h include/uapi/linux/*.h)
 	@mkdir -p $(@D)
 	$(call say,TEST,$@) $(CC) $(STD) $(WARN) -Iinclude/uapi -Iinclude -Itests/kernel $(CFLAGS) -o $@ $(KFUZZ_SRC) \
 		$(KTEST_LIB) -luring -lpthread

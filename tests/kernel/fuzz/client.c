@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -17,27 +18,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "fuzz/fuzz.h"
+#include "fuzz/client.h"
 
-enum { WORKS = 6, PAYLOAD_MAX = 8192 };
-
-struct client {
-	struct shared *s;
-	struct client_model *m;
-	uint64_t x;
-	int me, fd, pipe[2], pins[2];
-	int pinned;
-	/* Works that were submitted and not waited for. */
-	struct { uint64_t id; uint32_t seed, bytes; } work[WORKS];
-	int works;
-	uint8_t *mem;
-};
-
-static struct client *self;
+struct client *client_self;
 
 static void on_touch(int sig, siginfo_t *info, void *context)
 {
-	struct client *c = self;
+	struct client *c = client_self;
 	uintptr_t at = (uintptr_t)info->si_addr, base = (uintptr_t)c->mem;
 	int page = at >= base && at < base + PAGES * PAGE ? (int)((at - base) / PAGE) : -1;
 
@@ -63,80 +50,6 @@ static void signals(void)
 	/* No SA_RESTART: what can be interrupted is. */
 	sigaction(SIGALRM, &alarm, NULL);
 	setitimer(ITIMER_REAL, &often, NULL);
-}
-
-static uint8_t *page_at(struct client *c, int page)
-{
-	return c->mem + page * PAGE;
-}
-
-static uint64_t *lane_at(struct client *c, int page, int lane)
-{
-	return (uint64_t *)page_at(c, page) + lane * LANE_WORDS;
-}
-
-/* --- reading and writing --- */
-
-static int by_pipe(void *to, const void *from, size_t bytes)
-{
-	ssize_t n;
-
-	do {
-		n = write(self->pipe[1], from, bytes);
-	} while (n < 0 && errno == EINTR);
-	if (n != (ssize_t)bytes)
-		return -EIO;
-	do {
-		n = read(self->pipe[0], to, bytes);
-	} while (n < 0 && errno == EINTR);
-	if (n == (ssize_t)bytes)
-		return 0;
-	/* It fails with injected failures; what is left must not stay there. */
-	bytes -= n > 0 ? n : 0;
-	while (bytes) {
-		uint8_t rest[LANE_WORDS * 8];
-
-		n = read(self->pipe[0], rest, bytes);
-		if (n > 0)
-			bytes -= n;
-		else if (errno != EINTR)
-			_exit(3);
-	}
-	return -EIO;
-}
-
-static int by_gup(void *to, const void *from, size_t bytes)
-{
-	struct iovec local = { (void *)(uintptr_t)from, bytes }, remote = { to, bytes };
-
-	return process_vm_writev(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)bytes ? 0 : -EIO;
-}
-
-static void cpu_write(struct client *c, int page, int pages)
-{
-	static const copy_fn ways[] = { NULL, NULL, NULL, by_pipe, by_gup };
-	int i, lane;
-
-	for (i = page; i < page + pages; i++) {
-		if (c->m->hole[i])
-			continue;
-		lane = below(&c->x, GPU_LANE);
-		lane_write(c->s, c->me, i, lane, lane_at(c, i, lane), ways[below(&c->x, 5)]);
-	}
-	note(c->s, OP_CPU_WRITE, c->me, page, pages, 0);
-}
-
-static void cpu_read(struct client *c, int page, int pages)
-{
-	int i, lane;
-
-	for (i = page; i < page + pages; i++) {
-		lane = below(&c->x, LANES);
-		if (!c->m->hole[i] &&
-		    !lane_check(c->s, c->me, i, lane, lane_at(c, i, lane), "CPU read"))
-			_exit(1);
-	}
-	note(c->s, OP_CPU_READ, c->me, page, pages, 0);
 }
 
 /* --- mappings --- */
@@ -289,91 +202,6 @@ static void forked(struct client *c, int page, int pages)
 	note(c->s, OP_FORK, c->me, page, pages, pid > 0 ? 0 : -errno);
 }
 
-/* --- images and works --- */
-
-static void image(struct client *c)
-{
-	struct image *i = &c->m->image[below(&c->x, IMAGES)];
-	struct gpuemu_module_load load = { .size = sizeof(load) };
-	struct gpuemu_module_unload unload = { .size = sizeof(unload), .id = i->id };
-	static uint8_t bytes[1 << 16];
-	int ret;
-
-	if (i->id) {
-		atomic_store(&i->id, 0);
-		ret = call(c->fd, GPUEMU_IOCTL_MODULE_UNLOAD, &unload);
-		if (ret)
-			fail(c->s, c->me, -1, "image %u is not unloaded: %d", unload.id, ret);
-	} else {
-		i->bytes = 1 + below(&c->x, sizeof(bytes));
-		i->seed = next_random(&c->x);
-		pattern(bytes, i->bytes, i->seed);
-		load.image = (uintptr_t)bytes;
-		load.image_bytes = i->bytes;
-		ret = call(c->fd, GPUEMU_IOCTL_MODULE_LOAD, &load);
-		atomic_store(&i->id, ret ? 0 : load.id);
-		if (ret && ret != -ENOMEM)
-			fail(c->s, c->me, -1, "an image is not loaded: %d", ret);
-	}
-	note(c->s, OP_IMAGE, c->me, 0, 0, ret);
-}
-
-/* The engine answers with the pattern of the next seed, as long as the payload. */
-static void work_end(struct client *c, int which)
-{
-	static uint8_t report[PAYLOAD_MAX], want[PAYLOAD_MAX];
-	struct gpuemu_wait wait = { .size = sizeof(wait) };
-	uint64_t end = now_ms() + HANG_MS;
-	int ret;
-
-	do {
-		wait.id = c->work[which].id;
-		wait.timeout_ms = below(&c->x, 200);
-		wait.report = (uintptr_t)report;
-		wait.report_bytes = sizeof(report);
-		ret = call(c->fd, GPUEMU_IOCTL_WAIT, &wait);
-		if (now_ms() > end) {
-			fail(c->s, c->me, -1, "hang: work %llu does not end",
-			     (unsigned long long)wait.id);
-			_exit(1);
-		}
-	} while (ret == -ETIMEDOUT || ret == -EINTR);
-	if (ret || (wait.status && wait.status != -EIO))
-		fail(c->s, c->me, -1, "work %llu ended with %d, status %d",
-		     (unsigned long long)c->work[which].id, ret, wait.status);
-	pattern(want, c->work[which].bytes, c->work[which].seed + 1);
-	if (!ret && !wait.status && (wait.report_bytes != c->work[which].bytes ||
-				     memcmp(report, want, wait.report_bytes)))
-		fail(c->s, c->me, -1, "work %llu: its report is another's",
-		     (unsigned long long)c->work[which].id);
-	c->work[which] = c->work[--c->works];
-	note(c->s, OP_WORK, c->me, 0, 0, wait.status);
-}
-
-static void work(struct client *c)
-{
-	static uint8_t payload[PAYLOAD_MAX];
-	uint32_t bytes = 8 + below(&c->x, PAYLOAD_MAX - 8), seed = next_random(&c->x);
-	uint64_t id;
-	int ret;
-
-	if (c->works == WORKS || (c->works && one_in(&c->x, 3))) {
-		work_end(c, below(&c->x, c->works));
-		return;
-	}
-	memcpy(payload, &seed, 4);
-	pattern(payload + 4, bytes - 4, seed);
-	ret = client_submit(c->fd, GPUEMU_WORK_TOUCH, payload, bytes, &id);
-	if (!ret) {
-		c->work[c->works].id = id;
-		c->work[c->works].seed = seed;
-		c->work[c->works++].bytes = bytes;
-	} else if (ret != -ENODEV && ret != -ENOMEM) {
-		fail(c->s, c->me, -1, "a work is not queued: %d", ret);
-	}
-	note(c->s, OP_WORK, c->me, 0, 0, ret);
-}
-
 /* --- the life --- */
 
 static void operate(struct client *c)
@@ -396,10 +224,10 @@ static void operate(struct client *c)
 	atomic_store(&c->m->doing, what);
 	switch (what) {
 	case OP_CPU_WRITE:
-		cpu_write(c, page, pages);
+		client_write(c, page, pages);
 		break;
 	case OP_CPU_READ:
-		cpu_read(c, page, pages);
+		client_read(c, page, pages);
 		break;
 	case OP_MUNMAP:
 		unmap(c, page, pages);
@@ -423,16 +251,17 @@ static void operate(struct client *c)
 		forked(c, page, pages);
 		break;
 	case OP_IMAGE:
-		image(c);
+		client_image(c);
 		break;
 	case OP_PIN:
 		pin(c, page);
 		break;
 	case OP_WORK:
-		work(c);
+		client_work(c);
 		break;
 	default:
 		garbage_ioctl(c->s, c->fd, &c->x);
+		note(c->s, OP_GARBAGE, c->me, 0, 0, 0);
 	}
 }
 
@@ -447,7 +276,8 @@ static void check_all(struct client *c)
 			continue;
 		mapped++;
 		for (lane = 0; lane < LANES; lane++) {
-			if (!lane_check(c->s, c->me, i, lane, lane_at(c, i, lane), "round's end"))
+			if (!lane_check(c->s, c->me, i, lane, lane_at(c, i, lane), NULL,
+					"round's end"))
 				_exit(1);
 			lane_settle(c->s, c->me, i, lane, lane_at(c, i, lane));
 		}
@@ -460,8 +290,10 @@ void client_run(struct shared *s, int me, uint64_t seed)
 {
 	struct client c = { .s = s, .m = &s->client[me], .x = seed, .me = me, .mem = s->mem };
 	uint32_t round, rested = 0, checked = 0;
+	bool resting = true;
+	pthread_t helper;
 
-	self = &c;
+	client_self = &c;
 	c.fd = client_open();
 	if (c.fd < 0 || pipe2(c.pipe, O_CLOEXEC) || pipe2(c.pins, O_CLOEXEC | O_NONBLOCK)) {
 		fail(s, me, -1, "client %d does not begin: %d", me, c.fd);
@@ -470,10 +302,17 @@ void client_run(struct shared *s, int me, uint64_t seed)
 	signals();
 	map_again(&c, 0, PAGES, OP_MMAP);
 	atomic_store(&c.m->space, client_space(c.fd));
+	pthread_mutex_init(&c.helping, NULL);
+	pthread_mutex_lock(&c.helping);
+	if (pthread_create(&helper, NULL, client_help, &c))
+		_exit(1);
 	while (!s->failed) {
 		round = atomic_load(&s->round);
 		switch (atomic_load(&s->phase)) {
 		case PHASE_RUN:
+			if (resting)
+				pthread_mutex_unlock(&c.helping);
+			resting = false;
 			operate(&c);
 			break;
 		case PHASE_CHECK:
@@ -486,9 +325,12 @@ void client_run(struct shared *s, int me, uint64_t seed)
 			usleep(2000);
 			break;
 		default:
+			if (!resting)
+				pthread_mutex_lock(&c.helping);
+			resting = true;
 			if (rested != round) {
 				while (c.works)
-					work_end(&c, 0);
+					client_work_end(&c, 0);
 				rested = round;
 			}
 			atomic_store(&c.m->idle, round);

@@ -3,7 +3,7 @@
  * The engine's process. One thread is the GPU: it reads and writes frames through
  * the page table and a TLB of its own, which it believes until it has
  * acknowledged an invalidate, and raises faults. One acknowledges. Two serve
- * batches and race for them. It ends when the device is taken from it, and is
+ * batches and race for them (serve.c). It ends when the device is taken from it, and is
  * killed or stopped at any moment.
  */
 #include <errno.h>
@@ -12,26 +12,16 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
-#include "fuzz/fuzz.h"
+#include "fuzz/engine.h"
 
-enum { TLB = 512, SERVERS = 2, PLAN = 48, BURST = 24 };
+enum { SERVERS = 2, BURST = 24 };
 
-struct fuzz_engine {
-	struct shared *s;
-	struct engine e;		/* the GPU thread's; its ring too */
-	pthread_mutex_t gpu;		/* who uses translations, or forgets them */
-	uint32_t seen;			/* invalidates that were applied */
-	struct { uint32_t space; uint64_t va; uint8_t *frame; } tlb[TLB];
-	uint64_t x;
-};
-
-static struct fuzz_engine fe;
+struct fuzz_engine fe;
 
 /* The module took it away, as it may at any time. */
-static _Noreturn void lost(void)
+_Noreturn void engine_lost(void)
 {
 	_exit(0);
 }
@@ -49,7 +39,7 @@ static void on_bus(int sig, siginfo_t *info, void *context)
 	      fe.e.attach.fault_entries * sizeof(struct gpuemu_fault)) ||
 	     (at >= (uint8_t *)fe.e.control &&
 	      at < (uint8_t *)fe.e.control + fe.e.attach.control_bytes)))
-		lost();
+		engine_lost();
 	fail(fe.s, -1, -1, "the engine got signal %d at %p", sig, info->si_addr);
 	_exit(1);
 }
@@ -108,7 +98,7 @@ static void *acknowledge(void *arg)
 			put = fe.seen;
 			pthread_mutex_unlock(&fe.gpu);
 			if (engine_ack(&fe.e, put) == -ENODEV)
-				lost();
+				engine_lost();
 			acked = put;
 		}
 		usleep(one_in(&x, 100) ? below(&x, 5000) : 30);
@@ -116,104 +106,9 @@ static void *acknowledge(void *arg)
 	return NULL;
 }
 
-/* --- service threads --- */
+/* --- commands --- */
 
-static void make_migration(uint64_t *x, struct gpuemu_migration *m, int client, int page)
-{
-	uint32_t pages = one_in(x, 3) ? 1 + below(x, 128) : 1 + below(x, 8);
-	uint64_t block_end;
-
-	memset(m, 0, sizeof(*m));
-	m->va_space = atomic_load(&fe.s->client[client].space);
-	m->addr = (uintptr_t)fe.s->mem + page * PAGE;
-	block_end = (m->addr | (BLOCK - 1)) + 1;
-	if (pages > (block_end - m->addr) / PAGE)
-		pages = (block_end - m->addr) / PAGE;
-	m->pages = pages;
-	m->status = 1;
-}
-
-/* One that must be refused with this status. */
-static int spoil(uint64_t *x, struct gpuemu_migration *m)
-{
-	switch (below(x, 6)) {
-	case 0:
-		m->op = 3 + below(x, 250);
-		return -EINVAL;
-	case 1:
-		m->addr += 1 + below(x, PAGE - 1);
-		return -EINVAL;
-	case 2:
-		m->pages = one_in(x, 2) ? 0 : GPUEMU_BLOCK_PAGES + 1 + below(x, 1000);
-		return -EINVAL;
-	case 3:
-		m->reserved = 1;
-		return -EINVAL;
-	case 4:
-		m->va_space = 0x70000000 + below(x, 1000);
-		return -ESRCH;
-	}
-	m->addr |= 1ull << (47 + below(x, 17));
-	return -EINVAL;
-}
-
-static uint32_t make_plan(uint64_t *x, struct gpuemu_migration *m, int *want)
-{
-	struct gpuemu_batch *batch = &fe.e.control->batch;
-	uint32_t n = 0, count = batch->count, i, evictions = below(x, 8);
-	uint64_t page;
-	int c;
-
-	if (fe.e.control->vram_free < 64)
-		evictions += 12;
-	for (i = 0; i < evictions; i++, n++) {
-		make_migration(x, &m[n], below(x, fe.s->clients), below(x, PAGES));
-		m[n].op = one_in(x, 8) ? GPUEMU_MIGRATE_H2D : GPUEMU_MIGRATE_D2H;
-		want[n] = one_in(x, 30) ? spoil(x, &m[n]) : 1;
-	}
-	for (i = 0; i < count && i < GPUEMU_BATCH_MAX && n < PLAN; i++) {
-		struct gpuemu_fault f = batch->faults[i];
-
-		page = (f.addr - (uintptr_t)fe.s->mem) / PAGE;
-		for (c = 0; c < fe.s->clients; c++)
-			if (atomic_load(&fe.s->client[c].space) == f.va_space)
-				break;
-		/* Some are forgotten; others are nobody's. */
-		if (c == fe.s->clients || page >= PAGES || one_in(x, 20))
-			continue;
-		make_migration(x, &m[n], c, page);
-		m[n].op = GPUEMU_MIGRATE_H2D;
-		want[n] = one_in(x, 60) ? spoil(x, &m[n]) : 1;
-		n++;
-	}
-	return n;
-}
-
-static void note_plan(const struct gpuemu_migration *m, const int *want, uint32_t n)
-{
-	uint32_t i;
-	int c;
-
-	for (i = 0; i < n; i++) {
-		if (want[i] != 1) {
-			if (m[i].status != want[i] && m[i].status != -ENODEV)
-				fail(fe.s, -1, -1, "a bad migration ended with %d instead of %d",
-				     m[i].status, want[i]);
-			continue;
-		}
-		for (c = 0; c < fe.s->clients; c++)
-			if (atomic_load(&fe.s->client[c].space) == m[i].va_space)
-				note(fe.s, m[i].op == GPUEMU_MIGRATE_H2D ? OP_H2D : OP_D2H, c,
-				     (m[i].addr - (uintptr_t)fe.s->mem) / PAGE, m[i].pages,
-				     m[i].status);
-		if (m[i].moved > m[i].pages || m[i].status > 0)
-			fail(fe.s, -1, -1, "a migration of %u pages: status %d, moved %u",
-			     m[i].pages, m[i].status, m[i].moved);
-		atomic_fetch_add(&fe.s->moved, m[i].moved);
-	}
-}
-
-static int command(struct engine *e, uint32_t op, uint64_t addr, uint32_t arg, uint32_t reserved)
+int engine_command(struct engine *e, uint32_t op, uint64_t addr, uint32_t arg, uint32_t reserved)
 {
 	uint64_t end = now_ms() + HANG_MS;
 	int res;
@@ -228,113 +123,17 @@ static int command(struct engine *e, uint32_t op, uint64_t addr, uint32_t arg, u
 		}
 	}
 	if (res == -ENODEV)
-		lost();
+		engine_lost();
 	return res;
-}
-
-/* What must be refused, and must not disturb the batch that is served. */
-static void bad_commands(struct engine *e, uint64_t *x, struct gpuemu_commit *good)
-{
-	struct gpuemu_commit bad = *good;
-	int res, want;
-
-	switch (below(x, 8)) {
-	case 0:
-		/* A later one may have come meanwhile; these never come again. */
-		bad.gen -= 1 + below(x, 1000);
-		want = -ESTALE;
-		res = command(e, GPUEMU_URING_COMMIT, (uintptr_t)&bad, 0, 0);
-		break;
-	case 1:
-		bad.flags = 1u << below(x, 32);
-		want = -EOPNOTSUPP;
-		res = command(e, GPUEMU_URING_COMMIT, (uintptr_t)&bad, 0, 0);
-		break;
-	case 2:
-		bad.count = GPUEMU_COMMIT_MAX + 1 + next_random(x) % 100000;
-		want = -E2BIG;
-		res = command(e, GPUEMU_URING_COMMIT_AND_FETCH, (uintptr_t)&bad, 0, 0);
-		break;
-	case 3:
-		want = -EFAULT;
-		res = command(e, GPUEMU_URING_COMMIT, 16 + next_random(x) % 4000, 0, 0);
-		break;
-	case 4:
-		want = -EINVAL;
-		res = command(e, GPUEMU_URING_COMMIT, (uintptr_t)good, 0, 1 + below(x, 99));
-		break;
-	case 5:
-		want = -EOPNOTSUPP;
-		res = command(e, GPUEMU_URING_RAISE, 0, 2u << below(x, 31), 0);
-		break;
-	case 6:
-		want = -EINVAL;
-		res = command(e, GPUEMU_URING_WAIT, 0, 1 + below(x, 99), 0);
-		break;
-	default:
-		want = -EOPNOTSUPP;
-		res = command(e, GPUEMU_URING_RAISE + 16 + below(x, 1000), 0, 0, 0);
-	}
-	note(fe.s, OP_COMMIT_BAD, 0, 0, 0, res);
-	if (res != want)
-		fail(fe.s, -1, -1, "a bad uring command ended with %d instead of %d", res, want);
-}
-
-static void *serve(void *arg)
-{
-	uint64_t x = fe.x + (uintptr_t)arg * 1234567;
-	struct gpuemu_migration m[PLAN];
-	struct engine e = fe.e;
-	struct gpuemu_commit commit;
-	int want[PLAN], res;
-	bool have = false;
-	uint32_t n, op;
-
-	e.nresults = 0;
-	if (io_uring_queue_init(8, &e.ring, 0))
-		lost();
-	for (;;) {
-		if (!have) {
-			res = command(&e, GPUEMU_URING_FETCH, 0, 0, 0);
-			if (res < 0)
-				usleep(below(&x, 2000));
-			if (res < 0 && res != -EBUSY)
-				fail(fe.s, -1, -1, "FETCH: %d", res);
-			/* Without a batch of its own it tries to serve the other's. */
-			if (res < 0 && !one_in(&x, 8))
-				continue;
-		}
-		have = false;
-		n = make_plan(&x, m, want);
-		memset(&commit, 0, sizeof(commit));
-		commit.size = sizeof(commit);
-		commit.gen = fe.e.control->batch.gen;
-		commit.count = n;
-		commit.migrations = (uintptr_t)m;
-		while (one_in(&x, 6))
-			bad_commands(&e, &x, &commit);
-		if (one_in(&x, 50))
-			usleep(below(&x, 20000));
-		op = one_in(&x, 2) ? GPUEMU_URING_COMMIT : GPUEMU_URING_COMMIT_AND_FETCH;
-		res = command(&e, op, (uintptr_t)&commit, 0, 0);
-		have = op == GPUEMU_URING_COMMIT_AND_FETCH && res >= 0;
-		/* The other's FETCH was first: before the commit, or after it. */
-		if (res == -EBUSY)
-			res = command(&e, GPUEMU_URING_COMMIT, (uintptr_t)&commit, 0, 0);
-		if (res < 0 && res != -ESTALE)
-			fail(fe.s, -1, -1, "COMMIT: %d", res);
-		if (res >= 0)
-			note_plan(m, want, n);
-	}
-	return NULL;
 }
 
 /* --- the GPU --- */
 
 static void raise_faults(uint32_t arg)
 {
-	int res = command(&fe.e, GPUEMU_URING_RAISE, 0, arg, 0);
+	int res = engine_command(&fe.e, GPUEMU_URING_RAISE, 0, arg, 0);
 
+	fe.parked = true;
 	note(fe.s, OP_RAISE, 0, 0, 0, res);
 	if (res && res != -EAGAIN && res != -EINVAL)
 		fail(fe.s, -1, -1, "RAISE: %d", res);
@@ -371,7 +170,10 @@ static void burst(void)
 	for (tries = 0; space && left && tries < 4; tries++) {
 		missing = 0;
 		pthread_mutex_lock(&fe.gpu);
-		apply_invalidates();
+		/* Those that it has not acknowledged it need not know. */
+		if (fe.parked || one_in(&fe.x, 4))
+			apply_invalidates();
+		fe.parked = false;
 		for (i = 0; i < left;) {
 			uint64_t va = (uintptr_t)s->mem + page[i] * PAGE;
 			uint8_t *frame = translate(space, va);
@@ -384,11 +186,14 @@ static void burst(void)
 				missing++, i++;
 				continue;
 			}
+			/* A slow access: what moves the page has to wait for it. */
+			if (one_in(&fe.x, 100))
+				usleep(below(&fe.x, 1500));
 			if (lane >= GPU_LANE && !one_in(&fe.x, 3)) {
 				lane_write(s, c, page[i], lane, at, NULL);
 				note(s, OP_GPU_WRITE, c, page[i], 1, frame - fe.e.vram);
 			} else {
-				lane_check(s, c, page[i], lane, at, "GPU read");
+				lane_check(s, c, page[i], lane, at, NULL, "GPU read");
 				note(s, OP_GPU_READ, c, page[i], 1, frame - fe.e.vram);
 			}
 			page[i] = page[--left];
@@ -414,7 +219,7 @@ static bool take_work(void)
 	int ret = call(fe.e.fd, GPUEMU_IOCTL_WORK_TAKE, &take);
 
 	if (ret == -ENODEV)
-		lost();
+		engine_lost();
 	if (ret)
 		return false;
 	memcpy(&seed, bytes, 4);
@@ -428,7 +233,7 @@ static bool take_work(void)
 	done.report_bytes = take.payload_bytes;
 	ret = call(fe.e.fd, GPUEMU_IOCTL_WORK_DONE, &done);
 	if (ret == -ENODEV)
-		lost();
+		engine_lost();
 	if (ret && ret != -ENOENT)
 		fail(fe.s, -1, -1, "WORK_DONE: %d", ret);
 	return true;
@@ -468,8 +273,9 @@ static void wait_for_work(void)
 		if (fe.s->failed)
 			_exit(1);
 	}
+	fe.parked = true;
 	if (res == -ENODEV)
-		lost();
+		engine_lost();
 	note(fe.s, OP_WAIT, 0, 0, 0, res);
 }
 
@@ -518,7 +324,7 @@ void engine_run(struct shared *s, uint64_t seed)
 	sigaction(SIGSEGV, &bus, NULL);
 	ret = engine_open(&fe.e);
 	if (ret == -EBUSY || ret == -ENODEV || ret == -EIO)
-		lost();
+		engine_lost();
 	if (ret) {
 		fail(s, -1, -1, "the engine does not attach: %d", ret);
 		_exit(1);
@@ -527,7 +333,7 @@ void engine_run(struct shared *s, uint64_t seed)
 	atomic_store(&s->generation, fe.e.attach.generation);
 	pthread_create(&thread, NULL, acknowledge, NULL);
 	for (i = 1; i <= SERVERS; i++)
-		pthread_create(&thread, NULL, serve, (void *)i);
+		pthread_create(&thread, NULL, engine_serve, (void *)i);
 	while (!s->failed) {
 		if (atomic_load(&s->phase) == PHASE_RUN) {
 			gpu();

@@ -6,8 +6,9 @@
  * rest, has every byte compared with the model and looks at the counters. Prints
  * the seed, then TAP; a failure with what happened to the page before. --calm
  * kills and injects nothing. Run as root, the module loaded with enable_tests=1, no
- * daemon attached; docs/testing.md.
+ * daemon attached: make fuzz-kernel.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
@@ -145,30 +146,36 @@ static void harm(struct fuzz *f)
 
 /* --- what hangs --- */
 
-static void print_file(pid_t pid, int task, const char *name)
+/* Where each of its threads sleeps in the kernel. */
+static void print_stack(const char *who, int i, pid_t pid, enum op doing)
 {
-	char path[64], line[256];
+	char path[300], line[256];
+	struct dirent *task;
 	FILE *file;
+	DIR *dir;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", pid, task, name);
-	file = fopen(path, "r");
-	while (file && fgets(line, sizeof(line), file))
-		printf("#     %s", line);
-	if (file)
-		fclose(file);
+	printf("# %s %d (%s):\n", who, i, op_name(doing));
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	while (dir && (task = readdir(dir))) {
+		snprintf(path, sizeof(path), "/proc/%d/task/%.20s/stack", pid, task->d_name);
+		file = task->d_name[0] == '.' ? NULL : fopen(path, "r");
+		while (file && fgets(line, sizeof(line), file))
+			printf("#   %.20s %s", task->d_name, line);
+		if (file)
+			fclose(file);
+	}
+	if (dir)
+		closedir(dir);
 }
 
 static void print_stacks(struct fuzz *f)
 {
-	int i, task;
+	int i;
 
-	for (i = 0; i < f->s->clients; i++) {
-		printf("# client %d (%s):\n", i, op_name(f->s->client[i].doing));
-		print_file(f->client[i], f->client[i], "stack");
-	}
-	printf("# engine (%s):\n", op_name(f->s->doing));
-	for (task = f->engine; task < f->engine + 8; task++)
-		print_file(f->engine, task, "stack");
+	for (i = 0; i < f->s->clients; i++)
+		print_stack("client", i, f->client[i], f->s->client[i].doing);
+	print_stack("engine", 0, f->engine, f->s->doing);
 }
 
 static bool all_rest(struct shared *s, uint32_t round)
@@ -200,7 +207,6 @@ static void await(struct fuzz *f, bool (*done)(struct shared *s, uint32_t round)
 		sleep_ms(2);
 		if (now_ms() < end)
 			continue;
-		print_stacks(f);
 		fail(f->s, -1, -1, "hang: %s does not end", what);
 	}
 }
@@ -299,6 +305,11 @@ static void kill_all(struct fuzz *f)
 	int i;
 
 	let_go(f);
+	/* Who found it may still be writing it down. */
+	for (i = 0; f->s->failed == 1 && i < 2000; i++)
+		sleep_ms(1);
+	if (!strncmp(f->s->why, "hang", 4))
+		print_stacks(f);
 	for (i = 0; i < f->s->clients; i++)
 		kill(f->client[i], SIGKILL);
 	kill(f->engine, SIGKILL);
@@ -332,11 +343,8 @@ static int report(struct fuzz *f, uint32_t seconds)
 	bool left, busy, same = !s->failed;
 	int i;
 
-	if (s->failed) {
-		while (s->failed == 1)
-			sleep_ms(1);
+	if (s->failed)
 		print_failure(s);
-	}
 	left = nothing_left(f);
 	printf("# %u rounds, %u lives of clients, %u engines, %llu pages moved, %llu faults, %llu times garbage\n",
 	       s->round, f->lives, f->engines, (unsigned long long)s->moved,

@@ -3,9 +3,9 @@
  * The stateful fuzzer of the module's ABI: processes that do random operations,
  * and a model, in memory that they share, of what each managed page must hold.
  *
- * A page is eight lanes of 64 words. Four belong to the CPU (the client's
- * process writes them) and four to the GPU (the engine's), so both write the same
- * page at the same time and each still knows what it wrote. A word says whose it
+ * A page is eight lanes of 64 words. Two belong to each of the client's threads
+ * and four to the GPU (the engine's process), so all write the same page at the
+ * same time and each still knows what it wrote. A word says whose it
  * is: version, client, page, lane and place. What is there is compared with what
  * must be there by anyone who reads.
  */
@@ -18,6 +18,7 @@ enum {
 	CLIENTS_MAX = 8,
 	PAGES = 600,		/* of a client; its blocks are not full */
 	LANES = 8,
+	HELPER_LANE = 2,	/* the first of the client's second thread */
 	GPU_LANE = 4,		/* the first of the GPU's */
 	LANE_WORDS = 4096 / 8 / LANES,
 	IMAGES = 4,		/* of a client at a time */
@@ -34,8 +35,8 @@ enum {
 enum phase { PHASE_RUN, PHASE_STOP, PHASE_CHECK, PHASE_END };
 
 enum op {
-	OP_CPU_WRITE, OP_CPU_READ, OP_GPU_WRITE, OP_GPU_READ, OP_H2D, OP_D2H,
-	OP_MUNMAP, OP_MMAP, OP_MMAP_OVER, OP_MMAP_BAD, OP_MREMAP, OP_PROTECT,
+	OP_CPU_WRITE, OP_CPU_READ, OP_HELP, OP_GPU_WRITE, OP_GPU_READ, OP_H2D,
+	OP_D2H, OP_MUNMAP, OP_MMAP, OP_MMAP_OVER, OP_MMAP_BAD, OP_MREMAP, OP_PROTECT,
 	OP_ADVISE, OP_FORK, OP_IMAGE, OP_WORK, OP_PIN, OP_LOCK, OP_GARBAGE,
 	OP_RAISE, OP_WAIT, OP_COMMIT_BAD, OP_NETLINK, OP_INJECT, OP_CHECK,
 	OP_CLIENT_KILLED, OP_CLIENT_STOPPED, OP_ENGINE_KILLED,
@@ -105,11 +106,14 @@ void fail(struct shared *s, int client, int page, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 void print_failure(struct shared *s);
 
-/* Where a CPU's write goes through: stores, or a system call's copy. */
+/*
+ * What a copy goes through: stores (NULL), or a system call. -EFAULT: some of it is
+ * there or nothing, and that is all right; another error: stores shall do it.
+ */
 typedef int (*copy_fn)(void *to, const void *from, size_t bytes);
 bool lane_write(struct shared *s, int client, int page, int lane, uint64_t *at, copy_fn copy);
 bool lane_check(struct shared *s, int client, int page, int lane, const uint64_t *at,
-		const char *who);
+		copy_fn copy, const char *who);
 void lane_settle(struct shared *s, int client, int page, int lane, uint64_t *at);
 void remap_begin(struct shared *s, int client, int page, int pages);
 void remap_end(struct shared *s, int client, int page, int pages);

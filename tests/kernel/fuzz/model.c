@@ -5,10 +5,11 @@
  * A lane's state is (current, next): it holds the one version or, while it is
  * written or after its writer was killed, words of either. A client that maps a
  * page anew first takes its lanes to zero under LANE_REMAP, where nobody looks;
- * a GPU write that races with that may land in the new page or get lost with the
+ * a write of another that races with that may land in the new page or get lost with the
  * old one, and is left as (0, version). Versions are never used twice, so what
  * is stale is seen to be.
  */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -18,8 +19,8 @@
 #include "fuzz/fuzz.h"
 
 static const char *const op_names[OP_KINDS] = {
-	"cpu write", "cpu read", "gpu write", "gpu read", "h2d", "d2h", "munmap",
-	"mmap", "mmap over", "mmap refused", "mremap refused", "mprotect",
+	"cpu write", "cpu read", "gup write", "gpu write", "gpu read", "h2d", "d2h",
+	"munmap", "mmap", "mmap over", "mmap refused", "mremap refused", "mprotect",
 	"madvise", "fork", "image", "work", "pin", "mlock", "garbage", "raise",
 	"wait", "bad commit", "netlink", "inject", "check", "client killed",
 	"client stopped", "engine killed", "engine stopped", "engine lost",
@@ -73,6 +74,9 @@ void print_failure(struct shared *s)
 
 		if (r->seq != seq)
 			continue;
+		/* There are too many of them to say anything about no page. */
+		if (s->fail_page < 0 && (r->what == OP_HELP || r->what == OP_GPU_READ))
+			continue;
 		if (s->fail_page < 0 || everybody ||
 		    (r->client == s->fail_client && r->page <= s->fail_page &&
 		     s->fail_page < r->page + r->pages))
@@ -124,7 +128,7 @@ bool lane_write(struct shared *s, int client, int page, int lane, uint64_t *at, 
 	_Atomic uint64_t *cell = &s->client[client].lane[page][lane];
 	uint64_t words[LANE_WORDS], state = atomic_load(cell), begun, version;
 	volatile uint64_t *to = at;
-	int i;
+	int ret, i;
 
 	if (current_of(state) != next_of(state))
 		return false;
@@ -133,7 +137,10 @@ bool lane_write(struct shared *s, int client, int page, int lane, uint64_t *at, 
 	if (!atomic_compare_exchange_strong(cell, &state, begun))
 		return false;
 	fill_lane(words, client, page, lane, version);
-	if (!copy || copy(at, words, sizeof(words)))
+	ret = copy ? copy(at, words, sizeof(words)) : -EIO;
+	if (ret == -EFAULT)
+		return false;
+	if (ret)
 		for (i = 0; i < LANE_WORDS; i++)
 			to[i] = words[i];
 	if (!(begun & LANE_REMAP))
@@ -162,7 +169,7 @@ static void mismatch(struct shared *s, int client, int page, int lane, int i, ui
 
 /* True: what is there is what must be, or nobody can say. */
 bool lane_check(struct shared *s, int client, int page, int lane, const uint64_t *at,
-		const char *who)
+		copy_fn copy, const char *who)
 {
 	_Atomic uint64_t *cell = &s->client[client].lane[page][lane];
 	uint64_t state = atomic_load(cell), words[LANE_WORDS];
@@ -171,7 +178,9 @@ bool lane_check(struct shared *s, int client, int page, int lane, const uint64_t
 
 	if (state & LANE_REMAP)
 		return true;
-	for (i = 0; i < LANE_WORDS; i++)
+	if (copy && copy(words, at, sizeof(words)))
+		return true;
+	for (i = 0; i < LANE_WORDS && !copy; i++)
 		words[i] = from[i];
 	if (atomic_load(cell) != state)
 		return true;
@@ -209,7 +218,8 @@ void remap_begin(struct shared *s, int client, int page, int pages)
 			state = atomic_load(cell);
 			do {
 				next = current_of(state) == next_of(state) ? 0 : next_of(state);
-				if (lane < GPU_LANE)
+				/* Who maps anew does not write meanwhile. */
+				if (lane < HELPER_LANE)
 					next = 0;
 			} while (!atomic_compare_exchange_weak(cell, &state,
 				with(((state & ~LANE_REMAP) + LANE_EPOCH) | LANE_REMAP, 0, next)));

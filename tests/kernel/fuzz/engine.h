@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the threads of the fuzzer's engine share; engine.c has it, serve.c too. */
+#ifndef _GPUEMU_TESTS_KERNEL_FUZZ_ENGINE_H
+#define _GPUEMU_TESTS_KERNEL_FUZZ_ENGINE_H
+
+#include <pthread.h>
+
+#include "fuzz/fuzz.h"
+
+enum { TLB = 512 };
+
+struct fuzz_engine {
+	struct shared *s;
+	struct engine e;		/* the GPU thread's; its ring too */
+	pthread_mutex_t gpu;		/* who uses translations, or forgets them */
+	uint32_t seen;			/* invalidates that were applied */
+	bool parked;			/* it was, and has not looked at them since */
+	struct { uint32_t space; uint64_t va; uint8_t *frame; } tlb[TLB];
+	uint64_t x;
+};
+
+extern struct fuzz_engine fe;
+
+_Noreturn void engine_lost(void);
+int engine_command(struct engine *e, uint32_t op, uint64_t addr, uint32_t arg, uint32_t reserved);
+void *engine_serve(void *number);
+
+#endif

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The engine's service threads: each takes batches and commits plans of its own for
+ * them, some of it wrong on purpose, and tries for the other's batch as well.
+ */
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fuzz/engine.h"
+
+enum { PLAN = 48 };
+
+static void make_migration(uint64_t *x, struct gpuemu_migration *m, int client, int page)
+{
+	uint32_t pages = one_in(x, 3) ? 1 + below(x, 128) : 1 + below(x, 8);
+	uint64_t block_end;
+
+	memset(m, 0, sizeof(*m));
+	m->va_space = atomic_load(&fe.s->client[client].space);
+	m->addr = (uintptr_t)fe.s->mem + page * PAGE;
+	block_end = (m->addr | (BLOCK - 1)) + 1;
+	if (pages > (block_end - m->addr) / PAGE)
+		pages = (block_end - m->addr) / PAGE;
+	m->pages = pages;
+	m->status = 1;
+}
+
+/* One that must be refused with this status. */
+static int spoil(uint64_t *x, struct gpuemu_migration *m)
+{
+	switch (below(x, 6)) {
+	case 0:
+		m->op = 3 + below(x, 250);
+		return -EINVAL;
+	case 1:
+		m->addr += 1 + below(x, PAGE - 1);
+		return -EINVAL;
+	case 2:
+		m->pages = one_in(x, 2) ? 0 : GPUEMU_BLOCK_PAGES + 1 + below(x, 1000);
+		return -EINVAL;
+	case 3:
+		m->reserved = 1;
+		return -EINVAL;
+	case 4:
+		m->va_space = 0x70000000 + below(x, 1000);
+		return -ESRCH;
+	}
+	m->addr |= 1ull << (47 + below(x, 17));
+	return -EINVAL;
+}
+
+static uint32_t make_plan(uint64_t *x, struct gpuemu_migration *m, int *want)
+{
+	struct gpuemu_batch *batch = &fe.e.control->batch;
+	uint32_t n = 0, count = batch->count, i, evictions = below(x, 8);
+	uint64_t page;
+	int c;
+
+	if (fe.e.control->vram_free < 64)
+		evictions += 12;
+	for (i = 0; i < evictions; i++, n++) {
+		make_migration(x, &m[n], below(x, fe.s->clients), below(x, PAGES));
+		m[n].op = one_in(x, 8) ? GPUEMU_MIGRATE_H2D : GPUEMU_MIGRATE_D2H;
+		want[n] = one_in(x, 30) ? spoil(x, &m[n]) : 1;
+	}
+	for (i = 0; i < count && i < GPUEMU_BATCH_MAX && n < PLAN; i++) {
+		struct gpuemu_fault f = batch->faults[i];
+
+		page = (f.addr - (uintptr_t)fe.s->mem) / PAGE;
+		for (c = 0; c < fe.s->clients; c++)
+			if (atomic_load(&fe.s->client[c].space) == f.va_space)
+				break;
+		/* Some are forgotten; others are nobody's. */
+		if (c == fe.s->clients || page >= PAGES || one_in(x, 20))
+			continue;
+		make_migration(x, &m[n], c, page);
+		m[n].op = GPUEMU_MIGRATE_H2D;
+		want[n] = one_in(x, 60) ? spoil(x, &m[n]) : 1;
+		n++;
+	}
+	return n;
+}
+
+static void note_plan(const struct gpuemu_migration *m, const int *want, uint32_t n)
+{
+	uint32_t i;
+	int c;
+
+	for (i = 0; i < n; i++) {
+		if (want[i] != 1) {
+			if (m[i].status != want[i] && m[i].status != -ENODEV)
+				fail(fe.s, -1, -1, "a bad migration ended with %d instead of %d",
+				     m[i].status, want[i]);
+			continue;
+		}
+		for (c = 0; c < fe.s->clients; c++)
+			if (atomic_load(&fe.s->client[c].space) == m[i].va_space)
+				note(fe.s, m[i].op == GPUEMU_MIGRATE_H2D ? OP_H2D : OP_D2H, c,
+				     (m[i].addr - (uintptr_t)fe.s->mem) / PAGE, m[i].pages,
+				     m[i].status);
+		if (m[i].moved > m[i].pages || m[i].status > 0)
+			fail(fe.s, -1, -1, "a migration of %u pages: status %d, moved %u",
+			     m[i].pages, m[i].status, m[i].moved);
+		atomic_fetch_add(&fe.s->moved, m[i].moved);
+	}
+}
+
+/* What must be refused, and must not disturb the batch that is served. */
+static void bad_commands(struct engine *e, uint64_t *x, struct gpuemu_commit *good)
+{
+	struct gpuemu_commit bad = *good;
+	int res, want;
+
+	switch (below(x, 8)) {
+	case 0:
+		/* A later one may have come meanwhile; these never come again. */
+		bad.gen -= 1 + below(x, 1000);
+		want = -ESTALE;
+		res = engine_command(e, GPUEMU_URING_COMMIT, (uintptr_t)&bad, 0, 0);
+		break;
+	case 1:
+		bad.flags = 1u << below(x, 32);
+		want = -EOPNOTSUPP;
+		res = engine_command(e, GPUEMU_URING_COMMIT, (uintptr_t)&bad, 0, 0);
+		break;
+	case 2:
+		bad.count = GPUEMU_COMMIT_MAX + 1 + next_random(x) % 100000;
+		want = -E2BIG;
+		res = engine_command(e, GPUEMU_URING_COMMIT_AND_FETCH, (uintptr_t)&bad, 0, 0);
+		break;
+	case 3:
+		want = -EFAULT;
+		res = engine_command(e, GPUEMU_URING_COMMIT, 16 + next_random(x) % 4000, 0, 0);
+		break;
+	case 4:
+		want = -EINVAL;
+		res = engine_command(e, GPUEMU_URING_COMMIT, (uintptr_t)good, 0, 1 + below(x, 99));
+		break;
+	case 5:
+		want = -EOPNOTSUPP;
+		res = engine_command(e, GPUEMU_URING_RAISE, 0, 2u << below(x, 31), 0);
+		break;
+	case 6:
+		want = -EINVAL;
+		res = engine_command(e, GPUEMU_URING_WAIT, 0, 1 + below(x, 99), 0);
+		break;
+	default:
+		want = -EOPNOTSUPP;
+		res = engine_command(e, GPUEMU_URING_RAISE + 16 + below(x, 1000), 0, 0, 0);
+	}
+	note(fe.s, OP_COMMIT_BAD, 0, 0, 0, res);
+	if (res != want)
+		fail(fe.s, -1, -1, "a bad uring command ended with %d instead of %d", res, want);
+}
+
+void *engine_serve(void *arg)
+{
+	uint64_t x = fe.x + (uintptr_t)arg * 1234567;
+	struct gpuemu_migration m[PLAN];
+	struct engine e = fe.e;
+	struct gpuemu_commit commit;
+	int want[PLAN], res;
+	bool have = false;
+	uint32_t n, op;
+
+	e.nresults = 0;
+	if (io_uring_queue_init(8, &e.ring, 0))
+		engine_lost();
+	for (;;) {
+		if (!have) {
+			res = engine_command(&e, GPUEMU_URING_FETCH, 0, 0, 0);
+			if (res < 0)
+				usleep(below(&x, 2000));
+			if (res < 0 && res != -EBUSY)
+				fail(fe.s, -1, -1, "FETCH: %d", res);
+			/* Without a batch of its own it tries to serve the other's. */
+			if (res < 0 && !one_in(&x, 8))
+				continue;
+		}
+		have = false;
+		n = make_plan(&x, m, want);
+		memset(&commit, 0, sizeof(commit));
+		commit.size = sizeof(commit);
+		commit.gen = fe.e.control->batch.gen;
+		commit.count = n;
+		commit.migrations = (uintptr_t)m;
+		while (one_in(&x, 6))
+			bad_commands(&e, &x, &commit);
+		if (one_in(&x, 50))
+			usleep(below(&x, 20000));
+		op = one_in(&x, 2) ? GPUEMU_URING_COMMIT : GPUEMU_URING_COMMIT_AND_FETCH;
+		res = engine_command(&e, op, (uintptr_t)&commit, 0, 0);
+		have = op == GPUEMU_URING_COMMIT_AND_FETCH && res >= 0;
+		/* The other's FETCH was first: before the commit, or after it. */
+		if (res == -EBUSY)
+			res = engine_command(&e, GPUEMU_URING_COMMIT, (uintptr_t)&commit, 0, 0);
+		if (res < 0 && res != -ESTALE)
+			fail(fe.s, -1, -1, "COMMIT: %d", res);
+		if (res >= 0)
+			note_plan(m, want, n);
+	}
+	return NULL;
+}
