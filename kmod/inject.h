@@ -19,11 +19,17 @@ enum gpuemu_inject {
 /* How many are still to fail. */
 extern atomic_t gpuemu_inject_left[GPUEMU_INJECTS];
 
+/* Whether some are to fail: one at a time, then. */
+static inline bool gpuemu_inject_pending(enum gpuemu_inject what)
+{
+	return unlikely(atomic_read(&gpuemu_inject_left[what]) > 0);
+}
+
 /* Whether this one is to fail. */
 static inline bool gpuemu_inject(struct gpuemu_dev *dev,
 				 enum gpuemu_inject what)
 {
-	if (likely(atomic_read(&gpuemu_inject_left[what]) <= 0) ||
+	if (!gpuemu_inject_pending(what) ||
 	    atomic_dec_if_positive(&gpuemu_inject_left[what]) < 0)
 		return false;
 	gpuemu_count_dev(dev, INJECTED, 1);

@@ -70,28 +70,15 @@ static void unmap_cpu(struct gpuemu_block *block, const unsigned long *mask)
 /* Gives each page of the mask a frame; those that get none leave the mask. */
 static int alloc_frames(struct gpuemu_block *block, unsigned long *mask)
 {
-	u32 want = bitmap_weight(mask, GPUEMU_BLOCK_PAGES), got = 0, n, i;
+	u32 want = bitmap_weight(mask, GPUEMU_BLOCK_PAGES), got = 0;
 	struct gpuemu_dev *dev = block->space->dev;
-	u32 frames[32];
-	bool dry = false;
 
-	n = 0;
-	for_each_set_bit(i, mask, GPUEMU_BLOCK_PAGES) {
-		if (!n && !dry) {
-			if (!gpuemu_inject(dev, GPUEMU_INJECT_FRAME))
-				n = gpuemu_vram_alloc(&dev->vram, frames,
-						      min_t(u32, want - got,
-							    ARRAY_SIZE(frames)));
-			dry = !n;
-		}
-		if (!n) {
-			__clear_bit(i, mask);
-			continue;
-		}
-		block->frames[i] = frames[--n];
-		got++;
-	}
-	if (!dry)
+	if (gpuemu_inject(dev, GPUEMU_INJECT_FRAME))
+		bitmap_zero(mask, GPUEMU_BLOCK_PAGES);
+	else
+		got = gpuemu_vram_alloc(&dev->vram, block->frames, mask,
+					GPUEMU_BLOCK_PAGES);
+	if (got == want)
 		return 0;
 	gpuemu_count(block->space, NO_FRAME, want - got);
 	gpuemu_event_pressure(block->space, "device memory");
@@ -99,42 +86,86 @@ static int alloc_frames(struct gpuemu_block *block, unsigned long *mask)
 }
 
 /*
- * Fills the frames. A page that has a reference besides the block's is being
- * read or written behind the page tables (O_DIRECT, GUP): it stays where it is
- * and leaves the mask. The reference count is exact here: the CPU's mappings
- * are gone, and a racing get_user_pages_fast() either finds its PTE changed and
- * lets go, or took its reference before the unmap.
+ * A page that has a reference besides the block's is being read or written
+ * behind the page tables (O_DIRECT, GUP): it stays where it is and leaves the
+ * mask. The reference count is exact here: the CPU's mappings are gone, and a
+ * racing get_user_pages_fast() either finds its PTE changed and lets go, or took
+ * its reference before the unmap.
  */
-static int copy_to_frames(struct gpuemu_block *block, unsigned long *mask,
-			  u64 *bytes)
+static int drop_pinned(struct gpuemu_block *block, unsigned long *mask)
+{
+	page_mask pinned = { };
+	u32 i, n;
+
+	for_each_set_bit(i, mask, GPUEMU_BLOCK_PAGES)
+		if (block->pages[i] && page_ref_count(block->pages[i]) != 1)
+			__set_bit(i, pinned);
+	n = bitmap_weight(pinned, GPUEMU_BLOCK_PAGES);
+	if (!n)
+		return 0;
+	gpuemu_vram_free(&block->space->dev->vram, block->frames, pinned,
+			 GPUEMU_BLOCK_PAGES);
+	bitmap_andnot(mask, mask, pinned, GPUEMU_BLOCK_PAGES);
+	gpuemu_count(block->space, PINNED_REFUSALS, n);
+	return -EBUSY;
+}
+
+/* How many pages of the mask from i on are contiguous on both sides. */
+static u32 run_length(const struct gpuemu_block *block,
+		      const unsigned long *mask, u32 i)
+{
+	struct page *page = block->pages[i];
+	u32 frame = block->frames[i], n;
+
+	/* There, a page is mapped alone. */
+	if (IS_ENABLED(CONFIG_HIGHMEM) || !page)
+		return 1;
+	for (n = 1; i + n < GPUEMU_BLOCK_PAGES; n++)
+		if (!test_bit(i + n, mask) || !block->pages[i + n] ||
+		    page_to_pfn(block->pages[i + n]) != page_to_pfn(page) + n ||
+		    block->frames[i + n] != frame + n)
+			break;
+	return n;
+}
+
+static void copy_run(void *to, void *from, u32 n)
+{
+	for (; n; n--) {
+		copy_page(to, from);
+		to += PAGE_SIZE;
+		from += PAGE_SIZE;
+	}
+}
+
+/*
+ * Copies the pages of the mask, in runs. Returns how many were copied; what was
+ * never touched is zeroed, which nobody copies.
+ */
+static u32 copy_pages(struct gpuemu_block *block, const unsigned long *mask,
+		      bool to_device)
 {
 	struct gpuemu_vram *vram = &block->space->dev->vram;
-	struct page *page;
-	int ret = 0;
-	void *from;
-	u32 i;
+	void *device, *system;
+	u32 copied = 0, n, i;
 
-	for_each_set_bit(i, mask, GPUEMU_BLOCK_PAGES) {
-		void *to = gpuemu_vram_addr(vram, block->frames[i]);
-
-		page = block->pages[i];
-		if (!page) {
-			clear_page(to);
+	for (i = find_first_bit(mask, GPUEMU_BLOCK_PAGES);
+	     i < GPUEMU_BLOCK_PAGES;
+	     i = find_next_bit(mask, GPUEMU_BLOCK_PAGES, i + n)) {
+		n = run_length(block, mask, i);
+		device = gpuemu_vram_addr(vram, block->frames[i]);
+		if (!block->pages[i]) {
+			clear_page(device);
 			continue;
 		}
-		if (page_ref_count(page) != 1) {
-			gpuemu_vram_free(vram, &block->frames[i], 1);
-			__clear_bit(i, mask);
-			gpuemu_count(block->space, PINNED_REFUSALS, 1);
-			ret = -EBUSY;
-			continue;
-		}
-		*bytes += PAGE_SIZE;
-		from = kmap_local_page(page);
-		copy_page(to, from);
-		kunmap_local(from);
+		system = kmap_local_page(block->pages[i]);
+		if (to_device)
+			copy_run(device, system, n);
+		else
+			copy_run(system, device, n);
+		kunmap_local(system);
+		copied += n;
 	}
-	return ret;
+	return copied;
 }
 
 /**
@@ -154,7 +185,7 @@ int gpuemu_migrate_h2d(struct gpuemu_block *block, u32 first, u32 n,
 {
 	struct gpuemu_pt *pt = &block->space->dev->pt;
 	int ret, err;
-	u64 t0, t1, t2, t3, bytes = 0;
+	u64 t0, t1, t2, t3, bytes;
 	page_mask todo;
 	u32 i;
 
@@ -178,9 +209,10 @@ int gpuemu_migrate_h2d(struct gpuemu_block *block, u32 first, u32 n,
 	t1 = ktime_get_ns();
 	unmap_cpu(block, todo);
 	t2 = ktime_get_ns();
-	err = copy_to_frames(block, todo, &bytes);
+	err = drop_pinned(block, todo);
 	if (err && ret != -ENOSPC)
 		ret = err;
+	bytes = (u64)copy_pages(block, todo, true) << PAGE_SHIFT;
 	t3 = ktime_get_ns();
 	for_each_set_bit(i, todo, GPUEMU_BLOCK_PAGES)
 		gpuemu_pt_set(pt, block->leaf, i, block->frames[i]);
@@ -203,11 +235,18 @@ int gpuemu_migrate_h2d(struct gpuemu_block *block, u32 first, u32 n,
 static int alloc_pages_for(struct gpuemu_block *block, unsigned long *mask,
 			   gfp_t extra)
 {
+	page_mask without = { };
 	int ret = 0;
-	u32 i;
+	u32 i, end;
 
-	for_each_set_bit(i, mask, GPUEMU_BLOCK_PAGES) {
+	for_each_set_bit(i, mask, GPUEMU_BLOCK_PAGES)
+		if (!block->pages[i])
+			__set_bit(i, without);
+	for_each_set_bit(i, without, GPUEMU_BLOCK_PAGES) {
 		if (block->pages[i])
+			continue;
+		end = find_next_zero_bit(without, GPUEMU_BLOCK_PAGES, i);
+		if (gpuemu_block_pages_alloc(block, i, end - i))
 			continue;
 		block->pages[i] = gpuemu_block_page_alloc(block, extra);
 		if (!block->pages[i]) {
@@ -237,7 +276,6 @@ int gpuemu_migrate_d2h(struct gpuemu_block *block, u32 first, u32 n,
 	u32 i, lo, hi;
 	page_mask todo;
 	int ret, err;
-	void *to;
 
 	lockdep_assert_held(&block->lock);
 	*moved = 0;
@@ -264,12 +302,8 @@ int gpuemu_migrate_d2h(struct gpuemu_block *block, u32 first, u32 n,
 				      block->frames[i]);
 		return err;
 	}
-	for_each_set_bit(i, todo, GPUEMU_BLOCK_PAGES) {
-		to = kmap_local_page(block->pages[i]);
-		copy_page(to, gpuemu_vram_addr(&dev->vram, block->frames[i]));
-		kunmap_local(to);
-		gpuemu_vram_free(&dev->vram, &block->frames[i], 1);
-	}
+	copy_pages(block, todo, false);
+	gpuemu_vram_free(&dev->vram, block->frames, todo, GPUEMU_BLOCK_PAGES);
 	bitmap_andnot(block->resident, block->resident, todo,
 		      GPUEMU_BLOCK_PAGES);
 	*moved = bitmap_weight(todo, GPUEMU_BLOCK_PAGES);

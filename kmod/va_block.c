@@ -3,6 +3,7 @@
  * VA blocks: allocation, the CPU's faults, and the end of pages. How pages move
  * is migrate.c's; which blocks exist is va_space.c's.
  */
+#include <linux/log2.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
@@ -98,6 +99,43 @@ out:
 	return page;
 }
 
+/*
+ * Pages for all of first .. first + n - 1, which have none, in one allocation and
+ * one charge, if that is to be had without effort. They are contiguous, and then
+ * each stands for itself. Returns how many there are now, from the first on; who
+ * gets fewer than he wants goes on, or asks for one page in earnest.
+ */
+u32 gpuemu_block_pages_alloc(struct gpuemu_block *block, u32 first, u32 n)
+{
+	const gfp_t gfp = (GFP_HIGHUSER & ~__GFP_DIRECT_RECLAIM) |
+			  __GFP_ACCOUNT | __GFP_NOWARN;
+	unsigned int order = ilog2(n);
+	struct mem_cgroup *old;
+	struct page *page;
+	u32 i;
+
+	/* Up to that order, the allocator keeps pages ready. */
+	if (order < PAGE_ALLOC_COSTLY_ORDER ||
+	    gpuemu_inject_pending(GPUEMU_INJECT_PAGE))
+		return 0;
+	old = set_active_memcg(block->space->memcg);
+	page = alloc_pages(gfp, order);
+	if (!page && order > PAGE_ALLOC_COSTLY_ORDER) {
+		order = PAGE_ALLOC_COSTLY_ORDER;
+		page = alloc_pages(gfp, order);
+	}
+	set_active_memcg(old);
+	if (!page)
+		return 0;
+	split_page(page, order);
+	n = 1u << order;
+	for (i = 0; i < n; i++)
+		block->pages[first + i] = page + i;
+	atomic_add(n, &gpuemu_live[GPUEMU_OBJ_pages]);
+	gpuemu_count(block->space, SYSTEM_PAGES, n);
+	return n;
+}
+
 static bool block_managed(struct gpuemu_block *block)
 {
 	DECLARE_BITMAP(managed, GPUEMU_BLOCK_PAGES) = { };
@@ -175,6 +213,7 @@ void gpuemu_block_close_end(struct gpuemu_block *block, u32 first, u32 last)
 {
 	struct gpuemu_dev *dev = block->space->dev;
 	DECLARE_BITMAP(managed, GPUEMU_BLOCK_PAGES) = { };
+	DECLARE_BITMAP(left, GPUEMU_BLOCK_PAGES) = { };
 	u32 i;
 
 	mutex_lock(&block->lock);
@@ -183,10 +222,8 @@ void gpuemu_block_close_end(struct gpuemu_block *block, u32 first, u32 last)
 	for (i = first; i <= last; i++) {
 		if (test_bit(i, managed) && !block->dead)
 			continue;
-		if (__test_and_clear_bit(i, block->resident)) {
-			gpuemu_vram_free(&dev->vram, &block->frames[i], 1);
-			gpuemu_count(block->space, RESIDENT_PAGES, -1);
-		}
+		if (__test_and_clear_bit(i, block->resident))
+			__set_bit(i, left);
 		if (block->pages[i]) {
 			put_page(block->pages[i]);
 			block->pages[i] = NULL;
@@ -195,6 +232,9 @@ void gpuemu_block_close_end(struct gpuemu_block *block, u32 first, u32 last)
 		}
 		__clear_bit(i, block->cpu_mapped);
 	}
+	gpuemu_vram_free(&dev->vram, block->frames, left, GPUEMU_BLOCK_PAGES);
+	gpuemu_count(block->space, RESIDENT_PAGES,
+		     -(u64)bitmap_weight(left, GPUEMU_BLOCK_PAGES));
 	if (block->dead && block->leaf) {
 		gpuemu_pt_table_free(&dev->pt, block->leaf);
 		block->leaf = 0;

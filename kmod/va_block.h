@@ -67,7 +67,8 @@ void gpuemu_block_look(struct gpuemu_block *block,
 		       struct gpuemu_block_look *look);
 struct gpuemu_block *gpuemu_block_alloc(struct gpuemu_space *space, u64 index);
 void gpuemu_block_put(struct gpuemu_block *block);
-struct page *gpuemu_block_page_alloc(struct gpuemu_block *block, gfp_t zero);
+struct page *gpuemu_block_page_alloc(struct gpuemu_block *block, gfp_t extra);
+u32 gpuemu_block_pages_alloc(struct gpuemu_block *block, u32 first, u32 n);
 
 void gpuemu_block_retire_unmanaged(struct gpuemu_block *block);
 bool gpuemu_block_close_begin(struct gpuemu_block *block, u32 first, u32 last,

@@ -4,6 +4,7 @@
  * A frame's old bytes stay until its next owner overwrites all of it (a copy
  * or zeroes), which gpuemu_migrate_h2d() does before it maps the frame.
  */
+#include <linux/bitmap.h>
 #include <linux/vmalloc.h>
 
 #include "objects.h"
@@ -43,30 +44,46 @@ static void publish_locked(struct gpuemu_vram *vram)
 		WRITE_ONCE(*vram->published, vram->nfree);
 }
 
-/* Takes up to n frames; returns how many. */
-u32 gpuemu_vram_alloc(struct gpuemu_vram *vram, u32 *frames, u32 n)
+/*
+ * A frame for each page of the mask, all under one hold of the lock: those that
+ * get none leave the mask. Returns how many got one.
+ */
+u32 gpuemu_vram_alloc(struct gpuemu_vram *vram, u32 *frames,
+		      unsigned long *mask, u32 pages)
 {
-	u32 i;
+	u32 n = 0, i;
 
 	spin_lock(&vram->lock);
-	n = min(n, vram->nfree);
-	for (i = 0; i < n; i++)
+	for_each_set_bit(i, mask, pages) {
+		if (!vram->nfree) {
+			bitmap_clear(mask, i, pages - i);
+			break;
+		}
 		frames[i] = vram->free[--vram->nfree];
+		n++;
+	}
 	publish_locked(vram);
 	spin_unlock(&vram->lock);
 	atomic_add(n, &gpuemu_live[GPUEMU_OBJ_frames]);
 	return n;
 }
 
-void gpuemu_vram_free(struct gpuemu_vram *vram, const u32 *frames, u32 n)
+/*
+ * The frames of the pages of the mask. The last goes first, so that the next
+ * run gets what was contiguous in the same order.
+ */
+void gpuemu_vram_free(struct gpuemu_vram *vram, const u32 *frames,
+		      const unsigned long *mask, u32 pages)
 {
-	u32 i;
+	u32 n = 0, i;
 
-	if (!n)
-		return;
 	spin_lock(&vram->lock);
-	for (i = 0; i < n; i++)
+	for (i = pages; i-- > 0;) {
+		if (!test_bit(i, mask))
+			continue;
 		vram->free[vram->nfree++] = frames[i];
+		n++;
+	}
 	publish_locked(vram);
 	spin_unlock(&vram->lock);
 	atomic_sub(n, &gpuemu_live[GPUEMU_OBJ_frames]);

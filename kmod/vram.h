@@ -20,8 +20,10 @@ struct gpuemu_vram {
 
 int gpuemu_vram_init(struct gpuemu_vram *vram, u32 frames);
 void gpuemu_vram_destroy(struct gpuemu_vram *vram);
-u32 gpuemu_vram_alloc(struct gpuemu_vram *vram, u32 *frames, u32 n);
-void gpuemu_vram_free(struct gpuemu_vram *vram, const u32 *frames, u32 n);
+u32 gpuemu_vram_alloc(struct gpuemu_vram *vram, u32 *frames,
+		      unsigned long *mask, u32 pages);
+void gpuemu_vram_free(struct gpuemu_vram *vram, const u32 *frames,
+		      const unsigned long *mask, u32 pages);
 u32 gpuemu_vram_nfree(struct gpuemu_vram *vram);
 void gpuemu_vram_publish(struct gpuemu_vram *vram, u32 *where);
 
