@@ -11,6 +11,7 @@
 #include "inject.h"
 #include "objects.h"
 #include "params.h"
+#include "zero.h"
 
 #undef pr_fmt
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -53,6 +54,7 @@ static int __init gpuemu_init(void)
 		       p->pt_mb);
 		goto out_vram;
 	}
+	gpuemu_zero_init(dev->vram.base);
 	dev->fault_entries = p->fault_entries;
 	ret = gpuemu_dev_register(dev);
 	if (ret) {

@@ -18,6 +18,7 @@
 #include "trace.h"
 #include "va_block.h"
 #include "va_space.h"
+#include "zero.h"
 
 typedef unsigned long page_mask[BITS_TO_LONGS(GPUEMU_BLOCK_PAGES)];
 
@@ -154,7 +155,7 @@ static u32 copy_pages(struct gpuemu_block *block, const unsigned long *mask,
 		n = run_length(block, mask, i);
 		device = gpuemu_vram_addr(vram, block->frames[i]);
 		if (!block->pages[i]) {
-			clear_page(device);
+			gpuemu_zero(device);
 			continue;
 		}
 		system = kmap_local_page(block->pages[i]);
