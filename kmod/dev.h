@@ -15,6 +15,7 @@
 
 #include "event.h"
 #include "gpu_pt.h"
+#include "link.h"
 #include "stats.h"
 #include "vram.h"
 
@@ -24,6 +25,7 @@ struct gpuemu_engine;
  * struct gpuemu_dev - the one device
  * @misc: /dev/gpuemu
  * @vram: its memory
+ * @link: how fast pages go there and back
  * @pt: its page-table aperture
  * @clients: every open file's client, by VA space id
  * @next_space: where the search for a VA space id goes on (under the xa_lock)
@@ -41,6 +43,7 @@ struct gpuemu_engine;
 struct gpuemu_dev {
 	struct miscdevice misc;
 	struct gpuemu_vram vram;
+	struct gpuemu_link link;
 	struct gpuemu_pt pt;
 	struct xarray clients;
 	u32 next_space;

@@ -27,7 +27,9 @@
  *  9. gpuemu_dev.lock (spinlock). Protects the engine's attachment and state,
  *     its batch, its pending commands, the invalidate ring, the acknowledged
  *     sequence, and all works. Nothing sleeps under it.
- * 10. gpuemu_vram.lock, gpuemu_pt.lock (spinlocks). The free lists. Leaves.
+ * 10. gpuemu_vram.lock, gpuemu_pt.lock (spinlocks), the free lists; and
+ *     gpuemu_link.lock (spinlock), when the link is free. Leaves. Who waits for
+ *     the link holds its block and no spinlock; for a second at most.
  * 11. gpuemu_stats.lock (spinlock). The zero of a set of counters. A leaf;
  *     counting itself takes no lock.
  * 12. gpuemu_events.lock (spinlock). The order of the events. Under it are only

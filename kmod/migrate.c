@@ -12,6 +12,7 @@
 #include "dev.h"
 #include "engine.h"
 #include "inject.h"
+#include "link.h"
 #include "migrate.h"
 #include "objects.h"
 #include "tlb.h"
@@ -214,6 +215,7 @@ int gpuemu_migrate_h2d(struct gpuemu_block *block, u32 first, u32 n,
 	if (err && ret != -ENOSPC)
 		ret = err;
 	bytes = (u64)copy_pages(block, todo, true) << PAGE_SHIFT;
+	gpuemu_link_pace(block->space, GPUEMU_LINK_H2D, t2, bytes);
 	t3 = ktime_get_ns();
 	for_each_set_bit(i, todo, GPUEMU_BLOCK_PAGES)
 		gpuemu_pt_set(pt, block->leaf, i, block->frames[i]);
@@ -274,6 +276,7 @@ int gpuemu_migrate_d2h(struct gpuemu_block *block, u32 first, u32 n,
 {
 	const bool evict = reason == GPUEMU_INVAL_EVICT;
 	struct gpuemu_dev *dev = block->space->dev;
+	u64 start, bytes;
 	u32 i, lo, hi;
 	page_mask todo;
 	int ret, err;
@@ -303,13 +306,15 @@ int gpuemu_migrate_d2h(struct gpuemu_block *block, u32 first, u32 n,
 				      block->frames[i]);
 		return err;
 	}
-	copy_pages(block, todo, false);
+	start = ktime_get_ns();
+	bytes = (u64)copy_pages(block, todo, false) << PAGE_SHIFT;
+	gpuemu_link_pace(block->space, GPUEMU_LINK_D2H, start, bytes);
 	gpuemu_vram_free(&dev->vram, block->frames, todo, GPUEMU_BLOCK_PAGES);
 	bitmap_andnot(block->resident, block->resident, todo,
 		      GPUEMU_BLOCK_PAGES);
 	*moved = bitmap_weight(todo, GPUEMU_BLOCK_PAGES);
 	gpuemu_count(block->space, D2H_PAGES, *moved);
-	gpuemu_count(block->space, D2H_BYTES, (u64)*moved << PAGE_SHIFT);
+	gpuemu_count(block->space, D2H_BYTES, bytes);
 	gpuemu_count(block->space, RESIDENT_PAGES, -(u64)*moved);
 	if (evict) {
 		gpuemu_count(block->space, EVICTIONS, 1);
