@@ -99,6 +99,7 @@ int gpuemu_dev_register(struct gpuemu_dev *dev)
 	ida_init(&dev->slots);
 	spin_lock_init(&dev->lock);
 	gpuemu_link_init(&dev->link);
+	gpuemu_lru_init(&dev->lru);
 	INIT_LIST_HEAD(&dev->queued);
 	dev->next_work = 1;
 	gpuemu_events_init(&dev->events);

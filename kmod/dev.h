@@ -16,6 +16,7 @@
 #include "event.h"
 #include "gpu_pt.h"
 #include "link.h"
+#include "lru.h"
 #include "stats.h"
 #include "vram.h"
 
@@ -26,6 +27,7 @@ struct gpuemu_engine;
  * @misc: /dev/gpuemu
  * @vram: its memory
  * @link: how fast pages go there and back
+ * @lru: what is in its memory, and how long
  * @pt: its page-table aperture
  * @clients: every open file's client, by VA space id
  * @next_space: where the search for a VA space id goes on (under the xa_lock)
@@ -44,6 +46,7 @@ struct gpuemu_dev {
 	struct miscdevice misc;
 	struct gpuemu_vram vram;
 	struct gpuemu_link link;
+	struct gpuemu_lru lru;
 	struct gpuemu_pt pt;
 	struct xarray clients;
 	u32 next_space;

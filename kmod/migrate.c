@@ -21,6 +21,9 @@
 #include "va_space.h"
 #include "zero.h"
 
+/* Somebody else may be there first for the room that was made. */
+#define MAKE_ROOM_MAX 4
+
 typedef unsigned long page_mask[BITS_TO_LONGS(GPUEMU_BLOCK_PAGES)];
 
 static u64 block_page_nr(const struct gpuemu_block *block, u32 i)
@@ -69,8 +72,11 @@ static void unmap_cpu(struct gpuemu_block *block, const unsigned long *mask)
 		      GPUEMU_BLOCK_PAGES);
 }
 
-/* Gives each page of the mask a frame; those that get none leave the mask. */
-static int alloc_frames(struct gpuemu_block *block, unsigned long *mask)
+/*
+ * Gives each page of the mask a frame; those that get none leave the mask.
+ * Returns how many these are.
+ */
+static u32 alloc_frames(struct gpuemu_block *block, unsigned long *mask)
 {
 	u32 want = bitmap_weight(mask, GPUEMU_BLOCK_PAGES), got = 0;
 	struct gpuemu_dev *dev = block->space->dev;
@@ -80,11 +86,7 @@ static int alloc_frames(struct gpuemu_block *block, unsigned long *mask)
 	else
 		got = gpuemu_vram_alloc(&dev->vram, block->frames, mask,
 					GPUEMU_BLOCK_PAGES);
-	if (got == want)
-		return 0;
-	gpuemu_count(block->space, NO_FRAME, want - got);
-	gpuemu_event_pressure(block->space, "device memory");
-	return -ENOSPC;
+	return want - got;
 }
 
 /*
@@ -178,12 +180,13 @@ static u32 copy_pages(struct gpuemu_block *block, const unsigned long *mask,
  * @cause: for the trace
  * @cost: gets the time of each stage added
  * @moved: out: pages that really moved
+ * @lacking: out: pages for which there was no frame (-ENOSPC)
  *
  * Pages that are there already count as done.
  */
 int gpuemu_migrate_h2d(struct gpuemu_block *block, u32 first, u32 n,
 		       const char *cause, struct gpuemu_stamps *cost,
-		       u32 *moved)
+		       u32 *moved, u32 *lacking)
 {
 	struct gpuemu_pt *pt = &block->space->dev->pt;
 	int ret, err;
@@ -193,6 +196,7 @@ int gpuemu_migrate_h2d(struct gpuemu_block *block, u32 first, u32 n,
 
 	lockdep_assert_held(&block->lock);
 	*moved = 0;
+	*lacking = 0;
 	t0 = ktime_get_ns();
 	ret = managed_pages(block, first, n, true, todo);
 	bitmap_andnot(todo, todo, block->resident, GPUEMU_BLOCK_PAGES);
@@ -204,9 +208,9 @@ int gpuemu_migrate_h2d(struct gpuemu_block *block, u32 first, u32 n,
 		if (!block->leaf)
 			return -ENOMEM;
 	}
-	err = alloc_frames(block, todo);
-	if (err)
-		ret = err;
+	*lacking = alloc_frames(block, todo);
+	if (*lacking)
+		ret = -ENOSPC;
 
 	t1 = ktime_get_ns();
 	unmap_cpu(block, todo);
@@ -265,7 +269,9 @@ static int alloc_pages_for(struct gpuemu_block *block, unsigned long *mask,
  * @block: locked, not dead
  * @first: first page
  * @n: how many
- * @reason: GPUEMU_INVAL_EVICT or GPUEMU_INVAL_CPU_FAULT
+ * @reason: GPUEMU_INVAL_CPU_FAULT, which cannot do without the pages;
+ *	GPUEMU_INVAL_EVICT or _RECLAIM, which ends with -ENOMEM before somebody
+ *	is killed for it
  * @moved: out: pages that really moved
  *
  * Pages that are not on the device count as done. -EINTR: the task is being
@@ -274,7 +280,8 @@ static int alloc_pages_for(struct gpuemu_block *block, unsigned long *mask,
 int gpuemu_migrate_d2h(struct gpuemu_block *block, u32 first, u32 n,
 		       enum gpuemu_inval_reason reason, u32 *moved)
 {
-	const bool evict = reason == GPUEMU_INVAL_EVICT;
+	const bool lru = reason == GPUEMU_INVAL_RECLAIM;
+	const bool evict = lru || reason == GPUEMU_INVAL_EVICT;
 	struct gpuemu_dev *dev = block->space->dev;
 	u64 start, bytes;
 	u32 i, lo, hi;
@@ -312,6 +319,7 @@ int gpuemu_migrate_d2h(struct gpuemu_block *block, u32 first, u32 n,
 	gpuemu_vram_free(&dev->vram, block->frames, todo, GPUEMU_BLOCK_PAGES);
 	bitmap_andnot(block->resident, block->resident, todo,
 		      GPUEMU_BLOCK_PAGES);
+	gpuemu_lru_emptied(block);
 	*moved = bitmap_weight(todo, GPUEMU_BLOCK_PAGES);
 	gpuemu_count(block->space, D2H_PAGES, *moved);
 	gpuemu_count(block->space, D2H_BYTES, bytes);
@@ -320,7 +328,11 @@ int gpuemu_migrate_d2h(struct gpuemu_block *block, u32 first, u32 n,
 		gpuemu_count(block->space, EVICTIONS, 1);
 		gpuemu_count(block->space, EVICTED_PAGES, *moved);
 		trace_evict(block->space->id, gpuemu_block_addr(block, first),
-			    n, *moved, ret);
+			    n, lru ? "lru" : "engine", *moved, ret);
+	}
+	if (lru) {
+		gpuemu_count(block->space, LRU_EVICTIONS, 1);
+		gpuemu_count(block->space, LRU_EVICTED_PAGES, *moved);
 	}
 	trace_migrate(block->space->id, gpuemu_block_addr(block, first), n,
 		      GPUEMU_MIGRATE_D2H, evict ? "evict" : "cpu_fault",
@@ -364,17 +376,20 @@ static const char *cause_of(const struct gpuemu_engine *e,
 	       "far_fault" : "prefetch";
 }
 
-/* One descriptor. Makes a block only where something is managed. */
-static int migrate_one(struct gpuemu_space *space, const char *cause,
-		       const struct gpuemu_migration *m,
-		       struct gpuemu_stamps *cost, u32 *moved)
+/* One descriptor, once. Makes a block only where something is managed. */
+static int migrate_once(struct gpuemu_space *space, const char *cause,
+			struct gpuemu_migration *m, u64 pass,
+			struct gpuemu_stamps *cost, u32 *lacking)
 {
 	u32 first = (m->addr >> GPUEMU_PAGE_SHIFT) % GPUEMU_BLOCK_PAGES;
 	u64 index = m->addr >> GPUEMU_BLOCK_SHIFT;
 	struct gpuemu_block *block;
 	page_mask managed = { };
+	u32 moved;
 	u64 start;
 	int ret;
+
+	*lacking = 0;
 
 	for (;;) {
 		gpuemu_space_managed_mask(space, m->addr >> GPUEMU_PAGE_SHIFT,
@@ -393,14 +408,16 @@ static int migrate_one(struct gpuemu_space *space, const char *cause,
 	}
 	if (m->op == GPUEMU_MIGRATE_H2D) {
 		ret = gpuemu_migrate_h2d(block, first, m->pages, cause, cost,
-					 moved);
+					 &moved, lacking);
+		gpuemu_lru_touch(block, pass);
 	} else {
 		start = ktime_get_ns();
 		ret = gpuemu_migrate_d2h(block, first, m->pages,
-					 GPUEMU_INVAL_EVICT, moved);
+					 GPUEMU_INVAL_EVICT, &moved);
 		cost->evict_ns += ktime_get_ns() - start;
-		cost->d2h_pages += *moved;
+		cost->d2h_pages += moved;
 	}
+	m->moved += moved;
 	if (ret == -EFAULT)
 		gpuemu_block_retire_unmanaged(block);
 	mutex_unlock(&block->lock);
@@ -408,18 +425,51 @@ static int migrate_one(struct gpuemu_space *space, const char *cause,
 	return ret;
 }
 
+/*
+ * One descriptor, and if it finds no frame and the engine wants it, again with
+ * room made for the rest: with no block held, so that a victim never waits for
+ * who evicts it, and everything is looked up anew.
+ */
+static int migrate_one(struct gpuemu_space *space, const char *cause,
+		       struct gpuemu_migration *m, u64 pass, bool make_room,
+		       struct gpuemu_stamps *cost)
+{
+	u32 lacking, freed, tries;
+	u64 start;
+	int ret;
+
+	for (tries = 0;; tries++) {
+		ret = migrate_once(space, cause, m, pass, cost, &lacking);
+		if (!lacking || !make_room || tries == MAKE_ROOM_MAX)
+			break;
+		start = ktime_get_ns();
+		freed = gpuemu_lru_evict(space->dev, pass, lacking);
+		cost->evict_ns += ktime_get_ns() - start;
+		cost->d2h_pages += freed;
+		if (!freed)
+			break;
+	}
+	if (lacking) {
+		gpuemu_count(space, NO_FRAME, lacking);
+		gpuemu_event_pressure(space, "device memory");
+	}
+	return ret;
+}
+
 /**
  * gpuemu_migrate_commit() - does the first @count of e->migrations, in order
  * @e: the caller owns its batch (COMMITTING)
  * @count: at most GPUEMU_COMMIT_MAX
+ * @make_room: evict by the module's own order where no frame is free
  * @cost: gets the sums
  *
  * Stops at the engine's or the caller's death; what is left says so in its
  * status. Returns how many ended with status 0.
  */
-u32 gpuemu_migrate_commit(struct gpuemu_engine *e, u32 count,
+u32 gpuemu_migrate_commit(struct gpuemu_engine *e, u32 count, bool make_room,
 			  struct gpuemu_stamps *cost)
 {
+	u64 pass = gpuemu_lru_pass(&e->dev->lru);
 	struct gpuemu_client *client = NULL;
 	struct gpuemu_migration *m;
 	u32 done = 0;
@@ -445,7 +495,7 @@ u32 gpuemu_migrate_commit(struct gpuemu_engine *e, u32 count,
 		}
 		if (client)
 			m->status = migrate_one(&client->space, cause_of(e, m),
-						m, cost, &m->moved);
+						m, pass, make_room, cost);
 		else
 			m->status = -ESRCH;
 		done += !m->status;

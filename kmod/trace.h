@@ -25,7 +25,8 @@
 #define gpuemu_show_reason(reason) __print_symbolic(reason, \
 	{ GPUEMU_INVAL_EVICT, "evict" }, \
 	{ GPUEMU_INVAL_CPU_FAULT, "cpu_fault" }, \
-	{ GPUEMU_INVAL_UNMAP, "unmap" })
+	{ GPUEMU_INVAL_UNMAP, "unmap" }, \
+	{ GPUEMU_INVAL_RECLAIM, "reclaim" })
 
 /* A unique fault of a batch; merged: the records that it stands for. */
 TRACE_EVENT(far_fault,
@@ -110,16 +111,21 @@ TRACE_EVENT(migrate,
 		  __entry->status)
 );
 
-/* A D2H migration that the engine asked for; a migrate with cause "evict" too. */
+/*
+ * A D2H migration that the engine asked for, or by the module's own order (lru); a
+ * migrate with cause "evict" too.
+ */
 TRACE_EVENT(evict,
-	TP_PROTO(u32 va_space, u64 addr, u32 pages, u32 moved, int status),
-	TP_ARGS(va_space, addr, pages, moved, status),
+	TP_PROTO(u32 va_space, u64 addr, u32 pages, const char *by, u32 moved,
+		 int status),
+	TP_ARGS(va_space, addr, pages, by, moved, status),
 	TP_STRUCT__entry(
 		__field(u64, addr)
 		__field(u32, va_space)
 		__field(u32, pages)
 		__field(u32, moved)
 		__field(int, status)
+		__array(char, by, 8)
 	),
 	TP_fast_assign(
 		__entry->addr = addr;
@@ -127,10 +133,11 @@ TRACE_EVENT(evict,
 		__entry->pages = pages;
 		__entry->moved = moved;
 		__entry->status = status;
+		strscpy_pad(__entry->by, by, sizeof(__entry->by));
 	),
-	TP_printk("va_space=%u addr=0x%llx pages=%u moved=%u status=%d",
+	TP_printk("va_space=%u addr=0x%llx pages=%u by=%s moved=%u status=%d",
 		  __entry->va_space, __entry->addr, __entry->pages,
-		  __entry->moved, __entry->status)
+		  __entry->by, __entry->moved, __entry->status)
 );
 
 /* The end of a batch, with its stages. */

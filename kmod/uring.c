@@ -305,7 +305,7 @@ static int commit_copy_in(struct gpuemu_commit *commit, u64 addr)
 	ret = copy_struct_from_user(commit, sizeof(*commit), user, size);
 	if (ret)
 		return ret;
-	if (commit->flags)
+	if (commit->flags & ~GPUEMU_COMMIT_EVICT)
 		return -EOPNOTSUPP;
 	if (commit->count > GPUEMU_COMMIT_MAX)
 		return -E2BIG;
@@ -379,7 +379,9 @@ static int commit_run(struct gpuemu_engine *e, const struct uring_args *args,
 		return -EFAULT;
 	}
 	e->stamps.committed = committed;
-	done = gpuemu_migrate_commit(e, commit.count, &e->stamps);
+	done = gpuemu_migrate_commit(e, commit.count,
+				     commit.flags & GPUEMU_COMMIT_EVICT,
+				     &e->stamps);
 	e->stamps.done = ktime_get_ns();
 	/*
 	 * The results go out before the replay: the engine thread reads them as

@@ -35,6 +35,7 @@ struct gpuemu_block *gpuemu_block_alloc(struct gpuemu_space *space, u64 index)
 	block->space = space;
 	block->index = index;
 	INIT_LIST_HEAD(&block->closing);
+	INIT_LIST_HEAD(&block->lru);
 	gpuemu_created(blocks);
 	return block;
 }
@@ -235,6 +236,7 @@ void gpuemu_block_close_end(struct gpuemu_block *block, u32 first, u32 last)
 	gpuemu_vram_free(&dev->vram, block->frames, left, GPUEMU_BLOCK_PAGES);
 	gpuemu_count(block->space, RESIDENT_PAGES,
 		     -(u64)bitmap_weight(left, GPUEMU_BLOCK_PAGES));
+	gpuemu_lru_emptied(block);
 	if (block->dead && block->leaf) {
 		gpuemu_pt_table_free(&dev->pt, block->leaf);
 		block->leaf = 0;

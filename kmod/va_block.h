@@ -30,6 +30,10 @@ struct gpuemu_space;
  * @dead: no longer in the space; look it up again
  * @leaf: leaf page table, 0 until a page is first resident
  * @closing: the closer's list of dead blocks
+ * @lru: in the device's list of blocks with resident pages; like the next two
+ *	under that list's lock
+ * @lru_pass: the last commit that asked for pages of it
+ * @lru_search: the last search for victims that looked at it
  * @resident: pages whose content is in frames[]
  * @cpu_mapped: pages that the CPU may have mapped (a superset)
  * @pages: sysmem pages, one reference each
@@ -43,6 +47,9 @@ struct gpuemu_block {
 	bool dead;
 	u32 leaf;
 	struct list_head closing;
+	struct list_head lru;
+	u64 lru_pass;
+	u64 lru_search;
 	DECLARE_BITMAP(resident, GPUEMU_BLOCK_PAGES);
 	DECLARE_BITMAP(cpu_mapped, GPUEMU_BLOCK_PAGES);
 	struct page *pages[GPUEMU_BLOCK_PAGES];

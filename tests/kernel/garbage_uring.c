@@ -202,7 +202,7 @@ TEST_F(garbage_uring, commit)
 	bad.gen = 0;
 	EXPECT_EQ(-ESTALE, commit(e, &bad));
 	bad = good;
-	bad.flags = 1;
+	bad.flags = 2;
 	EXPECT_EQ(-EOPNOTSUPP, commit(e, &bad));
 	bad = good;
 	bad.count = GPUEMU_COMMIT_MAX + 1;

@@ -123,7 +123,7 @@ TEST_F(trace, all)
 		 self->space, (long)self->mem + (long)PAGE);
 	EXPECT_NE(NULL, strstr(self->text, want)) TH_LOG("no %s", want);
 	snprintf(want, sizeof(want),
-		 "evict: va_space=%u addr=0x%lx pages=1 moved=1 status=0",
+		 "evict: va_space=%u addr=0x%lx pages=1 by=engine moved=1 status=0",
 		 self->space, (long)self->mem);
 	EXPECT_NE(NULL, strstr(self->text, want)) TH_LOG("no %s", want);
 	snprintf(want, sizeof(want),

@@ -259,6 +259,7 @@ enum gpuemu_inval_reason {
 	GPUEMU_INVAL_EVICT = 1,		/* the engine's own D2H migration */
 	GPUEMU_INVAL_CPU_FAULT = 2,	/* the CPU touched the page */
 	GPUEMU_INVAL_UNMAP = 3,		/* munmap() or the client's end */
+	GPUEMU_INVAL_RECLAIM = 4,	/* the module made room, GPUEMU_COMMIT_EVICT */
 };
 
 struct gpuemu_invalidate {
@@ -366,11 +367,19 @@ struct gpuemu_migration {
 	__u32 moved;			/* out: pages really moved */
 };
 
+/*
+ * Where an H2D migration finds no frame, the module evicts whole VA blocks, of any
+ * VA space, that this commit has not asked for, the one asked for longest ago
+ * first, before it gives up with -ENOSPC. The engine hears of them by invalidates
+ * (GPUEMU_INVAL_RECLAIM).
+ */
+#define GPUEMU_COMMIT_EVICT	1u
+
 struct gpuemu_commit {
 	__u32 size;
 	__u32 gen;			/* gpuemu_batch.gen */
 	__u32 count;			/* 0 .. GPUEMU_COMMIT_MAX */
-	__u32 flags;			/* 0 */
+	__u32 flags;			/* GPUEMU_COMMIT_* */
 	/* User pointer: struct gpuemu_migration[count], in and out; written before RAISE completes. */
 	__aligned_u64 migrations;
 };

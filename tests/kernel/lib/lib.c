@@ -389,12 +389,14 @@ int engine_raise(struct engine *e, uint32_t arg)
 }
 
 /* Serves the batch that engine_raise() got; returns COMMIT's result. */
-int engine_commit(struct engine *e, struct gpuemu_migration *m, uint32_t n)
+int engine_commit_flags(struct engine *e, struct gpuemu_migration *m, uint32_t n,
+			uint32_t flags)
 {
 	struct gpuemu_commit commit = {
 		.size = sizeof(commit),
 		.gen = e->control->batch.gen,
 		.count = n,
+		.flags = flags,
 		.migrations = (uintptr_t)m,
 	};
 	int ret, res, raise;
@@ -407,6 +409,11 @@ int engine_commit(struct engine *e, struct gpuemu_migration *m, uint32_t n)
 	if (ret || raise)
 		return ret ? ret : raise;
 	return res;
+}
+
+int engine_commit(struct engine *e, struct gpuemu_migration *m, uint32_t n)
+{
+	return engine_commit_flags(e, m, n, 0);
 }
 
 /* One migration in a batch of its own; returns its status. */

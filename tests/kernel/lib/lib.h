@@ -80,6 +80,8 @@ bool engine_has_result(struct engine *e, uint64_t what);
 /* Raises what is in the fault buffer; the batch is in control->batch. */
 int engine_raise(struct engine *e, uint32_t arg);
 int engine_commit(struct engine *e, struct gpuemu_migration *m, uint32_t n);
+int engine_commit_flags(struct engine *e, struct gpuemu_migration *m, uint32_t n,
+			uint32_t flags);
 int engine_migrate(struct engine *e, uint32_t va_space, const void *addr,
 		   uint32_t pages, enum gpuemu_migration_op op);
 int engine_h2d(struct engine *e, uint32_t va_space, const void *addr,
