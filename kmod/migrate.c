@@ -417,7 +417,8 @@ static int migrate_once(struct gpuemu_space *space, const char *cause,
 		cost->evict_ns += ktime_get_ns() - start;
 		cost->d2h_pages += moved;
 	}
-	m->moved += moved;
+	/* Between two tries the CPU may have taken some back: these count once. */
+	m->moved = min_t(u32, m->moved + moved, m->pages);
 	if (ret == -EFAULT)
 		gpuemu_block_retire_unmanaged(block);
 	mutex_unlock(&block->lock);

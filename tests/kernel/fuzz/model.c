@@ -48,22 +48,25 @@ void note(struct shared *s, enum op what, int client, int page, int pages, int r
 /* The first failure is the one that is told. */
 void fail(struct shared *s, int client, int page, const char *format, ...)
 {
+	char why[sizeof(s->why)];
 	uint32_t none = 0;
 	va_list args;
 
+	/* Who finds it may be killed at any moment: first the words, then the claim. */
+	va_start(args, format);
+	vsnprintf(why, sizeof(why), format, args);
+	va_end(args);
 	if (!atomic_compare_exchange_strong(&s->failed, &none, 1))
 		return;
 	s->fail_client = client;
 	s->fail_page = page;
-	va_start(args, format);
-	vsnprintf(s->why, sizeof(s->why), format, args);
-	va_end(args);
+	memcpy(s->why, why, sizeof(why));
 	atomic_store(&s->failed, 2);
 }
 
 void print_failure(struct shared *s)
 {
-	enum { SHOWN = 24 };
+	enum { SHOWN = 18 };	/* the harness shows 30 lines of what failed */
 	uint32_t end = atomic_load(&s->log_next), seq, at[SHOWN], n = 0;
 	uint32_t first = end > LOG ? end - LOG : 0;
 

@@ -121,7 +121,7 @@ static void bad_commands(struct engine *e, uint64_t *x, struct gpuemu_commit *go
 		res = engine_command(e, GPUEMU_URING_COMMIT, (uintptr_t)&bad, 0, 0);
 		break;
 	case 1:
-		bad.flags = 1u << below(x, 32);
+		bad.flags = 2u << below(x, 31);
 		want = -EOPNOTSUPP;
 		res = engine_command(e, GPUEMU_URING_COMMIT, (uintptr_t)&bad, 0, 0);
 		break;
@@ -185,6 +185,7 @@ void *engine_serve(void *arg)
 		commit.size = sizeof(commit);
 		commit.gen = fe.e.control->batch.gen;
 		commit.count = n;
+		commit.flags = one_in(&x, 3) ? GPUEMU_COMMIT_EVICT : 0;
 		commit.migrations = (uintptr_t)m;
 		while (one_in(&x, 6))
 			bad_commands(&e, &x, &commit);
