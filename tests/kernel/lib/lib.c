@@ -35,6 +35,14 @@ void sleep_ms(unsigned int ms)
 		;
 }
 
+unsigned int slowness(void)
+{
+	const char *text = getenv("GPUEMU_SLOW");
+	int n = text ? atoi(text) : 1;
+
+	return n > 1 ? n : 1;
+}
+
 /* --- clients --- */
 
 int client_open(void)
@@ -171,7 +179,7 @@ static size_t faults_bytes(const struct engine *e)
  */
 int engine_open(struct engine *e)
 {
-	uint64_t end = now_ms() + 1000;
+	uint64_t end = now_ms() + 1000 * slowness();
 	int ret;
 
 	memset(e, 0, sizeof(*e));
@@ -346,7 +354,7 @@ bool engine_has_result(struct engine *e, uint64_t what)
 int engine_result(struct engine *e, uint64_t what, unsigned int timeout_ms,
 		  int *res)
 {
-	uint64_t end = now_ms() + timeout_ms, now;
+	uint64_t end = now_ms() + timeout_ms * slowness(), now;
 	struct __kernel_timespec t;
 	struct io_uring_cqe *cqe;
 
@@ -516,7 +524,7 @@ int engine_hear(int fd, unsigned int timeout_ms, uint64_t *word)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 
-	if (poll(&p, 1, timeout_ms) <= 0)
+	if (poll(&p, 1, timeout_ms * slowness()) <= 0)
 		return -ETIMEDOUT;
 	return read(fd, word, sizeof(*word)) == sizeof(*word) ? 0 : -EPIPE;
 }

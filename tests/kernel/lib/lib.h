@@ -21,6 +21,8 @@
 /* --- time --- */
 uint64_t now_ms(void);
 void sleep_ms(unsigned int ms);
+/* How many times as long everything takes here as elsewhere; at least 1. */
+unsigned int slowness(void);
 
 /* --- clients --- */
 int client_open(void);
