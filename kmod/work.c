@@ -271,19 +271,49 @@ static int wait_done(struct gpuemu_client *client, struct work *work,
 	return left ? 0 : -ETIMEDOUT;
 }
 
-/* Takes a done work from its client, once; who gets true frees it. */
-static bool work_claim(struct gpuemu_client *client, struct work *work)
+/* Takes a work from its client, once; who gets it has the list's reference. */
+static struct work *work_claim(struct gpuemu_client *client, u64 id,
+			       struct list_head *orphans)
 {
-	bool mine;
+	struct gpuemu_dev *dev = client->dev;
+	struct work *work;
 
-	spin_lock(&client->dev->lock);
-	mine = !list_empty(&work->of_client);
-	if (mine) {
+	spin_lock(&dev->lock);
+	work = find_of_client(client, id);
+	if (work) {
 		list_del_init(&work->of_client);
 		client->nworks--;
+		if (work->state != WORK_DONE) {
+			gpuemu_count(&client->space, WORKS_CANCELLED, 1);
+			work->client = NULL;
+		}
+		if (work->state == WORK_QUEUED) {
+			orphan_locked(work, orphans);
+		} else if (work->state == WORK_TAKEN) {
+			work->state = WORK_CANCELLED;
+			publish_cancelled_locked(dev->engine);
+		}
 	}
-	spin_unlock(&client->dev->lock);
-	return mine;
+	spin_unlock(&dev->lock);
+	return work;
+}
+
+/*
+ * The client has the whole result; or has not heard the work's number, so that
+ * nobody could ever wait for it. -ENOENT: somebody else was first.
+ */
+int gpuemu_work_forget(struct gpuemu_client *client, u64 id)
+{
+	LIST_HEAD(orphans);
+	struct work *work = work_claim(client, id, &orphans);
+
+	if (!work)
+		return -ENOENT;
+	gpuemu_client_uncharge(client, (u64)work->payload_bytes +
+			       work->report_bytes);
+	work_put(work);
+	gpuemu_work_free_orphans(&orphans);
+	return 0;
 }
 
 int gpuemu_cmd_wait(struct gpuemu_client *client, struct gpuemu_wait *arg)
@@ -314,23 +344,15 @@ int gpuemu_cmd_wait(struct gpuemu_client *client, struct gpuemu_wait *arg)
 		goto out;
 	}
 	if (copy_to_user(u64_to_user_ptr(arg->report), work->report,
-			 work->report_bytes)) {
+			 work->report_bytes))
 		ret = -EFAULT;
-		goto out;
-	}
-	if (!work_claim(client, work)) {
-		ret = -ENOENT;
-		goto out;
-	}
-	gpuemu_client_uncharge(client, (u64)work->payload_bytes +
-			       work->report_bytes);
-	work_put(work);
 out:
+	/* It is the client's until it has heard of the end: cmd.c's settle(). */
 	work_put(work);
 	return ret;
 }
 
-/* The payload did not reach the engine: the work is the next one again. */
+/* The work did not reach the engine: it is the next one again. */
 static void work_untake(struct gpuemu_engine *e, struct work *work)
 {
 	struct gpuemu_dev *dev = e->dev;
@@ -346,6 +368,23 @@ static void work_untake(struct gpuemu_engine *e, struct work *work)
 	}
 	spin_unlock(&dev->lock);
 	gpuemu_work_free_orphans(&orphans);
+}
+
+/* Nor did its number. */
+void gpuemu_work_untake(struct gpuemu_client *client, u64 id)
+{
+	struct gpuemu_engine *e = gpuemu_client_engine(client);
+	struct work *work;
+
+	spin_lock(&e->dev->lock);
+	work = find_taken(e, id);
+	if (work)
+		kref_get(&work->ref);
+	spin_unlock(&e->dev->lock);
+	if (!work)
+		return;
+	work_untake(e, work);
+	work_put(work);
 }
 
 int gpuemu_cmd_work_take(struct gpuemu_client *client,
