@@ -121,6 +121,21 @@ static int range_set(struct gpuemu_space *space, u64 first, u64 last,
 				 GFP_KERNEL | extra);
 }
 
+/* Are all of the pages, which are managed, marked like this? */
+static bool range_is(struct gpuemu_space *space, u64 first, u64 last,
+		     void *range)
+{
+	MA_STATE(mas, &space->managed, first, first);
+	bool same = true;
+	void *entry;
+
+	mas_lock(&mas);
+	mas_for_each(&mas, entry, last)
+		same &= entry == range;
+	mas_unlock(&mas);
+	return same;
+}
+
 bool gpuemu_space_managed(struct gpuemu_space *space, u64 page_nr)
 {
 	MA_STATE(mas, &space->managed, page_nr, page_nr);
@@ -367,16 +382,20 @@ static int space_vm_mprotect(struct vm_area_struct *vma, unsigned long start,
 	struct gpuemu_space *space = &client->space;
 	u64 first = start >> PAGE_SHIFT, last = (end >> PAGE_SHIFT) - 1;
 	bool both = (flags & need) == need;
+	void *range = both ? RANGE_BOTH : RANGE_CPU_ONLY;
 	int ret;
 
-	if (both == ((vma->vm_flags & need) == need))
+	/*
+	 * Not the VMA's own rights: the kernel may still fail after this, where it
+	 * splits the VMA, and leaves a mark that the next call has to put right.
+	 */
+	if (range_is(space, first, last, range))
 		return 0;
-	ret = range_set(space, first, last, both ? RANGE_BOTH : RANGE_CPU_ONLY,
-			0);
+	ret = range_set(space, first, last, range, 0);
 	if (ret || both)
 		return ret;
 	ret = space_bring_home(space, first, last);
-	/* The rights stay as they were, and so does what the device may have. */
+	/* Not all is home: until the next call, what is not is the device's, too. */
 	if (ret)
 		range_set(space, first, last, RANGE_BOTH, __GFP_NOFAIL);
 	return ret;
