@@ -181,7 +181,8 @@ void *gpuemu_client_copy_in(struct gpuemu_client *client, u64 user, u32 bytes)
 	if (ret)
 		return ERR_PTR(ret);
 	old = set_active_memcg(client->space.memcg);
-	data = kvmalloc(bytes, GFP_KERNEL_ACCOUNT);
+	/* Too little memory is the caller's to hear of, not the log's. */
+	data = kvmalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	set_active_memcg(old);
 	if (!data) {
 		gpuemu_client_uncharge(client, bytes);

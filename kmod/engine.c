@@ -174,8 +174,10 @@ void gpuemu_engine_release(struct gpuemu_engine *e)
 
 static struct gpuemu_engine *engine_alloc(struct gpuemu_client *client)
 {
+	/* Too little memory is the caller's to hear of, not the log's. */
+	const gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN;
 	struct gpuemu_dev *dev = client->dev;
-	struct gpuemu_engine *e = kvzalloc(sizeof(*e), GFP_KERNEL_ACCOUNT);
+	struct gpuemu_engine *e = kvzalloc(sizeof(*e), gfp);
 
 	if (!e)
 		return NULL;
@@ -190,10 +192,10 @@ static struct gpuemu_engine *engine_alloc(struct gpuemu_client *client)
 	init_waitqueue_head(&e->wait);
 	INIT_LIST_HEAD(&e->taken);
 	e->control_bytes = PAGE_ALIGN(sizeof(*e->control));
-	e->control = vmalloc_user(e->control_bytes);
+	e->control = __vmalloc(e->control_bytes, gfp);
 	e->faults_bytes = PAGE_ALIGN(struct_size(e->faults, entries,
 						 dev->fault_entries));
-	e->faults = vmalloc_user(e->faults_bytes);
+	e->faults = __vmalloc(e->faults_bytes, gfp);
 	if (!e->control || !e->faults) {
 		gpuemu_engine_put(e);
 		return NULL;
