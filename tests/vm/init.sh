@@ -43,6 +43,11 @@ export GPUEMU_VIRT GPUEMU_SLOW
 echo "$GPUEMU_VIRT" >/etc/gpuemu-virt
 PATH=$TREE/build/bin:$TREE/build/tests/kernel:/bin:/sbin:/usr/bin
 [ ! -n "$(cat /vm/fixture)" ] || PATH=$TREE/$(cat /vm/fixture)/bin:$PATH
+# The tests' own limits in shell.
+mkdir /vm/slow
+printf '#!/bin/sh\ns=$1; shift\nexec /bin/timeout $((s * %s)) "$@"\n' "$GPUEMU_SLOW" >/vm/slow/timeout
+chmod 755 /vm/slow/timeout
+[ "$GPUEMU_SLOW" -eq 1 ] || PATH=/vm/slow:$PATH
 export PATH
 export HOME=/root
 cd "$TREE" || cd /
@@ -144,7 +149,7 @@ run_command() {
 	tee /dev/ttyS3 </vm/run/err 9>&- | wc -c >/vm/run/err.n &
 	tee_err=$!
 	rm -f /vm/run/done
-	timeout -s KILL "$timeout" sh -c "sh /vm/jobs/$job/cmd; s=\$?; : >/vm/run/done; exit \$s" \
+	/bin/timeout -s KILL "$timeout" sh -c "sh /vm/jobs/$job/cmd; s=\$?; : >/vm/run/done; exit \$s" \
 		</dev/null >/vm/run/out 2>/vm/run/err 9>&-
 	status=$?
 	if [ ! -e /vm/run/done ]; then
