@@ -112,6 +112,11 @@ check-kernels: KERNELS ?= 6.1 6.12 7
 check-kernels:
 	@tests/run.sh $(KERNELS:%=kernel-%)
 
+# The VM suite and the sweep of failed allocations, on a kernel with every check on.
+.PHONY: check-debug
+check-debug:
+	@tests/run.sh kernel-debug
+
 # make fuzz-kernel [SECONDS=n] [SEED=n] [CLIENTS=n]: the fuzzer of the ABI, in the VM.
 .PHONY: fuzz-kernel
 fuzz-kernel: SECONDS ?= 3600
