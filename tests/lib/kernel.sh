@@ -16,7 +16,7 @@ fixture_cases() {
 		make -s -C $1 M=\$PWD/$dir/$fixture modules"
 	[ "$tap_failed" -eq 0 ] || return
 	tests/vm/run.sh --kernel "$3" --module "$dir/$fixture/vmtest.ko" --fixture $fixture/debug \
-		"${options[@]}" --suite >$out 2>$out.err
+		"${options[@]}" --mem 1024 --suite >$out 2>$out.err
 	for f in "$fixture"/debug/cases/*.sh; do
 		name=$(basename "$f" .sh)
 		want=$(sed -n 's/^# expect: //p' "$f")
