@@ -133,6 +133,8 @@ struct gpuemu_engine_attach {
 	__u32 pt_tables;		/* out: 4 KiB tables in the page-table aperture */
 	__u32 fault_entries;		/* out: power of two */
 	__u32 control_bytes;		/* out: length of GPUEMU_MMAP_CONTROL */
+	__u32 remote_slots;		/* out: pages of GPUEMU_MMAP_REMOTE */
+	__u32 reserved;
 };
 
 /* Takes the oldest queued work. -EAGAIN: none; -ENOSPC: payload does not fit. */
@@ -202,6 +204,7 @@ struct gpuemu_engine_ack {
 #define GPUEMU_MMAP_PAGE_TABLE	0x200000000000ull /* read-only: pt_tables * 4 KiB */
 #define GPUEMU_MMAP_FAULTS	0x300000000000ull /* read-write: struct gpuemu_fault_buffer */
 #define GPUEMU_MMAP_CONTROL	0x400000000000ull /* read-only: struct gpuemu_control */
+#define GPUEMU_MMAP_REMOTE	0x500000000000ull /* read-write: remote_slots * 4 KiB */
 
 /*
  * GPU page table: 4 levels of 512 entries (VA bits 47:39, 38:30, 29:21, 20:12)
@@ -211,8 +214,16 @@ struct gpuemu_engine_ack {
  * one (frame number << GPUEMU_PTE_SHIFT) | GPUEMU_PTE_VALID. The module writes
  * entries with release semantics; read them with acquire. A table is reused
  * only after an acknowledged invalidate.
+ *
+ * In a last-level entry two more bits. GPUEMU_PTE_REMOTE: the number is a slot
+ * of GPUEMU_MMAP_REMOTE, behind which is the page in system memory; the CPU may
+ * use it at the same time. GPUEMU_PTE_READ_ONLY: a duplicate; the engine may not
+ * write it, a write or atomic is a far fault, whose H2D makes the frame the
+ * page's only place.
  */
 #define GPUEMU_PTE_VALID	1ull
+#define GPUEMU_PTE_REMOTE	2ull
+#define GPUEMU_PTE_READ_ONLY	4ull
 #define GPUEMU_PTE_SHIFT	12
 
 /* Access types in order of strength. */
@@ -225,7 +236,9 @@ enum gpuemu_access {
 
 /* Set by the module in the records of a batch. */
 #define GPUEMU_FAULT_UNMANAGED	1u	/* no managed memory there, or the CPU's alone: fatal */
-#define GPUEMU_FAULT_RESIDENT	2u	/* already in device memory: replay is enough */
+#define GPUEMU_FAULT_RESIDENT	2u	/* the page's entry allows the access: replay is enough */
+#define GPUEMU_FAULT_PIN	4u	/* thrashing: best left in system memory, mapped remotely */
+#define GPUEMU_FAULT_THROTTLE	8u	/* thrashing: best left alone now; replay raises it again */
 
 struct gpuemu_fault {
 	__aligned_u64 addr;		/* the page's address */
@@ -347,6 +360,8 @@ struct gpuemu_uring_cmd {
 enum gpuemu_migration_op {
 	GPUEMU_MIGRATE_H2D = 1,		/* to device memory: the faulted or prefetched */
 	GPUEMU_MIGRATE_D2H = 2,		/* to system memory: eviction */
+	GPUEMU_MIGRATE_REMOTE = 3,	/* to system memory, and mapped for the engine there */
+	GPUEMU_MIGRATE_DUPLICATE = 4,	/* a read-only copy to device memory, for the CPU the other */
 };
 
 /*
