@@ -17,6 +17,7 @@
 #include "gpu_pt.h"
 #include "link.h"
 #include "lru.h"
+#include "remote.h"
 #include "stats.h"
 #include "vram.h"
 
@@ -29,6 +30,7 @@ struct gpuemu_engine;
  * @link: how fast pages go there and back
  * @lru: what is in its memory, and how long
  * @pt: its page-table aperture
+ * @remote: through which the engine reaches system memory
  * @clients: every open file's client, by VA space id
  * @next_space: where the search for a VA space id goes on (under the xa_lock)
  * @slots: entries in use of the directory of VA spaces
@@ -48,6 +50,7 @@ struct gpuemu_dev {
 	struct gpuemu_link link;
 	struct gpuemu_lru lru;
 	struct gpuemu_pt pt;
+	struct gpuemu_remote remote;
 	struct xarray clients;
 	u32 next_space;
 	struct ida slots;

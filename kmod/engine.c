@@ -20,6 +20,7 @@
 #include "dev.h"
 #include "engine.h"
 #include "params.h"
+#include "remote.h"
 #include "uring.h"
 #include "work.h"
 
@@ -146,6 +147,8 @@ void gpuemu_engine_kill(struct gpuemu_engine *e, const char *why)
 	/* A fault that saw the engine live has populated its mapping by then. */
 	mutex_lock(&e->map_lock);
 	mutex_unlock(&e->map_lock);
+	/* The same of the remote aperture; and nobody looks for its mapping now. */
+	mutex_lock(&dev->remote.lock);
 	unmap_mapping_range(e->mapping, 0, 0, 1);
 
 	spin_lock(&dev->lock);
@@ -155,6 +158,7 @@ void gpuemu_engine_kill(struct gpuemu_engine *e, const char *why)
 	/* Under the lock: the waiters may drop the last reference. */
 	wake_up_all(&e->wait);
 	spin_unlock(&dev->lock);
+	mutex_unlock(&dev->remote.lock);
 
 	for (i = 0; i < GPUEMU_PENDING_KINDS; i++)
 		if (pending[i])
@@ -237,6 +241,8 @@ int gpuemu_cmd_engine_attach(struct gpuemu_client *client,
 		return -EPERM;
 	if (arg->abi != GPUEMU_ABI_VERSION || arg->flags)
 		return -EOPNOTSUPP;
+	if (arg->reserved)
+		return -EINVAL;
 	e = engine_alloc(client);
 	if (!e)
 		return -ENOMEM;
@@ -255,6 +261,7 @@ int gpuemu_cmd_engine_attach(struct gpuemu_client *client,
 	arg->pt_tables = dev->pt.tables;
 	arg->fault_entries = dev->fault_entries;
 	arg->control_bytes = e->control_bytes;
+	arg->remote_slots = dev->remote.slots;
 	return 0;
 }
 
@@ -279,6 +286,9 @@ static int find_region(struct gpuemu_engine *e, unsigned long pgoff,
 		  GPUEMU_MMAP_FAULTS >> PAGE_SHIFT, true },
 		{ e->control, e->control_bytes,
 		  GPUEMU_MMAP_CONTROL >> PAGE_SHIFT, false },
+		/* Each slot has a page of its own, or none. */
+		{ NULL, (size_t)dev->remote.slots << PAGE_SHIFT,
+		  GPUEMU_MMAP_REMOTE >> PAGE_SHIFT, true },
 	};
 	int i;
 
@@ -360,7 +370,7 @@ int gpuemu_engine_mmap(struct gpuemu_engine *e, struct vm_area_struct *vma)
 	vm_flags_clear(vma, VM_MAYEXEC);
 	vm_flags_set(vma, VM_MIXEDMAP | VM_DONTEXPAND | VM_DONTCOPY |
 		     VM_DONTDUMP);
-	vma->vm_ops = &engine_vm_ops;
+	vma->vm_ops = region.base ? &engine_vm_ops : &gpuemu_remote_vm_ops;
 	vma->vm_private_data = e;
 	return 0;
 }

@@ -87,7 +87,8 @@ static void mark(struct gpuemu_dev *dev, struct gpuemu_fault *faults, u32 n)
 		}
 		faults[i].flags = client ?
 			gpuemu_space_fault_flags(&client->space,
-						 faults[i].addr) :
+						 faults[i].addr,
+						 faults[i].access) :
 			GPUEMU_FAULT_UNMANAGED;
 		if (client)
 			count_fault(&client->space, &faults[i]);

@@ -195,6 +195,13 @@ void gpuemu_pt_set(struct gpuemu_pt *pt, u32 leaf, u32 i, u32 frame)
 		 (u64)frame << GPUEMU_PTE_SHIFT | GPUEMU_PTE_VALID);
 }
 
+void gpuemu_pt_set_remote(struct gpuemu_pt *pt, u32 leaf, u32 i, u32 slot)
+{
+	pt_write(pt_table(pt, leaf) + i,
+		 (u64)slot << GPUEMU_PTE_SHIFT | GPUEMU_PTE_VALID |
+		 GPUEMU_PTE_REMOTE);
+}
+
 void gpuemu_pt_clear(struct gpuemu_pt *pt, u32 leaf, u32 i)
 {
 	pt_write(pt_table(pt, leaf) + i, 0);

@@ -21,6 +21,10 @@
  *     VA space. May sleep, though nothing under it does.
  *  6. gpuemu_engine.map_lock (mutex). Orders populating the engine's mappings
  *     against their revocation. May sleep (page-table allocation).
+ *     gpuemu_remote.lock (mutex), never together with it: the slots of the remote
+ *     aperture, populating the engine's mapping of them, taking a page out of it,
+ *     and the revocation. An engine is not forgotten without it, so who has it
+ *     may use the engine's mapping. May sleep, as that one does.
  *  7. i_mmap_rwsem (rwsem, mm's). Inside unmap_mapping_range().
  *  8. maple tree lock of gpuemu_space.managed; xa_lock of gpuemu_space.blocks
  *     and gpuemu_dev.clients (spinlocks).

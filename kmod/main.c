@@ -54,16 +54,24 @@ static int __init gpuemu_init(void)
 		       p->pt_mb);
 		goto out_vram;
 	}
+	ret = gpuemu_remote_init(&dev->remote, pages_of(p->remote_mb));
+	if (ret) {
+		pr_err("no memory for the slots of remote_mb=%u; try a smaller value\n",
+		       p->remote_mb);
+		goto out_pt;
+	}
 	gpuemu_zero_init(dev->vram.base);
 	dev->fault_entries = p->fault_entries;
 	ret = gpuemu_dev_register(dev);
 	if (ret) {
 		pr_err("cannot create /dev/gpuemu and its netlink family: error %d\n",
 		       ret);
-		goto out_pt;
+		goto out_remote;
 	}
 	return 0;
 
+out_remote:
+	gpuemu_remote_destroy(&dev->remote);
 out_pt:
 	gpuemu_pt_destroy(&dev->pt);
 out_vram:
@@ -95,6 +103,7 @@ static void print_live(void)
 static void __exit gpuemu_exit(void)
 {
 	gpuemu_dev_unregister(&the_device);
+	gpuemu_remote_destroy(&the_device.remote);
 	gpuemu_pt_destroy(&the_device.pt);
 	gpuemu_vram_destroy(&the_device.vram);
 	print_live();

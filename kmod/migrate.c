@@ -14,7 +14,9 @@
 #include "inject.h"
 #include "link.h"
 #include "migrate.h"
+#include "migrate_steps.h"
 #include "objects.h"
+#include "remote_map.h"
 #include "tlb.h"
 #include "trace.h"
 #include "va_block.h"
@@ -23,8 +25,6 @@
 
 /* Somebody else may be there first for the room that was made. */
 #define MAKE_ROOM_MAX 4
-
-typedef unsigned long page_mask[BITS_TO_LONGS(GPUEMU_BLOCK_PAGES)];
 
 static u64 block_page_nr(const struct gpuemu_block *block, u32 i)
 {
@@ -37,8 +37,8 @@ static u64 block_page_nr(const struct gpuemu_block *block, u32 i)
  * run the one that the service thread can act on is reported: no memory, no
  * frame, pinned, not managed.
  */
-static int managed_pages(struct gpuemu_block *block, u32 first, u32 n,
-			 bool to_device, unsigned long *mask)
+int gpuemu_migrate_managed(struct gpuemu_block *block, u32 first, u32 n,
+			   bool to_device, unsigned long *mask)
 {
 	u64 page_nr = block_page_nr(block, first);
 
@@ -112,6 +112,38 @@ static int drop_pinned(struct gpuemu_block *block, unsigned long *mask)
 	bitmap_andnot(mask, mask, pinned, GPUEMU_BLOCK_PAGES);
 	gpuemu_count(block->space, PINNED_REFUSALS, n);
 	return -EBUSY;
+}
+
+/* Makes sure that the block has a leaf table. */
+int gpuemu_migrate_leaf(struct gpuemu_block *block)
+{
+	if (!block->leaf)
+		block->leaf = gpuemu_pt_block_attach(block->space,
+						     block->index);
+	return block->leaf ? 0 : -ENOMEM;
+}
+
+/*
+ * A zeroed sysmem page for each of the mask that was never touched; without
+ * memory they leave the mask. For an engine's wish nobody is killed.
+ */
+int gpuemu_migrate_zeroed_for(struct gpuemu_block *block, unsigned long *mask)
+{
+	int ret = 0;
+	u32 i;
+
+	for_each_set_bit(i, mask, GPUEMU_BLOCK_PAGES) {
+		if (block->pages[i])
+			continue;
+		block->pages[i] = gpuemu_block_page_alloc(block, __GFP_ZERO |
+							  __GFP_NORETRY |
+							  __GFP_NOWARN);
+		if (!block->pages[i]) {
+			__clear_bit(i, mask);
+			ret = -ENOMEM;
+		}
+	}
+	return ret;
 }
 
 /* How many pages of the mask from i on are contiguous on both sides. */
@@ -191,33 +223,39 @@ int gpuemu_migrate_h2d(struct gpuemu_block *block, u32 first, u32 n,
 	struct gpuemu_pt *pt = &block->space->dev->pt;
 	int ret, err;
 	u64 t0, t1, t2, t3, bytes;
-	page_mask todo;
+	page_mask todo, remote, stay;
 	u32 i;
 
 	lockdep_assert_held(&block->lock);
 	*moved = 0;
 	*lacking = 0;
 	t0 = ktime_get_ns();
-	ret = managed_pages(block, first, n, true, todo);
+	ret = gpuemu_migrate_managed(block, first, n, true, todo);
 	bitmap_andnot(todo, todo, block->resident, GPUEMU_BLOCK_PAGES);
 	if (bitmap_empty(todo, GPUEMU_BLOCK_PAGES))
 		return ret;
-	if (!block->leaf) {
-		block->leaf = gpuemu_pt_block_attach(block->space,
-						     block->index);
-		if (!block->leaf)
-			return -ENOMEM;
-	}
+	if (gpuemu_migrate_leaf(block))
+		return -ENOMEM;
 	*lacking = alloc_frames(block, todo);
 	if (*lacking)
 		ret = -ENOSPC;
 
 	t1 = ktime_get_ns();
+	err = gpuemu_remote_suspend(block, todo, remote, GPUEMU_INVAL_REMAP);
+	if (err) {
+		gpuemu_vram_free(&block->space->dev->vram, block->frames, todo,
+				 GPUEMU_BLOCK_PAGES);
+		return err;
+	}
 	unmap_cpu(block, todo);
 	t2 = ktime_get_ns();
 	err = drop_pinned(block, todo);
 	if (err && ret != -ENOSPC)
 		ret = err;
+	if (bitmap_andnot(stay, remote, todo, GPUEMU_BLOCK_PAGES))
+		gpuemu_remote_resume(block, stay);
+	bitmap_and(remote, remote, todo, GPUEMU_BLOCK_PAGES);
+	gpuemu_remote_release(block, remote);
 	bytes = (u64)copy_pages(block, todo, true) << PAGE_SHIFT;
 	gpuemu_link_pace(block->space, GPUEMU_LINK_H2D, t2, bytes);
 	t3 = ktime_get_ns();
@@ -270,8 +308,8 @@ static int alloc_pages_for(struct gpuemu_block *block, unsigned long *mask,
  * @first: first page
  * @n: how many
  * @reason: GPUEMU_INVAL_CPU_FAULT, which cannot do without the pages;
- *	GPUEMU_INVAL_EVICT or _RECLAIM, which ends with -ENOMEM before somebody
- *	is killed for it
+ *	GPUEMU_INVAL_EVICT, _RECLAIM or _REMAP, which ends with -ENOMEM before
+ *	somebody is killed for it
  * @moved: out: pages that really moved
  *
  * Pages that are not on the device count as done. -EINTR: the task is being
@@ -290,10 +328,11 @@ int gpuemu_migrate_d2h(struct gpuemu_block *block, u32 first, u32 n,
 
 	lockdep_assert_held(&block->lock);
 	*moved = 0;
-	ret = managed_pages(block, first, n, false, todo);
+	ret = gpuemu_migrate_managed(block, first, n, false, todo);
 	bitmap_and(todo, todo, block->resident, GPUEMU_BLOCK_PAGES);
 	err = alloc_pages_for(block, todo,
-			      evict ? __GFP_NORETRY | __GFP_NOWARN : 0);
+			      reason == GPUEMU_INVAL_CPU_FAULT ? 0 :
+			      __GFP_NORETRY | __GFP_NOWARN);
 	if (err)
 		ret = err;
 	if (bitmap_empty(todo, GPUEMU_BLOCK_PAGES))
@@ -335,7 +374,8 @@ int gpuemu_migrate_d2h(struct gpuemu_block *block, u32 first, u32 n,
 		gpuemu_count(block->space, LRU_EVICTED_PAGES, *moved);
 	}
 	trace_migrate(block->space->id, gpuemu_block_addr(block, first), n,
-		      GPUEMU_MIGRATE_D2H, evict ? "evict" : "cpu_fault",
+		      GPUEMU_MIGRATE_D2H, evict ? "evict" :
+		      reason == GPUEMU_INVAL_REMAP ? "remap" : "cpu_fault",
 		      *moved, ret);
 	return ret;
 }
@@ -344,7 +384,7 @@ static bool migration_valid(const struct gpuemu_migration *m)
 {
 	u64 page = m->addr >> GPUEMU_PAGE_SHIFT;
 
-	if (m->op != GPUEMU_MIGRATE_H2D && m->op != GPUEMU_MIGRATE_D2H)
+	if (m->op < GPUEMU_MIGRATE_H2D || m->op > GPUEMU_MIGRATE_REMOTE)
 		return false;
 	if (m->reserved || (m->addr & ~PAGE_MASK) ||
 	    m->addr >> GPUEMU_VA_BITS)
@@ -385,9 +425,9 @@ static int migrate_once(struct gpuemu_space *space, const char *cause,
 	u64 index = m->addr >> GPUEMU_BLOCK_SHIFT;
 	struct gpuemu_block *block;
 	page_mask managed = { };
+	int ret, err;
 	u32 moved;
 	u64 start;
-	int ret;
 
 	*lacking = 0;
 
@@ -410,10 +450,17 @@ static int migrate_once(struct gpuemu_space *space, const char *cause,
 		ret = gpuemu_migrate_h2d(block, first, m->pages, cause, cost,
 					 &moved, lacking);
 		gpuemu_lru_touch(block, pass);
+	} else if (m->op == GPUEMU_MIGRATE_REMOTE) {
+		ret = gpuemu_remote_map(block, first, m->pages, cause, cost,
+					&moved);
 	} else {
 		start = ktime_get_ns();
 		ret = gpuemu_migrate_d2h(block, first, m->pages,
 					 GPUEMU_INVAL_EVICT, &moved);
+		err = gpuemu_remote_unmap(block, first, m->pages,
+					  GPUEMU_INVAL_REMAP);
+		if (err)
+			ret = err;
 		cost->evict_ns += ktime_get_ns() - start;
 		cost->d2h_pages += moved;
 	}

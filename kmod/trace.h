@@ -20,13 +20,16 @@
 
 #define gpuemu_show_op(op) __print_symbolic(op, \
 	{ GPUEMU_MIGRATE_H2D, "h2d" }, \
-	{ GPUEMU_MIGRATE_D2H, "d2h" })
+	{ GPUEMU_MIGRATE_D2H, "d2h" }, \
+	{ GPUEMU_MIGRATE_REMOTE, "remote" }, \
+	{ GPUEMU_MIGRATE_DUPLICATE, "duplicate" })
 
 #define gpuemu_show_reason(reason) __print_symbolic(reason, \
 	{ GPUEMU_INVAL_EVICT, "evict" }, \
 	{ GPUEMU_INVAL_CPU_FAULT, "cpu_fault" }, \
 	{ GPUEMU_INVAL_UNMAP, "unmap" }, \
-	{ GPUEMU_INVAL_RECLAIM, "reclaim" })
+	{ GPUEMU_INVAL_RECLAIM, "reclaim" }, \
+	{ GPUEMU_INVAL_REMAP, "remap" })
 
 /* A unique fault of a batch; merged: the records that it stands for. */
 TRACE_EVENT(far_fault,

@@ -11,6 +11,7 @@
 #include "inject.h"
 #include "migrate.h"
 #include "objects.h"
+#include "remote_map.h"
 #include "trace.h"
 #include "va_block.h"
 #include "va_space.h"
@@ -42,7 +43,10 @@ struct gpuemu_block *gpuemu_block_alloc(struct gpuemu_space *space, u64 index)
 
 static void block_free(struct kref *ref)
 {
-	kfree(container_of(ref, struct gpuemu_block, ref));
+	struct gpuemu_block *block = container_of(ref, struct gpuemu_block, ref);
+
+	kfree(block->slots);
+	kfree(block);
 	gpuemu_destroyed(blocks);
 }
 
@@ -66,6 +70,7 @@ void gpuemu_block_look(struct gpuemu_block *block,
 	for (i = 0; i < BITS_TO_LONGS(GPUEMU_BLOCK_PAGES); i++) {
 		look->resident[i] = READ_ONCE(block->resident[i]);
 		look->cpu_mapped[i] = READ_ONCE(block->cpu_mapped[i]);
+		look->remote[i] = READ_ONCE(block->remote[i]);
 	}
 	for (i = 0; i < GPUEMU_BLOCK_PAGES; i++)
 		look->system_pages += !!READ_ONCE(block->pages[i]);
@@ -183,15 +188,14 @@ bool gpuemu_block_close_begin(struct gpuemu_block *block, u32 first, u32 last,
 {
 	struct gpuemu_pt *pt = &block->space->dev->pt;
 	bool mapped = false;
-	unsigned long i;
+	u32 i;
 
 	mutex_lock(&block->lock);
 	if (block->dead)
 		goto out;
 	for (i = first; i <= last; i++) {
-		i = find_next_bit(block->resident, last + 1, i);
-		if (i > last)
-			break;
+		if (!test_bit(i, block->resident) && !test_bit(i, block->remote))
+			continue;
 		gpuemu_pt_clear(pt, block->leaf, i);
 		mapped = true;
 	}
@@ -214,12 +218,22 @@ void gpuemu_block_close_end(struct gpuemu_block *block, u32 first, u32 last)
 {
 	struct gpuemu_dev *dev = block->space->dev;
 	DECLARE_BITMAP(managed, GPUEMU_BLOCK_PAGES) = { };
+	DECLARE_BITMAP(remote, GPUEMU_BLOCK_PAGES) = { };
 	DECLARE_BITMAP(left, GPUEMU_BLOCK_PAGES) = { };
 	u32 i;
 
 	mutex_lock(&block->lock);
 	gpuemu_space_managed_mask(block->space, block_first_page(block),
 				  GPUEMU_BLOCK_PAGES, managed, 0);
+	bitmap_set(remote, first, last - first + 1);
+	bitmap_and(remote, remote, block->remote, GPUEMU_BLOCK_PAGES);
+	if (!block->dead)
+		bitmap_andnot(remote, remote, managed, GPUEMU_BLOCK_PAGES);
+	if (!bitmap_empty(remote, GPUEMU_BLOCK_PAGES)) {
+		gpuemu_remote_hide(dev, block->slots, remote,
+				   GPUEMU_BLOCK_PAGES);
+		gpuemu_remote_release(block, remote);
+	}
 	for (i = first; i <= last; i++) {
 		if (test_bit(i, managed) && !block->dead)
 			continue;
@@ -242,6 +256,13 @@ void gpuemu_block_close_end(struct gpuemu_block *block, u32 first, u32 last)
 		block->leaf = 0;
 	}
 	mutex_unlock(&block->lock);
+}
+
+/* Whether the page's entry allows the engine this access. A hint without the lock. */
+bool gpuemu_block_allows(const struct gpuemu_block *block, u32 i,
+			 enum gpuemu_access access)
+{
+	return test_bit(i, block->resident) || test_bit(i, block->remote);
 }
 
 /*

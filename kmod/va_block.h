@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A VA block: 2 MiB of a VA space, and where the content of each of its pages
- * is. For a page of the block there are four states:
+ * is. For a page of the block there are five states:
  *
  *   untouched  no sysmem page, no frame: reads as zero
  *   system     pages[i] holds the content; the CPU may have it mapped
  *   device     frames[i] holds the content (resident); pages[i], if there, is
  *		an allocated page with stale bytes, so that eviction cannot
  *		fail for memory; never mapped by the CPU, never pinned
+ *   remote     as system, and the engine has pages[i] mapped, in slots[i] of
+ *		the remote aperture, at the same time as the CPU
  *   closed     the mapping is gone (not managed): the closer frees both
  */
 #ifndef _GPUEMU_VA_BLOCK_H
@@ -36,8 +38,10 @@ struct gpuemu_space;
  * @lru_search: the last search for victims that looked at it
  * @resident: pages whose content is in frames[]
  * @cpu_mapped: pages that the CPU may have mapped (a superset)
+ * @remote: pages that are remote mapped
  * @pages: sysmem pages, one reference each
  * @frames: valid where resident
+ * @slots: valid where remote; NULL until a page first is
  */
 struct gpuemu_block {
 	struct kref ref;
@@ -52,20 +56,24 @@ struct gpuemu_block {
 	u64 lru_search;
 	DECLARE_BITMAP(resident, GPUEMU_BLOCK_PAGES);
 	DECLARE_BITMAP(cpu_mapped, GPUEMU_BLOCK_PAGES);
+	DECLARE_BITMAP(remote, GPUEMU_BLOCK_PAGES);
 	struct page *pages[GPUEMU_BLOCK_PAGES];
 	u32 frames[GPUEMU_BLOCK_PAGES];
+	u32 *slots;
 };
 
 /**
  * struct gpuemu_block_look - what a block is like, for who only looks
  * @resident: as the block's
  * @cpu_mapped: as the block's
+ * @remote: as the block's
  * @system_pages: pages that it has in system memory, with or without content
  * @busy: it was being worked on, so that the rest may not belong together
  */
 struct gpuemu_block_look {
 	DECLARE_BITMAP(resident, GPUEMU_BLOCK_PAGES);
 	DECLARE_BITMAP(cpu_mapped, GPUEMU_BLOCK_PAGES);
+	DECLARE_BITMAP(remote, GPUEMU_BLOCK_PAGES);
 	u32 system_pages;
 	bool busy;
 };
@@ -82,6 +90,8 @@ bool gpuemu_block_close_begin(struct gpuemu_block *block, u32 first, u32 last,
 			      struct list_head *dead);
 void gpuemu_block_close_end(struct gpuemu_block *block, u32 first, u32 last);
 
+bool gpuemu_block_allows(const struct gpuemu_block *block, u32 i,
+			 enum gpuemu_access access);
 vm_fault_t gpuemu_block_cpu_fault(struct gpuemu_block *block,
 				  struct vm_fault *vmf);
 

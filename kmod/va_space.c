@@ -14,6 +14,7 @@
 #include "dev.h"
 #include "migrate.h"
 #include "objects.h"
+#include "remote_map.h"
 #include "tlb.h"
 #include "trace.h"
 #include "va_block.h"
@@ -177,8 +178,10 @@ struct gpuemu_block *gpuemu_space_block_create(struct gpuemu_space *space,
 }
 
 /* What a fault record gets to know of its page. A hint: no lock is held. */
-u8 gpuemu_space_fault_flags(struct gpuemu_space *space, u64 addr)
+u8 gpuemu_space_fault_flags(struct gpuemu_space *space, u64 addr,
+			    enum gpuemu_access access)
 {
+	u32 i = (addr >> GPUEMU_PAGE_SHIFT) % GPUEMU_BLOCK_PAGES;
 	struct gpuemu_block *block;
 	unsigned long may = 0;
 	u8 flags = 0;
@@ -189,8 +192,7 @@ u8 gpuemu_space_fault_flags(struct gpuemu_space *space, u64 addr)
 	block = gpuemu_space_block(space, addr >> GPUEMU_BLOCK_SHIFT);
 	if (!block)
 		return 0;
-	if (test_bit((addr >> GPUEMU_PAGE_SHIFT) % GPUEMU_BLOCK_PAGES,
-		     block->resident))
+	if (gpuemu_block_allows(block, i, access))
 		flags = GPUEMU_FAULT_RESIDENT;
 	gpuemu_block_put(block);
 	return flags;
@@ -343,6 +345,9 @@ static int space_bring_home(struct gpuemu_space *space, u64 first, u64 last)
 		if (!block->dead)
 			ret = gpuemu_migrate_d2h(block, i, j - i + 1,
 						 GPUEMU_INVAL_CPU_FAULT, &moved);
+		if (!block->dead && !ret)
+			ret = gpuemu_remote_unmap(block, i, j - i + 1,
+						  GPUEMU_INVAL_CPU_FAULT);
 		mutex_unlock(&block->lock);
 		gpuemu_block_put(block);
 		index++;

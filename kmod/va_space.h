@@ -66,6 +66,7 @@ struct gpuemu_block *gpuemu_space_block_create(struct gpuemu_space *space,
 struct gpuemu_block *gpuemu_space_next_block(struct gpuemu_space *space,
 					     unsigned long *index,
 					     unsigned long last);
-u8 gpuemu_space_fault_flags(struct gpuemu_space *space, u64 addr);
+u8 gpuemu_space_fault_flags(struct gpuemu_space *space, u64 addr,
+			    enum gpuemu_access access);
 
 #endif

@@ -284,7 +284,7 @@ TEST_F(garbage_uring, migrations)
 		{ { .addr = at, .va_space = s, .pages = 513, .op = 1 }, -EINVAL },
 		{ { .addr = at, .va_space = s, .pages = 65535, .op = 1 }, -EINVAL },
 		{ { .addr = at, .va_space = s, .pages = 1, .op = 0 }, -EINVAL },
-		{ { .addr = at, .va_space = s, .pages = 1, .op = 3 }, -EINVAL },
+		{ { .addr = at, .va_space = s, .pages = 1, .op = 5 }, -EINVAL },
 		{ { .addr = at, .va_space = s, .pages = 1, .op = 255 }, -EINVAL },
 		{ { .addr = at, .va_space = s, .pages = 1, .op = 1,
 		    .reserved = 1 }, -EINVAL },

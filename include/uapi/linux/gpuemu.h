@@ -273,6 +273,7 @@ enum gpuemu_inval_reason {
 	GPUEMU_INVAL_CPU_FAULT = 2,	/* the CPU touched the page */
 	GPUEMU_INVAL_UNMAP = 3,		/* munmap() or the client's end */
 	GPUEMU_INVAL_RECLAIM = 4,	/* the module made room, GPUEMU_COMMIT_EVICT */
+	GPUEMU_INVAL_REMAP = 5,		/* another of the engine's own migrations changed the entry */
 };
 
 struct gpuemu_invalidate {

@@ -192,7 +192,9 @@ int engine_open(struct engine *e)
 			       GPUEMU_MMAP_FAULTS);
 	e->control = map_region(e->fd, e->attach.control_bytes, PROT_READ,
 				GPUEMU_MMAP_CONTROL);
-	if (!e->vram || !e->pt || !e->faults || !e->control)
+	e->remote = map_region(e->fd, e->attach.remote_slots * PAGE,
+			       PROT_READ | PROT_WRITE, GPUEMU_MMAP_REMOTE);
+	if (!e->vram || !e->pt || !e->faults || !e->control || !e->remote)
 		goto out_fd;
 	ret = io_uring_queue_init(16, &e->ring, 0);
 	if (ret)
@@ -214,6 +216,7 @@ void engine_close(struct engine *e)
 	munmap(e->pt, e->attach.pt_tables * PAGE);
 	munmap(e->faults, faults_bytes(e));
 	munmap(e->control, e->attach.control_bytes);
+	munmap(e->remote, e->attach.remote_slots * PAGE);
 	close(e->fd);
 	io_uring_queue_exit(&e->ring);
 }
@@ -472,8 +475,8 @@ static uint64_t pt_read(const struct engine *e, uint64_t table, uint64_t i)
 	return __atomic_load_n(e->pt + table * 512 + i, __ATOMIC_ACQUIRE);
 }
 
-/* The frame's bytes as the GPU would find them: by a page walk. */
-void *engine_page(struct engine *e, uint32_t va_space, const void *addr)
+/* By a page walk, as the GPU's. */
+uint64_t engine_entry(struct engine *e, uint32_t va_space, const void *addr)
 {
 	uint64_t va = (uintptr_t)addr, entry = 0, table = 0;
 	int i, shift;
@@ -484,25 +487,51 @@ void *engine_page(struct engine *e, uint32_t va_space, const void *addr)
 			table = (uint32_t)entry;
 	}
 	if (!table)
-		return NULL;
+		return 0;
 	for (shift = 39; shift >= 12; shift -= 9) {
 		entry = pt_read(e, table, va >> shift & 511);
 		if (!(entry & GPUEMU_PTE_VALID))
-			return NULL;
+			return 0;
 		table = entry >> GPUEMU_PTE_SHIFT;
 	}
-	return e->vram + table * PAGE;
+	return entry;
+}
+
+/* The page's bytes as the GPU would find them, in device memory or remote mapped. */
+void *engine_page(struct engine *e, uint32_t va_space, const void *addr)
+{
+	uint64_t entry = engine_entry(e, va_space, addr);
+
+	if (!entry)
+		return NULL;
+	return (entry & GPUEMU_PTE_REMOTE ? e->remote : e->vram) +
+	       (entry >> GPUEMU_PTE_SHIFT) * PAGE;
+}
+
+static uint32_t count_entries(struct engine *e, uint32_t va_space,
+			      const uint8_t *addr, size_t pages, uint64_t remote)
+{
+	uint64_t entry;
+	uint32_t n = 0;
+	size_t i;
+
+	for (i = 0; i < pages; i++) {
+		entry = engine_entry(e, va_space, addr + i * PAGE);
+		n += entry && (entry & GPUEMU_PTE_REMOTE) == remote;
+	}
+	return n;
 }
 
 uint32_t engine_resident(struct engine *e, uint32_t va_space, const void *addr,
 			 size_t pages)
 {
-	uint32_t n = 0;
-	size_t i;
+	return count_entries(e, va_space, addr, pages, 0);
+}
 
-	for (i = 0; i < pages; i++)
-		n += !!engine_page(e, va_space, (const uint8_t *)addr + i * PAGE);
-	return n;
+uint32_t engine_remote(struct engine *e, uint32_t va_space, const void *addr,
+		       size_t pages)
+{
+	return count_entries(e, va_space, addr, pages, GPUEMU_PTE_REMOTE);
 }
 
 /* --- an engine in a process of its own --- */

@@ -44,6 +44,7 @@ struct engine {
 	int fd;
 	struct gpuemu_engine_attach attach;
 	uint8_t *vram;
+	uint8_t *remote;
 	uint64_t *pt;
 	struct gpuemu_fault_buffer *faults;
 	struct gpuemu_control *control;
@@ -88,9 +89,14 @@ int engine_h2d(struct engine *e, uint32_t va_space, const void *addr,
 	       size_t pages);
 int engine_d2h(struct engine *e, uint32_t va_space, const void *addr,
 	       size_t pages);
+/* The page's entry in the GPU page table, or 0. */
+uint64_t engine_entry(struct engine *e, uint32_t va_space, const void *addr);
 void *engine_page(struct engine *e, uint32_t va_space, const void *addr);
+/* How many are in device memory, and how many the engine has where they are. */
 uint32_t engine_resident(struct engine *e, uint32_t va_space, const void *addr,
 			 size_t pages);
+uint32_t engine_remote(struct engine *e, uint32_t va_space, const void *addr,
+		       size_t pages);
 
 /* --- an engine in a process of its own, to be killed --- */
 struct engine_process {
