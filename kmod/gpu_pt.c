@@ -195,6 +195,13 @@ void gpuemu_pt_set(struct gpuemu_pt *pt, u32 leaf, u32 i, u32 frame)
 		 (u64)frame << GPUEMU_PTE_SHIFT | GPUEMU_PTE_VALID);
 }
 
+void gpuemu_pt_set_read_only(struct gpuemu_pt *pt, u32 leaf, u32 i, u32 frame)
+{
+	pt_write(pt_table(pt, leaf) + i,
+		 (u64)frame << GPUEMU_PTE_SHIFT | GPUEMU_PTE_VALID |
+		 GPUEMU_PTE_READ_ONLY);
+}
+
 void gpuemu_pt_set_remote(struct gpuemu_pt *pt, u32 leaf, u32 i, u32 slot)
 {
 	pt_write(pt_table(pt, leaf) + i,

@@ -7,7 +7,9 @@
  *  1. io_ring_ctx.uring_lock (mutex, io_uring's). Held while a command is
  *     issued. The fault path never takes it: commands that were pending are
  *     completed through task work.
- *  2. mmap_lock (rwsem, mm's). Held by .fault, .mmap, .mprotect and .close.
+ *  2. mmap_lock (rwsem, mm's). Held by .fault, .mmap, .mprotect and .close; and
+ *     a client's for a moment by the first COMMIT that duplicates pages of it,
+ *     which tries for a few milliseconds and does without.
  *     Copying from or to user memory takes it, so no lock below is held across
  *     a copy.
  *  3. gpuemu_client.lock (mutex). Protects what a file is (client or engine),

@@ -10,6 +10,7 @@
 
 #include "client.h"
 #include "dev.h"
+#include "duplicate.h"
 #include "engine.h"
 #include "inject.h"
 #include "link.h"
@@ -56,7 +57,8 @@ int gpuemu_migrate_managed(struct gpuemu_block *block, u32 first, u32 n,
  * and, because faults need the block's lock, none will. One call for the run:
  * it is the dearest step when many threads have touched the memory.
  */
-static void unmap_cpu(struct gpuemu_block *block, const unsigned long *mask)
+void gpuemu_migrate_unmap_cpu(struct gpuemu_block *block,
+			      const unsigned long *mask)
 {
 	page_mask mapped;
 	u32 first, last;
@@ -91,20 +93,29 @@ static u32 alloc_frames(struct gpuemu_block *block, unsigned long *mask)
 
 /*
  * A page that has a reference besides the block's is being read or written
- * behind the page tables (O_DIRECT, GUP): it stays where it is and leaves the
- * mask. The reference count is exact here: the CPU's mappings are gone, and a
- * racing get_user_pages_fast() either finds its PTE changed and lets go, or took
- * its reference before the unmap.
+ * behind the page tables (O_DIRECT, GUP): it stays where it is. Which of the mask
+ * are such, and how many. The reference count is exact here: the CPU's and the
+ * engine's mappings are gone, and a racing get_user_pages_fast() either finds its
+ * PTE changed and lets go, or took its reference before the unmap.
  */
-static int drop_pinned(struct gpuemu_block *block, unsigned long *mask)
+u32 gpuemu_migrate_pinned(struct gpuemu_block *block, const unsigned long *mask,
+			  unsigned long *pinned)
 {
-	page_mask pinned = { };
-	u32 i, n;
+	u32 i;
 
+	bitmap_zero(pinned, GPUEMU_BLOCK_PAGES);
 	for_each_set_bit(i, mask, GPUEMU_BLOCK_PAGES)
 		if (block->pages[i] && page_ref_count(block->pages[i]) != 1)
 			__set_bit(i, pinned);
-	n = bitmap_weight(pinned, GPUEMU_BLOCK_PAGES);
+	return bitmap_weight(pinned, GPUEMU_BLOCK_PAGES);
+}
+
+/* Of the pages of the mask, which have frames, the pinned leave it. */
+static int drop_pinned(struct gpuemu_block *block, unsigned long *mask)
+{
+	page_mask pinned;
+	u32 n = gpuemu_migrate_pinned(block, mask, pinned);
+
 	if (!n)
 		return 0;
 	gpuemu_vram_free(&block->space->dev->vram, block->frames, pinned,
@@ -177,8 +188,8 @@ static void copy_run(void *to, void *from, u32 n)
  * Copies the pages of the mask, in runs. Returns how many were copied; what was
  * never touched is zeroed, which nobody copies.
  */
-static u32 copy_pages(struct gpuemu_block *block, const unsigned long *mask,
-		      bool to_device)
+u32 gpuemu_migrate_copy(struct gpuemu_block *block, const unsigned long *mask,
+			bool to_device)
 {
 	struct gpuemu_vram *vram = &block->space->dev->vram;
 	void *device, *system;
@@ -209,35 +220,48 @@ static u32 copy_pages(struct gpuemu_block *block, const unsigned long *mask,
  * @block: locked, not dead
  * @first: first page
  * @n: how many
+ * @op: GPUEMU_MIGRATE_H2D, or _DUPLICATE: so that system memory has them too
  * @cause: for the trace
  * @cost: gets the time of each stage added
  * @moved: out: pages that really moved
  * @lacking: out: pages for which there was no frame (-ENOSPC)
  *
- * Pages that are there already count as done.
+ * Pages that are there already count as done, and those that only become writable
+ * there, or readable at home, are not copied, or not moved.
  */
 int gpuemu_migrate_h2d(struct gpuemu_block *block, u32 first, u32 n,
-		       const char *cause, struct gpuemu_stamps *cost,
-		       u32 *moved, u32 *lacking)
+		       enum gpuemu_migration_op op, const char *cause,
+		       struct gpuemu_stamps *cost, u32 *moved, u32 *lacking)
 {
+	const bool duplicate = op == GPUEMU_MIGRATE_DUPLICATE;
 	struct gpuemu_pt *pt = &block->space->dev->pt;
 	int ret, err;
 	u64 t0, t1, t2, t3, bytes;
 	page_mask todo, remote, stay;
-	u32 i;
+	u32 i, got;
 
 	lockdep_assert_held(&block->lock);
 	*moved = 0;
 	*lacking = 0;
-	t0 = ktime_get_ns();
 	ret = gpuemu_migrate_managed(block, first, n, true, todo);
+	if (duplicate)
+		err = gpuemu_duplicate_share(block, todo, cost, moved);
+	else
+		err = gpuemu_duplicate_promote(block, todo);
+	if (err)
+		ret = err;
+	t0 = ktime_get_ns();
 	bitmap_andnot(todo, todo, block->resident, GPUEMU_BLOCK_PAGES);
-	if (bitmap_empty(todo, GPUEMU_BLOCK_PAGES))
-		return ret;
-	if (gpuemu_migrate_leaf(block))
-		return -ENOMEM;
+	if (err == -EINTR || bitmap_empty(todo, GPUEMU_BLOCK_PAGES))
+		goto out;
+	if (gpuemu_migrate_leaf(block)) {
+		ret = -ENOMEM;
+		goto out;
+	}
+	if (duplicate && gpuemu_migrate_zeroed_for(block, todo))
+		ret = -ENOMEM;
 	*lacking = alloc_frames(block, todo);
-	if (*lacking)
+	if (*lacking && ret != -ENOMEM)
 		ret = -ENOSPC;
 
 	t1 = ktime_get_ns();
@@ -245,40 +269,51 @@ int gpuemu_migrate_h2d(struct gpuemu_block *block, u32 first, u32 n,
 	if (err) {
 		gpuemu_vram_free(&block->space->dev->vram, block->frames, todo,
 				 GPUEMU_BLOCK_PAGES);
-		return err;
+		ret = err;
+		goto out;
 	}
-	unmap_cpu(block, todo);
+	gpuemu_migrate_unmap_cpu(block, todo);
 	t2 = ktime_get_ns();
 	err = drop_pinned(block, todo);
-	if (err && ret != -ENOSPC)
+	if (err && ret != -ENOSPC && ret != -ENOMEM)
 		ret = err;
 	if (bitmap_andnot(stay, remote, todo, GPUEMU_BLOCK_PAGES))
 		gpuemu_remote_resume(block, stay);
 	bitmap_and(remote, remote, todo, GPUEMU_BLOCK_PAGES);
 	gpuemu_remote_release(block, remote);
-	bytes = (u64)copy_pages(block, todo, true) << PAGE_SHIFT;
+	bytes = (u64)gpuemu_migrate_copy(block, todo, true) << PAGE_SHIFT;
 	gpuemu_link_pace(block->space, GPUEMU_LINK_H2D, t2, bytes);
 	t3 = ktime_get_ns();
-	for_each_set_bit(i, todo, GPUEMU_BLOCK_PAGES)
-		gpuemu_pt_set(pt, block->leaf, i, block->frames[i]);
+	for_each_set_bit(i, todo, GPUEMU_BLOCK_PAGES) {
+		if (duplicate)
+			gpuemu_pt_set_read_only(pt, block->leaf, i,
+						block->frames[i]);
+		else
+			gpuemu_pt_set(pt, block->leaf, i, block->frames[i]);
+	}
 	bitmap_or(block->resident, block->resident, todo, GPUEMU_BLOCK_PAGES);
-	*moved = bitmap_weight(todo, GPUEMU_BLOCK_PAGES);
+	if (duplicate)
+		gpuemu_duplicate_made(block, todo);
+	got = bitmap_weight(todo, GPUEMU_BLOCK_PAGES);
+	*moved += got;
 
 	cost->unmap_ns += t2 - t1;
 	cost->copy_ns += t3 - t2 + t1 - t0;
 	cost->map_ns += ktime_get_ns() - t3;
-	cost->h2d_pages += *moved;
-	gpuemu_count(block->space, H2D_PAGES, *moved);
+	cost->h2d_pages += got;
+	gpuemu_count(block->space, H2D_PAGES, got);
 	gpuemu_count(block->space, H2D_BYTES, bytes);
-	gpuemu_count(block->space, RESIDENT_PAGES, *moved);
-	trace_migrate(block->space->id, gpuemu_block_addr(block, first), n,
-		      GPUEMU_MIGRATE_H2D, cause, *moved, ret);
+	gpuemu_count(block->space, RESIDENT_PAGES, got);
+out:
+	if (*moved || !bitmap_empty(todo, GPUEMU_BLOCK_PAGES))
+		trace_migrate(block->space->id, gpuemu_block_addr(block, first),
+			      n, op, cause, *moved, ret);
 	return ret;
 }
 
 /* Makes sure that each page of the mask has a sysmem page to go to. */
-static int alloc_pages_for(struct gpuemu_block *block, unsigned long *mask,
-			   gfp_t extra)
+int gpuemu_migrate_pages_for(struct gpuemu_block *block, unsigned long *mask,
+			     gfp_t extra)
 {
 	page_mask without = { };
 	int ret = 0;
@@ -312,8 +347,8 @@ static int alloc_pages_for(struct gpuemu_block *block, unsigned long *mask,
  *	somebody is killed for it
  * @moved: out: pages that really moved
  *
- * Pages that are not on the device count as done. -EINTR: the task is being
- * killed; the pages are still on the device.
+ * Pages that are not on the device count as done; a duplicate only loses its
+ * frame. -EINTR: the task is being killed; the pages are still on the device.
  */
 int gpuemu_migrate_d2h(struct gpuemu_block *block, u32 first, u32 n,
 		       enum gpuemu_inval_reason reason, u32 *moved)
@@ -322,17 +357,17 @@ int gpuemu_migrate_d2h(struct gpuemu_block *block, u32 first, u32 n,
 	const bool evict = lru || reason == GPUEMU_INVAL_EVICT;
 	struct gpuemu_dev *dev = block->space->dev;
 	u64 start, bytes;
+	page_mask todo, copy;
 	u32 i, lo, hi;
-	page_mask todo;
 	int ret, err;
 
 	lockdep_assert_held(&block->lock);
 	*moved = 0;
 	ret = gpuemu_migrate_managed(block, first, n, false, todo);
 	bitmap_and(todo, todo, block->resident, GPUEMU_BLOCK_PAGES);
-	err = alloc_pages_for(block, todo,
-			      reason == GPUEMU_INVAL_CPU_FAULT ? 0 :
-			      __GFP_NORETRY | __GFP_NOWARN);
+	err = gpuemu_migrate_pages_for(block, todo,
+				       reason == GPUEMU_INVAL_CPU_FAULT ? 0 :
+				       __GFP_NORETRY | __GFP_NOWARN);
 	if (err)
 		ret = err;
 	if (bitmap_empty(todo, GPUEMU_BLOCK_PAGES))
@@ -347,17 +382,25 @@ int gpuemu_migrate_d2h(struct gpuemu_block *block, u32 first, u32 n,
 				    true);
 	if (err) {
 		/* Nothing moved: the engine may have its entries back. */
-		for_each_set_bit(i, todo, GPUEMU_BLOCK_PAGES)
-			gpuemu_pt_set(&dev->pt, block->leaf, i,
-				      block->frames[i]);
+		for_each_set_bit(i, todo, GPUEMU_BLOCK_PAGES) {
+			if (test_bit(i, block->duplicate))
+				gpuemu_pt_set_read_only(&dev->pt, block->leaf,
+							i, block->frames[i]);
+			else
+				gpuemu_pt_set(&dev->pt, block->leaf, i,
+					      block->frames[i]);
+		}
 		return err;
 	}
 	start = ktime_get_ns();
-	bytes = (u64)copy_pages(block, todo, false) << PAGE_SHIFT;
+	bitmap_andnot(copy, todo, block->duplicate, GPUEMU_BLOCK_PAGES);
+	bytes = (u64)gpuemu_migrate_copy(block, copy, false) << PAGE_SHIFT;
 	gpuemu_link_pace(block->space, GPUEMU_LINK_D2H, start, bytes);
 	gpuemu_vram_free(&dev->vram, block->frames, todo, GPUEMU_BLOCK_PAGES);
 	bitmap_andnot(block->resident, block->resident, todo,
 		      GPUEMU_BLOCK_PAGES);
+	gpuemu_duplicate_ended(block, todo,
+			       reason == GPUEMU_INVAL_CPU_FAULT);
 	gpuemu_lru_emptied(block);
 	*moved = bitmap_weight(todo, GPUEMU_BLOCK_PAGES);
 	gpuemu_count(block->space, D2H_PAGES, *moved);
@@ -384,7 +427,7 @@ static bool migration_valid(const struct gpuemu_migration *m)
 {
 	u64 page = m->addr >> GPUEMU_PAGE_SHIFT;
 
-	if (m->op < GPUEMU_MIGRATE_H2D || m->op > GPUEMU_MIGRATE_REMOTE)
+	if (m->op < GPUEMU_MIGRATE_H2D || m->op > GPUEMU_MIGRATE_DUPLICATE)
 		return false;
 	if (m->reserved || (m->addr & ~PAGE_MASK) ||
 	    m->addr >> GPUEMU_VA_BITS)
@@ -430,6 +473,11 @@ static int migrate_once(struct gpuemu_space *space, const char *cause,
 	u64 start;
 
 	*lacking = 0;
+	if (m->op == GPUEMU_MIGRATE_DUPLICATE) {
+		ret = gpuemu_space_notify_writes(space);
+		if (ret)
+			return ret;
+	}
 
 	for (;;) {
 		gpuemu_space_managed_mask(space, m->addr >> GPUEMU_PAGE_SHIFT,
@@ -446,9 +494,9 @@ static int migrate_once(struct gpuemu_space *space, const char *cause,
 		gpuemu_block_put(block);
 		bitmap_zero(managed, GPUEMU_BLOCK_PAGES);
 	}
-	if (m->op == GPUEMU_MIGRATE_H2D) {
-		ret = gpuemu_migrate_h2d(block, first, m->pages, cause, cost,
-					 &moved, lacking);
+	if (m->op == GPUEMU_MIGRATE_H2D || m->op == GPUEMU_MIGRATE_DUPLICATE) {
+		ret = gpuemu_migrate_h2d(block, first, m->pages, m->op, cause,
+					 cost, &moved, lacking);
 		gpuemu_lru_touch(block, pass);
 	} else if (m->op == GPUEMU_MIGRATE_REMOTE) {
 		ret = gpuemu_remote_map(block, first, m->pages, cause, cost,

@@ -18,7 +18,15 @@ typedef unsigned long page_mask[BITS_TO_LONGS(GPUEMU_BLOCK_PAGES)];
 
 int gpuemu_migrate_managed(struct gpuemu_block *block, u32 first, u32 n,
 			   bool to_device, unsigned long *mask);
+void gpuemu_migrate_unmap_cpu(struct gpuemu_block *block,
+			      const unsigned long *mask);
+u32 gpuemu_migrate_pinned(struct gpuemu_block *block, const unsigned long *mask,
+			  unsigned long *pinned);
+u32 gpuemu_migrate_copy(struct gpuemu_block *block, const unsigned long *mask,
+			bool to_device);
 int gpuemu_migrate_leaf(struct gpuemu_block *block);
+int gpuemu_migrate_pages_for(struct gpuemu_block *block, unsigned long *mask,
+			     gfp_t extra);
 int gpuemu_migrate_zeroed_for(struct gpuemu_block *block, unsigned long *mask);
 
 #endif

@@ -8,6 +8,7 @@
 #include <linux/slab.h>
 
 #include "dev.h"
+#include "duplicate.h"
 #include "inject.h"
 #include "migrate.h"
 #include "objects.h"
@@ -71,6 +72,7 @@ void gpuemu_block_look(struct gpuemu_block *block,
 		look->resident[i] = READ_ONCE(block->resident[i]);
 		look->cpu_mapped[i] = READ_ONCE(block->cpu_mapped[i]);
 		look->remote[i] = READ_ONCE(block->remote[i]);
+		look->duplicate[i] = READ_ONCE(block->duplicate[i]);
 	}
 	for (i = 0; i < GPUEMU_BLOCK_PAGES; i++)
 		look->system_pages += !!READ_ONCE(block->pages[i]);
@@ -247,6 +249,7 @@ void gpuemu_block_close_end(struct gpuemu_block *block, u32 first, u32 last)
 		}
 		__clear_bit(i, block->cpu_mapped);
 	}
+	gpuemu_duplicate_ended(block, left, false);
 	gpuemu_vram_free(&dev->vram, block->frames, left, GPUEMU_BLOCK_PAGES);
 	gpuemu_count(block->space, RESIDENT_PAGES,
 		     -(u64)bitmap_weight(left, GPUEMU_BLOCK_PAGES));
@@ -262,12 +265,39 @@ void gpuemu_block_close_end(struct gpuemu_block *block, u32 first, u32 last)
 bool gpuemu_block_allows(const struct gpuemu_block *block, u32 i,
 			 enum gpuemu_access access)
 {
+	if (test_bit(i, block->duplicate) && access >= GPUEMU_ACCESS_WRITE)
+		return false;
 	return test_bit(i, block->resident) || test_bit(i, block->remote);
 }
 
 /*
- * The CPU touched a page that it has not mapped. Brings the content to system
- * memory if it is on the device, and maps it. vm_insert_page() runs under the
+ * Where the kernel tells of first writes, an entry is read-only by default. This
+ * one is to be written without another fault. The protection is the mapping's, so
+ * a copy of that has the other one, which nobody else sees.
+ */
+static int insert_writable(const struct vm_area_struct *vma, unsigned long addr,
+			   struct page *page)
+{
+	struct vm_area_struct writable = *vma;
+
+	writable.vm_page_prot = vm_get_page_prot(vma->vm_flags);
+	return vm_insert_page(&writable, addr, page);
+}
+
+/* Writable, as far as the mapping is, but for a duplicate. */
+static int cpu_map(struct gpuemu_block *block, struct vm_fault *vmf, u32 i)
+{
+	unsigned long addr = vmf->address & PAGE_MASK;
+
+	if (block->space->notify_writes && !test_bit(i, block->duplicate))
+		return insert_writable(vmf->vma, addr, block->pages[i]);
+	return vm_insert_page(vmf->vma, addr, block->pages[i]);
+}
+
+/*
+ * The CPU touched a page that it has not mapped, or writes one that it may only
+ * read. Brings the content to system memory if it is on the device, ends a
+ * duplicate that is to be written, and maps it. vm_insert_page() runs under the
  * block's lock: who unmaps a page holds it too, so no mapping slips in between
  * an unmap and the copy.
  */
@@ -275,8 +305,9 @@ vm_fault_t gpuemu_block_cpu_fault(struct gpuemu_block *block,
 				  struct vm_fault *vmf)
 {
 	u32 i = (vmf->address >> PAGE_SHIFT) % GPUEMU_BLOCK_PAGES;
+	const bool write = vmf->flags & FAULT_FLAG_WRITE;
 	u64 start = ktime_get_ns();
-	bool resident;
+	bool resident, duplicate;
 	u32 moved;
 	int ret;
 
@@ -285,7 +316,8 @@ vm_fault_t gpuemu_block_cpu_fault(struct gpuemu_block *block,
 		gpuemu_block_retire_unmanaged(block);
 		return VM_FAULT_SIGBUS;
 	}
-	resident = test_bit(i, block->resident);
+	duplicate = test_bit(i, block->duplicate);
+	resident = test_bit(i, block->resident) && (write || !duplicate);
 	if (resident) {
 		ret = gpuemu_migrate_d2h(block, i, 1, GPUEMU_INVAL_CPU_FAULT,
 					 &moved);
@@ -301,8 +333,11 @@ vm_fault_t gpuemu_block_cpu_fault(struct gpuemu_block *block,
 		if (!block->pages[i])
 			return VM_FAULT_OOM;
 	}
-	ret = vm_insert_page(vmf->vma, vmf->address & PAGE_MASK,
-			     block->pages[i]);
+	/* The read-only entry that was written goes first. */
+	if (vmf->flags & FAULT_FLAG_MKWRITE)
+		unmap_mapping_range(block->space->mapping,
+				    vmf->address & PAGE_MASK, PAGE_SIZE, 1);
+	ret = cpu_map(block, vmf, i);
 	/* -EBUSY: another thread's fault was first. */
 	if (ret == -ENOMEM)
 		return VM_FAULT_OOM;
@@ -310,7 +345,7 @@ vm_fault_t gpuemu_block_cpu_fault(struct gpuemu_block *block,
 		return VM_FAULT_SIGBUS;
 	__set_bit(i, block->cpu_mapped);
 	gpuemu_count(block->space, CPU_FAULTS, 1);
-	if (resident)
+	if (resident && !duplicate)
 		gpuemu_count(block->space, CPU_FAULTS_DEVICE, 1);
 	trace_cpu_fault(block->space->id, gpuemu_block_addr(block, i),
 			       resident, ktime_get_ns() - start);

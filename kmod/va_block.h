@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A VA block: 2 MiB of a VA space, and where the content of each of its pages
- * is. For a page of the block there are five states:
+ * is. For a page of the block there are six states:
  *
  *   untouched  no sysmem page, no frame: reads as zero
  *   system     pages[i] holds the content; the CPU may have it mapped
@@ -10,6 +10,9 @@
  *		fail for memory; never mapped by the CPU, never pinned
  *   remote     as system, and the engine has pages[i] mapped, in slots[i] of
  *		the remote aperture, at the same time as the CPU
+ *   duplicate  as device, and pages[i] holds the content too: both sides may
+ *		read it, neither may write it. A write of the CPU takes the frame
+ *		away, one of the engine (H2D) the CPU's mapping
  *   closed     the mapping is gone (not managed): the closer frees both
  */
 #ifndef _GPUEMU_VA_BLOCK_H
@@ -39,6 +42,7 @@ struct gpuemu_space;
  * @resident: pages whose content is in frames[]
  * @cpu_mapped: pages that the CPU may have mapped (a superset)
  * @remote: pages that are remote mapped
+ * @duplicate: those of resident whose content is also in pages[]
  * @pages: sysmem pages, one reference each
  * @frames: valid where resident
  * @slots: valid where remote; NULL until a page first is
@@ -57,6 +61,7 @@ struct gpuemu_block {
 	DECLARE_BITMAP(resident, GPUEMU_BLOCK_PAGES);
 	DECLARE_BITMAP(cpu_mapped, GPUEMU_BLOCK_PAGES);
 	DECLARE_BITMAP(remote, GPUEMU_BLOCK_PAGES);
+	DECLARE_BITMAP(duplicate, GPUEMU_BLOCK_PAGES);
 	struct page *pages[GPUEMU_BLOCK_PAGES];
 	u32 frames[GPUEMU_BLOCK_PAGES];
 	u32 *slots;
@@ -67,6 +72,7 @@ struct gpuemu_block {
  * @resident: as the block's
  * @cpu_mapped: as the block's
  * @remote: as the block's
+ * @duplicate: as the block's
  * @system_pages: pages that it has in system memory, with or without content
  * @busy: it was being worked on, so that the rest may not belong together
  */
@@ -74,6 +80,7 @@ struct gpuemu_block_look {
 	DECLARE_BITMAP(resident, GPUEMU_BLOCK_PAGES);
 	DECLARE_BITMAP(cpu_mapped, GPUEMU_BLOCK_PAGES);
 	DECLARE_BITMAP(remote, GPUEMU_BLOCK_PAGES);
+	DECLARE_BITMAP(duplicate, GPUEMU_BLOCK_PAGES);
 	u32 system_pages;
 	bool busy;
 };

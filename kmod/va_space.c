@@ -5,10 +5,12 @@
  * sides. Called by the file operations, by the fault path, and by COMMIT.
  */
 #include <linux/capability.h>
+#include <linux/delay.h>
 #include <linux/memcontrol.h>
 #include <linux/mman.h>
 #include <linux/sched/coredump.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 
 #include "client.h"
 #include "dev.h"
@@ -440,6 +442,80 @@ static const struct vm_operations_struct space_vm_ops = {
 	.fault = space_vm_fault,
 };
 
+/*
+ * The same, of a space that may have duplicates. It is not for all, because
+ * Linux from 6.5 on pins no page for long (fixed buffers, RDMA) for writing
+ * where somebody wants to hear of writes.
+ */
+static const struct vm_operations_struct space_notifying_vm_ops = {
+	.open = space_vm_open,
+	.close = space_vm_close,
+	.mremap = space_vm_mremap,
+	.mprotect = space_vm_mprotect,
+	.name = space_vm_name,
+	.fault = space_vm_fault,
+	.page_mkwrite = space_vm_fault,
+};
+
+/* Who has it may sleep without end: so not for long. */
+static int mmap_read_lock_soon(struct mm_struct *mm)
+{
+	int tries;
+
+	for (tries = 0; tries < 50; tries++) {
+		if (mmap_read_trylock(mm))
+			return 0;
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		usleep_range(50, 100);
+	}
+	return -EBUSY;
+}
+
+/**
+ * gpuemu_space_notify_writes() - makes duplicates possible in a space
+ * @space: the caller holds its client, and none of its locks
+ *
+ * From then on a read-only entry of the CPU stays read-only until a fault says
+ * that it is written. -EBUSY: somebody changes the client's mappings all the time;
+ * -EFAULT: it has none, or is ending.
+ *
+ * No mapping comes, goes or is changed by others meanwhile, which is what the
+ * lock is for. Faults run, with either table, and both are right: the first
+ * entry that must not be made writable in silence is set later, under a page table's
+ * lock, and the kernel asks the table for page_mkwrite under that lock.
+ */
+int gpuemu_space_notify_writes(struct gpuemu_space *space)
+{
+	struct gpuemu_client *client = container_of(space, struct gpuemu_client,
+						    space);
+	struct mm_struct *mm = READ_ONCE(client->mm);
+	struct vm_area_struct *vma;
+	int ret;
+
+	if (READ_ONCE(space->notify_writes))
+		return 0;
+	if (!mm || !mmget_not_zero(mm))
+		return -EFAULT;
+	ret = mmap_read_lock_soon(mm);
+	if (ret)
+		goto out;
+	for (vma = find_vma(mm, 0); vma; vma = find_vma(mm, vma->vm_end)) {
+		if (vma->vm_ops != &space_vm_ops ||
+		    vma->vm_private_data != client)
+			continue;
+		WRITE_ONCE(vma->vm_ops, &space_notifying_vm_ops);
+		/* As the kernel has it for mappings whose writes are told of. */
+		WRITE_ONCE(vma->vm_page_prot,
+			   vm_get_page_prot(vma->vm_flags & ~VM_SHARED));
+	}
+	WRITE_ONCE(space->notify_writes, true);
+	mmap_read_unlock(mm);
+out:
+	mmput(mm);
+	return ret;
+}
+
 /* What can be said of a mapping before it replaces what is at its place. */
 int gpuemu_space_may_map(struct gpuemu_space *space, unsigned long addr,
 			 unsigned long len, unsigned long pgoff,
@@ -481,7 +557,8 @@ int gpuemu_space_mmap(struct gpuemu_space *space, struct vm_area_struct *vma)
 	gpuemu_count(space, MANAGED_BYTES, vma->vm_end - vma->vm_start);
 	vm_flags_set(vma, VM_MIXEDMAP | VM_DONTEXPAND | VM_DONTCOPY);
 	vm_flags_clear(vma, VM_MAYEXEC);
-	vma->vm_ops = &space_vm_ops;
+	vma->vm_ops = space->notify_writes ? &space_notifying_vm_ops :
+					     &space_vm_ops;
 	vma->vm_private_data = client;
 	return 0;
 }

@@ -30,6 +30,8 @@ struct mem_cgroup;
  * @managed: page number -> RANGE_* of va_space.c, for every page of a managed
  *	mapping; changes under the mm's mmap_lock only
  * @blocks: block index -> block; erased under the block's lock
+ * @notify_writes: there may be duplicates, so the CPU's first writes are faults;
+ *	never false again; changes under the mm's mmap_lock
  * @stats: what is counted for this space, and so for the device
  */
 struct gpuemu_space {
@@ -42,6 +44,7 @@ struct gpuemu_space {
 	struct mutex pt_lock;
 	struct maple_tree managed;
 	struct xarray blocks;
+	bool notify_writes;
 	struct gpuemu_stats stats;
 };
 
@@ -66,6 +69,7 @@ struct gpuemu_block *gpuemu_space_block_create(struct gpuemu_space *space,
 struct gpuemu_block *gpuemu_space_next_block(struct gpuemu_space *space,
 					     unsigned long *index,
 					     unsigned long last);
+int gpuemu_space_notify_writes(struct gpuemu_space *space);
 u8 gpuemu_space_fault_flags(struct gpuemu_space *space, u64 addr,
 			    enum gpuemu_access access);
 

@@ -368,10 +368,12 @@ enum gpuemu_migration_op {
 /*
  * A run of pages inside one VA block. Done in the order given, so evictions
  * come before what needs their frames. status: 0 all pages are where they were
- * asked to be; -ENOSPC no free frame; -EBUSY a page has another reference
- * (pinned); -EFAULT not managed, or (H2D) the CPU's alone; -ENOMEM; -EINVAL;
+ * asked to be; -ENOSPC no free frame, or (REMOTE) slot; -EBUSY a page has another
+ * reference (pinned), or (DUPLICATE) somebody changes the client's mappings;
+ * -EFAULT not managed, or (not D2H) the CPU's alone; -ENOMEM; -EINVAL;
  * -ESRCH no such VA space.
- * The pages that were not moved stay as they were.
+ * The pages that were not moved stay as they were. A D2H also ends remote
+ * mappings, and duplicates without a copy.
  */
 struct gpuemu_migration {
 	__aligned_u64 addr;
@@ -380,11 +382,11 @@ struct gpuemu_migration {
 	__u8 op;			/* enum gpuemu_migration_op */
 	__u8 reserved;
 	__s32 status;			/* out */
-	__u32 moved;			/* out: pages really moved */
+	__u32 moved;			/* out: pages really moved; newly mapped or duplicated */
 };
 
 /*
- * Where an H2D migration finds no frame, the module evicts whole VA blocks, of any
+ * Where an H2D or DUPLICATE migration finds no frame, the module evicts whole VA blocks, of any
  * VA space, that this commit has not asked for, the one asked for longest ago
  * first, before it gives up with -ENOSPC. The engine hears of them by invalidates
  * (GPUEMU_INVAL_RECLAIM).

@@ -64,6 +64,8 @@ AT(gpuemu_engine_attach, vram_frames, 16)
 AT(gpuemu_engine_attach, pt_tables, 20)
 AT(gpuemu_engine_attach, fault_entries, 24)
 AT(gpuemu_engine_attach, control_bytes, 28)
+AT(gpuemu_engine_attach, remote_slots, 32)
+AT(gpuemu_engine_attach, reserved, 36)
 
 SIZE(gpuemu_work_take, 40)
 AT(gpuemu_work_take, size, 0)

@@ -260,6 +260,20 @@ void engine_acker_stop(struct engine *e)
 	e->acking = false;
 }
 
+int engine_acker_warm(struct engine *e)
+{
+	int fd = client_open(), ret;
+	uint8_t *p = map_managed(fd, PAGE);
+
+	ret = p ? engine_h2d(e, client_space(fd), p, 1) : -ENOMEM;
+	if (!ret)
+		*(volatile uint8_t *)p = 1;
+	if (p)
+		munmap(p, PAGE);
+	close(fd);
+	return ret;
+}
+
 void engine_record(struct engine *e, const struct gpuemu_fault *fault)
 {
 	struct gpuemu_fault *slot;
@@ -497,15 +511,18 @@ uint64_t engine_entry(struct engine *e, uint32_t va_space, const void *addr)
 	return entry;
 }
 
-/* The page's bytes as the GPU would find them, in device memory or remote mapped. */
-void *engine_page(struct engine *e, uint32_t va_space, const void *addr)
+void *engine_at(struct engine *e, uint64_t entry)
 {
-	uint64_t entry = engine_entry(e, va_space, addr);
-
 	if (!entry)
 		return NULL;
 	return (entry & GPUEMU_PTE_REMOTE ? e->remote : e->vram) +
 	       (entry >> GPUEMU_PTE_SHIFT) * PAGE;
+}
+
+/* The page's bytes as the GPU would find them, in device memory or remote mapped. */
+void *engine_page(struct engine *e, uint32_t va_space, const void *addr)
+{
+	return engine_at(e, engine_entry(e, va_space, addr));
 }
 
 static uint32_t count_entries(struct engine *e, uint32_t va_space,

@@ -65,6 +65,11 @@ int engine_attach_fd(int fd, struct gpuemu_engine_attach *attach);
 int engine_ack(struct engine *e, uint32_t seq);
 void engine_acker_start(struct engine *e);
 void engine_acker_stop(struct engine *e);
+/*
+ * Has it acknowledge once: in an engine of the same process its thread must not take
+ * its first page faults while munmap() waits for it with this process' mmap_lock.
+ */
+int engine_acker_warm(struct engine *e);
 
 void engine_record(struct engine *e, const struct gpuemu_fault *fault);
 void engine_fault(struct engine *e, uint32_t va_space, const void *addr,
@@ -91,6 +96,8 @@ int engine_d2h(struct engine *e, uint32_t va_space, const void *addr,
 	       size_t pages);
 /* The page's entry in the GPU page table, or 0. */
 uint64_t engine_entry(struct engine *e, uint32_t va_space, const void *addr);
+/* Where an entry leads, and where the page's own does; NULL: nowhere. */
+void *engine_at(struct engine *e, uint64_t entry);
 void *engine_page(struct engine *e, uint32_t va_space, const void *addr);
 /* How many are in device memory, and how many the engine has where they are. */
 uint32_t engine_resident(struct engine *e, uint32_t va_space, const void *addr,
