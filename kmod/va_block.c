@@ -189,15 +189,18 @@ bool gpuemu_block_close_begin(struct gpuemu_block *block, u32 first, u32 last,
 			      struct list_head *dead)
 {
 	struct gpuemu_pt *pt = &block->space->dev->pt;
+	DECLARE_BITMAP(entries, GPUEMU_BLOCK_PAGES);
 	bool mapped = false;
-	u32 i;
+	unsigned long i;
 
 	mutex_lock(&block->lock);
 	if (block->dead)
 		goto out;
+	bitmap_or(entries, block->resident, block->remote, GPUEMU_BLOCK_PAGES);
 	for (i = first; i <= last; i++) {
-		if (!test_bit(i, block->resident) && !test_bit(i, block->remote))
-			continue;
+		i = find_next_bit(entries, last + 1, i);
+		if (i > last)
+			break;
 		gpuemu_pt_clear(pt, block->leaf, i);
 		mapped = true;
 	}

@@ -137,6 +137,21 @@ TEST_F(trace, all)
 	EXPECT_NE(NULL, strstr(self->text, "reason=evict"));
 }
 
+/* The engine's other two: home, mapped there; and copied for both. */
+TEST_F(trace, remote_and_duplicate)
+{
+	ASSERT_EQ(0, engine_h2d(&self->e, self->space, self->mem, 2));
+	ASSERT_EQ(0, engine_migrate(&self->e, self->space, self->mem, 2,
+				    GPUEMU_MIGRATE_REMOTE));
+	ASSERT_EQ(0, engine_migrate(&self->e, self->space, self->mem, 3,
+				    GPUEMU_MIGRATE_DUPLICATE));
+	read_file(self, TRACING "trace");
+	EXPECT_NE(NULL, strstr(self->text, "op=d2h cause=remap moved=2 status=0"));
+	EXPECT_NE(NULL, strstr(self->text, "op=remote cause=prefetch moved=2 status=0"));
+	EXPECT_NE(NULL, strstr(self->text, "op=duplicate cause=prefetch moved=3 status=0"));
+	EXPECT_NE(NULL, strstr(self->text, "reason=remap"));
+}
+
 /* What docs/tracing.md says of histograms, without perf or bpftrace. */
 TEST_F(trace, histograms)
 {
