@@ -391,6 +391,23 @@ TEST_F(duplicate, system_calls)
 	close(mem);
 }
 
+/* Kernels before 6.5 pin nothing for long here at all, later ones nothing to write. */
+TEST_F(duplicate, fixed_buffers)
+{
+	struct iovec iov = { self->mem, PAGES * PAGE };
+	struct io_uring ring;
+	int ret;
+
+	ASSERT_EQ(0, io_uring_queue_init(4, &ring, 0));
+	ASSERT_EQ(0, DUPLICATE(0, PAGES));
+	ret = io_uring_register_buffers(&ring, &iov, 1);
+	EXPECT_TRUE(ret == -EOPNOTSUPP || ret == -EFAULT) TH_LOG("%d", ret);
+	expect(_metadata, self, PAGES);
+	ASSERT_EQ(0, H2D(0, PAGES));
+	expect(_metadata, self, 0);
+	io_uring_queue_exit(&ring);
+}
+
 /* The kernel makes entries anew: a duplicate's is not writable by that. */
 TEST_F(duplicate, mprotect)
 {
