@@ -402,7 +402,8 @@ TEST_F(duplicate, fixed_buffers)
 	ASSERT_EQ(0, DUPLICATE(0, PAGES));
 	ret = io_uring_register_buffers(&ring, &iov, 1);
 	EXPECT_TRUE(ret == -EOPNOTSUPP || ret == -EFAULT) TH_LOG("%d", ret);
-	expect(_metadata, self, PAGES);
+	/* Older ones notice only when they have the pages, to write them. */
+	expect(_metadata, self, ret == -EFAULT ? PAGES : 0);
 	ASSERT_EQ(0, H2D(0, PAGES));
 	expect(_metadata, self, 0);
 	io_uring_queue_exit(&ring);
