@@ -28,6 +28,12 @@ static void *kmod_walk(struct service *service, uint32_t va_space, uint64_t addr
 	return kmod_pt_walk(&to_kmod(service)->pt, va_space, addr);
 }
 
+static void *kmod_entry(struct service *service, uint32_t va_space, uint64_t addr,
+			unsigned int *flags)
+{
+	return kmod_pt_entry(&to_kmod(service)->pt, va_space, addr, flags);
+}
+
 static void kmod_resident(struct service *service,
 			  void (*fn)(void *ctx, uint32_t va_space, uint64_t addr), void *ctx)
 {
@@ -133,6 +139,7 @@ static void kmod_destroy(struct service *service)
 	kmod_away_stop(k);
 	kmod_handler_stop(k);
 	unmap(k->pt.vram, k->pt.frames * PAGE_BYTES);
+	unmap(k->pt.remote, k->pt.slots * PAGE_BYTES);
 	unmap(k->pt.tables, k->pt.count * PAGE_BYTES);
 	unmap(k->faults, buffer_bytes(k));
 	unmap(k->control, k->control_bytes);
@@ -155,6 +162,7 @@ const struct service_ops service_kmod_ops = {
 	.measured = true,
 	.serve = kmod_serve,
 	.walk = kmod_walk,
+	.entry = kmod_entry,
 	.poll = kmod_poll,
 	.resident = kmod_resident,
 	.frames = kmod_frames,
@@ -230,6 +238,8 @@ static int attach(struct kmod *k, const char *path, struct err *err)
 	k->generation = a.generation;
 	k->pt.frames = a.vram_frames;
 	k->pt.count = a.pt_tables;
+	/* 0 from a module that has none, or does not know of them. */
+	k->pt.slots = a.remote_slots;
 	k->fault_entries = a.fault_entries;
 	k->control_bytes = a.control_bytes;
 	return 0;
@@ -251,9 +261,14 @@ static int map_all(struct kmod *k, const char *path, struct err *err)
 		k->faults = map(k, buffer_bytes(k), PROT_READ | PROT_WRITE, GPUEMU_MMAP_FAULTS);
 	if (k->faults)
 		k->control = map(k, k->control_bytes, PROT_READ, GPUEMU_MMAP_CONTROL);
-	if (!k->control)
+	if (k->control && k->pt.slots)
+		k->pt.remote = map(k, k->pt.slots * PAGE_BYTES, PROT_READ | PROT_WRITE,
+				   GPUEMU_MMAP_REMOTE);
+	if (!k->control || (k->pt.slots && !k->pt.remote))
 		return err_set(err, -errno, "cannot map device memory of %s: %s", path,
 			       strerror(errno));
+	if (k->pt.remote)
+		k->service.can = SERVICE_CAN_REMOTE | SERVICE_CAN_DUPLICATE;
 	/* What came before this engine has no translation in it. */
 	k->inval_seen = __atomic_load_n(&k->control->inval_put, __ATOMIC_ACQUIRE);
 	return 0;

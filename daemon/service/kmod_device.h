@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The kmod backend's own view of gpuemu.ko: the attached file, its four
+ * The kmod backend's own view of gpuemu.ko: the attached file, its
  * mappings, and the two threads' rings. Private to service/kmod*.c.
  *
  * Two threads serve faults. The *engine thread* is whoever calls the service's
@@ -28,10 +28,15 @@ struct kmod_pt {
 	uint32_t count;
 	unsigned char *vram;
 	uint32_t frames;
+	unsigned char *remote;		/* pages in system memory; NULL: the module maps none */
+	uint32_t slots;			/* of them */
 	uint32_t slot;			/* directory entry of the last VA space looked up */
 };
 
+/* Where the page's frame is; NULL: it has none. */
 void *kmod_pt_walk(struct kmod_pt *pt, uint32_t va_space, uint64_t addr);
+/* The same of any page with an entry, and what it says, SERVICE_ENTRY_*. */
+void *kmod_pt_entry(struct kmod_pt *pt, uint32_t va_space, uint64_t addr, unsigned int *flags);
 void kmod_pt_resident(const struct kmod_pt *pt,
 		      void (*fn)(void *ctx, uint32_t va_space, uint64_t addr), void *ctx);
 

@@ -15,8 +15,12 @@
 _Static_assert(PLAN_MAX == GPUEMU_COMMIT_MAX, "a plan is one commit");
 _Static_assert((int)MIGRATE_H2D == GPUEMU_MIGRATE_H2D, "");
 _Static_assert((int)MIGRATE_D2H == GPUEMU_MIGRATE_D2H, "");
+_Static_assert((int)MIGRATE_REMOTE == GPUEMU_MIGRATE_REMOTE, "");
+_Static_assert((int)MIGRATE_DUPLICATE == GPUEMU_MIGRATE_DUPLICATE, "");
 _Static_assert(FAULT_UNMANAGED == GPUEMU_FAULT_UNMANAGED, "");
 _Static_assert(FAULT_RESIDENT == GPUEMU_FAULT_RESIDENT, "");
+_Static_assert(FAULT_PIN == GPUEMU_FAULT_PIN, "");
+_Static_assert(FAULT_THROTTLE == GPUEMU_FAULT_THROTTLE, "");
 
 void kmod_wake(int eventfd)
 {

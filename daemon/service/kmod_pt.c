@@ -57,7 +57,21 @@ static uint32_t find_root(struct kmod_pt *pt, uint32_t va_space)
 	return 0;
 }
 
-void *kmod_pt_walk(struct kmod_pt *pt, uint32_t va_space, uint64_t addr)
+/* A last-level entry: where its page is mapped here. NULL: nowhere. */
+static void *page_at(const struct kmod_pt *pt, uint64_t entry, unsigned int *flags)
+{
+	bool remote = entry & GPUEMU_PTE_REMOTE;
+	uint64_t number = entry >> GPUEMU_PTE_SHIFT;
+
+	*flags = 0;
+	if (number >= (remote ? pt->slots : pt->frames))
+		return NULL;
+	*flags = (entry & GPUEMU_PTE_READ_ONLY ? SERVICE_ENTRY_READ_ONLY : 0) |
+		 (remote ? SERVICE_ENTRY_REMOTE : 0);
+	return (remote ? pt->remote : pt->vram) + (number << GPUEMU_PAGE_SHIFT);
+}
+
+void *kmod_pt_entry(struct kmod_pt *pt, uint32_t va_space, uint64_t addr, unsigned int *flags)
 {
 	const uint64_t *t;
 	uint64_t entry;
@@ -73,10 +87,15 @@ void *kmod_pt_walk(struct kmod_pt *pt, uint32_t va_space, uint64_t addr)
 		if (!(entry & GPUEMU_PTE_VALID))
 			return NULL;
 	}
-	entry >>= GPUEMU_PTE_SHIFT;
-	if (entry >= pt->frames)
-		return NULL;
-	return pt->vram + (entry << GPUEMU_PAGE_SHIFT);
+	return page_at(pt, entry, flags);
+}
+
+void *kmod_pt_walk(struct kmod_pt *pt, uint32_t va_space, uint64_t addr)
+{
+	unsigned int flags = 0;
+	void *page = kmod_pt_entry(pt, va_space, addr, &flags);
+
+	return flags & SERVICE_ENTRY_REMOTE ? NULL : page;
 }
 
 static void list_table(const struct kmod_pt *pt, uint64_t number, int level,
@@ -85,6 +104,7 @@ static void list_table(const struct kmod_pt *pt, uint64_t number, int level,
 {
 	const uint64_t *t = table(pt, number);
 	uint64_t entry, addr;
+	unsigned int flags;
 
 	for (unsigned int i = 0; t && i < PT_ENTRIES; i++) {
 		entry = load(&t[i]);
@@ -94,7 +114,7 @@ static void list_table(const struct kmod_pt *pt, uint64_t number, int level,
 		if (level > 0)
 			list_table(pt, entry >> GPUEMU_PTE_SHIFT, level - 1, va_space, addr,
 				   fn, ctx);
-		else if (entry >> GPUEMU_PTE_SHIFT < pt->frames)
+		else if (page_at(pt, entry, &flags) && !(flags & SERVICE_ENTRY_REMOTE))
 			fn(ctx, va_space, addr);
 	}
 }

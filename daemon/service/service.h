@@ -16,9 +16,16 @@
 #include "base/base.h"
 #include "base/fault.h"
 
+/*
+ * MIGRATE_REMOTE and MIGRATE_DUPLICATE are for services that can (struct service, can). A
+ * page that is duplicated goes to system memory without its bytes, which are there;
+ * MIGRATE_H2D makes its frame the only place.
+ */
 enum migration_op {
 	MIGRATE_H2D = 1,	/* to device memory */
-	MIGRATE_D2H = 2,	/* to system memory: eviction */
+	MIGRATE_D2H = 2,	/* to system memory: eviction; a remote mapping ends */
+	MIGRATE_REMOTE = 3,	/* to system memory, and mapped there: -ENOSPC no room for mappings */
+	MIGRATE_DUPLICATE = 4,	/* a copy to device memory, to be read alone */
 };
 
 /* A run of pages inside one VA block; executed in the plan's order. */
@@ -76,6 +83,11 @@ struct service_ops {
 	/* Host address of the page's frame, or NULL: not in device memory. Reads the GPU page table. */
 	void *(*walk)(struct service *s, uint32_t va_space, uint64_t addr);
 	/*
+	 * What the page's entry says, wherever the page is: its host address, and in *flags
+	 * SERVICE_ENTRY_*. NULL: there is none. Without the op entries say no more than walk().
+	 */
+	void *(*entry)(struct service *s, uint32_t va_space, uint64_t addr, unsigned int *flags);
+	/*
 	 * Calls invalidate() for each invalidation that came since the last poll
 	 * and acknowledges them. 0, -ECANCELED: the client of the current work is
 	 * gone; -ENODEV: the device is lost. Cheap when nothing came.
@@ -96,10 +108,25 @@ struct service_ops {
 	void (*destroy)(struct service *s);
 };
 
+#define SERVICE_ENTRY_REMOTE	1u	/* in system memory */
+#define SERVICE_ENTRY_READ_ONLY	2u	/* a duplicate */
+
+#define SERVICE_CAN_REMOTE	1u	/* MIGRATE_REMOTE */
+#define SERVICE_CAN_DUPLICATE	2u	/* MIGRATE_DUPLICATE */
+
 /* Embedded first in each backend's own struct. */
 struct service {
 	const struct service_ops *ops;
+	unsigned int can;		/* SERVICE_CAN_* */
 };
+
+static inline void *service_entry(struct service *s, uint32_t va_space, uint64_t addr,
+				  unsigned int *flags)
+{
+	*flags = 0;
+	return s->ops->entry ? s->ops->entry(s, va_space, addr, flags) :
+			       s->ops->walk(s, va_space, addr);
+}
 
 /* One row a backend in service/services.def. */
 extern const struct service_ops *const service_rows[];	/* NULL terminated */

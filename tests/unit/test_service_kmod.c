@@ -126,6 +126,40 @@ static void see(void *ctx, uint32_t va_space, uint64_t addr)
 	seen->n++;
 }
 
+/* Entries of pages in system memory, and of duplicates. */
+static void test_entries_say_more(void **state)
+{
+	static unsigned char slots[2][4096];
+	uint64_t *entry = &tables[4][level_index(ADDR, 0)];
+	unsigned int flags = 99;
+	struct seen seen = { 0 };
+	struct kmod_pt pt;
+
+	build(&pt);
+	assert_ptr_equal(kmod_pt_entry(&pt, SPACE, ADDR, &flags), vram[5]);
+	assert_int_equal(flags, 0);
+	*entry |= GPUEMU_PTE_READ_ONLY;
+	assert_ptr_equal(kmod_pt_entry(&pt, SPACE, ADDR, &flags), vram[5]);
+	assert_int_equal(flags, SERVICE_ENTRY_READ_ONLY);
+	assert_ptr_equal(kmod_pt_walk(&pt, SPACE, ADDR), vram[5]);
+	/* Of a module that maps nothing, no number is a slot. */
+	*entry = 1ull << GPUEMU_PTE_SHIFT | GPUEMU_PTE_VALID | GPUEMU_PTE_REMOTE;
+	assert_null(kmod_pt_entry(&pt, SPACE, ADDR, &flags));
+	assert_int_equal(flags, 0);
+	pt.remote = slots[0];
+	pt.slots = 2;
+	assert_ptr_equal(kmod_pt_entry(&pt, SPACE, ADDR, &flags), slots[1]);
+	assert_int_equal(flags, SERVICE_ENTRY_REMOTE);
+	/* Not in device memory. */
+	assert_null(kmod_pt_walk(&pt, SPACE, ADDR));
+	kmod_pt_resident(&pt, see, &seen);
+	assert_int_equal(seen.n, 0);
+	*entry = 2ull << GPUEMU_PTE_SHIFT | GPUEMU_PTE_VALID | GPUEMU_PTE_REMOTE;
+	assert_null(kmod_pt_entry(&pt, SPACE, ADDR, &flags));
+	*entry &= ~GPUEMU_PTE_VALID;
+	assert_null(kmod_pt_entry(&pt, SPACE, ADDR, &flags));
+}
+
 static void test_resident_lists_every_page(void **state)
 {
 	struct seen seen = { 0 };
@@ -234,6 +268,7 @@ int main(void)
 		cmocka_unit_test(test_walk_follows_a_space_that_moves),
 		cmocka_unit_test(test_walk_trusts_no_number),
 		cmocka_unit_test(test_resident_lists_every_page),
+		cmocka_unit_test(test_entries_say_more),
 		cmocka_unit_test(test_stages_sum_to_the_total),
 		cmocka_unit_test(test_no_stage_is_negative),
 		cmocka_unit_test(test_wild_addresses_are_unmanaged),
