@@ -30,23 +30,33 @@ int page_set_reserve(struct page_set *set, uint64_t addr)
 	return 0;
 }
 
+/* How many pages have the bit, where that is counted. */
+static uint64_t *count_of(struct page_set *set, enum page_bit bit)
+{
+	return bit == PAGE_RESIDENT ? &set->count : bit == PAGE_REMOTE ? &set->remote :
+	       bit == PAGE_DUPLICATE ? &set->duplicates :
+	       bit == PAGE_COLLAPSING ? &set->collapsing : NULL;
+}
+
 void page_set_mark(struct page_set *set, uint64_t addr, enum page_bit bit)
 {
 	struct page_block *block = page_set_find(set, addr);
+	uint64_t *count = count_of(set, bit);
 
-	if (bit == PAGE_RESIDENT && !bitmap_test(block->bits[bit], page_of(addr)))
-		set->count++;
+	if (count && !bitmap_test(block->bits[bit], page_of(addr)))
+		++*count;
 	bitmap_set(block->bits[bit], page_of(addr));
 }
 
 void page_set_unmark(struct page_set *set, uint64_t addr, enum page_bit bit)
 {
 	struct page_block *block = page_set_find(set, addr);
+	uint64_t *count = count_of(set, bit);
 
 	if (!block)
 		return;
-	if (bit == PAGE_RESIDENT && bitmap_test(block->bits[bit], page_of(addr)))
-		set->count--;
+	if (count && bitmap_test(block->bits[bit], page_of(addr)))
+		--*count;
 	bitmap_clear(block->bits[bit], page_of(addr));
 }
 

@@ -20,6 +20,11 @@ enum page_bit {
 	PAGE_LEFT,	/* was evicted and has not come back */
 	PAGE_BACK,	/* came back by a far fault, */
 	PAGE_THRASHED,	/* and once more */
+	PAGE_REMOTE,	/* not resident: mapped for the device in system memory */
+	PAGE_DUPLICATE,	/* resident: a copy of what is in system memory, to be read alone */
+	PAGE_COLLAPSING, /* was a duplicate, and may be written when its batch is served */
+	PAGE_WRITTEN,	/* the batch being served has it: it is to be written */
+	PAGE_PINNED,	/* the same: it thrashes, and shall stay in system memory */
 	PAGE_BITS
 };
 
@@ -34,6 +39,7 @@ struct page_set {
 	size_t nblocks, room;
 	struct u64map index;	/* addr >> BLOCK_SHIFT to a place in blocks */
 	uint64_t count;		/* resident pages */
+	uint64_t remote, duplicates, collapsing;
 };
 
 static inline unsigned int page_of(uint64_t addr)

@@ -253,13 +253,17 @@ static void emit_victims(struct paging *p)
 	      compare_victims);
 	for (; p->nemitted < p->nvictims; p->nemitted++)
 		emit(&p->plan, p->victims[p->nemitted].space->va_space,
-		     p->victims[p->nemitted].addr, MIGRATE_D2H, false);
+		     p->victims[p->nemitted].addr,
+		     p->remote_full ? MIGRATE_D2H :
+		     advice_home(p->victims[p->nemitted].space->owner,
+				 p->victims[p->nemitted].addr), false);
 }
 
 static void emit_pages(struct paging *p, const uint64_t *pages, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++)
-		if (!emit(&p->plan, p->space->va_space, pages[i], MIGRATE_H2D, i == 0))
+		if (!emit(&p->plan, p->space->va_space, pages[i], advice_prefetched(p, pages[i]),
+			  i == 0))
 			return;
 }
 
@@ -274,8 +278,34 @@ static bool managed(struct paging *p, uint64_t addr)
 	return !view->next_range(view->ctx, 0, &range);
 }
 
+/* Can the page be used as it is, by who writes if `written`? */
+static bool usable(const struct paging *p, uint64_t addr, bool written)
+{
+	const struct page_set *pages = &p->space->pages;
+
+	if (page_set_test(pages, addr, PAGE_RESIDENT))
+		return !written || !page_set_test(pages, addr, PAGE_DUPLICATE);
+	return page_set_test(pages, addr, PAGE_REMOTE);
+}
+
+/* Where a page of a unit that faulted goes. */
+static enum migration_op op_of(const struct paging *p, uint64_t addr)
+{
+	if (!p->known.nadvice && !p->hinted && !p->space->pages.duplicates)
+		return MIGRATE_H2D;
+	return advice_residency(p, addr, unit_any(p, addr, PAGE_WRITTEN),
+				unit_any(p, addr, PAGE_PINNED));
+}
+
+static bool needs_frame(const struct paging *p, uint64_t addr)
+{
+	return !page_set_test(&p->space->pages, addr, PAGE_RESIDENT) &&
+	       op_of(p, addr) != MIGRATE_REMOTE;
+}
+
 unsigned int plan_missing(struct paging *p, uint64_t unit, uint64_t *pages)
 {
+	bool written = unit_any(p, unit, PAGE_WRITTEN);
 	unsigned int n = 0;
 
 	if (p->spec.page_bytes == PAGE_BYTES) {
@@ -283,7 +313,7 @@ unsigned int plan_missing(struct paging *p, uint64_t unit, uint64_t *pages)
 		return 1;
 	}
 	for (uint64_t addr = unit; addr < unit + p->spec.page_bytes; addr += PAGE_BYTES)
-		if (!page_set_test(&p->space->pages, addr, PAGE_RESIDENT) && managed(p, addr))
+		if (!usable(p, addr, written) && managed(p, addr))
 			pages[n++] = addr;
 	return n;
 }
@@ -295,7 +325,7 @@ static bool place_unit(struct paging *p, uint64_t unit, unsigned int units)
 	unsigned int n = plan_missing(p, unit, pages);
 
 	for (unsigned int i = 0; i < n; i++) {
-		if (place(p, (uint64_t)n * units - i))
+		if (!needs_frame(p, pages[i]) || place(p, (uint64_t)n * units - i))
 			continue;
 		p->coming = before;
 		return false;
@@ -311,7 +341,8 @@ static void emit_units(struct paging *p, const uint64_t *units, unsigned int n)
 		unsigned int count = plan_missing(p, units[i], pages);
 
 		for (unsigned int k = 0; k < count; k++)
-			if (!emit(&p->plan, p->space->va_space, pages[k], MIGRATE_H2D, !i && !k))
+			if (!emit(&p->plan, p->space->va_space, pages[k], op_of(p, pages[k]),
+				  !i && !k))
 				return;
 	}
 }
@@ -422,6 +453,15 @@ void plan_spare(struct paging *p)
 void plan_home(struct paging *p)
 {
 	for (unsigned int i = 0; i < p->nwanted; i++)
-		emit(&p->plan, p->space->va_space, p->wanted[i], MIGRATE_D2H, false);
+		emit(&p->plan, p->space->va_space, p->wanted[i], advice_home(p, p->wanted[i]),
+		     false);
+	p->prefetch_from = p->plan.count;
+}
+
+void plan_each(struct paging *p, enum migration_op op)
+{
+	for (unsigned int i = 0; i < p->nwanted; i++)
+		emit(&p->plan, p->space->va_space, p->wanted[i], (uint8_t)op, false);
+	p->demand_to = p->plan.count;
 	p->prefetch_from = p->plan.count;
 }

@@ -65,6 +65,15 @@ int space_add(struct paging_pool *pool, struct space *space, uint64_t addr, bool
 	return 0;
 }
 
+void space_unmap(struct space *space, uint64_t addr)
+{
+	if (!space->pages.remote || !page_set_test(&space->pages, addr, PAGE_REMOTE))
+		return;
+	page_set_unmark(&space->pages, addr, PAGE_REMOTE);
+	if (space->owner)
+		flight_drop(space->owner, addr);
+}
+
 void space_drop(struct paging_pool *pool, struct space *space, uint64_t addr)
 {
 	if (!page_set_test(&space->pages, addr, PAGE_RESIDENT))
@@ -74,6 +83,8 @@ void space_drop(struct paging_pool *pool, struct space *space, uint64_t addr)
 	page_set_unmark(&space->pages, addr, PAGE_RESIDENT);
 	page_set_unmark(&space->pages, addr, PAGE_UNUSED);
 	page_set_unmark(&space->pages, addr, PAGE_FRESH);
+	page_set_unmark(&space->pages, addr, PAGE_DUPLICATE);
+	page_set_unmark(&space->pages, addr, PAGE_COLLAPSING);
 	pool->used--;
 	if (space->owner)
 		policies_leave(space->owner, addr);
@@ -89,7 +100,11 @@ static void import_page(void *ctx, uint32_t va_space, uint64_t addr)
 	struct import *import = ctx;
 	struct space *space = space_get(import->pool, va_space);
 	int rc = space ? space_add(import->pool, space, addr, false) : -ENOMEM;
+	unsigned int flags;
 
+	if (!rc && service_entry(import->pool->service, va_space, addr, &flags) &&
+	    flags & SERVICE_ENTRY_READ_ONLY)
+		page_set_mark(&space->pages, addr, PAGE_DUPLICATE);
 	if (rc)
 		import->rc = rc;
 }
@@ -148,6 +163,34 @@ static void recheck_block(struct paging_pool *pool, struct space *space, size_t 
 	}
 }
 
+/* The same for what is mapped in system memory. */
+static void recheck_remote(struct paging_pool *pool, struct space *space, size_t i,
+			   uint64_t start, uint64_t end)
+{
+	const uint64_t *bits = space->pages.blocks[i].bits[PAGE_REMOTE];
+	uint64_t base = space->pages.blocks[i].addr;
+	unsigned int flags;
+
+	for (unsigned int page = bitmap_next(bits, BLOCK_PAGES, 0); page < BLOCK_PAGES;
+	     page = bitmap_next(bits, BLOCK_PAGES, page + 1)) {
+		uint64_t addr = base + page * PAGE_BYTES;
+
+		if (addr >= start && addr < end &&
+		    !(service_entry(pool->service, space->va_space, addr, &flags) &&
+		      flags & SERVICE_ENTRY_REMOTE))
+			space_unmap(space, addr);
+	}
+}
+
+/* What is known of one block, of the VA space's pages in [start, end). */
+static void recheck(struct paging_pool *pool, struct space *space, size_t i, uint64_t start,
+		    uint64_t end)
+{
+	recheck_block(pool, space, i, start, end);
+	if (space->pages.remote)
+		recheck_remote(pool, space, i, start, end);
+}
+
 static void recheck_space(struct paging_pool *pool, struct space *space,
 			  uint64_t start, uint64_t end)
 {
@@ -158,11 +201,11 @@ static void recheck_space(struct paging_pool *pool, struct space *space,
 	if (last - first < pages->nblocks) {
 		for (uint64_t block = first; block <= last; block++)
 			if (u64map_get(&pages->index, block, &i))
-				recheck_block(pool, space, i, start, end);
+				recheck(pool, space, i, start, end);
 		return;
 	}
 	for (i = 0; i < pages->nblocks; i++)
-		recheck_block(pool, space, i, start, end);
+		recheck(pool, space, i, start, end);
 }
 
 void paging_invalidate(struct paging_pool *pool, const struct service_invalidate *invalidate)
