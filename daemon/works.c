@@ -273,12 +273,21 @@ static int do_ranges(struct works *works, struct session *s, const struct servic
 		     struct result *r)
 {
 	const struct gpu_work_ranges *p = work->payload;
+	const struct advice_range *advice;
+	uint64_t bytes;
+	int ret;
 
-	if (work->payload_bytes < sizeof(*p) || p->size != sizeof(*p) ||
-	    (work->payload_bytes - sizeof(*p)) / sizeof(struct gpu_range) < p->count ||
+	if (work->payload_bytes < sizeof(*p) || p->size != sizeof(*p) || p->reserved)
+		return malformed("list of managed ranges", r);
+	bytes = (uint64_t)p->count * sizeof(struct gpu_range) +
+		(uint64_t)p->count_advice * sizeof(*advice);
+	if (work->payload_bytes - sizeof(*p) < bytes ||
 	    gpu_session_set_ranges(s->gpu, (const struct gpu_range *)(p + 1), p->count) == -EINVAL)
 		return malformed("list of managed ranges", r);
-	return 0;
+	advice = (const struct advice_range *)((const struct gpu_range *)(p + 1) + p->count);
+	ret = gpu_session_set_advice(s->gpu, advice, p->count_advice, &r->err);
+	/* What finds no memory is advice that is not followed. */
+	return ret == -ENOMEM ? 0 : ret;
 }
 
 /* The touches of this run from p->from on. */

@@ -7,6 +7,7 @@
 #ifndef GPUEMU_GPU_GPU_H
 #define GPUEMU_GPU_GPU_H
 
+#include "base/advice.h"
 #include "base/base.h"
 #include "base/spec.h"
 #include "gpuemu_policy.h"
@@ -136,6 +137,15 @@ int gpu_session_set_ranges(struct gpu_session *session, const struct gpu_range *
 			   uint64_t n);
 
 /*
+ * What the program advised, ascending, all of it (base/advice.h), for works from now on. Does
+ * what was submitted. Mapping what the device accesses, and ending what is advised no more,
+ * takes no virtual time. What the service cannot do is not done. -EINVAL: malformed; -ENOMEM;
+ * -ENODEV device lost.
+ */
+int gpu_session_set_advice(struct gpu_session *session, const struct advice_range *advice,
+			   uint64_t n, struct err *err);
+
+/*
  * Does what was submitted; the page of each touch since creation or configuration, in order,
  * valid until the next call. -EINVAL: paging.record is off; -ENOMEM: not all are there.
  */
@@ -200,10 +210,15 @@ struct gpu_work_load {
 	uint64_t global_base;		/* of the segment of .global variables; 0: there is none */
 	char name[112];			/* for messages, NUL terminated */
 };
-/* Payload of GPUEMU_WORK_RANGES: count struct gpu_range behind it. */
+/*
+ * Payload of GPUEMU_WORK_RANGES: count struct gpu_range behind it, and behind those the advice,
+ * count_advice struct advice_range. Ranges are as they were allocated; advice divides them further.
+ */
 struct gpu_work_ranges {
 	uint32_t size;
 	uint32_t count;
+	uint32_t count_advice;
+	uint32_t reserved;
 };
 /*
  * Payload of GPUEMU_WORK_RECORD. fetch 0: page addresses (uint64_t) behind it are added to the

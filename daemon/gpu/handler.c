@@ -146,7 +146,20 @@ const struct paging_events handler_events = {
 
 static bool may_take(const struct machine *m)
 {
-	return gmmu_faults(m->gmmu) && any_idle(&m->handler);
+	return (gmmu_faults(m->gmmu) || mem_notifies(m->mem)) && any_idle(&m->handler);
+}
+
+void handler_share_link(struct machine *m)
+{
+	struct paging *paging = m->session->paging;
+	bool busy[2] = { false };
+	uint64_t took[2];
+
+	if (!paging || !m->spec.paging)
+		return;
+	mem_share_link(m->mem, m->handler.link_busy, took);
+	paging_share_link(paging, took, busy);
+	memcpy(m->handler.link_busy, busy, sizeof(busy));
 }
 
 uint64_t handler_next(const struct machine *m)
@@ -247,6 +260,36 @@ static int serve(struct machine *m, struct run *r, uint64_t now)
 	return judge(m, r, &outcome, stats->h2d_bytes != moved);
 }
 
+/* Access counters say that a region is used much from afar. */
+static int pull(struct machine *m, struct run *r, uint64_t now)
+{
+	struct handler *h = &m->handler;
+	struct paging_outcome outcome;
+	struct handler_slot *slot;
+	uint64_t va;
+	int ret;
+
+	if (!mem_notified(m->mem, &va))
+		return 0;
+	ret = paging_pull(m->session->paging, va, m->spec.counter_bytes, now, &outcome);
+	if (ret)
+		return err_set(&r->err, ret, "kernel '%s': remote pages cannot be migrated: %s",
+			       r->kernel->name, strerror(-ret));
+	if (!outcome.service_ns)
+		return 0;
+	slot = idle_slot(h);
+	if (!slot)
+		return err_set(&r->err, -ENOMEM, "kernel '%s': out of memory", r->kernel->name);
+	ret = gpu_apply_invalidations(m->session->gpu);
+	if (ret && !m->poll_status)
+		m->poll_status = ret;
+	slot->n = 0;
+	slot->until = now + cycles_of(&m->spec, outcome.service_ns);
+	slot->taken = h->taken++;
+	sift_up(h, h->busy++);
+	return 0;
+}
+
 /* The first to be done is: what of its faults is not on its way walks again. */
 static void release(struct machine *m, uint64_t now)
 {
@@ -279,7 +322,8 @@ int handler_step(struct machine *m, struct run *r, uint64_t now)
 		release(m, now);
 	while (!ret && may_take(m)) {
 		changed = true;
-		ret = serve(m, r, now);
+		/* Kernels wait for faults, not for counters. */
+		ret = gmmu_faults(m->gmmu) ? serve(m, r, now) : pull(m, r, now);
 	}
 	if (changed)
 		trace_state(&m->session->timeline, now, paging_resident_pages(paging),

@@ -57,6 +57,7 @@ struct handler {
 	uint64_t taken;
 	uint32_t futile;		/* consecutive batches that moved nothing */
 	struct u64map traced;		/* batches of paging to those of the timeline, if it is on */
+	bool link_busy[2];		/* with migrations, to the device and to the host */
 	struct fault batch[256];
 };
 
@@ -116,6 +117,8 @@ void handler_cancel(struct handler *h);
 extern const struct paging_events handler_events;
 /* The fault handlers' cycle. 0, or what ends the kernel, r->err set. */
 int handler_step(struct machine *m, struct run *r, uint64_t now);
+/* Remote accesses and migrations are on one link: each is told what the other took. */
+void handler_share_link(struct machine *m);
 /* Cycle in which a handler is done or a page arrives next, or NEVER. */
 uint64_t handler_next(const struct machine *m);
 /* When the last of the handlers that are busy is done; 0: none is. */
@@ -140,6 +143,7 @@ struct known {
 	uint64_t *arriving;		/* the next record, from the next configuration on */
 	uint64_t narriving, room;
 	struct paging_range *ranges;
+	struct advice_range *advice;
 };
 
 void known_clear(struct known *k);

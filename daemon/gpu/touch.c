@@ -110,6 +110,15 @@ static int touch_batch(struct gpu_session *s, const struct fault *faults, unsign
 		       strerror(-outcome.stuck_status));
 }
 
+/* Would the access not fault? */
+static bool usable(struct gpu_session *s, uint64_t addr, bool write)
+{
+	unsigned int flags;
+
+	return service_entry(s->gpu->service, s->va_space, addr, &flags) &&
+	       !(write && flags & SERVICE_ENTRY_READ_ONLY);
+}
+
 /*
  * Raises n faults and goes on with those that had to wait for a frame until all
  * are served. What one waited is the sum of the batches it was raised in.
@@ -117,7 +126,6 @@ static int touch_batch(struct gpu_session *s, const struct fault *faults, unsign
 static int touch_round(struct gpu_session *s, struct fault *faults, unsigned int n,
 		       bool write, struct touches *out, struct err *err)
 {
-	struct service *service = s->gpu->service;
 	uint64_t total = 0, end_to_end = 0;
 	unsigned int left;
 	int ret;
@@ -134,7 +142,7 @@ static int touch_round(struct gpu_session *s, struct fault *faults, unsigned int
 			out->costs[out->batches++] = cost;
 		left = 0;
 		for (unsigned int k = 0; k < n; k++) {
-			if (!service->ops->walk(service, s->va_space, faults[k].addr)) {
+			if (!usable(s, faults[k].addr, write)) {
 				faults[left++] = faults[k];
 				continue;
 			}
@@ -150,7 +158,6 @@ static int touch_round(struct gpu_session *s, struct fault *faults, unsigned int
 static int touch_all(struct gpu_session *s, uint64_t addr, uint64_t bytes, uint64_t stride,
 		     unsigned int batch, bool write, struct touches *out, struct err *err)
 {
-	struct service *service = s->gpu->service;
 	struct fault faults[256];
 	unsigned int n = 0;
 	int ret = 0;
@@ -159,8 +166,8 @@ static int touch_all(struct gpu_session *s, uint64_t addr, uint64_t bytes, uint6
 	     i++, at += stride) {
 		uint64_t page = (addr + at) & ~(PAGE_BYTES - 1);
 
-		/* What is in device memory does not fault, nor one page twice in a batch. */
-		if (!service->ops->walk(service, s->va_space, page) &&
+		/* What can be used does not fault, nor one page twice in a batch. */
+		if (!usable(s, page, write) &&
 		    !(n && faults[n - 1].addr == page))
 			faults[n++] = (struct fault){
 				.addr = page, .cycle = s->now, .va_space = s->va_space,
