@@ -146,7 +146,8 @@ const struct paging_events handler_events = {
 
 static bool may_take(const struct machine *m)
 {
-	return (gmmu_faults(m->gmmu) || mem_notifies(m->mem)) && any_idle(&m->handler);
+	return (gmmu_faults(m->gmmu) || (m->spec.counters && mem_notifies(m->mem))) &&
+	       any_idle(&m->handler);
 }
 
 void handler_share_link(struct machine *m)
@@ -155,7 +156,7 @@ void handler_share_link(struct machine *m)
 	bool busy[2] = { false };
 	uint64_t took[2];
 
-	if (!paging || !m->spec.paging)
+	if (!paging)
 		return;
 	mem_share_link(m->mem, m->handler.link_busy, took);
 	paging_share_link(paging, took, busy);

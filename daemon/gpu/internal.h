@@ -83,6 +83,7 @@ struct machine {
 	uint64_t *performs;		/* of them: cycle of the next access to perform */
 	uint64_t *retired;		/* CTAs, when the loop looked last */
 	bool translated;		/* an SM got a page since accesses were performed */
+	bool remote;			/* a page in system memory was translated, ever */
 	bool has_walker;		/* the memory has a port for the page walker */
 	/* Paging off: why a translation failed (0: it did not). */
 	int off_status;

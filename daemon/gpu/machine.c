@@ -62,10 +62,12 @@ static void *walk(void *ctx, uint64_t page)
 	if (paging_in_flight(s->paging, page))
 		return NULL;
 	host = service_entry(service, s->va_space, page, &flags);
-	if (flags & SERVICE_ENTRY_REMOTE)
+	if (flags & SERVICE_ENTRY_REMOTE) {
 		bits = GMMU_REMOTE;
-	else if (flags & SERVICE_ENTRY_READ_ONLY || paging_collapsing(s->paging, page))
+		m->remote = true;
+	} else if (flags & SERVICE_ENTRY_READ_ONLY || paging_collapsing(s->paging, page)) {
 		bits = GMMU_READ_ONLY;
+	}
 	return gmmu_entry(host, bits);
 }
 

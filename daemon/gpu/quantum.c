@@ -373,7 +373,8 @@ static int run_quantum(struct loop *l)
 	if (ret)
 		return ret;
 	mem_run(m->mem, q.upto);
-	handler_share_link(m);
+	if (m->remote)
+		handler_share_link(m);
 	wake_for_replies(m);
 	ret = watch(l, q.upto);
 	if (ret)

@@ -11,6 +11,7 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,8 @@ struct mem {
 	uint32_t slice_room, port_room;	/* flits past the crossbar */
 	uint64_t latency_sum, latency_count, latency_max;
 	struct remote *remote;
+	/* Some SM has sent a remote request, ever: without them nobody looks. */
+	atomic_bool any_remote;
 	struct mem_stats *stats;
 };
 
@@ -86,6 +89,7 @@ void mem_send(struct mem *mem, const struct mem_request *request, uint64_t now)
 	struct packet *k;
 
 	if (request->remote) {
+		atomic_store_explicit(&mem->any_remote, true, memory_order_relaxed);
 		remote_send(mem->remote, request, now);
 		return;
 	}
@@ -101,17 +105,37 @@ void mem_send(struct mem *mem, const struct mem_request *request, uint64_t now)
 	p->flits_sent += flits;
 }
 
+static inline bool any_remote(const struct mem *mem)
+{
+	return __builtin_expect(atomic_load_explicit(&mem->any_remote, memory_order_relaxed), 0);
+}
+
 /* When the port's next packet from the crossbar is there. */
 static inline uint64_t next_arrival(const struct port *p)
 {
 	return p->in_head == p->in_tail ? NEVER : p->in[p->in_head & p->in_mask].at;
 }
 
-/* Is the port's next answer from system memory? */
-static inline bool next_is_remote(const struct mem *mem, unsigned int sm)
+/* Is the port's next answer from system memory? Apart, so that others pay nothing for it. */
+static __attribute__((noinline)) bool next_is_remote(const struct mem *mem, unsigned int sm)
 {
 	return remote_live(mem->remote, sm) &&
 	       remote_next(mem->remote, sm) < next_arrival(&mem->ports[sm]);
+}
+
+static __attribute__((noinline)) uint64_t next_of_both(const struct mem *mem, unsigned int sm)
+{
+	return next_is_remote(mem, sm) ? remote_next(mem->remote, sm) :
+					 next_arrival(&mem->ports[sm]);
+}
+
+static __attribute__((noinline)) bool peek_remote(const struct mem *mem, unsigned int sm,
+						  uint64_t now, struct mem_reply *reply)
+{
+	if (remote_next(mem->remote, sm) > now)
+		return false;
+	*reply = remote_head(mem->remote, sm);
+	return true;
 }
 
 bool mem_peek(const struct mem *mem, unsigned int sm, uint64_t now, struct mem_reply *reply)
@@ -119,12 +143,8 @@ bool mem_peek(const struct mem *mem, unsigned int sm, uint64_t now, struct mem_r
 	const struct port *p = &mem->ports[sm];
 	const struct arrival *a = &p->in[p->in_head & p->in_mask];
 
-	if (next_is_remote(mem, sm)) {
-		if (remote_next(mem->remote, sm) > now)
-			return false;
-		*reply = remote_head(mem->remote, sm);
-		return true;
-	}
+	if (any_remote(mem) && next_is_remote(mem, sm))
+		return peek_remote(mem, sm, now, reply);
 	if (p->in_head == p->in_tail || a->at > now)
 		return false;
 	*reply = a->reply;
@@ -137,7 +157,7 @@ bool mem_receive(struct mem *mem, unsigned int sm, uint64_t now, struct mem_repl
 
 	if (!mem_peek(mem, sm, now, reply))
 		return false;
-	if (next_is_remote(mem, sm)) {
+	if (any_remote(mem) && next_is_remote(mem, sm)) {
 		remote_take(mem->remote, sm);
 		return true;
 	}
@@ -149,8 +169,7 @@ bool mem_receive(struct mem *mem, unsigned int sm, uint64_t now, struct mem_repl
 
 uint64_t mem_next(const struct mem *mem, unsigned int sm)
 {
-	return next_is_remote(mem, sm) ? remote_next(mem->remote, sm) :
-					 next_arrival(&mem->ports[sm]);
+	return any_remote(mem) ? next_of_both(mem, sm) : next_arrival(&mem->ports[sm]);
 }
 
 unsigned int mem_lookahead(const struct mem *mem)
@@ -366,7 +385,8 @@ static uint64_t next_cycle(const struct mem *mem)
 
 void mem_run(struct mem *mem, uint64_t upto)
 {
-	remote_run(mem->remote, upto);
+	if (any_remote(mem))
+		remote_run(mem->remote, upto);
 	look_at_ports(mem);
 	while (mem->now < upto) {
 		uint64_t from = next_cycle(mem), end;
@@ -382,8 +402,10 @@ void mem_run(struct mem *mem, uint64_t upto)
 
 uint64_t mem_wake(const struct mem *mem)
 {
-	uint64_t wake = MIN(next_cycle(mem), remote_wake(mem->remote));
+	uint64_t wake = next_cycle(mem);
 
+	if (any_remote(mem))
+		wake = MIN(wake, remote_wake(mem->remote));
 	for (uint64_t m = mem->requests.idle; m; m &= m - 1) {
 		const struct port *p = &mem->ports[__builtin_ctzll(m)];
 
@@ -404,7 +426,7 @@ bool mem_idle(const struct mem *mem)
 	for (unsigned int i = 0; i < mem->slices; i++)
 		if (!slice_idle(&mem->slice[i]))
 			return false;
-	return remote_idle(mem->remote);
+	return !any_remote(mem) || remote_idle(mem->remote);
 }
 
 uint64_t mem_last(const struct mem *mem)
