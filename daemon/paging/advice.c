@@ -142,21 +142,29 @@ static int end_of_advice(struct paging *p, enum page_bit bit, uint32_t flags,
 
 /*
  * Accessed by the device: mapped for it now, so that it does not fault, as far as there is room
- * for mappings. What is in device memory, or prefers to be, is left.
+ * for mappings. What is in device memory, or prefers to be, is left. What an engine before this
+ * one left mapped is learnt.
  */
 static int map_accessed(struct paging *p, const struct advice_range *r)
 {
+	bool map = r->flags & ADVICE_ACCESSED_BY && !(r->flags & ADVICE_PREFER_DEVICE);
 	int rc = 0;
 
-	if (!(r->flags & ADVICE_ACCESSED_BY) || r->flags & ADVICE_PREFER_DEVICE)
+	if (!(r->flags & (ADVICE_ACCESSED_BY | ADVICE_PREFER_HOST)))
 		return 0;
 	for (uint64_t addr = r->addr; !rc && addr < r->addr + r->bytes; addr += PAGE_BYTES) {
 		unsigned int flags;
+		void *host;
 
 		if (!advice_remote(p))
 			break;
-		rc = page_set_reserve(&p->space->pages, addr);
-		if (!rc && !service_entry(p->pool->service, p->space->va_space, addr, &flags)) {
+		host = service_entry(p->pool->service, p->space->va_space, addr, &flags);
+		if (host && !(flags & SERVICE_ENTRY_REMOTE))
+			continue;
+		rc = host || map ? page_set_reserve(&p->space->pages, addr) : 0;
+		if (!rc && host) {
+			page_set_mark(&p->space->pages, addr, PAGE_REMOTE);
+		} else if (!rc && map) {
 			page_set_unmark(&p->space->pages, addr, PAGE_REMOTE);
 			p->wanted[p->nwanted++] = addr;
 		}

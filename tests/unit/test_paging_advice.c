@@ -323,6 +323,19 @@ static void test_made_anew(void **state)
 	assert_int_equal(paging_create(pool, 1, &spec, &paging, &err), 0);
 	assert_int_equal(paging_duplicate_pages(paging), 1);
 	assert_int_equal(paging_resident_pages(paging), 2);
+	/* And of what is mapped, when it is told what was advised. */
+	advise(0, 8, ADVICE_PREFER_HOST);
+	fault(6, ACCESS_READ);
+	paging_destroy(paging);
+	paging_pool_destroy(pool);
+	assert_int_equal(paging_pool_create(service, &pool), 0);
+	assert_int_equal(paging_create(pool, 1, &spec, &paging, &err), 0);
+	assert_int_equal(paging_remote_pages(paging), 0);
+	advise(0, 8, ADVICE_PREFER_HOST);
+	assert_int_equal(paging_remote_pages(paging), 1);
+	assert_int_equal(paging_stats(paging)->mapped_pages, 0);
+	advise(0, 0, 0);
+	assert_string_equal(where(6), "host");
 }
 
 /* Until the batch of the write is served, the duplicate may still be read and not written. */
