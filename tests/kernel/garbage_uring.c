@@ -462,7 +462,9 @@ TEST_F(garbage_uring, records_that_change)
 		e->put += GPUEMU_BATCH_MAX;
 		__atomic_store_n(&e->faults->put, e->put, __ATOMIC_RELEASE);
 		ASSERT_LE(0, engine_raise(e, 0));
-		ASSERT_EQ(GPUEMU_BATCH_MAX, batch->raw);
+		/* It ends where an entry is not written; the rest is flushed. */
+		ASSERT_LE(1, batch->raw);
+		ASSERT_GE(GPUEMU_BATCH_MAX, batch->raw);
 		for (k = 0; k < batch->count; k++) {
 			f = &batch->faults[k];
 			ASSERT_EQ(0, f->addr % PAGE);

@@ -234,8 +234,12 @@ enum gpuemu_access {
 	GPUEMU_ACCESS_ATOMIC = 3,
 };
 
-/* Set by the module in the records of a batch. */
-#define GPUEMU_FAULT_UNMANAGED	1u	/* no managed memory there, or the CPU's alone: fatal */
+/*
+ * Set by the module in the records of a batch, when it is made.
+ * UNMANAGED is fatal, unless the access is a PREFETCH. mmap() may have made it managed
+ * meanwhile: raise it once more before a kernel is ended for it.
+ */
+#define GPUEMU_FAULT_UNMANAGED	1u	/* no managed memory there, or the CPU's alone */
 #define GPUEMU_FAULT_RESIDENT	2u	/* the page's entry allows the access: replay is enough */
 #define GPUEMU_FAULT_PIN	4u	/* thrashing: best left in system memory, mapped remotely */
 #define GPUEMU_FAULT_THROTTLE	8u	/* thrashing: best left alone now; replay raises it again */
@@ -259,6 +263,12 @@ struct gpuemu_fault {
  * (free running, release); the module consumes, then publishes get. It keeps
  * its own get and trusts nothing here. put - get may not exceed fault_entries:
  * a full buffer drops, and replay regenerates.
+ *
+ * Who has several producers may move put over an entry that is still being written:
+ * its valid is 0 until then. A batch ends before such an entry; one that it would
+ * begin with is waited for, a millisecond at most, then passed over and counted as
+ * dropped. Whatever is passed over or flushed (the module's parameter
+ * replay_policy) is regenerated: the replay makes its access fault again.
  */
 struct gpuemu_fault_buffer {
 	__u32 put;
@@ -287,8 +297,8 @@ struct gpuemu_stamps {
 	__u32 gen;			/* of the batch */
 	__u32 faults;			/* unique */
 	__aligned_u64 raised;		/* RAISE entered the module */
-	__aligned_u64 fetched;		/* the batch reached the service thread */
-	__aligned_u64 committed;	/* COMMIT entered the module */
+	__aligned_u64 fetched;		/* the (first) batch reached the service thread */
+	__aligned_u64 committed;	/* COMMIT entered the module; fetched and all deciding */
 	__aligned_u64 done;		/* the last page is mapped */
 	__aligned_u64 replayed;		/* the replay reached the engine thread */
 	__aligned_u64 evict_ns;		/* D2H migrations */
@@ -302,7 +312,7 @@ struct gpuemu_stamps {
 struct gpuemu_batch {
 	__u32 gen;			/* counts batches, never 0 */
 	__u32 count;			/* unique faults below */
-	__u32 raw;			/* records taken from the fault buffer */
+	__u32 raw;			/* records taken from the fault buffer, at most fault_batch */
 	__u32 dropped;			/* invalid records among them */
 	struct gpuemu_fault faults[GPUEMU_BATCH_MAX]; /* by (va_space, addr), strongest access */
 };
@@ -314,7 +324,9 @@ struct gpuemu_control {
 	__aligned_u64 cancelled;	/* id of the taken work whose client died, or 0 */
 	__u32 vram_free;		/* frames */
 	__u32 lost;			/* 1: this engine was detached */
-	__u32 reserved[8];
+	__u32 left;			/* records and faults that the module has for later batches */
+	__u32 goes_on;			/* 1: the batch's COMMIT brings another batch, no replay yet */
+	__u32 reserved[6];
 	struct gpuemu_stamps stamps;	/* of the last batch; stable until the next RAISE */
 	struct gpuemu_batch batch;	/* stable from FETCH's completion to COMMIT */
 	/* Entry seq % GPUEMU_INVAL_RING; overrun (more than GPUEMU_INVAL_RING behind) means all. */
@@ -340,6 +352,8 @@ struct gpuemu_control {
  *   is in gpuemu_control.batch.
  * COMMIT: does the migrations of the batch `gen` and replays; completes with the number
  *   of migrations whose status is 0. -ESTALE: not the batch being served (nothing is done).
+ *   When gpuemu_control.goes_on said so, another batch follows (FETCH) instead of the
+ *   replay: the module's parameter replay_policy is `once'.
  * COMMIT_AND_FETCH: the same, then waits for the next batch as FETCH does. If
  *   the commit itself is refused, completes at once with that error.
  */
