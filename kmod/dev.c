@@ -100,6 +100,7 @@ int gpuemu_dev_register(struct gpuemu_dev *dev)
 	spin_lock_init(&dev->lock);
 	gpuemu_link_init(&dev->link);
 	gpuemu_lru_init(&dev->lru);
+	gpuemu_thrash_init(&dev->thrash);
 	INIT_LIST_HEAD(&dev->queued);
 	dev->next_work = 1;
 	gpuemu_events_init(&dev->events);
@@ -130,6 +131,7 @@ out_stats:
 void gpuemu_dev_unregister(struct gpuemu_dev *dev)
 {
 	misc_deregister(&dev->misc);
+	gpuemu_thrash_exit(&dev->thrash);
 	gpuemu_netlink_unregister();
 	gpuemu_stats_destroy(&dev->stats);
 	ida_destroy(&dev->slots);

@@ -130,6 +130,8 @@ static void count_fault(struct gpuemu_space *space, const struct gpuemu_fault *f
 		gpuemu_count(space, FAULTS_RESIDENT, 1);
 	if (f->flags & GPUEMU_FAULT_UNMANAGED)
 		gpuemu_count(space, FAULTS_UNMANAGED, 1);
+	if (f->flags & GPUEMU_FAULT_THROTTLE)
+		gpuemu_count(space, THROTTLES_GPU, 1);
 }
 
 /* Faults of one space are adjacent, so each client is looked up once. */

@@ -29,7 +29,8 @@
  *     sequence, and all works. Nothing sleeps under it.
  * 10. gpuemu_vram.lock, gpuemu_pt.lock (spinlocks), the free lists; and
  *     gpuemu_link.lock (spinlock), when the link is free; gpuemu_lru.lock (spinlock),
- *     which blocks are in device memory, in order. Leaves. Who waits for
+ *     which blocks are in device memory, in order; gpuemu_thrash.lock
+ *     (spinlock), which have pinned pages. Leaves. Who waits for
  *     the link holds its block and no spinlock; for a second at most.
  * 11. gpuemu_stats.lock (spinlock). The zero of a set of counters. A leaf;
  *     counting itself takes no lock.

@@ -15,6 +15,7 @@
 #include "link.h"
 #include "migrate.h"
 #include "objects.h"
+#include "thrash.h"
 #include "tlb.h"
 #include "trace.h"
 #include "va_block.h"
@@ -23,6 +24,9 @@
 
 /* Somebody else may be there first for the room that was made. */
 #define MAKE_ROOM_MAX 4
+
+/* What demanded pages migrate for, in the trace. */
+#define CAUSE_FAULT "far_fault"
 
 typedef unsigned long page_mask[BITS_TO_LONGS(GPUEMU_BLOCK_PAGES)];
 
@@ -225,6 +229,8 @@ int gpuemu_migrate_h2d(struct gpuemu_block *block, u32 first, u32 n,
 		gpuemu_pt_set(pt, block->leaf, i, block->frames[i]);
 	bitmap_or(block->resident, block->resident, todo, GPUEMU_BLOCK_PAGES);
 	*moved = bitmap_weight(todo, GPUEMU_BLOCK_PAGES);
+	if (!strcmp(cause, CAUSE_FAULT))
+		gpuemu_thrash_device(block, todo);
 
 	cost->unmap_ns += t2 - t1;
 	cost->copy_ns += t3 - t2 + t1 - t0;
@@ -373,7 +379,7 @@ static const char *cause_of(const struct gpuemu_engine *e,
 	}
 	f = &e->batch[lo];
 	return lo < e->nfaults && f->va_space == m->va_space && f->addr < end ?
-	       "far_fault" : "prefetch";
+	       CAUSE_FAULT : "prefetch";
 }
 
 /* One descriptor, once. Makes a block only where something is managed. */

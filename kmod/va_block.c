@@ -11,6 +11,7 @@
 #include "inject.h"
 #include "migrate.h"
 #include "objects.h"
+#include "thrash.h"
 #include "trace.h"
 #include "va_block.h"
 #include "va_space.h"
@@ -36,13 +37,17 @@ struct gpuemu_block *gpuemu_block_alloc(struct gpuemu_space *space, u64 index)
 	block->index = index;
 	INIT_LIST_HEAD(&block->closing);
 	INIT_LIST_HEAD(&block->lru);
+	INIT_LIST_HEAD(&block->pinned);
 	gpuemu_created(blocks);
 	return block;
 }
 
 static void block_free(struct kref *ref)
 {
-	kfree(container_of(ref, struct gpuemu_block, ref));
+	struct gpuemu_block *block = container_of(ref, struct gpuemu_block, ref);
+
+	kfree(block->thrash);
+	kfree(block);
 	gpuemu_destroyed(blocks);
 }
 
@@ -151,6 +156,7 @@ static void block_kill_locked(struct gpuemu_block *block)
 {
 	lockdep_assert_held(&block->lock);
 	block->dead = true;
+	gpuemu_thrash_dead(block);
 	/* Unlink the leaf first: the next block at this place links its own. */
 	if (block->leaf)
 		gpuemu_pt_block_detach(block->space, block->index);
@@ -232,6 +238,7 @@ void gpuemu_block_close_end(struct gpuemu_block *block, u32 first, u32 last)
 			gpuemu_count(block->space, SYSTEM_PAGES, -1);
 		}
 		__clear_bit(i, block->cpu_mapped);
+		gpuemu_thrash_forget(block, i);
 	}
 	gpuemu_vram_free(&dev->vram, block->frames, left, GPUEMU_BLOCK_PAGES);
 	gpuemu_count(block->space, RESIDENT_PAGES,
@@ -273,6 +280,7 @@ vm_fault_t gpuemu_block_cpu_fault(struct gpuemu_block *block,
 		/* -EINTR: the task is being killed and never sees the signal. */
 		if (ret)
 			return VM_FAULT_SIGBUS;
+		gpuemu_thrash_cpu(block, i);
 	} else if (!block->pages[i]) {
 		if (current->flags & PF_DUMPCORE)
 			return VM_FAULT_SIGBUS;

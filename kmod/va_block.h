@@ -20,6 +20,7 @@
 #include <uapi/linux/gpuemu.h>
 
 struct gpuemu_space;
+struct gpuemu_thrash_page;
 
 /**
  * struct gpuemu_block - one VA block
@@ -34,6 +35,10 @@ struct gpuemu_space;
  *	under that list's lock
  * @lru_pass: the last commit that asked for pages of it
  * @lru_search: the last search for victims that looked at it
+ * @thrash_side: which side wanted pages of it last; thrash.c's, like the next three
+ * @thrash_when: when
+ * @thrash: what is known of each page, or NULL
+ * @pinned: in the device's list of blocks with pinned pages
  * @resident: pages whose content is in frames[]
  * @cpu_mapped: pages that the CPU may have mapped (a superset)
  * @pages: sysmem pages, one reference each
@@ -50,6 +55,10 @@ struct gpuemu_block {
 	struct list_head lru;
 	u64 lru_pass;
 	u64 lru_search;
+	u8 thrash_side;
+	u32 thrash_when;
+	struct gpuemu_thrash_page *thrash;
+	struct list_head pinned;
 	DECLARE_BITMAP(resident, GPUEMU_BLOCK_PAGES);
 	DECLARE_BITMAP(cpu_mapped, GPUEMU_BLOCK_PAGES);
 	struct page *pages[GPUEMU_BLOCK_PAGES];

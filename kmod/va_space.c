@@ -14,6 +14,7 @@
 #include "dev.h"
 #include "migrate.h"
 #include "objects.h"
+#include "thrash.h"
 #include "tlb.h"
 #include "trace.h"
 #include "va_block.h"
@@ -179,9 +180,10 @@ struct gpuemu_block *gpuemu_space_block_create(struct gpuemu_space *space,
 /* What a fault record gets to know of its page. A hint: no lock is held. */
 u8 gpuemu_space_fault_flags(struct gpuemu_space *space, u64 addr)
 {
+	u32 i = (addr >> GPUEMU_PAGE_SHIFT) % GPUEMU_BLOCK_PAGES;
 	struct gpuemu_block *block;
 	unsigned long may = 0;
-	u8 flags = 0;
+	u8 flags;
 
 	gpuemu_space_device_mask(space, addr >> GPUEMU_PAGE_SHIFT, 1, &may, 0);
 	if (!may)
@@ -189,9 +191,10 @@ u8 gpuemu_space_fault_flags(struct gpuemu_space *space, u64 addr)
 	block = gpuemu_space_block(space, addr >> GPUEMU_BLOCK_SHIFT);
 	if (!block)
 		return 0;
-	if (test_bit((addr >> GPUEMU_PAGE_SHIFT) % GPUEMU_BLOCK_PAGES,
-		     block->resident))
+	if (test_bit(i, block->resident))
 		flags = GPUEMU_FAULT_RESIDENT;
+	else
+		flags = gpuemu_thrash_flags(block, i);
 	gpuemu_block_put(block);
 	return flags;
 }
@@ -203,6 +206,7 @@ static vm_fault_t space_vm_fault(struct vm_fault *vmf)
 	u64 index = vmf->address >> GPUEMU_BLOCK_SHIFT;
 	struct gpuemu_block *block;
 	vm_fault_t ret;
+	u64 nap;
 
 	for (;;) {
 		/* What was never touched is a hole in a core, not new pages. */
@@ -221,9 +225,12 @@ static vm_fault_t space_vm_fault(struct vm_fault *vmf)
 		mutex_unlock(&block->lock);
 		gpuemu_block_put(block);
 	}
-	ret = gpuemu_block_cpu_fault(block, vmf);
+	nap = gpuemu_thrash_nap(block, vmf);
+	ret = nap ? VM_FAULT_RETRY : gpuemu_block_cpu_fault(block, vmf);
 	mutex_unlock(&block->lock);
 	gpuemu_block_put(block);
+	if (nap)
+		gpuemu_thrash_sleep(vmf, nap);
 	return ret;
 }
 

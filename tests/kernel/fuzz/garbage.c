@@ -71,6 +71,9 @@ static void set_param(const struct nl *nl, struct nl_request *r, uint64_t *x)
 		{ "pressure_ms", 600 }, { "monitor_ms", 600 }, { "fault_batch", 300 },
 		{ "fault_batch", 20 }, { "replay_policy", 5 }, { "replay_policy", 4 },
 		{ "replay_update_put_ratio", 110 }, { "max_batches_per_service", 6 },
+		{ "thrash_enable", 3 }, { "thrash_threshold", 8 },
+		{ "thrash_pin_threshold", 20 }, { "thrash_lapse_us", 1000000 },
+		{ "thrash_nap_us", 5000 }, { "thrash_pin_ms", 200 },
 	};
 	uint32_t i = below(x, sizeof(params) / sizeof(params[0]));
 
