@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gpuemu.ko: init and exit. A bad value of a parameter is reported and replaced
- * by the default (params.c); only memory that is not there fails the load.
+ * gpuemu.ko: init and exit. For a bad value of a parameter the nearest allowed one is
+ * taken, and reported (params.c); only memory that is not there fails the load.
  */
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -34,7 +34,6 @@ static int __init gpuemu_init(void)
 
 	BUILD_BUG_ON(PAGE_SIZE != GPUEMU_PAGE_SIZE);
 
-	gpuemu_params_check();
 	/* It would take what programs need, and bring the OOM killer on them. */
 	if (((u64)p->vram_mb + p->pt_mb) << (20 - PAGE_SHIFT) >
 	    totalram_pages() / 4 * 3) {
