@@ -186,6 +186,8 @@ u8 gpuemu_space_fault_flags(struct gpuemu_space *space, u64 addr)
 	u8 flags;
 
 	gpuemu_space_device_mask(space, addr >> GPUEMU_PAGE_SHIFT, 1, &may, 0);
+	if (!may && gpuemu_space_managed(space, addr >> GPUEMU_PAGE_SHIFT))
+		return GPUEMU_FAULT_UNMANAGED | GPUEMU_FAULT_PROTECTED;
 	if (!may)
 		return GPUEMU_FAULT_UNMANAGED;
 	block = gpuemu_space_block(space, addr >> GPUEMU_BLOCK_SHIFT);

@@ -160,6 +160,12 @@ uint64_t handler_next(const struct machine *m)
 	return m->session->paging ? MIN(next, paging_next(m->session->paging)) : next;
 }
 
+/* What a program may not access is one error, with two texts. */
+static int fault_status(int code)
+{
+	return code == -EACCES ? -EFAULT : code;
+}
+
 int machine_blame(struct machine *m, struct run *r, uint64_t page, int code)
 {
 	const struct ptx_kernel *kernel = r->kernel;
@@ -177,14 +183,17 @@ int machine_blame(struct machine *m, struct run *r, uint64_t page, int code)
 	}
 	r->fault_addr = found ? lowest.addr : page;
 	if (!found)
-		return err_set(err, code, "kernel '%s': page 0x%llx: %s", kernel->name,
+		return err_set(err, fault_status(code), "kernel '%s': page 0x%llx: %s", kernel->name,
 			       (unsigned long long)page, strerror(-code));
 	if (code == -EFAULT)
 		snprintf(why, sizeof(why), "is outside managed memory");
+	else if (code == -EACCES)
+		snprintf(why, sizeof(why),
+			 "is in managed memory that is not readable and writable (mprotect)");
 	else
 		snprintf(why, sizeof(why), "cannot be moved to device memory (%s)",
 			 strerror(-code));
-	return err_set(err, code, "kernel '%s': %u-byte %s at 0x%llx %s (%s line %u, %s)",
+	return err_set(err, fault_status(code), "kernel '%s': %u-byte %s at 0x%llx %s (%s line %u, %s)",
 		       kernel->name, lowest.bytes, lowest.what,
 		       (unsigned long long)lowest.addr, why, kernel->module, lowest.line,
 		       lowest.thread);
@@ -207,7 +216,8 @@ static int judge(struct machine *m, struct run *r, const struct paging_outcome *
 	struct handler *h = &m->handler;
 
 	if (outcome->unmanaged)
-		return machine_blame(m, r, outcome->unmanaged_addr, -EFAULT);
+		return machine_blame(m, r, outcome->unmanaged_addr,
+				     outcome->is_protected ? -EACCES : -EFAULT);
 	if (!outcome->stuck || moved)
 		h->futile = 0;
 	else if (++h->futile >= HANDLER_PATIENCE)

@@ -31,7 +31,7 @@ static void *fetch_now(struct machine *m, uint64_t page)
 		if (!ret)
 			ret = m->poll_status = gpu_apply_invalidations(s->gpu);
 		if (!ret && outcome.unmanaged)
-			ret = -EFAULT;
+			ret = outcome.is_protected ? -EACCES : -EFAULT;
 		host = s->gpu->service->ops->walk(s->gpu->service, s->va_space, page);
 	}
 	if (paging_settle(s->paging, NULL) && !ret)

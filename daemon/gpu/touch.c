@@ -97,7 +97,9 @@ static int touch_batch(struct gpu_session *s, const struct fault *faults, unsign
 				       "the client is gone" : "the device is lost");
 		s->now += cycles_of(&s->machine->spec, outcome.service_ns);
 		if (outcome.unmanaged)
-			return err_set(err, -EFAULT, "no managed memory at 0x%llx",
+			return err_set(err, -EFAULT, outcome.is_protected ?
+				       "the memory at 0x%llx is not readable and writable" :
+				       "no managed memory at 0x%llx",
 				       (unsigned long long)outcome.unmanaged_addr);
 		if (!outcome.stuck) {
 			*cost = outcome.cost;

@@ -229,8 +229,11 @@ static void count_fault(struct paging *p, const struct fault *f, uint64_t now,
 	uint64_t waited = now > f->cycle ? now - f->cycle : 0;
 
 	if (f->flags & FAULT_UNMANAGED) {
-		if (!outcome->unmanaged++)
+		/* Nobody waits for a prefetch. */
+		if (f->access != ACCESS_PREFETCH && !outcome->unmanaged++) {
 			outcome->unmanaged_addr = f->addr;
+			outcome->is_protected = f->flags & FAULT_PROTECTED;
+		}
 		return;
 	}
 	/* One that waits for its turn is counted when it has been served. */

@@ -243,6 +243,7 @@ enum gpuemu_access {
 #define GPUEMU_FAULT_RESIDENT	2u	/* the page's entry allows the access: replay is enough */
 #define GPUEMU_FAULT_PIN	4u	/* thrashing: best left in system memory, mapped remotely */
 #define GPUEMU_FAULT_THROTTLE	8u	/* thrashing: best left alone now; replay raises it again */
+#define GPUEMU_FAULT_PROTECTED	16u	/* with UNMANAGED: managed, but the CPU's alone (mprotect) */
 
 struct gpuemu_fault {
 	__aligned_u64 addr;		/* the page's address */
