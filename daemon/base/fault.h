@@ -21,6 +21,7 @@ enum access_type {
 /* Flags that the service sets before it asks for a plan. */
 #define FAULT_UNMANAGED	1u	/* no managed memory there: fatal, unless it is a prefetch */
 #define FAULT_RESIDENT	2u	/* already in device memory: the replay is enough */
+#define FAULT_THROTTLE	8u	/* it thrashes: not in this batch; it is raised again */
 #define FAULT_PROTECTED	16u	/* with UNMANAGED: managed, but the program took a right away */
 
 struct fault {

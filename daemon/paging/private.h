@@ -168,6 +168,7 @@ struct pass {
 	unsigned int stayed;		/* victims that did not go */
 	uint64_t gone;			/* pages that went */
 	bool home;			/* in: they are no victims, they go home */
+	unsigned int raw;		/* faults that the service took, before merging */
 	int rc;
 };
 

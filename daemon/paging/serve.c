@@ -60,6 +60,9 @@ static int take_fault(struct paging *p, const struct fault *fault)
 		rc = take_flying(p, unit);
 	if (rc || (p->ndemand && p->demand[p->ndemand - 1] == unit))
 		return rc;
+	/* It was asked for, so that no policy brings it either. */
+	if (fault->flags & FAULT_THROTTLE)
+		return 0;
 	if (p->spec.page_bytes > PAGE_BYTES)
 		resident = !plan_missing(p, unit, missing);
 	if (!resident)
@@ -152,6 +155,7 @@ int serve_pass(struct paging *p, unsigned int nfaults,
 	struct service_batch batch = {
 		.faults = p->faults,
 		.nfaults = nfaults,
+		.raw = nfaults,
 		.decide = decide,
 		.ctx = p,
 		.plan = &p->plan,
@@ -177,6 +181,7 @@ int serve_pass(struct paging *p, unsigned int nfaults,
 		if (p->plan.migrations[i].op == MIGRATE_H2D)
 			book_arrival(p, &p->plan.migrations[i], i < p->prefetch_from, pass,
 				     outcome);
+	pass->raw = batch.raw;
 	cost_add(&outcome->cost, &batch.cost);
 	outcome->service_ns = outcome->cost.total;
 	return pass->rc;
@@ -189,11 +194,13 @@ int serve_pass(struct paging *p, unsigned int nfaults,
  * come. A victim may stay (somebody has the page pinned) and so leave a page
  * without a frame: then others are picked.
  */
-static int serve_all(struct paging *p, unsigned int n, struct paging_outcome *outcome)
+static int serve_all(struct paging *p, unsigned int n, unsigned int *raw,
+		     struct paging_outcome *outcome)
 {
 	struct pass pass = { .home = false };
 	int rc = serve_pass(p, n, decide_faults, &pass, outcome);
 
+	*raw = pass.raw;
 	for (unsigned int i = 1; !rc && pass.nagain && i < PASSES; i++) {
 		/* Every victim went, and yet a frame was missing: it has fewer than it says. */
 		if (!pass.stayed)
@@ -298,6 +305,7 @@ static void count_cost(struct paging *p, const struct paging_outcome *outcome)
 int paging_serve(struct paging *p, const struct fault *faults, unsigned int n, uint64_t now,
 		 struct paging_outcome *outcome)
 {
+	unsigned int raw;
 	int rc;
 
 	memset(outcome, 0, sizeof(*outcome));
@@ -311,9 +319,9 @@ int paging_serve(struct paging *p, const struct fault *faults, unsigned int n, u
 	p->nwanted = 0;
 	p->flight.now = MAX(p->flight.now, now);
 	outcome->batch = p->flight.batch++;
-	rc = serve_all(p, n, outcome);
+	rc = serve_all(p, n, &raw, outcome);
 	if (!rc) {
-		count_batch(p, n, now, outcome);
+		count_batch(p, raw, now, outcome);
 		count_cost(p, outcome);
 		rc = flight_depart(p, outcome->service_ns, &outcome->cost, outcome->batch);
 	}

@@ -75,6 +75,13 @@ struct kmod_hand {
 	uint32_t gen;			/* of the module's batch */
 	struct fault wild[GPUEMU_BATCH_MAX];	/* at addresses that the module knows nothing of */
 	unsigned int nwild;
+	unsigned int room;		/* in the batch's faults */
+	unsigned int taken;		/* faults of the pass' batches so far */
+	unsigned int merged;		/* records that they stand for */
+	/* What was raised, by address, if the module may have older records to give. */
+	bool strangers;
+	struct fault raised[GPUEMU_BATCH_MAX];
+	unsigned int nraised;
 };
 
 /* The thread that acknowledges while the engine is away; all under the lock. */
@@ -130,9 +137,18 @@ int kmod_handler_start(struct kmod *k);
 void kmod_handler_stop(struct kmod *k);
 
 int kmod_serve(struct service *service, struct service_batch *batch);
+/* Copies what is raised, for who looks whether a fault is of it. */
+void kmod_note_raised(struct kmod_hand *hand, const struct service_batch *batch);
 /* Moves the faults that no record can carry from the batch to the hand, and back, answered. */
 void kmod_take_wild(struct kmod_hand *hand, struct service_batch *batch);
 void kmod_give_wild(const struct kmod_hand *hand, struct service_batch *batch);
+/* Adds the pass' next faults to the batch's: what was raised, and each page once. */
+void kmod_take_faults(struct kmod_hand *hand, struct service_batch *batch,
+		      const struct gpuemu_fault *from, unsigned int count);
+/* The faults that are fatal if they still are when they are raised again; returns how many. */
+unsigned int kmod_suspects(const struct service_batch *batch, struct fault *suspects);
+/* Those that are not, or have not come back, are faults to be raised again. */
+void kmod_acquit(struct service_batch *batch, const struct service_batch *again);
 void kmod_cost(const struct gpuemu_stamps *stamps, struct service_cost *cost);
 
 void kmod_wake(int eventfd);

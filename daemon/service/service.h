@@ -50,11 +50,13 @@ struct service_cost {
 struct service_batch {
 	/* in */
 	struct fault *faults;		/* raw; the service sorts by (va_space, addr), merges and flags them */
-	unsigned int nfaults;		/* in: raw; out: unique. 0 is a batch for explicit requests */
+	/* In: raw; out: unique, and perhaps not all of them. 0 is a batch for explicit requests. */
+	unsigned int nfaults;
 	/* Called once, with the unique faults; fills batch->plan. Non-zero ends the batch with that error. */
 	int (*decide)(void *ctx, struct service_batch *batch);
 	void *ctx;
 	/* out */
+	unsigned int raw;		/* raw faults that these stand for; the others are raised again */
 	struct plan *plan;		/* the caller's; statuses are filled */
 	struct service_cost cost;
 };

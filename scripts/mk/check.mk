@@ -71,10 +71,11 @@ $(B)/tests/kernel/%: tests/kernel/%.c $(KTEST_LIB) $(B)/kselftest/kselftest_harn
 	$(call say,TEST,$@) $(CC) $(STD) $(WARN) -isystem $(B)/kselftest -Iinclude/uapi -Iinclude -Itests/kernel \
 		$(CFLAGS) $(DEPGEN) -MF $@.d -o $@ $< $(KTEST_LIB) -luring -lpthread -lm
 # A program of the library and its daemon.
-$(B)/tests/kernel/libgpuemu_%: tests/kernel/libgpuemu_%.c $(B)/lib/libgpuemu.a $(B)/kselftest/kselftest_harness.h
+KTEST_KNOBS := tests/kernel/lib/knob.c tests/kernel/lib/nl.c
+$(B)/tests/kernel/libgpuemu_%: tests/kernel/libgpuemu_%.c $(KTEST_KNOBS) $(B)/lib/libgpuemu.a $(B)/kselftest/kselftest_harness.h
 	@mkdir -p $(@D)
 	$(call say,TEST,$@) $(CC) $(STD) $(WARN) -isystem $(B)/kselftest -Iinclude -Iinclude/uapi -Itests/kernel \
-		$(CFLAGS) $(DEPGEN) -MF $@.d -o $@ $< $(B)/lib/libgpuemu.a $(ENGINE_LDLIBS)
+		$(CFLAGS) $(DEPGEN) -MF $@.d -o $@ $< $(KTEST_KNOBS) $(B)/lib/libgpuemu.a $(ENGINE_LDLIBS)
 # The stateful fuzzer: one program of several files.
 KFUZZ := $(B)/tests/kernel/fuzz
 KFUZZ_SRC := $(sort $(wildcard tests/kernel/fuzz/*.c))

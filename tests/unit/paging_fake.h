@@ -31,6 +31,7 @@ struct fake {
 	struct service service;
 	bool there[SPACES][PAGES], unmanaged[SPACES][PAGES], pinned[SPACES][PAGES];
 	bool in_batch[SPACES][PAGES];
+	bool throttled[SPACES][PAGES], is_protected[SPACES][PAGES];
 	uint64_t frames, used, lacking;	/* lacking: frames that are not really there */
 	bool strict;			/* -ENOSPC fails the test */
 	unsigned int vanish;		/* page of VA space 1 that goes while the plan is made */
@@ -113,6 +114,10 @@ static inline int fake_serve(struct service *s, struct service_batch *b)
 			fault->flags = FAULT_UNMANAGED;
 		else
 			fault->flags = f->there[fault->va_space][page] ? FAULT_RESIDENT : 0;
+		if (page < PAGES && f->throttled[fault->va_space][page])
+			fault->flags |= FAULT_THROTTLE;
+		if (page < PAGES && f->is_protected[fault->va_space][page])
+			fault->flags |= FAULT_PROTECTED;
 		if (page < PAGES)
 			f->in_batch[fault->va_space][page] = true;
 	}
