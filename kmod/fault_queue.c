@@ -267,7 +267,9 @@ static void choose(struct gpuemu_engine *e, u32 n)
 		gpuemu_count_dev(e->dev, FAULTS_FLUSHED, rest);
 
 	e->nfaults = end - first;
-	memmove(e->batch, &e->batch[first], e->nfaults * sizeof(e->batch[0]));
+	if (first)
+		memmove(e->batch, &e->batch[first],
+			e->nfaults * sizeof(e->batch[0]));
 }
 
 /* Whether COMMIT brings another batch. */
@@ -330,6 +332,7 @@ int gpuemu_fault_queue_fetch(struct gpuemu_engine *e, bool empty_ok)
 		e->get = e->put;
 		/* They are given up; nothing of them has been read. */
 		smp_store_release(&e->faults->get, e->get);
+		e->control->left = e->nheld;
 		return -EINVAL;
 	}
 	if (!used && !e->nheld && !empty_ok)
@@ -370,6 +373,7 @@ static u32 flush_up_to(const struct gpuemu_engine *e)
 
 	if (e->pass.duplicates * 100 >
 	    e->pass.raw * gpuemu_param(replay_update_put_ratio))
+		/* Pairs with the producer, which is done with what is below. */
 		put = smp_load_acquire(&e->faults->put);
 	/* What cannot be is the next RAISE's to refuse. */
 	return put - e->get > e->dev->fault_entries ? e->put : put;

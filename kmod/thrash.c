@@ -273,9 +273,19 @@ static bool pin_over(const struct gpuemu_thrash_page *p, u32 now)
 }
 
 /*
- * Whatever moved the page meanwhile, it is as one that was never seen. Returns
- * whether others of the block are still pinned.
+ * The page is as one that was never seen; where it is now does not matter. One that
+ * the engine used where it is would not fault again by itself: who gave it that
+ * mapping, for the pin, takes it away here.
  */
+static void unpin_page(struct gpuemu_block *block, u32 i)
+{
+	gpuemu_count(block->space, THRASHING_UNPINS, 1);
+	trace_thrash(block->space->id, gpuemu_block_addr(block, i),
+		     GPUEMU_THRASH_UNPIN, block->thrash[i].events);
+	gpuemu_thrash_forget(block, i);
+}
+
+/* Returns whether pages of the block are still pinned. */
 static bool unpin_pages(struct gpuemu_block *block)
 {
 	struct gpuemu_thrash_page *p = block->thrash;
@@ -284,14 +294,10 @@ static bool unpin_pages(struct gpuemu_block *block)
 
 	lockdep_assert_held(&block->lock);
 	for (i = 0; i < GPUEMU_BLOCK_PAGES; i++, p++) {
-		if (!pin_over(p, now)) {
+		if (pin_over(p, now))
+			unpin_page(block, i);
+		else
 			left |= p->state & THRASH_PINNED;
-			continue;
-		}
-		gpuemu_count(block->space, THRASHING_UNPINS, 1);
-		trace_thrash(block->space->id, gpuemu_block_addr(block, i),
-			     GPUEMU_THRASH_UNPIN, p->events);
-		gpuemu_thrash_forget(block, i);
 	}
 	return left;
 }

@@ -124,9 +124,12 @@ TEST_F(thrash, detected)
 
 TEST_F(thrash, slow_is_not_thrashing)
 {
-	uint64_t before = STAT(THRASHING_DETECTED);
+	uint64_t before;
 	int i;
 
+	/* Of a block that is known for another page. */
+	ASSERT_EQ(0, make_thrash(self, 2));
+	before = STAT(THRASHING_DETECTED);
 	ASSERT_EQ(0, knob_set("thrash_lapse_us", 1 * MS));
 	for (i = 0; i < 5; i++) {
 		EXPECT_EQ(0, gpu_wants(self, 1));
@@ -181,8 +184,9 @@ TEST_F(thrash, gpu_is_throttled)
 	EXPECT_EQ(before + 1, STAT(THROTTLES_GPU));
 	EXPECT_EQ(NULL, engine_page(&self->e, self->space,
 				    (void *)(self->mem + 3 * PAGE)));
-	while (gpu_wants(self, 3))
+	while (gpu_wants(self, 3)) {
 		ASSERT_GT(3000, now_ms() - start);
+	}
 	EXPECT_LE(250, now_ms() - start);
 	EXPECT_NE(NULL, engine_page(&self->e, self->space,
 				    (void *)(self->mem + 3 * PAGE)));
@@ -329,8 +333,9 @@ TEST_F(thrash, pinned_for_a_time)
 	EXPECT_EQ(GPUEMU_FAULT_PIN, gpu_wants(self, 6));
 	/* The other pages of the block are not. */
 	EXPECT_EQ(0, gpu_wants(self, 7));
-	while (STAT(THRASHING_UNPINS) == unpins)
+	while (STAT(THRASHING_UNPINS) == unpins) {
 		ASSERT_GT(5000, now_ms() - start);
+	}
 	EXPECT_LE(700, now_ms() - start);
 	EXPECT_EQ(unpins + 1, STAT(THRASHING_UNPINS));
 	self->mem[6 * PAGE]++;
