@@ -13,6 +13,7 @@
 #include <linux/spinlock.h>
 #include <linux/xarray.h>
 
+#include "copy.h"
 #include "event.h"
 #include "gpu_pt.h"
 #include "link.h"
@@ -28,6 +29,7 @@ struct gpuemu_engine;
  * @vram: its memory
  * @link: how fast pages go there and back
  * @lru: what is in its memory, and how long
+ * @copies: who copies
  * @pt: its page-table aperture
  * @clients: every open file's client, by VA space id
  * @next_space: where the search for a VA space id goes on (under the xa_lock)
@@ -47,6 +49,7 @@ struct gpuemu_dev {
 	struct gpuemu_vram vram;
 	struct gpuemu_link link;
 	struct gpuemu_lru lru;
+	struct gpuemu_copies copies;
 	struct gpuemu_pt pt;
 	struct xarray clients;
 	u32 next_space;

@@ -14,6 +14,8 @@
 #include <linux/workqueue.h>
 #include <uapi/linux/gpuemu.h>
 
+#include "migrate.h"
+
 struct gpuemu_client;
 struct gpuemu_dev;
 struct io_uring_cmd;
@@ -85,7 +87,9 @@ enum gpuemu_role {
  * @tasks: last submitters, referenced
  * @taken: works that the engine has
  * @batch: scratch for building a batch
- * @migrations: the commit's that owns the batch
+ * @migrations: the commit's that owns the batch, like the next two
+ * @flights: what of it is being copied, each way
+ * @ahead: those that were done before their turn
  */
 struct gpuemu_engine {
 	struct kref ref;
@@ -115,6 +119,8 @@ struct gpuemu_engine {
 	struct list_head taken;
 	struct gpuemu_fault batch[GPUEMU_BATCH_MAX];
 	struct gpuemu_migration migrations[GPUEMU_COMMIT_MAX];
+	struct gpuemu_flights flights[GPUEMU_LINK_WAYS];
+	DECLARE_BITMAP(ahead, GPUEMU_COMMIT_MAX);
 };
 
 void gpuemu_engine_put(struct gpuemu_engine *e);

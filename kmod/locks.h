@@ -17,6 +17,10 @@
  *     against a migration. May sleep: allocation, unmapping, copies, and the
  *     wait for a TLB invalidate, which is bounded (invalidate_timeout_ms).
  *     An engine's acknowledgement never needs this lock, so the wait ends.
+ *     The one exception to the rule above: a commit holds the blocks whose copies
+ *     are in flight and locks the next; it only tries to, and lets them all land
+ *     before it waits for one. A copy engine reads the pages of a block that its
+ *     committer has locked, and locks none.
  *  5. gpuemu_space.pt_lock (mutex). Protects the upper GPU page tables of one
  *     VA space. May sleep, though nothing under it does.
  *  6. gpuemu_engine.map_lock (mutex). Orders populating the engine's mappings
@@ -29,8 +33,9 @@
  *     sequence, and all works. Nothing sleeps under it.
  * 10. gpuemu_vram.lock, gpuemu_pt.lock (spinlocks), the free lists; and
  *     gpuemu_link.lock (spinlock), when the link is free; gpuemu_lru.lock (spinlock),
- *     which blocks are in device memory, in order. Leaves. Who waits for
- *     the link holds its block and no spinlock; for a second at most.
+ *     which blocks are in device memory, in order;
+ *     gpuemu_copies.lock (spinlock), what waits for a copy engine. Leaves. Who
+ *     waits for the link holds its blocks and no spinlock; for a second at most.
  * 11. gpuemu_stats.lock (spinlock). The zero of a set of counters. A leaf;
  *     counting itself takes no lock.
  * 12. gpuemu_events.lock (spinlock). The order of the events. Under it are only

@@ -55,15 +55,23 @@ static int __init gpuemu_init(void)
 		goto out_vram;
 	}
 	gpuemu_zero_init(dev->vram.base);
+	ret = gpuemu_copies_start(&dev->copies, p->copy_engines);
+	if (ret) {
+		pr_err("no thread for copy_engines=%u: error %d\n",
+		       p->copy_engines, ret);
+		goto out_pt;
+	}
 	dev->fault_entries = p->fault_entries;
 	ret = gpuemu_dev_register(dev);
 	if (ret) {
 		pr_err("cannot create /dev/gpuemu and its netlink family: error %d\n",
 		       ret);
-		goto out_pt;
+		goto out_copies;
 	}
 	return 0;
 
+out_copies:
+	gpuemu_copies_stop(&dev->copies);
 out_pt:
 	gpuemu_pt_destroy(&dev->pt);
 out_vram:
@@ -95,6 +103,7 @@ static void print_live(void)
 static void __exit gpuemu_exit(void)
 {
 	gpuemu_dev_unregister(&the_device);
+	gpuemu_copies_stop(&the_device.copies);
 	gpuemu_pt_destroy(&the_device.pt);
 	gpuemu_vram_destroy(&the_device.vram);
 	print_live();

@@ -4,25 +4,26 @@
  * nothing; the engine's service thread says what to move (COMMIT), the CPU's
  * faults say what to bring back.
  */
-#include <linux/highmem.h>
 #include <linux/ktime.h>
 #include <linux/sched/signal.h>
 
 #include "client.h"
+#include "copy.h"
 #include "dev.h"
 #include "engine.h"
 #include "inject.h"
-#include "link.h"
 #include "migrate.h"
 #include "objects.h"
 #include "tlb.h"
 #include "trace.h"
 #include "va_block.h"
 #include "va_space.h"
-#include "zero.h"
 
 /* Somebody else may be there first for the room that was made. */
 #define MAKE_ROOM_MAX 4
+
+/* How far behind an eviction a migration to the device is looked for. */
+#define LOOK_AHEAD 64
 
 typedef unsigned long page_mask[BITS_TO_LONGS(GPUEMU_BLOCK_PAGES)];
 
@@ -70,6 +71,7 @@ static void unmap_cpu(struct gpuemu_block *block, const unsigned long *mask)
 			    (loff_t)(last - first + 1) << PAGE_SHIFT, 1);
 	bitmap_andnot(block->cpu_mapped, block->cpu_mapped, mapped,
 		      GPUEMU_BLOCK_PAGES);
+	gpuemu_count(block->space, CPU_UNMAPS, 1);
 }
 
 /*
@@ -114,128 +116,90 @@ static int drop_pinned(struct gpuemu_block *block, unsigned long *mask)
 	return -EBUSY;
 }
 
-/* How many pages of the mask from i on are contiguous on both sides. */
-static u32 run_length(const struct gpuemu_block *block,
-		      const unsigned long *mask, u32 i)
+/*
+ * A migration has two halves and between them the copy, which may be another
+ * thread's: then it is in flight, with its block locked. What the halves have to
+ * tell each other is in the flight; flight.copy.block is set by who begins.
+ */
+static void flight_begin(struct gpuemu_flight *f, u32 first, u32 n)
 {
-	struct page *page = block->pages[i];
-	u32 frame = block->frames[i], n;
-
-	/* There, a page is mapped alone. */
-	if (IS_ENABLED(CONFIG_HIGHMEM) || !page)
-		return 1;
-	for (n = 1; i + n < GPUEMU_BLOCK_PAGES; n++)
-		if (!test_bit(i + n, mask) || !block->pages[i + n] ||
-		    page_to_pfn(block->pages[i + n]) != page_to_pfn(page) + n ||
-		    block->frames[i + n] != frame + n)
-			break;
-	return n;
-}
-
-static void copy_run(void *to, void *from, u32 n)
-{
-	for (; n; n--) {
-		copy_page(to, from);
-		to += PAGE_SIZE;
-		from += PAGE_SIZE;
-	}
+	f->first = first;
+	f->n = n;
+	f->begun = false;
+	f->ret = 0;
+	f->moved = 0;
 }
 
 /*
- * Copies the pages of the mask, in runs. Returns how many were copied; what was
- * never touched is zeroed, which nobody copies.
+ * First half of bringing pages to device memory. Pages that are there already count
+ * as done. lacking: pages for which there was no frame (-ENOSPC).
  */
-static u32 copy_pages(struct gpuemu_block *block, const unsigned long *mask,
-		      bool to_device)
+static void h2d_begin(struct gpuemu_flight *f, struct gpuemu_stamps *cost,
+		      u32 *lacking)
 {
-	struct gpuemu_vram *vram = &block->space->dev->vram;
-	void *device, *system;
-	u32 copied = 0, n, i;
-
-	for (i = find_first_bit(mask, GPUEMU_BLOCK_PAGES);
-	     i < GPUEMU_BLOCK_PAGES;
-	     i = find_next_bit(mask, GPUEMU_BLOCK_PAGES, i + n)) {
-		n = run_length(block, mask, i);
-		device = gpuemu_vram_addr(vram, block->frames[i]);
-		if (!block->pages[i]) {
-			gpuemu_zero(device);
-			continue;
-		}
-		system = kmap_local_page(block->pages[i]);
-		if (to_device)
-			copy_run(device, system, n);
-		else
-			copy_run(system, device, n);
-		kunmap_local(system);
-		copied += n;
-	}
-	return copied;
-}
-
-/**
- * gpuemu_migrate_h2d() - brings pages to device memory
- * @block: locked, not dead
- * @first: first page
- * @n: how many
- * @cause: for the trace
- * @cost: gets the time of each stage added
- * @moved: out: pages that really moved
- * @lacking: out: pages for which there was no frame (-ENOSPC)
- *
- * Pages that are there already count as done.
- */
-int gpuemu_migrate_h2d(struct gpuemu_block *block, u32 first, u32 n,
-		       const char *cause, struct gpuemu_stamps *cost,
-		       u32 *moved, u32 *lacking)
-{
-	struct gpuemu_pt *pt = &block->space->dev->pt;
-	int ret, err;
-	u64 t0, t1, t2, t3, bytes;
-	page_mask todo;
-	u32 i;
+	struct gpuemu_block *block = f->copy.block;
+	unsigned long *todo = f->copy.mask;
+	u64 t0, t1, t2, t3;
+	int err;
 
 	lockdep_assert_held(&block->lock);
-	*moved = 0;
 	*lacking = 0;
 	t0 = ktime_get_ns();
-	ret = managed_pages(block, first, n, true, todo);
+	f->ret = managed_pages(block, f->first, f->n, true, todo);
 	bitmap_andnot(todo, todo, block->resident, GPUEMU_BLOCK_PAGES);
 	if (bitmap_empty(todo, GPUEMU_BLOCK_PAGES))
-		return ret;
+		return;
 	if (!block->leaf) {
 		block->leaf = gpuemu_pt_block_attach(block->space,
 						     block->index);
-		if (!block->leaf)
-			return -ENOMEM;
+		if (!block->leaf) {
+			f->ret = -ENOMEM;
+			return;
+		}
 	}
 	*lacking = alloc_frames(block, todo);
 	if (*lacking)
-		ret = -ENOSPC;
+		f->ret = -ENOSPC;
 
 	t1 = ktime_get_ns();
 	unmap_cpu(block, todo);
 	t2 = ktime_get_ns();
 	err = drop_pinned(block, todo);
-	if (err && ret != -ENOSPC)
-		ret = err;
-	bytes = (u64)copy_pages(block, todo, true) << PAGE_SHIFT;
-	gpuemu_link_pace(block->space, GPUEMU_LINK_H2D, t2, bytes);
+	if (err && f->ret != -ENOSPC)
+		f->ret = err;
+	f->copy.way = GPUEMU_LINK_H2D;
+	f->begun = true;
+	gpuemu_copy_begin(&f->copy);
 	t3 = ktime_get_ns();
+	cost->unmap_ns += t2 - t1;
+	cost->copy_ns += t3 - t2 + t1 - t0;
+}
+
+/* Second half: the pages are the device's. */
+static void h2d_end(struct gpuemu_flight *f, struct gpuemu_stamps *cost)
+{
+	struct gpuemu_block *block = f->copy.block;
+	unsigned long *todo = f->copy.mask;
+	struct gpuemu_pt *pt = &block->space->dev->pt;
+	u64 t0, t1, bytes;
+	u32 i;
+
+	t0 = ktime_get_ns();
+	bytes = gpuemu_copy_end(&f->copy);
+	t1 = ktime_get_ns();
 	for_each_set_bit(i, todo, GPUEMU_BLOCK_PAGES)
 		gpuemu_pt_set(pt, block->leaf, i, block->frames[i]);
 	bitmap_or(block->resident, block->resident, todo, GPUEMU_BLOCK_PAGES);
-	*moved = bitmap_weight(todo, GPUEMU_BLOCK_PAGES);
+	f->moved = bitmap_weight(todo, GPUEMU_BLOCK_PAGES);
 
-	cost->unmap_ns += t2 - t1;
-	cost->copy_ns += t3 - t2 + t1 - t0;
-	cost->map_ns += ktime_get_ns() - t3;
-	cost->h2d_pages += *moved;
-	gpuemu_count(block->space, H2D_PAGES, *moved);
+	cost->copy_ns += t1 - t0;
+	cost->map_ns += ktime_get_ns() - t1;
+	cost->h2d_pages += f->moved;
+	gpuemu_count(block->space, H2D_PAGES, f->moved);
 	gpuemu_count(block->space, H2D_BYTES, bytes);
-	gpuemu_count(block->space, RESIDENT_PAGES, *moved);
-	trace_migrate(block->space->id, gpuemu_block_addr(block, first), n,
-		      GPUEMU_MIGRATE_H2D, cause, *moved, ret);
-	return ret;
+	gpuemu_count(block->space, RESIDENT_PAGES, f->moved);
+	trace_migrate(block->space->id, gpuemu_block_addr(block, f->first),
+		      f->n, GPUEMU_MIGRATE_H2D, f->cause, f->moved, f->ret);
 }
 
 /* Makes sure that each page of the mask has a sysmem page to go to. */
@@ -264,6 +228,85 @@ static int alloc_pages_for(struct gpuemu_block *block, unsigned long *mask,
 	return ret;
 }
 
+/*
+ * First half of bringing pages to system memory. Pages that are not on the device
+ * count as done. -EINTR: the task is being killed; the pages are still on the device.
+ */
+static void d2h_begin(struct gpuemu_flight *f, enum gpuemu_inval_reason reason)
+{
+	struct gpuemu_block *block = f->copy.block;
+	struct gpuemu_dev *dev = block->space->dev;
+	unsigned long *todo = f->copy.mask;
+	u32 i, lo, hi;
+	int err;
+
+	lockdep_assert_held(&block->lock);
+	f->reason = reason;
+	f->ret = managed_pages(block, f->first, f->n, false, todo);
+	bitmap_and(todo, todo, block->resident, GPUEMU_BLOCK_PAGES);
+	err = alloc_pages_for(block, todo, reason == GPUEMU_INVAL_CPU_FAULT ?
+			      0 : __GFP_NORETRY | __GFP_NOWARN);
+	if (err)
+		f->ret = err;
+	if (bitmap_empty(todo, GPUEMU_BLOCK_PAGES))
+		return;
+
+	for_each_set_bit(i, todo, GPUEMU_BLOCK_PAGES)
+		gpuemu_pt_clear(&dev->pt, block->leaf, i);
+	lo = find_first_bit(todo, GPUEMU_BLOCK_PAGES);
+	hi = find_last_bit(todo, GPUEMU_BLOCK_PAGES);
+	err = gpuemu_tlb_invalidate(block->space, gpuemu_block_addr(block, lo),
+				    gpuemu_block_addr(block, hi + 1), reason,
+				    true);
+	if (err) {
+		/* Nothing moved: the engine may have its entries back. */
+		for_each_set_bit(i, todo, GPUEMU_BLOCK_PAGES)
+			gpuemu_pt_set(&dev->pt, block->leaf, i,
+				      block->frames[i]);
+		f->ret = err;
+		return;
+	}
+	f->copy.way = GPUEMU_LINK_D2H;
+	f->begun = true;
+	gpuemu_copy_begin(&f->copy);
+}
+
+/* Second half: the frames are free. */
+static void d2h_end(struct gpuemu_flight *f)
+{
+	const bool lru = f->reason == GPUEMU_INVAL_RECLAIM;
+	const bool evict = lru || f->reason == GPUEMU_INVAL_EVICT;
+	struct gpuemu_block *block = f->copy.block;
+	unsigned long *todo = f->copy.mask;
+	u64 bytes = gpuemu_copy_end(&f->copy);
+	u32 moved;
+
+	gpuemu_vram_free(&block->space->dev->vram, block->frames, todo,
+			 GPUEMU_BLOCK_PAGES);
+	bitmap_andnot(block->resident, block->resident, todo,
+		      GPUEMU_BLOCK_PAGES);
+	gpuemu_lru_emptied(block);
+	moved = bitmap_weight(todo, GPUEMU_BLOCK_PAGES);
+	f->moved = moved;
+	gpuemu_count(block->space, D2H_PAGES, moved);
+	gpuemu_count(block->space, D2H_BYTES, bytes);
+	gpuemu_count(block->space, RESIDENT_PAGES, -(u64)moved);
+	if (evict) {
+		gpuemu_count(block->space, EVICTIONS, 1);
+		gpuemu_count(block->space, EVICTED_PAGES, moved);
+		trace_evict(block->space->id,
+			    gpuemu_block_addr(block, f->first), f->n,
+			    lru ? "lru" : "engine", moved, f->ret);
+	}
+	if (lru) {
+		gpuemu_count(block->space, LRU_EVICTIONS, 1);
+		gpuemu_count(block->space, LRU_EVICTED_PAGES, moved);
+	}
+	trace_migrate(block->space->id, gpuemu_block_addr(block, f->first),
+		      f->n, GPUEMU_MIGRATE_D2H, evict ? "evict" : "cpu_fault",
+		      moved, f->ret);
+}
+
 /**
  * gpuemu_migrate_d2h() - brings pages to system memory
  * @block: locked, not dead
@@ -280,64 +323,14 @@ static int alloc_pages_for(struct gpuemu_block *block, unsigned long *mask,
 int gpuemu_migrate_d2h(struct gpuemu_block *block, u32 first, u32 n,
 		       enum gpuemu_inval_reason reason, u32 *moved)
 {
-	const bool lru = reason == GPUEMU_INVAL_RECLAIM;
-	const bool evict = lru || reason == GPUEMU_INVAL_EVICT;
-	struct gpuemu_dev *dev = block->space->dev;
-	u64 start, bytes;
-	u32 i, lo, hi;
-	page_mask todo;
-	int ret, err;
+	struct gpuemu_flight f = { .copy.block = block };
 
-	lockdep_assert_held(&block->lock);
-	*moved = 0;
-	ret = managed_pages(block, first, n, false, todo);
-	bitmap_and(todo, todo, block->resident, GPUEMU_BLOCK_PAGES);
-	err = alloc_pages_for(block, todo,
-			      evict ? __GFP_NORETRY | __GFP_NOWARN : 0);
-	if (err)
-		ret = err;
-	if (bitmap_empty(todo, GPUEMU_BLOCK_PAGES))
-		return ret;
-
-	for_each_set_bit(i, todo, GPUEMU_BLOCK_PAGES)
-		gpuemu_pt_clear(&dev->pt, block->leaf, i);
-	lo = find_first_bit(todo, GPUEMU_BLOCK_PAGES);
-	hi = find_last_bit(todo, GPUEMU_BLOCK_PAGES);
-	err = gpuemu_tlb_invalidate(block->space, gpuemu_block_addr(block, lo),
-				    gpuemu_block_addr(block, hi + 1), reason,
-				    true);
-	if (err) {
-		/* Nothing moved: the engine may have its entries back. */
-		for_each_set_bit(i, todo, GPUEMU_BLOCK_PAGES)
-			gpuemu_pt_set(&dev->pt, block->leaf, i,
-				      block->frames[i]);
-		return err;
-	}
-	start = ktime_get_ns();
-	bytes = (u64)copy_pages(block, todo, false) << PAGE_SHIFT;
-	gpuemu_link_pace(block->space, GPUEMU_LINK_D2H, start, bytes);
-	gpuemu_vram_free(&dev->vram, block->frames, todo, GPUEMU_BLOCK_PAGES);
-	bitmap_andnot(block->resident, block->resident, todo,
-		      GPUEMU_BLOCK_PAGES);
-	gpuemu_lru_emptied(block);
-	*moved = bitmap_weight(todo, GPUEMU_BLOCK_PAGES);
-	gpuemu_count(block->space, D2H_PAGES, *moved);
-	gpuemu_count(block->space, D2H_BYTES, bytes);
-	gpuemu_count(block->space, RESIDENT_PAGES, -(u64)*moved);
-	if (evict) {
-		gpuemu_count(block->space, EVICTIONS, 1);
-		gpuemu_count(block->space, EVICTED_PAGES, *moved);
-		trace_evict(block->space->id, gpuemu_block_addr(block, first),
-			    n, lru ? "lru" : "engine", *moved, ret);
-	}
-	if (lru) {
-		gpuemu_count(block->space, LRU_EVICTIONS, 1);
-		gpuemu_count(block->space, LRU_EVICTED_PAGES, *moved);
-	}
-	trace_migrate(block->space->id, gpuemu_block_addr(block, first), n,
-		      GPUEMU_MIGRATE_D2H, evict ? "evict" : "cpu_fault",
-		      *moved, ret);
-	return ret;
+	flight_begin(&f, first, n);
+	d2h_begin(&f, reason);
+	if (f.begun)
+		d2h_end(&f);
+	*moved = f.moved;
+	return f.ret;
 }
 
 static bool migration_valid(const struct gpuemu_migration *m)
@@ -376,20 +369,106 @@ static const char *cause_of(const struct gpuemu_engine *e,
 	       "far_fault" : "prefetch";
 }
 
+/* --- what a commit has in the air ------------------------------------------- */
+
+static struct gpuemu_flights *flights_of(struct gpuemu_engine *e, u8 op)
+{
+	return &e->flights[op == GPUEMU_MIGRATE_D2H ? GPUEMU_LINK_D2H :
+						      GPUEMU_LINK_H2D];
+}
+
+/* Ends it, and tells the engine how it went. */
+static void flight_land(struct gpuemu_flight *f, struct gpuemu_stamps *cost)
+{
+	struct gpuemu_block *block = f->copy.block;
+	u64 start = ktime_get_ns();
+
+	if (f->begun && f->copy.way == GPUEMU_LINK_H2D) {
+		h2d_end(f, cost);
+	} else if (f->begun) {
+		d2h_end(f);
+		cost->evict_ns += ktime_get_ns() - start;
+		cost->d2h_pages += f->moved;
+	}
+	if (f->m->op == GPUEMU_MIGRATE_H2D)
+		gpuemu_lru_touch(block, f->pass);
+	f->m->moved += f->moved;
+	f->m->status = f->ret;
+	if (f->ret == -EFAULT)
+		gpuemu_block_retire_unmanaged(block);
+	mutex_unlock(&block->lock);
+	gpuemu_block_put(block);
+	gpuemu_client_put(f->client);
+}
+
+static void land_oldest(struct gpuemu_flights *flights,
+			struct gpuemu_stamps *cost)
+{
+	struct gpuemu_flight *f = &flights->flight[flights->first];
+
+	flights->first = (flights->first + 1) % ARRAY_SIZE(flights->flight);
+	flights->count--;
+	flight_land(f, cost);
+}
+
+/* Afterwards the commit holds no block. */
+static void land_all(struct gpuemu_engine *e, struct gpuemu_stamps *cost)
+{
+	int way;
+
+	for (way = 0; way < GPUEMU_LINK_WAYS; way++)
+		while (e->flights[way].count)
+			land_oldest(&e->flights[way], cost);
+}
+
+/* A place for one that begins. */
+static struct gpuemu_flight *flight_next(struct gpuemu_flights *flights,
+					 struct gpuemu_stamps *cost)
+{
+	while (flights->count >= GPUEMU_FLIGHTS)
+		land_oldest(flights, cost);
+	return &flights->flight[(flights->first + flights->count) %
+				ARRAY_SIZE(flights->flight)];
+}
+
+/*
+ * Locks the block, and holds those in the air too: several, and in no order. So it is
+ * only tried while there are some, and they land if it fails: because another task has
+ * this block, which may be a commit that waits for one of ours, or we do.
+ */
+static void block_lock(struct gpuemu_engine *e, struct gpuemu_block *block,
+		       struct gpuemu_stamps *cost)
+{
+	if (e->flights[GPUEMU_LINK_H2D].count ||
+	    e->flights[GPUEMU_LINK_D2H].count) {
+		if (mutex_trylock(&block->lock))
+			return;
+		land_all(e, cost);
+	}
+	mutex_lock(&block->lock);
+}
+
 /* One descriptor, once. Makes a block only where something is managed. */
-static int migrate_once(struct gpuemu_space *space, const char *cause,
+static int migrate_once(struct gpuemu_engine *e, struct gpuemu_client *client,
 			struct gpuemu_migration *m, u64 pass,
 			struct gpuemu_stamps *cost, u32 *lacking)
 {
 	u32 first = (m->addr >> GPUEMU_PAGE_SHIFT) % GPUEMU_BLOCK_PAGES;
+	struct gpuemu_flights *flights = flights_of(e, m->op);
 	u64 index = m->addr >> GPUEMU_BLOCK_SHIFT;
+	struct gpuemu_space *space = &client->space;
 	struct gpuemu_block *block;
 	page_mask managed = { };
-	u32 moved;
+	struct gpuemu_flight *f;
 	u64 start;
-	int ret;
 
 	*lacking = 0;
+	f = flight_next(flights, cost);
+	/* Evictions come before what needs their frames. */
+	if (m->op == GPUEMU_MIGRATE_H2D)
+		while (e->flights[GPUEMU_LINK_D2H].count &&
+		       gpuemu_vram_nfree(&space->dev->vram) < m->pages)
+			land_oldest(&e->flights[GPUEMU_LINK_D2H], cost);
 
 	for (;;) {
 		gpuemu_space_managed_mask(space, m->addr >> GPUEMU_PAGE_SHIFT,
@@ -399,30 +478,33 @@ static int migrate_once(struct gpuemu_space *space, const char *cause,
 		block = gpuemu_space_block_create(space, index);
 		if (IS_ERR(block))
 			return PTR_ERR(block);
-		mutex_lock(&block->lock);
+		block_lock(e, block, cost);
 		if (!block->dead)
 			break;
 		mutex_unlock(&block->lock);
 		gpuemu_block_put(block);
 		bitmap_zero(managed, GPUEMU_BLOCK_PAGES);
 	}
+	kref_get(&client->ref);
+	f->client = client;
+	f->m = m;
+	f->pass = pass;
+	f->copy.block = block;
+	f->copy.pending = false;
+	flight_begin(f, first, m->pages);
 	if (m->op == GPUEMU_MIGRATE_H2D) {
-		ret = gpuemu_migrate_h2d(block, first, m->pages, cause, cost,
-					 &moved, lacking);
-		gpuemu_lru_touch(block, pass);
+		f->cause = cause_of(e, m);
+		h2d_begin(f, cost, lacking);
 	} else {
 		start = ktime_get_ns();
-		ret = gpuemu_migrate_d2h(block, first, m->pages,
-					 GPUEMU_INVAL_EVICT, &moved);
+		d2h_begin(f, GPUEMU_INVAL_EVICT);
 		cost->evict_ns += ktime_get_ns() - start;
-		cost->d2h_pages += moved;
 	}
-	m->moved += moved;
-	if (ret == -EFAULT)
-		gpuemu_block_retire_unmanaged(block);
-	mutex_unlock(&block->lock);
-	gpuemu_block_put(block);
-	return ret;
+	if (f->copy.pending)
+		flights->count++;
+	else
+		flight_land(f, cost);
+	return m->status;
 }
 
 /*
@@ -430,18 +512,19 @@ static int migrate_once(struct gpuemu_space *space, const char *cause,
  * room made for the rest: with no block held, so that a victim never waits for
  * who evicts it, and everything is looked up anew.
  */
-static int migrate_one(struct gpuemu_space *space, const char *cause,
-		       struct gpuemu_migration *m, u64 pass, bool make_room,
-		       struct gpuemu_stamps *cost)
+static void migrate_one(struct gpuemu_engine *e, struct gpuemu_client *client,
+			struct gpuemu_migration *m, u64 pass, bool make_room,
+			struct gpuemu_stamps *cost)
 {
+	struct gpuemu_space *space = &client->space;
 	u32 lacking, freed, tries;
 	u64 start;
-	int ret;
 
 	for (tries = 0;; tries++) {
-		ret = migrate_once(space, cause, m, pass, cost, &lacking);
+		m->status = migrate_once(e, client, m, pass, cost, &lacking);
 		if (!lacking || !make_room || tries == MAKE_ROOM_MAX)
 			break;
+		land_all(e, cost);
 		start = ktime_get_ns();
 		freed = gpuemu_lru_evict(space->dev, pass, lacking);
 		cost->evict_ns += ktime_get_ns() - start;
@@ -453,7 +536,84 @@ static int migrate_one(struct gpuemu_space *space, const char *cause,
 		gpuemu_count(space, NO_FRAME, lacking);
 		gpuemu_event_pressure(space, "device memory");
 	}
-	return ret;
+}
+
+/* What a commit is: the engine's, whose migrations it does. */
+struct commit {
+	struct gpuemu_engine *e;
+	u64 pass;
+	bool make_room;
+	struct gpuemu_client *client;	/* the last one's, referenced, or NULL */
+	struct gpuemu_stamps *cost;
+};
+
+static void commit_one(struct commit *c, struct gpuemu_migration *m)
+{
+	struct gpuemu_engine *e = c->e;
+
+	m->moved = 0;
+	m->status = 0;
+	if (gpuemu_engine_lost(e)) {
+		m->status = -ENODEV;
+		return;
+	}
+	if (fatal_signal_pending(current)) {
+		m->status = -EINTR;
+		return;
+	}
+	if (!migration_valid(m)) {
+		m->status = -EINVAL;
+		return;
+	}
+	if (!c->client || c->client->space.id != m->va_space) {
+		if (c->client)
+			gpuemu_client_put(c->client);
+		c->client = gpuemu_client_get(e->dev, m->va_space);
+	}
+	if (c->client)
+		migrate_one(e, c->client, m, c->pass, c->make_room, c->cost);
+	else
+		m->status = -ESRCH;
+}
+
+static bool same_block(const struct gpuemu_migration *a,
+		       const struct gpuemu_migration *b)
+{
+	return a->va_space == b->va_space &&
+	       a->addr >> GPUEMU_BLOCK_SHIFT == b->addr >> GPUEMU_BLOCK_SHIFT;
+}
+
+/*
+ * While an eviction is being copied and the next one, i, is to come: the first large
+ * migration the other way behind it is done now, if there are frames for it and nothing
+ * that it passes is about its block. So a plan that has all its evictions first keeps
+ * both ways of the link busy, and who gets which frame stays as it was: migrations to
+ * the device do not pass each other.
+ */
+static void look_ahead(struct commit *c, u32 i, u32 count)
+{
+	struct gpuemu_engine *e = c->e;
+	struct gpuemu_migration *m = e->migrations, *ahead;
+	u32 end = min(count, i + LOOK_AHEAD), j, k;
+
+	if (m[i].op != GPUEMU_MIGRATE_D2H ||
+	    !e->flights[GPUEMU_LINK_D2H].count ||
+	    e->flights[GPUEMU_LINK_H2D].count == GPUEMU_FLIGHTS)
+		return;
+	for (j = i + 1; j < end; j++)
+		if (m[j].op == GPUEMU_MIGRATE_H2D && !test_bit(j, e->ahead))
+			break;
+	if (j >= end)
+		return;
+	ahead = &m[j];
+	if (!migration_valid(ahead) || ahead->pages < GPUEMU_COPY_PAGES_MIN ||
+	    ahead->pages > gpuemu_vram_nfree(&e->dev->vram))
+		return;
+	for (k = i; k < j; k++)
+		if (!test_bit(k, e->ahead) && same_block(&m[k], ahead))
+			return;
+	__set_bit(j, e->ahead);
+	commit_one(c, ahead);
 }
 
 /**
@@ -464,44 +624,36 @@ static int migrate_one(struct gpuemu_space *space, const char *cause,
  * @cost: gets the sums
  *
  * Stops at the engine's or the caller's death; what is left says so in its
- * status. Returns how many ended with status 0.
+ * status. Returns how many ended with status 0. A few are in flight at a time: their
+ * copies, while the next is prepared. All have landed in the end.
  */
 u32 gpuemu_migrate_commit(struct gpuemu_engine *e, u32 count, bool make_room,
 			  struct gpuemu_stamps *cost)
 {
-	u64 pass = gpuemu_lru_pass(&e->dev->lru);
-	struct gpuemu_client *client = NULL;
-	struct gpuemu_migration *m;
-	u32 done = 0;
+	struct commit c = {
+		.e = e,
+		.pass = gpuemu_lru_pass(&e->dev->lru),
+		.make_room = make_room,
+		.cost = cost,
+	};
+	u32 done = 0, i;
 
-	for (m = e->migrations; m < e->migrations + count; m++) {
-		m->moved = 0;
-		if (gpuemu_engine_lost(e)) {
-			m->status = -ENODEV;
+	bitmap_zero(e->ahead, GPUEMU_COMMIT_MAX);
+	for (i = 0; i < count; i++) {
+		if (test_bit(i, e->ahead))
 			continue;
-		}
-		if (fatal_signal_pending(current)) {
-			m->status = -EINTR;
-			continue;
-		}
-		if (!migration_valid(m)) {
-			m->status = -EINVAL;
-			continue;
-		}
-		if (!client || client->space.id != m->va_space) {
-			if (client)
-				gpuemu_client_put(client);
-			client = gpuemu_client_get(e->dev, m->va_space);
-		}
-		if (client)
-			m->status = migrate_one(&client->space, cause_of(e, m),
-						m, pass, make_room, cost);
-		else
-			m->status = -ESRCH;
-		done += !m->status;
+		/* So that the frames of the oldest are free for who looks ahead. */
+		while (e->migrations[i].op == GPUEMU_MIGRATE_D2H &&
+		       e->flights[GPUEMU_LINK_D2H].count == GPUEMU_FLIGHTS)
+			land_oldest(&e->flights[GPUEMU_LINK_D2H], cost);
+		look_ahead(&c, i, count);
+		commit_one(&c, &e->migrations[i]);
 		cond_resched();
 	}
-	if (client)
-		gpuemu_client_put(client);
+	land_all(e, cost);
+	if (c.client)
+		gpuemu_client_put(c.client);
+	for (i = 0; i < count; i++)
+		done += !e->migrations[i].status;
 	return done;
 }

@@ -9,13 +9,54 @@
 #include <linux/types.h>
 #include <uapi/linux/gpuemu.h>
 
+#include "copy.h"
+
 struct gpuemu_block;
 struct gpuemu_client;
 struct gpuemu_engine;
 
-int gpuemu_migrate_h2d(struct gpuemu_block *block, u32 first, u32 n,
-		       const char *cause, struct gpuemu_stamps *cost,
-		       u32 *moved, u32 *lacking);
+/**
+ * struct gpuemu_flight - a migration between its two halves
+ * @copy: with the block, which is locked, and the pages that move
+ * @first: first page that was asked for
+ * @n: how many
+ * @begun: there is something to copy
+ * @ret: of the migration
+ * @moved: pages, at the end
+ * @reason: why to system memory
+ * @cause: why to device memory, for the trace
+ * @client: of a commit: referenced; the block is referenced too
+ * @m: of a commit: gets the result
+ * @pass: of a commit: for the order of eviction
+ */
+struct gpuemu_flight {
+	struct gpuemu_copy copy;
+	u32 first;
+	u32 n;
+	bool begun;
+	int ret;
+	u32 moved;
+	enum gpuemu_inval_reason reason;
+	const char *cause;
+	struct gpuemu_client *client;
+	struct gpuemu_migration *m;
+	u64 pass;
+};
+
+/* So many copies one way are in the air at most: one that is done, one that waits. */
+#define GPUEMU_FLIGHTS 2
+
+/**
+ * struct gpuemu_flights - a commit's, one way
+ * @flight: a ring; there is a place for one that lands at once
+ * @first: the oldest
+ * @count: how many, from there on
+ */
+struct gpuemu_flights {
+	struct gpuemu_flight flight[GPUEMU_FLIGHTS + 1];
+	unsigned int first, count;
+};
+
 int gpuemu_migrate_d2h(struct gpuemu_block *block, u32 first, u32 n,
 		       enum gpuemu_inval_reason reason, u32 *moved);
 u32 gpuemu_migrate_commit(struct gpuemu_engine *e, u32 count, bool make_room,
