@@ -88,4 +88,10 @@ void gpuemu_copies_stop(struct gpuemu_copies *copies);
 void gpuemu_copy_begin(struct gpuemu_copy *copy);
 u64 gpuemu_copy_end(struct gpuemu_copy *copy);
 
+/* Whether its end would wait for nothing. */
+static inline bool gpuemu_copy_done(struct gpuemu_copy *copy)
+{
+	return !copy->pending || completion_done(&copy->done);
+}
+
 #endif

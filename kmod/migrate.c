@@ -593,12 +593,18 @@ static bool same_block(const struct gpuemu_migration *a,
 static void look_ahead(struct commit *c, u32 i, u32 count)
 {
 	struct gpuemu_engine *e = c->e;
+	struct gpuemu_flights *h2d = &e->flights[GPUEMU_LINK_H2D];
 	struct gpuemu_migration *m = e->migrations, *ahead;
 	u32 end = min(count, i + LOOK_AHEAD), j, k;
 
 	if (m[i].op != GPUEMU_MIGRATE_D2H ||
-	    !e->flights[GPUEMU_LINK_D2H].count ||
-	    e->flights[GPUEMU_LINK_H2D].count == GPUEMU_FLIGHTS)
+	    !e->flights[GPUEMU_LINK_D2H].count)
+		return;
+	/* No waiting for this way: the other one is what comes next. */
+	while (h2d->count &&
+	       gpuemu_copy_done(&h2d->flight[h2d->first].copy))
+		land_oldest(h2d, c->cost);
+	if (h2d->count == GPUEMU_FLIGHTS)
 		return;
 	for (j = i + 1; j < end; j++)
 		if (m[j].op == GPUEMU_MIGRATE_H2D && !test_bit(j, e->ahead))
