@@ -14,6 +14,22 @@ bool book_resident(const struct paging *p, uint32_t va_space, uint64_t addr)
 	return service->ops->walk(service, va_space, addr) != NULL;
 }
 
+void book_present(const struct paging *p, uint64_t base, uint64_t *pages)
+{
+	struct service *service = p->pool->service;
+	uint32_t va_space = p->space->va_space;
+
+	if (service->ops->present) {
+		service->ops->present(service, va_space, base, pages);
+		return;
+	}
+	for (unsigned int page = 0; page < BLOCK_PAGES; page++) {
+		bitmap_clear(pages, page);
+		if (book_resident(p, va_space, base + page * PAGE_BYTES))
+			bitmap_set(pages, page);
+	}
+}
+
 /* A page has gone for others; going home it only goes. */
 static void book_gone(struct paging *p, struct space *space, uint64_t addr, enum link_class class,
 		      struct pass *pass)

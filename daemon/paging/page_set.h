@@ -33,6 +33,7 @@ struct page_set {
 	struct page_block *blocks;
 	size_t nblocks, room;
 	struct u64map index;	/* addr >> BLOCK_SHIFT to a place in blocks */
+	size_t last;		/* place of the block written last */
 	uint64_t count;		/* resident pages */
 };
 
@@ -41,10 +42,20 @@ static inline unsigned int page_of(uint64_t addr)
 	return (unsigned int)(addr >> PAGE_SHIFT) % BLOCK_PAGES;
 }
 
+/* The block written last, if it is this one: pages come in runs. */
+static inline struct page_block *page_set_last(const struct page_set *set, uint64_t addr)
+{
+	return set->last < set->nblocks && (set->blocks[set->last].addr ^ addr) >> BLOCK_SHIFT == 0 ?
+	       &set->blocks[set->last] : NULL;
+}
+
 static inline struct page_block *page_set_find(const struct page_set *set, uint64_t addr)
 {
+	struct page_block *block = page_set_last(set, addr);
 	uint64_t i;
 
+	if (block)
+		return block;
 	return u64map_get(&set->index, addr >> BLOCK_SHIFT, &i) ? &set->blocks[i] : NULL;
 }
 
@@ -72,9 +83,34 @@ static inline bool page_block_any(const struct page_block *block, enum page_bit 
 
 /* Makes sure that the page's bits exist; -ENOMEM. Pointers to blocks are stale afterwards. */
 int page_set_reserve(struct page_set *set, uint64_t addr);
+/* As page_set_find(), and the next look-up in the block is faster. */
+struct page_block *page_set_look(struct page_set *set, uint64_t addr);
+
 /* Sets a bit of a page that was reserved. */
-void page_set_mark(struct page_set *set, uint64_t addr, enum page_bit bit);
-void page_set_unmark(struct page_set *set, uint64_t addr, enum page_bit bit);
+static inline void page_set_mark(struct page_set *set, uint64_t addr, enum page_bit bit)
+{
+	struct page_block *block = page_set_last(set, addr);
+
+	if (!block)
+		block = page_set_look(set, addr);
+	if (bit == PAGE_RESIDENT && !bitmap_test(block->bits[bit], page_of(addr)))
+		set->count++;
+	bitmap_set(block->bits[bit], page_of(addr));
+}
+
+static inline void page_set_unmark(struct page_set *set, uint64_t addr, enum page_bit bit)
+{
+	struct page_block *block = page_set_last(set, addr);
+
+	if (!block)
+		block = page_set_look(set, addr);
+	if (!block)
+		return;
+	if (bit == PAGE_RESIDENT && bitmap_test(block->bits[bit], page_of(addr)))
+		set->count--;
+	bitmap_clear(block->bits[bit], page_of(addr));
+}
+
 /* Of every page. */
 void page_set_unmark_all(struct page_set *set, enum page_bit bit);
 void page_set_clear(struct page_set *set);

@@ -20,6 +20,17 @@ static int compare_pages(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* Mostly they are in order already. */
+static void sort_pages(uint64_t *pages, unsigned int n)
+{
+	for (unsigned int i = 1; i < n; i++) {
+		if (pages[i] < pages[i - 1]) {
+			qsort(pages, n, sizeof(*pages), compare_pages);
+			return;
+		}
+	}
+}
+
 static int compare_victims(const void *a, const void *b)
 {
 	const struct victim *x = a, *y = b;
@@ -190,16 +201,15 @@ static bool place(struct paging *p, uint64_t left)
 	return true;
 }
 
-/* Is there a frame for one more page, with nobody going for it? */
-static bool place_free(struct paging *p)
+/* For how many more pages are there frames, with nobody going for them? */
+static uint64_t free_frames(const struct paging *p)
 {
 	struct service *service = p->pool->service;
+	uint64_t mine = p->space->pages.count - p->space->going + p->coming;
+	uint64_t all = p->pool->used - p->going + p->coming + p->squeeze;
+	uint64_t frames = service->ops->frames(service);
 
-	if (p->space->pages.count - p->space->going + p->coming >= p->limit ||
-	    p->pool->used - p->going + p->coming + p->squeeze >= service->ops->frames(service))
-		return false;
-	p->coming++;
-	return true;
+	return MIN(p->limit - MIN(mine, p->limit), frames - MIN(all, frames));
 }
 
 void plan_return_victims(struct paging *p)
@@ -256,11 +266,27 @@ static void emit_victims(struct paging *p)
 		     p->victims[p->nemitted].addr, MIGRATE_D2H, false);
 }
 
+/* As many of them, from the first on, as are one run. */
+static unsigned int run_of(const uint64_t *pages, unsigned int n)
+{
+	unsigned int k = 1;
+
+	while (k < n && pages[k] == pages[0] + k * PAGE_BYTES &&
+	       pages[k] >> BLOCK_SHIFT == pages[0] >> BLOCK_SHIFT)
+		k++;
+	return k;
+}
+
 static void emit_pages(struct paging *p, const uint64_t *pages, unsigned int n)
 {
-	for (unsigned int i = 0; i < n; i++)
-		if (!emit(&p->plan, p->space->va_space, pages[i], MIGRATE_H2D, i == 0))
+	struct plan *plan = &p->plan;
+
+	for (unsigned int i = 0, k; i < n; i += k) {
+		k = run_of(&pages[i], n - i);
+		if (!emit(plan, p->space->va_space, pages[i], MIGRATE_H2D, i == 0))
 			return;
+		plan->migrations[plan->count - 1].pages += (uint16_t)(k - 1);
+	}
 }
 
 static bool managed(struct paging *p, uint64_t addr)
@@ -386,7 +412,7 @@ void plan_demand(struct paging *p)
 		placed++;
 	let_wait(p, &order[placed], p->ndemand - placed);
 	emit_victims(p);
-	qsort(order, placed, sizeof(*order), compare_pages);
+	sort_pages(order, placed);
 	emit_units(p, order, placed);
 	p->prefetch_from = p->plan.count;
 	p->demand_to = p->plan.count;
@@ -397,13 +423,15 @@ void plan_wanted(struct paging *p)
 	/* Somebody who names a range means it. */
 	bool evict = p->spec.prefetch_full || p->keep_end;
 
+	/* What has room without anybody going needs no question each. */
+	p->nplaced = (unsigned int)MIN(free_frames(p), p->nwanted);
+	p->coming += p->nplaced;
 	/* In the policy's order until here: what it named last is cut first. */
-	while (p->nplaced < p->nwanted &&
-	       (evict ? place(p, p->nwanted - p->nplaced) : place_free(p)))
+	while (evict && p->nplaced < p->nwanted && place(p, p->nwanted - p->nplaced))
 		p->nplaced++;
 	emit_victims(p);
 	p->prefetch_from = p->plan.count;
-	qsort(p->wanted, p->nplaced, sizeof(*p->wanted), compare_pages);
+	sort_pages(p->wanted, p->nplaced);
 	emit_pages(p, p->wanted, p->nplaced);
 }
 

@@ -173,6 +173,8 @@ struct pass {
 
 /* Is the page in device memory? The service knows. */
 bool book_resident(const struct paging *paging, uint32_t va_space, uint64_t addr);
+/* Which of the own VA space's pages in the VA block at `base` are? A bit each. */
+void book_present(const struct paging *paging, uint64_t base, uint64_t *pages);
 void book_eviction(struct paging *paging, const struct migration *m, enum link_class class,
 		   struct pass *pass);
 void book_arrival(struct paging *paging, const struct migration *m, bool demanded,

@@ -34,9 +34,14 @@ static int decide_home(void *ctx, struct service_batch *batch)
 /* Pages of [start, end) that are not in device memory, or of those that are, become wanted. */
 static void want_range(struct paging *p, uint64_t start, uint64_t end, bool home)
 {
-	for (uint64_t addr = start; addr < end; addr += PAGE_BYTES) {
-		bool resident = book_resident(p, p->space->va_space, addr);
+	uint64_t here[BITMAP_WORDS(BLOCK_PAGES)];
 
+	for (uint64_t addr = start; addr < end; addr += PAGE_BYTES) {
+		bool resident;
+
+		if (addr == start || !page_of(addr))
+			book_present(p, addr >> BLOCK_SHIFT << BLOCK_SHIFT, here);
+		resident = bitmap_test(here, page_of(addr));
 		if (!resident)
 			space_drop(p->pool, p->space, addr);
 		if (resident == home)

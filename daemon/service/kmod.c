@@ -28,6 +28,12 @@ static void *kmod_walk(struct service *service, uint32_t va_space, uint64_t addr
 	return kmod_pt_walk(&to_kmod(service)->pt, va_space, addr);
 }
 
+static void kmod_present(struct service *service, uint32_t va_space, uint64_t base,
+			 uint64_t *pages)
+{
+	kmod_pt_present(&to_kmod(service)->pt, va_space, base, pages);
+}
+
 static void kmod_resident(struct service *service,
 			  void (*fn)(void *ctx, uint32_t va_space, uint64_t addr), void *ctx)
 {
@@ -155,6 +161,7 @@ const struct service_ops service_kmod_ops = {
 	.measured = true,
 	.serve = kmod_serve,
 	.walk = kmod_walk,
+	.present = kmod_present,
 	.poll = kmod_poll,
 	.resident = kmod_resident,
 	.frames = kmod_frames,

@@ -32,6 +32,8 @@ struct kmod_pt {
 };
 
 void *kmod_pt_walk(struct kmod_pt *pt, uint32_t va_space, uint64_t addr);
+/* Which pages of the VA block are there, a bit each. */
+void kmod_pt_present(struct kmod_pt *pt, uint32_t va_space, uint64_t base, uint64_t *pages);
 void kmod_pt_resident(const struct kmod_pt *pt,
 		      void (*fn)(void *ctx, uint32_t va_space, uint64_t addr), void *ctx);
 

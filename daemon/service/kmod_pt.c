@@ -57,7 +57,8 @@ static uint32_t find_root(struct kmod_pt *pt, uint32_t va_space)
 	return 0;
 }
 
-void *kmod_pt_walk(struct kmod_pt *pt, uint32_t va_space, uint64_t addr)
+/* The table whose entries are the address's VA block's pages, or NULL. */
+static const uint64_t *find_leaf(struct kmod_pt *pt, uint32_t va_space, uint64_t addr)
 {
 	const uint64_t *t;
 	uint64_t entry;
@@ -65,7 +66,7 @@ void *kmod_pt_walk(struct kmod_pt *pt, uint32_t va_space, uint64_t addr)
 	if (addr >> GPUEMU_VA_BITS)
 		return NULL;
 	entry = (uint64_t)find_root(pt, va_space) << GPUEMU_PTE_SHIFT;
-	for (int level = PT_LEVELS - 1; level >= 0; level--) {
+	for (int level = PT_LEVELS - 1; level > 0; level--) {
 		t = table(pt, entry >> GPUEMU_PTE_SHIFT);
 		if (!t)
 			return NULL;
@@ -73,6 +74,37 @@ void *kmod_pt_walk(struct kmod_pt *pt, uint32_t va_space, uint64_t addr)
 		if (!(entry & GPUEMU_PTE_VALID))
 			return NULL;
 	}
+	return table(pt, entry >> GPUEMU_PTE_SHIFT);
+}
+
+void kmod_pt_present(struct kmod_pt *pt, uint32_t va_space, uint64_t base, uint64_t *pages)
+{
+	const uint64_t *leaf = find_leaf(pt, va_space, base);
+
+	for (unsigned int i = 0; i < PT_ENTRIES; i += 64) {
+		uint64_t here = 0;
+
+		for (unsigned int k = 0; k < 64 && leaf; k++) {
+			uint64_t entry = load(&leaf[i + k]);
+			bool valid = entry & GPUEMU_PTE_VALID &&
+				     entry >> GPUEMU_PTE_SHIFT < pt->frames;
+
+			here |= (uint64_t)valid << k;
+		}
+		pages[i / 64] = here;
+	}
+}
+
+void *kmod_pt_walk(struct kmod_pt *pt, uint32_t va_space, uint64_t addr)
+{
+	const uint64_t *leaf = find_leaf(pt, va_space, addr);
+	uint64_t entry;
+
+	if (!leaf)
+		return NULL;
+	entry = load(&leaf[index_of(addr, 0)]);
+	if (!(entry & GPUEMU_PTE_VALID))
+		return NULL;
 	entry >>= GPUEMU_PTE_SHIFT;
 	if (entry >= pt->frames)
 		return NULL;

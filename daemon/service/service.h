@@ -76,6 +76,11 @@ struct service_ops {
 	/* Host address of the page's frame, or NULL: not in device memory. Reads the GPU page table. */
 	void *(*walk)(struct service *s, uint32_t va_space, uint64_t addr);
 	/*
+	 * Which pages of the VA block at `base` are in device memory, as walk() of each would say:
+	 * a bit each. NULL: ask walk().
+	 */
+	void (*present)(struct service *s, uint32_t va_space, uint64_t base, uint64_t *pages);
+	/*
 	 * Calls invalidate() for each invalidation that came since the last poll
 	 * and acknowledges them. 0, -ECANCELED: the client of the current work is
 	 * gone; -ENODEV: the device is lost. Cheap when nothing came.
