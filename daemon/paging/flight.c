@@ -75,10 +75,19 @@ static int depart_with(struct flight *f, const struct departure *d)
 int flight_add(struct paging *p, uint32_t va_space, uint64_t addr, enum link_dir dir,
 	       enum link_class class)
 {
-	int rc = depart_with(&p->flight, &(struct departure){
-		.addr = addr, .pages = 1, .va_space = va_space,
-		.dir = (uint8_t)dir, .class = (uint8_t)class,
-	});
+	struct flight *f = &p->flight;
+	struct departure *last = f->count ? &f->list[f->count - 1] : NULL;
+	int rc = 0;
+
+	/* Pages come in runs: mostly it is the last one's next. */
+	if (last && last->addr + last->pages * PAGE_BYTES == addr && last->va_space == va_space &&
+	    last->dir == dir && last->class == class && !last->promote)
+		last->pages++;
+	else
+		rc = depart_with(f, &(struct departure){
+			.addr = addr, .pages = 1, .va_space = va_space,
+			.dir = (uint8_t)dir, .class = (uint8_t)class,
+		});
 
 	if (rc || dir != LINK_H2D)
 		return rc;

@@ -45,8 +45,9 @@ static inline unsigned int page_of(uint64_t addr)
 /* The block written last, if it is this one: pages come in runs. */
 static inline struct page_block *page_set_last(const struct page_set *set, uint64_t addr)
 {
-	return set->last < set->nblocks && (set->blocks[set->last].addr ^ addr) >> BLOCK_SHIFT == 0 ?
-	       &set->blocks[set->last] : NULL;
+	struct page_block *last = &set->blocks[set->last];
+
+	return set->last < set->nblocks && (last->addr ^ addr) >> BLOCK_SHIFT == 0 ? last : NULL;
 }
 
 static inline struct page_block *page_set_find(const struct page_set *set, uint64_t addr)

@@ -124,12 +124,26 @@ void paging_pool_destroy(struct paging_pool *pool)
 	free(pool);
 }
 
+/* The service made room by itself; who had the page counts it, as if it had been picked. */
+static void count_reclaimed(struct space *space, uint64_t addr)
+{
+	struct paging *owner = space->owner;
+
+	page_set_mark(&space->pages, addr, PAGE_LEFT);
+	if (!owner)
+		return;
+	owner->stats.prefetch_unused_evicted_pages += page_set_test(&space->pages, addr,
+								     PAGE_UNUSED);
+	owner->stats.evicted_pages++;
+	owner->stats.d2h_bytes += PAGE_BYTES;
+}
+
 /*
  * An invalidation may be told late, after the page came back, and one that
  * means "all" says little. So each page is looked up: the page table knows.
  */
 static void recheck_block(struct paging_pool *pool, struct space *space, size_t i,
-			  uint64_t start, uint64_t end)
+			  uint64_t start, uint64_t end, bool reclaimed)
 {
 	struct service *service = pool->service;
 	uint64_t base = space->pages.blocks[i].addr;
@@ -142,14 +156,17 @@ static void recheck_block(struct paging_pool *pool, struct space *space, size_t 
 		if (page == BLOCK_PAGES)
 			return;
 		addr = base + page * PAGE_BYTES;
-		if (addr >= start && addr < end &&
-		    !service->ops->walk(service, space->va_space, addr))
-			space_drop(pool, space, addr);
+		if (addr < start || addr >= end ||
+		    service->ops->walk(service, space->va_space, addr))
+			continue;
+		if (reclaimed)
+			count_reclaimed(space, addr);
+		space_drop(pool, space, addr);
 	}
 }
 
 static void recheck_space(struct paging_pool *pool, struct space *space,
-			  uint64_t start, uint64_t end)
+			  uint64_t start, uint64_t end, bool reclaimed)
 {
 	struct page_set *pages = &space->pages;
 	uint64_t first = start >> BLOCK_SHIFT, last = (end - 1) >> BLOCK_SHIFT;
@@ -158,11 +175,11 @@ static void recheck_space(struct paging_pool *pool, struct space *space,
 	if (last - first < pages->nblocks) {
 		for (uint64_t block = first; block <= last; block++)
 			if (u64map_get(&pages->index, block, &i))
-				recheck_block(pool, space, i, start, end);
+				recheck_block(pool, space, i, start, end, reclaimed);
 		return;
 	}
 	for (i = 0; i < pages->nblocks; i++)
-		recheck_block(pool, space, i, start, end);
+		recheck_block(pool, space, i, start, end, reclaimed);
 }
 
 void paging_invalidate(struct paging_pool *pool, const struct service_invalidate *invalidate)
@@ -174,7 +191,8 @@ void paging_invalidate(struct paging_pool *pool, const struct service_invalidate
 
 		if (invalidate->va_space && invalidate->va_space != space->va_space)
 			continue;
-		recheck_space(pool, space, invalidate->start, invalidate->end);
+		recheck_space(pool, space, invalidate->start, invalidate->end,
+			      invalidate->reclaimed);
 		space_put(pool, space);
 	}
 }

@@ -59,12 +59,14 @@ static void deliver_all(void (*invalidate)(void *ctx, const struct service_inval
  */
 static struct service_invalidate read_entry(const struct gpuemu_invalidate *from)
 {
+	uint32_t reason = __atomic_load_n(&from->reason, __ATOMIC_ACQUIRE);
+
 	return (struct service_invalidate){
 		.start = __atomic_load_n(&from->start, __ATOMIC_ACQUIRE),
 		.end = __atomic_load_n(&from->end, __ATOMIC_ACQUIRE),
 		.va_space = __atomic_load_n(&from->va_space, __ATOMIC_ACQUIRE),
-		.evicted = __atomic_load_n(&from->reason, __ATOMIC_ACQUIRE) ==
-			   GPUEMU_INVAL_EVICT,
+		.evicted = reason == GPUEMU_INVAL_EVICT,
+		.reclaimed = reason == GPUEMU_INVAL_RECLAIM,
 	};
 }
 

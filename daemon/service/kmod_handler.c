@@ -90,6 +90,8 @@ static void decide(struct kmod *k, unsigned int count)
 		.size = sizeof(h->commit),
 		.gen = hand->gen,
 		.count = migrations,
+		/* Where the plan leaves a page no frame, better any victim than none. */
+		.flags = GPUEMU_COMMIT_EVICT,
 		.migrations = (uint64_t)(uintptr_t)h->migrations,
 	};
 	pthread_mutex_unlock(&hand->lock);

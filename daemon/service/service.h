@@ -64,6 +64,7 @@ struct service_invalidate {
 	uint64_t start, end;
 	uint32_t va_space;		/* 0: of every VA space */
 	bool evicted;			/* the engine's own D2H migration */
+	bool reclaimed;			/* the module's, for a migration whose plan left it no frame */
 };
 
 struct service;

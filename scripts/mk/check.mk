@@ -74,7 +74,7 @@ $(B)/tests/kernel/%: tests/kernel/%.c $(KTEST_LIB) $(B)/kselftest/kselftest_harn
 $(B)/tests/kernel/libgpuemu_%: tests/kernel/libgpuemu_%.c $(B)/lib/libgpuemu.a $(B)/kselftest/kselftest_harness.h
 	@mkdir -p $(@D)
 	$(call say,TEST,$@) $(CC) $(STD) $(WARN) -isystem $(B)/kselftest -Iinclude -Iinclude/uapi -Itests/kernel \
-		$(CFLAGS) $(DEPGEN) -MF $@.d -o $@ $< $(B)/lib/libgpuemu.a $(ENGINE_LDLIBS)
+		$(CFLAGS) $(DEPGEN) -MF $@.d -o $@ $< tests/kernel/lib/nl.c $(B)/lib/libgpuemu.a $(ENGINE_LDLIBS)
 # The stateful fuzzer: one program of several files.
 KFUZZ := $(B)/tests/kernel/fuzz
 KFUZZ_SRC := $(sort $(wildcard tests/kernel/fuzz/*.c))
