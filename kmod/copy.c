@@ -132,16 +132,16 @@ static int copy_engine(void *arg)
 		/* Before the look: who queues a copy after it wakes us. */
 		set_current_state(TASK_IDLE);
 		copy = take(engine);
-		if (copy) {
-			__set_current_state(TASK_RUNNING);
-			copy_paced(copy);
-			complete(&copy->done);
-			cond_resched();
-		} else if (kthread_should_stop()) {
-			break;
-		} else {
+		if (!copy) {
+			if (kthread_should_stop())
+				break;
 			schedule();
+			continue;
 		}
+		__set_current_state(TASK_RUNNING);
+		copy_paced(copy);
+		complete(&copy->done);
+		cond_resched();
 	}
 	__set_current_state(TASK_RUNNING);
 	return 0;

@@ -54,24 +54,30 @@ static int managed_pages(struct gpuemu_block *block, u32 first, u32 n,
 
 /*
  * Takes the pages of the mask from the CPU: after this no CPU can reach them
- * and, because faults need the block's lock, none will. One call for the run:
- * it is the dearest step when many threads have touched the memory.
+ * and, because faults need the block's lock, none will. One call, which flushes
+ * the CPUs' TLBs once, for all that have no other mapped page between them: a call
+ * is as dear as several pages.
  */
 static void unmap_cpu(struct gpuemu_block *block, const unsigned long *mask)
 {
-	page_mask mapped;
-	u32 first, last;
+	page_mask mapped, others;
+	u32 first, last, stop;
 
 	if (!bitmap_and(mapped, mask, block->cpu_mapped, GPUEMU_BLOCK_PAGES))
 		return;
-	first = find_first_bit(mapped, GPUEMU_BLOCK_PAGES);
-	last = find_last_bit(mapped, GPUEMU_BLOCK_PAGES);
-	unmap_mapping_range(block->space->mapping,
-			    gpuemu_block_addr(block, first),
-			    (loff_t)(last - first + 1) << PAGE_SHIFT, 1);
+	bitmap_andnot(others, block->cpu_mapped, mask, GPUEMU_BLOCK_PAGES);
+	for (first = find_first_bit(mapped, GPUEMU_BLOCK_PAGES);
+	     first < GPUEMU_BLOCK_PAGES;
+	     first = find_next_bit(mapped, GPUEMU_BLOCK_PAGES, stop)) {
+		stop = find_next_bit(others, GPUEMU_BLOCK_PAGES, first);
+		last = find_last_bit(mapped, stop);
+		unmap_mapping_range(block->space->mapping,
+				    gpuemu_block_addr(block, first),
+				    (loff_t)(last - first + 1) << PAGE_SHIFT, 1);
+		gpuemu_count(block->space, CPU_UNMAPS, 1);
+	}
 	bitmap_andnot(block->cpu_mapped, block->cpu_mapped, mapped,
 		      GPUEMU_BLOCK_PAGES);
-	gpuemu_count(block->space, CPU_UNMAPS, 1);
 }
 
 /*
@@ -98,7 +104,8 @@ static u32 alloc_frames(struct gpuemu_block *block, unsigned long *mask)
  * racing get_user_pages_fast() either finds its PTE changed and lets go, or took
  * its reference before the unmap.
  */
-static int drop_pinned(struct gpuemu_block *block, unsigned long *mask)
+static int drop_pinned(struct gpuemu_block *block, unsigned long *mask,
+		       bool count)
 {
 	page_mask pinned = { };
 	u32 i, n;
@@ -112,7 +119,8 @@ static int drop_pinned(struct gpuemu_block *block, unsigned long *mask)
 	gpuemu_vram_free(&block->space->dev->vram, block->frames, pinned,
 			 GPUEMU_BLOCK_PAGES);
 	bitmap_andnot(mask, mask, pinned, GPUEMU_BLOCK_PAGES);
-	gpuemu_count(block->space, PINNED_REFUSALS, n);
+	if (count)
+		gpuemu_count(block->space, PINNED_REFUSALS, n);
 	return -EBUSY;
 }
 
@@ -125,6 +133,7 @@ static void flight_begin(struct gpuemu_flight *f, u32 first, u32 n)
 {
 	f->first = first;
 	f->n = n;
+	f->members = 0;
 	f->begun = false;
 	f->ret = 0;
 	f->moved = 0;
@@ -146,6 +155,11 @@ static void h2d_begin(struct gpuemu_flight *f, struct gpuemu_stamps *cost,
 	*lacking = 0;
 	t0 = ktime_get_ns();
 	f->ret = managed_pages(block, f->first, f->n, true, todo);
+	if (f->members) {
+		bitmap_and(todo, todo, f->want, GPUEMU_BLOCK_PAGES);
+		f->ret = bitmap_equal(todo, f->want, GPUEMU_BLOCK_PAGES) ?
+			 0 : -EFAULT;
+	}
 	bitmap_andnot(todo, todo, block->resident, GPUEMU_BLOCK_PAGES);
 	if (bitmap_empty(todo, GPUEMU_BLOCK_PAGES))
 		return;
@@ -164,7 +178,8 @@ static void h2d_begin(struct gpuemu_flight *f, struct gpuemu_stamps *cost,
 	t1 = ktime_get_ns();
 	unmap_cpu(block, todo);
 	t2 = ktime_get_ns();
-	err = drop_pinned(block, todo);
+	/* Those of several are refused one by one. */
+	err = drop_pinned(block, todo, !f->members);
 	if (err && f->ret != -ENOSPC)
 		f->ret = err;
 	f->copy.way = GPUEMU_LINK_H2D;
@@ -198,8 +213,10 @@ static void h2d_end(struct gpuemu_flight *f, struct gpuemu_stamps *cost)
 	gpuemu_count(block->space, H2D_PAGES, f->moved);
 	gpuemu_count(block->space, H2D_BYTES, bytes);
 	gpuemu_count(block->space, RESIDENT_PAGES, f->moved);
-	trace_migrate(block->space->id, gpuemu_block_addr(block, f->first),
-		      f->n, GPUEMU_MIGRATE_H2D, f->cause, f->moved, f->ret);
+	if (!f->members)
+		trace_migrate(block->space->id,
+			      gpuemu_block_addr(block, f->first), f->n,
+			      GPUEMU_MIGRATE_H2D, f->cause, f->moved, f->ret);
 }
 
 /* Makes sure that each page of the mask has a sysmem page to go to. */
@@ -448,43 +465,64 @@ static void block_lock(struct gpuemu_engine *e, struct gpuemu_block *block,
 	mutex_lock(&block->lock);
 }
 
-/* One descriptor, once. Makes a block only where something is managed. */
+/*
+ * The block of pages first .. first + n - 1 from addr on, locked and referenced; made
+ * only where something is managed.
+ */
+static struct gpuemu_block *block_of(struct gpuemu_engine *e,
+				     struct gpuemu_space *space, u64 addr,
+				     u32 n, struct gpuemu_stamps *cost)
+{
+	u32 first = (addr >> GPUEMU_PAGE_SHIFT) % GPUEMU_BLOCK_PAGES;
+	struct gpuemu_block *block;
+	page_mask managed = { };
+
+	for (;;) {
+		gpuemu_space_managed_mask(space, addr >> GPUEMU_PAGE_SHIFT, n,
+					  managed, first);
+		if (bitmap_empty(managed, GPUEMU_BLOCK_PAGES))
+			return ERR_PTR(-EFAULT);
+		block = gpuemu_space_block_create(space,
+						  addr >> GPUEMU_BLOCK_SHIFT);
+		if (IS_ERR(block))
+			return block;
+		block_lock(e, block, cost);
+		if (!block->dead)
+			return block;
+		mutex_unlock(&block->lock);
+		gpuemu_block_put(block);
+		bitmap_zero(managed, GPUEMU_BLOCK_PAGES);
+	}
+}
+
+/* Evictions come before what needs their frames. */
+static void land_for_frames(struct gpuemu_engine *e, u32 frames,
+			    struct gpuemu_stamps *cost)
+{
+	struct gpuemu_flights *d2h = &e->flights[GPUEMU_LINK_D2H];
+
+	while (d2h->count && gpuemu_vram_nfree(&e->dev->vram) < frames)
+		land_oldest(d2h, cost);
+}
+
+/* One descriptor, once. */
 static int migrate_once(struct gpuemu_engine *e, struct gpuemu_client *client,
 			struct gpuemu_migration *m, u64 pass,
 			struct gpuemu_stamps *cost, u32 *lacking)
 {
 	u32 first = (m->addr >> GPUEMU_PAGE_SHIFT) % GPUEMU_BLOCK_PAGES;
 	struct gpuemu_flights *flights = flights_of(e, m->op);
-	u64 index = m->addr >> GPUEMU_BLOCK_SHIFT;
-	struct gpuemu_space *space = &client->space;
 	struct gpuemu_block *block;
-	page_mask managed = { };
 	struct gpuemu_flight *f;
 	u64 start;
 
 	*lacking = 0;
 	f = flight_next(flights, cost);
-	/* Evictions come before what needs their frames. */
 	if (m->op == GPUEMU_MIGRATE_H2D)
-		while (e->flights[GPUEMU_LINK_D2H].count &&
-		       gpuemu_vram_nfree(&space->dev->vram) < m->pages)
-			land_oldest(&e->flights[GPUEMU_LINK_D2H], cost);
-
-	for (;;) {
-		gpuemu_space_managed_mask(space, m->addr >> GPUEMU_PAGE_SHIFT,
-					  m->pages, managed, first);
-		if (bitmap_empty(managed, GPUEMU_BLOCK_PAGES))
-			return -EFAULT;
-		block = gpuemu_space_block_create(space, index);
-		if (IS_ERR(block))
-			return PTR_ERR(block);
-		block_lock(e, block, cost);
-		if (!block->dead)
-			break;
-		mutex_unlock(&block->lock);
-		gpuemu_block_put(block);
-		bitmap_zero(managed, GPUEMU_BLOCK_PAGES);
-	}
+		land_for_frames(e, m->pages, cost);
+	block = block_of(e, &client->space, m->addr, m->pages, cost);
+	if (IS_ERR(block))
+		return PTR_ERR(block);
 	kref_get(&client->ref);
 	f->client = client;
 	f->m = m;
@@ -547,33 +585,38 @@ struct commit {
 	struct gpuemu_stamps *cost;
 };
 
-static void commit_one(struct commit *c, struct gpuemu_migration *m)
+/* Whether it can be done at all; else m says why not. */
+static bool commit_may(struct commit *c, struct gpuemu_migration *m)
 {
 	struct gpuemu_engine *e = c->e;
 
-	m->moved = 0;
 	m->status = 0;
 	if (gpuemu_engine_lost(e)) {
 		m->status = -ENODEV;
-		return;
+		return false;
 	}
 	if (fatal_signal_pending(current)) {
 		m->status = -EINTR;
-		return;
+		return false;
 	}
 	if (!migration_valid(m)) {
 		m->status = -EINVAL;
-		return;
+		return false;
 	}
 	if (!c->client || c->client->space.id != m->va_space) {
 		if (c->client)
 			gpuemu_client_put(c->client);
 		c->client = gpuemu_client_get(e->dev, m->va_space);
 	}
-	if (c->client)
-		migrate_one(e, c->client, m, c->pass, c->make_room, c->cost);
-	else
+	if (!c->client)
 		m->status = -ESRCH;
+	return c->client;
+}
+
+static void commit_one(struct commit *c, struct gpuemu_migration *m)
+{
+	if (commit_may(c, m))
+		migrate_one(c->e, c->client, m, c->pass, c->make_room, c->cost);
 }
 
 static bool same_block(const struct gpuemu_migration *a,
@@ -581,6 +624,89 @@ static bool same_block(const struct gpuemu_migration *a,
 {
 	return a->va_space == b->va_space &&
 	       a->addr >> GPUEMU_BLOCK_SHIFT == b->addr >> GPUEMU_BLOCK_SHIFT;
+}
+
+/* How many small migrations to the device, from m on, are one VA block's, by address. */
+static u32 group_length(const struct gpuemu_migration *m, u32 count)
+{
+	u32 n;
+
+	for (n = 0; n < count; n++) {
+		if (m[n].op != GPUEMU_MIGRATE_H2D || !migration_valid(&m[n]) ||
+		    m[n].pages >= GPUEMU_COPY_PAGES_MIN)
+			break;
+		if (n && (!same_block(&m[n], &m[0]) ||
+			  m[n].addr < m[n - 1].addr +
+				      ((u64)m[n - 1].pages << PAGE_SHIFT)))
+			break;
+	}
+	return n;
+}
+
+/* Bits first .. first + n - 1. */
+static u32 weight_of(const unsigned long *mask, u32 first, u32 n)
+{
+	u32 weight = 0;
+
+	for (; n; n--)
+		weight += test_bit(first++, mask);
+	return weight;
+}
+
+/*
+ * A batch's pages of one VA block as one migration: who looks the block up, locks it and
+ * unmaps does it once. What does not go well is done again one by one, to know of
+ * which it was true; so is what needs room made.
+ */
+static void commit_group(struct commit *c, struct gpuemu_migration *m, u32 count)
+{
+	struct gpuemu_engine *e = c->e;
+	struct gpuemu_block *block;
+	struct gpuemu_flight *f;
+	u32 lacking, first, i;
+	page_mask moved;
+
+	if (!commit_may(c, m))
+		goto singly;
+	f = flight_next(&e->flights[GPUEMU_LINK_H2D], c->cost);
+	first = (m->addr >> GPUEMU_PAGE_SHIFT) % GPUEMU_BLOCK_PAGES;
+	flight_begin(f, first, 0);
+	bitmap_zero(f->want, GPUEMU_BLOCK_PAGES);
+	for (i = 0; i < count; i++)
+		bitmap_set(f->want,
+			   (m[i].addr >> GPUEMU_PAGE_SHIFT) % GPUEMU_BLOCK_PAGES,
+			   m[i].pages);
+	f->n = find_last_bit(f->want, GPUEMU_BLOCK_PAGES) - first + 1;
+	f->members = count;
+	land_for_frames(e, bitmap_weight(f->want, GPUEMU_BLOCK_PAGES), c->cost);
+	block = block_of(e, &c->client->space, m->addr, f->n, c->cost);
+	if (IS_ERR(block))
+		goto singly;
+	f->copy.block = block;
+	h2d_begin(f, c->cost, &lacking);
+	bitmap_zero(moved, GPUEMU_BLOCK_PAGES);
+	if (f->begun) {
+		h2d_end(f, c->cost);
+		bitmap_copy(moved, f->copy.mask, GPUEMU_BLOCK_PAGES);
+	}
+	gpuemu_lru_touch(block, c->pass);
+	mutex_unlock(&block->lock);
+	gpuemu_block_put(block);
+	for (i = 0; i < count; i++) {
+		first = (m[i].addr >> GPUEMU_PAGE_SHIFT) % GPUEMU_BLOCK_PAGES;
+		m[i].moved = weight_of(moved, first, m[i].pages);
+		if (m[i].moved)
+			trace_migrate(m[i].va_space, m[i].addr, m[i].pages,
+				      GPUEMU_MIGRATE_H2D, cause_of(e, &m[i]),
+				      m[i].moved, 0);
+		m[i].status = 0;
+	}
+	if (!f->ret)
+		return;
+singly:
+	for (i = 0; i < count; i++)
+		if (m[i].moved < m[i].pages)
+			commit_one(c, &m[i]);
 }
 
 /*
@@ -642,12 +768,22 @@ u32 gpuemu_migrate_commit(struct gpuemu_engine *e, u32 count, bool make_room,
 		.make_room = make_room,
 		.cost = cost,
 	};
-	u32 done = 0, i;
+	u32 done = 0, i, n;
 
 	bitmap_zero(e->ahead, GPUEMU_COMMIT_MAX);
-	for (i = 0; i < count; i++) {
+	for (i = 0; i < count; i++)
+		e->migrations[i].moved = 0;
+	for (i = 0; i < count; i += n) {
+		n = 1;
 		if (test_bit(i, e->ahead))
 			continue;
+		n = group_length(&e->migrations[i], count - i);
+		if (n > 1) {
+			commit_group(&c, &e->migrations[i], n);
+			cond_resched();
+			continue;
+		}
+		n = 1;
 		/* So that the frames of the oldest are free for who looks ahead. */
 		while (e->migrations[i].op == GPUEMU_MIGRATE_D2H &&
 		       e->flights[GPUEMU_LINK_D2H].count == GPUEMU_FLIGHTS)

@@ -20,6 +20,8 @@ struct gpuemu_engine;
  * @copy: with the block, which is locked, and the pages that move
  * @first: first page that was asked for
  * @n: how many
+ * @members: of a commit: how many descriptors it stands for, or 0: one
+ * @want: the pages of several
  * @begun: there is something to copy
  * @ret: of the migration
  * @moved: pages, at the end
@@ -33,6 +35,8 @@ struct gpuemu_flight {
 	struct gpuemu_copy copy;
 	u32 first;
 	u32 n;
+	u32 members;
+	DECLARE_BITMAP(want, GPUEMU_BLOCK_PAGES);
 	bool begun;
 	int ret;
 	u32 moved;
