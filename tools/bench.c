@@ -161,7 +161,7 @@ static void more(FILE *out)
 }
 
 static const struct cli_option options[] = {
-	{ "count", "N", "pages: fault, cpufault 2000, throughput, clients 8192; migrate: pieces of 2 MiB, 16", OPT_COUNT },
+	{ "count", "N", "pages: fault, cpufault 2000, throughput 8192, clients 1024; migrate: pieces of 2 MiB, 16", OPT_COUNT },
 	{ "batch", "N", "far faults raised at a time; fault: 1 if not given, throughput: 256", OPT_BATCH },
 	{ "json", "[FILE]", "as JSON, to FILE or, alone, to stdout without the text", OPT_JSON },
 	{ NULL }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * bench clients: far faults a second of 1, 2, 4 and 8 clients at a time, each a process
- * with a context of its own, all of the same engine, which share one number of pages. The
+ * with a context of its own, all of the same engine, and as many pages as the others. The
  * clock runs from when all are told to begin to when the last has got its pages; each
  * has had one page before, as the first one makes the engine know it, and compares all
  * of them afterwards.
@@ -15,7 +15,7 @@
 #include "bench.h"
 #include "output.h"
 
-#define PAGES		8192u	/* of all clients */
+#define PAGES		1024u	/* each client's */
 #define CLIENTS_MAX	8u
 
 struct client {
@@ -149,7 +149,7 @@ static int measure_clients(const struct bench_request *r, uint64_t pages, unsign
 	int ret = 0;
 
 	while (started < n && !ret) {
-		ret = start(r, pages / n, started, &clients[started], err);
+		ret = start(r, pages, started, &clients[started], err);
 		started++;
 	}
 	for (unsigned int i = 0; i < n && !ret; i++)
@@ -164,7 +164,7 @@ static int measure_clients(const struct bench_request *r, uint64_t pages, unsign
 	}
 	for (unsigned int i = 0; i < started; i++)
 		stop(&clients[i]);
-	*rate = end > begin ? (double)(pages / n * n) * 1e9 / (double)(end - begin) : 0;
+	*rate = end > begin ? (double)(pages * n) * 1e9 / (double)(end - begin) : 0;
 	return ret;
 }
 
@@ -198,7 +198,7 @@ static int measure(const struct bench_request *r, struct json_object *report, st
 
 static void text(FILE *out, struct json_object *r)
 {
-	fprintf(out, "far faults a second, %s pages in batches of %s; contents checked\n",
+	fprintf(out, "far faults a second, %s pages a client in batches of %s; contents checked\n",
 		output_string(r, "pages"), output_string(r, "batch"));
 	for (unsigned int n = 1; n <= CLIENTS_MAX; n *= 2) {
 		char path[40];

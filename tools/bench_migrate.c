@@ -108,7 +108,7 @@ static int check_all(const uint64_t *memory, uint64_t words, uint64_t seed, stru
 static int go_round(struct gpuemu_ctx *ctx, uint8_t *memory, uint64_t pieces, uint64_t seed,
 		    struct round *r, struct err *err)
 {
-	uint64_t words = pieces * PIECE / sizeof(uint64_t), samples[8], ns;
+	uint64_t words = pieces * PIECE / sizeof(uint64_t), *samples, ns;
 	uint64_t *data = (uint64_t *)memory;
 	int ret;
 
@@ -116,11 +116,18 @@ static int go_round(struct gpuemu_ctx *ctx, uint8_t *memory, uint64_t pieces, ui
 	ret = prefetch(ctx, memory, pieces, false, false, &r->h2d, err);
 	if (!ret)
 		ret = prefetch(ctx, memory, pieces, true, false, &r->d2h, err);
+	samples = calloc(pieces, sizeof(*samples));
+	if (!ret && !samples)
+		ret = err_set(err, -ENOMEM, "no memory");
+	/* As many of them: what takes the CPU away in between takes it from both. */
 	if (!ret)
-		ret = yardstick_memcpy(samples, ARRAY_SIZE(samples), PIECE, err);
+		ret = yardstick_memcpy(samples, pieces, PIECE, err);
+	r->memcpy = 0;
+	for (uint64_t i = 0; i < pieces && !ret; i++)
+		r->memcpy += samples[i];
+	free(samples);
 	if (ret)
 		return ret;
-	r->memcpy = yardstick_permille(samples, ARRAY_SIZE(samples), 500) * pieces;
 	ret = check_all(data, words, seed, err);
 	if (!ret) {
 		write_all(data, words, seed + 1);

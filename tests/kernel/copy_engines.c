@@ -157,7 +157,7 @@ static int swap_halves(FIXTURE_DATA(copy_engines) *self, int out, uint64_t *ns)
 /*
  * One way after the other takes two transfers' time, and never less. Both at a time
  * takes one and one block more: the first has to go before one can come. A machine that
- * is busy with other things comes late for the link, though hardly each time by half.
+ * is busy with other things comes late for the link; what is less than two is proof.
  */
 TEST_F(copy_engines, duplex)
 {
@@ -174,14 +174,14 @@ TEST_F(copy_engines, duplex)
 		out = HALF - out;
 		if (ns < best)
 			best = ns;
-		if (engines() > 1 && best < one + one / 2)
+		if (engines() > 1 && best < one + one / 3)
 			break;
 	}
 	TH_LOG("%d engines: both ways in %llu us; one way is %llu us", engines(),
 	       (unsigned long long)best / 1000, (unsigned long long)one / 1000);
 	EXPECT_LE(one, best);
 	if (engines() > 1) {
-		EXPECT_GT(one + one / 2, best);
+		EXPECT_GT(2 * one - one / 8, best);
 	} else {
 		EXPECT_LE(2 * one, best);
 	}

@@ -269,7 +269,10 @@ struct gpuemu_invalidate {
 	__u32 reason;			/* enum gpuemu_inval_reason */
 };
 
-/* What a served batch cost: time stamps, and sums of the work between them. */
+/*
+ * What a served batch cost: time stamps, and sums of the work between them. Of what a
+ * copy engine does beside the other stages, only the wait for it is in them.
+ */
 struct gpuemu_stamps {
 	__u32 gen;			/* of the batch */
 	__u32 faults;			/* unique */
