@@ -409,7 +409,8 @@ static void flight_land(struct gpuemu_flight *f, struct gpuemu_stamps *cost)
 	}
 	if (f->m->op == GPUEMU_MIGRATE_H2D)
 		gpuemu_lru_touch(block, f->pass);
-	f->m->moved += f->moved;
+	/* Of several tries: what went home in between may have come twice. */
+	f->m->moved = min_t(u32, f->m->moved + f->moved, f->n);
 	f->m->status = f->ret;
 	if (f->ret == -EFAULT)
 		gpuemu_block_retire_unmanaged(block);
@@ -690,6 +691,8 @@ static void commit_group(struct commit *c, struct gpuemu_migration *m, u32 count
 		bitmap_copy(moved, f->copy.mask, GPUEMU_BLOCK_PAGES);
 	}
 	gpuemu_lru_touch(block, c->pass);
+	if (f->ret == -EFAULT)
+		gpuemu_block_retire_unmanaged(block);
 	mutex_unlock(&block->lock);
 	gpuemu_block_put(block);
 	for (i = 0; i < count; i++) {

@@ -121,7 +121,7 @@ static void bad_commands(struct engine *e, uint64_t *x, struct gpuemu_commit *go
 		res = engine_command(e, GPUEMU_URING_COMMIT, (uintptr_t)&bad, 0, 0);
 		break;
 	case 1:
-		bad.flags = 1u << below(x, 32);
+		bad.flags = 2u << below(x, 31);
 		want = -EOPNOTSUPP;
 		res = engine_command(e, GPUEMU_URING_COMMIT, (uintptr_t)&bad, 0, 0);
 		break;
@@ -186,6 +186,7 @@ void *engine_serve(void *arg)
 		commit.gen = fe.e.control->batch.gen;
 		commit.count = n;
 		commit.migrations = (uintptr_t)m;
+		commit.flags = one_in(&x, 2) ? GPUEMU_COMMIT_EVICT : 0;
 		while (one_in(&x, 6))
 			bad_commands(&e, &x, &commit);
 		if (one_in(&x, 50))
