@@ -220,6 +220,7 @@ int gpuemu_migrate_h2d(struct gpuemu_block *block, u32 first, u32 n,
 		ret = err;
 	bytes = (u64)copy_pages(block, todo, true) << PAGE_SHIFT;
 	gpuemu_link_pace(block->space, GPUEMU_LINK_H2D, t2, bytes);
+	gpuemu_inject_pause(block->space->dev, GPUEMU_INJECT_PAUSE_COPY);
 	t3 = ktime_get_ns();
 	for_each_set_bit(i, todo, GPUEMU_BLOCK_PAGES)
 		gpuemu_pt_set(pt, block->leaf, i, block->frames[i]);
@@ -316,6 +317,8 @@ int gpuemu_migrate_d2h(struct gpuemu_block *block, u32 first, u32 n,
 	start = ktime_get_ns();
 	bytes = (u64)copy_pages(block, todo, false) << PAGE_SHIFT;
 	gpuemu_link_pace(block->space, GPUEMU_LINK_D2H, start, bytes);
+	if (evict)
+		gpuemu_inject_pause(dev, GPUEMU_INJECT_PAUSE_EVICT);
 	gpuemu_vram_free(&dev->vram, block->frames, todo, GPUEMU_BLOCK_PAGES);
 	bitmap_andnot(block->resident, block->resident, todo,
 		      GPUEMU_BLOCK_PAGES);
@@ -499,6 +502,7 @@ u32 gpuemu_migrate_commit(struct gpuemu_engine *e, u32 count, bool make_room,
 		else
 			m->status = -ESRCH;
 		done += !m->status;
+		gpuemu_inject_pause(e->dev, GPUEMU_INJECT_PAUSE_COMMIT);
 		cond_resched();
 	}
 	if (client)
