@@ -4,7 +4,7 @@
  * lives is uring.c's, work.c's and tlb.c's.
  *
  * Death has many witnesses and none is reliable alone: .flush sees a process
- * exit unless it closed the file before; a dead task-work callback comes only
+ * exit, or close its last descriptor; a dead task-work callback comes only
  * if something was completed; cancellation exists from Linux 6.7 and not for
  * a forked child's copy; .release waits for all commands; the monitor sees
  * threads that exit, a fraction of a second late; an invalidate that is not

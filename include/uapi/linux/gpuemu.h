@@ -122,7 +122,10 @@ struct gpuemu_wait {
 
 /*
  * -EPERM without CAP_SYS_ADMIN, -EBUSY while an engine is attached or this
- * file already is a client in use (has mappings, modules or works).
+ * file already is a client in use (has mappings, modules or works). The engine is
+ * lost when a thread that issued its commands or the process that attached ends, when
+ * that process becomes another program or closes its last descriptor of the file,
+ * and when it does not acknowledge an invalidate in time.
  */
 struct gpuemu_engine_attach {
 	__u32 size;
