@@ -75,6 +75,7 @@ help:
 	@echo 'make fuzz-ptx        generated kernels against the CPU, until stopped (SECONDS=n SEED=n KERNELS=n)'
 	@echo 'make fuzz-parser     fuzz what reads PTX (SECONDS=600 SEED=n); make check does 2 minutes'
 	@echo 'make fuzz-kernel     random operations on the module in the VM (SECONDS=3600 SEED=n CLIENTS=n)'
+	@echo 'make soak            oversubscribed programs in the VM, the daemon killed every second (DURATION=600 SEED=n)'
 	@echo 'make isa-table       docs/instructions.md anew: which instructions are supported'
 	@echo 'make check-style | check-unit | check-vm   parts of check'
 	@echo
