@@ -137,6 +137,61 @@ u32 gpuemu_block_pages_alloc(struct gpuemu_block *block, u32 first, u32 n)
 	return n;
 }
 
+/*
+ * Takes a page for each of first..last that is on the device and has no sysmem
+ * page to go to. Who cannot have all gives them back, and nothing has changed.
+ */
+int gpuemu_block_spare_get(struct gpuemu_block *block, u32 first, u32 last,
+			   struct list_head *spare)
+{
+	struct page *page;
+	u32 i;
+
+	lockdep_assert_held(&block->lock);
+	for (i = first; i <= last; i++) {
+		if (!test_bit(i, block->resident) || block->pages[i])
+			continue;
+		page = gpuemu_block_page_alloc(block, __GFP_NORETRY |
+					       __GFP_NOWARN);
+		if (!page)
+			return -ENOMEM;
+		list_add(&page->lru, spare);
+	}
+	return 0;
+}
+
+/* Puts them in their places. */
+void gpuemu_block_spare_use(struct gpuemu_block *block, u32 first, u32 last,
+			    struct list_head *spare)
+{
+	struct page *page;
+	u32 i;
+
+	lockdep_assert_held(&block->lock);
+	for (i = first; i <= last; i++) {
+		if (!test_bit(i, block->resident) || block->pages[i])
+			continue;
+		page = list_first_entry_or_null(spare, struct page, lru);
+		if (!page)
+			return;
+		list_del(&page->lru);
+		block->pages[i] = page;
+	}
+}
+
+/* Those that nobody needed after all. */
+void gpuemu_block_spare_put(struct gpuemu_space *space, struct list_head *spare)
+{
+	struct page *page, *next;
+
+	list_for_each_entry_safe(page, next, spare, lru) {
+		list_del(&page->lru);
+		put_page(page);
+		gpuemu_destroyed(pages);
+		gpuemu_count(space, SYSTEM_PAGES, -1);
+	}
+}
+
 static bool block_managed(struct gpuemu_block *block)
 {
 	DECLARE_BITMAP(managed, GPUEMU_BLOCK_PAGES) = { };

@@ -77,6 +77,12 @@ void gpuemu_block_put(struct gpuemu_block *block);
 struct page *gpuemu_block_page_alloc(struct gpuemu_block *block, gfp_t extra);
 u32 gpuemu_block_pages_alloc(struct gpuemu_block *block, u32 first, u32 n);
 
+int gpuemu_block_spare_get(struct gpuemu_block *block, u32 first, u32 last,
+			   struct list_head *spare);
+void gpuemu_block_spare_use(struct gpuemu_block *block, u32 first, u32 last,
+			    struct list_head *spare);
+void gpuemu_block_spare_put(struct gpuemu_space *space, struct list_head *spare);
+
 void gpuemu_block_retire_unmanaged(struct gpuemu_block *block);
 bool gpuemu_block_close_begin(struct gpuemu_block *block, u32 first, u32 last,
 			      struct list_head *dead);

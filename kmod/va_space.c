@@ -327,8 +327,12 @@ static int space_vm_mremap(struct vm_area_struct *vma)
 	return -EINVAL;
 }
 
-/* Brings home what is on the device. -EINTR, -ENOMEM: not all of it. */
-static int space_bring_home(struct gpuemu_space *space, u64 first, u64 last)
+/*
+ * For the blocks of the range: gets the pages that their way home takes, or
+ * brings home what is on the device.
+ */
+static int space_home_pass(struct gpuemu_space *space, u64 first, u64 last,
+			   struct list_head *spare, bool move)
 {
 	unsigned long index, last_block = last >> BLOCK_PAGE_SHIFT;
 	struct gpuemu_block *block;
@@ -340,14 +344,36 @@ static int space_bring_home(struct gpuemu_space *space, u64 first, u64 last)
 							last_block))) {
 		clip(block, first, last, &i, &j);
 		mutex_lock(&block->lock);
-		if (!block->dead)
+		if (!block->dead && !move) {
+			ret = gpuemu_block_spare_get(block, i, j, spare);
+		} else if (!block->dead) {
+			gpuemu_block_spare_use(block, i, j, spare);
 			ret = gpuemu_migrate_d2h(block, i, j - i + 1,
 						 GPUEMU_INVAL_CPU_FAULT, &moved);
+		}
 		mutex_unlock(&block->lock);
 		gpuemu_block_put(block);
 		index++;
 		cond_resched();
 	}
+	return ret;
+}
+
+/*
+ * Brings home what is on the device. -EINTR: not all of it, the task is being
+ * killed; -ENOMEM: nothing, and nothing more is charged than before, so that
+ * nobody is killed for what comes next. The range is the CPU's alone by now and
+ * mmap_lock is held: the pages that lack one to go to only get fewer.
+ */
+static int space_bring_home(struct gpuemu_space *space, u64 first, u64 last)
+{
+	LIST_HEAD(spare);
+	int ret;
+
+	ret = space_home_pass(space, first, last, &spare, false);
+	if (!ret)
+		ret = space_home_pass(space, first, last, &spare, true);
+	gpuemu_block_spare_put(space, &spare);
 	return ret;
 }
 
