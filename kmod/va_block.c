@@ -310,7 +310,7 @@ vm_fault_t gpuemu_block_cpu_fault(struct gpuemu_block *block,
 {
 	u32 i = (vmf->address >> PAGE_SHIFT) % GPUEMU_BLOCK_PAGES;
 	u64 start = ktime_get_ns();
-	bool resident;
+	bool resident, marked;
 	u32 moved;
 	int ret;
 
@@ -335,12 +335,21 @@ vm_fault_t gpuemu_block_cpu_fault(struct gpuemu_block *block,
 		if (!block->pages[i])
 			return VM_FAULT_OOM;
 	}
+	marked = vmf->vma->vm_flags & VM_UFFD_WP;
+	/*
+	 * From 6.7, asynchronous write-protection by userfaultfd is for any
+	 * mapping, and leaves marks where it finds no page or one is unmapped.
+	 * Over a mark none can be inserted: the fault would come again for ever.
+	 */
+	if (marked && test_bit(i, block->cpu_mapped))
+		unmap_mapping_range(block->space->mapping,
+				    gpuemu_block_addr(block, i), PAGE_SIZE, 1);
 	ret = vm_insert_page(vmf->vma, vmf->address & PAGE_MASK,
 			     block->pages[i]);
-	/* -EBUSY: another thread's fault was first. */
+	/* -EBUSY: another thread's fault was first; or it is such a mark. */
 	if (ret == -ENOMEM)
 		return VM_FAULT_OOM;
-	if (ret && ret != -EBUSY)
+	if (ret && (ret != -EBUSY || marked))
 		return VM_FAULT_SIGBUS;
 	__set_bit(i, block->cpu_mapped);
 	gpuemu_count(block->space, CPU_FAULTS, 1);
