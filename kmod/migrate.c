@@ -402,7 +402,10 @@ static int migrate_once(struct gpuemu_space *space, const char *cause,
 		block = gpuemu_space_block_create(space, index);
 		if (IS_ERR(block))
 			return PTR_ERR(block);
-		mutex_lock(&block->lock);
+		if (mutex_lock_killable(&block->lock)) {
+			gpuemu_block_put(block);
+			return -EINTR;
+		}
 		if (!block->dead)
 			break;
 		mutex_unlock(&block->lock);

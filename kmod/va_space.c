@@ -215,7 +215,11 @@ static vm_fault_t space_vm_fault(struct vm_fault *vmf)
 		}
 		if (IS_ERR(block))
 			return VM_FAULT_OOM;
-		mutex_lock(&block->lock);
+		/* Whoever is killed meanwhile never sees the signal. */
+		if (mutex_lock_killable(&block->lock)) {
+			gpuemu_block_put(block);
+			return VM_FAULT_SIGBUS;
+		}
 		if (!block->dead)
 			break;
 		mutex_unlock(&block->lock);

@@ -15,6 +15,7 @@
  * process' last descriptor, by a thread that is not in the module.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -291,8 +292,8 @@ static void begin_works(struct __test_metadata *_metadata,
 	ASSERT_EQ(self->s_work, puppet_do(&self->e, CONTROL, ORDER(PUPPET_TAKE)));
 	puppet_tell(&self->c, WAITER, ORDER(PUPPET_WAIT, .a = self->c_work));
 	puppet_tell(&self->s, WAITER, ORDER(PUPPET_WAIT, .a = self->s_work));
-	ASSERT_TRUE(puppet_in(&self->c, WAITER, SYS_ioctl));
-	ASSERT_TRUE(puppet_in(&self->s, WAITER, SYS_ioctl));
+	ASSERT_TRUE(in_call(self->c.pid, self->c.thread[WAITER].tid, SYS_ioctl));
+	ASSERT_TRUE(in_call(self->s.pid, self->s.thread[WAITER].tid, SYS_ioctl));
 	if (self->state == IDLE)
 		return;
 	self->queued = puppet_do(&self->s, FIRST, launch);
@@ -382,6 +383,33 @@ FIXTURE_SETUP(death)
 	enter(_metadata, self);
 	self->generation = device(self).generation;
 	ASSERT_NE(0, self->generation);
+}
+
+/*
+ * A block that is being copied stays locked for as long as that takes. Who only
+ * waits behind it, here to look at a page as a debugger does, can be killed.
+ */
+static void kill_onlooker(struct __test_metadata *_metadata,
+			  FIXTURE_DATA(death) *self)
+{
+	const uint32_t page = self->state == MID_COPY ? NEW : 0;
+	pid_t pid = fork();
+	uint64_t begin;
+	char path[32];
+	int fd;
+
+	if (!pid) {
+		snprintf(path, sizeof(path), "/proc/%d/mem", self->c.pid);
+		fd = open(path, O_RDONLY);
+		pread(fd, path, 1, (uintptr_t)self->c.mem + page * PAGE);
+		_exit(0);
+	}
+	ASSERT_LT(0, pid);
+	ASSERT_TRUE(in_call(pid, pid, SYS_pread64));
+	begin = now_ms();
+	ASSERT_EQ(0, kill(pid, SIGKILL));
+	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
+	EXPECT_GT(SECOND, now_ms() - begin);
 }
 
 /* --- death --- */
@@ -669,6 +697,8 @@ FIXTURE_TEARDOWN(death)
 
 TEST_F(death, cell)
 {
+	if (self->state == MID_COPY || self->state == MID_EVICTION)
+		kill_onlooker(_metadata, self);
 	die(_metadata, self);
 	if (self->victim == CLIENT)
 		check_client(_metadata, self);

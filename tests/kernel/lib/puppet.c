@@ -316,15 +316,14 @@ int puppet_spawn(struct puppet *p, enum puppet_kind kind)
 	return ret;
 }
 
-bool puppet_in(struct puppet *p, int thread, long nr)
+bool in_call(pid_t pid, pid_t tid, long nr)
 {
 	uint64_t end = now_ms() + PATIENCE;
 	char path[64], text[128];
 	ssize_t n;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", p->pid,
-		 p->thread[thread].tid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", pid, tid);
 	do {
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 		n = read(fd, text, sizeof(text) - 1);

@@ -69,8 +69,8 @@ void puppet_tell(struct puppet *p, int thread, const struct puppet_order *order)
 /* Its answer, or PUPPET_LATE. */
 int64_t puppet_hear(struct puppet *p, int thread, unsigned int timeout_ms);
 int64_t puppet_do(struct puppet *p, int thread, const struct puppet_order *order);
-/* Whether the thread gets into that system call, and sleeps there, in a while. */
-bool puppet_in(struct puppet *p, int thread, long nr);
+/* Whether a thread gets into that system call, and sleeps there, in a while. */
+bool in_call(pid_t pid, pid_t tid, long nr);
 
 #define ORDER(...) (&(struct puppet_order){ .op = __VA_ARGS__ })
 
