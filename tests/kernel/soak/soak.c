@@ -35,7 +35,9 @@ enum {
 	CLIENTS_MAX = 32,
 	OVERSUBSCRIBED = 4,
 	BLOCK = 64,		/* threads of a CTA */
-	LIFE_MS = 1000,		/* of a daemon */
+	LIFE_MS = 1000,		/* of a daemon, its start included */
+	SERVE_MS = 500,		/* but so long it serves, on a slow machine too */
+	START_MS = 20000,
 	END_MS = 60000,		/* to finish what is begun, at the end */
 };
 
@@ -372,6 +374,18 @@ static struct counts counts(struct nl *nl)
 	return c;
 }
 
+/* A second of a daemon's life. */
+static void let_live(struct nl *nl)
+{
+	uint64_t start = now_ms(), serves;
+
+	while (!counts(nl).generation && now_ms() < start + START_MS)
+		usleep(5000);
+	serves = now_ms();
+	while (now_ms() < start + LIFE_MS || now_ms() < serves + SERVE_MS)
+		usleep(5000);
+}
+
 /* --- all of it --- */
 
 /* Whether all ended well in that time. */
@@ -438,7 +452,7 @@ static int soak(struct shared *s, struct nl *nl, uint32_t seconds, uint32_t seed
 			client(s, i, seed, words);
 	}
 	while (now_ms() < end && !atomic_load(&s->wrong)) {
-		usleep(LIFE_MS * 1000);
+		let_live(nl);
 		kill(daemon, SIGKILL);
 		waitpid(daemon, NULL, 0);
 		kills++;
@@ -451,12 +465,16 @@ static int soak(struct shared *s, struct nl *nl, uint32_t seconds, uint32_t seed
 	kill(daemon, SIGTERM);
 	waitpid(daemon, &status, 0);
 	c = counts(nl);
-	printf("# %llu kills, %llu daemons attached; %llu launches that succeeded, %llu lost, %llu times there was no daemon, %llu elements; %llu CPU writes, %llu looks at a page, %llu prefetches\n",
+	printf("# %llu kills, %llu daemons attached; %llu launches that succeeded, %llu lost,"
+	       " %llu times there was no daemon, %llu elements; %llu CPU writes,"
+	       " %llu looks at a page, %llu prefetches\n",
 	       (unsigned long long)kills, (unsigned long long)attached,
 	       (unsigned long long)s->launches, (unsigned long long)s->lost,
-	       (unsigned long long)s->refused, (unsigned long long)s->elements, (unsigned long long)s->cpu_writes,
+	       (unsigned long long)s->refused, (unsigned long long)s->elements,
+	       (unsigned long long)s->cpu_writes,
 	       (unsigned long long)s->looks, (unsigned long long)s->prefetches);
-	printf("# pages moved: %llu to the device, %llu back, %llu of these in %llu evictions, %llu for CPU faults\n",
+	printf("# pages moved: %llu to the device, %llu back, %llu of these in %llu evictions,"
+	       " %llu for CPU faults\n",
 	       (unsigned long long)c.h2d, (unsigned long long)c.d2h,
 	       (unsigned long long)c.evicted, (unsigned long long)c.evictions,
 	       (unsigned long long)c.cpu_faults);
