@@ -40,6 +40,8 @@ int gpuemu_client_open(struct gpuemu_dev *dev, struct file *file)
 	xa_init_flags(&client->images, XA_FLAGS_ALLOC);
 	client->next_image = 1;
 	INIT_LIST_HEAD(&client->works);
+	INIT_LIST_HEAD(&client->queued);
+	INIT_LIST_HEAD(&client->turn);
 	init_waitqueue_head(&client->done);
 
 	ret = gpuemu_space_init(&client->space, dev, &client->mapping);

@@ -100,7 +100,7 @@ int gpuemu_dev_register(struct gpuemu_dev *dev)
 	spin_lock_init(&dev->lock);
 	gpuemu_link_init(&dev->link);
 	gpuemu_lru_init(&dev->lru);
-	INIT_LIST_HEAD(&dev->queued);
+	INIT_LIST_HEAD(&dev->turns);
 	dev->next_work = 1;
 	gpuemu_events_init(&dev->events);
 	ret = gpuemu_stats_init(&dev->stats);

@@ -37,7 +37,7 @@ struct gpuemu_engine;
  * @engine: the attached engine, until its mappings are revoked; the engine's
  *	file holds the reference
  * @generation: counts attachments, skips 0
- * @queued: works that no engine has taken, oldest first
+ * @turns: clients with works that no engine has taken, whose turn is next first
  * @next_work: id of the next work
  * @stats: what all VA spaces count, and what only the device does
  * @events: what was told to who listens
@@ -55,7 +55,7 @@ struct gpuemu_dev {
 	spinlock_t lock;
 	struct gpuemu_engine *engine;
 	u32 generation;
-	struct list_head queued;
+	struct list_head turns;
 	u64 next_work;
 	struct gpuemu_stats stats;
 	struct gpuemu_events events;

@@ -247,7 +247,7 @@ static int uring_wait(struct gpuemu_engine *e, struct io_uring_cmd *cmd,
 	uring_hold(cmd, issue_flags);
 	spin_lock(&e->dev->lock);
 	ret = can_park_locked(e);
-	queued = !list_empty(&e->dev->queued);
+	queued = !list_empty(&e->dev->turns);
 	if (!ret && !queued) {
 		e->pending[GPUEMU_PENDING_WAIT] = cmd;
 		gpuemu_tlb_park_locked(e);

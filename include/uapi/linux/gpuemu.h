@@ -135,7 +135,15 @@ struct gpuemu_engine_attach {
 	__u32 control_bytes;		/* out: length of GPUEMU_MMAP_CONTROL */
 };
 
-/* Takes the oldest queued work. -EAGAIN: none; -ENOSPC: payload does not fit. */
+/*
+ * Takes a queued work. Clients take turns: it is the oldest of the client whose
+ * turn it is, which comes behind all others then. -EAGAIN: none; -ENOSPC: payload
+ * does not fit, and it is the same client's turn.
+ * GPUEMU_TAKE_IDLE: only of a client of which nothing is taken, for an engine
+ * that sets works aside.
+ */
+#define GPUEMU_TAKE_IDLE	1u
+
 struct gpuemu_work_take {
 	__u32 size;
 	__u32 payload_bytes;		/* in: room at payload; out: the payload's length */
@@ -145,6 +153,8 @@ struct gpuemu_work_take {
 	__u32 kind;			/* out: enum gpuemu_work_kind */
 	__u32 stream;			/* out */
 	__u32 reserved;
+	__u32 flags;			/* GPUEMU_TAKE_* */
+	__u32 reserved2;
 };
 
 /* Finishes a taken work. -ENOENT: not taken, or its client died meanwhile. */

@@ -213,6 +213,7 @@ static bool take_work(void)
 	static uint8_t bytes[1 << 16], want[1 << 16];
 	struct gpuemu_work_take take = {
 		.size = sizeof(take), .payload = (uintptr_t)bytes, .payload_bytes = sizeof(bytes),
+		.flags = one_in(&fe.x, 2) ? GPUEMU_TAKE_IDLE : 0,
 	};
 	struct gpuemu_work_done done = { .size = sizeof(done) };
 	uint32_t seed;
