@@ -99,6 +99,15 @@ int gpu_session_submit(struct gpu_session *session, uint32_t stream,
 void gpu_session_finish(struct gpu_session *session);
 
 /*
+ * The same, and comes back where over() says that it is another session's turn: what runs is
+ * set aside between two quanta, and goes on from there, as if nothing had been, with the next
+ * call or with anything that does what was submitted. False: it is not all done. over() is
+ * asked every few quanta and batches, and not before something was executed in this call.
+ */
+typedef bool gpu_over(void *ctx);
+bool gpu_session_go_on(struct gpu_session *session, gpu_over *over, void *ctx);
+
+/*
  * What the last gpu_session_launch() printed, whether or not it failed: *bytes of text and a NUL
  * behind it, the caller's to free. NULL: nothing. At most GPU_OUTPUT_MAX bytes, then a
  * sentence that says how many are lost.
@@ -151,6 +160,17 @@ int gpu_session_touches(struct gpu_session *session, const uint64_t **pages, uin
 int gpu_session_touch(struct gpu_session *session, uint64_t addr,
 		      uint64_t bytes, uint64_t stride, unsigned int batch,
 		      bool write, char **json, struct err *err);
+
+/*
+ * The same in parts: over() is asked between batches. NULL: err set. False: not all is done.
+ * The end frees it, done or not.
+ */
+struct gpu_touch;
+struct gpu_touch *gpu_touch_begin(struct gpu_session *session, uint64_t addr, uint64_t bytes,
+				  uint64_t stride, unsigned int batch, bool write,
+				  int *status, struct err *err);
+bool gpu_touch_go_on(struct gpu_touch *touch, gpu_over *over, void *ctx);
+int gpu_touch_end(struct gpu_touch *touch, char **json, struct err *err);
 
 /*
  * Statistics since creation or configuration as JSON text (caller frees):

@@ -162,6 +162,7 @@ struct gpu_session {
 	struct timeline timeline;
 	struct link_use link_use;
 	struct run *queue, **queue_end;	/* submitted and not told */
+	struct loop *aside;		/* what runs and was set aside, or NULL */
 	struct output output;		/* of the last gpu_session_launch() */
 };
 
@@ -234,8 +235,8 @@ struct loop {
 	uint64_t issued;		/* warp instructions, when calm was counted from */
 };
 
-/* quantum.c: runs all queued launches in time, each to its end. */
-void loop_run(struct gpu_session *s);
+/* quantum.c: runs all queued launches in time, each to its end. False: it was set aside. */
+bool loop_run(struct gpu_session *s, gpu_over *over, void *ctx);
 
 /* dispatch.c */
 /* Hands out CTAs at the end of cycle `cycle`. -ENOMEM. */

@@ -41,6 +41,11 @@ void flight_close(struct paging *p)
 	free(p->flight.lost);
 }
 
+void paging_set_aside(struct paging *p, bool aside)
+{
+	p->aside = aside;
+}
+
 void paging_listen(struct paging *p, const struct paging_events *events, void *ctx)
 {
 	p->flight.events = events;

@@ -136,6 +136,11 @@ int paging_advance(struct paging *paging, uint64_t now);
 bool paging_in_flight(const struct paging *paging, uint64_t addr);
 /* A resident page: somebody waits for it. */
 void paging_await(struct paging *paging, uint64_t addr);
+/*
+ * The session is in the middle of a kernel, and another's turn comes, or its own again. Until then
+ * others take what is on its way or waited for only if there is nothing else, and nothing lands.
+ */
+void paging_set_aside(struct paging *paging, bool aside);
 /* Nobody waits for any page any more (a kernel was ended). */
 void paging_abandon(struct paging *paging);
 /*

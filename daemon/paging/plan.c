@@ -48,6 +48,14 @@ static bool keep_own(void *ctx, uint64_t addr)
 			  page_block_any(block, PAGE_FLYING, page_of(unit), n)));
 }
 
+/* Of a session that was set aside, what it is about to use. */
+static bool keep_awaited(void *ctx, uint64_t addr)
+{
+	const struct paging *owner = ctx;
+
+	return unit_any(owner, addr, PAGE_FRESH) || unit_any(owner, addr, PAGE_FLYING);
+}
+
 /* Another session's pages are all the same to this one. */
 static bool keep_none(void *ctx, uint64_t addr)
 {
@@ -108,6 +116,19 @@ static uint64_t any_victim(const struct paging *p, const struct space *space)
 	return 0;
 }
 
+/* Its policy may name what is to be kept without having asked. */
+static unsigned int pick_of_aside(struct paging *p, struct space *space, unsigned int need,
+				  unsigned int room)
+{
+	unsigned int n = policies_pick(space->owner, need, keep_awaited, space->owner, p->picked,
+				       room), left = 0;
+
+	for (unsigned int i = 0; i < MIN(n, room); i++)
+		if (!keep_awaited(space->owner, p->picked[i]))
+			p->picked[left++] = p->picked[i];
+	return left;
+}
+
 /*
  * Takes `need` victims, or more where the policy evicts in groups, or fewer. A
  * policy that names none that may go, although there is one, is not believed:
@@ -122,10 +143,12 @@ static bool take_victims(struct paging *p, struct space *space, uint64_t need)
 	if (!room)
 		return false;
 	/* A session that does not run has nothing on its way that would arrive. */
-	if (space->owner && space->owner != p && space->owner->flight.pages &&
-	    flight_land(space->owner, NULL))
+	if (space->owner && space->owner != p && !space->owner->aside &&
+	    space->owner->flight.pages && flight_land(space->owner, NULL))
 		return false;
-	if (space->owner)
+	if (space->owner && space->owner->aside)
+		n = pick_of_aside(p, space, (unsigned int)MIN(need, room), room);
+	else if (space->owner)
 		n = policies_pick(space->owner, (unsigned int)MIN(need, room),
 				  space->owner == p ? keep_own : keep_none, p, p->picked, room);
 	for (unsigned int i = 0; i < MIN(n, room); i++)

@@ -85,6 +85,7 @@ struct paging {
 	struct policy prefetch, evict;
 	struct paging_stats stats;
 	struct flight flight;
+	bool aside;			/* it is another's turn in the middle of a kernel */
 	uint64_t waiting[BATCH_MAX];	/* pages that found no frame, who waits longest first */
 	unsigned int nwaiting;
 

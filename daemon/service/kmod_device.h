@@ -103,7 +103,8 @@ struct kmod {
 	bool waiting;			/* a WAIT is in flight */
 	int stop_fd;			/* eventfd: stop was asked for, or the handler gave up */
 	uint32_t inval_seen;
-	uint64_t work;			/* id of the taken work, 0 none */
+	uint64_t work;			/* id of the current work, 0 none */
+	uint32_t events_seen;		/* of the control page, when there was no work */
 	void *payload;			/* GPUEMU_PAYLOAD_MAX */
 
 	/* Set from anywhere. */

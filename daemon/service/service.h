@@ -181,6 +181,14 @@ int service_kmod_create(const char *path, struct service **service,
  * 0; -EINTR: service_kmod_stop() was called; -ENODEV: device lost.
  */
 int service_kmod_next(struct service *s, struct service_work *work);
+/*
+ * The same without waiting, and only of clients of which nothing is taken: -EAGAIN. With
+ * several works taken, poll() asks about the current one: the last that was taken, or named.
+ */
+int service_kmod_try(struct service *s, struct service_work *work);
+void service_kmod_current(struct service *s, uint64_t id);
+/* May there be more for service_kmod_try() than when it found nothing? Cheap. */
+bool service_kmod_news(struct service *s);
 int service_kmod_done(struct service *s, uint64_t id, int status,
 		      uint64_t fault_addr, const char *message,
 		      const void *report, size_t report_bytes);

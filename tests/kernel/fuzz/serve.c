@@ -121,7 +121,7 @@ static void bad_commands(struct engine *e, uint64_t *x, struct gpuemu_commit *go
 		res = engine_command(e, GPUEMU_URING_COMMIT, (uintptr_t)&bad, 0, 0);
 		break;
 	case 1:
-		bad.flags = 1u << below(x, 32);
+		bad.flags = 2u << below(x, 31);
 		want = -EOPNOTSUPP;
 		res = engine_command(e, GPUEMU_URING_COMMIT, (uintptr_t)&bad, 0, 0);
 		break;
