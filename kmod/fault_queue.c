@@ -10,6 +10,7 @@
 #include "dev.h"
 #include "engine.h"
 #include "fault_queue.h"
+#include "limit.h"
 #include "trace.h"
 
 /* False: not a record that an engine may write. Dropped; replay regenerates. */
@@ -142,6 +143,7 @@ int gpuemu_fault_queue_fetch(struct gpuemu_engine *e, bool empty_ok)
 
 	if (!++e->batch_gen)
 		e->batch_gen = 1;
+	WRITE_ONCE(e->control->client_frames, gpuemu_limit_frames(e->dev));
 	batch->gen = e->batch_gen;
 	batch->count = e->nfaults;
 	batch->raw = raw;

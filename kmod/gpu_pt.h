@@ -25,7 +25,7 @@ void gpuemu_pt_destroy(struct gpuemu_pt *pt);
 
 u32 gpuemu_pt_block_attach(struct gpuemu_space *space, u64 block_index);
 void gpuemu_pt_block_detach(struct gpuemu_space *space, u64 block_index);
-void gpuemu_pt_table_free(struct gpuemu_pt *pt, u32 table);
+void gpuemu_pt_table_free(struct gpuemu_space *space, u32 table);
 void gpuemu_pt_space_clear(struct gpuemu_space *space);
 void gpuemu_pt_space_free(struct gpuemu_space *space);
 

@@ -12,6 +12,7 @@
 #include "dev.h"
 #include "engine.h"
 #include "inject.h"
+#include "limit.h"
 #include "link.h"
 #include "migrate.h"
 #include "objects.h"
@@ -78,14 +79,16 @@ static void unmap_cpu(struct gpuemu_block *block, const unsigned long *mask)
  */
 static u32 alloc_frames(struct gpuemu_block *block, unsigned long *mask)
 {
-	u32 want = bitmap_weight(mask, GPUEMU_BLOCK_PAGES), got = 0;
+	u32 want = bitmap_weight(mask, GPUEMU_BLOCK_PAGES), got = 0, may;
 	struct gpuemu_dev *dev = block->space->dev;
 
+	may = gpuemu_limit_take_frames(block->space, mask, GPUEMU_BLOCK_PAGES);
 	if (gpuemu_inject(dev, GPUEMU_INJECT_FRAME))
 		bitmap_zero(mask, GPUEMU_BLOCK_PAGES);
 	else
 		got = gpuemu_vram_alloc(&dev->vram, block->frames, mask,
 					GPUEMU_BLOCK_PAGES);
+	gpuemu_limit_give_frames(block->space, may - got);
 	return want - got;
 }
 
@@ -109,6 +112,7 @@ static int drop_pinned(struct gpuemu_block *block, unsigned long *mask)
 		return 0;
 	gpuemu_vram_free(&block->space->dev->vram, block->frames, pinned,
 			 GPUEMU_BLOCK_PAGES);
+	gpuemu_limit_give_frames(block->space, n);
 	bitmap_andnot(mask, mask, pinned, GPUEMU_BLOCK_PAGES);
 	gpuemu_count(block->space, PINNED_REFUSALS, n);
 	return -EBUSY;
@@ -205,8 +209,10 @@ int gpuemu_migrate_h2d(struct gpuemu_block *block, u32 first, u32 n,
 	if (!block->leaf) {
 		block->leaf = gpuemu_pt_block_attach(block->space,
 						     block->index);
-		if (!block->leaf)
+		if (!block->leaf) {
+			gpuemu_event_pressure(block->space, "page tables");
 			return -ENOMEM;
+		}
 	}
 	*lacking = alloc_frames(block, todo);
 	if (*lacking)
@@ -321,6 +327,7 @@ int gpuemu_migrate_d2h(struct gpuemu_block *block, u32 first, u32 n,
 		      GPUEMU_BLOCK_PAGES);
 	gpuemu_lru_emptied(block);
 	*moved = bitmap_weight(todo, GPUEMU_BLOCK_PAGES);
+	gpuemu_limit_give_frames(block->space, *moved);
 	gpuemu_count(block->space, D2H_PAGES, *moved);
 	gpuemu_count(block->space, D2H_BYTES, bytes);
 	gpuemu_count(block->space, RESIDENT_PAGES, -(u64)*moved);
@@ -443,13 +450,18 @@ static int migrate_one(struct gpuemu_space *space, const char *cause,
 		if (!lacking || !make_room || tries == MAKE_ROOM_MAX)
 			break;
 		start = ktime_get_ns();
-		freed = gpuemu_lru_evict(space->dev, pass, lacking);
+		freed = gpuemu_lru_evict(space->dev, pass, lacking,
+					 gpuemu_limit_reached(space) ?
+					 space : NULL);
 		cost->evict_ns += ktime_get_ns() - start;
 		cost->d2h_pages += freed;
 		if (!freed)
 			break;
 	}
-	if (lacking) {
+	if (lacking && gpuemu_limit_reached(space)) {
+		gpuemu_count(space, OVER_SHARE, lacking);
+		gpuemu_event_pressure(space, "the client's share");
+	} else if (lacking) {
 		gpuemu_count(space, NO_FRAME, lacking);
 		gpuemu_event_pressure(space, "device memory");
 	}

@@ -9,6 +9,7 @@
 
 #include "dev.h"
 #include "inject.h"
+#include "limit.h"
 #include "migrate.h"
 #include "objects.h"
 #include "trace.h"
@@ -234,11 +235,13 @@ void gpuemu_block_close_end(struct gpuemu_block *block, u32 first, u32 last)
 		__clear_bit(i, block->cpu_mapped);
 	}
 	gpuemu_vram_free(&dev->vram, block->frames, left, GPUEMU_BLOCK_PAGES);
+	gpuemu_limit_give_frames(block->space,
+				 bitmap_weight(left, GPUEMU_BLOCK_PAGES));
 	gpuemu_count(block->space, RESIDENT_PAGES,
 		     -(u64)bitmap_weight(left, GPUEMU_BLOCK_PAGES));
 	gpuemu_lru_emptied(block);
 	if (block->dead && block->leaf) {
-		gpuemu_pt_table_free(&dev->pt, block->leaf);
+		gpuemu_pt_table_free(block->space, block->leaf);
 		block->leaf = 0;
 	}
 	mutex_unlock(&block->lock);

@@ -49,6 +49,8 @@ int gpuemu_space_init(struct gpuemu_space *space, struct gpuemu_dev *dev,
 	space->dev = dev;
 	space->mapping = mapping;
 	space->slot = slot;
+	atomic_set(&space->frames, 0);
+	atomic_set(&space->tables, 0);
 	space->memcg = get_mem_cgroup_from_mm(current->mm);
 	mutex_init(&space->pt_lock);
 	mt_init(&space->managed);
@@ -74,6 +76,8 @@ void gpuemu_space_close(struct gpuemu_space *space)
 void gpuemu_space_destroy(struct gpuemu_space *space)
 {
 	WARN_ON_ONCE(!xa_empty(&space->blocks));
+	WARN_ON_ONCE(atomic_read(&space->frames) ||
+		     atomic_read(&space->tables));
 	xa_destroy(&space->blocks);
 	mtree_destroy(&space->managed);
 	mem_cgroup_put(space->memcg);

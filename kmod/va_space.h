@@ -31,6 +31,8 @@ struct mem_cgroup;
  *	mapping; changes under the mm's mmap_lock only
  * @blocks: block index -> block; erased under the block's lock
  * @stats: what is counted for this space, and so for the device
+ * @frames: of device memory that it has, or is being given; see limit.c
+ * @tables: page tables that it has
  */
 struct gpuemu_space {
 	struct gpuemu_dev *dev;
@@ -43,6 +45,8 @@ struct gpuemu_space {
 	struct maple_tree managed;
 	struct xarray blocks;
 	struct gpuemu_stats stats;
+	atomic_t frames;
+	atomic_t tables;
 };
 
 int gpuemu_space_init(struct gpuemu_space *space, struct gpuemu_dev *dev,

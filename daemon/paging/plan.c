@@ -4,8 +4,8 @@
  * them, in an order that always has a free frame when one is needed. Asks the
  * eviction policy for victims; moves nothing, counts nothing.
  *
- * Two bounds: a session holds at most its paging.vram, all sessions at most the
- * device's frames. At its own limit a session evicts its own pages. When the
+ * Two bounds: a session holds at most its paging.vram, or its share if that is less
+ * (service_ops.share, which may change at any time), all sessions at most the device's frames. At its own limit a session evicts its own pages. When the
  * device is full before that, the session with the most pages pays.
  */
 #include "paging/private.h"
@@ -192,14 +192,16 @@ static bool take_from_largest(struct paging *p, uint64_t need)
 static bool place(struct paging *p, uint64_t left)
 {
 	struct service *service = p->pool->service;
-	uint64_t frames = service->ops->frames(service);
+	uint64_t frames = service->ops->frames(service), limit = limit_of(p);
+	/* Who counts the share may know of pages that the books have forgotten. */
+	uint64_t more = limit < p->limit ? p->squeeze : 0;
 	uint64_t used;
 
 	for (;;) {
-		used = p->space->pages.count - p->space->going + p->coming;
-		if (used < p->limit)
+		used = p->space->pages.count - p->space->going + p->coming + more;
+		if (used < limit)
 			break;
-		if (!take_victims(p, p->space, MIN(used + left - p->limit, left)))
+		if (!take_victims(p, p->space, MIN(used + left - limit, left)))
 			return false;
 	}
 	for (;;) {
@@ -218,7 +220,7 @@ static bool place_free(struct paging *p)
 {
 	struct service *service = p->pool->service;
 
-	if (p->space->pages.count - p->space->going + p->coming >= p->limit ||
+	if (p->space->pages.count - p->space->going + p->coming >= limit_of(p) ||
 	    p->pool->used - p->going + p->coming + p->squeeze >= service->ops->frames(service))
 		return false;
 	p->coming++;

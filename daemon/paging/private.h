@@ -123,12 +123,20 @@ static inline bool unit_any(const struct paging *p, uint64_t addr, enum page_bit
 				       (unsigned int)(p->spec.page_bytes / PAGE_BYTES));
 }
 
+/* What the VA space is limited to, in pages: by paging.vram, or by who shares the device out. */
+static inline uint64_t limit_of(const struct paging *p)
+{
+	struct service *service = p->pool->service;
+
+	return service->ops->share ? MIN(p->limit, service->ops->share(service)) : p->limit;
+}
+
 /* Device memory that the VA space may use, in pages. */
 static inline uint64_t frames_of(const struct paging *p)
 {
 	struct service *service = p->pool->service;
 
-	return MIN(p->limit, service->ops->frames(service));
+	return MIN(limit_of(p), service->ops->frames(service));
 }
 
 /* --- pool.c ---------------------------------------------------------------- */

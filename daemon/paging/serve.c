@@ -210,6 +210,13 @@ static int serve_all(struct paging *p, unsigned int n, struct paging_outcome *ou
 		}
 		outcome->stuck += pass.nagain;
 	}
+	/* What waits for frames gets them some day, unless all that there are would not do. */
+	if (!rc && !outcome->stuck && p->nwaiting &&
+	    p->spec.page_bytes / PAGE_BYTES > limit_of(p)) {
+		outcome->stuck_status = -ENOSPC;
+		outcome->stuck_addr = p->waiting[0];
+		outcome->stuck = p->nwaiting;
+	}
 	return rc;
 }
 

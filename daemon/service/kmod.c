@@ -39,6 +39,15 @@ static uint64_t kmod_frames(struct service *service)
 	return to_kmod(service)->pt.frames;
 }
 
+/* As of the last batch, which is when it is asked. */
+static uint64_t kmod_share(struct service *service)
+{
+	struct kmod *k = to_kmod(service);
+	uint32_t share = __atomic_load_n(&k->control->client_frames, __ATOMIC_RELAXED);
+
+	return share ? share : k->pt.frames;
+}
+
 static void deliver_all(void (*invalidate)(void *ctx, const struct service_invalidate *i),
 			void *ctx)
 {
@@ -158,6 +167,7 @@ const struct service_ops service_kmod_ops = {
 	.poll = kmod_poll,
 	.resident = kmod_resident,
 	.frames = kmod_frames,
+	.share = kmod_share,
 	.destroy = kmod_destroy,
 };
 

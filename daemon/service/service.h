@@ -87,6 +87,7 @@ struct service_ops {
 	void (*resident)(struct service *s,
 			 void (*fn)(void *ctx, uint32_t va_space, uint64_t addr), void *ctx);
 	uint64_t (*frames)(struct service *s);	/* device memory, in frames */
+	uint64_t (*share)(struct service *s);	/* that one VA space may have now; NULL: all */
 	/*
 	 * Calls fn for each managed range of the VA space, by address, where a managed address is
 	 * its own host address whether or not the page is in device memory. NULL: it is not.

@@ -311,7 +311,8 @@ struct gpuemu_control {
 	__aligned_u64 cancelled;	/* id of the taken work whose client died, or 0 */
 	__u32 vram_free;		/* frames */
 	__u32 lost;			/* 1: this engine was detached */
-	__u32 reserved[8];
+	__u32 client_frames;		/* that one VA space may have, as of the last batch; 0: all */
+	__u32 reserved[7];
 	struct gpuemu_stamps stamps;	/* of the last batch; stable until the next RAISE */
 	struct gpuemu_batch batch;	/* stable from FETCH's completion to COMMIT */
 	/* Entry seq % GPUEMU_INVAL_RING; overrun (more than GPUEMU_INVAL_RING behind) means all. */
@@ -362,9 +363,9 @@ enum gpuemu_migration_op {
 /*
  * A run of pages inside one VA block. Done in the order given, so evictions
  * come before what needs their frames. status: 0 all pages are where they were
- * asked to be; -ENOSPC no free frame; -EBUSY a page has another reference
- * (pinned); -EFAULT not managed, or (H2D) the CPU's alone; -ENOMEM; -EINVAL;
- * -ESRCH no such VA space.
+ * asked to be; -ENOSPC no free frame, or the client has its share of them; -EBUSY
+ * a page has another reference (pinned); -EFAULT not managed, or (H2D) the CPU's
+ * alone; -ENOMEM, or (H2D) no page table; -EINVAL; -ESRCH no such VA space.
  * The pages that were not moved stay as they were.
  */
 struct gpuemu_migration {
