@@ -5,8 +5,9 @@
  * eviction policy for victims; moves nothing, counts nothing.
  *
  * Two bounds: a session holds at most its paging.vram, or its share if that is less
- * (service_ops.share, which may change at any time), all sessions at most the device's frames. At its own limit a session evicts its own pages. When the
- * device is full before that, the session with the most pages pays.
+ * (service_ops.share, which may change at any time), all sessions at most the device's
+ * frames. At its own limit a session evicts its own pages. When the device is full before
+ * that, the session with the most pages pays.
  */
 #include "paging/private.h"
 
