@@ -105,6 +105,7 @@ struct kmod {
 	uint32_t inval_seen;
 	uint64_t work;			/* id of the current work, 0 none */
 	uint32_t events_seen;		/* of the control page, when there was no work */
+	bool ended;			/* one of ours since: its client may have another */
 	void *payload;			/* GPUEMU_PAYLOAD_MAX */
 
 	/* Set from anywhere. */

@@ -45,8 +45,10 @@ static int take(struct kmod *k, struct service_work *work, uint32_t flags)
 	do {
 		ret = ioctl(k->fd, GPUEMU_IOCTL_WORK_TAKE, &t) ? -errno : 0;
 	} while (ret == -EINTR);
-	if (ret == -EAGAIN)
+	if (ret == -EAGAIN) {
 		k->events_seen = events;
+		k->ended = false;
+	}
 	if (ret)
 		return ret;
 	*work = (struct service_work){
@@ -104,7 +106,8 @@ bool service_kmod_news(struct service *service)
 {
 	struct kmod *k = to_kmod(service);
 
-	return __atomic_load_n(&k->control->events, __ATOMIC_RELAXED) != k->events_seen;
+	return k->ended ||
+	       __atomic_load_n(&k->control->events, __ATOMIC_RELAXED) != k->events_seen;
 }
 
 int service_kmod_try(struct service *service, struct service_work *work)
@@ -151,6 +154,7 @@ int service_kmod_done(struct service *service, uint64_t id, int status,
 	} while (ret == -EINTR);
 	if (k->work == id)
 		k->work = 0;
+	k->ended = true;
 	if (ret == -ENODEV)
 		return lose(k);
 	return ret;

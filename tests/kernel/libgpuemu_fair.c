@@ -5,15 +5,18 @@
  * not it was set aside for others. What waits is measured and printed.
  * vm: daemon timeout=240 vram_mb=8
  */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <gpuemu.h>
+#include <linux/gpuemu.h>
 
 #include "lib/harness.h"
 
@@ -189,6 +192,49 @@ TEST(beside_a_long_kernel)
 TEST(beside_a_storm)
 {
 	compare(_metadata, STORM);
+}
+
+/* --- many works at once --- */
+
+static int submit(int fd, uint64_t *id)
+{
+	struct gpuemu_submit s = { .size = sizeof(s), .kind = GPUEMU_WORK_STATISTICS };
+	int ret = ioctl(fd, GPUEMU_IOCTL_SUBMIT, &s);
+
+	*id = s.id;
+	return ret;
+}
+
+/* The next of a client's works comes when the one before is done, and not with other news. */
+TEST(queued_works)
+{
+	static uint8_t report[1 << 18];
+	struct gpuemu_wait w;
+	uint64_t ids[8], from;
+	int fd, status, i;
+	pid_t pid;
+
+	pid = start_other(SPIN);
+	ASSERT_LT(0, pid);
+	usleep(2000000);
+	fd = open("/dev/gpuemu", O_RDWR);
+	ASSERT_LE(0, fd);
+	from = now_us();
+	for (i = 0; i < 8; i++)
+		ASSERT_EQ(0, submit(fd, &ids[i]));
+	for (i = 0; i < 8; i++) {
+		w = (struct gpuemu_wait){
+			.size = sizeof(w), .timeout_ms = 5000, .id = ids[i],
+			.report = (uintptr_t)report, .report_bytes = sizeof(report),
+		};
+		ASSERT_EQ(0, ioctl(fd, GPUEMU_IOCTL_WAIT, &w)) TH_LOG("work %d", i);
+		EXPECT_EQ(0, w.status);
+	}
+	EXPECT_GT(8 * MEDIAN_MS * 1000, now_us() - from);
+	EXPECT_EQ(0, waitpid(pid, &status, WNOHANG));
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	close(fd);
 }
 
 /* --- what a kernel counts --- */

@@ -168,6 +168,7 @@ struct blocks {
 		uint64_t addr;
 		uint64_t resident[8], cpu_mapped[8];
 		uint32_t system_pages;
+		bool busy;
 	} of[BLOCKS + 8];
 	unsigned int n;
 };
@@ -182,6 +183,7 @@ static void note_block(const struct nl_reply *reply, void *arg)
 		return;
 	b->of[b->n].addr = nl_u64(a[GPUEMU_A_BLOCK_ADDR]);
 	b->of[b->n].system_pages = nl_u32(a[GPUEMU_A_BLOCK_SYSTEM_PAGES]);
+	b->of[b->n].busy = a[GPUEMU_A_BLOCK_BUSY];
 	memcpy(b->of[b->n].resident, nl_data(a[GPUEMU_A_BLOCK_RESIDENT]), 64);
 	memcpy(b->of[b->n].cpu_mapped, nl_data(a[GPUEMU_A_BLOCK_CPU_MAPPED]), 64);
 	b->n++;
@@ -296,8 +298,11 @@ TEST_F(dump, block_is_busy)
 	ASSERT_EQ(0, list_blocks(self, NULL, &blocks));
 	EXPECT_GT(250, now_ms() - start);
 	EXPECT_EQ(1, blocks.n);
+	EXPECT_TRUE(blocks.of[0].busy);
 	EXPECT_EQ(0, e.control->lost);
 	pthread_join(thread, NULL);
+	ASSERT_EQ(0, list_blocks(self, NULL, &blocks));
+	EXPECT_FALSE(blocks.of[0].busy);
 	engine_close(&e);
 }
 

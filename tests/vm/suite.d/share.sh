@@ -23,14 +23,14 @@ most=0
 until [ -e /tmp/ended.1 ] && [ -e /tmp/ended.2 ] && [ -e /tmp/ended.3 ]; do
 	gpuemu stat --json >/tmp/now
 	n=$(value /tmp/now resident_pages)
-	[ "$n" -le $most ] || most=$n
+	[ "$n" -le "$most" ] || most=$n
 done
 wait
 for i in 1 2 3; do
 	tap_check "side by side, $i is right" grep -q verified /tmp/side.out.$i
 	tap_check "side by side, $i evicts its own" test "$(number /tmp/side.$i evicted_pages)" -ge 200
 done
-tap_check "together they had their shares and no more ($most)" test $most -le 768 -a $most -gt 128
+tap_check "together they had their shares and no more ($most)" test "$most" -le 768 -a "$most" -gt 128
 
 gather /tmp/changing >/tmp/changing.out 2>&1 &
 client=$!
