@@ -7,6 +7,7 @@
  */
 #include <linux/atomic.h>
 #include <linux/bitmap.h>
+#include <linux/math64.h>
 
 #include "dev.h"
 #include "limit.h"

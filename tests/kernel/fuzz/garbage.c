@@ -122,6 +122,12 @@ static void ask(struct shared *s, struct nl *nl, uint64_t *x)
 		break;
 	case 5:
 		nl_begin(nl, &r, GPUEMU_CMD_PARAM_SET, NLM_F_ACK);
+		/* A share that lets each client do something. */
+		if (one_in(x, 3)) {
+			nl_put_text(&r, GPUEMU_A_PARAM_NAME, "client_vram_pct");
+			nl_put_u32(&r, GPUEMU_A_PARAM_VALUE, one_in(x, 4) ? 0 : 25 + below(x, 76));
+			break;
+		}
 		nl_put_text(&r, GPUEMU_A_PARAM_NAME, one_in(x, 2) ? "pressure_ms" : "monitor_ms");
 		nl_put_u32(&r, GPUEMU_A_PARAM_VALUE, below(x, 600));
 		break;
