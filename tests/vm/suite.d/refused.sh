@@ -39,6 +39,8 @@ refused 2 'nosuch' gpuemu run vecadd --evict nosuch
 refused 2 'vram' gpuemu run vecadd --backend kmod --vram 0
 refused 1 'gpu.functional.*backend sim' gpuemu run vecadd --backend kmod --set gpu.functional=on
 refused 2 'nosuch' gpuemud --nosuch
+refused 2 '10001.*milliseconds' gpuemud --slice 10001
+refused 2 '5ms' gpuemud --slice 5ms
 chmod 0600 /dev/gpuemu
 refused 1 'permission' /usr/bin/setpriv --reuid 65534 --clear-groups "$(command -v gpuemu)" run vecadd --backend kmod
 tap_check 'and the daemon serves on' gpuemu run vecadd --backend kmod
