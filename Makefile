@@ -58,6 +58,7 @@ help:
 	@echo 'make demo HOST=1     the same on this machine (it loads gpuemu.ko)'
 	@echo 'make check           every test and check; the last line is the count'
 	@echo 'make check-kernels   the module and its tests on Debian 6.1, 6.12 and 7.x (KERNELS="6.12 7")'
+	@echo 'make check-debug     the same on a kernel with KASAN, lockdep, kmemleak, failing allocations'
 	@echo 'make vm CMD="..."    run a command as root in the VM, module and daemon ready'
 	@echo '                     (FILES="PATH..." puts more files there, MODULE_ARGS="vram_mb=8")'
 	@echo 'make modules         gpuemu.ko for KVER ($(KVER))'
@@ -75,6 +76,7 @@ help:
 	@echo 'make fuzz-ptx        generated kernels against the CPU, until stopped (SECONDS=n SEED=n KERNELS=n)'
 	@echo 'make fuzz-parser     fuzz what reads PTX (SECONDS=600 SEED=n); make check does 2 minutes'
 	@echo 'make fuzz-kernel     random operations on the module in the VM (SECONDS=3600 SEED=n CLIENTS=n)'
+	@echo 'make soak            oversubscribed programs in the VM, the daemon killed every second (DURATION=600 SEED=n)'
 	@echo 'make isa-table       docs/instructions.md anew: which instructions are supported'
 	@echo 'make check-style | check-unit | check-vm   parts of check'
 	@echo

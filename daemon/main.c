@@ -102,19 +102,33 @@ static int device_lost(const struct log *log, const char *device)
 	return 1;
 }
 
-/* 0 ended by a signal, 1 the device was lost. */
-static int run(struct works *works, struct gpu *gpu, struct service *service,
-	       const struct log *log, const char *device)
+/* One work's turn: of those that wait here, or of the next that comes. */
+static int one_turn(struct works *works, struct gpu *gpu, struct service *service)
 {
 	struct service_work work;
 	int ret;
 
-	while (!stop_signal) {
+	if (!works_wait(works)) {
 		ret = service_kmod_next(service, &work);
 		if (!ret)
 			ret = gpu_poll(gpu);
-		if (!ret)
-			ret = works_do(works, &work);
+		return ret ? ret : works_do(works, &work);
+	}
+	while (!(ret = service_kmod_try(service, &work)))
+		works_add(works, &work);
+	if (ret == -EAGAIN)
+		ret = gpu_poll(gpu);
+	return ret ? ret : works_next(works);
+}
+
+/* 0 ended by a signal, 1 the device was lost. */
+static int run(struct works *works, struct gpu *gpu, struct service *service,
+	       const struct log *log, const char *device)
+{
+	int ret;
+
+	while (!stop_signal) {
+		ret = one_turn(works, gpu, service);
 		if (ret && !stop_signal)
 			return device_lost(log, device);
 	}
@@ -172,7 +186,7 @@ static int serve(const struct options *options, struct service *service, const s
 		return 2;
 	}
 	if (!ret)
-		ret = works_create(gpu, service, &spec, log, &works);
+		ret = works_create(gpu, service, &spec, log, options->slice_ms, &works);
 	if (ret) {
 		log_line(log, LOG_ERROR, "%s", err.text[0] ? err.text : strerror(-ret));
 		ret = 1;

@@ -14,12 +14,19 @@
 #include "gpuemu.h"
 #include "options.h"
 
-enum { OPT_DEVICE = 1, OPT_CONFIG, OPT_SET, OPT_LOG_LEVEL, OPT_POLICY, OPT_VERSION, OPT_HELP };
+enum {
+	OPT_DEVICE = 1, OPT_CONFIG, OPT_SET, OPT_SLICE, OPT_LOG_LEVEL, OPT_POLICY, OPT_VERSION,
+	OPT_HELP,
+};
+
+#define SLICE_MS	10u	/* long against taking up a work, short against what people notice */
+#define SLICE_MS_MAX	10000u
 
 static const struct option long_options[] = {
 	{ "device", required_argument, NULL, OPT_DEVICE },
 	{ "config", required_argument, NULL, OPT_CONFIG },
 	{ "set", required_argument, NULL, OPT_SET },
+	{ "slice", required_argument, NULL, OPT_SLICE },
 	{ "log-level", required_argument, NULL, OPT_LOG_LEVEL },
 	{ "policy", required_argument, NULL, OPT_POLICY },
 	{ "version", no_argument, NULL, OPT_VERSION },
@@ -36,6 +43,8 @@ static void help(void)
 	     "  --device PATH       the module's device (default /dev/gpuemu)\n"
 	     "  --config GPU        a configuration by name or path (default: built in, GTX 480)\n"
 	     "  --set KEY=VALUE     one option over it; may be repeated\n"
+	     "  --slice MS          what runs is set aside for other clients after MS\n"
+	     "                      milliseconds (default 10); 0: never\n"
 	     "  --log-level LEVEL   error, warning, info or debug, on stderr (default info)\n"
 	     "  --policy FILE.so    clients may load this paging policy; may be repeated\n"
 	     "  --version           print the version and exit\n"
@@ -120,13 +129,31 @@ static int parse_spec(struct options *options, const char *config, int argc, cha
 	return ret;
 }
 
+static int parse_slice(struct options *options, const char *text)
+{
+	struct err err = { "" };
+	unsigned long ms;
+	char *end;
+
+	errno = 0;
+	ms = strtoul(text, &end, 10);
+	if (errno || end == text || *end || *text < '0' || *text > '9' || ms > SLICE_MS_MAX) {
+		err_set(&err, 0, "--slice '%s': not a number of milliseconds from 0 to %u", text,
+			SLICE_MS_MAX);
+		return misused(err.text);
+	}
+	options->slice_ms = (unsigned int)ms;
+	return 0;
+}
+
 int options_parse(struct options *options, int argc, char **argv)
 {
 	const char *config = NULL;
 	struct err err;
 	int opt;
 
-	*options = (struct options){ .device = "/dev/gpuemu", .log_level = LOG_INFO };
+	*options = (struct options){ .device = "/dev/gpuemu", .log_level = LOG_INFO,
+		.slice_ms = SLICE_MS };
 	opterr = 0;
 	while ((opt = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
 		switch (opt) {
@@ -137,6 +164,10 @@ int options_parse(struct options *options, int argc, char **argv)
 			config = optarg;
 			break;
 		case OPT_SET:
+			break;
+		case OPT_SLICE:
+			if (parse_slice(options, optarg))
+				return -EINVAL;
 			break;
 		case OPT_LOG_LEVEL:
 			if (log_level_parse(optarg, &options->log_level))

@@ -13,6 +13,7 @@ struct options {
 	const char *device;
 	enum log_level log_level;
 	struct gpu_spec spec;	/* vram_bytes 0: all of the device */
+	unsigned int slice_ms;	/* of a client's turn; 0: a work is done to its end */
 	const char **policies;	/* absolute paths of objects that may be loaded, NULL ended */
 };
 

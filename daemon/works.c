@@ -3,11 +3,16 @@
  * Works of clients, dispatched to their sessions. A session knows what its
  * client told this engine; what a client told an earlier one (its PTX images)
  * is read from the module when a launch needs it.
+ *
+ * Clients take turns: a work that may take long, a launch or a touch, is set aside
+ * when its slice is over and another client has something to do. Of a client one
+ * work at a time is here; the module keeps the others.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "works.h"
 
@@ -20,6 +25,7 @@ struct session {
 	struct gpu_session *gpu;
 	uint32_t *modules;		/* ids that are loaded */
 	unsigned int nmodules;
+	bool busy;			/* a work of it was set aside */
 };
 
 struct works {
@@ -28,13 +34,31 @@ struct works {
 	const struct log *log;
 	struct gpu_spec spec;
 	struct session *sessions;
+	struct job *jobs, **jobs_end;	/* set aside or not begun, whose turn is next first */
+	uint64_t slice_ns;		/* of a turn; 0: it has no end */
+	uint64_t until;			/* of the turn, CLOCK_MONOTONIC */
 };
 
 struct result {
 	uint64_t fault_addr;
-	char *report;			/* freed by works_do() */
+	char *report;			/* freed with the job */
 	size_t report_bytes;
 	struct err err;
+};
+
+#define NOT_YET	1	/* status of a work that was set aside */
+
+/* A work that was taken. */
+struct job {
+	struct job *next;
+	struct service_work work;	/* the payload until it has begun */
+	void *payload;			/* the same, if it is the job's own */
+	struct session *session;	/* NULL: it has not begun */
+	struct result r;
+	/* Goes on with it; NULL: it is done at once. */
+	int (*go_on)(struct works *works, struct job *job);
+	struct gpu_touch *touch;
+	int status;			/* a launch's */
 };
 
 /* --- sessions ----------------------------------------------------------------- */
@@ -56,7 +80,8 @@ static void drop_dead_sessions(struct works *works)
 	struct session **at = &works->sessions;
 
 	while (*at) {
-		if (service_kmod_alive(works->service, (*at)->va_space))
+		/* What was set aside hears of it in its turn. */
+		if ((*at)->busy || service_kmod_alive(works->service, (*at)->va_space))
 			at = &(*at)->next;
 		else
 			session_free(works, at);
@@ -101,6 +126,50 @@ static int session_get(struct works *works, uint32_t va_space, struct session **
 	ret = session_make(works, va_space, err);
 	*session = works->sessions;
 	return ret;
+}
+
+/* --- turns ------------------------------------------------------------------------ */
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+static bool turn_over(void *ctx)
+{
+	struct works *works = ctx;
+
+	return works->slice_ns && now_ns() >= works->until &&
+	       (works->jobs || service_kmod_news(works->service));
+}
+
+static void job_append(struct works *works, struct job *job)
+{
+	job->next = NULL;
+	*works->jobs_end = job;
+	works->jobs_end = &job->next;
+}
+
+static struct job *job_first(struct works *works)
+{
+	struct job *job = works->jobs;
+
+	works->jobs = job->next;
+	if (!works->jobs)
+		works->jobs_end = &works->jobs;
+	return job;
+}
+
+static void job_free(struct job *job)
+{
+	if (job->touch)
+		gpu_touch_end(job->touch, &job->r.report, NULL);
+	free(job->r.report);
+	free(job->payload);
+	free(job);
 }
 
 /* --- modules ------------------------------------------------------------------- */
@@ -168,9 +237,11 @@ static int no_such_range(const char *kind, uint64_t addr, uint64_t bytes, struct
 		       kind, (unsigned long long)bytes, (unsigned long long)addr);
 }
 
-static int do_load(struct works *works, struct session *s, const struct service_work *work,
-		   struct result *r)
+static int do_load(struct works *works, struct job *job)
 {
+	const struct service_work *work = &job->work;
+	struct session *s = job->session;
+	struct result *r = &job->r;
 	const struct gpu_work_load *load = work->payload;
 
 	if (work->payload_bytes < sizeof(*load) || load->size != sizeof(*load) ||
@@ -182,9 +253,29 @@ static int do_load(struct works *works, struct session *s, const struct service_
 	return load_image(works, s, load->module, load->name, load->global_base, &r->err);
 }
 
-static int do_launch(struct works *works, struct session *s, const struct service_work *work,
-		     struct result *r)
+static void launched(void *ctx, int status, uint64_t fault_addr, const struct err *err,
+		     char *output, size_t bytes)
 {
+	struct job *job = ctx;
+
+	job->status = status;
+	job->r.fault_addr = fault_addr;
+	if (status)
+		job->r.err = *err;
+	job->r.report = output;
+	job->r.report_bytes = bytes;
+}
+
+static int go_on_launch(struct works *works, struct job *job)
+{
+	return gpu_session_go_on(job->session->gpu, turn_over, works) ? job->status : NOT_YET;
+}
+
+static int do_launch(struct works *works, struct job *job)
+{
+	const struct service_work *work = &job->work;
+	struct session *s = job->session;
+	struct result *r = &job->r;
 	struct gpu_launch launch;
 	char name[32];
 	int ret;
@@ -196,15 +287,19 @@ static int do_launch(struct works *works, struct session *s, const struct servic
 	ret = load_image(works, s, launch.module, name, 0, &r->err);
 	if (ret)
 		return ret;
-	ret = gpu_session_launch(s->gpu, &launch, &r->fault_addr, &r->err);
-	r->report = gpu_session_take_output(s->gpu, &r->report_bytes);
-	return ret;
+	ret = gpu_session_submit(s->gpu, 0, &launch, launched, job);
+	if (ret)
+		return err_set(&r->err, ret, "out of memory");
+	job->go_on = go_on_launch;
+	return go_on_launch(works, job);
 }
 
-static int do_prefetch(struct works *works, struct session *s, const struct service_work *work,
-		       struct result *r)
+static int do_prefetch(struct works *works, struct job *job)
 {
+	const struct service_work *work = &job->work;
 	const struct gpu_work_prefetch *p = work->payload;
+	struct session *s = job->session;
+	struct result *r = &job->r;
 
 	if (work->payload_bytes < sizeof(*p) || p->size != sizeof(*p))
 		return malformed("prefetch", r);
@@ -222,22 +317,40 @@ static int has_text(struct result *r, int ret)
 	return ret;
 }
 
-static int do_touch(struct works *works, struct session *s, const struct service_work *work,
-		    struct result *r)
+static int go_on_touch(struct works *works, struct job *job)
 {
+	struct gpu_touch *touch = job->touch;
+
+	if (!gpu_touch_go_on(touch, turn_over, works))
+		return NOT_YET;
+	job->touch = NULL;
+	return has_text(&job->r, gpu_touch_end(touch, &job->r.report, &job->r.err));
+}
+
+static int do_touch(struct works *works, struct job *job)
+{
+	const struct service_work *work = &job->work;
 	const struct gpu_work_touch *t = work->payload;
+	struct result *r = &job->r;
+	int ret;
 
 	if (work->payload_bytes < sizeof(*t) || t->size != sizeof(*t))
 		return malformed("touch", r);
 	if (out_of_reach(t->addr, t->bytes))
 		return no_such_range("touch", t->addr, t->bytes, r);
-	return has_text(r, gpu_session_touch(s->gpu, t->addr, t->bytes, t->stride, t->batch,
-					     t->write != 0, &r->report, &r->err));
+	job->touch = gpu_touch_begin(job->session->gpu, t->addr, t->bytes, t->stride, t->batch,
+				     t->write != 0, &ret, &r->err);
+	if (!job->touch)
+		return ret;
+	job->go_on = go_on_touch;
+	return go_on_touch(works, job);
 }
 
-static int do_configure(struct works *works, struct session *s, const struct service_work *work,
-			struct result *r)
+static int do_configure(struct works *works, struct job *job)
 {
+	const struct service_work *work = &job->work;
+	struct session *s = job->session;
+	struct result *r = &job->r;
 	struct gpu_spec spec = s->spec;
 	int ret;
 
@@ -258,27 +371,38 @@ static int do_configure(struct works *works, struct session *s, const struct ser
 	return ret;
 }
 
-static int do_statistics(struct works *works, struct session *s, const struct service_work *work,
-			 struct result *r)
+static int do_statistics(struct works *works, struct job *job)
 {
+	struct result *r = &job->r;
+
 	service_kmod_away(works->service);
-	r->report = gpu_session_statistics(s->gpu);
+	r->report = gpu_session_statistics(job->session->gpu);
 	service_kmod_back(works->service);
 	if (!r->report)
 		return err_set(&r->err, -ENOMEM, "no memory for the statistics");
 	return has_text(r, 0);
 }
 
-static int do_ranges(struct works *works, struct session *s, const struct service_work *work,
-		     struct result *r)
+static int do_ranges(struct works *works, struct job *job)
 {
+	const struct service_work *work = &job->work;
 	const struct gpu_work_ranges *p = work->payload;
+	const struct gpu_range *ranges = (const struct gpu_range *)(p + 1);
+	const struct advice_range *advice;
+	uint64_t bytes;
+	int ret;
 
-	if (work->payload_bytes < sizeof(*p) || p->size != sizeof(*p) ||
-	    (work->payload_bytes - sizeof(*p)) / sizeof(struct gpu_range) < p->count ||
-	    gpu_session_set_ranges(s->gpu, (const struct gpu_range *)(p + 1), p->count) == -EINVAL)
-		return malformed("list of managed ranges", r);
-	return 0;
+	if (work->payload_bytes < sizeof(*p) || p->size != sizeof(*p) || p->reserved)
+		return malformed("list of managed ranges", &job->r);
+	bytes = (uint64_t)p->count * sizeof(struct gpu_range) +
+		(uint64_t)p->count_advice * sizeof(*advice);
+	if (work->payload_bytes - sizeof(*p) < bytes ||
+	    gpu_session_set_ranges(job->session->gpu, ranges, p->count) == -EINVAL)
+		return malformed("list of managed ranges", &job->r);
+	advice = (const struct advice_range *)(ranges + p->count);
+	ret = gpu_session_set_advice(job->session->gpu, advice, p->count_advice, &job->r.err);
+	/* What finds no memory is advice that is not followed. */
+	return ret == -ENOMEM ? 0 : ret;
 }
 
 /* The touches of this run from p->from on. */
@@ -301,10 +425,12 @@ static int fetch_record(struct session *s, const struct gpu_work_record *p, stru
 	return 0;
 }
 
-static int do_record(struct works *works, struct session *s, const struct service_work *work,
-		     struct result *r)
+static int do_record(struct works *works, struct job *job)
 {
+	const struct service_work *work = &job->work;
 	const struct gpu_work_record *p = work->payload;
+	struct session *s = job->session;
+	struct result *r = &job->r;
 	int ret;
 
 	if (work->payload_bytes < sizeof(*p) || p->size != sizeof(*p) || p->fetch > 1)
@@ -319,8 +445,7 @@ static int do_record(struct works *works, struct session *s, const struct servic
 	return ret == -EINVAL ? malformed("record", r) : ret;
 }
 
-static int (*const do_kind[])(struct works *works, struct session *s,
-			      const struct service_work *work, struct result *r) = {
+static int (*const do_kind[])(struct works *works, struct job *job) = {
 	[WORK_LOAD] = do_load,
 	[WORK_LAUNCH] = do_launch,
 	[WORK_PREFETCH] = do_prefetch,
@@ -331,37 +456,35 @@ static int (*const do_kind[])(struct works *works, struct session *s,
 	[WORK_RECORD] = do_record,
 };
 
-static int dispatch(struct works *works, const struct service_work *work, struct result *r)
+static int dispatch(struct works *works, struct job *job)
 {
-	struct session *s;
+	const struct service_work *work = &job->work;
 	int ret;
 
 	if (work->kind >= ARRAY_SIZE(do_kind) || !do_kind[work->kind])
-		return err_set(&r->err, -EOPNOTSUPP, "unknown kind of work %u", work->kind);
-	ret = session_get(works, work->va_space, &s, &r->err);
+		return err_set(&job->r.err, -EOPNOTSUPP, "unknown kind of work %u", work->kind);
+	ret = session_get(works, work->va_space, &job->session, &job->r.err);
 	if (ret)
 		return ret;
-	return do_kind[work->kind](works, s, work, r);
+	return do_kind[work->kind](works, job);
 }
 
-int works_do(struct works *works, const struct service_work *work)
+/* 0, or -ENODEV: the device is lost. */
+static int report(struct works *works, struct job *job, int status)
 {
-	struct result r = { 0 };
-	int status, ret;
+	const struct service_work *work = &job->work;
+	struct result *r = &job->r;
+	int ret;
 
-	status = dispatch(works, work, &r);
 	log_line(works->log, LOG_DEBUG, "VA space %u: work %llu of kind %u: %s", work->va_space,
 		 (unsigned long long)work->id, work->kind,
-		 !status ? "done" : r.err.text[0] ? r.err.text : strerror(-status));
-	if (status == -ENODEV) {
-		free(r.report);
+		 !status ? "done" : r->err.text[0] ? r->err.text : strerror(-status));
+	if (status == -ENODEV)
 		return status;
-	}
-	if (status && !r.err.text[0])
-		err_set(&r.err, 0, "%s", strerror(-status));
-	ret = service_kmod_done(works->service, work->id, status, r.fault_addr, r.err.text,
-				r.report, r.report_bytes);
-	free(r.report);
+	if (status && !r->err.text[0])
+		err_set(&r->err, 0, "%s", strerror(-status));
+	ret = service_kmod_done(works->service, work->id, status, r->fault_addr, r->err.text,
+				r->report, r->report_bytes);
 	if (ret == -ENODEV)
 		return ret;
 	/* -ENOENT: the client did not live to read it. */
@@ -369,6 +492,75 @@ int works_do(struct works *works, const struct service_work *work)
 		log_line(works->log, LOG_WARNING, "work %llu could not be reported: %s",
 			 (unsigned long long)work->id, strerror(-ret));
 	return 0;
+}
+
+/* The job's turn, at the end of which it is done, or the last of those that wait. */
+static int job_turn(struct works *works, struct job *job)
+{
+	int status;
+
+	service_kmod_current(works->service, job->work.id);
+	works->until = works->slice_ns ? now_ns() + works->slice_ns : 0;
+	status = job->go_on ? job->go_on(works, job) : dispatch(works, job);
+	job->work.payload = NULL;
+	free(job->payload);
+	job->payload = NULL;
+	if (job->session)
+		job->session->busy = status == NOT_YET;
+	if (status == NOT_YET) {
+		job_append(works, job);
+		return 0;
+	}
+	status = report(works, job, status);
+	job_free(job);
+	return status;
+}
+
+static struct job *job_make(struct works *works, const struct service_work *work)
+{
+	struct job *job = calloc(1, sizeof(*job));
+
+	if (job)
+		job->work = *work;
+	else
+		service_kmod_done(works->service, work->id, -ENOMEM, 0,
+				  "no memory for one more work", NULL, 0);
+	return job;
+}
+
+int works_do(struct works *works, const struct service_work *work)
+{
+	struct job *job = job_make(works, work);
+
+	return job ? job_turn(works, job) : 0;
+}
+
+void works_add(struct works *works, const struct service_work *work)
+{
+	struct job *job = job_make(works, work);
+
+	if (!job)
+		return;
+	job->payload = malloc(MAX(work->payload_bytes, 1u));
+	if (!job->payload) {
+		err_set(&job->r.err, 0, "no memory for one more work");
+		report(works, job, -ENOMEM);
+		job_free(job);
+		return;
+	}
+	memcpy(job->payload, work->payload, work->payload_bytes);
+	job->work.payload = job->payload;
+	job_append(works, job);
+}
+
+bool works_wait(const struct works *works)
+{
+	return works->jobs;
+}
+
+int works_next(struct works *works)
+{
+	return job_turn(works, job_first(works));
 }
 
 /* --- all of it ---------------------------------------------------------------------- */
@@ -388,7 +580,7 @@ int works_settle_vram(struct gpu_spec *spec, struct service *service, struct err
 }
 
 int works_create(struct gpu *gpu, struct service *service, const struct gpu_spec *spec,
-		 const struct log *log, struct works **works)
+		 const struct log *log, unsigned int slice_ms, struct works **works)
 {
 	struct works *w = calloc(1, sizeof(*w));
 
@@ -399,6 +591,8 @@ int works_create(struct gpu *gpu, struct service *service, const struct gpu_spec
 	w->service = service;
 	w->log = log;
 	w->spec = *spec;
+	w->slice_ns = slice_ms * 1000000ull;
+	w->jobs_end = &w->jobs;
 	return 0;
 }
 
@@ -406,7 +600,10 @@ void works_destroy(struct works *works)
 {
 	if (!works)
 		return;
+	/* What was set aside ends with its session, and tells its job so. */
 	while (works->sessions)
 		session_free(works, &works->sessions);
+	while (works->jobs)
+		job_free(job_first(works));
 	free(works);
 }

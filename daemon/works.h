@@ -17,12 +17,23 @@ struct works;
 /* Device memory that nobody asked for is all there is (vram_bytes 0); more is -ERANGE. */
 int works_settle_vram(struct gpu_spec *spec, struct service *service, struct err *err);
 
-/* spec is every session's start. Takes no ownership of gpu and service; log outlives works. */
+/*
+ * spec is every session's start. slice_ms: when a work is set aside for another client's;
+ * 0: never. Takes no ownership of gpu and service; log outlives works.
+ */
 int works_create(struct gpu *gpu, struct service *service, const struct gpu_spec *spec,
-		 const struct log *log, struct works **works);
+		 const struct log *log, unsigned int slice_ms, struct works **works);
 void works_destroy(struct works *works);
 
-/* Does one work and reports it to its client. 0, or -ENODEV: the device is lost. */
+/*
+ * Does one work and reports it to its client, or sets it aside when its slice is over and
+ * another client waits. 0, or -ENODEV: the device is lost.
+ */
 int works_do(struct works *works, const struct service_work *work);
+/* Keeps it until it is its turn. */
+void works_add(struct works *works, const struct service_work *work);
+/* Is anything kept or set aside? Then works_next() does the next of them, as works_do(). */
+bool works_wait(const struct works *works);
+int works_next(struct works *works);
 
 #endif

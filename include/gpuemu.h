@@ -92,14 +92,50 @@ int gpuemu_mem_alloc_managed(struct gpuemu_ctx *ctx, void **ptr, size_t bytes);
 int gpuemu_mem_free(struct gpuemu_ctx *ctx, void *ptr);
 
 /*
- * Hint: bring [ptr, ptr + bytes) to device memory, in the stream's order.
- * -EINVAL outside managed memory.
+ * Hint: bring [ptr, ptr + bytes) to device memory, in the stream's order; returns at once.
+ * Whatever was advised; of READ_MOSTLY memory, as duplicates. -EINVAL outside managed memory.
  */
 int gpuemu_mem_prefetch(struct gpuemu_ctx *ctx, const void *ptr, size_t bytes,
 			struct gpuemu_stream *stream);
-/* The same the other way: what of it is in device memory goes back, for the CPU will use it. */
+/*
+ * The same the other way: what of it is in device memory goes back, for the CPU will use it.
+ * Duplicates stay; what is ACCESSED_BY the GPU is mapped where it goes.
+ */
 int gpuemu_mem_prefetch_host(struct gpuemu_ctx *ctx, const void *ptr, size_t bytes,
 			     struct gpuemu_stream *stream);
+
+/* What gpuemu_mem_advise() may say; the numbers are cudaMemoryAdvise's. */
+enum gpuemu_advice {
+	GPUEMU_ADVISE_SET_READ_MOSTLY = 1,
+	GPUEMU_ADVISE_UNSET_READ_MOSTLY = 2,
+	GPUEMU_ADVISE_SET_PREFERRED_LOCATION = 3,
+	GPUEMU_ADVISE_UNSET_PREFERRED_LOCATION = 4,
+	GPUEMU_ADVISE_SET_ACCESSED_BY = 5,
+	GPUEMU_ADVISE_UNSET_ACCESSED_BY = 6,
+};
+
+#define GPUEMU_LOCATION_HOST	(-1)	/* cudaCpuDeviceId */
+#define GPUEMU_LOCATION_DEVICE	0	/* the context's GPU */
+
+/*
+ * Advice on how [ptr, ptr + bytes), whole pages around it, will be used; as cudaMemAdvise().
+ * It says where pages go, never what they hold, and is for works that are submitted from now on
+ * (it may wait for those before). It stays until it is unset or the memory is freed.
+ *
+ * READ_MOSTLY: a page that the GPU reads is copied to device memory, read-only on both sides; a
+ *   write, by either, collapses it to one copy again. location is ignored.
+ * PREFERRED_LOCATION: pages stay there while they can. HOST: the GPU uses them in system memory,
+ *   across the link, without moving them. DEVICE: far faults bring them, also those of pages
+ *   that are ACCESSED_BY. The last one said holds. location is ignored when it is unset.
+ * ACCESSED_BY, DEVICE: pages stay where they are and are mapped for the GPU, which does not fault
+ *   on them; what leaves device memory is mapped where it went. HOST: nothing, as in CUDA.
+ *
+ * -EINVAL: no bytes, not inside a managed allocation, unknown advice or location; -EOPNOTSUPP:
+ * SET_READ_MOSTLY on backend uffd, which has no duplicates; -ENOSPC: a context's advice has more
+ * than 4096 pieces; -ENOMEM; -ENODEV.
+ */
+int gpuemu_mem_advise(struct gpuemu_ctx *ctx, const void *ptr, size_t bytes,
+		      enum gpuemu_advice advice, int location);
 
 /* --- modules ------------------------------------------------------------- */
 

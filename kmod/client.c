@@ -40,6 +40,8 @@ int gpuemu_client_open(struct gpuemu_dev *dev, struct file *file)
 	xa_init_flags(&client->images, XA_FLAGS_ALLOC);
 	client->next_image = 1;
 	INIT_LIST_HEAD(&client->works);
+	INIT_LIST_HEAD(&client->queued);
+	INIT_LIST_HEAD(&client->turn);
 	init_waitqueue_head(&client->done);
 
 	ret = gpuemu_space_init(&client->space, dev, &client->mapping);
@@ -181,7 +183,8 @@ void *gpuemu_client_copy_in(struct gpuemu_client *client, u64 user, u32 bytes)
 	if (ret)
 		return ERR_PTR(ret);
 	old = set_active_memcg(client->space.memcg);
-	data = kvmalloc(bytes, GFP_KERNEL_ACCOUNT);
+	/* Too little memory is the caller's to hear of, not the log's. */
+	data = kvmalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	set_active_memcg(old);
 	if (!data) {
 		gpuemu_client_uncharge(client, bytes);

@@ -29,6 +29,10 @@ struct gpuemu_info;
  * @bytes: charged against GPUEMU_CLIENT_BYTES
  * @works: all its works; under the device's lock, like @nworks
  * @nworks: unfinished or unread works
+ * @queued: of @works, those that no engine has taken, oldest first; under the
+ *	device's lock, like the next two
+ * @turn: in the device's list of turns while anything is queued
+ * @ntaken: of @works, how many an engine has
  * @done: woken when a work of this client is done
  * @opener: the process that opened the file, for who looks
  * @uid: its user, who may look
@@ -47,6 +51,9 @@ struct gpuemu_client {
 	atomic64_t bytes;
 	struct list_head works;
 	u32 nworks;
+	struct list_head queued;
+	struct list_head turn;
+	u32 ntaken;
 	wait_queue_head_t done;
 	struct pid *opener;
 	kuid_t uid;

@@ -8,6 +8,7 @@
 
 #include "client.h"
 #include "cmd.h"
+#include "work.h"
 
 union gpuemu_args {
 #define X(NAME, fn, type, last) struct type fn;
@@ -53,6 +54,38 @@ static unsigned int without_size(unsigned int cmd)
 	return cmd & ~IOCSIZE_MASK;
 }
 
+/*
+ * The last step of a command that worked: what cannot be named again, because the
+ * caller did not hear its number, is undone; what is given once is given up only
+ * when the caller has it.
+ */
+static int settle(struct gpuemu_client *client, unsigned int ioctl,
+		  union gpuemu_args *args, bool heard)
+{
+	struct gpuemu_module_unload unload = { };
+
+	switch (ioctl) {
+	case GPUEMU_IOCTL_MODULE_LOAD:
+		unload.id = args->module_load.id;
+		if (!heard)
+			gpuemu_cmd_module_unload(client, &unload);
+		break;
+	case GPUEMU_IOCTL_SUBMIT:
+		if (!heard)
+			gpuemu_work_forget(client, args->submit.id);
+		break;
+	case GPUEMU_IOCTL_WAIT:
+		if (heard)
+			return gpuemu_work_forget(client, args->wait.id);
+		break;
+	case GPUEMU_IOCTL_WORK_TAKE:
+		if (!heard)
+			gpuemu_work_untake(client, args->work_take.id);
+		break;
+	}
+	return heard ? 0 : -EFAULT;
+}
+
 long gpuemu_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	struct gpuemu_client *client = file->private_data;
@@ -60,6 +93,7 @@ long gpuemu_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	unsigned int nr = _IOC_NR(cmd) - CMD_FIRST;
 	const struct gpuemu_cmd *row;
 	union gpuemu_args args;
+	bool heard;
 	u32 size;
 	int ret;
 
@@ -81,7 +115,6 @@ long gpuemu_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return ret;
 	ret = row->fn(client, &args);
 	/* Also on an error: -ENOSPC says in the struct how much it needs. */
-	if (copy_to_user(user, &args, min(size, row->size)) && !ret)
-		ret = -EFAULT;
-	return ret;
+	heard = !copy_to_user(user, &args, min(size, row->size));
+	return ret ? ret : settle(client, row->ioctl, &args, heard);
 }

@@ -3,6 +3,7 @@
  * /dev/gpuemu: the file operations, which find the client or engine behind a
  * file and hand over to it. No logic of its own.
  */
+#include <linux/fdtable.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/mman.h>
@@ -24,17 +25,29 @@ static int dev_open(struct inode *inode, struct file *file)
 	return gpuemu_client_open(dev, file);
 }
 
+static int is_file(const void *wanted, struct file *file, unsigned int fd)
+{
+	return file == wanted;
+}
+
 /*
  * Runs on each close of a descriptor. The last one of a dying process is the
  * first that the module hears of an engine's death; .release may be far away,
- * because a forked child has the file too, or because commands hold it.
+ * because a forked child has the file too, or because mappings or commands hold
+ * it. A process that lives and closes its last descriptor is no engine either:
+ * it can issue nothing, not even the end of a work that a client waits for.
  */
 static int dev_flush(struct file *file, fl_owner_t id)
 {
 	struct gpuemu_engine *e = gpuemu_client_engine(file->private_data);
 
-	if (e && e->owner == id && (current->flags & PF_EXITING))
+	if (!e || e->owner != id)
+		return 0;
+	if (current->flags & PF_EXITING)
 		gpuemu_engine_kill(e, "its process died");
+	else if (current->files == id &&
+		 !iterate_fd(current->files, 0, is_file, file))
+		gpuemu_engine_kill(e, "it closed the device");
 	return 0;
 }
 
@@ -100,7 +113,8 @@ int gpuemu_dev_register(struct gpuemu_dev *dev)
 	spin_lock_init(&dev->lock);
 	gpuemu_link_init(&dev->link);
 	gpuemu_lru_init(&dev->lru);
-	INIT_LIST_HEAD(&dev->queued);
+	INIT_LIST_HEAD(&dev->turns);
+	gpuemu_thrash_init(&dev->thrash);
 	dev->next_work = 1;
 	gpuemu_events_init(&dev->events);
 	ret = gpuemu_stats_init(&dev->stats);
@@ -130,6 +144,7 @@ out_stats:
 void gpuemu_dev_unregister(struct gpuemu_dev *dev)
 {
 	misc_deregister(&dev->misc);
+	gpuemu_thrash_exit(&dev->thrash);
 	gpuemu_netlink_unregister();
 	gpuemu_stats_destroy(&dev->stats);
 	ida_destroy(&dev->slots);

@@ -13,11 +13,14 @@
 #include <linux/spinlock.h>
 #include <linux/xarray.h>
 
+#include "copy.h"
 #include "event.h"
 #include "gpu_pt.h"
 #include "link.h"
 #include "lru.h"
+#include "remote.h"
 #include "stats.h"
+#include "thrash.h"
 #include "vram.h"
 
 struct gpuemu_engine;
@@ -28,7 +31,10 @@ struct gpuemu_engine;
  * @vram: its memory
  * @link: how fast pages go there and back
  * @lru: what is in its memory, and how long
+ * @thrash: which pages are better left in system memory
+ * @copies: who copies
  * @pt: its page-table aperture
+ * @remote: through which the engine reaches system memory
  * @clients: every open file's client, by VA space id
  * @next_space: where the search for a VA space id goes on (under the xa_lock)
  * @slots: entries in use of the directory of VA spaces
@@ -37,7 +43,7 @@ struct gpuemu_engine;
  * @engine: the attached engine, until its mappings are revoked; the engine's
  *	file holds the reference
  * @generation: counts attachments, skips 0
- * @queued: works that no engine has taken, oldest first
+ * @turns: clients with works that no engine has taken, whose turn is next first
  * @next_work: id of the next work
  * @stats: what all VA spaces count, and what only the device does
  * @events: what was told to who listens
@@ -47,7 +53,10 @@ struct gpuemu_dev {
 	struct gpuemu_vram vram;
 	struct gpuemu_link link;
 	struct gpuemu_lru lru;
+	struct gpuemu_thrash thrash;
+	struct gpuemu_copies copies;
 	struct gpuemu_pt pt;
+	struct gpuemu_remote remote;
 	struct xarray clients;
 	u32 next_space;
 	struct ida slots;
@@ -55,7 +64,7 @@ struct gpuemu_dev {
 	spinlock_t lock;
 	struct gpuemu_engine *engine;
 	u32 generation;
-	struct list_head queued;
+	struct list_head turns;
 	u64 next_work;
 	struct gpuemu_stats stats;
 	struct gpuemu_events events;

@@ -4,7 +4,7 @@
  * lives is uring.c's, work.c's and tlb.c's.
  *
  * Death has many witnesses and none is reliable alone: .flush sees a process
- * exit unless it closed the file before; a dead task-work callback comes only
+ * exit, or close its last descriptor; a dead task-work callback comes only
  * if something was completed; cancellation exists from Linux 6.7 and not for
  * a forked child's copy; .release waits for all commands; the monitor sees
  * threads that exit, a fraction of a second late; an invalidate that is not
@@ -20,6 +20,7 @@
 #include "dev.h"
 #include "engine.h"
 #include "params.h"
+#include "remote.h"
 #include "uring.h"
 #include "work.h"
 
@@ -146,6 +147,8 @@ void gpuemu_engine_kill(struct gpuemu_engine *e, const char *why)
 	/* A fault that saw the engine live has populated its mapping by then. */
 	mutex_lock(&e->map_lock);
 	mutex_unlock(&e->map_lock);
+	/* The same of the remote aperture; and nobody looks for its mapping now. */
+	mutex_lock(&dev->remote.lock);
 	unmap_mapping_range(e->mapping, 0, 0, 1);
 
 	spin_lock(&dev->lock);
@@ -155,6 +158,7 @@ void gpuemu_engine_kill(struct gpuemu_engine *e, const char *why)
 	/* Under the lock: the waiters may drop the last reference. */
 	wake_up_all(&e->wait);
 	spin_unlock(&dev->lock);
+	mutex_unlock(&dev->remote.lock);
 
 	for (i = 0; i < GPUEMU_PENDING_KINDS; i++)
 		if (pending[i])
@@ -174,8 +178,10 @@ void gpuemu_engine_release(struct gpuemu_engine *e)
 
 static struct gpuemu_engine *engine_alloc(struct gpuemu_client *client)
 {
+	/* Too little memory is the caller's to hear of, not the log's. */
+	const gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN;
 	struct gpuemu_dev *dev = client->dev;
-	struct gpuemu_engine *e = kvzalloc(sizeof(*e), GFP_KERNEL_ACCOUNT);
+	struct gpuemu_engine *e = kvzalloc(sizeof(*e), gfp);
 
 	if (!e)
 		return NULL;
@@ -190,10 +196,10 @@ static struct gpuemu_engine *engine_alloc(struct gpuemu_client *client)
 	init_waitqueue_head(&e->wait);
 	INIT_LIST_HEAD(&e->taken);
 	e->control_bytes = PAGE_ALIGN(sizeof(*e->control));
-	e->control = vmalloc_user(e->control_bytes);
+	e->control = __vmalloc(e->control_bytes, gfp);
 	e->faults_bytes = PAGE_ALIGN(struct_size(e->faults, entries,
 						 dev->fault_entries));
-	e->faults = vmalloc_user(e->faults_bytes);
+	e->faults = __vmalloc(e->faults_bytes, gfp);
 	if (!e->control || !e->faults) {
 		gpuemu_engine_put(e);
 		return NULL;
@@ -237,6 +243,8 @@ int gpuemu_cmd_engine_attach(struct gpuemu_client *client,
 		return -EPERM;
 	if (arg->abi != GPUEMU_ABI_VERSION || arg->flags)
 		return -EOPNOTSUPP;
+	if (arg->reserved)
+		return -EINVAL;
 	e = engine_alloc(client);
 	if (!e)
 		return -ENOMEM;
@@ -255,6 +263,7 @@ int gpuemu_cmd_engine_attach(struct gpuemu_client *client,
 	arg->pt_tables = dev->pt.tables;
 	arg->fault_entries = dev->fault_entries;
 	arg->control_bytes = e->control_bytes;
+	arg->remote_slots = dev->remote.slots;
 	return 0;
 }
 
@@ -279,6 +288,9 @@ static int find_region(struct gpuemu_engine *e, unsigned long pgoff,
 		  GPUEMU_MMAP_FAULTS >> PAGE_SHIFT, true },
 		{ e->control, e->control_bytes,
 		  GPUEMU_MMAP_CONTROL >> PAGE_SHIFT, false },
+		/* Each slot has a page of its own, or none. */
+		{ NULL, (size_t)dev->remote.slots << PAGE_SHIFT,
+		  GPUEMU_MMAP_REMOTE >> PAGE_SHIFT, true },
 	};
 	int i;
 
@@ -360,7 +372,7 @@ int gpuemu_engine_mmap(struct gpuemu_engine *e, struct vm_area_struct *vma)
 	vm_flags_clear(vma, VM_MAYEXEC);
 	vm_flags_set(vma, VM_MIXEDMAP | VM_DONTEXPAND | VM_DONTCOPY |
 		     VM_DONTDUMP);
-	vma->vm_ops = &engine_vm_ops;
+	vma->vm_ops = region.base ? &engine_vm_ops : &gpuemu_remote_vm_ops;
 	vma->vm_private_data = e;
 	return 0;
 }

@@ -14,6 +14,9 @@
 #include <linux/workqueue.h>
 #include <uapi/linux/gpuemu.h>
 
+#include "fault_queue.h"
+#include "migrate.h"
+
 struct gpuemu_client;
 struct gpuemu_dev;
 struct io_uring_cmd;
@@ -61,6 +64,22 @@ enum gpuemu_role {
 };
 
 /**
+ * struct gpuemu_pass - from a RAISE to its replay
+ * @policy: replay_policy when it began
+ * @most: batches that it may have
+ * @batches: those that it had
+ * @raw: records taken for them
+ * @duplicates: of these, merged into others
+ */
+struct gpuemu_pass {
+	enum gpuemu_replay_policy policy;
+	u32 most;
+	u32 batches;
+	u32 raw;
+	u32 duplicates;
+};
+
+/**
  * struct gpuemu_engine - one attachment
  * @ref: one for the file, one for each waiter
  * @dev: the device
@@ -80,12 +99,21 @@ enum gpuemu_role {
  * @get: the module's own GET of the fault buffer
  * @batch_gen: the last batch's
  * @nfaults: unique faults in it
- * @stamps: its time stamps, before they are published
+ * @put: PUT as the batch's RAISE, or COMMIT, read it
+ * @pass: the parameters that hold until the replay, and what came so far
+ * @served: the VA block that was served last by itself (replay policy block)
+ * @nheld: faults that were taken and are in no batch yet
+ * @held: these; like @batch the batch's owner's
+ * @fetched: when the batch reached the service thread
+ * @decide_ns: what the service thread took for this pass' batches
+ * @stamps: the pass' time stamps, before they are published
  * @pending: pending commands; who takes a pointer completes it, once
  * @tasks: last submitters, referenced
  * @taken: works that the engine has
- * @batch: scratch for building a batch
- * @migrations: the commit's that owns the batch
+ * @batch: the batch, and scratch for building it
+ * @migrations: the commit's that owns the batch, like the next two
+ * @flights: what of it is being copied, each way
+ * @ahead: those that were done before their turn
  */
 struct gpuemu_engine {
 	struct kref ref;
@@ -109,12 +137,24 @@ struct gpuemu_engine {
 	u32 get;
 	u32 batch_gen;
 	u32 nfaults;
+	u32 put;
+	struct gpuemu_pass pass;
+	struct {
+		u32 va_space;
+		u64 index;
+	} served;
+	u32 nheld;
+	u64 fetched;
+	u64 decide_ns;
 	struct gpuemu_stamps stamps;
 	struct io_uring_cmd *pending[GPUEMU_PENDING_KINDS];
 	struct task_struct *tasks[GPUEMU_ROLES];
 	struct list_head taken;
-	struct gpuemu_fault batch[GPUEMU_BATCH_MAX];
+	struct gpuemu_fault held[GPUEMU_BATCH_MAX];
+	struct gpuemu_fault batch[2 * GPUEMU_BATCH_MAX];
 	struct gpuemu_migration migrations[GPUEMU_COMMIT_MAX];
+	struct gpuemu_flights flights[GPUEMU_LINK_WAYS];
+	DECLARE_BITMAP(ahead, GPUEMU_COMMIT_MAX);
 };
 
 void gpuemu_engine_put(struct gpuemu_engine *e);

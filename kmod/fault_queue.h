@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The consumer's side of the fault buffer: takes records, makes them a batch.
+ * The consumer's side of the fault buffer: records to batches, and what becomes of
+ * the records that are in no batch when the engine is let go on.
  */
 #ifndef _GPUEMU_FAULT_QUEUE_H
 #define _GPUEMU_FAULT_QUEUE_H
@@ -9,6 +10,16 @@
 
 struct gpuemu_engine;
 
+/* When RAISE completes. The numbers are the parameter's (replay_policy), and UVM's. */
+enum gpuemu_replay_policy {
+	GPUEMU_REPLAY_BLOCK,		/* after each VA block */
+	GPUEMU_REPLAY_BATCH,		/* after each batch */
+	GPUEMU_REPLAY_BATCH_FLUSH,	/* the same; what is left in the buffer is given up */
+	GPUEMU_REPLAY_ONCE,		/* when the buffer is empty, or after many batches */
+};
+
 int gpuemu_fault_queue_fetch(struct gpuemu_engine *e, bool empty_ok);
+bool gpuemu_fault_queue_next(struct gpuemu_engine *e);
+void gpuemu_fault_queue_flush(struct gpuemu_engine *e);
 
 #endif

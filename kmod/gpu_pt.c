@@ -10,6 +10,7 @@
 
 #include "dev.h"
 #include "gpu_pt.h"
+#include "limit.h"
 #include "objects.h"
 #include "va_space.h"
 
@@ -70,33 +71,41 @@ void gpuemu_pt_destroy(struct gpuemu_pt *pt)
 	pt->base = NULL;
 }
 
-/* A zeroed table, or 0. */
-static u32 pt_table_alloc(struct gpuemu_pt *pt)
+/* A zeroed table, or 0: there is none, or none for this client. */
+static u32 pt_table_alloc(struct gpuemu_space *space)
 {
+	struct gpuemu_pt *pt = &space->dev->pt;
 	u32 table = 0;
 
 	spin_lock(&pt->lock);
-	if (pt->nfree)
+	if (pt->nfree && gpuemu_limit_may_table(pt, space)) {
 		table = pt->free[--pt->nfree];
+		atomic_inc(&space->tables);
+	}
 	spin_unlock(&pt->lock);
-	if (!table)
+	if (!table) {
+		gpuemu_count(space, NO_TABLE, 1);
 		return 0;
+	}
 	clear_page(pt_table(pt, table));
 	gpuemu_created(tables);
 	return table;
 }
 
-void gpuemu_pt_table_free(struct gpuemu_pt *pt, u32 table)
+void gpuemu_pt_table_free(struct gpuemu_space *space, u32 table)
 {
+	struct gpuemu_pt *pt = &space->dev->pt;
+
 	spin_lock(&pt->lock);
 	pt->free[pt->nfree++] = table;
+	atomic_dec(&space->tables);
 	spin_unlock(&pt->lock);
 	gpuemu_destroyed(tables);
 }
 
 /*
  * Gives the block an empty leaf table and links it. Returns the table, or 0
- * without memory in the aperture; upper tables built on the way stay, they
+ * without memory in the aperture that the client may have; upper tables built on the way stay, they
  * serve the next attempt.
  */
 u32 gpuemu_pt_block_attach(struct gpuemu_space *space, u64 block_index)
@@ -109,7 +118,7 @@ u32 gpuemu_pt_block_attach(struct gpuemu_space *space, u64 block_index)
 	mutex_lock(&space->pt_lock);
 	table = space->root;
 	if (!table) {
-		table = pt_table_alloc(pt);
+		table = pt_table_alloc(space);
 		if (!table)
 			goto out;
 		space->root = table;
@@ -120,7 +129,7 @@ u32 gpuemu_pt_block_attach(struct gpuemu_space *space, u64 block_index)
 		entry = pt_table(pt, table) + pt_index(block_index, level);
 		next = pt_entry_target(*entry);
 		if (!next) {
-			next = pt_table_alloc(pt);
+			next = pt_table_alloc(space);
 			if (!next) {
 				table = 0;
 				goto out;
@@ -181,11 +190,11 @@ void gpuemu_pt_space_free(struct gpuemu_space *space)
 		middle = pt_table(pt, pt_entry_target(root[i]));
 		for (j = 0; j < PT_ENTRIES; j++)
 			if (middle[j])
-				gpuemu_pt_table_free(pt,
+				gpuemu_pt_table_free(space,
 						     pt_entry_target(middle[j]));
-		gpuemu_pt_table_free(pt, pt_entry_target(root[i]));
+		gpuemu_pt_table_free(space, pt_entry_target(root[i]));
 	}
-	gpuemu_pt_table_free(pt, space->root);
+	gpuemu_pt_table_free(space, space->root);
 	space->root = 0;
 }
 
@@ -193,6 +202,20 @@ void gpuemu_pt_set(struct gpuemu_pt *pt, u32 leaf, u32 i, u32 frame)
 {
 	pt_write(pt_table(pt, leaf) + i,
 		 (u64)frame << GPUEMU_PTE_SHIFT | GPUEMU_PTE_VALID);
+}
+
+void gpuemu_pt_set_read_only(struct gpuemu_pt *pt, u32 leaf, u32 i, u32 frame)
+{
+	pt_write(pt_table(pt, leaf) + i,
+		 (u64)frame << GPUEMU_PTE_SHIFT | GPUEMU_PTE_VALID |
+		 GPUEMU_PTE_READ_ONLY);
+}
+
+void gpuemu_pt_set_remote(struct gpuemu_pt *pt, u32 leaf, u32 i, u32 slot)
+{
+	pt_write(pt_table(pt, leaf) + i,
+		 (u64)slot << GPUEMU_PTE_SHIFT | GPUEMU_PTE_VALID |
+		 GPUEMU_PTE_REMOTE);
 }
 
 void gpuemu_pt_clear(struct gpuemu_pt *pt, u32 leaf, u32 i)

@@ -25,11 +25,13 @@ void gpuemu_pt_destroy(struct gpuemu_pt *pt);
 
 u32 gpuemu_pt_block_attach(struct gpuemu_space *space, u64 block_index);
 void gpuemu_pt_block_detach(struct gpuemu_space *space, u64 block_index);
-void gpuemu_pt_table_free(struct gpuemu_pt *pt, u32 table);
+void gpuemu_pt_table_free(struct gpuemu_space *space, u32 table);
 void gpuemu_pt_space_clear(struct gpuemu_space *space);
 void gpuemu_pt_space_free(struct gpuemu_space *space);
 
 void gpuemu_pt_set(struct gpuemu_pt *pt, u32 leaf, u32 i, u32 frame);
+void gpuemu_pt_set_read_only(struct gpuemu_pt *pt, u32 leaf, u32 i, u32 frame);
+void gpuemu_pt_set_remote(struct gpuemu_pt *pt, u32 leaf, u32 i, u32 slot);
 void gpuemu_pt_clear(struct gpuemu_pt *pt, u32 leaf, u32 i);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Failures that a test asks for through netlink (enable_tests=1): the next so
- * many allocations of a kind fail. Without tests it is one look at a zero.
+ * many allocations of a kind fail; and pauses, where something ends in the
+ * middle of a test only by luck. Without tests it is one look at a zero.
  */
 #ifndef _GPUEMU_INJECT_H
 #define _GPUEMU_INJECT_H
@@ -13,10 +14,13 @@
 enum gpuemu_inject {
 	GPUEMU_INJECT_FRAME,	/* an allocation of frames finds none */
 	GPUEMU_INJECT_PAGE,	/* a sysmem page cannot be had */
+	GPUEMU_INJECT_PAUSE_COMMIT, /* between two migrations of a commit */
+	GPUEMU_INJECT_PAUSE_COPY, /* copied to the device, not mapped there */
+	GPUEMU_INJECT_PAUSE_EVICT, /* copied from the device, not free there */
 	GPUEMU_INJECTS
 };
 
-/* How many are still to fail. */
+/* How many are still to fail; of a pause, its milliseconds. */
 extern atomic_t gpuemu_inject_left[GPUEMU_INJECTS];
 
 /* Whether some are to fail: one at a time, then. */
@@ -34,6 +38,16 @@ static inline bool gpuemu_inject(struct gpuemu_dev *dev,
 		return false;
 	gpuemu_count_dev(dev, INJECTED, 1);
 	return true;
+}
+
+void gpuemu_inject_pausing(struct gpuemu_dev *dev, enum gpuemu_inject what);
+
+/* Waits here, if that is asked for; killable. */
+static inline void gpuemu_inject_pause(struct gpuemu_dev *dev,
+				       enum gpuemu_inject what)
+{
+	if (gpuemu_inject_pending(what))
+		gpuemu_inject_pausing(dev, what);
 }
 
 #endif

@@ -28,21 +28,36 @@ void gpuemu_link_init(struct gpuemu_link *link)
 	memset(link->free_at, 0, sizeof(link->free_at));
 }
 
-/* Until then, or until the task is killed: what was to arrive has arrived. */
-static void wait_until(u64 due)
+/*
+ * Until then, or until the task is killed or who waits for it hurries: what was to
+ * arrive has arrived.
+ */
+static void wait_until(u64 due, const bool *hurry)
 {
 	ktime_t wake;
 	u64 now;
 
-	while ((now = ktime_get_ns()) < due && !fatal_signal_pending(current)) {
+	while ((now = ktime_get_ns()) < due && !fatal_signal_pending(current) &&
+	       !READ_ONCE(*hurry)) {
 		if (due - now <= SPIN_NS) {
 			cpu_relax();
 			continue;
 		}
 		wake = ns_to_ktime(due - SPIN_NS);
 		set_current_state(TASK_KILLABLE);
+		/* Who sets it wakes us afterwards. */
+		if (READ_ONCE(*hurry)) {
+			__set_current_state(TASK_RUNNING);
+			break;
+		}
 		schedule_hrtimeout_range(&wake, 0, HRTIMER_MODE_ABS);
 	}
+}
+
+/* Whether a transfer takes longer than its copy. */
+bool gpuemu_link_paced(void)
+{
+	return gpuemu_param(link_gbps) || gpuemu_param(link_latency_ns);
 }
 
 /**
@@ -51,11 +66,12 @@ static void wait_until(u64 due)
  * @way: which
  * @begin: when the copy began (ktime_get_ns())
  * @bytes: of the run; none take no time
+ * @hurry: ends the wait when it becomes true; who sets it wakes this task
  *
  * Killable, and never longer than a second.
  */
 void gpuemu_link_pace(struct gpuemu_space *space, enum gpuemu_link_way way,
-		      u64 begin, u64 bytes)
+		      u64 begin, u64 bytes, const bool *hurry)
 {
 	u32 latency = gpuemu_param(link_latency_ns);
 	struct gpuemu_link *link = &space->dev->link;
@@ -74,6 +90,6 @@ void gpuemu_link_pace(struct gpuemu_space *space, enum gpuemu_link_way way,
 	link->free_at[way] = end;
 	spin_unlock(&link->lock);
 
-	wait_until(end + latency);
+	wait_until(end + latency, hurry);
 	gpuemu_count(space, LINK_WAIT_NS, ktime_get_ns() - now);
 }

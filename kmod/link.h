@@ -28,7 +28,8 @@ struct gpuemu_link {
 };
 
 void gpuemu_link_init(struct gpuemu_link *link);
+bool gpuemu_link_paced(void);
 void gpuemu_link_pace(struct gpuemu_space *space, enum gpuemu_link_way way,
-		      u64 begin, u64 bytes);
+		      u64 begin, u64 bytes, const bool *hurry);
 
 #endif

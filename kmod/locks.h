@@ -7,7 +7,9 @@
  *  1. io_ring_ctx.uring_lock (mutex, io_uring's). Held while a command is
  *     issued. The fault path never takes it: commands that were pending are
  *     completed through task work.
- *  2. mmap_lock (rwsem, mm's). Held by .fault, .mmap, .mprotect and .close.
+ *  2. mmap_lock (rwsem, mm's). Held by .fault, .mmap, .mprotect and .close; and
+ *     a client's for a moment by the first COMMIT that duplicates pages of it,
+ *     which tries for a few milliseconds and does without.
  *     Copying from or to user memory takes it, so no lock below is held across
  *     a copy.
  *  3. gpuemu_client.lock (mutex). Protects what a file is (client or engine),
@@ -17,10 +19,18 @@
  *     against a migration. May sleep: allocation, unmapping, copies, and the
  *     wait for a TLB invalidate, which is bounded (invalidate_timeout_ms).
  *     An engine's acknowledgement never needs this lock, so the wait ends.
+ *     The one exception to the rule above: a commit holds the blocks whose copies
+ *     are in flight and locks the next; it only tries to, and lets them all land
+ *     before it waits for one. A copy engine reads the pages of a block that its
+ *     committer has locked, and locks none.
  *  5. gpuemu_space.pt_lock (mutex). Protects the upper GPU page tables of one
  *     VA space. May sleep, though nothing under it does.
  *  6. gpuemu_engine.map_lock (mutex). Orders populating the engine's mappings
  *     against their revocation. May sleep (page-table allocation).
+ *     gpuemu_remote.lock (mutex), never together with it: the slots of the remote
+ *     aperture, populating the engine's mapping of them, taking a page out of it,
+ *     and the revocation. An engine is not forgotten without it, so who has it
+ *     may use the engine's mapping. May sleep, as that one does.
  *  7. i_mmap_rwsem (rwsem, mm's). Inside unmap_mapping_range().
  *  8. maple tree lock of gpuemu_space.managed; xa_lock of gpuemu_space.blocks
  *     and gpuemu_dev.clients (spinlocks).
@@ -29,8 +39,10 @@
  *     sequence, and all works. Nothing sleeps under it.
  * 10. gpuemu_vram.lock, gpuemu_pt.lock (spinlocks), the free lists; and
  *     gpuemu_link.lock (spinlock), when the link is free; gpuemu_lru.lock (spinlock),
- *     which blocks are in device memory, in order. Leaves. Who waits for
- *     the link holds its block and no spinlock; for a second at most.
+ *     which blocks are in device memory, in order; gpuemu_thrash.lock
+ *     (spinlock), which have pinned pages; gpuemu_copies.lock (spinlock), what
+ *     waits for a copy engine. Leaves. Who waits for the link holds its blocks
+ *     and no spinlock; for a second at most.
  * 11. gpuemu_stats.lock (spinlock). The zero of a set of counters. A leaf;
  *     counting itself takes no lock.
  * 12. gpuemu_events.lock (spinlock). The order of the events. Under it are only

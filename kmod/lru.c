@@ -70,7 +70,8 @@ void gpuemu_lru_emptied(struct gpuemu_block *block)
  * client's file: the client lives.
  */
 static struct gpuemu_block *lru_next(struct gpuemu_lru *lru, u64 pass,
-				     u64 search, struct gpuemu_client **client)
+				     u64 search, const struct gpuemu_space *of,
+				     struct gpuemu_client **client)
 {
 	struct gpuemu_block *block, *victim = NULL;
 
@@ -78,7 +79,7 @@ static struct gpuemu_block *lru_next(struct gpuemu_lru *lru, u64 pass,
 	list_for_each_entry(block, &lru->blocks, lru) {
 		if (block->lru_pass >= pass)
 			break;
-		if (block->lru_search == search)
+		if (block->lru_search == search || (of && block->space != of))
 			continue;
 		block->lru_search = search;
 		victim = block;
@@ -97,12 +98,14 @@ static struct gpuemu_block *lru_next(struct gpuemu_lru *lru, u64 pass,
  * @dev: whose
  * @pass: of the commit that needs it; the caller holds no block
  * @want: frames
+ * @of: only this VA space's, which has its share; NULL: anybody's
  *
  * Sends home whole blocks. Returns how many frames came free, which may be more,
  * or fewer: nothing is left that this commit did not ask for, a victim's
  * client has no memory, the task is being killed.
  */
-u32 gpuemu_lru_evict(struct gpuemu_dev *dev, u64 pass, u32 want)
+u32 gpuemu_lru_evict(struct gpuemu_dev *dev, u64 pass, u32 want,
+		     const struct gpuemu_space *of)
 {
 	struct gpuemu_client *client;
 	struct gpuemu_block *block;
@@ -115,7 +118,7 @@ u32 gpuemu_lru_evict(struct gpuemu_dev *dev, u64 pass, u32 want)
 	for (n = 0; n < VICTIMS_MAX && freed < want; n++) {
 		if (fatal_signal_pending(current))
 			break;
-		block = lru_next(&dev->lru, pass, search, &client);
+		block = lru_next(&dev->lru, pass, search, of, &client);
 		if (!block)
 			break;
 		moved = 0;

@@ -12,6 +12,7 @@
 
 struct gpuemu_block;
 struct gpuemu_dev;
+struct gpuemu_space;
 
 /**
  * struct gpuemu_lru - the device's
@@ -31,6 +32,7 @@ void gpuemu_lru_init(struct gpuemu_lru *lru);
 u64 gpuemu_lru_pass(struct gpuemu_lru *lru);
 void gpuemu_lru_touch(struct gpuemu_block *block, u64 pass);
 void gpuemu_lru_emptied(struct gpuemu_block *block);
-u32 gpuemu_lru_evict(struct gpuemu_dev *dev, u64 pass, u32 want);
+u32 gpuemu_lru_evict(struct gpuemu_dev *dev, u64 pass, u32 want,
+		     const struct gpuemu_space *of);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gpuemu.ko: init and exit. A bad value of a parameter is reported and replaced
- * by the default (params.c); only memory that is not there fails the load.
+ * gpuemu.ko: init and exit. For a bad value of a parameter the nearest allowed one is
+ * taken, and reported (params.c); only memory that is not there fails the load.
  */
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -34,7 +34,6 @@ static int __init gpuemu_init(void)
 
 	BUILD_BUG_ON(PAGE_SIZE != GPUEMU_PAGE_SIZE);
 
-	gpuemu_params_check();
 	/* It would take what programs need, and bring the OOM killer on them. */
 	if (((u64)p->vram_mb + p->pt_mb) << (20 - PAGE_SHIFT) >
 	    totalram_pages() / 4 * 3) {
@@ -54,16 +53,32 @@ static int __init gpuemu_init(void)
 		       p->pt_mb);
 		goto out_vram;
 	}
+	ret = gpuemu_remote_init(&dev->remote, pages_of(p->remote_mb));
+	if (ret) {
+		pr_err("no memory for the slots of remote_mb=%u; try a smaller value\n",
+		       p->remote_mb);
+		goto out_pt;
+	}
 	gpuemu_zero_init(dev->vram.base);
+	ret = gpuemu_copies_start(&dev->copies, p->copy_engines);
+	if (ret) {
+		pr_err("no thread for copy_engines=%u: error %d\n",
+		       p->copy_engines, ret);
+		goto out_remote;
+	}
 	dev->fault_entries = p->fault_entries;
 	ret = gpuemu_dev_register(dev);
 	if (ret) {
 		pr_err("cannot create /dev/gpuemu and its netlink family: error %d\n",
 		       ret);
-		goto out_pt;
+		goto out_copies;
 	}
 	return 0;
 
+out_copies:
+	gpuemu_copies_stop(&dev->copies);
+out_remote:
+	gpuemu_remote_destroy(&dev->remote);
 out_pt:
 	gpuemu_pt_destroy(&dev->pt);
 out_vram:
@@ -95,6 +110,8 @@ static void print_live(void)
 static void __exit gpuemu_exit(void)
 {
 	gpuemu_dev_unregister(&the_device);
+	gpuemu_copies_stop(&the_device.copies);
+	gpuemu_remote_destroy(&the_device.remote);
 	gpuemu_pt_destroy(&the_device.pt);
 	gpuemu_vram_destroy(&the_device.vram);
 	print_live();

@@ -1,30 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Migration: revoke one side's mappings, copy, map the other side. Decides
- * nothing; the engine's service thread says what to move (COMMIT), the CPU's
+ * nothing; the engine's service thread says what to move (commit.c), the CPU's
  * faults say what to bring back.
  */
-#include <linux/highmem.h>
 #include <linux/ktime.h>
 #include <linux/sched/signal.h>
 
 #include "client.h"
+#include "copy.h"
 #include "dev.h"
+#include "duplicate.h"
 #include "engine.h"
 #include "inject.h"
-#include "link.h"
+#include "limit.h"
 #include "migrate.h"
+#include "migrate_steps.h"
 #include "objects.h"
+#include "remote_map.h"
+#include "thrash.h"
 #include "tlb.h"
 #include "trace.h"
 #include "va_block.h"
 #include "va_space.h"
-#include "zero.h"
-
-/* Somebody else may be there first for the room that was made. */
-#define MAKE_ROOM_MAX 4
-
-typedef unsigned long page_mask[BITS_TO_LONGS(GPUEMU_BLOCK_PAGES)];
 
 static u64 block_page_nr(const struct gpuemu_block *block, u32 i)
 {
@@ -37,8 +35,8 @@ static u64 block_page_nr(const struct gpuemu_block *block, u32 i)
  * run the one that the service thread can act on is reported: no memory, no
  * frame, pinned, not managed.
  */
-static int managed_pages(struct gpuemu_block *block, u32 first, u32 n,
-			 bool to_device, unsigned long *mask)
+int gpuemu_migrate_managed(struct gpuemu_block *block, u32 first, u32 n,
+			   bool to_device, unsigned long *mask)
 {
 	u64 page_nr = block_page_nr(block, first);
 
@@ -53,21 +51,29 @@ static int managed_pages(struct gpuemu_block *block, u32 first, u32 n,
 
 /*
  * Takes the pages of the mask from the CPU: after this no CPU can reach them
- * and, because faults need the block's lock, none will. One call for the run:
- * it is the dearest step when many threads have touched the memory.
+ * and, because faults need the block's lock, none will. One call, which flushes
+ * the CPUs' TLBs once, for all that have no other mapped page between them: a call
+ * is as dear as several pages.
  */
-static void unmap_cpu(struct gpuemu_block *block, const unsigned long *mask)
+void gpuemu_migrate_unmap_cpu(struct gpuemu_block *block,
+			      const unsigned long *mask)
 {
-	page_mask mapped;
-	u32 first, last;
+	page_mask mapped, others;
+	u32 first, last, stop;
 
 	if (!bitmap_and(mapped, mask, block->cpu_mapped, GPUEMU_BLOCK_PAGES))
 		return;
-	first = find_first_bit(mapped, GPUEMU_BLOCK_PAGES);
-	last = find_last_bit(mapped, GPUEMU_BLOCK_PAGES);
-	unmap_mapping_range(block->space->mapping,
-			    gpuemu_block_addr(block, first),
-			    (loff_t)(last - first + 1) << PAGE_SHIFT, 1);
+	bitmap_andnot(others, block->cpu_mapped, mask, GPUEMU_BLOCK_PAGES);
+	for (first = find_first_bit(mapped, GPUEMU_BLOCK_PAGES);
+	     first < GPUEMU_BLOCK_PAGES;
+	     first = find_next_bit(mapped, GPUEMU_BLOCK_PAGES, stop)) {
+		stop = find_next_bit(others, GPUEMU_BLOCK_PAGES, first);
+		last = find_last_bit(mapped, stop);
+		unmap_mapping_range(block->space->mapping,
+				    gpuemu_block_addr(block, first),
+				    (loff_t)(last - first + 1) << PAGE_SHIFT, 1);
+		gpuemu_count(block->space, CPU_UNMAPS, 1);
+	}
 	bitmap_andnot(block->cpu_mapped, block->cpu_mapped, mapped,
 		      GPUEMU_BLOCK_PAGES);
 }
@@ -78,169 +84,240 @@ static void unmap_cpu(struct gpuemu_block *block, const unsigned long *mask)
  */
 static u32 alloc_frames(struct gpuemu_block *block, unsigned long *mask)
 {
-	u32 want = bitmap_weight(mask, GPUEMU_BLOCK_PAGES), got = 0;
+	u32 want = bitmap_weight(mask, GPUEMU_BLOCK_PAGES), got = 0, may;
 	struct gpuemu_dev *dev = block->space->dev;
 
+	may = gpuemu_limit_take_frames(block->space, mask, GPUEMU_BLOCK_PAGES);
 	if (gpuemu_inject(dev, GPUEMU_INJECT_FRAME))
 		bitmap_zero(mask, GPUEMU_BLOCK_PAGES);
 	else
 		got = gpuemu_vram_alloc(&dev->vram, block->frames, mask,
 					GPUEMU_BLOCK_PAGES);
+	gpuemu_limit_give_frames(block->space, may - got);
 	return want - got;
 }
 
 /*
  * A page that has a reference besides the block's is being read or written
- * behind the page tables (O_DIRECT, GUP): it stays where it is and leaves the
- * mask. The reference count is exact here: the CPU's mappings are gone, and a
- * racing get_user_pages_fast() either finds its PTE changed and lets go, or took
- * its reference before the unmap.
+ * behind the page tables (O_DIRECT, GUP): it stays where it is. Which of the mask
+ * are such, and how many. The reference count is exact here: the CPU's and the
+ * engine's mappings are gone, and a racing get_user_pages_fast() either finds its
+ * PTE changed and lets go, or took its reference before the unmap.
  */
-static int drop_pinned(struct gpuemu_block *block, unsigned long *mask)
+u32 gpuemu_migrate_pinned(struct gpuemu_block *block, const unsigned long *mask,
+			  unsigned long *pinned)
 {
-	page_mask pinned = { };
-	u32 i, n;
+	u32 i;
 
+	bitmap_zero(pinned, GPUEMU_BLOCK_PAGES);
 	for_each_set_bit(i, mask, GPUEMU_BLOCK_PAGES)
 		if (block->pages[i] && page_ref_count(block->pages[i]) != 1)
 			__set_bit(i, pinned);
-	n = bitmap_weight(pinned, GPUEMU_BLOCK_PAGES);
+	return bitmap_weight(pinned, GPUEMU_BLOCK_PAGES);
+}
+
+/* Of the pages of the mask, which have frames, the pinned leave it. */
+static int drop_pinned(struct gpuemu_block *block, unsigned long *mask,
+		       bool count)
+{
+	page_mask pinned;
+	u32 n = gpuemu_migrate_pinned(block, mask, pinned);
+
 	if (!n)
 		return 0;
 	gpuemu_vram_free(&block->space->dev->vram, block->frames, pinned,
 			 GPUEMU_BLOCK_PAGES);
+	gpuemu_limit_give_frames(block->space, n);
 	bitmap_andnot(mask, mask, pinned, GPUEMU_BLOCK_PAGES);
-	gpuemu_count(block->space, PINNED_REFUSALS, n);
+	if (count)
+		gpuemu_count(block->space, PINNED_REFUSALS, n);
 	return -EBUSY;
 }
 
-/* How many pages of the mask from i on are contiguous on both sides. */
-static u32 run_length(const struct gpuemu_block *block,
-		      const unsigned long *mask, u32 i)
+/* Makes sure that the block has a leaf table. */
+int gpuemu_migrate_leaf(struct gpuemu_block *block)
 {
-	struct page *page = block->pages[i];
-	u32 frame = block->frames[i], n;
-
-	/* There, a page is mapped alone. */
-	if (IS_ENABLED(CONFIG_HIGHMEM) || !page)
-		return 1;
-	for (n = 1; i + n < GPUEMU_BLOCK_PAGES; n++)
-		if (!test_bit(i + n, mask) || !block->pages[i + n] ||
-		    page_to_pfn(block->pages[i + n]) != page_to_pfn(page) + n ||
-		    block->frames[i + n] != frame + n)
-			break;
-	return n;
-}
-
-static void copy_run(void *to, void *from, u32 n)
-{
-	for (; n; n--) {
-		copy_page(to, from);
-		to += PAGE_SIZE;
-		from += PAGE_SIZE;
-	}
+	if (!block->leaf)
+		block->leaf = gpuemu_pt_block_attach(block->space,
+						     block->index);
+	if (block->leaf)
+		return 0;
+	gpuemu_event_pressure(block->space, "page tables");
+	return -ENOMEM;
 }
 
 /*
- * Copies the pages of the mask, in runs. Returns how many were copied; what was
- * never touched is zeroed, which nobody copies.
+ * A zeroed sysmem page for each of the mask that was never touched; without
+ * memory they leave the mask. For an engine's wish nobody is killed.
  */
-static u32 copy_pages(struct gpuemu_block *block, const unsigned long *mask,
-		      bool to_device)
+int gpuemu_migrate_zeroed_for(struct gpuemu_block *block, unsigned long *mask)
 {
-	struct gpuemu_vram *vram = &block->space->dev->vram;
-	void *device, *system;
-	u32 copied = 0, n, i;
-
-	for (i = find_first_bit(mask, GPUEMU_BLOCK_PAGES);
-	     i < GPUEMU_BLOCK_PAGES;
-	     i = find_next_bit(mask, GPUEMU_BLOCK_PAGES, i + n)) {
-		n = run_length(block, mask, i);
-		device = gpuemu_vram_addr(vram, block->frames[i]);
-		if (!block->pages[i]) {
-			gpuemu_zero(device);
-			continue;
-		}
-		system = kmap_local_page(block->pages[i]);
-		if (to_device)
-			copy_run(device, system, n);
-		else
-			copy_run(system, device, n);
-		kunmap_local(system);
-		copied += n;
-	}
-	return copied;
-}
-
-/**
- * gpuemu_migrate_h2d() - brings pages to device memory
- * @block: locked, not dead
- * @first: first page
- * @n: how many
- * @cause: for the trace
- * @cost: gets the time of each stage added
- * @moved: out: pages that really moved
- * @lacking: out: pages for which there was no frame (-ENOSPC)
- *
- * Pages that are there already count as done.
- */
-int gpuemu_migrate_h2d(struct gpuemu_block *block, u32 first, u32 n,
-		       const char *cause, struct gpuemu_stamps *cost,
-		       u32 *moved, u32 *lacking)
-{
-	struct gpuemu_pt *pt = &block->space->dev->pt;
-	int ret, err;
-	u64 t0, t1, t2, t3, bytes;
-	page_mask todo;
+	int ret = 0;
 	u32 i;
 
-	lockdep_assert_held(&block->lock);
-	*moved = 0;
-	*lacking = 0;
-	t0 = ktime_get_ns();
-	ret = managed_pages(block, first, n, true, todo);
-	bitmap_andnot(todo, todo, block->resident, GPUEMU_BLOCK_PAGES);
-	if (bitmap_empty(todo, GPUEMU_BLOCK_PAGES))
-		return ret;
-	if (!block->leaf) {
-		block->leaf = gpuemu_pt_block_attach(block->space,
-						     block->index);
-		if (!block->leaf)
-			return -ENOMEM;
+	for_each_set_bit(i, mask, GPUEMU_BLOCK_PAGES) {
+		if (block->pages[i])
+			continue;
+		block->pages[i] = gpuemu_block_page_alloc(block, __GFP_ZERO |
+							  __GFP_NORETRY |
+							  __GFP_NOWARN);
+		if (!block->pages[i]) {
+			__clear_bit(i, mask);
+			ret = -ENOMEM;
+		}
 	}
-	*lacking = alloc_frames(block, todo);
-	if (*lacking)
-		ret = -ENOSPC;
-
-	t1 = ktime_get_ns();
-	unmap_cpu(block, todo);
-	t2 = ktime_get_ns();
-	err = drop_pinned(block, todo);
-	if (err && ret != -ENOSPC)
-		ret = err;
-	bytes = (u64)copy_pages(block, todo, true) << PAGE_SHIFT;
-	gpuemu_link_pace(block->space, GPUEMU_LINK_H2D, t2, bytes);
-	t3 = ktime_get_ns();
-	for_each_set_bit(i, todo, GPUEMU_BLOCK_PAGES)
-		gpuemu_pt_set(pt, block->leaf, i, block->frames[i]);
-	bitmap_or(block->resident, block->resident, todo, GPUEMU_BLOCK_PAGES);
-	*moved = bitmap_weight(todo, GPUEMU_BLOCK_PAGES);
-
-	cost->unmap_ns += t2 - t1;
-	cost->copy_ns += t3 - t2 + t1 - t0;
-	cost->map_ns += ktime_get_ns() - t3;
-	cost->h2d_pages += *moved;
-	gpuemu_count(block->space, H2D_PAGES, *moved);
-	gpuemu_count(block->space, H2D_BYTES, bytes);
-	gpuemu_count(block->space, RESIDENT_PAGES, *moved);
-	trace_migrate(block->space->id, gpuemu_block_addr(block, first), n,
-		      GPUEMU_MIGRATE_H2D, cause, *moved, ret);
 	return ret;
 }
 
+/*
+ * A migration has two halves and between them the copy, which may be another
+ * thread's: then it is in flight, with its block locked. What the halves have to
+ * tell each other is in the flight; flight.copy.block is set by who begins.
+ */
+void gpuemu_flight_begin(struct gpuemu_flight *f, u32 first, u32 n)
+{
+	f->first = first;
+	f->n = n;
+	f->members = 0;
+	f->begun = false;
+	f->ret = 0;
+	f->moved = 0;
+}
+
+/* What the migration was to the device, if it was anything. */
+static void h2d_trace(const struct gpuemu_flight *f)
+{
+	trace_migrate(f->copy.block->space->id,
+		      gpuemu_block_addr(f->copy.block, f->first), f->n, f->op,
+		      f->cause, f->moved, f->ret);
+}
+
+/*
+ * First half of bringing pages to device memory. Pages that are there already count
+ * as done, and those that only become writable there, or readable at home, are not
+ * copied, or not moved. lacking: pages for which there was no frame (-ENOSPC).
+ */
+void gpuemu_h2d_begin(struct gpuemu_flight *f, struct gpuemu_stamps *cost,
+		      u32 *lacking)
+{
+	const bool duplicate = f->op == GPUEMU_MIGRATE_DUPLICATE;
+	struct gpuemu_block *block = f->copy.block;
+	unsigned long *todo = f->copy.mask;
+	u64 t0, t1, t2, t3;
+	page_mask remote, stay;
+	int err;
+
+	lockdep_assert_held(&block->lock);
+	*lacking = 0;
+	f->ret = gpuemu_migrate_managed(block, f->first, f->n, true, todo);
+	if (f->members) {
+		bitmap_and(todo, todo, f->want, GPUEMU_BLOCK_PAGES);
+		f->ret = bitmap_equal(todo, f->want, GPUEMU_BLOCK_PAGES) ?
+			 0 : -EFAULT;
+		/* A duplicate that is pinned is refused, and counted, alone. */
+		if (bitmap_intersects(todo, block->duplicate,
+				      GPUEMU_BLOCK_PAGES)) {
+			f->ret = -EAGAIN;
+			return;
+		}
+	}
+	if (duplicate)
+		err = gpuemu_duplicate_share(block, todo, cost, &f->moved);
+	else
+		err = gpuemu_duplicate_promote(block, todo);
+	if (err)
+		f->ret = err;
+	t0 = ktime_get_ns();
+	bitmap_andnot(todo, todo, block->resident, GPUEMU_BLOCK_PAGES);
+	if (err == -EINTR || bitmap_empty(todo, GPUEMU_BLOCK_PAGES)) {
+		if (f->moved)
+			h2d_trace(f);
+		return;
+	}
+	if (gpuemu_migrate_leaf(block)) {
+		f->ret = -ENOMEM;
+		h2d_trace(f);
+		return;
+	}
+	if (duplicate && gpuemu_migrate_zeroed_for(block, todo))
+		f->ret = -ENOMEM;
+	*lacking = alloc_frames(block, todo);
+	if (*lacking && f->ret != -ENOMEM)
+		f->ret = -ENOSPC;
+
+	t1 = ktime_get_ns();
+	err = gpuemu_remote_suspend(block, todo, remote, GPUEMU_INVAL_REMAP);
+	if (err) {
+		gpuemu_vram_free(&block->space->dev->vram, block->frames, todo,
+				 GPUEMU_BLOCK_PAGES);
+		gpuemu_limit_give_frames(block->space,
+					 bitmap_weight(todo, GPUEMU_BLOCK_PAGES));
+		*lacking = 0;
+		f->ret = err;
+		h2d_trace(f);
+		return;
+	}
+	gpuemu_migrate_unmap_cpu(block, todo);
+	t2 = ktime_get_ns();
+	/* Those of several are refused one by one. */
+	err = drop_pinned(block, todo, !f->members);
+	if (err && f->ret != -ENOSPC && f->ret != -ENOMEM)
+		f->ret = err;
+	if (bitmap_andnot(stay, remote, todo, GPUEMU_BLOCK_PAGES))
+		gpuemu_remote_resume(block, stay);
+	bitmap_and(remote, remote, todo, GPUEMU_BLOCK_PAGES);
+	gpuemu_remote_release(block, remote);
+	f->copy.way = GPUEMU_LINK_H2D;
+	f->begun = true;
+	gpuemu_copy_begin(&f->copy);
+	gpuemu_inject_pause(block->space->dev, GPUEMU_INJECT_PAUSE_COPY);
+	t3 = ktime_get_ns();
+	cost->unmap_ns += t2 - t1;
+	cost->copy_ns += t3 - t2 + t1 - t0;
+}
+
+/* Second half: the pages are the device's. */
+void gpuemu_h2d_end(struct gpuemu_flight *f, struct gpuemu_stamps *cost)
+{
+	struct gpuemu_block *block = f->copy.block;
+	unsigned long *todo = f->copy.mask;
+	struct gpuemu_pt *pt = &block->space->dev->pt;
+	const bool duplicate = f->op == GPUEMU_MIGRATE_DUPLICATE;
+	u64 t0, t1, bytes;
+	u32 i, got;
+
+	t0 = ktime_get_ns();
+	bytes = gpuemu_copy_end(&f->copy);
+	t1 = ktime_get_ns();
+	for_each_set_bit(i, todo, GPUEMU_BLOCK_PAGES) {
+		if (duplicate)
+			gpuemu_pt_set_read_only(pt, block->leaf, i,
+						block->frames[i]);
+		else
+			gpuemu_pt_set(pt, block->leaf, i, block->frames[i]);
+	}
+	bitmap_or(block->resident, block->resident, todo, GPUEMU_BLOCK_PAGES);
+	if (duplicate)
+		gpuemu_duplicate_made(block, todo);
+	got = bitmap_weight(todo, GPUEMU_BLOCK_PAGES);
+	f->moved += got;
+	/* A duplicate is no change of sides: the CPU has the page, too. */
+	if (!duplicate && !f->members && !strcmp(f->cause, GPUEMU_CAUSE_FAULT))
+		gpuemu_thrash_device(block, todo);
+
+	cost->copy_ns += t1 - t0;
+	cost->map_ns += ktime_get_ns() - t1;
+	cost->h2d_pages += got;
+	gpuemu_count(block->space, H2D_PAGES, got);
+	gpuemu_count(block->space, H2D_BYTES, bytes);
+	gpuemu_count(block->space, RESIDENT_PAGES, got);
+	if (!f->members)
+		h2d_trace(f);
+}
+
 /* Makes sure that each page of the mask has a sysmem page to go to. */
-static int alloc_pages_for(struct gpuemu_block *block, unsigned long *mask,
-			   gfp_t extra)
+int gpuemu_migrate_pages_for(struct gpuemu_block *block, unsigned long *mask,
+			     gfp_t extra)
 {
 	page_mask without = { };
 	int ret = 0;
@@ -264,40 +341,29 @@ static int alloc_pages_for(struct gpuemu_block *block, unsigned long *mask,
 	return ret;
 }
 
-/**
- * gpuemu_migrate_d2h() - brings pages to system memory
- * @block: locked, not dead
- * @first: first page
- * @n: how many
- * @reason: GPUEMU_INVAL_CPU_FAULT, which cannot do without the pages;
- *	GPUEMU_INVAL_EVICT or _RECLAIM, which ends with -ENOMEM before somebody
- *	is killed for it
- * @moved: out: pages that really moved
- *
- * Pages that are not on the device count as done. -EINTR: the task is being
- * killed; the pages are still on the device.
+/*
+ * First half of bringing pages to system memory. Pages that are not on the device
+ * count as done. -EINTR: the task is being killed; the pages are still on the device.
  */
-int gpuemu_migrate_d2h(struct gpuemu_block *block, u32 first, u32 n,
-		       enum gpuemu_inval_reason reason, u32 *moved)
+void gpuemu_d2h_begin(struct gpuemu_flight *f, enum gpuemu_inval_reason reason)
 {
-	const bool lru = reason == GPUEMU_INVAL_RECLAIM;
-	const bool evict = lru || reason == GPUEMU_INVAL_EVICT;
+	struct gpuemu_block *block = f->copy.block;
 	struct gpuemu_dev *dev = block->space->dev;
-	u64 start, bytes;
+	unsigned long *todo = f->leaving;
 	u32 i, lo, hi;
-	page_mask todo;
-	int ret, err;
+	int err;
 
 	lockdep_assert_held(&block->lock);
-	*moved = 0;
-	ret = managed_pages(block, first, n, false, todo);
+	f->reason = reason;
+	f->ret = gpuemu_migrate_managed(block, f->first, f->n, false, todo);
 	bitmap_and(todo, todo, block->resident, GPUEMU_BLOCK_PAGES);
-	err = alloc_pages_for(block, todo,
-			      evict ? __GFP_NORETRY | __GFP_NOWARN : 0);
+	err = gpuemu_migrate_pages_for(block, todo,
+				       reason == GPUEMU_INVAL_CPU_FAULT ? 0 :
+				       __GFP_NORETRY | __GFP_NOWARN);
 	if (err)
-		ret = err;
+		f->ret = err;
 	if (bitmap_empty(todo, GPUEMU_BLOCK_PAGES))
-		return ret;
+		return;
 
 	for_each_set_bit(i, todo, GPUEMU_BLOCK_PAGES)
 		gpuemu_pt_clear(&dev->pt, block->leaf, i);
@@ -308,201 +374,88 @@ int gpuemu_migrate_d2h(struct gpuemu_block *block, u32 first, u32 n,
 				    true);
 	if (err) {
 		/* Nothing moved: the engine may have its entries back. */
-		for_each_set_bit(i, todo, GPUEMU_BLOCK_PAGES)
-			gpuemu_pt_set(&dev->pt, block->leaf, i,
-				      block->frames[i]);
-		return err;
+		for_each_set_bit(i, todo, GPUEMU_BLOCK_PAGES) {
+			if (test_bit(i, block->duplicate))
+				gpuemu_pt_set_read_only(&dev->pt, block->leaf,
+							i, block->frames[i]);
+			else
+				gpuemu_pt_set(&dev->pt, block->leaf, i,
+					      block->frames[i]);
+		}
+		f->ret = err;
+		return;
 	}
-	start = ktime_get_ns();
-	bytes = (u64)copy_pages(block, todo, false) << PAGE_SHIFT;
-	gpuemu_link_pace(block->space, GPUEMU_LINK_D2H, start, bytes);
-	gpuemu_vram_free(&dev->vram, block->frames, todo, GPUEMU_BLOCK_PAGES);
+	bitmap_andnot(f->copy.mask, todo, block->duplicate, GPUEMU_BLOCK_PAGES);
+	f->copy.way = GPUEMU_LINK_D2H;
+	f->begun = true;
+	gpuemu_copy_begin(&f->copy);
+}
+
+/* Second half: the frames are free. */
+void gpuemu_d2h_end(struct gpuemu_flight *f)
+{
+	const bool lru = f->reason == GPUEMU_INVAL_RECLAIM;
+	const bool evict = lru || f->reason == GPUEMU_INVAL_EVICT;
+	struct gpuemu_block *block = f->copy.block;
+	unsigned long *todo = f->leaving;
+	u64 bytes = gpuemu_copy_end(&f->copy);
+	u32 moved;
+
+	if (evict)
+		gpuemu_inject_pause(block->space->dev,
+				    GPUEMU_INJECT_PAUSE_EVICT);
+	gpuemu_vram_free(&block->space->dev->vram, block->frames, todo,
+			 GPUEMU_BLOCK_PAGES);
 	bitmap_andnot(block->resident, block->resident, todo,
 		      GPUEMU_BLOCK_PAGES);
+	gpuemu_duplicate_ended(block, todo,
+			       f->reason == GPUEMU_INVAL_CPU_FAULT);
 	gpuemu_lru_emptied(block);
-	*moved = bitmap_weight(todo, GPUEMU_BLOCK_PAGES);
-	gpuemu_count(block->space, D2H_PAGES, *moved);
+	moved = bitmap_weight(todo, GPUEMU_BLOCK_PAGES);
+	f->moved = moved;
+	gpuemu_limit_give_frames(block->space, moved);
+	gpuemu_count(block->space, D2H_PAGES, moved);
 	gpuemu_count(block->space, D2H_BYTES, bytes);
-	gpuemu_count(block->space, RESIDENT_PAGES, -(u64)*moved);
+	gpuemu_count(block->space, RESIDENT_PAGES, -(u64)moved);
 	if (evict) {
 		gpuemu_count(block->space, EVICTIONS, 1);
-		gpuemu_count(block->space, EVICTED_PAGES, *moved);
-		trace_evict(block->space->id, gpuemu_block_addr(block, first),
-			    n, lru ? "lru" : "engine", *moved, ret);
+		gpuemu_count(block->space, EVICTED_PAGES, moved);
+		trace_evict(block->space->id,
+			    gpuemu_block_addr(block, f->first), f->n,
+			    lru ? "lru" : "engine", moved, f->ret);
 	}
 	if (lru) {
 		gpuemu_count(block->space, LRU_EVICTIONS, 1);
-		gpuemu_count(block->space, LRU_EVICTED_PAGES, *moved);
+		gpuemu_count(block->space, LRU_EVICTED_PAGES, moved);
 	}
-	trace_migrate(block->space->id, gpuemu_block_addr(block, first), n,
-		      GPUEMU_MIGRATE_D2H, evict ? "evict" : "cpu_fault",
-		      *moved, ret);
-	return ret;
-}
-
-static bool migration_valid(const struct gpuemu_migration *m)
-{
-	u64 page = m->addr >> GPUEMU_PAGE_SHIFT;
-
-	if (m->op != GPUEMU_MIGRATE_H2D && m->op != GPUEMU_MIGRATE_D2H)
-		return false;
-	if (m->reserved || (m->addr & ~PAGE_MASK) ||
-	    m->addr >> GPUEMU_VA_BITS)
-		return false;
-	return m->pages && m->pages <= GPUEMU_BLOCK_PAGES &&
-	       page % GPUEMU_BLOCK_PAGES + m->pages <= GPUEMU_BLOCK_PAGES;
-}
-
-/* Why the engine brings these pages; the batch's faults are in order. */
-static const char *cause_of(const struct gpuemu_engine *e,
-			    const struct gpuemu_migration *m)
-{
-	u64 end = m->addr + ((u64)m->pages << GPUEMU_PAGE_SHIFT);
-	const struct gpuemu_fault *f;
-	u32 lo = 0, hi = e->nfaults, mid;
-
-	/* The first fault that is not before the run. */
-	while (lo < hi) {
-		mid = (lo + hi) / 2;
-		f = &e->batch[mid];
-		if (f->va_space < m->va_space ||
-		    (f->va_space == m->va_space && f->addr < m->addr))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	f = &e->batch[lo];
-	return lo < e->nfaults && f->va_space == m->va_space && f->addr < end ?
-	       "far_fault" : "prefetch";
-}
-
-/* One descriptor, once. Makes a block only where something is managed. */
-static int migrate_once(struct gpuemu_space *space, const char *cause,
-			struct gpuemu_migration *m, u64 pass,
-			struct gpuemu_stamps *cost, u32 *lacking)
-{
-	u32 first = (m->addr >> GPUEMU_PAGE_SHIFT) % GPUEMU_BLOCK_PAGES;
-	u64 index = m->addr >> GPUEMU_BLOCK_SHIFT;
-	struct gpuemu_block *block;
-	page_mask managed = { };
-	u32 moved;
-	u64 start;
-	int ret;
-
-	*lacking = 0;
-
-	for (;;) {
-		gpuemu_space_managed_mask(space, m->addr >> GPUEMU_PAGE_SHIFT,
-					  m->pages, managed, first);
-		if (bitmap_empty(managed, GPUEMU_BLOCK_PAGES))
-			return -EFAULT;
-		block = gpuemu_space_block_create(space, index);
-		if (IS_ERR(block))
-			return PTR_ERR(block);
-		mutex_lock(&block->lock);
-		if (!block->dead)
-			break;
-		mutex_unlock(&block->lock);
-		gpuemu_block_put(block);
-		bitmap_zero(managed, GPUEMU_BLOCK_PAGES);
-	}
-	if (m->op == GPUEMU_MIGRATE_H2D) {
-		ret = gpuemu_migrate_h2d(block, first, m->pages, cause, cost,
-					 &moved, lacking);
-		gpuemu_lru_touch(block, pass);
-	} else {
-		start = ktime_get_ns();
-		ret = gpuemu_migrate_d2h(block, first, m->pages,
-					 GPUEMU_INVAL_EVICT, &moved);
-		cost->evict_ns += ktime_get_ns() - start;
-		cost->d2h_pages += moved;
-	}
-	/* Between two tries the CPU may have taken some back: these count once. */
-	m->moved = min_t(u32, m->moved + moved, m->pages);
-	if (ret == -EFAULT)
-		gpuemu_block_retire_unmanaged(block);
-	mutex_unlock(&block->lock);
-	gpuemu_block_put(block);
-	return ret;
-}
-
-/*
- * One descriptor, and if it finds no frame and the engine wants it, again with
- * room made for the rest: with no block held, so that a victim never waits for
- * who evicts it, and everything is looked up anew.
- */
-static int migrate_one(struct gpuemu_space *space, const char *cause,
-		       struct gpuemu_migration *m, u64 pass, bool make_room,
-		       struct gpuemu_stamps *cost)
-{
-	u32 lacking, freed, tries;
-	u64 start;
-	int ret;
-
-	for (tries = 0;; tries++) {
-		ret = migrate_once(space, cause, m, pass, cost, &lacking);
-		if (!lacking || !make_room || tries == MAKE_ROOM_MAX)
-			break;
-		start = ktime_get_ns();
-		freed = gpuemu_lru_evict(space->dev, pass, lacking);
-		cost->evict_ns += ktime_get_ns() - start;
-		cost->d2h_pages += freed;
-		if (!freed)
-			break;
-	}
-	if (lacking) {
-		gpuemu_count(space, NO_FRAME, lacking);
-		gpuemu_event_pressure(space, "device memory");
-	}
-	return ret;
+	trace_migrate(block->space->id, gpuemu_block_addr(block, f->first),
+		      f->n, GPUEMU_MIGRATE_D2H, evict ? "evict" :
+		      f->reason == GPUEMU_INVAL_REMAP ? "remap" : "cpu_fault",
+		      moved, f->ret);
 }
 
 /**
- * gpuemu_migrate_commit() - does the first @count of e->migrations, in order
- * @e: the caller owns its batch (COMMITTING)
- * @count: at most GPUEMU_COMMIT_MAX
- * @make_room: evict by the module's own order where no frame is free
- * @cost: gets the sums
+ * gpuemu_migrate_d2h() - brings pages to system memory
+ * @block: locked, not dead
+ * @first: first page
+ * @n: how many
+ * @reason: GPUEMU_INVAL_CPU_FAULT, which cannot do without the pages;
+ *	GPUEMU_INVAL_EVICT, _RECLAIM or _REMAP, which ends with -ENOMEM before
+ *	somebody is killed for it
+ * @moved: out: pages that really moved
  *
- * Stops at the engine's or the caller's death; what is left says so in its
- * status. Returns how many ended with status 0.
+ * Pages that are not on the device count as done; a duplicate only loses its
+ * frame. -EINTR: the task is being killed; the pages are still on the device.
  */
-u32 gpuemu_migrate_commit(struct gpuemu_engine *e, u32 count, bool make_room,
-			  struct gpuemu_stamps *cost)
+int gpuemu_migrate_d2h(struct gpuemu_block *block, u32 first, u32 n,
+		       enum gpuemu_inval_reason reason, u32 *moved)
 {
-	u64 pass = gpuemu_lru_pass(&e->dev->lru);
-	struct gpuemu_client *client = NULL;
-	struct gpuemu_migration *m;
-	u32 done = 0;
+	struct gpuemu_flight f = { .copy.block = block };
 
-	for (m = e->migrations; m < e->migrations + count; m++) {
-		m->moved = 0;
-		if (gpuemu_engine_lost(e)) {
-			m->status = -ENODEV;
-			continue;
-		}
-		if (fatal_signal_pending(current)) {
-			m->status = -EINTR;
-			continue;
-		}
-		if (!migration_valid(m)) {
-			m->status = -EINVAL;
-			continue;
-		}
-		if (!client || client->space.id != m->va_space) {
-			if (client)
-				gpuemu_client_put(client);
-			client = gpuemu_client_get(e->dev, m->va_space);
-		}
-		if (client)
-			m->status = migrate_one(&client->space, cause_of(e, m),
-						m, pass, make_room, cost);
-		else
-			m->status = -ESRCH;
-		done += !m->status;
-		cond_resched();
-	}
-	if (client)
-		gpuemu_client_put(client);
-	return done;
+	gpuemu_flight_begin(&f, first, n);
+	gpuemu_d2h_begin(&f, reason);
+	if (f.begun)
+		gpuemu_d2h_end(&f);
+	*moved = f.moved;
+	return f.ret;
 }

@@ -9,13 +9,71 @@
 #include <linux/types.h>
 #include <uapi/linux/gpuemu.h>
 
+#include "copy.h"
+
 struct gpuemu_block;
 struct gpuemu_client;
 struct gpuemu_engine;
 
-int gpuemu_migrate_h2d(struct gpuemu_block *block, u32 first, u32 n,
-		       const char *cause, struct gpuemu_stamps *cost,
-		       u32 *moved, u32 *lacking);
+/**
+ * struct gpuemu_flight - a migration between its two halves
+ * @copy: with the block, which is locked, and the pages that move
+ * @first: first page that was asked for
+ * @n: how many
+ * @members: of a commit: how many descriptors it stands for, or 0: one
+ * @want: the pages of several
+ * @begun: there is a second half
+ * @op: to device memory: H2D, or DUPLICATE, so that system memory has them too
+ * @leaving: to system memory: the pages that move; duplicates are not copied
+ * @ret: of the migration
+ * @moved: pages, at the end
+ * @reason: why to system memory
+ * @cause: why to device memory, for the trace
+ * @client: of a commit: referenced; the block is referenced too
+ * @m: of a commit: gets the result
+ * @pass: of a commit: for the order of eviction
+ */
+struct gpuemu_flight {
+	struct gpuemu_copy copy;
+	u32 first;
+	u32 n;
+	u32 members;
+	DECLARE_BITMAP(want, GPUEMU_BLOCK_PAGES);
+	bool begun;
+	u8 op;
+	DECLARE_BITMAP(leaving, GPUEMU_BLOCK_PAGES);
+	int ret;
+	u32 moved;
+	enum gpuemu_inval_reason reason;
+	const char *cause;
+	struct gpuemu_client *client;
+	struct gpuemu_migration *m;
+	u64 pass;
+};
+
+/* So many copies one way are in the air at most: one that is done, one that waits. */
+#define GPUEMU_FLIGHTS 2
+
+/**
+ * struct gpuemu_flights - a commit's, one way
+ * @flight: a ring; there is a place for one that lands at once
+ * @first: the oldest
+ * @count: how many, from there on
+ */
+struct gpuemu_flights {
+	struct gpuemu_flight flight[GPUEMU_FLIGHTS + 1];
+	unsigned int first, count;
+};
+
+/* What demanded pages migrate for, in the trace. */
+#define GPUEMU_CAUSE_FAULT "far_fault"
+
+void gpuemu_flight_begin(struct gpuemu_flight *f, u32 first, u32 n);
+void gpuemu_h2d_begin(struct gpuemu_flight *f, struct gpuemu_stamps *cost,
+		      u32 *lacking);
+void gpuemu_h2d_end(struct gpuemu_flight *f, struct gpuemu_stamps *cost);
+void gpuemu_d2h_begin(struct gpuemu_flight *f, enum gpuemu_inval_reason reason);
+void gpuemu_d2h_end(struct gpuemu_flight *f);
 int gpuemu_migrate_d2h(struct gpuemu_block *block, u32 first, u32 n,
 		       enum gpuemu_inval_reason reason, u32 *moved);
 u32 gpuemu_migrate_commit(struct gpuemu_engine *e, u32 count, bool make_room,

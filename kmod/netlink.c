@@ -331,6 +331,15 @@ static int inject_failure(struct sk_buff *skb, struct genl_info *info)
 	case GPUEMU_INJECT_WHAT_PAGE_ALLOC:
 		atomic_set(&gpuemu_inject_left[GPUEMU_INJECT_PAGE], n);
 		return 0;
+	case GPUEMU_INJECT_WHAT_PAUSE_COMMIT:
+		atomic_set(&gpuemu_inject_left[GPUEMU_INJECT_PAUSE_COMMIT], n);
+		return 0;
+	case GPUEMU_INJECT_WHAT_PAUSE_COPY:
+		atomic_set(&gpuemu_inject_left[GPUEMU_INJECT_PAUSE_COPY], n);
+		return 0;
+	case GPUEMU_INJECT_WHAT_PAUSE_EVICT:
+		atomic_set(&gpuemu_inject_left[GPUEMU_INJECT_PAUSE_EVICT], n);
+		return 0;
 	case GPUEMU_INJECT_WHAT_ENGINE_LOSS:
 		if (count) {
 			NL_SET_ERR_MSG_ATTR(info->extack, count,

@@ -161,6 +161,10 @@ static int put_block(struct sk_buff *skb, const struct gpuemu_block *block,
 		    look->resident) ||
 	    nla_put(skb, GPUEMU_A_BLOCK_CPU_MAPPED, sizeof(look->cpu_mapped),
 		    look->cpu_mapped) ||
+	    nla_put(skb, GPUEMU_A_BLOCK_REMOTE, sizeof(look->remote),
+		    look->remote) ||
+	    nla_put(skb, GPUEMU_A_BLOCK_DUPLICATED, sizeof(look->duplicate),
+		    look->duplicate) ||
 	    nla_put_u32(skb, GPUEMU_A_BLOCK_SYSTEM_PAGES, look->system_pages))
 		return -EMSGSIZE;
 	return look->busy ? nla_put_flag(skb, GPUEMU_A_BLOCK_BUSY) : 0;

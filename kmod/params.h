@@ -30,6 +30,5 @@ struct gpuemu_param_row {
 
 const struct gpuemu_param_row *gpuemu_param_row(unsigned int n);
 const struct gpuemu_param_row *gpuemu_param_find(const char *name);
-void gpuemu_params_check(void);
 
 #endif

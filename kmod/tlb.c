@@ -147,6 +147,27 @@ int gpuemu_tlb_invalidate(struct gpuemu_space *space, u64 start, u64 end,
 	return ret;
 }
 
+/*
+ * Tells the engine that translations of the range have more rights now, and does
+ * not wait: one that it still uses is right, and makes it fault at worst.
+ */
+void gpuemu_tlb_post(struct gpuemu_space *space, u64 start, u64 end,
+		     enum gpuemu_inval_reason reason)
+{
+	struct gpuemu_dev *dev = space->dev;
+	bool posted = false;
+
+	spin_lock(&dev->lock);
+	if (dev->engine) {
+		post_locked(dev->engine, space->id, start, end, reason);
+		posted = true;
+	}
+	spin_unlock(&dev->lock);
+	if (posted)
+		gpuemu_count(space, INVALIDATES, 1);
+	trace_tlb_invalidate(space->id, start, end, reason, 0, 0);
+}
+
 int gpuemu_cmd_engine_ack(struct gpuemu_client *client,
 			  struct gpuemu_engine_ack *arg)
 {

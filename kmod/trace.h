@@ -20,13 +20,22 @@
 
 #define gpuemu_show_op(op) __print_symbolic(op, \
 	{ GPUEMU_MIGRATE_H2D, "h2d" }, \
-	{ GPUEMU_MIGRATE_D2H, "d2h" })
+	{ GPUEMU_MIGRATE_D2H, "d2h" }, \
+	{ GPUEMU_MIGRATE_REMOTE, "remote" }, \
+	{ GPUEMU_MIGRATE_DUPLICATE, "duplicate" })
+
+/* What the tracepoint thrash is about. */
+#define GPUEMU_THRASH_DETECTED	1
+#define GPUEMU_THRASH_THROTTLE	2
+#define GPUEMU_THRASH_PIN	3
+#define GPUEMU_THRASH_UNPIN	4
 
 #define gpuemu_show_reason(reason) __print_symbolic(reason, \
 	{ GPUEMU_INVAL_EVICT, "evict" }, \
 	{ GPUEMU_INVAL_CPU_FAULT, "cpu_fault" }, \
 	{ GPUEMU_INVAL_UNMAP, "unmap" }, \
-	{ GPUEMU_INVAL_RECLAIM, "reclaim" })
+	{ GPUEMU_INVAL_RECLAIM, "reclaim" }, \
+	{ GPUEMU_INVAL_REMAP, "remap" })
 
 /* A unique fault of a batch; merged: the records that it stands for. */
 TRACE_EVENT(far_fault,
@@ -223,6 +232,36 @@ TRACE_EVENT(tlb_invalidate,
 		  __entry->va_space, __entry->start, __entry->end,
 		  gpuemu_show_reason(__entry->reason), __entry->ns,
 		  __entry->status)
+);
+
+#define gpuemu_show_thrash(what) __print_symbolic(what, \
+	{ GPUEMU_THRASH_DETECTED, "detected" }, \
+	{ GPUEMU_THRASH_THROTTLE, "throttle" }, \
+	{ GPUEMU_THRASH_PIN, "pin" }, \
+	{ GPUEMU_THRASH_UNPIN, "unpin" })
+
+/*
+ * A page that thrashes; events: how often it changed sides. throttle is the CPU's;
+ * the engine's is in the flags of its far_fault.
+ */
+TRACE_EVENT(thrash,
+	TP_PROTO(u32 va_space, u64 addr, u8 what, u8 events),
+	TP_ARGS(va_space, addr, what, events),
+	TP_STRUCT__entry(
+		__field(u64, addr)
+		__field(u32, va_space)
+		__field(u8, what)
+		__field(u8, events)
+	),
+	TP_fast_assign(
+		__entry->addr = addr;
+		__entry->va_space = va_space;
+		__entry->what = what;
+		__entry->events = events;
+	),
+	TP_printk("va_space=%u addr=0x%llx what=%s events=%u", __entry->va_space,
+		  __entry->addr, gpuemu_show_thrash(__entry->what),
+		  __entry->events)
 );
 
 #endif

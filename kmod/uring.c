@@ -9,6 +9,9 @@
  *                        COMMIT: migrations     COMMITTING
  *   RAISE completes                             REPLAYING, IDLE
  *
+ * With replay policy once a COMMIT makes the next batch, RAISED, as long as there
+ * are records, and only the last one replays.
+ *
  * A pending command's pointer is in e->pending; who takes it out, under the
  * device's lock, completes it, and nobody else does. Every completion of a
  * command that was pending goes through task work in the task that issued it:
@@ -108,7 +111,9 @@ static void on_batch(struct io_uring_cmd *cmd, unsigned int issue_flags,
 	spin_lock(&e->dev->lock);
 	if (!gpuemu_engine_lost(e)) {
 		e->batch_state = GPUEMU_BATCH_FETCHED;
-		e->stamps.fetched = ktime_get_ns();
+		e->fetched = ktime_get_ns();
+		if (!e->stamps.fetched)
+			e->stamps.fetched = e->fetched;
 		result = e->nfaults;
 	}
 	spin_unlock(&e->dev->lock);
@@ -223,6 +228,7 @@ static int uring_raise(struct gpuemu_engine *e, struct io_uring_cmd *cmd,
 		e->stamps.gen = e->batch_gen;
 		e->stamps.faults = e->nfaults;
 		e->stamps.raised = raised;
+		e->decide_ns = 0;
 		e->batch_state = GPUEMU_BATCH_RAISED;
 		e->pending[GPUEMU_PENDING_RAISE] = cmd;
 		gpuemu_tlb_park_locked(e);
@@ -247,7 +253,7 @@ static int uring_wait(struct gpuemu_engine *e, struct io_uring_cmd *cmd,
 	uring_hold(cmd, issue_flags);
 	spin_lock(&e->dev->lock);
 	ret = can_park_locked(e);
-	queued = !list_empty(&e->dev->queued);
+	queued = !list_empty(&e->dev->turns);
 	if (!ret && !queued) {
 		e->pending[GPUEMU_PENDING_WAIT] = cmd;
 		gpuemu_tlb_park_locked(e);
@@ -357,6 +363,34 @@ static int commit_replay(struct gpuemu_engine *e)
 	return 0;
 }
 
+/* The pass has another batch: it is handed over instead of a replay. */
+static int commit_next(struct gpuemu_engine *e)
+{
+	struct io_uring_cmd *fetch = NULL;
+	int ret = -ENODEV;
+
+	spin_lock(&e->dev->lock);
+	if (!gpuemu_engine_lost(e)) {
+		e->stamps.gen = e->batch_gen;
+		e->stamps.faults += e->nfaults;
+		e->batch_state = GPUEMU_BATCH_RAISED;
+		fetch = deliver_locked(e);
+		ret = 0;
+	}
+	spin_unlock(&e->dev->lock);
+	deliver(fetch);
+	return ret;
+}
+
+/* The batch is served. */
+static int commit_end(struct gpuemu_engine *e)
+{
+	if (gpuemu_fault_queue_next(e))
+		return commit_next(e);
+	gpuemu_fault_queue_flush(e);
+	return commit_replay(e);
+}
+
 /* The number of migrations that worked, or an error. */
 static int commit_run(struct gpuemu_engine *e, const struct uring_args *args,
 		      bool and_fetch)
@@ -378,7 +412,9 @@ static int commit_run(struct gpuemu_engine *e, const struct uring_args *args,
 		commit_abort(e);
 		return -EFAULT;
 	}
-	e->stamps.committed = committed;
+	/* What was decided for earlier batches of the pass counts as if at once. */
+	e->decide_ns += committed - e->fetched;
+	e->stamps.committed = e->stamps.fetched + e->decide_ns;
 	done = gpuemu_migrate_commit(e, commit.count,
 				     commit.flags & GPUEMU_COMMIT_EVICT,
 				     &e->stamps);
@@ -391,7 +427,7 @@ static int commit_run(struct gpuemu_engine *e, const struct uring_args *args,
 	if (copy_to_user(u64_to_user_ptr(commit.migrations), e->migrations,
 			 commit.count * sizeof(e->migrations[0])))
 		done = -EFAULT;
-	ret = commit_replay(e);
+	ret = commit_end(e);
 	return ret ? ret : done;
 }
 

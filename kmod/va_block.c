@@ -8,9 +8,13 @@
 #include <linux/slab.h>
 
 #include "dev.h"
+#include "duplicate.h"
 #include "inject.h"
+#include "limit.h"
 #include "migrate.h"
 #include "objects.h"
+#include "thrash.h"
+#include "remote_map.h"
 #include "trace.h"
 #include "va_block.h"
 #include "va_space.h"
@@ -36,13 +40,18 @@ struct gpuemu_block *gpuemu_block_alloc(struct gpuemu_space *space, u64 index)
 	block->index = index;
 	INIT_LIST_HEAD(&block->closing);
 	INIT_LIST_HEAD(&block->lru);
+	INIT_LIST_HEAD(&block->pinned);
 	gpuemu_created(blocks);
 	return block;
 }
 
 static void block_free(struct kref *ref)
 {
-	kfree(container_of(ref, struct gpuemu_block, ref));
+	struct gpuemu_block *block = container_of(ref, struct gpuemu_block, ref);
+
+	kfree(block->thrash);
+	kfree(block->slots);
+	kfree(block);
 	gpuemu_destroyed(blocks);
 }
 
@@ -66,6 +75,8 @@ void gpuemu_block_look(struct gpuemu_block *block,
 	for (i = 0; i < BITS_TO_LONGS(GPUEMU_BLOCK_PAGES); i++) {
 		look->resident[i] = READ_ONCE(block->resident[i]);
 		look->cpu_mapped[i] = READ_ONCE(block->cpu_mapped[i]);
+		look->remote[i] = READ_ONCE(block->remote[i]);
+		look->duplicate[i] = READ_ONCE(block->duplicate[i]);
 	}
 	for (i = 0; i < GPUEMU_BLOCK_PAGES; i++)
 		look->system_pages += !!READ_ONCE(block->pages[i]);
@@ -137,6 +148,61 @@ u32 gpuemu_block_pages_alloc(struct gpuemu_block *block, u32 first, u32 n)
 	return n;
 }
 
+/*
+ * Takes a page for each of first..last that is on the device and has no sysmem
+ * page to go to. Who cannot have all gives them back, and nothing has changed.
+ */
+int gpuemu_block_spare_get(struct gpuemu_block *block, u32 first, u32 last,
+			   struct list_head *spare)
+{
+	struct page *page;
+	u32 i;
+
+	lockdep_assert_held(&block->lock);
+	for (i = first; i <= last; i++) {
+		if (!test_bit(i, block->resident) || block->pages[i])
+			continue;
+		page = gpuemu_block_page_alloc(block, __GFP_NORETRY |
+					       __GFP_NOWARN);
+		if (!page)
+			return -ENOMEM;
+		list_add(&page->lru, spare);
+	}
+	return 0;
+}
+
+/* Puts them in their places. */
+void gpuemu_block_spare_use(struct gpuemu_block *block, u32 first, u32 last,
+			    struct list_head *spare)
+{
+	struct page *page;
+	u32 i;
+
+	lockdep_assert_held(&block->lock);
+	for (i = first; i <= last; i++) {
+		if (!test_bit(i, block->resident) || block->pages[i])
+			continue;
+		page = list_first_entry_or_null(spare, struct page, lru);
+		if (!page)
+			return;
+		list_del(&page->lru);
+		block->pages[i] = page;
+	}
+}
+
+/* Those that nobody needed after all. */
+void gpuemu_block_spare_put(struct gpuemu_space *space, struct list_head *spare)
+{
+	struct page *page, *next;
+
+	list_for_each_entry_safe(page, next, spare, lru) {
+		list_del(&page->lru);
+		put_page(page);
+		gpuemu_destroyed(pages);
+		gpuemu_count(space, SYSTEM_PAGES, -1);
+	}
+}
+
 static bool block_managed(struct gpuemu_block *block)
 {
 	DECLARE_BITMAP(managed, GPUEMU_BLOCK_PAGES) = { };
@@ -151,6 +217,7 @@ static void block_kill_locked(struct gpuemu_block *block)
 {
 	lockdep_assert_held(&block->lock);
 	block->dead = true;
+	gpuemu_thrash_dead(block);
 	/* Unlink the leaf first: the next block at this place links its own. */
 	if (block->leaf)
 		gpuemu_pt_block_detach(block->space, block->index);
@@ -182,14 +249,16 @@ bool gpuemu_block_close_begin(struct gpuemu_block *block, u32 first, u32 last,
 			      struct list_head *dead)
 {
 	struct gpuemu_pt *pt = &block->space->dev->pt;
+	DECLARE_BITMAP(entries, GPUEMU_BLOCK_PAGES);
 	bool mapped = false;
 	unsigned long i;
 
 	mutex_lock(&block->lock);
 	if (block->dead)
 		goto out;
+	bitmap_or(entries, block->resident, block->remote, GPUEMU_BLOCK_PAGES);
 	for (i = first; i <= last; i++) {
-		i = find_next_bit(block->resident, last + 1, i);
+		i = find_next_bit(entries, last + 1, i);
 		if (i > last)
 			break;
 		gpuemu_pt_clear(pt, block->leaf, i);
@@ -214,12 +283,22 @@ void gpuemu_block_close_end(struct gpuemu_block *block, u32 first, u32 last)
 {
 	struct gpuemu_dev *dev = block->space->dev;
 	DECLARE_BITMAP(managed, GPUEMU_BLOCK_PAGES) = { };
+	DECLARE_BITMAP(remote, GPUEMU_BLOCK_PAGES) = { };
 	DECLARE_BITMAP(left, GPUEMU_BLOCK_PAGES) = { };
 	u32 i;
 
 	mutex_lock(&block->lock);
 	gpuemu_space_managed_mask(block->space, block_first_page(block),
 				  GPUEMU_BLOCK_PAGES, managed, 0);
+	bitmap_set(remote, first, last - first + 1);
+	bitmap_and(remote, remote, block->remote, GPUEMU_BLOCK_PAGES);
+	if (!block->dead)
+		bitmap_andnot(remote, remote, managed, GPUEMU_BLOCK_PAGES);
+	if (!bitmap_empty(remote, GPUEMU_BLOCK_PAGES)) {
+		gpuemu_remote_hide(dev, block->slots, remote,
+				   GPUEMU_BLOCK_PAGES);
+		gpuemu_remote_release(block, remote);
+	}
 	for (i = first; i <= last; i++) {
 		if (test_bit(i, managed) && !block->dead)
 			continue;
@@ -232,21 +311,59 @@ void gpuemu_block_close_end(struct gpuemu_block *block, u32 first, u32 last)
 			gpuemu_count(block->space, SYSTEM_PAGES, -1);
 		}
 		__clear_bit(i, block->cpu_mapped);
+		gpuemu_thrash_forget(block, i);
 	}
+	gpuemu_duplicate_ended(block, left, false);
 	gpuemu_vram_free(&dev->vram, block->frames, left, GPUEMU_BLOCK_PAGES);
+	gpuemu_limit_give_frames(block->space,
+				 bitmap_weight(left, GPUEMU_BLOCK_PAGES));
 	gpuemu_count(block->space, RESIDENT_PAGES,
 		     -(u64)bitmap_weight(left, GPUEMU_BLOCK_PAGES));
 	gpuemu_lru_emptied(block);
 	if (block->dead && block->leaf) {
-		gpuemu_pt_table_free(&dev->pt, block->leaf);
+		gpuemu_pt_table_free(block->space, block->leaf);
 		block->leaf = 0;
 	}
 	mutex_unlock(&block->lock);
 }
 
+/* Whether the page's entry allows the engine this access. A hint without the lock. */
+bool gpuemu_block_allows(const struct gpuemu_block *block, u32 i,
+			 enum gpuemu_access access)
+{
+	if (test_bit(i, block->duplicate) && access >= GPUEMU_ACCESS_WRITE)
+		return false;
+	return test_bit(i, block->resident) || test_bit(i, block->remote);
+}
+
 /*
- * The CPU touched a page that it has not mapped. Brings the content to system
- * memory if it is on the device, and maps it. vm_insert_page() runs under the
+ * Where the kernel tells of first writes, an entry is read-only by default. This
+ * one is to be written without another fault. The protection is the mapping's, so
+ * a copy of that has the other one, which nobody else sees.
+ */
+static int insert_writable(const struct vm_area_struct *vma, unsigned long addr,
+			   struct page *page)
+{
+	struct vm_area_struct writable = *vma;
+
+	writable.vm_page_prot = vm_get_page_prot(vma->vm_flags);
+	return vm_insert_page(&writable, addr, page);
+}
+
+/* Writable, as far as the mapping is, but for a duplicate. */
+static int cpu_map(struct gpuemu_block *block, struct vm_fault *vmf, u32 i)
+{
+	unsigned long addr = vmf->address & PAGE_MASK;
+
+	if (block->space->notify_writes && !test_bit(i, block->duplicate))
+		return insert_writable(vmf->vma, addr, block->pages[i]);
+	return vm_insert_page(vmf->vma, addr, block->pages[i]);
+}
+
+/*
+ * The CPU touched a page that it has not mapped, or writes one that it may only
+ * read. Brings the content to system memory if it is on the device, ends a
+ * duplicate that is to be written, and maps it. vm_insert_page() runs under the
  * block's lock: who unmaps a page holds it too, so no mapping slips in between
  * an unmap and the copy.
  */
@@ -254,8 +371,9 @@ vm_fault_t gpuemu_block_cpu_fault(struct gpuemu_block *block,
 				  struct vm_fault *vmf)
 {
 	u32 i = (vmf->address >> PAGE_SHIFT) % GPUEMU_BLOCK_PAGES;
+	const bool write = vmf->flags & FAULT_FLAG_WRITE;
 	u64 start = ktime_get_ns();
-	bool resident;
+	bool resident, marked, duplicate;
 	u32 moved;
 	int ret;
 
@@ -264,7 +382,8 @@ vm_fault_t gpuemu_block_cpu_fault(struct gpuemu_block *block,
 		gpuemu_block_retire_unmanaged(block);
 		return VM_FAULT_SIGBUS;
 	}
-	resident = test_bit(i, block->resident);
+	duplicate = test_bit(i, block->duplicate);
+	resident = test_bit(i, block->resident) && (write || !duplicate);
 	if (resident) {
 		ret = gpuemu_migrate_d2h(block, i, 1, GPUEMU_INVAL_CPU_FAULT,
 					 &moved);
@@ -273,6 +392,7 @@ vm_fault_t gpuemu_block_cpu_fault(struct gpuemu_block *block,
 		/* -EINTR: the task is being killed and never sees the signal. */
 		if (ret)
 			return VM_FAULT_SIGBUS;
+		gpuemu_thrash_cpu(block, i);
 	} else if (!block->pages[i]) {
 		if (current->flags & PF_DUMPCORE)
 			return VM_FAULT_SIGBUS;
@@ -280,16 +400,26 @@ vm_fault_t gpuemu_block_cpu_fault(struct gpuemu_block *block,
 		if (!block->pages[i])
 			return VM_FAULT_OOM;
 	}
-	ret = vm_insert_page(vmf->vma, vmf->address & PAGE_MASK,
-			     block->pages[i]);
-	/* -EBUSY: another thread's fault was first. */
+	marked = vmf->vma->vm_flags & VM_UFFD_WP;
+	/*
+	 * From 6.7, asynchronous write-protection by userfaultfd is for any
+	 * mapping, and leaves marks where it finds no page or one is unmapped.
+	 * Over a mark none can be inserted: the fault would come again for ever.
+	 * And the read-only entry that was written goes first.
+	 */
+	if ((marked && test_bit(i, block->cpu_mapped)) ||
+	    (vmf->flags & FAULT_FLAG_MKWRITE))
+		unmap_mapping_range(block->space->mapping,
+				    gpuemu_block_addr(block, i), PAGE_SIZE, 1);
+	ret = cpu_map(block, vmf, i);
+	/* -EBUSY: another thread's fault was first; or it is such a mark. */
 	if (ret == -ENOMEM)
 		return VM_FAULT_OOM;
-	if (ret && ret != -EBUSY)
+	if (ret && (ret != -EBUSY || marked))
 		return VM_FAULT_SIGBUS;
 	__set_bit(i, block->cpu_mapped);
 	gpuemu_count(block->space, CPU_FAULTS, 1);
-	if (resident)
+	if (resident && !duplicate)
 		gpuemu_count(block->space, CPU_FAULTS_DEVICE, 1);
 	trace_cpu_fault(block->space->id, gpuemu_block_addr(block, i),
 			       resident, ktime_get_ns() - start);

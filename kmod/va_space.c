@@ -5,15 +5,19 @@
  * sides. Called by the file operations, by the fault path, and by COMMIT.
  */
 #include <linux/capability.h>
+#include <linux/delay.h>
 #include <linux/memcontrol.h>
 #include <linux/mman.h>
 #include <linux/sched/coredump.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 
 #include "client.h"
 #include "dev.h"
 #include "migrate.h"
 #include "objects.h"
+#include "remote_map.h"
+#include "thrash.h"
 #include "tlb.h"
 #include "trace.h"
 #include "va_block.h"
@@ -49,6 +53,8 @@ int gpuemu_space_init(struct gpuemu_space *space, struct gpuemu_dev *dev,
 	space->dev = dev;
 	space->mapping = mapping;
 	space->slot = slot;
+	atomic_set(&space->frames, 0);
+	atomic_set(&space->tables, 0);
 	space->memcg = get_mem_cgroup_from_mm(current->mm);
 	mutex_init(&space->pt_lock);
 	mt_init(&space->managed);
@@ -74,6 +80,8 @@ void gpuemu_space_close(struct gpuemu_space *space)
 void gpuemu_space_destroy(struct gpuemu_space *space)
 {
 	WARN_ON_ONCE(!xa_empty(&space->blocks));
+	WARN_ON_ONCE(atomic_read(&space->frames) ||
+		     atomic_read(&space->tables));
 	xa_destroy(&space->blocks);
 	mtree_destroy(&space->managed);
 	mem_cgroup_put(space->memcg);
@@ -119,6 +127,21 @@ static int range_set(struct gpuemu_space *space, u64 first, u64 last,
 {
 	return mtree_store_range(&space->managed, first, last, range,
 				 GFP_KERNEL | extra);
+}
+
+/* Are all of the pages, which are managed, marked like this? */
+static bool range_is(struct gpuemu_space *space, u64 first, u64 last,
+		     void *range)
+{
+	MA_STATE(mas, &space->managed, first, first);
+	bool same = true;
+	void *entry;
+
+	mas_lock(&mas);
+	mas_for_each(&mas, entry, last)
+		same &= entry == range;
+	mas_unlock(&mas);
+	return same;
 }
 
 bool gpuemu_space_managed(struct gpuemu_space *space, u64 page_nr)
@@ -177,21 +200,26 @@ struct gpuemu_block *gpuemu_space_block_create(struct gpuemu_space *space,
 }
 
 /* What a fault record gets to know of its page. A hint: no lock is held. */
-u8 gpuemu_space_fault_flags(struct gpuemu_space *space, u64 addr)
+u8 gpuemu_space_fault_flags(struct gpuemu_space *space, u64 addr,
+			    enum gpuemu_access access)
 {
+	u32 i = (addr >> GPUEMU_PAGE_SHIFT) % GPUEMU_BLOCK_PAGES;
 	struct gpuemu_block *block;
 	unsigned long may = 0;
-	u8 flags = 0;
+	u8 flags;
 
 	gpuemu_space_device_mask(space, addr >> GPUEMU_PAGE_SHIFT, 1, &may, 0);
+	if (!may && gpuemu_space_managed(space, addr >> GPUEMU_PAGE_SHIFT))
+		return GPUEMU_FAULT_UNMANAGED | GPUEMU_FAULT_PROTECTED;
 	if (!may)
 		return GPUEMU_FAULT_UNMANAGED;
 	block = gpuemu_space_block(space, addr >> GPUEMU_BLOCK_SHIFT);
 	if (!block)
 		return 0;
-	if (test_bit((addr >> GPUEMU_PAGE_SHIFT) % GPUEMU_BLOCK_PAGES,
-		     block->resident))
+	if (gpuemu_block_allows(block, i, access))
 		flags = GPUEMU_FAULT_RESIDENT;
+	else
+		flags = gpuemu_thrash_flags(block, i);
 	gpuemu_block_put(block);
 	return flags;
 }
@@ -203,6 +231,7 @@ static vm_fault_t space_vm_fault(struct vm_fault *vmf)
 	u64 index = vmf->address >> GPUEMU_BLOCK_SHIFT;
 	struct gpuemu_block *block;
 	vm_fault_t ret;
+	u64 nap;
 
 	for (;;) {
 		/* What was never touched is a hole in a core, not new pages. */
@@ -215,15 +244,22 @@ static vm_fault_t space_vm_fault(struct vm_fault *vmf)
 		}
 		if (IS_ERR(block))
 			return VM_FAULT_OOM;
-		mutex_lock(&block->lock);
+		/* Whoever is killed meanwhile never sees the signal. */
+		if (mutex_lock_killable(&block->lock)) {
+			gpuemu_block_put(block);
+			return VM_FAULT_SIGBUS;
+		}
 		if (!block->dead)
 			break;
 		mutex_unlock(&block->lock);
 		gpuemu_block_put(block);
 	}
-	ret = gpuemu_block_cpu_fault(block, vmf);
+	nap = gpuemu_thrash_nap(block, vmf);
+	ret = nap ? VM_FAULT_RETRY : gpuemu_block_cpu_fault(block, vmf);
 	mutex_unlock(&block->lock);
 	gpuemu_block_put(block);
+	if (nap)
+		gpuemu_thrash_sleep(vmf, nap);
 	return ret;
 }
 
@@ -327,8 +363,12 @@ static int space_vm_mremap(struct vm_area_struct *vma)
 	return -EINVAL;
 }
 
-/* Brings home what is on the device. -EINTR, -ENOMEM: not all of it. */
-static int space_bring_home(struct gpuemu_space *space, u64 first, u64 last)
+/*
+ * For the blocks of the range: gets the pages that their way home takes, or
+ * brings home what is on the device.
+ */
+static int space_home_pass(struct gpuemu_space *space, u64 first, u64 last,
+			   struct list_head *spare, bool move)
 {
 	unsigned long index, last_block = last >> BLOCK_PAGE_SHIFT;
 	struct gpuemu_block *block;
@@ -340,14 +380,39 @@ static int space_bring_home(struct gpuemu_space *space, u64 first, u64 last)
 							last_block))) {
 		clip(block, first, last, &i, &j);
 		mutex_lock(&block->lock);
-		if (!block->dead)
+		if (!block->dead && !move) {
+			ret = gpuemu_block_spare_get(block, i, j, spare);
+		} else if (!block->dead) {
+			gpuemu_block_spare_use(block, i, j, spare);
 			ret = gpuemu_migrate_d2h(block, i, j - i + 1,
 						 GPUEMU_INVAL_CPU_FAULT, &moved);
+			if (!ret)
+				ret = gpuemu_remote_unmap(block, i, j - i + 1,
+							  GPUEMU_INVAL_CPU_FAULT);
+		}
 		mutex_unlock(&block->lock);
 		gpuemu_block_put(block);
 		index++;
 		cond_resched();
 	}
+	return ret;
+}
+
+/*
+ * Brings home what is on the device. -EINTR: not all of it, the task is being
+ * killed; -ENOMEM: nothing, and nothing more is charged than before, so that
+ * nobody is killed for what comes next. The range is the CPU's alone by now and
+ * mmap_lock is held: the pages that lack one to go to only get fewer.
+ */
+static int space_bring_home(struct gpuemu_space *space, u64 first, u64 last)
+{
+	LIST_HEAD(spare);
+	int ret;
+
+	ret = space_home_pass(space, first, last, &spare, false);
+	if (!ret)
+		ret = space_home_pass(space, first, last, &spare, true);
+	gpuemu_block_spare_put(space, &spare);
 	return ret;
 }
 
@@ -367,16 +432,20 @@ static int space_vm_mprotect(struct vm_area_struct *vma, unsigned long start,
 	struct gpuemu_space *space = &client->space;
 	u64 first = start >> PAGE_SHIFT, last = (end >> PAGE_SHIFT) - 1;
 	bool both = (flags & need) == need;
+	void *range = both ? RANGE_BOTH : RANGE_CPU_ONLY;
 	int ret;
 
-	if (both == ((vma->vm_flags & need) == need))
+	/*
+	 * Not the VMA's own rights: the kernel may still fail after this, where it
+	 * splits the VMA, and leaves a mark that the next call has to put right.
+	 */
+	if (range_is(space, first, last, range))
 		return 0;
-	ret = range_set(space, first, last, both ? RANGE_BOTH : RANGE_CPU_ONLY,
-			0);
+	ret = range_set(space, first, last, range, 0);
 	if (ret || both)
 		return ret;
 	ret = space_bring_home(space, first, last);
-	/* The rights stay as they were, and so does what the device may have. */
+	/* Not all is home: until the next call, what is not is the device's, too. */
 	if (ret)
 		range_set(space, first, last, RANGE_BOTH, __GFP_NOFAIL);
 	return ret;
@@ -435,6 +504,80 @@ static const struct vm_operations_struct space_vm_ops = {
 	.fault = space_vm_fault,
 };
 
+/*
+ * The same, of a space that may have duplicates. It is not for all, because
+ * Linux from 6.5 on pins no page for long (fixed buffers, RDMA) for writing
+ * where somebody wants to hear of writes.
+ */
+static const struct vm_operations_struct space_notifying_vm_ops = {
+	.open = space_vm_open,
+	.close = space_vm_close,
+	.mremap = space_vm_mremap,
+	.mprotect = space_vm_mprotect,
+	.name = space_vm_name,
+	.fault = space_vm_fault,
+	.page_mkwrite = space_vm_fault,
+};
+
+/* Who has it may sleep without end: so not for long. */
+static int mmap_read_lock_soon(struct mm_struct *mm)
+{
+	int tries;
+
+	for (tries = 0; tries < 50; tries++) {
+		if (mmap_read_trylock(mm))
+			return 0;
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		usleep_range(50, 100);
+	}
+	return -EBUSY;
+}
+
+/**
+ * gpuemu_space_notify_writes() - makes duplicates possible in a space
+ * @space: the caller holds its client, and none of its locks
+ *
+ * From then on a read-only entry of the CPU stays read-only until a fault says
+ * that it is written. -EBUSY: somebody changes the client's mappings all the time;
+ * -EFAULT: it has none, or is ending.
+ *
+ * No mapping comes, goes or is changed by others meanwhile, which is what the
+ * lock is for. Faults run, with either table, and both are right: the first
+ * entry that must not be made writable in silence is set later, under a page table's
+ * lock, and the kernel asks the table for page_mkwrite under that lock.
+ */
+int gpuemu_space_notify_writes(struct gpuemu_space *space)
+{
+	struct gpuemu_client *client = container_of(space, struct gpuemu_client,
+						    space);
+	struct mm_struct *mm = READ_ONCE(client->mm);
+	struct vm_area_struct *vma;
+	int ret;
+
+	if (READ_ONCE(space->notify_writes))
+		return 0;
+	if (!mm || !mmget_not_zero(mm))
+		return -EFAULT;
+	ret = mmap_read_lock_soon(mm);
+	if (ret)
+		goto out;
+	for (vma = find_vma(mm, 0); vma; vma = find_vma(mm, vma->vm_end)) {
+		if (vma->vm_ops != &space_vm_ops ||
+		    vma->vm_private_data != client)
+			continue;
+		WRITE_ONCE(vma->vm_ops, &space_notifying_vm_ops);
+		/* As the kernel has it for mappings whose writes are told of. */
+		WRITE_ONCE(vma->vm_page_prot,
+			   vm_get_page_prot(vma->vm_flags & ~VM_SHARED));
+	}
+	WRITE_ONCE(space->notify_writes, true);
+	mmap_read_unlock(mm);
+out:
+	mmput(mm);
+	return ret;
+}
+
 /* What can be said of a mapping before it replaces what is at its place. */
 int gpuemu_space_may_map(struct gpuemu_space *space, unsigned long addr,
 			 unsigned long len, unsigned long pgoff,
@@ -476,7 +619,8 @@ int gpuemu_space_mmap(struct gpuemu_space *space, struct vm_area_struct *vma)
 	gpuemu_count(space, MANAGED_BYTES, vma->vm_end - vma->vm_start);
 	vm_flags_set(vma, VM_MIXEDMAP | VM_DONTEXPAND | VM_DONTCOPY);
 	vm_flags_clear(vma, VM_MAYEXEC);
-	vma->vm_ops = &space_vm_ops;
+	vma->vm_ops = space->notify_writes ? &space_notifying_vm_ops :
+					     &space_vm_ops;
 	vma->vm_private_data = client;
 	return 0;
 }

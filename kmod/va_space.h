@@ -30,7 +30,11 @@ struct mem_cgroup;
  * @managed: page number -> RANGE_* of va_space.c, for every page of a managed
  *	mapping; changes under the mm's mmap_lock only
  * @blocks: block index -> block; erased under the block's lock
+ * @notify_writes: there may be duplicates, so the CPU's first writes are faults;
+ *	never false again; changes under the mm's mmap_lock
  * @stats: what is counted for this space, and so for the device
+ * @frames: of device memory that it has, or is being given; see limit.c
+ * @tables: page tables that it has
  */
 struct gpuemu_space {
 	struct gpuemu_dev *dev;
@@ -42,7 +46,10 @@ struct gpuemu_space {
 	struct mutex pt_lock;
 	struct maple_tree managed;
 	struct xarray blocks;
+	bool notify_writes;
 	struct gpuemu_stats stats;
+	atomic_t frames;
+	atomic_t tables;
 };
 
 int gpuemu_space_init(struct gpuemu_space *space, struct gpuemu_dev *dev,
@@ -66,6 +73,8 @@ struct gpuemu_block *gpuemu_space_block_create(struct gpuemu_space *space,
 struct gpuemu_block *gpuemu_space_next_block(struct gpuemu_space *space,
 					     unsigned long *index,
 					     unsigned long last);
-u8 gpuemu_space_fault_flags(struct gpuemu_space *space, u64 addr);
+int gpuemu_space_notify_writes(struct gpuemu_space *space);
+u8 gpuemu_space_fault_flags(struct gpuemu_space *space, u64 addr,
+			    enum gpuemu_access access);
 
 #endif

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Works and who owns them. A work is QUEUED (the device's queue), TAKEN (the
+ * Works and who owns them. A work is QUEUED (its client's queue), TAKEN (the
  * engine's list) or DONE (only the client's list). It is on its client's list
  * in all three; if the client goes first, a TAKEN work stays with the engine as
  * CANCELLED until the engine says it is done with it.
+ *
+ * Each client has a queue of its own and clients take turns, so that the works
+ * of one never wait for more than one work of each other.
  */
 #include <linux/kref.h>
 #include <linux/slab.h>
@@ -33,7 +36,7 @@ struct work {
 	enum work_state state;
 	struct gpuemu_client *client;	/* NULL when cancelled */
 	struct list_head of_client;	/* the client's list */
-	struct list_head of_owner;	/* the device's, the engine's, orphans */
+	struct list_head of_owner;	/* the client's queue, the engine's, orphans */
 	u64 id;
 	u32 kind;
 	u32 stream;
@@ -124,17 +127,29 @@ static void done_locked(struct work *work, s32 status, u64 fault_addr)
 	wake_up_all(&work->client->done);
 }
 
+/* The work leaves the engine, who had it. */
+static void left_engine_locked(struct work *work)
+{
+	if (work->state == WORK_TAKEN)
+		work->client->ntaken--;
+}
+
 /* Every queued and taken work fails; who waits is woken. */
 void gpuemu_work_engine_lost_locked(struct gpuemu_engine *e,
 				    struct list_head *orphans)
 {
+	struct gpuemu_client *client, *other;
 	struct work *work, *next;
 	LIST_HEAD(all);
 
 	lockdep_assert_held(&e->dev->lock);
 	list_splice_init(&e->taken, &all);
-	list_splice_tail_init(&e->dev->queued, &all);
+	list_for_each_entry_safe(client, other, &e->dev->turns, turn) {
+		list_del_init(&client->turn);
+		list_splice_tail_init(&client->queued, &all);
+	}
 	list_for_each_entry_safe(work, next, &all, of_owner) {
+		left_engine_locked(work);
 		if (work->client) {
 			strscpy(work->message, "device lost",
 				sizeof(work->message));
@@ -155,7 +170,9 @@ void gpuemu_work_client_gone(struct gpuemu_client *client)
 
 	spin_lock(&dev->lock);
 	list_splice_init(&client->works, &all);
+	list_del_init(&client->turn);
 	client->nworks = 0;
+	client->ntaken = 0;
 	list_for_each_entry(work, &all, of_client) {
 		if (work->state != WORK_DONE)
 			gpuemu_count(&client->space, WORKS_CANCELLED, 1);
@@ -199,7 +216,9 @@ static int work_queue(struct gpuemu_client *client, struct work *work, u64 *id)
 		client->nworks++;
 		gpuemu_count(&client->space, WORKS_QUEUED, 1);
 		list_add_tail(&work->of_client, &client->works);
-		list_add_tail(&work->of_owner, &dev->queued);
+		list_add_tail(&work->of_owner, &client->queued);
+		if (list_empty(&client->turn))
+			list_add_tail(&client->turn, &dev->turns);
 		kref_get(&work->ref);
 		gpuemu_engine_event_locked(dev->engine);
 		wait = dev->engine->pending[GPUEMU_PENDING_WAIT];
@@ -271,19 +290,49 @@ static int wait_done(struct gpuemu_client *client, struct work *work,
 	return left ? 0 : -ETIMEDOUT;
 }
 
-/* Takes a done work from its client, once; who gets true frees it. */
-static bool work_claim(struct gpuemu_client *client, struct work *work)
+/* Takes a work from its client, once; who gets it has the list's reference. */
+static struct work *work_claim(struct gpuemu_client *client, u64 id,
+			       struct list_head *orphans)
 {
-	bool mine;
+	struct gpuemu_dev *dev = client->dev;
+	struct work *work;
 
-	spin_lock(&client->dev->lock);
-	mine = !list_empty(&work->of_client);
-	if (mine) {
+	spin_lock(&dev->lock);
+	work = find_of_client(client, id);
+	if (work) {
 		list_del_init(&work->of_client);
 		client->nworks--;
+		if (work->state != WORK_DONE) {
+			gpuemu_count(&client->space, WORKS_CANCELLED, 1);
+			work->client = NULL;
+		}
+		if (work->state == WORK_QUEUED) {
+			orphan_locked(work, orphans);
+		} else if (work->state == WORK_TAKEN) {
+			work->state = WORK_CANCELLED;
+			publish_cancelled_locked(dev->engine);
+		}
 	}
-	spin_unlock(&client->dev->lock);
-	return mine;
+	spin_unlock(&dev->lock);
+	return work;
+}
+
+/*
+ * The client has the whole result; or has not heard the work's number, so that
+ * nobody could ever wait for it. -ENOENT: somebody else was first.
+ */
+int gpuemu_work_forget(struct gpuemu_client *client, u64 id)
+{
+	LIST_HEAD(orphans);
+	struct work *work = work_claim(client, id, &orphans);
+
+	if (!work)
+		return -ENOENT;
+	gpuemu_client_uncharge(client, (u64)work->payload_bytes +
+			       work->report_bytes);
+	work_put(work);
+	gpuemu_work_free_orphans(&orphans);
+	return 0;
 }
 
 int gpuemu_cmd_wait(struct gpuemu_client *client, struct gpuemu_wait *arg)
@@ -314,23 +363,15 @@ int gpuemu_cmd_wait(struct gpuemu_client *client, struct gpuemu_wait *arg)
 		goto out;
 	}
 	if (copy_to_user(u64_to_user_ptr(arg->report), work->report,
-			 work->report_bytes)) {
+			 work->report_bytes))
 		ret = -EFAULT;
-		goto out;
-	}
-	if (!work_claim(client, work)) {
-		ret = -ENOENT;
-		goto out;
-	}
-	gpuemu_client_uncharge(client, (u64)work->payload_bytes +
-			       work->report_bytes);
-	work_put(work);
 out:
+	/* It is the client's until it has heard of the end: cmd.c's settle(). */
 	work_put(work);
 	return ret;
 }
 
-/* The payload did not reach the engine: the work is the next one again. */
+/* The work did not reach the engine: it is the next one again. */
 static void work_untake(struct gpuemu_engine *e, struct work *work)
 {
 	struct gpuemu_dev *dev = e->dev;
@@ -338,8 +379,10 @@ static void work_untake(struct gpuemu_engine *e, struct work *work)
 
 	spin_lock(&dev->lock);
 	if (work->state == WORK_TAKEN) {
+		left_engine_locked(work);
 		work->state = WORK_QUEUED;
-		list_move(&work->of_owner, &dev->queued);
+		list_move(&work->of_owner, &work->client->queued);
+		list_move(&work->client->turn, &dev->turns);
 	} else if (work->state == WORK_CANCELLED && !gpuemu_engine_lost(e)) {
 		orphan_locked(work, &orphans);
 		publish_cancelled_locked(e);
@@ -348,36 +391,81 @@ static void work_untake(struct gpuemu_engine *e, struct work *work)
 	gpuemu_work_free_orphans(&orphans);
 }
 
+/* Nor did its number. */
+void gpuemu_work_untake(struct gpuemu_client *client, u64 id)
+{
+	struct gpuemu_engine *e = gpuemu_client_engine(client);
+	struct work *work;
+
+	spin_lock(&e->dev->lock);
+	work = find_taken(e, id);
+	if (work)
+		kref_get(&work->ref);
+	spin_unlock(&e->dev->lock);
+	if (!work)
+		return;
+	work_untake(e, work);
+	work_put(work);
+}
+
+/* The client whose turn it is, or NULL. */
+static struct gpuemu_client *turn_locked(struct gpuemu_dev *dev, bool idle)
+{
+	struct gpuemu_client *client;
+
+	list_for_each_entry(client, &dev->turns, turn)
+		if (!idle || !client->ntaken)
+			return client;
+	return NULL;
+}
+
+/* The client's oldest work is the engine's; the others' turn comes first now. */
+static void take_locked(struct gpuemu_engine *e, struct work *work)
+{
+	struct gpuemu_client *client = work->client;
+
+	work->state = WORK_TAKEN;
+	client->ntaken++;
+	list_move_tail(&work->of_owner, &e->taken);
+	if (list_empty(&client->queued))
+		list_del_init(&client->turn);
+	else
+		list_move_tail(&client->turn, &e->dev->turns);
+}
+
 int gpuemu_cmd_work_take(struct gpuemu_client *client,
 			 struct gpuemu_work_take *arg)
 {
 	struct gpuemu_engine *e = gpuemu_client_engine(client);
 	struct gpuemu_dev *dev = client->dev;
 	u32 room = arg->payload_bytes;
+	struct gpuemu_client *owner;
 	struct work *work = NULL;
 	int ret = 0;
 
 	if (!e)
 		return -EPERM;
-	if (arg->reserved)
+	if (arg->reserved || arg->reserved2)
 		return -EINVAL;
+	if (arg->flags & ~GPUEMU_TAKE_IDLE)
+		return -EOPNOTSUPP;
 	spin_lock(&dev->lock);
+	owner = turn_locked(dev, arg->flags & GPUEMU_TAKE_IDLE);
 	if (gpuemu_engine_lost(e)) {
 		ret = -ENODEV;
-	} else if (list_empty(&dev->queued)) {
+	} else if (!owner) {
 		ret = -EAGAIN;
 	} else {
-		work = list_first_entry(&dev->queued, struct work, of_owner);
+		work = list_first_entry(&owner->queued, struct work, of_owner);
 		arg->payload_bytes = work->payload_bytes;
 		arg->id = work->id;
-		arg->va_space = work->client->space.id;
+		arg->va_space = owner->space.id;
 		arg->kind = work->kind;
 		arg->stream = work->stream;
 		if (work->payload_bytes > room) {
 			ret = -ENOSPC;
 		} else {
-			work->state = WORK_TAKEN;
-			list_move_tail(&work->of_owner, &e->taken);
+			take_locked(e, work);
 			kref_get(&work->ref);
 		}
 	}
@@ -466,6 +554,7 @@ int gpuemu_cmd_work_done(struct gpuemu_client *client,
 		work->report_bytes = bytes;
 		memcpy(work->message, arg->message, sizeof(work->message));
 		gpuemu_count(&work->client->space, WORKS_DONE, 1);
+		left_engine_locked(work);
 		done_locked(work, status, arg->fault_addr);
 		orphan_locked(work, &orphans);
 	} else {

@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 
+#include "base/advice.h"
 #include "base/base.h"
 #include "base/spec.h"
 #include "gpu/gpu.h"
@@ -74,6 +75,9 @@ struct gpuemu_ctx {
 	struct record recorded;		/* an earlier run, for policies that know the future */
 	char *settings;			/* "key=value" lines that differ from the engine's own */
 	struct allocation *allocations;
+	/* What was advised, by address; pieces of allocations that do not overlap. */
+	struct advice_range *advice;
+	uint32_t nadvice;
 	struct gpuemu_module *modules;
 	struct gpuemu_stream default_stream;	/* the head of the list of streams */
 	uint32_t next_stream;
@@ -117,6 +121,9 @@ struct backend_ops {
 		      const struct work *work, struct err *err);
 	/* Waits for the stream's works, those before them included; what they print is printed. */
 	void (*wait)(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream);
+	/* ctx->advice is what it shall be for works from now on. */
+	int (*advise)(struct gpuemu_ctx *ctx, struct err *err);
+	bool no_duplicates;		/* it cannot follow ADVICE_READ_MOSTLY */
 	int (*statistics)(struct gpuemu_ctx *ctx, char **json, struct err *err);
 	/* What this run touched, with paging.record. *record is empty, and the caller's, also on error. */
 	int (*touches)(struct gpuemu_ctx *ctx, struct record *record, struct err *err);
@@ -148,6 +155,9 @@ int mem_alloc(struct gpuemu_ctx *ctx, void **ptr, size_t bytes, bool segment, st
 int mem_free(struct gpuemu_ctx *ctx, void *ptr, bool segment);
 bool mem_is_managed(const struct gpuemu_ctx *ctx, const void *ptr, size_t bytes);
 void mem_free_all(struct gpuemu_ctx *ctx);
+
+/* advice.c: [addr, addr + bytes) is freed: nothing is advised on what comes there next. */
+void advice_forget(struct gpuemu_ctx *ctx, uint64_t addr, uint64_t bytes);
 
 /* module.c */
 void module_free(struct gpuemu_module *module);

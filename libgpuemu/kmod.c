@@ -277,23 +277,29 @@ static int tell_record(struct gpuemu_ctx *ctx, struct err *err)
 static int tell_ranges(struct gpuemu_ctx *ctx, struct err *err)
 {
 	struct gpu_work_ranges head = { .size = sizeof(head) };
-	const unsigned int most = (GPUEMU_PAYLOAD_MAX - sizeof(head)) / sizeof(struct gpu_range);
+	const unsigned int most = (GPUEMU_PAYLOAD_MAX - sizeof(head) -
+				   ctx->nadvice * sizeof(*ctx->advice)) / sizeof(struct gpu_range);
 	struct kmod *k = ctx->state;
 	struct gpu_range *ranges;
 	void *payload;
+	size_t bytes;
 	int ret;
 
 	if (k->ranges_told)
 		return 0;
-	ranges = calloc(most, sizeof(*ranges));
+	/* The advice goes behind the ranges, and has a bound of its own. */
+	ranges = calloc(1, GPUEMU_PAYLOAD_MAX);
 	if (!ranges)
 		return -ENOMEM;
 	for (const struct allocation *a = ctx->allocations; a && head.count < most; a = a->next)
 		ranges[head.count++] = (struct gpu_range){ a->addr, a->bytes };
-	payload = make_payload(&head, sizeof(head), ranges, head.count * sizeof(*ranges));
-	ret = payload ? submit_and_wait(ctx, GPUEMU_WORK_RANGES, payload,
-					sizeof(head) + head.count * sizeof(*ranges), NULL, err) :
-	      -ENOMEM;
+	head.count_advice = ctx->nadvice;
+	if (ctx->nadvice)
+		memcpy(&ranges[head.count], ctx->advice, ctx->nadvice * sizeof(*ctx->advice));
+	bytes = head.count * sizeof(*ranges) + ctx->nadvice * sizeof(*ctx->advice);
+	payload = make_payload(&head, sizeof(head), ranges, bytes);
+	ret = payload ? submit_and_wait(ctx, GPUEMU_WORK_RANGES, payload, sizeof(head) + bytes,
+					NULL, err) : -ENOMEM;
 	free(payload);
 	free(ranges);
 	k->ranges_told = !ret;
@@ -385,6 +391,15 @@ static int kmod_submit(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream,
 	if (!ret)
 		stream->pending[stream->npending++] = id;
 	return ret;
+}
+
+/* Told with the next work, to whichever engine is attached then. */
+static int kmod_advise(struct gpuemu_ctx *ctx, struct err *err)
+{
+	struct kmod *k = ctx->state;
+
+	k->ranges_told = false;
+	return 0;
 }
 
 static int kmod_statistics(struct gpuemu_ctx *ctx, char **json, struct err *err)
@@ -611,6 +626,7 @@ const struct backend_ops backend_kmod = {
 	.unload = kmod_unload,
 	.submit = kmod_submit,
 	.wait = kmod_wait,
+	.advise = kmod_advise,
 	.statistics = kmod_statistics,
 	.touches = kmod_touches,
 	.touch = kmod_touch,

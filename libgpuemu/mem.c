@@ -132,6 +132,7 @@ int mem_free(struct gpuemu_ctx *ctx, void *ptr, bool segment)
 	if (!a || a->segment != segment)
 		return -EINVAL;
 	*at = a->next;
+	advice_forget(ctx, a->addr, a->bytes);
 	ctx->backend->drop(ctx, ptr, a->bytes);
 	free(a);
 	return 0;
@@ -198,6 +199,9 @@ PUBLIC int gpuemu_mem_prefetch_host(struct gpuemu_ctx *ctx, const void *ptr, siz
 
 void mem_free_all(struct gpuemu_ctx *ctx)
 {
+	free(ctx->advice);
+	ctx->advice = NULL;
+	ctx->nadvice = 0;
 	while (ctx->allocations) {
 		struct allocation *a = ctx->allocations;
 

@@ -133,6 +133,14 @@ static void sim_wait(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream)
 	finish(ctx);
 }
 
+static int sim_advise(struct gpuemu_ctx *ctx, struct err *err)
+{
+	struct engine *e = ctx->state;
+
+	finish(ctx);
+	return gpu_session_set_advice(e->session, ctx->advice, ctx->nadvice, err);
+}
+
 static int sim_statistics(struct gpuemu_ctx *ctx, char **json, struct err *err)
 {
 	finish(ctx);
@@ -164,6 +172,7 @@ const struct backend_ops backend_sim = {
 	.unload = sim_unload,
 	.submit = sim_submit,
 	.wait = sim_wait,
+	.advise = sim_advise,
 	.statistics = sim_statistics,
 	.touches = sim_touches,
 	.touch = sim_touch,

@@ -236,6 +236,19 @@ static void settle(struct gpuemu_ctx *ctx)
 	rest(ctx);
 }
 
+/* Its pages are mapped on the engine's thread, as all that moves. */
+static int tell_advice(struct gpuemu_ctx *ctx)
+{
+	struct uffd *u = ctx->state;
+	struct err err = { "" };
+	int ret;
+
+	service_uffd_enter(u->engine.service);
+	ret = gpu_session_set_advice(u->engine.session, ctx->advice, ctx->nadvice, &err);
+	service_uffd_leave(u->engine.service);
+	return ret;
+}
+
 /* Which memory is managed, for policies that look at it. */
 static int tell_ranges(struct gpuemu_ctx *ctx)
 {
@@ -257,6 +270,8 @@ static int tell_ranges(struct gpuemu_ctx *ctx)
 		ranges[n++] = (struct gpu_range){ a->addr, a->bytes };
 	ret = gpu_session_set_ranges(u->engine.session, ranges, n);
 	free(ranges);
+	if (!ret)
+		ret = tell_advice(ctx);
 	u->ranges_told = !ret;
 	return ret;
 }
@@ -419,6 +434,17 @@ static void uffd_wait(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream)
 		settle(ctx);
 }
 
+static int uffd_advise(struct gpuemu_ctx *ctx, struct err *err)
+{
+	struct uffd *u = ctx->state;
+
+	if (is_child(u))
+		return of_parent(err);
+	settle(ctx);
+	u->ranges_told = false;
+	return tell_ranges(ctx);
+}
+
 static int uffd_statistics(struct gpuemu_ctx *ctx, char **json, struct err *err)
 {
 	struct uffd *u = ctx->state;
@@ -479,6 +505,8 @@ const struct backend_ops backend_uffd = {
 	.unload = uffd_unload,
 	.submit = uffd_submit,
 	.wait = uffd_wait,
+	.advise = uffd_advise,
+	.no_duplicates = true,
 	.statistics = uffd_statistics,
 	.touches = uffd_touches,
 	.touch = uffd_touch,

@@ -7,6 +7,7 @@
 #          .deb is unpacked into build/vm/kernel/, never installed
 #   check  what `make check` needs on top
 #   kernels  what scripts/kernels.sh needs on top for Linux 7
+#   debug  what scripts/kernels.sh needs on top for the debug kernel
 # Quiet when there is nothing to do. Called by the Makefile, scripts/demo.sh and
 # tests/run.sh; DEPS_DRY=1 prints what is missing and installs nothing.
 set -eu
@@ -15,8 +16,9 @@ cd "$(dirname "$0")/.."
 BUILD='gcc make libc6-dev binutils clang-14 pkg-config libconfig-dev
 libjson-c-dev liburing-dev libnl-3-dev libnl-genl-3-dev linux-headers-amd64'
 VM='qemu-system-x86 busybox-static cpio kmod xz-utils'
-CHECK='libcmocka-dev libclang-rt-14-dev linux-source-6.1 xz-utils sparse shellcheck groff-base git valgrind gnuplot-nox'
+CHECK='libcmocka-dev libclang-rt-14-dev linux-source-6.1 xz-utils sparse shellcheck groff-base git valgrind gnuplot-nox linux-perf trace-cmd'
 KERNELS='debootstrap'
+DEBUG='linux-source-6.1 xz-utils flex bison bc libelf-dev libssl-dev'
 
 say() { echo "deps: $*" >&2; }
 die() { say "$*"; exit 1; }
@@ -117,6 +119,7 @@ for group; do
 	build) install_missing $BUILD ;;
 	check) install_missing $CHECK ;;
 	kernels) install_missing $KERNELS ;;
+	debug) install_missing $DEBUG ;;
 	vm)
 		install_missing $VM
 		if ! fetch_kernel; then
@@ -126,6 +129,6 @@ for group; do
 				die "apt-get install linux-headers-amd64 failed (log: $log)"
 			fetch_kernel || die "cannot download linux-image-$kver (log: $log)"
 		fi ;;
-	*) die "unknown group '$group' (groups: build vm check kernels)" ;;
+	*) die "unknown group '$group' (groups: build vm check kernels debug)" ;;
 	esac
 done

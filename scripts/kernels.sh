@@ -13,6 +13,8 @@
 #   6.12  bookworm-backports, unpacked; the host's compiler builds
 #   7     trixie-backports, the newest 7.x; its headers want trixie's compiler and
 #         libc, so this is a small trixie made by debootstrap, which needs root
+#   debug 6.1 of Debian's source, with scripts/debug-kernel.config; a quarter of an
+#         hour on two CPUs, and again when that file changes
 # From DEBIAN_MIRROR, deb.debian.org if not set; the host's own list of sources is
 # neither read nor changed. What is there is not fetched again; remove
 # build/kernels/VERSION to get the archive's newest. Called by tests/lib/kernel.sh.
@@ -40,7 +42,7 @@ show() { # KERNEL KDIR ROOT
 	release=$(basename "$(find "$1/boot" -name 'vmlinuz-*' | sort -V | tail -n 1)")
 	release=${release#vmlinuz-}
 	case $release in
-	"$version".*) ;;
+	"$version".* | *-"$version") ;;
 	*) die "Linux $version: $1/boot has '$release'" ;;
 	esac
 	echo "release='$release' kernel='$1' kdir='$(echo "$2" | sed "s/@/$release/")' root='$3'"
@@ -120,14 +122,44 @@ fetch_7() {
 	fi
 }
 
+# --- debug: built here ---------------------------------------------------------------
+config=$(pwd)/scripts/debug-kernel.config
+tar=/usr/src/linux-source-6.1.tar.xz
+
+fetch_debug() {
+	scripts/deps.sh debug || exit 1
+	tree=$new/usr/src/tree
+	mkdir -p "$tree" "$new/boot"
+	say "unpacking $tar"
+	tar -C "$tree" --strip-components=1 -xf "$tar" || die "cannot unpack $tar"
+	# allnoconfig leaves out what another option forbids, without a word.
+	logged make -C "$tree" KCONFIG_ALLCONFIG="$config" allnoconfig ||
+		die 'the debug kernel: its configuration failed (log: build/kernels/log)'
+	left=$(grep '^CONFIG_' "$config" | grep -vxF -f "$tree/.config" | tr '\n' ' ')
+	[ -z "$left" ] || die "the debug kernel: these lines of ${config##*/} have no effect: $left"
+	say 'building the debug kernel (a quarter of an hour)'
+	# The way in from QEMU runs before KASAN has its shadow memory.
+	logged nice make -C "$tree" -j"$(nproc)" KASAN_SANITIZE_enlighten.o=n KASAN_SANITIZE_string.o=n \
+		vmlinux modules ||
+		die 'the debug kernel does not build (log: build/kernels/log)'
+	release=$(make -s -C "$tree" kernelrelease)
+	strip -o "$new/boot/vmlinuz-$release" "$tree/vmlinux"
+	# What building a module takes stays, of two gigabytes a tenth.
+	(cd "$tree" && rm -rf Documentation LICENSES block certs crypto drivers fs init io_uring \
+		ipc kernel lib mm net rust samples security sound usr virt vmlinux* .tmp* tools/testing)
+	find "$tree" '(' -name '*.o' -o -name '*.a' -o -name '.*.cmd' ')' ! -path '*/scripts/*' -delete
+	mv "$tree" "$new/usr/src/linux-headers-$release"
+	cp "$config" "$new/config"
+}
+
 case $version in
 6.1)
 	KVER='' scripts/deps.sh build vm || exit 1
 	show build/vm/kernel /lib/modules/@/build ''
 	exit ;;
-6.12 | 7) ;;
+6.12 | 7 | debug) ;;
 *)
-	echo 'usage: scripts/kernels.sh 6.1|6.12|7' >&2
+	echo 'usage: scripts/kernels.sh 6.1|6.12|7|debug' >&2
 	exit 2 ;;
 esac
 
@@ -137,6 +169,7 @@ mkdir -p "$top"
 exec 8>"$top/lock"
 flock 8
 new=$top/$version.new
+[ "$version" != debug ] || cmp -s "$config" "$top/debug/config" || rm -rf "$top/debug"
 if [ ! -d "$top/$version" ]; then
 	: >"$log"
 	rm -rf "$new"
@@ -146,6 +179,6 @@ if [ ! -d "$top/$version" ]; then
 	mv "$new" "$top/$version"
 fi
 case $version in
-6.12) show "build/kernels/$version" "$top/$version/usr/src/linux-headers-@" '' ;;
+6.12 | debug) show "build/kernels/$version" "$top/$version/usr/src/linux-headers-@" '' ;;
 7) show "build/kernels/$version" /usr/src/linux-headers-@ "$top/$version" ;;
 esac

@@ -70,6 +70,7 @@ static int measure(const struct verb *verb, const struct bench *bench,
 	char what[64];
 	int ret;
 
+	request->target = target;
 	if (!request->batch)
 		request->batch = bench->batch;
 	ret = target_open(target, &request->ctx, &err);
@@ -160,7 +161,7 @@ static void more(FILE *out)
 }
 
 static const struct cli_option options[] = {
-	{ "count", "N", "fault: pages, 2000; throughput: 8192; migrate: pieces of 2 MiB, 16", OPT_COUNT },
+	{ "count", "N", "pages: fault, cpufault 2000, throughput 8192, clients 1024; migrate: pieces of 2 MiB, 16", OPT_COUNT },
 	{ "batch", "N", "far faults raised at a time; fault: 1 if not given, throughput: 256", OPT_BATCH },
 	{ "json", "[FILE]", "as JSON, to FILE or, alone, to stdout without the text", OPT_JSON },
 	{ NULL }
@@ -168,7 +169,7 @@ static const struct cli_option options[] = {
 
 const struct verb verb_bench = {
 	.name = "bench",
-	.usage = "fault|throughput|migrate [OPTION]...",
+	.usage = "fault|throughput|migrate|cpufault|clients|bars [OPTION]...",
 	.help = "measure the kernel path beside its yardsticks",
 	.options = options,
 	.shared = target_options,

@@ -17,6 +17,7 @@ struct bench_request {
 	bool measured;			/* it moves bytes and its times are the clock's */
 	uint64_t count;			/* 0: the bench's own default */
 	unsigned int batch;		/* faults at a time */
+	const struct target *target;	/* what ctx was opened from, for more of them */
 };
 
 struct bench {
@@ -35,12 +36,15 @@ struct bench {
 const struct bench *bench_row(unsigned int n);
 
 /*
- * The migrate figures, for bench fault too: {"piece_bytes","pieces","h2d_mbps",
- * "memcpy_mbps","ratio"}. -EOPNOTSUPP with a reason where they cannot be had.
+ * The migrate figures, for bench fault and bars too: {"piece_bytes","pieces","rounds",
+ * "h2d_mbps","d2h_mbps","memcpy_mbps","ratio","ratio_d2h","hinted_mbps"}. -EOPNOTSUPP with a reason where they cannot be had.
  */
 int bench_migrate_measure(const struct bench_request *r, uint64_t pieces,
 			  struct json_object **figures, struct err *err);
 void bench_migrate_text(FILE *out, struct json_object *figures);
+
+/* One yardstick of bench fault, by its key there: the median, its threads placed as serves it best. */
+int bench_yardstick(const char *key, size_t samples, uint64_t *ns, struct err *err);
 
 /* The median of userfaultfd's yardstick, its threads placed as serves it best. -errno with err. */
 int bench_uffd_resolve(uint64_t *ns, struct err *err);

@@ -111,7 +111,7 @@ static const struct yardstick {
 };
 
 /* With this thread, and those it starts, on the CPU where it runs now. */
-static int median_on_one_cpu(const struct yardstick *y, uint64_t *samples,
+static int median_on_one_cpu(const struct yardstick *y, uint64_t *samples, size_t n,
 			     uint64_t *median, struct err *err)
 {
 	cpu_set_t before, one;
@@ -122,9 +122,9 @@ static int median_on_one_cpu(const struct yardstick *y, uint64_t *samples,
 	if (sched_getaffinity(0, sizeof(before), &before) ||
 	    sched_setaffinity(0, sizeof(one), &one))
 		return err_set(err, -errno, "pinning to a CPU: %s", strerror(errno));
-	ret = y->measure(samples, COUNT, err);
+	ret = y->measure(samples, n, err);
 	if (!ret)
-		*median = yardstick_permille(samples, COUNT, 500);
+		*median = yardstick_permille(samples, n, 500);
 	sched_setaffinity(0, sizeof(before), &before);
 	return ret;
 }
@@ -133,18 +133,18 @@ static int median_on_one_cpu(const struct yardstick *y, uint64_t *samples,
  * A wake-up of another CPU and one of the same differ by a multiple, and which
  * the scheduler chooses is chance. The peer is given the better of both.
  */
-static int median_of(const struct yardstick *y, uint64_t *samples, uint64_t *median,
+static int median_of(const struct yardstick *y, uint64_t *samples, size_t n, uint64_t *median,
 		     struct json_object *placements, struct err *err)
 {
 	struct json_object *both;
 	uint64_t one_cpu = 0;
 	int ret;
 
-	ret = y->measure(samples, COUNT, err);
+	ret = y->measure(samples, n, err);
 	if (ret)
 		return ret;
-	*median = yardstick_permille(samples, COUNT, 500);
-	if (!y->threads || median_on_one_cpu(y, samples, &one_cpu, err))
+	*median = yardstick_permille(samples, n, 500);
+	if (!y->threads || median_on_one_cpu(y, samples, n, &one_cpu, err))
 		return 0;
 	both = json_object_new_object();
 	json_object_object_add(both, "scheduled", json_object_new_uint64(*median));
@@ -154,17 +154,23 @@ static int median_of(const struct yardstick *y, uint64_t *samples, uint64_t *med
 	return 0;
 }
 
-int bench_uffd_resolve(uint64_t *ns, struct err *err)
+int bench_yardstick(const char *key, size_t n, uint64_t *ns, struct err *err)
 {
-	static const struct yardstick uffd = { "uffd_resolve", "", yardstick_uffd, true };
 	struct json_object *placements = json_object_new_object();
-	uint64_t *samples = calloc(COUNT, sizeof(*samples));
-	int ret = samples ? median_of(&uffd, samples, ns, placements, err) :
-		  err_set(err, -ENOMEM, "no memory");
+	uint64_t *samples = calloc(n, sizeof(*samples));
+	int ret = samples ? -ENOENT : err_set(err, -ENOMEM, "no memory");
 
+	for (size_t i = 0; samples && i < ARRAY_SIZE(yardsticks); i++)
+		if (!strcmp(yardsticks[i].key, key))
+			ret = median_of(&yardsticks[i], samples, n, ns, placements, err);
 	json_object_put(placements);
 	free(samples);
 	return ret;
+}
+
+int bench_uffd_resolve(uint64_t *ns, struct err *err)
+{
+	return bench_yardstick("uffd_resolve", COUNT, ns, err);
 }
 
 /* Medians. One that cannot be measured here is absent, its reason under yardsticks_missing. */
@@ -182,7 +188,7 @@ static int add_yardsticks(struct json_object *report, struct err *err)
 	for (size_t i = 0; i < ARRAY_SIZE(yardsticks); i++) {
 		uint64_t median;
 
-		if (!median_of(&yardsticks[i], samples, &median, placements, &why)) {
+		if (!median_of(&yardsticks[i], samples, COUNT, &median, placements, &why)) {
 			json_object_object_add(medians, yardsticks[i].key,
 					       json_object_new_uint64(median));
 			continue;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bench migrate: how fast 2 MiB pieces go to device memory, asked for by
- * prefetch hints, against memcpy of as large pieces. The clock stands around
- * the hints and one synchronize, so what it costs a program to ask is included.
+ * bench migrate: how fast runs of 2 MiB go to device memory and back, asked for by one
+ * prefetch hint over all of them, against memcpy of as large pieces between. The clock
+ * stands around the hint and one synchronize, so what it costs a program to ask is
+ * included; once more with a hint for each piece.
  */
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +16,7 @@
 
 #define PIECE		(1ull << BLOCK_SHIFT)
 #define PIECES		16u
-#define COPIES		64u	/* of the yardstick, whose median counts */
+#define ROUNDS		5u	/* there and back; medians count */
 
 /* MB/s (10^6 bytes) */
 static double rate(uint64_t bytes, uint64_t ns)
@@ -22,14 +24,17 @@ static double rate(uint64_t bytes, uint64_t ns)
 	return ns ? (double)bytes * 1000.0 / (double)ns : 0;
 }
 
-static int prefetch(struct gpuemu_ctx *ctx, const uint8_t *memory, uint64_t first,
-		    uint64_t pieces, uint64_t *ns, struct err *err)
+/* pieces as one hint, or one each. */
+static int prefetch(struct gpuemu_ctx *ctx, const uint8_t *memory, uint64_t pieces, bool home,
+		    bool each, uint64_t *ns, struct err *err)
 {
+	uint64_t hints = each ? pieces : 1, bytes = pieces * PIECE / hints;
 	uint64_t begin = now_ns();
 	int ret = 0;
 
-	for (uint64_t i = first; i < first + pieces && !ret; i++)
-		ret = gpuemu_mem_prefetch(ctx, memory + i * PIECE, PIECE, NULL);
+	for (uint64_t i = 0; i < hints && !ret; i++)
+		ret = home ? gpuemu_mem_prefetch_host(ctx, memory + i * bytes, bytes, NULL) :
+			     gpuemu_mem_prefetch(ctx, memory + i * bytes, bytes, NULL);
 	if (!ret)
 		ret = gpuemu_synchronize(ctx);
 	*ns = now_ns() - begin;
@@ -37,7 +42,7 @@ static int prefetch(struct gpuemu_ctx *ctx, const uint8_t *memory, uint64_t firs
 }
 
 struct moved {
-	uint64_t h2d_bytes, evicted_pages;
+	uint64_t h2d_bytes, d2h_bytes, evicted_pages;
 };
 
 static int count_moved(struct gpuemu_ctx *ctx, struct moved *m, struct err *err)
@@ -51,18 +56,20 @@ static int count_moved(struct gpuemu_ctx *ctx, struct moved *m, struct err *err)
 		return bench_failed(ctx, ret, err);
 	o = json_tokener_parse(statistics);
 	m->h2d_bytes = json_object_get_uint64(output_at(o, "paging.h2d_bytes"));
+	m->d2h_bytes = json_object_get_uint64(output_at(o, "paging.d2h_bytes"));
 	m->evicted_pages = json_object_get_uint64(output_at(o, "paging.evicted_pages"));
 	json_object_put(o);
 	gpuemu_free(statistics);
 	return 0;
 }
 
-/* -EOPNOTSUPP unless every byte went over and none had to make room. */
+/* -EOPNOTSUPP unless every byte went over, and came back if it should, and none had to make room. */
 static int check_moved(const struct moved *before, const struct moved *after,
-		       uint64_t bytes, struct err *err)
+		       uint64_t bytes, uint64_t back, struct err *err)
 {
 	uint64_t evicted = after->evicted_pages - before->evicted_pages;
 	uint64_t moved = after->h2d_bytes - before->h2d_bytes;
+	uint64_t home = after->d2h_bytes - before->d2h_bytes;
 
 	if (evicted)
 		return err_set(err, -EOPNOTSUPP, "the pieces do not fit device memory "
@@ -71,59 +78,134 @@ static int check_moved(const struct moved *before, const struct moved *after,
 	if (moved != bytes)
 		return err_set(err, -EOPNOTSUPP, "%llu of %llu bytes were migrated",
 			       (unsigned long long)moved, (unsigned long long)bytes);
+	if (home != back)
+		return err_set(err, -EOPNOTSUPP, "%llu of %llu bytes came back",
+			       (unsigned long long)home, (unsigned long long)back);
 	return 0;
 }
 
-/* The first piece of memory is the warm-up; the others are measured and checked. */
-static int migrate_from(struct gpuemu_ctx *ctx, uint8_t *start, uint64_t pieces,
-			uint64_t *ns, struct err *err)
-{
-	uint64_t words = pieces * PIECE / sizeof(uint64_t), warm_ns, *memory;
-	struct moved before, after;
-	int ret;
+/* What one round took: all of the pieces, and a memcpy of one. */
+struct round {
+	uint64_t h2d, d2h, memcpy, hinted;
+};
 
-	memset(start, 0x11, PIECE);
-	memory = (uint64_t *)(start + PIECE);
+static void write_all(uint64_t *memory, uint64_t words, uint64_t seed)
+{
 	for (uint64_t i = 0; i < words; i++)
-		memory[i] = i * 0x9e3779b97f4a7c15ull;
-	ret = prefetch(ctx, start, 0, 1, &warm_ns, err);
-	if (!ret)
-		ret = count_moved(ctx, &before, err);
-	if (!ret)
-		ret = prefetch(ctx, start, 1, pieces, ns, err);
-	if (!ret)
-		ret = count_moved(ctx, &after, err);
-	if (!ret)
-		ret = check_moved(&before, &after, pieces * PIECE, err);
-	for (uint64_t i = 0; i < words && !ret; i++)
-		if (memory[i] != i * 0x9e3779b97f4a7c15ull)
-			ret = err_set(err, -EBADMSG, "byte %llu came back changed",
-				      (unsigned long long)(i * sizeof(uint64_t)));
-	return ret;
+		memory[i] = (i + seed) * 0x9e3779b97f4a7c15ull;
 }
 
-static int migrate(struct gpuemu_ctx *ctx, uint64_t pieces, uint64_t *ns,
+static int check_all(const uint64_t *memory, uint64_t words, uint64_t seed, struct err *err)
+{
+	for (uint64_t i = 0; i < words; i++)
+		if (memory[i] != (i + seed) * 0x9e3779b97f4a7c15ull)
+			return err_set(err, -EBADMSG, "byte %llu came back changed",
+				       (unsigned long long)(i * sizeof(uint64_t)));
+	return 0;
+}
+
+/* The CPU has each page mapped and written when it goes. */
+static int go_round(struct gpuemu_ctx *ctx, uint8_t *memory, uint64_t pieces, uint64_t seed,
+		    struct round *r, struct err *err)
+{
+	uint64_t words = pieces * PIECE / sizeof(uint64_t), *samples, ns;
+	uint64_t *data = (uint64_t *)memory;
+	int ret;
+
+	write_all(data, words, seed);
+	ret = prefetch(ctx, memory, pieces, false, false, &r->h2d, err);
+	if (!ret)
+		ret = prefetch(ctx, memory, pieces, true, false, &r->d2h, err);
+	samples = calloc(pieces, sizeof(*samples));
+	if (!ret && !samples)
+		ret = err_set(err, -ENOMEM, "no memory");
+	/* As many of them: what takes the CPU away in between takes it from both. */
+	if (!ret)
+		ret = yardstick_memcpy(samples, pieces, PIECE, err);
+	r->memcpy = 0;
+	for (uint64_t i = 0; i < pieces && !ret; i++)
+		r->memcpy += samples[i];
+	free(samples);
+	if (ret)
+		return ret;
+	ret = check_all(data, words, seed, err);
+	if (!ret) {
+		write_all(data, words, seed + 1);
+		ret = prefetch(ctx, memory, pieces, false, true, &r->hinted, err);
+	}
+	if (!ret)
+		ret = prefetch(ctx, memory, pieces, true, true, &ns, err);
+	return ret ? ret : check_all(data, words, seed + 1, err);
+}
+
+static int go_rounds(struct gpuemu_ctx *ctx, uint8_t *memory, uint64_t pieces,
+		     struct round *rounds, struct err *err)
+{
+	struct moved before, after;
+	struct round warm;
+	int ret = go_round(ctx, memory, 1, 0, &warm, err);
+
+	if (!ret)
+		ret = count_moved(ctx, &before, err);
+	for (unsigned int i = 0; i < ROUNDS && !ret; i++)
+		ret = go_round(ctx, memory, pieces, i, &rounds[i], err);
+	if (!ret)
+		ret = count_moved(ctx, &after, err);
+	return ret ? ret : check_moved(&before, &after, 2 * ROUNDS * pieces * PIECE,
+				       2 * ROUNDS * pieces * PIECE, err);
+}
+
+static int migrate(struct gpuemu_ctx *ctx, uint64_t pieces, struct round *rounds,
 		   struct err *err)
 {
 	void *raw;
 	int ret, freed;
 
-	/* One piece more is the warm-up, and one for the alignment. */
-	ret = gpuemu_mem_alloc_managed(ctx, &raw, (pieces + 2) * PIECE);
+	/* One piece more for the alignment. */
+	ret = gpuemu_mem_alloc_managed(ctx, &raw, (pieces + 1) * PIECE);
 	if (ret)
 		return bench_failed(ctx, ret, err);
-	ret = migrate_from(ctx, (uint8_t *)(((uintptr_t)raw + PIECE - 1) & ~(PIECE - 1)),
-			   pieces, ns, err);
+	ret = go_rounds(ctx, (uint8_t *)(((uintptr_t)raw + PIECE - 1) & ~(PIECE - 1)), pieces,
+			rounds, err);
 	freed = gpuemu_mem_free(ctx, raw);
 	return ret || !freed ? ret : bench_failed(ctx, freed, err);
+}
+
+/* The median of one figure of all rounds. */
+static uint64_t median(const struct round *rounds, size_t offset)
+{
+	uint64_t values[ROUNDS];
+
+	for (unsigned int i = 0; i < ROUNDS; i++)
+		memcpy(&values[i], (const char *)&rounds[i] + offset, sizeof(values[i]));
+	return yardstick_permille(values, ROUNDS, 500);
+}
+
+/* The median of memcpy's time over the figure's, each from the same round. */
+static double median_ratio(const struct round *rounds, size_t offset)
+{
+	uint64_t values[ROUNDS];
+
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		uint64_t ns;
+
+		memcpy(&ns, (const char *)&rounds[i] + offset, sizeof(ns));
+		values[i] = ns ? rounds[i].memcpy * 1000000 / ns : 0;
+	}
+	return (double)yardstick_permille(values, ROUNDS, 500) / 1e6;
 }
 
 int bench_migrate_measure(const struct bench_request *r, uint64_t pieces,
 			  struct json_object **figures, struct err *err)
 {
-	uint64_t samples[COPIES], ns = 0;
+	const struct { const char *key; size_t at; } rates[] = {
+		{ "h2d_mbps", offsetof(struct round, h2d) },
+		{ "d2h_mbps", offsetof(struct round, d2h) },
+		{ "memcpy_mbps", offsetof(struct round, memcpy) },
+		{ "hinted_mbps", offsetof(struct round, hinted) },
+	};
+	struct round rounds[ROUNDS];
 	bool fewer = !pieces;
-	double moved, copied;
 	int ret;
 
 	pieces = pieces ? pieces : PIECES;
@@ -131,34 +213,36 @@ int bench_migrate_measure(const struct bench_request *r, uint64_t pieces,
 		return err_set(err, -EOPNOTSUPP,
 			       "backend %s moves no bytes; measure with --backend kmod or uffd",
 			       gpuemu_backend(r->ctx));
-	ret = migrate(r->ctx, pieces, &ns, err);
+	ret = migrate(r->ctx, pieces, rounds, err);
 	/* Unless a number was asked for: as many as device memory takes. */
 	while (ret == -EOPNOTSUPP && fewer && pieces > 1) {
 		pieces /= 2;
-		ret = migrate(r->ctx, pieces, &ns, err);
+		ret = migrate(r->ctx, pieces, rounds, err);
 	}
-	if (!ret)
-		ret = yardstick_memcpy(samples, COPIES, PIECE, err);
 	if (ret)
 		return ret;
-	moved = rate(pieces * PIECE, ns);
-	copied = rate(PIECE, yardstick_permille(samples, COPIES, 500));
 	*figures = json_object_new_object();
 	json_object_object_add(*figures, "piece_bytes", json_object_new_uint64(PIECE));
 	json_object_object_add(*figures, "pieces", json_object_new_uint64(pieces));
-	json_object_object_add(*figures, "h2d_mbps", output_decimal(moved, 1));
-	json_object_object_add(*figures, "memcpy_mbps", output_decimal(copied, 1));
-	json_object_object_add(*figures, "ratio",
-			       output_decimal(copied > 0 ? moved / copied : 0, 3));
+	json_object_object_add(*figures, "rounds", json_object_new_uint64(ROUNDS));
+	for (size_t i = 0; i < ARRAY_SIZE(rates); i++)
+		json_object_object_add(*figures, rates[i].key, output_decimal(
+			rate(pieces * PIECE, median(rounds, rates[i].at)), 1));
+	json_object_object_add(*figures, "ratio", output_decimal(
+		median_ratio(rounds, offsetof(struct round, h2d)), 3));
+	json_object_object_add(*figures, "ratio_d2h", output_decimal(
+		median_ratio(rounds, offsetof(struct round, d2h)), 3));
 	return 0;
 }
 
 void bench_migrate_text(FILE *out, struct json_object *m)
 {
 	fprintf(out, "migration in pieces of 2 MiB (%s): %.0f MB/s, memcpy %.0f MB/s, ratio %.2f; "
-		"contents checked\n",
+		"back %.0f MB/s, ratio %.2f; with a hint for each %.0f MB/s; contents checked\n",
 		output_string(m, "pieces"), output_number(m, "h2d_mbps"),
-		output_number(m, "memcpy_mbps"), output_number(m, "ratio"));
+		output_number(m, "memcpy_mbps"), output_number(m, "ratio"),
+		output_number(m, "d2h_mbps"), output_number(m, "ratio_d2h"),
+		output_number(m, "hinted_mbps"));
 }
 
 static int measure(const struct bench_request *r, struct json_object *report,
@@ -179,7 +263,7 @@ static void text(FILE *out, struct json_object *report)
 
 const struct bench bench_migrate = {
 	.name = "migrate",
-	.help = "2 MiB migrations to device memory, beside memcpy",
+	.help = "2 MiB migrations to device memory and back, beside memcpy",
 	.batch = 1,
 	.measure = measure,
 	.text = text,

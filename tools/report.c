@@ -230,6 +230,28 @@ static void print_returns(FILE *out, struct json_object *p)
 		count(p, "evict.thrashing_pages"), count(p, "evict.pre_evicted_pages"));
 }
 
+/* What advice did, if there was any. */
+static void print_advice(FILE *out, struct json_object *p)
+{
+	char a[24], b[24], c[24];
+
+	if (count(p, "remote.mapped_pages"))
+		fprintf(out, "  remote: %" PRIu64 " pages mapped; %" PRIu64 " reads of %s, %" PRIu64
+			" writes of %s, %" PRIu64 " atomics of %s; a read takes %" PRIu64
+			" cycles\n", count(p, "remote.mapped_pages"), count(p, "remote.reads"),
+			output_bytes(a, count(p, "remote.read_bytes")), count(p, "remote.writes"),
+			output_bytes(b, count(p, "remote.write_bytes")), count(p, "remote.atomics"),
+			output_bytes(c, count(p, "remote.atomic_bytes")),
+			count(p, "remote.latency_cycles"));
+	if (count(p, "remote.notifications"))
+		fprintf(out, "  access counters: %" PRIu64 " notifications, %" PRIu64
+			" regions migrated, %" PRIu64 " pages\n", count(p, "remote.notifications"),
+			count(p, "remote.migrations"), count(p, "remote.migrated_pages"));
+	if (count(p, "duplicates.made_pages"))
+		fprintf(out, "  duplicates: %" PRIu64 " pages made, %" PRIu64 " collapsed\n",
+			count(p, "duplicates.made_pages"), count(p, "duplicates.collapsed_pages"));
+}
+
 static void print_paging(FILE *out, struct json_object *p)
 {
 	char a[24], b[24], c[24], d[24];
@@ -251,6 +273,7 @@ static void print_paging(FILE *out, struct json_object *p)
 			output_ns(d, output_number(p, "latency_ns.max")));
 	print_prefetch(out, p);
 	print_returns(out, p);
+	print_advice(out, p);
 	if (count(p, "far_wait_cycles.count"))
 		fprintf(out, "  accesses waited for far faults %" PRIu64 " times, %.0f cycles each; "
 			"link %.0f%% busy to the GPU, %.0f%% back\n",

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "advise.h"
 #include "cli.h"
 #include "output.h"
 #include "phases.h"
@@ -22,7 +23,7 @@
 
 #define RUNS_MAX	64
 
-enum { OPT_JSON = CLI_OWN, OPT_TRACE, OPT_SAMPLES, OPT_COPY };
+enum { OPT_JSON = CLI_OWN, OPT_TRACE, OPT_SAMPLES, OPT_COPY, OPT_ADVISE };
 
 struct request {
 	struct target target;
@@ -98,7 +99,10 @@ static int parse(struct request *r, const struct verb *verb, int argc, char **ar
 			r->trace = optarg;
 		else if (c == OPT_SAMPLES)
 			r->samples = optarg;
-		else if (c == OPT_COPY && optarg && strcmp(optarg, "inputs"))
+		else if (c == OPT_ADVISE) {
+			if (advise_parse(&r->target.advise, optarg, &err))
+				return cli_misused(verb, "%s", err.text);
+		} else if (c == OPT_COPY && optarg && strcmp(optarg, "inputs"))
 			return cli_misused(verb, "--copy=%s: all buffers (--copy), or --copy=inputs",
 					   optarg);
 		else if (c == OPT_COPY)
@@ -137,6 +141,8 @@ struct json_object *run_workload(struct workload *w, const struct workload_row *
 	int ret, failed;
 
 	failed = workload_begin(w, row, ctx);
+	if (!failed)
+		failed = advise_workload(&target->advise, w);
 	if (!failed) {
 		begin = now_ns();
 		failed = phases_run(w);
@@ -249,6 +255,8 @@ static void more(FILE *out)
 
 static const struct cli_option options[] = {
 	TARGET_LAUNCH_OPTIONS,
+	{ "advise", "ADVICE[=BUFFERS]", "of all buffers, inputs or results: read-mostly, accessed-by, "
+	  "preferred-host, preferred-device; may be repeated", OPT_ADVISE },
 	{ "copy", "[inputs]", "copy all buffers, or the inputs, to the device, run, copy results back",
 	  OPT_COPY },
 	{ "samples", "FILE", "write statistics over time, CSV (or .json), every stats.interval cycles",

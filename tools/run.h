@@ -9,7 +9,7 @@
 #include "workload.h"
 
 /*
- * Loads, sets up, runs, verifies. *status: 0 verified, else -errno with w->err
+ * Loads, sets up, advises, runs, verifies. *status: 0 verified, else -errno with w->err
  * set. Returns the report (the caller's) also when it failed; NULL when there
  * is nothing to report from.
  */

@@ -9,10 +9,12 @@
 
 #include "base/base.h"
 #include "base/spec.h"
+#include "advise.h"
 #include "cli.h"
 #include "gpuemu.h"
 
 struct target {
+	struct advise advise;		/* on a workload's buffers */
 	const char *backend, *config, *device;	/* NULL: the library's default */
 	const char *record, *recorded;		/* files of recorded runs, NULL: none */
 	uint64_t seed;

@@ -19,8 +19,11 @@ enum access_type {
 };
 
 /* Flags that the service sets before it asks for a plan. */
-#define FAULT_UNMANAGED	1u	/* no managed memory there: fatal for the kernel */
-#define FAULT_RESIDENT	2u	/* already in device memory: the replay is enough */
+#define FAULT_UNMANAGED	1u	/* no managed memory there: fatal, unless it is a prefetch */
+#define FAULT_RESIDENT	2u	/* the page's entry allows the access: the replay is enough */
+#define FAULT_PIN	4u	/* it thrashes: best left in system memory, and used there */
+#define FAULT_THROTTLE	8u	/* it thrashes: not in this batch; it is raised again */
+#define FAULT_PROTECTED	16u	/* with UNMANAGED: managed, but the program took a right away */
 
 struct fault {
 	uint64_t addr;		/* the page's address, PAGE_BYTES aligned */

@@ -146,6 +146,9 @@ static int check_paging(const struct gpu_spec *spec, struct err *err)
 	if (spec->page_bytes != 4096 && spec->page_bytes != 65536 && spec->page_bytes != 2097152)
 		return err_set(err, -EINVAL, "gmmu.page: %" PRIu64
 			       " bytes; there are: 4096, 65536, 2097152", spec->page_bytes);
+	if (spec->counter_bytes != 65536 && spec->counter_bytes != 2097152)
+		return err_set(err, -EINVAL, "access_counters.granularity: %" PRIu64
+			       " bytes; there are: 65536, 2097152", spec->counter_bytes);
 	if (spec->paging && !spec->walk_latency && spec->sms >= PORTS)
 		return err_set(err, -EINVAL, "gpu.sms: %" PRIu64 ", but the page walker needs one of the %u"
 			       " ports of the crossbar; at most %u, or give gmmu.walk_latency",

@@ -48,7 +48,7 @@ static int u64map_grow(struct u64map *map)
 
 int u64map_put(struct u64map *map, uint64_t key, uint64_t value)
 {
-	size_t i;
+	size_t i = 0;
 
 	if (key == U64MAP_NO_KEY)
 		return -EINVAL;
@@ -64,8 +64,8 @@ int u64map_put(struct u64map *map, uint64_t key, uint64_t value)
 
 		if (rc)
 			return rc;
+		i = u64map_probe(map, key);
 	}
-	i = u64map_probe(map, key);
 	map->slots[i] = (struct u64map_slot){ key, value };
 	map->count++;
 	return 0;

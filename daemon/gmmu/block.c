@@ -67,6 +67,10 @@ void block_go_on(struct gmmu *g, unsigned int sm, uint64_t now)
 		void *host = tlb_lookup(&s->tlb, w->page);
 
 		s->waiting = w->next;
+		if (host && !gmmu_allows(host, w->access)) {
+			tlb_remove(&s->tlb, w->page);
+			host = NULL;
+		}
 		if (host) {
 			s->hits++;
 			far_over(g, w, now);

@@ -247,7 +247,7 @@ static bool send(struct gmmu *g, struct sm_state *s, struct request *r, bool *fa
 {
 	bool begins;
 
-	*far = !g->ops->walk(g->ctx, r->first->page);
+	*far = !gmmu_allows(g->ops->walk(g->ctx, r->first->page), r->first->access);
 	begins = *far && mshr_find(g, r->page) == NONE;
 	r->news = false;
 	if (begins && !may_begin(g, s))

@@ -23,6 +23,10 @@ void *gmmu_translate(struct gmmu *g, uint64_t page, struct gmmu_waiter *w,
 		host = flat_translate(g, s, page);
 	else if (!s->blocked)
 		host = tlb_lookup(&s->tlb, page);
+	if (host && !g->ideal && !gmmu_allows(host, w->access)) {
+		tlb_remove(&s->tlb, page);
+		host = NULL;
+	}
 	if (host) {
 		s->hits++;
 		if (g->record)

@@ -27,6 +27,10 @@
  * fault buffer are one such page. What is in device memory is known by 4 KiB, so entries are
  * sectored: a walk makes those parts of the page valid that are there.
  *
+ * An entry may say that its page is in system memory (remote): it is a translation like any
+ * other, and what is behind it takes its time on the link. Or that the page is a duplicate, to be
+ * read alone: a write is a far fault with that access.
+ *
  * Blocking (gmmu.blocking, HPCA'16 section 2.1): from its first far fault until that page
  * is translated an SM's TLB answers nothing, hits neither. Look-ups that come wait, in
  * order; walks that end wait as well. Then the TLB takes tlb.ports of them a cycle.
@@ -46,6 +50,36 @@
 #define NEVER	UINT64_MAX	/* a cycle that does not come */
 
 /*
+ * A translation is a host address with two bits of the page-table entry above it, where no
+ * address of a process has any: the page is in system memory, across the link; the page may
+ * not be written (a duplicate). NULL: no translation.
+ */
+#define GMMU_REMOTE	(1ull << 63)
+#define GMMU_READ_ONLY	(1ull << 62)
+
+static inline void *gmmu_entry(void *host, uint64_t bits)
+{
+	return host ? (void *)((uintptr_t)host | bits) : NULL;
+}
+
+static inline void *gmmu_host(const void *translation)
+{
+	return (void *)((uintptr_t)translation & ~(GMMU_REMOTE | GMMU_READ_ONLY));
+}
+
+static inline bool gmmu_remote(const void *translation)
+{
+	return (uintptr_t)translation & GMMU_REMOTE;
+}
+
+/* Does the translation do for the access? One that is not there does not. */
+static inline bool gmmu_allows(const void *translation, uint8_t access)
+{
+	return translation &&
+	       (access < ACCESS_WRITE || !((uintptr_t)translation & GMMU_READ_ONLY));
+}
+
+/*
  * One access that waits for one page. The SM's; the gmmu links it from
  * gmmu_translate() until ops->translated(). sm, warp and access are filled by the
  * SM, the rest is the gmmu's.
@@ -60,14 +94,14 @@ struct gmmu_waiter {
 };
 
 struct gmmu_ops {
-	/* What the page table says of 4 KiB: their host address, NULL when not resident. */
+	/* What the page table says of 4 KiB: their translation, NULL when there is none. */
 	void *(*walk)(void *ctx, uint64_t page);
 	/*
 	 * A TLB was filled for an access to these 4 KiB: recency and use of the page. With
 	 * paging.record also: an entry hit of which nothing was said for 16384 cycles.
 	 */
 	void (*touch)(void *ctx, uint64_t page, bool write);
-	/* The waiter's page is at host now; the waiter is the SM's again. */
+	/* The waiter's page has a translation now that allows the access; the waiter is the SM's again. */
 	void (*translated)(void *ctx, struct gmmu_waiter *waiter, uint64_t page,
 			   void *host, uint64_t now);
 	/*
@@ -93,9 +127,12 @@ int gmmu_create(const struct gpu_spec *spec, uint32_t va_space,
 void gmmu_destroy(struct gmmu *gmmu);
 
 /*
- * Looks a page up in the TLB of waiter->sm. Host address on a hit. NULL: a miss;
+ * Looks a page up in the TLB of waiter->sm. Its translation on a hit. NULL: a miss;
  * the waiter is in the outbox, and is given back by translated() later. A SM looks
- * up in the order of its cycles.
+ * up in the order of its cycles. waiter->sm, warp and access are set.
+ *
+ * A write to a page that may only be read is a miss, and a far fault when the walk says the
+ * same. The SM's TLB forgets the page, so that later reads of it wait behind the write.
  */
 void *gmmu_translate(struct gmmu *gmmu, uint64_t page,
 		     struct gmmu_waiter *waiter, uint64_t now);

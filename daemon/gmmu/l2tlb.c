@@ -21,11 +21,11 @@ void l2tlb_begin(struct gmmu *g, struct request *r, uint64_t now)
 		 (uint32_t)(r - g->requests), true);
 }
 
-/* Every part of the page that somebody waits for. */
+/* Every part of the page that somebody waits for, with the right that he needs. */
 static bool holds(struct gmmu *g, const struct request *r)
 {
 	for (const struct gmmu_waiter *w = r->first; w; w = w->next)
-		if (!tlb_peek(&g->l2tlb, w->page))
+		if (!gmmu_allows(tlb_peek(&g->l2tlb, w->page), w->access))
 			return false;
 	return true;
 }

@@ -167,17 +167,25 @@ void request_walk(struct gmmu *g, struct request *r, uint64_t now)
 		walker_queue(g, r, now);
 }
 
-/* The waiters whose part of the page the SM's TLB has now, in order; the others stay. */
-static struct gmmu_waiter *take_ready(struct gmmu *g, struct request *r)
+/*
+ * The waiters whose part of the page the SM's TLB has now, in order; the others stay. Who
+ * waits behind a write that is not allowed stays as well: accesses to a page are done in
+ * the order in which they came. *denied: there is such a write.
+ */
+static struct gmmu_waiter *take_ready(struct gmmu *g, struct request *r, bool *denied)
 {
 	struct tlb *tlb = &g->sm[r->sm].tlb;
 	struct gmmu_waiter *ready = NULL, **end = &ready, *w = r->first, *next;
 
+	*denied = false;
 	r->first = NULL;
 	for (; w; w = next) {
+		void *host = tlb_peek(tlb, w->page);
+
 		next = w->next;
 		w->next = NULL;
-		if (g->sectors == 1 || tlb_peek(tlb, w->page)) {
+		*denied |= host && !gmmu_allows(host, w->access);
+		if (host && !*denied) {
 			*end = w;
 			end = &w->next;
 			continue;
@@ -239,7 +247,8 @@ bool request_end(struct gmmu *g, struct request *r, bool walked, uint64_t now)
 	unsigned int sm = r->sm;
 	uint8_t access = r->access;
 	struct gmmu_waiter *ready = NULL;
-	bool present, resent = r->resent;
+	bool present, denied = false, resent = r->resent;
+	uint64_t page = r->page;
 
 	s->resent -= resent;
 	r->resent = false;
@@ -249,7 +258,7 @@ bool request_end(struct gmmu *g, struct request *r, bool walked, uint64_t now)
 	}
 	present = fill(g, r, walked, now);
 	if (present)
-		ready = take_ready(g, r);
+		ready = take_ready(g, r, &denied);
 	if (r->first) {
 		far_fault(g, r, now);
 	} else {
@@ -261,6 +270,9 @@ bool request_end(struct gmmu *g, struct request *r, bool walked, uint64_t now)
 			far_resend(g, sm, now);
 	}
 	give_back(g, ready, access, now);
+	/* Later reads wait behind the write, too. */
+	if (denied)
+		tlb_remove(&s->tlb, page);
 	return present;
 }
 

@@ -7,6 +7,7 @@
 #ifndef GPUEMU_GPU_GPU_H
 #define GPUEMU_GPU_GPU_H
 
+#include "base/advice.h"
 #include "base/base.h"
 #include "base/spec.h"
 #include "gpuemu_policy.h"
@@ -99,6 +100,15 @@ int gpu_session_submit(struct gpu_session *session, uint32_t stream,
 void gpu_session_finish(struct gpu_session *session);
 
 /*
+ * The same, and comes back where over() says that it is another session's turn: what runs is
+ * set aside between two quanta, and goes on from there, as if nothing had been, with the next
+ * call or with anything that does what was submitted. False: it is not all done. over() is
+ * asked every few quanta and batches, and not before something was executed in this call.
+ */
+typedef bool gpu_over(void *ctx);
+bool gpu_session_go_on(struct gpu_session *session, gpu_over *over, void *ctx);
+
+/*
  * What the last gpu_session_launch() printed, whether or not it failed: *bytes of text and a NUL
  * behind it, the caller's to free. NULL: nothing. At most GPU_OUTPUT_MAX bytes, then a
  * sentence that says how many are lost.
@@ -136,6 +146,15 @@ int gpu_session_set_ranges(struct gpu_session *session, const struct gpu_range *
 			   uint64_t n);
 
 /*
+ * What the program advised, ascending, all of it (base/advice.h), for works from now on. Does
+ * what was submitted. Mapping what the device accesses, and ending what is advised no more,
+ * takes no virtual time. What the service cannot do is not done. -EINVAL: malformed; -ENOMEM;
+ * -ENODEV device lost.
+ */
+int gpu_session_set_advice(struct gpu_session *session, const struct advice_range *advice,
+			   uint64_t n, struct err *err);
+
+/*
  * Does what was submitted; the page of each touch since creation or configuration, in order,
  * valid until the next call. -EINVAL: paging.record is off; -ENOMEM: not all are there.
  */
@@ -151,6 +170,17 @@ int gpu_session_touches(struct gpu_session *session, const uint64_t **pages, uin
 int gpu_session_touch(struct gpu_session *session, uint64_t addr,
 		      uint64_t bytes, uint64_t stride, unsigned int batch,
 		      bool write, char **json, struct err *err);
+
+/*
+ * The same in parts: over() is asked between batches. NULL: err set. False: not all is done.
+ * The end frees it, done or not.
+ */
+struct gpu_touch;
+struct gpu_touch *gpu_touch_begin(struct gpu_session *session, uint64_t addr, uint64_t bytes,
+				  uint64_t stride, unsigned int batch, bool write,
+				  int *status, struct err *err);
+bool gpu_touch_go_on(struct gpu_touch *touch, gpu_over *over, void *ctx);
+int gpu_touch_end(struct gpu_touch *touch, char **json, struct err *err);
 
 /*
  * Statistics since creation or configuration as JSON text (caller frees):
@@ -200,10 +230,15 @@ struct gpu_work_load {
 	uint64_t global_base;		/* of the segment of .global variables; 0: there is none */
 	char name[112];			/* for messages, NUL terminated */
 };
-/* Payload of GPUEMU_WORK_RANGES: count struct gpu_range behind it. */
+/*
+ * Payload of GPUEMU_WORK_RANGES: count struct gpu_range behind it, and behind those the advice,
+ * count_advice struct advice_range. Ranges are as they were allocated; advice divides them further.
+ */
 struct gpu_work_ranges {
 	uint32_t size;
 	uint32_t count;
+	uint32_t count_advice;
+	uint32_t reserved;
 };
 /*
  * Payload of GPUEMU_WORK_RECORD. fetch 0: page addresses (uint64_t) behind it are added to the

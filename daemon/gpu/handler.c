@@ -146,7 +146,21 @@ const struct paging_events handler_events = {
 
 static bool may_take(const struct machine *m)
 {
-	return gmmu_faults(m->gmmu) && any_idle(&m->handler);
+	return (gmmu_faults(m->gmmu) || (m->spec.counters && mem_notifies(m->mem))) &&
+	       any_idle(&m->handler);
+}
+
+void handler_share_link(struct machine *m)
+{
+	struct paging *paging = m->session->paging;
+	bool busy[2] = { false };
+	uint64_t took[2];
+
+	if (!paging)
+		return;
+	mem_share_link(m->mem, m->handler.link_busy, took);
+	paging_share_link(paging, took, busy);
+	memcpy(m->handler.link_busy, busy, sizeof(busy));
 }
 
 uint64_t handler_next(const struct machine *m)
@@ -158,6 +172,12 @@ uint64_t handler_next(const struct machine *m)
 	if (may_take(m))
 		return 0;
 	return m->session->paging ? MIN(next, paging_next(m->session->paging)) : next;
+}
+
+/* What a program may not access is one error, with two texts. */
+static int fault_status(int code)
+{
+	return code == -EACCES ? -EFAULT : code;
 }
 
 int machine_blame(struct machine *m, struct run *r, uint64_t page, int code)
@@ -177,14 +197,17 @@ int machine_blame(struct machine *m, struct run *r, uint64_t page, int code)
 	}
 	r->fault_addr = found ? lowest.addr : page;
 	if (!found)
-		return err_set(err, code, "kernel '%s': page 0x%llx: %s", kernel->name,
+		return err_set(err, fault_status(code), "kernel '%s': page 0x%llx: %s", kernel->name,
 			       (unsigned long long)page, strerror(-code));
 	if (code == -EFAULT)
 		snprintf(why, sizeof(why), "is outside managed memory");
+	else if (code == -EACCES)
+		snprintf(why, sizeof(why),
+			 "is in managed memory that is not readable and writable (mprotect)");
 	else
 		snprintf(why, sizeof(why), "cannot be moved to device memory (%s)",
 			 strerror(-code));
-	return err_set(err, code, "kernel '%s': %u-byte %s at 0x%llx %s (%s line %u, %s)",
+	return err_set(err, fault_status(code), "kernel '%s': %u-byte %s at 0x%llx %s (%s line %u, %s)",
 		       kernel->name, lowest.bytes, lowest.what,
 		       (unsigned long long)lowest.addr, why, kernel->module, lowest.line,
 		       lowest.thread);
@@ -207,7 +230,8 @@ static int judge(struct machine *m, struct run *r, const struct paging_outcome *
 	struct handler *h = &m->handler;
 
 	if (outcome->unmanaged)
-		return machine_blame(m, r, outcome->unmanaged_addr, -EFAULT);
+		return machine_blame(m, r, outcome->unmanaged_addr,
+				     outcome->is_protected ? -EACCES : -EFAULT);
 	if (!outcome->stuck || moved)
 		h->futile = 0;
 	else if (++h->futile >= HANDLER_PATIENCE)
@@ -247,6 +271,36 @@ static int serve(struct machine *m, struct run *r, uint64_t now)
 	return judge(m, r, &outcome, stats->h2d_bytes != moved);
 }
 
+/* Access counters say that a region is used much from afar. */
+static int pull(struct machine *m, struct run *r, uint64_t now)
+{
+	struct handler *h = &m->handler;
+	struct paging_outcome outcome;
+	struct handler_slot *slot;
+	uint64_t va;
+	int ret;
+
+	if (!mem_notified(m->mem, &va))
+		return 0;
+	ret = paging_pull(m->session->paging, va, m->spec.counter_bytes, now, &outcome);
+	if (ret)
+		return err_set(&r->err, ret, "kernel '%s': remote pages cannot be migrated: %s",
+			       r->kernel->name, strerror(-ret));
+	if (!outcome.service_ns)
+		return 0;
+	slot = idle_slot(h);
+	if (!slot)
+		return err_set(&r->err, -ENOMEM, "kernel '%s': out of memory", r->kernel->name);
+	ret = gpu_apply_invalidations(m->session->gpu);
+	if (ret && !m->poll_status)
+		m->poll_status = ret;
+	slot->n = 0;
+	slot->until = now + cycles_of(&m->spec, outcome.service_ns);
+	slot->taken = h->taken++;
+	sift_up(h, h->busy++);
+	return 0;
+}
+
 /* The first to be done is: what of its faults is not on its way walks again. */
 static void release(struct machine *m, uint64_t now)
 {
@@ -279,7 +333,8 @@ int handler_step(struct machine *m, struct run *r, uint64_t now)
 		release(m, now);
 	while (!ret && may_take(m)) {
 		changed = true;
-		ret = serve(m, r, now);
+		/* Kernels wait for faults, not for counters. */
+		ret = gmmu_faults(m->gmmu) ? serve(m, r, now) : pull(m, r, now);
 	}
 	if (changed)
 		trace_state(&m->session->timeline, now, paging_resident_pages(paging),

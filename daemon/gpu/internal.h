@@ -57,6 +57,7 @@ struct handler {
 	uint64_t taken;
 	uint32_t futile;		/* consecutive batches that moved nothing */
 	struct u64map traced;		/* batches of paging to those of the timeline, if it is on */
+	bool link_busy[2];		/* with migrations, to the device and to the host */
 	struct fault batch[256];
 };
 
@@ -82,6 +83,7 @@ struct machine {
 	uint64_t *performs;		/* of them: cycle of the next access to perform */
 	uint64_t *retired;		/* CTAs, when the loop looked last */
 	bool translated;		/* an SM got a page since accesses were performed */
+	bool remote;			/* a page in system memory was translated, ever */
 	bool has_walker;		/* the memory has a port for the page walker */
 	/* Paging off: why a translation failed (0: it did not). */
 	int off_status;
@@ -116,6 +118,8 @@ void handler_cancel(struct handler *h);
 extern const struct paging_events handler_events;
 /* The fault handlers' cycle. 0, or what ends the kernel, r->err set. */
 int handler_step(struct machine *m, struct run *r, uint64_t now);
+/* Remote accesses and migrations are on one link: each is told what the other took. */
+void handler_share_link(struct machine *m);
 /* Cycle in which a handler is done or a page arrives next, or NEVER. */
 uint64_t handler_next(const struct machine *m);
 /* When the last of the handlers that are busy is done; 0: none is. */
@@ -140,6 +144,7 @@ struct known {
 	uint64_t *arriving;		/* the next record, from the next configuration on */
 	uint64_t narriving, room;
 	struct paging_range *ranges;
+	struct advice_range *advice;
 };
 
 void known_clear(struct known *k);
@@ -162,6 +167,7 @@ struct gpu_session {
 	struct timeline timeline;
 	struct link_use link_use;
 	struct run *queue, **queue_end;	/* submitted and not told */
+	struct loop *aside;		/* what runs and was set aside, or NULL */
 	struct output output;		/* of the last gpu_session_launch() */
 };
 
@@ -234,8 +240,8 @@ struct loop {
 	uint64_t issued;		/* warp instructions, when calm was counted from */
 };
 
-/* quantum.c: runs all queued launches in time, each to its end. */
-void loop_run(struct gpu_session *s);
+/* quantum.c: runs all queued launches in time, each to its end. False: it was set aside. */
+bool loop_run(struct gpu_session *s, gpu_over *over, void *ctx);
 
 /* dispatch.c */
 /* Hands out CTAs at the end of cycle `cycle`. -ENOMEM. */

@@ -17,6 +17,7 @@ void known_clear(struct known *k)
 	free(k->record);
 	free(k->arriving);
 	free(k->ranges);
+	free(k->advice);
 	*k = (struct known){ .now = { NULL } };
 }
 
@@ -81,6 +82,51 @@ int gpu_session_set_ranges(struct gpu_session *s, const struct gpu_range *ranges
 	k->now.ranges = copy;
 	k->now.nranges = n;
 	return 0;
+}
+
+static bool advice_valid(const struct advice_range *advice, uint64_t n)
+{
+	const uint32_t both = ADVICE_PREFER_DEVICE | ADVICE_PREFER_HOST;
+	uint64_t end = 0;
+
+	for (uint64_t i = 0; i < n; i++) {
+		const struct advice_range *a = &advice[i];
+
+		if (a->addr % PAGE_BYTES || a->bytes % PAGE_BYTES || !a->bytes || a->addr < end ||
+		    a->addr >= VA_END || a->bytes > VA_END - a->addr || a->reserved ||
+		    !a->flags || a->flags & ~ADVICE_ALL || (a->flags & both) == both)
+			return false;
+		end = a->addr + a->bytes;
+	}
+	return n <= ADVICE_MAX;
+}
+
+int gpu_session_set_advice(struct gpu_session *s, const struct advice_range *advice, uint64_t n,
+			   struct err *err)
+{
+	struct known *k = &s->known;
+	struct advice_range *copy;
+	int ret = 0;
+
+	if (!advice_valid(advice, n))
+		return err_set(err, -EINVAL, "malformed advice on managed memory");
+	if (!n && !k->now.nadvice)
+		return 0;
+	copy = calloc(MAX(n, 1u), sizeof(*copy));
+	if (!copy)
+		return err_set(err, -ENOMEM, "no memory for advice");
+	if (n)
+		memcpy(copy, advice, n * sizeof(*copy));
+	queue_finish(s);
+	if (s->paging)
+		ret = paging_set_advice(s->paging, copy, n);
+	free(k->advice);
+	k->advice = copy;
+	k->now.advice = copy;
+	k->now.nadvice = n;
+	if (!ret)
+		ret = gpu_poll(s->gpu);
+	return ret ? err_set(err, ret, "advice on managed memory: %s", strerror(-ret)) : 0;
 }
 
 int gpu_session_touches(struct gpu_session *s, const uint64_t **pages, uint64_t *n,

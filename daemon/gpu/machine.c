@@ -23,6 +23,7 @@ static void *fetch_now(struct machine *m, uint64_t page)
 		.access = ACCESS_WRITE, .merged = 1,
 	};
 	struct paging_outcome outcome = { 0 };
+	unsigned int flags;
 	void *host = NULL;
 	int ret = 0;
 
@@ -31,8 +32,9 @@ static void *fetch_now(struct machine *m, uint64_t page)
 		if (!ret)
 			ret = m->poll_status = gpu_apply_invalidations(s->gpu);
 		if (!ret && outcome.unmanaged)
-			ret = -EFAULT;
-		host = s->gpu->service->ops->walk(s->gpu->service, s->va_space, page);
+			ret = outcome.is_protected ? -EACCES : -EFAULT;
+		host = service_entry(s->gpu->service, s->va_space, page, &flags);
+		host = flags ? NULL : host;
 	}
 	if (paging_settle(s->paging, NULL) && !ret)
 		ret = -ENOMEM;
@@ -49,14 +51,24 @@ static void *walk(void *ctx, uint64_t page)
 	struct machine *m = ctx;
 	struct gpu_session *s = m->session;
 	struct service *service = s->gpu->service;
+	unsigned int flags;
+	uint64_t bits = 0;
 	void *host;
 
-	if (m->spec.paging && paging_in_flight(s->paging, page))
+	if (!m->spec.paging) {
+		host = service_entry(service, s->va_space, page, &flags);
+		return host && !flags ? host : fetch_now(m, page);
+	}
+	if (paging_in_flight(s->paging, page))
 		return NULL;
-	host = service->ops->walk(service, s->va_space, page);
-	if (!host && !m->spec.paging)
-		host = fetch_now(m, page);
-	return host;
+	host = service_entry(service, s->va_space, page, &flags);
+	if (flags & SERVICE_ENTRY_REMOTE) {
+		bits = GMMU_REMOTE;
+		m->remote = true;
+	} else if (flags & SERVICE_ENTRY_READ_ONLY || paging_collapsing(s->paging, page)) {
+		bits = GMMU_READ_ONLY;
+	}
+	return gmmu_entry(host, bits);
 }
 
 static void touch(void *ctx, uint64_t page, bool write)

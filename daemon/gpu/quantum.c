@@ -13,9 +13,11 @@
  *
  * A quantum is not longer than what one does takes to act on another, and ends
  * where a walk or a replay is due. When nothing can happen, time jumps. Samples are taken
- * between quanta, so that taking them changes nothing.
+ * between quanta, so that taking them changes nothing. For the same reason what runs may be
+ * set aside there: everything that it is, is in the machine and the loop.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "gpu/internal.h"
@@ -25,6 +27,11 @@
  * waited for: the memory answers within thousands of cycles.
  */
 #define CALM_QUANTA	(1u << 20)
+
+/* Whose turn it is, is asked that often: it may cost a look at a clock. */
+#define TURN_QUANTA	64u
+/* A turn in which nothing is executed ends after so many batches all the same. */
+#define TURN_BATCHES	64u
 
 struct quantum {
 	struct loop *l;
@@ -319,15 +326,23 @@ static int deadlock(struct loop *l, uint64_t upto)
 				      r->kernel->name, what), upto);
 }
 
-/* Nobody issues, for so long that nobody ever will? */
-static bool stands_still(struct loop *l)
+static uint64_t all_issued(const struct machine *m)
 {
 	uint64_t issued = 0;
 
+	for (unsigned int i = 0; i < m->nsms; i++)
+		issued += sm_stats(m->sms[i])->warp_instructions;
+	return issued;
+}
+
+/* Nobody issues, for so long that nobody ever will? */
+static bool stands_still(struct loop *l)
+{
+	uint64_t issued;
+
 	if (++l->calm % 4096)
 		return false;
-	for (unsigned int i = 0; i < l->m->nsms; i++)
-		issued += sm_stats(l->m->sms[i])->warp_instructions;
+	issued = all_issued(l->m);
 	if (issued != l->issued || handler_next(l->m) != NEVER || gmmu_wake(l->m->gmmu) != NEVER) {
 		l->issued = issued;
 		l->calm = 0;
@@ -373,6 +388,8 @@ static int run_quantum(struct loop *l)
 	if (ret)
 		return ret;
 	mem_run(m->mem, q.upto);
+	if (m->remote)
+		handler_share_link(m);
 	wake_for_replies(m);
 	ret = watch(l, q.upto);
 	if (ret)
@@ -390,7 +407,64 @@ static int run_quantum(struct loop *l)
 	return 0;
 }
 
-void loop_run(struct gpu_session *s)
+/* --- turns ---------------------------------------------------------------------------------------- */
+
+struct turn {
+	gpu_over *over;			/* NULL: it has no end */
+	void *ctx;
+	unsigned int quanta;
+	uint64_t issued, batches;	/* when it began */
+	uint64_t asked;			/* batches, when it was asked last */
+};
+
+static struct turn turn_begin(const struct machine *m, gpu_over *over, void *ctx)
+{
+	return (struct turn){
+		.over = over, .ctx = ctx, .issued = over ? all_issued(m) : 0,
+		.batches = m->handler.taken, .asked = m->handler.taken,
+	};
+}
+
+/*
+ * Is it another session's turn? Not before something was executed: two that fault could
+ * otherwise take each other's frames before either has used them, for ever.
+ */
+static bool turn_ends(struct turn *t, const struct machine *m)
+{
+	uint64_t batches = m->handler.taken;
+
+	if (!t->over || (++t->quanta % TURN_QUANTA && batches == t->asked))
+		return false;
+	t->asked = batches;
+	if (batches - t->batches < TURN_BATCHES && all_issued(m) == t->issued)
+		return false;
+	return t->over(t->ctx);
+}
+
+/* Without memory it goes on. */
+static bool set_aside(const struct loop *l)
+{
+	struct loop *aside = malloc(sizeof(*aside));
+
+	if (!aside)
+		return false;
+	*aside = *l;
+	l->s->aside = aside;
+	paging_set_aside(l->s->paging, true);
+	return true;
+}
+
+static struct loop take_up(struct gpu_session *s)
+{
+	struct loop l = *s->aside;
+
+	free(s->aside);
+	s->aside = NULL;
+	paging_set_aside(s->paging, false);
+	return l;
+}
+
+static struct loop loop_begin(struct gpu_session *s)
 {
 	struct machine *m = s->machine;
 	struct loop l = { .s = s, .m = m, .now = s->now };
@@ -404,11 +478,22 @@ void loop_run(struct gpu_session *s)
 		r->status = err_set(&r->err, ret, "out of memory");
 		r->state = RUN_DONE;
 	}
+	return l;
+}
+
+bool loop_run(struct gpu_session *s, gpu_over *over, void *ctx)
+{
+	struct loop l = s->aside ? take_up(s) : loop_begin(s);
+	struct turn turn = turn_begin(l.m, over, ctx);
+
 	for (;;) {
 		loop_admit(&l);
 		if (!l.nrunning)
 			break;
 		run_quantum(&l);
+		if (turn_ends(&turn, l.m) && set_aside(&l))
+			return false;
 	}
 	s->now = l.now;
+	return true;
 }

@@ -48,20 +48,26 @@ static void tell(struct gpu_session *s)
 	s->queue_end = &s->queue;
 }
 
-void queue_finish(struct gpu_session *s)
+bool gpu_session_go_on(struct gpu_session *s, gpu_over *over, void *ctx)
 {
 	struct run *r;
 
 	if (!s->queue)
-		return;
-	if (!s->machine->spec.functional)
-		loop_run(s);
+		return true;
+	if (!s->machine->spec.functional && !loop_run(s, over, ctx))
+		return false;
 	/* Without time there is nothing to overlap. */
 	while (s->machine->spec.functional && (r = queue_ready(s))) {
 		r->status = run_functional(r);
 		r->state = RUN_DONE;
 	}
 	tell(s);
+	return true;
+}
+
+void queue_finish(struct gpu_session *s)
+{
+	gpu_session_go_on(s, NULL, NULL);
 }
 
 static void append(struct gpu_session *s, struct run *r)

@@ -130,6 +130,49 @@ static struct json_object *far_wait_json(const struct gmmu_stats *g)
 	return o;
 }
 
+/* What kernels did with pages in system memory, across the link. */
+static struct json_object *remote_json(const struct gpu_session *s, const struct paging_stats *p)
+{
+	static const char *const kinds[] = {
+		[MEM_READ] = "reads", [MEM_WRITE] = "writes", [MEM_ATOMIC] = "atomics",
+	};
+	static const char *const bytes[] = {
+		[MEM_READ] = "read_bytes", [MEM_WRITE] = "write_bytes",
+		[MEM_ATOMIC] = "atomic_bytes",
+	};
+	const struct mem_remote_stats *r = &mem_stats(s->machine->mem)->remote;
+	uint64_t answered = r->count[MEM_READ] + r->count[MEM_ATOMIC];
+	struct json_object *o = json_object_new_object();
+
+	add(o, "pages", paging_remote_pages(s->paging));
+	add(o, "mapped_pages", p->mapped_pages);
+	for (unsigned int kind = 0; kind < 3; kind++) {
+		add(o, kinds[kind], r->count[kind]);
+		add(o, bytes[kind], r->bytes[kind]);
+	}
+	add(o, "latency_cycles", r->latency_sum / MAX(answered, 1u));
+	add(o, "latency_max_cycles", r->latency_max);
+	add(o, "h2d_busy_ns", r->busy_ps[0] / 1000);
+	add(o, "d2h_busy_ns", r->busy_ps[1] / 1000);
+	add(o, "pinned_faults", p->pinned_faults);
+	add(o, "throttled_faults", p->throttled_faults);
+	add(o, "notifications", r->notifications);
+	add(o, "migrations", p->pulls);
+	add(o, "migrated_pages", p->pulled_pages);
+	return o;
+}
+
+static struct json_object *duplicates_json(const struct gpu_session *s,
+					   const struct paging_stats *p)
+{
+	struct json_object *o = json_object_new_object();
+
+	add(o, "pages", paging_duplicate_pages(s->paging));
+	add(o, "made_pages", p->duplicated_pages);
+	add(o, "collapsed_pages", p->collapsed_pages);
+	return o;
+}
+
 struct json_object *statistics_paging_json(const struct gpu_session *s)
 {
 	const struct paging_stats *p = paging_stats(s->paging);
@@ -159,5 +202,7 @@ struct json_object *statistics_paging_json(const struct gpu_session *s)
 	json_object_object_add(o, "far_wait_cycles", far_wait_json(g));
 	json_object_object_add(o, "prefetch", prefetch_json(s, p));
 	json_object_object_add(o, "evict", evict_json(s, p));
+	json_object_object_add(o, "remote", remote_json(s, p));
+	json_object_object_add(o, "duplicates", duplicates_json(s, p));
 	return o;
 }

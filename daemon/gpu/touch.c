@@ -97,7 +97,9 @@ static int touch_batch(struct gpu_session *s, const struct fault *faults, unsign
 				       "the client is gone" : "the device is lost");
 		s->now += cycles_of(&s->machine->spec, outcome.service_ns);
 		if (outcome.unmanaged)
-			return err_set(err, -EFAULT, "no managed memory at 0x%llx",
+			return err_set(err, -EFAULT, outcome.is_protected ?
+				       "the memory at 0x%llx is not readable and writable" :
+				       "no managed memory at 0x%llx",
 				       (unsigned long long)outcome.unmanaged_addr);
 		if (!outcome.stuck) {
 			*cost = outcome.cost;
@@ -110,6 +112,15 @@ static int touch_batch(struct gpu_session *s, const struct fault *faults, unsign
 		       strerror(-outcome.stuck_status));
 }
 
+/* Would the access not fault? */
+static bool usable(struct gpu_session *s, uint64_t addr, bool write)
+{
+	unsigned int flags;
+
+	return service_entry(s->gpu->service, s->va_space, addr, &flags) &&
+	       !(write && flags & SERVICE_ENTRY_READ_ONLY);
+}
+
 /*
  * Raises n faults and goes on with those that had to wait for a frame until all
  * are served. What one waited is the sum of the batches it was raised in.
@@ -117,7 +128,6 @@ static int touch_batch(struct gpu_session *s, const struct fault *faults, unsign
 static int touch_round(struct gpu_session *s, struct fault *faults, unsigned int n,
 		       bool write, struct touches *out, struct err *err)
 {
-	struct service *service = s->gpu->service;
 	uint64_t total = 0, end_to_end = 0;
 	unsigned int left;
 	int ret;
@@ -134,7 +144,7 @@ static int touch_round(struct gpu_session *s, struct fault *faults, unsigned int
 			out->costs[out->batches++] = cost;
 		left = 0;
 		for (unsigned int k = 0; k < n; k++) {
-			if (!service->ops->walk(service, s->va_space, faults[k].addr)) {
+			if (!usable(s, faults[k].addr, write)) {
 				faults[left++] = faults[k];
 				continue;
 			}
@@ -147,31 +157,49 @@ static int touch_round(struct gpu_session *s, struct fault *faults, unsigned int
 			   (unsigned long long)faults[0].addr) : 0;
 }
 
-static int touch_all(struct gpu_session *s, uint64_t addr, uint64_t bytes, uint64_t stride,
-		     unsigned int batch, bool write, struct touches *out, struct err *err)
+/* --- the whole of it, in parts -------------------------------------------------------- */
+
+struct gpu_touch {
+	struct gpu_session *s;
+	uint64_t addr, stride;
+	uint64_t next, last;	/* accesses */
+	unsigned int batch;
+	bool write;
+	struct touches out;
+	int status;
+	struct err err;
+};
+
+/* The next batch that has something to raise. False: there is none. */
+static bool touch_some(struct gpu_touch *t)
 {
-	struct service *service = s->gpu->service;
+	struct gpu_session *s = t->s;
 	struct fault faults[256];
 	unsigned int n = 0;
-	int ret = 0;
 
-	for (uint64_t at = 0, i = 0, last = (bytes - 1) / stride; !ret && i <= last;
-	     i++, at += stride) {
-		uint64_t page = (addr + at) & ~(PAGE_BYTES - 1);
+	for (; n < t->batch && t->next <= t->last; t->next++) {
+		uint64_t page = (t->addr + t->next * t->stride) & ~(PAGE_BYTES - 1);
 
-		/* What is in device memory does not fault, nor one page twice in a batch. */
-		if (!service->ops->walk(service, s->va_space, page) &&
+		/* What can be used does not fault, nor one page twice in a batch. */
+		if (!usable(s, page, t->write) &&
 		    !(n && faults[n - 1].addr == page))
 			faults[n++] = (struct fault){
 				.addr = page, .cycle = s->now, .va_space = s->va_space,
-				.access = write ? ACCESS_WRITE : ACCESS_READ, .merged = 1,
+				.access = t->write ? ACCESS_WRITE : ACCESS_READ, .merged = 1,
 			};
-		if (!n || (n < batch && i < last))
-			continue;
-		ret = touch_round(s, faults, n, write, out, err);
-		n = 0;
 	}
-	return ret;
+	if (!n)
+		return false;
+	t->status = touch_round(s, faults, n, t->write, &t->out, &t->err);
+	return !t->status;
+}
+
+bool gpu_touch_go_on(struct gpu_touch *t, gpu_over *over, void *ctx)
+{
+	while (!t->status && touch_some(t))
+		if (over && over(ctx))
+			return false;
+	return true;
 }
 
 /* What a kernel left on its way comes first, and is nobody's latency. */
@@ -186,12 +214,33 @@ static int quiet(struct gpu_session *s)
 	return ret;
 }
 
-int gpu_session_touch(struct gpu_session *s, uint64_t addr, uint64_t bytes,
-		      uint64_t stride, unsigned int batch, bool write,
-		      char **json, struct err *err)
+/* A client asks; it gets no more of the daemon's time and memory than this. */
+static int make_room(struct touches *out, uint64_t most, struct err *err)
 {
-	struct touches samples = { 0 };
-	uint64_t most;
+	if (most > MOST_TOUCHES)
+		return err_set(err, -EINVAL, "touch: %llu accesses, at most %u",
+			       (unsigned long long)most, MOST_TOUCHES);
+	out->most = most;
+	out->total = calloc(most, sizeof(*out->total));
+	out->end_to_end = calloc(most, sizeof(*out->end_to_end));
+	out->costs = calloc(most, sizeof(*out->costs));
+	if (out->total && out->end_to_end && out->costs)
+		return 0;
+	return err_set(err, -ENOMEM, "touch: no memory for %llu samples",
+		       (unsigned long long)most);
+}
+
+static void touch_free(struct gpu_touch *t)
+{
+	free(t->out.total);
+	free(t->out.end_to_end);
+	free(t->out.costs);
+	free(t);
+}
+
+static int touch_check(struct gpu_session *s, uint64_t addr, uint64_t bytes, uint64_t stride,
+		       unsigned int batch, struct err *err)
+{
 	int ret;
 
 	if (!stride || !bytes || addr + bytes < addr)
@@ -205,27 +254,59 @@ int gpu_session_touch(struct gpu_session *s, uint64_t addr, uint64_t bytes,
 	if (!s->paging)
 		return err_set(err, -ENOMEM, "the session has no fault handler: configure it");
 	ret = quiet(s);
-	if (ret)
-		return err_set(err, ret, "out of memory");
-	/* A client asks; it gets no more of the daemon's time and memory than this. */
+	return ret ? err_set(err, ret, "out of memory") : 0;
+}
+
+struct gpu_touch *gpu_touch_begin(struct gpu_session *s, uint64_t addr, uint64_t bytes,
+				  uint64_t stride, unsigned int batch, bool write,
+				  int *status, struct err *err)
+{
+	struct gpu_touch *t;
+
+	*status = touch_check(s, addr, bytes, stride, batch, err);
+	if (*status)
+		return NULL;
 	queue_finish(s);
-	most = (bytes - 1) / stride + 1;
-	if (most > MOST_TOUCHES)
-		return err_set(err, -EINVAL, "touch: %llu accesses, at most %u",
-			       (unsigned long long)most, MOST_TOUCHES);
-	samples.most = most;
-	samples.total = calloc(most, sizeof(*samples.total));
-	samples.end_to_end = calloc(most, sizeof(*samples.end_to_end));
-	samples.costs = calloc(most, sizeof(*samples.costs));
-	if (samples.total && samples.end_to_end && samples.costs)
-		ret = touch_all(s, addr, bytes, stride, batch, write, &samples, err);
-	else
-		ret = err_set(err, -ENOMEM, "touch: no memory for %llu samples",
-			      (unsigned long long)most);
+	t = calloc(1, sizeof(*t));
+	if (!t) {
+		*status = err_set(err, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	t->s = s;
+	t->addr = addr;
+	t->stride = stride;
+	t->last = (bytes - 1) / stride;
+	t->batch = batch;
+	t->write = write;
+	*status = make_room(&t->out, t->last + 1, err);
+	if (!*status)
+		return t;
+	touch_free(t);
+	return NULL;
+}
+
+int gpu_touch_end(struct gpu_touch *t, char **json, struct err *err)
+{
+	int ret = t->status;
+
+	if (ret && err)
+		*err = t->err;
 	if (!ret)
-		ret = report(&samples, json);
-	free(samples.total);
-	free(samples.end_to_end);
-	free(samples.costs);
+		ret = report(&t->out, json);
+	touch_free(t);
 	return ret;
+}
+
+int gpu_session_touch(struct gpu_session *s, uint64_t addr, uint64_t bytes,
+		      uint64_t stride, unsigned int batch, bool write,
+		      char **json, struct err *err)
+{
+	struct gpu_touch *t;
+	int ret;
+
+	t = gpu_touch_begin(s, addr, bytes, stride, batch, write, &ret, err);
+	if (!t)
+		return ret;
+	gpu_touch_go_on(t, NULL, NULL);
+	return gpu_touch_end(t, json, err);
 }

@@ -11,10 +11,12 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "mem/icnt.h"
+#include "mem/remote.h"
 
 struct mem {
 	struct addr_map map;
@@ -32,6 +34,9 @@ struct mem {
 	uint32_t request_delay, reply_delay;
 	uint32_t slice_room, port_room;	/* flits past the crossbar */
 	uint64_t latency_sum, latency_count, latency_max;
+	struct remote *remote;
+	/* Some SM has sent a remote request, ever: without them nobody looks. */
+	atomic_bool any_remote;
 	struct mem_stats *stats;
 };
 
@@ -51,6 +56,8 @@ bool mem_ready(const struct mem *mem, unsigned int sm, const struct mem_request 
 	uint32_t flits = request_flits(mem, request);
 	uint64_t injecting = p->injected > now ? p->injected - now : 0;
 
+	if (request->remote)
+		return remote_ready(mem->remote, sm);
 	return injecting + flits <= mem->injection &&
 	       p->flits_sent - p->flits_left + flits <= mem->injection + mem->buffer;
 }
@@ -61,6 +68,11 @@ uint64_t mem_ready_at(const struct mem *mem, unsigned int sm, const struct mem_r
 	const struct port *p = &mem->ports[sm];
 	uint32_t flits = request_flits(mem, request);
 
+	/* Until it is answered. */
+	if (request->remote)
+		return remote_ready(mem->remote, sm) ? now :
+		       remote_next(mem->remote, sm) == NEVER ? now + 1 :
+		       MAX(remote_next(mem->remote, sm), now + 1);
 	/* Room in the crossbar's buffer is known only between quanta. */
 	if (p->flits_sent - p->flits_left + flits > mem->injection + mem->buffer)
 		return now + 1;
@@ -72,10 +84,16 @@ uint64_t mem_ready_at(const struct mem *mem, unsigned int sm, const struct mem_r
 void mem_send(struct mem *mem, const struct mem_request *request, uint64_t now)
 {
 	struct port *p = &mem->ports[request->sm];
-	struct packet *k = &p->out[p->out_tail++ & p->out_mask];
 	uint32_t flits = request_flits(mem, request);
 	uint64_t start = MAX(now, p->injected) + 1;
+	struct packet *k;
 
+	if (request->remote) {
+		atomic_store_explicit(&mem->any_remote, true, memory_order_relaxed);
+		remote_send(mem->remote, request, now);
+		return;
+	}
+	k = &p->out[p->out_tail++ & p->out_mask];
 	*k = (struct packet){
 		.addr = request->addr, .ready = start + mem->request_delay, .sent = now,
 		.tag = request->tag, .kind = request->kind, .cls = request->cls,
@@ -87,11 +105,46 @@ void mem_send(struct mem *mem, const struct mem_request *request, uint64_t now)
 	p->flits_sent += flits;
 }
 
+static inline bool any_remote(const struct mem *mem)
+{
+	return __builtin_expect(atomic_load_explicit(&mem->any_remote, memory_order_relaxed), 0);
+}
+
+/* When the port's next packet from the crossbar is there. */
+static inline uint64_t next_arrival(const struct port *p)
+{
+	return p->in_head == p->in_tail ? NEVER : p->in[p->in_head & p->in_mask].at;
+}
+
+/* Is the port's next answer from system memory? Apart, so that others pay nothing for it. */
+static __attribute__((noinline)) bool next_is_remote(const struct mem *mem, unsigned int sm)
+{
+	return remote_live(mem->remote, sm) &&
+	       remote_next(mem->remote, sm) < next_arrival(&mem->ports[sm]);
+}
+
+static __attribute__((noinline)) uint64_t next_of_both(const struct mem *mem, unsigned int sm)
+{
+	return next_is_remote(mem, sm) ? remote_next(mem->remote, sm) :
+					 next_arrival(&mem->ports[sm]);
+}
+
+static __attribute__((noinline)) bool peek_remote(const struct mem *mem, unsigned int sm,
+						  uint64_t now, struct mem_reply *reply)
+{
+	if (remote_next(mem->remote, sm) > now)
+		return false;
+	*reply = remote_head(mem->remote, sm);
+	return true;
+}
+
 bool mem_peek(const struct mem *mem, unsigned int sm, uint64_t now, struct mem_reply *reply)
 {
 	const struct port *p = &mem->ports[sm];
 	const struct arrival *a = &p->in[p->in_head & p->in_mask];
 
+	if (any_remote(mem) && next_is_remote(mem, sm))
+		return peek_remote(mem, sm, now, reply);
 	if (p->in_head == p->in_tail || a->at > now)
 		return false;
 	*reply = a->reply;
@@ -104,6 +157,10 @@ bool mem_receive(struct mem *mem, unsigned int sm, uint64_t now, struct mem_repl
 
 	if (!mem_peek(mem, sm, now, reply))
 		return false;
+	if (any_remote(mem) && next_is_remote(mem, sm)) {
+		remote_take(mem->remote, sm);
+		return true;
+	}
 	/* Begin again at the front: few lines of the host's caches. */
 	if (++p->in_head == p->in_tail)
 		p->in_head = p->in_tail = 0;
@@ -112,9 +169,7 @@ bool mem_receive(struct mem *mem, unsigned int sm, uint64_t now, struct mem_repl
 
 uint64_t mem_next(const struct mem *mem, unsigned int sm)
 {
-	const struct port *p = &mem->ports[sm];
-
-	return p->in_head == p->in_tail ? NEVER : p->in[p->in_head & p->in_mask].at;
+	return any_remote(mem) ? next_of_both(mem, sm) : next_arrival(&mem->ports[sm]);
 }
 
 unsigned int mem_lookahead(const struct mem *mem)
@@ -330,6 +385,8 @@ static uint64_t next_cycle(const struct mem *mem)
 
 void mem_run(struct mem *mem, uint64_t upto)
 {
+	if (any_remote(mem))
+		remote_run(mem->remote, upto);
 	look_at_ports(mem);
 	while (mem->now < upto) {
 		uint64_t from = next_cycle(mem), end;
@@ -347,6 +404,8 @@ uint64_t mem_wake(const struct mem *mem)
 {
 	uint64_t wake = next_cycle(mem);
 
+	if (any_remote(mem))
+		wake = MIN(wake, remote_wake(mem->remote));
 	for (uint64_t m = mem->requests.idle; m; m &= m - 1) {
 		const struct port *p = &mem->ports[__builtin_ctzll(m)];
 
@@ -367,12 +426,27 @@ bool mem_idle(const struct mem *mem)
 	for (unsigned int i = 0; i < mem->slices; i++)
 		if (!slice_idle(&mem->slice[i]))
 			return false;
-	return true;
+	return !any_remote(mem) || remote_idle(mem->remote);
 }
 
 uint64_t mem_last(const struct mem *mem)
 {
-	return mem->last;
+	return MAX(mem->last, remote_last(mem->remote));
+}
+
+bool mem_notified(struct mem *mem, uint64_t *va)
+{
+	return remote_notified(mem->remote, va);
+}
+
+bool mem_notifies(const struct mem *mem)
+{
+	return remote_notifies(mem->remote);
+}
+
+void mem_share_link(struct mem *mem, const bool busy[2], uint64_t took[2])
+{
+	remote_share(mem->remote, busy, took);
 }
 
 /* --- the rest ----------------------------------------------------------------------------- */
@@ -400,6 +474,8 @@ static int create_parts(struct mem *mem, const struct gpu_spec *spec)
 {
 	int err = create_ports(mem);
 
+	if (!err)
+		err = remote_create(spec, mem->nports, &mem->remote);
 	mem->slice = calloc(mem->slices, sizeof(*mem->slice));
 	mem->channel = calloc(mem->channels, sizeof(*mem->channel));
 	mem->stats = calloc(1, sizeof(*mem->stats));
@@ -473,6 +549,7 @@ void mem_destroy(struct mem *mem)
 		channel_destroy(&mem->channel[i]);
 	for (unsigned int i = 0; mem->slice && i < mem->slices; i++)
 		slice_destroy(&mem->slice[i]);
+	remote_destroy(mem->remote);
 	free(mem->ports);
 	free(mem->channel);
 	free(mem->slice);
@@ -545,6 +622,7 @@ void mem_cancel(struct mem *mem)
 	}
 	xbar_reset(&mem->requests);
 	xbar_reset(&mem->replies);
+	remote_cancel(mem->remote);
 }
 
 const struct mem_stats *mem_stats(const struct mem *mem)
@@ -576,5 +654,6 @@ const struct mem_stats *mem_stats(const struct mem *mem)
 	sum->latency_sum = mem->latency_sum;
 	sum->latency_count = mem->latency_count;
 	sum->latency_max = mem->latency_max;
+	remote_stats(mem->remote, &sum->remote);
 	return sum;
 }

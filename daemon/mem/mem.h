@@ -7,6 +7,11 @@
  *
  * Addresses are device addresses (GPU virtual, counted from MEM_BASE).
  *
+ * Remote requests are what the GPU reads and writes of system memory where it is. Each is
+ * one transaction on the link to the CPU, and nothing of it is cached: the CPU may write the same
+ * bytes at any time, and no snoop of its caches reaches L1 or L2 over PCIe. (nvidia-uvm maps
+ * system memory uncached in L2 for that reason where the link has no coherence.)
+ *
  * Threads: while no mem_run() runs, the functions of one SM's port may be
  * called by one thread an SM. Everything else is one thread's at a time.
  */
@@ -146,11 +151,15 @@ struct mem_request {
 	uint8_t kind;		/* enum mem_kind */
 	uint8_t cls;		/* enum mem_class */
 	uint8_t bytes;		/* 32, 64, 128 */
+	bool remote;		/* in system memory: over the link, past crossbar, L2 and DRAM */
 	/* Writes: which bytes of each sector (sector 0 of the request first). */
 	uint32_t byte_mask[MEM_SECTORS];
 };
 
-/* A read is answered once a sector; a write and an atomic once a sector as well (acknowledged). */
+/*
+ * A read is answered once a sector; a write and an atomic once a sector as well (acknowledged).
+ * A remote read or atomic is answered once.
+ */
 struct mem_reply {
 	uint32_t tag;
 	uint8_t kind, cls;
@@ -205,6 +214,29 @@ void mem_drop(struct mem *mem, uint64_t start, uint64_t end);
 /* Forgets requests under way (a kernel was ended). */
 void mem_cancel(struct mem *mem);
 
+/*
+ * Access counters (access_counters.enable): the next region of which so many remote transactions
+ * came that the fault handler shall know; false: none. Its counter begins anew. What is not
+ * asked for is kept, up to 256 regions; then counters wait at the threshold.
+ */
+bool mem_notified(struct mem *mem, uint64_t *va);
+/* The same without taking it. */
+bool mem_notifies(const struct mem *mem);
+/*
+ * Migrations are on the link, to the device, to the host: remote transactions have half of that
+ * direction from now on. And picoseconds of it that they took since the last call.
+ */
+void mem_share_link(struct mem *mem, const bool busy[2], uint64_t took[2]);
+
+/* Transactions to system memory, by enum mem_kind. */
+struct mem_remote_stats {
+	uint64_t count[3], bytes[3];	/* bytes: without headers */
+	uint64_t busy_ps[2];		/* of the link: to the device, to the host */
+	uint64_t latency_sum, latency_max; /* of reads and atomics, send to receive, core cycles */
+	uint64_t notifications;		/* of access counters, taken */
+	uint64_t waits;			/* reads that found all of remote.reads on their way */
+};
+
 struct mem_stats {
 	/* L2, sectors. Misses: those that fetch or allocate; pending hits are not misses. */
 	uint64_t l2_accesses[MEM_CLASSES][2], l2_misses[MEM_CLASSES][2];	/* [..][write] */
@@ -215,6 +247,7 @@ struct mem_stats {
 	/* Crossbar: packets and flits each way, cycles in which a packet was ready and had no grant. */
 	uint64_t icnt_packets[2], icnt_flits[2], icnt_blocked[2];
 	uint64_t latency_sum, latency_count, latency_max;	/* of every answer, send to receive, core cycles */
+	struct mem_remote_stats remote;
 };
 /* Since creation. */
 const struct mem_stats *mem_stats(const struct mem *mem);

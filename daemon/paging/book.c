@@ -14,10 +14,27 @@ bool book_resident(const struct paging *p, uint32_t va_space, uint64_t addr)
 	return service->ops->walk(service, va_space, addr) != NULL;
 }
 
+void book_present(const struct paging *p, uint64_t base, uint64_t *pages)
+{
+	struct service *service = p->pool->service;
+	uint32_t va_space = p->space->va_space;
+
+	if (service->ops->present) {
+		service->ops->present(service, va_space, base, pages);
+		return;
+	}
+	for (unsigned int page = 0; page < BLOCK_PAGES; page++) {
+		bitmap_clear(pages, page);
+		if (book_resident(p, va_space, base + page * PAGE_BYTES))
+			bitmap_set(pages, page);
+	}
+}
+
 /* A page has gone for others; going home it only goes. */
 static void book_gone(struct paging *p, struct space *space, uint64_t addr, enum link_class class,
 		      struct pass *pass)
 {
+	bool copy = page_set_test(&space->pages, addr, PAGE_DUPLICATE);
 	int rc;
 
 	if (!pass->home && space->owner && page_set_test(&space->pages, addr, PAGE_UNUSED))
@@ -28,28 +45,59 @@ static void book_gone(struct paging *p, struct space *space, uint64_t addr, enum
 		page_set_unmark(&space->pages, addr, PAGE_LEFT);
 	else
 		page_set_mark(&space->pages, addr, PAGE_LEFT);
-	rc = flight_add(p, space->va_space, addr, LINK_D2H, class);
+	/* The bytes of a duplicate are there already. */
+	rc = copy ? 0 : flight_add(p, space->va_space, addr, LINK_D2H, class);
 	if (rc)
 		pass->rc = rc;
+}
+
+static unsigned int entry_of(const struct paging *p, uint32_t va_space, uint64_t addr, bool *there)
+{
+	unsigned int flags;
+
+	*there = service_entry(p->pool->service, va_space, addr, &flags);
+	return flags;
+}
+
+/* A page that the device used in device memory is mapped where it went. */
+static void book_left_mapped(struct paging *p, struct space *space, uint64_t addr)
+{
+	bool there;
+
+	if (!(entry_of(p, space->va_space, addr, &there) & SERVICE_ENTRY_REMOTE))
+		return;
+	page_set_mark(&space->pages, addr, PAGE_REMOTE);
+	if (space->owner)
+		space->owner->stats.mapped_pages++;
 }
 
 void book_eviction(struct paging *p, const struct migration *m, enum link_class class,
 		   struct pass *pass)
 {
 	struct space *space = space_find(p->pool, m->va_space);
+	uint64_t copies = 0, moved = m->moved;
 
+	/* Of what is mapped the service counts what it mapped. */
+	if (m->op == MIGRATE_REMOTE)
+		moved = 0;
+	pass->full |= m->op == MIGRATE_REMOTE && m->status == -ENOSPC;
 	for (unsigned int i = 0; i < m->pages; i++) {
 		uint64_t addr = m->addr + i * PAGE_BYTES;
 
-		if (m->status && book_resident(p, m->va_space, addr))
+		if (m->status && book_resident(p, m->va_space, addr)) {
 			pass->stayed++;
-		else
-			book_gone(p, space, addr, class, pass);
+			continue;
+		}
+		moved += m->op == MIGRATE_REMOTE;
+		copies += page_set_test(&space->pages, addr, PAGE_DUPLICATE);
+		book_gone(p, space, addr, class, pass);
+		if (m->op == MIGRATE_REMOTE)
+			book_left_mapped(p, space, addr);
 	}
 	if (!pass->home)
-		p->stats.evicted_pages += m->moved;
-	pass->gone += m->moved;
-	p->stats.d2h_bytes += m->moved * PAGE_BYTES;
+		p->stats.evicted_pages += moved;
+	pass->gone += moved;
+	p->stats.d2h_bytes += (moved - MIN(copies, moved)) * PAGE_BYTES;
 }
 
 /* A demanded page that did not come. */
@@ -57,7 +105,7 @@ static void book_missing(struct paging *p, uint64_t addr, int status, struct pas
 			 struct paging_outcome *outcome)
 {
 	/* The range or its client went away meanwhile: the next fault is unmanaged. */
-	if (status == -EFAULT || status == -ESRCH)
+	if (pass->quiet || status == -EFAULT || status == -ESRCH)
 		return;
 	if (status == -ENOSPC) {
 		uint64_t unit = unit_of(p, addr);
@@ -94,6 +142,7 @@ static int book_page(struct paging *p, uint64_t addr, bool demanded)
 
 	if (page_set_test(pages, addr, PAGE_RESIDENT))
 		return 0;
+	space_unmap(p->space, addr);
 	rc = space_add(p->pool, p->space, addr, !demanded);
 	if (rc)
 		return rc;
@@ -105,13 +154,76 @@ static int book_page(struct paging *p, uint64_t addr, bool demanded)
 			  demanded ? LINK_DEMAND : LINK_PREFETCH);
 }
 
-void book_arrival(struct paging *p, const struct migration *m, bool demanded,
-		  struct pass *pass, struct paging_outcome *outcome)
+/* A duplicate was to become the only place. False: it still is one. */
+static bool book_collapse(struct paging *p, const struct migration *m, uint64_t addr,
+			  struct pass *pass)
+{
+	bool there;
+	int rc;
+
+	if (m->status && entry_of(p, m->va_space, addr, &there) & SERVICE_ENTRY_READ_ONLY)
+		return false;
+	page_set_unmark(&p->space->pages, addr, PAGE_DUPLICATE);
+	p->stats.collapsed_pages++;
+	if (pass->instant)
+		return true;
+	page_set_mark(&p->space->pages, addr, PAGE_COLLAPSING);
+	rc = flight_map(p, addr);
+	if (rc)
+		pass->rc = rc;
+	return true;
+}
+
+void book_unmapped(struct paging *p, const struct migration *m)
 {
 	for (unsigned int i = 0; i < m->pages; i++) {
 		uint64_t addr = m->addr + i * PAGE_BYTES;
+		bool there;
+
+		if (!(entry_of(p, m->va_space, addr, &there) & SERVICE_ENTRY_REMOTE))
+			space_unmap(p->space, addr);
+	}
+}
+
+void book_mapped(struct paging *p, const struct migration *m, struct pass *pass,
+		 struct paging_outcome *outcome)
+{
+	for (unsigned int i = 0; i < m->pages; i++) {
+		uint64_t addr = m->addr + i * PAGE_BYTES;
+		bool there, remote = entry_of(p, m->va_space, addr, &there) & SERVICE_ENTRY_REMOTE;
 		int rc;
 
+		if (!remote && m->status == -ENOSPC)
+			pass->full = true;
+		if (!remote && m->status)
+			book_missing(p, addr, m->status, pass, outcome);
+		if (!remote || page_set_test(&p->space->pages, addr, PAGE_REMOTE))
+			continue;
+		page_set_mark(&p->space->pages, addr, PAGE_REMOTE);
+		p->stats.mapped_pages++;
+		rc = pass->instant ? 0 : flight_map(p, addr);
+		if (rc)
+			pass->rc = rc;
+	}
+}
+
+void book_arrival(struct paging *p, const struct migration *m, bool demanded,
+		  struct pass *pass, struct paging_outcome *outcome)
+{
+	uint64_t collapsed = 0, moved;
+
+	for (unsigned int i = 0; i < m->pages; i++) {
+		uint64_t addr = m->addr + i * PAGE_BYTES;
+		bool there;
+		int rc;
+
+		if (page_set_test(&p->space->pages, addr, PAGE_DUPLICATE)) {
+			if (book_collapse(p, m, addr, pass))
+				collapsed++;
+			else if (demanded)
+				book_missing(p, addr, m->status, pass, outcome);
+			continue;
+		}
 		if (m->status && !book_resident(p, m->va_space, addr)) {
 			if (demanded)
 				book_missing(p, addr, m->status, pass, outcome);
@@ -123,8 +235,15 @@ void book_arrival(struct paging *p, const struct migration *m, bool demanded,
 		rc = book_page(p, addr, demanded);
 		if (rc)
 			pass->rc = rc;
+		if (rc || m->op != MIGRATE_DUPLICATE ||
+		    !(entry_of(p, m->va_space, addr, &there) & SERVICE_ENTRY_READ_ONLY))
+			continue;
+		page_set_mark(&p->space->pages, addr, PAGE_DUPLICATE);
+		p->stats.duplicated_pages++;
 	}
+	/* What was a duplicate has not travelled, whatever the service counts as moved. */
+	moved = MIN(m->moved, m->pages - collapsed);
 	if (!demanded)
-		p->stats.prefetched_pages += m->moved;
-	p->stats.h2d_bytes += m->moved * PAGE_BYTES;
+		p->stats.prefetched_pages += moved;
+	p->stats.h2d_bytes += moved * PAGE_BYTES;
 }

@@ -41,6 +41,11 @@ void flight_close(struct paging *p)
 	free(p->flight.lost);
 }
 
+void paging_set_aside(struct paging *p, bool aside)
+{
+	p->aside = aside;
+}
+
 void paging_listen(struct paging *p, const struct paging_events *events, void *ctx)
 {
 	p->flight.events = events;
@@ -54,7 +59,8 @@ static int depart_with(struct flight *f, const struct departure *d)
 	struct departure *last = f->count ? &f->list[f->count - 1] : NULL;
 
 	if (last && last->dir == d->dir && last->class == d->class &&
-	    last->promote == d->promote && last->va_space == d->va_space &&
+	    last->promote == d->promote && last->map == d->map &&
+	    last->va_space == d->va_space &&
 	    last->addr + last->pages * PAGE_BYTES == d->addr) {
 		last->pages++;
 		return 0;
@@ -75,12 +81,35 @@ static int depart_with(struct flight *f, const struct departure *d)
 int flight_add(struct paging *p, uint32_t va_space, uint64_t addr, enum link_dir dir,
 	       enum link_class class)
 {
-	int rc = depart_with(&p->flight, &(struct departure){
-		.addr = addr, .pages = 1, .va_space = va_space,
-		.dir = (uint8_t)dir, .class = (uint8_t)class,
-	});
+	struct flight *f = &p->flight;
+	struct departure *last = f->count ? &f->list[f->count - 1] : NULL;
+	int rc = 0;
+
+	/* Pages come in runs: mostly it is the last one's next. */
+	if (last && last->addr + last->pages * PAGE_BYTES == addr && last->va_space == va_space &&
+	    last->dir == dir && last->class == class && !last->promote)
+		last->pages++;
+	else
+		rc = depart_with(f, &(struct departure){
+			.addr = addr, .pages = 1, .va_space = va_space,
+			.dir = (uint8_t)dir, .class = (uint8_t)class,
+		});
 
 	if (rc || dir != LINK_H2D)
+		return rc;
+	page_set_mark(&p->space->pages, addr, PAGE_FLYING);
+	p->flight.pages++;
+	return 0;
+}
+
+int flight_map(struct paging *p, uint64_t addr)
+{
+	int rc = depart_with(&p->flight, &(struct departure){
+		.addr = addr, .pages = 1, .va_space = p->space->va_space,
+		.dir = LINK_H2D, .map = true,
+	});
+
+	if (rc || page_set_test(&p->space->pages, addr, PAGE_COLLAPSING))
 		return rc;
 	page_set_mark(&p->space->pages, addr, PAGE_FLYING);
 	p->flight.pages++;
@@ -98,7 +127,7 @@ static int send(struct paging *p, const struct departure *d, uint64_t at, uint32
 {
 	struct link *link = p->flight.link;
 
-	if (!p->flight.modelled)
+	if (!p->flight.modelled || d->map)
 		return d->dir == LINK_H2D && !d->promote ?
 			link_deliver(link, at, d->va_space, d->addr, d->pages, tag) : 0;
 	if (d->promote)
@@ -115,7 +144,7 @@ static void tell_measured(struct paging *p, uint64_t end, const struct service_c
 	uint64_t copy = cost->copy * PS_NS, evict = cost->evict * PS_NS;
 
 	for (unsigned int i = f->count; i-- > 0;) {
-		if (f->list[i].promote)
+		if (f->list[i].promote || f->list[i].map)
 			continue;
 		bytes[f->list[i].dir] += f->list[i].pages * PAGE_BYTES;
 		addr[f->list[i].dir] = f->list[i].addr;
@@ -142,6 +171,8 @@ static void tell_measured(struct paging *p, uint64_t end, const struct service_c
 /* Its pages never fly. */
 static void drop_departure(struct paging *p, const struct departure *d)
 {
+	for (unsigned int i = 0; i < d->pages && d->map; i++)
+		page_set_unmark(&p->space->pages, d->addr + i * PAGE_BYTES, PAGE_COLLAPSING);
 	for (unsigned int i = 0; i < d->pages && d->dir == LINK_H2D && !d->promote; i++)
 		flight_drop(p, d->addr + i * PAGE_BYTES);
 }
@@ -183,6 +214,11 @@ int flight_depart(struct paging *p, uint64_t ns, const struct service_cost *cost
 bool paging_in_flight(const struct paging *p, uint64_t addr)
 {
 	return p->flight.pages && unit_any(p, addr, PAGE_FLYING);
+}
+
+bool paging_collapsing(const struct paging *p, uint64_t addr)
+{
+	return page_set_test(&p->space->pages, addr, PAGE_COLLAPSING);
 }
 
 bool flight_await(struct paging *p, const struct fault *fault)
@@ -254,6 +290,9 @@ static void land(struct paging *p, const struct link_piece *piece)
 	uint64_t unit;
 
 	for (uint64_t addr = piece->addr; addr < end; addr += PAGE_BYTES) {
+		/* Who waits to write it hears when the handler is done. */
+		if (pages->collapsing)
+			page_set_unmark(pages, addr, PAGE_COLLAPSING);
 		if (!page_set_test(pages, addr, PAGE_FLYING))
 			continue;
 		page_set_unmark(pages, addr, PAGE_FLYING);
@@ -370,6 +409,14 @@ int flight_land(struct paging *p, uint64_t *end)
 	if (end)
 		*end = last;
 	return rc;
+}
+
+void paging_share_link(struct paging *p, const uint64_t took[2], bool busy[2])
+{
+	link_delay(p->flight.link, LINK_H2D, took[0]);
+	link_delay(p->flight.link, LINK_D2H, took[1]);
+	busy[0] = link_carries(p->flight.link, LINK_H2D);
+	busy[1] = link_carries(p->flight.link, LINK_D2H);
 }
 
 void paging_await(struct paging *p, uint64_t addr)

@@ -444,6 +444,21 @@ int link_run(struct link *l, uint64_t upto, int64_t idle, const struct link_ears
 	return rc ? rc : start(l, LINK_H2D, room_of(l, idle), ears);
 }
 
+bool link_carries(const struct link *l, enum link_dir dir)
+{
+	return l->ways[dir].piece;
+}
+
+void link_delay(struct link *l, enum link_dir dir, uint64_t ps)
+{
+	struct transfer *t = l->ways[dir].piece;
+
+	if (!t)
+		return;
+	t->piece.end += ps;
+	t->piece.landed += ps;
+}
+
 /* --- to look at ------------------------------------------------------------------- */
 
 uint64_t link_waiting(const struct link *l)

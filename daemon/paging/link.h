@@ -74,6 +74,11 @@ uint64_t link_next(const struct link *link);
  */
 int link_run(struct link *link, uint64_t upto, int64_t idle, const struct link_ears *ears);
 
+/* Is a piece on its way in this direction? */
+bool link_carries(const struct link *link, enum link_dir dir);
+/* Others had the link for so long while the piece that is on its way was there: it ends later. */
+void link_delay(struct link *link, enum link_dir dir, uint64_t ps);
+
 /* Pages whose transfer to the device has not begun; to the host, not ended. */
 uint64_t link_waiting(const struct link *link);
 uint64_t link_leaving(const struct link *link);

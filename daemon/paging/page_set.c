@@ -6,11 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct page_block *page_set_look(struct page_set *set, uint64_t addr)
+{
+	struct page_block *block = page_set_find(set, addr);
+
+	if (block)
+		set->last = (size_t)(block - set->blocks);
+	return block;
+}
+
 int page_set_reserve(struct page_set *set, uint64_t addr)
 {
 	int rc;
 
-	if (page_set_find(set, addr))
+	if (page_set_look(set, addr))
 		return 0;
 	if (set->nblocks == set->room) {
 		size_t room = set->room ? set->room * 2 : 32;
@@ -28,26 +37,6 @@ int page_set_reserve(struct page_set *set, uint64_t addr)
 		.addr = addr >> BLOCK_SHIFT << BLOCK_SHIFT,
 	};
 	return 0;
-}
-
-void page_set_mark(struct page_set *set, uint64_t addr, enum page_bit bit)
-{
-	struct page_block *block = page_set_find(set, addr);
-
-	if (bit == PAGE_RESIDENT && !bitmap_test(block->bits[bit], page_of(addr)))
-		set->count++;
-	bitmap_set(block->bits[bit], page_of(addr));
-}
-
-void page_set_unmark(struct page_set *set, uint64_t addr, enum page_bit bit)
-{
-	struct page_block *block = page_set_find(set, addr);
-
-	if (!block)
-		return;
-	if (bit == PAGE_RESIDENT && bitmap_test(block->bits[bit], page_of(addr)))
-		set->count--;
-	bitmap_clear(block->bits[bit], page_of(addr));
 }
 
 void page_set_unmark_all(struct page_set *set, enum page_bit bit)

@@ -17,8 +17,9 @@ static int adopt(struct paging *p)
 	struct page_set *pages = &p->space->pages;
 
 	for (unsigned int bit = 0; bit < PAGE_BITS; bit++)
-		if (bit != PAGE_RESIDENT)
+		if (bit != PAGE_RESIDENT && bit != PAGE_REMOTE && bit != PAGE_DUPLICATE)
 			page_set_unmark_all(pages, bit);
+	pages->collapsing = 0;
 	for (size_t i = 0; i < pages->nblocks; i++) {
 		struct page_block *block = &pages->blocks[i];
 		unsigned int page = 0;
@@ -146,6 +147,16 @@ void paging_depth(struct paging *p, unsigned int records)
 uint64_t paging_resident_pages(const struct paging *p)
 {
 	return p->space->pages.count;
+}
+
+uint64_t paging_duplicate_pages(const struct paging *p)
+{
+	return p->space->pages.duplicates;
+}
+
+uint64_t paging_remote_pages(const struct paging *p)
+{
+	return p->space->pages.remote;
 }
 
 const struct paging_stats *paging_stats(const struct paging *p)

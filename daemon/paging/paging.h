@@ -16,6 +16,7 @@
 #ifndef GPUEMU_PAGING_PAGING_H
 #define GPUEMU_PAGING_PAGING_H
 
+#include "base/advice.h"
 #include "base/base.h"
 #include "base/fault.h"
 #include "base/spec.h"
@@ -54,6 +55,9 @@ struct paging_known {
 	/* Managed ranges, by address, where the service does not know them. */
 	const struct paging_range *ranges;
 	uint64_t nranges;
+	/* What the program advised, by address. Without paging it means nothing. */
+	const struct advice_range *advice;
+	uint64_t nadvice;
 };
 
 /* The same, with more for its policies to know. -EINVAL: one needs a record, and there is none. */
@@ -63,6 +67,11 @@ int paging_create_knowing(struct paging_pool *pool, uint32_t va_space,
 void paging_destroy(struct paging *paging);
 /* The ranges changed. */
 void paging_set_ranges(struct paging *paging, const struct paging_range *ranges, uint64_t n);
+/*
+ * The advice changed, while no kernel runs. Duplicates and mappings that are advised no more
+ * end; what the device accesses is mapped for it. Takes no virtual time. -ENODEV, -ENOMEM.
+ */
+int paging_set_advice(struct paging *paging, const struct advice_range *advice, uint64_t n);
 
 /*
  * With paging.record: the page of each paging_touch() since creation, in order. Valid until
@@ -102,6 +111,7 @@ struct paging_outcome {
 	uint32_t batch;			/* counts the batches */
 	unsigned int unmanaged;		/* faults outside managed memory */
 	uint64_t unmanaged_addr;	/* page of the first of them (lowest address) */
+	bool is_protected;		/* that one is managed, and the program took a right away */
 	/*
 	 * Faults whose page could not be moved, why (-EBUSY pinned, -ENOSPC although others were
 	 * evicted for it, -ENOMEM), and the first one's page. It may be better at the next try.
@@ -132,10 +142,22 @@ void paging_depth(struct paging *paging, unsigned int records);
 uint64_t paging_next(const struct paging *paging);
 /* What has landed up to core cycle `now` is told. -ENOMEM. */
 int paging_advance(struct paging *paging, uint64_t now);
+/*
+ * Remote accesses had the link for so many picoseconds, to the device and to the host: what
+ * was on its way there comes later. busy: whether something is now. Before paging_next().
+ */
+void paging_share_link(struct paging *paging, const uint64_t took[2], bool busy[2]);
 /* Is the page, or another of the same spec->page_bytes, on its way? Then walks do not find it. */
 bool paging_in_flight(const struct paging *paging, uint64_t addr);
+/* A duplicate that was one until the batch that is being served: it may not be written yet. */
+bool paging_collapsing(const struct paging *paging, uint64_t addr);
 /* A resident page: somebody waits for it. */
 void paging_await(struct paging *paging, uint64_t addr);
+/*
+ * The session is in the middle of a kernel, and another's turn comes, or its own again. Until then
+ * others take what is on its way or waited for only if there is nothing else, and nothing lands.
+ */
+void paging_set_aside(struct paging *paging, bool aside);
 /* Nobody waits for any page any more (a kernel was ended). */
 void paging_abandon(struct paging *paging);
 /*
@@ -155,6 +177,14 @@ int paging_prefetch(struct paging *paging, uint64_t addr, uint64_t bytes,
 int paging_prefetch_host(struct paging *paging, uint64_t addr, uint64_t bytes,
 			 uint64_t now, struct paging_outcome *outcome);
 
+/*
+ * The access counters say that the device uses what is mapped of this region much: as a batch, it
+ * is moved to device memory, except where the program prefers the host. What finds no room beside
+ * the region's own pages stays. Nothing is mapped: outcome->service_ns is 0.
+ */
+int paging_pull(struct paging *paging, uint64_t addr, uint64_t bytes, uint64_t now,
+		struct paging_outcome *outcome);
+
 /* The GMMU translated an access to a resident page (TLB fill): recency and use. */
 void paging_touch(struct paging *paging, uint64_t addr, bool write);
 
@@ -169,6 +199,9 @@ void paging_invalidate(struct paging_pool *pool,
 bool paging_resident(const struct paging *paging, uint64_t addr);
 /* Pages of the VA space that are in device memory, as the handler knows it. */
 uint64_t paging_resident_pages(const struct paging *paging);
+/* Of them, duplicates; and pages that are mapped in system memory. */
+uint64_t paging_duplicate_pages(const struct paging *paging);
+uint64_t paging_remote_pages(const struct paging *paging);
 
 /* A counter of a policy, under the name that its table of counters has. */
 struct policy_counter {
@@ -192,6 +225,12 @@ struct paging_stats {
 	uint64_t returned_pages;	/* far faults on pages that had been evicted before */
 	uint64_t thrashing_pages;	/* distinct pages that came back twice or more */
 	uint64_t h2d_bytes, d2h_bytes;
+	/* Pages that were mapped for the device in system memory, as faults and advice had it. */
+	uint64_t mapped_pages;
+	uint64_t duplicated_pages;	/* copies made for reading alone */
+	uint64_t collapsed_pages;	/* of them: made the only place, by a write or the advice's end */
+	uint64_t pinned_faults, throttled_faults; /* unique, by the service's hint */
+	uint64_t pulls, pulled_pages;	/* by access counters */
 	uint64_t busy_ns;		/* the handlers, summed */
 	struct {
 		uint64_t h2d_busy_ns, d2h_busy_ns;

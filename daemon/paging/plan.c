@@ -4,9 +4,10 @@
  * them, in an order that always has a free frame when one is needed. Asks the
  * eviction policy for victims; moves nothing, counts nothing.
  *
- * Two bounds: a session holds at most its paging.vram, all sessions at most the
- * device's frames. At its own limit a session evicts its own pages. When the
- * device is full before that, the session with the most pages pays.
+ * Two bounds: a session holds at most its paging.vram, or its share if that is less
+ * (service_ops.share, which may change at any time), all sessions at most the device's
+ * frames. At its own limit a session evicts its own pages. When the device is full before
+ * that, the session with the most pages pays.
  */
 #include "paging/private.h"
 
@@ -18,6 +19,17 @@ static int compare_pages(const void *a, const void *b)
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
 	return (x > y) - (x < y);
+}
+
+/* Mostly they are in order already. */
+static void sort_pages(uint64_t *pages, unsigned int n)
+{
+	for (unsigned int i = 1; i < n; i++) {
+		if (pages[i] < pages[i - 1]) {
+			qsort(pages, n, sizeof(*pages), compare_pages);
+			return;
+		}
+	}
 }
 
 static int compare_victims(const void *a, const void *b)
@@ -46,6 +58,14 @@ static bool keep_own(void *ctx, uint64_t addr)
 			 page_block_any(block, PAGE_FRESH, page_of(unit), n) ||
 			 (p->flight.pages &&
 			  page_block_any(block, PAGE_FLYING, page_of(unit), n)));
+}
+
+/* Of a session that was set aside, what it is about to use. */
+static bool keep_awaited(void *ctx, uint64_t addr)
+{
+	const struct paging *owner = ctx;
+
+	return unit_any(owner, addr, PAGE_FRESH) || unit_any(owner, addr, PAGE_FLYING);
 }
 
 /* Another session's pages are all the same to this one. */
@@ -108,6 +128,19 @@ static uint64_t any_victim(const struct paging *p, const struct space *space)
 	return 0;
 }
 
+/* Its policy may name what is to be kept without having asked. */
+static unsigned int pick_of_aside(struct paging *p, struct space *space, unsigned int need,
+				  unsigned int room)
+{
+	unsigned int n = policies_pick(space->owner, need, keep_awaited, space->owner, p->picked,
+				       room), left = 0;
+
+	for (unsigned int i = 0; i < MIN(n, room); i++)
+		if (!keep_awaited(space->owner, p->picked[i]))
+			p->picked[left++] = p->picked[i];
+	return left;
+}
+
 /*
  * Takes `need` victims, or more where the policy evicts in groups, or fewer. A
  * policy that names none that may go, although there is one, is not believed:
@@ -122,10 +155,12 @@ static bool take_victims(struct paging *p, struct space *space, uint64_t need)
 	if (!room)
 		return false;
 	/* A session that does not run has nothing on its way that would arrive. */
-	if (space->owner && space->owner != p && space->owner->flight.pages &&
-	    flight_land(space->owner, NULL))
+	if (space->owner && space->owner != p && !space->owner->aside &&
+	    space->owner->flight.pages && flight_land(space->owner, NULL))
 		return false;
-	if (space->owner)
+	if (space->owner && space->owner->aside)
+		n = pick_of_aside(p, space, (unsigned int)MIN(need, room), room);
+	else if (space->owner)
 		n = policies_pick(space->owner, (unsigned int)MIN(need, room),
 				  space->owner == p ? keep_own : keep_none, p, p->picked, room);
 	for (unsigned int i = 0; i < MIN(n, room); i++)
@@ -169,14 +204,16 @@ static bool take_from_largest(struct paging *p, uint64_t need)
 static bool place(struct paging *p, uint64_t left)
 {
 	struct service *service = p->pool->service;
-	uint64_t frames = service->ops->frames(service);
+	uint64_t frames = service->ops->frames(service), limit = limit_of(p);
+	/* Who counts the share may know of pages that the books have forgotten. */
+	uint64_t more = limit < p->limit ? p->squeeze : 0;
 	uint64_t used;
 
 	for (;;) {
-		used = p->space->pages.count - p->space->going + p->coming;
-		if (used < p->limit)
+		used = p->space->pages.count - p->space->going + p->coming + more;
+		if (used < limit)
 			break;
-		if (!take_victims(p, p->space, MIN(used + left - p->limit, left)))
+		if (!take_victims(p, p->space, MIN(used + left - limit, left)))
 			return false;
 	}
 	for (;;) {
@@ -190,16 +227,15 @@ static bool place(struct paging *p, uint64_t left)
 	return true;
 }
 
-/* Is there a frame for one more page, with nobody going for it? */
-static bool place_free(struct paging *p)
+/* For how many more pages are there frames, with nobody going for them? */
+static uint64_t free_frames(const struct paging *p)
 {
 	struct service *service = p->pool->service;
+	uint64_t mine = p->space->pages.count - p->space->going + p->coming;
+	uint64_t all = p->pool->used - p->going + p->coming + p->squeeze;
+	uint64_t frames = service->ops->frames(service);
 
-	if (p->space->pages.count - p->space->going + p->coming >= p->limit ||
-	    p->pool->used - p->going + p->coming + p->squeeze >= service->ops->frames(service))
-		return false;
-	p->coming++;
-	return true;
+	return MIN(limit_of(p) - MIN(mine, limit_of(p)), frames - MIN(all, frames));
 }
 
 void plan_return_victims(struct paging *p)
@@ -253,14 +289,37 @@ static void emit_victims(struct paging *p)
 	      compare_victims);
 	for (; p->nemitted < p->nvictims; p->nemitted++)
 		emit(&p->plan, p->victims[p->nemitted].space->va_space,
-		     p->victims[p->nemitted].addr, MIGRATE_D2H, false);
+		     p->victims[p->nemitted].addr,
+		     p->remote_full ? MIGRATE_D2H :
+		     advice_home(p->victims[p->nemitted].space->owner,
+				 p->victims[p->nemitted].addr), false);
+}
+
+/* As many of them, from the first on, as are one run of the op. */
+static unsigned int run_of(const struct paging *p, enum migration_op op, const uint64_t *pages,
+			   unsigned int n)
+{
+	unsigned int k = 1;
+
+	while (k < n && pages[k] == pages[0] + k * PAGE_BYTES &&
+	       pages[k] >> BLOCK_SHIFT == pages[0] >> BLOCK_SHIFT &&
+	       advice_prefetched(p, pages[k]) == op)
+		k++;
+	return k;
 }
 
 static void emit_pages(struct paging *p, const uint64_t *pages, unsigned int n)
 {
-	for (unsigned int i = 0; i < n; i++)
-		if (!emit(&p->plan, p->space->va_space, pages[i], MIGRATE_H2D, i == 0))
+	struct plan *plan = &p->plan;
+	enum migration_op op;
+
+	for (unsigned int i = 0, k; i < n; i += k) {
+		op = advice_prefetched(p, pages[i]);
+		k = run_of(p, op, &pages[i], n - i);
+		if (!emit(plan, p->space->va_space, pages[i], op, i == 0))
 			return;
+		plan->migrations[plan->count - 1].pages += (uint16_t)(k - 1);
+	}
 }
 
 static bool managed(struct paging *p, uint64_t addr)
@@ -274,8 +333,34 @@ static bool managed(struct paging *p, uint64_t addr)
 	return !view->next_range(view->ctx, 0, &range);
 }
 
+/* Can the page be used as it is, by who writes if `written`? */
+static bool usable(const struct paging *p, uint64_t addr, bool written)
+{
+	const struct page_set *pages = &p->space->pages;
+
+	if (page_set_test(pages, addr, PAGE_RESIDENT))
+		return !written || !page_set_test(pages, addr, PAGE_DUPLICATE);
+	return page_set_test(pages, addr, PAGE_REMOTE);
+}
+
+/* Where a page of a unit that faulted goes. */
+static enum migration_op op_of(const struct paging *p, uint64_t addr)
+{
+	if (!p->known.nadvice && !p->hinted && !p->space->pages.duplicates)
+		return MIGRATE_H2D;
+	return advice_residency(p, addr, unit_any(p, addr, PAGE_WRITTEN),
+				unit_any(p, addr, PAGE_PINNED));
+}
+
+static bool needs_frame(const struct paging *p, uint64_t addr)
+{
+	return !page_set_test(&p->space->pages, addr, PAGE_RESIDENT) &&
+	       op_of(p, addr) != MIGRATE_REMOTE;
+}
+
 unsigned int plan_missing(struct paging *p, uint64_t unit, uint64_t *pages)
 {
+	bool written = unit_any(p, unit, PAGE_WRITTEN);
 	unsigned int n = 0;
 
 	if (p->spec.page_bytes == PAGE_BYTES) {
@@ -283,7 +368,7 @@ unsigned int plan_missing(struct paging *p, uint64_t unit, uint64_t *pages)
 		return 1;
 	}
 	for (uint64_t addr = unit; addr < unit + p->spec.page_bytes; addr += PAGE_BYTES)
-		if (!page_set_test(&p->space->pages, addr, PAGE_RESIDENT) && managed(p, addr))
+		if (!usable(p, addr, written) && managed(p, addr))
 			pages[n++] = addr;
 	return n;
 }
@@ -295,7 +380,7 @@ static bool place_unit(struct paging *p, uint64_t unit, unsigned int units)
 	unsigned int n = plan_missing(p, unit, pages);
 
 	for (unsigned int i = 0; i < n; i++) {
-		if (place(p, (uint64_t)n * units - i))
+		if (!needs_frame(p, pages[i]) || place(p, (uint64_t)n * units - i))
 			continue;
 		p->coming = before;
 		return false;
@@ -311,7 +396,8 @@ static void emit_units(struct paging *p, const uint64_t *units, unsigned int n)
 		unsigned int count = plan_missing(p, units[i], pages);
 
 		for (unsigned int k = 0; k < count; k++)
-			if (!emit(&p->plan, p->space->va_space, pages[k], MIGRATE_H2D, !i && !k))
+			if (!emit(&p->plan, p->space->va_space, pages[k], op_of(p, pages[k]),
+				  !i && !k))
 				return;
 	}
 }
@@ -386,7 +472,7 @@ void plan_demand(struct paging *p)
 		placed++;
 	let_wait(p, &order[placed], p->ndemand - placed);
 	emit_victims(p);
-	qsort(order, placed, sizeof(*order), compare_pages);
+	sort_pages(order, placed);
 	emit_units(p, order, placed);
 	p->prefetch_from = p->plan.count;
 	p->demand_to = p->plan.count;
@@ -397,13 +483,15 @@ void plan_wanted(struct paging *p)
 	/* Somebody who names a range means it. */
 	bool evict = p->spec.prefetch_full || p->keep_end;
 
+	/* What has room without anybody going needs no question each. */
+	p->nplaced = (unsigned int)MIN(free_frames(p), p->nwanted);
+	p->coming += p->nplaced;
 	/* In the policy's order until here: what it named last is cut first. */
-	while (p->nplaced < p->nwanted &&
-	       (evict ? place(p, p->nwanted - p->nplaced) : place_free(p)))
+	while (evict && p->nplaced < p->nwanted && place(p, p->nwanted - p->nplaced))
 		p->nplaced++;
 	emit_victims(p);
 	p->prefetch_from = p->plan.count;
-	qsort(p->wanted, p->nplaced, sizeof(*p->wanted), compare_pages);
+	sort_pages(p->wanted, p->nplaced);
 	emit_pages(p, p->wanted, p->nplaced);
 }
 
@@ -422,6 +510,15 @@ void plan_spare(struct paging *p)
 void plan_home(struct paging *p)
 {
 	for (unsigned int i = 0; i < p->nwanted; i++)
-		emit(&p->plan, p->space->va_space, p->wanted[i], MIGRATE_D2H, false);
+		emit(&p->plan, p->space->va_space, p->wanted[i], advice_home(p, p->wanted[i]),
+		     false);
+	p->prefetch_from = p->plan.count;
+}
+
+void plan_each(struct paging *p, enum migration_op op)
+{
+	for (unsigned int i = 0; i < p->nwanted; i++)
+		emit(&p->plan, p->space->va_space, p->wanted[i], (uint8_t)op, false);
+	p->demand_to = p->plan.count;
 	p->prefetch_from = p->plan.count;
 }

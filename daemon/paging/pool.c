@@ -65,6 +65,15 @@ int space_add(struct paging_pool *pool, struct space *space, uint64_t addr, bool
 	return 0;
 }
 
+void space_unmap(struct space *space, uint64_t addr)
+{
+	if (!space->pages.remote || !page_set_test(&space->pages, addr, PAGE_REMOTE))
+		return;
+	page_set_unmark(&space->pages, addr, PAGE_REMOTE);
+	if (space->owner)
+		flight_drop(space->owner, addr);
+}
+
 void space_drop(struct paging_pool *pool, struct space *space, uint64_t addr)
 {
 	if (!page_set_test(&space->pages, addr, PAGE_RESIDENT))
@@ -74,6 +83,8 @@ void space_drop(struct paging_pool *pool, struct space *space, uint64_t addr)
 	page_set_unmark(&space->pages, addr, PAGE_RESIDENT);
 	page_set_unmark(&space->pages, addr, PAGE_UNUSED);
 	page_set_unmark(&space->pages, addr, PAGE_FRESH);
+	page_set_unmark(&space->pages, addr, PAGE_DUPLICATE);
+	page_set_unmark(&space->pages, addr, PAGE_COLLAPSING);
 	pool->used--;
 	if (space->owner)
 		policies_leave(space->owner, addr);
@@ -89,7 +100,11 @@ static void import_page(void *ctx, uint32_t va_space, uint64_t addr)
 	struct import *import = ctx;
 	struct space *space = space_get(import->pool, va_space);
 	int rc = space ? space_add(import->pool, space, addr, false) : -ENOMEM;
+	unsigned int flags;
 
+	if (!rc && service_entry(import->pool->service, va_space, addr, &flags) &&
+	    flags & SERVICE_ENTRY_READ_ONLY)
+		page_set_mark(&space->pages, addr, PAGE_DUPLICATE);
 	if (rc)
 		import->rc = rc;
 }
@@ -124,12 +139,26 @@ void paging_pool_destroy(struct paging_pool *pool)
 	free(pool);
 }
 
+/* The service made room by itself; who had the page counts it, as if it had been picked. */
+static void count_reclaimed(struct space *space, uint64_t addr)
+{
+	struct paging *owner = space->owner;
+
+	page_set_mark(&space->pages, addr, PAGE_LEFT);
+	if (!owner)
+		return;
+	owner->stats.prefetch_unused_evicted_pages += page_set_test(&space->pages, addr,
+								     PAGE_UNUSED);
+	owner->stats.evicted_pages++;
+	owner->stats.d2h_bytes += PAGE_BYTES;
+}
+
 /*
  * An invalidation may be told late, after the page came back, and one that
  * means "all" says little. So each page is looked up: the page table knows.
  */
 static void recheck_block(struct paging_pool *pool, struct space *space, size_t i,
-			  uint64_t start, uint64_t end)
+			  uint64_t start, uint64_t end, bool reclaimed)
 {
 	struct service *service = pool->service;
 	uint64_t base = space->pages.blocks[i].addr;
@@ -142,14 +171,45 @@ static void recheck_block(struct paging_pool *pool, struct space *space, size_t 
 		if (page == BLOCK_PAGES)
 			return;
 		addr = base + page * PAGE_BYTES;
-		if (addr >= start && addr < end &&
-		    !service->ops->walk(service, space->va_space, addr))
-			space_drop(pool, space, addr);
+		if (addr < start || addr >= end ||
+		    service->ops->walk(service, space->va_space, addr))
+			continue;
+		if (reclaimed)
+			count_reclaimed(space, addr);
+		space_drop(pool, space, addr);
 	}
 }
 
+/* The same for what is mapped in system memory. */
+static void recheck_remote(struct paging_pool *pool, struct space *space, size_t i,
+			   uint64_t start, uint64_t end)
+{
+	const uint64_t *bits = space->pages.blocks[i].bits[PAGE_REMOTE];
+	uint64_t base = space->pages.blocks[i].addr;
+	unsigned int flags;
+
+	for (unsigned int page = bitmap_next(bits, BLOCK_PAGES, 0); page < BLOCK_PAGES;
+	     page = bitmap_next(bits, BLOCK_PAGES, page + 1)) {
+		uint64_t addr = base + page * PAGE_BYTES;
+
+		if (addr >= start && addr < end &&
+		    !(service_entry(pool->service, space->va_space, addr, &flags) &&
+		      flags & SERVICE_ENTRY_REMOTE))
+			space_unmap(space, addr);
+	}
+}
+
+/* What is known of one block, of the VA space's pages in [start, end). */
+static void recheck(struct paging_pool *pool, struct space *space, size_t i, uint64_t start,
+		    uint64_t end, bool reclaimed)
+{
+	recheck_block(pool, space, i, start, end, reclaimed);
+	if (space->pages.remote)
+		recheck_remote(pool, space, i, start, end);
+}
+
 static void recheck_space(struct paging_pool *pool, struct space *space,
-			  uint64_t start, uint64_t end)
+			  uint64_t start, uint64_t end, bool reclaimed)
 {
 	struct page_set *pages = &space->pages;
 	uint64_t first = start >> BLOCK_SHIFT, last = (end - 1) >> BLOCK_SHIFT;
@@ -158,11 +218,11 @@ static void recheck_space(struct paging_pool *pool, struct space *space,
 	if (last - first < pages->nblocks) {
 		for (uint64_t block = first; block <= last; block++)
 			if (u64map_get(&pages->index, block, &i))
-				recheck_block(pool, space, i, start, end);
+				recheck(pool, space, i, start, end, reclaimed);
 		return;
 	}
 	for (i = 0; i < pages->nblocks; i++)
-		recheck_block(pool, space, i, start, end);
+		recheck(pool, space, i, start, end, reclaimed);
 }
 
 void paging_invalidate(struct paging_pool *pool, const struct service_invalidate *invalidate)
@@ -174,7 +234,8 @@ void paging_invalidate(struct paging_pool *pool, const struct service_invalidate
 
 		if (invalidate->va_space && invalidate->va_space != space->va_space)
 			continue;
-		recheck_space(pool, space, invalidate->start, invalidate->end);
+		recheck_space(pool, space, invalidate->start, invalidate->end,
+			      invalidate->reclaimed);
 		space_put(pool, space);
 	}
 }

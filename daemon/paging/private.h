@@ -3,7 +3,7 @@
  * What the files of paging/ share: the pool's spaces (who holds which pages),
  * and one VA space's handler with the batch it is serving. Private to paging/.
  *
- * pool.c keeps the books, policy.c asks the policies, plan.c decides what moves,
+ * pool.c keeps the books, policy.c asks the policies, plan.c decides what moves, advice.c where to,
  * serve.c (faults) and range.c (what was asked for) have it moved, book.c writes down what
  * did, flight.c lets it arrive in virtual time.
  */
@@ -53,6 +53,7 @@ struct departure {
 	uint32_t pages, va_space;
 	uint8_t dir, class;
 	bool promote;			/* it is on its way: hurry */
+	bool map;			/* nothing travels: it may be used from then on */
 };
 
 /*
@@ -85,8 +86,11 @@ struct paging {
 	struct policy prefetch, evict;
 	struct paging_stats stats;
 	struct flight flight;
+	bool aside;			/* it is another's turn in the middle of a kernel */
 	uint64_t waiting[BATCH_MAX];	/* pages that found no frame, who waits longest first */
 	unsigned int nwaiting;
+	bool remote_full;		/* the service has no room for remote mappings, in this batch */
+	bool hinted;			/* the batch has a page that is PAGE_PINNED */
 
 	/* The batch being served, and the pass of it. */
 	struct fault faults[BATCH_MAX];
@@ -122,12 +126,20 @@ static inline bool unit_any(const struct paging *p, uint64_t addr, enum page_bit
 				       (unsigned int)(p->spec.page_bytes / PAGE_BYTES));
 }
 
+/* What the VA space is limited to, in pages: by paging.vram, or by who shares the device out. */
+static inline uint64_t limit_of(const struct paging *p)
+{
+	struct service *service = p->pool->service;
+
+	return service->ops->share ? MIN(p->limit, service->ops->share(service)) : p->limit;
+}
+
 /* Device memory that the VA space may use, in pages. */
 static inline uint64_t frames_of(const struct paging *p)
 {
 	struct service *service = p->pool->service;
 
-	return MIN(p->limit, service->ops->frames(service));
+	return MIN(limit_of(p), service->ops->frames(service));
 }
 
 /* --- pool.c ---------------------------------------------------------------- */
@@ -137,6 +149,8 @@ struct space *space_get(struct paging_pool *pool, uint32_t va_space);
 struct space *space_find(const struct paging_pool *pool, uint32_t va_space);
 /* Frees a share that is empty and nobody's. */
 void space_put(struct paging_pool *pool, struct space *space);
+/* The device does not use the page in system memory any more. */
+void space_unmap(struct space *space, uint64_t addr);
 /* The page is in device memory now, or no longer. Bookkeeping and policies; -ENOMEM. */
 int space_add(struct paging_pool *pool, struct space *space, uint64_t addr, bool prefetched);
 void space_drop(struct paging_pool *pool, struct space *space, uint64_t addr);
@@ -154,10 +168,31 @@ void plan_wanted(struct paging *paging);
 void plan_spare(struct paging *paging);
 /* Evictions of wanted[], which are in device memory: they go home. */
 void plan_home(struct paging *paging);
-/* The 4 KiB pages of a unit that are managed and not in device memory; how many. */
+/* wanted[], each with this op, which needs no frame. */
+void plan_each(struct paging *paging, enum migration_op op);
+/*
+ * The 4 KiB pages of a unit that are managed and cannot be used as the batch wants to; how many:
+ * neither in device memory nor mapped, or a duplicate that is to be written.
+ */
 unsigned int plan_missing(struct paging *paging, uint64_t unit, uint64_t *pages);
 /* Gives victims that did not go back to their policies. */
 void plan_return_victims(struct paging *paging);
+
+/* --- advice.c ------------------------------------------------------------ */
+
+/* ADVICE_* of the page. */
+uint32_t advice_of(const struct paging *paging, uint64_t addr);
+/* May a page be mapped for the device in system memory? */
+bool advice_remote(const struct paging *paging);
+/* Of a page that faulted: MIGRATE_H2D, MIGRATE_REMOTE or MIGRATE_DUPLICATE. pinned: it thrashes. */
+enum migration_op advice_residency(const struct paging *paging, uint64_t addr, bool write,
+				   bool pinned);
+/* Of one that a policy or the program wants in device memory. */
+enum migration_op advice_prefetched(const struct paging *paging, uint64_t addr);
+/* Of one that leaves device memory: MIGRATE_D2H, or mapped there. paging: its owner's, or NULL. */
+enum migration_op advice_home(const struct paging *paging, uint64_t addr);
+/* A page that no policy may pull to device memory. */
+bool advice_stays(const struct paging *paging, uint64_t addr);
 
 /* --- book.c -------------------------------------------------------------- */
 
@@ -167,14 +202,25 @@ struct pass {
 	unsigned int nagain;
 	unsigned int stayed;		/* victims that did not go */
 	uint64_t gone;			/* pages that went */
+	bool full;			/* the service had no room for a remote mapping */
 	bool home;			/* in: they are no victims, they go home */
+	unsigned int raw;		/* faults that the service took, before merging */
+	bool quiet;			/* in: no fault waits; what does not come is no trouble */
+	bool instant;			/* in: no kernel runs; what is mapped is so at once */
 	int rc;
 };
 
 /* Is the page in device memory? The service knows. */
 bool book_resident(const struct paging *paging, uint32_t va_space, uint64_t addr);
+/* Which of the own VA space's pages in the VA block at `base` are? A bit each. */
+void book_present(const struct paging *paging, uint64_t base, uint64_t *pages);
 void book_eviction(struct paging *paging, const struct migration *m, enum link_class class,
 		   struct pass *pass);
+/* The pages, which were mapped in system memory, are so no more. */
+void book_unmapped(struct paging *paging, const struct migration *m);
+/* The pages are in system memory and mapped there. */
+void book_mapped(struct paging *paging, const struct migration *m, struct pass *pass,
+		 struct paging_outcome *outcome);
 void book_arrival(struct paging *paging, const struct migration *m, bool demanded,
 		  struct pass *pass, struct paging_outcome *outcome);
 
@@ -195,6 +241,8 @@ void flight_close(struct paging *paging);
 /* The page has come, or gone, in the books: it departs with the batch. -ENOMEM. */
 int flight_add(struct paging *paging, uint32_t va_space, uint64_t addr, enum link_dir dir,
 	       enum link_class class);
+/* The page can be used when the batch's service is over: nothing travels. -ENOMEM. */
+int flight_map(struct paging *paging, uint64_t addr);
 /* The page is in flight and demanded: it goes before others. -ENOMEM. */
 int flight_hurry(struct paging *paging, uint64_t addr);
 /*

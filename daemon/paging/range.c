@@ -34,17 +34,37 @@ static int decide_home(void *ctx, struct service_batch *batch)
 /* Pages of [start, end) that are not in device memory, or of those that are, become wanted. */
 static void want_range(struct paging *p, uint64_t start, uint64_t end, bool home)
 {
-	for (uint64_t addr = start; addr < end; addr += PAGE_BYTES) {
-		bool resident = book_resident(p, p->space->va_space, addr);
+	uint64_t here[BITMAP_WORDS(BLOCK_PAGES)];
 
+	for (uint64_t addr = start; addr < end; addr += PAGE_BYTES) {
+		bool resident;
+
+		if (addr == start || !page_of(addr))
+			book_present(p, addr >> BLOCK_SHIFT << BLOCK_SHIFT, here);
+		resident = bitmap_test(here, page_of(addr));
 		if (!resident)
 			space_drop(p->pool, p->space, addr);
+		/* A duplicate is at home already. */
+		if (home && page_set_test(&p->space->pages, addr, PAGE_DUPLICATE))
+			continue;
 		if (resident == home)
 			p->wanted[p->nwanted++] = addr;
 	}
 }
 
 _Static_assert(PREFETCH_BLOCKS * BLOCK_PAGES <= WANTED_MAX, "a part fits wanted[]");
+
+/* Pages that cannot be mapped where they go: they go without. */
+static int move_rest(struct paging *p, struct pass *pass, struct paging_outcome *outcome)
+{
+	unsigned int n = p->nwanted;
+
+	p->nwanted = 0;
+	for (unsigned int i = 0; i < n; i++)
+		if (book_resident(p, p->space->va_space, p->wanted[i]))
+			p->wanted[p->nwanted++] = p->wanted[i];
+	return serve_pass(p, 0, decide_home, pass, outcome);
+}
 
 /*
  * Moves what is wanted. What is decided next is on the way while this moves: the handler's time
@@ -61,6 +81,8 @@ static int move_part(struct paging *p, uint64_t after_ns, bool home,
 		return 0;
 	outcome->batch = p->flight.batch++;
 	rc = serve_pass(p, 0, home ? decide_home : decide_range, &pass, outcome);
+	if (!rc && home && pass.full)
+		rc = move_rest(p, &pass, outcome);
 	if (rc)
 		return rc;
 	part = (struct service_cost){
@@ -153,6 +175,7 @@ static int move_range(struct paging *p, uint64_t addr, uint64_t bytes, uint64_t 
 	/* What is on its way can only go home when it is there. */
 	rc = home ? flight_land(p, &end) : 0;
 	p->nwanted = 0;
+	p->remote_full = false;
 	p->keep_start = addr;
 	p->keep_end = behind;
 	if (!rc && home)
@@ -182,4 +205,57 @@ int paging_prefetch_host(struct paging *p, uint64_t addr, uint64_t bytes, uint64
 			 struct paging_outcome *outcome)
 {
 	return move_range(p, addr, bytes, now, true, outcome);
+}
+
+/* --- access counters -------------------------------------------------------------- */
+
+static int decide_pull(void *ctx, struct service_batch *batch)
+{
+	struct paging *p = ctx;
+
+	plan_begin(p);
+	plan_wanted(p);
+	p->demand_to = p->plan.count;
+	p->prefetch_from = p->plan.count;
+	return 0;
+}
+
+int paging_pull(struct paging *p, uint64_t addr, uint64_t bytes, uint64_t now,
+		struct paging_outcome *outcome)
+{
+	struct pass pass = { .quiet = true };
+	uint64_t before = p->stats.h2d_bytes;
+	int rc;
+
+	memset(outcome, 0, sizeof(*outcome));
+	p->flight.now = MAX(p->flight.now, now);
+	p->nwanted = 0;
+	p->remote_full = false;
+	for (uint64_t at = addr; at < addr + bytes; at += PAGE_BYTES)
+		if (page_set_test(&p->space->pages, at, PAGE_REMOTE) &&
+		    !(advice_of(p, at) & ADVICE_PREFER_HOST))
+			p->wanted[p->nwanted++] = at;
+	if (!p->nwanted)
+		return 0;
+	outcome->batch = p->flight.batch++;
+	p->keep_start = addr;
+	p->keep_end = addr + bytes;
+	rc = serve_pass(p, 0, decide_pull, &pass, outcome);
+	p->keep_start = 0;
+	p->keep_end = 0;
+	p->nwanted = 0;
+	/* The handler's time; a service that measures has said it. */
+	if (p->flight.modelled) {
+		outcome->cost.fetched_to_committed += p->spec.service_ns;
+		outcome->cost.total += p->spec.service_ns;
+		outcome->service_ns = outcome->cost.total;
+	}
+	p->stats.pulls++;
+	p->stats.pulled_pages += (p->stats.h2d_bytes - before) / PAGE_BYTES;
+	p->stats.busy_ns += outcome->service_ns;
+	if (!rc)
+		rc = flight_depart(p, outcome->service_ns, &outcome->cost, outcome->batch);
+	if (rc)
+		flight_forget(p);
+	return rc;
 }

@@ -31,6 +31,7 @@ static int take_flying(struct paging *p, uint64_t unit)
 	p->stats.inflight_faults++;
 	for (uint64_t addr = unit; !rc && addr < unit + p->spec.page_bytes; addr += PAGE_BYTES) {
 		if (!page_set_test(pages, addr, PAGE_FLYING) ||
+		    !page_set_test(pages, addr, PAGE_RESIDENT) ||
 		    page_set_test(pages, addr, PAGE_FRESH))
 			continue;
 		p->stats.prefetch_late_pages += page_set_test(pages, addr, PAGE_UNUSED);
@@ -38,6 +39,49 @@ static int take_flying(struct paging *p, uint64_t unit)
 		rc = flight_hurry(p, addr);
 	}
 	return rc;
+}
+
+/* After it the books have the fault's page as the service has it. */
+static int check_books(struct paging *p, const struct fault *fault)
+{
+	struct page_set *pages = &p->space->pages;
+	uint64_t addr = fault->addr;
+	unsigned int flags;
+	void *host;
+
+	if (!pages->remote && !pages->duplicates && !p->known.nadvice && !p->hinted &&
+	    !(fault->flags & FAULT_RESIDENT)) {
+		space_drop(p->pool, p->space, addr);
+		return 0;
+	}
+	host = service_entry(p->pool->service, p->space->va_space, addr, &flags);
+	if (!host || !(flags & SERVICE_ENTRY_REMOTE))
+		space_unmap(p->space, addr);
+	else
+		page_set_mark(pages, addr, PAGE_REMOTE);
+	/* A duplicate that is to be written stays in the books; it has its frame. */
+	if (!(fault->flags & FAULT_RESIDENT) && !(host && flags & SERVICE_ENTRY_READ_ONLY))
+		space_drop(p->pool, p->space, addr);
+	if (!host || flags & SERVICE_ENTRY_REMOTE)
+		return 0;
+	if (flags & SERVICE_ENTRY_READ_ONLY && page_set_test(pages, addr, PAGE_RESIDENT))
+		page_set_mark(pages, addr, PAGE_DUPLICATE);
+	return fault->flags & FAULT_RESIDENT ? space_add(p->pool, p->space, addr, false) : 0;
+}
+
+static void note_hints(struct paging *p, const struct fault *fault)
+{
+	if (fault->access >= ACCESS_WRITE)
+		page_set_mark(&p->space->pages, fault->addr, PAGE_WRITTEN);
+	if (fault->flags & FAULT_RESIDENT)
+		return;
+	if (fault->flags & FAULT_THROTTLE) {
+		p->stats.throttled_faults++;
+	} else if (fault->flags & FAULT_PIN) {
+		page_set_mark(&p->space->pages, fault->addr, PAGE_PINNED);
+		p->stats.pinned_faults++;
+		p->hinted = true;
+	}
 }
 
 static int take_fault(struct paging *p, const struct fault *fault)
@@ -52,17 +96,18 @@ static int take_fault(struct paging *p, const struct fault *fault)
 	if (rc)
 		return rc;
 	/* The service knows better than the books, which hear of changes late. */
-	if (!resident)
-		space_drop(p->pool, p->space, fault->addr);
-	else
-		rc = space_add(p->pool, p->space, fault->addr, false);
+	note_hints(p, fault);
+	rc = check_books(p, fault);
 	if (!rc && paging_in_flight(p, unit))
 		rc = take_flying(p, unit);
 	if (rc || (p->ndemand && p->demand[p->ndemand - 1] == unit))
 		return rc;
+	/* It was asked for, so that no policy brings it either. */
+	if (fault->flags & FAULT_THROTTLE)
+		return 0;
 	if (p->spec.page_bytes > PAGE_BYTES)
 		resident = !plan_missing(p, unit, missing);
-	if (!resident)
+	if (!resident && !(fault->flags & FAULT_THROTTLE))
 		p->demand[p->ndemand++] = unit;
 	return 0;
 }
@@ -78,7 +123,8 @@ static int take_wishes(struct paging *p)
 		int rc;
 
 		if (page_set_test(&p->space->pages, addr, PAGE_RESIDENT) ||
-		    unit_any(p, addr, PAGE_ASKED))
+		    unit_any(p, addr, PAGE_ASKED) ||
+		    ((p->known.nadvice || p->space->pages.remote) && advice_stays(p, addr)))
 			continue;
 		rc = ask(p, addr);
 		if (rc)
@@ -144,6 +190,20 @@ void cost_add(struct service_cost *sum, const struct service_cost *cost)
 	sum->end_to_end += cost->end_to_end;
 }
 
+/* What leaves device memory, or is mapped in system memory. The pages of one run are all alike. */
+static void book_home(struct paging *p, const struct migration *m, enum link_class class,
+		      struct pass *pass, struct paging_outcome *outcome)
+{
+	const struct page_set *pages = &space_find(p->pool, m->va_space)->pages;
+
+	if (m->op == MIGRATE_REMOTE && !page_set_test(pages, m->addr, PAGE_RESIDENT))
+		book_mapped(p, m, pass, outcome);
+	else if (m->op == MIGRATE_D2H && page_set_test(pages, m->addr, PAGE_REMOTE))
+		book_unmapped(p, m);
+	else
+		book_eviction(p, m, class, pass);
+}
+
 int serve_pass(struct paging *p, unsigned int nfaults,
 	       int (*decide)(void *ctx, struct service_batch *batch),
 	       struct pass *pass, struct paging_outcome *outcome)
@@ -152,6 +212,7 @@ int serve_pass(struct paging *p, unsigned int nfaults,
 	struct service_batch batch = {
 		.faults = p->faults,
 		.nfaults = nfaults,
+		.raw = nfaults,
 		.decide = decide,
 		.ctx = p,
 		.plan = &p->plan,
@@ -162,6 +223,7 @@ int serve_pass(struct paging *p, unsigned int nfaults,
 	pass->stayed = 0;
 	pass->gone = 0;
 	pass->rc = 0;
+	pass->full = false;
 	p->nvictims = 0;
 	rc = service->ops->serve(service, &batch);
 	if (rc) {
@@ -169,14 +231,18 @@ int serve_pass(struct paging *p, unsigned int nfaults,
 		return rc;
 	}
 	for (unsigned int i = 0; i < p->plan.count; i++)
-		if (p->plan.migrations[i].op == MIGRATE_D2H)
-			book_eviction(p, &p->plan.migrations[i],
-				      i < p->demand_to ? LINK_DEMAND : LINK_PREFETCH, pass);
+		if (p->plan.migrations[i].op == MIGRATE_D2H ||
+		    p->plan.migrations[i].op == MIGRATE_REMOTE)
+			book_home(p, &p->plan.migrations[i],
+				  i < p->demand_to ? LINK_DEMAND : LINK_PREFETCH, pass, outcome);
 	plan_return_victims(p);
 	for (unsigned int i = 0; i < p->plan.count; i++)
-		if (p->plan.migrations[i].op == MIGRATE_H2D)
+		if (p->plan.migrations[i].op == MIGRATE_H2D ||
+		    p->plan.migrations[i].op == MIGRATE_DUPLICATE)
 			book_arrival(p, &p->plan.migrations[i], i < p->prefetch_from, pass,
 				     outcome);
+	pass->raw = batch.raw;
+	p->remote_full |= pass->full;
 	cost_add(&outcome->cost, &batch.cost);
 	outcome->service_ns = outcome->cost.total;
 	return pass->rc;
@@ -189,14 +255,16 @@ int serve_pass(struct paging *p, unsigned int nfaults,
  * come. A victim may stay (somebody has the page pinned) and so leave a page
  * without a frame: then others are picked.
  */
-static int serve_all(struct paging *p, unsigned int n, struct paging_outcome *outcome)
+static int serve_all(struct paging *p, unsigned int n, unsigned int *raw,
+		     struct paging_outcome *outcome)
 {
 	struct pass pass = { .home = false };
 	int rc = serve_pass(p, n, decide_faults, &pass, outcome);
 
+	*raw = pass.raw;
 	for (unsigned int i = 1; !rc && pass.nagain && i < PASSES; i++) {
 		/* Every victim went, and yet a frame was missing: it has fewer than it says. */
-		if (!pass.stayed)
+		if (!pass.stayed && !pass.full)
 			p->squeeze += pass.nagain;
 		memcpy(p->demand, pass.again, pass.nagain * sizeof(*p->demand));
 		p->ndemand = pass.nagain;
@@ -210,13 +278,23 @@ static int serve_all(struct paging *p, unsigned int n, struct paging_outcome *ou
 		}
 		outcome->stuck += pass.nagain;
 	}
+	/* What waits for frames gets them some day, unless all that there are would not do. */
+	if (!rc && !outcome->stuck && p->nwaiting &&
+	    p->spec.page_bytes / PAGE_BYTES > limit_of(p)) {
+		outcome->stuck_status = -ENOSPC;
+		outcome->stuck_addr = p->waiting[0];
+		outcome->stuck = p->nwaiting;
+	}
 	return rc;
 }
 
 static void forget_asked(struct paging *p)
 {
-	for (unsigned int i = 0; i < p->nfaults; i++)
+	for (unsigned int i = 0; i < p->nfaults; i++) {
 		page_set_unmark(&p->space->pages, p->faults[i].addr, PAGE_ASKED);
+		page_set_unmark(&p->space->pages, p->faults[i].addr, PAGE_WRITTEN);
+		page_set_unmark(&p->space->pages, p->faults[i].addr, PAGE_PINNED);
+	}
 	for (unsigned int i = 0; i < p->nwanted; i++)
 		page_set_unmark(&p->space->pages, p->wanted[i], PAGE_ASKED);
 	p->nfaults = 0;
@@ -229,12 +307,16 @@ static void count_fault(struct paging *p, const struct fault *f, uint64_t now,
 	uint64_t waited = now > f->cycle ? now - f->cycle : 0;
 
 	if (f->flags & FAULT_UNMANAGED) {
-		if (!outcome->unmanaged++)
+		/* Nobody waits for a prefetch. */
+		if (f->access != ACCESS_PREFETCH && !outcome->unmanaged++) {
 			outcome->unmanaged_addr = f->addr;
+			outcome->is_protected = f->flags & FAULT_PROTECTED;
+		}
 		return;
 	}
 	/* One that waits for its turn is counted when it has been served. */
-	if (!page_set_test(&p->space->pages, f->addr, PAGE_RESIDENT))
+	if (!page_set_test(&p->space->pages, f->addr, PAGE_RESIDENT) &&
+	    !page_set_test(&p->space->pages, f->addr, PAGE_REMOTE))
 		return;
 	if (!paging_in_flight(p, f->addr)) {
 		histogram_add(&p->stats.latency_ns,
@@ -295,6 +377,7 @@ static void count_cost(struct paging *p, const struct paging_outcome *outcome)
 int paging_serve(struct paging *p, const struct fault *faults, unsigned int n, uint64_t now,
 		 struct paging_outcome *outcome)
 {
+	unsigned int raw;
 	int rc;
 
 	memset(outcome, 0, sizeof(*outcome));
@@ -306,11 +389,13 @@ int paging_serve(struct paging *p, const struct fault *faults, unsigned int n, u
 	memcpy(p->faults, faults, n * sizeof(*faults));
 	p->nfaults = 0;
 	p->nwanted = 0;
+	p->remote_full = false;
+	p->hinted = false;
 	p->flight.now = MAX(p->flight.now, now);
 	outcome->batch = p->flight.batch++;
-	rc = serve_all(p, n, outcome);
+	rc = serve_all(p, n, &raw, outcome);
 	if (!rc) {
-		count_batch(p, n, now, outcome);
+		count_batch(p, raw, now, outcome);
 		count_cost(p, outcome);
 		rc = flight_depart(p, outcome->service_ns, &outcome->cost, outcome->batch);
 	}

@@ -28,6 +28,18 @@ static void *kmod_walk(struct service *service, uint32_t va_space, uint64_t addr
 	return kmod_pt_walk(&to_kmod(service)->pt, va_space, addr);
 }
 
+static void kmod_present(struct service *service, uint32_t va_space, uint64_t base,
+			 uint64_t *pages)
+{
+	kmod_pt_present(&to_kmod(service)->pt, va_space, base, pages);
+}
+
+static void *kmod_entry(struct service *service, uint32_t va_space, uint64_t addr,
+			unsigned int *flags)
+{
+	return kmod_pt_entry(&to_kmod(service)->pt, va_space, addr, flags);
+}
+
 static void kmod_resident(struct service *service,
 			  void (*fn)(void *ctx, uint32_t va_space, uint64_t addr), void *ctx)
 {
@@ -37,6 +49,15 @@ static void kmod_resident(struct service *service,
 static uint64_t kmod_frames(struct service *service)
 {
 	return to_kmod(service)->pt.frames;
+}
+
+/* As of the last batch, which is when it is asked. */
+static uint64_t kmod_share(struct service *service)
+{
+	struct kmod *k = to_kmod(service);
+	uint32_t share = __atomic_load_n(&k->control->client_frames, __ATOMIC_RELAXED);
+
+	return share ? share : k->pt.frames;
 }
 
 static void deliver_all(void (*invalidate)(void *ctx, const struct service_invalidate *i),
@@ -53,12 +74,14 @@ static void deliver_all(void (*invalidate)(void *ctx, const struct service_inval
  */
 static struct service_invalidate read_entry(const struct gpuemu_invalidate *from)
 {
+	uint32_t reason = __atomic_load_n(&from->reason, __ATOMIC_ACQUIRE);
+
 	return (struct service_invalidate){
 		.start = __atomic_load_n(&from->start, __ATOMIC_ACQUIRE),
 		.end = __atomic_load_n(&from->end, __ATOMIC_ACQUIRE),
 		.va_space = __atomic_load_n(&from->va_space, __ATOMIC_ACQUIRE),
-		.evicted = __atomic_load_n(&from->reason, __ATOMIC_ACQUIRE) ==
-			   GPUEMU_INVAL_EVICT,
+		.evicted = reason == GPUEMU_INVAL_EVICT,
+		.reclaimed = reason == GPUEMU_INVAL_RECLAIM,
 	};
 }
 
@@ -133,6 +156,7 @@ static void kmod_destroy(struct service *service)
 	kmod_away_stop(k);
 	kmod_handler_stop(k);
 	unmap(k->pt.vram, k->pt.frames * PAGE_BYTES);
+	unmap(k->pt.remote, k->pt.slots * PAGE_BYTES);
 	unmap(k->pt.tables, k->pt.count * PAGE_BYTES);
 	unmap(k->faults, buffer_bytes(k));
 	unmap(k->control, k->control_bytes);
@@ -155,9 +179,12 @@ const struct service_ops service_kmod_ops = {
 	.measured = true,
 	.serve = kmod_serve,
 	.walk = kmod_walk,
+	.present = kmod_present,
+	.entry = kmod_entry,
 	.poll = kmod_poll,
 	.resident = kmod_resident,
 	.frames = kmod_frames,
+	.share = kmod_share,
 	.destroy = kmod_destroy,
 };
 
@@ -230,6 +257,8 @@ static int attach(struct kmod *k, const char *path, struct err *err)
 	k->generation = a.generation;
 	k->pt.frames = a.vram_frames;
 	k->pt.count = a.pt_tables;
+	/* 0 from a module that has none, or does not know of them. */
+	k->pt.slots = a.remote_slots;
 	k->fault_entries = a.fault_entries;
 	k->control_bytes = a.control_bytes;
 	return 0;
@@ -251,9 +280,14 @@ static int map_all(struct kmod *k, const char *path, struct err *err)
 		k->faults = map(k, buffer_bytes(k), PROT_READ | PROT_WRITE, GPUEMU_MMAP_FAULTS);
 	if (k->faults)
 		k->control = map(k, k->control_bytes, PROT_READ, GPUEMU_MMAP_CONTROL);
-	if (!k->control)
+	if (k->control && k->pt.slots)
+		k->pt.remote = map(k, k->pt.slots * PAGE_BYTES, PROT_READ | PROT_WRITE,
+				   GPUEMU_MMAP_REMOTE);
+	if (!k->control || (k->pt.slots && !k->pt.remote))
 		return err_set(err, -errno, "cannot map device memory of %s: %s", path,
 			       strerror(errno));
+	if (k->pt.remote)
+		k->service.can = SERVICE_CAN_REMOTE | SERVICE_CAN_DUPLICATE;
 	/* What came before this engine has no translation in it. */
 	k->inval_seen = __atomic_load_n(&k->control->inval_put, __ATOMIC_ACQUIRE);
 	return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The kmod backend's own view of gpuemu.ko: the attached file, its four
+ * The kmod backend's own view of gpuemu.ko: the attached file, its
  * mappings, and the two threads' rings. Private to service/kmod*.c.
  *
  * Two threads serve faults. The *engine thread* is whoever calls the service's
@@ -28,10 +28,17 @@ struct kmod_pt {
 	uint32_t count;
 	unsigned char *vram;
 	uint32_t frames;
+	unsigned char *remote;		/* pages in system memory; NULL: the module maps none */
+	uint32_t slots;			/* of them */
 	uint32_t slot;			/* directory entry of the last VA space looked up */
 };
 
+/* Where the page's frame is; NULL: it has none. */
 void *kmod_pt_walk(struct kmod_pt *pt, uint32_t va_space, uint64_t addr);
+/* Which pages of the VA block are there, a bit each. */
+void kmod_pt_present(struct kmod_pt *pt, uint32_t va_space, uint64_t base, uint64_t *pages);
+/* The same of any page with an entry, and what it says, SERVICE_ENTRY_*. */
+void *kmod_pt_entry(struct kmod_pt *pt, uint32_t va_space, uint64_t addr, unsigned int *flags);
 void kmod_pt_resident(const struct kmod_pt *pt,
 		      void (*fn)(void *ctx, uint32_t va_space, uint64_t addr), void *ctx);
 
@@ -75,6 +82,13 @@ struct kmod_hand {
 	uint32_t gen;			/* of the module's batch */
 	struct fault wild[GPUEMU_BATCH_MAX];	/* at addresses that the module knows nothing of */
 	unsigned int nwild;
+	unsigned int room;		/* in the batch's faults */
+	unsigned int taken;		/* faults of the pass' batches so far */
+	unsigned int merged;		/* records that they stand for */
+	/* What was raised, by address, if the module may have older records to give. */
+	bool strangers;
+	struct fault raised[GPUEMU_BATCH_MAX];
+	unsigned int nraised;
 };
 
 /* The thread that acknowledges while the engine is away; all under the lock. */
@@ -103,7 +117,9 @@ struct kmod {
 	bool waiting;			/* a WAIT is in flight */
 	int stop_fd;			/* eventfd: stop was asked for, or the handler gave up */
 	uint32_t inval_seen;
-	uint64_t work;			/* id of the taken work, 0 none */
+	uint64_t work;			/* id of the current work, 0 none */
+	uint32_t events_seen;		/* of the control page, when there was no work */
+	bool ended;			/* one of ours since: its client may have another */
 	void *payload;			/* GPUEMU_PAYLOAD_MAX */
 
 	/* Set from anywhere. */
@@ -130,9 +146,18 @@ int kmod_handler_start(struct kmod *k);
 void kmod_handler_stop(struct kmod *k);
 
 int kmod_serve(struct service *service, struct service_batch *batch);
+/* Copies what is raised, for who looks whether a fault is of it. */
+void kmod_note_raised(struct kmod_hand *hand, const struct service_batch *batch);
 /* Moves the faults that no record can carry from the batch to the hand, and back, answered. */
 void kmod_take_wild(struct kmod_hand *hand, struct service_batch *batch);
 void kmod_give_wild(const struct kmod_hand *hand, struct service_batch *batch);
+/* Adds the pass' next faults to the batch's: what was raised, and each page once. */
+void kmod_take_faults(struct kmod_hand *hand, struct service_batch *batch,
+		      const struct gpuemu_fault *from, unsigned int count);
+/* The faults that are fatal if they still are when they are raised again; returns how many. */
+unsigned int kmod_suspects(const struct service_batch *batch, struct fault *suspects);
+/* Those that are not, or have not come back, are faults to be raised again. */
+void kmod_acquit(struct service_batch *batch, const struct service_batch *again);
 void kmod_cost(const struct gpuemu_stamps *stamps, struct service_cost *cost);
 
 void kmod_wake(int eventfd);

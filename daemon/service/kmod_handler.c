@@ -15,8 +15,13 @@
 _Static_assert(PLAN_MAX == GPUEMU_COMMIT_MAX, "a plan is one commit");
 _Static_assert((int)MIGRATE_H2D == GPUEMU_MIGRATE_H2D, "");
 _Static_assert((int)MIGRATE_D2H == GPUEMU_MIGRATE_D2H, "");
+_Static_assert((int)MIGRATE_REMOTE == GPUEMU_MIGRATE_REMOTE, "");
+_Static_assert((int)MIGRATE_DUPLICATE == GPUEMU_MIGRATE_DUPLICATE, "");
 _Static_assert(FAULT_UNMANAGED == GPUEMU_FAULT_UNMANAGED, "");
 _Static_assert(FAULT_RESIDENT == GPUEMU_FAULT_RESIDENT, "");
+_Static_assert(FAULT_PIN == GPUEMU_FAULT_PIN, "");
+_Static_assert(FAULT_THROTTLE == GPUEMU_FAULT_THROTTLE, "");
+_Static_assert(FAULT_PROTECTED == GPUEMU_FAULT_PROTECTED, "");
 
 void kmod_wake(int eventfd)
 {
@@ -25,26 +30,6 @@ void kmod_wake(int eventfd)
 	/* Only a full counter fails, and then the reader is awake. */
 	if (write(eventfd, &one, sizeof(one)) < 0)
 		return;
-}
-
-static void take_faults(struct service_batch *batch, unsigned int room,
-			const struct gpuemu_batch *from, unsigned int count)
-{
-	batch->nfaults = MIN(count, room);
-	for (unsigned int i = 0; i < batch->nfaults; i++) {
-		const struct gpuemu_fault *f = &from->faults[i];
-
-		batch->faults[i] = (struct fault){
-			.addr = f->addr,
-			.cycle = f->vtime,
-			.va_space = f->va_space,
-			.sm = f->sm,
-			.warp = f->warp,
-			.access = f->access,
-			.flags = f->flags,
-			.merged = f->merged,
-		};
-	}
 }
 
 static unsigned int give_plan(const struct plan *plan, struct gpuemu_migration *to)
@@ -64,7 +49,25 @@ static unsigned int give_plan(const struct plan *plan, struct gpuemu_migration *
 	return count;
 }
 
-/* Fills the commit for the batch that FETCH brought. */
+/* With the hand's lock: all of the pass is there. Returns how many migrations. */
+static unsigned int make_plan(struct kmod *k)
+{
+	struct kmod_hand *hand = &k->hand;
+	struct service_batch *batch = hand->batch;
+
+	hand->decided = true;
+	kmod_give_wild(hand, batch);
+	if (!batch->decide)
+		return 0;
+	hand->error = batch->decide(batch->ctx, batch);
+	return hand->error ? 0 : give_plan(batch->plan, k->handler.migrations);
+}
+
+/*
+ * Fills the commit for the batch that FETCH brought. Where the pass goes on (replay
+ * policy once) nothing is decided before its last batch, since a plan is made for
+ * all that is waited for.
+ */
 static void decide(struct kmod *k, unsigned int count)
 {
 	struct kmod_handler *h = &k->handler;
@@ -76,20 +79,17 @@ static void decide(struct kmod *k, unsigned int count)
 	hand->gen = from->gen;
 	hand->error = 0;
 	if (hand->batch) {
-		struct service_batch *batch = hand->batch;
-
-		take_faults(batch, batch->nfaults, from, MIN(count, GPUEMU_BATCH_MAX));
-		kmod_give_wild(hand, batch);
-		hand->error = batch->decide(batch->ctx, batch);
-		if (!hand->error)
-			migrations = give_plan(batch->plan, h->migrations);
+		kmod_take_faults(hand, hand->batch, from->faults, MIN(count, GPUEMU_BATCH_MAX));
+		if (!k->control->goes_on)
+			migrations = make_plan(k);
 	}
 	hand->committed = !hand->error;
-	hand->decided = true;
 	h->commit = (struct gpuemu_commit){
 		.size = sizeof(h->commit),
 		.gen = hand->gen,
 		.count = migrations,
+		/* Where the plan leaves a page no frame, better any victim than none. */
+		.flags = GPUEMU_COMMIT_EVICT,
 		.migrations = (uint64_t)(uintptr_t)h->migrations,
 	};
 	pthread_mutex_unlock(&hand->lock);

@@ -57,7 +57,22 @@ static uint32_t find_root(struct kmod_pt *pt, uint32_t va_space)
 	return 0;
 }
 
-void *kmod_pt_walk(struct kmod_pt *pt, uint32_t va_space, uint64_t addr)
+/* A last-level entry: where its page is mapped here. NULL: nowhere. */
+static void *page_at(const struct kmod_pt *pt, uint64_t entry, unsigned int *flags)
+{
+	bool remote = entry & GPUEMU_PTE_REMOTE;
+	uint64_t number = entry >> GPUEMU_PTE_SHIFT;
+
+	*flags = 0;
+	if (number >= (remote ? pt->slots : pt->frames))
+		return NULL;
+	*flags = (entry & GPUEMU_PTE_READ_ONLY ? SERVICE_ENTRY_READ_ONLY : 0) |
+		 (remote ? SERVICE_ENTRY_REMOTE : 0);
+	return (remote ? pt->remote : pt->vram) + (number << GPUEMU_PAGE_SHIFT);
+}
+
+/* The table whose entries are the address's VA block's pages, or NULL. */
+static const uint64_t *find_leaf(struct kmod_pt *pt, uint32_t va_space, uint64_t addr)
 {
 	const uint64_t *t;
 	uint64_t entry;
@@ -65,7 +80,7 @@ void *kmod_pt_walk(struct kmod_pt *pt, uint32_t va_space, uint64_t addr)
 	if (addr >> GPUEMU_VA_BITS)
 		return NULL;
 	entry = (uint64_t)find_root(pt, va_space) << GPUEMU_PTE_SHIFT;
-	for (int level = PT_LEVELS - 1; level >= 0; level--) {
+	for (int level = PT_LEVELS - 1; level > 0; level--) {
 		t = table(pt, entry >> GPUEMU_PTE_SHIFT);
 		if (!t)
 			return NULL;
@@ -73,10 +88,41 @@ void *kmod_pt_walk(struct kmod_pt *pt, uint32_t va_space, uint64_t addr)
 		if (!(entry & GPUEMU_PTE_VALID))
 			return NULL;
 	}
-	entry >>= GPUEMU_PTE_SHIFT;
-	if (entry >= pt->frames)
-		return NULL;
-	return pt->vram + (entry << GPUEMU_PAGE_SHIFT);
+	return table(pt, entry >> GPUEMU_PTE_SHIFT);
+}
+
+void kmod_pt_present(struct kmod_pt *pt, uint32_t va_space, uint64_t base, uint64_t *pages)
+{
+	const uint64_t *leaf = find_leaf(pt, va_space, base);
+
+	for (unsigned int i = 0; i < PT_ENTRIES; i += 64) {
+		uint64_t here = 0;
+
+		for (unsigned int k = 0; k < 64 && leaf; k++) {
+			uint64_t entry = load(&leaf[i + k]);
+			bool valid = entry & GPUEMU_PTE_VALID && !(entry & GPUEMU_PTE_REMOTE) &&
+				     entry >> GPUEMU_PTE_SHIFT < pt->frames;
+
+			here |= (uint64_t)valid << k;
+		}
+		pages[i / 64] = here;
+	}
+}
+
+void *kmod_pt_entry(struct kmod_pt *pt, uint32_t va_space, uint64_t addr, unsigned int *flags)
+{
+	const uint64_t *leaf = find_leaf(pt, va_space, addr);
+	uint64_t entry = leaf ? load(&leaf[index_of(addr, 0)]) : 0;
+
+	return entry & GPUEMU_PTE_VALID ? page_at(pt, entry, flags) : NULL;
+}
+
+void *kmod_pt_walk(struct kmod_pt *pt, uint32_t va_space, uint64_t addr)
+{
+	unsigned int flags = 0;
+	void *page = kmod_pt_entry(pt, va_space, addr, &flags);
+
+	return flags & SERVICE_ENTRY_REMOTE ? NULL : page;
 }
 
 static void list_table(const struct kmod_pt *pt, uint64_t number, int level,
@@ -85,6 +131,7 @@ static void list_table(const struct kmod_pt *pt, uint64_t number, int level,
 {
 	const uint64_t *t = table(pt, number);
 	uint64_t entry, addr;
+	unsigned int flags;
 
 	for (unsigned int i = 0; t && i < PT_ENTRIES; i++) {
 		entry = load(&t[i]);
@@ -94,7 +141,7 @@ static void list_table(const struct kmod_pt *pt, uint64_t number, int level,
 		if (level > 0)
 			list_table(pt, entry >> GPUEMU_PTE_SHIFT, level - 1, va_space, addr,
 				   fn, ctx);
-		else if (entry >> GPUEMU_PTE_SHIFT < pt->frames)
+		else if (page_at(pt, entry, &flags) && !(flags & SERVICE_ENTRY_REMOTE))
 			fn(ctx, va_space, addr);
 	}
 }

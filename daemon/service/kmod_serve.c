@@ -3,7 +3,8 @@
  * The engine's side of one fault batch: records into the fault buffer, RAISE,
  * wait until it is replayed, collect what the handler thread and the module
  * made of it. From RAISE to its completion the engine is parked: it reads no
- * frame, so the module need not wait for its acknowledgements.
+ * frame, so the module need not wait for its acknowledgements. What becomes of the
+ * faults themselves is in kmod_faults.c.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -28,74 +29,40 @@ static void write_record(struct gpuemu_fault *to, const struct fault *f)
 	__atomic_store_n(&to->valid, 1, __ATOMIC_RELEASE);
 }
 
+static uint32_t used_entries(const struct kmod *k)
+{
+	return k->faults->put - __atomic_load_n(&k->faults->get, __ATOMIC_ACQUIRE);
+}
+
+/* Does the buffer have the access already, from before? */
+static bool is_recorded(const struct kmod *k, uint32_t used, const struct fault *f)
+{
+	for (uint32_t i = 1; i <= used; i++) {
+		const struct gpuemu_fault *r =
+			&k->faults->entries[(k->faults->put - i) % k->fault_entries];
+
+		if (r->addr == f->addr && r->va_space == f->va_space && r->access >= f->access)
+			return true;
+	}
+	return false;
+}
+
 /*
- * The module drops a record above the managed addresses as one that no GPU
- * would write, so its access would fault for ever. It is unmanaged, whoever
- * says so.
+ * What a full buffer has no room for is dropped: the model raises it again. So it
+ * may be where batches are small and what is left of them stays there; then what is
+ * still recorded is not recorded twice, so that the buffer does not fill with the
+ * faults of accesses that were served long ago.
  */
-void kmod_take_wild(struct kmod_hand *hand, struct service_batch *batch)
-{
-	unsigned int kept = 0;
-
-	hand->nwild = 0;
-	for (unsigned int i = 0; i < batch->nfaults; i++) {
-		if (batch->faults[i].addr >> GPUEMU_VA_BITS)
-			hand->wild[hand->nwild++] = batch->faults[i];
-		else
-			batch->faults[kept++] = batch->faults[i];
-	}
-	batch->nfaults = kept;
-}
-
-static int by_address(const void *a, const void *b)
-{
-	const struct fault *x = a, *y = b;
-
-	if (x->va_space != y->va_space)
-		return x->va_space < y->va_space ? -1 : 1;
-	if (x->addr != y->addr)
-		return x->addr < y->addr ? -1 : 1;
-	return y->access - x->access;
-}
-
-/* There is room: merging has only made the batch smaller. */
-void kmod_give_wild(const struct kmod_hand *hand, struct service_batch *batch)
-{
-	unsigned int n = 0;
-
-	if (!hand->nwild)
-		return;
-	for (unsigned int i = 0; i < hand->nwild; i++) {
-		struct fault *f = &batch->faults[batch->nfaults++];
-
-		*f = hand->wild[i];
-		f->flags = FAULT_UNMANAGED;
-	}
-	qsort(batch->faults, batch->nfaults, sizeof(*batch->faults), by_address);
-	for (unsigned int i = 0; i < batch->nfaults; i++) {
-		struct fault *f = &batch->faults[i];
-
-		if (n && batch->faults[n - 1].addr == f->addr &&
-		    batch->faults[n - 1].va_space == f->va_space)
-			batch->faults[n - 1].merged += f->merged;
-		else
-			batch->faults[n++] = *f;
-	}
-	batch->nfaults = n;
-}
-
-/* Every batch empties the buffer, so there is room unless the module is broken. */
-static unsigned int write_records(struct kmod *k, const struct service_batch *batch)
+static void write_records(struct kmod *k, const struct service_batch *batch, uint32_t used)
 {
 	struct gpuemu_fault_buffer *buffer = k->faults;
-	uint32_t put = buffer->put;
-	uint32_t used = put - __atomic_load_n(&buffer->get, __ATOMIC_ACQUIRE);
-	unsigned int n;
+	uint32_t put = buffer->put, n = 0;
 
-	for (n = 0; n < batch->nfaults && used + n < k->fault_entries; n++)
-		write_record(&buffer->entries[(put + n) % k->fault_entries], &batch->faults[n]);
+	for (unsigned int i = 0; i < batch->nfaults && used + n < k->fault_entries; i++)
+		if (!used || !is_recorded(k, used, &batch->faults[i]))
+			write_record(&buffer->entries[(put + n++) % k->fault_entries],
+				     &batch->faults[i]);
 	__atomic_store_n(&buffer->put, put + n, __ATOMIC_RELEASE);
-	return n;
 }
 
 static uint64_t span(uint64_t from, uint64_t to)
@@ -156,7 +123,9 @@ static int collect(struct kmod *k, struct service_batch *batch)
 
 	if (!k->hand.decided)
 		return -EIO;
-	for (unsigned int i = 0; i < batch->plan->count && k->hand.committed; i++) {
+	batch->raw = MIN(batch->raw, k->hand.merged);
+	for (unsigned int i = 0; batch->plan && i < batch->plan->count && k->hand.committed;
+	     i++) {
 		batch->plan->migrations[i].status = from[i].status;
 		batch->plan->migrations[i].moved = from[i].moved;
 	}
@@ -165,12 +134,22 @@ static int collect(struct kmod *k, struct service_batch *batch)
 	return k->hand.error;
 }
 
-static void hand_over(struct kmod *k, struct service_batch *batch)
+/* left: records that were in the buffer before these. */
+static void hand_over(struct kmod *k, struct service_batch *batch, uint32_t left)
 {
-	pthread_mutex_lock(&k->hand.lock);
-	k->hand.batch = batch;
-	k->hand.decided = false;
-	pthread_mutex_unlock(&k->hand.lock);
+	struct kmod_hand *hand = &k->hand;
+
+	pthread_mutex_lock(&hand->lock);
+	hand->batch = batch;
+	hand->decided = false;
+	hand->room = batch->nfaults;
+	hand->taken = 0;
+	hand->merged = hand->nwild;
+	/* Records from before are of accesses that may not wait any more, or of others'. */
+	hand->strangers = left || __atomic_load_n(&k->control->left, __ATOMIC_RELAXED);
+	if (hand->strangers)
+		kmod_note_raised(hand, batch);
+	pthread_mutex_unlock(&hand->lock);
 }
 
 static int take_back(struct kmod *k, struct service_batch *batch, int raised)
@@ -192,6 +171,39 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
+/* The handler looks at the hand only after RAISE. */
+static int raise_faults(struct kmod *k, struct service_batch *batch)
+{
+	uint32_t left = used_entries(k);
+
+	write_records(k, batch, left);
+	hand_over(k, batch, left);
+	return take_back(k, batch, raise_batch(k));
+}
+
+/*
+ * A fault is fatal if it is so when it is raised once more: memory may have been
+ * mapped, or made writable, after the module looked.
+ */
+static int check_fatal(struct kmod *k, struct service_batch *batch)
+{
+	struct fault suspects[GPUEMU_BATCH_MAX];
+	struct service_batch again = { .faults = suspects };
+	int ret;
+
+	again.nfaults = again.raw = kmod_suspects(batch, suspects);
+	if (!again.nfaults)
+		return 0;
+	k->hand.nwild = 0;
+	ret = raise_faults(k, &again);
+	if (ret)
+		return ret;
+	kmod_acquit(batch, &again);
+	batch->cost.total += again.cost.total;
+	batch->cost.replay += again.cost.total;
+	return 0;
+}
+
 int kmod_serve(struct service *service, struct service_batch *batch)
 {
 	struct kmod *k = to_kmod(service);
@@ -205,12 +217,10 @@ int kmod_serve(struct service *service, struct service_batch *batch)
 		return -ENODEV;
 	batch->cost = (struct service_cost){ 0 };
 	batch->plan->count = 0;
-	/* The handler looks at the hand only after RAISE. */
 	kmod_take_wild(&k->hand, batch);
-	if (write_records(k, batch) < batch->nfaults)
-		return -EIO;
-	hand_over(k, batch);
-	ret = take_back(k, batch, raise_batch(k));
+	ret = raise_faults(k, batch);
+	if (!ret)
+		ret = check_fatal(k, batch);
 	batch->cost.end_to_end = now_ns() - begin;
 	return ret;
 }

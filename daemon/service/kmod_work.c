@@ -31,18 +31,24 @@ static int lose(struct kmod *k)
 	return -ENODEV;
 }
 
-static int take(struct kmod *k, struct service_work *work)
+static int take(struct kmod *k, struct service_work *work, uint32_t flags)
 {
+	uint32_t events = __atomic_load_n(&k->control->events, __ATOMIC_ACQUIRE);
 	struct gpuemu_work_take t = {
 		.size = sizeof(t),
 		.payload_bytes = GPUEMU_PAYLOAD_MAX,
 		.payload = (uint64_t)(uintptr_t)k->payload,
+		.flags = flags,
 	};
 	int ret;
 
 	do {
 		ret = ioctl(k->fd, GPUEMU_IOCTL_WORK_TAKE, &t) ? -errno : 0;
 	} while (ret == -EINTR);
+	if (ret == -EAGAIN) {
+		k->events_seen = events;
+		k->ended = false;
+	}
 	if (ret)
 		return ret;
 	*work = (struct service_work){
@@ -86,7 +92,7 @@ int service_kmod_next(struct service *service, struct service_work *work)
 		if (atomic_load_explicit(&k->stopping, memory_order_acquire))
 			return -EINTR;
 		/* A parked engine takes nothing: the WAIT must have ended. */
-		ret = k->waiting ? -EAGAIN : take(k, work);
+		ret = k->waiting ? -EAGAIN : take(k, work, 0);
 		if (ret == 0)
 			return 0;
 		if (ret == -EAGAIN)
@@ -94,6 +100,32 @@ int service_kmod_next(struct service *service, struct service_work *work)
 		if (ret && ret != -EAGAIN && ret != -EINTR)
 			return lose(k);
 	}
+}
+
+bool service_kmod_news(struct service *service)
+{
+	struct kmod *k = to_kmod(service);
+
+	return k->ended ||
+	       __atomic_load_n(&k->control->events, __ATOMIC_RELAXED) != k->events_seen;
+}
+
+int service_kmod_try(struct service *service, struct service_work *work)
+{
+	struct kmod *k = to_kmod(service);
+	int ret;
+
+	if (is_lost(k))
+		return -ENODEV;
+	if (!service_kmod_news(service))
+		return -EAGAIN;
+	ret = take(k, work, GPUEMU_TAKE_IDLE);
+	return ret && ret != -EAGAIN ? lose(k) : ret;
+}
+
+void service_kmod_current(struct service *service, uint64_t id)
+{
+	to_kmod(service)->work = id;
 }
 
 int service_kmod_done(struct service *service, uint64_t id, int status,
@@ -122,6 +154,7 @@ int service_kmod_done(struct service *service, uint64_t id, int status,
 	} while (ret == -EINTR);
 	if (k->work == id)
 		k->work = 0;
+	k->ended = true;
 	if (ret == -ENODEV)
 		return lose(k);
 	return ret;

@@ -16,9 +16,16 @@
 #include "base/base.h"
 #include "base/fault.h"
 
+/*
+ * MIGRATE_REMOTE and MIGRATE_DUPLICATE are for services that can (struct service, can). A
+ * page that is duplicated goes to system memory without its bytes, which are there;
+ * MIGRATE_H2D makes its frame the only place.
+ */
 enum migration_op {
 	MIGRATE_H2D = 1,	/* to device memory */
-	MIGRATE_D2H = 2,	/* to system memory: eviction */
+	MIGRATE_D2H = 2,	/* to system memory: eviction; a remote mapping ends */
+	MIGRATE_REMOTE = 3,	/* to system memory, and mapped there: -ENOSPC no room for mappings */
+	MIGRATE_DUPLICATE = 4,	/* a copy to device memory, to be read alone */
 };
 
 /* A run of pages inside one VA block; executed in the plan's order. */
@@ -50,11 +57,13 @@ struct service_cost {
 struct service_batch {
 	/* in */
 	struct fault *faults;		/* raw; the service sorts by (va_space, addr), merges and flags them */
-	unsigned int nfaults;		/* in: raw; out: unique. 0 is a batch for explicit requests */
+	/* In: raw; out: unique, and perhaps not all of them. 0 is a batch for explicit requests. */
+	unsigned int nfaults;
 	/* Called once, with the unique faults; fills batch->plan. Non-zero ends the batch with that error. */
 	int (*decide)(void *ctx, struct service_batch *batch);
 	void *ctx;
 	/* out */
+	unsigned int raw;		/* raw faults that these stand for; the others are raised again */
 	struct plan *plan;		/* the caller's; statuses are filled */
 	struct service_cost cost;
 };
@@ -64,6 +73,7 @@ struct service_invalidate {
 	uint64_t start, end;
 	uint32_t va_space;		/* 0: of every VA space */
 	bool evicted;			/* the engine's own D2H migration */
+	bool reclaimed;			/* the module's, for a migration whose plan left it no frame */
 };
 
 struct service;
@@ -76,6 +86,16 @@ struct service_ops {
 	/* Host address of the page's frame, or NULL: not in device memory. Reads the GPU page table. */
 	void *(*walk)(struct service *s, uint32_t va_space, uint64_t addr);
 	/*
+	 * Which pages of the VA block at `base` are in device memory, as walk() of each would say:
+	 * a bit each. NULL: ask walk().
+	 */
+	void (*present)(struct service *s, uint32_t va_space, uint64_t base, uint64_t *pages);
+	/*
+	 * What the page's entry says, wherever the page is: its host address, and in *flags
+	 * SERVICE_ENTRY_*. NULL: there is none. Without the op entries say no more than walk().
+	 */
+	void *(*entry)(struct service *s, uint32_t va_space, uint64_t addr, unsigned int *flags);
+	/*
 	 * Calls invalidate() for each invalidation that came since the last poll
 	 * and acknowledges them. 0, -ECANCELED: the client of the current work is
 	 * gone; -ENODEV: the device is lost. Cheap when nothing came.
@@ -87,6 +107,7 @@ struct service_ops {
 	void (*resident)(struct service *s,
 			 void (*fn)(void *ctx, uint32_t va_space, uint64_t addr), void *ctx);
 	uint64_t (*frames)(struct service *s);	/* device memory, in frames */
+	uint64_t (*share)(struct service *s);	/* that one VA space may have now; NULL: all */
 	/*
 	 * Calls fn for each managed range of the VA space, by address, where a managed address is
 	 * its own host address whether or not the page is in device memory. NULL: it is not.
@@ -96,10 +117,25 @@ struct service_ops {
 	void (*destroy)(struct service *s);
 };
 
+#define SERVICE_ENTRY_REMOTE	1u	/* in system memory */
+#define SERVICE_ENTRY_READ_ONLY	2u	/* a duplicate */
+
+#define SERVICE_CAN_REMOTE	1u	/* MIGRATE_REMOTE */
+#define SERVICE_CAN_DUPLICATE	2u	/* MIGRATE_DUPLICATE */
+
 /* Embedded first in each backend's own struct. */
 struct service {
 	const struct service_ops *ops;
+	unsigned int can;		/* SERVICE_CAN_* */
 };
+
+static inline void *service_entry(struct service *s, uint32_t va_space, uint64_t addr,
+				  unsigned int *flags)
+{
+	*flags = 0;
+	return s->ops->entry ? s->ops->entry(s, va_space, addr, flags) :
+			       s->ops->walk(s, va_space, addr);
+}
 
 /* One row a backend in service/services.def. */
 extern const struct service_ops *const service_rows[];	/* NULL terminated */
@@ -181,6 +217,14 @@ int service_kmod_create(const char *path, struct service **service,
  * 0; -EINTR: service_kmod_stop() was called; -ENODEV: device lost.
  */
 int service_kmod_next(struct service *s, struct service_work *work);
+/*
+ * The same without waiting, and only of clients of which nothing is taken: -EAGAIN. With
+ * several works taken, poll() asks about the current one: the last that was taken, or named.
+ */
+int service_kmod_try(struct service *s, struct service_work *work);
+void service_kmod_current(struct service *s, uint64_t id);
+/* May there be more for service_kmod_try() than when it found nothing? Cheap. */
+bool service_kmod_news(struct service *s);
 int service_kmod_done(struct service *s, uint64_t id, int status,
 		      uint64_t fault_addr, const char *message,
 		      const void *report, size_t report_bytes);

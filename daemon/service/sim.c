@@ -24,9 +24,14 @@
 #define BLOCK_KEY_BITS	(VA_BITS - BLOCK_SHIFT)
 #define INVALIDATES	1024u
 
-/* 2 MiB of a VA space that some page of was in device memory once. */
+/*
+ * 2 MiB of a VA space that some page of was in device memory once, or mapped for the device in
+ * system memory. A page is resident or remote, or neither; read_only: and a duplicate.
+ */
 struct block {
 	uint64_t resident[BITMAP_WORDS(BLOCK_PAGES)];
+	uint64_t remote[BITMAP_WORDS(BLOCK_PAGES)];
+	uint64_t read_only[BITMAP_WORDS(BLOCK_PAGES)];
 	uint64_t addr;
 	uint32_t va_space;
 };
@@ -104,6 +109,20 @@ static bool is_resident(const struct sim *sim, uint32_t va_space, uint64_t addr)
 	return block && bitmap_test(block->resident, page_of(addr));
 }
 
+/* Does the page's entry allow the access? */
+static bool is_allowed(const struct sim *sim, const struct fault *fault)
+{
+	const struct block *block = block_find(sim, fault->va_space, fault->addr);
+	unsigned int page = page_of(fault->addr);
+
+	if (!block)
+		return false;
+	if (bitmap_test(block->remote, page))
+		return true;
+	return bitmap_test(block->resident, page) &&
+	       (fault->access < ACCESS_WRITE || !bitmap_test(block->read_only, page));
+}
+
 /* Queues an invalidation; neighbours of the last one join it. */
 static void invalidate(struct sim *sim, uint32_t va_space, uint64_t start, uint64_t end,
 		       bool evicted)
@@ -138,7 +157,7 @@ static void flag_faults(const struct sim *sim, struct fault *faults, unsigned in
 		faults[i].flags = 0;
 		if (!ranges_have(&sim->managed, faults[i].va_space, faults[i].addr))
 			faults[i].flags |= FAULT_UNMANAGED;
-		else if (is_resident(sim, faults[i].va_space, faults[i].addr))
+		else if (is_allowed(sim, &faults[i]))
 			faults[i].flags |= FAULT_RESIDENT;
 	}
 }
@@ -147,7 +166,49 @@ static bool migration_valid(const struct migration *m)
 {
 	return m->addr % PAGE_BYTES == 0 && m->pages >= 1 && m->pages <= BLOCK_PAGES &&
 	       page_of(m->addr) + m->pages <= BLOCK_PAGES &&
-	       (m->op == MIGRATE_H2D || m->op == MIGRATE_D2H);
+	       m->op >= MIGRATE_H2D && m->op <= MIGRATE_DUPLICATE;
+}
+
+/* To device memory, or its duplicate becomes the only place. Moved: bytes travel. */
+static int move_there(struct sim *sim, struct migration *m, struct block *block, uint64_t addr)
+{
+	unsigned int page = page_of(addr);
+
+	if (bitmap_test(block->resident, page)) {
+		if (m->op == MIGRATE_H2D)
+			bitmap_clear(block->read_only, page);
+		return 0;
+	}
+	if (sim->used >= sim->frames)
+		return -ENOSPC;
+	/* The device does not use it where it was any more. */
+	if (bitmap_test(block->remote, page)) {
+		bitmap_clear(block->remote, page);
+		invalidate(sim, m->va_space, addr, addr + PAGE_BYTES, true);
+	}
+	bitmap_set(block->resident, page);
+	if (m->op == MIGRATE_DUPLICATE)
+		bitmap_set(block->read_only, page);
+	sim->used++;
+	m->moved++;
+	return 0;
+}
+
+static void move_home(struct sim *sim, struct migration *m, struct block *block, uint64_t addr)
+{
+	unsigned int page = page_of(addr);
+	bool resident = bitmap_test(block->resident, page);
+
+	if (resident || (m->op == MIGRATE_D2H && bitmap_test(block->remote, page)))
+		invalidate(sim, m->va_space, addr, addr + PAGE_BYTES, true);
+	bitmap_clear(block->resident, page);
+	bitmap_clear(block->read_only, page);
+	if (m->op == MIGRATE_REMOTE)
+		bitmap_set(block->remote, page);
+	else
+		bitmap_clear(block->remote, page);
+	sim->used -= resident;
+	m->moved += resident;
 }
 
 /*
@@ -166,26 +227,16 @@ static void migrate(struct sim *sim, struct migration *m)
 	}
 	for (unsigned int i = 0; i < m->pages; i++) {
 		uint64_t addr = m->addr + i * PAGE_BYTES;
-		unsigned int page = page_of(addr);
 		int status = 0;
 
 		if (!ranges_have(&sim->managed, m->va_space, addr)) {
 			status = -EFAULT;
 		} else if (!block && !(block = block_make(sim, m->va_space, addr))) {
 			status = -ENOMEM;
-		} else if (bitmap_test(block->resident, page) == (m->op == MIGRATE_H2D)) {
-			continue;
-		} else if (m->op == MIGRATE_D2H) {
-			bitmap_clear(block->resident, page);
-			sim->used--;
-			m->moved++;
-			invalidate(sim, m->va_space, addr, addr + PAGE_BYTES, true);
-		} else if (sim->used >= sim->frames) {
-			status = -ENOSPC;
+		} else if (m->op == MIGRATE_H2D || m->op == MIGRATE_DUPLICATE) {
+			status = move_there(sim, m, block, addr);
 		} else {
-			bitmap_set(block->resident, page);
-			sim->used++;
-			m->moved++;
+			move_home(sim, m, block, addr);
 		}
 		if (!m->status)
 			m->status = status;
@@ -223,6 +274,21 @@ static void *sim_walk(struct service *s, uint32_t va_space, uint64_t addr)
 {
 	if (!is_resident(sim_of(s), va_space, addr))
 		return NULL;
+	return (void *)(uintptr_t)(addr & ~(PAGE_BYTES - 1));
+}
+
+static void *sim_entry(struct service *s, uint32_t va_space, uint64_t addr, unsigned int *flags)
+{
+	const struct block *block = block_find(sim_of(s), va_space, addr);
+	unsigned int page = page_of(addr);
+	bool remote = block && bitmap_test(block->remote, page);
+
+	if (!remote && !(block && bitmap_test(block->resident, page)))
+		return NULL;
+	if (remote)
+		*flags |= SERVICE_ENTRY_REMOTE;
+	else if (bitmap_test(block->read_only, page))
+		*flags |= SERVICE_ENTRY_READ_ONLY;
 	return (void *)(uintptr_t)(addr & ~(PAGE_BYTES - 1));
 }
 
@@ -280,6 +346,7 @@ const struct service_ops service_sim_ops = {
 	.measured = false,
 	.serve = sim_serve,
 	.walk = sim_walk,
+	.entry = sim_entry,
 	.poll = sim_poll,
 	.resident = sim_resident,
 	.frames = sim_frames,
@@ -297,6 +364,7 @@ int service_sim_create(uint64_t vram_bytes, uint64_t service_ns, uint64_t page_n
 	if (!sim)
 		return -ENOMEM;
 	sim->service.ops = &service_sim_ops;
+	sim->service.can = SERVICE_CAN_REMOTE | SERVICE_CAN_DUPLICATE;
 	rc = service_sim_configure(&sim->service, vram_bytes, service_ns, page_ns);
 	if (rc) {
 		free(sim);
@@ -345,6 +413,8 @@ static void drop_pages(struct sim *sim, struct block *block, uint64_t start, uin
 	uint64_t last = MIN(end, block->addr + (1ull << BLOCK_SHIFT));
 
 	for (uint64_t addr = first; addr < last; addr += PAGE_BYTES) {
+		bitmap_clear(block->remote, page_of(addr));
+		bitmap_clear(block->read_only, page_of(addr));
 		if (!bitmap_test(block->resident, page_of(addr)))
 			continue;
 		bitmap_clear(block->resident, page_of(addr));

@@ -8,7 +8,9 @@
  * Its limits, which are userfaultfd's: a page that the kernel holds a reference
  * to (O_DIRECT, registered buffers of io_uring) is moved under it; system calls
  * that touch a page in device memory fail with EFAULT where userfaultfd may not
- * stop them; a mremap()ed range takes along only what is in system memory.
+ * stop them; a mremap()ed range takes along only what is in system memory. A page that is
+ * advised to be used from afar is the program's, and the engine reads it there: a program must
+ * not unmap or protect it while kernels run. There are no duplicates.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -45,7 +47,7 @@ static void flag_faults(const struct uffd *u, struct service_batch *batch)
 		f->flags = 0;
 		if (!ranges_have(&u->managed, f->va_space, f->addr))
 			f->flags |= FAULT_UNMANAGED;
-		else if (uffd_frame_of(u, f->addr))
+		else if (uffd_frame_of(u, f->addr) || uffd_remote(u, f->addr))
 			f->flags |= FAULT_RESIDENT;
 	}
 }
@@ -94,6 +96,18 @@ static void *uffd_walk(struct service *service, uint32_t va_space, uint64_t addr
 	uint32_t frame = va_space == u->va_space ? uffd_frame_of(u, addr) : 0;
 
 	return frame ? uffd_frame(&u->frames, frame - 1) : NULL;
+}
+
+static void *uffd_entry(struct service *service, uint32_t va_space, uint64_t addr,
+			unsigned int *flags)
+{
+	const struct uffd *u = to_uffd(service);
+	void *frame = uffd_walk(service, va_space, addr);
+
+	if (frame || va_space != u->va_space || !uffd_remote(u, addr))
+		return frame;
+	*flags |= SERVICE_ENTRY_REMOTE;
+	return (void *)(uintptr_t)(addr & ~(PAGE_BYTES - 1));
 }
 
 static int uffd_poll(struct service *service,
@@ -181,6 +195,7 @@ const struct service_ops service_uffd_ops = {
 	.measured = true,
 	.serve = uffd_serve,
 	.walk = uffd_walk,
+	.entry = uffd_entry,
 	.poll = uffd_poll,
 	.resident = uffd_resident,
 	.frames = uffd_count,
@@ -197,6 +212,11 @@ int service_uffd_create(uint64_t vram_bytes, uint32_t va_space, struct service *
 	if (!u)
 		return err_set(err, -ENOMEM, "no memory for the engine");
 	u->service.ops = &service_uffd_ops;
+	/*
+	 * A duplicate's CPU side would be write-protected, and a write would have to wait until the
+	 * engine polls to have its frame taken away; system calls that write would end with EFAULT.
+	 */
+	u->service.can = SERVICE_CAN_REMOTE;
 	u->va_space = va_space;
 	u->call_fd = -1;
 	pthread_mutex_init(&u->lock, NULL);

@@ -37,6 +37,8 @@ struct uffd_block {
 	 * first touches are ordinary faults, and system calls may do them.
 	 */
 	uint64_t watched[BITMAP_WORDS(BLOCK_PAGES)];
+	/* Pages without a frame that the engine uses where they are, as the program does. */
+	uint64_t remote[BITMAP_WORDS(BLOCK_PAGES)];
 };
 
 /* Device memory: frames from the lowest free one on, so that runs lie together. */
@@ -122,6 +124,8 @@ static inline unsigned char *uffd_frame(const struct uffd_frames *f, uint32_t fr
 struct uffd_block *uffd_block_find(const struct uffd *u, uint64_t addr);
 /* Frame number + 1 of the page, 0: not in device memory. */
 uint32_t uffd_frame_of(const struct uffd *u, uint64_t addr);
+/* Does the engine use the page in system memory? */
+bool uffd_remote(const struct uffd *u, uint64_t addr);
 /* Carries one migration out; its time goes to the stages of *cost. */
 void uffd_migrate(struct uffd *u, struct migration *m, struct service_cost *cost);
 /* What is in device memory of [start, end) goes back and is invalidated; -errno: something stayed. */

@@ -87,6 +87,13 @@ uint32_t uffd_frame_of(const struct uffd *u, uint64_t addr)
 	return block ? block->frame[uffd_page(addr)] : 0;
 }
 
+bool uffd_remote(const struct uffd *u, uint64_t addr)
+{
+	const struct uffd_block *block = uffd_block_find(u, addr);
+
+	return block && bitmap_test(block->remote, uffd_page(addr));
+}
+
 void uffd_invalidate(struct uffd *u, uint64_t start, uint64_t end, bool evicted)
 {
 	unsigned int n = u->ninvalidates;
@@ -155,8 +162,10 @@ void uffd_forget(struct uffd *u, uint64_t start, uint64_t end)
 		if (!block)
 			continue;
 		release_all(u, at, next);
-		for (; at < next; at += PAGE_BYTES)
+		for (; at < next; at += PAGE_BYTES) {
 			bitmap_clear(block->watched, uffd_page(at));
+			bitmap_clear(block->remote, uffd_page(at));
+		}
 	}
 	uffd_invalidate(u, start, end, false);
 }
@@ -244,6 +253,36 @@ static void migrate_back(struct uffd *u, struct migration *m, struct service_cos
 			break;
 	}
 	stage(&cost->evict, &clock);
+}
+
+/* The engine does not use the run's pages in system memory any more. */
+static void end_remote(struct uffd *u, struct uffd_block *block, const struct run *run)
+{
+	for (uint64_t at = run->addr; at < run->addr + run->pages * PAGE_BYTES; at += PAGE_BYTES) {
+		if (!bitmap_test(block->remote, uffd_page(at)))
+			continue;
+		bitmap_clear(block->remote, uffd_page(at));
+		uffd_invalidate(u, at, at + PAGE_BYTES, true);
+	}
+}
+
+/*
+ * What has come back, or was never away, is used where it is: engine and program are one process.
+ * The page is nobody's to hold: a program that unmaps it meets the engine there.
+ */
+static void begin_remote(struct uffd *u, struct migration *m)
+{
+	struct uffd_block *block = block_make(u, m->addr);
+
+	for (uint64_t at = m->addr; at < m->addr + m->pages * PAGE_BYTES; at += PAGE_BYTES) {
+		int status = !block ? -ENOMEM :
+			     !ranges_have(&u->managed, u->va_space, at) ? -EFAULT : 0;
+
+		if (!status && !block->frame[uffd_page(at)])
+			bitmap_set(block->remote, uffd_page(at));
+		if (status && !m->status)
+			m->status = status;
+	}
 }
 
 /* --- to device memory ---------------------------------------------------------- */
@@ -373,6 +412,7 @@ static int take_run(struct uffd *u, struct uffd_block *block, struct run run,
 		return ret;
 	look(u, &run, there);
 	stage(&cost->unmap, &clock);
+	end_remote(u, block, &run);
 	copy_run(u, block, &run, there);
 	stage(&cost->copy, &clock);
 	ret = take_away(&run);
@@ -434,6 +474,18 @@ static void migrate_there(struct uffd *u, struct migration *m, struct service_co
 	}
 }
 
+static void migrate_home(struct uffd *u, struct migration *m, struct service_cost *cost)
+{
+	struct uffd_block *block = uffd_block_find(u, m->addr);
+	const struct run run = { m->addr, m->pages };
+
+	migrate_back(u, m, cost);
+	if (m->op == MIGRATE_REMOTE)
+		begin_remote(u, m);
+	else if (block)
+		end_remote(u, block, &run);
+}
+
 void uffd_migrate(struct uffd *u, struct migration *m, struct service_cost *cost)
 {
 	m->status = 0;
@@ -445,8 +497,8 @@ void uffd_migrate(struct uffd *u, struct migration *m, struct service_cost *cost
 		m->status = -EFAULT;
 	else if (m->op == MIGRATE_H2D)
 		migrate_there(u, m, cost);
-	else if (m->op == MIGRATE_D2H)
-		migrate_back(u, m, cost);
+	else if (m->op == MIGRATE_D2H || m->op == MIGRATE_REMOTE)
+		migrate_home(u, m, cost);
 	else
 		m->status = -EINVAL;
 }

@@ -74,6 +74,7 @@ static struct access_entry *entry_claim(struct ldst *l, uint32_t index, const st
 	e->waiting = 0;
 	e->looked_up = 0;
 	e->direct = false;
+	e->any_remote = false;
 	return e;
 }
 
@@ -204,6 +205,16 @@ static void translated_all(struct sm *sm, const struct access_entry *e)
 	check_order(sm, e->warp);
 }
 
+/* Lines [first, first + n) are of a page in system memory. */
+static void mark_remote(struct access_entry *e, unsigned int first, unsigned int n)
+{
+	if (!e->any_remote)
+		memset(e->remote, 0, sizeof(e->remote));
+	e->any_remote = true;
+	for (unsigned int i = first; i < first + n; i++)
+		e->remote[i / 64] |= 1ull << (i % 64);
+}
+
 /* Looks up the page of the next lines; they are sorted, so those of a page are together. */
 static void look_up(struct sm *sm, uint32_t index, struct access_entry *e, uint64_t now)
 {
@@ -224,7 +235,9 @@ static void look_up(struct sm *sm, uint32_t index, struct access_entry *e, uint6
 	e->looked_up = (uint16_t)i;
 	host = gmmu_translate(sm->env.gmmu, page, &g->waiter, now);
 	if (host) {
-		perform_push(sm, index, g->lanes, page, host, now);
+		if (gmmu_remote(host))
+			mark_remote(e, first, i - first);
+		perform_push(sm, index, g->lanes, page, gmmu_host(host), now);
 		return;
 	}
 	g->entry = index;
@@ -299,7 +312,9 @@ void sm_translated(struct sm *sm, struct gmmu_waiter *waiter, uint64_t page,
 	}
 	g->waiting = false;
 	e->waiting--;
-	perform_push(sm, g->entry, g->lanes, page, host, now);
+	if (gmmu_remote(host))
+		mark_remote(e, g->first, g->lines);
+	perform_push(sm, g->entry, g->lanes, page, gmmu_host(host), now);
 	late_push(sm, &(struct late_lines){ now, g->entry, g->first, g->lines });
 	translated_all(sm, e);
 	if (l->step == NEVER && l->inst != NO_INDEX)
@@ -329,7 +344,7 @@ static uint64_t enter_lines(struct sm *sm, struct access_entry *e, unsigned int 
 	struct ldst *l = sm->ldst;
 	unsigned int room = l1d_room(l);
 
-	if (e->looked_up < e->nlines || l->late_count)
+	if (e->looked_up < e->nlines || l->late_count || e->any_remote)
 		n = 1;
 	n = MIN(n, room);
 	for (unsigned int i = 0; i < n; i++)
@@ -371,7 +386,7 @@ void access_step(struct sm *sm, uint64_t now)
 		l->step = MAX(l->send_from, l->entrance);
 		return;
 	}
-	if (e->direct) {
+	if (e->direct || line_remote(e, l->sent)) {
 		uint64_t later = l1d_pass(sm, e, l->sent, now);
 
 		if (later) {
@@ -410,7 +425,7 @@ void access_late(struct sm *sm, uint64_t now)
 
 	if (now < MAX(late->ready, l->entrance))
 		return;
-	if (e->direct) {
+	if (e->direct || line_remote(e, late->first)) {
 		uint64_t later = l1d_pass(sm, e, late->first, now);
 
 		if (later) {

@@ -149,6 +149,7 @@ uint64_t l1d_pass(struct sm *sm, struct access_entry *e, unsigned int i, uint64_
 		.addr = device_addr(e, line),
 		.tag = e->kind == MEM_WRITE ? TAG_STORE | e->warp : TAG_INST | e->inst,
 		.sm = (uint16_t)sm->id, .kind = e->kind, .cls = MEM_GLOBAL, .bytes = line->bytes,
+		.remote = line_remote(e, i),
 	};
 
 	if (!mem_ready(sm->env.mem, sm->id, &r, now))

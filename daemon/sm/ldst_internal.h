@@ -73,7 +73,15 @@ struct access_entry {
 	uint8_t refs;
 	bool used, direct;
 	bool orders;			/* nothing of the warp passes it */
+	bool any_remote;		/* some of its lines are in system memory: */
+	uint64_t remote[MAX_LINES / 64];
 };
+
+/* Is line i of the access in system memory? It goes past L1D. */
+static inline bool line_remote(const struct access_entry *e, unsigned int i)
+{
+	return e->any_remote && e->remote[i / 64] >> (i % 64) & 1;
+}
 
 #define ENTRY_CHUNK	16u
 
@@ -274,7 +282,7 @@ void l1d_cancel(struct ldst *l);
 unsigned int l1d_room(const struct ldst *l);
 /* Line i of the entry enters the latency queue in cycle `now`. */
 void l1d_enter(struct sm *sm, struct access_entry *e, unsigned int i, uint64_t now);
-/* Line i goes past L1D. Returns 0, or the cycle in which memory may have room for it. */
+/* Line i goes past L1D, and if it is in system memory, to the link. Returns 0, or the cycle in which memory may have room for it. */
 uint64_t l1d_pass(struct sm *sm, struct access_entry *e, unsigned int i, uint64_t now);
 /* A sector of a line of L1D has come. */
 void l1d_reply(struct sm *sm, uint32_t fetch, uint64_t now);

@@ -71,10 +71,11 @@ $(B)/tests/kernel/%: tests/kernel/%.c $(KTEST_LIB) $(B)/kselftest/kselftest_harn
 	$(call say,TEST,$@) $(CC) $(STD) $(WARN) -isystem $(B)/kselftest -Iinclude/uapi -Iinclude -Itests/kernel \
 		$(CFLAGS) $(DEPGEN) -MF $@.d -o $@ $< $(KTEST_LIB) -luring -lpthread -lm
 # A program of the library and its daemon.
-$(B)/tests/kernel/libgpuemu_%: tests/kernel/libgpuemu_%.c $(B)/lib/libgpuemu.a $(B)/kselftest/kselftest_harness.h
+KTEST_KNOBS := tests/kernel/lib/knob.c tests/kernel/lib/nl.c
+$(B)/tests/kernel/libgpuemu_%: tests/kernel/libgpuemu_%.c $(KTEST_KNOBS) $(B)/lib/libgpuemu.a $(B)/kselftest/kselftest_harness.h
 	@mkdir -p $(@D)
 	$(call say,TEST,$@) $(CC) $(STD) $(WARN) -isystem $(B)/kselftest -Iinclude -Iinclude/uapi -Itests/kernel \
-		$(CFLAGS) $(DEPGEN) -MF $@.d -o $@ $< $(B)/lib/libgpuemu.a $(ENGINE_LDLIBS)
+		$(CFLAGS) $(DEPGEN) -MF $@.d -o $@ $< $(KTEST_KNOBS) $(B)/lib/libgpuemu.a $(ENGINE_LDLIBS)
 # The stateful fuzzer: one program of several files.
 KFUZZ := $(B)/tests/kernel/fuzz
 KFUZZ_SRC := $(sort $(wildcard tests/kernel/fuzz/*.c))
@@ -82,6 +83,12 @@ $(KFUZZ): $(KFUZZ_SRC) $(wildcard tests/kernel/fuzz/*.h) $(KTEST_LIB) $(wildcard
 	@mkdir -p $(@D)
 	$(call say,TEST,$@) $(CC) $(STD) $(WARN) -Iinclude/uapi -Iinclude -Itests/kernel $(CFLAGS) -o $@ $(KFUZZ_SRC) \
 		$(KTEST_LIB) -luring -lpthread
+# The long run of programs of the library, whose daemon is killed every second.
+SOAK := $(B)/tests/kernel/soak
+$(SOAK): tests/kernel/soak/soak.c tests/kernel/lib/nl.c $(B)/lib/libgpuemu.a $(wildcard tests/kernel/lib/*.h include/*.h include/uapi/linux/*.h)
+	@mkdir -p $(@D)
+	$(call say,TEST,$@) $(CC) $(STD) $(WARN) -Iinclude -Iinclude/uapi -Itests/kernel $(CFLAGS) -o $@ $< \
+		tests/kernel/lib/nl.c $(B)/lib/libgpuemu.a $(ENGINE_LDLIBS)
 # A 32-bit program, of nothing but the kernel's headers and the compiler's.
 ABI32 = $(B)/tests/kernel/abi32/abi32
 $(ABI32): tests/kernel/abi32/abi32.c include/uapi/linux/gpuemu.h
@@ -90,7 +97,7 @@ $(ABI32): tests/kernel/abi32/abi32.c include/uapi/linux/gpuemu.h
 		-fomit-frame-pointer -nostdlib -static -no-pie -Wl,--build-id=none -Iinclude/uapi $(ABI_INC) -o $@ $<
 ABI_INC = -isystem /usr/include/$(shell $(CC) -print-multiarch)
 .PHONY: tests-kernel
-tests-kernel: $(KTEST) $(KFUZZ) $(ABI32)
+tests-kernel: $(KTEST) $(KFUZZ) $(SOAK) $(ABI32)
 
 # --- all checks -----------------------------------------------------------------
 .PHONY: check check-style check-unit check-vm vm-ready
@@ -112,6 +119,11 @@ check-kernels: KERNELS ?= 6.1 6.12 7
 check-kernels:
 	@tests/run.sh $(KERNELS:%=kernel-%)
 
+# The VM suite and the sweep of failed allocations, on a kernel with every check on.
+.PHONY: check-debug
+check-debug:
+	@tests/run.sh kernel-debug
+
 # make fuzz-kernel [SECONDS=n] [SEED=n] [CLIENTS=n]: the fuzzer of the ABI, in the VM.
 .PHONY: fuzz-kernel
 fuzz-kernel: SECONDS ?= 3600
@@ -119,5 +131,13 @@ fuzz-kernel:
 	@$(MAKE) vm-ready >&2
 	@tests/vm/run.sh --no-daemon --module-args 'vram_mb=2 enable_tests=1' --timeout $$(($(SECONDS) + 300)) -- \
 		fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) $(if $(CLIENTS),--clients $(CLIENTS))
+
+# make soak [DURATION=s] [SEED=n] [CLIENTS=n]: the daemon killed every second, in the VM.
+.PHONY: soak
+soak: DURATION ?= 600
+soak:
+	@$(MAKE) vm-ready >&2
+	@tests/vm/run.sh --no-daemon --module-args vram_mb=2 --timeout $$(($(DURATION) + 300)) -- \
+		soak --seconds $(DURATION) $(if $(SEED),--seed $(SEED)) $(if $(CLIENTS),--clients $(CLIENTS))
 
 -include $(DEPS)

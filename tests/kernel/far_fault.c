@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "lib/harness.h"
+#include "lib/knob.h"
 #include "lib/lib.h"
 
 FIXTURE(far_fault)
@@ -201,6 +202,7 @@ TEST_F(far_fault, long_queue)
 	const struct gpuemu_batch *batch = &self->e.control->batch;
 	uint32_t n = self->e.attach.fault_entries, i, batches = 0;
 
+	ASSERT_EQ(0, knob_set("replay_policy", 1));
 	for (i = 0; i < n; i++)
 		engine_fault(&self->e, self->space,
 			     self->mem + i % 512 * PAGE, GPUEMU_ACCESS_READ);
@@ -212,6 +214,7 @@ TEST_F(far_fault, long_queue)
 	}
 	EXPECT_EQ(n, self->e.faults->get);
 	EXPECT_EQ(-EAGAIN, engine_raise(&self->e, 0));
+	ASSERT_EQ(0, knob_set("replay_policy", 2));
 }
 
 /* COMMIT_AND_FETCH: the replay of one batch, and the next batch in one go. */

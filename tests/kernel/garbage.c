@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Garbage in every ioctl and every field: an error each, and nothing changed. */
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -59,15 +60,21 @@ TEST_F(garbage, unknown_ioctls)
 /* What is true of every ioctl's size and pointer. */
 TEST_F(garbage, sizes)
 {
-	static const struct { unsigned long nr; size_t size; } all[] = {
-#define X(NAME, type) { GPUEMU_IOCTL_##NAME, sizeof(struct type) },
+	/* The sizes of now, and of the first version. */
+	static const struct { unsigned long nr; size_t size, first; } all[] = {
+#define X(NAME, type) GREW(NAME, type, sizeof(struct type))
+#define GREW(NAME, type, first) { GPUEMU_IOCTL_##NAME, sizeof(struct type), first },
 		X(INFO, gpuemu_info) X(MODULE_LOAD, gpuemu_module_load)
 		X(MODULE_UNLOAD, gpuemu_module_unload)
 		X(SUBMIT, gpuemu_submit) X(WAIT, gpuemu_wait)
-		X(ENGINE_ATTACH, gpuemu_engine_attach)
-		X(WORK_TAKE, gpuemu_work_take) X(WORK_DONE, gpuemu_work_done)
+		GREW(ENGINE_ATTACH, gpuemu_engine_attach,
+		     offsetof(struct gpuemu_engine_attach, remote_slots))
+		GREW(WORK_TAKE, gpuemu_work_take,
+		     offsetof(struct gpuemu_work_take, flags))
+		X(WORK_DONE, gpuemu_work_done)
 		X(MODULE_READ, gpuemu_module_read)
 		X(ENGINE_ACK, gpuemu_engine_ack)
+#undef GREW
 #undef X
 	};
 	uint32_t *size = (uint32_t *)self->big;
@@ -88,7 +95,7 @@ TEST_F(garbage, sizes)
 		EXPECT_EQ(-EINVAL, call(fd, all[i].nr, self->big));
 		*size = 4;
 		EXPECT_EQ(-EINVAL, call(fd, all[i].nr, self->big));
-		*size = all[i].size - 1;
+		*size = all[i].first - 1;
 		EXPECT_EQ(-EINVAL, call(fd, all[i].nr, self->big));
 		*size = GPUEMU_PAGE_SIZE + 1;
 		EXPECT_EQ(-E2BIG, call(fd, all[i].nr, self->big));

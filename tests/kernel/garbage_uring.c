@@ -284,7 +284,7 @@ TEST_F(garbage_uring, migrations)
 		{ { .addr = at, .va_space = s, .pages = 513, .op = 1 }, -EINVAL },
 		{ { .addr = at, .va_space = s, .pages = 65535, .op = 1 }, -EINVAL },
 		{ { .addr = at, .va_space = s, .pages = 1, .op = 0 }, -EINVAL },
-		{ { .addr = at, .va_space = s, .pages = 1, .op = 3 }, -EINVAL },
+		{ { .addr = at, .va_space = s, .pages = 1, .op = 5 }, -EINVAL },
 		{ { .addr = at, .va_space = s, .pages = 1, .op = 255 }, -EINVAL },
 		{ { .addr = at, .va_space = s, .pages = 1, .op = 1,
 		    .reserved = 1 }, -EINVAL },
@@ -462,7 +462,9 @@ TEST_F(garbage_uring, records_that_change)
 		e->put += GPUEMU_BATCH_MAX;
 		__atomic_store_n(&e->faults->put, e->put, __ATOMIC_RELEASE);
 		ASSERT_LE(0, engine_raise(e, 0));
-		ASSERT_EQ(GPUEMU_BATCH_MAX, batch->raw);
+		/* It ends where an entry is not written; the rest is flushed. */
+		ASSERT_LE(1, batch->raw);
+		ASSERT_GE(GPUEMU_BATCH_MAX, batch->raw);
 		for (k = 0; k < batch->count; k++) {
 			f = &batch->faults[k];
 			ASSERT_EQ(0, f->addr % PAGE);

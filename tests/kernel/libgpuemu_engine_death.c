@@ -245,6 +245,31 @@ TEST_F(engine, killed_while_idle)
 	EXPECT_TRUE(works(self, 2));
 }
 
+/* What was advised is the client's, and told to each engine: p is used where it is by both. */
+TEST_F(engine, advice_outlives_it)
+{
+	char *json;
+
+	ASSERT_EQ(0, gpuemu_mem_advise(self->ctx, self->p, WORDS * 4,
+				       GPUEMU_ADVISE_SET_PREFERRED_LOCATION,
+				       GPUEMU_LOCATION_HOST));
+	for (uint32_t v = 1; v <= 2; v++) {
+		ASSERT_EQ(0, fill(self, v)) TH_LOG("%s", gpuemu_last_error(self->ctx));
+		ASSERT_EQ(0, gpuemu_synchronize(self->ctx));
+		ASSERT_EQ(0, gpuemu_statistics(self->ctx, &json));
+		EXPECT_NE(NULL, strstr(json, "\"remote\":{\"pages\":16,")) TH_LOG("%s", json);
+		EXPECT_NE(NULL, strstr(json, "\"writes\":512,")) TH_LOG("%s", json);
+		gpuemu_free(json);
+		EXPECT_EQ(0, wrong(self, v));
+		if (v == 2)
+			break;
+		kill(self->daemon, SIGKILL);
+		waitpid(self->daemon, NULL, 0);
+		EXPECT_EQ(0, wrong(self, v));
+		ASSERT_TRUE(attach(self));
+	}
+}
+
 /* At any moment of a run that faults, migrates and evicts. */
 TEST_F(engine, killed_at_any_moment)
 {

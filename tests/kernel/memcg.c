@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Sysmem pages are charged to the client's memory cgroup, also those that an
- * eviction allocates in the engine's context; and an eviction that finds no
- * memory there leaves the page where it is.
+ * eviction allocates in the engine's context; and an eviction, or an mprotect(),
+ * that finds no memory there leaves the page where it is.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -58,7 +58,7 @@ static long charged(void)
 
 /*
  * The client: tells where its memory is, then does what it is told: 1 checks
- * that each page begins with its number, 2 ends.
+ * that each page begins with its number, 2 makes all read-only, else it ends.
  */
 static void client(int from, int to)
 {
@@ -69,7 +69,12 @@ static void client(int from, int to)
 
 	engine_say(to, client_space(fd));
 	engine_say(to, (uintptr_t)p);
-	while (!engine_hear(from, 60000, &word) && word == 1) {
+	while (!engine_hear(from, 60000, &word) && (word == 1 || word == 2)) {
+		if (word == 2) {
+			engine_say(to, mprotect(p, BYTES, PROT_READ) ? errno :
+				   0);
+			continue;
+		}
 		for (i = 0; i < PAGES; i++)
 			if (*(uint32_t *)(p + i * PAGE) != i + 1)
 				break;
@@ -179,6 +184,35 @@ TEST_F(memcg, no_memory)
 	EXPECT_EQ(0, waitpid(self->pid, NULL, WNOHANG));
 	ASSERT_EQ(0, put_text(GROUP "memory.max", "max"));
 	EXPECT_EQ(0, engine_d2h(&self->e, self->space, self->mem, PAGES));
+	ASSERT_EQ(0, engine_say(self->to, 1));
+	ASSERT_EQ(0, engine_hear(self->from, 5000, &word));
+	EXPECT_EQ(PAGES, word);
+}
+
+TEST_F(memcg, no_memory_to_protect)
+{
+	char limit[32];
+	uint64_t word;
+	long before;
+
+	ASSERT_EQ(0, write_on_device(self));
+	before = charged();
+	snprintf(limit, sizeof(limit), "%ld", before + (long)BYTES / 2);
+	ASSERT_EQ(0, put_text(GROUP "memory.max", limit));
+	ASSERT_EQ(0, engine_say(self->to, 2));
+	ASSERT_EQ(0, engine_hear(self->from, 10000, &word));
+	EXPECT_EQ(ENOMEM, word);
+	/* It is what it was: where it is, its charge, what the device may have. */
+	EXPECT_EQ(PAGES, engine_resident(&self->e, self->space, self->mem,
+					 PAGES));
+	EXPECT_GT(before + (long)BYTES / 4, charged());
+	EXPECT_EQ(0, waitpid(self->pid, NULL, WNOHANG));
+	EXPECT_EQ(0, engine_h2d(&self->e, self->space, self->mem, PAGES));
+	ASSERT_EQ(0, put_text(GROUP "memory.max", "max"));
+	ASSERT_EQ(0, engine_say(self->to, 2));
+	ASSERT_EQ(0, engine_hear(self->from, 10000, &word));
+	EXPECT_EQ(0, word);
+	EXPECT_EQ(0, engine_resident(&self->e, self->space, self->mem, PAGES));
 	ASSERT_EQ(0, engine_say(self->to, 1));
 	ASSERT_EQ(0, engine_hear(self->from, 5000, &word));
 	EXPECT_EQ(PAGES, word);

@@ -333,8 +333,27 @@ static int inject(struct nl *nl, uint32_t what, int count)
 	return nl_talk(nl, &r, NULL, NULL);
 }
 
+static void take_injected(const struct nl_reply *reply, void *arg)
+{
+	const struct nlattr *stats[NL_ATTRS];
+
+	nl_nested(reply->attrs[GPUEMU_A_DEVICE_STATS], stats);
+	*(uint64_t *)arg = nl_u64(stats[GPUEMU_A_STATS_INJECTED]);
+}
+
+static uint64_t injected(struct nl *nl)
+{
+	uint64_t n = ~0ull;
+	struct nl_request r;
+
+	nl_begin(nl, &r, GPUEMU_CMD_DEVICE_GET, 0);
+	nl_talk(nl, &r, take_injected, &n);
+	return n;
+}
+
 TEST_F(netlink, inject)
 {
+	uint64_t before = injected(&self->nl);
 	struct engine e;
 	uint32_t space;
 	uint8_t *mem;
@@ -371,6 +390,8 @@ TEST_F(netlink, inject)
 	EXPECT_EQ(-ENODEV, engine_raise(&e, GPUEMU_RAISE_EMPTY_OK));
 	EXPECT_EQ(-ENODEV, inject(&self->nl, GPUEMU_INJECT_WHAT_ENGINE_LOSS, -1));
 	EXPECT_NE('\0', self->nl.said[0]);
+	/* Two frames, a page, an engine: what really happened. */
+	EXPECT_EQ(before + 4, injected(&self->nl));
 	close(fd);
 	engine_close(&e);
 }

@@ -166,8 +166,9 @@ TEST_F(dump, given_up)
 struct blocks {
 	struct {
 		uint64_t addr;
-		uint64_t resident[8], cpu_mapped[8];
+		uint64_t resident[8], cpu_mapped[8], remote[8], duplicated[8];
 		uint32_t system_pages;
+		bool busy;
 	} of[BLOCKS + 8];
 	unsigned int n;
 };
@@ -178,12 +179,17 @@ static void note_block(const struct nl_reply *reply, void *arg)
 	struct blocks *b = arg;
 
 	if (b->n == BLOCKS + 8 || nl_bytes(a[GPUEMU_A_BLOCK_RESIDENT]) != 64 ||
-	    nl_bytes(a[GPUEMU_A_BLOCK_CPU_MAPPED]) != 64)
+	    nl_bytes(a[GPUEMU_A_BLOCK_CPU_MAPPED]) != 64 ||
+	    nl_bytes(a[GPUEMU_A_BLOCK_REMOTE]) != 64 ||
+	    nl_bytes(a[GPUEMU_A_BLOCK_DUPLICATED]) != 64)
 		return;
 	b->of[b->n].addr = nl_u64(a[GPUEMU_A_BLOCK_ADDR]);
 	b->of[b->n].system_pages = nl_u32(a[GPUEMU_A_BLOCK_SYSTEM_PAGES]);
+	b->of[b->n].busy = a[GPUEMU_A_BLOCK_BUSY];
 	memcpy(b->of[b->n].resident, nl_data(a[GPUEMU_A_BLOCK_RESIDENT]), 64);
 	memcpy(b->of[b->n].cpu_mapped, nl_data(a[GPUEMU_A_BLOCK_CPU_MAPPED]), 64);
+	memcpy(b->of[b->n].remote, nl_data(a[GPUEMU_A_BLOCK_REMOTE]), 64);
+	memcpy(b->of[b->n].duplicated, nl_data(a[GPUEMU_A_BLOCK_DUPLICATED]), 64);
 	b->n++;
 }
 
@@ -251,6 +257,33 @@ TEST_F(dump, blocks)
 	EXPECT_EQ(0, blocks.n);
 }
 
+/* Where a page can be besides: remote mapped, and on both sides. */
+TEST_F(dump, remote_and_duplicated)
+{
+	static struct blocks blocks;
+	uint8_t *mem = map_managed(self->fds[0], BLOCK);
+	struct engine e;
+
+	ASSERT_NE(NULL, mem);
+	ASSERT_EQ(0, engine_open(&e));
+	engine_acker_start(&e);
+	ASSERT_EQ(0, engine_migrate(&e, self->spaces[0], mem, 3, GPUEMU_MIGRATE_REMOTE));
+	ASSERT_EQ(0, engine_migrate(&e, self->spaces[0], mem + 64 * PAGE, 2,
+				    GPUEMU_MIGRATE_DUPLICATE));
+	ASSERT_EQ(0, engine_h2d(&e, self->spaces[0], mem + 66 * PAGE, 1));
+	EXPECT_EQ(0, mem[64 * PAGE]);
+	ASSERT_EQ(0, list_blocks(self, NULL, &blocks));
+	ASSERT_EQ(1, blocks.n);
+	EXPECT_EQ(7, blocks.of[0].remote[0]);
+	EXPECT_EQ(0, blocks.of[0].remote[1]);
+	EXPECT_EQ(0, blocks.of[0].resident[0]);
+	EXPECT_EQ(7, blocks.of[0].resident[1]);
+	EXPECT_EQ(3, blocks.of[0].duplicated[1]);
+	EXPECT_EQ(1, blocks.of[0].cpu_mapped[1]);
+	EXPECT_EQ(5, blocks.of[0].system_pages);
+	engine_close(&e);
+}
+
 TEST_F(dump, client_of_blocks_ends)
 {
 	static struct blocks blocks;
@@ -296,8 +329,11 @@ TEST_F(dump, block_is_busy)
 	ASSERT_EQ(0, list_blocks(self, NULL, &blocks));
 	EXPECT_GT(250, now_ms() - start);
 	EXPECT_EQ(1, blocks.n);
+	EXPECT_TRUE(blocks.of[0].busy);
 	EXPECT_EQ(0, e.control->lost);
 	pthread_join(thread, NULL);
+	ASSERT_EQ(0, list_blocks(self, NULL, &blocks));
+	EXPECT_FALSE(blocks.of[0].busy);
 	engine_close(&e);
 }
 

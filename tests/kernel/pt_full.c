@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * vm: pt_mb=1
+ * vm: pt_mb=1 client_tables_pct=0
  *
  * The page-table aperture runs out: the fault gets an error, the page stays, and
  * what munmap() gives back is used again.

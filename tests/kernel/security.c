@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * vm: vram_mb=4
+ * vm: vram_mb=4 remote_mb=1
  *
  * What must never reach user space (another's bytes, the kernel's addresses)
  * and what must never be writable from there (page tables, control page). The
@@ -28,7 +28,7 @@
 
 /* --- stale bytes --- */
 
-enum { MARK = 0xa5, DIRTY_MB = 256, FRAMES = 1024 };
+enum { MARK = 0xa5, DIRTY_MB = 256, FRAMES = 1024, SLOTS = 256 };
 
 /* Leaves many free pages full of MARK: a process that had a secret and ended. */
 static void dirty_free_memory(void)
@@ -110,6 +110,53 @@ TEST(stale_frames)
 	ASSERT_EQ(0, engine_d2h(&e, other, q, FRAMES));
 	EXPECT_TRUE(managed_zero(q, FRAMES * PAGE));
 	close(b);
+	engine_close(&e);
+}
+
+/*
+ * Every slot of the remote aperture shows one client's page, then nobody's, then
+ * another's; the engine had all of them mapped, and remembers where.
+ */
+TEST(stale_slots)
+{
+	int a = client_open(), b = client_open();
+	uint8_t *p = map_managed(a, SLOTS * PAGE), *q;
+	uint32_t space = client_space(a), other = client_space(b);
+	struct engine e;
+	size_t i, j;
+
+	ASSERT_EQ(0, engine_open(&e));
+	engine_acker_start(&e);
+	ASSERT_EQ(0, engine_acker_warm(&e));
+	ASSERT_EQ(SLOTS, e.attach.remote_slots);
+	EXPECT_EQ(SIGBUS, signal_of(e.remote, false));
+	EXPECT_EQ(SIGBUS, signal_of(e.remote + (SLOTS - 1) * PAGE, true));
+	memset(p, MARK, SLOTS * PAGE);
+	ASSERT_EQ(0, engine_migrate(&e, space, p, SLOTS, GPUEMU_MIGRATE_REMOTE));
+	for (i = 0; i < SLOTS; i++)
+		ASSERT_EQ(MARK, e.remote[i * PAGE + i]);
+	/* Each way in which it ends, some slots each. */
+	ASSERT_EQ(0, engine_d2h(&e, space, p, 64));
+	ASSERT_EQ(0, engine_h2d(&e, space, p + 64 * PAGE, 64));
+	ASSERT_EQ(0, mprotect(p + 128 * PAGE, 32 * PAGE, PROT_READ));
+	ASSERT_EQ(0, munmap(p + 160 * PAGE, 48 * PAGE));
+	for (i = 0, j = 0; i < SLOTS; i++)
+		j += signal_of(e.remote + i * PAGE, false) == SIGBUS;
+	EXPECT_EQ(208, j);
+	munmap(p, SLOTS * PAGE);
+	close(a);
+	for (i = 0; i < SLOTS; i++)
+		ASSERT_EQ(SIGBUS, signal_of(e.remote + i * PAGE, false));
+	dirty_free_memory();
+	q = map_managed(b, SLOTS * PAGE);
+	q[7 * PAGE] = 7;
+	ASSERT_EQ(0, engine_migrate(&e, other, q, SLOTS, GPUEMU_MIGRATE_REMOTE));
+	EXPECT_EQ(7, *(uint8_t *)engine_page(&e, other, q + 7 * PAGE));
+	q[7 * PAGE] = 0;
+	for (i = 0; i < SLOTS; i++)
+		ASSERT_TRUE(managed_zero(e.remote + i * PAGE, PAGE)) TH_LOG("slot %zu", i);
+	close(b);
+	munmap(q, SLOTS * PAGE);
 	engine_close(&e);
 }
 
@@ -200,6 +247,8 @@ static void put(const char *path, const char *text)
 }
 
 #define TRACING "/sys/kernel/tracing/"
+/* QEMU's TCG with two CPUs can freeze where the kernel's text is patched: trace.c. */
+#define OTHER_CPU "/sys/devices/system/cpu/cpu1/online"
 
 TEST_F(security, no_kernel_address)
 {
@@ -209,6 +258,8 @@ TEST_F(security, no_kernel_address)
 	uint64_t id;
 	int i;
 
+	if (!access(OTHER_CPU, W_OK))
+		put(OTHER_CPU, "0");
 	put(TRACING "trace", "");
 	put(TRACING "events/gpuemu/enable", "1");
 	/* Some of everything: faults, moves both ways, works, a lost engine. */
@@ -235,6 +286,8 @@ TEST_F(security, no_kernel_address)
 				      m->e.attach.fault_entries *
 				      sizeof(struct gpuemu_fault)));
 	put(TRACING "events/gpuemu/enable", "0");
+	if (!access(OTHER_CPU, W_OK))
+		put(OTHER_CPU, "1");
 	EXPECT_EQ(0, kernel_addresses_of(TRACING "trace", NULL));
 	EXPECT_EQ(0, kernel_addresses_of("/proc/self/smaps", "gpuemu"));
 	EXPECT_EQ(0, kernel_addresses_of("/proc/misc", "gpuemu"));
@@ -325,6 +378,37 @@ TEST_F(security, page_tables_and_control)
 	EXPECT_TRUE(managed_intact(m, 0, MANAGED_PAGES));
 }
 
+/* Whole, shared, at one place, and not a child's: a slot is taken from it for sure. */
+TEST_F(security, remote_aperture)
+{
+	struct managed *m = &self->m;
+	size_t bytes = m->e.attach.remote_slots * PAGE;
+	uint64_t at = GPUEMU_MMAP_REMOTE;
+	int status;
+	pid_t pid;
+
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, bytes, RW, MAP_PRIVATE, m->e.fd, at));
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, bytes - PAGE, RW, MAP_SHARED, m->e.fd, at));
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, bytes + PAGE, RW, MAP_SHARED, m->e.fd, at));
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, bytes, RW, MAP_SHARED, m->e.fd, at + PAGE));
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, bytes, RW | PROT_EXEC, MAP_SHARED, m->e.fd, at));
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, bytes, RW, MAP_SHARED, m->fd, at));
+	EXPECT_EQ(MAP_FAILED, mremap(m->e.remote, bytes, bytes,
+				     MREMAP_MAYMOVE | MREMAP_FIXED,
+				     reserve(bytes)));
+	EXPECT_EQ(MAP_FAILED, mremap(m->e.remote, 0, bytes, MREMAP_MAYMOVE));
+	EXPECT_EQ(MAP_FAILED, mremap(m->e.remote, bytes, bytes + PAGE,
+				     MREMAP_MAYMOVE));
+	ASSERT_EQ(0, engine_migrate(&m->e, m->space, m->mem, 8,
+				    GPUEMU_MIGRATE_REMOTE));
+	EXPECT_TRUE(managed_intact(m, 0, MANAGED_PAGES));
+	pid = fork();
+	if (!pid)
+		_exit(signal_of(m->e.remote, false));
+	waitpid(pid, &status, 0);
+	EXPECT_EQ(SIGSEGV, WEXITSTATUS(status));
+}
+
 TEST_F(security, nothing_executable)
 {
 	struct managed *m = &self->m;
@@ -334,6 +418,8 @@ TEST_F(security, nothing_executable)
 	EXPECT_EQ(-1, mprotect(m->e.vram, PAGE, PROT_READ | PROT_EXEC));
 	EXPECT_EQ(EACCES, errno);
 	EXPECT_EQ(-1, mprotect(m->e.faults, PAGE, PROT_EXEC));
+	EXPECT_EQ(EACCES, errno);
+	EXPECT_EQ(-1, mprotect(m->e.remote, PAGE, PROT_READ | PROT_EXEC));
 	EXPECT_EQ(EACCES, errno);
 	EXPECT_EQ(-1, mprotect(m->mem, PAGE, PROT_EXEC));
 	EXPECT_EQ(EACCES, errno);

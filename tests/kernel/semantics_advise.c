@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -271,6 +272,53 @@ TEST_F(advise, userfaultfd)
 	EXPECT_EQ(-1, ioctl(fd, UFFDIO_REGISTER, &reg));
 	EXPECT_EQ(EINVAL, errno);
 	close(fd);
+	EXPECT_TRUE(managed_intact(m, 0, MANAGED_PAGES));
+}
+
+/*
+ * Asynchronous write-protection, which newer kernels let nobody refuse: marks
+ * where a page is not mapped keep it away, with SIGBUS, and no touch hangs. It
+ * alone, without marks, is no harm.
+ */
+TEST_F(advise, userfaultfd_async)
+{
+	struct managed *m = &self->m;
+	int fd = syscall(SYS_userfaultfd, O_CLOEXEC);
+	/* UFFD_FEATURE_WP_ASYNC */
+	struct uffdio_api api = { .api = UFFD_API, .features = 1u << 15 };
+	struct uffdio_register reg = {
+		.range = { (uintptr_t)m->mem, MANAGED_BYTES },
+		.mode = UFFDIO_REGISTER_MODE_WP,
+	};
+	struct uffdio_writeprotect wp = {
+		.range = reg.range, .mode = UFFDIO_WRITEPROTECT_MODE_WP,
+	};
+	size_t i;
+
+	ASSERT_LE(0, fd);
+	if (ioctl(fd, UFFDIO_API, &api)) {
+		EXPECT_EQ(EINVAL, errno);
+	} else if (ioctl(fd, UFFDIO_REGISTER, &reg)) {
+		EXPECT_EQ(EINVAL, errno);
+	} else {
+		EXPECT_EQ(0, signal_of(m->mem, true));
+		EXPECT_EQ(0, signal_of(m->mem + PAGE, true));
+		ASSERT_EQ(0, managed_place(m, m->where));
+		ASSERT_EQ(0, ioctl(fd, UFFDIO_WRITEPROTECT, &wp));
+		for (i = 0; i < MANAGED_PAGES; i++)
+			EXPECT_EQ(managed_placed(m, i, 1) ? SIGBUS : 0,
+				  signal_of(m->mem + i * PAGE, true))
+				TH_LOG("page %zu", i);
+		/* Thrown away while it is mapped, it leaves its mark, too. */
+		ASSERT_EQ(0, ioctl(fd, UFFDIO_WRITEPROTECT, &wp));
+		madvise(m->mem, MANAGED_BYTES, MADV_DONTNEED);
+		for (i = 0; i < MANAGED_PAGES; i++)
+			EXPECT_EQ(SIGBUS, signal_of(m->mem + i * PAGE, false));
+		ASSERT_EQ(0, ioctl(fd, UFFDIO_UNREGISTER, &reg.range));
+	}
+	close(fd);
+	EXPECT_TRUE(managed_intact(m, 0, MANAGED_PAGES));
+	EXPECT_EQ(0, engine_h2d(&m->e, m->space, m->mem, MANAGED_PAGES));
 	EXPECT_TRUE(managed_intact(m, 0, MANAGED_PAGES));
 }
 

@@ -149,7 +149,7 @@ TEST_F(debug, exec)
 {
 	struct other *o = &self->o;
 	struct gpuemu_info info;
-	uint64_t end = now_ms() + 5000;
+	uint64_t end = now_ms() + 5000 * slowness();
 
 	ASSERT_EQ(0, engine_say(o->to, OTHER_EXEC));
 	do {

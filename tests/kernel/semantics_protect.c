@@ -46,9 +46,9 @@ TEST_F(protect, read_only)
 	/* The GPU has lost it, and does not get it again. */
 	EXPECT_EQ(0, managed_resident(m, FIRST, N));
 	EXPECT_EQ(managed_placed(m, 0, FIRST), managed_resident(m, 0, FIRST));
-	EXPECT_EQ(GPUEMU_FAULT_UNMANAGED,
+	EXPECT_EQ(GPUEMU_FAULT_UNMANAGED | GPUEMU_FAULT_PROTECTED,
 		  flags_of(m, FIRST, GPUEMU_ACCESS_WRITE));
-	EXPECT_EQ(GPUEMU_FAULT_UNMANAGED,
+	EXPECT_EQ(GPUEMU_FAULT_UNMANAGED | GPUEMU_FAULT_PROTECTED,
 		  flags_of(m, FIRST + N - 1, GPUEMU_ACCESS_READ));
 	EXPECT_EQ(0, flags_of(m, FIRST - 1, GPUEMU_ACCESS_WRITE) &
 		  GPUEMU_FAULT_UNMANAGED);

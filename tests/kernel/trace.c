@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "lib/harness.h"
+#include "lib/knob.h"
 #include "lib/lib.h"
 
 #define TRACING "/sys/kernel/tracing/"
@@ -135,6 +136,46 @@ TEST_F(trace, all)
 	EXPECT_NE(NULL, strstr(self->text, "op=d2h cause=cpu_fault moved=1 status=0"));
 	EXPECT_NE(NULL, strstr(self->text, "reason=cpu_fault"));
 	EXPECT_NE(NULL, strstr(self->text, "reason=evict"));
+}
+
+TEST_F(trace, thrashing)
+{
+	struct gpuemu_migration m = {
+		.addr = (uintptr_t)self->mem, .va_space = self->space,
+		.pages = 1, .op = GPUEMU_MIGRATE_H2D,
+	};
+	char want[160];
+	int i;
+
+	ASSERT_EQ(0, knob_set("thrash_lapse_us", 10000000));
+	for (i = 0; i < 3; i++) {
+		self->mem[0]++;
+		engine_fault(&self->e, self->space, self->mem,
+			     GPUEMU_ACCESS_WRITE);
+		ASSERT_EQ(1, engine_raise(&self->e, 0));
+		ASSERT_EQ(1, engine_commit(&self->e, &m, 1));
+	}
+	ASSERT_EQ(0, knob_set("thrash_lapse_us", 400000));
+	read_file(self, TRACING "trace");
+	snprintf(want, sizeof(want),
+		 "thrash: va_space=%u addr=0x%lx what=detected events=3",
+		 self->space, (long)self->mem);
+	EXPECT_NE(NULL, strstr(self->text, want)) TH_LOG("no %s", want);
+}
+
+/* The engine's other two: home, mapped there; and copied for both. */
+TEST_F(trace, remote_and_duplicate)
+{
+	ASSERT_EQ(0, engine_h2d(&self->e, self->space, self->mem, 2));
+	ASSERT_EQ(0, engine_migrate(&self->e, self->space, self->mem, 2,
+				    GPUEMU_MIGRATE_REMOTE));
+	ASSERT_EQ(0, engine_migrate(&self->e, self->space, self->mem, 3,
+				    GPUEMU_MIGRATE_DUPLICATE));
+	read_file(self, TRACING "trace");
+	EXPECT_NE(NULL, strstr(self->text, "op=d2h cause=remap moved=2 status=0"));
+	EXPECT_NE(NULL, strstr(self->text, "op=remote cause=prefetch moved=2 status=0"));
+	EXPECT_NE(NULL, strstr(self->text, "op=duplicate cause=prefetch moved=3 status=0"));
+	EXPECT_NE(NULL, strstr(self->text, "reason=remap"));
 }
 
 /* What docs/tracing.md says of histograms, without perf or bpftrace. */

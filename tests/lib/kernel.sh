@@ -7,6 +7,25 @@
 . tests/lib/tap.sh
 . tests/lib/vm-suite.sh
 
+# The test of the debug kernel: what a module does there in silence turns the run
+# red. fixture_cases KDIR RELEASE KERNEL.
+fixture_cases() {
+	local fixture=tests/vm/fixtures dir=build/fixture/$2 out=build/check/debug-fixture f name want
+	tap_check "$2: the fixture module builds" sh -c "
+		scripts/link-tree.sh $dir $fixture/Kbuild $fixture/vmtest.c &&
+		make -s -C $1 M=\$PWD/$dir/$fixture modules"
+	[ "$tap_failed" -eq 0 ] || return
+	tests/vm/run.sh --kernel "$3" --module "$dir/$fixture/vmtest.ko" --fixture $fixture/debug \
+		"${options[@]}" --mem 1024 --suite >$out 2>$out.err
+	for f in "$fixture"/debug/cases/*.sh; do
+		name=$(basename "$f" .sh)
+		want=$(sed -n 's/^# expect: //p' "$f")
+		[ -n "$want" ] || continue
+		tap_check "$2: $name is seen" sh -c "grep -A 3 '^not ok [0-9]* - $name: ' $out | grep -F '$want'"
+	done
+	tap_check "$2: lost memory is seen" sh -c "grep -A 3 '^not ok [0-9]* - kmemleak' $out | grep 'kmemleak: [1-9]'"
+}
+
 release='' kernel='' kdir='' root=''
 if ! where=$(scripts/kernels.sh "$1" 2>build/check/kernels.err); then
 	tap_not_ok "Linux $1 is there" "$(tail -n 1 build/check/kernels.err)"
@@ -15,6 +34,18 @@ if ! where=$(scripts/kernels.sh "$1" 2>build/check/kernels.err); then
 fi
 eval "$where"
 dir=build/check/kmod/$release
+options=()
+if [ "$1" = debug ]; then
+	# Of this kernel the module alone is instrumented with these.
+	export UBSAN_SANITIZE=y KCOV_INSTRUMENT=y
+	# Everything is checked as it is done, by an emulated machine.
+	options=(--slow 4 --mem 3072)
+	# What other kernels lack, this one has.
+	grep -v '^fail_nth' tests/skips.txt >build/check/skips.debug
+	export TAP_SKIPS=build/check/skips.debug
+fi
 tap_check "$release: gcc W=1 and sparse are silent" scripts/check-module.sh "$dir" "$kdir" "$root"
-[ "$tap_failed" -gt 0 ] || vm_suite "$release" --kernel "$kernel" --module "$dir/gpuemu.ko"
+unset UBSAN_SANITIZE KCOV_INSTRUMENT
+[ "$1" != debug ] || fixture_cases "$kdir" "$release" "$kernel"
+[ "$tap_failed" -gt 0 ] || vm_suite "$release" --kernel "$kernel" --module "$dir/gpuemu.ko" "${options[@]}"
 tap_done

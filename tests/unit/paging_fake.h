@@ -31,7 +31,9 @@ struct fake {
 	struct service service;
 	bool there[SPACES][PAGES], unmanaged[SPACES][PAGES], pinned[SPACES][PAGES];
 	bool in_batch[SPACES][PAGES];
+	bool throttled[SPACES][PAGES], is_protected[SPACES][PAGES];
 	uint64_t frames, used, lacking;	/* lacking: frames that are not really there */
+	uint64_t share, of[SPACES];	/* frames that a VA space may have, and has; share 0: all */
 	bool strict;			/* -ENOSPC fails the test */
 	unsigned int vanish;		/* page of VA space 1 that goes while the plan is made */
 	int fail;			/* serve() returns it, nothing done */
@@ -57,14 +59,16 @@ static inline int fake_move(struct fake *f, unsigned int space, unsigned int pag
 		assert_false(f->in_batch[space][page]);
 		f->there[space][page] = false;
 		f->used--;
+		f->of[space]--;
 		return 0;
 	}
-	if (f->used >= f->frames - f->lacking) {
+	if (f->used >= f->frames - f->lacking || (f->share && f->of[space] >= f->share)) {
 		assert_false(f->strict);
 		return -ENOSPC;
 	}
 	f->there[space][page] = true;
 	f->used++;
+	f->of[space]++;
 	return 0;
 }
 
@@ -113,6 +117,10 @@ static inline int fake_serve(struct service *s, struct service_batch *b)
 			fault->flags = FAULT_UNMANAGED;
 		else
 			fault->flags = f->there[fault->va_space][page] ? FAULT_RESIDENT : 0;
+		if (page < PAGES && f->throttled[fault->va_space][page])
+			fault->flags |= FAULT_THROTTLE;
+		if (page < PAGES && f->is_protected[fault->va_space][page])
+			fault->flags |= FAULT_PROTECTED;
 		if (page < PAGES)
 			f->in_batch[fault->va_space][page] = true;
 	}
@@ -157,6 +165,11 @@ static inline uint64_t fake_frames(struct service *s)
 	return fake_of(s)->frames;
 }
 
+static inline uint64_t fake_share(struct service *s)
+{
+	return fake_of(s)->share ? fake_of(s)->share : fake_of(s)->frames;
+}
+
 static inline struct fake *fake_create(uint64_t frames)
 {
 	static const struct service_ops ops = {
@@ -165,6 +178,7 @@ static inline struct fake *fake_create(uint64_t frames)
 		.walk = fake_walk,
 		.resident = fake_resident,
 		.frames = fake_frames,
+		.share = fake_share,
 	};
 	struct fake *f = calloc(1, sizeof(*f));
 

@@ -131,6 +131,7 @@ static struct service *copy(struct service *sim)
 	copying.ops = *sim->ops;
 	copying.ops.serve = copying_serve;
 	copying.ops.walk = copying_walk;
+	copying.ops.entry = NULL;
 	copying.ops.poll = copying_poll;
 	copying.ops.frames = copying_frames;
 	copying.ops.resident = copying_resident;

@@ -577,6 +577,7 @@ static struct service *meddle(struct service *sim)
 	meddler.ops.poll = meddler_poll;
 	meddler.ops.serve = meddler_serve;
 	meddler.ops.walk = meddler_walk;
+	meddler.ops.entry = NULL;
 	meddler.ops.frames = meddler_frames;
 	meddler.ops.resident = meddler_resident;
 	meddler.ops.managed = meddler_managed;

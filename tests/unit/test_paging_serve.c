@@ -431,6 +431,52 @@ static void unmanaged_faults(void **state)
 	assert_resident(1, 6, 6, true);
 }
 
+/* Nobody waits for a prefetch; and it is said which fault is what. */
+static void fatal_faults(void **state)
+{
+	struct fault faults[2];
+
+	begin(10);
+	make(1, 10, "none");
+	for (unsigned int i = 0; i < 2; i++) {
+		fake->unmanaged[1][5 + i] = true;
+		faults[i] = (struct fault){
+			.addr = PAGE(5 + i), .va_space = 1, .merged = 1,
+			.access = i ? ACCESS_READ : ACCESS_PREFETCH,
+		};
+	}
+	fake->is_protected[1][6] = true;
+	assert_int_equal(paging_serve(paging[1], faults, 1, 0, &outcome), 0);
+	assert_int_equal(outcome.unmanaged, 0);
+	assert_int_equal(paging_serve(paging[1], faults, 2, 0, &outcome), 0);
+	assert_int_equal(outcome.unmanaged, 1);
+	assert_true(outcome.unmanaged_addr == PAGE(6));
+	assert_true(outcome.is_protected);
+	fault(1, 0, PAGES + 3, -1);
+	assert_int_equal(outcome.unmanaged, 1);
+	assert_false(outcome.is_protected);
+}
+
+/* It is neither brought for its fault nor by a policy, until it is not throttled any more. */
+static void a_throttled_fault_waits(void **state)
+{
+	begin(20);
+	make(1, 20, "sequential");
+	fake->throttled[1][1] = true;
+	fault(1, 0, 0, 1, -1);
+	assert_int_equal(outcome.stuck + outcome.unmanaged, 0);
+	assert_resident(1, 0, 0, true);
+	assert_resident(1, 1, 1, false);
+	assert_resident(1, 2, 3, true);
+	assert_int_equal(paging_stats(paging[1])->far_faults, 1);
+	fault(1, 0, 1, -1);
+	assert_resident(1, 1, 1, false);
+	fake->throttled[1][1] = false;
+	fault(1, 0, 1, -1);
+	assert_resident(1, 1, 1, true);
+	assert_int_equal(paging_stats(paging[1])->far_faults, 2);
+}
+
 static void the_service_knows_better(void **state)
 {
 	begin(3);
@@ -704,6 +750,8 @@ int main(void)
 		TEST(fewer_frames_than_promised),
 		TEST(memory_that_goes_meanwhile),
 		TEST(unmanaged_faults),
+		TEST(fatal_faults),
+		TEST(a_throttled_fault_waits),
 		TEST(the_service_knows_better),
 		TEST(invalidation),
 		TEST(a_page_that_comes_back),

@@ -126,6 +126,40 @@ static void see(void *ctx, uint32_t va_space, uint64_t addr)
 	seen->n++;
 }
 
+/* Entries of pages in system memory, and of duplicates. */
+static void test_entries_say_more(void **state)
+{
+	static unsigned char slots[2][4096];
+	uint64_t *entry = &tables[4][level_index(ADDR, 0)];
+	unsigned int flags = 99;
+	struct seen seen = { 0 };
+	struct kmod_pt pt;
+
+	build(&pt);
+	assert_ptr_equal(kmod_pt_entry(&pt, SPACE, ADDR, &flags), vram[5]);
+	assert_int_equal(flags, 0);
+	*entry |= GPUEMU_PTE_READ_ONLY;
+	assert_ptr_equal(kmod_pt_entry(&pt, SPACE, ADDR, &flags), vram[5]);
+	assert_int_equal(flags, SERVICE_ENTRY_READ_ONLY);
+	assert_ptr_equal(kmod_pt_walk(&pt, SPACE, ADDR), vram[5]);
+	/* Of a module that maps nothing, no number is a slot. */
+	*entry = 1ull << GPUEMU_PTE_SHIFT | GPUEMU_PTE_VALID | GPUEMU_PTE_REMOTE;
+	assert_null(kmod_pt_entry(&pt, SPACE, ADDR, &flags));
+	assert_int_equal(flags, 0);
+	pt.remote = slots[0];
+	pt.slots = 2;
+	assert_ptr_equal(kmod_pt_entry(&pt, SPACE, ADDR, &flags), slots[1]);
+	assert_int_equal(flags, SERVICE_ENTRY_REMOTE);
+	/* Not in device memory. */
+	assert_null(kmod_pt_walk(&pt, SPACE, ADDR));
+	kmod_pt_resident(&pt, see, &seen);
+	assert_int_equal(seen.n, 0);
+	*entry = 2ull << GPUEMU_PTE_SHIFT | GPUEMU_PTE_VALID | GPUEMU_PTE_REMOTE;
+	assert_null(kmod_pt_entry(&pt, SPACE, ADDR, &flags));
+	*entry &= ~GPUEMU_PTE_VALID;
+	assert_null(kmod_pt_entry(&pt, SPACE, ADDR, &flags));
+}
+
 static void test_resident_lists_every_page(void **state)
 {
 	struct seen seen = { 0 };
@@ -220,6 +254,108 @@ static void fails(const char *path, int error, const char *text)
 	assert_non_null(strstr(err.text, path));
 }
 
+/* --- faults between the model and the module --- */
+
+static struct gpuemu_fault record(uint64_t page, unsigned int access, unsigned int flags,
+				  unsigned int merged)
+{
+	return (struct gpuemu_fault){
+		.addr = page << 12, .va_space = SPACE, .access = access, .flags = flags,
+		.merged = merged,
+	};
+}
+
+static struct kmod_hand hand;
+
+/* A batch of n faults on pages 1 .. n was raised. */
+static void raise_pages(struct service_batch *batch, struct fault *faults, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		faults[i] = (struct fault){
+			.addr = (uint64_t)(n - i) << 12, .va_space = SPACE, .merged = 1,
+		};
+	*batch = (struct service_batch){ .faults = faults, .nfaults = n, .raw = n };
+	memset(&hand, 0, sizeof(hand));
+	hand.room = n;
+}
+
+static void test_batches_of_a_pass_become_one(void **state)
+{
+	const struct gpuemu_fault first[] = {
+		record(2, ACCESS_READ, 0, 2), record(5, ACCESS_READ, FAULT_UNMANAGED, 1),
+	};
+	const struct gpuemu_fault second[] = {
+		record(1, ACCESS_WRITE, 0, 1), record(2, ACCESS_WRITE, FAULT_THROTTLE, 1),
+		record(5, ACCESS_PREFETCH, 0, 3),
+	};
+	struct service_batch batch;
+	struct fault faults[9];
+
+	raise_pages(&batch, faults, 9);
+	kmod_take_faults(&hand, &batch, first, 2);
+	assert_int_equal(batch.nfaults, 2);
+	kmod_take_faults(&hand, &batch, second, 3);
+	assert_int_equal(batch.nfaults, 3);
+	assert_int_equal(faults[0].addr, 1 << 12);
+	assert_int_equal(faults[1].addr, 2 << 12);
+	assert_int_equal(faults[1].access, ACCESS_WRITE);
+	assert_int_equal(faults[1].merged, 3);
+	assert_int_equal(faults[1].flags, FAULT_THROTTLE);
+	assert_int_equal(faults[2].addr, 5 << 12);
+	assert_int_equal(faults[2].access, ACCESS_READ);
+	assert_int_equal(faults[2].flags, 0);
+	assert_int_equal(hand.merged, 8);
+}
+
+/* Records that were left from before: of pages that nobody waits for, or of others. */
+static void test_what_was_not_raised_is_not_served(void **state)
+{
+	struct gpuemu_fault from[] = {
+		record(1, ACCESS_READ, 0, 1), record(3, ACCESS_READ, 0, 1),
+		record(7, ACCESS_READ, FAULT_UNMANAGED, 1), record(3, ACCESS_READ, 0, 1),
+	};
+	struct service_batch batch;
+	struct fault faults[3];
+
+	from[3].va_space = SPACE + 1;
+	raise_pages(&batch, faults, 3);
+	hand.strangers = true;
+	kmod_note_raised(&hand, &batch);
+	kmod_take_faults(&hand, &batch, from, 4);
+	assert_int_equal(batch.nfaults, 2);
+	assert_int_equal(faults[0].addr, 1 << 12);
+	assert_int_equal(faults[1].addr, 3 << 12);
+	assert_int_equal(faults[1].va_space, SPACE);
+	assert_int_equal(hand.merged, 2);
+}
+
+static void test_a_fault_is_fatal_the_second_time(void **state)
+{
+	struct gpuemu_fault from[] = {
+		record(1, ACCESS_READ, FAULT_UNMANAGED, 1), record(2, ACCESS_READ, 0, 1),
+		record(3, ACCESS_WRITE, FAULT_UNMANAGED, 1),
+		record(4, ACCESS_READ, FAULT_UNMANAGED, 1),
+		record(5, ACCESS_PREFETCH, FAULT_UNMANAGED, 1),
+	};
+	struct service_batch batch, again;
+	struct fault faults[5], suspects[5];
+
+	raise_pages(&batch, faults, 5);
+	kmod_take_faults(&hand, &batch, from, 5);
+	assert_int_equal(kmod_suspects(&batch, suspects), 3);
+	assert_int_equal(suspects[2].addr, 4 << 12);
+	/* One was mapped meanwhile, one is protected now, one is not in the batch. */
+	suspects[0].flags = 0;
+	suspects[1].flags = FAULT_UNMANAGED | FAULT_PROTECTED;
+	again = (struct service_batch){ .faults = suspects, .nfaults = 2 };
+	kmod_acquit(&batch, &again);
+	assert_int_equal(faults[0].flags, 0);
+	assert_int_equal(faults[1].flags, 0);
+	assert_int_equal(faults[2].flags, FAULT_UNMANAGED | FAULT_PROTECTED);
+	assert_int_equal(faults[3].flags, 0);
+	assert_int_equal(faults[4].flags, FAULT_UNMANAGED);
+}
+
 static void test_no_device_says_what_to_do(void **state)
 {
 	fails("/nonexistent/gpuemu", -ENOENT, "load the module");
@@ -234,9 +370,13 @@ int main(void)
 		cmocka_unit_test(test_walk_follows_a_space_that_moves),
 		cmocka_unit_test(test_walk_trusts_no_number),
 		cmocka_unit_test(test_resident_lists_every_page),
+		cmocka_unit_test(test_entries_say_more),
 		cmocka_unit_test(test_stages_sum_to_the_total),
 		cmocka_unit_test(test_no_stage_is_negative),
 		cmocka_unit_test(test_wild_addresses_are_unmanaged),
+		cmocka_unit_test(test_batches_of_a_pass_become_one),
+		cmocka_unit_test(test_what_was_not_raised_is_not_served),
+		cmocka_unit_test(test_a_fault_is_fatal_the_second_time),
 		cmocka_unit_test(test_no_device_says_what_to_do),
 	};
 

@@ -208,7 +208,7 @@ static void bad_migrations(void **state)
 	want(MIGRATE_H2D, 1, PAGE(511), 2);	/* over the block's end */
 	want(MIGRATE_H2D, 1, PAGE(0), BLOCK_PAGES + 1);
 	want(0, 1, PAGE(0), 1);
-	want(3, 1, PAGE(0), 1);
+	want(MIGRATE_DUPLICATE + 1, 1, PAGE(0), 1);
 	want(MIGRATE_H2D, 1, PAGE(1022), 2);	/* the second is not managed */
 	want(MIGRATE_H2D, 2, PAGE(0), 1);
 	want(MIGRATE_H2D, 1, 1ull << 62, 1);
@@ -252,6 +252,18 @@ static void ranges(void **state)
 	assert_int_equal(service_sim_unmap(sim, 1, BASE, 7), -EINVAL);
 }
 
+/* "host", "remote", "device" or "duplicate", as the entry says. */
+static const char *where(uint64_t addr)
+{
+	unsigned int flags;
+	void *host = service_entry(sim, 1, addr, &flags);
+
+	assert_int_equal(sim->ops->walk(sim, 1, addr) != NULL,
+			 host && !(flags & SERVICE_ENTRY_REMOTE));
+	return !host ? "host" : flags & SERVICE_ENTRY_REMOTE ? "remote" :
+	       flags & SERVICE_ENTRY_READ_ONLY ? "duplicate" : "device";
+}
+
 static struct service_invalidate told[2000];
 static unsigned int ntold;
 
@@ -267,6 +279,82 @@ static void poll(void)
 
 	ntold = 0;
 	assert_int_equal(sim->ops->poll(sim, hear, &cookie), 0);
+}
+
+/* One page through all that can become of it: what moves, and what is not to be used as before. */
+static void ways(void **state)
+{
+	static const struct {
+		uint8_t op;
+		const char *is;
+		unsigned int moved, invalidations;
+	} steps[] = {
+		{ MIGRATE_REMOTE, "remote", 0, 0 },
+		{ MIGRATE_REMOTE, "remote", 0, 0 },
+		{ MIGRATE_H2D, "device", 1, 1 },
+		{ MIGRATE_DUPLICATE, "device", 0, 0 },
+		{ MIGRATE_REMOTE, "remote", 1, 1 },
+		{ MIGRATE_D2H, "host", 0, 1 },
+		{ MIGRATE_D2H, "host", 0, 0 },
+		{ MIGRATE_DUPLICATE, "duplicate", 1, 0 },
+		{ MIGRATE_DUPLICATE, "duplicate", 0, 0 },
+		{ MIGRATE_H2D, "device", 0, 0 },
+		{ MIGRATE_D2H, "host", 1, 1 },
+		{ MIGRATE_REMOTE, "remote", 0, 0 },
+		{ MIGRATE_DUPLICATE, "duplicate", 1, 1 },
+		{ MIGRATE_D2H, "host", 1, 1 },
+	};
+
+	assert_int_equal(sim->can, SERVICE_CAN_REMOTE | SERVICE_CAN_DUPLICATE);
+	for (unsigned int i = 0; i < ARRAY_SIZE(steps); i++) {
+		wanted.count = 0;
+		want(steps[i].op, 1, PAGE(3), 1);
+		serve(0, 0);
+		assert_migration(0, 0, steps[i].moved);
+		assert_string_equal(where(PAGE(3)), steps[i].is);
+		poll();
+		assert_int_equal(ntold, steps[i].invalidations);
+	}
+	assert_int_equal(resident(), 0);
+	/* What is unmapped is forgotten: it is not remote when it is mapped again. */
+	wanted.count = 0;
+	want(MIGRATE_REMOTE, 1, PAGE(3), 1);
+	want(MIGRATE_DUPLICATE, 1, PAGE(4), 1);
+	serve(0, 0);
+	assert_int_equal(service_sim_unmap(sim, 1, PAGE(3), 2 * PAGE_BYTES), 0);
+	assert_int_equal(service_sim_map(sim, 1, PAGE(3), 2 * PAGE_BYTES), 0);
+	assert_string_equal(where(PAGE(3)), "host");
+	wanted.count = 0;
+	want(MIGRATE_H2D, 1, PAGE(4), 1);
+	serve(0, 0);
+	assert_string_equal(where(PAGE(4)), "device");
+}
+
+/* A fault is answered already where the entry allows its access. */
+static void allowed(void **state)
+{
+	static const uint8_t flags[][2] = {	/* of a read, of a write */
+		{ 0, 0 }, { FAULT_RESIDENT, FAULT_RESIDENT }, { FAULT_RESIDENT, FAULT_RESIDENT },
+		{ FAULT_RESIDENT, 0 },
+	};
+
+	wanted.count = 0;
+	want(MIGRATE_H2D, 1, PAGE(1), 1);
+	want(MIGRATE_REMOTE, 1, PAGE(2), 1);
+	want(MIGRATE_DUPLICATE, 1, PAGE(3), 1);
+	serve(0, 0);
+	for (unsigned int write = 0; write < 2; write++) {
+		memset(faults, 0, sizeof(faults));
+		for (unsigned int i = 0; i < 4; i++) {
+			faults[i].addr = PAGE(i);
+			faults[i].va_space = 1;
+			faults[i].access = write ? ACCESS_WRITE : ACCESS_READ;
+		}
+		wanted.count = 0;
+		serve(4, 0);
+		for (unsigned int i = 0; i < 4; i++)
+			assert_int_equal(faults[i].flags, flags[i][write]);
+	}
 }
 
 static void invalidations(void **state)
@@ -417,6 +505,8 @@ int main(void)
 		TEST(bad_migrations),
 		TEST(refusal_moves_nothing),
 		TEST(ranges),
+		TEST(ways),
+		TEST(allowed),
 		TEST(invalidations),
 		TEST(invalidations_overflow),
 		TEST(random_maps),

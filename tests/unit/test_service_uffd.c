@@ -180,6 +180,54 @@ static void test_contents_move_both_ways(void **state)
 	teardown();
 }
 
+/* Used where it is: the program's own memory, watched or not, until it moves. */
+static void test_remote_pages(void **state)
+{
+	unsigned int flags;
+	int status;
+
+	setup(16);
+	assert_int_equal(service->can, SERVICE_CAN_REMOTE);
+	*word(0, 3) = 7;
+	*word(2, 3) = 9;
+	service_uffd_enter(service);
+	assert_int_equal(move(0, 2, MIGRATE_H2D, NULL), 2);
+	frame(0)[4] = 8;
+	/* One comes home for it, one is a hole that was never touched. */
+	assert_int_equal(move(0, 4, MIGRATE_REMOTE, &status), 2);
+	assert_int_equal(status, 0);
+	assert_int_equal(poll_now(), 0);
+	assert_int_equal(told_evicted, 2);
+	for (unsigned int p = 0; p < 4; p++) {
+		assert_null(frame(p));
+		assert_ptr_equal(service_entry(service, SPACE, page_addr(p), &flags), word(p, 0));
+		assert_int_equal(flags, SERVICE_ENTRY_REMOTE);
+	}
+	assert_int_equal(*word(0, 3), 7);
+	assert_int_equal(*word(0, 4), 8);
+	assert_int_equal(*word(2, 3), 9);
+	/* The engine touches it as the program does: the pager fills what nobody had. */
+	assert_int_equal(*word(3, 0), 0);
+	*word(3, 0) = 5;
+	/* It moves, and who used it there hears of it. */
+	assert_int_equal(move(2, 2, MIGRATE_H2D, NULL), 2);
+	assert_int_equal(frame(3)[0], 5);
+	assert_int_equal(poll_now(), 0);
+	assert_int_equal(told_evicted, 4);
+	service_entry(service, SPACE, page_addr(2), &flags);
+	assert_int_equal(flags, 0);
+	/* No longer. */
+	assert_int_equal(move(0, 1, MIGRATE_D2H, &status), 0);
+	assert_null(service_entry(service, SPACE, page_addr(0), &flags));
+	/* Duplicates are not its business. */
+	assert_int_equal(move(5, 1, MIGRATE_DUPLICATE, &status), 0);
+	assert_int_equal(status, -EINVAL);
+	assert_int_equal(move(PAGES, 1, MIGRATE_REMOTE, &status), 0);
+	assert_int_equal(status, -EFAULT);
+	service_uffd_leave(service);
+	teardown();
+}
+
 static void test_frames_show_nobody_elses_bytes(void **state)
 {
 	setup(64);
@@ -789,6 +837,7 @@ static int run_all(const char *as)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_contents_move_both_ways),
+		cmocka_unit_test(test_remote_pages),
 		cmocka_unit_test(test_frames_show_nobody_elses_bytes),
 		cmocka_unit_test(test_device_memory_is_as_large_as_it_is),
 		cmocka_unit_test(test_what_cannot_move_says_why),

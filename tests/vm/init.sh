@@ -9,9 +9,11 @@
 # Channels: ttyS0 kernel console, ttyS1 the jobs' stdout, ttyS2 this protocol,
 # ttyS3 the jobs' stderr. Each protocol line starts with the run's nonce:
 #   NONCE boot KERNEL VIRT
+#   NONCE kmemleak on             this kernel has it
 #   NONCE exit JOB STATUS OUT_BYTES ERR_BYTES
 #   NONCE log JOB TEXT            a kernel or daemon log line worth showing
 #   NONCE verdict JOB ok|TEXT
+#   NONCE leaks N                 what kmemleak found after the last job
 #   NONCE end
 # A job is a folder with `cmd` (a shell script) and `opts` (shell variables:
 # timeout, module, module_args, daemon, daemon_args).
@@ -36,10 +38,16 @@ NONCE=$(param vm_nonce)
 GPUEMU_VIRT=$(param vm_virt)
 TREE=$(cat /vm/tree)
 MODULE=$(cat /vm/module)
-export GPUEMU_VIRT
+GPUEMU_SLOW=$(param vm_slow)
+export GPUEMU_VIRT GPUEMU_SLOW
 echo "$GPUEMU_VIRT" >/etc/gpuemu-virt
 PATH=$TREE/build/bin:$TREE/build/tests/kernel:/bin:/sbin:/usr/bin
 [ ! -n "$(cat /vm/fixture)" ] || PATH=$TREE/$(cat /vm/fixture)/bin:$PATH
+# The tests' own limits in shell.
+mkdir /vm/slow
+printf '#!/bin/sh\ns=$1; shift\nexec /bin/timeout $((s * %s)) "$@"\n' "$GPUEMU_SLOW" >/vm/slow/timeout
+chmod 755 /vm/slow/timeout
+[ "$GPUEMU_SLOW" -eq 1 ] || PATH=/vm/slow:$PATH
 export PATH
 export HOME=/root
 cd "$TREE" || cd /
@@ -52,14 +60,16 @@ mount --bind /vm/cmdline /proc/cmdline
 tell() { echo "$NONCE $*" >&9; }
 
 dmesg -n 8
-echo 30 >/proc/sys/kernel/hung_task_timeout_secs
+echo $((30 * GPUEMU_SLOW)) >/proc/sys/kernel/hung_task_timeout_secs
 echo 1 >/proc/sys/kernel/panic_on_oops
 
-BAD='WARNING: |BUG: |Oops|KASAN|KCSAN|KFENCE|UBSAN|Call Trace|possible recursive locking'
+BAD='WARNING: |BUG: |kernel BUG at|Oops|KASAN|KCSAN|KFENCE|UBSAN|Call Trace|possible recursive locking'
 BAD="$BAD|possible circular|possible irq lock|inconsistent lock|suspicious RCU|held lock freed"
 BAD="$BAD|blocked for more than|self-detected stall|detected stalls|soft lockup|hard LOCKUP"
 BAD="$BAD|refcount_t|scheduling while atomic|sleeping function|general protection|Bad page"
 BAD="$BAD|corruption|Bad rss-counter|still has locks|unreferenced object|objects remaining"
+BAD="$BAD|possible deadlock|possible unsafe locking|INFO: trying to register|workqueue lockup"
+BAD="$BAD|ODEBUG|turning off the locking|lockdep is turned off|VM_BUG_ON|page_table_check"
 
 # fail TEXT: the first thing that went wrong is the verdict.
 fail() { [ -n "$verdict" ] || verdict=$*; }
@@ -69,7 +79,7 @@ show() { # FILE PREFIX: the last lines of a log, to the host
 }
 
 wait_for() { # SECONDS CONDITION...
-	n=$(($1 * 10))
+	n=$(($1 * 10 * GPUEMU_SLOW))
 	shift
 	while ! "$@"; do
 		n=$((n - 1))
@@ -139,7 +149,7 @@ run_command() {
 	tee /dev/ttyS3 </vm/run/err 9>&- | wc -c >/vm/run/err.n &
 	tee_err=$!
 	rm -f /vm/run/done
-	timeout -s KILL "$timeout" sh -c "sh /vm/jobs/$job/cmd; s=\$?; : >/vm/run/done; exit \$s" \
+	/bin/timeout -s KILL "$timeout" sh -c "sh /vm/jobs/$job/cmd; s=\$?; : >/vm/run/done; exit \$s" \
 		</dev/null >/vm/run/out 2>/vm/run/err 9>&-
 	status=$?
 	if [ ! -e /vm/run/done ]; then
@@ -191,14 +201,32 @@ run_job() {
 		fail "kernel log: $(head -n 1 /vm/run/bad)"
 		show /vm/run/bad 'kernel: '
 	}
+	# After its first complaint it is silent, and whoever was first is not in the log.
+	grep -q 'debug_locks: *0' /proc/lockdep_stats 2>/dev/null && fail 'lockdep has turned itself off'
 	tell "exit $job $status $(count out) $(count err)"
 	tell "verdict $job ${verdict:-ok}"
 } 2>>/dev/console
+
+# Lost memory stays lost, so one scan after all jobs finds it, and a program's name
+# is in each report. What is younger than five seconds is not reported yet; the
+# first scan may have seen a pointer on its way from one place to another.
+KMEMLEAK=/sys/kernel/debug/kmemleak
+[ ! -e $KMEMLEAK ] || tell 'kmemleak on'
+scan_for_leaks() {
+	sleep 6
+	echo scan >$KMEMLEAK
+	sleep 1
+	echo scan >$KMEMLEAK
+	cat $KMEMLEAK >/vm/leaks
+	head -n 60 /vm/leaks | while IFS= read -r line; do tell "log kmemleak $line"; done
+	tell "leaks $(grep -c 'unreferenced object' /vm/leaks)"
+}
 
 tell "boot $(uname -r) $GPUEMU_VIRT"
 for j in /vm/jobs/*; do
 	run_job "${j##*/}"
 done
+[ ! -e $KMEMLEAK ] || scan_for_leaks
 tell end
 exec 9>&-
 # Close the lines before the machine goes; closing waits for the last byte.

@@ -20,6 +20,8 @@ usage: tests/vm/run.sh [OPTION...] -- COMMAND [ARG...]
   --module-args ARGS  its parameters, as 'vram_mb=64'
   --daemon-args ARGS  gpuemud's options
   --mem MB, --smp N   the VM's size, 2048 and 2 if not given
+  --slow N            all times are N times as long, the tests' own too: what a
+                      kernel that checks itself needs
   --file FILE         put FILE into the VM too, at the same path
   --fixture DIR       the harness' own test: the suite is DIR/cases/*.sh, and
                       programs are looked for in DIR/bin first
@@ -28,7 +30,8 @@ usage: tests/vm/run.sh [OPTION...] -- COMMAND [ARG...]
                       or those named; prints TAP
 stdout and stderr are the command's. Exit status: the command's, or 125 after
 one line that says what the harness found: no end in time, a panic, a dirty
-kernel log, a module that does not unload or leaks.
+kernel log, a module that does not unload or leaks. A kernel with kmemleak is
+scanned at the end; what it finds counts against the whole run.
 EOF
 }
 
@@ -40,11 +43,11 @@ die() { echo "vm: $*" >&2; exit 125; }
 misuse() { echo "vm: $*" >&2; usage >&2; exit 2; }
 quote() { printf "'%s' " "${1//\'/\'\\\'\'}"; }
 
-timeout=300 module=1 daemon=1 module_args='' daemon_args='' mem=2048 smp=2 mode=command
+timeout=300 module=1 daemon=1 module_args='' daemon_args='' mem=2048 smp=2 slow=1 mode=command
 kernels=build/vm/kernel ko='' log='' fixture='' files=() names=()
 while [ $# -gt 0 ]; do
 	case $1 in
-	--timeout | --kernel | --module | --module-args | --daemon-args | --mem | --smp | --file | --fixture | --log)
+	--timeout | --kernel | --module | --module-args | --daemon-args | --mem | --smp | --slow | --file | --fixture | --log)
 		[ $# -ge 2 ] || misuse "$1 needs a value" ;;
 	esac
 	case $1 in
@@ -57,6 +60,7 @@ while [ $# -gt 0 ]; do
 	--daemon-args) daemon_args=$2; shift ;;
 	--mem) mem=$2; shift ;;
 	--smp) smp=$2; shift ;;
+	--slow) slow=$2; shift ;;
 	--file) files+=("$(cd "$cwd" && realpath "$2")"); shift ;;
 	--fixture) fixture=$2; shift ;;
 	--log) log=$(cd "$cwd" && realpath -m "$2"); shift ;;
@@ -69,7 +73,8 @@ while [ $# -gt 0 ]; do
 	esac
 	shift
 done
-case $timeout$mem$smp in *[!0-9]*) misuse '--timeout, --mem and --smp take numbers' ;; esac
+case $timeout$mem$smp$slow in *[!0-9]*) misuse '--timeout, --mem, --smp and --slow take numbers' ;; esac
+[ "$slow" -gt 0 ] || misuse '--slow takes a number above 0'
 [ $mode != command ] || [ $# -gt 0 ] || misuse 'no command'
 [ $mode != shell ] || [ -n "${GPUEMU_VM_CMD:-}" ] || misuse "no command: make vm CMD='...'"
 [ $mode != suite ] || names=("$@")
@@ -98,17 +103,17 @@ trap 'exit 130' INT TERM
 # --- the jobs --------------------------------------------------------------------
 # add_job TEXT NAME TIMEOUT MODULE DAEMON MODULE_ARGS DAEMON_ARGS
 # slack: for boot, for what surrounds a command, and for the way down, each.
-jobs=() limits=() slack=${GPUEMU_VM_SLACK:-60}
+jobs=() limits=() slack=$((${GPUEMU_VM_SLACK:-60} * slow))
 add_job() {
 	local id
 	[ "$5" = 0 ] || [ -n "$fixture" ] || [ -x build/bin/gpuemud ] || die 'no build/bin/gpuemud; make builds it'
 	id=$(printf '%03d' ${#jobs[@]})
 	jobs+=("$2")
-	limits+=($(($3 + slack)))
+	limits+=($(($3 * slow + slack)))
 	mkdir -p "$run/root/vm/jobs/$id"
 	printf '%s\n' "$1" >"$run/root/vm/jobs/$id/cmd"
 	{
-		echo "timeout=$3 module=$4 daemon=$5"
+		echo "timeout=$(($3 * slow)) module=$4 daemon=$5"
 		echo "module_args=$(quote "$6")"
 		echo "daemon_args=$(quote "$7")"
 	} >"$run/root/vm/jobs/$id/opts"
@@ -183,7 +188,7 @@ append="console=ttyS0 quiet panic=-1 oops=panic log_buf_len=4M tsc=reliable cloc
 # Tests shall see memory that was not cleared; Debian's kernel clears it all. What
 # is measured by a command is measured on the kernel as it comes.
 [ $mode != suite ] || append="$append init_on_alloc=0"
-append="$append maxcpus=1 noreplace-smp rdinit=/init vm_nonce=$nonce vm_virt=$virt"
+append="$append maxcpus=1 noreplace-smp rdinit=/init vm_nonce=$nonce vm_virt=$virt vm_slow=$slow"
 
 # A frozen guest cannot say where it stands; QEMU's monitor can.
 monitor() {
@@ -296,11 +301,23 @@ received() { # do the captured bytes match what the VM says it sent?
 	[ "$(stat -c %s "$run/out")" = $out_bytes ] && [ "$(stat -c %s "$run/err")" = $err_bytes ]
 }
 
+# Sets leak: what kmemleak says against the run, if this kernel has it.
+leak=
+if [ -n "$(said kmemleak)" ]; then
+	n=$(said leaks)
+	if [ "${n:-none}" = none ]; then
+		leak="kmemleak was not asked: $(why)"
+	elif [ "$n" != 0 ]; then
+		leak="kmemleak: $n objects that nobody refers to"
+	fi
+fi
+
 if [ $mode != suite ]; then
 	judge 000
 	said 'log 000' >&2
 	[ "$verdict" = ok ] || die "$verdict (kernel log: build/vm/last/console)"
 	grep -q "^$nonce end$" "$run/protocol" || die "$(why) (kernel log: build/vm/last/console)"
+	[ -z "$leak" ] || { said 'log kmemleak' >&2; die "$leak"; }
 	received || die "output was lost on the way: $(stat -c %s "$run/out") of $out_bytes bytes"
 	exit "$status"
 fi
@@ -322,5 +339,11 @@ for i in "${!jobs[@]}"; do
 	# kselftest says on stderr what it expected.
 	[ "$tap_failed" -eq "$before" ] || { said "log $id"; tail -n 20 "$run/$id.err"; } | sed 's/^#* */# /'
 done
+if [ -n "$leak" ]; then
+	tap_not_ok 'kmemleak: nothing is lost' "$leak
+$(said 'log kmemleak')"
+elif [ -n "$(said kmemleak)" ]; then
+	tap_ok 'kmemleak: nothing is lost'
+fi
 received || tap_not_ok "the VM's output arrived whole"
 tap_done

@@ -7,6 +7,11 @@
 set -u
 in=$1
 out=build/vm/vmlinux-${in##*/vmlinuz-}
+elf() { [ "$(head -c 4 "$1" | tr -d '\0')" = $'\177ELF' ]; }
+if elf "$in"; then
+	echo "$in"
+	exit
+fi
 if [ "$out" -nt "$in" ]; then
 	echo "$out"
 	exit
@@ -19,7 +24,7 @@ try() { # MAGIC (a PCRE) COMMAND...: unpacks from the magic's first place
 	shift
 	# What follows the stream makes the command complain; the result is judged.
 	tail -c +$((at + 1)) "$in" | "$@" >"$out.$$" 2>/dev/null
-	[ "$(head -c 4 "$out.$$" | tr -d '\0')" = $'\177ELF' ]
+	elf "$out.$$"
 }
 
 if try '\xfd7zXZ\x00' xz -dc || try '\x28\xb5\x2f\xfd' zstd -dc || try '\x1f\x8b\x08' gzip -dc; then

@@ -54,7 +54,11 @@ static struct order_page *page_at(struct list *node)
 /* Moves the border to where it belongs. */
 static void settle(struct lru *lru)
 {
-	uint64_t want = lru->count * lru->percent / 100;
+	uint64_t want;
+
+	if (!lru->percent)
+		return;
+	want = lru->count * lru->percent / 100;
 
 	while (lru->nreserved < want) {
 		struct order_page *page = page_at(lru->rest.next);

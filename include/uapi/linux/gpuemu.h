@@ -104,8 +104,8 @@ struct gpuemu_submit {
 /*
  * Waits (killable, interruptible) until a work is done, then frees it.
  * -ETIMEDOUT: not done yet; -ENOSPC: report does not fit, report_bytes says how
- * much it needs, nothing is freed; -ENOENT: no such work. The ioctl returns 0
- * when the work is done; how it went is in status.
+ * much it needs, nothing is freed; -EFAULT: nothing is freed; -ENOENT: no such
+ * work. The ioctl returns 0 when the work is done; how it went is in status.
  */
 struct gpuemu_wait {
 	__u32 size;
@@ -122,7 +122,10 @@ struct gpuemu_wait {
 
 /*
  * -EPERM without CAP_SYS_ADMIN, -EBUSY while an engine is attached or this
- * file already is a client in use (has mappings, modules or works).
+ * file already is a client in use (has mappings, modules or works). The engine is
+ * lost when a thread that issued its commands or the process that attached ends, when
+ * that process becomes another program or closes its last descriptor of the file,
+ * and when it does not acknowledge an invalidate in time.
  */
 struct gpuemu_engine_attach {
 	__u32 size;
@@ -133,9 +136,19 @@ struct gpuemu_engine_attach {
 	__u32 pt_tables;		/* out: 4 KiB tables in the page-table aperture */
 	__u32 fault_entries;		/* out: power of two */
 	__u32 control_bytes;		/* out: length of GPUEMU_MMAP_CONTROL */
+	__u32 remote_slots;		/* out: pages of GPUEMU_MMAP_REMOTE */
+	__u32 reserved;
 };
 
-/* Takes the oldest queued work. -EAGAIN: none; -ENOSPC: payload does not fit. */
+/*
+ * Takes a queued work. Clients take turns: it is the oldest of the client whose
+ * turn it is, which comes behind all others then. -EAGAIN: none; -ENOSPC: payload
+ * does not fit, and it is the same client's turn.
+ * GPUEMU_TAKE_IDLE: only of a client of which nothing is taken, for an engine
+ * that sets works aside.
+ */
+#define GPUEMU_TAKE_IDLE	1u
+
 struct gpuemu_work_take {
 	__u32 size;
 	__u32 payload_bytes;		/* in: room at payload; out: the payload's length */
@@ -145,6 +158,8 @@ struct gpuemu_work_take {
 	__u32 kind;			/* out: enum gpuemu_work_kind */
 	__u32 stream;			/* out */
 	__u32 reserved;
+	__u32 flags;			/* GPUEMU_TAKE_* */
+	__u32 reserved2;
 };
 
 /* Finishes a taken work. -ENOENT: not taken, or its client died meanwhile. */
@@ -202,6 +217,7 @@ struct gpuemu_engine_ack {
 #define GPUEMU_MMAP_PAGE_TABLE	0x200000000000ull /* read-only: pt_tables * 4 KiB */
 #define GPUEMU_MMAP_FAULTS	0x300000000000ull /* read-write: struct gpuemu_fault_buffer */
 #define GPUEMU_MMAP_CONTROL	0x400000000000ull /* read-only: struct gpuemu_control */
+#define GPUEMU_MMAP_REMOTE	0x500000000000ull /* read-write: remote_slots * 4 KiB */
 
 /*
  * GPU page table: 4 levels of 512 entries (VA bits 47:39, 38:30, 29:21, 20:12)
@@ -211,8 +227,16 @@ struct gpuemu_engine_ack {
  * one (frame number << GPUEMU_PTE_SHIFT) | GPUEMU_PTE_VALID. The module writes
  * entries with release semantics; read them with acquire. A table is reused
  * only after an acknowledged invalidate.
+ *
+ * In a last-level entry two more bits. GPUEMU_PTE_REMOTE: the number is a slot
+ * of GPUEMU_MMAP_REMOTE, behind which is the page in system memory; the CPU may
+ * use it at the same time. GPUEMU_PTE_READ_ONLY: a duplicate; the engine may not
+ * write it, a write or atomic is a far fault, whose H2D makes the frame the
+ * page's only place.
  */
 #define GPUEMU_PTE_VALID	1ull
+#define GPUEMU_PTE_REMOTE	2ull
+#define GPUEMU_PTE_READ_ONLY	4ull
 #define GPUEMU_PTE_SHIFT	12
 
 /* Access types in order of strength. */
@@ -223,9 +247,16 @@ enum gpuemu_access {
 	GPUEMU_ACCESS_ATOMIC = 3,
 };
 
-/* Set by the module in the records of a batch. */
-#define GPUEMU_FAULT_UNMANAGED	1u	/* no managed memory there, or the CPU's alone: fatal */
-#define GPUEMU_FAULT_RESIDENT	2u	/* already in device memory: replay is enough */
+/*
+ * Set by the module in the records of a batch, when it is made.
+ * UNMANAGED is fatal, unless the access is a PREFETCH. mmap() may have made it managed
+ * meanwhile: raise it once more before a kernel is ended for it.
+ */
+#define GPUEMU_FAULT_UNMANAGED	1u	/* no managed memory there, or the CPU's alone */
+#define GPUEMU_FAULT_RESIDENT	2u	/* the page's entry allows the access: replay is enough */
+#define GPUEMU_FAULT_PIN	4u	/* thrashing: best left in system memory, mapped remotely */
+#define GPUEMU_FAULT_THROTTLE	8u	/* thrashing: best left alone now; replay raises it again */
+#define GPUEMU_FAULT_PROTECTED	16u	/* with UNMANAGED: managed, but the CPU's alone (mprotect) */
 
 struct gpuemu_fault {
 	__aligned_u64 addr;		/* the page's address */
@@ -246,6 +277,12 @@ struct gpuemu_fault {
  * (free running, release); the module consumes, then publishes get. It keeps
  * its own get and trusts nothing here. put - get may not exceed fault_entries:
  * a full buffer drops, and replay regenerates.
+ *
+ * Who has several producers may move put over an entry that is still being written:
+ * its valid is 0 until then. A batch ends before such an entry; one that it would
+ * begin with is waited for, a millisecond at most, then passed over and counted as
+ * dropped. Whatever is passed over or flushed (the module's parameter
+ * replay_policy) is regenerated: the replay makes its access fault again.
  */
 struct gpuemu_fault_buffer {
 	__u32 put;
@@ -260,6 +297,7 @@ enum gpuemu_inval_reason {
 	GPUEMU_INVAL_CPU_FAULT = 2,	/* the CPU touched the page */
 	GPUEMU_INVAL_UNMAP = 3,		/* munmap() or the client's end */
 	GPUEMU_INVAL_RECLAIM = 4,	/* the module made room, GPUEMU_COMMIT_EVICT */
+	GPUEMU_INVAL_REMAP = 5,		/* another of the engine's own migrations changed the entry */
 };
 
 struct gpuemu_invalidate {
@@ -269,13 +307,16 @@ struct gpuemu_invalidate {
 	__u32 reason;			/* enum gpuemu_inval_reason */
 };
 
-/* What a served batch cost: time stamps, and sums of the work between them. */
+/*
+ * What a served batch cost: time stamps, and sums of the work between them. Of what a
+ * copy engine does beside the other stages, only the wait for it is in them.
+ */
 struct gpuemu_stamps {
 	__u32 gen;			/* of the batch */
 	__u32 faults;			/* unique */
 	__aligned_u64 raised;		/* RAISE entered the module */
-	__aligned_u64 fetched;		/* the batch reached the service thread */
-	__aligned_u64 committed;	/* COMMIT entered the module */
+	__aligned_u64 fetched;		/* the (first) batch reached the service thread */
+	__aligned_u64 committed;	/* COMMIT entered the module; fetched and all deciding */
 	__aligned_u64 done;		/* the last page is mapped */
 	__aligned_u64 replayed;		/* the replay reached the engine thread */
 	__aligned_u64 evict_ns;		/* D2H migrations */
@@ -289,7 +330,7 @@ struct gpuemu_stamps {
 struct gpuemu_batch {
 	__u32 gen;			/* counts batches, never 0 */
 	__u32 count;			/* unique faults below */
-	__u32 raw;			/* records taken from the fault buffer */
+	__u32 raw;			/* records taken from the fault buffer, at most fault_batch */
 	__u32 dropped;			/* invalid records among them */
 	struct gpuemu_fault faults[GPUEMU_BATCH_MAX]; /* by (va_space, addr), strongest access */
 };
@@ -301,7 +342,10 @@ struct gpuemu_control {
 	__aligned_u64 cancelled;	/* id of the taken work whose client died, or 0 */
 	__u32 vram_free;		/* frames */
 	__u32 lost;			/* 1: this engine was detached */
-	__u32 reserved[8];
+	__u32 client_frames;		/* that one VA space may have, as of the last batch; 0: all */
+	__u32 left;			/* records and faults that the module has for later batches */
+	__u32 goes_on;			/* 1: the batch's COMMIT brings another batch, no replay yet */
+	__u32 reserved[5];
 	struct gpuemu_stamps stamps;	/* of the last batch; stable until the next RAISE */
 	struct gpuemu_batch batch;	/* stable from FETCH's completion to COMMIT */
 	/* Entry seq % GPUEMU_INVAL_RING; overrun (more than GPUEMU_INVAL_RING behind) means all. */
@@ -327,6 +371,8 @@ struct gpuemu_control {
  *   is in gpuemu_control.batch.
  * COMMIT: does the migrations of the batch `gen` and replays; completes with the number
  *   of migrations whose status is 0. -ESTALE: not the batch being served (nothing is done).
+ *   When gpuemu_control.goes_on said so, another batch follows (FETCH) instead of the
+ *   replay: the module's parameter replay_policy is `once'.
  * COMMIT_AND_FETCH: the same, then waits for the next batch as FETCH does. If
  *   the commit itself is refused, completes at once with that error.
  */
@@ -347,15 +393,19 @@ struct gpuemu_uring_cmd {
 enum gpuemu_migration_op {
 	GPUEMU_MIGRATE_H2D = 1,		/* to device memory: the faulted or prefetched */
 	GPUEMU_MIGRATE_D2H = 2,		/* to system memory: eviction */
+	GPUEMU_MIGRATE_REMOTE = 3,	/* to system memory, and mapped for the engine there */
+	GPUEMU_MIGRATE_DUPLICATE = 4,	/* a read-only copy to device memory, for the CPU the other */
 };
 
 /*
  * A run of pages inside one VA block. Done in the order given, so evictions
  * come before what needs their frames. status: 0 all pages are where they were
- * asked to be; -ENOSPC no free frame; -EBUSY a page has another reference
- * (pinned); -EFAULT not managed, or (H2D) the CPU's alone; -ENOMEM; -EINVAL;
- * -ESRCH no such VA space.
- * The pages that were not moved stay as they were.
+ * asked to be; -ENOSPC no free frame, or the client has its share of them, or
+ * (REMOTE) no slot; -EBUSY a page has another reference (pinned), or (DUPLICATE)
+ * somebody changes the client's mappings; -EFAULT not managed, or (not D2H) the
+ * CPU's alone; -ENOMEM, or (not D2H) no page table; -EINVAL; -ESRCH no such VA space.
+ * The pages that were not moved stay as they were. A D2H also ends remote
+ * mappings, and duplicates without a copy.
  */
 struct gpuemu_migration {
 	__aligned_u64 addr;
@@ -364,11 +414,11 @@ struct gpuemu_migration {
 	__u8 op;			/* enum gpuemu_migration_op */
 	__u8 reserved;
 	__s32 status;			/* out */
-	__u32 moved;			/* out: pages really moved */
+	__u32 moved;			/* out: pages really moved; newly mapped or duplicated */
 };
 
 /*
- * Where an H2D migration finds no frame, the module evicts whole VA blocks, of any
+ * Where an H2D or DUPLICATE migration finds no frame, the module evicts whole VA blocks, of any
  * VA space, that this commit has not asked for, the one asked for longest ago
  * first, before it gives up with -ENOSPC. The engine hears of them by invalidates
  * (GPUEMU_INVAL_RECLAIM).

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The engine's process. One thread is the GPU: it reads and writes frames through
- * the page table and a TLB of its own, which it believes until it has
- * acknowledged an invalidate, and raises faults. One acknowledges. Two serve
- * batches and race for them (serve.c). It ends when the device is taken from it, and is
- * killed or stopped at any moment.
+ * The engine's process. One thread is the GPU: it reads and writes frames, and pages
+ * that are mapped for it in system memory, through the page table and a TLB of its
+ * own, which it believes until it has acknowledged an invalidate, and raises faults.
+ * One acknowledges. Two serve batches and race for them (serve.c). It ends when the
+ * device is taken from it, and is killed or stopped at any moment.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -31,6 +31,11 @@ static void on_bus(int sig, siginfo_t *info, void *context)
 	uint8_t *at = info->si_addr;
 
 	(void)context;
+	/* Of a slot that it believes in, the module may take the page with the device alone. */
+	if (sig == SIGBUS && fe.e.remote && at >= fe.e.remote &&
+	    at < fe.e.remote + fe.e.attach.remote_slots * PAGE &&
+	    engine_ack(&fe.e, fe.seen) == -ENODEV)
+		engine_lost();
 	if (sig == SIGBUS && fe.e.vram &&
 	    ((at >= fe.e.vram && at < fe.e.vram + fe.e.attach.vram_frames * PAGE) ||
 	     (at >= (uint8_t *)fe.e.pt &&
@@ -68,20 +73,24 @@ static void apply_invalidates(void)
 	fe.seen = put;
 }
 
-static uint8_t *translate(uint32_t space, uint64_t va)
+/* NULL: the page is not there, or must not be written. */
+static uint8_t *translate(uint32_t space, uint64_t va, bool write)
 {
 	uint32_t at = (va / PAGE + space * 31) % TLB;
+	uint64_t entry;
 
-	if (fe.tlb[at].space != space || fe.tlb[at].va != va) {
-		uint8_t *frame = engine_page(&fe.e, space, (void *)(uintptr_t)va);
-
-		if (!frame)
+	/* One that does not allow it is looked up anew: it may do so by now. */
+	if (fe.tlb[at].space != space || fe.tlb[at].va != va ||
+	    (write && fe.tlb[at].read_only)) {
+		entry = engine_entry(&fe.e, space, (void *)(uintptr_t)va);
+		if (!entry)
 			return NULL;
 		fe.tlb[at].space = space;
 		fe.tlb[at].va = va;
-		fe.tlb[at].frame = frame;
+		fe.tlb[at].frame = engine_at(&fe.e, entry);
+		fe.tlb[at].read_only = entry & GPUEMU_PTE_READ_ONLY;
 	}
-	return fe.tlb[at].frame;
+	return write && fe.tlb[at].read_only ? NULL : fe.tlb[at].frame;
 }
 
 static void *acknowledge(void *arg)
@@ -176,20 +185,21 @@ static void burst(void)
 		fe.parked = false;
 		for (i = 0; i < left;) {
 			uint64_t va = (uintptr_t)s->mem + page[i] * PAGE;
-			uint8_t *frame = translate(space, va);
 			int lane = below(&fe.x, LANES);
+			bool write = lane >= GPU_LANE && !one_in(&fe.x, 3);
+			uint8_t *frame = translate(space, va, write);
 			uint64_t *at = (uint64_t *)frame + lane * LANE_WORDS;
 
 			if (!frame) {
 				engine_fault(&fe.e, space, (void *)(uintptr_t)va,
-					     below(&fe.x, 4));
+					     (write ? GPUEMU_ACCESS_WRITE : 0) + below(&fe.x, 2));
 				missing++, i++;
 				continue;
 			}
 			/* A slow access: what moves the page has to wait for it. */
 			if (one_in(&fe.x, 100))
 				usleep(below(&fe.x, 1500));
-			if (lane >= GPU_LANE && !one_in(&fe.x, 3)) {
+			if (write) {
 				lane_write(s, c, page[i], lane, at, NULL);
 				note(s, OP_GPU_WRITE, c, page[i], 1, frame - fe.e.vram);
 			} else {
@@ -213,6 +223,7 @@ static bool take_work(void)
 	static uint8_t bytes[1 << 16], want[1 << 16];
 	struct gpuemu_work_take take = {
 		.size = sizeof(take), .payload = (uintptr_t)bytes, .payload_bytes = sizeof(bytes),
+		.flags = one_in(&fe.x, 2) ? GPUEMU_TAKE_IDLE : 0,
 	};
 	struct gpuemu_work_done done = { .size = sizeof(done) };
 	uint32_t seed;

@@ -15,7 +15,7 @@ struct fuzz_engine {
 	pthread_mutex_t gpu;		/* who uses translations, or forgets them */
 	uint32_t seen;			/* invalidates that were applied */
 	bool parked;			/* it was, and has not looked at them since */
-	struct { uint32_t space; uint64_t va; uint8_t *frame; } tlb[TLB];
+	struct { uint32_t space; uint64_t va; uint8_t *frame; bool read_only; } tlb[TLB];
 	uint64_t x;
 };
 

@@ -214,7 +214,7 @@ static void await(struct fuzz *f, bool (*done)(struct shared *s, uint32_t round)
 /* --- counters --- */
 
 struct counted {
-	uint64_t managed, resident, system, vram, vram_free;
+	uint64_t managed, resident, system, remote, duplicated, vram, vram_free;
 	uint32_t clients;
 };
 
@@ -228,6 +228,8 @@ static void on_counters(const struct nl_reply *reply, void *arg)
 	c->managed = nl_u64(stats[GPUEMU_A_STATS_MANAGED_BYTES]);
 	c->resident = nl_u64(stats[GPUEMU_A_STATS_RESIDENT_PAGES]);
 	c->system = nl_u64(stats[GPUEMU_A_STATS_SYSTEM_PAGES]);
+	c->remote = nl_u64(stats[GPUEMU_A_STATS_REMOTE_MAPPED]);
+	c->duplicated = nl_u64(stats[GPUEMU_A_STATS_DUPLICATED]);
 	if (!device)
 		return;
 	c->vram = nl_u64(reply->attrs[GPUEMU_A_DEVICE_VRAM_BYTES]);
@@ -249,31 +251,40 @@ static void counters(struct fuzz *f, uint32_t space, struct counted *c)
 		fail(f->s, -1, -1, "netlink tells nothing of VA space %u: %d", space, ret);
 }
 
-/* The CPUs have touched all pages, so all is at home and each has its page. */
+/*
+ * The CPUs have written all pages, so all is at home, each has its page, and what the
+ * engine has mapped is among these.
+ */
 static void check_counters(struct fuzz *f)
 {
 	struct shared *s = f->s;
 	struct counted c;
-	uint64_t mapped, sum = 0;
+	uint64_t mapped, sum = 0, remote = 0;
 	int i;
 
 	for (i = 0; i < s->clients && !s->failed; i++) {
 		mapped = s->client[i].mapped;
 		sum += mapped;
 		counters(f, s->client[i].space, &c);
-		if (c.managed != mapped * PAGE || c.resident || c.system != mapped)
+		remote += c.remote;
+		if (c.managed != mapped * PAGE || c.resident || c.system != mapped ||
+		    c.duplicated || c.remote > mapped)
 			fail(s, i, -1,
-			     "counters of client %d, %llu pages at home: managed_bytes %llu, resident_pages %llu, system_pages %llu",
+			     "counters of client %d, %llu pages at home: managed_bytes %llu, resident_pages %llu, system_pages %llu, remote_mapped %llu, duplicated %llu",
 			     i, (unsigned long long)mapped, (unsigned long long)c.managed,
-			     (unsigned long long)c.resident, (unsigned long long)c.system);
+			     (unsigned long long)c.resident, (unsigned long long)c.system,
+			     (unsigned long long)c.remote, (unsigned long long)c.duplicated);
 	}
 	counters(f, 0, &c);
-	if (c.vram_free != c.vram || c.managed != sum * PAGE || c.resident || c.system != sum)
+	if (c.vram_free != c.vram || c.managed != sum * PAGE || c.resident || c.system != sum ||
+	    c.duplicated || c.remote != remote)
 		fail(s, -1, -1,
-		     "counters of the device, %llu pages at home: %llu of %llu bytes of VRAM free, managed_bytes %llu, resident_pages %llu, system_pages %llu",
+		     "counters of the device, %llu pages at home: %llu of %llu bytes of VRAM free, managed_bytes %llu, resident_pages %llu, system_pages %llu, remote_mapped %llu of %llu, duplicated %llu",
 		     (unsigned long long)sum, (unsigned long long)c.vram_free,
 		     (unsigned long long)c.vram, (unsigned long long)c.managed,
-		     (unsigned long long)c.resident, (unsigned long long)c.system);
+		     (unsigned long long)c.resident, (unsigned long long)c.system,
+		     (unsigned long long)c.remote, (unsigned long long)remote,
+		     (unsigned long long)c.duplicated);
 }
 
 /* --- rounds --- */
@@ -328,11 +339,13 @@ static bool nothing_left(struct fuzz *f)
 		sleep_ms(20);
 		counters(f, 0, &c);
 	} while ((c.clients || c.managed || c.vram_free != c.vram) && now_ms() < end);
-	if (!c.clients && !c.managed && !c.resident && !c.system && c.vram_free == c.vram)
+	if (!c.clients && !c.managed && !c.resident && !c.system && !c.remote && !c.duplicated &&
+	    c.vram_free == c.vram)
 		return true;
-	printf("# left: %u clients, %llu bytes managed, %llu pages resident, %llu in system memory, %llu of %llu bytes of VRAM free\n",
+	printf("# left: %u clients, %llu bytes managed, %llu pages resident, %llu in system memory, %llu remote mapped, %llu duplicated, %llu of %llu bytes of VRAM free\n",
 	       c.clients, (unsigned long long)c.managed, (unsigned long long)c.resident,
-	       (unsigned long long)c.system, (unsigned long long)c.vram_free,
+	       (unsigned long long)c.system, (unsigned long long)c.remote,
+	       (unsigned long long)c.duplicated, (unsigned long long)c.vram_free,
 	       (unsigned long long)c.vram);
 	return false;
 }
@@ -354,6 +367,7 @@ static int report(struct fuzz *f, uint32_t seconds)
 		       (unsigned long long)s->count[i]);
 	printf("\n");
 	busy = s->round > seconds / 20 && s->moved > 20 * seconds && s->faults > 10 * seconds &&
+	       s->count[OP_REMOTE] > seconds && s->count[OP_DUPLICATE] > seconds &&
 	       s->count[OP_CPU_WRITE] > 20 * seconds && s->count[OP_GPU_WRITE] > 20 * seconds;
 	printf("1..3\n%sok 1 - each round every byte and counter is as the model says\n",
 	       same ? "" : "not ");

@@ -64,6 +64,26 @@ void garbage_ioctl(struct shared *s, int fd, uint64_t *x)
 	atomic_fetch_add(&s->garbage, 1);
 }
 
+/* Whatever it is set to, contents are right; some values are refused. */
+static void set_param(const struct nl *nl, struct nl_request *r, uint64_t *x)
+{
+	/* A share of device memory lets each client do something. */
+	static const struct { const char *name; uint32_t below, from; } params[] = {
+		{ "client_vram_pct", 76, 25 }, { "client_vram_pct", 1 },
+		{ "pressure_ms", 600 }, { "monitor_ms", 600 }, { "fault_batch", 300 },
+		{ "fault_batch", 20 }, { "replay_policy", 5 }, { "replay_policy", 4 },
+		{ "replay_update_put_ratio", 110 }, { "max_batches_per_service", 6 },
+		{ "thrash_enable", 3 }, { "thrash_threshold", 8 },
+		{ "thrash_pin_threshold", 20 }, { "thrash_lapse_us", 1000000 },
+		{ "thrash_nap_us", 5000 }, { "thrash_pin_ms", 200 },
+	};
+	uint32_t i = below(x, sizeof(params) / sizeof(params[0]));
+
+	nl_begin(nl, r, GPUEMU_CMD_PARAM_SET, NLM_F_ACK);
+	nl_put_text(r, GPUEMU_A_PARAM_NAME, params[i].name);
+	nl_put_u32(r, GPUEMU_A_PARAM_VALUE, params[i].from + below(x, params[i].below));
+}
+
 static void inject(struct shared *s, struct nl *nl, struct nl_request *r, uint64_t *x)
 {
 	uint32_t what = GPUEMU_INJECT_WHAT_FRAME_ALLOC + below(x, 2);
@@ -121,9 +141,7 @@ static void ask(struct shared *s, struct nl *nl, uint64_t *x)
 		atomic_fetch_add(&s->resets, 1);
 		break;
 	case 5:
-		nl_begin(nl, &r, GPUEMU_CMD_PARAM_SET, NLM_F_ACK);
-		nl_put_text(&r, GPUEMU_A_PARAM_NAME, one_in(x, 2) ? "pressure_ms" : "monitor_ms");
-		nl_put_u32(&r, GPUEMU_A_PARAM_VALUE, below(x, 600));
+		set_param(nl, &r, x);
 		break;
 	case 6:
 		inject(s, nl, &r, x);

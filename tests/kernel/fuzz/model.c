@@ -20,7 +20,7 @@
 
 static const char *const op_names[OP_KINDS] = {
 	"cpu write", "cpu read", "gup write", "gpu write", "gpu read", "h2d", "d2h",
-	"munmap", "mmap", "mmap over", "mmap refused", "mremap refused", "mprotect",
+	"remote map", "duplicate", "munmap", "mmap", "mmap over", "mmap refused", "mremap refused", "mprotect",
 	"madvise", "fork", "image", "work", "pin", "mlock", "garbage", "raise",
 	"wait", "bad commit", "netlink", "inject", "check", "client killed",
 	"client stopped", "engine killed", "engine stopped", "engine lost",

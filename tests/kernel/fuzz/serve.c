@@ -32,7 +32,7 @@ static int spoil(uint64_t *x, struct gpuemu_migration *m)
 {
 	switch (below(x, 6)) {
 	case 0:
-		m->op = 3 + below(x, 250);
+		m->op = 5 + below(x, 250);
 		return -EINVAL;
 	case 1:
 		m->addr += 1 + below(x, PAGE - 1);
@@ -51,6 +51,17 @@ static int spoil(uint64_t *x, struct gpuemu_migration *m)
 	return -EINVAL;
 }
 
+/* For a page that somebody wants, or somebody might. */
+static enum gpuemu_migration_op bring(uint64_t *x, enum gpuemu_access access)
+{
+	if (one_in(x, 6))
+		return GPUEMU_MIGRATE_REMOTE;
+	/* What is to be written is duplicated by mistake alone. */
+	if (one_in(x, access < GPUEMU_ACCESS_WRITE ? 2 : 20))
+		return GPUEMU_MIGRATE_DUPLICATE;
+	return GPUEMU_MIGRATE_H2D;
+}
+
 static uint32_t make_plan(uint64_t *x, struct gpuemu_migration *m, int *want)
 {
 	struct gpuemu_batch *batch = &fe.e.control->batch;
@@ -62,7 +73,7 @@ static uint32_t make_plan(uint64_t *x, struct gpuemu_migration *m, int *want)
 		evictions += 12;
 	for (i = 0; i < evictions; i++, n++) {
 		make_migration(x, &m[n], below(x, fe.s->clients), below(x, PAGES));
-		m[n].op = one_in(x, 8) ? GPUEMU_MIGRATE_H2D : GPUEMU_MIGRATE_D2H;
+		m[n].op = one_in(x, 6) ? bring(x, below(x, 4)) : GPUEMU_MIGRATE_D2H;
 		want[n] = one_in(x, 30) ? spoil(x, &m[n]) : 1;
 	}
 	for (i = 0; i < count && i < GPUEMU_BATCH_MAX && n < PLAN; i++) {
@@ -76,11 +87,21 @@ static uint32_t make_plan(uint64_t *x, struct gpuemu_migration *m, int *want)
 		if (c == fe.s->clients || page >= PAGES || one_in(x, 20))
 			continue;
 		make_migration(x, &m[n], c, page);
-		m[n].op = GPUEMU_MIGRATE_H2D;
+		m[n].op = bring(x, f.access);
 		want[n] = one_in(x, 60) ? spoil(x, &m[n]) : 1;
 		n++;
 	}
 	return n;
+}
+
+static enum op op_of(const struct gpuemu_migration *m)
+{
+	static const enum op ops[] = {
+		[GPUEMU_MIGRATE_H2D] = OP_H2D, [GPUEMU_MIGRATE_D2H] = OP_D2H,
+		[GPUEMU_MIGRATE_REMOTE] = OP_REMOTE, [GPUEMU_MIGRATE_DUPLICATE] = OP_DUPLICATE,
+	};
+
+	return ops[m->op];
 }
 
 static void note_plan(const struct gpuemu_migration *m, const int *want, uint32_t n)
@@ -97,7 +118,7 @@ static void note_plan(const struct gpuemu_migration *m, const int *want, uint32_
 		}
 		for (c = 0; c < fe.s->clients; c++)
 			if (atomic_load(&fe.s->client[c].space) == m[i].va_space)
-				note(fe.s, m[i].op == GPUEMU_MIGRATE_H2D ? OP_H2D : OP_D2H, c,
+				note(fe.s, op_of(&m[i]), c,
 				     (m[i].addr - (uintptr_t)fe.s->mem) / PAGE, m[i].pages,
 				     m[i].status);
 		if (m[i].moved > m[i].pages || m[i].status > 0)

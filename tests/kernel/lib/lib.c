@@ -35,6 +35,14 @@ void sleep_ms(unsigned int ms)
 		;
 }
 
+unsigned int slowness(void)
+{
+	const char *text = getenv("GPUEMU_SLOW");
+	int n = text ? atoi(text) : 1;
+
+	return n > 1 ? n : 1;
+}
+
 /* --- clients --- */
 
 int client_open(void)
@@ -171,7 +179,7 @@ static size_t faults_bytes(const struct engine *e)
  */
 int engine_open(struct engine *e)
 {
-	uint64_t end = now_ms() + 1000;
+	uint64_t end = now_ms() + 1000 * slowness();
 	int ret;
 
 	memset(e, 0, sizeof(*e));
@@ -192,7 +200,9 @@ int engine_open(struct engine *e)
 			       GPUEMU_MMAP_FAULTS);
 	e->control = map_region(e->fd, e->attach.control_bytes, PROT_READ,
 				GPUEMU_MMAP_CONTROL);
-	if (!e->vram || !e->pt || !e->faults || !e->control)
+	e->remote = map_region(e->fd, e->attach.remote_slots * PAGE,
+			       PROT_READ | PROT_WRITE, GPUEMU_MMAP_REMOTE);
+	if (!e->vram || !e->pt || !e->faults || !e->control || !e->remote)
 		goto out_fd;
 	ret = io_uring_queue_init(16, &e->ring, 0);
 	if (ret)
@@ -214,6 +224,7 @@ void engine_close(struct engine *e)
 	munmap(e->pt, e->attach.pt_tables * PAGE);
 	munmap(e->faults, faults_bytes(e));
 	munmap(e->control, e->attach.control_bytes);
+	munmap(e->remote, e->attach.remote_slots * PAGE);
 	close(e->fd);
 	io_uring_queue_exit(&e->ring);
 }
@@ -255,6 +266,20 @@ void engine_acker_stop(struct engine *e)
 	__atomic_store_n(&e->stop_acking, true, __ATOMIC_RELEASE);
 	pthread_join(e->acker, NULL);
 	e->acking = false;
+}
+
+int engine_acker_warm(struct engine *e)
+{
+	int fd = client_open(), ret;
+	uint8_t *p = map_managed(fd, PAGE);
+
+	ret = p ? engine_h2d(e, client_space(fd), p, 1) : -ENOMEM;
+	if (!ret)
+		*(volatile uint8_t *)p = 1;
+	if (p)
+		munmap(p, PAGE);
+	close(fd);
+	return ret;
 }
 
 void engine_record(struct engine *e, const struct gpuemu_fault *fault)
@@ -346,7 +371,7 @@ bool engine_has_result(struct engine *e, uint64_t what)
 int engine_result(struct engine *e, uint64_t what, unsigned int timeout_ms,
 		  int *res)
 {
-	uint64_t end = now_ms() + timeout_ms, now;
+	uint64_t end = now_ms() + timeout_ms * slowness(), now;
 	struct __kernel_timespec t;
 	struct io_uring_cqe *cqe;
 
@@ -472,8 +497,8 @@ static uint64_t pt_read(const struct engine *e, uint64_t table, uint64_t i)
 	return __atomic_load_n(e->pt + table * 512 + i, __ATOMIC_ACQUIRE);
 }
 
-/* The frame's bytes as the GPU would find them: by a page walk. */
-void *engine_page(struct engine *e, uint32_t va_space, const void *addr)
+/* By a page walk, as the GPU's. */
+uint64_t engine_entry(struct engine *e, uint32_t va_space, const void *addr)
 {
 	uint64_t va = (uintptr_t)addr, entry = 0, table = 0;
 	int i, shift;
@@ -484,25 +509,54 @@ void *engine_page(struct engine *e, uint32_t va_space, const void *addr)
 			table = (uint32_t)entry;
 	}
 	if (!table)
-		return NULL;
+		return 0;
 	for (shift = 39; shift >= 12; shift -= 9) {
 		entry = pt_read(e, table, va >> shift & 511);
 		if (!(entry & GPUEMU_PTE_VALID))
-			return NULL;
+			return 0;
 		table = entry >> GPUEMU_PTE_SHIFT;
 	}
-	return e->vram + table * PAGE;
+	return entry;
+}
+
+void *engine_at(struct engine *e, uint64_t entry)
+{
+	if (!entry)
+		return NULL;
+	return (entry & GPUEMU_PTE_REMOTE ? e->remote : e->vram) +
+	       (entry >> GPUEMU_PTE_SHIFT) * PAGE;
+}
+
+/* The page's bytes as the GPU would find them, in device memory or remote mapped. */
+void *engine_page(struct engine *e, uint32_t va_space, const void *addr)
+{
+	return engine_at(e, engine_entry(e, va_space, addr));
+}
+
+static uint32_t count_entries(struct engine *e, uint32_t va_space,
+			      const uint8_t *addr, size_t pages, uint64_t remote)
+{
+	uint64_t entry;
+	uint32_t n = 0;
+	size_t i;
+
+	for (i = 0; i < pages; i++) {
+		entry = engine_entry(e, va_space, addr + i * PAGE);
+		n += entry && (entry & GPUEMU_PTE_REMOTE) == remote;
+	}
+	return n;
 }
 
 uint32_t engine_resident(struct engine *e, uint32_t va_space, const void *addr,
 			 size_t pages)
 {
-	uint32_t n = 0;
-	size_t i;
+	return count_entries(e, va_space, addr, pages, 0);
+}
 
-	for (i = 0; i < pages; i++)
-		n += !!engine_page(e, va_space, (const uint8_t *)addr + i * PAGE);
-	return n;
+uint32_t engine_remote(struct engine *e, uint32_t va_space, const void *addr,
+		       size_t pages)
+{
+	return count_entries(e, va_space, addr, pages, GPUEMU_PTE_REMOTE);
 }
 
 /* --- an engine in a process of its own --- */
@@ -516,7 +570,7 @@ int engine_hear(int fd, unsigned int timeout_ms, uint64_t *word)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 
-	if (poll(&p, 1, timeout_ms) <= 0)
+	if (poll(&p, 1, timeout_ms * slowness()) <= 0)
 		return -ETIMEDOUT;
 	return read(fd, word, sizeof(*word)) == sizeof(*word) ? 0 : -EPIPE;
 }

@@ -21,6 +21,8 @@
 /* --- time --- */
 uint64_t now_ms(void);
 void sleep_ms(unsigned int ms);
+/* How many times as long everything takes here as elsewhere; at least 1. */
+unsigned int slowness(void);
 
 /* --- clients --- */
 int client_open(void);
@@ -44,6 +46,7 @@ struct engine {
 	int fd;
 	struct gpuemu_engine_attach attach;
 	uint8_t *vram;
+	uint8_t *remote;
 	uint64_t *pt;
 	struct gpuemu_fault_buffer *faults;
 	struct gpuemu_control *control;
@@ -64,6 +67,11 @@ int engine_attach_fd(int fd, struct gpuemu_engine_attach *attach);
 int engine_ack(struct engine *e, uint32_t seq);
 void engine_acker_start(struct engine *e);
 void engine_acker_stop(struct engine *e);
+/*
+ * Has it acknowledge once: in an engine of the same process its thread must not take
+ * its first page faults while munmap() waits for it with this process' mmap_lock.
+ */
+int engine_acker_warm(struct engine *e);
 
 void engine_record(struct engine *e, const struct gpuemu_fault *fault);
 void engine_fault(struct engine *e, uint32_t va_space, const void *addr,
@@ -88,9 +96,16 @@ int engine_h2d(struct engine *e, uint32_t va_space, const void *addr,
 	       size_t pages);
 int engine_d2h(struct engine *e, uint32_t va_space, const void *addr,
 	       size_t pages);
+/* The page's entry in the GPU page table, or 0. */
+uint64_t engine_entry(struct engine *e, uint32_t va_space, const void *addr);
+/* Where an entry leads, and where the page's own does; NULL: nowhere. */
+void *engine_at(struct engine *e, uint64_t entry);
 void *engine_page(struct engine *e, uint32_t va_space, const void *addr);
+/* How many are in device memory, and how many the engine has where they are. */
 uint32_t engine_resident(struct engine *e, uint32_t va_space, const void *addr,
 			 size_t pages);
+uint32_t engine_remote(struct engine *e, uint32_t va_space, const void *addr,
+		       size_t pages);
 
 /* --- an engine in a process of its own, to be killed --- */
 struct engine_process {

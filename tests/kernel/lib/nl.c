@@ -248,6 +248,33 @@ int nl_open(struct nl *nl)
 	return ret;
 }
 
+struct counter {
+	int which;
+	uint64_t value;
+};
+
+static void on_stat(const struct nl_reply *reply, void *arg)
+{
+	const struct nlattr *stats[NL_ATTRS];
+	struct counter *c = arg;
+
+	nl_nested(reply->attrs[reply->cmd == GPUEMU_CMD_DEVICE_GET ? GPUEMU_A_DEVICE_STATS :
+			       GPUEMU_A_CLIENT_STATS], stats);
+	if (stats[c->which])
+		c->value = nl_u64(stats[c->which]);
+}
+
+uint64_t nl_stat(struct nl *nl, uint32_t va_space, int counter)
+{
+	struct counter c = { counter, ~0ull };
+	struct nl_request r;
+
+	nl_begin(nl, &r, va_space ? GPUEMU_CMD_CLIENT_GET : GPUEMU_CMD_DEVICE_GET, 0);
+	if (va_space)
+		nl_put_u32(&r, GPUEMU_A_CLIENT_VA_SPACE, va_space);
+	return nl_talk(nl, &r, on_stat, &c) ? ~0ull : c.value;
+}
+
 void nl_close(struct nl *nl)
 {
 	if (nl->fd >= 0)

@@ -59,6 +59,9 @@ int nl_read(struct nl *nl, void (*each)(const struct nl_reply *reply, void *arg)
 /* 1: there is an event; 0: none in that time; or -errno, -ENOBUFS: some were lost. */
 int nl_event(struct nl *nl, unsigned int timeout_ms, struct nl_reply *reply);
 
+/* A counter (GPUEMU_A_STATS_*) of a VA space, 0: of the device; ~0 if it is not told. */
+uint64_t nl_stat(struct nl *nl, uint32_t va_space, int counter);
+
 void nl_nested(const struct nlattr *nest, const struct nlattr **attrs);
 uint32_t nl_u32(const struct nlattr *attr);
 uint64_t nl_u64(const struct nlattr *attr);

@@ -39,6 +39,8 @@ refused 2 'nosuch' gpuemu run vecadd --evict nosuch
 refused 2 'vram' gpuemu run vecadd --backend kmod --vram 0
 refused 1 'gpu.functional.*backend sim' gpuemu run vecadd --backend kmod --set gpu.functional=on
 refused 2 'nosuch' gpuemud --nosuch
+refused 2 '10001.*milliseconds' gpuemud --slice 10001
+refused 2 '5ms' gpuemud --slice 5ms
 chmod 0600 /dev/gpuemu
 refused 1 'permission' /usr/bin/setpriv --reuid 65534 --clear-groups "$(command -v gpuemu)" run vecadd --backend kmod
 tap_check 'and the daemon serves on' gpuemu run vecadd --backend kmod
@@ -52,11 +54,27 @@ until rmmod gpuemu 2>/dev/null || [ $n -eq 50 ]; do
 	usleep 100000
 done
 tap_check 'rmmod' test ! -e /sys/module/gpuemu
-for bad in vram_mb=-1 vram_mb=x vram_mb=900000; do
-	tap_check "insmod gpuemu.ko $bad is refused" sh -c "! insmod /vm/gpuemu.ko $bad"
-done
+tap_check 'insmod gpuemu.ko vram_mb=900000 is refused' sh -c '! insmod /vm/gpuemu.ko vram_mb=900000'
 tap_check 'and says why' sh -c 'dmesg | tail -n 1 | grep -q "vram_mb=900000 .* try smaller"'
-tap_check 'insmod gpuemu.ko vram_mb=0 takes the default' sh -c \
-	'insmod /vm/gpuemu.ko vram_mb=0 && grep -qx 64 /sys/module/gpuemu/parameters/vram_mb'
-tap_check 'and says so' sh -c 'dmesg | tail -n 1 | grep -q "vram_mb=0 .* using 64"'
+# takes PARAMETER GIVEN TAKEN: the load succeeds with a value, and says so in one line.
+takes() {
+	tap_check "insmod gpuemu.ko $1=$2 takes $3" sh -c \
+		"insmod /vm/gpuemu.ko $1=$2 && grep -qx $3 /sys/module/gpuemu/parameters/$1"
+	tap_check 'and says so' sh -c "dmesg | grep '$1=' | tail -n 1 | grep -q '$1=$2 is not .* using $3'"
+	rmmod gpuemu
+}
+takes vram_mb 0 1
+takes vram_mb -1 1
+takes vram_mb x 64
+takes link_gbps 10001 10000
+takes monitor_ms 99999999999999999999 500
+takes monitor_ms -99999999999999999999 10
+takes enable_tests yes 0
+takes fault_entries 1535 1024
+takes fault_entries 1536 2048
+takes fault_entries 70000 65536
+tap_check 'far too much memory is as much as there may be' sh -c \
+	'insmod /vm/gpuemu.ko vram_mb=99999999 pt_mb=99999999 && [ "$(cat /sys/module/gpuemu/parameters/vram_mb)" -gt 64 ]'
+rmmod gpuemu
+insmod /vm/gpuemu.ko
 tap_done

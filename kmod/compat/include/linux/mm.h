@@ -2,6 +2,7 @@
 /*
  * vm_flags_set() and vm_flags_clear(): from 6.3. mm_flags_test(): from 6.18.
  * compat_get_unmapped_area(): where the kernel would put a mapping.
+ * compat_fault_of_vma_lock(): whether a fault holds its VMA and not mmap_lock.
  */
 #ifndef _GPUEMU_COMPAT_MM_H
 #define _GPUEMU_COMPAT_MM_H
@@ -40,6 +41,16 @@ compat_get_unmapped_area(struct file *file, unsigned long addr,
 	return mm_get_unmapped_area(current->mm, file, addr, len, pgoff, flags);
 #else
 	return current->mm->get_unmapped_area(file, addr, len, pgoff, flags);
+#endif
+}
+
+/* VMA locks: from 6.4. */
+static inline bool compat_fault_of_vma_lock(const struct vm_fault *vmf)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
+	return vmf->flags & FAULT_FLAG_VMA_LOCK;
+#else
+	return false;
 #endif
 }
 

@@ -1,0 +1,515 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A COMMIT's migrations, in order, and with as many copies in flight as there are
+ * places for: one is prepared while others are copied. What a migration is, is
+ * migrate.c's.
+ */
+#include <linux/ktime.h>
+#include <linux/sched/signal.h>
+
+#include "client.h"
+#include "copy.h"
+#include "dev.h"
+#include "duplicate.h"
+#include "engine.h"
+#include "inject.h"
+#include "limit.h"
+#include "migrate.h"
+#include "migrate_steps.h"
+#include "remote_map.h"
+#include "thrash.h"
+#include "trace.h"
+#include "va_block.h"
+#include "va_space.h"
+
+/* Somebody else may be there first for the room that was made. */
+#define MAKE_ROOM_MAX 4
+
+/* How far behind an eviction a migration to the device is looked for. */
+#define LOOK_AHEAD 64
+
+static bool migration_valid(const struct gpuemu_migration *m)
+{
+	u64 page = m->addr >> GPUEMU_PAGE_SHIFT;
+
+	if (m->op < GPUEMU_MIGRATE_H2D || m->op > GPUEMU_MIGRATE_DUPLICATE)
+		return false;
+	if (m->reserved || (m->addr & ~PAGE_MASK) ||
+	    m->addr >> GPUEMU_VA_BITS)
+		return false;
+	return m->pages && m->pages <= GPUEMU_BLOCK_PAGES &&
+	       page % GPUEMU_BLOCK_PAGES + m->pages <= GPUEMU_BLOCK_PAGES;
+}
+
+/* Why the engine brings these pages; the batch's faults are in order. */
+static const char *cause_of(const struct gpuemu_engine *e,
+			    const struct gpuemu_migration *m)
+{
+	u64 end = m->addr + ((u64)m->pages << GPUEMU_PAGE_SHIFT);
+	const struct gpuemu_fault *f;
+	u32 lo = 0, hi = e->nfaults, mid;
+
+	/* The first fault that is not before the run. */
+	while (lo < hi) {
+		mid = (lo + hi) / 2;
+		f = &e->batch[mid];
+		if (f->va_space < m->va_space ||
+		    (f->va_space == m->va_space && f->addr < m->addr))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	f = &e->batch[lo];
+	return lo < e->nfaults && f->va_space == m->va_space && f->addr < end ?
+	       GPUEMU_CAUSE_FAULT : "prefetch";
+}
+
+/* --- what a commit has in the air ------------------------------------------- */
+
+static struct gpuemu_flights *flights_of(struct gpuemu_engine *e, u8 op)
+{
+	return &e->flights[op == GPUEMU_MIGRATE_D2H ? GPUEMU_LINK_D2H :
+						      GPUEMU_LINK_H2D];
+}
+
+/* Ends it, and tells the engine how it went. */
+static void flight_land(struct gpuemu_flight *f, struct gpuemu_stamps *cost)
+{
+	struct gpuemu_block *block = f->copy.block;
+	u64 start = ktime_get_ns();
+
+	if (f->begun && f->copy.way == GPUEMU_LINK_H2D) {
+		gpuemu_h2d_end(f, cost);
+	} else if (f->begun) {
+		gpuemu_d2h_end(f);
+		cost->evict_ns += ktime_get_ns() - start;
+		cost->d2h_pages += f->moved;
+	}
+	if (f->m->op == GPUEMU_MIGRATE_H2D ||
+	    f->m->op == GPUEMU_MIGRATE_DUPLICATE)
+		gpuemu_lru_touch(block, f->pass);
+	/* Between two tries the CPU may have taken some back: these count once. */
+	f->m->moved = min_t(u32, f->m->moved + f->moved, f->m->pages);
+	f->m->status = f->ret;
+	if (f->ret == -EFAULT)
+		gpuemu_block_retire_unmanaged(block);
+	mutex_unlock(&block->lock);
+	gpuemu_block_put(block);
+	gpuemu_client_put(f->client);
+}
+
+static void land_oldest(struct gpuemu_flights *flights,
+			struct gpuemu_stamps *cost)
+{
+	struct gpuemu_flight *f = &flights->flight[flights->first];
+
+	flights->first = (flights->first + 1) % ARRAY_SIZE(flights->flight);
+	flights->count--;
+	flight_land(f, cost);
+}
+
+/* Afterwards the commit holds no block. */
+static void land_all(struct gpuemu_engine *e, struct gpuemu_stamps *cost)
+{
+	int way;
+
+	for (way = 0; way < GPUEMU_LINK_WAYS; way++)
+		while (e->flights[way].count)
+			land_oldest(&e->flights[way], cost);
+}
+
+/* A place for one that begins. */
+static struct gpuemu_flight *flight_next(struct gpuemu_flights *flights,
+					 struct gpuemu_stamps *cost)
+{
+	while (flights->count >= GPUEMU_FLIGHTS)
+		land_oldest(flights, cost);
+	return &flights->flight[(flights->first + flights->count) %
+				ARRAY_SIZE(flights->flight)];
+}
+
+/*
+ * Locks the block, and holds those in the air too: several, and in no order. So it is
+ * only tried while there are some, and they land if it fails: because another task has
+ * this block, which may be a commit that waits for one of ours, or we do.
+ */
+static int block_lock(struct gpuemu_engine *e, struct gpuemu_block *block,
+		      struct gpuemu_stamps *cost)
+{
+	if (e->flights[GPUEMU_LINK_H2D].count ||
+	    e->flights[GPUEMU_LINK_D2H].count) {
+		if (mutex_trylock(&block->lock))
+			return 0;
+		land_all(e, cost);
+	}
+	return mutex_lock_killable(&block->lock);
+}
+
+/*
+ * The block of pages first .. first + n - 1 from addr on, locked and referenced; made
+ * only where something is managed.
+ */
+static struct gpuemu_block *block_of(struct gpuemu_engine *e,
+				     struct gpuemu_space *space, u64 addr,
+				     u32 n, struct gpuemu_stamps *cost)
+{
+	u32 first = (addr >> GPUEMU_PAGE_SHIFT) % GPUEMU_BLOCK_PAGES;
+	struct gpuemu_block *block;
+	page_mask managed = { };
+
+	for (;;) {
+		gpuemu_space_managed_mask(space, addr >> GPUEMU_PAGE_SHIFT, n,
+					  managed, first);
+		if (bitmap_empty(managed, GPUEMU_BLOCK_PAGES))
+			return ERR_PTR(-EFAULT);
+		block = gpuemu_space_block_create(space,
+						  addr >> GPUEMU_BLOCK_SHIFT);
+		if (IS_ERR(block))
+			return block;
+		if (block_lock(e, block, cost)) {
+			gpuemu_block_put(block);
+			return ERR_PTR(-EINTR);
+		}
+		if (!block->dead)
+			return block;
+		mutex_unlock(&block->lock);
+		gpuemu_block_put(block);
+		bitmap_zero(managed, GPUEMU_BLOCK_PAGES);
+	}
+}
+
+/* Evictions come before what needs their frames. */
+static void land_for_frames(struct gpuemu_engine *e, u32 frames,
+			    struct gpuemu_stamps *cost)
+{
+	struct gpuemu_flights *d2h = &e->flights[GPUEMU_LINK_D2H];
+
+	while (d2h->count && gpuemu_vram_nfree(&e->dev->vram) < frames)
+		land_oldest(d2h, cost);
+}
+
+/* One descriptor, once. */
+static int migrate_once(struct gpuemu_engine *e, struct gpuemu_client *client,
+			struct gpuemu_migration *m, u64 pass,
+			struct gpuemu_stamps *cost, u32 *lacking)
+{
+	u32 first = (m->addr >> GPUEMU_PAGE_SHIFT) % GPUEMU_BLOCK_PAGES;
+	struct gpuemu_flights *flights = flights_of(e, m->op);
+	struct gpuemu_block *block;
+	struct gpuemu_flight *f;
+	int err;
+	u64 start;
+
+	*lacking = 0;
+	if (m->op == GPUEMU_MIGRATE_DUPLICATE) {
+		/* That takes the client's mmap_lock, which stands above blocks. */
+		land_all(e, cost);
+		err = gpuemu_space_notify_writes(&client->space);
+		if (err)
+			return err;
+	}
+	f = flight_next(flights, cost);
+	if (m->op == GPUEMU_MIGRATE_H2D || m->op == GPUEMU_MIGRATE_DUPLICATE)
+		land_for_frames(e, m->pages, cost);
+	block = block_of(e, &client->space, m->addr, m->pages, cost);
+	if (IS_ERR(block))
+		return PTR_ERR(block);
+	kref_get(&client->ref);
+	f->client = client;
+	f->m = m;
+	f->pass = pass;
+	f->copy.block = block;
+	f->copy.pending = false;
+	gpuemu_flight_begin(f, first, m->pages);
+	if (m->op == GPUEMU_MIGRATE_H2D || m->op == GPUEMU_MIGRATE_DUPLICATE) {
+		f->op = m->op;
+		f->cause = cause_of(e, m);
+		gpuemu_h2d_begin(f, cost, lacking);
+	} else if (m->op == GPUEMU_MIGRATE_REMOTE) {
+		f->ret = gpuemu_remote_map(block, first, m->pages,
+					   cause_of(e, m), cost, &f->moved);
+	} else {
+		start = ktime_get_ns();
+		gpuemu_d2h_begin(f, GPUEMU_INVAL_EVICT);
+		err = gpuemu_remote_unmap(block, first, m->pages,
+					  GPUEMU_INVAL_REMAP);
+		if (err)
+			f->ret = err;
+		cost->evict_ns += ktime_get_ns() - start;
+	}
+	if (f->copy.pending)
+		flights->count++;
+	else
+		flight_land(f, cost);
+	return m->status;
+}
+
+/*
+ * One descriptor, and if it finds no frame and the engine wants it, again with
+ * room made for the rest: with no block held, so that a victim never waits for
+ * who evicts it, and everything is looked up anew.
+ */
+static void migrate_one(struct gpuemu_engine *e, struct gpuemu_client *client,
+			struct gpuemu_migration *m, u64 pass, bool make_room,
+			struct gpuemu_stamps *cost)
+{
+	struct gpuemu_space *space = &client->space;
+	u32 lacking, freed, tries;
+	u64 start;
+
+	for (tries = 0;; tries++) {
+		m->status = migrate_once(e, client, m, pass, cost, &lacking);
+		if (!lacking || !make_room || tries == MAKE_ROOM_MAX)
+			break;
+		land_all(e, cost);
+		start = ktime_get_ns();
+		freed = gpuemu_lru_evict(space->dev, pass, lacking,
+					 gpuemu_limit_reached(space) ?
+					 space : NULL);
+		cost->evict_ns += ktime_get_ns() - start;
+		cost->d2h_pages += freed;
+		if (!freed)
+			break;
+	}
+	if (lacking && gpuemu_limit_reached(space)) {
+		gpuemu_count(space, OVER_SHARE, lacking);
+		gpuemu_event_pressure(space, "the client's share");
+	} else if (lacking) {
+		gpuemu_count(space, NO_FRAME, lacking);
+		gpuemu_event_pressure(space, "device memory");
+	}
+}
+
+/* What a commit is: the engine's, whose migrations it does. */
+struct commit {
+	struct gpuemu_engine *e;
+	u64 pass;
+	bool make_room;
+	struct gpuemu_client *client;	/* the last one's, referenced, or NULL */
+	struct gpuemu_stamps *cost;
+};
+
+/* Whether it can be done at all; else m says why not. */
+static bool commit_may(struct commit *c, struct gpuemu_migration *m)
+{
+	struct gpuemu_engine *e = c->e;
+
+	m->status = 0;
+	if (gpuemu_engine_lost(e)) {
+		m->status = -ENODEV;
+		return false;
+	}
+	if (fatal_signal_pending(current)) {
+		m->status = -EINTR;
+		return false;
+	}
+	if (!migration_valid(m)) {
+		m->status = -EINVAL;
+		return false;
+	}
+	if (!c->client || c->client->space.id != m->va_space) {
+		if (c->client)
+			gpuemu_client_put(c->client);
+		c->client = gpuemu_client_get(e->dev, m->va_space);
+	}
+	if (!c->client)
+		m->status = -ESRCH;
+	return c->client;
+}
+
+static void commit_one(struct commit *c, struct gpuemu_migration *m)
+{
+	if (commit_may(c, m))
+		migrate_one(c->e, c->client, m, c->pass, c->make_room, c->cost);
+}
+
+static bool same_block(const struct gpuemu_migration *a,
+		       const struct gpuemu_migration *b)
+{
+	return a->va_space == b->va_space &&
+	       a->addr >> GPUEMU_BLOCK_SHIFT == b->addr >> GPUEMU_BLOCK_SHIFT;
+}
+
+/* How many small migrations to the device, from m on, are one VA block's, by address. */
+static u32 group_length(const struct gpuemu_migration *m, u32 count)
+{
+	u32 n;
+
+	for (n = 0; n < count; n++) {
+		if (m[n].op != GPUEMU_MIGRATE_H2D || !migration_valid(&m[n]) ||
+		    m[n].pages >= GPUEMU_COPY_PAGES_MIN)
+			break;
+		if (n && (!same_block(&m[n], &m[0]) ||
+			  m[n].addr < m[n - 1].addr +
+				      ((u64)m[n - 1].pages << PAGE_SHIFT)))
+			break;
+	}
+	return n;
+}
+
+/* Bits first .. first + n - 1. */
+static u32 weight_of(const unsigned long *mask, u32 first, u32 n)
+{
+	u32 weight = 0;
+
+	for (; n; n--)
+		weight += test_bit(first++, mask);
+	return weight;
+}
+
+/*
+ * A batch's pages of one VA block as one migration: who looks the block up, locks it and
+ * unmaps does it once. What does not go well is done again one by one, to know of
+ * which it was true; so is what needs room made.
+ */
+static void commit_group(struct commit *c, struct gpuemu_migration *m, u32 count)
+{
+	struct gpuemu_engine *e = c->e;
+	struct gpuemu_block *block;
+	struct gpuemu_flight *f;
+	u32 lacking, first, i;
+	page_mask moved, faulted;
+
+	if (!commit_may(c, m))
+		goto singly;
+	f = flight_next(&e->flights[GPUEMU_LINK_H2D], c->cost);
+	first = (m->addr >> GPUEMU_PAGE_SHIFT) % GPUEMU_BLOCK_PAGES;
+	gpuemu_flight_begin(f, first, 0);
+	f->op = GPUEMU_MIGRATE_H2D;
+	bitmap_zero(f->want, GPUEMU_BLOCK_PAGES);
+	for (i = 0; i < count; i++)
+		bitmap_set(f->want,
+			   (m[i].addr >> GPUEMU_PAGE_SHIFT) % GPUEMU_BLOCK_PAGES,
+			   m[i].pages);
+	f->n = find_last_bit(f->want, GPUEMU_BLOCK_PAGES) - first + 1;
+	f->members = count;
+	land_for_frames(e, bitmap_weight(f->want, GPUEMU_BLOCK_PAGES), c->cost);
+	block = block_of(e, &c->client->space, m->addr, f->n, c->cost);
+	if (IS_ERR(block))
+		goto singly;
+	f->copy.block = block;
+	gpuemu_h2d_begin(f, c->cost, &lacking);
+	bitmap_zero(moved, GPUEMU_BLOCK_PAGES);
+	if (f->begun) {
+		gpuemu_h2d_end(f, c->cost);
+		bitmap_copy(moved, f->copy.mask, GPUEMU_BLOCK_PAGES);
+	}
+	gpuemu_lru_touch(block, c->pass);
+	bitmap_zero(faulted, GPUEMU_BLOCK_PAGES);
+	for (i = 0; i < count; i++) {
+		const char *cause = cause_of(e, &m[i]);
+
+		first = (m[i].addr >> GPUEMU_PAGE_SHIFT) % GPUEMU_BLOCK_PAGES;
+		m[i].moved = weight_of(moved, first, m[i].pages);
+		if (m[i].moved)
+			trace_migrate(m[i].va_space, m[i].addr, m[i].pages,
+				      GPUEMU_MIGRATE_H2D, cause, m[i].moved, 0);
+		if (!strcmp(cause, GPUEMU_CAUSE_FAULT))
+			bitmap_set(faulted, first, m[i].pages);
+		m[i].status = 0;
+	}
+	if (bitmap_and(faulted, faulted, moved, GPUEMU_BLOCK_PAGES))
+		gpuemu_thrash_device(block, faulted);
+	if (f->ret == -EFAULT)
+		gpuemu_block_retire_unmanaged(block);
+	mutex_unlock(&block->lock);
+	gpuemu_block_put(block);
+	if (!f->ret)
+		return;
+singly:
+	for (i = 0; i < count; i++)
+		if (m[i].moved < m[i].pages)
+			commit_one(c, &m[i]);
+}
+
+/*
+ * While an eviction is being copied and the next one, i, is to come: the first large
+ * migration the other way behind it is done now, if there are frames for it and nothing
+ * that it passes is about its block. So a plan that has all its evictions first keeps
+ * both ways of the link busy, and who gets which frame stays as it was: migrations to
+ * the device do not pass each other.
+ */
+static void look_ahead(struct commit *c, u32 i, u32 count)
+{
+	struct gpuemu_engine *e = c->e;
+	struct gpuemu_flights *h2d = &e->flights[GPUEMU_LINK_H2D];
+	struct gpuemu_migration *m = e->migrations, *ahead;
+	u32 end = min(count, i + LOOK_AHEAD), j, k;
+
+	if (m[i].op != GPUEMU_MIGRATE_D2H ||
+	    !e->flights[GPUEMU_LINK_D2H].count)
+		return;
+	/* No waiting for this way: the other one is what comes next. */
+	while (h2d->count &&
+	       gpuemu_copy_done(&h2d->flight[h2d->first].copy))
+		land_oldest(h2d, c->cost);
+	if (h2d->count == GPUEMU_FLIGHTS)
+		return;
+	for (j = i + 1; j < end; j++)
+		if (m[j].op == GPUEMU_MIGRATE_H2D && !test_bit(j, e->ahead))
+			break;
+	if (j >= end)
+		return;
+	ahead = &m[j];
+	if (!migration_valid(ahead) || ahead->pages < GPUEMU_COPY_PAGES_MIN ||
+	    ahead->pages > gpuemu_vram_nfree(&e->dev->vram))
+		return;
+	for (k = i; k < j; k++)
+		if (!test_bit(k, e->ahead) && same_block(&m[k], ahead))
+			return;
+	__set_bit(j, e->ahead);
+	commit_one(c, ahead);
+}
+
+/**
+ * gpuemu_migrate_commit() - does the first @count of e->migrations, in order
+ * @e: the caller owns its batch (COMMITTING)
+ * @count: at most GPUEMU_COMMIT_MAX
+ * @make_room: evict by the module's own order where no frame is free
+ * @cost: gets the sums
+ *
+ * Stops at the engine's or the caller's death; what is left says so in its
+ * status. Returns how many ended with status 0. A few are in flight at a time: their
+ * copies, while the next is prepared. All have landed in the end.
+ */
+u32 gpuemu_migrate_commit(struct gpuemu_engine *e, u32 count, bool make_room,
+			  struct gpuemu_stamps *cost)
+{
+	struct commit c = {
+		.e = e,
+		.pass = gpuemu_lru_pass(&e->dev->lru),
+		.make_room = make_room,
+		.cost = cost,
+	};
+	u32 done = 0, i, n;
+
+	bitmap_zero(e->ahead, GPUEMU_COMMIT_MAX);
+	for (i = 0; i < count; i++)
+		e->migrations[i].moved = 0;
+	for (i = 0; i < count; i += n) {
+		n = 1;
+		if (test_bit(i, e->ahead))
+			continue;
+		n = group_length(&e->migrations[i], count - i);
+		if (n > 1) {
+			commit_group(&c, &e->migrations[i], n);
+			cond_resched();
+			continue;
+		}
+		n = 1;
+		/* So that the frames of the oldest are free for who looks ahead. */
+		while (e->migrations[i].op == GPUEMU_MIGRATE_D2H &&
+		       e->flights[GPUEMU_LINK_D2H].count == GPUEMU_FLIGHTS)
+			land_oldest(&e->flights[GPUEMU_LINK_D2H], cost);
+		look_ahead(&c, i, count);
+		commit_one(&c, &e->migrations[i]);
+		gpuemu_inject_pause(e->dev, GPUEMU_INJECT_PAUSE_COMMIT);
+		cond_resched();
+	}
+	land_all(e, cost);
+	if (c.client)
+		gpuemu_client_put(c.client);
+	for (i = 0; i < count; i++)
+		done += !e->migrations[i].status;
+	return done;
+}

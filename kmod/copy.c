@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Copies, and the threads that do the large ones beside their committer. A copy
+ * is done in words of its mask, 64 pages each: who waits for an engine does not
+ * wait but does the words that the engine has not begun. Not where the link is
+ * paced: there a thread is what a way of the link is busy with.
+ *
+ * Who starts a copy ends it, with its block locked all the time: no engine takes a
+ * lock but the queues'. A copy that was begun is never given up, so its end is as
+ * far away as copying 2 MiB takes, and the link if it is paced; who is being killed
+ * does not wait for the latter.
+ */
+#include <linux/highmem.h>
+#include <linux/kthread.h>
+#include <linux/ktime.h>
+#include <linux/sched.h>
+
+#include "copy.h"
+#include "dev.h"
+#include "va_block.h"
+#include "va_space.h"
+#include "zero.h"
+
+/* How many pages of the mask from i on, before end, are contiguous on both sides. */
+static u32 run_length(const struct gpuemu_block *block,
+		      const unsigned long *mask, u32 i, u32 end)
+{
+	struct page *page = block->pages[i];
+	u32 frame = block->frames[i], n;
+
+	/* There, a page is mapped alone. */
+	if (IS_ENABLED(CONFIG_HIGHMEM) || !page)
+		return 1;
+	for (n = 1; i + n < end; n++)
+		if (!test_bit(i + n, mask) || !block->pages[i + n] ||
+		    page_to_pfn(block->pages[i + n]) != page_to_pfn(page) + n ||
+		    block->frames[i + n] != frame + n)
+			break;
+	return n;
+}
+
+static void copy_run(void *to, void *from, u32 n)
+{
+	for (; n; n--) {
+		copy_page(to, from);
+		to += PAGE_SIZE;
+		from += PAGE_SIZE;
+	}
+}
+
+/* The mask's pages first .. end - 1, in runs. Returns how many were copied. */
+static u32 copy_pages(const struct gpuemu_copy *copy, u32 first, u32 end)
+{
+	struct gpuemu_block *block = copy->block;
+	struct gpuemu_vram *vram = &block->space->dev->vram;
+	void *device, *system;
+	u32 copied = 0, n, i;
+
+	for (i = find_next_bit(copy->mask, end, first); i < end;
+	     i = find_next_bit(copy->mask, end, i + n)) {
+		n = run_length(block, copy->mask, i, end);
+		device = gpuemu_vram_addr(vram, block->frames[i]);
+		if (!block->pages[i]) {
+			gpuemu_zero(device);
+			continue;
+		}
+		system = kmap_local_page(block->pages[i]);
+		if (copy->way == GPUEMU_LINK_H2D)
+			copy_run(device, system, n);
+		else
+			copy_run(system, device, n);
+		kunmap_local(system);
+		copied += n;
+	}
+	return copied;
+}
+
+/* What of it nobody has begun. */
+static void copy_rest(struct gpuemu_copy *copy)
+{
+	u32 word;
+
+	for (;;) {
+		word = atomic_inc_return(&copy->next) - 1;
+		if (word >= BITS_TO_LONGS(GPUEMU_BLOCK_PAGES))
+			return;
+		if (copy->mask[word])
+			atomic_add(copy_pages(copy, word * BITS_PER_LONG,
+					      (word + 1) * BITS_PER_LONG),
+				   &copy->copied);
+	}
+}
+
+static void copy_paced(struct gpuemu_copy *copy)
+{
+	u64 begin = ktime_get_ns();
+
+	copy_rest(copy);
+	gpuemu_link_pace(copy->block->space, copy->way, begin,
+			 (u64)atomic_read(&copy->copied) << PAGE_SHIFT,
+			 &copy->hurry);
+}
+
+/* The oldest copy that goes the engine's way. */
+static struct gpuemu_copy *take(struct gpuemu_copy_engine *engine)
+{
+	struct gpuemu_copies *copies = engine->copies;
+	struct gpuemu_copy *copy = NULL;
+	int way;
+
+	spin_lock(&copies->lock);
+	for (way = 0; way < GPUEMU_LINK_WAYS && !copy; way++)
+		if (engine->ways & BIT(way))
+			copy = list_first_entry_or_null(&copies->queue[way],
+							struct gpuemu_copy,
+							queued);
+	if (copy) {
+		list_del_init(&copy->queued);
+		copy->by = engine->task;
+	}
+	engine->busy = copy;
+	spin_unlock(&copies->lock);
+	return copy;
+}
+
+static int copy_engine(void *arg)
+{
+	struct gpuemu_copy_engine *engine = arg;
+	struct gpuemu_copy *copy;
+
+	for (;;) {
+		/* Before the look: who queues a copy after it wakes us. */
+		set_current_state(TASK_IDLE);
+		copy = take(engine);
+		if (!copy) {
+			if (kthread_should_stop())
+				break;
+			schedule();
+			continue;
+		}
+		__set_current_state(TASK_RUNNING);
+		copy_paced(copy);
+		complete(&copy->done);
+		cond_resched();
+	}
+	__set_current_state(TASK_RUNNING);
+	return 0;
+}
+
+/* One engine goes both ways; of several, each goes one. */
+int gpuemu_copies_start(struct gpuemu_copies *copies, unsigned int count)
+{
+	struct gpuemu_copy_engine *engine;
+	struct task_struct *task;
+	int way;
+
+	spin_lock_init(&copies->lock);
+	for (way = 0; way < GPUEMU_LINK_WAYS; way++)
+		INIT_LIST_HEAD(&copies->queue[way]);
+	for (copies->count = 0; copies->count < count; copies->count++) {
+		engine = &copies->engine[copies->count];
+		engine->copies = copies;
+		engine->ways = count == 1 ? GENMASK(GPUEMU_LINK_WAYS - 1, 0) :
+			       BIT(copies->count % GPUEMU_LINK_WAYS);
+		task = kthread_create(copy_engine, engine, "gpuemu-copy/%u",
+				      copies->count);
+		if (IS_ERR(task)) {
+			gpuemu_copies_stop(copies);
+			return PTR_ERR(task);
+		}
+		engine->task = task;
+		wake_up_process(task);
+	}
+	return 0;
+}
+
+/* Nobody copies any more. */
+void gpuemu_copies_stop(struct gpuemu_copies *copies)
+{
+	while (copies->count)
+		kthread_stop(copies->engine[--copies->count].task);
+}
+
+static void enqueue(struct gpuemu_copies *copies, struct gpuemu_copy *copy)
+{
+	struct task_struct *task = NULL;
+	unsigned int i;
+
+	spin_lock(&copies->lock);
+	list_add_tail(&copy->queued, &copies->queue[copy->way]);
+	for (i = 0; i < copies->count && !task; i++) {
+		if (copies->engine[i].busy ||
+		    !(copies->engine[i].ways & BIT(copy->way)))
+			continue;
+		copies->engine[i].busy = true;
+		task = copies->engine[i].task;
+	}
+	spin_unlock(&copies->lock);
+	if (task)
+		wake_up_process(task);
+}
+
+/**
+ * gpuemu_copy_begin() - copies, or has it done
+ * @copy: its block, mask and way are set; the block is locked
+ *
+ * A small one is done on return, and a large one where there is no engine; then
+ * @copy->pending is false. The others are the engines' until gpuemu_copy_end().
+ */
+void gpuemu_copy_begin(struct gpuemu_copy *copy)
+{
+	struct gpuemu_copies *copies = &copy->block->space->dev->copies;
+
+	lockdep_assert_held(&copy->block->lock);
+	atomic_set(&copy->next, 0);
+	atomic_set(&copy->copied, 0);
+	copy->hurry = false;
+	copy->by = NULL;
+	copy->pending = copies->count &&
+			bitmap_weight(copy->mask, GPUEMU_BLOCK_PAGES) >=
+			GPUEMU_COPY_PAGES_MIN;
+	if (!copy->pending) {
+		copy_paced(copy);
+		return;
+	}
+	init_completion(&copy->done);
+	enqueue(copies, copy);
+}
+
+/**
+ * gpuemu_copy_end() - waits until it is copied, or helps
+ * @copy: was begun; the block is still locked
+ *
+ * Returns the bytes that were carried. Cannot fail; who is being killed waits for no
+ * link.
+ */
+u64 gpuemu_copy_end(struct gpuemu_copy *copy)
+{
+	struct gpuemu_copies *copies = &copy->block->space->dev->copies;
+	bool mine = false;
+
+	lockdep_assert_held(&copy->block->lock);
+	if (!copy->pending)
+		goto out;
+	copy->pending = false;
+	if (gpuemu_link_paced() &&
+	    !wait_for_completion_killable(&copy->done))
+		goto count;
+	spin_lock(&copies->lock);
+	if (copy->by) {
+		WRITE_ONCE(copy->hurry, true);
+		/* It may sleep for the link. */
+		if (gpuemu_link_paced())
+			wake_up_process(copy->by);
+	} else {
+		list_del_init(&copy->queued);
+		mine = true;
+	}
+	spin_unlock(&copies->lock);
+	copy_rest(copy);
+	if (mine)
+		goto out;
+	wait_for_completion(&copy->done);
+count:
+	gpuemu_count(copy->block->space, ENGINE_COPIES, 1);
+out:
+	return (u64)atomic_read(&copy->copied) << PAGE_SHIFT;
+}

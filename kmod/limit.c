@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Limits of one client, which are live parameters: a lower one takes nothing
+ * away, it only gives no more. Frames are counted as they are asked for, before
+ * there is one, so that two askers cannot both get the last. Decides nothing
+ * else; called by the migrations and by who makes page tables.
+ */
+#include <linux/atomic.h>
+#include <linux/bitmap.h>
+#include <linux/math64.h>
+
+#include "dev.h"
+#include "limit.h"
+#include "params.h"
+#include "va_space.h"
+
+/* Frames that one client may have now; at least one, or it could do nothing. */
+u32 gpuemu_limit_frames(const struct gpuemu_dev *dev)
+{
+	u32 percent = gpuemu_param(client_vram_pct);
+
+	if (!percent)
+		return dev->vram.frames;
+	return max_t(u32, div_u64((u64)dev->vram.frames * percent, 100), 1);
+}
+
+/* It has as many as it may: what it lacks is nobody else's to give. */
+bool gpuemu_limit_reached(struct gpuemu_space *space)
+{
+	return gpuemu_param(client_vram_pct) &&
+	       atomic_read(&space->frames) >= gpuemu_limit_frames(space->dev);
+}
+
+/*
+ * Counts a frame for each page of the mask that the client may have one for; the
+ * others, the last ones, leave the mask. Returns how many are counted.
+ */
+u32 gpuemu_limit_take_frames(struct gpuemu_space *space, unsigned long *mask,
+			     u32 pages)
+{
+	u32 limit = gpuemu_limit_frames(space->dev), have, n, i;
+	u32 want = bitmap_weight(mask, pages);
+	int old = atomic_read(&space->frames);
+
+	do {
+		have = old;
+		n = have < limit ? min(want, limit - have) : 0;
+	} while (!atomic_try_cmpxchg(&space->frames, &old, old + n));
+	for (i = n; i < want; i++)
+		__clear_bit(find_last_bit(mask, pages), mask);
+	return n;
+}
+
+void gpuemu_limit_give_frames(struct gpuemu_space *space, u32 n)
+{
+	atomic_sub(n, &space->frames);
+}
+
+/*
+ * Of the tables that no other client has, one may have the percentage: whatever
+ * others took, there is some left for the next.
+ */
+bool gpuemu_limit_may_table(const struct gpuemu_pt *pt,
+			    const struct gpuemu_space *space)
+{
+	u32 percent = gpuemu_param(client_tables_pct);
+	u64 have = atomic_read(&space->tables);
+
+	lockdep_assert_held(&pt->lock);
+	return !percent || (have + 1) * 100 <= (have + pt->nfree) * percent;
+}
