@@ -126,7 +126,8 @@ static void *load_many(void *arg)
 	};
 	int i, ret;
 
-	for (i = 0; i < (int)GPUEMU_CLIENT_MODULES; i++) {
+	/* One more than all: a thread that is alone at first is refused, too. */
+	for (i = 0; i <= (int)GPUEMU_CLIENT_MODULES; i++) {
 		ret = call(race.fd, GPUEMU_IOCTL_MODULE_LOAD, &load);
 		if (ret) {
 			if (ret != -ENOMEM && ret != -ENOSPC)
