@@ -60,7 +60,8 @@ help:
 	@echo 'make check-kernels   the module and its tests on Debian 6.1, 6.12 and 7.x (KERNELS="6.12 7")'
 	@echo 'make check-debug     the same on a kernel with KASAN, lockdep, kmemleak, failing allocations'
 	@echo 'make vm CMD="..."    run a command as root in the VM, module and daemon ready'
-	@echo '                     (FILES="PATH..." puts more files there, MODULE_ARGS="vram_mb=8")'
+	@echo '                     (FILES="PATH..." puts more files there, MODULE_ARGS="vram_mb=8",'
+	@echo '                     ICOUNT=1 counts instructions instead of time)'
 	@echo 'make modules         gpuemu.ko for KVER ($(KVER))'
 	@echo 'make install         to $$(DESTDIR)$$(prefix), prefix=$(prefix)'
 	@echo 'make deps            install the Debian packages that are missing (root)'
@@ -99,7 +100,8 @@ demo:
 vm: export GPUEMU_VM_CMD := $(value CMD)
 vm:
 	@$(MAKE) vm-ready >&2
-	@tests/vm/run.sh $(foreach f,$(FILES),--file '$(f)') $(if $(MODULE_ARGS),--module-args '$(MODULE_ARGS)') --shell
+	@tests/vm/run.sh $(foreach f,$(FILES),--file '$(f)') $(if $(MODULE_ARGS),--module-args '$(MODULE_ARGS)') \
+		$(if $(filter 1 y yes,$(ICOUNT)),--icount) --shell
 
 # The kernels that the VM boots are not built here but fetched; clean keeps them.
 .PHONY: distclean

@@ -42,6 +42,7 @@ case $virt in
 tcg) echo 'QEMU/TCG: each instruction is translated, page tables and TLB flushes are emulated. Absolute times
 are many times the metal'\''s and say nothing about it; ratios to the yardsticks, measured in the
 same run, are what can be compared. make demo HOST=1 measures this machine itself.' ;;
+icount) echo 'QEMU/TCG with a clock that counts instructions, 1 ns each: times are path lengths.' ;;
 kvm) echo 'KVM: instructions run on the CPU; faults and TLB flushes pay for nested paging. Times are close to the
 metal'\''s; compare ratios first.' ;;
 vm) echo 'A virtual machine of unknown kind: compare ratios to the yardsticks, not times.' ;;

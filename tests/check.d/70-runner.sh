@@ -68,6 +68,7 @@ else
 fi
 for f in $fixture/cases/*.sh; do
 	name=$(basename "$f" .sh)
+	[ "$name" != counted ] || continue
 	want=$(sed -n 's/^# expect: //p' "$f")
 	# The notes of a failed case stand after it.
 	grep -A 3 -E "^(not )?ok [0-9]+ - $name: " $work/suite >$work/case
@@ -82,6 +83,15 @@ for f in $fixture/cases/*.sh; do
 		tap_not_ok "suite: $name" "expected '${want:-only passes}', got: $(cat $work/case)"
 	fi
 done
+
+tap_check 'suite: what wants --icount waits for it' sh -c "! grep -q counted $work/suite"
+vm --icount --suite >$work/suite 2>$work/suite.err
+status=$?
+if [ "$status $(grep -c '^ok ' $work/suite) $(grep -c '^not ok ' $work/suite)" = '0 2 0' ]; then
+	tap_ok 'suite: --icount runs what wants it, and nothing else'
+else
+	tap_not_ok 'suite: --icount runs what wants it, and nothing else' "status $status: $(cat $work/suite $work/suite.err)"
+fi
 
 # command NAME STATUS TEXT ARG...: one boot; TEXT must be on stderr.
 command_is() {

@@ -22,12 +22,16 @@ usage: tests/vm/run.sh [OPTION...] -- COMMAND [ARG...]
   --mem MB, --smp N   the VM's size, 2048 and 2 if not given
   --slow N            all times are N times as long, the tests' own too: what a
                       kernel that checks itself needs
+  --icount            under TCG, one CPU at a time, with a clock that counts
+                      instructions, 1 ns each: times are path lengths, the same
+                      on a busy machine (not what memory or two CPUs cost)
   --file FILE         put FILE into the VM too, at the same path
   --fixture DIR       the harness' own test: the suite is DIR/cases/*.sh, and
                       programs are looked for in DIR/bin first
   --log FILE          keep the kernel's console log there
   --suite             every test of build/tests/kernel/ and tests/vm/suite.d/,
-                      or those named; prints TAP
+                      or those named; prints TAP. Those that want --icount run
+                      with it only, and the others without
 stdout and stderr are the command's. Exit status: the command's, or 125 after
 one line that says what the harness found: no end in time, a panic, a dirty
 kernel log, a module that does not unload or leaks. A kernel with kmemleak is
@@ -43,7 +47,7 @@ die() { echo "vm: $*" >&2; exit 125; }
 misuse() { echo "vm: $*" >&2; usage >&2; exit 2; }
 quote() { printf "'%s' " "${1//\'/\'\\\'\'}"; }
 
-timeout=300 module=1 daemon=1 module_args='' daemon_args='' mem=2048 smp=2 slow=1 mode=command
+timeout=300 module=1 daemon=1 module_args='' daemon_args='' mem=2048 smp=2 slow=1 icount=0 mode=command
 kernels=build/vm/kernel ko='' log='' fixture='' files=() names=()
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -64,6 +68,7 @@ while [ $# -gt 0 ]; do
 	--file) files+=("$(cd "$cwd" && realpath "$2")"); shift ;;
 	--fixture) fixture=$2; shift ;;
 	--log) log=$(cd "$cwd" && realpath -m "$2"); shift ;;
+	--icount) icount=1 ;;
 	--shell) mode=shell ;;
 	--suite) mode=suite ;;
 	--help) usage; exit ;;
@@ -120,19 +125,24 @@ add_job() {
 }
 
 # What a test needs is said in the test, on a line `vm: WORD...`: daemon,
-# no-daemon, no-module, timeout=S, and vram_mb=N and the like for the module.
+# no-daemon, no-module, icount, timeout=S, and vram_mb=N and the like for the module.
 add_test() { # NAME SOURCE COMMAND DAEMON
-	local t=120 m=1 d=$4 args='' w
+	local t=120 m=1 d=$4 args='' counted=0 w
 	for w in $(sed -n 's/^[ #*\/]*vm: //p' "$2" | head -n 1); do
 		case $w in
 		daemon) d=1 ;;
 		no-daemon) d=0 ;;
 		no-module) m=0 d=0 ;;
+		icount) counted=1 ;;
 		timeout=*) t=${w#*=} ;;
 		*=*) args="$args $w" ;;
 		*) die "$2: unknown word '$w' on its vm: line" ;;
 		esac
 	done
+	if [ $counted != $icount ]; then
+		[ ${#names[@]} = 0 ] || die "$1: $([ $counted = 1 ] && echo only || echo not) with --icount"
+		return
+	fi
 	add_job "exec $3" "$1" "$t" $m "$d" "$args" ''
 }
 
@@ -175,10 +185,11 @@ flock build/vm tests/vm/image.sh "$image" "$ko" ${fixture:+"$fixture"} "${files[
 echo "$fixture" >"$run/root/vm/fixture"
 (cd "$run/root" && find . | cpio -o -H newc --quiet -R 0:0) | cat "$image" - >"$run/initrd" ||
 	die 'the image was not built'
-virt=$(tests/vm/virt.sh "$kernel")
+virt=$([ $icount = 1 ] && echo icount || tests/vm/virt.sh "$kernel")
 kernel=$(tests/vm/vmlinux.sh "$kernel")
 case $virt in
 kvm) accel=(-accel kvm -cpu host) ;;
+icount) accel=(-accel 'tcg,thread=single' -icount 'shift=0,sleep=off,align=off' -cpu max) ;;
 *) accel=(-accel 'tcg,thread=multi' -cpu max) ;;
 esac
 nonce=$(od -An -N8 -tx8 /dev/urandom | tr -d ' ')
@@ -186,8 +197,8 @@ append="console=ttyS0 quiet panic=-1 oops=panic log_buf_len=4M tsc=reliable cloc
 # QEMU's TCG with several CPUs has been seen to freeze while kernel text is being
 # patched, which booting does a lot of: /init starts the other CPUs.
 # Tests shall see memory that was not cleared; Debian's kernel clears it all. What
-# is measured by a command is measured on the kernel as it comes.
-[ $mode != suite ] || append="$append init_on_alloc=0"
+# is measured, by a command or by counting, is measured on the kernel as it comes.
+[ $mode != suite ] || [ $icount = 1 ] || append="$append init_on_alloc=0"
 append="$append maxcpus=1 noreplace-smp rdinit=/init vm_nonce=$nonce vm_virt=$virt vm_slow=$slow"
 
 # A frozen guest cannot say where it stands; QEMU's monitor can.

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# vm: daemon icount timeout=600 vram_mb=64
+#
+# gpuemu bench bars, with a clock that counts instructions: what the paths of far faults
+# are long, the same on every machine and however busy it is, so the bars hold as they
+# are. Copies are not measured so: their time is memory's, and two CPUs' at a time.
+. tests/lib/tap.sh
+
+tap_check 'bench bars' sh -c 'gpuemu bench bars --json >/tmp/bars.json'
+tr -d ' \n\t' </tmp/bars.json >/tmp/bars.flat
+bar() { # KEY below|atleast LIMIT
+	ratio=$(sed -n "s/.*\"$1\":{\"what\":\"[^\"]*\",\"ratio\":\([0-9.]*\),.*/\1/p" /tmp/bars.flat)
+	tap_check "$1, ${ratio:-not measured}, is $2 $3" awk -v x="${ratio:-0}" -v how="$2" -v limit="$3" \
+		'BEGIN { exit !(x > 0 && (how == "below" ? x < limit : x >= limit)) }'
+}
+bar fault below 0.8
+bar batch below 0.1
+bar cpu_fault below 4
+bar clients atleast 0.995
+tap_done
