@@ -12,6 +12,11 @@
 
 #include "target.h"
 
+/* Medians are of this many rounds. */
+#define BENCH_ROUNDS	5u
+/* bench clients measures 1, 2, 4 and 8 of them. */
+#define BENCH_CLIENTS	4u
+
 struct bench_request {
 	struct gpuemu_ctx *ctx;		/* open, nothing done on it yet */
 	bool measured;			/* it moves bytes and its times are the clock's */
@@ -42,6 +47,15 @@ const struct bench *bench_row(unsigned int n);
 int bench_migrate_measure(const struct bench_request *r, uint64_t pieces,
 			  struct json_object **figures, struct err *err);
 void bench_migrate_text(FILE *out, struct json_object *figures);
+
+/* One round of bench clients: far faults a second of 1, 2, 4, 8 clients. -errno with err. */
+int bench_clients_round(const struct bench_request *r, double rates[BENCH_CLIENTS],
+			struct err *err);
+/* Of n (at most BENCH_ROUNDS) rounds, for each number of clients. */
+void bench_clients_medians(double (*rounds)[BENCH_CLIENTS], unsigned int n,
+			   double medians[BENCH_CLIENTS]);
+/* The least of rates[1..] over the best of those before it; 1 and more: none falls. */
+double bench_clients_least(const double rates[BENCH_CLIENTS]);
 
 /* One yardstick of bench fault, by its key there: the median, its threads placed as serves it best. */
 int bench_yardstick(const char *key, size_t samples, uint64_t *ns, struct err *err);

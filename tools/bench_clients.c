@@ -14,9 +14,11 @@
 
 #include "bench.h"
 #include "output.h"
+#include "yardstick.h"
 
 #define PAGES		1024u	/* each client's */
-#define CLIENTS_MAX	8u
+#define CLIENTS_MAX	(1u << (BENCH_CLIENTS - 1))
+#define ROUNDS		BENCH_ROUNDS
 
 struct client {
 	pid_t pid;
@@ -168,38 +170,73 @@ static int measure_clients(const struct bench_request *r, uint64_t pages, unsign
 	return ret;
 }
 
+int bench_clients_round(const struct bench_request *r, double rates[BENCH_CLIENTS],
+			struct err *err)
+{
+	uint64_t pages = r->count ? r->count : PAGES;
+	int ret = 0;
+
+	for (unsigned int i = 0; i < BENCH_CLIENTS && !ret; i++)
+		ret = measure_clients(r, pages, 1u << i, &rates[i], err);
+	return ret;
+}
+
+double bench_clients_least(const double rates[BENCH_CLIENTS])
+{
+	double best = rates[0], least = 0;
+
+	for (unsigned int i = 1; i < BENCH_CLIENTS; i++) {
+		if (best > 0 && (i == 1 || rates[i] / best < least))
+			least = rates[i] / best;
+		best = rates[i] > best ? rates[i] : best;
+	}
+	return least;
+}
+
+void bench_clients_medians(double (*rounds)[BENCH_CLIENTS], unsigned int n,
+			   double medians[BENCH_CLIENTS])
+{
+	uint64_t values[ROUNDS];
+
+	for (unsigned int i = 0; i < BENCH_CLIENTS; i++) {
+		for (unsigned int k = 0; k < n; k++)
+			values[k] = (uint64_t)rounds[k][i];
+		medians[i] = (double)yardstick_permille(values, n, 500);
+	}
+}
+
 static int measure(const struct bench_request *r, struct json_object *report, struct err *err)
 {
 	struct json_object *rates = json_object_new_object();
-	uint64_t pages = r->count ? r->count : PAGES;
-	double rate, best = 0, least = 0;
+	double rounds[ROUNDS][BENCH_CLIENTS], medians[BENCH_CLIENTS];
+	int ret = 0;
 
 	json_object_object_add(report, "faults_per_second", rates);
 	if (strcmp(gpuemu_backend(r->ctx), "kmod"))
 		return err_set(err, -EOPNOTSUPP, "with backend %s each client has an engine of its "
 			       "own; measure with --backend kmod", gpuemu_backend(r->ctx));
-	json_object_object_add(report, "pages", json_object_new_uint64(pages));
+	json_object_object_add(report, "pages", json_object_new_uint64(r->count ? r->count : PAGES));
 	json_object_object_add(report, "batch", json_object_new_uint64(r->batch));
-	for (unsigned int n = 1; n <= CLIENTS_MAX; n *= 2) {
+	for (unsigned int k = 0; k < ROUNDS && !ret; k++)
+		ret = bench_clients_round(r, rounds[k], err);
+	if (ret)
+		return ret;
+	bench_clients_medians(rounds, ROUNDS, medians);
+	for (unsigned int i = 0; i < BENCH_CLIENTS; i++) {
 		char key[12];
-		int ret = measure_clients(r, pages, n, &rate, err);
 
-		if (ret)
-			return ret;
-		snprintf(key, sizeof(key), "%u", n);
-		json_object_object_add(rates, key, output_decimal(rate, 1));
-		if (n == 2 || (n > 2 && best > 0 && rate / best < least))
-			least = rate / best;
-		best = rate > best ? rate : best;
+		snprintf(key, sizeof(key), "%u", 1u << i);
+		json_object_object_add(rates, key, output_decimal(medians[i], 1));
 	}
-	json_object_object_add(report, "least_of_fewer", output_decimal(least, 3));
+	json_object_object_add(report, "least_of_fewer",
+			       output_decimal(bench_clients_least(medians), 3));
 	return 0;
 }
 
 static void text(FILE *out, struct json_object *r)
 {
-	fprintf(out, "far faults a second, %s pages a client in batches of %s; contents checked\n",
-		output_string(r, "pages"), output_string(r, "batch"));
+	fprintf(out, "far faults a second, %s pages a client in batches of %s; medians of 5; "
+		"contents checked\n", output_string(r, "pages"), output_string(r, "batch"));
 	for (unsigned int n = 1; n <= CLIENTS_MAX; n *= 2) {
 		char path[40];
 

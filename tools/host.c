@@ -69,6 +69,9 @@ const char *host_meaning(const char *virt)
 	if (!strcmp(virt, "tcg"))
 		return "emulated by TCG, every instruction translated: absolute times are many "
 		       "times the metal's; compare the ratios, measured in the same run.";
+	if (!strcmp(virt, "icount"))
+		return "emulated with a clock that counts instructions, 1 ns each, one CPU at a time: "
+		       "times are path lengths, the same in each run.";
 	if (!strcmp(virt, "metal"))
 		return "on the metal: absolute times are this machine's.";
 	if (!strcmp(virt, "unknown"))

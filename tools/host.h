@@ -9,7 +9,8 @@
 struct json_object;
 
 /*
- * "tcg", "kvm", "metal", another hypervisor's name, or "vm"/"unknown".
+ * "tcg", "icount" (TCG whose clock counts instructions), "kvm", "metal", another
+ * hypervisor's name, or "vm"/"unknown".
  * $GPUEMU_VIRT (set by who starts the VM) decides, else the CPU says.
  */
 const char *host_virt(void);
