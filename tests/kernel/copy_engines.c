@@ -34,16 +34,6 @@ FIXTURE(copy_engines)
 	uint8_t *mem;
 };
 
-static int set_param(struct nl *nl, const char *name, uint32_t value)
-{
-	struct nl_request r;
-
-	nl_begin(nl, &r, GPUEMU_CMD_PARAM_SET, 0);
-	nl_put_text(&r, GPUEMU_A_PARAM_NAME, name);
-	nl_put_u32(&r, GPUEMU_A_PARAM_VALUE, value);
-	return nl_talk(nl, &r, NULL, NULL);
-}
-
 static int engines(void)
 {
 	FILE *f = fopen("/sys/module/gpuemu/parameters/copy_engines", "r");
@@ -70,7 +60,7 @@ FIXTURE_SETUP(copy_engines)
 
 FIXTURE_TEARDOWN(copy_engines)
 {
-	set_param(&self->nl, "link_gbps", 0);
+	nl_set_param(&self->nl, "link_gbps", 0);
 	close(self->fd);
 	if (self->attached)
 		engine_close(&self->e);
@@ -169,7 +159,7 @@ TEST_F(copy_engines, duplex)
 	ASSERT_EQ(0, attach(self));
 	ASSERT_EQ(0, engine_h2d(&self->e, self->space, self->mem,
 				HALF * BLOCK_PAGES));
-	ASSERT_EQ(0, set_param(&self->nl, "link_gbps", 1));
+	ASSERT_EQ(0, nl_set_param(&self->nl, "link_gbps", 1));
 	for (i = 0; i < TRIES || (engines() > 1 && best >= 2 * one - one / 8 &&
 				 now_ms() < end); i++) {
 		ASSERT_EQ(2 * HALF, swap_halves(self, out, &ns));
@@ -195,7 +185,7 @@ TEST_F(copy_engines, duplex)
 	EXPECT_EQ(HALF * BLOCK_PAGES,
 		  engine_resident(&self->e, self->space, self->mem,
 				  BLOCKS * BLOCK_PAGES));
-	ASSERT_EQ(0, set_param(&self->nl, "link_gbps", 0));
+	ASSERT_EQ(0, nl_set_param(&self->nl, "link_gbps", 0));
 	EXPECT_TRUE(filled(self->mem, BLOCKS * BLOCK, 11));
 }
 
@@ -264,7 +254,7 @@ TEST_F(copy_engines, order)
 	srandom(4);
 	for (plan = 0; plan < PLANS; plan++) {
 		/* With pacing the engines are slow, and more is in flight. */
-		ASSERT_EQ(0, set_param(&self->nl, "link_gbps", plan % 2 * 4));
+		ASSERT_EQ(0, nl_set_param(&self->nl, "link_gbps", plan % 2 * 4));
 		for (i = 0; i < RUNS; i++)
 			m[i] = next_run(self, &model);
 		ASSERT_EQ(RUNS, commit(&self->e, m, RUNS, &ns));
@@ -304,18 +294,18 @@ TEST_F(copy_engines, killed)
 	uint64_t word, begin;
 
 	fill(rest, BLOCKS * BLOCK - cut, 12);
-	ASSERT_EQ(0, set_param(&self->nl, "link_gbps", 1));
+	ASSERT_EQ(0, nl_set_param(&self->nl, "link_gbps", 1));
 	ASSERT_EQ(0, engine_spawn(&p, commit_long, self));
 	ASSERT_EQ(0, engine_hear(p.from, 5000, &word));
 	sleep_ms(15);
 	begin = now_ms();
 	engine_kill(&p);
 	EXPECT_GT(1000, now_ms() - begin);
-	ASSERT_EQ(0, set_param(&self->nl, "link_gbps", 0));
+	ASSERT_EQ(0, nl_set_param(&self->nl, "link_gbps", 0));
 	EXPECT_TRUE(filled(self->mem, cut, 11));
 	EXPECT_TRUE(filled(rest, BLOCKS * BLOCK - cut, 12));
 	/* The same with some of the memory going away under the commit. */
-	ASSERT_EQ(0, set_param(&self->nl, "link_gbps", 1));
+	ASSERT_EQ(0, nl_set_param(&self->nl, "link_gbps", 1));
 	ASSERT_EQ(0, engine_spawn(&p, commit_long, self));
 	ASSERT_EQ(0, engine_hear(p.from, 5000, &word));
 	sleep_ms(10);
@@ -323,7 +313,7 @@ TEST_F(copy_engines, killed)
 	EXPECT_EQ(0, munmap(self->mem, cut));
 	EXPECT_GT(1000, now_ms() - begin);
 	engine_kill(&p);
-	ASSERT_EQ(0, set_param(&self->nl, "link_gbps", 0));
+	ASSERT_EQ(0, nl_set_param(&self->nl, "link_gbps", 0));
 	EXPECT_TRUE(filled(rest, BLOCKS * BLOCK - cut, 12));
 }
 

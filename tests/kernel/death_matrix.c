@@ -149,16 +149,6 @@ static struct device device(FIXTURE_DATA(death) *self)
 	return d;
 }
 
-static int set_param(FIXTURE_DATA(death) *self, const char *name, uint32_t value)
-{
-	struct nl_request r;
-
-	nl_begin(&self->nl, &r, GPUEMU_CMD_PARAM_SET, 0);
-	nl_put_text(&r, GPUEMU_A_PARAM_NAME, name);
-	nl_put_u32(&r, GPUEMU_A_PARAM_VALUE, value);
-	return nl_talk(&self->nl, &r, NULL, NULL);
-}
-
 static int inject(FIXTURE_DATA(death) *self, uint32_t what, uint32_t count)
 {
 	struct nl_request r;
@@ -366,7 +356,7 @@ FIXTURE_SETUP(death)
 	ASSERT_TRUE(becomes(self, SECOND, empty, 0));
 	/* Where the time-out is not what ends the wait, it must not. */
 	if (self->victim != ENGINE || self->way != STOPPED)
-		ASSERT_EQ(0, set_param(self, "invalidate_timeout_ms", 5000));
+		ASSERT_EQ(0, nl_set_param(&self->nl, "invalidate_timeout_ms", 5000));
 	ASSERT_EQ(0, puppet_spawn(&self->e, PUPPET_ENGINE));
 	ASSERT_EQ(0, puppet_spawn(&self->c, PUPPET_CLIENT));
 	ASSERT_EQ(0, puppet_spawn(&self->s, PUPPET_CLIENT));
@@ -691,7 +681,7 @@ FIXTURE_TEARDOWN(death)
 	puppet_kill(&self->e);
 	puppet_kill(&self->c);
 	puppet_kill(&self->s);
-	set_param(self, "invalidate_timeout_ms", INVALIDATE_TIMEOUT);
+	nl_set_param(&self->nl, "invalidate_timeout_ms", INVALIDATE_TIMEOUT);
 	nl_close(&self->nl);
 }
 

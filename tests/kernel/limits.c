@@ -58,20 +58,10 @@ FIXTURE_SETUP(limits)
 	ASSERT_EQ(TABLES + 1, self->e.attach.pt_tables);
 }
 
-static int set_param(struct nl *nl, const char *name, uint32_t value)
-{
-	struct nl_request r;
-
-	nl_begin(nl, &r, GPUEMU_CMD_PARAM_SET, 0);
-	nl_put_text(&r, GPUEMU_A_PARAM_NAME, name);
-	nl_put_u32(&r, GPUEMU_A_PARAM_VALUE, value);
-	return nl_talk(nl, &r, NULL, NULL);
-}
-
 FIXTURE_TEARDOWN(limits)
 {
-	set_param(&self->nl, "client_vram_pct", 25);
-	set_param(&self->nl, "client_tables_pct", 50);
+	nl_set_param(&self->nl, "client_vram_pct", 25);
+	nl_set_param(&self->nl, "client_tables_pct", 50);
 	close(self->a.fd);
 	close(self->b.fd);
 	munmap(self->a.mem, 256 * BLOCK);
@@ -194,14 +184,14 @@ TEST_F(limits, what_fails_counts_for_nothing)
 TEST_F(limits, changed_while_reached)
 {
 	ASSERT_EQ(0, bring(self, &self->a, 0, SHARE));
-	ASSERT_EQ(0, set_param(&self->nl, "client_vram_pct", 10));
+	ASSERT_EQ(0, nl_set_param(&self->nl, "client_vram_pct", 10));
 	EXPECT_EQ(-ENOSPC, bring(self, &self->a, SHARE, 1));
 	EXPECT_EQ(FRAMES / 10, self->e.control->client_frames);
 	EXPECT_EQ(SHARE, resident(self, &self->a));
 	ASSERT_EQ(0, engine_d2h(&self->e, self->a.space, self->a.mem, 400));
 	EXPECT_EQ(-ENOSPC, bring(self, &self->a, 0, 400));
 	EXPECT_EQ(FRAMES / 10, resident(self, &self->a));
-	ASSERT_EQ(0, set_param(&self->nl, "client_vram_pct", 0));
+	ASSERT_EQ(0, nl_set_param(&self->nl, "client_vram_pct", 0));
 	EXPECT_EQ(0, bring(self, &self->a, 0, FRAMES));
 	EXPECT_EQ(FRAMES, self->e.control->client_frames);
 	EXPECT_EQ(FRAMES, resident(self, &self->a));
@@ -221,9 +211,9 @@ TEST_F(limits, evicts_its_own)
 	EXPECT_EQ(3, resident(self, &self->a));
 	EXPECT_EQ(0, counts(self, &self->a).over_share);
 	/* The device is full: anybody's. */
-	ASSERT_EQ(0, set_param(&self->nl, "client_vram_pct", 75));
+	ASSERT_EQ(0, nl_set_param(&self->nl, "client_vram_pct", 75));
 	ASSERT_EQ(0, bring(self, &self->a, 0, 3 * SHARE));
-	ASSERT_EQ(0, set_param(&self->nl, "client_vram_pct", 0));
+	ASSERT_EQ(0, nl_set_param(&self->nl, "client_vram_pct", 0));
 	EXPECT_EQ(0, bring_evicting(self, &self->a, 3 * SHARE, 3));
 	EXPECT_EQ(0, resident(self, &self->b));
 }
@@ -258,7 +248,7 @@ TEST_F(limits, tables)
 	ASSERT_TRUE(open_one(&third, 256 * BLOCK));
 	EXPECT_EQ((TABLES - mine - others) / 2 - UPPER, take_tables(self, &third, 0));
 	/* Without a limit it takes the rest. */
-	ASSERT_EQ(0, set_param(&self->nl, "client_tables_pct", 0));
+	ASSERT_EQ(0, nl_set_param(&self->nl, "client_tables_pct", 0));
 	n = take_tables(self, &third, (TABLES - mine - others) / 2 - UPPER);
 	EXPECT_EQ(TABLES - mine - others - (TABLES - mine - others) / 2, n);
 	EXPECT_EQ(-ENOMEM, bring(self, &self->b, others * BLOCK_PAGES, 1));

@@ -22,16 +22,6 @@ FIXTURE(link)
 	uint8_t *mem;
 };
 
-static int set_param(struct nl *nl, const char *name, uint32_t value)
-{
-	struct nl_request r;
-
-	nl_begin(nl, &r, GPUEMU_CMD_PARAM_SET, 0);
-	nl_put_text(&r, GPUEMU_A_PARAM_NAME, name);
-	nl_put_u32(&r, GPUEMU_A_PARAM_VALUE, value);
-	return nl_talk(nl, &r, NULL, NULL);
-}
-
 FIXTURE_SETUP(link)
 {
 	ASSERT_EQ(0, nl_open(&self->nl));
@@ -46,8 +36,8 @@ FIXTURE_SETUP(link)
 
 FIXTURE_TEARDOWN(link)
 {
-	set_param(&self->nl, "link_gbps", 0);
-	set_param(&self->nl, "link_latency_ns", 0);
+	nl_set_param(&self->nl, "link_gbps", 0);
+	nl_set_param(&self->nl, "link_latency_ns", 0);
 	close(self->fd);
 	engine_close(&self->e);
 	nl_close(&self->nl);
@@ -111,13 +101,13 @@ TEST_F(link, rate)
 {
 	uint64_t there, back;
 
-	ASSERT_EQ(0, set_param(&self->nl, "link_gbps", 1));
+	ASSERT_EQ(0, nl_set_param(&self->nl, "link_gbps", 1));
 	ASSERT_EQ(0, round_trip(self, &there, &back));
 	EXPECT_LE(PIECES * BLOCK, there);
 	EXPECT_LE(PIECES * BLOCK, back);
 	EXPECT_TRUE(filled(self->mem, PIECES * BLOCK, 5));
 	/* Set off again, it is off at once. */
-	ASSERT_EQ(0, set_param(&self->nl, "link_gbps", 0));
+	ASSERT_EQ(0, nl_set_param(&self->nl, "link_gbps", 0));
 	there = waited_ns(self);
 	ASSERT_EQ(0, engine_h2d(&self->e, self->space, self->mem, 1));
 	EXPECT_EQ(there, waited_ns(self));
@@ -135,7 +125,7 @@ TEST_F(link, latency)
 		ASSERT_EQ(0, engine_h2d(&self->e, self->space,
 					self->mem + i * PAGE, 1));
 	unpaced = now_ns() - unpaced;
-	ASSERT_EQ(0, set_param(&self->nl, "link_latency_ns", LATENCY));
+	ASSERT_EQ(0, nl_set_param(&self->nl, "link_latency_ns", LATENCY));
 	paced = now_ns();
 	for (i = 0; i < RUNS; i++)
 		ASSERT_EQ(0, engine_h2d(&self->e, self->space,
@@ -149,10 +139,10 @@ TEST_F(link, latency)
 	EXPECT_TRUE(filled(self->mem, PAGE, 5));
 	EXPECT_LE(LATENCY, now_ns() - paced);
 	/* What was never touched is not carried. */
-	ASSERT_EQ(0, set_param(&self->nl, "link_latency_ns", 0));
+	ASSERT_EQ(0, nl_set_param(&self->nl, "link_latency_ns", 0));
 	munmap(self->mem, PAGE);
 	ASSERT_EQ(self->mem, map_managed_at(self->fd, self->mem, PAGE));
-	ASSERT_EQ(0, set_param(&self->nl, "link_latency_ns", LATENCY));
+	ASSERT_EQ(0, nl_set_param(&self->nl, "link_latency_ns", LATENCY));
 	unpaced = waited_ns(self);
 	ASSERT_EQ(0, engine_h2d(&self->e, self->space, self->mem, 1));
 	EXPECT_EQ(unpaced, waited_ns(self));

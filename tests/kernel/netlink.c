@@ -163,16 +163,6 @@ static struct param get_param(struct nl *nl, const char *name)
 	return p;
 }
 
-static int set_param(struct nl *nl, const char *name, uint32_t value)
-{
-	struct nl_request r;
-
-	nl_begin(nl, &r, GPUEMU_CMD_PARAM_SET, 0);
-	nl_put_text(&r, GPUEMU_A_PARAM_NAME, name);
-	nl_put_u32(&r, GPUEMU_A_PARAM_VALUE, value);
-	return nl_talk(nl, &r, NULL, NULL);
-}
-
 static void count_params(const struct nl_reply *reply, void *arg)
 {
 	const char *name = nl_text(reply->attrs[GPUEMU_A_PARAM_NAME]);
@@ -196,19 +186,19 @@ TEST_F(netlink, params)
 	ASSERT_TRUE(p.there);
 	EXPECT_TRUE(p.settable);
 	EXPECT_EQ(500, p.value);
-	EXPECT_EQ(0, set_param(&self->nl, "invalidate_timeout_ms", 600));
+	EXPECT_EQ(0, nl_set_param(&self->nl, "invalidate_timeout_ms", 600));
 	EXPECT_EQ(600, get_param(&self->nl, "invalidate_timeout_ms").value);
-	EXPECT_EQ(-ERANGE, set_param(&self->nl, "invalidate_timeout_ms", p.min - 1));
+	EXPECT_EQ(-ERANGE, nl_set_param(&self->nl, "invalidate_timeout_ms", p.min - 1));
 	EXPECT_NE('\0', self->nl.said[0]);
-	EXPECT_EQ(-ERANGE, set_param(&self->nl, "invalidate_timeout_ms", p.max + 1));
+	EXPECT_EQ(-ERANGE, nl_set_param(&self->nl, "invalidate_timeout_ms", p.max + 1));
 	EXPECT_EQ(600, get_param(&self->nl, "invalidate_timeout_ms").value);
-	EXPECT_EQ(0, set_param(&self->nl, "invalidate_timeout_ms", 500));
+	EXPECT_EQ(0, nl_set_param(&self->nl, "invalidate_timeout_ms", 500));
 
 	p = get_param(&self->nl, "vram_mb");
 	EXPECT_FALSE(p.settable);
-	EXPECT_EQ(-EPERM, set_param(&self->nl, "vram_mb", p.value));
+	EXPECT_EQ(-EPERM, nl_set_param(&self->nl, "vram_mb", p.value));
 	EXPECT_NE(NULL, strstr(self->nl.said, "loaded"));
-	EXPECT_EQ(-ENOENT, set_param(&self->nl, "no_such", 1));
+	EXPECT_EQ(-ENOENT, nl_set_param(&self->nl, "no_such", 1));
 }
 
 /* The new value counts: an engine that is silent is lost after it. */
@@ -225,13 +215,13 @@ TEST_F(netlink, param_takes_effect)
 	mem = map_managed(fd, PAGE);
 	ASSERT_NE(NULL, mem);
 	ASSERT_EQ(0, engine_h2d(&e, client_space(fd), mem, 1));
-	ASSERT_EQ(0, set_param(&self->nl, "invalidate_timeout_ms", 2000));
+	ASSERT_EQ(0, nl_set_param(&self->nl, "invalidate_timeout_ms", 2000));
 	start = now_ms();
 	mem[0] = 1;
 	EXPECT_LE(1900, now_ms() - start);
 	ASSERT_EQ(0, client_info(fd, &info));
 	EXPECT_EQ(0, info.engine_generation);
-	EXPECT_EQ(0, set_param(&self->nl, "invalidate_timeout_ms", 500));
+	EXPECT_EQ(0, nl_set_param(&self->nl, "invalidate_timeout_ms", 500));
 	close(fd);
 	engine_close(&e);
 }
@@ -268,7 +258,7 @@ static int as_nobody(uint32_t roots)
 		return __LINE__;
 	fd = client_open();
 	mine = client_space(fd);
-	if (set_param(&nl, "monitor_ms", 300) != -EPERM)
+	if (nl_set_param(&nl, "monitor_ms", 300) != -EPERM)
 		return __LINE__;
 	nl_begin(&nl, &r, GPUEMU_CMD_STATS_RESET, 0);
 	if (nl_talk(&nl, &r, NULL, NULL) != -EPERM)

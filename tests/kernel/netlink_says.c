@@ -187,16 +187,6 @@ static void take_param(const struct nl_reply *reply, void *arg)
 	p[4] = strlen(nl_text(reply->attrs[GPUEMU_A_PARAM_DOC]));
 }
 
-static int set_param(struct nl *nl, const char *name, uint32_t value)
-{
-	struct nl_request r;
-
-	nl_begin(nl, &r, GPUEMU_CMD_PARAM_SET, 0);
-	nl_put_text(&r, GPUEMU_A_PARAM_NAME, name);
-	nl_put_u32(&r, GPUEMU_A_PARAM_VALUE, value);
-	return nl_talk(nl, &r, NULL, NULL);
-}
-
 TEST_F(says, of_a_parameter)
 {
 	uint32_t p[5] = { 0 };
@@ -204,14 +194,14 @@ TEST_F(says, of_a_parameter)
 
 	nl_begin(&self->nl, &r, GPUEMU_CMD_PARAM_GET, 0);
 	nl_put_text(&r, GPUEMU_A_PARAM_NAME, "monitor_ms");
-	ASSERT_EQ(0, set_param(&self->nl, "monitor_ms", 333));
+	ASSERT_EQ(0, nl_set_param(&self->nl, "monitor_ms", 333));
 	ASSERT_EQ(0, nl_talk(&self->nl, &r, take_param, p));
 	EXPECT_EQ(333, p[0]);
 	EXPECT_EQ(250, p[1]);
 	EXPECT_EQ(10, p[2]);
 	EXPECT_EQ(500, p[3]);
 	EXPECT_LT(20, p[4]);
-	ASSERT_EQ(0, set_param(&self->nl, "monitor_ms", 250));
+	ASSERT_EQ(0, nl_set_param(&self->nl, "monitor_ms", 250));
 }
 
 /* The module was loaded without enable_tests. */
@@ -266,7 +256,7 @@ TEST_F(says, pressure_not_too_often)
 
 	ASSERT_EQ(0, nl_open(&listener));
 	ASSERT_EQ(0, nl_listen(&listener));
-	ASSERT_EQ(0, set_param(&self->nl, "pressure_ms", 700));
+	ASSERT_EQ(0, nl_set_param(&self->nl, "pressure_ms", 700));
 	for (i = 0; i < 5; i++)
 		EXPECT_EQ(-ENOSPC, engine_h2d(&self->e, self->space, self->mem, FRAMES + 9));
 	EXPECT_TRUE(next(&listener, GPUEMU_EVENT_TYPE_MEMORY_PRESSURE, 100, &event));
@@ -274,7 +264,7 @@ TEST_F(says, pressure_not_too_often)
 	sleep_ms(800);
 	EXPECT_EQ(-ENOSPC, engine_h2d(&self->e, self->space, self->mem, FRAMES + 9));
 	EXPECT_TRUE(next(&listener, GPUEMU_EVENT_TYPE_MEMORY_PRESSURE, 100, &event));
-	ASSERT_EQ(0, set_param(&self->nl, "pressure_ms", 0));
+	ASSERT_EQ(0, nl_set_param(&self->nl, "pressure_ms", 0));
 	sleep_ms(800);
 	for (i = 0; i < 2; i++) {
 		EXPECT_EQ(-ENOSPC, engine_h2d(&self->e, self->space, self->mem, FRAMES + 9));

@@ -24,6 +24,7 @@
 
 #include "fuzz/fuzz.h"
 #include "lib/nl.h"
+#include "lib/number.h"
 
 struct fuzz {
 	struct shared *s;
@@ -377,17 +378,6 @@ static int report(struct fuzz *f, uint32_t seconds)
 	return same && left && busy ? 0 : 1;
 }
 
-static uint32_t number(const char *text)
-{
-	char *end;
-	unsigned long n = strtoul(text, &end, 0);
-
-	if (*text && !*end && n <= UINT32_MAX)
-		return n;
-	fprintf(stderr, "fuzz: '%s' is not a number\n", text);
-	exit(2);
-}
-
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -402,11 +392,11 @@ int main(int argc, char **argv)
 
 	while ((o = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		if (o == 't')
-			seconds = number(optarg);
+			seconds = number("fuzz", optarg);
 		else if (o == 's')
-			seed = number(optarg);
+			seed = number("fuzz", optarg);
 		else if (o == 'c')
-			clients = number(optarg);
+			clients = number("fuzz", optarg);
 		else if (o == 'q')
 			calm = true;
 		else

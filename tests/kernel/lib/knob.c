@@ -5,16 +5,12 @@
 
 int knob_set(const char *name, uint32_t value)
 {
-	struct nl_request r;
 	struct nl nl;
 	int ret = nl_open(&nl);
 
 	if (ret)
 		return ret;
-	nl_begin(&nl, &r, GPUEMU_CMD_PARAM_SET, 0);
-	nl_put_text(&r, GPUEMU_A_PARAM_NAME, name);
-	nl_put_u32(&r, GPUEMU_A_PARAM_VALUE, value);
-	ret = nl_talk(&nl, &r, NULL, NULL);
+	ret = nl_set_param(&nl, name, value);
 	nl_close(&nl);
 	return ret;
 }

@@ -191,6 +191,16 @@ int nl_talk(struct nl *nl, struct nl_request *r,
 	return ret ? ret : nl_answer(nl, each, arg);
 }
 
+int nl_set_param(struct nl *nl, const char *name, uint32_t value)
+{
+	struct nl_request r;
+
+	nl_begin(nl, &r, GPUEMU_CMD_PARAM_SET, 0);
+	nl_put_text(&r, GPUEMU_A_PARAM_NAME, name);
+	nl_put_u32(&r, GPUEMU_A_PARAM_VALUE, value);
+	return nl_talk(nl, &r, NULL, NULL);
+}
+
 int nl_event(struct nl *nl, unsigned int timeout_ms, struct nl_reply *reply)
 {
 	struct pollfd p = { .fd = nl->fd, .events = POLLIN };

@@ -53,6 +53,8 @@ int nl_send(struct nl *nl, struct nl_request *r);
 int nl_answer(struct nl *nl, void (*each)(const struct nl_reply *reply, void *arg), void *arg);
 int nl_talk(struct nl *nl, struct nl_request *r,
 	    void (*each)(const struct nl_reply *reply, void *arg), void *arg);
+/* A parameter of the module. 0 or -errno. */
+int nl_set_param(struct nl *nl, const char *name, uint32_t value);
 /* One read of an answer. 1: there is more to come; 0: it ended; or -errno. */
 int nl_read(struct nl *nl, void (*each)(const struct nl_reply *reply, void *arg), void *arg);
 

@@ -30,6 +30,7 @@
 #include <gpuemu.h>
 
 #include "lib/nl.h"
+#include "lib/number.h"
 
 enum {
 	CLIENTS_MAX = 32,
@@ -420,17 +421,6 @@ static bool all_end(pid_t *pid, unsigned int n, unsigned int ms)
 	return ok;
 }
 
-static uint32_t number(const char *text)
-{
-	char *end;
-	unsigned long n = strtoul(text, &end, 0);
-
-	if (*text && !*end && n <= UINT32_MAX)
-		return n;
-	fprintf(stderr, "soak: '%s' is not a number\n", text);
-	exit(2);
-}
-
 static int soak(struct shared *s, struct nl *nl, uint32_t seconds, uint32_t seed,
 		uint32_t clients)
 {
@@ -506,11 +496,11 @@ int main(int argc, char **argv)
 
 	while ((o = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		if (o == 't')
-			seconds = number(optarg);
+			seconds = number("soak", optarg);
 		else if (o == 's')
-			seed = number(optarg);
+			seed = number("soak", optarg);
 		else if (o == 'c')
-			clients = number(optarg);
+			clients = number("soak", optarg);
 		else
 			return 2;
 	}
