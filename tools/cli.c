@@ -139,6 +139,21 @@ int cli_next(struct cli_parser *p)
 	return c;
 }
 
+int cli_options(const struct verb *verb, int argc, char **argv,
+		int (*take)(const struct verb *verb, int option, void *arg), void *arg)
+{
+	struct cli_parser p;
+	int c, ret = 0;
+
+	cli_parse(&p, verb, argc, argv);
+	while (!ret && (c = cli_next(&p)) != -1) {
+		if (c == 0)
+			return -1;
+		ret = c == -2 ? CLI_MISUSED : take(verb, c, arg);
+	}
+	return ret;
+}
+
 static void usage(FILE *out)
 {
 	fprintf(out, "usage: gpuemu VERB [ARGUMENT...]\n\n");

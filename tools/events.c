@@ -112,8 +112,9 @@ static int follow(const struct verb *verb, const struct request *r)
 	return CLI_DONE;
 }
 
-static int option(const struct verb *verb, int c, struct request *r)
+static int option(const struct verb *verb, int c, void *arg)
 {
+	struct request *r = arg;
 	char *end;
 
 	switch (c) {
@@ -136,17 +137,10 @@ static int option(const struct verb *verb, int c, struct request *r)
 static int events(const struct verb *verb, int argc, char **argv)
 {
 	struct request r = { .timeout = -1 };
-	struct cli_parser p;
-	int c, ret = 0;
+	int ret = cli_options(verb, argc, argv, option, &r);
 
-	cli_parse(&p, verb, argc, argv);
-	while (!ret && (c = cli_next(&p)) != -1) {
-		if (c == 0)
-			return CLI_DONE;
-		ret = c == -2 ? CLI_MISUSED : option(verb, c, &r);
-	}
 	if (ret)
-		return ret;
+		return ret < 0 ? CLI_DONE : ret;
 	if (optind < argc)
 		return cli_misused(verb, "it takes options only, not '%s'", argv[optind]);
 	return follow(verb, &r);

@@ -182,8 +182,10 @@ static int count_parse(const char *text, uint64_t max, uint64_t *n)
 	return number_parse(text, n) || !*n || *n > max ? -EINVAL : 0;
 }
 
-static int option(const struct verb *verb, int c, struct request *r)
+static int option(const struct verb *verb, int c, void *arg)
 {
+	struct request *r = arg;
+
 	switch (c) {
 	case OPT_JSON:
 		r->json = optarg ? optarg : "-";
@@ -216,17 +218,10 @@ static int option(const struct verb *verb, int c, struct request *r)
 static int stat_run(const struct verb *verb, int argc, char **argv)
 {
 	struct request r = { NULL };
-	struct cli_parser p;
-	int c, ret = 0;
+	int ret = cli_options(verb, argc, argv, option, &r);
 
-	cli_parse(&p, verb, argc, argv);
-	while (!ret && (c = cli_next(&p)) != -1) {
-		if (c == 0)
-			return CLI_DONE;
-		ret = c == -2 ? CLI_MISUSED : option(verb, c, &r);
-	}
 	if (ret)
-		return ret;
+		return ret < 0 ? CLI_DONE : ret;
 	if (optind < argc)
 		return cli_misused(verb, "it takes options only, not '%s'", argv[optind]);
 	if (r.count && r.watch <= 0)

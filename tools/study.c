@@ -325,8 +325,9 @@ struct request {
 	char dir[256];
 };
 
-static int take_option(const struct verb *verb, struct request *r, int id)
+static int take_option(const struct verb *verb, int id, void *arg)
 {
+	struct request *r = arg;
 	struct study_options *o = &r->ctx.options;
 	uint64_t n;
 
@@ -375,18 +376,12 @@ static int take_option(const struct verb *verb, struct request *r, int id)
 static int parse(const struct verb *verb, struct request *r, int argc, char **argv)
 {
 	struct study_options *o = &r->ctx.options;
-	struct cli_parser p;
-	int c, ret = 0;
+	int ret;
 
 	o->jobs = 2;
 	o->backend = "sim";
 	o->program = "/proc/self/exe";
-	cli_parse(&p, verb, argc, argv);
-	while (!ret && (c = cli_next(&p)) != -1) {
-		if (c == 0)
-			return -1;
-		ret = c == -2 ? CLI_MISUSED : take_option(verb, r, c);
-	}
+	ret = cli_options(verb, argc, argv, take_option, r);
 	if (ret)
 		return ret;
 	if (argc - optind != 1)
