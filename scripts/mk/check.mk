@@ -63,19 +63,20 @@ $(TESTABLE:%=test-%): test-%:
 KTEST_SRC := $(sort $(wildcard tests/kernel/*.c))
 KTEST := $(KTEST_SRC:tests/kernel/%.c=$(B)/tests/kernel/%)
 KTEST_LIB := $(sort $(wildcard tests/kernel/lib/*.c))
+# gcc keeps what the last of several sources includes: the test itself is last.
 DEPS += $(KTEST:=.d)
 $(B)/kselftest/kselftest_harness.h: scripts/kselftest-headers.sh | $(B)/deps-check.stamp
 	$(call say,EXTRACT,$@) scripts/kselftest-headers.sh $(@D)
 $(B)/tests/kernel/%: tests/kernel/%.c $(KTEST_LIB) $(B)/kselftest/kselftest_harness.h
 	@mkdir -p $(@D)
 	$(call say,TEST,$@) $(CC) $(STD) $(WARN) -isystem $(B)/kselftest -Iinclude/uapi -Iinclude -Itests/kernel \
-		$(CFLAGS) $(DEPGEN) -MF $@.d -o $@ $< $(KTEST_LIB) -luring -lpthread -lm
+		$(CFLAGS) $(DEPGEN) -MF $@.d -o $@ $(KTEST_LIB) $< -luring -lpthread -lm
 # A program of the library and its daemon.
 KTEST_KNOBS := tests/kernel/lib/knob.c tests/kernel/lib/nl.c
 $(B)/tests/kernel/libgpuemu_%: tests/kernel/libgpuemu_%.c $(KTEST_KNOBS) $(B)/lib/libgpuemu.a $(B)/kselftest/kselftest_harness.h
 	@mkdir -p $(@D)
 	$(call say,TEST,$@) $(CC) $(STD) $(WARN) -isystem $(B)/kselftest -Iinclude -Iinclude/uapi -Itests/kernel \
-		$(CFLAGS) $(DEPGEN) -MF $@.d -o $@ $< $(KTEST_KNOBS) $(B)/lib/libgpuemu.a $(ENGINE_LDLIBS)
+		$(CFLAGS) $(DEPGEN) -MF $@.d -o $@ $(KTEST_KNOBS) $< $(B)/lib/libgpuemu.a $(ENGINE_LDLIBS)
 # The stateful fuzzer: one program of several files.
 KFUZZ := $(B)/tests/kernel/fuzz
 KFUZZ_SRC := $(sort $(wildcard tests/kernel/fuzz/*.c))

@@ -269,6 +269,44 @@ TEST_F(copy_engines, order)
 	EXPECT_TRUE(filled(self->mem, BLOCKS * BLOCK, 11));
 }
 
+/*
+ * While one eviction is copied, what comes to the device may pass the next ones, but
+ * not those of its own block: it would find its pages there, and they would go after it.
+ */
+TEST_F(copy_engines, own_block_is_not_passed)
+{
+	uint64_t ns;
+	struct gpuemu_migration m[] = {
+		run_of(self, 0, 0, BLOCK_PAGES, GPUEMU_MIGRATE_D2H),
+		run_of(self, 1, 0, BLOCK_PAGES, GPUEMU_MIGRATE_D2H),
+		run_of(self, 1, 0, BLOCK_PAGES, GPUEMU_MIGRATE_H2D),
+		run_of(self, 2, 0, BLOCK_PAGES, GPUEMU_MIGRATE_D2H),
+		run_of(self, 3, 64, 128, GPUEMU_MIGRATE_D2H),
+		run_of(self, 4, 0, BLOCK_PAGES, GPUEMU_MIGRATE_D2H),
+		run_of(self, 3, 0, 256, GPUEMU_MIGRATE_H2D),
+	};
+	const uint32_t n = sizeof(m) / sizeof(m[0]);
+	int pass;
+
+	ASSERT_EQ(0, attach(self));
+	ASSERT_EQ(0, set_param(&self->nl, "link_gbps", 1));
+	for (pass = 0; pass < 2; pass++) {
+		ASSERT_EQ(0, engine_h2d(&self->e, self->space, self->mem,
+					5 * BLOCK_PAGES));
+		ASSERT_EQ(n, commit(&self->e, m, n, &ns));
+		EXPECT_EQ(BLOCK_PAGES, m[2].moved);
+		EXPECT_EQ(128, m[6].moved);
+		EXPECT_EQ(2 * BLOCK_PAGES,
+			  engine_resident(&self->e, self->space, self->mem,
+					  5 * BLOCK_PAGES));
+		EXPECT_EQ(BLOCK_PAGES,
+			  engine_resident(&self->e, self->space,
+					  self->mem + BLOCK, BLOCK_PAGES));
+	}
+	ASSERT_EQ(0, set_param(&self->nl, "link_gbps", 0));
+	EXPECT_TRUE(filled(self->mem, BLOCKS * BLOCK, 11));
+}
+
 /* In the child: a commit of 70 ms at least, while the parent does something. */
 static int commit_long(struct engine *e, int from, int to, void *arg)
 {

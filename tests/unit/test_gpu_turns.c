@@ -4,6 +4,7 @@
  * counts what it would alone, both get on with less memory than either wants, and what was set
  * aside can be ended.
  */
+#include "gpu/internal.h"
 #include "gpu_bench.h"
 
 #define OTHER		2u
@@ -204,6 +205,39 @@ static void test_little_memory(void **state)
 		little_memory(pages[i]);
 }
 
+/* Time stands still for who was set aside: what was on its way is, or was taken, but never came. */
+static void test_nothing_lands_aside(void **state)
+{
+	unsigned int asked = 0, flying = 0, left = 0;
+	bool flew[PAGES] = { false };
+	struct told told[2];
+	struct gpu_bench b;
+	struct other o;
+
+	open_both(&b, &o, 64);
+	submit_gather(b.session, b.memory, &told[0]);
+	submit_gather(o.session, o.memory, &told[1]);
+	while (!flying) {
+		assert_false(gpu_session_go_on(b.session, at_once, &asked));
+		for (unsigned int i = 0; i < PAGES; i++)
+			flying += flew[i] = paging_in_flight(b.session->paging,
+							     (uintptr_t)b.memory + i * 4096);
+	}
+	gpu_session_finish(o.session);
+	check_gather(o.memory, &told[1]);
+	for (unsigned int i = 0; i < PAGES; i++) {
+		uint64_t at = (uintptr_t)b.memory + i * 4096;
+		bool flies = paging_in_flight(b.session->paging, at);
+
+		left += flies;
+		assert_true(!flew[i] || flies || !paging_resident(b.session->paging, at));
+	}
+	assert_true(left > 0);
+	gpu_session_finish(b.session);
+	check_gather(b.memory, &told[0]);
+	close_both(&b, &o);
+}
+
 /* Its session ends: so does what it had set aside, and it is told so. */
 static void test_ends_while_aside(void **state)
 {
@@ -288,6 +322,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_counts_as_if_alone),
 		cmocka_unit_test(test_little_memory),
+		cmocka_unit_test(test_nothing_lands_aside),
 		cmocka_unit_test(test_ends_while_aside),
 		cmocka_unit_test(test_finished_by_others),
 		cmocka_unit_test(test_touch_in_parts),
