@@ -31,24 +31,41 @@ static int decide_home(void *ctx, struct service_batch *batch)
 	return 0;
 }
 
+/* The first page of word w that has a bit. */
+static uint64_t page_at(unsigned int w, uint64_t bits)
+{
+	return w * 64 + (unsigned int)__builtin_ctzll(bits);
+}
+
+/* Of one VA block. */
+static void want_block(struct paging *p, uint64_t start, uint64_t end, bool home)
+{
+	unsigned int first = page_of(start), n = (unsigned int)((end - start) / PAGE_BYTES);
+	uint64_t here[BITMAP_WORDS(BLOCK_PAGES)], base = start >> BLOCK_SHIFT << BLOCK_SHIFT;
+	const struct page_block *block = page_set_look(&p->space->pages, start);
+
+	book_present(p, base, here);
+	for (unsigned int w = 0; w < BITMAP_WORDS(BLOCK_PAGES); w++) {
+		uint64_t run = page_run_word(first, n, w), known, wanted;
+
+		known = block ? run & block->bits[PAGE_RESIDENT][w] & ~here[w] : 0;
+		for (; known; known &= known - 1)
+			space_drop(p->pool, p->space, base + page_at(w, known) * PAGE_BYTES);
+		wanted = run & (home ? here[w] : ~here[w]);
+		/* A duplicate is at home already. */
+		if (home && block)
+			wanted &= ~block->bits[PAGE_DUPLICATE][w];
+		for (; wanted; wanted &= wanted - 1)
+			p->wanted[p->nwanted++] = base + page_at(w, wanted) * PAGE_BYTES;
+	}
+}
+
 /* Pages of [start, end) that are not in device memory, or of those that are, become wanted. */
 static void want_range(struct paging *p, uint64_t start, uint64_t end, bool home)
 {
-	uint64_t here[BITMAP_WORDS(BLOCK_PAGES)];
-
-	for (uint64_t addr = start; addr < end; addr += PAGE_BYTES) {
-		bool resident;
-
-		if (addr == start || !page_of(addr))
-			book_present(p, addr >> BLOCK_SHIFT << BLOCK_SHIFT, here);
-		resident = bitmap_test(here, page_of(addr));
-		if (!resident)
-			space_drop(p->pool, p->space, addr);
-		/* A duplicate is at home already. */
-		if (home && page_set_test(&p->space->pages, addr, PAGE_DUPLICATE))
-			continue;
-		if (resident == home)
-			p->wanted[p->nwanted++] = addr;
+	for (uint64_t addr = start, next; addr < end; addr = next) {
+		next = MIN(end, ((addr >> BLOCK_SHIFT) + 1) << BLOCK_SHIFT);
+		want_block(p, addr, next, home);
 	}
 }
 
