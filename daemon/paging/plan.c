@@ -227,8 +227,7 @@ static bool place(struct paging *p, uint64_t left)
 	return true;
 }
 
-/* For how many more pages are there frames, with nobody going for them? */
-static uint64_t free_frames(const struct paging *p)
+uint64_t plan_free_frames(const struct paging *p)
 {
 	struct service *service = p->pool->service;
 	uint64_t mine = p->space->pages.count - p->space->going + p->coming;
@@ -484,7 +483,7 @@ void plan_wanted(struct paging *p)
 	bool evict = p->spec.prefetch_full || p->keep_end;
 
 	/* What has room without anybody going needs no question each. */
-	p->nplaced = (unsigned int)MIN(free_frames(p), p->nwanted);
+	p->nplaced = (unsigned int)MIN(plan_free_frames(p), p->nwanted);
 	p->coming += p->nplaced;
 	/* In the policy's order until here: what it named last is cut first. */
 	while (evict && p->nplaced < p->nwanted && place(p, p->nwanted - p->nplaced))

@@ -164,6 +164,8 @@ void space_drop(struct paging_pool *pool, struct space *space, uint64_t addr);
 void plan_begin(struct paging *paging);
 void plan_demand(struct paging *paging);
 void plan_wanted(struct paging *paging);
+/* For how many more pages are there frames, with nobody going for them? */
+uint64_t plan_free_frames(const struct paging *paging);
 /* Evictions ahead of need, paging.watermark. */
 void plan_spare(struct paging *paging);
 /* Evictions of wanted[], which are in device memory: they go home. */
