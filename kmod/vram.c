@@ -51,17 +51,20 @@ static void publish_locked(struct gpuemu_vram *vram)
 u32 gpuemu_vram_alloc(struct gpuemu_vram *vram, u32 *frames,
 		      unsigned long *mask, u32 pages)
 {
-	u32 n = 0, i, end;
+	const u32 *free = vram->free;
+	u32 n = 0, nfree, i, end;
 
 	spin_lock(&vram->lock);
+	nfree = vram->nfree;
 	for_each_set_bitrange(i, end, mask, pages) {
-		for (; i < end && vram->nfree; i++, n++)
-			frames[i] = vram->free[--vram->nfree];
+		for (; i < end && n < nfree; i++, n++)
+			frames[i] = free[nfree - 1 - n];
 		if (i < end) {
 			bitmap_clear(mask, i, pages - i);
 			break;
 		}
 	}
+	vram->nfree = nfree - n;
 	publish_locked(vram);
 	spin_unlock(&vram->lock);
 	atomic_add(n, &gpuemu_live[GPUEMU_OBJ_frames]);
