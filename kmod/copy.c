@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Copies, and the threads that do the large ones beside their committer. A copy
- * is done in words of its mask, 64 pages each: who waits for an engine does not
- * wait but does the words that the engine has not begun. Not where the link is
+ * is done in pieces of a few pages: who waits for an engine does not wait but does
+ * the pieces that the engine has not begun. Not where the link is
  * paced: there a thread is what a way of the link is busy with.
  *
  * Who starts a copy ends it, with its block locked all the time: no engine takes a
@@ -20,6 +20,12 @@
 #include "va_block.h"
 #include "va_space.h"
 #include "zero.h"
+
+/* What is begun at a time: for the last one somebody waits. */
+#define PIECE_PAGES 16
+
+/* For its end one spins, for a few times what it takes: waking up takes longer. */
+#define SPIN_NS (100 * NSEC_PER_USEC)
 
 /* How many pages of the mask from i on, before end, are contiguous on both sides. */
 static u32 run_length(const struct gpuemu_block *block,
@@ -78,17 +84,15 @@ static u32 copy_pages(const struct gpuemu_copy *copy, u32 first, u32 end)
 /* What of it nobody has begun. */
 static void copy_rest(struct gpuemu_copy *copy)
 {
-	u32 word;
+	u32 first, copied = 0;
 
 	for (;;) {
-		word = atomic_inc_return(&copy->next) - 1;
-		if (word >= BITS_TO_LONGS(GPUEMU_BLOCK_PAGES))
-			return;
-		if (copy->mask[word])
-			atomic_add(copy_pages(copy, word * BITS_PER_LONG,
-					      (word + 1) * BITS_PER_LONG),
-				   &copy->copied);
+		first = (atomic_inc_return(&copy->next) - 1) * PIECE_PAGES;
+		if (first >= GPUEMU_BLOCK_PAGES)
+			break;
+		copied += copy_pages(copy, first, first + PIECE_PAGES);
 	}
+	atomic_add(copied, &copy->copied);
 }
 
 static void copy_paced(struct gpuemu_copy *copy)
@@ -99,6 +103,16 @@ static void copy_paced(struct gpuemu_copy *copy)
 	gpuemu_link_pace(copy->block->space, copy->way, begin,
 			 (u64)atomic_read(&copy->copied) << PAGE_SHIFT,
 			 &copy->hurry);
+}
+
+/* For as long as nobody else wants this CPU. */
+static void spin_for(struct gpuemu_copy *copy)
+{
+	u64 until = ktime_get_ns() + SPIN_NS;
+
+	while (!completion_done(&copy->done) && !need_resched() &&
+	       ktime_get_ns() < until)
+		cpu_relax();
 }
 
 /* The oldest copy that goes the engine's way. */
@@ -260,6 +274,8 @@ u64 gpuemu_copy_end(struct gpuemu_copy *copy)
 	copy_rest(copy);
 	if (mine)
 		goto out;
+	if (!gpuemu_link_paced())
+		spin_for(copy);
 	wait_for_completion(&copy->done);
 count:
 	gpuemu_count(copy->block->space, ENGINE_COPIES, 1);

@@ -37,7 +37,7 @@ struct task_struct;
  * @pending: it was given to the engines
  * @by: the engine that took it; under the engines' lock, like @queued
  * @hurry: who waits is being killed: no pacing
- * @next: words of @mask that were begun, by whomever
+ * @next: pieces that were begun, by whomever
  * @copied: pages copied; what was never touched is zeroed, which nobody copies
  * @done: the engine lets go of it
  */

@@ -204,6 +204,19 @@ void gpuemu_pt_set(struct gpuemu_pt *pt, u32 leaf, u32 i, u32 frame)
 		 (u64)frame << GPUEMU_PTE_SHIFT | GPUEMU_PTE_VALID);
 }
 
+/* Entry i of the mask leads to frames[i]. */
+void gpuemu_pt_set_mask(struct gpuemu_pt *pt, u32 leaf,
+			const unsigned long *mask, const u32 *frames)
+{
+	u64 *table = pt_table(pt, leaf);
+	u32 i, end;
+
+	for_each_set_bitrange(i, end, mask, PT_ENTRIES)
+		for (; i < end; i++)
+			pt_write(table + i, (u64)frames[i] << GPUEMU_PTE_SHIFT |
+				 GPUEMU_PTE_VALID);
+}
+
 void gpuemu_pt_set_read_only(struct gpuemu_pt *pt, u32 leaf, u32 i, u32 frame)
 {
 	pt_write(pt_table(pt, leaf) + i,
@@ -221,4 +234,15 @@ void gpuemu_pt_set_remote(struct gpuemu_pt *pt, u32 leaf, u32 i, u32 slot)
 void gpuemu_pt_clear(struct gpuemu_pt *pt, u32 leaf, u32 i)
 {
 	pt_write(pt_table(pt, leaf) + i, 0);
+}
+
+void gpuemu_pt_clear_mask(struct gpuemu_pt *pt, u32 leaf,
+			  const unsigned long *mask)
+{
+	u64 *table = pt_table(pt, leaf);
+	u32 i, end;
+
+	for_each_set_bitrange(i, end, mask, PT_ENTRIES)
+		for (; i < end; i++)
+			pt_write(table + i, 0);
 }

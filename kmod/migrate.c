@@ -107,12 +107,14 @@ static u32 alloc_frames(struct gpuemu_block *block, unsigned long *mask)
 u32 gpuemu_migrate_pinned(struct gpuemu_block *block, const unsigned long *mask,
 			  unsigned long *pinned)
 {
-	u32 i;
+	u32 i, end;
 
 	bitmap_zero(pinned, GPUEMU_BLOCK_PAGES);
-	for_each_set_bit(i, mask, GPUEMU_BLOCK_PAGES)
-		if (block->pages[i] && page_ref_count(block->pages[i]) != 1)
-			__set_bit(i, pinned);
+	for_each_set_bitrange(i, end, mask, GPUEMU_BLOCK_PAGES)
+		for (; i < end; i++)
+			if (block->pages[i] &&
+			    page_ref_count(block->pages[i]) != 1)
+				__set_bit(i, pinned);
 	return bitmap_weight(pinned, GPUEMU_BLOCK_PAGES);
 }
 
@@ -289,13 +291,12 @@ void gpuemu_h2d_end(struct gpuemu_flight *f, struct gpuemu_stamps *cost)
 	t0 = ktime_get_ns();
 	bytes = gpuemu_copy_end(&f->copy);
 	t1 = ktime_get_ns();
-	for_each_set_bit(i, todo, GPUEMU_BLOCK_PAGES) {
-		if (duplicate)
+	if (duplicate)
+		for_each_set_bit(i, todo, GPUEMU_BLOCK_PAGES)
 			gpuemu_pt_set_read_only(pt, block->leaf, i,
 						block->frames[i]);
-		else
-			gpuemu_pt_set(pt, block->leaf, i, block->frames[i]);
-	}
+	else
+		gpuemu_pt_set_mask(pt, block->leaf, todo, block->frames);
 	bitmap_or(block->resident, block->resident, todo, GPUEMU_BLOCK_PAGES);
 	if (duplicate)
 		gpuemu_duplicate_made(block, todo);
@@ -323,9 +324,10 @@ int gpuemu_migrate_pages_for(struct gpuemu_block *block, unsigned long *mask,
 	int ret = 0;
 	u32 i, end;
 
-	for_each_set_bit(i, mask, GPUEMU_BLOCK_PAGES)
-		if (!block->pages[i])
-			__set_bit(i, without);
+	for_each_set_bitrange(i, end, mask, GPUEMU_BLOCK_PAGES)
+		for (; i < end; i++)
+			if (!block->pages[i])
+				__set_bit(i, without);
 	for_each_set_bit(i, without, GPUEMU_BLOCK_PAGES) {
 		if (block->pages[i])
 			continue;
@@ -365,8 +367,7 @@ void gpuemu_d2h_begin(struct gpuemu_flight *f, enum gpuemu_inval_reason reason)
 	if (bitmap_empty(todo, GPUEMU_BLOCK_PAGES))
 		return;
 
-	for_each_set_bit(i, todo, GPUEMU_BLOCK_PAGES)
-		gpuemu_pt_clear(&dev->pt, block->leaf, i);
+	gpuemu_pt_clear_mask(&dev->pt, block->leaf, todo);
 	lo = find_first_bit(todo, GPUEMU_BLOCK_PAGES);
 	hi = find_last_bit(todo, GPUEMU_BLOCK_PAGES);
 	err = gpuemu_tlb_invalidate(block->space, gpuemu_block_addr(block, lo),

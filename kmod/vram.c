@@ -51,17 +51,20 @@ static void publish_locked(struct gpuemu_vram *vram)
 u32 gpuemu_vram_alloc(struct gpuemu_vram *vram, u32 *frames,
 		      unsigned long *mask, u32 pages)
 {
-	u32 n = 0, i;
+	const u32 *free = vram->free;
+	u32 n = 0, nfree, i, end;
 
 	spin_lock(&vram->lock);
-	for_each_set_bit(i, mask, pages) {
-		if (!vram->nfree) {
+	nfree = vram->nfree;
+	for_each_set_bitrange(i, end, mask, pages) {
+		for (; i < end && n < nfree; i++, n++)
+			frames[i] = free[nfree - 1 - n];
+		if (i < end) {
 			bitmap_clear(mask, i, pages - i);
 			break;
 		}
-		frames[i] = vram->free[--vram->nfree];
-		n++;
 	}
+	vram->nfree = nfree - n;
 	publish_locked(vram);
 	spin_unlock(&vram->lock);
 	atomic_add(n, &gpuemu_live[GPUEMU_OBJ_frames]);
@@ -75,15 +78,16 @@ u32 gpuemu_vram_alloc(struct gpuemu_vram *vram, u32 *frames,
 void gpuemu_vram_free(struct gpuemu_vram *vram, const u32 *frames,
 		      const unsigned long *mask, u32 pages)
 {
-	u32 n = 0, i;
+	u32 n = bitmap_weight(mask, pages), w, i;
+	unsigned long word;
 
 	spin_lock(&vram->lock);
-	for (i = pages; i-- > 0;) {
-		if (!test_bit(i, mask))
-			continue;
-		vram->free[vram->nfree++] = frames[i];
-		n++;
-	}
+	for (w = BITS_TO_LONGS(pages); w-- > 0;)
+		for (word = mask[w]; word; word &= ~BIT(i)) {
+			i = __fls(word);
+			vram->free[vram->nfree++] =
+				frames[w * BITS_PER_LONG + i];
+		}
 	publish_locked(vram);
 	spin_unlock(&vram->lock);
 	atomic_sub(n, &gpuemu_live[GPUEMU_OBJ_frames]);

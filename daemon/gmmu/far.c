@@ -356,6 +356,11 @@ static bool concerns(struct gmmu *g, const struct mshr *m, uint64_t start, uint6
 	return false;
 }
 
+bool gmmu_waiting(const struct gmmu *g)
+{
+	return g->used_mshrs;
+}
+
 unsigned int gmmu_arrived(struct gmmu *g, uint64_t addr, uint64_t bytes, uint64_t now)
 {
 	uint64_t end = addr + bytes, sms = 0;

@@ -175,6 +175,8 @@ void gmmu_pte(struct gmmu *gmmu, uint32_t walk, uint64_t now);
  * accessed, whatever gmmu.page is.
  */
 unsigned int gmmu_faults(const struct gmmu *gmmu);
+/* Does anything wait for a page? */
+bool gmmu_waiting(const struct gmmu *gmmu);
 unsigned int gmmu_take(struct gmmu *gmmu, struct fault *faults,
 		       unsigned int max);
 /*

@@ -137,9 +137,17 @@ static void transferred(void *ctx, const struct paging_transfer *x)
 	machine_transfer(s->machine, &told);
 }
 
+static bool awaits(void *ctx)
+{
+	struct gpu_session *s = ctx;
+
+	return gmmu_waiting(s->machine->gmmu);
+}
+
 const struct paging_events handler_events = {
 	.arrived = arrived,
 	.transferred = transferred,
+	.awaits = awaits,
 };
 
 /* --- the loop ------------------------------------------------------------------------------ */

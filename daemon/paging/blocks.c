@@ -29,6 +29,7 @@ int blocks_set(struct blocks *blocks, uint64_t addr)
 		block = &blocks->blocks[blocks->count++];
 		*block = (struct block_bits){ .addr = addr >> BLOCK_SHIFT << BLOCK_SHIFT };
 	}
+	blocks->last = (size_t)(block - blocks->blocks);
 	bitmap_set(block->here, page_in_block(addr));
 	return 0;
 }
@@ -37,8 +38,10 @@ void blocks_unset(struct blocks *blocks, uint64_t addr)
 {
 	struct block_bits *block = blocks_find(blocks, addr);
 
-	if (block)
-		bitmap_clear(block->here, page_in_block(addr));
+	if (!block)
+		return;
+	blocks->last = (size_t)(block - blocks->blocks);
+	bitmap_clear(block->here, page_in_block(addr));
 }
 
 void blocks_clear(struct blocks *blocks)

@@ -24,14 +24,19 @@ struct block_bits {
 struct blocks {
 	struct block_bits *blocks;
 	size_t count, room;
+	size_t last;		/* place of the block written last */
 	struct u64map index;	/* addr >> BLOCK_SHIFT to a place in blocks */
 };
 
 /* NULL: no page of the block was ever here. Stale after the next blocks_set(). */
 static inline struct block_bits *blocks_find(const struct blocks *blocks, uint64_t addr)
 {
+	struct block_bits *last = &blocks->blocks[blocks->last];
 	uint64_t i;
 
+	/* Pages come in runs. */
+	if (blocks->last < blocks->count && (last->addr ^ addr) >> BLOCK_SHIFT == 0)
+		return last;
 	return u64map_get(&blocks->index, addr >> BLOCK_SHIFT, &i) ? &blocks->blocks[i] : NULL;
 }
 

@@ -81,7 +81,8 @@ void book_eviction(struct paging *p, const struct migration *m, enum link_class 
 	if (m->op == MIGRATE_REMOTE)
 		moved = 0;
 	pass->full |= m->op == MIGRATE_REMOTE && m->status == -ENOSPC;
-	for (unsigned int i = 0; i < m->pages; i++) {
+	for (unsigned int i = book_run_left(p, space, m, class, pass) ? m->pages : 0;
+	     i < m->pages; i++) {
 		uint64_t addr = m->addr + i * PAGE_BYTES;
 
 		if (m->status && book_resident(p, m->va_space, addr)) {
@@ -212,7 +213,8 @@ void book_arrival(struct paging *p, const struct migration *m, bool demanded,
 {
 	uint64_t collapsed = 0, moved;
 
-	for (unsigned int i = 0; i < m->pages; i++) {
+	for (unsigned int i = book_run_arrived(p, m, demanded, pass) ? m->pages : 0;
+	     i < m->pages; i++) {
 		uint64_t addr = m->addr + i * PAGE_BYTES;
 		bool there;
 		int rc;

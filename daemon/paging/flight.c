@@ -62,7 +62,7 @@ static int depart_with(struct flight *f, const struct departure *d)
 	    last->promote == d->promote && last->map == d->map &&
 	    last->va_space == d->va_space &&
 	    last->addr + last->pages * PAGE_BYTES == d->addr) {
-		last->pages++;
+		last->pages += d->pages;
 		return 0;
 	}
 	if (f->count == f->room) {
@@ -100,6 +100,15 @@ int flight_add(struct paging *p, uint32_t va_space, uint64_t addr, enum link_dir
 	page_set_mark(&p->space->pages, addr, PAGE_FLYING);
 	p->flight.pages++;
 	return 0;
+}
+
+int flight_add_run(struct paging *p, uint32_t va_space, uint64_t addr, unsigned int pages,
+		   enum link_dir dir, enum link_class class)
+{
+	return depart_with(&p->flight, &(struct departure){
+		.addr = addr, .pages = pages, .va_space = va_space,
+		.dir = (uint8_t)dir, .class = (uint8_t)class,
+	});
 }
 
 int flight_map(struct paging *p, uint64_t addr)
@@ -283,13 +292,12 @@ static void arrive(struct paging *p, uint64_t unit, uint64_t ps)
 			page_set_unmark(&p->space->pages, at, PAGE_FRESH);
 }
 
-static void land(struct paging *p, const struct link_piece *piece)
+static void land_pages(struct paging *p, uint64_t addr, uint64_t end, uint64_t ps)
 {
-	uint64_t end = piece->addr + piece->pages * PAGE_BYTES;
 	struct page_set *pages = &p->space->pages;
 	uint64_t unit;
 
-	for (uint64_t addr = piece->addr; addr < end; addr += PAGE_BYTES) {
+	for (; addr < end; addr += PAGE_BYTES) {
 		/* Who waits to write it hears when the handler is done. */
 		if (pages->collapsing)
 			page_set_unmark(pages, addr, PAGE_COLLAPSING);
@@ -299,7 +307,44 @@ static void land(struct paging *p, const struct link_piece *piece)
 		p->flight.pages--;
 		unit = unit_of(p, addr);
 		if (!unit_any(p, unit, PAGE_FLYING))
-			arrive(p, unit, piece->landed);
+			arrive(p, unit, ps);
+	}
+}
+
+/* The same of pages of one VA block that all fly, with nobody waiting. False: not so. */
+static bool land_run(struct paging *p, uint64_t addr, uint64_t end)
+{
+	unsigned int from = page_of(addr), n = (unsigned int)((end - addr) / PAGE_BYTES);
+	struct page_set *pages = &p->space->pages;
+	struct flight *f = &p->flight;
+	struct page_block *block = page_set_look(pages, addr);
+
+	if (!block || pages->collapsing || f->awaited.count ||
+	    p->spec.page_bytes != PAGE_BYTES ||
+	    (f->events && (!f->events->awaits || f->events->awaits(f->ctx))))
+		return false;
+	for (unsigned int w = from / 64; w <= (from + n - 1) / 64; w++)
+		if (~block->bits[PAGE_FLYING][w] & page_run_word(from, n, w))
+			return false;
+	for (unsigned int w = from / 64; w <= (from + n - 1) / 64; w++) {
+		block->bits[PAGE_FLYING][w] &= ~page_run_word(from, n, w);
+		if (f->events)
+			block->bits[PAGE_FRESH][w] &= ~page_run_word(from, n, w);
+	}
+	f->pages -= n;
+	if (f->events)
+		f->events->arrived(f->ctx, addr, end - addr, f->now);
+	return true;
+}
+
+static void land(struct paging *p, const struct link_piece *piece)
+{
+	uint64_t end = piece->addr + piece->pages * PAGE_BYTES, next;
+
+	for (uint64_t addr = piece->addr; addr < end; addr = next) {
+		next = MIN(end, ((addr >> BLOCK_SHIFT) + 1) << BLOCK_SHIFT);
+		if (!land_run(p, addr, next))
+			land_pages(p, addr, next, piece->landed);
 	}
 }
 

@@ -88,6 +88,14 @@ static inline bool page_block_any(const struct page_block *block, enum page_bit 
 	return any;
 }
 
+/* Of the n pages from `first` on, a bit for each that is in word w. */
+static inline uint64_t page_run_word(unsigned int first, unsigned int n, unsigned int w)
+{
+	unsigned int from = MAX(first, w * 64), end = MIN(first + n, w * 64 + 64);
+
+	return from < end ? ~0ull >> (64 - (end - from)) << (from % 64) : 0;
+}
+
 /* Makes sure that the page's bits exist; -ENOMEM. Pointers to blocks are stale afterwards. */
 int page_set_reserve(struct page_set *set, uint64_t addr);
 /* As page_set_find(), and the next look-up in the block is faster. */

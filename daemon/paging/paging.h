@@ -102,6 +102,11 @@ struct paging_events {
 	 * May be NULL.
 	 */
 	void (*transferred)(void *ctx, const struct paging_transfer *transfer);
+	/*
+	 * Whether anything may wait for a page; if not, arrived() may be told of many at once.
+	 * May be NULL: something may.
+	 */
+	bool (*awaits)(void *ctx);
 };
 /* NULL, as at first: nobody; then every page that was demanded is waited for. */
 void paging_listen(struct paging *paging, const struct paging_events *events, void *ctx);

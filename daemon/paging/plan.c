@@ -227,8 +227,7 @@ static bool place(struct paging *p, uint64_t left)
 	return true;
 }
 
-/* For how many more pages are there frames, with nobody going for them? */
-static uint64_t free_frames(const struct paging *p)
+uint64_t plan_free_frames(const struct paging *p)
 {
 	struct service *service = p->pool->service;
 	uint64_t mine = p->space->pages.count - p->space->going + p->coming;
@@ -295,27 +294,30 @@ static void emit_victims(struct paging *p)
 				 p->victims[p->nemitted].addr), false);
 }
 
-/* As many of them, from the first on, as are one run of the op. */
-static unsigned int run_of(const struct paging *p, enum migration_op op, const uint64_t *pages,
-			   unsigned int n)
+/* As many of them, from the first on, as are one run of the op, which is what advice() says. */
+static unsigned int run_of(const struct paging *p, enum migration_op op,
+			   enum migration_op (*advice)(const struct paging *p, uint64_t addr),
+			   const uint64_t *pages, unsigned int n)
 {
 	unsigned int k = 1;
 
+	n = MIN(n, BLOCK_PAGES - page_of(pages[0]));
 	while (k < n && pages[k] == pages[0] + k * PAGE_BYTES &&
-	       pages[k] >> BLOCK_SHIFT == pages[0] >> BLOCK_SHIFT &&
-	       advice_prefetched(p, pages[k]) == op)
+	       (!p->known.nadvice || advice(p, pages[k]) == op))
 		k++;
 	return k;
 }
 
-static void emit_pages(struct paging *p, const uint64_t *pages, unsigned int n)
+static void emit_pages(struct paging *p,
+		       enum migration_op (*advice)(const struct paging *p, uint64_t addr),
+		       const uint64_t *pages, unsigned int n)
 {
 	struct plan *plan = &p->plan;
 	enum migration_op op;
 
 	for (unsigned int i = 0, k; i < n; i += k) {
-		op = advice_prefetched(p, pages[i]);
-		k = run_of(p, op, &pages[i], n - i);
+		op = advice(p, pages[i]);
+		k = run_of(p, op, advice, &pages[i], n - i);
 		if (!emit(plan, p->space->va_space, pages[i], op, i == 0))
 			return;
 		plan->migrations[plan->count - 1].pages += (uint16_t)(k - 1);
@@ -484,7 +486,7 @@ void plan_wanted(struct paging *p)
 	bool evict = p->spec.prefetch_full || p->keep_end;
 
 	/* What has room without anybody going needs no question each. */
-	p->nplaced = (unsigned int)MIN(free_frames(p), p->nwanted);
+	p->nplaced = (unsigned int)MIN(plan_free_frames(p), p->nwanted);
 	p->coming += p->nplaced;
 	/* In the policy's order until here: what it named last is cut first. */
 	while (evict && p->nplaced < p->nwanted && place(p, p->nwanted - p->nplaced))
@@ -492,7 +494,7 @@ void plan_wanted(struct paging *p)
 	emit_victims(p);
 	p->prefetch_from = p->plan.count;
 	sort_pages(p->wanted, p->nplaced);
-	emit_pages(p, p->wanted, p->nplaced);
+	emit_pages(p, advice_prefetched, p->wanted, p->nplaced);
 }
 
 void plan_spare(struct paging *p)
@@ -509,9 +511,7 @@ void plan_spare(struct paging *p)
 
 void plan_home(struct paging *p)
 {
-	for (unsigned int i = 0; i < p->nwanted; i++)
-		emit(&p->plan, p->space->va_space, p->wanted[i], advice_home(p, p->wanted[i]),
-		     false);
+	emit_pages(p, advice_home, p->wanted, p->nwanted);
 	p->prefetch_from = p->plan.count;
 }
 

@@ -4,8 +4,8 @@
  * and one VA space's handler with the batch it is serving. Private to paging/.
  *
  * pool.c keeps the books, policy.c asks the policies, plan.c decides what moves, advice.c where to,
- * serve.c (faults) and range.c (what was asked for) have it moved, book.c writes down what
- * did, flight.c lets it arrive in virtual time.
+ * serve.c (faults) and range.c (what was asked for) have it moved, book.c and book_run.c write
+ * down what did, flight.c lets it arrive in virtual time.
  */
 #ifndef GPUEMU_PAGING_PRIVATE_H
 #define GPUEMU_PAGING_PRIVATE_H
@@ -164,6 +164,8 @@ void space_drop(struct paging_pool *pool, struct space *space, uint64_t addr);
 void plan_begin(struct paging *paging);
 void plan_demand(struct paging *paging);
 void plan_wanted(struct paging *paging);
+/* For how many more pages are there frames, with nobody going for them? */
+uint64_t plan_free_frames(const struct paging *paging);
 /* Evictions ahead of need, paging.watermark. */
 void plan_spare(struct paging *paging);
 /* Evictions of wanted[], which are in device memory: they go home. */
@@ -224,6 +226,14 @@ void book_mapped(struct paging *paging, const struct migration *m, struct pass *
 void book_arrival(struct paging *paging, const struct migration *m, bool demanded,
 		  struct pass *pass, struct paging_outcome *outcome);
 
+/* --- book_run.c ---------------------------------------------------------- */
+
+/* What these say of a page, of a whole run, where it went well. False: nothing is booked. */
+bool book_run_arrived(struct paging *paging, const struct migration *m, bool demanded,
+		      struct pass *pass);
+bool book_run_left(struct paging *paging, struct space *space, const struct migration *m,
+		   enum link_class class, struct pass *pass);
+
 /* --- serve.c -------------------------------------------------------------- */
 
 /* sum += cost */
@@ -241,6 +251,9 @@ void flight_close(struct paging *paging);
 /* The page has come, or gone, in the books: it departs with the batch. -ENOMEM. */
 int flight_add(struct paging *paging, uint32_t va_space, uint64_t addr, enum link_dir dir,
 	       enum link_class class);
+/* The same of a run, whose pages the caller marks PAGE_FLYING (and counts) where they do. -ENOMEM. */
+int flight_add_run(struct paging *paging, uint32_t va_space, uint64_t addr, unsigned int pages,
+		   enum link_dir dir, enum link_class class);
 /* The page can be used when the batch's service is over: nothing travels. -ENOMEM. */
 int flight_map(struct paging *paging, uint64_t addr);
 /* The page is in flight and demanded: it goes before others. -ENOMEM. */

@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PREFETCH_BLOCKS	4u	/* VA blocks that are asked for at once */
+/* VA blocks that are asked for at once: as many pages as there may be victims. */
+#define PREFETCH_BLOCKS	4u
+/* As many where the service is measured and none has to go, so that it has its hands full. */
+#define MEASURED_BLOCKS	16u
 
 /* A part of an explicit prefetch. */
 static int decide_range(void *ctx, struct service_batch *batch)
@@ -31,28 +34,47 @@ static int decide_home(void *ctx, struct service_batch *batch)
 	return 0;
 }
 
-/* Pages of [start, end) that are not in device memory, or of those that are, become wanted. */
-static void want_range(struct paging *p, uint64_t start, uint64_t end, bool home)
+/* The first page of word w that has a bit. */
+static uint64_t page_at(unsigned int w, uint64_t bits)
 {
-	uint64_t here[BITMAP_WORDS(BLOCK_PAGES)];
+	return w * 64 + (unsigned int)__builtin_ctzll(bits);
+}
 
-	for (uint64_t addr = start; addr < end; addr += PAGE_BYTES) {
-		bool resident;
+/* Of one VA block. */
+static void want_block(struct paging *p, uint64_t start, uint64_t end, bool home)
+{
+	unsigned int first = page_of(start), n = (unsigned int)((end - start) / PAGE_BYTES);
+	uint64_t here[BITMAP_WORDS(BLOCK_PAGES)], base = start >> BLOCK_SHIFT << BLOCK_SHIFT;
+	const struct page_block *block = page_set_look(&p->space->pages, start);
 
-		if (addr == start || !page_of(addr))
-			book_present(p, addr >> BLOCK_SHIFT << BLOCK_SHIFT, here);
-		resident = bitmap_test(here, page_of(addr));
-		if (!resident)
-			space_drop(p->pool, p->space, addr);
+	book_present(p, base, here);
+	for (unsigned int w = 0; w < BITMAP_WORDS(BLOCK_PAGES); w++) {
+		uint64_t run = page_run_word(first, n, w), known, wanted;
+
+		known = block ? run & block->bits[PAGE_RESIDENT][w] & ~here[w] : 0;
+		for (; known; known &= known - 1)
+			space_drop(p->pool, p->space, base + page_at(w, known) * PAGE_BYTES);
+		wanted = run & (home ? here[w] : ~here[w]);
 		/* A duplicate is at home already. */
-		if (home && page_set_test(&p->space->pages, addr, PAGE_DUPLICATE))
-			continue;
-		if (resident == home)
-			p->wanted[p->nwanted++] = addr;
+		if (home && block)
+			wanted &= ~block->bits[PAGE_DUPLICATE][w];
+		for (; wanted; wanted &= wanted - 1)
+			p->wanted[p->nwanted++] = base + page_at(w, wanted) * PAGE_BYTES;
 	}
 }
 
-_Static_assert(PREFETCH_BLOCKS * BLOCK_PAGES <= WANTED_MAX, "a part fits wanted[]");
+/* Pages of [start, end) that are not in device memory, or of those that are, become wanted. */
+static void want_range(struct paging *p, uint64_t start, uint64_t end, bool home)
+{
+	for (uint64_t addr = start, next; addr < end; addr = next) {
+		next = MIN(end, ((addr >> BLOCK_SHIFT) + 1) << BLOCK_SHIFT);
+		want_block(p, addr, next, home);
+	}
+}
+
+_Static_assert(PREFETCH_BLOCKS * BLOCK_PAGES <= VICTIMS_MAX, "a part can have victims");
+_Static_assert(MEASURED_BLOCKS * BLOCK_PAGES <= WANTED_MAX, "a part fits wanted[]");
+_Static_assert(MEASURED_BLOCKS * BLOCK_PAGES / 2 <= PLAN_MAX, "every other page is a plan");
 
 /* Pages that cannot be mapped where they go: they go without. */
 static int move_rest(struct paging *p, struct pass *pass, struct paging_outcome *outcome)
@@ -100,15 +122,35 @@ static int move_part(struct paging *p, uint64_t after_ns, bool home,
 	return rc;
 }
 
+/*
+ * How many VA blocks are a part. Where neighbours may go to different places a part is
+ * small, so that each of its pages may be a run; so is one that others must go for.
+ */
+static unsigned int part_blocks(struct paging *p, bool home)
+{
+	if (p->flight.modelled || p->known.nadvice || p->space->pages.duplicates ||
+	    p->space->pages.remote)
+		return PREFETCH_BLOCKS;
+	if (home)
+		return MEASURED_BLOCKS;
+	/* No plan is being made. */
+	plan_begin(p);
+	return plan_free_frames(p) >= MEASURED_BLOCKS * BLOCK_PAGES ? MEASURED_BLOCKS :
+								    PREFETCH_BLOCKS;
+}
+
 /* Here: part by part, up to where there is no room or no memory. */
 static int move_here(struct paging *p, uint64_t addr, uint64_t end,
 		     struct paging_outcome *outcome)
 {
-	const uint64_t part = (uint64_t)PREFETCH_BLOCKS << BLOCK_SHIFT;
 	int rc = 0;
 
 	while (!rc && addr < end) {
-		uint64_t part_end = MIN(end, (addr / part + 1) * part);
+		unsigned int blocks = part_blocks(p, false);
+		uint64_t part = (uint64_t)blocks << BLOCK_SHIFT;
+		uint64_t from = blocks == PREFETCH_BLOCKS ? addr / part * part :
+							    addr >> BLOCK_SHIFT << BLOCK_SHIFT;
+		uint64_t part_end = MIN(end, from + part);
 
 		want_range(p, addr, part_end, false);
 		addr = part_end;
@@ -132,6 +174,7 @@ static int move_home(struct paging *p, uint64_t addr, uint64_t end, uint64_t aft
 		     struct paging_outcome *outcome)
 {
 	const struct page_set *pages = &p->space->pages;
+	const unsigned int part = part_blocks(p, true);
 	uint64_t *blocks = malloc(MAX(pages->nblocks, 1u) * sizeof(*blocks));
 	size_t n = 0;
 	int rc = 0;
@@ -148,7 +191,7 @@ static int move_home(struct paging *p, uint64_t addr, uint64_t end, uint64_t aft
 	for (size_t i = 0; !rc && i < n; i++) {
 		want_range(p, MAX(addr, blocks[i]), MIN(end, blocks[i] + (1ull << BLOCK_SHIFT)),
 			   true);
-		if ((i + 1) % PREFETCH_BLOCKS == 0 || i + 1 == n)
+		if ((i + 1) % part == 0 || i + 1 == n)
 			rc = move_part(p, after_ns, true, outcome);
 	}
 	free(blocks);
@@ -158,7 +201,7 @@ static int move_home(struct paging *p, uint64_t addr, uint64_t end, uint64_t aft
 static int move_range(struct paging *p, uint64_t addr, uint64_t bytes, uint64_t now, bool home,
 		      struct paging_outcome *outcome)
 {
-	const uint64_t part = (uint64_t)PREFETCH_BLOCKS << BLOCK_SHIFT;
+	const uint64_t part = (uint64_t)MEASURED_BLOCKS << BLOCK_SHIFT;
 	uint64_t begin, end, behind;
 	int rc;
 

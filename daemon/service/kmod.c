@@ -85,6 +85,13 @@ static struct service_invalidate read_entry(const struct gpuemu_invalidate *from
 	};
 }
 
+/* What was taken away block after block is one range. */
+static bool joins(const struct service_invalidate *last, const struct service_invalidate *i)
+{
+	return i->start == last->end && i->va_space == last->va_space &&
+	       i->evicted == last->evicted && i->reclaimed == last->reclaimed;
+}
+
 /*
  * The module writes entry `put` before it publishes put + 1, so an entry is
  * good if put is still less than a whole ring ahead of it after the copy.
@@ -93,7 +100,7 @@ static void deliver(struct kmod *k, uint32_t put,
 		    void (*invalidate)(void *ctx, const struct service_invalidate *i), void *ctx)
 {
 	const struct gpuemu_control *control = k->control;
-	struct service_invalidate i;
+	struct service_invalidate i, joined = { 0 };
 
 	for (uint32_t seq = k->inval_seen; seq != put; seq++) {
 		i = read_entry(&control->inval[seq % GPUEMU_INVAL_RING]);
@@ -102,8 +109,15 @@ static void deliver(struct kmod *k, uint32_t put,
 			deliver_all(invalidate, ctx);
 			return;
 		}
-		invalidate(ctx, &i);
+		if (seq != k->inval_seen && joins(&joined, &i)) {
+			joined.end = i.end;
+			continue;
+		}
+		if (seq != k->inval_seen)
+			invalidate(ctx, &joined);
+		joined = i;
 	}
+	invalidate(ctx, &joined);
 }
 
 static int kmod_poll(struct service *service,

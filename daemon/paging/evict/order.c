@@ -4,71 +4,111 @@
 
 #include <stdlib.h>
 
-#define CHUNK_PAGES	512u
+/* Neighbours come and go together: one look-up in the index finds all of them. */
+#define GROUP_SHIFT	16u
+#define GROUP_PAGES	(1u << (GROUP_SHIFT - PAGE_SHIFT))
 
-struct order_chunk {
-	struct order_chunk *next;
-	struct order_page pages[CHUNK_PAGES];
+struct order_group {
+	struct order_group *next;	/* in order.free */
+	uint64_t addr;
+	uint64_t here;			/* a bit for each page that is in a list */
+	struct order_page pages[GROUP_PAGES];
 };
+
+static unsigned int page_in(uint64_t addr)
+{
+	return (unsigned int)(addr >> PAGE_SHIFT) % GROUP_PAGES;
+}
 
 void order_init(struct order *order)
 {
-	*order = (struct order){ .chunks = NULL };
-	list_init(&order->free);
+	*order = (struct order){ .free = NULL };
 }
 
 void order_clear(struct order *order)
 {
-	while (order->chunks) {
-		struct order_chunk *chunk = order->chunks;
+	const struct u64map *index = &order->index;
 
-		order->chunks = chunk->next;
-		free(chunk);
+	for (size_t i = 0; i < index->size; i++)
+		if (index->slots[i].key != U64MAP_NO_KEY)
+			free((void *)(uintptr_t)index->slots[i].value);
+	while (order->free) {
+		struct order_group *group = order->free;
+
+		order->free = group->next;
+		free(group);
 	}
 	u64map_clear(&order->index);
 }
 
-struct order_page *order_find(const struct order *order, uint64_t addr)
+static struct order_group *find_group(struct order *order, uint64_t addr)
 {
 	uint64_t value;
 
-	return u64map_get(&order->index, addr, &value) ?
-	       (struct order_page *)(uintptr_t)value : NULL;
+	if (order->last && (order->last->addr ^ addr) >> GROUP_SHIFT == 0)
+		return order->last;
+	if (!u64map_get(&order->index, addr >> GROUP_SHIFT, &value))
+		return NULL;
+	order->last = (struct order_group *)(uintptr_t)value;
+	return order->last;
 }
 
-static bool grow(struct order *order)
+struct order_page *order_find(struct order *order, uint64_t addr)
 {
-	struct order_chunk *chunk = malloc(sizeof(*chunk));
+	struct order_group *group = find_group(order, addr);
 
-	if (!chunk)
-		return false;
-	chunk->next = order->chunks;
-	order->chunks = chunk;
-	for (unsigned int i = 0; i < CHUNK_PAGES; i++)
-		list_add_tail(&order->free, &chunk->pages[i].node);
-	return true;
+	return group && group->here >> page_in(addr) & 1 ? &group->pages[page_in(addr)] : NULL;
+}
+
+static struct order_group *make_group(struct order *order, uint64_t addr)
+{
+	struct order_group *group = order->free;
+
+	if (!group) {
+		group = malloc(sizeof(*group));
+		if (!group)
+			return NULL;
+		group->next = NULL;
+		order->free = group;
+	}
+	if (u64map_put(&order->index, addr >> GROUP_SHIFT, (uintptr_t)group))
+		return NULL;
+	order->free = group->next;
+	group->addr = addr >> GROUP_SHIFT << GROUP_SHIFT;
+	group->here = 0;
+	order->last = group;
+	return group;
 }
 
 struct order_page *order_add(struct order *order, uint64_t addr, struct list *list)
 {
+	struct order_group *group = find_group(order, addr);
 	struct order_page *page;
 
-	if (list_empty(&order->free) && !grow(order))
+	if (!group)
+		group = make_group(order, addr);
+	if (!group)
 		return NULL;
-	page = list_entry(order->free.next, struct order_page, node);
-	if (u64map_put(&order->index, addr, (uintptr_t)page))
-		return NULL;
+	group->here |= 1ull << page_in(addr);
+	page = &group->pages[page_in(addr)];
 	page->addr = addr;
 	page->note = 0;
-	list_move_tail(list, &page->node);
+	list_add_tail(list, &page->node);
 	return page;
 }
 
 void order_remove(struct order *order, struct order_page *page)
 {
-	u64map_del(&order->index, page->addr);
+	struct order_group *group = find_group(order, page->addr);
+
 	list_del(&page->node);
-	list_add_head(&order->free, &page->node);
+	group->here &= ~(1ull << page_in(page->addr));
+	if (group->here)
+		return;
+	u64map_del(&order->index, group->addr >> GROUP_SHIFT);
+	order->last = NULL;
+	group->next = order->free;
+	order->free = group;
 }
 
 unsigned int order_pick(const struct list *list, bool from_tail, unsigned int need,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Pages in lists, found by address: what LRU, FIFO, MRU and LFU are made of. A page
- * is in one list at a time. Entries come from chunks and return to a free list, so that
- * nothing is allocated once device memory is full. Private to evict/.
+ * is in one list at a time. Entries are those of 64 KiB at a time, which return to a free
+ * list when the last of their pages has gone. Private to evict/.
  */
 #ifndef GPUEMU_PAGING_EVICT_ORDER_H
 #define GPUEMU_PAGING_EVICT_ORDER_H
@@ -11,21 +11,21 @@
 #include "base/u64map.h"
 
 struct order_page {
-	struct list node;	/* in one of the policy's lists, or in order.free */
+	struct list node;	/* in one of the policy's lists */
 	uint64_t addr;
 	uint64_t note;		/* the policy's; 0 at first */
 };
 
 struct order {
-	struct list free;
-	struct order_chunk *chunks;
-	struct u64map index;	/* address to struct order_page * */
+	struct order_group *free;
+	struct order_group *last;	/* the one found last, or NULL */
+	struct u64map index;		/* address of 64 KiB to struct order_group * */
 };
 
 void order_init(struct order *order);
 void order_clear(struct order *order);
 /* NULL: it is not there. */
-struct order_page *order_find(const struct order *order, uint64_t addr);
+struct order_page *order_find(struct order *order, uint64_t addr);
 /* One that is not there, put at the tail of `list`. NULL: no memory. */
 struct order_page *order_add(struct order *order, uint64_t addr, struct list *list);
 void order_remove(struct order *order, struct order_page *page);
