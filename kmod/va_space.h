@@ -74,7 +74,7 @@ struct gpuemu_block *gpuemu_space_next_block(struct gpuemu_space *space,
 					     unsigned long *index,
 					     unsigned long last);
 int gpuemu_space_notify_writes(struct gpuemu_space *space);
-u8 gpuemu_space_fault_flags(struct gpuemu_space *space, u64 addr,
-			    enum gpuemu_access access);
+void gpuemu_space_mark_faults(struct gpuemu_space *space,
+			      struct gpuemu_fault *faults, u32 n);
 
 #endif
