@@ -146,24 +146,34 @@ static int block_lock(struct gpuemu_engine *e, struct gpuemu_block *block,
 }
 
 /*
- * The block of pages first .. first + n - 1 from addr on, locked and referenced; made
- * only where something is managed.
+ * The block, referenced, of pages of which the first n are asked for; made only where
+ * something is managed. Whether it still is, who locks the block looks.
  */
+static struct gpuemu_block *block_get(struct gpuemu_space *space, u64 addr,
+				      u32 n)
+{
+	struct gpuemu_block *block;
+	page_mask managed = { };
+
+	block = gpuemu_space_block(space, addr >> GPUEMU_BLOCK_SHIFT);
+	if (block)
+		return block;
+	gpuemu_space_managed_mask(space, addr >> GPUEMU_PAGE_SHIFT, n, managed,
+				  0);
+	if (bitmap_empty(managed, GPUEMU_BLOCK_PAGES))
+		return ERR_PTR(-EFAULT);
+	return gpuemu_space_block_create(space, addr >> GPUEMU_BLOCK_SHIFT);
+}
+
+/* The same, locked. */
 static struct gpuemu_block *block_of(struct gpuemu_engine *e,
 				     struct gpuemu_space *space, u64 addr,
 				     u32 n, struct gpuemu_stamps *cost)
 {
-	u32 first = (addr >> GPUEMU_PAGE_SHIFT) % GPUEMU_BLOCK_PAGES;
 	struct gpuemu_block *block;
-	page_mask managed = { };
 
 	for (;;) {
-		gpuemu_space_managed_mask(space, addr >> GPUEMU_PAGE_SHIFT, n,
-					  managed, first);
-		if (bitmap_empty(managed, GPUEMU_BLOCK_PAGES))
-			return ERR_PTR(-EFAULT);
-		block = gpuemu_space_block_create(space,
-						  addr >> GPUEMU_BLOCK_SHIFT);
+		block = block_get(space, addr, n);
 		if (IS_ERR(block))
 			return block;
 		if (block_lock(e, block, cost)) {
@@ -174,7 +184,6 @@ static struct gpuemu_block *block_of(struct gpuemu_engine *e,
 			return block;
 		mutex_unlock(&block->lock);
 		gpuemu_block_put(block);
-		bitmap_zero(managed, GPUEMU_BLOCK_PAGES);
 	}
 }
 

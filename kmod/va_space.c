@@ -104,6 +104,9 @@ static void range_mask(struct gpuemu_space *space, u64 first, u32 n,
 		from = max_t(unsigned long, mas.index, first);
 		to = min(mas.last, last);
 		bitmap_set(mask, bit + from - first, to - from + 1);
+		/* Most often one range has them all. */
+		if (to == last)
+			break;
 	}
 	mas_unlock(&mas);
 }
@@ -161,11 +164,27 @@ struct gpuemu_block *gpuemu_space_block(struct gpuemu_space *space, u64 index)
 	struct gpuemu_block *block;
 
 	xa_lock(&space->blocks);
-	block = xa_load(&space->blocks, index);
-	if (block)
+	block = space->last_block;
+	if (!block || block->index != index)
+		block = xa_load(&space->blocks, index);
+	if (block) {
 		kref_get(&block->ref);
+		space->last_block = block;
+	}
 	xa_unlock(&space->blocks);
 	return block;
+}
+
+/* It is dead: the next user makes a new one. */
+void gpuemu_space_forget_block(struct gpuemu_space *space,
+			       struct gpuemu_block *block)
+{
+	lockdep_assert_held(&block->lock);
+	xa_lock(&space->blocks);
+	__xa_erase(&space->blocks, block->index);
+	if (space->last_block == block)
+		space->last_block = NULL;
+	xa_unlock(&space->blocks);
 }
 
 /*
