@@ -61,7 +61,7 @@ static const char *cause_of(const struct gpuemu_engine *e,
 	}
 	f = &e->batch[lo];
 	return lo < e->nfaults && f->va_space == m->va_space && f->addr < end ?
-	       GPUEMU_CAUSE_FAULT : "prefetch";
+	       gpuemu_cause_fault : "prefetch";
 }
 
 /* --- what a commit has in the air ------------------------------------------- */
@@ -76,11 +76,12 @@ static struct gpuemu_flights *flights_of(struct gpuemu_engine *e, u8 op)
 static void flight_land(struct gpuemu_flight *f, struct gpuemu_stamps *cost)
 {
 	struct gpuemu_block *block = f->copy.block;
-	u64 start = ktime_get_ns();
+	u64 start;
 
 	if (f->begun && f->copy.way == GPUEMU_LINK_H2D) {
 		gpuemu_h2d_end(f, cost);
 	} else if (f->begun) {
+		start = ktime_get_ns();
 		gpuemu_d2h_end(f);
 		cost->evict_ns += ktime_get_ns() - start;
 		cost->d2h_pages += f->moved;
@@ -413,7 +414,7 @@ static void commit_group(struct commit *c, struct gpuemu_migration *m, u32 count
 		if (m[i].moved)
 			trace_migrate(m[i].va_space, m[i].addr, m[i].pages,
 				      GPUEMU_MIGRATE_H2D, cause, m[i].moved, 0);
-		if (!strcmp(cause, GPUEMU_CAUSE_FAULT))
+		if (cause == gpuemu_cause_fault)
 			bitmap_set(faulted, first, m[i].pages);
 		m[i].status = 0;
 	}
@@ -492,7 +493,7 @@ u32 gpuemu_migrate_commit(struct gpuemu_engine *e, u32 count, bool make_room,
 	};
 	u32 done = 0, i, n;
 
-	bitmap_zero(e->ahead, GPUEMU_COMMIT_MAX);
+	bitmap_zero(e->ahead, count);
 	for (i = 0; i < count; i++)
 		e->migrations[i].moved = 0;
 	for (i = 0; i < count; i += n) {
