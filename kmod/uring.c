@@ -439,6 +439,56 @@ static int commit_copy_in(struct gpuemu_commit *commit, u64 addr)
 	return 0;
 }
 
+/*
+ * A few words each, most often of one or two: what copy_from_user() looks at before
+ * it copies is more than they are.
+ */
+static int migrations_copy_in(struct gpuemu_engine *e, u64 addr, u32 count)
+{
+	struct gpuemu_migration __user *from = u64_to_user_ptr(addr);
+	struct gpuemu_migration *to = e->migrations;
+	u32 i;
+
+	if (!count)
+		return 0;
+	if (!user_read_access_begin(from, count * sizeof(*from)))
+		return -EFAULT;
+	for (i = 0; i < count; i++, from++, to++) {
+		unsafe_get_user(to->addr, &from->addr, failed);
+		unsafe_get_user(to->va_space, &from->va_space, failed);
+		unsafe_get_user(to->pages, &from->pages, failed);
+		unsafe_get_user(to->op, &from->op, failed);
+		unsafe_get_user(to->reserved, &from->reserved, failed);
+	}
+	user_read_access_end();
+	return 0;
+failed:
+	user_read_access_end();
+	return -EFAULT;
+}
+
+/* Only what came of them is news. */
+static int results_copy_out(const struct gpuemu_engine *e, u64 addr, u32 count)
+{
+	struct gpuemu_migration __user *to = u64_to_user_ptr(addr);
+	const struct gpuemu_migration *from = e->migrations;
+	u32 i;
+
+	if (!count)
+		return 0;
+	if (!user_write_access_begin(to, count * sizeof(*to)))
+		return -EFAULT;
+	for (i = 0; i < count; i++, from++, to++) {
+		unsafe_put_user(from->status, &to->status, failed);
+		unsafe_put_user(from->moved, &to->moved, failed);
+	}
+	user_write_access_end();
+	return 0;
+failed:
+	user_write_access_end();
+	return -EFAULT;
+}
+
 /* Takes the batch, and e->migrations with it, for this commit. */
 static int commit_begin(struct gpuemu_engine *e, u32 gen, bool and_fetch)
 {
@@ -528,8 +578,7 @@ static int commit_run(struct gpuemu_engine *e, const struct uring_args *args,
 	ret = commit_begin(e, commit.gen, and_fetch);
 	if (ret)
 		return ret;
-	if (copy_from_user(e->migrations, u64_to_user_ptr(commit.migrations),
-			   commit.count * sizeof(e->migrations[0]))) {
+	if (migrations_copy_in(e, commit.migrations, commit.count)) {
 		commit_abort(e);
 		return -EFAULT;
 	}
@@ -545,8 +594,7 @@ static int commit_run(struct gpuemu_engine *e, const struct uring_args *args,
 	 * soon as its RAISE ends, while the service thread already waits for
 	 * the next batch.
 	 */
-	if (copy_to_user(u64_to_user_ptr(commit.migrations), e->migrations,
-			 commit.count * sizeof(e->migrations[0])))
+	if (results_copy_out(e, commit.migrations, commit.count))
 		done = -EFAULT;
 	ret = commit_end(e);
 	return ret ? ret : done;
