@@ -24,7 +24,7 @@
 #include "va_block.h"
 #include "va_space.h"
 
-const char gpuemu_cause_fault[] = "far_fault";
+const char *const gpuemu_cause_fault = "far_fault";
 
 static u64 block_page_nr(const struct gpuemu_block *block, u32 i)
 {

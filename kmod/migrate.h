@@ -66,7 +66,7 @@ struct gpuemu_flights {
 };
 
 /* What demanded pages migrate for, in the trace. Compared as a pointer. */
-extern const char gpuemu_cause_fault[];
+extern const char *const gpuemu_cause_fault;
 
 void gpuemu_flight_begin(struct gpuemu_flight *f, u32 first, u32 n);
 void gpuemu_h2d_begin(struct gpuemu_flight *f, struct gpuemu_stamps *cost,
