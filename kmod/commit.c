@@ -61,7 +61,7 @@ static const char *cause_of(const struct gpuemu_engine *e,
 	}
 	f = &e->batch[lo];
 	return lo < e->nfaults && f->va_space == m->va_space && f->addr < end ?
-	       GPUEMU_CAUSE_FAULT : "prefetch";
+	       gpuemu_cause_fault : "prefetch";
 }
 
 /* --- what a commit has in the air ------------------------------------------- */
@@ -76,11 +76,12 @@ static struct gpuemu_flights *flights_of(struct gpuemu_engine *e, u8 op)
 static void flight_land(struct gpuemu_flight *f, struct gpuemu_stamps *cost)
 {
 	struct gpuemu_block *block = f->copy.block;
-	u64 start = ktime_get_ns();
+	u64 start;
 
 	if (f->begun && f->copy.way == GPUEMU_LINK_H2D) {
 		gpuemu_h2d_end(f, cost);
 	} else if (f->begun) {
+		start = ktime_get_ns();
 		gpuemu_d2h_end(f);
 		cost->evict_ns += ktime_get_ns() - start;
 		cost->d2h_pages += f->moved;
@@ -146,24 +147,34 @@ static int block_lock(struct gpuemu_engine *e, struct gpuemu_block *block,
 }
 
 /*
- * The block of pages first .. first + n - 1 from addr on, locked and referenced; made
- * only where something is managed.
+ * The block, referenced, of pages of which the first n are asked for; made only where
+ * something is managed. Whether it still is, who locks the block looks.
  */
+static struct gpuemu_block *block_get(struct gpuemu_space *space, u64 addr,
+				      u32 n)
+{
+	struct gpuemu_block *block;
+	page_mask managed = { };
+
+	block = gpuemu_space_block(space, addr >> GPUEMU_BLOCK_SHIFT);
+	if (block)
+		return block;
+	gpuemu_space_managed_mask(space, addr >> GPUEMU_PAGE_SHIFT, n, managed,
+				  0);
+	if (bitmap_empty(managed, GPUEMU_BLOCK_PAGES))
+		return ERR_PTR(-EFAULT);
+	return gpuemu_space_block_create(space, addr >> GPUEMU_BLOCK_SHIFT);
+}
+
+/* The same, locked. */
 static struct gpuemu_block *block_of(struct gpuemu_engine *e,
 				     struct gpuemu_space *space, u64 addr,
 				     u32 n, struct gpuemu_stamps *cost)
 {
-	u32 first = (addr >> GPUEMU_PAGE_SHIFT) % GPUEMU_BLOCK_PAGES;
 	struct gpuemu_block *block;
-	page_mask managed = { };
 
 	for (;;) {
-		gpuemu_space_managed_mask(space, addr >> GPUEMU_PAGE_SHIFT, n,
-					  managed, first);
-		if (bitmap_empty(managed, GPUEMU_BLOCK_PAGES))
-			return ERR_PTR(-EFAULT);
-		block = gpuemu_space_block_create(space,
-						  addr >> GPUEMU_BLOCK_SHIFT);
+		block = block_get(space, addr, n);
 		if (IS_ERR(block))
 			return block;
 		if (block_lock(e, block, cost)) {
@@ -174,7 +185,6 @@ static struct gpuemu_block *block_of(struct gpuemu_engine *e,
 			return block;
 		mutex_unlock(&block->lock);
 		gpuemu_block_put(block);
-		bitmap_zero(managed, GPUEMU_BLOCK_PAGES);
 	}
 }
 
@@ -404,7 +414,7 @@ static void commit_group(struct commit *c, struct gpuemu_migration *m, u32 count
 		if (m[i].moved)
 			trace_migrate(m[i].va_space, m[i].addr, m[i].pages,
 				      GPUEMU_MIGRATE_H2D, cause, m[i].moved, 0);
-		if (!strcmp(cause, GPUEMU_CAUSE_FAULT))
+		if (cause == gpuemu_cause_fault)
 			bitmap_set(faulted, first, m[i].pages);
 		m[i].status = 0;
 	}
@@ -483,7 +493,7 @@ u32 gpuemu_migrate_commit(struct gpuemu_engine *e, u32 count, bool make_room,
 	};
 	u32 done = 0, i, n;
 
-	bitmap_zero(e->ahead, GPUEMU_COMMIT_MAX);
+	bitmap_zero(e->ahead, count);
 	for (i = 0; i < count; i++)
 		e->migrations[i].moved = 0;
 	for (i = 0; i < count; i += n) {

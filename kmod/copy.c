@@ -97,7 +97,13 @@ static void copy_rest(struct gpuemu_copy *copy)
 
 static void copy_paced(struct gpuemu_copy *copy)
 {
-	u64 begin = ktime_get_ns();
+	u64 begin;
+
+	if (!gpuemu_link_paced()) {
+		copy_rest(copy);
+		return;
+	}
+	begin = ktime_get_ns();
 
 	copy_rest(copy);
 	gpuemu_link_pace(copy->block->space, copy->way, begin,

@@ -119,7 +119,9 @@ int gpuemu_duplicate_promote(struct gpuemu_block *block,
 	u32 i, n;
 
 	lockdep_assert_held(&block->lock);
-	if (!bitmap_and(todo, mask, block->duplicate, GPUEMU_BLOCK_PAGES))
+	/* Before there is a duplicate in a space, first writes are told of. */
+	if (!READ_ONCE(block->space->notify_writes) ||
+	    !bitmap_and(todo, mask, block->duplicate, GPUEMU_BLOCK_PAGES))
 		return 0;
 	gpuemu_migrate_unmap_cpu(block, todo);
 	n = gpuemu_migrate_pinned(block, todo, pinned);

@@ -97,6 +97,7 @@ static void engine_monitor(struct work_struct *work)
 	lost = gpuemu_engine_lost(e);
 	gone = task_gone(e->tasks[GPUEMU_ROLE_ENGINE]) ||
 	       task_gone(e->tasks[GPUEMU_ROLE_SERVICE]);
+	gpuemu_uring_stayed_locked(e);
 	spin_unlock(&e->dev->lock);
 	if (lost)
 		return;
@@ -134,10 +135,8 @@ void gpuemu_engine_kill(struct gpuemu_engine *e, const char *why)
 	WRITE_ONCE(e->state, GPUEMU_ENGINE_DYING);
 	e->control->lost = 1;
 	gpuemu_engine_event_locked(e);
-	for (i = 0; i < GPUEMU_PENDING_KINDS; i++) {
-		pending[i] = e->pending[i];
-		e->pending[i] = NULL;
-	}
+	for (i = 0; i < GPUEMU_PENDING_KINDS; i++)
+		pending[i] = gpuemu_uring_take_locked(e, i);
 	gpuemu_vram_publish(&dev->vram, NULL);
 	gpuemu_work_engine_lost_locked(e, &orphans);
 	spin_unlock(&dev->lock);

@@ -52,10 +52,12 @@ static bool written(const struct gpuemu_fault *slot)
 }
 
 /* Until the producer of the record is done, for as long as a batch may wait. */
-static bool wait_written(const struct gpuemu_fault *slot, u64 until)
+static bool wait_written(const struct gpuemu_fault *slot, u64 *until)
 {
+	if (!*until)
+		*until = ktime_get_ns() + VALID_WAIT_NS;
 	while (!written(slot)) {
-		if (ktime_get_ns() >= until || fatal_signal_pending(current))
+		if (ktime_get_ns() >= *until || fatal_signal_pending(current))
 			return false;
 		usleep_range(10, 50);
 	}
@@ -69,9 +71,9 @@ static bool wait_written(const struct gpuemu_fault *slot, u64 until)
  */
 static u32 take_records(struct gpuemu_engine *e, u32 most, u32 *n)
 {
-	u64 until = ktime_get_ns() + VALID_WAIT_NS;
 	u32 mask = e->dev->fault_entries - 1, raw;
 	struct gpuemu_fault *slot;
+	u64 until = 0;
 
 	most = min(most, e->put - e->get);
 	for (raw = 0; raw < most; raw++) {
@@ -80,7 +82,7 @@ static u32 take_records(struct gpuemu_engine *e, u32 most, u32 *n)
 			if (*n)
 				break;
 			/* Given up; if it is written yet, for a later lap. */
-			if (!wait_written(slot, until))
+			if (!wait_written(slot, &until))
 				continue;
 		}
 		if (take_record(slot, &e->batch[*n]))
@@ -104,6 +106,19 @@ static int fault_cmp(const void *a, const void *b)
 	return y->access - x->access;
 }
 
+/* Who computes on neighbouring pages often raises them in order. */
+static void sort_faults(struct gpuemu_fault *faults, u32 n)
+{
+	u32 i;
+
+	for (i = 1; i < n; i++) {
+		if (fault_cmp(&faults[i - 1], &faults[i]) <= 0)
+			continue;
+		sort(faults, n, sizeof(faults[0]), fault_cmp, NULL);
+		return;
+	}
+}
+
 static u32 merge(struct gpuemu_fault *faults, u32 n)
 {
 	struct gpuemu_fault *last = NULL;
@@ -122,62 +137,58 @@ static u32 merge(struct gpuemu_fault *faults, u32 n)
 	return unique;
 }
 
-static void count_fault(struct gpuemu_space *space, const struct gpuemu_fault *f)
+static void count_faults(struct gpuemu_space *space,
+			 const struct gpuemu_fault *faults, u32 n)
 {
-	gpuemu_count(space, FAR_FAULTS, 1);
-	if (f->merged > 1)
-		gpuemu_count(space, DUPLICATES, f->merged - 1);
-	if (f->flags & GPUEMU_FAULT_RESIDENT)
-		gpuemu_count(space, FAULTS_RESIDENT, 1);
-	if (f->flags & GPUEMU_FAULT_UNMANAGED)
-		gpuemu_count(space, FAULTS_UNMANAGED, 1);
-	if (f->flags & GPUEMU_FAULT_THROTTLE)
-		gpuemu_count(space, THROTTLES_GPU, 1);
+	u32 duplicates = 0, resident = 0, unmanaged = 0, throttles = 0;
+	const struct gpuemu_fault *f;
+
+	for (f = faults; f < faults + n; f++) {
+		duplicates += f->merged - 1;
+		resident += !!(f->flags & GPUEMU_FAULT_RESIDENT);
+		unmanaged += !!(f->flags & GPUEMU_FAULT_UNMANAGED);
+		throttles += !!(f->flags & GPUEMU_FAULT_THROTTLE);
+	}
+	gpuemu_count_client(space, BATCHES, 1);
+	gpuemu_count(space, FAR_FAULTS, n);
+	if (duplicates)
+		gpuemu_count(space, DUPLICATES, duplicates);
+	if (resident)
+		gpuemu_count(space, FAULTS_RESIDENT, resident);
+	if (unmanaged)
+		gpuemu_count(space, FAULTS_UNMANAGED, unmanaged);
+	if (throttles)
+		gpuemu_count(space, THROTTLES_GPU, throttles);
 }
+
+/* What becomes of faults that are looked at. */
+#define LOOK_MARK	1	/* they get to know of their pages */
+#define LOOK_ACCOUNT	2	/* who counts and who looks on get to know of them */
 
 /* Faults of one space are adjacent, so each client is looked up once. */
-static void mark(struct gpuemu_dev *dev, struct gpuemu_fault *faults, u32 n)
+static void look_at(struct gpuemu_dev *dev, struct gpuemu_fault *faults, u32 n,
+		    u32 what)
 {
-	struct gpuemu_client *client = NULL;
-	u32 i;
+	struct gpuemu_client *client;
+	struct gpuemu_fault *f;
+	u32 run;
 
-	for (i = 0; i < n; i++) {
-		if (!i || faults[i].va_space != faults[i - 1].va_space) {
-			if (client)
-				gpuemu_client_put(client);
-			client = gpuemu_client_get(dev, faults[i].va_space);
-		}
-		faults[i].flags = client ?
-			gpuemu_space_fault_flags(&client->space,
-						 faults[i].addr,
-						 faults[i].access) :
-			GPUEMU_FAULT_UNMANAGED;
-	}
-	if (client)
-		gpuemu_client_put(client);
-}
-
-/* What the batch is, for who counts and for who looks. */
-static void account(struct gpuemu_dev *dev, const struct gpuemu_fault *faults,
-		    u32 n)
-{
-	struct gpuemu_client *client = NULL;
-	u32 i;
-
-	for (i = 0; i < n; i++) {
-		if (!i || faults[i].va_space != faults[i - 1].va_space) {
-			if (client)
-				gpuemu_client_put(client);
-			client = gpuemu_client_get(dev, faults[i].va_space);
-			if (client)
-				gpuemu_count_client(&client->space, BATCHES, 1);
-		}
+	for (; n; faults += run, n -= run) {
+		for (run = 1; run < n; run++)
+			if (faults[run].va_space != faults->va_space)
+				break;
+		client = gpuemu_client_get(dev, faults->va_space);
+		if (client && (what & LOOK_MARK))
+			gpuemu_space_mark_faults(&client->space, faults, run);
+		for (f = faults; !client && f < faults + run; f++)
+			f->flags = GPUEMU_FAULT_UNMANAGED;
+		if (client && (what & LOOK_ACCOUNT))
+			count_faults(&client->space, faults, run);
+		for (f = faults; (what & LOOK_ACCOUNT) && f < faults + run; f++)
+			trace_far_fault(f);
 		if (client)
-			count_fault(&client->space, &faults[i]);
-		trace_far_fault(&faults[i]);
+			gpuemu_client_put(client);
 	}
-	if (client)
-		gpuemu_client_put(client);
 }
 
 static u64 block_of(const struct gpuemu_fault *f)
@@ -234,10 +245,10 @@ static u32 choose_block(struct gpuemu_engine *e, u32 *n, u32 *first)
 		for (end = *first; end < *n; end++)
 			if (!same_block(f, &e->batch[end]))
 				break;
-		mark(e->dev, f, end - *first);
+		look_at(e->dev, f, end - *first, LOOK_MARK);
 		if (end - *first == *n || !all_resident(f, end - *first))
 			break;
-		account(e->dev, f, end - *first);
+		look_at(e->dev, f, end - *first, LOOK_ACCOUNT);
 		remove_faults(e, n, *first, end);
 	}
 	e->served.va_space = f->va_space;
@@ -253,10 +264,12 @@ static void choose(struct gpuemu_engine *e, u32 n)
 {
 	u32 first = 0, end = min(n, GPUEMU_BATCH_MAX), rest;
 
-	if (e->pass.policy == GPUEMU_REPLAY_BLOCK && n)
+	if (e->pass.policy == GPUEMU_REPLAY_BLOCK && n) {
 		end = choose_block(e, &n, &first);
-	else
-		mark(e->dev, e->batch, end);
+		look_at(e->dev, &e->batch[first], end - first, LOOK_ACCOUNT);
+	} else {
+		look_at(e->dev, e->batch, end, LOOK_MARK | LOOK_ACCOUNT);
+	}
 
 	memcpy(e->held, e->batch,
 	       min(first, GPUEMU_BATCH_MAX) * sizeof(e->held[0]));
@@ -291,10 +304,9 @@ static void build(struct gpuemu_engine *e)
 	memcpy(e->batch, e->held, held * sizeof(e->batch[0]));
 	raw = take_records(e, gpuemu_param(fault_batch), &n);
 	bad = raw - (n - held);
-	sort(e->batch, n, sizeof(e->batch[0]), fault_cmp, NULL);
+	sort_faults(e->batch, n);
 	unique = merge(e->batch, n);
 	choose(e, unique);
-	account(e->dev, e->batch, e->nfaults);
 
 	e->pass.batches++;
 	e->pass.raw += raw;

@@ -32,14 +32,13 @@ bool gpuemu_limit_reached(struct gpuemu_space *space)
 }
 
 /*
- * Counts a frame for each page of the mask that the client may have one for; the
- * others, the last ones, leave the mask. Returns how many are counted.
+ * Counts a frame for each of the want pages of the mask that the client may have one
+ * for; the others, the last ones, leave the mask. Returns how many are counted.
  */
 u32 gpuemu_limit_take_frames(struct gpuemu_space *space, unsigned long *mask,
-			     u32 pages)
+			     u32 want, u32 pages)
 {
 	u32 limit = gpuemu_limit_frames(space->dev), have, n, i;
-	u32 want = bitmap_weight(mask, pages);
 	int old = atomic_read(&space->frames);
 
 	do {

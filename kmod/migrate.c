@@ -24,6 +24,8 @@
 #include "va_block.h"
 #include "va_space.h"
 
+const char *const gpuemu_cause_fault = "far_fault";
+
 static u64 block_page_nr(const struct gpuemu_block *block, u32 i)
 {
 	return gpuemu_block_addr(block, i) >> GPUEMU_PAGE_SHIFT;
@@ -87,13 +89,15 @@ static u32 alloc_frames(struct gpuemu_block *block, unsigned long *mask)
 	u32 want = bitmap_weight(mask, GPUEMU_BLOCK_PAGES), got = 0, may;
 	struct gpuemu_dev *dev = block->space->dev;
 
-	may = gpuemu_limit_take_frames(block->space, mask, GPUEMU_BLOCK_PAGES);
+	may = gpuemu_limit_take_frames(block->space, mask, want,
+				       GPUEMU_BLOCK_PAGES);
 	if (gpuemu_inject(dev, GPUEMU_INJECT_FRAME))
 		bitmap_zero(mask, GPUEMU_BLOCK_PAGES);
 	else
 		got = gpuemu_vram_alloc(&dev->vram, block->frames, mask,
 					GPUEMU_BLOCK_PAGES);
-	gpuemu_limit_give_frames(block->space, may - got);
+	if (got < may)
+		gpuemu_limit_give_frames(block->space, may - got);
 	return want - got;
 }
 
@@ -107,15 +111,18 @@ static u32 alloc_frames(struct gpuemu_block *block, unsigned long *mask)
 u32 gpuemu_migrate_pinned(struct gpuemu_block *block, const unsigned long *mask,
 			  unsigned long *pinned)
 {
-	u32 i, end;
+	u32 n = 0, i, end;
 
 	bitmap_zero(pinned, GPUEMU_BLOCK_PAGES);
 	for_each_set_bitrange(i, end, mask, GPUEMU_BLOCK_PAGES)
-		for (; i < end; i++)
-			if (block->pages[i] &&
-			    page_ref_count(block->pages[i]) != 1)
-				__set_bit(i, pinned);
-	return bitmap_weight(pinned, GPUEMU_BLOCK_PAGES);
+		for (; i < end; i++) {
+			if (!block->pages[i] ||
+			    page_ref_count(block->pages[i]) == 1)
+				continue;
+			__set_bit(i, pinned);
+			n++;
+		}
+	return n;
 }
 
 /* Of the pages of the mask, which have frames, the pinned leave it. */
@@ -230,8 +237,8 @@ void gpuemu_h2d_begin(struct gpuemu_flight *f, struct gpuemu_stamps *cost,
 	if (err)
 		f->ret = err;
 	t0 = ktime_get_ns();
-	bitmap_andnot(todo, todo, block->resident, GPUEMU_BLOCK_PAGES);
-	if (err == -EINTR || bitmap_empty(todo, GPUEMU_BLOCK_PAGES)) {
+	if (!bitmap_andnot(todo, todo, block->resident, GPUEMU_BLOCK_PAGES) ||
+	    err == -EINTR) {
 		if (f->moved)
 			h2d_trace(f);
 		return;
@@ -248,7 +255,9 @@ void gpuemu_h2d_begin(struct gpuemu_flight *f, struct gpuemu_stamps *cost,
 		f->ret = -ENOSPC;
 
 	t1 = ktime_get_ns();
-	err = gpuemu_remote_suspend(block, todo, remote, GPUEMU_INVAL_REMAP);
+	/* Without slots it never had a remote mapped page. */
+	err = block->slots ? gpuemu_remote_suspend(block, todo, remote,
+						   GPUEMU_INVAL_REMAP) : 0;
 	if (err) {
 		gpuemu_vram_free(&block->space->dev->vram, block->frames, todo,
 				 GPUEMU_BLOCK_PAGES);
@@ -265,10 +274,12 @@ void gpuemu_h2d_begin(struct gpuemu_flight *f, struct gpuemu_stamps *cost,
 	err = drop_pinned(block, todo, !f->members);
 	if (err && f->ret != -ENOSPC && f->ret != -ENOMEM)
 		f->ret = err;
-	if (bitmap_andnot(stay, remote, todo, GPUEMU_BLOCK_PAGES))
-		gpuemu_remote_resume(block, stay);
-	bitmap_and(remote, remote, todo, GPUEMU_BLOCK_PAGES);
-	gpuemu_remote_release(block, remote);
+	if (block->slots) {
+		if (bitmap_andnot(stay, remote, todo, GPUEMU_BLOCK_PAGES))
+			gpuemu_remote_resume(block, stay);
+		bitmap_and(remote, remote, todo, GPUEMU_BLOCK_PAGES);
+		gpuemu_remote_release(block, remote);
+	}
 	f->copy.way = GPUEMU_LINK_H2D;
 	f->begun = true;
 	gpuemu_copy_begin(&f->copy);
@@ -285,10 +296,12 @@ void gpuemu_h2d_end(struct gpuemu_flight *f, struct gpuemu_stamps *cost)
 	unsigned long *todo = f->copy.mask;
 	struct gpuemu_pt *pt = &block->space->dev->pt;
 	const bool duplicate = f->op == GPUEMU_MIGRATE_DUPLICATE;
+	const bool waits = f->copy.pending;
 	u64 t0, t1, bytes;
 	u32 i, got;
 
-	t0 = ktime_get_ns();
+	/* What is copied already ends in no time. */
+	t0 = waits ? ktime_get_ns() : 0;
 	bytes = gpuemu_copy_end(&f->copy);
 	t1 = ktime_get_ns();
 	if (duplicate)
@@ -303,10 +316,10 @@ void gpuemu_h2d_end(struct gpuemu_flight *f, struct gpuemu_stamps *cost)
 	got = bitmap_weight(todo, GPUEMU_BLOCK_PAGES);
 	f->moved += got;
 	/* A duplicate is no change of sides: the CPU has the page, too. */
-	if (!duplicate && !f->members && !strcmp(f->cause, GPUEMU_CAUSE_FAULT))
+	if (!duplicate && !f->members && f->cause == gpuemu_cause_fault)
 		gpuemu_thrash_device(block, todo);
 
-	cost->copy_ns += t1 - t0;
+	cost->copy_ns += waits ? t1 - t0 : 0;
 	cost->map_ns += ktime_get_ns() - t1;
 	cost->h2d_pages += got;
 	gpuemu_count(block->space, H2D_PAGES, got);

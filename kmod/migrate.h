@@ -65,8 +65,8 @@ struct gpuemu_flights {
 	unsigned int first, count;
 };
 
-/* What demanded pages migrate for, in the trace. */
-#define GPUEMU_CAUSE_FAULT "far_fault"
+/* What demanded pages migrate for, in the trace. Compared as a pointer. */
+extern const char *const gpuemu_cause_fault;
 
 void gpuemu_flight_begin(struct gpuemu_flight *f, u32 first, u32 n);
 void gpuemu_h2d_begin(struct gpuemu_flight *f, struct gpuemu_stamps *cost,

@@ -22,6 +22,11 @@
  * COMMIT does its migrations right here, in the issue context of the service
  * thread, even if io_uring asks not to block: it is what that thread is for,
  * and handing it to a worker costs two wake-ups in the path that is measured.
+ *
+ * For the same reason a RAISE or COMMIT_AND_FETCH may stay (GPUEMU_STAY): its task
+ * sleeps in the issue context, and who takes the command out wakes it instead of
+ * completing anything. A signal, or the monitor after a while, ends that; then the
+ * command is pending like any other.
  */
 #include <linux/io_uring/cmd.h>
 #include <linux/ktime.h>
@@ -37,9 +42,20 @@
 #include "trace.h"
 #include "uring.h"
 
-/* In the command's own storage, for the completion callback. */
+/**
+ * struct uring_pdu - in the command's own storage
+ * @result: for the completion callback
+ * @task: who stays in the command, or NULL; under the device's lock like the rest
+ * @taken: it is no longer pending, and the task ends it
+ * @old: the monitor has seen it stay
+ * @leave: it has stayed for long enough
+ */
 struct uring_pdu {
 	s32 result;
+	bool taken;
+	bool old;
+	bool leave;
+	struct task_struct *task;
 };
 
 /* The payload, copied once: the user may change its own any time. */
@@ -53,12 +69,18 @@ static struct gpuemu_engine *engine_of(struct io_uring_cmd *cmd)
 	return gpuemu_client_engine(cmd->file->private_data);
 }
 
+static struct uring_pdu *pdu_of(struct io_uring_cmd *cmd)
+{
+	return io_uring_cmd_to_pdu(cmd, struct uring_pdu);
+}
+
 /*
  * Makes the command one that ends later, before anyone can see it. From here on
  * the issue function returns -EIOCBQUEUED, whatever happens.
  */
 static void uring_hold(struct io_uring_cmd *cmd, unsigned int issue_flags)
 {
+	pdu_of(cmd)->task = NULL;
 	gpuemu_created(cmds);
 	io_uring_cmd_mark_cancelable(cmd, issue_flags);
 }
@@ -75,8 +97,7 @@ static void uring_end(struct io_uring_cmd *cmd, s32 result,
 static void on_result(struct io_uring_cmd *cmd, unsigned int issue_flags,
 		      bool dead)
 {
-	uring_end(cmd, io_uring_cmd_to_pdu(cmd, struct uring_pdu)->result,
-		  issue_flags);
+	uring_end(cmd, pdu_of(cmd)->result, issue_flags);
 }
 
 COMPAT_URING_TW(on_result)
@@ -100,14 +121,11 @@ static void on_work(struct io_uring_cmd *cmd, unsigned int issue_flags,
 
 COMPAT_URING_TW(on_work)
 
-static void on_batch(struct io_uring_cmd *cmd, unsigned int issue_flags,
-		     bool dead)
+/* The batch is the service thread's, which runs this. Returns FETCH's result. */
+static s32 batch_fetched(struct gpuemu_engine *e)
 {
-	struct gpuemu_engine *e = engine_of(cmd);
 	s32 result = -ENODEV;
 
-	if (dead)
-		gpuemu_engine_kill(e, "its service thread died");
 	spin_lock(&e->dev->lock);
 	if (!gpuemu_engine_lost(e)) {
 		e->batch_state = GPUEMU_BATCH_FETCHED;
@@ -117,19 +135,26 @@ static void on_batch(struct io_uring_cmd *cmd, unsigned int issue_flags,
 		result = e->nfaults;
 	}
 	spin_unlock(&e->dev->lock);
-	uring_end(cmd, result, issue_flags);
+	return result;
+}
+
+static void on_batch(struct io_uring_cmd *cmd, unsigned int issue_flags,
+		     bool dead)
+{
+	struct gpuemu_engine *e = engine_of(cmd);
+
+	if (dead)
+		gpuemu_engine_kill(e, "its service thread died");
+	uring_end(cmd, batch_fetched(e), issue_flags);
 }
 
 COMPAT_URING_TW(on_batch)
 
-static void on_replay(struct io_uring_cmd *cmd, unsigned int issue_flags,
-		      bool dead)
+/* The engine thread, which runs this, goes on. Returns RAISE's result. */
+static s32 batch_replayed(struct gpuemu_engine *e)
 {
-	struct gpuemu_engine *e = engine_of(cmd);
 	s32 result = -ENODEV;
 
-	if (dead)
-		gpuemu_engine_kill(e, "its thread died waiting for a replay");
 	spin_lock(&e->dev->lock);
 	if (!gpuemu_engine_lost(e)) {
 		e->stamps.replayed = ktime_get_ns();
@@ -141,7 +166,17 @@ static void on_replay(struct io_uring_cmd *cmd, unsigned int issue_flags,
 		result = 0;
 	}
 	spin_unlock(&e->dev->lock);
-	uring_end(cmd, result, issue_flags);
+	return result;
+}
+
+static void on_replay(struct io_uring_cmd *cmd, unsigned int issue_flags,
+		      bool dead)
+{
+	struct gpuemu_engine *e = engine_of(cmd);
+
+	if (dead)
+		gpuemu_engine_kill(e, "its thread died waiting for a replay");
+	uring_end(cmd, batch_replayed(e), issue_flags);
 }
 
 COMPAT_URING_TW(on_replay)
@@ -149,7 +184,7 @@ COMPAT_URING_TW(on_replay)
 /* Ends a held command with this result. */
 static int uring_end_later(struct io_uring_cmd *cmd, s32 result)
 {
-	io_uring_cmd_to_pdu(cmd, struct uring_pdu)->result = result;
+	pdu_of(cmd)->result = result;
 	io_uring_cmd_complete_in_task(cmd, on_result_tw);
 	return -EIOCBQUEUED;
 }
@@ -166,17 +201,91 @@ void gpuemu_uring_work_queued(struct io_uring_cmd *wait)
 	io_uring_cmd_complete_in_task(wait, on_work_tw);
 }
 
+/*
+ * Takes out what is pending there. Returns what the caller has to complete: not a
+ * command whose task stays in it, which is woken here and ends it.
+ */
+struct io_uring_cmd *gpuemu_uring_take_locked(struct gpuemu_engine *e,
+					      enum gpuemu_pending where)
+{
+	struct io_uring_cmd *cmd = e->pending[where];
+
+	lockdep_assert_held(&e->dev->lock);
+	e->pending[where] = NULL;
+	if (!cmd || !pdu_of(cmd)->task)
+		return cmd;
+	WRITE_ONCE(pdu_of(cmd)->taken, true);
+	wake_up_process(pdu_of(cmd)->task);
+	return NULL;
+}
+
+/*
+ * The monitor's: whoever stays since before its last look leaves, as its thread may
+ * be wanted for what it does not see there.
+ */
+void gpuemu_uring_stayed_locked(struct gpuemu_engine *e)
+{
+	struct uring_pdu *pdu;
+	int i;
+
+	lockdep_assert_held(&e->dev->lock);
+	for (i = 0; i < GPUEMU_PENDING_KINDS; i++) {
+		pdu = e->pending[i] ? pdu_of(e->pending[i]) : NULL;
+		if (!pdu || !pdu->task)
+			continue;
+		WRITE_ONCE(pdu->leave, pdu->old);
+		pdu->old = true;
+		if (pdu->leave)
+			wake_up_process(pdu->task);
+	}
+}
+
+/* From before others can see the command, which is then not one to be held. */
+static void uring_stays(struct io_uring_cmd *cmd)
+{
+	*pdu_of(cmd) = (struct uring_pdu){ .task = current };
+}
+
+/*
+ * Sleeps in the command that stays until it is taken out, which returns true, or
+ * until it becomes one that ends later. That holds uring_lock, which nobody else
+ * needs for long: who comes from outside waits for two looks of the monitor.
+ */
+static bool uring_stay(struct gpuemu_engine *e, struct io_uring_cmd *cmd,
+		       unsigned int issue_flags)
+{
+	struct uring_pdu *pdu = pdu_of(cmd);
+	bool taken;
+
+	for (;;) {
+		/* Before the looks: who changes something wakes us. */
+		set_current_state(TASK_INTERRUPTIBLE);
+		if (READ_ONCE(pdu->taken) || READ_ONCE(pdu->leave) ||
+		    signal_pending(current))
+			break;
+		schedule();
+	}
+	__set_current_state(TASK_RUNNING);
+	/* Who took it still has the lock, and the caller waits for that. */
+	if (READ_ONCE(pdu->taken))
+		return true;
+	spin_lock(&e->dev->lock);
+	taken = pdu->taken;
+	if (!taken)
+		uring_hold(cmd, issue_flags);
+	spin_unlock(&e->dev->lock);
+	return taken;
+}
+
 /* The FETCH that gets the batch, if both are there; for on_batch(). */
 static struct io_uring_cmd *deliver_locked(struct gpuemu_engine *e)
 {
-	struct io_uring_cmd *fetch = e->pending[GPUEMU_PENDING_FETCH];
-
 	lockdep_assert_held(&e->dev->lock);
-	if (e->batch_state != GPUEMU_BATCH_RAISED || !fetch)
+	if (e->batch_state != GPUEMU_BATCH_RAISED ||
+	    !e->pending[GPUEMU_PENDING_FETCH])
 		return NULL;
-	e->pending[GPUEMU_PENDING_FETCH] = NULL;
 	e->batch_state = GPUEMU_BATCH_DELIVERING;
-	return fetch;
+	return gpuemu_uring_take_locked(e, GPUEMU_PENDING_FETCH);
 }
 
 static void deliver(struct io_uring_cmd *fetch)
@@ -198,13 +307,14 @@ static int can_park_locked(struct gpuemu_engine *e)
 static int uring_raise(struct gpuemu_engine *e, struct io_uring_cmd *cmd,
 		       const struct uring_args *args, unsigned int issue_flags)
 {
+	bool stays = args->arg & GPUEMU_STAY;
 	u64 raised = ktime_get_ns();
 	struct io_uring_cmd *fetch = NULL;
 	int ret;
 
 	if (args->addr)
 		return -EINVAL;
-	if (args->arg & ~GPUEMU_RAISE_EMPTY_OK)
+	if (args->arg & ~(GPUEMU_RAISE_EMPTY_OK | GPUEMU_STAY))
 		return -EOPNOTSUPP;
 
 	spin_lock(&e->dev->lock);
@@ -216,7 +326,11 @@ static int uring_raise(struct gpuemu_engine *e, struct io_uring_cmd *cmd,
 		return ret;
 
 	ret = gpuemu_fault_queue_fetch(e, args->arg & GPUEMU_RAISE_EMPTY_OK);
-	uring_hold(cmd, issue_flags);
+	stays = stays && !ret;
+	if (stays)
+		uring_stays(cmd);
+	else
+		uring_hold(cmd, issue_flags);
 
 	spin_lock(&e->dev->lock);
 	if (gpuemu_engine_lost(e)) {
@@ -236,8 +350,10 @@ static int uring_raise(struct gpuemu_engine *e, struct io_uring_cmd *cmd,
 	}
 	spin_unlock(&e->dev->lock);
 	if (ret)
-		return uring_end_later(cmd, ret);
+		return stays ? ret : uring_end_later(cmd, ret);
 	deliver(fetch);
+	if (stays && uring_stay(e, cmd, issue_flags))
+		return batch_replayed(e);
 	return -EIOCBQUEUED;
 }
 
@@ -265,12 +381,15 @@ static int uring_wait(struct gpuemu_engine *e, struct io_uring_cmd *cmd,
 }
 
 static int fetch_pend(struct gpuemu_engine *e, struct io_uring_cmd *cmd,
-		      unsigned int issue_flags)
+		      bool stays, unsigned int issue_flags)
 {
 	struct io_uring_cmd *fetch = NULL;
 	int ret = 0;
 
-	uring_hold(cmd, issue_flags);
+	if (stays)
+		uring_stays(cmd);
+	else
+		uring_hold(cmd, issue_flags);
 	spin_lock(&e->dev->lock);
 	if (gpuemu_engine_lost(e)) {
 		ret = -ENODEV;
@@ -282,8 +401,10 @@ static int fetch_pend(struct gpuemu_engine *e, struct io_uring_cmd *cmd,
 	}
 	spin_unlock(&e->dev->lock);
 	if (ret)
-		return uring_end_later(cmd, ret);
+		return stays ? ret : uring_end_later(cmd, ret);
 	deliver(fetch);
+	if (stays && uring_stay(e, cmd, issue_flags))
+		return batch_fetched(e);
 	return -EIOCBQUEUED;
 }
 
@@ -292,7 +413,7 @@ static int uring_fetch(struct gpuemu_engine *e, struct io_uring_cmd *cmd,
 {
 	if (args->addr || args->arg)
 		return -EINVAL;
-	return fetch_pend(e, cmd, issue_flags);
+	return fetch_pend(e, cmd, false, issue_flags);
 }
 
 /* The descriptor, checked; nothing of ours is locked: copying may fault. */
@@ -316,6 +437,56 @@ static int commit_copy_in(struct gpuemu_commit *commit, u64 addr)
 	if (commit->count > GPUEMU_COMMIT_MAX)
 		return -E2BIG;
 	return 0;
+}
+
+/*
+ * A few words each, most often of one or two: what copy_from_user() looks at before
+ * it copies is more than they are.
+ */
+static int migrations_copy_in(struct gpuemu_engine *e, u64 addr, u32 count)
+{
+	struct gpuemu_migration __user *from = u64_to_user_ptr(addr);
+	struct gpuemu_migration *to = e->migrations;
+	u32 i;
+
+	if (!count)
+		return 0;
+	if (!user_read_access_begin(from, count * sizeof(*from)))
+		return -EFAULT;
+	for (i = 0; i < count; i++, from++, to++) {
+		unsafe_get_user(to->addr, &from->addr, failed);
+		unsafe_get_user(to->va_space, &from->va_space, failed);
+		unsafe_get_user(to->pages, &from->pages, failed);
+		unsafe_get_user(to->op, &from->op, failed);
+		unsafe_get_user(to->reserved, &from->reserved, failed);
+	}
+	user_read_access_end();
+	return 0;
+failed:
+	user_read_access_end();
+	return -EFAULT;
+}
+
+/* Only what came of them is news. */
+static int results_copy_out(const struct gpuemu_engine *e, u64 addr, u32 count)
+{
+	struct gpuemu_migration __user *to = u64_to_user_ptr(addr);
+	const struct gpuemu_migration *from = e->migrations;
+	u32 i;
+
+	if (!count)
+		return 0;
+	if (!user_write_access_begin(to, count * sizeof(*to)))
+		return -EFAULT;
+	for (i = 0; i < count; i++, from++, to++) {
+		unsafe_put_user(from->status, &to->status, failed);
+		unsafe_put_user(from->moved, &to->moved, failed);
+	}
+	user_write_access_end();
+	return 0;
+failed:
+	user_write_access_end();
+	return -EFAULT;
 }
 
 /* Takes the batch, and e->migrations with it, for this commit. */
@@ -349,18 +520,18 @@ static void commit_abort(struct gpuemu_engine *e)
 static int commit_replay(struct gpuemu_engine *e)
 {
 	struct io_uring_cmd *raise = NULL;
+	int ret = -ENODEV;
 
 	spin_lock(&e->dev->lock);
-	if (!gpuemu_engine_lost(e)) {
+	if (!gpuemu_engine_lost(e) && e->pending[GPUEMU_PENDING_RAISE]) {
 		e->batch_state = GPUEMU_BATCH_REPLAYING;
-		raise = e->pending[GPUEMU_PENDING_RAISE];
-		e->pending[GPUEMU_PENDING_RAISE] = NULL;
+		raise = gpuemu_uring_take_locked(e, GPUEMU_PENDING_RAISE);
+		ret = 0;
 	}
 	spin_unlock(&e->dev->lock);
-	if (!raise)
-		return -ENODEV;
-	io_uring_cmd_complete_in_task(raise, on_replay_tw);
-	return 0;
+	if (raise)
+		io_uring_cmd_complete_in_task(raise, on_replay_tw);
+	return ret;
 }
 
 /* The pass has another batch: it is handed over instead of a replay. */
@@ -399,7 +570,7 @@ static int commit_run(struct gpuemu_engine *e, const struct uring_args *args,
 	struct gpuemu_commit commit;
 	int ret, done;
 
-	if (args->arg)
+	if (args->arg & ~(and_fetch ? GPUEMU_STAY : 0))
 		return -EINVAL;
 	ret = commit_copy_in(&commit, args->addr);
 	if (ret)
@@ -407,8 +578,7 @@ static int commit_run(struct gpuemu_engine *e, const struct uring_args *args,
 	ret = commit_begin(e, commit.gen, and_fetch);
 	if (ret)
 		return ret;
-	if (copy_from_user(e->migrations, u64_to_user_ptr(commit.migrations),
-			   commit.count * sizeof(e->migrations[0]))) {
+	if (migrations_copy_in(e, commit.migrations, commit.count)) {
 		commit_abort(e);
 		return -EFAULT;
 	}
@@ -424,8 +594,7 @@ static int commit_run(struct gpuemu_engine *e, const struct uring_args *args,
 	 * soon as its RAISE ends, while the service thread already waits for
 	 * the next batch.
 	 */
-	if (copy_to_user(u64_to_user_ptr(commit.migrations), e->migrations,
-			 commit.count * sizeof(e->migrations[0])))
+	if (results_copy_out(e, commit.migrations, commit.count))
 		done = -EFAULT;
 	ret = commit_end(e);
 	return ret ? ret : done;
@@ -444,7 +613,9 @@ static int uring_commit_and_fetch(struct gpuemu_engine *e,
 {
 	int ret = commit_run(e, args, true);
 
-	return ret < 0 ? ret : fetch_pend(e, cmd, issue_flags);
+	if (ret < 0)
+		return ret;
+	return fetch_pend(e, cmd, args->arg & GPUEMU_STAY, issue_flags);
 }
 
 /*

@@ -7,10 +7,13 @@
 
 #include <linux/io_uring/cmd.h>
 
-struct gpuemu_engine;
+#include "engine.h"
 
 int gpuemu_uring_cmd(struct io_uring_cmd *cmd, unsigned int issue_flags);
 void gpuemu_uring_fail(struct io_uring_cmd *cmd);
+void gpuemu_uring_stayed_locked(struct gpuemu_engine *e);
+struct io_uring_cmd *gpuemu_uring_take_locked(struct gpuemu_engine *e,
+					      enum gpuemu_pending where);
 void gpuemu_uring_work_queued(struct io_uring_cmd *wait);
 
 #endif

@@ -221,7 +221,7 @@ static void block_kill_locked(struct gpuemu_block *block)
 	/* Unlink the leaf first: the next block at this place links its own. */
 	if (block->leaf)
 		gpuemu_pt_block_detach(block->space, block->index);
-	xa_erase(&block->space->blocks, block->index);
+	gpuemu_space_forget_block(block->space, block);
 }
 
 /*

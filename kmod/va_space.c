@@ -104,6 +104,9 @@ static void range_mask(struct gpuemu_space *space, u64 first, u32 n,
 		from = max_t(unsigned long, mas.index, first);
 		to = min(mas.last, last);
 		bitmap_set(mask, bit + from - first, to - from + 1);
+		/* Most often one range has them all. */
+		if (to == last)
+			break;
 	}
 	mas_unlock(&mas);
 }
@@ -161,11 +164,27 @@ struct gpuemu_block *gpuemu_space_block(struct gpuemu_space *space, u64 index)
 	struct gpuemu_block *block;
 
 	xa_lock(&space->blocks);
-	block = xa_load(&space->blocks, index);
-	if (block)
+	block = space->last_block;
+	if (!block || block->index != index)
+		block = xa_load(&space->blocks, index);
+	if (block) {
 		kref_get(&block->ref);
+		space->last_block = block;
+	}
 	xa_unlock(&space->blocks);
 	return block;
+}
+
+/* It is dead: the next user makes a new one. */
+void gpuemu_space_forget_block(struct gpuemu_space *space,
+			       struct gpuemu_block *block)
+{
+	lockdep_assert_held(&block->lock);
+	xa_lock(&space->blocks);
+	__xa_erase(&space->blocks, block->index);
+	if (space->last_block == block)
+		space->last_block = NULL;
+	xa_unlock(&space->blocks);
 }
 
 /*
@@ -199,29 +218,59 @@ struct gpuemu_block *gpuemu_space_block_create(struct gpuemu_space *space,
 	}
 }
 
-/* What a fault record gets to know of its page. A hint: no lock is held. */
-u8 gpuemu_space_fault_flags(struct gpuemu_space *space, u64 addr,
-			    enum gpuemu_access access)
+/* What is said of the page, and of those up to *last; NULL: it is not managed. */
+static void *range_at(struct gpuemu_space *space, u64 page_nr, u64 *last)
 {
-	u32 i = (addr >> GPUEMU_PAGE_SHIFT) % GPUEMU_BLOCK_PAGES;
-	struct gpuemu_block *block;
-	unsigned long may = 0;
-	u8 flags;
+	MA_STATE(mas, &space->managed, page_nr, page_nr);
+	void *range;
 
-	gpuemu_space_device_mask(space, addr >> GPUEMU_PAGE_SHIFT, 1, &may, 0);
-	if (!may && gpuemu_space_managed(space, addr >> GPUEMU_PAGE_SHIFT))
-		return GPUEMU_FAULT_UNMANAGED | GPUEMU_FAULT_PROTECTED;
-	if (!may)
-		return GPUEMU_FAULT_UNMANAGED;
-	block = gpuemu_space_block(space, addr >> GPUEMU_BLOCK_SHIFT);
-	if (!block)
-		return 0;
-	if (gpuemu_block_allows(block, i, access))
-		flags = GPUEMU_FAULT_RESIDENT;
-	else
-		flags = gpuemu_thrash_flags(block, i);
-	gpuemu_block_put(block);
-	return flags;
+	mas_lock(&mas);
+	range = mas_walk(&mas);
+	*last = range ? mas.last : page_nr;
+	mas_unlock(&mas);
+	return range;
+}
+
+/*
+ * What fault records get to know of their pages. A hint: no lock is held. In the
+ * order of their addresses they share the looks at what is managed, and at blocks.
+ */
+void gpuemu_space_mark_faults(struct gpuemu_space *space,
+			      struct gpuemu_fault *faults, u32 n)
+{
+	struct gpuemu_block *block = NULL;
+	u64 page_nr, from = 1, last = 0, index = U64_MAX;
+	struct gpuemu_fault *f;
+	void *range = NULL;
+	u32 i;
+
+	for (f = faults; f < faults + n; f++) {
+		page_nr = f->addr >> GPUEMU_PAGE_SHIFT;
+		if (page_nr < from || page_nr > last) {
+			range = range_at(space, page_nr, &last);
+			from = page_nr;
+		}
+		if (range != RANGE_BOTH) {
+			f->flags = GPUEMU_FAULT_UNMANAGED |
+				   (range ? GPUEMU_FAULT_PROTECTED : 0);
+			continue;
+		}
+		if (index != f->addr >> GPUEMU_BLOCK_SHIFT) {
+			if (block)
+				gpuemu_block_put(block);
+			index = f->addr >> GPUEMU_BLOCK_SHIFT;
+			block = gpuemu_space_block(space, index);
+		}
+		i = page_nr % GPUEMU_BLOCK_PAGES;
+		if (!block)
+			f->flags = 0;
+		else if (gpuemu_block_allows(block, i, f->access))
+			f->flags = GPUEMU_FAULT_RESIDENT;
+		else
+			f->flags = gpuemu_thrash_flags(block, i);
+	}
+	if (block)
+		gpuemu_block_put(block);
 }
 
 static vm_fault_t space_vm_fault(struct vm_fault *vmf)

@@ -30,6 +30,7 @@ struct mem_cgroup;
  * @managed: page number -> RANGE_* of va_space.c, for every page of a managed
  *	mapping; changes under the mm's mmap_lock only
  * @blocks: block index -> block; erased under the block's lock
+ * @last_block: of @blocks, the one that was looked up last, or NULL; under its lock
  * @notify_writes: there may be duplicates, so the CPU's first writes are faults;
  *	never false again; changes under the mm's mmap_lock
  * @stats: what is counted for this space, and so for the device
@@ -46,6 +47,7 @@ struct gpuemu_space {
 	struct mutex pt_lock;
 	struct maple_tree managed;
 	struct xarray blocks;
+	struct gpuemu_block *last_block;
 	bool notify_writes;
 	struct gpuemu_stats stats;
 	atomic_t frames;
@@ -70,11 +72,13 @@ void gpuemu_space_device_mask(struct gpuemu_space *space, u64 first, u32 n,
 struct gpuemu_block *gpuemu_space_block(struct gpuemu_space *space, u64 index);
 struct gpuemu_block *gpuemu_space_block_create(struct gpuemu_space *space,
 					       u64 index);
+void gpuemu_space_forget_block(struct gpuemu_space *space,
+			       struct gpuemu_block *block);
 struct gpuemu_block *gpuemu_space_next_block(struct gpuemu_space *space,
 					     unsigned long *index,
 					     unsigned long last);
 int gpuemu_space_notify_writes(struct gpuemu_space *space);
-u8 gpuemu_space_fault_flags(struct gpuemu_space *space, u64 addr,
-			    enum gpuemu_access access);
+void gpuemu_space_mark_faults(struct gpuemu_space *space,
+			      struct gpuemu_fault *faults, u32 n);
 
 #endif

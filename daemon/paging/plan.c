@@ -232,9 +232,9 @@ uint64_t plan_free_frames(const struct paging *p)
 	struct service *service = p->pool->service;
 	uint64_t mine = p->space->pages.count - p->space->going + p->coming;
 	uint64_t all = p->pool->used - p->going + p->coming + p->squeeze;
-	uint64_t frames = service->ops->frames(service);
+	uint64_t frames = service->ops->frames(service), limit = limit_of(p);
 
-	return MIN(limit_of(p) - MIN(mine, limit_of(p)), frames - MIN(all, frames));
+	return MIN(limit - MIN(mine, limit), frames - MIN(all, frames));
 }
 
 void plan_return_victims(struct paging *p)
@@ -284,6 +284,8 @@ static bool emit(struct plan *plan, uint32_t va_space, uint64_t addr, uint8_t op
 /* Victims taken since the last call. They always fit, see the assertion below. */
 static void emit_victims(struct paging *p)
 {
+	if (p->nemitted == p->nvictims)
+		return;
 	qsort(&p->victims[p->nemitted], p->nvictims - p->nemitted, sizeof(*p->victims),
 	      compare_victims);
 	for (; p->nemitted < p->nvictims; p->nemitted++)
@@ -362,13 +364,14 @@ static bool needs_frame(const struct paging *p, uint64_t addr)
 
 unsigned int plan_missing(struct paging *p, uint64_t unit, uint64_t *pages)
 {
-	bool written = unit_any(p, unit, PAGE_WRITTEN);
 	unsigned int n = 0;
+	bool written;
 
 	if (p->spec.page_bytes == PAGE_BYTES) {
 		pages[0] = unit;
 		return 1;
 	}
+	written = unit_any(p, unit, PAGE_WRITTEN);
 	for (uint64_t addr = unit; addr < unit + p->spec.page_bytes; addr += PAGE_BYTES)
 		if (!usable(p, addr, written) && managed(p, addr))
 			pages[n++] = addr;

@@ -136,7 +136,8 @@ static void serve_batches(struct kmod *k)
 			decide(k, res);
 			gen = h->commit.gen;
 		}
-		kmod_ring_command(&h->ring, k->fd, GPUEMU_URING_COMMIT_AND_FETCH, 0, &h->commit);
+		kmod_ring_command(&h->ring, k->fd, GPUEMU_URING_COMMIT_AND_FETCH, GPUEMU_STAY,
+				  &h->commit);
 	}
 	/* The engine may be waiting for a replay that nobody will send. */
 	atomic_store_explicit(&k->lost, true, memory_order_release);

@@ -109,7 +109,8 @@ static int raise_batch(struct kmod *k)
 {
 	int ret;
 
-	kmod_ring_command(&k->ring, k->fd, GPUEMU_URING_RAISE, GPUEMU_RAISE_EMPTY_OK, NULL);
+	kmod_ring_command(&k->ring, k->fd, GPUEMU_URING_RAISE,
+			  GPUEMU_RAISE_EMPTY_OK | GPUEMU_STAY, NULL);
 	ret = wait_replay(k);
 	if (ret == -ENODEV)
 		atomic_store_explicit(&k->lost, true, memory_order_release);

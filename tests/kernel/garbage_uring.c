@@ -67,7 +67,7 @@ TEST_F(garbage_uring, fields)
 	for (i = 0; i < 5; i++)
 		EXPECT_EQ(-EINVAL, issue(e, ops[i], 0, 0, 1));
 	EXPECT_EQ(-EINVAL, issue(e, GPUEMU_URING_RAISE, 8, 0, 0));
-	EXPECT_EQ(-EOPNOTSUPP, issue(e, GPUEMU_URING_RAISE, 0, 2, 0));
+	EXPECT_EQ(-EOPNOTSUPP, issue(e, GPUEMU_URING_RAISE, 0, 4, 0));
 	EXPECT_EQ(-EOPNOTSUPP, issue(e, GPUEMU_URING_RAISE, 0, ~0u, 0));
 	EXPECT_EQ(-EINVAL, issue(e, GPUEMU_URING_WAIT, 8, 0, 0));
 	EXPECT_EQ(-EINVAL, issue(e, GPUEMU_URING_WAIT, 0, 1, 0));

@@ -375,6 +375,11 @@ struct gpuemu_control {
  *   replay: the module's parameter replay_policy is `once'.
  * COMMIT_AND_FETCH: the same, then waits for the next batch as FETCH does. If
  *   the commit itself is refused, completes at once with that error.
+ *
+ * arg of RAISE and COMMIT_AND_FETCH: GPUEMU_STAY waits in io_uring_enter() that submits
+ * it, as if submission and completion were one, which costs less. It is as pending as
+ * ever. A signal ends that, and so does half a second: then it completes like others. For
+ * threads that have nothing else to wait for: what else happens in the ring is seen then.
  */
 #define GPUEMU_URING_RAISE		_IOWR('G', 0xc0, struct gpuemu_uring_cmd)
 #define GPUEMU_URING_WAIT		_IOWR('G', 0xc1, struct gpuemu_uring_cmd)
@@ -383,10 +388,11 @@ struct gpuemu_control {
 #define GPUEMU_URING_COMMIT_AND_FETCH	_IOWR('G', 0xc4, struct gpuemu_uring_cmd)
 
 #define GPUEMU_RAISE_EMPTY_OK	1u
+#define GPUEMU_STAY		2u
 
 struct gpuemu_uring_cmd {
 	__aligned_u64 addr;		/* COMMIT*: struct gpuemu_commit, else 0 */
-	__u32 arg;			/* RAISE: GPUEMU_RAISE_*, else 0 */
+	__u32 arg;			/* GPUEMU_RAISE_*, GPUEMU_STAY, else 0 */
 	__u32 reserved;
 };
 

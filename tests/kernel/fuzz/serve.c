@@ -161,7 +161,7 @@ static void bad_commands(struct engine *e, uint64_t *x, struct gpuemu_commit *go
 		break;
 	case 5:
 		want = -EOPNOTSUPP;
-		res = engine_command(e, GPUEMU_URING_RAISE, 0, 2u << below(x, 31), 0);
+		res = engine_command(e, GPUEMU_URING_RAISE, 0, 4u << below(x, 30), 0);
 		break;
 	case 6:
 		want = -EINVAL;
