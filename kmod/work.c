@@ -308,7 +308,11 @@ static struct work *work_claim(struct gpuemu_client *client, u64 id,
 		}
 		if (work->state == WORK_QUEUED) {
 			orphan_locked(work, orphans);
+			/* Who has nothing queued has no turn. */
+			if (list_empty(&client->queued))
+				list_del_init(&client->turn);
 		} else if (work->state == WORK_TAKEN) {
+			client->ntaken--;
 			work->state = WORK_CANCELLED;
 			publish_cancelled_locked(dev->engine);
 		}

@@ -129,11 +129,15 @@ static uint64_t copies(FIXTURE_DATA(copy_engines) *self)
 	return n;
 }
 
-/* Half of the blocks go, the other half comes; at 1 GB/s a byte is a nanosecond. */
-static int swap_halves(FIXTURE_DATA(copy_engines) *self, int out, uint64_t *ns)
+/*
+ * Half of the blocks go, the other half comes; at 1 GB/s a byte is a nanosecond. In one
+ * plan or, apart, in one after the other.
+ */
+static int swap_halves(FIXTURE_DATA(copy_engines) *self, int out, bool apart, uint64_t *ns)
 {
 	struct gpuemu_migration m[2 * HALF];
-	int i;
+	uint64_t first;
+	int i, ret;
 
 	for (i = 0; i < HALF; i++) {
 		m[i] = run_of(self, out + i, 0, BLOCK_PAGES,
@@ -141,39 +145,57 @@ static int swap_halves(FIXTURE_DATA(copy_engines) *self, int out, uint64_t *ns)
 		m[HALF + i] = run_of(self, HALF - out + i, 0, BLOCK_PAGES,
 				     GPUEMU_MIGRATE_H2D);
 	}
-	return commit(&self->e, m, 2 * HALF, ns);
+	if (!apart)
+		return commit(&self->e, m, 2 * HALF, ns);
+	ret = commit(&self->e, m, HALF, &first);
+	if (ret != HALF)
+		return ret;
+	ret = commit(&self->e, m + HALF, HALF, ns);
+	*ns += first;
+	return ret < 0 ? ret : HALF + ret;
 }
 
 /*
  * One way after the other takes two transfers' time, and never less. Both at a time
  * takes one and one block more: the first has to go before one can come. A machine that
  * is busy with other things comes late for the link; what is less than two is proof,
- * and a machine is not busy for ever.
+ * and a machine is not busy for ever. Where the link is not what takes the time,
+ * because the machine checks all it does, two are what they take apart.
  */
 TEST_F(copy_engines, duplex)
 {
 	const uint64_t one = HALF * BLOCK;
-	uint64_t ns, best = ~0ull, end = now_ms() + PATIENCE_MS;
+	uint64_t ns, best = ~0ull, two = 2 * one, end = now_ms() + PATIENCE_MS;
 	int i, out = 0;
 
 	ASSERT_EQ(0, attach(self));
 	ASSERT_EQ(0, engine_h2d(&self->e, self->space, self->mem,
 				HALF * BLOCK_PAGES));
 	ASSERT_EQ(0, nl_set_param(&self->nl, "link_gbps", 1));
-	for (i = 0; i < TRIES || (engines() > 1 && best >= 2 * one - one / 8 &&
+	if (slowness() > 1) {
+		two = ~0ull;
+		for (i = 0; i < TRIES; i++) {
+			ASSERT_EQ(2 * HALF, swap_halves(self, out, true, &ns));
+			out = HALF - out;
+			if (ns < two)
+				two = ns;
+		}
+	}
+	for (i = 0; i < TRIES || (engines() > 1 && best >= two - two / 16 &&
 				 now_ms() < end); i++) {
-		ASSERT_EQ(2 * HALF, swap_halves(self, out, &ns));
+		ASSERT_EQ(2 * HALF, swap_halves(self, out, false, &ns));
 		out = HALF - out;
 		if (ns < best)
 			best = ns;
 		if (engines() > 1 && best < one + one / 3)
 			break;
 	}
-	TH_LOG("%d engines: both ways in %llu us; one way is %llu us", engines(),
-	       (unsigned long long)best / 1000, (unsigned long long)one / 1000);
+	TH_LOG("%d engines: both ways in %llu us; apart, in %llu us; one way is %llu us",
+	       engines(), (unsigned long long)best / 1000,
+	       (unsigned long long)two / 1000, (unsigned long long)one / 1000);
 	EXPECT_LE(one, best);
 	if (engines() > 1) {
-		EXPECT_GT(2 * one - one / 8, best);
+		EXPECT_GT(two - two / 16, best);
 	} else {
 		EXPECT_LE(2 * one, best);
 	}
@@ -289,7 +311,7 @@ TEST_F(copy_engines, own_block_is_not_passed)
 	int pass;
 
 	ASSERT_EQ(0, attach(self));
-	ASSERT_EQ(0, set_param(&self->nl, "link_gbps", 1));
+	ASSERT_EQ(0, nl_set_param(&self->nl, "link_gbps", 1));
 	for (pass = 0; pass < 2; pass++) {
 		ASSERT_EQ(0, engine_h2d(&self->e, self->space, self->mem,
 					5 * BLOCK_PAGES));
@@ -303,7 +325,7 @@ TEST_F(copy_engines, own_block_is_not_passed)
 			  engine_resident(&self->e, self->space,
 					  self->mem + BLOCK, BLOCK_PAGES));
 	}
-	ASSERT_EQ(0, set_param(&self->nl, "link_gbps", 0));
+	ASSERT_EQ(0, nl_set_param(&self->nl, "link_gbps", 0));
 	EXPECT_TRUE(filled(self->mem, BLOCKS * BLOCK, 11));
 }
 
@@ -338,7 +360,7 @@ TEST_F(copy_engines, killed)
 	sleep_ms(15);
 	begin = now_ms();
 	engine_kill(&p);
-	EXPECT_GT(1000, now_ms() - begin);
+	EXPECT_GT(1000 * slowness(), now_ms() - begin);
 	ASSERT_EQ(0, nl_set_param(&self->nl, "link_gbps", 0));
 	EXPECT_TRUE(filled(self->mem, cut, 11));
 	EXPECT_TRUE(filled(rest, BLOCKS * BLOCK - cut, 12));
@@ -349,7 +371,7 @@ TEST_F(copy_engines, killed)
 	sleep_ms(10);
 	begin = now_ms();
 	EXPECT_EQ(0, munmap(self->mem, cut));
-	EXPECT_GT(1000, now_ms() - begin);
+	EXPECT_GT(1000 * slowness(), now_ms() - begin);
 	engine_kill(&p);
 	ASSERT_EQ(0, nl_set_param(&self->nl, "link_gbps", 0));
 	EXPECT_TRUE(filled(rest, BLOCKS * BLOCK - cut, 12));

@@ -14,6 +14,7 @@
  * the batch; of the client the one that opened the file. What is closed is the
  * process' last descriptor, by a thread that is not in the module.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -613,6 +614,31 @@ static void check_goes_on(struct __test_metadata *_metadata,
 		served(_metadata, &self->c, submit(&self->c));
 }
 
+/* How many of its threads have not stopped. */
+static int running_threads(pid_t pid)
+{
+	char path[64], line[512], *state;
+	struct dirent *task;
+	FILE *file;
+	DIR *dir;
+	int n = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	while (dir && (task = readdir(dir))) {
+		snprintf(path, sizeof(path), "/proc/%d/task/%.20s/stat", pid, task->d_name);
+		file = task->d_name[0] == '.' ? NULL : fopen(path, "r");
+		if (!file)
+			continue;
+		state = fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
+		n += !state || state[2] != 'T';
+		fclose(file);
+	}
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
 /*
  * Stopped while a RAISE or WAIT is pending it is parked: it touches no frame, so
  * no invalidate is due, nobody waits for it, and it stays.
@@ -620,8 +646,14 @@ static void check_goes_on(struct __test_metadata *_metadata,
 static void check_parked(struct __test_metadata *_metadata,
 			 FIXTURE_DATA(death) *self)
 {
+	const int paused = !!pause_of[self->state];
+	uint64_t end = now_ms() + SECOND * slowness();
 	int status;
 
+	/* A RAISE that ends in a thread on its way to the stop is not pending there. */
+	while (running_threads(self->e.pid) > paused && now_ms() < end)
+		sleep_ms(1);
+	ASSERT_GE(paused, running_threads(self->e.pid));
 	release(self);
 	ASSERT_EQ(self->e.pid, waitpid(self->e.pid, &status, WUNTRACED));
 	ASSERT_TRUE(WIFSTOPPED(status));

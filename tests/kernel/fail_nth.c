@@ -23,12 +23,11 @@ enum { IMAGE_BYTES = 300 << 10, TEXT_BYTES = 5000 };
 
 FIXTURE(fail)
 {
-	int fail;
-	char why[128];
+	struct fail fail;
 	struct managed m;
 	struct nl nl;
 	uint8_t *image, *read, *more;
-	uint64_t id, charged;
+	uint64_t id;
 	uint32_t image_id;
 	int fd;
 	struct gpuemu_wait wait;
@@ -55,7 +54,7 @@ FIXTURE_TEARDOWN(fail)
 	nl_close(&self->nl);
 	free(self->image);
 	free(self->read);
-	close(self->fail);
+	close(self->fail.fd);
 }
 
 /* What the client is charged for images, payloads and reports. */
@@ -77,7 +76,7 @@ static uint64_t charged(FIXTURE_DATA(fail) *self)
 
 /* --- files --- */
 
-static int run_open(void *world)
+static int open_file(void *world)
 {
 	WORLD;
 
@@ -94,8 +93,7 @@ static int after_open(void *world, int ret)
 	return 0;
 }
 
-static const struct fail_op op_open = { "open", NULL, run_open, after_open, 0 };
-
+/* A client with memory of which the engine has some, by this operation. */
 static int prepare_close(void *world)
 {
 	WORLD;
@@ -104,11 +102,12 @@ static int prepare_close(void *world)
 	if (self->fd < 0 || !map_managed_at(self->fd, self->more, 2 * BLOCK))
 		return 1;
 	fill(self->more, BLOCK + PAGE, 4);
-	return engine_h2d(&self->m.e, client_space(self->fd), self->more, 3) ? 2 : 0;
+	return engine_migrate(&self->m.e, client_space(self->fd), self->more, 3,
+			      self->fail.op->what[0]) ? 2 : 0;
 }
 
 /* What has no way to fail has to find another way. */
-static int run_close(void *world)
+static int unmap_close(void *world)
 {
 	WORLD;
 
@@ -128,22 +127,30 @@ static int after_close(void *world, int ret)
 	}
 	if (client_info(self->m.fd, &info))
 		return 1;
-	return info.vram_free_bytes == info.vram_bytes ? 0 : 2;
+	if (nl_stat(&self->nl, 0, GPUEMU_A_STATS_REMOTE_MAPPED))
+		return 2;
+	return info.vram_free_bytes == info.vram_bytes ? 0 : 3;
 }
 
-static const struct fail_op op_close = {
-	"munmap, close", prepare_close, run_close, after_close, 0,
-};
+#define CLOSE(name, op) { \
+	"munmap, close, " name, prepare_close, unmap_close, after_close, \
+	.what = { GPUEMU_MIGRATE_##op } }
 
 TEST_F(fail, open_close)
 {
-	SWEEP(op_open);
-	SWEEP(op_close);
+	static const struct fail_op ops[] = {
+		{ "open", NULL, open_file, after_open },
+		CLOSE("pages on the device", H2D),
+		CLOSE("pages mapped remotely", REMOTE),
+		CLOSE("duplicates", DUPLICATE),
+	};
+
+	SWEEP(ops);
 }
 
 /* --- a client's ioctls --- */
 
-static int run_info(void *world)
+static int info(void *world)
 {
 	WORLD;
 	struct gpuemu_info info;
@@ -152,20 +159,16 @@ static int run_info(void *world)
 	return ret ? ret : info.va_space == self->m.space ? 0 : -EPROTO;
 }
 
-static int after_nothing(void *world, int ret)
-{
-	return 0;
-}
-
-static const struct fail_op op_info = { "INFO", NULL, run_info, after_nothing, 0 };
-
 TEST_F(fail, info)
 {
-	SWEEP(op_info);
+	static const struct fail_op ops[] = { { "INFO", NULL, info } };
+
+	SWEEP(ops);
 }
 
-static int load(FIXTURE_DATA(fail) *self)
+static int load(void *world)
 {
+	WORLD;
 	struct gpuemu_module_load arg = {
 		.size = sizeof(arg), .image = (uintptr_t)self->image,
 		.image_bytes = IMAGE_BYTES,
@@ -176,8 +179,9 @@ static int load(FIXTURE_DATA(fail) *self)
 	return ret;
 }
 
-static int unload(FIXTURE_DATA(fail) *self)
+static int unload(void *world)
 {
+	WORLD;
 	struct gpuemu_module_unload arg = {
 		.size = sizeof(arg), .id = self->image_id,
 	};
@@ -185,9 +189,17 @@ static int unload(FIXTURE_DATA(fail) *self)
 	return call(self->m.fd, GPUEMU_IOCTL_MODULE_UNLOAD, &arg);
 }
 
-static int run_load(void *world)
+static int read_image(void *world)
 {
-	return load(world);
+	WORLD;
+	struct gpuemu_module_read arg = {
+		.size = sizeof(arg), .va_space = self->m.space,
+		.id = self->image_id, .image = (uintptr_t)self->read,
+		.image_bytes = IMAGE_BYTES,
+	};
+
+	memset(self->read, 0, IMAGE_BYTES);
+	return call(self->m.e.fd, GPUEMU_IOCTL_MODULE_READ, &arg);
 }
 
 static int after_load(void *world, int ret)
@@ -202,18 +214,6 @@ static int after_load(void *world, int ret)
 	return charged(self) ? 3 : 0;
 }
 
-static const struct fail_op op_load = { "MODULE_LOAD", NULL, run_load, after_load, 0 };
-
-static int prepare_loaded(void *world)
-{
-	return load(world) ? 1 : 0;
-}
-
-static int run_unload(void *world)
-{
-	return unload(world);
-}
-
 static int after_unload(void *world, int ret)
 {
 	WORLD;
@@ -222,27 +222,6 @@ static int after_unload(void *world, int ret)
 	if (ret && charged(self) && unload(self))
 		return 1;
 	return charged(self) ? 2 : 0;
-}
-
-static const struct fail_op op_unload = {
-	"MODULE_UNLOAD", prepare_loaded, run_unload, after_unload, 0,
-};
-
-static int read_image(FIXTURE_DATA(fail) *self)
-{
-	struct gpuemu_module_read arg = {
-		.size = sizeof(arg), .va_space = self->m.space,
-		.id = self->image_id, .image = (uintptr_t)self->read,
-		.image_bytes = IMAGE_BYTES,
-	};
-
-	memset(self->read, 0, IMAGE_BYTES);
-	return call(self->m.e.fd, GPUEMU_IOCTL_MODULE_READ, &arg);
-}
-
-static int run_read(void *world)
-{
-	return read_image(world);
 }
 
 static int after_read(void *world, int ret)
@@ -254,30 +233,33 @@ static int after_read(void *world, int ret)
 	return unload(self) ? 2 : 0;
 }
 
-static const struct fail_op op_read = {
-	"MODULE_READ", prepare_loaded, run_read, after_read, 0,
-};
-
 TEST_F(fail, images)
 {
-	SWEEP(op_load);
-	SWEEP(op_unload);
-	SWEEP(op_read);
+	static const struct fail_op ops[] = {
+		{ "MODULE_LOAD", NULL, load, after_load },
+		{ "MODULE_UNLOAD", load, unload, after_unload },
+		{ "MODULE_READ", load, read_image, after_read },
+	};
+
+	SWEEP(ops);
 }
 
 /* --- works: from the client to the engine and back --- */
 
-static int submit(FIXTURE_DATA(fail) *self)
+static int submit(void *world)
 {
+	WORLD;
+
 	return client_submit(self->m.fd, GPUEMU_WORK_LAUNCH, self->image,
 			     TEXT_BYTES, &self->id);
 }
 
-static int take(FIXTURE_DATA(fail) *self)
+static int take(void *world)
 {
+	WORLD;
 	struct gpuemu_work_take arg = {
 		.size = sizeof(arg), .payload = (uintptr_t)self->read,
-		.payload_bytes = TEXT_BYTES,
+		.payload_bytes = TEXT_BYTES, .flags = GPUEMU_TAKE_IDLE,
 	};
 	int ret;
 
@@ -289,8 +271,9 @@ static int take(FIXTURE_DATA(fail) *self)
 	       0 : -EPROTO;
 }
 
-static int done(FIXTURE_DATA(fail) *self)
+static int done(void *world)
 {
+	WORLD;
 	struct gpuemu_work_done arg = {
 		.size = sizeof(arg), .id = self->id, .status = -ENOEXEC,
 		.report = (uintptr_t)self->image + TEXT_BYTES,
@@ -300,8 +283,9 @@ static int done(FIXTURE_DATA(fail) *self)
 	return call(self->m.e.fd, GPUEMU_IOCTL_WORK_DONE, &arg);
 }
 
-static int wait_work(FIXTURE_DATA(fail) *self)
+static int wait_work(void *world)
 {
+	WORLD;
 	int ret;
 
 	memset(self->read, 0, TEXT_BYTES);
@@ -319,9 +303,14 @@ static int wait_work(FIXTURE_DATA(fail) *self)
 	       !memcmp(self->read, self->image + TEXT_BYTES, TEXT_BYTES) ? 0 : -EPROTO;
 }
 
-static int run_submit(void *world)
+static int prepare_taken(void *world)
 {
-	return submit(world);
+	return submit(world) || take(world) ? 1 : 0;
+}
+
+static int prepare_done(void *world)
+{
+	return prepare_taken(world) || done(world) ? 1 : 0;
 }
 
 /* From wherever the work is to its end: nothing of it is left. */
@@ -340,18 +329,6 @@ static int after_submit(void *world, int ret)
 	return charged(self) ? 3 : 0;
 }
 
-static const struct fail_op op_submit = { "SUBMIT", NULL, run_submit, after_submit, 0 };
-
-static int prepare_queued(void *world)
-{
-	return submit(world) ? 1 : 0;
-}
-
-static int run_take(void *world)
-{
-	return take(world);
-}
-
 static int after_take(void *world, int ret)
 {
 	WORLD;
@@ -361,20 +338,6 @@ static int after_take(void *world, int ret)
 	if (done(self) || wait_work(self))
 		return 2;
 	return charged(self) ? 3 : 0;
-}
-
-static const struct fail_op op_take = {
-	"WORK_TAKE", prepare_queued, run_take, after_take, 0,
-};
-
-static int prepare_taken(void *world)
-{
-	return submit(world) || take(world) ? 1 : 0;
-}
-
-static int run_done(void *world)
-{
-	return done(world);
 }
 
 static int after_done(void *world, int ret)
@@ -392,20 +355,6 @@ static int after_done(void *world, int ret)
 	return charged(self) ? 3 : 0;
 }
 
-static const struct fail_op op_done = {
-	"WORK_DONE", prepare_taken, run_done, after_done, 0,
-};
-
-static int prepare_done(void *world)
-{
-	return submit(world) || take(world) || done(world) ? 1 : 0;
-}
-
-static int run_wait(void *world)
-{
-	return wait_work(world);
-}
-
 static int after_wait(void *world, int ret)
 {
 	WORLD;
@@ -415,66 +364,70 @@ static int after_wait(void *world, int ret)
 	return charged(self) ? 2 : 0;
 }
 
-static const struct fail_op op_wait = { "WAIT", prepare_done, run_wait, after_wait, 0 };
-
 TEST_F(fail, works)
 {
-	SWEEP(op_submit);
-	SWEEP(op_take);
-	SWEEP(op_done);
-	SWEEP(op_wait);
+	static const struct fail_op ops[] = {
+		{ "SUBMIT", NULL, submit, after_submit },
+		{ "WORK_TAKE", submit, take, after_take },
+		{ "WORK_DONE", prepare_taken, done, after_done },
+		{ "WAIT", prepare_done, wait_work, after_wait },
+	};
+
+	SWEEP(ops);
 }
 
-/* --- an engine's beginning --- */
+/* --- an engine's beginning and end --- */
 
-static int run_ack(void *world)
+static int ack(void *world)
 {
 	WORLD;
 
 	return engine_ack(&self->m.e, self->m.e.control->inval_put);
 }
 
-static const struct fail_op op_ack = { "ENGINE_ACK", NULL, run_ack, after_nothing, 0 };
-
 TEST_F(fail, ack)
 {
-	SWEEP(op_ack);
+	static const struct fail_op ops[] = { { "ENGINE_ACK", NULL, ack } };
+
+	SWEEP(ops);
 }
 
-static int prepare_attach(void *world)
-{
-	WORLD;
-
-	self->fd = client_open();
-	return self->fd < 0;
-}
-
-static int run_attach(void *world)
+static int attach(void *world)
 {
 	WORLD;
 
 	return engine_attach_fd(self->fd, &self->attach);
 }
 
-/* A file that is no engine, or is one in vain, is in nobody's way. */
-static int after_attach(void *world, int ret)
+static int prepare_attached(void *world)
 {
-	WORLD;
-	struct gpuemu_engine_attach attach;
-	int fd = client_open();
-
-	close(self->fd);
-	ret = engine_attach_fd(fd, &attach);
-	close(fd);
-	return ret ? 1 : 0;
+	return open_file(world) || attach(world) ? 1 : 0;
 }
 
-static const struct fail_op op_attach = {
-	"ENGINE_ATTACH", prepare_attach, run_attach, after_attach, 0,
-};
+static int end_engine(void *world)
+{
+	WORLD;
 
-/* Each of the four mappings, and the first touch, which populates it. */
-static int run_map_engine(void *world)
+	return close(self->fd) ? -errno : 0;
+}
+
+/* A file that is no engine, or was one, is in nobody's way. */
+static int after_end(void *world, int ret)
+{
+	if (prepare_attached(world))
+		return 1;
+	return end_engine(world) ? 2 : 0;
+}
+
+static int after_attach(void *world, int ret)
+{
+	if (end_engine(world))
+		return 3;
+	return after_end(world, ret);
+}
+
+/* Each of the mappings, and the first touch, which populates it. */
+static int map_engine(void *world)
 {
 	WORLD;
 	const struct {
@@ -488,40 +441,48 @@ static int run_map_engine(void *world)
 		  self->attach.fault_entries * sizeof(struct gpuemu_fault),
 		  PROT_READ | PROT_WRITE },
 		{ GPUEMU_MMAP_CONTROL, self->attach.control_bytes, PROT_READ },
+		{ GPUEMU_MMAP_REMOTE, self->attach.remote_slots * PAGE, PROT_READ | PROT_WRITE },
 	};
 	volatile uint8_t *p;
 	int i, ret = 0;
 
-	for (i = 0; i < 4 && !ret; i++) {
+	for (i = 0; i < 5 && !ret; i++) {
 		p = mmap(NULL, regions[i].bytes, regions[i].prot, MAP_SHARED,
 			 self->fd, regions[i].offset);
 		if (p == MAP_FAILED) {
 			ret = -errno;
-		} else {
+			continue;
+		}
+		/* In the slots there is nothing yet; fail_nth_memory.c touches them. */
+		if (regions[i].offset != GPUEMU_MMAP_REMOTE) {
 			*p;
 			p[regions[i].bytes - 1];
-			if (munmap((void *)p, regions[i].bytes)) {
-				ret = -errno;
-				/* One failure is all that there is. */
-				munmap((void *)p, regions[i].bytes);
-			}
+		}
+		if (munmap((void *)p, regions[i].bytes)) {
+			ret = -errno;
+			/* One failure is all that there is. */
+			munmap((void *)p, regions[i].bytes);
 		}
 	}
 	return ret;
 }
 
-static const struct fail_op op_map_engine = {
-	"an engine's mappings", NULL, run_map_engine, after_nothing, 0,
-};
+static int after_map_engine(void *world, int ret)
+{
+	return end_engine(world) ? 1 : 0;
+}
 
 TEST_F(fail, engine)
 {
+	static const struct fail_op ops[] = {
+		{ "ENGINE_ATTACH", open_file, attach, after_attach },
+		{ "an engine's mappings", prepare_attached, map_engine, after_map_engine },
+		{ "an engine's end", prepare_attached, end_engine, after_end,
+		  .needs_nothing = true },
+	};
+
 	managed_close(&self->m);
-	SWEEP(op_attach);
-	self->fd = client_open();
-	ASSERT_EQ(0, engine_attach_fd(self->fd, &self->attach));
-	SWEEP(op_map_engine);
-	close(self->fd);
+	SWEEP(ops);
 	ASSERT_EQ(0, managed_open(&self->m, ON_HOST));
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * vm: vram_mb=4 timeout=300
+ * vm: vram_mb=4 timeout=400
  *
  * Managed memory, with each allocation and user copy failing once: mmap(), the
- * parts of munmap() and mprotect(), CPU faults on pages that are new, at home or on
- * the device, and what the kernel itself reads and writes there.
+ * parts of munmap() and mprotect(), faults of the CPU on pages that are new, at home,
+ * away, or on both sides, and of the engine on pages at home; and what the kernel
+ * itself reads and writes there.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,14 +16,14 @@
 
 #include "lib/harness.h"
 #include "lib/fail.h"
+#include "lib/knob.h"
 #include "lib/managed.h"
 
 enum { FIRST = 4, PART = 8 };	/* pages of a part, across the blocks' border */
 
 FIXTURE(fail)
 {
-	int fail;
-	char why[128];
+	struct fail fail;
 	struct managed m;
 	uint8_t *more;
 	int pipe[2];
@@ -46,32 +47,36 @@ FIXTURE_TEARDOWN(fail)
 	managed_close(&self->m);
 	close(self->pipe[0]);
 	close(self->pipe[1]);
-	close(self->fail);
+	close(self->fail.fd);
 }
 
-/* All pages on the device, or all at home and mapped. */
-static int prepare_device(void *world)
+/* Where the pages are, is what the operation is about. */
+static int place(void *world)
 {
 	WORLD;
 
-	return managed_place(&self->m, ON_DEVICE) ? 1 : 0;
+	return managed_place(&self->m, self->fail.op->what[0]) ? 1 : 0;
 }
 
-static int prepare_half(void *world)
+static int after_intact(void *world, int ret)
 {
 	WORLD;
 
-	return managed_place(&self->m, HALF) ? 1 : 0;
+	return managed_intact(&self->m, 0, MANAGED_PAGES) ? 0 : 10;
 }
 
 static int intact(FIXTURE_DATA(fail) *self)
 {
-	return managed_intact(&self->m, 0, MANAGED_PAGES) ? 0 : 10;
+	return after_intact(self, 0);
 }
+
+/* An operation for each place. */
+#define PLACED(where, name, prepare, run, after) \
+	{ name ", " #where, prepare, run, after, .what = { where } }
 
 /* --- mappings --- */
 
-static int run_map(void *world)
+static int map_more(void *world)
 {
 	WORLD;
 
@@ -85,7 +90,7 @@ static int after_map(void *world, int ret)
 	/* What is not mapped is not managed: the place is as free as before. */
 	if (ret && engine_h2d(&self->m.e, self->m.space, self->more, 1) != -EFAULT)
 		return 1;
-	if (ret && !map_managed_at(self->m.fd, self->more, BLOCK + PAGE))
+	if (ret && map_more(self))
 		return 2;
 	self->more[BLOCK] = 5;
 	if (engine_h2d(&self->m.e, self->m.space, self->more + BLOCK, 1))
@@ -95,9 +100,7 @@ static int after_map(void *world, int ret)
 	return munmap(self->more, BLOCK + PAGE) ? 5 : 0;
 }
 
-static const struct fail_op op_map = { "mmap", NULL, run_map, after_map, 0 };
-
-static int run_unmap(void *world)
+static int unmap_part(void *world)
 {
 	WORLD;
 
@@ -123,24 +126,23 @@ static int after_unmap(void *world, int ret)
 	return 0;
 }
 
-static const struct fail_op op_unmap = {
-	"munmap of a part", prepare_device, run_unmap, after_unmap, 0,
-};
-static const struct fail_op op_unmap_half = {
-	"munmap of a part, half of it away", prepare_half, run_unmap, after_unmap, 0,
-};
+#define UNMAP(where) \
+	PLACED(where, "munmap of a part", place, unmap_part, after_unmap)
 
 TEST_F(fail, map)
 {
-	SWEEP(op_map);
-	SWEEP(op_unmap);
-	SWEEP(op_unmap_half);
+	static const struct fail_op ops[] = {
+		{ "mmap", NULL, map_more, after_map },
+		UNMAP(ON_DEVICE), UNMAP(HALF), UNMAP(REMOTE), UNMAP(DUPLICATED),
+	};
+
+	SWEEP(ops);
 }
 
 /* --- rights --- */
 
-/* One mapping again, on the device: what was split once would not split again. */
-static int prepare_whole(void *world)
+/* One mapping again: what was split once would not split again. */
+static int place_whole(void *world)
 {
 	WORLD;
 
@@ -148,7 +150,7 @@ static int prepare_whole(void *world)
 	    !map_managed_at(self->m.fd, self->m.mem, MANAGED_BYTES))
 		return 3;
 	memcpy(self->m.mem, self->m.copy, MANAGED_BYTES);
-	return prepare_device(world);
+	return place(world);
 }
 
 static int part_protect(FIXTURE_DATA(fail) *self, int prot)
@@ -162,7 +164,7 @@ static int part_to_device(FIXTURE_DATA(fail) *self)
 	return engine_h2d(&self->m.e, self->m.space, self->m.mem + FIRST * PAGE, PART);
 }
 
-static int run_take_right(void *world)
+static int take_right(void *world)
 {
 	return part_protect(world, PROT_READ);
 }
@@ -182,19 +184,15 @@ static int after_take_right(void *world, int ret)
 	return intact(self);
 }
 
-static const struct fail_op op_take_right = {
-	"mprotect, read-only", prepare_whole, run_take_right, after_take_right, 0,
-};
-
 static int prepare_read_only(void *world)
 {
 	WORLD;
-	int ret = prepare_whole(world);
+	int ret = place_whole(world);
 
 	return ret ? ret : mprotect(self->m.mem, MANAGED_BYTES, PROT_READ) ? 4 : 0;
 }
 
-static int run_give_right(void *world)
+static int give_right(void *world)
 {
 	return part_protect(world, RW);
 }
@@ -210,17 +208,21 @@ static int after_give_right(void *world, int ret)
 	return intact(self);
 }
 
-static const struct fail_op op_give_right = {
-	"mprotect, writable", prepare_read_only, run_give_right, after_give_right, 0,
-};
+#define TAKE_RIGHT(where) \
+	PLACED(where, "mprotect, read-only", place_whole, take_right, after_take_right)
 
 TEST_F(fail, protect)
 {
-	SWEEP(op_take_right);
-	SWEEP(op_give_right);
+	static const struct fail_op ops[] = {
+		TAKE_RIGHT(ON_DEVICE), TAKE_RIGHT(REMOTE), TAKE_RIGHT(DUPLICATED),
+		PLACED(ON_DEVICE, "mprotect, writable", prepare_read_only, give_right,
+		       after_give_right),
+	};
+
+	SWEEP(ops);
 }
 
-/* --- the CPU's faults: a failure is only ever time --- */
+/* --- faults: a failure is only ever time --- */
 
 static int prepare_new(void *world)
 {
@@ -229,7 +231,7 @@ static int prepare_new(void *world)
 	return map_managed_at(self->m.fd, self->more, PAGE) ? 0 : 1;
 }
 
-static int run_touch_new(void *world)
+static int touch_new(void *world)
 {
 	WORLD;
 
@@ -245,10 +247,6 @@ static int after_touch_new(void *world, int ret)
 		return 1;
 	return munmap(self->more, PAGE) ? 2 : 0;
 }
-
-static const struct fail_op op_touch_new = {
-	"CPU fault, new page", prepare_new, run_touch_new, after_touch_new, 0,
-};
 
 /* Its content is zeros that were never at home: the way there takes a page. */
 static int prepare_far(void *world)
@@ -269,43 +267,108 @@ static int after_touch_far(void *world, int ret)
 	return after_touch_new(world, ret);
 }
 
-static const struct fail_op op_touch_far = {
-	"CPU fault, page on the device", prepare_far, run_touch_new, after_touch_far, 0,
-};
-
-static int run_touch(void *world)
+/*
+ * Both sides wanted it: what is known of the block's thrashing is not there yet, and
+ * a page that goes to and fro once more is one that does.
+ */
+static int prepare_thrash(void *world)
 {
 	WORLD;
+	struct gpuemu_migration m = {
+		.addr = (uintptr_t)self->more, .va_space = self->m.space,
+		.pages = 1, .op = GPUEMU_MIGRATE_H2D, .status = 1,
+	};
+
+	if (prepare_new(world))
+		return 1;
+	touch_new(world);
+	engine_fault(&self->m.e, self->m.space, self->more, GPUEMU_ACCESS_WRITE);
+	if (engine_raise(&self->m.e, 0) != 1)
+		return 2;
+	return engine_commit(&self->m.e, &m, 1) == 1 ? 0 : 3;
+}
+
+/* The operation's second word: is it a write? */
+static int touch(void *world)
+{
+	WORLD;
+	volatile uint8_t *p;
 	size_t i;
 
-	for (i = 6; i < 10; i++)
-		if (self->m.mem[i * PAGE + 9] != self->m.copy[i * PAGE + 9])
+	for (i = 6; i < 10; i++) {
+		p = self->m.mem + i * PAGE + 9;
+		if (*p != self->m.copy[i * PAGE + 9])
 			return -EPROTO;
+		if (self->fail.op->what[1])
+			*p = self->m.copy[i * PAGE + 9] ^= 0x55;
+	}
 	return 0;
 }
 
+/* Only what is on both sides, and not written, stays there. */
 static int after_touch(void *world, int ret)
 {
 	WORLD;
+	const unsigned int *what = self->fail.op->what;
+	uint32_t want = what[0] == DUPLICATED && !what[1] ? 4 : 0;
 
-	return managed_resident(&self->m, 6, 4) ? 1 : intact(self);
+	return managed_resident(&self->m, 6, 4) != want ? 1 : intact(self);
 }
 
-static const struct fail_op op_touch = {
-	"CPU fault, page with a place at home", prepare_device, run_touch, after_touch, 0,
-};
+/* The engine's mapping of the slots is new: it has no page tables where it is. */
+static int prepare_slots(void *world)
+{
+	WORLD;
+	struct engine *e = &self->m.e;
+	size_t bytes = e->attach.remote_slots * PAGE;
+
+	if (place(world) || munmap(e->remote, bytes))
+		return 1;
+	e->remote = reserve(bytes);
+	return mmap(e->remote, bytes, RW, MAP_SHARED | MAP_FIXED, e->fd,
+		    GPUEMU_MMAP_REMOTE) != e->remote ? 2 : 0;
+}
+
+static int touch_slots(void *world)
+{
+	WORLD;
+	volatile uint8_t *p;
+	size_t i;
+
+	for (i = 6; i < 10; i++) {
+		p = engine_page(&self->m.e, self->m.space, self->m.mem + i * PAGE);
+		p[9] = self->m.copy[i * PAGE + 9] ^= 0x55;
+	}
+	return 0;
+}
 
 TEST_F(fail, touch)
 {
-	SWEEP(op_touch_new);
-	SWEEP(op_touch_far);
-	SWEEP_NONE(op_touch);
+	static const struct fail_op ops[] = {
+		{ "CPU fault, new page", prepare_new, touch_new, after_touch_new },
+		{ "CPU fault, page on the device", prepare_far, touch_new, after_touch_far },
+		{ "CPU fault, page that thrashes", prepare_thrash, touch_new, after_touch_far },
+		{ "CPU fault, page with a place at home", place, touch, after_touch,
+		  .what = { ON_DEVICE }, .needs_nothing = true },
+		{ "CPU fault, read of a duplicate", place, touch, after_touch,
+		  .what = { DUPLICATED }, .needs_nothing = true },
+		{ "CPU fault, write of a duplicate", place, touch, after_touch,
+		  .what = { DUPLICATED, true }, .needs_nothing = true },
+		{ "the engine's fault, page at home", prepare_slots, touch_slots, after_intact,
+		  .what = { REMOTE } },
+	};
+
+	ASSERT_EQ(0, knob_set("thrash_lapse_us", 60000000));
+	ASSERT_EQ(0, knob_set("thrash_threshold", 1));
+	SWEEP(ops);
+	ASSERT_EQ(0, knob_set("thrash_threshold", 3));
+	ASSERT_EQ(0, knob_set("thrash_lapse_us", 400000));
 }
 
 /* --- the kernel's own reads and writes --- */
 
 /* A short count is a clean answer to a failure in the middle. */
-static int run_write(void *world)
+static int write_pipe(void *world)
 {
 	WORLD;
 	ssize_t n = write(self->pipe[1], self->m.mem + 7 * PAGE, 2 * PAGE);
@@ -327,20 +390,16 @@ static int after_write(void *world, int ret)
 	return intact(self);
 }
 
-static const struct fail_op op_write = {
-	"write() from managed memory", prepare_device, run_write, after_write, 0,
-};
-
 static int prepare_read(void *world)
 {
 	WORLD;
 
 	if (write(self->pipe[1], self->m.copy, 2 * PAGE) != (ssize_t)(2 * PAGE))
 		return 1;
-	return prepare_device(world);
+	return place(world);
 }
 
-static int run_read(void *world)
+static int read_pipe(void *world)
 {
 	WORLD;
 	ssize_t n = read(self->pipe[0], self->m.mem + 7 * PAGE, 2 * PAGE);
@@ -365,11 +424,7 @@ static int after_read(void *world, int ret)
 	return intact(self);
 }
 
-static const struct fail_op op_read = {
-	"read() into managed memory", prepare_read, run_read, after_read, 0,
-};
-
-static int run_foreign(void *world)
+static int read_foreign(void *world)
 {
 	WORLD;
 	static uint8_t buffer[PAGE];
@@ -382,32 +437,30 @@ static int run_foreign(void *world)
 	return memcmp(buffer, self->m.copy + 8 * PAGE, n) ? -EPROTO : 0;
 }
 
-static int after_intact(void *world, int ret)
-{
-	return intact(world);
-}
-
-static const struct fail_op op_foreign = {
-	"process_vm_readv()", prepare_device, run_foreign, after_intact, 0,
-};
-
-static int run_advise(void *world)
+/* What the CPU's kernel is advised of; an engine's advice is the daemon's affair. */
+static int advise(void *world)
 {
 	WORLD;
 
 	return madvise(self->m.mem + FIRST * PAGE, PART * PAGE, MADV_DONTFORK) ? -errno : 0;
 }
 
-static const struct fail_op op_advise = {
-	"madvise()", prepare_half, run_advise, after_intact, 0,
-};
+#define WRITE(where) \
+	PLACED(where, "write() from managed memory", place, write_pipe, after_write)
+#define READ(where) \
+	PLACED(where, "read() into managed memory", prepare_read, read_pipe, after_read)
 
 TEST_F(fail, kernel)
 {
-	SWEEP(op_write);
-	SWEEP(op_read);
-	SWEEP(op_foreign);
-	SWEEP_NONE(op_advise);
+	static const struct fail_op ops[] = {
+		WRITE(ON_DEVICE), WRITE(DUPLICATED),
+		READ(ON_DEVICE), READ(REMOTE), READ(DUPLICATED),
+		PLACED(ON_DEVICE, "process_vm_readv()", place, read_foreign, after_intact),
+		{ "madvise()", place, advise, after_intact,
+		  .what = { HALF }, .needs_nothing = true },
+	};
+
+	SWEEP(ops);
 }
 
 TEST_HARNESS_MAIN

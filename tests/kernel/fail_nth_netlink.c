@@ -19,8 +19,7 @@
 
 FIXTURE(fail)
 {
-	int fail;
-	char why[128];
+	struct fail fail;
 	struct managed m;
 	struct nl nl, listener;
 	struct nl_request r;
@@ -44,7 +43,7 @@ FIXTURE_TEARDOWN(fail)
 	nl_close(&self->nl);
 	nl_close(&self->listener);
 	managed_close(&self->m);
-	close(self->fail);
+	close(self->fail.fd);
 }
 
 static void count(const struct nl_reply *reply, void *arg)
@@ -86,74 +85,81 @@ static int after_answers(void *world, int ret)
 	return ret || self->answers ? 0 : 1;
 }
 
-#define PREPARE(name, cmd, flags, ...) \
-static int prepare_##name(void *world) \
-{ \
-	WORLD; \
-\
-	if (fresh(self)) \
-		return 1; \
-	nl_begin(&self->nl, &self->r, cmd, flags); \
-	__VA_ARGS__; \
-	return 0; \
-}
-
-PREPARE(device, GPUEMU_CMD_DEVICE_GET, 0, )
-PREPARE(client, GPUEMU_CMD_CLIENT_GET, 0,
-	nl_put_u32(&self->r, GPUEMU_A_CLIENT_VA_SPACE, self->m.space))
-PREPARE(clients, GPUEMU_CMD_CLIENT_GET, NLM_F_REQUEST | NLM_F_DUMP, )
-PREPARE(blocks, GPUEMU_CMD_BLOCK_GET, NLM_F_REQUEST | NLM_F_DUMP,
-	nl_put_u32(&self->r, GPUEMU_A_BLOCK_VA_SPACE, self->m.space))
-PREPARE(param, GPUEMU_CMD_PARAM_GET, 0,
-	nl_put_text(&self->r, GPUEMU_A_PARAM_NAME, "pressure_ms"))
-PREPARE(params, GPUEMU_CMD_PARAM_GET, NLM_F_REQUEST | NLM_F_DUMP, )
-PREPARE(reset, GPUEMU_CMD_STATS_RESET, 0,
-	nl_put_u32(&self->r, GPUEMU_A_CLIENT_VA_SPACE, self->m.space))
-PREPARE(reset_all, GPUEMU_CMD_STATS_RESET, 0, )
-PREPARE(inject, GPUEMU_CMD_INJECT, 0,
-	nl_put_u32(&self->r, GPUEMU_A_INJECT_WHAT, GPUEMU_INJECT_WHAT_PAGE_ALLOC);
-	nl_put_u32(&self->r, GPUEMU_A_INJECT_COUNT, 0))
-
-#define OP(name, after) \
-	static const struct fail_op op_##name = { #name, prepare_##name, run_talk, after, -ENOBUFS }
-
-OP(device, after_answers);
-OP(client, after_answers);
-OP(clients, after_answers);
-OP(blocks, after_answers);
-OP(param, after_answers);
-OP(params, after_answers);
-
-TEST_F(fail, get)
-{
-	SWEEP(op_device);
-	SWEEP(op_client);
-	SWEEP(op_param);
-}
-
-TEST_F(fail, dump)
-{
-	SWEEP(op_clients);
-	SWEEP(op_blocks);
-	SWEEP(op_params);
-}
-
-static int after_nothing(void *world, int ret)
+static int after_intact(void *world, int ret)
 {
 	WORLD;
 
 	return managed_intact(&self->m, 0, MANAGED_PAGES) ? 0 : 1;
 }
 
-OP(reset, after_nothing);
-OP(reset_all, after_nothing);
-OP(inject, after_nothing);
+/* Whom a request is about; the operation's second word, after the command. */
+enum { ALL, ONE, DUMP };
+
+static int prepare_request(void *world)
+{
+	WORLD;
+	const unsigned int *what = self->fail.op->what;
+	struct nl_request *r = &self->r;
+
+	if (fresh(self))
+		return 1;
+	nl_begin(&self->nl, r, what[0], what[1] == DUMP ? NLM_F_REQUEST | NLM_F_DUMP : 0);
+	switch (what[0]) {
+	case GPUEMU_CMD_CLIENT_GET:
+	case GPUEMU_CMD_STATS_RESET:
+		if (what[1] == ONE)
+			nl_put_u32(r, GPUEMU_A_CLIENT_VA_SPACE, self->m.space);
+		break;
+	case GPUEMU_CMD_BLOCK_GET:
+		nl_put_u32(r, GPUEMU_A_BLOCK_VA_SPACE, self->m.space);
+		break;
+	case GPUEMU_CMD_PARAM_GET:
+		if (what[1] == ONE)
+			nl_put_text(r, GPUEMU_A_PARAM_NAME, "pressure_ms");
+		break;
+	case GPUEMU_CMD_INJECT:
+		nl_put_u32(r, GPUEMU_A_INJECT_WHAT, GPUEMU_INJECT_WHAT_PAGE_ALLOC);
+		nl_put_u32(r, GPUEMU_A_INJECT_COUNT, 0);
+		break;
+	}
+	return 0;
+}
+
+#define REQUEST(cmd, whom, after) \
+	{ #cmd " " #whom, prepare_request, run_talk, after, -ENOBUFS, \
+	  .what = { GPUEMU_CMD_##cmd, whom } }
+
+TEST_F(fail, get)
+{
+	static const struct fail_op ops[] = {
+		REQUEST(DEVICE_GET, ONE, after_answers),
+		REQUEST(CLIENT_GET, ONE, after_answers),
+		REQUEST(PARAM_GET, ONE, after_answers),
+	};
+
+	SWEEP(ops);
+}
+
+TEST_F(fail, dump)
+{
+	static const struct fail_op ops[] = {
+		REQUEST(CLIENT_GET, DUMP, after_answers),
+		REQUEST(BLOCK_GET, DUMP, after_answers),
+		REQUEST(PARAM_GET, DUMP, after_answers),
+	};
+
+	SWEEP(ops);
+}
 
 TEST_F(fail, do)
 {
-	SWEEP(op_reset);
-	SWEEP(op_reset_all);
-	SWEEP(op_inject);
+	static const struct fail_op ops[] = {
+		REQUEST(STATS_RESET, ONE, after_intact),
+		REQUEST(STATS_RESET, ALL, after_intact),
+		REQUEST(INJECT, ALL, after_intact),
+	};
+
+	SWEEP(ops);
 }
 
 /* --- a parameter, which is an event, too --- */
@@ -219,13 +225,13 @@ static int after_set(void *world, int ret)
 	return said == -ENOBUFS || dropped(self) == self->dropped + 1 ? 0 : 5;
 }
 
-static const struct fail_op op_set = {
-	"set", prepare_set, run_talk, after_set, -ENOBUFS,
-};
-
 TEST_F(fail, set)
 {
-	SWEEP(op_set);
+	static const struct fail_op ops[] = {
+		{ "PARAM_SET", prepare_set, run_talk, after_set, -ENOBUFS },
+	};
+
+	SWEEP(ops);
 }
 
 TEST_HARNESS_MAIN

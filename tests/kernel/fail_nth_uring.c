@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * vm: vram_mb=4 timeout=400
+ * vm: vram_mb=4 copy_engines=4 timeout=600
  *
  * Each io_uring command of an engine, with each allocation and user copy on its way
  * failing once, those of io_uring itself too: the batch is served at the second
@@ -14,14 +14,14 @@
 
 #include "lib/harness.h"
 #include "lib/fail.h"
+#include "lib/knob.h"
 #include "lib/managed.h"
 
 enum { EXTRA = 40 };	/* pages of a run that are allocated at once */
 
 FIXTURE(fail)
 {
-	int fail;
-	char why[128];
+	struct fail fail;
 	struct managed m;
 	uint8_t *more;
 	struct gpuemu_commit commit;
@@ -46,7 +46,7 @@ FIXTURE_TEARDOWN(fail)
 {
 	munmap(self->more, 4 * BLOCK);
 	managed_close(&self->m);
-	close(self->fail);
+	close(self->fail.fd);
 }
 
 /*
@@ -102,10 +102,6 @@ static int after_fetch(void *world, int ret)
 	return end_batch(&self->m.e) ? 2 : 0;
 }
 
-static const struct fail_op op_fetch = {
-	"FETCH", NULL, run_fetch, after_fetch, -EAGAIN,
-};
-
 static int prepare_fetch(void *world)
 {
 	WORLD;
@@ -135,14 +131,14 @@ static int after_raise(void *world, int ret)
 	return end_batch(&self->m.e) ? 3 : 0;
 }
 
-static const struct fail_op op_raise = {
-	"RAISE", prepare_fetch, run_raise, after_raise, -EAGAIN,
-};
-
 TEST_F(fail, raise)
 {
-	SWEEP_NONE(op_fetch);
-	SWEEP_NONE(op_raise);
+	static const struct fail_op ops[] = {
+		{ "FETCH", NULL, run_fetch, after_fetch, -EAGAIN, .needs_nothing = true },
+		{ "RAISE", prepare_fetch, run_raise, after_raise, -EAGAIN, .needs_nothing = true },
+	};
+
+	SWEEP(ops);
 }
 
 /* --- WAIT: and that it ends while a client's SUBMIT fails --- */
@@ -185,8 +181,6 @@ static int after_wait(void *world, int ret)
 	return 0;
 }
 
-static const struct fail_op op_wait = { "WAIT", NULL, run_wait, after_wait, -EAGAIN };
-
 static int prepare_wait(void *world)
 {
 	WORLD;
@@ -217,14 +211,14 @@ static int after_submit(void *world, int ret)
 	return after_wait(world, ret);
 }
 
-static const struct fail_op op_submit = {
-	"SUBMIT to an engine that waits", prepare_wait, run_submit, after_submit, 0,
-};
-
 TEST_F(fail, wait)
 {
-	SWEEP_NONE(op_wait);
-	SWEEP(op_submit);
+	static const struct fail_op ops[] = {
+		{ "WAIT", NULL, run_wait, after_wait, -EAGAIN, .needs_nothing = true },
+		{ "SUBMIT to an engine that waits", prepare_wait, run_submit, after_submit },
+	};
+
+	SWEEP(ops);
 }
 
 /* --- COMMIT: migrations --- */
@@ -238,16 +232,22 @@ static void add(FIXTURE_DATA(fail) *self, const uint8_t *addr, uint32_t pages,
 	};
 }
 
-/* A batch is fetched; self->list is what to do. */
-static int begin(FIXTURE_DATA(fail) *self, uint32_t flags)
+/* A batch was fetched; self->list is what to do. */
+static void begin(FIXTURE_DATA(fail) *self, uint32_t flags)
 {
-	if (engine_raise(&self->m.e, GPUEMU_RAISE_EMPTY_OK) < 0)
-		return 9;
 	self->commit = (struct gpuemu_commit){
 		.size = sizeof(self->commit), .gen = self->m.e.control->batch.gen,
 		.count = self->n, .flags = flags,
 		.migrations = (uintptr_t)self->list,
 	};
+}
+
+/* The same, for a batch of no fault. */
+static int begin_empty(FIXTURE_DATA(fail) *self, uint32_t flags)
+{
+	if (engine_raise(&self->m.e, GPUEMU_RAISE_EMPTY_OK) < 0)
+		return 9;
+	begin(self, flags);
 	return 0;
 }
 
@@ -263,10 +263,34 @@ static int run_commit(void *world)
 	return ret ? ret : res;
 }
 
+/* What a pass has besides, and what was held for later: batches with nothing to do. */
+static int serve_rest(struct engine *e)
+{
+	int res;
+
+	while (!engine_has_result(e, GPUEMU_URING_RAISE)) {
+		struct gpuemu_commit none = { .size = sizeof(none) };
+
+		issue(e, GPUEMU_URING_FETCH, NULL, 0);
+		if (engine_result(e, GPUEMU_URING_FETCH, 5000, &res) || res < 0)
+			return 20;
+		none.gen = e->control->batch.gen;
+		issue(e, GPUEMU_URING_COMMIT, &none, 0);
+		if (engine_result(e, GPUEMU_URING_COMMIT, 5000, &res) || res)
+			return 21;
+	}
+	if (engine_result(e, GPUEMU_URING_RAISE, 0, &res) || res)
+		return 22;
+	while (e->control->left)
+		if (engine_raise(e, GPUEMU_RAISE_EMPTY_OK) < 0 || end_batch(e))
+			return 23;
+	return 0;
+}
+
 /* Brings the commit to its end: it is done, refused, or not taken yet. */
 static int finish(FIXTURE_DATA(fail) *self, int ret, uint32_t op)
 {
-	int res, raise;
+	int res;
 
 	if (ret < 0) {
 		reissue(&self->m.e);
@@ -281,25 +305,42 @@ static int finish(FIXTURE_DATA(fail) *self, int ret, uint32_t op)
 		if (res < 0 && res != -ESTALE)
 			return 2;
 	}
-	if (engine_result(&self->m.e, GPUEMU_URING_RAISE, 5000, &raise) || raise)
-		return 3;
-	return 0;
+	return serve_rest(&self->m.e);
 }
 
-/* Each page is on one side, with its bytes, and each descriptor says which. */
+/* How many of these pages are where the operation brings them. */
+static uint32_t arrived(FIXTURE_DATA(fail) *self, const struct gpuemu_migration *m)
+{
+	uint64_t entry, bits = GPUEMU_PTE_VALID | GPUEMU_PTE_REMOTE | GPUEMU_PTE_READ_ONLY;
+	const uint64_t want[] = {
+		[GPUEMU_MIGRATE_H2D] = GPUEMU_PTE_VALID,
+		[GPUEMU_MIGRATE_D2H] = 0,
+		[GPUEMU_MIGRATE_REMOTE] = GPUEMU_PTE_VALID | GPUEMU_PTE_REMOTE,
+		[GPUEMU_MIGRATE_DUPLICATE] = GPUEMU_PTE_VALID | GPUEMU_PTE_READ_ONLY,
+	};
+	uint32_t i, n = 0;
+
+	for (i = 0; i < m->pages; i++) {
+		entry = engine_entry(&self->m.e, self->m.space,
+				     (uint8_t *)(uintptr_t)m->addr + i * PAGE);
+		n += (entry & bits) == want[m->op];
+	}
+	return n;
+}
+
+/* Each page is in one place, or on both sides, with its bytes, and its descriptor says where. */
 static int check_moved(FIXTURE_DATA(fail) *self, int ret)
 {
-	uint32_t i, there, want;
+	uint32_t i, there;
 
 	for (i = 0; i < self->n && ret >= 0; i++) {
 		struct gpuemu_migration *m = &self->list[i];
 
 		if (m->status != 0 && m->status != -ENOMEM)
 			return 4;
-		there = engine_resident(&self->m.e, self->m.space,
-					(void *)(uintptr_t)m->addr, m->pages);
-		want = m->op == GPUEMU_MIGRATE_H2D ? m->moved : m->pages - m->moved;
-		if (there != want || (!m->status && m->moved != m->pages))
+		there = arrived(self, m);
+		/* Who has the frame already, or is mapped at home, has not moved. */
+		if (there < m->moved || (!m->status && there != m->pages))
 			return 5;
 	}
 	if (!managed_intact(&self->m, 0, MANAGED_PAGES))
@@ -315,46 +356,37 @@ static int after_commit(void *world, int ret)
 	return step ? step : check_moved(self, ret);
 }
 
-/* Also where nothing was ever touched: the block is made by the migration. */
-static int prepare_h2d(void *world)
+/*
+ * From a place, by an operation; also where the CPU never touched anything: the
+ * block is made by the migration, and pages of their own cannot be had.
+ */
+static int prepare_move(void *world)
 {
 	WORLD;
+	static const uint8_t op_to[] = {
+		[ON_DEVICE] = GPUEMU_MIGRATE_H2D,
+		[REMOTE] = GPUEMU_MIGRATE_REMOTE,
+		[DUPLICATED] = GPUEMU_MIGRATE_DUPLICATE,
+	};
+	const unsigned int *what = self->fail.op->what;
 	uint8_t *fresh = self->more + 3 * BLOCK;
 
 	munmap(fresh, BLOCK);
 	if (!map_managed_at(self->m.fd, fresh, BLOCK))
 		return 1;
-	self->n = 0;
-	add(self, self->m.mem, 8, GPUEMU_MIGRATE_H2D);
-	add(self, self->m.mem + 8 * PAGE, 8, GPUEMU_MIGRATE_H2D);
-	add(self, fresh, 8, GPUEMU_MIGRATE_H2D);
-	return begin(self, 0);
-}
-
-static const struct fail_op op_h2d = {
-	"COMMIT, to the device", prepare_h2d, run_commit, after_commit, -EAGAIN,
-};
-
-/* Pages of their own cannot be had for what never was at home. */
-static int prepare_d2h(void *world)
-{
-	WORLD;
-	uint8_t *fresh = self->more + 3 * BLOCK;
-
-	munmap(fresh, BLOCK);
-	if (!map_managed_at(self->m.fd, fresh, BLOCK))
-		return 1;
-	if (engine_h2d(&self->m.e, self->m.space, fresh, EXTRA) ||
-	    managed_place(&self->m, ON_DEVICE))
+	if (managed_place(&self->m, what[0]))
 		return 2;
+	if (what[0] != ON_HOST &&
+	    engine_migrate(&self->m.e, self->m.space, fresh, EXTRA, op_to[what[0]]))
+		return 3;
 	self->n = 0;
-	add(self, self->m.mem, 8, GPUEMU_MIGRATE_D2H);
-	add(self, self->m.mem + 8 * PAGE, 8, GPUEMU_MIGRATE_D2H);
-	add(self, fresh, EXTRA, GPUEMU_MIGRATE_D2H);
-	return begin(self, 0);
+	add(self, self->m.mem, 8, what[1]);
+	add(self, self->m.mem + 8 * PAGE, 8, what[1]);
+	add(self, fresh, EXTRA, what[1]);
+	return begin_empty(self, 0);
 }
 
-static int after_d2h(void *world, int ret)
+static int after_move(void *world, int ret)
 {
 	WORLD;
 	int step = after_commit(world, ret);
@@ -364,37 +396,97 @@ static int after_d2h(void *world, int ret)
 	return managed_zero(self->more + 3 * BLOCK, EXTRA * PAGE) ? 0 : 8;
 }
 
-static const struct fail_op op_d2h = {
-	"COMMIT, to the host", prepare_d2h, run_commit, after_d2h, -EAGAIN,
-};
+#define MOVE(from, op) { \
+	"COMMIT, " #op " from " #from, prepare_move, run_commit, after_move, -EAGAIN, \
+	.what = { from, GPUEMU_MIGRATE_##op } }
 
-TEST_F(fail, commit)
+TEST_F_TIMEOUT(fail, to_device, 90)
 {
-	SWEEP(op_h2d);
-	SWEEP(op_d2h);
+	static const struct fail_op ops[] = {
+		MOVE(ON_HOST, H2D), MOVE(REMOTE, H2D), MOVE(DUPLICATED, H2D),
+	};
+
+	SWEEP(ops);
 }
 
-/* Device memory takes two blocks; the module makes room for a third. */
+TEST_F_TIMEOUT(fail, to_host, 90)
+{
+	static const struct fail_op ops[] = {
+		MOVE(ON_DEVICE, D2H), MOVE(REMOTE, D2H), MOVE(DUPLICATED, D2H),
+	};
+
+	SWEEP(ops);
+}
+
+TEST_F_TIMEOUT(fail, map_remotely, 90)
+{
+	static const struct fail_op ops[] = {
+		MOVE(ON_HOST, REMOTE), MOVE(ON_DEVICE, REMOTE), MOVE(DUPLICATED, REMOTE),
+	};
+
+	SWEEP(ops);
+}
+
+TEST_F_TIMEOUT(fail, duplicate, 90)
+{
+	static const struct fail_op ops[] = {
+		MOVE(ON_HOST, DUPLICATE), MOVE(ON_DEVICE, DUPLICATE), MOVE(REMOTE, DUPLICATE),
+	};
+
+	SWEEP(ops);
+}
+
+/* --- COMMIT: large runs, by several copy engines, and room for them --- */
+
+/* Block i of more. */
+static int block_home(FIXTURE_DATA(fail) *self, int i)
+{
+	return engine_d2h(&self->m.e, self->m.space, self->more + i * BLOCK, BLOCK / PAGE);
+}
+
+static int block_away(FIXTURE_DATA(fail) *self, int i)
+{
+	return engine_h2d(&self->m.e, self->m.space, self->more + i * BLOCK, BLOCK / PAGE);
+}
+
+/*
+ * The engine has what it may have of the device's memory: all of it, two blocks, or
+ * the client's share. The module makes room for more.
+ */
 static int prepare_evict(void *world)
 {
 	WORLD;
-	int i;
+	unsigned int share = self->fail.op->what[0];
 
-	for (i = 1; i < 3; i++)
-		if (engine_d2h(&self->m.e, self->m.space, self->more + i * BLOCK,
-			       BLOCK / PAGE))
-			return 1;
+	if (knob_set("client_vram_pct", share))
+		return 1;
+	if (block_home(self, 1) || block_home(self, 2))
+		return 2;
 	*(volatile uint8_t *)self->more;
-	for (i = 1; i < 3; i++)
-		if (engine_h2d(&self->m.e, self->m.space, self->more + i * BLOCK,
-			       BLOCK / PAGE))
-			return 2;
+	if (block_away(self, 1) || (!share && block_away(self, 2)))
+		return 3;
 	self->n = 0;
 	add(self, self->more, 1, GPUEMU_MIGRATE_H2D);
-	return begin(self, GPUEMU_COMMIT_EVICT);
+	return begin_empty(self, GPUEMU_COMMIT_EVICT);
 }
 
-static int after_evict(void *world, int ret)
+/* Two whole blocks change their places with a third, in flight at the same time. */
+static int prepare_swap(void *world)
+{
+	WORLD;
+
+	if (knob_set("client_vram_pct", 0))
+		return 1;
+	if (block_home(self, 2) || block_away(self, 1) || block_home(self, 0))
+		return 2;
+	self->n = 0;
+	add(self, self->more + 1 * BLOCK, BLOCK / PAGE, GPUEMU_MIGRATE_D2H);
+	add(self, self->more + 2 * BLOCK, BLOCK / PAGE, GPUEMU_MIGRATE_H2D);
+	add(self, self->more, BLOCK / PAGE, GPUEMU_MIGRATE_DUPLICATE);
+	return begin_empty(self, 0);
+}
+
+static int after_large(void *world, int ret)
 {
 	WORLD;
 	int step = finish(self, ret, GPUEMU_URING_COMMIT);
@@ -406,14 +498,59 @@ static int after_evict(void *world, int ret)
 	return filled(self->more, 4 * BLOCK, 6) ? 0 : 7;
 }
 
-static const struct fail_op op_evict = {
-	"COMMIT, making room", prepare_evict, run_commit, after_evict, -EAGAIN,
-};
-
-TEST_F_TIMEOUT(fail, evict, 90)
+TEST_F_TIMEOUT(fail, large, 120)
 {
+	static const struct fail_op ops[] = {
+		{ "COMMIT, making room", prepare_evict, run_commit, after_large, -EAGAIN },
+		{ "COMMIT, making room in a share", prepare_evict, run_commit, after_large,
+		  -EAGAIN, .what = { 50 } },
+		{ "COMMIT, whole blocks", prepare_swap, run_commit, after_large, -EAGAIN },
+	};
+
 	fill(self->more, 4 * BLOCK, 6);
-	SWEEP(op_evict);
+	SWEEP(ops);
+}
+
+/* --- COMMIT: what follows it --- */
+
+/* Four pages fault in two blocks, some twice; the policy says which of them is the batch. */
+static int prepare_policy(void *world)
+{
+	WORLD;
+	const struct gpuemu_batch *batch = &self->m.e.control->batch;
+	const unsigned int *what = self->fail.op->what;
+	uint32_t i;
+
+	if (knob_set("replay_policy", what[0]) || knob_set("fault_batch", what[1]) ||
+	    managed_place(&self->m, ON_HOST))
+		return 1;
+	for (i = 6; i < 10; i++) {
+		engine_fault(&self->m.e, self->m.space, self->m.mem + i * PAGE,
+			     GPUEMU_ACCESS_READ);
+		engine_fault(&self->m.e, self->m.space, self->m.mem + i * PAGE,
+			     GPUEMU_ACCESS_WRITE);
+	}
+	if (engine_raise(&self->m.e, 0) < 1)
+		return 2;
+	self->n = 0;
+	for (i = 0; i < batch->count; i++)
+		add(self, (void *)(uintptr_t)batch->faults[i].addr, 1, GPUEMU_MIGRATE_H2D);
+	begin(self, 0);
+	return 0;
+}
+
+#define POLICY(number, name, records) { \
+	"COMMIT, replay policy " name, prepare_policy, run_commit, after_commit, -EAGAIN, \
+	.what = { number, records } }
+
+TEST_F(fail, policies)
+{
+	static const struct fail_op ops[] = {
+		POLICY(0, "block", 256), POLICY(1, "batch", 4), POLICY(3, "once", 4),
+		POLICY(2, "batch_flush", 4), POLICY(2, "batch_flush, default", 256),
+	};
+
+	SWEEP(ops);
 }
 
 static int run_commit_and_fetch(void *world)
@@ -453,13 +590,14 @@ static int after_commit_and_fetch(void *world, int ret)
 	return check_moved(self, ret);
 }
 
-static const struct fail_op op_commit_and_fetch = {
-	"COMMIT_AND_FETCH", prepare_h2d, run_commit_and_fetch, after_commit_and_fetch, -EAGAIN,
-};
-
 TEST_F(fail, commit_and_fetch)
 {
-	SWEEP(op_commit_and_fetch);
+	static const struct fail_op ops[] = {
+		{ "COMMIT_AND_FETCH", prepare_move, run_commit_and_fetch, after_commit_and_fetch,
+		  -EAGAIN, .what = { ON_HOST, GPUEMU_MIGRATE_H2D } },
+	};
+
+	SWEEP(ops);
 }
 
 TEST_HARNESS_MAIN

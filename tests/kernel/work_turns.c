@@ -4,7 +4,13 @@
  * and GPUEMU_TAKE_IDLE passes over those of which something is taken.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <pthread.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "lib/harness.h"
@@ -170,6 +176,92 @@ TEST_F(turns, a_take_that_fails)
 	t.size = 40;
 	t.flags = ~0u;
 	EXPECT_EQ(0, call(self->e.fd, GPUEMU_IOCTL_WORK_TAKE, &t));
+}
+
+/* A page that the kernel reads a submission from, and cannot write the answer to. */
+static struct gpuemu_submit *submission(void)
+{
+	struct gpuemu_submit *s = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+				       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (s != MAP_FAILED)
+		*s = (struct gpuemu_submit){
+			.size = sizeof(*s), .kind = GPUEMU_WORK_TOUCH,
+		};
+	return s;
+}
+
+/* A work whose number the client did not hear is no turn of its own. */
+TEST_F(turns, a_submit_that_fails)
+{
+	struct gpuemu_submit *s = submission();
+
+	ASSERT_NE(MAP_FAILED, s);
+	ASSERT_EQ(0, mprotect(s, PAGE, PROT_READ));
+	ASSERT_EQ(-EFAULT, call(self->fd[0], GPUEMU_IOCTL_SUBMIT, s));
+	EXPECT_EQ(-EAGAIN, take(self, 0, NULL));
+	ASSERT_EQ(0, queue(self, 1, 1));
+	ASSERT_EQ(-EFAULT, call(self->fd[0], GPUEMU_IOCTL_SUBMIT, s));
+	EXPECT_EQ(1, take(self, 0, NULL));
+	EXPECT_EQ(-EAGAIN, take(self, 0, NULL));
+	/* What is queued before it keeps its turn. */
+	ASSERT_EQ(0, queue(self, 0, 1));
+	ASSERT_EQ(-EFAULT, call(self->fd[0], GPUEMU_IOCTL_SUBMIT, s));
+	ASSERT_EQ(0, queue(self, 1, 1));
+	EXPECT_EQ(0, take(self, 0, NULL));
+	EXPECT_EQ(1, take(self, 0, NULL));
+	EXPECT_EQ(-EAGAIN, take(self, 0, NULL));
+	munmap(s, PAGE);
+}
+
+struct late {
+	int fd, ret;
+	struct gpuemu_submit *s;
+};
+
+static void *submit_late(void *arg)
+{
+	struct late *late = arg;
+
+	late->ret = call(late->fd, GPUEMU_IOCTL_SUBMIT, late->s);
+	return NULL;
+}
+
+/* The same, if an engine has it already: its client is idle again, and heard of. */
+TEST_F(turns, a_submit_that_fails_late)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct late late = { self->fd[0], 0, submission() };
+	struct uffdio_register reg = {
+		.range = { (uintptr_t)late.s, PAGE },
+		.mode = UFFDIO_REGISTER_MODE_WP,
+	};
+	struct uffdio_writeprotect wp = {
+		.range = reg.range, .mode = UFFDIO_WRITEPROTECT_MODE_WP,
+	};
+	int fd = syscall(SYS_userfaultfd, O_CLOEXEC);
+	struct uffd_msg msg;
+	pthread_t thread;
+	uint64_t id;
+
+	ASSERT_NE(MAP_FAILED, late.s);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, ioctl(fd, UFFDIO_API, &api));
+	ASSERT_EQ(0, ioctl(fd, UFFDIO_REGISTER, &reg));
+	ASSERT_EQ(0, ioctl(fd, UFFDIO_WRITEPROTECT, &wp));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, submit_late, &late));
+	/* It is queued, and the answer is on its way. */
+	ASSERT_EQ(sizeof(msg), read(fd, &msg, sizeof(msg)));
+	ASSERT_EQ(0, take(self, GPUEMU_TAKE_IDLE, &id));
+	ASSERT_EQ(0, mprotect(late.s, PAGE, PROT_READ));
+	close(fd);
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	EXPECT_EQ(-EFAULT, late.ret);
+	EXPECT_EQ(id, self->e.control->cancelled);
+	ASSERT_EQ(0, queue(self, 0, 1));
+	EXPECT_EQ(-ENOENT, done(self, id));
+	EXPECT_EQ(0, take(self, GPUEMU_TAKE_IDLE, NULL));
+	munmap(late.s, PAGE);
 }
 
 TEST_F(turns, a_client_ends)

@@ -77,45 +77,48 @@ bool fail_disarm(int fd)
 	return failed;
 }
 
-static bool once(int fd, const struct fail_op *op, void *world, unsigned int n,
-		 bool *failed, char *why)
+/* n: which failure; 0: none. */
+static bool once(struct fail *fail, const struct fail_op *op, void *world,
+		 unsigned int n, bool *failed)
 {
 	int step = op->prepare ? op->prepare(world) : 0, ret;
 
 	if (step) {
-		snprintf(why, 128, "%s, failure %u: prepare(), step %d", op->name, n, step);
+		snprintf(fail->why, sizeof(fail->why), "%s, failure %u: prepare(), step %d",
+			 op->name, n, step);
 		return false;
 	}
 	if (n)
-		fail_arm(fd, n);
+		fail_arm(fail->fd, n);
 	ret = op->run(world);
-	*failed = n && fail_disarm(fd);
+	*failed = n && fail_disarm(fail->fd);
 	if (ret < 0 && (!*failed || (ret != -ENOMEM && ret != -EFAULT &&
 				     ret != op->also))) {
-		snprintf(why, 128, "%s, failure %u%s: error %d", op->name, n,
-			 *failed ? "" : " not met", ret);
+		snprintf(fail->why, sizeof(fail->why), "%s, failure %u%s: error %d",
+			 op->name, n, *failed ? "" : " not met", ret);
 		return false;
 	}
-	step = op->after(world, ret);
+	step = op->after ? op->after(world, ret) : 0;
 	if (step)
-		snprintf(why, 128, "%s, failure %u, result %d: after(), step %d", op->name, n,
-			 ret, step);
+		snprintf(fail->why, sizeof(fail->why), "%s, failure %u, result %d: after(), step %d",
+			 op->name, n, ret, step);
 	return !step;
 }
 
-int fail_sweep(int fd, const struct fail_op *op, void *world, char why[static 128])
+int fail_sweep(struct fail *fail, const struct fail_op *op, void *world)
 {
 	bool failed = true, none;
 	unsigned int n;
 
+	fail->op = op;
 	for (n = 1; n < 5000; n++) {
-		if (!once(fd, op, world, n, &failed, why))
+		if (!once(fail, op, world, n, &failed))
 			return -1;
 		if (!failed)
 			return n - 1;
-		if (!once(fd, op, world, 0, &none, why))
+		if (!once(fail, op, world, 0, &none))
 			return -1;
 	}
-	snprintf(why, 128, "%s: there is no end to the failures", op->name);
+	snprintf(fail->why, sizeof(fail->why), "%s: there is no end to the failures", op->name);
 	return -1;
 }

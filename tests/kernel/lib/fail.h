@@ -23,28 +23,38 @@ struct fail_op {
 	const char *name;
 	int (*prepare)(void *world);	/* or NULL: nothing to do */
 	int (*run)(void *world);
-	/* Looks whether nothing is lost or half done, and puts all back. */
+	/* Looks whether nothing is lost or half done, and puts all back; or NULL. */
 	int (*after)(void *world, int ret);
 	/* An error that it may have besides -ENOMEM and -EFAULT, or 0. */
 	int also;
+	/* For functions that several operations share: what this one is about. */
+	unsigned int what[2];
+	bool needs_nothing;	/* today: no failure met is no failure of the test */
+};
+
+/* In a test's fixture, under the name fail. */
+struct fail {
+	int fd;
+	const struct fail_op *op;	/* that is being swept */
+	char why[128];
 };
 
 /*
  * After each failure, the operation has to work with none. Returns how many
- * failures there were; or -1, and what went wrong in why.
+ * failures there were; or -1, and what went wrong in fail->why.
  */
-int fail_sweep(int fd, const struct fail_op *op, void *world, char why[static 128]);
+int fail_sweep(struct fail *fail, const struct fail_op *op, void *world);
 
-/* In a test whose fixture has int fail and char why[128]. */
-#define SWEEP_AT_LEAST(least, op) \
+/* Each operation of an array. */
+#define SWEEP(ops) \
 	do { \
-		int n_ = fail_sweep(self->fail, &(op), self, self->why); \
-		ASSERT_LE(least, n_) TH_LOG("%s", self->why); \
-		TH_LOG("%s: %d failures", (op).name, n_); \
+		for (size_t i_ = 0; i_ < sizeof(ops) / sizeof((ops)[0]); i_++) { \
+			int n_ = fail_sweep(&self->fail, &(ops)[i_], self); \
+			ASSERT_LE((ops)[i_].needs_nothing ? 0 : 1, n_) \
+				TH_LOG("%s", self->fail.why); \
+			TH_LOG("%s: %d failures", (ops)[i_].name, n_); \
+		} \
 	} while (0)
-#define SWEEP(op) SWEEP_AT_LEAST(1, op)
-/* It needs nothing today. */
-#define SWEEP_NONE(op) SWEEP_AT_LEAST(0, op)
 
 /*
  * Opens self->fail, or skips the test: all of it, by the way that a failed
@@ -52,10 +62,10 @@ int fail_sweep(int fd, const struct fail_op *op, void *world, char why[static 12
  */
 #define FAIL_SETUP() \
 	do { \
-		self->fail = fail_open(); \
-		if (self->fail == -ENOENT) \
+		self->fail.fd = fail_open(); \
+		if (self->fail.fd == -ENOENT) \
 			SKIP(longjmp(_metadata->env, 1), "this kernel has no fail-nth"); \
-		ASSERT_LE(0, self->fail) TH_LOG("error %d", self->fail); \
+		ASSERT_LE(0, self->fail.fd) TH_LOG("error %d", self->fail.fd); \
 	} while (0)
 
 #endif

@@ -9,9 +9,21 @@
 
 #include "lib/managed.h"
 
-static bool placed(enum placement where, size_t i)
+/* What brings a page from home to its place, or 0. */
+static uint8_t op_to(enum placement where, size_t i)
 {
-	return where == ON_DEVICE || (where == HALF && i % 2);
+	switch (where) {
+	case ON_DEVICE:
+		return GPUEMU_MIGRATE_H2D;
+	case HALF:
+		return i % 2 ? GPUEMU_MIGRATE_H2D : 0;
+	case REMOTE:
+		return GPUEMU_MIGRATE_REMOTE;
+	case DUPLICATED:
+		return GPUEMU_MIGRATE_DUPLICATE;
+	default:
+		return 0;
+	}
 }
 
 int managed_move(struct managed *m)
@@ -23,12 +35,12 @@ int managed_move(struct managed *m)
 
 	memset(list, 0, sizeof(list));
 	for (i = 0; i < MANAGED_PAGES; i++) {
-		if (!placed(m->where, i))
+		if (!op_to(m->where, i))
 			continue;
 		list[n].addr = (uintptr_t)m->mem + i * PAGE;
 		list[n].va_space = m->space;
 		list[n].pages = 1;
-		list[n++].op = GPUEMU_MIGRATE_H2D;
+		list[n++].op = op_to(m->where, i);
 	}
 	if (!n)
 		return 0;
@@ -47,6 +59,11 @@ int managed_place(struct managed *m, enum placement where)
 	/* All home and mapped; then out what has to be out. */
 	for (i = 0; i < MANAGED_PAGES; i++)
 		*(volatile uint8_t *)(m->mem + i * PAGE);
+	/* Reading leaves the engine what it shares. */
+	if ((managed_resident(m, 0, MANAGED_PAGES) ||
+	     engine_remote(&m->e, m->space, m->mem, MANAGED_PAGES)) &&
+	    engine_d2h(&m->e, m->space, m->mem, MANAGED_PAGES))
+		return -EIO;
 	return managed_move(m);
 }
 
@@ -120,7 +137,7 @@ uint32_t managed_placed(const struct managed *m, size_t first, size_t n)
 	size_t i;
 
 	for (i = first; i < first + n; i++)
-		count += placed(m->where, i);
+		count += op_to(m->where, i) == GPUEMU_MIGRATE_H2D;
 	return count;
 }
 

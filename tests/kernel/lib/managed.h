@@ -13,6 +13,8 @@ enum placement {
 	ON_HOST,
 	ON_DEVICE,
 	HALF,		/* each second page on the device */
+	REMOTE,		/* at home, and the engine uses them there */
+	DUPLICATED,	/* on both sides */
 };
 
 enum { MANAGED_PAGES = 16 };
