@@ -341,7 +341,11 @@ static void measure(struct __test_metadata *_metadata,
 	       where, median(total, N), median(fetch, N), median(decide, N),
 	       median(serve, N), median(unmap, N), median(copy, N),
 	       median(map, N), median(replay, N));
-	/* The empty batch ends the thread. */
+	/*
+	 * The empty batch ends the thread, which is the engine's: without it the engine
+	 * is lost, and what the acker reads goes away.
+	 */
+	engine_acker_stop(&self->e);
 	engine_issue(&self->e, GPUEMU_URING_RAISE, 0, GPUEMU_RAISE_EMPTY_OK);
 	pthread_join(thread, NULL);
 	EXPECT_TRUE(filled(self->mem, N * PAGE, 13));
