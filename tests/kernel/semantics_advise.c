@@ -241,10 +241,16 @@ TEST_F(advise, compaction_and_migration)
 	}
 	ASSERT_EQ(0, put_text("/proc/sys/vm/drop_caches", "3"));
 	ASSERT_EQ(0, put_text("/proc/sys/vm/compact_memory", "1"));
-	/* Only what the CPU has can be asked for; it is on the node it is on. */
-	syscall(SYS_move_pages, 0, MANAGED_PAGES, pages, nodes, status, 2);
-	for (i = 0; i < MANAGED_PAGES; i++)
-		EXPECT_EQ(managed_placed(m, i, 1) ? -ENOENT : 0, status[i]);
+	/*
+	 * Only what the CPU has can be asked for; it is on the node it is on. A small
+	 * kernel may have been built without nodes.
+	 */
+	if (syscall(SYS_move_pages, 0, MANAGED_PAGES, pages, nodes, status, 2)) {
+		EXPECT_EQ(ENOSYS, errno);
+	} else {
+		for (i = 0; i < MANAGED_PAGES; i++)
+			EXPECT_EQ(managed_placed(m, i, 1) ? -ENOENT : 0, status[i]);
+	}
 	here = 1;
 	syscall(SYS_migrate_pages, 0, 64, &here, &here);
 	for (i = 0; i < MANAGED_PAGES; i++)
