@@ -95,17 +95,27 @@ static void copy_rest(struct gpuemu_copy *copy)
 	atomic_add(copied, &copy->copied);
 }
 
-static void copy_paced(struct gpuemu_copy *copy)
+/* alone: nobody helps, so it needs no pieces. */
+static void copy_now(struct gpuemu_copy *copy, bool alone)
+{
+	if (alone)
+		atomic_set(&copy->copied,
+			   copy_pages(copy, 0, GPUEMU_BLOCK_PAGES));
+	else
+		copy_rest(copy);
+}
+
+static void copy_paced(struct gpuemu_copy *copy, bool alone)
 {
 	u64 begin;
 
 	if (!gpuemu_link_paced()) {
-		copy_rest(copy);
+		copy_now(copy, alone);
 		return;
 	}
 	begin = ktime_get_ns();
 
-	copy_rest(copy);
+	copy_now(copy, alone);
 	gpuemu_link_pace(copy->block->space, copy->way, begin,
 			 (u64)atomic_read(&copy->copied) << PAGE_SHIFT,
 			 &copy->hurry);
@@ -159,7 +169,7 @@ static int copy_engine(void *arg)
 			continue;
 		}
 		__set_current_state(TASK_RUNNING);
-		copy_paced(copy);
+		copy_paced(copy, false);
 		complete(&copy->done);
 		cond_resched();
 	}
@@ -240,7 +250,7 @@ void gpuemu_copy_begin(struct gpuemu_copy *copy)
 			bitmap_weight(copy->mask, GPUEMU_BLOCK_PAGES) >=
 			GPUEMU_COPY_PAGES_MIN;
 	if (!copy->pending) {
-		copy_paced(copy);
+		copy_paced(copy, true);
 		return;
 	}
 	init_completion(&copy->done);

@@ -107,15 +107,16 @@ static void pin(struct gpuemu_block *block, struct gpuemu_thrash_page *p,
 	spin_unlock(&thrash->lock);
 }
 
-/* The page went to this side, which wanted it. */
-static void changed_sides(struct gpuemu_block *block, u32 i, u8 side, u32 now)
+/* The page went to this side, which wanted it. within: the lapse. */
+static void changed_sides(struct gpuemu_block *block, u32 i, u8 side, u32 now,
+			  u32 within)
 {
 	struct gpuemu_thrash_page *p = &block->thrash[i];
 	u32 most = gpuemu_param(thrash_pin_threshold);
 
 	if (p->state & THRASH_PINNED)
 		return;
-	if (p->side && p->side != side && now - p->when <= lapse()) {
+	if (p->side && p->side != side && now - p->when <= within) {
 		if (p->events < U8_MAX)
 			p->events++;
 	} else if (p->side != side) {
@@ -139,15 +140,17 @@ static void changed_sides(struct gpuemu_block *block, u32 i, u8 side, u32 now)
 /* Pages of the mask went to the device, because of a far fault. */
 void gpuemu_thrash_device(struct gpuemu_block *block, const unsigned long *mask)
 {
-	u32 now, i;
+	u32 now, within, i, end;
 
 	if (!gpuemu_param(thrash_enable))
 		return;
 	now = time_now();
 	if (!state_of(block, SIDE_DEVICE, now))
 		return;
-	for_each_set_bit(i, mask, GPUEMU_BLOCK_PAGES)
-		changed_sides(block, i, SIDE_DEVICE, now);
+	within = lapse();
+	for_each_set_bitrange(i, end, mask, GPUEMU_BLOCK_PAGES)
+		for (; i < end; i++)
+			changed_sides(block, i, SIDE_DEVICE, now, within);
 }
 
 /* The page came home, because the CPU touched it. */
@@ -159,7 +162,7 @@ void gpuemu_thrash_cpu(struct gpuemu_block *block, u32 i)
 		return;
 	now = time_now();
 	if (state_of(block, SIDE_CPU, now))
-		changed_sides(block, i, SIDE_CPU, now);
+		changed_sides(block, i, SIDE_CPU, now, lapse());
 }
 
 /* The page's mapping is closed: another's page may be here next. */

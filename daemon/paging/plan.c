@@ -433,6 +433,10 @@ static void order_demand(struct paging *p, uint64_t *order)
 	bool taken[BATCH_MAX] = { false };
 	unsigned int n = 0, absent = 0;
 
+	if (!p->nwaiting) {
+		memcpy(order, p->demand, p->ndemand * sizeof(*order));
+		return;
+	}
 	for (unsigned int i = 0; i < p->nwaiting; i++) {
 		const uint64_t *found = bsearch(&p->waiting[i], p->demand, p->ndemand,
 						sizeof(*p->demand), compare_pages);
@@ -464,21 +468,39 @@ static void let_wait(struct paging *p, const uint64_t *pages, unsigned int n)
 }
 
 /*
+ * Single pages that are nowhere but at home, all to go to device memory, where there is
+ * room for them: no question each.
+ */
+static bool demand_is_plain(const struct paging *p)
+{
+	const struct page_set *pages = &p->space->pages;
+
+	return p->spec.page_bytes == PAGE_BYTES && !p->known.nadvice && !p->hinted &&
+	       !pages->duplicates && !pages->remote && !p->squeeze &&
+	       plan_free_frames(p) >= p->ndemand;
+}
+
+/*
  * What does not fit waits for its fault to be raised again, and comes first
  * then: a page far up is not passed over for ever by new ones below it.
  */
 void plan_demand(struct paging *p)
 {
 	uint64_t order[BATCH_MAX];
-	unsigned int placed = 0;
+	bool plain = demand_is_plain(p);
+	unsigned int placed = plain ? p->ndemand : 0;
 
+	p->coming += placed;
 	order_demand(p, order);
 	while (placed < p->ndemand && place_unit(p, order[placed], p->ndemand - placed))
 		placed++;
 	let_wait(p, &order[placed], p->ndemand - placed);
 	emit_victims(p);
 	sort_pages(order, placed);
-	emit_units(p, order, placed);
+	if (plain)
+		emit_pages(p, op_of, order, placed);
+	else
+		emit_units(p, order, placed);
 	p->prefetch_from = p->plan.count;
 	p->demand_to = p->plan.count;
 }

@@ -15,7 +15,8 @@
 /* The page belongs to this batch: it is kept, and asked for once. -ENOMEM. */
 static int ask(struct paging *p, uint64_t addr)
 {
-	int rc = page_set_reserve(&p->space->pages, addr);
+	int rc = page_set_last(&p->space->pages, addr) ? 0 :
+		 page_set_reserve(&p->space->pages, addr);
 
 	if (!rc)
 		page_set_mark(&p->space->pages, addr, PAGE_ASKED);
@@ -51,7 +52,8 @@ static int check_books(struct paging *p, const struct fault *fault)
 
 	if (!pages->remote && !pages->duplicates && !p->known.nadvice && !p->hinted &&
 	    !(fault->flags & FAULT_RESIDENT)) {
-		space_drop(p->pool, p->space, addr);
+		if (page_set_test(pages, addr, PAGE_RESIDENT))
+			space_drop(p->pool, p->space, addr);
 		return 0;
 	}
 	host = service_entry(p->pool->service, p->space->va_space, addr, &flags);
