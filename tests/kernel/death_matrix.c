@@ -354,6 +354,7 @@ FIXTURE_SETUP(death)
 	self->way = variant->way;
 	self->begin = now_ms();
 	ASSERT_EQ(0, nl_open(&self->nl));
+	ASSERT_EQ(0, nl_set_param(&self->nl, "invalidate_timeout_ms", INVALIDATE_TIMEOUT));
 	ASSERT_TRUE(becomes(self, SECOND, empty, 0));
 	/* Where the time-out is not what ends the wait, it must not. */
 	if (self->victim != ENGINE || self->way != STOPPED)

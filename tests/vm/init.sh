@@ -172,6 +172,9 @@ run_job() {
 	rm -rf /vm/run
 	mkdir /vm/run
 	echo "vm: job $job begin" >/dev/kmsg
+	# How long an engine may take to answer, too; what is given later wins.
+	[ "$GPUEMU_SLOW" -eq 1 ] || [ "$MODULE" != gpuemu ] ||
+		module_args="invalidate_timeout_ms=$((500 * GPUEMU_SLOW)) $module_args"
 	if [ "$module" = 1 ]; then
 		# shellcheck disable=SC2086
 		insmod "/vm/$MODULE.ko" $module_args 2>/vm/run/insmod.err ||

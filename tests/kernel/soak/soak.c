@@ -375,6 +375,14 @@ static struct counts counts(struct nl *nl)
 	return c;
 }
 
+/* How many times as long things take here (tests/vm/run.sh --slow). */
+static uint32_t slowness(void)
+{
+	const char *text = getenv("GPUEMU_SLOW");
+
+	return text && atoi(text) > 1 ? atoi(text) : 1;
+}
+
 /* A second of a daemon's life. */
 static void let_live(struct nl *nl)
 {
@@ -383,7 +391,7 @@ static void let_live(struct nl *nl)
 	while (!counts(nl).generation && now_ms() < start + START_MS)
 		usleep(5000);
 	serves = now_ms();
-	while (now_ms() < start + LIFE_MS || now_ms() < serves + SERVE_MS)
+	while (now_ms() < start + LIFE_MS || now_ms() < serves + SERVE_MS * slowness())
 		usleep(5000);
 }
 
@@ -470,6 +478,7 @@ static int soak(struct shared *s, struct nl *nl, uint32_t seconds, uint32_t seed
 	       (unsigned long long)c.cpu_faults);
 	if (atomic_load(&s->wrong))
 		printf("# %s\n", s->what);
+	seconds /= slowness();
 	served = s->launches > seconds && s->lost && c.evicted > seconds &&
 		 c.cpu_faults > seconds && attached > kills / 2;
 	printf("1..4\n%sok 1 - every byte is as its program's model says\n",

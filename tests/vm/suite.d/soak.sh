@@ -3,4 +3,4 @@
 #
 # Oversubscribed four times by eight programs, the daemon killed every second: every
 # byte right (tests/kernel/soak/). make soak does it for ten minutes.
-exec soak --seconds 15
+exec soak --seconds $((15 * GPUEMU_SLOW))
