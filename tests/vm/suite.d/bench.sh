@@ -43,6 +43,8 @@ rounds() { # KEY: the five ratios, a line each
 bar() { # KEY below|above LIMIT
 	echo "# $1: $(rounds "$1" | tr '\n' ' ') on $GPUEMU_VIRT"
 	tap_check "$1: five ratios" test "$(rounds "$1" | grep -c '^[0-9]')" -eq 5
+	# A kernel that checks itself checks each page, and memcpy has nothing to check.
+	[ "$GPUEMU_SLOW" -eq 1 ] || return
 	case $2 in
 	below) best=$(rounds "$1" | sort -n | head -n 1) ;;
 	*) best=$(rounds "$1" | sort -n | tail -n 1) ;;
