@@ -25,15 +25,30 @@ within() {
 	echo "$arch"
 }
 
+# A true i1 is -1 as a signed number, but LLVM before 20 converts 1 for `sitofp i1` (pull request
+# 110866 of llvm-project), to which the optimizer turns C that converts 0 or -1. The text would not
+# mean what the source does, so the i1 is widened between optimizer and code generator. The order
+# of uses comes along for the rest to be what clang makes in one go; it cannot read asm's back.
+widen_i1() {
+	sed -E -e '/^ *uselistorder .* asm /d' \
+		-e 's/^( *)(%([^ ]+)) = sitofp (<[0-9]+ x )?i1(>?) (.+) to (half|float|double|<)/'\
+'\1%widened.\3 = sext \4i1\5 \6 to \4i32\5\n\1\2 = sitofp \4i32\5 %widened.\3 to \7/'
+}
+
 to_ptx() { # LEVEL ARCH PTX-VERSION
 	local arch compiled
 	arch=$(within "$2")
 	# clang 14 knows GPUs up to sm_86: for a later one only the header of the text says so.
 	compiled=$((arch > 86 ? 86 : arch))
 	"${CLANG:-clang-14}" -x cuda --cuda-device-only -nocudainc -nocudalib \
-		--cuda-path=/nonexistent --cuda-gpu-arch="sm_$compiled" -S "$1" -ffp-contract=off \
+		--cuda-path=/nonexistent --cuda-gpu-arch="sm_$compiled" -S "$1" \
+		-emit-llvm -Xclang -emit-llvm-uselists -ffp-contract=off \
 		-Xclang -target-feature -Xclang "+ptx$3" -I"$here" "${warnings[@]}" \
-		-o "$out" "$src"
+		-o "$out.ll" "$src"
+	widen_i1 <"$out.ll" | "${CLANG:-clang-14}" -x ir -target nvptx64-nvidia-cuda -S "$1" \
+		-Xclang -disable-llvm-passes -ffp-contract=off -Xclang -target-cpu -Xclang "sm_$compiled" \
+		-Xclang -target-feature -Xclang "+ptx$3" -w -o "$out" -
+	rm "$out.ll"
 	[ "$arch" -le 86 ] || sed -i -e 's/^\.version.*/.version 8.6/' -e "s/^\.target sm_86/.target sm_$arch/" "$out"
 }
 

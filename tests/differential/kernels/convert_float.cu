@@ -48,6 +48,17 @@ KERNEL(bytes_to_float)(f64 *out, const u32 *in)
 CASE(bytes_to_float, d3(2), d3(128), 0, 2, "out:f64:512 in:u32:256")
 MAP1(c_int_to_float, f64, s64, (f64)(f32)a + (f64)(u64)a + (f64)(f32)(u32)a - (f64)(s32)a)
 CASE(c_int_to_float, d3(2), d3(128), 0, 3, "out:f64:256 in:s64:256")
+/* 0 or -1 of two conditions is an i1 to clang, which compile.sh makes it convert with its sign. */
+KERNEL(c_conditions_to_float)(f64 *out, const s32 *in, const s32 *in2)
+{
+	u32 i = GID;
+	bool both = (in[i] < 1000) & (in2[i] > -1000);
+
+	out[2 * i] = (f32)(both ? -1 : 0);
+	out[2 * i + 1] = (f64)(s8)(both ? 0xff : 0);
+}
+CASE(c_conditions_to_float, d3(2), d3(128), 0, 14,
+     "out:f64:512 in:s32:256:range=-3000~3000 in:s32:256:range=-3000~3000")
 
 /* --- floats to integers ------------------------------------------------------------------------ */
 #define IN(mode, M, d, dt, dc, bits, sgn, s, st, sc, wide, is_f64)					\
