@@ -355,7 +355,9 @@ static int cpu_map(struct gpuemu_block *block, struct vm_fault *vmf, u32 i)
 {
 	unsigned long addr = vmf->address & PAGE_MASK;
 
-	if (block->space->notify_writes && !test_bit(i, block->duplicate))
+	/* Where it becomes true meanwhile, either is right: there is no duplicate yet. */
+	if (READ_ONCE(block->space->notify_writes) &&
+	    !test_bit(i, block->duplicate))
 		return insert_writable(vmf->vma, addr, block->pages[i]);
 	return vm_insert_page(vmf->vma, addr, block->pages[i]);
 }

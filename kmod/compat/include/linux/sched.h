@@ -13,7 +13,11 @@
 static inline bool compat_task_in_exec(const struct task_struct *task)
 {
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
-	return task->in_execve;
+	/*
+	 * The task's own, a bit of a word whose others it changes as it likes. Who
+	 * looks too early finds it at the next look.
+	 */
+	return data_race(!!task->in_execve);
 #else
 	return false;
 #endif
