@@ -59,6 +59,7 @@ help:
 	@echo 'make check           every test and check; the last line is the count'
 	@echo 'make check-kernels   the module and its tests on Debian 6.1, 6.12 and 7.x (KERNELS="6.12 7")'
 	@echo 'make check-debug     the same on a kernel with KASAN, lockdep, kmemleak, failing allocations'
+	@echo 'make check-kcsan     the same on a kernel that looks for data races (KCSAN)'
 	@echo 'make vm CMD="..."    run a command as root in the VM, module and daemon ready'
 	@echo '                     (FILES="PATH..." puts more files there, MODULE_ARGS="vram_mb=8",'
 	@echo '                     ICOUNT=1 counts instructions instead of time)'

@@ -15,6 +15,8 @@
 #         libc, so this is a small trixie made by debootstrap, which needs root
 #   debug 6.1 of Debian's source, with scripts/debug-kernel.config; a quarter of an
 #         hour on two CPUs, and again when that file changes
+#   kcsan the same, with scripts/kcsan-kernel.config in the place of what looks for
+#         mistakes there
 # From DEBIAN_MIRROR, deb.debian.org if not set; the host's own list of sources is
 # neither read nor changed. What is there is not fetched again; remove
 # build/kernels/VERSION to get the archive's newest. Called by tests/lib/kernel.sh.
@@ -122,26 +124,32 @@ fetch_7() {
 	fi
 }
 
-# --- debug: built here ---------------------------------------------------------------
-config=$(pwd)/scripts/debug-kernel.config
+# --- debug, kcsan: built here -----------------------------------------------------------
 tar=/usr/src/linux-source-6.1.tar.xz
 
-fetch_debug() {
+config() { # the configuration that goes on top of nothing
+	if [ "$version" = kcsan ]; then
+		sed '/^CONFIG_LOCALVERSION=/d; /^# --- what looks for mistakes/,$d' scripts/debug-kernel.config
+	fi
+	cat "scripts/$version-kernel.config"
+}
+
+# build_kernel NAME=VALUE...: what of the kernel is not instrumented.
+build_kernel() {
 	scripts/deps.sh debug || exit 1
 	tree=$new/usr/src/tree
 	mkdir -p "$tree" "$new/boot"
+	config >"$new/config"
 	say "unpacking $tar"
 	tar -C "$tree" --strip-components=1 -xf "$tar" || die "cannot unpack $tar"
 	# allnoconfig leaves out what another option forbids, without a word.
-	logged make -C "$tree" KCONFIG_ALLCONFIG="$config" allnoconfig ||
-		die 'the debug kernel: its configuration failed (log: build/kernels/log)'
-	left=$(grep '^CONFIG_' "$config" | grep -vxF -f "$tree/.config" | tr '\n' ' ')
-	[ -z "$left" ] || die "the debug kernel: these lines of ${config##*/} have no effect: $left"
-	say 'building the debug kernel (a quarter of an hour)'
-	# The way in from QEMU runs before KASAN has its shadow memory.
-	logged nice make -C "$tree" -j"$(nproc)" KASAN_SANITIZE_enlighten.o=n KASAN_SANITIZE_string.o=n \
-		vmlinux modules ||
-		die 'the debug kernel does not build (log: build/kernels/log)'
+	logged make -C "$tree" KCONFIG_ALLCONFIG="$new/config" allnoconfig ||
+		die "the $version kernel: its configuration failed (log: build/kernels/log)"
+	left=$(grep '^CONFIG_' "$new/config" | grep -vxF -f "$tree/.config" | tr '\n' ' ')
+	[ -z "$left" ] || die "the $version kernel: these lines of its configuration have no effect: $left"
+	say "building the $version kernel (a quarter of an hour)"
+	logged nice make -C "$tree" -j"$(nproc)" "$@" vmlinux modules ||
+		die "the $version kernel does not build (log: build/kernels/log)"
 	release=$(make -s -C "$tree" kernelrelease)
 	strip -o "$new/boot/vmlinuz-$release" "$tree/vmlinux"
 	# What building a module takes stays, of two gigabytes a tenth.
@@ -149,17 +157,20 @@ fetch_debug() {
 		ipc kernel lib mm net rust samples security sound usr virt vmlinux* .tmp* tools/testing)
 	find "$tree" '(' -name '*.o' -o -name '*.a' -o -name '.*.cmd' ')' ! -path '*/scripts/*' -delete
 	mv "$tree" "$new/usr/src/linux-headers-$release"
-	cp "$config" "$new/config"
 }
+
+# The way in from QEMU runs before KASAN has its shadow memory.
+fetch_debug() { build_kernel KASAN_SANITIZE_enlighten.o=n KASAN_SANITIZE_string.o=n; }
+fetch_kcsan() { build_kernel KCSAN_SANITIZE=n; }
 
 case $version in
 6.1)
 	KVER='' scripts/deps.sh build vm || exit 1
 	show build/vm/kernel /lib/modules/@/build ''
 	exit ;;
-6.12 | 7 | debug) ;;
+6.12 | 7 | debug | kcsan) ;;
 *)
-	echo 'usage: scripts/kernels.sh 6.1|6.12|7|debug' >&2
+	echo 'usage: scripts/kernels.sh 6.1|6.12|7|debug|kcsan' >&2
 	exit 2 ;;
 esac
 
@@ -169,7 +180,9 @@ mkdir -p "$top"
 exec 8>"$top/lock"
 flock 8
 new=$top/$version.new
-[ "$version" != debug ] || cmp -s "$config" "$top/debug/config" || rm -rf "$top/debug"
+case $version in
+debug | kcsan) config | cmp -s - "$top/$version/config" || rm -rf "${top:?}/$version" ;;
+esac
 if [ ! -d "$top/$version" ]; then
 	: >"$log"
 	rm -rf "$new"
@@ -179,6 +192,6 @@ if [ ! -d "$top/$version" ]; then
 	mv "$new" "$top/$version"
 fi
 case $version in
-6.12 | debug) show "build/kernels/$version" "$top/$version/usr/src/linux-headers-@" '' ;;
+6.12 | debug | kcsan) show "build/kernels/$version" "$top/$version/usr/src/linux-headers-@" '' ;;
 7) show "build/kernels/$version" /usr/src/linux-headers-@ "$top/$version" ;;
 esac

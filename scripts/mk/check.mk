@@ -125,6 +125,11 @@ check-kernels:
 check-debug:
 	@tests/run.sh kernel-debug
 
+# The VM suite on a kernel that looks for data races.
+.PHONY: check-kcsan
+check-kcsan:
+	@tests/run.sh kernel-kcsan
+
 # make fuzz-kernel [SECONDS=n] [SEED=n] [CLIENTS=n]: the fuzzer of the ABI, in the VM.
 .PHONY: fuzz-kernel
 fuzz-kernel: SECONDS ?= 3600

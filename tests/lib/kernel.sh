@@ -7,23 +7,24 @@
 . tests/lib/tap.sh
 . tests/lib/vm-suite.sh
 
-# The test of the debug kernel: what a module does there in silence turns the run
-# red. fixture_cases KDIR RELEASE KERNEL.
+# The test of a kernel that looks for mistakes: what a module does there in silence
+# turns the run red. fixture_cases VERSION KDIR RELEASE KERNEL.
 fixture_cases() {
-	local fixture=tests/vm/fixtures dir=build/fixture/$2 out=build/check/debug-fixture f name want
-	tap_check "$2: the fixture module builds" sh -c "
+	local fixture=tests/vm/fixtures dir=build/fixture/$3 out=build/check/$1-fixture f name want
+	tap_check "$3: the fixture module builds" sh -c "
 		scripts/link-tree.sh $dir $fixture/Kbuild $fixture/vmtest.c &&
-		make -s -C $1 M=\$PWD/$dir/$fixture modules"
+		make -s -C $2 M=\$PWD/$dir/$fixture modules"
 	[ "$tap_failed" -eq 0 ] || return
-	tests/vm/run.sh --kernel "$3" --module "$dir/$fixture/vmtest.ko" --fixture $fixture/debug \
-		"${options[@]}" --mem 1024 --suite >$out 2>$out.err
-	for f in "$fixture"/debug/cases/*.sh; do
+	tests/vm/run.sh --kernel "$4" --module "$dir/$fixture/vmtest.ko" --fixture "$fixture/$1" \
+		"${options[@]}" --mem 1024 --suite >"$out" 2>"$out.err"
+	for f in "$fixture/$1"/cases/*.sh; do
 		name=$(basename "$f" .sh)
 		want=$(sed -n 's/^# expect: //p' "$f")
 		[ -n "$want" ] || continue
-		tap_check "$2: $name is seen" sh -c "grep -A 3 '^not ok [0-9]* - $name: ' $out | grep -F '$want'"
+		tap_check "$3: $name is seen" sh -c "grep -A 3 '^not ok [0-9]* - $name: ' $out | grep -F '$want'"
 	done
-	tap_check "$2: lost memory is seen" sh -c "grep -A 3 '^not ok [0-9]* - kmemleak' $out | grep 'kmemleak: [1-9]'"
+	[ "$1" != debug ] ||
+		tap_check "$3: lost memory is seen" sh -c "grep -A 3 '^not ok [0-9]* - kmemleak' $out | grep 'kmemleak: [1-9]'"
 }
 
 release='' kernel='' kdir='' root=''
@@ -35,7 +36,8 @@ fi
 eval "$where"
 dir=build/check/kmod/$release
 options=()
-if [ "$1" = debug ]; then
+case $1 in
+debug)
 	# Of this kernel the module alone is instrumented with these.
 	export UBSAN_SANITIZE=y KCOV_INSTRUMENT=y
 	# Everything is checked as it is done, by an emulated machine.
@@ -43,9 +45,16 @@ if [ "$1" = debug ]; then
 	# What other kernels lack, this one has.
 	grep -v '^fail_nth' tests/skips.txt >build/check/skips.debug
 	export TAP_SKIPS=build/check/skips.debug
-fi
+	;;
+kcsan)
+	# Who is watched waits, so that the other may come.
+	options=(--slow 2 --mem 3072)
+	;;
+esac
 tap_check "$release: gcc W=1 and sparse are silent" scripts/check-module.sh "$dir" "$kdir" "$root"
 unset UBSAN_SANITIZE KCOV_INSTRUMENT
-[ "$1" != debug ] || fixture_cases "$kdir" "$release" "$kernel"
+case $1 in
+debug | kcsan) fixture_cases "$1" "$kdir" "$release" "$kernel" ;;
+esac
 [ "$tap_failed" -gt 0 ] || vm_suite "$release" --kernel "$kernel" --module "$dir/gpuemu.ko" "${options[@]}"
 tap_done

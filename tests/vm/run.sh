@@ -194,13 +194,13 @@ icount) accel=(-accel 'tcg,thread=single' -icount 'shift=0,sleep=off,align=off' 
 esac
 nonce=$(od -An -N8 -tx8 /dev/urandom | tr -d ' ')
 append="console=ttyS0 quiet panic=-1 oops=panic log_buf_len=4M tsc=reliable clocksource=tsc"
-# The debug kernel has nothing but the PIT to measure the TSC by and, while the machine
+# A kernel built here has nothing but the PIT to measure the TSC by and, while the machine
 # is busy, gives up and counts ticks: 4 ms. TCG's TSC is the host's, whose rate is told
 # where it is not what the CPU runs at just now.
 khz=$(awk '/^flags/ && !/aperfmperf/ { ok = 1 } /^cpu MHz/ { n = $4 * 1000 } END { if (ok) print n }' /proc/cpuinfo)
 case $kver:$virt in
-*-debug:kvm) ;;
-*-debug:*) append="$append${khz:+ tsc_early_khz=$khz}" ;;
+*-debug:kvm | *-kcsan:kvm) ;;
+*-debug:* | *-kcsan:*) append="$append${khz:+ tsc_early_khz=$khz}" ;;
 esac
 # QEMU's TCG with several CPUs has been seen to freeze while kernel text is being
 # patched, which booting does a lot of: /init starts the other CPUs.
