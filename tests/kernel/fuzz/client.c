@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "fuzz/client.h"
+#include "fuzz/kcov.h"
 
 struct client *client_self;
 
@@ -300,6 +301,7 @@ void client_run(struct shared *s, int me, uint64_t seed)
 	bool resting = true;
 	pthread_t helper;
 
+	kcov_begin();
 	client_self = &c;
 	c.fd = client_open();
 	if (c.fd < 0 || pipe2(c.pipe, O_CLOEXEC) || pipe2(c.pins, O_CLOEXEC | O_NONBLOCK)) {
@@ -314,6 +316,7 @@ void client_run(struct shared *s, int me, uint64_t seed)
 	if (pthread_create(&helper, NULL, client_help, &c))
 		_exit(1);
 	while (!s->failed) {
+		kcov_take();
 		round = atomic_load(&s->round);
 		switch (atomic_load(&s->phase)) {
 		case PHASE_RUN:

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "fuzz/client.h"
+#include "fuzz/kcov.h"
 
 static int by_pipe(void *to, const void *from, size_t bytes)
 {
@@ -70,7 +71,9 @@ void *client_help(void *arg)
 	uint64_t x = c->x ^ 4711;
 	int page, lane;
 
+	kcov_begin();
 	while (!c->s->failed) {
+		kcov_take();
 		pthread_mutex_lock(&c->helping);
 		page = below(&x, PAGES);
 		lane = below(&x, LANES);

@@ -3,8 +3,9 @@
  * The engine's process. One thread is the GPU: it reads and writes frames, and pages
  * that are mapped for it in system memory, through the page table and a TLB of its
  * own, which it believes until it has acknowledged an invalidate, and raises faults.
- * One acknowledges. Two serve batches and race for them (serve.c). It ends when the
- * device is taken from it, and is killed or stopped at any moment.
+ * One acknowledges. Two serve batches and race for them (serve.c). One disturbs what
+ * the others submit (race.c). It ends when the device is taken from it, and is killed or
+ * stopped at any moment.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -15,8 +16,9 @@
 #include <unistd.h>
 
 #include "fuzz/engine.h"
+#include "fuzz/kcov.h"
 
-enum { SERVERS = 2, BURST = 24 };
+enum { BURST = 24 };
 
 struct fuzz_engine fe;
 
@@ -47,6 +49,12 @@ static void on_bus(int sig, siginfo_t *info, void *context)
 		engine_lost();
 	fail(fe.s, -1, -1, "the engine got signal %d at %p", sig, info->si_addr);
 	_exit(1);
+}
+
+/* No SA_RESTART: what can be interrupted is. */
+static void on_disturbed(int sig)
+{
+	(void)sig;
 }
 
 /* --- translations --- */
@@ -99,7 +107,9 @@ static void *acknowledge(void *arg)
 	uint64_t x = fe.x ^ 77;
 
 	(void)arg;
+	kcov_begin();
 	for (;;) {
+		kcov_take();
 		put = __atomic_load_n(&fe.e.control->inval_put, __ATOMIC_ACQUIRE);
 		if (put != acked) {
 			pthread_mutex_lock(&fe.gpu);
@@ -119,10 +129,16 @@ static void *acknowledge(void *arg)
 
 int engine_command(struct engine *e, uint32_t op, uint64_t addr, uint32_t arg, uint32_t reserved)
 {
+	bool stays = arg & GPUEMU_STAY, stayed;
 	uint64_t end = now_ms() + HANG_MS;
 	int res;
 
 	engine_issue_as(e, op, addr, arg, reserved, op);
+	stayed = stays && io_uring_cq_ready(&e->ring);
+	if (stays && now_ms() > end) {
+		fail(fe.s, -1, -1, "hang: uring command %#x stays for ever", op);
+		_exit(1);
+	}
 	while (engine_result(e, op, 200, &res)) {
 		/* A FETCH may wait for as long as nothing happens. */
 		if (op != GPUEMU_URING_FETCH && op != GPUEMU_URING_COMMIT_AND_FETCH &&
@@ -133,18 +149,35 @@ int engine_command(struct engine *e, uint32_t op, uint64_t addr, uint32_t arg, u
 	}
 	if (res == -ENODEV)
 		engine_lost();
+	if (stays && res >= 0) {
+		atomic_fetch_add(&fe.s->stays, 1);
+		atomic_fetch_add(&fe.s->stayed, stayed);
+	}
 	return res;
+}
+
+void engine_ring(struct engine *e, uintptr_t number)
+{
+	uint64_t x = fe.x + number;
+	/* As the daemon has them, which nobody else can submit to; or as they come. */
+	unsigned int flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN;
+
+	e->nresults = 0;
+	if (io_uring_queue_init(8, &e->ring, one_in(&x, 2) ? flags : 0))
+		engine_lost();
+	atomic_store(&fe.ring[number], e->ring.ring_fd);
 }
 
 /* --- the GPU --- */
 
 static void raise_faults(uint32_t arg)
 {
-	int res = engine_command(&fe.e, GPUEMU_URING_RAISE, 0, arg, 0);
+	int res = engine_command(&fe.e, GPUEMU_URING_RAISE, 0, arg | may_stay(&fe.x), 0);
 
 	fe.parked = true;
 	note(fe.s, OP_RAISE, 0, 0, 0, res);
-	if (res && res != -EAGAIN && res != -EINVAL)
+	/* -EBUSY: another's was first. */
+	if (res && res != -EAGAIN && res != -EINVAL && res != -EBUSY)
 		fail(fe.s, -1, -1, "RAISE: %d", res);
 }
 
@@ -324,15 +357,18 @@ static void gpu(void)
 void engine_run(struct shared *s, uint64_t seed)
 {
 	struct sigaction bus = { .sa_sigaction = on_bus, .sa_flags = SA_SIGINFO };
-	pthread_t thread;
+	struct sigaction disturbed = { .sa_handler = on_disturbed };
+	pthread_t acker;
 	uintptr_t i;
 	int ret;
 
+	kcov_begin();
 	fe.s = s;
 	fe.x = seed;
 	pthread_mutex_init(&fe.gpu, NULL);
 	sigaction(SIGBUS, &bus, NULL);
 	sigaction(SIGSEGV, &bus, NULL);
+	sigaction(SIGUSR1, &disturbed, NULL);
 	ret = engine_open(&fe.e);
 	if (ret == -EBUSY || ret == -ENODEV || ret == -EIO)
 		engine_lost();
@@ -342,14 +378,21 @@ void engine_run(struct shared *s, uint64_t seed)
 	}
 	fe.seen = __atomic_load_n(&fe.e.control->inval_put, __ATOMIC_ACQUIRE);
 	atomic_store(&s->generation, fe.e.attach.generation);
-	pthread_create(&thread, NULL, acknowledge, NULL);
-	for (i = 1; i <= SERVERS; i++)
-		pthread_create(&thread, NULL, engine_serve, (void *)i);
+	fe.thread[0] = pthread_self();
+	atomic_store(&fe.ring[0], fe.e.ring.ring_fd);
+	pthread_create(&acker, NULL, acknowledge, NULL);
+	for (i = 1; i < THREADS; i++)
+		pthread_create(&fe.thread[i], NULL, i <= SERVERS ? engine_serve : engine_race,
+			       (void *)i);
 	while (!s->failed) {
+		kcov_take();
 		if (atomic_load(&s->phase) == PHASE_RUN) {
 			gpu();
 			continue;
 		}
+		/* Who raised besides has come to its end, and does not begin anew. */
+		pthread_mutex_lock(&fe.gpu);
+		pthread_mutex_unlock(&fe.gpu);
 		atomic_store(&s->engine_idle, atomic_load(&s->round));
 		if (!take_work())
 			usleep(1000);

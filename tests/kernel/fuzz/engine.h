@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the threads of the fuzzer's engine share; engine.c has it, serve.c too. */
+/* What the threads of the fuzzer's engine share; engine.c has it, serve.c and race.c too. */
 #ifndef _GPUEMU_TESTS_KERNEL_FUZZ_ENGINE_H
 #define _GPUEMU_TESTS_KERNEL_FUZZ_ENGINE_H
 
@@ -7,7 +7,11 @@
 
 #include "fuzz/fuzz.h"
 
-enum { TLB = 512 };
+enum {
+	TLB = 512,
+	SERVERS = 2,
+	THREADS = 2 + SERVERS,	/* that do commands: the GPU, these, and the one that races */
+};
 
 struct fuzz_engine {
 	struct shared *s;
@@ -17,6 +21,9 @@ struct fuzz_engine {
 	bool parked;			/* it was, and has not looked at them since */
 	struct { uint32_t space; uint64_t va; uint8_t *frame; bool read_only; } tlb[TLB];
 	uint64_t x;
+	/* By number: the GPU, those that serve, the one that races. */
+	pthread_t thread[THREADS];
+	_Atomic int ring[THREADS];	/* 0: it has none yet */
 };
 
 extern struct fuzz_engine fe;
@@ -24,5 +31,15 @@ extern struct fuzz_engine fe;
 _Noreturn void engine_lost(void);
 int engine_command(struct engine *e, uint32_t op, uint64_t addr, uint32_t arg, uint32_t reserved);
 void *engine_serve(void *number);
+void *engine_race(void *number);
+
+/* For an engine that is a thread's own but for the ring. */
+void engine_ring(struct engine *e, uintptr_t number);
+
+/* The flag, at random. */
+static inline uint32_t may_stay(uint64_t *x)
+{
+	return one_in(x, 2) ? GPUEMU_STAY : 0;
+}
 
 #endif

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fuzz [--seconds N] [--seed S] [--clients N] [--calm]
+ * fuzz [--seconds N] [--seed S] [--clients N] [--calm] [--module FILE]
  *
  * Starts the processes, kills and stops them, and at each round's end lets them
  * rest, has every byte compared with the model and looks at the counters. Prints
  * the seed, then TAP; a failure with what happened to the page before. --calm
- * kills and injects nothing. Run as root, the module loaded with enable_tests=1, no
- * daemon attached: make fuzz-kernel.
+ * kills and injects nothing. FILE is the module, of which coverage tells how much was run.
+ * Run as root, the module loaded with enable_tests=1, no daemon attached: make fuzz-kernel.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "fuzz/fuzz.h"
+#include "fuzz/kcov.h"
 #include "lib/nl.h"
 #include "lib/number.h"
 
@@ -35,6 +36,7 @@ struct fuzz {
 	uint64_t stopped_until, begun;
 	uint32_t engines, lives;
 	struct nl nl;
+	const char *module;
 };
 
 /* --- processes --- */
@@ -309,6 +311,7 @@ static void one_round(struct fuzz *f)
 	await(f, all_checked, "the comparison");
 	if (!s->failed)
 		check_counters(f);
+	kcov_take();
 	atomic_store(&s->phase, PHASE_STOP);
 }
 
@@ -351,12 +354,24 @@ static bool nothing_left(struct fuzz *f)
 	return false;
 }
 
+/* Where there is coverage at all, none is a failure. */
+static bool report_coverage(uint32_t reached, uint32_t all)
+{
+	printf("# coverage: %u", reached);
+	if (all)
+		printf(" of %u", all);
+	printf(" places in the module\n");
+	printf("%sok 4 - the module's code was seen to run\n", reached ? "" : "not ");
+	return reached;
+}
+
 static int report(struct fuzz *f, uint32_t seconds)
 {
 	struct shared *s = f->s;
-	bool left, busy, same = !s->failed;
+	bool left, busy, same = !s->failed, covered;
 	/* A kernel that checks itself is slower still than its times are longer. */
-	uint32_t much = seconds / (slowness() * slowness());
+	uint32_t slow = slowness(), much = seconds / (slow * slow * slow);
+	uint32_t reached, all;
 	int i;
 
 	if (s->failed)
@@ -368,15 +383,21 @@ static int report(struct fuzz *f, uint32_t seconds)
 	for (i = 0; i < OP_KINDS; i++)
 		printf("%s%s %llu", i % 8 ? ", " : i ? "\n# " : "# ", op_name(i),
 		       (unsigned long long)s->count[i]);
-	printf("\n");
-	busy = s->round > seconds / 20 && s->moved > 20 * much && s->faults > 10 * much &&
+	printf("\n# %llu commands with GPUEMU_STAY, %llu of them stayed to their end\n",
+	       (unsigned long long)s->stays, (unsigned long long)s->stayed);
+	busy = s->round > seconds / (20 * slow) && s->moved > 20 * much && s->faults > 10 * much &&
 	       s->count[OP_REMOTE] > much && s->count[OP_DUPLICATE] > much &&
-	       s->count[OP_CPU_WRITE] > 20 * much && s->count[OP_GPU_WRITE] > 20 * much;
-	printf("1..3\n%sok 1 - each round every byte and counter is as the model says\n",
-	       same ? "" : "not ");
+	       s->count[OP_CPU_WRITE] > 20 * much && s->count[OP_GPU_WRITE] > 20 * much &&
+	       s->stayed > much && (s->calm || s->stays - s->stayed > much / 10);
+	kcov_take();
+	covered = kcov_reached(f->module, &reached, &all);
+	printf("1..%d\n%sok 1 - each round every byte and counter is as the model says\n",
+	       covered ? 4 : 3, same ? "" : "not ");
 	printf("%sok 2 - nothing is left of who died\n", left ? "" : "not ");
 	/* What was cut short has not done much. */
 	printf("%sok 3 - much was done\n", busy || !same ? "" : "not ");
+	if (covered && !report_coverage(reached, all))
+		return 1;
 	return same && left && busy ? 0 : 1;
 }
 
@@ -385,6 +406,7 @@ int main(int argc, char **argv)
 	static const struct option options[] = {
 		{ "seconds", required_argument, NULL, 't' }, { "seed", required_argument, NULL, 's' },
 		{ "clients", required_argument, NULL, 'c' }, { "calm", no_argument, NULL, 'q' },
+		{ "module", required_argument, NULL, 'm' },
 		{ },
 	};
 	uint32_t seconds = 10, seed = time(NULL) ^ getpid() << 16, clients = 4;
@@ -401,6 +423,8 @@ int main(int argc, char **argv)
 			clients = number("fuzz", optarg);
 		else if (o == 'q')
 			calm = true;
+		else if (o == 'm')
+			f.module = optarg;
 		else
 			return 2;
 	}
@@ -416,6 +440,8 @@ int main(int argc, char **argv)
 		printf("Bail out! no memory, or no netlink family: is the module loaded?\n");
 		return 1;
 	}
+	kcov_open();
+	kcov_begin();
 	f.x = seed;
 	f.s->seed = seed;
 	f.s->clients = clients;

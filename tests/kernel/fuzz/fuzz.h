@@ -76,6 +76,8 @@ struct shared {
 	_Atomic uint8_t doing;	/* the engine's GPU */
 	struct client_model client[CLIENTS_MAX];
 	_Atomic uint64_t count[OP_KINDS], moved, faults, garbage, resets;
+	/* Commands with GPUEMU_STAY that were good; of them, those that ended in their submission. */
+	_Atomic uint64_t stays, stayed;
 	_Atomic uint32_t failed;
 	int fail_client, fail_page;
 	char why[512];

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "fuzz/fuzz.h"
+#include "fuzz/kcov.h"
 #include "lib/nl.h"
 
 /*
@@ -170,6 +171,7 @@ void garbage_run(struct shared *s, uint64_t seed)
 	struct nl nl;
 	int fd = -1;
 
+	kcov_begin();
 	if (nl_open(&nl)) {
 		fail(s, -1, -1, "no netlink family");
 		_exit(1);
@@ -187,6 +189,7 @@ void garbage_run(struct shared *s, uint64_t seed)
 			fd = client_open();
 		}
 		garbage_ioctl(s, fd, &x);
+		kcov_take();
 		usleep(below(&x, 3000));
 	}
 	_exit(1);

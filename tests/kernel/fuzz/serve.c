@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "fuzz/engine.h"
+#include "fuzz/kcov.h"
 
 enum { PLAN = 48 };
 
@@ -149,7 +150,8 @@ static void bad_commands(struct engine *e, uint64_t *x, struct gpuemu_commit *go
 	case 2:
 		bad.count = GPUEMU_COMMIT_MAX + 1 + next_random(x) % 100000;
 		want = -E2BIG;
-		res = engine_command(e, GPUEMU_URING_COMMIT_AND_FETCH, (uintptr_t)&bad, 0, 0);
+		res = engine_command(e, GPUEMU_URING_COMMIT_AND_FETCH, (uintptr_t)&bad,
+				     may_stay(x), 0);
 		break;
 	case 3:
 		want = -EFAULT;
@@ -184,12 +186,12 @@ void *engine_serve(void *arg)
 	struct gpuemu_commit commit;
 	int want[PLAN], res;
 	bool have = false;
-	uint32_t n, op;
+	uint32_t n, op, stay;
 
-	e.nresults = 0;
-	if (io_uring_queue_init(8, &e.ring, 0))
-		engine_lost();
+	kcov_begin();
+	engine_ring(&e, (uintptr_t)arg);
 	for (;;) {
+		kcov_take();
 		if (!have) {
 			res = engine_command(&e, GPUEMU_URING_FETCH, 0, 0, 0);
 			if (res < 0)
@@ -213,7 +215,8 @@ void *engine_serve(void *arg)
 		if (one_in(&x, 50))
 			usleep(below(&x, 20000));
 		op = one_in(&x, 2) ? GPUEMU_URING_COMMIT : GPUEMU_URING_COMMIT_AND_FETCH;
-		res = engine_command(&e, op, (uintptr_t)&commit, 0, 0);
+		stay = op == GPUEMU_URING_COMMIT ? 0 : may_stay(&x);
+		res = engine_command(&e, op, (uintptr_t)&commit, stay, 0);
 		have = op == GPUEMU_URING_COMMIT_AND_FETCH && res >= 0;
 		/* The other's FETCH was first: before the commit, or after it. */
 		if (res == -EBUSY)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: no-daemon timeout=240 vram_mb=2 remote_mb=1 enable_tests=1
 #
-# A minute of random operations on the module's whole ABI, with a model of what each
-# page must hold (tests/kernel/fuzz/). make fuzz-kernel SECONDS=3600 SEED=n does more.
-exec fuzz --seconds 60
+# A minute, or more where all is slow, of random operations on the module's whole ABI, with a
+# model of what each page must hold (tests/kernel/fuzz/). make fuzz-kernel SECONDS=3600
+# SEED=n does more.
+exec fuzz --seconds $((60 * GPUEMU_SLOW)) --module /vm/gpuemu.ko
