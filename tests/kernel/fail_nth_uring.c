@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * vm: vram_mb=4 copy_engines=4 timeout=600
+ * vm: vram_mb=4 pt_mb=1 copy_engines=4 pressure_ms=0 timeout=600
  *
  * Each io_uring command of an engine, with each allocation and user copy on its way
  * failing once, those of io_uring itself too: the batch is served at the second
@@ -16,6 +16,7 @@
 #include "lib/fail.h"
 #include "lib/knob.h"
 #include "lib/managed.h"
+#include "lib/nl.h"
 
 enum { EXTRA = 40 };	/* pages of a run that are allocated at once */
 
@@ -29,6 +30,10 @@ FIXTURE(fail)
 	uint32_t n;
 	uint64_t id;
 	bool taken;	/* by io_uring */
+	/* For shares of page tables. */
+	int fd, blocks;
+	uint32_t tables;
+	uint8_t *spare, *fresh;
 };
 
 #define WORLD FIXTURE_DATA(fail) *self = world
@@ -513,22 +518,18 @@ TEST_F_TIMEOUT(fail, large, 120)
 
 /* --- COMMIT: what follows it --- */
 
-/* Four pages fault in two blocks, some twice; the policy says which of them is the batch. */
-static int prepare_policy(void *world)
+/* Four pages fault, each twice; the policy says which of them is the batch. */
+static int prepare_faults(FIXTURE_DATA(fail) *self, const uint8_t *base)
 {
-	WORLD;
 	const struct gpuemu_batch *batch = &self->m.e.control->batch;
 	const unsigned int *what = self->fail.op->what;
 	uint32_t i;
 
-	if (knob_set("replay_policy", what[0]) || knob_set("fault_batch", what[1]) ||
-	    managed_place(&self->m, ON_HOST))
+	if (knob_set("replay_policy", what[0]) || knob_set("fault_batch", what[1]))
 		return 1;
 	for (i = 6; i < 10; i++) {
-		engine_fault(&self->m.e, self->m.space, self->m.mem + i * PAGE,
-			     GPUEMU_ACCESS_READ);
-		engine_fault(&self->m.e, self->m.space, self->m.mem + i * PAGE,
-			     GPUEMU_ACCESS_WRITE);
+		engine_fault(&self->m.e, self->m.space, base + i * PAGE, GPUEMU_ACCESS_READ);
+		engine_fault(&self->m.e, self->m.space, base + i * PAGE, GPUEMU_ACCESS_WRITE);
 	}
 	if (engine_raise(&self->m.e, 0) < 1)
 		return 2;
@@ -537,6 +538,14 @@ static int prepare_policy(void *world)
 		add(self, (void *)(uintptr_t)batch->faults[i].addr, 1, GPUEMU_MIGRATE_H2D);
 	begin(self, 0);
 	return 0;
+}
+
+/* In two blocks. */
+static int prepare_policy(void *world)
+{
+	WORLD;
+
+	return managed_place(&self->m, ON_HOST) ? 3 : prepare_faults(self, self->m.mem);
 }
 
 #define POLICY(number, name, records) { \
@@ -553,10 +562,9 @@ TEST_F(fail, policies)
 	SWEEP(ops);
 }
 
-static int run_commit_and_fetch(void *world)
+static int commit_and_fetch(FIXTURE_DATA(fail) *self, uint32_t arg)
 {
-	WORLD;
-	int ret = issue(&self->m.e, GPUEMU_URING_COMMIT_AND_FETCH, &self->commit, 0), res;
+	int ret = issue(&self->m.e, GPUEMU_URING_COMMIT_AND_FETCH, &self->commit, arg), res;
 
 	self->taken = !ret;
 	if (ret)
@@ -566,6 +574,11 @@ static int run_commit_and_fetch(void *world)
 		return 0;
 	ret = engine_result(&self->m.e, GPUEMU_URING_COMMIT_AND_FETCH, 0, &res);
 	return ret ? ret : res;
+}
+
+static int run_commit_and_fetch(void *world)
+{
+	return commit_and_fetch(world, 0);
 }
 
 static int after_commit_and_fetch(void *world, int ret)
@@ -598,6 +611,222 @@ TEST_F(fail, commit_and_fetch)
 	};
 
 	SWEEP(ops);
+}
+
+/*
+ * With replay policy once, what it fetches is the rest of the same pass, and is there.
+ * The pages are new, and so is their block.
+ */
+
+static int prepare_rest(void *world)
+{
+	WORLD;
+	uint8_t *fresh = self->more + 3 * BLOCK;
+
+	munmap(fresh, BLOCK);
+	return map_managed_at(self->m.fd, fresh, BLOCK) ? prepare_faults(self, fresh) : 3;
+}
+
+static int run_commit_and_fetch_rest(void *world)
+{
+	int ret = commit_and_fetch(world, 0);
+
+	/* Not yet: that would be a batch of no fault. */
+	return ret ? ret : -EPROTO;
+}
+
+static int run_stay_for_rest(void *world)
+{
+	int ret = commit_and_fetch(world, GPUEMU_STAY);
+
+	return ret ? ret : -EPROTO;
+}
+
+static int after_commit_and_fetch_rest(void *world, int ret)
+{
+	WORLD;
+	struct engine *e = &self->m.e;
+	int step;
+
+	if (!self->taken) {
+		reissue(e);
+		if (engine_result(e, GPUEMU_URING_COMMIT_AND_FETCH, 5000, &ret) || ret <= 0)
+			return 8;
+	}
+	if (ret > 0) {
+		struct gpuemu_commit none = { .size = sizeof(none), .gen = e->control->batch.gen };
+		int res;
+
+		/* Pages 6 and 7 were the first batch. */
+		if (ret != 2 || e->control->batch.faults[0].addr !=
+				(uintptr_t)self->more + 3 * BLOCK + 8 * PAGE)
+			return 9;
+		issue(e, GPUEMU_URING_COMMIT, &none, 0);
+		if (engine_result(e, GPUEMU_URING_COMMIT, 5000, &res) || res)
+			return 10;
+	}
+	step = finish(self, ret, GPUEMU_URING_COMMIT_AND_FETCH);
+	return step ? step : check_moved(self, ret);
+}
+
+TEST_F(fail, commit_and_fetch_once)
+{
+	static const struct fail_op ops[] = {
+		{ "COMMIT_AND_FETCH, replay policy once", prepare_rest,
+		  run_commit_and_fetch_rest, after_commit_and_fetch_rest, -EAGAIN,
+		  .what = { 3, 4 } },
+		{ "COMMIT_AND_FETCH, replay policy once, staying", prepare_rest,
+		  run_stay_for_rest, after_commit_and_fetch_rest, -EAGAIN, .what = { 3, 4 } },
+	};
+
+	SWEEP(ops);
+}
+
+/* --- COMMIT: page tables, of which a client has a share --- */
+
+enum { SPARE = 32 };	/* blocks; more than the share */
+
+static void take_tables(const struct nl_reply *reply, void *arg)
+{
+	*(uint32_t *)arg = nl_u32(reply->attrs[GPUEMU_A_DEVICE_TABLES_FREE]);
+}
+
+static uint32_t free_tables(void)
+{
+	struct nl_request r;
+	uint32_t n = 0;
+	struct nl nl;
+
+	if (nl_open(&nl))
+		return 0;
+	nl_begin(&nl, &r, GPUEMU_CMD_DEVICE_GET, 0);
+	nl_talk(&nl, &r, take_tables, &n);
+	nl_close(&nl);
+	return n;
+}
+
+/* A commit that moves the first page of this block of a client. */
+static int prepare_block(FIXTURE_DATA(fail) *self, uint32_t space, const uint8_t *at)
+{
+	self->n = 0;
+	add(self, at, 1, GPUEMU_MIGRATE_H2D);
+	self->list[0].va_space = space;
+	return begin_empty(self, 0);
+}
+
+/* The last block for which there is a table in the client's share; the one behind it. */
+static int prepare_last(void *world)
+{
+	WORLD;
+	uint8_t *at = self->spare + (self->blocks - 1) * BLOCK;
+
+	if (munmap(at, BLOCK) || !map_managed_at(self->m.fd, at, BLOCK))
+		return 1;
+	self->tables = free_tables();
+	return prepare_block(self, self->m.space, at);
+}
+
+static int prepare_over(void *world)
+{
+	WORLD;
+	uint8_t *at = self->spare + self->blocks * BLOCK;
+
+	if (munmap(at, BLOCK) || !map_managed_at(self->m.fd, at, BLOCK))
+		return 1;
+	*at = 5;
+	self->tables = free_tables();
+	return prepare_block(self, self->m.space, at);
+}
+
+static int after_last(void *world, int ret)
+{
+	WORLD;
+	uint8_t *at = self->spare + (self->blocks - 1) * BLOCK;
+	int step = finish(self, ret, GPUEMU_URING_COMMIT);
+
+	if (step)
+		return step;
+	if (self->list[0].status && self->list[0].status != -ENOMEM)
+		return 4;
+	/* At the second attempt it has its table, and with it the share is used up. */
+	if (engine_h2d(&self->m.e, self->m.space, at, 1) || free_tables() != self->tables - 1)
+		return 5;
+	return engine_h2d(&self->m.e, self->m.space, at + BLOCK, 1) == -ENOMEM ? 0 : 6;
+}
+
+static int after_over(void *world, int ret)
+{
+	WORLD;
+	uint8_t *at = self->spare + self->blocks * BLOCK;
+	int step = finish(self, ret, GPUEMU_URING_COMMIT);
+
+	if (step)
+		return step;
+	if (ret >= 0 && self->list[0].status != -ENOMEM)
+		return 4;
+	return *at == 5 && free_tables() == self->tables ? 0 : 5;
+}
+
+/* A client that has none yet, with a share for its first ones. */
+static int prepare_first(void *world)
+{
+	WORLD;
+
+	self->tables = free_tables();
+	self->fd = client_open();
+	if (!map_managed_at(self->fd, self->fresh, BLOCK))
+		return 1;
+	return prepare_block(self, client_space(self->fd), self->fresh);
+}
+
+static int after_first(void *world, int ret)
+{
+	WORLD;
+	uint32_t space = client_space(self->fd);
+	int step = finish(self, ret, GPUEMU_URING_COMMIT);
+
+	if (step)
+		return step;
+	if (self->list[0].status && self->list[0].status != -ENOMEM)
+		return 4;
+	/* The levels, of which the lowest is the block's. */
+	if (engine_h2d(&self->m.e, space, self->fresh, 1) || free_tables() != self->tables - 4)
+		return 5;
+	if (munmap(self->fresh, BLOCK) || close(self->fd))
+		return 6;
+	return free_tables() == self->tables ? 0 : 7;
+}
+
+TEST_F_TIMEOUT(fail, tables, 90)
+{
+	static const struct fail_op ops[] = {
+		{ "COMMIT, the last table of a share", prepare_last, run_commit, after_last,
+		  -EAGAIN },
+		{ "COMMIT, no table in the share", prepare_over, run_commit, after_over,
+		  -EAGAIN },
+		{ "COMMIT, a client's first tables", prepare_first, run_commit, after_first,
+		  -EAGAIN },
+	};
+	uint8_t *at = reserve((SPARE + 2) * BLOCK);
+	struct nl listener;
+
+	/* Each refusal is an event, which takes memory where somebody listens. */
+	ASSERT_EQ(0, nl_open(&listener));
+	ASSERT_EQ(0, nl_listen(&listener));
+	ASSERT_EQ(0, knob_set("client_tables_pct", 8));
+	self->spare = map_managed_at(self->m.fd, (void *)(((uintptr_t)at + BLOCK - 1) & -BLOCK),
+				     SPARE * BLOCK);
+	ASSERT_NE(NULL, self->spare);
+	self->fresh = self->spare + SPARE * BLOCK;
+	for (self->blocks = 0; self->blocks < SPARE; self->blocks++)
+		if (engine_h2d(&self->m.e, self->m.space, self->spare + self->blocks * BLOCK, 1))
+			break;
+	ASSERT_LT(0, self->blocks);
+	ASSERT_GT(SPARE, self->blocks);
+	SWEEP(ops);
+	munmap(self->spare, SPARE * BLOCK);
+	nl_close(&listener);
+	ASSERT_EQ(0, knob_set("client_tables_pct", 50));
 }
 
 TEST_HARNESS_MAIN
