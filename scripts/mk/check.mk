@@ -143,7 +143,7 @@ fuzz-kernel:
 soak: DURATION ?= 600
 soak:
 	@$(MAKE) vm-ready >&2
-	@tests/vm/run.sh --no-daemon --module-args vram_mb=2 --timeout $$(($(DURATION) + 300)) -- \
+	@tests/vm/run.sh --no-daemon --module-args 'vram_mb=2 invalidate_timeout_ms=4000' --timeout $$(($(DURATION) + 300)) -- \
 		soak --seconds $(DURATION) $(if $(SEED),--seed $(SEED)) $(if $(CLIENTS),--clients $(CLIENTS))
 
 -include $(DEPS)
