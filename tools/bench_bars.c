@@ -26,7 +26,6 @@
 #define SPREAD_PAGES	(SPREAD_FAULTS / SPREAD_BLOCKS)
 #define SPREAD_STRIDE	((1u << BLOCK_SHIFT) / SPREAD_PAGES)
 #define SPREAD_BATCHES	8u
-#define PIECES		8u
 
 struct round {
 	double fault, spread, h2d, d2h, cpu, clients;
@@ -278,7 +277,7 @@ static int measure(const struct bench_request *r, struct json_object *report, st
 	for (unsigned int i = 0; i < ROUNDS; i++) {
 		ret = measure_round(r, &rounds[i], err);
 		if (!ret)
-			ret = bench_migrate_measure(r, PIECES, &migrate, err);
+			ret = bench_migrate_measure(r, 0, &migrate, err);
 		if (ret)
 			return ret;
 		rounds[i].h2d = output_number(migrate, "ratio");
