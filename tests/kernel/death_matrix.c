@@ -79,7 +79,7 @@ FIXTURE(death)
 	enum way way;
 	pid_t child;
 	int64_t c_work, s_work, queued;
-	uint64_t begin, died;
+	uint64_t begin, died, cancelled;
 	uint64_t generation;
 };
 
@@ -117,7 +117,7 @@ STATES(client, CLIENT)
 struct device {
 	uint32_t generation, clients, tables, tables_free;
 	uint64_t vram, vram_free, managed, resident, system;
-	uint64_t injected, invalidates;
+	uint64_t injected, invalidates, cancelled;
 };
 
 static void take_device(const struct nl_reply *reply, void *arg)
@@ -138,6 +138,7 @@ static void take_device(const struct nl_reply *reply, void *arg)
 	d->system = nl_u64(stats[GPUEMU_A_STATS_SYSTEM_PAGES]);
 	d->injected = nl_u64(stats[GPUEMU_A_STATS_INJECTED]);
 	d->invalidates = nl_u64(stats[GPUEMU_A_STATS_INVALIDATES]);
+	d->cancelled = nl_u64(stats[GPUEMU_A_STATS_WORKS_CANCELLED]);
 }
 
 static struct device device(FIXTURE_DATA(death) *self)
@@ -191,6 +192,11 @@ static bool injected(const struct device *d, uint64_t before)
 static bool invalidated(const struct device *d, uint64_t before)
 {
 	return d->invalidates > before;
+}
+
+static bool cancelled(const struct device *d, uint64_t before)
+{
+	return d->cancelled > before;
 }
 
 static bool system_pages(const struct device *d, uint64_t n)
@@ -417,6 +423,7 @@ static void die(struct __test_metadata *_metadata, FIXTURE_DATA(death) *self)
 	    (self->way == THREAD_EXITS || self->way == CLOSES))
 		ASSERT_EQ(0, puppet_do(p, CONTROL,
 				       ORDER(PUPPET_ACK, .a = false)));
+	self->cancelled = device(self).cancelled;
 	self->died = now_ms();
 	switch (self->way) {
 	case FORKED:
@@ -679,6 +686,9 @@ static void check_gone(struct __test_metadata *_metadata,
 	EXPECT_TRUE(becomes(self, SECOND, system_pages, PUPPET_PAGES));
 	TH_LOG("gone after %d ms", (int)(now_ms() - self->died));
 	EXPECT_TRUE(becomes(self, SECOND, clients, files));
+	/* It leaves the list first, and then gives up its works. */
+	if (self->way != FORKED)
+		EXPECT_TRUE(becomes(self, SECOND, cancelled, self->cancelled));
 	EXPECT_EQ(0, puppet_do(&self->e, CONTROL,
 		ORDER(PUPPET_RESIDENT, .a = self->c.space,
 		      .b = (uintptr_t)self->c.mem, .c = PUPPET_PAGES)));

@@ -52,7 +52,8 @@ TEST(nearest)
 	EXPECT_EQ(0, parameter("enable_tests"));
 	/* And what was not given is the default. */
 	EXPECT_EQ(256, parameter("fault_batch"));
-	EXPECT_EQ(500, parameter("invalidate_timeout_ms"));
+	/* On a slow kernel the machine's init makes this one longer. */
+	EXPECT_EQ(500 * slowness(), parameter("invalidate_timeout_ms"));
 	EXPECT_EQ(0, parameter("link_gbps"));
 }
 

@@ -448,7 +448,6 @@ static uint64_t fight(struct __test_metadata *_metadata,
 	pthread_join(thread, NULL);
 	EXPECT_EQ(w.done, w.word[0]);
 	EXPECT_EQ(*gpu, w.word[1]);
-	EXPECT_LT(0, *gpu);
 	return STAT(H2D_PAGES) - before;
 }
 
@@ -461,11 +460,16 @@ TEST_F(thrash, throttling_saves_migrations)
 	ASSERT_EQ(0, knob_set("thrash_enable", 0));
 	without = fight(_metadata, self, 10, &gpu);
 	EXPECT_EQ(detected, STAT(THRASHING_DETECTED));
+	/* On a slow kernel the CPU may take it back each time, before it is used. */
+	if (slowness() == 1)
+		EXPECT_LT(0, gpu);
 	ASSERT_EQ(0, knob_set("thrash_enable", 1));
 	with = fight(_metadata, self, 11, &gpu_throttled);
 	EXPECT_EQ(detected + 1, STAT(THRASHING_DETECTED));
+	EXPECT_LT(0, gpu_throttled);
 	EXPECT_LT(3, with);
-	EXPECT_GT(without / 2, with);
+	/* Of an access; a slow kernel moves less often without than a nap lets it. */
+	EXPECT_GT(without * gpu_throttled, 2 * with * (gpu ? gpu : 1));
 	TH_LOG("%llu migrations without, %llu with; the GPU added %u and %u",
 	       (unsigned long long)without, (unsigned long long)with, gpu,
 	       gpu_throttled);

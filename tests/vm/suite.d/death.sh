@@ -9,6 +9,8 @@
 trace=/sys/kernel/tracing
 now() { awk '{ printf "%d\n", $1 * 100 }' /proc/uptime; } # in 10 ms
 start() {
+	# The last one's says that it attached.
+	: >/tmp/gpuemud.log
 	gpuemud >/tmp/gpuemud.log 2>&1 &
 	daemon=$!
 	n=0
