@@ -21,6 +21,7 @@
 #include "engine.h"
 #include "params.h"
 #include "remote.h"
+#include "tlb.h"
 #include "uring.h"
 #include "work.h"
 
@@ -190,6 +191,7 @@ static struct gpuemu_engine *engine_alloc(struct gpuemu_client *client)
 	e->dev = dev;
 	e->mapping = &client->mapping;
 	e->owner = current->files;
+	e->fresh = true;
 	mutex_init(&e->map_lock);
 	INIT_DELAYED_WORK(&e->monitor, engine_monitor);
 	init_waitqueue_head(&e->wait);
@@ -272,6 +274,7 @@ struct region {
 	size_t bytes;
 	unsigned long first_page;
 	bool writable;
+	bool frames;
 };
 
 static int find_region(struct gpuemu_engine *e, unsigned long pgoff,
@@ -280,7 +283,7 @@ static int find_region(struct gpuemu_engine *e, unsigned long pgoff,
 	const struct gpuemu_dev *dev = e->dev;
 	const struct region regions[] = {
 		{ dev->vram.base, (size_t)dev->vram.frames << PAGE_SHIFT,
-		  GPUEMU_MMAP_VRAM >> PAGE_SHIFT, true },
+		  GPUEMU_MMAP_VRAM >> PAGE_SHIFT, true, true },
 		{ dev->pt.base, (size_t)dev->pt.tables << PAGE_SHIFT,
 		  GPUEMU_MMAP_PAGE_TABLE >> PAGE_SHIFT, false },
 		{ e->faults, e->faults_bytes,
@@ -327,6 +330,8 @@ static vm_fault_t engine_vm_fault(struct vm_fault *vmf)
 		ret = VM_FAULT_SIGBUS;
 		goto out;
 	}
+	if (region.frames)
+		gpuemu_tlb_touch(e);
 	for (addr = vma->vm_start; addr < vma->vm_end; addr += PAGE_SIZE) {
 		err = vm_insert_page(vma, addr, vmalloc_to_page(from));
 		if (err && err != -EBUSY) {

@@ -93,6 +93,7 @@ struct gpuemu_pass {
  *	in @faults
  * @wait: woken by an acknowledgement, by parking, and by revocation
  * @state: under the device's lock, like everything below
+ * @fresh: it has touched no frame, and no RAISE or WAIT of it has completed
  * @parked: a RAISE or WAIT is pending: the engine touches no frame
  * @inval_put, @inval_acked: free running
  * @batch_state: who owns the batch
@@ -130,6 +131,7 @@ struct gpuemu_engine {
 	wait_queue_head_t wait;
 
 	enum gpuemu_engine_state state;
+	bool fresh;
 	bool parked;
 	u32 inval_put;
 	u32 inval_acked;

@@ -18,6 +18,10 @@
  * waiter which misses a short parking does not wait for an acknowledgement that
  * nobody owes.
  *
+ * An engine that has just attached counts as parked too, until one of these
+ * commands completes or it touches a frame: it has no work and uses nothing, and
+ * it may be long until it runs.
+ *
  * No engine, no wait. An engine that does not answer in time is lost; the wait
  * ends when its mappings are revoked, which is as good as an acknowledgement.
  */
@@ -62,6 +66,24 @@ void gpuemu_tlb_unpark_locked(struct gpuemu_engine *e)
 {
 	set_acked_locked(e, e->inval_put);
 	e->parked = false;
+	e->fresh = false;
+}
+
+/**
+ * gpuemu_tlb_touch() - the engine is about to have a frame mapped
+ * @e: the engine
+ *
+ * What it read in the page table before its first counts for nothing; from then
+ * on it uses what it finds there.
+ */
+void gpuemu_tlb_touch(struct gpuemu_engine *e)
+{
+	spin_lock(&e->dev->lock);
+	if (e->fresh) {
+		set_acked_locked(e, e->inval_put);
+		e->fresh = false;
+	}
+	spin_unlock(&e->dev->lock);
 }
 
 static void post_locked(struct gpuemu_engine *e, u32 va_space, u64 start,
@@ -126,7 +148,7 @@ int gpuemu_tlb_invalidate(struct gpuemu_space *space, u64 start, u64 end,
 		posted = true;
 		seq = e->inval_put;
 		/* A dying engine is not parked: wait until it is revoked. */
-		if (e->state == GPUEMU_ENGINE_LIVE && e->parked)
+		if (e->state == GPUEMU_ENGINE_LIVE && (e->parked || e->fresh))
 			e = NULL;
 		else
 			kref_get(&e->ref);

@@ -18,5 +18,6 @@ void gpuemu_tlb_post(struct gpuemu_space *space, u64 start, u64 end,
 		     enum gpuemu_inval_reason reason);
 void gpuemu_tlb_park_locked(struct gpuemu_engine *e);
 void gpuemu_tlb_unpark_locked(struct gpuemu_engine *e);
+void gpuemu_tlb_touch(struct gpuemu_engine *e);
 
 #endif

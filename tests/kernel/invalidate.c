@@ -154,6 +154,30 @@ TEST_F(invalidate, parked)
 	EXPECT_EQ(0, generation(self->fd));
 }
 
+/* A new engine uses nothing yet and may take its time; from its first touch it must answer. */
+TEST_F(invalidate, new_engine)
+{
+	uint64_t begin;
+	uint32_t gen;
+
+	engine_close(&self->e);
+	ASSERT_EQ(0, engine_open(&self->e));
+	gen = generation(self->fd);
+	ASSERT_NE(0, gen);
+	/* Not with FETCH, which is the service thread's. */
+	engine_issue(&self->e, GPUEMU_URING_FETCH, 0, 0);
+	EXPECT_NE(NULL, engine_page(&self->e, self->space, self->mem));
+	begin = now_ms();
+	EXPECT_EQ(0, memcmp(self->mem, self->copy, PAGE));
+	EXPECT_GT(TIMEOUT_MS, now_ms() - begin);
+	EXPECT_EQ(gen, generation(self->fd));
+	EXPECT_EQ(0, touch(self->e.vram));
+	begin = now_ms();
+	EXPECT_EQ(0, memcmp(self->mem + PAGE, self->copy + PAGE, PAGE));
+	EXPECT_LE(TIMEOUT_MS - 10, now_ms() - begin);
+	EXPECT_EQ(0, generation(self->fd));
+}
+
 /* Going to park answers for what was posted before. */
 TEST_F(invalidate, parking_answers)
 {

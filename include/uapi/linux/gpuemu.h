@@ -366,7 +366,9 @@ struct gpuemu_control {
  * WAIT: completes (0) when work is queued; at once if some is.
  *   Between issuing RAISE or WAIT and their completion the engine is *parked*:
  *   it touches no frame, so invalidates need no acknowledgement; it applies
- *   them (inval_put) before it goes on.
+ *   them (inval_put) before it goes on. It is parked from attaching, too, until
+ *   the first of them completes or until it touches a frame: what it read in the
+ *   page table before counts for nothing.
  * FETCH: completes with the number of unique faults of the next batch, which
  *   is in gpuemu_control.batch.
  * COMMIT: does the migrations of the batch `gen` and replays; completes with the number
