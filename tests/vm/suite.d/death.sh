@@ -6,7 +6,6 @@
 # with one line and soon, a new daemon serves, nothing stays behind.
 . tests/lib/tap.sh
 
-trace=/sys/kernel/tracing
 now() { awk '{ printf "%d\n", $1 * 100 }' /proc/uptime; } # in 10 ms
 start() {
 	# The last one's says that it attached.
@@ -23,16 +22,18 @@ start() {
 # Long enough to be killed in the middle: oversubscribed, so it faults all the way. In the
 # background: exec, or the signal would meet the shell.
 long() { exec gpuemu run gather n=1M pages=4096 --backend kmod --vram 64K; }
-# started DELAY: the kernel faults, and has done so for DELAY us. Between two works of the
-# library the engine is missing, not lost; so a time from the program's start would not do.
+faults() { gpuemu stat | awk '$1 == "far_faults" && !n++ { print $2 }'; }
+# started FAULTS DELAY: the kernel faults, of which there were FAULTS before it, and has done
+# so for DELAY us. Between two works of the library the engine is missing, not lost; so a
+# time from the program's start would not do.
 started() {
 	n=0
-	until grep -q batch: $trace/trace; do
+	until [ "$(faults)" -gt "$1" ]; do
 		n=$((n + 1))
 		[ $n -lt 500 ] || break
 		usleep 20000
 	done
-	usleep "$1"
+	usleep "$2"
 }
 
 starts() { # NAME: start in this shell, whose child the daemon is
@@ -40,12 +41,11 @@ starts() { # NAME: start in this shell, whose child the daemon is
 }
 
 starts 'a daemon attaches'
-echo 1 >$trace/events/gpuemu/batch/enable
 for delay in 0 300000 1000000; do
-	echo >$trace/trace
+	before=$(faults)
 	long >/tmp/client.out 2>/tmp/client.err &
 	client=$!
-	started $delay
+	started "$before" $delay
 	running=no
 	! kill -0 $client || running=yes
 	kill -9 $daemon
@@ -67,10 +67,10 @@ for delay in 0 300000 1000000; do
 done
 
 for delay in 0 400000; do
-	echo >$trace/trace
+	before=$(faults)
 	long >/dev/null 2>&1 &
 	client=$!
-	started $delay
+	started "$before" $delay
 	kill -9 $client
 	wait $client 2>/dev/null
 	tap_check "client killed after $delay us: the daemon serves the next" gpuemu run vecadd --backend kmod
