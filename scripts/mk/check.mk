@@ -136,7 +136,7 @@ fuzz-kernel: SECONDS ?= 3600
 fuzz-kernel:
 	@$(MAKE) vm-ready >&2
 	@tests/vm/run.sh --no-daemon --module-args 'vram_mb=2 enable_tests=1' --timeout $$(($(SECONDS) + 300)) -- \
-		fuzz --seconds $(SECONDS) --module /vm/gpuemu.ko $(if $(SEED),--seed $(SEED)) $(if $(CLIENTS),--clients $(CLIENTS))
+		fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) $(if $(CLIENTS),--clients $(CLIENTS))
 
 # make soak [DURATION=s] [SEED=n] [CLIENTS=n]: the daemon killed every second, in the VM.
 .PHONY: soak

@@ -16,10 +16,7 @@ void kcov_begin(void);
 /* Takes what this thread has reached since; what is not taken when it dies is lost. */
 void kcov_take(void);
 
-/*
- * False: this kernel has no KCOV. all: what there is to reach in this file, the module's,
- * or 0 if that cannot be told.
- */
-bool kcov_reached(const char *module, uint32_t *reached, uint32_t *all);
+/* False: this kernel has no KCOV. */
+bool kcov_reached(uint32_t *reached);
 
 #endif

@@ -7,16 +7,13 @@
 #ifndef _GPUEMU_TESTS_KERNEL_HARNESS_H
 #define _GPUEMU_TESTS_KERNEL_HARNESS_H
 
-#include <stdlib.h>
 #include <unistd.h>
 
-/* Not slowness(): the library's tests do not have lib.h. */
+#include "lib/slow.h"
+
 static inline unsigned int slow_alarm(unsigned int seconds)
 {
-	const char *text = getenv("GPUEMU_SLOW");
-	int n = text ? atoi(text) : 1;
-
-	return alarm(seconds * (n > 1 ? n : 1));
+	return alarm(seconds * slowness());
 }
 #define alarm(seconds) slow_alarm(seconds)
 

@@ -35,14 +35,6 @@ void sleep_ms(unsigned int ms)
 		;
 }
 
-unsigned int slowness(void)
-{
-	const char *text = getenv("GPUEMU_SLOW");
-	int n = text ? atoi(text) : 1;
-
-	return n > 1 ? n : 1;
-}
-
 /* --- clients --- */
 
 int client_open(void)

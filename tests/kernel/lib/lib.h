@@ -15,14 +15,14 @@
 
 #include <linux/gpuemu.h>
 
+#include "lib/slow.h"
+
 #define PAGE		((size_t)GPUEMU_PAGE_SIZE)
 #define BLOCK		((size_t)1 << GPUEMU_BLOCK_SHIFT)
 
-/* --- time --- */
+/* --- time; slow.h: how slow all is here --- */
 uint64_t now_ms(void);
 void sleep_ms(unsigned int ms);
-/* How many times as long everything takes here as elsewhere; at least 1. */
-unsigned int slowness(void);
 
 /* --- clients --- */
 int client_open(void);

@@ -31,6 +31,7 @@
 
 #include "lib/nl.h"
 #include "lib/number.h"
+#include "lib/slow.h"
 
 enum {
 	CLIENTS_MAX = 32,
@@ -374,14 +375,6 @@ static struct counts counts(struct nl *nl)
 	nl_begin(nl, &r, GPUEMU_CMD_DEVICE_GET, 0);
 	nl_talk(nl, &r, take_counts, &c);
 	return c;
-}
-
-/* How many times as long things take here (tests/vm/run.sh --slow). */
-static uint32_t slowness(void)
-{
-	const char *text = getenv("GPUEMU_SLOW");
-
-	return text && atoi(text) > 1 ? atoi(text) : 1;
 }
 
 /*

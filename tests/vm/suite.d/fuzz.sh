@@ -4,4 +4,4 @@
 # A minute, or more where all is slow, of random operations on the module's whole ABI, with a
 # model of what each page must hold (tests/kernel/fuzz/). make fuzz-kernel SECONDS=3600
 # SEED=n does more.
-exec fuzz --seconds $((60 * GPUEMU_SLOW)) --module /vm/gpuemu.ko
+exec fuzz --seconds $((60 * GPUEMU_SLOW)) --places "$(cat /vm/places)"
