@@ -10,7 +10,8 @@ static unsigned int page_in_block(uint64_t addr)
 	return (unsigned int)(addr >> PAGE_SHIFT) % BLOCK_PAGES;
 }
 
-int blocks_set(struct blocks *blocks, uint64_t addr)
+/* The block that is about to be written. NULL: no memory. */
+static struct block_bits *make(struct blocks *blocks, uint64_t addr)
 {
 	struct block_bits *block = blocks_find(blocks, addr);
 
@@ -20,17 +21,36 @@ int blocks_set(struct blocks *blocks, uint64_t addr)
 			struct block_bits *bigger = realloc(blocks->blocks, room * sizeof(*bigger));
 
 			if (!bigger)
-				return -ENOMEM;
+				return NULL;
 			blocks->blocks = bigger;
 			blocks->room = room;
 		}
 		if (u64map_put(&blocks->index, addr >> BLOCK_SHIFT, blocks->count))
-			return -ENOMEM;
+			return NULL;
 		block = &blocks->blocks[blocks->count++];
 		*block = (struct block_bits){ .addr = addr >> BLOCK_SHIFT << BLOCK_SHIFT };
 	}
 	blocks->last = (size_t)(block - blocks->blocks);
+	return block;
+}
+
+int blocks_set(struct blocks *blocks, uint64_t addr)
+{
+	struct block_bits *block = make(blocks, addr);
+
+	if (!block)
+		return -ENOMEM;
 	bitmap_set(block->here, page_in_block(addr));
+	return 0;
+}
+
+int blocks_set_run(struct blocks *blocks, uint64_t addr, uint64_t pages)
+{
+	struct block_bits *block = make(blocks, addr);
+
+	if (!block)
+		return -ENOMEM;
+	block->here[page_in_block(addr) / 64] |= pages;
 	return 0;
 }
 
@@ -42,6 +62,16 @@ void blocks_unset(struct blocks *blocks, uint64_t addr)
 		return;
 	blocks->last = (size_t)(block - blocks->blocks);
 	bitmap_clear(block->here, page_in_block(addr));
+}
+
+void blocks_unset_run(struct blocks *blocks, uint64_t addr, uint64_t pages)
+{
+	struct block_bits *block = blocks_find(blocks, addr);
+
+	if (!block)
+		return;
+	blocks->last = (size_t)(block - blocks->blocks);
+	block->here[page_in_block(addr) / 64] &= ~pages;
 }
 
 void blocks_clear(struct blocks *blocks)

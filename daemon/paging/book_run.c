@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What book.c writes down page by page, for runs in which all pages are alike: nobody
- * waits for them, none is a duplicate or mapped remotely, and all moved. Word by word; only
- * the policies are still told of each page. book.c calls it.
+ * waits for them, none is a duplicate or mapped remotely, and all moved. Word by word; a
+ * policy that knows no words is told of each page. book.c calls it.
  */
 #include "paging/private.h"
+
+#include <errno.h>
 
 static uint64_t addr_in(const struct page_block *block, unsigned int w, uint64_t bits)
 {
@@ -44,17 +46,14 @@ static uint64_t depart(struct paging *p, const struct page_block *block, unsigne
 static void arrive(struct paging *p, struct page_block *block, unsigned int w, uint64_t bits,
 		   struct pass *pass)
 {
-	for (uint64_t left = bits; left; left &= left - 1) {
-		uint64_t addr = addr_in(block, w, left);
-		int rc = p->space->owner ? policies_arrive(p->space->owner, addr, true) : 0;
+	uint64_t asked = bits;
 
-		if (rc) {
-			pass->rc = rc;
-			bits &= ~(left & -left);
-			continue;
-		}
-		block->bits[PAGE_RESIDENT][w] |= left & -left;
-	}
+	if (p->space->owner)
+		bits = policies_arrive_run(p->space->owner, block->addr + w * 64 * PAGE_BYTES,
+					   bits);
+	if (bits != asked)
+		pass->rc = -ENOMEM;
+	block->bits[PAGE_RESIDENT][w] |= bits;
 	p->space->pages.count += count(bits);
 	p->pool->used += count(bits);
 	block->bits[PAGE_LEFT][w] &= ~bits;
@@ -87,11 +86,9 @@ bool book_run_arrived(struct paging *p, const struct migration *m, bool demanded
 static void leave(struct paging *p, struct space *space, struct page_block *block,
 		  unsigned int w, uint64_t bits)
 {
-	for (uint64_t left = bits; left; left &= left - 1) {
-		block->bits[PAGE_RESIDENT][w] &= ~(left & -left);
-		if (space->owner)
-			policies_leave(space->owner, addr_in(block, w, left));
-	}
+	block->bits[PAGE_RESIDENT][w] &= ~bits;
+	if (space->owner && bits)
+		policies_leave_run(space->owner, block->addr + w * 64 * PAGE_BYTES, bits);
 	space->pages.count -= count(bits);
 	p->pool->used -= count(bits);
 	block->bits[PAGE_UNUSED][w] &= ~bits;

@@ -313,6 +313,27 @@ int policies_arrive(struct paging *p, uint64_t addr, bool prefetched)
 	return rc;
 }
 
+uint64_t policies_arrive_run(struct paging *p, uint64_t addr, uint64_t pages)
+{
+	const struct evict_runs *evict = evict_runs_of(p->evict.choice.evict);
+	const struct prefetch_runs *prefetch = prefetch_runs_of(p->prefetch.choice.prefetch);
+	uint64_t known = 0;
+
+	if (evict && (prefetch || !p->prefetch.choice.prefetch->on_arrive)) {
+		known = evict->insert(p->evict.state, addr, pages);
+		if (prefetch)
+			prefetch->on_arrive(p->prefetch.state, addr, known);
+		return known;
+	}
+	for (uint64_t left = pages; left; left &= left - 1) {
+		unsigned int page = (unsigned int)__builtin_ctzll(left);
+
+		if (!policies_arrive(p, addr + page * PAGE_BYTES, true))
+			known |= left & -left;
+	}
+	return known;
+}
+
 void policies_touch(struct paging *p, uint64_t addr, bool write)
 {
 	const struct gpuemu_prefetch_ops *prefetch = p->prefetch.choice.prefetch;
@@ -332,6 +353,21 @@ void policies_leave(struct paging *p, uint64_t addr)
 	p->evict.choice.evict->remove(p->evict.state, addr);
 	if (prefetch->on_leave)
 		prefetch->on_leave(p->prefetch.state, addr);
+}
+
+void policies_leave_run(struct paging *p, uint64_t addr, uint64_t pages)
+{
+	const struct evict_runs *evict = evict_runs_of(p->evict.choice.evict);
+	const struct prefetch_runs *prefetch = prefetch_runs_of(p->prefetch.choice.prefetch);
+
+	if (evict && (prefetch || !p->prefetch.choice.prefetch->on_leave)) {
+		evict->remove(p->evict.state, addr, pages);
+		if (prefetch)
+			prefetch->on_leave(p->prefetch.state, addr, pages);
+		return;
+	}
+	for (; pages; pages &= pages - 1)
+		policies_leave(p, addr + (unsigned int)__builtin_ctzll(pages) * PAGE_BYTES);
 }
 
 void policies_hide(struct paging *p, uint64_t addr)

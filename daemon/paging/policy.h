@@ -46,9 +46,16 @@ unsigned int policies_pick(struct paging *p, unsigned int need,
 
 /* The page is in device memory or on its way: -ENOMEM and nobody knows it. */
 int policies_arrive(struct paging *p, uint64_t addr, bool prefetched);
+/*
+ * So are those of the 64 pages from addr on, a multiple of 64, whose bit is set; all
+ * prefetched. Returns those that are known now.
+ */
+uint64_t policies_arrive_run(struct paging *p, uint64_t addr, uint64_t pages);
 void policies_touch(struct paging *p, uint64_t addr, bool write);
 /* It is not there any more. */
 void policies_leave(struct paging *p, uint64_t addr);
+/* Nor are those of the 64 pages from addr on, a multiple of 64, whose bit is set. */
+void policies_leave_run(struct paging *p, uint64_t addr, uint64_t pages);
 /*
  * A victim, from the plan's making until its fate is known: out of the eviction
  * policy's sight, so that it is not picked twice. It went: policies_leave(). It stayed: back.

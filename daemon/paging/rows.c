@@ -26,6 +26,16 @@ const struct gpuemu_evict_ops *const evict_rows[] = {
 	NULL,
 };
 
+const struct evict_runs *evict_runs_of(const struct gpuemu_evict_ops *ops)
+{
+	return ops == evict_lru_runs.ops ? &evict_lru_runs : NULL;
+}
+
+const struct prefetch_runs *prefetch_runs_of(const struct gpuemu_prefetch_ops *ops)
+{
+	return ops == prefetch_tree_runs.ops ? &prefetch_tree_runs : NULL;
+}
+
 /* What is being parsed: for the messages. */
 struct parse {
 	const char *key;			/* "paging.prefetch" */

@@ -18,6 +18,31 @@
 #include "paging/evict.def"
 #undef X
 
+/*
+ * What a row may have beside its ops: to be told at once of many pages, those whose bit is set
+ * among the 64 from addr on, a multiple of 64 pages. It is the same as one after the other,
+ * from the lowest on; all that arrive were prefetched. insert() returns those that the policy
+ * has now; for others there is no memory.
+ */
+struct evict_runs {
+	const struct gpuemu_evict_ops *ops;
+	uint64_t (*insert)(void *state, uint64_t addr, uint64_t pages);
+	void (*remove)(void *state, uint64_t addr, uint64_t pages);
+};
+
+struct prefetch_runs {
+	const struct gpuemu_prefetch_ops *ops;
+	void (*on_arrive)(void *state, uint64_t addr, uint64_t pages);
+	void (*on_leave)(void *state, uint64_t addr, uint64_t pages);
+};
+
+extern const struct evict_runs evict_lru_runs;
+extern const struct prefetch_runs prefetch_tree_runs;
+
+/* NULL: it has to be told page by page. */
+const struct evict_runs *evict_runs_of(const struct gpuemu_evict_ops *ops);
+const struct prefetch_runs *prefetch_runs_of(const struct gpuemu_prefetch_ops *ops);
+
 #define POLICY_OPTIONS	16u	/* at most, of one policy */
 
 /* A policy with values for all of its options. One of the ops is NULL. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Each eviction policy against victims worked out by hand. */
 #include "policies_bench.h"
+#include "paging/rows.h"
 
 static void *begin(const struct gpuemu_evict_ops *ops)
 {
@@ -62,6 +63,53 @@ static void reserved_lru_by_hand(void **state)
 	kept[1] = true;
 	assert_evicts(lru, s, 0);
 	evict_end(lru, s);
+}
+
+/* Runs against the same page by page, between touches and removals: the whole order. */
+static void runs_are_pages(const struct gpuemu_evict_ops *ops, uint64_t option)
+{
+	const struct evict_runs *runs = evict_runs_of(ops);
+	unsigned int want[PAGES], got[PAGES], n;
+	struct rng rng;
+	void *one, *all;
+
+	assert_non_null(runs);
+	fresh();
+	set_options(ops->options);
+	values[0] = option;
+	rng_seed(&rng, 11 + option);
+	one = evict_make(ops);
+	all = evict_make(ops);
+	for (unsigned int step = 0; step < 2000; step++) {
+		unsigned int first = 64 * (unsigned int)rng_below(&rng, PAGES / 64);
+		unsigned int page = (unsigned int)rng_below(&rng, PAGES);
+		uint64_t pages = rng_next(&rng) & rng_next(&rng);
+
+		assert_true(runs->insert(all, PAGE(first), pages) == pages);
+		for (unsigned int i = 0; i < 64; i++)
+			if (pages >> i & 1)
+				evict_insert(ops, one, first + i);
+		evict_touch(ops, one, page, false);
+		evict_touch(ops, all, page, false);
+		first = 64 * (unsigned int)rng_below(&rng, PAGES / 64);
+		pages = rng_next(&rng) | rng_next(&rng);
+		runs->remove(all, PAGE(first), pages);
+		for (unsigned int i = 0; i < 64; i++)
+			if (pages >> i & 1)
+				evict_remove(ops, one, first + i);
+		n = evict_pick(ops, one, PAGES, PAGES, want);
+		assert_int_equal(evict_pick(ops, all, PAGES, PAGES, got), n);
+		assert_memory_equal(got, want, n * sizeof(*got));
+	}
+	assert_true(n > 30);
+	evict_end(ops, one);
+	evict_end(ops, all);
+}
+
+static void lru_runs_are_pages(void **state)
+{
+	runs_are_pages(evict_row("lru"), 0);
+	runs_are_pages(evict_row("lru"), 30);
 }
 
 static void fifo_by_hand(void **state)
@@ -302,6 +350,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lru_by_hand),
 		cmocka_unit_test(reserved_lru_by_hand),
+		cmocka_unit_test(lru_runs_are_pages),
 		cmocka_unit_test(fifo_by_hand),
 		cmocka_unit_test(mru_by_hand),
 		cmocka_unit_test(recent_pages_are_spared),

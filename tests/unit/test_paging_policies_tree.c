@@ -4,6 +4,7 @@
  * over plain arrays, for thousands of random masks, faults, ranges and thresholds.
  */
 #include "policies_bench.h"
+#include "paging/rows.h"
 
 #define BLOCK		512u	/* pages of a VA block */
 #define LEAF		16u
@@ -52,6 +53,49 @@ static void a_block_in_order(void **state)
 	for (unsigned int i = 0; i < ARRAY_SIZE(steps); i++)
 		assert_int_equal(serve(tree, s, steps[i].page), steps[i].brings);
 	prefetch_end(tree, s);
+}
+
+/* A run that comes or goes is its pages that do. */
+static void a_run_is_its_pages(void **state)
+{
+	const struct gpuemu_prefetch_ops *tree = prefetch_row("tree");
+	const struct prefetch_runs *runs = prefetch_runs_of(tree);
+	uint64_t want[BLOCK + 1], got[BLOCK + 1];
+	struct rng rng;
+
+	assert_non_null(runs);
+	rng_seed(&rng, 5);
+	for (unsigned int round = 0; round < 200; round++) {
+		void *one = begin(tree, 0, PAGES), *all = prefetch_make(tree);
+		struct gpuemu_policy_fault fault = FAULT(0);
+		unsigned int n;
+
+		for (unsigned int run = rng_below(&rng, 9); run < 9; run++) {
+			unsigned int first = 64 * (unsigned int)rng_below(&rng, PAGES / 64);
+			uint64_t pages = rng_next(&rng) | rng_next(&rng);
+
+			runs->on_arrive(all, PAGE(first), pages);
+			for (unsigned int i = 0; i < 64; i++)
+				if (pages >> i & 1)
+					prefetch_arrive(tree, one, first + i, true);
+			first = 64 * (unsigned int)rng_below(&rng, PAGES / 64);
+			pages = rng_next(&rng) & rng_next(&rng);
+			runs->on_leave(all, PAGE(first), pages);
+			for (unsigned int i = 0; i < 64; i++)
+				if (pages >> i & 1)
+					prefetch_leave(tree, one, first + i);
+		}
+		for (unsigned int page = 0; page < BLOCK; page++) {
+			if (resident[page])
+				continue;
+			fault = (struct gpuemu_policy_fault)FAULT(page);
+			n = prefetch_ask(tree, one, &fault, 1, want, BLOCK);
+			assert_int_equal(prefetch_ask(tree, all, &fault, 1, got, BLOCK), n);
+			assert_memory_equal(got, want, n * sizeof(*got));
+		}
+		prefetch_end(tree, one);
+		prefetch_end(tree, all);
+	}
 }
 
 /* Four leaves that are far apart grow nothing; a neighbour of one does. */
@@ -362,6 +406,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_block_in_order),
+		cmocka_unit_test(a_run_is_its_pages),
 		cmocka_unit_test(far_faults_stay_apart),
 		cmocka_unit_test(the_threshold_is_strict),
 		cmocka_unit_test(a_tree_ends_with_its_allocation),

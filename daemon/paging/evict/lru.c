@@ -123,6 +123,38 @@ static void lru_remove(void *state, uint64_t addr)
 	settle(lru);
 }
 
+static uint64_t lru_insert_run(void *state, uint64_t addr, uint64_t pages)
+{
+	struct lru *lru = state;
+	uint64_t there = 0, added;
+
+	if (!lru->percent) {
+		there = order_add_run(&lru->order, addr, pages, &lru->rest, &added);
+		lru->count += added;
+		return there;
+	}
+	/* The border moves with each of them. */
+	for (; pages; pages &= pages - 1) {
+		unsigned int page = (unsigned int)__builtin_ctzll(pages);
+
+		if (!lru_insert(lru, addr + page * PAGE_BYTES, true))
+			there |= pages & -pages;
+	}
+	return there;
+}
+
+static void lru_remove_run(void *state, uint64_t addr, uint64_t pages)
+{
+	struct lru *lru = state;
+
+	if (!lru->percent) {
+		lru->count -= order_remove_run(&lru->order, addr, pages);
+		return;
+	}
+	for (; pages; pages &= pages - 1)
+		lru_remove(lru, addr + (unsigned int)__builtin_ctzll(pages) * PAGE_BYTES);
+}
+
 static unsigned int lru_pick(void *state, const struct gpuemu_policy_view *view,
 			     unsigned int need, bool (*keep)(void *ctx, uint64_t addr), void *ctx,
 			     uint64_t *pages, unsigned int max)
@@ -149,4 +181,10 @@ const struct gpuemu_evict_ops evict_lru_ops = {
 	.touch = lru_touch,
 	.remove = lru_remove,
 	.pick = lru_pick,
+};
+
+const struct evict_runs evict_lru_runs = {
+	.ops = &evict_lru_ops,
+	.insert = lru_insert_run,
+	.remove = lru_remove_run,
 };

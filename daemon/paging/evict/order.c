@@ -97,18 +97,86 @@ struct order_page *order_add(struct order *order, uint64_t addr, struct list *li
 	return page;
 }
 
-void order_remove(struct order *order, struct order_page *page)
+/* As above, of one group. */
+static void add_to_group(struct order_group *group, uint64_t pages, struct list *list)
 {
-	struct order_group *group = find_group(order, page->addr);
+	uint64_t here = group->here;
 
-	list_del(&page->node);
-	group->here &= ~(1ull << page_in(page->addr));
+	group->here |= pages;
+	for (; pages; pages &= pages - 1) {
+		unsigned int i = (unsigned int)__builtin_ctzll(pages);
+		struct order_page *page = &group->pages[i];
+
+		if (here >> i & 1)
+			list_del(&page->node);
+		page->addr = group->addr + i * PAGE_BYTES;
+		page->note = 0;
+		list_add_tail(list, &page->node);
+	}
+}
+
+uint64_t order_add_run(struct order *order, uint64_t addr, uint64_t pages, struct list *list,
+		       uint64_t *added)
+{
+	uint64_t there = 0;
+
+	*added = 0;
+	for (unsigned int first = 0; first < 64; first += GROUP_PAGES) {
+		uint64_t wanted = pages >> first & ((1ull << GROUP_PAGES) - 1);
+		struct order_group *group;
+
+		if (!wanted)
+			continue;
+		group = find_group(order, addr + first * PAGE_BYTES);
+		if (!group)
+			group = make_group(order, addr + first * PAGE_BYTES);
+		if (!group)
+			continue;
+		*added += (unsigned int)__builtin_popcountll(wanted & ~group->here);
+		add_to_group(group, wanted, list);
+		there |= wanted << first;
+	}
+	return there;
+}
+
+static void put_group(struct order *order, struct order_group *group)
+{
 	if (group->here)
 		return;
 	u64map_del(&order->index, group->addr >> GROUP_SHIFT);
 	order->last = NULL;
 	group->next = order->free;
 	order->free = group;
+}
+
+void order_remove(struct order *order, struct order_page *page)
+{
+	struct order_group *group = find_group(order, page->addr);
+
+	list_del(&page->node);
+	group->here &= ~(1ull << page_in(page->addr));
+	put_group(order, group);
+}
+
+uint64_t order_remove_run(struct order *order, uint64_t addr, uint64_t pages)
+{
+	uint64_t removed = 0;
+
+	for (unsigned int first = 0; first < 64; first += GROUP_PAGES) {
+		uint64_t gone = pages >> first & ((1ull << GROUP_PAGES) - 1);
+		struct order_group *group;
+
+		group = gone ? find_group(order, addr + first * PAGE_BYTES) : NULL;
+		if (!group)
+			continue;
+		gone &= group->here;
+		removed += (unsigned int)__builtin_popcountll(gone);
+		group->here &= ~gone;
+		for (; gone; gone &= gone - 1)
+			list_del(&group->pages[__builtin_ctzll(gone)].node);
+		put_group(order, group);
+	}
+	return removed;
 }
 
 unsigned int order_pick(const struct list *list, bool from_tail, unsigned int need,

@@ -28,7 +28,16 @@ void order_clear(struct order *order);
 struct order_page *order_find(struct order *order, uint64_t addr);
 /* One that is not there, put at the tail of `list`. NULL: no memory. */
 struct order_page *order_add(struct order *order, uint64_t addr, struct list *list);
+/*
+ * Those of the 64 pages from addr on, a multiple of 64, whose bit is set, to the tail of
+ * `list`, the lowest first; wherever they were, or new (how many: *added). Their note is 0.
+ * Returns those that are there now; for others there is no memory.
+ */
+uint64_t order_add_run(struct order *order, uint64_t addr, uint64_t pages, struct list *list,
+		       uint64_t *added);
 void order_remove(struct order *order, struct order_page *page);
+/* Those of the 64 pages from addr on whose bit is set and that are there; how many. */
+uint64_t order_remove_run(struct order *order, uint64_t addr, uint64_t pages);
 
 /*
  * The first pages of a list that need not be kept, from its head or from its tail; appended

@@ -38,9 +38,19 @@ static void tree_on_arrive(void *state, uint64_t addr, bool prefetched)
 	blocks_set(state, addr);
 }
 
+static void tree_on_arrive_run(void *state, uint64_t addr, uint64_t pages)
+{
+	blocks_set_run(state, addr, pages);
+}
+
 static void tree_on_leave(void *state, uint64_t addr)
 {
 	blocks_unset(state, addr);
+}
+
+static void tree_on_leave_run(void *state, uint64_t addr, uint64_t pages)
+{
+	blocks_unset_run(state, addr, pages);
 }
 
 /* One tree of the batch. */
@@ -154,4 +164,10 @@ const struct gpuemu_prefetch_ops prefetch_tree_ops = {
 	.on_batch = tree_on_batch,
 	.on_arrive = tree_on_arrive,
 	.on_leave = tree_on_leave,
+};
+
+const struct prefetch_runs prefetch_tree_runs = {
+	.ops = &prefetch_tree_ops,
+	.on_arrive = tree_on_arrive_run,
+	.on_leave = tree_on_leave_run,
 };
