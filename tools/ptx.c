@@ -135,6 +135,12 @@ static int parse(struct request *r, const struct verb *verb, int argc, char **ar
 	if (target_check(&r->target, &err) || (r->trace && trace_ask(&r->target, &err)) ||
 	    (r->samples && samples_ask(&r->target, &err)))
 		return cli_misused(verb, "%s", err.text);
+	return 0;
+}
+
+/* Asked when the file is known to be one: else that is what is wrong. */
+static int check_shape(const struct request *r, const struct verb *verb)
+{
 	if (r->info)
 		return 0;
 	if (!r->grid.x)
@@ -196,7 +202,7 @@ static int load(struct request *r, const struct verb *verb)
 	if (file_read(r->file, &r->text, &r->bytes, &err) ||
 	    ptx_module_parse_with(r->text, r->bytes, shown_file(r), &options, &r->module, &err))
 		return cli_failed(verb, "%s", err.text);
-	return choose_kernel(r, verb);
+	return check_shape(r, verb) ? CLI_MISUSED : choose_kernel(r, verb);
 }
 
 /* --- info ---------------------------------------------------------------------------- */

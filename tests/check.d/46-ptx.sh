@@ -49,6 +49,7 @@ refused 2 'occupancy.regs' ptx $count --regs many
 refused 2 'compiler.maxregs' ptx $count --maxregs 256
 refused 2 'no-such-gpu' ptx $count --info --config no-such-gpu
 refused 1 "cannot read $work/no.ptx" ptx $work/no.ptx --info
+refused 1 "cannot read $work/no.ptx" ptx $work/no.ptx
 refused 2 "has 2 kernels, --kernel NAME says which: index, nothing" ptx $count --grid 1 --block 1
 refused 2 "has no kernel 'nope'; there are: index, nothing" ptx $count --kernel nope --grid 1 --block 1
 refused 2 "has no kernel 'nope'; there are: index, nothing" ptx $count --kernel nope --info
