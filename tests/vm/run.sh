@@ -276,7 +276,8 @@ while kill -0 $qemu 2>/dev/null; do
 		stopped="the VM is stuck: nothing from '${jobs[$ended]:-power-off}' in ${limits[$ended]} s"
 		break
 	fi
-	sleep 0.1
+	# Each look takes some ms of what the VM has, and what it measures feels that.
+	sleep 0.5
 done
 wait $qemu 2>/dev/null
 qemu=
