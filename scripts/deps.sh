@@ -111,7 +111,8 @@ apt_download() {
 
 mkdir -p build
 log=$(pwd)/build/deps.log
-{ : >>"$log"; } 2>/dev/null || die "cannot write $log: another user's clone? (run as root, or clone it yourself)"
+# Not `:`, a special builtin: a redirection of it that fails ends dash, without a word.
+{ true >>"$log"; } 2>/dev/null || die "cannot write $log: another user's clone? (run as root, or clone it yourself)"
 [ $# -gt 0 ] || set -- build
 for group; do
 	# shellcheck disable=SC2086
