@@ -14,6 +14,7 @@
 #include <linux/kthread.h>
 #include <linux/ktime.h>
 #include <linux/sched.h>
+#include <linux/string.h>
 
 #include "copy.h"
 #include "dev.h"
@@ -45,8 +46,17 @@ static u32 run_length(const struct gpuemu_block *block,
 	return n;
 }
 
-static void copy_run(void *to, void *from, u32 n)
+/*
+ * What is large goes past the CPU's caches, as a device's own copies do: there is more of
+ * it than they hold, and it is soon not the CPU's any more. Of a few pages each is at once
+ * used by whoever waits for it.
+ */
+static void copy_run(void *to, void *from, u32 n, bool large)
 {
+	if (large) {
+		memcpy_flushcache(to, from, n * PAGE_SIZE);
+		return;
+	}
 	for (; n; n--) {
 		copy_page(to, from);
 		to += PAGE_SIZE;
@@ -72,12 +82,16 @@ static u32 copy_pages(const struct gpuemu_copy *copy, u32 first, u32 end)
 		}
 		system = kmap_local_page(block->pages[i]);
 		if (copy->way == GPUEMU_LINK_H2D)
-			copy_run(device, system, n);
+			copy_run(device, system, n, copy->large);
 		else
-			copy_run(system, device, n);
+			copy_run(system, device, n, copy->large);
 		kunmap_local(system);
 		copied += n;
 	}
+	if (!copy->large)
+		return copied;
+	/* Such stores may be seen late; who hears that it is done sees them. */
+	wmb();
 	return copied;
 }
 
@@ -246,9 +260,9 @@ void gpuemu_copy_begin(struct gpuemu_copy *copy)
 	atomic_set(&copy->copied, 0);
 	copy->hurry = false;
 	copy->by = NULL;
-	copy->pending = copies->count &&
-			bitmap_weight(copy->mask, GPUEMU_BLOCK_PAGES) >=
-			GPUEMU_COPY_PAGES_MIN;
+	copy->large = bitmap_weight(copy->mask, GPUEMU_BLOCK_PAGES) >=
+		      GPUEMU_COPY_PAGES_MIN;
+	copy->pending = copies->count && copy->large;
 	if (!copy->pending) {
 		copy_paced(copy, true);
 		return;

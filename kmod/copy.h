@@ -34,6 +34,7 @@ struct task_struct;
  *	and what of them is in @mask stay as they are
  * @mask: pages
  * @way: which way they go
+ * @large: at least GPUEMU_COPY_PAGES_MIN
  * @pending: it was given to the engines
  * @by: the engine that took it; under the engines' lock, like @queued
  * @hurry: who waits is being killed: no pacing
@@ -46,6 +47,7 @@ struct gpuemu_copy {
 	struct gpuemu_block *block;
 	DECLARE_BITMAP(mask, GPUEMU_BLOCK_PAGES);
 	enum gpuemu_link_way way;
+	bool large;
 	bool pending;
 	bool hurry;
 	struct task_struct *by;
