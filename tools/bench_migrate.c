@@ -15,7 +15,7 @@
 #include "yardstick.h"
 
 #define PIECE		(1ull << BLOCK_SHIFT)
-#define PIECES		16u
+#define PIECES		28u
 #define ROUNDS		5u	/* there and back; medians count */
 
 /* MB/s (10^6 bytes) */

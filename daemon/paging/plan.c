@@ -304,6 +304,9 @@ static unsigned int run_of(const struct paging *p, enum migration_op op,
 	unsigned int k = 1;
 
 	n = MIN(n, BLOCK_PAGES - page_of(pages[0]));
+	/* In order and each once: those between two that are as far apart are there. */
+	if (!p->known.nadvice && pages[n - 1] == pages[0] + (n - 1) * PAGE_BYTES)
+		return n;
 	while (k < n && pages[k] == pages[0] + k * PAGE_BYTES &&
 	       (!p->known.nadvice || advice(p, pages[k]) == op))
 		k++;
@@ -518,7 +521,9 @@ void plan_wanted(struct paging *p)
 		p->nplaced++;
 	emit_victims(p);
 	p->prefetch_from = p->plan.count;
-	sort_pages(p->wanted, p->nplaced);
+	/* A range's are in order. */
+	if (!p->keep_end)
+		sort_pages(p->wanted, p->nplaced);
 	emit_pages(p, advice_prefetched, p->wanted, p->nplaced);
 }
 

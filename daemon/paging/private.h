@@ -21,6 +21,7 @@
 #define BATCH_MAX	256u	/* faults; spec.def bounds paging.batch by it */
 #define VICTIMS_MAX	2048u	/* evictions in one plan */
 #define WANTED_MAX	8192u	/* pages that a policy may ask for in one batch */
+#define PART_MAX	16384u	/* pages of an explicit prefetch in one plan */
 
 /*
  * One VA space's share of device memory. Outlives its struct paging: pages
@@ -97,8 +98,9 @@ struct paging {
 	unsigned int nfaults;
 	uint64_t demand[BATCH_MAX];	/* sorted pages of spec.page_bytes: what this pass must bring */
 	unsigned int ndemand;
-	uint64_t wanted[WANTED_MAX];	/* what it may bring */
+	uint64_t wanted[PART_MAX];	/* what it may bring */
 	unsigned int nwanted;
+	unsigned int nruns;		/* of a range: how many runs wanted[] is */
 	unsigned int nplaced;		/* of them, what it does bring */
 	uint64_t keep_start, keep_end;	/* an explicit prefetch keeps its range */
 	uint64_t picked[VICTIMS_MAX];	/* an eviction policy's answer */

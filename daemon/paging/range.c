@@ -11,8 +11,11 @@
 
 /* VA blocks that are asked for at once: as many pages as there may be victims. */
 #define PREFETCH_BLOCKS	4u
-/* As many where the service is measured and none has to go, so that it has its hands full. */
-#define MEASURED_BLOCKS	16u
+/*
+ * As many, at most, where the service is measured and none has to go: what begins and
+ * ends a part, while the copy engines have nothing to do, is to be a small share of it.
+ */
+#define MEASURED_BLOCKS	32u
 
 /* A part of an explicit prefetch. */
 static int decide_range(void *ctx, struct service_batch *batch)
@@ -40,12 +43,27 @@ static uint64_t page_at(unsigned int w, uint64_t bits)
 	return w * 64 + (unsigned int)__builtin_ctzll(bits);
 }
 
+/* Those of word w of the VA block at base. */
+static void want_word(struct paging *p, uint64_t base, unsigned int w, uint64_t bits)
+{
+	uint64_t *wanted = &p->wanted[p->nwanted];
+
+	p->nwanted += (unsigned int)__builtin_popcountll(bits);
+	if (bits == ~0ull)
+		for (unsigned int i = 0; i < 64; i++)
+			wanted[i] = base + (w * 64 + i) * PAGE_BYTES;
+	else
+		for (; bits; bits &= bits - 1)
+			*wanted++ = base + page_at(w, bits) * PAGE_BYTES;
+}
+
 /* Of one VA block. */
 static void want_block(struct paging *p, uint64_t start, uint64_t end, bool home)
 {
 	unsigned int first = page_of(start), n = (unsigned int)((end - start) / PAGE_BYTES);
 	uint64_t here[BITMAP_WORDS(BLOCK_PAGES)], base = start >> BLOCK_SHIFT << BLOCK_SHIFT;
 	const struct page_block *block = page_set_look(&p->space->pages, start);
+	uint64_t before = 0;
 
 	book_present(p, base, here);
 	for (unsigned int w = 0; w < BITMAP_WORDS(BLOCK_PAGES); w++) {
@@ -58,23 +76,21 @@ static void want_block(struct paging *p, uint64_t start, uint64_t end, bool home
 		/* A duplicate is at home already. */
 		if (home && block)
 			wanted &= ~block->bits[PAGE_DUPLICATE][w];
-		for (; wanted; wanted &= wanted - 1)
-			p->wanted[p->nwanted++] = base + page_at(w, wanted) * PAGE_BYTES;
+		want_word(p, base, w, wanted);
+		p->nruns += (unsigned int)__builtin_popcountll(wanted & ~(wanted << 1 | before));
+		before = wanted >> 63;
 	}
 }
 
-/* Pages of [start, end) that are not in device memory, or of those that are, become wanted. */
-static void want_range(struct paging *p, uint64_t start, uint64_t end, bool home)
+/* Would another VA block be too much for a plan? Of its pages every other one may be a run. */
+static bool part_full(const struct paging *p)
 {
-	for (uint64_t addr = start, next; addr < end; addr = next) {
-		next = MIN(end, ((addr >> BLOCK_SHIFT) + 1) << BLOCK_SHIFT);
-		want_block(p, addr, next, home);
-	}
+	return p->nruns > PLAN_MAX - BLOCK_PAGES / 2;
 }
 
 _Static_assert(PREFETCH_BLOCKS * BLOCK_PAGES <= VICTIMS_MAX, "a part can have victims");
-_Static_assert(MEASURED_BLOCKS * BLOCK_PAGES <= WANTED_MAX, "a part fits wanted[]");
-_Static_assert(MEASURED_BLOCKS * BLOCK_PAGES / 2 <= PLAN_MAX, "every other page is a plan");
+_Static_assert(MEASURED_BLOCKS * BLOCK_PAGES <= PART_MAX, "a part fits wanted[]");
+_Static_assert(PREFETCH_BLOCKS * BLOCK_PAGES <= PLAN_MAX, "each page of a part is a run");
 
 /* Pages that cannot be mapped where they go: they go without. */
 static int move_rest(struct paging *p, struct pass *pass, struct paging_outcome *outcome)
@@ -119,15 +135,18 @@ static int move_part(struct paging *p, uint64_t after_ns, bool home,
 	if (!rc && !home && (p->nplaced < p->nwanted || outcome->unmanaged))
 		rc = 1;
 	p->nwanted = 0;
+	p->nruns = 0;
 	return rc;
 }
 
 /*
- * How many VA blocks are a part. Where neighbours may go to different places a part is
+ * How many VA blocks are a part at most. Where neighbours may go to different places a part is
  * small, so that each of its pages may be a run; so is one that others must go for.
  */
 static unsigned int part_blocks(struct paging *p, bool home)
 {
+	uint64_t free;
+
 	if (p->flight.modelled || p->known.nadvice || p->space->pages.duplicates ||
 	    p->space->pages.remote)
 		return PREFETCH_BLOCKS;
@@ -135,8 +154,8 @@ static unsigned int part_blocks(struct paging *p, bool home)
 		return MEASURED_BLOCKS;
 	/* No plan is being made. */
 	plan_begin(p);
-	return plan_free_frames(p) >= MEASURED_BLOCKS * BLOCK_PAGES ? MEASURED_BLOCKS :
-								    PREFETCH_BLOCKS;
+	free = plan_free_frames(p) / BLOCK_PAGES;
+	return (unsigned int)MIN(MAX(free, PREFETCH_BLOCKS), MEASURED_BLOCKS);
 }
 
 /* Here: part by part, up to where there is no room or no memory. */
@@ -147,13 +166,15 @@ static int move_here(struct paging *p, uint64_t addr, uint64_t end,
 
 	while (!rc && addr < end) {
 		unsigned int blocks = part_blocks(p, false);
-		uint64_t part = (uint64_t)blocks << BLOCK_SHIFT;
+		uint64_t part = (uint64_t)blocks << BLOCK_SHIFT, next;
 		uint64_t from = blocks == PREFETCH_BLOCKS ? addr / part * part :
 							    addr >> BLOCK_SHIFT << BLOCK_SHIFT;
 		uint64_t part_end = MIN(end, from + part);
 
-		want_range(p, addr, part_end, false);
-		addr = part_end;
+		for (; addr < part_end && !part_full(p); addr = next) {
+			next = MIN(part_end, ((addr >> BLOCK_SHIFT) + 1) << BLOCK_SHIFT);
+			want_block(p, addr, next, false);
+		}
 		rc = move_part(p, 0, false, outcome);
 	}
 	return rc;
@@ -176,7 +197,7 @@ static int move_home(struct paging *p, uint64_t addr, uint64_t end, uint64_t aft
 	const struct page_set *pages = &p->space->pages;
 	const unsigned int part = part_blocks(p, true);
 	uint64_t *blocks = malloc(MAX(pages->nblocks, 1u) * sizeof(*blocks));
-	size_t n = 0;
+	size_t n = 0, first = 0;
 	int rc = 0;
 
 	if (!blocks)
@@ -189,10 +210,12 @@ static int move_home(struct paging *p, uint64_t addr, uint64_t end, uint64_t aft
 	}
 	qsort(blocks, n, sizeof(*blocks), compare_addresses);
 	for (size_t i = 0; !rc && i < n; i++) {
-		want_range(p, MAX(addr, blocks[i]), MIN(end, blocks[i] + (1ull << BLOCK_SHIFT)),
+		want_block(p, MAX(addr, blocks[i]), MIN(end, blocks[i] + (1ull << BLOCK_SHIFT)),
 			   true);
-		if ((i + 1) % part == 0 || i + 1 == n)
-			rc = move_part(p, after_ns, true, outcome);
+		if (i + 1 - first < part && i + 1 < n && !part_full(p))
+			continue;
+		rc = move_part(p, after_ns, true, outcome);
+		first = i + 1;
 	}
 	free(blocks);
 	return rc;
@@ -218,6 +241,7 @@ static int move_range(struct paging *p, uint64_t addr, uint64_t bytes, uint64_t 
 	/* What is on its way can only go home when it is there. */
 	rc = home ? flight_land(p, &end) : 0;
 	p->nwanted = 0;
+	p->nruns = 0;
 	p->remote_full = false;
 	p->keep_start = addr;
 	p->keep_end = behind;

@@ -91,21 +91,31 @@ static const uint64_t *find_leaf(struct kmod_pt *pt, uint32_t va_space, uint64_t
 	return table(pt, entry >> GPUEMU_PTE_SHIFT);
 }
 
+/* Which of 64 entries are pages in device memory. */
+static uint64_t present_word(const struct kmod_pt *pt, const uint64_t *entries)
+{
+	uint64_t here = 0;
+
+	for (unsigned int k = 0; k < 64; k++) {
+		uint64_t entry = load(&entries[k]);
+		bool valid;
+
+		/* Mostly all of them are, or none. */
+		if (!entry)
+			continue;
+		valid = entry & GPUEMU_PTE_VALID && !(entry & GPUEMU_PTE_REMOTE) &&
+			entry >> GPUEMU_PTE_SHIFT < pt->frames;
+		here |= (uint64_t)valid << k;
+	}
+	return here;
+}
+
 void kmod_pt_present(struct kmod_pt *pt, uint32_t va_space, uint64_t base, uint64_t *pages)
 {
 	const uint64_t *leaf = find_leaf(pt, va_space, base);
 
 	for (unsigned int i = 0; i < PT_ENTRIES; i += 64) {
-		uint64_t here = 0;
-
-		for (unsigned int k = 0; k < 64 && leaf; k++) {
-			uint64_t entry = load(&leaf[i + k]);
-			bool valid = entry & GPUEMU_PTE_VALID && !(entry & GPUEMU_PTE_REMOTE) &&
-				     entry >> GPUEMU_PTE_SHIFT < pt->frames;
-
-			here |= (uint64_t)valid << k;
-		}
-		pages[i / 64] = here;
+		pages[i / 64] = leaf ? present_word(pt, &leaf[i]) : 0;
 	}
 }
 

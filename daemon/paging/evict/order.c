@@ -7,6 +7,7 @@
 /* Neighbours come and go together: one look-up in the index finds all of them. */
 #define GROUP_SHIFT	16u
 #define GROUP_PAGES	(1u << (GROUP_SHIFT - PAGE_SHIFT))
+#define ALL_PAGES	((1ull << GROUP_PAGES) - 1)
 
 struct order_group {
 	struct order_group *next;	/* in order.free */
@@ -97,11 +98,34 @@ struct order_page *order_add(struct order *order, uint64_t addr, struct list *li
 	return page;
 }
 
+/* All of a group of which none is there: linked to each other, and once to the list. */
+static void add_whole_group(struct order_group *group, struct list *list)
+{
+	struct list *last = list->prev;
+
+	group->here = ALL_PAGES;
+	for (unsigned int i = 0; i < GROUP_PAGES; i++) {
+		struct order_page *page = &group->pages[i];
+
+		page->addr = group->addr + i * PAGE_BYTES;
+		page->note = 0;
+		page->node.prev = last;
+		last->next = &page->node;
+		last = &page->node;
+	}
+	last->next = list;
+	list->prev = last;
+}
+
 /* As above, of one group. */
 static void add_to_group(struct order_group *group, uint64_t pages, struct list *list)
 {
 	uint64_t here = group->here;
 
+	if (!here && pages == ALL_PAGES) {
+		add_whole_group(group, list);
+		return;
+	}
 	group->here |= pages;
 	for (; pages; pages &= pages - 1) {
 		unsigned int i = (unsigned int)__builtin_ctzll(pages);
@@ -122,7 +146,7 @@ uint64_t order_add_run(struct order *order, uint64_t addr, uint64_t pages, struc
 
 	*added = 0;
 	for (unsigned int first = 0; first < 64; first += GROUP_PAGES) {
-		uint64_t wanted = pages >> first & ((1ull << GROUP_PAGES) - 1);
+		uint64_t wanted = pages >> first & ALL_PAGES;
 		struct order_group *group;
 
 		if (!wanted)
@@ -163,7 +187,7 @@ uint64_t order_remove_run(struct order *order, uint64_t addr, uint64_t pages)
 	uint64_t removed = 0;
 
 	for (unsigned int first = 0; first < 64; first += GROUP_PAGES) {
-		uint64_t gone = pages >> first & ((1ull << GROUP_PAGES) - 1);
+		uint64_t gone = pages >> first & ALL_PAGES;
 		struct order_group *group;
 
 		group = gone ? find_group(order, addr + first * PAGE_BYTES) : NULL;
