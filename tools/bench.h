@@ -14,6 +14,8 @@
 
 /* Medians are of this many rounds. */
 #define BENCH_ROUNDS	5u
+/* Those of clients are short, and what a neighbour of the machine does changes between them. */
+#define BENCH_CLIENT_ROUNDS	(3 * BENCH_ROUNDS)
 /* bench clients measures 1, 2, 4 and 8 of them. */
 #define BENCH_CLIENTS	4u
 
@@ -51,11 +53,15 @@ void bench_migrate_text(FILE *out, struct json_object *figures);
 /* One round of bench clients: far faults a second of 1, 2, 4, 8 clients. -errno with err. */
 int bench_clients_round(const struct bench_request *r, double rates[BENCH_CLIENTS],
 			struct err *err);
-/* Of n (at most BENCH_ROUNDS) rounds, for each number of clients. */
+/* Of n (at most BENCH_CLIENT_ROUNDS) rounds, for each number of clients. */
 void bench_clients_medians(double (*rounds)[BENCH_CLIENTS], unsigned int n,
 			   double medians[BENCH_CLIENTS]);
-/* The least of rates[1..] over the best of those before it; 1 and more: none falls. */
-double bench_clients_least(const double rates[BENCH_CLIENTS]);
+/*
+ * The rate of more clients over that of fewer within a round, median of n (at most
+ * BENCH_CLIENT_ROUNDS) rounds, of each two numbers of clients: the least of them; 1 and more:
+ * none falls. *upper: of the same two, the upper quartile; below 1: three rounds of four say so.
+ */
+double bench_clients_least(double (*rounds)[BENCH_CLIENTS], unsigned int n, double *upper);
 
 /* One yardstick of bench fault, by its key there: the median, its threads placed as serves it best. */
 int bench_yardstick(const char *key, size_t samples, uint64_t *ns, struct err *err);

@@ -110,17 +110,32 @@ static const struct yardstick {
 	{ "memcpy_4k", "memcpy of 4 KiB", memcpy_4k, false },
 };
 
-/* With this thread, and those it starts, on the CPU where it runs now. */
+/*
+ * Of those that may be used, each in its turn: a CPU that shares its core with somebody
+ * else's is slower for as long as that one is busy, and what the yardstick is for runs on any.
+ */
+static int next_cpu(const cpu_set_t *may)
+{
+	static int cpu = -1;
+
+	do {
+		cpu = (cpu + 1) % CPU_SETSIZE;
+	} while (!CPU_ISSET(cpu, may));
+	return cpu;
+}
+
+/* With this thread, and those it starts, on one CPU. */
 static int median_on_one_cpu(const struct yardstick *y, uint64_t *samples, size_t n,
 			     uint64_t *median, struct err *err)
 {
 	cpu_set_t before, one;
 	int ret;
 
+	if (sched_getaffinity(0, sizeof(before), &before))
+		return err_set(err, -errno, "sched_getaffinity: %s", strerror(errno));
 	CPU_ZERO(&one);
-	CPU_SET(sched_getcpu(), &one);
-	if (sched_getaffinity(0, sizeof(before), &before) ||
-	    sched_setaffinity(0, sizeof(one), &one))
+	CPU_SET(next_cpu(&before), &one);
+	if (sched_setaffinity(0, sizeof(one), &one))
 		return err_set(err, -errno, "pinning to a CPU: %s", strerror(errno));
 	ret = y->measure(samples, n, err);
 	if (!ret)
