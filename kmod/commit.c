@@ -230,6 +230,7 @@ static int migrate_once(struct gpuemu_engine *e, struct gpuemu_client *client,
 	f->pass = pass;
 	f->copy.block = block;
 	f->copy.pending = false;
+	f->copy.many = flights->many;
 	gpuemu_flight_begin(f, first, m->pages);
 	if (m->op == GPUEMU_MIGRATE_H2D || m->op == GPUEMU_MIGRATE_DUPLICATE) {
 		f->op = m->op;
@@ -398,6 +399,7 @@ static void commit_group(struct commit *c, struct gpuemu_migration *m, u32 count
 	if (IS_ERR(block))
 		goto singly;
 	f->copy.block = block;
+	f->copy.many = false;
 	gpuemu_h2d_begin(f, c->cost, &lacking);
 	bitmap_zero(moved, GPUEMU_BLOCK_PAGES);
 	if (f->begun) {
@@ -492,10 +494,15 @@ u32 gpuemu_migrate_commit(struct gpuemu_engine *e, u32 count, bool make_room,
 		.cost = cost,
 	};
 	u32 done = 0, i, n;
+	u64 pages = 0;
 
 	bitmap_zero(e->ahead, count);
-	for (i = 0; i < count; i++)
+	for (i = 0; i < count; i++) {
 		e->migrations[i].moved = 0;
+		pages += e->migrations[i].pages;
+	}
+	e->flights[GPUEMU_LINK_H2D].many = pages >= GPUEMU_COPY_PAGES_MIN;
+	e->flights[GPUEMU_LINK_D2H].many = pages >= GPUEMU_COPY_PAGES_MIN;
 	for (i = 0; i < count; i += n) {
 		n = 1;
 		if (test_bit(i, e->ahead))

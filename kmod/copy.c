@@ -14,6 +14,7 @@
 #include <linux/kthread.h>
 #include <linux/ktime.h>
 #include <linux/sched.h>
+#include <linux/sched/stat.h>
 #include <linux/string.h>
 
 #include "copy.h"
@@ -25,7 +26,7 @@
 /* What is begun at a time: for the last one somebody waits. */
 #define PIECE_PAGES 16
 
-/* For its end one spins, for a few times what it takes: waking up takes longer. */
+/* For a copy, or its end, one spins, for a few times what it takes: waking up takes longer. */
 #define SPIN_NS (100 * NSEC_PER_USEC)
 
 /* How many pages of the mask from i on, before end, are contiguous on both sides. */
@@ -167,6 +168,27 @@ static struct gpuemu_copy *take(struct gpuemu_copy_engine *engine)
 	return copy;
 }
 
+static bool has_work(const struct gpuemu_copy_engine *engine)
+{
+	int way;
+
+	for (way = 0; way < GPUEMU_LINK_WAYS; way++)
+		if (engine->ways & BIT(way) &&
+		    !list_empty(&engine->copies->queue[way]))
+			return true;
+	return false;
+}
+
+/* Where there was a copy the next one may be near. The engine is still busy: nobody wakes it. */
+static void linger(const struct gpuemu_copy_engine *engine)
+{
+	u64 until = ktime_get_ns() + SPIN_NS;
+
+	while (!has_work(engine) && single_task_running() && !need_resched() &&
+	       !kthread_should_stop() && ktime_get_ns() < until)
+		cpu_relax();
+}
+
 static int copy_engine(void *arg)
 {
 	struct gpuemu_copy_engine *engine = arg;
@@ -186,6 +208,7 @@ static int copy_engine(void *arg)
 		copy_paced(copy, false);
 		complete(&copy->done);
 		cond_resched();
+		linger(engine);
 	}
 	__set_current_state(TASK_RUNNING);
 	return 0;
@@ -246,7 +269,7 @@ static void enqueue(struct gpuemu_copies *copies, struct gpuemu_copy *copy)
 
 /**
  * gpuemu_copy_begin() - copies, or has it done
- * @copy: its block, mask and way are set; the block is locked
+ * @copy: its block, mask and way are set, and many; the block is locked
  *
  * A small one is done on return, and a large one where there is no engine; then
  * @copy->pending is false. The others are the engines' until gpuemu_copy_end().
@@ -254,15 +277,18 @@ static void enqueue(struct gpuemu_copies *copies, struct gpuemu_copy *copy)
 void gpuemu_copy_begin(struct gpuemu_copy *copy)
 {
 	struct gpuemu_copies *copies = &copy->block->space->dev->copies;
+	u32 pages;
 
 	lockdep_assert_held(&copy->block->lock);
 	atomic_set(&copy->next, 0);
 	atomic_set(&copy->copied, 0);
 	copy->hurry = false;
 	copy->by = NULL;
-	copy->large = bitmap_weight(copy->mask, GPUEMU_BLOCK_PAGES) >=
-		      GPUEMU_COPY_PAGES_MIN;
-	copy->pending = copies->count && copy->large;
+	pages = bitmap_weight(copy->mask, GPUEMU_BLOCK_PAGES);
+	copy->large = pages >= GPUEMU_COPY_PAGES_MIN;
+	copy->pending = copies->count &&
+			(copy->large ||
+			 (copy->many && pages >= GPUEMU_COPY_PAGES_FEW));
 	if (!copy->pending) {
 		copy_paced(copy, true);
 		return;

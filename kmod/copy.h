@@ -23,6 +23,12 @@
  */
 #define GPUEMU_COPY_PAGES_MIN 64
 
+/*
+ * From so many on they are given to an engine all the same where others follow: the first
+ * wakes it, and it stays awake from one to the next, while their committer unmaps.
+ */
+#define GPUEMU_COPY_PAGES_FEW 8
+
 struct gpuemu_block;
 struct gpuemu_dev;
 struct task_struct;
@@ -34,6 +40,7 @@ struct task_struct;
  *	and what of them is in @mask stay as they are
  * @mask: pages
  * @way: which way they go
+ * @many: it is one of several that are GPUEMU_COPY_PAGES_MIN together; for who begins
  * @large: at least GPUEMU_COPY_PAGES_MIN
  * @pending: it was given to the engines
  * @by: the engine that took it; under the engines' lock, like @queued
@@ -47,6 +54,7 @@ struct gpuemu_copy {
 	struct gpuemu_block *block;
 	DECLARE_BITMAP(mask, GPUEMU_BLOCK_PAGES);
 	enum gpuemu_link_way way;
+	bool many;
 	bool large;
 	bool pending;
 	bool hurry;

@@ -91,6 +91,7 @@ int gpuemu_duplicate_share(struct gpuemu_block *block,
 	}
 	copy.block = block;
 	copy.way = GPUEMU_LINK_D2H;
+	copy.many = false;
 	bitmap_copy(copy.mask, todo, GPUEMU_BLOCK_PAGES);
 	gpuemu_copy_begin(&copy);
 	bytes = gpuemu_copy_end(&copy);

@@ -59,10 +59,12 @@ struct gpuemu_flight {
  * @flight: a ring; there is a place for one that lands at once
  * @first: the oldest
  * @count: how many, from there on
+ * @many: the commit has at least GPUEMU_COPY_PAGES_MIN pages, in whatever runs
  */
 struct gpuemu_flights {
 	struct gpuemu_flight flight[GPUEMU_FLIGHTS + 1];
 	unsigned int first, count;
+	bool many;
 };
 
 /* What demanded pages migrate for, in the trace. Compared as a pointer. */

@@ -227,6 +227,38 @@ TEST_F(copy_engines, small)
 	EXPECT_TRUE(filled(self->mem, BLOCK, 11));
 }
 
+/*
+ * Several of them are, if they are 64 pages together: on a paced link who commits waits
+ * for engines. Those below 8 pages are not.
+ */
+TEST_F(copy_engines, several_small)
+{
+	struct gpuemu_migration m[BLOCKS];
+	int i, n = engines() > 0;
+	uint64_t ns;
+
+	ASSERT_EQ(0, attach(self));
+	ASSERT_EQ(0, nl_set_param(&self->nl, "link_gbps", 1));
+	for (i = 0; i < BLOCKS; i++)
+		m[i] = run_of(self, i, 16, i % 2 ? 16 : 7, GPUEMU_MIGRATE_H2D);
+	ASSERT_EQ(BLOCKS, commit(&self->e, m, BLOCKS, &ns));
+	EXPECT_EQ(n * HALF, copies(self));
+	/* 63 pages */
+	for (i = 0; i < 4; i++)
+		m[i] = run_of(self, i, 100, i ? 16 : 15, GPUEMU_MIGRATE_H2D);
+	ASSERT_EQ(4, commit(&self->e, m, 4, &ns));
+	EXPECT_EQ(n * HALF, copies(self));
+	for (i = 0; i < 4; i++)
+		m[i] = run_of(self, i, 100, i ? 16 : 15, GPUEMU_MIGRATE_D2H);
+	m[4] = run_of(self, 5, 16, 16, GPUEMU_MIGRATE_D2H);
+	ASSERT_EQ(5, commit(&self->e, m, 5, &ns));
+	EXPECT_EQ(n * (HALF + 5), copies(self));
+	ASSERT_EQ(0, nl_set_param(&self->nl, "link_gbps", 0));
+	EXPECT_EQ(HALF * (7 + 16) - 16, engine_resident(&self->e, self->space, self->mem,
+							BLOCKS * BLOCK_PAGES));
+	EXPECT_TRUE(filled(self->mem, BLOCKS * BLOCK, 11));
+}
+
 /* What the plans so far must have left on the device. */
 struct model {
 	bool there[BLOCKS * BLOCK_PAGES];
