@@ -85,6 +85,9 @@ static void runs_are_pages(const struct gpuemu_evict_ops *ops, uint64_t option)
 		unsigned int page = (unsigned int)rng_below(&rng, PAGES);
 		uint64_t pages = rng_next(&rng) & rng_next(&rng);
 
+		/* All of 64 KiB, which is taken as a whole. */
+		if (step % 3 == 0)
+			pages |= 0xffffull << 16 * rng_below(&rng, 4);
 		assert_true(runs->insert(all, PAGE(first), pages) == pages);
 		for (unsigned int i = 0; i < 64; i++)
 			if (pages >> i & 1)
@@ -92,7 +95,7 @@ static void runs_are_pages(const struct gpuemu_evict_ops *ops, uint64_t option)
 		evict_touch(ops, one, page, false);
 		evict_touch(ops, all, page, false);
 		first = 64 * (unsigned int)rng_below(&rng, PAGES / 64);
-		pages = rng_next(&rng) | rng_next(&rng);
+		pages = step % 4 ? rng_next(&rng) | rng_next(&rng) : ~0ull;
 		runs->remove(all, PAGE(first), pages);
 		for (unsigned int i = 0; i < 64; i++)
 			if (pages >> i & 1)
