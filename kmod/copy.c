@@ -271,8 +271,8 @@ static void enqueue(struct gpuemu_copies *copies, struct gpuemu_copy *copy)
  * gpuemu_copy_begin() - copies, or has it done
  * @copy: its block, mask and way are set, and many; the block is locked
  *
- * A small one is done on return, and a large one where there is no engine; then
- * @copy->pending is false. The others are the engines' until gpuemu_copy_end().
+ * A small one that is not one of many is done on return, and any where there is no
+ * engine; then @copy->pending is false. The others are the engines' until gpuemu_copy_end().
  */
 void gpuemu_copy_begin(struct gpuemu_copy *copy)
 {
