@@ -13,6 +13,7 @@
 #include <gpuemu.h>
 
 #include "lib/harness.h"
+#include "lib/statistic.h"
 
 #define PAGES	64u
 #define STEP	1024u			/* words of a page */
@@ -77,29 +78,6 @@ FIXTURE_TEARDOWN(advice)
 	gpuemu_close(self->ctx);
 }
 
-/* A number of a group of the statistics' "paging"; group NULL: of it itself. */
-static uint64_t number(struct gpuemu_ctx *ctx, const char *group, const char *key)
-{
-	char *json, *at, quoted[64];
-	uint64_t value = UINT64_MAX;
-
-	if (gpuemu_statistics(ctx, &json))
-		return value;
-	at = strstr(json, "\"raw_faults\":");
-	for (; at && at > json && strncmp(at, "\"paging\"", 8); at--)
-		;
-	if (at && group) {
-		snprintf(quoted, sizeof(quoted), "\"%s\":", group);
-		at = strstr(at, quoted);
-	}
-	snprintf(quoted, sizeof(quoted), "\"%s\":", key);
-	at = at ? strstr(at, quoted) : NULL;
-	if (at)
-		value = strtoull(at + strlen(quoted), NULL, 10);
-	gpuemu_free(json);
-	return value;
-}
-
 static int launch(FIXTURE_DATA(advice) *f, const char *kernel, const struct gpuemu_arg *args,
 		  unsigned int nargs, struct gpuemu_stream *stream)
 {
@@ -140,18 +118,18 @@ TEST_F(advice, accessed_by)
 			self->p[i]++;
 		}
 	}
-	EXPECT_EQ(0, number(self->ctx, NULL, "far_faults"));
-	EXPECT_EQ(0, number(self->ctx, NULL, "h2d_bytes"));
-	EXPECT_EQ(PAGES, number(self->ctx, "remote", "pages"));
-	EXPECT_EQ(3 * PAGES, number(self->ctx, "remote", "reads"));
-	EXPECT_EQ(3 * PAGES, number(self->ctx, "remote", "writes"));
+	EXPECT_EQ(0, paging_number(self->ctx, "far_faults"));
+	EXPECT_EQ(0, paging_number(self->ctx, "h2d_bytes"));
+	EXPECT_EQ(PAGES, paging_number(self->ctx, "remote/pages"));
+	EXPECT_EQ(3 * PAGES, paging_number(self->ctx, "remote/reads"));
+	EXPECT_EQ(3 * PAGES, paging_number(self->ctx, "remote/writes"));
 	for (uint32_t i = 0; i < WORDS; i++)
 		ASSERT_EQ(first(i) + (i % STEP ? 0 : 6), self->p[i]);
 	/* Explicitly it moves. */
 	ASSERT_EQ(0, gpuemu_mem_prefetch(self->ctx, self->p, BYTES, NULL));
 	ASSERT_EQ(0, up(self));
-	EXPECT_EQ(BYTES, number(self->ctx, NULL, "h2d_bytes"));
-	EXPECT_EQ(0, number(self->ctx, "remote", "pages"));
+	EXPECT_EQ(BYTES, paging_number(self->ctx, "h2d_bytes"));
+	EXPECT_EQ(0, paging_number(self->ctx, "remote/pages"));
 	for (uint32_t i = 0; i < WORDS; i++)
 		ASSERT_EQ(first(i) + (i % STEP ? 0 : 7), self->p[i]);
 }
@@ -166,26 +144,26 @@ TEST_F(advice, read_mostly)
 	ASSERT_EQ(0, gpuemu_mem_advise(self->ctx, self->q, BYTES, GPUEMU_ADVISE_SET_ACCESSED_BY,
 				       GPUEMU_LOCATION_DEVICE));
 	ASSERT_EQ(0, sum(self, 5)) TH_LOG("%s", gpuemu_last_error(self->ctx));
-	EXPECT_EQ(PAGES, number(self->ctx, "duplicates", "made_pages"));
+	EXPECT_EQ(PAGES, paging_number(self->ctx, "duplicates/made_pages"));
 	for (uint32_t i = 0; i < WORDS; i++)
 		ASSERT_EQ(first(i), self->p[i]);
 	for (uint32_t i = 0; i < WORDS; i += STEP)
 		ASSERT_EQ(first(i) + 5, self->q[i]);
-	faults = number(self->ctx, NULL, "far_faults");
+	faults = paging_number(self->ctx, "far_faults");
 	ASSERT_EQ(0, sum(self, 6));
-	EXPECT_EQ(faults, number(self->ctx, NULL, "far_faults"));
-	EXPECT_EQ(PAGES, number(self->ctx, "duplicates", "pages"));
+	EXPECT_EQ(faults, paging_number(self->ctx, "far_faults"));
+	EXPECT_EQ(PAGES, paging_number(self->ctx, "duplicates/pages"));
 	/* The CPU writes every other page: those come again. */
 	for (uint32_t i = 0; i < WORDS; i += 2 * STEP)
 		self->p[i] += 100;
 	ASSERT_EQ(0, sum(self, 7));
-	EXPECT_EQ(faults + PAGES / 2, number(self->ctx, NULL, "far_faults"));
+	EXPECT_EQ(faults + PAGES / 2, paging_number(self->ctx, "far_faults"));
 	for (uint32_t i = 0; i < WORDS; i += STEP)
 		ASSERT_EQ(first(i) + 7 + (i % (2 * STEP) ? 0 : 100), self->q[i]);
 	/* The GPU writes: what the CPU has is stale, and it does not see it. */
 	ASSERT_EQ(0, up(self));
-	EXPECT_EQ(PAGES, number(self->ctx, "duplicates", "collapsed_pages"));
-	EXPECT_EQ(0, number(self->ctx, "duplicates", "pages"));
+	EXPECT_EQ(PAGES, paging_number(self->ctx, "duplicates/collapsed_pages"));
+	EXPECT_EQ(0, paging_number(self->ctx, "duplicates/pages"));
 	for (uint32_t i = 0; i < WORDS; i++)
 		ASSERT_EQ(first(i) + (i % STEP ? 0 : i % (2 * STEP) ? 1 : 101), self->p[i]);
 }
@@ -196,14 +174,14 @@ TEST_F(advice, preferred_host)
 				       GPUEMU_ADVISE_SET_PREFERRED_LOCATION,
 				       GPUEMU_LOCATION_HOST));
 	ASSERT_EQ(0, up(self)) TH_LOG("%s", gpuemu_last_error(self->ctx));
-	EXPECT_EQ(PAGES, number(self->ctx, NULL, "far_faults"));
-	EXPECT_EQ(PAGES / 2, number(self->ctx, "remote", "pages"));
-	EXPECT_EQ(PAGES / 2, number(self->ctx, NULL, "resident_pages"));
+	EXPECT_EQ(PAGES, paging_number(self->ctx, "far_faults"));
+	EXPECT_EQ(PAGES / 2, paging_number(self->ctx, "remote/pages"));
+	EXPECT_EQ(PAGES / 2, paging_number(self->ctx, "resident_pages"));
 	ASSERT_EQ(0, gpuemu_mem_advise(self->ctx, self->p, BYTES,
 				       GPUEMU_ADVISE_UNSET_PREFERRED_LOCATION, 0));
 	ASSERT_EQ(0, up(self));
-	EXPECT_EQ(0, number(self->ctx, "remote", "pages"));
-	EXPECT_EQ(PAGES, number(self->ctx, NULL, "resident_pages"));
+	EXPECT_EQ(0, paging_number(self->ctx, "remote/pages"));
+	EXPECT_EQ(PAGES, paging_number(self->ctx, "resident_pages"));
 	for (uint32_t i = 0; i < WORDS; i++)
 		ASSERT_EQ(first(i) + (i % STEP ? 0 : 2), self->p[i]);
 }
@@ -237,8 +215,8 @@ TEST_F(advice, prefetch_is_asynchronous)
 	       (unsigned long long)(returned - begin), (unsigned long long)(done - begin));
 	EXPECT_LT(4 * (returned - begin), done - begin);
 	/* The kernel went first: it faulted, and left nothing to prefetch. */
-	EXPECT_EQ(PAGES, number(self->ctx, NULL, "far_faults"));
-	EXPECT_EQ(0, number(self->ctx, NULL, "prefetched_pages"));
+	EXPECT_EQ(PAGES, paging_number(self->ctx, "far_faults"));
+	EXPECT_EQ(0, paging_number(self->ctx, "prefetched_pages"));
 
 	begin = now_us();
 	ASSERT_EQ(0, launch(self, "late", args, 2, stream));
@@ -249,10 +227,10 @@ TEST_F(advice, prefetch_is_asynchronous)
 	done = now_us();
 	EXPECT_LT(4 * (returned - begin), done - begin);
 	/* Home when the kernel had written, and then some of it there again. */
-	EXPECT_EQ(PAGES, number(self->ctx, NULL, "far_faults"));
-	EXPECT_EQ(PAGES / 4, number(self->ctx, NULL, "prefetched_pages"));
-	EXPECT_EQ(BYTES / 2, number(self->ctx, NULL, "d2h_bytes"));
-	EXPECT_EQ(PAGES * 3 / 4, number(self->ctx, NULL, "resident_pages"));
+	EXPECT_EQ(PAGES, paging_number(self->ctx, "far_faults"));
+	EXPECT_EQ(PAGES / 4, paging_number(self->ctx, "prefetched_pages"));
+	EXPECT_EQ(BYTES / 2, paging_number(self->ctx, "d2h_bytes"));
+	EXPECT_EQ(PAGES * 3 / 4, paging_number(self->ctx, "resident_pages"));
 	for (uint32_t i = 0; i < WORDS; i++)
 		ASSERT_EQ(first(i) + (i % STEP ? 0 : 2), self->p[i]);
 }

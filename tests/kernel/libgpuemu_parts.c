@@ -11,6 +11,7 @@
 #include <gpuemu.h>
 
 #include "lib/harness.h"
+#include "lib/statistic.h"
 
 #define PAGES	(20u * 512)	/* 20 VA blocks: 5120 runs of one page, and one commit has 4096 */
 #define BYTES	((size_t)PAGES * 4096)
@@ -41,22 +42,6 @@ FIXTURE_TEARDOWN(parts)
 	gpuemu_close(self->ctx);
 }
 
-/* A number of the statistics' "paging". */
-static uint64_t number(struct gpuemu_ctx *ctx, const char *key)
-{
-	char *json, *at, quoted[64];
-	uint64_t value = UINT64_MAX;
-
-	if (gpuemu_statistics(ctx, &json))
-		return value;
-	snprintf(quoted, sizeof(quoted), "\"%s\":", key);
-	at = strstr(json, quoted);
-	if (at)
-		value = strtoull(at + strlen(quoted), NULL, 10);
-	gpuemu_free(json);
-	return value;
-}
-
 /* Every other page comes by far faults. */
 static int touch_half(struct gpuemu_ctx *ctx, uint32_t *p)
 {
@@ -70,22 +55,22 @@ static int touch_half(struct gpuemu_ctx *ctx, uint32_t *p)
 TEST_F(parts, every_other_page)
 {
 	ASSERT_EQ(0, touch_half(self->ctx, self->p)) TH_LOG("%s", gpuemu_last_error(self->ctx));
-	EXPECT_EQ(PAGES / 2, number(self->ctx, "resident_pages"));
+	EXPECT_EQ(PAGES / 2, paging_number(self->ctx, "resident_pages"));
 	ASSERT_EQ(0, gpuemu_mem_prefetch(self->ctx, self->p, BYTES, NULL));
 	ASSERT_EQ(0, gpuemu_synchronize(self->ctx)) TH_LOG("%s", gpuemu_last_error(self->ctx));
-	EXPECT_EQ(PAGES, number(self->ctx, "resident_pages"));
-	EXPECT_EQ(BYTES, number(self->ctx, "h2d_bytes"));
+	EXPECT_EQ(PAGES, paging_number(self->ctx, "resident_pages"));
+	EXPECT_EQ(BYTES, paging_number(self->ctx, "h2d_bytes"));
 
 	ASSERT_EQ(0, gpuemu_mem_prefetch_host(self->ctx, self->p, BYTES, NULL));
 	ASSERT_EQ(0, gpuemu_synchronize(self->ctx)) TH_LOG("%s", gpuemu_last_error(self->ctx));
-	EXPECT_EQ(0, number(self->ctx, "resident_pages"));
+	EXPECT_EQ(0, paging_number(self->ctx, "resident_pages"));
 
 	ASSERT_EQ(0, touch_half(self->ctx, self->p)) TH_LOG("%s", gpuemu_last_error(self->ctx));
 	ASSERT_EQ(0, gpuemu_mem_prefetch_host(self->ctx, self->p, BYTES, NULL));
 	ASSERT_EQ(0, gpuemu_synchronize(self->ctx)) TH_LOG("%s", gpuemu_last_error(self->ctx));
-	EXPECT_EQ(0, number(self->ctx, "resident_pages"));
-	EXPECT_EQ(BYTES + BYTES / 2, number(self->ctx, "d2h_bytes"));
-	EXPECT_EQ(0, number(self->ctx, "evicted_pages"));
+	EXPECT_EQ(0, paging_number(self->ctx, "resident_pages"));
+	EXPECT_EQ(BYTES + BYTES / 2, paging_number(self->ctx, "d2h_bytes"));
+	EXPECT_EQ(0, paging_number(self->ctx, "evicted_pages"));
 	for (size_t i = 0; i < WORDS; i++)
 		ASSERT_EQ((uint32_t)i * 2654435761u, self->p[i]);
 }

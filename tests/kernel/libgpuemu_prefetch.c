@@ -12,6 +12,7 @@
 #include <gpuemu.h>
 
 #include "lib/harness.h"
+#include "lib/statistic.h"
 
 #define WORDS	(256u << 10)		/* 1 MiB */
 #define STEP	1024u			/* words between what a thread touches: a page */
@@ -60,25 +61,6 @@ static int launch(FIXTURE_DATA(prefetch) *f, uint32_t pages)
 			     (struct gpuemu_dim3){ 32, 1, 1 }, 0, NULL, &arg, 1);
 }
 
-/* A number of the statistics' "paging"; keys are told apart by the quotes. */
-static uint64_t number(struct gpuemu_ctx *ctx, const char *key)
-{
-	char *json, *at, quoted[64];
-	uint64_t value = UINT64_MAX;
-
-	if (gpuemu_statistics(ctx, &json))
-		return value;
-	snprintf(quoted, sizeof(quoted), "\"%s\":", key);
-	at = strstr(json, "\"latency_ns\"") ? strstr(json, "\"raw_faults\":") : NULL;
-	for (; at && at > json && strncmp(at, "\"paging\"", 8); at--)
-		;
-	at = at ? strstr(at, quoted) : NULL;
-	if (at)
-		value = strtoull(at + strlen(quoted), NULL, 10);
-	gpuemu_free(json);
-	return value;
-}
-
 FIXTURE_SETUP(prefetch)
 {
 }
@@ -98,17 +80,17 @@ TEST_F(prefetch, both_ways)
 	/* All but the last 16 pages, behind the kernel and before the next. */
 	ASSERT_EQ(0, gpuemu_mem_prefetch_host(self->ctx, self->p, (pages - 16) * 4096, NULL));
 	ASSERT_EQ(0, gpuemu_synchronize(self->ctx)) TH_LOG("%s", gpuemu_last_error(self->ctx));
-	EXPECT_EQ(0, number(self->ctx, "far_faults"));
-	EXPECT_EQ(pages, number(self->ctx, "prefetched_pages"));
-	EXPECT_EQ((pages - 16) * 4096, number(self->ctx, "d2h_bytes"));
-	EXPECT_EQ(16, number(self->ctx, "resident_pages"));
-	EXPECT_EQ(0, number(self->ctx, "evicted_pages"));
+	EXPECT_EQ(0, paging_number(self->ctx, "far_faults"));
+	EXPECT_EQ(pages, paging_number(self->ctx, "prefetched_pages"));
+	EXPECT_EQ((pages - 16) * 4096, paging_number(self->ctx, "d2h_bytes"));
+	EXPECT_EQ(16, paging_number(self->ctx, "resident_pages"));
+	EXPECT_EQ(0, paging_number(self->ctx, "evicted_pages"));
 	/* Again, with nothing there to move; and the kernel faults for what has gone. */
 	ASSERT_EQ(0, gpuemu_mem_prefetch_host(self->ctx, self->p, 4096, NULL));
 	ASSERT_EQ(0, launch(self, pages));
 	ASSERT_EQ(0, gpuemu_synchronize(self->ctx)) TH_LOG("%s", gpuemu_last_error(self->ctx));
-	EXPECT_EQ(pages - 16, number(self->ctx, "far_faults"));
-	EXPECT_EQ(pages, number(self->ctx, "resident_pages"));
+	EXPECT_EQ(pages - 16, paging_number(self->ctx, "far_faults"));
+	EXPECT_EQ(pages, paging_number(self->ctx, "resident_pages"));
 	for (uint32_t i = 0; i < WORDS; i++)
 		ASSERT_EQ(i * 2654435761u + (i % STEP ? 0 : 2), self->p[i]);
 }
@@ -130,8 +112,8 @@ TEST_F(prefetch, many_handlers)
 			ASSERT_EQ(0, launch(self, pages));
 		ASSERT_EQ(0, gpuemu_synchronize(self->ctx))
 			TH_LOG("%s", gpuemu_last_error(self->ctx));
-		EXPECT_LE(pages / 2, number(self->ctx, "evicted_pages"));
-		EXPECT_GE(pages / 2, number(self->ctx, "resident_pages"));
+		EXPECT_LE(pages / 2, paging_number(self->ctx, "evicted_pages"));
+		EXPECT_GE(pages / 2, paging_number(self->ctx, "resident_pages"));
 		for (uint32_t i = 0; i < WORDS; i++)
 			ASSERT_EQ(i * 2654435761u + (i % STEP ? 0 : 2), self->p[i]);
 		if (s < 2)

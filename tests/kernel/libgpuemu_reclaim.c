@@ -13,6 +13,7 @@
 
 #include "lib/harness.h"
 #include "lib/nl.h"
+#include "lib/statistic.h"
 
 enum { CLIENTS = 2, ROUNDS = 6, WORDS = 6 << 20 >> 2, PAGE_BYTES = 4096 };
 
@@ -49,23 +50,6 @@ FIXTURE_TEARDOWN(reclaim)
 	for (int i = 0; i < CLIENTS; i++)
 		gpuemu_close(self->client[i].ctx);
 	nl_close(&self->nl);
-}
-
-/* A number of the statistics' "paging"; keys are told apart by the quotes. */
-static uint64_t number(struct gpuemu_ctx *ctx, const char *key)
-{
-	char *json, *at, quoted[64];
-	uint64_t value = UINT64_MAX;
-
-	if (gpuemu_statistics(ctx, &json))
-		return value;
-	snprintf(quoted, sizeof(quoted), "\"%s\":", key);
-	at = strstr(json, "\"paging\":");
-	at = at ? strstr(at, quoted) : NULL;
-	if (at)
-		value = strtoull(at + strlen(quoted), NULL, 10);
-	gpuemu_free(json);
-	return value;
 }
 
 struct counts {
@@ -132,7 +116,7 @@ TEST_F(reclaim, agree)
 		/* The policies choose from what the daemon believes. */
 		resident = 0;
 		for (int i = 0; i < CLIENTS; i++)
-			resident += number(self->client[i].ctx, "resident_pages");
+			resident += paging_number(self->client[i].ctx, "resident_pages");
 		c = counts(self);
 		EXPECT_EQ(c.resident, resident) TH_LOG("round %d", round);
 		for (uint32_t w = 0; w < WORDS / 2; w++)
@@ -140,8 +124,8 @@ TEST_F(reclaim, agree)
 		one->added++;
 	}
 	for (int i = 0; i < CLIENTS; i++) {
-		evicted += number(self->client[i].ctx, "evicted_pages");
-		h2d += number(self->client[i].ctx, "h2d_bytes");
+		evicted += paging_number(self->client[i].ctx, "evicted_pages");
+		h2d += paging_number(self->client[i].ctx, "h2d_bytes");
 	}
 	c = counts(self);
 	TH_LOG("%llu pages evicted, %llu of them by the module",
