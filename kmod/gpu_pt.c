@@ -49,7 +49,9 @@ int gpuemu_pt_init(struct gpuemu_pt *pt, u32 tables)
 	BUILD_BUG_ON(GPUEMU_SPACES_MAX > PT_ENTRIES);
 
 	spin_lock_init(&pt->lock);
-	pt->base = vmalloc_user((size_t)tables << PAGE_SHIFT);
+	/* Who loads it is told which parameter is too large, and needs no stack for it. */
+	pt->base = __vmalloc((size_t)tables << PAGE_SHIFT,
+			     GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
 	pt->free = kvmalloc_array(tables, sizeof(*pt->free), GFP_KERNEL);
 	if (!pt->base || !pt->free) {
 		gpuemu_pt_destroy(pt);

@@ -54,6 +54,11 @@ int fail_open(void)
 	return fd;
 }
 
+int fail_only_slabs(void)
+{
+	return set("fail_page_alloc/min-order", "32");
+}
+
 void fail_arm(int fd, unsigned int n)
 {
 	char text[16];

@@ -10,6 +10,11 @@
 
 /* Returns the file for the others, or -errno; -ENOENT: this kernel has none. */
 int fail_open(void);
+/*
+ * Until the next fail_open() whole pages neither fail nor count: how many slabs, page tables and
+ * KASAN take is different each time. Returns 0 or -errno.
+ */
+int fail_only_slabs(void);
 void fail_arm(int fd, unsigned int n);
 /* Nothing fails any more. Was there a failure? */
 bool fail_disarm(int fd);
