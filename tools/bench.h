@@ -59,7 +59,8 @@ void bench_clients_medians(double (*rounds)[BENCH_CLIENTS], unsigned int n,
 /*
  * The rate of more clients over that of fewer within a round, median of n (at most
  * BENCH_CLIENT_ROUNDS) rounds, of each two numbers of clients: the least of them; 1 and more:
- * none falls. *upper: of the same two, the upper quartile; below 1: three rounds of four say so.
+ * none falls. *upper: the least of their upper quartiles; below 1: of two numbers of clients three
+ * rounds of four say that the rate falls.
  */
 double bench_clients_least(double (*rounds)[BENCH_CLIENTS], unsigned int n, double *upper);
 

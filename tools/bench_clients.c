@@ -183,21 +183,20 @@ int bench_clients_round(const struct bench_request *r, double rates[BENCH_CLIENT
 
 double bench_clients_least(double (*rounds)[BENCH_CLIENTS], unsigned int n, double *upper)
 {
-	uint64_t ratios[ROUNDS], median, least = UINT64_MAX;
+	uint64_t ratios[ROUNDS], median, quartile, least = UINT64_MAX, least_quartile = UINT64_MAX;
 
-	*upper = 0;
 	for (unsigned int more = 1; more < BENCH_CLIENTS; more++) {
 		for (unsigned int fewer = 0; fewer < more; fewer++) {
 			for (unsigned int k = 0; k < n; k++)
 				ratios[k] = rounds[k][fewer] > 0 ? (uint64_t)
 					(rounds[k][more] / rounds[k][fewer] * 1e6) : 0;
 			median = yardstick_permille(ratios, n, 500);
-			if (median >= least)
-				continue;
-			least = median;
-			*upper = (double)yardstick_permille(ratios, n, 750) / 1e6;
+			quartile = yardstick_permille(ratios, n, 750);
+			least = MIN(least, median);
+			least_quartile = MIN(least_quartile, quartile);
 		}
 	}
+	*upper = (double)least_quartile / 1e6;
 	return (double)least / 1e6;
 }
 
