@@ -274,7 +274,7 @@ struct region {
 	size_t bytes;
 	unsigned long first_page;
 	bool writable;
-	bool frames;
+	bool used;	/* who touches it uses translations */
 };
 
 static int find_region(struct gpuemu_engine *e, unsigned long pgoff,
@@ -285,7 +285,7 @@ static int find_region(struct gpuemu_engine *e, unsigned long pgoff,
 		{ dev->vram.base, (size_t)dev->vram.frames << PAGE_SHIFT,
 		  GPUEMU_MMAP_VRAM >> PAGE_SHIFT, true, true },
 		{ dev->pt.base, (size_t)dev->pt.tables << PAGE_SHIFT,
-		  GPUEMU_MMAP_PAGE_TABLE >> PAGE_SHIFT, false },
+		  GPUEMU_MMAP_PAGE_TABLE >> PAGE_SHIFT, false, true },
 		{ e->faults, e->faults_bytes,
 		  GPUEMU_MMAP_FAULTS >> PAGE_SHIFT, true },
 		{ e->control, e->control_bytes,
@@ -330,7 +330,7 @@ static vm_fault_t engine_vm_fault(struct vm_fault *vmf)
 		ret = VM_FAULT_SIGBUS;
 		goto out;
 	}
-	if (region.frames)
+	if (region.used)
 		gpuemu_tlb_touch(e);
 	for (addr = vma->vm_start; addr < vma->vm_end; addr += PAGE_SIZE) {
 		err = vm_insert_page(vma, addr, vmalloc_to_page(from));

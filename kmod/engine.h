@@ -93,7 +93,8 @@ struct gpuemu_pass {
  *	in @faults
  * @wait: woken by an acknowledgement, by parking, and by revocation
  * @state: under the device's lock, like everything below
- * @fresh: it has touched no frame, and no RAISE or WAIT of it has completed
+ * @fresh: it has touched neither page table nor frame, and no RAISE or WAIT of it has
+ *	completed
  * @parked: a RAISE or WAIT is pending: the engine touches no frame
  * @inval_put, @inval_acked: free running
  * @batch_state: who owns the batch

@@ -19,8 +19,8 @@
  * nobody owes.
  *
  * An engine that has just attached counts as parked too, until one of these
- * commands completes or it touches a frame: it has no work and uses nothing, and
- * it may be long until it runs.
+ * commands completes or it touches the page table or a frame: it has no work and knows
+ * no translation, and it may be long until it runs.
  *
  * No engine, no wait. An engine that does not answer in time is lost; the wait
  * ends when its mappings are revoked, which is as good as an acknowledgement.
@@ -70,11 +70,11 @@ void gpuemu_tlb_unpark_locked(struct gpuemu_engine *e)
 }
 
 /**
- * gpuemu_tlb_touch() - the engine is about to have a frame mapped
+ * gpuemu_tlb_touch() - the engine is about to have the page table mapped, or a frame
  * @e: the engine
  *
- * What it read in the page table before its first counts for nothing; from then
- * on it uses what it finds there.
+ * It can have read no entry before. One that it reads now it may use at any time, and
+ * its first use of a frame would be too late to ask: the page may have moved in between.
  */
 void gpuemu_tlb_touch(struct gpuemu_engine *e)
 {

@@ -367,8 +367,7 @@ struct gpuemu_control {
  *   Between issuing RAISE or WAIT and their completion the engine is *parked*:
  *   it touches no frame, so invalidates need no acknowledgement; it applies
  *   them (inval_put) before it goes on. It is parked from attaching, too, until
- *   the first of them completes or until it touches a frame: what it read in the
- *   page table before counts for nothing.
+ *   the first of them completes or until it touches the page table or a frame.
  * FETCH: completes with the number of unique faults of the next batch, which
  *   is in gpuemu_control.batch.
  * COMMIT: does the migrations of the batch `gen` and replays; completes with the number
