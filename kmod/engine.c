@@ -274,7 +274,7 @@ struct region {
 	size_t bytes;
 	unsigned long first_page;
 	bool writable;
-	bool used;	/* who touches it uses translations */
+	bool translates;	/* here an engine finds a page, or uses what it found */
 };
 
 static int find_region(struct gpuemu_engine *e, unsigned long pgoff,
@@ -330,7 +330,7 @@ static vm_fault_t engine_vm_fault(struct vm_fault *vmf)
 		ret = VM_FAULT_SIGBUS;
 		goto out;
 	}
-	if (region.used)
+	if (region.translates)
 		gpuemu_tlb_touch(e);
 	for (addr = vma->vm_start; addr < vma->vm_end; addr += PAGE_SIZE) {
 		err = vm_insert_page(vma, addr, vmalloc_to_page(from));

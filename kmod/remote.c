@@ -12,7 +12,6 @@
 #include "engine.h"
 #include "objects.h"
 #include "remote.h"
-#include "tlb.h"
 
 int gpuemu_remote_init(struct gpuemu_remote *remote, u32 slots)
 {
@@ -145,10 +144,8 @@ static vm_fault_t remote_vm_fault(struct vm_fault *vmf)
 	mutex_lock(&remote->lock);
 	if (slot < remote->slots && !gpuemu_engine_lost(e))
 		page = remote->pages[slot];
-	if (page) {
-		gpuemu_tlb_touch(e);
+	if (page)
 		ret = vm_insert_page(vmf->vma, vmf->address & PAGE_MASK, page);
-	}
 	mutex_unlock(&remote->lock);
 	if (ret == -ENOMEM)
 		return VM_FAULT_OOM;

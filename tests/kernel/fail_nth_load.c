@@ -157,7 +157,7 @@ static unsigned int sweep(FIXTURE_DATA(load) *self, struct __test_metadata *_met
 			*memory = n;
 		all |= heard;
 		met += failed;
-		/* Without most of what it makes before init the kernel does as well. */
+		/* The kernel can do without most of what it allocates before init. */
 		quiet = heard ? 0 : quiet + 1;
 		kernels = (ret && !heard) || (all & VRAM && quiet == SPARE);
 		if (ret) {
