@@ -16,11 +16,16 @@ LIB_UNIT_OBJ = $(LIB_ASAN_OBJ)
 TOOL_UNIT_OBJ = $(filter-out %/tools/main.o,$(TOOL_ASAN_OBJ)) $(TOOL_PTX_OBJ)
 DAEMON_UNIT_OBJ = $(patsubst %.c,$(B)/asan/obj/%.o,$(filter-out %/main.c,$(DAEMON_SRC)))
 $(DAEMON_UNIT_OBJ): CPPFLAGS += $(DATADIR_DEF)
-DEPS += $(DAEMON_UNIT_OBJ:.o=.d)
+# What the fuzzer of the module holds for right.
+FUZZ_UNIT_OBJ = $(B)/asan/obj/tests/kernel/fuzz/model.o
+$(FUZZ_UNIT_OBJ): tests/kernel/fuzz/model.c | $(B)/deps-check.stamp
+	@mkdir -p $(@D)
+	$(call say,CC asan,$<) $(CC) $(STD) $(WARN) -Itests/kernel -Iinclude/uapi $(ASAN) $(DEPGEN) -c -o $@ $<
+DEPS += $(DAEMON_UNIT_OBJ:.o=.d) $(FUZZ_UNIT_OBJ:.o=.d)
 unit_parts = $(if $(filter daemon,$(1)),$(DAEMON_UNIT_OBJ) $(ASAN_ROOM_LIBS),$(if $(filter libgpuemu,$(1)),$(LIB_UNIT_OBJ) $(ASAN_ROOM_LIBS),\
 	$(if $(filter tools workloads,$(1)),$(TOOL_UNIT_OBJ) $(LIB_UNIT_OBJ) $(ASAN_ROOM_LIBS),\
-	$(call asan_libs,$(1)))))
-unit_uapi = $(if $(filter service libgpuemu,$(1)),-Iinclude/uapi)
+	$(if $(filter fuzz,$(1)),$(FUZZ_UNIT_OBJ),$(call asan_libs,$(1))))))
+unit_uapi = $(if $(filter service libgpuemu fuzz,$(1)),-Iinclude/uapi) $(if $(filter fuzz,$(1)),-Itests/kernel)
 
 define unit_rule
 $(1): tests/unit/$(notdir $(1)).c $$(call unit_parts,$(2)) | $$(B)/deps-check.stamp

@@ -3,7 +3,8 @@
  * The model of contents, and what is told when the memory is not like it.
  *
  * A lane's state is (current, next): it holds the one version or, while it is
- * written or after its writer was killed, words of either. A client that maps a
+ * written or after its writer was killed, bytes of either: a system call copies byte
+ * for byte, so that even a word may have some of both. A client that maps a
  * page anew first takes its lanes to zero under LANE_REMAP, where nobody looks;
  * a write of another that races with that may land in the new page or get lost with the
  * old one, and is left as (0, version). Versions are never used twice, so what
@@ -170,6 +171,17 @@ static void mismatch(struct shared *s, int client, int page, int lane, int i, ui
 	     (unsigned long long)next_of(state));
 }
 
+/* Each byte is the one word's or the other's. */
+static bool mixed(uint64_t word, uint64_t one, uint64_t other)
+{
+	int bit;
+
+	for (bit = 0; bit < 64; bit += 8)
+		if (((word ^ one) >> bit & 0xff) && ((word ^ other) >> bit & 0xff))
+			return false;
+	return true;
+}
+
 /* True: what is there is what must be, or nobody can say. */
 bool lane_check(struct shared *s, int client, int page, int lane, const uint64_t *at,
 		copy_fn copy, const char *who)
@@ -188,8 +200,8 @@ bool lane_check(struct shared *s, int client, int page, int lane, const uint64_t
 	if (atomic_load(cell) != state)
 		return true;
 	for (i = 0; i < LANE_WORDS; i++) {
-		if (words[i] == word_of(client, page, lane, current_of(state), i) ||
-		    words[i] == word_of(client, page, lane, next_of(state), i))
+		if (mixed(words[i], word_of(client, page, lane, current_of(state), i),
+			  word_of(client, page, lane, next_of(state), i)))
 			continue;
 		mismatch(s, client, page, lane, i, words[i], state, who);
 		return false;
