@@ -33,8 +33,13 @@ static int begin(struct loop *l, struct run *r)
 	}
 	r->slot = free_slot(l);
 	sm_kernel_set_slot(r->sm_kernel, r->slot);
-	for (unsigned int i = 0; !ret && i < m->nsms; i++)
+	sm_kernel_set_module(r->sm_kernel, module_code(r->module), module_constants(r->module));
+	for (unsigned int i = 0; !ret && i < m->nsms; i++) {
+		/* With nothing running L1s were flushed. */
+		if (l->nrunning)
+			sm_forget(m->sms[i], r->sm_kernel);
 		ret = sm_begin(m->sms[i], r->sm_kernel);
+	}
 	if (ret)
 		return err_set(&r->err, ret, "kernel '%s': no memory for its warps",
 			       r->kernel->name);

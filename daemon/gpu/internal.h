@@ -129,10 +129,17 @@ int machine_blame(struct machine *m, struct run *r, uint64_t page, int code);
 
 /* --- a session -------------------------------------------------------------- */
 
+/* Of an address space that modules share; `at` is from its beginning. */
+struct address_range {
+	struct address_range *next;	/* behind it */
+	uint64_t at, bytes;
+};
+
 struct module {
 	struct module *next;
 	uint32_t id;
 	struct ptx_module *ptx;
+	struct address_range code, constants;
 	struct exec_program **programs;	/* by kernel, made at its first launch */
 	unsigned int nkernels;
 };
@@ -159,6 +166,7 @@ struct gpu_session {
 	struct paging *paging;		/* NULL: it could not be made again; launches fail */
 	struct known known;		/* by its policies */
 	struct module *modules;
+	struct address_range *code, *constants;	/* of the modules, by place */
 	uint64_t now;			/* the session's clock, core cycles */
 	uint64_t grids;			/* launched, for %gridid */
 	struct kernel_stats *kernels;
@@ -170,6 +178,14 @@ struct gpu_session {
 	struct loop *aside;		/* what runs and was set aside, or NULL */
 	struct output output;		/* of the last gpu_session_launch() */
 };
+
+/* addresses.c: a module's place in device addresses, from load to unload. -ENOSPC. */
+int addresses_take(struct gpu_session *s, struct module *m, struct err *err);
+/* Nothing runs. */
+void addresses_give_back(struct gpu_session *s, struct module *m);
+/* Device addresses of the first instruction and the first constant. */
+uint64_t module_code(const struct module *m);
+uint64_t module_constants(const struct module *m);
 
 /*
  * A launch, from submission to report. It is the queue's: works of all streams are in
@@ -183,6 +199,7 @@ struct run {
 	struct machine *m;
 	uint32_t stream;
 	uint8_t state;			/* enum run_state */
+	const struct module *module;
 	const struct ptx_kernel *kernel;
 	struct exec_launch launch;
 	void *params;

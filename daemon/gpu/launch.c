@@ -17,6 +17,7 @@
 
 static const struct ptx_kernel *find_kernel(struct gpu_session *s,
 					    const struct gpu_launch *l,
+					    const struct module **module,
 					    struct exec_program ***program,
 					    struct err *err)
 {
@@ -29,6 +30,7 @@ static const struct ptx_kernel *find_kernel(struct gpu_session *s,
 			k = ptx_module_kernel_at(m->ptx, i);
 			if (strcmp(k->name, l->kernel))
 				continue;
+			*module = m;
 			*program = &m->programs[i];
 			return k;
 		}
@@ -145,7 +147,7 @@ static int bind(struct run *r, const struct gpu_launch *l)
 	if (!s->paging)
 		return err_set(&r->err, -ENOMEM,
 			       "the session has no fault handler: configure it");
-	r->kernel = find_kernel(s, l, &program, &r->err);
+	r->kernel = find_kernel(s, l, &r->module, &program, &r->err);
 	if (!r->kernel)
 		return -ENOENT;
 	ret = check_launch(r->kernel, l, &r->err);

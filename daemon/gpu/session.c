@@ -184,6 +184,11 @@ int gpu_session_load(struct gpu_session *s, uint32_t id, const char *name,
 		module_free(m);
 		return ret;
 	}
+	ret = addresses_take(s, m, err);
+	if (ret) {
+		module_free(m);
+		return ret;
+	}
 	*link = m;
 	return 0;
 }
@@ -207,6 +212,7 @@ void gpu_session_unload(struct gpu_session *s, uint32_t id)
 	/* Its kernels may be waiting. */
 	queue_finish(s);
 	*link = m->next;
+	addresses_give_back(s, m);
 	module_free(m);
 }
 

@@ -25,11 +25,24 @@
 #define MEM_LINE	128u
 #define MEM_SECTORS	(MEM_LINE / MEM_SECTOR)
 
-/* Where managed memory begins in device addresses, and what is beside it (GPGPU-Sim's map). */
+/*
+ * Where managed memory begins in device addresses, and what is beside it: GPGPU-Sim's map for
+ * one module and one kernel at a time. Kernels that run together have parameters and local memory
+ * by slot, modules have code and constants of their own. The distances between slots are
+ * no multiple of a cache's sets, so that slots do not meet in the same sets.
+ */
 #define MEM_BASE	0xc0000000ull
-#define MEM_CODE	0xf0000000ull	/* instructions, 8 bytes each */
+#define MEM_CODE	0xf0000000ull	/* instructions, 8 bytes each: of the first module */
+#define MEM_CODE_MORE	0x30000000000ull /* of the other modules; above all local memory */
 #define MEM_PT_BASE	0x40000000ull	/* the page table; below managed memory, above constants */
 #define MEM_VA_BASE	0x200000000000ull	/* the managed area's first virtual address */
+#define MEM_PARAM_BASE	0x0ull		/* of kernel slot 0 */
+#define MEM_PARAM_STEP	(65536u + 5 * 128)	/* to the next slot's */
+#define MEM_CONST_BASE	0x1000000ull	/* of all modules; above all parameters */
+/* Of kernel slot 0; far above everything that can be mapped. A slot has MEM_LOCAL_BYTES. */
+#define MEM_LOCAL_BASE	0x10000000000ull
+#define MEM_LOCAL_BYTES	(64ull << 30)
+#define MEM_LOCAL_STEP	(MEM_LOCAL_BYTES + 13 * 128)
 
 static inline uint64_t mem_device(uint64_t va)
 {

@@ -42,12 +42,17 @@ void l1c_cancel(struct ldst *l)
 	l->l1c_ready.tail = 0;
 }
 
+void ldst_drop_constants(struct sm *sm, uint64_t start, uint64_t end)
+{
+	cache_drop(sm->ldst->l1c, start, end);
+}
+
 void constant_lines(struct sm *sm, struct access_entry *e)
 {
 	const struct exec_access *a = &e->access;
+	const struct sm_kernel *k = sm->warps[e->warp].kernel;
 	uint64_t mask = ~(sm->spec->l1c_line - 1);
-	/* A kernel has parameters of its own; what is behind this is nobody's. */
-	uint64_t base = a->space == PTX_SPACE_PARAM ? MEM_PARAM_BASE : MEM_CONST_BASE;
+	uint64_t base = a->space == PTX_SPACE_PARAM ? k->params : k->constants;
 	uint32_t rest = a->touched;
 	unsigned int i;
 

@@ -89,6 +89,27 @@ static uint64_t choose_slots(const struct sm *sm, unsigned int n)
 	return chosen;
 }
 
+/*
+ * A place in the kernel's local memory that no CTA of it on this SM has: the lowest. A kernel that
+ * is alone on the SM has its CTAs in the order of their slots, so there it is the slot.
+ */
+static unsigned int local_place(const struct sm *sm, const struct sm_kernel *k)
+{
+	unsigned int place = 0, c = 0;
+
+	if (!k->local_bytes)
+		return 0;
+	while (c < sm->spec->ctas) {
+		const struct sm_cta *cta = &sm->ctas[c++];
+
+		if (cta->used && cta->kernel == k && cta->local_place == place) {
+			place++;
+			c = 0;
+		}
+	}
+	return place;
+}
+
 static void warp_launch(struct sm *sm, struct sm_cta *cta, unsigned int slot, unsigned int w,
 			unsigned int index)
 {
@@ -137,6 +158,7 @@ int sm_launch_cta(struct sm *sm, const struct sm_kernel *k, const uint32_t ctaid
 		    ensure_rows(warp, k->words))
 			return err_set(sm->env.err, -ENOMEM, "out of memory");
 	}
+	cta->local_place = local_place(sm, k);
 	sm_settle(sm, now + 1);
 	sm_integrate(sm, now + 1);
 	/* In the cycle after an idle SM's first CTA the second scheduler has its turn (GPGPU-Sim). */

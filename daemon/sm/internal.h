@@ -77,7 +77,8 @@ struct sm_kernel {
 	uint32_t shared_bytes;		/* static and dynamic */
 	uint32_t shared_taken;		/* of the SM's, rounded */
 	uint64_t local_bytes;		/* a CTA */
-	uint64_t code;			/* device address of instruction 0 */
+	/* Device addresses: instruction 0; constant 0 of its module; its parameters; its local memory. */
+	uint64_t code, constants, params, local;
 	size_t arena_bytes;		/* a warp */
 	uint32_t words;			/* 64-bit words of a scoreboard row */
 	unsigned int slot;		/* sm_kernel_set_slot() */
@@ -147,6 +148,7 @@ struct sm_cta {
 	bool used, active;
 	bool stalled;			/* admission was told */
 	uint64_t begin;			/* cycle of its launch */
+	uint32_t local_place;		/* of its kernel's CTAs on this SM, for local.c */
 	uint8_t *shared, *local;
 	size_t shared_size, local_size;
 	struct barrier barriers[BARRIERS];

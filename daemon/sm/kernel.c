@@ -278,15 +278,23 @@ static int ops_init(struct sm_kernel *k, const struct slots *slots)
 	return ret;
 }
 
-/* A module's kernels are behind one another, the first at MEM_CODE. */
-static uint64_t code_of(const struct ptx_kernel *ptx)
+/* A module's kernels are behind one another. Bytes from the first instruction of the first. */
+static uint64_t code_offset(const struct ptx_kernel *ptx)
 {
 	uint64_t insns = 0;
 	const struct ptx_kernel *k;
 
 	for (unsigned int i = 0; (k = ptx_module_kernel_at(ptx->owner, i)) && k != ptx; i++)
 		insns += k->ninsns;
-	return MEM_CODE + insns * CODE_BYTES;
+	return insns * CODE_BYTES;
+}
+
+/* What its local memory takes of device addresses: words of 4 bytes, interleaved by thread. */
+static uint64_t local_span(const struct gpu_spec *s, const struct sm_kernel *k)
+{
+	uint64_t words = DIV_ROUND_UP(k->local_bytes / k->threads, 4);
+
+	return words * k->warps_per_cta * MEM_LINE * k->ctas * s->sms;
 }
 
 /* CTAs that one limit allows; `each` is 0 where the kernel needs nothing of it. */
@@ -328,6 +336,14 @@ static int occupancy(const struct gpu_spec *s, struct sm_kernel *k,
 			       (unsigned long long)(k->local_bytes / k->threads),
 			       (unsigned long long)(k->local_bytes * n * s->sms >> 20),
 			       LOCAL_MAX >> 20);
+	/* Few lanes of a warp may use it, all have addresses. */
+	if (local_span(s, k) > MEM_LOCAL_BYTES)
+		return err_set(err, -ENOMEM,
+			       "local memory of %llu bytes a thread takes %llu GiB of addresses on "
+			       "all SMs, of %llu",
+			       (unsigned long long)(k->local_bytes / k->threads),
+			       (unsigned long long)(local_span(s, k) >> 30),
+			       MEM_LOCAL_BYTES >> 30);
 	return 0;
 }
 
@@ -346,7 +362,8 @@ int sm_kernel_create(const struct gpu_spec *spec,
 		return err_set(err, -ENOMEM, "out of memory");
 	k->launch = launch;
 	k->spec = spec;
-	k->code = code_of(ptx);
+	sm_kernel_set_module(k, MEM_CODE, MEM_CONST_BASE);
+	sm_kernel_set_slot(k, 0);
 	k->nops = ptx->ninsns;
 	k->threads = launch->block[0] * launch->block[1] * launch->block[2];
 	k->warps_per_cta = DIV_ROUND_UP(k->threads, WARP_LANES);
@@ -382,9 +399,17 @@ unsigned int sm_kernel_ctas(const struct sm_kernel *k)
 	return k->ctas;
 }
 
+void sm_kernel_set_module(struct sm_kernel *k, uint64_t code, uint64_t constants)
+{
+	k->code = code + code_offset(exec_program_kernel(k->launch->program));
+	k->constants = constants;
+}
+
 void sm_kernel_set_slot(struct sm_kernel *k, unsigned int slot)
 {
 	k->slot = slot % SM_KERNELS;
+	k->params = MEM_PARAM_BASE + (uint64_t)k->slot * MEM_PARAM_STEP;
+	k->local = MEM_LOCAL_BASE + k->slot * MEM_LOCAL_STEP;
 }
 
 void sm_kernel_set_point(struct sm_kernel *k, uint32_t pc)

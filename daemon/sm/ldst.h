@@ -14,6 +14,8 @@ int ldst_create(struct sm *sm);		/* sm->ldst; -ENOMEM */
 void ldst_destroy(struct sm *sm);
 void ldst_cancel(struct sm *sm);
 void ldst_flush(struct sm *sm);		/* L1D and L1C are empty */
+/* What L1C holds of the device addresses. */
+void ldst_drop_constants(struct sm *sm, uint64_t start, uint64_t end);
 /* Nothing is in it (conservation). */
 bool ldst_idle(const struct sm *sm);
 

@@ -18,14 +18,6 @@
 
 #include "sm/ldst.h"
 
-/*
- * Device addresses beside managed memory. Parameters and constants are below it as in
- * GPGPU-Sim; local memory is far above everything that can be mapped.
- */
-#define MEM_PARAM_BASE	0x0ull
-#define MEM_CONST_BASE	0x1000000ull
-#define MEM_LOCAL_BASE	0x10000000000ull
-
 /* Lines of one instruction: 32 lanes with 8 words of local memory each. */
 #define MAX_LINES	(WARP_LANES * 8u)
 

@@ -103,6 +103,12 @@ int sm_begin(struct sm *sm, const struct sm_kernel *k)
 	return 0;
 }
 
+void sm_forget(struct sm *sm, const struct sm_kernel *k)
+{
+	ldst_drop_constants(sm, k->params, k->params + MEM_PARAM_STEP);
+	sm_drop(sm, k->local, k->local + MEM_LOCAL_BYTES);
+}
+
 const struct sm_share *sm_share(const struct sm *sm, const struct sm_kernel *k)
 {
 	return &sm->shares[k->slot];

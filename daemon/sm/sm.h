@@ -35,6 +35,11 @@ unsigned int sm_kernel_ctas(const struct sm_kernel *kernel);	/* an empty SM hold
 /* Kernels that run at a time have slots of their own, from 0; a new kernel has 0. */
 #define SM_KERNELS	16u
 void sm_kernel_set_slot(struct sm_kernel *kernel, unsigned int slot);
+/*
+ * Device addresses of its module's first instruction and first constant; a new kernel's module is
+ * the only one. Parameters and local memory go by slot.
+ */
+void sm_kernel_set_module(struct sm_kernel *kernel, uint64_t code, uint64_t constants);
 
 /* --- hooks ------------------------------------------------------------------ */
 
@@ -140,6 +145,11 @@ void sm_cancel(struct sm *sm);
 
 /* Before a kernel's first CTA, on every SM: its share begins at 0. */
 int sm_begin(struct sm *sm, const struct sm_kernel *kernel);
+/*
+ * L1s drop what they hold of parameters and local memory of who had the kernel's slot before. L2
+ * keeps it: a launch's parameters are written through it, and local memory is the slot's.
+ */
+void sm_forget(struct sm *sm, const struct sm_kernel *kernel);
 /* Room for a CTA of the kernel as far as slots, threads, registers, shared memory and quota go. */
 bool sm_has_room(const struct sm *sm, const struct sm_kernel *kernel);
 /* Puts a CTA on the SM at the end of cycle now; there is room. -ENOMEM. */

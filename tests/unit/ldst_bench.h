@@ -62,7 +62,10 @@ struct bench {
 	uint32_t order[MAX_BENCH], norder; /* instructions in the order of their performance */
 };
 
-static struct sm_kernel bench_kernel = { .warps_per_cta = 4, .ctas = 6 };
+static struct sm_kernel bench_kernel = {
+	.warps_per_cta = 4, .ctas = 6, .params = MEM_PARAM_BASE, .constants = MEM_CONST_BASE,
+	.local = MEM_LOCAL_BASE,
+};
 static struct bench bench;		/* the stubs' */
 
 /* --- what the SM, the memory and the gmmu do here ------------------------------------- */
@@ -185,10 +188,14 @@ static inline void bench_start(void)
 	sm->ideal = !b->spec.paging;
 	sm->upto = NEVER;
 	sm->warps = calloc(MAX_WARPS, sizeof(*sm->warps));
+	sm->ctas = calloc(MAX_WARPS / 4, sizeof(*sm->ctas));
+	assert_non_null(sm->warps);
+	assert_non_null(sm->ctas);
 	/* CTAs of 4 warps, 6 an SM. */
-	for (unsigned int w = 0; sm->warps && w < MAX_WARPS; w++) {
+	for (unsigned int w = 0; w < MAX_WARPS; w++) {
 		sm->warps[w].kernel = &bench_kernel;
 		sm->warps[w].cta = (uint8_t)(w / 4);
+		sm->ctas[w / 4].local_place = w / 4 % bench_kernel.ctas;
 		sm->warps[w].ex.index = w % 4;
 	}
 	sm->insts = calloc(MAX_BENCH, sizeof(*sm->insts));
@@ -201,6 +208,7 @@ static inline void bench_end(void)
 {
 	ldst_destroy(&bench.sm);
 	free(bench.sm.warps);
+	free(bench.sm.ctas);
 	free(bench.sm.insts);
 	free(bench.ops);
 	free(bench.requests);
