@@ -377,6 +377,35 @@ static void test_local_memory_lines(void **state)
 	bench_fini(&b);
 }
 
+/* Sums over the cycles in which a CTA was there, of what was taken then. */
+static void test_what_is_resident_is_summed(void **state)
+{
+	const struct sm_counters *c;
+	struct bench b;
+
+	/*
+	 * `reverse` takes 4096 bytes of shared memory; 96 threads are 3 warps. The first CTA
+	 * is there from cycle 1, the second from 10: 1 to 9 with one, 10 to 29 with two.
+	 */
+	bench_init(&b);
+	bench_load(&b, reverse, 96);
+	assert_int_equal(sm_begin(b.sm, b.kernel), 0);
+	assert_int_equal(sm_launch_cta(b.sm, b.kernel, (uint32_t [3]){ 0 }, 0), 0);
+	assert_int_equal(sm_launch_cta(b.sm, b.kernel, (uint32_t [3]){ 1 }, 9), 0);
+	sm_account(b.sm, 30);
+	c = sm_stats(b.sm);
+	assert_int_equal(c->cycles, 9 + 20);
+	assert_int_equal(c->ctas, 9 * 1 + 20 * 2);
+	assert_int_equal(c->warps, 9 * 3 + 20 * 6);
+	assert_int_equal(c->shared_bytes, 9 * 4096 + 20 * 8192);
+	/* Registers a CTA: of a warp in fours, 32 lanes each. */
+	assert_int_equal(c->registers,
+			 (9 + 20 * 2) * 3 * 32 *
+			 ((exec_program_kernel(b.program)->regs_per_thread + 3) / 4 * 4));
+	sm_cancel(b.sm);
+	bench_fini(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -391,6 +420,7 @@ int main(void)
 		cmocka_unit_test(test_full_queues_only_slow_down),
 		cmocka_unit_test(test_guarded_off_memory_instructions),
 		cmocka_unit_test(test_local_memory_lines),
+		cmocka_unit_test(test_what_is_resident_is_summed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

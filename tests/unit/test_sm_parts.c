@@ -181,6 +181,136 @@ static void test_a_bank_takes_one_result_a_cycle(void **state)
 	stop(&b);
 }
 
+/* Results go to the banks one after the other: those before the first that is taken stay taken. */
+static void test_each_result_needs_its_bank(void **state)
+{
+	static const uint16_t results[] = { 5, 3, 6 };
+	struct sm_op one = { .nresult = 1 }, three = { .nresult = 3 };
+	struct bench b;
+	uint32_t i, v;
+
+	start(&b, 2, 32);
+	free(b.kernel->banks);
+	b.kernel->banks = malloc(sizeof(results));
+	memcpy(b.kernel->banks, results, sizeof(results));
+	i = inst_new(b.sm);
+	v = inst_new(b.sm);
+	b.sm->insts[i] = (struct sm_inst){ .op = &one };
+	b.sm->insts[v] = (struct sm_inst){ .op = &three };
+	one.bank_results = 1u << 3;
+	assert_true(collector_write(b.sm, i));
+	/* 3 is taken: 5, which was asked for first, is now too, and 6 is not. */
+	assert_false(collector_write(b.sm, v));
+	assert_int_equal(b.sm->oc.written, 1u << 3 | 1u << 5);
+	/* The next cycle has room for all three. */
+	collector_cycle(b.sm);
+	assert_true(collector_write(b.sm, v));
+	assert_int_equal(b.sm->oc.written, 1u << 3 | 1u << 5 | 1u << 6);
+	stop(&b);
+}
+
+static void test_collectors_leave_in_turn(void **state)
+{
+	/* Collectors 0, 1 and 2, the port's last is 0: 1, 2, then 0 again. */
+	static const unsigned int turn[] = { 1, 2, 0 };
+	struct sm_op op = { .unit = UNIT_SP };
+	uint32_t inst[3];
+	struct bench b;
+
+	start(&b, 2, 32);
+	b.sm->oc.in_ports[UNIT_SP] = 3;
+	b.sm->oc.out_ports[UNIT_SP] = 1;
+	for (unsigned int i = 0; i < 3; i++) {
+		inst[i] = inst_new(b.sm);
+		b.sm->insts[inst[i]] = (struct sm_inst){ .op = &op, .order = i };
+		fifo_push(&b.sm->id_oc[UNIT_SP], inst[i]);
+	}
+	/* They enter, and have nothing to read. */
+	collector_cycle(b.sm);
+	for (unsigned int i = 0; i < 3; i++) {
+		assert_int_equal(b.sm->oc_ex[UNIT_SP].count, 0);
+		collector_cycle(b.sm);
+		assert_int_equal(b.sm->oc_ex[UNIT_SP].count, 1);
+		assert_int_equal(fifo_pop(&b.sm->oc_ex[UNIT_SP]), inst[turn[i]]);
+	}
+	stop(&b);
+}
+
+/* Two warps of one scheduler, neither with a head: what holds them is named if it holds all. */
+static void test_stall_of_warps_without_a_head(void **state)
+{
+	struct bench b;
+
+	start(&b, 2, 64);
+	assert_int_equal(issue_stall(b.sm, 0), STALL_IBUFFER);
+	/* Warp 1 could go on if it were fetched. */
+	b.sm->wait_barrier = 1;
+	assert_int_equal(issue_stall(b.sm, 0), STALL_IBUFFER);
+	b.sm->wait_barrier = 3;
+	assert_int_equal(issue_stall(b.sm, 0), STALL_BARRIER);
+	/* A fence waits for memory; a far fault hides that. */
+	b.sm->wait_barrier = 1;
+	b.sm->wait_fence = 2;
+	assert_int_equal(issue_stall(b.sm, 0), STALL_LONG);
+	b.sm->far_fault = 2;
+	assert_int_equal(issue_stall(b.sm, 0), STALL_FAR_FAULT);
+	b.sm->wait_barrier = b.sm->wait_fence = b.sm->far_fault = 0;
+	b.sm->live = 0;
+	assert_int_equal(issue_stall(b.sm, 0), STALL_NO_WARP);
+	b.sm->live = 3;
+	stop(&b);
+}
+
+/* The warp's head is instruction 0, which goes to the SPs. */
+static void give_head(struct bench *b, unsigned int w)
+{
+	b->sm->warps[w].ib_count = 2;
+	b->sm->valid |= warp_bit(w);
+	b->sm->empty &= ~warp_bit(w);
+	warp_check(b->sm, w);
+}
+
+/* The warp that issued in this cycle: the slots between decode and collectors hold one. */
+static unsigned int issued_in(struct bench *b, uint64_t now)
+{
+	uint64_t before = b->sm->issued;
+
+	sm_issue(b->sm, now);
+	assert_int_equal(b->sm->issued, before + 1);
+	return b->sm->insts[fifo_pop(&b->sm->id_oc[UNIT_SP])].warp;
+}
+
+static void test_turns_begin_with_the_first_cta(void **state)
+{
+	struct bench b;
+
+	/* Warps 0 and 2 are of scheduler 0, 1 and 3 of scheduler 1; the SP has one slot for all. */
+	bench_init(&b);
+	b.spec.id_oc_sp = 1;
+	bench_load(&b, nothing, 64);
+	assert_int_equal(b.spec.schedulers, 2);
+	assert_int_equal(sm_begin(b.sm, b.kernel), 0);
+	/* Launched at the end of 6: in 7 the second scheduler is first, in 8 the first. */
+	assert_int_equal(sm_launch_cta(b.sm, b.kernel, (uint32_t [3]){ 0 }, 6), 0);
+	give_head(&b, 0);
+	give_head(&b, 1);
+	assert_int_equal(issued_in(&b, 7), 1);
+	assert_int_equal(issued_in(&b, 8), 0);
+	/* A second CTA at the end of 8 changes nobody's turn: 9 is again the second's. */
+	assert_int_equal(sm_launch_cta(b.sm, b.kernel, (uint32_t [3]){ 1 }, 8), 0);
+	give_head(&b, 2);
+	give_head(&b, 3);
+	assert_int_equal(issued_in(&b, 9) % 2, 1);
+	assert_int_equal(issued_in(&b, 10) % 2, 0);
+	/* Nor one at the end of 11. */
+	assert_int_equal(sm_launch_cta(b.sm, b.kernel, (uint32_t [3]){ 2 }, 11), 0);
+	for (unsigned int w = 0; w < 4; w++)
+		give_head(&b, w);
+	assert_int_equal(issued_in(&b, 12) % 2, 0);
+	assert_int_equal(issued_in(&b, 13) % 2, 1);
+	stop(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -189,6 +319,10 @@ int main(void)
 		cmocka_unit_test(test_only_who_is_walked_past_is_flushed),
 		cmocka_unit_test(test_writes_come_before_reads),
 		cmocka_unit_test(test_a_bank_takes_one_result_a_cycle),
+		cmocka_unit_test(test_each_result_needs_its_bank),
+		cmocka_unit_test(test_collectors_leave_in_turn),
+		cmocka_unit_test(test_stall_of_warps_without_a_head),
+		cmocka_unit_test(test_turns_begin_with_the_first_cta),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
