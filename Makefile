@@ -79,6 +79,7 @@ help:
 	@echo 'make fuzz-parser     fuzz what reads PTX (SECONDS=600 SEED=n); make check does 2 minutes'
 	@echo 'make fuzz-kernel     random operations on the module in the VM (SECONDS=3600 SEED=n CLIENTS=n)'
 	@echo 'make soak            oversubscribed programs in the VM, the daemon killed every second (DURATION=600 SEED=n)'
+	@echo 'make mutants         plants small faults in a copy, one at a time: each must be noticed (WHAT="sm test_mem")'
 	@echo 'make isa-table       docs/instructions.md anew: which instructions are supported'
 	@echo 'make check-style | check-unit | check-vm   parts of check'
 	@echo

@@ -119,6 +119,11 @@ check-unit:
 check-vm:
 	@tests/run.sh runner vm
 
+# make mutants [WHAT="WORD..."]: faults planted one at a time in a copy of the tree; a unit test must notice each.
+.PHONY: mutants
+mutants:
+	@tests/mutants/run.sh $(WHAT)
+
 # One line a kernel; what is fetched stays in $(B)/kernels.
 .PHONY: check-kernels
 check-kernels: KERNELS ?= 6.1 6.12 7
