@@ -91,6 +91,31 @@ static void test_lru(void **state)
 	cache_destroy(c);
 }
 
+/* A write is a use, whatever it finds: what was only read goes first. */
+static void test_writes_are_uses(void **state)
+{
+	for (unsigned int back = 0; back < 2; back++) {
+		struct cache *c = make(&l1d);
+
+		read_in(c, 0x000);
+		read_in(c, 0x100);
+		if (back)
+			assert_int_equal(cache_write_back(c, 0x000, 0xf, true, NULL), CACHE_HIT);
+		else
+			assert_int_equal(cache_write_if_there(c, 0x000), CACHE_HIT);
+		/* 0x100 was used longer ago. */
+		read_in(c, 0x200);
+		assert_int_equal(cache_read(c, 0x000, 0, true, NULL), CACHE_HIT);
+		/* Then 0x200 was: a written line takes its place. */
+		assert_int_equal(cache_write_back(c, 0x300, 0xf, true, NULL), CACHE_MISS);
+		assert_int_equal(cache_read(c, 0x000, 0, true, NULL), CACHE_HIT);
+		/* By now 0x300 is. */
+		read_in(c, 0x400);
+		assert_int_equal(cache_read(c, 0x000, 0, true, NULL), CACHE_HIT);
+		cache_destroy(c);
+	}
+}
+
 /*
  * Bits 7-11 xor bits 13, 14, 15, 17, 19: 0x2000 has bit 13, set 1; 0x20000 has bit 17,
  * set 8; 0x80080 has bits 19 and 7, set 17. One way: what falls in a set replaces it.
@@ -272,6 +297,7 @@ int main(void)
 		cmocka_unit_test(test_miss_merge_fill_hit),
 		cmocka_unit_test(test_refusals_change_nothing),
 		cmocka_unit_test(test_lru),
+		cmocka_unit_test(test_writes_are_uses),
 		cmocka_unit_test(test_fermi_hash),
 		cmocka_unit_test(test_allocate_on_fill),
 		cmocka_unit_test(test_write_evict),

@@ -202,6 +202,32 @@ static void test_bank_conflicts(void **state)
 	assert_int_equal(mem_bank_cycles(addr, ~0u, 4, 32), 1);
 }
 
+/* A lane's 8 bytes are two words, one behind the other in two banks. */
+static void test_bank_conflicts_of_doubles(void **state)
+{
+	uint64_t addr[WARP_LANES];
+
+	/* 16 bytes apart: words 0 1, 4 5, ... 124 125; bank 0 has words 0, 32, 64 and 96. */
+	fill(addr, 0, 16);
+	assert_int_equal(mem_bank_cycles(addr, ~0u, 8, 32), 4);
+	/* Lane 0 has words 0 and 1, lane 1 words 33 and 34: they meet in bank 1 alone. */
+	addr[1] = 33 * 4;
+	assert_int_equal(mem_bank_cycles(addr, 3, 8, 32), 2);
+	assert_int_equal(mem_bank_cycles(addr, 3, 4, 32), 1);
+	/* Words 31 and 32, 63 and 64: twice bank 31 and twice bank 0. */
+	addr[0] = 31 * 4;
+	addr[1] = 63 * 4;
+	assert_int_equal(mem_bank_cycles(addr, 3, 8, 32), 2);
+	/* Words 0 and 1, 1 and 2: the word that both have is given to both at once. */
+	addr[0] = 0;
+	addr[1] = 4;
+	assert_int_equal(mem_bank_cycles(addr, 3, 8, 32), 1);
+	/* One lane never waits for itself. */
+	assert_int_equal(mem_bank_cycles(addr, 1, 8, 32), 1);
+	/* But in one bank its words come one after the other. */
+	assert_int_equal(mem_bank_cycles(addr, 1, 8, 1), 2);
+}
+
 static void test_broadcast_and_vectors(void **state)
 {
 	uint64_t addr[WARP_LANES];
@@ -242,6 +268,7 @@ int main(void)
 		cmocka_unit_test(test_an_access_over_two_segments),
 		cmocka_unit_test(test_atomics),
 		cmocka_unit_test(test_bank_conflicts),
+		cmocka_unit_test(test_bank_conflicts_of_doubles),
 		cmocka_unit_test(test_broadcast_and_vectors),
 	};
 

@@ -109,6 +109,8 @@ static void test_column_commands_of_a_line(void **state)
 	assert_int_equal(b.last[0], ACTIVATE + 12 + 9 + DATA);
 	assert_int_equal(mem_stats(b.mem)->dram_reads, 4);
 	assert_int_equal(mem_stats(b.mem)->dram_requests, 4);
+	/* The bus is taken for 8 transfers at 4 a tick by each. */
+	assert_int_equal(mem_stats(b.mem)->dram_busy, 4 * 2);
 	bench_close(&b);
 }
 
@@ -218,8 +220,11 @@ static void test_turnaround(void **state)
 	bench_drain(&b);
 	assert_int_equal(b.first[2], read + DATA);
 	assert_int_equal(b.first[3], read + 26 + DATA);
+	assert_int_equal(mem_stats(b.mem)->dram_reads, 2);
 	assert_int_equal(mem_stats(b.mem)->dram_writes, 2);
 	assert_int_equal(mem_stats(b.mem)->dram_requests, 3);
+	/* Writes take the bus as reads do. */
+	assert_int_equal(mem_stats(b.mem)->dram_busy, (2 + 2) * 2);
 	bench_close(&b);
 }
 
@@ -239,6 +244,38 @@ static void test_write_before_read(void **state)
 	bench_drain(&b);
 	/* Writes 1 and 4 after the activate of bank 2, whose read could go 12 after it. */
 	assert_int_equal(b.first[2], s + ACTIVATE + 15 + DATA);
+	bench_close(&b);
+}
+
+/*
+ * A row that was written stays open until its last write is in the cells. As above, X (bank 2)
+ * throws W out of L2: W's row in bank 0 is open, so its two writes go 1 and 4 after X's activate.
+ * X reads at 15; when its data are in L2, 13 later, R gets to the tags, which wants another row
+ * of bank 0: first command 3 later, at 31. The precharge must not come before
+ * WTP = WL + 2 + WR after the last write: 4 + 4 + 2 + 60 = 70. Then 12 (RP) to the activate
+ * and 12 (RCD) to the read.
+ */
+static void test_write_before_precharge(void **state)
+{
+	struct bench b;
+	uint64_t s = 30000;
+
+	bench_spec(&b);
+	b.spec.dram_clock_mhz = b.spec.clock_mhz;
+	b.spec.dram_latency = 0;
+	b.spec.l2_sets = b.spec.l2_ways = 1;
+	b.spec.dram_wr = 60;
+	bench_start(&b);
+	bench_send(&b, 0, 0, MEM_READ, bench_addr(0, 0, 128), 32);
+	bench_run(&b, 10000);
+	bench_send(&b, 0, 1, MEM_WRITE, bench_addr(0, 0, 0), 128);
+	bench_run(&b, s);
+	bench_send(&b, 1, 2, MEM_READ, bench_addr(0, BANK2, 0), 32);
+	bench_send(&b, 2, 3, MEM_READ, bench_addr(0, NEXT_ROW, 0), 32);
+	bench_drain(&b);
+	assert_int_equal(b.first[2], s + ACTIVATE + 15 + DATA);
+	assert_int_equal(b.first[3], s + ACTIVATE + 70 + 12 + 12 + DATA);
+	assert_int_equal(mem_stats(b.mem)->dram_writes, 2);
 	bench_close(&b);
 }
 
@@ -362,6 +399,7 @@ int main(void)
 		cmocka_unit_test(test_oldest_row_next),
 		cmocka_unit_test(test_turnaround),
 		cmocka_unit_test(test_write_before_read),
+		cmocka_unit_test(test_write_before_precharge),
 		cmocka_unit_test(test_peak_bandwidth),
 		cmocka_unit_test(test_row_conflict_stream),
 		cmocka_unit_test(test_clock_domains),
