@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Exit statuses of every verb. */
-enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_MISUSED = 2 };
+/* Exit statuses of every verb; CLI_STOPPED plus the number of the signal that stopped it. */
+enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_MISUSED = 2, CLI_STOPPED = 128 };
 
 struct cli_option {
 	const char *name;

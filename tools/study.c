@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * gpuemu study: does the runs of a paper's figures and prints the tables, with the paper's
- * numbers beside. What a study is comes from its own file; study_runs.c runs,
+ * numbers beside. What a study is comes from its own file; runner.c runs,
  * study_table.c prints.
  */
 #include <errno.h>
@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "memory.h"
 #include "output.h"
 #include "study.h"
 #include "target.h"
@@ -38,24 +39,28 @@ const struct study *study_row(unsigned int n)
 
 /* --- the whole of a study ------------------------------------------------------------- */
 
-static int make_folders(struct study_ctx *c)
+static int begin(struct study_ctx *c)
 {
-	static const char *const below[] = { "", "/runs", "/records" };
-	char path[4096];
+	const struct study_options *o = &c->options;
+	char *records = text_of("%s/records", o->dir);
+	int ret;
 
-	for (size_t i = 0; i < ARRAY_SIZE(below); i++) {
-		snprintf(path, sizeof(path), "%s%s", c->options.dir, below[i]);
-		if (mkdir(path, 0777) && errno != EEXIST)
-			return err_set(&c->err, -errno, "cannot make %s: %s", path, strerror(errno));
-	}
-	return 0;
+	c->runner.who = "gpuemu study";
+	c->runner.dir = o->dir;
+	c->runner.program = o->program;
+	c->runner.jobs = o->jobs;
+	c->runner.limit = o->limit;
+	ret = runner_begin(&c->runner, &c->err);
+	if (!ret && mkdir(records, 0777) && errno != EEXIST)
+		ret = err_set(&c->err, -errno, "cannot make %s: %s", records, strerror(errno));
+	free(records);
+	return ret;
 }
 
 /* What every run has in common: the configuration, checked before anything runs. */
 static int read_spec(struct study_ctx *c)
 {
 	struct target t;
-	char *text;
 	int ret = 0;
 
 	target_init(&t);
@@ -66,14 +71,7 @@ static int read_spec(struct study_ctx *c)
 		ret = target_check(&t, &c->err);
 	if (!ret)
 		ret = target_spec(&t, &c->spec, &c->err);
-	if (ret)
-		return -EINVAL;
-	text = spec_to_text(&c->spec);
-	if (!text)
-		return err_set(&c->err, -ENOMEM, "no memory");
-	c->fingerprint = study_fingerprint(c, text);
-	free(text);
-	return 0;
+	return ret ? -EINVAL : 0;
 }
 
 static bool selected(const struct study_ctx *c, const struct study_part *p)
@@ -103,17 +101,17 @@ int study_run_all(struct study_ctx *c)
 	int ret = read_spec(c);
 
 	if (!ret)
-		ret = make_folders(c);
+		ret = begin(c);
 	if (ret)
 		return ret;
 	for (p = c->study->parts; p->name; p++)
 		if (does(c, p) && p->want)
 			p->want(c);
-	study_execute(c);
+	runner_execute(&c->runner);
 	for (p = c->study->parts; p->name; p++)
 		if (does(c, p) && p->want_more)
 			p->want_more(c);
-	study_execute(c);
+	runner_execute(&c->runner);
 	for (p = c->study->parts; p->name; p++) {
 		size_t first = c->ntables;
 
@@ -131,6 +129,11 @@ int study_run_all(struct study_ctx *c)
 	return 0;
 }
 
+unsigned int study_failures(const struct study_ctx *c)
+{
+	return c->failures + c->runner.failures;
+}
+
 struct json_object *study_json(const struct study_ctx *c)
 {
 	struct json_object *o = json_object_new_object(), *tables = json_object_new_array();
@@ -141,42 +144,42 @@ struct json_object *study_json(const struct study_ctx *c)
 	json_object_object_add(o, "quick", json_object_new_boolean(c->options.quick));
 	json_object_object_add(o, "backend", json_object_new_string(c->options.backend));
 	json_object_object_add(o, "config", json_object_new_string(c->options.config));
-	json_object_object_add(o, "runs", json_object_new_uint64(c->nruns));
+	json_object_object_add(o, "runs", json_object_new_uint64(c->runner.nruns));
 	for (size_t i = 0; i < c->ntables; i++)
 		json_object_array_add(tables, study_table_json(c, c->tables[i]));
 	for (size_t i = 0; i < c->nfigures; i++)
 		json_object_array_add(figures, json_object_new_string(c->figures[i]));
-	for (size_t i = 0; i < c->nruns; i++) {
+	for (size_t i = 0; i < c->runner.nruns; i++) {
+		const struct run *run = c->runner.runs[i];
 		struct json_object *failure;
 
-		if (!c->runs[i]->failed)
+		if (!run->failed)
 			continue;
 		failure = json_object_new_object();
-		json_object_object_add(failure, "run", json_object_new_string(c->runs[i]->args));
-		json_object_object_add(failure, "error", json_object_new_string(c->runs[i]->why));
+		json_object_object_add(failure, "run", json_object_new_string(run->args));
+		json_object_object_add(failure, "error", json_object_new_string(run->why));
 		json_object_array_add(failures, failure);
 	}
 	json_object_object_add(o, "tables", tables);
 	json_object_object_add(o, "figures", figures);
 	json_object_object_add(o, "failures", failures);
+	if (c->runner.stopped)
+		json_object_object_add(o, "missing", json_object_new_uint64(runner_missing(&c->runner)));
 	return o;
 }
 
 void study_free(struct study_ctx *c)
 {
-	for (size_t i = 0; i < c->nruns; i++)
-		study_run_free(c->runs[i]);
+	runner_end(&c->runner);
 	for (size_t i = 0; i < c->ntables; i++)
 		study_table_free(c->tables[i]);
 	for (size_t i = 0; i < c->nfigures; i++)
 		free(c->figures[i]);
-	free(c->runs);
 	free(c->tables);
 	free(c->figures);
-	c->runs = NULL;
 	c->tables = NULL;
 	c->figures = NULL;
-	c->nruns = c->ntables = c->nfigures = 0;
+	c->ntables = c->nfigures = 0;
 }
 
 static void keep_figure(struct study_ctx *c, const char *file)
@@ -195,9 +198,10 @@ void study_figure(struct study_ctx *c, const char *name, struct figure *f)
 	static const char *const endings[] = { ".gp", ".svg" };
 	char file[4096];
 	struct err err;
+	/* Without a value its runs have failed, as was told; what is stopped keeps its old ones. */
+	bool draws = figure_has_data(f) && !c->runner.stopped;
 
-	/* Without a value its runs have failed, as was told. */
-	for (size_t i = 0; figure_has_data(f) && i < ARRAY_SIZE(endings); i++) {
+	for (size_t i = 0; draws && i < ARRAY_SIZE(endings); i++) {
 		int ret;
 
 		if (i && c->no_gnuplot)
@@ -378,9 +382,8 @@ static int parse(const struct verb *verb, struct request *r, int argc, char **ar
 	struct study_options *o = &r->ctx.options;
 	int ret;
 
-	o->jobs = 2;
+	o->jobs = runner_cpus();
 	o->backend = "sim";
-	o->program = "/proc/self/exe";
 	ret = cli_options(verb, argc, argv, take_option, r);
 	if (ret)
 		return ret;
@@ -399,9 +402,6 @@ static int parse(const struct verb *verb, struct request *r, int argc, char **ar
 	/* Arguments of runs are separated by blanks. */
 	if (strpbrk(o->dir, " \t") || strpbrk(o->config, " \t"))
 		return cli_misused(verb, "a blank in '%s'", strpbrk(o->dir, " \t") ? o->dir : o->config);
-	/* There is one device, and what is measured is measured alone. */
-	if (strcmp(o->backend, "sim"))
-		o->jobs = 1;
 	o->text = !r->json || strcmp(r->json, "-");
 	ret = choose_parts(verb, &r->ctx, r->parts);
 	return ret ? ret : choose_workloads(verb, &r->ctx, r->workloads);
@@ -411,8 +411,11 @@ static void tell_end(const struct study_ctx *c)
 {
 	if (!c->options.text)
 		return;
-	printf("\n%zu runs, %u failed; reports and figures are in %s\n", c->nruns, c->failures,
-	       c->options.dir);
+	printf("\n%zu runs, %u failed", c->runner.nruns, study_failures(c));
+	if (c->runner.stopped)
+		printf(", %zu not done: the tables have what is there, figures are not drawn",
+		       runner_missing(&c->runner));
+	printf("; reports and figures are in %s\n", c->options.dir);
 	if (c->no_gnuplot)
 		printf("no gnuplot: the figures are scripts (.gp) alone\n");
 }
@@ -441,8 +444,10 @@ static int study(const struct verb *verb, int argc, char **argv)
 		if (r->json && output_json(report, r->json, &err))
 			result = cli_failed(verb, "%s", err.text);
 		json_object_put(report);
-		if (r->ctx.failures)
+		if (study_failures(&r->ctx))
 			result = CLI_FAILED;
+		if (r->ctx.runner.stopped)
+			result = CLI_STOPPED + r->ctx.runner.stopped;
 	}
 	study_free(&r->ctx);
 	free(r);
@@ -466,7 +471,7 @@ static const struct cli_option options[] = {
 	{ "backend", "B", "who moves the pages, sim if not given", OPT_BACKEND },
 	{ "workloads", "A,B,...", "these instead of the study's", OPT_WORKLOADS },
 	{ "only", "PART,...", "these parts alone", OPT_ONLY },
-	{ "jobs", "N", "runs at a time, 2 if not given; what is measured runs alone", OPT_JOBS },
+	{ "jobs", "N", "runs at a time, as many as there are CPUs if not given; what is measured runs alone", OPT_JOBS },
 	{ "limit", "S", "seconds after which a run is ended, and failed", OPT_LIMIT },
 	{ "config", "GPU", "instead of the study's GPU", OPT_CONFIG },
 	{ "set", "KEY=VALUE", "one key for every run; may be repeated", OPT_SET },

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Studies: a matrix of runs, and the tables and figures made of them beside what a
- * paper reports. Each run is a child `gpuemu run --json` whose report is kept, so that a
- * study goes on where it stopped. A study is a file and a row of study.def; it says what
- * it wants (study_want()), has it done (study_execute()) and shows it.
+ * paper reports. The runner (runner.h) does the runs and keeps their reports. A study is a file
+ * and a row of study.def. Each of its parts is two functions: what to run, a loop over
+ * study_want(), and what to show, the same loop that looks the reports up.
  */
 #ifndef GPUEMU_TOOLS_STUDY_H
 #define GPUEMU_TOOLS_STUDY_H
@@ -14,6 +14,7 @@
 #include "base/base.h"
 #include "base/spec.h"
 #include "figure.h"
+#include "runner.h"
 
 #define STUDY_WORKLOADS	32
 #define STUDY_LIST	16	/* of --only and --set */
@@ -25,10 +26,9 @@ struct study_workload {
 
 struct study_options {
 	bool quick;
-	unsigned int jobs;
-	unsigned int limit;		/* seconds a run may take; 0: any */
+	unsigned int jobs, limit;	/* as the runner's */
 	const char *dir, *backend, *config;
-	const char *program;		/* that is run: gpuemu itself */
+	const char *program;		/* that is run, NULL: gpuemu itself */
 	const char *settings[STUDY_LIST];	/* KEY=VALUE for every run */
 	unsigned int nsettings;
 	char *only[STUDY_LIST];		/* parts; none: all */
@@ -36,19 +36,6 @@ struct study_options {
 	struct study_workload workloads[STUDY_WORKLOADS];
 	unsigned int nworkloads;
 	bool text;			/* tables on standard output */
-};
-
-struct study_run {
-	char *id;			/* its file's name, without ending */
-	char *args;			/* separated by blanks; {dir} is the study's */
-	char *product;			/* a file that it leaves beside its report, or NULL */
-	struct json_object *report;	/* without kernels and sms; NULL: not done, or failed */
-	bool failed;
-	bool alone;			/* measured: nothing else runs beside it */
-	char why[256];
-	/* While it runs. */
-	int pid;
-	uint64_t began;
 };
 
 struct study_table {
@@ -66,14 +53,12 @@ struct study_ctx {
 	const struct study *study;
 	struct study_options options;
 	struct gpu_spec spec;		/* of options.config and options.settings */
-	uint64_t fingerprint;		/* of all that is the same for every run */
-	struct study_run **runs;
-	size_t nruns;
+	struct runner runner;		/* does the runs, and keeps them in options.dir */
 	struct study_table **tables;
 	size_t ntables;
 	char **figures;
 	size_t nfigures;
-	unsigned int failures;
+	unsigned int failures;		/* of figures; the runs' are the runner's */
 	bool no_gnuplot;
 	struct err err;
 };
@@ -104,18 +89,16 @@ void study_free(struct study_ctx *c);
 /* --- for studies -------------------------------------------------------------------- */
 
 /*
- * A run of the workload with these arguments; the same one for the same arguments. `backend` NULL:
- * the study's. Done by the next study_execute().
+ * A run of the workload with these arguments; the same one for the same arguments, so that what
+ * shows a number asks as what wanted it did: run_number(study_want(...), "totals.cycles").
+ * `backend` NULL: the study's. {dir} in arguments is the study's folder.
  */
-struct study_run *study_want(struct study_ctx *c, const struct study_workload *w,
-			     const char *backend, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
-/* It also leaves this file, {dir} as in arguments: without it the run is not done. */
-void study_product(struct study_run *r, const char *file);
-/* Does what is wanted; failures are counted, told at once, and leave a NULL report. */
-void study_execute(struct study_ctx *c);
-/* A number of its report; NAN when it failed or has no such member. */
-double study_number(const struct study_run *r, const char *path);
+struct run *study_want(struct study_ctx *c, const struct study_workload *w, const char *backend,
+		       const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* The same of n workloads side by side on one GPU: gpuemu run A ... + B ... */
+struct run *study_want_set(struct study_ctx *c, const struct study_workload *const *set, size_t n,
+			   const char *backend, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
 
 struct study_table *study_table(struct study_ctx *c, const char *name, const char *title,
 				unsigned int digits, bool geomean);
@@ -132,9 +115,8 @@ void study_bars(struct study_ctx *c, const struct study_table *t, enum figure_ki
 /* Into the study's folder as NAME.svg and NAME.gp; frees what the figure holds. */
 void study_figure(struct study_ctx *c, const char *name, struct figure *f);
 
-/* study_runs.c */
-uint64_t study_fingerprint(const struct study_ctx *c, const char *spec);
-void study_run_free(struct study_run *r);
+/* Of runs and of figures. */
+unsigned int study_failures(const struct study_ctx *c);
 /* study_table.c */
 void study_table_print(const struct study_ctx *c, const struct study_table *t);
 struct json_object *study_table_json(const struct study_ctx *c, const struct study_table *t);

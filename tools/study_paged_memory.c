@@ -32,13 +32,13 @@ static const struct study_workload workloads[] = {
 /* --- runs that several parts have ---------------------------------------------------------- */
 
 /* Copy everything, run, copy back: what all are compared with. */
-struct study_run *paged_copied(struct study_ctx *c, const struct study_workload *w)
+struct run *paged_copied(struct study_ctx *c, const struct study_workload *w)
 {
 	return study_want(c, w, NULL, "--copy");
 }
 
 /* What the kernels only write is not copied to the device. */
-static struct study_run *inputs_copied(struct study_ctx *c, const struct study_workload *w)
+static struct run *inputs_copied(struct study_ctx *c, const struct study_workload *w)
 {
 	return study_want(c, w, NULL, "--copy=inputs");
 }
@@ -50,7 +50,7 @@ static double inputs_alone(struct study_ctx *c, const struct study_workload *w)
 }
 
 /* On demand, as the configuration has it. */
-static struct study_run *paged(struct study_ctx *c, const struct study_workload *w)
+static struct run *paged(struct study_ctx *c, const struct study_workload *w)
 {
 	return study_want(c, w, NULL, "%s", paged_handler(c));
 }
@@ -61,7 +61,7 @@ static void recorded(struct study_ctx *c, const struct study_workload *w)
 	char file[128];
 
 	snprintf(file, sizeof(file), "{dir}/records/%s%s", w->name, c->options.quick ? ".quick" : "");
-	study_product(study_want(c, w, NULL, "%s --record %s", paged_handler(c), file), file);
+	runner_product(study_want(c, w, NULL, "%s --record %s", paged_handler(c), file), file);
 }
 
 const char *paged_needs(struct study_ctx *c, const char *workload, const char *policy,
@@ -74,14 +74,14 @@ const char *paged_needs(struct study_ctx *c, const char *workload, const char *p
 	return text;
 }
 
-double paged_cycles(const struct study_run *r)
+double paged_cycles(const struct run *r)
 {
-	return study_number(r, "totals.cycles");
+	return run_number(r, "totals.cycles");
 }
 
 /* Time over that of programmer-directed copy: above 1 it is slower. */
 static double slowdown(struct study_ctx *c, const struct study_workload *w,
-		       const struct study_run *r)
+		       const struct run *r)
 {
 	return paged_cycles(r) / paged_cycles(paged_copied(c, w));
 }
@@ -119,15 +119,15 @@ static void show_copy(struct study_ctx *c)
 	figure_series(&f, "kernel");
 	figure_series(&f, "copy back");
 	FOR_WORKLOADS(c, w) {
-		const struct study_run *r = paged_copied(c, w);
-		double in = study_number(r, "workload.copy.h2d_cycles");
-		double run = study_number(r, "workload.copy.kernel_cycles");
-		double out = study_number(r, "workload.copy.d2h_cycles");
-		double most = study_number(r, "workload.copy.overlap_bound_cycles");
+		const struct run *r = paged_copied(c, w);
+		double in = run_number(r, "workload.copy.h2d_cycles");
+		double run = run_number(r, "workload.copy.kernel_cycles");
+		double out = run_number(r, "workload.copy.d2h_cycles");
+		double most = run_number(r, "workload.copy.overlap_bound_cycles");
 		double all = in + run + out;
 		size_t row = study_row_add(t, w->name);
 
-		study_cell(t, row, footprint, study_number(r, "workload.footprint_bytes") * 1e-6);
+		study_cell(t, row, footprint, run_number(r, "workload.footprint_bytes") * 1e-6);
 		study_cell(t, row, h2d, milliseconds(c, in));
 		study_cell(t, row, kernel, milliseconds(c, run));
 		study_cell(t, row, d2h, milliseconds(c, out));
@@ -157,7 +157,7 @@ static const struct {
 	double paper;
 } blocking[] = { { 5, 2 }, { 10, NONE }, { 20, 6 }, { 30, NONE }, { 40, NONE }, { 50, NONE } };
 
-static struct study_run *blocked(struct study_ctx *c, const struct study_workload *w,
+static struct run *blocked(struct study_ctx *c, const struct study_workload *w,
 				 unsigned int us)
 {
 	return study_want(c, w, NULL, "%s --set gmmu.blocking=on --set paging.service_ns=%u",
@@ -211,7 +211,7 @@ static const struct {
 	{ "unlimited", 0, 2 },
 };
 
-static struct study_run *with_mshrs(struct study_ctx *c, const struct study_workload *w,
+static struct run *with_mshrs(struct study_ctx *c, const struct study_workload *w,
 				    unsigned int n)
 {
 	return study_want(c, w, NULL, "%s --set gmmu.far_fault_mshrs=%u", paged_handler(c), n);
@@ -251,7 +251,7 @@ static void show_mshrs(struct study_ctx *c)
 
 #define WINDOWS	50
 
-static struct study_run *sampled(struct study_ctx *c, const struct study_workload *w)
+static struct run *sampled(struct study_ctx *c, const struct study_workload *w)
 {
 	double n = paged_cycles(paged(c, w));
 
@@ -284,19 +284,19 @@ static void show_link(struct study_ctx *c)
 	double sum = 0, n = 0;
 
 	FOR_WORKLOADS(c, w) {
-		const struct study_run *r = sampled(c, w);
-		double kernel = study_number(r, "workload.phases.kernel_cycles");
+		const struct run *r = sampled(c, w);
+		double kernel = run_number(r, "workload.phases.kernel_cycles");
 		double time = isnan(kernel) ? paged_cycles(r) : kernel;
-		double carried = study_number(r, "paging.h2d_bytes") /
+		double carried = run_number(r, "paging.h2d_bytes") /
 			(milliseconds(c, time) * 1e-3 * (double)c->spec.link_mbps * 1e6);
 		size_t row = study_row_add(t, w->name);
 
 		study_cell(t, row, use, carried);
-		study_cell(t, row, busy, study_number(r, "paging.link.h2d_busy_ns") /
+		study_cell(t, row, busy, run_number(r, "paging.link.h2d_busy_ns") /
 					 (milliseconds(c, time) * 1e6));
-		study_cell(t, row, faults, study_number(r, "paging.far_faults") /
-					   study_number(r, "paging.batches"));
-		study_cell(t, row, p50, study_number(r, "paging.latency_ns.p50") * 1e-3);
+		study_cell(t, row, faults, run_number(r, "paging.far_faults") /
+					   run_number(r, "paging.batches"));
+		study_cell(t, row, p50, run_number(r, "paging.latency_ns.p50") * 1e-3);
 		if (r->report)
 			plot_samples(&f, w->name, r->report, "h2d_busy", 1, time);
 		if (!isnan(carried)) {
@@ -311,7 +311,7 @@ static void show_link(struct study_ctx *c)
 
 /* --- prefetchers ----------------------------------------------------------------------------------------------- */
 
-struct study_run *paged_prefetched(struct study_ctx *c, const struct study_workload *w,
+struct run *paged_prefetched(struct study_ctx *c, const struct study_workload *w,
 				   const char *policy)
 {
 	char more[160];
@@ -351,7 +351,7 @@ static double mean_of(struct study_ctx *c, const char *policy, const char *path)
 	double sum = 0, n = 0;
 
 	FOR_WORKLOADS(c, w) {
-		double v = study_number(paged_prefetched(c, w, policy), path);
+		double v = run_number(paged_prefetched(c, w, policy), path);
 
 		if (isnan(v))
 			continue;
@@ -404,7 +404,7 @@ static void show_prefetch(struct study_ctx *c)
 		for (unsigned int n = 0; gpu_list_row("prefetchers", n, &name, &help); n++)
 			study_cell(t, row, n, slowdown(c, w, paged_prefetched(c, w, name)));
 		study_cell(t, row, inputs, inputs_alone(c, w));
-		study_cell(t, row, bound, study_number(paged_copied(c, w), "workload.copy.overlap_bound_cycles") /
+		study_cell(t, row, bound, run_number(paged_copied(c, w), "workload.copy.overlap_bound_cycles") /
 					  paged_cycles(paged_copied(c, w)));
 	}
 	for (unsigned int n = 0; gpu_list_row("prefetchers", n, &name, &help); n++) {

@@ -13,11 +13,11 @@
 
 /* Runs that several parts have. */
 /* Copy everything, run, copy back: what all are compared with. */
-struct study_run *paged_copied(struct study_ctx *c, const struct study_workload *w);
+struct run *paged_copied(struct study_ctx *c, const struct study_workload *w);
 /* With a prefetch policy. */
-struct study_run *paged_prefetched(struct study_ctx *c, const struct study_workload *w,
+struct run *paged_prefetched(struct study_ctx *c, const struct study_workload *w,
 				   const char *policy);
-double paged_cycles(const struct study_run *r);
+double paged_cycles(const struct run *r);
 /* The handler that the study's backend has, as an argument. */
 const char *paged_handler(const struct study_ctx *c);
 /* What a policy needs besides its name: "min" and "oracle" know a recorded run. */

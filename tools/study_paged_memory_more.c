@@ -21,15 +21,15 @@ static const unsigned int levels[] = { 105, 125, 150, 200 };
 /* The paper's best prefetcher, whatever is evicted. */
 #define OVER_PREFETCH	"locality"
 
-static struct study_run *fitting(struct study_ctx *c, const struct study_workload *w)
+static struct run *fitting(struct study_ctx *c, const struct study_workload *w)
 {
 	return paged_prefetched(c, w, OVER_PREFETCH);
 }
 
-static struct study_run *squeezed(struct study_ctx *c, const struct study_workload *w,
+static struct run *squeezed(struct study_ctx *c, const struct study_workload *w,
 				  unsigned int level, const char *policy)
 {
-	double footprint = study_number(paged_copied(c, w), "workload.footprint_bytes");
+	double footprint = run_number(paged_copied(c, w), "workload.footprint_bytes");
 	/* Of a copy that failed it is not known; there is nothing to compare with then. */
 	unsigned long long bytes = isnan(footprint) ? 1ull << 20 : (unsigned long long)footprint;
 	unsigned long long vram = bytes * 100 / level;
@@ -129,7 +129,7 @@ static bool can(const char *backend)
 /* Measured several times: the middle one is told. */
 #define REPEATS	3u
 
-static struct study_run *sized(struct study_ctx *c, const struct study_workload *w)
+static struct run *sized(struct study_ctx *c, const struct study_workload *w)
 {
 	return study_want(c, w, "sim", "--copy");
 }
@@ -137,14 +137,14 @@ static struct study_run *sized(struct study_ctx *c, const struct study_workload 
 /* What holds all of it: a module has less device memory than configurations take for granted. */
 static unsigned long long room_for(struct study_ctx *c, const struct study_workload *w)
 {
-	double footprint = study_number(sized(c, w), "workload.footprint_bytes");
+	double footprint = run_number(sized(c, w), "workload.footprint_bytes");
 	unsigned long long block = BLOCK_PAGES * PAGE_BYTES;
 
 	return (isnan(footprint) ? 2 : (unsigned long long)footprint / block + 2) * block;
 }
 
 /* One handler as the kernel has one, and SMs that fill its batches. */
-static struct study_run *measured_once(struct study_ctx *c, const struct study_workload *w,
+static struct run *measured_once(struct study_ctx *c, const struct study_workload *w,
 				       const char *backend, unsigned int batch, unsigned int time)
 {
 	return study_want(c, w, backend, "--set paging.handlers=1 --set gmmu.far_fault_mshrs=0 "
@@ -154,8 +154,8 @@ static struct study_run *measured_once(struct study_ctx *c, const struct study_w
 
 static int by_busy(const void *a, const void *b)
 {
-	double x = study_number(*(struct study_run *const *)a, "paging.busy_ns");
-	double y = study_number(*(struct study_run *const *)b, "paging.busy_ns");
+	double x = run_number(*(struct run *const *)a, "paging.busy_ns");
+	double y = run_number(*(struct run *const *)b, "paging.busy_ns");
 
 	/* Those that failed are the last. */
 	if (isnan(x) || isnan(y))
@@ -163,11 +163,11 @@ static int by_busy(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static struct study_run *measured(struct study_ctx *c, const struct study_workload *w,
+static struct run *measured(struct study_ctx *c, const struct study_workload *w,
 				  const char *backend, unsigned int batch)
 {
 	unsigned int n = strcmp(backend, "sim") ? REPEATS : 1;
-	struct study_run *runs[REPEATS];
+	struct run *runs[REPEATS];
 
 	for (unsigned int i = 0; i < n; i++)
 		runs[i] = measured_once(c, w, backend, batch, i);
@@ -202,11 +202,11 @@ static const struct {
 	{ "unmap", "unmap" }, { "copy", "copy" }, { "map", "map" }, { "replay", "replay" },
 };
 
-static void stage_row(struct study_table *t, const char *name, const struct study_run *r)
+static void stage_row(struct study_table *t, const char *name, const struct run *r)
 {
-	double n = study_number(r, "paging.batches");
-	double us = study_number(r, "paging.busy_ns") / n * 1e-3;
-	double pages = study_number(r, "paging.h2d_bytes") / 4096 / n;
+	double n = run_number(r, "paging.batches");
+	double us = run_number(r, "paging.busy_ns") / n * 1e-3;
+	double pages = run_number(r, "paging.h2d_bytes") / 4096 / n;
 	size_t row = study_row_add(t, name), k = 0;
 
 	study_cell(t, row, k++, pages);
@@ -217,7 +217,7 @@ static void stage_row(struct study_table *t, const char *name, const struct stud
 		char path[64];
 
 		snprintf(path, sizeof(path), "paging.stages_ns.%s", stages[i].path);
-		study_cell(t, row, k++, study_number(r, path) * 1e-3);
+		study_cell(t, row, k++, run_number(r, path) * 1e-3);
 	}
 }
 
@@ -238,7 +238,7 @@ static void show_stages(struct study_ctx *c)
 	}
 	for (size_t b = 0; b < ARRAY_SIZE(measuring); b++)
 		for (size_t i = 0; can(measuring[b]) && i < ARRAY_SIZE(batches); i++) {
-			const struct study_run *r = measured(c, &filler, measuring[b], batches[i]);
+			const struct run *r = measured(c, &filler, measuring[b], batches[i]);
 			char name[64];
 
 			snprintf(name, sizeof(name), "%s, batch %u", measuring[b], batches[i]);

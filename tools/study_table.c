@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory.h"
 #include "output.h"
 #include "study.h"
 
@@ -28,14 +29,6 @@ const char *study_finding(const struct study *s, const char *table)
 }
 
 /* --- building ---------------------------------------------------------------------------- */
-
-static void *must(void *p)
-{
-	if (p)
-		return p;
-	fputs("gpuemu study: no memory\n", stderr);
-	exit(1);
-}
 
 struct study_table *study_table(struct study_ctx *c, const char *name, const char *title,
 				unsigned int digits, bool geomean)
@@ -186,7 +179,8 @@ static const char *sentence(const struct study_ctx *c, const struct study_table 
 
 	while (c->study->workloads[all].name)
 		all++;
-	return o->quick || o->nsettings || o->nworkloads != all || c->failures ? NULL :
+	return o->quick || o->nsettings || o->nworkloads != all || study_failures(c) ||
+	       c->runner.stopped ? NULL :
 	       study_finding(c->study, t->name);
 }
 

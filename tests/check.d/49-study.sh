@@ -80,7 +80,8 @@ study() { # DIR NAME OPTION...
 # All but what is measured is the same again, wherever it is done.
 parts=copy,blocking,mshrs,link,prefetch,oversubscription
 tap_check 'study: every part of it' study one all
-tap_check 'study: nothing is said' test ! -s $work/all.err
+# How far it is is said once a minute.
+tap_check 'study: nothing is said' sh -c "! grep -v '^gpuemu study: [0-9]* of [0-9]* runs' $work/all.err"
 for t in copy blocking mshrs link prefetch prefetch-quality oversubscription-lru oversubscription measured; do
 	tap_check "study: table $t" grep -q "^$t: " $work/all.txt
 done
@@ -103,4 +104,23 @@ study bad bad --only copy,mshrs --set paging.vram=64K || status=$?
 tap_check 'study: a failure is exit status 1' test $status -eq 1
 tap_check 'study: it is named' sh -c "grep -q 'gpuemu run vecadd .*--copy: ' $work/bad.err && grep -q -e '--copy=inputs: ' $work/bad.err && grep -q '2 failed' $work/bad.txt && grep -q '\"error\"' $work/bad.json"
 tap_check 'study: the others are done' sh -c "test \$(find $work/bad/runs -name '*.json' | wc -l) -ge 6"
+
+# Stopped in the middle: the exit status says so, no child stays, and it goes on from there.
+stop() { # SIGNAL STATUS
+	rm -rf $work/stop
+	env --default-signal="$1" $gpuemu study paged-memory --quick --workloads vecadd,gather --only mshrs --jobs 2 --out $work/stop >$work/stop.txt 2>$work/stop.err &
+	pid=$! i=0 status=0
+	until [ "$(find $work/stop/runs -maxdepth 1 -name '*.json' 2>/dev/null | wc -l)" -ge 2 ] || [ $((i += 1)) -gt 1200 ]; do sleep 0.05; done
+	kill -"$1" $pid
+	wait $pid || status=$?
+	tap_check "study: stopped by $1, the exit status is $2" test $status -eq "$2"
+	tap_check "study: stopped by $1, it says what is there" grep -q 'stopped (.*runs are done and kept' $work/stop.err
+	tap_check "study: stopped by $1, no child is left" sh -c "! pgrep -f '$work/[s]top/runs'"
+	kept=$(find $work/stop/runs -name '*.json' | wc -l)
+	touch $work/stop.mark
+	study stop stopped --workloads vecadd,gather --only mshrs
+	tap_check "study: stopped by $1, only what is missing is done ($kept kept)" sh -c "test $kept -ge 2 && test \$(find $work/stop/runs -name '*.json' ! -newer $work/stop.mark | wc -l) -eq $kept && test \$(find $work/stop -name '*.json' | wc -l) -eq 16"
+}
+stop INT 130
+stop TERM 143
 tap_done

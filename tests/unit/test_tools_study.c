@@ -56,9 +56,9 @@ static void show(struct study_ctx *c)
 	study_column(t, "none", (double)NAN);
 	for (unsigned int i = 0; i < c->options.nworkloads; i++) {
 		const struct study_workload *w = &c->options.workloads[i];
-		double one = study_number(study_want(c, w, NULL, "cycles=%u", 100 * (i + 1)),
+		double one = run_number(study_want(c, w, NULL, "cycles=%u", 100 * (i + 1)),
 					  "totals.cycles");
-		double four = study_number(study_want(c, w, NULL, "cycles=%u", 400 * (i + 1)),
+		double four = run_number(study_want(c, w, NULL, "cycles=%u", 400 * (i + 1)),
 					   "totals.cycles");
 
 		study_cell(t, study_row_add(t, w->name), 0, factor * four / one);
@@ -146,9 +146,9 @@ static void runs_are_kept(void **state)
 	char *first, *second;
 
 	assert_int_equal(study_run_all(&c), 0);
-	assert_int_equal(c.failures, 0);
+	assert_int_equal(study_failures(&c), 0);
 	/* Asked for twice, done once. */
-	assert_int_equal(c.nruns, 4);
+	assert_int_equal(c.runner.nruns, 4);
 	assert_int_equal(done(), 4);
 	assert_true(c.tables[0]->cells[0] == 4 && c.tables[0]->cells[2] == 4);
 	assert_true(isnan(c.tables[0]->cells[1]));
@@ -173,7 +173,7 @@ static void runs_are_kept(void **state)
 
 		c = begin();
 		assert_int_equal(study_run_all(&c), 0);
-		snprintf(file, sizeof(file), "%s/runs/%s.json", dir, c.runs[1]->id);
+		snprintf(file, sizeof(file), "%s/runs/%s.json", dir, c.runner.runs[1]->id);
 		out = i ? fopen(file, "w") : NULL;
 		if (out)
 			fclose(out);
@@ -246,32 +246,32 @@ static void what_changes_is_done_again(void **state)
 static void a_failure_is_told(void **state)
 {
 	struct study_ctx c = begin();
-	struct study_run *bad, *good, *unverified, *hung;
+	struct run *bad, *good, *unverified, *hung;
 	struct study_table *t;
 	struct json_object *o;
 
 	mkdir(dir, 0777);
 	assert_int_equal(study_run_all(&c), 0);
 	done();
-	c.options.limit = 1;
+	c.runner.limit = 1;
 	bad = study_want(&c, &rows[0], NULL, "fail");
 	good = study_want(&c, &rows[0], NULL, "cycles=7");
 	unverified = study_want(&c, &rows[0], NULL, "unverified");
 	hung = study_want(&c, &rows[0], NULL, "hang");
-	study_execute(&c);
-	assert_int_equal(c.failures, 3);
+	runner_execute(&c.runner);
+	assert_int_equal(study_failures(&c), 3);
 	assert_true(bad->failed && unverified->failed && hung->failed && !good->failed);
 	assert_string_equal(bad->why, "no such luck");
 	assert_non_null(strstr(hung->why, "no end after 1 s"));
-	assert_true(isnan(study_number(bad, "totals.cycles")));
-	assert_true(study_number(good, "totals.cycles") == 7);
+	assert_true(isnan(run_number(bad, "totals.cycles")));
+	assert_true(run_number(good, "totals.cycles") == 7);
 	/* Not tried twice, nor counted in a mean. */
 	done();
-	study_execute(&c);
+	runner_execute(&c.runner);
 	assert_int_equal(done(), 0);
 	t = study_table(&c, "t", "", 1, true);
 	study_column(t, "x", (double)NAN);
-	study_cell(t, study_row_add(t, "a"), 0, study_number(bad, "totals.cycles"));
+	study_cell(t, study_row_add(t, "a"), 0, run_number(bad, "totals.cycles"));
 	study_cell(t, study_row_add(t, "b"), 0, 9);
 	assert_true(fabs(study_geomean(t, 0) - 9) < 1e-12);
 	o = study_json(&c);
@@ -283,7 +283,29 @@ static void a_failure_is_told(void **state)
 	c.options.program = "/no/such/program";
 	c.options.quick = true;
 	assert_int_equal(study_run_all(&c), 0);
-	assert_int_equal(c.failures, 4);
+	assert_int_equal(study_failures(&c), 4);
+	study_free(&c);
+}
+
+/* Workloads side by side are one run, with the sizes of each. */
+static void sets_of_workloads(void **state)
+{
+	const struct study_workload *const set[] = { &rows[0], &rows[1] };
+	struct study_ctx c = begin();
+	struct run *run;
+
+	assert_int_equal(study_run_all(&c), 0);
+	done();
+	run = study_want_set(&c, set, 2, NULL, "cycles=%u", 9);
+	assert_string_equal(run->args, "run alpha + beta n=4 --backend sim --config gtx480 cycles=9");
+	assert_ptr_equal(run, study_want_set(&c, set, 2, NULL, "cycles=9"));
+	assert_ptr_not_equal(run, study_want_set(&c, set, 1, NULL, "cycles=9"));
+	assert_int_equal(strncmp(run->id, "alpha+beta-", 11), 0);
+	assert_false(run->alone);
+	assert_true(study_want(&c, &rows[0], "uffd", "cycles=9")->alone);
+	runner_execute(&c.runner);
+	assert_int_equal(done(), 3);
+	assert_true(run_number(run, "totals.cycles") == 9);
 	study_free(&c);
 }
 
@@ -296,10 +318,10 @@ static void a_product_is_part_of_a_run(void **state)
 	for (unsigned int i = 0; i < 3; i++) {
 		assert_int_equal(study_run_all(&c), 0);
 		done();
-		study_product(study_want(&c, &rows[0], NULL, "--record {dir}/records/alpha"),
+		runner_product(study_want(&c, &rows[0], NULL, "--record {dir}/records/alpha"),
 			      "{dir}/records/alpha");
-		study_execute(&c);
-		assert_int_equal(c.failures, 0);
+		runner_execute(&c.runner);
+		assert_int_equal(study_failures(&c), 0);
 		/* Done at first, kept, and again without its file. */
 		assert_int_equal(done(), i != 1);
 		assert_int_equal(access(file, R_OK), 0);
@@ -317,6 +339,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(runs_are_kept, make, unmake),
 		cmocka_unit_test_setup_teardown(what_changes_is_done_again, make, unmake),
 		cmocka_unit_test_setup_teardown(a_failure_is_told, make, unmake),
+		cmocka_unit_test_setup_teardown(sets_of_workloads, make, unmake),
 		cmocka_unit_test_setup_teardown(a_product_is_part_of_a_run, make, unmake),
 	};
 

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Small allocations of the tool's tables: who gets none has nothing left to do. */
+#ifndef GPUEMU_TOOLS_MEMORY_H
+#define GPUEMU_TOOLS_MEMORY_H
+
+/* p, or a sentence on stderr and the end of the program when it is NULL. */
+void *must(void *p);
+/* As asprintf(), and must(). The caller frees it. */
+char *text_of(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+#endif
