@@ -141,6 +141,25 @@ static void pages_come_over_the_link(void **state)
 	assert_true(paging_next(paging) == UINT64_MAX);
 }
 
+/* A fault on a page that has come meanwhile waits for the handler alone. */
+static void a_page_that_is_there_already(void **state)
+{
+	const struct paging_stats *stats;
+
+	begin(100);
+	stats = paging_stats(paging);
+	fault(1000, 10, 10);
+	upto(2000);
+	assert_int_equal(stats->latency_ns.sum, (5 + SERVE_CYCLES + PAGE_CYCLES) * CYCLE_NS);
+	/* Raised 5 cycles before its batch begins, which takes 1000 ns. */
+	fault(3000, 10, 10);
+	assert_int_equal(stats->latency_ns.count, 2);
+	assert_int_equal(stats->latency_ns.sum,
+			 (5 + SERVE_CYCLES + PAGE_CYCLES) * CYCLE_NS + 5 * CYCLE_NS + SERVE_NS);
+	assert_int_equal(stats->far_faults, 2);
+	assert_int_equal(stats->h2d_bytes, 4096);
+}
+
 /* A prefetch is demanded while others are before it. */
 static void a_late_prefetch_passes(void **state)
 {
@@ -280,8 +299,14 @@ static void pages_that_come_back(void **state)
 	stats = paging_stats(paging);
 	for (unsigned int round = 0; round < 4; round++)
 		for (unsigned int page = 0; page < 2; page++) {
+			/* Thrashing is a page's second return, and a third one is no more of it. */
+			static const unsigned int returned[] = { 0, 0, 1, 2, 3, 4, 5, 6 };
+			static const unsigned int thrashing[] = { 0, 0, 0, 0, 1, 2, 2, 2 };
+
 			fault(1000 + round * 2000 + page * 1000, page, page);
 			upto(1900 + round * 2000 + page * 1000);
+			assert_int_equal(stats->returned_pages, returned[2 * round + page]);
+			assert_int_equal(stats->thrashing_pages, thrashing[2 * round + page]);
 		}
 	/* Each came four times: three returns each, and from the second on it is thrashing. */
 	assert_int_equal(stats->far_faults, 8);
@@ -497,6 +522,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, end)
 	const struct CMUnitTest tests[] = {
 		TEST(pages_come_over_the_link),
+		TEST(a_page_that_is_there_already),
 		TEST(a_late_prefetch_passes),
 		TEST(nothing_in_flight_goes),
 		TEST(no_guess_in_flight_goes),

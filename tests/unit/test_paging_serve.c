@@ -333,6 +333,67 @@ static void largest_session_pays(void **state)
 	assert_step(fake, 0, 0, MIGRATE_D2H, 3, 5, 1);
 }
 
+/* Never more at once than makes the next largest the largest, nor more than are needed. */
+static void sessions_pay_in_turn(void **state)
+{
+	begin(9);
+	for (uint32_t space = 1; space <= 3; space++)
+		make(space, 9, "none");
+	fault(1, 0, 0, 1, 2, 3, 4, -1);
+	fault(2, 0, 0, 1, 2, 3, -1);
+	/* 5 and 4: 1 pays; 4 and 4: 1; 3 and 4: 2; 3 and 3: 1. */
+	fault(3, 0, 10, 11, 12, 13, -1);
+	assert_steps(fake, 0, 3);
+	assert_step(fake, 0, 0, MIGRATE_D2H, 1, 0, 3);
+	assert_step(fake, 0, 1, MIGRATE_D2H, 2, 0, 1);
+	assert_step(fake, 0, 2, MIGRATE_H2D, 3, 10, 4);
+	end(state);
+	begin(7);
+	make(1, 7, "none");
+	make(2, 7, "none");
+	make(3, 7, "none");
+	fault(1, 0, 0, 1, 2, 3, 4, 5, -1);
+	fault(2, 0, 0, -1);
+	/* 1 would have to pay five before 2 is the largest; two are needed. */
+	fault(3, 0, 10, 11, -1);
+	assert_steps(fake, 0, 2);
+	assert_step(fake, 0, 0, MIGRATE_D2H, 1, 0, 2);
+	assert_step(fake, 0, 1, MIGRATE_H2D, 3, 10, 2);
+}
+
+/* 25% of ten frames are two, whether ten are the device's or the session's: eight pages may stay. */
+static void spare_frames(void **state)
+{
+	static const uint64_t frames[] = { 10, 100 }, limit[] = { 100, 10 };
+
+	for (unsigned int i = 0; i < 2; i++) {
+		const struct paging_stats *stats;
+
+		begin(frames[i]);
+		spec.watermark = 25;
+		make(1, limit[i], "none");
+		stats = paging_stats(paging[1]);
+		fault(1, 0, 0, 1, 2, 3, 4, 5, 6, 7, -1);
+		touch(1, 0, 7);
+		assert_int_equal(stats->pre_evicted_pages, 0);
+		/* The ninth: one goes. */
+		fault(1, 0, 8, -1);
+		touch(1, 8, 8);
+		assert_int_equal(stats->pre_evicted_pages, 1);
+		assert_resident(1, 0, 0, false);
+		assert_resident(1, 1, 8, true);
+		/* Three more are eleven: 1 goes for them, then 2 and 3 ahead of need. */
+		fault(1, 0, 20, 21, 22, -1);
+		assert_int_equal(stats->evicted_pages, 4);
+		assert_int_equal(stats->pre_evicted_pages, 3);
+		assert_resident(1, 1, 3, false);
+		assert_resident(1, 4, 8, true);
+		assert_int_equal(fake->used, 8);
+		if (!i)
+			end(state);
+	}
+}
+
 static void pinned_page_is_stuck(void **state)
 {
 	begin(10);
@@ -745,6 +806,8 @@ int main(void)
 		TEST(one_frame_progresses),
 		TEST(a_page_that_is_waited_for_stays),
 		TEST(largest_session_pays),
+		TEST(sessions_pay_in_turn),
+		TEST(spare_frames),
 		TEST(pinned_page_is_stuck),
 		TEST(pinned_victim_is_passed_over),
 		TEST(fewer_frames_than_promised),
