@@ -9,14 +9,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
-#include <stddef.h>
+#include <seccomp.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define MEMORY_MAX	(4ull << 30)	/* bytes of address space */
@@ -76,58 +73,37 @@ int confine_user(uint32_t uid)
 	return -rc;
 }
 
-#if defined(__x86_64__)
-#define ARCH	0xc000003eu	/* AUDIT_ARCH_X86_64 */
-#elif defined(__aarch64__)
-#define ARCH	0xc00000b7u	/* AUDIT_ARCH_AARCH64 */
-#endif
+/* What no policy needs, and what could reach beyond its process. */
+static const int refused[] = {
+	SCMP_SYS(fork), SCMP_SYS(vfork), SCMP_SYS(clone), SCMP_SYS(clone3),
+	SCMP_SYS(execve), SCMP_SYS(execveat),
+	SCMP_SYS(ptrace), SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev),
+	SCMP_SYS(pidfd_getfd), SCMP_SYS(pidfd_send_signal),
+	SCMP_SYS(kill), SCMP_SYS(tkill), SCMP_SYS(rt_sigqueueinfo), SCMP_SYS(rt_tgsigqueueinfo),
+	SCMP_SYS(socket), SCMP_SYS(io_uring_setup),
+};
 
-#define REFUSE(number)							\
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1),		\
-	BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
-
-void confine_calls(void)
+int confine_calls(void)
 {
-#ifdef ARCH
-	const uint32_t self = (uint32_t)getpid();
-	struct sock_filter filter[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH, 1, 0),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		/* x32's calls have other numbers. */
-		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000u, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-#ifdef __NR_fork
-		REFUSE(__NR_fork),
-		REFUSE(__NR_vfork),
-#endif
-		REFUSE(__NR_clone),
-		REFUSE(__NR_clone3),
-		REFUSE(__NR_execve),
-		REFUSE(__NR_execveat),
-		REFUSE(__NR_ptrace),
-		REFUSE(__NR_process_vm_readv),
-		REFUSE(__NR_process_vm_writev),
-		REFUSE(__NR_pidfd_getfd),
-		REFUSE(__NR_pidfd_send_signal),
-		REFUSE(__NR_kill),
-		REFUSE(__NR_tkill),
-		REFUSE(__NR_rt_sigqueueinfo),
-		REFUSE(__NR_rt_tgsigqueueinfo),
-		REFUSE(__NR_socket),
-		REFUSE(__NR_io_uring_setup),
-		/* abort() sends a signal to its own process. */
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_tgkill, 1, 0),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, self, 1, 0),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	const struct sock_fprog program = { ARRAY_SIZE(filter), filter };
+	const uint32_t eperm = SCMP_ACT_ERRNO(EPERM);
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+	int rc;
 
-	/* A kernel without it has the other limits still. */
-	prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
-#endif
+	if (!filter)
+		return -ENOMEM;
+	/* Calls by another architecture's numbers, x32's too. */
+	rc = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+	/* The thread that waits for the engine's end, too. */
+	if (!rc)
+		rc = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
+	for (size_t i = 0; !rc && i < ARRAY_SIZE(refused); i++)
+		rc = seccomp_rule_add(filter, eperm, refused[i], 0);
+	/* abort() sends a signal to its own process. */
+	if (!rc)
+		rc = seccomp_rule_add(filter, eperm, SCMP_SYS(tgkill), 1,
+				      SCMP_A0(SCMP_CMP_NE, (scmp_datum_t)getpid()));
+	if (!rc)
+		rc = seccomp_load(filter);
+	seccomp_release(filter);
+	return rc;
 }

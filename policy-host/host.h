@@ -31,7 +31,7 @@ int host_load(struct host *host);
 void confine_process(void);
 /* As user and group uid (0: stay). -errno. */
 int confine_user(uint32_t uid);
-/* No programs, processes, signals to others or network from here on. */
-void confine_calls(void);
+/* No programs, processes, signals to others or network from here on. -errno: nothing holds that. */
+int confine_calls(void);
 
 #endif

@@ -246,7 +246,14 @@ static int do_load(struct host *host)
 			 "its process cannot become user %u: %s", host->channel->uid, strerror(-rc));
 		return rc;
 	}
-	confine_calls();
+	/* What cannot be confined is not loaded. */
+	rc = confine_calls();
+	if (rc) {
+		snprintf(host->channel->message, sizeof(host->channel->message),
+			 "its process cannot be confined, which takes a kernel with seccomp filters: %s",
+			 strerror(-rc));
+		return rc;
+	}
 	return host_load(host);
 }
 

@@ -71,9 +71,10 @@ DEPS += $(POLICY_HOST_SRC:%.c=$(B)/obj/%.d)
 $(B)/obj/policy-host/%.o: policy-host/%.c | $(B)/deps-build.stamp
 	@mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(ENGINE_CFLAGS) -Ipolicy-host $(CFLAGS) $(DEPGEN) -c -o $@ $<
+# It is started out of another program's memory: what it needs beside libc is in it.
 $(POLICY_HOST): $(POLICY_HOST_OBJ) $(B)/lib/rooms/base.a
 	@mkdir -p $(@D)
-	$(call say,LD,$@) $(CC) $(CFLAGS) $(LDFLAGS) -s -Wl,--as-needed -o $@ $^ -ldl -lpthread
+	$(call say,LD,$@) $(CC) $(CFLAGS) $(LDFLAGS) -s -Wl,--as-needed -o $@ $^ -l:libseccomp.a -ldl -lpthread
 $(POLICY_HOST_EMBEDDED): $(POLICY_HOST) scripts/embed.sh
 	$(call say,AS,$@) scripts/embed.sh gpuemu_policy_host $(POLICY_HOST) >$(@:.o=.S) && $(CC) -c -o $@ $(@:.o=.S)
 OBJS_plugin += $(POLICY_HOST_EMBEDDED)

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -108,6 +109,13 @@ static void break_out(void)
 	execl("/bin/true", "true", NULL);
 	if (errno != EPERM)
 		_exit(16);
+	if (!syscall(SYS_tgkill, getppid(), getppid(), 0) || errno != EPERM)
+		_exit(18);
+	if (syscall(SYS_io_uring_setup, 1, NULL) >= 0 || errno != EPERM)
+		_exit(19);
+	/* Its own process is its own: abort() needs that. */
+	if (syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), 0))
+		_exit(20);
 	for (int fd = 3; fd < 64; fd++)
 		if (fd != 3 && fd != 5 && write(fd, &byte, 0) >= 0)
 			_exit(17);

@@ -14,7 +14,9 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <seccomp.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -574,6 +576,42 @@ static void test_prefetchers_that_fail(void **state)
 		prefetch_failure(*state, &cases[i]);
 }
 
+/* --- without a filter --------------------------------------------------------------------- */
+
+/* Where the kernel refuses filters: as in a container that has none to spare. */
+static void refuse_filters(void)
+{
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+
+	assert_non_null(filter);
+	assert_int_equal(seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(seccomp), 0), 0);
+	assert_int_equal(seccomp_rule_add(filter, SCMP_ACT_ERRNO(EINVAL), SCMP_SYS(prctl), 1,
+					  SCMP_A0(SCMP_CMP_EQ, PR_SET_SECCOMP)), 0);
+	assert_int_equal(seccomp_load(filter), 0);
+	seccomp_release(filter);
+}
+
+/* In a process of its own, whose filter stays. */
+static void test_no_filter_no_policy(void **state)
+{
+	struct bench *b = *state;
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		struct err err = { "" };
+
+		refuse_filters();
+		if (plugin_open(NULL, object("bad.so"), POLICY_EVICT, &b->spec, &b->plugin, &err) >= 0)
+			_exit(1);
+		_exit(strstr(err.text, "cannot be confined") ? 0 : 2);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 /* --- what is left behind ------------------------------------------------------------------ */
 
 static unsigned int descriptors(void)
@@ -705,6 +743,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(test_a_state_that_cannot_be, make, drop),
 		cmocka_unit_test_setup_teardown(test_evictors_that_fail, make, drop),
 		cmocka_unit_test_setup_teardown(test_prefetchers_that_fail, make, drop),
+		cmocka_unit_test_setup_teardown(test_no_filter_no_policy, make, drop),
 		cmocka_unit_test_setup_teardown(test_nothing_is_left, make, drop),
 		cmocka_unit_test_setup_teardown(test_it_ends_with_the_engine, make, drop),
 		cmocka_unit_test_setup_teardown(test_what_it_costs, make, drop),
