@@ -82,7 +82,8 @@ bool gpu_list_row(const char *kind, unsigned int n, const char **name,
 		}							\
 		return false;						\
 	}
-	TABLE("schedulers", sched_rows)
+	if (!strcmp(kind, "schedulers"))
+		return sm_scheduler(n, name, help);
 	TABLE("prefetchers", prefetch_rows)
 	TABLE("evictors", evict_rows)
 	TABLE("backends", service_rows)

@@ -105,11 +105,10 @@ static unsigned int sectors_of(const struct access_entry *e)
 static void check_order(struct sm *sm, unsigned int w)
 {
 	const struct ldst *l = sm->ldst;
-	uint64_t bit = warp_bit(w);
 
-	sm->untranslated = l->untranslated[w] ? sm->untranslated | bit : sm->untranslated & ~bit;
-	sm->in_order = l->ordering[w] || l->untranslated[w] >= MAX_UNTRANSLATED ?
-		       sm->in_order | bit : sm->in_order & ~bit;
+	sm->untranslated = set_put(sm->untranslated, w, l->untranslated[w]);
+	sm->in_order = set_put(sm->in_order, w, l->ordering[w] ||
+			       l->untranslated[w] >= MAX_UNTRANSLATED);
 	warp_check_order(sm, w);
 }
 
@@ -272,9 +271,9 @@ void sm_faulted(struct sm *sm, struct gmmu_waiter *waiter, uint64_t now)
 {
 	sm_settle(sm, now);
 	sm->ldst->faulted[waiter->warp]++;
-	sm->far_fault |= warp_bit(waiter->warp);
+	sm->far_fault |= set_of(waiter->warp);
 	if (sm->spec->fault_stall)
-		sm->wait_fault |= warp_bit(waiter->warp);
+		sm->wait_fault |= set_of(waiter->warp);
 }
 
 static void late_push(struct sm *sm, const struct late_lines *late)
@@ -307,8 +306,8 @@ void sm_translated(struct sm *sm, struct gmmu_waiter *waiter, uint64_t page,
 
 	sm_settle(sm, now);
 	if (waiter->told && --l->faulted[e->warp] == 0) {
-		sm->far_fault &= ~warp_bit(e->warp);
-		sm->wait_fault &= ~warp_bit(e->warp);
+		sm->far_fault &= ~set_of(e->warp);
+		sm->wait_fault &= ~set_of(e->warp);
 	}
 	g->waiting = false;
 	e->waiting--;

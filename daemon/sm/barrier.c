@@ -10,17 +10,19 @@
 
 static bool complete(const struct sm_cta *cta, const struct barrier *b)
 {
-	if (!b->arrived)
+	if (!set_any(b->arrived))
 		return false;
 	if (b->whole)
-		return !(cta->running & ~b->arrived);
+		return !set_any(cta->running & ~b->arrived);
 	return b->threads >= b->expected;
 }
 
 static void release(struct sm *sm, struct barrier *b)
 {
-	for (uint64_t left = b->waiting; left; left &= left - 1) {
-		struct sm_warp *warp = &sm->warps[__builtin_ctzll(left)];
+	unsigned int w;
+
+	for_each_warp(w, b->waiting) {
+		struct sm_warp *warp = &sm->warps[w];
 
 		if (warp->reduces)
 			exec_barrier_release(&warp->ex, b->votes, b->voters);
@@ -59,7 +61,7 @@ void barrier_arrive(struct sm *sm, unsigned int w, const struct exec_access *acc
 		return;
 	}
 	b->expected = threads;
-	b->arrived |= warp_bit(w);
+	b->arrived |= set_of(w);
 	b->threads += WARP_LANES;
 	b->whole |= !access->barrier_threads;
 	warp->reduces = access->barrier_kind >= PTX_BAR_RED_POPC &&
@@ -69,8 +71,8 @@ void barrier_arrive(struct sm *sm, unsigned int w, const struct exec_access *acc
 		b->voters += access->barrier_lanes;
 	}
 	if (access->barrier_kind != PTX_BAR_ARRIVE) {
-		b->waiting |= warp_bit(w);
-		sm->wait_barrier |= warp_bit(w);
+		b->waiting |= set_of(w);
+		sm->wait_barrier |= set_of(w);
 	}
 	if (complete(cta, b))
 		release(sm, b);

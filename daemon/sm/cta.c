@@ -22,7 +22,7 @@ bool sm_has_room(const struct sm *sm, const struct sm_kernel *k)
 	if (h->admission->has_room)
 		return h->admission->has_room(h->admission_ctx, sm, k);
 	return sm->resident_ctas < s->ctas &&
-	       (unsigned int)__builtin_popcountll(sm->resident) + k->warps_per_cta <= s->warps &&
+	       set_count(sm->resident) + k->warps_per_cta <= s->warps &&
 	       sm->registers_used + k->registers <= s->registers &&
 	       sm->shared_used + k->shared_taken <= s->shared_bytes;
 }
@@ -71,18 +71,20 @@ static int ensure_rows(struct sm_warp *warp, size_t words)
  * Warp slots for a CTA of n: the first free ones of those that n divides the slots
  * into, as GPGPU-Sim numbers them; with CTAs of other sizes between, any.
  */
-static uint64_t choose_slots(const struct sm *sm, unsigned int n)
+static warpset choose_slots(const struct sm *sm, unsigned int n)
 {
-	uint64_t all = n == 64 ? ~0ull : (1ull << n) - 1, chosen = 0;
+	warpset chosen = NO_WARPS;
 	unsigned int w;
 
 	for (w = 0; w + n <= sm->spec->warps; w += n) {
-		if (!(sm->resident & all << w))
-			return all << w;
+		chosen = set_before(w + n) & ~set_before(w);
+		if (!set_any(sm->resident & chosen))
+			return chosen;
 	}
+	chosen = NO_WARPS;
 	for (w = 0; w < sm->spec->warps && n; w++) {
-		if (!(sm->resident & warp_bit(w))) {
-			chosen |= warp_bit(w);
+		if (!set_has(sm->resident, w)) {
+			chosen |= set_of(w);
 			n--;
 		}
 	}
@@ -114,7 +116,7 @@ static void warp_launch(struct sm *sm, struct sm_cta *cta, unsigned int slot, un
 			unsigned int index)
 {
 	struct sm_warp *warp = &sm->warps[w];
-	uint64_t bit = warp_bit(w);
+	warpset bit = set_of(w);
 
 	warp->kernel = cta->kernel;
 	warp->op = NULL;
@@ -138,9 +140,9 @@ static void warp_launch(struct sm *sm, struct sm_cta *cta, unsigned int slot, un
 
 int sm_launch_cta(struct sm *sm, const struct sm_kernel *k, const uint32_t ctaid[3], uint64_t now)
 {
-	unsigned int slot = 0, index = 0;
+	unsigned int slot = 0, index = 0, w;
 	struct sm_cta *cta;
-	uint64_t slots;
+	warpset slots;
 
 	while (slot < sm->spec->ctas && sm->ctas[slot].used)
 		slot++;
@@ -148,11 +150,14 @@ int sm_launch_cta(struct sm *sm, const struct sm_kernel *k, const uint32_t ctaid
 		return err_set(sm->env.err, -ENOMEM, "SM %u has no CTA slot free", sm->id);
 	cta = &sm->ctas[slot];
 	slots = choose_slots(sm, k->warps_per_cta);
+	if (set_count(slots) < k->warps_per_cta)
+		return err_set(sm->env.err, -EAGAIN, "SM %u has no %u warp slots free", sm->id,
+			       k->warps_per_cta);
 	if (ensure(&cta->shared, &cta->shared_size, MAX(k->shared_bytes, 1u)) ||
 	    ensure(&cta->local, &cta->local_size, k->local_bytes))
 		return err_set(sm->env.err, -ENOMEM, "out of memory");
-	for (uint64_t left = slots; left; left &= left - 1) {
-		struct sm_warp *warp = &sm->warps[__builtin_ctzll(left)];
+	for_each_warp(w, slots) {
+		struct sm_warp *warp = &sm->warps[w];
 
 		if (ensure(&warp->arena, &warp->arena_size, k->arena_bytes) ||
 		    ensure_rows(warp, k->words))
@@ -186,8 +191,8 @@ int sm_launch_cta(struct sm *sm, const struct sm_kernel *k, const uint32_t ctaid
 		cta->ex.local = cta->local;
 		memset(cta->local, 0, k->local_bytes);
 	}
-	for (uint64_t left = slots; left; left &= left - 1)
-		warp_launch(sm, cta, slot, (unsigned int)__builtin_ctzll(left), index++);
+	for_each_warp(w, slots)
+		warp_launch(sm, cta, slot, w, index++);
 	sm->resident_ctas++;
 	sm->ctas_of[k->slot]++;
 	sm->registers_used += k->registers;
@@ -202,7 +207,7 @@ int sm_launch_cta(struct sm *sm, const struct sm_kernel *k, const uint32_t ctaid
 void cta_warp_exited(struct sm *sm, unsigned int w)
 {
 	struct sm_cta *cta = &sm->ctas[sm->warps[w].cta];
-	uint64_t bit = warp_bit(w);
+	warpset bit = set_of(w);
 
 	sm->live &= ~bit;
 	fetch_flush(sm, w, 0);
@@ -239,11 +244,11 @@ void cta_warp_retire(struct sm *sm, unsigned int w, uint64_t now)
 	unsigned int slot = sm->warps[w].cta;
 	struct sm_cta *cta = &sm->ctas[slot];
 
-	sm->finished &= ~warp_bit(w);
-	cta->unretired &= ~warp_bit(w);
+	sm->finished &= ~set_of(w);
+	cta->unretired &= ~set_of(w);
 	if (sm->hooks.resources->release)
 		sm->hooks.resources->release(sm->hooks.resources_ctx, sm, w, now);
-	if (!cta->unretired)
+	if (!set_any(cta->unretired))
 		cta_retire(sm, slot, now);
 }
 
@@ -291,19 +296,19 @@ void sm_cta_activate(struct sm *sm, unsigned int slot, bool active)
 void sm_resource_granted(struct sm *sm, unsigned int w)
 {
 	sm->warps[w].granted = true;
-	sm->held &= ~warp_bit(w);
+	sm->held &= ~set_of(w);
 	*sm->env.wake = MIN(*sm->env.wake, sm->now + 1);
 }
 
 void cta_tell_stalled(struct sm *sm, uint64_t now)
 {
-	uint64_t away = sm->wait_fault | (sm->far_fault & sm->blocked) | sm->wait_atomic |
+	warpset away = sm->wait_fault | (sm->far_fault & sm->blocked) | sm->wait_atomic |
 			sm->wait_order | sm->wait_fence | sm->blocked_long;
 
 	for (unsigned int c = 0; c < sm->spec->ctas; c++) {
 		struct sm_cta *cta = &sm->ctas[c];
-		bool stalled = cta->used && cta->active && cta->running &&
-			       !(cta->running & ~away);
+		bool stalled = cta->used && cta->active && set_any(cta->running) &&
+			       !set_any(cta->running & ~away);
 
 		if (stalled && !cta->stalled)
 			sm->hooks.admission->stalled(sm->hooks.admission_ctx, sm, c, now);

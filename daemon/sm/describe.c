@@ -28,34 +28,34 @@ say(struct text *t, const char *fmt, ...)
 }
 
 /* "warp 3", "warps 0-2,5": numbers in the CTA. */
-static void say_warps(struct text *t, const struct sm *sm, uint64_t warps)
+static void say_warps(struct text *t, const struct sm *sm, warpset warps)
 {
-	const char *before = __builtin_popcountll(warps) == 1 ? "warp " : "warps ";
+	const char *before = set_count(warps) == 1 ? "warp " : "warps ";
 
-	while (warps) {
-		unsigned int first = (unsigned int)__builtin_ctzll(warps), last = first;
+	while (set_any(warps)) {
+		unsigned int first = set_first(warps), last = first;
 
-		while (last + 1 < MAX_WARPS && (warps & warp_bit(last + 1)))
+		while (last + 1 < MAX_WARPS && set_has(warps, last + 1))
 			last++;
 		say(t, "%s%u", before, sm->warps[first].ex.index);
 		if (last > first)
 			say(t, "-%u", sm->warps[last].ex.index);
 		for (unsigned int w = first; w <= last; w++)
-			warps &= ~warp_bit(w);
+			warps &= ~set_of(w);
 		before = ",";
 	}
 }
 
 /* Of `some`, those in `set`, and what they wait for; what is left of `some`. */
-static uint64_t __attribute__((format(printf, 6, 7)))
-say_group(struct text *t, const struct sm *sm, const char **before, uint64_t some, uint64_t set,
+static warpset __attribute__((format(printf, 6, 7)))
+say_group(struct text *t, const struct sm *sm, const char **before, warpset some, warpset set,
 	  const char *fmt, ...)
 {
 	char what[96];
 	va_list args;
 
 	set &= some;
-	if (!set)
+	if (!set_any(set))
 		return some;
 	va_start(args, fmt);
 	vsnprintf(what, sizeof(what), fmt, args);
@@ -69,20 +69,21 @@ say_group(struct text *t, const struct sm *sm, const char **before, uint64_t som
 
 /* Warps of one CTA and what each of them waits for. */
 static void say_waiting(struct text *t, const struct sm *sm, const struct sm_cta *cta,
-			const char *before, uint64_t some)
+			const char *before, warpset some)
 {
+	unsigned int w;
+
 	for (unsigned int b = 0; b < BARRIERS; b++)
 		some = say_group(t, sm, &before, some, cta->barriers[b].waiting, "at barrier %u", b);
 	some = say_group(t, sm, &before, some, sm->far_fault, "far fault");
-	for (uint64_t left = some; left; left &= left - 1) {
-		unsigned int w = (unsigned int)__builtin_ctzll(left);
+	for_each_warp(w, some) {
 		const struct sm_warp *warp = &sm->warps[w];
 		const char *why = ldst_why(sm, w);
 
 		if (why)
-			some = say_group(t, sm, &before, some, warp_bit(w), "%s", why);
-		else if (warp->stores && !(cta->running & warp_bit(w)))
-			some = say_group(t, sm, &before, some, warp_bit(w),
+			some = say_group(t, sm, &before, some, set_of(w), "%s", why);
+		else if (warp->stores && !set_has(cta->running, w))
+			some = say_group(t, sm, &before, some, set_of(w),
 					 "%u stores not acknowledged", warp->stores);
 	}
 	some = say_group(t, sm, &before, some, ~cta->running, "exited");
@@ -92,7 +93,7 @@ static void say_waiting(struct text *t, const struct sm *sm, const struct sm_cta
 	some = say_group(t, sm, &before, some, sm->wait_atomic, "atomic");
 	some = say_group(t, sm, &before, some, sm->blocked, "operands");
 	some = say_group(t, sm, &before, some, sm->missed, "instruction fetch");
-	say_group(t, sm, &before, some, ~0ull, "can issue");
+	say_group(t, sm, &before, some, ~NO_WARPS, "can issue");
 }
 
 static void say_barrier(struct text *t, const struct sm *sm, const struct sm_cta *cta,
@@ -115,7 +116,7 @@ void sm_describe(const struct sm *sm, char *buf, size_t bytes)
 	if (!sm->resident_ctas)
 		return;
 	say(&t, "SM %u: %u running warps", sm->id,
-	    (unsigned int)__builtin_popcountll(sm->live));
+	    set_count(sm->live));
 	for (unsigned int c = 0; c < sm->spec->ctas; c++) {
 		const struct sm_cta *cta = &sm->ctas[c];
 		bool at_barrier = false;
@@ -123,7 +124,7 @@ void sm_describe(const struct sm *sm, char *buf, size_t bytes)
 		if (!cta->used)
 			continue;
 		for (unsigned int b = 0; b < BARRIERS; b++) {
-			if (!cta->barriers[b].waiting)
+			if (!set_any(cta->barriers[b].waiting))
 				continue;
 			say_barrier(&t, sm, cta, b);
 			at_barrier = true;

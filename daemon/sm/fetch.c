@@ -81,19 +81,19 @@ bool fetch_idle(const struct sm *sm)
 {
 	const struct fetch *f = sm->fetch;
 
-	return sm->fetched == NO_INDEX && !f->queue_count && !f->back_count && !sm->missed;
+	return sm->fetched == NO_INDEX && !f->queue_count && !f->back_count && !set_any(sm->missed);
 }
 
 void fetch_flush(struct sm *sm, unsigned int w, uint32_t pc)
 {
 	struct sm_warp *warp = &sm->warps[w];
-	uint64_t bit = warp_bit(w);
+	warpset bit = set_of(w);
 
 	warp->ib_count = 0;
 	warp->next_pc = pc;
 	sm->valid &= ~bit;
 	sm->stray &= ~bit;
-	if (sm->live & bit)
+	if (set_has(sm->live, w))
 		sm->empty |= bit;
 }
 
@@ -110,7 +110,7 @@ void fetch_reply(struct sm *sm, const struct mem_reply *reply)
 	n = cache_fill(sm->l1i, line->addr, f->waiters);
 	for (unsigned int i = 0; i < n; i++)
 		f->back[(f->back_head + f->back_count++) % MAX_WARPS] = (uint8_t)f->waiters[i];
-	sm->refused = 0;
+	sm->refused = NO_WARPS;
 }
 
 void fetch_decode(struct sm *sm, uint64_t now)
@@ -127,40 +127,34 @@ void fetch_decode(struct sm *sm, uint64_t now)
 	else
 		n = 1;
 	warp->ib_count = (uint8_t)n;
-	sm->valid |= warp_bit(w);
+	sm->valid |= set_of(w);
 	warp_check(sm, w);
 }
 
-static inline uint64_t behind(uint64_t set, unsigned int last)
-{
-	return last == 63 ? 0 : set & ~0ull << (last + 1);
-}
-
 /* First of the set behind `last`, round robin. */
-static inline unsigned int next_of(uint64_t set, unsigned int last)
+static inline unsigned int next_of(warpset set, unsigned int last)
 {
-	uint64_t high = behind(set, last);
+	warpset high = set & set_behind(last);
 
-	return (unsigned int)__builtin_ctzll(high ? high : set);
+	return set_first(set_any(high) ? high : set);
 }
 
 /* Finished warps between the last one fetched and w, where the search passes. */
 static void retire_up_to(struct sm *sm, unsigned int last, unsigned int w, uint64_t now)
 {
-	uint64_t passed;
+	warpset behind = set_behind(last), before = set_before(w);
+	unsigned int passed;
 
-	if (w > last)
-		passed = behind(sm->finished, last) & (warp_bit(w) - 1);
-	else
-		passed = behind(sm->finished, last) | (sm->finished & (warp_bit(w) - 1));
-	for (; passed; passed &= passed - 1)
-		cta_warp_retire(sm, (unsigned int)__builtin_ctzll(passed), now);
+	for_each_warp(passed, sm->finished & (w > last ? behind & before : behind | before))
+		cta_warp_retire(sm, passed, now);
 }
 
 static void retire_all(struct sm *sm, uint64_t now)
 {
-	for (uint64_t left = sm->finished; left; left &= left - 1)
-		cta_warp_retire(sm, (unsigned int)__builtin_ctzll(left), now);
+	unsigned int w;
+
+	for_each_warp(w, sm->finished)
+		cta_warp_retire(sm, w, now);
 }
 
 static void request(struct fetch *f, uint64_t addr, uint32_t sectors)
@@ -181,7 +175,7 @@ static void fetch_access(struct sm *sm, unsigned int w)
 	uint64_t addr = warp->kernel->code + (uint64_t)warp->next_pc * CODE_BYTES;
 	uint64_t line = addr & ~(uint64_t)(bytes - 1);
 	struct cache_victim victim;
-	uint64_t bit = warp_bit(w);
+	warpset bit = set_of(w);
 
 	switch (cache_read(sm->l1i, line, w, f->queue_count < f->queue_size, &victim)) {
 	case CACHE_HIT:
@@ -224,7 +218,7 @@ static void send(struct sm *sm, uint64_t now)
 	mem_send(sm->env.mem, &r, now);
 	f->queue_head = (f->queue_head + 1) % f->queue_size;
 	f->queue_count--;
-	sm->refused = 0;
+	sm->refused = NO_WARPS;
 }
 
 void fetch_cycle(struct sm *sm, uint64_t now)
@@ -235,15 +229,15 @@ void fetch_cycle(struct sm *sm, uint64_t now)
 		sm->fetched = f->back[f->back_head];
 		f->back_head = (uint8_t)((f->back_head + 1) % MAX_WARPS);
 		f->back_count--;
-		sm->missed &= ~warp_bit(sm->fetched);
-	} else if (sm->empty) {
+		sm->missed &= ~set_of(sm->fetched);
+	} else if (set_any(sm->empty)) {
 		unsigned int w = next_of(sm->empty, sm->last_fetched);
 
-		if (sm->finished)
+		if (set_any(sm->finished))
 			retire_up_to(sm, sm->last_fetched, w, now);
 		sm->last_fetched = w;
 		fetch_access(sm, w);
-	} else if (sm->finished) {
+	} else if (set_any(sm->finished)) {
 		retire_all(sm, now);
 	}
 	if (f->queue_count)
@@ -260,10 +254,10 @@ void fetch_settle(struct sm *sm, uint64_t upto)
 	struct fetch *f = sm->fetch;
 	uint64_t n;
 
-	if (sm->empty && upto > f->refused_since) {
+	if (set_any(sm->empty) && upto > f->refused_since) {
 		n = upto - f->refused_since;
 		sm->stats.l1i.fails += n;
-		for (n %= (unsigned int)__builtin_popcountll(sm->empty); n; n--)
+		for (n %= set_count(sm->empty); n; n--)
 			sm->last_fetched = next_of(sm->empty, sm->last_fetched);
 	}
 	f->refused_since = MAX(f->refused_since, upto);
@@ -273,6 +267,6 @@ bool fetch_busy(const struct sm *sm)
 {
 	const struct fetch *f = sm->fetch;
 
-	return sm->fetched != NO_INDEX || (sm->empty & ~sm->refused) || sm->finished ||
+	return sm->fetched != NO_INDEX || set_any((sm->empty & ~sm->refused) | sm->finished) ||
 	       f->back_count || f->queue_count;
 }

@@ -20,11 +20,6 @@ static const struct sm_quota quota_none = {
 	.help = "as many CTAs of a kernel as there is room for",
 };
 
-static const struct sm_sampler sampler_none = {
-	.name = "none",
-	.help = "stalls are counted by scheduler only",
-};
-
 #define X(name) &admission_##name,
 const struct sm_admission *const sm_admission_rows[] = {
 #include "sm/admission.def"
@@ -42,13 +37,6 @@ const struct sm_resources *const sm_resources_rows[] = {
 #define X(name) &quota_##name,
 const struct sm_quota *const sm_quota_rows[] = {
 #include "sm/quota.def"
-	NULL
-};
-#undef X
-
-#define X(name) &sampler_##name,
-const struct sm_sampler *const sm_sampler_rows[] = {
-#include "sm/sampler.def"
 	NULL
 };
 #undef X

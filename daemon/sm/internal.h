@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The parts of an SM and what its files call of each other. Private to the sm
- * room; what the load/store unit shows the others is in ldst.h. Warps are bits of 64-bit
- * masks; instructions under way are indices into a pool. Nothing is allocated
+ * room; what the load/store unit shows the others is in ldst.h. Warps are numbers, and
+ * members of sets (warpset.h); instructions under way are indices into a pool. Nothing is allocated
  * while warps issue, except that the pool may double.
  *
  * A cycle runs back to front, so that what a stage frees is there for the stage
@@ -12,9 +12,11 @@
 #ifndef GPUEMU_SM_INTERNAL_H
 #define GPUEMU_SM_INTERNAL_H
 
+#include "sm/build.h"
 #include "sm/sm.h"
+#include "sm/warpset.h"
+#include "sm/sched/sched.h"
 
-#define MAX_WARPS	64u
 #define MAX_SCHEDULERS	8u
 #define NO_INDEX	UINT32_MAX
 
@@ -129,8 +131,8 @@ struct sm_warp {
 
 /* One phase of a named barrier; all zero when nobody has come. */
 struct barrier {
-	uint64_t arrived;		/* warps, those that did not wait included */
-	uint64_t waiting;		/* of them */
+	warpset arrived;		/* warps, those that did not wait included */
+	warpset waiting;		/* of them */
 	uint32_t threads;		/* arrived; a warp counts whole (PTX ISA, bar) */
 	uint32_t expected;
 	bool whole;			/* the whole CTA: who has exited is not waited for */
@@ -142,9 +144,9 @@ struct sm_cta {
 	struct exec_launch launch;	/* the kernel's, but printing here */
 	struct sm *sm;
 	const struct sm_kernel *kernel;
-	uint64_t warps;			/* slots that belong to it */
-	uint64_t running;		/* of them, not exited */
-	uint64_t unretired;		/* of them, not given back */
+	warpset warps;			/* slots that belong to it */
+	warpset running;		/* of them, not exited */
+	warpset unretired;		/* of them, not given back */
 	bool used, active;
 	bool stalled;			/* admission was told */
 	uint64_t begin;			/* cycle of its launch */
@@ -193,6 +195,7 @@ struct result_slot {
 struct ldst;
 
 struct sm {
+	struct sm_base base;		/* first */
 	unsigned int id;
 	struct sm_env env;
 	struct sm_hooks hooks;		/* env's, none NULL */
@@ -205,28 +208,28 @@ struct sm {
 	 * Sets of warps. `live` are resident and have not exited. A warp's head issues when the
 	 * warp is live, waits for nothing and its head is valid, in step and not blocked.
 	 */
-	uint64_t resident, live;
-	uint64_t valid;			/* the i-buffer has a head */
-	uint64_t stray;			/* of them, not where the SIMT stack is: to be flushed */
-	uint64_t blocked;		/* of them, by the scoreboard */
-	uint64_t blocked_long;		/* of them, on a load */
-	uint64_t wait_barrier;
-	uint64_t wait_fence;		/* a fence, with results pending */
-	uint64_t wait_atomic;
-	uint64_t untranslated;		/* an access stepped aside: nothing ordered issues (ldst's) */
-	uint64_t in_order;		/* of them, where no access may pass: it orders, or they are many */
-	uint64_t wait_order;		/* of them, whose head must wait for that */
-	uint64_t far_fault;		/* an access waits for a far fault (ldst's) */
-	uint64_t wait_fault;		/* of them, who are descheduled by it: sm.fault_stall */
-	uint64_t inactive;		/* admission keeps them from issuing */
-	uint64_t held;			/* waits for resources at a point */
-	uint64_t finished;		/* exited, nothing under way: fetch gives them back */
-	uint64_t wants[UNITS];		/* by the unit of the head */
+	warpset resident, live;
+	warpset valid;			/* the i-buffer has a head */
+	warpset stray;			/* of them, not where the SIMT stack is: to be flushed */
+	warpset blocked;		/* of them, by the scoreboard */
+	warpset blocked_long;		/* of them, on a load */
+	warpset wait_barrier;
+	warpset wait_fence;		/* a fence, with results pending */
+	warpset wait_atomic;
+	warpset untranslated;		/* an access stepped aside: nothing ordered issues (ldst's) */
+	warpset in_order;		/* of them, where no access may pass: it orders, or they are many */
+	warpset wait_order;		/* of them, whose head must wait for that */
+	warpset far_fault;		/* an access waits for a far fault (ldst's) */
+	warpset wait_fault;		/* of them, who are descheduled by it: sm.fault_stall */
+	warpset inactive;		/* admission keeps them from issuing */
+	warpset held;			/* waits for resources at a point */
+	warpset finished;		/* exited, nothing under way: fetch gives them back */
+	warpset wants[UNITS];		/* by the unit of the head */
 
 	/* Fetch. */
-	uint64_t empty;			/* live, nothing in the i-buffer, no fetch under way */
-	uint64_t missed;		/* an L1I fetch is under way */
-	uint64_t refused;		/* of empty: L1I could not take them since its last fill */
+	warpset empty;			/* live, nothing in the i-buffer, no fetch under way */
+	warpset missed;		/* an L1I fetch is under way */
+	warpset refused;		/* of empty: L1I could not take them since its last fill */
 	struct cache *l1i;
 	struct fetch *fetch;
 	uint32_t fetched;		/* warp in the fetch buffer, NO_INDEX: none */
@@ -252,11 +255,11 @@ struct sm {
 	struct sm_inst *insts;
 	uint32_t ninsts, free_inst, used_insts;
 	uint32_t issued;		/* sm_inst.order of the next */
-	uint64_t counted;		/* set of warps that counted_warps is the size of */
+	warpset counted;		/* set of warps that counted_warps is the size of */
 	uint32_t counted_warps;
 
 	struct sm_warp *warps;
-	uint64_t older[MAX_WARPS];	/* by warp: those that are on the SM longer */
+	warpset older[MAX_WARPS];	/* by warp: those that are on the SM longer */
 	struct sm_cta *ctas;
 	uint32_t resident_ctas, registers_used, shared_used;
 	struct sm_share shares[SM_KERNELS];	/* by kernel slot */
@@ -274,18 +277,13 @@ struct sm {
 	uint64_t integrated;		/* sums over cycles of what is resident go up to here */
 };
 
-static inline uint64_t warp_bit(unsigned int w)
-{
-	return 1ull << w;
-}
-
 static inline struct sm_inst *sm_inst(const struct sm *sm, uint32_t i)
 {
 	return &sm->insts[i];
 }
 
 /* Warps that the schedulers pass by. */
-static inline uint64_t sm_waiting(const struct sm *sm)
+static inline warpset sm_waiting(const struct sm *sm)
 {
 	return sm->wait_barrier | sm->wait_fence | sm->wait_atomic | sm->wait_order |
 	       sm->wait_fault | sm->inactive | sm->held;
@@ -398,7 +396,6 @@ void fetch_flush(struct sm *sm, unsigned int w, uint32_t pc);
 /* issue.c */
 /* Where the cycle of a scheduler that issues nothing goes. */
 enum stall issue_stall(const struct sm *sm, unsigned int scheduler);
-void issue_sample(struct sm *sm, unsigned int scheduler, uint64_t cycles);
 void sm_issue(struct sm *sm, uint64_t now);
 bool issue_possible(const struct sm *sm);
 

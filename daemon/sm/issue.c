@@ -16,9 +16,9 @@
 #define NO_ADDRESS	UINT64_MAX
 
 /* Warps whose head finds an issue slot. */
-static inline uint64_t with_slot(const struct sm *sm)
+static inline warpset with_slot(const struct sm *sm)
 {
-	uint64_t can = 0;
+	warpset can = NO_WARPS;
 
 	for (unsigned int u = 0; u < UNITS; u++) {
 		if (!fifo_full(&sm->id_oc[u]))
@@ -29,12 +29,12 @@ static inline uint64_t with_slot(const struct sm *sm)
 
 bool issue_possible(const struct sm *sm)
 {
-	uint64_t can = sm->valid & ~sm_waiting(sm);
+	warpset can = sm->valid & ~sm_waiting(sm);
 
-	if (can & sm->stray)
+	if (set_any(can & sm->stray))
 		return true;
 	can &= ~sm->blocked;
-	return can && (can & with_slot(sm));
+	return set_any(can) && set_any(can & with_slot(sm));
 }
 
 static void issue_warp(struct sm *sm, unsigned int w, uint64_t now)
@@ -43,7 +43,8 @@ static void issue_warp(struct sm *sm, unsigned int w, uint64_t now)
 	const struct sm_op *op = warp->op;
 	struct exec_access *access = op->memory ? ldst_access(sm) : &sm->scratch;
 	struct sm_share *share = &sm->shares[warp->kernel->slot];
-	uint64_t fault_addr = NO_ADDRESS, bit = warp_bit(w);
+	uint64_t fault_addr = NO_ADDRESS;
+	warpset bit = set_of(w);
 	enum exec_outcome outcome;
 	uint32_t i = inst_new(sm), active = 0;
 	unsigned int lanes;
@@ -98,71 +99,50 @@ static void issue_warp(struct sm *sm, unsigned int w, uint64_t now)
 /* Nothing of the scheduler's warps issues: why. Far faults first, for they hide all else. */
 enum stall issue_stall(const struct sm *sm, unsigned int scheduler)
 {
-	uint64_t warps = sm->live & ~sm->inactive & sm->sched[scheduler].mine, heads;
+	warpset warps = sm->live & ~sm->inactive & sm->sched[scheduler].mine, heads;
 
-	if (!warps)
+	if (!set_any(warps))
 		return STALL_NO_WARP;
 	heads = warps & sm->valid & ~sm->stray & ~sm_waiting(sm);
-	if (heads & ~sm->blocked)
+	if (set_any(heads & ~sm->blocked))
 		return STALL_PIPELINE;
-	if (sm->far_fault & warps)
+	if (set_any(sm->far_fault & warps))
 		return STALL_FAR_FAULT;
-	if ((heads & sm->blocked_long) ||
-	    (warps & (sm->wait_fence | sm->wait_atomic | sm->wait_order | sm->held)))
+	if (set_any(heads & sm->blocked_long) ||
+	    set_any(warps & (sm->wait_fence | sm->wait_atomic | sm->wait_order | sm->held)))
 		return STALL_LONG;
-	if (heads)
+	if (set_any(heads))
 		return STALL_SHORT;
-	return warps & ~sm->wait_barrier ? STALL_IBUFFER : STALL_BARRIER;
+	return set_any(warps & ~sm->wait_barrier) ? STALL_IBUFFER : STALL_BARRIER;
 }
 
-void issue_sample(struct sm *sm, unsigned int scheduler, uint64_t cycles)
+static void flush(struct sm *sm, warpset warps)
 {
-	uint64_t left = sm->live & ~sm->inactive & sm->sched[scheduler].mine;
-	uint64_t by[STALLS] = { 0 };
+	unsigned int w;
 
-#define TAKE(reason, set) do {							\
-		by[reason] |= left & (set);					\
-		left &= ~(set);							\
-	} while (0)
-	TAKE(STALL_FAR_FAULT, sm->far_fault & (sm_waiting(sm) | sm->blocked));
-	TAKE(STALL_BARRIER, sm->wait_barrier);
-	TAKE(STALL_LONG, sm->wait_fence | sm->wait_atomic | sm->wait_order | sm->held |
-	     sm->blocked_long);
-	TAKE(STALL_SHORT, sm->blocked);
-	TAKE(STALL_IBUFFER, ~sm->valid | sm->stray);
-	TAKE(STALL_PIPELINE, ~0ull);
-#undef TAKE
-	sm->hooks.sampler->sample(sm->hooks.sampler_ctx, sm, scheduler, by, cycles);
-}
-
-static void flush(struct sm *sm, uint64_t warps)
-{
-	for (; warps; warps &= warps - 1) {
-		unsigned int w = (unsigned int)__builtin_ctzll(warps);
-
+	for_each_warp(w, warps)
 		fetch_flush(sm, w, sm->warps[w].ex.pc);
-	}
 }
 
 static void schedule(struct sm *sm, unsigned int k, uint64_t now)
 {
 	struct sched_state *s = &sm->sched[k];
-	uint64_t heads = sm->valid & s->mine & ~sm_waiting(sm), can, stray;
+	warpset heads = sm->valid & s->mine & ~sm_waiting(sm), can, stray;
 
 	if (sm->policy->candidates) {
-		uint64_t away = sm_waiting(sm) | sm->blocked_long;
+		warpset away = sm_waiting(sm) | sm->blocked_long;
 
 		heads &= sm->policy->candidates(s, sm->live & s->mine & ~away,
 						sm->live & s->mine & away);
 	}
 	stray = heads & sm->stray;
 	can = heads & ~(sm->stray | sm->blocked);
-	if (can)
+	if (set_any(can))
 		can &= with_slot(sm);
-	if (can) {
+	if (set_any(can)) {
 		unsigned int w = sm->policy->pick(s, can, sm->older);
 
-		if (stray)
+		if (set_any(stray))
 			flush(sm, stray & sm->policy->before(s, w, sm->older));
 		sm->stats.stalls[STALL_ISSUED]++;
 		issue_warp(sm, w, now);
@@ -171,8 +151,6 @@ static void schedule(struct sm *sm, unsigned int k, uint64_t now)
 		return;
 	}
 	sm->stats.stalls[issue_stall(sm, k)]++;
-	if (sm->hooks.sampler->sample)
-		issue_sample(sm, k, 1);
 	flush(sm, stray);
 }
 

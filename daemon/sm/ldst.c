@@ -415,7 +415,7 @@ const char *ldst_why(const struct sm *sm, unsigned int w)
 	/* A store has left the unit, whatever becomes of its pages. */
 	if (l->faulted[w])
 		return "a far fault";
-	if (sm->untranslated & warp_bit(w))
+	if (set_has(sm->untranslated, w))
 		return "a translation";
 	if (!l->accesses[w])
 		return NULL;

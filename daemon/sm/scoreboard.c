@@ -78,7 +78,6 @@ static void check_operands(struct sm *sm, unsigned int w)
 	const struct sm_warp *warp = &sm->warps[w];
 	const struct sm_op *op = warp->op;
 	const uint16_t *check = warp->kernel->slots + op->slots;
-	uint64_t bit = warp_bit(w);
 	bool blocked = false, on_load = false;
 
 	if (warp->kernel->words == 1) {
@@ -92,16 +91,16 @@ static void check_operands(struct sm *sm, unsigned int w)
 			on_load |= row_test(warp->rows_long, check[i]);
 		}
 	}
-	sm->blocked = blocked ? sm->blocked | bit : sm->blocked & ~bit;
-	sm->blocked_long = on_load ? sm->blocked_long | bit : sm->blocked_long & ~bit;
+	sm->blocked = set_put(sm->blocked, w, blocked);
+	sm->blocked_long = set_put(sm->blocked_long, w, on_load);
 }
 
 void warp_check_order(struct sm *sm, unsigned int w)
 {
-	uint64_t bit = warp_bit(w);
+	warpset bit = set_of(w);
 
-	if ((sm->untranslated & bit) && (sm->valid & ~sm->stray & bit) &&
-	    (sm->warps[w].op->ordered || (sm->in_order & bit && sm->warps[w].op->memory)))
+	if (set_any(sm->untranslated & sm->valid & ~sm->stray & bit) &&
+	    (sm->warps[w].op->ordered || (set_has(sm->in_order, w) && sm->warps[w].op->memory)))
 		sm->wait_order |= bit;
 	else
 		sm->wait_order &= ~bit;
@@ -116,18 +115,18 @@ static void acquire(struct sm *sm, unsigned int w)
 	warp->granted = !h->resources->acquire ||
 			h->resources->acquire(h->resources_ctx, sm, w, warp->ib_pc, sm->now);
 	if (!warp->granted)
-		sm->held |= warp_bit(w);
+		sm->held |= set_of(w);
 }
 
 void warp_check(struct sm *sm, unsigned int w)
 {
 	struct sm_warp *warp = &sm->warps[w];
-	uint64_t bit = warp_bit(w);
+	warpset bit = set_of(w);
 
 	sm->wants[warp->unit] &= ~bit;
 	sm->wait_order &= ~bit;
 	if (!warp->ib_count || warp->ib_pc != warp->ex.pc) {
-		sm->stray = warp->ib_count ? sm->stray | bit : sm->stray & ~bit;
+		sm->stray = set_put(sm->stray, w, warp->ib_count);
 		sm->blocked &= ~bit;
 		sm->blocked_long &= ~bit;
 		return;
@@ -137,9 +136,9 @@ void warp_check(struct sm *sm, unsigned int w)
 	warp->unit = warp->op->unit;
 	sm->wants[warp->unit] |= bit;
 	check_operands(sm, w);
-	if (sm->untranslated & bit)
+	if (set_has(sm->untranslated, w))
 		warp_check_order(sm, w);
-	if (warp->op->point && !warp->granted && !(sm->held & bit))
+	if (warp->op->point && !warp->granted && !set_has(sm->held, w))
 		acquire(sm, w);
 }
 
@@ -185,8 +184,8 @@ void inst_release(struct sm *sm, uint32_t inst)
 		}
 	}
 	if (!--warp->pending)
-		sm->wait_fence &= ~warp_bit(w);
-	if (sm->blocked & warp_bit(w))
+		sm->wait_fence &= ~set_of(w);
+	if (set_has(sm->blocked, w))
 		check_operands(sm, w);
 }
 
@@ -197,7 +196,7 @@ void warp_check_finished(struct sm *sm, unsigned int w)
 	const struct sm_warp *warp = &sm->warps[w];
 
 	if (!warp->inflight && !warp->stores)
-		sm->finished |= warp_bit(w);
+		sm->finished |= set_of(w);
 }
 
 void inst_done(struct sm *sm, uint32_t inst)
@@ -209,7 +208,7 @@ void inst_done(struct sm *sm, uint32_t inst)
 	sm->free_inst = inst;
 	sm->used_insts--;
 	sm->warps[w].inflight--;
-	if (!(sm->live & warp_bit(w)))
+	if (!set_has(sm->live, w))
 		warp_check_finished(sm, w);
 }
 
@@ -218,7 +217,7 @@ void warp_stores(struct sm *sm, unsigned int w, int n)
 	struct sm_warp *warp = &sm->warps[w];
 
 	warp->stores += (uint32_t)n;
-	if (!warp->stores && !(sm->live & warp_bit(w)))
+	if (!warp->stores && !set_has(sm->live, w))
 		warp_check_finished(sm, w);
 }
 
@@ -228,7 +227,7 @@ void warp_atomics(struct sm *sm, unsigned int w, int n)
 
 	warp->atomics += (uint32_t)n;
 	if (warp->atomics)
-		sm->wait_atomic |= warp_bit(w);
+		sm->wait_atomic |= set_of(w);
 	else
-		sm->wait_atomic &= ~warp_bit(w);
+		sm->wait_atomic &= ~set_of(w);
 }

@@ -19,7 +19,6 @@ static void hooks_init(struct sm *sm)
 	h->admission = h->admission ? h->admission : sm_admission_rows[0];
 	h->resources = h->resources ? h->resources : sm_resources_rows[0];
 	h->quota = h->quota ? h->quota : sm_quota_rows[0];
-	h->sampler = h->sampler ? h->sampler : sm_sampler_rows[0];
 }
 
 static int parts_init(struct sm *sm)
@@ -41,6 +40,9 @@ int sm_create(unsigned int id, const struct sm_env *env, struct sm **out)
 	if (!sm)
 		return ret;
 	memset(sm, 0, sizeof(*sm));
+#ifdef SM_WIDE
+	sm->base.wide = true;
+#endif
 	sm->id = id;
 	sm->env = *env;
 	sm->spec = spec;
@@ -58,7 +60,7 @@ int sm_create(unsigned int id, const struct sm_env *env, struct sm **out)
 		return ret;
 	}
 	for (unsigned int w = 0; w < spec->warps; w++)
-		sm->sched[w % spec->schedulers].mine |= warp_bit(w);
+		sm->sched[w % spec->schedulers].mine |= set_of(w);
 	for (unsigned int s = 0; s < spec->schedulers; s++)
 		sm->sched[s].active_max = (uint32_t)spec->sched_active;
 	*env->wake = NEVER;
@@ -86,12 +88,13 @@ void sm_destroy(struct sm *sm)
 static bool conserved(const struct sm *sm)
 {
 	bool empty = !sm->used_insts && !sm->results_left && !sm->oc.used && !sm->oc.nreading &&
-		     !sm->valid && !sm->empty && !sm->live && !sm->finished &&
-		     !sm_waiting(sm) && !sm->untranslated && !sm->far_fault && fetch_idle(sm) &&
-		     ldst_idle(sm);
+		     !set_any(sm->valid | sm->empty | sm->live | sm->finished | sm_waiting(sm) |
+			      sm->untranslated | sm->far_fault) &&
+		     fetch_idle(sm) && ldst_idle(sm);
 
 	for (unsigned int u = 0; u < UNITS; u++)
-		empty &= !sm->id_oc[u].count && !sm->oc_ex[u].count && !sm->wants[u];
+		empty &= !sm->id_oc[u].count && !sm->oc_ex[u].count &&
+			 !set_any(sm->wants[u]);
 	for (unsigned int w = 0; w < sm->spec->warps; w++)
 		empty &= !sm->warps[w].pending && !sm->warps[w].atomics;
 	return empty;
@@ -123,13 +126,13 @@ void sm_cancel(struct sm *sm)
 	collector_cancel(sm);
 	scoreboard_cancel(sm);
 	cta_cancel(sm);
-	sm->resident = sm->live = sm->valid = sm->stray = 0;
-	sm->blocked = sm->blocked_long = 0;
-	sm->wait_barrier = sm->wait_fence = sm->wait_atomic = 0;
-	sm->untranslated = sm->in_order = sm->wait_order = 0;
-	sm->far_fault = sm->wait_fault = 0;
-	sm->inactive = sm->held = sm->finished = 0;
-	sm->empty = sm->missed = sm->refused = 0;
+	sm->resident = sm->live = sm->valid = sm->stray = NO_WARPS;
+	sm->blocked = sm->blocked_long = NO_WARPS;
+	sm->wait_barrier = sm->wait_fence = sm->wait_atomic = NO_WARPS;
+	sm->untranslated = sm->in_order = sm->wait_order = NO_WARPS;
+	sm->far_fault = sm->wait_fault = NO_WARPS;
+	sm->inactive = sm->held = sm->finished = NO_WARPS;
+	sm->empty = sm->missed = sm->refused = NO_WARPS;
 	memset(sm->wants, 0, sizeof(sm->wants));
 	sm->texts_used = sm->texts_told = 0;
 	sm->text_used = 0;
@@ -170,7 +173,7 @@ void sm_integrate(struct sm *sm, uint64_t upto)
 		return;
 	c->cycles += n;
 	c->ctas += n * sm->resident_ctas;
-	c->warps += n * (unsigned int)__builtin_popcountll(sm->resident);
+	c->warps += n * set_count(sm->resident);
 	c->registers += n * sm->registers_used;
 	c->shared_bytes += n * sm->shared_used;
 }
@@ -178,11 +181,11 @@ void sm_integrate(struct sm *sm, uint64_t upto)
 /* How many warps wait for nothing but their instructions' operands. Seldom another than before. */
 static uint32_t schedulable(struct sm *sm)
 {
-	uint64_t warps = sm->live & ~sm_waiting(sm);
+	warpset warps = sm->live & ~sm_waiting(sm);
 
-	if (warps != sm->counted) {
+	if (!set_equal(warps, sm->counted)) {
 		sm->counted = warps;
-		sm->counted_warps = (uint32_t)__builtin_popcountll(warps);
+		sm->counted_warps = set_count(warps);
 	}
 	return sm->counted_warps;
 }
@@ -195,11 +198,8 @@ void sm_settle(struct sm *sm, uint64_t upto)
 		return;
 	n = upto - sm->accounted;
 	/* Nothing changed since the last cycle that ran, or another would have run. */
-	for (unsigned int s = 0; s < sm->spec->schedulers; s++) {
+	for (unsigned int s = 0; s < sm->spec->schedulers; s++)
 		sm->stats.stalls[issue_stall(sm, s)] += n;
-		if (sm->hooks.sampler->sample)
-			issue_sample(sm, s, n);
-	}
 	sm->stats.schedulable_warps += n * schedulable(sm);
 	fetch_settle(sm, upto);
 	ldst_settle(sm, upto);

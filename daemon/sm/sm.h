@@ -87,27 +87,17 @@ struct sm_quota {
 	unsigned int (*ctas)(void *ctx, unsigned int sm, const struct sm_kernel *kernel);
 };
 
-/* Sees what warps wait for when their scheduler issues nothing. */
-struct sm_sampler {
-	const char *name, *help;
-	/* Warps by reason (enum stall), each warp in one set; `cycles` in a row. */
-	void (*sample)(void *ctx, const struct sm *sm, unsigned int scheduler,
-		       const uint64_t by_reason[STALLS], uint64_t cycles);
-};
-
-/* Rows of sm/admission.def, resources.def, quota.def and sampler.def, NULL terminated. */
+/* Rows of sm/admission.def, resources.def and quota.def, NULL terminated. */
 extern const struct sm_admission *const sm_admission_rows[];
 extern const struct sm_resources *const sm_resources_rows[];
 extern const struct sm_quota *const sm_quota_rows[];
-extern const struct sm_sampler *const sm_sampler_rows[];
 
 struct sm_hooks {
 	/* NULL: the first row. */
 	const struct sm_admission *admission;
 	const struct sm_resources *resources;
 	const struct sm_quota *quota;
-	const struct sm_sampler *sampler;
-	void *admission_ctx, *resources_ctx, *quota_ctx, *sampler_ctx;
+	void *admission_ctx, *resources_ctx, *quota_ctx;
 };
 
 /* For hooks. A CTA that is not active issues nothing; what it has under way goes on. */
@@ -226,42 +216,7 @@ void sm_describe(const struct sm *sm, char *buf, size_t bytes);
 
 /* --- warp schedulers ----------------------------------------------------- */
 
-/* A scheduler's memory. Warp i of the SM belongs to scheduler i % schedulers. */
-struct sched_state {
-	uint64_t mine;			/* its warps */
-	uint32_t last;			/* warp that issued last */
-	bool any;			/* one has issued */
-	uint32_t active_max;		/* two-level: warps in the active set */
-	/* Two-level: the active set, and everybody's place in the queue for it. */
-	uint64_t active;
-	uint64_t stamp[64], next_stamp;
-};
-
-/*
- * A scheduler goes through its warps in its order and issues the first that can; on the
- * way those whose i-buffer holds a wrong path are flushed.
- */
-struct sched_ops {
-	const char *name, *help;
-	/*
-	 * Picks the first in its order of the warps in `can` (not 0). older[w]: the warps that are
-	 * on the SM longer than w.
-	 */
-	unsigned int (*pick)(const struct sched_state *s, uint64_t can,
-			     const uint64_t *older);
-	/* Warps that come before `w` in the order. */
-	uint64_t (*before)(const struct sched_state *s, unsigned int w,
-			   const uint64_t *older);
-	/*
-	 * Before the walk; NULL: all are candidates. Returns who is, of its warps. `away`: wait
-	 * for something long, `here`: the others that live. Calling it again with the same sets
-	 * changes nothing.
-	 */
-	uint64_t (*candidates)(struct sched_state *s, uint64_t here, uint64_t away);
-};
-
-/* Rows of sm/sched.def, NULL terminated. */
-extern const struct sched_ops *const sched_rows[];
-const struct sched_ops *sched_find(const char *name);
+/* Row n of sm/sched.def. */
+bool sm_scheduler(unsigned int n, const char **name, const char **help);
 
 #endif

@@ -62,6 +62,30 @@ DEPS += $$(OBJS_$(1):.o=.d) $$(ASAN_OBJS_$(1):.o=.d)
 endef
 $(foreach r,$(ROOMS),$(eval $(call room_rules,$(r))))
 
+# The sm room is compiled twice (daemon/sm/build.h): with sets of 64 warps, and with wider ones, of
+# which one object is made that shows nothing but its calls.
+SM_ONCE := daemon/sm/build.c daemon/sm/kernel.c
+SM_TWICE := $(filter-out $(SM_ONCE),$(call room_src,sm))
+$(SM_TWICE:%.c=$(B)/obj/%.o) $(SM_TWICE:%.c=$(B)/asan/obj/%.o): CPPFLAGS += -DSM_BUILD=narrow
+SM_WIDE_DEF := -DSM_BUILD=wide -DSM_WIDE -Wno-psabi
+$(B)/obj/wide/%.o: %.c | $(B)/deps-build.stamp
+	@mkdir -p $(@D)
+	$(call say,CC wide,$<) $(CC) $(CPPFLAGS) $(SM_WIDE_DEF) $(ENGINE_CFLAGS) $(CFLAGS) $(DEPGEN) -c -o $@ $<
+$(B)/asan/obj/wide/%.o: %.c | $(B)/deps-build.stamp
+	@mkdir -p $(@D)
+	$(call say,CC asan,$<) $(CC) $(CPPFLAGS) $(SM_WIDE_DEF) $(ENGINE_CFLAGS) $(ASAN) $(DEPGEN) -c -o $@ $<
+define sm_wide
+$(1)/sm-wide.o: $(SM_TWICE:%.c=$(1)/wide/%.o)
+	$$(call say,LD,$$@) $$(CC) -r -nostdlib -o $$@ $$^ && objcopy --wildcard --keep-global-symbol='wide_*' $$@
+DEPS += $(SM_TWICE:%.c=$(1)/wide/%.d)
+endef
+$(eval $(call sm_wide,$(B)/obj))
+$(eval $(call sm_wide,$(B)/asan/obj))
+OBJS_sm += $(B)/obj/sm-wide.o
+ASAN_OBJS_sm += $(B)/asan/obj/sm-wide.o
+$(B)/lib/rooms/sm.a: $(B)/obj/sm-wide.o
+$(B)/asan/lib/rooms/sm.a: $(B)/asan/obj/sm-wide.o
+
 # The program of a loaded policy's process is carried by the room that starts it.
 POLICY_HOST_SRC := $(sort $(wildcard policy-host/*.c))
 POLICY_HOST_OBJ := $(POLICY_HOST_SRC:%.c=$(B)/obj/%.o) $(B)/obj/daemon/plugin/pages.o

@@ -49,6 +49,7 @@ breach 'a file in a room' daemon/exec/a.c '	f = fopen("x", "r");' 'fopen()'
 breach 'chance in a room' daemon/exec/a.c '	x = rand();' 'rand()'
 breach 'a clock in a room' daemon/exec/a.c '	clock_gettime(CLOCK_MONOTONIC, &ts);' 'clock_gettime()'
 breach 'a clock in the service' daemon/service/a.c '	clock_gettime(CLOCK_MONOTONIC, &ts);' ''
+breach 'a call of an SM that only one build has' daemon/sm/sm.h 'int sm_new(const struct sm *sm);' 'not in build.c: sm_new'
 breach 'a folder that is no room' daemon/other/a.c 'int a;' 'not a room'
 breach 'a circle in the table' scripts/rooms.txt 'a: b
 b: a' 'not a room listed before it'

@@ -8,6 +8,9 @@
 #ifndef GPUEMU_TESTS_LDST_BENCH_H
 #define GPUEMU_TESTS_LDST_BENCH_H
 
+/* One build of the room: what it calls of others is faked here. */
+#define SM_BUILD narrow
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -27,11 +27,9 @@ static void test_first_rows(void **state)
 	assert_string_equal(sm_admission_rows[0]->name, "limits");
 	assert_string_equal(sm_resources_rows[0]->name, "whole");
 	assert_string_equal(sm_quota_rows[0]->name, "none");
-	assert_string_equal(sm_sampler_rows[0]->name, "none");
 	/* A plain GPU: nothing is called while it runs. */
 	assert_null(sm_admission_rows[0]->stalled);
 	assert_null(sm_resources_rows[0]->acquire);
-	assert_null(sm_sampler_rows[0]->sample);
 }
 
 /* --- quota ---------------------------------------------------------------------- */
@@ -202,47 +200,6 @@ static void test_resources(void **state)
 	bench_fini(&b);
 }
 
-/* --- sampler ------------------------------------------------------------------ */
-
-struct seen {
-	uint64_t cycles, warps[STALLS];
-};
-
-static void sampler_sample(void *ctx, const struct sm *sm, unsigned int scheduler,
-			   const uint64_t by[STALLS], uint64_t cycles)
-{
-	struct seen *s = ctx;
-	uint64_t seen = 0;
-
-	s->cycles += cycles;
-	for (unsigned int i = 0; i < STALLS; i++) {
-		assert_int_equal(seen & by[i], 0);
-		seen |= by[i];
-		s->warps[i] += cycles * (unsigned int)__builtin_popcountll(by[i]);
-	}
-	/* Warps of this scheduler, of the first CTA. */
-	assert_int_equal(seen & ~(0x5ull << scheduler), 0);
-}
-
-static void test_sampler(void **state)
-{
-	static const struct sm_sampler sampler = { .name = "all", .sample = sampler_sample };
-	struct seen s = { 0 };
-	struct bench b;
-
-	bench_init(&b);
-	b.hooks.sampler = &sampler;
-	b.hooks.sampler_ctx = &s;
-	bench_load(&b, adds, 128);
-	bench_run(&b, 1);
-	/* Every scheduler-cycle without an issue, slept through or not. */
-	assert_int_equal(s.cycles, bench_stall_sum(&b) - sm_stats(b.sm)->stalls[STALL_ISSUED]);
-	assert_true(s.warps[STALL_LONG] > 4 * 200);
-	assert_true(s.warps[STALL_IBUFFER] > 4 * 100);
-	assert_int_equal(s.warps[STALL_ISSUED], 0);
-	bench_fini(&b);
-}
-
 /* --- kernels side by side -------------------------------------------------------- */
 
 static void test_two_kernels_on_one_sm(void **state)
@@ -384,7 +341,6 @@ int main(void)
 		cmocka_unit_test(test_admission),
 		cmocka_unit_test(test_inactive_ctas_issue_nothing),
 		cmocka_unit_test(test_resources),
-		cmocka_unit_test(test_sampler),
 		cmocka_unit_test(test_two_kernels_on_one_sm),
 		cmocka_unit_test(test_text_waits_for_its_cycle),
 		cmocka_unit_test(test_the_first_failure_is_told),

@@ -95,8 +95,8 @@ static void make_stray(struct bench *b)
 
 		warp->ib_pc = w;
 		warp->ib_count = 2;
-		b->sm->valid |= warp_bit(w);
-		b->sm->empty &= ~warp_bit(w);
+		b->sm->valid |= set_of(w);
+		b->sm->empty &= ~set_of(w);
 		warp_check(b->sm, w);
 	}
 	assert_int_equal(b->sm->stray, 2);
@@ -265,8 +265,8 @@ static void test_stall_of_warps_without_a_head(void **state)
 static void give_head(struct bench *b, unsigned int w)
 {
 	b->sm->warps[w].ib_count = 2;
-	b->sm->valid |= warp_bit(w);
-	b->sm->empty &= ~warp_bit(w);
+	b->sm->valid |= set_of(w);
+	b->sm->empty &= ~set_of(w);
 	warp_check(b->sm, w);
 }
 

@@ -4,9 +4,10 @@
  * SM sleeps through count as if they had run.
  */
 #include "sm_bench.h"
+#include "sm/sched/sched.h"
 
 /* Warps 0, 2, 4, 6 are a scheduler's; 4 is the oldest, then 0, 6, 2. */
-static uint64_t older[64];
+static warpset older[MAX_WARPS];
 
 static void ages(void)
 {

@@ -6,18 +6,18 @@
  */
 #include "sm/sched/rows.h"
 
-static unsigned int gto_pick(const struct sched_state *s, uint64_t can, const uint64_t *older)
+static unsigned int gto_pick(const struct sched_state *s, warpset can, const warpset *older)
 {
-	if (s->any && (can >> s->last & 1))
+	if (s->any && set_has(can, s->last))
 		return s->last;
 	return oldest_of(can, older);
 }
 
-static uint64_t gto_before(const struct sched_state *s, unsigned int w, const uint64_t *older)
+static warpset gto_before(const struct sched_state *s, unsigned int w, const warpset *older)
 {
 	if (!s->any)
 		return older[w];
-	return w == s->last ? 0 : older[w] | 1ull << s->last;
+	return w == s->last ? NO_WARPS : older[w] | set_of(s->last);
 }
 
 const struct sched_ops sched_gto = {

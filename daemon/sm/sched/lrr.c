@@ -4,12 +4,12 @@
  */
 #include "sm/sched/rows.h"
 
-static unsigned int lrr_pick(const struct sched_state *s, uint64_t can, const uint64_t *older)
+static unsigned int lrr_pick(const struct sched_state *s, warpset can, const warpset *older)
 {
 	return round_robin_pick(s, can);
 }
 
-static uint64_t lrr_before(const struct sched_state *s, unsigned int w, const uint64_t *older)
+static warpset lrr_before(const struct sched_state *s, unsigned int w, const warpset *older)
 {
 	return round_robin_before(s, w);
 }

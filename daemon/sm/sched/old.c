@@ -4,12 +4,12 @@
  */
 #include "sm/sched/rows.h"
 
-static unsigned int old_pick(const struct sched_state *s, uint64_t can, const uint64_t *older)
+static unsigned int old_pick(const struct sched_state *s, warpset can, const warpset *older)
 {
 	return oldest_of(can, older);
 }
 
-static uint64_t old_before(const struct sched_state *s, unsigned int w, const uint64_t *older)
+static warpset old_before(const struct sched_state *s, unsigned int w, const warpset *older)
 {
 	return older[w];
 }

@@ -5,7 +5,9 @@
  */
 #include <string.h>
 
+#include "sm/build.h"
 #include "sm/sched/rows.h"
+#include "sm/sm.h"
 
 const struct sched_ops *const sched_rows[] = {
 #define X(name) &sched_##name,
@@ -21,4 +23,13 @@ const struct sched_ops *sched_find(const char *name)
 			return sched_rows[i];
 	}
 	return NULL;
+}
+
+bool sm_scheduler(unsigned int n, const char **name, const char **help)
+{
+	if (n >= ARRAY_SIZE(sched_rows) - 1)
+		return false;
+	*name = sched_rows[n]->name;
+	*help = sched_rows[n]->help;
+	return true;
 }

@@ -6,40 +6,40 @@
 #ifndef GPUEMU_SM_SCHED_ROWS_H
 #define GPUEMU_SM_SCHED_ROWS_H
 
-#include "sm/sm.h"
+#include "sm/sched/sched.h"
 
 #define X(name) extern const struct sched_ops sched_##name;
 #include "sm/sched.def"
 #undef X
 
 /* Warps behind the one that issued last, by number. */
-static inline uint64_t behind_last(const struct sched_state *s)
+static inline warpset behind_last(const struct sched_state *s)
 {
 	if (!s->any)
-		return ~0ull;
-	return s->last == 63 ? 0 : ~0ull << (s->last + 1);
+		return ~NO_WARPS;
+	return set_behind(s->last);
 }
 
-static inline unsigned int round_robin_pick(const struct sched_state *s, uint64_t can)
+static inline unsigned int round_robin_pick(const struct sched_state *s, warpset can)
 {
-	uint64_t behind = can & behind_last(s);
+	warpset behind = can & behind_last(s);
 
-	return (unsigned int)__builtin_ctzll(behind ? behind : can);
+	return set_first(set_any(behind) ? behind : can);
 }
 
-static inline uint64_t round_robin_before(const struct sched_state *s, unsigned int w)
+static inline warpset round_robin_before(const struct sched_state *s, unsigned int w)
 {
-	uint64_t behind = behind_last(s), below = (1ull << w) - 1;
+	warpset behind = behind_last(s), below = set_before(w);
 
-	return (behind >> w & 1) ? behind & below : behind | below;
+	return set_has(behind, w) ? behind & below : behind | below;
 }
 
-static inline unsigned int oldest_of(uint64_t can, const uint64_t *older)
+static inline unsigned int oldest_of(warpset can, const warpset *older)
 {
-	unsigned int w = (unsigned int)__builtin_ctzll(can);
+	unsigned int w = set_first(can);
 
-	while (can & older[w])
-		w = (unsigned int)__builtin_ctzll(can & older[w]);
+	while (set_any(can & older[w]))
+		w = set_first(can & older[w]);
 	return w;
 }
 

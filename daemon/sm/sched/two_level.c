@@ -8,37 +8,35 @@
  */
 #include "sm/sched/rows.h"
 
-static uint64_t two_level_candidates(struct sched_state *s, uint64_t here, uint64_t away)
+static warpset two_level_candidates(struct sched_state *s, warpset here, warpset away)
 {
-	unsigned int room;
+	unsigned int room, w;
 
-	for (uint64_t left = s->active & away; left; left &= left - 1)
-		s->stamp[__builtin_ctzll(left)] = ++s->next_stamp;
+	for_each_warp(w, s->active & away)
+		s->stamp[w] = ++s->next_stamp;
 	s->active &= here;
-	room = s->active_max - MIN(s->active_max, (unsigned int)__builtin_popcountll(s->active));
-	for (uint64_t pending = here & ~s->active; room && pending; room--) {
-		unsigned int first = (unsigned int)__builtin_ctzll(pending);
+	room = s->active_max - MIN(s->active_max, set_count(s->active));
+	for (warpset pending = here & ~s->active; room && set_any(pending); room--) {
+		unsigned int first = set_first(pending);
 
-		for (uint64_t left = pending; left; left &= left - 1) {
-			unsigned int w = (unsigned int)__builtin_ctzll(left);
-
+		for_each_warp(w, pending) {
 			if (s->stamp[w] < s->stamp[first])
 				first = w;
 		}
-		s->active |= 1ull << first;
-		pending &= ~(1ull << first);
+		s->active |= set_of(first);
+		pending &= ~set_of(first);
 	}
 	return s->active;
 }
 
-static unsigned int two_level_pick(const struct sched_state *s, uint64_t can,
-				   const uint64_t *older)
+static unsigned int two_level_pick(const struct sched_state *s, warpset can,
+				   const warpset *older)
 {
 	return round_robin_pick(s, can);
 }
 
-static uint64_t two_level_before(const struct sched_state *s, unsigned int w,
-				 const uint64_t *older)
+static warpset two_level_before(const struct sched_state *s, unsigned int w,
+				 const warpset *older)
 {
 	return round_robin_before(s, w);
 }

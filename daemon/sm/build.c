@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which build of the room an SM is of (build.h): the calls of sm.h go on to the one that made
+ * it. Compiled once. scripts/check-layers.sh holds that no call of sm.h is forgotten here.
+ */
+#include "sm/build.h"
+#include "sm/sm.h"
+
+#define CALL(type, name, params, ...)						\
+	type narrow_##name params;						\
+	type wide_##name params;						\
+	type name params							\
+	{									\
+		return ((const struct sm_base *)sm)->wide ?			\
+			wide_##name(__VA_ARGS__) : narrow_##name(__VA_ARGS__);	\
+	}
+
+/* Sets of 64 are enough for so many warps. */
+#define NARROW_WARPS	64u
+
+int narrow_sm_create(unsigned int id, const struct sm_env *env, struct sm **sm);
+int wide_sm_create(unsigned int id, const struct sm_env *env, struct sm **sm);
+bool narrow_sm_scheduler(unsigned int n, const char **name, const char **help);
+
+int sm_create(unsigned int id, const struct sm_env *env, struct sm **sm)
+{
+	return env->spec->warps > NARROW_WARPS ? wide_sm_create(id, env, sm) :
+						 narrow_sm_create(id, env, sm);
+}
+
+void narrow_sm_destroy(struct sm *sm);
+void wide_sm_destroy(struct sm *sm);
+
+void sm_destroy(struct sm *sm)
+{
+	if (!sm)
+		return;
+	if (((const struct sm_base *)sm)->wide)
+		wide_sm_destroy(sm);
+	else
+		narrow_sm_destroy(sm);
+}
+
+bool sm_scheduler(unsigned int n, const char **name, const char **help)
+{
+	return narrow_sm_scheduler(n, name, help);
+}
+
+CALL(void, sm_account, (struct sm *sm, uint64_t upto), sm, upto)
+CALL(int, sm_begin, (struct sm *sm, const struct sm_kernel *kernel), sm, kernel)
+CALL(void, sm_cancel, (struct sm *sm), sm)
+CALL(void, sm_cta_activate, (struct sm *sm, unsigned int cta, bool active), sm, cta, active)
+CALL(void, sm_describe, (const struct sm *sm, char *buf, size_t bytes), sm, buf, bytes)
+CALL(void, sm_drop, (struct sm *sm, uint64_t start, uint64_t end), sm, start, end)
+CALL(const struct sm_failure *, sm_failure, (const struct sm *sm), sm)
+CALL(void, sm_faulted, (struct sm *sm, struct gmmu_waiter *waiter, uint64_t now), sm, waiter, now)
+CALL(bool, sm_find_waiting, (const struct sm *sm, uint64_t page, struct sm_waiting *w), sm, page, w)
+CALL(void, sm_flush, (struct sm *sm), sm)
+CALL(void, sm_forget, (struct sm *sm, const struct sm_kernel *kernel), sm, kernel)
+CALL(bool, sm_has_room, (const struct sm *sm, const struct sm_kernel *kernel), sm, kernel)
+CALL(bool, sm_idle, (const struct sm *sm), sm)
+CALL(uint64_t, sm_last, (const struct sm *sm), sm)
+CALL(int, sm_launch_cta, (struct sm *sm, const struct sm_kernel *kernel, const uint32_t ctaid[3],
+			  uint64_t now), sm, kernel, ctaid, now)
+CALL(int, sm_perform, (struct sm *sm, uint64_t cycle), sm, cycle)
+CALL(uint64_t, sm_perform_next, (const struct sm *sm), sm)
+CALL(unsigned int, sm_resident_ctas, (const struct sm *sm, const struct sm_kernel *kernel),
+     sm, kernel)
+CALL(void, sm_resource_granted, (struct sm *sm, unsigned int warp), sm, warp)
+CALL(int, sm_run, (struct sm *sm, uint64_t from, uint64_t upto), sm, from, upto)
+CALL(const struct sm_share *, sm_share, (const struct sm *sm, const struct sm_kernel *kernel),
+     sm, kernel)
+CALL(const struct sm_counters *, sm_stats, (const struct sm *sm), sm)
+CALL(void, sm_translated, (struct sm *sm, struct gmmu_waiter *waiter, uint64_t page, void *host,
+			   uint64_t now), sm, waiter, page, host, now)

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The room is compiled twice (scripts/mk/engine.mk): with sets of 64 warps, and with sets of 256
+ * for SMs that hold more. What sm.h declares of an SM has a name of each build's own, which
+ * build.c calls; what the files call of each other is not seen outside of its build.
+ * SM_BUILD is narrow or wide; it is not defined where the room is used. Private to the sm room.
+ */
+#ifndef GPUEMU_SM_BUILD_H
+#define GPUEMU_SM_BUILD_H
+
+#include <stdbool.h>
+
+/* What a struct sm of either build begins with. */
+struct sm_base {
+	bool wide;
+};
+
+#ifdef SM_BUILD
+#define SM_NAME_(build, name)	build##_##name
+#define SM_NAME__(build, name)	SM_NAME_(build, name)
+#define SM_NAME(name)		SM_NAME__(SM_BUILD, name)
+#define sm_account		SM_NAME(sm_account)
+#define sm_begin		SM_NAME(sm_begin)
+#define sm_cancel		SM_NAME(sm_cancel)
+#define sm_create		SM_NAME(sm_create)
+#define sm_cta_activate		SM_NAME(sm_cta_activate)
+#define sm_describe		SM_NAME(sm_describe)
+#define sm_destroy		SM_NAME(sm_destroy)
+#define sm_drop			SM_NAME(sm_drop)
+#define sm_failure		SM_NAME(sm_failure)
+#define sm_faulted		SM_NAME(sm_faulted)
+#define sm_find_waiting		SM_NAME(sm_find_waiting)
+#define sm_flush		SM_NAME(sm_flush)
+#define sm_forget		SM_NAME(sm_forget)
+#define sm_has_room		SM_NAME(sm_has_room)
+#define sm_idle			SM_NAME(sm_idle)
+#define sm_last			SM_NAME(sm_last)
+#define sm_launch_cta		SM_NAME(sm_launch_cta)
+#define sm_perform		SM_NAME(sm_perform)
+#define sm_perform_next		SM_NAME(sm_perform_next)
+#define sm_resident_ctas	SM_NAME(sm_resident_ctas)
+#define sm_resource_granted	SM_NAME(sm_resource_granted)
+#define sm_run			SM_NAME(sm_run)
+#define sm_scheduler		SM_NAME(sm_scheduler)
+#define sm_share		SM_NAME(sm_share)
+#define sm_stats		SM_NAME(sm_stats)
+#define sm_translated		SM_NAME(sm_translated)
+#endif
+
+#endif

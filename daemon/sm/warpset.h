@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Sets of warps. The room is compiled twice (scripts/mk/engine.mk): with sets of 64 warps, one
+ * word, and with SM_WIDE for SMs that hold up to 256. Sets are combined by & | ^ ~ in both;
+ * what C cannot say of a vector is a function here. Private to the sm room.
+ */
+#ifndef GPUEMU_SM_WARPSET_H
+#define GPUEMU_SM_WARPSET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef SM_WIDE
+
+#define MAX_WARPS	256u
+
+/* The allocator promises no more than the alignment of a word. */
+typedef uint64_t warpset __attribute__((vector_size(32), aligned(8)));
+
+static inline bool set_any(warpset s)
+{
+	return s[0] | s[1] | s[2] | s[3];
+}
+
+static inline warpset set_of(unsigned int w)
+{
+	warpset s = { 0 };
+
+	s[w / 64] = 1ull << (w % 64);
+	return s;
+}
+
+static inline bool set_has(warpset s, unsigned int w)
+{
+	return s[w / 64] >> (w % 64) & 1;
+}
+
+/* Not of an empty set. */
+static inline unsigned int set_first(warpset s)
+{
+	unsigned int i = s[0] ? 0 : s[1] ? 1 : s[2] ? 2 : 3;
+
+	return 64 * i + (unsigned int)__builtin_ctzll(s[i]);
+}
+
+/* Without its first. Not of an empty set. */
+static inline warpset set_rest(warpset s)
+{
+	unsigned int i = s[0] ? 0 : s[1] ? 1 : s[2] ? 2 : 3;
+
+	s[i] &= s[i] - 1;
+	return s;
+}
+
+static inline unsigned int set_count(warpset s)
+{
+	return (unsigned int)(__builtin_popcountll(s[0]) + __builtin_popcountll(s[1]) +
+			      __builtin_popcountll(s[2]) + __builtin_popcountll(s[3]));
+}
+
+/* Warps before n; n may be MAX_WARPS. */
+static inline warpset set_before(unsigned int n)
+{
+	warpset s = { 0 };
+
+	for (unsigned int i = 0; i < 4; i++)
+		s[i] = n >= 64 * (i + 1) ? ~0ull : n > 64 * i ? (1ull << (n - 64 * i)) - 1 : 0;
+	return s;
+}
+
+#else
+
+#define MAX_WARPS	64u
+
+typedef uint64_t warpset;
+
+static inline bool set_any(warpset s)
+{
+	return s;
+}
+
+static inline warpset set_of(unsigned int w)
+{
+	return 1ull << w;
+}
+
+static inline bool set_has(warpset s, unsigned int w)
+{
+	return s >> w & 1;
+}
+
+static inline unsigned int set_first(warpset s)
+{
+	return (unsigned int)__builtin_ctzll(s);
+}
+
+static inline warpset set_rest(warpset s)
+{
+	return s & (s - 1);
+}
+
+static inline unsigned int set_count(warpset s)
+{
+	return (unsigned int)__builtin_popcountll(s);
+}
+
+static inline warpset set_before(unsigned int n)
+{
+	return n >= 64 ? ~0ull : (1ull << n) - 1;
+}
+
+#endif
+
+#define NO_WARPS	((warpset){ 0 })
+
+/* Warps behind w. */
+static inline warpset set_behind(unsigned int w)
+{
+	return ~set_before(w + 1);
+}
+
+static inline bool set_equal(warpset a, warpset b)
+{
+	return !set_any(a ^ b);
+}
+
+/* With w in it or not. */
+static inline warpset set_put(warpset s, unsigned int w, bool in)
+{
+	return in ? s | set_of(w) : s & ~set_of(w);
+}
+
+/* Each warp w of the set, in rising order; w is the caller's variable. */
+#define for_each_warp(w, set)							\
+	for (warpset w##_left = (set);						\
+	     set_any(w##_left) && ((w) = set_first(w##_left), true);		\
+	     w##_left = set_rest(w##_left))
+
+#endif
