@@ -124,6 +124,14 @@ check-vm:
 mutants:
 	@tests/mutants/run.sh $(WHAT)
 
+# The reports that tests/check.d/41-golden.sh compares with, as they are now.
+.PHONY: golden
+golden: programs
+	$(Q)tests/golden/run.sh $(B)/golden
+	$(Q)rm -rf tests/golden/reports && mkdir tests/golden/reports
+	$(Q)find $(B)/golden -maxdepth 1 -type f -exec cp -t tests/golden/reports {} +
+	@git diff --stat -- tests/golden/reports | tail -n 12
+
 # One line a kernel; what is fetched stays in $(B)/kernels.
 .PHONY: check-kernels
 check-kernels: KERNELS ?= 6.1 6.12 7
