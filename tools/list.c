@@ -199,6 +199,7 @@ static const struct kind kinds[] = {
 	{ "workloads", "for gpuemu run", workload_rows },
 	{ "configs", "for --config", config_rows },
 	{ "schedulers", "for --sched", engine_rows },
+	{ "dispatchers", "for --set gpu.dispatch=", engine_rows },
 	{ "prefetchers", "for --prefetch", engine_rows },
 	{ "evictors", "for --evict", engine_rows },
 	{ "backends", "for --backend", engine_rows },

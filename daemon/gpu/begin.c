@@ -16,13 +16,15 @@ static unsigned int free_slot(const struct loop *l)
 	uint32_t used = 0;
 
 	for (unsigned int k = 0; k < l->nrunning; k++)
-		used |= 1u << l->running[k]->slot;
+		used |= 1u << l->running[k]->todo.slot;
 	return (unsigned int)__builtin_ctz(~used);
 }
 
 static int begin(struct loop *l, struct run *r)
 {
 	struct machine *m = l->m;
+	const uint32_t *grid = r->launch.grid;
+	unsigned int slot;
 	struct err why;
 	int ret;
 
@@ -31,8 +33,8 @@ static int begin(struct loop *l, struct run *r)
 		r->sm_kernel = NULL;
 		return err_set(&r->err, ret, "kernel '%s': %s", r->kernel->name, why.text);
 	}
-	r->slot = free_slot(l);
-	sm_kernel_set_slot(r->sm_kernel, r->slot);
+	slot = free_slot(l);
+	sm_kernel_set_slot(r->sm_kernel, slot);
 	sm_kernel_set_module(r->sm_kernel, module_code(r->module), module_constants(r->module));
 	for (unsigned int i = 0; !ret && i < m->nsms; i++) {
 		/* With nothing running L1s were flushed. */
@@ -46,7 +48,11 @@ static int begin(struct loop *l, struct run *r)
 	run_describe(r);
 	r->stats.ctas_per_sm = sm_kernel_ctas(r->sm_kernel);
 	r->stats.start = l->now;
-	r->first = l->now + m->spec.launch_latency;
+	r->todo = (struct dispatch_kernel){
+		.kernel = r->sm_kernel, .slot = slot, .grid = { grid[0], grid[1], grid[2] },
+		.ctas = (uint64_t)grid[0] * grid[1] * grid[2],
+		.first = l->now + m->spec.launch_latency,
+	};
 	machine_counters(m, l->now, &r->before);
 	return 0;
 }
@@ -62,7 +68,7 @@ void loop_admit(struct loop *l)
 		if (r->status)
 			continue;
 		l->running[l->nrunning++] = r;
-		l->room = true;
+		dispatch_arrived(l->m->dispatch, &r->todo, l->now);
 	}
 }
 
@@ -80,7 +86,7 @@ static uint64_t retired(const struct loop *l, const struct run *r)
 /* The kernel's last CTA has retired, and with it its stores were acknowledged. */
 static bool complete(const struct loop *l, const struct run *r)
 {
-	return r->next_cta == r->ctas && retired(l, r) == r->ctas;
+	return r->todo.next == r->todo.ctas && retired(l, r) == r->todo.ctas;
 }
 
 static bool all_idle(const struct machine *m)
@@ -121,13 +127,12 @@ static void end(struct loop *l, struct run *r, uint64_t cycle)
 	r->state = RUN_DONE;
 }
 
-static void leave(struct loop *l, unsigned int k)
+static void leave(struct loop *l, unsigned int k, uint64_t now)
 {
+	dispatch_left(l->m->dispatch, &l->running[k]->todo, now);
 	l->nrunning--;
 	memmove(&l->running[k], &l->running[k + 1],
 		(l->nrunning - k) * sizeof(l->running[0]));
-	/* An SM that was this kernel's alone may be another's now. */
-	l->room = true;
 }
 
 /* L1s of SMs that run nothing any more; L2 keeps what it has. */
@@ -161,7 +166,7 @@ bool loop_retire(struct loop *l, uint64_t upto)
 			continue;
 		}
 		end(l, l->running[k], upto);
-		leave(l, k);
+		leave(l, k, upto);
 	}
 	flush_idle_sms(l->m);
 	l->now = upto;
@@ -177,7 +182,8 @@ void loop_clear(struct loop *l, uint64_t upto)
 	/* Up to here the SMs were as they are, from here on they are empty. */
 	for (unsigned int i = 0; i < m->nsms; i++)
 		sm_account(m->sms[i], upto);
-	l->nrunning = 0;
+	while (l->nrunning)
+		leave(l, l->nrunning - 1, upto);
 	l->ending = false;
 	/* What the handler was doing is done before anything else starts. */
 	l->now = MAX(upto, handler_until(m));

@@ -1,84 +1,198 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * CTAs to SMs: at most one an SM and cycle, round robin over the SMs from the one
- * behind that which got one last, as GPGPU-Sim does. Of several kernels the oldest comes
- * first; what it leaves of an SM goes to the next (left-over). How many of a kernel an
- * SM may hold at most is the quota's, a hook of sm. Called by the loop.
+ * behind that which got one last, as GPGPU-Sim does. Whose CTA it is, the policy says
+ * (gpu/dispatch/). Called by the loop, which tells of kernels and of CTAs that retired.
  */
-#include "gpu/internal.h"
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
-static bool may_run(const struct loop *l, const struct sm *sm, const struct run *r)
+#include "gpu/dispatch.h"
+
+static bool waits(const struct dispatch_kernel *k, uint64_t cycle)
 {
-	/* Without gpu.mixed_sms an SM is one kernel's until it is empty. */
-	return l->nrunning == 1 || l->m->spec.mixed_sms ||
-	       sm_resident_ctas(sm, NULL) == sm_resident_ctas(sm, r->sm_kernel);
+	return k->next < k->ctas && k->first <= cycle;
 }
 
-/* The kernel that gets the SM's next CTA. NULL: none. */
-static struct run *pick(const struct loop *l, const struct sm *sm, uint64_t cycle)
+bool dispatch_can(const struct dispatch *d, unsigned int sm, const struct dispatch_kernel *k,
+		  uint64_t cycle)
 {
-	for (unsigned int k = 0; k < l->nrunning; k++) {
-		struct run *r = l->running[k];
+	return waits(k, cycle) && sm_has_room(d->sms[sm], k->kernel);
+}
 
-		if (r->next_cta < r->ctas && r->first <= cycle && may_run(l, sm, r) &&
-		    sm_has_room(sm, r->sm_kernel))
-			return r;
+bool dispatch_may_share(const struct dispatch *d, unsigned int sm,
+			const struct dispatch_kernel *k)
+{
+	return d->nkernels == 1 || d->spec->mixed_sms ||
+	       sm_resident_ctas(d->sms[sm], NULL) == sm_resident_ctas(d->sms[sm], k->kernel);
+}
+
+/* --- who runs ------------------------------------------------------------------- */
+
+int dispatch_create(const struct gpu_spec *spec, struct sm **sms, unsigned int nsms,
+		    struct dispatch **out)
+{
+	struct dispatch *d = calloc(1, sizeof(*d));
+	int ret = 0;
+
+	if (!d)
+		return -ENOMEM;
+	d->spec = spec;
+	d->sms = sms;
+	d->nsms = nsms;
+	for (unsigned int i = 0; dispatch_rows[i]; i++)
+		if (!strcmp(dispatch_rows[i]->name, spec->dispatch))
+			d->ops = dispatch_rows[i];
+	d->told = calloc((size_t)nsms * SM_KERNELS, sizeof(*d->told));
+	if (!d->ops)
+		ret = -EINVAL;
+	else if (!d->told)
+		ret = -ENOMEM;
+	else if (d->ops->create)
+		ret = d->ops->create(d, &d->state);
+	if (ret) {
+		/* There is no state to destroy. */
+		free(d->told);
+		free(d);
+		return ret;
 	}
-	return NULL;
+	*out = d;
+	return 0;
 }
 
-static bool any_waits(const struct loop *l, uint64_t cycle)
+void dispatch_destroy(struct dispatch *d)
 {
-	for (unsigned int k = 0; k < l->nrunning; k++)
-		if (l->running[k]->next_cta < l->running[k]->ctas &&
-		    l->running[k]->first <= cycle)
+	if (!d)
+		return;
+	if (d->ops->destroy)
+		d->ops->destroy(d->state);
+	free(d->told);
+	free(d);
+}
+
+void dispatch_arrived(struct dispatch *d, struct dispatch_kernel *k, uint64_t now)
+{
+	assert(d->nkernels < SM_KERNELS);
+	d->kernels[d->nkernels++] = k;
+	for (unsigned int i = 0; i < d->nsms; i++)
+		d->told[i * SM_KERNELS + k->slot] = 0;
+	d->room = true;
+	if (d->ops->arrived)
+		d->ops->arrived(d->state, d, k, now);
+}
+
+void dispatch_left(struct dispatch *d, struct dispatch_kernel *k, uint64_t now)
+{
+	unsigned int at = 0;
+
+	while (d->kernels[at] != k)
+		at++;
+	d->nkernels--;
+	memmove(&d->kernels[at], &d->kernels[at + 1],
+		(d->nkernels - at) * sizeof(d->kernels[0]));
+	/* An SM that was this kernel's alone may be another's now. */
+	d->room = true;
+	if (d->ops->left)
+		d->ops->left(d->state, d, k, now);
+}
+
+void dispatch_retired(struct dispatch *d, unsigned int sm, uint64_t now)
+{
+	d->room = true;
+	for (unsigned int i = 0; d->ops->retired && i < d->nkernels; i++) {
+		struct dispatch_kernel *k = d->kernels[i];
+		uint64_t *told = &d->told[sm * SM_KERNELS + k->slot];
+		uint64_t ctas = sm_share(d->sms[sm], k->kernel)->retired_ctas - *told;
+
+		*told += ctas;
+		if (ctas)
+			d->ops->retired(d->state, d, sm, k, ctas, now);
+	}
+}
+
+/* --- handing out ------------------------------------------------------------------ */
+
+static bool any_waits(const struct dispatch *d, uint64_t cycle)
+{
+	for (unsigned int i = 0; i < d->nkernels; i++)
+		if (waits(d->kernels[i], cycle))
 			return true;
 	return false;
 }
 
-int dispatch(struct loop *l, uint64_t cycle)
+static int launch(struct dispatch *d, unsigned int sm, struct dispatch_kernel *k, uint64_t cycle)
 {
-	struct machine *m = l->m;
-	unsigned int start = m->next_sm;
-	bool room = false;
+	const uint32_t ctaid[3] = {
+		(uint32_t)(k->next % k->grid[0]),
+		(uint32_t)(k->next / k->grid[0] % k->grid[1]),
+		(uint32_t)(k->next / k->grid[0] / k->grid[1]),
+	};
+	int ret = sm_launch_cta(d->sms[sm], k->kernel, ctaid, cycle);
 
-	if (!l->room || !any_waits(l, cycle))
-		return 0;
-	for (unsigned int k = 0; k < m->nsms; k++) {
-		unsigned int i = (start + k) % m->nsms;
-		struct run *r = pick(l, m->sms[i], cycle);
-		uint32_t ctaid[3];
-		int ret;
-
-		if (!r)
-			continue;
-		ctaid[0] = (uint32_t)(r->next_cta % r->launch.grid[0]);
-		ctaid[1] = (uint32_t)(r->next_cta / r->launch.grid[0] % r->launch.grid[1]);
-		ctaid[2] = (uint32_t)(r->next_cta / r->launch.grid[0] / r->launch.grid[1]);
-		ret = sm_launch_cta(m->sms[i], r->sm_kernel, ctaid, cycle);
-		if (ret)
-			return ret;
-		r->next_cta++;
-		m->next_sm = (i + 1) % m->nsms;
-		room |= pick(l, m->sms[i], cycle) != NULL;
-	}
-	l->room = room;
+	if (ret)
+		return ret;
+	k->next++;
+	d->next_sm = (sm + 1) % d->nsms;
+	if (d->ops->launched)
+		d->ops->launched(d->state, d, sm, k, cycle);
 	return 0;
 }
 
-uint64_t dispatch_next(const struct loop *l, uint64_t from)
+/* A CTA is put on its SM at a cycle's end. */
+static int hand_out(struct dispatch *d, uint64_t cycle)
 {
-	uint64_t next = NEVER;
+	unsigned int start = d->next_sm;
+	bool room = false;
 
-	for (unsigned int k = 0; k < l->nrunning; k++) {
-		const struct run *r = l->running[k];
+	if (!d->room || !any_waits(d, cycle))
+		return 0;
+	for (unsigned int i = 0; i < d->nsms; i++) {
+		unsigned int sm = (start + i) % d->nsms;
+		struct dispatch_kernel *k = d->ops->pick(d->state, d, sm, cycle);
+		int ret;
 
-		if (r->next_cta == r->ctas)
+		if (!k)
 			continue;
-		/* At the end of r->first at the soonest. */
-		if (r->first >= from)
-			next = MIN(next, r->first + 1);
-		else if (l->room)
+		assert(dispatch_can(d, sm, k, cycle));
+		ret = launch(d, sm, k, cycle);
+		if (ret)
+			return ret;
+		room |= d->ops->pick(d->state, d, sm, cycle) != NULL;
+	}
+	d->room = room;
+	return 0;
+}
+
+static uint64_t timer(const struct dispatch *d)
+{
+	return d->ops->timer ? d->ops->timer(d->state, d) : NEVER;
+}
+
+int dispatch_step(struct dispatch *d, uint64_t now)
+{
+	if (timer(d) <= now) {
+		d->ops->tick(d->state, d, now);
+		d->room = true;
+		assert(timer(d) > now);
+	}
+	return now ? hand_out(d, now - 1) : 0;
+}
+
+uint64_t dispatch_next(const struct dispatch *d, uint64_t from)
+{
+	uint64_t next = MAX(timer(d), from + 1);
+
+	for (unsigned int i = 0; i < d->nkernels; i++) {
+		const struct dispatch_kernel *k = d->kernels[i];
+
+		if (k->next == k->ctas)
+			continue;
+		/* At the end of k->first at the soonest. */
+		if (k->first >= from)
+			next = MIN(next, k->first + 1);
+		else if (d->room)
 			next = MIN(next, from + 1);
 	}
 	return next;

@@ -84,6 +84,7 @@ bool gpu_list_row(const char *kind, unsigned int n, const char **name,
 	}
 	if (!strcmp(kind, "schedulers"))
 		return sm_scheduler(n, name, help);
+	TABLE("dispatchers", dispatch_rows)
 	TABLE("prefetchers", prefetch_rows)
 	TABLE("evictors", evict_rows)
 	TABLE("backends", service_rows)
@@ -134,6 +135,8 @@ int gpu_spec_check(const struct gpu_spec *spec, struct err *err)
 	int ret;
 
 	ret = check_name("schedulers", "sm.scheduler", spec->scheduler, err);
+	if (!ret)
+		ret = check_name("dispatchers", "gpu.dispatch", spec->dispatch, err);
 	if (!ret)
 		ret = paging_check_policies(spec, err);
 	if (ret)

@@ -9,6 +9,7 @@
 #include "base/u64map.h"
 #include "exec/exec.h"
 #include "gmmu/gmmu.h"
+#include "gpu/dispatch.h"
 #include "gpu/gpu.h"
 #include "gpu/link_use.h"
 #include "gpu/output.h"
@@ -75,7 +76,7 @@ struct machine {
 	unsigned int nsms;
 	struct pool *pool;		/* gpu.threads; NULL: one */
 	unsigned int quantum;		/* cycles that SMs may be run apart */
-	unsigned int next_sm;		/* that gets a CTA first, round robin */
+	struct dispatch *dispatch;
 	struct handler handler;
 	struct err *sm_errs;		/* by SM: what it says about its own failure */
 	/* What the loop needs by SM, in one allocation each, reused every quantum. */
@@ -210,9 +211,7 @@ struct run {
 
 	/* While it runs in time. */
 	struct sm_kernel *sm_kernel;
-	unsigned int slot;		/* among the kernels that run */
-	uint64_t ctas, next_cta;	/* of the grid; the next to dispatch */
-	uint64_t first;			/* CTAs are dispatched at the end of this cycle at the soonest */
+	struct dispatch_kernel todo;	/* its CTAs */
 	struct gpu_counters before;	/* of the machine, when it began */
 
 	int status;
@@ -251,7 +250,6 @@ struct loop {
 	uint64_t now;			/* everything before this cycle is done */
 	struct run *running[SM_KERNELS];	/* by age, the oldest first */
 	unsigned int nrunning;
-	bool room;			/* some SM may have room for a CTA that waits */
 	bool ending;			/* all CTAs have retired; the memory is not idle yet */
 	uint64_t calm;			/* quanta without an instruction issued */
 	uint64_t issued;		/* warp instructions, when calm was counted from */
@@ -259,12 +257,6 @@ struct loop {
 
 /* quantum.c: runs all queued launches in time, each to its end. False: it was set aside. */
 bool loop_run(struct gpu_session *s, gpu_over *over, void *ctx);
-
-/* dispatch.c */
-/* Hands out CTAs at the end of cycle `cycle`. -ENOMEM. */
-int dispatch(struct loop *l, uint64_t cycle);
-/* First cycle after `from` before which there may be something to hand out; NEVER. */
-uint64_t dispatch_next(const struct loop *l, uint64_t from);
 
 /* begin.c: launches come into the loop and leave it. */
 /* Starts what is ready, up to gpu.concurrent_kernels. */

@@ -168,7 +168,6 @@ static int bind(struct run *r, const struct gpu_launch *l)
 	};
 	memcpy(r->launch.grid, l->grid, sizeof(r->launch.grid));
 	memcpy(r->launch.block, l->block, sizeof(r->launch.block));
-	r->ctas = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
 	return 0;
 }
 

@@ -217,6 +217,8 @@ static int create_parts(struct machine *m, uint32_t va_space)
 
 		ret = sm_create(i, &env, &m->sms[i]);
 	}
+	if (!ret)
+		ret = dispatch_create(&m->spec, m->sms, n, &m->dispatch);
 	/* More threads than SMs would only wait. */
 	if (!ret && MIN(m->spec.threads, n) > 1)
 		ret = pool_create((unsigned int)MIN(m->spec.threads, n), &m->pool);
@@ -251,6 +253,7 @@ void machine_destroy(struct machine *m)
 	if (!m)
 		return;
 	pool_destroy(m->pool);
+	dispatch_destroy(m->dispatch);
 	for (unsigned int i = 0; m->sms && i < m->nsms; i++)
 		sm_destroy(m->sms[i]);
 	handler_fini(&m->handler);

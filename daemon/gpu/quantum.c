@@ -236,9 +236,7 @@ static int begin_quantum(struct quantum *q)
 	ret = handler_step(m, r, q->from);
 	if (ret)
 		return fail_run(l, r, ret, q->from);
-	/* A CTA is put on its SM at a cycle's end. */
-	if (q->from)
-		ret = dispatch(l, q->from - 1);
+	ret = dispatch_step(m->dispatch, q->from);
 	return ret ? fail_run(l, r, err_set(&r->err, ret, "kernel '%s': no memory for its warps",
 					    r->kernel->name), q->from) : 0;
 }
@@ -251,7 +249,7 @@ static uint64_t end_of_quantum(const struct loop *l, uint64_t from)
 	upto = MIN(upto, gmmu_next(m->gmmu));
 	upto = MIN(upto, machine_pte_next(m));
 	upto = MIN(upto, handler_next(m));
-	upto = MIN(upto, dispatch_next(l, from));
+	upto = MIN(upto, dispatch_next(m->dispatch, from));
 	return MAX(upto, from + 1);
 }
 
@@ -271,10 +269,12 @@ static bool any_retired(struct quantum *q)
 		unsigned int i = m->awake[k];
 		uint64_t n = sm_stats(m->sms[i])->retired_ctas;
 
-		any |= n != m->retired[i];
+		if (n == m->retired[i])
+			continue;
 		m->retired[i] = n;
+		dispatch_retired(m->dispatch, i, q->upto);
+		any = true;
 	}
-	q->l->room |= any;
 	return any;
 }
 
@@ -288,7 +288,7 @@ static uint64_t next_cycle(const struct loop *l, uint64_t upto)
 	for (unsigned int i = 0; i < m->nsms; i++)
 		next = MIN(next, m->wake[i]);
 	/* CTAs that found no room wait for one to retire; those that may go, go at once. */
-	next = MIN(next, dispatch_next(l, upto - 1));
+	next = MIN(next, dispatch_next(m->dispatch, upto - 1));
 	return next == NEVER ? NEVER : MAX(next, upto);
 }
 

@@ -405,6 +405,14 @@ void sm_kernel_set_module(struct sm_kernel *k, uint64_t code, uint64_t constants
 	k->constants = constants;
 }
 
+struct sm_needs sm_kernel_needs(const struct sm_kernel *k)
+{
+	return (struct sm_needs){
+		.warps = k->warps_per_cta, .registers = k->registers,
+		.shared_bytes = k->shared_taken,
+	};
+}
+
 void sm_kernel_set_slot(struct sm_kernel *k, unsigned int slot)
 {
 	k->slot = slot % SM_KERNELS;

@@ -32,6 +32,11 @@ int sm_kernel_create(const struct gpu_spec *spec,
 		     struct sm_kernel **kernel, struct err *err);
 void sm_kernel_destroy(struct sm_kernel *kernel);
 unsigned int sm_kernel_ctas(const struct sm_kernel *kernel);	/* an empty SM holds */
+/* What a CTA takes of an SM. */
+struct sm_needs {
+	uint32_t warps, registers, shared_bytes;
+};
+struct sm_needs sm_kernel_needs(const struct sm_kernel *kernel);
 /* Kernels that run at a time have slots of their own, from 0; a new kernel has 0. */
 #define SM_KERNELS	16u
 void sm_kernel_set_slot(struct sm_kernel *kernel, unsigned int slot);

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * CTA dispatch: which kernel's CTA goes to which SM. A policy is a row of
+ * gpu/dispatch.def and chooses; dispatch.c does what all have in common: it knows the
+ * kernels that run, hands out each CTA once, and at most one an SM and cycle. The loop
+ * calls dispatch.c; dispatch.c calls the policy. All of it is between quanta, on one thread.
+ */
+#ifndef GPUEMU_GPU_DISPATCH_H
+#define GPUEMU_GPU_DISPATCH_H
+
+#include "base/spec.h"
+#include "sm/sm.h"
+
+struct dispatch_ops;
+
+/* A kernel that runs, as far as its CTAs go. The launch owns it. */
+struct dispatch_kernel {
+	const struct sm_kernel *kernel;
+	unsigned int slot;		/* 0 to SM_KERNELS - 1, its own while it runs */
+	uint32_t grid[3];
+	uint64_t ctas, next;		/* how many there are; the next to hand out */
+	uint64_t first;			/* none goes before the end of this cycle */
+};
+
+struct dispatch {
+	const struct gpu_spec *spec;
+	struct sm **sms;
+	unsigned int nsms;
+	struct dispatch_kernel *kernels[SM_KERNELS];	/* by age, the oldest first */
+	unsigned int nkernels;
+
+	/* Of dispatch.c. */
+	const struct dispatch_ops *ops;
+	void *state;
+	unsigned int next_sm;		/* that gets a CTA first, round robin */
+	bool room;			/* some SM may have room for a CTA that waits */
+	uint64_t *told;			/* retired CTAs, by SM and slot, that the policy was told of */
+};
+
+/* --- the policies ------------------------------------------------------------- */
+
+/*
+ * A policy may read everything in struct dispatch, and of its SMs what sm.h shows: who is
+ * resident, what each kernel did there (sm_share()), where cycles went (sm_stats(), after
+ * sm_account()). An op that is NULL is not called. A cycle `now` is the next that runs, a
+ * `cycle` the one at whose end a CTA is handed out.
+ */
+struct dispatch_ops {
+	const char *name, *help;
+	/* NULL: it keeps no state. -ENOMEM. */
+	int (*create)(const struct dispatch *d, void **state);
+	void (*destroy)(void *state);
+	/* The kernel is the last in d->kernels. */
+	void (*arrived)(void *state, struct dispatch *d, struct dispatch_kernel *k, uint64_t now);
+	/* The kernel ended, or was ended; it is in d->kernels no more. */
+	void (*left)(void *state, struct dispatch *d, struct dispatch_kernel *k, uint64_t now);
+	/*
+	 * The kernel whose CTA the SM gets next, NULL: none. It must be one for which
+	 * dispatch_can() holds. Asked again as often as one likes.
+	 */
+	struct dispatch_kernel *(*pick)(const void *state, const struct dispatch *d,
+					unsigned int sm, uint64_t cycle);
+	/* What was picked was handed out. */
+	void (*launched)(void *state, struct dispatch *d, unsigned int sm,
+			 struct dispatch_kernel *k, uint64_t cycle);
+	/* So many of the kernel's CTAs have retired on the SM since it was told last. */
+	void (*retired)(void *state, struct dispatch *d, unsigned int sm,
+			struct dispatch_kernel *k, uint64_t ctas, uint64_t now);
+	/* The cycle at which tick() is due, later than the last one; NEVER. It ends a quantum. */
+	uint64_t (*timer)(const void *state, const struct dispatch *d);
+	/* Everybody may be picked differently from now on. */
+	void (*tick)(void *state, struct dispatch *d, uint64_t now);
+};
+
+/* Rows of gpu/dispatch.def, NULL terminated. */
+extern const struct dispatch_ops *const dispatch_rows[];
+
+/* Has it a CTA that may go to the SM at the end of the cycle, and has the SM room for it? */
+bool dispatch_can(const struct dispatch *d, unsigned int sm, const struct dispatch_kernel *k,
+		  uint64_t cycle);
+/* Nobody else is on the SM, or gpu.mixed_sms says that it does not matter. */
+bool dispatch_may_share(const struct dispatch *d, unsigned int sm,
+			const struct dispatch_kernel *k);
+
+/* spatial.c: what spatial picks, for those that fall back on it. */
+struct dispatch_kernel *dispatch_pick_spatial(const struct dispatch *d, unsigned int sm,
+					      uint64_t cycle);
+
+/* --- the loop ------------------------------------------------------------------ */
+
+/* spec and sms are the caller's. -EINVAL: no such policy; -ENOMEM. */
+int dispatch_create(const struct gpu_spec *spec, struct sm **sms, unsigned int nsms,
+		    struct dispatch **dispatch);
+void dispatch_destroy(struct dispatch *d);
+void dispatch_arrived(struct dispatch *d, struct dispatch_kernel *k, uint64_t now);
+void dispatch_left(struct dispatch *d, struct dispatch_kernel *k, uint64_t now);
+/* Some of the SM's CTAs have retired. */
+void dispatch_retired(struct dispatch *d, unsigned int sm, uint64_t now);
+/* The policy's timer, then CTAs, at the end of the cycle before `now`. -ENOMEM. */
+int dispatch_step(struct dispatch *d, uint64_t now);
+/* First cycle after `from` before which there may be something to do; NEVER. */
+uint64_t dispatch_next(const struct dispatch *d, uint64_t from);
+
+#endif

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Even partitioning: of K kernels that run, each may hold a K-th of every resource of
+ * every SM: CTA and warp slots, registers, shared memory. The parts are made anew when a
+ * kernel arrives or leaves; who then holds more than his part gets nothing until enough of
+ * it has ended. Where a CTA of one of them is larger than a K-th, an SM cannot be
+ * split evenly, and the SMs are, as by spatial. SMs hold several kernels, whatever
+ * gpu.mixed_sms says.
+ */
+#include "gpu/dispatch.h"
+
+static uint64_t fits(uint64_t part, uint64_t each)
+{
+	return each ? part / each : UINT64_MAX;
+}
+
+/* How many of its CTAs fit a K-th of an SM. */
+static uint64_t limit(const struct dispatch *d, const struct dispatch_kernel *k)
+{
+	const struct gpu_spec *s = d->spec;
+	struct sm_needs needs = sm_kernel_needs(k->kernel);
+	uint64_t n = s->ctas / d->nkernels;
+
+	n = MIN(n, fits(s->warps / d->nkernels, needs.warps));
+	n = MIN(n, fits(s->registers / d->nkernels, needs.registers));
+	return MIN(n, fits(s->shared_bytes / d->nkernels, needs.shared_bytes));
+}
+
+static bool all_fit(const struct dispatch *d)
+{
+	for (unsigned int i = 0; i < d->nkernels; i++)
+		if (!limit(d, d->kernels[i]))
+			return false;
+	return true;
+}
+
+static struct dispatch_kernel *even_pick(const void *state, const struct dispatch *d,
+					 unsigned int sm, uint64_t cycle)
+{
+	if (!all_fit(d))
+		return dispatch_pick_spatial(d, sm, cycle);
+	for (unsigned int i = 0; i < d->nkernels; i++) {
+		struct dispatch_kernel *k = d->kernels[i];
+
+		if (sm_resident_ctas(d->sms[sm], k->kernel) < limit(d, k) &&
+		    dispatch_can(d, sm, k, cycle))
+			return k;
+	}
+	return NULL;
+}
+
+const struct dispatch_ops dispatch_even = {
+	.name = "even",
+	.help = "of K kernels each may hold a K-th of every resource of every SM",
+	.pick = even_pick,
+};
