@@ -34,6 +34,7 @@ struct fault {
 	uint8_t access;		/* enum access_type */
 	uint8_t flags;		/* FAULT_*, 0 from the GMMU */
 	uint16_t merged;	/* raw faults that this one stands for; 1 from the GMMU */
+	uint8_t kernel;		/* slot of the kernel whose access was the first; the GMMU's records alone have it */
 };
 
 #endif

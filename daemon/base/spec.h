@@ -9,6 +9,12 @@
 
 #include "base/base.h"
 
+/*
+ * Kernels that a GPU runs at a time, at most (gpu.concurrent_kernels). Each has a slot, from 0,
+ * which what it does is counted by.
+ */
+#define KERNEL_SLOTS	16u
+
 /* Values: every number is uint64_t, every name a short string (policy rows), every switch 0/1. */
 struct gpu_spec {
 #define SPEC_NUM(field, key, def, min, max, unit, doc, source)	uint64_t field;

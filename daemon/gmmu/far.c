@@ -51,6 +51,7 @@ static void record_push(struct gmmu *g, uint32_t i, const struct request *r, uin
 	g->buffer[g->put++ % g->buffer_entries] = (struct fault){
 		.addr = r->first->page, .cycle = now, .va_space = g->va_space,
 		.sm = r->sm, .warp = r->warp, .access = r->access, .merged = 1,
+		.kernel = r->kernel,
 	};
 	g->records++;
 	g->stats.faults++;
@@ -205,8 +206,11 @@ void far_tell(struct gmmu *g, struct gmmu_waiter *w, uint64_t now)
 
 void far_over(struct gmmu *g, const struct gmmu_waiter *w, uint64_t now)
 {
-	if (w->told)
-		histogram_add(&g->stats.far_wait_cycles, now - w->cycle);
+	if (!w->told)
+		return;
+	histogram_add(&g->stats.far_wait_cycles, now - w->cycle);
+	g->stats.of[w->kernel].far_waits++;
+	g->stats.of[w->kernel].far_wait_cycles += now - w->cycle;
 }
 
 void far_fault(struct gmmu *g, struct request *r, uint64_t now)

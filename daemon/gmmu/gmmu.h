@@ -81,8 +81,8 @@ static inline bool gmmu_allows(const void *translation, uint8_t access)
 
 /*
  * One access that waits for one page. The SM's; the gmmu links it from
- * gmmu_translate() until ops->translated(). sm, warp and access are filled by the
- * SM, the rest is the gmmu's.
+ * gmmu_translate() until ops->translated(). sm, warp, kernel and access are filled
+ * by the SM, the rest is the gmmu's.
  */
 struct gmmu_waiter {
 	struct gmmu_waiter *next;
@@ -90,6 +90,7 @@ struct gmmu_waiter {
 	uint64_t cycle;			/* of the look-up; from faulted() on, of that */
 	uint16_t sm, warp;
 	uint8_t access;			/* enum access_type */
+	uint8_t kernel;			/* slot, below KERNEL_SLOTS */
 	bool told;			/* faulted() was called */
 };
 
@@ -112,11 +113,12 @@ struct gmmu_ops {
 	/*
 	 * Reads 32 bytes of the page table for a walk: the owner calls gmmu_pte() when they
 	 * arrive. addr counts from the root table; the others follow in the order in which walks
-	 * first need them.
+	 * first need them. kernel: the slot of the one whose access began the walk.
 	 * False: no room, it asks again in the next cycle. Not needed with gmmu.walk_latency or
 	 * without paging.
 	 */
-	bool (*read_pte)(void *ctx, uint64_t addr, uint32_t walk, uint64_t now);
+	bool (*read_pte)(void *ctx, uint64_t addr, uint32_t walk, unsigned int kernel,
+			 uint64_t now);
 };
 
 struct gmmu;
@@ -129,7 +131,7 @@ void gmmu_destroy(struct gmmu *gmmu);
 /*
  * Looks a page up in the TLB of waiter->sm. Its translation on a hit. NULL: a miss;
  * the waiter is in the outbox, and is given back by translated() later. A SM looks
- * up in the order of its cycles. waiter->sm, warp and access are set.
+ * up in the order of its cycles. waiter->sm, warp, kernel and access are set.
  *
  * A write to a page that may only be read is a miss, and a far fault when the walk says the
  * same. The SM's TLB forgets the page, so that later reads of it wait behind the write.
@@ -209,6 +211,10 @@ struct gmmu_stats {
 	uint64_t blocked_cycles;	/* gmmu.blocking: SM-cycles in which a TLB took nothing */
 	struct histogram walk_cycles;	/* of a walk: begun to ended */
 	struct histogram far_wait_cycles;	/* of a waiter: faulted() to translated() */
+	struct {
+		uint64_t walks;
+		uint64_t far_waits, far_wait_cycles;
+	} of[KERNEL_SLOTS];		/* of them, by the waiters' kernel; walks by who began them */
 };
 /* Up to now, of all SMs. */
 const struct gmmu_stats *gmmu_stats(struct gmmu *gmmu);

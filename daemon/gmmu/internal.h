@@ -33,6 +33,7 @@ struct request {
 	uint64_t dropped;	/* when, in the order of all; of a dropped one */
 	uint16_t sm, warp;	/* warp of the first waiter, for the record */
 	uint8_t access;		/* strongest of the waiters */
+	uint8_t kernel;		/* of the first waiter */
 	uint8_t state;
 	bool resent;		/* it was dropped and is counted to get an MSHR */
 	bool news;		/* dropped, and in sm_state.news */

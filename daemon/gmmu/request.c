@@ -85,7 +85,7 @@ static struct request *request_new(struct gmmu *g, const struct gmmu_waiter *w)
 	r = &g->requests[i];
 	g->free_request = r->chain;
 	*r = (struct request){
-		.page = page, .sm = w->sm, .warp = w->warp, .next = NONE,
+		.page = page, .sm = w->sm, .warp = w->warp, .kernel = w->kernel, .next = NONE,
 		.chain = *bucket,
 	};
 	*bucket = i;

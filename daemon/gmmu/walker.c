@@ -107,6 +107,7 @@ static void start_walks(struct gmmu *g, uint64_t now)
 		*w = (struct walk){ .begun = now, .request = (uint32_t)(r - g->requests),
 				    .next = NONE };
 		g->stats.walks++;
+		g->stats.of[r->kernel].walks++;
 		if (k->latency)
 			event_at(g, now + k->latency, EVENT_WALKED, i, true);
 		else
@@ -150,7 +151,10 @@ static void send_reads(struct gmmu *g, uint64_t now)
 	while (k->unsent_count) {
 		uint32_t index = k->unsent[k->unsent_head];
 
-		if (!g->ops->read_pte(g->ctx, k->walks[index].read, index, now)) {
+		const struct walk *w = &k->walks[index];
+
+		if (!g->ops->read_pte(g->ctx, w->read, index, g->requests[w->request].kernel,
+				      now)) {
 			event_at(g, now + 1, EVENT_SEND, 0, false);
 			return;
 		}

@@ -96,12 +96,13 @@ static void faulted(void *ctx, struct gmmu_waiter *waiter, uint64_t now)
 }
 
 /* One sector through the walker's port of the crossbar. */
-static bool read_pte(void *ctx, uint64_t addr, uint32_t walk, uint64_t now)
+static bool read_pte(void *ctx, uint64_t addr, uint32_t walk, unsigned int kernel, uint64_t now)
 {
 	struct machine *m = ctx;
 	const struct mem_request request = {
 		.addr = MEM_PT_BASE + addr, .tag = walk, .sm = (uint16_t)mem_walker(m->mem),
 		.kind = MEM_READ, .cls = MEM_PT, .bytes = MEM_SECTOR,
+		.kernel = (uint8_t)kernel,
 	};
 
 	if (!mem_ready(m->mem, request.sm, &request, now))

@@ -31,7 +31,7 @@ struct slot {
 	uint32_t fetch;
 	uint32_t row;
 	uint32_t next;		/* of its bin; free list */
-	uint8_t bank, bytes, write, slice;
+	uint8_t bank, bytes, write, slice, kernel;
 };
 
 /* The requests of one bank for one row, oldest first. */
@@ -85,7 +85,9 @@ struct channel_state {
 	uint32_t t_ccd, t_ccdl, t_rrd, t_rcd, t_rcdwr, t_ras, t_rp, t_rc, t_cl, t_wl;
 	uint32_t t_rtw, t_wtr, t_wtp, t_rtp, t_rtpl;
 	uint32_t atom, data, queue;
-	uint64_t reads, writes, requests, activates, precharges;
+	struct channel_counts {
+		uint64_t reads, writes, requests, activates, precharges;
+	} counts[KERNEL_SLOTS];
 };
 
 int channel_create(const struct gpu_spec *spec, struct slice *slices, struct channel *out)
@@ -216,7 +218,7 @@ static void schedule_add(struct channel_state *ch, uint32_t slot)
 
 	r->next = NONE;
 	ch->pending++;
-	ch->requests++;
+	ch->counts[r->kernel].requests++;
 	ch->queued |= 1u << r->bank;
 	for (bin = bank->first; bin != NONE; bin = ch->bins[bin].next) {
 		if (ch->bins[bin].row == r->row) {
@@ -336,7 +338,7 @@ static inline bool column(struct channel_state *ch, unsigned int b, uint64_t tic
 	struct bank *bank = &ch->bank[b];
 	unsigned int group = b & (ch->ngroups - 1);
 	uint32_t bit = 1u << b;
-	struct slot *slot;
+	struct slot *slot = &ch->slots[bank->current];
 	bool read = ch->reading & bit;
 
 	if (tick < ch->ccdl[group])
@@ -349,15 +351,14 @@ static inline bool column(struct channel_state *ch, unsigned int b, uint64_t tic
 		ch->rtw = tick + ch->t_rtw;
 		bank->precharge = MAX(bank->precharge, tick + ch->t_rtp);
 		ch->rtpl[group] = tick + ch->t_rtpl;
-		ch->reads++;
+		ch->counts[slot->kernel].reads++;
 	} else {
 		ch->wtr = tick + ch->t_wtr;
 		bank->precharge = MAX(bank->precharge, tick + ch->t_wtp);
-		ch->writes++;
+		ch->counts[slot->kernel].writes++;
 	}
 	if (--bank->atoms)
 		return true;
-	slot = &ch->slots[bank->current];
 	/* Read data pass the return queue: one tick more. */
 	ch->flight[ch->flight_tail++ & ch->flight_mask] = (struct flight){
 		.due = tick + (read ? ch->t_cl + 1 : ch->t_wl), .fetch = slot->fetch,
@@ -372,6 +373,7 @@ static inline bool column(struct channel_state *ch, unsigned int b, uint64_t tic
 static bool row(struct channel_state *ch, unsigned int b, uint64_t tick)
 {
 	struct bank *bank = &ch->bank[b];
+	struct channel_counts *counts = &ch->counts[ch->slots[bank->current].kernel];
 	uint32_t bit = 1u << b;
 
 	if (!(ch->active & bit)) {
@@ -385,13 +387,13 @@ static bool row(struct channel_state *ch, unsigned int b, uint64_t tick)
 		bank->write = tick + ch->t_rcdwr;
 		bank->precharge = MAX(bank->precharge, tick + ch->t_ras);
 		bank->activate = tick + ch->t_rc;
-		ch->activates++;
+		counts->activates++;
 	} else {
 		if (tick < bank->precharge || tick < ch->rtpl[b & (ch->ngroups - 1)])
 			return false;
 		ch->active &= ~bit;
 		bank->activate = MAX(bank->activate, tick + ch->t_rp);
-		ch->precharges++;
+		counts->precharges++;
 	}
 	ch->prio = b + 1 == ch->nbanks ? 0 : b + 1;
 	return true;
@@ -484,6 +486,7 @@ static bool take(struct channel_state *ch, uint64_t now, uint64_t delayed)
 		slot->bytes = r->bytes;
 		slot->write = r->write;
 		slot->slice = (uint8_t)n;
+		slot->kernel = r->kernel;
 		return true;
 	}
 	return soon;
@@ -535,14 +538,15 @@ void channel_run(struct channel *channel, uint64_t last, uint64_t now, uint64_t 
 	channel->wake = wake;
 }
 
-void channel_stats(const struct channel *channel, struct mem_stats *sum)
+void channel_stats(const struct channel *channel, unsigned int kernel, struct mem_stats *sum)
 {
 	const struct channel_state *ch = channel->state;
+	const struct channel_counts *c = &ch->counts[kernel];
 
-	sum->dram_reads += ch->reads;
-	sum->dram_writes += ch->writes;
-	sum->dram_requests += ch->requests;
-	sum->dram_activates += ch->activates;
-	sum->dram_precharges += ch->precharges;
-	sum->dram_busy += (ch->reads + ch->writes) * ch->data;
+	sum->dram_reads += c->reads;
+	sum->dram_writes += c->writes;
+	sum->dram_requests += c->requests;
+	sum->dram_activates += c->activates;
+	sum->dram_precharges += c->precharges;
+	sum->dram_busy += (c->reads + c->writes) * ch->data;
 }

@@ -38,7 +38,7 @@ static inline unsigned int xbar_give(struct xbar *x, unsigned int out, uint64_t 
 	unsigned int in = xbar_bit(from ? from : want);
 
 	x->turn[out] = (uint8_t)(in + 1 == x->inputs ? 0 : in + 1);
-	x->blocked += now - x->seen[in];
+	x->counts[x->kernel[in]].blocked += now - x->seen[in];
 	want &= ~(1ull << in);
 	x->want[out] = want;
 	if (!want)
@@ -64,11 +64,11 @@ static inline void NAME##_flit(struct xbar *x, CTX ctx, unsigned int out,		\
 											\
 	x->room[out]--;									\
 	x->through[out]++;								\
-	x->moved++;									\
+	x->counts[x->kernel[in]].moved++;						\
 	x->link[out] = link;								\
 	if (++x->sent[in] < x->flits[in])						\
 		return;									\
-	x->packets++;									\
+	x->counts[x->kernel[in]].packets++;						\
 	x->owned &= ~(1ull << out);							\
 	DELIVER(ctx, in, out, link);							\
 	NAME##_next(x, ctx, in, now);							\

@@ -59,7 +59,7 @@ struct packet {
 	uint64_t ready;		/* when its first flit is in the crossbar's input buffer */
 	uint64_t sent;
 	uint32_t tag;
-	uint8_t kind, cls, sectors, flits, slice;
+	uint8_t kind, cls, sectors, flits, kernel;
 	uint32_t byte_mask[MEM_SECTORS];
 };
 
@@ -94,7 +94,10 @@ struct xbar {
 	uint64_t link[MAX_PORTS];	/* [output]: cycle of the last flit on its link */
 	uint32_t through[MAX_PORTS];	/* [output]: flits, ever */
 	uint32_t room[MAX_PORTS];	/* [output]: flits that the receiver still has room for */
-	uint64_t packets, moved, blocked;	/* statistics */
+	uint8_t kernel[MAX_PORTS];	/* [input], of the head */
+	struct xbar_counts {
+		uint64_t packets, moved, blocked;
+	} counts[KERNEL_SLOTS];
 };
 
 void xbar_reset(struct xbar *x);
@@ -140,6 +143,7 @@ struct access {
 	uint8_t sm, kind, cls, bank;
 	uint8_t sectors, first;	/* how many, and the first one's place in its line */
 	uint8_t left;		/* replies that have not left the slice */
+	uint8_t kernel;
 	uint32_t byte_mask[MEM_SECTORS];
 };
 
@@ -147,19 +151,24 @@ struct dram_request {
 	uint64_t at;		/* cycle in which it enters the queue to DRAM */
 	uint32_t fetch;		/* of the slice's cache */
 	uint32_t row;
-	uint8_t bank, bytes, write;
+	uint8_t bank, bytes, write, kernel;
 };
 
 struct reply_entry {
 	uint64_t ready;		/* when the crossbar sees it */
 	uint32_t waiter;
-	uint32_t sm;
+	uint8_t sm, kernel;
 };
 
 struct timed {
 	uint64_t at;
 	uint32_t access;
 	uint8_t sectors, flits;	/* of the request */
+};
+
+struct slice_counts {
+	uint64_t accesses[MEM_CLASSES][2], misses[MEM_CLASSES][2];
+	uint64_t pending[MEM_CLASSES], fails;
 };
 
 /* Rings: powers of two, free-running indices; full is seen to by who fills them. */
@@ -203,8 +212,7 @@ struct slice {
 
 	uint32_t rop_latency, queue_in, queue_dram, queue_reply;
 	uint32_t miss_queue, port_bytes, merges, reply_flits;
-	uint64_t accesses[MEM_CLASSES][2], misses[MEM_CLASSES][2];
-	uint64_t pending[MEM_CLASSES], fails;
+	struct slice_counts counts[KERNEL_SLOTS];
 };
 
 int slice_create(struct slice *s, const struct gpu_spec *spec, const struct addr_map *map,
@@ -260,7 +268,8 @@ void channel_cancel(struct channel *ch);
  * now may enter the scheduler from tick `delayed` on.
  */
 void channel_run(struct channel *ch, uint64_t last, uint64_t now, uint64_t delayed);
-void channel_stats(const struct channel *ch, struct mem_stats *sum);
+/* Adds what it did for the kernel slot. */
+void channel_stats(const struct channel *ch, unsigned int kernel, struct mem_stats *sum);
 
 /* A slice has a request for it that may be taken from tick `tick` on. */
 static inline void channel_poke(struct channel *ch, uint64_t tick)

@@ -143,7 +143,7 @@ void slice_accept(struct slice *s, const struct packet *p, unsigned int sm, uint
 		.part = part, .sent = p->sent, .tag = p->tag, .sm = (uint8_t)sm,
 		.kind = p->kind, .cls = p->cls, .sectors = p->sectors, .left = p->sectors,
 		.first = (uint8_t)((part & (MEM_LINE - 1)) / MEM_SECTOR),
-		.row = addr_row(s->map, part),
+		.kernel = p->kernel, .row = addr_row(s->map, part),
 		.bank = (uint8_t)addr_bank(s->map, s->local, part),
 	};
 	if (p->kind == MEM_WRITE)
@@ -156,10 +156,12 @@ void slice_accept(struct slice *s, const struct packet *p, unsigned int sm, uint
 static inline void reply(struct slice *s, uint32_t waiter, uint64_t ready)
 {
 	struct reply_entry *e = &s->reply[s->reply_tail++ & s->reply_mask];
+	const struct access *a = &s->pool[waiter / MEM_SECTORS];
 
 	e->ready = ready;
 	e->waiter = waiter;
-	e->sm = s->pool[waiter / MEM_SECTORS].sm;
+	e->sm = a->sm;
+	e->kernel = a->kernel;
 }
 
 /* Into the miss queue, which gives one a cycle to the queue to DRAM. */
@@ -172,7 +174,9 @@ static inline struct dram_request *miss_push(struct slice *s, uint64_t now)
 	return r;
 }
 
-static void write_victim(struct slice *s, const struct cache_victim *victim, uint64_t now)
+/* For the kernel whose access made it go. */
+static void write_victim(struct slice *s, const struct cache_victim *victim, unsigned int kernel,
+			 uint64_t now)
 {
 	unsigned int bytes = 0;
 	struct dram_request *r;
@@ -183,6 +187,7 @@ static void write_victim(struct slice *s, const struct cache_victim *victim, uin
 	r->row = addr_row(s->map, victim->addr);
 	r->bank = (uint8_t)addr_bank(s->map, s->local, victim->addr);
 	r->bytes = (uint8_t)bytes;
+	r->kernel = (uint8_t)kernel;
 	r->write = true;
 	/* The data port reads it out. */
 	s->acc_free = now + DIV_ROUND_UP(bytes, s->port_bytes);
@@ -216,6 +221,7 @@ static inline bool access_tags(struct slice *s, struct access *a, uint32_t index
 	uint32_t waiting = s->miss_last > now ? (uint32_t)(s->miss_last - now) : 0;
 	bool write = a->kind == MEM_WRITE;
 	bool pair = a->cls == MEM_CONST && a->sectors == 2 && a->kind == MEM_READ;
+	struct slice_counts *counts = &s->counts[a->kernel];
 	struct cache_victim victim;
 	bool fetch = false;
 	enum cache_outcome outcome;
@@ -247,22 +253,22 @@ static inline bool access_tags(struct slice *s, struct access *a, uint32_t index
 			reply(s, waiter, now + 1);
 		break;
 	case CACHE_PENDING:
-		s->pending[a->cls]++;
+		counts->pending[a->cls]++;
 		break;
 	case CACHE_MISS:
 	case CACHE_SECTOR_MISS:
-		s->misses[a->cls][write]++;
+		counts->misses[a->cls][write]++;
 		break;
 	case CACHE_NO_QUEUE:
-		s->fails++;
+		counts->fails++;
 		return false;
 	default:
-		s->fails++;
+		counts->fails++;
 		s->waits = SLICE_WAITS_FILL;
 		s->refused = now;
 		return false;
 	}
-	s->accesses[a->cls][write]++;
+	counts->accesses[a->cls][write]++;
 	if (pair ? fetch : !write && (outcome == CACHE_MISS || outcome == CACHE_SECTOR_MISS)) {
 		struct dram_request *r = miss_push(s, now);
 
@@ -270,10 +276,11 @@ static inline bool access_tags(struct slice *s, struct access *a, uint32_t index
 		r->row = a->row;
 		r->bank = a->bank;
 		r->bytes = MEM_SECTOR;
+		r->kernel = a->kernel;
 		r->write = false;
 	}
 	if (victim.dirty)
-		write_victim(s, &victim, now);
+		write_victim(s, &victim, a->kernel, now);
 	if (write && a->tag == MEM_UNANSWERED)
 		access_done(s, index);
 	else if (write)
@@ -345,6 +352,14 @@ static inline uint64_t head_at(const struct slice *s)
 	return MAX(s->rop[s->acc_head & s->rop_mask].at + 1, s->acc_free);
 }
 
+/* The head at the tags would have been refused in every cycle that it slept. */
+static void refused_upto(struct slice *s, uint64_t now)
+{
+	const struct timed *t = &s->rop[s->acc_head & s->rop_mask];
+
+	s->counts[s->pool[t->access].kernel].fails += now - s->refused - 1;
+}
+
 uint64_t slice_cycle(struct slice *s, uint64_t now)
 {
 	uint32_t missed = s->miss_tail, accessed = s->accessed;
@@ -365,7 +380,7 @@ uint64_t slice_cycle(struct slice *s, uint64_t now)
 	at = head_at(s);
 	if (at <= now) {
 		if (s->waits == SLICE_WAITS_FILL)
-			s->fails += now - s->refused - 1;
+			refused_upto(s, now);
 		s->waits = SLICE_RUNS;
 		access_next(s, now);
 		at = s->waits == SLICE_RUNS ? head_at(s) : NEVER;

@@ -33,7 +33,9 @@ struct mem {
 	uint32_t flit, header, injection, buffer, dram_latency;
 	uint32_t request_delay, reply_delay;
 	uint32_t slice_room, port_room;	/* flits past the crossbar */
-	uint64_t latency_sum, latency_count, latency_max;
+	struct latency {
+		uint64_t sum, count, max;
+	} latency[KERNEL_SLOTS];
 	struct remote *remote;
 	/* Some SM has sent a remote request, ever: without them nobody looks. */
 	atomic_bool any_remote;
@@ -98,6 +100,7 @@ void mem_send(struct mem *mem, const struct mem_request *request, uint64_t now)
 		.addr = request->addr, .ready = start + mem->request_delay, .sent = now,
 		.tag = request->tag, .kind = request->kind, .cls = request->cls,
 		.sectors = request->bytes / MEM_SECTOR, .flits = (uint8_t)flits,
+		.kernel = request->kernel,
 	};
 	if (request->kind == MEM_WRITE)
 		memcpy(k->byte_mask, request->byte_mask, sizeof(k->byte_mask));
@@ -199,6 +202,7 @@ static inline bool request_head(struct mem *mem, struct xbar *x, unsigned int in
 	x->ready[in] = k->ready;
 	x->dest[in] = (uint8_t)place.slice;
 	x->flits[in] = k->flits;
+	x->kernel[in] = k->kernel;
 	x->sent[in] = 0;
 	x->big = k->flits > 1 ? x->big | 1ull << in : x->big & ~(1ull << in);
 	return true;
@@ -226,7 +230,8 @@ static inline bool reply_head(struct mem *mem, struct xbar *x, unsigned int in)
 	if (s->reply_head == s->reply_tail)
 		return false;
 	x->ready[in] = e->ready;
-	x->dest[in] = (uint8_t)e->sm;
+	x->dest[in] = e->sm;
+	x->kernel[in] = e->kernel;
 	x->flits[in] = (uint8_t)s->reply_flits;
 	x->sent[in] = 0;
 	x->big |= (uint64_t)(s->reply_flits > 1) << in;
@@ -241,6 +246,7 @@ static inline void reply_deliver(struct mem *mem, unsigned int in, unsigned int 
 	uint32_t index = waiter / MEM_SECTORS;
 	const struct access *a = &s->pool[index];
 	struct port *p = &mem->ports[out];
+	struct latency *l = &mem->latency[a->kernel];
 	uint64_t latency;
 
 	at += mem->reply_delay;
@@ -250,9 +256,9 @@ static inline void reply_deliver(struct mem *mem, unsigned int in, unsigned int 
 			   .sector = (uint8_t)(a->first + waiter % MEM_SECTORS) },
 	};
 	latency = at - a->sent;
-	mem->latency_sum += latency;
-	mem->latency_count++;
-	mem->latency_max = MAX(mem->latency_max, latency);
+	l->sum += latency;
+	l->count++;
+	l->max = MAX(l->max, latency);
 	access_done(s, index);
 	if (s->reply_head == s->reply_tail)
 		s->reply_head = s->reply_tail = 0;
@@ -625,14 +631,16 @@ void mem_cancel(struct mem *mem)
 	remote_cancel(mem->remote);
 }
 
-const struct mem_stats *mem_stats(const struct mem *mem)
-{
-	struct mem_stats *sum = mem->stats;
-	const struct xbar *x[2] = { &mem->requests, &mem->replies };
+/* --- statistics ----------------------------------------------------------------------------- */
 
-	memset(sum, 0, sizeof(*sum));
+static void add_kernel(const struct mem *mem, unsigned int kernel, struct mem_stats *sum)
+{
+	const struct xbar_counts *x[2] = { &mem->requests.counts[kernel],
+					   &mem->replies.counts[kernel] };
+	const struct latency *l = &mem->latency[kernel];
+
 	for (unsigned int i = 0; i < mem->slices; i++) {
-		const struct slice *s = &mem->slice[i];
+		const struct slice_counts *s = &mem->slice[i].counts[kernel];
 
 		for (unsigned int c = 0; c < MEM_CLASSES; c++) {
 			for (unsigned int w = 0; w < 2; w++) {
@@ -644,16 +652,31 @@ const struct mem_stats *mem_stats(const struct mem *mem)
 		sum->l2_fails += s->fails;
 	}
 	for (unsigned int i = 0; i < mem->channels; i++)
-		channel_stats(&mem->channel[i], sum);
-	sum->dram_cycles = tick_last(&mem->clocks, mem->now);
+		channel_stats(&mem->channel[i], kernel, sum);
 	for (unsigned int i = 0; i < 2; i++) {
-		sum->icnt_packets[i] = x[i]->packets;
-		sum->icnt_flits[i] = x[i]->moved;
-		sum->icnt_blocked[i] = x[i]->blocked;
+		sum->icnt_packets[i] += x[i]->packets;
+		sum->icnt_flits[i] += x[i]->moved;
+		sum->icnt_blocked[i] += x[i]->blocked;
 	}
-	sum->latency_sum = mem->latency_sum;
-	sum->latency_count = mem->latency_count;
-	sum->latency_max = mem->latency_max;
+	sum->latency_sum += l->sum;
+	sum->latency_count += l->count;
+	sum->latency_max = MAX(sum->latency_max, l->max);
+}
+
+void mem_stats_of(const struct mem *mem, unsigned int kernel, struct mem_stats *stats)
+{
+	memset(stats, 0, sizeof(*stats));
+	add_kernel(mem, kernel, stats);
+}
+
+const struct mem_stats *mem_stats(const struct mem *mem)
+{
+	struct mem_stats *sum = mem->stats;
+
+	memset(sum, 0, sizeof(*sum));
+	for (unsigned int k = 0; k < KERNEL_SLOTS; k++)
+		add_kernel(mem, k, sum);
+	sum->dram_cycles = tick_last(&mem->clocks, mem->now);
 	remote_stats(mem->remote, &sum->remote);
 	return sum;
 }

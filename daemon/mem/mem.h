@@ -164,6 +164,7 @@ struct mem_request {
 	uint8_t kind;		/* enum mem_kind */
 	uint8_t cls;		/* enum mem_class */
 	uint8_t bytes;		/* 32, 64, 128 */
+	uint8_t kernel;		/* slot of the kernel that it is counted for */
 	bool remote;		/* in system memory: over the link, past crossbar, L2 and DRAM */
 	/* Writes: which bytes of each sector (sector 0 of the request first). */
 	uint32_t byte_mask[MEM_SECTORS];
@@ -264,5 +265,11 @@ struct mem_stats {
 };
 /* Since creation. */
 const struct mem_stats *mem_stats(const struct mem *mem);
+/*
+ * The part of it that the kernels in the slot had, but for dram_cycles and remote, which are the
+ * whole's and 0. All slots' parts together are mem_stats() (latency_max: the largest is). A line
+ * that is written back to DRAM is counted for the kernel that takes its place in L2.
+ */
+void mem_stats_of(const struct mem *mem, unsigned int kernel, struct mem_stats *stats);
 
 #endif

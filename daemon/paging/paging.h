@@ -236,6 +236,13 @@ struct paging_stats {
 	uint64_t collapsed_pages;	/* of them: made the only place, by a write or the advice's end */
 	uint64_t pinned_faults, throttled_faults; /* unique, by the service's hint */
 	uint64_t pulls, pulled_pages;	/* by access counters */
+	/*
+	 * By slot of the kernel (fault.kernel): a far fault is the first raiser's, a batch the
+	 * one's that raised its first record. What access counters ask for is no kernel's.
+	 */
+	struct {
+		uint64_t far_faults, batches;
+	} of[KERNEL_SLOTS];
 	uint64_t busy_ns;		/* the handlers, summed */
 	struct {
 		uint64_t h2d_busy_ns, d2h_busy_ns;

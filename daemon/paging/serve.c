@@ -303,8 +303,8 @@ static void forget_asked(struct paging *p)
 	p->nwanted = 0;
 }
 
-static void count_fault(struct paging *p, const struct fault *f, uint64_t now,
-			struct paging_outcome *outcome)
+static void count_fault(struct paging *p, const struct fault *f, unsigned int kernel,
+			uint64_t now, struct paging_outcome *outcome)
 {
 	uint64_t waited = now > f->cycle ? now - f->cycle : 0;
 
@@ -328,17 +328,40 @@ static void count_fault(struct paging *p, const struct fault *f, uint64_t now,
 		return;
 	}
 	p->stats.far_faults++;
+	p->stats.of[kernel].far_faults++;
 }
 
-static void count_batch(struct paging *p, unsigned int raw, uint64_t now,
-			struct paging_outcome *outcome)
+/* Whose record of the page was the first of the batch: what comes back from the service does not say. */
+static unsigned int kernel_of(const struct fault *raised, unsigned int n, uint64_t addr)
 {
+	unsigned int i = 0;
+
+	if (!n)
+		return 0;
+	while (i + 1 < n && raised[i].addr != addr)
+		i++;
+	return raised[i].kernel;
+}
+
+static bool one_kernel(const struct fault *raised, unsigned int n)
+{
+	for (unsigned int i = 1; i < n; i++)
+		if (raised[i].kernel != raised[0].kernel)
+			return false;
+	return true;
+}
+
+static void count_batch(struct paging *p, const struct fault *raised, unsigned int n,
+			unsigned int raw, uint64_t now, struct paging_outcome *outcome)
+{
+	bool one = one_kernel(raised, n);
 	uint64_t blocks = 0;
 
 	for (unsigned int i = 0; i < p->nfaults; i++) {
-		count_fault(p, &p->faults[i], now, outcome);
-		blocks += !i || p->faults[i].addr >> BLOCK_SHIFT !=
-				p->faults[i - 1].addr >> BLOCK_SHIFT;
+		const struct fault *f = &p->faults[i];
+
+		count_fault(p, f, kernel_of(raised, one ? 1 : n, f->addr), now, outcome);
+		blocks += !i || f->addr >> BLOCK_SHIFT != f[-1].addr >> BLOCK_SHIFT;
 	}
 	p->stats.raw_faults += raw;
 	p->stats.duplicate_faults += raw - p->nfaults;
@@ -397,8 +420,10 @@ int paging_serve(struct paging *p, const struct fault *faults, unsigned int n, u
 	outcome->batch = p->flight.batch++;
 	rc = serve_all(p, n, &raw, outcome);
 	if (!rc) {
-		count_batch(p, raw, now, outcome);
+		count_batch(p, faults, n, raw, now, outcome);
 		count_cost(p, outcome);
+		if (n)
+			p->stats.of[faults[0].kernel].batches++;
 		rc = flight_depart(p, outcome->service_ns, &outcome->cost, outcome->batch);
 	}
 	if (!rc && p->spec.watermark)

@@ -228,6 +228,7 @@ static void look_up(struct sm *sm, uint32_t index, struct access_entry *e, uint6
 	while (++i < e->nlines && (e->lines[i].addr & ~(PAGE_BYTES - 1)) == page);
 	g->waiter.sm = (uint16_t)sm->id;
 	g->waiter.warp = e->warp;
+	g->waiter.kernel = warp_slot(sm, e->warp);
 	g->waiter.access = access_of(e);
 	g->waiter.told = false;
 	g->waiter.page = page;

@@ -79,6 +79,7 @@ static void fetch(struct sm *sm, uint64_t addr, uint64_t now)
 	*miss_push(l, &l->l1c_queue, now) = (struct mem_request){
 		.addr = addr, .tag = TAG_L1C | f, .sm = (uint16_t)sm->id,
 		.kind = MEM_READ, .cls = MEM_CONST, .bytes = (uint8_t)sm->spec->l1c_line,
+		.kernel = warp_slot(sm, sm_inst(sm, l->inst)->warp),
 	};
 }
 

@@ -17,6 +17,7 @@
 struct line_fetch {
 	uint64_t addr;
 	uint8_t sectors;		/* not here yet */
+	uint8_t kernel;			/* slot of who asked first */
 	bool used;
 };
 
@@ -157,13 +158,13 @@ static void retire_all(struct sm *sm, uint64_t now)
 		cta_warp_retire(sm, w, now);
 }
 
-static void request(struct fetch *f, uint64_t addr, uint32_t sectors)
+static void request(struct fetch *f, uint64_t addr, uint32_t sectors, uint8_t kernel)
 {
 	uint32_t i = 0;
 
 	while (f->lines[i].used)
 		i++;
-	f->lines[i] = (struct line_fetch){ addr, (uint8_t)sectors, true };
+	f->lines[i] = (struct line_fetch){ addr, (uint8_t)sectors, kernel, true };
 	f->queue[(f->queue_head + f->queue_count++) % f->queue_size] = i;
 }
 
@@ -185,7 +186,7 @@ static void fetch_access(struct sm *sm, unsigned int w)
 		break;
 	case CACHE_MISS:
 	case CACHE_SECTOR_MISS:
-		request(f, line, bytes / MEM_SECTOR);
+		request(f, line, bytes / MEM_SECTOR, (uint8_t)warp->kernel->slot);
 		sm->stats.l1i.read_misses++;
 		sm->stats.l1i.reads++;
 		sm->missed |= bit;
@@ -207,10 +208,11 @@ static void fetch_access(struct sm *sm, unsigned int w)
 static void send(struct sm *sm, uint64_t now)
 {
 	struct fetch *f = sm->fetch;
+	const struct line_fetch *line = &f->lines[f->queue[f->queue_head]];
 	struct mem_request r = {
-		.addr = f->lines[f->queue[f->queue_head]].addr, .tag = f->queue[f->queue_head],
+		.addr = line->addr, .tag = f->queue[f->queue_head],
 		.sm = (uint16_t)sm->id, .kind = MEM_READ, .cls = MEM_INST,
-		.bytes = (uint8_t)sm->spec->l1i_line,
+		.bytes = (uint8_t)sm->spec->l1i_line, .kernel = line->kernel,
 	};
 
 	if (!mem_ready(sm->env.mem, sm->id, &r, now))

@@ -277,6 +277,12 @@ struct sm {
 	uint64_t integrated;		/* sums over cycles of what is resident go up to here */
 };
 
+/* Slot of the warp's kernel. */
+static inline uint8_t warp_slot(const struct sm *sm, unsigned int w)
+{
+	return (uint8_t)sm->warps[w].kernel->slot;
+}
+
 static inline struct sm_inst *sm_inst(const struct sm *sm, uint32_t i)
 {
 	return &sm->insts[i];

@@ -149,7 +149,7 @@ uint64_t l1d_pass(struct sm *sm, struct access_entry *e, unsigned int i, uint64_
 		.addr = device_addr(e, line),
 		.tag = e->kind == MEM_WRITE ? TAG_STORE | e->warp : TAG_INST | e->inst,
 		.sm = (uint16_t)sm->id, .kind = e->kind, .cls = MEM_GLOBAL, .bytes = line->bytes,
-		.remote = line_remote(e, i),
+		.kernel = warp_slot(sm, e->warp), .remote = line_remote(e, i),
 	};
 
 	if (!mem_ready(sm->env.mem, sm->id, &r, now))
@@ -170,16 +170,19 @@ static void fetch(struct sm *sm, const struct l1d_access *q, uint64_t now)
 	*miss_push(l, &l->l1d_queue, now) = (struct mem_request){
 		.addr = q->addr, .tag = TAG_L1D | f, .sm = (uint16_t)sm->id,
 		.kind = MEM_READ, .cls = q->cls, .bytes = MEM_LINE,
+		.kernel = warp_slot(sm, q->warp),
 	};
 }
 
-static void write_back(struct sm *sm, uint64_t addr, uint64_t now)
+/* For the kernel whose access made the line go. */
+static void write_back(struct sm *sm, uint64_t addr, unsigned int w, uint64_t now)
 {
 	struct mem_request *r = miss_push(sm->ldst, &sm->ldst->l1d_queue, now);
 
 	*r = (struct mem_request){
 		.addr = addr, .tag = TAG_NOBODY, .sm = (uint16_t)sm->id,
 		.kind = MEM_WRITE, .cls = MEM_LOCAL, .bytes = MEM_LINE,
+		.kernel = warp_slot(sm, w),
 	};
 	memset(r->byte_mask, 0xff, sizeof(r->byte_mask));
 }
@@ -203,7 +206,7 @@ static enum cache_outcome read_tags(struct sm *sm, const struct l1d_access *q, u
 		sm->stats.l1d.read_misses++;
 		fetch(sm, q, now);
 		if (victim.dirty)
-			write_back(sm, victim.addr, now);
+			write_back(sm, victim.addr, q->warp, now);
 	}
 	return outcome;
 }
@@ -238,6 +241,7 @@ static enum cache_outcome write_tags(struct sm *sm, const struct l1d_access *q, 
 	*r = (struct mem_request){
 		.addr = q->addr, .tag = TAG_STORE | q->warp, .sm = (uint16_t)sm->id,
 		.kind = MEM_WRITE, .cls = q->cls, .bytes = q->bytes,
+		.kernel = warp_slot(sm, q->warp),
 	};
 	memcpy(r->byte_mask, q->byte_mask, sizeof(r->byte_mask));
 	return outcome;

@@ -38,7 +38,7 @@ struct sm_needs {
 };
 struct sm_needs sm_kernel_needs(const struct sm_kernel *kernel);
 /* Kernels that run at a time have slots of their own, from 0; a new kernel has 0. */
-#define SM_KERNELS	16u
+#define SM_KERNELS	KERNEL_SLOTS
 void sm_kernel_set_slot(struct sm_kernel *kernel, unsigned int slot);
 /*
  * Device addresses of its module's first instruction and first constant; a new kernel's module is

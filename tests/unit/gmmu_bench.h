@@ -98,7 +98,8 @@ static inline void bench_faulted(void *ctx, struct gmmu_waiter *waiter, uint64_t
 	w->faulted[number(waiter->page)]++;
 }
 
-static inline bool bench_read(void *ctx, uint64_t addr, uint32_t walk, uint64_t now)
+static inline bool bench_read(void *ctx, uint64_t addr, uint32_t walk, unsigned int kernel,
+			      uint64_t now)
 {
 	struct world *w = ctx;
 
