@@ -93,6 +93,9 @@ int confine_calls(void)
 		return -ENOMEM;
 	/* Calls by another architecture's numbers, x32's too. */
 	rc = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+	/* The kernel's reason, not the library's. */
+	if (!rc)
+		rc = seccomp_attr_set(filter, SCMP_FLTATR_API_SYSRAWRC, 1);
 	/* The thread that waits for the engine's end, too. */
 	if (!rc)
 		rc = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
