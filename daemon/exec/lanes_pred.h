@@ -138,12 +138,13 @@ static void lanes_testp_##name##_##T(uint8_t *arena, const struct exec_op *op, u
 	} \
 	set_pred(arena, op->dst[0], value, mask); \
 }
+/* PTX ISA, "testp": +0 and -0 count as normal, not as subnormal. IEEE 754 says neither. */
 #define TESTPS(T, huge, tiny) \
 	TESTP(T, finite, (a < huge)) \
 	TESTP(T, infinite, (a == huge)) \
 	TESTP(T, number, (a == a)) \
 	TESTP(T, nan, (a != a)) \
-	TESTP(T, normal, (a >= tiny && a < huge)) \
+	TESTP(T, normal, ((a >= tiny || a == 0) && a < huge)) \
 	TESTP(T, subnormal, (a > 0 && a < tiny))
 TESTPS(f32, __builtin_inff(), 0x1p-126f)
 TESTPS(f64, __builtin_inf(), 0x1p-1022)

@@ -122,7 +122,10 @@ static void exact(void **state)
 		CASE("copysign.f64", "lll", (a >> 63 << 63) | (b << 1 >> 1)),
 		CASE("testp.finite.f32", "pw", isfinite(X)), CASE("testp.infinite.f32", "pw", isinf(X)),
 		CASE("testp.number.f32", "pw", !isnan(X)), CASE("testp.notanumber.f64", "pl", isnan(DX)),
-		CASE("testp.normal.f32", "pw", isnormal(X)),
+		/* PTX ISA: zeros of either sign are normal. */
+		CASE("testp.normal.f32", "pw", isnormal(X) || X == 0),
+		CASE("testp.normal.f64", "pl", isnormal(DX) || DX == 0),
+		CASE("testp.subnormal.f32", "pw", fpclassify(X) == FP_SUBNORMAL),
 		CASE("testp.subnormal.f64", "pl", fpclassify(DX) == FP_SUBNORMAL),
 	};
 

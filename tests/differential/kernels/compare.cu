@@ -132,9 +132,10 @@ TESTP(t_finite, "finite", f32, f32, "f", fabsf(a) < INFINITY)
 TESTP(t_infinite, "infinite", f32, f32, "f", fabsf(a) == INFINITY)
 TESTP(t_number, "number", f32, f32, "f", a == a)
 TESTP(t_nan, "notanumber", f64, f64, "d", a != a)
-TESTP(t_normal, "normal", f32, f32, "f", fabsf(a) >= 0x1p-126f && fabsf(a) < INFINITY)
+// PTX ISA: a zero of either sign is normal.
+TESTP(t_normal, "normal", f32, f32, "f", (fabsf(a) >= 0x1p-126f || a == 0) && fabsf(a) < INFINITY)
 TESTP(t_subnormal, "subnormal", f64, f64, "d", fabs(a) < 0x1p-1022 && a != 0)
-TESTP(t_normal64, "normal", f64, f64, "d", fabs(a) >= 0x1p-1022 && fabs(a) < INFINITY)
+TESTP(t_normal64, "normal", f64, f64, "d", (fabs(a) >= 0x1p-1022 || a == 0) && fabs(a) < INFINITY)
 MAP2(testp, u32, f32, f64, t_finite(a) | t_infinite(a) << 1 | t_number(a) << 2 | t_nan(b) << 3 |
      t_normal(a) << 4 | t_subnormal(b) << 5 | t_normal64(b) << 6)
 CASE(testp, d3(4), d3(128), 0, 9, "out:u32:512 in:f32:512 in:f64:512")
