@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ptx/constant.h"
 #include "ptx/private.h"
 
 /* A variable belongs to one call, so that what is stored in it is that call's. */
@@ -22,6 +23,7 @@ static int claim(struct parser *p, struct param *param, struct call_site *site, 
 static int parse_value(struct parser *p, struct ptx_insn *insn, struct call_site *site,
 		       struct call_value *value, bool is_result)
 {
+	struct constant number;
 	struct symbol *sym;
 	int ret = 0;
 
@@ -30,12 +32,16 @@ static int parse_value(struct parser *p, struct ptx_insn *insn, struct call_site
 		next(p);
 		return 0;
 	}
-	if (p->tok.kind != TOK_IDENT) {
+	if (p->tok.kind != TOK_IDENT || constant_begins(p)) {
 		if (is_result)
 			return bad(p, "a result is a variable or a register");
+		if (!constant_begins(p))
+			return parse_source(p, insn, &value->op, PTX_B64, EXACT);
 		/* Which type it has is not known yet; its bits are kept. */
-		return parse_source(p, insn, &value->op,
-				    p->tok.kind == TOK_F32 ? PTX_B32 : PTX_B64, EXACT);
+		value->op.kind = PTX_OPND_IMM;
+		ret = parse_constant(p, &number);
+		value->op.value = number.bits;
+		return ret;
 	}
 	sym = find_symbol(p, p->tok.text, p->tok.len);
 	if (sym && sym->kind == SYM_VAR && sym->param) {
@@ -43,7 +49,7 @@ static int parse_value(struct parser *p, struct ptx_insn *insn, struct call_site
 		next(p);
 		return claim(p, sym->param, site, is_result);
 	}
-	value->op.reg = find_register(p, p->tok.text, p->tok.len, &ret);
+	value->op.reg = parse_register(p, &ret);
 	if (ret)
 		return ret;
 	if (value->op.reg == PTX_NO_REG)
@@ -52,8 +58,30 @@ static int parse_value(struct parser *p, struct ptx_insn *insn, struct call_site
 	if (p->kernel->regs[value->op.reg].type == PTX_PRED)
 		return unsupported(p, "predicates as parameters of a function");
 	value->op.kind = PTX_OPND_REG;
-	next(p);
 	return 0;
+}
+
+/* One value or, of a vector register, one for each element, as parse_formals() counts them. */
+static int parse_values(struct parser *p, struct ptx_insn *insn, struct call_site *site,
+			struct call_value *values, uint32_t *n, bool is_result)
+{
+	struct symbol *vector;
+	uint32_t i;
+	int ret = 0;
+
+	vector = vector_here(p, &ret);
+	if (ret)
+		return ret;
+	if (*n + (vector ? vector->vec : 1) > PTX_MAX_VALUES)
+		return unsupported(p, "calls with more than %d arguments", PTX_MAX_VALUES);
+	if (!vector)
+		return parse_value(p, insn, site, &values[(*n)++], is_result);
+	for (i = 0; !ret && i < vector->vec; i++)
+		values[(*n)++] = (struct call_value){
+			.op.kind = PTX_OPND_REG, .op.reg = element_register(p, vector, i, &ret),
+		};
+	next(p);
+	return ret;
 }
 
 /* ( a, b ); the list is the pool's. */
@@ -68,9 +96,7 @@ static int parse_list(struct parser *p, struct ptx_insn *insn, struct call_site 
 	if (accept(p, ')'))
 		return 0;
 	do {
-		if (n == PTX_MAX_VALUES)
-			return unsupported(p, "calls with more than %d arguments", PTX_MAX_VALUES);
-		ret = parse_value(p, insn, site, &values[n++], is_result);
+		ret = parse_values(p, insn, site, values, &n, is_result);
 		if (ret)
 			return ret;
 	} while (accept(p, ','));
@@ -100,7 +126,7 @@ static int parse_callee(struct parser *p, struct call_site *site)
 		return bad(p, "a function's name is expected");
 	sym = map_get(&p->scopes[0].names, p->tok.text, p->tok.len);
 	if (!sym || sym->kind != SYM_FUNC) {
-		if (find_register(p, p->tok.text, p->tok.len, &ret) != PTX_NO_REG)
+		if (parse_register(p, &ret) != PTX_NO_REG)
 			return unsupported(p, "indirect calls");
 		return ret ? ret : bad(p, "there is no function '%.*s'",
 				       (int)MIN(p->tok.len, 80u), p->tok.text);

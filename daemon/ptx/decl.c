@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What declarations are made of: types, alignments, dimensions; and the
- * declarations of registers (PTX ISA, "State Spaces, Types, and Variables").
- * Called by the parser.
+ * What declarations are made of: types, alignments, dimensions (PTX ISA, "State
+ * Spaces, Types, and Variables"). Called by the parser.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "ptx/constant.h"
 #include "ptx/private.h"
 
 static const struct {
@@ -70,140 +70,23 @@ int parse_element_type(struct parser *p, enum ptx_type *type)
 	return 0;
 }
 
-int parse_reg(struct parser *p)
+/* .v2 or .v4 at the current token; without one the vector has one element. */
+uint32_t parse_vec(struct parser *p)
 {
-	enum ptx_type type;
-	struct symbol *sym;
-	int ret;
+	uint32_t vec = 1;
 
-	next(p);
-	ret = parse_element_type(p, &type);
-	if (ret)
-		return ret;
-	do {
-		if (p->tok.kind != TOK_IDENT)
-			return bad(p, "a register's name is expected");
-		sym = new_symbol(p, SYM_REG, &p->tok);
-		if (!sym)
-			return no_memory(p);
-		sym->type = type;
-		sym->index = PTX_NO_REG;
+	if (is_dot(p, "v2") || is_dot(p, "v4")) {
+		vec = p->tok.text[1] - '0';
 		next(p);
-		if (accept(p, '<')) {
-			char *key;
-
-			if (p->tok.kind != TOK_INT || p->tok.bits > UINT32_MAX)
-				return bad(p, "a number of registers is expected");
-			sym->kind = SYM_RANGE;
-			sym->count = p->tok.bits;
-			next(p);
-			ret = expect(p, '>');
-			if (ret)
-				return ret;
-			/* Under a name no token has, so that %r and %r<9> can both be. */
-			key = pool_strndup(&p->scratch, sym->name, sym->name_len + 1);
-			if (!key)
-				return no_memory(p);
-			key[sym->name_len++] = '<';
-			sym->name = key;
-		}
-		ret = add_symbol(p, sym);
-		if (ret)
-			return ret;
-	} while (accept(p, ','));
-	return expect(p, ';');
-}
-
-uint32_t new_register(struct parser *p, struct ptx_kernel *body, uint32_t *cap,
-		      const char *name, enum ptx_type type, int *ret)
-{
-	if (array_grow(&body->regs, body->nregs, cap, sizeof(*body->regs))) {
-		*ret = no_memory(p);
-		return PTX_NO_REG;
 	}
-	body->regs[body->nregs] = (struct ptx_reg){ .name = name, .type = type };
-	return body->nregs++;
-}
-
-uint32_t number_register(struct parser *p, struct symbol *sym, int *ret)
-{
-	char *name;
-
-	if (sym->index != PTX_NO_REG)
-		return sym->index;
-	name = pool_strndup(&p->module->pool, sym->name, sym->name_len);
-	if (!name) {
-		*ret = no_memory(p);
-		return PTX_NO_REG;
-	}
-	sym->index = new_register(p, p->kernel, &p->regs_cap, name, sym->type, ret);
-	return sym->index;
-}
-
-/*
- * %r15 of .reg .b32 %r<16>. Where the prefix ends and the number begins is not
- * written: %r15 is in %r1<6> as well. The number has no leading zeros.
- */
-static struct symbol *find_range(struct parser *p, const char *name, uint32_t len,
-				 uint32_t *scope)
-{
-	char prefix[256];
-	uint64_t number = 0, unit = 1;
-	struct symbol *range;
-	uint32_t digits;
-
-	if (len > sizeof(prefix))
-		return NULL;
-	memcpy(prefix, name, len);
-	for (digits = len; digits-- > 1 && len - digits <= 10; unit *= 10) {
-		if (name[digits] < '0' || name[digits] > '9')
-			break;
-		number += (name[digits] - '0') * unit;
-		if (name[digits] == '0' && len - digits > 1)
-			continue;
-		prefix[digits] = '<';
-		for (*scope = p->nscopes; *scope > 0;) {
-			range = map_get(&p->scopes[--*scope].names, prefix, digits + 1);
-			if (range && number < range->count)
-				return range;
-		}
-		prefix[digits] = name[digits];
-	}
-	return NULL;
-}
-
-/* The symbol of a register of a range is made when it is used, in the range's scope. */
-static struct symbol *register_of_range(struct parser *p, const char *name, uint32_t len, int *ret)
-{
-	struct token tok = { .text = name, .len = len };
-	struct symbol *range, *sym;
-	uint32_t scope;
-
-	range = find_range(p, name, len, &scope);
-	if (!range)
-		return NULL;
-	sym = new_symbol(p, SYM_REG, &tok);
-	*ret = sym ? add_symbol_to(p, sym, scope) : no_memory(p);
-	if (*ret)
-		return NULL;
-	sym->type = range->type;
-	sym->index = PTX_NO_REG;
-	return sym;
-}
-
-uint32_t find_register(struct parser *p, const char *name, uint32_t len, int *ret)
-{
-	struct symbol *sym = find_symbol(p, name, len);
-
-	if (!sym)
-		sym = register_of_range(p, name, len, ret);
-	if (!sym || sym->kind != SYM_REG)
-		return PTX_NO_REG;
-	return number_register(p, sym, ret);
+	return vec;
 }
 
 int parse_dimensions(struct parser *p, struct dims *dims)
 {
+	uint64_t size;
+	int ret;
+
 	*dims = (struct dims){ .count = 1 };
 	while (accept(p, '[')) {
 		if (dims->n == MAX_DIMS)
@@ -214,13 +97,15 @@ int parse_dimensions(struct parser *p, struct dims *dims)
 			dims->open = true;
 			continue;
 		}
-		if (p->tok.kind != TOK_INT)
+		if (!constant_begins(p))
 			return bad(p, "a number of elements is expected");
-		if (p->tok.bits > (1u << 30) || dims->count * p->tok.bits > (1u << 30))
+		ret = parse_integer(p, &size);
+		if (ret)
+			return ret;
+		if (size > (1u << 30) || dims->count * size > (1u << 30))
 			return bad(p, "an array of this size cannot be");
-		dims->size[dims->n++] = p->tok.bits;
-		dims->count *= p->tok.bits;
-		next(p);
+		dims->size[dims->n++] = size;
+		dims->count *= size;
 		if (!accept(p, ']'))
 			return expect(p, ']');
 	}

@@ -28,14 +28,18 @@ static int parse_label(struct parser *p, struct ptx_insn *insn)
 	return add_fixup(p, insn - p->kernel->insns, 0, 0);
 }
 
-/* {a, b} or, of one element, a. Returns the number of elements through *n. */
-static int parse_vector(struct parser *p, struct ptx_insn *insn, bool is_dst, enum ptx_type type,
-			enum width width, unsigned int *n)
+int parse_vector(struct parser *p, struct ptx_insn *insn, bool is_dst, enum ptx_type type,
+		 enum width width, unsigned int *n)
 {
 	bool braces = accept(p, '{');
 	int ret;
 
 	*n = 0;
+	if (!braces) {
+		ret = parse_whole_vector(p, insn, is_dst, type, width, n);
+		if (ret || *n)
+			return ret;
+	}
 	do {
 		if (*n == 4)
 			return bad(p, "a vector has four elements at most");
@@ -72,58 +76,6 @@ static enum ptx_type wider(enum ptx_type type)
 	default:
 		return PTX_S64;
 	}
-}
-
-static enum ptx_type bits_of(unsigned int bytes)
-{
-	return bytes == 8 ? PTX_B64 : bytes == 4 ? PTX_B32 : bytes == 2 ? PTX_B16 : PTX_B8;
-}
-
-/* How many elements the { } at the current token has; more than four is five. */
-static unsigned int count_elements(const struct parser *p)
-{
-	struct lexer ahead = p->lx;
-	struct token tok;
-	unsigned int n = 1;
-
-	do {
-		lex_next(&ahead, &tok);
-		if (tok.kind == TOK_PUNCT && tok.punct == ',')
-			n++;
-	} while (n < 5 && tok.kind != TOK_END &&
-		 !(tok.kind == TOK_PUNCT && (tok.punct == '}' || tok.punct == ';')));
-	return n;
-}
-
-/*
- * mov d, a; mov d, variable; mov {a,b}, d and mov d, {a,b}, whose elements
- * together are as wide as the type.
- */
-static int parse_mov(struct parser *p, struct ptx_insn *insn)
-{
-	unsigned int bytes = ptx_type_bytes(insn->type), n;
-	bool unpack = is_punct(p, '{');
-	int ret;
-
-	if (unpack) {
-		insn->vec = n = count_elements(p);
-		if ((n != 2 && n != 4) || !(bytes / n))
-			return bad(p, "vectors of mov have 2 or 4 elements of 8 bits or more");
-		ret = parse_vector(p, insn, true, bits_of(bytes / n), EXACT, &n);
-	} else {
-		ret = parse_destination(p, new_dst(insn), insn->type, EXACT);
-	}
-	if (!ret)
-		ret = expect(p, ',');
-	if (ret)
-		return ret;
-	if (is_punct(p, '{') && !unpack) {
-		insn->vec = n = count_elements(p);
-		if ((n != 2 && n != 4) || !(bytes / n))
-			return bad(p, "vectors of mov have 2 or 4 elements of 8 bits or more");
-		return parse_vector(p, insn, false, bits_of(bytes / n), EXACT, &n);
-	}
-	return parse_source(p, insn, new_src(insn), insn->type, EXACT);
 }
 
 /* shfl: d|p; setp: p|q. */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ptx/constant.h"
 #include "ptx/private.h"
 
 #define MAX_DEPTH	16	/* braces in braces */
@@ -28,42 +29,23 @@ struct init {
 	uint8_t data[];
 };
 
-/* A number in the bits of `type`, which keeps its sign. */
-static int number(struct parser *p, enum ptx_type type, bool negative, uint64_t *bits)
+/* A number in the bits of `type`. */
+static int number(struct parser *p, enum ptx_type type, uint64_t *bits)
 {
-	double d;
-	float f;
+	struct constant c;
+	int ret;
 
-	switch (p->tok.kind) {
-	case TOK_INT:
-		if (type == PTX_F32 || type == PTX_F64)
-			return bad(p, "a floating-point number is expected");
-		*bits = negative ? -p->tok.bits : p->tok.bits;
-		break;
-	case TOK_F32:
-		*bits = p->tok.bits ^ (negative ? 0x80000000u : 0);
-		if (type == PTX_F64) {
-			memcpy(&f, bits, sizeof(f));
-			d = f;
-			memcpy(bits, &d, sizeof(d));
-		}
-		break;
-	case TOK_F64:
-		*bits = p->tok.bits ^ (negative ? 1ull << 63 : 0);
-		if (type == PTX_F32) {
-			memcpy(&d, bits, sizeof(d));
-			f = d;
-			*bits = 0;
-			memcpy(bits, &f, sizeof(f));
-		}
-		break;
-	default:
+	if (!constant_begins(p))
 		return bad(p, "an initial value is expected");
-	}
-	if (p->tok.kind != TOK_INT && type != PTX_F32 && type != PTX_F64)
-		return bad(p, "an integer is expected");
-	next(p);
-	return 0;
+	ret = parse_constant(p, &c);
+	if (ret)
+		return ret;
+	if (constant_is_integer(&c) && is_float(type))
+		return bad(p, "a floating-point number is expected");
+	/* Bits that a floating-point number initialises are those of such a variable. */
+	if (type == PTX_B32 && c.kind == CONSTANT_F64)
+		type = PTX_F32;
+	return constant_to(p, &c, type, bits);
 }
 
 /* var, var+8, generic(var), generic(var)+8; mask 0 is all of it. */
@@ -117,17 +99,16 @@ static int address(struct parser *p, enum ptx_type type, uint64_t mask)
 	return 0;
 }
 
-/* 5, -5, var, 0xff00(var): the bits of an address that the mask has, moved down. */
+/* 5, 2 * -5, var, 0xff00(var): the bits of an address that the mask has, moved down. */
 static int value(struct parser *p, enum ptx_type type, uint64_t *bits)
 {
-	bool negative = accept(p, '-');
 	uint64_t mask = p->tok.bits;
 	int ret;
 
 	*bits = 0;
-	if (p->tok.kind == TOK_IDENT && !negative)
+	if (p->tok.kind == TOK_IDENT && !constant_begins(p))
 		return address(p, type, 0);
-	if (p->tok.kind == TOK_INT && !negative) {
+	if (p->tok.kind == TOK_INT) {
 		struct lexer ahead = p->lx;
 		struct token tok;
 
@@ -141,7 +122,7 @@ static int value(struct parser *p, enum ptx_type type, uint64_t *bits)
 			return ret ? ret : expect(p, ')');
 		}
 	}
-	return number(p, type, negative, bits);
+	return number(p, type, bits);
 }
 
 static int append(struct parser *p, uint64_t bits, uint32_t bytes)

@@ -114,18 +114,19 @@ int new_insn(struct parser *p, struct ptx_insn **out)
 
 static int parse_guard(struct parser *p, struct ptx_insn *insn)
 {
+	struct token name;
 	int ret = 0;
 
 	next(p);
 	insn->guard_negate = accept(p, '!');
-	if (p->tok.kind != TOK_IDENT)
+	name = p->tok;
+	if (name.kind != TOK_IDENT)
 		return bad(p, "a predicate is expected after '@'");
-	insn->guard = find_register(p, p->tok.text, p->tok.len, &ret);
+	insn->guard = parse_register(p, &ret);
 	if (ret)
 		return ret;
 	if (insn->guard == PTX_NO_REG || p->kernel->regs[insn->guard].type != PTX_PRED)
-		return bad(p, "'%.*s' is not a predicate", (int)MIN(p->tok.len, 80u), p->tok.text);
-	next(p);
+		return bad(p, "'%.*s' is not a predicate", (int)MIN(name.len, 80u), name.text);
 	return 0;
 }
 
@@ -389,6 +390,8 @@ int parse_insn(struct parser *p)
 		insn->type += PTX_U8 - PTX_B8;
 	if ((insn->opcode == PTX_OP_set) && is_bits(insn->stype))
 		insn->stype += PTX_U8 - PTX_B8;
+	if (insn->opcode == PTX_OP_mov && insn->ndst > 1 && insn->nsrc > 1)
+		ret = split_mov(p, insn);
 	next(p);
-	return 0;
+	return ret;
 }

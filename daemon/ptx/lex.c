@@ -230,7 +230,7 @@ void lex_next(struct lexer *lx, struct token *tok)
 		while (is_name(at(lx, 0)));
 		tok->len = lx->pos - tok->text;
 	} else {
-		tok->kind = strchr("{}()[]<>,;:=|+-*/!@~&", c) && c ? TOK_PUNCT : TOK_BAD;
+		tok->kind = strchr("{}()[]<>,;:=|+-*/!@~&^?%", c) && c ? TOK_PUNCT : TOK_BAD;
 		tok->punct = c;
 		tok->len = 1;
 		lx->pos++;

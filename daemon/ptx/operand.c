@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ptx/constant.h"
 #include "ptx/private.h"
 
 static const struct {
@@ -74,73 +75,61 @@ static int not_a_register(struct parser *p)
 	return bad(p, "'%.*s' is not a register", NAME(p->tok));
 }
 
-static int parse_register(struct parser *p, struct ptx_operand *op, enum ptx_type type,
-			  enum width width)
+static int check_register(struct parser *p, const struct ptx_operand *op, const struct token *name,
+			  enum ptx_type type, enum width width)
 {
+	if (compatible(p->kernel->regs[op->reg].type, type, width))
+		return 0;
+	return bad(p, "the register '%.*s' does not fit the type", NAME(*name));
+}
+
+static int parse_register_operand(struct parser *p, struct ptx_operand *op, enum ptx_type type,
+				  enum width width)
+{
+	struct token name = p->tok;
 	int ret = 0;
 
 	op->kind = PTX_OPND_REG;
-	op->reg = find_register(p, p->tok.text, p->tok.len, &ret);
+	op->reg = parse_register(p, &ret);
 	if (ret)
 		return ret;
 	if (op->reg == PTX_NO_REG)
 		return not_a_register(p);
-	if (!compatible(p->kernel->regs[op->reg].type, type, width))
-		return bad(p, "the register '%.*s' does not fit the type", NAME(p->tok));
-	next(p);
-	return 0;
+	return check_register(p, op, &name, type, width);
+}
+
+int parse_whole_vector(struct parser *p, struct ptx_insn *insn, bool is_dst, enum ptx_type type,
+		       enum width width, unsigned int *n)
+{
+	struct ptx_operand *op;
+	struct symbol *vector;
+	int ret = 0;
+
+	*n = 0;
+	vector = vector_here(p, &ret);
+	while (!ret && vector && *n < vector->vec) {
+		op = is_dst ? new_dst(insn) : new_src(insn);
+		op->kind = PTX_OPND_REG;
+		op->reg = element_register(p, vector, (*n)++, &ret);
+		if (!ret)
+			ret = check_register(p, op, &p->tok, type, width);
+	}
+	if (vector)
+		next(p);
+	return ret;
 }
 
 /* A number, in the bits of `type`. */
 static int parse_immediate(struct parser *p, struct ptx_operand *op, enum ptx_type type)
 {
-	bool negative = accept(p, '-'), invert = !negative && accept(p, '~');
-	unsigned int bytes = ptx_type_bytes(type);
-	uint64_t bits = p->tok.bits;
-	double d;
-	float f;
+	struct constant c;
+	int ret;
 
-	if (is_punct(p, '('))
-		return unsupported(p, "constant expressions");
 	op->kind = PTX_OPND_IMM;
-	switch (p->tok.kind) {
-	case TOK_INT:
-		if (is_float(type))
-			return unsupported(p, "a whole number where a floating-point number is expected");
-		bits = negative ? -bits : invert ? ~bits : bits;
-		break;
-	case TOK_F32:
-		bits ^= negative ? 0x80000000u : 0;
-		if (type == PTX_F64) {
-			memcpy(&f, &bits, sizeof(f));
-			d = f;
-			memcpy(&bits, &d, sizeof(d));
-		}
-		break;
-	case TOK_F64:
-		bits ^= negative ? 1ull << 63 : 0;
-		if (type == PTX_F32) {
-			memcpy(&d, &bits, sizeof(d));
-			f = d;
-			bits = 0;
-			memcpy(&bits, &f, sizeof(f));
-		}
-		break;
-	default:
+	if (!constant_begins(p))
 		return bad(p, "an operand is expected");
-	}
-	if ((p->tok.kind == TOK_F32 || p->tok.kind == TOK_F64) &&
-	    (invert || (type != PTX_F32 && type != PTX_F64 &&
-			!(type == PTX_B32 && p->tok.kind == TOK_F32) &&
-			!(type == PTX_B64 && p->tok.kind == TOK_F64))))
-		return bad(p, "an integer is expected");
-	if (type == PTX_PRED)
-		bits = !!bits;
-	else if (bytes < 8)
-		bits &= (1ull << 8 * bytes) - 1;
-	op->value = bits;
-	next(p);
-	return 0;
+	ret = parse_constant(p, &c);
+	return ret ? ret : constant_to(p, &c, type, &op->value);
 }
 
 static int parse_sreg(struct parser *p, struct ptx_operand *op, bool *found)
@@ -179,21 +168,49 @@ static int parse_sreg(struct parser *p, struct ptx_operand *op, bool *found)
 	return 0;
 }
 
+int parse_sreg_vector(struct parser *p, struct ptx_insn *insn, bool *found)
+{
+	size_t i, len = p->tok.len;
+	struct lexer ahead = p->lx;
+	struct token dot;
+	uint32_t e;
+
+	lex_next(&ahead, &dot);
+	*found = false;
+	for (i = 0; p->tok.kind == TOK_IDENT && dot.kind != TOK_DOT && i < ARRAY_SIZE(sregs); i++) {
+		if (strlen(sregs[i].name) == len + 2 && !strcmp(sregs[i].name + len, ".x") &&
+		    !memcmp(sregs[i].name, p->tok.text, len))
+			break;
+	}
+	if (p->tok.kind != TOK_IDENT || dot.kind == TOK_DOT || i == ARRAY_SIZE(sregs))
+		return 0;
+	*found = true;
+	if (insn->vec != 4)
+		return bad(p, "%u elements are expected", insn->vec);
+	/* .y and .z follow .x; there is no fourth dimension. */
+	for (e = 0; e < 3; e++)
+		*new_src(insn) = (struct ptx_operand){
+			.kind = PTX_OPND_SREG, .reg = PTX_NO_REG, .value = sregs[i + e].sreg,
+		};
+	*new_src(insn) = (struct ptx_operand){ .kind = PTX_OPND_IMM, .reg = PTX_NO_REG };
+	next(p);
+	return 0;
+}
+
 int parse_offset(struct parser *p, uint64_t *offset)
 {
-	bool negative;
+	uint64_t bits;
+	int ret;
 
-	while (is_punct(p, '+') || is_punct(p, '-')) {
-		negative = is_punct(p, '-');
-		next(p);
-		if (!negative && accept(p, '-'))
-			negative = true;
-		if (p->tok.kind != TOK_INT)
-			return bad(p, "an offset is expected");
-		*offset += negative ? -p->tok.bits : p->tok.bits;
-		next(p);
-	}
-	return 0;
+	/* The sign of [a-4] is the number's. */
+	if (!is_punct(p, '-') && !accept(p, '+'))
+		return 0;
+	if (!constant_begins(p))
+		return bad(p, "an offset is expected");
+	ret = parse_integer(p, &bits);
+	if (!ret)
+		*offset += bits;
+	return ret;
 }
 
 /* The value is added to when the module ends and the variable's place is known. */
@@ -249,6 +266,16 @@ static int parse_reserved(struct parser *p, struct ptx_insn *insn, struct ptx_op
 	return parse_symbol(p, insn, op, p->reserved);
 }
 
+/* Whether the ! at the current token is a predicate's, and no number's. */
+static bool negates_register(const struct parser *p)
+{
+	struct lexer ahead = p->lx;
+	struct token tok;
+
+	lex_next(&ahead, &tok);
+	return tok.kind == TOK_IDENT && !token_is(&tok, "WARP_SZ");
+}
+
 int parse_source(struct parser *p, struct ptx_insn *insn, struct ptx_operand *op,
 		 enum ptx_type type, enum width width)
 {
@@ -257,11 +284,14 @@ int parse_source(struct parser *p, struct ptx_insn *insn, struct ptx_operand *op
 	int ret;
 
 	op->reg = PTX_NO_REG;
-	if (type == PTX_PRED)
-		op->negate = accept(p, '!');
-	if (p->tok.kind != TOK_IDENT)
-		return is_punct(p, '{') ? unsupported(p, "no vectors here") :
-			parse_immediate(p, op, type);
+	if (type == PTX_PRED && is_punct(p, '!') && negates_register(p)) {
+		op->negate = true;
+		next(p);
+	}
+	if (is_punct(p, '{'))
+		return unsupported(p, "no vectors here");
+	if (p->tok.kind != TOK_IDENT || constant_begins(p))
+		return parse_immediate(p, op, type);
 	sym = find_symbol(p, p->tok.text, p->tok.len);
 	if (sym && sym->kind != SYM_REG) {
 		if (ptx_type_bytes(type) < 4 || (type >= PTX_F16 && type <= PTX_F64))
@@ -274,7 +304,7 @@ int parse_source(struct parser *p, struct ptx_insn *insn, struct ptx_operand *op
 		if (ret || found)
 			return ret;
 	}
-	if (!sym && (token_is(&p->tok, "WARP_SZ") || token_is(&p->tok, "%warpsize"))) {
+	if (!sym && token_is(&p->tok, "%warpsize")) {
 		op->kind = PTX_OPND_IMM;
 		op->value = WARP_LANES;
 		next(p);
@@ -283,7 +313,7 @@ int parse_source(struct parser *p, struct ptx_insn *insn, struct ptx_operand *op
 	if (!sym && type == PTX_U32 && (token_is(&p->tok, "%reserved_smem_offset_0") ||
 					token_is(&p->tok, "%reserved_smem_offset_1")))
 		return parse_reserved(p, insn, op);
-	return parse_register(p, op, type, width);
+	return parse_register_operand(p, op, type, width);
 }
 
 struct ptx_operand *new_dst(struct ptx_insn *insn)
@@ -306,13 +336,14 @@ int parse_destination(struct parser *p, struct ptx_operand *op, enum ptx_type ty
 		next(p);
 		return 0;
 	}
-	return parse_register(p, op, type, width);
+	return parse_register_operand(p, op, type, width);
 }
 
 int parse_address(struct parser *p, struct ptx_insn *insn)
 {
 	struct ptx_operand *op = new_src(insn);
 	struct symbol *sym;
+	struct token name;
 	int ret;
 
 	op->kind = PTX_OPND_ADDR;
@@ -321,13 +352,10 @@ int parse_address(struct parser *p, struct ptx_insn *insn)
 	ret = expect(p, '[');
 	if (ret)
 		return ret;
-	if (p->tok.kind == TOK_INT || is_punct(p, '-')) {
-		uint64_t minus = accept(p, '-');
-
-		if (p->tok.kind != TOK_INT)
-			return bad(p, "an address is expected");
-		op->value = minus ? -p->tok.bits : p->tok.bits;
-		next(p);
+	if (constant_begins(p)) {
+		ret = parse_integer(p, &op->value);
+		if (ret)
+			return ret;
 	} else if (p->tok.kind == TOK_IDENT) {
 		sym = find_symbol(p, p->tok.text, p->tok.len);
 		if (sym && sym->kind != SYM_REG) {
@@ -338,16 +366,16 @@ int parse_address(struct parser *p, struct ptx_insn *insn)
 				return bad(p, "'%.*s' is in another space",
 					   (int)MIN(sym->name_len, 80u), sym->name);
 		} else {
+			name = p->tok;
 			ret = 0;
-			op->reg = find_register(p, p->tok.text, p->tok.len, &ret);
+			op->reg = parse_register(p, &ret);
 			if (ret)
 				return ret;
 			if (op->reg == PTX_NO_REG)
 				return bad(p, "'%.*s' is neither a register nor a variable",
-					   NAME(p->tok));
+					   NAME(name));
 			if (ptx_type_bytes(p->kernel->regs[op->reg].type) < 4)
-				return bad(p, "'%.*s' cannot hold an address", NAME(p->tok));
-			next(p);
+				return bad(p, "'%.*s' cannot hold an address", NAME(name));
 			ret = parse_offset(p, &op->value);
 			if (ret)
 				return ret;

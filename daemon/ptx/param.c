@@ -130,14 +130,45 @@ static struct param *new_param(struct parser *p, const struct symbol *sym)
 	return param->name ? param : NULL;
 }
 
-/* .reg .u32 %a: a parameter that is a register of the function. */
-static int parse_register_param(struct parser *p, struct param **out)
+static int add_formal(struct parser *p, struct param *param, bool is_result)
+{
+	struct function *f = p->function;
+	struct param ***list = is_result ? &f->results : &f->formals;
+	uint32_t *count = is_result ? &f->nresults : &f->nformals;
+	uint32_t *cap = is_result ? &f->results_cap : &f->formals_cap;
+
+	if (*count == PTX_MAX_VALUES)
+		return unsupported(p, "functions of more than %d parameters", PTX_MAX_VALUES);
+	if (array_grow(list, *count, cap, sizeof(**list)))
+		return no_memory(p);
+	param->formal = true;
+	(*list)[(*count)++] = param;
+	return 0;
+}
+
+/* A parameter in register i of the symbol, which is a vector or just that register. */
+static int add_register_formal(struct parser *p, struct symbol *sym, uint32_t i, bool is_result)
+{
+	struct param *param = new_param(p, sym);
+	int ret = 0;
+
+	if (!param)
+		return no_memory(p);
+	note_access(param, 0, sym->bytes, true);
+	param->reg = sym->vec > 1 ? element_register(p, sym, i, &ret) :
+		number_register(p, sym, &ret);
+	return ret ? ret : add_formal(p, param, is_result);
+}
+
+/* .reg .u32 %a: a parameter that is a register of the function; of a vector, one for each element. */
+static int parse_register_formal(struct parser *p, bool is_result)
 {
 	struct symbol *sym;
 	enum ptx_type type;
+	uint32_t vec, i;
 	int ret;
 
-	ret = parse_element_type(p, &type);
+	ret = parse_reg_type(p, &type, &vec);
 	if (ret)
 		return ret;
 	if (!ptx_type_bytes(type))
@@ -148,20 +179,18 @@ static int parse_register_param(struct parser *p, struct param **out)
 	if (!sym)
 		return no_memory(p);
 	sym->type = type;
+	sym->vec = vec;
 	sym->index = PTX_NO_REG;
 	sym->bytes = sym->align = ptx_type_bytes(type);
 	next(p);
-	*out = new_param(p, sym);
-	if (!*out)
-		return no_memory(p);
-	note_access(*out, 0, sym->bytes, true);
-	(*out)->reg = number_register(p, sym, &ret);
+	for (i = 0; !ret && i < vec; i++)
+		ret = add_register_formal(p, sym, i, is_result);
 	if (ret || token_is(&(struct token){ .text = sym->name, .len = sym->name_len }, "_"))
 		return ret;
 	return add_symbol(p, sym);
 }
 
-static int parse_formal(struct parser *p, struct param **out)
+static int parse_formal(struct parser *p, bool is_result)
 {
 	struct symbol *sym;
 	bool open;
@@ -169,7 +198,7 @@ static int parse_formal(struct parser *p, struct param **out)
 
 	if (is_dot(p, "reg")) {
 		next(p);
-		return parse_register_param(p, out);
+		return parse_register_formal(p, is_result);
 	}
 	if (!is_dot(p, "param"))
 		return bad(p, ".param or .reg is expected");
@@ -183,20 +212,16 @@ static int parse_formal(struct parser *p, struct param **out)
 	if (!sym->param)
 		return no_memory(p);
 	sym->param->open = open;
-	*out = sym->param;
+	ret = add_formal(p, sym->param, is_result);
 	/* A prototype need not name its parameters. */
-	if (sym->name_len == 1 && sym->name[0] == '_')
-		return 0;
+	if (ret || (sym->name_len == 1 && sym->name[0] == '_'))
+		return ret;
 	return add_symbol(p, sym);
 }
 
 /* ( .param .b32 a, .reg .f32 b ) */
 int parse_formals(struct parser *p, bool results)
 {
-	struct function *f = p->function;
-	struct param ***list = results ? &f->results : &f->formals;
-	uint32_t *count = results ? &f->nresults : &f->nformals;
-	uint32_t *cap = results ? &f->results_cap : &f->formals_cap;
 	int ret;
 
 	next(p);
@@ -204,15 +229,9 @@ int parse_formals(struct parser *p, bool results)
 		return 0;
 	do {
 		open_statement(p);
-		if (*count == PTX_MAX_VALUES)
-			return unsupported(p, "functions of more than %d parameters", PTX_MAX_VALUES);
-		if (array_grow(list, *count, cap, sizeof(**list)))
-			return no_memory(p);
-		ret = parse_formal(p, &(*list)[*count]);
+		ret = parse_formal(p, results);
 		if (ret)
 			return ret;
-		(*list)[*count]->formal = true;
-		++*count;
 	} while (accept(p, ','));
 	return expect(p, ')');
 }

@@ -99,6 +99,8 @@ struct symbol {
 	const char *name;	/* not terminated */
 	uint32_t name_len, line;
 	uint32_t index, count;
+	uint8_t vec;		/* SYM_REG, SYM_RANGE: elements of a vector, else 0 or 1 */
+	struct symbol *elements; /* of a vector, once one is used */
 	uint64_t offset, bytes;
 	uint32_t align;
 	uint32_t epoch;		/* .shared: the kernel that `offset` is for, from 1 */
@@ -306,11 +308,22 @@ struct dims {
 	bool open;
 };
 int parse_dimensions(struct parser *p, struct dims *dims);
+uint32_t parse_vec(struct parser *p);	/* .v2, .v4 or nothing: how many elements */
+
+/* register.c */
 int parse_reg(struct parser *p);
+/* .v4 .f32: what a register is, and of how many elements. */
+int parse_reg_type(struct parser *p, enum ptx_type *type, uint32_t *vec);
 /* A register gets its number when the text first uses it. */
 uint32_t number_register(struct parser *p, struct symbol *sym, int *ret);
-/* The register `name` of the function, PTX_NO_REG: no such register; -ENOMEM through *ret. */
-uint32_t find_register(struct parser *p, const char *name, uint32_t len, int *ret);
+/*
+ * The register at the current token, an element of a vector with its suffix. PTX_NO_REG:
+ * an error is in *ret, or the token, which stays the current one, is no register's name.
+ */
+uint32_t parse_register(struct parser *p, int *ret);
+/* The vector register that the current token names as a whole; or NULL, perhaps with an error. */
+struct symbol *vector_here(struct parser *p, int *ret);
+uint32_t element_register(struct parser *p, struct symbol *vector, uint32_t i, int *ret);
 /* A register without a name in the text; PTX_NO_REG through an error in *ret. */
 uint32_t new_register(struct parser *p, struct ptx_kernel *body, uint32_t *cap,
 		      const char *name, enum ptx_type type, int *ret);
@@ -383,16 +396,29 @@ int check_insn(struct parser *p, struct ptx_insn *insn);
 enum width { EXACT, OR_WIDER };
 int parse_source(struct parser *p, struct ptx_insn *insn, struct ptx_operand *op,
 		 enum ptx_type type, enum width width);
+/* %tid and its like, whole: their four elements as sources. */
+int parse_sreg_vector(struct parser *p, struct ptx_insn *insn, bool *found);
 /* `_` throws the result away: an operand of no kind. */
 int parse_destination(struct parser *p, struct ptx_operand *op, enum ptx_type type,
 		      enum width width);
+/* A vector register that is named whole, an operand for each element. *n is 0: there is none here. */
+int parse_whole_vector(struct parser *p, struct ptx_insn *insn, bool is_dst, enum ptx_type type,
+		       enum width width, unsigned int *n);
 int parse_address(struct parser *p, struct ptx_insn *insn);
 /* + N and - N after a symbol or a register; +-N too. */
 int parse_offset(struct parser *p, uint64_t *offset);
 struct ptx_operand *new_dst(struct ptx_insn *insn);
 struct ptx_operand *new_src(struct ptx_insn *insn);
 
+/* mov.c */
+int parse_mov(struct parser *p, struct ptx_insn *insn);
+/* mov of a whole vector is as many instructions as it has elements. */
+int split_mov(struct parser *p, struct ptx_insn *insn);
+
 /* form.c */
+/* {a, b}, a vector register or, of one element, a. Returns the number of elements through *n. */
+int parse_vector(struct parser *p, struct ptx_insn *insn, bool is_dst, enum ptx_type type,
+		 enum width width, unsigned int *n);
 int parse_operands(struct parser *p, struct ptx_insn *insn, const char *form);
 int parse_table(struct parser *p);	/* .branchtargets */
 

@@ -183,7 +183,7 @@ int parse_variable(struct parser *p, enum ptx_space space, enum linkage linkage)
 {
 	struct symbol like = { .space = space };
 	enum ptx_type type;
-	uint32_t vec = 1;
+	uint32_t vec;
 	int ret;
 
 	next(p);
@@ -194,10 +194,7 @@ int parse_variable(struct parser *p, enum ptx_space space, enum linkage linkage)
 		ret = parse_align(p, &like.align);
 	if (ret)
 		return ret;
-	if (is_dot(p, "v2") || is_dot(p, "v4")) {
-		vec = p->tok.text[1] - '0';
-		next(p);
-	}
+	vec = parse_vec(p);
 	ret = parse_element_type(p, &type);
 	if (ret)
 		return ret;

@@ -140,7 +140,8 @@ const char variables[] =
 	"ld.param.b32 %r1, [arg];\nst.param.b32 [res], %r1;\nret;\n}\n";
 const char locals[] =
 	".shared .align 16 .b8 shr[64];\n.local .align 16 .b8 loc[64];\n"
-	".reg .pred %p<32>;\n.reg .b16 %h<32>;\n.reg .b32 %r<32>;\n.reg .b64 %l<32>;\n";
+	".reg .pred %p<32>;\n.reg .b16 %h<32>;\n.reg .b32 %r<32>;\n.reg .b64 %l<32>;\n"
+	".reg .v4 .b32 %v<4>;\n.reg .v2 .b64 %w<4>;\n";
 
 /* Everything around one instruction is there only when the instruction uses it. */
 static void put_kernel(struct text *t, const char *form)
