@@ -44,7 +44,7 @@ struct json_object *report_json(const struct report_facts *f, const char *subjec
 				struct json_object *about, struct err *err)
 {
 	static const char *const rest[] = { "kernels", "totals", "memory", "utilization", "sms",
-					    "paging", "samples" };
+					    "fragmentation", "paging", "samples" };
 	struct json_object *statistics = NULL, *report, *totals, *trace = NULL;
 
 	if (f->statistics) {
@@ -319,6 +319,23 @@ static void print_memory(FILE *out, struct json_object *m)
 		100 * output_number(m, "dram.utilization"), output_number(m, "latency.mean"));
 }
 
+/* How much of what is free is not in the largest hole, percent. */
+static double scattered(struct json_object *f, const char *free, const char *hole)
+{
+	double all = output_number(f, free);
+
+	return all > 0 ? 100 * (all - output_number(f, hole)) / all : 0;
+}
+
+static void print_fragmentation(FILE *out, struct json_object *f)
+{
+	if (f)
+		fprintf(out, "  fragmentation, where kernels share an SM: %.1f%% of the free registers "
+			"and %.1f%% of the free shared memory not in the largest hole; %" PRIu64
+			" CTAs refused for it\n", scattered(f, "registers_free", "registers_hole"),
+			scattered(f, "shared_free", "shared_hole"), count(f, "refused_ctas"));
+}
+
 static void print_workload(FILE *out, struct json_object *w)
 {
 	struct json_object *options = output_at(w, "options");
@@ -385,6 +402,7 @@ void report_text(FILE *out, struct json_object *r)
 	print_phases(out, output_at(r, "workload"));
 	print_kernels(out, output_at(r, "kernels"));
 	print_utilization(out, output_at(r, "utilization"));
+	print_fragmentation(out, output_at(r, "fragmentation"));
 	print_memory(out, output_at(r, "memory"));
 	print_speed(out, output_at(r, "totals"));
 	print_paging(out, output_at(r, "paging"));

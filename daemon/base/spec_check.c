@@ -90,6 +90,9 @@ static int check_sm(const struct gpu_spec *spec, struct err *err)
 	if (spec->warps % spec->schedulers)
 		return err_set(err, -EINVAL, "sm.warps: %" PRIu64 " is not a multiple of the %"
 			       PRIu64 " schedulers (sm.schedulers)", spec->warps, spec->schedulers);
+	if (strcmp(spec->placement, "extents") && strcmp(spec->placement, "sums"))
+		return err_set(err, -EINVAL, "sm.placement: no '%s'; there are: extents, sums",
+			       spec->placement);
 	for (size_t i = 0; i < ARRAY_SIZE(dp) && spec->units_dp; i++)
 		if (!value_of(spec, &dp[i]))
 			return err_set(err, -EINVAL, "%s: 0, but there are %" PRIu64

@@ -19,7 +19,12 @@ static bool waits(const struct dispatch_kernel *k, uint64_t cycle)
 bool dispatch_can(const struct dispatch *d, unsigned int sm, const struct dispatch_kernel *k,
 		  uint64_t cycle)
 {
-	return waits(k, cycle) && sm_has_room(d->sms[sm], k->kernel);
+	if (!waits(k, cycle))
+		return false;
+	if (sm_has_room(d->sms[sm], k->kernel))
+		return true;
+	sm_refused(d->sms[sm], k->kernel);
+	return false;
 }
 
 bool dispatch_may_share(const struct dispatch *d, unsigned int sm,

@@ -75,7 +75,10 @@ struct dispatch_ops {
 /* Rows of gpu/dispatch.def, NULL terminated. */
 extern const struct dispatch_ops *const dispatch_rows[];
 
-/* Has it a CTA that may go to the SM at the end of the cycle, and has the SM room for it? */
+/*
+ * Has it a CTA that may go to the SM at the end of the cycle, and has the SM room for it?
+ * To be asked for whom the policy would give the SM: that one is counted as refused.
+ */
 bool dispatch_can(const struct dispatch *d, unsigned int sm, const struct dispatch_kernel *k,
 		  uint64_t cycle);
 /* Nobody else is on the SM, or gpu.mixed_sms says that it does not matter. */

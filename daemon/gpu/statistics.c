@@ -96,17 +96,54 @@ static struct json_object *sms_json(const struct machine *m)
 	return o;
 }
 
+static void add_fragmentation(struct json_object *o, const struct sm_fragmentation *f)
+{
+	add(o, "cycles", f->cycles);
+	add(o, "refused_ctas", f->refused);
+	/* Means of the cycles. */
+	add(o, "registers_free", f->cycles ? f->registers_free / f->cycles : 0);
+	add(o, "registers_hole", f->cycles ? f->registers_hole / f->cycles : 0);
+	add(o, "shared_free", f->cycles ? f->shared_free / f->cycles : 0);
+	add(o, "shared_hole", f->cycles ? f->shared_hole / f->cycles : 0);
+}
+
+/* NULL: no SM held CTAs of several kernels, or they were not placed. */
+static struct json_object *fragmentation_json(const struct machine *m)
+{
+	struct json_object *o = json_object_new_object(), *sms = json_object_new_array();
+	struct sm_fragmentation all = { 0 };
+
+	for (unsigned int i = 0; i < m->nsms; i++) {
+		const struct sm_fragmentation *f = sm_fragmentation(m->sms[i]);
+		struct json_object *sm = json_object_new_object();
+
+		stats_add(&all, f, sizeof(all));
+		add_fragmentation(sm, f);
+		json_object_array_add(sms, sm);
+	}
+	add_fragmentation(o, &all);
+	json_object_object_add(o, "sms", sms);
+	if (all.cycles)
+		return o;
+	json_object_put(o);
+	return NULL;
+}
+
 /* What only launches in time have. The last sample ends where the session's clock is. */
 static void timed_json(struct gpu_session *s, struct json_object *o)
 {
 	struct machine *m = s->machine;
 	struct gpu_counters c;
+	struct json_object *fragmentation;
 	struct gpu_state state;
 
 	machine_counters(m, s->now, &c);
+	fragmentation = fragmentation_json(m);
 	json_object_object_add(o, "memory", memory_json(s, &c));
 	json_object_object_add(o, "utilization", stats_utilization_json(&c, &m->spec));
 	json_object_object_add(o, "sms", sms_json(m));
+	if (fragmentation)
+		json_object_object_add(o, "fragmentation", fragmentation);
 	if (!s->samples.interval)
 		return;
 	machine_state(m, &state);

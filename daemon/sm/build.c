@@ -57,6 +57,7 @@ CALL(void, sm_faulted, (struct sm *sm, struct gmmu_waiter *waiter, uint64_t now)
 CALL(bool, sm_find_waiting, (const struct sm *sm, uint64_t page, struct sm_waiting *w), sm, page, w)
 CALL(void, sm_flush, (struct sm *sm), sm)
 CALL(void, sm_forget, (struct sm *sm, const struct sm_kernel *kernel), sm, kernel)
+CALL(const struct sm_fragmentation *, sm_fragmentation, (const struct sm *sm), sm)
 CALL(bool, sm_has_room, (const struct sm *sm, const struct sm_kernel *kernel), sm, kernel)
 CALL(bool, sm_idle, (const struct sm *sm), sm)
 CALL(uint64_t, sm_last, (const struct sm *sm), sm)
@@ -64,10 +65,13 @@ CALL(int, sm_launch_cta, (struct sm *sm, const struct sm_kernel *kernel, const u
 			  uint64_t now), sm, kernel, ctaid, now)
 CALL(int, sm_perform, (struct sm *sm, uint64_t cycle), sm, cycle)
 CALL(uint64_t, sm_perform_next, (const struct sm *sm), sm)
+CALL(void, sm_refused, (struct sm *sm, const struct sm_kernel *kernel), sm, kernel)
 CALL(unsigned int, sm_resident_ctas, (const struct sm *sm, const struct sm_kernel *kernel),
      sm, kernel)
 CALL(void, sm_resource_granted, (struct sm *sm, unsigned int warp), sm, warp)
 CALL(int, sm_run, (struct sm *sm, uint64_t from, uint64_t upto), sm, from, upto)
+CALL(void, sm_set_part, (struct sm *sm, const struct sm_kernel *kernel, const struct sm_part *part),
+     sm, kernel, part)
 CALL(const struct sm_share *, sm_share, (const struct sm *sm, const struct sm_kernel *kernel),
      sm, kernel)
 CALL(const struct sm_counters *, sm_stats, (const struct sm *sm), sm)

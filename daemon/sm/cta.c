@@ -11,9 +11,42 @@
 
 #include "sm/internal.h"
 
-bool sm_has_room(const struct sm *sm, const struct sm_kernel *k)
+/* Would a CTA of the kernel fit, if it did not matter where? */
+static bool sums_fit(const struct sm *sm, const struct sm_kernel *k)
 {
 	const struct gpu_spec *s = sm->spec;
+
+	return sm->resident_ctas < s->ctas &&
+	       set_count(sm->resident) + k->warps_per_cta <= s->warps &&
+	       sm->registers_used + k->registers <= s->registers &&
+	       sm->shared_used + k->shared_taken <= s->shared_bytes;
+}
+
+static bool place_fits(const struct sm *sm, const struct sm_kernel *k)
+{
+	struct sm_needs needs = sm_kernel_needs(k);
+
+	return placement_fits(sm->placement, &needs, k->slot);
+}
+
+void sm_refused(struct sm *sm, const struct sm_kernel *k)
+{
+	if (sums_fit(sm, k) && !place_fits(sm, k))
+		placement_refused(sm->placement, k->slot);
+}
+
+void sm_set_part(struct sm *sm, const struct sm_kernel *k, const struct sm_part *part)
+{
+	sm->placement->parts[k->slot] = *part;
+}
+
+const struct sm_fragmentation *sm_fragmentation(const struct sm *sm)
+{
+	return &sm->placement->stats;
+}
+
+bool sm_has_room(const struct sm *sm, const struct sm_kernel *k)
+{
 	const struct sm_hooks *h = &sm->hooks;
 
 	if (h->quota->ctas &&
@@ -21,10 +54,7 @@ bool sm_has_room(const struct sm *sm, const struct sm_kernel *k)
 		return false;
 	if (h->admission->has_room)
 		return h->admission->has_room(h->admission_ctx, sm, k);
-	return sm->resident_ctas < s->ctas &&
-	       set_count(sm->resident) + k->warps_per_cta <= s->warps &&
-	       sm->registers_used + k->registers <= s->registers &&
-	       sm->shared_used + k->shared_taken <= s->shared_bytes;
+	return sums_fit(sm, k) && place_fits(sm, k);
 }
 
 unsigned int sm_resident_ctas(const struct sm *sm, const struct sm_kernel *k)
@@ -141,6 +171,7 @@ static void warp_launch(struct sm *sm, struct sm_cta *cta, unsigned int slot, un
 int sm_launch_cta(struct sm *sm, const struct sm_kernel *k, const uint32_t ctaid[3], uint64_t now)
 {
 	unsigned int slot = 0, index = 0, w;
+	struct sm_needs needs = sm_kernel_needs(k);
 	struct sm_cta *cta;
 	warpset slots;
 
@@ -193,6 +224,8 @@ int sm_launch_cta(struct sm *sm, const struct sm_kernel *k, const uint32_t ctaid
 	}
 	for_each_warp(w, slots)
 		warp_launch(sm, cta, slot, w, index++);
+	placement_take(sm->placement, slot, &needs, k->slot,
+		       sm->resident_ctas == sm->ctas_of[k->slot]);
 	sm->resident_ctas++;
 	sm->ctas_of[k->slot]++;
 	sm->registers_used += k->registers;
@@ -222,8 +255,10 @@ static void cta_retire(struct sm *sm, unsigned int slot, uint64_t now)
 {
 	struct sm_cta *cta = &sm->ctas[slot];
 	const struct sm_kernel *k = cta->kernel;
+	struct sm_needs needs = sm_kernel_needs(k);
 
 	sm_integrate(sm, now + 1);
+	placement_give(sm->placement, slot, &needs);
 	cta->used = false;
 	sm->resident &= ~cta->warps;
 	sm->inactive &= ~cta->warps;
@@ -260,6 +295,7 @@ void cta_cancel(struct sm *sm)
 		sm->warps[w].pending = 0;
 		sm->warps[w].atomics = 0;
 	}
+	placement_clear(sm->placement);
 	memset(sm->ctas_of, 0, sizeof(sm->ctas_of));
 	sm->resident_ctas = sm->registers_used = sm->shared_used = 0;
 }

@@ -13,6 +13,7 @@
 #define GPUEMU_SM_INTERNAL_H
 
 #include "sm/build.h"
+#include "sm/placement.h"
 #include "sm/sm.h"
 #include "sm/warpset.h"
 #include "sm/sched/sched.h"
@@ -262,6 +263,7 @@ struct sm {
 	warpset older[MAX_WARPS];	/* by warp: those that are on the SM longer */
 	struct sm_cta *ctas;
 	uint32_t resident_ctas, registers_used, shared_used;
+	struct placement *placement;	/* where their registers and shared memory are */
 	struct sm_share shares[SM_KERNELS];	/* by kernel slot */
 	uint32_t ctas_of[SM_KERNELS];
 	uint64_t last;			/* cycle in which something was done last */

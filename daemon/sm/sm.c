@@ -25,7 +25,8 @@ static int parts_init(struct sm *sm)
 {
 	int ret;
 
-	if ((ret = scoreboard_init(sm)) || (ret = collector_init(sm)) ||
+	if ((ret = placement_create(sm->spec, &sm->placement)) ||
+	    (ret = scoreboard_init(sm)) || (ret = collector_init(sm)) ||
 	    (ret = units_init(sm)) || (ret = fetch_init(sm)))
 		return ret;
 	return ldst_create(sm);
@@ -78,6 +79,7 @@ void sm_destroy(struct sm *sm)
 	units_fini(sm);
 	collector_fini(sm);
 	cta_fini(sm);
+	placement_destroy(sm->placement);
 	free(sm->insts);
 	free(sm->text);
 	free(sm->texts);
@@ -90,7 +92,7 @@ static bool conserved(const struct sm *sm)
 	bool empty = !sm->used_insts && !sm->results_left && !sm->oc.used && !sm->oc.nreading &&
 		     !set_any(sm->valid | sm->empty | sm->live | sm->finished | sm_waiting(sm) |
 			      sm->untranslated | sm->far_fault) &&
-		     fetch_idle(sm) && ldst_idle(sm);
+		     fetch_idle(sm) && ldst_idle(sm) && placement_empty(sm->placement);
 
 	for (unsigned int u = 0; u < UNITS; u++)
 		empty &= !sm->id_oc[u].count && !sm->oc_ex[u].count &&
@@ -103,6 +105,7 @@ static bool conserved(const struct sm *sm)
 int sm_begin(struct sm *sm, const struct sm_kernel *k)
 {
 	sm->shares[k->slot] = (struct sm_share){ 0 };
+	placement_begin(sm->placement, k->slot);
 	return 0;
 }
 
@@ -176,6 +179,7 @@ void sm_integrate(struct sm *sm, uint64_t upto)
 	c->warps += n * set_count(sm->resident);
 	c->registers += n * sm->registers_used;
 	c->shared_bytes += n * sm->shared_used;
+	placement_integrate(sm->placement, n);
 }
 
 /* How many warps wait for nothing but their instructions' operands. Seldom another than before. */

@@ -213,6 +213,8 @@ static void test_each_cta_runs_once(void **state)
 			struct gpu_spec spec = spec_of(dispatch_rows[row]->name, 5, mixed);
 			char *one, *n;
 
+			spec.warp_extents = mixed;
+
 			one_mixture(&spec, &one);
 			for (spec.threads = 2; spec.threads < 4; spec.threads++) {
 				one_mixture(&spec, &n);
@@ -409,6 +411,67 @@ static void test_fcfs(void **state)
 	bench_close(&w.b);
 }
 
+/*
+ * Figure 2a: A B A B fill shared memory. When the A's have ended, the sum of what is free is
+ * enough for a third B, and no hole is: it waits for a B to end.
+ */
+static void test_fragmentation(void **state)
+{
+	static const char *const keys[] = { "refused_ctas", "sms.0.refused_ctas" };
+	struct load loads[] = {
+		{ 1, { 2 }, 64, 8192, 100, NULL, 0 }, { 2, { 4 }, 64, 16384, 400, NULL, 0 },
+	};
+	struct gpu_spec spec = spec_of("fcfs", 1, true);
+	struct world w;
+
+	open_world(&w, &spec, loads, 2);
+	run(&w);
+	each_ran_once(&w);
+	assert_true(marks(&w, 1)[1].begin < marks(&w, 0)[0].end);
+	assert_true(marks(&w, 1)[2].begin > MIN(marks(&w, 1)[0].end, marks(&w, 1)[1].end));
+	for (unsigned int i = 0; i < ARRAY_SIZE(keys); i++) {
+		char path[64];
+
+		snprintf(path, sizeof(path), "fragmentation.%s", keys[i]);
+		assert_int_equal(bench_stat(&w.b, path), 1);
+	}
+	assert_true(bench_stat(&w.b, "fragmentation.shared_free") >
+		    bench_stat(&w.b, "fragmentation.shared_hole"));
+	bench_close(&w.b);
+
+	strcpy(spec.placement, "sums");
+	open_world(&w, &spec, loads, 2);
+	run(&w);
+	each_ran_once(&w);
+	assert_true(marks(&w, 1)[2].begin > MAX(marks(&w, 0)[0].end, marks(&w, 0)[1].end));
+	assert_true(marks(&w, 1)[2].begin < MIN(marks(&w, 1)[0].end, marks(&w, 1)[1].end));
+	bench_close(&w.b);
+}
+
+/* One kernel alone: nothing is said of holes, and nothing is different without them. */
+static void test_one_kernel_does_not_fragment(void **state)
+{
+	struct load loads[] = {
+		{ 1, { 61 }, 96, 7000, 90, NULL, 0 }, { 1, { 30 }, 64, 10000, 50, NULL, 0 },
+	};
+	char *statistics[2];
+
+	for (unsigned int sums = 0; sums < 2; sums++) {
+		struct gpu_spec spec = spec_of("left_over", 2, true);
+		struct world w;
+
+		strcpy(spec.placement, sums ? "sums" : "extents");
+		open_world(&w, &spec, loads, 2);
+		run(&w);
+		statistics[sums] = gpu_session_statistics(w.b.session);
+		bench_close(&w.b);
+	}
+	assert_null(strstr(statistics[0], "fragmentation"));
+	assert_string_equal(statistics[0], statistics[1]);
+	free(statistics[0]);
+	free(statistics[1]);
+}
+
 /* --- even ------------------------------------------------------------------------------------- */
 
 /* Half of 48 KiB: 3 CTAs of 8000 bytes and 1 of 16000, though 2 of these would fit with 2 of those. */
@@ -583,6 +646,8 @@ int main(void)
 		cmocka_unit_test(test_spatial),
 		cmocka_unit_test(test_spatial_arrival),
 		cmocka_unit_test(test_fcfs),
+		cmocka_unit_test(test_fragmentation),
+		cmocka_unit_test(test_one_kernel_does_not_fragment),
 		cmocka_unit_test(test_even),
 		cmocka_unit_test(test_even_of_three),
 		cmocka_unit_test(test_even_cannot),

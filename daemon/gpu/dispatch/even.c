@@ -34,6 +34,36 @@ static bool all_fit(const struct dispatch *d)
 	return true;
 }
 
+/* Registers and shared memory are cut in K: what lies in another's part ends first. */
+static void cut(struct dispatch *d)
+{
+	uint32_t n = d->nkernels, registers = (uint32_t)d->spec->registers;
+	uint32_t shared = (uint32_t)d->spec->shared_bytes;
+	bool whole = !all_fit(d);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const uint32_t from = whole ? 0 : i, to = whole ? n : i + 1;
+		const struct sm_part part = {
+			registers / n * from, to == n ? registers : registers / n * to,
+			shared / n * from, to == n ? shared : shared / n * to,
+		};
+
+		for (unsigned int sm = 0; sm < d->nsms; sm++)
+			sm_set_part(d->sms[sm], d->kernels[i]->kernel, &part);
+	}
+}
+
+static void even_arrived(void *state, struct dispatch *d, struct dispatch_kernel *k,
+			 uint64_t now)
+{
+	cut(d);
+}
+
+static void even_left(void *state, struct dispatch *d, struct dispatch_kernel *k, uint64_t now)
+{
+	cut(d);
+}
+
 static struct dispatch_kernel *even_pick(const void *state, const struct dispatch *d,
 					 unsigned int sm, uint64_t cycle)
 {
@@ -52,5 +82,7 @@ static struct dispatch_kernel *even_pick(const void *state, const struct dispatc
 const struct dispatch_ops dispatch_even = {
 	.name = "even",
 	.help = "of K kernels each may hold a K-th of every resource of every SM",
+	.arrived = even_arrived,
+	.left = even_left,
 	.pick = even_pick,
 };
