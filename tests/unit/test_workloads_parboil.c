@@ -3,53 +3,11 @@
  * The workloads after Parboil, the DoE proxies and STREAM, at the sizes where such kernels
  * break: one element, one less and one more than a warp, a CTA, a tile, a page.
  */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "workload.h"
-
-static struct gpuemu_ctx *open_sim(const char *settings)
-{
-	struct gpuemu_options o = {
-		.size = sizeof(o), .backend = "sim", .settings = settings,
-	};
-	struct gpuemu_ctx *ctx;
-
-	if (gpuemu_open(&ctx, &o))
-		fail_msg("%s", gpuemu_last_error(NULL));
-	return ctx;
-}
-
-/* Begins a workload with "key=value key=value". */
-static struct gpuemu_ctx *begin(struct workload *w, const char *name, const char *options,
-				const char *settings)
-{
-	const struct workload_row *row = workload_find(name);
-	struct gpuemu_ctx *ctx = open_sim(settings);
-	char text[128], *rest = text, *option;
-	struct err err;
-
-	workload_init(w, row->ops, 5);
-	snprintf(text, sizeof(text), "%s", options);
-	while ((option = strsep(&rest, " ")))
-		if (workload_set(w, option, &err))
-			fail_msg("%s: %s", name, err.text);
-	if (workload_begin(w, row, ctx))
-		fail_msg("%s %s: %s", name, options, w->err.text);
-	return ctx;
-}
+#include "workloads_bench.h"
 
 static void awkward_sizes_verify(void **state)
 {
-	static const struct {
-		const char *name, *options, *settings;
-	} cases[] = {
+	static const struct workload_case cases[] = {
 		{ "triad", "n=1" },
 		{ "triad", "n=1025 block=1", "gpu.functional=on\n" },
 		{ "triad", "n=4097 block=1024" },
@@ -80,22 +38,13 @@ static void awkward_sizes_verify(void **state)
 		{ "cg", "edge=7 steps=1", "paging.enabled=off\n" },
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct workload w;
-		struct gpuemu_ctx *ctx = begin(&w, cases[i].name, cases[i].options,
-					       cases[i].settings);
-
-		if (w.ops->run(&w) || w.ops->verify(&w))
-			fail_msg("%s %s: %s", cases[i].name, cases[i].options, w.err.text);
-		workload_end(&w);
-		gpuemu_close(ctx);
-	}
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		verify_case(&cases[i]);
 }
 
-/* Every byte of every result: the last element counts as much as the first. */
 static void every_result_counts(void **state)
 {
-	static const char *const cases[][2] = {
+	static const struct workload_case cases[] = {
 		{ "triad", "n=33" },
 		{ "sgemm", "m=5 n=3 k=2" },
 		{ "stencil", "nx=4 ny=3 nz=3 iterations=1" },
@@ -103,54 +52,22 @@ static void every_result_counts(void **state)
 		{ "histo", "n=100 bins=40 ctas=1" },
 		{ "lbm", "nx=2 ny=2 nz=1 steps=1" },
 		{ "xsbench", "nuclides=2 points=3 lookups=3" },
-		{ "cg", "edge=2 steps=1" },
+		/* Of its three scalars the first is the result. */
+		{ "cg", "edge=2 steps=1", .result = 8 },
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct workload w;
-		struct gpuemu_ctx *ctx = begin(&w, cases[i][0], cases[i][1],
-					       "gpu.functional=on\n");
-
-		assert_int_equal(w.ops->run(&w), 0);
-		assert_int_equal(w.ops->verify(&w), 0);
-		for (unsigned int b = 0; b < w.nbuffers; b++) {
-			unsigned char *bytes = w.buffers[b].memory;
-			bool result = w.buffers[b].direction == WORKLOAD_OUT ||
-				      w.buffers[b].direction == WORKLOAD_INOUT;
-
-			/* Of cg's three scalars the first is the result. */
-			for (size_t j = 0; result && j < MIN(w.buffers[b].bytes, 400u); j++) {
-				if (!strcmp(cases[i][0], "cg") && b == w.nbuffers - 1 && j >= 8)
-					break;
-				bytes[j] ^= 1;
-				if (w.ops->verify(&w) != -EBADMSG)
-					fail_msg("%s: byte %zu of buffer %u is not verified",
-						 cases[i][0], j, b);
-				bytes[j] ^= 1;
-			}
-		}
-		workload_end(&w);
-		gpuemu_close(ctx);
-	}
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		every_byte_counts(&cases[i]);
 }
 
-/* Another seed is another input: its results are not this one's. */
 static void seeds_differ(void **state)
 {
 	static const char *const names[] = {
 		"triad", "sgemm", "stencil", "spmv", "histo", "lbm", "xsbench", "cg",
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		struct workload w;
-		struct gpuemu_ctx *ctx = begin(&w, names[i], "size=tiny", "gpu.functional=on\n");
-
-		assert_int_equal(w.ops->run(&w), 0);
-		w.seed++;
-		assert_int_equal(w.ops->verify(&w), -EBADMSG);
-		workload_end(&w);
-		gpuemu_close(ctx);
-	}
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		seed_counts(names[i]);
 }
 
 int main(void)
