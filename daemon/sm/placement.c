@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* CTAs of an SM, or warps: there are never more, sm.warps and sm.ctas say so. */
+#define MOST	256u
+
 int placement_create(const struct gpu_spec *spec, struct placement **out)
 {
 	struct placement *p = calloc(1, sizeof(*p));
@@ -20,14 +23,13 @@ int placement_create(const struct gpu_spec *spec, struct placement **out)
 		return -ENOMEM;
 	p->sums = !strcmp(spec->placement, "sums");
 	p->by_warp = spec->warp_extents;
-	p->pieces = p->by_warp ? (unsigned int)spec->warps : 1;
-	p->registers_at = calloc(spec->ctas * p->pieces, sizeof(*p->registers_at));
-	p->shared_at = calloc(spec->ctas, sizeof(*p->shared_at));
+	p->pieces = p->by_warp ? MOST : 1;
+	p->registers_at = calloc((size_t)MOST * p->pieces, sizeof(*p->registers_at));
+	p->shared_at = calloc(MOST, sizeof(*p->shared_at));
 	p->changes = 1;
 	if (!p->registers_at || !p->shared_at ||
-	    extents_init(&p->registers, (uint32_t)spec->registers,
-			 (unsigned int)MAX(spec->ctas, spec->warps)) ||
-	    extents_init(&p->shared, (uint32_t)spec->shared_bytes, (unsigned int)spec->ctas))
+	    extents_init(&p->registers, (uint32_t)spec->registers, MOST) ||
+	    extents_init(&p->shared, (uint32_t)spec->shared_bytes, MOST))
 		return -ENOMEM;
 	for (unsigned int slot = 0; slot < SM_KERNELS; slot++)
 		placement_begin(p, slot);
