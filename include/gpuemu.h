@@ -196,7 +196,8 @@ int gpuemu_function_get_attributes(const struct gpuemu_function *function,
  * Works of one stream run in the order of submission; those of different streams may run
  * at the same time. NULL is CUDA's legacy default stream: a work in it begins when all before
  * it have ended, and none behind it begins before it has ended. On sim, works of streams other
- * than NULL are queued until something waits (gpuemu_stream_create(3)).
+ * than NULL are queued until something waits (gpuemu_stream_create(3)), and a wait for one
+ * stream runs the others' works only up to the cycle in which that one has nothing left to do.
  */
 int gpuemu_stream_create(struct gpuemu_ctx *ctx, struct gpuemu_stream **stream);
 /* Waits for its works. */
@@ -205,6 +206,19 @@ int gpuemu_stream_destroy(struct gpuemu_stream *stream);
 /* Waits; returns the first error of the stream's works since the last synchronize. */
 int gpuemu_stream_synchronize(struct gpuemu_ctx *ctx,
 			      struct gpuemu_stream *stream);
+/*
+ * Waits until one of n streams has nothing left to do: *which is the first such in the array.
+ * Its works' error is left to synchronize. -EINVAL: n is 0, not a stream of ctx; -ENOMEM.
+ */
+int gpuemu_stream_wait_any(struct gpuemu_ctx *ctx, struct gpuemu_stream *const *streams,
+			   unsigned int n, unsigned int *which);
+/*
+ * Works behind it in the stream begin at this core cycle of the context's virtual time (the
+ * statistics' totals.cycles) at the soonest. -EOPNOTSUPP: backend kmod.
+ */
+int gpuemu_stream_delay(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream, uint64_t cycle);
+/* The stream's number in statistics; of the default stream, 0. */
+uint32_t gpuemu_stream_id(const struct gpuemu_stream *stream);
 /* The same for all streams of ctx. */
 int gpuemu_synchronize(struct gpuemu_ctx *ctx);
 

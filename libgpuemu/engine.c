@@ -6,10 +6,10 @@
 
 #include "engine.h"
 
-/* Launches that wait, at most: what they keep is memory. */
+/* Works that wait, at most: what they keep is memory. */
 #define QUEUE_MAX	256u
 
-/* One launch: queued, then ended, then reaped. */
+/* One launch or prefetch: queued, then ended, then reaped. */
 struct told {
 	struct told *next;
 	struct engine *engine;
@@ -62,6 +62,17 @@ int engine_open(struct engine *e, struct service *service, const struct gpu_spec
 	return ret;
 }
 
+static struct told *told_make(struct engine *e, struct gpuemu_stream *stream)
+{
+	struct told *told = calloc(1, sizeof(*told));
+
+	if (!told)
+		return NULL;
+	told->engine = e;
+	told->stream = stream;
+	return told;
+}
+
 static struct told *take_told(struct engine *e)
 {
 	struct told *told = e->told;
@@ -102,7 +113,34 @@ void engine_finish(struct engine *e)
 {
 	if (e->session)
 		gpu_session_finish(e->session);
-	e->queued = 0;
+}
+
+void engine_wait(struct engine *e, const uint32_t *streams, unsigned int n)
+{
+	const struct gpu_until until = { .streams = streams, .nstreams = n };
+
+	for (unsigned int i = 0; i < n; i++) {
+		if (!streams[i]) {
+			engine_finish(e);
+			return;
+		}
+	}
+	if (e->session)
+		gpu_session_go_until(e->session, &until, NULL, NULL);
+}
+
+bool engine_idle(const struct engine *e, uint32_t stream)
+{
+	return gpu_session_idle(e->session, stream);
+}
+
+uint32_t *engine_streams(struct gpuemu_stream *const *streams, unsigned int n)
+{
+	uint32_t *ids = malloc(n * sizeof(*ids));
+
+	for (unsigned int i = 0; ids && i < n; i++)
+		ids[i] = streams[i]->id;
+	return ids;
 }
 
 static void tell(void *arg, int status, uint64_t fault_addr, const struct err *err,
@@ -119,25 +157,40 @@ static void tell(void *arg, int status, uint64_t fault_addr, const struct err *e
 	e->told_end = &told->next;
 }
 
+/*
+ * The default stream's is behind all others, and all others behind it: it may run now. Of
+ * another stream too many wait: who submits does so, too.
+ */
+static void submitted(struct engine *e, uint32_t stream)
+{
+	if (!stream || gpu_session_queued(e->session) >= QUEUE_MAX)
+		engine_wait(e, &stream, 1);
+}
+
 int engine_launch(struct engine *e, struct gpuemu_stream *stream,
 		  const struct gpu_launch *launch)
 {
-	struct told *told = calloc(1, sizeof(*told));
+	struct told *told = told_make(e, stream);
 	int ret;
 
 	if (!told)
 		return -ENOMEM;
-	told->engine = e;
-	told->stream = stream;
 	ret = gpu_session_submit(e->session, stream->id, launch, tell, told);
 	if (ret) {
 		free(told);
 		return ret;
 	}
-	/* The default stream's is behind all others, and all others behind it: it may run now. */
-	if (!stream->id || ++e->queued >= QUEUE_MAX)
-		engine_finish(e);
+	submitted(e, stream->id);
 	return 0;
+}
+
+int engine_delay(struct engine *e, const struct gpuemu_stream *stream, uint64_t cycle)
+{
+	int ret = gpu_session_delay(e->session, stream->id, cycle);
+
+	if (!ret)
+		submitted(e, stream->id);
+	return ret;
 }
 
 void engine_reap(struct gpuemu_ctx *ctx, struct engine *e)
@@ -155,13 +208,34 @@ void engine_reap(struct gpuemu_ctx *ctx, struct engine *e)
 	}
 }
 
-int engine_prefetch(struct engine *e, const struct work *work, struct err *err)
+/* By itself, now. */
+static int prefetch_alone(struct engine *e, const struct work *work, struct err *err)
 {
 	engine_finish(e);
 	if (work->prefetch.to_host)
 		return gpu_session_prefetch_host(e->session, work->prefetch.addr,
 						 work->prefetch.bytes, err);
 	return gpu_session_prefetch(e->session, work->prefetch.addr, work->prefetch.bytes, err);
+}
+
+int engine_prefetch(struct engine *e, struct gpuemu_stream *stream, const struct work *work,
+		    struct err *err)
+{
+	struct told *told;
+	int ret;
+
+	if (!stream->id)
+		return prefetch_alone(e, work, err);
+	told = told_make(e, stream);
+	if (!told)
+		return -ENOMEM;
+	ret = gpu_session_move(e->session, stream->id, work->prefetch.addr, work->prefetch.bytes,
+			       work->prefetch.to_host, tell, told);
+	if (ret)
+		free(told);
+	else
+		submitted(e, stream->id);
+	return ret;
 }
 
 int engine_touch(struct engine *e, const struct gpu_work_touch *touch, char **json,

@@ -19,7 +19,6 @@ struct engine {
 	struct gpu *gpu;
 	struct gpu_session *session;
 	uint32_t next_module;
-	unsigned int queued;		/* launches that wait for a finish */
 	/* What ended since the last reap, oldest first. */
 	struct told *told, **told_end;
 };
@@ -37,19 +36,26 @@ int engine_load(struct engine *e, struct gpuemu_module *module, const char *text
 		struct err *err);
 
 /*
- * Launches in the default stream run at once, with all that was queued before.
+ * Works of the default stream run at once, with all that was queued before.
  * Others are queued until something waits, and then run side by side; waiting
  * takes no virtual time, so it is as if they had begun at once.
  */
 int engine_launch(struct engine *e, struct gpuemu_stream *stream,
 		  const struct gpu_launch *launch);
-int engine_prefetch(struct engine *e, const struct work *work, struct err *err);
+int engine_delay(struct engine *e, const struct gpuemu_stream *stream, uint64_t cycle);
+int engine_prefetch(struct engine *e, struct gpuemu_stream *stream, const struct work *work,
+		    struct err *err);
 int engine_touch(struct engine *e, const struct gpu_work_touch *touch, char **json,
 		 struct err *err);
 int engine_statistics(struct engine *e, char **json);
 int engine_touches(struct engine *e, struct record *record, struct err *err);
 /* Does what is queued. */
 void engine_finish(struct engine *e);
+/* Up to where one of the streams has nothing left to do; of the default stream, none. */
+void engine_wait(struct engine *e, const uint32_t *streams, unsigned int n);
+bool engine_idle(const struct engine *e, uint32_t stream);
+/* The streams' numbers. NULL: no memory. */
+uint32_t *engine_streams(struct gpuemu_stream *const *streams, unsigned int n);
 
 /*
  * On the caller's thread, for the user's code runs in it: prints what ended

@@ -88,13 +88,14 @@ struct gpuemu_ctx {
 
 /* What one stream is asked to do. */
 struct work {
-	enum { LAUNCH, PREFETCH } kind;
+	enum { LAUNCH, PREFETCH, DELAY } kind;
 	union {
 		struct gpu_launch launch;
 		struct {
 			uint64_t addr, bytes;
 			bool to_host;	/* else to device memory */
 		} prefetch;
+		uint64_t cycle;		/* DELAY: until then */
 	};
 };
 
@@ -119,8 +120,13 @@ struct backend_ops {
 	void (*unload)(struct gpuemu_ctx *ctx, struct gpuemu_module *module);
 	int (*submit)(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream,
 		      const struct work *work, struct err *err);
-	/* Waits for the stream's works, those before them included; what they print is printed. */
-	void (*wait)(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream);
+	/*
+	 * Waits until one of the streams has nothing left to do; with the default stream, until
+	 * none has. What ended works print is printed.
+	 */
+	void (*wait)(struct gpuemu_ctx *ctx, struct gpuemu_stream *const *streams, unsigned int n);
+	/* Has it nothing left to do? Right after wait(). */
+	bool (*idle)(struct gpuemu_ctx *ctx, const struct gpuemu_stream *stream);
 	/* ctx->advice is what it shall be for works from now on. */
 	int (*advise)(struct gpuemu_ctx *ctx, struct err *err);
 	bool no_duplicates;		/* it cannot follow ADVICE_READ_MOSTLY */
@@ -175,6 +181,7 @@ void print_text(struct gpuemu_ctx *ctx, const char *text, size_t bytes);
 /* NULL is the default stream; NULL back: not a stream of ctx. */
 struct gpuemu_stream *stream_of(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream);
 void stream_fail(struct gpuemu_stream *stream, int status, const struct err *err);
+void stream_wait(struct gpuemu_stream *stream);
 void stream_wait_all(struct gpuemu_ctx *ctx);
 void stream_free_all(struct gpuemu_ctx *ctx);
 

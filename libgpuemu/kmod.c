@@ -146,10 +146,18 @@ static struct gpuemu_stream *oldest(struct gpuemu_ctx *ctx)
  * In the order of submission over all streams, so that output comes in the order
  * of the launches. The engine does works in that order: nothing waits longer for it.
  */
-static void kmod_wait(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream)
+static void kmod_wait(struct gpuemu_ctx *ctx, struct gpuemu_stream *const *streams, unsigned int n)
 {
-	while (stream->npending)
+	for (unsigned int i = 0; i < n; i++)
+		if (!streams[i]->npending)
+			return;
+	while (streams[0]->npending)
 		reap(ctx, oldest(ctx));
+}
+
+static bool kmod_idle(struct gpuemu_ctx *ctx, const struct gpuemu_stream *stream)
+{
+	return !stream->npending;
 }
 
 /* Makes room for one more work at the module. False: nothing is in flight. */
@@ -364,6 +372,8 @@ static int submit_work(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream,
 	size_t bytes;
 	int ret;
 
+	if (work->kind == DELAY)
+		return err_set(err, -EOPNOTSUPP, "backend kmod cannot delay a stream");
 	if (work->kind == PREFETCH)
 		return submit(ctx, GPUEMU_WORK_PREFETCH, stream->id, &prefetch,
 			      sizeof(prefetch), id, err);
@@ -626,6 +636,7 @@ const struct backend_ops backend_kmod = {
 	.unload = kmod_unload,
 	.submit = kmod_submit,
 	.wait = kmod_wait,
+	.idle = kmod_idle,
 	.advise = kmod_advise,
 	.statistics = kmod_statistics,
 	.touches = kmod_touches,

@@ -116,21 +116,35 @@ static int sim_submit(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream,
 	struct err late = { "" };
 	int ret;
 
-	if (work->kind == LAUNCH) {
-		ret = engine_launch(ctx->state, stream, &work->launch);
+	if (work->kind != PREFETCH) {
+		ret = work->kind == DELAY ? engine_delay(ctx->state, stream, work->cycle) :
+		      engine_launch(ctx->state, stream, &work->launch);
 		engine_reap(ctx, ctx->state);
 		return ret;
 	}
-	ret = engine_prefetch(ctx->state, work, &late);
+	ret = engine_prefetch(ctx->state, stream, work, &late);
 	engine_reap(ctx, ctx->state);
 	if (ret)
 		stream_fail(stream, ret, &late);
 	return 0;
 }
 
-static void sim_wait(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream)
+static void sim_wait(struct gpuemu_ctx *ctx, struct gpuemu_stream *const *streams, unsigned int n)
 {
-	finish(ctx);
+	uint32_t *ids = engine_streams(streams, n);
+
+	/* Without memory it waits for more. */
+	if (ids)
+		engine_wait(ctx->state, ids, n);
+	else
+		engine_finish(ctx->state);
+	free(ids);
+	engine_reap(ctx, ctx->state);
+}
+
+static bool sim_idle(struct gpuemu_ctx *ctx, const struct gpuemu_stream *stream)
+{
+	return engine_idle(ctx->state, stream->id);
 }
 
 static int sim_advise(struct gpuemu_ctx *ctx, struct err *err)
@@ -172,6 +186,7 @@ const struct backend_ops backend_sim = {
 	.unload = sim_unload,
 	.submit = sim_submit,
 	.wait = sim_wait,
+	.idle = sim_idle,
 	.advise = sim_advise,
 	.statistics = sim_statistics,
 	.touches = sim_touches,

@@ -30,10 +30,15 @@ void stream_fail(struct gpuemu_stream *stream, int status, const struct err *err
 		err_set(&stream->err, 0, "%s", gpuemu_strerror(status));
 }
 
+void stream_wait(struct gpuemu_stream *stream)
+{
+	stream->ctx->backend->wait(stream->ctx, &stream, 1);
+}
+
 void stream_wait_all(struct gpuemu_ctx *ctx)
 {
 	for (struct gpuemu_stream *s = &ctx->default_stream; s; s = s->next)
-		ctx->backend->wait(ctx, s);
+		stream_wait(s);
 }
 
 static int take_error(struct gpuemu_stream *stream, struct err *err)
@@ -83,7 +88,7 @@ PUBLIC int gpuemu_stream_destroy(struct gpuemu_stream *stream)
 	ctx_enter(ctx);
 	if (stream == &ctx->default_stream)
 		return ctx_leave(ctx, -EINVAL, &err);
-	ctx->backend->wait(ctx, stream);
+	stream_wait(stream);
 	ret = take_error(stream, &err);
 	for (s = &ctx->default_stream; s->next != stream; )
 		s = s->next;
@@ -102,8 +107,59 @@ PUBLIC int gpuemu_stream_synchronize(struct gpuemu_ctx *ctx, struct gpuemu_strea
 	s = stream_of(ctx, stream);
 	if (!s)
 		return ctx_leave(ctx, not_a_stream(&err), &err);
-	ctx->backend->wait(ctx, s);
+	stream_wait(s);
 	return ctx_leave(ctx, take_error(s, &err), &err);
+}
+
+static int wait_any(struct gpuemu_ctx *ctx, struct gpuemu_stream *const *streams, unsigned int n,
+		    unsigned int *which, struct err *err)
+{
+	struct gpuemu_stream **known = n ? malloc(n * sizeof(*known)) : NULL;
+	int ret = 0;
+
+	if (!n)
+		return err_set(err, -EINVAL, "no stream to wait for");
+	if (!known)
+		return -ENOMEM;
+	for (unsigned int i = 0; !ret && i < n; i++) {
+		known[i] = stream_of(ctx, streams[i]);
+		if (!known[i])
+			ret = not_a_stream(err);
+	}
+	if (!ret) {
+		ctx->backend->wait(ctx, known, n);
+		for (*which = 0; *which < n - 1 && !ctx->backend->idle(ctx, known[*which]);)
+			++*which;
+	}
+	free(known);
+	return ret;
+}
+
+PUBLIC int gpuemu_stream_wait_any(struct gpuemu_ctx *ctx, struct gpuemu_stream *const *streams,
+				  unsigned int n, unsigned int *which)
+{
+	struct err err = { "" };
+
+	ctx_enter(ctx);
+	return ctx_leave(ctx, wait_any(ctx, streams, n, which, &err), &err);
+}
+
+PUBLIC int gpuemu_stream_delay(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream,
+			       uint64_t cycle)
+{
+	const struct work work = { .kind = DELAY, .cycle = cycle };
+	struct gpuemu_stream *s;
+	struct err err = { "" };
+
+	ctx_enter(ctx);
+	s = stream_of(ctx, stream);
+	return ctx_leave(ctx, s ? ctx->backend->submit(ctx, s, &work, &err) : not_a_stream(&err),
+			 &err);
+}
+
+PUBLIC uint32_t gpuemu_stream_id(const struct gpuemu_stream *stream)
+{
+	return stream ? stream->id : 0;
 }
 
 PUBLIC int gpuemu_synchronize(struct gpuemu_ctx *ctx)

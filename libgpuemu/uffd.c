@@ -19,11 +19,13 @@
 /* What the engine's thread is to do; the client frees it when it is done. */
 struct job {
 	struct job *next;
-	enum { JOB_LAUNCH, JOB_PREFETCH, JOB_TOUCH, JOB_FINISH } kind;
+	enum { JOB_LAUNCH, JOB_PREFETCH, JOB_DELAY, JOB_TOUCH, JOB_WAIT, JOB_FINISH } kind;
 	struct gpuemu_stream *stream;	/* whose error it is; NULL: the caller takes it */
 	void *payload;			/* launch, as the daemon would be sent it */
 	size_t payload_bytes;
-	struct work work;		/* prefetch */
+	struct work work;		/* prefetch, delay */
+	uint32_t *streams;		/* wait */
+	unsigned int nstreams;
 	const struct gpu_work_touch *touch;
 	char **json;
 	int status;
@@ -77,6 +79,7 @@ static struct job *jobs_take(struct jobs *jobs)
 static void job_free(struct job *job)
 {
 	free(job->payload);
+	free(job->streams);
 	free(job);
 }
 
@@ -93,10 +96,16 @@ static void run(struct engine *e, struct job *job)
 			job->status = engine_launch(e, job->stream, &launch);
 		break;
 	case JOB_PREFETCH:
-		job->status = engine_prefetch(e, &job->work, &job->err);
+		job->status = engine_prefetch(e, job->stream, &job->work, &job->err);
 		break;
 	case JOB_TOUCH:
 		job->status = engine_touch(e, job->touch, job->json, &job->err);
+		break;
+	case JOB_DELAY:
+		job->status = engine_delay(e, job->stream, job->work.cycle);
+		break;
+	case JOB_WAIT:
+		engine_wait(e, job->streams, job->nstreams);
 		break;
 	case JOB_FINISH:
 		engine_finish(e);
@@ -226,7 +235,7 @@ static void settle(struct gpuemu_ctx *ctx)
 	struct job *job;
 
 	rest(ctx);
-	if (!u->engine.queued)
+	if (!gpu_session_queued(u->engine.session))
 		return;
 	job = calloc(1, sizeof(*job));
 	if (!job)
@@ -413,7 +422,8 @@ static int uffd_submit(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream,
 	if (!job)
 		return -ENOMEM;
 	job->stream = stream;
-	job->kind = work->kind == LAUNCH ? JOB_LAUNCH : JOB_PREFETCH;
+	job->kind = work->kind == LAUNCH ? JOB_LAUNCH :
+		    work->kind == DELAY ? JOB_DELAY : JOB_PREFETCH;
 	if (work->kind == LAUNCH)
 		ret = gpu_work_encode_launch(&work->launch, &job->payload, &job->payload_bytes);
 	else
@@ -428,10 +438,34 @@ static int uffd_submit(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream,
 	return 0;
 }
 
-static void uffd_wait(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream)
+static void uffd_wait(struct gpuemu_ctx *ctx, struct gpuemu_stream *const *streams, unsigned int n)
 {
-	if (!is_child(ctx->state))
+	struct uffd *u = ctx->state;
+	struct job *job;
+
+	if (is_child(u))
+		return;
+	job = calloc(1, sizeof(*job));
+	if (job)
+		job->streams = engine_streams(streams, n);
+	/* Without memory it waits for more. */
+	if (!job || !job->streams) {
+		free(job);
 		settle(ctx);
+		return;
+	}
+	job->kind = JOB_WAIT;
+	job->nstreams = n;
+	post(u, job);
+	rest(ctx);
+}
+
+/* Its thread rests, right after uffd_wait(). */
+static bool uffd_idle(struct gpuemu_ctx *ctx, const struct gpuemu_stream *stream)
+{
+	struct uffd *u = ctx->state;
+
+	return is_child(u) || engine_idle(&u->engine, stream->id);
 }
 
 static int uffd_advise(struct gpuemu_ctx *ctx, struct err *err)
@@ -505,6 +539,7 @@ const struct backend_ops backend_uffd = {
 	.unload = uffd_unload,
 	.submit = uffd_submit,
 	.wait = uffd_wait,
+	.idle = uffd_idle,
 	.advise = uffd_advise,
 	.no_duplicates = true,
 	.statistics = uffd_statistics,

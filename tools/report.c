@@ -362,6 +362,37 @@ static void print_phases(FILE *out, struct json_object *w)
 			count(w, "phases.kernel_cycles"), count(w, "phases.d2h_cycles"));
 }
 
+/* Of workloads side by side: each with what its own kernels did. */
+static void print_workloads(FILE *out, struct json_object *workloads)
+{
+	for (size_t i = 0; i < json_object_array_length(workloads); i++) {
+		struct json_object *w = json_object_array_get_idx(workloads, i);
+
+		print_workload(out, w);
+		fprintf(out, "  managed memory %" PRIu64 " bytes; stream %" PRIu64,
+			count(w, "footprint_bytes"), count(w, "stream"));
+		if (output_has(w, "cycles"))
+			fprintf(out, ", arrived at cycle %" PRIu64 ", kernels from %" PRIu64
+				" to %" PRIu64 ", %" PRIu64 " cycles, IPC %.3f",
+				count(w, "arrival"), count(w, "start"), count(w, "end"),
+				count(w, "cycles"), output_number(w, "ipc"));
+		fputc('\n', out);
+		print_kernels(out, output_at(w, "kernels"));
+	}
+	fprintf(out, "all %zu on one GPU\n", json_object_array_length(workloads));
+}
+
+/* What ran together is all of the session's clock. */
+static void print_total(FILE *out, struct json_object *totals)
+{
+	double cycles = output_number(totals, "cycles");
+
+	if (cycles > 0)
+		fprintf(out, "  %" PRIu64 " cycles, %" PRIu64 " thread instructions, IPC %.3f\n",
+			count(totals, "cycles"), count(totals, "thread_instructions"),
+			(double)count(totals, "thread_instructions") / cycles);
+}
+
 static void print_ptx(FILE *out, struct json_object *p)
 {
 	fprintf(out, "%s of %s: %s\n", output_string(p, "kernel"), output_string(p, "file"),
@@ -383,22 +414,27 @@ static void print_speed(FILE *out, struct json_object *totals)
 
 void report_text(FILE *out, struct json_object *r)
 {
-	struct json_object *about = output_at(r, "workload");
+	struct json_object *about = output_at(r, "workload"), *all = output_at(r, "workloads");
 	char size[24];
 
-	if (about) {
+	if (all) {
+		print_workloads(out, all);
+	} else if (about) {
 		print_workload(out, about);
 	} else {
 		about = output_at(r, "ptx");
 		print_ptx(out, about);
 	}
-	fprintf(out, "  backend %s, GPU %s, managed memory %s", output_string(r, "backend"),
-		output_string(r, "config"), output_bytes(size, count(about, "footprint_bytes")));
+	fprintf(out, "  backend %s, GPU %s", output_string(r, "backend"), output_string(r, "config"));
+	if (!all)
+		fprintf(out, ", managed memory %s", output_bytes(size, count(about, "footprint_bytes")));
 	if (output_has(r, "totals.host_seconds"))
 		fprintf(out, ", took %.3f s", output_number(r, "totals.host_seconds"));
 	if (output_has(r, "paging"))
 		fprintf(out, ", fault times %s", output_string(r, "clock"));
 	fputc('\n', out);
+	if (all)
+		print_total(out, output_at(r, "totals"));
 	print_phases(out, output_at(r, "workload"));
 	print_kernels(out, output_at(r, "kernels"));
 	print_utilization(out, output_at(r, "utilization"));

@@ -2,7 +2,7 @@
 /*
  * gpuemu run: runs workloads, verifies every result, reports. Each workload
  * gets a GPU of its own (a VA space, statistics from zero), so that a report
- * does not depend on what ran before it.
+ * does not depend on what ran before it; or, with + between them, all share one (corun.c).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 
 #include "advise.h"
 #include "cli.h"
+#include "corun.h"
 #include "output.h"
 #include "phases.h"
 #include "progress.h"
@@ -33,6 +34,9 @@ struct request {
 	unsigned int count;
 	const struct workload_row *rows[RUNS_MAX];
 	struct workload workloads[RUNS_MAX];
+	uint64_t arrivals[RUNS_MAX];
+	bool arrives;			/* one of them at a time of its own */
+	unsigned int joined;		/* how many + stand between them */
 };
 
 static void name_workloads(char *text, size_t size)
@@ -46,15 +50,57 @@ static void name_workloads(char *text, size_t size)
 					 n ? ", " : "", row->ops->name);
 }
 
-/* Operands: a workload's name, or key=value for the workload before it. */
+/* "@CYCLE" of the workload before it. */
+static int parse_arrival(struct request *r, const char *text, const struct verb *verb)
+{
+	if (!r->count || number_parse(text + 1, &r->arrivals[r->count - 1]))
+		return cli_misused(verb, "%s: behind a workload, @ and the cycle at which it arrives, "
+				   "as in: gpuemu run sgemm + lbm @20000", text);
+	r->arrives = true;
+	return 0;
+}
+
+/* Side by side are all of them or none. */
+static int check_joined(const struct request *r, bool open, const struct verb *verb)
+{
+	if (open || (r->joined && r->joined != r->count - 1))
+		return cli_misused(verb, "+ stands between workloads that share a GPU, between all of "
+				   "them or none, as in: gpuemu run sgemm + lbm");
+	if (r->joined >= CORUN_MAX)
+		return cli_misused(verb, "%u workloads side by side, at most %d", r->count, CORUN_MAX);
+	if (r->arrives && !r->joined)
+		return cli_misused(verb, "@CYCLE is for workloads side by side, as in: "
+				   "gpuemu run sgemm + lbm @20000");
+	if (r->joined && r->copies)
+		return cli_misused(verb, "--copy takes workloads one at a time, without +");
+	return 0;
+}
+
+/*
+ * Operands: a workload's name; key=value or @CYCLE for the workload before it; + between two
+ * that share a GPU.
+ */
 static int parse_operands(struct request *r, int argc, char **argv,
 			  const struct verb *verb)
 {
+	bool open = false;	/* a + waits for its workload */
 	char known[512];
 	struct err err;
 
 	name_workloads(known, sizeof(known));
 	for (int i = 0; i < argc; i++) {
+		if (!strcmp(argv[i], "+")) {
+			if (open || !r->count)
+				return check_joined(r, true, verb);
+			open = true;
+			r->joined++;
+			continue;
+		}
+		if (*argv[i] == '@') {
+			if (parse_arrival(r, argv[i], verb))
+				return CLI_MISUSED;
+			continue;
+		}
 		if (strchr(argv[i], '=')) {
 			if (!r->count)
 				return cli_misused(verb, "%s: a workload's options stand behind "
@@ -73,10 +119,11 @@ static int parse_operands(struct request *r, int argc, char **argv,
 		workload_init(&r->workloads[r->count], r->rows[r->count]->ops, r->target.seed);
 		r->workloads[r->count].copies = r->copies;
 		r->count++;
+		open = false;
 	}
 	if (!r->count)
 		return cli_misused(verb, "no workload; there are: %s", known);
-	return 0;
+	return check_joined(r, open, verb);
 }
 
 static int parse(struct request *r, const struct verb *verb, int argc, char **argv)
@@ -119,7 +166,7 @@ static int parse(struct request *r, const struct verb *verb, int argc, char **ar
 		return cli_misused(verb, "--copy needs time and paging: without them all pages are "
 				   "in device memory from the start");
 	c = parse_operands(r, argc - optind, argv + optind, verb);
-	if (!c && r->count > 1 &&
+	if (!c && r->count > 1 && !r->joined &&
 	    (r->trace || r->samples || r->target.record || r->target.recorded))
 		return cli_misused(verb, "--%s takes one workload, here are %u",
 				   r->trace ? "trace" : r->samples ? "samples" :
@@ -203,6 +250,43 @@ static int run_all(struct request *r, const struct verb *verb,
 	return result;
 }
 
+static int run_joined(struct request *r, const struct verb *verb, struct json_object *reports)
+{
+	struct corun_member members[CORUN_MAX];
+	struct progress *progress;
+	struct json_object *report;
+	struct gpuemu_ctx *ctx;
+	struct err err = { "" };
+	int status, result = CLI_DONE;
+
+	for (unsigned int i = 0; i < r->count; i++)
+		members[i] = (struct corun_member){
+			.w = &r->workloads[i], .row = r->rows[i], .arrival = r->arrivals[i],
+		};
+	status = target_open(&r->target, &ctx, &err);
+	if (status) {
+		cli_failed(verb, "%s", err.text);
+		return status == -EINVAL ? CLI_MISUSED : CLI_FAILED;
+	}
+	progress = progress_start("side by side");
+	report = corun(members, r->count, &r->target, ctx, &status, &err);
+	progress_stop(progress);
+	gpuemu_close(ctx);
+	if (report && (!r->json || strcmp(r->json, "-")))
+		report_text(stdout, report);
+	fflush(stdout);
+	trouble_print(verb, report);
+	if (report)
+		json_object_array_add(reports, report);
+	else
+		result = cli_failed(verb, "%s", err.text);
+	for (unsigned int i = 0; i < r->count; i++)
+		if (members[i].status && members[i].w->err.text[0])
+			result = cli_failed(verb, "%s: %s", members[i].w->ops->name,
+					    members[i].w->err.text);
+	return status ? CLI_FAILED : result;
+}
+
 static int run(const struct verb *verb, int argc, char **argv)
 {
 	struct request *r = malloc(sizeof(*r));
@@ -218,17 +302,17 @@ static int run(const struct verb *verb, int argc, char **argv)
 		return result < 0 ? CLI_DONE : result;
 	}
 	reports = json_object_new_array();
-	result = run_all(r, verb, reports);
+	result = r->joined ? run_joined(r, verb, reports) : run_all(r, verb, reports);
 	if (r->trace && json_object_array_length(reports) &&
 	    trace_write(json_object_array_get_idx(reports, 0), r->trace, &err))
 		result = cli_failed(verb, "%s", err.text);
 	if (r->samples && json_object_array_length(reports) &&
 	    samples_write(json_object_array_get_idx(reports, 0), r->samples, &err))
 		result = cli_failed(verb, "%s", err.text);
-	/* One workload is one object, several are an array, in order. */
+	/* One workload, or several side by side, is one object; several are an array, in order. */
 	if (r->json && json_object_array_length(reports) &&
-	    output_json(r->count == 1 ? json_object_array_get_idx(reports, 0) : reports,
-			r->json, &err))
+	    output_json(r->count > 1 && !r->joined ? reports :
+			json_object_array_get_idx(reports, 0), r->json, &err))
 		result = cli_failed(verb, "%s", err.text);
 	json_object_put(reports);
 	free(r);
@@ -250,7 +334,10 @@ static void more(FILE *out)
 	}
 	fprintf(out, "\nEach has three sizes: size=default, size=quick (some megabytes, seconds) and "
 		"size=tiny;\noptions behind it change it.\n");
-	fprintf(out, "\nexample: gpuemu run vecadd n=1M gather pages=4K --vram 8M\n");
+	fprintf(out, "\n+ between workloads: side by side on one GPU, in streams of their own; @CYCLE "
+		"behind one:\nwhen it arrives, in core cycles, 0 if not given.\n");
+	fprintf(out, "\nexamples: gpuemu run vecadd n=1M gather pages=4K --vram 8M\n"
+		"          gpuemu run sgemm m=256 + lbm steps=1 @20000\n");
 }
 
 static const struct cli_option options[] = {
@@ -268,7 +355,7 @@ static const struct cli_option options[] = {
 
 const struct verb verb_run = {
 	.name = "run",
-	.usage = "WORKLOAD [KEY=VALUE]... [WORKLOAD ...] [OPTION]...",
+	.usage = "WORKLOAD [KEY=VALUE]... [[+] WORKLOAD ... [@CYCLE]] [OPTION]...",
 	.help = "run workloads on the GPU, verify every result, report",
 	.options = options,
 	.shared = target_options,

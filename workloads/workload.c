@@ -11,6 +11,9 @@
 
 #include "workload.h"
 
+/* Launches that a workload beside others has in its stream at most. */
+#define LAUNCHES_AHEAD	32u
+
 #define X(name)								\
 	extern const struct workload_ops workload_##name;		\
 	extern const char gpuemu_ptx_##name[], gpuemu_ptx_##name##_end[];
@@ -233,22 +236,28 @@ int workload_launch_grid(struct workload *w, const char *kernel,
 	ret = gpuemu_module_get_function(w->module, &function, kernel);
 	if (ret)
 		return workload_failed(w, ret, "looking up the kernel");
-	ret = gpuemu_launch(function, grid, block, 0, NULL, args, nargs);
+	ret = gpuemu_launch(function, grid, block, 0, w->stream, args, nargs);
 	if (ret)
 		return workload_failed(w, ret, "launching");
-	return 0;
+	/* A queue has an end, at which the library would wait, and nobody else have his turn. */
+	return w->wait && ++w->launched == LAUNCHES_AHEAD ? workload_synchronize(w) : 0;
 }
 
 int workload_synchronize(struct workload *w)
 {
-	int ret = gpuemu_synchronize(w->ctx);
+	int ret;
 
+	w->launched = 0;
+	if (w->wait)
+		w->wait(w);
+	ret = w->stream ? gpuemu_stream_synchronize(w->ctx, w->stream) :
+			  gpuemu_synchronize(w->ctx);
 	return ret ? workload_failed(w, ret, "running") : 0;
 }
 
 int workload_to_host(struct workload *w, const void *ptr, size_t bytes)
 {
-	int ret = gpuemu_mem_prefetch_host(w->ctx, ptr, bytes, NULL);
+	int ret = gpuemu_mem_prefetch_host(w->ctx, ptr, bytes, w->stream);
 
 	return ret ? workload_failed(w, ret, "taking pages to the host") : workload_synchronize(w);
 }
@@ -259,6 +268,6 @@ int workload_to_device(struct workload *w, const void *ptr, size_t bytes)
 
 	if (!w->copies)
 		return 0;
-	ret = gpuemu_mem_prefetch(w->ctx, ptr, bytes, NULL);
+	ret = gpuemu_mem_prefetch(w->ctx, ptr, bytes, w->stream);
 	return ret ? workload_failed(w, ret, "copying to the device") : 0;
 }

@@ -47,6 +47,14 @@ enum workload_copies { WORKLOAD_PAGES, WORKLOAD_COPIES_ALL, WORKLOAD_COPIES_INPU
 struct workload {
 	const struct workload_ops *ops;
 	struct gpuemu_ctx *ctx;		/* the caller's */
+	struct gpuemu_stream *stream;	/* the caller's: of all its works; NULL: the default one */
+	/*
+	 * Called before it waits for its stream, where others run beside it: comes back when
+	 * the stream has nothing left to do. NULL: it waits by itself.
+	 */
+	void (*wait)(struct workload *w);
+	void *waiter;			/* wait's */
+	unsigned int launched;		/* since it waited last */
 	struct gpuemu_module *module;	/* freed with ctx */
 	uint64_t option[WORKLOAD_OPTIONS]; /* in the order of ops->options */
 	uint64_t seed;
@@ -111,7 +119,7 @@ void workload_end(struct workload *w);
 /* Managed memory, one of w->buffers. what names it in messages. */
 int workload_alloc(struct workload *w, void **ptr, size_t bytes,
 		   enum workload_direction direction, const char *what);
-/* One launch of a kernel of w->module on the default stream, x only. */
+/* One launch of a kernel of w->module in w->stream, x only. */
 int workload_launch(struct workload *w, const char *kernel, uint32_t ctas,
 		    uint32_t threads, const struct gpuemu_arg *args,
 		    unsigned int nargs);

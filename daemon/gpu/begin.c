@@ -57,12 +57,19 @@ static int begin(struct loop *l, struct run *r)
 	return 0;
 }
 
-void loop_admit(struct loop *l)
+bool loop_admit(struct loop *l)
 {
 	unsigned int most = (unsigned int)MIN(l->m->spec.concurrent_kernels, SM_KERNELS);
 	struct run *r;
 
-	while (l->nrunning < most && (r = queue_ready(l->s))) {
+	tasks_end(l);
+	if (!l->look)
+		return false;
+	while ((r = queue_ready(l->s, l->nrunning < most))) {
+		if (r->kind != RUN_LAUNCH) {
+			task_begin(l, r);
+			continue;
+		}
 		r->status = begin(l, r);
 		r->state = r->status ? RUN_DONE : RUN_RUNNING;
 		if (r->status)
@@ -70,6 +77,8 @@ void loop_admit(struct loop *l)
 		l->running[l->nrunning++] = r;
 		dispatch_arrived(l->m->dispatch, &r->todo, l->now);
 	}
+	l->look = false;
+	return true;
 }
 
 /* --- end ----------------------------------------------------------------------------- */
@@ -133,6 +142,7 @@ static void leave(struct loop *l, unsigned int k, uint64_t now)
 	l->nrunning--;
 	memmove(&l->running[k], &l->running[k + 1],
 		(l->nrunning - k) * sizeof(l->running[0]));
+	l->look = true;
 }
 
 /* L1s of SMs that run nothing any more; L2 keeps what it has. */
@@ -185,6 +195,7 @@ void loop_clear(struct loop *l, uint64_t upto)
 	while (l->nrunning)
 		leave(l, l->nrunning - 1, upto);
 	l->ending = false;
+	l->look = true;
 	/* What the handler was doing is done before anything else starts. */
 	l->now = MAX(upto, handler_until(m));
 	machine_cancel(m);

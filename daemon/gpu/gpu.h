@@ -89,8 +89,9 @@ int gpu_session_launch(struct gpu_session *session,
  * stream begins when all before it have ended, and none behind it begins before its end.
  * A kernel that fails ends those that run with it, with -ECANCELED.
  *
- * done() is called once for each in the order of submission, from gpu_session_finish()
- * or what calls it (a launch, prefetch, touch, configuration, statistics); output as from
+ * done() is called once for each, of those that ended since the last time in the order of
+ * submission, from gpu_session_finish(), what calls it (a launch, prefetch, touch,
+ * configuration, statistics), or what runs the GPU for a while (below); output as from
  * gpu_session_take_output(), the callee's to free. It must not call the session. -ENOMEM.
  */
 typedef void gpu_done(void *ctx, int status, uint64_t fault_addr, const struct err *err,
@@ -100,12 +101,47 @@ int gpu_session_submit(struct gpu_session *session, uint32_t stream,
 void gpu_session_finish(struct gpu_session *session);
 
 /*
- * The same, and comes back where over() says that it is another session's turn: what runs is
- * set aside between two quanta, and goes on from there, as if nothing had been, with the next
- * call or with anything that does what was submitted. False: it is not all done. over() is
+ * A work that does nothing: works behind it in its stream begin at this cycle of the session's
+ * clock at the soonest. -ENOMEM.
+ */
+int gpu_session_delay(struct gpu_session *session, uint32_t stream, uint64_t cycle);
+
+/*
+ * A prefetch (below) as a work of a stream, to device memory or home. While it moves, kernels of
+ * other streams run, and what they demand goes before it; beside them nothing is put into
+ * L2. In the default stream as gpu_session_prefetch(). -ENOMEM.
+ */
+int gpu_session_move(struct gpu_session *session, uint32_t stream, uint64_t addr, uint64_t bytes,
+		     bool home, gpu_done *done, void *ctx);
+
+/* The session's clock, core cycles: when what is submitted now can begin. */
+uint64_t gpu_session_now(const struct gpu_session *session);
+/* How many works were submitted and not told. */
+unsigned int gpu_session_queued(const struct gpu_session *session);
+/* Has the stream nothing left to do? */
+bool gpu_session_idle(const struct gpu_session *session, uint32_t stream);
+
+/*
+ * Runs the GPU until one of the streams has nothing left to do, or (cycles not 0) so many of
+ * them have passed. The others' works, running ones too, stay where they are at that cycle, and go
+ * on from there with the next call. Those that ended are told. Without time all streams' works
+ * are done. over and false: as below.
+ */
+struct gpu_until {
+	const uint32_t *streams;
+	unsigned int nstreams;		/* 0: until all of them have nothing left to do */
+	uint64_t cycles;
+};
+typedef bool gpu_over(void *ctx);
+bool gpu_session_go_until(struct gpu_session *session, const struct gpu_until *until,
+			  gpu_over *over, void *ctx);
+
+/*
+ * The same for all, and comes back where over() says that it is another session's turn: what
+ * runs is set aside between two quanta, and goes on from there, as if nothing had been, with
+ * the next call or with anything that does what was submitted. False: it is not all done. over() is
  * asked every few quanta and batches, and not before something was executed in this call.
  */
-typedef bool gpu_over(void *ctx);
 bool gpu_session_go_on(struct gpu_session *session, gpu_over *over, void *ctx);
 
 /*

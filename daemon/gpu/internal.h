@@ -176,7 +176,9 @@ struct gpu_session {
 	struct timeline timeline;
 	struct link_use link_use;
 	struct run *queue, **queue_end;	/* submitted and not told */
-	struct loop *aside;		/* what runs and was set aside, or NULL */
+	unsigned int nqueued;
+	struct loop *loop;		/* made with the session; what runs, while it is set aside */
+	bool aside;
 	struct output output;		/* of the last gpu_session_launch() */
 };
 
@@ -189,10 +191,12 @@ uint64_t module_code(const struct module *m);
 uint64_t module_constants(const struct module *m);
 
 /*
- * A launch, from submission to report. It is the queue's: works of all streams are in
- * one list in the order of submission, the oldest first.
+ * A work of a stream, mostly a launch, from submission to report. It is the queue's: works of
+ * all streams are in one list in the order of submission, the oldest first. Of what is no
+ * launch only the first lines apply (tasks.c).
  */
 enum run_state { RUN_QUEUED, RUN_RUNNING, RUN_DONE };
+enum run_kind { RUN_LAUNCH, RUN_DELAY, RUN_MOVE };
 
 struct run {
 	struct run *next;
@@ -200,12 +204,20 @@ struct run {
 	struct machine *m;
 	uint32_t stream;
 	uint8_t state;			/* enum run_state */
+	uint8_t kind;			/* enum run_kind */
+	uint64_t until;			/* a delay's end; a prefetch is all handed to the link */
+	struct {
+		uint64_t addr, bytes;
+		bool home;		/* else to device memory */
+	} move;
+
+	/* A launch. */
 	const struct module *module;
 	const struct ptx_kernel *kernel;
 	struct exec_launch launch;
 	void *params;
 	struct output output;
-	/* Whom to tell. */
+	/* Whom to tell; NULL: nobody. */
 	gpu_done *done;
 	void *ctx;
 
@@ -222,6 +234,8 @@ struct run {
 
 /* Checks and binds; what fails is kept in the run, to be told in its turn. NULL: no memory. */
 struct run *run_create(struct gpu_session *s, uint32_t stream, const struct gpu_launch *l);
+/* What is no launch. NULL: no memory. */
+struct run *run_create_task(struct gpu_session *s, uint32_t stream, enum run_kind kind);
 void run_destroy(struct run *r);
 /* Keeps the statistics of a run that went well. -ENOMEM. */
 int run_keep_stats(struct run *r);
@@ -234,13 +248,18 @@ int run_watchdog(struct run *r);
 /* functional.c: runs it to its end, without time. */
 int run_functional(struct run *r);
 
-/* queue.c: does everything that was submitted, and tells. */
+/* queue.c: the session's from here on. */
+void queue_append(struct gpu_session *s, struct run *r);
+/* Does everything that was submitted, and tells. */
 void queue_finish(struct gpu_session *s);
 /*
  * The oldest work that can begin beside those that run: its stream's turn, and the default
  * stream's works before and behind all others. NULL: none.
  */
-struct run *queue_ready(struct gpu_session *s);
+struct run *queue_ready(struct gpu_session *s, bool launches);
+/* Has the stream, or one of those that are waited for, nothing left to do? */
+bool queue_empty(const struct gpu_session *s, uint32_t stream);
+bool queue_until(const struct gpu_session *s, const struct gpu_until *until);
 
 /* --- the loop ------------------------------------------------------------------ */
 
@@ -250,17 +269,34 @@ struct loop {
 	uint64_t now;			/* everything before this cycle is done */
 	struct run *running[SM_KERNELS];	/* by age, the oldest first */
 	unsigned int nrunning;
+	unsigned int ntasks;		/* works that run and are no launches */
+	uint64_t stop;			/* the loop comes back at this cycle at the latest */
+	bool look;			/* some work may begin, or somebody's wait be over */
 	bool ending;			/* all CTAs have retired; the memory is not idle yet */
 	uint64_t calm;			/* quanta without an instruction issued */
 	uint64_t issued;		/* warp instructions, when calm was counted from */
 };
 
-/* quantum.c: runs all queued launches in time, each to its end. False: it was set aside. */
-bool loop_run(struct gpu_session *s, gpu_over *over, void *ctx);
+/*
+ * quantum.c: runs what is queued in time, up to what is waited for (NULL: to its end). What is
+ * not done then is set aside. False: it was set aside before, for over() said so.
+ */
+bool loop_run(struct gpu_session *s, const struct gpu_until *until, gpu_over *over, void *ctx);
+
+/* tasks.c: works that are no launches. */
+/* It begins, and may end at once. */
+void task_begin(struct loop *l, struct run *r);
+/* Ends those that are over at l->now. */
+void tasks_end(struct loop *l);
+/* First cycle at which one may be over; NEVER. */
+uint64_t tasks_next(const struct loop *l);
+/* move.c: the same of prefetches. */
+void move_begin(struct loop *l, struct run *r);
+bool move_over(struct loop *l, struct run *r);
 
 /* begin.c: launches come into the loop and leave it. */
-/* Starts what is ready, up to gpu.concurrent_kernels. */
-void loop_admit(struct loop *l);
+/* Starts what is ready, up to gpu.concurrent_kernels. False: nothing has ended since the last time. */
+bool loop_admit(struct loop *l);
 /* Takes out the kernels that ended before `upto`; true: some did. */
 bool loop_retire(struct loop *l, uint64_t upto);
 /* The kernel ends with an error, and with it all that run. */

@@ -89,6 +89,8 @@ static int check_launch(const struct ptx_kernel *k, const struct gpu_launch *l,
 
 int run_gone(struct run *r, int status)
 {
+	if (r->kind != RUN_LAUNCH)
+		return status;
 	return err_set(&r->err, status, status == -ECANCELED ?
 		       "kernel '%s': its client is gone" :
 		       "kernel '%s': the device is lost", r->kernel->name);
@@ -183,6 +185,19 @@ struct run *run_create(struct gpu_session *s, uint32_t stream, const struct gpu_
 	r->status = bind(r, l);
 	if (r->status)
 		r->state = RUN_DONE;
+	return r;
+}
+
+struct run *run_create_task(struct gpu_session *s, uint32_t stream, enum run_kind kind)
+{
+	struct run *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->session = s;
+	r->m = s->machine;
+	r->stream = stream;
+	r->kind = (uint8_t)kind;
 	return r;
 }
 

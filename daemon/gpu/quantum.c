@@ -188,6 +188,7 @@ static int fail_all(struct loop *l, int status, uint64_t upto)
 		r->state = RUN_DONE;
 		r->status = run_gone(r, status);
 	}
+	l->ntasks = 0;
 	loop_clear(l, upto);
 	return status;
 }
@@ -250,6 +251,7 @@ static uint64_t end_of_quantum(const struct loop *l, uint64_t from)
 	upto = MIN(upto, machine_pte_next(m));
 	upto = MIN(upto, handler_next(m));
 	upto = MIN(upto, dispatch_next(m->dispatch, from));
+	upto = MIN(upto, MIN(tasks_next(l), l->stop));
 	return MAX(upto, from + 1);
 }
 
@@ -289,6 +291,7 @@ static uint64_t next_cycle(const struct loop *l, uint64_t upto)
 		next = MIN(next, m->wake[i]);
 	/* CTAs that found no room wait for one to retire; those that may go, go at once. */
 	next = MIN(next, dispatch_next(m->dispatch, upto - 1));
+	next = MIN(next, MIN(tasks_next(l), l->stop));
 	return next == NEVER ? NEVER : MAX(next, upto);
 }
 
@@ -441,27 +444,20 @@ static bool turn_ends(struct turn *t, const struct machine *m)
 	return t->over(t->ctx);
 }
 
-/* Without memory it goes on. */
-static bool set_aside(const struct loop *l)
+static void set_aside(const struct loop *l)
 {
-	struct loop *aside = malloc(sizeof(*aside));
-
-	if (!aside)
-		return false;
-	*aside = *l;
-	l->s->aside = aside;
+	*l->s->loop = *l;
+	l->s->aside = true;
 	paging_set_aside(l->s->paging, true);
-	return true;
 }
 
 static struct loop take_up(struct gpu_session *s)
 {
-	struct loop l = *s->aside;
-
-	free(s->aside);
-	s->aside = NULL;
+	s->aside = false;
 	paging_set_aside(s->paging, false);
-	return l;
+	/* The program may have more memory now; without memory for it, what it had. */
+	machine_set_ranges(s->machine);
+	return *s->loop;
 }
 
 static struct loop loop_begin(struct gpu_session *s)
@@ -481,18 +477,43 @@ static struct loop loop_begin(struct gpu_session *s)
 	return l;
 }
 
-bool loop_run(struct gpu_session *s, gpu_over *over, void *ctx)
+/* No kernel runs: on to where a task may be over. */
+static void pass_time(struct loop *l)
+{
+	l->now = MAX(l->now, MIN(tasks_next(l), l->stop));
+}
+
+/* Is what is waited for there? Works are looked at again when one of them has ended. */
+static bool reached(const struct loop *l, const struct gpu_until *until)
+{
+	return l->now >= l->stop || queue_until(l->s, until);
+}
+
+bool loop_run(struct gpu_session *s, const struct gpu_until *until, gpu_over *over, void *ctx)
 {
 	struct loop l = s->aside ? take_up(s) : loop_begin(s);
 	struct turn turn = turn_begin(l.m, over, ctx);
+	bool looked;
 
+	l.look = true;
+	l.stop = until && until->cycles ? l.now + until->cycles : NEVER;
 	for (;;) {
-		loop_admit(&l);
-		if (!l.nrunning)
+		looked = loop_admit(&l);
+		if (!l.nrunning && !l.ntasks)
 			break;
+		if ((looked || l.now >= l.stop) && reached(&l, until)) {
+			set_aside(&l);
+			break;
+		}
+		if (!l.nrunning) {
+			pass_time(&l);
+			continue;
+		}
 		run_quantum(&l);
-		if (turn_ends(&turn, l.m) && set_aside(&l))
+		if (turn_ends(&turn, l.m)) {
+			set_aside(&l);
 			return false;
+		}
 	}
 	s->now = l.now;
 	return true;

@@ -1,68 +1,123 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a session was asked to do and has not done: launches of all streams in the
- * order of submission. Nothing runs before somebody waits; then everything does,
- * as it would have run had the GPU begun at once: waiting takes no virtual time, so
- * it makes no difference. Clients' threads do not come here, they take turns.
+ * What a session was asked to do and has not done: works of all streams in the
+ * order of submission. Nothing runs before somebody waits; then everything does, as it would
+ * have run had the GPU begun at once, until what is waited for has ended: waiting takes no
+ * virtual time, so it makes no difference. Clients' threads do not come here, they take turns.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "gpu/internal.h"
 
-struct run *queue_ready(struct gpu_session *s)
+/* Has its turn come? What is before it in its stream has ended, or is the default stream's. */
+static bool has_turn(const struct gpu_session *s, const struct run *r, bool others)
+{
+	if (!r->stream)
+		return !others;
+	for (const struct run *before = s->queue; before != r; before = before->next)
+		if (before->state != RUN_DONE &&
+		    (!before->stream || before->stream == r->stream))
+			return false;
+	return true;
+}
+
+struct run *queue_ready(struct gpu_session *s, bool launches)
 {
 	bool others = false;	/* something before this one has not ended */
 
 	for (struct run *r = s->queue; r; r = r->next) {
-		bool turn = !others || r->stream;
-
 		if (r->state == RUN_DONE)
 			continue;
-		for (struct run *before = s->queue; turn && before != r; before = before->next)
-			turn = before->state == RUN_DONE ||
-			       (before->stream && before->stream != r->stream);
-		if (turn && r->state == RUN_QUEUED)
+		if (r->state == RUN_QUEUED && (launches || r->kind != RUN_LAUNCH) &&
+		    has_turn(s, r, others))
 			return r;
 		others = true;
 	}
 	return NULL;
 }
 
-/* Told in the order of submission, whichever ended first. */
+bool queue_empty(const struct gpu_session *s, uint32_t stream)
+{
+	for (const struct run *r = s->queue; r; r = r->next)
+		if (r->state != RUN_DONE && r->stream == stream)
+			return false;
+	return true;
+}
+
+bool queue_until(const struct gpu_session *s, const struct gpu_until *until)
+{
+	for (unsigned int i = 0; until && i < until->nstreams; i++)
+		if (queue_empty(s, until->streams[i]))
+			return true;
+	return false;
+}
+
+/* What ended, in the order of submission, whichever ended first. */
 static void tell(struct gpu_session *s)
 {
-	struct run *r;
+	struct run **at = &s->queue, *r;
 
-	while ((r = s->queue)) {
+	while ((r = *at)) {
 		size_t bytes = 0;
 		char *text;
 
-		s->queue = r->next;
-		if (!r->status)
+		if (r->state != RUN_DONE) {
+			at = &r->next;
+			continue;
+		}
+		*at = r->next;
+		s->nqueued--;
+		if (!r->status && r->kind == RUN_LAUNCH)
 			r->status = run_keep_stats(r);
 		text = output_take(&r->output, &bytes);
-		r->done(r->ctx, r->status, r->fault_addr, &r->err, text, bytes);
+		if (r->done)
+			r->done(r->ctx, r->status, r->fault_addr, &r->err, text, bytes);
+		else
+			free(text);
 		run_destroy(r);
 	}
-	s->queue_end = &s->queue;
+	s->queue_end = at;
 }
 
-bool gpu_session_go_on(struct gpu_session *s, gpu_over *over, void *ctx)
+bool gpu_session_go_until(struct gpu_session *s, const struct gpu_until *until, gpu_over *over,
+			  void *ctx)
 {
+	bool reached = true;
 	struct run *r;
 
 	if (!s->queue)
 		return true;
-	if (!s->machine->spec.functional && !loop_run(s, over, ctx))
-		return false;
+	if (!s->machine->spec.functional)
+		reached = loop_run(s, until, over, ctx);
 	/* Without time there is nothing to overlap. */
-	while (s->machine->spec.functional && (r = queue_ready(s))) {
-		r->status = run_functional(r);
+	while (s->machine->spec.functional && (r = queue_ready(s, true))) {
+		if (r->kind == RUN_LAUNCH)
+			r->status = run_functional(r);
 		r->state = RUN_DONE;
 	}
 	tell(s);
-	return true;
+	return reached;
+}
+
+bool gpu_session_go_on(struct gpu_session *s, gpu_over *over, void *ctx)
+{
+	return gpu_session_go_until(s, NULL, over, ctx);
+}
+
+unsigned int gpu_session_queued(const struct gpu_session *s)
+{
+	return s->nqueued;
+}
+
+bool gpu_session_idle(const struct gpu_session *s, uint32_t stream)
+{
+	return queue_empty(s, stream);
+}
+
+uint64_t gpu_session_now(const struct gpu_session *s)
+{
+	return s->aside ? s->loop->now : s->now;
 }
 
 void queue_finish(struct gpu_session *s)
@@ -70,12 +125,13 @@ void queue_finish(struct gpu_session *s)
 	gpu_session_go_on(s, NULL, NULL);
 }
 
-static void append(struct gpu_session *s, struct run *r)
+void queue_append(struct gpu_session *s, struct run *r)
 {
 	if (!s->queue)
 		s->queue_end = &s->queue;
 	*s->queue_end = r;
 	s->queue_end = &r->next;
+	s->nqueued++;
 }
 
 int gpu_session_submit(struct gpu_session *s, uint32_t stream, const struct gpu_launch *l,
@@ -87,7 +143,18 @@ int gpu_session_submit(struct gpu_session *s, uint32_t stream, const struct gpu_
 		return -ENOMEM;
 	r->done = done;
 	r->ctx = ctx;
-	append(s, r);
+	queue_append(s, r);
+	return 0;
+}
+
+int gpu_session_delay(struct gpu_session *s, uint32_t stream, uint64_t cycle)
+{
+	struct run *r = run_create_task(s, stream, RUN_DELAY);
+
+	if (!r)
+		return -ENOMEM;
+	r->until = cycle;
+	queue_append(s, r);
 	return 0;
 }
 

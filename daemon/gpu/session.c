@@ -39,7 +39,9 @@ int gpu_session_create(struct gpu *gpu, uint32_t va_space,
 		return err_set(err, -ENOMEM, "out of memory");
 	s->gpu = gpu;
 	s->va_space = va_space;
-	ret = machine_create(s, spec, &s->machine, err);
+	s->loop = malloc(sizeof(*s->loop));
+	ret = s->loop ? machine_create(s, spec, &s->machine, err) :
+	      err_set(err, -ENOMEM, "out of memory");
 	if (!ret)
 		ret = make_paging(s, spec, err);
 	samples_reset(&s->samples, spec->interval, 0);
@@ -49,6 +51,7 @@ int gpu_session_create(struct gpu *gpu, uint32_t va_space,
 	}
 	if (ret) {
 		machine_destroy(s->machine);
+		free(s->loop);
 		free(s);
 		return ret;
 	}
@@ -90,6 +93,7 @@ void gpu_session_destroy(struct gpu_session *s)
 	samples_free(&s->samples);
 	output_clear(&s->output);
 	free(s->kernels);
+	free(s->loop);
 	free(s);
 }
 
@@ -219,66 +223,4 @@ void gpu_session_unload(struct gpu_session *s, uint32_t id)
 char *gpu_session_take_output(struct gpu_session *s, size_t *bytes)
 {
 	return output_take(&s->output, bytes);
-}
-
-/* Whether there is anything to move, ever: 1, 0, or < 0 and err set. */
-static int pages_move(struct gpu_session *s, struct err *err)
-{
-	const struct gpu_spec *spec = &s->machine->spec;
-
-	if (spec->functional || !spec->paging)
-		return 0;
-	return s->paging ? 1 : err_set(err, -ENOMEM,
-				       "the session has no fault handler: configure it");
-}
-
-/* The session's clock goes on by what moving the range took. */
-static int moved(struct gpu_session *s, const char *what, uint64_t addr, uint64_t bytes, int ret,
-		 const struct paging_outcome *outcome, struct err *err)
-{
-	if (ret)
-		return err_set(err, ret, "%s of %llu bytes at 0x%llx: %s", what,
-			       (unsigned long long)bytes, (unsigned long long)addr,
-			       strerror(-ret));
-	s->now += cycles_of(&s->machine->spec, outcome->service_ns);
-	ret = gpu_poll(s->gpu);
-	if (ret)
-		return err_set(err, ret, "the device is lost");
-	if (outcome->unmanaged)
-		return err_set(err, -EFAULT,
-			       "%s of %llu bytes at 0x%llx: no managed memory at 0x%llx", what,
-			       (unsigned long long)bytes, (unsigned long long)addr,
-			       (unsigned long long)outcome->unmanaged_addr);
-	return 0;
-}
-
-int gpu_session_prefetch(struct gpu_session *s, uint64_t addr, uint64_t bytes,
-			 struct err *err)
-{
-	const struct gpu_spec *spec = &s->machine->spec;
-	struct paging_outcome outcome;
-	int ret;
-
-	queue_finish(s);
-	if (!spec->functional && spec->l2_prefill)
-		mem_prefill(s->machine->mem, mem_device(addr), bytes);
-	ret = pages_move(s, err);
-	if (ret <= 0)
-		return ret;
-	ret = paging_prefetch(s->paging, addr, bytes, s->now, &outcome);
-	return moved(s, "prefetch", addr, bytes, ret, &outcome, err);
-}
-
-int gpu_session_prefetch_host(struct gpu_session *s, uint64_t addr, uint64_t bytes,
-			      struct err *err)
-{
-	struct paging_outcome outcome;
-	int ret;
-
-	queue_finish(s);
-	ret = pages_move(s, err);
-	if (ret <= 0)
-		return ret;
-	ret = paging_prefetch_host(s->paging, addr, bytes, s->now, &outcome);
-	return moved(s, "prefetch to the host", addr, bytes, ret, &outcome, err);
 }

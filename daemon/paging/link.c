@@ -279,6 +279,50 @@ int link_cancel(struct link *l, uint32_t va_space, uint64_t start, uint64_t end)
 	return rc;
 }
 
+static bool touches(uint64_t addr, uint32_t pages, uint64_t start, uint64_t end)
+{
+	return addr < end && addr + pages * PAGE_BYTES > start;
+}
+
+/* What has not begun of the transfers in a list. */
+static bool list_holds(const struct list *head, enum link_dir dir, uint32_t va_space,
+		       uint64_t start, uint64_t end)
+{
+	for (const struct list *at = head->next; at != head; at = at->next) {
+		const struct transfer *t = list_entry(at, struct transfer, node);
+
+		if (t->kind != PROMOTE && t->dir == dir && t->va_space == va_space &&
+		    touches(t->addr, t->pages, start, end))
+			return true;
+	}
+	return false;
+}
+
+static bool piece_in(const struct link_piece *p, enum link_dir dir, uint32_t va_space,
+		     uint64_t start, uint64_t end)
+{
+	return p->dir == dir && p->va_space == va_space &&
+	       touches(p->addr, p->pages, start, end);
+}
+
+bool link_holds(const struct link *l, enum link_dir dir, uint32_t va_space, uint64_t start,
+		uint64_t end)
+{
+	const struct transfer *piece = l->ways[dir].piece;
+
+	if (list_holds(&l->orders, dir, va_space, start, end) ||
+	    (piece && piece_in(&piece->piece, dir, va_space, start, end)))
+		return true;
+	for (unsigned int c = 0; c < LINK_CLASSES; c++)
+		if (list_holds(&l->ways[dir].queue[c], dir, va_space, start, end))
+			return true;
+	for (const struct list *at = l->flying.next; at != &l->flying; at = at->next)
+		if (piece_in(&list_entry(at, struct transfer, node)->piece, dir, va_space, start,
+			     end))
+			return true;
+	return false;
+}
+
 /* --- time ------------------------------------------------------------------------ */
 
 uint64_t link_time(const struct link *l, uint64_t pages, uint64_t whole)

@@ -74,6 +74,9 @@ uint64_t link_next(const struct link *link);
  */
 int link_run(struct link *link, uint64_t upto, int64_t idle, const struct link_ears *ears);
 
+/* Is something of these pages on its way in this direction, or wants to go? */
+bool link_holds(const struct link *link, enum link_dir dir, uint32_t va_space, uint64_t start,
+		uint64_t end);
 /* Is a piece on its way in this direction? */
 bool link_carries(const struct link *link, enum link_dir dir);
 /* Others had the link for so long while the piece that is on its way was there: it ends later. */

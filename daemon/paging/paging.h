@@ -183,6 +183,15 @@ int paging_prefetch_host(struct paging *paging, uint64_t addr, uint64_t bytes,
 			 uint64_t now, struct paging_outcome *outcome);
 
 /*
+ * The same, either way, while kernels run: service_ns is how long it is before the last of it is
+ * handed to the link; then it comes as what was demanded does, behind that.
+ */
+int paging_depart(struct paging *paging, uint64_t addr, uint64_t bytes, bool home, uint64_t now,
+		  struct paging_outcome *outcome);
+/* Is something of the range on its way there? After paging_advance(). */
+bool paging_travels(const struct paging *paging, uint64_t addr, uint64_t bytes, bool home);
+
+/*
  * The access counters say that the device uses what is mapped of this region much: as a batch, it
  * is moved to device memory, except where the program prefers the host. What finds no room beside
  * the region's own pages stays. Nothing is mapped: outcome->service_ns is 0.

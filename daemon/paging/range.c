@@ -73,9 +73,9 @@ static void want_block(struct paging *p, uint64_t start, uint64_t end, bool home
 		for (; known; known &= known - 1)
 			space_drop(p->pool, p->space, base + page_at(w, known) * PAGE_BYTES);
 		wanted = run & (home ? here[w] : ~here[w]);
-		/* A duplicate is at home already. */
+		/* A duplicate is at home already; what still comes, for others, stays. */
 		if (home && block)
-			wanted &= ~block->bits[PAGE_DUPLICATE][w];
+			wanted &= ~(block->bits[PAGE_DUPLICATE][w] | block->bits[PAGE_FLYING][w]);
 		want_word(p, base, w, wanted);
 		p->nruns += (unsigned int)__builtin_popcountll(wanted & ~(wanted << 1 | before));
 		before = wanted >> 63;
@@ -221,8 +221,9 @@ static int move_home(struct paging *p, uint64_t addr, uint64_t end, uint64_t aft
 	return rc;
 }
 
+/* lands: nothing else happens until all of it has. */
 static int move_range(struct paging *p, uint64_t addr, uint64_t bytes, uint64_t now, bool home,
-		      struct paging_outcome *outcome)
+		      bool lands, struct paging_outcome *outcome)
 {
 	const uint64_t part = (uint64_t)MEASURED_BLOCKS << BLOCK_SHIFT;
 	uint64_t begin, end, behind;
@@ -239,7 +240,7 @@ static int move_range(struct paging *p, uint64_t addr, uint64_t bytes, uint64_t 
 	begin = flight_time(p);
 	end = begin;
 	/* What is on its way can only go home when it is there. */
-	rc = home ? flight_land(p, &end) : 0;
+	rc = home && lands ? flight_land(p, &end) : 0;
 	p->nwanted = 0;
 	p->nruns = 0;
 	p->remote_full = false;
@@ -256,6 +257,10 @@ static int move_range(struct paging *p, uint64_t addr, uint64_t bytes, uint64_t 
 		flight_forget(p);
 		return rc;
 	}
+	if (!lands) {
+		outcome->service_ns = outcome->cost.total;
+		return 0;
+	}
 	rc = flight_land(p, &end);
 	if (p->flight.modelled)
 		outcome->service_ns = DIV_ROUND_UP(end - begin, PS_NS);
@@ -265,13 +270,27 @@ static int move_range(struct paging *p, uint64_t addr, uint64_t bytes, uint64_t 
 int paging_prefetch(struct paging *p, uint64_t addr, uint64_t bytes, uint64_t now,
 		    struct paging_outcome *outcome)
 {
-	return move_range(p, addr, bytes, now, false, outcome);
+	return move_range(p, addr, bytes, now, false, true, outcome);
 }
 
 int paging_prefetch_host(struct paging *p, uint64_t addr, uint64_t bytes, uint64_t now,
 			 struct paging_outcome *outcome)
 {
-	return move_range(p, addr, bytes, now, true, outcome);
+	return move_range(p, addr, bytes, now, true, true, outcome);
+}
+
+int paging_depart(struct paging *p, uint64_t addr, uint64_t bytes, bool home, uint64_t now,
+		  struct paging_outcome *outcome)
+{
+	return move_range(p, addr, bytes, now, home, false, outcome);
+}
+
+bool paging_travels(const struct paging *p, uint64_t addr, uint64_t bytes, bool home)
+{
+	/* What waits for frames of a session that stands still comes when that gets on. */
+	return paging_next(p) != UINT64_MAX &&
+	       link_holds(p->flight.link, home ? LINK_D2H : LINK_H2D, p->space->va_space, addr,
+			  addr + bytes);
 }
 
 /* --- access counters -------------------------------------------------------------- */

@@ -333,6 +333,249 @@ static void test_the_watchdog_is_a_launchs(void **state)
 	bench_close(&w.b);
 }
 
+/* --- waiting for one stream ---------------------------------------------------------------------- */
+
+static void wait_for(struct world *w, uint32_t stream)
+{
+	const struct gpu_until until = { .streams = &stream, .nstreams = 1 };
+
+	assert_true(gpu_session_go_until(w->b.session, &until, NULL, NULL));
+	assert_true(gpu_session_idle(w->b.session, stream));
+}
+
+/*
+ * A host that waits for its stream and launches again, beside a kernel that lasts: as if all had
+ * been in the queue from the start.
+ */
+static void test_a_wait_leaves_the_others(void **state)
+{
+	uint64_t starts[4], ends[4];
+	struct world w;
+
+	make(&w, NULL);
+	submit(&w, "count", 1, 4, 64, 3000);
+	submit(&w, "count", 2, 2, 64, 300);
+	submit(&w, "count", 2, 2, 64, 200);
+	submit(&w, "count", 2, 2, 64, 100);
+	finish(&w);
+	for (unsigned int i = 0; i < 4; i++) {
+		starts[i] = start_of(&w, i);
+		ends[i] = end_of(&w, i);
+	}
+	assert_true(ends[3] < ends[0]);
+	bench_close(&w.b);
+
+	make(&w, NULL);
+	submit(&w, "count", 1, 4, 64, 3000);
+	for (unsigned int i = 1; i < 4; i++) {
+		submit(&w, "count", 2, 2, 64, 400 - 100 * i);
+		wait_for(&w, 2);
+		/* It was told, and the other was not: that still runs. */
+		check_counts(&w, i, 128, 400 - 100 * i);
+		assert_int_equal(w.told[0].order, 0);
+		assert_false(gpu_session_idle(w.b.session, 1));
+		assert_int_equal(gpu_session_queued(w.b.session), 1);
+		assert_int_equal(gpu_session_now(w.b.session), ends[i]);
+	}
+	gpu_session_finish(w.b.session);
+	check_counts(&w, 0, 256, 3000);
+	/* In the order in which they were told. */
+	assert_int_equal(start_of(&w, 3), starts[0]);
+	assert_int_equal(end_of(&w, 3), ends[0]);
+	for (unsigned int i = 1; i < 4; i++)
+		assert_int_equal(start_of(&w, i - 1), starts[i]);
+	bench_close(&w.b);
+}
+
+static void test_any_of_several(void **state)
+{
+	const struct gpu_until until = { .streams = (const uint32_t[]){ 1, 2, 3 }, .nstreams = 3 };
+	struct world w;
+
+	make(&w, NULL);
+	submit(&w, "count", 1, 1, 32, 900);
+	submit(&w, "count", 2, 1, 32, 100);
+	submit(&w, "count", 3, 1, 32, 500);
+	assert_true(gpu_session_go_until(w.b.session, &until, NULL, NULL));
+	assert_int_equal(w.heard, 1);
+	assert_true(gpu_session_idle(w.b.session, 2));
+	/* It still is: no time passes. */
+	assert_true(gpu_session_go_until(w.b.session, &until, NULL, NULL));
+	assert_int_equal(w.heard, 1);
+	submit(&w, "count", 2, 1, 32, 100000);
+	assert_true(gpu_session_go_until(w.b.session, &until, NULL, NULL));
+	assert_true(gpu_session_idle(w.b.session, 3));
+	assert_false(gpu_session_idle(w.b.session, 1));
+	assert_false(gpu_session_idle(w.b.session, 2));
+	gpu_session_finish(w.b.session);
+	bench_close(&w.b);
+}
+
+/*
+ * Where it comes back changes nothing, however often; but that a kernel which ends beside others
+ * does so where it is looked at.
+ */
+static void test_cycles_at_a_time(void **state)
+{
+	const struct gpu_until until = { .cycles = 7 };
+	uint64_t cycles, hits, misses, end;
+	unsigned int times = 0;
+	struct world w;
+
+	make(&w, NULL);
+	submit(&w, "count", 1, 4, 64, 200);
+	submit(&w, "count", 2, 4, 64, 300);
+	finish(&w);
+	cycles = bench_stat(&w.b, "totals.cycles");
+	hits = bench_stat(&w.b, "memory.l1i.accesses");
+	misses = bench_stat(&w.b, "memory.l1i.misses");
+	end = end_of(&w, 0);
+	bench_close(&w.b);
+	make(&w, NULL);
+	submit(&w, "count", 1, 4, 64, 200);
+	submit(&w, "count", 2, 4, 64, 300);
+	while (gpu_session_queued(w.b.session)) {
+		uint64_t now = gpu_session_now(w.b.session);
+
+		assert_true(gpu_session_go_until(w.b.session, &until, NULL, NULL));
+		if (gpu_session_queued(w.b.session))
+			assert_int_equal(gpu_session_now(w.b.session), now + 7);
+		times++;
+	}
+	assert_true(times > 100);
+	assert_int_equal(bench_stat(&w.b, "totals.cycles"), cycles);
+	assert_int_equal(bench_stat(&w.b, "memory.l1i.accesses"), hits);
+	assert_int_equal(bench_stat(&w.b, "memory.l1i.misses"), misses);
+	assert_int_equal(end_of(&w, 1), cycles);
+	assert_in_range(end_of(&w, 0), end - 20, end + 20);
+	bench_close(&w.b);
+}
+
+static void test_delays(void **state)
+{
+	struct world w;
+
+	make(&w, NULL);
+	assert_int_equal(gpu_session_delay(w.b.session, 2, 4000), 0);
+	submit(&w, "count", 2, 1, 32, 100);
+	submit(&w, "count", 1, 1, 32, 2000);
+	finish(&w);
+	assert_int_equal(start_of(&w, 1), 0);
+	/* To the cycle, beside the one that runs. */
+	assert_int_equal(start_of(&w, 0), 4000);
+	assert_true(end_of(&w, 1) > 4000);
+	/* With nothing else time passes at once; what is over is no delay. */
+	assert_int_equal(gpu_session_delay(w.b.session, 1, 1000000), 0);
+	assert_int_equal(gpu_session_delay(w.b.session, 1, 10), 0);
+	submit(&w, "count", 1, 1, 32, 50);
+	finish(&w);
+	assert_int_equal(start_of(&w, 2), 1000000);
+	/* The default stream's holds up all of them. */
+	assert_int_equal(gpu_session_delay(w.b.session, 0, 2000000), 0);
+	submit(&w, "count", 3, 1, 32, 50);
+	finish(&w);
+	assert_int_equal(start_of(&w, 3), 2000000);
+	bench_close(&w.b);
+}
+
+/* --- prefetches beside kernels ----------------------------------------------------------------- */
+
+static void paged(struct gpu_spec *spec)
+{
+	spec->paging = 1;
+}
+
+static void move(struct world *w, uint32_t stream, size_t from, size_t bytes, bool home)
+{
+	assert_true(w->submitted < LAUNCHES);
+	assert_int_equal(gpu_session_move(w->b.session, stream, (uintptr_t)w->b.memory + from,
+					  bytes, home, done, &w->told[w->submitted]), 0);
+	w->submitted++;
+}
+
+/* How long a prefetch takes that has the GPU for itself. */
+static uint64_t move_alone(size_t from, size_t bytes)
+{
+	struct world w;
+	uint64_t cycles;
+
+	make(&w, paged);
+	move(&w, 0, from, bytes, false);
+	finish(&w);
+	assert_int_equal(w.told[0].status, 0);
+	cycles = bench_stat(&w.b, "totals.cycles");
+	bench_close(&w.b);
+	return cycles;
+}
+
+static void test_a_prefetch_overlaps(void **state)
+{
+	uint64_t copy = move_alone(65536, 65536), kernel, both;
+	struct world w;
+
+	make(&w, paged);
+	submit(&w, "count", 1, 1, 32, 20000);
+	finish(&w);
+	kernel = bench_stat(&w.b, "totals.cycles");
+	bench_close(&w.b);
+	assert_true(copy > 1000 && copy < kernel);
+
+	/* Beside the kernel it takes no time of its own. */
+	make(&w, paged);
+	submit(&w, "count", 1, 1, 32, 20000);
+	move(&w, 2, 65536, 65536, false);
+	wait_for(&w, 2);
+	assert_in_range(gpu_session_now(w.b.session), copy - 1, copy + 5000);
+	assert_int_equal(w.told[0].order, 0);
+	gpu_session_finish(w.b.session);
+	assert_int_equal(w.told[1].status, 0);
+	both = bench_stat(&w.b, "totals.cycles");
+	assert_true(both < kernel + copy / 2);
+	assert_int_equal(bench_stat(&w.b, "paging.prefetched_pages"), 16);
+	assert_int_equal(bench_stat(&w.b, "paging.far_faults"), 1);
+	bench_close(&w.b);
+
+	/* What is behind it in its stream waits for it, and finds its pages. */
+	make(&w, paged);
+	move(&w, 2, 65536, 65536, false);
+	submit(&w, "count", 2, 1, 32, 10);
+	submit(&w, "count", 1, 1, 32, 20000);
+	finish(&w);
+	check_counts(&w, 1, 32, 10);
+	assert_in_range(start_of(&w, 0), copy - 1, copy + 5000);
+	assert_int_equal(start_of(&w, 1), 0);
+	assert_int_equal(bench_stat(&w.b, "paging.far_faults"), 1);
+	/* Home, while nothing runs: time passes. */
+	both = bench_stat(&w.b, "totals.cycles");
+	move(&w, 1, 65536, 65536, true);
+	finish(&w);
+	assert_int_equal(w.told[3].status, 0);
+	assert_true(bench_stat(&w.b, "totals.cycles") > both);
+	assert_int_equal(bench_stat(&w.b, "paging.d2h_bytes"), 65536);
+	/* With nothing to move it ends at once. */
+	both = bench_stat(&w.b, "totals.cycles");
+	move(&w, 1, 65536, 65536, true);
+	finish(&w);
+	assert_int_equal(bench_stat(&w.b, "totals.cycles"), both);
+	bench_close(&w.b);
+}
+
+static void test_a_prefetch_of_nothing_managed(void **state)
+{
+	struct world w;
+
+	make(&w, paged);
+	submit(&w, "count", 1, 1, 32, 2000);
+	assert_int_equal(gpu_session_move(w.b.session, 2, 0x1000, 4096, false, done, &w.told[1]),
+			 0);
+	w.submitted++;
+	finish(&w);
+	assert_int_equal(w.told[1].status, -EFAULT);
+	assert_non_null(strstr(w.told[1].err.text, "no managed memory"));
+	check_counts(&w, 0, 32, 2000);
+	bench_close(&w.b);
+}
+
 /* --- what makes a queue move --------------------------------------------------------------------- */
 
 static void test_nothing_is_left_behind(void **state)
@@ -399,6 +642,12 @@ int main(void)
 		cmocka_unit_test(test_left_over),
 		cmocka_unit_test(test_who_runs_with_one_that_fails),
 		cmocka_unit_test(test_the_watchdog_is_a_launchs),
+		cmocka_unit_test(test_a_wait_leaves_the_others),
+		cmocka_unit_test(test_any_of_several),
+		cmocka_unit_test(test_cycles_at_a_time),
+		cmocka_unit_test(test_delays),
+		cmocka_unit_test(test_a_prefetch_overlaps),
+		cmocka_unit_test(test_a_prefetch_of_nothing_managed),
 		cmocka_unit_test(test_nothing_is_left_behind),
 		cmocka_unit_test(test_launch_latency),
 	};

@@ -276,6 +276,8 @@ static void test_streams(void **state)
 	OK(f->ctx, gpuemu_stream_create(f->ctx, &bad));
 	OK(f->ctx, gpuemu_mem_prefetch(f->ctx, f->a, N * sizeof(float), good));
 	OK(f->ctx, launch_vecadd(f, good));
+	/* Else it would run beside the one that fails, and end with it. */
+	OK(f->ctx, gpuemu_stream_synchronize(f->ctx, good));
 	{
 		const struct gpuemu_arg args[] = { gpuemu_arg_u64(8), gpuemu_arg_u32(1) };
 

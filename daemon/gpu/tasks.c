@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Works of streams that are no launches, in virtual time: the loop (quantum.c) begins them when
+ * their turn has come, beside the kernels that run, and its quanta end where one may be over.
+ */
+#include "gpu/internal.h"
+
+static bool over(struct loop *l, struct run *r)
+{
+	return r->kind == RUN_MOVE ? move_over(l, r) : r->until <= l->now;
+}
+
+void task_begin(struct loop *l, struct run *r)
+{
+	r->state = RUN_RUNNING;
+	if (r->kind == RUN_MOVE)
+		move_begin(l, r);
+	if (r->state == RUN_RUNNING && over(l, r))
+		r->state = RUN_DONE;
+	l->ntasks += r->state == RUN_RUNNING;
+}
+
+void tasks_end(struct loop *l)
+{
+	for (struct run *r = l->s->queue; l->ntasks && r; r = r->next) {
+		if (r->kind == RUN_LAUNCH || r->state != RUN_RUNNING || !over(l, r))
+			continue;
+		r->state = RUN_DONE;
+		l->ntasks--;
+		/* What is behind it in its stream may begin. */
+		l->look = true;
+	}
+}
+
+/* A prefetch that is on its way may be there when something lands; nothing is: it has. */
+static uint64_t next_of(const struct loop *l, const struct run *r)
+{
+	uint64_t next;
+
+	if (r->kind != RUN_MOVE || r->until > l->now)
+		return r->until;
+	next = paging_next(l->s->paging);
+	return next == UINT64_MAX ? l->now + 1 : MAX(next, l->now + 1);
+}
+
+uint64_t tasks_next(const struct loop *l)
+{
+	uint64_t next = NEVER;
+
+	for (const struct run *r = l->s->queue; l->ntasks && r; r = r->next)
+		if (r->kind != RUN_LAUNCH && r->state == RUN_RUNNING)
+			next = MIN(next, next_of(l, r));
+	return next;
+}

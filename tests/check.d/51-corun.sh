@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Workloads side by side on one GPU (gpuemu run A + B @CYCLE): every one verifies, each has its own
+# kernels in the report, the same for any number of threads; arrivals are kept to the cycle, and
+# who waits between its launches does not hold up the others.
+. tests/lib/tap.sh
+
+work=build/check/corun
+rm -rf $work
+mkdir -p $work
+make -j"$(nproc)" programs >$work/build.log 2>&1 ||
+	tap_not_ok 'the programs build' "$(tail -n 20 $work/build.log)"
+gpuemu=build/bin/gpuemu
+unset GPUEMU_BACKEND GPUEMU_DATADIR
+. tests/lib/cli.sh
+
+refused 2 '+ stands between workloads' run + vecadd
+refused 2 '+ stands between workloads' run vecadd +
+refused 2 '+ stands between workloads' run vecadd + + reduce
+refused 2 'between all of them or none' run vecadd + reduce gather
+refused 2 '@CYCLE is for workloads side by side' run vecadd @20 gather
+refused 2 'behind a workload, @ and the cycle' run @20 vecadd
+refused 2 'behind a workload, @ and the cycle' run vecadd @soon + gather
+refused 2 '--copy takes workloads one at a time' run vecadd + gather --copy
+
+steady() { sed -E 's/"host_seconds": *[0-9.eE+-]+/"host_seconds": 0/' "$1"; }
+# of FILE N WHAT: of the N-th workload's kernels the first begin (1), last end (2), between (3).
+of() {
+	sed -n 's/.*kernels from \([0-9]*\) to \([0-9]*\), \([0-9]*\) cycles.*/\1 \2 \3/p' "$1" |
+		sed -n "$2p" | cut -d ' ' -f "$3"
+}
+# Of each whole workload, not of one of its kernels: a comma is behind those of its totals.
+instructions() { sed -n '/"end":/,/"kernels"/s/^      "thread_instructions": *\([0-9]*\).*/\1/p' "$1"; }
+
+# bfs reads a flag between its launches, sgemm has one launch, vecadd comes later.
+for options in '' '--paging off' '--set gpu.mixed_sms=on' '--vram 64K'; do
+	for i in 1 2; do
+		# shellcheck disable=SC2086
+		timeout 120 $gpuemu run bfs size=tiny + sgemm size=tiny + vecadd size=tiny @3000 --backend sim \
+			--threads $i $options --json $work/$i >$work/$i.txt 2>&1 ||
+			tap_not_ok "$options: three verify" "$(tail -n 5 $work/$i.txt)"
+	done
+	if [ -s $work/1 ] && [ "$(steady $work/1)" = "$(steady $work/2)" ]; then
+		tap_ok "$options: the same with 1 and 2 threads"
+	else
+		tap_not_ok "$options: the same with 1 and 2 threads" "$(diff $work/1 $work/2 | head -n 20)"
+	fi
+	tap_check "$options: all verified" test "$(grep -c '"verified": *true' $work/1)" = 3
+	tap_check "$options: arrives when it is told to" test "$(of $work/1.txt 3 1)" = 3000
+	tap_check "$options: others begin at once" test "$(of $work/1.txt 1 1),$(of $work/1.txt 2 1)" = 0,0
+	# bfs' launches go on beside sgemm's one: it ends before that, or the other way round.
+	tap_check "$options: side by side" test "$(of $work/1.txt 3 2)" -lt "$(of $work/1.txt 1 2)"
+	sum=0
+	for n in $(instructions $work/1); do
+		sum=$((sum + n))
+	done
+	tap_check "$options: shares are the total" grep -q "^    \"thread_instructions\": *$sum," $work/1
+done
+# The second is alone when the first has long ended.
+$gpuemu run vecadd size=tiny --backend sim --paging off --json $work/alone >/dev/null 2>&1
+$gpuemu run vecadd size=tiny + vecadd size=tiny @1000000 --backend sim --paging off >$work/later 2>&1
+cycles=$(sed -n '/"kernels"/,$s/.*"cycles": *\([0-9]*\).*/\1/p' $work/alone | head -n 1)
+tap_check 'a late one has the GPU alone' test "$(of $work/later 1 3)" = "$cycles" -a "$(of $work/later 2 1)" = 1000000
+does 'kernels from 500 to' run vecadd size=tiny @500 + stride size=tiny --backend sim
+does 'verified' run vecadd size=tiny + bfs size=tiny --backend sim --functional
+tap_done

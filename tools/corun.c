@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Workloads side by side. A workload's host side launches, waits, reads what came and launches
+ * again; several of them take turns, in the order of virtual time: each has a thread, one of
+ * which runs at a time, and a stream. Who waits hands the turn back; the GPU then goes on until
+ * some waiting stream has nothing left to do, and its host gets the turn in that cycle, the
+ * first of them in the order of the command line. An arrival is a delay in the stream. So
+ * no clock of the host takes part.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "corun.h"
+#include "output.h"
+#include "report.h"
+
+#define NOBODY	UINT_MAX
+
+struct host {
+	struct corun *all;
+	struct corun_member *member;
+	struct gpuemu_stream *stream;
+	pthread_t thread;
+	bool started, over;
+	int status;			/* of its host side */
+};
+
+struct corun {
+	struct gpuemu_ctx *ctx;
+	struct host hosts[CORUN_MAX];
+	unsigned int n;
+	bool paged;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	unsigned int turn;		/* whose it is; NOBODY: the GPU's */
+};
+
+/* --- turns ----------------------------------------------------------------------- */
+
+static void take_turn(struct corun *all, unsigned int who)
+{
+	pthread_mutex_lock(&all->lock);
+	while (all->turn != who)
+		pthread_cond_wait(&all->changed, &all->lock);
+	pthread_mutex_unlock(&all->lock);
+}
+
+static void give_turn(struct corun *all, unsigned int who)
+{
+	pthread_mutex_lock(&all->lock);
+	all->turn = who;
+	pthread_cond_broadcast(&all->changed);
+	pthread_mutex_unlock(&all->lock);
+}
+
+static unsigned int number_of(const struct host *h)
+{
+	return (unsigned int)(h - h->all->hosts);
+}
+
+/* struct workload's wait. */
+static void wait_for_stream(struct workload *w)
+{
+	struct host *h = w->waiter;
+
+	give_turn(h->all, NOBODY);
+	take_turn(h->all, number_of(h));
+}
+
+static bool is_result(const struct workload_buffer *b)
+{
+	return b->direction == WORKLOAD_OUT || b->direction == WORKLOAD_INOUT;
+}
+
+/* The results are the CPU's to read, as behind every run. */
+static int results_home(struct workload *w)
+{
+	for (unsigned int i = 0; i < w->nbuffers; i++) {
+		const struct workload_buffer *b = &w->buffers[i];
+		int ret = is_result(b) ? gpuemu_mem_prefetch_host(w->ctx, b->memory, b->bytes,
+								  w->stream) : 0;
+
+		if (ret)
+			return workload_failed(w, ret, "taking the results back");
+	}
+	return workload_synchronize(w);
+}
+
+static void *host_side(void *arg)
+{
+	struct host *h = arg;
+	struct workload *w = h->member->w;
+
+	take_turn(h->all, number_of(h));
+	h->status = w->ops->run(w);
+	if (!h->status && h->all->paged)
+		h->status = results_home(w);
+	h->over = true;
+	give_turn(h->all, NOBODY);
+	return NULL;
+}
+
+/* The GPU goes on until one of those that wait has its turn. False: nobody waits. */
+static bool next_host(struct corun *all, unsigned int *who, int *status)
+{
+	struct gpuemu_stream *streams[CORUN_MAX];
+	unsigned int hosts[CORUN_MAX], n = 0, which = 0;
+
+	for (unsigned int i = 0; i < all->n; i++) {
+		if (!all->hosts[i].started || all->hosts[i].over)
+			continue;
+		hosts[n] = i;
+		streams[n++] = all->hosts[i].stream;
+	}
+	if (!n)
+		return false;
+	*status = gpuemu_stream_wait_any(all->ctx, streams, n, &which);
+	/* Without memory for that they still all come to their end. */
+	*who = hosts[which];
+	return true;
+}
+
+static int run_hosts(struct corun *all)
+{
+	int ret = 0, status = 0;
+	unsigned int who;
+
+	pthread_mutex_init(&all->lock, NULL);
+	pthread_cond_init(&all->changed, NULL);
+	all->turn = NOBODY;
+	for (unsigned int i = 0; !ret && i < all->n; i++) {
+		struct host *h = &all->hosts[i];
+
+		ret = -pthread_create(&h->thread, NULL, host_side, h);
+		h->started = !ret;
+		if (ret)
+			h->status = err_set(&h->member->w->err, ret, "no thread for its host side");
+	}
+	while (next_host(all, &who, &status)) {
+		ret = ret ? ret : status;
+		give_turn(all, who);
+		take_turn(all, NOBODY);
+	}
+	for (unsigned int i = 0; i < all->n; i++)
+		if (all->hosts[i].started)
+			pthread_join(all->hosts[i].thread, NULL);
+	pthread_cond_destroy(&all->changed);
+	pthread_mutex_destroy(&all->lock);
+	return ret;
+}
+
+/* --- before and behind them --------------------------------------------------------- */
+
+static int open_stream(struct host *h)
+{
+	struct workload *w = h->member->w;
+	int ret = gpuemu_stream_create(w->ctx, &h->stream);
+
+	if (!ret && h->member->arrival)
+		ret = gpuemu_stream_delay(w->ctx, h->stream, h->member->arrival);
+	if (ret)
+		return workload_failed(w, ret, "its stream");
+	w->stream = h->stream;
+	w->wait = wait_for_stream;
+	w->waiter = h;
+	return 0;
+}
+
+static int begin(struct corun *all, const struct target *target)
+{
+	int ret = 0;
+
+	for (unsigned int i = 0; !ret && i < all->n; i++) {
+		struct host *h = &all->hosts[i];
+		struct workload *w = h->member->w;
+
+		ret = workload_begin(w, h->member->row, all->ctx);
+		if (!ret)
+			ret = advise_workload(&target->advise, w);
+		h->member->status = ret;
+	}
+	for (unsigned int i = 0; !ret && i < all->n; i++)
+		ret = all->hosts[i].member->status = open_stream(&all->hosts[i]);
+	return ret;
+}
+
+/* --- the report ------------------------------------------------------------------------ */
+
+static uint64_t count(struct json_object *o, const char *path)
+{
+	return json_object_get_uint64(output_at(o, path));
+}
+
+static void add(struct json_object *o, const char *key, uint64_t value)
+{
+	json_object_object_add(o, key, json_object_new_uint64(value));
+}
+
+/* What its kernels did: those of its stream. */
+static void report_kernels(struct json_object *entry, struct json_object *kernels, uint32_t stream)
+{
+	struct json_object *own = json_object_new_array();
+	uint64_t start = UINT64_MAX, end = 0, warp = 0, thread = 0;
+
+	for (size_t i = 0; kernels && i < json_object_array_length(kernels); i++) {
+		struct json_object *k = json_object_array_get_idx(kernels, i);
+
+		if (count(k, "stream") != stream)
+			continue;
+		json_object_array_add(own, json_object_get(k));
+		start = MIN(start, count(k, "start"));
+		end = MAX(end, count(k, "start") + count(k, "cycles"));
+		warp += count(k, "warp_instructions");
+		thread += count(k, "thread_instructions");
+	}
+	if (end) {
+		add(entry, "start", start);
+		add(entry, "end", end);
+		add(entry, "cycles", end - start);
+	}
+	add(entry, "warp_instructions", warp);
+	add(entry, "thread_instructions", thread);
+	if (end > start)
+		json_object_object_add(entry, "ipc", output_decimal((double)thread /
+								    (double)(end - start), 6));
+	json_object_object_add(entry, "kernels", own);
+}
+
+static struct json_object *entry_of(const struct host *h, struct json_object *statistics)
+{
+	struct json_object *o = report_workload(h->member->w, h->member->status);
+	uint32_t stream = gpuemu_stream_id(h->stream);
+
+	add(o, "stream", stream);
+	add(o, "arrival", h->member->arrival);
+	report_kernels(o, output_at(statistics, "kernels"), stream);
+	return o;
+}
+
+static struct json_object *report_of(struct corun *all, const struct report_facts *facts,
+				     struct err *err)
+{
+	struct json_object *entries = json_object_new_array();
+	struct json_object *statistics = facts->statistics ?
+		json_tokener_parse(facts->statistics) : NULL;
+	struct json_object *report;
+
+	for (unsigned int i = 0; i < all->n; i++)
+		json_object_array_add(entries, entry_of(&all->hosts[i], statistics));
+	json_object_put(statistics);
+	report = report_json(facts, "workloads", entries, err);
+	/* Each has its own. */
+	if (report)
+		json_object_object_del(report, "kernels");
+	return report;
+}
+
+/* --- all of it --------------------------------------------------------------------------- */
+
+static bool has_paging(const char *statistics)
+{
+	struct json_object *o = json_tokener_parse(statistics);
+	bool paged = output_has(o, "paging");
+
+	json_object_put(o);
+	return paged;
+}
+
+/* Statistics are short before the kernels run. */
+static int ask_paged(struct corun *all)
+{
+	char *text;
+	int ret = gpuemu_statistics(all->ctx, &text);
+
+	if (ret)
+		return workload_failed(all->hosts[0].member->w, ret, "statistics");
+	all->paged = has_paging(text);
+	gpuemu_free(text);
+	return 0;
+}
+
+static int run_all(struct corun *all, const struct target *target, struct report_facts *facts,
+		   char **statistics)
+{
+	struct corun_member *first = all->hosts[0].member;
+	uint64_t begun;
+	int ret = ask_paged(all);
+
+	if (!ret)
+		ret = begin(all, target);
+	if (ret)
+		return ret;
+	begun = now_ns();
+	ret = run_hosts(all);
+	facts->host_seconds = (double)(now_ns() - begun) * 1e-9;
+	if (ret)
+		return first->status = workload_failed(first->w, ret, "running side by side");
+	/* Before verify, whose page faults are the CPU's. */
+	ret = gpuemu_statistics(all->ctx, statistics);
+	if (ret)
+		return first->status = workload_failed(first->w, ret, "statistics");
+	ret = target_record(target, all->ctx, &first->w->err);
+	if (ret)
+		return first->status = ret;
+	for (unsigned int i = 0; i < all->n; i++) {
+		struct host *h = &all->hosts[i];
+
+		h->member->status = h->status ? h->status : h->member->w->ops->verify(h->member->w);
+		ret = ret ? ret : h->member->status;
+	}
+	return ret;
+}
+
+struct json_object *corun(struct corun_member *members, unsigned int n,
+			  const struct target *target, struct gpuemu_ctx *ctx, int *status,
+			  struct err *err)
+{
+	struct report_facts facts = { .target = target, .backend = gpuemu_backend(ctx) };
+	struct corun all = { .ctx = ctx, .n = n };
+	struct json_object *report;
+	char *statistics = NULL;
+
+	for (unsigned int i = 0; i < n; i++) {
+		members[i].status = -ECANCELED;		/* it did not get that far */
+		members[i].w->ctx = ctx;
+		all.hosts[i].all = &all;
+		all.hosts[i].member = &members[i];
+	}
+	*status = run_all(&all, target, &facts, &statistics);
+	facts.statistics = statistics;
+	report = report_of(&all, &facts, err);
+	gpuemu_free(statistics);
+	for (unsigned int i = 0; i < n; i++)
+		workload_end(members[i].w);
+	if (!report && !*status)
+		*status = -EPROTO;
+	return report;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Workloads side by side on one open GPU, each in a stream of its own. */
+#ifndef GPUEMU_TOOLS_CORUN_H
+#define GPUEMU_TOOLS_CORUN_H
+
+#include <json-c/json.h>
+
+#include "target.h"
+#include "workload.h"
+
+#define CORUN_MAX	16	/* as many kernels as a GPU runs at the same time */
+
+struct corun_member {
+	struct workload *w;
+	const struct workload_row *row;
+	uint64_t arrival;		/* core cycle at which its host side begins */
+	/* corun()'s. */
+	int status;			/* 0: verified */
+};
+
+/*
+ * Loads and sets up all of them, runs them, verifies each. *status: 0, or the first one's
+ * that failed, whose w->err says why. The report (the caller's) has one entry a workload, also
+ * when one failed; NULL: there is nothing to report from, and err is set.
+ */
+struct json_object *corun(struct corun_member *members, unsigned int n,
+			  const struct target *target, struct gpuemu_ctx *ctx, int *status,
+			  struct err *err);
+
+#endif
