@@ -145,15 +145,15 @@ static inline int bench_gather(struct gpu_bench *b, uint64_t in, uint64_t out, u
 	return bench_launch(b, "gather", grid, block, params, sizeof(params), &fault);
 }
 
-/* A number of the statistics by its path: "paging.far_faults", "kernels.0.cycles". */
-static inline uint64_t bench_stat(struct gpu_bench *b, const char *path)
+/* What the statistics have at a path: "paging.far_faults", "kernels.0.cycles". The caller puts *top. */
+static inline struct json_object *bench_member(struct gpu_bench *b, const char *path,
+					       struct json_object **top)
 {
 	char *text = gpu_session_statistics(b->session), key[128];
-	struct json_object *top = json_tokener_parse(text), *o = top;
+	struct json_object *o = *top = json_tokener_parse(text);
 	const char *at = path;
-	uint64_t value;
 
-	assert_non_null(top);
+	assert_non_null(o);
 	while (*at) {
 		size_t n = strcspn(at, ".");
 
@@ -164,10 +164,28 @@ static inline uint64_t bench_stat(struct gpu_bench *b, const char *path)
 			fail_msg("no %s in %s", path, text);
 		at += n + (at[n] == '.');
 	}
-	value = json_object_get_uint64(o);
-	json_object_put(top);
 	free(text);
+	return o;
+}
+
+static inline uint64_t bench_stat(struct gpu_bench *b, const char *path)
+{
+	struct json_object *top;
+	uint64_t value = json_object_get_uint64(bench_member(b, path, &top));
+
+	json_object_put(top);
 	return value;
+}
+
+/* Ratios have six digits. */
+static inline void bench_ratio(struct gpu_bench *b, const char *path, double want)
+{
+	struct json_object *top;
+	double got = json_object_get_double(bench_member(b, path, &top));
+
+	json_object_put(top);
+	if (got < want * (1 - 1e-5) || got > want * (1 + 1e-5))
+		fail_msg("%s is %.6g, not %.6g", path, got, want);
 }
 
 #define BENCH_BYTES	(1u << 20)

@@ -262,6 +262,14 @@ static void test_prefetch_to_the_host(void **state)
 	assert_int_equal(bench_stat(&b, "totals.cycles"),
 			 cycles + DIV_ROUND_UP(239 * 256 * 700, 1000));
 	assert_int_equal(bench_stat(&b, "paging.d2h_bytes"), 239 * 4096);
+	/*
+	 * 45876 and 42829 cycles of 1000/700 ns. The link to the device could have carried a
+	 * page in 256 ns all the time; what went the other way does not count.
+	 */
+	assert_int_equal(bench_stat(&b, "totals.cycles"), 45876 + 42829);
+	bench_ratio(&b, "paging.link_utilization", 256 * 256 / ((45876 + 42829) / 0.7));
+	bench_ratio(&b, "paging.link.h2d_busy", 256 * 256 / ((45876 + 42829) / 0.7));
+	bench_ratio(&b, "paging.link.d2h_busy", 239 * 256 / ((45876 + 42829) / 0.7));
 	assert_int_equal(bench_stat(&b, "paging.resident_pages"), 17);
 	assert_int_equal(bench_stat(&b, "paging.evicted_pages"), 0);
 	/* Again: nothing is there. */
@@ -273,6 +281,32 @@ static void test_prefetch_to_the_host(void **state)
 				      4, 1, 32), 0);
 	assert_int_equal(bench_stat(&b, "paging.far_faults"), 1);
 	assert_int_equal(bench_stat(&b, "paging.evict.returned_pages"), 0);
+	bench_close(&b);
+}
+
+/* Eight frames, all filled by a prefetch; a kernel reads four other pages and writes the last of the eight. */
+static void test_worth_of_a_prefetch(void **state)
+{
+	struct gpu_bench b;
+
+	bench_spec(&b);
+	b.spec.vram_bytes = 8 * PAGE_BYTES;
+	strcpy(b.spec.evict, "fifo");
+	bench_open(&b, PTX_HEAD PTX_GATHER, 1 << 20, NULL);
+	assert_int_equal(gpu_session_prefetch(b.session, (uintptr_t)b.memory, 8 * PAGE_BYTES,
+					      &b.err), 0);
+	assert_int_equal(bench_gather(&b, (uintptr_t)b.memory + 65536,
+				      (uintptr_t)b.memory + 7 * PAGE_BYTES, 4096, 1, 4), 0);
+	assert_int_equal(bench_stat(&b, "paging.far_faults"), 4);
+	assert_int_equal(bench_stat(&b, "paging.evicted_pages"), 4);
+	/* Of the eight one was used and four have gone unused. */
+	assert_int_equal(bench_stat(&b, "paging.prefetch_used_pages"), 1);
+	assert_int_equal(bench_stat(&b, "paging.prefetch.unused_evicted_pages"), 4);
+	bench_ratio(&b, "paging.prefetch.accuracy", 1.0 / 8);
+	bench_ratio(&b, "paging.prefetch.pollution", 4.0 / 8);
+	/* Of five pages that were needed it brought one, in time. */
+	bench_ratio(&b, "paging.prefetch.coverage", 1.0 / 5);
+	bench_ratio(&b, "paging.prefetch.timeliness", 1);
 	bench_close(&b);
 }
 
@@ -375,6 +409,7 @@ int main(void)
 		cmocka_unit_test(test_a_deadlock_is_reported),
 		cmocka_unit_test(test_prefetch),
 		cmocka_unit_test(test_prefetch_to_the_host),
+		cmocka_unit_test(test_worth_of_a_prefetch),
 		cmocka_unit_test(test_prefill),
 		cmocka_unit_test(test_touch),
 		cmocka_unit_test(test_lists),

@@ -482,6 +482,10 @@ static void test_pages_in_flight_are_not_there_yet(void **state)
 	/* Three of the 16, and the page of the results. */
 	assert_int_equal(bench_stat(&b, "paging.prefetched_pages"), 17);
 	assert_int_equal(bench_stat(&b, "paging.prefetch_used_pages"), 4);
+	/* Three of the four were late and so are among the far faults: one page of five. */
+	bench_ratio(&b, "paging.prefetch.coverage", 1.0 / 5);
+	bench_ratio(&b, "paging.prefetch.timeliness", 1.0 / 4);
+	bench_ratio(&b, "paging.prefetch.accuracy", 4.0 / 17);
 	/* Each faults 100 after the one before, and walks again 100 after the one before. */
 	assert_int_equal(bench_stat(&b, "kernels.0.stalls.far_fault"),
 			 (service_cycles(1) + WALK) + 3 * service_cycles(17));
