@@ -43,6 +43,18 @@ static uint64_t whole(struct rng *rng)
 	return r >> 41 & 1 ? 0 - v : v;
 }
 
+/* Integers halfway between two numbers of a format, and one bit above that, wherever it is. */
+enum { TIES = 4096 };
+static uint64_t beside_tie(uint32_t i)
+{
+	unsigned int bits = i & 1 ? f16.precision : bf16.precision, low = i >> 1 & 63;
+	uint64_t odd = i >> 7 & 1, half = 1ull << (63 - bits);
+	uint64_t v = 1ull << 63 | odd << (64 - bits) | half;
+
+	v |= low < 63 - bits ? 1ull << low : 0;
+	return v >> (i >> 8 & 15);
+}
+
 /* type of the source: h, s, d: half, float, double; w, l: integers, H: an integer of 16 bits. */
 static void fill_source(char kind, uint64_t *in)
 {
@@ -64,7 +76,7 @@ static void fill_source(char kind, uint64_t *in)
 				edges64[i / 16 % ARRAY_SIZE(edges64)];
 			break;
 		default:
-			in[i] = whole(&rng);
+			in[i] = i < MANY - TIES ? whole(&rng) : beside_tie(i - (MANY - TIES));
 			break;
 		}
 	}
