@@ -71,6 +71,59 @@ static void shapes(void **state)
 	assert_int_equal(reconverges("L:\n@%p0 bra L;\nbra L;\n", 2), 0);
 }
 
+/* How many loops are around what is on this line of the body. */
+static unsigned int loops_around(const char *body, uint32_t line)
+{
+	const struct ptx_kernel *k;
+	struct ptx_module *module;
+	unsigned int depth = UINT32_MAX;
+	char text[2048];
+	struct cfg cfg;
+
+	snprintf(text, sizeof(text), "%s%s}\n", OPEN, body);
+	module = parse(text);
+	k = ptx_module_kernel_at(module, 0);
+	assert_int_equal(cfg_build(k, &cfg), 0);
+	for (uint32_t i = 0; i < k->ninsns; i++) {
+		if (k->insns[i].line == line + 6)
+			depth = cfg.depth[cfg.block_of[i]];
+	}
+	cfg_free(&cfg);
+	ptx_module_free(module);
+	return depth;
+}
+
+static void loops(void **state)
+{
+	/* A loop in a loop, with two ways back to the outer one; then another loop. */
+	static const char nested[] =
+		"membar.gl;\nA:\nmembar.gl;\nB:\nmembar.gl;\n@%p0 bra B;\nmembar.gl;\n@%p1 bra A;\n"
+		"membar.gl;\n@%p2 bra A;\nmembar.gl;\nC:\nmembar.gl;\n@%p0 bra C;\nmembar.gl;\nret;\n";
+	static const struct { uint32_t line; unsigned int depth; } at[] = {
+		{ 1, 0 }, { 3, 1 }, { 5, 2 }, { 6, 2 }, { 7, 1 }, { 8, 1 }, { 9, 1 }, { 10, 1 },
+		{ 11, 0 }, { 13, 1 }, { 14, 1 }, { 15, 0 },
+	};
+	char deep[1024] = "";
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(at); i++)
+		assert_int_equal(loops_around(nested, at[i].line), at[i].depth);
+	/* Lines 2n have the n-th of ten loops; from the eighth on they count as eight. */
+	for (unsigned int i = 1; i <= 10; i++)
+		sprintf(deep + strlen(deep), "L%u:\nmembar.gl;\n", i);
+	for (unsigned int i = 10; i >= 1; i--)
+		sprintf(deep + strlen(deep), "@%%p0 bra L%u;\n", i);
+	strcat(deep, "ret;\n");
+	for (uint32_t i = 1; i <= 10; i++)
+		assert_int_equal(loops_around(deep, 2 * i), MIN(i, 8));
+	/* Its way back is the loop's last line: 21 of the tenth, 24 of the seventh, 30 of the first. */
+	assert_int_equal(loops_around(deep, 21), 8);
+	assert_int_equal(loops_around(deep, 24), 7);
+	assert_int_equal(loops_around(deep, 30), 1);
+	assert_int_equal(loops_around(deep, 31), 0);
+	/* What nobody reaches is no way back. */
+	assert_int_equal(loops_around("A:\nmembar.gl;\nret;\nbra A;\n", 2), 0);
+}
+
 static uint32_t registers(const char *body)
 {
 	struct ptx_module *module;
@@ -282,6 +335,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shapes),
+		cmocka_unit_test(loops),
 		cmocka_unit_test(counts),
 		cmocka_unit_test(random_programs),
 	};

@@ -594,6 +594,43 @@ static void loops_come_last(void **state)
 	ptx_module_free(module);
 }
 
+/*
+ * 17 values for 16 registers. Fifteen are used six times each; %a is written once and read four
+ * times, %b is written in each of five arms and read once. A read costs 3 and a write 2: 14 for
+ * %a, 13 for %b, which is named more often.
+ */
+static void the_cheapest_goes(void **state)
+{
+	struct gen g = { .bytes = 32768, .text = calloc(1, 32768) };
+	struct ptx_module *module;
+	const struct ptx_kernel *k;
+	uint32_t i, use;
+
+	put(&g, OPEN ".entry k() {\n.reg .b32 %%r<16>;\n.reg .b32 %%a, %%b, %%c;\n.reg .pred %%p;\n"
+	    "ld.global.u32 %%c, [800];\nsetp.eq.u32 %%p, %%c, 0;\n");
+	for (i = 0; i < 4; i++)
+		put(&g, "@%%p bra X%u;\nld.global.u32 %%b, [%u];\nbra J;\nX%u:\n", i, 804 + 4 * i, i);
+	put(&g, "ld.global.u32 %%b, [820];\nJ:\nld.global.u32 %%a, [824];\n");
+	for (i = 0; i < 15; i++)
+		put(&g, "ld.global.u32 %%r%u, [%u];\n", i, 4 * i);
+	for (use = 0; use < 6; use++) {
+		for (i = 0; i < 15; i++)
+			put(&g, "st.global.u32 [%u], %%r%u;\n", 4 * i, i);
+	}
+	for (i = 0; i < 5; i++)
+		put(&g, "st.global.u32 [%u], %%%c;\n", 900 + 4 * i, i == 2 ? 'b' : 'a');
+	put(&g, "ret;\n}\n");
+	module = parse(g.text, 16);
+	free(g.text);
+	k = ptx_module_kernel_at(module, 0);
+	check(k, 16);
+	assert_int_equal(k->max_live, 17);
+	/* %b: five stores and a load of 4 bytes. */
+	assert_int_equal(k->spill_store_bytes, 5 * 4);
+	assert_int_equal(k->spill_load_bytes, 4);
+	ptx_module_free(module);
+}
+
 /* A value that is used twice in close succession is loaded once. */
 static void one_load_for_two_uses(void **state)
 {
@@ -835,6 +872,7 @@ int main(void)
 		cmocka_unit_test(what_is_made_again),
 		cmocka_unit_test(guarded_constants),
 		cmocka_unit_test(loops_come_last),
+		cmocka_unit_test(the_cheapest_goes),
 		cmocka_unit_test(one_load_for_two_uses),
 		cmocka_unit_test(slots_are_shared),
 		cmocka_unit_test(limits_from_the_text),
