@@ -200,6 +200,40 @@ static void test_params_by_pointer(void **state)
 		     -EINVAL, "params[2]");
 }
 
+/* A structure of 24 bytes behind a word: all of it arrives, by pointer as by argument. */
+static void test_structures(void **state)
+{
+	static const char text[] =
+		".version 3.2\n.target sm_35\n.address_size 64\n"
+		".visible .entry take(.param .u64 out, .param .u32 n, .param .align 8 .b8 s[24])\n{\n"
+		".reg .b32 %r<2>;\n.reg .b64 %rd<6>;\n"
+		"ld.param.u64 %rd1, [out];\nld.param.u32 %r1, [n];\nst.global.u32 [%rd1], %r1;\n"
+		"ld.param.u64 %rd2, [s];\nld.param.u64 %rd3, [s+8];\nld.param.u64 %rd4, [s+16];\n"
+		"st.global.u64 [%rd1+8], %rd2;\nst.global.u64 [%rd1+16], %rd3;\n"
+		"st.global.u64 [%rd1+24], %rd4;\nret;\n}\n";
+	struct fixture *f = *state;
+	uint64_t s[3] = { 0x1112131415161718, 0x2122232425262728, 0x3132333435363738 };
+	uint32_t n = 0x41424344;
+	void *out = f->a, *params[] = { &out, &n, s };
+	const struct gpuemu_arg args[] = {
+		gpuemu_arg_ptr(out), gpuemu_arg_u32(n),
+		{ .type = GPUEMU_ARG_BYTES, .bytes = sizeof(s), .v.ptr = s },
+	};
+	struct gpuemu_function *take;
+	struct gpuemu_module *module;
+
+	OK(f->ctx, gpuemu_module_load_data(f->ctx, &module, text, strlen(text), "take.ptx"));
+	OK(f->ctx, gpuemu_module_get_function(module, &take, "take"));
+	for (int typed = 0; typed < 2; typed++) {
+		memset(out, 0, 32);
+		OK(f->ctx, typed ? gpuemu_launch(take, one, one, 0, NULL, args, 3) :
+				   gpuemu_launch_params(take, one, one, 0, NULL, params));
+		OK(f->ctx, gpuemu_synchronize(f->ctx));
+		assert_memory_equal(out, &n, 4);
+		assert_memory_equal((char *)out + 8, s, sizeof(s));
+	}
+}
+
 static void test_memory_is_zeroed_and_reusable(void **state)
 {
 	struct fixture *f = *state;
@@ -300,6 +334,28 @@ static void test_streams(void **state)
 	expect_error(f->ctx, gpuemu_stream_synchronize(f->ctx, (void *)f), -EINVAL,
 		     "not a stream");
 	OK(f->ctx, gpuemu_synchronize(f->ctx));
+}
+
+/* Waiting for all tells the first stream's error, and the others' are gone with it. */
+static void test_errors_of_several_streams(void **state)
+{
+	struct fixture *f = *state;
+	struct gpuemu_stream *s[2];
+
+	for (unsigned int i = 0; i < 2; i++) {
+		const struct gpuemu_arg args[] = {
+			gpuemu_arg_u64(i ? 0x7770 : 0x8880), gpuemu_arg_u32(1),
+		};
+
+		OK(f->ctx, gpuemu_stream_create(f->ctx, &s[i]));
+		OK(f->ctx, gpuemu_launch(f->poke, one, one, 0, s[i], args, 2));
+	}
+	assert_int_not_equal(gpuemu_synchronize(f->ctx), 0);
+	OK(f->ctx, gpuemu_synchronize(f->ctx));
+	for (unsigned int i = 0; i < 2; i++) {
+		OK(f->ctx, gpuemu_stream_synchronize(f->ctx, s[i]));
+		OK(f->ctx, gpuemu_stream_destroy(s[i]));
+	}
 }
 
 /* Queued works run when something waits, side by side; each error is in its stream. */
@@ -745,11 +801,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_vecadd),
 		TEST(test_params_by_pointer),
+		TEST(test_structures),
 		TEST(test_memory_is_zeroed_and_reusable),
 		TEST(test_past_the_end_faults),
 		TEST(test_configuration_that_does_not_fit),
 		TEST(test_two_contexts_do_not_meet),
 		TEST(test_streams),
+		TEST(test_errors_of_several_streams),
 		TEST(test_streams_run_side_by_side),
 		TEST(test_statistics),
 		cmocka_unit_test(test_runs_are_identical),
