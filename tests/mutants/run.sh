@@ -39,7 +39,7 @@ heads() {
 
 # chosen WORD...: the heads with one of the words; all without one.
 chosen() {
-	heads | awk -v words="$*" 'BEGIN { n = split(words, w, " ") }
+	heads | words=$(printf '%s\n' "$@") awk 'BEGIN { n = split(ENVIRON["words"], w, "\n"); n -= n && w[n] == "" }
 		{ take = !n; for (i = 1; i <= n; i++) take = take || index($0, w[i]); if (take) print }'
 }
 

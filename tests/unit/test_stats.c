@@ -87,6 +87,11 @@ static void merge_is_adding(void **state)
 		histogram_add(&parts[i % 3 == 0], v);
 		histogram_add(&whole, v);
 	}
+	/* The second part has the least of all, the first one the greatest. */
+	histogram_add(&parts[1], 0);
+	histogram_add(&whole, 0);
+	histogram_add(&parts[0], UINT64_MAX);
+	histogram_add(&whole, UINT64_MAX);
 	histogram_reset(&other);
 	histogram_merge(&other, &parts[0]);
 	histogram_merge(&other, &parts[1]);
