@@ -80,6 +80,7 @@ bool collector_write(struct sm *sm, uint32_t inst)
 	const struct sm_inst *in = sm_inst(sm, inst);
 	struct collectors *oc = &sm->oc;
 	uint64_t banks = banks_of(oc, in->op->bank_results, in->warp);
+	uint64_t taken = oc->written;
 	const uint16_t *result;
 
 	if (in->op->nresult <= 1) {
@@ -92,7 +93,8 @@ bool collector_write(struct sm *sm, uint32_t inst)
 	for (unsigned int i = 0; i < in->op->nresult; i++) {
 		uint64_t bank = banks_of(oc, 1ull << result[i] % oc->banks, in->warp);
 
-		if (oc->written & bank)
+		/* Not for its own: in no cycle would a bank be free for two (GPGPU-Sim hangs there). */
+		if (taken & bank)
 			return false;
 		oc->written |= bank;
 	}

@@ -373,8 +373,8 @@ int collector_init(struct sm *sm);
 void collector_fini(struct sm *sm);
 void collector_cancel(struct sm *sm);
 /*
- * Takes the banks of the instruction's results for this cycle. False: one of them is
- * taken already (those before it stay taken, as in GPGPU-Sim); try again next cycle.
+ * Takes the banks of the instruction's results for this cycle. False: another's result has
+ * one of them (those before it stay taken, as in GPGPU-Sim); try again next cycle.
  */
 bool collector_write(struct sm *sm, uint32_t inst);
 void collector_cycle(struct sm *sm);

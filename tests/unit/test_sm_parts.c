@@ -209,6 +209,29 @@ static void test_each_result_needs_its_bank(void **state)
 	stop(&b);
 }
 
+/* Results of one load that are 16 apart are in one bank of 16: they come, and together. */
+static void test_results_in_one_bank(void **state)
+{
+	uint32_t *words;
+	struct bench b;
+
+	bench_init(&b);
+	words = (uint32_t *)b.memory;
+	words[0] = 5;
+	words[1] = 6;
+	bench_load(&b, PTX_HEAD
+		   ".visible .entry k(.param .u64 p)\n{\n.reg .b32 %r<20>;\n.reg .b64 %rd<2>;\n"
+		   "ld.param.u64 %rd1, [p];\nld.global.v2.u32 {%r0, %r16}, [%rd1];\n"
+		   "add.u32 %r1, %r0, %r16;\nst.global.u32 [%rd1+8], %r1;\nret;\n}\n", 1);
+	assert_int_equal(sm_begin(b.sm, b.kernel), 0);
+	assert_int_equal(sm_launch_cta(b.sm, b.kernel, (uint32_t [3]){ 0 }, 0), 0);
+	for (uint64_t t = 1; t < 3000; t += 4)
+		bench_quantum(&b, t, t + 4);
+	assert_true(sm_idle(b.sm));
+	assert_int_equal(words[2], 11);
+	stop(&b);
+}
+
 static void test_collectors_leave_in_turn(void **state)
 {
 	/* Collectors 0, 1 and 2, the port's last is 0: 1, 2, then 0 again. */
@@ -320,6 +343,7 @@ int main(void)
 		cmocka_unit_test(test_writes_come_before_reads),
 		cmocka_unit_test(test_a_bank_takes_one_result_a_cycle),
 		cmocka_unit_test(test_each_result_needs_its_bank),
+		cmocka_unit_test(test_results_in_one_bank),
 		cmocka_unit_test(test_collectors_leave_in_turn),
 		cmocka_unit_test(test_stall_of_warps_without_a_head),
 		cmocka_unit_test(test_turns_begin_with_the_first_cta),
