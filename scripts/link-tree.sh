@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Makes DIR a tree of links to the given files and folders of the source, so
-# that kbuild can build there and the source stays clean. Links whose file has
-# gone are removed. Called by scripts/mk/module.mk and scripts/check-module.sh.
+# that kbuild can build there and the source stays clean. Every link is made anew:
+# in a source that was copied or moved, those that are there lead to the old place.
+# Called by scripts/mk/module.mk and scripts/check-module.sh.
 set -eu
 dir=$1
 shift
 src=$(pwd)
 mkdir -p "$dir"
-find "$dir" -xtype l -delete
+find "$dir" -type l -delete
 find "$@" -type f ! -name '*.o' ! -name '.*.cmd' | while read -r f; do
-	[ -L "$dir/$f" ] && continue
 	mkdir -p "$dir/$(dirname "$f")"
 	ln -sf "$src/$f" "$dir/$f"
 done
