@@ -71,11 +71,15 @@ static void bind_address(struct binder *b)
 {
 	const struct ptx_operand *src = &b->insn->src[0];
 	struct exec_op *op = b->op;
+	bool wide = op->space == PTX_SPACE_GLOBAL || op->space == PTX_SPACE_GENERIC;
 
 	op->offset = src->value;
 	if (src->reg != PTX_NO_REG) {
 		op->src[0] = b->program->reg_row[src->reg];
-		op->addr_bytes = register_bytes(b, src);
+		if (register_bytes(b, src) == 8)
+			op->address = wide ? ADDRESS_64 : ADDRESS_64_IN_32;
+		else
+			op->address = wide ? ADDRESS_32_IN_64 : ADDRESS_32;
 	} else if (src->space == PTX_SPACE_LOCAL || op->space == PTX_SPACE_LOCAL) {
 		op->framed = in_frame(b, src, &op->offset);
 	}

@@ -63,11 +63,12 @@ static int lane_by_lane(struct grid_cta *cta, struct exec_warp *warp, const stru
 	return 0;
 }
 
+/* In global memory. */
 static uint64_t address_of(const struct exec_warp *warp, const struct exec_op *op, uint32_t lane)
 {
-	if (op->addr_bytes == 8)
+	if (op->address >= ADDRESS_64)
 		return row64(warp->arena, op->src[0])[lane] + op->offset;
-	if (op->addr_bytes == 4)
+	if (op->address != ADDRESS_NONE)
 		return row32(warp->arena, op->src[0])[lane] + op->offset;
 	return op->offset;
 }

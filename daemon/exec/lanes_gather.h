@@ -69,16 +69,24 @@ locate_vectors(const uint8_t *arena, const struct exec_op *op, uint32_t mask,
 {
 	const uint8_t *row = arena + op->src[0];
 	const uint64_t base = window->base, end = window->bytes - size;
+	uint64_t shift = op->offset - base;
 	__m512i a[EIGHTS], any = _mm512_setzero_si512();
 	enum pattern pattern;
 	uint32_t wrong = 0, k;
 
 	if (window->bytes < size)
 		return OUTSIDE;
-	if (op->addr_bytes == 8) {
+	if (op->address >= ADDRESS_64) {
+		/* What should be cut to 32 bits is outside here, and cut by memory.c. */
 		for (k = 0; k < EIGHTS; k++)
 			a[k] = _mm512_load_si512(row + 64 * k);
-	} else if (op->addr_bytes == 4) {
+	} else if (op->address == ADDRESS_32) {
+		for (k = 0; k < EIGHTS; k++)
+			a[k] = _mm512_cvtepu32_epi64(_mm256_add_epi32(
+				_mm256_load_si256((const void *)(row + 32 * k)),
+				_mm256_set1_epi32((int)op->offset)));
+		shift = -base;
+	} else if (op->address == ADDRESS_32_IN_64) {
 		for (k = 0; k < EIGHTS; k++)
 			a[k] = _mm512_cvtepu32_epi64(
 				_mm256_load_si256((const void *)(row + 32 * k)));
@@ -87,7 +95,7 @@ locate_vectors(const uint8_t *arena, const struct exec_op *op, uint32_t mask,
 			a[k] = _mm512_setzero_si512();
 	}
 	for (k = 0; k < EIGHTS; k++)
-		a[k] = _mm512_add_epi64(a[k], SET8(op->offset - base));
+		a[k] = _mm512_add_epi64(a[k], SET8(shift));
 	if (mask == ALL_LANES && !window->stride) {
 		pattern = locate_halves(a, window, rel, size);
 		if (pattern != SCATTERED)

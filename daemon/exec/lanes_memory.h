@@ -25,12 +25,19 @@ locate(const uint8_t *arena, const struct exec_op *op, uint32_t mask,
 
 	if (window->bytes < size)
 		return OUTSIDE;
-	if (op->addr_bytes == 8) {
+	if (op->address >= ADDRESS_64) {
 		const uint64_t *row = ROW_OF(u64, op->src[0]);
 
+		/* What should be cut to 32 bits is outside here, and cut by memory.c. */
 		LANES
 			rel[i] = row[i] + offset;
-	} else if (op->addr_bytes == 4) {
+	} else if (op->address == ADDRESS_32) {
+		const uint32_t *row = ROW_OF(u32, op->src[0]);
+		const uint32_t low = (uint32_t)offset;
+
+		LANES
+			rel[i] = row[i] + low;
+	} else if (op->address == ADDRESS_32_IN_64) {
 		const uint32_t *row = ROW_OF(u32, op->src[0]);
 
 		LANES

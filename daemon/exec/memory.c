@@ -17,12 +17,18 @@ static void addresses(const struct exec_warp *warp, const struct exec_op *op, ui
 	const uint8_t *arena = warp->arena;
 	uint32_t i;
 
-	if (op->addr_bytes == 8) {
+	if (op->address >= ADDRESS_64) {
 		const uint64_t *row = row64((uint8_t *)arena, op->src[0]);
 
 		for (i = 0; i < WARP_LANES; i++)
 			addr[i] = row[i] + offset;
-	} else if (op->addr_bytes == 4) {
+	} else if (op->address == ADDRESS_32) {
+		const uint32_t *row = row32((uint8_t *)arena, op->src[0]);
+		const uint32_t low = (uint32_t)offset;
+
+		for (i = 0; i < WARP_LANES; i++)
+			addr[i] = row[i] + low;
+	} else if (op->address == ADDRESS_32_IN_64) {
 		const uint32_t *row = row32((uint8_t *)arena, op->src[0]);
 
 		for (i = 0; i < WARP_LANES; i++)
@@ -31,6 +37,18 @@ static void addresses(const struct exec_warp *warp, const struct exec_op *op, ui
 		for (i = 0; i < WARP_LANES; i++)
 			addr[i] = offset;
 	}
+}
+
+/*
+ * A 64-bit register may hold more than an address of the space. Few do, so this is done
+ * once the fast ways have refused: what they take is as it should be.
+ */
+static void cut_addresses(const struct exec_op *op, uint64_t *addr)
+{
+	uint32_t i;
+
+	for (i = 0; op->address == ADDRESS_64_IN_32 && i < WARP_LANES; i++)
+		addr[i] = (uint32_t)addr[i];
 }
 
 /* --- the bytes ------------------------------------------------------------------------- */
@@ -381,6 +399,7 @@ enum exec_outcome memory_step(struct exec_warp *warp, const struct exec_op *op, 
 			return EXEC_NEXT;
 		}
 	}
+	cut_addresses(op, access->addr);
 	bad = misaligned_lanes(access->addr, access->bytes, mask);
 	if (bad)
 		return bad_address(warp, op, access, bad, NULL, 0, fault_addr, err);

@@ -37,6 +37,19 @@ enum op_kind {
 	OP_BRANCH, OP_BRX, OP_CALL, OP_RET, OP_EXIT, OP_TRAP, OP_BARRIER, OP_BUILTIN,
 };
 
+/*
+ * The address register of an access. Those of a space that has 32-bit addresses are
+ * added to modulo 2^32; generic and global ones are of 64 bits (PTX ISA, "Addresses as
+ * Operands": zero-extended, or truncated, to the width of the space).
+ */
+enum op_address {
+	ADDRESS_NONE,
+	ADDRESS_32,	/* 4 bytes, the space's addresses too */
+	ADDRESS_32_IN_64,
+	ADDRESS_64,	/* 8 bytes, from here on */
+	ADDRESS_64_IN_32,
+};
+
 /* Operands that are not there. Offset 0 of every arena is a row nobody reads. */
 #define NO_ROW	0u
 
@@ -69,7 +82,7 @@ struct exec_op {
 	uint8_t elem, vec;		/* bytes of an element, elements of a lane */
 	uint8_t extend;			/* loads: sign extend */
 	uint8_t wide;			/* bit e: element e's row has 8 bytes a lane */
-	uint8_t addr_bytes;		/* address row: 4, 8, or 0: none */
+	uint8_t address;		/* enum op_address */
 	uint8_t framed;			/* the address is in the running function's frame */
 	uint8_t atom, type;		/* enum ptx_atom, ptx_type */
 };

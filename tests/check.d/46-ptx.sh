@@ -227,6 +227,15 @@ for o in '--paging off' '--paging on' '--set gmmu.walk_latency=50' '--set sm.fau
 	same "order: $o" $work/order.timed $work/order
 done
 
+# --- addresses of 32 bits, in every timing ----------------------------------------------------
+# shellcheck disable=SC2046
+words $(for t in $(seq 0 31); do echo $t $((31 - t)) $((100 + t)); done) >$work/narrow.want
+for o in --functional '--paging off' '--paging on' '--set collector.mem=8' '--config maxwell' '--sched lrr'; do
+	# shellcheck disable=SC2086
+	$gpuemu ptx tests/cli/narrow.ptx --grid 1 --block 32 --arg out:384:$work/narrow $o >$work/out 2>&1
+	same "narrow: $o" $work/narrow $work/narrow.want
+done
+
 # --- the README's example -----------------------------------------------------------------------
 # Its commands run; each line it shows is printed, whatever the numbers of blank-separated columns.
 mkdir $work/readme

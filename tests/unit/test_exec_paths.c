@@ -301,8 +301,8 @@ static void wrong_lanes(void **state)
 		{ 0, 31, 2 * AREA, "4-byte load at 0x2000 is outside shared memory (8192 bytes)" },
 		{ 0, 4, 2 * AREA - 3, "misaligned 4-byte load at 0x1ffd" },
 		{ 1, 0, 2 * AREA - 2, "misaligned 4-byte load at 0x1ffe" },
-		{ 3, 17, 1ull << 40, "4-byte load at 0x10000000000 is outside shared memory (8192 bytes)" },
-		{ 4, 9, -4ull, "4-byte load at 0xfffffffffffffffc is outside shared memory (8192 bytes)" },
+		{ 3, 17, (1ull << 40) + 2 * AREA, "4-byte load at 0x2000 is outside shared memory (8192 bytes)" },
+		{ 4, 9, -4ull, "4-byte load at 0xfffffffc is outside shared memory (8192 bytes)" },
 	};
 	char message[256];
 	struct ways w;
@@ -318,7 +318,7 @@ static void wrong_lanes(void **state)
 			snprintf(message, sizeof(message), "kernel 'k': %s (test.ptx line %u, thread (%u,0,0) of CTA (0,0,0))",
 				 cases[c].why, 39, cases[c].lane);
 			assert_string_equal(w.runs[i].err.text, message);
-			assert_true(w.runs[i].fault_addr == cases[c].load);
+			assert_true(w.runs[i].fault_addr == (uint32_t)cases[c].load);
 			now = start;
 			now.on[cases[c].lane] = 0;
 			assert_int_equal(run_grid(&w.runs[i], 1, 1, 32, 1), 0);
