@@ -200,6 +200,7 @@ static const struct kind kinds[] = {
 	{ "configs", "for --config", config_rows },
 	{ "schedulers", "for --sched", engine_rows },
 	{ "dispatchers", "for --set gpu.dispatch=", engine_rows },
+	{ "mechanisms", "for --set sm.cta=", engine_rows },
 	{ "prefetchers", "for --prefetch", engine_rows },
 	{ "evictors", "for --evict", engine_rows },
 	{ "backends", "for --backend", engine_rows },

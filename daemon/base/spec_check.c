@@ -93,6 +93,14 @@ static int check_sm(const struct gpu_spec *spec, struct err *err)
 	if (strcmp(spec->placement, "extents") && strcmp(spec->placement, "sums"))
 		return err_set(err, -EINVAL, "sm.placement: no '%s'; there are: extents, sums",
 			       spec->placement);
+	if (spec->virtual_warps && spec->virtual_warps < spec->warps)
+		return err_set(err, -EINVAL, "sm.virtual_warps: %" PRIu64 " are fewer than the %"
+			       PRIu64 " slots (sm.warps); 0 is as many as are needed",
+			       spec->virtual_warps, spec->warps);
+	if (spec->virtual_ctas && spec->virtual_ctas < spec->ctas)
+		return err_set(err, -EINVAL, "sm.virtual_ctas: %" PRIu64 " are fewer than the %"
+			       PRIu64 " slots (sm.ctas); 0 is as many as are needed",
+			       spec->virtual_ctas, spec->ctas);
 	for (size_t i = 0; i < ARRAY_SIZE(dp) && spec->units_dp; i++)
 		if (!value_of(spec, &dp[i]))
 			return err_set(err, -EINVAL, "%s: 0, but there are %" PRIu64

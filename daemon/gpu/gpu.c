@@ -85,6 +85,7 @@ bool gpu_list_row(const char *kind, unsigned int n, const char **name,
 	if (!strcmp(kind, "schedulers"))
 		return sm_scheduler(n, name, help);
 	TABLE("dispatchers", dispatch_rows)
+	TABLE("mechanisms", sm_mechanism_rows)
 	TABLE("prefetchers", prefetch_rows)
 	TABLE("evictors", evict_rows)
 	TABLE("backends", service_rows)
@@ -137,6 +138,10 @@ int gpu_spec_check(const struct gpu_spec *spec, struct err *err)
 	ret = check_name("schedulers", "sm.scheduler", spec->scheduler, err);
 	if (!ret)
 		ret = check_name("dispatchers", "gpu.dispatch", spec->dispatch, err);
+	if (!ret)
+		ret = check_name("mechanisms", "sm.cta", spec->cta, err);
+	if (!ret && sm_mechanism_find(spec->cta)->check)
+		ret = sm_mechanism_find(spec->cta)->check(spec, err);
 	if (!ret)
 		ret = paging_check_policies(spec, err);
 	if (ret)

@@ -91,7 +91,7 @@ static struct json_object *sms_json(const struct machine *m)
 	for (unsigned int i = 0; sms && i < m->nsms; i++)
 		sms[i] = *sm_stats(m->sms[i]);
 	if (sms)
-		o = stats_sms_json(sms, m->nsms);
+		o = stats_sms_json(sms, m->nsms, &m->spec);
 	free(sms);
 	return o;
 }

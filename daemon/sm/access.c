@@ -202,6 +202,7 @@ static void translated_all(struct sm *sm, const struct access_entry *e)
 	sm->ldst->untranslated[e->warp]--;
 	sm->ldst->ordering[e->warp] -= e->orders;
 	check_order(sm, e->warp);
+	residency_note(sm, e->warp);
 }
 
 /* Lines [first, first + n) are of a page in system memory. */
@@ -273,6 +274,9 @@ void sm_faulted(struct sm *sm, struct gmmu_waiter *waiter, uint64_t now)
 	sm_settle(sm, now);
 	sm->ldst->faulted[waiter->warp]++;
 	sm->far_fault |= set_of(waiter->warp);
+	/* A warp may be stalled now. */
+	if (sm->mech.stall_on)
+		*sm->env.wake = MIN(*sm->env.wake, now);
 	if (sm->spec->fault_stall)
 		sm->wait_fault |= set_of(waiter->warp);
 }

@@ -24,8 +24,10 @@ bool narrow_sm_scheduler(unsigned int n, const char **name, const char **help);
 
 int sm_create(unsigned int id, const struct sm_env *env, struct sm **sm)
 {
-	return env->spec->warps > NARROW_WARPS ? wide_sm_create(id, env, sm) :
-						 narrow_sm_create(id, env, sm);
+	unsigned int warps, ctas;
+
+	sm_numbers(env->spec, &warps, &ctas);
+	return warps > NARROW_WARPS ? wide_sm_create(id, env, sm) : narrow_sm_create(id, env, sm);
 }
 
 void narrow_sm_destroy(struct sm *sm);
@@ -49,12 +51,15 @@ bool sm_scheduler(unsigned int n, const char **name, const char **help)
 CALL(void, sm_account, (struct sm *sm, uint64_t upto), sm, upto)
 CALL(int, sm_begin, (struct sm *sm, const struct sm_kernel *kernel), sm, kernel)
 CALL(void, sm_cancel, (struct sm *sm), sm)
-CALL(void, sm_cta_activate, (struct sm *sm, unsigned int cta, bool active), sm, cta, active)
 CALL(void, sm_describe, (const struct sm *sm, char *buf, size_t bytes), sm, buf, bytes)
+CALL(void, sm_cta_look, (const struct sm *sm, unsigned int cta, struct sm_cta_view *view),
+     sm, cta, view)
 CALL(void, sm_drop, (struct sm *sm, uint64_t start, uint64_t end), sm, start, end)
 CALL(const struct sm_failure *, sm_failure, (const struct sm *sm), sm)
 CALL(void, sm_faulted, (struct sm *sm, struct gmmu_waiter *waiter, uint64_t now), sm, waiter, now)
 CALL(bool, sm_find_waiting, (const struct sm *sm, uint64_t page, struct sm_waiting *w), sm, page, w)
+CALL(bool, sm_fits, (const struct sm *sm, const struct sm_kernel *kernel), sm, kernel)
+CALL(bool, sm_fits_slots, (const struct sm *sm, const struct sm_kernel *kernel), sm, kernel)
 CALL(void, sm_flush, (struct sm *sm), sm)
 CALL(void, sm_forget, (struct sm *sm, const struct sm_kernel *kernel), sm, kernel)
 CALL(const struct sm_fragmentation *, sm_fragmentation, (const struct sm *sm), sm)
@@ -63,17 +68,23 @@ CALL(bool, sm_idle, (const struct sm *sm), sm)
 CALL(uint64_t, sm_last, (const struct sm *sm), sm)
 CALL(int, sm_launch_cta, (struct sm *sm, const struct sm_kernel *kernel, const uint32_t ctaid[3],
 			  uint64_t now), sm, kernel, ctaid, now)
+CALL(int, sm_park, (struct sm *sm, unsigned int cta, uint64_t delay, uint64_t now),
+     sm, cta, delay, now)
 CALL(int, sm_perform, (struct sm *sm, uint64_t cycle), sm, cycle)
 CALL(uint64_t, sm_perform_next, (const struct sm *sm), sm)
 CALL(void, sm_refused, (struct sm *sm, const struct sm_kernel *kernel), sm, kernel)
 CALL(unsigned int, sm_resident_ctas, (const struct sm *sm, const struct sm_kernel *kernel),
      sm, kernel)
 CALL(void, sm_resource_granted, (struct sm *sm, unsigned int warp), sm, warp)
+CALL(int, sm_restore, (struct sm *sm, unsigned int cta, uint64_t delay, uint64_t now),
+     sm, cta, delay, now)
 CALL(int, sm_run, (struct sm *sm, uint64_t from, uint64_t upto), sm, from, upto)
 CALL(void, sm_set_part, (struct sm *sm, const struct sm_kernel *kernel, const struct sm_part *part),
      sm, kernel, part)
 CALL(const struct sm_share *, sm_share, (const struct sm *sm, const struct sm_kernel *kernel),
      sm, kernel)
 CALL(const struct sm_counters *, sm_stats, (const struct sm *sm), sm)
+CALL(void, sm_timer, (struct sm *sm, uint64_t cycle), sm, cycle)
 CALL(void, sm_translated, (struct sm *sm, struct gmmu_waiter *waiter, uint64_t page, void *host,
 			   uint64_t now), sm, waiter, page, host, now)
+CALL(unsigned int, sm_warp_cta, (const struct sm *sm, unsigned int warp), sm, warp)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * CTAs on an SM: their slots, warps and memory, from launch to retirement. A warp
+ * CTAs on an SM: their numbers, warps and memory, from launch to retirement. A warp
  * is given back when it has exited, nothing of it is under way, its stores are
  * acknowledged, and fetch has come by it; a CTA retires with its last warp. CTAs of
  * several kernels may be on an SM at a time.
@@ -16,8 +16,8 @@ static bool sums_fit(const struct sm *sm, const struct sm_kernel *k)
 {
 	const struct gpu_spec *s = sm->spec;
 
-	return sm->resident_ctas < s->ctas &&
-	       set_count(sm->resident) + k->warps_per_cta <= s->warps &&
+	return sm->resident_ctas < sm->nctas &&
+	       set_count(sm->resident) + k->warps_per_cta <= sm->nwarps &&
 	       sm->registers_used + k->registers <= s->registers &&
 	       sm->shared_used + k->shared_taken <= s->shared_bytes;
 }
@@ -29,9 +29,15 @@ static bool place_fits(const struct sm *sm, const struct sm_kernel *k)
 	return placement_fits(sm->placement, &needs, k->slot);
 }
 
+bool sm_fits(const struct sm *sm, const struct sm_kernel *k)
+{
+	return sums_fit(sm, k) && place_fits(sm, k);
+}
+
 void sm_refused(struct sm *sm, const struct sm_kernel *k)
 {
-	if (sums_fit(sm, k) && !place_fits(sm, k))
+	if (sums_fit(sm, k) && (sm->mech.ops->has_room || sm_fits_slots(sm, k)) &&
+	    !place_fits(sm, k))
 		placement_refused(sm->placement, k->slot);
 }
 
@@ -47,14 +53,11 @@ const struct sm_fragmentation *sm_fragmentation(const struct sm *sm)
 
 bool sm_has_room(const struct sm *sm, const struct sm_kernel *k)
 {
-	const struct sm_hooks *h = &sm->hooks;
+	const struct mechanism *m = &sm->mech;
 
-	if (h->quota->ctas &&
-	    sm->ctas_of[k->slot] >= h->quota->ctas(h->quota_ctx, sm->id, k))
-		return false;
-	if (h->admission->has_room)
-		return h->admission->has_room(h->admission_ctx, sm, k);
-	return sums_fit(sm, k) && place_fits(sm, k);
+	if (m->ops->has_room)
+		return m->ops->has_room(m->state, sm, k);
+	return sm_fits_slots(sm, k) && sm_fits(sm, k);
 }
 
 unsigned int sm_resident_ctas(const struct sm *sm, const struct sm_kernel *k)
@@ -63,8 +66,8 @@ unsigned int sm_resident_ctas(const struct sm *sm, const struct sm_kernel *k)
 
 	if (!k)
 		return sm->resident_ctas;
-	for (unsigned int c = 0; c < sm->spec->ctas; c++)
-		n += sm->ctas[c].used && sm->ctas[c].kernel == k;
+	for (unsigned int c = 0; c < sm->nctas; c++)
+		n += sm->ctas[c].state && sm->ctas[c].kernel == k;
 	return n;
 }
 
@@ -98,30 +101,6 @@ static int ensure_rows(struct sm_warp *warp, size_t words)
 }
 
 /*
- * Warp slots for a CTA of n: the first free ones of those that n divides the slots
- * into, as GPGPU-Sim numbers them; with CTAs of other sizes between, any.
- */
-static warpset choose_slots(const struct sm *sm, unsigned int n)
-{
-	warpset chosen = NO_WARPS;
-	unsigned int w;
-
-	for (w = 0; w + n <= sm->spec->warps; w += n) {
-		chosen = set_before(w + n) & ~set_before(w);
-		if (!set_any(sm->resident & chosen))
-			return chosen;
-	}
-	chosen = NO_WARPS;
-	for (w = 0; w < sm->spec->warps && n; w++) {
-		if (!set_has(sm->resident, w)) {
-			chosen |= set_of(w);
-			n--;
-		}
-	}
-	return chosen;
-}
-
-/*
  * A place in the kernel's local memory that no CTA of it on this SM has: the lowest. A kernel that
  * is alone on the SM has its CTAs in the order of their slots, so there it is the slot.
  */
@@ -131,10 +110,10 @@ static unsigned int local_place(const struct sm *sm, const struct sm_kernel *k)
 
 	if (!k->local_bytes)
 		return 0;
-	while (c < sm->spec->ctas) {
+	while (c < sm->nctas) {
 		const struct sm_cta *cta = &sm->ctas[c++];
 
-		if (cta->used && cta->kernel == k && cta->local_place == place) {
+		if (cta->state && cta->kernel == k && cta->local_place == place) {
 			place++;
 			c = 0;
 		}
@@ -154,13 +133,13 @@ static void warp_launch(struct sm *sm, struct sm_cta *cta, unsigned int slot, un
 	warp->ib_pc = warp->next_pc = 0;
 	warp->cta = (uint8_t)slot;
 	warp->granted = false;
-	warp->inflight = warp->pending = warp->stores = warp->atomics = 0;
+	warp->inflight = warp->away = warp->pending = warp->stores = warp->atomics = 0;
 	exec_warp_init(&warp->ex, &cta->ex, index, warp->arena);
 	warp->ex.smid = sm->id;
 	warp->ex.nsmid = (uint32_t)sm->spec->sms;
 	warp->ex.slot = w;
 	warp->next_pc = warp->ex.pc;
-	for (unsigned int i = 0; i < sm->spec->warps; i++)
+	for (unsigned int i = 0; i < sm->nwarps; i++)
 		sm->older[i] &= ~bit;
 	sm->older[w] = sm->resident;
 	sm->resident |= bit;
@@ -173,21 +152,21 @@ int sm_launch_cta(struct sm *sm, const struct sm_kernel *k, const uint32_t ctaid
 	unsigned int slot = 0, index = 0, w;
 	struct sm_needs needs = sm_kernel_needs(k);
 	struct sm_cta *cta;
-	warpset slots;
+	warpset warps;
 
-	while (slot < sm->spec->ctas && sm->ctas[slot].used)
+	while (slot < sm->nctas && sm->ctas[slot].state)
 		slot++;
-	if (slot == sm->spec->ctas)
-		return err_set(sm->env.err, -ENOMEM, "SM %u has no CTA slot free", sm->id);
+	if (slot == sm->nctas)
+		return err_set(sm->env.err, -ENOMEM, "SM %u has no number free for a CTA", sm->id);
 	cta = &sm->ctas[slot];
-	slots = choose_slots(sm, k->warps_per_cta);
-	if (set_count(slots) < k->warps_per_cta)
-		return err_set(sm->env.err, -EAGAIN, "SM %u has no %u warp slots free", sm->id,
-			       k->warps_per_cta);
+	warps = residency_choose(sm->resident, sm->nwarps, k->warps_per_cta);
+	if (set_count(warps) < k->warps_per_cta)
+		return err_set(sm->env.err, -EAGAIN, "SM %u has no numbers free for %u warps",
+			       sm->id, k->warps_per_cta);
 	if (ensure(&cta->shared, &cta->shared_size, MAX(k->shared_bytes, 1u)) ||
 	    ensure(&cta->local, &cta->local_size, k->local_bytes))
 		return err_set(sm->env.err, -ENOMEM, "out of memory");
-	for_each_warp(w, slots) {
+	for_each_warp(w, warps) {
 		struct sm_warp *warp = &sm->warps[w];
 
 		if (ensure(&warp->arena, &warp->arena_size, k->arena_bytes) ||
@@ -201,12 +180,10 @@ int sm_launch_cta(struct sm *sm, const struct sm_kernel *k, const uint32_t ctaid
 	if (!sm->resident_ctas)
 		sm->turn_base = now;
 
-	cta->used = cta->active = true;
-	cta->stalled = false;
 	cta->begin = now;
 	cta->sm = sm;
 	cta->kernel = k;
-	cta->warps = cta->running = cta->unretired = slots;
+	cta->warps = cta->running = cta->unretired = warps;
 	memset(cta->barriers, 0, sizeof(cta->barriers));
 	cta->launch = *k->launch;
 	if (cta->launch.print) {
@@ -222,7 +199,7 @@ int sm_launch_cta(struct sm *sm, const struct sm_kernel *k, const uint32_t ctaid
 		cta->ex.local = cta->local;
 		memset(cta->local, 0, k->local_bytes);
 	}
-	for_each_warp(w, slots)
+	for_each_warp(w, warps)
 		warp_launch(sm, cta, slot, w, index++);
 	placement_take(sm->placement, slot, &needs, k->slot,
 		       sm->resident_ctas == sm->ctas_of[k->slot]);
@@ -232,8 +209,8 @@ int sm_launch_cta(struct sm *sm, const struct sm_kernel *k, const uint32_t ctaid
 	sm->shared_used += k->shared_taken;
 	sm->last = MAX(sm->last, now);
 	*sm->env.wake = MIN(*sm->env.wake, now + 1);
-	if (sm->hooks.admission->launched)
-		sm->hooks.admission->launched(sm->hooks.admission_ctx, sm, slot, now);
+	residency_launched(sm, slot);
+	mechanism_admitted(sm, slot, now);
 	return 0;
 }
 
@@ -243,6 +220,8 @@ void cta_warp_exited(struct sm *sm, unsigned int w)
 	warpset bit = set_of(w);
 
 	sm->live &= ~bit;
+	if (sm->attend)
+		sm->mech.exited |= bit;
 	fetch_flush(sm, w, 0);
 	sm->empty &= ~bit;
 	warp_check(sm, w);
@@ -259,9 +238,8 @@ static void cta_retire(struct sm *sm, unsigned int slot, uint64_t now)
 
 	sm_integrate(sm, now + 1);
 	placement_give(sm->placement, slot, &needs);
-	cta->used = false;
 	sm->resident &= ~cta->warps;
-	sm->inactive &= ~cta->warps;
+	residency_retired(sm, slot);
 	sm->resident_ctas--;
 	sm->ctas_of[k->slot]--;
 	sm->registers_used -= k->registers;
@@ -270,8 +248,8 @@ static void cta_retire(struct sm *sm, unsigned int slot, uint64_t now)
 	sm->shares[k->slot].retired_ctas++;
 	if (sm->env.retired)
 		sm->env.retired(sm->env.retired_ctx, sm->id, slot, cta->ex.ctaid, cta->begin, now);
-	if (sm->hooks.admission->retired)
-		sm->hooks.admission->retired(sm->hooks.admission_ctx, sm, slot, now);
+	if (sm->attend)
+		sm->mech.ended |= set_of(slot);
 }
 
 void cta_warp_retire(struct sm *sm, unsigned int w, uint64_t now)
@@ -281,18 +259,18 @@ void cta_warp_retire(struct sm *sm, unsigned int w, uint64_t now)
 
 	sm->finished &= ~set_of(w);
 	cta->unretired &= ~set_of(w);
-	if (sm->hooks.resources->release)
-		sm->hooks.resources->release(sm->hooks.resources_ctx, sm, w, now);
+	if (sm->attend)
+		sm->mech.retired |= set_of(w);
 	if (!set_any(cta->unretired))
 		cta_retire(sm, slot, now);
 }
 
 void cta_cancel(struct sm *sm)
 {
-	for (unsigned int c = 0; c < sm->spec->ctas; c++)
-		sm->ctas[c].used = false;
-	for (unsigned int w = 0; w < sm->spec->warps; w++) {
-		sm->warps[w].pending = 0;
+	for (unsigned int c = 0; c < sm->nctas; c++)
+		sm->ctas[c].state = SM_CTA_NONE;
+	for (unsigned int w = 0; w < sm->nwarps; w++) {
+		sm->warps[w].pending = sm->warps[w].inflight = sm->warps[w].away = 0;
 		sm->warps[w].atomics = 0;
 	}
 	placement_clear(sm->placement);
@@ -302,52 +280,14 @@ void cta_cancel(struct sm *sm)
 
 void cta_fini(struct sm *sm)
 {
-	for (unsigned int c = 0; sm->ctas && c < sm->spec->ctas; c++) {
+	for (unsigned int c = 0; sm->ctas && c < sm->nctas; c++) {
 		free(sm->ctas[c].shared);
 		free(sm->ctas[c].local);
 	}
-	for (unsigned int w = 0; sm->warps && w < sm->spec->warps; w++) {
+	for (unsigned int w = 0; sm->warps && w < sm->nwarps; w++) {
 		free(sm->warps[w].arena);
 		free(sm->warps[w].rows);
 	}
 	free(sm->ctas);
 	free(sm->warps);
-}
-
-/* --- for hooks ---------------------------------------------------------------- */
-
-void sm_cta_activate(struct sm *sm, unsigned int slot, bool active)
-{
-	struct sm_cta *cta = &sm->ctas[slot];
-
-	cta->active = active;
-	cta->stalled = false;
-	if (active)
-		sm->inactive &= ~cta->warps;
-	else
-		sm->inactive |= cta->warps;
-	*sm->env.wake = MIN(*sm->env.wake, sm->now + 1);
-}
-
-void sm_resource_granted(struct sm *sm, unsigned int w)
-{
-	sm->warps[w].granted = true;
-	sm->held &= ~set_of(w);
-	*sm->env.wake = MIN(*sm->env.wake, sm->now + 1);
-}
-
-void cta_tell_stalled(struct sm *sm, uint64_t now)
-{
-	warpset away = sm->wait_fault | (sm->far_fault & sm->blocked) | sm->wait_atomic |
-			sm->wait_order | sm->wait_fence | sm->blocked_long;
-
-	for (unsigned int c = 0; c < sm->spec->ctas; c++) {
-		struct sm_cta *cta = &sm->ctas[c];
-		bool stalled = cta->used && cta->active && set_any(cta->running) &&
-			       !set_any(cta->running & ~away);
-
-		if (stalled && !cta->stalled)
-			sm->hooks.admission->stalled(sm->hooks.admission_ctx, sm, c, now);
-		cta->stalled = stalled;
-	}
 }

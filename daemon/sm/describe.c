@@ -87,7 +87,7 @@ static void say_waiting(struct text *t, const struct sm *sm, const struct sm_cta
 					 "%u stores not acknowledged", warp->stores);
 	}
 	some = say_group(t, sm, &before, some, ~cta->running, "exited");
-	some = say_group(t, sm, &before, some, sm->inactive, "not active");
+	some = say_group(t, sm, &before, some, sm->inactive, "swapped out");
 	some = say_group(t, sm, &before, some, sm->held, "resources");
 	some = say_group(t, sm, &before, some, sm->wait_fence, "fence");
 	some = say_group(t, sm, &before, some, sm->wait_atomic, "atomic");
@@ -117,11 +117,11 @@ void sm_describe(const struct sm *sm, char *buf, size_t bytes)
 		return;
 	say(&t, "SM %u: %u running warps", sm->id,
 	    set_count(sm->live));
-	for (unsigned int c = 0; c < sm->spec->ctas; c++) {
+	for (unsigned int c = 0; c < sm->nctas; c++) {
 		const struct sm_cta *cta = &sm->ctas[c];
 		bool at_barrier = false;
 
-		if (!cta->used)
+		if (!cta->state)
 			continue;
 		for (unsigned int b = 0; b < BARRIERS; b++) {
 			if (!set_any(cta->barriers[b].waiting))

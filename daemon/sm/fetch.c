@@ -28,7 +28,8 @@ struct fetch {
 	uint32_t queue_size, queue_head, queue_count;
 	uint32_t *waiters;		/* scratch of a fill */
 	uint8_t back[MAX_WARPS];	/* ring of warps whose line is here */
-	uint8_t back_head, back_count;
+	uint8_t back_head;
+	uint16_t back_count;
 	uint64_t refused_since;		/* cycles before this are counted as refused fetches */
 };
 
@@ -223,15 +224,28 @@ static void send(struct sm *sm, uint64_t now)
 	sm->refused = NO_WARPS;
 }
 
+/* Its CTA was parked meanwhile; if it is back, it is fetched from where it is now. */
+static void drop(struct sm *sm, unsigned int w)
+{
+	sm->stale &= ~set_of(w);
+	if (!set_has(sm->inactive, w))
+		sm->empty |= set_of(w);
+}
+
 void fetch_cycle(struct sm *sm, uint64_t now)
 {
 	struct fetch *f = sm->fetch;
 
 	if (f->back_count) {
-		sm->fetched = f->back[f->back_head];
+		unsigned int w = f->back[f->back_head];
+
 		f->back_head = (uint8_t)((f->back_head + 1) % MAX_WARPS);
 		f->back_count--;
-		sm->missed &= ~set_of(sm->fetched);
+		sm->missed &= ~set_of(w);
+		if (set_has(sm->stale, w))
+			drop(sm, w);
+		else
+			sm->fetched = w;
 	} else if (set_any(sm->empty)) {
 		unsigned int w = next_of(sm->empty, sm->last_fetched);
 

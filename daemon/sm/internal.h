@@ -75,7 +75,8 @@ struct sm_kernel {
 	uint16_t *banks;		/* register numbers, kernel.c */
 	uint32_t nbanks, bank_room;
 	uint32_t warps_per_cta, threads;
-	uint32_t ctas;			/* an empty SM holds */
+	uint32_t ctas;			/* an empty SM holds, with slots for all */
+	uint32_t places;		/* that its numbers, registers and shared memory allow */
 	uint32_t registers;		/* a CTA takes, rounded */
 	uint32_t shared_bytes;		/* static and dynamic */
 	uint32_t shared_taken;		/* of the SM's, rounded */
@@ -116,11 +117,12 @@ struct sm_warp {
 	uint32_t ib_pc;			/* of the head */
 	uint32_t next_pc;		/* fetched next */
 	uint8_t ib_count;
-	uint8_t cta;			/* slot */
+	uint8_t cta;			/* its number */
 	uint8_t barrier;		/* waits there, while in wait_barrier */
 	bool reduces;			/* and wants its result (bar.red) */
 	bool granted;			/* may pass the point it is at */
 	uint32_t inflight;		/* issued instructions that are not done */
+	uint32_t away;			/* of them, out of the pipelines: in memory */
 	uint32_t pending;		/* of them, with results that are not there */
 	uint32_t stores;		/* not acknowledged */
 	uint32_t atomics;		/* lanes not answered */
@@ -145,11 +147,13 @@ struct sm_cta {
 	struct exec_launch launch;	/* the kernel's, but printing here */
 	struct sm *sm;
 	const struct sm_kernel *kernel;
-	warpset warps;			/* slots that belong to it */
+	warpset warps;			/* that belong to it, by number */
+	warpset slots;			/* that they hold, in the order of their numbers; or none */
 	warpset running;		/* of them, not exited */
 	warpset unretired;		/* of them, not given back */
-	bool used, active;
-	bool stalled;			/* admission was told */
+	uint8_t state;			/* enum sm_cta_state */
+	bool settled;			/* parked, and told that all has come */
+	uint64_t until;			/* parking or restoring: not before */
 	uint64_t begin;			/* cycle of its launch */
 	uint32_t local_place;		/* of its kernel's CTAs on this SM, for local.c */
 	uint8_t *shared, *local;
@@ -193,13 +197,33 @@ struct result_slot {
 	uint32_t count;
 };
 
+/* Who holds slots: residency.c. CTAs are sets as warps are: each has one at least. */
+struct residency {
+	warpset slots;			/* physical, taken */
+	uint32_t slotted;		/* CTAs that hold some */
+	warpset active;			/* CTAs */
+	warpset moving;			/* CTAs that are parked or restored now */
+	warpset due;			/* parked CTAs for which something has come */
+};
+
+/* What the mechanism was told: mechanism.c. */
+struct mechanism {
+	const struct sm_mechanism *ops;
+	void *state;
+	unsigned int stall_on;		/* enum sm_wait */
+	warpset exited, retired;	/* warps, in this cycle */
+	warpset ended;			/* CTAs, in this cycle */
+	warpset away;			/* warps that are stalled */
+	warpset stalled;		/* CTAs */
+	uint64_t timer;
+};
+
 struct ldst;
 
 struct sm {
 	struct sm_base base;		/* first */
 	unsigned int id;
 	struct sm_env env;
-	struct sm_hooks hooks;		/* env's, none NULL */
 	const struct gpu_spec *spec;
 	bool ideal;			/* paging off: translation takes no time */
 	uint64_t now;			/* the cycle that runs */
@@ -222,14 +246,15 @@ struct sm {
 	warpset wait_order;		/* of them, whose head must wait for that */
 	warpset far_fault;		/* an access waits for a far fault (ldst's) */
 	warpset wait_fault;		/* of them, who are descheduled by it: sm.fault_stall */
-	warpset inactive;		/* admission keeps them from issuing */
-	warpset held;			/* waits for resources at a point */
+	warpset inactive;		/* of CTAs that are not active */
+	warpset held;			/* wait for resources at a phase point */
 	warpset finished;		/* exited, nothing under way: fetch gives them back */
 	warpset wants[UNITS];		/* by the unit of the head */
 
 	/* Fetch. */
 	warpset empty;			/* live, nothing in the i-buffer, no fetch under way */
 	warpset missed;		/* an L1I fetch is under way */
+	warpset stale;			/* of them, whose line is dropped when it comes */
 	warpset refused;		/* of empty: L1I could not take them since its last fill */
 	struct cache *l1i;
 	struct fetch *fetch;
@@ -259,6 +284,10 @@ struct sm {
 	warpset counted;		/* set of warps that counted_warps is the size of */
 	uint32_t counted_warps;
 
+	unsigned int nwarps, nctas;	/* numbers there are */
+	struct residency res;
+	struct mechanism mech;
+	bool attend;			/* mechanism_cycle() has something to look for */
 	struct sm_warp *warps;
 	warpset older[MAX_WARPS];	/* by warp: those that are on the SM longer */
 	struct sm_cta *ctas;
@@ -419,8 +448,39 @@ void cta_warp_exited(struct sm *sm, unsigned int w);
 void cta_warp_retire(struct sm *sm, unsigned int w, uint64_t now);
 void cta_fini(struct sm *sm);
 void cta_cancel(struct sm *sm);
-/* Tells the admission of CTAs that have stalled. */
-void cta_tell_stalled(struct sm *sm, uint64_t now);
+
+/* residency.c */
+/* n numbers below limit that are not used; fewer: there are no more. */
+warpset residency_choose(warpset used, unsigned int limit, unsigned int n);
+/* A CTA was put on the SM, with its number and its warps': it gets slots if there are. */
+void residency_launched(struct sm *sm, unsigned int cta);
+void residency_retired(struct sm *sm, unsigned int cta);
+void residency_cancel(struct sm *sm);
+bool residency_idle(const struct sm *sm);
+/* A result or a page of the warp has come, and it waits for no other of its kind. */
+static inline void residency_note(struct sm *sm, unsigned int w)
+{
+	if (set_has(sm->inactive, w))
+		sm->res.due |= set_of(sm->warps[w].cta);
+}
+
+void residency_cycle(struct sm *sm, uint64_t now);
+/* Next cycle > now in which a delay is over; NEVER. */
+uint64_t residency_next(const struct sm *sm, uint64_t now);
+
+/* mechanism.c */
+int mechanism_init(struct sm *sm);
+void mechanism_fini(struct sm *sm);
+void mechanism_cancel(struct sm *sm);
+bool mechanism_idle(const struct sm *sm);
+void mechanism_admitted(struct sm *sm, unsigned int cta, uint64_t now);
+void mechanism_started(struct sm *sm, unsigned int cta, uint64_t now);
+void mechanism_parked(struct sm *sm, unsigned int cta, uint64_t now);
+void mechanism_ready(struct sm *sm, unsigned int cta, uint64_t now);
+/* May the warp pass the phase point that its head is? */
+bool mechanism_acquire(struct sm *sm, unsigned int w, uint32_t pc);
+/* At the end of a cycle that ran. */
+void mechanism_cycle(struct sm *sm, uint64_t now);
 
 /* print.c */
 void sm_print_text(void *ctx, const char *text, size_t bytes);

@@ -102,15 +102,17 @@ enum stall issue_stall(const struct sm *sm, unsigned int scheduler)
 	warpset warps = sm->live & ~sm->inactive & sm->sched[scheduler].mine, heads;
 
 	if (!set_any(warps))
-		return STALL_NO_WARP;
+		return set_any(sm->live & sm->inactive) ? STALL_SWAPPED : STALL_NO_WARP;
 	heads = warps & sm->valid & ~sm->stray & ~sm_waiting(sm);
 	if (set_any(heads & ~sm->blocked))
 		return STALL_PIPELINE;
 	if (set_any(sm->far_fault & warps))
 		return STALL_FAR_FAULT;
 	if (set_any(heads & sm->blocked_long) ||
-	    set_any(warps & (sm->wait_fence | sm->wait_atomic | sm->wait_order | sm->held)))
+	    set_any(warps & (sm->wait_fence | sm->wait_atomic | sm->wait_order)))
 		return STALL_LONG;
+	if (set_any(warps & sm->held))
+		return STALL_HELD;
 	if (set_any(heads))
 		return STALL_SHORT;
 	return set_any(warps & ~sm->wait_barrier) ? STALL_IBUFFER : STALL_BARRIER;

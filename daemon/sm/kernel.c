@@ -294,7 +294,7 @@ static uint64_t local_span(const struct gpu_spec *s, const struct sm_kernel *k)
 {
 	uint64_t words = DIV_ROUND_UP(k->local_bytes / k->threads, 4);
 
-	return words * k->warps_per_cta * MEM_LINE * k->ctas * s->sms;
+	return words * k->warps_per_cta * MEM_LINE * k->places * s->sms;
 }
 
 /* CTAs that one limit allows; `each` is 0 where the kernel needs nothing of it. */
@@ -309,7 +309,8 @@ static int occupancy(const struct gpu_spec *s, struct sm_kernel *k,
 	uint64_t unit = s->occupancy_reg_unit;
 	uint64_t regs = DIV_ROUND_UP((uint64_t)regs_per_thread, unit) * unit *
 			k->warps_per_cta * WARP_LANES;
-	uint64_t n = s->ctas;
+	uint64_t n = s->ctas, all;
+	unsigned int warps, ctas;
 
 	if (k->warps_per_cta > s->warps)
 		return err_set(err, -EINVAL,
@@ -324,11 +325,16 @@ static int occupancy(const struct gpu_spec *s, struct sm_kernel *k,
 			       "a CTA needs %llu registers, %u a thread, of %llu (sm.registers)",
 			       (unsigned long long)regs, regs_per_thread,
 			       (unsigned long long)s->registers);
+	sm_numbers(s, &warps, &ctas);
+	all = MIN(ctas, limit(warps, k->warps_per_cta));
+	all = MIN(all, limit(s->shared_bytes, k->shared_taken));
+	all = MIN(all, limit(s->registers, regs));
 	n = MIN(n, limit(s->warps, k->warps_per_cta));
-	n = MIN(n, limit(s->shared_bytes, k->shared_taken));
-	n = MIN(n, limit(s->registers, regs));
+	n = MIN(n, all);
 	k->registers = (uint32_t)regs;
 	k->ctas = (uint32_t)n;
+	k->places = (uint32_t)all;
+	n = all;
 	if (k->local_bytes * n * s->sms > LOCAL_MAX)
 		return err_set(err, -ENOMEM,
 			       "local memory of %llu bytes a thread would be %llu MiB on all "

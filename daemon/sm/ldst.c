@@ -211,8 +211,12 @@ static void finish(struct sm *sm, uint32_t index)
 
 void access_answered(struct sm *sm, uint32_t index)
 {
-	if (!--sm_inst(sm, index)->left)
-		finish(sm, index);
+	struct sm_inst *inst = sm_inst(sm, index);
+
+	if (--inst->left)
+		return;
+	sm->warps[inst->warp].away--;
+	finish(sm, index);
 }
 
 /* Attributes the cycles in the register: what was to be expected, and the rest to who held it up. */
@@ -247,6 +251,8 @@ void dispatch_leave(struct sm *sm, uint64_t now)
 	/* A store's acknowledgements are the warp's; a load that hit everywhere is there. */
 	if (inst->op->store || inst->op->fence || !inst->left)
 		finish(sm, index);
+	else
+		sm->warps[inst->warp].away++;
 }
 
 /* --- requests and replies ------------------------------------------------------------ */

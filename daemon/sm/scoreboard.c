@@ -109,11 +109,9 @@ void warp_check_order(struct sm *sm, unsigned int w)
 /* The head is a point: it passes at once, or is held until sm_resource_granted(). */
 static void acquire(struct sm *sm, unsigned int w)
 {
-	const struct sm_hooks *h = &sm->hooks;
 	struct sm_warp *warp = &sm->warps[w];
 
-	warp->granted = !h->resources->acquire ||
-			h->resources->acquire(h->resources_ctx, sm, w, warp->ib_pc, sm->now);
+	warp->granted = mechanism_acquire(sm, w, warp->ib_pc);
 	if (!warp->granted)
 		sm->held |= set_of(w);
 }
@@ -183,8 +181,10 @@ void inst_release(struct sm *sm, uint32_t inst)
 			row_clear(warp->rows_long, write[i]);
 		}
 	}
-	if (!--warp->pending)
+	if (!--warp->pending) {
 		sm->wait_fence &= ~set_of(w);
+		residency_note(sm, w);
+	}
 	if (set_has(sm->blocked, w))
 		check_operands(sm, w);
 }
@@ -228,6 +228,8 @@ void warp_atomics(struct sm *sm, unsigned int w, int n)
 	warp->atomics += (uint32_t)n;
 	if (warp->atomics)
 		sm->wait_atomic |= set_of(w);
-	else
+	else {
 		sm->wait_atomic &= ~set_of(w);
+		residency_note(sm, w);
+	}
 }

@@ -11,16 +11,6 @@
 #include "sm/internal.h"
 #include "sm/ldst.h"
 
-static void hooks_init(struct sm *sm)
-{
-	struct sm_hooks *h = &sm->hooks;
-
-	*h = sm->env.hooks;
-	h->admission = h->admission ? h->admission : sm_admission_rows[0];
-	h->resources = h->resources ? h->resources : sm_resources_rows[0];
-	h->quota = h->quota ? h->quota : sm_quota_rows[0];
-}
-
 static int parts_init(struct sm *sm)
 {
 	int ret;
@@ -29,7 +19,8 @@ static int parts_init(struct sm *sm)
 	    (ret = scoreboard_init(sm)) || (ret = collector_init(sm)) ||
 	    (ret = units_init(sm)) || (ret = fetch_init(sm)))
 		return ret;
-	return ldst_create(sm);
+	ret = ldst_create(sm);
+	return ret ? ret : mechanism_init(sm);
 }
 
 int sm_create(unsigned int id, const struct sm_env *env, struct sm **out)
@@ -48,10 +39,11 @@ int sm_create(unsigned int id, const struct sm_env *env, struct sm **out)
 	sm->env = *env;
 	sm->spec = spec;
 	sm->ideal = !spec->paging;
-	hooks_init(sm);
+	sm_numbers(spec, &sm->nwarps, &sm->nctas);
+	sm->nctas = MIN(sm->nctas, sm->nwarps);
 	sm->policy = sched_find(spec->scheduler);
-	sm->warps = calloc(spec->warps, sizeof(*sm->warps));
-	sm->ctas = calloc(spec->ctas, sizeof(*sm->ctas));
+	sm->warps = calloc(sm->nwarps, sizeof(*sm->warps));
+	sm->ctas = calloc(sm->nctas, sizeof(*sm->ctas));
 	if (!sm->policy)
 		ret = -EINVAL;
 	else if (sm->warps && sm->ctas)
@@ -60,8 +52,6 @@ int sm_create(unsigned int id, const struct sm_env *env, struct sm **out)
 		sm_destroy(sm);
 		return ret;
 	}
-	for (unsigned int w = 0; w < spec->warps; w++)
-		sm->sched[w % spec->schedulers].mine |= set_of(w);
 	for (unsigned int s = 0; s < spec->schedulers; s++)
 		sm->sched[s].active_max = (uint32_t)spec->sched_active;
 	*env->wake = NEVER;
@@ -73,6 +63,7 @@ void sm_destroy(struct sm *sm)
 {
 	if (!sm)
 		return;
+	mechanism_fini(sm);
 	if (sm->ldst)
 		ldst_destroy(sm);
 	fetch_fini(sm);
@@ -92,13 +83,14 @@ static bool conserved(const struct sm *sm)
 	bool empty = !sm->used_insts && !sm->results_left && !sm->oc.used && !sm->oc.nreading &&
 		     !set_any(sm->valid | sm->empty | sm->live | sm->finished | sm_waiting(sm) |
 			      sm->untranslated | sm->far_fault) &&
-		     fetch_idle(sm) && ldst_idle(sm) && placement_empty(sm->placement);
+		     fetch_idle(sm) && ldst_idle(sm) && placement_empty(sm->placement) &&
+		     residency_idle(sm) && mechanism_idle(sm);
 
 	for (unsigned int u = 0; u < UNITS; u++)
 		empty &= !sm->id_oc[u].count && !sm->oc_ex[u].count &&
 			 !set_any(sm->wants[u]);
-	for (unsigned int w = 0; w < sm->spec->warps; w++)
-		empty &= !sm->warps[w].pending && !sm->warps[w].atomics;
+	for (unsigned int w = 0; w < sm->nwarps; w++)
+		empty &= !sm->warps[w].pending && !sm->warps[w].atomics && !sm->warps[w].away;
 	return empty;
 }
 
@@ -129,6 +121,8 @@ void sm_cancel(struct sm *sm)
 	collector_cancel(sm);
 	scoreboard_cancel(sm);
 	cta_cancel(sm);
+	residency_cancel(sm);
+	mechanism_cancel(sm);
 	sm->resident = sm->live = sm->valid = sm->stray = NO_WARPS;
 	sm->blocked = sm->blocked_long = NO_WARPS;
 	sm->wait_barrier = sm->wait_fence = sm->wait_atomic = NO_WARPS;
@@ -311,9 +305,8 @@ int sm_run(struct sm *sm, uint64_t from, uint64_t upto)
 		*sm->env.wake = NEVER;
 		cycle(sm, now);
 		sm->last = now;
-		if (sm->hooks.admission->stalled)
-			cta_tell_stalled(sm, now);
-		/* A hook may have asked for a cycle. */
+		if (sm->attend)
+			mechanism_cycle(sm, now);
 		now = MIN(next_cycle(sm, now), *sm->env.wake);
 	}
 	*sm->env.wake = now;

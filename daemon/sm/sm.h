@@ -46,70 +46,130 @@ void sm_kernel_set_slot(struct sm_kernel *kernel, unsigned int slot);
  */
 void sm_kernel_set_module(struct sm_kernel *kernel, uint64_t code, uint64_t constants);
 
-/* --- hooks ------------------------------------------------------------------ */
+/* --- mechanisms -------------------------------------------------------------- */
 
 struct sm;
 
 /*
- * What resource managers may change of an SM. Each is a table of rows, the first of
- * which is what a plain GPU does; an op that is NULL is not called. ctx is the
- * owner's, from struct sm_env. All are called in sm_run() but the ones that say otherwise.
+ * A CTA and its warps have numbers of the SM's, from launch to end: a CTA below sm.virtual_ctas, a
+ * warp below sm.virtual_warps. To be scheduled they hold physical slots, of which there are sm.ctas
+ * and sm.warps. Parked is who holds none.
  */
+enum sm_cta_state {
+	SM_CTA_NONE,		/* no CTA has the number */
+	SM_CTA_ACTIVE,
+	SM_CTA_PARKING,		/* issues nothing more; holds its slots until its pipelines are empty */
+	SM_CTA_PARKED,
+	SM_CTA_RESTORING,	/* holds slots, and issues nothing yet */
+};
 
-/* CTAs beyond the scheduling limit (Virtual Thread): who is admitted, and who is active. */
-struct sm_admission {
+/* Why a warp waits for long. */
+enum sm_wait {
+	SM_WAIT_MEMORY = 1,	/* for a load, an atomic, a fence, or behind an access that orders */
+	SM_WAIT_FAULT = 2,	/* the same, and an access of it is a far fault */
+	SM_WAIT_BARRIER = 4,
+};
+
+/*
+ * Who decides which CTAs are on an SM, which of them hold slots, and when a warp passes a phase
+ * point: a row of sm/cta.def, chosen by sm.cta. Each SM has a state of its own, which is told at
+ * the end of the SM's cycles, or between quanta; the SMs of a quantum run on several threads. An op
+ * that is NULL is not called. From any but has_room and acquire it may park, restore, grant and
+ * set its timer.
+ */
+struct sm_mechanism {
 	const char *name, *help;
+	/* Numbers there are where sm.virtual_warps and sm.virtual_ctas say 0. 0: the slots. */
+	unsigned int warps, ctas;
+	/* Combinations of options that cannot be; err says what to do. */
+	int (*check)(const struct gpu_spec *spec, struct err *err);
+	/* Which waits (enum sm_wait) make a warp stalled. NULL, 0: warps and CTAs never are. */
+	unsigned int (*stall_on)(const struct gpu_spec *spec);
+	/* ctx is sm_env.mechanism_ctx, and the state where there is no create(). -ENOMEM. */
+	int (*create)(const struct gpu_spec *spec, struct sm *sm, void *ctx, void **state);
+	void (*destroy)(void *state);
+	/* All CTAs are gone, without having ended. */
+	void (*reset)(void *state);
+
+	/* Between quanta: is there room for a CTA more? NULL: sm_fits_slots() and sm_fits(). */
+	bool (*has_room)(void *state, const struct sm *sm, const struct sm_kernel *kernel);
+	/* Between quanta: it was launched. Where there were no slots it is parked, and ready. */
+	void (*cta_admitted)(void *state, struct sm *sm, unsigned int cta, uint64_t now);
+	/* It has slots and may issue. */
+	void (*cta_started)(void *state, struct sm *sm, unsigned int cta, uint64_t now);
+	/* Its last warp was given back; its number is free. */
+	void (*cta_ended)(void *state, struct sm *sm, unsigned int cta, uint64_t now);
+	/* After sm_park(): its slots are free. */
+	void (*cta_parked)(void *state, struct sm *sm, unsigned int cta, uint64_t now);
+	/* It is parked, and every result and page that it waits for has come. */
+	void (*cta_ready)(void *state, struct sm *sm, unsigned int cta, uint64_t now);
 	/*
-	 * Between quanta. Is there room for one more CTA? NULL: slots, threads, registers and
-	 * shared memory say so.
+	 * It is active, every warp of it that has not exited is stalled, and not all of them at
+	 * barriers. Then: one goes on again.
 	 */
-	bool (*has_room)(void *ctx, const struct sm *sm, const struct sm_kernel *kernel);
-	/* Between quanta: the CTA was put into the slot. It may be made inactive at once. */
-	void (*launched)(void *ctx, struct sm *sm, unsigned int cta, uint64_t now);
-	void (*retired)(void *ctx, struct sm *sm, unsigned int cta, uint64_t now);
+	void (*cta_stalled)(void *state, struct sm *sm, unsigned int cta, uint64_t now);
+	void (*cta_resumed)(void *state, struct sm *sm, unsigned int cta, uint64_t now);
+
 	/*
-	 * Every active warp of the CTA that has not exited waits for memory or a far fault.
-	 * Called in the cycle in which that began to be so.
+	 * A warp of an active CTA, and what it waited for then. It is told to have resumed as well
+	 * when its CTA is parked.
 	 */
-	void (*stalled)(void *ctx, struct sm *sm, unsigned int cta, uint64_t now);
-};
+	void (*warp_stalled)(void *state, struct sm *sm, unsigned int warp, enum sm_wait wait,
+			     uint64_t now);
+	void (*warp_resumed)(void *state, struct sm *sm, unsigned int warp, uint64_t now);
+	void (*warp_exited)(void *state, struct sm *sm, unsigned int warp, uint64_t now);
+	/* It has exited and nothing of it is under way. */
+	void (*warp_retired)(void *state, struct sm *sm, unsigned int warp, uint64_t now);
 
-/* Resources of a warp that come and go while it runs (Zorua). */
-struct sm_resources {
-	const char *name, *help;
 	/*
-	 * The warp's next instruction is a point (sm_kernel_set_point()). False: it has to wait
-	 * until sm_resource_granted(); asked once.
+	 * The warp's next instruction is a phase point (sm_kernel_set_point()). False: it has to
+	 * wait until sm_resource_granted(); asked once. Within a cycle.
 	 */
-	bool (*acquire)(void *ctx, struct sm *sm, unsigned int warp, uint32_t pc, uint64_t now);
-	/* The warp exited and nothing of it is under way. */
-	void (*release)(void *ctx, struct sm *sm, unsigned int warp, uint64_t now);
+	bool (*acquire)(void *state, struct sm *sm, unsigned int warp, uint32_t pc, uint64_t now);
+
+	/* The cycle of sm_timer() has come. */
+	void (*timer)(void *state, struct sm *sm, uint64_t now);
 };
 
-/* How many CTAs of a kernel an SM may hold (Warped-Slicer). Between quanta. */
-struct sm_quota {
-	const char *name, *help;
-	unsigned int (*ctas)(void *ctx, unsigned int sm, const struct sm_kernel *kernel);
-};
+/* Rows of sm/cta.def, the plain GPU first, NULL terminated. */
+extern const struct sm_mechanism *const sm_mechanism_rows[];
+const struct sm_mechanism *sm_mechanism_find(const char *name);
+/* How many warps and CTAs an SM knows by number. */
+void sm_numbers(const struct gpu_spec *spec, unsigned int *warps, unsigned int *ctas);
 
-/* Rows of sm/admission.def, resources.def and quota.def, NULL terminated. */
-extern const struct sm_admission *const sm_admission_rows[];
-extern const struct sm_resources *const sm_resources_rows[];
-extern const struct sm_quota *const sm_quota_rows[];
-
-struct sm_hooks {
-	/* NULL: the first row. */
-	const struct sm_admission *admission;
-	const struct sm_resources *resources;
-	const struct sm_quota *quota;
-	void *admission_ctx, *resources_ctx, *quota_ctx;
-};
-
-/* For hooks. A CTA that is not active issues nothing; what it has under way goes on. */
-void sm_cta_activate(struct sm *sm, unsigned int cta, bool active);
+/*
+ * Parks a CTA: at the end of cycle now + delay at the soonest, and when its pipelines are empty,
+ * its slots are free and it is told (cta_parked). -EINVAL: it is not active, or all its warps have
+ * exited.
+ */
+int sm_park(struct sm *sm, unsigned int cta, uint64_t delay, uint64_t now);
+/*
+ * Gives a parked CTA slots, not necessarily those it had; it is fetched again from the end of cycle
+ * now + delay on (cta_started). -EAGAIN: there are not enough slots; -EINVAL: it is not parked.
+ */
+int sm_restore(struct sm *sm, unsigned int cta, uint64_t delay, uint64_t now);
+/* Physical slots for a CTA of the kernel; numbers, registers and shared memory for it. */
+bool sm_fits_slots(const struct sm *sm, const struct sm_kernel *kernel);
+bool sm_fits(const struct sm *sm, const struct sm_kernel *kernel);
+/* The timer op is called in that cycle, once; NEVER: it is not. */
+void sm_timer(struct sm *sm, uint64_t cycle);
 /* The warp may pass the point that it was held at. */
 void sm_resource_granted(struct sm *sm, unsigned int warp);
-/* Instruction pc is a point at which resources are acquired. Before the kernel's first CTA. */
+
+/* A CTA as a mechanism sees it. */
+struct sm_cta_view {
+	enum sm_cta_state state;
+	const struct sm_kernel *kernel;
+	uint64_t begin;			/* cycle of its launch */
+	unsigned int warps;		/* it was launched with */
+	unsigned int running;		/* of them, not exited */
+	unsigned int stalled;		/* of those */
+	bool ready;			/* parked, and nothing that it waits for is under way */
+};
+void sm_cta_look(const struct sm *sm, unsigned int cta, struct sm_cta_view *view);
+unsigned int sm_warp_cta(const struct sm *sm, unsigned int warp);
+
+/* Instruction pc is a phase point. Before the kernel's first CTA. */
 void sm_kernel_set_point(struct sm_kernel *kernel, uint32_t pc);
 
 /* --- one SM -------------------------------------------------------------- */
@@ -121,7 +181,9 @@ struct sm_env {
 	struct mem *mem;
 	uint64_t *wake;		/* next cycle in which the SM wants to run; NEVER */
 	struct err *err;	/* why sm_run() failed; this SM's own */
-	struct sm_hooks hooks;
+	/* NULL: sm.cta's. ctx is handed to its create(). */
+	const struct sm_mechanism *mechanism;
+	void *mechanism_ctx;
 	/*
 	 * A CTA that was launched at the end of cycle `begin` retired in cycle `end`. From
 	 * sm_run(). NULL: nobody asks.
@@ -131,7 +193,7 @@ struct sm_env {
 	void *retired_ctx;
 };
 
-/* -EINVAL: no such scheduler. */
+/* -EINVAL: no such scheduler or mechanism. */
 int sm_create(unsigned int id, const struct sm_env *env, struct sm **sm);
 void sm_destroy(struct sm *sm);
 
@@ -145,7 +207,7 @@ int sm_begin(struct sm *sm, const struct sm_kernel *kernel);
  * keeps it: a launch's parameters are written through it, and local memory is the slot's.
  */
 void sm_forget(struct sm *sm, const struct sm_kernel *kernel);
-/* Room for a CTA of the kernel as far as slots, threads, registers, shared memory and quota go. */
+/* Room for a CTA of the kernel, as sm.cta goes. */
 bool sm_has_room(const struct sm *sm, const struct sm_kernel *kernel);
 /* A CTA of the kernel waits and there is no room: counted where it is for holes alone. */
 void sm_refused(struct sm *sm, const struct sm_kernel *kernel);

@@ -23,6 +23,8 @@ const char *const stall_names[STALLS] = {
 	[STALL_BARRIER] = "barrier",
 	[STALL_FAR_FAULT] = "far_fault",
 	[STALL_NO_WARP] = "no_warp",
+	[STALL_SWAPPED] = "swapped_out",
+	[STALL_HELD] = "held",
 };
 
 const char *const ldst_stall_names[LDST_STALLS] = {

@@ -45,12 +45,14 @@ struct json_object *json_whole(struct json_object *object, bool whole)
 	return NULL;
 }
 
-struct json_object *json_stalls(const uint64_t stalls[STALLS])
+struct json_object *json_stalls(const uint64_t stalls[STALLS], const struct gpu_spec *spec)
 {
 	struct json_object *o = json_object_new_object();
+	/* On a plain GPU nobody is parked or held. */
+	unsigned int n = strcmp(spec->cta, "baseline") ? STALLS : STALL_SWAPPED;
 	bool whole = o;
 
-	for (unsigned int i = 0; i < STALLS && whole; i++)
+	for (unsigned int i = 0; i < n && whole; i++)
 		whole = json_add_number(o, stall_names[i], stalls[i]);
 	return json_whole(o, whole);
 }

@@ -18,7 +18,7 @@ bool json_append(struct json_object *array, struct json_object *value);
 /* object if all of it is there, else NULL and object freed. */
 struct json_object *json_whole(struct json_object *object, bool whole);
 /* By name of the stall. NULL: no memory. */
-struct json_object *json_stalls(const uint64_t stalls[STALLS]);
+struct json_object *json_stalls(const uint64_t stalls[STALLS], const struct gpu_spec *spec);
 
 /* Shares of the whole GPU's time, 0 to 1: 0 when the GPU has no such thing. */
 double counters_unit_share(const struct gpu_counters *c, const struct gpu_spec *spec,

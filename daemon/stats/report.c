@@ -133,7 +133,7 @@ static struct json_object *warps_json(const struct sm_counters *sm)
 		json_add_ratio(o, "ctas", (double)sm->ctas, (double)sm->cycles));
 }
 
-static struct json_object *sm_json(const struct sm_counters *sm)
+static struct json_object *sm_json(const struct sm_counters *sm, const struct gpu_spec *spec)
 {
 	struct json_object *o = json_object_new_object();
 
@@ -142,7 +142,7 @@ static struct json_object *sm_json(const struct sm_counters *sm)
 		json_add_number(o, "busy_cycles", sm->cycles) &&
 		json_add_number(o, "warp_instructions", sm->warp_instructions) &&
 		json_add_number(o, "thread_instructions", sm->thread_instructions) &&
-		json_add(o, "stalls", json_stalls(sm->stalls)) &&
+		json_add(o, "stalls", json_stalls(sm->stalls, spec)) &&
 		json_add(o, "warps", warps_json(sm)) &&
 		json_add(o, "l1i", cache_json(&sm->l1i)) &&
 		json_add(o, "l1c", cache_json(&sm->l1c)) &&
@@ -150,13 +150,14 @@ static struct json_object *sm_json(const struct sm_counters *sm)
 		json_add(o, "shared", shared_json(sm)));
 }
 
-struct json_object *stats_sms_json(const struct sm_counters *sms, unsigned int nsms)
+struct json_object *stats_sms_json(const struct sm_counters *sms, unsigned int nsms,
+				   const struct gpu_spec *spec)
 {
 	struct json_object *a = json_object_new_array_ext((int)nsms);
 	bool whole = a;
 
 	for (unsigned int i = 0; i < nsms && whole; i++)
-		whole = json_append(a, sm_json(&sms[i]));
+		whole = json_append(a, sm_json(&sms[i], spec));
 	return json_whole(a, whole);
 }
 
@@ -192,7 +193,7 @@ static bool add_timed(struct json_object *o, const struct kernel_stats *k,
 {
 	/* As GPGPU-Sim counts: instructions of threads, the whole GPU's, a core cycle. */
 	return json_add_ratio(o, "ipc", (double)k->thread_instructions, (double)k->cycles) &&
-	       json_add(o, "stalls", json_stalls(k->gpu.sm.stalls)) &&
+	       json_add(o, "stalls", json_stalls(k->gpu.sm.stalls, spec)) &&
 	       json_add(o, "warps", warps_json(&k->gpu.sm)) &&
 	       json_add(o, "utilization", stats_utilization_json(&k->gpu, spec)) &&
 	       json_add(o, "memory", memory_json(&k->gpu, spec, false)) &&

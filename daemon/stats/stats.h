@@ -57,6 +57,9 @@ enum stall {
 	STALL_BARRIER,		/* every warp waits at a barrier */
 	STALL_FAR_FAULT,	/* every warp waits, at least one on a far fault */
 	STALL_NO_WARP,		/* no warp is resident */
+	/* Where sm.cta is a mechanism. */
+	STALL_SWAPPED,		/* its slots are empty, or their CTAs do not run, and some CTA is parked */
+	STALL_HELD,		/* every warp waits, at least one for a resource at a phase point */
 	STALLS
 };
 extern const char *const stall_names[STALLS];
@@ -102,6 +105,7 @@ struct sm_counters {
 	uint64_t registers, shared_bytes;
 	uint64_t busy[SM_UNITS];	/* units whose dispatch register was held */
 	uint64_t retired_ctas;
+	uint64_t parked_ctas;		/* times that one was */
 	/* Instructions that left that register, and stalls: cycles. Together they are busy[UNIT_LDST]. */
 	uint64_t ldst_instructions, ldst_stalls[LDST_STALLS];
 	uint64_t lines;			/* coalesced global and local transactions */
@@ -181,7 +185,8 @@ struct json_object *stats_memory_json(const struct gpu_counters *c, const struct
 struct json_object *stats_utilization_json(const struct gpu_counters *c,
 					   const struct gpu_spec *spec);
 /* One object an SM, of an array of nsms. */
-struct json_object *stats_sms_json(const struct sm_counters *sms, unsigned int nsms);
+struct json_object *stats_sms_json(const struct sm_counters *sms, unsigned int nsms,
+				   const struct gpu_spec *spec);
 
 /* --- over time -------------------------------------------------------------- */
 

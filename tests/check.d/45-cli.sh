@@ -137,7 +137,7 @@ does 'sequential' list prefetchers
 does '"keys": [' list keys --json
 
 # Each row of the tables is in the listing, each workload and verb in --help.
-for kind in workloads schedulers dispatchers prefetchers evictors backends; do
+for kind in workloads schedulers dispatchers mechanisms prefetchers evictors backends; do
 	$gpuemu list $kind >$work/list.$kind 2>&1
 done
 missing=
@@ -149,6 +149,7 @@ listed() { # TABLE KIND
 listed workloads/workloads.def workloads
 listed daemon/sm/sched.def schedulers
 listed daemon/gpu/dispatch.def dispatchers
+listed daemon/sm/cta.def mechanisms
 listed daemon/paging/prefetch.def prefetchers
 listed daemon/paging/evict.def evictors
 listed daemon/service/services.def backends

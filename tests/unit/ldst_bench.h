@@ -66,7 +66,7 @@ struct bench {
 };
 
 static struct sm_kernel bench_kernel = {
-	.warps_per_cta = 4, .ctas = 6, .params = MEM_PARAM_BASE, .constants = MEM_CONST_BASE,
+	.warps_per_cta = 4, .places = 6, .params = MEM_PARAM_BASE, .constants = MEM_CONST_BASE,
 	.local = MEM_LOCAL_BASE,
 };
 static struct bench bench;		/* the stubs' */
@@ -198,7 +198,7 @@ static inline void bench_start(void)
 	for (unsigned int w = 0; w < MAX_WARPS; w++) {
 		sm->warps[w].kernel = &bench_kernel;
 		sm->warps[w].cta = (uint8_t)(w / 4);
-		sm->ctas[w / 4].local_place = w / 4 % bench_kernel.ctas;
+		sm->ctas[w / 4].local_place = w / 4 % bench_kernel.places;
 		sm->warps[w].ex.index = w % 4;
 	}
 	sm->insts = calloc(MAX_BENCH, sizeof(*sm->insts));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * One SM on a bench: real PTX, exec, memory system and GMMU, a page table in
- * which an address is its own host address and every page is present. Runs
+ * which an address is its own host address and every page is present, or those that the
+ * test says. Runs
  * quanta as the GPU's loop does. For test_sm_*.c.
  *
  * Cycles: a CTA is launched at the end of cycle 0, so warps are fetched from
@@ -36,13 +37,16 @@ struct bench {
 	struct gmmu *gmmu;
 	struct mem *mem;
 	struct sm *sm;
-	struct sm_hooks hooks;
+	const struct sm_mechanism *mechanism;	/* NULL: spec.cta */
+	void *mechanism_ctx;
 	uint64_t wake;
 	struct err err;
 	uint64_t params[8];
 	uint8_t *memory;	/* BENCH_BYTES at BENCH_BASE, zero */
 	unsigned int quantum;	/* at most; 0: as long as the memory allows */
 	bool every_cycle;	/* wake the SM in every cycle, whatever it asks for */
+	bool *absent;		/* by page of the memory; NULL: none is */
+	uint64_t upto;		/* cycles before it are done */
 	uint64_t now;		/* the clock: a run goes on where the last one ended */
 	void (*each_quantum)(struct bench *b);	/* may be NULL */
 	/* Results. */
@@ -52,6 +56,10 @@ struct bench {
 
 static void *bench_walk(void *ctx, uint64_t page)
 {
+	struct bench *b = ctx;
+
+	if (b->absent && b->absent[(page - BENCH_BASE) / PAGE_BYTES])
+		return NULL;
 	return (void *)(uintptr_t)page;
 }
 
@@ -98,7 +106,8 @@ static inline void bench_load(struct bench *b, const char *ptx, uint32_t threads
 {
 	struct gmmu_range range = { BENCH_BASE, BENCH_BASE + BENCH_BYTES };
 	struct sm_env env = {
-		.spec = &b->spec, .wake = &b->wake, .err = &b->err, .hooks = b->hooks,
+		.spec = &b->spec, .wake = &b->wake, .err = &b->err,
+		.mechanism = b->mechanism, .mechanism_ctx = b->mechanism_ctx,
 	};
 	const struct ptx_kernel *k;
 	int ret;
@@ -146,6 +155,7 @@ static inline void bench_quantum(struct bench *b, uint64_t t, uint64_t u)
 	while (!b->status && (cycle = sm_perform_next(b->sm)) != NEVER)
 		b->status = sm_perform(b->sm, cycle);
 	b->wake = MIN(b->wake, mem_next(b->mem, 0));
+	b->upto = u;
 }
 
 /* Runs `ctas` CTAs, one launched a cycle as room allows, the first at the end of cycle b->now. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What resource managers may change of an SM, two kernels on one SM, and what an SM
+ * What a mechanism may change of an SM, two kernels on one SM, and what an SM
  * hands on: printed text, failures, shares of kernels.
  */
 #include <errno.h>
@@ -22,30 +22,31 @@ static void check_adds(const struct bench *b, uint32_t ctas)
 		assert_int_equal(((uint32_t *)b->memory)[t], t);
 }
 
-static void test_first_rows(void **state)
+static void test_a_plain_gpu_is_told_nothing(void **state)
 {
-	assert_string_equal(sm_admission_rows[0]->name, "limits");
-	assert_string_equal(sm_resources_rows[0]->name, "whole");
-	assert_string_equal(sm_quota_rows[0]->name, "none");
-	/* A plain GPU: nothing is called while it runs. */
-	assert_null(sm_admission_rows[0]->stalled);
-	assert_null(sm_resources_rows[0]->acquire);
+	const struct sm_mechanism nothing = { 0 }, *m = sm_mechanism_rows[0];
+
+	assert_string_equal(m->name, "baseline");
+	assert_memory_equal(&m->warps, &nothing.warps,
+			    sizeof(*m) - offsetof(struct sm_mechanism, warps));
+	assert_ptr_equal(sm_mechanism_find("timeslice"), sm_mechanism_rows[1]);
+	assert_null(sm_mechanism_find("time"));
 }
 
-/* --- quota ---------------------------------------------------------------------- */
+/* --- admission ---------------------------------------------------------------- */
 
-static unsigned int two_ctas(void *ctx, unsigned int sm, const struct sm_kernel *kernel)
+static bool two_ctas(void *state, const struct sm *sm, const struct sm_kernel *kernel)
 {
-	return 2;
+	return sm_resident_ctas(sm, kernel) < 2 && sm_fits_slots(sm, kernel) && sm_fits(sm, kernel);
 }
 
-static void test_quota(void **state)
+static void test_a_mechanism_admits(void **state)
 {
-	static const struct sm_quota quota = { .name = "two", .ctas = two_ctas };
+	static const struct sm_mechanism two = { .name = "two", .has_room = two_ctas };
 	struct bench b;
 
 	bench_init(&b);
-	b.hooks.quota = &quota;
+	b.mechanism = &two;
 	bench_load(&b, adds, 64);
 	for (uint32_t i = 0; i < 2; i++) {
 		assert_true(sm_has_room(b.sm, b.kernel));
@@ -59,84 +60,40 @@ static void test_quota(void **state)
 	bench_fini(&b);
 }
 
-/* --- admission ---------------------------------------------------------------- */
-
-struct swap {
-	unsigned int launched, retired, stalled, active;
-	uint64_t started[64];
-};
-
-/* The first CTA is active; when it stalls for long, the other is as well. */
-static void swap_launched(void *ctx, struct sm *sm, unsigned int cta, uint64_t now)
+static void never(void *state, struct sm *sm, unsigned int cta, uint64_t now)
 {
-	struct swap *s = ctx;
-
-	sm_cta_activate(sm, cta, s->launched++ == 0);
+	assert_int_equal(sm_park(sm, cta, 0, now), 0);
 }
 
-static void swap_stalled(void *ctx, struct sm *sm, unsigned int cta, uint64_t now)
+static void test_parked_ctas_issue_nothing(void **state)
 {
-	struct swap *s = ctx;
-
-	s->stalled++;
-	for (unsigned int c = 0; c < 2; c++)
-		sm_cta_activate(sm, c, true);
-}
-
-static void swap_retired(void *ctx, struct sm *sm, unsigned int cta, uint64_t now)
-{
-	((struct swap *)ctx)->retired++;
-}
-
-static void test_admission(void **state)
-{
-	static const struct sm_admission admission = {
-		.name = "swap", .launched = swap_launched, .stalled = swap_stalled,
-		.retired = swap_retired,
-	};
-	struct swap s = { 0 };
-	struct bench b;
-
-	bench_init(&b);
-	b.hooks.admission = &admission;
-	b.hooks.admission_ctx = &s;
-	bench_load(&b, adds, 64);
-	assert_int_equal(sm_begin(b.sm, b.kernel), 0);
-	for (uint32_t i = 0; i < 2; i++)
-		assert_int_equal(sm_launch_cta(b.sm, b.kernel, (uint32_t [3]){ i }, 0), 0);
-	for (uint64_t t = 1; t < 3000 && !b.status; t += 4)
-		bench_quantum(&b, t, t + 4);
-	check_adds(&b, 2);
-	assert_int_equal(s.launched, 2);
-	assert_int_equal(s.retired, 2);
-	/* The parameter's load at the latest. */
-	assert_true(s.stalled > 0);
-	assert_true(sm_idle(b.sm));
-	bench_fini(&b);
-}
-
-static void never_active(void *ctx, struct sm *sm, unsigned int cta, uint64_t now)
-{
-	sm_cta_activate(sm, cta, false);
-}
-
-static void test_inactive_ctas_issue_nothing(void **state)
-{
-	static const struct sm_admission admission = { .name = "never", .launched = never_active };
+	static const struct sm_mechanism mechanism = { .name = "never", .cta_admitted = never };
+	struct sm_cta_view view;
 	char what[256];
 	struct bench b;
 
 	bench_init(&b);
-	b.hooks.admission = &admission;
+	b.mechanism = &mechanism;
 	bench_load(&b, adds, 64);
 	assert_int_equal(sm_launch_cta(b.sm, b.kernel, (uint32_t [3]){ 0 }, 0), 0);
 	for (uint64_t t = 1; t < 3000; t += 4)
 		bench_quantum(&b, t, t + 4);
 	assert_int_equal(sm_stats(b.sm)->warp_instructions, 0);
 	assert_int_equal(b.wake, NEVER);
+	sm_account(b.sm, 3001);
+	assert_int_equal(sm_stats(b.sm)->stalls[STALL_SWAPPED], 2 * 3000);
 	sm_describe(b.sm, what, sizeof(what));
-	assert_string_equal(what, "SM 0: 2 running warps, CTA (0,0,0): warps 0-1 (not active)");
-	sm_cta_activate(b.sm, 0, true);
+	assert_string_equal(what, "SM 0: 2 running warps, CTA (0,0,0): warps 0-1 (swapped out)");
+	sm_cta_look(b.sm, 0, &view);
+	assert_int_equal(view.state, SM_CTA_PARKED);
+	assert_true(view.ready);
+	/* Who is parked cannot be parked, who is active cannot be restored, and nobody is neither. */
+	assert_int_equal(sm_park(b.sm, 0, 0, 3000), -EINVAL);
+	assert_int_equal(sm_restore(b.sm, 0, 0, 3000), 0);
+	assert_int_equal(sm_restore(b.sm, 0, 0, 3000), -EINVAL);
+	assert_int_equal(sm_restore(b.sm, 1, 0, 3000), -EINVAL);
+	assert_int_equal(sm_park(b.sm, 1, 0, 3000), -EINVAL);
+	assert_int_equal(sm_park(b.sm, 1000, 0, 3000), -EINVAL);
 	for (uint64_t t = 3001; t < 6000; t += 4)
 		bench_quantum(&b, t, t + 4);
 	check_adds(&b, 1);
@@ -144,7 +101,7 @@ static void test_inactive_ctas_issue_nothing(void **state)
 	bench_fini(&b);
 }
 
-/* --- resources ---------------------------------------------------------------- */
+/* --- phase points ---------------------------------------------------------------- */
 
 struct points {
 	struct sm *sm;
@@ -162,22 +119,22 @@ static bool points_acquire(void *ctx, struct sm *sm, unsigned int warp, uint32_t
 	return false;
 }
 
-static void points_release(void *ctx, struct sm *sm, unsigned int warp, uint64_t now)
+static void points_retired(void *ctx, struct sm *sm, unsigned int warp, uint64_t now)
 {
 	((struct points *)ctx)->released++;
 }
 
-static void test_resources(void **state)
+static void test_phase_points(void **state)
 {
-	static const struct sm_resources resources = {
-		.name = "points", .acquire = points_acquire, .release = points_release,
+	static const struct sm_mechanism mechanism = {
+		.name = "points", .acquire = points_acquire, .warp_retired = points_retired,
 	};
 	struct points p = { 0 };
 	struct bench b;
 
 	bench_init(&b);
-	b.hooks.resources = &resources;
-	b.hooks.resources_ctx = &p;
+	b.mechanism = &mechanism;
+	b.mechanism_ctx = &p;
 	bench_load(&b, adds, 64);
 	sm_kernel_set_point(b.kernel, 7);
 	assert_int_equal(sm_launch_cta(b.sm, b.kernel, (uint32_t [3]){ 0 }, 0), 0);
@@ -187,6 +144,10 @@ static void test_resources(void **state)
 	assert_int_equal(sm_stats(b.sm)->warp_instructions, 2 * 7);
 	assert_int_equal(p.asked, 2);
 	assert_int_equal(p.held, 3);
+	/* From where their loads have come. */
+	sm_account(b.sm, 3001);
+	assert_in_range(sm_stats(b.sm)->stalls[STALL_HELD], 2 * 2000, 2 * 2900);
+	assert_in_range(sm_stats(b.sm)->stalls[STALL_LONG], 1, 2 * 900);
 	sm_resource_granted(b.sm, 0);
 	for (uint64_t t = 3001; t < 6000; t += 4)
 		bench_quantum(&b, t, t + 4);
@@ -336,11 +297,10 @@ static void test_an_sm_is_as_new_after_cancel(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_first_rows),
-		cmocka_unit_test(test_quota),
-		cmocka_unit_test(test_admission),
-		cmocka_unit_test(test_inactive_ctas_issue_nothing),
-		cmocka_unit_test(test_resources),
+		cmocka_unit_test(test_a_plain_gpu_is_told_nothing),
+		cmocka_unit_test(test_a_mechanism_admits),
+		cmocka_unit_test(test_parked_ctas_issue_nothing),
+		cmocka_unit_test(test_phase_points),
 		cmocka_unit_test(test_two_kernels_on_one_sm),
 		cmocka_unit_test(test_text_waits_for_its_cycle),
 		cmocka_unit_test(test_the_first_failure_is_told),

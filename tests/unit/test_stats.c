@@ -189,10 +189,10 @@ static void stalls_add_up(void **state)
 	spec.sms = 3;
 	spec.schedulers = 2;
 	for (unsigned int i = 0; i < STALLS; i++)
-		c.sm.stalls[i] = i + 3;
-	/* 3 + .. + 10 is 52. */
+		c.sm.stalls[i] = i + 1;
+	/* 1 + .. + 10 is 55. */
 	assert_false(stats_stalls_add_up(&c, &spec));
-	c.sm.stalls[STALL_NO_WARP] += 8;
+	c.sm.stalls[STALL_NO_WARP] += 5;
 	assert_true(stats_stalls_add_up(&c, &spec));
 	c.sm.stalls[STALL_ISSUED]++;
 	assert_false(stats_stalls_add_up(&c, &spec));
@@ -299,9 +299,11 @@ static void sm_objects(void **state)
 {
 	const struct sm_counters sms[2] = {
 		{ .retired_ctas = 5, .cycles = 10, .warps = 25, .warp_instructions = 7,
-		  .thread_instructions = 99, .stalls = { 1 }, .l1i = { .reads = 3 } },
+		  .thread_instructions = 99, .l1i = { .reads = 3 },
+		  .stalls = { [STALL_ISSUED] = 1, [STALL_SWAPPED] = 3, [STALL_HELD] = 4 } },
 	};
-	struct json_object *a = stats_sms_json(sms, 2);
+	struct gpu_spec spec = small_spec();
+	struct json_object *a = stats_sms_json(sms, 2, &spec);
 	struct json_object *first = json_object_array_get_idx(a, 0);
 
 	assert_int_equal(json_object_array_length(a), 2);
@@ -312,6 +314,15 @@ static void sm_objects(void **state)
 	assert_string_equal(text_of(first, AT("stalls", "issued")), "1");
 	assert_string_equal(text_of(first, AT("l1i", "accesses")), "3");
 	assert_string_equal(text_of(json_object_array_get_idx(a, 1), AT("ctas")), "0");
+	/* What only a mechanism can be the reason for is there with one. */
+	assert_false(json_object_object_get_ex(json_object_object_get(first, "stalls"),
+					       "swapped_out", NULL));
+	json_object_put(a);
+	strcpy(spec.cta, "timeslice");
+	a = stats_sms_json(sms, 2, &spec);
+	first = json_object_array_get_idx(a, 0);
+	assert_string_equal(text_of(first, AT("stalls", "swapped_out")), "3");
+	assert_string_equal(text_of(first, AT("stalls", "held")), "4");
 	json_object_put(a);
 }
 

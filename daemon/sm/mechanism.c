@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What an SM tells its mechanism (sm.h, struct sm_mechanism), and when: at the end of a cycle,
+ * in one order, when nothing of the cycle is left to do. So a mechanism may park and restore CTAs
+ * from any event. Without one it is never called. Called by sm.c, cta.c and residency.c.
+ */
+#include <errno.h>
+
+#include "sm/internal.h"
+
+#define TELL(sm, event, ...) do {						\
+		const struct mechanism *t_ = &(sm)->mech;			\
+										\
+		if (t_->ops->event)						\
+			t_->ops->event(t_->state, sm, __VA_ARGS__);		\
+	} while (0)
+
+int mechanism_init(struct sm *sm)
+{
+	struct mechanism *m = &sm->mech;
+	int ret = 0;
+
+	m->ops = sm->env.mechanism ? sm->env.mechanism : sm_mechanism_find(sm->spec->cta);
+	m->state = sm->env.mechanism_ctx;
+	m->timer = NEVER;
+	if (!m->ops)
+		return -EINVAL;
+	if (m->ops->stall_on)
+		m->stall_on = m->ops->stall_on(sm->spec);
+	sm->attend = m->ops != sm_mechanism_rows[0];
+	if (m->ops->create)
+		ret = m->ops->create(sm->spec, sm, sm->env.mechanism_ctx, &m->state);
+	/* There is nothing to destroy then. */
+	if (ret)
+		m->ops = NULL;
+	return ret;
+}
+
+void mechanism_fini(struct sm *sm)
+{
+	if (sm->mech.ops && sm->mech.ops->destroy)
+		sm->mech.ops->destroy(sm->mech.state);
+}
+
+void mechanism_cancel(struct sm *sm)
+{
+	struct mechanism *m = &sm->mech;
+
+	m->timer = NEVER;
+	m->exited = m->retired = m->ended = m->away = m->stalled = NO_WARPS;
+	sm->attend = m->ops != sm_mechanism_rows[0];
+	if (m->ops->reset)
+		m->ops->reset(m->state);
+}
+
+bool mechanism_idle(const struct sm *sm)
+{
+	const struct mechanism *m = &sm->mech;
+
+	return !set_any(m->exited | m->retired | m->ended | m->away | m->stalled);
+}
+
+/* --- told at once ----------------------------------------------------------------- */
+
+void mechanism_admitted(struct sm *sm, unsigned int cta, uint64_t now)
+{
+	TELL(sm, cta_admitted, cta, now);
+	if (sm->ctas[cta].state == SM_CTA_ACTIVE)
+		TELL(sm, cta_started, cta, now);
+}
+
+void mechanism_started(struct sm *sm, unsigned int cta, uint64_t now)
+{
+	TELL(sm, cta_started, cta, now);
+}
+
+void mechanism_parked(struct sm *sm, unsigned int cta, uint64_t now)
+{
+	TELL(sm, cta_parked, cta, now);
+}
+
+void mechanism_ready(struct sm *sm, unsigned int cta, uint64_t now)
+{
+	TELL(sm, cta_ready, cta, now);
+}
+
+bool mechanism_acquire(struct sm *sm, unsigned int w, uint32_t pc)
+{
+	const struct mechanism *m = &sm->mech;
+
+	return !m->ops->acquire || m->ops->acquire(m->state, sm, w, pc, sm->now);
+}
+
+/* --- told at the end of the cycle ----------------------------------------------------- */
+
+static void tell_ends(struct sm *sm, uint64_t now)
+{
+	struct mechanism *m = &sm->mech;
+	warpset exited = m->exited, retired = m->retired, ended = m->ended;
+	unsigned int w, c;
+
+	m->exited = m->retired = m->ended = NO_WARPS;
+	for_each_warp(w, exited)
+		TELL(sm, warp_exited, w, now);
+	for_each_warp(w, retired)
+		TELL(sm, warp_retired, w, now);
+	for_each_warp(c, ended)
+		TELL(sm, cta_ended, c, now);
+}
+
+/* Warps of active CTAs that wait for long, by what for. */
+static void waits(const struct sm *sm, warpset *memory, warpset *fault, warpset *barrier)
+{
+	warpset scheduled = sm->live & ~sm->inactive;
+	warpset away = sm->wait_fault | (sm->far_fault & sm->blocked) | sm->wait_atomic |
+		       sm->wait_order | sm->wait_fence | sm->blocked_long;
+
+	away &= scheduled;
+	*fault = away & sm->far_fault;
+	*memory = away & ~sm->far_fault;
+	*barrier = scheduled & sm->wait_barrier & ~away;
+}
+
+static void tell_cta(struct sm *sm, unsigned int c, bool stalled, uint64_t now)
+{
+	struct mechanism *m = &sm->mech;
+
+	if (set_has(m->stalled, c) == stalled)
+		return;
+	m->stalled = set_put(m->stalled, c, stalled);
+	if (stalled)
+		TELL(sm, cta_stalled, c, now);
+	else if (sm->ctas[c].state == SM_CTA_ACTIVE)
+		TELL(sm, cta_resumed, c, now);
+}
+
+static void tell_waits(struct sm *sm, uint64_t now)
+{
+	struct mechanism *m = &sm->mech;
+	warpset memory, fault, barrier, away = NO_WARPS, before = m->away, real;
+	unsigned int w, c;
+
+	waits(sm, &memory, &fault, &barrier);
+	away |= m->stall_on & SM_WAIT_MEMORY ? memory : NO_WARPS;
+	away |= m->stall_on & SM_WAIT_FAULT ? fault : NO_WARPS;
+	/* A CTA of which all wait at barriers alone will not be helped. */
+	real = away;
+	away |= m->stall_on & SM_WAIT_BARRIER ? barrier : NO_WARPS;
+	m->away = away;
+	for_each_warp(w, before & ~away)
+		TELL(sm, warp_resumed, w, now);
+	for_each_warp(w, away & ~before)
+		TELL(sm, warp_stalled, w, set_has(fault, w) ? SM_WAIT_FAULT :
+		     set_has(memory, w) ? SM_WAIT_MEMORY : SM_WAIT_BARRIER, now);
+	for_each_warp(c, sm->res.active | m->stalled) {
+		warpset running = sm->ctas[c].running;
+
+		tell_cta(sm, c, sm->ctas[c].state == SM_CTA_ACTIVE && set_any(running & real) &&
+			 !set_any(running & ~away), now);
+	}
+}
+
+void mechanism_cycle(struct sm *sm, uint64_t now)
+{
+	struct mechanism *m = &sm->mech;
+	uint64_t next;
+
+	tell_ends(sm, now);
+	residency_cycle(sm, now);
+	if (m->stall_on)
+		tell_waits(sm, now);
+	if (m->timer <= now) {
+		m->timer = NEVER;
+		TELL(sm, timer, now);
+	}
+	next = MIN(residency_next(sm, now), m->timer);
+	*sm->env.wake = MIN(*sm->env.wake, next);
+}
+
+/* --- what a mechanism asks ------------------------------------------------------------- */
+
+void sm_timer(struct sm *sm, uint64_t cycle)
+{
+	sm->mech.timer = cycle;
+	*sm->env.wake = MIN(*sm->env.wake, cycle);
+}
+
+void sm_resource_granted(struct sm *sm, unsigned int w)
+{
+	sm->warps[w].granted = true;
+	sm->held &= ~set_of(w);
+	*sm->env.wake = MIN(*sm->env.wake, sm->now + 1);
+}
+
+unsigned int sm_warp_cta(const struct sm *sm, unsigned int w)
+{
+	return sm->warps[w].cta;
+}
+
+void sm_cta_look(const struct sm *sm, unsigned int c, struct sm_cta_view *view)
+{
+	const struct sm_cta *cta = &sm->ctas[c];
+
+	*view = (struct sm_cta_view){
+		.state = cta->state, .kernel = cta->kernel, .begin = cta->begin,
+		.warps = set_count(cta->warps), .running = set_count(cta->running),
+		.stalled = set_count(cta->running & sm->mech.away),
+		.ready = cta->state == SM_CTA_PARKED && cta->settled,
+	};
+}

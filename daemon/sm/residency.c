@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which CTAs hold physical slots. A CTA and its warps keep their numbers, their registers, their
+ * scoreboard rows and their barriers from launch to end, with slots or without; a slot is what
+ * lets a warp be scheduled, by scheduler slot % schedulers, and what sm.warps and sm.ctas count.
+ * So nothing is copied when a CTA is parked: what is on its way finds its warp by the number.
+ *
+ * Parking: the CTA issues and fetches nothing more, its i-buffers are emptied, and a line that
+ * is being fetched for it is dropped when it comes. When what it has in collectors and
+ * pipelines has run out, its slots are free. Its memory operations go on; that the last result has
+ * come is told (`ready`). cta.c and mechanism.c call it, and through sm.h who decides.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "sm/internal.h"
+
+/* --- slots --------------------------------------------------------------------- */
+
+/*
+ * n numbers below `limit` that are not in `used`: the first free ones of those that n divides them
+ * into, as GPGPU-Sim numbers them; with CTAs of other sizes between, any. Fewer than n: there
+ * are no more.
+ */
+warpset residency_choose(warpset used, unsigned int limit, unsigned int n)
+{
+	warpset chosen;
+	unsigned int w;
+
+	for (w = 0; w + n <= limit; w += n) {
+		chosen = set_before(w + n) & ~set_before(w);
+		if (!set_any(used & chosen))
+			return chosen;
+	}
+	chosen = NO_WARPS;
+	for (w = 0; w < limit && n; w++) {
+		if (!set_has(used, w)) {
+			chosen |= set_of(w);
+			n--;
+		}
+	}
+	return chosen;
+}
+
+bool sm_fits_slots(const struct sm *sm, const struct sm_kernel *k)
+{
+	return sm->res.slotted < sm->spec->ctas &&
+	       set_count(sm->res.slots) + k->warps_per_cta <= sm->spec->warps;
+}
+
+static bool take_slots(struct sm *sm, unsigned int c)
+{
+	struct sm_cta *cta = &sm->ctas[c];
+	warpset slots = residency_choose(sm->res.slots, (unsigned int)sm->spec->warps,
+					 cta->kernel->warps_per_cta);
+	unsigned int w;
+
+	if (!sm_fits_slots(sm, cta->kernel))
+		return false;
+	cta->slots = slots;
+	sm->res.slots |= slots;
+	sm->res.slotted++;
+	for_each_warp(w, cta->warps) {
+		unsigned int slot = set_first(slots);
+
+		slots = set_rest(slots);
+		sm->sched[slot % sm->spec->schedulers].mine |= set_of(w);
+	}
+	return true;
+}
+
+static void free_slots(struct sm *sm, unsigned int c)
+{
+	struct sm_cta *cta = &sm->ctas[c];
+
+	if (!set_any(cta->slots))
+		return;
+	sm->res.slots &= ~cta->slots;
+	sm->res.slotted--;
+	cta->slots = NO_WARPS;
+	for (unsigned int s = 0; s < sm->spec->schedulers; s++)
+		sm->sched[s].mine &= ~cta->warps;
+}
+
+/* --- states -------------------------------------------------------------------------- */
+
+static void set_state(struct sm *sm, unsigned int c, enum sm_cta_state state)
+{
+	sm->ctas[c].state = (uint8_t)state;
+	sm->res.active = set_put(sm->res.active, c, state == SM_CTA_ACTIVE);
+	sm->res.moving = set_put(sm->res.moving, c,
+				 state == SM_CTA_PARKING || state == SM_CTA_RESTORING);
+}
+
+void residency_launched(struct sm *sm, unsigned int c)
+{
+	struct sm_cta *cta = &sm->ctas[c];
+
+	cta->settled = true;
+	if (take_slots(sm, c)) {
+		set_state(sm, c, SM_CTA_ACTIVE);
+		return;
+	}
+	/* It waits for its first slots, with nothing on its way. */
+	set_state(sm, c, SM_CTA_PARKED);
+	sm->inactive |= cta->warps;
+	sm->empty &= ~cta->warps;
+}
+
+void residency_retired(struct sm *sm, unsigned int c)
+{
+	free_slots(sm, c);
+	set_state(sm, c, SM_CTA_NONE);
+	sm->res.due &= ~set_of(c);
+	sm->inactive &= ~sm->ctas[c].warps;
+}
+
+void residency_cancel(struct sm *sm)
+{
+	memset(&sm->res, 0, sizeof(sm->res));
+	sm->stale = NO_WARPS;
+	for (unsigned int s = 0; s < sm->spec->schedulers; s++)
+		sm->sched[s].mine = NO_WARPS;
+}
+
+bool residency_idle(const struct sm *sm)
+{
+	const struct residency *r = &sm->res;
+	warpset mine = NO_WARPS;
+
+	for (unsigned int s = 0; s < sm->spec->schedulers; s++)
+		mine |= sm->sched[s].mine;
+	return !r->slotted &&
+	       !set_any(r->slots | r->active | r->moving | r->due | sm->stale | mine);
+}
+
+int sm_park(struct sm *sm, unsigned int c, uint64_t delay, uint64_t now)
+{
+	struct sm_cta *cta = &sm->ctas[c];
+	unsigned int w;
+
+	if (c >= sm->nctas || cta->state != SM_CTA_ACTIVE || !set_any(cta->running))
+		return -EINVAL;
+	sm_settle(sm, now + 1);
+	set_state(sm, c, SM_CTA_PARKING);
+	cta->until = now + delay;
+	cta->settled = false;
+	sm->inactive |= cta->warps;
+	for_each_warp(w, cta->running) {
+		fetch_flush(sm, w, sm->warps[w].ex.pc);
+		warp_check(sm, w);
+		if (sm->fetched == w)
+			sm->fetched = NO_INDEX;
+	}
+	sm->empty &= ~cta->warps;
+	sm->refused &= ~cta->warps;
+	sm->stale |= sm->missed & cta->warps;
+	sm->attend = true;
+	*sm->env.wake = MIN(*sm->env.wake, now + 1);
+	return 0;
+}
+
+/* It has its slots, and the delay is over. */
+static void start(struct sm *sm, unsigned int c, uint64_t now)
+{
+	struct sm_cta *cta = &sm->ctas[c];
+
+	sm_settle(sm, now + 1);
+	set_state(sm, c, SM_CTA_ACTIVE);
+	sm->inactive &= ~cta->warps;
+	/* A line that comes late is dropped first. */
+	sm->empty |= cta->running & ~sm->stale;
+	*sm->env.wake = MIN(*sm->env.wake, now + 1);
+	mechanism_started(sm, c, now);
+}
+
+int sm_restore(struct sm *sm, unsigned int c, uint64_t delay, uint64_t now)
+{
+	struct sm_cta *cta = &sm->ctas[c];
+
+	if (c >= sm->nctas || cta->state != SM_CTA_PARKED)
+		return -EINVAL;
+	sm_settle(sm, now + 1);
+	if (!take_slots(sm, c))
+		return -EAGAIN;
+	set_state(sm, c, SM_CTA_RESTORING);
+	cta->until = now + delay;
+	sm->attend = true;
+	if (delay)
+		*sm->env.wake = MIN(*sm->env.wake, now + 1);
+	else
+		start(sm, c, now);
+	return 0;
+}
+
+/* --- what goes on ------------------------------------------------------------------------ */
+
+/* Nothing of it is between issue and memory. */
+static bool drained(const struct sm *sm, const struct sm_cta *cta)
+{
+	unsigned int w;
+
+	for_each_warp(w, cta->warps) {
+		if (sm->warps[w].inflight != sm->warps[w].away)
+			return false;
+	}
+	return true;
+}
+
+/* Every result and every page that it waits for has come; stores may be under way. */
+static bool all_here(const struct sm *sm, const struct sm_cta *cta)
+{
+	unsigned int w;
+
+	if (set_any(cta->warps & (sm->untranslated | sm->wait_atomic)))
+		return false;
+	for_each_warp(w, cta->warps) {
+		if (sm->warps[w].pending)
+			return false;
+	}
+	return true;
+}
+
+static void look(struct sm *sm, unsigned int c, uint64_t now)
+{
+	struct sm_cta *cta = &sm->ctas[c];
+
+	sm->res.due &= ~set_of(c);
+	if (cta->state != SM_CTA_PARKED || cta->settled || !all_here(sm, cta))
+		return;
+	cta->settled = true;
+	mechanism_ready(sm, c, now);
+}
+
+static void move(struct sm *sm, unsigned int c, uint64_t now)
+{
+	struct sm_cta *cta = &sm->ctas[c];
+
+	if (cta->until > now)
+		return;
+	if (cta->state == SM_CTA_RESTORING) {
+		start(sm, c, now);
+	} else if (cta->state == SM_CTA_PARKING && drained(sm, cta)) {
+		free_slots(sm, c);
+		set_state(sm, c, SM_CTA_PARKED);
+		sm->stats.parked_ctas++;
+		mechanism_parked(sm, c, now);
+		look(sm, c, now);
+	}
+}
+
+void residency_cycle(struct sm *sm, uint64_t now)
+{
+	unsigned int c;
+
+	for_each_warp(c, sm->res.moving)
+		move(sm, c, now);
+	for_each_warp(c, sm->res.due)
+		look(sm, c, now);
+}
+
+uint64_t residency_next(const struct sm *sm, uint64_t now)
+{
+	uint64_t next = NEVER;
+	unsigned int c;
+
+	/* What drains does so in cycles that run. */
+	for_each_warp(c, sm->res.moving) {
+		if (sm->ctas[c].until > now)
+			next = MIN(next, sm->ctas[c].until);
+	}
+	return next;
+}
