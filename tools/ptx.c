@@ -358,8 +358,7 @@ static int report(const struct request *r, const struct verb *verb, const char *
 	if (!r->json || strcmp(r->json, "-"))
 		report_text(stdout, json);
 	trouble_print(verb, json);
-	if ((r->trace && o->statistics && trace_write(json, r->trace, &err)) ||
-	    (r->samples && o->statistics && samples_write(json, r->samples, &err)) ||
+	if ((r->samples && o->statistics && samples_write(json, r->samples, &err)) ||
 	    (r->json && output_json(json, r->json, &err)))
 		result = cli_failed(verb, "%s", err.text);
 	json_object_put(json);
@@ -368,15 +367,21 @@ static int report(const struct request *r, const struct verb *verb, const char *
 
 static int run_launch(struct request *r, const struct verb *verb)
 {
+	struct trace trace = { 0 };
 	struct outcome o = { 0 };
 	struct progress *progress;
 	struct gpuemu_ctx *ctx;
+	struct err err;
 	int result = CLI_DONE;
 
 	if (arg_check(&r->args, r->kernel, &o.err))
 		return cli_misused(verb, "%s", o.err.text);
+	if (r->trace && trace_open(&trace, r->trace, &o.err))
+		return cli_failed(verb, "%s", o.err.text);
+	r->target.trace = r->trace ? &trace : NULL;
 	o.code = target_open(&r->target, &ctx, &o.err);
 	if (o.code) {
+		trace_close(&trace, NULL);
 		cli_failed(verb, "%s", o.err.text);
 		return o.code == -EINVAL ? CLI_MISUSED : CLI_FAILED;
 	}
@@ -387,6 +392,8 @@ static int run_launch(struct request *r, const struct verb *verb)
 		result = report(r, verb, gpuemu_backend(ctx), &o);
 	gpuemu_free(o.statistics);
 	gpuemu_close(ctx);
+	if (trace_close(&trace, &err))
+		result = cli_failed(verb, "%s", err.text);
 	if (o.misused)
 		return cli_misused(verb, "%s", o.err.text);
 	return o.code ? cli_failed(verb, "%s", o.err.text) : result;

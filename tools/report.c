@@ -44,18 +44,13 @@ struct json_object *report_json(const struct report_facts *f, const char *subjec
 				struct json_object *about, struct err *err)
 {
 	static const char *const rest[] = { "kernels", "totals", "memory", "utilization", "sms",
-					    "fragmentation", "paging", "samples" };
-	struct json_object *statistics = NULL, *report, *totals, *trace = NULL;
+					    "fragmentation", "paging", "samples", "trace" };
+	struct json_object *statistics = NULL, *report, *totals;
 
 	if (f->statistics) {
-		char *text = strdup(f->statistics);
-
-		trace = text ? trace_cut(text) : NULL;
-		statistics = text ? json_tokener_parse(text) : NULL;
-		free(text);
+		statistics = trace_split(f->target->trace, f->statistics);
 		if (!json_object_is_type(statistics, json_type_object)) {
 			json_object_put(statistics);
-			json_object_put(trace);
 			json_object_put(about);
 			err_set(err, -EPROTO, "the library's statistics are not a JSON object");
 			return NULL;
@@ -73,8 +68,6 @@ struct json_object *report_json(const struct report_facts *f, const char *subjec
 	json_object_object_add(report, subject, about);
 	for (size_t i = 0; i < ARRAY_SIZE(rest); i++)
 		take(report, statistics, rest[i]);
-	if (trace)
-		json_object_object_add(report, "trace", trace);
 	totals = output_at(report, "totals");
 	if (totals)
 		json_object_object_add(totals, "host_seconds", output_decimal(f->host_seconds, 6));

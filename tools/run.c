@@ -291,6 +291,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 {
 	struct request *r = malloc(sizeof(*r));
 	struct json_object *reports;
+	struct trace trace = { 0 };
 	struct err err;
 	int result;
 
@@ -301,10 +302,16 @@ static int run(const struct verb *verb, int argc, char **argv)
 		free(r);
 		return result < 0 ? CLI_DONE : result;
 	}
+	if (r->trace) {
+		if (trace_open(&trace, r->trace, &err)) {
+			free(r);
+			return cli_failed(verb, "%s", err.text);
+		}
+		r->target.trace = &trace;
+	}
 	reports = json_object_new_array();
 	result = r->joined ? run_joined(r, verb, reports) : run_all(r, verb, reports);
-	if (r->trace && json_object_array_length(reports) &&
-	    trace_write(json_object_array_get_idx(reports, 0), r->trace, &err))
+	if (trace_close(&trace, &err))
 		result = cli_failed(verb, "%s", err.text);
 	if (r->samples && json_object_array_length(reports) &&
 	    samples_write(json_object_array_get_idx(reports, 0), r->samples, &err))

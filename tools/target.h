@@ -13,10 +13,13 @@
 #include "cli.h"
 #include "gpuemu.h"
 
+struct trace;
+
 struct target {
 	struct advise advise;		/* on a workload's buffers */
 	const char *backend, *config, *device;	/* NULL: the library's default */
 	const char *record, *recorded;		/* files of recorded runs, NULL: none */
+	struct trace *trace;			/* where the timeline goes, NULL: nowhere */
 	uint64_t seed;
 	char lines[4096];			/* "key=value\n" for libgpuemu */
 	struct gpu_spec spec;			/* lines over the defaults: for checking */

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The timeline of run and ptx: asked for by a key, delivered with the statistics. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <yajl/yajl_gen.h>
+#include <yajl/yajl_parse.h>
 
-#include "output.h"
+#include "memory.h"
 #include "trace.h"
 
 /* What the module's reports have room for, 4 MiB, and what people can still look at. */
@@ -35,92 +38,187 @@ int trace_ask(struct target *t, struct err *err)
 	return ret ? err_set(err, ret, "--trace: %s", why.text) : 0;
 }
 
-/* The end of the JSON value at s. */
-static char *skip_value(char *s)
-{
-	unsigned int depth = 0;
-	bool quoted = false;
+/* --- the timeline and the rest ----------------------------------------------------------- */
 
-	for (; *s; s++) {
-		if (quoted) {
-			if (*s == '\\' && s[1])
-				s++;
-			else if (*s == '"')
-				quoted = false;
-			continue;
-		}
-		if (!depth && (*s == ',' || *s == '}' || *s == ']'))
-			break;
-		if (*s == '"')
-			quoted = true;
-		else if (*s == '{' || *s == '[')
-			depth++;
-		else if (*s == '}' || *s == ']')
-			depth--;
-	}
-	return s;
+/*
+ * The statistics' text is read once, event by event (yajl), and written twice: the timeline to
+ * its file, which may be a hundred megabytes, and the rest to a text that becomes objects.
+ */
+struct splitter {
+	struct trace *trace;
+	yajl_gen rest, timeline;
+	unsigned int depth;		/* of maps and arrays */
+	unsigned int inside;		/* the timeline's own depth; 0: outside of it */
+	bool next;			/* the next value is the timeline */
+	bool counts;			/* the next value is how many events it lacks */
+};
+
+static yajl_gen to(const struct splitter *s)
+{
+	return s->inside || s->next ? s->timeline : s->rest;
 }
 
-static int print_raw(struct json_object *o, struct printbuf *to, int level, int flags)
+static int value(struct splitter *s, yajl_gen_status status)
 {
-	const char *text = json_object_get_userdata(o);
-
-	(void)level;
-	(void)flags;
-	return printbuf_memappend(to, text, (int)strlen(text));
+	s->next = s->counts = false;
+	return status == yajl_gen_status_ok;
 }
 
-static void free_raw(struct json_object *o, void *text)
+static int on_null(void *ctx)
 {
-	(void)o;
-	free(text);
+	return value(ctx, yajl_gen_null(to(ctx)));
 }
 
-struct json_object *trace_cut(char *statistics)
+static int on_boolean(void *ctx, int v)
 {
-	static const char key[] = "\"trace\":";
+	return value(ctx, yajl_gen_bool(to(ctx), v));
+}
+
+/* As it is written: no digit changes. */
+static int on_number(void *ctx, const char *text, size_t n)
+{
+	struct splitter *s = ctx;
+
+	/* yajl has seen that digits end before the text does. */
+	if (s->counts)
+		s->trace->dropped = strtoull(text, NULL, 10);
+	return value(s, yajl_gen_number(to(s), text, n));
+}
+
+static int on_string(void *ctx, const unsigned char *text, size_t n)
+{
+	return value(ctx, yajl_gen_string(to(ctx), text, n));
+}
+
+static bool is(const unsigned char *text, size_t n, const char *word)
+{
+	return n == strlen(word) && !memcmp(text, word, n);
+}
+
+static int on_key(void *ctx, const unsigned char *text, size_t n)
+{
+	struct splitter *s = ctx;
+
+	s->next = s->depth == 1 && is(text, n, "trace");
+	s->counts = s->inside && s->depth == s->inside && is(text, n, "dropped");
+	s->trace->written |= s->next;
+	return s->next || yajl_gen_string(to(s), text, n) == yajl_gen_status_ok;
+}
+
+static int open_one(struct splitter *s, yajl_gen_status status)
+{
+	s->depth++;
+	if (s->next)
+		s->inside = s->depth;
+	return value(s, status);
+}
+
+static int close_one(struct splitter *s, yajl_gen_status status)
+{
+	if (s->depth-- == s->inside)
+		s->inside = 0;
+	return status == yajl_gen_status_ok;
+}
+
+static int on_start_map(void *ctx)
+{
+	return open_one(ctx, yajl_gen_map_open(to(ctx)));
+}
+
+static int on_end_map(void *ctx)
+{
+	return close_one(ctx, yajl_gen_map_close(to(ctx)));
+}
+
+static int on_start_array(void *ctx)
+{
+	return open_one(ctx, yajl_gen_array_open(to(ctx)));
+}
+
+static int on_end_array(void *ctx)
+{
+	return close_one(ctx, yajl_gen_array_close(to(ctx)));
+}
+
+static const yajl_callbacks callbacks = {
+	.yajl_null = on_null, .yajl_boolean = on_boolean, .yajl_number = on_number,
+	.yajl_string = on_string, .yajl_start_map = on_start_map, .yajl_map_key = on_key,
+	.yajl_end_map = on_end_map, .yajl_start_array = on_start_array,
+	.yajl_end_array = on_end_array,
+};
+
+static void write_piece(void *ctx, const char *text, size_t n)
+{
+	struct trace *trace = ctx;
+
+	trace->failed |= fwrite(text, 1, n, trace->out) != n;
+}
+
+static struct json_object *rest_of(struct splitter *s)
+{
+	const unsigned char *text;
 	struct json_object *o;
-	char *at = statistics;
+	struct json_tokener *t;
+	size_t n;
 
-	/* Members of the object, one after the other. */
-	while (*at && (*at == '{' || *at == ',')) {
-		char *member = at + 1, *end = skip_value(member), *text;
-
-		if (strncmp(member, key, sizeof(key) - 1)) {
-			at = end;
-			continue;
-		}
-		text = strndup(member + sizeof(key) - 1, (size_t)(end - member) - sizeof(key) + 1);
-		o = text ? json_object_new_object() : NULL;
-		if (!o) {
-			free(text);
-			return NULL;
-		}
-		json_object_set_serializer(o, print_raw, text, free_raw);
-		/* With the comma before it, or behind it. */
-		if (*at == ',')
-			memmove(at, end, strlen(end) + 1);
-		else
-			memmove(member, end + (*end == ','), strlen(end + (*end == ',')) + 1);
-		return o;
-	}
-	return NULL;
+	if (yajl_gen_get_buf(s->rest, &text, &n) != yajl_gen_status_ok || n > INT_MAX)
+		return NULL;
+	t = json_tokener_new();
+	o = t ? json_tokener_parse_ex(t, (const char *)text, (int)n) : NULL;
+	json_tokener_free(t);
+	return o;
 }
 
-int trace_write(struct json_object *report, const char *file, struct err *err)
+struct json_object *trace_split(struct trace *trace, const char *statistics)
 {
-	struct json_object *trace = json_object_get(output_at(report, "trace"));
-	unsigned long long dropped;
-	int ret;
+	struct splitter s = { .trace = trace };
+	struct json_object *o = NULL;
+	yajl_handle parser;
 
 	if (!trace)
+		return json_tokener_parse(statistics);
+	trace->read = true;
+	s.rest = must(yajl_gen_alloc(NULL));
+	s.timeline = must(yajl_gen_alloc(NULL));
+	parser = must(yajl_alloc(&callbacks, NULL, &s));
+	yajl_gen_config(s.timeline, yajl_gen_print_callback, write_piece, trace);
+	if (yajl_parse(parser, (const unsigned char *)statistics, strlen(statistics)) ==
+	    yajl_status_ok && yajl_complete_parse(parser) == yajl_status_ok)
+		o = rest_of(&s);
+	if (trace->written)
+		write_piece(trace, "\n", 1);
+	yajl_free(parser);
+	yajl_gen_free(s.rest);
+	yajl_gen_free(s.timeline);
+	return o;
+}
+
+/* --- the file -------------------------------------------------------------------------------- */
+
+int trace_open(struct trace *trace, const char *file, struct err *err)
+{
+	*trace = (struct trace){ .file = file, .out = stdout };
+	if (!strcmp(file, "-"))
+		return 0;
+	trace->out = fopen(file, "we");
+	return trace->out ? 0 : err_set(err, -errno, "cannot write %s: %s", file, strerror(errno));
+}
+
+int trace_close(struct trace *trace, struct err *err)
+{
+	int ret = trace->failed ? -EIO : 0;
+
+	if (!trace->out)
+		return 0;
+	if (trace->out == stdout ? fflush(stdout) : fclose(trace->out))
+		ret = -EIO;
+	trace->out = NULL;
+	if (ret)
+		return err_set(err, ret, "cannot write %s", trace->file);
+	if (trace->read && !trace->written)
 		return err_set(err, -EPROTO, "--trace: the library's statistics have no timeline");
-	json_object_object_del(report, "trace");
-	if (sscanf(json_object_to_json_string_ext(trace, JSON_C_TO_STRING_PLAIN),
-		   "{\"dropped\":%llu", &dropped) == 1 && dropped)
+	if (trace->dropped)
 		fprintf(stderr, "gpuemu: --trace: the last %llu events are left out (gpu.trace)\n",
-			dropped);
-	ret = output_json(trace, file, err);
-	json_object_put(trace);
-	return ret;
+			(unsigned long long)trace->dropped);
+	return 0;
 }

@@ -4,17 +4,29 @@
 #define GPUEMU_TOOLS_TRACE_H
 
 #include <json-c/json.h>
+#include <stdio.h>
 
 #include "target.h"
 
+/* Where the timeline goes. */
+struct trace {
+	const char *file;
+	FILE *out;
+	uint64_t dropped;		/* events that the engine had no room for */
+	bool read;			/* statistics have been split */
+	bool written, failed;
+};
+
 /* Asks the GPU that will be opened for a timeline. */
 int trace_ask(struct target *t, struct err *err);
+/* Opens the file, before anything runs. "-" is standard output. */
+int trace_open(struct trace *trace, const char *file, struct err *err);
 /*
- * Cuts the timeline out of the library's statistics, which are then JSON without it: it is long,
- * and written as it is. NULL: there is none. The caller owns what prints as that text.
+ * The library's statistics as JSON. Their timeline goes to the file and is not in it; NULL for
+ * trace: it stays. NULL: they are no JSON. The caller owns it.
  */
-struct json_object *trace_cut(char *statistics);
-/* Takes it out of the report, which is then the one without --trace, to the file. */
-int trace_write(struct json_object *report, const char *file, struct err *err);
+struct json_object *trace_split(struct trace *trace, const char *statistics);
+/* Says how many events are left out. -EPROTO: there was no timeline. Nothing where none is open. */
+int trace_close(struct trace *trace, struct err *err);
 
 #endif

@@ -154,7 +154,8 @@ static void timed_json(struct gpu_session *s, struct json_object *o)
 char *gpu_session_statistics(struct gpu_session *s)
 {
 	struct json_object *o = json_object_new_object();
-	char *text;
+	const char *text;
+	char *copy;
 
 	if (!o)
 		return NULL;
@@ -172,7 +173,8 @@ char *gpu_session_statistics(struct gpu_session *s)
 		json_object_object_add(o, "paging", statistics_paging_json(s));
 	if (s->timeline.room && !s->machine->spec.functional)
 		json_object_object_add(o, "trace", timeline_json(s));
-	text = strdup(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN));
+	text = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN);
+	copy = text ? strdup(text) : NULL;
 	json_object_put(o);
-	return text;
+	return copy;
 }

@@ -6,7 +6,8 @@
  * them); on a track slices nest or follow each other, what overlaps gets tracks of its own.
  * A far fault is a flow: raised at its SM, in a batch, in a transfer, replayed at its SM.
  *
- * The text is written at once: as objects of JSON it would be ten times as large.
+ * Events go into the statistics' text as that is written: as objects of JSON they would be ten
+ * times as large.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -25,8 +26,7 @@ enum { TID_STALLED = 1, TID_CTAS = 10, TID_FAULTS = 100 };
 #define WINDOWS		256u	/* of the link's use, as a counter */
 
 struct text {
-	char *at;
-	size_t length, room;
+	struct printbuf *to;		/* the statistics' */
 	bool failed, any;
 	uint64_t mhz;
 };
@@ -36,28 +36,15 @@ struct text {
 __attribute__((format(printf, 2, 3)))
 static void put(struct text *t, const char *fmt, ...)
 {
+	char piece[1024];	/* longer than any event is */
 	va_list ap;
 	int n;
 
-	if (t->room - t->length < 1024) {
-		size_t room = t->room ? 2 * t->room : 1 << 16;
-		char *bigger = t->failed ? NULL : realloc(t->at, room);
-
-		if (!bigger) {
-			t->failed = true;
-			return;
-		}
-		t->at = bigger;
-		t->room = room;
-	}
 	va_start(ap, fmt);
-	n = vsnprintf(t->at + t->length, t->room - t->length, fmt, ap);
+	n = vsnprintf(piece, sizeof(piece), fmt, ap);
 	va_end(ap);
-	/* Longer than any event is. */
-	if (n < 0 || (size_t)n >= t->room - t->length)
+	if (n < 0 || (size_t)n >= sizeof(piece) || printbuf_memappend(t->to, piece, n) < 0)
 		t->failed = true;
-	else
-		t->length += (size_t)n;
 }
 
 /* In integers: exact to the nanosecond however long the run was. */
@@ -432,40 +419,44 @@ static void write_all(struct writer *w)
 	put(&w->text, "]}");
 }
 
-static int print_raw(struct json_object *o, struct printbuf *to, int level, int flags)
+/* Called when the statistics become text. */
+static int write_events(struct json_object *o, struct printbuf *to, int level, int flags)
 {
-	const char *text = json_object_get_userdata(o);
+	struct writer *w = json_object_get_userdata(o);
 
 	(void)level;
 	(void)flags;
-	return printbuf_memappend(to, text, (int)strlen(text));
+	w->text = (struct text){ .to = to, .mhz = w->s->machine->spec.clock_mhz };
+	write_all(w);
+	return w->text.failed ? -1 : 0;
 }
 
-static void free_raw(struct json_object *o, void *text)
+static void writer_free(struct json_object *o, void *writer)
 {
+	struct writer *w = writer;
+
 	(void)o;
-	free(text);
+	lanes_free(&w->lanes);
+	free(w->lane_of);
+	free(w);
 }
 
 struct json_object *timeline_json(struct gpu_session *s)
 {
-	struct writer w = { .s = s, .t = &s->timeline };
-	struct json_object *o = NULL;
+	struct writer *w = calloc(1, sizeof(*w));
+	struct json_object *o = w ? json_object_new_object() : NULL;
 
+	if (!o) {
+		free(w);
+		return NULL;
+	}
+	json_object_set_serializer(o, write_events, w, writer_free);
+	w->s = s;
+	w->t = &s->timeline;
 	trace_sms(s, s->now);
-	w.text.mhz = s->machine->spec.clock_mhz;
-	w.lane_of = calloc(MAX(w.t->count, 1u), sizeof(*w.lane_of));
-	if (lanes_make(&w.lanes, w.t->count) && w.lane_of)
-		write_all(&w);
-	else
-		w.text.failed = true;
-	lanes_free(&w.lanes);
-	free(w.lane_of);
-	if (!w.text.failed)
-		o = json_object_new_object();
-	if (o)
-		json_object_set_serializer(o, print_raw, w.text.at, free_raw);
-	else
-		free(w.text.at);
-	return o;
+	w->lane_of = calloc(MAX(w->t->count, 1u), sizeof(*w->lane_of));
+	if (lanes_make(&w->lanes, w->t->count) && w->lane_of)
+		return o;
+	json_object_put(o);
+	return NULL;
 }

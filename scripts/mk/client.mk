@@ -88,7 +88,7 @@ TOOL_OBJ := $(TOOL_SRC:%.c=$(B)/obj/%.o)
 TOOL_ASAN_OBJ := $(TOOL_SRC:%.c=$(B)/asan/obj/%.o)
 TOOL_PTX_OBJ := $(WORKLOADS:%=$(B)/obj/ptx/%.o)
 TOOL_CPPFLAGS = -Itools -Iworkloads -Iinclude -Idaemon -I.
-TOOL_LDLIBS := -luring -lconfig -ljson-c -lcrypto -lnl-genl-3 -lnl-3 -lm -lpthread
+TOOL_LDLIBS := -luring -lconfig -ljson-c -lyajl -lcrypto -lnl-genl-3 -lnl-3 -lm -lpthread
 DEPS += $(TOOL_OBJ:.o=.d) $(TOOL_ASAN_OBJ:.o=.d)
 $(TOOL_OBJ) $(TOOL_ASAN_OBJ): $(B)/datadir.stamp
 

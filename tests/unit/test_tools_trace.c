@@ -28,7 +28,8 @@ struct slice {
 	const char *name;
 };
 
-static struct json_object *run(const char *workload, const char *settings, char **text)
+static struct json_object *run(const char *workload, const char *settings, struct trace *trace,
+			       char **text)
 {
 	const struct workload_row *row = workload_find(workload);
 	struct json_object *report;
@@ -40,6 +41,7 @@ static struct json_object *run(const char *workload, const char *settings, char 
 
 	target_init(&t);
 	t.backend = "sim";
+	t.trace = trace;
 	snprintf(t.lines, sizeof(t.lines), "%s", settings);
 	assert_int_equal(target_open(&t, &ctx, &err), 0);
 	workload_init(&w, row->ops, 1);
@@ -58,14 +60,17 @@ static struct json_object *traced(const char *workload, const char *settings, ch
 {
 	char path[] = "/tmp/gpuemu-trace-XXXXXX", lines[512];
 	struct json_object *report, *trace;
+	struct trace to;
 	struct err err;
 	int fd = mkstemp(path);
 
 	assert_true(fd >= 0);
 	close(fd);
 	snprintf(lines, sizeof(lines), "gpu.trace=100000\n%s", settings);
-	report = run(workload, lines, NULL);
-	assert_int_equal(trace_write(report, path, &err), 0);
+	assert_int_equal(trace_open(&to, path, &err), 0);
+	report = run(workload, lines, &to, NULL);
+	assert_int_equal(trace_close(&to, &err), 0);
+	assert_false(output_has(report, "trace"));
 	json_object_object_del(output_at(report, "totals"), "host_seconds");
 	*rest = strdup(json_object_to_json_string(report));
 	json_object_put(report);
@@ -219,7 +224,7 @@ static uint64_t ctas(struct json_object *report)
 static void check(const char *workload, const char *settings)
 {
 	char *plain, *rest;
-	struct json_object *report = run(workload, settings, &plain);
+	struct json_object *report = run(workload, settings, NULL, &plain);
 	struct json_object *trace = traced(workload, settings, &rest);
 	struct json_object *events = output_at(trace, "traceEvents");
 	unsigned int flows, through, longer = 0;
@@ -284,7 +289,7 @@ static void threads_change_nothing(void **state)
 /* What does not fit is counted, and what is there is whole. */
 static void bounded(void **state)
 {
-	struct json_object *report = run("vecadd", "gpu.trace=300\n", NULL);
+	struct json_object *report = run("vecadd", "gpu.trace=300\n", NULL, NULL);
 	struct json_object *trace = json_tokener_parse(
 		json_object_to_json_string(output_at(report, "trace")));
 	struct json_object *events = output_at(trace, "traceEvents");
@@ -308,31 +313,56 @@ static void bounded(void **state)
 	json_object_put(report);
 }
 
-static void cut(const char *text, const char *rest, const char *trace)
+/* What is left of the text, and what went to the file; rest NULL: it is no JSON. */
+static void split(const char *text, const char *rest, const char *timeline, uint64_t dropped)
 {
-	char *copy = strdup(text);
-	struct json_object *o = trace_cut(copy);
+	char *written = NULL;
+	size_t bytes;
+	struct trace trace = { .file = "x", .out = open_memstream(&written, &bytes) };
+	struct json_object *o = trace_split(&trace, text);
 
-	assert_string_equal(copy, rest);
-	if (trace)
+	assert_int_equal(trace.dropped, dropped);
+	/* No complaint about what was dropped in a test's output. */
+	trace.dropped = 0;
+	assert_int_equal(trace_close(&trace, NULL), *timeline ? 0 : -EPROTO);
+	if (rest)
 		assert_string_equal(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN),
-				    trace);
+				    rest);
 	else
 		assert_null(o);
+	assert_string_equal(written, timeline);
 	json_object_put(o);
-	free(copy);
+	free(written);
 }
 
-static void cutting(void **state)
+static void splitting(void **state)
 {
-	cut("{\"a\":1,\"trace\":{\"dropped\":0,\"traceEvents\":[{\"x\":\"}\\\"]\"}]}}", "{\"a\":1}",
-	    "{\"dropped\":0,\"traceEvents\":[{\"x\":\"}\\\"]\"}]}");
-	cut("{\"trace\":[1,2],\"b\":{\"trace\":3}}", "{\"b\":{\"trace\":3}}", "[1,2]");
-	cut("{\"trace\":7}", "{}", "7");
-	cut("{\"b\":{\"trace\":3},\"c\":\",\\\"trace\\\":1\"}",
-	    "{\"b\":{\"trace\":3},\"c\":\",\\\"trace\\\":1\"}", NULL);
-	cut("", "", NULL);
-	cut("{", "{", NULL);
+	struct json_object *o;
+	struct trace full = { .file = "/dev/full", .out = fopen("/dev/full", "w") };
+	struct err err;
+
+	split("{\"a\":1,\"trace\":{\"dropped\":3,\"traceEvents\":[{\"x\":\"}\\\"]\",\"ts\":0.100}]}}",
+	      "{\"a\":1}", "{\"dropped\":3,\"traceEvents\":[{\"x\":\"}\\\"]\",\"ts\":0.100}]}\n", 3);
+	split("{\"trace\":[1,2],\"b\":{\"trace\":3,\"dropped\":4}}",
+	      "{\"b\":{\"trace\":3,\"dropped\":4}}", "[1,2]\n", 0);
+	split("{\"trace\":7,\"c\":1.500000}", "{\"c\":1.500000}", "7\n", 0);
+	split("{\"trace\":{\"e\":{\"dropped\":5},\"dropped\":0},\"d\":[null,true,\"\\u00e9\"]}",
+	      "{\"d\":[null,true,\"\u00e9\"]}", "{\"e\":{\"dropped\":5},\"dropped\":0}\n", 0);
+	split("{\"b\":{\"trace\":3},\"c\":\",\\\"trace\\\":1\"}",
+	      "{\"b\":{\"trace\":3},\"c\":\",\\\"trace\\\":1\"}", "", 0);
+	split("", NULL, "", 0);
+	split("{", NULL, "", 0);
+	split("{\"a\":1}}", NULL, "", 0);
+	/* Nobody asks for a file: it is one of the members. */
+	o = trace_split(NULL, "{\"trace\":[1]}");
+	assert_int_equal(json_object_array_length(output_at(o, "trace")), 1);
+	json_object_put(o);
+	/* What cannot be written is said. */
+	json_object_put(trace_split(&full, "{\"trace\":[1]}"));
+	assert_int_equal(trace_close(&full, &err), -EIO);
+	assert_string_equal(err.text, "cannot write /dev/full");
+	assert_int_equal(trace_close(&full, &err), 0);
+	assert_int_equal(trace_open(&full, "/no/such/folder/t", &err), -ENOENT);
 }
 
 int main(void)
@@ -343,7 +373,7 @@ int main(void)
 		cmocka_unit_test(pipelined),
 		cmocka_unit_test(threads_change_nothing),
 		cmocka_unit_test(bounded),
-		cmocka_unit_test(cutting),
+		cmocka_unit_test(splitting),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
