@@ -228,29 +228,26 @@ static void report_kernels(struct json_object *entry, struct json_object *kernel
 	json_object_object_add(entry, "kernels", own);
 }
 
-static struct json_object *entry_of(const struct host *h, struct json_object *statistics)
+static struct json_object *entry_of(const struct host *h)
 {
 	struct json_object *o = report_workload(h->member->w, h->member->status);
-	uint32_t stream = gpuemu_stream_id(h->stream);
 
-	add(o, "stream", stream);
+	add(o, "stream", gpuemu_stream_id(h->stream));
 	add(o, "arrival", h->member->arrival);
-	report_kernels(o, output_at(statistics, "kernels"), stream);
 	return o;
 }
 
 static struct json_object *report_of(struct corun *all, const struct report_facts *facts,
 				     struct err *err)
 {
-	struct json_object *entries = json_object_new_array();
-	struct json_object *statistics = facts->statistics ?
-		json_tokener_parse(facts->statistics) : NULL;
-	struct json_object *report;
+	struct json_object *entries = json_object_new_array(), *report;
 
 	for (unsigned int i = 0; i < all->n; i++)
-		json_object_array_add(entries, entry_of(&all->hosts[i], statistics));
-	json_object_put(statistics);
+		json_object_array_add(entries, entry_of(&all->hosts[i]));
 	report = report_json(facts, "workloads", entries, err);
+	for (unsigned int i = 0; report && i < all->n; i++)
+		report_kernels(json_object_array_get_idx(entries, i), output_at(report, "kernels"),
+			       gpuemu_stream_id(all->hosts[i].stream));
 	/* Each has its own. */
 	if (report)
 		json_object_object_del(report, "kernels");
