@@ -2,6 +2,7 @@
 /* Formatting shared by the reports of run, list and bench. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -54,7 +55,9 @@ struct json_object *output_at(struct json_object *o, const char *path)
 			return NULL;
 		memcpy(key, path, n);
 		key[n] = '\0';
-		if (!json_object_object_get_ex(o, key, &o))
+		if (json_object_is_type(o, json_type_array) && *key >= '0' && *key <= '9')
+			o = json_object_array_get_idx(o, strtoul(key, NULL, 10));
+		else if (!json_object_object_get_ex(o, key, &o))
 			return NULL;
 		path += n + (path[n] == '.');
 	}

@@ -162,12 +162,15 @@ static struct run_group *group_of(struct runner *r, const char *name)
 
 static int by_args(const void *a, const void *b)
 {
-	return strcmp(((const struct run *)a)->args, ((const struct run *)b)->args);
+	const struct run *x = a, *y = b;
+	int order = strcmp(x->args, y->args);
+
+	return order ? order : (x->repeat > y->repeat) - (x->repeat < y->repeat);
 }
 
 struct run *runner_want(struct runner *r, const char *name, const char *args, unsigned int flags)
 {
-	struct run wanted = { .args = (char *)args };
+	struct run wanted = { .args = (char *)args, .repeat = flags / RUN_REPEAT(1) };
 	struct run **found = must(tsearch(&wanted, &r->by_args, by_args)), *run;
 
 	if (*found != &wanted)
@@ -175,10 +178,12 @@ struct run *runner_want(struct runner *r, const char *name, const char *args, un
 	run = must(calloc(1, sizeof(*run)));
 	*found = run;
 	run->args = must(strdup(args));
-	run->id = run_digest(r, name, args);
+	run->repeat = wanted.repeat;
+	run->id = run_digest(r, name, args, run->repeat);
 	run->group = group_of(r, name);
 	run->alone = flags & RUN_ALONE;
-	run->elsewhere = r->shards && r->nruns % r->shards != r->shard - 1;
+	if (r->shards && !(flags & RUN_EVERYWHERE))
+		run->elsewhere = r->shared++ % r->shards != r->shard - 1;
 	r->runs = must(realloc(r->runs, (r->nruns + 1) * sizeof(struct run *)));
 	r->runs[r->nruns++] = run;
 	return run;
@@ -195,6 +200,13 @@ double run_number(const struct run *run, const char *path)
 	struct json_object *o = run ? output_at(run->report, path) : NULL;
 
 	return o ? json_object_get_double(o) : (double)NAN;
+}
+
+void runner_look_again(struct runner *r)
+{
+	for (size_t i = 0; i < r->nruns; i++)
+		if (r->runs[i]->elsewhere && !r->runs[i]->report)
+			run_take(r, r->runs[i]);
 }
 
 size_t runner_missing(const struct runner *r)

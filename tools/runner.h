@@ -42,7 +42,8 @@ struct run {
 	char *product;			/* a file that it leaves beside its report, or NULL */
 	struct run_group *group;
 	struct json_object *report;	/* NULL: not done, or failed */
-	bool alone;			/* it measures: nothing else runs beside it */
+	unsigned int repeat;		/* RUN_REPEAT()'s */
+	bool alone;			/* RUN_ALONE */
 	bool failed, elsewhere;		/* elsewhere: another shard's */
 	char why[256];			/* it failed */
 	double seconds;			/* that it took here; 0: not done here */
@@ -51,7 +52,13 @@ struct run {
 	uint64_t began;			/* ns */
 };
 
-enum { RUN_ALONE = 1 };			/* flags of runner_want() */
+/* Flags of runner_want(). */
+enum {
+	RUN_ALONE = 1,			/* it measures: nothing else runs beside it */
+	RUN_EVERYWHERE = 2,		/* every shard needs its report */
+};
+/* The n-th time again (0: the first) of the same words: a run of its own. */
+#define RUN_REPEAT(n)	((unsigned int)(n) << 8)
 
 struct runner {
 	/* The caller's, set before runner_begin(). */
@@ -76,6 +83,7 @@ struct runner {
 	struct run_group *groups;
 	void *by_args, *known;		/* trees of tsearch() */
 	unsigned int running;
+	size_t shared;			/* runs that shards share */
 	uint64_t told;			/* when progress was shown last, ns */
 };
 
@@ -100,6 +108,8 @@ void runner_product(struct run *run, const char *file);
  * set `stopped`; what is finished stays.
  */
 void runner_execute(struct runner *r);
+/* Takes the reports that other shards have kept since. */
+void runner_look_again(struct runner *r);
 /* How many wanted runs have neither a report nor failed, other shards' not counted. */
 size_t runner_missing(const struct runner *r);
 /* A number of its report, "paging.latency_ns.p50"; NAN when it failed or has no such member. */
@@ -115,7 +125,7 @@ char *runner_expand(const struct runner *r, const char *text);
 /* --- between the runner's files, and for its tests --------------------------------------- */
 
 /* runner_keep.c: what reports are kept under, and as. */
-char *run_digest(struct runner *r, const char *name, const char *args);
+char *run_digest(struct runner *r, const char *name, const char *args, unsigned int repeat);
 /* Takes the report that is kept; false: there is none, or it is not of a run that went well. */
 bool run_take(const struct runner *r, struct run *run);
 /* Files of a run that is being done: its report, and what it said. The caller frees the name. */

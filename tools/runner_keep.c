@@ -134,7 +134,7 @@ static void add_word(struct runner *r, struct digest *d, const char *word)
 	}
 }
 
-char *run_digest(struct runner *r, const char *name, const char *args)
+char *run_digest(struct runner *r, const char *name, const char *args, unsigned int repeat)
 {
 	char *words = runner_expand(r, args), *save, *id, text[DIGEST_TEXT];
 	struct digest *d = digest_begin();
@@ -142,6 +142,8 @@ char *run_digest(struct runner *r, const char *name, const char *args)
 
 	digest_add_text(d, "program", r->program_digest);
 	digest_add_text(d, "args", args);
+	if (repeat)
+		digest_add(d, "repeat", &repeat, sizeof(repeat));
 	for (char *w = strtok_r(words, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
 		if (!strcmp(before, "--config"))
 			add_config(r, d, w);
@@ -204,6 +206,17 @@ static bool has_product(const struct runner *r, const struct run *run)
 	return there;
 }
 
+/* What is told kernel by kernel and SM by SM would be most of the memory. */
+static void drop_details(struct json_object *o)
+{
+	struct json_object *entries = output_at(o, "workloads");
+
+	json_object_object_del(o, "kernels");
+	json_object_object_del(o, "sms");
+	for (size_t i = 0; entries && i < json_object_array_length(entries); i++)
+		json_object_object_del(json_object_array_get_idx(entries, i), "kernels");
+}
+
 static bool verified(struct json_object *workload)
 {
 	struct json_object *v = output_at(workload, "verified");
@@ -238,11 +251,8 @@ bool run_take(const struct runner *r, struct run *run)
 		json_object_put(o);
 		o = NULL;
 	}
-	/* What is told kernel by kernel and SM by SM would be most of the memory. */
-	if (json_object_is_type(o, json_type_object)) {
-		json_object_object_del(o, "kernels");
-		json_object_object_del(o, "sms");
-	}
+	if (json_object_is_type(o, json_type_object))
+		drop_details(o);
 	run->report = o;
 	return o;
 }

@@ -340,6 +340,50 @@ static void shards_share_the_work(void **state)
 		assert_false(is_run(args[i]));
 }
 
+/* What all of them need is done by the first; who ends before others looks again. */
+static void shards_need_some_runs_all(void **state)
+{
+	struct runner r[2] = { begin(), begin() };
+	struct run *own[2], *needed;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		r[i].shard = i + 1;
+		r[i].shards = 2;
+		needed = runner_want(&r[i], "alpha", "run alpha cycles=9", RUN_EVERYWHERE);
+		own[0] = runner_want(&r[i], "alpha", "run alpha cycles=1", 0);
+		own[1] = runner_want(&r[i], "alpha", "run alpha cycles=2", 0);
+		runner_execute(&r[i]);
+		assert_int_equal(done(), i ? 1 : 2);
+		assert_true(run_number(needed, "totals.cycles") == 9);
+		/* Of the first the second had not begun. */
+		assert_true(own[0]->report && !own[1]->report == !i);
+	}
+	assert_null(r[0].runs[2]->report);
+	runner_look_again(&r[0]);
+	assert_true(run_number(r[0].runs[2], "totals.cycles") == 2);
+	runner_end(&r[0]);
+	runner_end(&r[1]);
+}
+
+static void repeats_are_runs_of_their_own(void **state)
+{
+	for (unsigned int times = 2; times <= 3; times++) {
+		struct runner r = begin();
+		struct run *runs[3];
+
+		for (unsigned int i = 0; i < times; i++)
+			runs[i] = runner_want(&r, "alpha", "run alpha cycles=1", RUN_REPEAT(i));
+		assert_ptr_equal(runs[1], runner_want(&r, "alpha", "run alpha cycles=1",
+						      RUN_REPEAT(1) | RUN_ALONE));
+		assert_ptr_equal(runs[0], runner_want(&r, "alpha", "run alpha cycles=1", 0));
+		runner_execute(&r);
+		/* The first two are kept when there are three. */
+		assert_int_equal(done(), times == 2 ? 2 : 1);
+		assert_int_equal(r.nruns, times);
+		runner_end(&r);
+	}
+}
+
 static void combinations(void **state)
 {
 	static const char *const all[] = { "000", "001", "002", "100", "101", "102" };
@@ -551,6 +595,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_can_change_it_makes_another, make, unmake),
 		cmocka_unit_test_setup_teardown(a_failure_leaves_the_others, make, unmake),
 		cmocka_unit_test_setup_teardown(shards_share_the_work, make, unmake),
+		cmocka_unit_test_setup_teardown(shards_need_some_runs_all, make, unmake),
+		cmocka_unit_test_setup_teardown(repeats_are_runs_of_their_own, make, unmake),
 		cmocka_unit_test(combinations),
 		cmocka_unit_test_setup_teardown(killed_it_goes_on, make, unmake),
 		cmocka_unit_test_setup_teardown(stopped_it_goes_on, make, unmake),
