@@ -100,6 +100,18 @@ tap_check 'shares: eight rows' test "$(wc -l <$csv)" -eq 9
 tap_check 'shares: half of the footprint, in pages' awk -F, 'NR > 1 && $4 == "50%" { want = int($8 / 2 / 4096) * 4096; if ($5 != want || $9 < 1) bad = 1; n++ } NR > 1 && $4 == "16M" && ($5 != "" || $9 != 0) { bad = 1 } END { exit bad || n != 4 }' $csv
 tap_check 'shares: a repeat is a run of its own, with the same numbers' sh -c "test \$(find $work/two/runs -name '*.json' | wc -l) -eq 9 && awk -F, 'NR > 1 && \$7 == 1 { c = \$11; if (c < 1) bad = 1 } NR > 1 && \$7 == 2 && \$11 != c { bad = 1 } END { exit bad }' $csv"
 
+# --- workloads side by side ---------------------------------------------------------
+cat >$work/pair.conf <<'EOF'
+workloads = "vecadd size=tiny + gather size=tiny @20000";
+vram = "100%";
+columns = [ "workloads.0.name", "workloads.1.name", "workloads.1.arrival", "workloads.0.cycles", "totals.cycles" ];
+EOF
+tap_check 'a pair: done' sh -c "$gpuemu sweep $work/pair.conf --out $work/pair --csv $work/pair.csv >$work/pair.txt 2>&1"
+$gpuemu run vecadd size=tiny gather size=tiny --backend sim --functional --json $work/feet.json >/dev/null 2>&1
+feet=$(sed -n 's/.*"footprint_bytes": *\([0-9]*\).*/\1/p' $work/feet.json | awk '{ s += $1 } END { print int(s / 4096) * 4096 }')
+tap_check "a pair: the footprints of both, $feet bytes" test "$(sed -n 2p $work/pair.csv | cut -d, -f 5)" = "$feet"
+tap_check 'a pair: numbers of each, and of both' sh -c "sed -n 2p $work/pair.csv | cut -d, -f 6- | grep -q '^vecadd,gather,20000,[1-9][0-9]*,[1-9][0-9]*\$'"
+
 # --- a run that fails, being stopped ---------------------------------------------------
 cat >$work/bad.conf <<'EOF'
 workloads = [ "vecadd size=quick", "vecadd size=tiny" ];

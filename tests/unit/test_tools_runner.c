@@ -573,6 +573,37 @@ static void estimates(void **state)
 	runner_end(&r);
 }
 
+/* Where there is no terminal: a line a minute, with what is known by then. */
+static void progress_is_a_line_a_minute(void **state)
+{
+	struct runner r = begin();
+	struct run *a = runner_want(&r, "short", "a", 0);
+	int before = dup(STDERR_FILENO), file = open(path("said"), O_RDWR | O_CREAT, 0600);
+	char text[256] = "";
+
+	runner_want(&r, "short", "b", 0);
+	assert_true(before >= 0 && file >= 0);
+	fflush(stderr);
+	dup2(file, STDERR_FILENO);
+	runner_progress(&r, 0, 2, a, SECOND);
+	runner_progress(&r, 0, 2, a, 60 * SECOND);
+	runner_progress(&r, 0, 2, a, 61 * SECOND);
+	a->report = json_object_new_object();
+	a->seconds = 90;
+	run_took(a, 90);
+	r.failures = 1;
+	runner_progress(&r, 1, 2, a, 120 * SECOND);
+	runner_progress(&r, 1, 2, a, 121 * SECOND);
+	fflush(stderr);
+	dup2(before, STDERR_FILENO);
+	close(before);
+	assert_true(pread(file, text, sizeof(text) - 1, 0) > 0);
+	close(file);
+	assert_string_equal(text, "test: 0 of 2 runs\n"
+			    "test: 1 of 2 runs, 50%, 1m30s left, 1 failed\n");
+	runner_end(&r);
+}
+
 /* What kept reports say they took is known, too. */
 static void kept_times_are_known(void **state)
 {
@@ -602,6 +633,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(stopped_it_goes_on, make, unmake),
 		cmocka_unit_test_setup_teardown(ignored_signals_do_not_stop, make, unmake),
 		cmocka_unit_test_setup_teardown(estimates, make, unmake),
+		cmocka_unit_test_setup_teardown(progress_is_a_line_a_minute, make, unmake),
 		cmocka_unit_test_setup_teardown(kept_times_are_known, make, unmake),
 	};
 
