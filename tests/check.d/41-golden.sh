@@ -40,12 +40,12 @@ tap_check 'no report is without a run' test -z \
 
 # Each row of the tables that change a run is in one.
 missing=
-for kind in workloads configs schedulers prefetchers evictors; do
+for kind in workloads configs schedulers dispatchers mechanisms prefetchers evictors; do
 	rows=$(build/bin/gpuemu list $kind | sed -n 's/^  \([a-z][a-z0-9_-]*\) .*/\1/p')
 	[ -n "$rows" ] || missing+=" (no $kind)"
 	for row in $rows; do
-		grep -q -E "^[a-z].* $row( |:|$)" tests/golden/runs.txt || missing+=" $row"
+		grep -q -E "^[a-z].*[ =]$row( |:|$)" tests/golden/runs.txt || missing+=" $row"
 	done
 done
-tap_check "workloads, GPUs, schedulers and policies without a run in tests/golden/runs.txt:${missing:- none}" test -z "$missing"
+tap_check "workloads, GPUs, policies and mechanisms without a run in tests/golden/runs.txt:${missing:- none}" test -z "$missing"
 tap_done

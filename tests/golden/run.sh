@@ -17,7 +17,7 @@ mkdir -p "$raw"
 failed=0
 while read -r name words; do
 	case $name in '' | '#'*) continue ;; esac
-	read -ra args <<<"${words//@/$raw/}"
+	read -ra args <<<"${words//@\//$raw/}"
 	case $words in
 	*--info*) args+=(--json "$raw/$name.json") ;;
 	run* | ptx*) args+=(--backend sim --json "$raw/$name.json") ;;
