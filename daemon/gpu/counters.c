@@ -8,6 +8,8 @@
 static void add_l2(struct cache_counters *l2, const struct mem_stats *s)
 {
 	for (unsigned int c = 0; c < MEM_CLASSES; c++) {
+		if (c == MEM_BACKGROUND)
+			continue;
 		l2->reads += s->l2_accesses[c][0];
 		l2->writes += s->l2_accesses[c][1];
 		l2->read_misses += s->l2_misses[c][0];

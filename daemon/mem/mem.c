@@ -83,6 +83,11 @@ uint64_t mem_ready_at(const struct mem *mem, unsigned int sm, const struct mem_r
 	return now;
 }
 
+uint64_t mem_port_free(const struct mem *mem, unsigned int sm)
+{
+	return mem->ports[sm].injected;
+}
+
 void mem_send(struct mem *mem, const struct mem_request *request, uint64_t now)
 {
 	struct port *p = &mem->ports[request->sm];
@@ -255,10 +260,12 @@ static inline void reply_deliver(struct mem *mem, unsigned int in, unsigned int 
 		.reply = { .tag = a->tag, .kind = a->kind, .cls = a->cls,
 			   .sector = (uint8_t)(a->first + waiter % MEM_SECTORS) },
 	};
-	latency = at - a->sent;
-	l->sum += latency;
-	l->count++;
-	l->max = MAX(l->max, latency);
+	if (a->cls != MEM_BACKGROUND) {
+		latency = at - a->sent;
+		l->sum += latency;
+		l->count++;
+		l->max = MAX(l->max, latency);
+	}
 	access_done(s, index);
 	if (s->reply_head == s->reply_tail)
 		s->reply_head = s->reply_tail = 0;

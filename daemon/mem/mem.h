@@ -44,6 +44,16 @@
 #define MEM_LOCAL_BYTES	(64ull << 30)
 #define MEM_LOCAL_STEP	(MEM_LOCAL_BYTES + 13 * 128)
 
+/* Of what the SMs' mechanisms keep in memory; between local memory and code. */
+#define MEM_BACKGROUND_BASE	0x28000000000ull	/* of SM 0 */
+#define MEM_BACKGROUND_STEP	((4ull << 30) + 13 * 128)	/* to the next SM's */
+#define MEM_BACKGROUND_END	MEM_CODE_MORE
+
+static inline uint64_t mem_background(unsigned int sm)
+{
+	return MEM_BACKGROUND_BASE + sm * MEM_BACKGROUND_STEP;
+}
+
 static inline uint64_t mem_device(uint64_t va)
 {
 	return va - MEM_VA_BASE + MEM_BASE;
@@ -151,7 +161,11 @@ bool cache_idle(const struct cache *c);
 /* --- the memory system -------------------------------------------------------- */
 
 /* By what it was for; statistics are kept by class. */
-enum mem_class { MEM_GLOBAL, MEM_LOCAL, MEM_CONST, MEM_INST, MEM_PT, MEM_CLASSES };
+enum mem_class {
+	MEM_GLOBAL, MEM_LOCAL, MEM_CONST, MEM_INST, MEM_PT,
+	MEM_BACKGROUND,		/* a mechanism's of the SM: none of the program's accesses */
+	MEM_CLASSES
+};
 enum mem_kind { MEM_READ, MEM_WRITE, MEM_ATOMIC };
 
 /* The tag of writes that nobody waits for (L1D's victims): they are not acknowledged. */
@@ -205,6 +219,8 @@ bool mem_ready(const struct mem *mem, unsigned int sm, const struct mem_request 
 uint64_t mem_ready_at(const struct mem *mem, unsigned int sm, const struct mem_request *request,
 		      uint64_t now);
 void mem_send(struct mem *mem, const struct mem_request *request, uint64_t now);
+/* First cycle in which nothing that was sent is on its way from the port into the crossbar. */
+uint64_t mem_port_free(const struct mem *mem, unsigned int sm);
 /* Takes the next packet that has arrived for the SM by `now`; false: none. The SM takes one a cycle. */
 bool mem_receive(struct mem *mem, unsigned int sm, uint64_t now, struct mem_reply *reply);
 /* The same without taking it. */
@@ -260,7 +276,8 @@ struct mem_stats {
 	uint64_t dram_busy, dram_cycles;
 	/* Crossbar: packets and flits each way, cycles in which a packet was ready and had no grant. */
 	uint64_t icnt_packets[2], icnt_flits[2], icnt_blocked[2];
-	uint64_t latency_sum, latency_count, latency_max;	/* of every answer, send to receive, core cycles */
+	/* Of every answer but MEM_BACKGROUND's, send to receive, core cycles. */
+	uint64_t latency_sum, latency_count, latency_max;
 	struct mem_remote_stats remote;
 };
 /* Since creation. */

@@ -219,6 +219,7 @@ struct mechanism {
 };
 
 struct ldst;
+struct background;
 
 struct sm {
 	struct sm_base base;		/* first */
@@ -293,6 +294,7 @@ struct sm {
 	struct sm_cta *ctas;
 	uint32_t resident_ctas, registers_used, shared_used;
 	struct placement *placement;	/* where their registers and shared memory are */
+	struct background *background;	/* NULL: nothing was ever moved */
 	struct sm_share shares[SM_KERNELS];	/* by kernel slot */
 	uint32_t ctas_of[SM_KERNELS];
 	uint64_t last;			/* cycle in which something was done last */

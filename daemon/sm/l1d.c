@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sm/background.h"
 #include "sm/ldst_internal.h"
 
 int ready_create(struct ready_list *r, uint32_t places)
@@ -175,16 +176,38 @@ static void fetch(struct sm *sm, const struct l1d_access *q, uint64_t now)
 }
 
 /* For the kernel whose access made the line go. */
-static void write_back(struct sm *sm, uint64_t addr, unsigned int w, uint64_t now)
+static void write_back(struct sm *sm, uint64_t addr, unsigned int kernel, uint64_t now)
 {
 	struct mem_request *r = miss_push(sm->ldst, &sm->ldst->l1d_queue, now);
 
 	*r = (struct mem_request){
 		.addr = addr, .tag = TAG_NOBODY, .sm = (uint16_t)sm->id,
-		.kind = MEM_WRITE, .cls = MEM_LOCAL, .bytes = MEM_LINE,
-		.kernel = warp_slot(sm, w),
+		.kind = MEM_WRITE, .bytes = MEM_LINE, .kernel = (uint8_t)kernel,
+		.cls = addr >= MEM_BACKGROUND_BASE && addr < MEM_BACKGROUND_END ?
+			MEM_BACKGROUND : MEM_LOCAL,
 	};
 	memset(r->byte_mask, 0xff, sizeof(r->byte_mask));
+}
+
+enum cache_outcome l1d_background(struct sm *sm, uint64_t addr, uint32_t waiter,
+				  unsigned int kernel, uint64_t now)
+{
+	struct ldst *l = sm->ldst;
+	struct cache_victim victim;
+	enum cache_outcome outcome = cache_read(l->l1d, addr, waiter,
+						queue_has_room(&l->l1d_queue, 2), &victim);
+
+	if (outcome != CACHE_MISS)
+		return outcome;
+	*miss_push(l, &l->l1d_queue, now) = (struct mem_request){
+		.addr = addr, .tag = TAG_L1D | fetch_new(l, addr, MEM_SECTORS),
+		.sm = (uint16_t)sm->id, .kind = MEM_READ, .cls = MEM_BACKGROUND,
+		.bytes = MEM_LINE, .kernel = (uint8_t)kernel,
+	};
+	if (victim.dirty)
+		write_back(sm, victim.addr, kernel, now);
+	l->next = MIN(l->next, now + 1);
+	return outcome;
 }
 
 static enum cache_outcome read_tags(struct sm *sm, const struct l1d_access *q, uint64_t now)
@@ -206,7 +229,7 @@ static enum cache_outcome read_tags(struct sm *sm, const struct l1d_access *q, u
 		sm->stats.l1d.read_misses++;
 		fetch(sm, q, now);
 		if (victim.dirty)
-			write_back(sm, victim.addr, q->warp, now);
+			write_back(sm, victim.addr, warp_slot(sm, q->warp), now);
 	}
 	return outcome;
 }
@@ -274,6 +297,7 @@ void l1d_cycle(struct sm *sm, uint64_t now)
 
 	if (l1d_next(sm, now) > now)
 		return;
+	l->tags_used = now;
 	outcome = q->kind == MEM_WRITE ? write_tags(sm, q, now) : read_tags(sm, q, now);
 	l->retry = NEVER;
 	if (outcome >= CACHE_NO_MSHR) {
@@ -311,8 +335,12 @@ void l1d_reply(struct sm *sm, uint32_t index, uint64_t now)
 		return;
 	n = cache_fill(l->l1d, f->addr, l->waiters);
 	fetch_free(l, index);
-	for (unsigned int i = 0; i < n; i++)
-		ready_push(&l->l1d_ready, l->waiters[i]);
+	for (unsigned int i = 0; i < n; i++) {
+		if (l->waiters[i] & BACKGROUND_WAITER)
+			background_filled(sm, l->waiters[i]);
+		else
+			ready_push(&l->l1d_ready, l->waiters[i]);
+	}
 	/*
 	 * The line is there now; the MSHR is free when the last of the merged accesses has gone
 	 * through the port, next cycle at the soonest.

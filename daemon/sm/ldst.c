@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sm/background.h"
 #include "sm/ldst_internal.h"
 
 int ldst_create(struct sm *sm)
@@ -194,8 +195,11 @@ void ldst_dispatch(struct sm *sm, uint32_t index, uint64_t now)
 	l->sent = 0;
 	l->skip = 0;
 	l->send_from = 0;
-	if (inst->state == PATH_SHARED)
+	if (inst->state == PATH_SHARED) {
 		l->step = now + inst->left;
+		if (sm->background)
+			background_banks(sm, now + 1, now + 1 + inst->left);
+	}
 	wake_at(l, l->step);
 }
 
@@ -329,7 +333,11 @@ static void respond(struct sm *sm, uint64_t now)
 		l->direct = of;
 		break;
 	default:
-		if (tag != TAG_NOBODY)
+		if (tag == TAG_NOBODY)
+			break;
+		if ((tag & TAG_BACKGROUND) == TAG_BACKGROUND)
+			background_reply(sm, tag & ~TAG_BACKGROUND);
+		else
 			warp_stores(sm, of, -1);
 		break;
 	}

@@ -36,6 +36,7 @@ enum ldst_path {
 #define TAG_INST	0x80000000u	/* index of sm->insts: one answer of a direct access */
 #define TAG_STORE	0xc0000000u	/* warp: one sector is acknowledged */
 #define TAG_KIND	0xc0000000u
+#define TAG_BACKGROUND	0xe0000000u	/* job: one sector of background.c */
 #define TAG_NOBODY	0xffffffffu	/* L1D's write-backs */
 
 /* The lanes of an instruction that are on one page, when it was not in the TLB. */
@@ -158,6 +159,7 @@ struct ldst {
 	uint8_t stuck;			/* enum cache_outcome of the head, if it failed; else CACHE_HIT */
 	uint64_t stuck_from;		/* not counted since */
 	uint64_t retry;			/* of a stuck head; NEVER: when it is told */
+	uint64_t tags_used;		/* cycle in which an access was at them last */
 	struct miss_queue l1d_queue;
 	struct ready_list l1d_ready;
 
@@ -282,6 +284,12 @@ void l1d_send(struct sm *sm, uint64_t now);
 void l1d_cycle(struct sm *sm, uint64_t now);
 uint64_t l1d_next(const struct sm *sm, uint64_t now);
 void l1d_settle(struct sm *sm, uint64_t upto);
+/*
+ * A read of a line by background.c, outside the queue: its waiter comes back by
+ * background_filled() after CACHE_MISS and CACHE_PENDING; CACHE_NO_MSHR and on: not now.
+ */
+enum cache_outcome l1d_background(struct sm *sm, uint64_t addr, uint32_t waiter,
+				  unsigned int kernel, uint64_t now);
 
 /* constant.c */
 int l1c_create(struct sm *sm);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sm/background.h"
 #include "sm/internal.h"
 #include "sm/ldst.h"
 
@@ -71,6 +72,7 @@ void sm_destroy(struct sm *sm)
 	collector_fini(sm);
 	cta_fini(sm);
 	placement_destroy(sm->placement);
+	background_fini(sm);
 	free(sm->insts);
 	free(sm->text);
 	free(sm->texts);
@@ -115,6 +117,7 @@ const struct sm_share *sm_share(const struct sm *sm, const struct sm_kernel *k)
 void sm_cancel(struct sm *sm)
 {
 	sm_integrate(sm, sm->accounted);
+	background_cancel(sm);
 	ldst_cancel(sm);
 	fetch_cancel(sm);
 	units_cancel(sm);
@@ -264,7 +267,8 @@ static uint64_t next_cycle(const struct sm *sm, uint64_t now)
 	if (next == now + 1)
 		return next;
 	other = next_reply(sm, now);
-	return MIN(next, other);
+	next = MIN(next, other);
+	return sm->background ? MIN(next, background_next(sm, now)) : next;
 }
 
 static void dispatch_memory(struct sm *sm, uint64_t now)
@@ -291,6 +295,8 @@ static void cycle(struct sm *sm, uint64_t now)
 	if (sm->fetched != NO_INDEX)
 		fetch_decode(sm, now);
 	fetch_cycle(sm, now);
+	if (sm->background)
+		background_cycle(sm, now);
 	sm->accounted = now + 1;
 }
 
@@ -311,7 +317,7 @@ int sm_run(struct sm *sm, uint64_t from, uint64_t upto)
 	}
 	*sm->env.wake = now;
 #ifndef NDEBUG
-	if (!sm->failure.error && !sm->resident_ctas && now == NEVER && !conserved(sm)) {
+	if (!sm->failure.error && sm_idle(sm) && now == NEVER && !conserved(sm)) {
 		err_set(sm->env.err, 0, "SM %u is empty, but something is left in it", sm->id);
 		sm_fail(sm, -EIO, 0, NULL);
 	}
@@ -324,7 +330,7 @@ int sm_run(struct sm *sm, uint64_t from, uint64_t upto)
 bool sm_idle(const struct sm *sm)
 {
 	/* A warp is there until its stores are acknowledged. */
-	return !sm->resident_ctas;
+	return !sm->resident_ctas && background_idle(sm);
 }
 
 uint64_t sm_last(const struct sm *sm)

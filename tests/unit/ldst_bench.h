@@ -134,6 +134,11 @@ uint64_t mem_ready_at(const struct mem *mem, unsigned int sm, const struct mem_r
 	return now + 1;
 }
 
+uint64_t mem_port_free(const struct mem *mem, unsigned int sm)
+{
+	return bench.nrequests ? bench.requests[bench.nrequests - 1].sent + 1 : 0;
+}
+
 void mem_send(struct mem *mem, const struct mem_request *request, uint64_t now)
 {
 	assert_int_equal(now, bench.now);

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Bytes that a mechanism moves behind the program's own accesses: a CTA's context through the
+ * port of shared memory, registers and scratchpad to memory and back. They have what the
+ * program leaves: a bank cycle of shared memory in which no instruction is at the banks,
+ * a cycle of the crossbar's port in which nothing else goes out or waits to. They are
+ * counted on their own. Private to the sm room: mechanisms call background_move(), sm.c and the
+ * load/store unit the rest, and those only on an SM on which something was ever moved.
+ */
+#ifndef GPUEMU_SM_BACKGROUND_H
+#define GPUEMU_SM_BACKGROUND_H
+
+#include "sm/internal.h"
+
+enum background_way {
+	BACKGROUND_SHARED,	/* through the port of shared memory */
+	BACKGROUND_L1,		/* to or from memory, through L1D: reads allocate, writes that hit stay */
+	BACKGROUND_L2,		/* to or from memory, past L1D */
+};
+
+struct background_job {
+	uint8_t way;			/* enum background_way */
+	uint8_t kind;			/* MEM_READ or MEM_WRITE */
+	uint8_t kernel;			/* slot, that the memory system counts it for */
+	uint64_t from;			/* not before this cycle */
+	uint64_t addr;			/* of memory: from mem_background() of the SM on */
+	uint32_t bytes;			/* not 0; of memory: whole sectors, as addr */
+	uint32_t width;			/* of shared memory: bytes a cycle; 0: what all banks give */
+	/* In cycle `now` the last byte moved, or its answer came. At the cycle's end. */
+	void (*done)(void *ctx, struct sm *sm, uint64_t now);
+	void *ctx;
+};
+
+/*
+ * Jobs of shared memory are done one after the other, those of memory are sent one after the
+ * other, in the order in which they were asked for. -ENOMEM.
+ */
+int background_move(struct sm *sm, const struct background_job *job);
+
+struct background_counters {
+	uint64_t jobs, bytes;		/* asked for */
+	uint64_t shared_bytes;		/* moved through the port of shared memory, */
+	uint64_t shared_cycles;		/* and the cycles that it took for them */
+	uint64_t shared_waits;		/* in which the head waited for the program's accesses */
+	uint64_t sectors[2];		/* of memory: read, written */
+	uint64_t l1_hits, l1_misses;	/* lines */
+};
+const struct background_counters *background_stats(const struct sm *sm);
+
+void background_fini(struct sm *sm);
+/* Drops all; nobody is told. */
+void background_cancel(struct sm *sm);
+/* Nothing is to be moved, and all that was asked for has been. */
+bool background_idle(const struct sm *sm);
+/* At the end of a cycle that ran. */
+void background_cycle(struct sm *sm, uint64_t now);
+/* Next cycle > now with something to do; NEVER. */
+uint64_t background_next(const struct sm *sm, uint64_t now);
+
+/* An instruction is at the banks of shared memory from this cycle to before that. */
+void background_banks(struct sm *sm, uint64_t from, uint64_t to);
+/* Memory answered a sector of the job. */
+void background_reply(struct sm *sm, uint32_t job);
+/* A line of L1D has come that the waiter of l1d.c, not an instruction, asked for. */
+void background_filled(struct sm *sm, uint32_t waiter);
+
+/* Waiters of L1D's lines that are jobs, not instructions. */
+#define BACKGROUND_WAITER	0x80000000u
+
+#endif
