@@ -31,6 +31,7 @@ extern "C" {
 struct gpuemu_ctx;	/* an open GPU: one VA space, its modules, streams, statistics */
 struct gpuemu_module;	/* a loaded PTX text */
 struct gpuemu_function;	/* a kernel of a module */
+struct gpuemu_event;	/* a mark in the order of a stream */
 struct gpuemu_stream;	/* works of one stream run in order; NULL is the default stream */
 
 /* --- version and errors -------------------------------------------------- */
@@ -217,10 +218,47 @@ int gpuemu_stream_wait_any(struct gpuemu_ctx *ctx, struct gpuemu_stream *const *
  * statistics' totals.cycles) at the soonest. -EOPNOTSUPP: backend kmod.
  */
 int gpuemu_stream_delay(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream, uint64_t cycle);
+/*
+ * 0: the stream has nothing left to do, and its works' error is left to synchronize; -EBUSY: it
+ * has. On sim and uffd a query that finds so lets 1000 cycles of virtual time pass.
+ */
+int gpuemu_stream_query(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream);
+/*
+ * When the stream's kernels have executed so many thread instructions from now on, the stream is
+ * halted: the kernel that runs gets no more CTAs on SMs and ends when those that run have, and
+ * no launch behind it begins; each of them has error -ECANCELED. -EOPNOTSUPP: backend kmod.
+ */
+int gpuemu_stream_halt_after(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream,
+			     uint64_t instructions);
 /* The stream's number in statistics; of the default stream, 0. */
 uint32_t gpuemu_stream_id(const struct gpuemu_stream *stream);
 /* The same for all streams of ctx. */
 int gpuemu_synchronize(struct gpuemu_ctx *ctx);
+
+/* --- events -------------------------------------------------------------- */
+
+/*
+ * As CUDA's: recorded in a stream, an event is reached when the works before it in the stream
+ * have ended. Recorded again, it is the new record's. What waits for an event that was never
+ * recorded does not wait. -EOPNOTSUPP for a record: backend kmod.
+ */
+int gpuemu_event_create(struct gpuemu_ctx *ctx, struct gpuemu_event **event);
+/* Who waits for it goes on waiting for its last record. */
+int gpuemu_event_destroy(struct gpuemu_event *event);
+int gpuemu_event_record(struct gpuemu_event *event, struct gpuemu_stream *stream);
+/* Works behind it in the stream begin when the event's last record, as of now, is reached. */
+int gpuemu_stream_wait_event(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream,
+			     const struct gpuemu_event *event);
+/* Waits until it is reached, and for no more. < 0: it never will be. */
+int gpuemu_event_synchronize(struct gpuemu_event *event);
+/* 0, or -EBUSY, as gpuemu_stream_query(). */
+int gpuemu_event_query(struct gpuemu_event *event);
+/*
+ * Core cycles of virtual time from one to the other. -EINVAL: one was not recorded; -EBUSY: one is
+ * still to come, or nobody has synchronized with it or with what is behind it.
+ */
+int gpuemu_event_elapsed(const struct gpuemu_event *start, const struct gpuemu_event *end,
+			 int64_t *cycles);
 
 /* --- launch -------------------------------------------------------------- */
 

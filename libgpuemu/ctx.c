@@ -119,6 +119,7 @@ static void ctx_free(struct gpuemu_ctx *ctx)
 	while (ctx->modules)
 		module_free(ctx->modules);
 	stream_free_all(ctx);
+	event_free_all(ctx);
 	pthread_mutex_destroy(&ctx->lock);
 	free(ctx->settings);
 	record_free(&ctx->recorded);

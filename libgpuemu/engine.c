@@ -14,6 +14,7 @@ struct told {
 	struct told *next;
 	struct engine *engine;
 	struct gpuemu_stream *stream;
+	uint64_t mark, cycle;		/* of an event's record; else 0 */
 	int status;
 	struct err err;
 	char *output;
@@ -129,6 +130,21 @@ void engine_wait(struct engine *e, const uint32_t *streams, unsigned int n)
 		gpu_session_go_until(e->session, &until, NULL, NULL);
 }
 
+void engine_wait_mark(struct engine *e, uint64_t mark)
+{
+	const struct gpu_until until = { .mark = mark };
+
+	gpu_session_go_until(e->session, &until, NULL, NULL);
+}
+
+void engine_pass(struct engine *e, uint64_t cycles)
+{
+	const struct gpu_until until = { .cycles = cycles };
+
+	if (cycles)
+		gpu_session_go_until(e->session, &until, NULL, NULL);
+}
+
 bool engine_idle(const struct engine *e, uint32_t stream)
 {
 	return gpu_session_idle(e->session, stream);
@@ -143,18 +159,33 @@ uint32_t *engine_streams(struct gpuemu_stream *const *streams, unsigned int n)
 	return ids;
 }
 
+static void add_told(struct told *told)
+{
+	struct engine *e = told->engine;
+
+	*e->told_end = told;
+	e->told_end = &told->next;
+}
+
+static void tell_recorded(void *arg, int status, uint64_t cycle)
+{
+	struct told *told = arg;
+
+	told->status = status;
+	told->cycle = cycle;
+	add_told(told);
+}
+
 static void tell(void *arg, int status, uint64_t fault_addr, const struct err *err,
 		 char *output, size_t bytes)
 {
 	struct told *told = arg;
-	struct engine *e = told->engine;
 
 	told->status = status;
 	told->err = *err;
 	told->output = output;
 	told->bytes = bytes;
-	*e->told_end = told;
-	e->told_end = &told->next;
+	add_told(told);
 }
 
 /*
@@ -193,6 +224,27 @@ int engine_delay(struct engine *e, const struct gpuemu_stream *stream, uint64_t 
 	return ret;
 }
 
+int engine_event(struct engine *e, struct gpuemu_stream *stream, const struct work *work)
+{
+	struct told *told;
+	int ret;
+
+	if (work->kind == AWAIT) {
+		ret = gpu_session_await(e->session, stream->id, work->mark);
+	} else {
+		told = told_make(e, stream);
+		if (!told)
+			return -ENOMEM;
+		told->mark = work->mark;
+		ret = gpu_session_record(e->session, stream->id, work->mark, tell_recorded, told);
+		if (ret)
+			free(told);
+	}
+	if (!ret)
+		submitted(e, stream->id);
+	return ret;
+}
+
 void engine_reap(struct gpuemu_ctx *ctx, struct engine *e)
 {
 	while (e->told) {
@@ -201,7 +253,9 @@ void engine_reap(struct gpuemu_ctx *ctx, struct engine *e)
 		/* Also of a launch that failed: what it said before may say why. */
 		if (told->output)
 			print_text(ctx, told->output, told->bytes);
-		if (told->status)
+		if (told->mark)
+			event_recorded(ctx, told->mark, told->status, told->cycle);
+		else if (told->status)
 			stream_fail(told->stream, told->status, &told->err);
 		free(told->output);
 		free(told);

@@ -43,6 +43,8 @@ int engine_load(struct engine *e, struct gpuemu_module *module, const char *text
 int engine_launch(struct engine *e, struct gpuemu_stream *stream,
 		  const struct gpu_launch *launch);
 int engine_delay(struct engine *e, const struct gpuemu_stream *stream, uint64_t cycle);
+/* RECORD and AWAIT. */
+int engine_event(struct engine *e, struct gpuemu_stream *stream, const struct work *work);
 int engine_prefetch(struct engine *e, struct gpuemu_stream *stream, const struct work *work,
 		    struct err *err);
 int engine_touch(struct engine *e, const struct gpu_work_touch *touch, char **json,
@@ -53,6 +55,8 @@ int engine_touches(struct engine *e, struct record *record, struct err *err);
 void engine_finish(struct engine *e);
 /* Up to where one of the streams has nothing left to do; of the default stream, none. */
 void engine_wait(struct engine *e, const uint32_t *streams, unsigned int n);
+void engine_wait_mark(struct engine *e, uint64_t mark);
+void engine_pass(struct engine *e, uint64_t cycles);
 bool engine_idle(const struct engine *e, uint32_t stream);
 /* The streams' numbers. NULL: no memory. */
 uint32_t *engine_streams(struct gpuemu_stream *const *streams, unsigned int n);

@@ -43,6 +43,16 @@ struct gpuemu_stream {
 	unsigned int npending, pending_room;
 };
 
+/* What it says is of the record that was made last. */
+struct gpuemu_event {
+	struct gpuemu_ctx *ctx;
+	struct gpuemu_event *next;
+	uint64_t mark;			/* of that record; 0: none was made */
+	bool recorded;			/* its turn in its stream has come, at the cycle */
+	uint64_t cycle;
+	int status;			/* < 0: it never will */
+};
+
 struct gpuemu_function {
 	struct gpuemu_function *next;
 	struct gpuemu_module *module;
@@ -81,6 +91,8 @@ struct gpuemu_ctx {
 	struct gpuemu_module *modules;
 	struct gpuemu_stream default_stream;	/* the head of the list of streams */
 	uint32_t next_stream;
+	struct gpuemu_event *events;
+	uint64_t next_mark;
 	void (*print)(void *arg, const char *text, size_t bytes);	/* NULL: stdout */
 	void *print_arg;
 	struct err err;			/* of the last call that failed */
@@ -88,7 +100,7 @@ struct gpuemu_ctx {
 
 /* What one stream is asked to do. */
 struct work {
-	enum { LAUNCH, PREFETCH, DELAY } kind;
+	enum { LAUNCH, PREFETCH, DELAY, RECORD, AWAIT } kind;
 	union {
 		struct gpu_launch launch;
 		struct {
@@ -96,6 +108,7 @@ struct work {
 			bool to_host;	/* else to device memory */
 		} prefetch;
 		uint64_t cycle;		/* DELAY: until then */
+		uint64_t mark;		/* RECORD, AWAIT: of the event */
 	};
 };
 
@@ -125,8 +138,14 @@ struct backend_ops {
 	 * none has. What ended works print is printed.
 	 */
 	void (*wait)(struct gpuemu_ctx *ctx, struct gpuemu_stream *const *streams, unsigned int n);
-	/* Has it nothing left to do? Right after wait(). */
+	/* Has it nothing left to do? Right after wait(), or one of these two. */
 	bool (*idle)(struct gpuemu_ctx *ctx, const struct gpuemu_stream *stream);
+	/* The same until event_recorded() was called for the mark. */
+	void (*wait_mark)(struct gpuemu_ctx *ctx, uint64_t mark);
+	/* Lets so much virtual time pass, if there is something to do. */
+	void (*pass)(struct gpuemu_ctx *ctx, uint64_t cycles);
+	int (*halt_after)(struct gpuemu_ctx *ctx, const struct gpuemu_stream *stream,
+			  uint64_t instructions, struct err *err);
 	/* ctx->advice is what it shall be for works from now on. */
 	int (*advise)(struct gpuemu_ctx *ctx, struct err *err);
 	bool no_duplicates;		/* it cannot follow ADVICE_READ_MOSTLY */
@@ -184,5 +203,11 @@ void stream_fail(struct gpuemu_stream *stream, int status, const struct err *err
 void stream_wait(struct gpuemu_stream *stream);
 void stream_wait_all(struct gpuemu_ctx *ctx);
 void stream_free_all(struct gpuemu_ctx *ctx);
+
+/* event.c: what a backend tells of a record. */
+void event_recorded(struct gpuemu_ctx *ctx, uint64_t mark, int status, uint64_t cycle);
+void event_free_all(struct gpuemu_ctx *ctx);
+/* Cycles that a query lets pass, so that a program that polls gets on. */
+#define QUERY_CYCLES	1000u
 
 #endif

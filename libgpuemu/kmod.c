@@ -82,10 +82,10 @@ static void take_report(struct report *report, char *text, size_t bytes)
  * The work's status, with err, and its report, whatever the status. `room` bytes
  * are tried first; what is longer takes a second call.
  */
-static int wait_work(const struct kmod *k, uint64_t id, uint32_t room, struct report *report,
-		     struct err *err)
+static int wait_work_for(const struct kmod *k, uint64_t id, uint32_t timeout_ms, uint32_t room,
+			 struct report *report, struct err *err)
 {
-	struct gpuemu_wait w = { .size = sizeof(w), .timeout_ms = ~0u, .id = id };
+	struct gpuemu_wait w = { .size = sizeof(w), .timeout_ms = timeout_ms, .id = id };
 	char *text = NULL, *grown;
 	int ret;
 
@@ -104,7 +104,8 @@ static int wait_work(const struct kmod *k, uint64_t id, uint32_t room, struct re
 	} while (ret == -ENOSPC && room <= GPUEMU_REPORT_MAX);
 	if (ret) {
 		free(text);
-		return err_set(err, ret, "cannot wait for the engine: %s", gpuemu_strerror(ret));
+		return ret == -ETIMEDOUT ? ret :
+		       err_set(err, ret, "cannot wait for the engine: %s", gpuemu_strerror(ret));
 	}
 	take_report(report, text, w.report_bytes);
 	if (w.status)
@@ -112,15 +113,27 @@ static int wait_work(const struct kmod *k, uint64_t id, uint32_t room, struct re
 	return w.status;
 }
 
-/* The stream's oldest work is done: its error waits in the stream, its output is printed. */
-static void reap(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream)
+static int wait_work(const struct kmod *k, uint64_t id, uint32_t room, struct report *report,
+		     struct err *err)
+{
+	return wait_work_for(k, id, ~0u, room, report, err);
+}
+
+/*
+ * The stream's oldest work is done: its error waits in the stream, its output is printed.
+ * -ETIMEDOUT: it is not done yet.
+ */
+static int reap_within(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream, uint32_t timeout_ms)
 {
 	struct err err = { "" };
 	struct report report;
 	int ret;
 
 	/* Few kernels print, so the report's room is asked for when there is one. */
-	ret = wait_work(ctx->state, stream->pending[0], 0, &report, &err);
+	ret = wait_work_for(ctx->state, stream->pending[0], timeout_ms, 0, &report, &err);
+	/* Of a kernel that was ended by gpu.watchdog, err says so. */
+	if (ret == -ETIMEDOUT && !timeout_ms && !err.text[0])
+		return ret;
 	stream->npending--;
 	memmove(stream->pending, stream->pending + 1,
 		stream->npending * sizeof(*stream->pending));
@@ -129,6 +142,12 @@ static void reap(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream)
 	if (report.text)
 		print_text(ctx, report.text, report.bytes);
 	free(report.text);
+	return 0;
+}
+
+static void reap(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream)
+{
+	reap_within(ctx, stream, ~0u);
 }
 
 /* The stream with the oldest work of all. NULL: nothing is in flight. */
@@ -153,6 +172,20 @@ static void kmod_wait(struct gpuemu_ctx *ctx, struct gpuemu_stream *const *strea
 			return;
 	while (streams[0]->npending)
 		reap(ctx, oldest(ctx));
+}
+
+/* No event is recorded here. */
+static void kmod_wait_mark(struct gpuemu_ctx *ctx, uint64_t mark)
+{
+}
+
+/* Time passes by itself. */
+static void kmod_pass(struct gpuemu_ctx *ctx, uint64_t cycles)
+{
+	struct gpuemu_stream *s;
+
+	while ((s = oldest(ctx)) && !reap_within(ctx, s, 0))
+		;
 }
 
 static bool kmod_idle(struct gpuemu_ctx *ctx, const struct gpuemu_stream *stream)
@@ -359,6 +392,17 @@ static int make_room(struct gpuemu_stream *stream)
 	return 0;
 }
 
+static int not_here(const char *what, struct err *err)
+{
+	return err_set(err, -EOPNOTSUPP, "backend kmod has no %s of streams", what);
+}
+
+static int kmod_halt_after(struct gpuemu_ctx *ctx, const struct gpuemu_stream *stream,
+			   uint64_t instructions, struct err *err)
+{
+	return not_here("targets", err);
+}
+
 static int submit_work(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream,
 		       const struct work *work, uint64_t *id, struct err *err)
 {
@@ -372,8 +416,8 @@ static int submit_work(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream,
 	size_t bytes;
 	int ret;
 
-	if (work->kind == DELAY)
-		return err_set(err, -EOPNOTSUPP, "backend kmod cannot delay a stream");
+	if (work->kind != LAUNCH && work->kind != PREFETCH)
+		return not_here(work->kind == DELAY ? "delays" : "events", err);
 	if (work->kind == PREFETCH)
 		return submit(ctx, GPUEMU_WORK_PREFETCH, stream->id, &prefetch,
 			      sizeof(prefetch), id, err);
@@ -637,6 +681,9 @@ const struct backend_ops backend_kmod = {
 	.submit = kmod_submit,
 	.wait = kmod_wait,
 	.idle = kmod_idle,
+	.wait_mark = kmod_wait_mark,
+	.pass = kmod_pass,
+	.halt_after = kmod_halt_after,
 	.advise = kmod_advise,
 	.statistics = kmod_statistics,
 	.touches = kmod_touches,

@@ -114,19 +114,28 @@ static int sim_submit(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream,
 		      const struct work *work, struct err *err)
 {
 	struct err late = { "" };
-	int ret;
+	int ret = 0;
 
-	if (work->kind != PREFETCH) {
-		ret = work->kind == DELAY ? engine_delay(ctx->state, stream, work->cycle) :
-		      engine_launch(ctx->state, stream, &work->launch);
-		engine_reap(ctx, ctx->state);
-		return ret;
+	switch (work->kind) {
+	case LAUNCH:
+		ret = engine_launch(ctx->state, stream, &work->launch);
+		break;
+	case DELAY:
+		ret = engine_delay(ctx->state, stream, work->cycle);
+		break;
+	case RECORD:
+	case AWAIT:
+		ret = engine_event(ctx->state, stream, work);
+		break;
+	case PREFETCH:
+		ret = engine_prefetch(ctx->state, stream, work, &late);
+		if (ret)
+			stream_fail(stream, ret, &late);
+		ret = 0;
+		break;
 	}
-	ret = engine_prefetch(ctx->state, stream, work, &late);
 	engine_reap(ctx, ctx->state);
-	if (ret)
-		stream_fail(stream, ret, &late);
-	return 0;
+	return ret;
 }
 
 static void sim_wait(struct gpuemu_ctx *ctx, struct gpuemu_stream *const *streams, unsigned int n)
@@ -140,6 +149,26 @@ static void sim_wait(struct gpuemu_ctx *ctx, struct gpuemu_stream *const *stream
 		engine_finish(ctx->state);
 	free(ids);
 	engine_reap(ctx, ctx->state);
+}
+
+static void sim_wait_mark(struct gpuemu_ctx *ctx, uint64_t mark)
+{
+	engine_wait_mark(ctx->state, mark);
+	engine_reap(ctx, ctx->state);
+}
+
+static void sim_pass(struct gpuemu_ctx *ctx, uint64_t cycles)
+{
+	engine_pass(ctx->state, cycles);
+	engine_reap(ctx, ctx->state);
+}
+
+static int sim_halt_after(struct gpuemu_ctx *ctx, const struct gpuemu_stream *stream,
+			  uint64_t instructions, struct err *err)
+{
+	struct engine *e = ctx->state;
+
+	return gpu_session_halt_after(e->session, stream->id, instructions);
 }
 
 static bool sim_idle(struct gpuemu_ctx *ctx, const struct gpuemu_stream *stream)
@@ -187,6 +216,9 @@ const struct backend_ops backend_sim = {
 	.submit = sim_submit,
 	.wait = sim_wait,
 	.idle = sim_idle,
+	.wait_mark = sim_wait_mark,
+	.pass = sim_pass,
+	.halt_after = sim_halt_after,
 	.advise = sim_advise,
 	.statistics = sim_statistics,
 	.touches = sim_touches,

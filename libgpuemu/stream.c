@@ -157,6 +157,34 @@ PUBLIC int gpuemu_stream_delay(struct gpuemu_ctx *ctx, struct gpuemu_stream *str
 			 &err);
 }
 
+PUBLIC int gpuemu_stream_query(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream)
+{
+	struct gpuemu_stream *s;
+	struct err err = { "" };
+
+	ctx_enter(ctx);
+	s = stream_of(ctx, stream);
+	if (!s)
+		return ctx_leave(ctx, not_a_stream(&err), &err);
+	ctx->backend->pass(ctx, 0);
+	if (!ctx->backend->idle(ctx, s))
+		ctx->backend->pass(ctx, QUERY_CYCLES);
+	return ctx_leave(ctx, ctx->backend->idle(ctx, s) ? 0 :
+			 err_set(&err, -EBUSY, "the stream has more to do"), &err);
+}
+
+PUBLIC int gpuemu_stream_halt_after(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream,
+				    uint64_t instructions)
+{
+	struct gpuemu_stream *s;
+	struct err err = { "" };
+
+	ctx_enter(ctx);
+	s = stream_of(ctx, stream);
+	return ctx_leave(ctx, s ? ctx->backend->halt_after(ctx, s, instructions, &err) :
+			 not_a_stream(&err), &err);
+}
+
 PUBLIC uint32_t gpuemu_stream_id(const struct gpuemu_stream *stream)
 {
 	return stream ? stream->id : 0;

@@ -19,11 +19,14 @@
 /* What the engine's thread is to do; the client frees it when it is done. */
 struct job {
 	struct job *next;
-	enum { JOB_LAUNCH, JOB_PREFETCH, JOB_DELAY, JOB_TOUCH, JOB_WAIT, JOB_FINISH } kind;
+	enum {
+		JOB_LAUNCH, JOB_PREFETCH, JOB_DELAY, JOB_EVENT, JOB_TOUCH,
+		JOB_WAIT, JOB_WAIT_MARK, JOB_PASS, JOB_FINISH,
+	} kind;
 	struct gpuemu_stream *stream;	/* whose error it is; NULL: the caller takes it */
 	void *payload;			/* launch, as the daemon would be sent it */
 	size_t payload_bytes;
-	struct work work;		/* prefetch, delay */
+	struct work work;		/* what is no launch; of a wait its mark, or cycles */
 	uint32_t *streams;		/* wait */
 	unsigned int nstreams;
 	const struct gpu_work_touch *touch;
@@ -103,6 +106,15 @@ static void run(struct engine *e, struct job *job)
 		break;
 	case JOB_DELAY:
 		job->status = engine_delay(e, job->stream, job->work.cycle);
+		break;
+	case JOB_EVENT:
+		job->status = engine_event(e, job->stream, &job->work);
+		break;
+	case JOB_WAIT_MARK:
+		engine_wait_mark(e, job->work.mark);
+		break;
+	case JOB_PASS:
+		engine_pass(e, job->work.cycle);
 		break;
 	case JOB_WAIT:
 		engine_wait(e, job->streams, job->nstreams);
@@ -423,7 +435,8 @@ static int uffd_submit(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream,
 		return -ENOMEM;
 	job->stream = stream;
 	job->kind = work->kind == LAUNCH ? JOB_LAUNCH :
-		    work->kind == DELAY ? JOB_DELAY : JOB_PREFETCH;
+		    work->kind == DELAY ? JOB_DELAY :
+		    work->kind == PREFETCH ? JOB_PREFETCH : JOB_EVENT;
 	if (work->kind == LAUNCH)
 		ret = gpu_work_encode_launch(&work->launch, &job->payload, &job->payload_bytes);
 	else
@@ -460,7 +473,46 @@ static void uffd_wait(struct gpuemu_ctx *ctx, struct gpuemu_stream *const *strea
 	rest(ctx);
 }
 
-/* Its thread rests, right after uffd_wait(). */
+static void do_and_rest(struct gpuemu_ctx *ctx, const struct job *what)
+{
+	struct uffd *u = ctx->state;
+	struct job *job;
+
+	if (is_child(u))
+		return;
+	job = malloc(sizeof(*job));
+	/* Without memory it waits for more. */
+	if (!job) {
+		settle(ctx);
+		return;
+	}
+	*job = *what;
+	post(u, job);
+	rest(ctx);
+}
+
+static void uffd_wait_mark(struct gpuemu_ctx *ctx, uint64_t mark)
+{
+	do_and_rest(ctx, &(struct job){ .kind = JOB_WAIT_MARK, .work.mark = mark });
+}
+
+static void uffd_pass(struct gpuemu_ctx *ctx, uint64_t cycles)
+{
+	do_and_rest(ctx, &(struct job){ .kind = JOB_PASS, .work.cycle = cycles });
+}
+
+static int uffd_halt_after(struct gpuemu_ctx *ctx, const struct gpuemu_stream *stream,
+			   uint64_t instructions, struct err *err)
+{
+	struct uffd *u = ctx->state;
+
+	if (is_child(u))
+		return of_parent(err);
+	rest(ctx);
+	return gpu_session_halt_after(u->engine.session, stream->id, instructions);
+}
+
+/* Its thread rests, right after a wait. */
 static bool uffd_idle(struct gpuemu_ctx *ctx, const struct gpuemu_stream *stream)
 {
 	struct uffd *u = ctx->state;
@@ -540,6 +592,9 @@ const struct backend_ops backend_uffd = {
 	.submit = uffd_submit,
 	.wait = uffd_wait,
 	.idle = uffd_idle,
+	.wait_mark = uffd_wait_mark,
+	.pass = uffd_pass,
+	.halt_after = uffd_halt_after,
 	.advise = uffd_advise,
 	.no_duplicates = true,
 	.statistics = uffd_statistics,

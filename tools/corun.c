@@ -160,6 +160,8 @@ static int open_stream(struct host *h)
 
 	if (!ret && h->member->arrival)
 		ret = gpuemu_stream_delay(w->ctx, h->stream, h->member->arrival);
+	if (!ret && h->member->halt)
+		ret = gpuemu_stream_halt_after(w->ctx, h->stream, h->member->halt);
 	if (ret)
 		return workload_failed(w, ret, "its stream");
 	w->stream = h->stream;
@@ -234,6 +236,12 @@ static struct json_object *entry_of(const struct host *h)
 
 	add(o, "stream", gpuemu_stream_id(h->stream));
 	add(o, "arrival", h->member->arrival);
+	if (h->member->halt)
+		add(o, "target_instructions", h->member->halt);
+	if (h->member->halted) {
+		json_object_object_add(o, "verified", json_object_new_boolean(false));
+		json_object_object_add(o, "halted", json_object_new_boolean(true));
+	}
 	return o;
 }
 
@@ -263,6 +271,38 @@ static bool has_paging(const char *statistics)
 
 	json_object_put(o);
 	return paged;
+}
+
+/* Did one of its stream's kernels reach the target? */
+static bool was_halted(struct json_object *statistics, uint32_t stream)
+{
+	struct json_object *kernels = output_at(statistics, "kernels");
+
+	for (size_t i = 0; kernels && i < json_object_array_length(kernels); i++) {
+		struct json_object *k = json_object_array_get_idx(kernels, i);
+
+		if (count(k, "stream") == stream && output_has(k, "halted"))
+			return true;
+	}
+	return false;
+}
+
+/* Each host's result, against the CPU's; one that was halted has none. */
+static int verify(struct corun *all, const char *statistics)
+{
+	struct json_object *o = json_tokener_parse(statistics);
+	int ret = 0;
+
+	for (unsigned int i = 0; i < all->n; i++) {
+		struct host *h = &all->hosts[i];
+		struct corun_member *m = h->member;
+
+		m->halted = h->status == -ECANCELED && was_halted(o, gpuemu_stream_id(h->stream));
+		m->status = m->halted ? 0 : h->status ? h->status : m->w->ops->verify(m->w);
+		ret = ret ? ret : m->status;
+	}
+	json_object_put(o);
+	return ret;
 }
 
 /* Statistics are short before the kernels run. */
@@ -301,13 +341,7 @@ static int run_all(struct corun *all, const struct target *target, struct report
 	ret = target_record(target, all->ctx, &first->w->err);
 	if (ret)
 		return first->status = ret;
-	for (unsigned int i = 0; i < all->n; i++) {
-		struct host *h = &all->hosts[i];
-
-		h->member->status = h->status ? h->status : h->member->w->ops->verify(h->member->w);
-		ret = ret ? ret : h->member->status;
-	}
-	return ret;
+	return verify(all, *statistics);
 }
 
 struct json_object *corun(struct corun_member *members, unsigned int n,

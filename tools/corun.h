@@ -14,8 +14,10 @@ struct corun_member {
 	struct workload *w;
 	const struct workload_row *row;
 	uint64_t arrival;		/* core cycle at which its host side begins */
+	uint64_t halt;			/* after so many thread instructions; 0: at its end */
 	/* corun()'s. */
-	int status;			/* 0: verified */
+	int status;			/* 0: verified, or halted */
+	bool halted;
 };
 
 /*

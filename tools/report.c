@@ -338,8 +338,12 @@ static void print_workload(FILE *out, struct json_object *w)
 		json_object_object_foreach(options, key, value)
 			fprintf(out, " %s=%s", key, json_object_get_string(value));
 	}
-	fprintf(out, ": %s\n", json_object_get_boolean(output_at(w, "verified")) ?
-		"verified" : "NOT VERIFIED");
+	if (output_has(w, "halted"))
+		fprintf(out, ": halted after %" PRIu64 " thread instructions, not verified\n",
+			count(w, "target_instructions"));
+	else
+		fprintf(out, ": %s\n", json_object_get_boolean(output_at(w, "verified")) ?
+			"verified" : "NOT VERIFIED");
 }
 
 /* One line of the phases; a paged run that brings nothing before its kernels has two. */

@@ -34,8 +34,8 @@ struct request {
 	unsigned int count;
 	const struct workload_row *rows[RUNS_MAX];
 	struct workload workloads[RUNS_MAX];
-	uint64_t arrivals[RUNS_MAX];
-	bool arrives;			/* one of them at a time of its own */
+	uint64_t arrivals[RUNS_MAX], halts[RUNS_MAX];
+	bool arrives, halts_one;	/* one of them at a time of its own, or before its end */
 	unsigned int joined;		/* how many + stand between them */
 };
 
@@ -60,6 +60,18 @@ static int parse_arrival(struct request *r, const char *text, const struct verb 
 	return 0;
 }
 
+/* "halt=INSTRUCTIONS" of the workload before it. */
+static int parse_halt(struct request *r, const char *text, const struct verb *verb)
+{
+	uint64_t *halt = &r->halts[r->count ? r->count - 1 : 0];
+
+	if (!r->count || number_parse(strchr(text, '=') + 1, halt) || !*halt)
+		return cli_misused(verb, "%s: behind a workload, after how many thread instructions it is "
+				   "halted, as in: gpuemu run sgemm + lbm halt=2M", text);
+	r->halts_one = true;
+	return 0;
+}
+
 /* Side by side are all of them or none. */
 static int check_joined(const struct request *r, bool open, const struct verb *verb)
 {
@@ -71,14 +83,17 @@ static int check_joined(const struct request *r, bool open, const struct verb *v
 	if (r->arrives && !r->joined)
 		return cli_misused(verb, "@CYCLE is for workloads side by side, as in: "
 				   "gpuemu run sgemm + lbm @20000");
+	if (r->halts_one && (!r->joined || r->target.spec.functional))
+		return cli_misused(verb, "halt= is for workloads side by side, with time, as in: "
+				   "gpuemu run sgemm + lbm halt=2M");
 	if (r->joined && r->copies)
 		return cli_misused(verb, "--copy takes workloads one at a time, without +");
 	return 0;
 }
 
 /*
- * Operands: a workload's name; key=value or @CYCLE for the workload before it; + between two
- * that share a GPU.
+ * Operands: a workload's name; key=value, halt=N or @CYCLE for the workload before it; +
+ * between two that share a GPU.
  */
 static int parse_operands(struct request *r, int argc, char **argv,
 			  const struct verb *verb)
@@ -94,6 +109,11 @@ static int parse_operands(struct request *r, int argc, char **argv,
 				return check_joined(r, true, verb);
 			open = true;
 			r->joined++;
+			continue;
+		}
+		if (!strncmp(argv[i], "halt=", 5)) {
+			if (parse_halt(r, argv[i], verb))
+				return CLI_MISUSED;
 			continue;
 		}
 		if (*argv[i] == '@') {
@@ -262,6 +282,7 @@ static int run_joined(struct request *r, const struct verb *verb, struct json_ob
 	for (unsigned int i = 0; i < r->count; i++)
 		members[i] = (struct corun_member){
 			.w = &r->workloads[i], .row = r->rows[i], .arrival = r->arrivals[i],
+			.halt = r->halts[i],
 		};
 	status = target_open(&r->target, &ctx, &err);
 	if (status) {
@@ -342,7 +363,8 @@ static void more(FILE *out)
 	fprintf(out, "\nEach has three sizes: size=default, size=quick (some megabytes, seconds) and "
 		"size=tiny;\noptions behind it change it.\n");
 	fprintf(out, "\n+ between workloads: side by side on one GPU, in streams of their own; @CYCLE "
-		"behind one:\nwhen it arrives, in core cycles, 0 if not given.\n");
+		"behind one:\nwhen it arrives, in core cycles, 0 if not given; halt=N: it is halted after N thread "
+		"instructions\nand not verified.\n");
 	fprintf(out, "\nexamples: gpuemu run vecadd n=1M gather pages=4K --vram 8M\n"
 		"          gpuemu run sgemm m=256 + lbm steps=1 @20000\n");
 }

@@ -70,6 +70,8 @@ bool loop_admit(struct loop *l)
 			task_begin(l, r);
 			continue;
 		}
+		if (halt_refuses(l->s, r))
+			continue;
 		r->status = begin(l, r);
 		r->state = r->status ? RUN_DONE : RUN_RUNNING;
 		if (r->status)
@@ -133,6 +135,7 @@ static void end(struct loop *l, struct run *r, uint64_t cycle)
 	/* Every cycle of every scheduler went somewhere, once. */
 	assert(stats_stalls_add_up(&k->gpu, &l->m->spec));
 	assert(k->gpu.sm.stalls[STALL_ISSUED] == k->gpu.sm.warp_instructions);
+	halt_count(l, r);
 	r->state = RUN_DONE;
 }
 

@@ -114,6 +114,25 @@ int gpu_session_delay(struct gpu_session *session, uint32_t stream, uint64_t cyc
 int gpu_session_move(struct gpu_session *session, uint32_t stream, uint64_t addr, uint64_t bytes,
 		     bool home, gpu_done *done, void *ctx);
 
+/*
+ * An event: recorded() is told the cycle in which its turn in the stream came, as done() is.
+ * mark is the caller's number of it, not 0. A work behind an await, in any stream, begins when
+ * what was recorded under the mark before it is. -ENOMEM.
+ */
+typedef void gpu_recorded(void *ctx, int status, uint64_t cycle);
+int gpu_session_record(struct gpu_session *session, uint32_t stream, uint64_t mark,
+		       gpu_recorded *recorded, void *ctx);
+int gpu_session_await(struct gpu_session *session, uint32_t stream, uint64_t mark);
+bool gpu_session_recorded(const struct gpu_session *session, uint64_t mark);
+
+/*
+ * When the stream's kernels have executed so many thread instructions from now on, it is halted:
+ * the one that runs gets no more CTAs, those that run end, and it ends with -ECANCELED, with
+ * statistics (kernel_stats.halted); launches behind it do not begin, with the same error. Until
+ * the next configuration, or target. Without time nothing is halted. -ENOMEM.
+ */
+int gpu_session_halt_after(struct gpu_session *session, uint32_t stream, uint64_t instructions);
+
 /* The session's clock, core cycles: when what is submitted now can begin. */
 uint64_t gpu_session_now(const struct gpu_session *session);
 /* How many works were submitted and not told. */
@@ -122,15 +141,16 @@ unsigned int gpu_session_queued(const struct gpu_session *session);
 bool gpu_session_idle(const struct gpu_session *session, uint32_t stream);
 
 /*
- * Runs the GPU until one of the streams has nothing left to do, or (cycles not 0) so many of
- * them have passed. The others' works, running ones too, stay where they are at that cycle, and go
- * on from there with the next call. Those that ended are told. Without time all streams' works
- * are done. over and false: as below.
+ * Runs the GPU until one of the streams has nothing left to do, or (mark not 0) the event is
+ * recorded, or (cycles not 0) so many of them have passed. The others' works, running ones too,
+ * stay where they are at that cycle, and go on from there with the next call. Those that ended
+ * are told. Without time all streams' works are done. over and false: as below.
  */
 struct gpu_until {
 	const uint32_t *streams;
-	unsigned int nstreams;		/* 0: until all of them have nothing left to do */
-	uint64_t cycles;
+	unsigned int nstreams;
+	uint64_t mark;
+	uint64_t cycles;		/* all three 0: until all streams have nothing left to do */
 };
 typedef bool gpu_over(void *ctx);
 bool gpu_session_go_until(struct gpu_session *session, const struct gpu_until *until,

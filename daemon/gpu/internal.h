@@ -159,6 +159,13 @@ void known_clear(struct known *k);
 /* What arrived is known. Nothing uses the record that was known before. */
 void known_settle(struct known *k);
 
+/* A stream that is halted when its kernels have executed so many thread instructions. */
+struct halt_target {
+	uint32_t stream;
+	bool halted;
+	uint64_t instructions, executed;	/* executed: by kernels that have ended */
+};
+
 struct gpu_session {
 	struct gpu *gpu;
 	struct gpu_session *next;
@@ -177,6 +184,8 @@ struct gpu_session {
 	struct link_use link_use;
 	struct run *queue, **queue_end;	/* submitted and not told */
 	unsigned int nqueued;
+	struct halt_target *targets;	/* of streams, by number */
+	unsigned int ntargets;
 	struct loop *loop;		/* made with the session; what runs, while it is set aside */
 	bool aside;
 	struct output output;		/* of the last gpu_session_launch() */
@@ -196,7 +205,7 @@ uint64_t module_constants(const struct module *m);
  * launch only the first lines apply (tasks.c).
  */
 enum run_state { RUN_QUEUED, RUN_RUNNING, RUN_DONE };
-enum run_kind { RUN_LAUNCH, RUN_DELAY, RUN_MOVE };
+enum run_kind { RUN_LAUNCH, RUN_DELAY, RUN_MOVE, RUN_RECORD, RUN_AWAIT };
 
 struct run {
 	struct run *next;
@@ -205,7 +214,9 @@ struct run {
 	uint32_t stream;
 	uint8_t state;			/* enum run_state */
 	uint8_t kind;			/* enum run_kind */
-	uint64_t until;			/* a delay's end; a prefetch is all handed to the link */
+	uint64_t until;			/* a delay's end; when a prefetch is all handed to the link */
+	uint64_t mark;			/* of an event: recorded here, or awaited */
+	gpu_recorded *recorded;
 	struct {
 		uint64_t addr, bytes;
 		bool home;		/* else to device memory */
@@ -260,6 +271,13 @@ struct run *queue_ready(struct gpu_session *s, bool launches);
 /* Has the stream, or one of those that are waited for, nothing left to do? */
 bool queue_empty(const struct gpu_session *s, uint32_t stream);
 bool queue_until(const struct gpu_session *s, const struct gpu_until *until);
+
+/* halt.c: of streams with a target, the kernels that have reached it get no more CTAs. */
+void halt_watch(struct loop *l);
+/* The launch, which is not told yet, does not begin: its stream was halted. */
+bool halt_refuses(struct gpu_session *s, struct run *r);
+/* A kernel ended: its instructions are its stream's. */
+void halt_count(struct loop *l, struct run *r);
 
 /* --- the loop ------------------------------------------------------------------ */
 

@@ -394,6 +394,7 @@ static int run_quantum(struct loop *l)
 	if (m->remote)
 		handler_share_link(m);
 	wake_for_replies(m);
+	halt_watch(l);
 	ret = watch(l, q.upto);
 	if (ret)
 		return ret;

@@ -22,6 +22,20 @@ static bool has_turn(const struct gpu_session *s, const struct run *r, bool othe
 	return true;
 }
 
+/* Is an event that was recorded before `behind` (NULL: anywhere) still to come? */
+static bool mark_pending(const struct gpu_session *s, uint64_t mark, const struct run *behind)
+{
+	for (const struct run *r = s->queue; r != behind; r = r->next)
+		if (r->kind == RUN_RECORD && r->mark == mark && r->state != RUN_DONE)
+			return true;
+	return false;
+}
+
+static bool awaits(const struct gpu_session *s, const struct run *r)
+{
+	return r->kind == RUN_AWAIT && mark_pending(s, r->mark, r);
+}
+
 struct run *queue_ready(struct gpu_session *s, bool launches)
 {
 	bool others = false;	/* something before this one has not ended */
@@ -30,7 +44,7 @@ struct run *queue_ready(struct gpu_session *s, bool launches)
 		if (r->state == RUN_DONE)
 			continue;
 		if (r->state == RUN_QUEUED && (launches || r->kind != RUN_LAUNCH) &&
-		    has_turn(s, r, others))
+		    has_turn(s, r, others) && !awaits(s, r))
 			return r;
 		others = true;
 	}
@@ -50,7 +64,16 @@ bool queue_until(const struct gpu_session *s, const struct gpu_until *until)
 	for (unsigned int i = 0; until && i < until->nstreams; i++)
 		if (queue_empty(s, until->streams[i]))
 			return true;
-	return false;
+	return until && until->mark && !mark_pending(s, until->mark, NULL);
+}
+
+/* Also of one that was halted, whose error is that. */
+static void keep_stats(struct run *r)
+{
+	int ret = run_keep_stats(r);
+
+	if (ret)
+		r->status = ret;
 }
 
 /* What ended, in the order of submission, whichever ended first. */
@@ -68,8 +91,10 @@ static void tell(struct gpu_session *s)
 		}
 		*at = r->next;
 		s->nqueued--;
-		if (!r->status && r->kind == RUN_LAUNCH)
-			r->status = run_keep_stats(r);
+		if ((!r->status || r->stats.halted) && r->kind == RUN_LAUNCH)
+			keep_stats(r);
+		if (r->recorded)
+			r->recorded(r->ctx, r->status, r->until);
 		text = output_take(&r->output, &bytes);
 		if (r->done)
 			r->done(r->ctx, r->status, r->fault_addr, &r->err, text, bytes);
@@ -145,6 +170,36 @@ int gpu_session_submit(struct gpu_session *s, uint32_t stream, const struct gpu_
 	r->ctx = ctx;
 	queue_append(s, r);
 	return 0;
+}
+
+int gpu_session_record(struct gpu_session *s, uint32_t stream, uint64_t mark,
+		       gpu_recorded *recorded, void *ctx)
+{
+	struct run *r = run_create_task(s, stream, RUN_RECORD);
+
+	if (!r)
+		return -ENOMEM;
+	r->mark = mark;
+	r->recorded = recorded;
+	r->ctx = ctx;
+	queue_append(s, r);
+	return 0;
+}
+
+int gpu_session_await(struct gpu_session *s, uint32_t stream, uint64_t mark)
+{
+	struct run *r = run_create_task(s, stream, RUN_AWAIT);
+
+	if (!r)
+		return -ENOMEM;
+	r->mark = mark;
+	queue_append(s, r);
+	return 0;
+}
+
+bool gpu_session_recorded(const struct gpu_session *s, uint64_t mark)
+{
+	return !mark_pending(s, mark, NULL);
 }
 
 int gpu_session_delay(struct gpu_session *s, uint32_t stream, uint64_t cycle)

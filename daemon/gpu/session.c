@@ -93,6 +93,7 @@ void gpu_session_destroy(struct gpu_session *s)
 	samples_free(&s->samples);
 	output_clear(&s->output);
 	free(s->kernels);
+	free(s->targets);
 	free(s->loop);
 	free(s);
 }
@@ -126,6 +127,7 @@ int gpu_session_configure(struct gpu_session *s, const struct gpu_spec *spec,
 	s->now = 0;
 	s->grids = 0;
 	s->nkernels = 0;
+	s->ntargets = 0;
 	link_use_reset(&s->link_use);
 	samples_reset(&s->samples, spec->interval, 0);
 	return timeline_reset(&s->timeline, spec) ?

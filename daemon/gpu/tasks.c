@@ -15,6 +15,9 @@ void task_begin(struct loop *l, struct run *r)
 	r->state = RUN_RUNNING;
 	if (r->kind == RUN_MOVE)
 		move_begin(l, r);
+	/* An event is recorded, or there, when its turn has come. */
+	if (r->kind == RUN_RECORD || r->kind == RUN_AWAIT)
+		r->until = l->now;
 	if (r->state == RUN_RUNNING && over(l, r))
 		r->state = RUN_DONE;
 	l->ntasks += r->state == RUN_RUNNING;

@@ -168,6 +168,7 @@ struct kernel_stats {
 	uint32_t stream;		/* 0: the default stream */
 	/* Ran without time: ctas_per_sm, start, cycles and counters do not apply. */
 	bool functional;
+	bool halted;			/* its stream reached its target in it */
 	uint64_t start, cycles;		/* core cycles of the session's clock */
 	uint64_t warp_instructions, thread_instructions;	/* this kernel's own */
 	/*

@@ -478,6 +478,95 @@ static void test_delays(void **state)
 	bench_close(&w.b);
 }
 
+/* --- events ---------------------------------------------------------------------------------------- */
+
+static void reached(void *ctx, int status, uint64_t cycle)
+{
+	assert_int_equal(status, 0);
+	assert_int_equal(*(uint64_t *)ctx, 0);
+	*(uint64_t *)ctx = cycle;
+}
+
+static void test_events_order_streams(void **state)
+{
+	uint64_t first = 0, second = 0, none = 0;
+	const struct gpu_until until = { .mark = 1 };
+	struct world w;
+
+	make(&w, NULL);
+	submit(&w, "count", 1, 1, 32, 500);
+	assert_int_equal(gpu_session_record(w.b.session, 1, 1, reached, &first), 0);
+	submit(&w, "count", 1, 1, 32, 5000);
+	/* Behind the first of the other stream, not behind its second. */
+	assert_int_equal(gpu_session_await(w.b.session, 2, 1), 0);
+	submit(&w, "count", 2, 1, 32, 100);
+	/* What was never recorded is not waited for. */
+	assert_int_equal(gpu_session_await(w.b.session, 3, 77), 0);
+	submit(&w, "count", 3, 1, 32, 100);
+	assert_int_equal(gpu_session_record(w.b.session, 3, 2, reached, &second), 0);
+	assert_false(gpu_session_recorded(w.b.session, 1));
+	assert_true(gpu_session_go_until(w.b.session, &until, NULL, NULL));
+	assert_true(gpu_session_recorded(w.b.session, 1));
+	assert_int_equal(gpu_session_now(w.b.session), first);
+	assert_true(second < first);
+	assert_int_equal(w.heard, 2);
+	gpu_session_finish(w.b.session);
+	assert_int_equal(w.heard, 4);
+	/* In the order they were told: 0 and the third stream's, then the rest. */
+	assert_int_equal(end_of(&w, 0), first);
+	assert_int_equal(start_of(&w, 1), 0);
+	assert_int_equal(end_of(&w, 1), second);
+	assert_int_equal(start_of(&w, 2), first);
+	assert_int_equal(start_of(&w, 3), first);
+	assert_true(end_of(&w, 3) < end_of(&w, 2));
+	/* With nothing to do it is reached at once. */
+	assert_int_equal(gpu_session_record(w.b.session, 1, 3, reached, &none), 0);
+	gpu_session_finish(w.b.session);
+	assert_int_equal(none, bench_stat(&w.b, "totals.cycles"));
+	bench_close(&w.b);
+}
+
+/* --- targets ----------------------------------------------------------------------------------------- */
+
+static void test_a_stream_is_halted(void **state)
+{
+	uint64_t whole, end;
+	struct world w;
+
+	make(&w, one_mixed_sm);
+	submit(&w, "count", 1, 64, 64, 500);
+	finish(&w);
+	whole = of_kernel(&w, 0, "thread_instructions");
+	end = end_of(&w, 0);
+	bench_close(&w.b);
+
+	make(&w, one_mixed_sm);
+	assert_int_equal(gpu_session_halt_after(w.b.session, 1, whole / 4), 0);
+	submit(&w, "count", 1, 64, 64, 500);
+	submit(&w, "count", 1, 1, 32, 10);
+	submit(&w, "count", 2, 8, 64, 500);
+	finish(&w);
+	assert_int_equal(w.told[0].status, -ECANCELED);
+	assert_non_null(strstr(w.told[0].err.text, "was halted after"));
+	/* What was on the SM then, 8 CTAs of 64 at most, ran to its end. */
+	assert_in_range(of_kernel(&w, 0, "thread_instructions"), whole / 4,
+			whole / 4 + whole * 8 / 64);
+	assert_true(end_of(&w, 0) < end / 2);
+	/* Nothing begins behind it, others go on in its place. */
+	assert_int_equal(w.told[1].status, -ECANCELED);
+	check_counts(&w, 2, 512, 500);
+	assert_true(end_of(&w, 1) < end);
+	submit(&w, "count", 1, 1, 32, 10);
+	finish(&w);
+	assert_int_equal(w.told[3].status, -ECANCELED);
+	/* A new target counts from now on. */
+	assert_int_equal(gpu_session_halt_after(w.b.session, 1, whole), 0);
+	submit(&w, "count", 1, 8, 64, 500);
+	finish(&w);
+	check_counts(&w, 4, 512, 500);
+	bench_close(&w.b);
+}
+
 /* --- prefetches beside kernels ----------------------------------------------------------------- */
 
 static void paged(struct gpu_spec *spec)
@@ -646,6 +735,8 @@ int main(void)
 		cmocka_unit_test(test_any_of_several),
 		cmocka_unit_test(test_cycles_at_a_time),
 		cmocka_unit_test(test_delays),
+		cmocka_unit_test(test_events_order_streams),
+		cmocka_unit_test(test_a_stream_is_halted),
 		cmocka_unit_test(test_a_prefetch_overlaps),
 		cmocka_unit_test(test_a_prefetch_of_nothing_managed),
 		cmocka_unit_test(test_nothing_is_left_behind),

@@ -400,6 +400,71 @@ static void test_streams_run_side_by_side(void **state)
 	OK(f->ctx, launch_vecadd(f, one_stream));
 }
 
+static void make_streams(struct fixture *f, struct gpuemu_stream **s, struct gpuemu_event **e,
+			 unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		OK(f->ctx, gpuemu_stream_create(f->ctx, &s[i]));
+		OK(f->ctx, gpuemu_event_create(f->ctx, &e[i]));
+	}
+}
+
+/* Two streams whose order an event makes, and how far apart its records are; e[2] is never recorded. */
+static void test_events(void **state)
+{
+	struct fixture *f = *state;
+	struct gpuemu_event *e[3];
+	struct gpuemu_stream *s[3];
+	unsigned int polls = 0;
+	int64_t cycles = 0;
+
+	make_streams(f, s, e, 3);
+	OK(f->ctx, gpuemu_stream_wait_event(f->ctx, s[0], e[2]));
+	OK(f->ctx, gpuemu_event_record(e[0], s[0]));
+	OK(f->ctx, launch_vecadd(f, s[0]));
+	OK(f->ctx, gpuemu_event_record(e[1], s[0]));
+	expect_error(f->ctx, gpuemu_event_elapsed(e[0], e[1], &cycles), -EBUSY, "still to come");
+	expect_error(f->ctx, gpuemu_event_elapsed(e[0], e[2], &cycles), -EINVAL, "not recorded");
+	/* The other stream's begins behind it, and what is first polled for is not there yet. */
+	OK(f->ctx, gpuemu_stream_wait_event(f->ctx, s[1], e[1]));
+	OK(f->ctx, launch_vecadd(f, s[1]));
+	while (gpuemu_stream_query(f->ctx, s[0]) == -EBUSY)
+		assert_true(++polls < 100000);
+	assert_true(polls > 1);
+	check_sum(f);
+	assert_int_equal(gpuemu_stream_query(f->ctx, s[1]), -EBUSY);
+	OK(f->ctx, gpuemu_event_elapsed(e[0], e[1], &cycles));
+	assert_true(cycles > 1000);
+	OK(f->ctx, gpuemu_event_record(e[0], s[1]));
+	OK(f->ctx, gpuemu_event_synchronize(e[0]));
+	OK(f->ctx, gpuemu_event_elapsed(e[0], e[1], &cycles));
+	assert_true(cycles < 0);
+	OK(f->ctx, gpuemu_event_record(e[1], s[0]));
+	OK(f->ctx, gpuemu_event_destroy(e[1]));
+	OK(f->ctx, gpuemu_synchronize(f->ctx));
+	expect_error(f->ctx, gpuemu_stream_wait_event(f->ctx, s[0], e[1]), -EINVAL, "not an event");
+}
+
+static void test_delays(void **state)
+{
+	struct fixture *f = *state;
+	struct gpuemu_event *e[2];
+	struct gpuemu_stream *s[2];
+	unsigned int which = 7;
+	int64_t cycles;
+
+	make_streams(f, s, e, 2);
+	OK(f->ctx, gpuemu_event_record(e[1], s[1]));
+	OK(f->ctx, gpuemu_stream_delay(f->ctx, s[0], 12345678));
+	OK(f->ctx, gpuemu_event_record(e[0], s[0]));
+	OK(f->ctx, launch_vecadd(f, s[1]));
+	OK(f->ctx, gpuemu_stream_wait_any(f->ctx, s, 2, &which));
+	assert_int_equal(which, 1);
+	OK(f->ctx, gpuemu_event_synchronize(e[0]));
+	OK(f->ctx, gpuemu_event_elapsed(e[1], e[0], &cycles));
+	assert_int_equal(cycles, 12345678);
+}
+
 static void test_statistics(void **state)
 {
 	struct fixture *f = *state;
@@ -809,6 +874,8 @@ int main(void)
 		TEST(test_streams),
 		TEST(test_errors_of_several_streams),
 		TEST(test_streams_run_side_by_side),
+		TEST(test_events),
+		TEST(test_delays),
 		TEST(test_statistics),
 		cmocka_unit_test(test_runs_are_identical),
 		TEST(test_touch),

@@ -268,6 +268,45 @@ static void test_streams_and_hints(void **state)
 	gpuemu_close(ctx);
 }
 
+/* As on sim: a wait for one stream leaves the other's kernel where it is, and events order them. */
+static void test_waits_and_events(void **state)
+{
+	struct gpuemu_event *begun, *done;
+	struct gpuemu_stream *s[2];
+	unsigned int polls = 0, which = 7;
+	int64_t cycles = 0;
+
+	setup(NULL);
+	for (unsigned int i = 0; i < 2; i++)
+		OK(gpuemu_stream_create(ctx, &s[i]));
+	OK(gpuemu_event_create(ctx, &begun));
+	OK(gpuemu_event_create(ctx, &done));
+	OK(gpuemu_event_record(begun, s[0]));
+	OK(launch(5, s[0]));
+	OK(gpuemu_event_record(done, s[0]));
+	OK(gpuemu_stream_wait_event(ctx, s[1], done));
+	OK(gpuemu_stream_delay(ctx, s[1], 1ull << 40));
+	OK(launch(5, s[1]));
+	OK(gpuemu_stream_wait_any(ctx, s, 2, &which));
+	assert_int_equal(which, 0);
+	assert_int_equal(*word(3, 0), 5);
+	assert_int_equal(gpuemu_stream_query(ctx, s[1]), -EBUSY);
+	OK(gpuemu_event_elapsed(begun, done, &cycles));
+	assert_true(cycles > 0);
+	OK(gpuemu_stream_synchronize(ctx, s[1]));
+	assert_int_equal(*word(3, 0), 10);
+	OK(launch(5, s[0]));
+	OK(gpuemu_event_record(done, s[0]));
+	while (gpuemu_event_query(done) == -EBUSY)
+		assert_true(++polls < 1000000);
+	assert_true(polls > 0);
+	assert_int_equal(*word(3, 0), 15);
+	OK(gpuemu_stream_halt_after(ctx, s[0], 1));
+	OK(launch(5, s[0]));
+	assert_int_equal(gpuemu_stream_synchronize(ctx, s[0]), -ECANCELED);
+	gpuemu_close(ctx);
+}
+
 /* The program unmaps a part by itself: the kernel's access there is an error, not a crash. */
 static void test_memory_unmapped_by_the_program(void **state)
 {
@@ -313,6 +352,7 @@ int main(void)
 		cmocka_unit_test(test_a_child_is_refused),
 		cmocka_unit_test(test_close_with_work_in_flight),
 		cmocka_unit_test(test_streams_and_hints),
+		cmocka_unit_test(test_waits_and_events),
 		cmocka_unit_test(test_memory_unmapped_by_the_program),
 		cmocka_unit_test(test_device_memory_changes_size),
 	};
