@@ -2,7 +2,7 @@
 /*
  * bar and barrier, as far as the warp that arrives is concerned: whose barrier
  * it is, what it brings, and what it gets. Who waits for whom is the caller's
- * (sm/cta.c with time, grid.c without). A warp arrives as one, whichever of its
+ * (sm/barrier.c with time, grid.c without). A warp arrives as one, whichever of its
  * lanes are active (PTX ISA, bar: per warp, as if all the threads in it were).
  */
 #include "exec/private.h"
