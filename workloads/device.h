@@ -45,6 +45,17 @@ extern const __device__ __attribute__((weak)) struct sreg_nctaid gridDim;
 /* Always written out where a product is added to, so that the CPU can round the same. */
 #define INLINE		static __device__ inline __attribute__((always_inline))
 
+/*
+ * clang has a __syncthreads() of its own, but LLVM 14 takes it to leave shared variables as
+ * they are, and keeps them in registers across it. Inline assembly that clobbers
+ * memory may change any.
+ */
+INLINE void barrier(void)
+{
+	asm volatile("bar.sync 0;" ::: "memory");
+}
+#define __syncthreads() barrier()
+
 INLINE float fmaf(float a, float b, float c)
 {
 	return __builtin_fmaf(a, b, c);

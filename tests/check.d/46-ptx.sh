@@ -79,6 +79,7 @@ words 100 20 >$work/table.in
 words 100 20 3 4 >$work/table.want
 words 127 >$work/total2.want
 words 0x0 0x1 0x2 0x10 0x11 0x12 0x10000 0x10001 0x10002 0x10010 0x10011 0x10012 >$work/where.want
+words 5105 5105 5105 5105 5105 5105 >$work/told.want
 # 1, 2 and -0.5, times -3
 words 0x3f800000 0x40000000 0xbf000000 >$work/scale.in
 words 0xc0400000 0xc0c00000 0x3fc00000 0 >$work/scale.want
@@ -92,6 +93,8 @@ for mode in '' --functional; do
 	same "inout: reverse $mode" $work/rev.bin $work/rev.want
 	does 'where of' ptx $device --kernel where $mode --grid 1,2 --block 3,2,1 --arg out:48:$work/where.bin
 	same "grid and block of three dimensions $mode" $work/where.bin $work/where.want
+	does 'told of' ptx $device --kernel told $mode --grid 1 --block 6 --arg out:24:$work/told.bin
+	same "shared memory is read again after a barrier $mode" $work/told.bin $work/told.want
 	does 'scale of' ptx $device --kernel scale $mode --grid 1 --block 32 \
 		--arg struct:u8:1,f32:3,in:$work/scale.in,u64:3 --arg out:16:$work/scale.bin
 	same "struct: scale $mode" $work/scale.bin $work/scale.want

@@ -99,3 +99,20 @@ KERNEL pressure(uint32_t *data)
 		sum = sum * 31 + (v[j] ^ v[23 - j] >> 3);
 	data[i] = sum;
 }
+
+/* What thread 0 writes between two barriers, all read anew after the second. */
+KERNEL told(uint32_t *out)
+{
+	__shared__ uint32_t count;
+	uint32_t t = threadIdx.x, before;
+
+	if (t == 0)
+		count = 5;
+	__syncthreads();
+	before = count;
+	__syncthreads();
+	if (t == 0)
+		count = before + 100;
+	__syncthreads();
+	out[t] = 1000 * before + count;
+}

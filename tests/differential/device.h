@@ -45,7 +45,9 @@ struct __align__(16) double2 { f64 x, y; };
 struct __align__(16) ulonglong2 { u64 x, y; };
 
 /* --- together ------------------------------------------------------------------ */
-/* __syncthreads() is clang's own. */
+/* Not clang's own: with it LLVM 14 keeps shared variables in registers across the barrier. */
+DEV void barrier(void) { asm volatile("bar.sync 0;" ::: "memory"); }
+#define __syncthreads() barrier()
 DEV int __syncthreads_count(int p) { return __nvvm_bar0_popc(p); }
 DEV int __syncthreads_and(int p) { return __nvvm_bar0_and(p); }
 DEV int __syncthreads_or(int p) { return __nvvm_bar0_or(p); }
