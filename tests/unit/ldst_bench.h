@@ -54,7 +54,7 @@ struct bench {
 	/* Memory: answers `latency` cycles after the request, a sector a cycle; 0: the test answers. */
 	uint64_t latency;
 	unsigned int next_reply, next_sector;
-	bool no_credit;
+	bool no_credit, no_writes;	/* memory takes none */
 	uint64_t cycles;		/* in which ldst_cycle() was called */
 	bool bank_taken;		/* collector_write() fails */
 	bool absent[64];		/* pages that are not in the TLB */
@@ -125,7 +125,7 @@ void sm_fail(struct sm *sm, int error, uint64_t fault_addr, const struct sm_kern
 bool mem_ready(const struct mem *mem, unsigned int sm, const struct mem_request *request,
 	       uint64_t now)
 {
-	return !bench.no_credit;
+	return !bench.no_credit && !(bench.no_writes && request->kind == MEM_WRITE);
 }
 
 uint64_t mem_ready_at(const struct mem *mem, unsigned int sm, const struct mem_request *request,

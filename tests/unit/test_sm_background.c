@@ -171,21 +171,21 @@ static void test_past_l1(void **state)
 	finish();
 }
 
-/* What the program has on its way goes first, whoever was there first. */
+/* What the program has on its way goes first, also where memory would take what is smaller. */
 static void test_memory_behind_demand(void **state)
 {
 	uint64_t when;
 
 	bench_create();
 	bench_start();
-	bench.no_credit = true;
-	move((struct background_job){ .way = BACKGROUND_L2, .kind = MEM_READ, .from = 10,
+	bench.no_writes = true;
+	move((struct background_job){ .way = BACKGROUND_L2, .kind = MEM_READ, .from = 100,
 				      .addr = OWN, .bytes = 256 }, &when);
 	for (unsigned int i = 0; i < 3; i++)
-		STORE(10, i, 4096 + 128 * i);
+		STORE(1, i, 4096 + 128 * i);
 	step_to(200);
 	assert_int_equal(bench.nrequests, 0);
-	bench.no_credit = false;
+	bench.no_writes = false;
 	step_to(1000);
 	assert_int_equal(bench.nrequests, 5);
 	for (unsigned int i = 0; i < 3; i++)
