@@ -287,7 +287,7 @@ static int do_launch(struct works *works, struct job *job)
 	ret = load_image(works, s, launch.module, name, 0, &r->err);
 	if (ret)
 		return ret;
-	ret = gpu_session_submit(s->gpu, 0, &launch, launched, job);
+	ret = gpu_session_submit(s->gpu, work->stream, &launch, launched, job);
 	if (ret)
 		return err_set(&r->err, ret, "out of memory");
 	job->go_on = go_on_launch;

@@ -167,11 +167,12 @@ static struct gpuemu_stream *oldest(struct gpuemu_ctx *ctx)
  */
 static void kmod_wait(struct gpuemu_ctx *ctx, struct gpuemu_stream *const *streams, unsigned int n)
 {
-	for (unsigned int i = 0; i < n; i++)
-		if (!streams[i]->npending)
-			return;
-	while (streams[0]->npending)
+	for (;;) {
+		for (unsigned int i = 0; i < n; i++)
+			if (!streams[i]->npending)
+				return;
 		reap(ctx, oldest(ctx));
+	}
 }
 
 /* No event is recorded here. */

@@ -33,10 +33,13 @@ $(1): tests/unit/$(notdir $(1)).c $$(call unit_parts,$(2)) | $$(B)/deps-check.st
 	$$(call say,TEST,$$@) $$(CC) $$(STD) $$(WARN) -Idaemon -Iinclude $(call unit_uapi,$(2)) \
 		$$(if $$(filter tools workloads libgpuemu,$(2)),-Itools -Iworkloads -Ilibgpuemu) $$(DATADIR_DEF) \
 		$$(ASAN) $$(DEPGEN) -MF $$@.d -o $$@ $$< \
-		-Wl,--start-group $$(filter %.o %.a,$$^) -Wl,--end-group -Wl,--as-needed -lcmocka -lseccomp $$(TOOL_LDLIBS)
+		$$(UNIT_LD) -Wl,--start-group $$(filter %.o %.a,$$^) -Wl,--end-group -Wl,--as-needed -lcmocka -lseccomp $$(TOOL_LDLIBS)
 UNIT_$(2) += $(1)
 endef
 $(foreach t,$(UNIT),$(eval $(call unit_rule,$(t),$(call unit_room,$(t)))))
+
+# The module is functions of the test, which come before those of service.
+$(filter %/test_daemon_works,$(UNIT)): UNIT_LD = -Wl,--allow-multiple-definition
 
 $(filter %/test_plugin_bad,$(UNIT)): | $(POLICIES) $(TEST_POLICIES)
 

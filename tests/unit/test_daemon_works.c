@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The daemon's works: sessions of several clients on one GPU, in whose streams their launches
+ * run, whose turn it is, and what is told of each work. The module is a few functions here, its
+ * images one PTX text; pages move by the sim service.
+ */
+#include "works.h"
+#include "gpu_bench.h"
+
+#define CLIENT	7u
+#define OTHER	8u
+#define DONE_MAX	16u
+
+/* Each of its 64 threads counts to n and stores n + its number. */
+static const char ptx[] = PTX_HEAD
+	".visible .entry count(.param .u64 p, .param .u64 n)\n{\n"
+	".reg .pred %p<2>;\n.reg .b32 %r<8>;\n.reg .b64 %rd<4>;\n"
+	"mov.u32 %r3, %tid.x;\n"
+	"ld.param.u64 %rd1, [p];\nld.param.u32 %r5, [n];\nmov.u32 %r6, 0;\n"
+	"AGAIN:\nadd.s32 %r6, %r6, 1;\nsetp.lt.u32 %p1, %r6, %r5;\n@%p1 bra AGAIN;\n"
+	"add.s32 %r7, %r6, %r3;\nmul.wide.u32 %rd2, %r3, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"
+	"st.global.u32 [%rd3], %r7;\nret;\n}\n";
+
+/* --- the module ------------------------------------------------------------------- */
+
+static struct {
+	unsigned int ndone;
+	struct { uint64_t id; int status; char message[160]; char *report; } done[DONE_MAX];
+	bool news, alive;
+} module;
+
+bool service_kmod_alive(struct service *s, uint32_t va_space)
+{
+	return module.alive;
+}
+
+void service_kmod_away(struct service *s)
+{
+}
+
+void service_kmod_back(struct service *s)
+{
+}
+
+void service_kmod_current(struct service *s, uint64_t id)
+{
+}
+
+bool service_kmod_news(struct service *s)
+{
+	return module.news;
+}
+
+bool service_kmod_has_image(struct service *s, uint32_t va_space, uint32_t id)
+{
+	return id == 1;
+}
+
+int service_kmod_image(struct service *s, uint32_t va_space, uint32_t id, char **image,
+		       size_t *bytes)
+{
+	if (id != 1)
+		return -ENOENT;
+	*image = strdup(ptx);
+	*bytes = strlen(ptx);
+	return *image ? 0 : -ENOMEM;
+}
+
+int service_kmod_done(struct service *s, uint64_t id, int status, uint64_t fault_addr,
+		      const char *message, const void *report, size_t report_bytes)
+{
+	assert_true(module.ndone < DONE_MAX);
+	module.done[module.ndone].id = id;
+	module.done[module.ndone].status = status;
+	snprintf(module.done[module.ndone].message, 160, "%s", message ? message : "");
+	module.done[module.ndone++].report = report ? strndup(report, report_bytes) : NULL;
+	return 0;
+}
+
+/* --- a daemon ------------------------------------------------------------------------ */
+
+struct world {
+	struct gpu_bench b;
+	struct works *works;
+	struct log log;
+	uint64_t id;
+};
+
+static void make(struct world *w, unsigned int slice_ms)
+{
+	memset(w, 0, sizeof(*w));
+	memset(&module, 0, sizeof(module));
+	module.alive = true;
+	bench_spec(&w->b);
+	w->b.spec.paging = 0;
+	bench_open(&w->b, ptx, 1 << 20, NULL);
+	for (uint32_t client = CLIENT; client <= OTHER; client++)
+		assert_int_equal(service_sim_map(w->b.service, client, (uintptr_t)w->b.memory,
+						 w->b.bytes), 0);
+	assert_int_equal(works_create(w->b.gpu, w->b.service, &w->b.spec, &w->log, slice_ms,
+				      &w->works), 0);
+}
+
+static void end(struct world *w)
+{
+	works_destroy(w->works);
+	for (unsigned int i = 0; i < module.ndone; i++)
+		free(module.done[i].report);
+	bench_close(&w->b);
+}
+
+static struct service_work work_of(struct world *w, uint32_t client, uint32_t kind,
+				   uint32_t stream, void *payload, size_t bytes)
+{
+	return (struct service_work){
+		.id = ++w->id, .va_space = client, .kind = kind, .stream = stream,
+		.payload = payload, .payload_bytes = (uint32_t)bytes,
+	};
+}
+
+static uint32_t *results(struct world *w, unsigned int n)
+{
+	return (uint32_t *)(w->b.memory + 4096 * n);
+}
+
+/* The n-th 4 KiB are where it counts. add: it is kept until its turn. */
+static void count(struct world *w, uint32_t client, uint32_t stream, unsigned int n, uint64_t to,
+		  bool add)
+{
+	uint64_t params[2] = { (uintptr_t)results(w, n), to };
+	const struct gpu_launch l = {
+		.module = 1, .kernel = "count", .grid = { 1, 1, 1 }, .block = { 64, 1, 1 },
+		.params = params, .param_bytes = sizeof(params),
+	};
+	struct service_work work;
+	void *payload;
+	size_t bytes;
+
+	assert_int_equal(gpu_work_encode_launch(&l, &payload, &bytes), 0);
+	work = work_of(w, client, WORK_LAUNCH, stream, payload, bytes);
+	if (add)
+		works_add(w->works, &work);
+	else
+		assert_int_equal(works_do(w->works, &work), 0);
+	free(payload);
+}
+
+static struct json_object *statistics(struct world *w, uint32_t client)
+{
+	struct service_work work = work_of(w, client, WORK_STATISTICS, 0, NULL, 0);
+	struct json_object *o;
+
+	assert_int_equal(works_do(w->works, &work), 0);
+	assert_int_equal(module.done[module.ndone - 1].status, 0);
+	o = json_tokener_parse(module.done[module.ndone - 1].report);
+	assert_non_null(o);
+	return o;
+}
+
+static uint64_t kernel_number(struct json_object *o, unsigned int n, const char *key)
+{
+	struct json_object *kernels, *value;
+
+	assert_true(json_object_object_get_ex(o, "kernels", &kernels));
+	assert_true(json_object_object_get_ex(json_object_array_get_idx(kernels, n), key, &value));
+	return json_object_get_uint64(value);
+}
+
+/* --- tests ----------------------------------------------------------------------------- */
+
+/* A launch is in its own stream, and each client has statistics of its own. */
+static void test_streams_and_sessions(void **state)
+{
+	struct json_object *o;
+	struct world w;
+
+	make(&w, 0);
+	count(&w, CLIENT, 3, 0, 100, false);
+	count(&w, OTHER, 0, 1, 50, false);
+	count(&w, CLIENT, 0, 2, 70, false);
+	assert_int_equal(module.ndone, 3);
+	for (unsigned int i = 0; i < 3; i++)
+		assert_int_equal(module.done[i].status, 0);
+	for (uint32_t t = 0; t < 64; t++) {
+		assert_int_equal(results(&w, 0)[t], 100 + t);
+		assert_int_equal(results(&w, 1)[t], 50 + t);
+		assert_int_equal(results(&w, 2)[t], 70 + t);
+	}
+	o = statistics(&w, CLIENT);
+	assert_int_equal(kernel_number(o, 0, "stream"), 3);
+	assert_int_equal(kernel_number(o, 1, "stream"), 0);
+	assert_true(kernel_number(o, 1, "start") >= kernel_number(o, 0, "cycles"));
+	json_object_put(o);
+	o = statistics(&w, OTHER);
+	assert_int_equal(kernel_number(o, 0, "start"), 0);
+	json_object_put(o);
+	end(&w);
+}
+
+/* Clients take turns: a long launch is set aside for another client's short one. */
+static void test_turns(void **state)
+{
+	struct world w;
+
+	make(&w, 1);
+	count(&w, CLIENT, 1, 0, 200000, true);
+	count(&w, OTHER, 1, 1, 10, true);
+	assert_true(works_wait(w.works));
+	assert_int_equal(works_next(w.works), 0);
+	assert_int_equal(module.ndone, 0);
+	assert_int_equal(works_next(w.works), 0);
+	assert_int_equal(module.ndone, 1);
+	assert_int_equal(module.done[0].id, 2);
+	module.news = false;
+	assert_int_equal(works_next(w.works), 0);
+	assert_int_equal(module.ndone, 2);
+	assert_int_equal(module.done[1].status, 0);
+	assert_int_equal(results(&w, 0)[5], 200005);
+	assert_false(works_wait(w.works));
+	end(&w);
+}
+
+/* What a client sends is not trusted; each refusal has its sentence, and the next work is done. */
+static void test_refusals(void **state)
+{
+	struct gpu_work_prefetch p = { .size = sizeof(p), .addr = 1ull << 50, .bytes = 4096 };
+	uint64_t junk[4] = { 0 };
+	struct service_work work;
+	struct world w;
+
+	make(&w, 0);
+	work = work_of(&w, CLIENT, 99, 0, junk, sizeof(junk));
+	assert_int_equal(works_do(w.works, &work), 0);
+	assert_int_equal(module.done[0].status, -EOPNOTSUPP);
+	assert_non_null(strstr(module.done[0].message, "unknown kind of work 99"));
+	work = work_of(&w, CLIENT, WORK_LAUNCH, 1, junk, sizeof(junk));
+	assert_int_equal(works_do(w.works, &work), 0);
+	assert_int_equal(module.done[1].status, -EINVAL);
+	assert_non_null(strstr(module.done[1].message, "malformed launch"));
+	work = work_of(&w, CLIENT, WORK_PREFETCH, 1, &p, sizeof(p));
+	assert_int_equal(works_do(w.works, &work), 0);
+	assert_int_equal(module.done[2].status, -EFAULT);
+	p.addr = 0;
+	p.to_host = 2;
+	work = work_of(&w, CLIENT, WORK_PREFETCH, 1, &p, sizeof(p));
+	assert_int_equal(works_do(w.works, &work), 0);
+	assert_int_equal(module.done[3].status, -EINVAL);
+	count(&w, CLIENT, ~0u, 0, 9, false);
+	assert_int_equal(module.done[4].status, 0);
+	assert_int_equal(results(&w, 0)[1], 10);
+	end(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_streams_and_sessions),
+		cmocka_unit_test(test_turns),
+		cmocka_unit_test(test_refusals),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
