@@ -3,8 +3,8 @@
 #
 # fuzz.sh DIR SECONDS SEED KERNELS: generated kernels against the CPU, until SECONDS
 # are over or KERNELS were run (either may be empty: no end). A file of kernels at a time, compiled at
-# a level that the seed chooses, run on every lane table, with few registers, and on the
-# cycle model. A kernel that differs is shrunk to its own file and kept in DIR/failed/
+# a level that the seed chooses, run on every lane table, with few registers, on the
+# cycle model, and there on one SM whose CTAs take turns in slots for one. A kernel that differs is shrunk to its own file and kept in DIR/failed/
 # with what made it. The last line says how many passed. DIR has runner and generate.
 set -uo pipefail
 dir=$1 seconds=${2:-} seed=${3:-} kernels=${4:-}
@@ -33,21 +33,32 @@ compile() {
 		"$here/compile.sh" "$4" "$1.cu" "$1.ptx" 2>>"$1.log"
 }
 
-# judge NAME REGS: the three ways; prints the kernels that differ and why, as TAP.
-judge() {
-	"$dir/runner" --quiet "$1.so" "lanes=$1.ptx" &&
-		"$dir/runner" --quiet --maxregs "$2" "$1.so" "maxregs=$1.ptx" &&
-		"$dir/runner" --quiet --timed "$1.so" "timed=$1.ptx"
+# turns_of FIRST: how often CTAs change, and who schedules their warps.
+turns_of() {
+	local schedulers=(lrr gto old two_level)
+	echo "--set sm.timeslice=$(((seed + $1 / per_file) * 2246822519 % 400 + 30))" \
+		"--set sm.scheduler=${schedulers[((seed + $1 / per_file) * 374761393 >> 5) % 4]}"
 }
 
-# keep NUMBER LEVEL REGS: a kernel that differs, alone.
+# judge NAME REGS TURNS: the four ways; prints the kernels that differ and why, as TAP.
+judge() {
+	local turns
+	read -r -a turns <<<"$3"
+	"$dir/runner" --quiet "$1.so" "lanes=$1.ptx" &&
+		"$dir/runner" --quiet --maxregs "$2" "$1.so" "maxregs=$1.ptx" &&
+		"$dir/runner" --quiet --timed "$1.so" "timed=$1.ptx" &&
+		"$dir/runner" --quiet --timed --set gpu.sms=1 --set sm.ctas=1 --set sm.cta=timeslice \
+			"${turns[@]}" "$1.so" "turns=$1.ptx"
+}
+
+# keep NUMBER LEVEL REGS TURNS: a kernel that differs, alone.
 keep() {
 	local kept=$dir/failed/seed-$seed-kernel-$1
 	compile "$kept" "$1" 1 "$2"
-	judge "$kept" "$3" >"$kept.tap" 2>&1
+	judge "$kept" "$3" "$4" >"$kept.tap" 2>&1
 	[ $? -ne 0 ] || echo "# alone it passes: it takes the file it was in" >>"$kept.tap"
 	{
-		echo "SEED=$seed, kernel $1, $2, maxregs $3"
+		echo "SEED=$seed, kernel $1, $2, maxregs $3, $4"
 		echo "again: $dir/generate $seed $1 1, then compile.sh and runner as $here/fuzz.sh does"
 	} >"$kept.txt"
 	rm -f "$kept.log"
@@ -56,8 +67,8 @@ keep() {
 
 # one FIRST COUNT SLOT: a file of kernels; its result in SLOT.tap, its counts in SLOT.sum.
 one() {
-	local slot=$3 level regs number
-	level=$(level_of "$1") regs=$(regs_of "$1")
+	local slot=$3 level regs turns number
+	level=$(level_of "$1") regs=$(regs_of "$1") turns=$(turns_of "$1")
 	echo "0 $2" >"$slot.sum"
 	if ! compile "$slot" "$1" "$2" "$level"; then
 		{
@@ -67,7 +78,7 @@ one() {
 		cp "$slot.cu" "$dir/failed/seed-$seed-from-$1.cu"
 		return
 	fi
-	if judge "$slot" "$regs" >"$slot.out" 2>&1; then
+	if judge "$slot" "$regs" "$turns" >"$slot.out" 2>&1; then
 		echo "$2 0" >"$slot.sum"
 		: >"$slot.tap"
 		return
@@ -76,7 +87,7 @@ one() {
 	number=0
 	for k in $(sed -n 's/^not ok [0-9]* - k_g\([0-9]*\),.*/\1/p' "$slot.out" | sort -un); do
 		number=$((number + 1))
-		keep "$k" "$level" "$regs" >>"$slot.tap"
+		keep "$k" "$level" "$regs" "$turns" >>"$slot.tap"
 	done
 	# A runner that died has named nobody.
 	[ $number -gt 0 ] || {
