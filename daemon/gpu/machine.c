@@ -141,6 +141,13 @@ static void retired(void *ctx, unsigned int sm, unsigned int slot, const uint32_
 	trace_cta(&m->session->timeline, sm, slot, ctaid, begin, end);
 }
 
+static void parked(void *ctx, unsigned int sm, unsigned int slot, uint64_t begin, uint64_t end)
+{
+	struct machine *m = ctx;
+
+	trace_parked(&m->session->timeline, sm, slot, begin, end);
+}
+
 struct range_list {
 	struct gmmu_range *at;
 	unsigned int count, room;
@@ -213,7 +220,8 @@ static int create_parts(struct machine *m, uint32_t va_space)
 		struct sm_env env = {
 			.spec = &m->spec, .gmmu = m->gmmu, .mem = m->mem,
 			.wake = &m->wake[i], .err = &m->sm_errs[i],
-			.retired = m->spec.trace_spans ? retired : NULL, .retired_ctx = m,
+			.retired = m->spec.trace_spans ? retired : NULL,
+			.parked = m->spec.trace_spans ? parked : NULL, .retired_ctx = m,
 		};
 
 		ret = sm_create(i, &env, &m->sms[i]);

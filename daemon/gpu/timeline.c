@@ -270,6 +270,16 @@ void trace_cta(struct timeline *t, unsigned int sm, unsigned int slot, const uin
 		});
 }
 
+void trace_parked(struct timeline *t, unsigned int sm, unsigned int slot, uint64_t begin,
+		  uint64_t end)
+{
+	if (t->room)
+		sm_event(t, &t->sms[sm], &(struct trace_event){
+			.kind = TRACE_PARKED, .begin = begin, .end = end, .sm = (uint16_t)sm,
+			.a = slot,
+		});
+}
+
 void trace_sms(struct gpu_session *s, uint64_t now)
 {
 	struct timeline *t = &s->timeline;

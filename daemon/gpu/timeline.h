@@ -25,7 +25,8 @@ struct json_object;
 #define TRACE_NONE	UINT32_MAX	/* no batch, no transfer */
 
 enum trace_kind {
-	TRACE_KERNEL, TRACE_BATCH, TRACE_TRANSFER, TRACE_FAULT, TRACE_CTA, TRACE_STALL, TRACE_STATE,
+	TRACE_KERNEL, TRACE_BATCH, TRACE_TRANSFER, TRACE_FAULT, TRACE_CTA, TRACE_PARKED,
+	TRACE_STALL, TRACE_STATE,
 };
 
 struct trace_event {
@@ -87,6 +88,9 @@ void trace_state(struct timeline *t, uint64_t now, uint64_t resident, uint64_t d
 /* A CTA retired. From sm_run(), so of its SM's thread. */
 void trace_cta(struct timeline *t, unsigned int sm, unsigned int slot, const uint32_t ctaid[3],
 	       uint64_t begin, uint64_t end);
+/* A CTA was without slots. From sm_run(), or between quanta, so of its SM's thread. */
+void trace_parked(struct timeline *t, unsigned int sm, unsigned int slot, uint64_t begin,
+		  uint64_t end);
 /* Looks whether SMs stand for far faults; at `now` nothing has happened yet. */
 void trace_sms(struct gpu_session *s, uint64_t now);
 

@@ -21,7 +21,7 @@
 
 enum { PID_GPU = 1, PID_HANDLERS = 2, PID_LINK = 3, PID_SM = 10 };
 enum { TID_KERNELS = 1, TID_HANDLERS = 1, TID_H2D = 1, TID_D2H = 1001 };
-enum { TID_STALLED = 1, TID_CTAS = 10, TID_FAULTS = 100 };
+enum { TID_STALLED = 1, TID_CTAS = 10, TID_FAULTS = 100, TID_MORE_CTAS = 10000 };
 
 #define WINDOWS		256u	/* of the link's use, as a counter */
 
@@ -271,13 +271,40 @@ static void put_stall(struct text *t, unsigned int sm, uint64_t begin, uint64_t 
 	put(t, ",\"name\":\"stalled on far faults\",\"args\":{}}");
 }
 
-/* A slot's CTAs follow each other; slots are tracks already. */
+/* The track of a CTA's number. */
+static unsigned int cta_tid(unsigned int number)
+{
+	return number < TID_FAULTS - TID_CTAS ? TID_CTAS + number : TID_MORE_CTAS + number;
+}
+
+/* When the CTA whose end is event `last` was parked: told before its end, drawn inside of it. */
+static void put_parked(struct text *t, const struct trace_sm *own, size_t last, int pid,
+		       unsigned int tid)
+{
+	const struct trace_event *cta = &own->ctas[last];
+	size_t first = last;
+
+	/* In order of their ends, but stalls, which are told late. */
+	while (first && (own->ctas[first - 1].kind == TRACE_STALL ||
+			 own->ctas[first - 1].end >= cta->begin))
+		first--;
+	for (size_t i = first; i < last; i++) {
+		const struct trace_event *e = &own->ctas[i];
+
+		if (e->kind != TRACE_PARKED || e->a != cta->a >> 32 || e->begin < cta->begin)
+			continue;
+		begin_slice(t, pid, tid, e->begin, e->end);
+		put(t, ",\"name\":\"parked\",\"args\":{}}");
+	}
+}
+
+/* CTAs of one number follow each other; numbers are tracks already. */
 static void put_sm(struct writer *w, unsigned int sm)
 {
 	const struct trace_sm *own = &w->t->sms[sm];
 	int pid = PID_SM + (int)sm;
 	struct text *t = &w->text;
-	uint64_t slots = 0;
+	bool named[256] = { false };	/* sm.virtual_ctas at most */
 
 	name_track(t, "process_name", pid, 0, "SM", sm, true);
 	name_track(t, "thread_name", pid, TID_STALLED, "stalled on far faults", 0, false);
@@ -285,16 +312,17 @@ static void put_sm(struct writer *w, unsigned int sm)
 		const struct trace_event *e = &own->ctas[i];
 		unsigned int slot = (unsigned int)(e->a >> 32);
 
-		if (e->kind == TRACE_STALL) {
+		if (e->kind == TRACE_STALL)
 			put_stall(t, sm, e->begin, e->end);
+		if (e->kind != TRACE_CTA)
 			continue;
-		}
-		if (!(slots >> slot & 1))
-			name_track(t, "thread_name", pid, TID_CTAS + slot, "CTA slot", slot, true);
-		slots |= 1ull << slot;
-		begin_slice(t, pid, TID_CTAS + slot, e->begin, e->end);
+		if (!named[slot])
+			name_track(t, "thread_name", pid, cta_tid(slot), "CTA slot", slot, true);
+		named[slot] = true;
+		begin_slice(t, pid, cta_tid(slot), e->begin, e->end);
 		put(t, ",\"name\":\"CTA %" PRIu64 ",%" PRIu64 ",%" PRIu64 "\",\"args\":{}}",
 		    e->b & UINT32_MAX, e->b >> 32, e->a & UINT32_MAX);
+		put_parked(t, own, i, pid, cta_tid(slot));
 	}
 	if (own->stalled != NEVER && own->stalled < w->t->looked)
 		put_stall(t, sm, own->stalled, w->t->looked);

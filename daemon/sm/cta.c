@@ -209,7 +209,7 @@ int sm_launch_cta(struct sm *sm, const struct sm_kernel *k, const uint32_t ctaid
 	sm->shared_used += k->shared_taken;
 	sm->last = MAX(sm->last, now);
 	*sm->env.wake = MIN(*sm->env.wake, now + 1);
-	residency_launched(sm, slot);
+	residency_launched(sm, slot, now);
 	mechanism_admitted(sm, slot, now);
 	return 0;
 }

@@ -154,6 +154,7 @@ struct sm_cta {
 	uint8_t state;			/* enum sm_cta_state */
 	bool settled;			/* parked, and told that all has come */
 	uint64_t until;			/* parking or restoring: not before */
+	uint64_t parked;		/* cycle since when it has no slots */
 	uint64_t begin;			/* cycle of its launch */
 	uint32_t local_place;		/* of its kernel's CTAs on this SM, for local.c */
 	uint8_t *shared, *local;
@@ -455,7 +456,7 @@ void cta_cancel(struct sm *sm);
 /* n numbers below limit that are not used; fewer: there are no more. */
 warpset residency_choose(warpset used, unsigned int limit, unsigned int n);
 /* A CTA was put on the SM, with its number and its warps': it gets slots if there are. */
-void residency_launched(struct sm *sm, unsigned int cta);
+void residency_launched(struct sm *sm, unsigned int cta, uint64_t now);
 void residency_retired(struct sm *sm, unsigned int cta);
 void residency_cancel(struct sm *sm);
 bool residency_idle(const struct sm *sm);

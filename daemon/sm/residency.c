@@ -92,7 +92,7 @@ static void set_state(struct sm *sm, unsigned int c, enum sm_cta_state state)
 				 state == SM_CTA_PARKING || state == SM_CTA_RESTORING);
 }
 
-void residency_launched(struct sm *sm, unsigned int c)
+void residency_launched(struct sm *sm, unsigned int c, uint64_t now)
 {
 	struct sm_cta *cta = &sm->ctas[c];
 
@@ -103,6 +103,7 @@ void residency_launched(struct sm *sm, unsigned int c)
 	}
 	/* It waits for its first slots, with nothing on its way. */
 	set_state(sm, c, SM_CTA_PARKED);
+	cta->parked = now;
 	sm->inactive |= cta->warps;
 	sm->empty &= ~cta->warps;
 }
@@ -184,6 +185,8 @@ int sm_restore(struct sm *sm, unsigned int c, uint64_t delay, uint64_t now)
 	if (!take_slots(sm, c))
 		return -EAGAIN;
 	set_state(sm, c, SM_CTA_RESTORING);
+	if (sm->env.parked)
+		sm->env.parked(sm->env.retired_ctx, sm->id, c, cta->parked, now);
 	cta->until = now + delay;
 	sm->attend = true;
 	if (delay)
@@ -243,6 +246,7 @@ static void move(struct sm *sm, unsigned int c, uint64_t now)
 	} else if (cta->state == SM_CTA_PARKING && drained(sm, cta)) {
 		free_slots(sm, c);
 		set_state(sm, c, SM_CTA_PARKED);
+		cta->parked = now;
 		sm->stats.parked_ctas++;
 		mechanism_parked(sm, c, now);
 		look(sm, c, now);

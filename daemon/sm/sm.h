@@ -190,6 +190,9 @@ struct sm_env {
 	 */
 	void (*retired)(void *ctx, unsigned int sm, unsigned int slot, const uint32_t ctaid[3],
 			uint64_t begin, uint64_t end);
+	/* The CTA was without slots from the end of `begin` to that of `end`. The same ctx. */
+	void (*parked)(void *ctx, unsigned int sm, unsigned int slot, uint64_t begin,
+		       uint64_t end);
 	void *retired_ctx;
 };
 

@@ -248,6 +248,7 @@ static void check(const char *workload, const char *settings)
 	for (size_t i = 0; i < n; i++)
 		longer += !strcmp(s[i].name, "replay") && s[i].end > s[i].begin;
 	assert_true(longer > 0);
+	assert_int_equal(count(s, n, "parked") > 0, strstr(settings, "timeslice") != NULL);
 	free(s);
 	free(plain);
 	free(rest);
@@ -270,6 +271,12 @@ static void pipelined(void **state)
 {
 	check("vecadd", "paging.handlers=0\ngpu.sms=2\n");
 	check("reduce", "paging.handlers=4\npaging.batch=8\n");
+}
+
+/* Who is parked is so inside its CTA, which the tracks are checked for. */
+static void parked_ctas(void **state)
+{
+	check("vecadd", "sm.cta=timeslice\nsm.timeslice=300\nsm.ctas=1\ngpu.sms=2\n");
 }
 
 static void threads_change_nothing(void **state)
@@ -371,6 +378,7 @@ int main(void)
 		cmocka_unit_test(on_demand),
 		cmocka_unit_test(with_evictions),
 		cmocka_unit_test(pipelined),
+		cmocka_unit_test(parked_ctas),
 		cmocka_unit_test(threads_change_nothing),
 		cmocka_unit_test(bounded),
 		cmocka_unit_test(splitting),
