@@ -14,6 +14,8 @@ function host(s,    at) {
 	return s
 }
 
+# How far a study is, which a slow host is told after a while.
+/^gpuemu [a-z]+: [0-9]+ of [0-9]+ runs, [0-9]+%/ { next }
 {
 	gsub(/},{"ph"/, "},\n{\"ph\"")
 	line[++n] = $0
