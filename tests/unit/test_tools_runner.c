@@ -377,6 +377,7 @@ static void repeats_are_runs_of_their_own(void **state)
 						      RUN_REPEAT(1) | RUN_ALONE));
 		assert_ptr_equal(runs[0], runner_want(&r, "alpha", "run alpha cycles=1", 0));
 		runner_execute(&r);
+		assert_string_not_equal(runs[0]->id, runs[1]->id);
 		/* The first two are kept when there are three. */
 		assert_int_equal(done(), times == 2 ? 2 : 1);
 		assert_int_equal(r.nruns, times);
