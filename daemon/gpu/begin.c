@@ -54,6 +54,7 @@ static int begin(struct loop *l, struct run *r)
 		.first = l->now + m->spec.launch_latency,
 	};
 	machine_counters(m, l->now, &r->before);
+	machine_slot_counters(m, slot, &r->slot_before);
 	return 0;
 }
 
@@ -77,6 +78,8 @@ bool loop_admit(struct loop *l)
 		if (r->status)
 			continue;
 		l->running[l->nrunning++] = r;
+		for (unsigned int k = 0; k < l->nrunning && l->nrunning > 1; k++)
+			l->running[k]->stats.concurrent = true;
 		dispatch_arrived(l->m->dispatch, &r->todo, l->now);
 	}
 	l->look = false;
@@ -118,6 +121,39 @@ static uint64_t end_of_work(const struct machine *m)
 	return last + 1;
 }
 
+/* Others ran beside it: of k->gpu, which is the machine's, what is its own. */
+static void keep_own(struct loop *l, struct run *r)
+{
+	struct kernel_stats *k = &r->stats;
+	struct gpu_counters whole = k->gpu, now;
+
+	machine_slot_counters(l->m, r->todo.slot, &now);
+	gpu_counters_since(&now, &r->slot_before, &k->gpu);
+	k->gpu.cycles = whole.cycles;
+	k->gpu.memory.dram_cycles = whole.memory.dram_cycles;
+	k->gpu.paging.h2d_bytes = whole.paging.h2d_bytes;
+	k->gpu.paging.d2h_bytes = whole.paging.d2h_bytes;
+	k->gpu.paging.h2d_busy = whole.paging.h2d_busy;
+	k->gpu.paging.d2h_busy = whole.paging.d2h_busy;
+	for (unsigned int i = 0; i < l->m->nsms; i++) {
+		struct sm_kernel_stats own;
+
+		sm_kernel_stats(l->m->sms[i], r->sm_kernel, &own);
+		stats_add(&k->gpu.sm, &own.counters, sizeof(own.counters));
+		stats_add(k->own_stalls, own.own_stalls, sizeof(k->own_stalls));
+	}
+}
+
+#ifndef NDEBUG
+static bool shares_add_up(const struct machine *m)
+{
+	for (unsigned int i = 0; i < m->nsms; i++)
+		if (!sm_shares_add_up(m->sms[i]))
+			return false;
+	return true;
+}
+#endif
+
 static void end(struct loop *l, struct run *r, uint64_t cycle)
 {
 	struct kernel_stats *k = &r->stats;
@@ -135,6 +171,10 @@ static void end(struct loop *l, struct run *r, uint64_t cycle)
 	/* Every cycle of every scheduler went somewhere, once. */
 	assert(stats_stalls_add_up(&k->gpu, &l->m->spec));
 	assert(k->gpu.sm.stalls[STALL_ISSUED] == k->gpu.sm.warp_instructions);
+	assert(shares_add_up(l->m));
+	if (k->concurrent)
+		keep_own(l, r);
+	assert(!k->concurrent || k->gpu.sm.warp_instructions == k->warp_instructions);
 	halt_count(l, r);
 	r->state = RUN_DONE;
 }

@@ -55,6 +55,24 @@ static void paging(struct machine *m, uint64_t now, struct paging_counters *c)
 	link_use_upto(&s->link_use, true, now, &c->d2h_busy, &c->d2h_bytes);
 }
 
+/* The kernel slot's part of it. How the link was used is nobody's but the whole GPU's. */
+void machine_slot_counters(struct machine *m, unsigned int slot, struct gpu_counters *c)
+{
+	const struct gpu_session *s = m->session;
+	const struct gmmu_stats *g = gmmu_stats(m->gmmu);
+	struct mem_stats stats;
+
+	*c = (struct gpu_counters){ 0 };
+	mem_stats_of(m->mem, slot, &stats);
+	memory(&stats, &c->memory);
+	if (!m->spec.paging || !s->paging)
+		return;
+	c->paging.far_faults = paging_stats(s->paging)->of[slot].far_faults;
+	c->paging.batches = paging_stats(s->paging)->of[slot].batches;
+	c->paging.far_waits = g->of[slot].far_waits;
+	c->paging.far_wait_cycles = g->of[slot].far_wait_cycles;
+}
+
 void machine_state(struct machine *m, struct gpu_state *state)
 {
 	const struct gpu_session *s = m->session;

@@ -110,6 +110,8 @@ uint64_t machine_pte_next(const struct machine *m);
 void machine_ptes(struct machine *m, uint64_t now);
 /* Everything it counted since it was made, up to core cycle `now`. */
 void machine_counters(struct machine *m, uint64_t now, struct gpu_counters *c);
+/* What mem, gmmu and paging counted for the kernels in the slot; the SMs' is sm_kernel_stats(). */
+void machine_slot_counters(struct machine *m, unsigned int slot, struct gpu_counters *c);
 void machine_state(struct machine *m, struct gpu_state *state);
 void handler_init(struct handler *h, const struct gpu_spec *spec);
 void handler_fini(struct handler *h);
@@ -236,6 +238,7 @@ struct run {
 	struct sm_kernel *sm_kernel;
 	struct dispatch_kernel todo;	/* its CTAs */
 	struct gpu_counters before;	/* of the machine, when it began */
+	struct gpu_counters slot_before; /* of its slot */
 
 	int status;
 	struct err err;

@@ -131,7 +131,7 @@ void access_global(struct sm *sm, uint32_t index)
 	}
 	inst->state = e->direct ? PATH_DIRECT : PATH_CACHED;
 	inst->left = e->nlines;
-	sm->stats.lines += e->nlines;
+	sm_count(sm, warp_slot(sm, e->warp), lines, e->nlines);
 	/* Counted from here on, so that the warp outlives a store whose pages are not here. */
 	if (inst->op->store)
 		warp_stores(sm, inst->warp, (int)sectors_of(e));
@@ -178,7 +178,7 @@ void access_here(struct sm *sm, uint32_t index)
 		local_lines(sm, e);
 		if (inst->op->store)
 			warp_stores(sm, inst->warp, (int)sectors_of(e));
-		sm->stats.lines += e->nlines;
+		sm_count(sm, warp_slot(sm, e->warp), lines, e->nlines);
 	} else {
 		inst->state = PATH_CONST;
 		constant_lines(sm, e);

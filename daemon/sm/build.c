@@ -65,6 +65,8 @@ CALL(void, sm_forget, (struct sm *sm, const struct sm_kernel *kernel), sm, kerne
 CALL(const struct sm_fragmentation *, sm_fragmentation, (const struct sm *sm), sm)
 CALL(bool, sm_has_room, (const struct sm *sm, const struct sm_kernel *kernel), sm, kernel)
 CALL(bool, sm_idle, (const struct sm *sm), sm)
+CALL(void, sm_kernel_stats, (struct sm *sm, const struct sm_kernel *kernel,
+			     struct sm_kernel_stats *stats), sm, kernel, stats)
 CALL(uint64_t, sm_last, (const struct sm *sm), sm)
 CALL(int, sm_launch_cta, (struct sm *sm, const struct sm_kernel *kernel, const uint32_t ctaid[3],
 			  uint64_t now), sm, kernel, ctaid, now)
@@ -83,6 +85,7 @@ CALL(void, sm_set_part, (struct sm *sm, const struct sm_kernel *kernel, const st
      sm, kernel, part)
 CALL(const struct sm_share *, sm_share, (const struct sm *sm, const struct sm_kernel *kernel),
      sm, kernel)
+CALL(bool, sm_shares_add_up, (struct sm *sm), sm)
 CALL(const struct sm_counters *, sm_stats, (const struct sm *sm), sm)
 CALL(void, sm_timer, (struct sm *sm, uint64_t cycle), sm, cycle)
 CALL(void, sm_translated, (struct sm *sm, struct gmmu_waiter *waiter, uint64_t page, void *host,

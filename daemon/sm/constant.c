@@ -89,7 +89,7 @@ void constant_settle(struct sm *sm, uint64_t upto)
 
 	if (l->fail_from >= upto)
 		return;
-	sm->stats.l1c.fails += upto - l->fail_from;
+	sm_count(sm, warp_slot(sm, sm_inst(sm, l->inst)->warp), l1c.fails, upto - l->fail_from);
 	l->fail_from = upto;
 }
 
@@ -111,11 +111,11 @@ void constant_step(struct sm *sm, uint64_t now)
 	}
 	constant_settle(sm, now);
 	l->fail_from = NEVER;
-	sm->stats.l1c.reads++;
+	sm_count(sm, warp_slot(sm, inst->warp), l1c.reads, 1);
 	if (outcome == CACHE_HIT)
 		inst->left--;
 	else
-		sm->stats.l1c.read_misses++;
+		sm_count(sm, warp_slot(sm, inst->warp), l1c.read_misses, 1);
 	if (outcome == CACHE_MISS)
 		fetch(sm, addr, now);
 	if (++l->sent == e->nlines)

@@ -204,7 +204,7 @@ int sm_launch_cta(struct sm *sm, const struct sm_kernel *k, const uint32_t ctaid
 	placement_take(sm->placement, slot, &needs, k->slot,
 		       sm->resident_ctas == sm->ctas_of[k->slot]);
 	sm->resident_ctas++;
-	sm->ctas_of[k->slot]++;
+	share_launched(sm, cta);
 	sm->registers_used += k->registers;
 	sm->shared_used += k->shared_taken;
 	sm->last = MAX(sm->last, now);
@@ -237,14 +237,14 @@ static void cta_retire(struct sm *sm, unsigned int slot, uint64_t now)
 	struct sm_needs needs = sm_kernel_needs(k);
 
 	sm_integrate(sm, now + 1);
+	sm_count(sm, k->slot, retired_ctas, 1);
+	share_retired(sm, cta);
 	placement_give(sm->placement, slot, &needs);
 	sm->resident &= ~cta->warps;
 	residency_retired(sm, slot);
 	sm->resident_ctas--;
-	sm->ctas_of[k->slot]--;
 	sm->registers_used -= k->registers;
 	sm->shared_used -= k->shared_taken;
-	sm->stats.retired_ctas++;
 	sm->shares[k->slot].retired_ctas++;
 	if (sm->env.retired)
 		sm->env.retired(sm->env.retired_ctx, sm->id, slot, cta->ex.ctaid, cta->begin, now);
@@ -273,8 +273,8 @@ void cta_cancel(struct sm *sm)
 		sm->warps[w].pending = sm->warps[w].inflight = sm->warps[w].away = 0;
 		sm->warps[w].atomics = 0;
 	}
+	share_cancel(sm);
 	placement_clear(sm->placement);
-	memset(sm->ctas_of, 0, sizeof(sm->ctas_of));
 	sm->resident_ctas = sm->registers_used = sm->shared_used = 0;
 }
 

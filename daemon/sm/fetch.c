@@ -181,27 +181,27 @@ static void fetch_access(struct sm *sm, unsigned int w)
 
 	switch (cache_read(sm->l1i, line, w, f->queue_count < f->queue_size, &victim)) {
 	case CACHE_HIT:
-		sm->stats.l1i.reads++;
+		sm_count(sm, warp->kernel->slot, l1i.reads, 1);
 		sm->fetched = w;
 		sm->empty &= ~bit;
 		break;
 	case CACHE_MISS:
 	case CACHE_SECTOR_MISS:
 		request(f, line, bytes / MEM_SECTOR, (uint8_t)warp->kernel->slot);
-		sm->stats.l1i.read_misses++;
-		sm->stats.l1i.reads++;
+		sm_count(sm, warp->kernel->slot, l1i.read_misses, 1);
+		sm_count(sm, warp->kernel->slot, l1i.reads, 1);
 		sm->missed |= bit;
 		sm->empty &= ~bit;
 		break;
 	case CACHE_PENDING:
 		/* GPGPU-Sim's read-only caches call it a miss. */
-		sm->stats.l1i.read_misses++;
-		sm->stats.l1i.reads++;
+		sm_count(sm, warp->kernel->slot, l1i.read_misses, 1);
+		sm_count(sm, warp->kernel->slot, l1i.reads, 1);
 		sm->missed |= bit;
 		sm->empty &= ~bit;
 		break;
 	default:
-		sm->stats.l1i.fails++;
+		sm_count(sm, warp->kernel->slot, l1i.fails, 1);
 		sm->refused |= bit;
 	}
 }
@@ -268,13 +268,18 @@ void fetch_cycle(struct sm *sm, uint64_t now)
 void fetch_settle(struct sm *sm, uint64_t upto)
 {
 	struct fetch *f = sm->fetch;
-	uint64_t n;
+	uint64_t n, rounds;
+	unsigned int w;
 
 	if (set_any(sm->empty) && upto > f->refused_since) {
 		n = upto - f->refused_since;
-		sm->stats.l1i.fails += n;
-		for (n %= set_count(sm->empty); n; n--)
+		rounds = n / set_count(sm->empty);
+		for_each_warp(w, sm->empty)
+			sm_count(sm, warp_slot(sm, w), l1i.fails, rounds);
+		for (n %= set_count(sm->empty); n; n--) {
 			sm->last_fetched = next_of(sm->empty, sm->last_fetched);
+			sm_count(sm, warp_slot(sm, sm->last_fetched), l1i.fails, 1);
+		}
 	}
 	f->refused_since = MAX(f->refused_since, upto);
 }

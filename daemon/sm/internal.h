@@ -19,6 +19,7 @@
 #include "sm/sched/sched.h"
 
 #define MAX_SCHEDULERS	8u
+#define NOBODY		SM_KERNELS	/* what is no kernel's is counted there */
 #define NO_INDEX	UINT32_MAX
 
 /* Barriers a CTA can name (PTX ISA, bar: 0 to 15). */
@@ -297,7 +298,10 @@ struct sm {
 	struct placement *placement;	/* where their registers and shared memory are */
 	struct background *background;	/* NULL: nothing was ever moved */
 	struct sm_share shares[SM_KERNELS];	/* by kernel slot */
+	/* By kernel slot (share.c): CTAs, their warps, the kernel of those. */
 	uint32_t ctas_of[SM_KERNELS];
+	warpset warps_of[SM_KERNELS];
+	const struct sm_kernel *kernel_of[SM_KERNELS];
 	uint64_t last;			/* cycle in which something was done last */
 
 	char *text;
@@ -308,6 +312,12 @@ struct sm {
 	struct exec_access scratch;	/* of instructions that are not memory's */
 	struct sm_failure failure;
 	struct sm_counters stats;
+	/* Whose the counters are: share.c. */
+	bool mixed;			/* CTAs of several kernels are resident */
+	uint8_t owner;			/* slot of the only one; NOBODY: none is */
+	uint8_t turn;			/* slot that a cycle of several goes to first */
+	struct sm_kernel_stats *by, *by_before;	/* by slot, and NOBODY; at the kernels' begin */
+	struct sm_counters handed_over;	/* stats, up to where they were added to `by` */
 	uint64_t integrated;		/* sums over cycles of what is resident go up to here */
 };
 
@@ -316,6 +326,18 @@ static inline uint8_t warp_slot(const struct sm *sm, unsigned int w)
 {
 	return (uint8_t)sm->warps[w].kernel->slot;
 }
+
+/*
+ * Counts n of `field` for the kernel in slot `k`, an expression that is not looked at while
+ * there is one kernel alone.
+ */
+#define sm_count(sm, k, field, n) do {						\
+	uint64_t n_ = (n);							\
+										\
+	(sm)->stats.field += n_;						\
+	if (__builtin_expect((sm)->mixed, 0))					\
+		(sm)->by[k].counters.field += n_;				\
+} while (0)
 
 static inline struct sm_inst *sm_inst(const struct sm *sm, uint32_t i)
 {
@@ -434,10 +456,29 @@ bool fetch_idle(const struct sm *sm);
 void fetch_flush(struct sm *sm, unsigned int w, uint32_t pc);
 
 /* issue.c */
+/* Why a scheduler that has the warps `mine` issues nothing. */
+enum stall stall_of(const struct sm *sm, warpset mine);
 /* Where the cycle of a scheduler that issues nothing goes. */
 enum stall issue_stall(const struct sm *sm, unsigned int scheduler);
 void sm_issue(struct sm *sm, uint64_t now);
 bool issue_possible(const struct sm *sm);
+
+/* share.c */
+int share_init(struct sm *sm);
+void share_fini(struct sm *sm);
+/* The kernel begins: from here on. */
+void share_begin(struct sm *sm, const struct sm_kernel *kernel);
+/* A CTA has come, or is about to go; sums over cycles are up to date. They keep ctas_of. */
+void share_launched(struct sm *sm, const struct sm_cta *cta);
+void share_retired(struct sm *sm, const struct sm_cta *cta);
+/* All have gone. */
+void share_cancel(struct sm *sm);
+/* While sm->mixed: cycles with what is resident, and with sm->counted schedulable. */
+void share_resident(struct sm *sm, uint64_t cycles);
+void share_schedulable(struct sm *sm, uint64_t cycles);
+/* The same: a scheduler's cycles, which went to `reason`. issued: slot of who issued, or NOBODY. */
+void share_cycles(struct sm *sm, unsigned int scheduler, enum stall reason, unsigned int issued,
+		  uint64_t cycles);
 
 /* barrier.c */
 /* The warp executed bar. */

@@ -42,7 +42,8 @@ static void issue_warp(struct sm *sm, unsigned int w, uint64_t now)
 	struct sm_warp *warp = &sm->warps[w];
 	const struct sm_op *op = warp->op;
 	struct exec_access *access = op->memory ? ldst_access(sm) : &sm->scratch;
-	struct sm_share *share = &sm->shares[warp->kernel->slot];
+	unsigned int slot = warp->kernel->slot;
+	struct sm_share *share = &sm->shares[slot];
 	uint64_t fault_addr = NO_ADDRESS;
 	warpset bit = set_of(w);
 	enum exec_outcome outcome;
@@ -59,8 +60,8 @@ static void issue_warp(struct sm *sm, unsigned int w, uint64_t now)
 	outcome = exec_step(&warp->ex, access, &active, &fault_addr, sm->env.err);
 
 	lanes = active == UINT32_MAX ? WARP_LANES : (unsigned int)__builtin_popcount(active);
-	sm->stats.warp_instructions++;
-	sm->stats.thread_instructions += lanes;
+	sm_count(sm, slot, warp_instructions, 1);
+	sm_count(sm, slot, thread_instructions, lanes);
 	share->warp_instructions++;
 	share->thread_instructions += lanes;
 
@@ -96,10 +97,10 @@ static void issue_warp(struct sm *sm, unsigned int w, uint64_t now)
 	warp_check(sm, w);
 }
 
-/* Nothing of the scheduler's warps issues: why. Far faults first, for they hide all else. */
-enum stall issue_stall(const struct sm *sm, unsigned int scheduler)
+/* Far faults first, for they hide all else. */
+static inline enum stall stall(const struct sm *sm, warpset mine)
 {
-	warpset warps = sm->live & ~sm->inactive & sm->sched[scheduler].mine, heads;
+	warpset warps = sm->live & ~sm->inactive & mine, heads;
 
 	if (!set_any(warps))
 		return set_any(sm->live & sm->inactive) ? STALL_SWAPPED : STALL_NO_WARP;
@@ -116,6 +117,26 @@ enum stall issue_stall(const struct sm *sm, unsigned int scheduler)
 	if (set_any(heads))
 		return STALL_SHORT;
 	return set_any(warps & ~sm->wait_barrier) ? STALL_IBUFFER : STALL_BARRIER;
+}
+
+enum stall issue_stall(const struct sm *sm, unsigned int scheduler)
+{
+	return stall(sm, sm->sched[scheduler].mine);
+}
+
+enum stall stall_of(const struct sm *sm, warpset mine)
+{
+	return stall(sm, mine);
+}
+
+/* The scheduler's cycle goes by without an instruction. */
+static inline void idle(struct sm *sm, unsigned int k)
+{
+	enum stall reason = issue_stall(sm, k);
+
+	sm->stats.stalls[reason]++;
+	if (__builtin_expect(sm->mixed, 0))
+		share_cycles(sm, k, reason, NOBODY, 1);
 }
 
 static void flush(struct sm *sm, warpset warps)
@@ -147,12 +168,14 @@ static void schedule(struct sm *sm, unsigned int k, uint64_t now)
 		if (set_any(stray))
 			flush(sm, stray & sm->policy->before(s, w, sm->older));
 		sm->stats.stalls[STALL_ISSUED]++;
+		if (__builtin_expect(sm->mixed, 0))
+			share_cycles(sm, k, STALL_ISSUED, warp_slot(sm, w), 1);
 		issue_warp(sm, w, now);
 		s->last = w;
 		s->any = true;
 		return;
 	}
-	sm->stats.stalls[issue_stall(sm, k)]++;
+	idle(sm, k);
 	flush(sm, stray);
 }
 
@@ -166,7 +189,7 @@ void sm_issue(struct sm *sm, uint64_t now)
 	for (unsigned int i = 0; i < n; i++, k = k + 1 == n ? 0 : k + 1) {
 		/* The first failure is the one that is told; the others' cycle still counts. */
 		if (sm->failure.error)
-			sm->stats.stalls[issue_stall(sm, k)]++;
+			idle(sm, k);
 		else
 			schedule(sm, k, now);
 	}

@@ -220,13 +220,13 @@ static enum cache_outcome read_tags(struct sm *sm, const struct l1d_access *q, u
 
 	if (outcome >= CACHE_NO_MSHR)
 		return outcome;
-	sm->stats.l1d.reads++;
+	sm_count(sm, warp_slot(sm, q->warp), l1d.reads, 1);
 	if (outcome == CACHE_HIT) {
 		access_answered(sm, q->inst);
 	} else if (outcome == CACHE_PENDING) {
-		sm->stats.l1d.pending_hits++;
+		sm_count(sm, warp_slot(sm, q->warp), l1d.pending_hits, 1);
 	} else {
-		sm->stats.l1d.read_misses++;
+		sm_count(sm, warp_slot(sm, q->warp), l1d.read_misses, 1);
 		fetch(sm, q, now);
 		if (victim.dirty)
 			write_back(sm, victim.addr, warp_slot(sm, q->warp), now);
@@ -244,7 +244,7 @@ static enum cache_outcome write_tags(struct sm *sm, const struct l1d_access *q, 
 	if (q->cls == MEM_LOCAL) {
 		outcome = cache_write_if_there(l->l1d, q->addr);
 		if (outcome == CACHE_HIT) {
-			sm->stats.l1d.writes++;
+			sm_count(sm, warp_slot(sm, q->warp), l1d.writes, 1);
 			warp_stores(sm, q->warp, -(int)(q->bytes / MEM_SECTOR));
 			return outcome;
 		}
@@ -255,11 +255,11 @@ static enum cache_outcome write_tags(struct sm *sm, const struct l1d_access *q, 
 			return CACHE_NO_QUEUE;
 		outcome = cache_write_evict(l->l1d, q->addr);
 	}
-	sm->stats.l1d.writes++;
+	sm_count(sm, warp_slot(sm, q->warp), l1d.writes, 1);
 	if (outcome == CACHE_MISS)
-		sm->stats.l1d.write_misses++;
+		sm_count(sm, warp_slot(sm, q->warp), l1d.write_misses, 1);
 	else if (outcome == CACHE_PENDING)
-		sm->stats.l1d.pending_hits++;
+		sm_count(sm, warp_slot(sm, q->warp), l1d.pending_hits, 1);
 	r = miss_push(l, &l->l1d_queue, now);
 	*r = (struct mem_request){
 		.addr = q->addr, .tag = TAG_STORE | q->warp, .sm = (uint16_t)sm->id,
@@ -276,7 +276,7 @@ void l1d_settle(struct sm *sm, uint64_t upto)
 
 	if (!l->stuck || l->stuck_from >= upto)
 		return;
-	sm->stats.l1d.fails += upto - l->stuck_from;
+	sm_count(sm, warp_slot(sm, l->queue[l->queue_head].warp), l1d.fails, upto - l->stuck_from);
 	l->stuck_from = upto;
 }
 

@@ -154,8 +154,8 @@ void ldst_issue(struct sm *sm, uint32_t index, enum exec_outcome outcome)
 			return;
 		inst->left = (uint16_t)mem_bank_cycles(a->addr, a->touched, a->bytes,
 						       (unsigned int)sm->spec->shared_banks);
-		sm->stats.shared_accesses++;
-		sm->stats.shared_conflict_cycles += inst->left - 1u;
+		sm_count(sm, warp_slot(sm, inst->warp), shared_accesses, 1);
+		sm_count(sm, warp_slot(sm, inst->warp), shared_conflict_cycles, inst->left - 1u);
 		if (inst->op->atomic)
 			warp_atomics(sm, inst->warp, 1);
 		return;
@@ -224,21 +224,24 @@ void access_answered(struct sm *sm, uint32_t index)
 }
 
 /* Attributes the cycles in the register: what was to be expected, and the rest to who held it up. */
-static void count_stalls(struct sm *sm, unsigned int path, uint64_t now)
+static void count_stalls(struct sm *sm, const struct sm_inst *inst, uint64_t now)
 {
 	struct ldst *l = sm->ldst;
-	uint64_t *stalls = sm->stats.ldst_stalls;
+	unsigned int path = inst->state;
 	uint64_t cycles = now - l->taken - 1, pages = MIN(l->pages, cycles);
 	uint64_t expected = MIN(l->stall, cycles - pages), rest = cycles - pages - expected;
+	enum ldst_stall held_up;
 
-	sm->stats.ldst_instructions++;
-	sm->stats.busy[UNIT_LDST] += now + 1 - l->busy_from;
+	sm_count(sm, warp_slot(sm, inst->warp), ldst_instructions, 1);
+	sm_count(sm, warp_slot(sm, inst->warp), busy[UNIT_LDST], now + 1 - l->busy_from);
 	if (!cycles)
 		return;
-	stalls[LDST_PAGES] += pages;
-	stalls[path == PATH_SHARED ? LDST_CONFLICTS : LDST_LINES] += expected;
-	stalls[path == PATH_SHARED ? LDST_PORT : path == PATH_CONST ? LDST_L1C :
-	       path == PATH_DIRECT ? LDST_MEMORY : LDST_L1D] += rest;
+	held_up = path == PATH_SHARED ? LDST_PORT : path == PATH_CONST ? LDST_L1C :
+		  path == PATH_DIRECT ? LDST_MEMORY : LDST_L1D;
+	sm_count(sm, warp_slot(sm, inst->warp), ldst_stalls[LDST_PAGES], pages);
+	sm_count(sm, warp_slot(sm, inst->warp),
+		 ldst_stalls[path == PATH_SHARED ? LDST_CONFLICTS : LDST_LINES], expected);
+	sm_count(sm, warp_slot(sm, inst->warp), ldst_stalls[held_up], rest);
 }
 
 void dispatch_leave(struct sm *sm, uint64_t now)
@@ -247,7 +250,7 @@ void dispatch_leave(struct sm *sm, uint64_t now)
 	uint32_t index = l->inst;
 	const struct sm_inst *inst = sm_inst(sm, index);
 
-	count_stalls(sm, inst->state, now);
+	count_stalls(sm, inst, now);
 	l->inst = NO_INDEX;
 	l->step = NEVER;
 	if (inst->entry != NO_INDEX)
@@ -415,7 +418,8 @@ void ldst_settle(struct sm *sm, uint64_t upto)
 	struct ldst *l = sm->ldst;
 
 	if (l->inst != NO_INDEX && l->busy_from < upto) {
-		sm->stats.busy[UNIT_LDST] += upto - l->busy_from;
+		sm_count(sm, warp_slot(sm, sm_inst(sm, l->inst)->warp), busy[UNIT_LDST],
+			 upto - l->busy_from);
 		l->busy_from = upto;
 	}
 	l1d_settle(sm, upto);

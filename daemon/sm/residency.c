@@ -247,7 +247,7 @@ static void move(struct sm *sm, unsigned int c, uint64_t now)
 		free_slots(sm, c);
 		set_state(sm, c, SM_CTA_PARKED);
 		cta->parked = now;
-		sm->stats.parked_ctas++;
+		sm_count(sm, cta->kernel->slot, parked_ctas, 1);
 		mechanism_parked(sm, c, now);
 		look(sm, c, now);
 	}

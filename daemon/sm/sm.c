@@ -16,7 +16,7 @@ static int parts_init(struct sm *sm)
 {
 	int ret;
 
-	if ((ret = placement_create(sm->spec, &sm->placement)) ||
+	if ((ret = share_init(sm)) || (ret = placement_create(sm->spec, &sm->placement)) ||
 	    (ret = scoreboard_init(sm)) || (ret = collector_init(sm)) ||
 	    (ret = units_init(sm)) || (ret = fetch_init(sm)))
 		return ret;
@@ -72,6 +72,7 @@ void sm_destroy(struct sm *sm)
 	collector_fini(sm);
 	cta_fini(sm);
 	placement_destroy(sm->placement);
+	share_fini(sm);
 	background_fini(sm);
 	free(sm->insts);
 	free(sm->text);
@@ -100,6 +101,7 @@ int sm_begin(struct sm *sm, const struct sm_kernel *k)
 {
 	sm->shares[k->slot] = (struct sm_share){ 0 };
 	placement_begin(sm->placement, k->slot);
+	share_begin(sm, k);
 	return 0;
 }
 
@@ -177,6 +179,8 @@ void sm_integrate(struct sm *sm, uint64_t upto)
 	c->registers += n * sm->registers_used;
 	c->shared_bytes += n * sm->shared_used;
 	placement_integrate(sm->placement, n);
+	if (sm->mixed)
+		share_resident(sm, n);
 }
 
 /* How many warps wait for nothing but their instructions' operands. Seldom another than before. */
@@ -191,6 +195,13 @@ static uint32_t schedulable(struct sm *sm)
 	return sm->counted_warps;
 }
 
+static inline void count_schedulable(struct sm *sm, uint64_t cycles)
+{
+	sm->stats.schedulable_warps += cycles * schedulable(sm);
+	if (__builtin_expect(sm->mixed, 0))
+		share_schedulable(sm, cycles);
+}
+
 void sm_settle(struct sm *sm, uint64_t upto)
 {
 	uint64_t n;
@@ -199,9 +210,14 @@ void sm_settle(struct sm *sm, uint64_t upto)
 		return;
 	n = upto - sm->accounted;
 	/* Nothing changed since the last cycle that ran, or another would have run. */
-	for (unsigned int s = 0; s < sm->spec->schedulers; s++)
-		sm->stats.stalls[issue_stall(sm, s)] += n;
-	sm->stats.schedulable_warps += n * schedulable(sm);
+	for (unsigned int s = 0; s < sm->spec->schedulers; s++) {
+		enum stall reason = issue_stall(sm, s);
+
+		sm->stats.stalls[reason] += n;
+		if (sm->mixed)
+			share_cycles(sm, s, reason, NOBODY, n);
+	}
+	count_schedulable(sm, n);
 	fetch_settle(sm, upto);
 	ldst_settle(sm, upto);
 	sm->accounted = upto;
@@ -290,7 +306,7 @@ static void cycle(struct sm *sm, uint64_t now)
 	if (sm->oc_ex[UNIT_LDST].count && ldst_free(sm))
 		dispatch_memory(sm, now);
 	collector_cycle(sm);
-	sm->stats.schedulable_warps += schedulable(sm);
+	count_schedulable(sm, 1);
 	sm_issue(sm, now);
 	if (sm->fetched != NO_INDEX)
 		fetch_decode(sm, now);

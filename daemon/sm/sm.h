@@ -291,6 +291,25 @@ struct sm_share {
 };
 const struct sm_share *sm_share(const struct sm *sm, const struct sm_kernel *kernel);
 
+/*
+ * All that is the kernel's of this SM's counters, since sm_begin(), at any time while it runs;
+ * sums over cycles are up to the last sm_account(). On an SM with one kernel these are the
+ * SM's. All kernels' are the SM's, together with what an empty SM counts; but `cycles` are those
+ * in which a CTA of the kernel was resident, so kernels side by side have the same ones.
+ */
+struct sm_kernel_stats {
+	struct sm_counters counters;
+	/*
+	 * counters.stalls has each cycle of a scheduler once, as one kernel's. These are the
+	 * kernel's own view: for each cycle of each scheduler while it is resident why none of its
+	 * warps issued; STALL_PIPELINE also when another kernel's did instead.
+	 */
+	uint64_t own_stalls[STALLS];
+};
+void sm_kernel_stats(struct sm *sm, const struct sm_kernel *kernel, struct sm_kernel_stats *stats);
+/* All kernels' and nobody's are the SM's, as they have to be. */
+bool sm_shares_add_up(struct sm *sm);
+
 /* Since creation, never reset; sums over cycles are up to the last sm_account(). */
 const struct sm_counters *sm_stats(const struct sm *sm);
 

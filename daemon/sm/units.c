@@ -132,7 +132,7 @@ static void take(struct sm *sm, unsigned int u, unsigned int n, uint64_t now)
 	sm->results_left++;
 	sm->results_used[at / 64] |= 1ull << (at % 64);
 	sm->unit_free[u][n] = now + op->initiation;
-	sm->stats.busy[u] += op->initiation;
+	sm_count(sm, warp_slot(sm, sm_inst(sm, inst)->warp), busy[u], op->initiation);
 }
 
 void units_execute(struct sm *sm, uint64_t now)

@@ -221,5 +221,7 @@ struct json_object *kernel_stats_json(const struct kernel_stats *k, const struct
 				   json_add_number(o, "cycles", k->cycles))) &&
 		json_add_number(o, "warp_instructions", k->warp_instructions) &&
 		json_add_number(o, "thread_instructions", k->thread_instructions) &&
-		(k->functional || add_timed(o, k, spec)));
+		(k->functional || add_timed(o, k, spec)) &&
+		(!k->concurrent || (json_add(o, "concurrent", json_object_new_boolean(true)) &&
+				    json_add(o, "own_stalls", json_stalls(k->own_stalls, spec)))));
 }

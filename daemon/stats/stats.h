@@ -171,11 +171,14 @@ struct kernel_stats {
 	bool halted;			/* its stream reached its target in it */
 	uint64_t start, cycles;		/* core cycles of the session's clock */
 	uint64_t warp_instructions, thread_instructions;	/* this kernel's own */
+	/* Others ran at a time with it. */
+	bool concurrent;
 	/*
-	 * Of the whole GPU from its start to its end, so with concurrent kernels also
-	 * what the others did in that time.
+	 * Of the whole GPU from its start to its end; of a concurrent one its own part, but for
+	 * what is time (cycles, dram_cycles) and the link's.
 	 */
 	struct gpu_counters gpu;
+	uint64_t own_stalls[STALLS];	/* of a concurrent one: sm_kernel_stats.own_stalls */
 };
 
 /* Each NULL: no memory. The objects are those of gpuemu-json(7). */

@@ -122,6 +122,34 @@ static void check(struct world *w, unsigned int kernels)
 	}
 }
 
+/* Each of two kernels says of itself what it says when it is alone. */
+static void check_own(struct world *w)
+{
+	static const struct {
+		const char *path;
+		uint64_t want;
+	} rows[] = {
+		{ "concurrent", 1 }, { "warp_instructions", 24 }, { "stalls.issued", 24 },
+		{ "own_stalls.issued", 24 },
+		{ "memory.l1i.misses", 2 }, { "memory.l1c.accesses", 2 },
+		{ "memory.l1c.misses", 2 }, { "memory.l1d.read_misses", 1 },
+		{ "memory.l2.reads", 16 }, { "memory.l2.read_misses", 12 },
+		{ "memory.l2.writes", 8 }, { "memory.latency.count", 24 },
+	};
+	char path[64];
+
+	for (unsigned int k = 0; k < 2; k++) {
+		for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+			uint64_t got;
+
+			snprintf(path, sizeof(path), "kernels.%u.%s", k, rows[i].path);
+			got = bench_stat(&w->b, path);
+			if (got != rows[i].want)
+				fail_msg("%s: %lu, not %lu", path, got, rows[i].want);
+		}
+	}
+}
+
 static void test_alone(void **state)
 {
 	struct world w;
@@ -145,6 +173,7 @@ static void test_copies_on_two_sms(void **state)
 	submit(&w, 2, 2, 0);
 	finish(&w);
 	check(&w, 2);
+	check_own(&w);
 	bench_close(&w.b);
 }
 
@@ -159,6 +188,7 @@ static void test_copies_on_one_sm(void **state)
 	submit(&w, 2, 2, 30000);
 	finish(&w);
 	check(&w, 2);
+	check_own(&w);
 	bench_close(&w.b);
 }
 

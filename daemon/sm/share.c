@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What each kernel does on an SM. As long as an SM holds CTAs of one kernel alone, all that it
+ * counts is that kernel's, and is handed over when another one comes or it goes: counting
+ * costs nothing then. While it holds several, every event is counted a second time for the
+ * kernel whose it is (sm_count()). What happens on an empty SM is nobody's.
+ *
+ * A scheduler's cycle is one kernel's: the one that issued; if none did, it goes in equal
+ * parts, by turns, to those whose own reason is the scheduler's. A kernel's own reason is that
+ * of a scheduler with its warps alone; these are counted as well (sm_kernel_stats.own_stalls).
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sm/internal.h"
+
+#define WORDS	(sizeof(struct sm_counters) / sizeof(uint64_t))
+
+int share_init(struct sm *sm)
+{
+	sm->owner = NOBODY;
+	sm->by = calloc(NOBODY + 1, sizeof(*sm->by));
+	sm->by_before = calloc(NOBODY, sizeof(*sm->by_before));
+	return sm->by && sm->by_before ? 0 : -ENOMEM;
+}
+
+void share_fini(struct sm *sm)
+{
+	free(sm->by);
+	free(sm->by_before);
+}
+
+/* Hands over what was counted since it was done last. */
+static void hand_over(struct sm *sm)
+{
+	struct sm_kernel_stats *to = &sm->by[sm->owner];
+	uint64_t now[WORDS], before[WORDS], sum[WORDS];
+
+	memcpy(now, &sm->stats, sizeof(now));
+	memcpy(before, &sm->handed_over, sizeof(before));
+	memcpy(sum, &to->counters, sizeof(sum));
+	for (size_t i = 0; i < WORDS && !sm->mixed; i++)
+		sum[i] += now[i] - before[i];
+	for (unsigned int i = 0; i < STALLS && !sm->mixed; i++)
+		to->own_stalls[i] += sm->stats.stalls[i] - sm->handed_over.stalls[i];
+	memcpy(&to->counters, sum, sizeof(sum));
+	sm->handed_over = sm->stats;
+}
+
+/* The kernels that have CTAs here may be others now. */
+static void look_again(struct sm *sm)
+{
+	unsigned int n = 0, last = NOBODY;
+
+	for (unsigned int k = 0; k < SM_KERNELS; k++) {
+		if (sm->ctas_of[k]) {
+			n++;
+			last = k;
+		}
+	}
+	sm->mixed = n > 1;
+	sm->owner = (uint8_t)last;
+}
+
+void share_launched(struct sm *sm, const struct sm_cta *cta)
+{
+	unsigned int k = cta->kernel->slot;
+
+	if (!sm->ctas_of[k])
+		hand_over(sm);
+	sm->ctas_of[k]++;
+	sm->kernel_of[k] = cta->kernel;
+	sm->warps_of[k] |= cta->warps;
+	if (sm->ctas_of[k] == 1)
+		look_again(sm);
+}
+
+void share_retired(struct sm *sm, const struct sm_cta *cta)
+{
+	unsigned int k = cta->kernel->slot;
+
+	if (sm->ctas_of[k] == 1)
+		hand_over(sm);
+	sm->ctas_of[k]--;
+	sm->warps_of[k] &= ~cta->warps;
+	if (!sm->ctas_of[k])
+		look_again(sm);
+}
+
+void share_cancel(struct sm *sm)
+{
+	hand_over(sm);
+	memset(sm->ctas_of, 0, sizeof(sm->ctas_of));
+	memset(sm->warps_of, 0, sizeof(sm->warps_of));
+	look_again(sm);
+}
+
+/* --- while there are several ----------------------------------------------------------- */
+
+void share_resident(struct sm *sm, uint64_t cycles)
+{
+	for (unsigned int k = 0; k < SM_KERNELS; k++) {
+		struct sm_counters *c = &sm->by[k].counters;
+		uint64_t ctas = cycles * sm->ctas_of[k];
+
+		if (!ctas)
+			continue;
+		c->cycles += cycles;
+		c->ctas += ctas;
+		c->warps += cycles * set_count(sm->resident & sm->warps_of[k]);
+		c->registers += ctas * sm->kernel_of[k]->registers;
+		c->shared_bytes += ctas * sm->kernel_of[k]->shared_taken;
+	}
+}
+
+void share_schedulable(struct sm *sm, uint64_t cycles)
+{
+	for (unsigned int k = 0; k < SM_KERNELS; k++)
+		if (sm->ctas_of[k])
+			sm->by[k].counters.schedulable_warps +=
+				cycles * set_count(sm->counted & sm->warps_of[k]);
+}
+
+/* `cycles` of a scheduler in which nothing issued, to those in the mask. */
+static void divide(struct sm *sm, uint32_t claim, enum stall reason, uint64_t cycles)
+{
+	unsigned int n = (unsigned int)__builtin_popcount(claim), first = sm->turn;
+	uint64_t each = cycles / n, rest = cycles % n;
+
+	for (unsigned int i = 0; i < SM_KERNELS; i++) {
+		unsigned int k = (first + i) % SM_KERNELS;
+
+		if (!(claim >> k & 1))
+			continue;
+		sm->by[k].counters.stalls[reason] += each + (rest != 0);
+		if (rest && !--rest)
+			sm->turn = (uint8_t)((k + 1) % SM_KERNELS);
+	}
+}
+
+void share_cycles(struct sm *sm, unsigned int scheduler, enum stall reason, unsigned int issued,
+		  uint64_t cycles)
+{
+	uint32_t claim = 0;
+
+	for (unsigned int k = 0; k < SM_KERNELS; k++) {
+		enum stall own = STALL_ISSUED;
+
+		if (!sm->ctas_of[k])
+			continue;
+		if (k != issued)
+			own = stall_of(sm, sm->sched[scheduler].mine & sm->warps_of[k]);
+		claim |= (uint32_t)(own == reason) << k;
+		sm->by[k].own_stalls[own] += cycles;
+	}
+	if (!claim || reason == STALL_NO_WARP)
+		sm->by[NOBODY].counters.stalls[reason] += cycles;
+	else
+		divide(sm, claim, reason, cycles);
+}
+
+/* --- seen from outside ------------------------------------------------------------------ */
+
+void share_begin(struct sm *sm, const struct sm_kernel *k)
+{
+	hand_over(sm);
+	sm->by_before[k->slot] = sm->by[k->slot];
+}
+
+void sm_kernel_stats(struct sm *sm, const struct sm_kernel *k, struct sm_kernel_stats *stats)
+{
+	const struct sm_kernel_stats *now = &sm->by[k->slot], *before = &sm->by_before[k->slot];
+	uint64_t words[2][sizeof(*stats) / sizeof(uint64_t)];
+
+	hand_over(sm);
+	memcpy(words[0], now, sizeof(*now));
+	memcpy(words[1], before, sizeof(*before));
+	for (size_t i = 0; i < ARRAY_SIZE(words[0]); i++)
+		words[0][i] -= words[1][i];
+	memcpy(stats, words[0], sizeof(*stats));
+}
+
+bool sm_shares_add_up(struct sm *sm)
+{
+	struct sm_counters sum = { 0 };
+
+	hand_over(sm);
+	for (unsigned int k = 0; k <= NOBODY; k++)
+		stats_add(&sum, &sm->by[k].counters, sizeof(sum));
+	/* Kernels side by side have the same cycles. */
+	sum.cycles = sm->stats.cycles;
+	return !memcmp(&sum, &sm->stats, sizeof(sum));
+}
