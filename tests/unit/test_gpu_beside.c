@@ -68,6 +68,18 @@ static void make(struct world *w, unsigned int sms)
 	load(w, 2);
 }
 
+static void submit_ctas(struct world *w, uint32_t module, uint32_t stream, uint32_t ctas)
+{
+	uint64_t param = (uintptr_t)w->b.memory + 4096 * w->submitted;
+	const struct gpu_launch l = {
+		.module = module, .kernel = "each", .grid = { ctas, 1, 1 }, .block = { 32, 1, 1 },
+		.params = &param, .param_bytes = sizeof(param),
+	};
+
+	assert_int_equal(gpu_session_submit(w->b.session, stream, &l, done, w), 0);
+	w->submitted++;
+}
+
 /* The n-th launch's results are in the n-th 4 KiB. */
 static void submit(struct world *w, uint32_t module, uint32_t stream, uint32_t shared)
 {
@@ -250,6 +262,41 @@ static void test_unloaded(void **state)
 	bench_close(&w.b);
 }
 
+/*
+ * 1 CTA beside 64: their stores are 4 sectors a CTA, on one page and on the two behind it. A
+ * far fault is its kernel's.
+ */
+static void test_unequal(void **state)
+{
+	struct world w;
+
+	memset(&w, 0, sizeof(w));
+	bench_spec(&w.b);
+	w.b.spec.sms = 2;
+	bench_open_with(&w.b, PTX_HEAD PTX_EACH PTX_SPIN);
+	load(&w, 2);
+	submit_ctas(&w, 1, 1, 1);
+	submit_ctas(&w, 2, 2, 64);
+	gpu_session_finish(w.b.session);
+	assert_int_equal(w.ended, 2);
+	expect(&w, "kernels.0.warp_instructions", 24);
+	expect(&w, "kernels.1.warp_instructions", 64 * 24);
+	expect(&w, "kernels.0.memory.l2.writes", 8);
+	/* Local memory is in L1D from the second CTA on, in each of 8 places of both SMs. */
+	expect(&w, "kernels.1.memory.l2.writes", 64 * 4 + 2 * 8 * 4);
+	expect(&w, "kernels.0.paging.far_faults", 1);
+	expect(&w, "kernels.1.paging.far_faults", 2);
+	expect(&w, "paging.far_faults", 3);
+	/* All accesses that waited are somebody's. */
+	expect(&w, "paging.far_wait_cycles.count", bench_stat(&w.b, "kernels.0.paging.far_waits") +
+	       bench_stat(&w.b, "kernels.1.paging.far_waits"));
+	expect(&w, "paging.far_wait_cycles.sum",
+	       bench_stat(&w.b, "kernels.0.paging.far_wait_cycles") +
+	       bench_stat(&w.b, "kernels.1.paging.far_wait_cycles"));
+	expect(&w, "kernels.0.paging.far_waits", 1);
+	bench_close(&w.b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -258,6 +305,7 @@ int main(void)
 		cmocka_unit_test(test_copies_on_one_sm),
 		cmocka_unit_test(test_slot_again),
 		cmocka_unit_test(test_unloaded),
+		cmocka_unit_test(test_unequal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
