@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A kernel's curve from samples (Warped-Slicer, section IV-A, equations 2 to 4). SMs that hold
+ * many CTAs took more than their share of the memory's bandwidth while they were sampled beside
+ * SMs that held few; the scaling takes that back.
+ */
+#include <stdlib.h>
+
+#include "slicer/slicer.h"
+
+double slicer_scale(const struct slicer_sample *s, double average)
+{
+	double psi = average > 0 ? s->ctas / average - 1 : 0;
+
+	return s->ipc * (1 + s->memory * psi);
+}
+
+static int by_ctas(const void *a, const void *b)
+{
+	const struct slicer_sample *x = a, *y = b;
+
+	return (x->ctas > y->ctas) - (x->ctas < y->ctas);
+}
+
+/* The samples of equal counts from `at` on are one: *ipc is their mean. Returns the next. */
+static unsigned int group(const struct slicer_sample *s, unsigned int n, unsigned int at,
+			  double average, double *ipc)
+{
+	unsigned int end = at;
+	double sum = 0;
+
+	while (end < n && s[end].ctas <= s[at].ctas)
+		sum += slicer_scale(&s[end++], average);
+	*ipc = sum / (end - at);
+	return end;
+}
+
+void slicer_curve(struct slicer_sample *s, unsigned int n, double average,
+		  struct slicer_curve *curve)
+{
+	double left = 0, left_ipc = 0, right = 0, right_ipc = 0;
+	unsigned int next = 0;
+
+	qsort(s, n, sizeof(*s), by_ctas);
+	for (unsigned int j = 0; j < curve->ctas; j++) {
+		double x = j + 1;
+
+		while (right < x && next < n) {
+			left = right;
+			left_ipc = right_ipc;
+			right = s[next].ctas;
+			next = group(s, n, next, average, &right_ipc);
+		}
+		if (right <= x || right <= left)
+			curve->at[j] = right_ipc;
+		else
+			curve->at[j] = left_ipc + (right_ipc - left_ipc) * (x - left) / (right - left);
+	}
+}
+
+double slicer_performance(const struct slicer_curve *curve, unsigned int ctas)
+{
+	double best = 0, most = 0;
+
+	for (unsigned int j = 0; j < curve->ctas; j++) {
+		most = MAX(most, curve->at[j]);
+		if (j < ctas)
+			best = most;
+	}
+	return most > 0 ? best / most : 1;
+}
