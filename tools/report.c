@@ -44,7 +44,8 @@ struct json_object *report_json(const struct report_facts *f, const char *subjec
 				struct json_object *about, struct err *err)
 {
 	static const char *const rest[] = { "kernels", "totals", "memory", "utilization", "sms",
-					    "fragmentation", "paging", "samples", "trace" };
+					    "fragmentation", "dispatch", "paging", "samples",
+					    "trace" };
 	struct json_object *statistics = NULL, *report, *totals;
 
 	if (f->statistics) {

@@ -20,6 +20,7 @@ const struct cli_option target_options[] = {
 	{ "evict", "P", "eviction policy (gpuemu list evictors)", TARGET_EVICT },
 	{ "paging", "on|off", "off: all pages are in device memory from the start", TARGET_PAGING },
 	{ "sched", "S", "warp scheduler (gpuemu list schedulers)", TARGET_SCHED },
+	{ "slice", "P", "how kernels share the SMs (gpuemu list dispatchers)", TARGET_SLICE },
 	{ "seed", "N", "seed of the inputs and of random policies, 1 if not given", TARGET_SEED },
 	{ "device", "FILE", "the module's device node, /dev/gpuemu if not given", TARGET_DEVICE },
 	{ NULL }
@@ -35,6 +36,7 @@ static const struct {
 	{ TARGET_EVICT, "paging.evict", "--evict" },
 	{ TARGET_PAGING, "paging.enabled", "--paging" },
 	{ TARGET_SCHED, "sm.scheduler", "--sched" },
+	{ TARGET_SLICE, "gpu.dispatch", "--slice" },
 	{ TARGET_SEED, "gpu.seed", "--seed" },
 	{ TARGET_FUNCTIONAL, "gpu.functional", "--functional" },
 	{ TARGET_REGS, "occupancy.regs", "--regs" },

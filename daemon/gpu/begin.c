@@ -50,7 +50,7 @@ static int begin(struct loop *l, struct run *r)
 	r->stats.start = l->now;
 	r->todo = (struct dispatch_kernel){
 		.kernel = r->sm_kernel, .slot = slot, .grid = { grid[0], grid[1], grid[2] },
-		.ctas = (uint64_t)grid[0] * grid[1] * grid[2],
+		.ctas = (uint64_t)grid[0] * grid[1] * grid[2], .name = r->kernel->name,
 		.first = l->now + m->spec.launch_latency,
 	};
 	machine_counters(m, l->now, &r->before);

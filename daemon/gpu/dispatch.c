@@ -117,6 +117,11 @@ void dispatch_retired(struct dispatch *d, unsigned int sm, uint64_t now)
 	}
 }
 
+struct json_object *dispatch_report(const struct dispatch *d)
+{
+	return d->ops->report ? d->ops->report(d->state) : NULL;
+}
+
 /* --- handing out ------------------------------------------------------------------ */
 
 static bool any_waits(const struct dispatch *d, uint64_t cycle)

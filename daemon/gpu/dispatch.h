@@ -12,6 +12,7 @@
 #include "sm/sm.h"
 
 struct dispatch_ops;
+struct json_object;
 
 /* A kernel that runs, as far as its CTAs go. The launch owns it. */
 struct dispatch_kernel {
@@ -19,6 +20,7 @@ struct dispatch_kernel {
 	unsigned int slot;		/* 0 to SM_KERNELS - 1, its own while it runs */
 	uint32_t grid[3];
 	uint64_t ctas, next;		/* how many there are; the next to hand out */
+	const char *name;		/* its module's */
 	uint64_t first;			/* none goes before the end of this cycle */
 };
 
@@ -70,6 +72,8 @@ struct dispatch_ops {
 	uint64_t (*timer)(const void *state, const struct dispatch *d);
 	/* Everybody may be picked differently from now on. */
 	void (*tick)(void *state, struct dispatch *d, uint64_t now);
+	/* What it has decided so far, for the statistics ("dispatch"); NULL: nothing. */
+	struct json_object *(*report)(const void *state);
 };
 
 /* Rows of gpu/dispatch.def, NULL terminated. */
@@ -85,12 +89,19 @@ bool dispatch_can(const struct dispatch *d, unsigned int sm, const struct dispat
 bool dispatch_may_share(const struct dispatch *d, unsigned int sm,
 			const struct dispatch_kernel *k);
 
-/* spatial.c: what spatial picks, for those that fall back on it. */
+/*
+ * spatial.c: the i-th kernel's SMs are *first and those behind it, as many as it returns. Where
+ * there are more kernels than SMs, some share one.
+ */
+unsigned int dispatch_spatial_part(const struct dispatch *d, unsigned int i, unsigned int *first);
+/* What spatial picks, for those that fall back on it. */
 struct dispatch_kernel *dispatch_pick_spatial(const struct dispatch *d, unsigned int sm,
 					      uint64_t cycle);
 
 /* --- the loop ------------------------------------------------------------------ */
 
+/* What the policy has decided, NULL: it decides nothing that a report shows, or no memory. */
+struct json_object *dispatch_report(const struct dispatch *d);
 /* spec and sms are the caller's. -EINVAL: no such policy; -ENOMEM. */
 int dispatch_create(const struct gpu_spec *spec, struct sm **sms, unsigned int nsms,
 		    struct dispatch **dispatch);

@@ -134,16 +134,19 @@ static void timed_json(struct gpu_session *s, struct json_object *o)
 {
 	struct machine *m = s->machine;
 	struct gpu_counters c;
-	struct json_object *fragmentation;
+	struct json_object *fragmentation, *dispatch;
 	struct gpu_state state;
 
 	machine_counters(m, s->now, &c);
 	fragmentation = fragmentation_json(m);
+	dispatch = dispatch_report(m->dispatch);
 	json_object_object_add(o, "memory", memory_json(s, &c));
 	json_object_object_add(o, "utilization", stats_utilization_json(&c, &m->spec));
 	json_object_object_add(o, "sms", sms_json(m));
 	if (fragmentation)
 		json_object_object_add(o, "fragmentation", fragmentation);
+	if (dispatch)
+		json_object_object_add(o, "dispatch", dispatch);
 	if (!s->samples.interval)
 		return;
 	machine_state(m, &state);

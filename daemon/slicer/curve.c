@@ -19,7 +19,10 @@ static int by_ctas(const void *a, const void *b)
 {
 	const struct slicer_sample *x = a, *y = b;
 
-	return (x->ctas > y->ctas) - (x->ctas < y->ctas);
+	/* Those of one count are summed in one order, whatever sorts them. */
+	if (x->ctas < y->ctas || x->ctas > y->ctas)
+		return x->ctas > y->ctas ? 1 : -1;
+	return (x->ipc > y->ipc) - (x->ipc < y->ipc);
 }
 
 /* The samples of equal counts from `at` on are one: *ipc is their mean. Returns the next. */
@@ -54,7 +57,8 @@ void slicer_curve(struct slicer_sample *s, unsigned int n, double average,
 		if (right <= x || right <= left)
 			curve->at[j] = right_ipc;
 		else
-			curve->at[j] = left_ipc + (right_ipc - left_ipc) * (x - left) / (right - left);
+			curve->at[j] = left_ipc + (right_ipc - left_ipc) * (x - left) /
+						  (right - left);
 	}
 }
 

@@ -177,6 +177,9 @@ static struct gpu_spec spec_of(const char *dispatch, unsigned int sms, bool mixe
 	b.spec.paging = 0;
 	b.spec.sms = sms;
 	b.spec.mixed_sms = mixed;
+	/* So short that the launches of these tests see all phases of dynamic. */
+	b.spec.slicer_warmup = 300;
+	b.spec.slicer_sample = 200;
 	memset(b.spec.dispatch, 0, sizeof(b.spec.dispatch));
 	strcpy(b.spec.dispatch, dispatch);
 	return b.spec;
@@ -298,7 +301,7 @@ static void test_no_such_policy(void **state)
 
 	assert_int_equal(gpu_spec_check(&spec, &err), -EINVAL);
 	assert_string_equal(err.text, "gpu.dispatch: no dispatcher 'nobody'; there are: "
-			    "left_over, spatial, fcfs, even");
+			    "left_over, spatial, fcfs, even, dynamic");
 }
 
 /* --- left_over -------------------------------------------------------------------------- */

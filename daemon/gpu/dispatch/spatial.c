@@ -7,14 +7,19 @@
  */
 #include "gpu/dispatch.h"
 
-/* Is the SM the i-th kernel's? Where there are more kernels than SMs, some share one. */
-static bool owns(const struct dispatch *d, unsigned int i, unsigned int sm)
+unsigned int dispatch_spatial_part(const struct dispatch *d, unsigned int i, unsigned int *first)
 {
 	unsigned int n = d->nsms, kernels = d->nkernels;
 
-	if (kernels > n)
-		return i % n == sm;
-	return i * n / kernels <= sm && sm < (i + 1) * n / kernels;
+	*first = kernels > n ? i % n : i * n / kernels;
+	return kernels > n ? 1 : (i + 1) * n / kernels - *first;
+}
+
+static bool owns(const struct dispatch *d, unsigned int i, unsigned int sm)
+{
+	unsigned int first, n = dispatch_spatial_part(d, i, &first);
+
+	return first <= sm && sm < first + n;
 }
 
 struct dispatch_kernel *dispatch_pick_spatial(const struct dispatch *d, unsigned int sm,

@@ -1,0 +1,532 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Warped-Slicer (Xu et al., ISCA 2016, section IV). When kernels come to run together, the SMs
+ * are split among them, and each SM holds another count of its kernel's CTAs, from the arrival
+ * on. After a warm-up the SMs are sampled; where a kernel has fewer SMs than counts, the next
+ * counts follow, a sample each. The samples become curves (slicer/), and water-filling says how
+ * many CTAs of each kernel every SM holds from then on. A kernel that would lose too much makes all
+ * fall back on spatial. CTAs that run stay where they are: a layout is reached as they end.
+ *
+ * Samples are of SMs that one kernel has to itself: while CTAs of another are there yet,
+ * sampling is put off, but not for ever. A kernel whose IPC changes for as long as two samples
+ * is sampled anew; its SMs are its own then, and so others are held back.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <json-c/json.h>
+
+#include "gpu/dispatch.h"
+#include "slicer/slicer.h"
+
+/* Samples that a CTA of somebody else can put off. */
+#define PATIENCE	16u
+/* Profiles of kernels that are kept; the oldest goes. */
+#define PROFILES	64u
+/* Decisions that a report shows. */
+#define DECISIONS	256u
+
+enum phase { ALONE, WARM_UP, SAMPLE, DELAY, SHARED, SPLIT };
+
+/* A kernel's curve, for its next launch. Of the same code and needs it is the same kernel. */
+struct profile {
+	char name[64];
+	struct sm_needs needs;
+	struct slicer_curve curve;
+};
+
+/* A kernel that runs, by slot. */
+struct part {
+	struct slicer_curve curve;
+	bool known;			/* the curve is */
+	struct slicer_sample samples[2 * SLICER_CTAS];
+	unsigned int nsamples;
+	unsigned int ctas;		/* SHARED: that every SM may hold */
+	/* SHARED: instructions when it was looked at last, its IPC then, and how often it was off. */
+	uint64_t issued;
+	double ipc;
+	unsigned int looks, off;
+};
+
+struct decision {
+	uint64_t cycle;
+	unsigned int n, ctas[SM_KERNELS];	/* 0: the SMs were split */
+	double performance[SM_KERNELS];
+	char name[SM_KERNELS][64];
+};
+
+struct dynamic {
+	enum phase phase;
+	uint64_t due;			/* when the phase ends, or is looked at; NEVER */
+	unsigned int round, put_off;
+	struct part parts[SM_KERNELS];
+	struct profile *profiles;
+	unsigned int nprofiles, oldest;
+	struct decision *decisions;
+	unsigned int ndecisions;
+	/* By SM: instructions of its kernel, and cycles that waited for memory, as sampling began. */
+	uint64_t *issued, *waited;
+};
+
+static void dynamic_destroy(void *state)
+{
+	struct dynamic *y = state;
+
+	free(y->profiles);
+	free(y->decisions);
+	free(y->issued);
+	free(y->waited);
+	free(y);
+}
+
+static int dynamic_create(const struct dispatch *d, void **state)
+{
+	struct dynamic *y = calloc(1, sizeof(*y));
+
+	if (!y)
+		return -ENOMEM;
+	y->due = NEVER;
+	y->profiles = calloc(PROFILES, sizeof(*y->profiles));
+	y->decisions = calloc(DECISIONS, sizeof(*y->decisions));
+	y->issued = calloc(d->nsms, sizeof(*y->issued));
+	y->waited = calloc(d->nsms, sizeof(*y->waited));
+	if (!y->profiles || !y->decisions || !y->issued || !y->waited) {
+		dynamic_destroy(y);
+		return -ENOMEM;
+	}
+	*state = y;
+	return 0;
+}
+
+/* --- profiles of kernels ------------------------------------------------------------------ */
+
+static struct profile *find_profile(const struct dynamic *y, const struct dispatch_kernel *k)
+{
+	struct sm_needs needs = sm_kernel_needs(k->kernel);
+
+	for (unsigned int i = 0; i < y->nprofiles; i++) {
+		struct profile *p = &y->profiles[i];
+
+		if (!strncmp(p->name, k->name, sizeof(p->name) - 1) &&
+		    p->needs.warps == needs.warps && p->needs.registers == needs.registers &&
+		    p->needs.shared_bytes == needs.shared_bytes)
+			return p;
+	}
+	return NULL;
+}
+
+static void keep_profile(struct dynamic *y, const struct dispatch_kernel *k)
+{
+	struct profile *p = find_profile(y, k);
+
+	if (!p && y->nprofiles < PROFILES)
+		p = &y->profiles[y->nprofiles++];
+	if (!p)
+		p = &y->profiles[y->oldest++ % PROFILES];
+	snprintf(p->name, sizeof(p->name), "%s", k->name);
+	p->needs = sm_kernel_needs(k->kernel);
+	p->curve = y->parts[k->slot].curve;
+}
+
+/* --- the layout while sampling ------------------------------------------------------------- */
+
+static bool all_known(const struct dynamic *y, const struct dispatch *d)
+{
+	for (unsigned int i = 0; i < d->nkernels; i++)
+		if (!y->parts[d->kernels[i]->slot].known)
+			return false;
+	return true;
+}
+
+/* The kernel whose SM it is, as spatial splits them, and the SM's number among that kernel's. */
+static unsigned int owner(const struct dispatch *d, unsigned int sm, unsigned int *number)
+{
+	for (unsigned int i = 0; i < d->nkernels; i++) {
+		unsigned int first, n = dispatch_spatial_part(d, i, &first);
+
+		*number = sm - first;
+		if (first <= sm && sm < first + n)
+			return i;
+	}
+	return 0;
+}
+
+/* How many of the i-th kernel's CTAs its `number`-th SM holds: 1, 2, .. over its SMs, round by round. */
+static unsigned int count(const struct dynamic *y, const struct dispatch *d, unsigned int i,
+			  unsigned int number)
+{
+	const struct part *p = &y->parts[d->kernels[i]->slot];
+	unsigned int first, n = dispatch_spatial_part(d, i, &first);
+
+	return p->known ? p->curve.ctas : MIN(1 + number + y->round * n, p->curve.ctas);
+}
+
+/* So many samples has the kernel that needs most. */
+static unsigned int rounds(const struct dynamic *y, const struct dispatch *d)
+{
+	unsigned int most = 1;
+
+	for (unsigned int i = 0; i < d->nkernels; i++) {
+		const struct part *p = &y->parts[d->kernels[i]->slot];
+		unsigned int first, n = dispatch_spatial_part(d, i, &first);
+
+		if (!p->known)
+			most = MAX(most, DIV_ROUND_UP(p->curve.ctas, n));
+	}
+	return most;
+}
+
+/* --- decisions ------------------------------------------------------------------------------- */
+
+static void note(struct dynamic *y, const struct dispatch *d, uint64_t now)
+{
+	struct decision *c = &y->decisions[y->ndecisions];
+
+	if (y->ndecisions == DECISIONS)
+		return;
+	y->ndecisions++;
+	c->cycle = now;
+	c->n = d->nkernels;
+	for (unsigned int i = 0; i < d->nkernels; i++) {
+		const struct part *p = &y->parts[d->kernels[i]->slot];
+
+		snprintf(c->name[i], sizeof(c->name[i]), "%s", d->kernels[i]->name);
+		c->ctas[i] = y->phase == SHARED ? p->ctas : 0;
+		c->performance[i] = slicer_performance(&p->curve, p->ctas);
+	}
+}
+
+/* Algorithm 1 over the kernels that run. */
+static void partition(struct dynamic *y, struct dispatch *d, uint64_t now)
+{
+	const uint64_t have[SLICER_RESOURCES] = {
+		[SLICER_REGISTERS] = d->spec->registers, [SLICER_SHARED] = d->spec->shared_bytes,
+		[SLICER_WARPS] = d->spec->warps, [SLICER_SLOTS] = d->spec->ctas,
+	};
+	const struct slicer_curve *curves[SM_KERNELS] = { NULL };
+	uint64_t needs[SM_KERNELS][SLICER_RESOURCES] = { { 0 } };
+	unsigned int ctas[SM_KERNELS] = { 0 };
+	unsigned int n = d->nkernels;
+
+	for (unsigned int i = 0; i < n; i++) {
+		struct sm_needs one = sm_kernel_needs(d->kernels[i]->kernel);
+
+		curves[i] = &y->parts[d->kernels[i]->slot].curve;
+		needs[i][SLICER_REGISTERS] = one.registers;
+		needs[i][SLICER_SHARED] = one.shared_bytes;
+		needs[i][SLICER_WARPS] = one.warps;
+		needs[i][SLICER_SLOTS] = 1;
+	}
+	y->phase = SPLIT;
+	y->due = NEVER;
+	if (slicer_fill(curves, needs, n, have, ctas) &&
+	    !slicer_loses_too_much(curves, ctas, n, (unsigned int)d->spec->slicer_loss)) {
+		y->phase = SHARED;
+		y->due = d->spec->slicer_change ? now + d->spec->slicer_sample : NEVER;
+	}
+	for (unsigned int i = 0; i < n; i++) {
+		struct part *p = &y->parts[d->kernels[i]->slot];
+
+		p->ctas = y->phase == SHARED ? ctas[i] : 0;
+		p->looks = p->off = 0;
+	}
+	note(y, d, now);
+}
+
+static void decide(struct dynamic *y, struct dispatch *d, uint64_t now)
+{
+	if (y->phase != DELAY && d->spec->slicer_delay) {
+		y->phase = DELAY;
+		y->due = now + d->spec->slicer_delay;
+	} else {
+		partition(y, d, now);
+	}
+}
+
+/* Who runs has changed. */
+static void begin(struct dynamic *y, struct dispatch *d, uint64_t now)
+{
+	y->round = y->put_off = 0;
+	if (d->nkernels < 2) {
+		y->phase = ALONE;
+		y->due = NEVER;
+		return;
+	}
+	for (unsigned int i = 0; i < d->nkernels; i++) {
+		struct part *p = &y->parts[d->kernels[i]->slot];
+
+		p->nsamples = 0;
+		p->known = p->known && d->spec->slicer_reuse;
+	}
+	if (all_known(y, d)) {
+		y->phase = WARM_UP;
+		decide(y, d, now);
+		return;
+	}
+	y->phase = WARM_UP;
+	y->due = now + d->spec->slicer_warmup;
+}
+
+static void dynamic_arrived(void *state, struct dispatch *d, struct dispatch_kernel *k,
+			    uint64_t now)
+{
+	struct dynamic *y = state;
+	struct part *p = &y->parts[k->slot];
+	const struct profile *known = d->spec->slicer_reuse ? find_profile(y, k) : NULL;
+
+	*p = (struct part){ .known = known };
+	if (known)
+		p->curve = known->curve;
+	else
+		p->curve.ctas = MIN(sm_kernel_ctas(k->kernel), SLICER_CTAS);
+	begin(y, d, now);
+}
+
+static void dynamic_left(void *state, struct dispatch *d, struct dispatch_kernel *k, uint64_t now)
+{
+	begin(state, d, now);
+}
+
+/* --- samples ------------------------------------------------------------------------------------ */
+
+/* Scheduler cycles of the SM in which all its warps waited for memory. */
+static uint64_t waited(const struct dispatch *d, unsigned int sm, uint64_t now)
+{
+	sm_account(d->sms[sm], now);
+	return sm_stats(d->sms[sm])->stalls[STALL_LONG];
+}
+
+/* An SM of a kernel that is sampled holds CTAs of another. */
+static bool foreign(const struct dynamic *y, const struct dispatch *d)
+{
+	for (unsigned int sm = 0; sm < d->nsms; sm++) {
+		unsigned int number;
+		const struct dispatch_kernel *k = d->kernels[owner(d, sm, &number)];
+
+		if (!y->parts[k->slot].known && sm_resident_ctas(d->sms[sm], NULL) !=
+						sm_resident_ctas(d->sms[sm], k->kernel))
+			return true;
+	}
+	return false;
+}
+
+static void sample_begin(struct dynamic *y, struct dispatch *d, uint64_t now)
+{
+	for (unsigned int sm = 0; sm < d->nsms; sm++) {
+		unsigned int number;
+		const struct dispatch_kernel *k = d->kernels[owner(d, sm, &number)];
+
+		y->issued[sm] = sm_share(d->sms[sm], k->kernel)->warp_instructions;
+		y->waited[sm] = waited(d, sm, now);
+	}
+	y->phase = SAMPLE;
+	y->due = now + d->spec->slicer_sample;
+}
+
+static void sample_sm(struct dynamic *y, const struct dispatch *d, unsigned int sm,
+		      double average, uint64_t now)
+{
+	double cycles = (double)d->spec->slicer_sample;
+	unsigned int number;
+	const struct dispatch_kernel *k = d->kernels[owner(d, sm, &number)];
+	struct part *p = &y->parts[k->slot];
+	struct slicer_sample s = { .ctas = sm_resident_ctas(d->sms[sm], k->kernel) };
+
+	/* Nothing is left to hand out, say. */
+	if (p->known || s.ctas <= 0 || p->nsamples == ARRAY_SIZE(p->samples))
+		return;
+	s.ipc = (double)(sm_share(d->sms[sm], k->kernel)->warp_instructions - y->issued[sm]) /
+		cycles;
+	s.memory = (double)(waited(d, sm, now) - y->waited[sm]) /
+		   (cycles * (double)d->spec->schedulers);
+	s.ipc = slicer_scale(&s, average);
+	s.memory = 0;
+	p->samples[p->nsamples++] = s;
+}
+
+static void sample_end(struct dynamic *y, struct dispatch *d, uint64_t now)
+{
+	double average = 0;
+
+	for (unsigned int sm = 0; sm < d->nsms; sm++)
+		average += sm_resident_ctas(d->sms[sm], NULL);
+	average /= d->nsms;
+	for (unsigned int sm = 0; sm < d->nsms; sm++)
+		sample_sm(y, d, sm, average, now);
+	if (++y->round < rounds(y, d)) {
+		sample_begin(y, d, now);
+		return;
+	}
+	for (unsigned int i = 0; i < d->nkernels; i++) {
+		struct dispatch_kernel *k = d->kernels[i];
+		struct part *p = &y->parts[k->slot];
+
+		if (p->known)
+			continue;
+		slicer_curve(p->samples, p->nsamples, 0, &p->curve);
+		/* A kernel that was never seen to run is no kernel to remember. */
+		if (p->nsamples && d->spec->slicer_reuse)
+			keep_profile(y, k);
+		p->known = true;
+	}
+	decide(y, d, now);
+}
+
+/* --- afterwards ---------------------------------------------------------------------------------- */
+
+/*
+ * A kernel's IPC of the sample that ends, against that of the first whole one with its partition. A
+ * kernel whose last CTAs run is not watched: its IPC falls, and there is nothing to share out.
+ */
+static bool changed(const struct dispatch *d, const struct dispatch_kernel *k, struct part *p)
+{
+	uint64_t issued = 0;
+	double ipc;
+
+	for (unsigned int sm = 0; sm < d->nsms; sm++)
+		issued += sm_share(d->sms[sm], k->kernel)->warp_instructions;
+	ipc = (double)(issued - p->issued) / (double)d->spec->slicer_sample;
+	p->issued = issued;
+	/* The first look has nothing to begin at, and while the second lasts the layout is reached. */
+	if (++p->looks <= 2 || k->next == k->ctas)
+		return false;
+	if (p->looks == 3)
+		p->ipc = ipc;
+	if (fabs(ipc - p->ipc) * 100 <= (double)d->spec->slicer_change * p->ipc)
+		p->off = 0;
+	else
+		p->off++;
+	return p->off >= 2;
+}
+
+static void look(struct dynamic *y, struct dispatch *d, uint64_t now)
+{
+	bool again = false;
+
+	for (unsigned int i = 0; i < d->nkernels; i++) {
+		struct part *p = &y->parts[d->kernels[i]->slot];
+
+		if (!changed(d, d->kernels[i], p))
+			continue;
+		p->known = false;
+		p->nsamples = 0;
+		again = true;
+	}
+	y->due = now + (again ? d->spec->slicer_warmup : d->spec->slicer_sample);
+	if (again) {
+		y->phase = WARM_UP;
+		y->round = y->put_off = 0;
+	}
+}
+
+static uint64_t dynamic_timer(const void *state, const struct dispatch *d)
+{
+	const struct dynamic *y = state;
+
+	return y->due;
+}
+
+static void dynamic_tick(void *state, struct dispatch *d, uint64_t now)
+{
+	struct dynamic *y = state;
+
+	switch (y->phase) {
+	case WARM_UP:
+		if (foreign(y, d) && y->put_off++ < PATIENCE)
+			y->due = now + d->spec->slicer_sample;
+		else
+			sample_begin(y, d, now);
+		break;
+	case SAMPLE:
+		sample_end(y, d, now);
+		break;
+	case DELAY:
+		decide(y, d, now);
+		break;
+	case SHARED:
+		look(y, d, now);
+		break;
+	default:
+		y->due = NEVER;
+	}
+}
+
+static unsigned int limit(const struct dynamic *y, const struct dispatch *d, unsigned int i,
+			  unsigned int sm)
+{
+	unsigned int first, n, number = 0;
+
+	if (y->phase == ALONE)
+		return UINT_MAX;
+	if (y->phase == SHARED)
+		return y->parts[d->kernels[i]->slot].ctas;
+	n = dispatch_spatial_part(d, i, &first);
+	number = sm - first;
+	return first <= sm && sm < first + n ? count(y, d, i, number) : 0;
+}
+
+static struct dispatch_kernel *dynamic_pick(const void *state, const struct dispatch *d,
+					    unsigned int sm, uint64_t cycle)
+{
+	const struct dynamic *y = state;
+
+	if (y->phase == SPLIT)
+		return dispatch_pick_spatial(d, sm, cycle);
+	for (unsigned int i = 0; i < d->nkernels; i++) {
+		struct dispatch_kernel *k = d->kernels[i];
+
+		if (sm_resident_ctas(d->sms[sm], k->kernel) < limit(y, d, i, sm) &&
+		    dispatch_can(d, sm, k, cycle))
+			return k;
+	}
+	return NULL;
+}
+
+/* "partitions": [{"cycle", "shared", "kernels": [{"name", "ctas", "performance"}]}] */
+static struct json_object *dynamic_report(const void *state)
+{
+	const struct dynamic *y = state;
+	struct json_object *all = json_object_new_object(), *list = json_object_new_array();
+
+	for (unsigned int i = 0; i < y->ndecisions; i++) {
+		const struct decision *c = &y->decisions[i];
+		struct json_object *one = json_object_new_object(), *kernels;
+
+		kernels = json_object_new_array();
+		json_object_object_add(one, "cycle", json_object_new_uint64(c->cycle));
+		json_object_object_add(one, "shared", json_object_new_boolean(c->ctas[0] > 0));
+		for (unsigned int k = 0; k < c->n; k++) {
+			struct json_object *o = json_object_new_object();
+
+			json_object_object_add(o, "name", json_object_new_string(c->name[k]));
+			if (c->ctas[k]) {
+				json_object_object_add(o, "ctas",
+						       json_object_new_uint64(c->ctas[k]));
+				json_object_object_add(o, "performance",
+						       stats_json_ratio(c->performance[k]));
+			}
+			json_object_array_add(kernels, o);
+		}
+		json_object_object_add(one, "kernels", kernels);
+		json_object_array_add(list, one);
+	}
+	json_object_object_add(all, "partitions", list);
+	return all;
+}
+
+const struct dispatch_ops dispatch_dynamic = {
+	.name = "dynamic",
+	.help = "Warped-Slicer: kernels are sampled, then share each SM by water-filling",
+	.create = dynamic_create,
+	.destroy = dynamic_destroy,
+	.arrived = dynamic_arrived,
+	.left = dynamic_left,
+	.pick = dynamic_pick,
+	.timer = dynamic_timer,
+	.tick = dynamic_tick,
+	.report = dynamic_report,
+};
