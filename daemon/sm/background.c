@@ -144,6 +144,11 @@ int background_move(struct sm *sm, const struct background_job *what)
 	return 0;
 }
 
+int sm_move(struct sm *sm, const struct background_job *job)
+{
+	return background_move(sm, job);
+}
+
 const struct background_counters *background_stats(const struct sm *sm)
 {
 	static const struct background_counters none;

@@ -4,7 +4,7 @@
  * port of shared memory, registers and scratchpad to memory and back. They have what the
  * program leaves: a bank cycle of shared memory in which no instruction is at the banks,
  * a cycle of the crossbar's port in which nothing else goes out or waits to. They are
- * counted on their own. Private to the sm room: mechanisms call background_move(), sm.c and the
+ * counted on their own. Private to the sm room: sm_move() calls background_move(), sm.c and the
  * load/store unit the rest, and those only on an SM on which something was ever moved.
  */
 #ifndef GPUEMU_SM_BACKGROUND_H
@@ -12,29 +12,7 @@
 
 #include "sm/internal.h"
 
-enum background_way {
-	BACKGROUND_SHARED,	/* through the port of shared memory */
-	BACKGROUND_L1,		/* to or from memory, through L1D: reads allocate, writes that hit stay */
-	BACKGROUND_L2,		/* to or from memory, past L1D */
-};
-
-struct background_job {
-	uint8_t way;			/* enum background_way */
-	uint8_t kind;			/* MEM_READ or MEM_WRITE */
-	uint8_t kernel;			/* slot, that the memory system counts it for */
-	uint64_t from;			/* not before this cycle */
-	uint64_t addr;			/* of memory: from mem_background() of the SM on */
-	uint32_t bytes;			/* not 0; of memory: whole sectors, as addr */
-	uint32_t width;			/* of shared memory: bytes a cycle; 0: what all banks give */
-	/* In cycle `now` the last byte moved, or its answer came. At the cycle's end. */
-	void (*done)(void *ctx, struct sm *sm, uint64_t now);
-	void *ctx;
-};
-
-/*
- * Jobs of shared memory are done one after the other, those of memory are sent one after the
- * other, in the order in which they were asked for. -ENOMEM.
- */
+/* As sm_move(). */
 int background_move(struct sm *sm, const struct background_job *job);
 
 struct background_counters {

@@ -40,6 +40,7 @@ struct sm_base {
 #define sm_kernel_stats		SM_NAME(sm_kernel_stats)
 #define sm_last			SM_NAME(sm_last)
 #define sm_launch_cta		SM_NAME(sm_launch_cta)
+#define sm_move			SM_NAME(sm_move)
 #define sm_park			SM_NAME(sm_park)
 #define sm_perform		SM_NAME(sm_perform)
 #define sm_perform_next		SM_NAME(sm_perform_next)

@@ -311,9 +311,10 @@ static void cycle(struct sm *sm, uint64_t now)
 	if (sm->fetched != NO_INDEX)
 		fetch_decode(sm, now);
 	fetch_cycle(sm, now);
+	sm->accounted = now + 1;
+	/* Who is told that his bytes have moved may park and restore. */
 	if (sm->background)
 		background_cycle(sm, now);
-	sm->accounted = now + 1;
 }
 
 int sm_run(struct sm *sm, uint64_t from, uint64_t upto)

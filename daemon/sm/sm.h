@@ -153,6 +153,33 @@ bool sm_fits_slots(const struct sm *sm, const struct sm_kernel *kernel);
 bool sm_fits(const struct sm *sm, const struct sm_kernel *kernel);
 /* The timer op is called in that cycle, once; NEVER: it is not. */
 void sm_timer(struct sm *sm, uint64_t cycle);
+
+/* Bytes that a mechanism moves behind the program's own accesses. */
+enum background_way {
+	BACKGROUND_SHARED,	/* through the port of shared memory */
+	BACKGROUND_L1,		/* to or from memory, through L1D: reads allocate, writes that hit stay */
+	BACKGROUND_L2,		/* to or from memory, past L1D */
+};
+
+struct background_job {
+	uint8_t way;			/* enum background_way */
+	uint8_t kind;			/* MEM_READ or MEM_WRITE */
+	uint8_t kernel;			/* slot, that the memory system counts it for */
+	uint64_t from;			/* not before this cycle */
+	uint64_t addr;			/* of memory: from mem_background() of the SM on */
+	uint32_t bytes;			/* not 0; of memory: whole sectors, as addr */
+	uint32_t width;			/* of shared memory: bytes a cycle; 0: what all banks give */
+	/* In cycle `now` the last byte moved, or its answer came. At the cycle's end. */
+	void (*done)(void *ctx, struct sm *sm, uint64_t now);
+	void *ctx;
+};
+
+/*
+ * Jobs of shared memory are done one after the other, those of memory are sent one after the
+ * other, in the order in which they were asked for. -ENOMEM.
+ */
+int sm_move(struct sm *sm, const struct background_job *job);
+
 /* The warp may pass the point that it was held at. */
 void sm_resource_granted(struct sm *sm, unsigned int warp);
 
