@@ -15,6 +15,7 @@
 
 #include "sm/background.h"
 #include "sm/ldst_internal.h"
+#include "sm/reexec.h"
 
 int ready_create(struct ready_list *r, uint32_t places)
 {
@@ -42,6 +43,8 @@ int l1d_create(struct sm *sm)
 	l->queue = calloc(l->queue_size, sizeof(*l->queue));
 	l->l1d_queue.size = (uint32_t)s->l1d_miss_queue;
 	l->l1d_queue.at = calloc(l->l1d_queue.size, sizeof(*l->l1d_queue.at));
+	if (reexec_create(sm))
+		return -ENOMEM;
 	return l->queue && l->l1d_queue.at &&
 	       !ready_create(&l->l1d_ready, shape.mshrs * shape.merges) ?
 		cache_create(&shape, &l->l1d) : -ENOMEM;
@@ -53,11 +56,13 @@ void l1d_destroy(struct ldst *l)
 	free(l->queue);
 	free(l->l1d_queue.at);
 	free(l->l1d_ready.at);
+	reexec_destroy(l);
 }
 
 void l1d_cancel(struct ldst *l)
 {
 	cache_reset(l->l1d);
+	reexec_cancel(l);
 	l->queue_head = 0;
 	l->queue_count = 0;
 	l->stuck = CACHE_HIT;
@@ -280,13 +285,34 @@ void l1d_settle(struct sm *sm, uint64_t upto)
 	l->stuck_from = upto;
 }
 
-uint64_t l1d_next(const struct sm *sm, uint64_t now)
+static uint64_t head_next(const struct ldst *l)
 {
-	const struct ldst *l = sm->ldst;
-
 	if (!l->queue_count)
 		return NEVER;
 	return l->stuck ? l->retry : l->queue[l->queue_head].ready;
+}
+
+uint64_t l1d_next(const struct sm *sm, uint64_t now)
+{
+	const struct ldst *l = sm->ldst;
+	uint64_t head = head_next(l), again = reexec_next(l);
+
+	return MIN(head, again);
+}
+
+/* A load that was refused tries again. */
+static void try_again(struct sm *sm, uint64_t now)
+{
+	struct ldst *l = sm->ldst;
+	const struct l1d_access *q = reexec_head(l);
+	unsigned int kernel = warp_slot(sm, q->warp);
+	bool taken;
+
+	l->tags_used = now;
+	taken = read_tags(sm, q, now) < CACHE_NO_MSHR;
+	if (!taken)
+		sm_count(sm, kernel, l1d.fails, 1);
+	reexec_tried(l, taken, now);
 }
 
 void l1d_cycle(struct sm *sm, uint64_t now)
@@ -295,12 +321,22 @@ void l1d_cycle(struct sm *sm, uint64_t now)
 	const struct l1d_access *q = &l->queue[l->queue_head];
 	enum cache_outcome outcome;
 
-	if (l1d_next(sm, now) > now)
+	/* Those that were refused come when nothing new does; before one more that was, if they are many. */
+	if (reexec_next(l) <= now && (head_next(l) > now || l->stuck)) {
+		try_again(sm, now);
+		/* The head waits, or may leave now. */
+		if (l->stuck && !reexec_full(l))
+			l->retry = now + 1;
+		return;
+	}
+	if (head_next(l) > now)
 		return;
 	l->tags_used = now;
 	outcome = q->kind == MEM_WRITE ? write_tags(sm, q, now) : read_tags(sm, q, now);
 	l->retry = NEVER;
-	if (outcome >= CACHE_NO_MSHR) {
+	if (outcome >= CACHE_NO_MSHR && reexec_take(l, q, now)) {
+		sm_count(sm, warp_slot(sm, q->warp), l1d.fails, 1);
+	} else if (outcome >= CACHE_NO_MSHR) {
 		if (!l->stuck)
 			l->stuck_from = now;
 		l->stuck = (uint8_t)outcome;

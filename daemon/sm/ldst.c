@@ -15,6 +15,7 @@
 
 #include "sm/background.h"
 #include "sm/ldst_internal.h"
+#include "sm/reexec.h"
 
 int ldst_create(struct sm *sm)
 {
@@ -131,7 +132,8 @@ bool ldst_idle(const struct sm *sm)
 	return l->inst == NO_INDEX && l->port == NO_INDEX && l->direct == NO_INDEX &&
 	       !l->pipe_count && !l->queue_count && !l->reply_count && !l->late_count &&
 	       !l->perform_count && !l->used_entries && !l->l1d_queue.count &&
-	       !l->l1c_queue.count && ready_empty(&l->l1d_ready) && ready_empty(&l->l1c_ready) &&
+	       !l->l1c_queue.count && reexec_idle(l) &&
+	       ready_empty(&l->l1d_ready) && ready_empty(&l->l1c_ready) &&
 	       cache_idle(l->l1d) && cache_idle(l->l1c);
 }
 

@@ -126,6 +126,8 @@ struct ready_list {
 
 enum { CLIENT_SHARED, CLIENT_TEXTURE, CLIENT_L1C, CLIENT_DIRECT, CLIENT_L1D, CLIENTS };
 
+struct reexec;
+
 struct ldst {
 	uint64_t next;
 
@@ -162,6 +164,8 @@ struct ldst {
 	uint64_t tags_used;		/* cycle in which an access was at them last */
 	struct miss_queue l1d_queue;
 	struct ready_list l1d_ready;
+
+	struct reexec *reexec;		/* NULL: sm.mem_order=fifo */
 
 	struct fetch_line *fetches;	/* L1D's and L1C's */
 	uint32_t nfetches, free_fetch;

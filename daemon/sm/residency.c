@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "sm/internal.h"
+#include "sm/reexec.h"
 
 /* --- slots --------------------------------------------------------------------- */
 
@@ -247,6 +248,8 @@ static void move(struct sm *sm, unsigned int c, uint64_t now)
 		free_slots(sm, c);
 		set_state(sm, c, SM_CTA_PARKED);
 		cta->parked = now;
+		if (sm->ldst->reexec)
+			reexec_parked(sm->ldst, cta->warps);
 		sm_count(sm, cta->kernel->slot, parked_ctas, 1);
 		mechanism_parked(sm, c, now);
 		look(sm, c, now);

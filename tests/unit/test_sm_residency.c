@@ -686,6 +686,41 @@ static void test_every_mechanism_keeps_results(void **state)
 	free(want);
 }
 
+/* Loads that L1D refuses wait aside, and so few MSHRs that it refuses most. */
+static void test_every_memory_order_keeps_results(void **state)
+{
+	static const char *const orders[] = { "reexecute", "vt" };
+	uint8_t *want = storm_reference();
+	struct bench b;
+
+	for (unsigned int o = 0; o < ARRAY_SIZE(orders); o++) {
+		for (unsigned int vt = 0; vt < 2; vt++) {
+			struct sm_counters counters;
+			uint64_t cycles = 0;
+
+			for (unsigned int every = 2; every--; ) {
+				small(&b, vt ? "vt" : "baseline", "gto");
+				strcpy(b.spec.mem_order, orders[o]);
+				b.spec.l1d_mshrs = 2;
+				b.spec.reexec_queue = 3;
+				b.quantum = 1;
+				b.every_cycle = every;
+				run_storm(&b, want);
+				assert_true(sm_stats(b.sm)->l1d.fails > 0);
+				if (!every)
+					assert_memory_equal(sm_stats(b.sm), &counters,
+							    sizeof(counters));
+				if (!every)
+					assert_int_equal(b.cycles, cycles);
+				counters = *sm_stats(b.sm);
+				cycles = b.cycles;
+				bench_fini(&b);
+			}
+		}
+	}
+	free(want);
+}
+
 static void test_a_mechanism_begins_anew_after_cancel(void **state)
 {
 	struct bench b;
@@ -794,6 +829,7 @@ int main(void)
 		cmocka_unit_test(test_a_far_fault_goes_on_without_its_cta),
 		cmocka_unit_test(test_parked_at_random_moments),
 		cmocka_unit_test(test_every_mechanism_keeps_results),
+		cmocka_unit_test(test_every_memory_order_keeps_results),
 		cmocka_unit_test(test_a_mechanism_begins_anew_after_cancel),
 		cmocka_unit_test(test_timeslices),
 		cmocka_unit_test(test_wide_sets_change_nothing),

@@ -9,7 +9,7 @@
  * its warps are stalled while it is active, how many results are on their way while it is not. It
  * is one controller, so one context is read at a time; those that are written queue up at the port.
  *
- * The paper's two load queues, which put loads of active CTAs first, are not here.
+ * The paper's two load queues, which put loads of active CTAs first, are sm.mem_order=vt.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Re-execution of loads (Mascar: Sethia et al., HPCA 2015; Virtual Thread: Yoon et al., ISCA
+ * 2016, section IV-D). A load that L1D cannot take, for want of an MSHR, a line or room in the
+ * miss queue, leaves the way to the tags free for those behind it and tries again when nothing
+ * new wants the tags. When the queue is full, the load stays at the tags, as without it. With two
+ * queues, loads of CTAs that have been parked move to the second, which is served when the
+ * first is empty.
+ *
+ * A part of the load/store unit, called by l1d.c, ldst.c and residency.c; there is none with
+ * sm.mem_order=fifo.
+ */
+#ifndef GPUEMU_SM_REEXEC_H
+#define GPUEMU_SM_REEXEC_H
+
+#include "sm/ldst_internal.h"
+
+/* -ENOMEM. */
+int reexec_create(struct sm *sm);
+void reexec_destroy(struct ldst *l);
+void reexec_cancel(struct ldst *l);
+bool reexec_idle(const struct ldst *l);
+/* No load can come: the head of L1D's queue then waits behind those that are here. */
+bool reexec_full(const struct ldst *l);
+/* Takes a load that L1D did not. False: it is a store, or there is no room. */
+bool reexec_take(struct ldst *l, const struct l1d_access *q, uint64_t now);
+/* The load that tries next, NULL: none; and its end, when L1D took it or not. */
+const struct l1d_access *reexec_head(const struct ldst *l);
+void reexec_tried(struct ldst *l, bool taken, uint64_t now);
+/* The cycle of the next try: as long as one is here, the one behind the last. NEVER: none is. */
+uint64_t reexec_next(const struct ldst *l);
+/* These warps have been parked. */
+void reexec_parked(struct ldst *l, warpset warps);
+
+#endif
