@@ -321,7 +321,7 @@ void l1d_cycle(struct sm *sm, uint64_t now)
 	const struct l1d_access *q = &l->queue[l->queue_head];
 	enum cache_outcome outcome;
 
-	/* Those that were refused come when nothing new does; before one more that was, if they are many. */
+	/* A refused load tries when nothing new is at the tags, or only one that was refused too. */
 	if (reexec_next(l) <= now && (head_next(l) > now || l->stuck)) {
 		try_again(sm, now);
 		/* The head waits, or may leave now. */

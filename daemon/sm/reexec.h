@@ -20,9 +20,9 @@ int reexec_create(struct sm *sm);
 void reexec_destroy(struct ldst *l);
 void reexec_cancel(struct ldst *l);
 bool reexec_idle(const struct ldst *l);
-/* No load can come: the head of L1D's queue then waits behind those that are here. */
+/* The queue takes no more loads; the next one that L1D refuses stays at the tags. */
 bool reexec_full(const struct ldst *l);
-/* Takes a load that L1D did not. False: it is a store, or there is no room. */
+/* Takes an access that L1D refused. False: the access is a store, or there is no room. */
 bool reexec_take(struct ldst *l, const struct l1d_access *q, uint64_t now);
 /* The load that tries next, NULL: none; and its end, when L1D took it or not. */
 const struct l1d_access *reexec_head(const struct ldst *l);

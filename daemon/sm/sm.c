@@ -312,7 +312,7 @@ static void cycle(struct sm *sm, uint64_t now)
 		fetch_decode(sm, now);
 	fetch_cycle(sm, now);
 	sm->accounted = now + 1;
-	/* Who is told that his bytes have moved may park and restore. */
+	/* A mechanism that hears that its bytes have moved may park and restore CTAs. */
 	if (sm->background)
 		background_cycle(sm, now);
 }

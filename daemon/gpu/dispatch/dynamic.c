@@ -247,7 +247,7 @@ static void decide(struct dynamic *y, struct dispatch *d, uint64_t now)
 	}
 }
 
-/* Who runs has changed. */
+/* A kernel has come or gone. */
 static void begin(struct dynamic *y, struct dispatch *d, uint64_t now)
 {
 	y->round = y->put_off = 0;
@@ -379,8 +379,8 @@ static void sample_end(struct dynamic *y, struct dispatch *d, uint64_t now)
 /* --- afterwards ---------------------------------------------------------------------------------- */
 
 /*
- * A kernel's IPC of the sample that ends, against that of the first whole one with its partition. A
- * kernel whose last CTAs run is not watched: its IPC falls, and there is nothing to share out.
+ * Compares a kernel's IPC in the sample that ends with its IPC in the first whole sample after the
+ * partition. A kernel whose last CTAs run is not watched: its IPC falls, and it needs no share.
  */
 static bool changed(const struct dispatch *d, const struct dispatch_kernel *k, struct part *p)
 {
