@@ -1,10 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# `make check`: runs tests/check.d/NN-NAME.sh in order, or those whose NAME is
-# given, and adds up their cases. A check prints TAP; it is run from the top of
-# the tree with no input and a time limit (600 s, or its line `# timeout: S`).
+# `make check`: runs tests/check.d/NN-NAME.sh, or those whose NAME is given, and
+# adds up their cases. A check prints TAP; it is run from the top of the tree
+# with no input and a time limit (600 s, or its line `# timeout: S`).
 # The last line is the sum: `N passed, N failed[, N skipped]`.
+#
+# The checks run in two lanes side by side, each in the order of its numbers: those
+# with a line `# lane: vm`, which boot the VM, and all others. A check with a line
+# `# alone` waits until all before it have ended; those behind it wait for its end.
+# CHECK_LANES=1 runs one check after the other.
 # A check with a line `# only: WORD...` takes long and runs when it is named, or
 # when KERNELS has one of the words.
 set -uo pipefail
@@ -31,24 +36,18 @@ for name; do
 done
 start=$SECONDS
 
-for check in "${CHECK_DIR:-tests/check.d}"/[0-9]*.sh; do
+# run_check FILE: runs it, prints what failed and its sum, and leaves the sum in
+# LOG.sum. Two may run at once, so each prints all of its lines at once.
+run_check() {
+	local check=$1 name log limit began=$SECONDS status=0 problem='' p f s
 	name=$(basename "$check" .sh)
-	if [ $# -gt 0 ]; then
-		case " $* " in *" ${name#*-} "*) ;; *) continue ;; esac
-	elif only=$(grep '^# only: ' "$check"); then
-		wanted=
-		for word in ${only#\# only: }; do
-			case $kernels in *" $word "*) wanted=1 ;; esac
-		done
-		[ -n "$wanted" ] || continue
-	fi
+	log=$logs/$name.tap
 	limit=$(sed -n 's/^# timeout: \([0-9]*\)$/\1/p' "$check" | head -n 1)
 	limit=${limit:-600}
-	log=$logs/$name.tap
-	began=$SECONDS
-	status=0
-	timeout -k 10 "$limit" bash "$check" >"$log" 2>"$log.err" </dev/null || status=$?
-	problem=
+	timeout -k 10 "$limit" bash "$check" >"$log" 2>"$log.err" </dev/null &
+	running=$!
+	wait $running || status=$?
+	running=
 	[ $status -ne 124 ] && [ $status -ne 137 ] || problem="no end after $limit s"
 	awk -v status=$status -v problem="$problem" -f tests/lib/tap.awk "$log" >"$log.rows"
 	# A check that prints its skips itself is held to the same list.
@@ -61,13 +60,84 @@ for check in "${CHECK_DIR:-tests/check.d}"/[0-9]*.sh; do
 	f=$(grep -c '^fail	' "$log.rows")
 	s=$(grep -c '^skip	' "$log.rows")
 	# Every failure is shown with its notes; what passed is counted.
-	awk -F '\t' '$1 == "fail" { print "not ok - " $2 ($3 != "" ? " (" $3 ")" : ""); show = 1; next }
-		$1 == "diag" { if (show) print "  " $2; next } { show = 0 }' "$log.rows"
-	[ "$f" -eq 0 ] || tail -n 20 "$log.err" | sed 's/^/  stderr: /'
-	awk -F '\t' '$1 == "skip" { print "skip - " $2 " (" $3 ")" }' "$log.rows"
-	printf '%-24s %4d passed, %d failed, %d skipped (%d s)\n' "$name" "$p" "$f" "$s" $((SECONDS - began))
-	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+	{
+		awk -F '\t' '$1 == "fail" { print "not ok - " $2 ($3 != "" ? " (" $3 ")" : ""); show = 1; next }
+			$1 == "diag" { if (show) print "  " $2; next } { show = 0 }' "$log.rows"
+		[ "$f" -eq 0 ] || tail -n 20 "$log.err" | sed 's/^/  stderr: /'
+		awk -F '\t' '$1 == "skip" { print "skip - " $2 " (" $3 ")" }' "$log.rows"
+		printf '%-24s %4d passed, %d failed, %d skipped (%d s)\n' "$name" "$p" "$f" "$s" $((SECONDS - began))
+	} >"$log.text"
+	flock "$logs/printing" cat "$log.text"
+	echo "$p $f $s" >"$log.sum"
+}
+
+# run_lane FILE...: one after the other. Whoever stops the lane stops its check.
+run_lane() {
+	local check running=
+	trap '[ -z "$running" ] || kill "$running" 2>/dev/null; exit 130' INT TERM
+	for check; do
+		run_check "$check"
+	done
+}
+
+# run_lanes: what stands in `vm` and `other`, side by side. A check that left no sum did not end.
+run_lanes() {
+	local check sum
+	for check in "${vm[@]}" "${other[@]}"; do
+		rm -f "$logs/$(basename "$check" .sh).tap.sum"
+	done
+	if [ "${CHECK_LANES:-2}" = 1 ] || [ ${#vm[@]} = 0 ] || [ ${#other[@]} = 0 ]; then
+		run_lane "${other[@]}" "${vm[@]}" &
+		lanes=$!
+	else
+		# Both lanes want these, and two makes must not write one file.
+		[ -n "${CHECK_DIR:-}" ] || make -k -j"$(nproc)" programs libs ptx policies >"$logs/lanes.log" 2>&1
+		run_lane "${other[@]}" &
+		lanes=$!
+		run_lane "${vm[@]}" &
+		lanes="$lanes $!"
+	fi
+	# shellcheck disable=SC2086
+	wait $lanes
+	lanes=
+	for check in "${vm[@]}" "${other[@]}"; do
+		sum=$logs/$(basename "$check" .sh).tap.sum
+		if [ -s "$sum" ]; then
+			read -r p f s <"$sum"
+			passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+		else
+			echo "not ok - $(basename "$check" .sh): the runner lost it"
+			failed=$((failed + 1))
+		fi
+	done
+	vm=() other=()
+}
+# shellcheck disable=SC2086
+trap '[ -z "$lanes" ] || kill $lanes 2>/dev/null; wait; exit 130' INT TERM
+
+vm=() other=() lanes=
+for check in "${CHECK_DIR:-tests/check.d}"/[0-9]*.sh; do
+	name=$(basename "$check" .sh)
+	if [ $# -gt 0 ]; then
+		case " $* " in *" ${name#*-} "*) ;; *) continue ;; esac
+	elif only=$(grep '^# only: ' "$check"); then
+		wanted=
+		for word in ${only#\# only: }; do
+			case $kernels in *" $word "*) wanted=1 ;; esac
+		done
+		[ -n "$wanted" ] || continue
+	fi
+	if grep -qx '# alone' "$check"; then
+		run_lanes
+		other=("$check")
+		run_lanes
+	elif grep -qx '# lane: vm' "$check"; then
+		vm+=("$check")
+	else
+		other+=("$check")
+	fi
 done
+run_lanes
 
 [ $((passed + failed)) -gt 0 ] || {
 	echo 'check: nothing ran'

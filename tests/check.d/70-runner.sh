@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
+# lane: vm
 # timeout: 300
 #
 # The test of the tests: what fails, hangs, crashes, skips, falls silent, warns,
@@ -49,6 +50,54 @@ sums 'nothing but skips is red' '0 passed, 1 failed, 1 skipped' \
 sums 'a stray skip is red' '1 passed, 1 failed' \
 	'echo 1..2; echo ok 1 - a; echo "ok 2 - x: b # SKIP no mood"'
 unset TAP_SKIPS
+
+# --- two lanes --------------------------------------------------------------------
+# lanes NAME TEXT...: checks 10-a, 20-b and so on of these texts; what run.sh prints is in $got.
+lanes() {
+	rm -rf $work/check.d $work/mark
+	mkdir $work/check.d $work/mark
+	n=1
+	for text; do
+		printf '%s\n' "$text" >$work/check.d/${n}0-c$n.sh
+		n=$((n + 1))
+	done
+	got=$(CHECK_DIR=$work/check.d CHECK_LOGS=$work/logs tests/run.sh 2>&1)
+}
+# Each of the two waits for the other's mark: only side by side both get it.
+meet() { echo "touch $work/mark/$1; for i in \$(seq 50); do [ -e $work/mark/$2 ] && break; sleep 0.1; done
+echo 1..1; [ -e $work/mark/$2 ] && echo ok 1 - met || echo not ok 1 - met"; }
+lanes "$(meet a b)" "# lane: vm
+$(meet b a)"
+tap_check 'lanes: side by side, and both are counted' test "${got##*$'\n'}" = '2 passed, 0 failed'
+lanes "$(meet a b)" "$(meet b a)"
+tap_check 'lanes: in one lane, one after the other' test "${got##*$'\n'}" = '1 passed, 1 failed'
+CHECK_LANES=1 lanes "$(meet a b)" "# lane: vm
+$(meet b a)"
+tap_check 'lanes: CHECK_LANES=1 has one' test "${got##*$'\n'}" = '1 passed, 1 failed'
+lanes "sleep 0.5; touch $work/mark/a; echo 1..1; echo ok 1 - a" "# lane: vm
+echo 1..1; echo ok 1 - b" "# alone
+echo 1..1; [ -e $work/mark/a ] && touch $work/mark/c && echo ok 1 - c || echo not ok 1 - c" "# lane: vm
+echo 1..1; [ -e $work/mark/c ] && echo ok 1 - d || echo not ok 1 - d"
+tap_check 'lanes: alone waits for those before, those behind wait for it' \
+	test "${got##*$'\n'}" = '4 passed, 0 failed'
+lanes 'kill -9 $PPID $(ps -o ppid= -p $PPID)' "# lane: vm
+echo 1..1; echo ok 1 - b"
+tap_check 'lanes: a lane that dies is red' test "${got##*$'\n'}" = '1 passed, 1 failed'
+rm -rf $work/check.d
+mkdir $work/check.d
+echo 'exec sleep 61.5' >$work/check.d/10-a.sh
+printf '# lane: vm\nexec sleep 61.5\n' >$work/check.d/20-b.sh
+CHECK_DIR=$work/check.d CHECK_LOGS=$work/logs tests/run.sh >/dev/null 2>&1 &
+runner=$!
+for _ in $(seq 50); do
+	[ "$(pgrep -cfx 'sleep 61.5')" -lt 2 ] || break
+	sleep 0.1
+done
+kill -TERM $runner
+wait $runner
+tap_check 'lanes: SIGTERM ends the runner, with 130' test $? -eq 130
+sleep 0.3
+tap_check 'lanes: and leaves no check behind' test "$(pgrep -cfx 'sleep 61.5')" -eq 0
 
 # --- the VM harness -----------------------------------------------------------
 kver=$(basename build/vm/kernel/boot/vmlinuz-* | sed 's/^vmlinuz-//')

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
+# lane: vm
 # timeout: 1800
 #
 # The kernel tests and the VM's shell tests, in one boot; then `make vm` as a user

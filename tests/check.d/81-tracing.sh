@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
+# lane: vm
 #
 # The one-liners of docs/tracing.md for perf and trace-cmd, in the VM. With one CPU: what
 # enables a tracepoint patches the kernel's text, which emulated CPUs do not always survive.

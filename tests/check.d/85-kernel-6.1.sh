@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
+# lane: vm
 # timeout: 3600
 # only: 6.1
 #

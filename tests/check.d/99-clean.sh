@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
+# alone
 #
 # Nothing that ran before has left a trace in the source tree.
 . tests/lib/tap.sh
