@@ -53,6 +53,7 @@ static int begin(struct loop *l, struct run *r)
 		.ctas = (uint64_t)grid[0] * grid[1] * grid[2], .name = r->kernel->name,
 		.first = l->now + m->spec.launch_latency,
 	};
+	trace_launch(&l->s->timeline, r->launch.grid_id, r->kernel->name, r->stream);
 	machine_counters(m, l->now, &r->before);
 	machine_slot_counters(m, slot, &r->slot_before);
 	return 0;

@@ -118,7 +118,7 @@ int run_keep_stats(struct run *r)
 		s->kernel_room = room;
 	}
 	if (!r->stats.functional)
-		trace_kernel(&s->timeline, s->nkernels, r->stats.start,
+		trace_kernel(&s->timeline, r->launch.grid_id, r->stats.start,
 			     r->stats.start + r->stats.cycles);
 	s->kernels[s->nkernels++] = r->stats;
 	return 0;

@@ -133,19 +133,18 @@ void machine_ptes(struct machine *m, uint64_t now)
 }
 
 /* A CTA retired: of the SM's thread. */
-static void retired(void *ctx, unsigned int sm, unsigned int slot, const uint32_t ctaid[3],
-		    uint64_t begin, uint64_t end)
+static void retired(void *ctx, unsigned int sm, const struct sm_cta_span *span)
 {
 	struct machine *m = ctx;
 
-	trace_cta(&m->session->timeline, sm, slot, ctaid, begin, end);
+	trace_cta(&m->session->timeline, sm, span);
 }
 
-static void parked(void *ctx, unsigned int sm, unsigned int slot, uint64_t begin, uint64_t end)
+static void parked(void *ctx, unsigned int sm, const struct sm_cta_span *span)
 {
 	struct machine *m = ctx;
 
-	trace_parked(&m->session->timeline, sm, slot, begin, end);
+	trace_parked(&m->session->timeline, sm, span);
 }
 
 struct range_list {
@@ -221,7 +220,7 @@ static int create_parts(struct machine *m, uint32_t va_space)
 			.spec = &m->spec, .gmmu = m->gmmu, .mem = m->mem,
 			.wake = &m->wake[i], .err = &m->sm_errs[i],
 			.retired = m->spec.trace_spans ? retired : NULL,
-			.parked = m->spec.trace_spans ? parked : NULL, .retired_ctx = m,
+			.parked = m->spec.trace_spans ? parked : NULL, .watcher = m,
 		};
 
 		ret = sm_create(i, &env, &m->sms[i]);

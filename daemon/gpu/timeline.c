@@ -4,13 +4,14 @@
  * in events of the trace that comes of them (trace.c). Half of the room is the SMs' own,
  * the same for each, so that what is kept does not depend on how they were run.
  *
- * What a and b of an event are: a kernel's index; a batch's handler and unique faults << 32 |
+ * What a and b of an event are: a kernel's grid id; a batch's handler and unique faults << 32 |
  * raw ones; a transfer's first page and bytes; a fault's page and cycle of arrival (0: none);
- * a CTA's slot << 32 | z and y << 32 | x; resident pages and records of a state. A batch's
+ * resident pages and records of a state. A batch's
  * `batch` is the first transfer that it asked for, `transfer` the records it found.
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "gpu/internal.h"
 
@@ -22,7 +23,10 @@
 static void forget(struct timeline *t)
 {
 	for (unsigned int i = 0; i < t->nsms; i++)
-		free(t->sms[i].ctas);
+		free(t->sms[i].spans);
+	for (size_t i = 0; i < t->nlaunches; i++)
+		free(t->launches[i].name);
+	free(t->launches);
 	free(t->sms);
 	free(t->events);
 	u64map_clear(&t->open);
@@ -73,7 +77,27 @@ static struct trace_event *event(struct timeline *t, enum trace_kind kind, unsig
 	return e;
 }
 
-void trace_kernel(struct timeline *t, size_t kernel, uint64_t begin, uint64_t end)
+void trace_launch(struct timeline *t, uint64_t grid_id, const char *name, uint32_t stream)
+{
+	struct trace_launch *bigger;
+	size_t more = t->nlaunches;
+
+	if (!t->room)
+		return;
+	while (more < grid_id)
+		more = MAX(2 * more, 64u);
+	if (more > t->nlaunches) {
+		bigger = realloc(t->launches, more * sizeof(*bigger));
+		if (!bigger)
+			return;
+		memset(&bigger[t->nlaunches], 0, (more - t->nlaunches) * sizeof(*bigger));
+		t->launches = bigger;
+		t->nlaunches = more;
+	}
+	t->launches[grid_id - 1] = (struct trace_launch){ strdup(name), stream };
+}
+
+void trace_kernel(struct timeline *t, uint64_t grid_id, uint64_t begin, uint64_t end)
 {
 	struct trace_event *e = t->room ? event(t, TRACE_KERNEL, 1) : NULL;
 
@@ -81,7 +105,7 @@ void trace_kernel(struct timeline *t, size_t kernel, uint64_t begin, uint64_t en
 		return;
 	e->begin = begin;
 	e->end = end;
-	e->a = kernel;
+	e->a = grid_id;
 }
 
 static void add_fault(struct timeline *t, uint32_t batch, const struct fault *f)
@@ -239,7 +263,8 @@ static size_t sm_room(const struct timeline *t)
 	return t->room / 2 / t->nsms;
 }
 
-static void sm_event(struct timeline *t, struct trace_sm *s, const struct trace_event *e)
+static void sm_event(struct timeline *t, struct trace_sm *s, enum trace_kind kind,
+		     const struct sm_cta_span *span)
 {
 	if (s->count == sm_room(t)) {
 		s->dropped++;
@@ -247,37 +272,28 @@ static void sm_event(struct timeline *t, struct trace_sm *s, const struct trace_
 	}
 	if (s->count == s->room) {
 		size_t more = s->room ? 2 * s->room : 64;
-		struct trace_event *bigger = realloc(s->ctas, more * sizeof(*bigger));
+		struct trace_span *bigger = realloc(s->spans, more * sizeof(*bigger));
 
 		if (!bigger) {
 			s->dropped++;
 			return;
 		}
-		s->ctas = bigger;
+		s->spans = bigger;
 		s->room = more;
 	}
-	s->ctas[s->count++] = *e;
+	s->spans[s->count++] = (struct trace_span){ *span, (uint8_t)kind };
 }
 
-void trace_cta(struct timeline *t, unsigned int sm, unsigned int slot, const uint32_t ctaid[3],
-	       uint64_t begin, uint64_t end)
+void trace_cta(struct timeline *t, unsigned int sm, const struct sm_cta_span *span)
 {
 	if (t->room)
-		sm_event(t, &t->sms[sm], &(struct trace_event){
-			.kind = TRACE_CTA, .begin = begin, .end = end, .sm = (uint16_t)sm,
-			.a = (uint64_t)slot << 32 | ctaid[2],
-			.b = (uint64_t)ctaid[1] << 32 | ctaid[0],
-		});
+		sm_event(t, &t->sms[sm], TRACE_CTA, span);
 }
 
-void trace_parked(struct timeline *t, unsigned int sm, unsigned int slot, uint64_t begin,
-		  uint64_t end)
+void trace_parked(struct timeline *t, unsigned int sm, const struct sm_cta_span *span)
 {
 	if (t->room)
-		sm_event(t, &t->sms[sm], &(struct trace_event){
-			.kind = TRACE_PARKED, .begin = begin, .end = end, .sm = (uint16_t)sm,
-			.a = slot,
-		});
+		sm_event(t, &t->sms[sm], TRACE_PARKED, span);
 }
 
 void trace_sms(struct gpu_session *s, uint64_t now)
@@ -302,9 +318,8 @@ void trace_sms(struct gpu_session *s, uint64_t now)
 				sm->stalled = t->looked;
 		} else {
 			if (sm->stalled != NEVER && t->looked - sm->stalled >= STALL_LEAST)
-				sm_event(t, sm, &(struct trace_event){
-					.kind = TRACE_STALL, .begin = sm->stalled,
-					.end = t->looked, .sm = (uint16_t)i,
+				sm_event(t, sm, TRACE_STALL, &(struct sm_cta_span){
+					.begin = sm->stalled, .end = t->looked,
 				});
 			sm->stalled = NEVER;
 		}

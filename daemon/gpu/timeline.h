@@ -18,6 +18,7 @@
 #include "base/fault.h"
 #include "base/spec.h"
 #include "base/u64map.h"
+#include "sm/sm.h"
 
 struct gpu_session;
 struct json_object;
@@ -37,13 +38,25 @@ struct trace_event {
 	uint8_t kind, flags;
 };
 
-/* An SM's own events: SMs run at the same time. */
+/* An SM's own events. */
+struct trace_span {
+	struct sm_cta_span cta;		/* of a stall begin and end alone */
+	uint8_t kind;
+};
+
+/* An SM tells them itself: SMs run at the same time. */
 struct trace_sm {
-	struct trace_event *ctas;
+	struct trace_span *spans;
 	size_t count, room;
 	uint64_t dropped;
 	uint64_t far_stalls, no_warp;	/* of its counters, when it was looked at last */
 	uint64_t stalled;		/* since this cycle all its warps stand; NEVER */
+};
+
+/* A launch that began. */
+struct trace_launch {
+	char *name;			/* NULL: it did not begin, or there was no memory */
+	uint32_t stream;
 };
 
 struct timeline {
@@ -52,6 +65,8 @@ struct timeline {
 	uint64_t dropped;		/* came when it was full */
 	struct trace_event *events;
 	size_t count, allocated;
+	struct trace_launch *launches;	/* by grid id, from 1 on */
+	size_t nlaunches;
 	struct u64map open;		/* page: its far fault that is under way */
 	uint64_t page_mask;		/* of what one far fault stands for */
 	struct trace_sm *sms;
@@ -64,8 +79,10 @@ int timeline_reset(struct timeline *t, const struct gpu_spec *spec);
 
 /* --- told by those who do it; off, each is nothing ------------------------------- */
 
-/* A kernel that ended; index in kernels. */
-void trace_kernel(struct timeline *t, size_t kernel, uint64_t begin, uint64_t end);
+/* A launch begins: who it is, for all that is told of it. */
+void trace_launch(struct timeline *t, uint64_t grid_id, const char *name, uint32_t stream);
+/* It ended. */
+void trace_kernel(struct timeline *t, uint64_t grid_id, uint64_t begin, uint64_t end);
 /*
  * A handler took these raw records and is busy with them from `begin` to `end`. `depth`: records
  * in the fault buffer, these included. Returns the batch for its transfers, TRACE_NONE: no room.
@@ -86,11 +103,9 @@ void trace_translated(struct timeline *t, unsigned int sm, uint64_t page, uint64
 /* Pages in device memory, and records in the fault buffer. */
 void trace_state(struct timeline *t, uint64_t now, uint64_t resident, uint64_t depth);
 /* A CTA retired. From sm_run(), so of its SM's thread. */
-void trace_cta(struct timeline *t, unsigned int sm, unsigned int slot, const uint32_t ctaid[3],
-	       uint64_t begin, uint64_t end);
+void trace_cta(struct timeline *t, unsigned int sm, const struct sm_cta_span *span);
 /* A CTA was without slots. From sm_run(), or between quanta, so of its SM's thread. */
-void trace_parked(struct timeline *t, unsigned int sm, unsigned int slot, uint64_t begin,
-		  uint64_t end);
+void trace_parked(struct timeline *t, unsigned int sm, const struct sm_cta_span *span);
 /* Looks whether SMs stand for far faults; at `now` nothing has happened yet. */
 void trace_sms(struct gpu_session *s, uint64_t now);
 

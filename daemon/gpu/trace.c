@@ -2,7 +2,7 @@
 /*
  * The timeline as a trace: the trace event format that ui.perfetto.dev and
  * chrome://tracing load. A process each for the GPU (kernels, counters), the fault
- * handlers, the link and every SM (CTA slots, its far faults, when it stands for
+ * handlers, the link and every SM (CTAs by number, its far faults, when it stands for
  * them); on a track slices nest or follow each other, what overlaps gets tracks of its own.
  * A far fault is a flow: raised at its SM, in a batch, in a transfer, replayed at its SM.
  *
@@ -183,6 +183,32 @@ static void name_lanes(struct writer *w, int pid, unsigned int tid, const char *
 		name_track(&w->text, "thread_name", pid, tid + n, name, n + 1, n > 0);
 }
 
+/* --- launches ------------------------------------------------------------------- */
+
+static const struct trace_launch *launch_of(const struct writer *w, uint64_t grid_id)
+{
+	static const struct trace_launch unknown;
+
+	return grid_id && grid_id <= w->t->nlaunches ? &w->t->launches[grid_id - 1] : &unknown;
+}
+
+static uint32_t stream_of(const struct writer *w, uint64_t grid_id)
+{
+	return launch_of(w, grid_id)->stream;
+}
+
+/* Names are PTX's; others would need JSON's escapes. */
+static const char *kernel_name(const struct writer *w, uint64_t grid_id, char name[128])
+{
+	const char *c = launch_of(w, grid_id)->name;
+	size_t n = 0;
+
+	for (c = c ? c : "CTA"; *c && n < 127; c++)
+		name[n++] = *c < ' ' || *c == '"' || *c == '\\' ? '_' : *c;
+	name[n] = '\0';
+	return name;
+}
+
 /* --- the parts ------------------------------------------------------------------ */
 
 static void put_kernels(struct writer *w)
@@ -195,15 +221,10 @@ static void put_kernels(struct writer *w)
 	for (size_t i = 0; i < w->lanes.count; i++) {
 		const struct trace_event *e = w->lanes.events[i];
 		char name[128];
-		size_t n = 0;
 
-		/* Names are PTX's; others would need JSON's escapes. */
-		for (const char *c = w->s->kernels[e->a].name; *c && n < sizeof(name) - 1; c++)
-			name[n++] = *c < ' ' || *c == '"' || *c == '\\' ? '_' : *c;
-		name[n] = '\0';
 		begin_slice(t, PID_GPU, TID_KERNELS + w->lanes.lane[i], e->begin, e->end);
-		put(t, ",\"name\":\"%s\",\"args\":{\"cycles\":%" PRIu64 "}}", name,
-		    e->end - e->begin);
+		put(t, ",\"name\":\"%s\",\"args\":{\"cycles\":%" PRIu64 ",\"stream\":%u}}",
+		    kernel_name(w, e->a, name), e->end - e->begin, stream_of(w, e->a));
 	}
 }
 
@@ -277,28 +298,72 @@ static unsigned int cta_tid(unsigned int number)
 	return number < TID_FAULTS - TID_CTAS ? TID_CTAS + number : TID_MORE_CTAS + number;
 }
 
-/* When the CTA whose end is event `last` was parked: told before its end, drawn inside of it. */
+/* "0-7,12": the bits that are set. */
+static void put_slots(struct text *t, const uint64_t slots[4])
+{
+	const char *separator = "";
+
+	put(t, "\"slots\":\"");
+	for (unsigned int from = 0, to; from < 256; from = to + 1) {
+		for (to = from; to < 256 && slots[to / 64] >> to % 64 & 1; to++)
+			;
+		if (to > from + 1)
+			put(t, "%s%u-%u", separator, from, to - 1);
+		else if (to > from)
+			put(t, "%s%u", separator, from);
+		separator = to > from ? "," : separator;
+	}
+	put(t, "\"");
+}
+
+/* Where the CTA lies, as far as it has a place. */
+static void put_place(struct text *t, const struct sm_part *p)
+{
+	if (p->registers_to > p->registers_from)
+		put(t, ",\"registers\":[%u,%u]", p->registers_from, p->registers_to);
+	if (p->shared_to > p->shared_from)
+		put(t, ",\"shared\":[%u,%u]", p->shared_from, p->shared_to);
+}
+
+/* When the CTA whose end is span `last` was parked: told before its end, drawn inside of it. */
 static void put_parked(struct text *t, const struct trace_sm *own, size_t last, int pid,
 		       unsigned int tid)
 {
-	const struct trace_event *cta = &own->ctas[last];
+	const struct sm_cta_span *cta = &own->spans[last].cta;
 	size_t first = last;
 
 	/* In order of their ends, but stalls, which are told late. */
-	while (first && (own->ctas[first - 1].kind == TRACE_STALL ||
-			 own->ctas[first - 1].end >= cta->begin))
+	while (first && (own->spans[first - 1].kind == TRACE_STALL ||
+			 own->spans[first - 1].cta.end >= cta->begin))
 		first--;
 	for (size_t i = first; i < last; i++) {
-		const struct trace_event *e = &own->ctas[i];
+		const struct sm_cta_span *e = &own->spans[i].cta;
 
-		if (e->kind != TRACE_PARKED || e->a != cta->a >> 32 || e->begin < cta->begin)
+		if (own->spans[i].kind != TRACE_PARKED || e->cta != cta->cta ||
+		    e->begin < cta->begin)
 			continue;
 		begin_slice(t, pid, tid, e->begin, e->end);
-		put(t, ",\"name\":\"parked\",\"args\":{}}");
+		put(t, ",\"name\":\"parked\",\"args\":{");
+		put_slots(t, e->slots);
+		put(t, "}}");
 	}
 }
 
 /* CTAs of one number follow each other; numbers are tracks already. */
+static void put_cta(struct writer *w, unsigned int sm, const struct sm_cta_span *cta)
+{
+	struct text *t = &w->text;
+	char name[128];
+
+	begin_slice(t, PID_SM + (int)sm, cta_tid(cta->cta), cta->begin, cta->end);
+	kernel_name(w, cta->grid_id, name);
+	put(t, ",\"name\":\"%s %u,%u,%u\",\"args\":{\"kernel\":\"%s\",\"stream\":%u,",
+	    name, cta->ctaid[0], cta->ctaid[1], cta->ctaid[2], name, stream_of(w, cta->grid_id));
+	put_slots(t, cta->slots);
+	put_place(t, &cta->part);
+	put(t, "}}");
+}
+
 static void put_sm(struct writer *w, unsigned int sm)
 {
 	const struct trace_sm *own = &w->t->sms[sm];
@@ -309,20 +374,18 @@ static void put_sm(struct writer *w, unsigned int sm)
 	name_track(t, "process_name", pid, 0, "SM", sm, true);
 	name_track(t, "thread_name", pid, TID_STALLED, "stalled on far faults", 0, false);
 	for (size_t i = 0; i < own->count; i++) {
-		const struct trace_event *e = &own->ctas[i];
-		unsigned int slot = (unsigned int)(e->a >> 32);
+		const struct sm_cta_span *span = &own->spans[i].cta;
+		unsigned int cta = span->cta;
 
-		if (e->kind == TRACE_STALL)
-			put_stall(t, sm, e->begin, e->end);
-		if (e->kind != TRACE_CTA)
+		if (own->spans[i].kind == TRACE_STALL)
+			put_stall(t, sm, span->begin, span->end);
+		if (own->spans[i].kind != TRACE_CTA)
 			continue;
-		if (!named[slot])
-			name_track(t, "thread_name", pid, cta_tid(slot), "CTA slot", slot, true);
-		named[slot] = true;
-		begin_slice(t, pid, cta_tid(slot), e->begin, e->end);
-		put(t, ",\"name\":\"CTA %" PRIu64 ",%" PRIu64 ",%" PRIu64 "\",\"args\":{}}",
-		    e->b & UINT32_MAX, e->b >> 32, e->a & UINT32_MAX);
-		put_parked(t, own, i, pid, cta_tid(slot));
+		if (!named[cta])
+			name_track(t, "thread_name", pid, cta_tid(cta), "CTA number", cta, true);
+		named[cta] = true;
+		put_cta(w, sm, span);
+		put_parked(t, own, i, pid, cta_tid(cta));
 	}
 	if (own->stalled != NEVER && own->stalled < w->t->looked)
 		put_stall(t, sm, own->stalled, w->t->looked);

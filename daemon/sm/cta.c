@@ -230,12 +230,29 @@ void cta_warp_exited(struct sm *sm, unsigned int w)
 	warp_check_finished(sm, w);
 }
 
+void cta_tell(const struct sm *sm, unsigned int c, cta_watcher *watcher, warpset slots,
+	      uint64_t begin, uint64_t end)
+{
+	const struct sm_cta *cta = &sm->ctas[c];
+	struct sm_needs needs = sm_kernel_needs(cta->kernel);
+	struct sm_cta_span span = {
+		.begin = begin, .end = end, .grid_id = cta->launch.grid_id, .cta = c,
+		.ctaid = { cta->ex.ctaid[0], cta->ex.ctaid[1], cta->ex.ctaid[2] },
+		.part = placement_part(sm->placement, c, &needs),
+	};
+
+	memcpy(span.slots, &slots, MIN(sizeof(span.slots), sizeof(slots)));
+	watcher(sm->env.watcher, sm->id, &span);
+}
+
 static void cta_retire(struct sm *sm, unsigned int slot, uint64_t now)
 {
 	struct sm_cta *cta = &sm->ctas[slot];
 	const struct sm_kernel *k = cta->kernel;
 	struct sm_needs needs = sm_kernel_needs(k);
 
+	if (sm->env.retired)
+		cta_tell(sm, slot, sm->env.retired, cta->slots, cta->begin, now);
 	sm_integrate(sm, now + 1);
 	sm_count(sm, k->slot, retired_ctas, 1);
 	share_retired(sm, cta);
@@ -246,8 +263,6 @@ static void cta_retire(struct sm *sm, unsigned int slot, uint64_t now)
 	sm->registers_used -= k->registers;
 	sm->shared_used -= k->shared_taken;
 	sm->shares[k->slot].retired_ctas++;
-	if (sm->env.retired)
-		sm->env.retired(sm->env.retired_ctx, sm->id, slot, cta->ex.ctaid, cta->begin, now);
 	if (sm->attend)
 		sm->mech.ended |= set_of(slot);
 }

@@ -150,6 +150,7 @@ struct sm_cta {
 	const struct sm_kernel *kernel;
 	warpset warps;			/* that belong to it, by number */
 	warpset slots;			/* that they hold, in the order of their numbers; or none */
+	warpset gave;			/* parked: slots that it had */
 	warpset running;		/* of them, not exited */
 	warpset unretired;		/* of them, not given back */
 	uint8_t state;			/* enum sm_cta_state */
@@ -490,6 +491,10 @@ void barrier_exited(struct sm *sm, struct sm_cta *cta);
 void cta_warp_exited(struct sm *sm, unsigned int w);
 /* Fetch came by a finished warp: its slot is free, and with the last one its CTA's. */
 void cta_warp_retire(struct sm *sm, unsigned int w, uint64_t now);
+/* Tells the watcher of a time of the CTA's. */
+typedef void cta_watcher(void *ctx, unsigned int sm, const struct sm_cta_span *span);
+void cta_tell(const struct sm *sm, unsigned int cta, cta_watcher *watcher, warpset slots,
+	      uint64_t begin, uint64_t end);
 void cta_fini(struct sm *sm);
 void cta_cancel(struct sm *sm);
 

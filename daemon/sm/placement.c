@@ -113,6 +113,22 @@ void placement_give(struct placement *p, unsigned int cta, const struct sm_needs
 	extents_give(&p->shared, p->shared_at[cta], needs->shared_bytes);
 }
 
+struct sm_part placement_part(const struct placement *p, unsigned int cta,
+			      const struct sm_needs *needs)
+{
+	struct sm_part part = { 0 };
+
+	if (p->sums)
+		return part;
+	part.shared_from = p->shared_at[cta];
+	part.shared_to = part.shared_from + needs->shared_bytes;
+	if (p->by_warp)
+		return part;
+	part.registers_from = p->registers_at[cta * p->pieces];
+	part.registers_to = part.registers_from + needs->registers;
+	return part;
+}
+
 void placement_refused(struct placement *p, unsigned int slot)
 {
 	p->stats.refused += p->refused_at[slot] != p->changes;

@@ -78,6 +78,7 @@ static void free_slots(struct sm *sm, unsigned int c)
 		return;
 	sm->res.slots &= ~cta->slots;
 	sm->res.slotted--;
+	cta->gave = cta->slots;
 	cta->slots = NO_WARPS;
 	for (unsigned int s = 0; s < sm->spec->schedulers; s++)
 		sm->sched[s].mine &= ~cta->warps;
@@ -103,6 +104,7 @@ void residency_launched(struct sm *sm, unsigned int c, uint64_t now)
 		return;
 	}
 	/* It waits for its first slots, with nothing on its way. */
+	cta->gave = NO_WARPS;
 	set_state(sm, c, SM_CTA_PARKED);
 	cta->parked = now;
 	sm->inactive |= cta->warps;
@@ -187,7 +189,7 @@ int sm_restore(struct sm *sm, unsigned int c, uint64_t delay, uint64_t now)
 		return -EAGAIN;
 	set_state(sm, c, SM_CTA_RESTORING);
 	if (sm->env.parked)
-		sm->env.parked(sm->env.retired_ctx, sm->id, c, cta->parked, now);
+		cta_tell(sm, c, sm->env.parked, cta->gave, cta->parked, now);
 	cta->until = now + delay;
 	sm->attend = true;
 	if (delay)

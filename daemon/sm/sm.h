@@ -201,6 +201,23 @@ void sm_kernel_set_point(struct sm_kernel *kernel, uint32_t pc);
 
 /* --- one SM -------------------------------------------------------------- */
 
+/* From, and up to where. */
+struct sm_part {
+	uint32_t registers_from, registers_to, shared_from, shared_to;
+};
+
+/* A time of a CTA's, for who draws it. */
+struct sm_cta_span {
+	uint64_t begin, end;
+	uint64_t grid_id;		/* exec_launch.grid_id of its launch */
+	uint32_t ctaid[3];
+	unsigned int cta;		/* its number */
+	/* Physical warp slots, a bit each: those it held at the end, or gave up at the beginning. */
+	uint64_t slots[4];
+	/* Its place. Empty without one (sm.placement=sums); registers also where warps lie apart. */
+	struct sm_part part;
+};
+
 /* What an SM is wired to. Lives as long as the SM; wake is a slot of the owner's array. */
 struct sm_env {
 	const struct gpu_spec *spec;
@@ -212,15 +229,16 @@ struct sm_env {
 	const struct sm_mechanism *mechanism;
 	void *mechanism_ctx;
 	/*
-	 * A CTA that was launched at the end of cycle `begin` retired in cycle `end`. From
+	 * A CTA that was launched at the end of cycle span->begin retired in cycle span->end. From
 	 * sm_run(). NULL: nobody asks.
 	 */
-	void (*retired)(void *ctx, unsigned int sm, unsigned int slot, const uint32_t ctaid[3],
-			uint64_t begin, uint64_t end);
-	/* The CTA was without slots from the end of `begin` to that of `end`. The same ctx. */
-	void (*parked)(void *ctx, unsigned int sm, unsigned int slot, uint64_t begin,
-		       uint64_t end);
-	void *retired_ctx;
+	void (*retired)(void *ctx, unsigned int sm, const struct sm_cta_span *span);
+	/*
+	 * The CTA was without slots from the end of span->begin to that of span->end. From
+	 * sm_run(), or between quanta.
+	 */
+	void (*parked)(void *ctx, unsigned int sm, const struct sm_cta_span *span);
+	void *watcher;			/* ctx of both */
 };
 
 /* -EINVAL: no such scheduler or mechanism. */
@@ -242,10 +260,6 @@ bool sm_has_room(const struct sm *sm, const struct sm_kernel *kernel);
 /* A CTA of the kernel waits and there is no room: counted where it is for holes alone. */
 void sm_refused(struct sm *sm, const struct sm_kernel *kernel);
 
-/* From, and up to where. */
-struct sm_part {
-	uint32_t registers_from, registers_to, shared_from, shared_to;
-};
 /*
  * CTAs of the kernel that come from now on lie in this part of the registers and of the shared
  * memory (sm.placement=sums: anywhere). After sm_begin(), which makes it the whole.

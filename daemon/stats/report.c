@@ -139,6 +139,7 @@ static struct json_object *sm_json(const struct sm_counters *sm, const struct gp
 
 	return json_whole(o, o &&
 		json_add_number(o, "ctas", sm->retired_ctas) &&
+		(!sm->parked_ctas || json_add_number(o, "parked_ctas", sm->parked_ctas)) &&
 		json_add_number(o, "busy_cycles", sm->cycles) &&
 		json_add_number(o, "warp_instructions", sm->warp_instructions) &&
 		json_add_number(o, "thread_instructions", sm->thread_instructions) &&
