@@ -230,6 +230,11 @@ int gpuemu_stream_query(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream);
  */
 int gpuemu_stream_halt_after(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream,
 			     uint64_t instructions);
+/*
+ * The same at a core cycle of the context's virtual time, for what comes behind it then. It
+ * replaces a target of instructions, and such a target replaces it.
+ */
+int gpuemu_stream_halt_at(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream, uint64_t cycle);
 /* The stream's number in statistics; of the default stream, 0. */
 uint32_t gpuemu_stream_id(const struct gpuemu_stream *stream);
 /* The same for all streams of ctx. */

@@ -146,6 +146,8 @@ struct backend_ops {
 	void (*pass)(struct gpuemu_ctx *ctx, uint64_t cycles);
 	int (*halt_after)(struct gpuemu_ctx *ctx, const struct gpuemu_stream *stream,
 			  uint64_t instructions, struct err *err);
+	int (*halt_at)(struct gpuemu_ctx *ctx, const struct gpuemu_stream *stream,
+		       uint64_t cycle, struct err *err);
 	/* ctx->advice is what it shall be for works from now on. */
 	int (*advise)(struct gpuemu_ctx *ctx, struct err *err);
 	bool no_duplicates;		/* it cannot follow ADVICE_READ_MOSTLY */

@@ -399,7 +399,7 @@ static int not_here(const char *what, struct err *err)
 }
 
 static int kmod_halt_after(struct gpuemu_ctx *ctx, const struct gpuemu_stream *stream,
-			   uint64_t instructions, struct err *err)
+			   uint64_t target, struct err *err)
 {
 	return not_here("targets", err);
 }
@@ -685,6 +685,7 @@ const struct backend_ops backend_kmod = {
 	.wait_mark = kmod_wait_mark,
 	.pass = kmod_pass,
 	.halt_after = kmod_halt_after,
+	.halt_at = kmod_halt_after,
 	.advise = kmod_advise,
 	.statistics = kmod_statistics,
 	.touches = kmod_touches,

@@ -171,6 +171,14 @@ static int sim_halt_after(struct gpuemu_ctx *ctx, const struct gpuemu_stream *st
 	return gpu_session_halt_after(e->session, stream->id, instructions);
 }
 
+static int sim_halt_at(struct gpuemu_ctx *ctx, const struct gpuemu_stream *stream,
+		       uint64_t cycle, struct err *err)
+{
+	struct engine *e = ctx->state;
+
+	return gpu_session_halt_at(e->session, stream->id, cycle);
+}
+
 static bool sim_idle(struct gpuemu_ctx *ctx, const struct gpuemu_stream *stream)
 {
 	return engine_idle(ctx->state, stream->id);
@@ -219,6 +227,7 @@ const struct backend_ops backend_sim = {
 	.wait_mark = sim_wait_mark,
 	.pass = sim_pass,
 	.halt_after = sim_halt_after,
+	.halt_at = sim_halt_at,
 	.advise = sim_advise,
 	.statistics = sim_statistics,
 	.touches = sim_touches,

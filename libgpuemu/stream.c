@@ -185,6 +185,18 @@ PUBLIC int gpuemu_stream_halt_after(struct gpuemu_ctx *ctx, struct gpuemu_stream
 			 not_a_stream(&err), &err);
 }
 
+PUBLIC int gpuemu_stream_halt_at(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream,
+				 uint64_t cycle)
+{
+	struct gpuemu_stream *s;
+	struct err err = { "" };
+
+	ctx_enter(ctx);
+	s = stream_of(ctx, stream);
+	return ctx_leave(ctx, s ? ctx->backend->halt_at(ctx, s, cycle, &err) :
+			 not_a_stream(&err), &err);
+}
+
 PUBLIC uint32_t gpuemu_stream_id(const struct gpuemu_stream *stream)
 {
 	return stream ? stream->id : 0;

@@ -512,6 +512,17 @@ static int uffd_halt_after(struct gpuemu_ctx *ctx, const struct gpuemu_stream *s
 	return gpu_session_halt_after(u->engine.session, stream->id, instructions);
 }
 
+static int uffd_halt_at(struct gpuemu_ctx *ctx, const struct gpuemu_stream *stream,
+			uint64_t cycle, struct err *err)
+{
+	struct uffd *u = ctx->state;
+
+	if (is_child(u))
+		return of_parent(err);
+	rest(ctx);
+	return gpu_session_halt_at(u->engine.session, stream->id, cycle);
+}
+
 /* Its thread rests, right after a wait. */
 static bool uffd_idle(struct gpuemu_ctx *ctx, const struct gpuemu_stream *stream)
 {
@@ -595,6 +606,7 @@ const struct backend_ops backend_uffd = {
 	.wait_mark = uffd_wait_mark,
 	.pass = uffd_pass,
 	.halt_after = uffd_halt_after,
+	.halt_at = uffd_halt_at,
 	.advise = uffd_advise,
 	.no_duplicates = true,
 	.statistics = uffd_statistics,

@@ -162,6 +162,8 @@ static int open_stream(struct host *h)
 		ret = gpuemu_stream_delay(w->ctx, h->stream, h->member->arrival);
 	if (!ret && h->member->halt)
 		ret = gpuemu_stream_halt_after(w->ctx, h->stream, h->member->halt);
+	if (!ret && h->member->until)
+		ret = gpuemu_stream_halt_at(w->ctx, h->stream, h->member->until);
 	if (ret)
 		return workload_failed(w, ret, "its stream");
 	w->stream = h->stream;
@@ -216,6 +218,10 @@ static void report_kernels(struct json_object *entry, struct json_object *kernel
 		end = MAX(end, count(k, "start") + count(k, "cycles"));
 		warp += count(k, "warp_instructions");
 		thread += count(k, "thread_instructions");
+		if (!output_has(k, "halted"))
+			continue;
+		add(entry, "halted_cycle", count(k, "halted_cycle"));
+		add(entry, "halted_instructions", count(k, "halted_instructions"));
 	}
 	if (end) {
 		add(entry, "start", start);
@@ -238,6 +244,8 @@ static struct json_object *entry_of(const struct host *h)
 	add(o, "arrival", h->member->arrival);
 	if (h->member->halt)
 		add(o, "target_instructions", h->member->halt);
+	if (h->member->until)
+		add(o, "target_cycle", h->member->until);
 	if (h->member->halted) {
 		json_object_object_add(o, "verified", json_object_new_boolean(false));
 		json_object_object_add(o, "halted", json_object_new_boolean(true));

@@ -15,6 +15,7 @@ struct corun_member {
 	const struct workload_row *row;
 	uint64_t arrival;		/* core cycle at which its host side begins */
 	uint64_t halt;			/* after so many thread instructions; 0: at its end */
+	uint64_t until;			/* halted at this core cycle; 0: at its end */
 	/* corun()'s. */
 	int status;			/* 0: verified, or halted */
 	bool halted;

@@ -340,8 +340,8 @@ static void print_workload(FILE *out, struct json_object *w)
 			fprintf(out, " %s=%s", key, json_object_get_string(value));
 	}
 	if (output_has(w, "halted"))
-		fprintf(out, ": halted after %" PRIu64 " thread instructions, not verified\n",
-			count(w, "target_instructions"));
+		fprintf(out, ": halted at cycle %" PRIu64 " after %" PRIu64 " thread instructions, "
+			"not verified\n", count(w, "halted_cycle"), count(w, "halted_instructions"));
 	else
 		fprintf(out, ": %s\n", json_object_get_boolean(output_at(w, "verified")) ?
 			"verified" : "NOT VERIFIED");

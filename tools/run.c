@@ -34,7 +34,7 @@ struct request {
 	unsigned int count;
 	const struct workload_row *rows[RUNS_MAX];
 	struct workload workloads[RUNS_MAX];
-	uint64_t arrivals[RUNS_MAX], halts[RUNS_MAX];
+	uint64_t arrivals[RUNS_MAX], halts[RUNS_MAX], untils[RUNS_MAX];
 	bool arrives, halts_one;	/* one of them at a time of its own, or before its end */
 	unsigned int joined;		/* how many + stand between them */
 };
@@ -72,6 +72,18 @@ static int parse_halt(struct request *r, const char *text, const struct verb *ve
 	return 0;
 }
 
+/* "until=CYCLE" of the workload before it. */
+static int parse_until(struct request *r, const char *text, const struct verb *verb)
+{
+	uint64_t *until = &r->untils[r->count ? r->count - 1 : 0];
+
+	if (!r->count || number_parse(strchr(text, '=') + 1, until) || !*until)
+		return cli_misused(verb, "%s: behind a workload, the cycle at which it is halted, as in: "
+				   "gpuemu run sgemm until=2M", text);
+	r->halts_one = true;
+	return 0;
+}
+
 /* Side by side are all of them or none. */
 static int check_joined(const struct request *r, bool open, const struct verb *verb)
 {
@@ -83,16 +95,18 @@ static int check_joined(const struct request *r, bool open, const struct verb *v
 	if (r->arrives && !r->joined)
 		return cli_misused(verb, "@CYCLE is for workloads side by side, as in: "
 				   "gpuemu run sgemm + lbm @20000");
-	if (r->halts_one && (!r->joined || r->target.spec.functional))
-		return cli_misused(verb, "halt= is for workloads side by side, with time, as in: "
-				   "gpuemu run sgemm + lbm halt=2M");
+	if (r->halts_one && ((!r->joined && r->count > 1) || r->target.spec.functional))
+		return cli_misused(verb, "halt= and until= are for one workload, or several side by side, "
+				   "with time, as in: gpuemu run sgemm + lbm halt=2M");
+	if (r->halts_one && r->copies)
+		return cli_misused(verb, "--copy runs a workload to its end, without halt= and until=");
 	if (r->joined && r->copies)
 		return cli_misused(verb, "--copy takes workloads one at a time, without +");
 	return 0;
 }
 
 /*
- * Operands: a workload's name; key=value, halt=N or @CYCLE for the workload before it; +
+ * Operands: a workload's name; key=value, halt=N, until=N or @CYCLE for the workload before it; +
  * between two that share a GPU.
  */
 static int parse_operands(struct request *r, int argc, char **argv,
@@ -113,6 +127,11 @@ static int parse_operands(struct request *r, int argc, char **argv,
 		}
 		if (!strncmp(argv[i], "halt=", 5)) {
 			if (parse_halt(r, argv[i], verb))
+				return CLI_MISUSED;
+			continue;
+		}
+		if (!strncmp(argv[i], "until=", 6)) {
+			if (parse_until(r, argv[i], verb))
 				return CLI_MISUSED;
 			continue;
 		}
@@ -282,7 +301,7 @@ static int run_joined(struct request *r, const struct verb *verb, struct json_ob
 	for (unsigned int i = 0; i < r->count; i++)
 		members[i] = (struct corun_member){
 			.w = &r->workloads[i], .row = r->rows[i], .arrival = r->arrivals[i],
-			.halt = r->halts[i],
+			.halt = r->halts[i], .until = r->untils[i],
 		};
 	status = target_open(&r->target, &ctx, &err);
 	if (status) {
@@ -331,7 +350,8 @@ static int run(const struct verb *verb, int argc, char **argv)
 		r->target.trace = &trace;
 	}
 	reports = json_object_new_array();
-	result = r->joined ? run_joined(r, verb, reports) : run_all(r, verb, reports);
+	result = r->joined || r->halts_one ? run_joined(r, verb, reports) :
+					      run_all(r, verb, reports);
 	if (trace_close(&trace, &err))
 		result = cli_failed(verb, "%s", err.text);
 	if (r->samples && json_object_array_length(reports) &&
@@ -364,7 +384,7 @@ static void more(FILE *out)
 		"size=tiny;\noptions behind it change it.\n");
 	fprintf(out, "\n+ between workloads: side by side on one GPU, in streams of their own; @CYCLE "
 		"behind one:\nwhen it arrives, in core cycles, 0 if not given; halt=N: it is halted after N thread "
-		"instructions\nand not verified.\n");
+		"instructions\nand not verified; until=CYCLE: at that cycle (also one workload alone).\n");
 	fprintf(out, "\nexamples: gpuemu run vecadd n=1M gather pages=4K --vram 8M\n"
 		"          gpuemu run sgemm m=256 + lbm steps=1 @20000\n");
 }

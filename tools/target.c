@@ -127,10 +127,18 @@ int target_option(struct target *t, int id, const char *arg,
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(short_for); i++) {
 		struct err why = { "" };
+		char name[64];
 		int ret;
 
 		if (short_for[i].id != id)
 			continue;
+		/* As people write it: --slice left-over. */
+		if (id == TARGET_SLICE && arg) {
+			snprintf(name, sizeof(name), "%s", arg);
+			for (char *c = name; *c; c++)
+				*c = *c == '-' ? '_' : *c;
+			arg = name;
+		}
 		/* An option without a value is a switch. */
 		ret = target_set(t, short_for[i].key, arg ? arg : "on", &why);
 		return ret ? err_set(err, ret, "%s: %s", short_for[i].option, why.text) : 0;

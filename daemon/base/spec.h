@@ -39,6 +39,12 @@ int spec_set(struct gpu_spec *spec, const char *key, const char *value,
  */
 int spec_check(const struct gpu_spec *spec, struct err *err);
 
+/*
+ * The i-th number of slicer.fixed, from 0. UINT_MAX: there are fewer, or it is not a list of
+ * up to KERNEL_SLOTS numbers from 1 with commas between them, which spec_check() refuses.
+ */
+unsigned int spec_fixed_ctas(const struct gpu_spec *spec, unsigned int i);
+
 /* "key=value" per line, all keys in spec.def's order; caller frees. NULL: no memory. */
 char *spec_to_text(const struct gpu_spec *spec);
 

@@ -8,6 +8,8 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SECTOR	32u	/* bytes, of L2 and DRAM requests */
@@ -171,6 +173,51 @@ static int check_paging(const struct gpu_spec *spec, struct err *err)
 	return 0;
 }
 
+/* How many numbers slicer.fixed has; -1: it is no list of them. ctas[] takes KERNEL_SLOTS. */
+static int read_fixed(const char *text, unsigned int ctas[KERNEL_SLOTS])
+{
+	int n = 0;
+
+	for (;;) {
+		char *end;
+		unsigned long v;
+
+		if (n == (int)KERNEL_SLOTS || *text < '0' || *text > '9')
+			return -1;
+		v = strtoul(text, &end, 10);
+		if (!v || v > UINT16_MAX)
+			return -1;
+		ctas[n++] = (unsigned int)v;
+		if (!*end)
+			return n;
+		if (*end != ',')
+			return -1;
+		text = end + 1;
+	}
+}
+
+unsigned int spec_fixed_ctas(const struct gpu_spec *spec, unsigned int i)
+{
+	unsigned int ctas[KERNEL_SLOTS];
+	int n = read_fixed(spec->slicer_fixed, ctas);
+
+	return n > 0 && i < (unsigned int)n ? ctas[i] : UINT_MAX;
+}
+
+static int check_fixed(const struct gpu_spec *spec, struct err *err)
+{
+	unsigned int ctas[KERNEL_SLOTS];
+	bool none = !strcmp(spec->slicer_fixed, "none");
+
+	if (none && !strcmp(spec->dispatch, "fixed"))
+		return err_set(err, -EINVAL, "gpu.dispatch: fixed needs the CTAs of each program, as in "
+			       "slicer.fixed=4,2");
+	if (!none && read_fixed(spec->slicer_fixed, ctas) < 0)
+		return err_set(err, -EINVAL, "slicer.fixed: '%s' is not up to %u numbers of CTAs from 1, "
+			       "with commas between them, as 4,2", spec->slicer_fixed, KERNEL_SLOTS);
+	return 0;
+}
+
 static unsigned int log2_of(uint64_t v)
 {
 	return 63u - (unsigned int)__builtin_clzll(v);
@@ -259,5 +306,7 @@ int spec_check(const struct gpu_spec *spec, struct err *err)
 		ret = check_caches(spec, err);
 	if (!ret)
 		ret = check_paging(spec, err);
+	if (!ret)
+		ret = check_fixed(spec, err);
 	return ret ? ret : check_dram(spec, err);
 }

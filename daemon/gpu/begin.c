@@ -49,7 +49,8 @@ static int begin(struct loop *l, struct run *r)
 	r->stats.ctas_per_sm = sm_kernel_ctas(r->sm_kernel);
 	r->stats.start = l->now;
 	r->todo = (struct dispatch_kernel){
-		.kernel = r->sm_kernel, .slot = slot, .grid = { grid[0], grid[1], grid[2] },
+		.kernel = r->sm_kernel, .slot = slot, .stream = r->stream,
+		.grid = { grid[0], grid[1], grid[2] },
 		.ctas = (uint64_t)grid[0] * grid[1] * grid[2], .name = r->kernel->name,
 		.first = l->now + m->spec.launch_latency,
 	};
@@ -72,7 +73,7 @@ bool loop_admit(struct loop *l)
 			task_begin(l, r);
 			continue;
 		}
-		if (halt_refuses(l->s, r))
+		if (halt_refuses(l, r))
 			continue;
 		r->status = begin(l, r);
 		r->state = r->status ? RUN_DONE : RUN_RUNNING;

@@ -34,6 +34,16 @@ bool dispatch_may_share(const struct dispatch *d, unsigned int sm,
 	       sm_resident_ctas(d->sms[sm], NULL) == sm_resident_ctas(d->sms[sm], k->kernel);
 }
 
+unsigned int dispatch_place(const struct dispatch *d, unsigned int i)
+{
+	unsigned int place = 0;
+
+	for (unsigned int k = 0; k < d->nkernels; k++)
+		place += d->kernels[k]->stream < d->kernels[i]->stream ||
+			 (k < i && d->kernels[k]->stream == d->kernels[i]->stream);
+	return place;
+}
+
 /* --- who runs ------------------------------------------------------------------- */
 
 int dispatch_create(const struct gpu_spec *spec, struct sm **sms, unsigned int nsms,

@@ -18,6 +18,7 @@ struct json_object;
 struct dispatch_kernel {
 	const struct sm_kernel *kernel;
 	unsigned int slot;		/* 0 to SM_KERNELS - 1, its own while it runs */
+	uint32_t stream;		/* whose program it is of; 0: the default stream */
 	uint32_t grid[3];
 	uint64_t ctas, next;		/* how many there are; the next to hand out */
 	const char *name;		/* its module's */
@@ -88,6 +89,12 @@ bool dispatch_can(const struct dispatch *d, unsigned int sm, const struct dispat
 /* Nobody else is on the SM, or gpu.mixed_sms says that it does not matter. */
 bool dispatch_may_share(const struct dispatch *d, unsigned int sm,
 			const struct dispatch_kernel *k);
+
+/*
+ * The place of the i-th kernel among those that run, by stream, the older first of one: a
+ * program keeps its place from launch to launch, whoever is the older kernel then.
+ */
+unsigned int dispatch_place(const struct dispatch *d, unsigned int i);
 
 /*
  * spatial.c: the i-th kernel's SMs are *first and those behind it, as many as it returns. Where

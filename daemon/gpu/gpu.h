@@ -132,6 +132,8 @@ bool gpu_session_recorded(const struct gpu_session *session, uint64_t mark);
  * the next configuration, or target. Without time nothing is halted. -ENOMEM.
  */
 int gpu_session_halt_after(struct gpu_session *session, uint32_t stream, uint64_t instructions);
+/* The same at this cycle of the session's clock. It replaces a target, and a target replaces it. */
+int gpu_session_halt_at(struct gpu_session *session, uint32_t stream, uint64_t cycle);
 
 /* The session's clock, core cycles: when what is submitted now can begin. */
 uint64_t gpu_session_now(const struct gpu_session *session);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Streams with a target: when the kernels of one have executed so many thread instructions, its
- * running kernel gets no more CTAs on SMs, those that are there run to their end, and its
- * works that have not begun never do. So what the stream held is free as its CTAs end, nothing
- * that is in flight is lost, and the halt is the same for every gpu.threads. Called between quanta.
+ * Streams with a target: when the kernels of one have executed so many thread instructions, or
+ * the session's clock has reached a cycle, its running kernel gets no more CTAs on SMs, those
+ * that are there run to their end, and its works that have not begun never do. So what the
+ * stream held is free as its CTAs end, nothing that is in flight is lost, and the halt is the
+ * same for every gpu.threads. Called between quanta.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -19,9 +20,9 @@ static struct halt_target *target_of(const struct gpu_session *s, uint32_t strea
 	return NULL;
 }
 
-int gpu_session_halt_after(struct gpu_session *s, uint32_t stream, uint64_t instructions)
+static int set_target(struct gpu_session *s, const struct halt_target *target)
 {
-	struct halt_target *t = target_of(s, stream), *bigger;
+	struct halt_target *t = target_of(s, target->stream), *bigger;
 
 	if (!t) {
 		bigger = realloc(s->targets, (s->ntargets + 1) * sizeof(*bigger));
@@ -30,8 +31,20 @@ int gpu_session_halt_after(struct gpu_session *s, uint32_t stream, uint64_t inst
 		s->targets = bigger;
 		t = &bigger[s->ntargets++];
 	}
-	*t = (struct halt_target){ .stream = stream, .instructions = instructions };
+	*t = *target;
 	return 0;
+}
+
+int gpu_session_halt_after(struct gpu_session *s, uint32_t stream, uint64_t instructions)
+{
+	return set_target(s, &(struct halt_target){
+		.stream = stream, .instructions = instructions, .cycle = NEVER });
+}
+
+int gpu_session_halt_at(struct gpu_session *s, uint32_t stream, uint64_t cycle)
+{
+	return set_target(s, &(struct halt_target){
+		.stream = stream, .instructions = UINT64_MAX, .cycle = cycle });
 }
 
 static uint64_t executed(const struct loop *l, const struct run *r)
@@ -45,39 +58,65 @@ static uint64_t executed(const struct loop *l, const struct run *r)
 
 static int say_halted(struct run *r, const struct halt_target *t)
 {
+	if (t->cycle != NEVER)
+		return err_set(&r->err, -ECANCELED, "kernel '%s': its stream was halted at cycle %"
+			       PRIu64, r->kernel->name, t->cycle);
 	return err_set(&r->err, -ECANCELED, "kernel '%s': its stream was halted after %" PRIu64
 		       " thread instructions", r->kernel->name, t->instructions);
 }
 
-bool halt_refuses(struct gpu_session *s, struct run *r)
+bool halt_refuses(const struct loop *l, struct run *r)
 {
-	const struct halt_target *t = target_of(s, r->stream);
+	struct halt_target *t = target_of(l->s, r->stream);
 
-	if (!t || !t->halted)
+	if (!t)
+		return false;
+	/* Its time came while none of its kernels ran. */
+	t->halted |= t->cycle <= l->now;
+	if (!t->halted)
 		return false;
 	r->status = say_halted(r, t);
 	r->state = RUN_DONE;
 	return true;
 }
 
-static void halt(struct halt_target *t, struct run *r)
+static void halt(struct halt_target *t, struct run *r, uint64_t instructions, uint64_t upto)
 {
 	t->halted = true;
 	r->stats.halted = true;
+	r->stats.halted_cycle = upto;
+	r->stats.halted_instructions = instructions;
 	r->todo.ctas = r->todo.next;
 }
 
-void halt_watch(struct loop *l)
+void halt_watch(struct loop *l, uint64_t upto)
 {
 	if (!l->s->ntargets)
 		return;
 	for (unsigned int k = 0; k < l->nrunning; k++) {
 		struct run *r = l->running[k];
 		struct halt_target *t = target_of(l->s, r->stream);
+		uint64_t n;
 
-		if (t && !t->halted && t->executed + executed(l, r) >= t->instructions)
-			halt(t, r);
+		if (!t || t->halted)
+			continue;
+		n = t->executed + executed(l, r);
+		if (n >= t->instructions || upto >= t->cycle)
+			halt(t, r, n, upto);
 	}
+}
+
+uint64_t halt_next(const struct loop *l)
+{
+	uint64_t next = NEVER;
+
+	for (unsigned int k = 0; l->s->ntargets && k < l->nrunning; k++) {
+		const struct halt_target *t = target_of(l->s, l->running[k]->stream);
+
+		if (t && !t->halted)
+			next = MIN(next, t->cycle);
+	}
+	return next;
 }
 
 void halt_count(struct loop *l, struct run *r)

@@ -161,11 +161,15 @@ void known_clear(struct known *k);
 /* What arrived is known. Nothing uses the record that was known before. */
 void known_settle(struct known *k);
 
-/* A stream that is halted when its kernels have executed so many thread instructions. */
+/*
+ * A stream that is halted when its kernels have executed so many thread instructions
+ * (UINT64_MAX: never), or at the cycle (NEVER).
+ */
 struct halt_target {
 	uint32_t stream;
 	bool halted;
 	uint64_t instructions, executed;	/* executed: by kernels that have ended */
+	uint64_t cycle;
 };
 
 struct gpu_session {
@@ -276,9 +280,11 @@ bool queue_empty(const struct gpu_session *s, uint32_t stream);
 bool queue_until(const struct gpu_session *s, const struct gpu_until *until);
 
 /* halt.c: of streams with a target, the kernels that have reached it get no more CTAs. */
-void halt_watch(struct loop *l);
+void halt_watch(struct loop *l, uint64_t upto);
+/* The next cycle at which the stream of a kernel that runs is halted; NEVER. */
+uint64_t halt_next(const struct loop *l);
 /* The launch, which is not told yet, does not begin: its stream was halted. */
-bool halt_refuses(struct gpu_session *s, struct run *r);
+bool halt_refuses(const struct loop *l, struct run *r);
 /* A kernel ended: its instructions are its stream's. */
 void halt_count(struct loop *l, struct run *r);
 

@@ -252,6 +252,7 @@ static uint64_t end_of_quantum(const struct loop *l, uint64_t from)
 	upto = MIN(upto, handler_next(m));
 	upto = MIN(upto, dispatch_next(m->dispatch, from));
 	upto = MIN(upto, MIN(tasks_next(l), l->stop));
+	upto = MIN(upto, halt_next(l));
 	return MAX(upto, from + 1);
 }
 
@@ -292,6 +293,8 @@ static uint64_t next_cycle(const struct loop *l, uint64_t upto)
 	/* CTAs that found no room wait for one to retire; those that may go, go at once. */
 	next = MIN(next, dispatch_next(m->dispatch, upto - 1));
 	next = MIN(next, MIN(tasks_next(l), l->stop));
+	if (next != NEVER)
+		next = MIN(next, halt_next(l));
 	return next == NEVER ? NEVER : MAX(next, upto);
 }
 
@@ -394,7 +397,7 @@ static int run_quantum(struct loop *l)
 	if (m->remote)
 		handler_share_link(m);
 	wake_for_replies(m);
-	halt_watch(l);
+	halt_watch(l, q.upto);
 	ret = watch(l, q.upto);
 	if (ret)
 		return ret;

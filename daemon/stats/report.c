@@ -216,7 +216,10 @@ struct json_object *kernel_stats_json(const struct kernel_stats *k, const struct
 		json_add_number(o, "local_bytes", k->local_bytes) &&
 		json_add_number(o, "smem", k->smem) &&
 		json_add_number(o, "stream", k->stream) &&
-		(!k->halted || json_add(o, "halted", json_object_new_boolean(true))) &&
+		(!k->halted || (json_add(o, "halted", json_object_new_boolean(true)) &&
+				json_add_number(o, "halted_cycle", k->halted_cycle) &&
+				json_add_number(o, "halted_instructions",
+						k->halted_instructions))) &&
 		(k->functional || (json_add_number(o, "ctas_per_sm", k->ctas_per_sm) &&
 				   json_add_number(o, "start", k->start) &&
 				   json_add_number(o, "cycles", k->cycles))) &&

@@ -169,6 +169,8 @@ struct kernel_stats {
 	/* Ran without time: ctas_per_sm, start, cycles and counters do not apply. */
 	bool functional;
 	bool halted;			/* its stream reached its target in it */
+	uint64_t halted_cycle;		/* then, of the session's clock */
+	uint64_t halted_instructions;	/* that the stream had executed since the target was set */
 	uint64_t start, cycles;		/* core cycles of the session's clock */
 	uint64_t warp_instructions, thread_instructions;	/* this kernel's own */
 	/* Others ran at a time with it. */

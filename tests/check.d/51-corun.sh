@@ -63,10 +63,12 @@ $gpuemu run vecadd size=tiny + vecadd size=tiny @1000000 --backend sim --paging 
 cycles=$(sed -n '/"kernels"/,$s/.*"cycles": *\([0-9]*\).*/\1/p' $work/alone | head -n 1)
 tap_check 'a late one has the GPU alone' test "$(of $work/later 1 3)" = "$cycles" -a "$(of $work/later 2 1)" = 1000000
 # One is halted, and is not verified; the other is, and has the GPU for itself then.
-does 'halted after 102400 thread instructions, not verified' run bfs size=tiny halt=100K + sgemm size=tiny --backend sim --json $work/halted
+does 'halted at cycle [0-9]* after [0-9]* thread instructions, not verified' run bfs size=tiny halt=100K + sgemm size=tiny --backend sim --json $work/halted
 tap_check 'halted: the other verifies' test "$(grep -c '"verified": true' $work/halted)" = 1
 tap_check 'halted: a kernel that was halted' grep -q '"halted": *true' $work/halted
-refused 2 'halt= is for workloads side by side' run bfs halt=100K
+does 'halted at cycle 3000 after ' run bfs size=tiny until=3000 --backend sim
+refused 2 'halt= and until= are for one workload, or several side by side' run bfs halt=100K sgemm
+refused 2 'the cycle at which it is halted' run bfs until=soon
 refused 2 'after how many thread instructions' run bfs halt=soon + sgemm
 does 'kernels from 500 to' run vecadd size=tiny @500 + stride size=tiny --backend sim
 does 'verified' run vecadd size=tiny + bfs size=tiny --backend sim --functional

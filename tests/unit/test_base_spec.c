@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Options as text: defaults, values, errors' texts, round trips, configuration files. */
+#include <limits.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -412,6 +413,10 @@ static void combinations(void **state)
 		{ "dram.bus=4", "dram.map: 'RRRRRRRRRRRRBBBCCCCBCCSSSSSS' has 6 S" },
 		{ "dram.map=RRRBBBBSCCSSSSS", "dram.map: 'RRRBBBBSCCSSSSS' does not end in its S" },
 		{ "gmmu.page=8192", "gmmu.page: 8192 bytes; there are: 4096, 65536, 2097152" },
+		{ "gpu.dispatch=fixed", "gpu.dispatch: fixed needs the CTAs of each program" },
+		{ "slicer.fixed=4,", "slicer.fixed: '4,' is not up to 16 numbers" },
+		{ "slicer.fixed=4,0", "slicer.fixed: '4,0' is not" },
+		{ "slicer.fixed=1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1", "slicer.fixed: '1,1" },
 		{ "gpu.sms=64", "gpu.sms: 64, but the page walker needs one of the 64 ports" },
 	};
 
@@ -425,6 +430,12 @@ static void combinations(void **state)
 		if (strncmp(err.text, cases[i].key, strlen(cases[i].key)))
 			fail_msg("%s: '%s', not '%s'", cases[i].lines, err.text, cases[i].key);
 	}
+	fresh();
+	assert_int_equal(spec_from_text(&spec, "gpu.dispatch=fixed\nslicer.fixed=4,12", &err), 0);
+	assert_int_equal(spec_check(&spec, &err), 0);
+	assert_int_equal(spec_fixed_ctas(&spec, 0), 4);
+	assert_int_equal(spec_fixed_ctas(&spec, 1), 12);
+	assert_int_equal(spec_fixed_ctas(&spec, 2), UINT_MAX);
 	/* Double precision units that have all they need. */
 	fresh();
 	assert_int_equal(spec_from_text(&spec, "sm.units_dp=1\npipe.id_oc_dp=1\npipe.oc_ex_dp=1\n"

@@ -180,6 +180,7 @@ static struct gpu_spec spec_of(const char *dispatch, unsigned int sms, bool mixe
 	/* So short that the launches of these tests see all phases of dynamic. */
 	b.spec.slicer_warmup = 300;
 	b.spec.slicer_sample = 200;
+	strcpy(b.spec.slicer_fixed, "2,1,3");
 	memset(b.spec.dispatch, 0, sizeof(b.spec.dispatch));
 	strcpy(b.spec.dispatch, dispatch);
 	return b.spec;
@@ -301,7 +302,7 @@ static void test_no_such_policy(void **state)
 
 	assert_int_equal(gpu_spec_check(&spec, &err), -EINVAL);
 	assert_string_equal(err.text, "gpu.dispatch: no dispatcher 'nobody'; there are: "
-			    "left_over, spatial, fcfs, even, dynamic");
+			    "left_over, spatial, fcfs, even, dynamic, fixed");
 }
 
 /* --- left_over -------------------------------------------------------------------------- */
@@ -637,6 +638,58 @@ static void test_events(void **state)
 	bench_close(&w.b);
 }
 
+/* --- fixed ------------------------------------------------------------------------------------ */
+
+/* Two and one CTA an SM, also of the first stream's second launch, and all of it for who remains. */
+static void test_fixed(void **state)
+{
+	struct load loads[] = {
+		{ 1, { 12 }, 64, 0, 300, NULL, 0 }, { 2, { 20 }, 64, 0, 900, NULL, 0 },
+		{ 1, { 12 }, 64, 0, 300, NULL, 0 },
+	};
+	struct gpu_spec spec = spec_of("fixed", 2, false);
+	struct world w;
+
+	open_world(&w, &spec, loads, 3);
+	run(&w);
+	each_ran_once(&w);
+	for (unsigned int sm = 0; sm < 2; sm++) {
+		assert_int_equal(most_on(&w, 0, sm, 0, NEVER), 2);
+		assert_int_equal(most_on(&w, 1, sm, 0, last_of(&w, 2)), 1);
+		assert_int_equal(most_on(&w, 2, sm, 0, NEVER), 2);
+		assert_in_range(most_on(&w, 1, sm, last_of(&w, 2), NEVER), 5, 8);
+	}
+	bench_close(&w.b);
+
+	/* One number is a limit for a kernel alone, too. */
+	strcpy(spec.slicer_fixed, "3");
+	open_world(&w, &spec, loads, 1);
+	run(&w);
+	assert_int_equal(most_on(&w, 0, 0, 0, NEVER), 3);
+	bench_close(&w.b);
+}
+
+/* --- whose SMs ------------------------------------------------------------------------------------ */
+
+/* A program's second launch has the SMs that its first one had, although it is the younger one. */
+static void test_spatial_keeps_places(void **state)
+{
+	struct load loads[] = {
+		{ 1, { 40 }, 64, 0, 200, NULL, 0 }, { 2, { 60 }, 64, 0, 900, NULL, 0 },
+		{ 1, { 40 }, 64, 0, 200, NULL, 0 },
+	};
+	const struct gpu_spec spec = spec_of("spatial", 4, true);
+	struct world w;
+
+	open_world(&w, &spec, loads, 3);
+	run(&w);
+	each_ran_once(&w);
+	assert_int_equal(sms_of(&w, 0, 0, NEVER), 0x3);
+	assert_int_equal(sms_of(&w, 2, 0, NEVER), 0x3);
+	assert_int_equal(sms_of(&w, 1, 0, last_of(&w, 2)), 0xc);
+	bench_close(&w.b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -655,6 +708,8 @@ int main(void)
 		cmocka_unit_test(test_even_of_three),
 		cmocka_unit_test(test_even_cannot),
 		cmocka_unit_test(test_events),
+		cmocka_unit_test(test_fixed),
+		cmocka_unit_test(test_spatial_keeps_places),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

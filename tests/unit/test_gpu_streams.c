@@ -568,6 +568,40 @@ static void test_a_stream_is_halted(void **state)
 	bench_close(&w.b);
 }
 
+/* The same by the clock; who comes later is refused at once, and time does not jump over it. */
+static void test_a_stream_is_halted_at_a_cycle(void **state)
+{
+	uint64_t end;
+	struct world w;
+
+	make(&w, one_mixed_sm);
+	submit(&w, "count", 1, 64, 64, 500);
+	finish(&w);
+	end = end_of(&w, 0);
+	bench_close(&w.b);
+
+	make(&w, one_mixed_sm);
+	assert_int_equal(gpu_session_halt_at(w.b.session, 1, end / 3), 0);
+	submit(&w, "count", 1, 64, 64, 500);
+	submit(&w, "count", 2, 8, 64, 500);
+	finish(&w);
+	assert_int_equal(w.told[0].status, -ECANCELED);
+	assert_non_null(strstr(w.told[0].err.text, "was halted at cycle"));
+	assert_int_equal(of_kernel(&w, 0, "halted_cycle"), end / 3);
+	assert_in_range(of_kernel(&w, 0, "halted_instructions"), 1,
+			of_kernel(&w, 0, "thread_instructions"));
+	check_counts(&w, 1, 512, 500);
+	submit(&w, "count", 1, 1, 32, 10);
+	finish(&w);
+	assert_int_equal(w.told[2].status, -ECANCELED);
+	/* Its cycle is over before it comes. */
+	assert_int_equal(gpu_session_halt_at(w.b.session, 3, 1), 0);
+	submit(&w, "count", 3, 1, 32, 10);
+	finish(&w);
+	assert_int_equal(w.told[3].status, -ECANCELED);
+	bench_close(&w.b);
+}
+
 /* --- prefetches beside kernels ----------------------------------------------------------------- */
 
 static void paged(struct gpu_spec *spec)
@@ -738,6 +772,7 @@ int main(void)
 		cmocka_unit_test(test_delays),
 		cmocka_unit_test(test_events_order_streams),
 		cmocka_unit_test(test_a_stream_is_halted),
+		cmocka_unit_test(test_a_stream_is_halted_at_a_cycle),
 		cmocka_unit_test(test_a_prefetch_overlaps),
 		cmocka_unit_test(test_a_prefetch_of_nothing_managed),
 		cmocka_unit_test(test_nothing_is_left_behind),

@@ -304,6 +304,9 @@ static void test_waits_and_events(void **state)
 	OK(gpuemu_stream_halt_after(ctx, s[0], 1));
 	OK(launch(5, s[0]));
 	assert_int_equal(gpuemu_stream_synchronize(ctx, s[0]), -ECANCELED);
+	OK(gpuemu_stream_halt_at(ctx, s[1], 1));
+	OK(launch(5, s[1]));
+	assert_int_equal(gpuemu_stream_synchronize(ctx, s[1]), -ECANCELED);
 	gpuemu_close(ctx);
 }
 

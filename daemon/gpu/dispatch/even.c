@@ -42,7 +42,8 @@ static void cut(struct dispatch *d)
 	bool whole = !all_fit(d);
 
 	for (uint32_t i = 0; i < n; i++) {
-		const uint32_t from = whole ? 0 : i, to = whole ? n : i + 1;
+		const uint32_t place = dispatch_place(d, i);
+		const uint32_t from = whole ? 0 : place, to = whole ? n : place + 1;
 		const struct sm_part part = {
 			registers / n * from, to == n ? registers : registers / n * to,
 			shared / n * from, to == n ? shared : shared / n * to,

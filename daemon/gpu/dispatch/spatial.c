@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Spatial multitasking: the SMs are split evenly among the kernels that run, in the order
- * of their age, and split anew when one arrives or leaves. CTAs that run stay where they
+ * of their streams, and split anew when one arrives or leaves. CTAs that run stay where they
  * are: an SM that changes hands takes the new owner's CTAs when the old one's have ended,
  * or, with gpu.mixed_sms, as they end.
  */
@@ -9,10 +9,10 @@
 
 unsigned int dispatch_spatial_part(const struct dispatch *d, unsigned int i, unsigned int *first)
 {
-	unsigned int n = d->nsms, kernels = d->nkernels;
+	unsigned int n = d->nsms, kernels = d->nkernels, place = dispatch_place(d, i);
 
-	*first = kernels > n ? i % n : i * n / kernels;
-	return kernels > n ? 1 : (i + 1) * n / kernels - *first;
+	*first = kernels > n ? place % n : place * n / kernels;
+	return kernels > n ? 1 : (place + 1) * n / kernels - *first;
 }
 
 static bool owns(const struct dispatch *d, unsigned int i, unsigned int sm)
