@@ -144,7 +144,8 @@ static int bench(const struct verb *verb, int argc, char **argv)
 	if (argc - optind == 1)
 		for (size_t i = 0; i < ARRAY_SIZE(benches); i++)
 			if (!strcmp(argv[optind], benches[i]->name))
-				return measure(verb, benches[i], &target, &request, json);
+				return output_check(json, &err) ? cli_failed(verb, "%s", err.text) :
+				       measure(verb, benches[i], &target, &request, json);
 	for (size_t i = 0; i < ARRAY_SIZE(benches) && used < sizeof(known); i++)
 		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
 					 i ? ", " : "", benches[i]->name);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Formatting shared by the reports of run, list and bench. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "output.h"
 
@@ -87,6 +90,27 @@ struct json_object *output_decimal(double value, unsigned int digits)
 
 	snprintf(text, sizeof(text), "%.*f", (int)digits, value);
 	return json_object_new_double_s(value, text);
+}
+
+int output_check(const char *file, struct err *err)
+{
+	struct stat st;
+	bool there;
+	int fd;
+
+	if (!file || !strcmp(file, "-"))
+		return 0;
+	there = !stat(file, &st);
+	/* Opening a pipe could wait for its reader, or look to it like the end. */
+	if (there && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+		return 0;
+	fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return err_set(err, -errno, "cannot write %s: %s", file, strerror(errno));
+	close(fd);
+	if (!there)
+		unlink(file);
+	return 0;
 }
 
 int output_json(struct json_object *o, const char *file, struct err *err)

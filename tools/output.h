@@ -30,6 +30,9 @@ struct json_object *output_decimal(double value, unsigned int digits);
 /* Writes it, with a newline, to the file, or to stdout for "-" and NULL. */
 int output_json(struct json_object *o, const char *file, struct err *err);
 
+/* Can the file be written? Asked before a run, which may take hours. NULL and "-": yes. */
+int output_check(const char *file, struct err *err);
+
 uint64_t now_ns(void);
 
 #endif

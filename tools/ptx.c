@@ -357,7 +357,8 @@ static int report(const struct request *r, const struct verb *verb, const char *
 		return cli_failed(verb, "%s", err.text);
 	if (!r->json || strcmp(r->json, "-"))
 		report_text(stdout, json);
-	trouble_print(verb, json);
+	if (trouble_print(verb, &r->target, json))
+		result = CLI_FAILED;
 	if ((r->samples && o->statistics && samples_write(json, r->samples, &err)) ||
 	    (r->json && output_json(json, r->json, &err)))
 		result = cli_failed(verb, "%s", err.text);
@@ -376,6 +377,9 @@ static int run_launch(struct request *r, const struct verb *verb)
 
 	if (arg_check(&r->args, r->kernel, &o.err))
 		return cli_misused(verb, "%s", o.err.text);
+	if (output_check(r->json, &o.err) || output_check(r->samples, &o.err) ||
+	    output_check(r->target.record, &o.err))
+		return cli_failed(verb, "%s", o.err.text);
 	if (r->trace && trace_open(&trace, r->trace, &o.err))
 		return cli_failed(verb, "%s", o.err.text);
 	r->target.trace = r->trace ? &trace : NULL;

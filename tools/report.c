@@ -380,6 +380,15 @@ static void print_workloads(FILE *out, struct json_object *workloads)
 	fprintf(out, "all %zu on one GPU\n", json_object_array_length(workloads));
 }
 
+/* Times were measured, on a CPU that is emulated. */
+static bool emulated(struct json_object *r)
+{
+	const char *virt = output_string(r, "host.virt");
+
+	return !strcmp(output_string(r, "clock"), "measured") &&
+	       (!strcmp(virt, "tcg") || !strcmp(virt, "icount"));
+}
+
 /* What ran together is all of the session's clock. */
 static void print_total(FILE *out, struct json_object *totals)
 {
@@ -429,7 +438,8 @@ void report_text(FILE *out, struct json_object *r)
 	if (output_has(r, "totals.host_seconds"))
 		fprintf(out, ", took %.3f s", output_number(r, "totals.host_seconds"));
 	if (output_has(r, "paging"))
-		fprintf(out, ", fault times %s", output_string(r, "clock"));
+		fprintf(out, ", fault times %s%s", output_string(r, "clock"),
+			emulated(r) ? " under emulation (TCG): not those of a machine" : "");
 	fputc('\n', out);
 	if (all)
 		print_total(out, output_at(r, "totals"));

@@ -280,7 +280,8 @@ static int run_all(struct request *r, const struct verb *verb,
 			report_text(stdout, report);
 			fflush(stdout);
 		}
-		trouble_print(verb, report);
+		if (trouble_print(verb, &r->target, report))
+			result = CLI_FAILED;
 		if (report)
 			json_object_array_add(reports, report);
 		if (status)
@@ -315,7 +316,8 @@ static int run_joined(struct request *r, const struct verb *verb, struct json_ob
 	if (report && (!r->json || strcmp(r->json, "-")))
 		report_text(stdout, report);
 	fflush(stdout);
-	trouble_print(verb, report);
+	if (trouble_print(verb, &r->target, report))
+		result = CLI_FAILED;
 	if (report)
 		json_object_array_add(reports, report);
 	else
@@ -341,6 +343,11 @@ static int run(const struct verb *verb, int argc, char **argv)
 	if (result) {
 		free(r);
 		return result < 0 ? CLI_DONE : result;
+	}
+	if (output_check(r->json, &err) || output_check(r->samples, &err) ||
+	    output_check(r->target.record, &err)) {
+		free(r);
+		return cli_failed(verb, "%s", err.text);
 	}
 	if (r->trace) {
 		if (trace_open(&trace, r->trace, &err)) {

@@ -433,6 +433,10 @@ static int study(const struct verb *verb, int argc, char **argv)
 		free(r);
 		return result < 0 ? CLI_DONE : result;
 	}
+	if (output_check(r->json, &err)) {
+		free(r);
+		return cli_failed(verb, "%s", err.text);
+	}
 	result = study_run_all(&r->ctx);
 	if (result) {
 		result = result == -EINVAL ? cli_misused(verb, "%s", r->ctx.err.text) :

@@ -4,8 +4,10 @@
  * comes from the engine's own tables, so a new policy needs nothing here.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/datadir.h"
 #include "gpu/gpu.h"
@@ -117,6 +119,10 @@ int target_option(struct target *t, int id, const char *arg,
 		return 0;
 	case TARGET_SET:
 		return set_pair(t, arg, err);
+	case TARGET_POLICY_FAILURE:
+		t->fall_back = !strcmp(arg, "fall-back");
+		return t->fall_back || !strcmp(arg, "fail") ? 0 :
+		       err_set(err, -EINVAL, "--policy-failure=%s: fail or fall-back", arg);
 	case TARGET_RECORDED:
 		t->recorded = arg;
 		/* Touches are told as they were when it was recorded. */
@@ -180,6 +186,24 @@ int target_record(const struct target *t, struct gpuemu_ctx *ctx, struct err *er
 	return ret ? err_set(err, ret, "--record: %s", gpuemu_last_error(ctx)) : 0;
 }
 
+/*
+ * Nobody chose a backend, and sim was taken although there is a device: the user may take its
+ * configured times for measured ones. Says why the device is not used.
+ */
+static void tell_device(const struct target *t)
+{
+	const char *device = t->device ? t->device : "/dev/gpuemu", *chosen = getenv("GPUEMU_BACKEND");
+	int fd;
+
+	if (t->backend || (chosen && *chosen) || access(device, F_OK))
+		return;
+	fd = open(device, O_RDWR | O_CLOEXEC);
+	fprintf(stderr, "gpuemu: backend sim, with configured times, because %s cannot be used: %s\n",
+		device, fd < 0 ? strerror(errno) : "no engine is attached to it; start gpuemud");
+	if (fd >= 0)
+		close(fd);
+}
+
 int target_open(const struct target *t, struct gpuemu_ctx **ctx,
 		struct err *err)
 {
@@ -194,8 +218,11 @@ int target_open(const struct target *t, struct gpuemu_ctx **ctx,
 	int ret = gpuemu_open(ctx, &options);
 	const char *reason;
 
-	if (!ret)
+	if (!ret) {
+		if (!strcmp(gpuemu_backend(*ctx), "sim"))
+			tell_device(t);
 		return 0;
+	}
 	reason = gpuemu_last_error(NULL);
 	return err_set(err, ret, "%s", reason && *reason ? reason : gpuemu_strerror(ret));
 }

@@ -19,6 +19,7 @@ struct target {
 	struct advise advise;		/* on a workload's buffers */
 	const char *backend, *config, *device;	/* NULL: the library's default */
 	const char *record, *recorded;		/* files of recorded runs, NULL: none */
+	bool fall_back;			/* a loaded policy that fails is no failure of the run */
 	struct trace *trace;			/* where the timeline goes, NULL: nowhere */
 	uint64_t seed;
 	char lines[4096];			/* "key=value\n" for libgpuemu */
@@ -35,7 +36,7 @@ enum {
 	TARGET_SLICE, TARGET_SEED,
 	TARGET_DEVICE,
 	TARGET_RECORD, TARGET_RECORDED,
-	TARGET_FUNCTIONAL, TARGET_REGS, TARGET_MAXREGS, TARGET_THREADS,
+	TARGET_FUNCTIONAL, TARGET_REGS, TARGET_MAXREGS, TARGET_THREADS, TARGET_POLICY_FAILURE,
 };
 
 /* Rows for the `options` of a verb that launches kernels. */
@@ -50,7 +51,10 @@ enum {
 	{ "recorded", "FILE", "such a file, for policies that know the future (oracle, min)",	\
 	  TARGET_RECORDED },									\
 	{ "threads", "N", "host threads that run the model, 1 if not given (gpu.threads)",	\
-	  TARGET_THREADS }
+	  TARGET_THREADS },									\
+	{ "policy-failure", "fail|fall-back",							\
+	  "a loaded policy that crashes, hangs or lies: the run fails, or a built-in one goes on",	\
+	  TARGET_POLICY_FAILURE }
 
 void target_init(struct target *t);
 /* An option of target_options. -errno with err: the value is bad. */

@@ -220,4 +220,21 @@ tap_check 'samples: JSON' grep -q '"interval": 5000' $work/samples.json
 tap_check 'samples: the report stays the same' sh -c "grep -v host_seconds $work/sampled.json | cmp - $work/a"
 tap_check 'threads: the same report' sh -c "grep -v host_seconds $work/threads.json | cmp - $work/a"
 tap_check 'threads: the same samples' cmp $work/threads.csv $work/samples.csv
+
+# Files are tried before the run, which may take hours; what was there stays as it was.
+start=$SECONDS
+refused 1 'cannot write /dev/null/x.json' run sgemm --json /dev/null/x.json
+refused 1 'cannot write /dev/null/x.csv' run sgemm --set stats.interval=1000 --samples /dev/null/x.csv
+refused 1 'cannot write /dev/null/x.rec' run sgemm --record /dev/null/x.rec
+tap_check 'files that cannot be written: said at once' test $((SECONDS - start)) -lt 5
+echo kept >$work/kept.json
+refused 2 'no-such' run vecadd --prefetch no-such --json $work/kept.json
+tap_check 'a run that does not begin leaves its files as they were' sh -c "test \$(cat $work/kept.json) = kept"
+
+# A device that is there and cannot be used: sim in its place is said.
+: >$work/device
+$gpuemu run vecadd size=tiny --device $work/device >$work/out 2>$work/err
+tap_check 'sim in place of a device says so' sh -c "grep -q verified $work/out && test \$(wc -l <$work/err) -eq 1 && grep -q 'backend sim.*$work/device cannot be used' $work/err"
+$gpuemu run vecadd size=tiny --device $work/device --backend sim >$work/out 2>$work/err
+tap_check 'sim that was asked for does not' test ! -s $work/err
 tap_done

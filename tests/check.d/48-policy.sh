@@ -73,10 +73,24 @@ tap_check 'counters are whole' sh -c "set -- $touches; [ \$# -eq 2 ] && [ \$1 -g
 tap_check 'another VRAM, another report' sh -c "! cmp -s '$work/row.json' '$work/report.json'"
 
 # --- what misbehaves -----------------------------------------------------------------
+# fails KIND HOW: the numbers are not the policy's, so the exit status says so, and what to do.
+fails() {
+	status=0
+	timeout 60 "$gpuemu" run gather n=4K pages=256 --vram 256K --"$1" "$bad:how=$2" >"$work/out" 2>"$work/err" || status=$?
+	if [ $status -eq 1 ] && [ "$(wc -l <"$work/err")" -eq 2 ] && grep -q 'goes on with' "$work/err" &&
+		grep -q 'policy-failure=fall-back' "$work/err"; then
+		tap_ok "$1 how=$2 fails the run"
+	else
+		tap_not_ok "$1 how=$2 fails the run" "status $status: $(cat "$work/err"; head -n 3 "$work/out")"
+	fi
+}
+fails prefetch 2
+fails prefetch 3
+fails evict 3
 # goes_on KIND HOW TEXT [OPTION...]: verified, and one line on stderr that has TEXT.
 goes_on() {
 	status=0
-	timeout 60 "$gpuemu" run gather n=4K pages=256 --vram 256K --"$1" "$bad:how=$2" "${@:4}" >"$work/out" 2>"$work/err" || status=$?
+	timeout 60 "$gpuemu" run gather n=4K pages=256 --vram 256K --"$1" "$bad:how=$2" --policy-failure=fall-back "${@:4}" >"$work/out" 2>"$work/err" || status=$?
 	if [ $status -eq 0 ] && grep -q ': verified' "$work/out" && [ "$(wc -l <"$work/err")" -eq 1 ] &&
 		grep -qF -e "$3" "$work/err"; then
 		tap_ok "$1 how=$2: $3"
