@@ -179,6 +179,30 @@ static void bar_data(const struct figure *f, FILE *out)
 	fputs("EOD\n", out);
 }
 
+/* A box: its lower left corner, then from and up to where it goes in each direction. */
+static void box(FILE *out, const double *x, const double *y)
+{
+	const double values[] = { x[0], y[0], x[0], x[1], y[0], y[1] };
+
+	for (size_t i = 0; i < ARRAY_SIZE(values); i++) {
+		if (i)
+			fputc(' ', out);
+		number(out, values[i]);
+	}
+	fputc('\n', out);
+}
+
+/* A block for each series, of boxes. */
+static void box_data(const struct figure *f, FILE *out)
+{
+	for (size_t k = 0; k < f->nseries; k++) {
+		fprintf(out, "$data%zu << EOD\n", k);
+		for (size_t i = 0; i + 1 < f->series[k].count; i += 2)
+			box(out, &f->series[k].x[i], &f->series[k].y[i]);
+		fputs("EOD\n", out);
+	}
+}
+
 /* A block for each series. */
 static void line_data(const struct figure *f, FILE *out)
 {
@@ -208,6 +232,8 @@ static void axes(const struct figure *f, FILE *out, bool text)
 	fputs(f->logy ? "set logscale y\n" : "set yrange [0:*]\n", out);
 	fputs(text ? "set key below\n" : "set key outside right top\nset grid ytics lc rgb '#dddddd'\n",
 	      out);
+	if (f->kind == FIGURE_BOXES)
+		fputs("set style fill solid 0.5 border\n", out);
 	if (!is_bars(f))
 		return;
 	fprintf(out, "set style data histograms\nset style histogram %s\n"
@@ -227,6 +253,9 @@ static void plots(const struct figure *f, FILE *out)
 		fputs(separator, out);
 		if (is_bars(f))
 			fprintf(out, "$data using %zu:xtic(1) lc rgb '%s'", k + 2, colour);
+		else if (f->kind == FIGURE_BOXES)
+			fprintf(out, "$data%zu using 1:2:3:4:5:6 with boxxyerror lc rgb '%s'", k,
+				colour);
 		else
 			fprintf(out, "$data%zu using 1:2 with %s lw 2 lc rgb '%s'%s", k,
 				f->kind == FIGURE_STEPS ? "steps" : "lines", colour,
@@ -275,6 +304,8 @@ char *figure_script(const struct figure *f, const char *file)
 	axes(f, out, terminal && !strncmp(terminal, "dumb", 4));
 	if (is_bars(f))
 		bar_data(f, out);
+	else if (f->kind == FIGURE_BOXES)
+		box_data(f, out);
 	else
 		line_data(f, out);
 	plots(f, out);

@@ -13,6 +13,7 @@ enum figure_kind {
 	FIGURE_STEPS,		/* the same, as steps: distributions */
 	FIGURE_BARS,		/* a group of bars for each label, one a series */
 	FIGURE_STACKED,		/* one bar for each label, its parts the series */
+	FIGURE_BOXES,		/* boxes in a plane: two points each, opposite corners */
 };
 
 struct figure_series {

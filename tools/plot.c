@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * gpuemu plot: the standard figures of one run or several beside each other, from the
- * reports that `gpuemu run --json` wrote. gnuplot draws them.
+ * reports that `gpuemu run --json` wrote, or its --samples and --trace. gnuplot draws them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -67,8 +67,10 @@ static int add_run(const struct verb *verb, struct request *r, struct json_objec
 	if (r->count == RUNS_MAX)
 		return cli_failed(verb, "%s: more than %d runs", file, RUNS_MAX);
 	if (!json_object_is_type(report, json_type_object) ||
-	    (!output_has(report, "totals") && !output_has(report, "columns")))
-		return cli_failed(verb, "%s: not a report of gpuemu run --json", file);
+	    (!output_has(report, "totals") && !output_has(report, "columns") &&
+	     !output_has(report, "traceEvents")))
+		return cli_failed(verb, "%s: not a report of gpuemu run --json, --samples or --trace",
+				  file);
 	if (!*workload)
 		workload = output_string(report, "ptx.kernel");
 	base_name(r->names[r->count], sizeof(r->names[0]), file);

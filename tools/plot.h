@@ -34,4 +34,11 @@ void plot_distribution(struct figure *f, const char *name, struct json_object *b
 void plot_samples(struct figure *f, const char *name, struct json_object *report, const char *y,
 		  double scale, double until);
 
+/*
+ * plot_extents.c: boxes of the extents that CTAs had of `what` ("registers", "shared"), `kib` KiB
+ * a unit, of a run that is the file of --trace.
+ */
+void plot_extents(struct figure *f, const struct plot_run *runs, size_t n, const char *what,
+		  double kib);
+
 #endif

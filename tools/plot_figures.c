@@ -148,6 +148,63 @@ static void plot_batches(struct figure *f, const struct plot_run *runs, size_t n
 				  output_at(runs[i].report, "paging.batch.far_faults.buckets"), 1);
 }
 
+/* Is there anything but zeros in the column? */
+static bool sampled(struct json_object *report, const char *name)
+{
+	struct json_object *samples = samples_of(report), *rows = output_at(samples, "rows");
+	int column = column_of(samples, name);
+	bool any = false;
+
+	for (size_t i = 0; column >= 0 && rows && i < json_object_array_length(rows); i++)
+		any |= cell(json_object_array_get_idx(rows, i), column) > 0;
+	return any;
+}
+
+/* What lies between a pair of lines is free and of no use to who is larger than the hole. */
+static void plot_fragmentation(struct figure *f, const struct plot_run *runs, size_t n)
+{
+	static const struct {
+		const char *column, *name;
+		double kib;
+	} lines[] = {
+		{ "registers_free", "registers free", 4.0 / 1024 },
+		{ "registers_hole", "largest hole of registers", 4.0 / 1024 },
+		{ "shared_free", "shared memory free", 1.0 / 1024 },
+		{ "shared_hole", "largest hole of shared memory", 1.0 / 1024 },
+	};
+
+	*f = (struct figure){ .kind = FIGURE_STEPS,
+			      .title = "Fragmentation of an SM that kernels share",
+			      .xlabel = "cycle", .ylabel = "KiB of an SM" };
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = 0; k < ARRAY_SIZE(lines); k++) {
+			char name[192];
+
+			if (!sampled(runs[i].report, "registers_free") &&
+			    !sampled(runs[i].report, "shared_free"))
+				break;
+			snprintf(name, sizeof(name), "%s%s%s", n > 1 ? runs[i].name : "",
+				 n > 1 ? ": " : "", lines[k].name);
+			plot_samples(f, name, runs[i].report, lines[k].column, lines[k].kib, 0);
+		}
+	}
+}
+
+static void plot_registers(struct figure *f, const struct plot_run *runs, size_t n)
+{
+	*f = (struct figure){ .kind = FIGURE_BOXES, .title = "Registers of an SM that CTAs had",
+			      .xlabel = "microseconds", .ylabel = "KiB, from the first register on" };
+	plot_extents(f, runs, n, "registers", 4.0 / 1024);
+}
+
+static void plot_shared(struct figure *f, const struct plot_run *runs, size_t n)
+{
+	*f = (struct figure){ .kind = FIGURE_BOXES,
+			      .title = "Shared memory of an SM that CTAs had",
+			      .xlabel = "microseconds", .ylabel = "KiB, from the first byte on" };
+	plot_extents(f, runs, n, "shared", 1.0 / 1024);
+}
+
 static void plot_runtime(struct figure *f, const struct plot_run *runs, size_t n)
 {
 	bool any = false;

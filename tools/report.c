@@ -44,7 +44,7 @@ struct json_object *report_json(const struct report_facts *f, const char *subjec
 				struct json_object *about, struct err *err)
 {
 	static const char *const rest[] = { "kernels", "totals", "memory", "utilization", "sms",
-					    "fragmentation", "dispatch", "paging", "samples",
+					    "fragmentation", "background", "dispatch", "paging", "samples",
 					    "trace" };
 	struct json_object *statistics = NULL, *report, *totals;
 
@@ -326,8 +326,25 @@ static void print_fragmentation(FILE *out, struct json_object *f)
 	if (f)
 		fprintf(out, "  fragmentation, where kernels share an SM: %.1f%% of the free registers "
 			"and %.1f%% of the free shared memory not in the largest hole; %" PRIu64
-			" CTAs refused for it\n", scattered(f, "registers_free", "registers_hole"),
-			scattered(f, "shared_free", "shared_hole"), count(f, "refused_ctas"));
+			" CTAs refused for it, for %" PRIu64 " cycles of an SM\n",
+			scattered(f, "registers_free", "registers_hole"),
+			scattered(f, "shared_free", "shared_hole"), count(f, "refused_ctas"),
+			count(f, "refused_cycles"));
+}
+
+/* What mechanisms moved behind the program's accesses, if they did. */
+static void print_background(FILE *out, struct json_object *b)
+{
+	char bytes[24];
+
+	if (b)
+		fprintf(out, "  background: %s in %" PRIu64 " jobs; shared memory %" PRIu64
+			" cycles, waited %" PRIu64 "; %" PRIu64 " sectors read, %" PRIu64
+			" written, waited %" PRIu64 " cycles\n",
+			output_bytes(bytes, count(b, "bytes")), count(b, "jobs"),
+			count(b, "shared_cycles"), count(b, "shared_wait_cycles"),
+			count(b, "sectors_read"), count(b, "sectors_written"),
+			count(b, "memory_wait_cycles"));
 }
 
 static void print_workload(FILE *out, struct json_object *w)
@@ -447,6 +464,7 @@ void report_text(FILE *out, struct json_object *r)
 	print_kernels(out, output_at(r, "kernels"));
 	print_utilization(out, output_at(r, "utilization"));
 	print_fragmentation(out, output_at(r, "fragmentation"));
+	print_background(out, output_at(r, "background"));
 	print_memory(out, output_at(r, "memory"));
 	print_speed(out, output_at(r, "totals"));
 	print_paging(out, output_at(r, "paging"));

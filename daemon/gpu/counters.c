@@ -96,6 +96,7 @@ void machine_counters(struct machine *m, uint64_t now, struct gpu_counters *c)
 	for (unsigned int i = 0; i < m->nsms; i++) {
 		sm_account(m->sms[i], now);
 		stats_add(&c->sm, sm_stats(m->sms[i]), sizeof(c->sm));
+		stats_add(&c->fragmentation, sm_fragmentation(m->sms[i]), sizeof(c->fragmentation));
 	}
 	memory(mem_stats(m->mem), &c->memory);
 	paging(m, now, &c->paging);

@@ -23,7 +23,7 @@ bool dispatch_can(const struct dispatch *d, unsigned int sm, const struct dispat
 		return false;
 	if (sm_has_room(d->sms[sm], k->kernel))
 		return true;
-	sm_refused(d->sms[sm], k->kernel);
+	sm_refused(d->sms[sm], k->kernel, cycle);
 	return false;
 }
 

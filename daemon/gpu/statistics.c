@@ -96,10 +96,11 @@ static struct json_object *sms_json(const struct machine *m)
 	return o;
 }
 
-static void add_fragmentation(struct json_object *o, const struct sm_fragmentation *f)
+static void add_fragmentation(struct json_object *o, const struct fragmentation_counters *f)
 {
 	add(o, "cycles", f->cycles);
 	add(o, "refused_ctas", f->refused);
+	add(o, "refused_cycles", f->refused_cycles);
 	/* Means of the cycles. */
 	add(o, "registers_free", f->cycles ? f->registers_free / f->cycles : 0);
 	add(o, "registers_hole", f->cycles ? f->registers_hole / f->cycles : 0);
@@ -108,25 +109,24 @@ static void add_fragmentation(struct json_object *o, const struct sm_fragmentati
 }
 
 /* NULL: no SM held CTAs of several kernels, or they were not placed. */
-static struct json_object *fragmentation_json(const struct machine *m)
+static struct json_object *fragmentation_json(const struct machine *m,
+					      const struct fragmentation_counters *all)
 {
-	struct json_object *o = json_object_new_object(), *sms = json_object_new_array();
-	struct sm_fragmentation all = { 0 };
+	struct json_object *o, *sms;
 
+	if (!all->cycles && !all->refused)
+		return NULL;
+	o = json_object_new_object();
+	sms = json_object_new_array();
+	add_fragmentation(o, all);
 	for (unsigned int i = 0; i < m->nsms; i++) {
-		const struct sm_fragmentation *f = sm_fragmentation(m->sms[i]);
 		struct json_object *sm = json_object_new_object();
 
-		stats_add(&all, f, sizeof(all));
-		add_fragmentation(sm, f);
+		add_fragmentation(sm, sm_fragmentation(m->sms[i]));
 		json_object_array_add(sms, sm);
 	}
-	add_fragmentation(o, &all);
 	json_object_object_add(o, "sms", sms);
-	if (all.cycles)
-		return o;
-	json_object_put(o);
-	return NULL;
+	return o;
 }
 
 /* What only launches in time have. The last sample ends where the session's clock is. */
@@ -134,17 +134,20 @@ static void timed_json(struct gpu_session *s, struct json_object *o)
 {
 	struct machine *m = s->machine;
 	struct gpu_counters c;
-	struct json_object *fragmentation, *dispatch;
+	struct json_object *fragmentation, *dispatch, *background;
 	struct gpu_state state;
 
 	machine_counters(m, s->now, &c);
-	fragmentation = fragmentation_json(m);
+	fragmentation = fragmentation_json(m, &c.fragmentation);
+	background = stats_background_json(&c.sm);
 	dispatch = dispatch_report(m->dispatch);
 	json_object_object_add(o, "memory", memory_json(s, &c));
 	json_object_object_add(o, "utilization", stats_utilization_json(&c, &m->spec));
 	json_object_object_add(o, "sms", sms_json(m));
 	if (fragmentation)
 		json_object_object_add(o, "fragmentation", fragmentation);
+	if (background)
+		json_object_object_add(o, "background", background);
 	if (dispatch)
 		json_object_object_add(o, "dispatch", dispatch);
 	if (!s->samples.interval)

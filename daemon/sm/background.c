@@ -36,8 +36,11 @@ struct background {
 	uint64_t banks;			/* an instruction is there before this cycle */
 	uint64_t left;			/* cycles that the first still needs */
 	uint64_t try;			/* memory: cycle of the next attempt */
-	struct background_counters stats;
+	uint64_t due;			/* cycle in which the first would be sent, if nothing else was */
 };
+
+/* For the kernel that the job is counted for. */
+#define count(sm, job, field, n)	sm_count(sm, (job)->kernel, background.field, n)
 
 /* --- jobs and lists ----------------------------------------------------------------- */
 
@@ -129,14 +132,16 @@ int background_move(struct sm *sm, const struct background_job *what)
 	i = b->free;
 	b->free = b->jobs[i].next;
 	b->jobs[i] = (struct job){ .what = *what };
-	b->stats.jobs++;
-	b->stats.bytes += what->bytes;
+	count(sm, what, jobs, 1);
+	count(sm, what, bytes, what->bytes);
 	if (what->way == BACKGROUND_SHARED) {
 		first = b->shared.first == NO_INDEX;
 		list_add(b, &b->shared, i);
 		if (first)
 			begin_shared(sm, from);
 	} else {
+		if (b->unsent.first == NO_INDEX)
+			b->due = from;
 		list_add(b, &b->unsent, i);
 		b->try = MIN(b->try, from);
 	}
@@ -147,13 +152,6 @@ int background_move(struct sm *sm, const struct background_job *what)
 int sm_move(struct sm *sm, const struct background_job *job)
 {
 	return background_move(sm, job);
-}
-
-const struct background_counters *background_stats(const struct sm *sm)
-{
-	static const struct background_counters none;
-
-	return sm->background ? &sm->background->stats : &none;
 }
 
 void background_fini(struct sm *sm)
@@ -181,22 +179,25 @@ bool background_idle(const struct sm *sm)
 /* --- shared memory ---------------------------------------------------------------------- */
 
 /* What the first has moved in the cycles before `upto`. */
-static void look(struct background *b, uint64_t upto)
+static void look(struct sm *sm, uint64_t upto)
 {
+	struct background *b = sm->background;
 	uint64_t begin = MAX(b->seen, b->banks), n;
+	const struct background_job *job;
 
 	if (b->shared.first == NO_INDEX || b->seen >= upto)
 		return;
-	b->stats.shared_waits += MIN(begin, upto) - b->seen;
+	job = &b->jobs[b->shared.first].what;
+	count(sm, job, shared_waits, MIN(begin, upto) - b->seen);
 	n = begin < upto ? MIN(b->left, upto - begin) : 0;
 	b->left -= n;
-	b->stats.shared_cycles += n;
+	count(sm, job, shared_cycles, n);
 	b->seen = upto;
 }
 
 void background_banks(struct sm *sm, uint64_t from, uint64_t to)
 {
-	look(sm->background, from);
+	look(sm, from);
 	sm->background->banks = to;
 }
 
@@ -205,12 +206,12 @@ static void shared_cycle(struct sm *sm, uint64_t now)
 	struct background *b = sm->background;
 	uint32_t i = b->shared.first;
 
-	look(b, now + 1);
+	look(sm, now + 1);
 	if (i == NO_INDEX || b->left)
 		return;
 	list_take(b, &b->shared);
 	b->jobs[i].moved = b->jobs[i].what.bytes;
-	b->stats.shared_bytes += b->jobs[i].what.bytes;
+	count(sm, &b->jobs[i].what, shared_bytes, b->jobs[i].what.bytes);
 	list_add(b, &b->ended, i);
 	if (b->shared.first != NO_INDEX)
 		begin_shared(sm, now + 1);
@@ -264,7 +265,7 @@ static uint32_t send(struct sm *sm, uint32_t i, uint64_t now)
 	}
 	mem_send(sm->env.mem, &r, now);
 	job->answers += bytes / MEM_SECTOR;
-	b->stats.sectors[job->what.kind == MEM_WRITE] += bytes / MEM_SECTOR;
+	count(sm, &job->what, sectors[job->what.kind == MEM_WRITE], bytes / MEM_SECTOR);
 	return bytes;
 }
 
@@ -283,18 +284,18 @@ static uint32_t look_up(struct sm *sm, uint32_t i, uint64_t now)
 	if (job->what.kind == MEM_WRITE) {
 		if (cache_write_if_there(l->l1d, line) != CACHE_HIT) {
 			bytes = send(sm, i, now);
-			b->stats.l1_misses += bytes != 0;
+			count(sm, &job->what, l1_misses, bytes != 0);
 			return bytes;
 		}
-		b->stats.l1_hits++;
+		count(sm, &job->what, l1_hits, 1);
 		return bytes;
 	}
 	outcome = l1d_background(sm, line, BACKGROUND_WAITER | i, job->what.kernel, now);
 	if (outcome >= CACHE_NO_MSHR)
 		return 0;
-	b->stats.l1_hits += outcome == CACHE_HIT;
-	b->stats.l1_misses += outcome != CACHE_HIT;
-	b->stats.sectors[0] += outcome == CACHE_MISS ? MEM_SECTORS : 0;
+	count(sm, &job->what, l1_hits, outcome == CACHE_HIT);
+	count(sm, &job->what, l1_misses, outcome != CACHE_HIT);
+	count(sm, &job->what, sectors[0], outcome == CACHE_MISS ? MEM_SECTORS : 0);
 	job->answers += outcome != CACHE_HIT;
 	return bytes;
 }
@@ -310,18 +311,28 @@ static void memory_cycle(struct sm *sm, uint64_t now)
 	struct background *b = sm->background;
 	uint32_t i = b->unsent.first;
 	struct job *job = &b->jobs[i];
+	uint32_t bytes;
 
 	b->try = MAX(now + 1, job->what.from);
 	if (job->what.from > now || demand_waits(sm->ldst))
 		return;
-	job->moved += job->what.way == BACKGROUND_L1 ? look_up(sm, i, now) : send(sm, i, now);
+	bytes = job->what.way == BACKGROUND_L1 ? look_up(sm, i, now) : send(sm, i, now);
+	if (!bytes)
+		return;
+	count(sm, &job->what, memory_waits, now - b->due);
+	b->due = now + 1;
+	job->moved += bytes;
 	if (job->moved < job->what.bytes)
 		return;
 	list_take(b, &b->unsent);
 	b->answering++;
 	if (!job->answers)
 		end(b, i);
-	b->try = b->unsent.first == NO_INDEX ? NEVER : now + 1;
+	b->try = NEVER;
+	if (b->unsent.first == NO_INDEX)
+		return;
+	b->try = now + 1;
+	b->due = MAX(b->due, b->jobs[b->unsent.first].what.from);
 }
 
 static void answered(struct sm *sm, uint32_t i)

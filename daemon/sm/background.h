@@ -15,16 +15,6 @@
 /* As sm_move(). */
 int background_move(struct sm *sm, const struct background_job *job);
 
-struct background_counters {
-	uint64_t jobs, bytes;		/* asked for */
-	uint64_t shared_bytes;		/* moved through the port of shared memory, */
-	uint64_t shared_cycles;		/* and the cycles that it took for them */
-	uint64_t shared_waits;		/* in which the head waited for the program's accesses */
-	uint64_t sectors[2];		/* of memory: read, written */
-	uint64_t l1_hits, l1_misses;	/* lines */
-};
-const struct background_counters *background_stats(const struct sm *sm);
-
 void background_fini(struct sm *sm);
 /* Drops all; nobody is told. */
 void background_cancel(struct sm *sm);

@@ -62,7 +62,7 @@ CALL(bool, sm_fits, (const struct sm *sm, const struct sm_kernel *kernel), sm, k
 CALL(bool, sm_fits_slots, (const struct sm *sm, const struct sm_kernel *kernel), sm, kernel)
 CALL(void, sm_flush, (struct sm *sm), sm)
 CALL(void, sm_forget, (struct sm *sm, const struct sm_kernel *kernel), sm, kernel)
-CALL(const struct sm_fragmentation *, sm_fragmentation, (const struct sm *sm), sm)
+CALL(const struct fragmentation_counters *, sm_fragmentation, (const struct sm *sm), sm)
 CALL(bool, sm_has_room, (const struct sm *sm, const struct sm_kernel *kernel), sm, kernel)
 CALL(bool, sm_idle, (const struct sm *sm), sm)
 CALL(void, sm_kernel_stats, (struct sm *sm, const struct sm_kernel *kernel,
@@ -75,7 +75,8 @@ CALL(int, sm_park, (struct sm *sm, unsigned int cta, uint64_t delay, uint64_t no
      sm, cta, delay, now)
 CALL(int, sm_perform, (struct sm *sm, uint64_t cycle), sm, cycle)
 CALL(uint64_t, sm_perform_next, (const struct sm *sm), sm)
-CALL(void, sm_refused, (struct sm *sm, const struct sm_kernel *kernel), sm, kernel)
+CALL(void, sm_refused, (struct sm *sm, const struct sm_kernel *kernel, uint64_t cycle), sm, kernel,
+     cycle)
 CALL(unsigned int, sm_resident_ctas, (const struct sm *sm, const struct sm_kernel *kernel),
      sm, kernel)
 CALL(void, sm_resource_granted, (struct sm *sm, unsigned int warp), sm, warp)

@@ -34,11 +34,13 @@ bool sm_fits(const struct sm *sm, const struct sm_kernel *k)
 	return sums_fit(sm, k) && place_fits(sm, k);
 }
 
-void sm_refused(struct sm *sm, const struct sm_kernel *k)
+void sm_refused(struct sm *sm, const struct sm_kernel *k, uint64_t cycle)
 {
-	if (sums_fit(sm, k) && (sm->mech.ops->has_room || sm_fits_slots(sm, k)) &&
-	    !place_fits(sm, k))
-		placement_refused(sm->placement, k->slot);
+	if (!sums_fit(sm, k) || (!sm->mech.ops->has_room && !sm_fits_slots(sm, k)) ||
+	    place_fits(sm, k))
+		return;
+	sm_integrate(sm, cycle + 1);
+	placement_refused(sm->placement, k->slot);
 }
 
 void sm_set_part(struct sm *sm, const struct sm_kernel *k, const struct sm_part *part)
@@ -46,7 +48,7 @@ void sm_set_part(struct sm *sm, const struct sm_kernel *k, const struct sm_part 
 	sm->placement->parts[k->slot] = *part;
 }
 
-const struct sm_fragmentation *sm_fragmentation(const struct sm *sm)
+const struct fragmentation_counters *sm_fragmentation(const struct sm *sm)
 {
 	return &sm->placement->stats;
 }

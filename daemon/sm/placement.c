@@ -140,10 +140,22 @@ bool placement_empty(const struct placement *p)
 	return !p->ctas && !p->registers.count && !p->shared.count;
 }
 
+/* Has a CTA been refused, of a kernel that is still there, and nothing changed since? */
+static bool refuses(const struct placement *p)
+{
+	bool any = false;
+
+	for (unsigned int slot = 0; slot < SM_KERNELS; slot++)
+		any |= p->refused_at[slot] == p->changes;
+	return any;
+}
+
 void placement_integrate(struct placement *p, uint64_t cycles)
 {
-	struct sm_fragmentation *f = &p->stats;
+	struct fragmentation_counters *f = &p->stats;
 
+	if (refuses(p))
+		f->refused_cycles += cycles;
 	if (!p->mixed || p->sums)
 		return;
 	f->cycles += cycles;

@@ -24,7 +24,7 @@ struct placement {
 	bool mixed;
 	uint64_t changes;		/* counts what came and went */
 	uint64_t refused_at[SM_KERNELS];	/* changes, when one of the kernel's was counted last */
-	struct sm_fragmentation stats;
+	struct fragmentation_counters stats;
 };
 
 /* -ENOMEM. */

@@ -257,8 +257,11 @@ int sm_begin(struct sm *sm, const struct sm_kernel *kernel);
 void sm_forget(struct sm *sm, const struct sm_kernel *kernel);
 /* Room for a CTA of the kernel, as sm.cta goes. */
 bool sm_has_room(const struct sm *sm, const struct sm_kernel *kernel);
-/* A CTA of the kernel waits and there is no room: counted where it is for holes alone. */
-void sm_refused(struct sm *sm, const struct sm_kernel *kernel);
+/*
+ * At the end of the cycle a CTA of the kernel waits and there is no room: counted where it is for
+ * holes alone.
+ */
+void sm_refused(struct sm *sm, const struct sm_kernel *kernel, uint64_t cycle);
 
 /*
  * CTAs of the kernel that come from now on lie in this part of the registers and of the shared
@@ -266,17 +269,8 @@ void sm_refused(struct sm *sm, const struct sm_kernel *kernel);
  */
 void sm_set_part(struct sm *sm, const struct sm_kernel *kernel, const struct sm_part *part);
 
-/*
- * How free registers and shared memory lay while CTAs of several kernels were on the SM, or
- * had been since it was empty. Sums over these cycles: what was free, and the largest hole.
- */
-struct sm_fragmentation {
-	uint64_t cycles;
-	uint64_t refused;		/* CTAs, for which the sum would have been enough */
-	uint64_t registers_free, registers_hole, shared_free, shared_hole;
-};
 /* Since creation; up to the last sm_account(). */
-const struct sm_fragmentation *sm_fragmentation(const struct sm *sm);
+const struct fragmentation_counters *sm_fragmentation(const struct sm *sm);
 
 /* Puts a CTA on the SM at the end of cycle now; there is room. -ENOMEM. */
 int sm_launch_cta(struct sm *sm, const struct sm_kernel *kernel, const uint32_t ctaid[3],

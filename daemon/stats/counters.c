@@ -11,7 +11,8 @@
 _Static_assert(sizeof(struct sm_counters) % sizeof(uint64_t) == 0, "counters alone");
 _Static_assert(sizeof(struct memory_counters) % sizeof(uint64_t) == 0, "counters alone");
 _Static_assert(sizeof(struct gpu_counters) == sizeof(uint64_t) +
-	       sizeof(struct sm_counters) + sizeof(struct memory_counters) +
+	       sizeof(struct sm_counters) + sizeof(struct fragmentation_counters) +
+	       sizeof(struct memory_counters) +
 	       sizeof(struct paging_counters), "no padding");
 
 const char *const stall_names[STALLS] = {

@@ -133,6 +133,24 @@ static struct json_object *warps_json(const struct sm_counters *sm)
 		json_add_ratio(o, "ctas", (double)sm->ctas, (double)sm->cycles));
 }
 
+struct json_object *stats_background_json(const struct sm_counters *sm)
+{
+	const struct background_counters *b = &sm->background;
+	struct json_object *o = b->jobs ? json_object_new_object() : NULL;
+
+	return json_whole(o, o &&
+		json_add_number(o, "jobs", b->jobs) &&
+		json_add_number(o, "bytes", b->bytes) &&
+		json_add_number(o, "shared_bytes", b->shared_bytes) &&
+		json_add_number(o, "shared_cycles", b->shared_cycles) &&
+		json_add_number(o, "shared_wait_cycles", b->shared_waits) &&
+		json_add_number(o, "sectors_read", b->sectors[0]) &&
+		json_add_number(o, "sectors_written", b->sectors[1]) &&
+		json_add_number(o, "memory_wait_cycles", b->memory_waits) &&
+		json_add_number(o, "l1d_hits", b->l1_hits) &&
+		json_add_number(o, "l1d_misses", b->l1_misses));
+}
+
 static struct json_object *sm_json(const struct sm_counters *sm, const struct gpu_spec *spec)
 {
 	struct json_object *o = json_object_new_object();
@@ -198,6 +216,8 @@ static bool add_timed(struct json_object *o, const struct kernel_stats *k,
 	       json_add(o, "warps", warps_json(&k->gpu.sm)) &&
 	       json_add(o, "utilization", stats_utilization_json(&k->gpu, spec)) &&
 	       json_add(o, "memory", memory_json(&k->gpu, spec, false)) &&
+	       (!k->gpu.sm.background.jobs ||
+		json_add(o, "background", stats_background_json(&k->gpu.sm))) &&
 	       (!spec->paging || json_add(o, "paging", paging_json(&k->gpu)));
 }
 

@@ -94,6 +94,28 @@ enum ldst_stall {
 };
 extern const char *const ldst_stall_names[LDST_STALLS];
 
+/* What a mechanism of an SM moved behind the program's own accesses. */
+struct background_counters {
+	uint64_t jobs, bytes;		/* asked for */
+	uint64_t shared_bytes;		/* moved through the port of shared memory, */
+	uint64_t shared_cycles;		/* and the cycles that it took for them */
+	uint64_t shared_waits;		/* in which the head waited for the program's accesses */
+	uint64_t sectors[2];		/* of memory: read, written */
+	uint64_t memory_waits;		/* cycles in which the head could not be sent */
+	uint64_t l1_hits, l1_misses;	/* lines */
+};
+
+/*
+ * How free registers and shared memory of an SM lay while CTAs of several kernels were there, or
+ * had been since it was empty. Sums over these cycles: what was free, and the largest hole.
+ */
+struct fragmentation_counters {
+	uint64_t cycles;
+	uint64_t registers_free, registers_hole, shared_free, shared_hole;
+	uint64_t refused;		/* CTAs, for which the sum would have been enough */
+	uint64_t refused_cycles;	/* since such a CTA was refused, up to the next change */
+};
+
 /* One SM, or all of them added up. */
 struct sm_counters {
 	uint64_t cycles;		/* in which a CTA was resident */
@@ -111,6 +133,7 @@ struct sm_counters {
 	uint64_t lines;			/* coalesced global and local transactions */
 	uint64_t shared_accesses, shared_conflict_cycles;
 	struct cache_counters l1i, l1c, l1d;
+	struct background_counters background;
 };
 
 /* What is behind the SMs. */
@@ -138,6 +161,7 @@ struct paging_counters {
 struct gpu_counters {
 	uint64_t cycles;		/* core cycles */
 	struct sm_counters sm;		/* of all SMs */
+	struct fragmentation_counters fragmentation;	/* of all SMs; of no kernel */
 	struct memory_counters memory;
 	struct paging_counters paging;
 };
@@ -190,6 +214,8 @@ struct json_object *stats_memory_json(const struct gpu_counters *c, const struct
 /* {"sp":0..1,..,"registers":..,"shared":..,"l1d":..,"l2":..,"dram":..}, shares of c->cycles. */
 struct json_object *stats_utilization_json(const struct gpu_counters *c,
 					   const struct gpu_spec *spec);
+/* {"jobs":..,"bytes":..,..}; NULL: nothing was moved, or no memory. */
+struct json_object *stats_background_json(const struct sm_counters *sm);
 /* One object an SM, of an array of nsms. */
 struct json_object *stats_sms_json(const struct sm_counters *sms, unsigned int nsms,
 				   const struct gpu_spec *spec);

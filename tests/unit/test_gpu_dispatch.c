@@ -427,6 +427,7 @@ static void test_fragmentation(void **state)
 	};
 	struct gpu_spec spec = spec_of("fcfs", 1, true);
 	struct world w;
+	uint64_t waits;
 
 	open_world(&w, &spec, loads, 2);
 	run(&w);
@@ -439,6 +440,11 @@ static void test_fragmentation(void **state)
 		snprintf(path, sizeof(path), "fragmentation.%s", keys[i]);
 		assert_int_equal(bench_stat(&w.b, path), 1);
 	}
+	/* From the last A's end to the first B's, but for the instructions behind their clocks. */
+	waits = MIN(marks(&w, 1)[0].end, marks(&w, 1)[1].end) -
+		MAX(marks(&w, 0)[0].end, marks(&w, 0)[1].end);
+	assert_true(waits > 1000);
+	assert_in_range(bench_stat(&w.b, "fragmentation.refused_cycles"), waits - 100, waits + 100);
 	assert_true(bench_stat(&w.b, "fragmentation.shared_free") >
 		    bench_stat(&w.b, "fragmentation.shared_hole"));
 	bench_close(&w.b);

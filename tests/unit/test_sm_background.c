@@ -51,7 +51,7 @@ static void finish(void)
 
 static const struct background_counters *counters(void)
 {
-	return background_stats(&bench.sm);
+	return &bench.sm.stats.background;
 }
 
 /* --- shared memory ------------------------------------------------------------------------- */
@@ -166,6 +166,7 @@ static void test_past_l1(void **state)
 	}
 	/* The first sector's answer in 110, of ten in all, one a cycle. */
 	assert_int_equal(when, 119);
+	assert_int_equal(counters()->memory_waits, 0);
 	assert_int_equal(counters()->sectors[1], 10);
 	assert_int_equal(counters()->sectors[0], 0);
 	finish();
@@ -193,6 +194,8 @@ static void test_memory_behind_demand(void **state)
 	assert_int_equal(bench.requests[3].r.cls, MEM_BACKGROUND);
 	assert_int_equal(bench.requests[4].r.cls, MEM_BACKGROUND);
 	assert_true(bench.requests[3].sent > bench.requests[2].sent);
+	/* It could have been sent in 100 and in the cycle behind the first. */
+	assert_int_equal(counters()->memory_waits, bench.requests[4].sent - 101);
 	assert_true(when >= bench.requests[4].sent + bench.latency);
 	finish();
 }

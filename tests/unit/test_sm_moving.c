@@ -93,10 +93,11 @@ static void test_shared_changes_nothing(void **state)
 	bench_fini(&b);
 	run(&b, job, 20);
 	assert_int_equal(b.cycles, cycles);
+	without.background = sm_stats(b.sm)->background;
 	assert_memory_equal(sm_stats(b.sm), &without, sizeof(without));
 	/* 13 cycles each, and it was over before the program was. */
-	assert_int_equal(background_stats(b.sm)->shared_cycles, 20 * 13);
-	assert_int_equal(background_stats(b.sm)->shared_bytes, 20 * 1600);
+	assert_int_equal((&sm_stats(b.sm)->background)->shared_cycles, 20 * 13);
+	assert_int_equal((&sm_stats(b.sm)->background)->shared_bytes, 20 * 1600);
 	assert_true(traffic.last < cycles);
 	bench_fini(&b);
 }
@@ -114,7 +115,7 @@ static void test_memory(void **state)
 			const uint64_t (*l2)[2];
 
 			run(&b, job, 20);
-			c = background_stats(b.sm);
+			c = (&sm_stats(b.sm)->background);
 			l2 = mem_stats(b.mem)->l2_accesses;
 			assert_int_equal(c->bytes, 20 * 1024);
 			assert_int_equal(l2[MEM_BACKGROUND][!write], 0);

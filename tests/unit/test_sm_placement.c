@@ -100,19 +100,24 @@ static void test_counted(void **state)
 	placement_refused(p, B);
 	placement_refused(p, B);
 	assert_int_equal(p->stats.refused, 1);
+	/* It waits for as long as nothing comes or goes. */
+	assert_int_equal(p->stats.refused_cycles, 0);
+	placement_integrate(p, 5);
 	placement_take(p, 0, &a_needs, A, false);
+	placement_integrate(p, 3);
+	assert_int_equal(p->stats.refused_cycles, 5);
 	placement_refused(p, B);
 	assert_int_equal(p->stats.refused, 2);
 	/* What B alone leaves is still counted, until the SM was empty. */
 	placement_give(p, 0, &a_needs);
 	placement_give(p, 1, &b_needs);
 	placement_integrate(p, 1);
-	assert_int_equal(p->stats.cycles, 8);
+	assert_int_equal(p->stats.cycles, 7 + 5 + 3 + 1);
 	placement_give(p, 3, &b_needs);
 	assert_true(placement_empty(p));
 	placement_take(p, 0, &b_needs, B, true);
 	placement_integrate(p, 1);
-	assert_int_equal(p->stats.cycles, 8);
+	assert_int_equal(p->stats.cycles, 7 + 5 + 3 + 1);
 	placement_clear(p);
 	assert_true(placement_empty(p));
 	placement_destroy(p);

@@ -300,6 +300,7 @@ static void sm_objects(void **state)
 	const struct sm_counters sms[2] = {
 		{ .retired_ctas = 5, .cycles = 10, .warps = 25, .warp_instructions = 7,
 		  .thread_instructions = 99, .l1i = { .reads = 3 },
+		  .parked_ctas = 6,
 		  .stalls = { [STALL_ISSUED] = 1, [STALL_SWAPPED] = 3, [STALL_HELD] = 4 } },
 	};
 	struct gpu_spec spec = small_spec();
@@ -314,6 +315,10 @@ static void sm_objects(void **state)
 	assert_string_equal(text_of(first, AT("stalls", "issued")), "1");
 	assert_string_equal(text_of(first, AT("l1i", "accesses")), "3");
 	assert_string_equal(text_of(json_object_array_get_idx(a, 1), AT("ctas")), "0");
+	/* CTAs that were parked, only where some were. */
+	assert_string_equal(text_of(first, AT("parked_ctas")), "6");
+	assert_false(json_object_object_get_ex(json_object_array_get_idx(a, 1), "parked_ctas",
+					       NULL));
 	/* What only a mechanism can be the reason for is there with one. */
 	assert_false(json_object_object_get_ex(json_object_object_get(first, "stalls"),
 					       "swapped_out", NULL));
@@ -324,6 +329,21 @@ static void sm_objects(void **state)
 	assert_string_equal(text_of(first, AT("stalls", "swapped_out")), "3");
 	assert_string_equal(text_of(first, AT("stalls", "held")), "4");
 	json_object_put(a);
+}
+
+static void background_object(void **state)
+{
+	struct sm_counters sm = { 0 };
+
+	assert_null(stats_background_json(&sm));
+	sm.background = (struct background_counters){
+		.jobs = 1, .bytes = 2, .shared_bytes = 3, .shared_cycles = 4, .shared_waits = 5,
+		.sectors = { 6, 7 }, .memory_waits = 8, .l1_hits = 9, .l1_misses = 10,
+	};
+	assert_json(stats_background_json(&sm),
+		    "{\"jobs\":1,\"bytes\":2,\"shared_bytes\":3,\"shared_cycles\":4,"
+		    "\"shared_wait_cycles\":5,\"sectors_read\":6,\"sectors_written\":7,"
+		    "\"memory_wait_cycles\":8,\"l1d_hits\":9,\"l1d_misses\":10}");
 }
 
 static void kernel_object(void **state)
@@ -418,6 +438,17 @@ static void rows_are_differences(void **state)
 		c.cycles += ends[i] - (i == 1 ? 50 : ends[i - 1]);
 		c.sm.thread_instructions += 500 * i;
 		c.sm.stalls[STALL_FAR_FAULT] += i;
+		c.sm.stalls[STALL_SWAPPED] += 2 * i;
+		c.sm.stalls[STALL_HELD] += 3 * i;
+		c.sm.parked_ctas += i;
+		c.sm.background.bytes += 64 * i;
+		/* Half of the cycles of two SMs are shared in the third row, by none in the others. */
+		c.fragmentation.cycles += i == 3 ? 2050 : 0;
+		c.fragmentation.registers_free += i == 3 ? 2050 * 100 : 0;
+		c.fragmentation.registers_hole += i == 3 ? 2050 * 60 : 0;
+		c.fragmentation.shared_free += i == 3 ? 2050 * 4000 : 0;
+		c.fragmentation.shared_hole += i == 3 ? 2050 * 3000 : 0;
+		c.fragmentation.refused_cycles += i == 3 ? 17 : 0;
 		c.memory.dram_reads += 10 * i;
 		c.paging.h2d_bytes += 4096 * i;
 		c.paging.h2d_busy += 250;
@@ -436,6 +467,12 @@ static void rows_are_differences(void **state)
 	assert_true(cell(o, 3, "cycles") == 100 && cell(o, 3, "thread_instructions") == 2000);
 	assert_true(cell(o, 1, "ipc") == 1.0);
 	assert_true(cell(o, 2, "far_fault") == 3 && cell(o, 2, "dram_reads") == 30);
+	assert_true(cell(o, 2, "swapped_out") == 6 && cell(o, 2, "held") == 9);
+	assert_true(cell(o, 3, "parked_ctas") == 4 && cell(o, 3, "background_bytes") == 256);
+	assert_true(cell(o, 2, "registers_free") == 100 && cell(o, 2, "registers_hole") == 60);
+	assert_true(cell(o, 2, "shared_free") == 4000 && cell(o, 2, "shared_hole") == 3000);
+	assert_true(cell(o, 2, "refused_cycles") == 17 && cell(o, 3, "refused_cycles") == 0);
+	assert_true(cell(o, 1, "registers_free") == 0 && cell(o, 3, "shared_hole") == 0);
 	assert_true(cell(o, 1, "h2d_bytes") == 8192 && cell(o, 1, "h2d_busy") == 0.25);
 	assert_true(cell(o, 1, "d2h_busy") == 0 && cell(o, 1, "far_wait_cycles") == 7);
 	/* How it stood at the row's end, no difference. */
@@ -479,6 +516,7 @@ int main(void)
 		cmocka_unit_test(memory_object),
 		cmocka_unit_test(utilization_object),
 		cmocka_unit_test(sm_objects),
+		cmocka_unit_test(background_object),
 		cmocka_unit_test(kernel_object),
 		cmocka_unit_test(rows_are_differences),
 		cmocka_unit_test(rows_are_bounded),

@@ -168,6 +168,74 @@ static void reports_become_series(void **state)
 	json_object_put(empty);
 }
 
+static void fragmentation_is_free_and_holes(void **state)
+{
+	struct json_object *o = json_tokener_parse(
+		"{\"columns\":[\"cycle\",\"registers_free\",\"registers_hole\",\"shared_free\","
+		"\"shared_hole\"],\"rows\":[[100,0,0,0,0],[200,512,256,3072,1024]]}");
+	struct json_object *alone = json_tokener_parse(
+		"{\"columns\":[\"cycle\",\"registers_free\",\"registers_hole\",\"shared_free\","
+		"\"shared_hole\"],\"rows\":[[100,0,0,0,0]]}");
+	const struct plot_run runs[] = { { "a", alone }, { "b", o } };
+	static const double last[] = { 2, 1, 3, 1 };	/* KiB: registers are 4 bytes */
+	struct figure f;
+
+	/* Of a run whose SMs nobody shared there is nothing. */
+	row("fragmentation")->make(&f, runs, 1);
+	assert_int_equal(f.nseries, 0);
+	figure_free(&f);
+	row("fragmentation")->make(&f, runs, 2);
+	assert_int_equal(f.nseries, 4);
+	assert_string_equal(f.series[0].name, "b: registers free");
+	for (size_t k = 0; k < 4; k++) {
+		assert_int_equal(f.series[k].count, 2);
+		assert_true(f.series[k].x[1] == 200 && f.series[k].y[1] == last[k]);
+	}
+	figure_free(&f);
+	json_object_put(o);
+	json_object_put(alone);
+}
+
+#define CTA(sm, kernel, stream, ts, dur, registers, shared)				\
+	"{\"ph\":\"X\",\"pid\":1" sm ",\"ts\":" ts ",\"dur\":" dur ",\"name\":\"" kernel " 0,0,0\"," \
+	"\"args\":{\"kernel\":\"" kernel "\",\"stream\":" stream registers shared "}}"
+
+static void extents_are_boxes(void **state)
+{
+	struct json_object *o = json_tokener_parse(
+		"{\"traceEvents\":["
+		"{\"ph\":\"X\",\"pid\":1,\"ts\":0,\"dur\":9,\"name\":\"one\",\"args\":{\"stream\":1}},"
+		CTA("0", "one", "1", "0", "5", ",\"registers\":[0,1024]", "") ","
+		CTA("1", "one", "1", "1", "5", ",\"registers\":[0,1024]", "") ","
+		CTA("1", "two", "2", "2", "6", ",\"registers\":[1024,1280]", ",\"shared\":[0,2048]") ","
+		CTA("1", "one", "1", "7", "1", ",\"registers\":[2048,3072]", "") ","
+		"{\"ph\":\"X\",\"pid\":11,\"ts\":7,\"dur\":1,\"name\":\"parked\",\"args\":{}}]}");
+	const struct plot_run run = { "a", o };
+	struct figure f;
+	char *script;
+
+	assert_non_null(o);
+	/* SM 1 has two kernels. */
+	row("registers")->make(&f, &run, 1);
+	assert_int_equal(f.nseries, 2);
+	assert_string_equal(f.series[0].name, "one (stream 1)");
+	assert_string_equal(f.series[1].name, "two (stream 2)");
+	assert_int_equal(f.series[0].count, 4);
+	assert_int_equal(f.series[1].count, 2);
+	script = figure_script(&f, "x.gp");
+	assert_non_null(strstr(script, "$data0 << EOD\n1 0 1 6 0 4\n7 8 7 8 8 12\nEOD\n"));
+	assert_non_null(strstr(script, "$data1 << EOD\n2 4 2 8 4 5\nEOD\n"));
+	assert_non_null(strstr(script, "with boxxyerror"));
+	free(script);
+	figure_free(&f);
+	row("shared")->make(&f, &run, 1);
+	assert_int_equal(f.nseries, 1);
+	assert_string_equal(f.series[0].name, "two (stream 2)");
+	assert_true(f.series[0].y[0] == 0 && f.series[0].y[1] == 2 && f.series[0].x[1] == 8);
+	figure_free(&f);
+	json_object_put(o);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -175,6 +243,8 @@ int main(void)
 		cmocka_unit_test(endings),
 		cmocka_unit_test(without_gnuplot),
 		cmocka_unit_test(reports_become_series),
+		cmocka_unit_test(fragmentation_is_free_and_holes),
+		cmocka_unit_test(extents_are_boxes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
