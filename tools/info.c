@@ -131,6 +131,13 @@ static struct json_object *statement(const struct ptx_insn *insn, const struct l
 	return text;
 }
 
+/* A phase's boundary that needs no specifier. */
+static bool boundary(const struct ptx_insn *insn)
+{
+	return insn->cls == PTX_CLASS_BARRIER || insn->opcode == PTX_OP_membar ||
+	       insn->opcode == PTX_OP_fence;
+}
+
 static struct json_object *listing_json(const struct ptx_kernel *k, const char *text)
 {
 	struct json_object *a;
@@ -146,9 +153,34 @@ static struct json_object *listing_json(const struct ptx_kernel *k, const char *
 		json_object_object_add(o, "text", statement(&k->insns[i], &lines));
 		if (k->live)
 			add(o, "live", k->live[i]);
+		if (k->phases && boundary(&k->insns[i]))
+			json_object_object_add(o, "boundary", json_object_new_boolean(true));
 		json_object_array_add(a, o);
 	}
 	free(lines.at);
+	return a;
+}
+
+/* Where the kernel's phases begin, and what they need. */
+static struct json_object *phases_json(const struct ptx_kernel *k)
+{
+	struct json_object *a = json_object_new_array();
+
+	for (uint32_t i = 0; i < k->nphases; i++) {
+		const struct ptx_phase *p = &k->phases[i];
+		struct json_object *o = json_object_new_object();
+
+		add(o, "instruction", p->insn);
+		add(o, "line", k->insns[p->insn].line);
+		add(o, "live", p->live);
+		add(o, "regs", p->regs);
+		add(o, "smem", p->shared ? k->shared_bytes : 0);
+		json_object_object_add(o, "scratchpad", json_object_new_boolean(p->shared));
+		add(o, "register_sets", (uint64_t)__builtin_popcountll(p->sets));
+		add(o, "kept_sets", (uint64_t)__builtin_popcountll(p->kept));
+		add(o, "loose_sets", p->loose);
+		json_object_array_add(a, o);
+	}
 	return a;
 }
 
@@ -172,6 +204,8 @@ struct json_object *info_kernel(const struct ptx_kernel *k, const char *text)
 		add(o, "max_threads", k->max_threads);
 	add(o, "instructions", k->ninsns);
 	json_object_object_add(o, "functions", functions_json(k));
+	if (k->phases)
+		json_object_object_add(o, "phases", phases_json(k));
 	if (text)
 		json_object_object_add(o, "listing", listing_json(k, text));
 	return o;
@@ -217,6 +251,54 @@ static void print_functions(FILE *out, struct json_object *functions)
 	}
 }
 
+/* A line of dashes from the specifier to what it says, as the papers draw phases. */
+static void print_rule(FILE *out, const char *left, const char *right)
+{
+	int n = 40 - (int)strlen(left);
+
+	fprintf(out, "  %s %.*s %s\n", left, MAX(n, 3),
+		"----------------------------------------", right);
+}
+
+static void print_phase(FILE *out, struct json_object *p, size_t number, bool *dynamic)
+{
+	bool shared = json_object_get_boolean(output_at(p, "scratchpad"));
+	char left[64], right[160];
+	int n;
+
+	*dynamic |= shared;
+	snprintf(left, sizeof(left), ".phasechange %" PRIu64 ",%" PRIu64 ";", count(p, "regs"),
+		 count(p, "smem"));
+	n = snprintf(right, sizeof(right), "phase %zu: %" PRIu64 " registers in %" PRIu64
+		     " sets, %s scratchpad; %" PRIu64 " live", number + 1, count(p, "regs"),
+		     count(p, "register_sets"), shared ? "all" : "no", count(p, "live"));
+	if (count(p, "loose_sets"))
+		snprintf(right + n, sizeof(right) - (size_t)n, " in %" PRIu64 " sets, %" PRIu64
+			 " more than they fill", count(p, "kept_sets"), count(p, "loose_sets"));
+	print_rule(out, left, right);
+}
+
+static void print_phases(FILE *out, struct json_object *listing, struct json_object *phases)
+{
+	size_t next = 0, n = json_object_array_length(phases);
+	bool dynamic = false;
+
+	for (size_t i = 0; i < json_object_array_length(listing); i++) {
+		struct json_object *o = json_object_array_get_idx(listing, i);
+		struct json_object *p = next < n ? json_object_array_get_idx(phases, next) : NULL;
+
+		if (p && count(p, "instruction") == i)
+			print_phase(out, p, next++, &dynamic);
+		fprintf(out, "  %6" PRIu64 " %6" PRIu64 "  %s\n", count(o, "line"),
+			count(o, "live"), output_string(o, "text"));
+		if (output_has(o, "boundary"))
+			print_rule(out, "", "a boundary without specifier");
+	}
+	if (dynamic)
+		fputs("  scratchpad: the static bytes; a launch's dynamic ones come with them\n",
+		      out);
+}
+
 static void print_listing(FILE *out, struct json_object *listing)
 {
 	fprintf(out, "  %6s %6s  instruction\n", "line", "live");
@@ -250,6 +332,8 @@ void info_text(FILE *out, struct json_object *k, const char *file)
 		fprintf(out, ", at most %" PRIu64 " threads a CTA", count(k, "max_threads"));
 	fputc('\n', out);
 	print_functions(out, output_at(k, "functions"));
-	if (listing)
+	if (listing && output_has(k, "phases"))
+		print_phases(out, listing, output_at(k, "phases"));
+	else if (listing)
 		print_listing(out, listing);
 }

@@ -26,7 +26,7 @@
 
 enum {
 	OPT_KERNEL = CLI_OWN, OPT_GRID, OPT_BLOCK, OPT_ARG, OPT_GLOBAL, OPT_SMEM, OPT_REPEAT,
-	OPT_INFO, OPT_JSON, OPT_TRACE, OPT_SAMPLES,
+	OPT_INFO, OPT_PHASES, OPT_JSON, OPT_TRACE, OPT_SAMPLES,
 };
 
 struct request {
@@ -36,7 +36,7 @@ struct request {
 	uint64_t smem, repeat;
 	struct arg_list args;
 	struct global_list globals;
-	bool info, listing;
+	bool info, listing, phases;
 	bool prefill;			/* buffers are uploaded, for L2 to start with */
 	char *text;			/* of the file */
 	size_t bytes;
@@ -100,6 +100,9 @@ static int parse_option(struct request *r, int id, const char *arg, struct err *
 		r->listing = arg;
 		if (arg && strcmp(arg, "live"))
 			return err_set(err, -EINVAL, "--info=%s: there is --info and --info=live", arg);
+		return 0;
+	case OPT_PHASES:
+		r->info = r->listing = r->phases = true;
 		return 0;
 	case OPT_JSON:
 		r->json = arg;
@@ -198,6 +201,7 @@ static int load(struct request *r, const struct verb *verb)
 	options = (struct ptx_options){
 		.maxregs = (uint32_t)spec.maxregs,
 		.stack_bytes = (uint32_t)spec.stack_bytes,
+		.phases = r->phases ? PTX_PHASES_MARK : PTX_PHASES_NONE,
 	};
 	if (file_read(r->file, &r->text, &r->bytes, &err) ||
 	    ptx_module_parse_with(r->text, r->bytes, shown_file(r), &options, &r->module, &err))
@@ -448,6 +452,8 @@ static const struct cli_option options[] = {
 	{ "smem", "BYTES", "dynamic shared memory of a CTA", OPT_SMEM },
 	{ "repeat", "N", "launch it N times, on the same buffers", OPT_REPEAT },
 	{ "info", "[live]", "launch nothing: registers, spills, ..; live: at each instruction", OPT_INFO },
+	{ "phases", NULL, "launch nothing: where the kernel's phases begin (Zorua), beside the text",
+	  OPT_PHASES },
 	TARGET_LAUNCH_OPTIONS,
 	{ "samples", "FILE", "write statistics over time, CSV (or .json), every stats.interval cycles",
 	  OPT_SAMPLES },
@@ -459,7 +465,7 @@ static const struct cli_option options[] = {
 const struct verb verb_ptx = {
 	.name = "ptx",
 	.usage = "FILE --grid X[,Y[,Z]] --block X[,Y[,Z]] [--arg SPEC]... [OPTION]...\n"
-		 "       gpuemu ptx FILE --info[=live] [--kernel NAME] [--maxregs N]",
+		 "       gpuemu ptx FILE --info[=live]|--phases [--kernel NAME] [--maxregs N]",
 	.help = "launch any kernel of a PTX file, or show what it takes",
 	.options = options,
 	.shared = target_options,

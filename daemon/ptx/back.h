@@ -107,6 +107,9 @@ int liveness_ranges(const struct ptx_kernel *kernel, const struct cfg *cfg, stru
 void ranges_free(struct ranges *ranges);
 bool ranges_live(const struct ranges *ranges, uint32_t reg, uint32_t insn);
 
+/* finish.c: by instruction, 32-bit registers live before it. -ENOMEM. */
+int count_live(const struct ptx_kernel *kernel, const struct ranges *ranges, uint32_t *live);
+
 /* --- webs.c ---------------------------------------------------------------------- */
 
 /*
@@ -177,6 +180,51 @@ uint32_t alloc_results_across(const struct alloc *a, uint32_t insn);
  * predicates among them mean that there are more than 255.
  */
 int color_function(struct alloc *a, uint32_t f, uint32_t **failed, uint32_t *nfailed);
+
+/*
+ * The same function again, in as many places as it has: registers with a larger weight take lower
+ * ones. Leaves it as it was where that does not come out.
+ */
+int color_again(struct alloc *a, uint32_t f, const uint32_t *weight);
+
+/* --- uniform.c, phases.c: Zorua's phases -------------------------------------------------- */
+
+/*
+ * together[i]: all lanes of a warp that have not exited execute instruction i of the entry at a
+ * time. After postdom_solve(). Conservative. -ENOMEM.
+ */
+int uniform_solve(struct ptx_kernel *kernel, const struct cfg *cfg, bool *together);
+
+struct spills;
+
+/* Where phases begin, before registers are renumbered for them. */
+struct phases {
+	uint32_t n, cap;
+	bool has_shared;
+	uint32_t *at;		/* ascending instructions; the first is 0 */
+	bool *shared;		/* by instruction: scratchpad is live before it or accessed by it */
+	uint32_t *live;		/* by instruction: 32-bit registers live before it */
+};
+/* After postdom_solve(). -ENOMEM. */
+int phases_find(struct phases *p, struct ptx_kernel *kernel, const struct cfg *cfg,
+		const struct ranges *ranges);
+void phases_free(struct phases *p);
+/*
+ * May it touch shared memory? A generic address may be there if there is any, and so may a
+ * call's accesses.
+ */
+bool phases_touch_shared(const struct phases *p, const struct ptx_insn *insn);
+/* By register: at how many of the points it is live. */
+void phases_weigh(const struct phases *p, const struct ranges *ranges, uint32_t nregs,
+		  uint32_t *weight);
+/* Makes room for the specifiers: an instruction before each point, which p->at then is. */
+int phases_insert(struct phases *p, struct spills *s);
+/*
+ * Fills kernel->phases: what is in use from each point to the next ones, by the allocation in
+ * kernel->phys. cfg and ranges are of the instructions as they are now.
+ */
+int phases_tell(const struct phases *p, struct ptx_kernel *kernel, const struct cfg *cfg,
+		const struct ranges *ranges, struct pool *pool);
 
 /* --- spills: slots.c, spill.c, rewrite.c, save.c ------------------------------------------ */
 

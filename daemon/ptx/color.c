@@ -18,6 +18,7 @@
 
 #define MAX_WORDS	4	/* of 64 places: 255 registers are the most there are */
 #define ATTEMPTS	40	/* at one bound */
+#define AGAIN	8		/* by weight */
 #define HOPELESS	50	/* webs without a place that no other order will bring down to 0 */
 
 struct item {
@@ -291,6 +292,32 @@ static int color(struct alloc *a, uint32_t f, bool preds, uint32_t *used, uint32
 		for (i = 0; i < p.n; i++)
 			a->phys[p.items[i].reg] = a->best[p.items[i].reg];
 		*used = p.used;
+	}
+	free(p.busy);
+	free(p.items);
+	return ret;
+}
+
+int color_again(struct alloc *a, uint32_t f, const uint32_t *weight)
+{
+	struct painter p;
+	int ret = open_painter(&p, a, f, false);
+	uint32_t i, limit = 0;
+
+	if (ret)
+		return ret;
+	p.busy = calloc((size_t)p.rows * MAX_WORDS + 1, sizeof(*p.busy));
+	ret = p.busy ? 0 : -ENOMEM;
+	for (i = 0; i < p.n; i++) {
+		uint32_t reg = p.items[i].reg;
+
+		p.items[i].urgent = weight[reg];
+		a->best[reg] = a->phys[reg];
+		limit = MAX(limit, a->phys[reg] + MAX(p.items[i].words, 1));
+	}
+	if (!ret && p.n && !attempts(&p, limit, 0, AGAIN)) {
+		for (i = 0; i < p.n; i++)
+			a->phys[p.items[i].reg] = a->best[p.items[i].reg];
 	}
 	free(p.busy);
 	free(p.items);

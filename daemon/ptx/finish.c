@@ -46,6 +46,7 @@ struct finisher {
 	struct pool *pool;
 	struct err *err;
 	uint32_t maxregs, stack_bytes;
+	uint8_t phases;		/* enum ptx_phases */
 	struct view view;
 	struct alloc alloc;
 	struct spills spills;
@@ -78,7 +79,7 @@ static int view_again(struct finisher *f)
 
 /* --- what is live ------------------------------------------------------------------------ */
 
-static int count_live(const struct ptx_kernel *kernel, const struct ranges *ranges, uint32_t *live)
+int count_live(const struct ptx_kernel *kernel, const struct ranges *ranges, uint32_t *live)
 {
 	int64_t *change = calloc((size_t)kernel->ninsns + 1, sizeof(*change)), now = 0;
 	uint32_t r, s, i;
@@ -302,11 +303,41 @@ static int prepare(struct finisher *f)
 	return ret ? ret : measure(f);
 }
 
+/*
+ * Phases: where they begin goes by what is live, so it is known before registers are renumbered
+ * for them.
+ */
+static int find_phases(struct finisher *f, struct phases *p)
+{
+	struct view *v = &f->view;
+	uint32_t *weight = calloc((size_t)f->kernel->nregs + 1, sizeof(*weight));
+	int ret = weight ? postdom_solve(f->kernel, &v->cfg) : -ENOMEM;
+
+	if (!ret)
+		ret = phases_find(p, f->kernel, &v->cfg, &v->ranges);
+	if (!ret) {
+		phases_weigh(p, &v->ranges, f->kernel->nregs, weight);
+		ret = color_again(&f->alloc, 0, weight);
+	}
+	free(weight);
+	if (!ret && f->phases == PTX_PHASES_INSERT) {
+		ret = phases_insert(p, &f->spills);
+		ret = ret ? ret : view_again(f);
+	}
+	return ret;
+}
+
 static int conclude(struct finisher *f)
 {
 	struct view *v = &f->view;
-	int ret = keep_allocation(f);
+	struct phases phases = { 0 };
+	int ret = f->phases ? find_phases(f, &phases) : 0;
 
+	if (!ret)
+		ret = keep_allocation(f);
+	if (!ret && f->phases)
+		ret = phases_tell(&phases, f->kernel, &v->cfg, &v->ranges, f->pool);
+	phases_free(&phases);
 	if (!ret)
 		ret = tell_live(f);
 	if (!ret)
@@ -330,6 +361,7 @@ int kernel_finish(struct ptx_kernel *kernel, struct pool *pool,
 		.kernel = kernel, .pool = pool, .err = err,
 		.maxregs = options->maxregs ? options->maxregs : PTX_MAX_MAXREGS,
 		.stack_bytes = options->stack_bytes ? options->stack_bytes : PTX_STACK_BYTES,
+		.phases = options->phases,
 	};
 	bool again = true;
 	int ret;

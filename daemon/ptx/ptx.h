@@ -144,6 +144,7 @@ enum ptx_atom {
 
 #define PTX_MOD_PAST_L1	(1u << 20)	/* ld, st: .cg, .cv, .volatile: not through the SM's own cache */
 #define PTX_MOD_ORDERS	(1u << 21)	/* ld, st: .volatile, .acquire, .release: not out of the thread's order */
+#define PTX_MOD_PHASE	(1u << 22)	/* pmevent that no text has: a phase specifier */
 #define PTX_MOD_WRAP	(1u << 19)	/* shf, bmsk, szext: what no .clamp means */
 
 #define PTX_MAX_DST	4
@@ -231,6 +232,22 @@ struct ptx_call {
 };
 
 /*
+ * A phase of the entry (Zorua, MICRO 2016, section 4.6): what a warp needs from here until it comes
+ * to the next one, whichever that is. All its lanes come together. Registers are counted in
+ * sets of PTX_SET_REGS by physical number, and a set is a bit; no kernel has more than 64.
+ */
+#define PTX_SET_REGS	4
+struct ptx_phase {
+	uint32_t insn;		/* begins before it; with PTX_PHASES_INSERT it is the specifier */
+	uint16_t live;		/* 32-bit registers live there */
+	uint16_t regs;		/* most live at once in the phase: the specifier's first field */
+	bool shared;		/* the phase has scratchpad: the CTA's, static and dynamic */
+	uint64_t kept;		/* sets that hold something live there */
+	uint64_t sets;		/* sets that the phase uses */
+	uint8_t loose;		/* of `kept`, more than so many live registers would fill */
+};
+
+/*
  * One .entry and the functions that it can reach, linked. Owned by its module. Params and
  * shared variables are laid out with absolute offsets, local ones in their function's frame.
  */
@@ -273,6 +290,8 @@ struct ptx_kernel {
 	uint32_t preds_per_thread;
 	uint32_t max_live;	/* 32-bit registers live at once before spilling: no allocation needs fewer */
 	uint16_t *live;		/* by instruction: 32-bit registers live before it, after allocation */
+	struct ptx_phase *phases; /* by insn, ascending, the first at 0; NULL where options.phases is 0 */
+	uint32_t nphases;
 	uint32_t spill_store_bytes, spill_load_bytes; /* of the instructions, as ptxas -v counts */
 	uint32_t max_threads;	/* .maxntid product, or 0 */
 	uint32_t max_nreg;	/* .maxnreg, or 0 */
@@ -295,7 +314,10 @@ int ptx_module_parse(const char *text, size_t len, const char *name,
 struct ptx_options {
 	uint32_t maxregs;	/* 32-bit registers a thread, 16 to 255: more are spilled. 0: 255 */
 	uint32_t stack_bytes;	/* local memory a thread for recursion. 0: PTX_STACK_BYTES */
+	uint8_t phases;		/* enum ptx_phases */
 };
+/* Phases are not looked for; they are marked; each begins with a specifier, an instruction more. */
+enum ptx_phases { PTX_PHASES_NONE, PTX_PHASES_MARK, PTX_PHASES_INSERT };
 #define PTX_STACK_BYTES	1024	/* CUDA's default cudaLimitStackSize */
 #define PTX_MIN_MAXREGS	16
 #define PTX_MAX_MAXREGS	255

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Zorua's phases (Vijaykumar et al., MICRO 2016, section 4.6): where what is live changes by a
+ * quarter, ten instructions after the last such place at least, and where the lanes of a warp are
+ * together. Called by finish.c when somebody asks for phases.
+ *
+ * The text is gone through in order. A phase begins where the number of live registers differs by a
+ * quarter or more from what it was where the last phase began, or where the live
+ * scratchpad does. A barrier or a fence is a boundary that needs no specifier, and starts no count:
+ * figure 6 has specifiers right behind barriers.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ptx/back.h"
+
+#define APART		10	/* instructions between two points */
+#define CHANGE		4	/* a change of 1 / CHANGE */
+
+void phases_free(struct phases *p)
+{
+	free(p->at);
+	free(p->shared);
+	free(p->live);
+	memset(p, 0, sizeof(*p));
+}
+
+/* --- scratchpad ----------------------------------------------------------------- */
+
+/* Has it shared memory at all? What a launch adds is known by its symbols alone. */
+static bool has_shared(const struct ptx_kernel *kernel)
+{
+	uint32_t i, j;
+
+	for (i = 0; i < kernel->ninsns; i++) {
+		if (kernel->insns[i].space == PTX_SPACE_SHARED)
+			return true;
+		for (j = 0; j < kernel->insns[i].nsrc; j++) {
+			if (kernel->insns[i].src[j].space == PTX_SPACE_SHARED)
+				return true;
+		}
+	}
+	return kernel->shared_bytes != 0;
+}
+
+bool phases_touch_shared(const struct phases *p, const struct ptx_insn *insn)
+{
+	if (!p->has_shared)
+		return false;
+	if (insn->opcode == PTX_OP_call)
+		return true;
+	return insn->cls == PTX_CLASS_MEMORY &&
+	       (insn->space == PTX_SPACE_SHARED || insn->space == PTX_SPACE_GENERIC);
+}
+
+/* Marks the blocks that `from` leads to along the edges. */
+static void flood(const uint32_t *start, const uint32_t *edge, bool *marked, uint32_t *stack,
+		  uint32_t from)
+{
+	uint32_t depth = 0, e;
+
+	stack[depth++] = from;
+	while (depth) {
+		uint32_t b = stack[--depth];
+
+		for (e = start[b]; e < start[b + 1]; e++) {
+			if (marked[edge[e]])
+				continue;
+			marked[edge[e]] = true;
+			stack[depth++] = edge[e];
+		}
+	}
+}
+
+/*
+ * The whole allocation is live from the first access on any path to the last one: what an address
+ * is in it is not asked. Other warps of the CTA read what this one wrote, so it is not
+ * dead before the CTA's end either; but it is not needed before the first access.
+ */
+static int find_shared(struct phases *p, const struct ptx_kernel *kernel, const struct cfg *cfg)
+{
+	uint32_t n = cfg->nblocks, b, i;
+	bool *before = calloc(n + 1, sizeof(*before)), *after = calloc(n + 1, sizeof(*after));
+	uint32_t *stack = calloc((size_t)n + 1, sizeof(*stack));
+	int ret = before && after && stack ? 0 : -ENOMEM;
+
+	for (b = 0; b < n && !ret; b++) {
+		for (i = cfg->first[b]; i < cfg->first[b + 1]; i++) {
+			if (!phases_touch_shared(p, &kernel->insns[i]))
+				continue;
+			flood(cfg->succ_start, cfg->succ, before, stack, b);
+			flood(cfg->pred_start, cfg->pred, after, stack, b);
+			break;
+		}
+	}
+	for (b = 0; b < n && !ret; b++) {
+		bool had = before[b], has = after[b];
+
+		for (i = cfg->first[b]; i < cfg->first[b + 1]; i++) {
+			had |= phases_touch_shared(p, &kernel->insns[i]);
+			p->shared[i] = had;
+		}
+		for (i = cfg->first[b + 1]; i > cfg->first[b]; i--) {
+			has |= phases_touch_shared(p, &kernel->insns[i - 1]);
+			p->shared[i - 1] &= has;
+		}
+	}
+	free(before);
+	free(after);
+	free(stack);
+	return ret;
+}
+
+/* --- points --------------------------------------------------------------------- */
+
+static bool differs(uint32_t a, uint32_t b)
+{
+	uint32_t by = a > b ? a - b : b - a;
+
+	return by && by * CHANGE >= b;
+}
+
+static int add_point(struct phases *p, uint32_t insn)
+{
+	if (array_grow(&p->at, p->n, &p->cap, sizeof(*p->at)))
+		return -ENOMEM;
+	p->at[p->n++] = insn;
+	return 0;
+}
+
+static int walk(struct phases *p, const struct ptx_kernel *kernel, const bool *together)
+{
+	uint32_t last = 0, i;
+	int ret = add_point(p, 0);
+
+	for (i = APART; i < kernel->functions[0].end && !ret; i++) {
+		if (i - last < APART || !together[i] || kernel->insns[i].cls == PTX_CLASS_EXIT)
+			continue;
+		if (!differs(p->live[i], p->live[last]) && p->shared[i] == p->shared[last])
+			continue;
+		ret = add_point(p, i);
+		last = i;
+	}
+	return ret;
+}
+
+int phases_find(struct phases *p, struct ptx_kernel *kernel, const struct cfg *cfg,
+		const struct ranges *ranges)
+{
+	bool *together = calloc((size_t)kernel->ninsns + 1, sizeof(*together));
+	int ret = together ? 0 : -ENOMEM;
+
+	*p = (struct phases){ .has_shared = has_shared(kernel) };
+	p->shared = calloc((size_t)kernel->ninsns + 1, sizeof(*p->shared));
+	p->live = calloc((size_t)kernel->ninsns + 1, sizeof(*p->live));
+	if (!p->shared || !p->live)
+		ret = -ENOMEM;
+	if (!ret)
+		ret = count_live(kernel, ranges, p->live);
+	if (!ret)
+		ret = find_shared(p, kernel, cfg);
+	if (!ret)
+		ret = uniform_solve(kernel, cfg, together);
+	if (!ret && kernel->ninsns)
+		ret = walk(p, kernel, together);
+	free(together);
+	if (ret)
+		phases_free(p);
+	return ret;
+}
+
+void phases_weigh(const struct phases *p, const struct ranges *ranges, uint32_t nregs,
+		  uint32_t *weight)
+{
+	uint32_t r, s, i;
+
+	for (r = 0; r < nregs; r++) {
+		weight[r] = 0;
+		for (s = ranges->start[r], i = 0; s < ranges->start[r + 1]; s++) {
+			while (i < p->n && p->at[i] < ranges->at[s].from)
+				i++;
+			for (; i < p->n && p->at[i] < ranges->at[s].to; i++)
+				weight[r]++;
+		}
+	}
+}
+
+/* --- specifiers ------------------------------------------------------------------- */
+
+/* Nothing but a place in the text: what it says is in kernel->phases. */
+static int add_specifier(struct writer *w, const struct ptx_insn *next)
+{
+	const struct ptx_insn insn = {
+		.opcode = PTX_OP_pmevent, .cls = PTX_CLASS_MOVE, .guard = PTX_NO_REG,
+		.mods = PTX_MOD_PHASE, .nsrc = 1, .src[0] = { .kind = PTX_OPND_IMM },
+		.line = next->line,
+	};
+
+	return writer_add(w, &insn, NO_SLOT);
+}
+
+int phases_insert(struct phases *p, struct spills *s)
+{
+	struct ptx_kernel *kernel = s->kernel;
+	uint32_t i, f, point = 0;
+	struct writer w;
+	int ret = writer_init(&w, s);
+
+	for (i = 0; i < kernel->ninsns && !ret; i++) {
+		w.start[i] = w.n;
+		if (point < p->n && p->at[point] == i) {
+			p->at[point++] = w.n;
+			ret = add_specifier(&w, &kernel->insns[i]);
+		}
+		if (!ret)
+			ret = writer_add(&w, &kernel->insns[i], s->note[i]);
+	}
+	if (ret) {
+		writer_free(&w);
+		return ret;
+	}
+	w.start[kernel->ninsns] = w.n;
+	for (f = 0; f < kernel->nfunctions; f++) {
+		kernel->functions[f].first = w.start[kernel->functions[f].first];
+		kernel->functions[f].end = w.start[kernel->functions[f].end];
+	}
+	writer_commit(&w);
+	return 0;
+}

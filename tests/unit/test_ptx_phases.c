@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Zorua's phases: where they begin and what they need, by hand for small kernels; then the
+ * specifiers, which may change nothing but the text.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ptx/ptx.h"
+
+/* Six lines; the body comes after them, an instruction a line. */
+#define OPEN ".version 7.0\n.target sm_70\n.address_size 64\n" \
+	".entry k(.param .u32 n) {.reg .pred %p<4>;\n.reg .b32 %r<40>;\n" \
+	".reg .b64 %d<9>; .shared .b32 s[64]; .extern .shared .b32 e[];\n"
+#define FIVE(line)	line line line line line
+#define SPIN		"add.u32 %r1, %r1, %r2;\n"
+#define SPIN10		FIVE(SPIN) FIVE(SPIN)
+#define END		"st.global.u32 [0], %r1;\nret;\n"
+
+static struct ptx_module *module;
+
+static const struct ptx_kernel *load(const char *body, enum ptx_phases phases)
+{
+	const struct ptx_options options = { .phases = phases };
+	struct err err = { 0 };
+	char text[8192];
+
+	assert_true(snprintf(text, sizeof(text), "%s%s}\n", OPEN, body) < (int)sizeof(text));
+	if (ptx_module_parse_with(text, strlen(text), "phases.ptx", &options, &module, &err))
+		fail_msg("%s", err.text);
+	return ptx_module_kernel_at(module, 0);
+}
+
+/* The phases begin at these lines of the body, from 1. */
+static void check(const char *body, unsigned int n, const uint32_t *lines)
+{
+	const struct ptx_kernel *k = load(body, PTX_PHASES_MARK);
+
+	for (unsigned int i = 0; i < k->nphases && i < n; i++)
+		if (k->insns[k->phases[i].insn].line - 6 != lines[i])
+			fail_msg("phase %u begins at line %u, not %u", i + 1,
+				 k->insns[k->phases[i].insn].line - 6, lines[i]);
+	assert_int_equal(k->nphases, n);
+	ptx_module_free(module);
+}
+#define CHECK(body, ...)	check(body, sizeof((uint32_t[]){ __VA_ARGS__ }) / 4,	\
+				      (uint32_t[]){ __VA_ARGS__ })
+
+/* %r1 to %r4 are live from line 5 on: 0, 1, 2, 3, 4, 4, .. before lines 1, 2, .. */
+#define FOUR	"mov.u32 %r1, 1;\nmov.u32 %r2, 2;\nmov.u32 %r3, 3;\nmov.u32 %r4, 4;\n"
+#define USE34	"add.u32 %r1, %r3, %r4;\n"
+
+static void a_quarter_ten_apart(void **state)
+{
+	/* 0 to 4 is a change, and line 11 the first that is ten behind line 1; nothing after it. */
+	CHECK(FOUR SPIN10 USE34 END, 1, 11);
+	/*
+	 * Lines 5 to 14 spin; 15 makes %r5, which is live from 16 on: 4 to 5 is a quarter. Ten
+	 * behind 11 is 21.
+	 */
+	CHECK(FOUR SPIN10 "mov.u32 %r5, 5;\n" SPIN10 "add.u32 %r1, %r1, %r5;\n" USE34 END,
+	      1, 11, 21);
+	/* 5 to 6 is not a quarter, nor is 5 to 4, line 39; at line 49 are %r3 and %r4 alone. */
+	CHECK(FOUR SPIN10 "mov.u32 %r5, 5;\n" SPIN10 "mov.u32 %r6, 6;\n" SPIN10
+	      "add.u32 %r1, %r1, %r5;\n" "add.u32 %r1, %r1, %r6;\n" SPIN10 USE34 END,
+	      1, 11, 21, 49);
+}
+
+static void not_where_lanes_are_apart(void **state)
+{
+	/* %p1 differs by lane: lines 7 to 18 are some lanes' alone; they meet at 19, ten behind 1. */
+	CHECK("mov.u32 %r1, 1;\nmov.u32 %r2, 2;\nmov.u32 %r3, 3;\nmov.u32 %r4, %tid.x;\n"
+	      "setp.lt.u32 %p1, %r4, 7;\n@%p1 bra J;\n" SPIN10 "mov.u32 %r1, 0;\n"
+	      "mov.u32 %r2, 0;\nJ:\n" USE34 END, 1, 20);
+	/* %p1 is one for all: line 11 is as good as any. */
+	CHECK("mov.u32 %r1, 1;\nmov.u32 %r2, 2;\nmov.u32 %r3, 3;\nld.param.u32 %r4, [n];\n"
+	      "setp.lt.u32 %p1, %r4, 7;\n@%p1 bra J;\n" SPIN10 "mov.u32 %r1, 0;\n"
+	      "mov.u32 %r2, 0;\nJ:\n" USE34 END, 1, 11);
+	/* A branch to nothing but an exit: who goes there does not come back. */
+	CHECK("mov.u32 %r1, 1;\nmov.u32 %r2, 2;\nmov.u32 %r3, 3;\nmov.u32 %r4, %tid.x;\n"
+	      "setp.lt.u32 %p1, %r4, 7;\n@%p1 bra X;\n" SPIN10 USE34 "st.global.u32 [0], %r1;\nX:\n"
+	      "ret;\n", 1, 11);
+	/* What some lanes wrote decides the next branch, although it was written with a number. */
+	CHECK("mov.u32 %r1, 1;\nmov.u32 %r2, 2;\nmov.u32 %r3, 3;\nmov.u32 %r4, %tid.x;\n"
+	      "setp.lt.u32 %p1, %r4, 7;\n@%p1 bra J;\nmov.u32 %r3, 0;\nJ:\n"
+	      "setp.eq.u32 %p2, %r3, 0;\n@%p2 bra K;\n" SPIN10 "mov.u32 %r2, 0;\nK:\n"
+	      SPIN END, 1, 23);
+}
+
+static void scratchpad(void **state)
+{
+	const struct ptx_kernel *k;
+
+	/* From the first access on: line 15 stores, so the phase begins before it, live count or not. */
+	k = load("mov.u32 %r1, 1;\nmov.u32 %r2, 2;\nmov.u32 %r3, 3;\n" SPIN10
+		 SPIN "st.shared.u32 [s], %r1;\n" SPIN "ld.shared.u32 %r1, [s];\n" SPIN END,
+		 PTX_PHASES_MARK);
+	/* 0 to 2 registers at line 11; the store is within ten of it, so phase 2 has scratchpad. */
+	assert_int_equal(k->nphases, 2);
+	assert_false(k->phases[0].shared);
+	assert_true(k->phases[1].shared);
+	ptx_module_free(module);
+	/* Registers stay the same, 2: only the scratchpad makes the phase at line 31. */
+	CHECK("mov.u32 %r1, 1;\nmov.u32 %r2, 2;\n" SPIN10 SPIN10 FIVE(SPIN) SPIN SPIN SPIN
+	      "st.shared.u32 [s], %r1;\n" SPIN "ld.shared.u32 %r1, [s];\n" SPIN END, 1, 11, 31);
+	/* A launch's own shared memory counts, though the kernel has no size of it. */
+	k = load("mov.u32 %r1, 1;\nst.shared.u32 [e], %r1;\n" "ret;\n", PTX_PHASES_MARK);
+	assert_true(k->phases[0].shared);
+	ptx_module_free(module);
+}
+
+/* A phase in a loop needs what the loop's top needs, which is above it in the text. */
+static void a_loop_leads_back(void **state)
+{
+	const struct ptx_kernel *k = load(
+		"mov.u32 %r1, 1;\nmov.u32 %r2, 2;\nld.param.u32 %r3, [n];\n"
+		"L:\n"
+		"mov.u32 %r4, 4;\nmov.u32 %r5, 5;\nmov.u32 %r6, 6;\nmov.u32 %r7, 7;\n"
+		"mov.u32 %r8, 8;\nadd.u32 %r1, %r1, %r4;\nadd.u32 %r1, %r1, %r5;\n"
+		"add.u32 %r1, %r1, %r6;\nadd.u32 %r1, %r1, %r7;\nadd.u32 %r1, %r1, %r8;\n"
+		SPIN10
+		"sub.u32 %r3, %r3, 1;\nsetp.ne.u32 %p1, %r3, 0;\n@%p1 bra L;\n" END,
+		PTX_PHASES_MARK);
+
+	/* Line 12, the eleventh instruction, has 6 live: 3 and %r6 to %r8. Ten on, 3 are left. */
+	assert_int_equal(k->nphases, 3);
+	assert_int_equal(k->insns[k->phases[1].insn].line - 6, 12);
+	assert_int_equal(k->phases[1].live, 6);
+	assert_int_equal(k->insns[k->phases[2].insn].line - 6, 22);
+	assert_int_equal(k->phases[2].live, 3);
+	/* Behind 22 comes the top again, with 8 at its most, up to line 12. */
+	assert_int_equal(k->phases[2].regs, 8);
+	assert_int_equal(k->phases[2].sets, 3);
+	/* What is live at 22 lies in one set: nothing is loose. */
+	assert_int_equal(k->phases[2].kept, 1);
+	assert_int_equal(k->phases[2].loose, 0);
+	/* From 12 to 22 no more come. */
+	assert_int_equal(k->phases[1].regs, 6);
+	ptx_module_free(module);
+}
+
+static const char loop[] =
+	"mov.u32 %r1, 1;\nmov.u32 %r2, 2;\nld.param.u32 %r3, [n];\nmov.u32 %r4, %tid.x;\n"
+	"L:\n" SPIN10 "add.u32 %r1, %r1, %r4;\nsub.u32 %r3, %r3, 1;\n"
+	"setp.ne.u32 %p1, %r3, 0;\n@%p1 bra L;\nbar.sync 0;\n" END;
+
+static void specifiers(void **state)
+{
+	const struct ptx_kernel *k = load(loop, PTX_PHASES_MARK);
+	uint32_t plain = k->ninsns, n = k->nphases, at = 0, regs = k->regs_per_thread;
+
+	assert_true(n >= 2);
+	ptx_module_free(module);
+	k = load(loop, PTX_PHASES_NONE);
+	assert_int_equal(k->ninsns, plain);
+	assert_int_equal(k->nphases, 0);
+	assert_null(k->phases);
+	assert_int_equal(k->regs_per_thread, regs);
+	ptx_module_free(module);
+	k = load(loop, PTX_PHASES_INSERT);
+	assert_int_equal(k->regs_per_thread, regs);
+	assert_int_equal(k->nphases, n);
+	assert_int_equal(k->ninsns, plain + n);
+	for (uint32_t i = 0; i < k->ninsns; i++) {
+		const struct ptx_insn *insn = &k->insns[i];
+
+		if (insn->mods & PTX_MOD_PHASE)
+			assert_int_equal(k->phases[at++].insn, i);
+		/* The loop's top is line 6 of the body, and no specifier is before it. */
+		if (insn->opcode == PTX_OP_bra)
+			assert_int_equal(k->insns[insn->target].line - 6, 6);
+	}
+	assert_int_equal(at, n);
+	ptx_module_free(module);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_quarter_ten_apart),
+		cmocka_unit_test(not_where_lanes_are_apart),
+		cmocka_unit_test(scratchpad),
+		cmocka_unit_test(a_loop_leads_back),
+		cmocka_unit_test(specifiers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
