@@ -382,7 +382,7 @@ static int run_launch(struct request *r, const struct verb *verb)
 	if (arg_check(&r->args, r->kernel, &o.err))
 		return cli_misused(verb, "%s", o.err.text);
 	if (output_check(r->json, &o.err) || output_check(r->samples, &o.err) ||
-	    output_check(r->target.record, &o.err))
+	    target_record_check(&r->target, &o.err))
 		return cli_failed(verb, "%s", o.err.text);
 	if (r->trace && trace_open(&trace, r->trace, &o.err))
 		return cli_failed(verb, "%s", o.err.text);

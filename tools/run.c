@@ -345,7 +345,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 		return result < 0 ? CLI_DONE : result;
 	}
 	if (output_check(r->json, &err) || output_check(r->samples, &err) ||
-	    output_check(r->target.record, &err)) {
+	    target_record_check(&r->target, &err)) {
 		free(r);
 		return cli_failed(verb, "%s", err.text);
 	}

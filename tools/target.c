@@ -11,6 +11,7 @@
 
 #include "base/datadir.h"
 #include "gpu/gpu.h"
+#include "output.h"
 #include "target.h"
 
 const struct cli_option target_options[] = {
@@ -177,6 +178,14 @@ int target_spec(const struct target *t, struct gpu_spec *spec, struct err *err)
 			return -EINVAL;
 	}
 	return spec_from_text(spec, t->lines, err);
+}
+
+int target_record_check(const struct target *t, struct err *err)
+{
+	struct err why;
+	int ret = output_check(t->record, &why);
+
+	return ret ? err_set(err, ret, "--record: %s", why.text) : 0;
 }
 
 int target_record(const struct target *t, struct gpuemu_ctx *ctx, struct err *err)

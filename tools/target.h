@@ -67,6 +67,8 @@ int target_set(struct target *t, const char *key, const char *value,
 int target_check(const struct target *t, struct err *err);
 /* The GPU with its configuration file read. -EINVAL: unknown, or a bad file. */
 int target_spec(const struct target *t, struct gpu_spec *spec, struct err *err);
+/* Can --record's file be written? */
+int target_record_check(const struct target *t, struct err *err);
 /* Writes --record's file, if there is one. err has the library's sentence. */
 int target_record(const struct target *t, struct gpuemu_ctx *ctx, struct err *err);
 /* Opens the GPU; err has the library's sentence. */
