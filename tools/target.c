@@ -24,7 +24,7 @@ const struct cli_option target_options[] = {
 	{ "paging", "on|off", "off: all pages are in device memory from the start", TARGET_PAGING },
 	{ "sched", "S", "warp scheduler (gpuemu list schedulers)", TARGET_SCHED },
 	{ "cta", "M", "which CTAs an SM holds, and schedules (gpuemu list mechanisms)", TARGET_CTA },
-	{ "mem-order", "O", "loads that L1D cannot take: fifo, reexecute, vt", TARGET_MEM_ORDER },
+	{ "mem-order", "O", "loads that L1D cannot take: fifo, mascar, vt, reexecute", TARGET_MEM_ORDER },
 	{ "slice", "P", "how kernels share the SMs (gpuemu list dispatchers)", TARGET_SLICE },
 	{ "seed", "N", "seed of the inputs and of random policies, 1 if not given", TARGET_SEED },
 	{ "device", "FILE", "the module's device node, /dev/gpuemu if not given", TARGET_DEVICE },

@@ -95,9 +95,9 @@ static int check_sm(const struct gpu_spec *spec, struct err *err)
 	if (strcmp(spec->placement, "extents") && strcmp(spec->placement, "sums"))
 		return err_set(err, -EINVAL, "sm.placement: no '%s'; there are: extents, sums",
 			       spec->placement);
-	if (strcmp(spec->mem_order, "fifo") && strcmp(spec->mem_order, "reexecute") &&
-	    strcmp(spec->mem_order, "vt"))
-		return err_set(err, -EINVAL, "sm.mem_order: no '%s'; there are: fifo, reexecute, vt",
+	if (strcmp(spec->mem_order, "fifo") && strcmp(spec->mem_order, "mascar") &&
+	    strcmp(spec->mem_order, "vt") && strcmp(spec->mem_order, "reexecute"))
+		return err_set(err, -EINVAL, "sm.mem_order: no '%s'; there are: fifo, mascar, vt, reexecute",
 			       spec->mem_order);
 	if (spec->virtual_warps && spec->virtual_warps < spec->warps)
 		return err_set(err, -EINVAL, "sm.virtual_warps: %" PRIu64 " are fewer than the %"

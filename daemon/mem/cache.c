@@ -598,6 +598,11 @@ void cache_drop_if(struct cache *c, bool (*drop)(void *ctx, uint64_t addr), void
 			forget(c, i);
 }
 
+unsigned int cache_mshrs_free(const struct cache *c)
+{
+	return c->nfree;
+}
+
 bool cache_idle(const struct cache *c)
 {
 	return c->nfree == c->shape.mshrs;

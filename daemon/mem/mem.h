@@ -157,6 +157,8 @@ void cache_cancel(struct cache *c);
 void cache_drop(struct cache *c, uint64_t start, uint64_t end);
 /* No fetch is under way (conservation). */
 bool cache_idle(const struct cache *c);
+/* MSHRs that no fetch has. */
+unsigned int cache_mshrs_free(const struct cache *c);
 
 /* --- the memory system -------------------------------------------------------- */
 

@@ -279,6 +279,8 @@ void sm_faulted(struct sm *sm, struct gmmu_waiter *waiter, uint64_t now)
 		*sm->env.wake = MIN(*sm->env.wake, now);
 	if (sm->spec->fault_stall)
 		sm->wait_fault |= set_of(waiter->warp);
+	if (sm->mascar.on)
+		owner_look(sm);
 }
 
 static void late_push(struct sm *sm, const struct late_lines *late)

@@ -61,6 +61,7 @@ struct sm_op {
 	/* Register numbers for the banks, sm_kernel.banks from here on: distinct sources, results. */
 	uint32_t banks;
 	uint8_t nsource, nresult;
+	bool cached;			/* memory that L1D is asked for */
 	bool is_long;			/* results come from memory (GPGPU-Sim: a long operation) */
 	uint32_t pc;			/* its index */
 };
@@ -221,6 +222,13 @@ struct mechanism {
 	uint64_t timer;
 };
 
+/* Mascar's owner warp: owner.c. */
+struct owner {
+	bool on;			/* sm.mem_order=mascar */
+	bool saturated;
+	uint32_t warp;			/* NO_INDEX: none */
+};
+
 struct ldst;
 struct background;
 
@@ -242,6 +250,7 @@ struct sm {
 	warpset stray;			/* of them, not where the SIMT stack is: to be flushed */
 	warpset blocked;		/* of them, by the scoreboard */
 	warpset blocked_long;		/* of them, on a load */
+	warpset missing;		/* a load of theirs was at L1D or past it, and is not answered (ldst's) */
 	warpset wait_barrier;
 	warpset wait_fence;		/* a fence, with results pending */
 	warpset wait_atomic;
@@ -289,8 +298,10 @@ struct sm {
 	uint32_t counted_warps;
 
 	unsigned int nwarps, nctas;	/* numbers there are */
+	unsigned int warp_slots, cta_slots;	/* slots there are */
 	struct residency res;
 	struct mechanism mech;
+	struct owner mascar;
 	bool attend;			/* mechanism_cycle() has something to look for */
 	struct sm_warp *warps;
 	warpset older[MAX_WARPS];	/* by warp: those that are on the SM longer */
@@ -514,6 +525,12 @@ static inline void residency_note(struct sm *sm, unsigned int w)
 }
 
 void residency_cycle(struct sm *sm, uint64_t now);
+
+/* owner.c, with sm.mem_order=mascar */
+/* Behind a cycle, and whatever else makes warps wait: is L1D saturated, and who owns it? */
+void owner_look(struct sm *sm);
+/* Which of the warps that can issue may. */
+warpset owner_limit(struct sm *sm, const struct sched_state *s, warpset can);
 /* Next cycle > now in which a delay is over; NEVER. */
 uint64_t residency_next(const struct sm *sm, uint64_t now);
 

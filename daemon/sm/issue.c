@@ -162,6 +162,8 @@ static void schedule(struct sm *sm, unsigned int k, uint64_t now)
 	can = heads & ~(sm->stray | sm->blocked);
 	if (set_any(can))
 		can &= with_slot(sm);
+	if (__builtin_expect(sm->mascar.on, 0))
+		can = owner_limit(sm, s, can);
 	if (set_any(can)) {
 		unsigned int w = sm->policy->pick(s, can, sm->older);
 

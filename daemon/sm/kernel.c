@@ -242,6 +242,7 @@ static int op_init(struct sm_kernel *k, uint32_t pc, const struct slots *slots)
 	};
 	op->is_long = op->memory && !op->store && info->space != PTX_SPACE_SHARED &&
 		      info->space != PTX_SPACE_CONST;
+	op->cached = op->is_long || (op->store && info->space != PTX_SPACE_SHARED);
 	op->ordered = op->atomic || op->fence || info->cls == PTX_CLASS_BARRIER ||
 		      info->cls == PTX_CLASS_EXIT ||
 		      (op->memory && insn->mods & PTX_MOD_ORDERS);
@@ -309,13 +310,14 @@ static int occupancy(const struct gpu_spec *s, struct sm_kernel *k,
 	uint64_t unit = s->occupancy_reg_unit;
 	uint64_t regs = DIV_ROUND_UP((uint64_t)regs_per_thread, unit) * unit *
 			k->warps_per_cta * WARP_LANES;
-	uint64_t n = s->ctas, all;
-	unsigned int warps, ctas;
+	unsigned int warps, ctas, warp_slots, cta_slots;
+	uint64_t n, all;
 
-	if (k->warps_per_cta > s->warps)
+	sm_slots(s, &warp_slots, &cta_slots);
+	if (k->warps_per_cta > warp_slots)
 		return err_set(err, -EINVAL,
-			       "a CTA of %u threads needs %u warp slots, an SM has %llu (sm.warps)",
-			       k->threads, k->warps_per_cta, (unsigned long long)s->warps);
+			       "a CTA of %u threads needs %u warp slots, an SM has %u (sm.warps)",
+			       k->threads, k->warps_per_cta, warp_slots);
 	if (k->shared_taken > s->shared_bytes)
 		return err_set(err, -EINVAL,
 			       "a CTA needs %u bytes of shared memory, an SM has %llu (sm.shared)",
@@ -329,7 +331,7 @@ static int occupancy(const struct gpu_spec *s, struct sm_kernel *k,
 	all = MIN(ctas, limit(warps, k->warps_per_cta));
 	all = MIN(all, limit(s->shared_bytes, k->shared_taken));
 	all = MIN(all, limit(s->registers, regs));
-	n = MIN(n, limit(s->warps, k->warps_per_cta));
+	n = MIN(cta_slots, limit(warp_slots, k->warps_per_cta));
 	n = MIN(n, all);
 	k->registers = (uint32_t)regs;
 	k->ctas = (uint32_t)n;

@@ -163,6 +163,8 @@ uint64_t l1d_pass(struct sm *sm, struct access_entry *e, unsigned int i, uint64_
 	if (e->kind == MEM_WRITE)
 		byte_mask(e, line, r.byte_mask);
 	mem_send(sm->env.mem, &r, now);
+	if (e->kind != MEM_WRITE)
+		warp_missing(sm, e->warp, 1);
 	return 0;
 }
 
@@ -306,13 +308,31 @@ static void try_again(struct sm *sm, uint64_t now)
 	struct ldst *l = sm->ldst;
 	const struct l1d_access *q = reexec_head(l);
 	unsigned int kernel = warp_slot(sm, q->warp);
-	bool taken;
+	enum cache_outcome outcome;
+	uint8_t warp = q->warp;
 
 	l->tags_used = now;
-	taken = read_tags(sm, q, now) < CACHE_NO_MSHR;
-	if (!taken)
+	outcome = read_tags(sm, q, now);
+	if (outcome == CACHE_HIT)
+		warp_missing(sm, warp, -1);
+	if (outcome >= CACHE_NO_MSHR)
 		sm_count(sm, kernel, l1d.fails, 1);
-	reexec_tried(l, taken, now);
+	reexec_tried(l, outcome < CACHE_NO_MSHR, now);
+}
+
+/* The head of the latency queue is at the tags. A load that was refused before counts as missing. */
+static enum cache_outcome at_tags(struct sm *sm, const struct l1d_access *q, uint64_t now)
+{
+	bool before = sm->ldst->stuck;
+	enum cache_outcome outcome;
+
+	sm->ldst->tags_used = now;
+	if (q->kind == MEM_WRITE)
+		return write_tags(sm, q, now);
+	outcome = read_tags(sm, q, now);
+	if ((outcome != CACHE_HIT) != before)
+		warp_missing(sm, q->warp, before ? -1 : 1);
+	return outcome;
 }
 
 void l1d_cycle(struct sm *sm, uint64_t now)
@@ -331,10 +351,9 @@ void l1d_cycle(struct sm *sm, uint64_t now)
 	}
 	if (head_next(l) > now)
 		return;
-	l->tags_used = now;
-	outcome = q->kind == MEM_WRITE ? write_tags(sm, q, now) : read_tags(sm, q, now);
+	outcome = at_tags(sm, q, now);
 	l->retry = NEVER;
-	if (outcome >= CACHE_NO_MSHR && reexec_take(l, q, now)) {
+	if (outcome >= CACHE_NO_MSHR && reexec_take(sm, q, now)) {
 		sm_count(sm, warp_slot(sm, q->warp), l1d.fails, 1);
 	} else if (outcome >= CACHE_NO_MSHR) {
 		if (!l->stuck)
@@ -372,10 +391,12 @@ void l1d_reply(struct sm *sm, uint32_t index, uint64_t now)
 	n = cache_fill(l->l1d, f->addr, l->waiters);
 	fetch_free(l, index);
 	for (unsigned int i = 0; i < n; i++) {
-		if (l->waiters[i] & BACKGROUND_WAITER)
+		if (l->waiters[i] & BACKGROUND_WAITER) {
 			background_filled(sm, l->waiters[i]);
-		else
-			ready_push(&l->l1d_ready, l->waiters[i]);
+			continue;
+		}
+		warp_missing(sm, sm_inst(sm, l->waiters[i])->warp, -1);
+		ready_push(&l->l1d_ready, l->waiters[i]);
 	}
 	/*
 	 * The line is there now; the MSHR is free when the last of the merged accesses has gone

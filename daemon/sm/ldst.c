@@ -110,6 +110,7 @@ void ldst_cancel(struct sm *sm)
 	memset(l->untranslated, 0, sizeof(l->untranslated));
 	memset(l->ordering, 0, sizeof(l->ordering));
 	memset(l->accesses, 0, sizeof(l->accesses));
+	memset(l->missing, 0, sizeof(l->missing));
 	l1d_cancel(l);
 	l1c_cancel(l);
 }
@@ -336,6 +337,7 @@ static void respond(struct sm *sm, uint64_t now)
 		if (l->direct != NO_INDEX)
 			return;
 		l->direct = of;
+		warp_missing(sm, sm_inst(sm, of)->warp, -1);
 		break;
 	default:
 		if (tag == TAG_NOBODY)
@@ -413,6 +415,14 @@ void ldst_cycle(struct sm *sm, uint64_t now)
 uint64_t ldst_next(const struct sm *sm, uint64_t now)
 {
 	return MAX(sm->ldst->next, now + 1);
+}
+
+bool ldst_saturated(const struct sm *sm)
+{
+	const struct ldst *l = sm->ldst;
+
+	return l->stuck || !reexec_idle(l) || !cache_mshrs_free(l->l1d) ||
+	       !queue_has_room(&l->l1d_queue, 2);
 }
 
 void ldst_settle(struct sm *sm, uint64_t upto)

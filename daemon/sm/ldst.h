@@ -41,6 +41,8 @@ void ldst_dispatch(struct sm *sm, uint32_t inst, uint64_t now);
 void ldst_cycle(struct sm *sm, uint64_t now);
 /* Next cycle > now in which ldst_cycle() does something by itself; NEVER. */
 uint64_t ldst_next(const struct sm *sm, uint64_t now);
+/* L1D holds an access that it refused, or cannot take a miss more. */
+bool ldst_saturated(const struct sm *sm);
 /* Counts what failed and stalled in the cycles before `upto`. */
 void ldst_settle(struct sm *sm, uint64_t upto);
 

@@ -193,7 +193,15 @@ struct ldst {
 	uint8_t untranslated[MAX_WARPS]; /* accesses of the warp, and of them those that order */
 	uint8_t ordering[MAX_WARPS];
 	uint16_t accesses[MAX_WARPS];	/* instructions of the warp that are in the unit or in memory */
+	uint16_t missing[MAX_WARPS];	/* lines of the warp's loads that L1D did not have */
 };
+
+/* A line of a load goes to memory, or waits for L1D to take it: n of them more. */
+static inline void warp_missing(struct sm *sm, unsigned int w, int n)
+{
+	sm->ldst->missing[w] = (uint16_t)(sm->ldst->missing[w] + n);
+	sm->missing = set_put(sm->missing, w, sm->ldst->missing[w]);
+}
 
 static inline struct access_entry *entry_at(const struct ldst *l, uint32_t i)
 {

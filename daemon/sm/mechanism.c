@@ -112,9 +112,13 @@ static void tell_ends(struct sm *sm, uint64_t now)
 static void waits(const struct sm *sm, warpset *memory, warpset *fault, warpset *barrier)
 {
 	warpset scheduled = sm->live & ~sm->inactive;
+	warpset loads = sm->blocked_long;
 	warpset away = sm->wait_fault | (sm->far_fault & sm->blocked) | sm->wait_atomic |
-		       sm->wait_order | sm->wait_fence | sm->blocked_long;
+		       sm->wait_order | sm->wait_fence;
 
+	if (sm->mech.stall_on & SM_WAIT_MISS)
+		loads &= sm->missing;
+	away |= loads;
 	away &= scheduled;
 	*fault = away & sm->far_fault;
 	*memory = away & ~sm->far_fault;

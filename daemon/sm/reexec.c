@@ -88,13 +88,20 @@ static void pop(struct reexec *r, struct reexec_queue *q)
 	q->count--;
 }
 
-bool reexec_take(struct ldst *l, const struct l1d_access *a, uint64_t now)
+bool reexec_take(struct sm *sm, const struct l1d_access *a, uint64_t now)
 {
-	struct reexec *r = l->reexec;
+	struct reexec *r = sm->ldst->reexec;
+	struct reexec_queue *q;
 
-	if (!r || a->kind != MEM_READ || reexec_full(l))
+	if (!r || a->kind != MEM_READ)
 		return false;
-	push(r, &r->queue[ACTIVE], a);
+	/* Its CTA may have been parked while it was on its way. */
+	q = &r->queue[r->split && set_has(sm->inactive, a->warp) ? INACTIVE : ACTIVE];
+	if (q->count == r->size)
+		q = &r->queue[ACTIVE];
+	if (q->count == r->size)
+		return false;
+	push(r, q, a);
 	r->retry = MIN(r->retry, now + 1);
 	return true;
 }

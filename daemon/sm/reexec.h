@@ -23,7 +23,7 @@ bool reexec_idle(const struct ldst *l);
 /* The queue takes no more loads; the next one that L1D refuses stays at the tags. */
 bool reexec_full(const struct ldst *l);
 /* Takes an access that L1D refused. False: the access is a store, or there is no room. */
-bool reexec_take(struct ldst *l, const struct l1d_access *q, uint64_t now);
+bool reexec_take(struct sm *sm, const struct l1d_access *q, uint64_t now);
 /* The load that tries next, NULL: none; and its end, when L1D took it or not. */
 const struct l1d_access *reexec_head(const struct ldst *l);
 void reexec_tried(struct ldst *l, bool taken, uint64_t now);

@@ -45,14 +45,14 @@ warpset residency_choose(warpset used, unsigned int limit, unsigned int n)
 
 bool sm_fits_slots(const struct sm *sm, const struct sm_kernel *k)
 {
-	return sm->res.slotted < sm->spec->ctas &&
-	       set_count(sm->res.slots) + k->warps_per_cta <= sm->spec->warps;
+	return sm->res.slotted < sm->cta_slots &&
+	       set_count(sm->res.slots) + k->warps_per_cta <= sm->warp_slots;
 }
 
 static bool take_slots(struct sm *sm, unsigned int c)
 {
 	struct sm_cta *cta = &sm->ctas[c];
-	warpset slots = residency_choose(sm->res.slots, (unsigned int)sm->spec->warps,
+	warpset slots = residency_choose(sm->res.slots, sm->warp_slots,
 					 cta->kernel->warps_per_cta);
 	unsigned int w;
 
@@ -143,12 +143,14 @@ int sm_park(struct sm *sm, unsigned int c, uint64_t delay, uint64_t now)
 	struct sm_cta *cta = &sm->ctas[c];
 	unsigned int w;
 
-	if (c >= sm->nctas || cta->state != SM_CTA_ACTIVE || !set_any(cta->running))
+	if (c >= sm->nctas || cta->state != SM_CTA_ACTIVE ||
+	    (!set_any(cta->running) && !sm->mech.ops->leaves_pipelines))
 		return -EINVAL;
 	sm_settle(sm, now + 1);
 	set_state(sm, c, SM_CTA_PARKING);
 	cta->until = now + delay;
-	cta->settled = false;
+	/* A CTA whose warps have all exited is not told about again: it ends without slots. */
+	cta->settled = !set_any(cta->running);
 	sm->inactive |= cta->warps;
 	for_each_warp(w, cta->running) {
 		fetch_flush(sm, w, sm->warps[w].ex.pc);
@@ -246,13 +248,14 @@ static void move(struct sm *sm, unsigned int c, uint64_t now)
 		return;
 	if (cta->state == SM_CTA_RESTORING) {
 		start(sm, c, now);
-	} else if (cta->state == SM_CTA_PARKING && drained(sm, cta)) {
+	} else if (cta->state == SM_CTA_PARKING &&
+		   (sm->mech.ops->leaves_pipelines || drained(sm, cta))) {
 		free_slots(sm, c);
 		set_state(sm, c, SM_CTA_PARKED);
 		cta->parked = now;
 		if (sm->ldst->reexec)
 			reexec_parked(sm->ldst, cta->warps);
-		sm_count(sm, cta->kernel->slot, parked_ctas, 1);
+		sm_count(sm, cta->kernel->slot, parked_ctas, !cta->settled);
 		mechanism_parked(sm, c, now);
 		look(sm, c, now);
 	}

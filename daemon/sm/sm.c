@@ -42,7 +42,9 @@ int sm_create(unsigned int id, const struct sm_env *env, struct sm **out)
 	sm->ideal = !spec->paging;
 	sm_numbers(spec, &sm->nwarps, &sm->nctas);
 	sm->nctas = MIN(sm->nctas, sm->nwarps);
+	sm_slots(spec, &sm->warp_slots, &sm->cta_slots);
 	sm->policy = sched_find(spec->scheduler);
+	sm->mascar = (struct owner){ .on = !strcmp(spec->mem_order, "mascar"), .warp = NO_INDEX };
 	sm->warps = calloc(sm->nwarps, sizeof(*sm->warps));
 	sm->ctas = calloc(sm->nctas, sizeof(*sm->ctas));
 	if (!sm->policy)
@@ -85,7 +87,7 @@ static bool conserved(const struct sm *sm)
 {
 	bool empty = !sm->used_insts && !sm->results_left && !sm->oc.used && !sm->oc.nreading &&
 		     !set_any(sm->valid | sm->empty | sm->live | sm->finished | sm_waiting(sm) |
-			      sm->untranslated | sm->far_fault) &&
+			      sm->untranslated | sm->far_fault | sm->missing) &&
 		     fetch_idle(sm) && ldst_idle(sm) && placement_empty(sm->placement) &&
 		     residency_idle(sm) && mechanism_idle(sm);
 
@@ -129,7 +131,7 @@ void sm_cancel(struct sm *sm)
 	residency_cancel(sm);
 	mechanism_cancel(sm);
 	sm->resident = sm->live = sm->valid = sm->stray = NO_WARPS;
-	sm->blocked = sm->blocked_long = NO_WARPS;
+	sm->blocked = sm->blocked_long = sm->missing = NO_WARPS;
 	sm->wait_barrier = sm->wait_fence = sm->wait_atomic = NO_WARPS;
 	sm->untranslated = sm->in_order = sm->wait_order = NO_WARPS;
 	sm->far_fault = sm->wait_fault = NO_WARPS;
@@ -139,6 +141,8 @@ void sm_cancel(struct sm *sm)
 	sm->texts_used = sm->texts_told = 0;
 	sm->text_used = 0;
 	sm->failure = (struct sm_failure){ 0 };
+	sm->mascar.warp = NO_INDEX;
+	sm->mascar.saturated = false;
 	*sm->env.wake = NEVER;
 }
 
@@ -330,6 +334,8 @@ int sm_run(struct sm *sm, uint64_t from, uint64_t upto)
 		sm->last = now;
 		if (sm->attend)
 			mechanism_cycle(sm, now);
+		if (__builtin_expect(sm->mascar.on, 0))
+			owner_look(sm);
 		now = MIN(next_cycle(sm, now), *sm->env.wake);
 	}
 	*sm->env.wake = now;

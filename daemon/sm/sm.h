@@ -68,6 +68,8 @@ enum sm_wait {
 	SM_WAIT_MEMORY = 1,	/* for a load, an atomic, a fence, or behind an access that orders */
 	SM_WAIT_FAULT = 2,	/* the same, and an access of it is a far fault */
 	SM_WAIT_BARRIER = 4,
+	/* With SM_WAIT_MEMORY: of loads only those that L1D did not have, or that a far fault holds up. */
+	SM_WAIT_MISS = 8,
 };
 
 /*
@@ -81,6 +83,9 @@ struct sm_mechanism {
 	const char *name, *help;
 	/* Numbers there are where sm.virtual_warps and sm.virtual_ctas say 0. 0: the slots. */
 	unsigned int warps, ctas;
+	bool slots_for_all;		/* every number has a slot, whatever sm.warps and sm.ctas say */
+	/* A parked CTA gives up its slots with instructions in the pipelines: their warps' numbers lead them home. */
+	bool leaves_pipelines;
 	/* Combinations of options that cannot be; err says what to do. */
 	int (*check)(const struct gpu_spec *spec, struct err *err);
 	/* Which waits (enum sm_wait) make a warp stalled. NULL, 0: warps and CTAs never are. */
@@ -136,6 +141,8 @@ extern const struct sm_mechanism *const sm_mechanism_rows[];
 const struct sm_mechanism *sm_mechanism_find(const char *name);
 /* How many warps and CTAs an SM knows by number. */
 void sm_numbers(const struct gpu_spec *spec, unsigned int *warps, unsigned int *ctas);
+/* How many it has slots for. */
+void sm_slots(const struct gpu_spec *spec, unsigned int *warps, unsigned int *ctas);
 
 /*
  * Parks a CTA: at the end of cycle now + delay at the soonest, and when its pipelines are empty,

@@ -129,32 +129,129 @@ static void test_contexts_take_shared_memory(void **state)
 	}
 }
 
-/* The clock of CTA 1's first instruction, with one slot: CTA 0 has left before. */
-static uint32_t second_begins(uint64_t bits)
-{
-	struct bench b;
-	uint32_t clock;
+/*
+ * A clock, a load behind it and what needs it; a clock behind that. Two instructions are fetched
+ * together: a last one of a pair in cycle i, the first of the next in i + 2.
+ */
+static const char swaps[] = PTX_HEAD
+	".visible .entry k()\n{\n.reg .b64 %rd<8>;\n.reg .b32 %r<12>;\n"
+	"mov.u32 %r1, %ctaid.x;\nmul.wide.u32 %rd2, %r1, 4096;\n"
+	"add.s64 %rd3, %rd2, 35184372088832;\ncvt.u32.u64 %r7, %rd3;\n"
+	"mov.u32 %r8, %r7;\nmov.u32 %r5, %clock;\n"
+	"ld.global.u32 %r2, [%rd3];\nadd.u32 %r2, %r2, %r1;\n"
+	"mov.u32 %r6, %clock;\nst.global.u32 [%rd3+64], %r2;\n"
+	"st.global.u32 [%rd3+68], %r5;\nst.global.u32 [%rd3+72], %r6;\nret;\n}\n";
 
-	bench_vt(&b, "vt", 1);
-	b.spec.vt_bits = bits;
-	bench_load(&b, loads, 32);
-	bench_run(&b, 1);
-	bench_run(&b, 2);
-	assert_int_equal(b.status, 0);
-	clock = word(&b, 1, 1) - word(&b, 0, 1);
-	bench_fini(&b);
-	return clock;
+/* CTAs, launched at the end of the cycle that it returns, on an SM with one slot and a warm L1I. */
+static uint64_t run_swaps(struct bench *b, const char *mechanism, uint64_t bits, uint32_t ctas)
+{
+	uint64_t start;
+
+	bench_vt(b, mechanism, 1);
+	b->spec.vt_bits = bits;
+	bench_load(b, swaps, 32);
+	/* L1I has the kernel then; a store evicts its line from L1D. */
+	bench_run(b, 1);
+	start = b->now;
+	for (uint32_t i = 0; i < 2; i++)
+		*(uint32_t *)(b->memory + i * 4096) = 1000;
+	assert_int_equal(sm_begin(b->sm, b->kernel), 0);
+	for (uint32_t i = 0; i < ctas; i++)
+		assert_int_equal(sm_launch_cta(b->sm, b->kernel, (uint32_t [3]){ i }, start), 0);
+	for (uint64_t t = start + 1; t < start + 3000 && !sm_idle(b->sm); t++) {
+		bench_quantum(b, t, t + 1);
+		assert_int_equal(b->status, 0);
+	}
+	assert_true(sm_idle(b->sm));
+	for (uint32_t i = 0; i < ctas; i++)
+		assert_int_equal(word(b, i, 0), 1000 + i);
+	return start;
 }
 
 /*
- * Equation 2: 93 bytes at 8 bits a cycle take 93 cycles, at 64 bits 12, at 128 bits 6. CTA 1 has no
- * context to be read: it has not run yet.
+ * Equation 2: 744 bits of a context at 8 bits a cycle take 93 cycles, at 32 bits 24, at 1024 bits
+ * one, and none if it is free.
  */
-static void test_a_swap_costs_equation_2(void **state)
+static void test_two_ctas_swap(void **state)
 {
-	assert_int_equal(second_begins(8) - second_begins(64), 93 - 12);
-	assert_int_equal(second_begins(64) - second_begins(128), 12 - 6);
-	assert_true(second_begins(1024) >= second_begins(0));
+	static const struct { uint64_t bits, cycles; } costs[] = {
+		{ 8, 93 }, { 32, 24 }, { 1024, 1 }, { 0, 0 },
+	};
+	uint64_t start, load, came;
+	uint32_t first, data;
+	struct bench b;
+
+	start = run_swaps(&b, "baseline", 1024, 1);
+	first = (uint32_t)(word(&b, 0, 1) - start);
+	/* The load issues two cycles behind the clock; the clock behind its use two after its data. */
+	data = word(&b, 0, 2) - 2 - (word(&b, 0, 1) + 2);
+	bench_fini(&b);
+	for (unsigned int i = 0; i < ARRAY_SIZE(costs); i++) {
+		start = run_swaps(&b, "vt", costs[i].bits, 2);
+		assert_int_equal(word(&b, 0, 1), start + first);
+		load = word(&b, 0, 1) + 2;
+		/*
+		 * At the end of the load's cycle CTA 0 is seen to be stalled. One cycle later its
+		 * context is in the buffer and its slot is CTA 1's, which has none to be read. It
+		 * runs as CTA 0 did from the end of the launch on.
+		 */
+		assert_int_equal(word(&b, 1, 1), load + 1 + first);
+		/*
+		 * When CTA 0's data comes, CTA 1 is stalled. One cycle later it has left and CTA
+		 * 0's context is being read; at the end of the last cycle of that CTA 0 has the
+		 * slot. Fetched, decoded, issued: three cycles, and one for the clock behind.
+		 */
+		came = load + data;
+		assert_true(word(&b, 1, 1) + 2 < came && load + 1 + costs[i].cycles < came);
+		assert_int_equal(word(&b, 0, 2), came + 1 + costs[i].cycles + 3 + 1);
+		/* Each has left once: CTA 0 gives up the slot for good when it has exited. */
+		assert_int_equal(sm_stats(b.sm)->parked_ctas, 2);
+		bench_fini(&b);
+	}
+}
+
+/* A CTA whose warps have exited does not keep a slot until its stores are acknowledged. */
+static void test_who_has_exited_makes_room(void **state)
+{
+	uint32_t begins[2];
+
+	for (unsigned int vt = 0; vt < 2; vt++) {
+		struct bench b;
+
+		bench_vt(&b, vt ? "vt" : "baseline", 1);
+		strcpy(b.spec.vt_swap_on, "fault");
+		bench_load(&b, loads, 32);
+		bench_run(&b, 3);
+		assert_int_equal(b.status, 0);
+		begins[vt] = word(&b, 1, 1) - word(&b, 0, 2);
+		/* That is no swap. */
+		assert_int_equal(sm_stats(b.sm)->parked_ctas, 0);
+		bench_fini(&b);
+	}
+	/* From the clock behind the load: four more instructions, and the slot is free. */
+	assert_in_range(begins[1], 10, 40);
+	assert_true(begins[0] > begins[1] + 80);
+}
+
+/* Slots for all, whatever there are: the same CTAs as with vt, active at once. */
+static void test_max_has_slots_for_all(void **state)
+{
+	struct bench b;
+
+	bench_vt(&b, "max", 1);
+	bench_load(&b, loads, 32);
+	assert_int_equal(sm_begin(b.sm, b.kernel), 0);
+	for (uint32_t i = 0; i < 9; i++) {
+		struct sm_cta_view view;
+
+		assert_true(sm_has_room(b.sm, b.kernel));
+		assert_int_equal(sm_launch_cta(b.sm, b.kernel, (uint32_t [3]){ i }, 0), 0);
+		sm_cta_look(b.sm, i, &view);
+		assert_int_equal(view.state, SM_CTA_ACTIVE);
+	}
+	assert_int_equal(sm_kernel_ctas(b.kernel),
+			 MIN(256, b.spec.registers / sm_kernel_needs(b.kernel).registers));
+	bench_fini(&b);
 }
 
 static void test_who_waits_at_a_barrier_counts(void **state)
@@ -207,6 +304,10 @@ static void test_unknown_words_are_refused(void **state)
 	strcpy(spec.vt_swap_on, "memory");
 	strcpy(spec.vt_barrier, "never");
 	assert_int_equal(vt->check(&spec, &err), -EINVAL);
+	strcpy(spec.vt_barrier, "stalled");
+	strcpy(spec.vt_long, "never");
+	assert_int_equal(vt->check(&spec, &err), -EINVAL);
+	assert_string_equal(err.text, "vt.long: 'never'; there are: load, miss");
 }
 
 int main(void)
@@ -215,7 +316,9 @@ int main(void)
 		cmocka_unit_test(test_latency_is_hidden),
 		cmocka_unit_test(test_nothing_changes_at_the_capacity_limit),
 		cmocka_unit_test(test_contexts_take_shared_memory),
-		cmocka_unit_test(test_a_swap_costs_equation_2),
+		cmocka_unit_test(test_two_ctas_swap),
+		cmocka_unit_test(test_who_has_exited_makes_room),
+		cmocka_unit_test(test_max_has_slots_for_all),
 		cmocka_unit_test(test_who_waits_at_a_barrier_counts),
 		cmocka_unit_test(test_swaps_on_what_it_is_told_to),
 		cmocka_unit_test(test_unknown_words_are_refused),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The table of mechanisms, from sm/cta.def, and how many CTAs and warps an SM knows by number.
+ * The table of mechanisms, from sm/cta.def, and how many CTAs and warps an SM knows by number
+ * and can schedule.
  * Looked up by the SM and the kernel when they are made, by checks and by listings.
  */
 #include <string.h>
@@ -35,4 +36,14 @@ void sm_numbers(const struct gpu_spec *spec, unsigned int *warps, unsigned int *
 	*warps = (unsigned int)MAX(w, spec->warps);
 	/* A CTA has a warp at least. */
 	*ctas = (unsigned int)MAX(c, spec->ctas);
+}
+
+void sm_slots(const struct gpu_spec *spec, unsigned int *warps, unsigned int *ctas)
+{
+	const struct sm_mechanism *m = sm_mechanism_find(spec->cta);
+
+	*warps = (unsigned int)spec->warps;
+	*ctas = (unsigned int)spec->ctas;
+	if (m && m->slots_for_all)
+		sm_numbers(spec, warps, ctas);
 }

@@ -2,13 +2,17 @@
 /*
  * Virtual Thread (Yoon et al., ISCA 2016, sections III and IV): CTAs up to what registers and
  * shared memory hold, in as many slots as there are. A CTA whose warps have all stalled makes
- * room for one that is ready, first ready, first served. Its context goes to shared memory and
- * comes back from there, behind the program's accesses (equations 1 and 2).
+ * room for one that is ready, first ready, first served.
+ *
+ * What a swap takes (section IV-A and IV-C): the context of the CTA that leaves goes to a
+ * temporary buffer, with its instructions still in the pipelines; the one that comes is read from
+ * shared memory, by equations 1 and 2; then the buffer is written there. Both go behind the
+ * program's accesses. The buffer holds one context, and one context is read at a time. A CTA that
+ * comes for the first time has no context. One whose warps have all exited needs none: it gives
+ * up its slots while its stores are under way.
  *
  * The virtual thread controller's tracking counter is the SM's own view of a CTA: how many of
- * its warps are stalled while it is active, how many results are on their way while it is not. It
- * is one controller, so one context is read at a time; those that are written queue up at the port.
- *
+ * its warps are stalled while it is active, how many results are on their way while it is not.
  * The paper's two load queues, which put loads of active CTAs first, are sm.mem_order=vt.
  */
 #include <errno.h>
@@ -28,10 +32,11 @@
 enum vt_state {
 	VT_NONE,
 	VT_ACTIVE,
-	VT_LEAVING,		/* is being parked, or its context is being written */
+	VT_LEAVING,		/* is being parked */
 	VT_AWAY,		/* parked, and waits for results */
 	VT_READY,
 	VT_COMING,		/* its context is being read */
+	VT_OVER,		/* parked, all warps have exited: it ends so */
 };
 
 struct vt;
@@ -41,7 +46,7 @@ struct vt_cta {
 	struct vt *vt;
 	uint8_t number, state;		/* enum vt_state */
 	bool stalled;			/* active: all its warps are */
-	bool parked, ready, written;	/* leaving: what has happened yet */
+	bool exited;			/* all its warps have */
 	bool context;			/* it has one in shared memory: it ran before */
 	uint64_t order;			/* of stalling, or of becoming ready */
 	uint32_t warps, shared;		/* that it takes */
@@ -51,8 +56,9 @@ struct vt {
 	const struct gpu_spec *spec;
 	struct vt_cta ctas[MAX_CTAS];
 	uint64_t next;			/* order of the next */
-	unsigned int leaving;
+	unsigned int leaving, ready;	/* CTAs */
 	bool coming;			/* a context is being read */
+	bool saving;			/* the buffer holds a context, or will */
 	uint32_t resident, warps, shared; /* of all CTAs on the SM */
 	uint64_t contexts;		/* bytes of them, if all were parked */
 };
@@ -81,6 +87,8 @@ static int vt_check(const struct gpu_spec *spec, struct err *err)
 	    strcmp(spec->vt_swap_on, "both"))
 		return err_set(err, -EINVAL,
 			       "vt.swap_on: '%s'; there are: memory, fault, both", spec->vt_swap_on);
+	if (strcmp(spec->vt_long, "load") && strcmp(spec->vt_long, "miss"))
+		return err_set(err, -EINVAL, "vt.long: '%s'; there are: load, miss", spec->vt_long);
 	if (strcmp(spec->vt_barrier, "stalled") && strcmp(spec->vt_barrier, "ignored"))
 		return err_set(err, -EINVAL, "vt.barrier: '%s'; there are: stalled, ignored",
 			       spec->vt_barrier);
@@ -97,6 +105,8 @@ static unsigned int vt_stall_on(const struct gpu_spec *spec)
 		on |= SM_WAIT_FAULT;
 	if (!strcmp(spec->vt_barrier, "stalled"))
 		on |= SM_WAIT_BARRIER;
+	if (!strcmp(spec->vt_long, "miss"))
+		on |= SM_WAIT_MISS;
 	return on;
 }
 
@@ -112,28 +122,43 @@ static uint32_t context_bytes(const struct gpu_spec *spec, uint32_t warps)
 
 /* --- who swaps ------------------------------------------------------------------------ */
 
-/* First in order of those in the state; NULL: there is none. */
-static struct vt_cta *first(struct vt *v, enum vt_state state, bool stalled)
+static void set_state(struct vt_cta *c, enum vt_state state)
+{
+	c->vt->ready += (state == VT_READY) - (c->state == VT_READY);
+	c->vt->leaving += (state == VT_LEAVING) - (c->state == VT_LEAVING);
+	c->state = (uint8_t)state;
+}
+
+/* The first that became ready; NULL: there is none. */
+static struct vt_cta *first_ready(struct vt *v)
+{
+	struct vt_cta *best = NULL;
+
+	for (unsigned int i = 0; v->ready && i < MAX_CTAS; i++) {
+		struct vt_cta *c = &v->ctas[i];
+
+		if (c->state == VT_READY && (!best || c->order < best->order))
+			best = c;
+	}
+	return best;
+}
+
+/* Who leaves next: one that has exited, else the first that stalled, if the buffer is empty. */
+static struct vt_cta *first_idle(struct vt *v)
 {
 	struct vt_cta *best = NULL;
 
 	for (unsigned int i = 0; i < MAX_CTAS; i++) {
 		struct vt_cta *c = &v->ctas[i];
 
-		if (c->state == state && (!stalled || c->stalled) &&
-		    (!best || c->order < best->order))
+		if (c->state != VT_ACTIVE)
+			continue;
+		if (c->exited)
+			return c;
+		if (c->stalled && !v->saving && (!best || c->order < best->order))
 			best = c;
 	}
 	return best;
-}
-
-static unsigned int count_ready(const struct vt *v)
-{
-	unsigned int n = 0;
-
-	for (unsigned int i = 0; i < MAX_CTAS; i++)
-		n += v->ctas[i].state == VT_READY;
-	return n;
 }
 
 /* Moves a CTA's context through the port of shared memory. False: it takes no time, or no memory. */
@@ -154,7 +179,7 @@ static void bring(struct vt *v, struct sm *sm, uint64_t now);
 static bool come_in(struct sm *sm, struct vt_cta *c, uint64_t now)
 {
 	/* A CTA that was launched meanwhile may have taken the slots: it waits on, and first. */
-	c->state = VT_READY;
+	set_state(c, VT_READY);
 	c->context = false;
 	return !sm_restore(sm, c->number, 0, now);
 }
@@ -173,14 +198,14 @@ static void bring(struct vt *v, struct sm *sm, uint64_t now)
 {
 	struct vt_cta *c;
 
-	while (!v->coming && (c = first(v, VT_READY, false))) {
+	while (!v->coming && (c = first_ready(v))) {
 		struct sm_cta_view view;
 
 		sm_cta_look(sm, c->number, &view);
 		if (!sm_fits_slots(sm, view.kernel))
 			return;
 		if (c->context && move(v, sm, c, MEM_READ, now, context_read)) {
-			c->state = VT_COMING;
+			set_state(c, VT_COMING);
 			v->coming = true;
 			return;
 		}
@@ -189,41 +214,28 @@ static void bring(struct vt *v, struct sm *sm, uint64_t now)
 	}
 }
 
-static void left(struct vt *v, struct sm *sm, struct vt_cta *c, uint64_t now)
-{
-	if (!c->parked || !c->written)
-		return;
-	v->leaving--;
-	c->state = c->ready ? VT_READY : VT_AWAY;
-	bring(v, sm, now);
-}
-
-static void context_written(void *ctx, struct sm *sm, uint64_t now)
-{
-	struct vt_cta *c = ctx;
-
-	c->written = true;
-	left(c->vt, sm, c, now);
-}
-
 /* As many CTAs leave as are ready to come. */
 static void swap(struct vt *v, struct sm *sm, uint64_t now)
 {
 	struct vt_cta *c;
 
 	bring(v, sm, now);
-	while (v->leaving < count_ready(v) &&
-	       (c = first(v, VT_ACTIVE, true))) {
+	while (v->leaving < v->ready && (c = first_idle(v))) {
 		c->stalled = false;
-		/* Its warps have all exited, and its stores are not acknowledged yet. */
 		if (sm_park(sm, c->number, 0, now))
 			continue;
-		c->state = VT_LEAVING;
-		c->parked = c->ready = false;
-		c->context = true;
-		v->leaving++;
-		c->written = !move(v, sm, c, MEM_WRITE, now, context_written);
+		set_state(c, VT_LEAVING);
+		if (!c->exited)
+			v->saving = c->context = v->spec->vt_bits;
 	}
+}
+
+static void context_written(void *ctx, struct sm *sm, uint64_t now)
+{
+	struct vt_cta *c = ctx;
+
+	c->vt->saving = false;
+	swap(c->vt, sm, now);
 }
 
 /* --- events -------------------------------------------------------------------------------- */
@@ -264,7 +276,7 @@ static void vt_admitted(void *state, struct sm *sm, unsigned int cta, uint64_t n
 	v->contexts += context_bytes(v->spec, c->warps);
 	if (view.state == SM_CTA_ACTIVE)
 		return;
-	c->state = VT_READY;
+	set_state(c, VT_READY);
 	c->order = v->next++;
 	swap(v, sm, now);
 }
@@ -273,7 +285,7 @@ static void vt_started(void *state, struct sm *sm, unsigned int cta, uint64_t no
 {
 	struct vt *v = state;
 
-	v->ctas[cta].state = VT_ACTIVE;
+	set_state(&v->ctas[cta], VT_ACTIVE);
 	v->ctas[cta].stalled = false;
 }
 
@@ -286,16 +298,19 @@ static void vt_ended(void *state, struct sm *sm, unsigned int cta, uint64_t now)
 	v->warps -= c->warps;
 	v->shared -= c->shared;
 	v->contexts -= context_bytes(v->spec, c->warps);
-	c->state = VT_NONE;
+	set_state(c, VT_NONE);
 	bring(v, sm, now);
 }
 
 static void vt_parked(void *state, struct sm *sm, unsigned int cta, uint64_t now)
 {
 	struct vt *v = state;
+	struct vt_cta *c = &v->ctas[cta];
 
-	v->ctas[cta].parked = true;
-	left(v, sm, &v->ctas[cta], now);
+	set_state(c, c->exited ? VT_OVER : VT_AWAY);
+	bring(v, sm, now);
+	if (!c->exited && !move(v, sm, c, MEM_WRITE, now, context_written))
+		v->saving = false;
 }
 
 static void vt_ready(void *state, struct sm *sm, unsigned int cta, uint64_t now)
@@ -303,10 +318,21 @@ static void vt_ready(void *state, struct sm *sm, unsigned int cta, uint64_t now)
 	struct vt *v = state;
 	struct vt_cta *c = &v->ctas[cta];
 
-	c->ready = true;
 	c->order = v->next++;
-	if (c->state == VT_AWAY)
-		c->state = VT_READY;
+	set_state(c, VT_READY);
+	swap(v, sm, now);
+}
+
+static void vt_exited(void *state, struct sm *sm, unsigned int warp, uint64_t now)
+{
+	struct vt *v = state;
+	unsigned int cta = sm_warp_cta(sm, warp);
+	struct sm_cta_view view;
+
+	sm_cta_look(sm, cta, &view);
+	if (view.running)
+		return;
+	v->ctas[cta].exited = true;
 	swap(v, sm, now);
 }
 
@@ -331,6 +357,7 @@ const struct sm_mechanism mechanism_vt = {
 	.help = "Virtual Thread: CTAs up to registers and shared memory; one whose warps have all stalled makes room",
 	.warps = 256,
 	.ctas = 256,
+	.leaves_pipelines = true,
 	.check = vt_check,
 	.stall_on = vt_stall_on,
 	.create = vt_create,
@@ -344,4 +371,5 @@ const struct sm_mechanism mechanism_vt = {
 	.cta_ready = vt_ready,
 	.cta_stalled = vt_stalled,
 	.cta_resumed = vt_resumed,
+	.warp_exited = vt_exited,
 };
