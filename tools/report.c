@@ -175,6 +175,34 @@ static const struct column {
 	{ "IPC", "ipc", 8, decimal },
 };
 
+/* "L1D 4096 accesses, 25.0% missed" */
+static void print_cache(FILE *out, const char *before, const char *name, struct json_object *c)
+{
+	uint64_t accesses = count(c, "accesses");
+
+	fprintf(out, "%s%s %" PRIu64 " accesses, %.1f%% missed", before, name, accesses,
+		accesses ? 100.0 * (double)count(c, "misses") / (double)accesses : 0.0);
+}
+
+/* Of a kernel beside others: what its part of caches, DRAM and pages was. */
+static void print_own(FILE *out, struct json_object *k)
+{
+	struct json_object *m = output_at(k, "memory"), *p = output_at(k, "paging");
+	char a[24], b[24];
+
+	if (!output_has(k, "concurrent") || !m)
+		return;
+	print_cache(out, "    ", "L1D", output_at(m, "l1d"));
+	print_cache(out, "; ", "L2", output_at(m, "l2"));
+	fprintf(out, "; DRAM %" PRIu64 " reads, %" PRIu64 " writes", count(m, "dram.reads"),
+		count(m, "dram.writes"));
+	if (p)
+		fprintf(out, "; far faults %" PRIu64 ", moved %s to the GPU, %s back",
+			count(p, "far_faults"), output_bytes(a, count(p, "h2d_bytes")),
+			output_bytes(b, count(p, "d2h_bytes")));
+	fputc('\n', out);
+}
+
 /* A column is there when the first kernel has it: those of time go without time. */
 static void print_kernels(FILE *out, struct json_object *kernels)
 {
@@ -199,6 +227,7 @@ static void print_kernels(FILE *out, struct json_object *kernels)
 					columns[j].cell(text, k, columns[j].path));
 		fputc('\n', out);
 		print_stalls(out, output_at(k, "stalls"));
+		print_own(out, k);
 	}
 }
 
@@ -287,15 +316,6 @@ static void print_utilization(FILE *out, struct json_object *u)
 		separator = ", ";
 	}
 	fputc('\n', out);
-}
-
-/* "L1D 4096 accesses, 25.0% missed" */
-static void print_cache(FILE *out, const char *before, const char *name, struct json_object *c)
-{
-	uint64_t accesses = count(c, "accesses");
-
-	fprintf(out, "%s%s %" PRIu64 " accesses, %.1f%% missed", before, name, accesses,
-		accesses ? 100.0 * (double)count(c, "misses") / (double)accesses : 0.0);
 }
 
 static void print_memory(FILE *out, struct json_object *m)

@@ -72,11 +72,11 @@ void block_go_on(struct gmmu *g, unsigned int sm, uint64_t now)
 			host = NULL;
 		}
 		if (host) {
-			s->hits++;
+			s->hits[w->kernel]++;
 			far_over(g, w, now);
 			g->ops->translated(g->ctx, w, w->page, host, now);
 		} else {
-			s->misses++;
+			s->misses[w->kernel]++;
 			look_up(g, w, now);
 		}
 	}

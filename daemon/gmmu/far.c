@@ -188,6 +188,7 @@ static void request_drop(struct gmmu *g, struct request *r)
 	r->dropped = ++g->drops;
 	r->news = false;
 	g->stats.nacks++;
+	g->stats.of[r->kernel].nacks++;
 	/* What an SM is blocked for goes before what it holds. */
 	if (s->stuck)
 		list_push_front(g, &s->dropped, r);

@@ -28,13 +28,13 @@ void *gmmu_translate(struct gmmu *g, uint64_t page, struct gmmu_waiter *w,
 		host = NULL;
 	}
 	if (host) {
-		s->hits++;
+		s->hits[w->kernel]++;
 		if (g->record)
 			touch_hit(s, w, page, now);
 		return host;
 	}
 	/* A TLB that is blocked looks up later. */
-	s->misses += !s->blocked;
+	s->misses[w->kernel] += !s->blocked;
 	w->next = NULL;
 	w->page = page;
 	w->cycle = now;
@@ -196,13 +196,21 @@ void gmmu_cancel(struct gmmu *g)
 
 const struct gmmu_stats *gmmu_stats(struct gmmu *g)
 {
-	g->stats.tlb_hits = 0;
-	g->stats.tlb_misses = 0;
-	for (unsigned int i = 0; i < g->sms; i++) {
-		g->stats.tlb_hits += g->sm[i].hits;
-		g->stats.tlb_misses += g->sm[i].misses;
+	struct gmmu_stats *s = &g->stats;
+
+	s->tlb_hits = 0;
+	s->tlb_misses = 0;
+	for (unsigned int k = 0; k < KERNEL_SLOTS; k++) {
+		s->of[k].tlb_hits = 0;
+		s->of[k].tlb_misses = 0;
+		for (unsigned int i = 0; i < g->sms; i++) {
+			s->of[k].tlb_hits += g->sm[i].hits[k];
+			s->of[k].tlb_misses += g->sm[i].misses[k];
+		}
+		s->tlb_hits += s->of[k].tlb_hits;
+		s->tlb_misses += s->of[k].tlb_misses;
 	}
-	return &g->stats;
+	return s;
 }
 
 bool gmmu_tlb_holds(const struct gmmu *g, unsigned int sm, uint64_t page)

@@ -211,10 +211,12 @@ struct gmmu_stats {
 	uint64_t blocked_cycles;	/* gmmu.blocking: SM-cycles in which a TLB took nothing */
 	struct histogram walk_cycles;	/* of a walk: begun to ended */
 	struct histogram far_wait_cycles;	/* of a waiter: faulted() to translated() */
+	/* Of them, by the waiters' kernel; walks, and what is behind the TLBs, by who began them. */
 	struct {
-		uint64_t walks;
+		uint64_t tlb_hits, tlb_misses, walks, nacks;
+		uint64_t l2tlb_hits, l2tlb_misses, pwc_hits, pwc_misses, pte_reads;
 		uint64_t far_waits, far_wait_cycles;
-	} of[KERNEL_SLOTS];		/* of them, by the waiters' kernel; walks by who began them */
+	} of[KERNEL_SLOTS];
 };
 /* Up to now, of all SMs. */
 const struct gmmu_stats *gmmu_stats(struct gmmu *gmmu);

@@ -155,7 +155,7 @@ struct touches {
 struct sm_state {
 	_Alignas(64) struct tlb tlb;
 	struct gmmu_waiter *out, *out_last;	/* the outbox, oldest first */
-	uint64_t hits, misses;
+	uint64_t hits[KERNEL_SLOTS], misses[KERNEL_SLOTS];
 	bool blocked;		/* look-ups are not answered, but go to the outbox */
 	struct gmmu_range last_range;		/* paging off: the one that answered last */
 	struct flat_entry *flat;		/* paging off, FLAT_ENTRIES or NULL */

@@ -34,10 +34,12 @@ void l2tlb_end(struct gmmu *g, struct request *r, uint64_t now)
 {
 	if (!holds(g, r)) {
 		g->stats.l2tlb_misses++;
+		g->stats.of[r->kernel].l2tlb_misses++;
 		walker_queue(g, r, now);
 		return;
 	}
 	g->stats.l2tlb_hits++;
+	g->stats.of[r->kernel].l2tlb_hits++;
 	/* It is the newest now. */
 	tlb_lookup(&g->l2tlb, r->first->page);
 	request_end(g, r, false, now);

@@ -152,13 +152,14 @@ static void send_reads(struct gmmu *g, uint64_t now)
 		uint32_t index = k->unsent[k->unsent_head];
 
 		const struct walk *w = &k->walks[index];
+		unsigned int kernel = g->requests[w->request].kernel;
 
-		if (!g->ops->read_pte(g->ctx, w->read, index, g->requests[w->request].kernel,
-				      now)) {
+		if (!g->ops->read_pte(g->ctx, w->read, index, kernel, now)) {
 			event_at(g, now + 1, EVENT_SEND, 0, false);
 			return;
 		}
 		g->stats.pte_reads++;
+		g->stats.of[kernel].pte_reads++;
 		k->unsent_head = (k->unsent_head + 1) % k->nwalks;
 		k->unsent_count--;
 	}
@@ -224,13 +225,16 @@ static void level_end(struct gmmu *g, uint32_t index, uint64_t now)
 {
 	struct walker *k = &g->walker;
 	const struct walk *w = &k->walks[index];
+	const struct request *r = &g->requests[w->request];
 
-	if (tlb_lookup(&k->pwc, pwc_key(k, g->requests[w->request].page, w->level))) {
+	if (tlb_lookup(&k->pwc, pwc_key(k, r->page, w->level))) {
 		g->stats.pwc_hits++;
+		g->stats.of[r->kernel].pwc_hits++;
 		walk_on(g, index, now);
 		return;
 	}
 	g->stats.pwc_misses++;
+	g->stats.of[r->kernel].pwc_misses++;
 	read_entry(g, index, now);
 }
 

@@ -133,10 +133,6 @@ static void keep_own(struct loop *l, struct run *r)
 	gpu_counters_since(&now, &r->slot_before, &k->gpu);
 	k->gpu.cycles = whole.cycles;
 	k->gpu.memory.dram_cycles = whole.memory.dram_cycles;
-	k->gpu.paging.h2d_bytes = whole.paging.h2d_bytes;
-	k->gpu.paging.d2h_bytes = whole.paging.d2h_bytes;
-	k->gpu.paging.h2d_busy = whole.paging.h2d_busy;
-	k->gpu.paging.d2h_busy = whole.paging.d2h_busy;
 	for (unsigned int i = 0; i < l->m->nsms; i++) {
 		struct sm_kernel_stats own;
 
@@ -145,16 +141,6 @@ static void keep_own(struct loop *l, struct run *r)
 		stats_add(k->own_stalls, own.own_stalls, sizeof(k->own_stalls));
 	}
 }
-
-#ifndef NDEBUG
-static bool shares_add_up(const struct machine *m)
-{
-	for (unsigned int i = 0; i < m->nsms; i++)
-		if (!sm_shares_add_up(m->sms[i]))
-			return false;
-	return true;
-}
-#endif
 
 static void end(struct loop *l, struct run *r, uint64_t cycle)
 {
@@ -173,7 +159,7 @@ static void end(struct loop *l, struct run *r, uint64_t cycle)
 	/* Every cycle of every scheduler went somewhere, once. */
 	assert(stats_stalls_add_up(&k->gpu, &l->m->spec));
 	assert(k->gpu.sm.stalls[STALL_ISSUED] == k->gpu.sm.warp_instructions);
-	assert(shares_add_up(l->m));
+	assert(machine_shares_add_up(l->m, &now));
 	if (k->concurrent)
 		keep_own(l, r);
 	assert(!k->concurrent || k->gpu.sm.warp_instructions == k->warp_instructions);

@@ -3,6 +3,8 @@
  * What a machine has counted, from its rooms' own counters to those of the
  * statistics. Reports, kernels' spans and samples are differences of it.
  */
+#include <string.h>
+
 #include "gpu/internal.h"
 
 static void add_l2(struct cache_counters *l2, const struct mem_stats *s)
@@ -39,6 +41,23 @@ static void memory(const struct mem_stats *s, struct memory_counters *c)
 	c->latency_max = s->latency_max;
 }
 
+static void remote(const struct mem_remote_stats *s, struct remote_counters *c)
+{
+	memcpy(c->count, s->count, sizeof(c->count));
+	memcpy(c->bytes, s->bytes, sizeof(c->bytes));
+	memcpy(c->busy_ps, s->busy_ps, sizeof(c->busy_ps));
+	c->latency_sum = s->latency_sum;
+}
+
+/* The same names in both, of all and of a kernel slot. */
+#define TRANSLATION(s) {								\
+		.tlb_hits = (s)->tlb_hits, .tlb_misses = (s)->tlb_misses,		\
+		.walks = (s)->walks, .nacks = (s)->nacks,				\
+		.l2tlb_hits = (s)->l2tlb_hits, .l2tlb_misses = (s)->l2tlb_misses,	\
+		.pwc_hits = (s)->pwc_hits, .pwc_misses = (s)->pwc_misses,		\
+		.pte_reads = (s)->pte_reads,						\
+	}
+
 static void paging(struct machine *m, uint64_t now, struct paging_counters *c)
 {
 	struct gpu_session *s = m->session;
@@ -51,26 +70,50 @@ static void paging(struct machine *m, uint64_t now, struct paging_counters *c)
 	c->batches = p->batches;
 	c->far_waits = g->far_wait_cycles.count;
 	c->far_wait_cycles = g->far_wait_cycles.sum;
+	c->prefetched_pages = p->prefetched_pages;
+	c->evicted_pages = p->evicted_pages;
 	link_use_upto(&s->link_use, false, now, &c->h2d_busy, &c->h2d_bytes);
 	link_use_upto(&s->link_use, true, now, &c->d2h_busy, &c->d2h_bytes);
 }
 
-/* The kernel slot's part of it. How the link was used is nobody's but the whole GPU's. */
+/* The kernel slot's part of it, of the link up to the last machine_counters(). */
 void machine_slot_counters(struct machine *m, unsigned int slot, struct gpu_counters *c)
 {
 	const struct gpu_session *s = m->session;
 	const struct gmmu_stats *g = gmmu_stats(m->gmmu);
+	const struct paging_stats *p = s->paging ? paging_stats(s->paging) : NULL;
 	struct mem_stats stats;
 
-	*c = (struct gpu_counters){ 0 };
+	*c = (struct gpu_counters){ .translation = TRANSLATION(&g->of[slot]) };
 	mem_stats_of(m->mem, slot, &stats);
 	memory(&stats, &c->memory);
-	if (!m->spec.paging || !s->paging)
+	remote(&stats.remote, &c->remote);
+	if (!m->spec.paging || !p)
 		return;
-	c->paging.far_faults = paging_stats(s->paging)->of[slot].far_faults;
-	c->paging.batches = paging_stats(s->paging)->of[slot].batches;
+	c->paging.far_faults = p->of[slot].far_faults;
+	c->paging.batches = p->of[slot].batches;
 	c->paging.far_waits = g->of[slot].far_waits;
 	c->paging.far_wait_cycles = g->of[slot].far_wait_cycles;
+	c->paging.prefetched_pages = p->of[slot].prefetched_pages;
+	c->paging.evicted_pages = p->of[slot].evicted_pages;
+	link_use_of(&s->link_use, slot, false, &c->paging.h2d_busy, &c->paging.h2d_bytes);
+	link_use_of(&s->link_use, slot, true, &c->paging.d2h_busy, &c->paging.d2h_bytes);
+}
+
+bool machine_shares_add_up(struct machine *m, const struct gpu_counters *all)
+{
+	struct gpu_counters sum = { 0 };
+
+	for (unsigned int slot = 0; slot < KERNEL_SLOTS; slot++) {
+		struct gpu_counters of;
+
+		machine_slot_counters(m, slot, &of);
+		stats_add(&sum, &of, sizeof(sum));
+	}
+	for (unsigned int i = 0; i < m->nsms; i++)
+		if (!sm_shares_add_up(m->sms[i]))
+			return false;
+	return !stats_share_missing(&sum, all);
 }
 
 void machine_state(struct machine *m, struct gpu_state *state)
@@ -86,18 +129,23 @@ void machine_state(struct machine *m, struct gpu_state *state)
 
 void machine_transfer(struct machine *m, const struct trace_transfer *x)
 {
-	link_use_add(&m->session->link_use, x->d2h, x->begin, x->end, x->bytes);
+	link_use_add(&m->session->link_use, x->kernel, x->d2h, x->begin, x->end, x->bytes);
 	trace_transfer(&m->session->timeline, x);
 }
 
 void machine_counters(struct machine *m, uint64_t now, struct gpu_counters *c)
 {
-	*c = (struct gpu_counters){ .cycles = now };
+	const struct gmmu_stats *g = gmmu_stats(m->gmmu);
+	const struct mem_stats *all;
+
+	*c = (struct gpu_counters){ .cycles = now, .translation = TRANSLATION(g) };
 	for (unsigned int i = 0; i < m->nsms; i++) {
 		sm_account(m->sms[i], now);
 		stats_add(&c->sm, sm_stats(m->sms[i]), sizeof(c->sm));
 		stats_add(&c->fragmentation, sm_fragmentation(m->sms[i]), sizeof(c->fragmentation));
 	}
-	memory(mem_stats(m->mem), &c->memory);
+	all = mem_stats(m->mem);
+	memory(all, &c->memory);
+	remote(&all->remote, &c->remote);
 	paging(m, now, &c->paging);
 }

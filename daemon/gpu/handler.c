@@ -129,6 +129,7 @@ static void transferred(void *ctx, const struct paging_transfer *x)
 	struct trace_transfer told = {
 		.begin = x->begin, .end = x->end, .addr = x->addr, .bytes = x->bytes,
 		.batch = TRACE_NONE, .d2h = x->d2h, .prefetch = x->prefetch,
+		.kernel = x->kernel,
 	};
 	uint64_t batch;
 

@@ -112,6 +112,8 @@ void machine_ptes(struct machine *m, uint64_t now);
 void machine_counters(struct machine *m, uint64_t now, struct gpu_counters *c);
 /* What mem, gmmu and paging counted for the kernels in the slot; the SMs' is sm_kernel_stats(). */
 void machine_slot_counters(struct machine *m, unsigned int slot, struct gpu_counters *c);
+/* All slots' parts, and what is nobody's, are `all`, of machine_counters(): as they have to be. */
+bool machine_shares_add_up(struct machine *m, const struct gpu_counters *all);
 void machine_state(struct machine *m, struct gpu_state *state);
 void handler_init(struct handler *h, const struct gpu_spec *spec);
 void handler_fini(struct handler *h);

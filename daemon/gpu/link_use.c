@@ -11,8 +11,9 @@
 
 void link_use_reset(struct link_use *u)
 {
-	for (unsigned int i = 0; i < 2; i++)
-		free(u->ways[i].parts);
+	for (unsigned int k = 0; k <= KERNEL_SLOTS; k++)
+		for (unsigned int i = 0; i < 2; i++)
+			free(u->ways[k][i].parts);
 	*u = (struct link_use){ 0 };
 }
 
@@ -36,9 +37,10 @@ static bool make_room(struct link_way *w)
 	return true;
 }
 
-void link_use_add(struct link_use *u, bool d2h, uint64_t begin, uint64_t end, uint64_t bytes)
+void link_use_add(struct link_use *u, unsigned int kernel, bool d2h, uint64_t begin, uint64_t end,
+		  uint64_t bytes)
 {
-	struct link_way *w = &u->ways[d2h];
+	struct link_way *w = &u->ways[kernel][d2h];
 
 	if (end <= begin || (w->count == w->room && !make_room(w))) {
 		w->busy += end > begin ? end - begin : 0;
@@ -48,9 +50,8 @@ void link_use_add(struct link_use *u, bool d2h, uint64_t begin, uint64_t end, ui
 	w->parts[w->count++] = (struct link_part){ begin, end, bytes };
 }
 
-void link_use_upto(struct link_use *u, bool d2h, uint64_t now, uint64_t *busy, uint64_t *bytes)
+static void way_upto(struct link_way *w, uint64_t now)
 {
-	struct link_way *w = &u->ways[d2h];
 	uint64_t b, n;
 
 	while (w->first < w->count && w->parts[w->first].end <= now) {
@@ -71,6 +72,23 @@ void link_use_upto(struct link_use *u, bool d2h, uint64_t now, uint64_t *busy, u
 	/* A report may be asked for an earlier cycle than the one before. */
 	w->told_busy = MAX(w->told_busy, b);
 	w->told_bytes = MAX(w->told_bytes, n);
-	*busy = w->told_busy;
-	*bytes = w->told_bytes;
+}
+
+void link_use_upto(struct link_use *u, bool d2h, uint64_t now, uint64_t *busy, uint64_t *bytes)
+{
+	*busy = *bytes = 0;
+	for (unsigned int k = 0; k <= KERNEL_SLOTS; k++) {
+		struct link_way *w = &u->ways[k][d2h];
+
+		way_upto(w, now);
+		*busy += w->told_busy;
+		*bytes += w->told_bytes;
+	}
+}
+
+void link_use_of(const struct link_use *u, unsigned int kernel, bool d2h, uint64_t *busy,
+		 uint64_t *bytes)
+{
+	*busy = u->ways[kernel][d2h].told_busy;
+	*bytes = u->ways[kernel][d2h].told_bytes;
 }

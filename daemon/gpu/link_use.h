@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/spec.h"
+
 struct link_part {
 	uint64_t begin, end, bytes;
 };
@@ -21,13 +23,17 @@ struct link_use {
 		uint64_t told_busy, told_bytes;	/* the last answer: it only grows */
 		struct link_part *parts;	/* the others, by begin */
 		size_t first, count, room;
-	} ways[2];			/* [0] to device memory, [1] back */
+	} ways[KERNEL_SLOTS + 1][2];	/* by kernel slot, the last nobody's; to device memory, back */
 };
 
 void link_use_reset(struct link_use *u);
-/* [begin, end) in core cycles; without memory it is counted at once. */
-void link_use_add(struct link_use *u, bool d2h, uint64_t begin, uint64_t end, uint64_t bytes);
-/* Cycles in which the way was busy, and what it carried, before `now`. */
+/* Of a kernel: [begin, end) in core cycles; without memory it is counted at once. */
+void link_use_add(struct link_use *u, unsigned int kernel, bool d2h, uint64_t begin, uint64_t end,
+		  uint64_t bytes);
+/* Cycles in which the way was busy, and what it carried, before `now`: all kernels' and nobody's. */
 void link_use_upto(struct link_use *u, bool d2h, uint64_t now, uint64_t *busy, uint64_t *bytes);
+/* Of them, the kernel's, as it was when that was asked last. */
+void link_use_of(const struct link_use *u, unsigned int kernel, bool d2h, uint64_t *busy,
+		 uint64_t *bytes);
 
 #endif

@@ -94,6 +94,7 @@ struct trace_transfer {
 	uint64_t addr, bytes;
 	uint32_t batch;			/* TRACE_NONE: nobody's, as a mem_prefetch() */
 	bool d2h, prefetch;		/* prefetch: nobody demanded it */
+	uint8_t kernel;			/* slot; KERNEL_SLOTS: nobody's */
 };
 void trace_transfer(struct timeline *t, const struct trace_transfer *x);
 /* Walks find these pages from `now` on: their faults replay. */

@@ -674,6 +674,7 @@ void mem_stats_of(const struct mem *mem, unsigned int kernel, struct mem_stats *
 {
 	memset(stats, 0, sizeof(*stats));
 	add_kernel(mem, kernel, stats);
+	remote_stats_of(mem->remote, kernel, &stats->remote);
 }
 
 const struct mem_stats *mem_stats(const struct mem *mem)

@@ -285,9 +285,9 @@ struct mem_stats {
 /* Since creation. */
 const struct mem_stats *mem_stats(const struct mem *mem);
 /*
- * The part of it that the kernels in the slot had, but for dram_cycles and remote, which are the
- * whole's and 0. All slots' parts together are mem_stats() (latency_max: the largest is). A line
- * that is written back to DRAM is counted for the kernel that takes its place in L2.
+ * The part of it that the kernels in the slot had, but for dram_cycles and notifications, which
+ * are the whole's and 0. All slots' parts together are mem_stats() (latency_max: the largest is). A
+ * line that is written back to DRAM is counted for the kernel that takes its place in L2.
  */
 void mem_stats_of(const struct mem *mem, unsigned int kernel, struct mem_stats *stats);
 

@@ -28,7 +28,7 @@ enum { ANSWER_READ, ANSWER_WRITE, ANSWERS };
 struct transaction {
 	uint64_t addr, sent;
 	uint32_t tag;
-	uint8_t kind, cls, bytes;
+	uint8_t kind, cls, bytes, kernel;
 };
 
 struct answer {
@@ -68,7 +68,8 @@ struct remote {
 	struct u64map counters;		/* by region */
 	uint64_t regions[NOTIFICATIONS];
 	uint32_t first_region, nregions;
-	struct mem_remote_stats stats;
+	uint64_t notifications;
+	struct mem_remote_stats stats[KERNEL_SLOTS];	/* by the kernel whose it is */
 };
 
 int remote_create(const struct gpu_spec *spec, unsigned int ports, struct remote **out)
@@ -148,6 +149,7 @@ void remote_send(struct remote *r, const struct mem_request *request, uint64_t n
 	w->out[w->tail++ & w->mask] = (struct transaction){
 		.addr = request->addr, .sent = now, .tag = request->tag,
 		.kind = request->kind, .cls = request->cls, .bytes = request->bytes,
+		.kernel = request->kernel,
 	};
 }
 
@@ -203,11 +205,12 @@ static uint64_t cycle_of(const struct remote *r, uint64_t ps)
 }
 
 /* Occupies a direction with a packet, from `at` on: its end. MB/s are 10^6 bytes a second. */
-static uint64_t occupy(struct remote *r, unsigned int dir, uint64_t at, uint64_t bytes)
+static uint64_t occupy(struct remote *r, unsigned int kernel, unsigned int dir, uint64_t at,
+		       uint64_t bytes)
 {
 	uint64_t ps = DIV_ROUND_UP((r->header + bytes) * 1000000, r->mbps);
 
-	r->stats.busy_ps[dir] += ps;
+	r->stats[kernel].busy_ps[dir] += ps;
 	r->took[dir] += ps;
 	/* Migrations have the other half. */
 	r->free[dir] = MAX(at, r->free[dir]) + (r->shared[dir] ? 2 * ps : ps);
@@ -239,28 +242,29 @@ static void count_access(struct remote *r, uint64_t addr)
 /* One transaction; its answers are not before `upto`. */
 static void carry(struct remote *r, struct way *w, const struct transaction *t, uint64_t upto)
 {
+	struct mem_remote_stats *stats = &r->stats[t->kernel];
 	uint64_t at = ps_of(r, t->sent + r->there), cycle;
 
-	r->stats.count[t->kind]++;
-	r->stats.bytes[t->kind] += t->bytes;
+	stats->count[t->kind]++;
+	stats->bytes[t->kind] += t->bytes;
 	if (r->counts)
 		count_access(r, t->addr);
 	if (t->kind == MEM_WRITE) {
-		at = occupy(r, TO_HOST, at, t->bytes);
+		at = occupy(r, t->kernel, TO_HOST, at, t->bytes);
 		cycle = MAX(cycle_of(r, at) + r->back, upto);
 		for (unsigned int s = t->bytes / MEM_SECTOR; s--;)
 			answer(&w->in[ANSWER_WRITE], cycle, t, (uint8_t)s);
 	} else {
 		uint64_t *done = &r->done[r->next_done++ % r->reads];
 
-		r->stats.waits += *done > at;
+		stats->waits += *done > at;
 		at = MAX(at, *done);
-		at = occupy(r, TO_HOST, at, t->kind == MEM_ATOMIC ? t->bytes : 0);
-		*done = occupy(r, TO_DEVICE, at + r->latency, t->bytes);
+		at = occupy(r, t->kernel, TO_HOST, at, t->kind == MEM_ATOMIC ? t->bytes : 0);
+		*done = occupy(r, t->kernel, TO_DEVICE, at + r->latency, t->bytes);
 		cycle = MAX(cycle_of(r, *done) + r->back, upto);
 		answer(&w->in[ANSWER_READ], cycle, t, 0);
-		r->stats.latency_sum += cycle - t->sent;
-		r->stats.latency_max = MAX(r->stats.latency_max, cycle - t->sent);
+		stats->latency_sum += cycle - t->sent;
+		stats->latency_max = MAX(stats->latency_max, cycle - t->sent);
 	}
 	r->last = MAX(r->last, cycle);
 }
@@ -351,11 +355,29 @@ bool remote_notified(struct remote *r, uint64_t *va)
 	*va = r->regions[r->first_region] << r->shift;
 	r->first_region = (r->first_region + 1) % NOTIFICATIONS;
 	r->nregions--;
-	r->stats.notifications++;
+	r->notifications++;
 	return true;
 }
 
-void remote_stats(struct remote *r, struct mem_remote_stats *stats)
+void remote_stats_of(const struct remote *r, unsigned int kernel, struct mem_remote_stats *stats)
 {
-	*stats = r->stats;
+	*stats = r->stats[kernel];
+}
+
+void remote_stats(const struct remote *r, struct mem_remote_stats *sum)
+{
+	*sum = (struct mem_remote_stats){ .notifications = r->notifications };
+	for (unsigned int k = 0; k < KERNEL_SLOTS; k++) {
+		const struct mem_remote_stats *s = &r->stats[k];
+
+		for (unsigned int kind = 0; kind < ARRAY_SIZE(s->count); kind++) {
+			sum->count[kind] += s->count[kind];
+			sum->bytes[kind] += s->bytes[kind];
+		}
+		for (unsigned int dir = 0; dir < 2; dir++)
+			sum->busy_ps[dir] += s->busy_ps[dir];
+		sum->latency_sum += s->latency_sum;
+		sum->latency_max = MAX(sum->latency_max, s->latency_max);
+		sum->waits += s->waits;
+	}
 }

@@ -144,6 +144,16 @@ static int send(struct paging *p, const struct departure *d, uint64_t at, uint32
 	return link_send(link, at, d->dir, d->class, d->va_space, d->addr, d->pages, tag);
 }
 
+static uint32_t batch_of(uint32_t tag)
+{
+	return tag == PAGING_NO_BATCH ? tag : tag >> FLIGHT_KERNEL_BITS;
+}
+
+static uint8_t kernel_of(uint32_t tag)
+{
+	return (uint8_t)MIN(tag & ((1u << FLIGHT_KERNEL_BITS) - 1), KERNEL_SLOTS);
+}
+
 /* What was measured is told as one transfer each way; copies end with the batch. */
 static void tell_measured(struct paging *p, uint64_t end, const struct service_cost *cost,
 			  uint32_t tag)
@@ -171,8 +181,8 @@ static void tell_measured(struct paging *p, uint64_t end, const struct service_c
 		if (bytes[dir] && f->events && f->events->transferred)
 			f->events->transferred(f->ctx, &(struct paging_transfer){
 				.begin = cycle_of(p, to - took), .end = cycle_of(p, to),
-				.addr = addr[dir], .bytes = bytes[dir], .batch = tag,
-				.d2h = dir == LINK_D2H,
+				.addr = addr[dir], .bytes = bytes[dir], .batch = batch_of(tag),
+				.d2h = dir == LINK_D2H, .kernel = kernel_of(tag),
 			});
 	}
 }
@@ -357,7 +367,8 @@ static void begun(void *ctx, const struct link_piece *piece)
 		f->events->transferred(f->ctx, &(struct paging_transfer){
 			.begin = cycle_of(p, piece->begin), .end = cycle_of(p, piece->end),
 			.addr = piece->addr, .bytes = piece->pages * PAGE_BYTES,
-			.batch = piece->tag, .d2h = piece->dir == LINK_D2H,
+			.batch = batch_of(piece->tag), .d2h = piece->dir == LINK_D2H,
+			.kernel = kernel_of(piece->tag),
 			.prefetch = piece->class == LINK_PREFETCH,
 		});
 }

@@ -85,6 +85,7 @@ struct paging_transfer {
 	uint64_t addr, bytes;
 	uint32_t batch;			/* outcome.batch of who sent it; PAGING_NO_BATCH */
 	bool d2h, prefetch;		/* prefetch: nobody demanded it */
+	uint8_t kernel;			/* slot, as paging_stats.of has it; KERNEL_SLOTS: nobody's */
 };
 #define PAGING_NO_BATCH	UINT32_MAX
 
@@ -247,10 +248,11 @@ struct paging_stats {
 	uint64_t pulls, pulled_pages;	/* by access counters */
 	/*
 	 * By slot of the kernel (fault.kernel): a far fault is the first raiser's, a batch the
-	 * one's that raised its first record. What access counters ask for is no kernel's.
+	 * one's that raised its first record, and so is what the batch brings and evicts. What
+	 * access counters and programs ask for is no kernel's.
 	 */
 	struct {
-		uint64_t far_faults, batches;
+		uint64_t far_faults, batches, prefetched_pages, evicted_pages;
 	} of[KERNEL_SLOTS];
 	uint64_t busy_ns;		/* the handlers, summed */
 	struct {

@@ -340,7 +340,8 @@ int paging_pull(struct paging *p, uint64_t addr, uint64_t bytes, uint64_t now,
 	p->stats.pulled_pages += (p->stats.h2d_bytes - before) / PAGE_BYTES;
 	p->stats.busy_ns += outcome->service_ns;
 	if (!rc)
-		rc = flight_depart(p, outcome->service_ns, &outcome->cost, outcome->batch);
+		rc = flight_depart(p, outcome->service_ns, &outcome->cost,
+				   flight_tag(outcome->batch, KERNEL_SLOTS));
 	if (rc)
 		flight_forget(p);
 	return rc;

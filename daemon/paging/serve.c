@@ -371,7 +371,7 @@ static void count_batch(struct paging *p, const struct fault *raised, unsigned i
 }
 
 /* Evictions ahead of need: behind what the batch waits for, but the handler does them. */
-static int make_spare(struct paging *p, struct paging_outcome *outcome)
+static int make_spare(struct paging *p, struct paging_outcome *outcome, uint32_t tag)
 {
 	struct paging_outcome spare = { 0 };
 	struct pass pass = { .home = false };
@@ -389,7 +389,7 @@ static int make_spare(struct paging *p, struct paging_outcome *outcome)
 		outcome->service_ns += spare.service_ns;
 		p->stats.busy_ns += spare.service_ns;
 	}
-	return flight_depart(p, outcome->service_ns, &spare.cost, outcome->batch);
+	return flight_depart(p, outcome->service_ns, &spare.cost, tag);
 }
 
 static void count_cost(struct paging *p, const struct paging_outcome *outcome)
@@ -402,6 +402,9 @@ static void count_cost(struct paging *p, const struct paging_outcome *outcome)
 int paging_serve(struct paging *p, const struct fault *faults, unsigned int n, uint64_t now,
 		 struct paging_outcome *outcome)
 {
+	uint64_t prefetched = p->stats.prefetched_pages, evicted = p->stats.evicted_pages;
+	unsigned int kernel = n ? faults[0].kernel : KERNEL_SLOTS;
+	uint32_t tag;
 	unsigned int raw;
 	int rc;
 
@@ -418,16 +421,21 @@ int paging_serve(struct paging *p, const struct fault *faults, unsigned int n, u
 	p->hinted = false;
 	p->flight.now = MAX(p->flight.now, now);
 	outcome->batch = p->flight.batch++;
+	tag = flight_tag(outcome->batch, kernel);
 	rc = serve_all(p, n, &raw, outcome);
 	if (!rc) {
 		count_batch(p, faults, n, raw, now, outcome);
 		count_cost(p, outcome);
 		if (n)
-			p->stats.of[faults[0].kernel].batches++;
-		rc = flight_depart(p, outcome->service_ns, &outcome->cost, outcome->batch);
+			p->stats.of[kernel].batches++;
+		rc = flight_depart(p, outcome->service_ns, &outcome->cost, tag);
 	}
 	if (!rc && p->spec.watermark)
-		rc = make_spare(p, outcome);
+		rc = make_spare(p, outcome, tag);
+	if (n) {
+		p->stats.of[kernel].prefetched_pages += p->stats.prefetched_pages - prefetched;
+		p->stats.of[kernel].evicted_pages += p->stats.evicted_pages - evicted;
+	}
 	if (rc)
 		flight_forget(p);
 	forget_asked(p);

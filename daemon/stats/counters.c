@@ -12,7 +12,8 @@ _Static_assert(sizeof(struct sm_counters) % sizeof(uint64_t) == 0, "counters alo
 _Static_assert(sizeof(struct memory_counters) % sizeof(uint64_t) == 0, "counters alone");
 _Static_assert(sizeof(struct gpu_counters) == sizeof(uint64_t) +
 	       sizeof(struct sm_counters) + sizeof(struct fragmentation_counters) +
-	       sizeof(struct memory_counters) +
+	       sizeof(struct memory_counters) + sizeof(struct translation_counters) +
+	       sizeof(struct remote_counters) +
 	       sizeof(struct paging_counters), "no padding");
 
 const char *const stall_names[STALLS] = {
@@ -66,6 +67,31 @@ void gpu_counters_since(const struct gpu_counters *after, const struct gpu_count
 	memcpy(d, words[2], sizeof(*d));
 	/* The largest of an interval cannot be told from those of before and after. */
 	d->memory.latency_max = after->memory.latency_max;
+}
+
+const char *stats_share_missing(const struct gpu_counters *sum, const struct gpu_counters *gpu)
+{
+	struct gpu_counters s = *sum, g = *gpu;
+
+	/* What is time, and a maximum. */
+	s.memory.dram_cycles = g.memory.dram_cycles;
+	s.memory.latency_max = g.memory.latency_max;
+	if (memcmp(&s.memory, &g.memory, sizeof(s.memory)))
+		return "memory";
+	if (memcmp(&s.translation, &g.translation, sizeof(s.translation)))
+		return "translation";
+	if (memcmp(&s.remote, &g.remote, sizeof(s.remote)))
+		return "remote";
+	/* What programs and access counters ask for is no kernel's. */
+	if (s.paging.far_faults != g.paging.far_faults || s.paging.batches > g.paging.batches ||
+	    s.paging.far_waits != g.paging.far_waits ||
+	    s.paging.far_wait_cycles != g.paging.far_wait_cycles ||
+	    s.paging.prefetched_pages > g.paging.prefetched_pages ||
+	    s.paging.evicted_pages > g.paging.evicted_pages ||
+	    s.paging.h2d_bytes > g.paging.h2d_bytes || s.paging.d2h_bytes > g.paging.d2h_bytes ||
+	    s.paging.h2d_busy > g.paging.h2d_busy || s.paging.d2h_busy > g.paging.d2h_busy)
+		return "paging";
+	return NULL;
 }
 
 bool stats_stalls_add_up(const struct gpu_counters *c, const struct gpu_spec *spec)

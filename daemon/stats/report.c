@@ -206,6 +206,67 @@ static struct json_object *paging_json(const struct gpu_counters *c)
 		json_add_ratio(o, "d2h_busy", (double)p->d2h_busy, (double)c->cycles));
 }
 
+static struct json_object *pair_json(const char *first, uint64_t a, const char *second, uint64_t b)
+{
+	struct json_object *o = json_object_new_object();
+
+	return json_whole(o, o && json_add_number(o, first, a) && json_add_number(o, second, b));
+}
+
+/* To `memory` of a kernel beside others: its part of what is behind the TLBs. */
+static bool add_translation(struct json_object *o, const struct translation_counters *t,
+			    const struct gpu_spec *spec)
+{
+	return json_add(o, "tlb", pair_json("hits", t->tlb_hits, "misses", t->tlb_misses)) &&
+	       json_add_number(o, "walks", t->walks) &&
+	       (!spec->paging || !spec->l2tlb_entries ||
+		json_add(o, "l2tlb", pair_json("hits", t->l2tlb_hits, "misses", t->l2tlb_misses))) &&
+	       (!spec->paging || spec->walk_latency ||
+		(json_add(o, "pwc", pair_json("hits", t->pwc_hits, "misses", t->pwc_misses)) &&
+		 json_add_number(o, "pte_reads", t->pte_reads)));
+}
+
+static struct json_object *remote_json(const struct remote_counters *r)
+{
+	static const char *const names[3][2] = {
+		{ "reads", "read_bytes" }, { "writes", "write_bytes" }, { "atomics", "atomic_bytes" },
+	};
+	struct json_object *o = json_object_new_object();
+	bool whole = o;
+
+	for (unsigned int i = 0; i < 3 && whole; i++)
+		whole = json_add_number(o, names[i][0], r->count[i]) &&
+			json_add_number(o, names[i][1], r->bytes[i]);
+	return json_whole(o, whole &&
+		json_add_number(o, "latency_cycles", r->latency_sum /
+				MAX(r->count[0] + r->count[2], 1u)) &&
+		json_add_number(o, "h2d_busy_ns", r->busy_ps[0] / 1000) &&
+		json_add_number(o, "d2h_busy_ns", r->busy_ps[1] / 1000));
+}
+
+/* To `paging` of a kernel beside others. */
+static bool add_own_paging(struct json_object *o, const struct gpu_counters *c)
+{
+	return json_add_number(o, "nacks", c->translation.nacks) &&
+	       json_add_number(o, "prefetched_pages", c->paging.prefetched_pages) &&
+	       json_add_number(o, "evicted_pages", c->paging.evicted_pages) &&
+	       json_add(o, "remote", remote_json(&c->remote));
+}
+
+/* Members that only a launch beside others has: there is no other place that says them. */
+static bool add_own(struct json_object *o, const struct kernel_stats *k,
+		    const struct gpu_spec *spec)
+{
+	struct json_object *memory, *paging;
+
+	return json_add(o, "concurrent", json_object_new_boolean(true)) &&
+	       json_add(o, "own_stalls", json_stalls(k->own_stalls, spec)) &&
+	       json_object_object_get_ex(o, "memory", &memory) &&
+	       add_translation(memory, &k->gpu.translation, spec) &&
+	       (!spec->paging || (json_object_object_get_ex(o, "paging", &paging) &&
+				  add_own_paging(paging, &k->gpu)));
+}
+
 /* Members that only a launch in time has. */
 static bool add_timed(struct json_object *o, const struct kernel_stats *k,
 		      const struct gpu_spec *spec)
@@ -246,6 +307,5 @@ struct json_object *kernel_stats_json(const struct kernel_stats *k, const struct
 		json_add_number(o, "warp_instructions", k->warp_instructions) &&
 		json_add_number(o, "thread_instructions", k->thread_instructions) &&
 		(k->functional || add_timed(o, k, spec)) &&
-		(!k->concurrent || (json_add(o, "concurrent", json_object_new_boolean(true)) &&
-				    json_add(o, "own_stalls", json_stalls(k->own_stalls, spec)))));
+		(k->functional || !k->concurrent || add_own(o, k, spec)));
 }

@@ -154,8 +154,23 @@ struct paging_counters {
 	uint64_t batches;
 	uint64_t far_waits;		/* accesses that waited for a far fault, ended */
 	uint64_t far_wait_cycles;	/* what they waited, summed */
+	uint64_t prefetched_pages, evicted_pages;
 	uint64_t h2d_bytes, d2h_bytes;	/* that the link carried, to the cycle */
 	uint64_t h2d_busy, d2h_busy;	/* cycles in which it did */
+};
+
+/* TLBs, and the page walks behind them. */
+struct translation_counters {
+	uint64_t tlb_hits, tlb_misses;
+	uint64_t walks, nacks;
+	uint64_t l2tlb_hits, l2tlb_misses, pwc_hits, pwc_misses, pte_reads;
+};
+
+/* Transactions with system memory: reads, writes, atomics. */
+struct remote_counters {
+	uint64_t count[3], bytes[3];
+	uint64_t latency_sum;		/* of reads and atomics, core cycles */
+	uint64_t busy_ps[2];		/* of the link: to the device, to the host */
 };
 
 struct gpu_counters {
@@ -163,6 +178,8 @@ struct gpu_counters {
 	struct sm_counters sm;		/* of all SMs */
 	struct fragmentation_counters fragmentation;	/* of all SMs; of no kernel */
 	struct memory_counters memory;
+	struct translation_counters translation;
+	struct remote_counters remote;
 	struct paging_counters paging;
 };
 
@@ -174,6 +191,8 @@ struct gpu_state {
 
 /* to += what. Both are `bytes` of counters, a struct of above. */
 void stats_add(void *to, const void *what, size_t bytes);
+/* Of a sum of kernels' shares and of nobody's, the first that is not the GPU's; NULL: all are. */
+const char *stats_share_missing(const struct gpu_counters *sum, const struct gpu_counters *gpu);
 /* What happened from `before` to `after`; latency_max is after's. */
 void gpu_counters_since(const struct gpu_counters *after, const struct gpu_counters *before,
 			struct gpu_counters *d);
@@ -201,7 +220,7 @@ struct kernel_stats {
 	bool concurrent;
 	/*
 	 * Of the whole GPU from its start to its end; of a concurrent one its own part, but for
-	 * what is time (cycles, dram_cycles) and the link's.
+	 * what is time (cycles, dram_cycles). fragmentation is the SMs'.
 	 */
 	struct gpu_counters gpu;
 	uint64_t own_stalls[STALLS];	/* of a concurrent one: sm_kernel_stats.own_stalls */

@@ -33,9 +33,9 @@ static void parts_count(void **state)
 {
 	struct link_use u = { 0 };
 
-	link_use_add(&u, false, 100, 200, 4096);
-	link_use_add(&u, false, 200, 300, 1000);
-	link_use_add(&u, true, 0, 50, 64);
+	link_use_add(&u, KERNEL_SLOTS, false, 100, 200, 4096);
+	link_use_add(&u, KERNEL_SLOTS, false, 200, 300, 1000);
+	link_use_add(&u, KERNEL_SLOTS, true, 0, 50, 64);
 	assert_int_equal(busy_at(&u, false, 50), 0);
 	assert_int_equal(busy_at(&u, false, 125), 25);
 	assert_int_equal(bytes_at(&u, false, 125), 1024);
@@ -47,7 +47,7 @@ static void parts_count(void **state)
 	assert_int_equal(busy_at(&u, true, 49), 49);
 	assert_int_equal(bytes_at(&u, true, 50), 64);
 	/* No time, and yet bytes. */
-	link_use_add(&u, true, 60, 60, 7);
+	link_use_add(&u, KERNEL_SLOTS, true, 60, 60, 7);
 	assert_int_equal(bytes_at(&u, true, 61), 71);
 	assert_int_equal(busy_at(&u, true, 61), 50);
 	link_use_reset(&u);
@@ -65,7 +65,7 @@ static void intervals_add_up(void **state)
 		uint64_t length = rng_next(&rng) % 300, bytes = rng_next(&rng) % 100000;
 
 		time += rng_next(&rng) % 50;
-		link_use_add(&u, false, time, time + length, bytes);
+		link_use_add(&u, KERNEL_SLOTS, false, time, time + length, bytes);
 		time += length;
 		all += bytes;
 		now += rng_next(&rng) % 250;
