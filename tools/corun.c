@@ -92,9 +92,12 @@ static void *host_side(void *arg)
 {
 	struct host *h = arg;
 	struct workload *w = h->member->w;
+	uint64_t runs = 0;
 
 	take_turn(h->all, number_of(h));
-	h->status = w->ops->run(w);
+	do
+		h->status = w->ops->run(w);
+	while (!h->status && ++runs < h->member->repeat);
 	if (!h->status && h->all->paged)
 		h->status = results_home(w);
 	h->over = true;
@@ -202,40 +205,6 @@ static void add(struct json_object *o, const char *key, uint64_t value)
 	json_object_object_add(o, key, json_object_new_uint64(value));
 }
 
-/* What its kernels did: those of its stream. */
-static void report_kernels(struct json_object *entry, struct json_object *kernels, uint32_t stream)
-{
-	struct json_object *own = json_object_new_array();
-	uint64_t start = UINT64_MAX, end = 0, warp = 0, thread = 0;
-
-	for (size_t i = 0; kernels && i < json_object_array_length(kernels); i++) {
-		struct json_object *k = json_object_array_get_idx(kernels, i);
-
-		if (count(k, "stream") != stream)
-			continue;
-		json_object_array_add(own, json_object_get(k));
-		start = MIN(start, count(k, "start"));
-		end = MAX(end, count(k, "start") + count(k, "cycles"));
-		warp += count(k, "warp_instructions");
-		thread += count(k, "thread_instructions");
-		if (!output_has(k, "halted"))
-			continue;
-		add(entry, "halted_cycle", count(k, "halted_cycle"));
-		add(entry, "halted_instructions", count(k, "halted_instructions"));
-	}
-	if (end) {
-		add(entry, "start", start);
-		add(entry, "end", end);
-		add(entry, "cycles", end - start);
-	}
-	add(entry, "warp_instructions", warp);
-	add(entry, "thread_instructions", thread);
-	if (end > start)
-		json_object_object_add(entry, "ipc", output_decimal((double)thread /
-								    (double)(end - start), 6));
-	json_object_object_add(entry, "kernels", own);
-}
-
 static struct json_object *entry_of(const struct host *h)
 {
 	struct json_object *o = report_workload(h->member->w, h->member->status);
@@ -262,8 +231,8 @@ static struct json_object *report_of(struct corun *all, const struct report_fact
 		json_object_array_add(entries, entry_of(&all->hosts[i]));
 	report = report_json(facts, "workloads", entries, err);
 	for (unsigned int i = 0; report && i < all->n; i++)
-		report_kernels(json_object_array_get_idx(entries, i), output_at(report, "kernels"),
-			       gpuemu_stream_id(all->hosts[i].stream));
+		corun_kernels(json_object_array_get_idx(entries, i), output_at(report, "kernels"),
+			      gpuemu_stream_id(all->hosts[i].stream));
 	/* Each has its own. */
 	if (report)
 		json_object_object_del(report, "kernels");

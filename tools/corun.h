@@ -16,6 +16,7 @@ struct corun_member {
 	uint64_t arrival;		/* core cycle at which its host side begins */
 	uint64_t halt;			/* after so many thread instructions; 0: at its end */
 	uint64_t until;			/* halted at this core cycle; 0: at its end */
+	uint64_t repeat;		/* its host side runs as often, until it is halted; 0: once */
 	/* corun()'s. */
 	int status;			/* 0: verified, or halted */
 	bool halted;
@@ -29,5 +30,11 @@ struct corun_member {
 struct json_object *corun(struct corun_member *members, unsigned int n,
 			  const struct target *target, struct gpuemu_ctx *ctx, int *status,
 			  struct err *err);
+
+/*
+ * corun_report.c: what the stream's kernels did, of all those that the statistics have, in the
+ * workload's entry of a report: one by one, and their sums.
+ */
+void corun_kernels(struct json_object *entry, struct json_object *kernels, uint32_t stream);
 
 #endif

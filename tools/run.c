@@ -34,7 +34,7 @@ struct request {
 	unsigned int count;
 	const struct workload_row *rows[RUNS_MAX];
 	struct workload workloads[RUNS_MAX];
-	uint64_t arrivals[RUNS_MAX], halts[RUNS_MAX], untils[RUNS_MAX];
+	uint64_t arrivals[RUNS_MAX], halts[RUNS_MAX], untils[RUNS_MAX], repeats[RUNS_MAX];
 	bool arrives, halts_one;	/* one of them at a time of its own, or before its end */
 	unsigned int joined;		/* how many + stand between them */
 };
@@ -84,6 +84,26 @@ static int parse_until(struct request *r, const char *text, const struct verb *v
 	return 0;
 }
 
+/* "repeat=N" of the workload before it. */
+static int parse_repeat(struct request *r, const char *text, const struct verb *verb)
+{
+	uint64_t *repeat = &r->repeats[r->count ? r->count - 1 : 0];
+
+	if (!r->count || number_parse(strchr(text, '=') + 1, repeat) || !*repeat)
+		return cli_misused(verb, "%s: behind a workload, how often it runs until it is halted, as "
+				   "in: gpuemu run knn until=2M repeat=100", text);
+	return 0;
+}
+
+/* What is run again has no result of one run to verify. */
+static bool repeats_unhalted(const struct request *r)
+{
+	for (unsigned int i = 0; i < r->count; i++)
+		if (r->repeats[i] && !r->halts[i] && !r->untils[i])
+			return true;
+	return false;
+}
+
 /* Side by side are all of them or none. */
 static int check_joined(const struct request *r, bool open, const struct verb *verb)
 {
@@ -98,6 +118,8 @@ static int check_joined(const struct request *r, bool open, const struct verb *v
 	if (r->halts_one && ((!r->joined && r->count > 1) || r->target.spec.functional))
 		return cli_misused(verb, "halt= and until= are for one workload, or several side by side, "
 				   "with time, as in: gpuemu run sgemm + lbm halt=2M");
+	if (repeats_unhalted(r))
+		return cli_misused(verb, "repeat= needs halt= or until=: what runs again is not verified");
 	if (r->halts_one && r->copies)
 		return cli_misused(verb, "--copy runs a workload to its end, without halt= and until=");
 	if (r->joined && r->copies)
@@ -106,8 +128,8 @@ static int check_joined(const struct request *r, bool open, const struct verb *v
 }
 
 /*
- * Operands: a workload's name; key=value, halt=N, until=N or @CYCLE for the workload before it; +
- * between two that share a GPU.
+ * Operands: a workload's name; key=value, halt=N, until=N, repeat=N or @CYCLE for the workload
+ * before it; + between two that share a GPU.
  */
 static int parse_operands(struct request *r, int argc, char **argv,
 			  const struct verb *verb)
@@ -127,6 +149,11 @@ static int parse_operands(struct request *r, int argc, char **argv,
 		}
 		if (!strncmp(argv[i], "halt=", 5)) {
 			if (parse_halt(r, argv[i], verb))
+				return CLI_MISUSED;
+			continue;
+		}
+		if (!strncmp(argv[i], "repeat=", 7)) {
+			if (parse_repeat(r, argv[i], verb))
 				return CLI_MISUSED;
 			continue;
 		}
@@ -303,6 +330,7 @@ static int run_joined(struct request *r, const struct verb *verb, struct json_ob
 		members[i] = (struct corun_member){
 			.w = &r->workloads[i], .row = r->rows[i], .arrival = r->arrivals[i],
 			.halt = r->halts[i], .until = r->untils[i],
+			.repeat = r->repeats[i],
 		};
 	status = target_open(&r->target, &ctx, &err);
 	if (status) {
@@ -391,7 +419,8 @@ static void more(FILE *out)
 		"size=tiny;\noptions behind it change it.\n");
 	fprintf(out, "\n+ between workloads: side by side on one GPU, in streams of their own; @CYCLE "
 		"behind one:\nwhen it arrives, in core cycles, 0 if not given; halt=N: it is halted after N thread "
-		"instructions\nand not verified; until=CYCLE: at that cycle (also one workload alone).\n");
+		"instructions\nand not verified; until=CYCLE: at that cycle (also one workload alone); "
+		"repeat=N: until\nthen it runs up to N times.\n");
 	fprintf(out, "\nexamples: gpuemu run vecadd n=1M gather pages=4K --vram 8M\n"
 		"          gpuemu run sgemm m=256 + lbm steps=1 @20000\n");
 }

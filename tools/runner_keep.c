@@ -217,11 +217,13 @@ static void drop_details(struct json_object *o)
 		json_object_object_del(json_object_array_get_idx(entries, i), "kernels");
 }
 
+/* One that was halted at its target has no result, and ended well. */
 static bool verified(struct json_object *workload)
 {
 	struct json_object *v = output_at(workload, "verified");
+	struct json_object *halted = output_at(workload, "halted");
 
-	return v && json_object_get_boolean(v);
+	return (v && json_object_get_boolean(v)) || (halted && json_object_get_boolean(halted));
 }
 
 /* One workload's report, one of several side by side, or several of one after the other. */

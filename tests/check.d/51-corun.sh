@@ -67,6 +67,8 @@ does 'halted at cycle [0-9]* after [0-9]* thread instructions, not verified' run
 tap_check 'halted: the other verifies' test "$(grep -c '"verified": true' $work/halted)" = 1
 tap_check 'halted: a kernel that was halted' grep -q '"halted": *true' $work/halted
 does 'halted at cycle 3000 after ' run bfs size=tiny until=3000 --backend sim
+does 'halted at cycle 90000 after ' run vecadd size=tiny until=90000 repeat=100 --backend sim --paging off
+refused 2 'repeat= needs halt= or until=' run vecadd repeat=3
 refused 2 'halt= and until= are for one workload, or several side by side' run bfs halt=100K sgemm
 refused 2 'the cycle at which it is halted' run bfs until=soon
 refused 2 'after how many thread instructions' run bfs halt=soon + sgemm
