@@ -102,8 +102,9 @@ void gpu_session_finish(struct gpu_session *session);
 
 /*
  * A work that does nothing: works behind it in its stream begin at this cycle of the session's
- * clock at the soonest. -ENOMEM.
+ * clock at the soonest. -ERANGE: it is later than GPU_CYCLE_MAX; -ENOMEM.
  */
+#define GPU_CYCLE_MAX	(1ull << 43)	/* so that no clock in picoseconds overflows */
 int gpu_session_delay(struct gpu_session *session, uint32_t stream, uint64_t cycle);
 
 /*
@@ -129,8 +130,10 @@ bool gpu_session_recorded(const struct gpu_session *session, uint64_t mark);
  * When the stream's kernels have executed so many thread instructions from now on, it is halted:
  * the one that runs gets no more CTAs, those that run end, and it ends with -ECANCELED, with
  * statistics (kernel_stats.halted); launches behind it do not begin, with the same error. Until
- * the next configuration, or target. Without time nothing is halted. -ENOMEM.
+ * the next configuration, or target. Without time nothing is halted. -ENOSPC: GPU_TARGETS_MAX
+ * streams have one; -ENOMEM.
  */
+#define GPU_TARGETS_MAX	1024u
 int gpu_session_halt_after(struct gpu_session *session, uint32_t stream, uint64_t instructions);
 /* The same at this cycle of the session's clock. It replaces a target, and a target replaces it. */
 int gpu_session_halt_at(struct gpu_session *session, uint32_t stream, uint64_t cycle);
@@ -141,6 +144,14 @@ uint64_t gpu_session_now(const struct gpu_session *session);
 unsigned int gpu_session_queued(const struct gpu_session *session);
 /* Has the stream nothing left to do? */
 bool gpu_session_idle(const struct gpu_session *session, uint32_t stream);
+/* The numbers of the streams that have something left to do, each once, up to `room`; how many. */
+unsigned int gpu_session_busy(const struct gpu_session *session, uint32_t *streams,
+			      unsigned int room);
+/*
+ * Ends all that was submitted, running kernels too, without running it: each is told, with
+ * -ECANCELED. The session can go on.
+ */
+void gpu_session_cancel(struct gpu_session *session);
 
 /*
  * Runs the GPU until one of the streams has nothing left to do, or (mark not 0) the event is
@@ -169,10 +180,12 @@ bool gpu_session_go_on(struct gpu_session *session, gpu_over *over, void *ctx);
 /*
  * What the last gpu_session_launch() printed, whether or not it failed: *bytes of text and a NUL
  * behind it, the caller's to free. NULL: nothing. At most GPU_OUTPUT_MAX bytes, then a
- * sentence that says how many are lost.
+ * sentence that says how many are lost. What was not told yet is GPU_OUTPUT_ALL bytes at most
+ * for all launches of the session together.
  */
 char *gpu_session_take_output(struct gpu_session *session, size_t *bytes);
 #define GPU_OUTPUT_MAX	(1u << 20)	/* CUDA's default cudaLimitPrintfFifoSize */
+#define GPU_OUTPUT_ALL	(3u << 20)
 
 /*
  * Does what was submitted, then moves the range's pages. With gpu.functional or paging off:
@@ -211,6 +224,9 @@ int gpu_session_set_ranges(struct gpu_session *session, const struct gpu_range *
  */
 int gpu_session_set_advice(struct gpu_session *session, const struct advice_range *advice,
 			   uint64_t n, struct err *err);
+/* Is it advised already? Then setting it runs nothing of what was submitted. */
+bool gpu_session_advised(const struct gpu_session *session, const struct advice_range *advice,
+			 uint64_t n);
 
 /*
  * Does what was submitted; the page of each touch since creation or configuration, in order,
@@ -311,6 +327,110 @@ struct gpu_work_record {
 };
 #define GPU_TOUCHES_MAX	(256u << 10)
 /* Payload of GPUEMU_WORK_CONFIGURE: spec_to_text() lines, NUL terminated. */
+
+/*
+ * Payload of GPUEMU_WORK_RUN: works of any streams, which the engine keeps with what it kept
+ * of this client before, and how far it runs what it keeps (struct gpu_until). Behind the struct
+ * are the numbers of the streams that are waited for, then at the next multiple of 8 the works,
+ * each a struct gpu_run_item.
+ */
+struct gpu_work_run {
+	uint32_t size;
+	uint32_t flags;			/* GPU_RUN_* */
+	uint32_t generation;		/* of the engine that keeps what was sent before, or will */
+	uint32_t nitems;
+	uint64_t mark, cycles;		/* as in struct gpu_until; with no stream: all is run */
+	uint32_t nstreams;
+	uint32_t reserved;
+};
+#define GPU_RUN_HOLD	1u		/* nothing is run */
+#define GPU_RUN_DROP	2u		/* what was kept before ends, and is not reported */
+#define GPU_RUN_ITEMS	512u		/* works that the engine keeps of one client */
+#define GPU_RUN_STREAMS	1024u		/* that are waited for at once */
+
+/* data_bytes of data behind it; the next item is at the next multiple of 8. */
+struct gpu_run_item {
+	uint32_t kind;			/* enum gpu_run_kind */
+	uint32_t stream;
+	uint32_t data_bytes;
+	uint32_t reserved;
+};
+
+/* Each says what its data is. */
+enum gpu_run_kind {
+	GPU_RUN_LAUNCH = 1,		/* as GPUEMU_WORK_LAUNCH's payload */
+	GPU_RUN_MOVE = 2,		/* struct gpu_work_prefetch */
+	GPU_RUN_DELAY = 3,		/* uint64_t: gpu_session_delay()'s cycle */
+	GPU_RUN_RECORD = 4,		/* uint64_t: the event's mark, not 0 */
+	GPU_RUN_AWAIT = 5,		/* the same */
+	GPU_RUN_HALT = 6,		/* uint64_t: gpu_session_halt_after()'s instructions */
+	GPU_RUN_HALT_AT = 7,		/* uint64_t: gpu_session_halt_at()'s cycle */
+};
+
+/* One item, decoded; pointers into the payload. */
+struct gpu_run_work {
+	uint32_t kind, stream;
+	union {
+		struct gpu_launch launch;
+		struct gpu_work_prefetch move;
+		uint64_t number;
+	};
+};
+
+/*
+ * Checks the whole payload, which is 8-byte aligned. *streams is head->nstreams numbers in
+ * it, *at the first item's place, for gpu_run_next(). -EINVAL: malformed.
+ */
+int gpu_run_decode(const void *payload, size_t bytes, struct gpu_work_run *head,
+		   const uint32_t **streams, size_t *at);
+/* The next item of a payload that was checked. */
+void gpu_run_next(const void *payload, size_t *at, struct gpu_run_work *work);
+
+/* Items on their way to be encoded. All zero is empty; free(bytes) when done. */
+struct gpu_run_items {
+	char *bytes;
+	size_t used, room;
+	unsigned int count;
+};
+int gpu_run_add(struct gpu_run_items *items, uint32_t kind, uint32_t stream, const void *data,
+		size_t data_bytes);
+/* size, nitems are set. *payload is allocated, caller frees. -ENOMEM. */
+int gpu_run_encode(const struct gpu_work_run *head, const uint32_t *streams,
+		   const struct gpu_run_items *items, void **payload, size_t *bytes);
+/* How long that payload would be. */
+size_t gpu_run_bytes(unsigned int nstreams, const struct gpu_run_items *items);
+
+/*
+ * Its report: what ended, the oldest first, and what did not. Behind the struct the numbers of
+ * the streams that have something left to do, then at multiples of 8 a struct gpu_run_ended each.
+ */
+struct gpu_run_report {
+	uint32_t size;
+	uint32_t nended;
+	uint64_t now;			/* the session's clock */
+	uint32_t kept;			/* works that are not done */
+	uint32_t nbusy;
+};
+/* Of launches, moves and records, and what else could not be done. */
+struct gpu_run_ended {
+	uint32_t stream;
+	int32_t status;
+	uint64_t mark;			/* of the event that was recorded; else 0 */
+	uint64_t cycle;			/* when it was */
+	uint64_t fault_addr;
+	uint32_t message_bytes;		/* of text behind this, without a NUL */
+	uint32_t output_bytes;		/* of what it printed, behind that */
+};
+/* As gpu_run_decode() and gpu_run_next(), of a report. *text: message, then output. */
+int gpu_run_report_decode(const void *report, size_t bytes, struct gpu_run_report *head,
+			  const uint32_t **busy, size_t *at);
+void gpu_run_report_next(const void *report, size_t *at, struct gpu_run_ended *ended,
+			 const char **text);
+/* One more to a report that grows in items->bytes. */
+int gpu_run_report_add(struct gpu_run_items *items, const struct gpu_run_ended *ended,
+		       const char *message, const char *output);
+int gpu_run_report_encode(const struct gpu_run_report *head, const uint32_t *busy,
+			  const struct gpu_run_items *items, void **report, size_t *bytes);
 
 /* Decodes a launch payload into *launch (pointers into payload). -EINVAL: malformed. */
 int gpu_work_decode_launch(const void *payload, size_t bytes,

@@ -24,6 +24,8 @@ static int set_target(struct gpu_session *s, const struct halt_target *target)
 {
 	struct halt_target *t = target_of(s, target->stream), *bigger;
 
+	if (!t && s->ntargets == GPU_TARGETS_MAX)
+		return -ENOSPC;
 	if (!t) {
 		bigger = realloc(s->targets, (s->ntargets + 1) * sizeof(*bigger));
 		if (!bigger)

@@ -197,6 +197,7 @@ struct gpu_session {
 	struct loop *loop;		/* made with the session; what runs, while it is set aside */
 	bool aside;
 	struct output output;		/* of the last gpu_session_launch() */
+	size_t printed;			/* bytes of output that works keep */
 };
 
 /* addresses.c: a module's place in device addresses, from load to unload. -ENOSPC. */
@@ -311,6 +312,8 @@ struct loop {
  * not done then is set aside. False: it was set aside before, for over() said so.
  */
 bool loop_run(struct gpu_session *s, const struct gpu_until *until, gpu_over *over, void *ctx);
+/* Ends all that is queued, and what of it runs, with -ECANCELED. */
+void loop_cancel(struct gpu_session *s);
 
 /* tasks.c: works that are no launches. */
 /* It begins, and may end at once. */

@@ -101,6 +101,14 @@ static bool advice_valid(const struct advice_range *advice, uint64_t n)
 	return n <= ADVICE_MAX;
 }
 
+bool gpu_session_advised(const struct gpu_session *s, const struct advice_range *advice,
+			 uint64_t n)
+{
+	const struct paging_known *now = &s->known.now;
+
+	return n == now->nadvice && (!n || !memcmp(advice, now->advice, n * sizeof(*advice)));
+}
+
 int gpu_session_set_advice(struct gpu_session *s, const struct advice_range *advice, uint64_t n,
 			   struct err *err)
 {
@@ -111,6 +119,8 @@ int gpu_session_set_advice(struct gpu_session *s, const struct advice_range *adv
 	if (!advice_valid(advice, n))
 		return err_set(err, -EINVAL, "malformed advice on managed memory");
 	if (!n && !k->now.nadvice)
+		return 0;
+	if (s->queue && gpu_session_advised(s, advice, n))
 		return 0;
 	copy = calloc(MAX(n, 1u), sizeof(*copy));
 	if (!copy)

@@ -182,6 +182,7 @@ struct run *run_create(struct gpu_session *s, uint32_t stream, const struct gpu_
 	r->session = s;
 	r->m = s->machine;
 	r->stream = stream;
+	r->output.all = &s->printed;
 	r->status = bind(r, l);
 	if (r->status)
 		r->state = RUN_DONE;

@@ -35,18 +35,23 @@ void output_print(void *ctx, const char *text, size_t bytes)
 {
 	struct output *o = ctx;
 
-	if (o->lost || bytes > GPU_OUTPUT_MAX - o->bytes || !make_room(o, bytes)) {
+	if (o->lost || bytes > GPU_OUTPUT_MAX - o->bytes ||
+	    (o->all && bytes > GPU_OUTPUT_ALL - *o->all) || !make_room(o, bytes)) {
 		o->lost += bytes;
 		return;
 	}
 	memcpy(o->text + o->bytes, text, bytes);
 	o->bytes += bytes;
+	if (o->all)
+		*o->all += bytes;
 }
 
 char *output_take(struct output *o, size_t *bytes)
 {
 	char *text;
 
+	if (o->all)
+		*o->all -= o->bytes;
 	if (o->lost && make_room(o, 0))
 		o->bytes += (size_t)snprintf(o->text + o->bytes, SENTENCE,
 			"%s[gpuemu: %" PRIu64 " more bytes of printf are lost: a launch keeps %u]\n",
@@ -62,6 +67,8 @@ char *output_take(struct output *o, size_t *bytes)
 
 void output_clear(struct output *o)
 {
+	if (o->all)
+		*o->all -= o->bytes;
 	free(o->text);
 	*o = (struct output){ 0 };
 }

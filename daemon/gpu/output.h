@@ -14,6 +14,7 @@ struct output {
 	char *text;
 	size_t bytes, room;
 	uint64_t lost;			/* bytes that came when it was full */
+	size_t *all;			/* what it and others of its session have; NULL: not counted */
 };
 
 /* exec_launch.print; ctx is the struct output. */

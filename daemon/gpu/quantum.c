@@ -481,6 +481,14 @@ static struct loop loop_begin(struct gpu_session *s)
 	return l;
 }
 
+void loop_cancel(struct gpu_session *s)
+{
+	struct loop l = s->aside ? take_up(s) : loop_begin(s);
+
+	fail_all(&l, -ECANCELED, l.now);
+	s->now = l.now;
+}
+
 /* No kernel runs: on to where a task may be over. */
 static void pass_time(struct loop *l)
 {

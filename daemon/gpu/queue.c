@@ -140,6 +140,31 @@ bool gpu_session_idle(const struct gpu_session *s, uint32_t stream)
 	return queue_empty(s, stream);
 }
 
+static bool listed(const uint32_t *streams, unsigned int n, uint32_t stream)
+{
+	for (unsigned int i = 0; i < n; i++)
+		if (streams[i] == stream)
+			return true;
+	return false;
+}
+
+unsigned int gpu_session_busy(const struct gpu_session *s, uint32_t *streams, unsigned int room)
+{
+	unsigned int n = 0;
+
+	for (const struct run *r = s->queue; r && n < room; r = r->next)
+		if (r->state != RUN_DONE && !listed(streams, n, r->stream))
+			streams[n++] = r->stream;
+	return n;
+}
+
+void gpu_session_cancel(struct gpu_session *s)
+{
+	if (s->queue)
+		loop_cancel(s);
+	tell(s);
+}
+
 uint64_t gpu_session_now(const struct gpu_session *s)
 {
 	return s->aside ? s->loop->now : s->now;
@@ -204,8 +229,11 @@ bool gpu_session_recorded(const struct gpu_session *s, uint64_t mark)
 
 int gpu_session_delay(struct gpu_session *s, uint32_t stream, uint64_t cycle)
 {
-	struct run *r = run_create_task(s, stream, RUN_DELAY);
+	struct run *r;
 
+	if (cycle > GPU_CYCLE_MAX)
+		return -ERANGE;
+	r = run_create_task(s, stream, RUN_DELAY);
 	if (!r)
 		return -ENOMEM;
 	r->until = cycle;

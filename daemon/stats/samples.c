@@ -52,8 +52,8 @@ int samples_take(struct samples *s, uint64_t now, const struct gpu_counters *c,
 
 	if (!s->interval || c->cycles == s->last.cycles)
 		return 0;
-	while (s->due <= now)
-		s->due += s->interval;
+	if (s->due <= now)
+		s->due += ((now - s->due) / s->interval + 1) * s->interval;
 	if (s->count == SAMPLES_MAX) {
 		s->dropped++;
 		return 0;

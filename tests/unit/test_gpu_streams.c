@@ -4,6 +4,7 @@
  * the SMs, and what becomes of the others when one fails. Cycles are compared with each
  * other, not with numbers: how long a kernel takes is not this test's.
  */
+#include "gpu/output.h"
 #include "gpu_bench.h"
 
 /* Each thread counts to n and stores n + its number. */
@@ -458,6 +459,7 @@ static void test_delays(void **state)
 
 	make(&w, NULL);
 	assert_int_equal(gpu_session_delay(w.b.session, 2, 4000), 0);
+	assert_int_equal(gpu_session_delay(w.b.session, 2, GPU_CYCLE_MAX + 1), -ERANGE);
 	submit(&w, "count", 2, 1, 32, 100);
 	submit(&w, "count", 1, 1, 32, 2000);
 	finish(&w);
@@ -756,6 +758,66 @@ static void test_launch_latency(void **state)
 	bench_close(&w.b);
 }
 
+/* What runs, what stands still and what has not begun ends at once, and is told so. */
+static void test_all_is_cancelled(void **state)
+{
+	const uint32_t third = 3;
+	const struct gpu_until until = { .streams = &third, .nstreams = 1 };
+	uint32_t busy[4];
+	struct world w;
+
+	make(&w, NULL);
+	submit(&w, "count", 1, 4, 64, UINT32_MAX);
+	submit(&w, "count", 3, 4, 64, 20);
+	submit(&w, "count", 1, 4, 64, 20);
+	assert_int_equal(gpu_session_delay(w.b.session, 2, 1000000), 0);
+	assert_true(gpu_session_go_until(w.b.session, &until, NULL, NULL));
+	assert_int_equal(w.told[1].status, 0);
+	assert_int_equal(gpu_session_busy(w.b.session, busy, 4), 2);
+	assert_int_equal(busy[0], 1);
+	assert_int_equal(busy[1], 2);
+	assert_int_equal(gpu_session_busy(w.b.session, busy, 1), 1);
+	gpu_session_cancel(w.b.session);
+	assert_int_equal(w.told[0].status, -ECANCELED);
+	assert_int_equal(w.told[2].status, -ECANCELED);
+	assert_int_equal(gpu_session_queued(w.b.session), 0);
+	assert_int_equal(gpu_session_busy(w.b.session, busy, 4), 0);
+	/* The session goes on, and its clock did not jump. */
+	assert_true(gpu_session_now(w.b.session) < 100000);
+	submit(&w, "count", 1, 4, 64, 30);
+	gpu_session_cancel(w.b.session);
+	assert_int_equal(w.told[3].status, -ECANCELED);
+	submit(&w, "count", 1, 4, 64, 40);
+	gpu_session_finish(w.b.session);
+	check_counts(&w, 4, 256, 40);
+	bench_close(&w.b);
+}
+
+/* All that waits to be told has a bound, and whose text was told makes room. */
+static void test_output_of_all(void **state)
+{
+	char *piece = calloc(1, GPU_OUTPUT_MAX), *text;
+	struct output o[4] = { { NULL } };
+	size_t all = 0, bytes;
+
+	for (unsigned int i = 0; i < 4; i++) {
+		o[i].all = &all;
+		output_print(&o[i], piece, GPU_OUTPUT_MAX);
+	}
+	assert_int_equal(all, GPU_OUTPUT_ALL);
+	assert_int_equal(o[2].lost, 0);
+	assert_int_equal(o[3].lost, GPU_OUTPUT_MAX);
+	text = output_take(&o[0], &bytes);
+	assert_int_equal(bytes, GPU_OUTPUT_MAX);
+	free(text);
+	output_clear(&o[1]);
+	assert_int_equal(all, GPU_OUTPUT_MAX);
+	output_clear(&o[2]);
+	output_clear(&o[3]);
+	assert_int_equal(all, 0);
+	free(piece);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -777,6 +839,8 @@ int main(void)
 		cmocka_unit_test(test_a_prefetch_of_nothing_managed),
 		cmocka_unit_test(test_nothing_is_left_behind),
 		cmocka_unit_test(test_launch_latency),
+		cmocka_unit_test(test_all_is_cancelled),
+		cmocka_unit_test(test_output_of_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Launch payloads: what is encoded decodes to the same, and nothing that a
+ * Payloads of launches and of streams: what is encoded decodes to the same, and nothing that a
  * hostile client sends is believed or read past its end.
  */
 #include <errno.h>
@@ -116,6 +116,142 @@ static void test_hostile_headers(void **state)
 	free(p);
 }
 
+/* --- works of streams ---------------------------------------------------------- */
+
+static void *run_payload(size_t *bytes)
+{
+	const struct gpu_work_prefetch move = { .size = sizeof(move), .addr = 4096, .bytes = 9 };
+	const uint32_t streams[3] = { 5, 0, 7 };
+	const uint64_t number = 11;
+	struct gpu_run_items items = { NULL };
+	void *l, *payload;
+
+	assert_int_equal(gpu_work_encode_launch(&launch, &l, bytes), 0);
+	assert_int_equal(gpu_run_add(&items, GPU_RUN_LAUNCH, 5, l, *bytes), 0);
+	assert_int_equal(gpu_run_add(&items, GPU_RUN_MOVE, 6, &move, sizeof(move)), 0);
+	for (uint32_t kind = GPU_RUN_DELAY; kind <= GPU_RUN_HALT_AT; kind++)
+		assert_int_equal(gpu_run_add(&items, kind, 7, &number, sizeof(number)), 0);
+	assert_int_equal(gpu_run_encode(&(struct gpu_work_run){
+		.flags = GPU_RUN_DROP, .generation = 4, .cycles = 8, .nstreams = 3 }, streams,
+		&items, &payload, bytes), 0);
+	assert_int_equal(*bytes, gpu_run_bytes(3, &items));
+	free(items.bytes);
+	free(l);
+	return payload;
+}
+
+static void test_runs_round_trip(void **state)
+{
+	const uint32_t *streams;
+	struct gpu_work_run head;
+	struct gpu_run_work w;
+	size_t bytes, at;
+	void *p = run_payload(&bytes);
+
+	assert_int_equal(gpu_run_decode(p, bytes, &head, &streams, &at), 0);
+	assert_int_equal(head.nitems, 7);
+	assert_int_equal(head.flags, GPU_RUN_DROP);
+	assert_int_equal(head.cycles, 8);
+	assert_memory_equal(streams, ((const uint32_t[]){ 5, 0, 7 }), 12);
+	gpu_run_next(p, &at, &w);
+	assert_int_equal(w.kind, GPU_RUN_LAUNCH);
+	assert_int_equal(w.stream, 5);
+	assert_string_equal(w.launch.kernel, "vecadd");
+	assert_memory_equal(w.launch.params, params, sizeof(params));
+	gpu_run_next(p, &at, &w);
+	assert_int_equal(w.move.addr, 4096);
+	for (uint32_t kind = GPU_RUN_DELAY; kind <= GPU_RUN_HALT_AT; kind++) {
+		gpu_run_next(p, &at, &w);
+		assert_int_equal(w.kind, kind);
+		assert_int_equal(w.number, 11);
+	}
+	assert_int_equal(at, bytes);
+	free(p);
+}
+
+/* A copy of exactly n bytes, with one 32-bit word changed. */
+static int decode_run(const void *p, size_t n, size_t word, uint32_t value)
+{
+	uint32_t *copy = malloc(n ? n : 1);
+	const uint32_t *streams;
+	struct gpu_work_run head;
+	size_t at;
+	int ret;
+
+	memcpy(copy, p, n);
+	if (word < n / 4)
+		copy[word] = value;
+	ret = gpu_run_decode(copy, n, &head, &streams, &at);
+	free(copy);
+	return ret;
+}
+
+static void test_runs_that_are_malformed(void **state)
+{
+	size_t bytes, item = sizeof(struct gpu_work_run) + 16;
+	void *p = run_payload(&bytes);
+
+	for (size_t n = 0; n < bytes; n++)
+		assert_int_equal(decode_run(p, n, SIZE_MAX, 0), -EINVAL);
+	assert_int_equal(decode_run(p, bytes, SIZE_MAX, 0), 0);
+	/* Whatever a word says, nothing behind the end is read. */
+	for (size_t word = 0; word < bytes / 4; word++) {
+		decode_run(p, bytes, word, UINT32_MAX);
+		decode_run(p, bytes, word, UINT32_MAX - 7);
+		decode_run(p, bytes, word, (uint32_t)bytes);
+	}
+	assert_int_equal(decode_run(p, bytes, 0, sizeof(struct gpu_work_run) + 1), -EINVAL);
+	assert_int_equal(decode_run(p, bytes, 1, 4), -EINVAL);
+	assert_int_equal(decode_run(p, bytes, 1, GPU_RUN_HOLD), -EINVAL);
+	assert_int_equal(decode_run(p, bytes, 3, 6), -EINVAL);
+	assert_int_equal(decode_run(p, bytes, 7, 1u << 31), -EINVAL);	/* of cycles */
+	assert_int_equal(decode_run(p, bytes, 9, 1), -EINVAL);
+	assert_int_equal(decode_run(p, bytes, item / 4, 0), -EINVAL);
+	assert_int_equal(decode_run(p, bytes, item / 4, GPU_RUN_HALT_AT + 1), -EINVAL);
+	assert_int_equal(decode_run(p, bytes, item / 4 + 3, 1), -EINVAL);
+	free(p);
+}
+
+static void test_reports_round_trip(void **state)
+{
+	const struct gpu_run_ended first = {
+		.stream = 3, .status = -EFAULT, .fault_addr = 99,
+		.message_bytes = 3, .output_bytes = 2,
+	};
+	const struct gpu_run_ended second = { .stream = 4, .mark = 8, .cycle = 1000 };
+	const uint32_t streams[] = { 9, 8, 7 }, *busy;
+	struct gpu_run_items items = { NULL };
+	struct gpu_run_report head;
+	struct gpu_run_ended e;
+	size_t bytes, at;
+	const char *text;
+	void *p;
+
+	assert_int_equal(gpu_run_report_add(&items, &first, "bad", "hi"), 0);
+	assert_int_equal(gpu_run_report_add(&items, &second, NULL, NULL), 0);
+	assert_int_equal(gpu_run_report_encode(&(struct gpu_run_report){
+		.now = 1234, .kept = 3, .nbusy = 3 }, streams, &items, &p, &bytes), 0);
+	for (size_t n = 0; n < bytes; n++) {
+		void *copy = malloc(n + !n);
+
+		memcpy(copy, p, n);
+		assert_int_equal(gpu_run_report_decode(copy, n, &head, &busy, &at), -EINVAL);
+		free(copy);
+	}
+	assert_int_equal(gpu_run_report_decode(p, bytes, &head, &busy, &at), 0);
+	assert_int_equal(head.now, 1234);
+	assert_int_equal(head.nended, 2);
+	assert_memory_equal(busy, streams, sizeof(streams));
+	gpu_run_report_next(p, &at, &e, &text);
+	assert_memory_equal(&e, &first, sizeof(e));
+	assert_memory_equal(text, "badhi", 5);
+	gpu_run_report_next(p, &at, &e, &text);
+	assert_memory_equal(&e, &second, sizeof(e));
+	assert_int_equal(at, bytes);
+	free(p);
+	free(items.bytes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -123,6 +259,9 @@ int main(void)
 		cmocka_unit_test(test_without_parameters),
 		cmocka_unit_test(test_every_other_length_is_refused),
 		cmocka_unit_test(test_hostile_headers),
+		cmocka_unit_test(test_runs_round_trip),
+		cmocka_unit_test(test_runs_that_are_malformed),
+		cmocka_unit_test(test_reports_round_trip),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
