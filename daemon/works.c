@@ -6,7 +6,8 @@
  *
  * Clients take turns: a work that may take long, a launch or a touch, is set aside
  * when its slice is over and another client has something to do. Of a client one
- * work at a time is here; the module keeps the others.
+ * work at a time is here; the module keeps the others. Works of streams (streams.c) are kept here
+ * from one of a client's works to its next; they go on within those alone.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "streams.h"
 #include "works.h"
 
 #define VA_END	(1ull << 47)	/* managed memory lies below (GPUEMU_VA_BITS) */
@@ -23,6 +25,7 @@ struct session {
 	uint32_t va_space;
 	struct gpu_spec spec;
 	struct gpu_session *gpu;
+	struct streams streams;
 	uint32_t *modules;		/* ids that are loaded */
 	unsigned int nmodules;
 	bool busy;			/* a work of it was set aside */
@@ -58,6 +61,7 @@ struct job {
 	/* Goes on with it; NULL: it is done at once. */
 	int (*go_on)(struct works *works, struct job *job);
 	struct gpu_touch *touch;
+	struct streams_run run;
 	int status;			/* a launch's */
 };
 
@@ -69,6 +73,7 @@ static void session_free(struct works *works, struct session **at)
 
 	*at = s->next;
 	log_line(works->log, LOG_DEBUG, "VA space %u: session ends", s->va_space);
+	streams_fini(&s->streams);
 	gpu_session_destroy(s->gpu);
 	free(s->modules);
 	free(s);
@@ -106,6 +111,7 @@ static int session_make(struct works *works, uint32_t va_space, struct err *err)
 		free(s);
 		return ret;
 	}
+	streams_init(&s->streams, s->gpu);
 	s->next = works->sessions;
 	works->sessions = s;
 	log_line(works->log, LOG_DEBUG, "VA space %u: session starts", va_space);
@@ -167,6 +173,7 @@ static void job_free(struct job *job)
 {
 	if (job->touch)
 		gpu_touch_end(job->touch, &job->r.report, NULL);
+	streams_run_free(&job->run);
 	free(job->r.report);
 	free(job->payload);
 	free(job);
@@ -174,11 +181,16 @@ static void job_free(struct job *job)
 
 /* --- modules ------------------------------------------------------------------- */
 
-/* Clients unload at the module, which does not tell: forget what it no longer has. */
+/*
+ * Clients unload at the module, which does not tell: forget what it no longer has. Not while
+ * kernels of it may wait.
+ */
 static void forget_unloaded(struct works *works, struct session *s)
 {
 	unsigned int kept = 0;
 
+	if (streams_keep(&s->streams))
+		return;
 	for (unsigned int i = 0; i < s->nmodules; i++) {
 		if (service_kmod_has_image(works->service, s->va_space, s->modules[i]))
 			s->modules[kept++] = s->modules[i];
@@ -225,12 +237,6 @@ static int malformed(const char *kind, struct result *r)
 		       "malformed %s: the client's library does not fit this daemon", kind);
 }
 
-/* The library checks ranges against its allocations; a client need not be the library. */
-static bool out_of_reach(uint64_t addr, uint64_t bytes)
-{
-	return addr >= VA_END || bytes > VA_END - addr;
-}
-
 static int no_such_range(const char *kind, uint64_t addr, uint64_t bytes, struct result *r)
 {
 	return err_set(&r->err, -EFAULT, "%s of %llu bytes at 0x%llx: no managed memory is there",
@@ -271,20 +277,26 @@ static int go_on_launch(struct works *works, struct job *job)
 	return gpu_session_go_on(job->session->gpu, turn_over, works) ? job->status : NOT_YET;
 }
 
+/* Loaded by a client that an earlier engine served: only the id is known. */
+static int load_by_id(struct works *works, struct session *s, uint32_t id, struct err *err)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "module %u", id);
+	return load_image(works, s, id, name, 0, err);
+}
+
 static int do_launch(struct works *works, struct job *job)
 {
 	const struct service_work *work = &job->work;
 	struct session *s = job->session;
 	struct result *r = &job->r;
 	struct gpu_launch launch;
-	char name[32];
 	int ret;
 
 	if (gpu_work_decode_launch(work->payload, work->payload_bytes, &launch))
 		return malformed("launch", r);
-	/* Loaded by a client that an earlier engine served: only the id is known. */
-	snprintf(name, sizeof(name), "module %u", launch.module);
-	ret = load_image(works, s, launch.module, name, 0, &r->err);
+	ret = load_by_id(works, s, launch.module, &r->err);
 	if (ret)
 		return ret;
 	ret = gpu_session_submit(s->gpu, work->stream, &launch, launched, job);
@@ -303,7 +315,7 @@ static int do_prefetch(struct works *works, struct job *job)
 
 	if (work->payload_bytes < sizeof(*p) || p->size != sizeof(*p))
 		return malformed("prefetch", r);
-	if (out_of_reach(p->addr, p->bytes))
+	if (streams_out_of_reach(p->addr, p->bytes))
 		return no_such_range("prefetch", p->addr, p->bytes, r);
 	if (p->to_host > 1)
 		return malformed("prefetch", r);
@@ -336,7 +348,7 @@ static int do_touch(struct works *works, struct job *job)
 
 	if (work->payload_bytes < sizeof(*t) || t->size != sizeof(*t))
 		return malformed("touch", r);
-	if (out_of_reach(t->addr, t->bytes))
+	if (streams_out_of_reach(t->addr, t->bytes))
 		return no_such_range("touch", t->addr, t->bytes, r);
 	job->touch = gpu_touch_begin(job->session->gpu, t->addr, t->bytes, t->stride, t->batch,
 				     t->write != 0, &ret, &r->err);
@@ -400,6 +412,9 @@ static int do_ranges(struct works *works, struct job *job)
 	    gpu_session_set_ranges(job->session->gpu, ranges, p->count) == -EINVAL)
 		return malformed("list of managed ranges", &job->r);
 	advice = (const struct advice_range *)(ranges + p->count);
+	if (streams_keep(&job->session->streams) &&
+	    !gpu_session_advised(job->session->gpu, advice, p->count_advice))
+		return err_set(&job->r.err, -EBUSY, "new advice while works of streams wait");
 	ret = gpu_session_set_advice(job->session->gpu, advice, p->count_advice, &job->r.err);
 	/* What finds no memory is advice that is not followed. */
 	return ret == -ENOMEM ? 0 : ret;
@@ -445,6 +460,42 @@ static int do_record(struct works *works, struct job *job)
 	return ret == -EINVAL ? malformed("record", r) : ret;
 }
 
+/* For whose streams a launch's module is read. */
+struct loader {
+	struct works *works;
+	struct session *session;
+};
+
+static int load_for_run(void *ctx, uint32_t module, struct err *err)
+{
+	struct loader *l = ctx;
+
+	return load_by_id(l->works, l->session, module, err);
+}
+
+static int go_on_run(struct works *works, struct job *job)
+{
+	struct streams *s = &job->session->streams;
+
+	if (!streams_go_on(s, &job->run, turn_over, works))
+		return NOT_YET;
+	return streams_report(s, &job->r.report, &job->r.report_bytes, &job->r.err);
+}
+
+static int do_run(struct works *works, struct job *job)
+{
+	const struct service_work *work = &job->work;
+	struct loader loader = { works, job->session };
+	int ret = streams_take(&job->session->streams, work->payload, work->payload_bytes,
+			       service_kmod_generation(works->service), load_for_run, &loader,
+			       &job->run, &job->r.err);
+
+	if (ret)
+		return ret;
+	job->go_on = go_on_run;
+	return go_on_run(works, job);
+}
+
 static int (*const do_kind[])(struct works *works, struct job *job) = {
 	[WORK_LOAD] = do_load,
 	[WORK_LAUNCH] = do_launch,
@@ -454,7 +505,14 @@ static int (*const do_kind[])(struct works *works, struct job *job) = {
 	[WORK_STATISTICS] = do_statistics,
 	[WORK_RANGES] = do_ranges,
 	[WORK_RECORD] = do_record,
+	[WORK_RUN] = do_run,
 };
+
+/* What would have to wait for all streams' works to end, in one go. */
+static bool needs_all_done(uint32_t kind)
+{
+	return kind != WORK_RUN && kind != WORK_LOAD && kind != WORK_RANGES;
+}
 
 static int dispatch(struct works *works, struct job *job)
 {
@@ -466,6 +524,8 @@ static int dispatch(struct works *works, struct job *job)
 	ret = session_get(works, work->va_space, &job->session, &job->r.err);
 	if (ret)
 		return ret;
+	if (needs_all_done(work->kind) && streams_keep(&job->session->streams))
+		return err_set(&job->r.err, -EBUSY, "works of streams wait: they are to be run first");
 	return do_kind[work->kind](works, job);
 }
 

@@ -19,6 +19,7 @@ _Static_assert((int)WORK_CONFIGURE == GPUEMU_WORK_CONFIGURE, "");
 _Static_assert((int)WORK_STATISTICS == GPUEMU_WORK_STATISTICS, "");
 _Static_assert((int)WORK_RANGES == GPUEMU_WORK_RANGES, "");
 _Static_assert((int)WORK_RECORD == GPUEMU_WORK_RECORD, "");
+_Static_assert((int)WORK_RUN == GPUEMU_WORK_RUN, "");
 
 static bool is_lost(struct kmod *k)
 {

@@ -196,6 +196,7 @@ enum work_kind {
 	WORK_STATISTICS = 6,
 	WORK_RANGES = 7,
 	WORK_RECORD = 8,
+	WORK_RUN = 9,
 };
 
 /* One work taken from the module. kind is enum work_kind; the client chose it. */

@@ -220,6 +220,120 @@ TEST_F(raw, wild_launch)
 	EXPECT_EQ(-ENOENT, ask(self->fd, GPUEMU_WORK_LAUNCH, &l, LAUNCH_BYTES));
 }
 
+/* --- works of streams --------------------------------------------------------------- */
+
+/* As the library would send it: a launch in stream 1, and a wait for that stream. */
+struct run {
+	uint32_t size, flags, generation, nitems;
+	uint64_t mark, cycles;
+	uint32_t nstreams, reserved;
+	uint32_t streams[2];
+	uint32_t kind, stream, data_bytes, reserved2;
+	struct launch launch;
+};
+
+#define HOLD		1u
+#define DROP		2u
+#define RUN_BYTES	((offsetof(struct run, launch) + LAUNCH_BYTES + 7) / 8 * 8)
+#define RUN_HEAD	offsetof(struct run, kind)
+
+static struct run good_run(int fd, uint32_t module)
+{
+	struct gpuemu_info info = { .size = sizeof(info) };
+
+	if (ioctl(fd, GPUEMU_IOCTL_INFO, &info))
+		info.engine_generation = 0;
+	return (struct run){
+		.size = offsetof(struct run, streams), .generation = info.engine_generation,
+		.nitems = 1, .nstreams = 1, .streams = { 1 }, .kind = 1, .stream = 1,
+		.data_bytes = LAUNCH_BYTES, .launch = good_launch(module),
+	};
+}
+
+static int run(int fd, const struct run *r)
+{
+	return ask(fd, GPUEMU_WORK_RUN, r, r->nitems ? RUN_BYTES : RUN_HEAD);
+}
+
+TEST_F(raw, wild_run)
+{
+	static const uint32_t values[] = { 0, 1, 2, 3, 7, 255, 65536, INT32_MAX, UINT32_MAX };
+	uint32_t id = load(self->fd, ptx, strlen(ptx));
+	struct run r = good_run(self->fd, id);
+
+	ASSERT_EQ(0, run(self->fd, &r));
+	for (unsigned int field = 0; field < offsetof(struct run, launch) / 4; field++) {
+		for (unsigned int i = 0; i < ARRAY_SIZE(values); i++) {
+			r = good_run(self->fd, id);
+			((uint32_t *)&r)[field] = values[i];
+			EXPECT_LE(run(self->fd, &r), 0)
+				TH_LOG("field %u = %u had no answer", field, values[i]);
+		}
+	}
+	for (unsigned int bytes = 0; bytes < RUN_BYTES; bytes++) {
+		r = good_run(self->fd, id);
+		EXPECT_EQ(-EINVAL, ask(self->fd, GPUEMU_WORK_RUN, &r, bytes));
+	}
+	r = good_run(self->fd, id);
+	r.flags = 4;
+	EXPECT_EQ(-EINVAL, run(self->fd, &r));
+	r = good_run(self->fd, id);
+	r.cycles = (1ull << 43) + 1;
+	EXPECT_EQ(-EINVAL, run(self->fd, &r));
+	r = good_run(self->fd, id);
+	r.generation++;
+	EXPECT_EQ(-ESTALE, run(self->fd, &r));
+	/* What is wrong with the work itself is in the report. */
+	r = good_run(self->fd, id);
+	r.launch.module++;
+	EXPECT_EQ(0, run(self->fd, &r));
+}
+
+/* The end of time is no cycle to wait for, for a client that could. */
+TEST_F(raw, wild_delay)
+{
+	static const uint64_t cycles[] = { 0, 1ull << 43, (1ull << 43) + 1, UINT64_MAX };
+	struct { struct run head; uint64_t cycle; } r;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(cycles); i++) {
+		r.head = good_run(self->fd, 0);
+		r.head.kind = 3;
+		r.head.data_bytes = 8;
+		memcpy(&r.head.launch, &cycles[i], 8);
+		EXPECT_EQ(0, ask(self->fd, GPUEMU_WORK_RUN, &r,
+				 offsetof(struct run, launch) + 8));
+	}
+}
+
+/* What is kept has a bound, is in nobody's way but its client's, and can be dropped. */
+TEST_F(raw, kept)
+{
+	uint32_t id = load(self->fd, ptx, strlen(ptx));
+	struct { uint32_t size, count, count_advice, reserved; } ranges = { .size = 16 };
+	struct run r = good_run(self->fd, id);
+	int ret = 0;
+
+	ASSERT_NE(0, id);
+	r.flags = HOLD;
+	r.nstreams = 0;
+	EXPECT_EQ(-EINVAL, run(self->fd, &r));
+	/* A hold waits for nobody, so the numbers are not there. */
+	memmove(r.streams, &r.kind, sizeof(r) - offsetof(struct run, kind));
+	for (unsigned int i = 0; !ret && i < 600; i++) {
+		ret = ask(self->fd, GPUEMU_WORK_RUN, &r, RUN_BYTES - 8);
+		EXPECT_EQ(i < 512 ? 0 : -E2BIG, ret);
+	}
+	EXPECT_EQ(-E2BIG, ret);
+	EXPECT_EQ(-EBUSY, ask(self->fd, GPUEMU_WORK_STATISTICS, NULL, 0));
+	EXPECT_EQ(-EBUSY, ask(self->fd, GPUEMU_WORK_LAUNCH, &r.launch, 8));
+	EXPECT_EQ(-EBUSY, ask(self->fd, GPUEMU_WORK_CONFIGURE, "gpu.sms=2\n", 11));
+	EXPECT_EQ(0, ask(self->fd, GPUEMU_WORK_RANGES, &ranges, sizeof(ranges)));
+	r = good_run(self->fd, id);
+	r.flags = DROP;
+	EXPECT_EQ(0, run(self->fd, &r));
+	EXPECT_EQ(0, ask(self->fd, GPUEMU_WORK_STATISTICS, NULL, 0));
+}
+
 TEST_F(raw, noise)
 {
 	static unsigned char payload[4096];

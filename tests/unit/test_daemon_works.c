@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The daemon's works: sessions of several clients on one GPU, in whose streams their launches
- * run, whose turn it is, and what is told of each work. The module is a few functions here, its
- * images one PTX text; pages move by the sim service.
+ * run, works that are kept until their client waits, whose turn it is, and what is told of each
+ * work. The module is a few functions here, its images one PTX text; pages move by the sim service.
  */
 #include "works.h"
 #include "gpu_bench.h"
@@ -25,7 +25,8 @@ static const char ptx[] = PTX_HEAD
 
 static struct {
 	unsigned int ndone;
-	struct { uint64_t id; int status; char message[160]; char *report; } done[DONE_MAX];
+	struct { uint64_t id; int status; char message[160]; char *report; size_t bytes; }
+		done[DONE_MAX];
 	bool news, alive;
 } module;
 
@@ -73,8 +74,19 @@ int service_kmod_done(struct service *s, uint64_t id, int status, uint64_t fault
 	module.done[module.ndone].id = id;
 	module.done[module.ndone].status = status;
 	snprintf(module.done[module.ndone].message, 160, "%s", message ? message : "");
-	module.done[module.ndone++].report = report ? strndup(report, report_bytes) : NULL;
+	module.done[module.ndone].bytes = report_bytes;
+	module.done[module.ndone].report = report ? malloc(report_bytes + 1) : NULL;
+	if (report) {
+		memcpy(module.done[module.ndone].report, report, report_bytes);
+		module.done[module.ndone].report[report_bytes] = '\0';
+	}
+	module.ndone++;
 	return 0;
+}
+
+uint32_t service_kmod_generation(struct service *s)
+{
+	return 3;
 }
 
 /* --- a daemon ------------------------------------------------------------------------ */
@@ -251,12 +263,209 @@ static void test_refusals(void **state)
 	end(&w);
 }
 
+/* --- works that are kept ---------------------------------------------------------------- */
+
+static void add_count(struct world *w, struct gpu_run_items *items, uint32_t stream,
+		      unsigned int n, uint64_t to)
+{
+	uint64_t params[2] = { (uintptr_t)results(w, n), to };
+	const struct gpu_launch l = {
+		.module = 1, .kernel = "count", .grid = { 1, 1, 1 }, .block = { 64, 1, 1 },
+		.params = params, .param_bytes = sizeof(params),
+	};
+	void *payload;
+	size_t bytes;
+
+	assert_int_equal(gpu_work_encode_launch(&l, &payload, &bytes), 0);
+	assert_int_equal(gpu_run_add(items, GPU_RUN_LAUNCH, stream, payload, bytes), 0);
+	free(payload);
+}
+
+static void add_number(struct gpu_run_items *items, uint32_t kind, uint32_t stream, uint64_t n)
+{
+	assert_int_equal(gpu_run_add(items, kind, stream, &n, sizeof(n)), 0);
+}
+
+/* Empties items. */
+static struct service_work run_work(struct world *w, uint32_t client, struct gpu_work_run how,
+				    const uint32_t *streams, struct gpu_run_items *items)
+{
+	void *payload;
+	size_t bytes;
+
+	if (!how.generation)
+		how.generation = 3;
+	assert_int_equal(gpu_run_encode(&how, streams, items, &payload, &bytes), 0);
+	free(items->bytes);
+	memset(items, 0, sizeof(*items));
+	return work_of(w, client, WORK_RUN, 0, payload, bytes);
+}
+
+static int run(struct world *w, struct gpu_work_run how, const uint32_t *streams,
+	       struct gpu_run_items *items)
+{
+	struct service_work work = run_work(w, CLIENT, how, streams, items);
+
+	assert_int_equal(works_do(w->works, &work), 0);
+	free(work.payload);
+	return module.done[module.ndone - 1].status;
+}
+
+static struct gpu_run_report last_report(struct gpu_run_ended *ended, const uint32_t **busy)
+{
+	struct gpu_run_report head;
+	const char *text;
+	size_t at;
+
+	assert_int_equal(gpu_run_report_decode(module.done[module.ndone - 1].report,
+					       module.done[module.ndone - 1].bytes, &head, busy,
+					       &at), 0);
+	for (unsigned int i = 0; i < head.nended; i++)
+		gpu_run_report_next(module.done[module.ndone - 1].report, &at, &ended[i], &text);
+	return head;
+}
+
+/*
+ * What is held does not run; who waits for one stream gets that one, and an event in it, and what
+ * is left stands still, so that statistics, which would need all, are refused.
+ */
+static void test_kept_until_waited_for(void **state)
+{
+	const struct gpu_work_run hold = { .flags = GPU_RUN_HOLD }, one = { .nstreams = 1 };
+	struct gpu_run_items items = { NULL };
+	struct gpu_run_ended ended[4];
+	struct gpu_run_report r;
+	struct service_work work;
+	const uint32_t *busy;
+	uint32_t second = 2;
+	struct world w;
+
+	make(&w, 0);
+	add_count(&w, &items, 1, 0, 3000);
+	add_count(&w, &items, 2, 1, 20);
+	assert_int_equal(run(&w, hold, NULL, &items), 0);
+	r = last_report(ended, &busy);
+	assert_int_equal(r.nended, 0);
+	assert_int_equal(r.kept, 2);
+	assert_int_equal(r.nbusy, 2);
+	assert_int_equal(r.now, 0);
+	assert_int_equal(results(&w, 1)[0], 0);
+
+	add_number(&items, GPU_RUN_RECORD, 2, 77);
+	add_number(&items, GPU_RUN_AWAIT, 3, 77);
+	add_count(&w, &items, 3, 2, 30);
+	assert_int_equal(run(&w, one, &second, &items), 0);
+	r = last_report(ended, &busy);
+	assert_int_equal(r.nended, 2);
+	assert_int_equal(ended[0].stream, 2);
+	assert_int_equal(ended[0].mark, 0);
+	assert_int_equal(ended[1].mark, 77);
+	assert_int_equal(ended[1].cycle, r.now);
+	assert_int_equal(r.kept, 2);
+	assert_int_equal(r.nbusy, 2);
+	assert_int_equal(busy[0], 1);
+	assert_int_equal(busy[1], 3);
+	assert_int_equal(results(&w, 1)[63], 83);
+	assert_int_equal(results(&w, 0)[0], 0);
+
+	work = work_of(&w, CLIENT, WORK_STATISTICS, 0, NULL, 0);
+	assert_int_equal(works_do(w.works, &work), 0);
+	assert_int_equal(module.done[module.ndone - 1].status, -EBUSY);
+	/* So many cycles, and no more. */
+	assert_int_equal(run(&w, (struct gpu_work_run){ .cycles = 100 }, NULL, &items), 0);
+	assert_int_equal(last_report(ended, &busy).now, r.now + 100);
+	assert_int_equal(run(&w, (struct gpu_work_run){ .nstreams = 0 }, NULL, &items), 0);
+	r = last_report(ended, &busy);
+	assert_int_equal(r.nended, 2);
+	assert_int_equal(r.kept, 0);
+	assert_int_equal(results(&w, 0)[1], 3001);
+	assert_int_equal(results(&w, 2)[1], 31);
+	json_object_put(statistics(&w, CLIENT));
+	end(&w);
+}
+
+/* Refused as a whole, or told in the report; what was kept can be dropped. */
+static void test_runs_that_are_refused(void **state)
+{
+	const struct gpu_work_run hold = { .flags = GPU_RUN_HOLD }, all = { .nstreams = 0 };
+	struct gpu_run_items items = { NULL };
+	struct gpu_run_ended ended[4];
+	const uint32_t *busy;
+	struct world w;
+
+	make(&w, 0);
+	add_count(&w, &items, 1, 0, 10);
+	assert_int_equal(run(&w, (struct gpu_work_run){ .generation = 2 }, NULL, &items), -ESTALE);
+	for (unsigned int i = 0; i < GPU_RUN_ITEMS; i++)
+		add_count(&w, &items, i, 0, 10);
+	assert_int_equal(run(&w, hold, NULL, &items), 0);
+	add_count(&w, &items, 1, 1, 10);
+	assert_int_equal(run(&w, all, NULL, &items), -E2BIG);
+	assert_int_equal(results(&w, 0)[0], 0);
+	add_count(&w, &items, 1, 1, 10);
+	assert_int_equal(run(&w, (struct gpu_work_run){ .flags = GPU_RUN_DROP }, NULL, &items), 0);
+	assert_int_equal(last_report(ended, &busy).nended, 1);
+	assert_int_equal(results(&w, 0)[0], 0);
+	assert_int_equal(results(&w, 1)[0], 10);
+	add_number(&items, GPU_RUN_DELAY, 4, GPU_CYCLE_MAX + 1);
+	assert_int_equal(run(&w, all, NULL, &items), 0);
+	assert_int_equal(last_report(ended, &busy).nended, 1);
+	assert_int_equal(ended[0].stream, 4);
+	assert_int_equal(ended[0].status, -ERANGE);
+	for (uint32_t i = 0; i <= GPU_TARGETS_MAX; i++) {
+		add_number(&items, GPU_RUN_HALT, i, 5);
+		if (items.count == GPU_RUN_ITEMS)
+			assert_int_equal(run(&w, all, NULL, &items), 0);
+	}
+	assert_int_equal(run(&w, all, NULL, &items), 0);
+	assert_int_equal(last_report(ended, &busy).nended, 1);
+	assert_int_equal(ended[0].stream, GPU_TARGETS_MAX);
+	assert_int_equal(ended[0].status, -ENOSPC);
+	end(&w);
+}
+
+/* A wait is set aside for another client; that client is dead then, and its works end unrun. */
+static void test_kept_works_take_turns(void **state)
+{
+	struct gpu_run_items items = { NULL };
+	struct service_work work;
+	struct world w;
+
+	make(&w, 1);
+	add_count(&w, &items, 1, 0, 200000);
+	work = run_work(&w, CLIENT, (struct gpu_work_run){ .nstreams = 0 }, NULL, &items);
+	works_add(w.works, &work);
+	free(work.payload);
+	count(&w, OTHER, 1, 1, 10, true);
+	assert_int_equal(works_next(w.works), 0);
+	assert_int_equal(module.ndone, 0);
+	assert_int_equal(works_next(w.works), 0);
+	assert_int_equal(module.ndone, 1);
+	assert_int_equal(module.done[0].id, 2);
+	assert_int_equal(works_next(w.works), 0);
+	assert_int_equal(module.ndone, 2);
+	assert_int_equal(results(&w, 0)[5], 200005);
+
+	add_count(&w, &items, 1, 0, UINT32_MAX);
+	assert_int_equal(run(&w, (struct gpu_work_run){ .cycles = 50 }, NULL, &items), 0);
+	module.alive = false;
+	/* A third client's session: the first two are looked for. It would take hours to run. */
+	work = work_of(&w, OTHER + 1, WORK_STATISTICS, 0, NULL, 0);
+	assert_int_equal(works_do(w.works, &work), 0);
+	assert_int_equal(module.done[module.ndone - 1].status, 0);
+	assert_int_equal(results(&w, 0)[5], 200005);
+	end(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_streams_and_sessions),
 		cmocka_unit_test(test_turns),
 		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_kept_until_waited_for),
+		cmocka_unit_test(test_runs_that_are_refused),
+		cmocka_unit_test(test_kept_works_take_turns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -84,13 +84,15 @@ enum gpuemu_work_kind {
 	GPUEMU_WORK_STATISTICS = 6,	/* report := statistics as JSON */
 	GPUEMU_WORK_RANGES = 7,		/* managed ranges of this client, for policies */
 	GPUEMU_WORK_RECORD = 8,		/* a recorded run for policies; or report := this run's touches */
+	GPUEMU_WORK_RUN = 9,		/* works of any streams, to be kept and run side by side; report := what ended */
 	GPUEMU_WORK_KINDS,
 };
 
 /*
  * Queues one work. Works of one stream run in the order of submission; the
  * engine may interleave streams. -ENODEV: no engine; -EAGAIN: GPUEMU_WORK_MAX
- * reached.
+ * reached. A GPUEMU_WORK_RUN names the streams of its works in its payload, and its
+ * own stream is not looked at; an engine that knows no such kind answers -EOPNOTSUPP.
  */
 struct gpuemu_submit {
 	__u32 size;

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The works of a client's streams (GPUEMU_WORK_RUN): kept with its session until the client
+ * waits for one of them, then run side by side. What is kept costs memory of this process
+ * (GPU_RUN_ITEMS works) and nothing else: nothing runs, and any session may have the frames.
+ */
+#ifndef GPUEMU_STREAMS_H
+#define GPUEMU_STREAMS_H
+
+#include "gpu/gpu.h"
+
+struct ended;
+
+/* Of one session. */
+struct streams {
+	struct gpu_session *gpu;
+	struct ended *ended, **end;	/* not reported yet, the oldest first */
+	bool lost;			/* one ended because the device is lost */
+};
+
+/* How far one GPUEMU_WORK_RUN runs them. All zero is none. */
+struct streams_run {
+	uint32_t *streams;
+	struct gpu_until until;
+	uint64_t stop;			/* cycle; 0: there is none */
+	bool hold;
+};
+
+/* Whose images the launches name. As gpu_session_load(), or 0 if it is loaded. */
+typedef int streams_load(void *ctx, uint32_t module, struct err *err);
+
+void streams_init(struct streams *s, struct gpu_session *gpu);
+/* Ends what is kept. */
+void streams_fini(struct streams *s);
+/* Has the session works that are not done? Then only GPUEMU_WORK_RUN goes on with them. */
+bool streams_keep(const struct streams *s);
+
+/*
+ * Takes a payload's works. -EINVAL: malformed, nothing is taken; -ESTALE: it is for another
+ * engine; -E2BIG: too many; -ENOMEM and -ENODEV: some may be taken. run is the caller's to free.
+ */
+int streams_take(struct streams *s, const void *payload, size_t bytes, uint32_t generation,
+		 streams_load *load, void *ctx, struct streams_run *run, struct err *err);
+void streams_run_free(struct streams_run *run);
+/* Runs what is kept. False: over() said so, there is more to do. */
+bool streams_go_on(struct streams *s, const struct streams_run *run, gpu_over *over, void *ctx);
+/* What has ended. *report is allocated. -ENODEV: the device is lost; -ENOMEM. */
+int streams_report(struct streams *s, char **report, size_t *bytes, struct err *err);
+
+/* Can the range not be managed memory, wherever that is? */
+bool streams_out_of_reach(uint64_t addr, uint64_t bytes);
+
+#endif
