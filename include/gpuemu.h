@@ -196,9 +196,9 @@ int gpuemu_function_get_attributes(const struct gpuemu_function *function,
 /*
  * Works of one stream run in the order of submission; those of different streams may run
  * at the same time. NULL is CUDA's legacy default stream: a work in it begins when all before
- * it have ended, and none behind it begins before it has ended. On sim, works of streams other
- * than NULL are queued until something waits (gpuemu_stream_create(3)), and a wait for one
- * stream runs the others' works only up to the cycle in which that one has nothing left to do.
+ * it have ended, and none behind it begins before it has ended. Works of streams other than
+ * NULL are queued until something waits (gpuemu_stream_create(3)), and a wait for one stream
+ * runs the others' works only up to the cycle in which that one has nothing left to do.
  */
 int gpuemu_stream_create(struct gpuemu_ctx *ctx, struct gpuemu_stream **stream);
 /* Waits for its works. */
@@ -215,18 +215,20 @@ int gpuemu_stream_wait_any(struct gpuemu_ctx *ctx, struct gpuemu_stream *const *
 			   unsigned int n, unsigned int *which);
 /*
  * Works behind it in the stream begin at this core cycle of the context's virtual time (the
- * statistics' totals.cycles) at the soonest. -EOPNOTSUPP: backend kmod.
+ * statistics' totals.cycles) at the soonest. -ERANGE: it is later than 2^43.
  */
 int gpuemu_stream_delay(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream, uint64_t cycle);
 /*
  * 0: the stream has nothing left to do, and its works' error is left to synchronize; -EBUSY: it
- * has. On sim and uffd a query that finds so lets 1000 cycles of virtual time pass.
+ * has. A query that finds so lets 1000 cycles of virtual time pass; not where works of the
+ * default stream are running, on kmod.
  */
 int gpuemu_stream_query(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream);
 /*
  * When the stream's kernels have executed so many thread instructions from now on, the stream is
  * halted: the kernel that runs gets no more CTAs on SMs and ends when those that run have, and
- * no launch behind it begins; each of them has error -ECANCELED. -EOPNOTSUPP: backend kmod.
+ * no launch behind it begins; each of them has error -ECANCELED. -ENOSPC: 1024 streams have a
+ * target (on kmod the stream's error).
  */
 int gpuemu_stream_halt_after(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream,
 			     uint64_t instructions);
@@ -245,7 +247,7 @@ int gpuemu_synchronize(struct gpuemu_ctx *ctx);
 /*
  * As CUDA's: recorded in a stream, an event is reached when the works before it in the stream
  * have ended. Recorded again, it is the new record's. What waits for an event that was never
- * recorded does not wait. -EOPNOTSUPP for a record: backend kmod.
+ * recorded does not wait.
  */
 int gpuemu_event_create(struct gpuemu_ctx *ctx, struct gpuemu_event **event);
 /* Who waits for it goes on waiting for its last record. */

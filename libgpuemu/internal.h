@@ -38,9 +38,9 @@ struct gpuemu_stream {
 	uint32_t id;			/* 0: the default stream */
 	int status;			/* first error since the last synchronize */
 	struct err err;
-	/* Works that were submitted and not waited for, oldest first (kmod). */
-	uint64_t *pending;
-	unsigned int npending, pending_room;
+	/* kmod: works that were not sent, and the flights with works that may not have ended. */
+	unsigned int collected;
+	uint64_t first, last;		/* first 0: there are none */
 };
 
 /* What it says is of the record that was made last. */

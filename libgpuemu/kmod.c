@@ -15,16 +15,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "internal.h"
+#include "kmod.h"
 
 #define REPORT_GUESS	(64u << 10)
-
-struct kmod {
-	int fd;
-	char *device;
-	uint32_t generation;	/* of the engine that knows this context's options */
-	bool ranges_told;	/* that engine knows the managed ranges, as they are */
-};
 
 static uint64_t to_u64(const void *p)
 {
@@ -65,31 +58,25 @@ static void say_how(const struct gpuemu_wait *w, struct err *err)
 		err_set(err, 0, "%s", gpuemu_strerror(w->status));
 }
 
-/* A work's report. text is NUL terminated and the caller's; NULL: there is none. */
-struct report {
-	char *text;
-	size_t bytes;
-};
-
-static void take_report(struct report *report, char *text, size_t bytes)
+static void take_report(struct kmod_report *report, char *text, size_t bytes)
 {
 	if (text)
 		text[bytes] = '\0';
-	*report = (struct report){ text, bytes };
+	*report = (struct kmod_report){ text, bytes };
 }
 
 /*
  * The work's status, with err, and its report, whatever the status. `room` bytes
  * are tried first; what is longer takes a second call.
  */
-static int wait_work_for(const struct kmod *k, uint64_t id, uint32_t timeout_ms, uint32_t room,
-			 struct report *report, struct err *err)
+int kmod_wait_work(const struct kmod *k, uint64_t id, uint32_t timeout_ms, uint32_t room,
+		   struct kmod_report *report, struct err *err)
 {
 	struct gpuemu_wait w = { .size = sizeof(w), .timeout_ms = timeout_ms, .id = id };
 	char *text = NULL, *grown;
 	int ret;
 
-	*report = (struct report){ NULL, 0 };
+	*report = (struct kmod_report){ NULL, 0 };
 	do {
 		grown = room ? realloc(text, (size_t)room + 1) : NULL;
 		if (room && !grown) {
@@ -113,101 +100,16 @@ static int wait_work_for(const struct kmod *k, uint64_t id, uint32_t timeout_ms,
 	return w.status;
 }
 
-static int wait_work(const struct kmod *k, uint64_t id, uint32_t room, struct report *report,
+static int wait_work(const struct kmod *k, uint64_t id, uint32_t room, struct kmod_report *report,
 		     struct err *err)
 {
-	return wait_work_for(k, id, ~0u, room, report, err);
-}
-
-/*
- * The stream's oldest work is done: its error waits in the stream, its output is printed.
- * -ETIMEDOUT: it is not done yet.
- */
-static int reap_within(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream, uint32_t timeout_ms)
-{
-	struct err err = { "" };
-	struct report report;
-	int ret;
-
-	/* Few kernels print, so the report's room is asked for when there is one. */
-	ret = wait_work_for(ctx->state, stream->pending[0], timeout_ms, 0, &report, &err);
-	/* Of a kernel that was ended by gpu.watchdog, err says so. */
-	if (ret == -ETIMEDOUT && !timeout_ms && !err.text[0])
-		return ret;
-	stream->npending--;
-	memmove(stream->pending, stream->pending + 1,
-		stream->npending * sizeof(*stream->pending));
-	if (ret)
-		stream_fail(stream, ret, &err);
-	if (report.text)
-		print_text(ctx, report.text, report.bytes);
-	free(report.text);
-	return 0;
-}
-
-static void reap(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream)
-{
-	reap_within(ctx, stream, ~0u);
-}
-
-/* The stream with the oldest work of all. NULL: nothing is in flight. */
-static struct gpuemu_stream *oldest(struct gpuemu_ctx *ctx)
-{
-	struct gpuemu_stream *first = NULL;
-
-	for (struct gpuemu_stream *s = &ctx->default_stream; s; s = s->next)
-		if (s->npending && (!first || s->pending[0] < first->pending[0]))
-			first = s;
-	return first;
-}
-
-/*
- * In the order of submission over all streams, so that output comes in the order
- * of the launches. The engine does works in that order: nothing waits longer for it.
- */
-static void kmod_wait(struct gpuemu_ctx *ctx, struct gpuemu_stream *const *streams, unsigned int n)
-{
-	for (;;) {
-		for (unsigned int i = 0; i < n; i++)
-			if (!streams[i]->npending)
-				return;
-		reap(ctx, oldest(ctx));
-	}
-}
-
-/* No event is recorded here. */
-static void kmod_wait_mark(struct gpuemu_ctx *ctx, uint64_t mark)
-{
-}
-
-/* Time passes by itself. */
-static void kmod_pass(struct gpuemu_ctx *ctx, uint64_t cycles)
-{
-	struct gpuemu_stream *s;
-
-	while ((s = oldest(ctx)) && !reap_within(ctx, s, 0))
-		;
-}
-
-static bool kmod_idle(struct gpuemu_ctx *ctx, const struct gpuemu_stream *stream)
-{
-	return !stream->npending;
-}
-
-/* Makes room for one more work at the module. False: nothing is in flight. */
-static bool reap_one(struct gpuemu_ctx *ctx)
-{
-	struct gpuemu_stream *s = oldest(ctx);
-
-	if (s)
-		reap(ctx, s);
-	return s != NULL;
+	return kmod_wait_work(k, id, ~0u, room, report, err);
 }
 
 /* --- submitting ------------------------------------------------------------------ */
 
-static int submit(struct gpuemu_ctx *ctx, uint32_t kind, uint32_t stream,
-		  const void *payload, size_t bytes, uint64_t *id, struct err *err)
+int kmod_submit_work(struct gpuemu_ctx *ctx, uint32_t kind, uint32_t stream, const void *payload,
+		     size_t bytes, uint64_t *id, struct err *err)
 {
 	const struct kmod *k = ctx->state;
 	struct gpuemu_submit s = {
@@ -225,7 +127,7 @@ static int submit(struct gpuemu_ctx *ctx, uint32_t kind, uint32_t stream,
 			       GPUEMU_PAYLOAD_MAX);
 	do {
 		ret = call(k->fd, GPUEMU_IOCTL_SUBMIT, &s);
-	} while (ret == -EAGAIN && reap_one(ctx));
+	} while (ret == -EAGAIN && kmod_reap_one(ctx));
 	if (ret == -ENODEV)
 		return no_engine(k->device, err);
 	if (ret)
@@ -239,11 +141,11 @@ static int submit(struct gpuemu_ctx *ctx, uint32_t kind, uint32_t stream,
 static int submit_and_wait(struct gpuemu_ctx *ctx, uint32_t kind, const void *payload,
 			   size_t bytes, char **text, struct err *err)
 {
-	struct report report;
+	struct kmod_report report;
 	uint64_t id;
 	int ret;
 
-	ret = submit(ctx, kind, 0, payload, bytes, &id, err);
+	ret = kmod_submit_work(ctx, kind, 0, payload, bytes, &id, err);
 	if (ret)
 		return ret;
 	ret = wait_work(ctx->state, id, text ? REPORT_GUESS : 0, &report, err);
@@ -352,7 +254,7 @@ static int tell_ranges(struct gpuemu_ctx *ctx, struct err *err)
  * An engine that attached after the last work was submitted knows the images
  * of this context, not its options nor the images' names.
  */
-static int meet_engine(struct gpuemu_ctx *ctx, struct err *err)
+int kmod_meet_engine(struct gpuemu_ctx *ctx, struct err *err)
 {
 	struct kmod *k = ctx->state;
 	struct gpuemu_info i;
@@ -363,6 +265,7 @@ static int meet_engine(struct gpuemu_ctx *ctx, struct err *err)
 		return err_set(err, ret, "%s: %s", k->device, gpuemu_strerror(ret));
 	if (i.engine_generation == k->generation)
 		return 0;
+	kmod_engine_gone(ctx);
 	if (i.engine_generation == 0)
 		return no_engine(k->device, err);
 	k->ranges_told = false;
@@ -378,88 +281,29 @@ static int meet_engine(struct gpuemu_ctx *ctx, struct err *err)
 	return ret;
 }
 
-static int make_room(struct gpuemu_stream *stream)
+int kmod_tell_all(struct gpuemu_ctx *ctx, struct err *err)
 {
-	unsigned int room = stream->pending_room ? 2 * stream->pending_room : 16;
-	uint64_t *pending;
+	int ret = kmod_meet_engine(ctx, err);
 
-	if (stream->npending < stream->pending_room)
-		return 0;
-	pending = realloc(stream->pending, room * sizeof(*pending));
-	if (!pending)
-		return -ENOMEM;
-	stream->pending = pending;
-	stream->pending_room = room;
-	return 0;
+	return ret ? ret : tell_ranges(ctx, err);
 }
 
-static int not_here(const char *what, struct err *err)
-{
-	return err_set(err, -EOPNOTSUPP, "backend kmod has no %s of streams", what);
-}
-
-static int kmod_halt_after(struct gpuemu_ctx *ctx, const struct gpuemu_stream *stream,
-			   uint64_t target, struct err *err)
-{
-	return not_here("targets", err);
-}
-
-static int submit_work(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream,
-		       const struct work *work, uint64_t *id, struct err *err)
-{
-	struct gpu_work_prefetch prefetch = {
-		.size = sizeof(prefetch),
-		.to_host = work->prefetch.to_host,
-		.addr = work->prefetch.addr,
-		.bytes = work->prefetch.bytes,
-	};
-	void *payload;
-	size_t bytes;
-	int ret;
-
-	if (work->kind != LAUNCH && work->kind != PREFETCH)
-		return not_here(work->kind == DELAY ? "delays" : "events", err);
-	if (work->kind == PREFETCH)
-		return submit(ctx, GPUEMU_WORK_PREFETCH, stream->id, &prefetch,
-			      sizeof(prefetch), id, err);
-	ret = gpu_work_encode_launch(&work->launch, &payload, &bytes);
-	if (ret)
-		return ret;
-	ret = submit(ctx, GPUEMU_WORK_LAUNCH, stream->id, payload, bytes, id, err);
-	free(payload);
-	return ret;
-}
-
-static int kmod_submit(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream,
-		       const struct work *work, struct err *err)
-{
-	uint64_t id;
-	int ret;
-
-	ret = meet_engine(ctx, err);
-	if (!ret)
-		ret = tell_ranges(ctx, err);
-	if (!ret)
-		ret = make_room(stream);
-	if (!ret)
-		ret = submit_work(ctx, stream, work, &id, err);
-	if (!ret)
-		stream->pending[stream->npending++] = id;
-	return ret;
-}
-
-/* Told with the next work, to whichever engine is attached then. */
+/*
+ * Told with the next work, to whichever engine is attached then. What was submitted before is
+ * done before.
+ */
 static int kmod_advise(struct gpuemu_ctx *ctx, struct err *err)
 {
 	struct kmod *k = ctx->state;
 
+	stream_wait_all(ctx);
 	k->ranges_told = false;
 	return 0;
 }
 
 static int kmod_statistics(struct gpuemu_ctx *ctx, char **json, struct err *err)
 {
-	int ret = meet_engine(ctx, err);
+	int ret = kmod_meet_engine(ctx, err);
 
 	return ret ? ret : submit_and_wait(ctx, GPUEMU_WORK_STATISTICS, NULL, 0, json, err);
 }
@@ -467,7 +311,7 @@ static int kmod_statistics(struct gpuemu_ctx *ctx, char **json, struct err *err)
 static int kmod_touch(struct gpuemu_ctx *ctx, const struct gpu_work_touch *touch, char **json,
 		      struct err *err)
 {
-	int ret = meet_engine(ctx, err);
+	int ret = kmod_meet_engine(ctx, err);
 
 	if (!ret)
 		ret = tell_ranges(ctx, err);
@@ -480,14 +324,14 @@ static int kmod_touches(struct gpuemu_ctx *ctx, struct record *record, struct er
 {
 	struct gpu_work_record fetch = { .size = sizeof(fetch), .fetch = 1 };
 	uint64_t all, n;
-	int ret = meet_engine(ctx, err);
+	int ret = kmod_meet_engine(ctx, err);
 
 	while (!ret) {
-		struct report report;
+		struct kmod_report report;
 		uint64_t id;
 
 		fetch.from = record->count;
-		ret = submit(ctx, GPUEMU_WORK_RECORD, 0, &fetch, sizeof(fetch), &id, err);
+		ret = kmod_submit_work(ctx, GPUEMU_WORK_RECORD, 0, &fetch, sizeof(fetch), &id, err);
 		if (!ret)
 			ret = wait_work(ctx->state, id, GPUEMU_REPORT_MAX, &report, err);
 		if (ret)
@@ -513,7 +357,7 @@ static int kmod_touches(struct gpuemu_ctx *ctx, struct record *record, struct er
 
 static int kmod_configure(struct gpuemu_ctx *ctx, const char *settings, struct err *err)
 {
-	int ret = meet_engine(ctx, err);
+	int ret = kmod_meet_engine(ctx, err);
 
 	return ret ? ret : tell_options(ctx, settings, err);
 }
@@ -561,7 +405,7 @@ static int kmod_load(struct gpuemu_ctx *ctx, struct gpuemu_module *module, const
 	};
 	int ret;
 
-	ret = meet_engine(ctx, err);
+	ret = kmod_meet_engine(ctx, err);
 	if (ret)
 		return ret;
 	ret = call(k->fd, GPUEMU_IOCTL_MODULE_LOAD, &load);
@@ -635,6 +479,7 @@ static void kmod_close(struct gpuemu_ctx *ctx)
 		return;
 	if (k->fd >= 0)
 		close(k->fd);
+	kmod_run_fini(k);
 	free(k->device);
 	free(k);
 	ctx->state = NULL;
@@ -643,7 +488,7 @@ static void kmod_close(struct gpuemu_ctx *ctx)
 /* Unknown options and values are the caller's error, as they are at open elsewhere. */
 static int greet(struct gpuemu_ctx *ctx, struct err *err)
 {
-	int ret = meet_engine(ctx, err);
+	int ret = kmod_meet_engine(ctx, err);
 
 	return ret == -ERANGE || ret == -ENOENT ? -EINVAL : ret;
 }
@@ -657,6 +502,7 @@ static int kmod_open(struct gpuemu_ctx *ctx, const char *device, struct err *err
 		return ret;
 	ctx->state = k;
 	k->fd = -1;
+	kmod_run_init(k);
 	k->device = strdup(device);
 	if (k->device)
 		ret = open_device(device, &k->fd, err);
@@ -685,7 +531,7 @@ const struct backend_ops backend_kmod = {
 	.wait_mark = kmod_wait_mark,
 	.pass = kmod_pass,
 	.halt_after = kmod_halt_after,
-	.halt_at = kmod_halt_after,
+	.halt_at = kmod_halt_at,
 	.advise = kmod_advise,
 	.statistics = kmod_statistics,
 	.touches = kmod_touches,

@@ -93,7 +93,6 @@ PUBLIC int gpuemu_stream_destroy(struct gpuemu_stream *stream)
 	for (s = &ctx->default_stream; s->next != stream; )
 		s = s->next;
 	s->next = stream->next;
-	free(stream->pending);
 	free(stream);
 	return ctx_leave(ctx, ret, &err);
 }
@@ -153,6 +152,10 @@ PUBLIC int gpuemu_stream_delay(struct gpuemu_ctx *ctx, struct gpuemu_stream *str
 
 	ctx_enter(ctx);
 	s = stream_of(ctx, stream);
+	if (cycle > GPU_CYCLE_MAX)
+		return ctx_leave(ctx, err_set(&err, -ERANGE, "a delay until cycle %llu: at most %llu",
+					      (unsigned long long)cycle,
+					      (unsigned long long)GPU_CYCLE_MAX), &err);
 	return ctx_leave(ctx, s ? ctx->backend->submit(ctx, s, &work, &err) : not_a_stream(&err),
 			 &err);
 }
@@ -224,8 +227,6 @@ void stream_free_all(struct gpuemu_ctx *ctx)
 
 	for (; s; s = next) {
 		next = s->next;
-		free(s->pending);
 		free(s);
 	}
-	free(ctx->default_stream.pending);
 }

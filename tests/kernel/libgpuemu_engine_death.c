@@ -235,6 +235,55 @@ TEST_F(engine, killed_while_a_client_waits)
 	EXPECT_TRUE(works(self, 300));
 }
 
+static int spin_in(struct _test_data_engine *self, struct gpuemu_stream *stream, uint32_t n)
+{
+	const struct gpuemu_arg args[] = { gpuemu_arg_ptr(self->p), gpuemu_arg_u32(n) };
+	const struct gpuemu_dim3 one = { 1, 1, 1 };
+
+	return gpuemu_launch(self->spin, one, one, 0, stream, args, 2);
+}
+
+/*
+ * The engine has a kernel that stands still, since nobody waits for it, and an event behind that.
+ * Both are lost with it, what was not sent to it is not.
+ */
+TEST_F(engine, killed_while_it_keeps_works)
+{
+	struct gpuemu_stream *stays, *ends;
+	struct gpuemu_event *event;
+
+	ASSERT_EQ(0, gpuemu_stream_create(self->ctx, &stays));
+	ASSERT_EQ(0, gpuemu_stream_create(self->ctx, &ends));
+	ASSERT_EQ(0, gpuemu_event_create(self->ctx, &event));
+	for (unsigned int attached = 0; attached < 2; attached++) {
+		ASSERT_TRUE(works(self, attached));
+		ASSERT_EQ(0, spin_in(self, stays, UINT32_MAX));
+		ASSERT_EQ(0, gpuemu_event_record(event, stays));
+		ASSERT_EQ(0, spin_in(self, ends, 10));
+		ASSERT_EQ(0, gpuemu_stream_synchronize(self->ctx, ends))
+			TH_LOG("%s", gpuemu_last_error(self->ctx));
+		EXPECT_EQ(-EBUSY, gpuemu_stream_query(self->ctx, stays));
+		EXPECT_EQ(-EBUSY, gpuemu_event_query(event));
+		kill(self->daemon, SIGKILL);
+		waitpid(self->daemon, NULL, 0);
+		self->daemon = 0;
+		if (attached) {
+			ASSERT_TRUE(attach(self));
+			ASSERT_EQ(0, spin_in(self, ends, 20));
+			EXPECT_EQ(0, gpuemu_stream_synchronize(self->ctx, ends))
+				TH_LOG("%s", gpuemu_last_error(self->ctx));
+			EXPECT_EQ(20, self->p[0]);
+		}
+		EXPECT_EQ(-EIO, gpuemu_stream_synchronize(self->ctx, stays));
+		EXPECT_NE(NULL, strstr(gpuemu_last_error(self->ctx), "device lost"));
+		EXPECT_EQ(-EIO, gpuemu_event_synchronize(event));
+		EXPECT_EQ(0, gpuemu_stream_synchronize(self->ctx, stays));
+		if (!attached)
+			ASSERT_TRUE(attach(self));
+	}
+	EXPECT_TRUE(works(self, 7));
+}
+
 TEST_F(engine, killed_while_idle)
 {
 	ASSERT_TRUE(works(self, 1));
