@@ -41,7 +41,8 @@ struct run {
 	char *id;			/* its file's name, without ending: NAME-DIGEST */
 	char *product;			/* a file that it leaves beside its report, or NULL */
 	struct run_group *group;
-	struct json_object *report;	/* NULL: not done, or failed */
+	/* NULL: not done, or failed. Without kernels and SMs, but with `stalls`, the sum over all SMs. */
+	struct json_object *report;
 	unsigned int repeat;		/* RUN_REPEAT()'s */
 	bool alone;			/* RUN_ALONE */
 	bool failed, elsewhere;		/* elsewhere: another shard's */

@@ -206,11 +206,32 @@ static bool has_product(const struct runner *r, const struct run *run)
 	return there;
 }
 
+/* The schedulers' cycles of all SMs by cause, as `stalls` of the report: drop_details() drops the SMs. */
+static void add_stalls(struct json_object *o)
+{
+	struct json_object *sms = output_at(o, "sms"), *sum;
+
+	if (!json_object_is_type(sms, json_type_array) || output_has(o, "stalls"))
+		return;
+	sum = must(json_object_new_object());
+	for (size_t i = 0; i < json_object_array_length(sms); i++) {
+		struct json_object *stalls = output_at(json_object_array_get_idx(sms, i), "stalls");
+
+		if (!stalls)
+			continue;
+		json_object_object_foreach(stalls, cause, cycles)
+			json_object_object_add(sum, cause, json_object_new_int64(
+				json_object_get_int64(output_at(sum, cause)) + json_object_get_int64(cycles)));
+	}
+	json_object_object_add(o, "stalls", sum);
+}
+
 /* What is told kernel by kernel and SM by SM would be most of the memory. */
 static void drop_details(struct json_object *o)
 {
 	struct json_object *entries = output_at(o, "workloads");
 
+	add_stalls(o);
 	json_object_object_del(o, "kernels");
 	json_object_object_del(o, "sms");
 	for (size_t i = 0; entries && i < json_object_array_length(entries); i++)

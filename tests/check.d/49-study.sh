@@ -98,6 +98,15 @@ study one sms --only mshrs --set gpu.sms=4
 tap_check 'study: another setting is another run' test "$(find $work/one/runs -name '*.json' | wc -l)" -gt "$files"
 tap_check 'study: and another table' sh -c "! cmp -s $work/sms.txt $work/third.txt"
 
+# Virtual Thread's: what the text promises of it, with numbers of which none is missing.
+$gpuemu study virtual-thread --quick --workloads vecadd --set gpu.sms=4 --out $work/vt --json=$work/vt.json \
+	--only designs,stalls,schedulers,swap,context,barrier,use,paging >$work/vt.txt 2>$work/vt.err
+tap_check 'study virtual-thread: every run ends well' test $? -eq 0
+for t in designs stalls schedulers swap context barrier use paging; do
+	tap_check "study virtual-thread: table $t, no cell is empty" sh -c "sed -n '/^$t: /,/^\$/p' $work/vt.txt | grep '^  vecadd' | grep -v ' - '"
+done
+tap_check 'study virtual-thread: the paper is beside' grep -q '^  paper  *1.093  *1.239  *1.269' $work/vt.txt
+
 # One run of a study cannot be: the others are done, and it is told.
 status=0
 study bad bad --only copy,mshrs --set paging.vram=64K || status=$?

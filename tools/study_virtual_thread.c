@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Yoon et al., "Virtual Thread: Maximizing Thread-Level Parallelism beyond GPU Scheduling Limit",
+ * ISCA'16: its figures 4 and 8 to 13, and what it could not ask, the same under far faults.
+ * Numbers are of its text; what it gives only in a figure's bars is no number here. Far faults are
+ * off but in the last part: the paper's GPU has none.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output.h"
+#include "study.h"
+
+#define NONE	((double)NAN)
+
+#define FOR_WORKLOADS(c, w)									\
+	for (const struct study_workload *w = (c)->options.workloads;				\
+	     w < (c)->options.workloads + (c)->options.nworkloads; w++)
+
+static const struct study_workload type_s[] = {
+#define TYPE_S(name, abbreviation, full, quick)	{ name, full, quick },
+#include "study_virtual_thread.def"
+	{ NULL, NULL, NULL }
+};
+
+static const struct study_workload type_c[] = {
+#define TYPE_C(name, abbreviation, full, quick)	{ name, full, quick },
+#include "study_virtual_thread.def"
+	{ NULL, NULL, NULL }
+};
+
+/* The paper's four designs (figure 8), as arguments, and what it reports of each. */
+enum { BASELINE, MASCAR, VT, MAX_UNITS, DESIGNS };
+
+static const struct {
+	const char *name, *args;
+	double paper;
+} designs[DESIGNS] = {
+	[BASELINE] = { "baseline", "--cta baseline --mem-order fifo", 1 },
+	[MASCAR] = { "Mascar", "--cta baseline --mem-order mascar", 1.093 },
+	[VT] = { "VT", "--cta vt --mem-order vt", 1.239 },
+	[MAX_UNITS] = { "MAX", "--cta max --mem-order mascar", 1.269 },
+};
+
+static struct run *design(struct study_ctx *c, const struct study_workload *w, int d)
+{
+	return study_want(c, w, NULL, "--paging off %s", designs[d].args);
+}
+
+/* The program's own cycles: its instructions are the same, so their ratio is that of the IPC. */
+static double cycles(const struct run *r)
+{
+	return run_number(r, "totals.cycles");
+}
+
+static double gain(struct study_ctx *c, const struct study_workload *w, const struct run *r)
+{
+	return cycles(design(c, w, BASELINE)) / cycles(r);
+}
+
+static double mean_of(const struct study_table *t, size_t column)
+{
+	double sum = 0, n = 0;
+
+	for (size_t row = 0; row < t->nrows; row++) {
+		double v = t->cells[row * t->ncolumns + column];
+
+		if (isnan(v))
+			continue;
+		sum += v;
+		n++;
+	}
+	return sum / n;
+}
+
+static void want_designs(struct study_ctx *c)
+{
+	FOR_WORKLOADS(c, w)
+		for (int d = 0; d < DESIGNS; d++)
+			design(c, w, d);
+}
+
+/* --- figure 8 -------------------------------------------------------------------------------- */
+
+static void show_designs(struct study_ctx *c)
+{
+	struct study_table *t = study_table(c, "designs",
+		"instructions a cycle over the baseline's (figure 8), LRR", 3, true);
+
+	for (int d = MASCAR; d < DESIGNS; d++)
+		study_column(t, designs[d].name, designs[d].paper);
+	FOR_WORKLOADS(c, w) {
+		size_t row = study_row_add(t, w->name);
+
+		for (int d = MASCAR; d < DESIGNS; d++)
+			study_cell(t, row, (size_t)(d - MASCAR), gain(c, w, design(c, w, d)));
+	}
+	study_bars(c, t, FIGURE_BARS, "IPC over the baseline's", false);
+}
+
+/* --- figure 4 -------------------------------------------------------------------------------- */
+
+static const struct {
+	const char *name, *path;
+} causes[] = {
+	{ "issued", "stalls.issued" }, { "pipeline", "stalls.pipeline" },
+	{ "long", "stalls.long_latency" }, { "short", "stalls.short_latency" },
+	{ "ibuffer", "stalls.ibuffer" }, { "barrier", "stalls.barrier" },
+	{ "no warp", "stalls.no_warp" }, { "swapped", "stalls.swapped_out" },
+};
+
+/* Every scheduler's every cycle has one cause. */
+static double all_slots(const struct run *r)
+{
+	struct json_object *stalls = r ? output_at(r->report, "stalls") : NULL;
+	double sum = 0;
+
+	if (!stalls)
+		return NONE;
+	json_object_object_foreach(stalls, cause, n) {
+		(void)cause;
+		sum += json_object_get_double(n);
+	}
+	return sum;
+}
+
+static void want_stalls(struct study_ctx *c)
+{
+	FOR_WORKLOADS(c, w) {
+		design(c, w, BASELINE);
+		design(c, w, VT);
+	}
+}
+
+/* Stall cycles of VT over the baseline's: the schedulers are as many, and issue as much. */
+static void show_stalls(struct study_ctx *c)
+{
+	struct study_table *t = study_table(c, "stalls",
+		"where the schedulers' cycles go, as shares of the baseline's (figure 4): B, VT", 3, false);
+	struct figure f = { .kind = FIGURE_STACKED, .xlabel = "",
+			    .ylabel = "schedulers' cycles over the baseline's",
+			    .title = "Schedulers' cycles, baseline and Virtual Thread (ISCA'16 figure 4)" };
+	size_t left = study_column(t, "VT stalls", 1 - 0.181);
+	char name[64];
+
+	for (size_t i = 0; i < ARRAY_SIZE(causes); i++) {
+		/* "The warp schedulers cannot issue instructions during 59.1%" (section III). */
+		snprintf(name, sizeof(name), "%s B", causes[i].name);
+		study_column(t, name, i ? NONE : 1 - 0.591);
+		snprintf(name, sizeof(name), "%s VT", causes[i].name);
+		study_column(t, name, NONE);
+		figure_series(&f, causes[i].name);
+	}
+	FOR_WORKLOADS(c, w) {
+		const struct run *r[] = { design(c, w, BASELINE), design(c, w, VT) };
+		double all = all_slots(r[0]), issued = run_number(r[0], "stalls.issued");
+		size_t row = study_row_add(t, w->name);
+
+		study_cell(t, row, left, (all_slots(r[1]) - issued) / (all - issued));
+		for (size_t k = 0; k < ARRAY_SIZE(r); k++) {
+			snprintf(name, sizeof(name), "%s %s", w->name, k ? "VT" : "B");
+			figure_label(&f, name);
+			for (size_t i = 0; i < ARRAY_SIZE(causes); i++) {
+				double share = run_number(r[k], causes[i].path) / all;
+
+				study_cell(t, row, 1 + 2 * i + k, share);
+				figure_point(&f, i, (double)(2 * row + k), share);
+			}
+		}
+	}
+	if (!isnan(mean_of(t, left)))
+		study_note(t, "VT has %.1f%% fewer stall cycles, mean of the programs; the baseline issues in %.1f%% of "
+			   "them; paper: 18.1%% fewer, 40.9%%", 100 * (1 - mean_of(t, left)),
+			   100 * mean_of(t, 1));
+	study_figure(c, "stalls", &f);
+}
+
+/* --- figure 9 -------------------------------------------------------------------------------- */
+
+static const struct {
+	const char *name;
+	double paper;
+} schedulers[] = { { "lrr", 1.239 }, { "gto", 1.222 }, { "two_level", 1.239 } };
+
+static struct run *scheduled(struct study_ctx *c, const struct study_workload *w, size_t s, int d)
+{
+	return s ? study_want(c, w, NULL, "--paging off %s --set sm.scheduler=%s", designs[d].args,
+			      schedulers[s].name) : design(c, w, d);
+}
+
+static void want_schedulers(struct study_ctx *c)
+{
+	FOR_WORKLOADS(c, w)
+		for (size_t s = 0; s < ARRAY_SIZE(schedulers); s++) {
+			scheduled(c, w, s, BASELINE);
+			scheduled(c, w, s, VT);
+		}
+}
+
+static void show_schedulers(struct study_ctx *c)
+{
+	struct study_table *t = study_table(c, "schedulers",
+		"VT's instructions a cycle over the same scheduler's baseline (figure 9)", 3, true);
+
+	for (size_t s = 0; s < ARRAY_SIZE(schedulers); s++)
+		study_column(t, schedulers[s].name, schedulers[s].paper);
+	FOR_WORKLOADS(c, w) {
+		size_t row = study_row_add(t, w->name);
+
+		for (size_t s = 0; s < ARRAY_SIZE(schedulers); s++)
+			study_cell(t, row, s, cycles(scheduled(c, w, s, BASELINE)) /
+					      cycles(scheduled(c, w, s, VT)));
+	}
+	study_bars(c, t, FIGURE_BARS, "IPC over the same scheduler's baseline", false);
+}
+
+/* --- figures 10 and 11, and the reading of a barrier --------------------------------------------- */
+
+/* Columns that are VT with one key changed; the first is VT as it is. */
+struct variant {
+	const char *name, *set;
+	double paper;
+};
+
+/* 512 bits a cycle of the paper's 1.4 GHz are 1024 of a cycle of 700 MHz (gtx480-vt). */
+static const struct variant swap_costs[] = {
+	{ "512 bits", "vt.bits=1024", 1.239 }, { "256 bits", "vt.bits=512", NONE },
+	{ "1024 bits", "vt.bits=2048", NONE }, { "free", "vt.bits=0", 1.239 * 1.004 },
+	{ NULL, NULL, 0 }
+};
+
+static const struct variant contexts[] = {
+	{ "x1", "vt.context=1", 1.239 }, { "x2", "vt.context=2", 1.239 * (1 - 0.002) },
+	{ "x4", "vt.context=4", 1.239 * (1 - 0.011) }, { NULL, NULL, 0 }
+};
+
+static const struct variant barriers[] = {
+	{ "stalled", "vt.barrier=stalled", NONE }, { "ignored", "vt.barrier=ignored", NONE },
+	{ NULL, NULL, 0 }
+};
+
+static struct run *varied(struct study_ctx *c, const struct study_workload *w,
+			  const struct variant *v, size_t i)
+{
+	/* The first is the default, whose run other parts have. */
+	return i ? study_want(c, w, NULL, "--paging off %s --set %s", designs[VT].args, v[i].set) :
+		   design(c, w, VT);
+}
+
+static void want_variants(struct study_ctx *c, const struct variant *v)
+{
+	FOR_WORKLOADS(c, w) {
+		design(c, w, BASELINE);
+		for (size_t i = 0; v[i].name; i++)
+			varied(c, w, v, i);
+	}
+}
+
+static struct study_table *show_variants(struct study_ctx *c, const char *name, const char *title,
+					 const struct variant *v)
+{
+	struct study_table *t = study_table(c, name, title, 3, true);
+
+	for (size_t i = 0; v[i].name; i++)
+		study_column(t, v[i].name, v[i].paper);
+	FOR_WORKLOADS(c, w) {
+		size_t row = study_row_add(t, w->name);
+
+		for (size_t i = 0; v[i].name; i++)
+			study_cell(t, row, i, gain(c, w, varied(c, w, v, i)));
+	}
+	study_bars(c, t, FIGURE_BARS, "IPC over the baseline's", false);
+	return t;
+}
+
+static void want_swap(struct study_ctx *c)
+{
+	want_variants(c, swap_costs);
+}
+
+static void show_swap(struct study_ctx *c)
+{
+	struct study_table *t = show_variants(c, "swap",
+		"VT over the baseline by what a swap's port carries a cycle of 1.4 GHz (figure 10)", swap_costs);
+
+	if (!isnan(study_geomean(t, 0)) && !isnan(study_geomean(t, 3)))
+		study_note(t, "free swaps are %.1f%% faster than 512 bits; paper: 0.4%%",
+			   100 * (study_geomean(t, 3) / study_geomean(t, 0) - 1));
+}
+
+static void want_context(struct study_ctx *c)
+{
+	want_variants(c, contexts);
+}
+
+static void show_context(struct study_ctx *c)
+{
+	show_variants(c, "context", "VT over the baseline by the size of a CTA's context (figure 11)",
+		      contexts);
+}
+
+static void want_barrier(struct study_ctx *c)
+{
+	want_variants(c, barriers);
+}
+
+static void show_barrier(struct study_ctx *c)
+{
+	show_variants(c, "barrier",
+		      "VT over the baseline: what a warp at a barrier counts as (the paper is silent)",
+		      barriers);
+}
+
+/* --- figures 12 and 13 ---------------------------------------------------------------------------- */
+
+static const struct {
+	const char *name, *path;
+	double b, vt;		/* the paper's means */
+} uses[] = {
+	{ "registers", "utilization.registers", 0.502, 0.938 },
+	{ "shared", "utilization.shared", 0.154, 0.385 },
+	{ "DRAM", "utilization.dram", 0.217, 0.274 },
+};
+
+static double miss_rate(const struct run *r)
+{
+	return run_number(r, "memory.l1d.read_misses") / run_number(r, "memory.l1d.reads");
+}
+
+static void show_use(struct study_ctx *c)
+{
+	struct study_table *t = study_table(c, "use",
+		"use of registers, shared memory and DRAM (figures 12, 13b), L1D's misses of loads: B, VT",
+		3, false);
+	size_t n = 2 * ARRAY_SIZE(uses);
+	char name[32];
+
+	for (size_t i = 0; i < ARRAY_SIZE(uses); i++) {
+		snprintf(name, sizeof(name), "%s B", uses[i].name);
+		study_column(t, name, uses[i].b);
+		snprintf(name, sizeof(name), "%s VT", uses[i].name);
+		study_column(t, name, uses[i].vt);
+	}
+	study_column(t, "misses B", NONE);
+	study_column(t, "misses VT", NONE);
+	FOR_WORKLOADS(c, w) {
+		size_t row = study_row_add(t, w->name);
+
+		for (size_t k = 0; k < 2; k++) {
+			const struct run *r = design(c, w, k ? VT : BASELINE);
+
+			for (size_t i = 0; i < ARRAY_SIZE(uses); i++)
+				study_cell(t, row, 2 * i + k, run_number(r, uses[i].path));
+			study_cell(t, row, n + k, miss_rate(r));
+		}
+	}
+	if (!isnan(mean_of(t, 0)))
+		study_note(t, "means: registers %.1f%% to %.1f%%, shared memory %.1f%% to %.1f%%, DRAM %.1f%% to %.1f%%, "
+			   "misses %+.1f points; paper: 50.2 to 93.8, 15.4 to 38.5, 21.7 to 27.4, below +1.7",
+			   100 * mean_of(t, 0), 100 * mean_of(t, 1), 100 * mean_of(t, 2), 100 * mean_of(t, 3),
+			   100 * mean_of(t, 4), 100 * mean_of(t, 5),
+			   100 * (mean_of(t, n + 1) - mean_of(t, n)));
+}
+
+/* --- Type C ----------------------------------------------------------------------------------------- */
+
+/* VT without its queues, which order a baseline's loads as well. */
+static struct run *unqueued(struct study_ctx *c, const struct study_workload *w)
+{
+	return study_want(c, w, NULL, "--paging off --cta vt --mem-order fifo");
+}
+
+static void want_type_c(struct study_ctx *c)
+{
+	for (const struct study_workload *w = type_c; w->name; w++) {
+		design(c, w, BASELINE);
+		unqueued(c, w);
+		design(c, w, VT);
+	}
+}
+
+static void show_type_c(struct study_ctx *c)
+{
+	struct study_table *t = study_table(c, "type-c",
+		"programs that the capacity limits: VT's cycles over the baseline's", 4, true);
+	size_t swaps = study_column(t, "VT, FIFO", 1), queues = study_column(t, "VT", 1);
+
+	for (const struct study_workload *w = type_c; w->name; w++) {
+		size_t row = study_row_add(t, w->name);
+
+		study_cell(t, row, swaps, cycles(unqueued(c, w)) / cycles(design(c, w, BASELINE)));
+		study_cell(t, row, queues, cycles(design(c, w, VT)) / cycles(design(c, w, BASELINE)));
+	}
+}
+
+/* --- under far faults --------------------------------------------------------------------------------- */
+
+static const unsigned int fault_us[] = { 5, 10, 20, 50 };
+
+static struct run *faulting(struct study_ctx *c, const struct study_workload *w, unsigned int us,
+			    const char *args)
+{
+	return study_want(c, w, NULL, "%s --set paging.handlers=0 --set paging.service_ns=%u", args,
+			  us * 1000);
+}
+
+static void want_paging(struct study_ctx *c)
+{
+	FOR_WORKLOADS(c, w)
+		for (size_t i = 0; i < ARRAY_SIZE(fault_us); i++) {
+			faulting(c, w, fault_us[i], designs[BASELINE].args);
+			faulting(c, w, fault_us[i], designs[VT].args);
+		}
+}
+
+static void show_paging(struct study_ctx *c)
+{
+	struct study_table *t = study_table(c, "paging",
+		"under far faults: VT's time over the baseline's, by what a far fault takes", 3, true);
+
+	for (size_t i = 0; i < ARRAY_SIZE(fault_us); i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "%u us", fault_us[i]);
+		study_column(t, name, NONE);
+	}
+	FOR_WORKLOADS(c, w) {
+		size_t row = study_row_add(t, w->name);
+
+		for (size_t i = 0; i < ARRAY_SIZE(fault_us); i++)
+			study_cell(t, row, i, cycles(faulting(c, w, fault_us[i], designs[VT].args)) /
+					      cycles(faulting(c, w, fault_us[i], designs[BASELINE].args)));
+	}
+	study_bars(c, t, FIGURE_BARS, "time over the baseline's", false);
+}
+
+/* --- the study ------------------------------------------------------------------------------------------ */
+
+static const struct study_part parts[] = {
+	{ "designs", "figure 8: baseline, Mascar, VT, MAX", want_designs, NULL, show_designs, false },
+	{ "stalls", "figure 4: where the schedulers' cycles go", want_stalls, NULL, show_stalls, false },
+	{ "schedulers", "figure 9: LRR, GTO, two-level", want_schedulers, NULL, show_schedulers, false },
+	{ "swap", "figure 10: what a swap costs", want_swap, NULL, show_swap, false },
+	{ "context", "figure 11: larger contexts", want_context, NULL, show_context, false },
+	{ "barrier", "a warp at a barrier counts as stalled, or not", want_barrier, NULL, show_barrier, false },
+	{ "use", "figures 12, 13b: registers, shared memory, DRAM, L1D", want_stalls, NULL, show_use, false },
+	{ "type-c", "programs at the capacity limit", want_type_c, NULL, show_type_c, false },
+	{ "paging", "VT under far faults of 5 to 50 us", want_paging, NULL, show_paging, true },
+	{ 0 }
+};
+
+const struct study study_virtual_thread = {
+	.name = "virtual-thread",
+	.help = "ISCA'16, Virtual Thread: more CTAs than the scheduler can hold",
+	.config = "gtx480-vt",
+	.workloads = type_s,
+	.parts = parts,
+};
