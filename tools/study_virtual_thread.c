@@ -125,6 +125,14 @@ static double all_slots(const struct run *r)
 	return sum;
 }
 
+/* A cause that no design of the run can have is not in its report. */
+static double slots(const struct run *r, const char *path)
+{
+	double n = run_number(r, path);
+
+	return isnan(n) && !isnan(all_slots(r)) ? 0 : n;
+}
+
 static void want_stalls(struct study_ctx *c)
 {
 	FOR_WORKLOADS(c, w) {
@@ -162,7 +170,7 @@ static void show_stalls(struct study_ctx *c)
 			snprintf(name, sizeof(name), "%s %s", w->name, k ? "VT" : "B");
 			figure_label(&f, name);
 			for (size_t i = 0; i < ARRAY_SIZE(causes); i++) {
-				double share = run_number(r[k], causes[i].path) / all;
+				double share = slots(r[k], causes[i].path) / all;
 
 				study_cell(t, row, 1 + 2 * i + k, share);
 				figure_point(&f, i, (double)(2 * row + k), share);
