@@ -219,9 +219,12 @@ static void add_stalls(struct json_object *o)
 
 		if (!stalls)
 			continue;
-		json_object_object_foreach(stalls, cause, cycles)
-			json_object_object_add(sum, cause, json_object_new_int64(
-				json_object_get_int64(output_at(sum, cause)) + json_object_get_int64(cycles)));
+		json_object_object_foreach(stalls, cause, cycles) {
+			int64_t n = json_object_get_int64(output_at(sum, cause));
+
+			n += json_object_get_int64(cycles);
+			json_object_object_add(sum, cause, json_object_new_int64(n));
+		}
 	}
 	json_object_object_add(o, "stalls", sum);
 }

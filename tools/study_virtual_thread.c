@@ -366,8 +366,8 @@ static void show_use(struct study_ctx *c)
 	if (!isnan(mean_of(t, 0)))
 		study_note(t, "means: registers %.1f%% to %.1f%%, shared memory %.1f%% to %.1f%%, DRAM %.1f%% to %.1f%%, "
 			   "misses %+.1f points; paper: 50.2 to 93.8, 15.4 to 38.5, 21.7 to 27.4, below +1.7",
-			   100 * mean_of(t, 0), 100 * mean_of(t, 1), 100 * mean_of(t, 2), 100 * mean_of(t, 3),
-			   100 * mean_of(t, 4), 100 * mean_of(t, 5),
+			   100 * mean_of(t, 0), 100 * mean_of(t, 1), 100 * mean_of(t, 2),
+			   100 * mean_of(t, 3), 100 * mean_of(t, 4), 100 * mean_of(t, 5),
 			   100 * (mean_of(t, n + 1) - mean_of(t, n)));
 }
 
@@ -398,7 +398,8 @@ static void show_type_c(struct study_ctx *c)
 		size_t row = study_row_add(t, w->name);
 
 		study_cell(t, row, swaps, cycles(unqueued(c, w)) / cycles(design(c, w, BASELINE)));
-		study_cell(t, row, queues, cycles(design(c, w, VT)) / cycles(design(c, w, BASELINE)));
+		study_cell(t, row, queues,
+			   cycles(design(c, w, VT)) / cycles(design(c, w, BASELINE)));
 	}
 }
 
@@ -426,6 +427,7 @@ static void show_paging(struct study_ctx *c)
 {
 	struct study_table *t = study_table(c, "paging",
 		"under far faults: VT's time over the baseline's, by what a far fault takes", 3, true);
+	const char *base = designs[BASELINE].args, *vt = designs[VT].args;
 
 	for (size_t i = 0; i < ARRAY_SIZE(fault_us); i++) {
 		char name[16];
@@ -437,8 +439,8 @@ static void show_paging(struct study_ctx *c)
 		size_t row = study_row_add(t, w->name);
 
 		for (size_t i = 0; i < ARRAY_SIZE(fault_us); i++)
-			study_cell(t, row, i, cycles(faulting(c, w, fault_us[i], designs[VT].args)) /
-					      cycles(faulting(c, w, fault_us[i], designs[BASELINE].args)));
+			study_cell(t, row, i, cycles(faulting(c, w, fault_us[i], vt)) /
+					      cycles(faulting(c, w, fault_us[i], base)));
 	}
 	study_bars(c, t, FIGURE_BARS, "time over the baseline's", false);
 }
