@@ -215,6 +215,34 @@ static unsigned int words_of(const uint64_t addr[WARP_LANES], uint32_t lanes,
 	return n;
 }
 
+/* Words below this have a bit each; there is shared memory of that size. */
+#define FEW_WORDS	16384u
+
+/* As most_of_a_bank(), a word a lane, without branches that depend on addresses; 0: not so few. */
+static unsigned int most_of_few(const uint64_t addr[WARP_LANES], uint32_t lanes,
+				unsigned int banks)
+{
+	uint64_t seen[FEW_WORDS / 64] = { 0 };
+	uint8_t count[64] = { 0 };
+	unsigned int most = 1;
+	uint64_t all = 0;
+
+	for (uint32_t m = lanes; m; m &= m - 1)
+		all |= addr[__builtin_ctz(m)];
+	if (all / 4 >= FEW_WORDS)
+		return 0;
+	for (uint32_t m = lanes; m; m &= m - 1) {
+		uint32_t word = (uint32_t)addr[__builtin_ctz(m)] / 4;
+		uint64_t *at = &seen[word / 64];
+		uint8_t *bank = &count[word & (banks - 1)];
+
+		*bank = (uint8_t)(*bank + !(*at >> word % 64 & 1));
+		*at |= 1ull << word % 64;
+		most = MAX(most, *bank);
+	}
+	return most;
+}
+
 unsigned int mem_bank_cycles(const uint64_t addr[WARP_LANES], uint32_t lanes,
 			     unsigned int bytes, unsigned int banks)
 {
@@ -224,9 +252,10 @@ unsigned int mem_bank_cycles(const uint64_t addr[WARP_LANES], uint32_t lanes,
 
 	/* The common case: a word a lane, and no bank has to give two. */
 	if (span == 1 && !(banks & (banks - 1))) {
+		unsigned int most;
 		bool clash = false;
 
-		for (uint32_t m = lanes; m; m &= m - 1) {
+		for (uint32_t m = lanes; m && !clash; m &= m - 1) {
 			uint64_t word = addr[__builtin_ctz(m)] / 4;
 			unsigned int bank = (unsigned int)word & (banks - 1);
 
@@ -237,6 +266,9 @@ unsigned int mem_bank_cycles(const uint64_t addr[WARP_LANES], uint32_t lanes,
 		}
 		if (!clash)
 			return 1;
+		most = most_of_few(addr, lanes, banks);
+		if (most)
+			return most;
 	}
 	return most_of_a_bank(words, words_of(addr, lanes, span, words), banks);
 }
