@@ -89,6 +89,7 @@ struct exec_frame {
  */
 struct exec_warp {
 	struct exec_cta *cta;
+	const struct exec_program *program; /* the launch's */
 	uint8_t *arena;
 	uint32_t pc;		/* next instruction; top of the stack */
 	uint32_t mask;		/* active lanes of it; 0 = the warp has exited */
@@ -106,6 +107,9 @@ struct exec_warp {
 
 void exec_warp_init(struct exec_warp *warp, struct exec_cta *cta,
 		    uint32_t index, uint8_t *arena);
+
+/* Asks the host's caches for the registers of the next instruction. */
+void exec_prefetch(const struct exec_warp *warp);
 
 enum exec_outcome {
 	EXEC_NEXT,	/* done; pc moved */

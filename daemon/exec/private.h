@@ -327,7 +327,7 @@ static inline uint32_t count_lanes(uint32_t mask)
 
 static inline const struct exec_program *program_of(const struct exec_warp *warp)
 {
-	return warp->cta->launch->program;
+	return warp->program;
 }
 
 static inline const struct ptx_insn *insn_of(const struct exec_warp *warp,

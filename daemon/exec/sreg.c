@@ -33,16 +33,9 @@ static uint64_t value_of(const struct exec_warp *warp, uint32_t sreg, uint32_t l
 {
 	const struct exec_cta *cta = warp->cta;
 	const struct exec_launch *launch = cta->launch;
-	uint32_t thread = warp->index * WARP_LANES + lane;
 	const uint32_t *block = launch->block;
 
 	switch (sreg) {
-	case PTX_SREG_TID_X:
-		return thread % block[0];
-	case PTX_SREG_TID_Y:
-		return thread / block[0] % block[1];
-	case PTX_SREG_TID_Z:
-		return thread / block[0] / block[1];
 	case PTX_SREG_NTID_X:
 	case PTX_SREG_NTID_Y:
 	case PTX_SREG_NTID_Z:
@@ -93,15 +86,51 @@ static uint64_t value_of(const struct exec_warp *warp, uint32_t sreg, uint32_t l
 	}
 }
 
-static void fill(struct exec_warp *warp, uint32_t sreg, uint32_t row)
+/* The indices of a CTA's threads in order, without a division a lane. */
+static void fill_tid(struct exec_warp *warp, unsigned int of, uint32_t *row)
 {
-	uint32_t lane;
+	const uint32_t *block = warp->cta->launch->block;
+	uint32_t thread = warp->index * WARP_LANES, lane;
+	uint32_t tid[3] = { thread % block[0], thread / block[0] % block[1],
+			    thread / block[0] / block[1] };
 
 	for (lane = 0; lane < WARP_LANES; lane++) {
+		row[lane] = tid[of];
+		if (++tid[0] < block[0])
+			continue;
+		tid[0] = 0;
+		if (++tid[1] < block[1])
+			continue;
+		tid[1] = 0;
+		tid[2]++;
+	}
+}
+
+/* Is it another value in each lane? */
+static bool of_lanes(uint32_t sreg)
+{
+	return sreg == PTX_SREG_LANEID ||
+	       (sreg >= PTX_SREG_LANEMASK_EQ && sreg <= PTX_SREG_LANEMASK_GE);
+}
+
+static void fill(struct exec_warp *warp, uint32_t sreg, uint32_t row)
+{
+	uint64_t value;
+	uint32_t lane;
+
+	/* They are the first. */
+	if (sreg <= PTX_SREG_TID_Z) {
+		fill_tid(warp, sreg - PTX_SREG_TID_X, row32(warp->arena, row));
+		return;
+	}
+	value = value_of(warp, sreg, 0);
+	for (lane = 0; lane < WARP_LANES; lane++) {
+		if (of_lanes(sreg))
+			value = value_of(warp, sreg, lane);
 		if (sreg_bytes(sreg) == 8)
-			row64(warp->arena, row)[lane] = value_of(warp, sreg, lane);
+			row64(warp->arena, row)[lane] = value;
 		else
-			row32(warp->arena, row)[lane] = value_of(warp, sreg, lane);
+			row32(warp->arena, row)[lane] = (uint32_t)value;
 	}
 }
 

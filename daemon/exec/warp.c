@@ -62,14 +62,17 @@ static void start(struct exec_warp *warp)
 void exec_warp_init(struct exec_warp *warp, struct exec_cta *cta, uint32_t index, uint8_t *arena)
 {
 	const struct exec_program *program = cta->launch->program;
+	uint32_t rest = program->scratch_row + SEQ_MAX * ROW8;
 
 	memset(warp, 0, sizeof(*warp));
 	warp->cta = cta;
+	warp->program = program;
 	warp->arena = arena;
 	warp->stack = (struct exec_stack_entry *)(arena + program->stack_at);
 	warp->frames = (struct exec_frame *)(arena + program->frames_at);
 	warp->index = index;
-	memset(arena, 0, program->stack_at);
+	/* start() clears the registers; a scratch row is written before it is read. */
+	memset(arena + rest, 0, program->stack_at - rest);
 	start(warp);
 	init_consts(warp);
 	sregs_init(warp);
@@ -115,6 +118,18 @@ enum exec_outcome trap(const struct exec_warp *warp, const struct ptx_insn *insn
 	err_set(err, 0, "kernel '%s': %s (%s line %u, %s)", kernel->name, what, kernel->module,
 		insn->line, lane);
 	return EXEC_TRAP;
+}
+
+void exec_prefetch(const struct exec_warp *warp)
+{
+	const struct exec_op *op = &program_of(warp)->ops[warp->pc];
+
+	for (unsigned int i = 0; i < 3 && op->src[i]; i++) {
+		for (unsigned int k = 0; k < ROW8; k += 64)
+			__builtin_prefetch(warp->arena + op->src[i] + k);
+	}
+	for (unsigned int k = 0; k < ROW8; k += 64)
+		__builtin_prefetch(warp->arena + op->dst[0] + k, 1);
 }
 
 enum exec_outcome exec_step(struct exec_warp *warp, struct exec_access *access, uint32_t *active,
