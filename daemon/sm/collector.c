@@ -136,16 +136,18 @@ static void dispatch(struct sm *sm, unsigned int u)
 		uint64_t ready = oc->ready & oc->of[u], used = oc->used & oc->of[u], behind;
 		unsigned int c;
 
+		if (!ready || queue_full(&sm->oc_ex, u))
+			return;
 		if (u == UNIT_LDST && used & (used - 1))
 			ready = in_order(sm, ready, used);
-		if (!ready || fifo_full(&sm->oc_ex[u]))
+		if (!ready)
 			return;
 		behind = ready & ~1ull << oc->last[u][p];
 		c = (unsigned int)__builtin_ctzll(behind ? behind : ready);
 		oc->last[u][p] = (uint8_t)c;
 		oc->used &= ~(1ull << c);
 		oc->ready &= ~(1ull << c);
-		fifo_push(&sm->oc_ex[u], oc->at[c].inst);
+		queue_push(&sm->oc_ex, u, oc->at[c].inst);
 	}
 }
 
@@ -192,7 +194,7 @@ static void allocate(struct sm *sm, unsigned int u)
 {
 	struct collectors *oc = &sm->oc;
 
-	for (unsigned int p = 0; p < oc->in_ports[u] && sm->id_oc[u].count; p++) {
+	for (unsigned int p = 0; p < oc->in_ports[u] && queue_some(&sm->id_oc, u); p++) {
 		uint64_t free = oc->of[u] & ~oc->used;
 		const struct sm_inst *in;
 		struct collector *at;
@@ -202,7 +204,7 @@ static void allocate(struct sm *sm, unsigned int u)
 			return;
 		c = (unsigned int)__builtin_ctzll(free);
 		at = &oc->at[c];
-		at->inst = fifo_pop(&sm->id_oc[u]);
+		at->inst = queue_pop(&sm->id_oc, u);
 		oc->used |= 1ull << c;
 		in = sm_inst(sm, at->inst);
 		if (!in->op->nsource) {
@@ -230,10 +232,8 @@ void collector_cycle(struct sm *sm)
 	if (oc->nreading)
 		read_banks(oc);
 	oc->written = 0;
-	for (unsigned int u = 0; u < UNITS; u++) {
-		if (sm->id_oc[u].count)
-			allocate(sm, u);
-	}
+	for (uint32_t m = sm->id_oc.some; m; m &= m - 1)
+		allocate(sm, (unsigned int)__builtin_ctz(m));
 }
 
 bool collector_busy(const struct sm *sm)
@@ -242,10 +242,12 @@ bool collector_busy(const struct sm *sm)
 
 	if (oc->nreading)
 		return true;
-	for (unsigned int u = 0; u < UNITS; u++) {
-		if ((oc->ready & oc->of[u]) && !fifo_full(&sm->oc_ex[u]))
+	for (uint32_t m = sm->id_oc.some; m; m &= m - 1) {
+		if (oc->of[__builtin_ctz(m)] & ~oc->used)
 			return true;
-		if (sm->id_oc[u].count && (oc->of[u] & ~oc->used))
+	}
+	for (unsigned int u = 0; oc->ready && u < UNITS; u++) {
+		if ((oc->ready & oc->of[u]) && !queue_full(&sm->oc_ex, u))
 			return true;
 	}
 	return false;

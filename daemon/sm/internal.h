@@ -105,10 +105,16 @@ struct sm_inst {
 	uint8_t state;
 };
 
-/* A short queue of instructions between two stages. */
+/* A short queue of instructions between two stages, for one kind of unit. */
 struct sm_fifo {
 	uint32_t at[MAX_WIDTH];
 	uint8_t head, count, size;
+};
+
+/* The queues between two stages. */
+struct sm_queues {
+	struct sm_fifo of[UNITS];
+	uint32_t some, full;		/* masks of units: not empty; without room */
 };
 
 struct sm_warp {
@@ -279,7 +285,7 @@ struct sm {
 	uint64_t turn_base;		/* cycle in which scheduler 0 is first */
 	uint64_t accounted;		/* cycles before this are attributed */
 
-	struct sm_fifo id_oc[UNITS], oc_ex[UNITS];
+	struct sm_queues id_oc, oc_ex;
 	struct collectors oc;
 	uint64_t unit_free[UNITS][MAX_WIDTH]; /* cycle in which the unit's dispatch register is empty */
 	uint8_t units[UNITS];		/* how many */
@@ -363,28 +369,49 @@ static inline warpset sm_waiting(const struct sm *sm)
 	       sm->wait_fault | sm->inactive | sm->held;
 }
 
-static inline bool fifo_full(const struct sm_fifo *f)
+static inline bool queue_some(const struct sm_queues *q, unsigned int unit)
 {
-	return f->count >= f->size;
+	return q->some >> unit & 1;
 }
 
-static inline void fifo_push(struct sm_fifo *f, uint32_t inst)
+static inline bool queue_full(const struct sm_queues *q, unsigned int unit)
 {
+	return q->full >> unit & 1;
+}
+
+static inline void queue_empty(struct sm_queues *q, unsigned int unit)
+{
+	q->of[unit].head = q->of[unit].count = 0;
+	q->some &= ~(1u << unit);
+	q->full = q->of[unit].size ? q->full & ~(1u << unit) : q->full | 1u << unit;
+}
+
+static inline void queue_push(struct sm_queues *q, unsigned int unit, uint32_t inst)
+{
+	struct sm_fifo *f = &q->of[unit];
+
 	f->at[(f->head + f->count++) % MAX_WIDTH] = inst;
+	q->some |= 1u << unit;
+	q->full |= (uint32_t)(f->count >= f->size) << unit;
 }
 
-static inline uint32_t fifo_pop(struct sm_fifo *f)
+static inline uint32_t queue_pop(struct sm_queues *q, unsigned int unit)
 {
+	struct sm_fifo *f = &q->of[unit];
 	uint32_t inst = f->at[f->head];
 
 	f->head = (uint8_t)((f->head + 1) % MAX_WIDTH);
-	f->count--;
+	if (!--f->count)
+		q->some &= ~(1u << unit);
+	q->full &= ~(1u << unit);
 	return inst;
 }
 
 /* The place of the one that issued first. Not empty. */
-static inline unsigned int fifo_oldest(const struct sm *sm, const struct sm_fifo *f)
+static inline unsigned int queue_oldest(const struct sm *sm, const struct sm_queues *q,
+					unsigned int unit)
 {
+	const struct sm_fifo *f = &q->of[unit];
 	unsigned int best = f->head;
 
 	for (unsigned int i = 1; i < f->count; i++) {
@@ -397,11 +424,13 @@ static inline unsigned int fifo_oldest(const struct sm *sm, const struct sm_fifo
 }
 
 /* Takes out the one at a place. */
-static inline void fifo_remove(struct sm_fifo *f, unsigned int at)
+static inline void queue_remove(struct sm_queues *q, unsigned int unit, unsigned int at)
 {
+	struct sm_fifo *f = &q->of[unit];
+
 	/* What is before it moves up; the order in here means nothing. */
 	f->at[at] = f->at[f->head];
-	fifo_pop(f);
+	queue_pop(q, unit);
 }
 
 /* sm.c */
@@ -470,8 +499,8 @@ void fetch_flush(struct sm *sm, unsigned int w, uint32_t pc);
 /* issue.c */
 /* Why a scheduler that has the warps `mine` issues nothing. */
 enum stall stall_of(const struct sm *sm, warpset mine);
-/* Where the cycle of a scheduler that issues nothing goes. */
-enum stall issue_stall(const struct sm *sm, unsigned int scheduler);
+/* So many cycles have gone by in which no scheduler issued, for the reasons that hold now. */
+void issue_settle(struct sm *sm, uint64_t cycles);
 void sm_issue(struct sm *sm, uint64_t now);
 bool issue_possible(const struct sm *sm);
 

@@ -15,15 +15,11 @@
 /* No access has this one: it is no lane's, and misaligned for most. */
 #define NO_ADDRESS	UINT64_MAX
 
-/* Warps whose head finds an issue slot. */
-static inline warpset with_slot(const struct sm *sm)
+/* Of warps whose heads are in step, those that find an issue slot. */
+static inline warpset with_slot(const struct sm *sm, warpset can)
 {
-	warpset can = NO_WARPS;
-
-	for (unsigned int u = 0; u < UNITS; u++) {
-		if (!fifo_full(&sm->id_oc[u]))
-			can |= sm->wants[u];
-	}
+	for (uint32_t m = sm->id_oc.full; m; m &= m - 1)
+		can &= ~sm->wants[__builtin_ctz(m)];
 	return can;
 }
 
@@ -34,7 +30,7 @@ bool issue_possible(const struct sm *sm)
 	if (set_any(can & sm->stray))
 		return true;
 	can &= ~sm->blocked;
-	return set_any(can) && set_any(can & with_slot(sm));
+	return set_any(can) && set_any(with_slot(sm, can));
 }
 
 static void issue_warp(struct sm *sm, unsigned int w, uint64_t now)
@@ -67,7 +63,7 @@ static void issue_warp(struct sm *sm, unsigned int w, uint64_t now)
 
 	sm->insts[i] = (struct sm_inst){ .op = op, .lanes = active, .warp = (uint8_t)w,
 					 .entry = NO_INDEX, .order = sm->issued++ };
-	fifo_push(&sm->id_oc[op->unit], i);
+	queue_push(&sm->id_oc, op->unit, i);
 	scoreboard_reserve(sm, i);
 	warp->granted = false;
 	warp->ib_pc++;
@@ -97,46 +93,79 @@ static void issue_warp(struct sm *sm, unsigned int w, uint64_t now)
 	warp_check(sm, w);
 }
 
-/* Far faults first, for they hide all else. */
-static inline enum stall stall(const struct sm *sm, warpset mine)
-{
-	warpset warps = sm->live & ~sm->inactive & mine, heads;
+/* What all schedulers see alike, until one issues or flushes. */
+struct view {
+	warpset waiting;
+	bool known;			/* the rest, which only stalls ask for */
+	warpset here, ready, fault, on_load, heads;
+};
 
+static inline void look(const struct sm *sm, struct view *v)
+{
+	v->waiting = sm_waiting(sm);
+	v->known = false;
+}
+
+static inline void look_closer(const struct sm *sm, struct view *v)
+{
+	if (v->known)
+		return;
+	v->known = true;
+	v->here = sm->live & ~sm->inactive;
+	v->heads = v->here & sm->valid & ~(sm->stray | v->waiting);
+	v->ready = v->heads & ~sm->blocked;
+	v->fault = v->here & sm->far_fault;
+	v->on_load = (v->heads & sm->blocked_long) |
+		     (v->here & (sm->wait_fence | sm->wait_atomic | sm->wait_order));
+}
+
+/* Far faults first, for they hide all else. */
+static inline enum stall stall(const struct sm *sm, struct view *v, warpset mine)
+{
+	warpset warps;
+
+	look_closer(sm, v);
+	warps = v->here & mine;
 	if (!set_any(warps))
 		return set_any(sm->live & sm->inactive) ? STALL_SWAPPED : STALL_NO_WARP;
-	heads = warps & sm->valid & ~sm->stray & ~sm_waiting(sm);
-	if (set_any(heads & ~sm->blocked))
+	if (set_any(v->ready & mine))
 		return STALL_PIPELINE;
-	if (set_any(sm->far_fault & warps))
+	if (set_any(v->fault & mine))
 		return STALL_FAR_FAULT;
-	if (set_any(heads & sm->blocked_long) ||
-	    set_any(warps & (sm->wait_fence | sm->wait_atomic | sm->wait_order)))
+	if (set_any(v->on_load & mine))
 		return STALL_LONG;
 	if (set_any(warps & sm->held))
 		return STALL_HELD;
-	if (set_any(heads))
+	if (set_any(v->heads & mine))
 		return STALL_SHORT;
 	return set_any(warps & ~sm->wait_barrier) ? STALL_IBUFFER : STALL_BARRIER;
 }
 
-enum stall issue_stall(const struct sm *sm, unsigned int scheduler)
-{
-	return stall(sm, sm->sched[scheduler].mine);
-}
-
 enum stall stall_of(const struct sm *sm, warpset mine)
 {
-	return stall(sm, mine);
+	struct view v = { 0 };
+
+	look(sm, &v);
+	return stall(sm, &v, mine);
 }
 
-/* The scheduler's cycle goes by without an instruction. */
-static inline void idle(struct sm *sm, unsigned int k)
+/* The scheduler's cycles go by without an instruction. */
+static inline void idle(struct sm *sm, struct view *v, unsigned int k, uint64_t cycles)
 {
-	enum stall reason = issue_stall(sm, k);
+	enum stall reason = stall(sm, v, sm->sched[k].mine);
 
-	sm->stats.stalls[reason]++;
+	sm->stats.stalls[reason] += cycles;
 	if (__builtin_expect(sm->mixed, 0))
-		share_cycles(sm, k, reason, NOBODY, 1);
+		share_cycles(sm, k, reason, NOBODY, cycles);
+}
+
+void issue_settle(struct sm *sm, uint64_t cycles)
+{
+	struct view v = { 0 };
+
+	look(sm, &v);
+	for (unsigned int k = 0; k < sm->spec->schedulers; k++)
+		idle(sm, &v, k, cycles);
 }
 
 static void flush(struct sm *sm, warpset warps)
@@ -147,13 +176,13 @@ static void flush(struct sm *sm, warpset warps)
 		fetch_flush(sm, w, sm->warps[w].ex.pc);
 }
 
-static void schedule(struct sm *sm, unsigned int k, uint64_t now)
+static void schedule(struct sm *sm, struct view *v, unsigned int k, uint64_t now)
 {
 	struct sched_state *s = &sm->sched[k];
-	warpset heads = sm->valid & s->mine & ~sm_waiting(sm), can, stray;
+	warpset heads = sm->valid & s->mine & ~v->waiting, can, stray;
 
 	if (sm->policy->candidates) {
-		warpset away = sm_waiting(sm) | sm->blocked_long;
+		warpset away = v->waiting | sm->blocked_long;
 
 		heads &= sm->policy->candidates(s, sm->live & s->mine & ~away,
 						sm->live & s->mine & away);
@@ -161,7 +190,7 @@ static void schedule(struct sm *sm, unsigned int k, uint64_t now)
 	stray = heads & sm->stray;
 	can = heads & ~(sm->stray | sm->blocked);
 	if (set_any(can))
-		can &= with_slot(sm);
+		can = with_slot(sm, can);
 	if (__builtin_expect(sm->mascar.on, 0))
 		can = owner_limit(sm, s, can);
 	if (set_any(can)) {
@@ -175,10 +204,14 @@ static void schedule(struct sm *sm, unsigned int k, uint64_t now)
 		issue_warp(sm, w, now);
 		s->last = w;
 		s->any = true;
+		look(sm, v);
 		return;
 	}
-	idle(sm, k);
-	flush(sm, stray);
+	idle(sm, v, k, 1);
+	if (set_any(stray)) {
+		flush(sm, stray);
+		look(sm, v);
+	}
 }
 
 void sm_issue(struct sm *sm, uint64_t now)
@@ -186,13 +219,20 @@ void sm_issue(struct sm *sm, uint64_t now)
 	unsigned int n = (unsigned int)sm->spec->schedulers;
 	/* They take turns in being first, as in GPGPU-Sim. */
 	unsigned int k = (unsigned int)(now - sm->turn_base);
+	struct view v = { 0 };
 
+	/* Nobody issues, and in which turn they do not is seen by several kernels alone. */
+	if (!sm->policy->candidates && !sm->mixed && !issue_possible(sm)) {
+		issue_settle(sm, 1);
+		return;
+	}
+	look(sm, &v);
 	k = n == 2 ? k & 1 : (unsigned int)((now - sm->turn_base) % n);
 	for (unsigned int i = 0; i < n; i++, k = k + 1 == n ? 0 : k + 1) {
 		/* The first failure is the one that is told; the others' cycle still counts. */
 		if (sm->failure.error)
-			idle(sm, k);
+			idle(sm, &v, k, 1);
 		else
-			schedule(sm, k, now);
+			schedule(sm, &v, k, now);
 	}
 }

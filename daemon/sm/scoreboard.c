@@ -91,6 +91,8 @@ static void check_operands(struct sm *sm, unsigned int w)
 			on_load |= row_test(warp->rows_long, check[i]);
 		}
 	}
+	if (!blocked)
+		exec_prefetch(&warp->ex);
 	sm->blocked = set_put(sm->blocked, w, blocked);
 	sm->blocked_long = set_put(sm->blocked_long, w, on_load);
 }

@@ -92,7 +92,7 @@ static bool conserved(const struct sm *sm)
 		     residency_idle(sm) && mechanism_idle(sm);
 
 	for (unsigned int u = 0; u < UNITS; u++)
-		empty &= !sm->id_oc[u].count && !sm->oc_ex[u].count &&
+		empty &= !queue_some(&sm->id_oc, u) && !queue_some(&sm->oc_ex, u) &&
 			 !set_any(sm->wants[u]);
 	for (unsigned int w = 0; w < sm->nwarps; w++)
 		empty &= !sm->warps[w].pending && !sm->warps[w].atomics && !sm->warps[w].away;
@@ -214,13 +214,7 @@ void sm_settle(struct sm *sm, uint64_t upto)
 		return;
 	n = upto - sm->accounted;
 	/* Nothing changed since the last cycle that ran, or another would have run. */
-	for (unsigned int s = 0; s < sm->spec->schedulers; s++) {
-		enum stall reason = issue_stall(sm, s);
-
-		sm->stats.stalls[reason] += n;
-		if (sm->mixed)
-			share_cycles(sm, s, reason, NOBODY, n);
-	}
+	issue_settle(sm, n);
 	count_schedulable(sm, n);
 	fetch_settle(sm, upto);
 	ldst_settle(sm, upto);
@@ -282,7 +276,7 @@ static uint64_t next_cycle(const struct sm *sm, uint64_t now)
 		return next;
 	other = ldst_next(sm, now);
 	next = MIN(next, other);
-	if (sm->oc_ex[UNIT_LDST].count && ldst_free(sm))
+	if (queue_some(&sm->oc_ex, UNIT_LDST) && ldst_free(sm))
 		next = now + 1;
 	if (next == now + 1)
 		return next;
@@ -293,11 +287,10 @@ static uint64_t next_cycle(const struct sm *sm, uint64_t now)
 
 static void dispatch_memory(struct sm *sm, uint64_t now)
 {
-	struct sm_fifo *f = &sm->oc_ex[UNIT_LDST];
-	unsigned int place = fifo_oldest(sm, f);
-	uint32_t inst = f->at[place];
+	unsigned int place = queue_oldest(sm, &sm->oc_ex, UNIT_LDST);
+	uint32_t inst = sm->oc_ex.of[UNIT_LDST].at[place];
 
-	fifo_remove(f, place);
+	queue_remove(&sm->oc_ex, UNIT_LDST, place);
 	ldst_dispatch(sm, inst, now);
 }
 
@@ -307,7 +300,7 @@ static void cycle(struct sm *sm, uint64_t now)
 	units_writeback(sm, now);
 	units_execute(sm, now);
 	ldst_cycle(sm, now);
-	if (sm->oc_ex[UNIT_LDST].count && ldst_free(sm))
+	if (queue_some(&sm->oc_ex, UNIT_LDST) && ldst_free(sm))
 		dispatch_memory(sm, now);
 	collector_cycle(sm);
 	count_schedulable(sm, 1);

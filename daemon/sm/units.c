@@ -18,6 +18,9 @@
 /* From being taken to being written back, beyond the latency. */
 #define BEHIND		2u
 
+/* Units that have pipelines here: all but the load/store unit, which is the last. */
+#define COMPUTING	((1u << UNIT_LDST) - 1)
+
 static uint32_t longest(const struct gpu_spec *s)
 {
 	const uint64_t latency[] = {
@@ -54,8 +57,10 @@ int units_init(struct sm *sm)
 	for (unsigned int u = 0; u < UNITS; u++) {
 		sm->units[u] = (uint8_t)units[u];
 		sm->unit_bit[u] = (uint8_t)bit;
-		sm->id_oc[u].size = (uint8_t)id_oc[u];
-		sm->oc_ex[u].size = (uint8_t)oc_ex[u];
+		sm->id_oc.of[u].size = (uint8_t)id_oc[u];
+		sm->oc_ex.of[u].size = (uint8_t)oc_ex[u];
+		queue_empty(&sm->id_oc, u);
+		queue_empty(&sm->oc_ex, u);
 		bit += sm->units[u];
 	}
 	sm->result_buses = (uint8_t)s->ex_wb;
@@ -78,8 +83,8 @@ void units_fini(struct sm *sm)
 void units_cancel(struct sm *sm)
 {
 	for (unsigned int u = 0; u < UNITS; u++) {
-		sm->id_oc[u].count = sm->id_oc[u].head = 0;
-		sm->oc_ex[u].count = sm->oc_ex[u].head = 0;
+		queue_empty(&sm->id_oc, u);
+		queue_empty(&sm->oc_ex, u);
 		for (unsigned int i = 0; i < MAX_WIDTH; i++)
 			sm->unit_free[u][i] = 0;
 	}
@@ -116,9 +121,8 @@ void units_writeback(struct sm *sm, uint64_t now)
  */
 static void take(struct sm *sm, unsigned int u, unsigned int n, uint64_t now)
 {
-	struct sm_fifo *f = &sm->oc_ex[u];
-	unsigned int place = fifo_oldest(sm, f);
-	uint32_t inst = f->at[place];
+	unsigned int place = queue_oldest(sm, &sm->oc_ex, u);
+	uint32_t inst = sm->oc_ex.of[u].at[place];
 	const struct sm_op *op = sm_inst(sm, inst)->op;
 	uint32_t at = (uint32_t)(now + op->latency + BEHIND) & sm->result_mask;
 	struct result_slot *r = &sm->results[at];
@@ -126,7 +130,7 @@ static void take(struct sm *sm, unsigned int u, unsigned int n, uint64_t now)
 
 	if (r->count == sm->result_buses || (r->units & bit))
 		return;
-	fifo_remove(f, place);
+	queue_remove(&sm->oc_ex, u, place);
 	sm->result_insts[at * sm->result_buses + r->count++] = inst;
 	r->units |= bit;
 	sm->results_left++;
@@ -137,8 +141,10 @@ static void take(struct sm *sm, unsigned int u, unsigned int n, uint64_t now)
 
 void units_execute(struct sm *sm, uint64_t now)
 {
-	for (unsigned int u = 0; u < UNIT_LDST; u++) {
-		for (unsigned int n = 0; n < sm->units[u] && sm->oc_ex[u].count; n++) {
+	for (uint32_t m = sm->oc_ex.some & COMPUTING; m; m &= m - 1) {
+		unsigned int u = (unsigned int)__builtin_ctz(m);
+
+		for (unsigned int n = 0; n < sm->units[u] && queue_some(&sm->oc_ex, u); n++) {
 			if (sm->unit_free[u][n] <= now)
 				take(sm, u, n, now);
 		}
@@ -168,8 +174,10 @@ uint64_t units_next(const struct sm *sm, uint64_t now)
 {
 	uint64_t next = sm->results_left ? next_result(sm, now) : NEVER;
 
-	for (unsigned int u = 0; u < UNIT_LDST; u++) {
-		for (unsigned int n = 0; n < sm->units[u] && sm->oc_ex[u].count; n++)
+	for (uint32_t m = sm->oc_ex.some & COMPUTING; m; m &= m - 1) {
+		unsigned int u = (unsigned int)__builtin_ctz(m);
+
+		for (unsigned int n = 0; n < sm->units[u]; n++)
 			next = MIN(next, MAX(now + 1, sm->unit_free[u][n]));
 	}
 	return next;

@@ -17,7 +17,7 @@ static uint32_t arrive(struct bench *b, struct sm_op *op, uint16_t latency, uint
 
 	*op = (struct sm_op){ .unit = UNIT_SP, .latency = latency, .initiation = 1 };
 	b->sm->insts[i] = (struct sm_inst){ .op = op, .order = order };
-	fifo_push(&b->sm->oc_ex[UNIT_SP], i);
+	queue_push(&b->sm->oc_ex, UNIT_SP, i);
 	b->sm->warps[0].inflight++;
 	return i;
 }
@@ -49,7 +49,7 @@ static void test_the_oldest_leaves_the_dispatch_slots(void **state)
 	arrive(&b, &op[0], 4, 9);
 	old = arrive(&b, &op[1], 6, 8);
 	units_execute(b.sm, 10);
-	assert_int_equal(b.sm->oc_ex[UNIT_SP].count, 1);
+	assert_int_equal(b.sm->oc_ex.of[UNIT_SP].count, 1);
 	assert_int_equal(b.sm->results[(10 + 6 + 2) & b.sm->result_mask].count, 1);
 	assert_int_equal(b.sm->result_insts[((10 + 6 + 2) & b.sm->result_mask) *
 					    b.sm->result_buses], old);
@@ -71,9 +71,9 @@ static void test_a_unit_ends_one_a_cycle(void **state)
 	units_execute(b.sm, 10);
 	arrive(&b, &op[1], 4, 2);
 	units_execute(b.sm, 11);
-	assert_int_equal(b.sm->oc_ex[UNIT_SP].count, 1);
+	assert_int_equal(b.sm->oc_ex.of[UNIT_SP].count, 1);
 	units_execute(b.sm, 12);
-	assert_int_equal(b.sm->oc_ex[UNIT_SP].count, 0);
+	assert_int_equal(b.sm->oc_ex.of[UNIT_SP].count, 0);
 	assert_int_equal(units_next(b.sm, 12), 10 + 5 + 2);
 	stop(&b);
 	/* Another unit takes it in 11: there are two result buses. */
@@ -82,7 +82,7 @@ static void test_a_unit_ends_one_a_cycle(void **state)
 	units_execute(b.sm, 10);
 	arrive(&b, &op[1], 4, 2);
 	units_execute(b.sm, 11);
-	assert_int_equal(b.sm->oc_ex[UNIT_SP].count, 0);
+	assert_int_equal(b.sm->oc_ex.of[UNIT_SP].count, 0);
 	assert_int_equal(b.sm->results[(10 + 5 + 2) & b.sm->result_mask].count, 2);
 	stop(&b);
 }
@@ -138,7 +138,7 @@ static unsigned int read_cycles(struct bench *b, struct sm_op *op, uint64_t writ
 	op->unit = UNIT_SP;
 	b->sm->insts[i] = (struct sm_inst){ .op = op };
 	b->sm->warps[0].inflight++;
-	fifo_push(&b->sm->id_oc[UNIT_SP], i);
+	queue_push(&b->sm->id_oc, UNIT_SP, i);
 	collector_cycle(b->sm);
 	b->sm->oc.written = written_first;
 	while (!b->sm->oc.ready) {
@@ -146,7 +146,7 @@ static unsigned int read_cycles(struct bench *b, struct sm_op *op, uint64_t writ
 		n++;
 	}
 	collector_cycle(b->sm);
-	b->sm->oc_ex[UNIT_SP].count = 0;
+	queue_empty(&b->sm->oc_ex, UNIT_SP);
 	return n;
 }
 
@@ -246,15 +246,15 @@ static void test_collectors_leave_in_turn(void **state)
 	for (unsigned int i = 0; i < 3; i++) {
 		inst[i] = inst_new(b.sm);
 		b.sm->insts[inst[i]] = (struct sm_inst){ .op = &op, .order = i };
-		fifo_push(&b.sm->id_oc[UNIT_SP], inst[i]);
+		queue_push(&b.sm->id_oc, UNIT_SP, inst[i]);
 	}
 	/* They enter, and have nothing to read. */
 	collector_cycle(b.sm);
 	for (unsigned int i = 0; i < 3; i++) {
-		assert_int_equal(b.sm->oc_ex[UNIT_SP].count, 0);
+		assert_int_equal(b.sm->oc_ex.of[UNIT_SP].count, 0);
 		collector_cycle(b.sm);
-		assert_int_equal(b.sm->oc_ex[UNIT_SP].count, 1);
-		assert_int_equal(fifo_pop(&b.sm->oc_ex[UNIT_SP]), inst[turn[i]]);
+		assert_int_equal(b.sm->oc_ex.of[UNIT_SP].count, 1);
+		assert_int_equal(queue_pop(&b.sm->oc_ex, UNIT_SP), inst[turn[i]]);
 	}
 	stop(&b);
 }
@@ -265,21 +265,21 @@ static void test_stall_of_warps_without_a_head(void **state)
 	struct bench b;
 
 	start(&b, 2, 64);
-	assert_int_equal(issue_stall(b.sm, 0), STALL_IBUFFER);
+	assert_int_equal(stall_of(b.sm, b.sm->sched[0].mine), STALL_IBUFFER);
 	/* Warp 1 could go on if it were fetched. */
 	b.sm->wait_barrier = 1;
-	assert_int_equal(issue_stall(b.sm, 0), STALL_IBUFFER);
+	assert_int_equal(stall_of(b.sm, b.sm->sched[0].mine), STALL_IBUFFER);
 	b.sm->wait_barrier = 3;
-	assert_int_equal(issue_stall(b.sm, 0), STALL_BARRIER);
+	assert_int_equal(stall_of(b.sm, b.sm->sched[0].mine), STALL_BARRIER);
 	/* A fence waits for memory; a far fault hides that. */
 	b.sm->wait_barrier = 1;
 	b.sm->wait_fence = 2;
-	assert_int_equal(issue_stall(b.sm, 0), STALL_LONG);
+	assert_int_equal(stall_of(b.sm, b.sm->sched[0].mine), STALL_LONG);
 	b.sm->far_fault = 2;
-	assert_int_equal(issue_stall(b.sm, 0), STALL_FAR_FAULT);
+	assert_int_equal(stall_of(b.sm, b.sm->sched[0].mine), STALL_FAR_FAULT);
 	b.sm->wait_barrier = b.sm->wait_fence = b.sm->far_fault = 0;
 	b.sm->live = 0;
-	assert_int_equal(issue_stall(b.sm, 0), STALL_NO_WARP);
+	assert_int_equal(stall_of(b.sm, b.sm->sched[0].mine), STALL_NO_WARP);
 	b.sm->live = 3;
 	stop(&b);
 }
@@ -300,7 +300,7 @@ static unsigned int issued_in(struct bench *b, uint64_t now)
 
 	sm_issue(b->sm, now);
 	assert_int_equal(b->sm->issued, before + 1);
-	return b->sm->insts[fifo_pop(&b->sm->id_oc[UNIT_SP])].warp;
+	return b->sm->insts[queue_pop(&b->sm->id_oc, UNIT_SP)].warp;
 }
 
 static void test_turns_begin_with_the_first_cta(void **state)
