@@ -6,95 +6,29 @@
  */
 #define BLACKSCHOLES_BLOCK	128
 
-#ifdef GPUEMU_DEVICE
-#include "device.h"
-#define BS_FN		INLINE
-#define BS_BITS(f)	__float_as_uint(f)
-#define BS_FLOAT(u)	__uint_as_float(u)
-#define BS_SQRT(f)	__builtin_sqrtf(f)
-
-INLINE uint32_t __float_as_uint(float f)
-{
-	return __builtin_bit_cast(uint32_t, f);
-}
-
-INLINE float __uint_as_float(uint32_t u)
-{
-	return __builtin_bit_cast(float, u);
-}
-#else
-#include <errno.h>
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
-
-#include "fill.h"
-#define BS_FN		static inline
-#define BS_BITS(f)	float_bits(f)
-#define BS_FLOAT(u)	bits_float(u)
-#define BS_SQRT(f)	sqrtf(f)
-
-static inline uint32_t float_bits(float f)
-{
-	uint32_t u;
-
-	memcpy(&u, &f, sizeof(u));
-	return u;
-}
-
-static inline float bits_float(uint32_t u)
-{
-	float f;
-
-	memcpy(&f, &u, sizeof(f));
-	return f;
-}
-#endif
-
-/* Natural logarithm of a normal x > 0: ln(m) + e ln 2, m near 1, by the series of atanh. */
-BS_FN float bs_log(float x)
-{
-	uint32_t bits = BS_BITS(x), e = (bits - 0x3f3504f3u) >> 23;
-	float m = BS_FLOAT(bits - (e << 23));
-	float s = (m - 1) / (m + 1), q = s * s;
-	float p = fmaf(q, fmaf(q, fmaf(q, fmaf(q, 0.11111111f, 0.14285715f), 0.2f), 0.33333334f),
-		       1.0f);
-
-	return fmaf((float)(int)(e << 24) / 16777216, 0.69314718f, 2 * s * p);
-}
-
-/* e to the x, -80 < x < 80. */
-BS_FN float bs_exp(float x)
-{
-	int n = (int)fmaf(x, 1.4426950f, x < 0 ? -0.5f : 0.5f);
-	float r = fmaf((float)n, -0.69314718f, x);
-	float p = fmaf(r, fmaf(r, fmaf(r, fmaf(r, fmaf(r, 0.0083333338f, 0.041666668f),
-					       0.16666667f), 0.5f), 1.0f), 1.0f);
-
-	return p * BS_FLOAT((uint32_t)(n + 127) << 23);
-}
+#include "both.h"
 
 /* Cumulative normal distribution (Abramowitz and Stegun, 26.2.17). */
-BS_FN float bs_normal(float d)
+BOTH float bs_normal(float d)
 {
-	/* Beyond 12 nothing is left that a float shows, and bs_exp() ends. */
+	/* Beyond 12 nothing is left that a float shows, and both_exp() ends. */
 	float far = d < 0 ? -d : d, a = far < 12 ? far : 12;
 	float k = 1 / fmaf(0.2316419f, a, 1.0f);
 	float p = fmaf(k, fmaf(k, fmaf(k, fmaf(k, 1.330274429f, -1.821255978f), 1.781477937f),
 			       -0.356563782f), 0.31938153f);
-	float e = 0.39894228f * bs_exp(-0.5f * a * a);
+	float e = 0.39894228f * both_exp(-0.5f * a * a);
 
 	return d > 0 ? fmaf(-e, k * p, 1.0f) : e * (k * p);
 }
 
-BS_FN void bs_price(float price, float strike, float years, float rate, float volatility,
+BOTH void bs_price(float price, float strike, float years, float rate, float volatility,
 		    float *call, float *put)
 {
-	float root = BS_SQRT(years), drift = fmaf(0.5f * volatility, volatility, rate);
-	float d1 = fmaf(drift, years, bs_log(price / strike)) / (volatility * root);
+	float root = both_sqrt(years), drift = fmaf(0.5f * volatility, volatility, rate);
+	float d1 = fmaf(drift, years, both_log(price / strike)) / (volatility * root);
 	float d2 = fmaf(-volatility, root, d1);
 	float n1 = bs_normal(d1), n2 = bs_normal(d2);
-	float later = strike * bs_exp(-rate * years);
+	float later = strike * both_exp(-rate * years);
 
 	*call = fmaf(price, n1, -(later * n2));
 	*put = fmaf(later, 1 - n2, -(price * (1 - n1)));
