@@ -240,9 +240,9 @@ static int fft_verify(struct workload *w)
 	for (uint64_t i = 0; i < n && !ret; i += FFT_POINTS)
 		transform(want + i, in + i, FFT_POINTS, 1);
 	if (!ret)
-		ret = check_definition(w, in, want);
-	if (!ret)
 		ret = check_floats(w, "data", 0, &f->data->re, &want->re, 2 * n);
+	if (!ret)
+		ret = check_definition(w, in, want);
 	free(in);
 	return ret;
 }

@@ -143,7 +143,8 @@ static int full(struct workload *w, unsigned int layer)
 							   (uint32_t)w->option[IMAGES], 1 }),
 				    ((struct gpuemu_dim3){ 1, 1, 1 }),
 				    gpuemu_arg_ptr(n->out[layer - 1]),
-				    gpuemu_arg_ptr(n->weights[layer]), gpuemu_arg_ptr(n->out[layer]),
+				    gpuemu_arg_ptr(n->weights[layer]),
+				    gpuemu_arg_ptr(n->out[layer]),
 				    gpuemu_arg_u32((uint32_t)values(w, layer - 1)));
 }
 
