@@ -15,7 +15,10 @@
 #include "output.h"
 #include "workload.h"
 
-enum { OPT_JSON = CLI_OWN };
+enum { OPT_JSON = CLI_OWN, OPT_SIZE };
+
+/* What the parameters of workloads are shown for. */
+static enum workload_size shown_size = WORKLOAD_MEDIUM;
 
 struct kind {
 	const char *name, *help;
@@ -46,6 +49,8 @@ static struct json_object *workload_rows(const struct kind *kind)
 			const struct workload_option *opt = &w->ops->options[i];
 			struct json_object *p = row(opt->key, opt->doc);
 
+			json_object_object_add(p, "value", json_object_new_uint64(
+				workload_option_at(w->ops, i, shown_size)));
 			json_object_object_add(p, "default", json_object_new_uint64(opt->def));
 			json_object_object_add(p, "min", json_object_new_uint64(opt->min));
 			json_object_object_add(p, "max", json_object_new_uint64(opt->max));
@@ -53,6 +58,8 @@ static struct json_object *workload_rows(const struct kind *kind)
 				opt->quick ? opt->quick : opt->def));
 			json_object_object_add(p, "tiny", json_object_new_uint64(
 				opt->tiny ? opt->tiny : opt->def));
+			json_object_object_add(p, "large", json_object_new_uint64(
+				workload_option_at(w->ops, i, WORKLOAD_LARGE)));
 			json_object_array_add(options, p);
 		}
 		json_object_object_add(o, "options", options);
@@ -235,7 +242,8 @@ static void print_text(const struct kind *kind, struct json_object *rows)
 			struct json_object *p = json_object_array_get_idx(options, j);
 
 			printf("      %s=%s  %s\n", output_string(p, "name"),
-			       output_string(p, "default"), output_string(p, "help"));
+			       output_string(p, output_has(p, "value") ? "value" : "default"),
+			       output_string(p, "help"));
 		}
 	}
 }
@@ -265,6 +273,11 @@ static int list(const struct verb *verb, int argc, char **argv)
 			return CLI_DONE;
 		if (c == -2)
 			return CLI_MISUSED;
+		if (c == OPT_SIZE) {
+			if (workload_size_parse(optarg, &shown_size, &err))
+				return cli_misused(verb, "%s", err.text);
+			continue;
+		}
 		json = optarg ? optarg : "-";
 	}
 	if (argc - optind > 1)
@@ -299,6 +312,7 @@ static void more(FILE *out)
 
 static const struct cli_option options[] = {
 	{ "json", "[FILE]", "as JSON, to FILE or stdout", OPT_JSON },
+	{ "size", "SIZE", "workloads' parameters at that size: tiny, small, medium, large", OPT_SIZE },
 	{ NULL }
 };
 

@@ -24,13 +24,14 @@
 
 #define RUNS_MAX	64
 
-enum { OPT_JSON = CLI_OWN, OPT_TRACE, OPT_SAMPLES, OPT_COPY, OPT_ADVISE };
+enum { OPT_JSON = CLI_OWN, OPT_TRACE, OPT_SAMPLES, OPT_COPY, OPT_ADVISE, OPT_SIZE };
 
 struct request {
 	struct target target;
 	const char *json;		/* NULL: text alone */
 	const char *trace, *samples;	/* NULL: none */
 	enum workload_copies copies;
+	enum workload_size size;	/* of workloads that do not say otherwise */
 	unsigned int count;
 	const struct workload_row *rows[RUNS_MAX];
 	struct workload workloads[RUNS_MAX];
@@ -183,6 +184,7 @@ static int parse_operands(struct request *r, int argc, char **argv,
 			return cli_misused(verb, "unknown workload '%s'; there are: %s",
 					   argv[i], known);
 		workload_init(&r->workloads[r->count], r->rows[r->count]->ops, r->target.seed);
+		workload_resize(&r->workloads[r->count], r->size);
 		r->workloads[r->count].copies = r->copies;
 		r->count++;
 		open = false;
@@ -199,6 +201,7 @@ static int parse(struct request *r, const struct verb *verb, int argc, char **ar
 	int c;
 
 	memset(r, 0, sizeof(*r));
+	r->size = WORKLOAD_MEDIUM;
 	target_init(&r->target);
 	cli_parse(&p, verb, argc, argv);
 	while ((c = cli_next(&p)) != -1) {
@@ -212,7 +215,10 @@ static int parse(struct request *r, const struct verb *verb, int argc, char **ar
 			r->trace = optarg;
 		else if (c == OPT_SAMPLES)
 			r->samples = optarg;
-		else if (c == OPT_ADVISE) {
+		else if (c == OPT_SIZE) {
+			if (workload_size_parse(optarg, &r->size, &err))
+				return cli_misused(verb, "%s", err.text);
+		} else if (c == OPT_ADVISE) {
 			if (advise_parse(&r->target.advise, optarg, &err))
 				return cli_misused(verb, "%s", err.text);
 		} else if (c == OPT_COPY && optarg && strcmp(optarg, "inputs"))
@@ -415,8 +421,9 @@ static void more(FILE *out)
 			fprintf(out, "      %s=%llu  %s\n", ops->options[i].key,
 				(unsigned long long)ops->options[i].def, ops->options[i].doc);
 	}
-	fprintf(out, "\nEach has three sizes: size=default, size=quick (some megabytes, seconds) and "
-		"size=tiny;\noptions behind it change it.\n");
+	fprintf(out, "\n--size is for all of them, size=SIZE for the one before it: tiny, small (or quick; "
+		"some\nmegabytes, seconds), medium (or default), large. Options win over --size, and over "
+		"the\nsize= that they stand behind.\n");
 	fprintf(out, "\n+ between workloads: side by side on one GPU, in streams of their own; @CYCLE "
 		"behind one:\nwhen it arrives, in core cycles, 0 if not given; halt=N: it is halted after N thread "
 		"instructions\nand not verified; until=CYCLE: at that cycle (also one workload alone); "
@@ -434,6 +441,7 @@ static const struct cli_option options[] = {
 	{ "samples", "FILE", "write statistics over time, CSV (or .json), every stats.interval cycles",
 	  OPT_SAMPLES },
 	{ "trace", "FILE", "write when kernels and fault batches ran, for ui.perfetto.dev", OPT_TRACE },
+	{ "size", "SIZE", "of workloads that do not say otherwise: tiny, small, medium, large", OPT_SIZE },
 	{ "json", "FILE", "write the report as JSON; - is stdout, without the text", OPT_JSON },
 	{ NULL }
 };

@@ -13,13 +13,14 @@
 #include "sweep.h"
 #include "workload.h"
 
-enum { OPT_OUT = CLI_OWN, OPT_CSV, OPT_JOBS, OPT_LIMIT, OPT_SHARD, OPT_DRY };
+enum { OPT_OUT = CLI_OWN, OPT_CSV, OPT_JOBS, OPT_LIMIT, OPT_SHARD, OPT_DRY, OPT_SIZE };
 
 struct request {
 	struct sweep sweep;
 	struct sweep_plan plan;
 	struct runner runner;
 	const char *file, *csv;		/* csv NULL: sweep.csv in the folder */
+	const char *size;		/* of workloads that do not say otherwise; NULL: medium */
 	char *dir;
 	bool dry;
 };
@@ -44,9 +45,14 @@ static int parse_shard(const struct verb *verb, struct runner *r, const char *te
 static int take_option(const struct verb *verb, int id, void *arg)
 {
 	struct request *r = arg;
+	enum workload_size size;
+	struct err err;
 	uint64_t n;
 
 	switch (id) {
+	case OPT_SIZE:
+		r->size = optarg;
+		return workload_size_parse(optarg, &size, &err) ? cli_misused(verb, "%s", err.text) : 0;
 	case OPT_OUT:
 		free(r->dir);
 		r->dir = text_of("%s", optarg);
@@ -101,6 +107,8 @@ static int parse(const struct verb *verb, struct request *r, int argc, char **ar
 	if (ret)
 		return ret == -EINVAL ? cli_misused(verb, "%s", err.text) :
 					cli_failed(verb, "%s", err.text);
+	if (r->size)
+		sweep_resize(&r->sweep, r->size);
 	if (sweep_plan(&r->plan, &r->sweep, &err))
 		return cli_misused(verb, "%s: %s", r->file, err.text);
 	return 0;
@@ -214,6 +222,7 @@ static const struct cli_option options[] = {
 	  OPT_JOBS },
 	{ "limit", "S", "seconds after which a run is ended, and failed", OPT_LIMIT },
 	{ "shard", "I/N", "only the I-th of N parts of the runs, for several machines on one DIR", OPT_SHARD },
+	{ "size", "SIZE", "of workloads that do not say otherwise: tiny, small, medium, large", OPT_SIZE },
 	{ "dry-run", NULL, "say what would be run, and run nothing", OPT_DRY },
 	{ NULL }
 };

@@ -45,6 +45,8 @@ struct sweep_run {
 
 /* sweep_file.c: -errno with err: "FILE:LINE: what is wrong". */
 int sweep_read(struct sweep *s, const char *file, struct err *err);
+/* Each workload of the sweep is of that size, where its own words do not say otherwise. */
+void sweep_resize(struct sweep *s, const char *size);
 void sweep_free(struct sweep *s);
 /* NULL: it has none of that kind. */
 const struct sweep_factor *sweep_factor(const struct sweep *s, enum sweep_kind kind);

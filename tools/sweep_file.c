@@ -220,6 +220,38 @@ int sweep_read(struct sweep *s, const char *file, struct err *err)
 	return ret;
 }
 
+/* "bfs degree=3 + lbm @9": "bfs size=tiny degree=3 + lbm size=tiny @9" */
+static char *resized(const char *text, const char *size)
+{
+	char *words = text_of("%s", text), *all = text_of("%s", ""), *save;
+	bool name = true;
+
+	for (char *word = strtok_r(words, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
+		char *more = text_of("%s%s%s%s%s", all, *all ? " " : "", word,
+				     name ? " size=" : "", name ? size : "");
+
+		name = !strcmp(word, "+");
+		free(all);
+		all = more;
+	}
+	free(words);
+	return all;
+}
+
+void sweep_resize(struct sweep *s, const char *size)
+{
+	for (size_t i = 0; i < s->nfactors; i++) {
+		struct sweep_factor *f = &s->factors[i];
+
+		for (size_t k = 0; f->kind == SWEEP_WORKLOADS && k < f->count; k++) {
+			char *text = resized(f->values[k], size);
+
+			free(f->values[k]);
+			f->values[k] = text;
+		}
+	}
+}
+
 void sweep_free(struct sweep *s)
 {
 	for (size_t i = 0; i < s->nfactors; i++) {

@@ -132,7 +132,7 @@ const struct workload_ops workload_haar = {
 	.exercises = "shared memory, barriers, warps that run out of work level by level",
 	.options = {
 		[LEVELS] = { "levels", 20, 1, 28, "log2 of the samples; 8 bytes each",
-			     .quick = 17, .tiny = 13 },
+			     .quick = 17, .tiny = 13, .large = 22 },
 	},
 	.state_bytes = sizeof(struct haar),
 	.setup = haar_setup,

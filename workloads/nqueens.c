@@ -172,9 +172,9 @@ const struct workload_ops workload_nqueens = {
 	.help = "ways to set n queens on a board (nqu of GPGPU-Sim)",
 	.exercises = "divergence without end, a stack in shared memory, bit logic",
 	.options = {
-		[N] = { "n", 12, 1, 16, "queens", .quick = 11, .tiny = 10 },
+		[N] = { "n", 12, 1, 16, "queens", .quick = 11, .tiny = 10, .large = 14 },
 		[ROWS] = { "rows", 9, 1, NQUEENS_LEVELS, "that a thread sets; the CPU sets those before",
-			   .quick = 7, .tiny = 5 },
+			   .quick = 7, .tiny = 5, .large = 10 },
 	},
 	.state_bytes = sizeof(struct nqueens),
 	.setup = nqueens_setup,

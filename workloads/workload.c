@@ -76,35 +76,69 @@ void workload_init(struct workload *w, const struct workload_ops *ops,
 	memset(w, 0, sizeof(*w));
 	w->ops = ops;
 	w->seed = seed;
-	workload_resize(w, WORKLOAD_DEFAULT);
+	workload_resize(w, WORKLOAD_MEDIUM);
+}
+
+/* SMALL lowers it, so it is what makes the workload large. */
+static bool scales(const struct workload_option *o)
+{
+	return o->quick && o->quick < o->def;
+}
+
+uint64_t workload_option_at(const struct workload_ops *ops, unsigned int option,
+			    enum workload_size size)
+{
+	const struct workload_option *o = &ops->options[option];
+	unsigned int scaling = 0;
+
+	if (size == WORKLOAD_TINY && o->tiny)
+		return o->tiny;
+	if (size == WORKLOAD_SMALL && o->quick)
+		return o->quick;
+	if (size != WORKLOAD_LARGE)
+		return o->def;
+	if (o->large || !scales(o))
+		return o->large ? o->large : o->def;
+	for (unsigned int i = 0; i < WORKLOAD_OPTIONS && ops->options[i].key; i++)
+		scaling += scales(&ops->options[i]);
+	return MIN(o->def * (scaling > 1 ? 2 : 4), o->max);
 }
 
 void workload_resize(struct workload *w, enum workload_size size)
 {
-	for (unsigned int i = 0; i < WORKLOAD_OPTIONS && w->ops->options[i].key; i++) {
-		const struct workload_option *o = &w->ops->options[i];
-		uint64_t value = size == WORKLOAD_QUICK ? o->quick :
-				 size == WORKLOAD_TINY ? o->tiny : 0;
+	for (unsigned int i = 0; i < WORKLOAD_OPTIONS && w->ops->options[i].key; i++)
+		w->option[i] = workload_option_at(w->ops, i, size);
+}
 
-		w->option[i] = value ? value : o->def;
+int workload_size_parse(const char *name, enum workload_size *size, struct err *err)
+{
+	static const struct {
+		const char *name;
+		enum workload_size size;
+	} sizes[] = {
+		{ "tiny", WORKLOAD_TINY }, { "small", WORKLOAD_SMALL },
+		{ "medium", WORKLOAD_MEDIUM }, { "large", WORKLOAD_LARGE },
+		{ "quick", WORKLOAD_SMALL }, { "default", WORKLOAD_MEDIUM },
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(sizes); i++) {
+		if (!strcmp(sizes[i].name, name)) {
+			*size = sizes[i].size;
+			return 0;
+		}
 	}
+	return err_set(err, -EINVAL, "size: no '%s'; there are: tiny, small (or quick), medium "
+		       "(or default), large", name);
 }
 
 static int set_size(struct workload *w, const char *name, struct err *err)
 {
-	static const char *const sizes[] = {
-		[WORKLOAD_DEFAULT] = "default",
-		[WORKLOAD_QUICK] = "quick",
-		[WORKLOAD_TINY] = "tiny",
-	};
+	enum workload_size size;
+	int ret = workload_size_parse(name, &size, err);
 
-	for (unsigned int i = 0; i < ARRAY_SIZE(sizes); i++) {
-		if (!strcmp(sizes[i], name)) {
-			workload_resize(w, (enum workload_size)i);
-			return 0;
-		}
-	}
-	return err_set(err, -EINVAL, "size: no '%s'; there are: default, quick, tiny", name);
+	if (!ret)
+		workload_resize(w, size);
+	return ret;
 }
 
 /* "n, block" */

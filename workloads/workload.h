@@ -26,14 +26,16 @@ struct workload_option {
 	uint64_t def, min, max;
 	const char *doc;
 	uint64_t quick, tiny;		/* as def where they are 0 */
+	uint64_t large;			/* 0: by the rule of WORKLOAD_LARGE */
 };
 
 /*
- * How large a workload is unless its options say: its default, tens of megabytes where a
- * paper has it so; quick, a few megabytes and seconds; tiny, some pages, for tests, awkward
- * numbers rather than round ones.
+ * How large a workload is unless its options say. MEDIUM is its default, tens of megabytes where
+ * a paper has it so; SMALL is its options' quick, a few megabytes and seconds; TINY is some
+ * pages, for tests, awkward numbers rather than round ones. LARGE: an option that SMALL lowers is
+ * four times its default, or twice where SMALL lowers several; its maximum at most.
  */
-enum workload_size { WORKLOAD_DEFAULT, WORKLOAD_QUICK, WORKLOAD_TINY };
+enum workload_size { WORKLOAD_TINY, WORKLOAD_SMALL, WORKLOAD_MEDIUM, WORKLOAD_LARGE };
 
 struct workload_ops;
 
@@ -101,9 +103,14 @@ const struct workload_row *workload_find(const char *name);
 /* Default options, no context yet. */
 void workload_init(struct workload *w, const struct workload_ops *ops,
 		   uint64_t seed);
+/* What an option is at that size. */
+uint64_t workload_option_at(const struct workload_ops *ops, unsigned int option,
+			    enum workload_size size);
+/* "tiny", "small", "medium", "large"; "quick" is small, "default" medium. -EINVAL: err says so. */
+int workload_size_parse(const char *name, enum workload_size *size, struct err *err);
 /* All options as that size has them. */
 void workload_resize(struct workload *w, enum workload_size size);
-/* "n=64K", or "size=quick". -EINVAL, -ENOENT, -ERANGE: err lists what there is. */
+/* "n=64K", or "size=small". -EINVAL, -ENOENT, -ERANGE: err lists what there is. */
 int workload_set(struct workload *w, const char *setting, struct err *err);
 
 /*

@@ -41,7 +41,12 @@ refused 2 '--samples takes one workload' run vecadd stride --samples $work/sampl
 refused 2 '--copy needs time and paging' run vecadd --copy --paging off
 refused 2 '--copy needs time and paging' run vecadd --copy --functional
 refused 2 '--copy=results: all buffers (--copy), or --copy=inputs' run vecadd --copy=results
-refused 2 "size: no 'huge'; there are: default, quick, tiny" run vecadd size=huge
+refused 2 "size: no 'huge'; there are: tiny, small (or quick), medium (or default), large" run vecadd size=huge
+refused 2 "size: no 'huge'; there are: tiny, small (or quick), medium (or default), large" run vecadd --size huge
+tap_check 'a parameter wins over --size, wherever it stands' sh -c \
+	'build/bin/gpuemu run triad n=7 --size tiny --backend sim --functional --json - | grep -q "\"n\": *7\\b"'
+tap_check 'list shows what --size makes of parameters' sh -c \
+	'build/bin/gpuemu list workloads --size large | grep -A1 "^  triad " | grep -q "n=4194304 "'
 refused 2 "--vram: paging.vram: '0'" run vecadd --vram 0
 refused 2 "--vram: paging.vram: '-4'" run vecadd --vram -4
 refused 2 'gpu.smms' run vecadd --set gpu.smms=3

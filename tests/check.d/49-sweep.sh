@@ -53,6 +53,7 @@ keys: { paging: { prefetch = [ "none", "sequential:pages=4" ]; }; gpu: { sms = [
 EOF
 $gpuemu sweep $work/one.conf --dry-run >$work/dry 2>&1
 tap_check 'dry: eight commands' test "$(grep -c '^gpuemu run' $work/dry)" -eq 8
+tap_check 'dry: --size is each workload'"'"'s, and its own words win' sh -c "$gpuemu sweep $work/one.conf --size small --dry-run 2>&1 | grep -q 'gpuemu run vecadd size=small size=tiny '"
 tap_check 'dry: the last key changes fastest' sh -c "sed -n 2p $work/dry | grep -qx 'gpuemu run vecadd size=tiny --backend sim --set paging.prefetch=none --set gpu.sms=10'"
 tap_check 'sweep: eight runs' sh -c "$gpuemu sweep $work/one.conf --out $work/one >$work/one.txt 2>$work/one.err"
 tap_check 'sweep: it says where the table is' grep -qx "8 runs, 8 done, 0 failed; the table is $work/one/sweep.csv" $work/one.txt

@@ -79,6 +79,8 @@ static void rows_are_complete(void **state)
 				assert_in_range(o->quick, o->min, o->max);
 			if (o->tiny)
 				assert_in_range(o->tiny, o->min, o->max);
+			assert_in_range(workload_option_at(ops, i, WORKLOAD_LARGE), o->min, o->max);
+			assert_true(workload_option_at(ops, i, WORKLOAD_LARGE) >= o->def);
 		}
 	}
 	assert_true(n >= 4);
@@ -226,8 +228,27 @@ static void sizes_are_options(void **state)
 	assert_int_equal(w.option[0], ops->options[0].quick);
 	assert_int_equal(workload_set(&w, "size=default", &err), 0);
 	assert_int_equal(w.option[0], ops->options[0].def);
+	assert_int_equal(workload_set(&w, "size=small", &err), 0);
+	assert_int_equal(w.option[0], ops->options[0].quick);
+	assert_int_equal(workload_set(&w, "size=medium", &err), 0);
+	assert_int_equal(w.option[0], ops->options[0].def);
 	assert_int_equal(workload_set(&w, "size=huge", &err), -EINVAL);
-	assert_string_equal(err.text, "size: no 'huge'; there are: default, quick, tiny");
+	assert_string_equal(err.text, "size: no 'huge'; there are: tiny, small (or quick), "
+			    "medium (or default), large");
+	/* vecadd has nothing that small lowers; triad has one such option, conv2d two. */
+	assert_int_equal(workload_set(&w, "size=large", &err), 0);
+	assert_int_equal(w.option[0], 4 * ops->options[0].def);
+	assert_int_equal(w.option[1], ops->options[1].def);
+	workload_init(&w, workload_find("conv2d")->ops, 1);
+	workload_resize(&w, WORKLOAD_LARGE);
+	assert_int_equal(w.option[0], 2 * w.ops->options[0].def);
+	assert_int_equal(w.option[1], 2 * w.ops->options[1].def);
+	workload_init(&w, workload_find("haar")->ops, 1);
+	workload_resize(&w, WORKLOAD_LARGE);
+	assert_int_equal(w.option[0], 22);
+	workload_init(&w, workload_find("vecadd")->ops, 1);
+	workload_resize(&w, WORKLOAD_LARGE);
+	assert_int_equal(w.option[0], 64 << 10);
 }
 
 static void options_are_checked(void **state)
