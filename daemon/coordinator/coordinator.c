@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the coordinator is told, and what it holds: states of warps, their slots and their
+ * register sets. Who gets what is queue.c's.
+ */
+#include "coordinator/private.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int coord_create(const struct coord_limits *limits, const struct coord_threshold *t,
+		 const struct coord_ops *ops, void *ctx, struct coordinator **out)
+{
+	struct coordinator *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return -ENOMEM;
+	c->limits = *limits;
+	c->threshold = *t;
+	c->ops = *ops;
+	c->ctx = ctx;
+	c->warps = calloc(limits->warps, sizeof(*c->warps));
+	c->scratchpad = calloc(limits->ctas, sizeof(*c->scratchpad));
+	c->slots = calloc(limits->slots, sizeof(*c->slots));
+	if (!c->warps || !c->scratchpad || !c->slots ||
+	    coord_table_init(&c->registers, limits->warps, SETS, limits->register_sets)) {
+		coord_destroy(c);
+		return -ENOMEM;
+	}
+	coord_reset(c);
+	*out = c;
+	return 0;
+}
+
+void coord_destroy(struct coordinator *c)
+{
+	if (!c)
+		return;
+	coord_table_fini(&c->registers);
+	free(c->warps);
+	free(c->scratchpad);
+	free(c->slots);
+	free(c);
+}
+
+void coord_reset(struct coordinator *c)
+{
+	coord_table_clear(&c->registers);
+	memset(c->warps, 0, c->limits.warps * sizeof(*c->warps));
+	memset(c->scratchpad, 0, c->limits.ctas * sizeof(*c->scratchpad));
+	memset(c->slots, 0, c->limits.slots * sizeof(*c->slots));
+	memset(c->allowed, 0, sizeof(c->allowed));
+	c->free_slots = c->limits.slots;
+	c->free_scratchpad = c->limits.scratchpad_sets;
+	c->swapped_warps = c->pending = c->runnable = 0;
+	c->threshold.begun = false;
+}
+
+/* --- states -------------------------------------------------------------------------- */
+
+void coord_set_state(struct coordinator *c, struct warp *w, enum state state)
+{
+	c->pending -= w->state == PENDING;
+	c->runnable -= w->state == RUNNING;
+	w->state = (uint8_t)state;
+	c->pending += state == PENDING;
+	c->runnable += state == RUNNING;
+	if (state == PENDING || state == BARRIER)
+		w->order = c->next++;
+}
+
+void coord_free_slot(struct coordinator *c, struct warp *w)
+{
+	if (!w->slotted)
+		return;
+	w->slotted = false;
+	c->slots[w->slot] = false;
+	c->free_slots++;
+}
+
+/* The sets are not needed any more: those that nothing uses are free. */
+static void release(struct coordinator *c, unsigned int warp, uint64_t sets)
+{
+	for (; sets; sets &= sets - 1) {
+		unsigned int set = (unsigned int)__builtin_ctzll(sets);
+		struct coord_entry *e = coord_entry(&c->registers, warp, set);
+
+		if (e->where == COORD_NOWHERE)
+			continue;
+		if (e->busy)
+			e->dying = true;
+		else
+			coord_table_unmap(&c->registers, warp, set);
+	}
+}
+
+/* --- events ---------------------------------------------------------------------------- */
+
+static void want(struct coordinator *c, struct warp *w, uint64_t sets, unsigned int scratchpad)
+{
+	w->needs = sets;
+	w->scratchpad = scratchpad;
+	coord_set_state(c, w, PENDING);
+}
+
+void coord_warp_start(struct coordinator *c, unsigned int warp, unsigned int cta, uint64_t sets,
+		      unsigned int scratchpad)
+{
+	struct warp *w = &c->warps[warp];
+
+	assert(w->state == ABSENT);
+	*w = (struct warp){ .cta = (uint8_t)cta };
+	want(c, w, sets, scratchpad);
+}
+
+void coord_phase(struct coordinator *c, unsigned int warp, uint64_t sets, unsigned int scratchpad)
+{
+	struct warp *w = &c->warps[warp];
+
+	assert(w->state == RUNNING);
+	release(c, warp, w->holds & ~sets);
+	w->holds &= sets;
+	want(c, w, sets, scratchpad);
+}
+
+void coord_barrier(struct coordinator *c, unsigned int warp)
+{
+	struct warp *w = &c->warps[warp];
+
+	if (w->state == RUNNING)
+		coord_set_state(c, w, BARRIER);
+}
+
+void coord_passed(struct coordinator *c, unsigned int warp)
+{
+	struct warp *w = &c->warps[warp];
+
+	if (w->state == BARRIER)
+		coord_set_state(c, w, w->slotted ? RUNNING : PENDING);
+}
+
+void coord_warp_end(struct coordinator *c, unsigned int warp)
+{
+	struct warp *w = &c->warps[warp];
+
+	if (w->state == ABSENT)
+		return;
+	release(c, warp, UINT64_MAX);
+	coord_free_slot(c, w);
+	c->swapped_warps -= w->away;
+	coord_set_state(c, w, ABSENT);
+	*w = (struct warp){ .state = ABSENT };
+}
+
+void coord_cta_end(struct coordinator *c, unsigned int cta)
+{
+	c->free_scratchpad += c->scratchpad[cta];
+	c->scratchpad[cta] = 0;
+}
+
+uint64_t coord_access(struct coordinator *c, unsigned int warp, uint64_t sets)
+{
+	struct coord_table *t = &c->registers;
+	uint64_t swapped = 0;
+
+	for (; sets; sets &= sets - 1) {
+		unsigned int set = (unsigned int)__builtin_ctzll(sets);
+		struct coord_entry *e = coord_entry(t, warp, set);
+
+		if (e->where == COORD_NOWHERE)
+			continue;
+		c->stats.accesses++;
+		e->accesses++;
+		if (e->where != COORD_SWAP)
+			continue;
+		c->stats.swapped++;
+		swapped |= 1ull << set;
+		if (t->free) {
+			coord_table_fill(t, warp, set);
+			c->stats.fills++;
+			c->ops.fill(c->ctx, warp, set);
+		}
+	}
+	return swapped;
+}
+
+void coord_use(struct coordinator *c, unsigned int warp, uint64_t sets)
+{
+	for (; sets; sets &= sets - 1) {
+		struct coord_entry *e = coord_entry(&c->registers, warp,
+						    (unsigned int)__builtin_ctzll(sets));
+
+		if (e->where != COORD_NOWHERE)
+			e->busy++;
+	}
+}
+
+void coord_done(struct coordinator *c, unsigned int warp, uint64_t sets)
+{
+	for (; sets; sets &= sets - 1) {
+		unsigned int set = (unsigned int)__builtin_ctzll(sets);
+		struct coord_entry *e = coord_entry(&c->registers, warp, set);
+
+		if (e->busy && !--e->busy && e->dying)
+			coord_table_unmap(&c->registers, warp, set);
+	}
+}
+
+void coord_epoch(struct coordinator *c, uint64_t idle, uint64_t mem)
+{
+	coord_threshold_epoch(&c->threshold, idle, mem);
+}
+
+/* --- looking at it ---------------------------------------------------------------------------- */
+
+unsigned int coord_allowed(const struct coordinator *c, enum coord_resource r)
+{
+	return coord_threshold_units(&c->threshold, r == COORD_THREADS ? c->limits.slots :
+				     c->limits.register_sets);
+}
+
+unsigned int coord_pending(const struct coordinator *c)
+{
+	return c->pending;
+}
+
+unsigned int coord_runnable(const struct coordinator *c)
+{
+	return c->runnable;
+}
+
+unsigned int coord_free(const struct coordinator *c, enum coord_resource r)
+{
+	return r == COORD_THREADS ? c->free_slots : r == COORD_SCRATCHPAD ? c->free_scratchpad :
+	       c->registers.free;
+}
+
+unsigned int coord_swapped(const struct coordinator *c, enum coord_resource r)
+{
+	return r == COORD_THREADS ? c->swapped_warps : r == COORD_SCRATCHPAD ? 0 :
+	       c->registers.swapped;
+}
+
+unsigned int coord_percent(const struct coordinator *c)
+{
+	return c->threshold.percent;
+}
+
+const struct coord_counters *coord_stats(const struct coordinator *c)
+{
+	return &c->stats;
+}
+
+/* Its slot is its own, and all that it holds is mapped. */
+static bool warp_sound(const struct coordinator *c, unsigned int i, bool *taken)
+{
+	const struct warp *w = &c->warps[i];
+
+	if (w->slotted && (taken[w->slot] || !c->slots[w->slot]))
+		return false;
+	if (w->slotted)
+		taken[w->slot] = true;
+	for (uint64_t s = w->holds; s; s &= s - 1) {
+		if (coord_entry(&c->registers, i, (unsigned int)__builtin_ctzll(s))->where ==
+		    COORD_NOWHERE)
+			return false;
+	}
+	if (w->state != RUNNING)
+		return true;
+	return w->slotted && !w->away && w->holds == w->needs &&
+	       c->scratchpad[w->cta] >= w->scratchpad;
+}
+
+/* What is in swap is no more than the threshold, or than it was allowed when it grew. */
+static bool within(const struct coordinator *c, enum coord_resource r)
+{
+	return coord_swapped(c, r) <= MAX(c->allowed[r], coord_allowed(c, r));
+}
+
+bool coord_sound(const struct coordinator *c)
+{
+	unsigned int free_slots = c->limits.slots, scratchpad = c->free_scratchpad, away = 0;
+	bool taken[256] = { false };
+	bool sound = coord_table_sound(&c->registers);
+
+	for (unsigned int i = 0; i < c->limits.warps; i++) {
+		sound = sound && warp_sound(c, i, taken);
+		free_slots -= c->warps[i].slotted;
+		away += c->warps[i].away;
+	}
+	for (unsigned int i = 0; i < c->limits.ctas; i++)
+		scratchpad += c->scratchpad[i];
+	return sound && free_slots == c->free_slots && away == c->swapped_warps &&
+	       scratchpad == c->limits.scratchpad_sets &&
+	       within(c, COORD_THREADS) && within(c, COORD_REGISTERS);
+}

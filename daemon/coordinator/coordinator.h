@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Zorua's coordinator of one SM (Vijaykumar et al., MICRO 2016, sections 4.1 to 4.5): which warps
+ * have all that they need and may be scheduled, which of their resources are on chip and
+ * which are in swap, and how much may be in swap. It knows neither time nor memory nor
+ * instructions: the SM (sm/cta/zorua.c) tells it what happens and does what it answers.
+ *
+ * Units: thread slots are warps, registers are sets of 4 a thread of one warp, scratchpad is sets
+ * of 1 KiB of one CTA. A warp's register sets are bits of a word.
+ */
+#ifndef GPUEMU_COORDINATOR_COORDINATOR_H
+#define GPUEMU_COORDINATOR_COORDINATOR_H
+
+#include "base/base.h"
+
+enum coord_resource { COORD_THREADS, COORD_SCRATCHPAD, COORD_REGISTERS, COORD_RESOURCES };
+
+/* --- o_thresh (algorithm 1, table 1) ------------------------------------------------- */
+
+struct coord_threshold {
+	/* Percent of a resource's physical units: now, what a step is, the most it may be. */
+	unsigned int percent, step, most;
+	uint64_t delta;			/* c_delta_thresh, cycles */
+	bool begun;			/* there is an epoch before */
+	uint64_t idle, mem;		/* of that */
+};
+
+/* An epoch has ended in which so many cycles were c_idle and c_mem. The first changes nothing. */
+void coord_threshold_epoch(struct coord_threshold *t, uint64_t idle, uint64_t mem);
+/* Units of a resource that has so many, rounded down. */
+unsigned int coord_threshold_units(const struct coord_threshold *t, unsigned int physical);
+
+/* --- mapping tables (section 4.5) ------------------------------------------------------- */
+
+#define COORD_NO_PLACE	UINT16_MAX
+
+enum coord_where { COORD_NOWHERE, COORD_PHYSICAL, COORD_SWAP };
+
+struct coord_entry {
+	uint8_t where;			/* enum coord_where */
+	uint16_t place;			/* physical: which */
+	uint16_t busy;			/* instructions under way that use it: it is not spilled */
+	bool dying;			/* free when they have finished */
+	uint32_t accesses;		/* since it was mapped */
+};
+
+/* Entries by owner (warp, CTA) and logical set. */
+struct coord_table {
+	unsigned int owners, sets, physical;
+	unsigned int free, swapped;	/* the two registers of section 4.5 */
+	struct coord_entry *entries;
+	uint32_t *holder;		/* by place: entry + 1; 0: free */
+};
+
+/* -ENOMEM. */
+int coord_table_init(struct coord_table *t, unsigned int owners, unsigned int sets,
+		     unsigned int physical);
+void coord_table_fini(struct coord_table *t);
+void coord_table_clear(struct coord_table *t);
+static inline struct coord_entry *coord_entry(const struct coord_table *t, unsigned int owner,
+					      unsigned int set)
+{
+	return &t->entries[(size_t)owner * t->sets + set];
+}
+
+/* An entry that is nowhere gets a place, which is free; or is in swap. */
+void coord_table_map(struct coord_table *t, unsigned int owner, unsigned int set,
+		     enum coord_where where);
+void coord_table_unmap(struct coord_table *t, unsigned int owner, unsigned int set);
+/* From its place to swap, and back to a free place. */
+void coord_table_spill(struct coord_table *t, unsigned int owner, unsigned int set);
+void coord_table_fill(struct coord_table *t, unsigned int owner, unsigned int set);
+/*
+ * The physical entry that was accessed least since it was mapped, of those that are not busy and
+ * not `spare`'s; the lowest place of equals. False: there is none.
+ */
+bool coord_table_victim(const struct coord_table *t, unsigned int spare, unsigned int *owner,
+			unsigned int *set);
+/* Every place has one holder or none, every entry its place, and the counts are right. */
+bool coord_table_sound(const struct coord_table *t);
+
+/* --- the coordinator ------------------------------------------------------------------------ */
+
+struct coord_limits {
+	unsigned int warps, ctas;	/* logical: numbers there are */
+	unsigned int slots;		/* physical warp slots */
+	unsigned int register_sets, scratchpad_sets; /* physical */
+	unsigned int floor;		/* warps that are schedulable whatever it takes */
+	bool lend;			/* a warp that waits may lose its slot */
+};
+
+/* What the coordinator asks for. ctx is the SM's. */
+struct coord_ops {
+	/* The warp has all it needs: it may be scheduled, in this physical slot. */
+	void (*schedule)(void *ctx, unsigned int warp, unsigned int slot, bool restored);
+	/* The warp, which waits, loses its slot; its state goes to swap until it is scheduled. */
+	void (*swap_out)(void *ctx, unsigned int warp);
+	/* A register set goes to swap, or comes back from there. */
+	void (*spill)(void *ctx, unsigned int warp, unsigned int set);
+	void (*fill)(void *ctx, unsigned int warp, unsigned int set);
+};
+
+struct coord_counters {
+	uint64_t grants;		/* warps that became schedulable */
+	uint64_t forced;		/* of them, beyond the threshold, for the floor */
+	uint64_t swapped_out;		/* warps whose slot was lent */
+	uint64_t spills, fills;		/* register sets */
+	uint64_t accesses, swapped;	/* register sets that instructions name; of them, in swap */
+};
+
+struct coordinator;
+
+/* -ENOMEM. t is the threshold to begin with. */
+int coord_create(const struct coord_limits *limits, const struct coord_threshold *t,
+		 const struct coord_ops *ops, void *ctx, struct coordinator **out);
+void coord_destroy(struct coordinator *c);
+/* All CTAs are gone; counters and the threshold stay. */
+void coord_reset(struct coordinator *c);
+
+/* A warp of the CTA is there and needs this to begin. */
+void coord_warp_start(struct coordinator *c, unsigned int warp, unsigned int cta, uint64_t sets,
+		      unsigned int scratchpad);
+/*
+ * The warp comes to a phase and waits for what that needs: register sets, sets of its CTA's
+ * scratchpad. What it held and does not need is free when nothing under way uses it.
+ */
+void coord_phase(struct coordinator *c, unsigned int warp, uint64_t sets, unsigned int scratchpad);
+/* The warp waits at a barrier; the barrier is over. */
+void coord_barrier(struct coordinator *c, unsigned int warp);
+void coord_passed(struct coordinator *c, unsigned int warp);
+void coord_warp_end(struct coordinator *c, unsigned int warp);
+/* Its warps have ended: scratchpad is free. */
+void coord_cta_end(struct coordinator *c, unsigned int cta);
+
+/*
+ * An instruction of the warp is about to name these sets: which of them are in swap, after those
+ * for which there is a free place were filled.
+ */
+uint64_t coord_access(struct coordinator *c, unsigned int warp, uint64_t sets);
+/* An instruction of the warp is under way that uses these sets; it has finished. */
+void coord_use(struct coordinator *c, unsigned int warp, uint64_t sets);
+void coord_done(struct coordinator *c, unsigned int warp, uint64_t sets);
+
+void coord_epoch(struct coordinator *c, uint64_t idle, uint64_t mem);
+/* After any of the above: lets warps go through the queues. */
+void coord_run(struct coordinator *c);
+
+unsigned int coord_pending(const struct coordinator *c);	/* warps in the queues */
+unsigned int coord_runnable(const struct coordinator *c);	/* schedulable, and at no barrier */
+/* Physical units that nobody has, and those in swap. */
+unsigned int coord_free(const struct coordinator *c, enum coord_resource r);
+unsigned int coord_swapped(const struct coordinator *c, enum coord_resource r);
+unsigned int coord_percent(const struct coordinator *c);
+const struct coord_counters *coord_stats(const struct coordinator *c);
+/*
+ * What must hold: no unit has two holders and none is lost, what is in swap is within the threshold
+ * or was forced, and nobody is schedulable who lacks something. For debug builds and tests.
+ */
+bool coord_sound(const struct coordinator *c);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The inside of the coordinator: what its files share. */
+#ifndef GPUEMU_COORDINATOR_PRIVATE_H
+#define GPUEMU_COORDINATOR_PRIVATE_H
+
+#include "coordinator/coordinator.h"
+
+#define SETS	64u
+
+enum state { ABSENT, PENDING, RUNNING, BARRIER };
+
+struct warp {
+	uint8_t state;			/* enum state */
+	uint8_t cta;
+	bool slotted;			/* holds a physical slot */
+	bool away;			/* its state is in swap */
+	uint16_t slot;
+	uint64_t order;			/* of waiting, in a queue or at a barrier */
+	uint64_t needs, holds;		/* register sets; dying ones are in neither */
+	unsigned int scratchpad;	/* sets of its CTA's that it needs */
+};
+
+struct coordinator {
+	struct coord_limits limits;
+	struct coord_threshold threshold;
+	struct coord_ops ops;
+	void *ctx;
+	struct coord_table registers;	/* by warp */
+	struct warp *warps;
+	unsigned int *scratchpad;	/* by CTA: sets that it holds */
+	bool *slots;			/* taken */
+	unsigned int free_slots, swapped_warps, free_scratchpad;
+	unsigned int pending, runnable;
+	unsigned int allowed[COORD_RESOURCES]; /* what was in swap when it last grew */
+	uint64_t next;
+	struct coord_counters stats;
+};
+
+void coord_set_state(struct coordinator *c, struct warp *w, enum state state);
+void coord_free_slot(struct coordinator *c, struct warp *w);
+/* Units of the resource that may be in swap. */
+unsigned int coord_allowed(const struct coordinator *c, enum coord_resource r);
+
+#endif

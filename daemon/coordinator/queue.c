@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The queues. A warp that is not schedulable is in one of three, by what it has: without a
+ * thread slot, with a slot but without its CTA's scratchpad, with both but without its registers.
+ * They are gone through from the last one, in the order of waiting, at every event; whoever then
+ * finds all that it lacks gets it at once, and nobody gets a part. So who holds more goes first and
+ * nobody holds what it cannot use.
+ *
+ * Deadlock: fewer warps than the floor are runnable, and somebody waits. Then the first who has
+ * its scratchpad gets slot and registers whatever the threshold says. Scratchpad alone is never
+ * forced: a CTA takes all of it at a time, so who has it never waits for more.
+ */
+#include "coordinator/private.h"
+
+#include <assert.h>
+
+/* --- what a warp lacks -------------------------------------------------------------------- */
+
+/* 2: in the register queue, 1: in that of the scratchpad, 0: in the first one. */
+static unsigned int queue_of(const struct coordinator *c, const struct warp *w)
+{
+	return !w->slotted ? 0 : c->scratchpad[w->cta] < w->scratchpad ? 1 : 2;
+}
+
+/*
+ * Who has waited longest at a barrier with a slot; NULL. For the floor it may be one who waits in
+ * a queue: for scratchpad of a CTA whose warps have no slot.
+ */
+static struct warp *lender(const struct coordinator *c, unsigned int to, bool force)
+{
+	struct warp *best = NULL;
+
+	for (unsigned int i = 0; c->limits.lend && i < c->limits.warps; i++) {
+		struct warp *w = &c->warps[i];
+
+		if (!w->slotted || i == to)
+			continue;
+		if (w->state != BARRIER && !(force && w->state == PENDING))
+			continue;
+		if (!best || w->state > best->state ||
+		    (w->state == best->state && w->order < best->order))
+			best = w;
+	}
+	return best;
+}
+
+/* Register sets for which a place has to be found; one that is dying may live again. */
+static uint64_t missing(const struct coordinator *c, unsigned int warp)
+{
+	const struct warp *w = &c->warps[warp];
+	uint64_t sets = w->needs & ~w->holds, more = 0;
+
+	for (; sets; sets &= sets - 1) {
+		unsigned int set = (unsigned int)__builtin_ctzll(sets);
+
+		if (coord_entry(&c->registers, warp, set)->where == COORD_NOWHERE)
+			more |= 1ull << set;
+	}
+	return more;
+}
+
+static bool fits(const struct coordinator *c, unsigned int warp, bool force)
+{
+	const struct warp *w = &c->warps[warp];
+	unsigned int sets = (unsigned int)__builtin_popcountll(missing(c, warp));
+
+	if (w->scratchpad > c->scratchpad[w->cta] + c->free_scratchpad)
+		return false;
+	if (!w->slotted && !c->free_slots) {
+		if (!lender(c, warp, force))
+			return false;
+		if (!force && c->swapped_warps + 1 - w->away > coord_allowed(c, COORD_THREADS))
+			return false;
+	}
+	return force || sets <= c->registers.free ||
+	       c->registers.swapped + sets - c->registers.free <= coord_allowed(c, COORD_REGISTERS);
+}
+
+/* --- taking it ------------------------------------------------------------------------------ */
+
+static void take_slot(struct coordinator *c, struct warp *w)
+{
+	uint16_t slot = 0;
+
+	assert(c->free_slots);
+	while (c->slots[slot])
+		slot++;
+	c->slots[slot] = true;
+	c->free_slots--;
+	w->slot = slot;
+	w->slotted = true;
+}
+
+static void lend_slot(struct coordinator *c, unsigned int to)
+{
+	/* Only for the floor is there none at a barrier. */
+	struct warp *from = lender(c, to, true);
+
+	coord_free_slot(c, from);
+	from->away = true;
+	c->swapped_warps++;
+	c->stats.swapped_out++;
+	c->ops.swap_out(c->ctx, (unsigned int)(from - c->warps));
+}
+
+/* A place for one more set: free, or the least frequently accessed one's. False: all are in use. */
+static bool make_place(struct coordinator *c, unsigned int warp)
+{
+	unsigned int owner, set;
+
+	if (c->registers.free)
+		return true;
+	if (!coord_table_victim(&c->registers, warp, &owner, &set))
+		return false;
+	coord_table_spill(&c->registers, owner, set);
+	c->stats.spills++;
+	c->ops.spill(c->ctx, owner, set);
+	return true;
+}
+
+static void acquire(struct coordinator *c, unsigned int warp)
+{
+	struct warp *w = &c->warps[warp];
+	unsigned int *scratchpad = &c->scratchpad[w->cta];
+	uint64_t sets = missing(c, warp);
+	unsigned int slots = c->swapped_warps, swapped = c->registers.swapped;
+	bool restored = w->away;
+
+	if (w->scratchpad > *scratchpad) {
+		c->free_scratchpad -= w->scratchpad - *scratchpad;
+		*scratchpad = w->scratchpad;
+	}
+	if (!w->slotted) {
+		if (!c->free_slots)
+			lend_slot(c, warp);
+		take_slot(c, w);
+	}
+	c->swapped_warps -= w->away;
+	w->away = false;
+	for (uint64_t s = w->needs & ~w->holds & ~sets; s; s &= s - 1)
+		coord_entry(&c->registers, warp, (unsigned int)__builtin_ctzll(s))->dying = false;
+	for (; sets; sets &= sets - 1)
+		coord_table_map(&c->registers, warp, (unsigned int)__builtin_ctzll(sets),
+				make_place(c, warp) ? COORD_PHYSICAL : COORD_SWAP);
+	w->holds = w->needs;
+	if (c->swapped_warps > slots)
+		c->allowed[COORD_THREADS] = c->swapped_warps;
+	if (c->registers.swapped > swapped)
+		c->allowed[COORD_REGISTERS] = c->registers.swapped;
+	coord_set_state(c, w, RUNNING);
+	c->stats.grants++;
+	c->ops.schedule(c->ctx, warp, w->slot, restored);
+}
+
+/* Who is next of the queue behind `order`; limits.warps: nobody. */
+static unsigned int next_of(const struct coordinator *c, unsigned int queue, uint64_t order)
+{
+	unsigned int best = c->limits.warps;
+
+	for (unsigned int i = 0; i < c->limits.warps; i++) {
+		const struct warp *w = &c->warps[i];
+
+		if (w->state == PENDING && w->order >= order && queue_of(c, w) == queue &&
+		    (best == c->limits.warps || w->order < c->warps[best].order))
+			best = i;
+	}
+	return best;
+}
+
+/* One of the queues in its order. Returns whether somebody got through; only the first if `one`. */
+static bool traverse(struct coordinator *c, unsigned int queue, bool force, bool one)
+{
+	uint64_t order = 0;
+	bool any = false;
+	unsigned int i;
+
+	while (!(any && one) && (i = next_of(c, queue, order)) < c->limits.warps) {
+		order = c->warps[i].order + 1;
+		if (!fits(c, i, force))
+			continue;
+		c->stats.forced += force;
+		acquire(c, i);
+		any = true;
+	}
+	return any;
+}
+
+void coord_run(struct coordinator *c)
+{
+	unsigned int queue = 3;
+
+	if (!c->pending)
+		return;
+	while (queue--)
+		traverse(c, queue, false, false);
+	while (c->pending && c->runnable < c->limits.floor) {
+		if (!traverse(c, 2, true, true) && !traverse(c, 1, true, true) &&
+		    !traverse(c, 0, true, true))
+			break;
+	}
+}

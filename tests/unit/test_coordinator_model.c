@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Zorua's coordinator: algorithm 1 and the mapping tables by hand, the queues by hand, then
+ * programs of phases and barriers at random, where what must hold is looked at after each event and
+ * everybody has to come to the end.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "coordinator/coordinator.h"
+
+/* Table 1's constants. */
+static const struct coord_threshold published = {
+	.percent = 10, .step = 4, .most = 100, .delta = 16,
+};
+static const struct coord_threshold none = { .percent = 0, .step = 0, .most = 0, .delta = 16 };
+
+/* --- o_thresh -------------------------------------------------------------------------- */
+
+static void algorithm_1(void **state)
+{
+	struct coord_threshold t = published;
+
+	/* 10% of 256 register sets and of 48 warps. */
+	assert_int_equal(coord_threshold_units(&t, 256), 25);
+	assert_int_equal(coord_threshold_units(&t, 48), 4);
+	/* Nothing to compare with. */
+	coord_threshold_epoch(&t, 500, 100);
+	assert_int_equal(t.percent, 10);
+	/* c_idle grows by 30, c_mem by 14: 16 is not more than 16. */
+	coord_threshold_epoch(&t, 530, 114);
+	assert_int_equal(t.percent, 10);
+	/* By 17 more than c_mem. */
+	coord_threshold_epoch(&t, 547, 114);
+	assert_int_equal(t.percent, 14);
+	/* Both fall, c_idle by less. */
+	coord_threshold_epoch(&t, 500, 50);
+	assert_int_equal(t.percent, 18);
+	/* c_mem grows. */
+	for (unsigned int i = 1; i <= 5; i++)
+		coord_threshold_epoch(&t, 500, 50 + 17 * i);
+	/* 18 - 5 * 4 is no percentage. */
+	assert_int_equal(t.percent, 0);
+	coord_threshold_epoch(&t, 2000, 0);
+	assert_int_equal(t.percent, 4);
+	t.percent = 98;
+	coord_threshold_epoch(&t, 2100, 0);
+	assert_int_equal(t.percent, 100);
+}
+
+/* --- tables ------------------------------------------------------------------------------ */
+
+static void a_table(void **state)
+{
+	struct coord_table t;
+	unsigned int owner, set;
+
+	assert_int_equal(coord_table_init(&t, 4, 8, 3), 0);
+	assert_false(coord_table_victim(&t, 4, &owner, &set));
+	coord_table_map(&t, 0, 5, COORD_PHYSICAL);
+	coord_table_map(&t, 1, 5, COORD_PHYSICAL);
+	coord_table_map(&t, 1, 7, COORD_PHYSICAL);
+	coord_table_map(&t, 2, 0, COORD_SWAP);
+	assert_int_equal(t.free, 0);
+	assert_int_equal(t.swapped, 1);
+	coord_entry(&t, 0, 5)->accesses = 3;
+	coord_entry(&t, 1, 5)->accesses = 2;
+	coord_entry(&t, 1, 7)->accesses = 2;
+	/* The fewest accesses, and of equals the lowest place. */
+	assert_true(coord_table_victim(&t, 4, &owner, &set));
+	assert_int_equal(owner, 1);
+	assert_int_equal(set, 5);
+	coord_entry(&t, 1, 5)->busy = 1;
+	assert_true(coord_table_victim(&t, 4, &owner, &set));
+	assert_int_equal(set, 7);
+	assert_true(coord_table_victim(&t, 1, &owner, &set));
+	assert_int_equal(owner, 0);
+	coord_table_spill(&t, 1, 7);
+	assert_int_equal(t.swapped, 2);
+	coord_table_fill(&t, 2, 0);
+	assert_int_equal(coord_entry(&t, 2, 0)->place, 2);
+	assert_true(coord_table_sound(&t));
+	coord_entry(&t, 2, 0)->place = 0;
+	assert_false(coord_table_sound(&t));
+	coord_entry(&t, 2, 0)->place = 2;
+	coord_table_unmap(&t, 1, 7);
+	coord_table_unmap(&t, 0, 5);
+	assert_int_equal(t.free, 1);
+	assert_int_equal(t.swapped, 0);
+	assert_true(coord_table_sound(&t));
+	coord_table_fini(&t);
+}
+
+/* --- a bench ------------------------------------------------------------------------------- */
+
+#define WARPS	64u
+#define CTAS	16u
+
+struct bench {
+	struct coordinator *c;
+	bool schedulable[WARPS];
+	bool away[WARPS];
+	uint64_t swap[WARPS];		/* sets in swap */
+	unsigned int order[4096], n;	/* of becoming schedulable */
+};
+
+static void on_schedule(void *ctx, unsigned int warp, unsigned int slot, bool restored)
+{
+	struct bench *b = ctx;
+
+	assert_false(b->schedulable[warp]);
+	assert_int_equal(restored, b->away[warp]);
+	b->schedulable[warp] = true;
+	b->away[warp] = false;
+	if (b->n < ARRAY_SIZE(b->order))
+		b->order[b->n++] = warp;
+}
+
+static void on_swap_out(void *ctx, unsigned int warp)
+{
+	struct bench *b = ctx;
+
+	assert_false(b->away[warp] || b->schedulable[warp]);
+	b->away[warp] = true;
+}
+
+static void on_spill(void *ctx, unsigned int warp, unsigned int set)
+{
+	struct bench *b = ctx;
+
+	assert_false(b->swap[warp] >> set & 1);
+	b->swap[warp] |= 1ull << set;
+}
+
+static void on_fill(void *ctx, unsigned int warp, unsigned int set)
+{
+	struct bench *b = ctx;
+
+	b->swap[warp] &= ~(1ull << set);
+}
+
+static void open_bench(struct bench *b, const struct coord_limits *limits,
+		       const struct coord_threshold *t)
+{
+	const struct coord_ops ops = { on_schedule, on_swap_out, on_spill, on_fill };
+
+	memset(b, 0, sizeof(*b));
+	assert_int_equal(coord_create(limits, t, &ops, b, &b->c), 0);
+}
+
+static void run(struct bench *b)
+{
+	coord_run(b->c);
+	assert_true(coord_sound(b->c));
+}
+
+#define SETS(n)	((1ull << (n)) - 1)
+
+/* --- the queues, by hand --------------------------------------------------------------------- */
+
+static void who_holds_more_goes_first(void **state)
+{
+	const struct coord_limits limits = {
+		.warps = 8, .ctas = 4, .slots = 2, .register_sets = 8, .scratchpad_sets = 4,
+	};
+	struct bench b;
+
+	open_bench(&b, &limits, &none);
+	coord_warp_start(b.c, 0, 0, SETS(3), 0);
+	coord_warp_start(b.c, 1, 0, SETS(3), 0);
+	coord_warp_start(b.c, 2, 1, SETS(3), 0);
+	run(&b);
+	/* Two slots. */
+	assert_int_equal(b.n, 2);
+	assert_int_equal(coord_pending(b.c), 1);
+	assert_int_equal(coord_free(b.c, COORD_REGISTERS), 2);
+	/* 0 wants 6 sets, of which it has 3: one too many. 1 ends: 2 waits longer, 0 holds more. */
+	b.schedulable[0] = false;
+	coord_phase(b.c, 0, SETS(6), 0);
+	run(&b);
+	assert_int_equal(coord_runnable(b.c), 1);
+	coord_warp_end(b.c, 1);
+	run(&b);
+	assert_int_equal(b.n, 3);
+	assert_int_equal(b.order[2], 0);
+	/* 5 are free now that were 1's and nobody's, less 3. */
+	assert_int_equal(coord_free(b.c, COORD_REGISTERS), 2);
+	/* The next phase needs 2: 4 are free, 2 of its sets when what uses them has finished. */
+	coord_use(b.c, 0, 1ull << 2 | 1ull << 3);
+	coord_use(b.c, 0, 1ull << 3);
+	b.schedulable[0] = false;
+	coord_phase(b.c, 0, SETS(2), 4);
+	assert_int_equal(coord_free(b.c, COORD_REGISTERS), 4);
+	coord_done(b.c, 0, 1ull << 3);
+	assert_int_equal(coord_free(b.c, COORD_REGISTERS), 4);
+	coord_done(b.c, 0, 1ull << 2 | 1ull << 3);
+	assert_int_equal(coord_free(b.c, COORD_REGISTERS), 6);
+	run(&b);
+	assert_int_equal(b.n, 5);
+	assert_int_equal(coord_free(b.c, COORD_SCRATCHPAD), 0);
+	/* 2's CTA has no scratchpad until 0's ends, its warp's end is not enough. */
+	b.schedulable[2] = false;
+	coord_phase(b.c, 2, SETS(3), 1);
+	coord_warp_end(b.c, 0);
+	run(&b);
+	assert_int_equal(coord_pending(b.c), 1);
+	coord_cta_end(b.c, 0);
+	run(&b);
+	assert_int_equal(coord_pending(b.c), 0);
+	assert_int_equal(coord_stats(b.c)->forced, 0);
+	coord_destroy(b.c);
+}
+
+static void oversubscription(void **state)
+{
+	/* 20 sets, of which 10% is 2. */
+	const struct coord_limits limits = {
+		.warps = 8, .ctas = 4, .slots = 8, .register_sets = 20, .scratchpad_sets = 4,
+	};
+	struct bench b;
+
+	open_bench(&b, &limits, &published);
+	coord_warp_start(b.c, 0, 0, SETS(10), 0);
+	coord_warp_start(b.c, 1, 0, SETS(9), 0);
+	run(&b);
+	assert_int_equal(coord_access(b.c, 0, SETS(10)), 0);
+	assert_int_equal(coord_access(b.c, 1, SETS(7)), 0);
+	/* 3 more, one is free: two that were never accessed are spilled. */
+	coord_warp_start(b.c, 2, 1, SETS(3), 0);
+	run(&b);
+	assert_true(b.schedulable[2]);
+	assert_int_equal(b.swap[1], 3ull << 7);
+	assert_int_equal(coord_swapped(b.c, COORD_REGISTERS), 2);
+	/* No more. */
+	coord_warp_start(b.c, 3, 1, SETS(1), 0);
+	run(&b);
+	assert_false(b.schedulable[3]);
+	/* In swap, and there is no place. */
+	assert_int_equal(coord_access(b.c, 1, SETS(8)), 1ull << 7);
+	assert_int_equal(coord_stats(b.c)->swapped, 1);
+	/* With a place it comes back. */
+	coord_warp_end(b.c, 2);
+	assert_int_equal(coord_access(b.c, 1, SETS(8)), 1ull << 7);
+	assert_int_equal(b.swap[1], 1ull << 8);
+	assert_int_equal(coord_access(b.c, 1, SETS(8)), 0);
+	run(&b);
+	assert_true(b.schedulable[3]);
+	coord_destroy(b.c);
+}
+
+static void a_barrier_lends_slots(void **state)
+{
+	const struct coord_limits limits = {
+		.warps = 8, .ctas = 4, .slots = 2, .register_sets = 20, .floor = 1, .lend = true,
+	};
+	struct bench b;
+
+	open_bench(&b, &limits, &none);
+	for (unsigned int w = 0; w < 3; w++)
+		coord_warp_start(b.c, w, 0, SETS(2), 0);
+	run(&b);
+	b.schedulable[1] = false;
+	coord_barrier(b.c, 1);
+	run(&b);
+	/* The threshold is 0, and 0 is enough for the floor. */
+	assert_false(b.away[1]);
+	b.schedulable[0] = false;
+	coord_barrier(b.c, 0);
+	run(&b);
+	/* Who has waited longest lends. */
+	assert_true(b.away[1]);
+	assert_true(b.schedulable[2]);
+	assert_int_equal(coord_swapped(b.c, COORD_THREADS), 1);
+	assert_int_equal(coord_stats(b.c)->forced, 1);
+	for (unsigned int w = 0; w < 3; w++)
+		coord_passed(b.c, w);
+	run(&b);
+	/* 0 kept its slot, 1 waits for one. */
+	assert_int_equal(coord_runnable(b.c), 2);
+	coord_warp_end(b.c, 2);
+	run(&b);
+	assert_true(b.schedulable[1]);
+	assert_int_equal(coord_swapped(b.c, COORD_THREADS), 0);
+	coord_destroy(b.c);
+}
+
+/* --- at random -------------------------------------------------------------------------- */
+
+/* What a warp does next: so many sets, scratchpad or none; or a barrier. */
+struct step {
+	bool barrier;
+	unsigned int sets, scratchpad;
+};
+
+struct program {
+	struct step steps[12];
+	unsigned int n, warps;		/* of a CTA */
+};
+
+struct machine {
+	struct bench b;
+	struct program p;
+	unsigned int at[WARPS], arrived[CTAS], left[CTAS];
+	bool live[WARPS];
+	unsigned int scratchpad;	/* of a CTA */
+};
+
+static void make_program(struct machine *m, struct rng *rng, const struct coord_limits *limits)
+{
+	bool peak = rng_below(rng, 2);
+
+	m->p.n = 2 + (unsigned int)rng_below(rng, 10);
+	m->p.warps = 1 + (unsigned int)rng_below(rng, 16);
+	m->scratchpad = (unsigned int)rng_below(rng, limits->scratchpad_sets + 1);
+	for (unsigned int i = 0; i < m->p.n; i++) {
+		struct step *s = &m->p.steps[i];
+
+		/* The peak may be all registers that there are, for each warp, at the same time. */
+		s->sets = 1 + (unsigned int)rng_below(rng, peak && i == m->p.n / 2 ?
+						      limits->register_sets : 6u);
+		s->barrier = i && rng_below(rng, 3) == 0;
+		s->scratchpad = rng_below(rng, 2) ? m->scratchpad : 0;
+	}
+}
+
+static void start_cta(struct machine *m, unsigned int cta)
+{
+	for (unsigned int i = 0; i < m->p.warps; i++) {
+		unsigned int w = cta * m->p.warps + i;
+
+		m->at[w] = 1;
+		m->live[w] = true;
+		coord_warp_start(m->b.c, w, cta, SETS(m->p.steps[0].sets),
+				 m->p.steps[0].scratchpad);
+	}
+	m->left[cta] = m->p.warps;
+}
+
+static void release_barrier(struct machine *m, unsigned int cta)
+{
+	if (m->arrived[cta] < m->left[cta])
+		return;
+	m->arrived[cta] = 0;
+	for (unsigned int i = 0; i < m->p.warps; i++) {
+		unsigned int w = cta * m->p.warps + i;
+
+		if (m->live[w] && !m->b.schedulable[w]) {
+			coord_passed(m->b.c, w);
+			m->b.schedulable[w] = !m->b.away[w];
+		}
+	}
+}
+
+static void advance(struct machine *m, unsigned int w)
+{
+	unsigned int cta = w / m->p.warps;
+	const struct step *s = &m->p.steps[m->at[w]];
+
+	if (m->at[w]++ == m->p.n) {
+		m->live[w] = m->b.schedulable[w] = false;
+		m->b.swap[w] = 0;
+		coord_warp_end(m->b.c, w);
+		if (!--m->left[cta])
+			coord_cta_end(m->b.c, cta);
+		return;
+	}
+	m->b.schedulable[w] = false;
+	if (s->barrier) {
+		m->arrived[cta]++;
+		coord_barrier(m->b.c, w);
+		release_barrier(m, cta);
+		return;
+	}
+	m->b.swap[w] &= SETS(s->sets);
+	coord_phase(m->b.c, w, SETS(s->sets), s->scratchpad);
+}
+
+static void random_machine(struct rng *rng)
+{
+	const struct coord_limits limits = {
+		.warps = WARPS, .ctas = CTAS, .slots = 1 + (unsigned int)rng_below(rng, 48),
+		.register_sets = 1 + (unsigned int)rng_below(rng, 40),
+		.scratchpad_sets = (unsigned int)rng_below(rng, 8),
+		.floor = 1 + (unsigned int)rng_below(rng, 4), .lend = true,
+	};
+	bool swap = rng_below(rng, 2);
+	static struct machine m;
+	unsigned int left;
+
+	memset(&m, 0, sizeof(m));
+	open_bench(&m.b, &limits, swap ? &published : &none);
+	make_program(&m, rng, &limits);
+	for (unsigned int c = 0; c < CTAS && (c + 1) * m.p.warps <= WARPS; c++)
+		start_cta(&m, c);
+	for (unsigned int t = 0; t < 4000; t++) {
+		unsigned int w = (unsigned int)rng_below(rng, WARPS), tries = WARPS;
+
+		run(&m.b);
+		if (t % 8 == 0)
+			coord_epoch(m.b.c, rng_below(rng, 100), rng_below(rng, 100));
+		while (tries-- && !m.b.schedulable[w])
+			w = (w + 1) % WARPS;
+		if (!m.b.schedulable[w])
+			break;
+		assert_int_equal(coord_access(m.b.c, w, SETS(3)) & ~m.b.swap[w] & ~SETS(3), 0);
+		advance(&m, w);
+		assert_true(coord_sound(m.b.c));
+	}
+	for (left = 0; left < WARPS && !m.live[left]; left++)
+		;
+	/* Nobody is left behind, and nothing is. */
+	assert_int_equal(left, WARPS);
+	assert_int_equal(coord_free(m.b.c, COORD_REGISTERS), limits.register_sets);
+	assert_int_equal(coord_free(m.b.c, COORD_THREADS), limits.slots);
+	assert_int_equal(coord_free(m.b.c, COORD_SCRATCHPAD), limits.scratchpad_sets);
+	assert_int_equal(coord_swapped(m.b.c, COORD_REGISTERS), 0);
+	coord_destroy(m.b.c);
+}
+
+static void everybody_comes_to_the_end(void **state)
+{
+	struct rng rng;
+
+	rng_seed(&rng, 21);
+	for (unsigned int i = 0; i < 150; i++)
+		random_machine(&rng);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(algorithm_1),
+		cmocka_unit_test(a_table),
+		cmocka_unit_test(who_holds_more_goes_first),
+		cmocka_unit_test(oversubscription),
+		cmocka_unit_test(a_barrier_lends_slots),
+		cmocka_unit_test(everybody_comes_to_the_end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
