@@ -44,7 +44,7 @@ struct json_object *report_json(const struct report_facts *f, const char *subjec
 				struct json_object *about, struct err *err)
 {
 	static const char *const rest[] = { "kernels", "totals", "memory", "utilization", "sms",
-					    "fragmentation", "background", "dispatch", "paging", "samples",
+					    "fragmentation", "background", "virtual", "dispatch", "paging", "samples",
 					    "trace" };
 	struct json_object *statistics = NULL, *report, *totals;
 
@@ -367,6 +367,28 @@ static void print_background(FILE *out, struct json_object *b)
 			count(b, "memory_wait_cycles"));
 }
 
+/* Warps and register sets that Zorua or WLM gave and took. */
+static void print_virtual(FILE *out, struct json_object *v)
+{
+	uint64_t all, swapped;
+
+	if (!v)
+		return;
+	all = count(v, "set_accesses");
+	swapped = count(v, "set_accesses_swapped");
+	fprintf(out, "  virtual: %" PRIu64 " specifiers; warps granted %" PRIu64 ", forced %" PRIu64
+		", swapped out %" PRIu64 "; register sets spilled %" PRIu64 ", filled %" PRIu64,
+		count(v, "specifiers"), count(v, "grants"), count(v, "forced"),
+		count(v, "swapped_warps"), count(v, "spilled_sets"), count(v, "filled_sets"));
+	if (all)
+		fprintf(out, "; %.2f%% of accesses on chip",
+			100.0 * (double)(all - swapped) / (double)all);
+	if (output_has(v, "o_thresh"))
+		fprintf(out, "; o_thresh %.1f%% on average",
+			100.0 * json_object_get_double(output_at(v, "o_thresh")));
+	fputc('\n', out);
+}
+
 static void print_workload(FILE *out, struct json_object *w)
 {
 	struct json_object *options = output_at(w, "options");
@@ -485,6 +507,7 @@ void report_text(FILE *out, struct json_object *r)
 	print_utilization(out, output_at(r, "utilization"));
 	print_fragmentation(out, output_at(r, "fragmentation"));
 	print_background(out, output_at(r, "background"));
+	print_virtual(out, output_at(r, "virtual"));
 	print_memory(out, output_at(r, "memory"));
 	print_speed(out, output_at(r, "totals"));
 	print_paging(out, output_at(r, "paging"));

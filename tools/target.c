@@ -24,6 +24,7 @@ const struct cli_option target_options[] = {
 	{ "paging", "on|off", "off: all pages are in device memory from the start", TARGET_PAGING },
 	{ "sched", "S", "warp scheduler (gpuemu list schedulers)", TARGET_SCHED },
 	{ "cta", "M", "which CTAs an SM holds, and schedules (gpuemu list mechanisms)", TARGET_CTA },
+	{ "manage", "U", "what resources are managed by: cta, wlm (warp) or zorua (phase)", TARGET_MANAGE },
 	{ "mem-order", "O", "loads that L1D cannot take: fifo, mascar, vt, reexecute", TARGET_MEM_ORDER },
 	{ "slice", "P", "how kernels share the SMs (gpuemu list dispatchers)", TARGET_SLICE },
 	{ "seed", "N", "seed of the inputs and of random policies, 1 if not given", TARGET_SEED },
@@ -105,6 +106,16 @@ static int set_pair(struct target *t, const char *pair, struct err *err)
 	return target_set(t, key, equals + 1, err);
 }
 
+/* Who the unit of management is: Zorua's two baselines and itself, as mechanisms are called. */
+static int set_manage(struct target *t, const char *unit, struct err *err)
+{
+	if (!strcmp(unit, "cta"))
+		return target_set(t, "sm.cta", "baseline", err);
+	if (!strcmp(unit, "wlm") || !strcmp(unit, "zorua"))
+		return target_set(t, "sm.cta", unit, err);
+	return err_set(err, -EINVAL, "--manage %s; there are: cta, wlm, zorua", unit);
+}
+
 int target_option(struct target *t, int id, const char *arg,
 		  struct err *err)
 {
@@ -124,6 +135,8 @@ int target_option(struct target *t, int id, const char *arg,
 		t->fall_back = !strcmp(arg, "fall-back");
 		return t->fall_back || !strcmp(arg, "fail") ? 0 :
 		       err_set(err, -EINVAL, "--policy-failure=%s: fail or fall-back", arg);
+	case TARGET_MANAGE:
+		return set_manage(t, arg, err);
 	case TARGET_RECORDED:
 		t->recorded = arg;
 		/* Touches are told as they were when it was recorded. */

@@ -58,6 +58,11 @@ void coord_reset(struct coordinator *c)
 	c->threshold.begun = false;
 }
 
+void coord_set_floor(struct coordinator *c, unsigned int warps)
+{
+	c->limits.floor = warps;
+}
+
 /* --- states -------------------------------------------------------------------------- */
 
 void coord_set_state(struct coordinator *c, struct warp *w, enum state state)
@@ -173,6 +178,7 @@ uint64_t coord_access(struct coordinator *c, unsigned int warp, uint64_t sets)
 			continue;
 		c->stats.accesses++;
 		e->accesses++;
+		t->clock++;
 		if (e->where != COORD_SWAP)
 			continue;
 		c->stats.swapped++;

@@ -42,12 +42,14 @@ struct coord_entry {
 	uint16_t busy;			/* instructions under way that use it: it is not spilled */
 	bool dying;			/* free when they have finished */
 	uint32_t accesses;		/* since it was mapped */
+	uint64_t since;			/* the table's clock then */
 };
 
 /* Entries by owner (warp, CTA) and logical set. */
 struct coord_table {
 	unsigned int owners, sets, physical;
 	unsigned int free, swapped;	/* the two registers of section 4.5 */
+	uint64_t clock;			/* accesses of all */
 	struct coord_entry *entries;
 	uint32_t *holder;		/* by place: entry + 1; 0: free */
 };
@@ -71,8 +73,9 @@ void coord_table_unmap(struct coord_table *t, unsigned int owner, unsigned int s
 void coord_table_spill(struct coord_table *t, unsigned int owner, unsigned int set);
 void coord_table_fill(struct coord_table *t, unsigned int owner, unsigned int set);
 /*
- * The physical entry that was accessed least since it was mapped, of those that are not busy and
- * not `spare`'s; the lowest place of equals. False: there is none.
+ * The least frequently accessed entry in a place, of those that are not busy and not `spare`'s; the
+ * lowest place of equals. Frequency is by the accesses of all since the entry got its place, and
+ * one more, so that a new one is not the first to go. False: there is none.
  */
 bool coord_table_victim(const struct coord_table *t, unsigned int spare, unsigned int *owner,
 			unsigned int *set);
@@ -116,6 +119,9 @@ int coord_create(const struct coord_limits *limits, const struct coord_threshold
 void coord_destroy(struct coordinator *c);
 /* All CTAs are gone; counters and the threshold stay. */
 void coord_reset(struct coordinator *c);
+
+/* limits.floor from now on. */
+void coord_set_floor(struct coordinator *c, unsigned int warps);
 
 /* A warp of the CTA is there and needs this to begin. */
 void coord_warp_start(struct coordinator *c, unsigned int warp, unsigned int cta, uint64_t sets,

@@ -50,6 +50,8 @@ static void take(struct coord_table *t, struct coord_entry *e)
 	t->free--;
 	e->where = COORD_PHYSICAL;
 	e->place = place;
+	e->accesses = 0;
+	e->since = t->clock;
 }
 
 static void give(struct coord_table *t, struct coord_entry *e)
@@ -103,6 +105,14 @@ void coord_table_fill(struct coord_table *t, unsigned int owner, unsigned int se
 	t->swapped--;
 }
 
+/* Is a's frequency, (accesses + 1) / (time + 1), lower than b's? */
+static bool rarer(const struct coord_table *t, const struct coord_entry *a,
+		  const struct coord_entry *b)
+{
+	return (a->accesses + 1ull) * (t->clock - b->since + 1) <
+	       (b->accesses + 1ull) * (t->clock - a->since + 1);
+}
+
 bool coord_table_victim(const struct coord_table *t, unsigned int spare, unsigned int *owner,
 			unsigned int *set)
 {
@@ -115,7 +125,7 @@ bool coord_table_victim(const struct coord_table *t, unsigned int spare, unsigne
 		if (!t->holder[p] || e->busy)
 			continue;
 		of = (t->holder[p] - 1) / t->sets;
-		if (of == spare || (best && e->accesses >= best->accesses))
+		if (of == spare || (best && !rarer(t, e, best)))
 			continue;
 		best = e;
 		*owner = of;

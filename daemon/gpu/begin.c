@@ -158,7 +158,8 @@ static void end(struct loop *l, struct run *r, uint64_t cycle)
 	}
 	/* Every cycle of every scheduler went somewhere, once. */
 	assert(stats_stalls_add_up(&k->gpu, &l->m->spec));
-	assert(k->gpu.sm.stalls[STALL_ISSUED] == k->gpu.sm.warp_instructions);
+	assert(k->gpu.sm.stalls[STALL_ISSUED] ==
+	       k->gpu.sm.warp_instructions + k->gpu.sm.virtual.specifiers);
 	assert(machine_shares_add_up(l->m, &now));
 	if (k->concurrent)
 		keep_own(l, r);

@@ -28,6 +28,8 @@ static void release(struct sm *sm, struct barrier *b)
 			exec_barrier_release(&warp->ex, b->votes, b->voters);
 	}
 	sm->wait_barrier &= ~b->waiting;
+	if (sm->mech.ops->by_warp)
+		sm->mech.passed |= b->waiting;
 	/* The next phase begins with nobody. */
 	*b = (struct barrier){ 0 };
 }
@@ -73,6 +75,8 @@ void barrier_arrive(struct sm *sm, unsigned int w, const struct exec_access *acc
 	if (access->barrier_kind != PTX_BAR_ARRIVE) {
 		b->waiting |= set_of(w);
 		sm->wait_barrier |= set_of(w);
+		if (sm->mech.ops->by_warp)
+			sm->mech.waits |= set_of(w);
 	}
 	if (complete(cta, b))
 		release(sm, b);

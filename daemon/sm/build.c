@@ -93,3 +93,14 @@ CALL(void, sm_timer, (struct sm *sm, uint64_t cycle), sm, cycle)
 CALL(void, sm_translated, (struct sm *sm, struct gmmu_waiter *waiter, uint64_t page, void *host,
 			   uint64_t now), sm, waiter, page, host, now)
 CALL(unsigned int, sm_warp_cta, (const struct sm *sm, unsigned int warp), sm, warp)
+CALL(uint64_t, sm_background, (const struct sm *sm), sm)
+CALL(void, sm_count_virtual, (struct sm *sm, const struct virtual_counters *more), sm, more)
+CALL(unsigned int, sm_cta_warps, (const struct sm *sm, unsigned int cta, uint8_t *warps,
+				  unsigned int n), sm, cta, warps, n)
+CALL(bool, sm_fits_numbers, (const struct sm *sm, const struct sm_kernel *kernel), sm, kernel)
+CALL(void, sm_hold, (struct sm *sm, uint32_t registers, uint32_t shared_bytes, uint64_t now),
+     sm, registers, shared_bytes, now)
+CALL(uint64_t, sm_memory_pipeline, (const struct sm *sm), sm)
+CALL(void, sm_warp_schedule, (struct sm *sm, unsigned int warp, unsigned int slot, uint64_t now),
+     sm, warp, slot, now)
+CALL(bool, sm_warp_unschedule, (struct sm *sm, unsigned int warp, uint64_t now), sm, warp, now)

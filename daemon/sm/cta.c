@@ -22,6 +22,12 @@ static bool sums_fit(const struct sm *sm, const struct sm_kernel *k)
 	       sm->shared_used + k->shared_taken <= s->shared_bytes;
 }
 
+bool sm_fits_numbers(const struct sm *sm, const struct sm_kernel *k)
+{
+	return sm->resident_ctas < sm->nctas &&
+	       set_count(sm->resident) + k->warps_per_cta <= sm->nwarps;
+}
+
 static bool place_fits(const struct sm *sm, const struct sm_kernel *k)
 {
 	struct sm_needs needs = sm_kernel_needs(k);
@@ -203,12 +209,14 @@ int sm_launch_cta(struct sm *sm, const struct sm_kernel *k, const uint32_t ctaid
 	}
 	for_each_warp(w, warps)
 		warp_launch(sm, cta, slot, w, index++);
-	placement_take(sm->placement, slot, &needs, k->slot,
-		       sm->resident_ctas == sm->ctas_of[k->slot]);
+	if (!sm->mech.ops->by_warp) {
+		placement_take(sm->placement, slot, &needs, k->slot,
+			       sm->resident_ctas == sm->ctas_of[k->slot]);
+		sm->registers_used += k->registers;
+		sm->shared_used += k->shared_taken;
+	}
 	sm->resident_ctas++;
 	share_launched(sm, cta);
-	sm->registers_used += k->registers;
-	sm->shared_used += k->shared_taken;
 	sm->last = MAX(sm->last, now);
 	*sm->env.wake = MIN(*sm->env.wake, now + 1);
 	residency_launched(sm, slot, now);
@@ -258,12 +266,14 @@ static void cta_retire(struct sm *sm, unsigned int slot, uint64_t now)
 	sm_integrate(sm, now + 1);
 	sm_count(sm, k->slot, retired_ctas, 1);
 	share_retired(sm, cta);
-	placement_give(sm->placement, slot, &needs);
+	if (!sm->mech.ops->by_warp) {
+		placement_give(sm->placement, slot, &needs);
+		sm->registers_used -= k->registers;
+		sm->shared_used -= k->shared_taken;
+	}
 	sm->resident &= ~cta->warps;
 	residency_retired(sm, slot);
 	sm->resident_ctas--;
-	sm->registers_used -= k->registers;
-	sm->shared_used -= k->shared_taken;
 	sm->shares[k->slot].retired_ctas++;
 	if (sm->attend)
 		sm->mech.ended |= set_of(slot);
@@ -276,6 +286,8 @@ void cta_warp_retire(struct sm *sm, unsigned int w, uint64_t now)
 
 	sm->finished &= ~set_of(w);
 	cta->unretired &= ~set_of(w);
+	if (sm->mech.ops->by_warp)
+		residency_warp_retired(sm, w);
 	if (sm->attend)
 		sm->mech.retired |= set_of(w);
 	if (!set_any(cta->unretired))

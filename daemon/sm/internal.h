@@ -46,6 +46,7 @@ struct sm_op {
 	bool store, atomic;		/* red is an atomic without results */
 	bool fence;			/* membar, fence: through the load/store unit as well */
 	bool point;			/* resources are acquired before it */
+	bool specifier;			/* of a phase: none of the program's own */
 	bool ordered;			/* atomic, volatile, fence, barrier, exit: not past an untranslated access */
 	uint16_t latency, initiation;
 	/*
@@ -87,6 +88,9 @@ struct sm_kernel {
 	uint64_t code, constants, params, local;
 	size_t arena_bytes;		/* a warp */
 	uint32_t words;			/* 64-bit words of a scoreboard row */
+	/* With phases, by instruction: sets of registers read and written, the phase that begins. */
+	uint64_t *sets_read, *sets_written;
+	uint32_t *phase_of;
 	unsigned int slot;		/* sm_kernel_set_slot() */
 };
 
@@ -221,10 +225,13 @@ struct mechanism {
 	const struct sm_mechanism *ops;
 	void *state;
 	unsigned int stall_on;		/* enum sm_wait */
+	bool every;			/* ops->every */
 	warpset exited, retired;	/* warps, in this cycle */
 	warpset ended;			/* CTAs, in this cycle */
 	warpset away;			/* warps that are stalled */
 	warpset stalled;		/* CTAs */
+	warpset waits, passed;		/* warps at barriers, in this cycle; by_warp */
+	uint64_t memory_pipeline;	/* sm_memory_pipeline() */
 	uint64_t timer;
 };
 
@@ -499,6 +506,8 @@ void fetch_flush(struct sm *sm, unsigned int w, uint32_t pc);
 /* issue.c */
 /* Why a scheduler that has the warps `mine` issues nothing. */
 enum stall stall_of(const struct sm *sm, warpset mine);
+/* Do all heads of the scheduler that are ready want the load/store unit? */
+bool issue_only_memory(const struct sm *sm, unsigned int scheduler);
 /* So many cycles have gone by in which no scheduler issued, for the reasons that hold now. */
 void issue_settle(struct sm *sm, uint64_t cycles);
 void sm_issue(struct sm *sm, uint64_t now);
@@ -544,6 +553,8 @@ warpset residency_choose(warpset used, unsigned int limit, unsigned int n);
 /* A CTA was put on the SM, with its number and its warps': it gets slots if there are. */
 void residency_launched(struct sm *sm, unsigned int cta, uint64_t now);
 void residency_retired(struct sm *sm, unsigned int cta);
+/* by_warp: the warp is given back. */
+void residency_warp_retired(struct sm *sm, unsigned int w);
 void residency_cancel(struct sm *sm);
 bool residency_idle(const struct sm *sm);
 /* A result or a page of the warp has come, and it waits for no other of its kind. */
@@ -572,6 +583,8 @@ void mechanism_admitted(struct sm *sm, unsigned int cta, uint64_t now);
 void mechanism_started(struct sm *sm, unsigned int cta, uint64_t now);
 void mechanism_parked(struct sm *sm, unsigned int cta, uint64_t now);
 void mechanism_ready(struct sm *sm, unsigned int cta, uint64_t now);
+/* An instruction is done with; only asked where mech.ops->every. */
+void mechanism_finished(struct sm *sm, unsigned int w, uint32_t pc);
 /* May the warp pass the phase point that its head is? */
 bool mechanism_acquire(struct sm *sm, unsigned int w, uint32_t pc);
 /* At the end of a cycle that ran. */

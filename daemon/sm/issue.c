@@ -56,10 +56,14 @@ static void issue_warp(struct sm *sm, unsigned int w, uint64_t now)
 	outcome = exec_step(&warp->ex, access, &active, &fault_addr, sm->env.err);
 
 	lanes = active == UINT32_MAX ? WARP_LANES : (unsigned int)__builtin_popcount(active);
-	sm_count(sm, slot, warp_instructions, 1);
-	sm_count(sm, slot, thread_instructions, lanes);
-	share->warp_instructions++;
-	share->thread_instructions += lanes;
+	if (__builtin_expect(op->specifier, 0)) {
+		sm_count(sm, slot, virtual.specifiers, 1);
+	} else {
+		sm_count(sm, slot, warp_instructions, 1);
+		sm_count(sm, slot, thread_instructions, lanes);
+		share->warp_instructions++;
+		share->thread_instructions += lanes;
+	}
 
 	sm->insts[i] = (struct sm_inst){ .op = op, .lanes = active, .warp = (uint8_t)w,
 					 .entry = NO_INDEX, .order = sm->issued++ };
@@ -149,12 +153,22 @@ enum stall stall_of(const struct sm *sm, warpset mine)
 	return stall(sm, &v, mine);
 }
 
+bool issue_only_memory(const struct sm *sm, unsigned int k)
+{
+	warpset ready = sm->live & sm->valid & sm->sched[k].mine & ~sm->stray & ~sm_waiting(sm) &
+			~sm->blocked;
+
+	return set_any(ready) && !set_any(ready & ~sm->wants[UNIT_LDST]);
+}
+
 /* The scheduler's cycles go by without an instruction. */
 static inline void idle(struct sm *sm, struct view *v, unsigned int k, uint64_t cycles)
 {
 	enum stall reason = stall(sm, v, sm->sched[k].mine);
 
 	sm->stats.stalls[reason] += cycles;
+	if (__builtin_expect(sm->mech.every, 0) && issue_only_memory(sm, k))
+		sm->mech.memory_pipeline += cycles;
 	if (__builtin_expect(sm->mixed, 0))
 		share_cycles(sm, k, reason, NOBODY, cycles);
 }

@@ -240,6 +240,7 @@ static int op_init(struct sm_kernel *k, uint32_t pc, const struct slots *slots)
 		.fence = insn->opcode == PTX_OP_membar || insn->opcode == PTX_OP_fence,
 		.slots = k->nslots,
 	};
+	op->specifier = insn->opcode == PTX_OP_pmevent && insn->mods & PTX_MOD_PHASE;
 	op->is_long = op->memory && !op->store && info->space != PTX_SPACE_SHARED &&
 		      info->space != PTX_SPACE_CONST;
 	op->cached = op->is_long || (op->store && info->space != PTX_SPACE_SHARED);
@@ -355,6 +356,75 @@ static int occupancy(const struct gpu_spec *s, struct sm_kernel *k,
 	return 0;
 }
 
+/* --- phases -------------------------------------------------------------------- */
+
+static uint64_t sets_of(const struct ptx_kernel *ptx, const uint16_t *regs, unsigned int n)
+{
+	uint64_t sets = 0;
+
+	for (unsigned int i = 0; i < n; i++) {
+		uint32_t phys = ptx->phys[regs[i]];
+
+		if (phys == PTX_NO_REG || ptx->regs[regs[i]].type == PTX_PRED)
+			continue;
+		sets |= 1ull << phys / PTX_SET_REGS;
+		if (ptx_type_bytes(ptx->regs[regs[i]].type) > 4)
+			sets |= 1ull << (phys + 1) / PTX_SET_REGS;
+	}
+	return sets;
+}
+
+/*
+ * Every instruction with registers or scratchpad looks them up in the mapping tables first: its
+ * result comes so much later. Those of the load/store unit have no latency here.
+ */
+static int phases_init(struct sm_kernel *k, const struct ptx_kernel *ptx)
+{
+	k->sets_read = calloc(k->nops + 1, sizeof(*k->sets_read));
+	k->sets_written = calloc(k->nops + 1, sizeof(*k->sets_written));
+	k->phase_of = malloc((k->nops + 1) * sizeof(*k->phase_of));
+	if (!k->sets_read || !k->sets_written || !k->phase_of)
+		return -ENOMEM;
+	for (uint32_t pc = 0; pc <= k->nops; pc++)
+		k->phase_of[pc] = UINT32_MAX;
+	for (uint32_t pc = 0; pc < k->nops; pc++) {
+		const struct exec_info *info = exec_program_info(k->launch->program, pc);
+
+		k->sets_read[pc] = sets_of(ptx, info->read, info->nread);
+		k->sets_written[pc] = sets_of(ptx, info->write, info->nwrite);
+		if ((k->sets_read[pc] | k->sets_written[pc]) && k->ops[pc].unit != UNIT_LDST)
+			k->ops[pc].latency += (uint16_t)k->spec->zorua_lookup;
+	}
+	for (uint32_t i = 0; i < ptx->nphases; i++) {
+		k->phase_of[ptx->phases[i].insn] = i;
+		sm_kernel_set_point(k, ptx->phases[i].insn);
+	}
+	return 0;
+}
+
+enum ptx_phases sm_phases(const struct gpu_spec *spec)
+{
+	const struct sm_mechanism *m = sm_mechanism_find(spec->cta);
+
+	return m && m->phases ? m->phases(spec) : PTX_PHASES_NONE;
+}
+
+uint32_t sm_kernel_phase(const struct sm_kernel *k, uint32_t pc)
+{
+	return k->phase_of[pc];
+}
+
+const struct ptx_phase *sm_kernel_phases(const struct sm_kernel *k)
+{
+	return k->phase_of ? exec_program_kernel(k->launch->program)->phases : NULL;
+}
+
+void sm_kernel_sets(const struct sm_kernel *k, uint32_t pc, uint64_t *read, uint64_t *write)
+{
+	*read = k->sets_read[pc];
+	*write = k->sets_written[pc];
+}
+
 int sm_kernel_create(const struct gpu_spec *spec,
 		     const struct exec_launch *launch,
 		     struct sm_kernel **out, struct err *err)
@@ -382,7 +452,7 @@ int sm_kernel_create(const struct gpu_spec *spec,
 	k->arena_bytes = exec_program_arena_bytes(launch->program);
 	k->words = DIV_ROUND_UP(MAX(slots.regs + slots.preds, 1u), 64);
 	ret = occupancy(spec, k, regs, err);
-	if (!ret && ops_init(k, &slots))
+	if (!ret && (ops_init(k, &slots) || (ptx->phases && phases_init(k, ptx))))
 		ret = err_set(err, -ENOMEM, "out of memory");
 	if (ret) {
 		sm_kernel_destroy(k);
@@ -399,6 +469,9 @@ void sm_kernel_destroy(struct sm_kernel *k)
 	free(k->ops);
 	free(k->slots);
 	free(k->banks);
+	free(k->sets_read);
+	free(k->sets_written);
+	free(k->phase_of);
 	free(k);
 }
 

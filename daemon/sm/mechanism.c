@@ -25,6 +25,7 @@ int mechanism_init(struct sm *sm)
 	m->timer = NEVER;
 	if (!m->ops)
 		return -EINVAL;
+	m->every = m->ops->every;
 	if (m->ops->stall_on)
 		m->stall_on = m->ops->stall_on(sm->spec);
 	sm->attend = m->ops != sm_mechanism_rows[0];
@@ -48,6 +49,7 @@ void mechanism_cancel(struct sm *sm)
 
 	m->timer = NEVER;
 	m->exited = m->retired = m->ended = m->away = m->stalled = NO_WARPS;
+	m->waits = m->passed = NO_WARPS;
 	sm->attend = m->ops != sm_mechanism_rows[0];
 	if (m->ops->reset)
 		m->ops->reset(m->state);
@@ -57,7 +59,8 @@ bool mechanism_idle(const struct sm *sm)
 {
 	const struct mechanism *m = &sm->mech;
 
-	return !set_any(m->exited | m->retired | m->ended | m->away | m->stalled);
+	return !set_any(m->exited | m->retired | m->ended | m->away | m->stalled | m->waits |
+			m->passed);
 }
 
 /* --- told at once ----------------------------------------------------------------- */
@@ -91,15 +94,26 @@ bool mechanism_acquire(struct sm *sm, unsigned int w, uint32_t pc)
 	return !m->ops->acquire || m->ops->acquire(m->state, sm, w, pc, sm->now);
 }
 
+void mechanism_finished(struct sm *sm, unsigned int w, uint32_t pc)
+{
+	sm->mech.ops->finished(sm->mech.state, sm, w, pc);
+}
+
 /* --- told at the end of the cycle ----------------------------------------------------- */
 
 static void tell_ends(struct sm *sm, uint64_t now)
 {
 	struct mechanism *m = &sm->mech;
 	warpset exited = m->exited, retired = m->retired, ended = m->ended;
+	warpset waits = m->waits, passed = m->passed;
 	unsigned int w, c;
 
-	m->exited = m->retired = m->ended = NO_WARPS;
+	m->exited = m->retired = m->ended = m->waits = m->passed = NO_WARPS;
+	/* Who came and went on in one cycle never waited. */
+	for_each_warp(w, waits & ~passed)
+		TELL(sm, warp_waits, w, now);
+	for_each_warp(w, passed & ~waits)
+		TELL(sm, warp_passed, w, now);
 	for_each_warp(w, exited)
 		TELL(sm, warp_exited, w, now);
 	for_each_warp(w, retired)
@@ -186,6 +200,8 @@ void mechanism_cycle(struct sm *sm, uint64_t now)
 void sm_timer(struct sm *sm, uint64_t cycle)
 {
 	sm->mech.timer = cycle;
+	/* Asked for within a cycle, it comes at the end of that. */
+	cycle = MAX(cycle, sm->now + 1);
 	*sm->env.wake = MIN(*sm->env.wake, cycle);
 }
 
@@ -194,6 +210,32 @@ void sm_resource_granted(struct sm *sm, unsigned int w)
 	sm->warps[w].granted = true;
 	sm->held &= ~set_of(w);
 	*sm->env.wake = MIN(*sm->env.wake, sm->now + 1);
+}
+
+uint64_t sm_memory_pipeline(const struct sm *sm)
+{
+	return sm->mech.memory_pipeline;
+}
+
+unsigned int sm_cta_warps(const struct sm *sm, unsigned int cta, uint8_t *warps, unsigned int n)
+{
+	unsigned int w, at = 0;
+
+	for_each_warp(w, sm->ctas[cta].warps) {
+		if (at < n)
+			warps[at++] = (uint8_t)w;
+	}
+	return at;
+}
+
+void sm_count_virtual(struct sm *sm, const struct virtual_counters *more)
+{
+	stats_add(&sm->stats.virtual, more, sizeof(*more));
+}
+
+uint64_t sm_background(const struct sm *sm)
+{
+	return mem_background(sm->id);
 }
 
 unsigned int sm_warp_cta(const struct sm *sm, unsigned int w)

@@ -99,6 +99,12 @@ void residency_launched(struct sm *sm, unsigned int c, uint64_t now)
 	struct sm_cta *cta = &sm->ctas[c];
 
 	cta->settled = true;
+	if (sm->mech.ops->by_warp) {
+		set_state(sm, c, SM_CTA_ACTIVE);
+		sm->inactive |= cta->warps;
+		sm->empty &= ~cta->warps;
+		return;
+	}
 	if (take_slots(sm, c)) {
 		set_state(sm, c, SM_CTA_ACTIVE);
 		return;
@@ -117,6 +123,55 @@ void residency_retired(struct sm *sm, unsigned int c)
 	set_state(sm, c, SM_CTA_NONE);
 	sm->res.due &= ~set_of(c);
 	sm->inactive &= ~sm->ctas[c].warps;
+}
+
+/* --- warps that have slots of their own ------------------------------------------------- */
+
+void sm_warp_schedule(struct sm *sm, unsigned int w, unsigned int slot, uint64_t now)
+{
+	warpset bit = set_of(w);
+
+	sm_settle(sm, now + 1);
+	sm->sched[slot % sm->spec->schedulers].mine |= bit;
+	sm->inactive &= ~bit;
+	/* A line that comes late is dropped first. */
+	if (set_has(sm->live & ~sm->stale, w))
+		sm->empty |= bit;
+	*sm->env.wake = MIN(*sm->env.wake, now + 1);
+}
+
+bool sm_warp_unschedule(struct sm *sm, unsigned int w, uint64_t now)
+{
+	struct sm_warp *warp = &sm->warps[w];
+	bool granted = warp->granted;
+	warpset bit = set_of(w);
+
+	sm_settle(sm, now + 1);
+	sm->inactive |= bit;
+	sm->held &= ~bit;
+	warp->granted = false;
+	fetch_flush(sm, w, warp->ex.pc);
+	warp_check(sm, w);
+	if (sm->fetched == w)
+		sm->fetched = NO_INDEX;
+	sm->empty &= ~bit;
+	sm->refused &= ~bit;
+	sm->stale |= sm->missed & bit;
+	residency_warp_retired(sm, w);
+	return granted;
+}
+
+void residency_warp_retired(struct sm *sm, unsigned int w)
+{
+	for (unsigned int s = 0; s < sm->spec->schedulers; s++)
+		sm->sched[s].mine &= ~set_of(w);
+}
+
+void sm_hold(struct sm *sm, uint32_t registers, uint32_t shared_bytes, uint64_t now)
+{
+	sm_integrate(sm, now + 1);
+	sm->registers_used = registers;
+	sm->shared_used = shared_bytes;
 }
 
 void residency_cancel(struct sm *sm)

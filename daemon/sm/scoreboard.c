@@ -138,7 +138,7 @@ void warp_check(struct sm *sm, unsigned int w)
 	check_operands(sm, w);
 	if (set_has(sm->untranslated, w))
 		warp_check_order(sm, w);
-	if (warp->op->point && !warp->granted && !set_has(sm->held, w))
+	if ((warp->op->point || sm->mech.every) && !warp->granted && !set_has(sm->held, w))
 		acquire(sm, w);
 }
 
@@ -210,6 +210,8 @@ void inst_done(struct sm *sm, uint32_t inst)
 	sm->free_inst = inst;
 	sm->used_insts--;
 	sm->warps[w].inflight--;
+	if (__builtin_expect(sm->mech.every, 0))
+		mechanism_finished(sm, w, in->op->pc);
 	if (!set_has(sm->live, w))
 		warp_check_finished(sm, w);
 }

@@ -86,6 +86,15 @@ struct sm_mechanism {
 	bool slots_for_all;		/* every number has a slot, whatever sm.warps and sm.ctas say */
 	/* A parked CTA gives up its slots with instructions in the pipelines: their warps' numbers lead them home. */
 	bool leaves_pipelines;
+	/*
+	 * Warps get and lose physical slots one by one (sm_warp_schedule()), and what registers and
+	 * shared memory are taken is what it says (sm_hold()). A CTA is never parked.
+	 */
+	bool by_warp;
+	/* acquire is asked of every instruction, not of phase points alone. */
+	bool every;
+	/* Phases that the compiler is to find. NULL: none. */
+	enum ptx_phases (*phases)(const struct gpu_spec *spec);
 	/* Combinations of options that cannot be; err says what to do. */
 	int (*check)(const struct gpu_spec *spec, struct err *err);
 	/* Which waits (enum sm_wait) make a warp stalled. NULL, 0: warps and CTAs never are. */
@@ -132,6 +141,12 @@ struct sm_mechanism {
 	 */
 	bool (*acquire)(void *state, struct sm *sm, unsigned int warp, uint32_t pc, uint64_t now);
 
+	/* With `every`, within a cycle: the instruction has left the pipelines and memory. */
+	void (*finished)(void *state, struct sm *sm, unsigned int warp, uint32_t pc);
+	/* The warp waits at a barrier; the barrier is over. */
+	void (*warp_waits)(void *state, struct sm *sm, unsigned int warp, uint64_t now);
+	void (*warp_passed)(void *state, struct sm *sm, unsigned int warp, uint64_t now);
+
 	/* The cycle of sm_timer() has come. */
 	void (*timer)(void *state, struct sm *sm, uint64_t now);
 };
@@ -158,7 +173,7 @@ int sm_restore(struct sm *sm, unsigned int cta, uint64_t delay, uint64_t now);
 /* Physical slots for a CTA of the kernel; numbers, registers and shared memory for it. */
 bool sm_fits_slots(const struct sm *sm, const struct sm_kernel *kernel);
 bool sm_fits(const struct sm *sm, const struct sm_kernel *kernel);
-/* The timer op is called in that cycle, once; NEVER: it is not. */
+/* The timer op is called in that cycle, at its end, once; NEVER: it is not. */
 void sm_timer(struct sm *sm, uint64_t cycle);
 
 /* Bytes that a mechanism moves behind the program's own accesses. */
@@ -187,8 +202,31 @@ struct background_job {
  */
 int sm_move(struct sm *sm, const struct background_job *job);
 
-/* The warp may pass the point that it was held at. */
+/* The warp may pass the point that it was held at, or comes to when it has a slot again. */
 void sm_resource_granted(struct sm *sm, unsigned int warp);
+
+/*
+ * by_warp: the warp has a physical slot (which says its scheduler) from the end of cycle now on and
+ * is fetched; it loses it, and its i-buffer is emptied. What is in the pipelines goes on.
+ * sm_warp_unschedule() says whether its next instruction had been let through (acquire).
+ */
+void sm_warp_schedule(struct sm *sm, unsigned int warp, unsigned int slot, uint64_t now);
+bool sm_warp_unschedule(struct sm *sm, unsigned int warp, uint64_t now);
+/* by_warp: 32-bit registers and bytes of shared memory that are in use from the end of now on. */
+void sm_hold(struct sm *sm, uint32_t registers, uint32_t shared_bytes, uint64_t now);
+/* by_warp: numbers for a CTA of the kernel and its warps. */
+bool sm_fits_numbers(const struct sm *sm, const struct sm_kernel *kernel);
+/* Numbers of its warps in the order of their places, at most n; how many. */
+unsigned int sm_cta_warps(const struct sm *sm, unsigned int cta, uint8_t *warps, unsigned int n);
+/* by_warp: adds to the SM's counters, which has one kernel at a time. */
+void sm_count_virtual(struct sm *sm, const struct virtual_counters *more);
+/* The first of the SM's own addresses of memory for sm_move(). */
+uint64_t sm_background(const struct sm *sm);
+/*
+ * Cycles of schedulers in which some head was ready and all that were wanted the load/store unit.
+ * Only with `every`.
+ */
+uint64_t sm_memory_pipeline(const struct sm *sm);
 
 /* A CTA as a mechanism sees it. */
 struct sm_cta_view {
@@ -205,6 +243,14 @@ unsigned int sm_warp_cta(const struct sm *sm, unsigned int warp);
 
 /* Instruction pc is a phase point. Before the kernel's first CTA. */
 void sm_kernel_set_point(struct sm_kernel *kernel, uint32_t pc);
+/* Of a kernel with phases. The phase that begins before pc: its number; UINT32_MAX: none does. */
+uint32_t sm_kernel_phase(const struct sm_kernel *kernel, uint32_t pc);
+/* The phases, NULL: it was compiled without. */
+const struct ptx_phase *sm_kernel_phases(const struct sm_kernel *kernel);
+/* Sets of registers (struct ptx_phase) that instruction pc reads, and writes. */
+void sm_kernel_sets(const struct sm_kernel *kernel, uint32_t pc, uint64_t *read, uint64_t *write);
+/* What spec's mechanism wants of the compiler. */
+enum ptx_phases sm_phases(const struct gpu_spec *spec);
 
 /* --- one SM -------------------------------------------------------------- */
 

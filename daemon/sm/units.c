@@ -33,8 +33,8 @@ static uint32_t longest(const struct gpu_spec *s)
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(latency); i++)
 		most = MAX(most, latency[i]);
-	/* mul24 and mad24 take one more. */
-	return (uint32_t)most + 1;
+	/* mul24 and mad24 take one more; with mapping tables all do. */
+	return (uint32_t)(most + 1 + s->zorua_lookup);
 }
 
 int units_init(struct sm *sm)

@@ -151,6 +151,24 @@ struct json_object *stats_background_json(const struct sm_counters *sm)
 		json_add_number(o, "l1d_misses", b->l1_misses));
 }
 
+struct json_object *stats_virtual_json(const struct sm_counters *sm)
+{
+	const struct virtual_counters *v = &sm->virtual;
+	struct json_object *o = v->grants ? json_object_new_object() : NULL;
+
+	return json_whole(o, o &&
+		json_add_number(o, "specifiers", v->specifiers) &&
+		json_add_number(o, "grants", v->grants) &&
+		json_add_number(o, "forced", v->forced) &&
+		json_add_number(o, "swapped_warps", v->swapped_warps) &&
+		json_add_number(o, "spilled_sets", v->spills) &&
+		json_add_number(o, "filled_sets", v->fills) &&
+		json_add_number(o, "set_accesses", v->accesses) &&
+		json_add_number(o, "set_accesses_swapped", v->swapped) &&
+		(!v->epochs ||
+		 json_add_ratio(o, "o_thresh", (double)v->percent / 100, (double)v->epochs)));
+}
+
 static struct json_object *sm_json(const struct sm_counters *sm, const struct gpu_spec *spec)
 {
 	struct json_object *o = json_object_new_object();

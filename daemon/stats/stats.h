@@ -117,6 +117,17 @@ struct fragmentation_counters {
 };
 
 /* One SM, or all of them added up. */
+/* Zorua and WLM: warps and register sets that come and go. */
+struct virtual_counters {
+	uint64_t specifiers;		/* phase specifiers issued; warp_instructions has none */
+	uint64_t grants;		/* times that a warp became schedulable */
+	uint64_t forced;		/* of them, beyond the threshold, to keep some schedulable */
+	uint64_t swapped_warps;		/* times that one lost its slot */
+	uint64_t spills, fills;		/* register sets */
+	uint64_t accesses, swapped;	/* register sets that instructions name; of them, in swap */
+	uint64_t epochs, percent;	/* of o_thresh; the sum of its values */
+};
+
 struct sm_counters {
 	uint64_t cycles;		/* in which a CTA was resident */
 	uint64_t warp_instructions, thread_instructions;
@@ -134,6 +145,7 @@ struct sm_counters {
 	uint64_t shared_accesses, shared_conflict_cycles;
 	struct cache_counters l1i, l1c, l1d;
 	struct background_counters background;
+	struct virtual_counters virtual;
 };
 
 /* What is behind the SMs. */
@@ -235,6 +247,8 @@ struct json_object *stats_utilization_json(const struct gpu_counters *c,
 					   const struct gpu_spec *spec);
 /* {"jobs":..,"bytes":..,..}; NULL: nothing was moved, or no memory. */
 struct json_object *stats_background_json(const struct sm_counters *sm);
+/* NULL as well where no mechanism gives slots warp by warp. */
+struct json_object *stats_virtual_json(const struct sm_counters *sm);
 /* One object an SM, of an array of nsms. */
 struct json_object *stats_sms_json(const struct sm_counters *sms, unsigned int nsms,
 				   const struct gpu_spec *spec);

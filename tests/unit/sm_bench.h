@@ -109,10 +109,13 @@ static inline void bench_load(struct bench *b, const char *ptx, uint32_t threads
 		.spec = &b->spec, .wake = &b->wake, .err = &b->err,
 		.mechanism = b->mechanism, .mechanism_ctx = b->mechanism_ctx,
 	};
+	const struct ptx_options options = {
+		.phases = b->mechanism ? PTX_PHASES_NONE : (uint8_t)sm_phases(&b->spec),
+	};
 	const struct ptx_kernel *k;
 	int ret;
 
-	ret = ptx_module_parse(ptx, strlen(ptx), "test.ptx", &b->module, &b->err);
+	ret = ptx_module_parse_with(ptx, strlen(ptx), "test.ptx", &options, &b->module, &b->err);
 	if (ret)
 		print_error("%s\n", b->err.text);
 	assert_int_equal(ret, 0);

@@ -133,7 +133,7 @@ static void bad_values(void **state)
 	assert_int_equal(spec_set(&spec, "paging.evict", long_name, NULL), -EINVAL);
 	assert_int_equal(spec_set(&spec, "paging.evict", long_name + 1, NULL), 0);
 	assert_int_equal(spec_set(&spec, "zzzzzzzzzzzz", "1", &err), -ENOENT);
-	assert_non_null(strstr(err.text, "groups: gpu, slicer, compiler, occupancy, sm, vt, pipe, "));
+	assert_non_null(strstr(err.text, "groups: gpu, slicer, compiler, occupancy, sm, vt, zorua, pipe, "));
 	assert_int_equal(spec_set(&spec, "gpu.sms", "x", NULL), -EINVAL);
 }
 

@@ -80,6 +80,14 @@ static void a_table(void **state)
 	assert_int_equal(set, 7);
 	assert_true(coord_table_victim(&t, 1, &owner, &set));
 	assert_int_equal(owner, 0);
+	/* 3 accesses in 100 are fewer than 0 in 1. */
+	coord_entry(&t, 1, 5)->busy = 0;
+	coord_entry(&t, 1, 5)->accesses = 90;
+	coord_entry(&t, 1, 7)->accesses = 0;
+	coord_entry(&t, 1, 7)->since = 99;
+	t.clock = 100;
+	assert_true(coord_table_victim(&t, 4, &owner, &set));
+	assert_int_equal(owner, 0);
 	coord_table_spill(&t, 1, 7);
 	assert_int_equal(t.swapped, 2);
 	coord_table_fill(&t, 2, 0);

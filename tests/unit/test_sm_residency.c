@@ -673,7 +673,10 @@ static void test_every_mechanism_keeps_results(void **state)
 			counters = *sm_stats(b.sm);
 			cycles = b.cycles;
 			assert_int_equal(counters.parked_ctas > 0,
-					 m > 0 && !sm_mechanism_rows[m]->slots_for_all);
+					 m > 0 && !sm_mechanism_rows[m]->slots_for_all &&
+					 !sm_mechanism_rows[m]->by_warp);
+			assert_int_equal(counters.virtual.grants > 0,
+					 sm_mechanism_rows[m]->by_warp);
 			bench_fini(&b);
 			/* Cycles that are slept through count as if they had run. */
 			small(&b, sm_mechanism_rows[m]->name, name);

@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * An SM's side of the coordinator (coordinator/): tells it what happens, and does what it answers.
+ * Instructions ask before they issue (virtual_acquire()); a phase's needs, what a barrier
+ * lends and what ends are settled at the end of the cycle, at once for all.
+ *
+ * Swap is memory of the SM's own, behind the program's accesses (sm_move()): a register set of 512
+ * bytes by warp and number, then a line a warp for PC and SIMT stack. An operand in swap is
+ * a line of its set: its reader waits for it, its writer does not.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coordinator/coordinator.h"
+#include "sm/cta/virtual.h"
+
+#define MAX_WARPS	256u
+#define SETS		64u
+#define SET_REGISTERS	(PTX_SET_REGS * WARP_LANES)
+#define SET_BYTES	(SET_REGISTERS * 4u)
+#define CONTEXT		128u		/* bytes of a warp's PC and SIMT stack */
+#define SCRATCHPAD_SET	1024u
+
+struct virt;
+
+struct vwarp {
+	struct virt *v;			/* it is also what background jobs are told to */
+	uint8_t number;
+	bool present;
+	bool slotted;			/* as the SM sees it, or about to */
+	bool barrier;
+	bool asked, told;		/* it is at a phase point; and the coordinator knows */
+	uint32_t phase, next_phase;
+	uint32_t pc;			/* of the instruction that asked last */
+	unsigned int slot;
+	uint64_t head;			/* sets that the next instruction was let through with */
+	unsigned int reads, stale;	/* operands on their way; those that nobody waits for */
+};
+
+struct virt {
+	const struct gpu_spec *spec;
+	struct sm *sm;
+	bool zorua;
+	struct coordinator *c;
+	const struct sm_kernel *kernel;	/* of all that is here */
+	unsigned int resident;		/* CTAs */
+	uint32_t unit;			/* bytes of the coordinator's units of scratchpad */
+	struct vwarp warps[MAX_WARPS];
+	uint64_t filling;		/* sets of the warp that is asking */
+	uint64_t epoch;			/* the cycle in which it ends */
+	uint64_t idle, mem;		/* of schedulers, at its begin */
+	struct coord_counters counted;
+	uint64_t now;
+};
+
+/* --- swap ------------------------------------------------------------------------------- */
+
+static uint64_t set_address(const struct vwarp *w, unsigned int set)
+{
+	return sm_background(w->v->sm) + (w->number * SETS + set) * SET_BYTES;
+}
+
+static uint64_t context_address(const struct vwarp *w)
+{
+	return sm_background(w->v->sm) + MAX_WARPS * SETS * SET_BYTES + w->number * CONTEXT;
+}
+
+static void forget(void *ctx, struct sm *sm, uint64_t now)
+{
+}
+
+/* Without memory for it the bytes take no time. False then. */
+static bool move(struct vwarp *w, uint8_t kind, uint64_t addr, uint32_t bytes,
+		 void (*done)(void *ctx, struct sm *sm, uint64_t now))
+{
+	const struct background_job job = {
+		.way = BACKGROUND_L1, .kind = kind, .from = w->v->now + 1, .addr = addr,
+		.bytes = bytes, .done = done, .ctx = w,
+	};
+
+	return !sm_move(w->v->sm, &job);
+}
+
+static void let_go(struct vwarp *w)
+{
+	coord_use(w->v->c, w->number, w->head);
+	sm_resource_granted(w->v->sm, w->number);
+}
+
+static void operand_came(void *ctx, struct sm *sm, uint64_t now)
+{
+	struct vwarp *w = ctx;
+
+	if (w->stale)
+		w->stale--;
+	else if (w->reads && !--w->reads)
+		let_go(w);
+}
+
+/*
+ * The instruction at the warp's head names its sets: those in swap are read first, a line each, or
+ * the whole set where there is a place for it again. May it issue now?
+ */
+static bool look_up(struct vwarp *w)
+{
+	struct virt *v = w->v;
+	uint64_t read, write, swapped;
+
+	sm_kernel_sets(v->kernel, w->pc, &read, &write);
+	v->filling = 0;
+	swapped = coord_access(v->c, w->number, read | write);
+	w->head = read | write;
+	for (uint64_t s = swapped; s; s &= s - 1) {
+		unsigned int set = (unsigned int)__builtin_ctzll(s);
+		bool whole = v->filling >> set & 1, needed = read >> set & 1;
+
+		if (!whole && write >> set & 1)
+			move(w, MEM_WRITE, set_address(w, set), CONTEXT, forget);
+		if (whole || needed)
+			w->reads += move(w, MEM_READ, set_address(w, set),
+					 whole ? SET_BYTES : CONTEXT,
+					 needed ? operand_came : forget) && needed;
+	}
+	if (w->reads)
+		return false;
+	coord_use(v->c, w->number, w->head);
+	return true;
+}
+
+/* --- what the coordinator answers -------------------------------------------------------- */
+
+static void context_came(void *ctx, struct sm *sm, uint64_t now)
+{
+	struct vwarp *w = ctx;
+
+	sm_warp_schedule(sm, w->number, w->slot, now);
+}
+
+static void on_schedule(void *ctx, unsigned int warp, unsigned int slot, bool restored)
+{
+	struct virt *v = ctx;
+	struct vwarp *w = &v->warps[warp];
+
+	if (w->told) {
+		w->phase = w->next_phase;
+		w->asked = w->told = false;
+		/* It stands at the point: on it goes. Without a slot it will come there again. */
+		if (w->slotted && look_up(w))
+			sm_resource_granted(v->sm, warp);
+	}
+	if (w->slotted)
+		return;
+	w->slotted = true;
+	w->slot = slot;
+	if (!restored || !move(w, MEM_READ, context_address(w), CONTEXT, context_came))
+		sm_warp_schedule(v->sm, warp, slot, v->now);
+}
+
+static void on_swap_out(void *ctx, unsigned int warp)
+{
+	struct virt *v = ctx;
+	struct vwarp *w = &v->warps[warp];
+
+	w->slotted = false;
+	if (sm_warp_unschedule(v->sm, warp, v->now))
+		coord_done(v->c, warp, w->head);
+	w->head = 0;
+	w->stale += w->reads;
+	w->reads = 0;
+	w->asked = w->told;
+	move(w, MEM_WRITE, context_address(w), CONTEXT, forget);
+}
+
+static void on_spill(void *ctx, unsigned int warp, unsigned int set)
+{
+	struct virt *v = ctx;
+
+	move(&v->warps[warp], MEM_WRITE, set_address(&v->warps[warp], set), SET_BYTES, forget);
+}
+
+static void on_fill(void *ctx, unsigned int warp, unsigned int set)
+{
+	((struct virt *)ctx)->filling |= 1ull << set;
+}
+
+/* --- settling ------------------------------------------------------------------------------ */
+
+/* Sets of scratchpad that the CTA takes. */
+static unsigned int scratchpad(const struct virt *v)
+{
+	return DIV_ROUND_UP(sm_kernel_needs(v->kernel).shared_bytes, v->unit);
+}
+
+static void tell_phases(struct virt *v)
+{
+	const struct ptx_phase *phases = sm_kernel_phases(v->kernel);
+
+	for (unsigned int i = 0; i < MAX_WARPS; i++) {
+		struct vwarp *w = &v->warps[i];
+
+		if (!w->asked || w->told || w->barrier)
+			continue;
+		w->told = true;
+		coord_phase(v->c, i, phases[w->next_phase].sets,
+			    phases[w->next_phase].shared ? scratchpad(v) : 0);
+	}
+}
+
+static void count(struct virt *v)
+{
+	const struct coord_counters *now = coord_stats(v->c), *old = &v->counted;
+	const struct virtual_counters more = {
+		.grants = now->grants - old->grants,
+		.forced = now->forced - old->forced,
+		.swapped_warps = now->swapped_out - old->swapped_out,
+		.spills = now->spills - old->spills,
+		.fills = now->fills - old->fills,
+		.accesses = now->accesses - old->accesses,
+		.swapped = now->swapped - old->swapped,
+	};
+
+	v->counted = *now;
+	sm_count_virtual(v->sm, &more);
+}
+
+static void settle(struct virt *v, uint64_t now)
+{
+	uint32_t registers = (uint32_t)(v->spec->registers / SET_REGISTERS);
+	uint32_t shared = (uint32_t)(v->spec->shared_bytes / v->unit);
+
+	v->now = now;
+	if (v->zorua && v->kernel)
+		tell_phases(v);
+	coord_run(v->c);
+	assert(coord_sound(v->c));
+	sm_hold(v->sm, (registers - coord_free(v->c, COORD_REGISTERS)) * SET_REGISTERS,
+		(shared - coord_free(v->c, COORD_SCRATCHPAD)) * v->unit, now);
+	count(v);
+}
+
+/* Something has happened in this cycle: at its end it is settled. */
+static void soon(struct virt *v, uint64_t now)
+{
+	v->now = now;
+	sm_timer(v->sm, now);
+}
+
+/* --- epochs ----------------------------------------------------------------------------------- */
+
+/*
+ * c_idle and c_mem so far, in cycles of all schedulers: nobody issued for want of warps, operands
+ * of arithmetic, instructions or others at a barrier; all waited for memory or at its pipeline.
+ * Waiting for a resource is neither.
+ */
+static void idleness(const struct virt *v, uint64_t *idle, uint64_t *mem)
+{
+	const uint64_t *stalls = sm_stats(v->sm)->stalls;
+
+	*idle = stalls[STALL_SHORT] + stalls[STALL_IBUFFER] + stalls[STALL_BARRIER] +
+		stalls[STALL_NO_WARP];
+	*mem = stalls[STALL_LONG] + stalls[STALL_FAR_FAULT] + sm_memory_pipeline(v->sm);
+}
+
+static void begin_epoch(struct virt *v, uint64_t now)
+{
+	idleness(v, &v->idle, &v->mem);
+	v->epoch = now + v->spec->zorua_epoch;
+}
+
+static void end_epoch(struct virt *v, uint64_t now)
+{
+	uint64_t idle, mem;
+	struct virtual_counters more = { .epochs = 1 };
+
+	idleness(v, &idle, &mem);
+	coord_epoch(v->c, (idle - v->idle) / v->spec->schedulers,
+		    (mem - v->mem) / v->spec->schedulers);
+	more.percent = coord_percent(v->c);
+	sm_count_virtual(v->sm, &more);
+	begin_epoch(v, now);
+}
+
+void virtual_timer(void *state, struct sm *sm, uint64_t now)
+{
+	struct virt *v = state;
+
+	if (v->zorua && v->resident && now >= v->epoch)
+		end_epoch(v, now);
+	settle(v, now);
+	sm_timer(sm, v->zorua && v->resident ? v->epoch : NEVER);
+}
+
+/* --- events -------------------------------------------------------------------------------------- */
+
+static int create(struct virt *v, unsigned int shared_unit, const struct coord_threshold *t)
+{
+	const struct coord_ops ops = { on_schedule, on_swap_out, on_spill, on_fill };
+	struct coord_limits limits = {
+		.slots = (unsigned int)v->spec->warps,
+		.register_sets = (unsigned int)(v->spec->registers / SET_REGISTERS),
+		.scratchpad_sets = (unsigned int)(v->spec->shared_bytes / shared_unit),
+		.lend = v->zorua,
+	};
+
+	v->unit = shared_unit;
+	sm_numbers(v->spec, &limits.warps, &limits.ctas);
+	return coord_create(&limits, t, &ops, v, &v->c);
+}
+
+static int make(const struct gpu_spec *spec, struct sm *sm, bool zorua, unsigned int shared_unit,
+		const struct coord_threshold *t, void **state)
+{
+	struct virt *v = calloc(1, sizeof(*v));
+	int ret = v ? 0 : -ENOMEM;
+
+	if (!ret) {
+		v->spec = spec;
+		v->sm = sm;
+		v->zorua = zorua;
+		ret = create(v, shared_unit, t);
+	}
+	if (ret)
+		free(v);
+	else
+		*state = v;
+	return ret;
+}
+
+int virtual_zorua_create(const struct gpu_spec *spec, struct sm *sm, void *ctx, void **state)
+{
+	const struct coord_threshold t = {
+		.percent = spec->zorua_swap ? (unsigned int)spec->zorua_default : 0,
+		.step = spec->zorua_swap ? (unsigned int)spec->zorua_step : 0,
+		.most = spec->zorua_swap ? (unsigned int)spec->zorua_most : 0,
+		.delta = spec->zorua_delta,
+	};
+
+	return make(spec, sm, true, SCRATCHPAD_SET, &t, state);
+}
+
+int virtual_wlm_create(const struct gpu_spec *spec, struct sm *sm, void *ctx, void **state)
+{
+	const struct coord_threshold none = { .percent = 0 };
+
+	return make(spec, sm, false, 1, &none, state);
+}
+
+void virtual_destroy(void *state)
+{
+	struct virt *v = state;
+
+	coord_destroy(v->c);
+	free(v);
+}
+
+void virtual_reset(void *state)
+{
+	struct virt *v = state;
+
+	coord_reset(v->c);
+	memset(v->warps, 0, sizeof(v->warps));
+	v->resident = 0;
+	v->kernel = NULL;
+}
+
+/* One kernel's CTAs at a time: what they hold is nobody else's. */
+static bool alone(const struct sm *sm, const struct sm_kernel *kernel)
+{
+	return sm_resident_ctas(sm, NULL) == sm_resident_ctas(sm, kernel) &&
+	       sm_fits_numbers(sm, kernel);
+}
+
+bool virtual_zorua_has_room(void *state, const struct sm *sm, const struct sm_kernel *kernel)
+{
+	return alone(sm, kernel);
+}
+
+/* Register sets of a warp that has all it was launched with. */
+static unsigned int warp_sets(const struct sm_kernel *kernel)
+{
+	struct sm_needs needs = sm_kernel_needs(kernel);
+
+	return DIV_ROUND_UP(needs.registers / needs.warps, SET_REGISTERS);
+}
+
+bool virtual_wlm_has_room(void *state, const struct sm *sm, const struct sm_kernel *kernel)
+{
+	const struct virt *v = state;
+
+	return alone(sm, kernel) && sm_resident_ctas(sm, NULL) < v->spec->ctas &&
+	       !coord_pending(v->c) && coord_free(v->c, COORD_THREADS) &&
+	       coord_free(v->c, COORD_REGISTERS) >= warp_sets(kernel) &&
+	       coord_free(v->c, COORD_SCRATCHPAD) >= sm_kernel_needs(kernel).shared_bytes;
+}
+
+/* Warps that stay schedulable, where a plain SM would hold so many. */
+static unsigned int floor_of(const struct virt *v, unsigned int occupancy)
+{
+	uint64_t floor = DIV_ROUND_UP(occupancy * v->spec->zorua_floor, 100);
+
+	return (unsigned int)MAX(floor, 1);
+}
+
+void virtual_admitted(void *state, struct sm *sm, unsigned int cta, uint64_t now)
+{
+	struct virt *v = state;
+	const struct ptx_phase *first;
+	uint8_t warps[MAX_WARPS];
+	struct sm_cta_view view;
+	unsigned int n = sm_cta_warps(sm, cta, warps, MAX_WARPS);
+
+	sm_cta_look(sm, cta, &view);
+	v->kernel = view.kernel;
+	first = sm_kernel_phases(v->kernel);
+	if (v->zorua)
+		coord_set_floor(v->c, floor_of(v, sm_kernel_ctas(v->kernel) * n));
+	if (!v->resident++ && v->zorua)
+		begin_epoch(v, now);
+	for (unsigned int i = 0; i < n; i++) {
+		unsigned int all = warp_sets(v->kernel);
+		uint64_t sets = all >= 64 ? UINT64_MAX : (1ull << all) - 1;
+		bool shared = true;
+
+		v->warps[warps[i]] = (struct vwarp){
+			.v = v, .number = warps[i], .present = true,
+			.stale = v->warps[warps[i]].stale,
+		};
+		if (v->zorua) {
+			sets = first->sets;
+			shared = first->shared;
+		}
+		coord_warp_start(v->c, warps[i], cta, sets, shared ? scratchpad(v) : 0);
+	}
+	settle(v, now);
+	if (v->zorua)
+		sm_timer(sm, v->epoch);
+}
+
+void virtual_cta_ended(void *state, struct sm *sm, unsigned int cta, uint64_t now)
+{
+	struct virt *v = state;
+
+	coord_cta_end(v->c, cta);
+	v->resident--;
+	soon(v, now);
+}
+
+void virtual_retired(void *state, struct sm *sm, unsigned int warp, uint64_t now)
+{
+	struct virt *v = state;
+
+	coord_warp_end(v->c, warp);
+	v->warps[warp].present = false;
+	soon(v, now);
+}
+
+bool virtual_acquire(void *state, struct sm *sm, unsigned int warp, uint32_t pc, uint64_t now)
+{
+	struct virt *v = state;
+	struct vwarp *w = &v->warps[warp];
+	uint32_t phase = sm_kernel_phase(v->kernel, pc);
+
+	w->pc = pc;
+	v->now = now;
+	if (phase == UINT32_MAX || phase == w->phase)
+		return look_up(w);
+	w->asked = true;
+	w->next_phase = phase;
+	soon(v, now);
+	return false;
+}
+
+void virtual_finished(void *state, struct sm *sm, unsigned int warp, uint32_t pc)
+{
+	struct virt *v = state;
+	uint64_t read, write;
+
+	sm_kernel_sets(v->kernel, pc, &read, &write);
+	coord_done(v->c, warp, read | write);
+	/* What was dead may be free now. */
+	if (coord_pending(v->c))
+		sm_timer(sm, 0);
+}
+
+void virtual_waits(void *state, struct sm *sm, unsigned int warp, uint64_t now)
+{
+	struct virt *v = state;
+
+	v->warps[warp].barrier = true;
+	coord_barrier(v->c, warp);
+	soon(v, now);
+}
+
+void virtual_passed(void *state, struct sm *sm, unsigned int warp, uint64_t now)
+{
+	struct virt *v = state;
+
+	v->warps[warp].barrier = false;
+	coord_passed(v->c, warp);
+	soon(v, now);
+}

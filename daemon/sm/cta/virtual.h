@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What Zorua and WLM share: an SM whose warps get slots, registers and scratchpad from a
+ * coordinator, one by one. The ops of struct sm_mechanism that their rows name. Private to the sm
+ * room.
+ */
+#ifndef GPUEMU_SM_CTA_VIRTUAL_H
+#define GPUEMU_SM_CTA_VIRTUAL_H
+
+#include "sm/cta/rows.h"
+
+int virtual_zorua_create(const struct gpu_spec *spec, struct sm *sm, void *ctx, void **state);
+int virtual_wlm_create(const struct gpu_spec *spec, struct sm *sm, void *ctx, void **state);
+void virtual_destroy(void *state);
+void virtual_reset(void *state);
+bool virtual_zorua_has_room(void *state, const struct sm *sm, const struct sm_kernel *kernel);
+bool virtual_wlm_has_room(void *state, const struct sm *sm, const struct sm_kernel *kernel);
+void virtual_admitted(void *state, struct sm *sm, unsigned int cta, uint64_t now);
+void virtual_cta_ended(void *state, struct sm *sm, unsigned int cta, uint64_t now);
+void virtual_retired(void *state, struct sm *sm, unsigned int warp, uint64_t now);
+bool virtual_acquire(void *state, struct sm *sm, unsigned int warp, uint32_t pc, uint64_t now);
+void virtual_finished(void *state, struct sm *sm, unsigned int warp, uint32_t pc);
+void virtual_waits(void *state, struct sm *sm, unsigned int warp, uint64_t now);
+void virtual_passed(void *state, struct sm *sm, unsigned int warp, uint64_t now);
+void virtual_timer(void *state, struct sm *sm, uint64_t now);
+
+#endif

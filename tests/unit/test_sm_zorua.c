@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Zorua and warp-level management on an SM: what specifiers cost and are counted as, partial CTAs,
+ * swap, and adversarial kernels that must come to their end with the results of a plain SM. The
+ * coordinator's own rules are test_coordinator_model's; debug builds hold them here too.
+ */
+#include <errno.h>
+
+#include "sm_bench.h"
+
+#define TEN(line)	line line line line line line line line line line
+#define ADD		"add.u32 %r1, %r1, %r2;\n"
+
+/*
+ * 64 threads a CTA: twenty values are live in the middle, phases apart, in a loop with barriers
+ * that all lanes take as often; through shared memory to the neighbour.
+ */
+static const char peaks[] = PTX_HEAD
+	".visible .entry k(.param .u64 p)\n{\n.reg .pred %p<2>;\n.reg .b64 %rd<8>;\n"
+	".reg .b32 %r<60>;\n.shared .b32 s[64];\n"
+	"ld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\n"
+	"mov.u32 %r3, %ntid.x;\nmad.lo.u32 %r4, %r2, %r3, %r1;\nmul.wide.u32 %rd2, %r4, 4;\n"
+	"add.s64 %rd3, %rd1, %rd2;\nmov.u32 %r5, 0;\nmov.u32 %r6, s;\nshl.b32 %r7, %r1, 2;\n"
+	"add.u32 %r6, %r6, %r7;\nxor.b32 %r8, %r1, 1;\nshl.b32 %r8, %r8, 2;\nmov.u32 %r9, s;\n"
+	"add.u32 %r8, %r8, %r9;\n"
+	"L:\n" TEN(ADD)
+	"mul.lo.u32 %r20, %r1, 3;\nmul.lo.u32 %r21, %r1, 5;\nmul.lo.u32 %r22, %r1, 7;\n"
+	"mul.lo.u32 %r23, %r1, 9;\nmul.lo.u32 %r24, %r1, 11;\nmul.lo.u32 %r25, %r1, 13;\n"
+	"mul.lo.u32 %r26, %r1, 15;\nmul.lo.u32 %r27, %r1, 17;\nmul.lo.u32 %r28, %r1, 19;\n"
+	"mul.lo.u32 %r29, %r1, 21;\nmul.lo.u32 %r30, %r1, 23;\nmul.lo.u32 %r31, %r1, 25;\n"
+	TEN(ADD)
+	"st.shared.u32 [%r6], %r1;\nbar.sync 0;\nld.shared.u32 %r10, [%r8];\n"
+	"add.u32 %r1, %r20, %r21;\nadd.u32 %r1, %r1, %r22;\nadd.u32 %r1, %r1, %r23;\n"
+	"xor.b32 %r1, %r1, %r24;\nadd.u32 %r1, %r1, %r25;\nadd.u32 %r1, %r1, %r26;\n"
+	"xor.b32 %r1, %r1, %r27;\nadd.u32 %r1, %r1, %r28;\nadd.u32 %r1, %r1, %r29;\n"
+	"xor.b32 %r1, %r1, %r30;\nadd.u32 %r1, %r1, %r31;\nadd.u32 %r1, %r1, %r10;\n"
+	"bar.sync 0;\n"
+	TEN(ADD)
+	"add.u32 %r5, %r5, 1;\nsetp.lt.u32 %p1, %r5, 4;\n@%p1 bra L;\n"
+	"st.global.u32 [%rd3], %r1;\nret;\n}\n";
+
+#define CTAS	10u
+#define THREADS	64u
+
+static uint32_t expected[CTAS * THREADS];
+static uint64_t plain_instructions, plain_cycles;
+
+static void run_peaks(struct bench *b, const char *mechanism)
+{
+	strcpy(b->spec.cta, mechanism);
+	bench_load(b, peaks, THREADS);
+	bench_run(b, CTAS);
+	if (b->status)
+		print_error("%s\n", b->err.text);
+	assert_int_equal(b->status, 0);
+	assert_true(sm_idle(b->sm));
+	assert_int_equal(bench_stall_sum(b), 2 * b->now);
+}
+
+/* What a plain SM computes, once. */
+static int plain(void **state)
+{
+	struct bench b;
+
+	bench_init(&b);
+	run_peaks(&b, "baseline");
+	memcpy(expected, b.memory, sizeof(expected));
+	plain_instructions = sm_stats(b.sm)->warp_instructions;
+	plain_cycles = b.cycles;
+	assert_true(expected[1] != 0 && expected[1] != expected[2]);
+	bench_fini(&b);
+	return 0;
+}
+
+static void same(const struct bench *b)
+{
+	assert_memory_equal(b->memory, expected, sizeof(expected));
+	assert_int_equal(sm_stats(b->sm)->warp_instructions, plain_instructions);
+}
+
+static const struct virtual_counters *counters(const struct bench *b)
+{
+	return &sm_stats(b->sm)->virtual;
+}
+
+static void specifiers_are_no_instructions(void **state)
+{
+	const struct ptx_kernel *k;
+	struct bench b;
+
+	bench_init(&b);
+	run_peaks(&b, "zorua");
+	same(&b);
+	k = ptx_module_kernel_at(b.module, 0);
+	assert_true(k->nphases >= 3);
+	assert_true(counters(&b)->specifiers >= 20 * k->nphases);
+	assert_true(counters(&b)->specifiers <= 20 * 4 * k->nphases);
+	assert_int_equal(sm_stats(b.sm)->stalls[STALL_ISSUED],
+			 plain_instructions + counters(&b)->specifiers);
+	assert_int_equal(counters(&b)->forced, 0);
+	bench_fini(&b);
+	bench_init(&b);
+	strcpy(b.spec.zorua_specifier, "free");
+	run_peaks(&b, "zorua");
+	same(&b);
+	assert_int_equal(counters(&b)->specifiers, 0);
+	assert_true(counters(&b)->grants >= 20);
+	bench_fini(&b);
+}
+
+/* Rooms that are too small: for registers, for slots, for scratchpad, for two of them. */
+static void small_sms(void **state)
+{
+	static const struct {
+		unsigned int registers, slots, shared;
+		bool swap;
+	} cases[] = {
+		{ 2048, 48, 49152, false }, { 2048, 48, 49152, true },
+		{ 4096, 3, 49152, false }, { 32768, 2, 49152, true },
+		{ 32768, 48, 1024, false }, { 32768, 2, 1024, true },
+		{ 2048, 2, 1024, false }, { 2048, 2, 2048, true }, { 2048, 5, 2048, true },
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct bench b;
+
+		bench_init(&b);
+		b.spec.registers = cases[i].registers;
+		b.spec.warps = cases[i].slots;
+		b.spec.shared_bytes = cases[i].shared;
+		b.spec.zorua_swap = cases[i].swap;
+		b.spec.zorua_epoch = 100;
+		run_peaks(&b, "zorua");
+		same(&b);
+		/* Registers are short in the first two: they spill, or without swap only the floor. */
+		if (i == 1)
+			assert_true(counters(&b)->spills > 0 && counters(&b)->swapped > 0);
+		if (!cases[i].swap)
+			assert_true(counters(&b)->spills == 0 || counters(&b)->forced > 0);
+		bench_fini(&b);
+		bench_init(&b);
+		b.spec.registers = cases[i].registers;
+		b.spec.warps = cases[i].slots;
+		b.spec.shared_bytes = cases[i].shared;
+		run_peaks(&b, "wlm");
+		same(&b);
+		assert_int_equal(counters(&b)->spills + counters(&b)->swapped_warps, 0);
+		bench_fini(&b);
+	}
+}
+
+/* Registers for three warps, CTAs of two: WLM has three, a plain SM two. */
+static void a_part_of_a_cta(void **state)
+{
+	struct sm_needs needs;
+	uint64_t three, two;
+	struct bench b;
+
+	bench_init(&b);
+	strcpy(b.spec.cta, "baseline");
+	bench_load(&b, peaks, THREADS);
+	needs = sm_kernel_needs(b.kernel);
+	bench_fini(&b);
+	bench_init(&b);
+	b.spec.registers = needs.registers / 2 * 3;
+	run_peaks(&b, "baseline");
+	two = sm_stats(b.sm)->registers / sm_stats(b.sm)->cycles;
+	assert_int_equal(two, needs.registers);
+	bench_fini(&b);
+	bench_init(&b);
+	b.spec.registers = needs.registers / 2 * 3;
+	run_peaks(&b, "wlm");
+	same(&b);
+	three = sm_stats(b.sm)->registers / sm_stats(b.sm)->cycles;
+	assert_true(three > two + needs.registers / 4);
+	assert_int_equal(counters(&b)->grants, 20);
+	bench_fini(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(specifiers_are_no_instructions),
+		cmocka_unit_test(small_sms),
+		cmocka_unit_test(a_part_of_a_cta),
+	};
+
+	return cmocka_run_group_tests(tests, plain, NULL);
+}
