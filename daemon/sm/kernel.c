@@ -480,6 +480,11 @@ unsigned int sm_kernel_ctas(const struct sm_kernel *k)
 	return k->ctas;
 }
 
+unsigned int sm_kernel_places(const struct sm_kernel *k)
+{
+	return k->places;
+}
+
 void sm_kernel_set_module(struct sm_kernel *k, uint64_t code, uint64_t constants)
 {
 	k->code = code + code_offset(exec_program_kernel(k->launch->program));

@@ -32,6 +32,8 @@ int sm_kernel_create(const struct gpu_spec *spec,
 		     struct sm_kernel **kernel, struct err *err);
 void sm_kernel_destroy(struct sm_kernel *kernel);
 unsigned int sm_kernel_ctas(const struct sm_kernel *kernel);	/* an empty SM holds */
+/* The same with slots or without: as many as sm_numbers(), registers and shared memory allow. */
+unsigned int sm_kernel_places(const struct sm_kernel *kernel);
 /* What a CTA takes of an SM. */
 struct sm_needs {
 	uint32_t warps, registers, shared_bytes;

@@ -20,6 +20,15 @@
 	"st.global.u32 [%rd1], %r1;\nst.global.u32 [%rd1+4], %r6;\n"	\
 	"st.global.u32 [%rd1+8], %r5;\nret;\n}\n"
 
+/* Each CTA reads a page of its own. */
+#define PTX_FAR								\
+	".visible .entry far(.param .u64 p, .param .u64 n)\n{\n"	\
+	".reg .b32 %r<4>;\n.reg .b64 %rd<4>;\n"			\
+	"ld.param.u64 %rd1, [p];\nmov.u32 %r1, %ctaid.x;\n"		\
+	"mul.wide.u32 %rd2, %r1, 4096;\nadd.s64 %rd1, %rd1, %rd2;\n"	\
+	"ld.global.u32 %r2, [%rd1];\nadd.s32 %r2, %r2, 1;\n"		\
+	"st.global.u32 [%rd1], %r2;\nret;\n}\n"
+
 struct mark {
 	uint32_t begin, end, sm, pad;
 };
@@ -34,16 +43,22 @@ static void done(void *ctx, int status, uint64_t fault_addr, const struct err *e
 	free(output);
 }
 
-static void launch(struct gpu_bench *b, uint32_t stream, unsigned int place, uint32_t ctas,
-		   uint64_t n)
+static void launch_as(struct gpu_bench *b, uint32_t stream, const char *kernel,
+		      unsigned int place, uint32_t ctas, uint64_t n)
 {
 	uint64_t params[2] = { (uintptr_t)b->memory + place * PLACE, n };
 	const struct gpu_launch l = {
-		.module = 1, .kernel = stream == 1 ? "loop" : "other", .grid = { ctas, 1, 1 },
+		.module = 1, .kernel = kernel, .grid = { ctas, 1, 1 },
 		.block = { 32, 1, 1 }, .params = params, .param_bytes = sizeof(params),
 	};
 
 	assert_int_equal(gpu_session_submit(b->session, stream, &l, done, NULL), 0);
+}
+
+static void launch(struct gpu_bench *b, uint32_t stream, unsigned int place, uint32_t ctas,
+		   uint64_t n)
+{
+	launch_as(b, stream, stream == 1 ? "loop" : "other", place, ctas, n);
 }
 
 static void open_bench(struct gpu_bench *b, uint64_t reuse)
@@ -51,7 +66,7 @@ static void open_bench(struct gpu_bench *b, uint64_t reuse)
 	static char text[4096];
 
 	/* The same kernel under two names. */
-	snprintf(text, sizeof(text), "%s%s%s", PTX_HEAD PTX_LOOP, ".visible .entry other",
+	snprintf(text, sizeof(text), "%s%s%s", PTX_HEAD PTX_FAR PTX_LOOP, ".visible .entry other",
 		 strstr(PTX_LOOP, "(.param"));
 	bench_spec(b);
 	b->spec.paging = 0;
@@ -215,6 +230,122 @@ static void decision_is_late(void **state)
 	bench_close(&b);
 }
 
+/*
+ * One kernel computes, the other waits for pages. As the paper has it, its samples say that CTAs
+ * bring it nothing, and it gets one. With slicer.faults it is not sampled, and gets its share.
+ */
+static void far_faults_are_no_profile(void **state)
+{
+	for (uint64_t faults = 0; faults < 2; faults++) {
+		struct json_object *all, *first;
+		struct gpu_bench b;
+
+		open_bench(&b, 1);
+		b.spec.paging = 1;
+		b.spec.slicer_faults = faults;
+		assert_int_equal(gpu_session_configure(b.session, &b.spec, NULL), 0);
+		/* Its marks' pages are there. */
+		launch(&b, 1, 0, 1000, 1);
+		gpu_session_finish(b.session);
+		launch(&b, 1, 0, 3000, 100);
+		launch_as(&b, 2, "far", 1, 200, 0);
+		gpu_session_finish(b.session);
+		first = json_object_array_get_idx(partitions(&b, &all), 0);
+		assert_int_equal(number(first, "shared"), 1);
+		if (faults)
+			assert_int_equal(number(kernel_of(first, 1), "ctas"), 4);
+		else
+			assert_in_range(number(kernel_of(first, 1), "ctas"), 1, 3);
+		json_object_put(all);
+		bench_close(&b);
+	}
+}
+
+/* The partition in force when a kernel arrives, or the number of partitions so far. */
+static size_t decided(struct gpu_bench *b)
+{
+	struct json_object *all;
+	size_t n = json_object_array_length(partitions(b, &all));
+
+	json_object_put(all);
+	return n;
+}
+
+/* Kernels that come and go while others are sampled, while a partition is reached, and at once. */
+static void whoever_comes_gets_his_share(void **state)
+{
+	/* Of the third kernel: in the warm-up, in a sample, while the partition is reached, later. */
+	static const uint64_t arrivals[] = { 1000, 2500, 6100, 9000 };
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(arrivals); i++) {
+		char *statistics[2];
+
+		for (unsigned int turn = 0; turn < 2; turn++) {
+			struct gpu_bench b;
+
+			open_bench(&b, 0);
+			launch(&b, 1, 0, 1000, 100);
+			launch(&b, 2, 1, 1000, 100);
+			/* Of one CTA; it ends with others that come in its cycle. */
+			assert_int_equal(gpu_session_delay(b.session, 3, arrivals[i]), 0);
+			launch(&b, 3, 2, 1, 100);
+			launch(&b, 3, 3, 300, 100);
+			assert_int_equal(gpu_session_delay(b.session, 4, arrivals[i]), 0);
+			launch(&b, 4, 4, 300, 100);
+			gpu_session_finish(b.session);
+			assert_true(decided(&b) > 0);
+			for (unsigned int k = 0; k < 5; k++) {
+				const struct mark *m = (void *)(b.memory + k * PLACE);
+
+				for (unsigned int c = 0; c < (k < 2 ? 1000 : k == 2 ? 1 : 300); c++)
+					assert_true(m[c].end > m[c].begin);
+			}
+			/* Nobody is held back for ever: all SMs' resources are free again. */
+			for (unsigned int sm = 0; sm < 4; sm++)
+				assert_false(sm_resident_ctas(b.session->machine->sms[sm], NULL));
+			statistics[turn] = gpu_session_statistics(b.session);
+			bench_close(&b);
+		}
+		assert_string_equal(statistics[0], statistics[1]);
+		free(statistics[0]);
+		free(statistics[1]);
+	}
+}
+
+/*
+ * With Virtual Thread an SM holds more CTAs than have slots. A share counts all that are
+ * resident: parked CTAs hold the registers and the shared memory that water-filling shares out.
+ */
+static void shares_count_resident_ctas(void **state)
+{
+	struct json_object *all, *first;
+	struct gpu_bench b;
+
+	open_bench(&b, 1);
+	strcpy(b.spec.cta, "vt");
+	b.spec.ctas = b.spec.warps = 2;
+	b.spec.virtual_ctas = b.spec.virtual_warps = 8;
+	assert_int_equal(gpu_session_configure(b.session, &b.spec, NULL), 0);
+	launch(&b, 1, 0, 1000, 100);
+	launch(&b, 2, 1, 1000, 100);
+	gpu_session_finish(b.session);
+	first = json_object_array_get_idx(partitions(&b, &all), 0);
+	/* More than there are slots. */
+	assert_int_equal(number(first, "shared"), 1);
+	assert_in_range(number(kernel_of(first, 0), "ctas") + number(kernel_of(first, 1), "ctas"), 3, 8);
+	for (unsigned int k = 0; k < 2; k++) {
+		const struct mark *m = (void *)(b.memory + k * PLACE);
+
+		for (unsigned int c = 0; c < 1000; c++)
+			assert_true(m[c].end > m[c].begin);
+		for (unsigned int sm = 0; sm < 4; sm++)
+			assert_true(most(&b, k, 1000, sm, 20000, 30000) <=
+				    number(kernel_of(first, k), "ctas"));
+	}
+	json_object_put(all);
+	bench_close(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -222,6 +353,9 @@ int main(void)
 		cmocka_unit_test(profiles_are_kept),
 		cmocka_unit_test(falls_back_on_spatial),
 		cmocka_unit_test(decision_is_late),
+		cmocka_unit_test(far_faults_are_no_profile),
+		cmocka_unit_test(whoever_comes_gets_his_share),
+		cmocka_unit_test(shares_count_resident_ctas),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,11 @@
  * fall back on spatial. CTAs that run stay where they are: a layout is reached as they end.
  *
  * Samples are of SMs that one kernel has to itself: while CTAs of another are there yet,
- * sampling is put off, but not for ever. A kernel whose IPC changes for as long as two samples
+ * sampling is put off, but not for ever. A kernel that waits for far faults is not slow for lack
+ * of CTAs, and the paper's curve would say so (slicer.faults): cycles that wait for them are no
+ * part of a sample, and while a kernel's pages arrive it is not sampled. Until then it counts
+ * as one to which each CTA brings as much as the one before, so that its faults come from
+ * many CTAs at a time. A kernel whose IPC changes for as long as two samples
  * is sampled anew; its SMs are its own then, and so others are held back.
  */
 #include <errno.h>
@@ -25,6 +29,10 @@
 
 /* Samples that a CTA of somebody else can put off. */
 #define PATIENCE	16u
+/* Of an SM's scheduler cycles, percent: with more that wait for far faults pages are arriving. */
+#define ARRIVING	25u
+/* With less of it, percent, not waiting for far faults, a sample says nothing. */
+#define TELLING		10u
 /* Profiles of kernels that are kept; the oldest goes. */
 #define PROFILES	64u
 /* Decisions that a report shows. */
@@ -47,9 +55,12 @@ struct part {
 	unsigned int nsamples;
 	unsigned int ctas;		/* SHARED: that every SM may hold */
 	/* SHARED: instructions when it was looked at last, its IPC then, and how often it was off. */
-	uint64_t issued;
+	uint64_t issued, faulted;
 	double ipc;
 	unsigned int looks, off;
+	bool waits;			/* not known, nor sampled: its pages are arriving */
+	unsigned int calm;		/* looks since they do not */
+	unsigned int failed;		/* how often its pages arrived all the same, then */
 };
 
 struct decision {
@@ -68,8 +79,9 @@ struct dynamic {
 	unsigned int nprofiles, oldest;
 	struct decision *decisions;
 	unsigned int ndecisions;
-	/* By SM: instructions of its kernel, and cycles that waited for memory, as sampling began. */
-	uint64_t *issued, *waited;
+	/* By SM: instructions of its kernel; its cycles that waited for memory, and for far faults. */
+	uint64_t *issued, *waited, *faulted;
+	uint64_t marked;		/* when these were so: as a sample began */
 };
 
 static void dynamic_destroy(void *state)
@@ -80,6 +92,7 @@ static void dynamic_destroy(void *state)
 	free(y->decisions);
 	free(y->issued);
 	free(y->waited);
+	free(y->faulted);
 	free(y);
 }
 
@@ -94,7 +107,8 @@ static int dynamic_create(const struct dispatch *d, void **state)
 	y->decisions = calloc(DECISIONS, sizeof(*y->decisions));
 	y->issued = calloc(d->nsms, sizeof(*y->issued));
 	y->waited = calloc(d->nsms, sizeof(*y->waited));
-	if (!y->profiles || !y->decisions || !y->issued || !y->waited) {
+	y->faulted = calloc(d->nsms, sizeof(*y->faulted));
+	if (!y->profiles || !y->decisions || !y->issued || !y->waited || !y->faulted) {
 		dynamic_destroy(y);
 		return -ENOMEM;
 	}
@@ -142,6 +156,11 @@ static bool all_known(const struct dynamic *y, const struct dispatch *d)
 	return true;
 }
 
+static bool is_sampled(const struct part *p)
+{
+	return !p->known && !p->waits;
+}
+
 /* The kernel whose SM it is, as spatial splits them, and the SM's number among that kernel's. */
 static unsigned int owner(const struct dispatch *d, unsigned int sm, unsigned int *number)
 {
@@ -162,7 +181,7 @@ static unsigned int count(const struct dynamic *y, const struct dispatch *d, uns
 	const struct part *p = &y->parts[d->kernels[i]->slot];
 	unsigned int first, n = dispatch_spatial_part(d, i, &first);
 
-	return p->known ? p->curve.ctas : MIN(1 + number + y->round * n, p->curve.ctas);
+	return is_sampled(p) ? MIN(1 + number + y->round * n, p->curve.ctas) : p->curve.ctas;
 }
 
 /* So many samples has the kernel that needs most. */
@@ -174,7 +193,7 @@ static unsigned int rounds(const struct dynamic *y, const struct dispatch *d)
 		const struct part *p = &y->parts[d->kernels[i]->slot];
 		unsigned int first, n = dispatch_spatial_part(d, i, &first);
 
-		if (!p->known)
+		if (is_sampled(p))
 			most = MAX(most, DIV_ROUND_UP(p->curve.ctas, n));
 	}
 	return most;
@@ -203,15 +222,21 @@ static void note(struct dynamic *y, const struct dispatch *d, uint64_t now)
 /* Algorithm 1 over the kernels that run. */
 static void partition(struct dynamic *y, struct dispatch *d, uint64_t now)
 {
-	const uint64_t have[SLICER_RESOURCES] = {
+	uint64_t have[SLICER_RESOURCES] = {
 		[SLICER_REGISTERS] = d->spec->registers, [SLICER_SHARED] = d->spec->shared_bytes,
-		[SLICER_WARPS] = d->spec->warps, [SLICER_SLOTS] = d->spec->ctas,
 	};
 	const struct slicer_curve *curves[SM_KERNELS] = { NULL };
 	uint64_t needs[SM_KERNELS][SLICER_RESOURCES] = { { 0 } };
 	unsigned int ctas[SM_KERNELS] = { 0 };
-	unsigned int n = d->nkernels;
+	unsigned int n = d->nkernels, warps, slots;
 
+	/*
+	 * Shares are of resident CTAs: registers and shared memory are held with slots or without,
+	 * and who has the slots is the mechanism's business (sm.cta).
+	 */
+	sm_numbers(d->spec, &warps, &slots);
+	have[SLICER_WARPS] = warps;
+	have[SLICER_SLOTS] = slots;
 	for (unsigned int i = 0; i < n; i++) {
 		struct sm_needs one = sm_kernel_needs(d->kernels[i]->kernel);
 
@@ -222,19 +247,32 @@ static void partition(struct dynamic *y, struct dispatch *d, uint64_t now)
 		needs[i][SLICER_SLOTS] = 1;
 	}
 	y->phase = SPLIT;
-	y->due = NEVER;
+	/* Who is not known yet is sampled when his pages have come. */
+	y->due = all_known(y, d) ? NEVER : now + d->spec->slicer_sample;
 	if (slicer_fill(curves, needs, n, have, ctas) &&
 	    !slicer_loses_too_much(curves, ctas, n, (unsigned int)d->spec->slicer_loss)) {
 		y->phase = SHARED;
-		y->due = d->spec->slicer_change ? now + d->spec->slicer_sample : NEVER;
+		if (d->spec->slicer_change)
+			y->due = now + d->spec->slicer_sample;
 	}
 	for (unsigned int i = 0; i < n; i++) {
 		struct part *p = &y->parts[d->kernels[i]->slot];
 
 		p->ctas = y->phase == SHARED ? ctas[i] : 0;
-		p->looks = p->off = 0;
+		p->looks = p->off = p->calm = 0;
 	}
 	note(y, d, now);
+}
+
+/* Of those that are not known nothing is known but that CTAs do no harm. */
+static void guess(struct dynamic *y, const struct dispatch *d)
+{
+	for (unsigned int i = 0; i < d->nkernels; i++) {
+		struct part *p = &y->parts[d->kernels[i]->slot];
+
+		for (unsigned int j = 0; !p->known && j < p->curve.ctas; j++)
+			p->curve.at[j] = j + 1;
+	}
 }
 
 static void decide(struct dynamic *y, struct dispatch *d, uint64_t now)
@@ -243,8 +281,31 @@ static void decide(struct dynamic *y, struct dispatch *d, uint64_t now)
 		y->phase = DELAY;
 		y->due = now + d->spec->slicer_delay;
 	} else {
+		guess(y, d);
 		partition(y, d, now);
 	}
+}
+
+/* Scheduler cycles of the SM in which no warp issued for this reason. */
+static uint64_t stalled(const struct dispatch *d, unsigned int sm, enum stall why,
+			uint64_t now)
+{
+	sm_account(d->sms[sm], now);
+	return sm_stats(d->sms[sm])->stalls[why];
+}
+
+/* What is counted from now on. */
+static void mark(struct dynamic *y, struct dispatch *d, uint64_t now)
+{
+	for (unsigned int sm = 0; sm < d->nsms; sm++) {
+		unsigned int number;
+		const struct dispatch_kernel *k = d->kernels[owner(d, sm, &number)];
+
+		y->issued[sm] = sm_share(d->sms[sm], k->kernel)->warp_instructions;
+		y->waited[sm] = stalled(d, sm, STALL_LONG, now);
+		y->faulted[sm] = stalled(d, sm, STALL_FAR_FAULT, now);
+	}
+	y->marked = now;
 }
 
 /* A kernel has come or gone. */
@@ -261,6 +322,7 @@ static void begin(struct dynamic *y, struct dispatch *d, uint64_t now)
 
 		p->nsamples = 0;
 		p->known = p->known && d->spec->slicer_reuse;
+		p->waits = false;
 	}
 	if (all_known(y, d)) {
 		y->phase = WARM_UP;
@@ -269,6 +331,7 @@ static void begin(struct dynamic *y, struct dispatch *d, uint64_t now)
 	}
 	y->phase = WARM_UP;
 	y->due = now + d->spec->slicer_warmup;
+	mark(y, d, now);
 }
 
 static void dynamic_arrived(void *state, struct dispatch *d, struct dispatch_kernel *k,
@@ -282,7 +345,7 @@ static void dynamic_arrived(void *state, struct dispatch *d, struct dispatch_ker
 	if (known)
 		p->curve = known->curve;
 	else
-		p->curve.ctas = MIN(sm_kernel_ctas(k->kernel), SLICER_CTAS);
+		p->curve.ctas = MIN(sm_kernel_places(k->kernel), SLICER_CTAS);
 	begin(y, d, now);
 }
 
@@ -293,13 +356,6 @@ static void dynamic_left(void *state, struct dispatch *d, struct dispatch_kernel
 
 /* --- samples ------------------------------------------------------------------------------------ */
 
-/* Scheduler cycles of the SM in which all its warps waited for memory. */
-static uint64_t waited(const struct dispatch *d, unsigned int sm, uint64_t now)
-{
-	sm_account(d->sms[sm], now);
-	return sm_stats(d->sms[sm])->stalls[STALL_LONG];
-}
-
 /* An SM of a kernel that is sampled holds CTAs of another. */
 static bool foreign(const struct dynamic *y, const struct dispatch *d)
 {
@@ -307,22 +363,39 @@ static bool foreign(const struct dynamic *y, const struct dispatch *d)
 		unsigned int number;
 		const struct dispatch_kernel *k = d->kernels[owner(d, sm, &number)];
 
-		if (!y->parts[k->slot].known && sm_resident_ctas(d->sms[sm], NULL) !=
+		if (is_sampled(&y->parts[k->slot]) && sm_resident_ctas(d->sms[sm], NULL) !=
 						sm_resident_ctas(d->sms[sm], k->kernel))
 			return true;
 	}
 	return false;
 }
 
+/* Whose SMs have waited for far faults is not sampled. False: nobody is left to be. */
+static bool choose_sampled(struct dynamic *y, const struct dispatch *d, uint64_t now)
+{
+	uint64_t all = (now - y->marked) * d->spec->schedulers;
+	bool any = false;
+
+	for (unsigned int i = 0; i < d->nkernels; i++) {
+		unsigned int first, n = dispatch_spatial_part(d, i, &first);
+		struct part *p = &y->parts[d->kernels[i]->slot];
+		uint64_t faulted = 0;
+
+		for (unsigned int sm = first; sm < first + n; sm++)
+			faulted += stalled(d, sm, STALL_FAR_FAULT, now) - y->faulted[sm];
+		if (is_sampled(p) && d->spec->paging && d->spec->slicer_faults &&
+		    faulted * 100 > ARRIVING * all * n) {
+			p->waits = true;
+			p->failed++;
+		}
+		any |= is_sampled(p);
+	}
+	return any;
+}
+
 static void sample_begin(struct dynamic *y, struct dispatch *d, uint64_t now)
 {
-	for (unsigned int sm = 0; sm < d->nsms; sm++) {
-		unsigned int number;
-		const struct dispatch_kernel *k = d->kernels[owner(d, sm, &number)];
-
-		y->issued[sm] = sm_share(d->sms[sm], k->kernel)->warp_instructions;
-		y->waited[sm] = waited(d, sm, now);
-	}
+	mark(y, d, now);
 	y->phase = SAMPLE;
 	y->due = now + d->spec->slicer_sample;
 }
@@ -330,19 +403,24 @@ static void sample_begin(struct dynamic *y, struct dispatch *d, uint64_t now)
 static void sample_sm(struct dynamic *y, const struct dispatch *d, unsigned int sm,
 		      double average, uint64_t now)
 {
-	double cycles = (double)d->spec->slicer_sample;
+	double cycles = (double)d->spec->slicer_sample, schedulers = (double)d->spec->schedulers;
 	unsigned int number;
 	const struct dispatch_kernel *k = d->kernels[owner(d, sm, &number)];
 	struct part *p = &y->parts[k->slot];
 	struct slicer_sample s = { .ctas = sm_resident_ctas(d->sms[sm], k->kernel) };
 
 	/* Nothing is left to hand out, say. */
-	if (p->known || s.ctas <= 0 || p->nsamples == ARRAY_SIZE(p->samples))
+	if (!is_sampled(p) || s.ctas <= 0 || p->nsamples == ARRAY_SIZE(p->samples))
+		return;
+	if (d->spec->slicer_faults)
+		cycles -= (double)(stalled(d, sm, STALL_FAR_FAULT, now) - y->faulted[sm]) /
+			  schedulers;
+	if (cycles * 100 < TELLING * (double)d->spec->slicer_sample)
 		return;
 	s.ipc = (double)(sm_share(d->sms[sm], k->kernel)->warp_instructions - y->issued[sm]) /
 		cycles;
-	s.memory = (double)(waited(d, sm, now) - y->waited[sm]) /
-		   (cycles * (double)d->spec->schedulers);
+	s.memory = (double)(stalled(d, sm, STALL_LONG, now) - y->waited[sm]) /
+		   (cycles * schedulers);
 	s.ipc = slicer_scale(&s, average);
 	s.memory = 0;
 	p->samples[p->nsamples++] = s;
@@ -365,7 +443,8 @@ static void sample_end(struct dynamic *y, struct dispatch *d, uint64_t now)
 		struct dispatch_kernel *k = d->kernels[i];
 		struct part *p = &y->parts[k->slot];
 
-		if (p->known)
+		/* Seen only to wait for its pages, it is not known. */
+		if (!is_sampled(p) || (!p->nsamples && d->spec->paging && d->spec->slicer_faults))
 			continue;
 		slicer_curve(p->samples, p->nsamples, 0, &p->curve);
 		/* A kernel that was never seen to run is no kernel to remember. */
@@ -378,12 +457,34 @@ static void sample_end(struct dynamic *y, struct dispatch *d, uint64_t now)
 
 /* --- afterwards ---------------------------------------------------------------------------------- */
 
+/* Since it was looked at last, has it waited for pages, and not executed for that? */
+static bool faulted(const struct dispatch *d, const struct dispatch_kernel *k, struct part *p,
+		    uint64_t now)
+{
+	uint64_t all = d->spec->slicer_sample * d->spec->schedulers * d->nsms, cycles = 0, before;
+
+	if (!d->spec->paging || !d->spec->slicer_faults)
+		return false;
+	for (unsigned int sm = 0; sm < d->nsms; sm++) {
+		struct sm_kernel_stats own;
+
+		sm_account(d->sms[sm], now);
+		sm_kernel_stats(d->sms[sm], k->kernel, &own);
+		cycles += own.own_stalls[STALL_FAR_FAULT];
+	}
+	before = p->faulted;
+	p->faulted = cycles;
+	return (cycles - before) * 100 > ARRIVING * all;
+}
+
 /*
  * Compares a kernel's IPC in the sample that ends with its IPC in the first whole sample after the
  * partition. A kernel whose last CTAs run is not watched: its IPC falls, and it needs no share.
  */
-static bool changed(const struct dispatch *d, const struct dispatch_kernel *k, struct part *p)
+static bool changed(const struct dispatch *d, const struct dispatch_kernel *k, struct part *p,
+		    uint64_t now)
 {
+	bool waits = faulted(d, k, p, now);
 	uint64_t issued = 0;
 	double ipc;
 
@@ -392,7 +493,7 @@ static bool changed(const struct dispatch *d, const struct dispatch_kernel *k, s
 	ipc = (double)(issued - p->issued) / (double)d->spec->slicer_sample;
 	p->issued = issued;
 	/* The first look has nothing to begin at, and while the second lasts the layout is reached. */
-	if (++p->looks <= 2 || k->next == k->ctas)
+	if (waits || ++p->looks <= 2 || k->next == k->ctas)
 		return false;
 	if (p->looks == 3)
 		p->ipc = ipc;
@@ -403,14 +504,29 @@ static bool changed(const struct dispatch *d, const struct dispatch_kernel *k, s
 	return p->off >= 2;
 }
 
+/*
+ * Its pages have come: it can be sampled. With the few CTAs of a sample it may wait again; each
+ * time it is left alone for twice as long.
+ */
+static bool arrived(const struct dispatch *d, const struct dispatch_kernel *k, struct part *p,
+		    uint64_t now)
+{
+	p->calm = faulted(d, k, p, now) ? 0 : p->calm + 1;
+	return p->calm > 1u << MIN(p->failed, 10u) && k->next < k->ctas;
+}
+
 static void look(struct dynamic *y, struct dispatch *d, uint64_t now)
 {
 	bool again = false;
 
 	for (unsigned int i = 0; i < d->nkernels; i++) {
-		struct part *p = &y->parts[d->kernels[i]->slot];
+		const struct dispatch_kernel *k = d->kernels[i];
+		struct part *p = &y->parts[k->slot];
 
-		if (!changed(d, d->kernels[i], p))
+		if (p->known && (y->phase == SPLIT || !changed(d, k, p, now)))
+			continue;
+		p->waits = !p->known && !arrived(d, k, p, now);
+		if (p->waits)
 			continue;
 		p->known = false;
 		p->nsamples = 0;
@@ -420,6 +536,7 @@ static void look(struct dynamic *y, struct dispatch *d, uint64_t now)
 	if (again) {
 		y->phase = WARM_UP;
 		y->round = y->put_off = 0;
+		mark(y, d, now);
 	}
 }
 
@@ -436,7 +553,9 @@ static void dynamic_tick(void *state, struct dispatch *d, uint64_t now)
 
 	switch (y->phase) {
 	case WARM_UP:
-		if (foreign(y, d) && y->put_off++ < PATIENCE)
+		if (!choose_sampled(y, d, now))
+			decide(y, d, now);
+		else if (foreign(y, d) && y->put_off++ < PATIENCE)
 			y->due = now + d->spec->slicer_sample;
 		else
 			sample_begin(y, d, now);
@@ -448,6 +567,7 @@ static void dynamic_tick(void *state, struct dispatch *d, uint64_t now)
 		decide(y, d, now);
 		break;
 	case SHARED:
+	case SPLIT:
 		look(y, d, now);
 		break;
 	default:

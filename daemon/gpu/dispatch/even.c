@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Even partitioning: of K kernels that run, each may hold a K-th of every resource of
- * every SM: CTA and warp slots, registers, shared memory. The parts are made anew when a
- * kernel arrives or leaves; who then holds more than his part gets nothing until enough of
- * it has ended. Where a CTA of one of them is larger than a K-th, an SM cannot be
- * split evenly, and the SMs are, as by spatial. SMs hold several kernels, whatever
+ * Even partitioning: of K kernels that run, each may hold a K-th of every resource of every SM:
+ * CTA and warp slots (numbers, where sm.cta lends slots), registers, shared memory. The parts
+ * are made anew when a kernel arrives or leaves; who then holds more than his part gets nothing
+ * until enough of it has ended. Where a CTA of one of them is larger than a K-th, an SM cannot
+ * be split evenly, and the SMs are, as by spatial. SMs hold several kernels, whatever
  * gpu.mixed_sms says.
  */
 #include "gpu/dispatch.h"
@@ -19,9 +19,12 @@ static uint64_t limit(const struct dispatch *d, const struct dispatch_kernel *k)
 {
 	const struct gpu_spec *s = d->spec;
 	struct sm_needs needs = sm_kernel_needs(k->kernel);
-	uint64_t n = s->ctas / d->nkernels;
+	unsigned int warps, ctas;
+	uint64_t n;
 
-	n = MIN(n, fits(s->warps / d->nkernels, needs.warps));
+	/* Of resident CTAs, with slots or without. */
+	sm_numbers(s, &warps, &ctas);
+	n = MIN(ctas / d->nkernels, fits(warps / d->nkernels, needs.warps));
 	n = MIN(n, fits(s->registers / d->nkernels, needs.registers));
 	return MIN(n, fits(s->shared_bytes / d->nkernels, needs.shared_bytes));
 }
