@@ -16,7 +16,7 @@
 #include "figure.h"
 #include "runner.h"
 
-#define STUDY_WORKLOADS	32
+#define STUDY_WORKLOADS	64
 #define STUDY_LIST	16	/* of --only and --set */
 
 /* A workload of a study and its operands behind the name, at full size and with --quick. */
@@ -45,6 +45,7 @@ struct study_table {
 	char **columns, **rows;
 	double *paper;			/* by column; NAN: nothing is reported */
 	double *cells;			/* by row and column; NAN: none */
+	char **texts;			/* likewise; shown in the place of the number; NULL: none */
 	size_t ncolumns, nrows;
 	char *note;			/* below it, or NULL */
 };
@@ -106,6 +107,9 @@ struct study_table *study_table(struct study_ctx *c, const char *name, const cha
 size_t study_column(struct study_table *t, const char *name, double paper);
 size_t study_row_add(struct study_table *t, const char *name);
 void study_cell(struct study_table *t, size_t row, size_t column, double value);
+/* A cell that is words. */
+void study_text(struct study_table *t, size_t row, size_t column, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
 void study_note(struct study_table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Of the numbers that there are and that are above 0; NAN: there are none. */
 double study_geomean(const struct study_table *t, size_t column);

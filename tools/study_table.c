@@ -59,14 +59,30 @@ size_t study_row_add(struct study_table *t, const char *name)
 	t->rows = must(realloc(t->rows, (t->nrows + 1) * sizeof(char *)));
 	t->cells = must(realloc(t->cells, (t->nrows + 1) * MAX(t->ncolumns, 1u) * sizeof(double)));
 	t->rows[t->nrows] = must(strdup(name));
-	for (size_t k = 0; k < t->ncolumns; k++)
+	t->texts = must(realloc(t->texts, (t->nrows + 1) * MAX(t->ncolumns, 1u) * sizeof(char *)));
+	for (size_t k = 0; k < t->ncolumns; k++) {
 		t->cells[t->nrows * t->ncolumns + k] = (double)NAN;
+		t->texts[t->nrows * t->ncolumns + k] = NULL;
+	}
 	return t->nrows++;
 }
 
 void study_cell(struct study_table *t, size_t row, size_t column, double value)
 {
 	t->cells[row * t->ncolumns + column] = isfinite(value) ? value : (double)NAN;
+}
+
+void study_text(struct study_table *t, size_t row, size_t column, const char *fmt, ...)
+{
+	char **text = &t->texts[row * t->ncolumns + column];
+	va_list ap;
+
+	free(*text);
+	va_start(ap, fmt);
+	if (vasprintf(text, fmt, ap) < 0)
+		*text = NULL;
+	va_end(ap);
+	must(*text);
 }
 
 void study_note(struct study_table *t, const char *fmt, ...)
@@ -103,6 +119,9 @@ void study_table_free(struct study_table *t)
 		free(t->columns[i]);
 	for (size_t i = 0; i < t->nrows; i++)
 		free(t->rows[i]);
+	for (size_t i = 0; i < t->nrows * t->ncolumns; i++)
+		free(t->texts[i]);
+	free(t->texts);
 	free(t->columns);
 	free(t->rows);
 	free(t->paper);
@@ -128,6 +147,14 @@ static double cell_of(const struct study_table *t, size_t row, size_t column)
 	return t->cells[row * t->ncolumns + column];
 }
 
+/* A cell's words, or its number. */
+static const char *shown(char text[48], const struct study_table *t, size_t row, size_t column)
+{
+	const char *words = t->texts[row * t->ncolumns + column];
+
+	return words ? words : cell_text(text, t, cell_of(t, row, column));
+}
+
 static bool reports_any(const struct study_table *t)
 {
 	for (size_t k = 0; k < t->ncolumns; k++)
@@ -142,7 +169,7 @@ static int column_width(const struct study_table *t, size_t k)
 	size_t width = strlen(t->columns[k]);
 
 	for (size_t i = 0; i < t->nrows; i++)
-		width = MAX(width, strlen(cell_text(text, t, cell_of(t, i, k))));
+		width = MAX(width, strlen(shown(text, t, i, k)));
 	width = MAX(width, strlen(cell_text(text, t, t->paper[k])));
 	return (int)MAX(width, 6u);
 }
@@ -155,7 +182,8 @@ static void print_row(const struct study_table *t, const char *name, int first,
 
 	printf("  %-*s", first, name);
 	for (size_t k = 0; k < t->ncolumns; k++)
-		printf("  %*s", column_width(t, k), cell_text(text, t, value(t, row, k)));
+		printf("  %*s", column_width(t, k), value == cell_of ? shown(text, t, row, k) :
+		       cell_text(text, t, value(t, row, k)));
 	putchar('\n');
 }
 
@@ -218,7 +246,9 @@ static struct json_object *values_json(const struct study_table *t,
 	struct json_object *a = json_object_new_array();
 
 	for (size_t k = 0; k < t->ncolumns; k++)
-		json_object_array_add(a, value_json(value(t, row, k)));
+		json_object_array_add(a, value == cell_of && t->texts[row * t->ncolumns + k] ?
+				      json_object_new_string(t->texts[row * t->ncolumns + k]) :
+				      value_json(value(t, row, k)));
 	return a;
 }
 

@@ -17,6 +17,14 @@ unset GPUEMU_BACKEND GPUEMU_DATADIR GPUEMU_VIRT
 
 . tests/lib/cli.sh
 
+# --- character ---------------------------------------------------------------
+$gpuemu study character --quick --workloads vecadd,fft,nn --out $work/character >$work/character.txt 2>&1
+for w in vecadd fft; do
+	run=$($gpuemu run $w --size tiny --config gtx480-vt --paging off --backend sim --json - | sed -n 's/.*"ctas_per_sm": *\([0-9]*\).*/\1/p' | head -n 1)
+	tap_check "character: $w has as many CTAs as in a run with time" \
+		test "$(awk -v w=$w '$1 == w { print $8 }' $work/character.txt)" = "$run"
+done
+
 # --- plot --------------------------------------------------------------------
 $gpuemu run vecadd --backend sim --set stats.interval=2000 --json $work/a.json >/dev/null 2>&1
 $gpuemu run vecadd --backend sim --set stats.interval=2000 --prefetch sequential --json $work/b.json >/dev/null 2>&1

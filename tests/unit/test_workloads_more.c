@@ -54,6 +54,10 @@ static void awkward_sizes_verify(void **state)
 		{ "sssp", "nodes=257 block=64", "paging.vram=16K\n" },
 		{ "mst", "nodes=1 degree=0" },
 		{ "mst", "nodes=257 degree=3 block=64", "paging.vram=16K\n" },
+		{ "bh", "bodies=1" },
+		{ "bh", "bodies=2 steps=2 block=32" },
+		{ "bh", "bodies=65 steps=2 block=64", "paging.vram=16K\n" },
+		{ "bh", "bodies=1000 block=1024", "gpu.functional=on\n" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
@@ -81,6 +85,7 @@ static void every_result_counts(void **state)
 		{ "nlm", "width=3 height=2 window=3 block=1" },
 		{ "sssp", "nodes=30 degree=2" },
 		{ "mst", "nodes=30 degree=2" },
+		{ "bh", "bodies=9 steps=2" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
@@ -92,7 +97,7 @@ static void seeds_differ(void **state)
 	static const char *const names[] = {
 		"fft", "syr2k", "nn", "ray", "histo64", "histo256", "mergesort",
 		"eigen", "binomial", "asian", "quasirandom", "btree", "lavamd", "heartwall",
-		"leukocyte", "mummer", "dxtc", "nlm", "sssp", "mst",
+		"leukocyte", "mummer", "dxtc", "nlm", "sssp", "mst", "bh",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the programs of three papers are to an SM: grid, block, registers and shared memory of the
+ * kernel that does most of a program's work, and which of an SM's limits binds its CTAs, on Fermi
+ * and on Kepler, beside the type that Virtual Thread (ISCA'16, table II) gives. Where ours is
+ * another, the table says which specification restores the paper's. No time is modelled here.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+#include "output.h"
+#include "study.h"
+#include "target.h"
+
+#define NONE	((double)NAN)
+
+static const struct program {
+	struct study_workload workload;
+	const char *abbreviation;
+	char type;			/* 'S', 'C', 0: not in the paper's table */
+} programs[] = {
+#define PROGRAM(name, abbreviation, type, full, quick)			\
+	{ { name, full, quick }, abbreviation, type },
+#include "study_character.def"
+};
+
+static const struct study_workload workloads[] = {
+#define PROGRAM(name, abbreviation, type, full, quick) { name, full, quick },
+#include "study_character.def"
+	{ NULL, NULL, NULL }
+};
+
+/* Rows that --workloads adds are in no paper. */
+static const struct program *program_of(const struct study_workload *w)
+{
+	static struct program other;
+
+	for (size_t i = 0; i < ARRAY_SIZE(programs); i++)
+		if (!strcmp(programs[i].workload.name, w->name) &&
+		    !strcmp(programs[i].workload.full, w->full))
+			return &programs[i];
+	other = (struct program){ .workload = *w, .abbreviation = "" };
+	return &other;
+}
+
+/* The GPUs, by number, as a row of the table has them. */
+enum { FERMI, KEPLER, GPUS };
+static const char *const gpu_names[GPUS] = { "Fermi", "Kepler" };
+
+/* The study's own configuration is Fermi's. */
+static int read_gpus(const struct study_ctx *c, struct gpu_spec specs[GPUS])
+{
+	struct target t;
+	struct err err;
+
+	specs[FERMI] = c->spec;
+	target_init(&t);
+	t.config = "kepler";
+	return target_check(&t, &err) ? -1 : target_spec(&t, &specs[KEPLER], &err);
+}
+
+static struct run *instructions_of(struct study_ctx *c, const struct study_workload *w)
+{
+	return study_want(c, w, NULL, "--functional");
+}
+
+static void want_limits(struct study_ctx *c)
+{
+	for (unsigned int i = 0; i < c->options.nworkloads; i++)
+		instructions_of(c, &c->options.workloads[i]);
+}
+
+/* --- a kernel ---------------------------------------------------------------------------------- */
+
+struct kernel {
+	char name[64];			/* of the report */
+	uint64_t grid[3], block[3];
+	uint64_t ctas, threads;		/* of the largest launch, of a CTA */
+	uint64_t registers, shared;	/* of a thread, of a CTA */
+	uint64_t spilled;		/* bytes a thread stores */
+};
+
+static uint64_t count_at(struct json_object *o, const char *path)
+{
+	return (uint64_t)output_number(o, path);
+}
+
+/* Warp instructions of all launches of that name. */
+static uint64_t work_of(struct json_object *kernels, const char *name)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < json_object_array_length(kernels); i++) {
+		struct json_object *launch = json_object_array_get_idx(kernels, i);
+
+		if (!strcmp(output_string(launch, "name"), name))
+			sum += count_at(launch, "warp_instructions");
+	}
+	return sum;
+}
+
+static struct kernel read_kernel(struct json_object *launch)
+{
+	struct kernel k = { .ctas = 1, .threads = 1, .registers = count_at(launch, "regs"),
+			    .shared = count_at(launch, "smem"),
+			    .spilled = count_at(launch, "spill_store_bytes") };
+
+	snprintf(k.name, sizeof(k.name), "%s", output_string(launch, "name"));
+	for (size_t axis = 0; axis < 3; axis++) {
+		char path[16];
+
+		snprintf(path, sizeof(path), "grid.%zu", axis);
+		k.grid[axis] = count_at(launch, path);
+		snprintf(path, sizeof(path), "block.%zu", axis);
+		k.block[axis] = count_at(launch, path);
+		k.ctas *= k.grid[axis];
+		k.threads *= k.block[axis];
+	}
+	return k;
+}
+
+/* The kernel that issues most, of its launches the largest. */
+static struct kernel largest(struct json_object *kernels)
+{
+	struct kernel k = { .ctas = 0 };
+	const char *most = "";
+
+	for (size_t i = 0; i < json_object_array_length(kernels); i++) {
+		const char *name = output_string(json_object_array_get_idx(kernels, i), "name");
+
+		if (work_of(kernels, name) > work_of(kernels, most))
+			most = name;
+	}
+	for (size_t i = 0; i < json_object_array_length(kernels); i++) {
+		struct kernel launch = read_kernel(json_object_array_get_idx(kernels, i));
+
+		if (!strcmp(launch.name, most) && launch.ctas > k.ctas)
+			k = launch;
+	}
+	return k;
+}
+
+/*
+ * Of the report that is kept, since what the runner holds in memory leaves the kernels out. False:
+ * the run has failed.
+ */
+static bool main_kernel(const struct study_ctx *c, const struct run *r, struct kernel *k)
+{
+	char *file = text_of("%s/runs/%s.json", c->options.dir, r->id);
+	struct json_object *report = r->report ? json_object_from_file(file) : NULL;
+	struct json_object *kernels = output_at(report, "kernels");
+	bool is = json_object_is_type(kernels, json_type_array);
+
+	if (is)
+		*k = largest(kernels);
+	json_object_put(report);
+	free(file);
+	return is && k->ctas;
+}
+
+/* --- limits ------------------------------------------------------------------------------------ */
+
+enum { SLOTS, WARPS, REGISTERS, SHARED, LIMITS };
+static const char *const limit_names[LIMITS] = { "CTA slots", "warps", "registers", "shared" };
+
+/* CTAs that each of an SM's resources allows, as the SM counts them; UINT64_MAX: any number. */
+static void limits(const struct gpu_spec *s, const struct kernel *k, uint64_t regs,
+		   uint64_t ctas[LIMITS])
+{
+	uint64_t warps = DIV_ROUND_UP(k->threads, 32), unit = s->occupancy_reg_unit;
+	uint64_t cta_regs = DIV_ROUND_UP(regs, unit) * unit * warps * 32;
+	uint64_t shared = DIV_ROUND_UP(k->shared, s->occupancy_shared_unit) *
+			  s->occupancy_shared_unit;
+
+	ctas[SLOTS] = s->ctas;
+	ctas[WARPS] = s->warps / MAX(warps, 1u);
+	ctas[REGISTERS] = cta_regs ? s->registers / cta_regs : UINT64_MAX;
+	ctas[SHARED] = shared ? s->shared_bytes / shared : UINT64_MAX;
+}
+
+/* Which limit binds. Where capacity and scheduling allow as many, the capacity does. */
+static unsigned int binding(const uint64_t ctas[LIMITS])
+{
+	static const unsigned int order[LIMITS] = { REGISTERS, SHARED, SLOTS, WARPS };
+	unsigned int found = order[0];
+
+	for (unsigned int i = 1; i < LIMITS; i++)
+		if (ctas[order[i]] < ctas[found])
+			found = order[i];
+	return found;
+}
+
+static char type_of(unsigned int limit)
+{
+	return limit == SLOTS || limit == WARPS ? 'S' : 'C';
+}
+
+/*
+ * The registers a thread, nearest to those it has, with which it is of that type; 0: none. Fewer
+ * are --maxregs' to reach, by spilling; more are --regs', which the SM reserves.
+ */
+static uint64_t restoring(const struct gpu_spec *s, const struct kernel *k, char type)
+{
+	uint64_t ctas[LIMITS];
+
+	for (uint64_t distance = 1; distance <= 255; distance++) {
+		uint64_t regs = type == 'S' ? k->registers - distance : k->registers + distance;
+
+		if ((type == 'S' && distance + 8 > k->registers) || regs > 255)
+			return 0;
+		limits(s, k, regs, ctas);
+		if (type_of(binding(ctas)) == type && ctas[binding(ctas)])
+			return regs;
+	}
+	return 0;
+}
+
+/* --- the table --------------------------------------------------------------------------------- */
+
+static void show_dimensions(struct study_table *t, size_t row, size_t column, const uint64_t of[3])
+{
+	if (of[2] > 1)
+		study_text(t, row, column, "%ux%ux%u", (unsigned int)of[0], (unsigned int)of[1],
+			   (unsigned int)of[2]);
+	else if (of[1] > 1)
+		study_text(t, row, column, "%ux%u", (unsigned int)of[0], (unsigned int)of[1]);
+	else
+		study_text(t, row, column, "%u", (unsigned int)of[0]);
+}
+
+static void show_gpu(struct study_table *t, size_t row, size_t column, const struct gpu_spec *s,
+		     const struct kernel *k)
+{
+	uint64_t ctas[LIMITS];
+	unsigned int limit;
+
+	limits(s, k, k->registers, ctas);
+	limit = binding(ctas);
+	study_cell(t, row, column, (double)ctas[limit]);
+	study_text(t, row, column + 1, "%s", limit_names[limit]);
+}
+
+static char type_on(const struct gpu_spec *s, const struct kernel *k)
+{
+	uint64_t ctas[LIMITS];
+
+	limits(s, k, k->registers, ctas);
+	return type_of(binding(ctas));
+}
+
+/* The run that shows whether fewer registers restore type S; NULL: there is nothing to restore. */
+static struct run *with_fewer(struct study_ctx *c, const struct study_workload *w,
+			      const struct kernel *k, uint64_t *regs)
+{
+	*regs = program_of(w)->type == 'S' && type_on(&c->spec, k) == 'C' ?
+		restoring(&c->spec, k, 'S') : 0;
+	return *regs ? study_want(c, w, NULL, "--functional --maxregs %u", (unsigned int)*regs) : NULL;
+}
+
+static void want_fewer(struct study_ctx *c)
+{
+	for (unsigned int i = 0; i < c->options.nworkloads; i++) {
+		const struct study_workload *w = &c->options.workloads[i];
+		struct kernel k;
+		uint64_t regs;
+
+		if (main_kernel(c, instructions_of(c, w), &k))
+			with_fewer(c, w, &k, &regs);
+	}
+}
+
+/* What restores the paper's type of a program that has the other one. */
+static void show_restoring(struct study_ctx *c, struct study_table *t, size_t row, size_t column,
+			   const struct study_workload *w, const struct kernel *k)
+{
+	char paper = program_of(w)->type;
+	struct kernel fewer;
+	struct run *run;
+	uint64_t regs;
+
+	if (paper == 'C') {
+		regs = restoring(&c->spec, k, paper);
+		study_text(t, row, column, regs ? "--regs %u" : "nothing", (unsigned int)regs);
+		return;
+	}
+	run = with_fewer(c, w, k, &regs);
+	if (!run)
+		study_text(t, row, column, "less shared memory");
+	else if (main_kernel(c, run, &fewer) && type_on(&c->spec, &fewer) == 'S')
+		study_text(t, row, column, "--maxregs %u (%u B spilled)", (unsigned int)regs,
+			   (unsigned int)fewer.spilled);
+	else
+		study_text(t, row, column, "not --maxregs %u", (unsigned int)regs);
+}
+
+static void show_limits(struct study_ctx *c)
+{
+	struct study_table *t = study_table(c, "character",
+		"of the kernel that issues most: what binds an SM's CTAs, and the type (ISCA'16, table II)",
+		0, false);
+	static const char *const columns[] = { "paper", "kernel", "grid", "block", "regs", "shared" };
+	struct gpu_spec specs[GPUS];
+	unsigned int known = 0, same = 0;
+	size_t first = ARRAY_SIZE(columns);
+
+	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
+		study_column(t, columns[i], NONE);
+	for (size_t gpu = 0; gpu < GPUS; gpu++) {
+		study_column(t, gpu_names[gpu], NONE);
+		study_column(t, "limit", NONE);
+	}
+	study_column(t, "type", NONE);
+	study_column(t, "paper's", NONE);
+	study_column(t, "restored by", NONE);
+	if (read_gpus(c, specs))
+		return;
+	for (unsigned int i = 0; i < c->options.nworkloads; i++) {
+		const struct study_workload *w = &c->options.workloads[i];
+		const struct program *p = program_of(w);
+		size_t row = study_row_add(t, w->name);
+		struct kernel k;
+
+		if (!main_kernel(c, instructions_of(c, w), &k))
+			continue;
+		study_text(t, row, 0, "%s", p->abbreviation);
+		study_text(t, row, 1, "%s", k.name);
+		show_dimensions(t, row, 2, k.grid);
+		show_dimensions(t, row, 3, k.block);
+		study_cell(t, row, 4, (double)k.registers);
+		study_cell(t, row, 5, (double)k.shared);
+		for (size_t gpu = 0; gpu < GPUS; gpu++)
+			show_gpu(t, row, first + 2 * gpu, &specs[gpu], &k);
+		study_text(t, row, first + 2 * GPUS, "%c", type_on(&c->spec, &k));
+		if (!p->type)
+			continue;
+		study_text(t, row, first + 2 * GPUS + 1, "%c", p->type);
+		known++;
+		if (type_on(&c->spec, &k) == p->type)
+			same++;
+		else
+			show_restoring(c, t, row, first + 2 * GPUS + 2, w, &k);
+	}
+	study_note(t, "%u of %u have the paper's type on Fermi. S: CTA slots or warps bind; C: registers or "
+		   "shared memory.\n  Registers are our compiler's. Where they make another type, the last "
+		   "column has the nearest number that\n  restores the paper's: --maxregs spills, --regs "
+		   "reserves more than the kernel uses.", same, known);
+}
+
+static const struct study_part parts[] = {
+	{ "limits", "grid, block, registers, shared memory, and the limit that binds", want_limits, want_fewer,
+	  show_limits, false },
+	{ 0 }
+};
+
+const struct study study_character = {
+	.name = "character",
+	.help = "what the papers' programs are to an SM: which limit binds, type S or C",
+	.config = "gtx480-vt",
+	.workloads = workloads,
+	.parts = parts,
+};
