@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "internal.h"
 
 #define FIRST_LINE	"# gpuemu record 1"
@@ -23,15 +24,8 @@ void record_free(struct record *record)
 
 int record_add(struct record *record, uint64_t addr)
 {
-	if (record->count == record->room) {
-		uint64_t room = record->room ? record->room * 2 : 4096;
-		uint64_t *bigger = realloc(record->pages, room * sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		record->pages = bigger;
-		record->room = room;
-	}
+	if (array_grow(record->pages, record->room, record->count))
+		return -ENOMEM;
 	record->pages[record->count++] = addr;
 	return 0;
 }

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "figure.h"
 
 extern char **environ;
@@ -75,15 +76,8 @@ void figure_point(struct figure *f, size_t which, double x, double y)
 	s = &f->series[which];
 	if (s->count == s->room) {
 		size_t room = s->room ? 2 * s->room : 16;
-		double *bigger = realloc(s->x, room * sizeof(*bigger));
 
-		if (bigger)
-			s->x = bigger;
-		f->failed = !bigger;
-		bigger = f->failed ? NULL : realloc(s->y, room * sizeof(*bigger));
-		if (bigger)
-			s->y = bigger;
-		f->failed = !bigger;
+		f->failed = array_resize(s->x, room) || array_resize(s->y, room);
 		if (f->failed)
 			return;
 		s->room = room;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "exec/private.h"
 
 static void count_definitions(const struct ptx_kernel *kernel, uint8_t *defs)
@@ -56,11 +57,9 @@ static uint32_t param_row(struct exec_program *program, const struct ptx_insn *i
 	if (insn->src[0].kind != PTX_OPND_ADDR || insn->src[0].reg != PTX_NO_REG || !bytes ||
 	    bytes > width || offset % bytes || offset > limit || limit - offset < bytes)
 		return NO_ROW;
-	params = reallocarray(program->params, program->nparams + 1, sizeof(*params));
-	if (!params)
+	if (array_resize(program->params, program->nparams + 1))
 		return NO_ROW;
-	program->params = params;
-	params += program->nparams++;
+	params = &program->params[program->nparams++];
 	*params = (struct exec_param){
 		.row = new_row(program, width * WARP_LANES), .offset = offset, .bytes = bytes,
 		.wide = width == 8, .extend = insn->type >= PTX_S8 && insn->type <= PTX_S64,

@@ -9,6 +9,7 @@
 #include <fenv.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "exec/private.h"
 
 void sequence_run(uint8_t *arena, const struct exec_op *op, uint32_t mask)
@@ -209,16 +210,8 @@ static void finish_result(struct chain *c, uint32_t row)
 
 static int keep_sequence(struct exec_program *program, const struct exec_sequence *seq)
 {
-	uint32_t cap = program->seqs_cap ? 2 * program->seqs_cap : 16;
-	struct exec_sequence *seqs;
-
-	if (program->nseqs == program->seqs_cap) {
-		seqs = reallocarray(program->seqs, cap, sizeof(*seqs));
-		if (!seqs)
-			return -ENOMEM;
-		program->seqs = seqs;
-		program->seqs_cap = cap;
-	}
+	if (array_grow(program->seqs, program->seqs_cap, program->nseqs))
+		return -ENOMEM;
 	program->seqs[program->nseqs++] = *seq;
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "gmmu/internal.h"
 
 static bool before(const struct event *a, const struct event *b)
@@ -17,15 +18,8 @@ int events_push(struct events *e, const struct event *event)
 {
 	uint32_t i = e->count;
 
-	if (e->count == e->room) {
-		uint32_t room = e->room ? 2 * e->room : 64;
-		struct event *bigger = realloc(e->at, room * sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		e->at = bigger;
-		e->room = room;
-	}
+	if (array_grow(e->at, e->room, e->count))
+		return -ENOMEM;
 	e->count++;
 	for (; i && before(event, &e->at[(i - 1) / 2]); i = (i - 1) / 2)
 		e->at[i] = e->at[(i - 1) / 2];

@@ -21,6 +21,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "gmmu/internal.h"
 
 /* --- the fault buffer -------------------------------------------------------------- */
@@ -86,16 +87,13 @@ static uint32_t mshr_find(struct gmmu *g, uint64_t page)
 
 static bool mshrs_grow(struct gmmu *g)
 {
-	uint32_t n = 2 * g->nmshrs;
-	struct mshr *bigger = realloc(g->mshrs, n * sizeof(*bigger));
+	uint32_t first = g->nmshrs;
 
-	if (!bigger)
+	if (array_grow(g->mshrs, g->nmshrs, first))
 		return false;
-	for (uint32_t i = g->nmshrs; i < n; i++)
-		bigger[i].chain = i + 1 < n ? i + 1 : NONE;
-	g->free_mshr = g->nmshrs;
-	g->mshrs = bigger;
-	g->nmshrs = n;
+	for (uint32_t i = first; i < g->nmshrs; i++)
+		g->mshrs[i].chain = i + 1 < g->nmshrs ? i + 1 : NONE;
+	g->free_mshr = first;
 	return true;
 }
 

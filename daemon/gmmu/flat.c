@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "gmmu/internal.h"
 
 static void forget(struct sm_state *s)
@@ -38,13 +39,10 @@ void flat_fini(struct gmmu *g)
 
 int gmmu_set_ranges(struct gmmu *g, const struct gmmu_range *ranges, unsigned int n)
 {
-	struct gmmu_range *copy = realloc(g->ranges, MAX(n, 1u) * sizeof(*copy));
-
-	if (!copy)
+	if (array_resize(g->ranges, n))
 		return -ENOMEM;
 	if (n)
-		memcpy(copy, ranges, n * sizeof(*copy));
-	g->ranges = copy;
+		memcpy(g->ranges, ranges, n * sizeof(*ranges));
 	g->nranges = n;
 	for (unsigned int i = 0; i < g->sms; i++)
 		forget(&g->sm[i]);

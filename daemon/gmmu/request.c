@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "gmmu/internal.h"
 
 /* --- which there are --------------------------------------------------------------- */
@@ -58,16 +59,13 @@ void requests_clear(struct gmmu *g)
 /* Twice as many; requests are known by index, so they may move. */
 static int requests_grow(struct gmmu *g)
 {
-	uint32_t n = 2 * g->nrequests;
-	struct request *bigger = realloc(g->requests, n * sizeof(*bigger));
+	uint32_t first = g->nrequests;
 
-	if (!bigger)
+	if (array_grow(g->requests, g->nrequests, first))
 		return -ENOMEM;
-	for (uint32_t i = g->nrequests; i < n; i++)
-		bigger[i].chain = i + 1 < n ? i + 1 : NONE;
-	g->free_request = g->nrequests;
-	g->requests = bigger;
-	g->nrequests = n;
+	for (uint32_t i = first; i < g->nrequests; i++)
+		g->requests[i].chain = i + 1 < g->nrequests ? i + 1 : NONE;
+	g->free_request = first;
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "gmmu/internal.h"
 
 #define TOUCH_EVERY	16384u	/* cycles */
@@ -42,15 +43,9 @@ void touch_hit(struct sm_state *s, const struct gmmu_waiter *w, uint64_t page, u
 
 	if (now - *said < TOUCH_EVERY)
 		return;
-	if (t->count == t->room) {
-		struct touch *bigger = realloc(t->at, 2 * t->room * sizeof(*bigger));
-
-		if (!bigger) {
-			t->failed = true;
-			return;
-		}
-		t->at = bigger;
-		t->room *= 2;
+	if (array_grow(t->at, t->room, t->count)) {
+		t->failed = true;
+		return;
 	}
 	*said = now;
 	t->at[t->count++] = (struct touch){ now, page, w->access >= ACCESS_WRITE };

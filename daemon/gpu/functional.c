@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "gpu/internal.h"
 
 struct ranges {
@@ -27,16 +28,9 @@ static void add_range(void *ctx, uint64_t addr, uint64_t bytes)
 		last->bytes += bytes;
 		return;
 	}
-	if (r->count == r->room) {
-		uint32_t room = r->room ? 2 * r->room : 16;
-		struct exec_range *bigger = realloc(r->at, room * sizeof(*bigger));
-
-		if (!bigger) {
-			r->failed = true;
-			return;
-		}
-		r->at = bigger;
-		r->room = room;
+	if (array_grow(r->at, r->room, r->count)) {
+		r->failed = true;
+		return;
 	}
 	r->at[r->count++] = (struct exec_range){
 		.base = addr, .bytes = bytes, .host = (uint8_t *)(uintptr_t)addr,

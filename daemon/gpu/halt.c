@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "gpu/internal.h"
 
 static struct halt_target *target_of(const struct gpu_session *s, uint32_t stream)
@@ -22,16 +23,14 @@ static struct halt_target *target_of(const struct gpu_session *s, uint32_t strea
 
 static int set_target(struct gpu_session *s, const struct halt_target *target)
 {
-	struct halt_target *t = target_of(s, target->stream), *bigger;
+	struct halt_target *t = target_of(s, target->stream);
 
 	if (!t && s->ntargets == GPU_TARGETS_MAX)
 		return -ENOSPC;
 	if (!t) {
-		bigger = realloc(s->targets, (s->ntargets + 1) * sizeof(*bigger));
-		if (!bigger)
+		if (array_grow(s->targets, s->target_room, s->ntargets))
 			return -ENOMEM;
-		s->targets = bigger;
-		t = &bigger[s->ntargets++];
+		t = &s->targets[s->ntargets++];
 	}
 	*t = *target;
 	return 0;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "gpu/internal.h"
 
 /* --- who is busy: a heap by the end of service, then as they were taken --------------- */
@@ -57,16 +58,12 @@ static struct handler_slot *idle_slot(struct handler *h)
 	struct handler_slot *slot;
 
 	if (h->busy == h->nslots) {
-		unsigned int n = h->nslots ? 2 * h->nslots : 1;
-		struct handler_slot *bigger = realloc(h->slots, n * sizeof(*bigger));
+		unsigned int first = h->nslots;
 
-		if (!bigger)
+		if (array_grow(h->slots, h->nslots, first))
 			return NULL;
-		memset(&bigger[h->nslots], 0, (n - h->nslots) * sizeof(*bigger));
-		for (unsigned int i = h->nslots; i < n; i++)
-			bigger[i].number = i;
-		h->slots = bigger;
-		h->nslots = n;
+		for (unsigned int i = first; i < h->nslots; i++)
+			h->slots[i] = (struct handler_slot){ .number = i };
 	}
 	slot = &h->slots[h->busy];
 	if (!slot->pages)

@@ -193,7 +193,7 @@ struct gpu_session {
 	struct run *queue, **queue_end;	/* submitted and not told */
 	unsigned int nqueued;
 	struct halt_target *targets;	/* of streams, by number */
-	unsigned int ntargets;
+	unsigned int ntargets, target_room;
 	struct loop *loop;		/* made with the session; what runs, while it is set aside */
 	bool aside;
 	struct output output;		/* of the last gpu_session_launch() */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "gpu/internal.h"
 
 #define VA_END	(1ull << 47)	/* managed memory lies below */
@@ -43,15 +44,9 @@ int gpu_session_add_record(struct gpu_session *s, const uint64_t *pages, uint64_
 	for (uint64_t i = 0; i < n; i++)
 		if (pages[i] % PAGE_BYTES || pages[i] >= VA_END)
 			return -EINVAL;
-	if (k->narriving + n > k->room || !k->arriving) {
-		uint64_t room = MAX(MAX(k->room * 2, k->narriving + n), 1024u);
-		uint64_t *bigger = realloc(k->arriving, room * sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		k->arriving = bigger;
-		k->room = room;
-	}
+	/* Also where there is none: an empty record is one. */
+	if (array_reserve(k->arriving, k->room, MAX(k->narriving + n, 1u)))
+		return -ENOMEM;
 	memcpy(k->arriving + k->narriving, pages, n * sizeof(*pages));
 	k->narriving += n;
 	return 0;

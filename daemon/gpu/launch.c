@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "gpu/internal.h"
 
 /* PTX ISA and CUDA's programming guide, compute capability 2.0 and later. */
@@ -107,16 +108,9 @@ int run_keep_stats(struct run *r)
 {
 	struct gpu_session *s = r->session;
 
-	if (s->nkernels == s->kernel_room) {
-		size_t room = s->kernel_room ? 2 * s->kernel_room : 16;
-		struct kernel_stats *bigger = realloc(s->kernels, room * sizeof(*bigger));
-
-		if (!bigger)
-			return err_set(&r->err, -ENOMEM, "kernel '%s': no memory for its statistics",
-				       r->kernel->name);
-		s->kernels = bigger;
-		s->kernel_room = room;
-	}
+	if (array_grow(s->kernels, s->kernel_room, s->nkernels))
+		return err_set(&r->err, -ENOMEM, "kernel '%s': no memory for its statistics",
+			       r->kernel->name);
 	if (!r->stats.functional)
 		trace_kernel(&s->timeline, r->launch.grid_id, r->stats.start,
 			     r->stats.start + r->stats.cycles);

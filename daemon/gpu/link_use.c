@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/base.h"
 #include "gpu/link_use.h"
 
@@ -19,22 +20,12 @@ void link_use_reset(struct link_use *u)
 
 static bool make_room(struct link_way *w)
 {
-	size_t room = w->room ? 2 * w->room : 64;
-	struct link_part *bigger;
-
 	if (w->first) {
 		memmove(w->parts, w->parts + w->first, (w->count - w->first) * sizeof(*w->parts));
 		w->count -= w->first;
 		w->first = 0;
 	}
-	if (w->count < w->room)
-		return true;
-	bigger = realloc(w->parts, room * sizeof(*bigger));
-	if (!bigger)
-		return false;
-	w->parts = bigger;
-	w->room = room;
-	return true;
+	return !array_grow(w->parts, w->room, w->count);
 }
 
 void link_use_add(struct link_use *u, unsigned int kernel, bool d2h, uint64_t begin, uint64_t end,

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "gpu/internal.h"
 
 /*
@@ -157,16 +158,9 @@ static void add_range(void *ctx, uint64_t addr, uint64_t bytes)
 {
 	struct range_list *r = ctx;
 
-	if (r->count == r->room) {
-		unsigned int room = r->room ? 2 * r->room : 16;
-		struct gmmu_range *bigger = realloc(r->at, room * sizeof(*bigger));
-
-		if (!bigger) {
-			r->failed = true;
-			return;
-		}
-		r->at = bigger;
-		r->room = room;
+	if (array_grow(r->at, r->room, r->count)) {
+		r->failed = true;
+		return;
 	}
 	r->at[r->count++] = (struct gmmu_range){ addr, addr + bytes };
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "gpu/gpu.h"
 #include "gpu/output.h"
 
@@ -16,19 +17,7 @@
 
 static bool make_room(struct output *o, size_t bytes)
 {
-	size_t need = o->bytes + bytes + SENTENCE, room = o->room ? o->room : 4096;
-	char *bigger;
-
-	if (need <= o->room)
-		return true;
-	while (room < need)
-		room *= 2;
-	bigger = realloc(o->text, room);
-	if (!bigger)
-		return false;
-	o->text = bigger;
-	o->room = room;
-	return true;
+	return !array_reserve(o->text, o->room, o->bytes + bytes + SENTENCE);
 }
 
 void output_print(void *ctx, const char *text, size_t bytes)

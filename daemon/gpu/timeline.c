@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "gpu/internal.h"
 
 /* Events of the trace that come of one of a kind. */
@@ -58,16 +59,9 @@ static struct trace_event *event(struct timeline *t, enum trace_kind kind, unsig
 		t->dropped += weight;
 		return NULL;
 	}
-	if (t->count == t->allocated) {
-		size_t more = t->allocated ? 2 * t->allocated : 256;
-
-		e = realloc(t->events, more * sizeof(*e));
-		if (!e) {
-			t->dropped += weight;
-			return NULL;
-		}
-		t->events = e;
-		t->allocated = more;
+	if (array_grow(t->events, t->allocated, t->count)) {
+		t->dropped += weight;
+		return NULL;
 	}
 	t->used += weight;
 	e = &t->events[t->count++];
@@ -79,21 +73,12 @@ static struct trace_event *event(struct timeline *t, enum trace_kind kind, unsig
 
 void trace_launch(struct timeline *t, uint64_t grid_id, const char *name, uint32_t stream)
 {
-	struct trace_launch *bigger;
-	size_t more = t->nlaunches;
+	size_t first = t->nlaunches;
 
-	if (!t->room)
+	if (!t->room || array_reserve(t->launches, t->nlaunches, grid_id))
 		return;
-	while (more < grid_id)
-		more = MAX(2 * more, 64u);
-	if (more > t->nlaunches) {
-		bigger = realloc(t->launches, more * sizeof(*bigger));
-		if (!bigger)
-			return;
-		memset(&bigger[t->nlaunches], 0, (more - t->nlaunches) * sizeof(*bigger));
-		t->launches = bigger;
-		t->nlaunches = more;
-	}
+	for (size_t i = first; i < t->nlaunches; i++)
+		t->launches[i] = (struct trace_launch){ 0 };
 	t->launches[grid_id - 1] = (struct trace_launch){ strdup(name), stream };
 }
 
@@ -270,16 +255,9 @@ static void sm_event(struct timeline *t, struct trace_sm *s, enum trace_kind kin
 		s->dropped++;
 		return;
 	}
-	if (s->count == s->room) {
-		size_t more = s->room ? 2 * s->room : 64;
-		struct trace_span *bigger = realloc(s->spans, more * sizeof(*bigger));
-
-		if (!bigger) {
-			s->dropped++;
-			return;
-		}
-		s->spans = bigger;
-		s->room = more;
+	if (array_grow(s->spans, s->room, s->count)) {
+		s->dropped++;
+		return;
 	}
 	s->spans[s->count++] = (struct trace_span){ *span, (uint8_t)kind };
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "mem/internal.h"
 
 #define RING_NEW(s, field, n) \
@@ -89,16 +90,13 @@ bool slice_idle(const struct slice *s)
 
 static bool grow_pool(struct slice *s)
 {
-	uint32_t size = s->pool_size * 2;
-	struct access *pool = realloc(s->pool, size * sizeof(*pool));
+	uint32_t first = s->pool_size;
 
-	if (!pool)
+	if (array_grow(s->pool, s->pool_size, first))
 		return false;
-	for (uint32_t i = s->pool_size; i < size; i++)
-		pool[i].next = i + 1 < size ? i + 1 : s->free;
-	s->free = s->pool_size;
-	s->pool = pool;
-	s->pool_size = size;
+	for (uint32_t i = first; i < s->pool_size; i++)
+		s->pool[i].next = i + 1 < s->pool_size ? i + 1 : s->free;
+	s->free = first;
 	return true;
 }
 

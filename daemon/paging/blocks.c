@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The pages that are here, by VA block. Knows no order and no policy. */
+#include "base/array.h"
 #include "paging/blocks.h"
 
 #include <errno.h>
@@ -16,15 +17,8 @@ static struct block_bits *make(struct blocks *blocks, uint64_t addr)
 	struct block_bits *block = blocks_find(blocks, addr);
 
 	if (!block) {
-		if (blocks->count == blocks->room) {
-			size_t room = blocks->room ? blocks->room * 2 : 32;
-			struct block_bits *bigger = realloc(blocks->blocks, room * sizeof(*bigger));
-
-			if (!bigger)
-				return NULL;
-			blocks->blocks = bigger;
-			blocks->room = room;
-		}
+		if (array_grow(blocks->blocks, blocks->room, blocks->count))
+			return NULL;
 		if (u64map_put(&blocks->index, addr >> BLOCK_SHIFT, blocks->count))
 			return NULL;
 		block = &blocks->blocks[blocks->count++];

@@ -4,6 +4,7 @@
  * travels on the link (link.c) or, where the service is measured, lands when the measured
  * time has passed. Here core cycles and the link's time meet. Decides nothing.
  */
+#include "base/array.h"
 #include "paging/private.h"
 
 #include <errno.h>
@@ -65,15 +66,8 @@ static int depart_with(struct flight *f, const struct departure *d)
 		last->pages += d->pages;
 		return 0;
 	}
-	if (f->count == f->room) {
-		unsigned int room = f->room ? 2 * f->room : 64;
-		struct departure *bigger = realloc(f->list, room * sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		f->list = bigger;
-		f->room = room;
-	}
+	if (array_grow(f->list, f->room, f->count))
+		return -ENOMEM;
 	f->list[f->count++] = *d;
 	return 0;
 }
@@ -254,16 +248,7 @@ bool flight_await(struct paging *p, const struct fault *fault)
 /* Who waits for the page has to ask again; it is told when time goes on. */
 static void lose(struct flight *f, uint64_t addr)
 {
-	if (f->nlost == f->lost_room) {
-		unsigned int room = f->lost_room ? 2 * f->lost_room : 64;
-		uint64_t *bigger = realloc(f->lost, room * sizeof(*bigger));
-
-		if (bigger) {
-			f->lost = bigger;
-			f->lost_room = room;
-		}
-	}
-	if (f->nlost < f->lost_room)
+	if (!array_grow(f->lost, f->lost_room, f->nlost))
 		f->lost[f->nlost++] = addr;
 	else if (f->events)
 		f->events->arrived(f->ctx, addr, PAGE_BYTES, f->now);

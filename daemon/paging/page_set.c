@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The handler's bits of each page. Counts residency; knows no capacity and no policy. */
+#include "base/array.h"
 #include "paging/page_set.h"
 
 #include <errno.h>
@@ -21,15 +22,8 @@ int page_set_reserve(struct page_set *set, uint64_t addr)
 
 	if (page_set_look(set, addr))
 		return 0;
-	if (set->nblocks == set->room) {
-		size_t room = set->room ? set->room * 2 : 32;
-		struct page_block *bigger = realloc(set->blocks, room * sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		set->blocks = bigger;
-		set->room = room;
-	}
+	if (array_grow(set->blocks, set->room, set->nblocks))
+		return -ENOMEM;
 	rc = u64map_put(&set->index, addr >> BLOCK_SHIFT, set->nblocks);
 	if (rc)
 		return rc;

@@ -4,6 +4,7 @@
  * at, told what happens to pages. What they answer is not checked here but
  * where it is used (serve.c, plan.c).
  */
+#include "base/array.h"
 #include "paging/private.h"
 
 #include <errno.h>
@@ -43,15 +44,8 @@ static void add_range(void *ctx, uint64_t addr, uint64_t bytes)
 {
 	struct policy *policy = ctx;
 
-	if (policy->nranges == policy->range_room) {
-		unsigned int room = policy->range_room ? policy->range_room * 2 : 16;
-		void *bigger = realloc(policy->ranges, room * sizeof(*policy->ranges));
-
-		if (!bigger)
-			return;
-		policy->ranges = bigger;
-		policy->range_room = room;
-	}
+	if (array_grow(policy->ranges, policy->range_room, policy->nranges))
+		return;
 	policy->ranges[policy->nranges++] = (struct gpuemu_policy_range){ addr, addr + bytes };
 }
 

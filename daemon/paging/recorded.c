@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Places of pages in a recorded run. Used by the oracle and by MIN; decides nothing. */
+#include "base/array.h"
 #include "paging/recorded.h"
 
 #include <errno.h>
@@ -19,15 +20,8 @@ static int count_page(struct recorded *r, uint64_t *room, uint64_t addr)
 		r->pages[i].count++;
 		return 0;
 	}
-	if (r->npages == *room) {
-		uint64_t more = *room ? *room * 2 : 1024;
-		struct recorded_page *bigger = realloc(r->pages, more * sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		r->pages = bigger;
-		*room = more;
-	}
+	if (array_grow(r->pages, *room, r->npages))
+		return -ENOMEM;
 	if (u64map_put(&r->index, addr, r->npages))
 		return -ENOMEM;
 	r->pages[r->npages++] = (struct recorded_page){ .count = 1 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The pages that a run touches, in order. policy.c adds them; nothing here decides. */
+#include "base/array.h"
 #include "paging/touches.h"
 
 #include <stdlib.h>
@@ -8,17 +9,9 @@
 
 void touches_add(struct touches *t, uint64_t addr)
 {
-	if (t->count == t->room) {
-		uint64_t room = t->room ? t->room * 2 : 4096;
-		uint64_t *bigger = room > TOUCHES_MAX ? NULL :
-				   realloc(t->pages, room * sizeof(*bigger));
-
-		if (!bigger) {
-			t->lost = true;
-			return;
-		}
-		t->pages = bigger;
-		t->room = room;
+	if (t->count == TOUCHES_MAX || array_grow(t->pages, t->room, t->count)) {
+		t->lost = true;
+		return;
 	}
 	t->pages[t->count++] = addr;
 }

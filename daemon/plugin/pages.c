@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The bits of pages by VA block. See pages.h for whom. */
+#include "base/array.h"
 #include "plugin/pages.h"
 
 #include <errno.h>
@@ -10,15 +11,8 @@ static struct pages_block *pages_make(struct pages *pages, uint64_t addr)
 {
 	struct pages_block *block;
 
-	if (pages->nblocks == pages->room) {
-		size_t room = pages->room ? pages->room * 2 : 64;
-		struct pages_block *bigger = realloc(pages->blocks, room * sizeof(*bigger));
-
-		if (!bigger)
-			return NULL;
-		pages->blocks = bigger;
-		pages->room = room;
-	}
+	if (array_grow(pages->blocks, pages->room, pages->nblocks))
+		return NULL;
 	if (u64map_put(&pages->index, addr >> BLOCK_SHIFT, pages->nblocks))
 		return NULL;
 	block = &pages->blocks[pages->nblocks++];

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "ptx/constant.h"
 #include "ptx/private.h"
 
@@ -163,7 +164,7 @@ int parse_call(struct parser *p, struct ptx_insn *insn)
 	}
 	if (ret)
 		return ret;
-	if (array_grow(&f->calls, f->ncalls, &f->calls_cap, sizeof(*f->calls)))
+	if (array_grow(f->calls, f->calls_cap, f->ncalls))
 		return no_memory(p);
 	insn->target = f->ncalls;
 	f->calls[f->ncalls++] = site;

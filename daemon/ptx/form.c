@@ -8,13 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "ptx/private.h"
 
 static int add_fixup(struct parser *p, uint32_t insn, uint32_t table, uint32_t entry)
 {
 	if (p->tok.kind != TOK_IDENT)
 		return bad(p, "a label is expected");
-	if (array_grow(&p->fixups, p->nfixups, &p->fixups_cap, sizeof(*p->fixups)))
+	if (array_grow(p->fixups, p->fixups_cap, p->nfixups))
 		return no_memory(p);
 	p->fixups[p->nfixups++] = (struct fixup){
 		insn, table, entry, p->stmt, p->stmt_line, p->tok.text, p->tok.len
@@ -210,7 +211,7 @@ int parse_table(struct parser *p)
 
 	if (!label || label->index != f->body.ninsns || label->kind != SYM_LABEL)
 		return bad(p, "a table of labels needs a name");
-	if (array_grow(&f->tables, f->ntables, &f->tables_cap, sizeof(*f->tables)))
+	if (array_grow(f->tables, f->tables_cap, f->ntables))
 		return no_memory(p);
 	table = &f->tables[f->ntables];
 	*table = (struct ptx_table){ 0 };
@@ -218,7 +219,7 @@ int parse_table(struct parser *p)
 	label->index = f->ntables++;
 	next(p);
 	do {
-		if (array_grow(&table->targets, table->count, &cap, sizeof(*table->targets)))
+		if (array_grow(table->targets, cap, table->count))
 			return no_memory(p);
 		if (p->total_insns++ >= PTX_MAX_INSNS)
 			return unsupported(p, "a module of more than %u instructions", PTX_MAX_INSNS);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "ptx/private.h"
 
 /* .maxntid and its like: up to three numbers. *product is their product. */
@@ -64,18 +65,6 @@ static int function_directives(struct parser *p)
 	return 0;
 }
 
-/* A module can have many small kernels: what doubling left over is given back. */
-static void shrink(void *array, uint32_t count, size_t bytes)
-{
-	void **mem = array, *smaller;
-
-	if (!count)
-		return;
-	smaller = reallocarray(*mem, count, bytes);
-	if (smaller)
-		*mem = smaller;
-}
-
 static void free_body(struct function *f)
 {
 	free(f->body.insns);
@@ -105,7 +94,7 @@ static struct function *new_function(struct parser *p, bool entry)
 {
 	struct function *f;
 
-	if (array_grow(&p->functions, p->nfunctions, &p->functions_cap, sizeof(*p->functions)))
+	if (array_grow(p->functions, p->functions_cap, p->nfunctions))
 		return NULL;
 	f = pool_alloc(&p->scratch, sizeof(*f));
 	if (!f)
@@ -135,9 +124,10 @@ static void close_function(struct parser *p)
 {
 	struct ptx_kernel *body = &p->function->body;
 
-	shrink(&body->insns, body->ninsns, sizeof(*body->insns));
-	shrink(&body->regs, body->nregs, sizeof(*body->regs));
-	shrink(&body->params, body->nparams, sizeof(*body->params));
+	/* A module can have many small kernels: what doubling left over is given back. */
+	(void)array_resize(body->insns, body->ninsns);
+	(void)array_resize(body->regs, body->nregs);
+	(void)array_resize(body->params, body->nparams);
 	p->nscopes = 1;
 	p->function = NULL;
 	p->kernel = NULL;

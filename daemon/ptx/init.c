@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "ptx/constant.h"
 #include "ptx/private.h"
 
@@ -92,8 +93,7 @@ static int address(struct parser *p, enum ptx_type type, uint64_t mask)
 	if (ret)
 		return ret;
 	a.at = p->init_at + p->init_bytes;
-	if (array_grow(&module->addresses, module->naddresses, &module->addresses_cap,
-		       sizeof(*module->addresses)))
+	if (array_grow(module->addresses, module->addresses_cap, module->naddresses))
 		return no_memory(p);
 	module->addresses[module->naddresses++] = a;
 	return 0;
@@ -130,7 +130,7 @@ static int append(struct parser *p, uint64_t bits, uint32_t bytes)
 	uint32_t i;
 
 	for (i = 0; i < bytes; i++) {
-		if (array_grow(&p->init_data, p->init_bytes, &p->init_cap, 1))
+		if (array_grow(p->init_data, p->init_cap, p->init_bytes))
 			return no_memory(p);
 		p->init_data[p->init_bytes++] = bits >> 8 * i;
 	}

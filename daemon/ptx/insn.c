@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "ptx/private.h"
 
 static const struct opcode_row {
@@ -101,7 +102,7 @@ int new_insn(struct parser *p, struct ptx_insn **out)
 
 	if (p->total_insns++ >= PTX_MAX_INSNS)
 		return unsupported(p, "a module of more than %u instructions", PTX_MAX_INSNS);
-	if (array_grow(&kernel->insns, kernel->ninsns, &p->insns_cap, sizeof(*kernel->insns)))
+	if (array_grow(kernel->insns, p->insns_cap, kernel->ninsns))
 		return no_memory(p);
 	insn = &kernel->insns[kernel->ninsns++];
 	memset(insn, 0, sizeof(*insn));

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "ptx/private.h"
 
 /* The functions of the kernel being linked. */
@@ -28,7 +29,7 @@ static int add_function(struct parser *p, struct linking *ln, struct function *f
 
 	if (f->epoch == p->epoch)
 		return 0;
-	if (array_grow(&ln->list, ln->n, &ln->cap, sizeof(*ln->list)))
+	if (array_grow(ln->list, ln->cap, ln->n))
 		return no_memory(p);
 	f->epoch = p->epoch;
 	f->index = ln->n;
@@ -260,20 +261,6 @@ static int copy_function(struct parser *p, struct function *f, struct ptx_kernel
 	return add_addresses(p, f, kernel, base->insn);
 }
 
-/* Room for `to` of what the entry has `from` of. */
-static int enlarge(void *array, uint32_t from, uint32_t to, size_t bytes)
-{
-	void **mem = array, *bigger;
-
-	if (to == from)
-		return 0;
-	bigger = reallocarray(*mem, to, bytes);
-	if (!bigger)
-		return -ENOMEM;
-	*mem = bigger;
-	return 0;
-}
-
 /* The kernel takes the entry's own arrays and has those of the functions copied behind them. */
 static int join(struct parser *p, struct linking *ln, struct ptx_kernel *kernel)
 {
@@ -294,8 +281,7 @@ static int join(struct parser *p, struct linking *ln, struct ptx_kernel *kernel)
 	kernel->calls = pool_alloc(pool, total.call * sizeof(*kernel->calls));
 	kernel->tables = pool_alloc(pool, total.table * sizeof(*kernel->tables));
 	if (!kernel->functions || !kernel->calls || !kernel->tables ||
-	    enlarge(&kernel->insns, kernel->ninsns, total.insn, sizeof(*kernel->insns)) ||
-	    enlarge(&kernel->regs, kernel->nregs, total.reg, sizeof(*kernel->regs)))
+	    array_resize(kernel->insns, total.insn) || array_resize(kernel->regs, total.reg))
 		return no_memory(p);
 	kernel->nfunctions = ln->n;
 	kernel->ncalls = total.call;
@@ -328,8 +314,7 @@ static int link_entry(struct parser *p, struct linking *ln, struct function *ent
 	if (ret)
 		return ret;
 	kernel = pool_alloc(&module->pool, sizeof(*kernel));
-	if (!kernel || array_grow(&module->kernels, module->nkernels, &module->kernels_cap,
-				  sizeof(*module->kernels)))
+	if (!kernel || array_grow(module->kernels, module->kernels_cap, module->nkernels))
 		return no_memory(p);
 	/* Whatever happens, the arrays are the module's to free now. */
 	*kernel = entry->body;

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "ptx/back.h"
 
 #define MAX_STEPS	(1ull << 26)
@@ -237,7 +238,7 @@ static void add_span(struct spans *spans, uint32_t from, uint32_t to, uint32_t h
 	from = MAX(from, holds_from);
 	if (from >= to || spans->failed)
 		return;
-	if (array_grow(&spans->at, spans->n, &spans->cap, sizeof(*spans->at))) {
+	if (array_grow(spans->at, spans->cap, spans->n)) {
 		spans->failed = true;
 		return;
 	}

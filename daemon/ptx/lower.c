@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "ptx/lower.h"
 
 int emit(struct lowering *l, const struct ptx_insn *like, uint16_t opcode,
@@ -17,7 +18,7 @@ int emit(struct lowering *l, const struct ptx_insn *like, uint16_t opcode,
 
 	if (l->p->total_insns++ >= PTX_MAX_INSNS)
 		return unsupported(l->p, "a module of more than %u instructions", PTX_MAX_INSNS);
-	if (array_grow(&l->out, l->nout, &l->out_cap, sizeof(*l->out)))
+	if (array_grow(l->out, l->out_cap, l->nout))
 		return no_memory(l->p);
 	insn = &l->out[l->nout++];
 	*insn = (struct ptx_insn){
@@ -67,7 +68,7 @@ static int move_uses(struct lowering *l, const struct var_use *use, uint32_t n, 
 			op->callee = param->site != NULL;
 			continue;
 		}
-		if (array_grow(&l->uses, l->nuses, &l->uses_cap, sizeof(*l->uses)))
+		if (array_grow(l->uses, l->uses_cap, l->nuses))
 			return no_memory(l->p);
 		l->uses[l->nuses] = use[i];
 		l->uses[l->nuses].insn = l->nout - 1;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "ptx/constant.h"
 #include "ptx/private.h"
 
@@ -219,7 +220,7 @@ static int note_use(struct parser *p, struct ptx_insn *insn, struct ptx_operand 
 {
 	struct function *f = p->function;
 
-	if (array_grow(&f->uses, f->nuses, &f->uses_cap, sizeof(*f->uses)))
+	if (array_grow(f->uses, f->uses_cap, f->nuses))
 		return no_memory(p);
 	f->uses[f->nuses++] = (struct var_use){
 		insn - f->body.insns, op - insn->src, sym, p->stmt

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "ptx/private.h"
 
 /* .ptr .global .align 4: what a pointer parameter points at; nothing follows from it. */
@@ -87,7 +88,7 @@ static int parse_entry_param(struct parser *p)
 		return bad(p, "parameters take more than %u bytes", PTX_MAX_PARAM);
 	sym->offset = offset;
 	kernel->param_bytes = offset + sym->bytes;
-	if (array_grow(&kernel->params, kernel->nparams, &p->params_cap, sizeof(*kernel->params)))
+	if (array_grow(kernel->params, p->params_cap, kernel->nparams))
 		return no_memory(p);
 	kernel->params[kernel->nparams++] = (struct ptx_param){
 		.type = sym->type, .offset = offset, .bytes = sym->bytes, .align = sym->align,
@@ -139,7 +140,7 @@ static int add_formal(struct parser *p, struct param *param, bool is_result)
 
 	if (*count == PTX_MAX_VALUES)
 		return unsupported(p, "functions of more than %d parameters", PTX_MAX_VALUES);
-	if (array_grow(list, *count, cap, sizeof(**list)))
+	if (array_grow(*list, *cap, *count))
 		return no_memory(p);
 	param->formal = true;
 	(*list)[(*count)++] = param;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "ptx/back.h"
 
 #define APART		10	/* instructions between two points */
@@ -123,7 +124,7 @@ static bool differs(uint32_t a, uint32_t b)
 
 static int add_point(struct phases *p, uint32_t insn)
 {
-	if (array_grow(&p->at, p->n, &p->cap, sizeof(*p->at)))
+	if (array_grow(p->at, p->cap, p->n))
 		return -ENOMEM;
 	p->at[p->n++] = insn;
 	return 0;

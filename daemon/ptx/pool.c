@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory that lives as long as a module or a parse and is freed all at once,
- * and arrays that grow by doubling. Called by every file of the ptx room.
+ * Memory that lives as long as a module or a parse and is freed all at once. Called by
+ * every file of the ptx room.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -58,21 +58,4 @@ void pool_free(struct pool *pool)
 		free(chunk);
 	}
 	pool->chunks = NULL;
-}
-
-int array_grow(void *array, uint32_t count, uint32_t *cap, size_t bytes)
-{
-	void **mem = array, *bigger;
-	uint32_t want = *cap ? *cap * 2 : 16;
-
-	if (count < *cap)
-		return 0;
-	if (want <= *cap)
-		return -ENOMEM;
-	bigger = reallocarray(*mem, want, bytes);
-	if (!bigger)
-		return -ENOMEM;
-	*mem = bigger;
-	*cap = want;
-	return 0;
 }

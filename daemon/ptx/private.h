@@ -22,12 +22,6 @@ void *pool_alloc(struct pool *pool, size_t bytes);	/* zeroed; NULL: no memory */
 char *pool_strndup(struct pool *pool, const char *s, size_t len);
 void pool_free(struct pool *pool);
 
-/*
- * Makes room for one more element of `bytes` in *array, which holds `count` of
- * *cap. Returns -ENOMEM and leaves everything as it was when there is none.
- */
-int array_grow(void *array, uint32_t count, uint32_t *cap, size_t bytes);
-
 /* --- map.c: names to pointers ------------------------------------------------ */
 
 /*

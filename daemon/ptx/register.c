@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "ptx/private.h"
 
 #define MAX_VECTOR	16	/* bytes */
@@ -89,7 +90,7 @@ int parse_reg(struct parser *p)
 uint32_t new_register(struct parser *p, struct ptx_kernel *body, uint32_t *cap,
 		      const char *name, enum ptx_type type, int *ret)
 {
-	if (array_grow(&body->regs, body->nregs, cap, sizeof(*body->regs))) {
+	if (array_grow(body->regs, *cap, body->nregs)) {
 		*ret = no_memory(p);
 		return PTX_NO_REG;
 	}

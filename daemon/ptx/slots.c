@@ -8,24 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "ptx/back.h"
-
-static bool grow(void *array, size_t count, size_t bytes)
-{
-	void **mem = array, *bigger = reallocarray(*mem, count, bytes);
-
-	if (bigger)
-		*mem = bigger;
-	return bigger;
-}
 
 int spills_sync(struct spills *s)
 {
 	uint32_t cap = MAX(s->kernel->nregs, 1u), i;
 
-	if (!grow(&s->slot_of, cap, sizeof(*s->slot_of)) ||
-	    !grow(&s->pinned, cap, sizeof(*s->pinned)) ||
-	    !grow(&s->victim, cap, sizeof(*s->victim)))
+	if (array_resize(s->slot_of, cap) || array_resize(s->pinned, cap) ||
+	    array_resize(s->victim, cap))
 		return -ENOMEM;
 	for (i = 0; i < cap; i++) {
 		s->slot_of[i] = NO_SLOT;
@@ -69,10 +60,9 @@ int spills_new_reg(struct spills *s, uint32_t like, uint32_t *reg)
 	if (kernel->nregs == s->regs_cap) {
 		uint32_t cap = 2 * s->regs_cap;
 
-		if (cap < s->regs_cap || !grow(&kernel->regs, cap, sizeof(*kernel->regs)) ||
-		    !grow(&s->slot_of, cap, sizeof(*s->slot_of)) ||
-		    !grow(&s->pinned, cap, sizeof(*s->pinned)) ||
-		    !grow(&s->victim, cap, sizeof(*s->victim)))
+		if (cap < s->regs_cap || array_resize(kernel->regs, cap) ||
+		    array_resize(s->slot_of, cap) || array_resize(s->pinned, cap) ||
+		    array_resize(s->victim, cap))
 			return -ENOMEM;
 		s->regs_cap = cap;
 	}
@@ -88,7 +78,7 @@ int spills_new_reg(struct spills *s, uint32_t like, uint32_t *reg)
 int spills_new_slot(struct spills *s, uint32_t function, uint32_t bytes, uint32_t from,
 		    uint32_t to, uint32_t *slot)
 {
-	if (array_grow(&s->slots, s->nslots, &s->slots_cap, sizeof(*s->slots)))
+	if (array_grow(s->slots, s->slots_cap, s->nslots))
 		return -ENOMEM;
 	*slot = s->nslots;
 	s->slots[s->nslots++] = (struct slot){ function, bytes, from, to, 0 };

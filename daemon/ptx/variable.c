@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "ptx/private.h"
 
 static int place(struct parser *p, uint64_t *total, struct symbol *sym, uint64_t limit,
@@ -77,8 +78,7 @@ static int place_global(struct parser *p, struct symbol *sym)
 	if (!sym->module_scope)
 		return 0;
 	name = pool_strndup(&module->pool, sym->name, sym->name_len);
-	if (!name || array_grow(&module->variables, module->nvariables, &module->variables_cap,
-				sizeof(*module->variables)))
+	if (!name || array_grow(module->variables, module->variables_cap, module->nvariables))
 		return no_memory(p);
 	variable = &module->variables[module->nvariables++];
 	*variable = (struct ptx_variable){ name, sym->offset, sym->bytes, sym->align };

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "ptx/back.h"
 
 #define NONE	UINT32_MAX
@@ -161,7 +162,7 @@ static int web_reg(struct splitter *s, uint32_t node, uint32_t old, bool *taken,
 		s->web[root] = old;
 		*taken = true;
 	} else if (s->web[root] == NONE) {
-		if (array_grow(&kernel->regs, kernel->nregs, &s->regs_cap, sizeof(*kernel->regs)))
+		if (array_grow(kernel->regs, s->regs_cap, kernel->nregs))
 			return -ENOMEM;
 		kernel->regs[kernel->nregs] = kernel->regs[old];
 		s->web[root] = kernel->nregs++;

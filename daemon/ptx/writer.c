@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "ptx/back.h"
 
 int writer_init(struct writer *w, struct spills *s)
@@ -29,8 +30,8 @@ int writer_add(struct writer *w, const struct ptx_insn *insn, uint32_t slot)
 {
 	if (w->n >= 8 * PTX_MAX_INSNS)
 		return -E2BIG;
-	if (array_grow(&w->insns, w->n, &w->insns_cap, sizeof(*w->insns)) ||
-	    array_grow(&w->note, w->n, &w->note_cap, sizeof(*w->note)))
+	if (array_grow(w->insns, w->insns_cap, w->n) ||
+	    array_grow(w->note, w->note_cap, w->n))
 		return -ENOMEM;
 	w->insns[w->n] = *insn;
 	w->note[w->n++] = slot;

@@ -9,6 +9,7 @@
  * each fault. What its pages take on the link is not the service's: paging/ lets
  * them travel in virtual time.
  */
+#include "base/array.h"
 #include "service/rows.h"
 
 #include <errno.h>
@@ -83,15 +84,8 @@ static struct block *block_make(struct sim *sim, uint32_t va_space, uint64_t add
 
 	if (block)
 		return block;
-	if (sim->nblocks == sim->block_room) {
-		size_t room = sim->block_room ? sim->block_room * 2 : 64;
-		struct block *bigger = realloc(sim->blocks, room * sizeof(*bigger));
-
-		if (!bigger)
-			return NULL;
-		sim->blocks = bigger;
-		sim->block_room = room;
-	}
+	if (array_grow(sim->blocks, sim->block_room, sim->nblocks))
+		return NULL;
 	if (u64map_put(&sim->index, block_key(va_space, addr), sim->nblocks))
 		return NULL;
 	block = &sim->blocks[sim->nblocks++];

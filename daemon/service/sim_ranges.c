@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Managed ranges: a sorted array and binary search. sim.c and uffd.c call it. */
+#include "base/array.h"
 #include "service/sim_ranges.h"
 
 #include <errno.h>
@@ -47,15 +48,8 @@ bool ranges_overlap(const struct ranges *r, uint32_t va_space, uint64_t start, u
 
 static int insert(struct ranges *r, size_t i, struct range range)
 {
-	if (r->count == r->room) {
-		size_t room = r->room ? r->room * 2 : 16;
-		struct range *bigger = realloc(r->at, room * sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		r->at = bigger;
-		r->room = room;
-	}
+	if (array_grow(r->at, r->room, r->count))
+		return -ENOMEM;
 	memmove(&r->at[i + 1], &r->at[i], (r->count - i) * sizeof(*r->at));
 	r->at[i] = range;
 	r->count++;

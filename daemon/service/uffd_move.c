@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "service/uffd_device.h"
 
 /* /proc/PID/pagemap: in memory, or on swap (Documentation/admin-guide/mm/pagemap.rst). */
@@ -61,15 +62,8 @@ static struct uffd_block *block_make(struct uffd *u, uint64_t addr)
 
 	if (block)
 		return block;
-	if (u->nblocks == u->block_room) {
-		size_t room = u->block_room ? u->block_room * 2 : 64;
-		struct uffd_block **bigger = realloc(u->blocks, room * sizeof(*bigger));
-
-		if (!bigger)
-			return NULL;
-		u->blocks = bigger;
-		u->block_room = room;
-	}
+	if (array_grow(u->blocks, u->block_room, u->nblocks))
+		return NULL;
 	block = calloc(1, sizeof(*block));
 	if (!block || u64map_put(&u->index, addr >> BLOCK_SHIFT, u->nblocks)) {
 		free(block);

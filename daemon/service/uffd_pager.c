@@ -14,6 +14,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "service/uffd_device.h"
 
 #define MESSAGES	16
@@ -51,15 +52,8 @@ static void unprotect(struct uffd *u, uint64_t addr)
 
 static int wish(struct uffd *u, uint64_t start, uint64_t end, bool gone)
 {
-	if (u->nwishes == u->wish_room) {
-		size_t room = u->wish_room ? 2 * u->wish_room : 64;
-		struct uffd_wish *bigger = realloc(u->wishes, room * sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		u->wishes = bigger;
-		u->wish_room = room;
-	}
+	if (array_grow(u->wishes, u->wish_room, u->nwishes))
+		return -ENOMEM;
 	u->wishes[u->nwishes++] = (struct uffd_wish){ start, end, gone };
 	atomic_store_explicit(&u->attention, true, memory_order_release);
 	return 0;
@@ -132,18 +126,11 @@ struct backlog {
 
 static void put_off(struct uffd *u, struct backlog *b, const struct uffd_msg *msg)
 {
-	if (b->count == b->room) {
-		size_t room = b->room ? 2 * b->room : 2 * MESSAGES;
-		struct uffd_msg *bigger = realloc(b->at, room * sizeof(*bigger));
-
-		if (!bigger) {
-			/* No memory: a toucher asks again. */
-			if (msg->event == UFFD_EVENT_PAGEFAULT)
-				wake(u, page_of(msg));
-			return;
-		}
-		b->at = bigger;
-		b->room = room;
+	if (array_grow(b->at, b->room, b->count)) {
+		/* No memory: a toucher asks again. */
+		if (msg->event == UFFD_EVENT_PAGEFAULT)
+			wake(u, page_of(msg));
+		return;
 	}
 	b->at[b->count++] = *msg;
 }

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "sm/ldst_internal.h"
 
 /* Accesses of one warp that may wait for their pages at the same time. */
@@ -28,14 +29,12 @@
 static bool add_chunk(struct ldst *l)
 {
 	uint32_t first = l->nchunks * ENTRY_CHUNK;
-	struct access_entry **chunks = realloc(l->chunks, (l->nchunks + 1) * sizeof(*chunks));
 
-	if (!chunks)
+	if (array_resize(l->chunks, l->nchunks + 1))
 		return false;
-	l->chunks = chunks;
 	/* Waiters are linked into the gmmu: an entry never moves. */
-	chunks[l->nchunks] = calloc(ENTRY_CHUNK, sizeof(**chunks));
-	if (!chunks[l->nchunks])
+	l->chunks[l->nchunks] = calloc(ENTRY_CHUNK, sizeof(**l->chunks));
+	if (!l->chunks[l->nchunks])
 		return false;
 	l->nchunks++;
 	for (uint32_t i = first + ENTRY_CHUNK; i-- > first; ) {

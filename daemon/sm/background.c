@@ -4,6 +4,7 @@
  * long it is at the banks, and the cycles between two of them are the head's. Memory is
  * tried in each cycle in which the program leaves the port alone.
  */
+#include "base/array.h"
 #include "sm/background.h"
 
 #include <assert.h>
@@ -64,15 +65,13 @@ static uint32_t list_take(struct background *b, struct list *list)
 
 static int more_jobs(struct background *b)
 {
-	uint32_t room = b->room ? 2 * b->room : 16;
-	struct job *jobs = realloc(b->jobs, room * sizeof(*jobs));
+	uint32_t first = b->room;
 
-	if (!jobs)
+	if (array_grow(b->jobs, b->room, first))
 		return -ENOMEM;
-	b->jobs = jobs;
-	while (b->room < room) {
-		jobs[b->room].next = b->free;
-		b->free = b->room++;
+	for (uint32_t i = first; i < b->room; i++) {
+		b->jobs[i].next = b->free;
+		b->free = i;
 	}
 	return 0;
 }

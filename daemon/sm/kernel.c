@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "sm/internal.h"
 
 /*
@@ -196,24 +197,9 @@ static void add_banks(struct sm_kernel *k, struct sm_op *op, const struct ptx_ke
 
 static int make_room(struct sm_kernel *k)
 {
-	if (k->slot_room - k->nslots < 4 * EXEC_MAX_REGS) {
-		uint32_t room = 2 * k->slot_room + 4 * EXEC_MAX_REGS;
-		uint16_t *bigger = realloc(k->slots, room * sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		k->slots = bigger;
-		k->slot_room = room;
-	}
-	if (k->bank_room - k->nbanks < 2 * EXEC_MAX_REGS) {
-		uint32_t room = 2 * k->bank_room + 2 * EXEC_MAX_REGS;
-		uint16_t *bigger = realloc(k->banks, room * sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		k->banks = bigger;
-		k->bank_room = room;
-	}
+	if (array_reserve(k->slots, k->slot_room, k->nslots + 4ull * EXEC_MAX_REGS) ||
+	    array_reserve(k->banks, k->bank_room, k->nbanks + 2ull * EXEC_MAX_REGS))
+		return -ENOMEM;
 	return 0;
 }
 

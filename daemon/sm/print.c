@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "sm/internal.h"
 
 /* Text of the CTA that is the context; from exec_step(). */
@@ -15,24 +16,9 @@ void sm_print_text(void *ctx, const char *text, size_t bytes)
 	struct sm_cta *cta = ctx;
 	struct sm *sm = cta->sm;
 
-	if (sm->text_used + bytes > sm->text_size) {
-		size_t size = 2 * (sm->text_used + bytes);
-		char *bigger = realloc(sm->text, size);
-
-		if (!bigger)
-			goto fail;
-		sm->text = bigger;
-		sm->text_size = size;
-	}
-	if (sm->texts_used == sm->texts_size) {
-		uint32_t n = 2 * sm->texts_size + 16;
-		struct sm_text *bigger = realloc(sm->texts, n * sizeof(*bigger));
-
-		if (!bigger)
-			goto fail;
-		sm->texts = bigger;
-		sm->texts_size = n;
-	}
+	if (array_reserve(sm->text, sm->text_size, sm->text_used + bytes) ||
+	    array_grow(sm->texts, sm->texts_size, sm->texts_used))
+		goto fail;
 	memcpy(sm->text + sm->text_used, text, bytes);
 	sm->texts[sm->texts_used++] = (struct sm_text){
 		.cycle = sm->now, .launch = cta->kernel->launch,

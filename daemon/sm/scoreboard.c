@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "sm/internal.h"
 
 #define FIRST_INSTS	512u
@@ -31,15 +32,13 @@ static inline bool row_test(const uint64_t *row, unsigned int reg)
 
 static int pool_grow(struct sm *sm, uint32_t n)
 {
-	struct sm_inst *bigger = realloc(sm->insts, n * sizeof(*bigger));
+	uint32_t first = sm->ninsts;
 
-	if (!bigger)
+	if (array_reserve(sm->insts, sm->ninsts, n))
 		return -ENOMEM;
-	sm->insts = bigger;
-	for (uint32_t i = sm->ninsts; i < n; i++)
-		bigger[i].next = i + 1 < n ? i + 1 : sm->free_inst;
-	sm->free_inst = sm->ninsts;
-	sm->ninsts = n;
+	for (uint32_t i = first; i < sm->ninsts; i++)
+		sm->insts[i].next = i + 1 < sm->ninsts ? i + 1 : sm->free_inst;
+	sm->free_inst = first;
 	return 0;
 }
 

@@ -3,6 +3,7 @@
  * Statistics over time: the counters' differences, interval by interval, and the
  * columns of samples.def made of them. gpu takes the samples; tools write CSV.
  */
+#include "base/array.h"
 #include "stats/private.h"
 
 #include <errno.h>
@@ -30,21 +31,6 @@ void samples_free(struct samples *s)
 	*s = (struct samples){ .due = UINT64_MAX };
 }
 
-static int make_room(struct samples *s)
-{
-	size_t room = s->room ? MIN(s->room * 2, SAMPLES_MAX) : 64;
-	struct sample *bigger;
-
-	if (s->count < s->room)
-		return 0;
-	bigger = realloc(s->rows, room * sizeof(*bigger));
-	if (!bigger)
-		return -ENOMEM;
-	s->rows = bigger;
-	s->room = room;
-	return 0;
-}
-
 int samples_take(struct samples *s, uint64_t now, const struct gpu_counters *c,
 		 const struct gpu_state *state)
 {
@@ -58,7 +44,7 @@ int samples_take(struct samples *s, uint64_t now, const struct gpu_counters *c,
 		s->dropped++;
 		return 0;
 	}
-	if (make_room(s))
+	if (array_grow(s->rows, s->room, s->count))
 		return -ENOMEM;
 	row = &s->rows[s->count++];
 	row->end = now;

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "base/base.h"
 #include "base/bitmap.h"
 #include "base/list.h"
@@ -164,6 +165,40 @@ static void rng_is_uniform(void **state)
 	assert_int_equal(rng_below(&rng, 1), 0);
 }
 
+/* What is in it stays; it grows by doubling, and never past what its room can say. */
+static void array_rooms(void **state)
+{
+	struct { uint32_t *at; uint8_t room; } a = { NULL };
+	uint64_t *wide = NULL;
+	uint64_t wide_room = 0;
+	unsigned int moves = 0;
+
+	for (uint32_t i = 0; i < 255; i++) {
+		uint8_t before = a.room;
+
+		assert_int_equal(array_grow(a.at, a.room, i), 0);
+		assert_true(a.room > i && (before == a.room || before == i));
+		moves += before != a.room;
+		a.at[i] = i * i;
+	}
+	assert_int_equal(moves, 5);	/* 16, 32, 64, 128, 255 */
+	assert_int_equal(a.room, 255);
+	assert_int_equal(array_grow(a.at, a.room, 255), -ENOMEM);
+	assert_int_equal(a.room, 255);
+	for (uint32_t i = 0; i < 255; i++)
+		assert_int_equal(a.at[i], i * i);
+	assert_int_equal(array_resize(a.at, 3), 0);
+	assert_int_equal(a.at[2], 4);
+	assert_int_equal(array_reserve(wide, wide_room, 100), 0);
+	assert_int_equal(wide_room, 100);
+	/* 8 bytes each: more than an address can say. */
+	assert_int_equal(array_reserve(wide, wide_room, SIZE_MAX / 8 + 1), -ENOMEM);
+	assert_int_equal(array_reserve(wide, wide_room, UINT64_MAX), -ENOMEM);
+	assert_int_equal(wide_room, 100);
+	free(wide);
+	free(a.at);
+}
+
 static void error_text(void **state)
 {
 	char longer[1000];
@@ -187,6 +222,7 @@ int main(void)
 		cmocka_unit_test(bitmap_walk),
 		cmocka_unit_test(rng_reference),
 		cmocka_unit_test(rng_is_uniform),
+		cmocka_unit_test(array_rooms),
 		cmocka_unit_test(error_text),
 	};
 

@@ -13,6 +13,7 @@
  * the nearest on top: it tells when a page's place was left out by this run, and its next
  * one counts. Ties go by address.
  */
+#include "base/array.h"
 #include "paging/recorded.h"
 #include "paging/rows.h"
 
@@ -192,23 +193,12 @@ static void min_destroy(void *state)
 	free(m);
 }
 
-static bool grow_to(void *array, size_t room, size_t size)
-{
-	void **at = array, *bigger = realloc(*at, room * size);
-
-	if (bigger)
-		*at = bigger;
-	return bigger != NULL;
-}
-
 static int grow(struct min *m)
 {
 	size_t room = m->room ? m->room * 2 : 512;
 
-	if (!grow_to(&m->pages, room, sizeof(*m->pages)) ||
-	    !grow_to(&m->heap[FAR].slots, room, sizeof(size_t)) ||
-	    !grow_to(&m->heap[NEAR].slots, room, sizeof(size_t)) ||
-	    !grow_to(&m->walk, room, sizeof(size_t)))
+	if (array_resize(m->pages, room) || array_resize(m->heap[FAR].slots, room) ||
+	    array_resize(m->heap[NEAR].slots, room) || array_resize(m->walk, room))
 		return -ENOMEM;
 	for (size_t slot = m->room; slot < room; slot++)
 		m->pages[slot].next = slot + 1;

@@ -4,6 +4,7 @@
  * LRU. The pages stand in a dense array, so that a random index is a random
  * page; a removed one is replaced by the last.
  */
+#include "base/array.h"
 #include "paging/rows.h"
 
 #include <errno.h>
@@ -43,15 +44,8 @@ static int random_insert(void *state, uint64_t addr, bool prefetched)
 
 	if (u64map_get(&r->index, addr, &place))
 		return 0;
-	if (r->count == r->room) {
-		size_t room = r->room ? r->room * 2 : 512;
-		uint64_t *bigger = realloc(r->pages, room * sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		r->pages = bigger;
-		r->room = room;
-	}
+	if (array_grow(r->pages, r->room, r->count))
+		return -ENOMEM;
 	if (u64map_put(&r->index, addr, r->count))
 		return -ENOMEM;
 	r->pages[r->count++] = addr;
