@@ -6,9 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/launch.h"
 #include "internal.h"
-
-#define BLOCK_THREADS_MAX	1024u
 
 PUBLIC const char *gpuemu_function_name(const struct gpuemu_function *function)
 {

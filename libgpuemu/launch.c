@@ -8,14 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/launch.h"
 #include "internal.h"
-
-/* CUDA C programming guide, technical specifications of every compute capability. */
-#define GRID_X_MAX		0x7fffffffu
-#define GRID_YZ_MAX		65535u
-#define BLOCK_XY_MAX		1024u
-#define BLOCK_Z_MAX		64u
-#define BLOCK_THREADS_MAX	1024u
 
 static const struct {
 	const char *name;

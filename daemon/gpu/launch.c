@@ -11,10 +11,8 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/launch.h"
 #include "gpu/internal.h"
-
-/* PTX ISA and CUDA's programming guide, compute capability 2.0 and later. */
-#define MAX_THREADS	1024u
 
 static const struct ptx_kernel *find_kernel(struct gpu_session *s,
 					    const struct gpu_launch *l,
@@ -59,8 +57,8 @@ static int check_dims(const struct ptx_kernel *k, const char *what, const uint32
 static int check_launch(const struct ptx_kernel *k, const struct gpu_launch *l,
 			struct err *err)
 {
-	static const uint32_t max_grid[3] = { INT32_MAX, 65535, 65535 };
-	static const uint32_t max_block[3] = { 1024, 1024, 64 };
+	static const uint32_t max_grid[3] = { GRID_X_MAX, GRID_YZ_MAX, GRID_YZ_MAX };
+	static const uint32_t max_block[3] = { BLOCK_XY_MAX, BLOCK_XY_MAX, BLOCK_Z_MAX };
 	uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
 
 	int ret = check_dims(k, "grid", l->grid, max_grid, err);
@@ -69,10 +67,10 @@ static int check_launch(const struct ptx_kernel *k, const struct gpu_launch *l,
 		ret = check_dims(k, "block", l->block, max_block, err);
 	if (ret)
 		return ret;
-	if (threads > MAX_THREADS)
+	if (threads > BLOCK_THREADS_MAX)
 		return err_set(err, -EINVAL,
 			       "kernel '%s': a block of %" PRIu64 " threads, at most %u",
-			       k->name, threads, MAX_THREADS);
+			       k->name, threads, BLOCK_THREADS_MAX);
 	if (k->max_threads && threads > k->max_threads)
 		return err_set(err, -EINVAL,
 			       "kernel '%s': %" PRIu64 " threads a block, its .maxntid allows %u",
