@@ -19,11 +19,24 @@
 #define MIN(a, b)	((a) < (b) ? (a) : (b))
 #define MAX(a, b)	((a) > (b) ? (a) : (b))
 
+#define NEVER		UINT64_MAX	/* a cycle that does not come */
+
 #define WARP_LANES	32u
 #define PAGE_SHIFT	12u		/* frame and page: 4 KiB */
 #define PAGE_BYTES	(1ull << PAGE_SHIFT)
 #define BLOCK_SHIFT	21u		/* VA block: 2 MiB */
 #define BLOCK_PAGES	(1u << (BLOCK_SHIFT - PAGE_SHIFT))
+
+static inline bool power_of_two(uint64_t n)
+{
+	return n && !(n & (n - 1));
+}
+
+/* Rounded down; n is not 0. */
+static inline unsigned int log2_of(uint64_t n)
+{
+	return 63u - (unsigned int)__builtin_clzll(n);
+}
 
 /* One sentence for a user, without a trailing newline; "" when unset. */
 struct err {

@@ -27,11 +27,6 @@ static uint64_t value_of(const struct gpu_spec *spec, const struct number *n)
 	return *(const uint64_t *)((const char *)spec + n->offset);
 }
 
-static bool power_of_two(uint64_t v)
-{
-	return v && !(v & (v - 1));
-}
-
 static int check_powers(const struct gpu_spec *spec, struct err *err)
 {
 	static const struct number powers[] = {
@@ -216,11 +211,6 @@ static int check_fixed(const struct gpu_spec *spec, struct err *err)
 		return err_set(err, -EINVAL, "slicer.fixed: '%s' is not up to %u numbers of CTAs from 1, "
 			       "with commas between them, as 4,2", spec->slicer_fixed, KERNEL_SLOTS);
 	return 0;
-}
-
-static unsigned int log2_of(uint64_t v)
-{
-	return 63u - (unsigned int)__builtin_clzll(v);
 }
 
 /* dram.map against the banks and bytes that it has to address. */

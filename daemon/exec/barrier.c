@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bar and barrier, as far as the warp that arrives is concerned: whose barrier
- * it is, what it brings, and what it gets. Who waits for whom is the caller's
- * (sm/barrier.c with time, grid.c without). A warp arrives as one, whichever of its
+ * bar and barrier: what the warp that arrives brings, when a phase is complete, and
+ * what the warp gets. Which warps wait is the caller's to know (sm/barrier.c with time,
+ * grid.c without). A warp arrives as one, whichever of its
  * lanes are active (PTX ISA, bar: per warp, as if all the threads in it were).
  */
 #include "exec/private.h"
@@ -17,8 +17,9 @@ enum exec_outcome barrier_step(struct exec_warp *warp, const struct exec_op *op,
 	bool counted = insn->nsrc > (reduces ? 2 : 1);
 	uint32_t threads = counted ? row32(warp->arena, op->src[1])[lane] : 0;
 
-	if (number > 15)
-		return trap(warp, insn, mask, err, "barrier %u does not exist (0 to 15)", number);
+	if (number >= EXEC_BARRIERS)
+		return trap(warp, insn, mask, err, "barrier %u does not exist (0 to %u)", number,
+			    EXEC_BARRIERS - 1);
 	if (threads % WARP_LANES)
 		return trap(warp, insn, mask, err,
 			    "a barrier of %u threads, which is no multiple of 32", threads);
@@ -42,8 +43,31 @@ enum exec_outcome barrier_step(struct exec_warp *warp, const struct exec_op *op,
 	return EXEC_BARRIER;
 }
 
-void exec_barrier_release(struct exec_warp *warp, uint32_t count, uint32_t threads)
+bool exec_barrier_arrive(struct exec_barrier *barrier, const struct exec_access *access,
+			 uint32_t cta_threads)
 {
+	uint32_t threads = access->barrier_threads ? access->barrier_threads : cta_threads;
+
+	if (barrier->threads && barrier->expected != threads)
+		return false;
+	barrier->expected = threads;
+	barrier->threads += WARP_LANES;
+	barrier->whole |= !access->barrier_threads;
+	barrier->votes += access->barrier_true;
+	barrier->voters += access->barrier_lanes;
+	return true;
+}
+
+bool exec_barrier_complete(const struct exec_barrier *barrier, bool all_here)
+{
+	if (!barrier->threads)
+		return false;
+	return barrier->whole ? all_here : barrier->threads >= barrier->expected;
+}
+
+void exec_barrier_release(struct exec_warp *warp, const struct exec_barrier *barrier)
+{
+	uint32_t count = barrier->votes;
 	const struct exec_program *program = program_of(warp);
 	const struct exec_op *op = &program->ops[warp->waiting];
 	uint32_t lanes = warp->waiting_lanes, rest, value, *p;
@@ -58,7 +82,7 @@ void exec_barrier_release(struct exec_warp *warp, uint32_t count, uint32_t threa
 			row32(warp->arena, op->dst[0])[__builtin_ctz(rest)] = count;
 		return;
 	}
-	value = (op->atom == PTX_BAR_RED_AND ? count == threads : count != 0) ? ALL_LANES : 0;
+	value = (op->atom == PTX_BAR_RED_AND ? count == barrier->voters : count != 0) ? ALL_LANES : 0;
 	p = pred_at(warp->arena, op->dst[0]);
 	*p = (*p & ~lanes) | (value & lanes);
 }

@@ -153,11 +153,34 @@ void exec_perform(struct exec_warp *warp, struct exec_access *access,
 		  uint32_t lanes, uint64_t page_addr, void *host);
 
 /*
+ * One phase of a named barrier (PTX ISA, bar and barrier); all zero: nobody has come. Which
+ * warps have arrived is the caller's to know. A warp counts whole, however many of its lanes are active.
+ */
+struct exec_barrier {
+	uint32_t threads;		/* that have arrived */
+	uint32_t expected;
+	bool whole;			/* the whole CTA: who has exited is not waited for */
+	uint32_t votes, voters;		/* bar.red: lanes with a true predicate, of how many */
+};
+
+#define EXEC_BARRIERS	16u		/* of a CTA */
+
+/*
+ * A warp arrives, with what exec_step() said of it; cta_threads: what a barrier of the whole CTA
+ * waits for. False: it names a number of threads that who came before does not expect, and has
+ * not arrived.
+ */
+bool exec_barrier_arrive(struct exec_barrier *barrier, const struct exec_access *access,
+			 uint32_t cta_threads);
+/* all_here: each warp of the CTA that has not exited has arrived in this phase. */
+bool exec_barrier_complete(const struct exec_barrier *barrier, bool all_here);
+
+/*
  * The barrier at which the warp waited with PTX_BAR_RED_* is complete: writes
- * the result for its lanes. `count` threads of `threads` had a true predicate.
+ * the result for its lanes.
  * Called before the warp's next step.
  */
-void exec_barrier_release(struct exec_warp *warp, uint32_t count, uint32_t threads);
+void exec_barrier_release(struct exec_warp *warp, const struct exec_barrier *barrier);
 
 /* "thread (x,y,z) of CTA (x,y,z)" of the lowest of `lanes`, for messages. */
 void exec_lane_name(const struct exec_warp *warp, uint32_t lanes, char *buf,

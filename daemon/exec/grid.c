@@ -104,21 +104,12 @@ static void cta_start(struct grid *grid, struct grid_cta *cta)
 
 /* --- barriers -------------------------------------------------------------------------- */
 
-static bool complete(const struct grid_cta *cta, const struct grid_barrier *barrier)
-{
-	if (!barrier->threads)
-		return false;
-	/* A barrier of the whole CTA is one of those that have not exited. */
-	return barrier->whole ? barrier->arrived == cta->live :
-				barrier->threads >= barrier->expected;
-}
-
 static void release_if_complete(struct grid_cta *cta, uint32_t number)
 {
 	struct grid_barrier *barrier = &cta->barriers[number];
 	uint32_t w;
 
-	if (!complete(cta, barrier))
+	if (!exec_barrier_complete(&barrier->phase, barrier->arrived == cta->live))
 		return;
 	for (w = 0; w < cta->nwarps; w++) {
 		struct grid_warp *warp = &cta->warps[w];
@@ -126,7 +117,7 @@ static void release_if_complete(struct grid_cta *cta, uint32_t number)
 		warp->arrived &= ~(1u << number);
 		if (warp->state != WARP_WAITING || warp->barrier != number)
 			continue;
-		exec_barrier_release(&warp->ex, barrier->votes, barrier->voters);
+		exec_barrier_release(&warp->ex, &barrier->phase);
 		warp->state = WARP_READY;
 	}
 	memset(barrier, 0, sizeof(*barrier));
@@ -136,21 +127,16 @@ int grid_arrive(struct grid_cta *cta, struct grid_warp *warp, const struct exec_
 		struct err *err)
 {
 	struct grid_barrier *barrier = &cta->barriers[access->barrier];
-	uint32_t threads = access->barrier_threads ? access->barrier_threads :
-			   cta->nwarps * WARP_LANES;
+	uint32_t all = cta->nwarps * WARP_LANES;
 
-	if (barrier->threads && barrier->expected != threads) {
+	if (!exec_barrier_arrive(&barrier->phase, access, all)) {
 		trap(&warp->ex, access->insn, warp->ex.mask, err,
 		     "barrier %u: %u threads, but who came before expects %u", access->barrier,
-		     threads, barrier->expected);
+		     access->barrier_threads ? access->barrier_threads : all,
+		     barrier->phase.expected);
 		return -EINVAL;
 	}
-	barrier->expected = threads;
-	barrier->threads += WARP_LANES;
 	barrier->arrived += !(warp->arrived >> access->barrier & 1);
-	barrier->whole |= !access->barrier_threads;
-	barrier->votes += access->barrier_true;
-	barrier->voters += access->barrier_lanes;
 	barrier->insn = access->insn;
 	warp->arrived |= 1u << access->barrier;
 	if (access->barrier_kind != PTX_BAR_ARRIVE) {
@@ -172,7 +158,7 @@ void grid_exited(struct grid_cta *cta, struct grid_warp *warp)
 	/* Who waits for all of the CTA waits for those that are left. */
 	for (i = 0; i < ARRAY_SIZE(cta->barriers); i++) {
 		cta->barriers[i].arrived -= warp->arrived >> i & 1;
-		if (cta->barriers[i].whole)
+		if (cta->barriers[i].phase.whole)
 			release_if_complete(cta, i);
 	}
 }
@@ -193,8 +179,8 @@ static int deadlock(const struct grid_cta *cta, struct err *err)
 	return err_set(err, -EDEADLK,
 		       "kernel '%s': deadlock: barrier %u waits for %u threads and %u arrived, but every other warp of the CTA has exited or waits elsewhere (%s line %u, %s)",
 		       kernel->name, warp->barrier,
-		       barrier->whole ? cta->live * WARP_LANES : barrier->expected,
-		       barrier->threads, kernel->module, barrier->insn->line, lane);
+		       barrier->phase.whole ? cta->live * WARP_LANES : barrier->phase.expected,
+		       barrier->phase.threads, kernel->module, barrier->insn->line, lane);
 }
 
 /* --- turns ------------------------------------------------------------------------------ */

@@ -18,12 +18,9 @@ struct grid_warp {
 	uint32_t used;		/* instructions of this round */
 };
 
-/* One of a CTA's 16. A warp arrives as a whole. */
 struct grid_barrier {
-	uint32_t threads, expected;
+	struct exec_barrier phase;
 	uint32_t arrived;		/* warps that have not exited since */
-	bool whole;			/* of all the CTA */
-	uint32_t votes, voters;		/* bar.red: lanes with a true predicate, of how many */
 	const struct ptx_insn *insn;	/* the last that arrived */
 };
 
@@ -33,7 +30,7 @@ struct grid_cta {
 	struct grid_warp *warps;
 	uint32_t nwarps, live;
 	uint8_t *arenas;
-	struct grid_barrier barriers[16];
+	struct grid_barrier barriers[EXEC_BARRIERS];
 	uint64_t instructions;	/* of its warps: what %clock counts */
 	bool used;		/* its memory has held a CTA before */
 	const struct exec_range *last;	/* of global memory, where the last access went */

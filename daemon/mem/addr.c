@@ -10,16 +10,6 @@
 
 #include "mem/internal.h"
 
-static bool power_of_two(uint64_t n)
-{
-	return n && !(n & (n - 1));
-}
-
-static unsigned int log2_of(uint64_t n)
-{
-	return (unsigned int)__builtin_ctzll(n);
-}
-
 int addr_map_create(const struct gpu_spec *spec, struct addr_map *map)
 {
 	size_t bits = strlen(spec->dram_map);

@@ -15,7 +15,6 @@
 #include "base/spec.h"
 #include "mem/mem.h"
 
-#define NEVER		UINT64_MAX
 #define NONE		UINT32_MAX
 #define MAX_PORTS	64u	/* of one side of the crossbar: bit masks */
 #define MAX_BANKS	32u

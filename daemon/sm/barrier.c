@@ -10,11 +10,7 @@
 
 static bool complete(const struct sm_cta *cta, const struct barrier *b)
 {
-	if (!set_any(b->arrived))
-		return false;
-	if (b->whole)
-		return !set_any(cta->running & ~b->arrived);
-	return b->threads >= b->expected;
+	return exec_barrier_complete(&b->phase, !set_any(cta->running & ~b->arrived));
 }
 
 static void release(struct sm *sm, struct barrier *b)
@@ -25,7 +21,7 @@ static void release(struct sm *sm, struct barrier *b)
 		struct sm_warp *warp = &sm->warps[w];
 
 		if (warp->reduces)
-			exec_barrier_release(&warp->ex, b->votes, b->voters);
+			exec_barrier_release(&warp->ex, &b->phase);
 	}
 	sm->wait_barrier &= ~b->waiting;
 	if (sm->mech.ops->by_warp)
@@ -48,30 +44,23 @@ static void refuse(struct sm *sm, unsigned int w, uint32_t line, uint32_t thread
 	sm_fail(sm, -ECANCELED, 0, warp->kernel);
 }
 
-/* exec has seen to it that the number is below BARRIERS and the threads whole warps. */
+/* exec has seen to it that the number is below EXEC_BARRIERS and the threads whole warps. */
 void barrier_arrive(struct sm *sm, unsigned int w, const struct exec_access *access)
 {
 	struct sm_warp *warp = &sm->warps[w];
 	struct sm_cta *cta = &sm->ctas[warp->cta];
 	uint32_t all = warp->kernel->warps_per_cta * WARP_LANES;
-	uint32_t threads = access->barrier_threads ? access->barrier_threads : all;
 	struct barrier *b = &cta->barriers[access->barrier];
 
 	warp->barrier = (uint8_t)access->barrier;
-	if (b->expected && b->expected != threads) {
-		refuse(sm, w, access->insn->line, threads, b->expected);
+	if (!exec_barrier_arrive(&b->phase, access, all)) {
+		refuse(sm, w, access->insn->line,
+		       access->barrier_threads ? access->barrier_threads : all, b->phase.expected);
 		return;
 	}
-	b->expected = threads;
 	b->arrived |= set_of(w);
-	b->threads += WARP_LANES;
-	b->whole |= !access->barrier_threads;
 	warp->reduces = access->barrier_kind >= PTX_BAR_RED_POPC &&
 			access->barrier_kind <= PTX_BAR_RED_OR;
-	if (warp->reduces) {
-		b->votes += access->barrier_true;
-		b->voters += access->barrier_lanes;
-	}
 	if (access->barrier_kind != PTX_BAR_ARRIVE) {
 		b->waiting |= set_of(w);
 		sm->wait_barrier |= set_of(w);
@@ -84,11 +73,11 @@ void barrier_arrive(struct sm *sm, unsigned int w, const struct exec_access *acc
 
 void barrier_exited(struct sm *sm, struct sm_cta *cta)
 {
-	for (unsigned int i = 0; i < BARRIERS; i++) {
+	for (unsigned int i = 0; i < EXEC_BARRIERS; i++) {
 		struct barrier *b = &cta->barriers[i];
 
 		/* Those who wait for all wait for one fewer. */
-		if (b->whole && complete(cta, b))
+		if (b->phase.whole && complete(cta, b))
 			release(sm, b);
 	}
 }

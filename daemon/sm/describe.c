@@ -73,7 +73,7 @@ static void say_waiting(struct text *t, const struct sm *sm, const struct sm_cta
 {
 	unsigned int w;
 
-	for (unsigned int b = 0; b < BARRIERS; b++)
+	for (unsigned int b = 0; b < EXEC_BARRIERS; b++)
 		some = say_group(t, sm, &before, some, cta->barriers[b].waiting, "at barrier %u", b);
 	some = say_group(t, sm, &before, some, sm->far_fault, "far fault");
 	for_each_warp(w, some) {
@@ -103,9 +103,11 @@ static void say_barrier(struct text *t, const struct sm *sm, const struct sm_cta
 
 	say(t, ", CTA (%u,%u,%u): ", cta->ex.ctaid[0], cta->ex.ctaid[1], cta->ex.ctaid[2]);
 	say_warps(t, sm, b->waiting);
-	say(t, " at barrier %u for %u threads, %u arrived", number, b->expected, b->threads);
+	say(t, " at barrier %u for %u threads, %u arrived", number,
+	    b->phase.expected, b->phase.threads);
 	/* Who has exited is missed only where a number was named. */
-	say_waiting(t, sm, cta, "; missing: ", (b->whole ? cta->running : cta->warps) & ~b->arrived);
+	say_waiting(t, sm, cta, "; missing: ",
+		    (b->phase.whole ? cta->running : cta->warps) & ~b->arrived);
 }
 
 void sm_describe(const struct sm *sm, char *buf, size_t bytes)
@@ -123,7 +125,7 @@ void sm_describe(const struct sm *sm, char *buf, size_t bytes)
 
 		if (!cta->state)
 			continue;
-		for (unsigned int b = 0; b < BARRIERS; b++) {
+		for (unsigned int b = 0; b < EXEC_BARRIERS; b++) {
 			if (!set_any(cta->barriers[b].waiting))
 				continue;
 			say_barrier(&t, sm, cta, b);

@@ -22,9 +22,6 @@
 #define NOBODY		SM_KERNELS	/* what is no kernel's is counted there */
 #define NO_INDEX	UINT32_MAX
 
-/* Barriers a CTA can name (PTX ISA, bar: 0 to 15). */
-#define BARRIERS	16u
-
 /* Instructions of 8 bytes; two are fetched and decoded at a time. */
 #define CODE_BYTES	8u
 #define MAX_IBUFFER	8u
@@ -146,12 +143,9 @@ struct sm_warp {
 
 /* One phase of a named barrier; all zero when nobody has come. */
 struct barrier {
+	struct exec_barrier phase;
 	warpset arrived;		/* warps, those that did not wait included */
 	warpset waiting;		/* of them */
-	uint32_t threads;		/* arrived; a warp counts whole (PTX ISA, bar) */
-	uint32_t expected;
-	bool whole;			/* the whole CTA: who has exited is not waited for */
-	uint32_t votes, voters;		/* bar.red: true predicates, lanes that had one */
 };
 
 struct sm_cta {
@@ -172,7 +166,7 @@ struct sm_cta {
 	uint32_t local_place;		/* of its kernel's CTAs on this SM, for local.c */
 	uint8_t *shared, *local;
 	size_t shared_size, local_size;
-	struct barrier barriers[BARRIERS];
+	struct barrier barriers[EXEC_BARRIERS];
 };
 
 /* printf's text, until the GPU takes it in the order of cycles. */
