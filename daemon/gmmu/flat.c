@@ -16,7 +16,7 @@ static void forget(struct sm_state *s)
 {
 	for (uint32_t i = 0; s->flat && i < FLAT_ENTRIES; i++)
 		s->flat[i].page = FLAT_NONE;
-	s->last_range = (struct gmmu_range){ 0, 0 };
+	s->last_range = (struct addr_range){ 0, 0 };
 }
 
 int flat_init(struct gmmu *g)
@@ -37,7 +37,7 @@ void flat_fini(struct gmmu *g)
 	free(g->ranges);
 }
 
-int gmmu_set_ranges(struct gmmu *g, const struct gmmu_range *ranges, unsigned int n)
+int gmmu_set_ranges(struct gmmu *g, const struct addr_range *ranges, size_t n)
 {
 	if (array_resize(g->ranges, n))
 		return -ENOMEM;

@@ -42,12 +42,12 @@
 #ifndef GPUEMU_GMMU_GMMU_H
 #define GPUEMU_GMMU_GMMU_H
 
+#include "base/addr_range.h"
 #include "base/base.h"
 #include "base/fault.h"
 #include "base/spec.h"
 #include "stats/stats.h"
 
-#define NEVER	UINT64_MAX	/* a cycle that does not come */
 
 /*
  * A translation is a host address with two bits of the page-table entry above it, where no
@@ -145,10 +145,7 @@ void *gmmu_translate(struct gmmu *gmmu, uint64_t page,
  * gmmu_translate() answers from them alone. Elsewhere (none) it answers from a
  * table of what was walked, and the page table is read by the next gmmu_step().
  */
-struct gmmu_range {
-	uint64_t start, end;
-};
-int gmmu_set_ranges(struct gmmu *gmmu, const struct gmmu_range *ranges, unsigned int n);
+int gmmu_set_ranges(struct gmmu *gmmu, const struct addr_range *ranges, size_t n);
 
 /*
  * Takes the look-ups of cycles <= now out of the outboxes, by cycle and then SM, and

@@ -157,7 +157,7 @@ struct sm_state {
 	struct gmmu_waiter *out, *out_last;	/* the outbox, oldest first */
 	uint64_t hits[KERNEL_SLOTS], misses[KERNEL_SLOTS];
 	bool blocked;		/* look-ups are not answered, but go to the outbox */
-	struct gmmu_range last_range;		/* paging off: the one that answered last */
+	struct addr_range last_range;		/* paging off: the one that answered last */
 	struct flat_entry *flat;		/* paging off, FLAT_ENTRIES or NULL */
 	struct touches touches;
 
@@ -187,7 +187,7 @@ struct gmmu {
 	bool blocking;
 	bool record;			/* the use of pages that hit is told, too */
 	bool ideal;			/* paging off */
-	struct gmmu_range *ranges;	/* while it is */
+	struct addr_range *ranges;	/* while it is */
 	uint32_t nranges;
 	struct sm_state *sm;
 	int error;			/* that gmmu_step() has to return */

@@ -9,32 +9,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "gpu/internal.h"
 
-struct ranges {
-	struct exec_range *at;
-	uint32_t count, room;
-	bool failed;
-};
-
-static void add_range(void *ctx, uint64_t addr, uint64_t bytes)
+/* The VA space's managed memory; *ranges is from malloc. */
+static int reachable(struct gpu_session *s, struct exec_range **ranges, uint32_t *n)
 {
-	struct ranges *r = ctx;
-	struct exec_range *last = r->count ? &r->at[r->count - 1] : NULL;
+	struct service *service = s->gpu->service;
+	struct addr_ranges managed = { 0 };
+	struct exec_range *r;
 
-	/* Fewer are found faster. */
-	if (last && last->base + last->bytes == addr) {
-		last->bytes += bytes;
-		return;
+	service->ops->managed(service, s->va_space, &managed);
+	r = managed.failed ? NULL : calloc(managed.count + 1, sizeof(*r));
+	*ranges = r;
+	*n = 0;
+	for (size_t i = 0; r && i < managed.count; i++) {
+		uint64_t start = managed.at[i].start, bytes = managed.at[i].end - start;
+
+		/* Fewer are found faster. */
+		if (*n && r[*n - 1].base + r[*n - 1].bytes == start)
+			r[*n - 1].bytes += bytes;
+		else
+			r[(*n)++] = (struct exec_range){
+				.base = start, .bytes = bytes, .host = (uint8_t *)(uintptr_t)start,
+			};
 	}
-	if (array_grow(r->at, r->room, r->count)) {
-		r->failed = true;
-		return;
-	}
-	r->at[r->count++] = (struct exec_range){
-		.base = addr, .bytes = bytes, .host = (uint8_t *)(uintptr_t)addr,
-	};
+	free(managed.at);
+	return r ? 0 : -ENOMEM;
 }
 
 struct functional {
@@ -67,23 +67,19 @@ static int failed(struct functional *f, int ret)
 
 int run_functional(struct run *r)
 {
-	struct gpu_session *s = r->session;
-	struct service *service = s->gpu->service;
 	struct functional f = { .r = r };
-	struct ranges ranges = { 0 };
+	struct exec_range *ranges;
+	uint32_t nranges;
 	int ret;
 
-	service->ops->managed(service, s->va_space, add_range, &ranges);
-	if (ranges.failed) {
-		free(ranges.at);
+	if (reachable(r->session, &ranges, &nranges))
 		return err_set(&r->err, -ENOMEM, "kernel '%s': out of memory", r->kernel->name);
-	}
 	f.grid = (struct exec_grid){
-		.launch = &r->launch, .ranges = ranges.at, .nranges = ranges.count,
+		.launch = &r->launch, .ranges = ranges, .nranges = nranges,
 		.stop = stop, .stop_ctx = &f,
 	};
 	ret = exec_grid_run(&f.grid, &r->err);
-	free(ranges.at);
+	free(ranges);
 	/* A grid that is shorter than the time between two questions. */
 	if (!ret && r->m->spec.watchdog && f.grid.warp_instructions > r->m->spec.watchdog)
 		return run_watchdog(r);

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "gpu/internal.h"
 
 /*
@@ -148,32 +147,15 @@ static void parked(void *ctx, unsigned int sm, const struct sm_cta_span *span)
 	trace_parked(&m->session->timeline, sm, span);
 }
 
-struct range_list {
-	struct gmmu_range *at;
-	unsigned int count, room;
-	bool failed;
-};
-
-static void add_range(void *ctx, uint64_t addr, uint64_t bytes)
-{
-	struct range_list *r = ctx;
-
-	if (array_grow(r->at, r->room, r->count)) {
-		r->failed = true;
-		return;
-	}
-	r->at[r->count++] = (struct gmmu_range){ addr, addr + bytes };
-}
-
 int machine_set_ranges(struct machine *m)
 {
 	struct service *service = m->session->gpu->service;
-	struct range_list r = { 0 };
+	struct addr_ranges r = { 0 };
 	int ret;
 
 	if (m->spec.paging || !service->ops->managed)
 		return 0;
-	service->ops->managed(service, m->session->va_space, add_range, &r);
+	service->ops->managed(service, m->session->va_space, &r);
 	ret = r.failed ? -ENOMEM : gmmu_set_ranges(m->gmmu, r.at, r.count);
 	free(r.at);
 	return ret;

@@ -4,7 +4,6 @@
  * at, told what happens to pages. What they answer is not checked here but
  * where it is used (serve.c, plan.c).
  */
-#include "base/array.h"
 #include "paging/private.h"
 
 #include <errno.h>
@@ -39,16 +38,7 @@ static void view_count(void *ctx, unsigned int index, uint64_t n)
 		policy->counters[index].value += n;
 }
 
-/* One that finds no memory is not seen: policies ask for less then. */
-static void add_range(void *ctx, uint64_t addr, uint64_t bytes)
-{
-	struct policy *policy = ctx;
-
-	if (array_grow(policy->ranges, policy->range_room, policy->nranges))
-		return;
-	policy->ranges[policy->nranges++] = (struct gpuemu_policy_range){ addr, addr + bytes };
-}
-
+/* A range that finds no memory is not seen: policies ask for less then. */
 static bool view_next_range(void *ctx, uint64_t addr, struct gpuemu_policy_range *range)
 {
 	struct policy *policy = ctx;
@@ -57,27 +47,29 @@ static bool view_next_range(void *ctx, uint64_t addr, struct gpuemu_policy_range
 	unsigned int low = 0, high;
 
 	if (!policy->ranges_known) {
-		policy->nranges = 0;
+		policy->ranges.count = 0;
 		if (service->ops->managed)
 			service->ops->managed(service, policy->paging->space->va_space,
-					      add_range, policy);
+					      &policy->ranges);
 		else
 			for (uint64_t i = 0; i < known->nranges; i++)
-				add_range(policy, known->ranges[i].addr, known->ranges[i].bytes);
+				addr_ranges_add(&policy->ranges, known->ranges[i].addr,
+						known->ranges[i].addr + known->ranges[i].bytes);
 		policy->ranges_known = true;
 	}
-	high = policy->nranges;
+	high = (unsigned int)policy->ranges.count;
 	while (low < high) {
 		unsigned int middle = low + (high - low) / 2;
 
-		if (policy->ranges[middle].end > addr)
+		if (policy->ranges.at[middle].end > addr)
 			high = middle;
 		else
 			low = middle + 1;
 	}
-	if (low == policy->nranges)
+	if (low == policy->ranges.count)
 		return false;
-	*range = policy->ranges[low];
+	range->start = policy->ranges.at[low].start;
+	range->end = policy->ranges.at[low].end;
 	return true;
 }
 
@@ -199,7 +191,7 @@ static int policy_open(struct policy *policy, struct paging *p, enum policy_kind
 	};
 	rc = make_state(policy, seed, err);
 	if (rc)
-		free(policy->ranges);
+		free(policy->ranges.at);
 	return rc;
 }
 
@@ -210,7 +202,7 @@ static void policy_close(struct policy *policy)
 
 	if (destroy)
 		destroy(policy->state);
-	free(policy->ranges);
+	free(policy->ranges.at);
 }
 
 int policies_open(struct paging *p, struct err *err)

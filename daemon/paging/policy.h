@@ -7,6 +7,7 @@
 #ifndef GPUEMU_PAGING_POLICY_H
 #define GPUEMU_PAGING_POLICY_H
 
+#include "base/addr_range.h"
 #include "base/rng.h"
 #include "gpuemu_policy.h"
 #include "paging/paging.h"
@@ -23,8 +24,7 @@ struct policy {
 	void *state;
 	struct plugin *plugin;		/* it is a user's object; NULL: a row */
 	/* Managed ranges, looked up once in a call of the policy. */
-	struct gpuemu_policy_range *ranges;
-	unsigned int nranges, range_room;
+	struct addr_ranges ranges;
 	bool ranges_known;
 };
 

@@ -13,6 +13,7 @@
 #ifndef GPUEMU_SERVICE_SERVICE_H
 #define GPUEMU_SERVICE_SERVICE_H
 
+#include "base/addr_range.h"
 #include "base/base.h"
 #include "base/fault.h"
 
@@ -109,11 +110,10 @@ struct service_ops {
 	uint64_t (*frames)(struct service *s);	/* device memory, in frames */
 	uint64_t (*share)(struct service *s);	/* that one VA space may have now; NULL: all */
 	/*
-	 * Calls fn for each managed range of the VA space, by address, where a managed address is
+	 * Adds the managed ranges of the VA space, by address, where a managed address is
 	 * its own host address whether or not the page is in device memory. NULL: it is not.
 	 */
-	void (*managed)(struct service *s, uint32_t va_space,
-			void (*fn)(void *ctx, uint64_t addr, uint64_t bytes), void *ctx);
+	void (*managed)(struct service *s, uint32_t va_space, struct addr_ranges *to);
 	void (*destroy)(struct service *s);
 };
 

@@ -318,10 +318,9 @@ static uint64_t sim_frames(struct service *s)
 	return sim_of(s)->frames;
 }
 
-static void sim_managed(struct service *s, uint32_t va_space,
-			void (*fn)(void *ctx, uint64_t addr, uint64_t bytes), void *ctx)
+static void sim_managed(struct service *s, uint32_t va_space, struct addr_ranges *to)
 {
-	ranges_each(&sim_of(s)->managed, va_space, fn, ctx);
+	ranges_tell(&sim_of(s)->managed, va_space, to);
 }
 
 static void sim_destroy(struct service *s)

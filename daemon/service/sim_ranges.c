@@ -66,11 +66,10 @@ static bool is_of(const struct ranges *r, size_t i, uint32_t va_space)
 	return i < r->count && r->at[i].va_space == va_space;
 }
 
-void ranges_each(const struct ranges *r, uint32_t va_space,
-		 void (*fn)(void *ctx, uint64_t addr, uint64_t bytes), void *ctx)
+void ranges_tell(const struct ranges *r, uint32_t va_space, struct addr_ranges *to)
 {
 	for (size_t i = range_at(r, va_space, 0); is_of(r, i, va_space); i++)
-		fn(ctx, r->at[i].start, r->at[i].end - r->at[i].start);
+		addr_ranges_add(to, r->at[i].start, r->at[i].end);
 }
 
 int ranges_cut(struct ranges *r, uint32_t va_space, uint64_t start, uint64_t end)

@@ -6,7 +6,7 @@
 #ifndef GPUEMU_SERVICE_SIM_RANGES_H
 #define GPUEMU_SERVICE_SIM_RANGES_H
 
-#include "base/base.h"
+#include "base/addr_range.h"
 
 struct range {
 	uint64_t start, end;
@@ -25,9 +25,8 @@ bool ranges_have(const struct ranges *r, uint32_t va_space, uint64_t addr);
 struct range ranges_at(const struct ranges *r, uint32_t va_space, uint64_t addr);
 /* Is any address of [start, end)? */
 bool ranges_overlap(const struct ranges *r, uint32_t va_space, uint64_t start, uint64_t end);
-/* Calls fn for each of the VA space's, by address. */
-void ranges_each(const struct ranges *r, uint32_t va_space,
-		 void (*fn)(void *ctx, uint64_t addr, uint64_t bytes), void *ctx);
+/* Adds each of the VA space's, by address. */
+void ranges_tell(const struct ranges *r, uint32_t va_space, struct addr_ranges *to);
 /* [start, end) overlaps none. -ENOMEM. */
 int ranges_add(struct ranges *r, uint32_t va_space, uint64_t start, uint64_t end);
 /* Takes [start, end) out, where it is there. -ENOMEM leaves everything as it was. */

@@ -104,7 +104,7 @@ static inline void bench_init(struct bench *b)
 
 static inline void bench_load(struct bench *b, const char *ptx, uint32_t threads)
 {
-	struct gmmu_range range = { BENCH_BASE, BENCH_BASE + BENCH_BYTES };
+	struct addr_range range = { BENCH_BASE, BENCH_BASE + BENCH_BYTES };
 	struct sm_env env = {
 		.spec = &b->spec, .wake = &b->wake, .err = &b->err,
 		.mechanism = b->mechanism, .mechanism_ctx = b->mechanism_ctx,

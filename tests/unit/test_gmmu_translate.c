@@ -642,7 +642,7 @@ static void paging_off(struct gpu_spec *spec)
 
 static void test_paging_off_with_ranges(void **state)
 {
-	const struct gmmu_range ranges[] = {
+	const struct addr_range ranges[] = {
 		{ page(2), page(4) }, { page(8), page(9) },
 	};
 	struct world w;

@@ -568,10 +568,9 @@ static void meddler_resident(struct service *s,
 	meddler.sim->ops->resident(meddler.sim, fn, ctx);
 }
 
-static void meddler_managed(struct service *s, uint32_t va_space,
-			    void (*fn)(void *ctx, uint64_t addr, uint64_t bytes), void *ctx)
+static void meddler_managed(struct service *s, uint32_t va_space, struct addr_ranges *to)
 {
-	meddler.sim->ops->managed(meddler.sim, va_space, fn, ctx);
+	meddler.sim->ops->managed(meddler.sim, va_space, to);
 }
 
 static struct service *meddle(struct service *sim)
