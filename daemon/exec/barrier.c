@@ -82,7 +82,8 @@ void exec_barrier_release(struct exec_warp *warp, const struct exec_barrier *bar
 			row32(warp->arena, op->dst[0])[__builtin_ctz(rest)] = count;
 		return;
 	}
-	value = (op->atom == PTX_BAR_RED_AND ? count == barrier->voters : count != 0) ? ALL_LANES : 0;
+	value = (op->atom == PTX_BAR_RED_AND ? count == barrier->voters : count != 0) ?
+		ALL_LANES : 0;
 	p = pred_at(warp->arena, op->dst[0]);
 	*p = (*p & ~lanes) | (value & lanes);
 }

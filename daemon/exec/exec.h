@@ -154,7 +154,8 @@ void exec_perform(struct exec_warp *warp, struct exec_access *access,
 
 /*
  * One phase of a named barrier (PTX ISA, bar and barrier); all zero: nobody has come. Which
- * warps have arrived is the caller's to know. A warp counts whole, however many of its lanes are active.
+ * warps have arrived is the caller's to know. A warp counts whole, however many of its lanes
+ * are active.
  */
 struct exec_barrier {
 	uint32_t threads;		/* that have arrived */
