@@ -7,7 +7,8 @@
  */
 #include <errno.h>
 
-#include "gpu/internal.h"
+#include "gpu/machine.h"
+#include "gpu/session.h"
 
 /* Most constants of all modules together. */
 #define CONST_ROOM	(MEM_PT_BASE - MEM_CONST_BASE)

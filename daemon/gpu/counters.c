@@ -5,7 +5,8 @@
  */
 #include <string.h>
 
-#include "gpu/internal.h"
+#include "gpu/machine.h"
+#include "gpu/session.h"
 
 static void add_l2(struct cache_counters *l2, const struct mem_stats *s)
 {
@@ -125,12 +126,6 @@ void machine_state(struct machine *m, struct gpu_state *state)
 		return;
 	state->fault_buffer = gmmu_faults(m->gmmu);
 	state->resident_pages = paging_resident_pages(s->paging);
-}
-
-void machine_transfer(struct machine *m, const struct trace_transfer *x)
-{
-	link_use_add(&m->session->link_use, x->kernel, x->d2h, x->begin, x->end, x->bytes);
-	trace_transfer(&m->session->timeline, x);
 }
 
 void machine_counters(struct machine *m, uint64_t now, struct gpu_counters *c)

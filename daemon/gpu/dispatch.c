@@ -46,8 +46,8 @@ unsigned int dispatch_place(const struct dispatch *d, unsigned int i)
 
 /* --- who runs ------------------------------------------------------------------- */
 
-int dispatch_create(const struct gpu_spec *spec, struct sm **sms, unsigned int nsms,
-		    struct dispatch **out)
+int dispatch_create(const struct gpu_spec *spec, const struct dispatch_ops *ops,
+		    struct sm **sms, unsigned int nsms, struct dispatch **out)
 {
 	struct dispatch *d = calloc(1, sizeof(*d));
 	int ret = 0;
@@ -57,9 +57,7 @@ int dispatch_create(const struct gpu_spec *spec, struct sm **sms, unsigned int n
 	d->spec = spec;
 	d->sms = sms;
 	d->nsms = nsms;
-	for (unsigned int i = 0; dispatch_rows[i]; i++)
-		if (!strcmp(dispatch_rows[i]->name, spec->dispatch))
-			d->ops = dispatch_rows[i];
+	d->ops = ops;
 	d->told = calloc((size_t)nsms * SM_KERNELS, sizeof(*d->told));
 	if (!d->ops)
 		ret = -EINVAL;

@@ -79,6 +79,8 @@ struct dispatch_ops {
 
 /* Rows of gpu/dispatch.def, NULL terminated. */
 extern const struct dispatch_ops *const dispatch_rows[];
+/* NULL: there is none of the name. */
+const struct dispatch_ops *dispatch_find(const char *name);
 
 /*
  * Has it a CTA that may go to the SM at the end of the cycle, and has the SM room for it?
@@ -109,9 +111,9 @@ struct dispatch_kernel *dispatch_pick_spatial(const struct dispatch *d, unsigned
 
 /* What the policy has decided, NULL: it decides nothing that a report shows, or no memory. */
 struct json_object *dispatch_report(const struct dispatch *d);
-/* spec and sms are the caller's. -EINVAL: no such policy; -ENOMEM. */
-int dispatch_create(const struct gpu_spec *spec, struct sm **sms, unsigned int nsms,
-		    struct dispatch **dispatch);
+/* spec, ops and sms are the caller's. -EINVAL: ops is NULL; -ENOMEM. */
+int dispatch_create(const struct gpu_spec *spec, const struct dispatch_ops *ops,
+		    struct sm **sms, unsigned int nsms, struct dispatch **dispatch);
 void dispatch_destroy(struct dispatch *d);
 void dispatch_arrived(struct dispatch *d, struct dispatch_kernel *k, uint64_t now);
 void dispatch_left(struct dispatch *d, struct dispatch_kernel *k, uint64_t now);

@@ -3,13 +3,14 @@
  * One grid without time: exec runs it on the client's memory where it is. No
  * SM, no GMMU and no fault handler takes part, the session's clock stands still
  * and residency stays as it was. Only where a managed address is a host
- * address (service_ops.managed). queue.c calls it.
+ * address (service_ops.managed). submit.c calls it.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/internal.h"
+#include "gpu/machine.h"
+#include "gpu/run.h"
 
 /* The VA space's managed memory; *ranges is from malloc. */
 static int reachable(struct gpu_session *s, struct exec_range **ranges, uint32_t *n)

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A GPU: the service with paging's pool of frames before it, its sessions, and
- * the tables it can list. Used by the daemon and by libgpuemu in process.
+ * A GPU: the service with paging's pool of frames before it, and its sessions. Used by
+ * the daemon and by libgpuemu in process.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/internal.h"
+#include "gpu/session.h"
 
 int gpu_create(struct service *service, struct gpu **out, struct err *err)
 {
@@ -41,118 +40,4 @@ void gpu_destroy(struct gpu *gpu)
 void gpu_policy_site(struct gpu *gpu, const struct plugin_site *site)
 {
 	paging_pool_site(gpu->pool, site);
-}
-
-static void invalidate(void *ctx, const struct service_invalidate *i)
-{
-	struct gpu *gpu = ctx;
-
-	for (struct gpu_session *s = gpu->sessions; s; s = s->next) {
-		if (!i->va_space || i->va_space == s->va_space)
-			machine_invalidate(s->machine, i->start, i->end);
-	}
-	paging_invalidate(gpu->pool, i);
-}
-
-int gpu_apply_invalidations(struct gpu *gpu)
-{
-	return gpu->service->ops->poll(gpu->service, invalidate, gpu);
-}
-
-int gpu_poll(struct gpu *gpu)
-{
-	int ret = gpu_apply_invalidations(gpu);
-
-	return ret == -ECANCELED ? 0 : ret;
-}
-
-/* --- tables -------------------------------------------------------------- */
-
-bool gpu_list_row(const char *kind, unsigned int n, const char **name,
-		  const char **help)
-{
-#define TABLE(word, rows)						\
-	if (!strcmp(kind, word)) {					\
-		for (unsigned int i = 0; rows[i]; i++) {		\
-			if (i != n)					\
-				continue;				\
-			*name = rows[i]->name;				\
-			*help = rows[i]->help;				\
-			return true;					\
-		}							\
-		return false;						\
-	}
-	if (!strcmp(kind, "schedulers"))
-		return sm_scheduler(n, name, help);
-	TABLE("dispatchers", dispatch_rows)
-	TABLE("mechanisms", sm_mechanism_rows)
-	TABLE("prefetchers", prefetch_rows)
-	TABLE("evictors", evict_rows)
-	TABLE("backends", service_rows)
-#undef TABLE
-	return false;
-}
-
-const struct gpuemu_policy_option *gpu_list_options(const char *kind, unsigned int n)
-{
-	if (!strcmp(kind, "prefetchers"))
-		return prefetch_rows[n]->options;
-	if (!strcmp(kind, "evictors"))
-		return evict_rows[n]->options;
-	return NULL;
-}
-
-static int check_name(const char *kind, const char *key, const char *value,
-		      struct err *err)
-{
-	const char *name, *help;
-	char all[256] = "";
-	size_t used = 0;
-
-	for (unsigned int n = 0; gpu_list_row(kind, n, &name, &help); n++) {
-		if (!strcmp(name, value))
-			return 0;
-		if (used < sizeof(all))
-			used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s",
-						 n ? ", " : "", name);
-	}
-	return err_set(err, -EINVAL, "%s: no %.*s '%s'; there are: %s", key,
-		       (int)strlen(kind) - 1, kind, value, all);
-}
-
-int gpu_supports(const struct gpu *gpu, const struct gpu_spec *spec, struct err *err)
-{
-	const struct service_ops *ops = gpu->service->ops;
-
-	if (spec->functional && !ops->managed)
-		return err_set(err, -EOPNOTSUPP,
-			       "gpu.functional: not with backend %s, whose pages have to move to be "
-			       "used; use backend sim", ops->name);
-	return 0;
-}
-
-int gpu_spec_check(const struct gpu_spec *spec, struct err *err)
-{
-	int ret;
-
-	ret = check_name("schedulers", "sm.scheduler", spec->scheduler, err);
-	if (!ret)
-		ret = check_name("dispatchers", "gpu.dispatch", spec->dispatch, err);
-	if (!ret)
-		ret = check_name("mechanisms", "sm.cta", spec->cta, err);
-	if (!ret && sm_mechanism_find(spec->cta)->check)
-		ret = sm_mechanism_find(spec->cta)->check(spec, err);
-	if (!ret)
-		ret = paging_check_policies(spec, err);
-	if (ret)
-		return ret;
-	if (spec->maxregs && spec->maxregs < PTX_MIN_MAXREGS)
-		return err_set(err, -EINVAL,
-			       "compiler.maxregs: %llu; %u to %u are possible, 0 is %u",
-			       (unsigned long long)spec->maxregs, PTX_MIN_MAXREGS,
-			       PTX_MAX_MAXREGS, PTX_MAX_MAXREGS);
-	ret = spec_check(spec, err);
-	if (ret)
-		return ret;
-	return 0;
 }

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "gpu/internal.h"
+#include "gpu/loop.h"
 
 static struct halt_target *target_of(const struct gpu_session *s, uint32_t stream)
 {

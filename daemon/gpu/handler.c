@@ -14,7 +14,8 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "gpu/internal.h"
+#include "gpu/handler.h"
+#include "gpu/run.h"
 
 /* --- who is busy: a heap by the end of service, then as they were taken --------------- */
 
@@ -78,9 +79,11 @@ static bool any_idle(const struct handler *h)
 
 /* --- making and ending -------------------------------------------------------------- */
 
-void handler_init(struct handler *h, const struct gpu_spec *spec)
+void handler_init(struct handler *h, const struct gpu_spec *spec, struct gmmu *gmmu,
+		  struct mem *mem, struct gpu_session *session)
 {
 	*h = (struct handler){
+		.spec = spec, .gmmu = gmmu, .mem = mem, .session = session,
 		.handlers = (unsigned int)spec->handlers,
 		.most = spec->handlers ? (unsigned int)spec->batch : 1,
 	};
@@ -101,12 +104,12 @@ void handler_fini(struct handler *h)
 	free(h->slots);
 }
 
-uint64_t handler_until(const struct machine *m)
+uint64_t handler_until(const struct handler *h)
 {
 	uint64_t until = 0;
 
-	for (unsigned int i = 0; i < m->handler.busy; i++)
-		until = MAX(until, m->handler.slots[i].until);
+	for (unsigned int i = 0; i < h->busy; i++)
+		until = MAX(until, h->slots[i].until);
 	return until;
 }
 
@@ -114,15 +117,15 @@ uint64_t handler_until(const struct machine *m)
 
 static unsigned int arrived(void *ctx, uint64_t addr, uint64_t bytes, uint64_t now)
 {
-	struct gpu_session *s = ctx;
+	struct handler *h = ctx;
 
-	trace_arrived(&s->timeline, addr, bytes, now);
-	return gmmu_arrived(s->machine->gmmu, addr, bytes, now);
+	trace_arrived(&h->session->timeline, addr, bytes, now);
+	return gmmu_arrived(h->gmmu, addr, bytes, now);
 }
 
 static void transferred(void *ctx, const struct paging_transfer *x)
 {
-	struct gpu_session *s = ctx;
+	struct handler *h = ctx;
 	struct trace_transfer told = {
 		.begin = x->begin, .end = x->end, .addr = x->addr, .bytes = x->bytes,
 		.batch = TRACE_NONE, .d2h = x->d2h, .prefetch = x->prefetch,
@@ -130,16 +133,18 @@ static void transferred(void *ctx, const struct paging_transfer *x)
 	};
 	uint64_t batch;
 
-	if (u64map_get(&s->machine->handler.traced, x->batch, &batch))
+	if (u64map_get(&h->traced, x->batch, &batch))
 		told.batch = (uint32_t)batch;
-	machine_transfer(s->machine, &told);
+	link_use_add(&h->session->link_use, told.kernel, told.d2h, told.begin, told.end,
+		     told.bytes);
+	trace_transfer(&h->session->timeline, &told);
 }
 
 static bool awaits(void *ctx)
 {
-	struct gpu_session *s = ctx;
+	struct handler *h = ctx;
 
-	return gmmu_waiting(s->machine->gmmu);
+	return gmmu_waiting(h->gmmu);
 }
 
 const struct paging_events handler_events = {
@@ -150,80 +155,39 @@ const struct paging_events handler_events = {
 
 /* --- the loop ------------------------------------------------------------------------------ */
 
-static bool may_take(const struct machine *m)
+static bool may_take(const struct handler *h)
 {
-	return (gmmu_faults(m->gmmu) || (m->spec.counters && mem_notifies(m->mem))) &&
-	       any_idle(&m->handler);
+	return (gmmu_faults(h->gmmu) || (h->spec->counters && mem_notifies(h->mem))) &&
+	       any_idle(h);
 }
 
-void handler_share_link(struct machine *m)
+void handler_share_link(struct handler *h)
 {
-	struct paging *paging = m->session->paging;
+	struct paging *paging = h->session->paging;
 	bool busy[2] = { false };
 	uint64_t took[2];
 
 	if (!paging)
 		return;
-	mem_share_link(m->mem, m->handler.link_busy, took);
+	mem_share_link(h->mem, h->link_busy, took);
 	paging_share_link(paging, took, busy);
-	memcpy(m->handler.link_busy, busy, sizeof(busy));
+	memcpy(h->link_busy, busy, sizeof(busy));
 }
 
-uint64_t handler_next(const struct machine *m)
+uint64_t handler_next(const struct handler *h)
 {
-	const struct handler *h = &m->handler;
 	uint64_t next = h->busy ? h->slots[0].until : NEVER;
 
 	/* A record that was written behind the last step is taken in the next cycle. */
-	if (may_take(m))
+	if (may_take(h))
 		return 0;
-	return m->session->paging ? MIN(next, paging_next(m->session->paging)) : next;
+	return h->session->paging ? MIN(next, paging_next(h->session->paging)) : next;
 }
 
-/* What a program may not access is one error, with two texts. */
-static int fault_status(int code)
-{
-	return code == -EACCES ? -EFAULT : code;
-}
-
-int machine_blame(struct machine *m, struct run *r, uint64_t page, int code)
-{
-	const struct ptx_kernel *kernel = r->kernel;
-	struct err *err = &r->err;
-	struct sm_waiting lowest = { .addr = UINT64_MAX }, w;
-	bool found = false;
-	char why[128];
-
-	for (unsigned int i = 0; i < m->nsms; i++) {
-		if (!sm_find_waiting(m->sms[i], page, &w))
-			continue;
-		if (!found || w.addr < lowest.addr)
-			lowest = w;
-		found = true;
-	}
-	r->fault_addr = found ? lowest.addr : page;
-	if (!found)
-		return err_set(err, fault_status(code), "kernel '%s': page 0x%llx: %s", kernel->name,
-			       (unsigned long long)page, strerror(-code));
-	if (code == -EFAULT)
-		snprintf(why, sizeof(why), "is outside managed memory");
-	else if (code == -EACCES)
-		snprintf(why, sizeof(why),
-			 "is in managed memory that is not readable and writable (mprotect)");
-	else
-		snprintf(why, sizeof(why), "cannot be moved to device memory (%s)",
-			 strerror(-code));
-	return err_set(err, fault_status(code), "kernel '%s': %u-byte %s at 0x%llx %s (%s line %u, %s)",
-		       kernel->name, lowest.bytes, lowest.what,
-		       (unsigned long long)lowest.addr, why, kernel->module, lowest.line,
-		       lowest.thread);
-}
-
-static void trace_taken(struct machine *m, const struct handler_slot *slot, uint64_t now,
+static void trace_taken(struct handler *h, const struct handler_slot *slot, uint64_t now,
 			unsigned int depth, uint32_t batch)
 {
-	struct handler *h = &m->handler;
-	uint32_t traced = trace_batch(&m->session->timeline, slot->number, now, slot->until,
+	uint32_t traced = trace_batch(&h->session->timeline, slot->number, now, slot->until,
 				      h->batch, slot->n, depth);
 
 	if (traced != TRACE_NONE)
@@ -231,64 +195,61 @@ static void trace_taken(struct machine *m, const struct handler_slot *slot, uint
 }
 
 /* Nobody gets on by it: how often has that been so? */
-static int judge(struct machine *m, struct run *r, const struct paging_outcome *outcome, bool moved)
+static int judge(struct handler *h, struct run *r, const struct paging_outcome *outcome, bool moved)
 {
-	struct handler *h = &m->handler;
 
 	if (outcome->unmanaged)
-		return machine_blame(m, r, outcome->unmanaged_addr,
+		return blame_access(r, outcome->unmanaged_addr,
 				     outcome->is_protected ? -EACCES : -EFAULT);
 	if (!outcome->stuck || moved)
 		h->futile = 0;
 	else if (++h->futile >= HANDLER_PATIENCE)
-		return machine_blame(m, r, outcome->stuck_addr, outcome->stuck_status);
+		return blame_access(r, outcome->stuck_addr, outcome->stuck_status);
 	return 0;
 }
 
-static int serve(struct machine *m, struct run *r, uint64_t now)
+static int serve(struct handler *h, struct run *r, uint64_t now)
 {
-	struct handler *h = &m->handler;
-	struct paging *paging = m->session->paging;
+	struct paging *paging = h->session->paging;
 	const struct paging_stats *stats = paging_stats(paging);
 	uint64_t moved = stats->h2d_bytes;
 	struct handler_slot *slot = idle_slot(h);
-	unsigned int depth = gmmu_faults(m->gmmu);
+	unsigned int depth = gmmu_faults(h->gmmu);
 	struct paging_outcome outcome;
 	int ret;
 
 	if (!slot)
 		return err_set(&r->err, -ENOMEM, "kernel '%s': out of memory", r->kernel->name);
-	slot->n = gmmu_take(m->gmmu, h->batch, h->most);
+	slot->n = gmmu_take(h->gmmu, h->batch, h->most);
 	paging_depth(paging, depth);
 	ret = paging_serve(paging, h->batch, slot->n, now, &outcome);
 	if (ret)
 		return err_set(&r->err, ret, "kernel '%s': far faults cannot be served: %s",
 			       r->kernel->name, strerror(-ret));
 	/* What was evicted for it must not be translated any more. */
-	ret = gpu_apply_invalidations(m->session->gpu);
-	if (ret && !m->poll_status)
-		m->poll_status = ret;
+	ret = gpu_apply_invalidations(h->session->gpu);
+	if (ret && !h->session->poll_status)
+		h->session->poll_status = ret;
 	for (unsigned int i = 0; i < slot->n; i++)
 		slot->pages[i] = h->batch[i].addr;
-	slot->until = now + cycles_of(&m->spec, outcome.service_ns);
+	slot->until = now + cycles_of(h->spec, outcome.service_ns);
 	slot->taken = h->taken++;
-	trace_taken(m, slot, now, depth, outcome.batch);
+	trace_taken(h, slot, now, depth, outcome.batch);
 	sift_up(h, h->busy++);
-	return judge(m, r, &outcome, stats->h2d_bytes != moved);
+	return judge(h, r, &outcome, stats->h2d_bytes != moved);
 }
 
 /* Access counters say that a region is used much from afar. */
-static int pull(struct machine *m, struct run *r, uint64_t now)
+static int pull(struct handler *h, struct run *r, uint64_t now)
 {
-	struct handler *h = &m->handler;
 	struct paging_outcome outcome;
 	struct handler_slot *slot;
 	uint64_t va;
 	int ret;
 
-	if (!mem_notified(m->mem, &va))
+	if (!mem_notified(h->mem, &va))
 		return 0;
-	ret = paging_pull(m->session->paging, va, m->spec.counter_bytes, now, &outcome);
+	ret = paging_pull(h->session->paging, va, h->spec->counter_bytes, now, &outcome);
 	if (ret)
 		return err_set(&r->err, ret, "kernel '%s': remote pages cannot be migrated: %s",
 			       r->kernel->name, strerror(-ret));
@@ -297,35 +258,33 @@ static int pull(struct machine *m, struct run *r, uint64_t now)
 	slot = idle_slot(h);
 	if (!slot)
 		return err_set(&r->err, -ENOMEM, "kernel '%s': out of memory", r->kernel->name);
-	ret = gpu_apply_invalidations(m->session->gpu);
-	if (ret && !m->poll_status)
-		m->poll_status = ret;
+	ret = gpu_apply_invalidations(h->session->gpu);
+	if (ret && !h->session->poll_status)
+		h->session->poll_status = ret;
 	slot->n = 0;
-	slot->until = now + cycles_of(&m->spec, outcome.service_ns);
+	slot->until = now + cycles_of(h->spec, outcome.service_ns);
 	slot->taken = h->taken++;
 	sift_up(h, h->busy++);
 	return 0;
 }
 
 /* The first to be done is: what of its faults is not on its way walks again. */
-static void release(struct machine *m, uint64_t now)
+static void release(struct handler *h, uint64_t now)
 {
-	struct handler *h = &m->handler;
-	struct paging *paging = m->session->paging;
+	struct paging *paging = h->session->paging;
 	const struct handler_slot *slot = &h->slots[0];
 
 	for (unsigned int i = 0; i < slot->n; i++)
 		if (!paging_in_flight(paging, slot->pages[i]) &&
-		    gmmu_arrived(m->gmmu, slot->pages[i], PAGE_BYTES, now))
+		    gmmu_arrived(h->gmmu, slot->pages[i], PAGE_BYTES, now))
 			paging_await(paging, slot->pages[i]);
 	swap(&h->slots[0], &h->slots[--h->busy]);
 	sift_down(h, 0);
 }
 
-int handler_step(struct machine *m, struct run *r, uint64_t now)
+int handler_step(struct handler *h, struct run *r, uint64_t now)
 {
-	struct handler *h = &m->handler;
-	struct paging *paging = m->session->paging;
+	struct paging *paging = h->session->paging;
 	bool changed = false;
 	int ret = 0;
 
@@ -336,14 +295,14 @@ int handler_step(struct machine *m, struct run *r, uint64_t now)
 	if (ret)
 		return err_set(&r->err, ret, "kernel '%s': out of memory", r->kernel->name);
 	while (h->busy && h->slots[0].until <= now)
-		release(m, now);
-	while (!ret && may_take(m)) {
+		release(h, now);
+	while (!ret && may_take(h)) {
 		changed = true;
 		/* Kernels wait for faults, not for counters. */
-		ret = gmmu_faults(m->gmmu) ? serve(m, r, now) : pull(m, r, now);
+		ret = gmmu_faults(h->gmmu) ? serve(h, r, now) : pull(h, r, now);
 	}
 	if (changed)
-		trace_state(&m->session->timeline, now, paging_resident_pages(paging),
-			    gmmu_faults(m->gmmu));
+		trace_state(&h->session->timeline, now, paging_resident_pages(paging),
+			    gmmu_faults(h->gmmu));
 	return ret;
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "gpu/internal.h"
+#include "gpu/session.h"
 
 #define VA_END	(1ull << 47)	/* managed memory lies below */
 
@@ -22,7 +22,7 @@ void known_clear(struct known *k)
 	*k = (struct known){ .now = { NULL } };
 }
 
-void known_settle(struct known *k)
+void known_adopt(struct known *k)
 {
 	if (k->arriving) {
 		free(k->record);
@@ -122,7 +122,7 @@ int gpu_session_set_advice(struct gpu_session *s, const struct advice_range *adv
 		return err_set(err, -ENOMEM, "no memory for advice");
 	if (n)
 		memcpy(copy, advice, n * sizeof(*copy));
-	queue_finish(s);
+	session_finish(s);
 	if (s->paging)
 		ret = paging_set_advice(s->paging, copy, n);
 	free(k->advice);
@@ -139,7 +139,7 @@ int gpu_session_touches(struct gpu_session *s, const uint64_t **pages, uint64_t 
 {
 	int ret;
 
-	queue_finish(s);
+	session_finish(s);
 	if (!s->paging)
 		return err_set(err, -ENOMEM, "the session has no fault handler: configure it");
 	ret = paging_touches(s->paging, pages, n);

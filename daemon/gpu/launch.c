@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A launch before and after it runs: the kernel is found, checked and bound,
- * its output collected, its statistics kept. When it runs is queue.c's, how
+ * its output collected, its statistics kept. When it runs is queue.c's to say, how
  * quantum.c's or functional.c's.
  */
 #include <errno.h>
@@ -12,7 +12,8 @@
 
 #include "base/array.h"
 #include "base/launch.h"
-#include "gpu/internal.h"
+#include "gpu/machine.h"
+#include "gpu/run.h"
 
 static const struct ptx_kernel *find_kernel(struct gpu_session *s,
 					    const struct gpu_launch *l,

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "gpu/internal.h"
+#include "gpu/loop.h"
 
 /* Whether there is anything to move, ever: 1, 0, or < 0 and err set. */
 static int pages_move(struct gpu_session *s, struct err *err)
@@ -48,7 +48,7 @@ static void prefill(struct gpu_session *s, uint64_t addr, uint64_t bytes)
 		mem_prefill(s->machine->mem, mem_device(addr), bytes);
 }
 
-static int move_here(struct gpu_session *s, uint64_t addr, uint64_t bytes, struct err *err)
+int move_here(struct gpu_session *s, uint64_t addr, uint64_t bytes, struct err *err)
 {
 	struct paging_outcome outcome;
 	int ret;
@@ -63,7 +63,7 @@ static int move_here(struct gpu_session *s, uint64_t addr, uint64_t bytes, struc
 	return moved(s, "prefetch", addr, bytes, ret, &outcome, err);
 }
 
-static int move_home(struct gpu_session *s, uint64_t addr, uint64_t bytes, struct err *err)
+int move_home(struct gpu_session *s, uint64_t addr, uint64_t bytes, struct err *err)
 {
 	struct paging_outcome outcome;
 	int ret;
@@ -75,19 +75,6 @@ static int move_home(struct gpu_session *s, uint64_t addr, uint64_t bytes, struc
 	if (!ret)
 		s->now += cycles_of(&s->machine->spec, outcome.service_ns);
 	return moved(s, "prefetch to the host", addr, bytes, ret, &outcome, err);
-}
-
-int gpu_session_prefetch(struct gpu_session *s, uint64_t addr, uint64_t bytes, struct err *err)
-{
-	queue_finish(s);
-	return move_here(s, addr, bytes, err);
-}
-
-int gpu_session_prefetch_host(struct gpu_session *s, uint64_t addr, uint64_t bytes,
-			      struct err *err)
-{
-	queue_finish(s);
-	return move_home(s, addr, bytes, err);
 }
 
 /* --- as works of a stream -------------------------------------------------------------- */
@@ -144,20 +131,4 @@ bool move_over(struct loop *l, struct run *r)
 	if (ret)
 		r->status = err_set(&r->err, ret, "prefetch: out of memory");
 	return ret || !paging_travels(paging, r->move.addr, r->move.bytes, r->move.home);
-}
-
-int gpu_session_move(struct gpu_session *s, uint32_t stream, uint64_t addr, uint64_t bytes,
-		     bool home, gpu_done *done, void *ctx)
-{
-	struct run *r = run_create_task(s, stream, RUN_MOVE);
-
-	if (!r)
-		return -ENOMEM;
-	r->move.addr = addr;
-	r->move.bytes = bytes;
-	r->move.home = home;
-	r->done = done;
-	r->ctx = ctx;
-	queue_append(s, r);
-	return 0;
 }

@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/internal.h"
+#include "gpu/loop.h"
 
 /*
  * So many quanta without an instruction, with the handler idle, and nothing else can be
@@ -84,8 +84,8 @@ static void run_sms(struct quantum *q)
 	for (unsigned int i = 0; i < m->nsms; i++)
 		if (m->wake[i] < q->upto)
 			m->awake[q->nawake++] = (uint16_t)i;
-	if (m->pool && q->nawake > 1)
-		pool_run(m->pool, run_one, q, q->nawake);
+	if (m->workers && q->nawake > 1)
+		workers_run(m->workers, run_one, q, q->nawake);
 	else
 		for (unsigned int k = 0; k < q->nawake; k++)
 			run_one(q, k);
@@ -203,16 +203,16 @@ static int translate(struct quantum *q, uint64_t now)
 	struct run *r = l->running[0];
 	int ret;
 
-	machine_ptes(m, now);
+	page_table_step(m, now);
 	ret = gmmu_step(m->gmmu, now);
 
 	if (ret)
 		return fail_run(l, r, err_set(&r->err, ret, "kernel '%s': out of memory",
 					      r->kernel->name), now + 1);
-	if (m->poll_status)
-		return fail_all(l, m->poll_status, now + 1);
+	if (l->s->poll_status)
+		return fail_all(l, l->s->poll_status, now + 1);
 	if (m->off_status)
-		return fail_run(l, r, machine_blame(m, r, m->off_page, m->off_status), now + 1);
+		return fail_run(l, r, blame_access(r, m->off_page, m->off_status), now + 1);
 	perform_translated(q);
 	return q->error ? fail(q) : 0;
 }
@@ -226,15 +226,15 @@ static int begin_quantum(struct quantum *q)
 	int ret = gpu_apply_invalidations(l->s->gpu);
 
 	if (!ret)
-		ret = m->poll_status;
+		ret = l->s->poll_status;
 	if (ret)
 		return fail_all(l, ret, q->from);
 	/* Look-ups of the quantum before have been taken: only walks may be due. */
-	ret = MIN(gmmu_next(m->gmmu), machine_pte_next(m)) <= q->from ?
+	ret = MIN(gmmu_next(m->gmmu), page_table_next(m)) <= q->from ?
 		translate(q, q->from) : 0;
 	if (ret)
 		return ret;
-	ret = handler_step(m, r, q->from);
+	ret = handler_step(&m->handler, r, q->from);
 	if (ret)
 		return fail_run(l, r, ret, q->from);
 	ret = dispatch_step(m->dispatch, q->from);
@@ -248,8 +248,8 @@ static uint64_t end_of_quantum(const struct loop *l, uint64_t from)
 	uint64_t upto = from + m->quantum;
 
 	upto = MIN(upto, gmmu_next(m->gmmu));
-	upto = MIN(upto, machine_pte_next(m));
-	upto = MIN(upto, handler_next(m));
+	upto = MIN(upto, page_table_next(m));
+	upto = MIN(upto, handler_next(&m->handler));
 	upto = MIN(upto, dispatch_next(m->dispatch, from));
 	upto = MIN(upto, MIN(tasks_next(l), l->stop));
 	upto = MIN(upto, halt_next(l));
@@ -284,10 +284,10 @@ static bool any_retired(struct quantum *q)
 static uint64_t next_cycle(const struct loop *l, uint64_t upto)
 {
 	const struct machine *m = l->m;
-	uint64_t next = MIN(gmmu_wake(m->gmmu), handler_next(m));
+	uint64_t next = MIN(gmmu_wake(m->gmmu), handler_next(&m->handler));
 
 	next = MIN(next, mem_wake(m->mem));
-	next = MIN(next, machine_pte_next(m));
+	next = MIN(next, page_table_next(m));
 	for (unsigned int i = 0; i < m->nsms; i++)
 		next = MIN(next, m->wake[i]);
 	/* CTAs that found no room wait for one to retire; those that may go, go at once. */
@@ -349,7 +349,8 @@ static bool stands_still(struct loop *l)
 	if (++l->calm % 4096)
 		return false;
 	issued = all_issued(l->m);
-	if (issued != l->issued || handler_next(l->m) != NEVER || gmmu_wake(l->m->gmmu) != NEVER) {
+	if (issued != l->issued || handler_next(&l->m->handler) != NEVER ||
+	    gmmu_wake(l->m->gmmu) != NEVER) {
 		l->issued = issued;
 		l->calm = 0;
 	}
@@ -395,7 +396,7 @@ static int run_quantum(struct loop *l)
 		return ret;
 	mem_run(m->mem, q.upto);
 	if (m->remote)
-		handler_share_link(m);
+		handler_share_link(&m->handler);
 	wake_for_replies(m);
 	halt_watch(l, q.upto);
 	ret = watch(l, q.upto);
@@ -460,7 +461,7 @@ static struct loop take_up(struct gpu_session *s)
 	s->aside = false;
 	paging_set_aside(s->paging, false);
 	/* The program may have more memory now; without memory for it, what it had. */
-	machine_set_ranges(s->machine);
+	page_table_set_ranges(s->machine);
 	return *s->loop;
 }
 
@@ -468,9 +469,9 @@ static struct loop loop_begin(struct gpu_session *s)
 {
 	struct machine *m = s->machine;
 	struct loop l = { .s = s, .m = m, .now = s->now };
-	int ret = machine_set_ranges(m);
+	int ret = page_table_set_ranges(m);
 
-	m->poll_status = 0;
+	s->poll_status = 0;
 	m->off_status = 0;
 	for (unsigned int i = 0; i < m->nsms; i++)
 		m->sm_errs[i].text[0] = '\0';

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What a session was asked to do and has not done: works of all streams in the
- * order of submission. Nothing runs before somebody waits; then everything does, as it would
- * have run had the GPU begun at once, until what is waited for has ended: waiting takes no
- * virtual time, so it makes no difference. Clients' threads do not come here, they take turns.
+ * order of submission, and whose turn it is. submit.c fills it, the loop empties it.
  */
-#include <errno.h>
-#include <stdlib.h>
-
-#include "gpu/internal.h"
+#include "gpu/run.h"
 
 /* Has its turn come? What is before it in its stream has ended, or is the default stream's. */
 static bool has_turn(const struct gpu_session *s, const struct run *r, bool others)
@@ -22,8 +17,7 @@ static bool has_turn(const struct gpu_session *s, const struct run *r, bool othe
 	return true;
 }
 
-/* Is an event that was recorded before `behind` (NULL: anywhere) still to come? */
-static bool mark_pending(const struct gpu_session *s, uint64_t mark, const struct run *behind)
+bool queue_mark_pending(const struct gpu_session *s, uint64_t mark, const struct run *behind)
 {
 	for (const struct run *r = s->queue; r != behind; r = r->next)
 		if (r->kind == RUN_RECORD && r->mark == mark && r->state != RUN_DONE)
@@ -33,7 +27,7 @@ static bool mark_pending(const struct gpu_session *s, uint64_t mark, const struc
 
 static bool awaits(const struct gpu_session *s, const struct run *r)
 {
-	return r->kind == RUN_AWAIT && mark_pending(s, r->mark, r);
+	return r->kind == RUN_AWAIT && queue_mark_pending(s, r->mark, r);
 }
 
 struct run *queue_ready(struct gpu_session *s, bool launches)
@@ -64,115 +58,7 @@ bool queue_until(const struct gpu_session *s, const struct gpu_until *until)
 	for (unsigned int i = 0; until && i < until->nstreams; i++)
 		if (queue_empty(s, until->streams[i]))
 			return true;
-	return until && until->mark && !mark_pending(s, until->mark, NULL);
-}
-
-/* Also of one that was halted, whose error is that. */
-static void keep_stats(struct run *r)
-{
-	int ret = run_keep_stats(r);
-
-	if (ret)
-		r->status = ret;
-}
-
-/* What ended, in the order of submission, whichever ended first. */
-static void tell(struct gpu_session *s)
-{
-	struct run **at = &s->queue, *r;
-
-	while ((r = *at)) {
-		size_t bytes = 0;
-		char *text;
-
-		if (r->state != RUN_DONE) {
-			at = &r->next;
-			continue;
-		}
-		*at = r->next;
-		s->nqueued--;
-		if ((!r->status || r->stats.halted) && r->kind == RUN_LAUNCH)
-			keep_stats(r);
-		if (r->recorded)
-			r->recorded(r->ctx, r->status, r->until);
-		text = output_take(&r->output, &bytes);
-		if (r->done)
-			r->done(r->ctx, r->status, r->fault_addr, &r->err, text, bytes);
-		else
-			free(text);
-		run_destroy(r);
-	}
-	s->queue_end = at;
-}
-
-bool gpu_session_go_until(struct gpu_session *s, const struct gpu_until *until, gpu_over *over,
-			  void *ctx)
-{
-	bool reached = true;
-	struct run *r;
-
-	if (!s->queue)
-		return true;
-	if (!s->machine->spec.functional)
-		reached = loop_run(s, until, over, ctx);
-	/* Without time there is nothing to overlap. */
-	while (s->machine->spec.functional && (r = queue_ready(s, true))) {
-		if (r->kind == RUN_LAUNCH)
-			r->status = run_functional(r);
-		r->state = RUN_DONE;
-	}
-	tell(s);
-	return reached;
-}
-
-bool gpu_session_go_on(struct gpu_session *s, gpu_over *over, void *ctx)
-{
-	return gpu_session_go_until(s, NULL, over, ctx);
-}
-
-unsigned int gpu_session_queued(const struct gpu_session *s)
-{
-	return s->nqueued;
-}
-
-bool gpu_session_idle(const struct gpu_session *s, uint32_t stream)
-{
-	return queue_empty(s, stream);
-}
-
-static bool listed(const uint32_t *streams, unsigned int n, uint32_t stream)
-{
-	for (unsigned int i = 0; i < n; i++)
-		if (streams[i] == stream)
-			return true;
-	return false;
-}
-
-unsigned int gpu_session_busy(const struct gpu_session *s, uint32_t *streams, unsigned int room)
-{
-	unsigned int n = 0;
-
-	for (const struct run *r = s->queue; r && n < room; r = r->next)
-		if (r->state != RUN_DONE && !listed(streams, n, r->stream))
-			streams[n++] = r->stream;
-	return n;
-}
-
-void gpu_session_cancel(struct gpu_session *s)
-{
-	if (s->queue)
-		loop_cancel(s);
-	tell(s);
-}
-
-uint64_t gpu_session_now(const struct gpu_session *s)
-{
-	return s->aside ? s->loop->now : s->now;
-}
-
-void queue_finish(struct gpu_session *s)
-{
-	gpu_session_go_on(s, NULL, NULL);
+	return until && until->mark && !queue_mark_pending(s, until->mark, NULL);
 }
 
 void queue_append(struct gpu_session *s, struct run *r)
@@ -182,104 +68,4 @@ void queue_append(struct gpu_session *s, struct run *r)
 	*s->queue_end = r;
 	s->queue_end = &r->next;
 	s->nqueued++;
-}
-
-int gpu_session_submit(struct gpu_session *s, uint32_t stream, const struct gpu_launch *l,
-		       gpu_done *done, void *ctx)
-{
-	struct run *r = run_create(s, stream, l);
-
-	if (!r)
-		return -ENOMEM;
-	r->done = done;
-	r->ctx = ctx;
-	queue_append(s, r);
-	return 0;
-}
-
-int gpu_session_record(struct gpu_session *s, uint32_t stream, uint64_t mark,
-		       gpu_recorded *recorded, void *ctx)
-{
-	struct run *r = run_create_task(s, stream, RUN_RECORD);
-
-	if (!r)
-		return -ENOMEM;
-	r->mark = mark;
-	r->recorded = recorded;
-	r->ctx = ctx;
-	queue_append(s, r);
-	return 0;
-}
-
-int gpu_session_await(struct gpu_session *s, uint32_t stream, uint64_t mark)
-{
-	struct run *r = run_create_task(s, stream, RUN_AWAIT);
-
-	if (!r)
-		return -ENOMEM;
-	r->mark = mark;
-	queue_append(s, r);
-	return 0;
-}
-
-bool gpu_session_recorded(const struct gpu_session *s, uint64_t mark)
-{
-	return !mark_pending(s, mark, NULL);
-}
-
-int gpu_session_delay(struct gpu_session *s, uint32_t stream, uint64_t cycle)
-{
-	struct run *r;
-
-	if (cycle > GPU_CYCLE_MAX)
-		return -ERANGE;
-	r = run_create_task(s, stream, RUN_DELAY);
-	if (!r)
-		return -ENOMEM;
-	r->until = cycle;
-	queue_append(s, r);
-	return 0;
-}
-
-void gpu_session_finish(struct gpu_session *s)
-{
-	queue_finish(s);
-}
-
-/* --- one launch, at once ------------------------------------------------------- */
-
-struct told {
-	struct gpu_session *s;
-	int status;
-	uint64_t fault_addr;
-	struct err *err;
-};
-
-static void keep(void *ctx, int status, uint64_t fault_addr, const struct err *err,
-		 char *output, size_t bytes)
-{
-	struct told *told = ctx;
-
-	told->status = status;
-	told->fault_addr = fault_addr;
-	if (status && told->err)
-		*told->err = *err;
-	told->s->output = (struct output){ .text = output, .bytes = bytes };
-}
-
-int gpu_session_launch(struct gpu_session *s, const struct gpu_launch *l,
-		       uint64_t *fault_addr, struct err *err)
-{
-	struct told told = { .s = s, .err = err };
-	int ret;
-
-	queue_finish(s);
-	output_clear(&s->output);
-	ret = gpu_session_submit(s, 0, l, keep, &told);
-	if (ret)
-		return err_set(err, ret, "out of memory");
-	queue_finish(s);
-	if (fault_addr)
-		*fault_addr = told.fault_addr;
-	return told.status;
 }

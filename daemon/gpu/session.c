@@ -7,18 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/internal.h"
+#include "gpu/loop.h"
 
 /* s->paging, or NULL. */
-static int make_paging(struct gpu_session *s, const struct gpu_spec *spec, struct err *err)
+static int make_paging(struct gpu_session *s, struct machine *m, struct err *err)
 {
-	int ret = paging_create_knowing(s->gpu->pool, s->va_space, spec, &s->known.now, &s->paging,
-					err);
+	int ret = paging_create_knowing(s->gpu->pool, s->va_space, &m->spec, &s->known.now,
+					&s->paging, err);
 
 	if (ret)
 		s->paging = NULL;
 	else
-		paging_listen(s->paging, &handler_events, s);
+		paging_listen(s->paging, &handler_events, &m->handler);
 	return ret;
 }
 
@@ -43,7 +43,7 @@ int gpu_session_create(struct gpu *gpu, uint32_t va_space,
 	ret = s->loop ? machine_create(s, spec, &s->machine, err) :
 	      err_set(err, -ENOMEM, "out of memory");
 	if (!ret)
-		ret = make_paging(s, spec, err);
+		ret = make_paging(s, s->machine, err);
 	samples_reset(&s->samples, spec->interval, 0);
 	if (!ret && timeline_reset(&s->timeline, spec)) {
 		paging_destroy(s->paging);
@@ -78,7 +78,7 @@ void gpu_session_destroy(struct gpu_session *s)
 
 	if (!s)
 		return;
-	queue_finish(s);
+	session_finish(s);
 	for (link = &s->gpu->sessions; *link != s; link = &(*link)->next)
 		;
 	*link = s->next;
@@ -104,7 +104,7 @@ int gpu_session_configure(struct gpu_session *s, const struct gpu_spec *spec,
 	struct machine *machine;
 	int ret = gpu_spec_check(spec, err);
 
-	queue_finish(s);
+	session_finish(s);
 	if (!ret)
 		ret = gpu_supports(s->gpu, spec, err);
 	if (!ret)
@@ -114,12 +114,12 @@ int gpu_session_configure(struct gpu_session *s, const struct gpu_spec *spec,
 	if (s->paging)
 		paging_destroy(s->paging);
 	s->paging = NULL;
-	known_settle(&s->known);
-	ret = make_paging(s, spec, err);
+	known_adopt(&s->known);
+	ret = make_paging(s, machine, err);
 	if (ret) {
 		/* Back to what worked. */
 		machine_destroy(machine);
-		make_paging(s, &s->machine->spec, NULL);
+		make_paging(s, s->machine, NULL);
 		return ret;
 	}
 	machine_destroy(s->machine);
@@ -217,7 +217,7 @@ void gpu_session_unload(struct gpu_session *s, uint32_t id)
 	if (!m)
 		return;
 	/* Its kernels may be waiting. */
-	queue_finish(s);
+	session_finish(s);
 	*link = m->next;
 	addresses_give_back(s, m);
 	module_free(m);

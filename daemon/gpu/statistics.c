@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/internal.h"
+#include "gpu/machine.h"
+#include "gpu/session.h"
 
 #define VERSION	1
 
@@ -168,7 +169,7 @@ char *gpu_session_statistics(struct gpu_session *s)
 
 	if (!o)
 		return NULL;
-	queue_finish(s);
+	session_finish(s);
 	if (s->paging)
 		paging_flush(s->paging);
 	add(o, "version", VERSION);

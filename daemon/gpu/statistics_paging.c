@@ -5,7 +5,8 @@
  */
 #include <json-c/json.h>
 
-#include "gpu/internal.h"
+#include "gpu/machine.h"
+#include "gpu/session.h"
 
 static void add(struct json_object *o, const char *key, uint64_t value)
 {

@@ -3,7 +3,7 @@
  * Works of streams that are no launches, in virtual time: the loop (quantum.c) begins them when
  * their turn has come, beside the kernels that run, and its quanta end where one may be over.
  */
-#include "gpu/internal.h"
+#include "gpu/loop.h"
 
 static bool over(struct loop *l, struct run *r)
 {

@@ -14,7 +14,8 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "gpu/internal.h"
+#include "gpu/machine.h"
+#include "gpu/session.h"
 
 /* Events of the trace that come of one of a kind. */
 #define FAULT_WEIGHT	6u	/* its slice, its replay's, four ends of the flow */

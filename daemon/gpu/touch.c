@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/internal.h"
+#include "gpu/machine.h"
+#include "gpu/session.h"
 
 #define STAGES(X) X(raised_to_fetched) X(fetched_to_committed) X(evict) X(unmap) \
 	X(copy) X(map) X(replay)
@@ -266,7 +267,7 @@ struct gpu_touch *gpu_touch_begin(struct gpu_session *s, uint64_t addr, uint64_t
 	*status = touch_check(s, addr, bytes, stride, batch, err);
 	if (*status)
 		return NULL;
-	queue_finish(s);
+	session_finish(s);
 	t = calloc(1, sizeof(*t));
 	if (!t) {
 		*status = err_set(err, -ENOMEM, "out of memory");

@@ -17,7 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/internal.h"
+#include "gpu/machine.h"
+#include "gpu/session.h"
 
 enum { PID_GPU = 1, PID_HANDLERS = 2, PID_LINK = 3, PID_SM = 10 };
 enum { TID_KERNELS = 1, TID_HANDLERS = 1, TID_H2D = 1, TID_D2H = 1001 };

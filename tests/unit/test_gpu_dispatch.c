@@ -4,7 +4,7 @@
  * waits for ever, the same for every gpu.threads), and whom each row gives which SM. Each CTA
  * writes down where it ran and from which cycle to which; the tests look at that.
  */
-#include "gpu/internal.h"
+#include "gpu/loop.h"
 #include "gpu_bench.h"
 
 /* Thread 0 of a CTA leaves a struct mark; all count to n in between. */

@@ -6,7 +6,7 @@
  */
 #include <json-c/json.h>
 
-#include "gpu/internal.h"
+#include "gpu/loop.h"
 #include "gpu_bench.h"
 
 #define PTX_LOOP							\

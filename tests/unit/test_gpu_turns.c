@@ -4,7 +4,7 @@
  * counts what it would alone, both get on with less memory than either wants, and what was set
  * aside can be ended.
  */
-#include "gpu/internal.h"
+#include "gpu/loop.h"
 #include "gpu_bench.h"
 
 #define OTHER		2u

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Kernels come into the loop and leave it: their beginning, their end with its
- * statistics, and their failure. The loop (quantum.c) calls it between quanta.
+ * The kernels that run: how they come into the loop, and how they leave it, with their
+ * statistics or a failure. The loop (quantum.c) calls it between quanta.
  */
 #include <assert.h>
 #include <errno.h>
 #include <string.h>
 
-#include "gpu/internal.h"
+#include "gpu/loop.h"
 
 /* --- begin ------------------------------------------------------------------------- */
 
@@ -229,7 +229,7 @@ void loop_clear(struct loop *l, uint64_t upto)
 	l->ending = false;
 	l->look = true;
 	/* What the handler was doing is done before anything else starts. */
-	l->now = MAX(upto, handler_until(m));
+	l->now = MAX(upto, handler_until(&m->handler));
 	machine_cancel(m);
 	for (unsigned int i = 0; i < m->nsms; i++) {
 		sm_flush(m->sms[i]);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "gpu/gpu.h"
 
 static uint64_t padded(uint64_t bytes)
@@ -20,19 +21,7 @@ static uint64_t padded(uint64_t bytes)
 
 static int make_room(struct gpu_run_items *items, size_t bytes)
 {
-	size_t room = items->room ? items->room : 512;
-	char *bigger;
-
-	if (items->used + bytes <= items->room)
-		return 0;
-	while (room < items->used + bytes)
-		room *= 2;
-	bigger = realloc(items->bytes, room);
-	if (!bigger)
-		return -ENOMEM;
-	items->bytes = bigger;
-	items->room = room;
-	return 0;
+	return array_reserve(items->bytes, items->room, items->used + bytes);
 }
 
 /* There is room. */

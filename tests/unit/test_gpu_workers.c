@@ -12,7 +12,7 @@
 #include <time.h>
 #include <cmocka.h>
 
-#include "gpu/pool.h"
+#include "gpu/workers.h"
 
 #define PARTS	32u
 
@@ -36,19 +36,19 @@ static void run_steps(unsigned int threads, unsigned int steps, long sleep_ns)
 {
 	struct timespec pause = { .tv_nsec = sleep_ns };
 	struct world w = { 0 };
-	struct pool *pool;
+	struct workers *pool;
 
-	assert_int_equal(pool_create(threads, &pool), 0);
+	assert_int_equal(workers_create(threads, &pool), 0);
 	for (unsigned int i = 0; i < steps; i++) {
 		w.step = i;
-		pool_run(pool, part, &w, PARTS);
+		workers_run(pool, part, &w, PARTS);
 		for (unsigned int k = 0; k < PARTS; k++)
 			assert_int_equal(w.done[k], i + 1);
 		if (sleep_ns)
 			nanosleep(&pause, NULL);
 	}
 	assert_int_equal(w.late, 0);
-	pool_destroy(pool);
+	workers_destroy(pool);
 }
 
 static void test_every_part_once(void **state)
@@ -65,29 +65,29 @@ static void test_helpers_that_sleep_wake_up(void **state)
 static void test_fewer_parts_than_threads(void **state)
 {
 	struct world w = { 0 };
-	struct pool *pool;
+	struct workers *pool;
 
-	assert_int_equal(pool_create(8, &pool), 0);
+	assert_int_equal(workers_create(8, &pool), 0);
 	for (unsigned int i = 0; i < 500; i++) {
 		w.step = i;
-		pool_run(pool, part, &w, 1);
+		workers_run(pool, part, &w, 1);
 		assert_int_equal(w.done[0], i + 1);
 		assert_int_equal(w.done[1], 0);
 	}
-	pool_run(pool, part, &w, 0);
+	workers_run(pool, part, &w, 0);
 	assert_int_equal(w.done[0], 500);
-	pool_destroy(pool);
+	workers_destroy(pool);
 }
 
 static void test_made_and_not_used(void **state)
 {
 	for (unsigned int i = 0; i < 20; i++) {
-		struct pool *pool;
+		struct workers *pool;
 
-		assert_int_equal(pool_create(4, &pool), 0);
-		pool_destroy(pool);
+		assert_int_equal(workers_create(4, &pool), 0);
+		workers_destroy(pool);
 	}
-	pool_destroy(NULL);
+	workers_destroy(NULL);
 }
 
 int main(void)

@@ -5,7 +5,7 @@
  * was busy with something else, finds nothing to take: nobody waits for it. Used by
  * the quantum loop alone.
  */
-#include "gpu/pool.h"
+#include "gpu/workers.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -22,7 +22,7 @@
 #define LOOKS		20000u
 #define LOOKS_A_TURN	2000u
 
-struct pool {
+struct workers {
 	pthread_t *helpers;
 	unsigned int nhelpers;
 	pthread_mutex_t lock;		/* of going to sleep */
@@ -53,7 +53,7 @@ static void relax(unsigned int looks)
 }
 
 /* Takes parts, of whatever step they are, until there are none. */
-static void take_parts(struct pool *p)
+static void take_parts(struct workers *p)
 {
 	unsigned long long work = atomic_load(&p->work);
 
@@ -67,7 +67,7 @@ static void take_parts(struct pool *p)
 	}
 }
 
-static void await_work(struct pool *p)
+static void await_work(struct workers *p)
 {
 	for (unsigned int looks = 1; looks < LOOKS; looks++) {
 		if (has_parts(atomic_load(&p->work)) || atomic_load(&p->stop))
@@ -85,7 +85,7 @@ static void await_work(struct pool *p)
 
 static void *helper(void *arg)
 {
-	struct pool *p = arg;
+	struct workers *p = arg;
 
 	while (!atomic_load(&p->stop)) {
 		await_work(p);
@@ -94,7 +94,7 @@ static void *helper(void *arg)
 	return NULL;
 }
 
-static void wake_sleepers(struct pool *p)
+static void wake_sleepers(struct workers *p)
 {
 	if (!atomic_load(&p->sleepers))
 		return;
@@ -103,7 +103,7 @@ static void wake_sleepers(struct pool *p)
 	pthread_mutex_unlock(&p->lock);
 }
 
-void pool_run(struct pool *p, void (*fn)(void *ctx, unsigned int part), void *ctx,
+void workers_run(struct workers *p, void (*fn)(void *ctx, unsigned int part), void *ctx,
 	      unsigned int parts)
 {
 	unsigned long long step = (atomic_load(&p->work) >> 32) + 1;
@@ -119,14 +119,14 @@ void pool_run(struct pool *p, void (*fn)(void *ctx, unsigned int part), void *ct
 		relax(looks);
 }
 
-int pool_create(unsigned int threads, struct pool **out)
+int workers_create(unsigned int threads, struct workers **out)
 {
-	struct pool *p = aligned_alloc(64, sizeof(*p));
+	struct workers *p = aligned_alloc(64, sizeof(*p));
 	int ret = 0;
 
 	if (!p)
 		return -ENOMEM;
-	*p = (struct pool){ 0 };
+	*p = (struct workers){ 0 };
 	p->helpers = calloc(threads, sizeof(*p->helpers));
 	if (!p->helpers) {
 		free(p);
@@ -139,14 +139,14 @@ int pool_create(unsigned int threads, struct pool **out)
 		p->nhelpers += !ret;
 	}
 	if (ret) {
-		pool_destroy(p);
+		workers_destroy(p);
 		return ret;
 	}
 	*out = p;
 	return 0;
 }
 
-void pool_destroy(struct pool *p)
+void workers_destroy(struct workers *p)
 {
 	if (!p)
 		return;
