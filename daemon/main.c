@@ -17,7 +17,7 @@
 #include "log.h"
 #include "options.h"
 #include "plugin/plugin.h"
-#include "service/service.h"
+#include "service/kmod.h"
 #include "works.h"
 
 #define NOBODY			65534u	/* user and group of a loaded policy's process */

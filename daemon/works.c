@@ -15,6 +15,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "service/kmod.h"
 #include "streams.h"
 #include "works.h"
 

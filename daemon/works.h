@@ -10,7 +10,7 @@
 #include "base/spec.h"
 #include "gpu/gpu.h"
 #include "log.h"
-#include "service/service.h"
+#include "service/kmod.h"
 
 struct works;
 

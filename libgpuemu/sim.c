@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "engine.h"
+#include "service/sim.h"
 
 static bool sim_present(const char *device)
 {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "engine.h"
+#include "service/uffd.h"
 
 /* Works in flight, at most: what they keep is memory. */
 #define JOBS_MAX	1024u

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "service/kmod.h"
 #include "service/kmod_device.h"
 #include "service/rows.h"
 

@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <time.h>
 
+#include "service/kmod.h"
 #include "service/kmod_device.h"
 
 /* Well below the module's invalidate_timeout_ms, whose smallest useful value is about 100. */

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+#include "service/kmod.h"
 #include "service/kmod_device.h"
 
 _Static_assert((int)WORK_LOAD == GPUEMU_WORK_LOAD, "");

@@ -4,7 +4,8 @@
  * far faults, asks its caller for a plan (the policies), carries the plan out,
  * and says what it cost. One ops table, one row a backend: kmod (gpuemu.ko,
  * measured), uffd (userfaultfd in this process, measured) and sim (bookkeeping,
- * configured).
+ * configured). Here is what all have in common; how a backend is made, and what only one
+ * needs, its owner finds in service/kmod.h, uffd.h or sim.h.
  *
  * Not thread safe: one engine thread calls a service. (kmod has a thread of
  * its own for the fault handler; the plan callback runs there, while the
@@ -139,116 +140,5 @@ static inline void *service_entry(struct service *s, uint32_t va_space, uint64_t
 
 /* One row a backend in service/services.def. */
 extern const struct service_ops *const service_rows[];	/* NULL terminated */
-
-/* --- sim ---------------------------------------------------------------- */
-
-/*
- * Pages move by bookkeeping: a managed address is its own host address, being
- * resident is a bit. service_ns a batch and page_ns a unique fault are what it costs.
- */
-int service_sim_create(uint64_t vram_bytes, uint64_t service_ns,
-		       uint64_t page_ns, struct service **service);
-/* A client's managed range appears or goes; page aligned. -EEXIST overlaps. */
-int service_sim_map(struct service *s, uint32_t va_space, uint64_t addr,
-		    uint64_t bytes);
-int service_sim_unmap(struct service *s, uint32_t va_space, uint64_t addr,
-		      uint64_t bytes);
-/* New costs and capacity for the next batches; resident pages stay (-EBUSY if they do not fit). */
-int service_sim_configure(struct service *s, uint64_t vram_bytes,
-			  uint64_t service_ns, uint64_t page_ns);
-
-/* --- uffd --------------------------------------------------------------- */
-
-/*
- * Pages move inside this process, which is the VA space. -EPERM, -ENOSYS,
- * -EOPNOTSUPP: no userfaultfd here, err says what is missing; -ENOMEM.
- */
-int service_uffd_create(uint64_t vram_bytes, uint32_t va_space, struct service **service,
-			struct err *err);
-/*
- * A range of private anonymous memory becomes managed: its content is the program's, as it
- * is. Unmapping, before the memory itself is unmapped, forgets what is in device memory.
- * destroy brings it all back instead. -EEXIST overlaps; -ENOENT.
- */
-int service_uffd_map(struct service *s, uint64_t addr, uint64_t bytes);
-int service_uffd_unmap(struct service *s, uint64_t addr, uint64_t bytes);
-/* Device memory for the next batches; resident pages stay (-EBUSY if they do not fit, -ENOMEM). */
-int service_uffd_configure(struct service *s, uint64_t vram_bytes);
-/*
- * Around all that walks or serves. In between, what the CPU touches comes back
- * when the engine polls, and the engine's own thread must not touch managed
- * memory; outside, it comes back at once, and poll() tells before the next frame is read.
- */
-void service_uffd_enter(struct service *s);
-void service_uffd_leave(struct service *s);
-/* May system calls touch what is in device memory, or do they fail with EFAULT? */
-bool service_uffd_kernel_faults(const struct service *s);
-
-/* --- kmod --------------------------------------------------------------- */
-
-/* What a work asks for; the numbers are those of the kernel ABI. */
-enum work_kind {
-	WORK_LOAD = 1,
-	WORK_LAUNCH = 2,
-	WORK_PREFETCH = 3,
-	WORK_TOUCH = 4,
-	WORK_CONFIGURE = 5,
-	WORK_STATISTICS = 6,
-	WORK_RANGES = 7,
-	WORK_RECORD = 8,
-	WORK_RUN = 9,
-};
-
-/* One work taken from the module. kind is enum work_kind; the client chose it. */
-struct service_work {
-	uint64_t id;
-	uint32_t va_space, kind, stream;
-	void *payload;			/* valid until the next take */
-	uint32_t payload_bytes;
-};
-
-/*
- * Attaches to the module as its engine and starts the fault-handler thread.
- * -EPERM, -EBUSY, -ENOENT (no module), -EOPNOTSUPP (ABI): err says what to do.
- */
-int service_kmod_create(const char *path, struct service **service,
-			struct err *err);
-/*
- * Waits, parked, for work, then takes it. Invalidations that came are left for poll().
- * 0; -EINTR: service_kmod_stop() was called; -ENODEV: device lost.
- */
-int service_kmod_next(struct service *s, struct service_work *work);
-/*
- * The same without waiting, and only of clients of which nothing is taken: -EAGAIN. With
- * several works taken, poll() asks about the current one: the last that was taken, or named.
- */
-int service_kmod_try(struct service *s, struct service_work *work);
-void service_kmod_current(struct service *s, uint64_t id);
-/* May there be more for service_kmod_try() than when it found nothing? Cheap. */
-bool service_kmod_news(struct service *s);
-int service_kmod_done(struct service *s, uint64_t id, int status,
-		      uint64_t fault_addr, const char *message,
-		      const void *report, size_t report_bytes);
-/* Copy of a client's PTX image, NUL terminated; caller frees. */
-int service_kmod_image(struct service *s, uint32_t va_space, uint32_t id,
-		       char **image, size_t *bytes);
-/*
- * Around what takes long and reads no frame (parsing a client's PTX): the
- * service answers the module's invalidations meanwhile. poll() before the next
- * frame is read.
- */
-void service_kmod_away(struct service *s);
-void service_kmod_back(struct service *s);
-/* True while the client keeps that PTX image loaded. */
-bool service_kmod_has_image(struct service *s, uint32_t va_space, uint32_t id);
-/* True while the VA space's client lives. */
-bool service_kmod_alive(struct service *s, uint32_t va_space);
-/* Counts the attachments to the device since the module was loaded. */
-uint32_t service_kmod_generation(struct service *s);
-/*
- * From a signal handler: makes service_kmod_next() return -EINTR, and poll and
- * serve -ENODEV so that a running kernel ends. Async-signal-safe.
- */
-void service_kmod_stop(struct service *s);
 
 #endif

@@ -10,6 +10,7 @@
  * them travel in virtual time.
  */
 #include "base/array.h"
+#include "service/sim.h"
 #include "service/rows.h"
 
 #include <errno.h>

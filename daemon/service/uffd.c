@@ -23,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "service/uffd.h"
 #include "service/batch.h"
 #include "service/rows.h"
 #include "service/uffd_device.h"

@@ -13,7 +13,7 @@ work=build/check/layers
 breach() {
 	rm -rf $work
 	mkdir -p $work/scripts "$work/$(dirname "$2")"
-	printf 'base:\nptx: base\nexec: base ptx\nservice: base\ntools/: base exec\n' >$work/scripts/rooms.txt
+	printf 'base:\nptx: base\nexec: base ptx\nservice: base\npaging: base service\ntools/: base exec\n' >$work/scripts/rooms.txt
 	printf '%s\n' "$3" >"$work/$2"
 	got=$(scripts/check-layers.sh $work)
 	status=$?
@@ -30,6 +30,8 @@ breach 'base shows several headers' daemon/exec/a.c '#include "base/list.h"' ''
 breach 'a room its own private header' daemon/exec/a.c '#include "exec/ops.h"' ''
 breach 'an arrow backwards' daemon/ptx/a.c '#include "exec/exec.h"' 'ptx may not know exec'
 breach 'a private header' daemon/exec/a.c '#include "ptx/cfg.h"' 'private to ptx'
+breach 'the daemon and a backend' daemon/main.c '#include "service/kmod.h"' ''
+breach 'a room and a backend' daemon/paging/a.c '#include "service/kmod.h"' 'private to service'
 breach 'a private table' daemon/exec/a.c '#include "ptx/ops.def"' 'private to ptx'
 breach 'an include that climbs' daemon/exec/a.c '#include "../ptx/ptx.h"' 'climb'
 breach 'the daemon and a private header' daemon/main.c '#include "ptx/cfg.h"' 'private to ptx'

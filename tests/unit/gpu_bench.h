@@ -19,6 +19,7 @@
 
 #include "gpu/gpu.h"
 #include "ptx/ptx.h"
+#include "service/sim.h"
 
 #define PTX_HEAD ".version 3.2\n.target sm_35\n.address_size 64\n"
 #define VA_SPACE 1

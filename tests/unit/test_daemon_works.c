@@ -4,6 +4,8 @@
  * run, works that are kept until their client waits, whose turn it is, and what is told of each
  * work. The module is a few functions here, its images one PTX text; pages move by the sim service.
  */
+#include "service/kmod.h"
+#include "service/sim.h"
 #include "works.h"
 #include "gpu_bench.h"
 

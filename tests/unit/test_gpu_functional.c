@@ -4,6 +4,7 @@
  * where they are, errors; and kernels that end badly, or never, in both modes.
  */
 #include "gpu_bench.h"
+#include "service/sim.h"
 
 static bool has_key(struct gpu_bench *b, const char *key)
 {

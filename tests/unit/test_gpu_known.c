@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What a client tells a session for its policies: a recorded run, ranges; and gets back: touches. */
 #include "gpu_bench.h"
+#include "service/sim.h"
 
 static void open_gather(struct gpu_bench *b)
 {

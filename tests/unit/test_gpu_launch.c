@@ -4,6 +4,7 @@
  * statistics, and kernels that can never end.
  */
 #include "gpu_bench.h"
+#include "service/sim.h"
 
 static int launch_dims(struct gpu_bench *b, const char *kernel, uint32_t gx, uint32_t gy,
 		       uint32_t bx, uint32_t by, uint32_t smem)

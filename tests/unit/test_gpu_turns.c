@@ -6,6 +6,7 @@
  */
 #include "gpu/loop.h"
 #include "gpu_bench.h"
+#include "service/sim.h"
 
 #define OTHER		2u
 #define OTHER_AT	0x300000000000ull

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "paging/paging.h"
+#include "service/sim.h"
 
 #define BASE		(64ull << 20)
 #define PAGES		2048u

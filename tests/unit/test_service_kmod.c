@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "service/kmod.h"
 #include "service/kmod_device.h"
 
 #define TABLES	8u

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "service/service.h"
+#include "service/sim.h"
 
 #define KB		1024ull
 #define MB		(1024 * KB)

@@ -25,7 +25,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "service/service.h"
+#include "service/uffd.h"
 
 #define SPACE	1u
 #define PAGES	1536u		/* three blocks, not aligned to them */
