@@ -11,7 +11,20 @@
 #ifndef GPUEMU_PTX_BACK_H
 #define GPUEMU_PTX_BACK_H
 
-#include "ptx/private.h"
+#include "ptx/limits.h"
+#include "ptx/pool.h"
+#include "ptx/ptx.h"
+
+/*
+ * finish.c. All that is done to a linked kernel, once: control flow, post-dominators,
+ * liveness, allocation with spills, frames. What it comes with: insns (malloc), regs (malloc),
+ * nregs, functions (name, first, end, formals, results, line, and frame_bytes: what the local
+ * variables take, not rounded), calls, tables, max_nreg. Memory that it adds is the pool's; insns
+ * and regs it may
+ * reallocate. On an error err is set.
+ */
+int kernel_finish(struct ptx_kernel *kernel, struct pool *pool,
+		  const struct ptx_options *options, struct err *err);
 
 /* --- cfg.c ------------------------------------------------------------------- */
 

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "ptx/private.h"
+#include "ptx/parser.h"
 
 static int open_scope(struct parser *p)
 {

@@ -9,7 +9,7 @@
 
 #include "base/array.h"
 #include "ptx/constant.h"
-#include "ptx/private.h"
+#include "ptx/parser.h"
 
 /* A variable belongs to one call, so that what is stored in it is that call's. */
 static int claim(struct parser *p, struct param *param, struct call_site *site, bool is_result)

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "ptx/private.h"
+#include "ptx/parser.h"
 
 /* Which results set has (as ptxas takes them): of halves, other ones than of numbers. */
 static bool is_set_type(uint8_t type, uint8_t stype, uint32_t mods)

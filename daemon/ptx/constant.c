@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "ptx/constant.h"
-#include "ptx/private.h"
+#include "ptx/parser.h"
 
 #define MAX_DEPTH	64
 

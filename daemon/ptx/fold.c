@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "ptx/constant.h"
-#include "ptx/private.h"
+#include "ptx/parser.h"
 
 static double double_of(const struct constant *c)
 {

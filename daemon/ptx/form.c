@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "ptx/private.h"
+#include "ptx/parser.h"
 
 static int add_fixup(struct parser *p, uint32_t insn, uint32_t table, uint32_t entry)
 {
@@ -27,32 +27,6 @@ static int add_fixup(struct parser *p, uint32_t insn, uint32_t table, uint32_t e
 static int parse_label(struct parser *p, struct ptx_insn *insn)
 {
 	return add_fixup(p, insn - p->kernel->insns, 0, 0);
-}
-
-int parse_vector(struct parser *p, struct ptx_insn *insn, bool is_dst, enum ptx_type type,
-		 enum width width, unsigned int *n)
-{
-	bool braces = accept(p, '{');
-	int ret;
-
-	*n = 0;
-	if (!braces) {
-		ret = parse_whole_vector(p, insn, is_dst, type, width, n);
-		if (ret || *n)
-			return ret;
-	}
-	do {
-		if (*n == 4)
-			return bad(p, "a vector has four elements at most");
-		if (is_dst)
-			ret = parse_destination(p, new_dst(insn), type, width);
-		else
-			ret = parse_source(p, insn, new_src(insn), type, width);
-		if (ret)
-			return ret;
-		++*n;
-	} while (braces && accept(p, ','));
-	return braces ? expect(p, '}') : 0;
 }
 
 static int parse_elements(struct parser *p, struct ptx_insn *insn, bool is_dst)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "ptx/private.h"
+#include "ptx/parser.h"
 
 /* .maxntid and its like: up to three numbers. *product is their product. */
 static int tuning_directive(struct parser *p, uint64_t *product)

@@ -11,7 +11,7 @@
 
 #include "base/array.h"
 #include "ptx/constant.h"
-#include "ptx/private.h"
+#include "ptx/parser.h"
 
 #define MAX_DEPTH	16	/* braces in braces */
 

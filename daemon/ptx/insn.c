@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "ptx/private.h"
+#include "ptx/parser.h"
 
 static const struct opcode_row {
 	const char *name, *form;
@@ -93,24 +93,6 @@ static const struct mod_row *find_modifier(const struct parser *p, const struct 
 			return row;
 	}
 	return NULL;
-}
-
-int new_insn(struct parser *p, struct ptx_insn **out)
-{
-	struct ptx_kernel *kernel = p->kernel;
-	struct ptx_insn *insn;
-
-	if (p->total_insns++ >= PTX_MAX_INSNS)
-		return unsupported(p, "a module of more than %u instructions", PTX_MAX_INSNS);
-	if (array_grow(kernel->insns, p->insns_cap, kernel->ninsns))
-		return no_memory(p);
-	insn = &kernel->insns[kernel->ninsns++];
-	memset(insn, 0, sizeof(*insn));
-	insn->guard = PTX_NO_REG;
-	insn->vec = 1;
-	insn->line = p->stmt_line;
-	*out = insn;
-	return 0;
 }
 
 static int parse_guard(struct parser *p, struct ptx_insn *insn)
@@ -328,7 +310,7 @@ static int note_param(struct parser *p, const struct ptx_insn *insn, uint32_t op
 	return 0;
 }
 
-/* How the parameters of a .func and of calls are used decides whether they are registers (settle.c). */
+/* How the parameters of a .func and of calls are used decides whether they are registers (placement.c). */
 static int note_params(struct parser *p, const struct ptx_insn *insn)
 {
 	const struct function *f = p->function;

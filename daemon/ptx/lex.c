@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ptx/private.h"
+#include "ptx/lex.h"
 
 static bool is_letter(char c)
 {

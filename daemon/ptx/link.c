@@ -10,7 +10,8 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "ptx/private.h"
+#include "ptx/back.h"
+#include "ptx/parser.h"
 
 /* The functions of the kernel being linked. */
 struct linking {
@@ -336,7 +337,7 @@ int link_module(struct parser *p)
 {
 	struct linking ln = { 0 };
 	uint32_t i;
-	int ret = settle_params(p);
+	int ret = place_params(p);
 
 	for (i = 0; !ret && i < p->nfunctions; i++) {
 		if (p->functions[i]->entry && p->functions[i]->defined)

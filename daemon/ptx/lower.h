@@ -6,7 +6,7 @@
 #ifndef GPUEMU_PTX_LOWER_H
 #define GPUEMU_PTX_LOWER_H
 
-#include "ptx/private.h"
+#include "ptx/parser.h"
 
 struct lowering {
 	struct parser *p;

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "ptx/private.h"
+#include "ptx/map.h"
 
 struct leaf {
 	const char *name;

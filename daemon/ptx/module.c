@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ptx/private.h"
+#include "ptx/parser.h"
 
 void ptx_module_free(struct ptx_module *module)
 {

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "ptx/private.h"
+#include "ptx/parser.h"
 
 #define MAX_VECTOR	16	/* bytes */
 

@@ -9,7 +9,7 @@
 
 #include "base/array.h"
 #include "ptx/constant.h"
-#include "ptx/private.h"
+#include "ptx/parser.h"
 
 static const struct {
 	const char *name;
@@ -315,16 +315,6 @@ int parse_source(struct parser *p, struct ptx_insn *insn, struct ptx_operand *op
 					token_is(&p->tok, "%reserved_smem_offset_1")))
 		return parse_reserved(p, insn, op);
 	return parse_register_operand(p, op, type, width);
-}
-
-struct ptx_operand *new_dst(struct ptx_insn *insn)
-{
-	return &insn->dst[insn->ndst++];
-}
-
-struct ptx_operand *new_src(struct ptx_insn *insn)
-{
-	return &insn->src[insn->nsrc++];
 }
 
 int parse_destination(struct parser *p, struct ptx_operand *op, enum ptx_type type,

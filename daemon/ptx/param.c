@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "ptx/private.h"
+#include "ptx/parser.h"
 
 /* .ptr .global .align 4: what a pointer parameter points at; nothing follows from it. */
 static int skip_pointer_attributes(struct parser *p)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ptx/private.h"
+#include "ptx/pool.h"
 
 #define CHUNK	(64u << 10)
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "ptx/private.h"
+#include "ptx/parser.h"
 
 #define MAX_VECTOR	16	/* bytes */
 static const char suffixes[2][5] = { "xyzw", "rgba" };

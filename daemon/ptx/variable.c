@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "ptx/private.h"
+#include "ptx/parser.h"
 
 static int place(struct parser *p, uint64_t *total, struct symbol *sym, uint64_t limit,
 		 const char *what)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ptx/private.h"
+#include "ptx/parser.h"
 
 static void merge(struct param *formal, const struct call_value *value, bool stored)
 {
@@ -53,7 +53,7 @@ static int by_offset(const void *a, const void *b)
  * Leaves the pieces that are registers. A part of one may be read from its
  * beginning; other overlaps make it memory.
  */
-static void settle(struct param *param, uint32_t *words)
+static void decide(struct param *param, uint32_t *words)
 {
 	uint32_t i, n = 0, end = 0, need = 0;
 
@@ -99,24 +99,24 @@ static int place(struct parser *p, struct function *f, struct param *param)
 	return f->refusal ? 0 : no_memory(p);
 }
 
-static int settle_function(struct parser *p, struct function *f)
+static int place_function(struct parser *p, struct function *f)
 {
 	uint32_t words = PTX_MAX_WORDS, i;
 	int ret = 0;
 
 	for (i = 0; !ret && i < f->nformals; i++) {
-		settle(f->formals[i], &words);
+		decide(f->formals[i], &words);
 		ret = place(p, f, f->formals[i]);
 	}
 	words = PTX_MAX_WORDS;
 	for (i = 0; !ret && i < f->nresults; i++) {
-		settle(f->results[i], &words);
+		decide(f->results[i], &words);
 		ret = place(p, f, f->results[i]);
 	}
 	return ret;
 }
 
-int settle_params(struct parser *p)
+int place_params(struct parser *p)
 {
 	uint32_t i, j;
 	int ret = 0;
@@ -131,6 +131,6 @@ int settle_params(struct parser *p)
 		}
 	}
 	for (i = 0; !ret && i < p->nfunctions; i++)
-		ret = settle_function(p, p->functions[i]);
+		ret = place_function(p, p->functions[i]);
 	return ret;
 }
