@@ -74,7 +74,7 @@ void block_go_on(struct gmmu *g, unsigned int sm, uint64_t now)
 		if (host) {
 			s->hits[w->kernel]++;
 			far_over(g, w, now);
-			g->ops->translated(g->ctx, w, w->page, host, now);
+			s->ops->translated(s->ctx, w, w->page, host, now);
 		} else {
 			s->misses[w->kernel]++;
 			look_up(g, w, now);

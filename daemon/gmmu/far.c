@@ -196,11 +196,13 @@ static void request_drop(struct gmmu *g, struct request *r)
 
 void far_tell(struct gmmu *g, struct gmmu_waiter *w, uint64_t now)
 {
+	struct sm_state *s = &g->sm[w->sm];
+
 	if (w->told)
 		return;
 	w->told = true;
 	w->cycle = now;
-	g->ops->faulted(g->ctx, w, now);
+	s->ops->faulted(s->ctx, w, now);
 }
 
 void far_over(struct gmmu *g, const struct gmmu_waiter *w, uint64_t now)

@@ -95,7 +95,7 @@ void flat_walk(struct gmmu *g, struct gmmu_waiter *w, uint64_t now)
 		return;
 	*flat_entry(s, w->page) = (struct flat_entry){ w->page, host };
 	g->ops->touch(g->ctx, w->page, w->access >= ACCESS_WRITE);
-	g->ops->translated(g->ctx, w, w->page, host, now);
+	s->ops->translated(s->ctx, w, w->page, host, now);
 }
 
 void flat_invalidate(struct gmmu *g, uint64_t start, uint64_t end)

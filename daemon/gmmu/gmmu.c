@@ -283,6 +283,12 @@ int gmmu_create(const struct gpu_spec *spec, uint32_t va_space,
 	return 0;
 }
 
+void gmmu_attach(struct gmmu *g, unsigned int sm, const struct gmmu_sm_ops *ops, void *ctx)
+{
+	g->sm[sm].ops = ops;
+	g->sm[sm].ctx = ctx;
+}
+
 void gmmu_destroy(struct gmmu *g)
 {
 	if (!g)

@@ -81,7 +81,7 @@ static inline bool gmmu_allows(const void *translation, uint8_t access)
 
 /*
  * One access that waits for one page. The SM's; the gmmu links it from
- * gmmu_translate() until ops->translated(). sm, warp, kernel and access are filled
+ * gmmu_translate() until translated(). sm, warp, kernel and access are filled
  * by the SM, the rest is the gmmu's.
  */
 struct gmmu_waiter {
@@ -94,14 +94,8 @@ struct gmmu_waiter {
 	bool told;			/* faulted() was called */
 };
 
-struct gmmu_ops {
-	/* What the page table says of 4 KiB: their translation, NULL when there is none. */
-	void *(*walk)(void *ctx, uint64_t page);
-	/*
-	 * A TLB was filled for an access to these 4 KiB: recency and use of the page. With
-	 * paging.record also: an entry hit of which nothing was said for 16384 cycles.
-	 */
-	void (*touch)(void *ctx, uint64_t page, bool write);
+/* What an SM is told of its waiters; from gmmu_step() and gmmu_arrived(). */
+struct gmmu_sm_ops {
 	/* The waiter's page has a translation now that allows the access; the waiter is the SM's again. */
 	void (*translated)(void *ctx, struct gmmu_waiter *waiter, uint64_t page,
 			   void *host, uint64_t now);
@@ -110,6 +104,17 @@ struct gmmu_ops {
 	 * blocked by another page that is. Once a waiter.
 	 */
 	void (*faulted)(void *ctx, struct gmmu_waiter *waiter, uint64_t now);
+};
+
+/* The page table, as its owner has it. */
+struct gmmu_ops {
+	/* What the page table says of 4 KiB: their translation, NULL when there is none. */
+	void *(*walk)(void *ctx, uint64_t page);
+	/*
+	 * A TLB was filled for an access to these 4 KiB: recency and use of the page. With
+	 * paging.record also: an entry hit of which nothing was said for 16384 cycles.
+	 */
+	void (*touch)(void *ctx, uint64_t page, bool write);
 	/*
 	 * Reads 32 bytes of the page table for a walk: the owner calls gmmu_pte() when they
 	 * arrive. addr counts from the root table; the others follow in the order in which walks
@@ -127,6 +132,8 @@ struct gmmu;
 int gmmu_create(const struct gpu_spec *spec, uint32_t va_space,
 		const struct gmmu_ops *ops, void *ctx, struct gmmu **gmmu);
 void gmmu_destroy(struct gmmu *gmmu);
+/* Before the SM's first look-up: whom to tell of its waiters. */
+void gmmu_attach(struct gmmu *gmmu, unsigned int sm, const struct gmmu_sm_ops *ops, void *ctx);
 
 /*
  * Looks a page up in the TLB of waiter->sm. Its translation on a hit. NULL: a miss;

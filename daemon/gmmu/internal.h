@@ -161,7 +161,10 @@ struct sm_state {
 	struct flat_entry *flat;		/* paging off, FLAT_ENTRIES or NULL */
 	struct touches touches;
 
-	_Alignas(64) struct request_list dropped;
+	/* The SM. */
+	_Alignas(64) const struct gmmu_sm_ops *ops;
+	void *ctx;
+	struct request_list dropped;
 	uint32_t pending;	/* MSHRs used: the TLB's counter of NACKs that are being handled */
 	uint32_t resent;	/* requests that will need one when their walk has ended */
 	/*

@@ -203,15 +203,16 @@ static void give_back(struct gmmu *g, struct gmmu_waiter *w, uint8_t access, uin
 	uint64_t touched = ~0ull;
 
 	for (; w; w = next) {
+		struct sm_state *s = &g->sm[w->sm];
 		uint64_t page = w->page;
-		void *host = tlb_peek(&g->sm[w->sm].tlb, page);
+		void *host = tlb_peek(&s->tlb, page);
 
 		next = w->next;
 		if (page != touched)
 			g->ops->touch(g->ctx, page, access >= ACCESS_WRITE);
 		touched = page;
 		far_over(g, w, now);
-		g->ops->translated(g->ctx, w, page, host, now);
+		s->ops->translated(s->ctx, w, page, host, now);
 	}
 }
 

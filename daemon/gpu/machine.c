@@ -20,6 +20,13 @@ static void retired(void *ctx, unsigned int sm, const struct sm_cta_span *span)
 	trace_cta(&m->session->timeline, sm, span);
 }
 
+static void translated(void *ctx, unsigned int sm, uint64_t page, uint64_t now)
+{
+	struct machine *m = ctx;
+
+	trace_translated(&m->session->timeline, sm, page, now);
+}
+
 static void parked(void *ctx, unsigned int sm, const struct sm_cta_span *span)
 {
 	struct machine *m = ctx;
@@ -62,7 +69,9 @@ static int create_parts(struct machine *m, uint32_t va_space)
 			.spec = &m->spec, .gmmu = m->gmmu, .mem = m->mem,
 			.wake = &m->wake[i], .err = &m->sm_errs[i],
 			.retired = m->spec.trace_spans ? retired : NULL,
-			.parked = m->spec.trace_spans ? parked : NULL, .watcher = m,
+			.parked = m->spec.trace_spans ? parked : NULL,
+			.translated = m->spec.trace_spans ? translated : NULL, .watcher = m,
+			.performs = &m->translated,
 		};
 
 		ret = sm_create(i, &env, &m->sms[i]);

@@ -79,25 +79,6 @@ static void touch(void *ctx, uint64_t page, bool write)
 	paging_touch(m->session->paging, page, write);
 }
 
-/* --- to the SMs -------------------------------------------------------------- */
-
-static void translated(void *ctx, struct gmmu_waiter *waiter, uint64_t page,
-		       void *host, uint64_t now)
-{
-	struct machine *m = ctx;
-
-	m->translated = true;
-	trace_translated(&m->session->timeline, waiter->sm, page, now);
-	sm_translated(m->sms[waiter->sm], waiter, page, host, now);
-}
-
-static void faulted(void *ctx, struct gmmu_waiter *waiter, uint64_t now)
-{
-	struct machine *m = ctx;
-
-	sm_faulted(m->sms[waiter->sm], waiter, now);
-}
-
 /* --- entries over the crossbar ------------------------------------------------- */
 
 /* One sector through the walker's port of the crossbar. */
@@ -119,8 +100,6 @@ static bool read_pte(void *ctx, uint64_t addr, uint32_t walk, unsigned int kerne
 const struct gmmu_ops page_table_ops = {
 	.walk = walk,
 	.touch = touch,
-	.translated = translated,
-	.faulted = faulted,
 	.read_pte = read_pte,
 };
 

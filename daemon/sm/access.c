@@ -268,8 +268,10 @@ static void look_up_all(struct sm *sm, uint32_t index, struct access_entry *e, u
 	translated_all(sm, e);
 }
 
-void sm_faulted(struct sm *sm, struct gmmu_waiter *waiter, uint64_t now)
+static void faulted(void *ctx, struct gmmu_waiter *waiter, uint64_t now)
 {
+	struct sm *sm = ctx;
+
 	sm_settle(sm, now);
 	sm->ldst->faulted[waiter->warp]++;
 	sm->far_fault |= set_of(waiter->warp);
@@ -303,9 +305,10 @@ static void late_push(struct sm *sm, const struct late_lines *late)
 	l->late[ring_at(l->late_head, l->late_count++, l->late_size)] = *late;
 }
 
-void sm_translated(struct sm *sm, struct gmmu_waiter *waiter, uint64_t page,
-		   void *host, uint64_t now)
+static void translated(void *ctx, struct gmmu_waiter *waiter, uint64_t page, void *host,
+		       uint64_t now)
 {
+	struct sm *sm = ctx;
 	struct page_group *g = container_of(waiter, struct page_group, waiter);
 	struct ldst *l = sm->ldst;
 	struct access_entry *e = entry_at(l, g->entry);
@@ -326,7 +329,16 @@ void sm_translated(struct sm *sm, struct gmmu_waiter *waiter, uint64_t page,
 		l->step = now;
 	l->next = MIN(l->next, now);
 	*sm->env.wake = MIN(*sm->env.wake, now);
+	if (sm->env.performs)
+		*sm->env.performs = true;
+	if (sm->env.translated)
+		sm->env.translated(sm->env.watcher, sm->id, page, now);
 }
+
+const struct gmmu_sm_ops access_gmmu_ops = {
+	.translated = translated,
+	.faulted = faulted,
+};
 
 /* --- lines ---------------------------------------------------------------------------------- */
 
@@ -380,7 +392,7 @@ void access_step(struct sm *sm, uint64_t now)
 	l->step = now + 1;
 	if (!n) {
 		l->page_from = now;
-		/* Without paging the page comes with sm_translated(). */
+		/* Without paging the page comes with translated(). */
 		if (sm->ideal && e->waiting)
 			l->step = NEVER;
 		return;

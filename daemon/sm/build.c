@@ -56,7 +56,6 @@ CALL(void, sm_cta_look, (const struct sm *sm, unsigned int cta, struct sm_cta_vi
      sm, cta, view)
 CALL(void, sm_drop, (struct sm *sm, uint64_t start, uint64_t end), sm, start, end)
 CALL(const struct sm_failure *, sm_failure, (const struct sm *sm), sm)
-CALL(void, sm_faulted, (struct sm *sm, struct gmmu_waiter *waiter, uint64_t now), sm, waiter, now)
 CALL(bool, sm_find_waiting, (const struct sm *sm, uint64_t page, struct sm_waiting *w), sm, page, w)
 CALL(bool, sm_fits, (const struct sm *sm, const struct sm_kernel *kernel), sm, kernel)
 CALL(bool, sm_fits_slots, (const struct sm *sm, const struct sm_kernel *kernel), sm, kernel)
@@ -90,8 +89,6 @@ CALL(const struct sm_share *, sm_share, (const struct sm *sm, const struct sm_ke
 CALL(bool, sm_shares_add_up, (struct sm *sm), sm)
 CALL(const struct sm_counters *, sm_stats, (const struct sm *sm), sm)
 CALL(void, sm_timer, (struct sm *sm, uint64_t cycle), sm, cycle)
-CALL(void, sm_translated, (struct sm *sm, struct gmmu_waiter *waiter, uint64_t page, void *host,
-			   uint64_t now), sm, waiter, page, host, now)
 CALL(unsigned int, sm_warp_cta, (const struct sm *sm, unsigned int warp), sm, warp)
 CALL(uint64_t, sm_background, (const struct sm *sm), sm)
 CALL(void, sm_count_virtual, (struct sm *sm, const struct virtual_counters *more), sm, more)

@@ -57,6 +57,7 @@ int sm_create(unsigned int id, const struct sm_env *env, struct sm **out)
 	}
 	for (unsigned int s = 0; s < spec->schedulers; s++)
 		sm->sched[s].active_max = (uint32_t)spec->sched_active;
+	gmmu_attach(env->gmmu, id, &access_gmmu_ops, sm);
 	*env->wake = NEVER;
 	*out = sm;
 	return 0;

@@ -293,7 +293,11 @@ struct sm_env {
 	 * sm_run(), or between quanta.
 	 */
 	void (*parked)(void *ctx, unsigned int sm, const struct sm_cta_span *span);
-	void *watcher;			/* ctx of both */
+	/* A page that an access waited for has come. Between quanta. NULL: nobody asks. */
+	void (*translated)(void *ctx, unsigned int sm, uint64_t page, uint64_t now);
+	void *watcher;			/* ctx of them */
+	/* Set when a page has come: there may be accesses to perform. */
+	bool *performs;
 };
 
 /* -EINVAL: no such scheduler or mechanism. */
@@ -368,11 +372,6 @@ uint64_t sm_perform_next(const struct sm *sm);
 void sm_drop(struct sm *sm, uint64_t start, uint64_t end);
 /* A kernel has ended: L1D, L1C and L1I are empty. */
 void sm_flush(struct sm *sm);
-
-/* From gmmu's ops, between quanta: this SM's waiter translated, or is a far fault. */
-void sm_translated(struct sm *sm, struct gmmu_waiter *waiter, uint64_t page,
-		   void *host, uint64_t now);
-void sm_faulted(struct sm *sm, struct gmmu_waiter *waiter, uint64_t now);
 
 /* Of a kernel on this SM, since sm_begin(). */
 struct sm_share {

@@ -119,10 +119,10 @@ static inline bool bench_read(void *ctx, uint64_t addr, uint32_t walk, unsigned 
 static const struct gmmu_ops bench_ops = {
 	.walk = bench_walk,
 	.touch = bench_touch,
-	.translated = bench_translated,
-	.faulted = bench_faulted,
 	.read_pte = bench_read,
 };
+
+static const struct gmmu_sm_ops bench_sm_ops = { bench_translated, bench_faulted };
 
 /* Three SMs; a read of the page table takes 200 cycles, a look-up in the page-walk cache 20. */
 static inline void bench_spec(struct world *w)
@@ -136,6 +136,8 @@ static inline void bench_spec(struct world *w)
 static inline void bench_start(struct world *w)
 {
 	assert_int_equal(gmmu_create(&w->spec, 1, &bench_ops, w, &w->g), 0);
+	for (unsigned int i = 0; i < w->spec.sms; i++)
+		gmmu_attach(w->g, i, &bench_sm_ops, w);
 }
 
 static inline void bench_step(struct world *w, uint64_t now)

@@ -67,23 +67,8 @@ static void bench_touch(void *ctx, uint64_t page, bool write)
 {
 }
 
-static void bench_translated(void *ctx, struct gmmu_waiter *waiter, uint64_t page,
-			     void *host, uint64_t now)
-{
-	struct bench *b = ctx;
-
-	sm_translated(b->sm, waiter, page, host, now);
-}
-
-static void bench_faulted(void *ctx, struct gmmu_waiter *waiter, uint64_t now)
-{
-	struct bench *b = ctx;
-
-	sm_faulted(b->sm, waiter, now);
-}
-
 static const struct gmmu_ops bench_ops = {
-	bench_walk, bench_touch, bench_translated, bench_faulted,
+	bench_walk, bench_touch,
 };
 
 /* Defaults of the bench: one SM, no paging, LRR. The test changes b->spec before bench_load(). */

@@ -29,16 +29,18 @@ static void entry_translated(void *ctx, struct gmmu_waiter *waiter, uint64_t add
 static const struct gmmu_ops entry_ops = {
 	.walk = entry_walk,
 	.touch = bench_touch,
-	.translated = entry_translated,
-	.faulted = bench_faulted,
 	.read_pte = bench_read,
 };
+
+static const struct gmmu_sm_ops entry_sm_ops = { entry_translated, bench_faulted };
 
 static void start(struct world *w)
 {
 	memset(bits, 0, sizeof(bits));
 	norder = 0;
 	assert_int_equal(gmmu_create(&w->spec, 1, &entry_ops, w, &w->g), 0);
+	for (unsigned int i = 0; i < w->spec.sms; i++)
+		gmmu_attach(w->g, i, &entry_sm_ops, w);
 }
 
 /* As ask_as(); the translation of a hit. */

@@ -69,7 +69,8 @@ static void faulted(void *ctx, struct gmmu_waiter *waiter, uint64_t now)
 	w->faulted[waiter->warp]++;
 }
 
-static const struct gmmu_ops ops = { walk, touch, translated, faulted };
+static const struct gmmu_ops ops = { walk, touch };
+static const struct gmmu_sm_ops sm_ops = { translated, faulted };
 
 static void make(struct world *w, void (*change)(struct gpu_spec *spec))
 {
@@ -82,6 +83,8 @@ static void make(struct world *w, void (*change)(struct gpu_spec *spec))
 	if (change)
 		change(&spec);
 	assert_int_equal(gmmu_create(&spec, 1, &ops, w, &w->g), 0);
+	for (unsigned int i = 0; i < spec.sms; i++)
+		gmmu_attach(w->g, i, &sm_ops, w);
 }
 
 /* Looks a page up, and leaves the rest for later; true: the TLB had it. */

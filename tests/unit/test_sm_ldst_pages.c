@@ -20,7 +20,8 @@ static void start(bool paging)
 /* The waiter's page has come, at the beginning of the bench's cycle. */
 static void translate(unsigned int i)
 {
-	sm_translated(&bench.sm, bench.waiting[i], bench.waiting_page[i], (void *)1, bench.now);
+	access_gmmu_ops.translated(&bench.sm, bench.waiting[i], bench.waiting_page[i], (void *)1,
+				   bench.now);
 }
 
 /* A hit costs tlb.latency; without paging nothing. */
@@ -147,7 +148,7 @@ static void far_faults(bool stall)
 	assert_int_equal(bench.waiting[0]->warp, 6);
 	for (unsigned int i = 0; i < 2; i++) {
 		bench.waiting[i]->told = true;
-		sm_faulted(&bench.sm, bench.waiting[i], bench.now);
+		access_gmmu_ops.faulted(&bench.sm, bench.waiting[i], bench.now);
 	}
 	assert_int_equal(bench.sm.far_fault, bit(6));
 	assert_int_equal(bench.sm.wait_fault, stall ? bit(6) : 0);
