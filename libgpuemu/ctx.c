@@ -21,23 +21,6 @@ static const struct backend_ops *const backends[] = {
 /* A failed open leaves no context to ask. */
 static _Thread_local struct err open_err;
 
-void ctx_enter(struct gpuemu_ctx *ctx)
-{
-	pthread_mutex_lock(&ctx->lock);
-}
-
-int ctx_leave(struct gpuemu_ctx *ctx, int ret, const struct err *err)
-{
-	if (ret < 0) {
-		if (err->text[0])
-			ctx->err = *err;
-		else
-			err_set(&ctx->err, 0, "%s", gpuemu_strerror(ret));
-	}
-	pthread_mutex_unlock(&ctx->lock);
-	return ret;
-}
-
 PUBLIC const char *gpuemu_last_error(const struct gpuemu_ctx *ctx)
 {
 	return ctx ? ctx->err.text : open_err.text;

@@ -162,7 +162,7 @@ struct backend_ops {
 #include "backends.def"
 #undef X
 
-/* ctx.c: leaves ctx, keeping the text of a failure. Returns ret. */
+/* enter.c: leaves ctx, keeping the text of a failure. Returns ret. */
 int ctx_leave(struct gpuemu_ctx *ctx, int ret, const struct err *err);
 void ctx_enter(struct gpuemu_ctx *ctx);
 

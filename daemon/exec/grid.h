@@ -50,7 +50,9 @@ struct grid {
  */
 int pack_round(struct grid_cta *cta, uint32_t quantum, struct err *err);
 
-/* pack.c: where an access went wrong, UINT64_MAX: nowhere, a trap; the error of it. */
+#define NO_ADDR	UINT64_MAX
+
+/* grid_memory.c: where an access went wrong, NO_ADDR: nowhere, a trap; the error of it. */
 int grid_fail(struct exec_grid *grid, uint64_t addr);
 
 /* grid_memory.c: a load, store or atomic of the lanes in `mask`. */

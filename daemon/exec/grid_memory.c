@@ -10,6 +10,12 @@
 
 #include "exec/grid.h"
 
+int grid_fail(struct exec_grid *grid, uint64_t addr)
+{
+	grid->fault_addr = addr;
+	return addr != NO_ADDR ? -EFAULT : -EINVAL;
+}
+
 /* The range of global memory that holds addr, or NULL. */
 static const struct exec_range *range_of(const struct exec_grid *grid, uint64_t addr)
 {

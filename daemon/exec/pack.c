@@ -31,14 +31,6 @@ struct pack {
 };
 
 /* No address of an access: traps that have none leave it as it is. */
-#define NO_ADDR	UINT64_MAX
-
-int grid_fail(struct exec_grid *grid, uint64_t addr)
-{
-	grid->fault_addr = addr;
-	return addr != NO_ADDR ? -EFAULT : -EINVAL;
-}
-
 static uint32_t active(const struct pack *pack, const struct exec_op *op, uint32_t i)
 {
 	if (!op->guard)

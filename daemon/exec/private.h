@@ -216,6 +216,9 @@ uint32_t function_at(const struct ptx_kernel *kernel, uint32_t pc);
 int hoist(struct exec_program *program);
 void hoist_fill(struct exec_warp *warp);
 /* program.c */
+/* rows.c */
+/* A warp whose state is larger than this is no kernel a GPU could hold. */
+#define MAX_ARENA	(8u << 20)
 uint32_t new_row(struct exec_program *program, uint32_t bytes);
 
 /* sequence.c: puts a sequence around b->op when the instruction needs one. */

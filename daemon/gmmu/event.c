@@ -42,3 +42,11 @@ void events_pop(struct events *e)
 	}
 	e->at[i] = last;
 }
+
+void event_at(struct gmmu *g, uint64_t at, enum event_kind kind, uint32_t of, bool outer)
+{
+	struct event e = { .at = at, .order = g->events_made++, .kind = kind, .of = of };
+
+	if (events_push(outer ? &g->outer : &g->inner, &e))
+		g->error = -ENOMEM;
+}

@@ -65,14 +65,6 @@ static struct gmmu_waiter *oldest_lookup(struct gmmu *g, uint64_t now, struct sm
 
 /* --- time ------------------------------------------------------------------------- */
 
-void event_at(struct gmmu *g, uint64_t at, enum event_kind kind, uint32_t of, bool outer)
-{
-	struct event e = { .at = at, .order = g->events_made++, .kind = kind, .of = of };
-
-	if (events_push(outer ? &g->outer : &g->inner, &e))
-		g->error = -ENOMEM;
-}
-
 static void run_event(struct gmmu *g, const struct event *e)
 {
 	switch (e->kind) {
