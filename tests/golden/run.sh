@@ -22,7 +22,7 @@ while read -r name words; do
 	*--info*) args+=(--json "$raw/$name.json") ;;
 	run* | ptx*) args+=(--backend sim --json "$raw/$name.json") ;;
 	esac
-	timeout 120 "$gpuemu" "${args[@]}" >"$raw/$name.out" 2>&1 </dev/null || {
+	timeout 400 "$gpuemu" "${args[@]}" >"$raw/$name.out" 2>&1 </dev/null || {
 		echo "$name: status $?: gpuemu ${args[*]}: $(tail -n 3 "$raw/$name.out")"
 		failed=1
 	}
