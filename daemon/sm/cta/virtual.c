@@ -235,6 +235,12 @@ static void settle(struct virt *v, uint64_t now)
 		tell_phases(v);
 	coord_run(v->c);
 	assert(coord_sound(v->c));
+	/* Nothing is left of who has gone. */
+	assert(v->resident || (!coord_swapped(v->c, COORD_REGISTERS) &&
+			       !coord_swapped(v->c, COORD_THREADS) &&
+			       coord_free(v->c, COORD_REGISTERS) == registers &&
+			       coord_free(v->c, COORD_SCRATCHPAD) == shared &&
+			       coord_free(v->c, COORD_THREADS) == v->spec->warps));
 	sm_hold(v->sm, (registers - coord_free(v->c, COORD_REGISTERS)) * SET_REGISTERS,
 		(shared - coord_free(v->c, COORD_SCRATCHPAD)) * v->unit, now);
 	count(v);
