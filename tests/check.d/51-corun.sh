@@ -63,10 +63,13 @@ $gpuemu run vecadd size=tiny + vecadd size=tiny @1000000 --backend sim --paging 
 cycles=$(sed -n '/"kernels"/,$s/.*"cycles": *\([0-9]*\).*/\1/p' $work/alone | head -n 1)
 tap_check 'a late one has the GPU alone' test "$(of $work/later 1 3)" = "$cycles" -a "$(of $work/later 2 1)" = 1000000
 # One is halted, and is not verified; the other is, and has the GPU for itself then.
-does 'halted at cycle [0-9]* after [0-9]* thread instructions, not verified' run bfs size=tiny halt=100K + sgemm size=tiny --backend sim --json $work/halted
+tap_check 'halted: it ends well' sh -c "$gpuemu run bfs size=tiny halt=100K + sgemm size=tiny --backend sim --json $work/halted >$work/out 2>&1"
+tap_check 'halted: it says when' grep -q 'halted at cycle [0-9]* after [0-9]* thread instructions, not verified' $work/out
 tap_check 'halted: the other verifies' test "$(grep -c '"verified": true' $work/halted)" = 1
 tap_check 'halted: a kernel that was halted' grep -q '"halted": *true' $work/halted
-does 'halted at cycle 3000 after ' run bfs size=tiny until=3000 --backend sim
+# Where nothing happens in that cycle it is noticed in the next.
+tap_check 'until: it ends well' sh -c "$gpuemu run bfs size=tiny until=3000 --backend sim >$work/out 2>&1"
+tap_check 'until: it says when' grep -q 'halted at cycle 300[01] after ' $work/out
 does 'halted at cycle 90000 after ' run vecadd size=tiny until=90000 repeat=100 --backend sim --paging off
 refused 2 'repeat= needs halt= or until=' run vecadd repeat=3
 refused 2 'halt= and until= are for one workload, or several side by side' run bfs halt=100K sgemm
