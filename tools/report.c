@@ -459,6 +459,22 @@ static void print_total(FILE *out, struct json_object *totals)
 			(double)count(totals, "thread_instructions") / cycles);
 }
 
+/* Of workloads with measured targets: speedup.h. */
+static void print_metrics(FILE *out, struct json_object *m)
+{
+	struct json_object *all = output_at(m, "workloads");
+
+	if (!all)
+		return;
+	fprintf(out, "  targets over the time of all: IPC %.3f; ANTT %.3f, STP %.3f, fairness %.3f; "
+		"speed-ups over alone", output_number(m, "combined_ipc"), output_number(m, "antt"),
+		output_number(m, "stp"), output_number(m, "fairness"));
+	for (size_t i = 0; i < json_object_array_length(all); i++)
+		fprintf(out, "%s %.3f", i ? "," : "",
+			output_number(json_object_array_get_idx(all, i), "speedup"));
+	fputc('\n', out);
+}
+
 static void print_ptx(FILE *out, struct json_object *p)
 {
 	fprintf(out, "%s of %s: %s\n", output_string(p, "kernel"), output_string(p, "file"),
@@ -502,6 +518,7 @@ void report_text(FILE *out, struct json_object *r)
 	fputc('\n', out);
 	if (all)
 		print_total(out, output_at(r, "totals"));
+	print_metrics(out, output_at(r, "metrics"));
 	print_phases(out, output_at(r, "workload"));
 	print_kernels(out, output_at(r, "kernels"));
 	print_utilization(out, output_at(r, "utilization"));

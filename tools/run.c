@@ -17,6 +17,7 @@
 #include "report.h"
 #include "run.h"
 #include "samples.h"
+#include "speedup.h"
 #include "target.h"
 #include "trace.h"
 #include "trouble.h"
@@ -24,7 +25,8 @@
 
 #define RUNS_MAX	64
 
-enum { OPT_JSON = CLI_OWN, OPT_TRACE, OPT_SAMPLES, OPT_COPY, OPT_ADVISE, OPT_SIZE };
+enum { OPT_JSON = CLI_OWN, OPT_TRACE, OPT_SAMPLES, OPT_COPY, OPT_ADVISE, OPT_SIZE,
+       OPT_TARGET };
 
 struct request {
 	struct target target;
@@ -36,6 +38,7 @@ struct request {
 	const struct workload_row *rows[RUNS_MAX];
 	struct workload workloads[RUNS_MAX];
 	uint64_t arrivals[RUNS_MAX], halts[RUNS_MAX], untils[RUNS_MAX], repeats[RUNS_MAX];
+	uint64_t cycles;		/* --target: that each runs alone first; 0: none does */
 	bool arrives, halts_one;	/* one of them at a time of its own, or before its end */
 	unsigned int joined;		/* how many + stand between them */
 };
@@ -100,7 +103,7 @@ static int parse_repeat(struct request *r, const char *text, const struct verb *
 static bool repeats_unhalted(const struct request *r)
 {
 	for (unsigned int i = 0; i < r->count; i++)
-		if (r->repeats[i] && !r->halts[i] && !r->untils[i])
+		if (r->repeats[i] && !r->halts[i] && !r->untils[i] && !r->cycles)
 			return true;
 	return false;
 }
@@ -119,8 +122,11 @@ static int check_joined(const struct request *r, bool open, const struct verb *v
 	if (r->halts_one && ((!r->joined && r->count > 1) || r->target.spec.functional))
 		return cli_misused(verb, "halt= and until= are for one workload, or several side by side, "
 				   "with time, as in: gpuemu run sgemm + lbm halt=2M");
+	if (r->cycles && (!r->joined || r->halts_one || r->target.spec.functional))
+		return cli_misused(verb, "--target is for workloads side by side, with time and without halt= and "
+				   "until=, as in: gpuemu run sgemm + lbm --target 200000");
 	if (repeats_unhalted(r))
-		return cli_misused(verb, "repeat= needs halt= or until=: what runs again is not verified");
+		return cli_misused(verb, "repeat= needs halt=, until= or --target: what runs again is not verified");
 	if (r->halts_one && r->copies)
 		return cli_misused(verb, "--copy runs a workload to its end, without halt= and until=");
 	if (r->joined && r->copies)
@@ -224,7 +230,11 @@ static int parse(struct request *r, const struct verb *verb, int argc, char **ar
 		} else if (c == OPT_COPY && optarg && strcmp(optarg, "inputs"))
 			return cli_misused(verb, "--copy=%s: all buffers (--copy), or --copy=inputs",
 					   optarg);
-		else if (c == OPT_COPY)
+		else if (c == OPT_TARGET) {
+			if (number_parse(optarg, &r->cycles) || !r->cycles)
+				return cli_misused(verb, "--target %s: not a number of cycles (as 200000, 2M)",
+						   optarg);
+		} else if (c == OPT_COPY)
 			r->copies = optarg ? WORKLOAD_COPIES_INPUTS : WORKLOAD_COPIES_ALL;
 		else if (target_option(&r->target, c, optarg, &err))
 			return cli_misused(verb, "%s", err.text);
@@ -325,6 +335,7 @@ static int run_all(struct request *r, const struct verb *verb,
 
 static int run_joined(struct request *r, const struct verb *verb, struct json_object *reports)
 {
+	struct speedup_alone alone[CORUN_MAX];
 	struct corun_member members[CORUN_MAX];
 	struct progress *progress;
 	struct json_object *report;
@@ -338,6 +349,9 @@ static int run_joined(struct request *r, const struct verb *verb, struct json_ob
 			.halt = r->halts[i], .until = r->untils[i],
 			.repeat = r->repeats[i],
 		};
+	for (unsigned int i = 0; r->cycles && i < r->count; i++)
+		if (speedup_alone(&members[i], &r->target, r->cycles, &alone[i], &err))
+			return cli_failed(verb, "%s", err.text);
 	status = target_open(&r->target, &ctx, &err);
 	if (status) {
 		cli_failed(verb, "%s", err.text);
@@ -347,6 +361,8 @@ static int run_joined(struct request *r, const struct verb *verb, struct json_ob
 	report = corun(members, r->count, &r->target, ctx, &status, &err);
 	progress_stop(progress);
 	gpuemu_close(ctx);
+	if (report && r->cycles && !status)
+		speedup_add(report, alone, r->count);
 	if (report && (!r->json || strcmp(r->json, "-")))
 		report_text(stdout, report);
 	fflush(stdout);
@@ -438,6 +454,8 @@ static const struct cli_option options[] = {
 	  "preferred-host, preferred-device; may be repeated", OPT_ADVISE },
 	{ "copy", "[inputs]", "copy all buffers, or the inputs, to the device, run, copy results back",
 	  OPT_COPY },
+	{ "target", "CYCLES", "side by side: each runs alone for as long first, and is halted beside the "
+	  "others when it has executed as much", OPT_TARGET },
 	{ "samples", "FILE", "write statistics over time, CSV (or .json), every stats.interval cycles",
 	  OPT_SAMPLES },
 	{ "trace", "FILE", "write when kernels and fault batches ran, for ui.perfetto.dev", OPT_TRACE },

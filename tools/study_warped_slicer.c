@@ -2,8 +2,8 @@
 /*
  * Xu et al., "Warped-Slicer: Efficient Intra-SM Slicing through Dynamic Resource Partitioning for
  * GPU Multiprogramming", ISCA'16: its runs, and what several of its parts ask of them. The parts
- * are in study_warped_slicer_alone.c (a program by itself) and _pairs.c (side by side). Numbers are
- * of its text and tables; what it gives only in a figure's bars is no number here.
+ * are in study_warped_slicer_alone.c (a program by itself), _pairs.c (side by side) and _paging.c.
+ * Numbers are of its text and tables; what it gives only in a figure's bars is no number here.
  *
  * A program's target (section II) is what it executes in the first 2M cycles by itself; with
  * --quick 200,000. It begins again when it comes to its end before that, as the
@@ -281,6 +281,8 @@ static const struct study_part parts[] = {
 	  slicer_show_triples, false },
 	{ "sensitivity", "figure 10 and section V-H: samples, delay, schedulers, a larger SM",
 	  slicer_want_alone, slicer_want_sensitivity, slicer_show_sensitivity, false },
+	{ "paging", "a program that pages on demand beside one that computes", slicer_want_paging,
+	  NULL, slicer_show_paging, false },
 	{ 0 }
 };
 

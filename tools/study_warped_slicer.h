@@ -89,6 +89,8 @@ void slicer_want_oracle(struct study_ctx *c);
 void slicer_show_oracle(struct study_ctx *c);
 void slicer_want_triples(struct study_ctx *c);
 void slicer_show_triples(struct study_ctx *c);
+void slicer_want_paging(struct study_ctx *c);
+void slicer_show_paging(struct study_ctx *c);
 void slicer_want_sensitivity(struct study_ctx *c);
 void slicer_show_sensitivity(struct study_ctx *c);
 
