@@ -275,6 +275,8 @@ static void faulted(void *ctx, struct gmmu_waiter *waiter, uint64_t now)
 	sm_settle(sm, now);
 	sm->ldst->faulted[waiter->warp]++;
 	sm->far_fault |= set_of(waiter->warp);
+	if (sm->mech.stall_on && sm->mech.ops->page_faulted)
+		sm->mech.ops->page_faulted(sm->mech.state, sm, mem_device(waiter->page), now);
 	/* A warp may be stalled now. */
 	if (sm->mech.stall_on)
 		*sm->env.wake = MIN(*sm->env.wake, now);

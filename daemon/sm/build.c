@@ -70,6 +70,8 @@ CALL(uint64_t, sm_last, (const struct sm *sm), sm)
 CALL(int, sm_launch_cta, (struct sm *sm, const struct sm_kernel *kernel, const uint32_t ctaid[3],
 			  uint64_t now), sm, kernel, ctaid, now)
 CALL(int, sm_move, (struct sm *sm, const struct background_job *job), sm, job)
+CALL(int, sm_evict, (struct sm *sm, unsigned int cta, uint64_t now), sm, cta, now)
+CALL(int, sm_admit, (struct sm *sm, unsigned int cta, uint64_t now), sm, cta, now)
 CALL(int, sm_park, (struct sm *sm, unsigned int cta, uint64_t delay, uint64_t now),
      sm, cta, delay, now)
 CALL(int, sm_perform, (struct sm *sm, uint64_t cycle), sm, cycle)

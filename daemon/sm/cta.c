@@ -129,6 +129,58 @@ static unsigned int local_place(const struct sm *sm, const struct sm_kernel *k)
 	return place;
 }
 
+static void take_place(struct sm *sm, unsigned int c, const struct sm_needs *needs)
+{
+	const struct sm_kernel *k = sm->ctas[c].kernel;
+
+	placement_take(sm->placement, c, needs, k->slot,
+		       sm->resident_ctas == sm->ctas_of[k->slot]);
+	sm->registers_used += k->registers;
+	sm->shared_used += k->shared_taken;
+}
+
+static void give_place(struct sm *sm, unsigned int c)
+{
+	const struct sm_kernel *k = sm->ctas[c].kernel;
+	struct sm_needs needs = sm_kernel_needs(k);
+
+	placement_give(sm->placement, c, &needs);
+	sm->registers_used -= k->registers;
+	sm->shared_used -= k->shared_taken;
+}
+
+int sm_evict(struct sm *sm, unsigned int c, uint64_t now)
+{
+	struct sm_cta *cta = &sm->ctas[c];
+
+	if (c >= sm->nctas || cta->state != SM_CTA_PARKED || cta->outside ||
+	    !set_any(cta->running))
+		return -EINVAL;
+	sm_integrate(sm, now + 1);
+	give_place(sm, c);
+	cta->outside = true;
+	return 0;
+}
+
+int sm_admit(struct sm *sm, unsigned int c, uint64_t now)
+{
+	const struct gpu_spec *s = sm->spec;
+	struct sm_cta *cta = &sm->ctas[c];
+	const struct sm_kernel *k = cta->kernel;
+	struct sm_needs needs;
+
+	if (c >= sm->nctas || cta->state != SM_CTA_PARKED || !cta->outside)
+		return -EINVAL;
+	if (sm->registers_used + k->registers > s->registers ||
+	    sm->shared_used + k->shared_taken > s->shared_bytes || !place_fits(sm, k))
+		return -EAGAIN;
+	sm_integrate(sm, now + 1);
+	needs = sm_kernel_needs(k);
+	take_place(sm, c, &needs);
+	cta->outside = false;
+	return 0;
+}
+
 static void warp_launch(struct sm *sm, struct sm_cta *cta, unsigned int slot, unsigned int w,
 			unsigned int index)
 {
@@ -159,6 +211,7 @@ int sm_launch_cta(struct sm *sm, const struct sm_kernel *k, const uint32_t ctaid
 {
 	unsigned int slot = 0, index = 0, w;
 	struct sm_needs needs = sm_kernel_needs(k);
+	const struct mechanism *m = &sm->mech;
 	struct sm_cta *cta;
 	warpset warps;
 
@@ -209,12 +262,9 @@ int sm_launch_cta(struct sm *sm, const struct sm_kernel *k, const uint32_t ctaid
 	}
 	for_each_warp(w, warps)
 		warp_launch(sm, cta, slot, w, index++);
-	if (!sm->mech.ops->by_warp) {
-		placement_take(sm->placement, slot, &needs, k->slot,
-			       sm->resident_ctas == sm->ctas_of[k->slot]);
-		sm->registers_used += k->registers;
-		sm->shared_used += k->shared_taken;
-	}
+	cta->outside = m->ops->outside && m->ops->outside(m->state, sm, k);
+	if (!cta->outside && !m->ops->by_warp)
+		take_place(sm, slot, &needs);
 	sm->resident_ctas++;
 	share_launched(sm, cta);
 	sm->last = MAX(sm->last, now);
@@ -259,18 +309,14 @@ static void cta_retire(struct sm *sm, unsigned int slot, uint64_t now)
 {
 	struct sm_cta *cta = &sm->ctas[slot];
 	const struct sm_kernel *k = cta->kernel;
-	struct sm_needs needs = sm_kernel_needs(k);
 
 	if (sm->env.retired)
 		cta_tell(sm, slot, sm->env.retired, cta->slots, cta->begin, now);
 	sm_integrate(sm, now + 1);
 	sm_count(sm, k->slot, retired_ctas, 1);
 	share_retired(sm, cta);
-	if (!sm->mech.ops->by_warp) {
-		placement_give(sm->placement, slot, &needs);
-		sm->registers_used -= k->registers;
-		sm->shared_used -= k->shared_taken;
-	}
+	if (!sm->mech.ops->by_warp)
+		give_place(sm, slot);
 	sm->resident &= ~cta->warps;
 	residency_retired(sm, slot);
 	sm->resident_ctas--;

@@ -160,6 +160,7 @@ struct sm_cta {
 	warpset unretired;		/* of them, not given back */
 	uint8_t state;			/* enum sm_cta_state */
 	bool settled;			/* parked, and told that all has come */
+	bool outside;			/* parked, its registers and shared memory are in memory */
 	uint64_t until;			/* parking or restoring: not before */
 	uint64_t parked;		/* cycle since when it has no slots */
 	uint64_t begin;			/* cycle of its launch */
@@ -257,7 +258,7 @@ struct sm {
 	warpset stray;			/* of them, not where the SIMT stack is: to be flushed */
 	warpset blocked;		/* of them, by the scoreboard */
 	warpset blocked_long;		/* of them, on a load */
-	warpset missing;		/* a load of theirs was at L1D or past it, and is not answered (ldst's) */
+	warpset missing;		/* L1D did not have a line of a load of theirs (ldst's) */
 	warpset wait_barrier;
 	warpset wait_fence;		/* a fence, with results pending */
 	warpset wait_atomic;

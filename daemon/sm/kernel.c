@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "sm/internal.h"
@@ -320,6 +321,9 @@ static int occupancy(const struct gpu_spec *s, struct sm_kernel *k,
 	all = MIN(all, limit(s->registers, regs));
 	n = MIN(cta_slots, limit(warp_slots, k->warps_per_cta));
 	n = MIN(n, all);
+	/* Those that are outside have numbers, too. */
+	if (!strcmp(s->cta, "vt"))
+		all = MIN(all + s->vt_oversubscribe, MIN(ctas, limit(warps, k->warps_per_cta)));
 	k->registers = (uint32_t)regs;
 	k->ctas = (uint32_t)n;
 	k->places = (uint32_t)all;

@@ -78,6 +78,8 @@ void sm_drop(struct sm *sm, uint64_t start, uint64_t end)
 	struct ldst *l = sm->ldst;
 
 	cache_drop(l->l1d, start, end);
+	if (sm->mech.stall_on && sm->mech.ops->pages_dropped)
+		sm->mech.ops->pages_dropped(sm->mech.state, start, end, sm->upto);
 	/* A way may be free now. */
 	if (l->stuck) {
 		l->retry = 0;

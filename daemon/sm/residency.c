@@ -105,7 +105,7 @@ void residency_launched(struct sm *sm, unsigned int c, uint64_t now)
 		sm->empty &= ~cta->warps;
 		return;
 	}
-	if (take_slots(sm, c)) {
+	if (!cta->outside && take_slots(sm, c)) {
 		set_state(sm, c, SM_CTA_ACTIVE);
 		return;
 	}
@@ -239,7 +239,7 @@ int sm_restore(struct sm *sm, unsigned int c, uint64_t delay, uint64_t now)
 {
 	struct sm_cta *cta = &sm->ctas[c];
 
-	if (c >= sm->nctas || cta->state != SM_CTA_PARKED)
+	if (c >= sm->nctas || cta->state != SM_CTA_PARKED || cta->outside)
 		return -EINVAL;
 	sm_settle(sm, now + 1);
 	if (!take_slots(sm, c))

@@ -70,7 +70,7 @@ enum sm_wait {
 	SM_WAIT_MEMORY = 1,	/* for a load, an atomic, a fence, or behind an access that orders */
 	SM_WAIT_FAULT = 2,	/* the same, and an access of it is a far fault */
 	SM_WAIT_BARRIER = 4,
-	/* With SM_WAIT_MEMORY: of loads only those that L1D did not have, or that a far fault holds up. */
+	/* With SM_WAIT_MEMORY: of loads only those that L1D did not have. */
 	SM_WAIT_MISS = 8,
 };
 
@@ -86,7 +86,7 @@ struct sm_mechanism {
 	/* Numbers there are where sm.virtual_warps and sm.virtual_ctas say 0. 0: the slots. */
 	unsigned int warps, ctas;
 	bool slots_for_all;		/* every number has a slot, whatever sm.warps and sm.ctas say */
-	/* A parked CTA gives up its slots with instructions in the pipelines: their warps' numbers lead them home. */
+	/* A parked CTA gives up its slots with instructions in the pipelines; their warps' numbers stay. */
 	bool leaves_pipelines;
 	/*
 	 * Warps get and lose physical slots one by one (sm_warp_schedule()), and what registers and
@@ -109,6 +109,8 @@ struct sm_mechanism {
 
 	/* Between quanta: is there room for a CTA more? NULL: sm_fits_slots() and sm_fits(). */
 	bool (*has_room)(void *state, const struct sm *sm, const struct sm_kernel *kernel);
+	/* Then: is it outside (sm_evict()) from its launch on? NULL: never. */
+	bool (*outside)(void *state, const struct sm *sm, const struct sm_kernel *kernel);
 	/* Between quanta: it was launched. Where there were no slots it is parked, and ready. */
 	void (*cta_admitted)(void *state, struct sm *sm, unsigned int cta, uint64_t now);
 	/* It has slots and may issue. */
@@ -148,6 +150,12 @@ struct sm_mechanism {
 	/* The warp waits at a barrier; the barrier is over. */
 	void (*warp_waits)(void *state, struct sm *sm, unsigned int warp, uint64_t now);
 	void (*warp_passed)(void *state, struct sm *sm, unsigned int warp, uint64_t now);
+	/*
+	 * Between quanta, device addresses: pages [start, end) have left device memory; an access
+	 * needs a page from elsewhere.
+	 */
+	void (*pages_dropped)(void *state, uint64_t start, uint64_t end, uint64_t now);
+	void (*page_faulted)(void *state, struct sm *sm, uint64_t page, uint64_t now);
 
 	/* The cycle of sm_timer() has come. */
 	void (*timer)(void *state, struct sm *sm, uint64_t now);
@@ -172,6 +180,14 @@ int sm_park(struct sm *sm, unsigned int cta, uint64_t delay, uint64_t now);
  * now + delay on (cta_started). -EAGAIN: there are not enough slots; -EINVAL: it is not parked.
  */
 int sm_restore(struct sm *sm, unsigned int cta, uint64_t delay, uint64_t now);
+/*
+ * A parked CTA gives up its registers and shared memory, which the mechanism has moved to memory:
+ * it is outside, and cannot be restored. What still comes for it is kept for it. -EINVAL: it is not
+ * parked, is outside, or all its warps have exited.
+ */
+int sm_evict(struct sm *sm, unsigned int cta, uint64_t now);
+/* A CTA that is outside gets registers and shared memory again. -EAGAIN: there are not enough. */
+int sm_admit(struct sm *sm, unsigned int cta, uint64_t now);
 /* Physical slots for a CTA of the kernel; numbers, registers and shared memory for it. */
 bool sm_fits_slots(const struct sm *sm, const struct sm_kernel *kernel);
 bool sm_fits(const struct sm *sm, const struct sm_kernel *kernel);
@@ -238,8 +254,15 @@ struct sm_cta_view {
 	unsigned int warps;		/* it was launched with */
 	unsigned int running;		/* of them, not exited */
 	unsigned int stalled;		/* of those */
+	unsigned int faulted;		/* of all, those with an access that waits for a far fault */
 	bool ready;			/* parked, and nothing that it waits for is under way */
+	bool outside;
+	uint8_t slot;			/* its kernel's */
+	/* Where its registers and shared memory go, and how many bytes they are, in whole sectors. */
+	uint64_t memory;
+	uint32_t memory_bytes;
 };
+#define SM_CTA_MEMORY	(1u << 20)	/* from one CTA's to the next one's */
 void sm_cta_look(const struct sm *sm, unsigned int cta, struct sm_cta_view *view);
 unsigned int sm_warp_cta(const struct sm *sm, unsigned int warp);
 

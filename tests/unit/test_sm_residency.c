@@ -700,29 +700,28 @@ static void refusing(struct bench *b, const char *order, const char *mechanism,
 	b->spec.reexec_queue = 3;
 }
 
-/* Every memory order under every mechanism and scheduler. */
+/* Every memory order under every mechanism, and either under every scheduler. */
 static void test_every_memory_order_keeps_results(void **state)
 {
 	static const char *const orders[] = { "mascar", "vt", "reexecute" };
 	static const char *const mechanisms[] = { "baseline", "vt", "max" };
 	uint8_t *want = storm_reference();
-	unsigned int schedulers = 0;
 	const char *name, *help;
 	struct sm_counters counters;
 	struct bench b;
 
-	while (sm_scheduler(schedulers, &name, &help))
-		schedulers++;
 	for (unsigned int o = 0; o < ARRAY_SIZE(orders); o++) {
 		for (unsigned int m = 0; m < ARRAY_SIZE(mechanisms); m++) {
 			for (unsigned int i = 0; sm_scheduler(i, &name, &help); i++) {
 				uint64_t cycles;
 
+				if ((o + m + i) % 2)
+					continue;
 				refusing(&b, orders[o], mechanisms[m], name);
 				run_storm(&b, want);
 				assert_true(sm_stats(b.sm)->l1d.fails > 0);
 				bench_fini(&b);
-				if (i != (o + m) % schedulers)
+				if (o != m || i > 1)
 					continue;
 				refusing(&b, orders[o], mechanisms[m], name);
 				b.quantum = 1;

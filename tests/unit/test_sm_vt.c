@@ -233,6 +233,48 @@ static void test_who_has_exited_makes_room(void **state)
 	assert_true(begins[0] > begins[1] + 80);
 }
 
+/* Where no context fits, or only as many CTAs as have slots, it is as without it. */
+static void test_without_room_for_contexts_nothing_changes(void **state)
+{
+	uint64_t cycles[2];
+
+	for (unsigned int vt = 0; vt < 2; vt++) {
+		struct bench b;
+
+		bench_vt(&b, vt ? "vt" : "baseline", 2);
+		b.spec.shared_bytes = 92;
+		bench_load(&b, loads, 32);
+		bench_run(&b, 6);
+		assert_int_equal(b.status, 0);
+		assert_int_equal(sm_stats(b.sm)->parked_ctas, 0);
+		cycles[vt] = b.cycles;
+		bench_fini(&b);
+	}
+	assert_int_equal(cycles[0], cycles[1]);
+}
+
+/* Equation 1 of 32 warps: 8 + 5 + 96 + 160 * 4 * 32 bits are 2574 bytes; three such CTAs. */
+static void test_ctas_of_32_warps(void **state)
+{
+	for (unsigned int enough = 0; enough < 2; enough++) {
+		struct bench b;
+
+		bench_vt(&b, "vt", 48);
+		b.spec.ctas = 8;
+		b.spec.registers = 65536;
+		b.spec.shared_bytes = 3 * 2574 - 1 + enough;
+		bench_load(&b, waits, 1024);
+		bench_run(&b, 6);
+		assert_int_equal(b.status, 0);
+		for (unsigned int i = 0; i < 6; i++)
+			assert_int_equal(word(&b, i, 0), 1);
+		/* Two are on the SM with any context at all, and they swap; with three more often. */
+		assert_in_range(sm_stats(b.sm)->parked_ctas, 5, 30);
+		assert_int_equal(sm_kernel_needs(b.kernel).warps, 32);
+		bench_fini(&b);
+	}
+}
+
 /* Slots for all, whatever there are: the same CTAs as with vt, active at once. */
 static void test_max_has_slots_for_all(void **state)
 {
@@ -318,6 +360,8 @@ int main(void)
 		cmocka_unit_test(test_contexts_take_shared_memory),
 		cmocka_unit_test(test_two_ctas_swap),
 		cmocka_unit_test(test_who_has_exited_makes_room),
+		cmocka_unit_test(test_without_room_for_contexts_nothing_changes),
+		cmocka_unit_test(test_ctas_of_32_warps),
 		cmocka_unit_test(test_max_has_slots_for_all),
 		cmocka_unit_test(test_who_waits_at_a_barrier_counts),
 		cmocka_unit_test(test_swaps_on_what_it_is_told_to),

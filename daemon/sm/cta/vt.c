@@ -20,48 +20,13 @@
 #include <string.h>
 
 #include "sm/cta/rows.h"
-
-#define MAX_CTAS	256u
+#include "sm/cta/vt.h"
 
 /* Equation 1: bits of a virtual warp's number, of a CTA's three indices, of an entry of the stack. */
 #define VWI_BITS	8u
 #define CTA_BITS	96u
 #define ENTRY_BITS	160u
 #define ENTRIES		4u
-
-enum vt_state {
-	VT_NONE,
-	VT_ACTIVE,
-	VT_LEAVING,		/* is being parked */
-	VT_AWAY,		/* parked, and waits for results */
-	VT_READY,
-	VT_COMING,		/* its context is being read */
-	VT_OVER,		/* parked, all warps have exited: it ends so */
-};
-
-struct vt;
-
-/* One CTA of the status table; also what a background job is told to. */
-struct vt_cta {
-	struct vt *vt;
-	uint8_t number, state;		/* enum vt_state */
-	bool stalled;			/* active: all its warps are */
-	bool exited;			/* all its warps have */
-	bool context;			/* it has one in shared memory: it ran before */
-	uint64_t order;			/* of stalling, or of becoming ready */
-	uint32_t warps, shared;		/* that it takes */
-};
-
-struct vt {
-	const struct gpu_spec *spec;
-	struct vt_cta ctas[MAX_CTAS];
-	uint64_t next;			/* order of the next */
-	unsigned int leaving, ready;	/* CTAs */
-	bool coming;			/* a context is being read */
-	bool saving;			/* the buffer holds a context, or will */
-	uint32_t resident, warps, shared; /* of all CTAs on the SM */
-	uint64_t contexts;		/* bytes of them, if all were parked */
-};
 
 static int vt_create(const struct gpu_spec *spec, struct sm *sm, void *ctx, void **state)
 {
@@ -70,15 +35,36 @@ static int vt_create(const struct gpu_spec *spec, struct sm *sm, void *ctx, void
 	if (!v)
 		return -ENOMEM;
 	v->spec = spec;
+	if (spec->vt_oversubscribe) {
+		v->out.recent = calloc(RECENT, sizeof(*v->out.recent));
+		if (!v->out.recent) {
+			free(v);
+			return -ENOMEM;
+		}
+		v->out.degree = 1;
+	}
 	*state = v;
 	return 0;
+}
+
+static void vt_destroy(void *state)
+{
+	struct vt *v = state;
+
+	free(v->out.recent);
+	free(v);
 }
 
 static void vt_reset(void *state)
 {
 	struct vt *v = state;
+	struct dropped_page *recent = v->out.recent;
 
-	*v = (struct vt){ .spec = v->spec };
+	if (recent)
+		memset(recent, 0, RECENT * sizeof(*recent));
+	*v = (struct vt){
+		.spec = v->spec, .out = { .recent = recent, .degree = recent ? 1 : 0 },
+	};
 }
 
 static int vt_check(const struct gpu_spec *spec, struct err *err)
@@ -122,22 +108,24 @@ static uint32_t context_bytes(const struct gpu_spec *spec, uint32_t warps)
 
 /* --- who swaps ------------------------------------------------------------------------ */
 
-static void set_state(struct vt_cta *c, enum vt_state state)
+void vt_set_state(struct vt_cta *c, enum vt_state state)
 {
-	c->vt->ready += (state == VT_READY) - (c->state == VT_READY);
-	c->vt->leaving += (state == VT_LEAVING) - (c->state == VT_LEAVING);
+	struct vt *v = c->vt;
+
+	v->ready += (state == VT_READY) - (c->state == VT_READY);
+	v->leaving += (state == VT_LEAVING) - (c->state == VT_LEAVING);
+	v->out.ready += (state == VT_OUTSIDE_READY) - (c->state == VT_OUTSIDE_READY);
 	c->state = (uint8_t)state;
 }
 
-/* The first that became ready; NULL: there is none. */
-static struct vt_cta *first_ready(struct vt *v)
+struct vt_cta *vt_first(struct vt *v, enum vt_state state)
 {
 	struct vt_cta *best = NULL;
 
-	for (unsigned int i = 0; v->ready && i < MAX_CTAS; i++) {
+	for (unsigned int i = 0; i < MAX_CTAS; i++) {
 		struct vt_cta *c = &v->ctas[i];
 
-		if (c->state == VT_READY && (!best || c->order < best->order))
+		if (c->state == state && (!best || c->order < best->order))
 			best = c;
 	}
 	return best;
@@ -179,7 +167,7 @@ static void bring(struct vt *v, struct sm *sm, uint64_t now);
 static bool come_in(struct sm *sm, struct vt_cta *c, uint64_t now)
 {
 	/* A CTA that was launched meanwhile may have taken the slots: it waits on, and first. */
-	set_state(c, VT_READY);
+	vt_set_state(c, VT_READY);
 	c->context = false;
 	return !sm_restore(sm, c->number, 0, now);
 }
@@ -198,14 +186,14 @@ static void bring(struct vt *v, struct sm *sm, uint64_t now)
 {
 	struct vt_cta *c;
 
-	while (!v->coming && (c = first_ready(v))) {
+	while (!v->coming && v->ready && (c = vt_first(v, VT_READY))) {
 		struct sm_cta_view view;
 
 		sm_cta_look(sm, c->number, &view);
 		if (!sm_fits_slots(sm, view.kernel))
 			return;
 		if (c->context && move(v, sm, c, MEM_READ, now, context_read)) {
-			set_state(c, VT_COMING);
+			vt_set_state(c, VT_COMING);
 			v->coming = true;
 			return;
 		}
@@ -214,20 +202,26 @@ static void bring(struct vt *v, struct sm *sm, uint64_t now)
 	}
 }
 
-/* As many CTAs leave as are ready to come. */
+static void leave(struct sm *sm, struct vt_cta *c, uint64_t now)
+{
+	c->stalled = false;
+	if (sm_park(sm, c->number, 0, now))
+		return;
+	vt_set_state(c, VT_LEAVING);
+	if (!c->exited)
+		c->vt->saving = c->context = c->vt->spec->vt_bits;
+}
+
+/* As many CTAs leave as are ready to come, or one for a CTA that is outside. */
 static void swap(struct vt *v, struct sm *sm, uint64_t now)
 {
 	struct vt_cta *c;
 
 	bring(v, sm, now);
-	while (v->leaving < v->ready && (c = first_idle(v))) {
-		c->stalled = false;
-		if (sm_park(sm, c->number, 0, now))
-			continue;
-		set_state(c, VT_LEAVING);
-		if (!c->exited)
-			v->saving = c->context = v->spec->vt_bits;
-	}
+	while (v->leaving < v->ready && (c = first_idle(v)))
+		leave(sm, c, now);
+	if (v->out.ready && !v->leaving && !v->saving && (c = outside_wants(v, sm)))
+		leave(sm, c, now);
 }
 
 static void context_written(void *ctx, struct sm *sm, uint64_t now)
@@ -244,17 +238,51 @@ static void context_written(void *ctx, struct sm *sm, uint64_t now)
  * Registers and shared memory are free; shared memory also for the contexts of all, unless all
  * have slots.
  */
-static bool vt_has_room(void *state, const struct sm *sm, const struct sm_kernel *kernel)
+static bool room_inside(const struct vt *v, const struct sm *sm, const struct sm_kernel *kernel)
 {
-	const struct vt *v = state;
 	struct sm_needs needs = sm_kernel_needs(kernel);
 
 	if (!sm_fits(sm, kernel))
 		return false;
-	if (v->resident + 1 <= v->spec->ctas && v->warps + needs.warps <= v->spec->warps)
+	if (v->resident + 1 <= v->spec->ctas && v->warps + needs.warps <= v->spec->warps &&
+	    !v->out.recent)
 		return true;
 	return v->shared + needs.shared_bytes + v->contexts +
 	       context_bytes(v->spec, needs.warps) <= v->spec->shared_bytes;
+}
+
+static bool vt_has_room(void *state, const struct sm *sm, const struct sm_kernel *kernel)
+{
+	const struct vt *v = state;
+
+	return room_inside(v, sm, kernel) || (v->out.recent && outside_room(v, sm, kernel));
+}
+
+static bool vt_outside(void *state, const struct sm *sm, const struct sm_kernel *kernel)
+{
+	const struct vt *v = state;
+
+	return v->out.recent && !room_inside(v, sm, kernel);
+}
+
+void vt_count(struct vt_cta *c, bool inside)
+{
+	struct vt *v = c->vt;
+	int n = inside ? 1 : -1;
+
+	v->resident += (uint32_t)n;
+	v->warps += (uint32_t)n * c->warps;
+	v->shared += (uint32_t)n * c->shared;
+	v->contexts += (uint64_t)(n * (int64_t)context_bytes(v->spec, c->warps));
+	v->out.ctas -= (unsigned int)n;
+	v->out.warps -= (uint32_t)n * c->warps;
+}
+
+void vt_come(struct vt_cta *c, struct sm *sm, uint64_t now)
+{
+	c->order = c->vt->next++;
+	vt_set_state(c, VT_READY);
+	swap(c->vt, sm, now);
 }
 
 static void vt_admitted(void *state, struct sm *sm, unsigned int cta, uint64_t now)
@@ -270,14 +298,19 @@ static void vt_admitted(void *state, struct sm *sm, unsigned int cta, uint64_t n
 		.vt = v, .number = (uint8_t)cta, .state = VT_ACTIVE,
 		.warps = needs.warps, .shared = needs.shared_bytes,
 	};
-	v->resident++;
-	v->warps += c->warps;
-	v->shared += c->shared;
-	v->contexts += context_bytes(v->spec, c->warps);
+	v->out.ctas++;
+	v->out.warps += c->warps;
+	if (!view.outside)
+		vt_count(c, true);
 	if (view.state == SM_CTA_ACTIVE)
 		return;
-	set_state(c, VT_READY);
+	if (!view.outside) {
+		vt_come(c, sm, now);
+		return;
+	}
 	c->order = v->next++;
+	vt_set_state(c, VT_OUTSIDE_READY);
+	outside_look(v, sm, now);
 	swap(v, sm, now);
 }
 
@@ -285,7 +318,7 @@ static void vt_started(void *state, struct sm *sm, unsigned int cta, uint64_t no
 {
 	struct vt *v = state;
 
-	set_state(&v->ctas[cta], VT_ACTIVE);
+	vt_set_state(&v->ctas[cta], VT_ACTIVE);
 	v->ctas[cta].stalled = false;
 }
 
@@ -294,12 +327,13 @@ static void vt_ended(void *state, struct sm *sm, unsigned int cta, uint64_t now)
 	struct vt *v = state;
 	struct vt_cta *c = &v->ctas[cta];
 
-	v->resident--;
-	v->warps -= c->warps;
-	v->shared -= c->shared;
-	v->contexts -= context_bytes(v->spec, c->warps);
-	set_state(c, VT_NONE);
+	vt_count(c, false);
+	v->out.ctas--;
+	v->out.warps -= c->warps;
+	vt_set_state(c, VT_NONE);
 	bring(v, sm, now);
+	if (v->out.recent)
+		outside_look(v, sm, now);
 }
 
 static void vt_parked(void *state, struct sm *sm, unsigned int cta, uint64_t now)
@@ -307,10 +341,12 @@ static void vt_parked(void *state, struct sm *sm, unsigned int cta, uint64_t now
 	struct vt *v = state;
 	struct vt_cta *c = &v->ctas[cta];
 
-	set_state(c, c->exited ? VT_OVER : VT_AWAY);
+	vt_set_state(c, c->exited ? VT_OVER : VT_AWAY);
 	bring(v, sm, now);
 	if (!c->exited && !move(v, sm, c, MEM_WRITE, now, context_written))
 		v->saving = false;
+	if (v->out.recent)
+		outside_look(v, sm, now);
 }
 
 static void vt_ready(void *state, struct sm *sm, unsigned int cta, uint64_t now)
@@ -318,9 +354,16 @@ static void vt_ready(void *state, struct sm *sm, unsigned int cta, uint64_t now)
 	struct vt *v = state;
 	struct vt_cta *c = &v->ctas[cta];
 
-	c->order = v->next++;
-	set_state(c, VT_READY);
-	swap(v, sm, now);
+	if (c->state == VT_WRITING) {
+		c->came = true;
+	} else if (c->state == VT_OUTSIDE) {
+		c->order = v->next++;
+		vt_set_state(c, VT_OUTSIDE_READY);
+		outside_look(v, sm, now);
+		swap(v, sm, now);
+	} else {
+		vt_come(c, sm, now);
+	}
 }
 
 static void vt_exited(void *state, struct sm *sm, unsigned int warp, uint64_t now)
@@ -352,6 +395,31 @@ static void vt_resumed(void *state, struct sm *sm, unsigned int cta, uint64_t no
 	v->ctas[cta].stalled = false;
 }
 
+static void vt_pages_dropped(void *state, uint64_t start, uint64_t end, uint64_t now)
+{
+	struct vt *v = state;
+
+	if (v->out.recent)
+		outside_dropped(v, start, end, now);
+}
+
+static void vt_page_faulted(void *state, struct sm *sm, uint64_t page, uint64_t now)
+{
+	struct vt *v = state;
+
+	if (!v->out.recent)
+		return;
+	outside_faulted(v, page, now);
+	/* Its CTA may have stalled before: it is looked at when the cycle ends. */
+	sm_timer(sm, now);
+}
+
+static void vt_timer(void *state, struct sm *sm, uint64_t now)
+{
+	outside_look(state, sm, now);
+	swap(state, sm, now);
+}
+
 const struct sm_mechanism mechanism_vt = {
 	.name = "vt",
 	.help = "Virtual Thread: CTAs up to registers and shared memory; one whose warps have all stalled makes room",
@@ -361,9 +429,13 @@ const struct sm_mechanism mechanism_vt = {
 	.check = vt_check,
 	.stall_on = vt_stall_on,
 	.create = vt_create,
-	.destroy = free,
+	.destroy = vt_destroy,
 	.reset = vt_reset,
 	.has_room = vt_has_room,
+	.outside = vt_outside,
+	.pages_dropped = vt_pages_dropped,
+	.page_faulted = vt_page_faulted,
+	.timer = vt_timer,
 	.cta_admitted = vt_admitted,
 	.cta_started = vt_started,
 	.cta_ended = vt_ended,
