@@ -5,7 +5,6 @@
  * matrices, through shared memory.
  */
 #define DCT_EDGE	8
-#define DCT_BLOCKS	2	/* blocks of a CTA's edge */
 
 /* cos((2 x + 1) u pi / 16) times the norm, u down, x across; rows are mirrored. */
 #define DCT_MATRIX {							\
@@ -30,31 +29,35 @@
 #ifdef GPUEMU_DEVICE
 #include "device.h"
 
-#define DCT_CTA	(DCT_BLOCKS * DCT_EDGE)
+/*
+ * basis: DCT_EDGE rows; then the CTA's pixels by rows, and by columns, what one product makes of
+ * them. Each row has a word more, so that banks differ.
+ */
+extern __shared__ float basis[];
 
 /* matrix is DCT_MATRIX, row by row; all threads of a CTA copy it. */
 KERNEL dct(const float *in, float *out, const float *matrix, int width)
 {
-	__shared__ float basis[DCT_EDGE][DCT_EDGE + 1];
-	__shared__ float tile[DCT_CTA][DCT_CTA + 1], half[DCT_CTA][DCT_CTA + 1];
 	int tx = (int)threadIdx.x, ty = (int)threadIdx.y;
+	int cols = (int)blockDim.x, rows = (int)blockDim.y, pitch = cols + 1;
+	float *tile = basis + DCT_EDGE * (DCT_EDGE + 1), *half = tile + rows * pitch;
 	int u = tx % DCT_EDGE, v = ty % DCT_EDGE, left = tx - u, top = ty - v;
-	int at = ((int)blockIdx.y * DCT_CTA + ty) * width + (int)blockIdx.x * DCT_CTA + tx;
+	int at = ((int)blockIdx.y * rows + ty) * width + (int)blockIdx.x * cols + tx;
 	float sum = 0;
 
 	if (tx < DCT_EDGE && ty < DCT_EDGE)
-		basis[ty][tx] = matrix[ty * DCT_EDGE + tx];
-	tile[ty][tx] = in[at];
+		basis[ty * (DCT_EDGE + 1) + tx] = matrix[ty * DCT_EDGE + tx];
+	tile[ty * pitch + tx] = in[at];
 	__syncthreads();
 #pragma unroll
 	for (int i = 0; i < DCT_EDGE; i++)
-		sum = fmaf(tile[ty][left + i], basis[u][i], sum);
-	half[ty][tx] = sum;
+		sum = fmaf(tile[ty * pitch + left + i], basis[u * (DCT_EDGE + 1) + i], sum);
+	half[tx * (rows + 1) + ty] = sum;
 	__syncthreads();
 	sum = 0;
 #pragma unroll
 	for (int i = 0; i < DCT_EDGE; i++)
-		sum = fmaf(basis[v][i], half[top + i][tx], sum);
+		sum = fmaf(basis[v * (DCT_EDGE + 1) + i], half[tx * (rows + 1) + top + i], sum);
 	out[at] = sum;
 }
 
@@ -65,7 +68,7 @@ KERNEL dct(const float *in, float *out, const float *matrix, int width)
 
 #include "fill.h"
 
-enum { WIDTH, HEIGHT };
+enum { WIDTH, HEIGHT, BLOCK };
 
 struct dct {
 	float *in, *out, *matrix;
@@ -73,19 +76,34 @@ struct dct {
 
 static const float dct_matrix[DCT_EDGE][DCT_EDGE] = DCT_MATRIX;
 
-static uint32_t edge(uint64_t pixels)
+/* Of a CTA: as many rows as columns, or half of them. */
+static struct gpuemu_dim3 cta(const struct workload *w)
 {
-	uint32_t cta = DCT_BLOCKS * DCT_EDGE;
+	uint32_t rows = DCT_EDGE;
 
-	return DIV_ROUND_UP((uint32_t)pixels, cta) * cta;
+	while (2 * 2 * rows * rows <= w->option[BLOCK])
+		rows *= 2;
+	return (struct gpuemu_dim3){ (uint32_t)w->option[BLOCK] / rows, rows, 1 };
+}
+
+static uint32_t width_of(const struct workload *w)
+{
+	return DIV_ROUND_UP((uint32_t)w->option[WIDTH], cta(w).x) * cta(w).x;
+}
+
+static uint32_t height_of(const struct workload *w)
+{
+	return DIV_ROUND_UP((uint32_t)w->option[HEIGHT], cta(w).y) * cta(w).y;
 }
 
 static int dct_setup(struct workload *w)
 {
 	struct dct *d = w->state;
-	uint64_t n = (uint64_t)edge(w->option[WIDTH]) * edge(w->option[HEIGHT]);
-	int ret;
+	uint64_t n = (uint64_t)width_of(w) * height_of(w);
+	int ret = workload_power_of_two(w, BLOCK);
 
+	if (ret)
+		return ret;
 	ret = workload_alloc(w, (void **)&d->in, n * sizeof(float), WORKLOAD_IN, "in");
 	if (!ret)
 		ret = workload_alloc(w, (void **)&d->out, n * sizeof(float), WORKLOAD_OUT, "out");
@@ -102,12 +120,13 @@ static int dct_setup(struct workload *w)
 static int dct_run(struct workload *w)
 {
 	struct dct *d = w->state;
-	uint32_t cta = DCT_BLOCKS * DCT_EDGE;
-	uint32_t width = edge(w->option[WIDTH]), height = edge(w->option[HEIGHT]);
+	uint32_t width = width_of(w);
+	struct gpuemu_dim3 block = cta(w), grid = { width / block.x, height_of(w) / block.y, 1 };
 	int ret;
 
-	ret = WORKLOAD_LAUNCH_GRID(w, "dct", ((struct gpuemu_dim3){ width / cta, height / cta, 1 }),
-				   ((struct gpuemu_dim3){ cta, cta, 1 }), gpuemu_arg_ptr(d->in),
+	w->shared = (DCT_EDGE * (DCT_EDGE + 1) + block.y * (block.x + 1) +
+		     block.x * (block.y + 1)) * (uint32_t)sizeof(float);
+	ret = WORKLOAD_LAUNCH_GRID(w, "dct", grid, block, gpuemu_arg_ptr(d->in),
 				   gpuemu_arg_ptr(d->out), gpuemu_arg_ptr(d->matrix),
 				   gpuemu_arg_s32((int32_t)width));
 	return ret ? ret : workload_synchronize(w);
@@ -132,7 +151,7 @@ static void transform(const float *in, float *out, uint64_t width)
 static int dct_verify(struct workload *w)
 {
 	struct dct *d = w->state;
-	uint64_t width = edge(w->option[WIDTH]), height = edge(w->option[HEIGHT]);
+	uint64_t width = width_of(w), height = height_of(w);
 	float *want;
 	int ret = fill_check(w, "in", 0, d->in, width * height, -128, 128);
 
@@ -158,9 +177,10 @@ const struct workload_ops workload_dct = {
 	.exercises = "shared memory, two barriers, short CTAs, unrolled multiply-adds",
 	.options = {
 		[WIDTH] = { "width", 1024, 1, 1u << 14,
-			    "of the image, rounded up to 16; 8 bytes a pixel", .quick = 512, .tiny = 88 },
-		[HEIGHT] = { "height", 1024, 1, 1u << 14, "of the image, rounded up to 16",
+			    "of the image, rounded up to CTAs; 8 bytes a pixel", .quick = 512, .tiny = 88 },
+		[HEIGHT] = { "height", 1024, 1, 1u << 14, "of the image, rounded up to CTAs",
 			     .quick = 256, .tiny = 56 },
+		[BLOCK] = { "block", 256, 64, 512, "threads of a CTA, a power of two" },
 	},
 	.state_bytes = sizeof(struct dct),
 	.setup = dct_setup,

@@ -4,11 +4,12 @@
  * first rows; each thread goes through what is left of its boards with a stack in shared
  * memory (the backtracking of Somers' bit sets; nqu in GPGPU-Sim's suite).
  */
-#define NQUEENS_BLOCK	96	/* threads of a CTA */
 #define NQUEENS_LEVELS	10	/* rows that a thread can set */
 
 #ifdef GPUEMU_DEVICE
 #include "device.h"
+
+extern __shared__ uint32_t stacks[];
 
 /*
  * Of each level: which columns and diagonals are attacked, and which places are still to try. A
@@ -17,36 +18,37 @@
 KERNEL nqueens(const uint32_t *boards, uint32_t count, uint32_t rows, uint32_t all,
 	       uint32_t *found)
 {
-	__shared__ uint32_t columns[NQUEENS_LEVELS][NQUEENS_BLOCK];
-	__shared__ uint32_t left[NQUEENS_LEVELS][NQUEENS_BLOCK];
-	__shared__ uint32_t right[NQUEENS_LEVELS][NQUEENS_BLOCK];
-	__shared__ uint32_t open[NQUEENS_LEVELS][NQUEENS_BLOCK];
-	uint32_t t = threadIdx.x, i = blockIdx.x * blockDim.x + t, solutions = 0;
+	uint32_t t = threadIdx.x, block = blockDim.x, stack = NQUEENS_LEVELS * block;
+	uint32_t *columns = stacks + t, *left = columns + stack, *right = left + stack;
+	uint32_t *open = right + stack, i = blockIdx.x * block + t, solutions = 0;
+	uint32_t at = 0;
 	int level = 0;
 
 	if (i >= count)
 		return;
-	columns[0][t] = boards[i];
-	left[0][t] = boards[count + i];
-	right[0][t] = boards[2 * count + i];
-	open[0][t] = all & ~(columns[0][t] | left[0][t] | right[0][t]);
+	columns[0] = boards[i];
+	left[0] = boards[count + i];
+	right[0] = boards[2 * count + i];
+	open[0] = all & ~(columns[0] | left[0] | right[0]);
 	while (level >= 0) {
-		uint32_t free = open[level][t], queen = free & -free;
+		uint32_t free = open[at], queen = free & -free;
 
 		if (!queen) {
 			level--;
+			at -= block;
 			continue;
 		}
-		open[level][t] = free & ~queen;
+		open[at] = free & ~queen;
 		if (level == (int)rows - 1) {
 			solutions++;
 			continue;
 		}
-		columns[level + 1][t] = columns[level][t] | queen;
-		left[level + 1][t] = (left[level][t] | queen) << 1;
-		right[level + 1][t] = (right[level][t] | queen) >> 1;
+		columns[at + block] = columns[at] | queen;
+		left[at + block] = (left[at] | queen) << 1;
+		right[at + block] = (right[at] | queen) >> 1;
 		level++;
-		open[level][t] = all & ~(columns[level][t] | left[level][t] | right[level][t]);
+		at += block;
+		open[at] = all & ~(columns[at] | left[at] | right[at]);
 	}
 	found[i] = solutions;
 }
@@ -57,7 +59,7 @@ KERNEL nqueens(const uint32_t *boards, uint32_t count, uint32_t rows, uint32_t a
 
 #include "fill.h"
 
-enum { N, ROWS };
+enum { N, ROWS, BLOCK };
 
 struct nqueens {
 	uint32_t *boards, *found;	/* columns, left and right diagonals of all boards */
@@ -115,12 +117,13 @@ static int nqueens_setup(struct workload *w)
 static int nqueens_run(struct workload *w)
 {
 	struct nqueens *q = w->state;
-	uint32_t n = (uint32_t)w->option[N];
+	uint32_t n = (uint32_t)w->option[N], block = (uint32_t)w->option[BLOCK];
 	int ret;
 
+	w->shared = 4 * NQUEENS_LEVELS * block * (uint32_t)sizeof(uint32_t);
 	ret = WORKLOAD_LAUNCH(w, "nqueens",
-			      (uint32_t)DIV_ROUND_UP(MAX(q->count, 1ull), NQUEENS_BLOCK),
-			      NQUEENS_BLOCK, gpuemu_arg_ptr(q->boards),
+			      (uint32_t)DIV_ROUND_UP(MAX(q->count, 1ull), block), block,
+			      gpuemu_arg_ptr(q->boards),
 			      gpuemu_arg_u32((uint32_t)q->count), gpuemu_arg_u32(n - set_rows(w)),
 			      gpuemu_arg_u32((1u << n) - 1), gpuemu_arg_ptr(q->found));
 	return ret ? ret : workload_synchronize(w);
@@ -175,6 +178,7 @@ const struct workload_ops workload_nqueens = {
 		[N] = { "n", 12, 1, 16, "queens", .quick = 11, .tiny = 10, .large = 14 },
 		[ROWS] = { "rows", 9, 1, NQUEENS_LEVELS, "that a thread sets; the CPU sets those before",
 			   .quick = 7, .tiny = 5, .large = 10 },
+		[BLOCK] = { "block", 96, 32, 288, "threads of a CTA; 160 bytes of shared memory each" },
 	},
 	.state_bytes = sizeof(struct nqueens),
 	.setup = nqueens_setup,

@@ -4,23 +4,21 @@
  * 1990; Harris et al., GPU Gems 3, chapter 39): tiles in shared memory, up a tree and down
  * again, their sums scanned in turn, and added.
  */
-#define SCAN_BLOCK	256u	/* threads of a CTA; two elements each */
-#define SCAN_TILE	(2 * SCAN_BLOCK)
+/* A thread has two elements of its CTA's tile. One pad word every 32, so that banks differ. */
+#define AT(i)	((i) + (i) / 32)
 
 #ifdef GPUEMU_DEVICE
 #include "device.h"
 
-/* One pad word every 32, so that strides of powers of two fall into different banks. */
-#define AT(i)	((i) + (i) / 32)
+extern __shared__ uint32_t tile[];
 
 KERNEL scan_tiles(const uint32_t *in, uint32_t *out, uint32_t *sums, uint32_t n)
 {
-	__shared__ uint32_t tile[AT(SCAN_TILE) + 1];
-	uint32_t t = threadIdx.x, first = blockIdx.x * SCAN_TILE, stride = 1;
+	uint32_t t = threadIdx.x, block = blockDim.x, first = blockIdx.x * 2 * block, stride = 1;
 
 	tile[AT(t)] = first + t < n ? in[first + t] : 0;
-	tile[AT(t + SCAN_BLOCK)] = first + t + SCAN_BLOCK < n ? in[first + t + SCAN_BLOCK] : 0;
-	for (uint32_t pairs = SCAN_BLOCK; pairs; pairs /= 2) {
+	tile[AT(t + block)] = first + t + block < n ? in[first + t + block] : 0;
+	for (uint32_t pairs = block; pairs; pairs /= 2) {
 		__syncthreads();
 		if (t < pairs)
 			tile[AT(stride * (2 * t + 2) - 1)] += tile[AT(stride * (2 * t + 1) - 1)];
@@ -28,10 +26,10 @@ KERNEL scan_tiles(const uint32_t *in, uint32_t *out, uint32_t *sums, uint32_t n)
 	}
 	__syncthreads();
 	if (t == 0) {
-		sums[blockIdx.x] = tile[AT(SCAN_TILE - 1)];
-		tile[AT(SCAN_TILE - 1)] = 0;
+		sums[blockIdx.x] = tile[AT(2 * block - 1)];
+		tile[AT(2 * block - 1)] = 0;
 	}
-	for (uint32_t pairs = 1; pairs <= SCAN_BLOCK; pairs *= 2) {
+	for (uint32_t pairs = 1; pairs <= block; pairs *= 2) {
 		stride /= 2;
 		__syncthreads();
 		if (t < pairs) {
@@ -46,18 +44,18 @@ KERNEL scan_tiles(const uint32_t *in, uint32_t *out, uint32_t *sums, uint32_t n)
 	__syncthreads();
 	if (first + t < n)
 		out[first + t] = tile[AT(t)];
-	if (first + t + SCAN_BLOCK < n)
-		out[first + t + SCAN_BLOCK] = tile[AT(t + SCAN_BLOCK)];
+	if (first + t + block < n)
+		out[first + t + block] = tile[AT(t + block)];
 }
 
 KERNEL scan_add(uint32_t *out, const uint32_t *sums, uint32_t n)
 {
-	uint32_t i = blockIdx.x * SCAN_TILE + threadIdx.x, sum = sums[blockIdx.x];
+	uint32_t i = blockIdx.x * 2 * blockDim.x + threadIdx.x, sum = sums[blockIdx.x];
 
 	if (i < n)
 		out[i] += sum;
-	if (i + SCAN_BLOCK < n)
-		out[i + SCAN_BLOCK] += sum;
+	if (i + blockDim.x < n)
+		out[i + blockDim.x] += sum;
 }
 
 #else
@@ -65,10 +63,10 @@ KERNEL scan_add(uint32_t *out, const uint32_t *sums, uint32_t n)
 
 #include "fill.h"
 
-enum { N };
+enum { N, BLOCK };
 
-/* 512 to the fourth is more than 32 bits count. */
-#define SCAN_LEVELS	4
+/* 64 to the sixth is more than 32 bits count. */
+#define SCAN_LEVELS	6
 
 struct scan {
 	uint32_t *in;
@@ -76,21 +74,29 @@ struct scan {
 	uint32_t *sums[SCAN_LEVELS], *out[SCAN_LEVELS];
 };
 
+static uint64_t tile(const struct workload *w)
+{
+	return 2 * w->option[BLOCK];
+}
+
 /* Elements of a level: those of the array, then a sum a tile of the level before. */
 static uint64_t elements(const struct workload *w, unsigned int level)
 {
 	uint64_t n = w->option[N];
 
 	while (level--)
-		n = DIV_ROUND_UP(n, SCAN_TILE);
+		n = DIV_ROUND_UP(n, tile(w));
 	return n;
 }
 
 static int scan_setup(struct workload *w)
 {
 	struct scan *s = w->state;
-	int ret = workload_alloc(w, (void **)&s->in, w->option[N] * sizeof(uint32_t), WORKLOAD_IN,
-				 "in");
+	int ret = workload_power_of_two(w, BLOCK);
+
+	if (!ret)
+		ret = workload_alloc(w, (void **)&s->in, w->option[N] * sizeof(uint32_t),
+				     WORKLOAD_IN, "in");
 
 	for (unsigned int i = 0; i < SCAN_LEVELS && !ret; i++) {
 		ret = workload_alloc(w, (void **)&s->out[i], elements(w, i) * sizeof(uint32_t),
@@ -99,7 +105,7 @@ static int scan_setup(struct workload *w)
 			ret = workload_alloc(w, (void **)&s->sums[i],
 					     elements(w, i + 1) * sizeof(uint32_t),
 					     WORKLOAD_SCRATCH, "sums");
-		if (elements(w, i) <= SCAN_TILE)
+		if (elements(w, i) <= tile(w))
 			break;
 	}
 	if (!ret)
@@ -110,18 +116,22 @@ static int scan_setup(struct workload *w)
 static int scan_run(struct workload *w)
 {
 	struct scan *s = w->state;
+	uint32_t block = (uint32_t)w->option[BLOCK];
 	unsigned int levels = 0;
 	int ret = 0;
 
+	w->shared = (AT(2 * block) + 1) * (uint32_t)sizeof(uint32_t);
+
 	do {
-		ret = WORKLOAD_LAUNCH(w, "scan_tiles", (uint32_t)elements(w, levels + 1), SCAN_BLOCK,
+		ret = WORKLOAD_LAUNCH(w, "scan_tiles", (uint32_t)elements(w, levels + 1), block,
 				      gpuemu_arg_ptr(levels ? s->sums[levels - 1] : s->in),
 				      gpuemu_arg_ptr(s->out[levels]),
 				      gpuemu_arg_ptr(s->sums[levels]),
 				      gpuemu_arg_u32((uint32_t)elements(w, levels)));
-	} while (elements(w, levels++) > SCAN_TILE && !ret);
+	} while (elements(w, levels++) > tile(w) && !ret);
+	w->shared = 0;
 	while (--levels && !ret)
-		ret = WORKLOAD_LAUNCH(w, "scan_add", (uint32_t)elements(w, levels), SCAN_BLOCK,
+		ret = WORKLOAD_LAUNCH(w, "scan_add", (uint32_t)elements(w, levels), block,
 				      gpuemu_arg_ptr(s->out[levels - 1]),
 				      gpuemu_arg_ptr(s->out[levels]),
 				      gpuemu_arg_u32((uint32_t)elements(w, levels - 1)));
@@ -156,6 +166,7 @@ const struct workload_ops workload_scan = {
 	.options = {
 		[N] = { "n", 2 << 20, 1, 1u << 30, "elements; 8 bytes each",
 			.quick = 256 << 10, .tiny = 10007 },
+		[BLOCK] = { "block", 256, 32, 1024, "threads of a CTA, a power of two" },
 	},
 	.state_bytes = sizeof(struct scan),
 	.setup = scan_setup,

@@ -200,6 +200,16 @@ int workload_failed(struct workload *w, int code, const char *what)
 	return err_set(&w->err, code, "%s: %s", what, gpuemu_strerror(code));
 }
 
+int workload_power_of_two(struct workload *w, unsigned int option)
+{
+	uint64_t n = w->option[option];
+
+	if (!(n & (n - 1)))
+		return 0;
+	return err_set(&w->err, -EINVAL, "%s: %" PRIu64 " is not a power of two",
+		       w->ops->options[option].key, n);
+}
+
 int workload_begin(struct workload *w, const struct workload_row *row,
 		   struct gpuemu_ctx *ctx)
 {
@@ -270,7 +280,7 @@ int workload_launch_grid(struct workload *w, const char *kernel,
 	ret = gpuemu_module_get_function(w->module, &function, kernel);
 	if (ret)
 		return workload_failed(w, ret, "looking up the kernel");
-	ret = gpuemu_launch(function, grid, block, 0, w->stream, args, nargs);
+	ret = gpuemu_launch(function, grid, block, w->shared, w->stream, args, nargs);
 	if (ret)
 		return workload_failed(w, ret, "launching");
 	/* A queue has an end, at which the library would wait, and nobody else have his turn. */

@@ -57,6 +57,7 @@ struct workload {
 	void (*wait)(struct workload *w);
 	void *waiter;			/* wait's */
 	unsigned int launched;		/* since it waited last */
+	uint32_t shared;		/* bytes of dynamic shared memory of its launches' CTAs */
 	struct gpuemu_module *module;	/* freed with ctx */
 	uint64_t option[WORKLOAD_OPTIONS]; /* in the order of ops->options */
 	uint64_t seed;
@@ -141,6 +142,8 @@ int workload_synchronize(struct workload *w);
  */
 int workload_to_host(struct workload *w, const void *ptr, size_t bytes);
 int workload_to_device(struct workload *w, const void *ptr, size_t bytes);
+/* -EINVAL with w->err unless the option is a power of two. */
+int workload_power_of_two(struct workload *w, unsigned int option);
 /* Sets w->err to the library's sentence, or to the code's name; returns code. */
 int workload_failed(struct workload *w, int code, const char *what);
 
