@@ -119,16 +119,12 @@ static int halt(struct streams *s, const struct gpu_run_work *w, struct ended *e
 }
 
 /* *told: the work tells e of its end. */
-static int submit(struct streams *s, const struct gpu_run_work *w, streams_load *load, void *ctx,
-		  struct ended *e, bool *told)
+static int submit(struct streams *s, const struct gpu_run_work *w, struct ended *e, bool *told)
 {
-	int ret;
-
 	*told = true;
 	switch (w->kind) {
 	case GPU_RUN_LAUNCH:
-		ret = load(ctx, w->launch.module, &e->err);
-		return ret ? ret : gpu_session_submit(s->gpu, w->stream, &w->launch, done, e);
+		return gpu_session_submit(s->gpu, w->stream, &w->launch, done, e);
 	case GPU_RUN_MOVE:
 		return move(s, w, e);
 	case GPU_RUN_RECORD:
@@ -142,7 +138,7 @@ static int submit(struct streams *s, const struct gpu_run_work *w, streams_load 
 }
 
 /* What is wrong with a work is told in its stream, as the end of the others. */
-static int take(struct streams *s, const struct gpu_run_work *w, streams_load *load, void *ctx)
+static int take(struct streams *s, const struct gpu_run_work *w)
 {
 	struct ended *e = calloc(1, sizeof(*e));
 	bool told;
@@ -152,21 +148,21 @@ static int take(struct streams *s, const struct gpu_run_work *w, streams_load *l
 		return -ENOMEM;
 	e->streams = s;
 	e->is.stream = w->stream;
-	ret = submit(s, w, load, ctx, e, &told);
-	if (ret && ret != -ENODEV)
+	ret = submit(s, w, e, &told);
+	if (ret)
 		add(e, ret);
-	else if (ret || !told)
+	else if (!told)
 		free(e);
-	return ret == -ENODEV ? ret : 0;
+	return 0;
 }
 
-static int keep_until(const struct gpu_work_run *head, const uint32_t *streams, uint64_t now,
+static int keep_until(const struct gpu_work_run *head, const uint32_t *streams,
 		      struct streams_run *run)
 {
 	size_t bytes = head->nstreams * sizeof(*streams);
 
-	*run = (struct streams_run){ .hold = head->flags & GPU_RUN_HOLD };
-	run->stop = head->cycles ? now + head->cycles : 0;
+	run->hold = head->flags & GPU_RUN_HOLD;
+	run->cycles = head->cycles;
 	run->until.mark = head->mark;
 	if (!bytes)
 		return 0;
@@ -185,15 +181,20 @@ void streams_run_free(struct streams_run *run)
 	run->streams = NULL;
 }
 
-int streams_take(struct streams *s, const void *payload, size_t bytes, uint32_t generation,
-		 streams_load *load, void *ctx, struct streams_run *run, struct err *err)
+static int no_memory(struct err *err)
+{
+	return err_set(err, -ENOMEM, "no memory for works of streams");
+}
+
+int streams_begin(struct streams *s, const void *payload, size_t bytes, uint32_t generation,
+		  struct streams_run *run, struct err *err)
 {
 	const uint32_t *streams;
 	struct gpu_work_run head;
-	struct gpu_run_work w;
-	size_t at;
-	int ret = gpu_run_decode(payload, bytes, &head, &streams, &at);
+	int ret;
 
+	*run = (struct streams_run){ .left = 0 };
+	ret = gpu_run_decode(payload, bytes, &head, &streams, &run->at);
 	if (ret)
 		return err_set(err, ret, "malformed works of streams: the client's library does "
 			       "not fit this daemon");
@@ -205,12 +206,25 @@ int streams_take(struct streams *s, const void *payload, size_t bytes, uint32_t 
 	}
 	if (head.nitems > GPU_RUN_ITEMS - MIN(GPU_RUN_ITEMS, gpu_session_queued(s->gpu)))
 		return err_set(err, -E2BIG, "more than %u works of streams wait", GPU_RUN_ITEMS);
-	ret = keep_until(&head, streams, gpu_session_now(s->gpu), run);
-	for (unsigned int i = 0; !ret && i < head.nitems; i++) {
-		gpu_run_next(payload, &at, &w);
-		ret = take(s, &w, load, ctx);
+	run->left = head.nitems;
+	return keep_until(&head, streams, run) ? no_memory(err) : 0;
+}
+
+int streams_take(struct streams *s, const void *payload, struct streams_run *run, gpu_over *over,
+		 void *ctx, struct err *err)
+{
+	struct gpu_run_work w;
+
+	while (run->left) {
+		gpu_run_next(payload, &run->at, &w);
+		run->left--;
+		if (take(s, &w))
+			return no_memory(err);
+		if (run->left && over(ctx))
+			return 0;
 	}
-	return ret == -ENOMEM ? err_set(err, ret, "no memory for works of streams") : ret;
+	run->stop = run->cycles ? gpu_session_now(s->gpu) + run->cycles : 0;
+	return 0;
 }
 
 /* --- running and reporting ------------------------------------------------------------------ */

@@ -18,16 +18,15 @@ struct streams {
 	bool lost;			/* one ended because the device is lost */
 };
 
-/* How far one GPUEMU_WORK_RUN runs them. All zero is none. */
+/* One GPUEMU_WORK_RUN: what of it was not taken, then how far it runs them. All zero is none. */
 struct streams_run {
+	size_t at;			/* in the payload */
+	unsigned int left;		/* items */
 	uint32_t *streams;
 	struct gpu_until until;
-	uint64_t stop;			/* cycle; 0: there is none */
+	uint64_t cycles, stop;		/* stop: the cycle, when all is taken; 0: there is none */
 	bool hold;
 };
-
-/* Whose images the launches name. As gpu_session_load(), or 0 if it is loaded. */
-typedef int streams_load(void *ctx, uint32_t module, struct err *err);
 
 void streams_init(struct streams *s, struct gpu_session *gpu);
 /* Ends what is kept. */
@@ -36,11 +35,17 @@ void streams_fini(struct streams *s);
 bool streams_keep(const struct streams *s);
 
 /*
- * Takes a payload's works. -EINVAL: malformed, nothing is taken; -ESTALE: it is for another
- * engine; -E2BIG: too many; -ENOMEM and -ENODEV: some may be taken. run is the caller's to free.
+ * Checks a payload, of which nothing is taken yet. -EINVAL: malformed; -ESTALE: it is for another
+ * engine; -E2BIG: too many works; -ENOMEM. run is the caller's to free.
  */
-int streams_take(struct streams *s, const void *payload, size_t bytes, uint32_t generation,
-		 streams_load *load, void *ctx, struct streams_run *run, struct err *err);
+int streams_begin(struct streams *s, const void *payload, size_t bytes, uint32_t generation,
+		  struct streams_run *run, struct err *err);
+/*
+ * Takes works until run->left is 0, or over() says so. A launch is of a module that was loaded
+ * (GPUEMU_WORK_LOAD). -ENOMEM.
+ */
+int streams_take(struct streams *s, const void *payload, struct streams_run *run, gpu_over *over,
+		 void *ctx, struct err *err);
 void streams_run_free(struct streams_run *run);
 /* Runs what is kept. False: over() said so, there is more to do. */
 bool streams_go_on(struct streams *s, const struct streams_run *run, gpu_over *over, void *ctx);

@@ -55,7 +55,7 @@ struct result {
 /* A work that was taken. */
 struct job {
 	struct job *next;
-	struct service_work work;	/* the payload until it has begun */
+	struct service_work work;	/* the payload until it has begun, or all of it is taken */
 	void *payload;			/* the same, if it is the job's own */
 	struct session *session;	/* NULL: it has not begun */
 	struct result r;
@@ -278,26 +278,20 @@ static int go_on_launch(struct works *works, struct job *job)
 	return gpu_session_go_on(job->session->gpu, turn_over, works) ? job->status : NOT_YET;
 }
 
-/* Loaded by a client that an earlier engine served: only the id is known. */
-static int load_by_id(struct works *works, struct session *s, uint32_t id, struct err *err)
-{
-	char name[32];
-
-	snprintf(name, sizeof(name), "module %u", id);
-	return load_image(works, s, id, name, 0, err);
-}
-
 static int do_launch(struct works *works, struct job *job)
 {
 	const struct service_work *work = &job->work;
 	struct session *s = job->session;
 	struct result *r = &job->r;
 	struct gpu_launch launch;
+	char name[32];
 	int ret;
 
 	if (gpu_work_decode_launch(work->payload, work->payload_bytes, &launch))
 		return malformed("launch", r);
-	ret = load_by_id(works, s, launch.module, &r->err);
+	/* Loaded by a client that an earlier engine served: only the id is known. */
+	snprintf(name, sizeof(name), "module %u", launch.module);
+	ret = load_image(works, s, launch.module, name, 0, &r->err);
 	if (ret)
 		return ret;
 	ret = gpu_session_submit(s->gpu, work->stream, &launch, launched, job);
@@ -461,19 +455,6 @@ static int do_record(struct works *works, struct job *job)
 	return ret == -EINVAL ? malformed("record", r) : ret;
 }
 
-/* For whose streams a launch's module is read. */
-struct loader {
-	struct works *works;
-	struct session *session;
-};
-
-static int load_for_run(void *ctx, uint32_t module, struct err *err)
-{
-	struct loader *l = ctx;
-
-	return load_by_id(l->works, l->session, module, err);
-}
-
 static int go_on_run(struct works *works, struct job *job)
 {
 	struct streams *s = &job->session->streams;
@@ -483,18 +464,48 @@ static int go_on_run(struct works *works, struct job *job)
 	return streams_report(s, &job->r.report, &job->r.report_bytes, &job->r.err);
 }
 
+/* What is left of the payload outlives this turn. */
+static int keep_payload(struct job *job)
+{
+	if (job->payload)
+		return 0;
+	job->payload = malloc(job->work.payload_bytes);
+	if (!job->payload)
+		return err_set(&job->r.err, -ENOMEM, "no memory for works of streams");
+	memcpy(job->payload, job->work.payload, job->work.payload_bytes);
+	job->work.payload = job->payload;
+	return 0;
+}
+
+/* Each kernel's first launch decodes it, so this may take turns as well. */
+static int go_on_taking(struct works *works, struct job *job)
+{
+	int ret;
+
+	service_kmod_away(works->service);
+	ret = streams_take(&job->session->streams, job->work.payload, &job->run, turn_over, works,
+			   &job->r.err);
+	service_kmod_back(works->service);
+	if (!ret && job->run.left)
+		ret = keep_payload(job);
+	if (ret)
+		return ret;
+	if (job->run.left)
+		return NOT_YET;
+	job->go_on = go_on_run;
+	return go_on_run(works, job);
+}
+
 static int do_run(struct works *works, struct job *job)
 {
 	const struct service_work *work = &job->work;
-	struct loader loader = { works, job->session };
-	int ret = streams_take(&job->session->streams, work->payload, work->payload_bytes,
-			       service_kmod_generation(works->service), load_for_run, &loader,
-			       &job->run, &job->r.err);
+	int ret = streams_begin(&job->session->streams, work->payload, work->payload_bytes,
+				service_kmod_generation(works->service), &job->run, &job->r.err);
 
 	if (ret)
 		return ret;
-	job->go_on = go_on_run;
-	return go_on_run(works, job);
+	job->go_on = go_on_taking;
+	return go_on_taking(works, job);
 }
 
 static int (*const do_kind[])(struct works *works, struct job *job) = {
@@ -563,9 +574,11 @@ static int job_turn(struct works *works, struct job *job)
 	service_kmod_current(works->service, job->work.id);
 	works->until = works->slice_ns ? now_ns() + works->slice_ns : 0;
 	status = job->go_on ? job->go_on(works, job) : dispatch(works, job);
-	job->work.payload = NULL;
-	free(job->payload);
-	job->payload = NULL;
+	if (!job->run.left) {
+		job->work.payload = NULL;
+		free(job->payload);
+		job->payload = NULL;
+	}
 	if (job->session)
 		job->session->busy = status == NOT_YET;
 	if (status == NOT_YET) {

@@ -130,6 +130,9 @@ int kmod_submit_work(struct gpuemu_ctx *ctx, uint32_t kind, uint32_t stream, con
 	} while (ret == -EAGAIN && kmod_reap_one(ctx));
 	if (ret == -ENODEV)
 		return no_engine(k->device, err);
+	if (ret == -EINVAL && kind == GPUEMU_WORK_RUN)
+		return err_set(err, ret, "the module behind %s knows no works of streams: "
+			       "install module and library of one version", k->device);
 	if (ret)
 		return err_set(err, ret, "cannot submit to %s: %s", k->device,
 			       gpuemu_strerror(ret));

@@ -220,6 +220,12 @@ TEST_F(raw, wild_launch)
 	EXPECT_EQ(-ENOENT, ask(self->fd, GPUEMU_WORK_LAUNCH, &l, LAUNCH_BYTES));
 }
 
+struct load {
+	uint32_t size, module;
+	uint64_t global_base;
+	char name[112];
+};
+
 /* --- works of streams --------------------------------------------------------------- */
 
 /* As the library would send it: a launch in stream 1, and a wait for that stream. */
@@ -250,6 +256,14 @@ static struct run good_run(int fd, uint32_t module)
 	};
 }
 
+/* The image, known to the engine. */
+static uint32_t load_and_tell(int fd)
+{
+	struct load l = { .size = sizeof(l), .module = load(fd, ptx, strlen(ptx)), .name = "run" };
+
+	return l.module && !ask(fd, GPUEMU_WORK_LOAD, &l, sizeof(l)) ? l.module : 0;
+}
+
 static int run(int fd, const struct run *r)
 {
 	return ask(fd, GPUEMU_WORK_RUN, r, r->nitems ? RUN_BYTES : RUN_HEAD);
@@ -258,9 +272,10 @@ static int run(int fd, const struct run *r)
 TEST_F(raw, wild_run)
 {
 	static const uint32_t values[] = { 0, 1, 2, 3, 7, 255, 65536, INT32_MAX, UINT32_MAX };
-	uint32_t id = load(self->fd, ptx, strlen(ptx));
+	uint32_t id = load_and_tell(self->fd);
 	struct run r = good_run(self->fd, id);
 
+	ASSERT_NE(0, id);
 	ASSERT_EQ(0, run(self->fd, &r));
 	for (unsigned int field = 0; field < offsetof(struct run, launch) / 4; field++) {
 		for (unsigned int i = 0; i < ARRAY_SIZE(values); i++) {
@@ -308,7 +323,7 @@ TEST_F(raw, wild_delay)
 /* What is kept has a bound, is in nobody's way but its client's, and can be dropped. */
 TEST_F(raw, kept)
 {
-	uint32_t id = load(self->fd, ptx, strlen(ptx));
+	uint32_t id = load_and_tell(self->fd);
 	struct { uint32_t size, count, count_advice, reserved; } ranges = { .size = 16 };
 	struct run r = good_run(self->fd, id);
 	int ret = 0;
@@ -351,12 +366,6 @@ TEST_F(raw, noise)
 			TH_LOG("work %u of kind %u had no answer", i, kind);
 	}
 }
-
-struct load {
-	uint32_t size, module;
-	uint64_t global_base;
-	char name[112];
-};
 
 /* Where variables are is the client's word: a wrong one is its own fault, and nobody else's. */
 TEST_F(raw, wild_variables)

@@ -27,7 +27,10 @@
 #define SHORT		500u
 #define ARRIVAL		60000u		/* cycle; the long kernel takes ten times as long */
 
-/* Each thread counts to n and stores n + its number. touch: thread t adds 1 to a word of page t. */
+/*
+ * count: each thread counts to n and stores n + its number. touch: thread t adds 1 to a word of
+ * page t. append: the last word of v goes behind the list at p.
+ */
 static const char ptx[] =
 	".version 3.2\n.target sm_35\n.address_size 64\n"
 	".visible .entry count(.param .u64 p, .param .u32 n)\n{\n"
@@ -43,7 +46,12 @@ static const char ptx[] =
 	"mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %ntid.x;\nmov.u32 %r3, %tid.x;\n"
 	"mad.lo.s32 %r4, %r1, %r2, %r3;\nmul.wide.u32 %rd1, %r4, 4096;\n"
 	"ld.param.u64 %rd2, [p];\nadd.s64 %rd3, %rd2, %rd1;\n"
-	"ld.global.u32 %r5, [%rd3];\nadd.s32 %r6, %r5, 1;\nst.global.u32 [%rd3], %r6;\nret;\n}\n";
+	"ld.global.u32 %r5, [%rd3];\nadd.s32 %r6, %r5, 1;\nst.global.u32 [%rd3], %r6;\nret;\n}\n"
+	".visible .entry append(.param .u64 p, .param .align 4 .b8 v[4000])\n{\n"
+	".reg .b32 %r<4>;\n.reg .b64 %rd<4>;\n"
+	"ld.param.u64 %rd1, [p];\nld.param.u32 %r1, [v+3996];\nld.global.u32 %r2, [%rd1];\n"
+	"mul.wide.u32 %rd2, %r2, 4;\nadd.s64 %rd3, %rd1, %rd2;\nst.global.u32 [%rd3+4], %r1;\n"
+	"add.s32 %r3, %r2, 1;\nst.global.u32 [%rd1], %r3;\nret;\n}\n";
 
 /* --- a program ------------------------------------------------------------------------ */
 
@@ -284,6 +292,42 @@ TEST(the_same_on_each_backend)
 		run_program(_metadata, &p);
 		check_program(_metadata, &p);
 		EXPECT_STREQ("SWDL", p.order) TH_LOG("on %s", backends[i]);
+		gpuemu_close(p.ctx);
+	}
+}
+
+/*
+ * More works, and bytes of arguments, than one payload carries and than are kept: they are done
+ * in their order all the same, on each backend, and so is one of the default stream behind them.
+ */
+TEST(many)
+{
+	static const char *const backends[] = { "sim", "kmod" };
+	static uint32_t v[1000];
+	const uint32_t n = 300;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		const struct gpuemu_dim3 one = { 1, 1, 1 };
+		struct gpuemu_function *f;
+		struct program p;
+		uint32_t *list;
+		void *params[2];
+
+		ASSERT_EQ(0, program_open(&p, backends[i]));
+		ASSERT_EQ(0, gpuemu_module_get_function(p.module, &f, "append"));
+		list = results(&p, 0);
+		params[0] = &list;
+		params[1] = v;
+		for (uint32_t k = 0; k <= n; k++) {
+			v[999] = 7 * k + 1;
+			ASSERT_EQ(0, gpuemu_launch_params(f, one, one, 0,
+							  k < n ? p.stream[0] : NULL, params))
+				TH_LOG("%s: %s", backends[i], gpuemu_last_error(p.ctx));
+		}
+		ASSERT_EQ(0, gpuemu_synchronize(p.ctx)) TH_LOG("%s", gpuemu_last_error(p.ctx));
+		EXPECT_EQ(n + 1, list[0]);
+		for (uint32_t k = 0; k <= n; k++)
+			ASSERT_EQ(7 * k + 1, list[k + 1]);
 		gpuemu_close(p.ctx);
 	}
 }

@@ -115,6 +115,20 @@ static void make(struct world *w, unsigned int slice_ms)
 				      &w->works), 0);
 }
 
+/* The client's session knows the module. */
+static void load(struct world *w, uint32_t client)
+{
+	struct gpu_work_load l = { .size = sizeof(l), .module = 1, .name = "count" };
+	const struct service_work work = {
+		.id = 99, .va_space = client, .kind = WORK_LOAD, .payload = &l,
+		.payload_bytes = sizeof(l),
+	};
+
+	assert_int_equal(works_do(w->works, &work), 0);
+	assert_int_equal(module.done[module.ndone - 1].status, 0);
+	module.ndone--;
+}
+
 static void end(struct world *w)
 {
 	works_destroy(w->works);
@@ -343,6 +357,7 @@ static void test_kept_until_waited_for(void **state)
 	struct world w;
 
 	make(&w, 0);
+	load(&w, CLIENT);
 	add_count(&w, &items, 1, 0, 3000);
 	add_count(&w, &items, 2, 1, 20);
 	assert_int_equal(run(&w, hold, NULL, &items), 0);
@@ -396,6 +411,7 @@ static void test_runs_that_are_refused(void **state)
 	struct world w;
 
 	make(&w, 0);
+	load(&w, CLIENT);
 	add_count(&w, &items, 1, 0, 10);
 	assert_int_equal(run(&w, (struct gpu_work_run){ .generation = 2 }, NULL, &items), -ESTALE);
 	for (unsigned int i = 0; i < GPU_RUN_ITEMS; i++)
@@ -409,6 +425,12 @@ static void test_runs_that_are_refused(void **state)
 	assert_int_equal(last_report(ended, &busy).nended, 1);
 	assert_int_equal(results(&w, 0)[0], 0);
 	assert_int_equal(results(&w, 1)[0], 10);
+	/* A module that the client has not told of is not read for a launch. */
+	add_count(&w, &items, 9, 2, 10);
+	((struct gpu_work_launch *)(items.bytes + sizeof(struct gpu_run_item)))->module = 5;
+	assert_int_equal(run(&w, all, NULL, &items), 0);
+	assert_int_equal(last_report(ended, &busy).nended, 1);
+	assert_int_equal(ended[0].status, -ENOENT);
 	add_number(&items, GPU_RUN_DELAY, 4, GPU_CYCLE_MAX + 1);
 	assert_int_equal(run(&w, all, NULL, &items), 0);
 	assert_int_equal(last_report(ended, &busy).nended, 1);
@@ -426,6 +448,40 @@ static void test_runs_that_are_refused(void **state)
 	end(&w);
 }
 
+/* Many works are taken in turns with another client's, and none is lost. */
+static void test_taking_takes_turns(void **state)
+{
+	struct gpu_run_items items = { NULL };
+	struct gpu_run_ended ended[GPU_RUN_ITEMS];
+	struct service_work work;
+	unsigned int turns = 0;
+	const uint32_t *busy;
+	struct world w;
+
+	make(&w, 1);
+	load(&w, CLIENT);
+	load(&w, OTHER);
+	for (unsigned int i = 0; i < GPU_RUN_ITEMS; i++)
+		add_count(&w, &items, 1 + i % 8, 0, 1 + i / 8);
+	work = run_work(&w, CLIENT, (struct gpu_work_run){ .nstreams = 0 }, NULL, &items);
+	works_add(w.works, &work);
+	free(work.payload);
+	count(&w, OTHER, 1, 1, 20000, true);
+	while (works_wait(w.works)) {
+		assert_int_equal(works_next(w.works), 0);
+		turns++;
+	}
+	assert_int_equal(module.ndone, 2);
+	assert_true(turns > 2);
+	module.ndone = 1 + (module.done[1].bytes > 100);
+	assert_int_equal(last_report(ended, &busy).nended, GPU_RUN_ITEMS);
+	for (unsigned int i = 0; i < GPU_RUN_ITEMS; i++)
+		assert_int_equal(ended[i].status, 0);
+	module.ndone = 2;
+	assert_int_equal(results(&w, 0)[3], GPU_RUN_ITEMS / 8 + 3);
+	end(&w);
+}
+
 /* A wait is set aside for another client; that client is dead then, and its works end unrun. */
 static void test_kept_works_take_turns(void **state)
 {
@@ -434,6 +490,7 @@ static void test_kept_works_take_turns(void **state)
 	struct world w;
 
 	make(&w, 1);
+	load(&w, CLIENT);
 	add_count(&w, &items, 1, 0, 200000);
 	work = run_work(&w, CLIENT, (struct gpu_work_run){ .nstreams = 0 }, NULL, &items);
 	works_add(w.works, &work);
@@ -467,6 +524,7 @@ int main(void)
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_kept_until_waited_for),
 		cmocka_unit_test(test_runs_that_are_refused),
+		cmocka_unit_test(test_taking_takes_turns),
 		cmocka_unit_test(test_kept_works_take_turns),
 	};
 
