@@ -267,7 +267,7 @@ int kmod_meet_engine(struct gpuemu_ctx *ctx, struct err *err)
 	if (ret)
 		return err_set(err, ret, "%s: %s", k->device, gpuemu_strerror(ret));
 	if (i.engine_generation == k->generation)
-		return 0;
+		return kmod_drop_kept(ctx, err);
 	kmod_engine_gone(ctx);
 	if (i.engine_generation == 0)
 		return no_engine(k->device, err);

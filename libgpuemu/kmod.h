@@ -26,9 +26,10 @@ struct kmod {
 	struct gpu_run_items collected;	/* works that were not sent */
 	size_t last;			/* where the last of them begins */
 	struct kmod_flight *flights, **flights_end;	/* the oldest first */
-	uint64_t sent, marks;		/* number and marks of the last flight */
+	uint64_t sent;			/* number of the last flight */
+	uint64_t marks;			/* the highest that was collected */
 	unsigned int kept;		/* works that the engine has, when it was heard last */
-	bool drop;			/* it may have some that were given up: the next one says so */
+	bool drop;			/* it may have some that were given up */
 };
 
 /* A work's report. text is NUL terminated and the caller's; NULL: there is none. */
@@ -64,6 +65,8 @@ void kmod_pass(struct gpuemu_ctx *ctx, uint64_t cycles);
 bool kmod_idle(struct gpuemu_ctx *ctx, const struct gpuemu_stream *stream);
 /* Makes room for one more work at the module. False: nothing is in flight. */
 bool kmod_reap_one(struct gpuemu_ctx *ctx);
+/* Of what was given up the engine keeps nothing. */
+int kmod_drop_kept(struct gpuemu_ctx *ctx, struct err *err);
 /* The engine is gone, and with it what it had. */
 void kmod_engine_gone(struct gpuemu_ctx *ctx);
 

@@ -83,7 +83,7 @@ static void fail_collected(struct gpuemu_ctx *ctx, int status, const struct err 
 	}
 	k->collected.used = 0;
 	k->collected.count = 0;
-	fail_events(ctx, ctx->next_mark, status);
+	fail_events(ctx, k->marks, status);
 }
 
 static void settle_ended(struct gpuemu_ctx *ctx, const struct gpu_run_ended *e, const char *text)
@@ -187,6 +187,34 @@ void kmod_engine_gone(struct gpuemu_ctx *ctx)
 	k->drop = false;
 }
 
+int kmod_drop_kept(struct gpuemu_ctx *ctx, struct err *err)
+{
+	static const struct gpu_run_items none;
+	struct kmod *k = ctx->state;
+	const struct gpu_work_run how = {
+		.flags = GPU_RUN_HOLD | GPU_RUN_DROP, .generation = k->generation,
+	};
+	struct kmod_report report;
+	void *payload;
+	size_t bytes;
+	uint64_t id;
+	int ret;
+
+	if (!k->drop)
+		return 0;
+	ret = gpu_run_encode(&how, NULL, &none, &payload, &bytes);
+	if (ret)
+		return ret;
+	ret = kmod_submit_work(ctx, GPUEMU_WORK_RUN, 0, payload, bytes, &id, err);
+	free(payload);
+	if (ret)
+		return ret;
+	ret = kmod_wait_work(k, id, ~0u, REPORT_ROOM, &report, err);
+	free(report.text);
+	k->drop = ret;
+	return ret;
+}
+
 /* --- sending ----------------------------------------------------------------------------- */
 
 static void sent(struct gpuemu_ctx *ctx, struct kmod_flight *f)
@@ -195,7 +223,7 @@ static void sent(struct gpuemu_ctx *ctx, struct kmod_flight *f)
 
 	f->number = ++k->sent;
 	f->items = k->collected.count;
-	f->marks = k->marks = ctx->next_mark;
+	f->marks = k->marks;
 	for (struct gpuemu_stream *s = &ctx->default_stream; s; s = s->next) {
 		if (!s->collected)
 			continue;
@@ -206,7 +234,6 @@ static void sent(struct gpuemu_ctx *ctx, struct kmod_flight *f)
 	}
 	k->collected.used = 0;
 	k->collected.count = 0;
-	k->drop = false;
 	*k->flights_end = f;
 	k->flights_end = &f->next;
 }
@@ -223,7 +250,6 @@ static int send(struct gpuemu_ctx *ctx, const struct gpu_work_run *how, const ui
 	int ret = f ? kmod_tell_all(ctx, err) : -ENOMEM;
 
 	head.generation = k->generation;
-	head.flags |= k->drop ? GPU_RUN_DROP : 0;
 	if (!ret)
 		ret = gpu_run_encode(&head, streams, &k->collected, &payload, &bytes);
 	if (!ret)
@@ -403,6 +429,7 @@ static int collect_launch(struct gpuemu_ctx *ctx, uint32_t stream, const struct 
 static int collect_work(struct gpuemu_ctx *ctx, uint32_t stream, const struct work *work,
 			struct err *err)
 {
+	struct kmod *k = ctx->state;
 	const struct gpu_work_prefetch move = {
 		.size = sizeof(move),
 		.to_host = work->prefetch.to_host,
@@ -418,6 +445,7 @@ static int collect_work(struct gpuemu_ctx *ctx, uint32_t stream, const struct wo
 	case DELAY:
 		return collect(ctx, GPU_RUN_DELAY, stream, &work->cycle, sizeof(work->cycle), err);
 	case RECORD:
+		k->marks = work->mark;
 		return collect(ctx, GPU_RUN_RECORD, stream, &work->mark, sizeof(work->mark), err);
 	case AWAIT:
 		return collect(ctx, GPU_RUN_AWAIT, stream, &work->mark, sizeof(work->mark), err);
@@ -455,7 +483,8 @@ int kmod_submit(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream, const stru
 		struct err *err)
 {
 	struct kmod *k = ctx->state;
-	int ret = kmod_meet_engine(ctx, err);
+	/* The default stream's meets it anyway. */
+	int ret = stream->id ? kmod_meet_engine(ctx, err) : 0;
 
 	if (!ret)
 		ret = collect_work(ctx, stream->id, work, err);

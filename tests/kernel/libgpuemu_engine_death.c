@@ -351,11 +351,16 @@ TEST_F(engine, killed_at_any_moment)
 
 TEST_F(engine, ended_while_a_kernel_runs)
 {
+	struct gpuemu_event *event;
+
+	ASSERT_EQ(0, gpuemu_event_create(self->ctx, &event));
 	ASSERT_EQ(0, spin(self, UINT32_MAX));
+	ASSERT_EQ(0, gpuemu_event_record(event, NULL));
 	pause_ms(300);
 	kill(self->daemon, SIGTERM);
 	EXPECT_EQ(0, end_of(self->daemon, 2));
 	self->daemon = 0;
+	EXPECT_EQ(-EIO, gpuemu_event_synchronize(event));
 	EXPECT_EQ(-EIO, gpuemu_synchronize(self->ctx));
 	ASSERT_TRUE(attach(self));
 	EXPECT_TRUE(works(self, 5));
