@@ -144,7 +144,7 @@ uint64_t gpu_session_now(const struct gpu_session *session);
 unsigned int gpu_session_queued(const struct gpu_session *session);
 /* Has the stream nothing left to do? */
 bool gpu_session_idle(const struct gpu_session *session, uint32_t stream);
-/* The numbers of the streams that have something left to do, each once, up to `room`; how many. */
+/* The numbers of the streams with works that were not told, each once, up to `room`; how many. */
 unsigned int gpu_session_busy(const struct gpu_session *session, uint32_t *streams,
 			      unsigned int room);
 /*

@@ -96,7 +96,7 @@ unsigned int gpu_session_busy(const struct gpu_session *s, uint32_t *streams, un
 	unsigned int n = 0;
 
 	for (const struct run *r = s->queue; r && n < room; r = r->next)
-		if (r->state != RUN_DONE && !listed(streams, n, r->stream))
+		if (!listed(streams, n, r->stream))
 			streams[n++] = r->stream;
 	return n;
 }

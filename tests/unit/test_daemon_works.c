@@ -11,7 +11,7 @@
 
 #define CLIENT	7u
 #define OTHER	8u
-#define DONE_MAX	16u
+#define DONE_MAX	24u
 
 /* Each of its 64 threads counts to n and stores n + its number. */
 static const char ptx[] = PTX_HEAD
@@ -407,7 +407,7 @@ static void test_runs_that_are_refused(void **state)
 	const struct gpu_work_run hold = { .flags = GPU_RUN_HOLD }, all = { .nstreams = 0 };
 	struct gpu_run_items items = { NULL };
 	struct gpu_run_ended ended[4];
-	const uint32_t *busy;
+	const uint32_t *busy, ninth = 9;
 	struct world w;
 
 	make(&w, 0);
@@ -428,7 +428,11 @@ static void test_runs_that_are_refused(void **state)
 	/* A module that the client has not told of is not read for a launch. */
 	add_count(&w, &items, 9, 2, 10);
 	((struct gpu_work_launch *)(items.bytes + sizeof(struct gpu_run_item)))->module = 5;
-	assert_int_equal(run(&w, all, NULL, &items), 0);
+	assert_int_equal(run(&w, hold, NULL, &items), 0);
+	/* Until it is told, its stream has more to do. */
+	assert_int_equal(last_report(ended, &busy).nbusy, 1);
+	assert_int_equal(run(&w, (struct gpu_work_run){ .nstreams = 1 }, &ninth, &items), 0);
+	assert_int_equal(last_report(ended, &busy).nbusy, 0);
 	assert_int_equal(last_report(ended, &busy).nended, 1);
 	assert_int_equal(ended[0].status, -ENOENT);
 	add_number(&items, GPU_RUN_DELAY, 4, GPU_CYCLE_MAX + 1);
