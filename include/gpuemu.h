@@ -226,7 +226,7 @@ int gpuemu_stream_delay(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream, ui
 int gpuemu_stream_query(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream);
 /*
  * When the stream's kernels have executed so many thread instructions from now on, the stream is
- * halted: the kernel that runs gets no more CTAs on SMs and ends when those that run have, and
+ * halted: the kernel that runs executes nothing more and ends when what it issued is performed, and
  * no launch behind it begins; each of them has error -ECANCELED. -ENOSPC: 1024 streams have a
  * target (on kmod the stream's error).
  */

@@ -111,9 +111,13 @@ void dispatch_left(struct dispatch *d, struct dispatch_kernel *k, uint64_t now)
 		d->ops->left(d->state, d, k, now);
 }
 
-void dispatch_retired(struct dispatch *d, unsigned int sm, uint64_t now)
+void dispatch_room(struct dispatch *d)
 {
 	d->room = true;
+}
+
+void dispatch_retired(struct dispatch *d, unsigned int sm, uint64_t now)
+{
 	for (unsigned int i = 0; d->ops->retired && i < d->nkernels; i++) {
 		struct dispatch_kernel *k = d->kernels[i];
 		uint64_t *told = &d->told[sm * SM_KERNELS + k->slot];

@@ -117,6 +117,8 @@ int dispatch_create(const struct gpu_spec *spec, const struct dispatch_ops *ops,
 void dispatch_destroy(struct dispatch *d);
 void dispatch_arrived(struct dispatch *d, struct dispatch_kernel *k, uint64_t now);
 void dispatch_left(struct dispatch *d, struct dispatch_kernel *k, uint64_t now);
+/* Some SM has more room than when a CTA found none. */
+void dispatch_room(struct dispatch *d);
 /* Some of the SM's CTAs have retired. */
 void dispatch_retired(struct dispatch *d, unsigned int sm, uint64_t now);
 /* The policy's timer, then CTAs, at the end of the cycle before `now`. -ENOMEM. */

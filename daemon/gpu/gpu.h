@@ -128,10 +128,10 @@ bool gpu_session_recorded(const struct gpu_session *session, uint64_t mark);
 
 /*
  * When the stream's kernels have executed so many thread instructions from now on, it is halted:
- * the one that runs gets no more CTAs, those that run end, and it ends with -ECANCELED, with
- * statistics (kernel_stats.halted); launches behind it do not begin, with the same error. Until
- * the next configuration, or target. Without time nothing is halted. -ENOSPC: GPU_TARGETS_MAX
- * streams have one; -ENOMEM.
+ * the one that runs gets no more CTAs, and those that run execute nothing more. What they issued
+ * is performed, then it ends with -ECANCELED, with statistics (kernel_stats.halted); launches
+ * behind it do not begin, with the same error. Until the next configuration, or target. Without
+ * time nothing is halted. -ENOSPC: GPU_TARGETS_MAX streams have one; -ENOMEM.
  */
 #define GPU_TARGETS_MAX	1024u
 int gpu_session_halt_after(struct gpu_session *session, uint32_t stream, uint64_t instructions);

@@ -2,9 +2,10 @@
 /*
  * Streams with a target: when the kernels of one have executed so many thread instructions, or
  * the session's clock has reached a cycle, its running kernel gets no more CTAs on SMs, those
- * that are there run to their end, and its works that have not begun never do. So what the
- * stream held is free as its CTAs end, nothing that is in flight is lost, and the halt is the
- * same for every gpu.threads. Called between quanta.
+ * that are there execute nothing more, and its works that have not begun never do. What they had
+ * issued is performed, then their registers, shared memory and slots are free (Warped-Slicer,
+ * ISCA'16 section V: the simulation of an application that has reached its target is halted and its
+ * resources are released). The halt is the same for every gpu.threads. Called between quanta.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -81,19 +82,24 @@ bool halt_refuses(const struct loop *l, struct run *r)
 	return true;
 }
 
-static void halt(struct halt_target *t, struct run *r, uint64_t instructions, uint64_t upto)
+static void halt(const struct loop *l, struct halt_target *t, struct run *r,
+		 uint64_t instructions, uint64_t upto)
 {
 	t->halted = true;
 	r->stats.halted = true;
 	r->stats.halted_cycle = upto;
 	r->stats.halted_instructions = instructions;
 	r->todo.ctas = r->todo.next;
+	for (unsigned int i = 0; i < l->m->nsms; i++)
+		sm_halt(l->m->sms[i], r->sm_kernel, upto - 1);
 }
 
-void halt_watch(struct loop *l, uint64_t upto)
+bool halt_watch(struct loop *l, uint64_t upto)
 {
+	bool any = false;
+
 	if (!l->s->ntargets)
-		return;
+		return false;
 	for (unsigned int k = 0; k < l->nrunning; k++) {
 		struct run *r = l->running[k];
 		struct halt_target *t = target_of(l->s, r->stream);
@@ -102,9 +108,12 @@ void halt_watch(struct loop *l, uint64_t upto)
 		if (!t || t->halted)
 			continue;
 		n = t->executed + executed(l, r);
-		if (n >= t->instructions || upto >= t->cycle)
-			halt(t, r, n, upto);
+		if (n < t->instructions && upto < t->cycle)
+			continue;
+		halt(l, t, r, n, upto);
+		any = true;
 	}
+	return any;
 }
 
 uint64_t halt_next(const struct loop *l)

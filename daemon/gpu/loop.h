@@ -56,8 +56,8 @@ void loop_fail(struct loop *l, struct run *culprit, int status, uint64_t upto);
 /* Nothing runs any more; time goes on at `upto`, or where the handler is done. */
 void loop_clear(struct loop *l, uint64_t upto);
 
-/* halt.c: of streams with a target, the kernels that have reached it get no more CTAs. */
-void halt_watch(struct loop *l, uint64_t upto);
+/* halt.c: kernels of streams that have reached their target are halted. True: one was. */
+bool halt_watch(struct loop *l, uint64_t upto);
 /* The next cycle at which the stream of a kernel that runs is halted; NEVER. */
 uint64_t halt_next(const struct loop *l);
 /* The launch, which is not told yet, does not begin: its stream was halted. */

@@ -58,7 +58,9 @@ static int create_parts(struct machine *m, uint32_t va_space)
 	m->awake = calloc(n, sizeof(*m->awake));
 	m->performs = calloc(n, sizeof(*m->performs));
 	m->retired = calloc(n, sizeof(*m->retired));
-	if (!m->sms || !m->wake || !m->sm_errs || !m->awake || !m->performs || !m->retired)
+	m->rooms = calloc(n, sizeof(*m->rooms));
+	if (!m->sms || !m->wake || !m->sm_errs || !m->awake || !m->performs || !m->retired ||
+	    !m->rooms)
 		return -ENOMEM;
 	ret = gmmu_create(&m->spec, va_space, &page_table_ops, m, &m->gmmu);
 	if (!ret)
@@ -68,6 +70,8 @@ static int create_parts(struct machine *m, uint32_t va_space)
 		struct sm_env env = {
 			.spec = &m->spec, .gmmu = m->gmmu, .mem = m->mem,
 			.wake = &m->wake[i], .err = &m->sm_errs[i],
+			.mechanism = m->session->gpu->mechanism,
+			.mechanism_ctx = m->session->gpu->mechanism_ctx,
 			.retired = m->spec.trace_spans ? retired : NULL,
 			.parked = m->spec.trace_spans ? parked : NULL,
 			.translated = m->spec.trace_spans ? translated : NULL, .watcher = m,
@@ -125,6 +129,7 @@ void machine_destroy(struct machine *m)
 	free(m->awake);
 	free(m->performs);
 	free(m->retired);
+	free(m->rooms);
 	free(m);
 }
 

@@ -29,7 +29,7 @@ struct machine {
 	/* What the loop needs by SM, in one allocation each, reused every quantum. */
 	uint16_t *awake;		/* SMs that run in this quantum, ascending */
 	uint64_t *performs;		/* of them: cycle of the next access to perform */
-	uint64_t *retired;		/* CTAs, when the loop looked last */
+	uint64_t *retired, *rooms;	/* CTAs and sm_rooms(), when the loop looked last */
 	bool translated;		/* an SM got a page since accesses were performed */
 	bool remote;			/* a page in system memory was translated, ever */
 	bool has_walker;		/* the memory has a port for the page walker */

@@ -263,6 +263,7 @@ static void wake_for_replies(struct machine *m)
 		m->wake[i] = MIN(m->wake[i], mem_next(m->mem, i));
 }
 
+/* SMs that have more room than before: the dispatcher looks there again. True: CTAs retired. */
 static bool any_retired(struct quantum *q)
 {
 	struct machine *m = q->l->m;
@@ -270,8 +271,13 @@ static bool any_retired(struct quantum *q)
 
 	for (unsigned int k = 0; k < q->nawake; k++) {
 		unsigned int i = m->awake[k];
-		uint64_t n = sm_stats(m->sms[i])->retired_ctas;
+		uint64_t n, room = sm_rooms(m->sms[i]);
 
+		if (room == m->rooms[i])
+			continue;
+		m->rooms[i] = room;
+		dispatch_room(m->dispatch);
+		n = sm_stats(m->sms[i])->retired_ctas;
 		if (n == m->retired[i])
 			continue;
 		m->retired[i] = n;
@@ -290,7 +296,7 @@ static uint64_t next_cycle(const struct loop *l, uint64_t upto)
 	next = MIN(next, page_table_next(m));
 	for (unsigned int i = 0; i < m->nsms; i++)
 		next = MIN(next, m->wake[i]);
-	/* CTAs that found no room wait for one to retire; those that may go, go at once. */
+	/* CTAs that found no room wait until there is more; those that may go, go at once. */
 	next = MIN(next, dispatch_next(m->dispatch, upto - 1));
 	next = MIN(next, MIN(tasks_next(l), l->stop));
 	if (next != NEVER)
@@ -381,8 +387,9 @@ static int run_quantum(struct loop *l)
 {
 	struct machine *m = l->m;
 	struct quantum q = { .l = l, .from = l->now };
-	uint64_t next;
 	int ret = begin_quantum(&q);
+	uint64_t next;
+	bool halted;
 
 	if (ret)
 		return ret;
@@ -398,13 +405,13 @@ static int run_quantum(struct loop *l)
 	if (m->remote)
 		handler_share_link(&m->handler);
 	wake_for_replies(m);
-	halt_watch(l, q.upto);
+	halted = halt_watch(l, q.upto);
 	ret = watch(l, q.upto);
 	if (ret)
 		return ret;
 	l->now = q.upto;
 	/* Where a kernel has ended, others may begin: no jump. */
-	if ((any_retired(&q) || l->ending) && loop_retire(l, q.upto))
+	if ((any_retired(&q) || halted || l->ending) && loop_retire(l, q.upto))
 		return 0;
 	next = next_cycle(l, q.upto);
 	if (next == NEVER || stands_still(l))

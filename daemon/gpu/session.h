@@ -18,6 +18,9 @@ struct gpu {
 	struct service *service;	/* the caller's */
 	struct paging_pool *pool;
 	struct gpu_session *sessions;
+	/* Of machines that are made: sm_env.mechanism. NULL: sm.cta's. */
+	const struct sm_mechanism *mechanism;
+	void *mechanism_ctx;
 };
 
 /* Of an address space that modules share; `at` is from its beginning. */

@@ -62,6 +62,7 @@ CALL(bool, sm_fits_slots, (const struct sm *sm, const struct sm_kernel *kernel),
 CALL(void, sm_flush, (struct sm *sm), sm)
 CALL(void, sm_forget, (struct sm *sm, const struct sm_kernel *kernel), sm, kernel)
 CALL(const struct fragmentation_counters *, sm_fragmentation, (const struct sm *sm), sm)
+CALL(void, sm_halt, (struct sm *sm, const struct sm_kernel *kernel, uint64_t now), sm, kernel, now)
 CALL(bool, sm_has_room, (const struct sm *sm, const struct sm_kernel *kernel), sm, kernel)
 CALL(bool, sm_idle, (const struct sm *sm), sm)
 CALL(void, sm_kernel_stats, (struct sm *sm, const struct sm_kernel *kernel,
@@ -83,6 +84,8 @@ CALL(unsigned int, sm_resident_ctas, (const struct sm *sm, const struct sm_kerne
 CALL(void, sm_resource_granted, (struct sm *sm, unsigned int warp), sm, warp)
 CALL(int, sm_restore, (struct sm *sm, unsigned int cta, uint64_t delay, uint64_t now),
      sm, cta, delay, now)
+CALL(uint64_t, sm_rooms, (const struct sm *sm), sm)
+CALL(void, sm_room_grown, (struct sm *sm), sm)
 CALL(int, sm_run, (struct sm *sm, uint64_t from, uint64_t upto), sm, from, upto)
 CALL(void, sm_set_part, (struct sm *sm, const struct sm_kernel *kernel, const struct sm_part *part),
      sm, kernel, part)

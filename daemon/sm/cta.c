@@ -242,6 +242,7 @@ int sm_launch_cta(struct sm *sm, const struct sm_kernel *k, const uint32_t ctaid
 		sm->turn_base = now;
 
 	cta->begin = now;
+	cta->halted = false;
 	cta->sm = sm;
 	cta->kernel = k;
 	cta->warps = cta->running = cta->unretired = warps;

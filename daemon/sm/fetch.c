@@ -224,11 +224,13 @@ static void send(struct sm *sm, uint64_t now)
 	sm->refused = NO_WARPS;
 }
 
-/* Its CTA was parked meanwhile; if it is back, it is fetched from where it is now. */
+/* Its CTA was parked meanwhile, or halted; if it is back, it is fetched from where it is now. */
 static void drop(struct sm *sm, unsigned int w)
 {
 	sm->stale &= ~set_of(w);
-	if (!set_has(sm->inactive, w))
+	if (!set_has(sm->live, w))
+		warp_check_finished(sm, w);
+	else if (!set_has(sm->inactive, w))
 		sm->empty |= set_of(w);
 }
 

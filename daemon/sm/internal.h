@@ -161,6 +161,7 @@ struct sm_cta {
 	uint8_t state;			/* enum sm_cta_state */
 	bool settled;			/* parked, and told that all has come */
 	bool outside;			/* parked, its registers and shared memory are in memory */
+	bool halted;			/* executes nothing more */
 	uint64_t until;			/* parking or restoring: not before */
 	uint64_t parked;		/* cycle since when it has no slots */
 	uint64_t begin;			/* cycle of its launch */
@@ -213,6 +214,7 @@ struct residency {
 	warpset active;			/* CTAs */
 	warpset moving;			/* CTAs that are parked or restored now */
 	warpset due;			/* parked CTAs for which something has come */
+	uint64_t room;			/* sm_rooms() */
 };
 
 /* What the mechanism was told: mechanism.c. */

@@ -78,6 +78,7 @@ static void free_slots(struct sm *sm, unsigned int c)
 		return;
 	sm->res.slots &= ~cta->slots;
 	sm->res.slotted--;
+	sm->res.room++;
 	cta->gave = cta->slots;
 	cta->slots = NO_WARPS;
 	for (unsigned int s = 0; s < sm->spec->schedulers; s++)
@@ -117,8 +118,21 @@ void residency_launched(struct sm *sm, unsigned int c, uint64_t now)
 	sm->empty &= ~cta->warps;
 }
 
+void sm_room_grown(struct sm *sm)
+{
+	sm->res.room++;
+	/* Rooms of SMs that have run are looked at. */
+	*sm->env.wake = MIN(*sm->env.wake, sm->now + 1);
+}
+
+uint64_t sm_rooms(const struct sm *sm)
+{
+	return sm->res.room;
+}
+
 void residency_retired(struct sm *sm, unsigned int c)
 {
+	sm->res.room++;
 	free_slots(sm, c);
 	set_state(sm, c, SM_CTA_NONE);
 	sm->res.due &= ~set_of(c);
@@ -176,7 +190,7 @@ void sm_hold(struct sm *sm, uint32_t registers, uint32_t shared_bytes, uint64_t 
 
 void residency_cancel(struct sm *sm)
 {
-	memset(&sm->res, 0, sizeof(sm->res));
+	sm->res = (struct residency){ .room = sm->res.room + 1 };
 	sm->stale = NO_WARPS;
 	for (unsigned int s = 0; s < sm->spec->schedulers; s++)
 		sm->sched[s].mine = NO_WARPS;
@@ -221,6 +235,52 @@ int sm_park(struct sm *sm, unsigned int c, uint64_t delay, uint64_t now)
 	return 0;
 }
 
+/* --- halting ----------------------------------------------------------------------------- */
+
+/* The warp is where one is that has exited, but for what it has under way. */
+static void stop(struct sm *sm, unsigned int w)
+{
+	warpset bit = set_of(w);
+
+	sm->wait_barrier &= ~bit;
+	sm->held &= ~bit;
+	sm->refused &= ~bit;
+	/* A line that is being fetched is dropped when it comes. */
+	sm->stale |= sm->missed & bit;
+	if (sm->fetched == w)
+		sm->fetched = NO_INDEX;
+	cta_warp_exited(sm, w);
+}
+
+static void halt(struct sm *sm, unsigned int c, uint64_t now)
+{
+	struct sm_cta *cta = &sm->ctas[c];
+	unsigned int w;
+
+	/* Nobody waits for the others at a barrier. */
+	memset(cta->barriers, 0, sizeof(cta->barriers));
+	for_each_warp(w, cta->running)
+		stop(sm, w);
+	sm->attend |= sm->mech.ops != sm_mechanism_rows[0];
+	*sm->env.wake = MIN(*sm->env.wake, now + 1);
+}
+
+void sm_halt(struct sm *sm, const struct sm_kernel *k, uint64_t now)
+{
+	sm_settle(sm, now + 1);
+	for (unsigned int c = 0; c < sm->nctas; c++) {
+		struct sm_cta *cta = &sm->ctas[c];
+
+		if (cta->state == SM_CTA_NONE || cta->kernel != k)
+			continue;
+		cta->halted = true;
+		if (cta->state == SM_CTA_ACTIVE)
+			halt(sm, c, now);
+	}
+}
+
+/* --- restoring ----------------------------------------------------------------------------- */
+
 /* It has its slots, and the delay is over. */
 static void start(struct sm *sm, unsigned int c, uint64_t now)
 {
@@ -233,6 +293,9 @@ static void start(struct sm *sm, unsigned int c, uint64_t now)
 	sm->empty |= cta->running & ~sm->stale;
 	*sm->env.wake = MIN(*sm->env.wake, now + 1);
 	mechanism_started(sm, c, now);
+	/* Unless it was parked again by who was told. */
+	if (cta->halted && cta->state == SM_CTA_ACTIVE)
+		halt(sm, c, now);
 }
 
 int sm_restore(struct sm *sm, unsigned int c, uint64_t delay, uint64_t now)

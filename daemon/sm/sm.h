@@ -191,6 +191,8 @@ int sm_admit(struct sm *sm, unsigned int cta, uint64_t now);
 /* Physical slots for a CTA of the kernel; numbers, registers and shared memory for it. */
 bool sm_fits_slots(const struct sm *sm, const struct sm_kernel *kernel);
 bool sm_fits(const struct sm *sm, const struct sm_kernel *kernel);
+/* has_room() may say yes where it said no: for what the SM does not see itself. */
+void sm_room_grown(struct sm *sm);
 /* The timer op is called in that cycle, at its end, once; NEVER: it is not. */
 void sm_timer(struct sm *sm, uint64_t cycle);
 
@@ -340,6 +342,11 @@ void sm_forget(struct sm *sm, const struct sm_kernel *kernel);
 /* Room for a CTA of the kernel, as sm.cta goes. */
 bool sm_has_room(const struct sm *sm, const struct sm_kernel *kernel);
 /*
+ * Counts the times that there may have come to be more room: a CTA has ended, one that was parked
+ * gave its slots up, or the mechanism says so (sm_room_grown()). Who found no room looks again.
+ */
+uint64_t sm_rooms(const struct sm *sm);
+/*
  * At the end of the cycle a CTA of the kernel waits and there is no room: counted where it is for
  * holes alone.
  */
@@ -357,6 +364,13 @@ const struct fragmentation_counters *sm_fragmentation(const struct sm *sm);
 /* Puts a CTA on the SM at the end of cycle now; there is room. -ENOMEM. */
 int sm_launch_cta(struct sm *sm, const struct sm_kernel *kernel, const uint32_t ctaid[3],
 		  uint64_t now);
+/*
+ * Between quanta, at the end of cycle now: the kernel's CTAs execute nothing more. Their warps are
+ * as if they had exited: what they issued is performed, and when it is, their registers, shared
+ * memory and slots are free and they have retired. One that is parked ends so when it has slots
+ * again.
+ */
+void sm_halt(struct sm *sm, const struct sm_kernel *kernel, uint64_t now);
 /* Of the kernel; NULL: of all. */
 unsigned int sm_resident_ctas(const struct sm *sm, const struct sm_kernel *kernel);
 /* Nothing resident, and every store acknowledged. */

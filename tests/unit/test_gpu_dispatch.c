@@ -5,6 +5,7 @@
  * writes down where it ran and from which cycle to which; the tests look at that.
  */
 #include "gpu/loop.h"
+#include "gpu/session.h"
 #include "gpu_bench.h"
 
 /* Thread 0 of a CTA leaves a struct mark; all count to n in between. */
@@ -482,6 +483,87 @@ static void test_one_kernel_does_not_fragment(void **state)
 	free(statistics[1]);
 }
 
+/* --- room that grows --------------------------------------------------------------------- */
+
+/* At a cycle CTA 0 is parked, or the SM takes one more CTA than before. */
+struct growth {
+	bool parks;
+	unsigned int most;
+	uint64_t parked, grown;
+};
+
+#define GROWS	3000u
+
+static void growth_started(void *state, struct sm *sm, unsigned int cta, uint64_t now)
+{
+	struct growth *g = state;
+
+	if (!cta && !g->parked)
+		sm_timer(sm, now + GROWS);
+}
+
+static void growth_timer(void *state, struct sm *sm, uint64_t now)
+{
+	struct growth *g = state;
+
+	g->grown = now;
+	if (g->parks) {
+		assert_int_equal(sm_park(sm, 0, 0, now), 0);
+		return;
+	}
+	g->most++;
+	sm_room_grown(sm);
+}
+
+static void growth_parked(void *state, struct sm *sm, unsigned int cta, uint64_t now)
+{
+	((struct growth *)state)->parked = now;
+}
+
+static void growth_ended(void *state, struct sm *sm, unsigned int cta, uint64_t now)
+{
+	struct growth *g = state;
+
+	if (g->parked && cta)
+		assert_int_equal(sm_restore(sm, 0, 0, now), cta == 1 ? 0 : -EINVAL);
+}
+
+static bool growth_has_room(void *state, const struct sm *sm, const struct sm_kernel *kernel)
+{
+	return sm_resident_ctas(sm, NULL) < ((struct growth *)state)->most &&
+	       sm_fits_slots(sm, kernel) && sm_fits(sm, kernel);
+}
+
+static const struct sm_mechanism growing = {
+	.name = "growth", .has_room = growth_has_room,
+	.cta_started = growth_started, .cta_parked = growth_parked, .cta_ended = growth_ended,
+	.timer = growth_timer,
+};
+
+/* A CTA comes when there is room for it, not when one ends. */
+static void test_room_grows(void **state)
+{
+	for (unsigned int parks = 0; parks < 2; parks++) {
+		struct growth g = { .parks = parks, .most = parks ? 8 : 2 };
+		struct load load = { 1, { 3 }, 64, 0, 4000, NULL, 0 };
+		struct gpu_spec spec = spec_of("fcfs", 1, true);
+		struct world w;
+
+		/* Slots of two CTAs, or of more. */
+		spec.warps = parks ? 4 : 48;
+		spec.virtual_warps = 48;
+		open_world(&w, &spec, &load, 1);
+		w.b.gpu->mechanism = &growing;
+		w.b.gpu->mechanism_ctx = &g;
+		assert_int_equal(gpu_session_configure(w.b.session, &spec, &w.b.err), 0);
+		run(&w);
+		each_ran_once(&w);
+		assert_true(marks(&w, 0)[1].end > g.grown + GROWS);
+		assert_in_range(marks(&w, 0)[2].begin, g.grown, g.grown + 300);
+		bench_close(&w.b);
+	}
+}
+
 /* --- even ------------------------------------------------------------------------------------- */
 
 /* Half of 48 KiB: 3 CTAs of 8000 bytes and 1 of 16000, though 2 of these would fit with 2 of those. */
@@ -709,6 +791,7 @@ int main(void)
 		cmocka_unit_test(test_spatial_arrival),
 		cmocka_unit_test(test_fcfs),
 		cmocka_unit_test(test_fragmentation),
+		cmocka_unit_test(test_room_grows),
 		cmocka_unit_test(test_one_kernel_does_not_fragment),
 		cmocka_unit_test(test_even),
 		cmocka_unit_test(test_even_of_three),

@@ -551,9 +551,9 @@ static void test_a_stream_is_halted(void **state)
 	finish(&w);
 	assert_int_equal(w.told[0].status, -ECANCELED);
 	assert_non_null(strstr(w.told[0].err.text, "was halted after"));
-	/* What was on the SM then, 8 CTAs of 64 at most, ran to its end. */
-	assert_in_range(of_kernel(&w, 0, "thread_instructions"), whole / 4,
-			whole / 4 + whole * 8 / 64);
+	/* What was on the SM then executed nothing more: a quantum's instructions are over. */
+	assert_in_range(of_kernel(&w, 0, "thread_instructions"), whole / 4, whole / 4 + 32 * 2 * 8);
+	assert_in_range(end_of(&w, 0) - of_kernel(&w, 0, "halted_cycle"), 1, 600);
 	assert_true(end_of(&w, 0) < end / 2);
 	/* Nothing begins behind it, others go on in its place. */
 	assert_int_equal(w.told[1].status, -ECANCELED);
