@@ -21,7 +21,7 @@ struct told {
 	size_t bytes;
 };
 
-void engine_settle_vram(struct gpu_spec *spec)
+void engine_default_vram(struct gpu_spec *spec)
 {
 	struct gpu_spec defaults;
 

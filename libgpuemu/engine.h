@@ -30,7 +30,7 @@ int engine_open(struct engine *e, struct service *service, const struct gpu_spec
 void engine_close(struct engine *e);
 
 /* Device memory nobody asked for by size has the default's. */
-void engine_settle_vram(struct gpu_spec *spec);
+void engine_default_vram(struct gpu_spec *spec);
 
 int engine_load(struct engine *e, struct gpuemu_module *module, const char *text, size_t bytes,
 		struct err *err);

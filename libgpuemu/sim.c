@@ -45,7 +45,7 @@ static int sim_open(struct gpuemu_ctx *ctx, const char *device, struct err *err)
 	if (!e)
 		return -ENOMEM;
 	ctx->state = e;
-	engine_settle_vram(spec);
+	engine_default_vram(spec);
 	ret = service_sim_create(spec->vram_bytes, spec->service_ns, spec->service_page_ns,
 				 &service);
 	if (ret)

@@ -242,7 +242,7 @@ static void post(struct uffd *u, struct job *job)
 }
 
 /* As rest(), and what waits for others of its kind is done too. */
-static void settle(struct gpuemu_ctx *ctx)
+static void drain(struct gpuemu_ctx *ctx)
 {
 	struct uffd *u = ctx->state;
 	struct job *job;
@@ -309,7 +309,7 @@ static void uffd_close(struct gpuemu_ctx *ctx)
 		return;		/* the parent's: its threads are not here to be stopped */
 	ctx->state = u;
 	if (u->thread_runs)
-		settle(ctx);
+		drain(ctx);
 	stop(u);
 	engine_close(&u->engine);
 	pthread_cond_destroy(&u->changed);
@@ -339,7 +339,7 @@ static int uffd_open(struct gpuemu_ctx *ctx, const char *device, struct err *err
 	pthread_cond_init(&u->changed, NULL);
 	jobs_init(&u->queue);
 	jobs_init(&u->done);
-	engine_settle_vram(spec);
+	engine_default_vram(spec);
 	ret = service_uffd_create(spec->vram_bytes, VA_SPACE, &service, err);
 	if (!ret)
 		ret = engine_open(&u->engine, service, spec, &ctx->recorded, err);
@@ -358,7 +358,7 @@ static int uffd_configure(struct gpuemu_ctx *ctx, const char *settings, struct e
 
 	if (is_child(u))
 		return of_parent(err);
-	settle(ctx);
+	drain(ctx);
 	ret = service_uffd_configure(u->engine.service, spec->vram_bytes);
 	if (ret == -EBUSY)
 		return err_set(err, ret,
@@ -393,7 +393,7 @@ static void uffd_drop(struct gpuemu_ctx *ctx, void *addr, size_t bytes)
 
 	if (is_child(u))
 		return;		/* the child has none of it */
-	settle(ctx);
+	drain(ctx);
 	u->ranges_told = false;
 	service_uffd_unmap(u->engine.service, (uintptr_t)addr, bytes);
 	gpu_poll(u->engine.gpu);
@@ -417,7 +417,7 @@ static void uffd_unload(struct gpuemu_ctx *ctx, struct gpuemu_module *module)
 
 	if (is_child(u))
 		return;
-	settle(ctx);
+	drain(ctx);
 	gpu_session_unload(u->engine.session, module->id);
 }
 
@@ -465,7 +465,7 @@ static void uffd_wait(struct gpuemu_ctx *ctx, struct gpuemu_stream *const *strea
 	/* Without memory it waits for more. */
 	if (!job || !job->streams) {
 		free(job);
-		settle(ctx);
+		drain(ctx);
 		return;
 	}
 	job->kind = JOB_WAIT;
@@ -484,7 +484,7 @@ static void do_and_rest(struct gpuemu_ctx *ctx, const struct job *what)
 	job = malloc(sizeof(*job));
 	/* Without memory it waits for more. */
 	if (!job) {
-		settle(ctx);
+		drain(ctx);
 		return;
 	}
 	*job = *what;
@@ -538,7 +538,7 @@ static int uffd_advise(struct gpuemu_ctx *ctx, struct err *err)
 
 	if (is_child(u))
 		return of_parent(err);
-	settle(ctx);
+	drain(ctx);
 	u->ranges_told = false;
 	return tell_ranges(ctx);
 }
@@ -549,7 +549,7 @@ static int uffd_statistics(struct gpuemu_ctx *ctx, char **json, struct err *err)
 
 	if (is_child(u))
 		return of_parent(err);
-	settle(ctx);
+	drain(ctx);
 	return engine_statistics(&u->engine, json);
 }
 
@@ -559,7 +559,7 @@ static int uffd_touches(struct gpuemu_ctx *ctx, struct record *record, struct er
 
 	if (is_child(u))
 		return of_parent(err);
-	settle(ctx);
+	drain(ctx);
 	return engine_touches(&u->engine, record, err);
 }
 
@@ -576,7 +576,7 @@ static int uffd_touch(struct gpuemu_ctx *ctx, const struct gpu_work_touch *touch
 	job = ret ? NULL : calloc(1, sizeof(*job));
 	if (!job)
 		return -ENOMEM;
-	settle(ctx);
+	drain(ctx);
 	job->kind = JOB_TOUCH;
 	job->touch = touch;
 	job->json = json;

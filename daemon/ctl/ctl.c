@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "ctl/private.h"
+#include "ctl/socket.h"
 
 /* libnl's errors have numbers of their own, and lose the kernel's. */
 static int errno_of(int nl)

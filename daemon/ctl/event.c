@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "ctl/private.h"
+#include "ctl/socket.h"
 
 static const char *const types[] = {
 	[GPUEMU_EVENT_TYPE_CLIENT_OPENED] = "client-opened",

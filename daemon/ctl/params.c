@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "ctl/private.h"
+#include "ctl/socket.h"
 
 struct take_params {
 	void (*each)(const struct ctl_param *param, void *arg);

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "ctl/private.h"
+#include "ctl/socket.h"
 
 static const struct {
 	int attr;

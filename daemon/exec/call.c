@@ -136,7 +136,7 @@ void call_return(struct exec_warp *warp, uint32_t lanes)
 	frame->lanes &= ~lanes;
 	warp->mask &= ~lanes;
 	warp->pc++;
-	stack_settle(warp);
+	stack_reconverge(warp);
 }
 
 void call_pop(struct exec_warp *warp)

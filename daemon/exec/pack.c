@@ -181,7 +181,7 @@ static int arrive_at(struct pack *pack, uint32_t pc)
 
 		warp->pc = pc;
 		if (pc == warp->stack[warp->depth - 1].reconv)
-			stack_settle(warp);
+			stack_reconverge(warp);
 		if (!warp->mask) {
 			grid_exited(pack->cta, pack->warps[i]);
 			ret = PART;

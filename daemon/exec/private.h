@@ -257,7 +257,7 @@ void sregs_refresh(struct exec_warp *warp);
 
 /* stack.c: the SIMT stack. All of them move warp->pc. */
 #define STACK_ENTRIES	(1 + 2 * (WARP_LANES - 1))
-void stack_settle(struct exec_warp *warp);
+void stack_reconverge(struct exec_warp *warp);
 void stack_branch(struct exec_warp *warp, const struct exec_op *op, uint32_t taken);
 enum exec_outcome stack_brx(struct exec_warp *warp, const struct exec_op *op, uint32_t taken,
 			    struct err *err);
@@ -267,7 +267,7 @@ static inline void stack_advance(struct exec_warp *warp)
 {
 	warp->pc++;
 	if (warp->pc == warp->stack[warp->depth - 1].reconv)
-		stack_settle(warp);
+		stack_reconverge(warp);
 }
 
 /* call.c */

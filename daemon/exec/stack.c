@@ -26,7 +26,7 @@ static void load_top(struct exec_warp *warp)
 }
 
 /* Pops what has reached its reconvergence point or has no lanes left. */
-void stack_settle(struct exec_warp *warp)
+void stack_reconverge(struct exec_warp *warp)
 {
 	while (!warp->mask || warp->pc == warp->stack[warp->depth - 1].reconv) {
 		if (--warp->depth == 0) {
@@ -67,7 +67,7 @@ void stack_branch(struct exec_warp *warp, const struct exec_op *op, uint32_t tak
 
 	if (!taken || !rest || op->target == next) {
 		warp->pc = taken ? op->target : next;
-		stack_settle(warp);
+		stack_reconverge(warp);
 		return;
 	}
 	wait_at(warp, op->reconv);
@@ -107,7 +107,7 @@ enum exec_outcome stack_brx(struct exec_warp *warp, const struct exec_op *op, ui
 	}
 	if (n == 1) {
 		warp->pc = targets[0];
-		stack_settle(warp);
+		stack_reconverge(warp);
 		return EXEC_NEXT;
 	}
 	wait_at(warp, op->reconv);
@@ -123,6 +123,6 @@ enum exec_outcome stack_exit(struct exec_warp *warp, uint32_t lanes)
 	warp->exited |= lanes;
 	warp->mask &= ~lanes;
 	warp->pc++;
-	stack_settle(warp);
+	stack_reconverge(warp);
 	return warp->mask ? EXEC_NEXT : EXEC_EXITED;
 }

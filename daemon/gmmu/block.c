@@ -6,7 +6,7 @@
  * memory. Other SMs are not concerned. Who waits for the TLB waits for a far fault, and is
  * told so. Called by gmmu.c, request.c and far.c.
  */
-#include "gmmu/internal.h"
+#include "gmmu/state.h"
 
 void block_begin(struct gmmu *g, unsigned int sm, uint64_t page, uint64_t now)
 {

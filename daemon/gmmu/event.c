@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "gmmu/internal.h"
+#include "gmmu/state.h"
 
 static bool before(const struct event *a, const struct event *b)
 {

@@ -22,7 +22,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "gmmu/internal.h"
+#include "gmmu/state.h"
 
 /* --- the fault buffer -------------------------------------------------------------- */
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "gmmu/internal.h"
+#include "gmmu/state.h"
 
 static void forget(struct sm_state *s)
 {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gmmu/internal.h"
+#include "gmmu/state.h"
 
 /* --- look-ups --------------------------------------------------------------------- */
 

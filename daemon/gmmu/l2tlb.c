@@ -5,7 +5,7 @@
  * come, l2tlb.ports a cycle, each with a fixed latency. What a walk finds goes
  * into it and into the SM's own.
  */
-#include "gmmu/internal.h"
+#include "gmmu/state.h"
 
 void l2tlb_begin(struct gmmu *g, struct request *r, uint64_t now)
 {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "gmmu/internal.h"
+#include "gmmu/state.h"
 
 /* --- which there are --------------------------------------------------------------- */
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "gmmu/internal.h"
+#include "gmmu/state.h"
 
 #define TOUCH_EVERY	16384u	/* cycles */
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gmmu/internal.h"
+#include "gmmu/state.h"
 
 /* --- the page table --------------------------------------------------------------- */
 

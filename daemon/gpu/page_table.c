@@ -37,7 +37,7 @@ static void *fetch_now(struct machine *m, uint64_t page)
 		host = service_entry(s->gpu->service, s->va_space, page, &flags);
 		host = flags ? NULL : host;
 	}
-	if (paging_settle(s->paging, NULL) && !ret)
+	if (paging_land_all(s->paging, NULL) && !ret)
 		ret = -ENOMEM;
 	paging_touch(s->paging, page, true);
 	if (!host) {

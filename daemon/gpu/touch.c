@@ -90,7 +90,7 @@ static int touch_batch(struct gpu_session *s, const struct fault *faults, unsign
 	for (unsigned int i = 0; i < HANDLER_PATIENCE; i++) {
 		ret = paging_serve(s->paging, faults, n, s->now, &outcome);
 		if (!ret)
-			ret = paging_settle(s->paging, &outcome);
+			ret = paging_land_all(s->paging, &outcome);
 		if (!ret)
 			ret = gpu_apply_invalidations(s->gpu);
 		if (ret)
@@ -210,7 +210,7 @@ static int quiet(struct gpu_session *s)
 	int ret = paging_advance(s->paging, s->now);
 
 	if (!ret)
-		ret = paging_settle(s->paging, &rest);
+		ret = paging_land_all(s->paging, &rest);
 	s->now += cycles_of(&s->machine->spec, rest.service_ns);
 	return ret;
 }

@@ -2,8 +2,9 @@
 /*
  * The memory system below an SM: the coalescer and the shared-memory banks as
  * pure functions, the cache that every level uses, and behind a request and
- * reply interface the crossbar, the L2 slices and DRAM. It knows lines and SMs,
- * not warps; it moves no data, only time.
+ * reply interface the crossbar, the L2 slices and DRAM. It knows lines and SMs; of a warp
+ * it sees no more than the addresses of an instruction's lanes, which the coalescer and the
+ * banks are handed. It moves no data, only time.
  *
  * Addresses are device addresses (GPU virtual, counted from MEM_BASE).
  *

@@ -8,7 +8,7 @@
  * only the service knows that nobody has touched a page, and to this side it is in system memory.
  * And there is no device that could not do atomics on a remote page.
  */
-#include "paging/private.h"
+#include "paging/handler.h"
 
 #include <errno.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * The books follow what the service really did: pages that came and went, and those
  * that did not. What the plan wanted does not matter any more. serve.c calls it.
  */
-#include "paging/private.h"
+#include "paging/handler.h"
 
 #include <errno.h>
 

@@ -4,7 +4,7 @@
  * waits for them, none is a duplicate or mapped remotely, and all moved. Word by word; a
  * policy that knows no words is told of each page. book.c calls it.
  */
-#include "paging/private.h"
+#include "paging/handler.h"
 
 #include <errno.h>
 

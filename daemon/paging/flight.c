@@ -5,7 +5,7 @@
  * time has passed. Here core cycles and the link's time meet. Decides nothing.
  */
 #include "base/array.h"
-#include "paging/private.h"
+#include "paging/handler.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -475,7 +475,7 @@ void paging_abandon(struct paging *p)
 	u64map_clear(&p->flight.awaited);
 }
 
-int paging_settle(struct paging *p, struct paging_outcome *outcome)
+int paging_land_all(struct paging *p, struct paging_outcome *outcome)
 {
 	const struct link_stats *stats = link_stats(p->flight.link);
 	uint64_t begin = ps_of(p, p->flight.now), evict = stats->busy[LINK_D2H], end;

@@ -3,7 +3,7 @@
  * The far-fault handler of one VA space: its making, and what the GMMU tells it.
  * Batches are served in serve.c. gpu/ calls it.
  */
-#include "paging/private.h"
+#include "paging/handler.h"
 
 #include <errno.h>
 #include <stdlib.h>

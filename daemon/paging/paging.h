@@ -170,7 +170,7 @@ void paging_abandon(struct paging *paging);
  * Nothing else happens until all that is under way has landed. With the outcome of the
  * paging_serve() just before: service_ns and cost become those until then. -ENOMEM.
  */
-int paging_settle(struct paging *paging, struct paging_outcome *outcome);
+int paging_land_all(struct paging *paging, struct paging_outcome *outcome);
 
 /*
  * Explicit prefetch of a managed range (mem_prefetch): moved in parts, counted as prefetched;

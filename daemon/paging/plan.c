@@ -9,7 +9,7 @@
  * frames. At its own limit a session evicts its own pages. When the device is full before
  * that, the session with the most pages pays.
  */
-#include "paging/private.h"
+#include "paging/handler.h"
 
 #include <stdlib.h>
 #include <string.h>

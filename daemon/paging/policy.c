@@ -4,7 +4,7 @@
  * at, told what happens to pages. What they answer is not checked here but
  * where it is used (serve.c, plan.c).
  */
-#include "paging/private.h"
+#include "paging/handler.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * The device's frames and who holds them. Keeps the books of all VA spaces in
  * agreement with the service; decides nothing.
  */
-#include "paging/private.h"
+#include "paging/handler.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * Explicit prefetches, to device memory and home: a range, in parts, each a batch
  * without a fault. gpu/ calls it for mem_prefetch.
  */
-#include "paging/private.h"
+#include "paging/handler.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * Serving a batch of faults: the service is handed them, the plan is made (plan.c), the
  * books follow (book.c), and what moved departs (flight.c). What moves is not decided here.
  */
-#include "paging/private.h"
+#include "paging/handler.h"
 
 #include <errno.h>
 #include <string.h>

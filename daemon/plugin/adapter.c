@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "plugin/internal.h"
+#include "plugin/loaded.h"
 
 #define VA_END	(1ull << 47)	/* managed memory lies below */
 

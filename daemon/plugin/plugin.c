@@ -3,7 +3,7 @@
  * Opens a policy's object in its process, asks it, and replaces it when it does
  * not answer as it should. What paging calls is in adapter.c.
  */
-#include "plugin/internal.h"
+#include "plugin/loaded.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
  * Arithmetic on counters: sums, differences, shares. What counts them is sm and
  * mem, what puts them together is gpu; json.c and samples.c print.
  */
-#include "stats/private.h"
+#include "stats/json.h"
 
 #include <string.h>
 

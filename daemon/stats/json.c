@@ -4,7 +4,7 @@
  * are printed by one rule, so equal statistics are equal bytes, whatever the
  * process's locale. What is reported is report.c's.
  */
-#include "stats/private.h"
+#include "stats/json.h"
 
 #include <json-c/json.h>
 #include <math.h>

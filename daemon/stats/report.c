@@ -3,7 +3,7 @@
  * Counters as the objects of gpuemu-json(7): memory, utilization, SMs, kernels.
  * json.c has how numbers are written.
  */
-#include "stats/private.h"
+#include "stats/json.h"
 
 #include <json-c/json.h>
 #include <string.h>

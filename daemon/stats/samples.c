@@ -4,7 +4,7 @@
  * columns of samples.def made of them. gpu takes the samples; tools write CSV.
  */
 #include "base/array.h"
-#include "stats/private.h"
+#include "stats/json.h"
 
 #include <errno.h>
 #include <json-c/json.h>

@@ -149,7 +149,7 @@ static uint64_t walk_through(struct paging *p, unsigned int step)
 		if (paging_serve(p, faults, n, now, &outcome))
 			die("a batch failed");
 		/* What it takes until all has come counts, too. */
-		if (paging_settle(p, NULL))
+		if (paging_land_all(p, NULL))
 			die("no memory");
 		spent += now_ns() - begin;
 		now += 10000000;

@@ -6,6 +6,9 @@
 . tests/lib/tap.sh
 
 tap_check 'the tree keeps the arrows' scripts/check-layers.sh
+# The compiler's objects are the evidence: of the last build.
+[ -d build/obj/daemon/gpu ] || make -s programs libs >/dev/null
+tap_check 'no room has more files in circles than before' scripts/circles.sh --check
 
 work=build/check/layers
 # breach NAME FILE LINE TEXT: a small tree where FILE holds LINE; TEXT must be

@@ -123,7 +123,7 @@ static void fault(unsigned int page, uint8_t access)
 
 	assert_int_equal(paging_serve(paging, &f, 1, now, &outcome), 0);
 	assert_int_equal(outcome.stuck, 0);
-	assert_int_equal(paging_settle(paging, &outcome), 0);
+	assert_int_equal(paging_land_all(paging, &outcome), 0);
 	service->ops->poll(service, invalidate, NULL);
 	now += outcome.service_ns;
 	paging_advance(paging, now);
@@ -432,7 +432,7 @@ static void test_pull(void **state)
 	assert_int_equal(paging_stats(paging)->pulls, 1);
 	assert_int_equal(paging_stats(paging)->pulled_pages, 16);
 	assert_int_equal(paging_stats(paging)->prefetched_pages, 0);
-	assert_int_equal(paging_settle(paging, NULL), 0);
+	assert_int_equal(paging_land_all(paging, NULL), 0);
 	/* Again: there is nothing to move, and it takes no time. */
 	assert_int_equal(paging_pull(paging, PAGE(0), 32 * PAGE_BYTES, now + 100000, &outcome), 0);
 	assert_int_equal(outcome.service_ns, 0);

@@ -41,7 +41,7 @@ static void fault(unsigned int page)
 	struct paging_outcome outcome;
 
 	assert_int_equal(paging_serve(paging, &f, 1, 0, &outcome), 0);
-	assert_int_equal(paging_settle(paging, NULL), 0);
+	assert_int_equal(paging_land_all(paging, NULL), 0);
 }
 
 static void texts(void **state)

@@ -13,7 +13,7 @@
 #include "paging_fake.h"
 
 #include "base/rng.h"
-#include "paging/private.h"
+#include "paging/handler.h"
 
 #define STEPS	500u
 
@@ -338,7 +338,7 @@ static void settle(struct run *run)
 	for (unsigned int s = 0; s < 2 && run->paging[s]; s++) {
 		const struct paging_stats *stats = paging_stats(run->paging[s]);
 
-		assert_int_equal(paging_settle(run->paging[s], NULL), 0);
+		assert_int_equal(paging_land_all(run->paging[s], NULL), 0);
 		assert_true(paging_next(run->paging[s]) == UINT64_MAX);
 		for (unsigned int page = 0; page < PAGES; page++) {
 			assert_false(run->awaited[s][page] || run->taken[s][page]);

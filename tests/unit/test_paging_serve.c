@@ -56,7 +56,7 @@ static void fault(uint32_t space, uint64_t now, ...)
 		};
 	va_end(pages);
 	assert_int_equal(paging_serve(paging[space], faults, n, now, &outcome), 0);
-	assert_int_equal(paging_settle(paging[space], NULL), 0);
+	assert_int_equal(paging_land_all(paging[space], NULL), 0);
 }
 
 static void touch(uint32_t space, int first, int last)
@@ -92,7 +92,7 @@ static void first_touch(void **state)
 	assert_int_equal(outcome.service_ns, SERVE_NS);
 	assert_int_equal(outcome.cost.fetched_to_committed, SERVE_NS);
 	assert_int_equal(outcome.unmanaged + outcome.stuck, 0);
-	assert_int_equal(paging_settle(paging[1], NULL), 0);
+	assert_int_equal(paging_land_all(paging[1], NULL), 0);
 	/* Neighbours in one run, but never over a block's end. */
 	assert_steps(fake, 0, 4);
 	assert_step(fake, 0, 0, MIGRATE_H2D, 1, 3, 1);

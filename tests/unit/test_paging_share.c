@@ -52,7 +52,7 @@ static void fault(struct paging *p, uint32_t space, unsigned int first, unsigned
 			.merged = 1,
 		};
 	assert_int_equal(paging_serve(p, faults, n, now += 1000000, &outcome), 0);
-	assert_int_equal(paging_settle(p, NULL), 0);
+	assert_int_equal(paging_land_all(p, NULL), 0);
 	for (unsigned int i = 0; i < n; i++)
 		if (paging_resident(p, PAGE(first + i)))
 			paging_touch(p, PAGE(first + i), false);

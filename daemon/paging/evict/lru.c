@@ -52,7 +52,7 @@ static struct order_page *page_at(struct list *node)
 }
 
 /* Moves the border to where it belongs. */
-static void settle(struct lru *lru)
+static void move_border(struct lru *lru)
 {
 	uint64_t want;
 
@@ -82,7 +82,7 @@ static void make_recent(struct lru *lru, struct order_page *page)
 	lru->nreserved -= page->note == RESERVED;
 	page->note = REST;
 	list_move_tail(&lru->rest, &page->node);
-	settle(lru);
+	move_border(lru);
 }
 
 static void lru_touch(void *state, uint64_t addr, bool write)
@@ -106,7 +106,7 @@ static int lru_insert(void *state, uint64_t addr, bool prefetched)
 	if (!order_add(&lru->order, addr, &lru->rest))
 		return -ENOMEM;
 	lru->count++;
-	settle(lru);
+	move_border(lru);
 	return 0;
 }
 
@@ -120,7 +120,7 @@ static void lru_remove(void *state, uint64_t addr)
 	lru->nreserved -= page->note == RESERVED;
 	lru->count--;
 	order_remove(&lru->order, page);
-	settle(lru);
+	move_border(lru);
 }
 
 static uint64_t lru_insert_run(void *state, uint64_t addr, uint64_t pages)

@@ -143,7 +143,7 @@ static void link_recent(struct min *m, size_t slot)
 }
 
 /* Those that are too many to be recent are no longer. */
-static void settle(struct min *m)
+static void age(struct min *m)
 {
 	while (m->nrecent > m->heap[NEAR].count * m->percent / 100) {
 		size_t slot = m->oldest;
@@ -160,7 +160,7 @@ static void make_recent(struct min *m, size_t slot)
 	else
 		heap_remove(m, FAR, slot);
 	link_recent(m, slot);
-	settle(m);
+	age(m);
 }
 
 /* --- making it ------------------------------------------------------------------- */
@@ -229,7 +229,7 @@ static int min_insert(void *state, uint64_t addr, bool prefetched)
 	page->at[FAR] = NONE;
 	heap_add(m, NEAR, slot);
 	link_recent(m, slot);
-	settle(m);
+	age(m);
 	return 0;
 }
 
@@ -268,7 +268,7 @@ static void min_remove(void *state, uint64_t addr)
 	heap_remove(m, NEAR, slot);
 	m->pages[slot].next = m->free;
 	m->free = slot;
-	settle(m);
+	age(m);
 }
 
 /*

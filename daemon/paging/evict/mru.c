@@ -47,7 +47,7 @@ static void mru_destroy(void *state)
 }
 
 /* Those that are too many to be recent are no longer. */
-static void settle(struct mru *mru)
+static void age(struct mru *mru)
 {
 	while (mru->nrecent > mru->count * mru->percent / 100) {
 		struct order_page *page = list_entry(mru->recent.next, struct order_page, node);
@@ -63,7 +63,7 @@ static void make_recent(struct mru *mru, struct order_page *page)
 	mru->nrecent += page->note == REST;
 	page->note = RECENT;
 	list_move_tail(&mru->recent, &page->node);
-	settle(mru);
+	age(mru);
 }
 
 static void mru_touch(void *state, uint64_t addr, bool write)
@@ -105,7 +105,7 @@ static void mru_remove(void *state, uint64_t addr)
 	mru->nrecent -= page->note == RECENT;
 	mru->count--;
 	order_remove(&mru->order, page);
-	settle(mru);
+	age(mru);
 }
 
 static unsigned int mru_pick(void *state, const struct gpuemu_policy_view *view,

@@ -7,8 +7,8 @@
  * serve.c (faults) and range.c (what was asked for) have it moved, book.c and book_run.c write
  * down what did, flight.c lets it arrive in virtual time.
  */
-#ifndef GPUEMU_PAGING_PRIVATE_H
-#define GPUEMU_PAGING_PRIVATE_H
+#ifndef GPUEMU_PAGING_HANDLER_H
+#define GPUEMU_PAGING_HANDLER_H
 
 #include "base/list.h"
 #include "base/rng.h"

@@ -3,8 +3,8 @@
  * A loaded policy, as the files of plugin/ share it: plugin.c opens and asks,
  * adapter.c is what paging calls. Private to plugin/.
  */
-#ifndef GPUEMU_PLUGIN_INTERNAL_H
-#define GPUEMU_PLUGIN_INTERNAL_H
+#ifndef GPUEMU_PLUGIN_LOADED_H
+#define GPUEMU_PLUGIN_LOADED_H
 
 #include "plugin/pages.h"
 #include "plugin/plugin.h"

@@ -3,8 +3,8 @@
  * How the files of stats build JSON: members in a fixed order, memory that ran out
  * reported once. Private to the room.
  */
-#ifndef GPUEMU_STATS_PRIVATE_H
-#define GPUEMU_STATS_PRIVATE_H
+#ifndef GPUEMU_STATS_JSON_H
+#define GPUEMU_STATS_JSON_H
 
 #include "stats/stats.h"
 

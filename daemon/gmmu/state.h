@@ -12,8 +12,8 @@
  *   DROPPED  far fault without one, or its walk ended while its SM was blocked: in its
  *            SM's list, oldest first
  */
-#ifndef GPUEMU_GMMU_INTERNAL_H
-#define GPUEMU_GMMU_INTERNAL_H
+#ifndef GPUEMU_GMMU_STATE_H
+#define GPUEMU_GMMU_STATE_H
 
 #include "base/u64map.h"
 #include "gmmu/gmmu.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* What the files of this room share: a socket with the family found. */
-#ifndef GPUEMU_CTL_PRIVATE_H
-#define GPUEMU_CTL_PRIVATE_H
+#ifndef GPUEMU_CTL_SOCKET_H
+#define GPUEMU_CTL_SOCKET_H
 
 #include <linux/gpuemu_netlink.h>
 #include <netlink/genl/ctrl.h>
