@@ -159,19 +159,24 @@ bool mem_peek(const struct mem *mem, unsigned int sm, uint64_t now, struct mem_r
 	return true;
 }
 
-bool mem_receive(struct mem *mem, unsigned int sm, uint64_t now, struct mem_reply *reply)
+void mem_take(struct mem *mem, unsigned int sm)
 {
 	struct port *p = &mem->ports[sm];
 
-	if (!mem_peek(mem, sm, now, reply))
-		return false;
 	if (any_remote(mem) && next_is_remote(mem, sm)) {
 		remote_take(mem->remote, sm);
-		return true;
+		return;
 	}
 	/* Begin again at the front: few lines of the host's caches. */
 	if (++p->in_head == p->in_tail)
 		p->in_head = p->in_tail = 0;
+}
+
+bool mem_receive(struct mem *mem, unsigned int sm, uint64_t now, struct mem_reply *reply)
+{
+	if (!mem_peek(mem, sm, now, reply))
+		return false;
+	mem_take(mem, sm);
 	return true;
 }
 

@@ -226,8 +226,9 @@ void mem_send(struct mem *mem, const struct mem_request *request, uint64_t now);
 uint64_t mem_port_free(const struct mem *mem, unsigned int sm);
 /* Takes the next packet that has arrived for the SM by `now`; false: none. The SM takes one a cycle. */
 bool mem_receive(struct mem *mem, unsigned int sm, uint64_t now, struct mem_reply *reply);
-/* The same without taking it. */
+/* The same without taking it, and taking the one that was seen so. */
 bool mem_peek(const struct mem *mem, unsigned int sm, uint64_t now, struct mem_reply *reply);
+void mem_take(struct mem *mem, unsigned int sm);
 /* Cycle in which the SM's next packet is there, UINT64_MAX: none that is known yet. */
 uint64_t mem_next(const struct mem *mem, unsigned int sm);
 

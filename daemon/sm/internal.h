@@ -242,6 +242,15 @@ struct owner {
 struct ldst;
 struct background;
 
+/* What issue saw when it found last that nobody can, and why: issue.c. Who changes `mine` forgets it. */
+#define ISSUE_SETS	(13 + UNITS)
+struct issue_idle {
+	warpset sets[ISSUE_SETS];
+	uint32_t full;
+	bool known;
+	uint8_t reason[MAX_SCHEDULERS];	/* enum stall */
+};
+
 struct sm {
 	struct sm_base base;		/* first */
 	unsigned int id;
@@ -250,29 +259,33 @@ struct sm {
 	bool ideal;			/* paging off: translation takes no time */
 	uint64_t now;			/* the cycle that runs */
 	uint64_t upto;			/* of the quantum that runs */
+	uint64_t reply_at;		/* when memory's next reply is there */
 
 	/*
 	 * Sets of warps. `live` are resident and have not exited. A warp's head issues when the
 	 * warp is live, waits for nothing and its head is valid, in step and not blocked.
 	 */
-	warpset resident, live;
+	warpset resident;
+	warpset missing;		/* L1D did not have a line of a load of theirs (ldst's) */
+	/* From here to `wants`, and which issue slots are full: all that issue looks at. */
+	warpset live;
 	warpset valid;			/* the i-buffer has a head */
 	warpset stray;			/* of them, not where the SIMT stack is: to be flushed */
 	warpset blocked;		/* of them, by the scoreboard */
 	warpset blocked_long;		/* of them, on a load */
-	warpset missing;		/* L1D did not have a line of a load of theirs (ldst's) */
 	warpset wait_barrier;
 	warpset wait_fence;		/* a fence, with results pending */
 	warpset wait_atomic;
-	warpset untranslated;		/* an access stepped aside: nothing ordered issues (ldst's) */
-	warpset in_order;		/* of them, where no access may pass: it orders, or they are many */
-	warpset wait_order;		/* of them, whose head must wait for that */
+	warpset wait_order;		/* of `untranslated`, whose head must wait for that */
 	warpset far_fault;		/* an access waits for a far fault (ldst's) */
 	warpset wait_fault;		/* of them, who are descheduled by it: sm.fault_stall */
 	warpset inactive;		/* of CTAs that are not active */
 	warpset held;			/* wait for resources at a phase point */
-	warpset finished;		/* exited, nothing under way: fetch gives them back */
 	warpset wants[UNITS];		/* by the unit of the head */
+
+	warpset untranslated;		/* an access stepped aside: nothing ordered issues (ldst's) */
+	warpset in_order;		/* of them, where no access may pass: it orders, or they are many */
+	warpset finished;		/* exited, nothing under way: fetch gives them back */
 
 	/* Fetch. */
 	warpset empty;			/* live, nothing in the i-buffer, no fetch under way */
@@ -286,6 +299,7 @@ struct sm {
 
 	struct sched_state sched[MAX_SCHEDULERS];
 	const struct sched_ops *policy;
+	struct issue_idle idle;
 	uint64_t turn_base;		/* cycle in which scheduler 0 is first */
 	uint64_t accounted;		/* cycles before this are attributed */
 

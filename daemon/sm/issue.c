@@ -8,6 +8,8 @@
  * to them afterwards.
  */
 #include <errno.h>
+#include <stddef.h>
+#include <string.h>
 
 #include "sm/internal.h"
 #include "sm/ldst.h"
@@ -182,6 +184,35 @@ void issue_settle(struct sm *sm, uint64_t cycles)
 		idle(sm, &v, k, cycles);
 }
 
+_Static_assert(offsetof(struct sm, wants) + sizeof(((struct sm *)0)->wants) -
+	       offsetof(struct sm, live) == sizeof(((struct issue_idle *)0)->sets),
+	       "issue_idle.sets are those from live to wants");
+
+/*
+ * Nobody can issue in this cycle, as in the one before, and for the same reasons: long
+ * waits are gone through without asking anew. One kernel, and no policy that looks each cycle.
+ */
+static bool idle_again(struct sm *sm)
+{
+	struct issue_idle *i = &sm->idle;
+	struct view v = { 0 };
+
+	if (!i->known || i->full != sm->id_oc.full ||
+	    memcmp(i->sets, &sm->live, sizeof(i->sets))) {
+		i->known = !issue_possible(sm);
+		if (!i->known)
+			return false;
+		memcpy(i->sets, &sm->live, sizeof(i->sets));
+		i->full = sm->id_oc.full;
+		look(sm, &v);
+		for (unsigned int k = 0; k < sm->spec->schedulers; k++)
+			i->reason[k] = (uint8_t)stall(sm, &v, sm->sched[k].mine);
+	}
+	for (unsigned int k = 0; k < sm->spec->schedulers; k++)
+		sm->stats.stalls[i->reason[k]]++;
+	return true;
+}
+
 static void flush(struct sm *sm, warpset warps)
 {
 	unsigned int w;
@@ -236,10 +267,8 @@ void sm_issue(struct sm *sm, uint64_t now)
 	struct view v = { 0 };
 
 	/* Nobody issues, and in which turn they do not is seen by several kernels alone. */
-	if (!sm->policy->candidates && !sm->mixed && !issue_possible(sm)) {
-		issue_settle(sm, 1);
+	if (!sm->policy->candidates && !sm->mixed && idle_again(sm))
 		return;
-	}
 	look(sm, &v);
 	k = n == 2 ? k & 1 : (unsigned int)((now - sm->turn_base) % n);
 	for (unsigned int i = 0; i < n; i++, k = k + 1 == n ? 0 : k + 1) {

@@ -36,14 +36,20 @@ void shared_step(struct sm *sm, uint64_t now)
 
 /* --- the writeback port ----------------------------------------------------------- */
 
+/* Those that have something for the port. */
+static inline unsigned int clients(const struct ldst *l, uint64_t now)
+{
+	return (unsigned int)(l->pipe_count && l->pipe[l->pipe_head].ready <= now) << CLIENT_SHARED |
+	       (unsigned int)!ready_empty(&l->l1c_ready) << CLIENT_L1C |
+	       (unsigned int)(l->direct != NO_INDEX) << CLIENT_DIRECT |
+	       (unsigned int)!ready_empty(&l->l1d_ready) << CLIENT_L1D;
+}
+
 static uint32_t take_shared(struct sm *sm, uint64_t now)
 {
 	struct ldst *l = sm->ldst;
-	uint32_t index;
+	uint32_t index = l->pipe[l->pipe_head].inst;
 
-	if (shared_next(l) > now)
-		return NO_INDEX;
-	index = l->pipe[l->pipe_head].inst;
 	l->pipe_head = ring_at(l->pipe_head, 1, l->pipe_size);
 	l->pipe_count--;
 	/* The dispatch register may wait for the room. */
@@ -60,7 +66,7 @@ static uint32_t take_direct(struct sm *sm)
 	uint32_t index = l->direct;
 
 	l->direct = NO_INDEX;
-	if (index != NO_INDEX && sm_inst(sm, index)->op->atomic)
+	if (sm_inst(sm, index)->op->atomic)
 		warp_atomics(sm, sm_inst(sm, index)->warp, -1);
 	return index;
 }
@@ -73,13 +79,11 @@ static uint32_t take(struct sm *sm, unsigned int client, uint64_t now)
 	case CLIENT_SHARED:
 		return take_shared(sm, now);
 	case CLIENT_L1C:
-		return ready_empty(&l->l1c_ready) ? NO_INDEX : ready_pop(&l->l1c_ready);
+		return ready_pop(&l->l1c_ready);
 	case CLIENT_DIRECT:
 		return take_direct(sm);
-	case CLIENT_L1D:
-		return ready_empty(&l->l1d_ready) ? NO_INDEX : ready_pop(&l->l1d_ready);
 	default:
-		return NO_INDEX;
+		return ready_pop(&l->l1d_ready);
 	}
 }
 
@@ -93,11 +97,13 @@ void port_cycle(struct sm *sm, uint64_t now)
 		l->port = NO_INDEX;
 		access_answered(sm, index);
 	}
-	for (unsigned int c = 0; l->port == NO_INDEX && c < CLIENTS; c++) {
-		unsigned int client = (l->arbiter + c) % CLIENTS;
+	if (l->port == NO_INDEX) {
+		unsigned int some = clients(l, now), from = some & ~0u << l->arbiter, client;
 
+		if (!some)
+			return;
+		client = (unsigned int)__builtin_ctz(from ? from : some);
 		l->port = take(sm, client, now);
-		if (l->port != NO_INDEX)
-			l->arbiter = (uint8_t)((client + 1) % CLIENTS);
+		l->arbiter = (uint8_t)(client + 1 == CLIENTS ? 0 : client + 1);
 	}
 }

@@ -60,6 +60,7 @@ static bool take_slots(struct sm *sm, unsigned int c)
 		return false;
 	cta->slots = slots;
 	sm->res.slots |= slots;
+	sm->idle.known = false;
 	sm->res.slotted++;
 	for_each_warp(w, cta->warps) {
 		unsigned int slot = set_first(slots);
@@ -77,6 +78,7 @@ static void free_slots(struct sm *sm, unsigned int c)
 	if (!set_any(cta->slots))
 		return;
 	sm->res.slots &= ~cta->slots;
+	sm->idle.known = false;
 	sm->res.slotted--;
 	sm->res.room++;
 	cta->gave = cta->slots;
@@ -192,6 +194,7 @@ void residency_cancel(struct sm *sm)
 {
 	sm->res = (struct residency){ .room = sm->res.room + 1 };
 	sm->stale = NO_WARPS;
+	sm->idle.known = false;
 	for (unsigned int s = 0; s < sm->spec->schedulers; s++)
 		sm->sched[s].mine = NO_WARPS;
 }

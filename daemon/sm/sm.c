@@ -240,25 +240,25 @@ static void receive(struct sm *sm, uint64_t now)
 {
 	struct mem_reply reply;
 
-	if (!mem_peek(sm->env.mem, sm->id, now, &reply))
+	if (now < sm->reply_at || !mem_peek(sm->env.mem, sm->id, now, &reply))
 		return;
-	if (reply.cls == MEM_INST) {
-		mem_receive(sm->env.mem, sm->id, now, &reply);
+	if (reply.cls == MEM_INST)
 		fetch_reply(sm, &reply);
-	} else if (ldst_accepts(sm)) {
-		mem_receive(sm->env.mem, sm->id, now, &reply);
+	else if (ldst_accepts(sm))
 		ldst_reply(sm, &reply, now);
-	}
+	else
+		return;
+	mem_take(sm->env.mem, sm->id);
+	sm->reply_at = mem_next(sm->env.mem, sm->id);
 }
 
 /* Next cycle in which the port has something that is taken. */
 static uint64_t next_reply(const struct sm *sm, uint64_t now)
 {
-	uint64_t next = mem_next(sm->env.mem, sm->id);
 	struct mem_reply reply;
 
-	if (next > now + 1)
-		return next;
+	if (sm->reply_at > now + 1)
+		return sm->reply_at;
 	if (mem_peek(sm->env.mem, sm->id, now + 1, &reply) && reply.cls != MEM_INST &&
 	    !ldst_accepts(sm))
 		return NEVER;
@@ -268,14 +268,11 @@ static uint64_t next_reply(const struct sm *sm, uint64_t now)
 /* First cycle after now in which something can happen without anyone else's doing. */
 static uint64_t next_cycle(const struct sm *sm, uint64_t now)
 {
-	uint64_t next, other;
+	uint64_t next = ldst_next(sm, now), other;
 
-	if (fetch_busy(sm) || collector_busy(sm) || issue_possible(sm))
+	if (next == now + 1 || fetch_busy(sm) || collector_busy(sm) || issue_possible(sm))
 		return now + 1;
-	next = units_next(sm, now);
-	if (next == now + 1)
-		return next;
-	other = ldst_next(sm, now);
+	other = units_next(sm, now);
 	next = MIN(next, other);
 	if (queue_some(&sm->oc_ex, UNIT_LDST) && ldst_free(sm))
 		next = now + 1;
@@ -320,6 +317,8 @@ int sm_run(struct sm *sm, uint64_t from, uint64_t upto)
 	uint64_t now = MAX(from, *sm->env.wake);
 
 	sm->upto = upto;
+	/* Memory adds replies between quanta alone. */
+	sm->reply_at = mem_next(sm->env.mem, sm->id);
 	while (now < upto && !sm->failure.error) {
 		sm_settle(sm, now);
 		sm->now = now;
