@@ -177,7 +177,7 @@ struct exec_program {
 		uint8_t bytes;		/* 4, 8; 0: a predicate */
 	} *consts;
 	uint32_t nconsts, consts_cap;
-	uint32_t scratch_row;		/* SEQ_MAX rows of 8 bytes a lane */
+	uint32_t scratch_row;		/* NO_ROW: no instruction takes several steps */
 	struct exec_param {		/* what the launch's parameters are hoisted into */
 		uint32_t row, offset;
 		uint8_t bytes;
@@ -220,6 +220,8 @@ void hoist_fill(struct exec_warp *warp);
 /* A warp whose state is larger than this is no kernel a GPU could hold. */
 #define MAX_ARENA	(8u << 20)
 uint32_t new_row(struct exec_program *program, uint32_t bytes);
+/* SEQ_MAX rows of 8 bytes a lane, for the steps of an instruction. */
+uint32_t scratch_row(struct exec_program *program);
 
 /* sequence.c: puts a sequence around b->op when the instruction needs one. */
 int sequence_wrap(struct binder *b);

@@ -89,7 +89,6 @@ static int lay_out_registers(struct exec_program *program)
 		lay_out_virtual(program);
 	align_rows(program);
 	program->clear_bytes = program->arena_bytes;
-	program->scratch_row = new_row(program, SEQ_MAX * ROW8);
 	return 0;
 }
 

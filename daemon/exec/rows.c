@@ -18,6 +18,15 @@ uint32_t new_row(struct exec_program *program, uint32_t bytes)
 	return row;
 }
 
+uint32_t scratch_row(struct exec_program *program)
+{
+	if (program->scratch_row == NO_ROW) {
+		program->arena_bytes = (program->arena_bytes + 63) & ~63u;
+		program->scratch_row = new_row(program, SEQ_MAX * ROW8);
+	}
+	return program->scratch_row;
+}
+
 uint32_t frame_row(struct exec_program *program)
 {
 	if (program->frame_row == NO_ROW)

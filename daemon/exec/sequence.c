@@ -36,13 +36,22 @@ struct chain {
 	struct exec_sequence seq;
 	struct exec_op core;
 	bool missing;
+	unsigned int core_at;		/* the core's place in the sequence */
 };
+
+/* Instead of a row: the core's result. */
+#define OF_CORE	UINT32_MAX
+
+static uint32_t step_row(struct chain *c, unsigned int n)
+{
+	return scratch_row(c->b->program) + n * ROW8;
+}
 
 /* Adds the step scratch := fn(from) and returns the scratch row. */
 static uint32_t add_row(struct chain *c, uint16_t opcode, uint8_t sel, uint8_t type,
 			uint8_t stype, uint32_t from)
 {
-	uint32_t row = c->b->program->scratch_row + c->seq.n * ROW8;
+	uint32_t row = step_row(c, c->seq.n);
 	struct exec_op *step = &c->seq.ops[c->seq.n];
 
 	if (c->seq.n == SEQ_MAX) {
@@ -51,7 +60,7 @@ static uint32_t add_row(struct chain *c, uint16_t opcode, uint8_t sel, uint8_t t
 	}
 	step->fn = find_row(c->b->table, opcode, type, stype, sel);
 	step->dst[0] = row;
-	step->src[0] = from;
+	step->src[0] = from == OF_CORE ? step_row(c, c->core_at) : from;
 	c->missing |= !step->fn;
 	c->seq.n++;
 	return row;
@@ -190,9 +199,10 @@ static bool widens_result(const struct binder *b)
 }
 
 /* What follows the core, in the order of the result's way to the register. */
-static void finish_result(struct chain *c, uint32_t row)
+static void finish_result(struct chain *c)
 {
 	const struct ptx_insn *insn = c->insn;
+	uint32_t row = OF_CORE;
 	bool is_signed = insn->type >= PTX_S8 && insn->type <= PTX_S64;
 
 	if (flushes_result(insn))
@@ -233,17 +243,18 @@ int sequence_wrap(struct binder *b)
 	if (c.seq.n == SEQ_MAX)
 		return -EOPNOTSUPP;
 	core = c.seq.n++;
+	c.core_at = (unsigned int)core;
 	if (roundings[insn->rnd].mode != FE_TONEAREST && !type_is_half(insn->type)) {
 		c.seq.core = core;
 		c.seq.round = roundings[insn->rnd].mode;
 	}
-	finish_result(&c, b->program->scratch_row + core * ROW8);
+	finish_result(&c);
 	if (c.missing)
 		return -EOPNOTSUPP;
 	if (c.seq.n == 1 && c.seq.core < 0)
 		return 0;
 	if (core + 1 < c.seq.n) {
-		c.core.dst[0] = b->program->scratch_row + core * ROW8;
+		c.core.dst[0] = step_row(&c, c.core_at);
 		c.seq.ops[c.seq.n - 1].dst[0] = final;
 	}
 	c.seq.ops[core] = c.core;

@@ -60,7 +60,6 @@ static void start(struct exec_warp *warp)
 void exec_warp_init(struct exec_warp *warp, struct exec_cta *cta, uint32_t index, uint8_t *arena)
 {
 	const struct exec_program *program = cta->launch->program;
-	uint32_t rest = program->scratch_row + SEQ_MAX * ROW8;
 
 	memset(warp, 0, sizeof(*warp));
 	warp->cta = cta;
@@ -69,8 +68,8 @@ void exec_warp_init(struct exec_warp *warp, struct exec_cta *cta, uint32_t index
 	warp->stack = (struct exec_stack_entry *)(arena + program->stack_at);
 	warp->frames = (struct exec_frame *)(arena + program->frames_at);
 	warp->index = index;
-	/* start() clears the registers; a scratch row is written before it is read. */
-	memset(arena + rest, 0, program->stack_at - rest);
+	/* start() clears the registers. */
+	memset(arena + program->clear_bytes, 0, program->stack_at - program->clear_bytes);
 	start(warp);
 	init_consts(warp);
 	sregs_init(warp);

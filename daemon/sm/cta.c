@@ -95,14 +95,16 @@ static int ensure(uint8_t **mem, size_t *size, size_t need)
 
 static int ensure_rows(struct sm_warp *warp, size_t words)
 {
-	if (words > warp->row_words) {
-		free(warp->rows);
+	/* Most kernels have so few registers that the rows are in the warp itself. */
+	if (words > 1 && words > warp->row_words) {
+		free(warp->row_memory);
 		warp->row_words = 0;
-		warp->rows = malloc(2 * words * sizeof(uint64_t));
-		if (!warp->rows)
+		warp->row_memory = malloc(2 * words * sizeof(uint64_t));
+		if (!warp->row_memory)
 			return -ENOMEM;
 		warp->row_words = words;
 	}
+	warp->rows = words > 1 ? warp->row_memory : warp->row_word;
 	warp->rows_long = warp->rows + words;
 	memset(warp->rows, 0, 2 * words * sizeof(uint64_t));
 	return 0;
@@ -362,7 +364,7 @@ void cta_fini(struct sm *sm)
 	}
 	for (unsigned int w = 0; sm->warps && w < sm->nwarps; w++) {
 		free(sm->warps[w].arena);
-		free(sm->warps[w].rows);
+		free(sm->warps[w].row_memory);
 	}
 	free(sm->ctas);
 	free(sm->warps);

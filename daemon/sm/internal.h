@@ -137,7 +137,9 @@ struct sm_warp {
 	uint32_t atomics;		/* lanes not answered */
 	uint8_t *arena;
 	size_t arena_size;
-	uint64_t *rows, *rows_long;	/* scoreboard: pending, pending on memory */
+	uint64_t *rows, *rows_long;	/* scoreboard: pending, pending on memory; in one of these: */
+	uint64_t row_word[2];
+	uint64_t *row_memory;
 	size_t row_words;
 };
 

@@ -145,7 +145,7 @@ void scoreboard_reserve(struct sm *sm, uint32_t inst)
 {
 	const struct sm_inst *in = sm_inst(sm, inst);
 	struct sm_warp *warp = &sm->warps[in->warp];
-	const uint16_t *write = warp->kernel->slots + in->op->slots;
+	const uint16_t *write;
 
 	warp->inflight++;
 	if (!in->op->nwrite)
@@ -157,6 +157,7 @@ void scoreboard_reserve(struct sm *sm, uint32_t inst)
 			warp->rows_long[0] |= in->op->write_mask;
 		return;
 	}
+	write = warp->kernel->slots + in->op->slots;
 	for (unsigned int i = 0; i < in->op->nwrite; i++) {
 		row_set(warp->rows, write[i]);
 		if (in->op->is_long)
@@ -169,7 +170,6 @@ void inst_release(struct sm *sm, uint32_t inst)
 	const struct sm_inst *in = sm_inst(sm, inst);
 	unsigned int w = in->warp;
 	struct sm_warp *warp = &sm->warps[w];
-	const uint16_t *write = warp->kernel->slots + in->op->slots;
 
 	if (!in->op->nwrite)
 		return;
@@ -177,6 +177,8 @@ void inst_release(struct sm *sm, uint32_t inst)
 		warp->rows[0] &= ~in->op->write_mask;
 		warp->rows_long[0] &= ~in->op->write_mask;
 	} else {
+		const uint16_t *write = warp->kernel->slots + in->op->slots;
+
 		for (unsigned int i = 0; i < in->op->nwrite; i++) {
 			row_clear(warp->rows, write[i]);
 			row_clear(warp->rows_long, write[i]);
