@@ -47,6 +47,13 @@ static unsigned int quantum_of(const struct machine *m)
 	return (unsigned int)MAX(q, 1u);
 }
 
+/* A mem_crew. */
+static void run_parts(void *workers, void (*part)(void *ctx, unsigned int n), void *ctx,
+		      unsigned int parts)
+{
+	workers_run(workers, part, ctx, parts);
+}
+
 static int create_parts(struct machine *m, uint32_t va_space)
 {
 	unsigned int n = m->nsms;
@@ -86,6 +93,8 @@ static int create_parts(struct machine *m, uint32_t va_space)
 	/* More threads than SMs would only wait. */
 	if (!ret && MIN(m->spec.threads, n) > 1)
 		ret = workers_create((unsigned int)MIN(m->spec.threads, n), &m->workers);
+	if (!ret && m->workers)
+		mem_set_crew(m->mem, run_parts, m->workers);
 	return ret;
 }
 

@@ -257,6 +257,7 @@ static inline void access_done(struct slice *s, uint32_t index)
 struct channel {
 	uint64_t wake;		/* next tick in which it has something to do; NEVER */
 	struct channel_state *state;
+	uint8_t apart[48];	/* channels run on several threads */
 };
 
 int channel_create(const struct gpu_spec *spec, struct slice *slices, struct channel *ch);

@@ -36,6 +36,10 @@ struct mem {
 	struct latency {
 		uint64_t sum, count, max;
 	} latency[KERNEL_SLOTS];
+	mem_crew *crew;		/* NULL: the caller's thread does all */
+	void *hands;
+	unsigned int *busy;	/* channels that have something to do in the chunk */
+	uint64_t *busy_last;	/* of each: the last cycle in which it did something */
 	struct remote *remote;
 	/* Some SM has sent a remote request, ever: without them nobody looks. */
 	atomic_bool any_remote;
@@ -325,6 +329,44 @@ static bool channel_sleeps(const struct mem *mem, unsigned int n, uint64_t upto,
 	return true;
 }
 
+/* Fewer accesses than this in the slices are not worth waking anybody for. */
+#define CREW_ACCESSES	32u
+
+struct channels {
+	struct mem *mem;
+	const struct chunk *chunk;
+};
+
+static void run_channel(void *ctx, unsigned int n)
+{
+	const struct channels *c = ctx;
+
+	c->mem->busy_last[n] = channel_cycles(c->mem, c->mem->busy[n], c->chunk);
+}
+
+/* Channels share nothing but what they only read. */
+static void run_channels(struct mem *mem, const struct chunk *k)
+{
+	struct channels c = { .mem = mem, .chunk = k };
+	unsigned int n = 0;
+	uint32_t live = 0;
+
+	for (unsigned int i = 0; i < mem->channels; i++) {
+		if (channel_sleeps(mem, i, k->upto, k->last[k->upto - 1 - k->from]))
+			continue;
+		mem->busy[n++] = i;
+		for (unsigned int s = 0; s < mem->map.slices; s++)
+			live += mem->slice[i * mem->map.slices + s].live;
+	}
+	if (mem->crew && n > 1 && live >= CREW_ACCESSES)
+		mem->crew(mem->hands, run_channel, &c, n);
+	else
+		for (unsigned int i = 0; i < n; i++)
+			run_channel(&c, i);
+	for (unsigned int i = 0; i < n; i++)
+		mem->last = MAX(mem->last, mem->busy_last[i]);
+}
+
 static void run_chunk(struct mem *mem, uint64_t from, uint64_t upto)
 {
 	struct chunk k = { .from = from, .upto = upto };
@@ -342,14 +384,7 @@ static void run_chunk(struct mem *mem, uint64_t from, uint64_t upto)
 		}
 		requests_run(&mem->requests, mem, from, upto);
 	}
-	for (unsigned int i = 0; i < mem->channels; i++) {
-		uint64_t last;
-
-		if (channel_sleeps(mem, i, upto, k.last[upto - 1 - from]))
-			continue;
-		last = channel_cycles(mem, i, &k);
-		mem->last = MAX(mem->last, last);
-	}
+	run_channels(mem, &k);
 	for (uint64_t m = mem->replies.idle; m; m &= m - 1) {
 		unsigned int in = xbar_bit(m);
 
@@ -496,8 +531,10 @@ static int create_parts(struct mem *mem, const struct gpu_spec *spec)
 		err = remote_create(spec, mem->nports, &mem->remote);
 	mem->slice = calloc(mem->slices, sizeof(*mem->slice));
 	mem->channel = calloc(mem->channels, sizeof(*mem->channel));
+	mem->busy = calloc(mem->channels, sizeof(*mem->busy));
+	mem->busy_last = calloc(mem->channels, sizeof(*mem->busy_last));
 	mem->stats = calloc(1, sizeof(*mem->stats));
-	if (!mem->slice || !mem->channel || !mem->stats)
+	if (!mem->slice || !mem->channel || !mem->busy || !mem->busy_last || !mem->stats)
 		return -ENOMEM;
 	for (unsigned int i = 0; !err && i < mem->slices; i++)
 		err = slice_create(&mem->slice[i], spec, &mem->map, i % mem->map.slices);
@@ -570,9 +607,17 @@ void mem_destroy(struct mem *mem)
 	remote_destroy(mem->remote);
 	free(mem->ports);
 	free(mem->channel);
+	free(mem->busy);
+	free(mem->busy_last);
 	free(mem->slice);
 	free(mem->stats);
 	free(mem);
+}
+
+void mem_set_crew(struct mem *mem, mem_crew *crew, void *hands)
+{
+	mem->crew = crew;
+	mem->hands = hands;
 }
 
 void mem_prefill(struct mem *mem, uint64_t addr, uint64_t bytes)

@@ -202,6 +202,12 @@ struct mem;
 int mem_create(const struct gpu_spec *spec, struct mem **mem);
 void mem_destroy(struct mem *mem);
 
+/* Calls part(ctx, 0) to part(ctx, parts - 1), each once, some at a time; returns when all have. */
+typedef void mem_crew(void *hands, void (*part)(void *ctx, unsigned int n), void *ctx,
+		      unsigned int parts);
+/* DRAM channels with their slices may run at a time, by this crew. The outcome is the same. */
+void mem_set_crew(struct mem *mem, mem_crew *crew, void *hands);
+
 /*
  * The page walker has a port of the crossbar of its own, behind the SMs', when there is
  * paging and walks are modelled (gmmu.walk_latency 0); UINT_MAX: it has none. It is used as a

@@ -262,6 +262,7 @@ struct sm {
 	uint64_t now;			/* the cycle that runs */
 	uint64_t upto;			/* of the quantum that runs */
 	uint64_t reply_at;		/* when memory's next reply is there */
+	uint64_t own_wake;		/* while it runs, env.wake is this */
 
 	/*
 	 * Sets of warps. `live` are resident and have not exited. A warp's head issues when the

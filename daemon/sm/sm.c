@@ -314,11 +314,13 @@ static void cycle(struct sm *sm, uint64_t now)
 
 int sm_run(struct sm *sm, uint64_t from, uint64_t upto)
 {
-	uint64_t now = MAX(from, *sm->env.wake);
+	uint64_t *shown = sm->env.wake, now = MAX(from, *shown);
 
 	sm->upto = upto;
 	/* Memory adds replies between quanta alone. */
 	sm->reply_at = mem_next(sm->env.mem, sm->id);
+	/* Those of the SMs that other threads run are on the same line of the host's caches. */
+	sm->env.wake = &sm->own_wake;
 	while (now < upto && !sm->failure.error) {
 		sm_settle(sm, now);
 		sm->now = now;
@@ -331,7 +333,8 @@ int sm_run(struct sm *sm, uint64_t from, uint64_t upto)
 			owner_look(sm);
 		now = MIN(next_cycle(sm, now), *sm->env.wake);
 	}
-	*sm->env.wake = now;
+	sm->env.wake = shown;
+	*shown = now;
 #ifndef NDEBUG
 	if (!sm->failure.error && sm_idle(sm) && now == NEVER && !conserved(sm)) {
 		err_set(sm->env.err, 0, "SM %u is empty, but something is left in it", sm->id);
