@@ -24,8 +24,12 @@
 struct line {
 	uint64_t used;			/* LRU: tick of the last access */
 	uint8_t valid, pending, dirty;	/* masks of sectors */
-	uint32_t written[MAX_SECTORS];
 	uint8_t left;			/* of the pending: no fetch is under way (cache_read_pair()) */
+};
+
+/* What is not looked at when a way is chosen: so a set's lines are few of the host's. */
+struct rest {
+	uint32_t written[MAX_SECTORS];
 	uint16_t mshr[MAX_SECTORS];	/* of the other pending ones, allocate on miss */
 	uint16_t pair[MAX_SECTORS / 2];	/* cache_read_pair(): MSHR of two sectors, + 1; 0: none */
 };
@@ -44,6 +48,7 @@ struct cache {
 	uint64_t tick;
 	uint64_t *tags;			/* [sets][ways], line numbers */
 	struct line *lines;
+	struct rest *rests;		/* of each line */
 	struct mshr *mshrs;
 	uint32_t *waiters;		/* [mshrs][merges] */
 	uint16_t *free;			/* MSHRs; the first `nfree` */
@@ -72,11 +77,12 @@ int cache_create(const struct cache_shape *shape, struct cache **cache)
 	c->all_sectors = (uint8_t)((1u << (shape->line / shape->sector)) - 1);
 	c->tags = malloc(lines * sizeof(*c->tags));
 	c->lines = malloc(lines * sizeof(*c->lines));
+	c->rests = malloc(lines * sizeof(*c->rests));
 	c->mshrs = malloc(shape->mshrs * sizeof(*c->mshrs));
 	c->waiters = malloc((size_t)shape->mshrs * shape->merges * sizeof(*c->waiters));
 	c->free = malloc(shape->mshrs * sizeof(*c->free));
 	c->busy = malloc(shape->mshrs * sizeof(*c->busy));
-	if (!c->tags || !c->lines || !c->mshrs || !c->waiters || !c->free || !c->busy) {
+	if (!c->tags || !c->lines || !c->rests || !c->mshrs || !c->waiters || !c->free || !c->busy) {
 		cache_destroy(c);
 		return -ENOMEM;
 	}
@@ -91,6 +97,7 @@ void cache_destroy(struct cache *c)
 		return;
 	free(c->tags);
 	free(c->lines);
+	free(c->rests);
 	free(c->mshrs);
 	free(c->waiters);
 	free(c->free);
@@ -104,6 +111,7 @@ void cache_reset(struct cache *c)
 
 	memset(c->tags, 0xff, lines * sizeof(*c->tags));
 	memset(c->lines, 0, lines * sizeof(*c->lines));
+	memset(c->rests, 0, lines * sizeof(*c->rests));
 	cache_cancel(c);
 }
 
@@ -113,7 +121,7 @@ void cache_cancel(struct cache *c)
 
 	for (size_t i = 0; i < lines; i++) {
 		c->lines[i].pending = c->lines[i].left = 0;
-		memset(c->lines[i].pair, 0, sizeof(c->lines[i].pair));
+		memset(c->rests[i].pair, 0, sizeof(c->rests[i].pair));
 		if (!(c->lines[i].valid | c->lines[i].dirty))
 			c->tags[i] = NO_TAG;
 	}
@@ -134,6 +142,11 @@ static uint32_t fermi_hash(uint64_t line, uint32_t set_mask)
 	uint32_t high = ((line >> 6) & 7) | ((line >> 7) & 8) | ((line >> 8) & 16);
 
 	return (uint32_t)((low ^ high) | ((line >> 5) << 5)) & set_mask;
+}
+
+static inline struct rest *rest_of(const struct cache *c, const struct line *l)
+{
+	return &c->rests[l - c->lines];
 }
 
 static size_t first_way(const struct cache *c, uint64_t line)
@@ -188,6 +201,7 @@ static struct line *replace(struct cache *c, size_t way, uint64_t line,
 						 .dirty = l->dirty };
 	c->tags[way] = line;
 	*l = (struct line){ .used = c->tick };
+	*rest_of(c, l) = (struct rest){ 0 };
 	return l;
 }
 
@@ -262,7 +276,7 @@ enum cache_outcome cache_read_hint(struct cache *c, uint64_t addr, uint32_t wait
 		if (l->pending & ~l->left & bit) {
 			if (!can_send)
 				return CACHE_NO_QUEUE;
-			outcome = merge(c, l->mshr[s], waiter);
+			outcome = merge(c, rest_of(c, l)->mshr[s], waiter);
 			if (outcome == CACHE_PENDING)
 				l->used = ++c->tick;
 			return outcome;
@@ -293,7 +307,7 @@ enum cache_outcome cache_read_hint(struct cache *c, uint64_t addr, uint32_t wait
 	l->used = c->tick;
 	l->pending |= bit;
 	l->left &= (uint8_t)~bit;
-	l->mshr[s] = m;
+	rest_of(c, l)->mshr[s] = m;
 	*hint = (uint32_t)way;
 	c->mshrs[m].way = (uint32_t)way;
 	return outcome;
@@ -328,8 +342,10 @@ enum cache_outcome cache_read_pair(struct cache *c, uint64_t addr, uint32_t wait
 	}
 	if (!can_send)
 		return CACHE_NO_QUEUE;
-	if (l && (l->pair[s / 2] || l->pending & ~l->left & bit)) {
-		m = l->pair[s / 2] ? (uint16_t)(l->pair[s / 2] - 1) : l->mshr[s];
+	if (l && (rest_of(c, l)->pair[s / 2] || l->pending & ~l->left & bit)) {
+		const struct rest *r = rest_of(c, l);
+
+		m = r->pair[s / 2] ? (uint16_t)(r->pair[s / 2] - 1) : r->mshr[s];
 		if (merge(c, m, waiter) == CACHE_NO_MERGE)
 			return CACHE_NO_MERGE;
 	} else {
@@ -345,9 +361,9 @@ enum cache_outcome cache_read_pair(struct cache *c, uint64_t addr, uint32_t wait
 	l->used = c->tick;
 	l->pending |= bit;
 	l->left &= (uint8_t)~bit;
-	l->mshr[s] = m;
+	rest_of(c, l)->mshr[s] = m;
 	if (*fetch)
-		l->pair[s / 2] = (uint16_t)(m + 1);
+		rest_of(c, l)->pair[s / 2] = (uint16_t)(m + 1);
 	*hint = (uint32_t)way;
 	return outcome;
 }
@@ -375,6 +391,7 @@ enum cache_outcome cache_write_evict(struct cache *c, uint64_t addr)
 		return CACHE_PENDING;
 	c->tags[way] = NO_TAG;
 	*l = (struct line){ 0 };
+	*rest_of(c, l) = (struct rest){ 0 };
 	return CACHE_HIT;
 }
 
@@ -438,9 +455,9 @@ enum cache_outcome cache_write_back_hint(struct cache *c, uint64_t addr, uint32_
 	*hint = (uint32_t)way;
 	l->used = c->tick;
 	l->dirty |= bit;
-	l->written[s] |= byte_mask;
+	rest_of(c, l)->written[s] |= byte_mask;
 	/* Whole: nothing to fetch, and what is being fetched already is not waited for. */
-	if (l->written[s] == UINT32_MAX)
+	if (rest_of(c, l)->written[s] == UINT32_MAX)
 		l->valid |= bit;
 	return outcome;
 }
@@ -484,7 +501,7 @@ unsigned int cache_fill(struct cache *c, uint64_t addr, uint32_t *waiters)
 		if (way < 0 || !(c->lines[way].pending & bit))
 			return 0;
 		l = &c->lines[way];
-		m = l->mshr[s];
+		m = rest_of(c, l)->mshr[s];
 		l->pending &= (uint8_t)~bit;
 	}
 	l->valid |= bit;
@@ -509,9 +526,9 @@ const uint32_t *cache_fill_fetch(struct cache *c, uint32_t fetch, uint64_t *addr
 	l->pending &= (uint8_t)~(1u << s);
 	l->left &= (uint8_t)~(1u << s);
 	l->valid |= (uint8_t)(1u << s);
-	if (l->pair[s / 2] == fetch + 1) {
-		l->pair[s / 2] = 0;
-		if (l->pending & 1u << (s ^ 1) && l->mshr[s ^ 1] == fetch)
+	if (rest_of(c, l)->pair[s / 2] == fetch + 1) {
+		rest_of(c, l)->pair[s / 2] = 0;
+		if (l->pending & 1u << (s ^ 1) && rest_of(c, l)->mshr[s ^ 1] == fetch)
 			l->left |= (uint8_t)(1u << (s ^ 1));
 	}
 	*addr = m->addr;
@@ -550,11 +567,12 @@ static void forget(struct cache *c, size_t way)
 	if (l->pending & ~l->left) {
 		l->valid = 0;
 		l->dirty = 0;
-		memset(l->written, 0, sizeof(l->written));
+		memset(rest_of(c, l)->written, 0, sizeof(rest_of(c, l)->written));
 		return;
 	}
 	c->tags[way] = NO_TAG;
 	*l = (struct line){ 0 };
+	*rest_of(c, l) = (struct rest){ 0 };
 }
 
 void cache_clear(struct cache *c)
