@@ -39,7 +39,9 @@ void shared_step(struct sm *sm, uint64_t now)
 /* Those that have something for the port. */
 static inline unsigned int clients(const struct ldst *l, uint64_t now)
 {
-	return (unsigned int)(l->pipe_count && l->pipe[l->pipe_head].ready <= now) << CLIENT_SHARED |
+	bool shared = l->pipe_count && l->pipe[l->pipe_head].ready <= now;
+
+	return (unsigned int)shared << CLIENT_SHARED |
 	       (unsigned int)!ready_empty(&l->l1c_ready) << CLIENT_L1C |
 	       (unsigned int)(l->direct != NO_INDEX) << CLIENT_DIRECT |
 	       (unsigned int)!ready_empty(&l->l1d_ready) << CLIENT_L1D;
