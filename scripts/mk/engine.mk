@@ -22,11 +22,11 @@ ASAN   := -fsanitize=address,undefined -fno-sanitize-recover=all \
 	  -fno-omit-frame-pointer -O1 -g
 
 # The ABI is visible where it may be known, and nowhere else. Speed is asked
-# for where the lanes are.
+# for where a simulation spends its time.
 $(B)/obj/daemon/service/% $(B)/asan/obj/daemon/service/%: CPPFLAGS += -Iinclude/uapi
 NL_CFLAGS = -I/usr/include/libnl3
 $(B)/obj/daemon/ctl/% $(B)/asan/obj/daemon/ctl/%: CPPFLAGS += -Iinclude/uapi $(NL_CFLAGS)
-$(B)/obj/daemon/exec/%: CFLAGS += -O3
+$(B)/obj/daemon/exec/% $(B)/obj/daemon/sm/% $(B)/obj/daemon/mem/%: CFLAGS += -O3
 # The lanes round where PTX does: no contraction; a square root sets no errno.
 $(B)/obj/daemon/exec/% $(B)/asan/obj/daemon/exec/%: CPPFLAGS += -ffp-contract=off -fno-math-errno
 # Where installed files are looked for: the tree they were built in, then the
