@@ -82,7 +82,8 @@ int cache_create(const struct cache_shape *shape, struct cache **cache)
 	c->waiters = malloc((size_t)shape->mshrs * shape->merges * sizeof(*c->waiters));
 	c->free = malloc(shape->mshrs * sizeof(*c->free));
 	c->busy = malloc(shape->mshrs * sizeof(*c->busy));
-	if (!c->tags || !c->lines || !c->rests || !c->mshrs || !c->waiters || !c->free || !c->busy) {
+	if (!c->tags || !c->lines || !c->rests || !c->mshrs || !c->waiters || !c->free ||
+	    !c->busy) {
 		cache_destroy(c);
 		return -ENOMEM;
 	}
