@@ -88,7 +88,7 @@ const struct dispatch_ops *dispatch_find(const char *name);
  */
 bool dispatch_can(const struct dispatch *d, unsigned int sm, const struct dispatch_kernel *k,
 		  uint64_t cycle);
-/* Nobody else is on the SM, or gpu.mixed_sms says that it does not matter. */
+/* The SM has no CTA of another kernel, or gpu.mixed_sms lets kernels share SMs. */
 bool dispatch_may_share(const struct dispatch *d, unsigned int sm,
 			const struct dispatch_kernel *k);
 

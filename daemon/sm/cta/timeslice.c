@@ -38,7 +38,7 @@ static void timeslice_reset(void *state)
 	*t = (struct timeslice){ .slice = t->slice };
 }
 
-/* First in order of those in the set; MAX_CTAS: it is empty. */
+/* The CTA of the set with the lowest order; MAX_CTAS: the set is empty. */
 static unsigned int first(const struct timeslice *t, const bool *set)
 {
 	unsigned int best = MAX_CTAS;
@@ -50,7 +50,7 @@ static unsigned int first(const struct timeslice *t, const bool *set)
 	return best;
 }
 
-/* Who waits gets what slots there are, in order; for the rest a slice begins. */
+/* Gives free slots to the CTAs that wait, in their order. If some still wait, a slice begins. */
 static void fill(struct timeslice *t, struct sm *sm, uint64_t now)
 {
 	unsigned int c;
