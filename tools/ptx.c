@@ -348,6 +348,8 @@ static int report(const struct request *r, const struct verb *verb, const char *
 {
 	const struct report_facts facts = {
 		.target = &r->target,
+		.ptx = r->text,
+		.ptx_bytes = r->bytes,
 		.backend = backend,
 		.statistics = o->statistics,
 		.host_seconds = o->host_seconds,
@@ -416,6 +418,8 @@ static int ptx(const struct verb *verb, int argc, char **argv)
 		return cli_failed(verb, "no memory");
 	r->repeat = 1;
 	result = parse(r, verb, argc, argv);
+	r->target.argc = argc;
+	r->target.argv = argv;
 	if (!result)
 		result = load(r, verb);
 	if (!result)

@@ -5,9 +5,11 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "digest.h"
 #include "host.h"
 #include "output.h"
 #include "report.h"
@@ -40,6 +42,55 @@ static void take(struct json_object *to, struct json_object *from, const char *k
 		json_object_object_add(to, key, json_object_get(value));
 }
 
+/* Files that options name, whose bytes decide what the run does. */
+static void add_file(struct json_object *files, const char *name)
+{
+	char digest[DIGEST_TEXT];
+	char path[PATH_MAX];
+	size_t n;
+
+	if (!name || !strchr(name, '/'))
+		return;
+	/* A policy's options follow a colon. */
+	n = strcspn(name, ":");
+	if (n >= sizeof(path))
+		return;
+	memcpy(path, name, n);
+	path[n] = '\0';
+	if (!digest_file(path, digest))
+		json_object_object_add(files, path, json_object_new_string(digest));
+}
+
+/* Who ran what: enough to do it again (gpuemu run --from), and to see that it is the same. */
+static struct json_object *run_json(const struct report_facts *f)
+{
+	struct json_object *o = json_object_new_object(), *words = json_object_new_array();
+	struct json_object *files = json_object_new_object();
+	unsigned int version = gpuemu_version();
+	char text[32], digest[DIGEST_TEXT];
+
+	snprintf(text, sizeof(text), "%u.%u", version >> 16, version & 0xffff);
+	json_object_object_add(o, "version", json_object_new_string(text));
+	if (!digest_file("/proc/self/exe", digest))
+		json_object_object_add(o, "program_sha256", json_object_new_string(digest));
+	for (int i = 0; i < f->target->argc; i++)
+		json_object_array_add(words, json_object_new_string(f->target->argv[i]));
+	json_object_object_add(o, "command", words);
+	if (f->ptx) {
+		struct digest *d = digest_begin();
+
+		digest_add(d, "ptx", f->ptx, f->ptx_bytes);
+		digest_end(d, digest);
+		json_object_object_add(o, "ptx_sha256", json_object_new_string(digest));
+	}
+	add_file(files, f->target->spec.prefetch);
+	add_file(files, f->target->spec.evict);
+	add_file(files, f->target->recorded);
+	add_file(files, f->target->config);
+	json_object_object_add(o, "files", files);
+	return o;
+}
+
 struct json_object *report_json(const struct report_facts *f, const char *subject,
 				struct json_object *about, struct err *err)
 {
@@ -65,6 +116,9 @@ struct json_object *report_json(const struct report_facts *f, const char *subjec
 	if (f->backend)
 		json_object_object_add(report, "backend", json_object_new_string(f->backend));
 	take(report, statistics, "clock");
+	take(report, statistics, "clock_mhz");
+	take(report, statistics, "settings");
+	json_object_object_add(report, "run", run_json(f));
 	json_object_object_add(report, "host", host_json());
 	json_object_object_add(report, subject, about);
 	for (size_t i = 0; i < ARRAY_SIZE(rest); i++)

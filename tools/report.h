@@ -16,6 +16,8 @@ struct report_facts {
 	const struct target *target;
 	const char *backend;
 	const char *statistics;		/* the library's JSON, or NULL: it did not get that far */
+	const char *ptx;		/* the text that ran, or NULL: several */
+	size_t ptx_bytes;
 	double host_seconds;		/* launch to the end of the last kernel */
 };
 

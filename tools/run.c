@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "advise.h"
+#include "again.h"
 #include "cli.h"
 #include "corun.h"
 #include "output.h"
@@ -26,7 +27,7 @@
 #define RUNS_MAX	64
 
 enum { OPT_JSON = CLI_OWN, OPT_TRACE, OPT_SAMPLES, OPT_COPY, OPT_ADVISE, OPT_SIZE,
-       OPT_TARGET };
+       OPT_TARGET, OPT_FROM };
 
 struct request {
 	struct target target;
@@ -215,6 +216,8 @@ static int parse(struct request *r, const struct verb *verb, int argc, char **ar
 			return -1;
 		if (c == -2)
 			return CLI_MISUSED;
+		if (c == OPT_FROM)
+			return cli_misused(verb, "--from REPORT.json, once");
 		if (c == OPT_JSON)
 			r->json = optarg;
 		else if (c == OPT_TRACE)
@@ -263,6 +266,8 @@ struct json_object *run_workload(struct workload *w, const struct workload_row *
 	struct report_facts facts = {
 		.target = target,
 		.backend = gpuemu_backend(ctx),
+		.ptx = row->ptx,
+		.ptx_bytes = (size_t)(row->ptx_end - row->ptx),
 	};
 	struct json_object *report;
 	char *statistics = NULL;
@@ -384,23 +389,33 @@ static int run(const struct verb *verb, int argc, char **argv)
 	struct request *r = malloc(sizeof(*r));
 	struct json_object *reports;
 	struct trace trace = { 0 };
+	struct again line;
 	struct err err;
 	int result;
 
 	if (!r)
 		return cli_failed(verb, "no memory");
-	result = parse(r, verb, argc, argv);
+	if (again(argc, argv, &line, &err)) {
+		free(r);
+		return cli_misused(verb, "%s", err.text);
+	}
+	result = parse(r, verb, line.argc, line.argv);
 	if (result) {
+		again_free(&line);
 		free(r);
 		return result < 0 ? CLI_DONE : result;
 	}
+	r->target.argc = line.argc;
+	r->target.argv = line.argv;
 	if (output_check(r->json, &err) || output_check(r->samples, &err) ||
 	    target_record_check(&r->target, &err)) {
+		again_free(&line);
 		free(r);
 		return cli_failed(verb, "%s", err.text);
 	}
 	if (r->trace) {
 		if (trace_open(&trace, r->trace, &err)) {
+			again_free(&line);
 			free(r);
 			return cli_failed(verb, "%s", err.text);
 		}
@@ -420,6 +435,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 			json_object_array_get_idx(reports, 0), r->json, &err))
 		result = cli_failed(verb, "%s", err.text);
 	json_object_put(reports);
+	again_free(&line);
 	free(r);
 	return result;
 }
@@ -456,6 +472,8 @@ static const struct cli_option options[] = {
 	  OPT_COPY },
 	{ "target", "CYCLES", "side by side: each runs alone for as long first, and is halted beside the "
 	  "others when it has executed as much", OPT_TARGET },
+	{ "from", "REPORT.json", "as in the run that made this report; what stands beside it wins",
+	  OPT_FROM },
 	{ "samples", "FILE", "write statistics over time, CSV (or .json), every stats.interval cycles",
 	  OPT_SAMPLES },
 	{ "trace", "FILE", "write when kernels and fault batches ran, for ui.perfetto.dev", OPT_TRACE },

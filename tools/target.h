@@ -19,6 +19,8 @@ struct target {
 	struct advise advise;		/* on a workload's buffers */
 	const char *backend, *config, *device;	/* NULL: the library's default */
 	const char *record, *recorded;		/* files of recorded runs, NULL: none */
+	int argc;			/* the verb's command line, as it was given */
+	char *const *argv;
 	bool fall_back;			/* a loaded policy that fails is no failure of the run */
 	struct trace *trace;			/* where the timeline goes, NULL: nowhere */
 	uint64_t seed;

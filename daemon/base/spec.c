@@ -289,6 +289,42 @@ char *spec_to_text(const struct gpu_spec *spec)
 	return text;
 }
 
+char *spec_difference(const struct gpu_spec *spec)
+{
+	struct gpu_spec plain;
+	char *text, *usual, *line, *same, *to, *line_at, *same_at;
+
+	spec_defaults(&plain);
+	plain.threads = spec->threads;
+	plain.trace_spans = spec->trace_spans;
+	plain.interval = spec->interval;
+	text = spec_to_text(spec);
+	usual = spec_to_text(&plain);
+	if (!text || !usual) {
+		free(text);
+		free(usual);
+		return NULL;
+	}
+	/* Both have the same keys in the same order. Lines move towards the front, so none is lost. */
+	to = text;
+	line = strtok_r(text, "\n", &line_at);
+	same = strtok_r(usual, "\n", &same_at);
+	while (line && same) {
+		if (strcmp(line, same)) {
+			size_t n = strlen(line);
+
+			memmove(to, line, n);
+			to += n;
+			*to++ = '\n';
+		}
+		line = strtok_r(NULL, "\n", &line_at);
+		same = strtok_r(NULL, "\n", &same_at);
+	}
+	*to = '\0';
+	free(usual);
+	return text;
+}
+
 /* Cuts white space off both ends, in place. */
 static char *trim(char *s)
 {

@@ -48,6 +48,12 @@ unsigned int spec_fixed_ctas(const struct gpu_spec *spec, unsigned int i);
 /* "key=value" per line, all keys in spec.def's order; caller frees. NULL: no memory. */
 char *spec_to_text(const struct gpu_spec *spec);
 
+/*
+ * The lines of spec_to_text() that are not the defaults', but for gpu.threads, gpu.trace and
+ * stats.interval, which change no statistic; caller frees. NULL: no memory.
+ */
+char *spec_difference(const struct gpu_spec *spec);
+
 /* Applies lines of spec_to_text() (or any "key=value" lines; # comments). */
 int spec_from_text(struct gpu_spec *spec, const char *text, struct err *err);
 

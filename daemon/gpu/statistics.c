@@ -37,8 +37,11 @@ static struct json_object *totals_json(const struct gpu_session *s)
 		warp += s->kernels[i].warp_instructions;
 		thread += s->kernels[i].thread_instructions;
 	}
-	if (!s->machine->spec.functional)
+	if (!s->machine->spec.functional) {
 		add(o, "cycles", s->now);
+		json_object_object_add(o, "seconds", stats_json_ratio(
+			(double)s->now / ((double)s->machine->spec.clock_mhz * 1e6)));
+	}
 	add(o, "warp_instructions", warp);
 	add(o, "thread_instructions", thread);
 	return o;
@@ -161,6 +164,21 @@ static void timed_json(struct gpu_session *s, struct json_object *o)
 	json_object_object_add(o, "samples", samples_json(&s->samples, &m->spec));
 }
 
+/* What the engine was told, where it is not the default: {"gpu.sms": "4", ...}. */
+static struct json_object *settings_json(const struct gpu_spec *spec)
+{
+	struct json_object *o = json_object_new_object();
+	char *text = spec_difference(spec), *at, *line, *value;
+
+	for (line = text ? strtok_r(text, "\n", &at) : NULL; line; line = strtok_r(NULL, "\n", &at)) {
+		value = strchr(line, '=');
+		*value++ = '\0';
+		json_object_object_add(o, line, json_object_new_string(value));
+	}
+	free(text);
+	return o;
+}
+
 char *gpu_session_statistics(struct gpu_session *s)
 {
 	struct json_object *o = json_object_new_object();
@@ -175,6 +193,8 @@ char *gpu_session_statistics(struct gpu_session *s)
 	add(o, "version", VERSION);
 	json_object_object_add(o, "clock", json_object_new_string(
 		s->gpu->service->ops->measured ? "measured" : "virtual"));
+	add(o, "clock_mhz", s->machine->spec.clock_mhz);
+	json_object_object_add(o, "settings", settings_json(&s->machine->spec));
 	json_object_object_add(o, "kernels", kernels_json(s));
 	json_object_object_add(o, "totals", totals_json(s));
 	if (!s->machine->spec.functional)

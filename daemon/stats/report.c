@@ -321,7 +321,9 @@ struct json_object *kernel_stats_json(const struct kernel_stats *k, const struct
 						k->halted_instructions))) &&
 		(k->functional || (json_add_number(o, "ctas_per_sm", k->ctas_per_sm) &&
 				   json_add_number(o, "start", k->start) &&
-				   json_add_number(o, "cycles", k->cycles))) &&
+				   json_add_number(o, "cycles", k->cycles) &&
+				   json_add(o, "seconds", stats_json_ratio((double)k->cycles /
+					((double)spec->clock_mhz * 1e6))))) &&
 		json_add_number(o, "warp_instructions", k->warp_instructions) &&
 		json_add_number(o, "thread_instructions", k->thread_instructions) &&
 		(k->functional || add_timed(o, k, spec)) &&

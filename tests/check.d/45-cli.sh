@@ -196,7 +196,7 @@ batches=$(sed -n '/^  "paging"/,$s/.*"batches": *\([0-9]*\).*/\1/p' $work/plain.
 tap_check 'trace: every batch' test "$(spans 'fault batch')" -eq "${batches:-0}"
 tap_check 'trace: every kernel' test "$(spans 'reduce')$(spans 'reduce_final')" = 11
 tap_check 'trace: durations' sh -c "grep -q '\"dur\": *[0-9.]' $work/trace.json && ! grep -q '\"dur\": *-' $work/trace.json"
-tap_check 'trace: the report stays the same' sh -c "grep -v host_seconds $work/plain.json >$work/a; grep -v host_seconds $work/traced.json | cmp - $work/a"
+tap_check 'trace: the report stays the same' cmp <(steady $work/plain.json) <(steady $work/traced.json)
 
 # l2.prefill: what was filled is in L2 when the kernel starts, what is zeroes is not.
 reads() { # BUFFER OPTION...
@@ -222,8 +222,8 @@ tap_check 'samples: more than one' test "$(wc -l <$work/samples.csv)" -gt 2
 tap_check 'samples: cycles' test "$(sum cycles)" -eq "$(total cycles)"
 tap_check 'samples: warp instructions' test "$(sum warp_instructions)" -eq "$(total warp_instructions)"
 tap_check 'samples: JSON' grep -q '"interval": 5000' $work/samples.json
-tap_check 'samples: the report stays the same' sh -c "grep -v host_seconds $work/sampled.json | cmp - $work/a"
-tap_check 'threads: the same report' sh -c "grep -v host_seconds $work/threads.json | cmp - $work/a"
+tap_check 'samples: the report stays the same' cmp <(steady $work/plain.json) <(steady $work/sampled.json)
+tap_check 'threads: the same report' cmp <(steady $work/plain.json) <(steady $work/threads.json)
 tap_check 'threads: the same samples' cmp $work/threads.csv $work/samples.csv
 
 # Files are tried before the run, which may take hours; what was there stays as it was.
@@ -242,4 +242,27 @@ $gpuemu run vecadd size=tiny --device $work/device >$work/out 2>$work/err
 tap_check 'sim in place of a device says so' sh -c "grep -q verified $work/out && test \$(wc -l <$work/err) -eq 1 && grep -q 'backend sim.*$work/device cannot be used' $work/err"
 $gpuemu run vecadd size=tiny --device $work/device --backend sim >$work/out 2>$work/err
 tap_check 'sim that was asked for does not' test ! -s $work/err
+
+# A report says what was run: what differs from the defaults, the words, the bytes of what was loaded; and
+# it can be run again.
+printf 'sm = { warps = 24; };\n' >$work/own.conf
+$gpuemu run gather size=tiny --config $work/own.conf --set gpu.sms=4 --vram 64K --advise read-mostly=inputs --json $work/said.json >$work/out 2>&1
+for text in '"clock_mhz": 700' '"sm.warps": "24"' '"gpu.sms": "4"' '"paging.vram": "65536"' '"read-mostly=inputs"' '"ptx_sha256": "[0-9a-f]\{64\}"' \
+	'"program_sha256": "[0-9a-f]\{64\}"' "own.conf\": \"$(sha256sum <$work/own.conf | cut -d' ' -f1)\"" '"seconds": 0.[0-9]'; do
+	tap_check "report: $text" grep -q "$text" $work/said.json
+done
+tap_check 'report: no key that is the default' sh -c "! sed -n '/\"settings\"/,/}/p' $work/said.json | grep -q 'sm.ctas'"
+before=$(cksum $work/said.json)
+$gpuemu run --from $work/said.json --json $work/again.json >$work/out 2>$work/err
+tap_check 'run --from: the same again' cmp <(steady $work/said.json) <(steady $work/again.json)
+tap_check 'run --from: says nothing' test ! -s $work/err
+tap_check 'run --from: the report stays' test "$before" = "$(cksum $work/said.json)"
+$gpuemu run --from $work/said.json --set gpu.sms=2 --json $work/two.json >$work/out 2>$work/err
+tap_check 'run --from: what stands beside it wins' grep -q '"gpu.sms": "2"' $work/two.json
+sed 's/"program_sha256": "./"program_sha256": "x/' $work/said.json >$work/other.json
+$gpuemu run --from $work/other.json >$work/out 2>$work/err
+tap_check 'run --from: another build is said' grep -q 'another build' $work/err
+echo '{}' >$work/empty.json
+refused 2 'not a report of gpuemu run' run --from $work/empty.json
+refused 2 '--from' run --from
 tap_done

@@ -18,7 +18,6 @@ gpuemu=build/bin/gpuemu
 names() { $gpuemu list "$1" | sed -n 's/^  \([a-z-]*\) .*/\1/p'; }
 # Of the whole run, not of one kernel.
 number() { sed -n "/^  \"paging/,\$s/.*\"$1\": *\([0-9][0-9]*\).*/\1/p" "$2" | head -n 1; }
-steady() { sed -E 's/"host_seconds": *[0-9.eE+-]+/"host_seconds": 0/' "$1"; }
 run() { timeout 120 $gpuemu run "$@" --backend sim; }
 
 # --- every row, and every row when memory is short ------------------------------

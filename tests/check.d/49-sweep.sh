@@ -59,7 +59,7 @@ tap_check 'sweep: eight runs' sh -c "$gpuemu sweep $work/one.conf --out $work/on
 tap_check 'sweep: it says where the table is' grep -qx "8 runs, 8 done, 0 failed; the table is $work/one/sweep.csv" $work/one.txt
 csv=$work/one/sweep.csv
 tap_check 'table: a header and eight rows' test "$(wc -l <$csv)" -eq 9
-tap_check 'table: factors first' sh -c "head -n 1 $csv | grep -q '^workload,config,backend,paging.prefetch,gpu.sms,workload.verified,'"
+tap_check 'table: factors first' sh -c "head -n 1 $csv | grep -q '^workload,config,backend,paging.prefetch,gpu.sms,clock_mhz,workload.verified,'"
 tap_check 'table: as many fields in each row' test "$(awk -F, '{ print NF }' $csv | sort -u | wc -l)" -eq 1
 # The same number as a run's own.
 field() { awk -F, -v name="$1" -v row="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i } NR == row { print $c }' $csv; }

@@ -11,12 +11,13 @@ rm -rf $work
 mkdir -p $work
 make -j"$(nproc)" programs >$work/build.log 2>&1 ||
 	tap_not_ok 'the programs build' "$(tail -n 20 $work/build.log)"
+gpuemu=build/bin/gpuemu
+. tests/lib/cli.sh
 
 workloads=$(sed -n 's/^X(\([a-z0-9_]*\)).*/\1/p' workloads/workloads.def)
 [ -n "$workloads" ] || tap_not_ok 'there are workloads'
 # number MEMBER FILE [OBJECT]: the first of that name in the report, or in its OBJECT.
 number() { sed -n "/^  \"${3:-}/,\$s/.*\"$1\": *\([0-9][0-9]*\).*/\1/p" "$2" | head -n 1; }
-steady() { sed -E 's/"host_seconds": *[0-9.eE+-]+/"host_seconds": 0/' "$1"; }
 for w in $workloads; do
 	for vram in 64M 32K; do
 		for i in 1 2; do

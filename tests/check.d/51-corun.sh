@@ -24,7 +24,6 @@ refused 2 'behind a workload, @ and the cycle' run @20 vecadd
 refused 2 'behind a workload, @ and the cycle' run vecadd @soon + gather
 refused 2 '--copy takes workloads one at a time' run vecadd + gather --copy
 
-steady() { sed -E 's/"host_seconds": *[0-9.eE+-]+/"host_seconds": 0/' "$1"; }
 # of FILE N WHAT: of the N-th workload's kernels the first begin (1), last end (2), between (3).
 of() {
 	sed -n 's/.*kernels from \([0-9]*\) to \([0-9]*\), \([0-9]*\) cycles.*/\1 \2 \3/p' "$1" |

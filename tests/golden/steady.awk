@@ -7,6 +7,8 @@
 function host(s,    at) {
 	sub(/"host_seconds": *[0-9.eE+-]+/, "\"host_seconds\": \"-\"", s)
 	sub(/"host": *{[^}]*}/, "\"host\": \"-\"", s)
+	sub(/"ptx_sha256": *"[0-9a-f]*"/, "\"ptx_sha256\": \"-\"", s)
+	sub(/"program_sha256": *"[0-9a-f]*"/, "\"program_sha256\": \"-\"", s)
 	sub(/ instructions in [0-9.]+ s, [0-9.]+ million/, " instructions in - s, - million", s)
 	sub(/ took [0-9.]+ s/, " took - s", s)
 	while (folder != "" && (at = index(s, folder)) > 0)

@@ -5,6 +5,13 @@
 # one that must work. Sourced after tap.sh.
 : "${gpuemu:?the program}" "${work:?a folder for files}"
 
+# steady FILE: a report without what differs from run to run: the host's seconds, the command line.
+steady() {
+	awk '/^ *"run": \{$/ { match($0, /^ */); n = RLENGTH; skip = 1 }
+		skip { match($0, /^ */); if (RLENGTH == n && /\}/) skip = 0; next }
+		{ sub(/"host_seconds": *[0-9.eE+-]+/, "\"host_seconds\": 0"); print }' "$1"
+}
+
 # refused STATUS TEXT ARGUMENT...: one line on stderr with TEXT in it.
 refused() {
 	want=$1 text=$2

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* gpuemu run --from REPORT.json: the command line of the run that made the report. */
+#ifndef GPUEMU_TOOLS_AGAIN_H
+#define GPUEMU_TOOLS_AGAIN_H
+
+#include "base/base.h"
+
+struct again {
+	int argc;
+	char **argv;
+	char **made;		/* argv, when it is ours; else NULL */
+};
+
+/*
+ * The command line with --from replaced by that of the report, without the files that it wrote;
+ * the other words of argv stand behind. Without --from it is argv as it is. -EINVAL with err: no
+ * report. The caller frees when the words are used no more; until then argv[] may be reordered.
+ */
+int again(int argc, char **argv, struct again *a, struct err *err);
+void again_free(struct again *a);
+
+#endif
