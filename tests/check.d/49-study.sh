@@ -37,7 +37,8 @@ refused 1 'nothing of it' plot --out $work/x.gp --figure waits <(echo '{"totals"
 does 'usage: gpuemu plot' plot --help
 does 'Use of the link' plot $work/a.json --figure link
 
-figures=$(sed -n 's/^X(\([a-z]*\).*/\1/p' tools/plot.def)
+# Those of an SM that kernels share have inputs of their own, below.
+figures=$(sed -n 's/^X(\([a-z]*\).*/\1/p' tools/plot.def | grep -vx -e fragmentation -e registers -e shared)
 $gpuemu plot $work/a.json $work/b.json --out $work/p.gp >$work/out 2>&1
 $gpuemu plot $work/a.json $work/b.json --out $work/p.svg >>$work/out 2>&1
 $gpuemu plot $work/a.json $work/b.json --out $work/p.png >>$work/out 2>&1
@@ -52,6 +53,17 @@ for f in $figures; do
 	tap_check "plot: $f is a picture" sh -c "grep -q '</svg>' $work/p-$f.svg && head -c 8 $work/p-$f.png | grep -q PNG"
 done
 tap_check 'plot: it said nothing' test ! -s $work/out
+$gpuemu run sgemm size=tiny + histo size=tiny --backend sim --paging off --slice fcfs --set gpu.sms=1 \
+	--set stats.interval=2000 --json $work/both.json --trace $work/both.trace >$work/out 2>&1
+for figure in fragmentation:json registers:trace shared:trace; do
+	f=${figure%:*}
+	tap_check "plot: $f" $gpuemu plot $work/both.${figure#*:} --figure $f --out $work/$f.svg
+	tap_check "plot: $f, the same script twice" sh -c "$gpuemu plot $work/both.${figure#*:} --figure $f --out $work/$f.1.gp &&
+		$gpuemu plot $work/both.${figure#*:} --figure $f --out $work/$f.2.gp && cmp $work/$f.1.gp $work/$f.2.gp"
+	tap_check "plot: $f is a picture" grep -q '</svg>' $work/$f.svg
+	refused 1 "$f: the reports have nothing of it" plot $work/a.json --figure $f --out $work/no.gp
+done
+tap_check 'plot: both kernels have registers' sh -c "grep -q 'sgemm (stream 1)' $work/registers.1.gp && grep -q 'histo_count (stream 2)' $work/registers.1.gp"
 
 # --- trace -------------------------------------------------------------------
 $gpuemu run vecadd --backend sim --set stats.interval=2000 --json $work/t.json --trace $work/t.trace >/dev/null 2>$work/err
