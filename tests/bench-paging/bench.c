@@ -103,10 +103,9 @@ static uint64_t frames(struct service *s)
 	return nothing_of(s)->frames;
 }
 
-static void ranges(struct service *s, uint32_t va_space,
-		   void (*fn)(void *ctx, uint64_t addr, uint64_t bytes), void *ctx)
+static void ranges(struct service *s, uint32_t va_space, struct addr_ranges *to)
 {
-	fn(ctx, BASE, (uint64_t)PAGES * PAGE_BYTES);
+	addr_ranges_add(to, BASE, BASE + (uint64_t)PAGES * PAGE_BYTES);
 }
 
 static const struct service_ops ops = {

@@ -191,11 +191,10 @@ static void ranges_change(void **state)
 	assert_step(fake, 0, 1, MIGRATE_H2D, 1, 2, 1);
 }
 
-static void managed(struct service *s, uint32_t va_space,
-		    void (*fn)(void *ctx, uint64_t addr, uint64_t bytes), void *ctx)
+static void managed(struct service *s, uint32_t va_space, struct addr_ranges *to)
 {
-	fn(ctx, PAGE(4), PAGE_BYTES);
-	fn(ctx, PAGE(8), 3 * PAGE_BYTES);
+	addr_ranges_add(to, PAGE(4), PAGE(5));
+	addr_ranges_add(to, PAGE(8), PAGE(11));
 }
 
 /* A service that knows the ranges is asked, and nobody else. */
