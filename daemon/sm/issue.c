@@ -266,8 +266,11 @@ void sm_issue(struct sm *sm, uint64_t now)
 	unsigned int k = (unsigned int)(now - sm->turn_base);
 	struct view v = { 0 };
 
-	/* Nobody issues, and in which turn they do not is seen by several kernels alone. */
-	if (!sm->policy->candidates && !sm->mixed && idle_again(sm))
+	/*
+	 * Nobody issues. In which turn they do not, several kernels see alone; what else of the
+	 * stall counts, a mechanism that looks each cycle.
+	 */
+	if (!sm->policy->candidates && !sm->mixed && !sm->mech.every && idle_again(sm))
 		return;
 	look(sm, &v);
 	k = n == 2 ? k & 1 : (unsigned int)((now - sm->turn_base) % n);
