@@ -71,7 +71,8 @@ tap_check 'until: it ends well' sh -c "$gpuemu run bfs size=tiny until=3000 --ba
 tap_check 'until: it says when' grep -q 'halted at cycle 300[01] after ' $work/out
 does 'halted at cycle 90000 after ' run vecadd size=tiny until=90000 repeat=100 --backend sim --paging off
 refused 2 'repeat= needs halt=, until= or --target' run vecadd repeat=3
-does 'ANTT 1.*, STP [01].*, fairness 0.*; speed-ups over alone [01]' run sgemm size=tiny + vecadd size=tiny repeat=100 --target 9000 --paging off --backend sim
+tap_check 'targets: it ends well' sh -c "$gpuemu run sgemm size=tiny + vecadd size=tiny repeat=100 --target 9000 --paging off --backend sim >$work/out 2>&1"
+tap_check 'targets: what the pair makes of them' grep -q 'ANTT 1.*, STP [01].*, fairness 0.*; speed-ups over alone [01]' $work/out
 refused 2 '--target is for workloads side by side' run vecadd --target 9000
 refused 2 'not a number of cycles' run vecadd + reduce --target soon
 refused 2 'halt= and until= are for one workload, or several side by side' run bfs halt=100K sgemm
