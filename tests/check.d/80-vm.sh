@@ -3,12 +3,13 @@
 # lane: vm
 # timeout: 1800
 #
-# The kernel tests and the VM's shell tests, in one boot; then `make vm` as a user
+# The kernel tests and the VM's shell tests, in one boot, but for those that want the machine for
+# themselves (83-alone.sh); then `make vm` as a user
 # calls it.
 . tests/lib/tap.sh
 . tests/lib/vm-suite.sh
 
-vm_suite vm
+vm_suite vm --beside
 
 make vm CMD='echo out; echo "$GPUEMU_VIRT" >&2; ls /dev/gpuemu >&2' >build/check/vm.out 2>build/check/vm.err
 status=$?

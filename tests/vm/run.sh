@@ -29,6 +29,8 @@ usage: tests/vm/run.sh [OPTION...] -- COMMAND [ARG...]
   --fixture DIR       the harness' own test: the suite is DIR/cases/*.sh, and
                       programs are looked for in DIR/bin first
   --log FILE          keep the kernel's console log there
+  --beside            leave out the tests that want the machine for themselves
+                      (alone): something else runs on it
   --suite             every test of build/tests/kernel/ and tests/vm/suite.d/,
                       or those named; prints TAP. Those that want --icount run
                       with it only, and the others without
@@ -47,7 +49,7 @@ die() { echo "vm: $*" >&2; exit 125; }
 misuse() { echo "vm: $*" >&2; usage >&2; exit 2; }
 quote() { printf "'%s' " "${1//\'/\'\\\'\'}"; }
 
-timeout=300 module=1 daemon=1 module_args='' daemon_args='' mem=2048 smp=2 slow=1 icount=0 mode=command
+beside=0 timeout=300 module=1 daemon=1 module_args='' daemon_args='' mem=2048 smp=2 slow=1 icount=0 mode=command
 kernels=build/vm/kernel ko='' log='' fixture='' files=() names=()
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -69,6 +71,7 @@ while [ $# -gt 0 ]; do
 	--fixture) fixture=$2; shift ;;
 	--log) log=$(cd "$cwd" && realpath -m "$2"); shift ;;
 	--icount) icount=1 ;;
+	--beside) beside=1 ;;
 	--shell) mode=shell ;;
 	--suite) mode=suite ;;
 	--help) usage; exit ;;
@@ -125,7 +128,7 @@ add_job() {
 }
 
 # What a test needs is said in the test, on a line `vm: WORD...`: daemon,
-# no-daemon, no-module, icount, timeout=S, and vram_mb=N and the like for the module.
+# no-daemon, no-module, icount, alone, timeout=S, and vram_mb=N and the like for the module.
 add_test() { # NAME SOURCE COMMAND DAEMON
 	local t=120 m=1 d=$4 args='' counted=0 w
 	for w in $(sed -n 's/^[ #*\/]*vm: //p' "$2" | head -n 1); do
@@ -134,6 +137,7 @@ add_test() { # NAME SOURCE COMMAND DAEMON
 		no-daemon) d=0 ;;
 		no-module) m=0 d=0 ;;
 		icount) counted=1 ;;
+		alone) [ $beside = 0 ] || return 0 ;;
 		timeout=*) t=${w#*=} ;;
 		*=*) args="$args $w" ;;
 		*) die "$2: unknown word '$w' on its vm: line" ;;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# vm: daemon timeout=400 vram_mb=64
+# vm: daemon alone timeout=400 vram_mb=64
 #
 # gpuemu bench fault: every figure of its report is there, is positive, and
 # they agree with one another. gpuemu bench bars: no ratio is far from its bar.
