@@ -266,19 +266,31 @@ static int add_workload(const struct verb *verb, struct study_ctx *c, const char
 	return 0;
 }
 
+int study_own_workloads(struct study_ctx *c)
+{
+	struct study_options *o = &c->options;
+
+	o->nworkloads = 0;
+	for (const struct study_workload *w = c->study->workloads; w->name; w++) {
+		if (!workload_find(w->name))
+			return err_set(&c->err, -ENOENT, "study %s: its row '%s' is no workload "
+				       "(gpuemu list workloads)", c->study->name, w->name);
+		if (o->nworkloads == STUDY_WORKLOADS)
+			return err_set(&c->err, -E2BIG, "study %s: more than %d rows", c->study->name,
+				       STUDY_WORKLOADS);
+		o->workloads[o->nworkloads++] = *w;
+	}
+	return 0;
+}
+
 static int choose_workloads(const struct verb *verb, struct study_ctx *c, char *list)
 {
 	struct study_options *o = &c->options;
 	char *save;
 	int ret = 0;
 
-	if (!list) {
-		/* Rows whose workload this build does not have are no failure of the study. */
-		for (const struct study_workload *w = c->study->workloads; w->name; w++)
-			if (workload_find(w->name))
-				o->workloads[o->nworkloads++] = *w;
-		return 0;
-	}
+	if (!list)
+		return study_own_workloads(c) ? cli_failed(verb, "%s", c->err.text) : 0;
 	for (char *name = strtok_r(list, ",", &save); !ret && name;
 	     name = strtok_r(NULL, ",", &save))
 		ret = add_workload(verb, c, name);

@@ -82,6 +82,11 @@ struct study {
 /* The n-th row of study.def, NULL past the end. */
 const struct study *study_row(unsigned int n);
 
+/*
+ * Takes all rows of the study as its workloads. -errno with c->err: a row names no workload; it is
+ * not left out, because the means of the tables would be of other programs than they say.
+ */
+int study_own_workloads(struct study_ctx *c);
 /* Does it all; the caller frees with study_free(). -errno with c->err: it could not begin. */
 int study_run_all(struct study_ctx *c);
 struct json_object *study_json(const struct study_ctx *c);

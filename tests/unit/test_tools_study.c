@@ -18,6 +18,7 @@
 
 #include "output.h"
 #include "study.h"
+#include "workload.h"
 
 static char dir[64], program[128], counter[128];
 
@@ -333,9 +334,60 @@ static void a_product_is_part_of_a_run(void **state)
 	study_free(&c);
 }
 
+/* Each row is a workload that is there, and takes the operands of both sizes. */
+static void rows_are_workloads(void **state)
+{
+	const struct study *s;
+	unsigned int n = 0;
+
+	for (; (s = study_row(n)); n++) {
+		for (const struct study_workload *w = s->workloads; w->name; w++) {
+			const struct workload_row *row = workload_find(w->name);
+			const char *const sizes[] = { w->full, w->quick };
+
+			if (!row)
+				fail_msg("study %s: no workload '%s'", s->name, w->name);
+			for (unsigned int i = 0; i < 2; i++) {
+				char *text = strdup(sizes[i]), *save;
+				struct workload workload;
+				struct err err;
+
+				workload_init(&workload, row->ops, 1);
+				for (char *word = strtok_r(text, " ", &save); word;
+				     word = strtok_r(NULL, " ", &save))
+					if (workload_set(&workload, word, &err))
+						fail_msg("study %s: %s %s: %s", s->name, w->name, word, err.text);
+				free(text);
+			}
+		}
+	}
+	assert_true(n > 2);
+}
+
+/* A study with a row that is no workload does not begin without it. */
+static void unknown_rows_fail(void **state)
+{
+	static const struct study_workload wrong[] = {
+		{ "vecadd", "", "" }, { "vecsubtract", "", "" }, { NULL, NULL, NULL },
+	};
+	const struct study with = { .name = "with", .workloads = wrong };
+	struct study_ctx *c = calloc(1, sizeof(*c));
+
+	assert_non_null(c);
+	c->study = &with;
+	assert_int_equal(study_own_workloads(c), -ENOENT);
+	assert_non_null(strstr(c->err.text, "vecsubtract"));
+	c->study = study_row(0);
+	assert_int_equal(study_own_workloads(c), 0);
+	assert_string_equal(c->options.workloads[0].name, c->study->workloads[0].name);
+	free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows_are_workloads),
+		cmocka_unit_test(unknown_rows_fail),
 		cmocka_unit_test_setup_teardown(runs_are_kept, make, unmake),
 		cmocka_unit_test_setup_teardown(what_changes_is_done_again, make, unmake),
 		cmocka_unit_test_setup_teardown(a_failure_is_told, make, unmake),
