@@ -198,7 +198,8 @@ void warp_check_finished(struct sm *sm, unsigned int w)
 {
 	const struct sm_warp *warp = &sm->warps[w];
 
-	if (!warp->inflight && !warp->stores && !warp->atomics && !set_has(sm->stale, w))
+	/* An atomic is under way until its last answer. */
+	if (!warp->inflight && !warp->stores && !set_has(sm->stale, w))
 		sm->finished |= set_of(w);
 }
 
@@ -236,7 +237,5 @@ void warp_atomics(struct sm *sm, unsigned int w, int n)
 	else {
 		sm->wait_atomic &= ~set_of(w);
 		residency_note(sm, w);
-		if (!set_has(sm->live, w))
-			warp_check_finished(sm, w);
 	}
 }

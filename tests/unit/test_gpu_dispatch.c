@@ -459,6 +459,34 @@ static void test_fragmentation(void **state)
 	bench_close(&w.b);
 }
 
+/*
+ * The same holes, but a CTA is refused for them long after its SM was looked at last, since its
+ * kernel's launch takes so long: the cycles before are nobody's wait.
+ */
+static void test_a_late_refusal(void **state)
+{
+	struct load loads[] = {
+		{ 1, { 2 }, 64, 8192, 100, NULL, 0 }, { 2, { 2 }, 64, 16384, 3000, NULL, 0 },
+		{ 3, { 1 }, 64, 16384, 10, NULL, 0 },
+	};
+	struct gpu_spec spec = spec_of("fcfs", 1, true);
+	const uint64_t comes = 12000, latency = 5000;
+	struct world w;
+	uint64_t waits;
+
+	spec.launch_latency = latency;
+	open_world(&w, &spec, loads, ARRAY_SIZE(loads));
+	assert_int_equal(gpu_session_delay(w.b.session, 3, comes), 0);
+	run(&w);
+	each_ran_once(&w);
+	assert_true(last_of(&w, 0) < comes);
+	/* A CTA is there until its stores are acknowledged. */
+	waits = MIN(marks(&w, 1)[0].end, marks(&w, 1)[1].end) - (comes + latency);
+	assert_true(marks(&w, 2)[0].begin >= comes + latency + waits);
+	assert_in_range(bench_stat(&w.b, "fragmentation.refused_cycles"), waits, waits + 300);
+	bench_close(&w.b);
+}
+
 /* One kernel alone: nothing is said of holes, and nothing is different without them. */
 static void test_one_kernel_does_not_fragment(void **state)
 {
@@ -794,6 +822,7 @@ int main(void)
 		cmocka_unit_test(test_spatial_arrival),
 		cmocka_unit_test(test_fcfs),
 		cmocka_unit_test(test_fragmentation),
+		cmocka_unit_test(test_a_late_refusal),
 		cmocka_unit_test(test_room_grows),
 		cmocka_unit_test(test_one_kernel_does_not_fragment),
 		cmocka_unit_test(test_even),

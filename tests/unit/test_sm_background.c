@@ -172,6 +172,24 @@ static void test_past_l1(void **state)
 	finish();
 }
 
+/* A job's turn comes when the one before it has been sent: until then it waits for nobody. */
+static void test_jobs_in_a_row(void **state)
+{
+	uint64_t when[2];
+
+	bench_create();
+	bench_start();
+	for (unsigned int i = 0; i < 2; i++)
+		move((struct background_job){ .way = BACKGROUND_L2, .kind = MEM_WRITE, .from = 10,
+					      .addr = OWN + 1024 * i, .bytes = 512 }, &when[i]);
+	step_to(400);
+	assert_int_equal(bench.nrequests, 8);
+	for (unsigned int i = 0; i < 8; i++)
+		assert_int_equal(bench.requests[i].sent, 10 + i);
+	assert_int_equal(counters()->memory_waits, 0);
+	finish();
+}
+
 /* What the program has on its way goes first, also where memory would take what is smaller. */
 static void test_memory_behind_demand(void **state)
 {
@@ -356,6 +374,7 @@ int main(void)
 		cmocka_unit_test(test_shared_behind_demand),
 		cmocka_unit_test(test_asked_for_late),
 		cmocka_unit_test(test_past_l1),
+		cmocka_unit_test(test_jobs_in_a_row),
 		cmocka_unit_test(test_memory_behind_demand),
 		cmocka_unit_test(test_through_l1),
 		cmocka_unit_test(test_pushed_out),

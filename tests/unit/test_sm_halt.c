@@ -115,11 +115,71 @@ static void test_a_halted_cta_is_gone_at_once(void **state)
 	bench_fini(&b);
 }
 
+/*
+ * Halted while the first line of its code is on the way: it executes nothing, and its number is
+ * free when the line has come.
+ */
+static void test_halted_before_its_code_is_here(void **state)
+{
+	static const char ptx[] = PTX_HEAD ".visible .entry k(.param .u64 p)\n{\n"
+		".reg .b32 %r<2>;\nmov.u32 %r1, 1;\nmov.u32 %r1, 2;\nret;\n}\n";
+	struct bench b;
+	uint64_t t;
+
+	bench_init(&b);
+	bench_load(&b, ptx, 32);
+	assert_int_equal(sm_begin(b.sm, b.kernel), 0);
+	assert_int_equal(sm_launch_cta(b.sm, b.kernel, (uint32_t [3]){ 0 }, 0), 0);
+	for (t = 1; t < 20; t++)
+		bench_quantum(&b, t, t + 1);
+	assert_int_equal(sm_stats(b.sm)->l1i.read_misses, 1);
+	sm_halt(b.sm, b.kernel, t - 1);
+	for (; t < 100; t++)
+		bench_quantum(&b, t, t + 1);
+	assert_int_equal(sm_resident_ctas(b.sm, NULL), 1);
+	for (; t < 1000; t++)
+		bench_quantum(&b, t, t + 1);
+	assert_int_equal(b.status, 0);
+	assert_true(sm_idle(b.sm));
+	assert_int_equal(sm_stats(b.sm)->warp_instructions, 0);
+	bench_fini(&b);
+}
+
+/* A store under way keeps its warp, which is halted, until it is acknowledged. */
+static void test_halted_before_its_store_is_there(void **state)
+{
+	static const char ptx[] = PTX_HEAD ".visible .entry k(.param .u64 p)\n{\n"
+		".reg .b32 %r<2>;\n.reg .b64 %rd<2>;\nld.param.u64 %rd1, [p];\n"
+		"mov.u32 %r1, 7;\nst.global.u32 [%rd1], %r1;\nAGAIN:\nadd.u32 %r1, %r1, 1;\n"
+		"bra.uni AGAIN;\n}\n";
+	struct bench b;
+	uint64_t t = 1;
+
+	bench_init(&b);
+	bench_load(&b, ptx, 32);
+	assert_int_equal(sm_begin(b.sm, b.kernel), 0);
+	assert_int_equal(sm_launch_cta(b.sm, b.kernel, (uint32_t [3]){ 0 }, 0), 0);
+	/* The store is the third instruction; its acknowledgement comes more than 100 cycles later. */
+	for (; t < 3000 && sm_stats(b.sm)->warp_instructions < 8; t++)
+		bench_quantum(&b, t, t + 1);
+	sm_halt(b.sm, b.kernel, t - 1);
+	for (uint64_t upto = t + 60; t < upto; t++)
+		bench_quantum(&b, t, t + 1);
+	assert_int_equal(sm_resident_ctas(b.sm, NULL), 1);
+	for (; t < 6000 && !sm_idle(b.sm); t++)
+		bench_quantum(&b, t, t + 1);
+	assert_true(sm_idle(b.sm));
+	assert_int_equal(*(uint32_t *)b.memory, 7);
+	bench_fini(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_halted_at_random_moments),
 		cmocka_unit_test(test_a_halted_cta_is_gone_at_once),
+		cmocka_unit_test(test_halted_before_its_code_is_here),
+		cmocka_unit_test(test_halted_before_its_store_is_there),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 
+#include "base/rng.h"
 #include "sm_bench.h"
 
 #define CTAS	12u
@@ -35,6 +36,7 @@ struct faults {
 	struct fault at[64];
 	uint64_t due[64];
 	unsigned int n, served;
+	struct rng *moments;		/* how long a page takes; NULL: 3000 cycles */
 	bool drop;			/* a page leaves a while after it has come */
 	uint64_t leaves[BENCH_BYTES / PAGE_BYTES];	/* 0: it does not */
 	unsigned int most;		/* CTAs outside, ever */
@@ -61,9 +63,9 @@ static void serve(struct bench *b)
 	unsigned int outside = count_outside(b);
 
 	f->n += gmmu_take(b->gmmu, &f->at[f->n], 64 - f->n);
-	while (f->n && !f->due[f->n - 1])
-		for (unsigned int i = 0; i < f->n; i++)
-			f->due[i] = f->due[i] ? f->due[i] : b->upto + 3000;
+	for (unsigned int i = 0; i < f->n; i++)
+		if (!f->due[i])
+			f->due[i] = b->upto + (f->moments ? rng_next(f->moments) % 3000 : 3000);
 	while (f->n && f->due[0] <= b->upto) {
 		uint64_t page = f->at[0].addr & ~(PAGE_BYTES - 1);
 
@@ -109,8 +111,8 @@ static void expect(const struct bench *b)
 	}
 }
 
-/* Two slots, and registers for two CTAs. */
-static void run(struct bench *b, unsigned int oversubscribe)
+/* Two slots, and registers for two CTAs, so many a thread. */
+static void run_with(struct bench *b, unsigned int oversubscribe, uint64_t registers)
 {
 	memset(&faults, 0, sizeof(faults));
 	bench_init(b);
@@ -121,8 +123,8 @@ static void run(struct bench *b, unsigned int oversubscribe)
 	b->spec.far_mshrs = 0;
 	b->spec.ctas = 2;
 	b->spec.vt_oversubscribe = oversubscribe;
-	b->spec.registers = 2048;
-	b->spec.occupancy_regs = 16;
+	b->spec.registers = 2 * 64 * registers;
+	b->spec.occupancy_regs = registers;
 	memset(faults.absent, true, CTAS * ROUNDS * sizeof(bool));
 	b->absent = faults.absent;
 	b->each_quantum = serve;
@@ -133,6 +135,11 @@ static void run(struct bench *b, unsigned int oversubscribe)
 			for (unsigned int t = 0; t < 64; t++)
 				((uint32_t *)(b->memory + (c * ROUNDS + r) * PAGE_BYTES))[t] =
 					value(c, r, t);
+}
+
+static void run(struct bench *b, unsigned int oversubscribe)
+{
+	run_with(b, oversubscribe, 16);
 }
 
 static void check(struct bench *b)
@@ -181,6 +188,24 @@ static void test_results_are_the_same_and_faults_overlap(void **state)
 	bench_fini(&b);
 }
 
+/* Pages come before, while and after the registers of the CTA that waits for them are written. */
+static void test_pages_come_at_any_moment(void **state)
+{
+	struct rng rng;
+
+	for (uint64_t seed = 1; seed <= 8; seed++) {
+		struct bench b;
+
+		rng_seed(&rng, seed);
+		/* So many that writing them takes longer than the load whose page has come. */
+		run_with(&b, 4, 63);
+		faults.moments = &rng;
+		bench_run(&b, CTAS);
+		check(&b);
+		bench_fini(&b);
+	}
+}
+
 /*
  * Every CTA needs one page in each round, and it leaves between them. Where that counts as too
  * early, fewer CTAs are outside than where nothing is ever too early.
@@ -211,6 +236,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_results_are_the_same_and_faults_overlap),
+		cmocka_unit_test(test_pages_come_at_any_moment),
 		cmocka_unit_test(test_early_evictions_lower_the_degree),
 	};
 
