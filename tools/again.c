@@ -47,10 +47,11 @@ static void tell_build(struct json_object *report)
 /* The report of one run, or the first of several: each has the whole command line. */
 static struct json_object *read_report(const char *file, struct err *err)
 {
-	struct json_object *o = json_object_from_file(file), *first;
+	struct err why;
+	struct json_object *o = output_read(file, &why), *first;
 
 	if (!o) {
-		err_set(err, -EINVAL, "--from %s: %s", file, json_util_get_last_err());
+		err_set(err, -EINVAL, "--from %s", why.text);
 		return NULL;
 	}
 	first = json_object_is_type(o, json_type_array) ? json_object_array_get_idx(o, 0) : o;

@@ -113,6 +113,26 @@ int output_check(const char *file, struct err *err)
 	return 0;
 }
 
+struct json_object *output_read(const char *file, struct err *err)
+{
+	struct json_object *o = NULL;
+	const char *why = NULL;
+	struct stat st;
+	int fd = open(file, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || fstat(fd, &st))
+		why = strerror(errno);
+	else if (S_ISDIR(st.st_mode))
+		why = strerror(EISDIR);
+	else if (!(o = json_object_from_fd(fd)))
+		why = "not JSON";
+	if (fd >= 0)
+		close(fd);
+	if (!o)
+		err_set(err, -EINVAL, "%s: %s", file, why);
+	return o;
+}
+
 int output_json(struct json_object *o, const char *file, struct err *err)
 {
 	const char *text = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY |

@@ -27,6 +27,9 @@ struct json_object *output_at(struct json_object *o, const char *path);
 /* A JSON number with `digits` decimals. */
 struct json_object *output_decimal(double value, unsigned int digits);
 
+/* The file's JSON. NULL: *err names the file and says why in one line. */
+struct json_object *output_read(const char *file, struct err *err);
+
 /* Writes it, with a newline, to the file, or to stdout for "-" and NULL. */
 int output_json(struct json_object *o, const char *file, struct err *err);
 

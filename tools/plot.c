@@ -87,14 +87,14 @@ static int add_run(const struct verb *verb, struct request *r, struct json_objec
 static int read_file(const struct verb *verb, struct request *r, const char *file)
 {
 	struct json_object *o;
+	struct err err;
 	int ret = 0;
 
 	if (r->nfiles == RUNS_MAX)
 		return cli_failed(verb, "%s: more than %d files", file, RUNS_MAX);
-	o = json_object_from_file(file);
+	o = output_read(file, &err);
 	if (!o)
-		return cli_failed(verb, "%s: %s", file, errno && errno != EINVAL ? strerror(errno) :
-				  "not JSON");
+		return cli_failed(verb, "%s", err.text);
 	r->files[r->nfiles++] = o;
 	if (!json_object_is_type(o, json_type_array))
 		return add_run(verb, r, o, file);

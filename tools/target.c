@@ -106,9 +106,22 @@ static int set_pair(struct target *t, const char *pair, struct err *err)
 	return target_set(t, key, equals + 1, err);
 }
 
-/* Who the unit of management is: Zorua's two baselines and itself, as mechanisms are called. */
+/* --cta and --manage set the same key: one of them chooses the mechanism. */
+static int choose_mechanism(struct target *t, int option, struct err *err)
+{
+	if (t->mechanism && t->mechanism != option)
+		return err_set(err, -EINVAL, "--cta and --manage both choose the SM's mechanism (sm.cta): give one");
+	t->mechanism = option;
+	return 0;
+}
+
+/* The unit of management: Zorua's two baselines and Zorua, as mechanisms are called. */
 static int set_manage(struct target *t, const char *unit, struct err *err)
 {
+	int ret = choose_mechanism(t, TARGET_MANAGE, err);
+
+	if (ret)
+		return ret;
 	if (!strcmp(unit, "cta"))
 		return target_set(t, "sm.cta", "baseline", err);
 	if (!strcmp(unit, "wlm") || !strcmp(unit, "zorua"))
@@ -152,6 +165,8 @@ int target_option(struct target *t, int id, const char *arg,
 
 		if (short_for[i].id != id)
 			continue;
+		if (id == TARGET_CTA && (ret = choose_mechanism(t, id, err)))
+			return ret;
 		/* As people write it: --slice left-over. */
 		if (id == TARGET_SLICE && arg) {
 			snprintf(name, sizeof(name), "%s", arg);

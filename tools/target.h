@@ -21,6 +21,7 @@ struct target {
 	const char *record, *recorded;		/* files of recorded runs, NULL: none */
 	int argc;			/* the verb's command line, as it was given */
 	char *const *argv;
+	int mechanism;			/* the option that chose it: TARGET_CTA, TARGET_MANAGE; 0: none */
 	bool fall_back;			/* a loaded policy that fails is no failure of the run */
 	struct trace *trace;			/* where the timeline goes, NULL: nowhere */
 	uint64_t seed;

@@ -32,6 +32,8 @@ refused 2 "'sequential' has no option 'page'; it has: pages" run vecadd --prefet
 refused 2 'sequential:pages=9K: a number from 0 to 8192 is needed' run vecadd --prefetch sequential:pages=9K
 refused 2 "'fifo'; there are: lrr, gto, old, two_level" run vecadd --sched fifo
 refused 2 "there are: lrr, gto" run vecadd --set sm.scheduler=fifo
+refused 2 '--cta and --manage both choose' run vecadd --cta vt --manage zorua
+refused 2 '--cta and --manage both choose' run vecadd --manage cta --cta baseline
 refused 2 '--threads: gpu.threads' run vecadd --threads 0
 refused 2 'l1d.sets: 48 is not a power of two' run vecadd --set l1d.sets=48
 refused 2 'l2.slices: 12 is not' run vecadd --set dram.channels=5
@@ -264,5 +266,12 @@ $gpuemu run --from $work/other.json >$work/out 2>$work/err
 tap_check 'run --from: another build is said' grep -q 'another build' $work/err
 echo '{}' >$work/empty.json
 refused 2 'not a report of gpuemu run' run --from $work/empty.json
+refused 2 "--from $work/none.json: No such file or directory" run --from $work/none.json
+refused 1 "$work/none.json: No such file or directory" plot $work/none.json
+refused 2 "--from $work: Is a directory" run --from $work
+refused 1 "$work: Is a directory" plot $work
+echo '{ "totals": ' >$work/cut.json
+refused 2 "--from $work/cut.json: not JSON" run --from $work/cut.json
+refused 1 "$work/cut.json: not JSON" plot $work/cut.json
 refused 2 '--from' run --from
 tap_done
