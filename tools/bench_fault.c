@@ -10,11 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "bench.h"
 #include "output.h"
 #include "yardstick.h"
 
 #define COUNT		2000u	/* faults, and samples of each yardstick */
+#define SLICES		10u	/* of them: the fault and its yardsticks take turns */
+#define SLICE_MOST	4096u	/* faults that the library reports one by one */
+#define SAMPLES_LEAST	50u	/* of a yardstick, beside a slice */
 #define WARM_UP		64u	/* first faults that do not count: caches, rings, page tables */
 
 /* What word `word` of page `page` holds: differs everywhere. */
@@ -43,55 +47,85 @@ static int check(const uint64_t *words, uint64_t pages, struct err *err)
 	return 0;
 }
 
-/* The library's figures for `count` far faults, as JSON text. */
-static int measure_faults(struct gpuemu_ctx *ctx, uint64_t count,
-			  unsigned int batch, char **json, struct err *err)
-{
-	uint64_t pages = count + WARM_UP;
-	char *warm = NULL;
-	void *memory;
-	int ret;
+/* Numbers of one kind, as they are measured. */
+struct numbers {
+	uint64_t *v;
+	size_t n, room;
+};
 
-	ret = gpuemu_mem_alloc_managed(ctx, &memory, pages * PAGE_BYTES);
-	if (ret)
-		return bench_failed(ctx, ret, err);
-	fill(memory, pages);
-	ret = gpuemu_touch(ctx, memory, WARM_UP * PAGE_BYTES, PAGE_BYTES, batch, 0, &warm);
-	gpuemu_free(warm);
-	if (!ret)
-		ret = gpuemu_touch(ctx, (char *)memory + WARM_UP * PAGE_BYTES,
-				   count * PAGE_BYTES, PAGE_BYTES, batch, 0, json);
-	if (ret)
-		return bench_failed(ctx, ret, err);
-	ret = check(memory, pages, err);
-	if (!ret) {
-		ret = gpuemu_mem_free(ctx, memory);
-		if (ret)
-			bench_failed(ctx, ret, err);
-	}
+static int add_number(struct numbers *to, uint64_t value)
+{
+	if (array_grow(to->v, to->room, to->n))
+		return -ENOMEM;
+	to->v[to->n++] = value;
+	return 0;
+}
+
+static int add_numbers(struct numbers *to, struct json_object *from)
+{
+	int ret = 0;
+
+	for (size_t i = 0; from && !ret && i < json_object_array_length(from); i++)
+		ret = add_number(to, json_object_get_uint64(json_object_array_get_idx(from, i)));
 	return ret;
 }
 
-/* Passes on what the library measured; refuses what cannot be a measurement of `count` faults. */
-static int add_figures(struct json_object *report, const char *json,
-		       uint64_t count, struct err *err)
-{
-	static const char *const keys[] = { "far_fault_ns", "end_to_end_ns", "stages_ns" };
-	struct json_object *figures = json_tokener_parse(json), *value;
-	int ret = 0;
+#define STAGES_MOST	16u
 
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
-		if (!figures || !json_object_object_get_ex(figures, keys[i], &value))
-			ret = err_set(err, -EPROTO, "the library's figures have no %s", keys[i]);
-		else
-			json_object_object_add(report, keys[i], json_object_get(value));
+/* What the slices measured. */
+struct figures {
+	struct numbers far_fault, end_to_end;
+	struct numbers stages[STAGES_MOST];
+	char *stage_names[STAGES_MOST];
+	unsigned int nstages;
+	struct numbers ratios, whole_ratios;	/* of a slice's fault and userfaultfd, in millionths */
+	struct yardsticks *yardsticks;
+};
+
+/* Takes over what the library measured; refuses what cannot be a measurement of `count` faults. */
+static int take_figures(struct figures *f, const char *json, uint64_t count, struct err *err)
+{
+	struct json_object *figures = json_tokener_parse(json), *stages;
+	struct json_object *samples = output_at(figures, "samples");
+	size_t before = f->far_fault.n;
+	unsigned int i = 0;
+	int ret;
+
+	stages = output_at(samples, "stages_ns");
+	if (!samples || !stages) {
+		json_object_put(figures);
+		return err_set(err, -EPROTO, "the library's figures have no samples");
 	}
-	if (!ret && json_object_get_uint64(output_at(report, "far_fault_ns.count")) != count)
-		ret = err_set(err, -EPROTO, "%llu pages were touched, but %llu far faults happened",
-			      (unsigned long long)count, (unsigned long long)
-			      json_object_get_uint64(output_at(report, "far_fault_ns.count")));
+	ret = add_numbers(&f->far_fault, output_at(samples, "far_fault_ns"));
+	if (!ret)
+		ret = add_numbers(&f->end_to_end, output_at(samples, "end_to_end_ns"));
+	json_object_object_foreach(stages, key, value) {
+		if (ret || i == STAGES_MOST)
+			break;
+		if (i == f->nstages) {
+			f->stage_names[i] = strdup(key);
+			f->nstages++;
+		}
+		ret = add_numbers(&f->stages[i++], value);
+	}
 	json_object_put(figures);
-	return ret;
+	if (ret)
+		return err_set(err, ret, "no memory");
+	return f->far_fault.n - before == count ? 0 :
+	       err_set(err, -EPROTO, "%llu pages were touched, but %llu far faults happened",
+		       (unsigned long long)count, (unsigned long long)(f->far_fault.n - before));
+}
+
+static void free_figures(struct figures *f)
+{
+	free(f->far_fault.v);
+	free(f->end_to_end.v);
+	free(f->ratios.v);
+	free(f->whole_ratios.v);
+	for (unsigned int i = 0; i < f->nstages; i++) {
+		free(f->stages[i].v);
+		free(f->stage_names[i]);
+	}
 }
 
 static int memcpy_4k(uint64_t *samples, size_t n, struct err *err)
@@ -188,78 +222,234 @@ int bench_uffd_resolve(uint64_t *ns, struct err *err)
 	return bench_yardstick("uffd_resolve", COUNT, ns, err);
 }
 
-/* Medians. One that cannot be measured here is absent, its reason under yardsticks_missing. */
-static int add_yardsticks(struct json_object *report, struct err *err)
+/* Of each yardstick, a slice's medians. */
+struct yardsticks {
+	struct numbers medians[ARRAY_SIZE(yardsticks)];
+	struct numbers scheduled[ARRAY_SIZE(yardsticks)], one_cpu[ARRAY_SIZE(yardsticks)];
+	struct err missing[ARRAY_SIZE(yardsticks)];	/* why it cannot be measured here */
+};
+
+/* A slice of each. *uffd: of userfaultfd, 0 where there is none. */
+static int measure_yardsticks(struct yardsticks *y, size_t n, uint64_t *uffd, struct err *err)
+{
+	uint64_t *samples = calloc(n, sizeof(*samples)), median;
+	int ret = samples ? 0 : -ENOMEM;
+
+	*uffd = 0;
+	for (size_t i = 0; !ret && i < ARRAY_SIZE(yardsticks); i++) {
+		struct json_object *placed = json_object_new_object(), *both;
+
+		if (!y->missing[i].text[0] &&
+		    !median_of(&yardsticks[i], samples, n, &median, placed, &y->missing[i])) {
+			y->missing[i].text[0] = '\0';
+			ret = add_number(&y->medians[i], median);
+			if (!strcmp(yardsticks[i].key, "uffd_resolve"))
+				*uffd = median;
+		}
+		both = output_at(placed, yardsticks[i].key);
+		if (both && !ret)
+			ret = add_number(&y->scheduled[i], json_object_get_uint64(
+					 output_at(both, "scheduled")));
+		if (both && !ret)
+			ret = add_number(&y->one_cpu[i], json_object_get_uint64(
+					 output_at(both, "one_cpu")));
+		json_object_put(placed);
+	}
+	free(samples);
+	return ret ? err_set(err, ret, "no memory") : 0;
+}
+
+static uint64_t median_number(const struct numbers *of)
+{
+	return yardstick_permille(of->v, of->n, 500);
+}
+
+/* Medians of the slices' medians. One that cannot be measured here is absent, with its reason. */
+static void add_yardsticks(struct json_object *report, struct yardsticks *y)
 {
 	struct json_object *medians = json_object_new_object(), *missing = NULL;
 	struct json_object *placements = json_object_new_object();
-	uint64_t *samples = calloc(COUNT, sizeof(*samples));
-	struct err why = { "" };
 
 	json_object_object_add(report, "yardsticks_ns", medians);
 	json_object_object_add(report, "placements_ns", placements);
-	if (!samples)
-		return err_set(err, -ENOMEM, "no memory");
 	for (size_t i = 0; i < ARRAY_SIZE(yardsticks); i++) {
-		uint64_t median;
+		const char *key = yardsticks[i].key;
 
-		if (!median_of(&yardsticks[i], samples, COUNT, &median, placements, &why)) {
-			json_object_object_add(medians, yardsticks[i].key,
-					       json_object_new_uint64(median));
-			continue;
+		if (y->medians[i].n) {
+			json_object_object_add(medians, key, json_object_new_uint64(
+					       median_number(&y->medians[i])));
+		} else {
+			missing = missing ? missing : json_object_new_object();
+			json_object_object_add(missing, key,
+					       json_object_new_string(y->missing[i].text));
 		}
-		if (!missing) {
-			missing = json_object_new_object();
-			json_object_object_add(report, "yardsticks_missing", missing);
+		if (y->scheduled[i].n) {
+			struct json_object *both = json_object_new_object();
+
+			json_object_object_add(both, "scheduled", json_object_new_uint64(
+					       median_number(&y->scheduled[i])));
+			json_object_object_add(both, "one_cpu", json_object_new_uint64(
+					       median_number(&y->one_cpu[i])));
+			json_object_object_add(placements, key, both);
 		}
-		json_object_object_add(missing, yardsticks[i].key,
-				       json_object_new_string(why.text));
 	}
-	free(samples);
-	return 0;
+	if (missing)
+		json_object_object_add(report, "yardsticks_missing", missing);
+}
+
+static void free_yardsticks(struct yardsticks *y)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(yardsticks); i++) {
+		free(y->medians[i].v);
+		free(y->scheduled[i].v);
+		free(y->one_cpu[i].v);
+	}
+}
+
+static struct json_object *percentiles(const struct numbers *of)
+{
+	static const struct {
+		const char *key;
+		unsigned int permille;
+	} rows[] = { { "p50", 500 }, { "p90", 900 }, { "p99", 990 }, { "max", 1000 } };
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "count", json_object_new_uint64(of->n));
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		json_object_object_add(o, rows[i].key, json_object_new_uint64(
+				       yardstick_permille(of->v, of->n, rows[i].permille)));
+	return o;
+}
+
+static void add_figures(struct json_object *report, struct figures *f)
+{
+	struct json_object *stages = json_object_new_object();
+
+	json_object_object_add(report, "far_fault_ns", percentiles(&f->far_fault));
+	json_object_object_add(report, "end_to_end_ns", percentiles(&f->end_to_end));
+	for (unsigned int i = 0; i < f->nstages; i++)
+		json_object_object_add(stages, f->stage_names[i], json_object_new_uint64(
+				       median_number(&f->stages[i])));
+	json_object_object_add(report, "stages_ns", stages);
+}
+
+/* Of a slice's own two, so that what slows the machine down for a while slows both. */
+static int add_slice_ratios(struct figures *f, size_t first, uint64_t uffd)
+{
+	struct numbers fault = { f->far_fault.v + first, f->far_fault.n - first };
+	struct numbers whole = { f->end_to_end.v + first, f->end_to_end.n - first };
+	int ret;
+
+	if (!uffd)
+		return 0;
+	ret = add_number(&f->ratios, median_number(&fault) * 1000000 / uffd);
+	return ret ? ret : add_number(&f->whole_ratios, median_number(&whole) * 1000000 / uffd);
 }
 
 /* Only of times that were measured, as the yardsticks are. */
-static void add_ratios(struct json_object *report, unsigned int batch, bool measured)
+static void add_ratios(struct json_object *report, const struct figures *f, unsigned int batch,
+		       bool measured)
 {
-	double fault = output_number(report, "far_fault_ns.p50");
-	double uffd = output_number(report, "yardsticks_ns.uffd_resolve");
+	double fault = output_number(report, "far_fault_ns.p50"), ratio;
 
 	if (batch > 1)
 		json_object_object_add(report, "per_page_ns", output_decimal(fault / batch, 1));
-	uffd = measured ? uffd : 0;
-	if (uffd > 0) {
-		double whole = output_number(report, "end_to_end_ns.p50");
-
-		json_object_object_add(report, "ratio_uffd", output_decimal(fault / uffd, 3));
-		json_object_object_add(report, "ratio_uffd_end_to_end",
-				       output_decimal(whole / uffd, 3));
-	}
-	if (uffd > 0 && batch > 1)
+	if (!measured || !f->ratios.n)
+		return;
+	ratio = (double)median_number(&f->ratios) / 1e6;
+	json_object_object_add(report, "ratio_uffd", output_decimal(ratio, 3));
+	json_object_object_add(report, "ratio_uffd_end_to_end", output_decimal(
+			       (double)median_number(&f->whole_ratios) / 1e6, 3));
+	if (batch > 1)
 		json_object_object_add(report, "ratio_uffd_per_page",
-				       output_decimal(fault / batch / uffd, 3));
+				       output_decimal(ratio / batch, 3));
+}
+
+/* Faults of a slice: whole batches, and no more than the library reports one by one. */
+static uint64_t slice_of(uint64_t left, uint64_t count, unsigned int batch)
+{
+	uint64_t most = MIN(MAX(count / SLICES, 1u), SLICE_MOST);
+
+	return MIN(left, MAX(most / batch, 1u) * batch);
+}
+
+static int measure_slice(const struct bench_request *r, struct figures *f, char *memory,
+			 uint64_t count, size_t samples, struct err *err)
+{
+	size_t first = f->far_fault.n;
+	char *json = NULL;
+	uint64_t uffd;
+	int ret;
+
+	ret = gpuemu_touch(r->ctx, memory, count * PAGE_BYTES, PAGE_BYTES, r->batch, 0, &json);
+	if (ret)
+		return bench_failed(r->ctx, ret, err);
+	ret = take_figures(f, json, count, err);
+	gpuemu_free(json);
+	if (!ret)
+		ret = measure_yardsticks(f->yardsticks, samples, &uffd, err);
+	if (!ret && add_slice_ratios(f, first, uffd))
+		ret = err_set(err, -ENOMEM, "no memory");
+	return ret;
+}
+
+/*
+ * The faults in slices, each beside as many samples of its yardsticks: what takes a share of the
+ * machine comes and goes, and then meets both.
+ */
+static int measure_faults(const struct bench_request *r, struct figures *f, uint64_t count,
+			  struct err *err)
+{
+	uint64_t pages = count + WARM_UP, done = 0, slices;
+	char *warm = NULL;
+	void *memory;
+	int ret;
+
+	ret = gpuemu_mem_alloc_managed(r->ctx, &memory, pages * PAGE_BYTES);
+	if (ret)
+		return bench_failed(r->ctx, ret, err);
+	fill(memory, pages);
+	ret = gpuemu_touch(r->ctx, memory, WARM_UP * PAGE_BYTES, PAGE_BYTES, r->batch, 0, &warm);
+	gpuemu_free(warm);
+	if (ret)
+		return bench_failed(r->ctx, ret, err);
+	slices = DIV_ROUND_UP(count, slice_of(count, count, r->batch));
+	while (!ret && done < count) {
+		uint64_t n = slice_of(count - done, count, r->batch);
+
+		ret = measure_slice(r, f, (char *)memory + (WARM_UP + done) * PAGE_BYTES, n,
+				    (size_t)MAX(COUNT / slices, SAMPLES_LEAST), err);
+		done += n;
+	}
+	if (!ret)
+		ret = check(memory, pages, err);
+	if (!ret) {
+		ret = gpuemu_mem_free(r->ctx, memory);
+		if (ret)
+			bench_failed(r->ctx, ret, err);
+	}
+	return ret;
 }
 
 static int measure(const struct bench_request *r, struct json_object *report,
 		   struct err *err)
 {
-	uint64_t count = r->count ? r->count : COUNT;
+	struct yardsticks yardsticks = { 0 };
+	struct figures f = { .yardsticks = &yardsticks };
 	struct json_object *migrate;
-	char *json = NULL;
 	int ret;
 
 	json_object_object_add(report, "batch", json_object_new_uint64(r->batch));
-	ret = measure_faults(r->ctx, count, r->batch, &json, err);
-	if (!ret)
-		ret = add_figures(report, json, count, err);
-	gpuemu_free(json);
-	if (!ret)
-		ret = add_yardsticks(report, err);
-	if (ret)
+	ret = measure_faults(r, &f, r->count ? r->count : COUNT, err);
+	if (!ret) {
+		add_figures(report, &f);
+		add_yardsticks(report, &yardsticks);
+		add_ratios(report, &f, r->batch, r->measured);
+	}
+	free_figures(&f);
+	free_yardsticks(&yardsticks);
+	if (ret || !r->measured)
 		return ret;
-	add_ratios(report, r->batch, r->measured);
-	if (!r->measured)
-		return 0;
 	ret = bench_migrate_measure(r, 0, &migrate, err);
 	if (!ret)
 		json_object_object_add(report, "migrate", migrate);
@@ -292,7 +482,7 @@ static void print_yardsticks(FILE *out, struct json_object *r, double fault)
 {
 	char path[64], a[24];
 
-	fprintf(out, "  %-24s %10s %10s\n", "yardstick, same run", "median", "of p50");
+	fprintf(out, "  %-24s %10s %10s\n", "yardstick, in turns", "median", "of p50");
 	for (size_t i = 0; i < ARRAY_SIZE(yardsticks); i++) {
 		const struct yardstick *y = &yardsticks[i];
 		double ns;

@@ -16,6 +16,8 @@
 	X(copy) X(map) X(replay)
 
 #define MOST_TOUCHES	(1u << 22)
+/* So few far faults are reported one by one, too. */
+#define MOST_SAMPLES	4096u
 
 struct touches {
 	uint64_t *total;	/* one a far fault: raised to replayed */
@@ -40,6 +42,37 @@ static struct json_object *percentiles(uint64_t *values, size_t n)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		json_object_object_add(o, rows[i].key, json_object_new_uint64(
 				       samples_permille(values, n, rows[i].permille)));
+	return o;
+}
+
+static struct json_object *list(const uint64_t *values, size_t n)
+{
+	struct json_object *o = json_object_new_array_ext((int)MAX(n, 1u));
+
+	for (size_t i = 0; o && i < n; i++)
+		json_object_array_add(o, json_object_new_uint64(values[i]));
+	return o;
+}
+
+/* For who takes turns with something else and adds up what several calls measured. NULL: no memory. */
+static struct json_object *samples_of(const struct touches *s, uint64_t *room)
+{
+	struct json_object *o = json_object_new_object(), *stages = json_object_new_object();
+
+	if (!o || !stages) {
+		json_object_put(o);
+		json_object_put(stages);
+		return NULL;
+	}
+	json_object_object_add(o, "far_fault_ns", list(s->total, s->faults));
+	json_object_object_add(o, "end_to_end_ns", list(s->end_to_end, s->faults));
+#define X(stage)							\
+	for (size_t i = 0; i < s->batches; i++)				\
+		room[i] = s->costs[i].stage;				\
+	json_object_object_add(stages, #stage, list(room, s->batches));
+	STAGES(X)
+#undef X
+	json_object_object_add(o, "stages_ns", stages);
 	return o;
 }
 
@@ -68,6 +101,8 @@ static int report(struct touches *s, char **json)
 	end_to_end = NULL;
 	stages = NULL;
 	ADD(top, "faults", s->faults);
+	if (s->faults <= MOST_SAMPLES && s->batches <= MOST_SAMPLES)
+		json_object_object_add(top, "samples", samples_of(s, v));
 #undef ADD
 	*json = strdup(json_object_to_json_string_ext(top, JSON_C_TO_STRING_PLAIN));
 	ret = *json ? 0 : -ENOMEM;
