@@ -329,8 +329,26 @@ static void print_advice(FILE *out, struct json_object *p)
 			count(p, "duplicates.made_pages"), count(p, "duplicates.collapsed_pages"));
 }
 
-static void print_paging(FILE *out, struct json_object *p)
+/* A policy that runs slowly here, and not one that decides badly. */
+static void print_decisions(FILE *out, struct json_object *r)
 {
+	struct json_object *p = output_at(r, "paging"), *charged;
+	double sum = output_number(p, "decide_ns.mean") * output_number(p, "decide_ns.count");
+	double busy = output_number(p, "busy_ns");
+	char a[24], b[24];
+
+	if (json_object_object_get_ex(output_at(r, "settings"), "paging.decide", &charged))
+		return;
+	if (busy > 0 && 2 * sum > busy)
+		fprintf(out, "  the policies' decisions took %.0f%% of the handler's time (p50 %s, p99 %s "
+			"a batch): paging.decide=NS charges a time of your choice instead\n",
+			100 * sum / busy, output_ns(a, output_number(p, "decide_ns.p50")),
+			output_ns(b, output_number(p, "decide_ns.p99")));
+}
+
+static void print_paging(FILE *out, struct json_object *r)
+{
+	struct json_object *p = output_at(r, "paging");
 	char a[24], b[24], c[24], d[24];
 
 	if (!p)
@@ -348,6 +366,7 @@ static void print_paging(FILE *out, struct json_object *p)
 			output_ns(b, output_number(p, "latency_ns.p90")),
 			output_ns(c, output_number(p, "latency_ns.p99")),
 			output_ns(d, output_number(p, "latency_ns.max")));
+	print_decisions(out, r);
 	print_prefetch(out, p);
 	print_returns(out, p);
 	print_advice(out, p);
@@ -581,5 +600,5 @@ void report_text(FILE *out, struct json_object *r)
 	print_virtual(out, output_at(r, "virtual"));
 	print_memory(out, output_at(r, "memory"));
 	print_speed(out, output_at(r, "totals"));
-	print_paging(out, output_at(r, "paging"));
+	print_paging(out, r);
 }

@@ -45,6 +45,13 @@ int spec_check(const struct gpu_spec *spec, struct err *err);
  */
 unsigned int spec_fixed_ctas(const struct gpu_spec *spec, unsigned int i);
 
+#define SPEC_DECIDE_MEASURED	UINT64_MAX
+/*
+ * paging.decide: SPEC_DECIDE_MEASURED, or nanoseconds, at most 1000000000. False: it is neither,
+ * which spec_check() refuses.
+ */
+bool spec_decide_ns(const struct gpu_spec *spec, uint64_t *ns);
+
 /* "key=value" per line, all keys in spec.def's order; caller frees. NULL: no memory. */
 char *spec_to_text(const struct gpu_spec *spec);
 

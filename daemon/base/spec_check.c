@@ -15,6 +15,7 @@
 #define SECTOR	32u	/* bytes, of L2 and DRAM requests */
 #define LINE	128u	/* bytes, of L1I, L1D and L2 */
 #define PORTS	64u	/* of one side of the crossbar */
+#define DECIDE_MOST	1000000000u	/* ns */
 
 struct number {
 	const char *key;
@@ -152,12 +153,31 @@ static int check_caches(const struct gpu_spec *spec, struct err *err)
 	return 0;
 }
 
+bool spec_decide_ns(const struct gpu_spec *spec, uint64_t *ns)
+{
+	const char *text = spec->decide;
+	char *end;
+
+	*ns = SPEC_DECIDE_MEASURED;
+	if (!strcmp(text, "measured"))
+		return true;
+	if (*text < '0' || *text > '9')
+		return false;
+	*ns = strtoull(text, &end, 10);
+	return !*end && *ns <= DECIDE_MOST;
+}
+
 /* Pages; and the crossbar's ports, of which the page walker has one of its own. */
 static int check_paging(const struct gpu_spec *spec, struct err *err)
 {
+	uint64_t decide;
+
 	if (spec->page_bytes != 4096 && spec->page_bytes != 65536 && spec->page_bytes != 2097152)
 		return err_set(err, -EINVAL, "gmmu.page: %" PRIu64
 			       " bytes; there are: 4096, 65536, 2097152", spec->page_bytes);
+	if (!spec_decide_ns(spec, &decide))
+		return err_set(err, -EINVAL, "paging.decide: '%s' is not 'measured' nor a number of ns "
+			       "from 0 to %u", spec->decide, DECIDE_MOST);
 	if (spec->counter_bytes != 65536 && spec->counter_bytes != 2097152)
 		return err_set(err, -EINVAL, "access_counters.granularity: %" PRIu64
 			       " bytes; there are: 65536, 2097152", spec->counter_bytes);

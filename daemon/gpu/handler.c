@@ -185,13 +185,15 @@ uint64_t handler_next(const struct handler *h)
 }
 
 static void trace_taken(struct handler *h, const struct handler_slot *slot, uint64_t now,
-			unsigned int depth, uint32_t batch)
+			unsigned int depth, const struct paging_outcome *outcome)
 {
-	uint32_t traced = trace_batch(&h->session->timeline, slot->number, now, slot->until,
-				      h->batch, slot->n, depth);
+	uint32_t traced = trace_batch(&h->session->timeline, &(struct trace_batch){
+		.handler = slot->number, .begin = now, .end = slot->until, .faults = h->batch,
+		.n = slot->n, .depth = depth, .outcome = outcome,
+	});
 
 	if (traced != TRACE_NONE)
-		u64map_put(&h->traced, batch, traced);
+		u64map_put(&h->traced, outcome->batch, traced);
 }
 
 /* Nobody gets on by it: how often has that been so? */
@@ -234,7 +236,7 @@ static int serve(struct handler *h, struct run *r, uint64_t now)
 		slot->pages[i] = h->batch[i].addr;
 	slot->until = now + cycles_of(h->spec, outcome.service_ns);
 	slot->taken = h->taken++;
-	trace_taken(h, slot, now, depth, outcome.batch);
+	trace_taken(h, slot, now, depth, &outcome);
 	sift_up(h, h->busy++);
 	return judge(h, r, &outcome, stats->h2d_bytes != moved);
 }

@@ -35,6 +35,27 @@ static struct json_object *stages_json(const struct paging_stats *p)
 	return o;
 }
 
+/* Nanoseconds of the far faults that latency_ns counts, summed: the stages make the latency. */
+static struct json_object *fault_stages_json(const struct paging_stats *p)
+{
+	struct json_object *o = json_object_new_object();
+
+#define X(stage) add(o, #stage, p->fault_stages.stage);
+	FAULT_STAGES(X)
+#undef X
+	add(o, "latency", p->latency_ns.sum);
+	return o;
+}
+
+static struct json_object *causes_json(const struct paging_stats *p)
+{
+	struct json_object *o = json_object_new_object();
+
+	for (unsigned int i = 0; i < FAULT_CAUSES; i++)
+		add(o, fault_cause_names[i], p->causes[i]);
+	return o;
+}
+
 /* Bytes to the device over what its link could have carried all the time (HPCA'16 figure 6). */
 static double link_utilization(const struct gpu_session *s, const struct paging_stats *p)
 {
@@ -198,6 +219,9 @@ struct json_object *statistics_paging_json(const struct gpu_session *s)
 	json_object_object_add(o, "link", link_json(s, p));
 	json_object_object_add(o, "latency_ns", histogram_json_full(&p->latency_ns));
 	json_object_object_add(o, "stages_ns", stages_json(p));
+	json_object_object_add(o, "fault_stages_sum_ns", fault_stages_json(p));
+	json_object_object_add(o, "causes", causes_json(p));
+	json_object_object_add(o, "decide_ns", histogram_json_full(&p->decide_ns));
 	add(o, "busy_ns", p->busy_ns);
 	json_object_object_add(o, "batch", batch_json(p));
 	json_object_object_add(o, "far_wait_cycles", far_wait_json(g));

@@ -4,10 +4,10 @@
  * in events of the trace that comes of them (trace.c). Half of the room is the SMs' own,
  * the same for each, so that what is kept does not depend on how they were run.
  *
- * What a and b of an event are: a kernel's grid id; a batch's handler and unique faults << 32 |
- * raw ones; a transfer's first page and bytes; a fault's page and cycle of arrival (0: none);
- * resident pages and records of a state. A batch's
- * `batch` is the first transfer that it asked for, `transfer` the records it found.
+ * What a and b of an event are: a kernel's grid id; a batch's number << 32 | handler, and its
+ * unique faults << 32 | raw ones; a transfer's first page and bytes; a fault's page and cycle of
+ * arrival (0: none); resident pages and records of a state. A batch's `batch` is the first transfer
+ * that it asked for, `transfer` the records it found.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -29,6 +29,7 @@ static void forget(struct timeline *t)
 	for (size_t i = 0; i < t->nlaunches; i++)
 		free(t->launches[i].name);
 	free(t->launches);
+	free(t->served);
 	free(t->sms);
 	free(t->events);
 	u64map_clear(&t->open);
@@ -146,23 +147,31 @@ static void adopt_transfers(struct timeline *t, uint32_t batch)
 	}
 }
 
-uint32_t trace_batch(struct timeline *t, unsigned int handler, uint64_t begin, uint64_t end,
-		     const struct fault *faults, unsigned int n, unsigned int depth)
+uint32_t trace_batch(struct timeline *t, const struct trace_batch *b)
 {
-	struct trace_event *e = t->room ? event(t, TRACE_BATCH, 1) : NULL;
+	struct trace_event *e;
 	uint32_t batch;
 
+	if (!t->room)
+		return TRACE_NONE;
+	if (array_grow(t->served, t->served_room, t->nserved)) {
+		t->dropped++;
+		return TRACE_NONE;
+	}
+	e = event(t, TRACE_BATCH, 1);
 	if (!e)
 		return TRACE_NONE;
 	batch = (uint32_t)(t->count - 1);
-	e->begin = begin;
-	e->end = end;
-	e->a = handler;
-	e->b = unique(t, faults, n) << 32 | n;
-	e->transfer = depth;
+	e->begin = b->begin;
+	e->end = b->end;
+	e->a = (uint64_t)t->nserved << 32 | b->handler;
+	e->b = unique(t, b->faults, b->n) << 32 | b->n;
+	e->transfer = b->depth;
+	t->served[t->nserved].cost = b->outcome->cost;
+	memcpy(t->served[t->nserved++].causes, b->outcome->causes, sizeof(t->served->causes));
 	adopt_transfers(t, batch);
-	for (unsigned int i = 0; i < n; i++)
-		add_fault(t, batch, &faults[i]);
+	for (unsigned int i = 0; i < b->n; i++)
+		add_fault(t, batch, &b->faults[i]);
 	return batch;
 }
 

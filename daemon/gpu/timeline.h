@@ -18,6 +18,7 @@
 #include "base/fault.h"
 #include "base/spec.h"
 #include "base/u64map.h"
+#include "paging/paging.h"
 #include "sm/sm.h"
 
 struct gpu_session;
@@ -59,12 +60,20 @@ struct trace_launch {
 	uint32_t stream;
 };
 
+/* What is told of a batch beside its event. */
+struct trace_served {
+	struct service_cost cost;
+	unsigned int causes[FAULT_CAUSES];
+};
+
 struct timeline {
 	size_t room;			/* gpu.trace: events of the trace; 0: it is off */
 	size_t used;			/* of them, as far as they are promised */
 	uint64_t dropped;		/* came when it was full */
 	struct trace_event *events;
 	size_t count, allocated;
+	struct trace_served *served;	/* of the batches, by number */
+	size_t nserved, served_room;
 	struct trace_launch *launches;	/* by grid id, from 1 on */
 	size_t nlaunches;
 	struct u64map open;		/* page: its far fault that is under way */
@@ -83,12 +92,15 @@ int timeline_reset(struct timeline *t, const struct gpu_spec *spec);
 void trace_launch(struct timeline *t, uint64_t grid_id, const char *name, uint32_t stream);
 /* It ended. */
 void trace_kernel(struct timeline *t, uint64_t grid_id, uint64_t begin, uint64_t end);
-/*
- * A handler took these raw records and is busy with them from `begin` to `end`. `depth`: records
- * in the fault buffer, these included. Returns the batch for its transfers, TRACE_NONE: no room.
- */
-uint32_t trace_batch(struct timeline *t, unsigned int handler, uint64_t begin, uint64_t end,
-		     const struct fault *faults, unsigned int n, unsigned int depth);
+struct trace_batch {
+	unsigned int handler;
+	uint64_t begin, end;		/* the handler is busy with it */
+	const struct fault *faults;	/* the raw records that it took */
+	unsigned int n, depth;		/* depth: records in the fault buffer, these included */
+	const struct paging_outcome *outcome;
+};
+/* A handler took a batch. Returns it for its transfers, TRACE_NONE: no room. */
+uint32_t trace_batch(struct timeline *t, const struct trace_batch *batch);
 struct trace_transfer {
 	uint64_t begin, end;		/* on the link */
 	uint64_t addr, bytes;

@@ -229,6 +229,33 @@ static void put_kernels(struct writer *w)
 	}
 }
 
+/* A policy's name may be a file's; what JSON would have to escape becomes "_". */
+static void put_name(struct text *t, const char *key, const char *name)
+{
+	put(t, ",\"%s\":\"", key);
+	for (const char *c = name; *c; c++)
+		put(t, "%c", *c < ' ' || *c == '"' || *c == '\\' ? '_' : *c);
+	put(t, "\"");
+}
+
+/* Where the batch's time went, whose faults they were, and who decided. */
+static void put_served(struct writer *w, const struct trace_served *b)
+{
+	const struct gpu_spec *spec = &w->s->machine->spec;
+	const struct service_cost *c = &b->cost;
+	struct text *t = &w->text;
+
+	put(t, ",\"stages_ns\":{\"raised_to_fetched\":%" PRIu64 ",\"fetched_to_committed\":%" PRIu64
+	    ",\"decide\":%" PRIu64 ",\"evict\":%" PRIu64 ",\"unmap\":%" PRIu64 ",\"copy\":%" PRIu64
+	    ",\"map\":%" PRIu64 ",\"replay\":%" PRIu64 "},\"cause\":{", c->raised_to_fetched,
+	    c->fetched_to_committed, c->decide, c->evict, c->unmap, c->copy, c->map, c->replay);
+	for (unsigned int i = 0; i < FAULT_CAUSES; i++)
+		put(t, "%s\"%s\":%u", i ? "," : "", fault_cause_names[i], b->causes[i]);
+	put(t, "}");
+	put_name(t, "prefetch", spec->prefetch);
+	put_name(t, "evict", spec->evict);
+}
+
 static void put_batches(struct writer *w)
 {
 	struct text *t = &w->text;
@@ -241,8 +268,10 @@ static void put_batches(struct writer *w)
 
 		begin_slice(t, PID_HANDLERS, TID_HANDLERS + w->lanes.lane[i], e->begin, e->end);
 		put(t, ",\"name\":\"fault batch\",\"args\":{\"handler\":%" PRIu64
-		    ",\"raw_faults\":%" PRIu64 ",\"far_faults\":%" PRIu64 ",\"fault_buffer\":%u}}",
-		    e->a, e->b & UINT32_MAX, e->b >> 32, e->transfer);
+		    ",\"raw_faults\":%" PRIu64 ",\"far_faults\":%" PRIu64 ",\"fault_buffer\":%u",
+		    e->a & UINT32_MAX, e->b & UINT32_MAX, e->b >> 32, e->transfer);
+		put_served(w, &w->t->served[e->a >> 32]);
+		put(t, "}}");
 	}
 }
 

@@ -38,6 +38,7 @@ void flight_close(struct paging *p)
 {
 	link_destroy(p->flight.link);
 	u64map_clear(&p->flight.awaited);
+	free(p->flight.waits);
 	free(p->flight.list);
 	free(p->flight.lost);
 }
@@ -234,14 +235,52 @@ bool paging_collapsing(const struct paging *p, uint64_t addr)
 	return page_set_test(&p->space->pages, addr, PAGE_COLLAPSING);
 }
 
-bool flight_await(struct paging *p, const struct fault *fault)
+/* A place in waits. False: no memory. */
+static bool new_wait(struct flight *f, uint32_t *place)
+{
+	if (f->idle_wait) {
+		*place = f->idle_wait - 1;
+		f->idle_wait = f->waits[*place].next;
+		return true;
+	}
+	if (array_grow(f->waits, f->wait_room, f->nwaits))
+		return false;
+	*place = f->nwaits++;
+	return true;
+}
+
+/* Nobody waits for the unit any more. False: nobody did. *wait (may be NULL) is who. */
+static bool end_wait(struct flight *f, uint64_t unit, struct wait *wait)
+{
+	uint64_t place;
+
+	if (!f->awaited.count || !u64map_get(&f->awaited, unit, &place))
+		return false;
+	u64map_del(&f->awaited, unit);
+	if (wait)
+		*wait = f->waits[place];
+	f->waits[place].next = f->idle_wait;
+	f->idle_wait = (uint32_t)place + 1;
+	return true;
+}
+
+bool flight_await(struct paging *p, const struct paging_fault *fault,
+		  const struct service_cost *cost)
 {
 	uint64_t unit = unit_of(p, fault->addr), before;
+	struct flight *f = &p->flight;
+	uint32_t place;
 
-	if (u64map_get(&p->flight.awaited, unit, &before))
+	if (u64map_get(&f->awaited, unit, &before))
 		return false;
 	/* Without memory its latency is not known: the others' are. */
-	u64map_put(&p->flight.awaited, unit, fault->cycle);
+	if (!new_wait(f, &place))
+		return true;
+	f->waits[place] = (struct wait){ .fault = *fault, .cost = *cost };
+	if (u64map_put(&f->awaited, unit, place)) {
+		f->waits[place].next = f->idle_wait;
+		f->idle_wait = place + 1;
+	}
 	return true;
 }
 
@@ -260,23 +299,24 @@ void flight_drop(struct paging *p, uint64_t addr)
 		return;
 	page_set_unmark(&p->space->pages, addr, PAGE_FLYING);
 	p->flight.pages--;
-	u64map_del(&p->flight.awaited, unit_of(p, addr));
+	end_wait(&p->flight, unit_of(p, addr), NULL);
 	lose(&p->flight, addr);
 	/* Without memory to split a transfer it takes its time, and nobody's page. */
 	link_cancel(p->flight.link, p->space->va_space, addr, addr + PAGE_BYTES);
 }
 
-/* The unit's last page is there. */
-static void arrive(struct paging *p, uint64_t unit, uint64_t ps)
+/* The unit's last page is there, by this piece. */
+static void arrive(struct paging *p, uint64_t unit, const struct link_piece *piece)
 {
 	struct flight *f = &p->flight;
-	uint64_t cycle;
+	struct wait wait;
 
-	if (f->awaited.count && u64map_get(&f->awaited, unit, &cycle)) {
-		uint64_t raised = ps_of(p, cycle);
+	if (end_wait(f, unit, &wait)) {
+		uint64_t raised = ps_of(p, wait.fault.raised), ps = piece->landed;
+		uint64_t copy = (ps - piece->begin) / PS_NS;
 
-		u64map_del(&f->awaited, unit);
-		histogram_add(&p->stats.latency_ns, ps > raised ? (ps - raised) / PS_NS : 0);
+		fault_over(p, &wait.fault, &wait.cost, ps > raised ? (ps - raised) / PS_NS : 0,
+			   copy);
 	}
 	if (!f->events)
 		return;
@@ -287,7 +327,8 @@ static void arrive(struct paging *p, uint64_t unit, uint64_t ps)
 			page_set_unmark(&p->space->pages, at, PAGE_FRESH);
 }
 
-static void land_pages(struct paging *p, uint64_t addr, uint64_t end, uint64_t ps)
+static void land_pages(struct paging *p, uint64_t addr, uint64_t end,
+		       const struct link_piece *piece)
 {
 	struct page_set *pages = &p->space->pages;
 	uint64_t unit;
@@ -302,7 +343,7 @@ static void land_pages(struct paging *p, uint64_t addr, uint64_t end, uint64_t p
 		p->flight.pages--;
 		unit = unit_of(p, addr);
 		if (!unit_any(p, unit, PAGE_FLYING))
-			arrive(p, unit, ps);
+			arrive(p, unit, piece);
 	}
 }
 
@@ -339,7 +380,7 @@ static void land(struct paging *p, const struct link_piece *piece)
 	for (uint64_t addr = piece->addr; addr < end; addr = next) {
 		next = MIN(end, ((addr >> BLOCK_SHIFT) + 1) << BLOCK_SHIFT);
 		if (!land_run(p, addr, next))
-			land_pages(p, addr, next, piece->landed);
+			land_pages(p, addr, next, piece);
 	}
 }
 
@@ -473,6 +514,8 @@ void paging_abandon(struct paging *p)
 {
 	page_set_unmark_all(&p->space->pages, PAGE_FRESH);
 	u64map_clear(&p->flight.awaited);
+	p->flight.nwaits = 0;
+	p->flight.idle_wait = 0;
 }
 
 int paging_land_all(struct paging *p, struct paging_outcome *outcome)

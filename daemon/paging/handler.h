@@ -57,6 +57,13 @@ struct departure {
 	bool map;			/* nothing travels: it may be used from then on */
 };
 
+/* A far fault whose page is in flight. */
+struct wait {
+	struct paging_fault fault;
+	struct service_cost cost;	/* its batch's */
+	uint32_t next;			/* of those that are free */
+};
+
 /*
  * Pages in flight. A page that somebody waits for is kept (PAGE_FRESH) until its first
  * TLB fill, so that the faulting warp gets its access done before a later batch takes the frame
@@ -70,7 +77,10 @@ struct flight {
 	uint64_t pages;			/* PAGE_FLYING */
 	uint64_t *lost;			/* pages that left before they came: nobody has been told */
 	unsigned int nlost, lost_room;
-	struct u64map awaited;		/* page of spec.page_bytes to the cycle in which it was raised */
+	struct u64map awaited;		/* page of spec.page_bytes to its place in waits */
+	struct wait *waits;
+	uint32_t nwaits, wait_room;
+	uint32_t idle_wait;		/* the first that is free, counted from 1; 0: none */
 	const struct paging_events *events;
 	void *ctx;
 	uint64_t now;			/* core cycle: of the last call */
@@ -101,8 +111,11 @@ struct paging {
 	bool remote_full;		/* the service has no room for remote mappings, in this batch */
 	bool hinted;			/* the batch has a page that is PAGE_PINNED */
 
+	uint64_t decide_ns;		/* charged for a batch's decisions, or SPEC_DECIDE_MEASURED */
+
 	/* The batch being served, and the pass of it. */
 	struct fault faults[BATCH_MAX];
+	uint8_t causes[BATCH_MAX];	/* enum fault_cause, by fault */
 	unsigned int nfaults;
 	uint64_t demand[BATCH_MAX];	/* sorted pages of spec.page_bytes: what this pass must bring */
 	unsigned int ndemand;
@@ -253,6 +266,19 @@ int serve_pass(struct paging *paging, unsigned int nfaults,
 	       int (*decide)(void *ctx, struct service_batch *batch),
 	       struct pass *pass, struct paging_outcome *outcome);
 
+/* --- stages.c ---------------------------------------------------------------- */
+
+/* Why the page is not there; asked before anything is moved for it. */
+enum fault_cause fault_cause(const struct paging *paging, const struct fault *fault);
+/* Sets what a batch is charged for its decisions, paging.decide. */
+void charge_decision(const struct paging *paging, struct service_cost *cost);
+/*
+ * The fault is over, `latency` ns after it was raised: its stages are counted and told. copy: ns
+ * that its page was on a modelled link.
+ */
+void fault_over(struct paging *paging, struct paging_fault *fault,
+		const struct service_cost *cost, uint64_t latency, uint64_t copy);
+
 /* --- flight.c ---------------------------------------------------------------- */
 
 /* -ENOMEM. */
@@ -279,7 +305,8 @@ void flight_forget(struct paging *paging);
 /* Of the last call, in picoseconds. */
 uint64_t flight_time(const struct paging *paging);
 /* A fault's page is in flight: its latency is known later. False: it has been waited for before. */
-bool flight_await(struct paging *paging, const struct fault *fault);
+bool flight_await(struct paging *paging, const struct paging_fault *fault,
+		  const struct service_cost *cost);
 /* The page is nobody's any more, or another's, before it landed. */
 void flight_drop(struct paging *paging, uint64_t addr);
 /* Lands everything; *end (may be NULL) is when, in picoseconds. -ENOMEM. */

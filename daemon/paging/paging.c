@@ -66,6 +66,7 @@ int paging_create_knowing(struct paging_pool *pool, uint32_t va_space,
 	p->spec = *spec;
 	p->known = *known;
 	p->limit = spec->vram_bytes / PAGE_BYTES;
+	spec_decide_ns(spec, &p->decide_ns);
 	p->space = space_get(pool, va_space);
 	if (!p->space) {
 		free(p);

@@ -89,6 +89,43 @@ struct paging_transfer {
 };
 #define PAGING_NO_BATCH	UINT32_MAX
 
+/*
+ * Where a far fault's latency went, in order. queued: it waited in the fault buffer for a handler.
+ * link: its page waited for the link, or for a frame that was being emptied; also what is left of
+ * the way of a page that another batch had sent for. Of a modelled link, copy is the page's own
+ * transfer. The others are its batch's stages (struct service_cost). They sum to the latency: what
+ * a fault did not wait for, since its page came sooner, is not counted.
+ */
+#define FAULT_STAGES(X) X(queued) X(raised_to_fetched) X(fetched_to_committed) X(evict) X(unmap) \
+	X(link) X(copy) X(map) X(replay)
+struct fault_stages {
+#define X(stage) uint64_t stage;
+	FAULT_STAGES(X)
+#undef X
+};
+
+/* Why the page was not there. */
+enum fault_cause {
+	CAUSE_FIRST,		/* the device had never had it */
+	CAUSE_EVICTED,		/* it had been evicted */
+	CAUSE_IN_FLIGHT,	/* it was on its way: a prefetch that came late */
+	CAUSE_WRITE,		/* a duplicate was to be written */
+	CAUSE_RESIDENT,		/* it was there when the handler looked: the replay was enough */
+	FAULT_CAUSES
+};
+extern const char *const fault_cause_names[FAULT_CAUSES];
+
+/* A far fault that is over: a page's first record in its batch. */
+struct paging_fault {
+	uint64_t addr;
+	uint64_t raised, taken;		/* core cycles */
+	uint64_t latency;		/* ns, raised to replayed: the stages' sum */
+	struct fault_stages stages;	/* ns */
+	uint32_t batch;			/* outcome.batch */
+	uint16_t sm, warp, merged;
+	uint8_t access, cause, kernel;
+};
+
 /* Who wants to know; from paging_advance(), and what says that it lands everything. */
 struct paging_events {
 	/*
@@ -108,6 +145,8 @@ struct paging_events {
 	 * May be NULL: something may.
 	 */
 	bool (*awaits)(void *ctx);
+	/* A far fault is over, or its end is known. From paging_serve(), too. May be NULL. */
+	void (*served)(void *ctx, const struct paging_fault *fault);
 };
 /* NULL, as at first: nobody; then every page that was demanded is waited for. */
 void paging_listen(struct paging *paging, const struct paging_events *events, void *ctx);
@@ -126,6 +165,7 @@ struct paging_outcome {
 	int stuck_status;
 	uint64_t stuck_addr;
 	struct service_cost cost;
+	unsigned int causes[FAULT_CAUSES];	/* unique managed faults */
 };
 
 /*
@@ -263,6 +303,10 @@ struct paging_stats {
 	/* By batch: raw faults, unique ones, VA blocks that these are in. */
 	struct histogram batch_raw, batch_unique, batch_blocks;
 	struct histogram buffer_depth;	/* records in the fault buffer at each take, those taken included */
+	/* Sums over the far faults that latency_ns counts. */
+	struct fault_stages fault_stages;
+	uint64_t causes[FAULT_CAUSES];	/* unique managed faults of all batches */
+	struct histogram decide_ns;	/* by batch: its policies' decisions, where that is measured */
 	/* Sums over the batches. On a modelled link evict and copy are what it was occupied for. */
 	struct service_cost stages;
 	/* NULL names end the lists. */

@@ -97,6 +97,7 @@ static int take_fault(struct paging *p, const struct fault *fault)
 	rc = ask(p, fault->addr);
 	if (rc)
 		return rc;
+	p->causes[fault - p->faults] = (uint8_t)fault_cause(p, fault);
 	/* The service knows better than the books, which hear of changes late. */
 	note_hints(p, fault);
 	rc = check_books(p, fault);
@@ -189,6 +190,7 @@ void cost_add(struct service_cost *sum, const struct service_cost *cost)
 	sum->copy += cost->copy;
 	sum->map += cost->map;
 	sum->replay += cost->replay;
+	sum->decide += cost->decide;
 	sum->end_to_end += cost->end_to_end;
 }
 
@@ -273,6 +275,12 @@ static int serve_all(struct paging *p, unsigned int n, unsigned int *raw,
 		rc = serve_pass(p, 0, decide_again, &pass, outcome);
 	}
 	p->squeeze = 0;
+	if (!rc && n) {
+		if (p->pool->service->ops->measured)
+			histogram_add(&p->stats.decide_ns, outcome->cost.decide);
+		charge_decision(p, &outcome->cost);
+		outcome->service_ns = outcome->cost.total;
+	}
 	if (!rc && pass.nagain) {
 		if (!outcome->stuck) {
 			outcome->stuck_status = -ENOSPC;
@@ -307,6 +315,11 @@ static void count_fault(struct paging *p, const struct fault *f, unsigned int ke
 			uint64_t now, struct paging_outcome *outcome)
 {
 	uint64_t waited = now > f->cycle ? now - f->cycle : 0;
+	struct paging_fault fault = {
+		.addr = f->addr, .raised = f->cycle, .taken = MAX(now, f->cycle),
+		.batch = outcome->batch, .sm = f->sm, .warp = f->warp, .merged = f->merged,
+		.access = f->access, .kernel = (uint8_t)kernel,
+	};
 
 	if (f->flags & FAULT_UNMANAGED) {
 		/* Nobody waits for a prefetch. */
@@ -316,14 +329,17 @@ static void count_fault(struct paging *p, const struct fault *f, unsigned int ke
 		}
 		return;
 	}
+	fault.cause = p->causes[f - p->faults];
+	outcome->causes[fault.cause]++;
+	p->stats.causes[fault.cause]++;
 	/* One that waits for its turn is counted when it has been served. */
 	if (!page_set_test(&p->space->pages, f->addr, PAGE_RESIDENT) &&
 	    !page_set_test(&p->space->pages, f->addr, PAGE_REMOTE))
 		return;
 	if (!paging_in_flight(p, f->addr)) {
-		histogram_add(&p->stats.latency_ns,
-			      waited * 1000 / p->spec.clock_mhz + outcome->service_ns);
-	} else if (!flight_await(p, f)) {
+		fault_over(p, &fault, &outcome->cost,
+			   waited * 1000 / p->spec.clock_mhz + outcome->service_ns, 0);
+	} else if (!flight_await(p, &fault, &outcome->cost)) {
 		p->stats.duplicate_faults++;
 		return;
 	}

@@ -77,6 +77,7 @@ struct kmod_hand {
 	pthread_mutex_t lock;
 	struct service_batch *batch;	/* the engine's; NULL when none is raised */
 	bool decided;
+	uint64_t decide_ns;		/* that decide() took */
 	bool committed;			/* the plan, not an empty one */
 	int error;			/* 0, what decide() returned, or the refused commit's error */
 	uint32_t gen;			/* of the module's batch */
@@ -158,6 +159,7 @@ void kmod_take_faults(struct kmod_hand *hand, struct service_batch *batch,
 unsigned int kmod_suspects(const struct service_batch *batch, struct fault *suspects);
 /* Those that are not, or have not come back, are faults to be raised again. */
 void kmod_acquit(struct service_batch *batch, const struct service_batch *again);
+uint64_t kmod_now_ns(void);
 void kmod_cost(const struct gpuemu_stamps *stamps, struct service_cost *cost);
 
 void kmod_wake(int eventfd);

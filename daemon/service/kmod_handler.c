@@ -54,12 +54,15 @@ static unsigned int make_plan(struct kmod *k)
 {
 	struct kmod_hand *hand = &k->hand;
 	struct service_batch *batch = hand->batch;
+	uint64_t begin;
 
 	hand->decided = true;
 	kmod_give_wild(hand, batch);
 	if (!batch->decide)
 		return 0;
+	begin = kmod_now_ns();
 	hand->error = batch->decide(batch->ctx, batch);
+	hand->decide_ns = kmod_now_ns() - begin;
 	return hand->error ? 0 : give_plan(batch->plan, k->handler.migrations);
 }
 

@@ -65,6 +65,14 @@ static void write_records(struct kmod *k, const struct service_batch *batch, uin
 	__atomic_store_n(&buffer->put, put + n, __ATOMIC_RELEASE);
 }
 
+uint64_t kmod_now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
 static uint64_t span(uint64_t from, uint64_t to)
 {
 	return to > from ? to - from : 0;
@@ -132,6 +140,7 @@ static int collect(struct kmod *k, struct service_batch *batch)
 	}
 	if (k->control->stamps.gen == k->hand.gen)
 		kmod_cost(&k->control->stamps, &batch->cost);
+	batch->cost.decide = MIN(k->hand.decide_ns, batch->cost.fetched_to_committed);
 	return k->hand.error;
 }
 
@@ -143,6 +152,7 @@ static void hand_over(struct kmod *k, struct service_batch *batch, uint32_t left
 	pthread_mutex_lock(&hand->lock);
 	hand->batch = batch;
 	hand->decided = false;
+	hand->decide_ns = 0;
 	hand->room = batch->nfaults;
 	hand->taken = 0;
 	hand->merged = hand->nwild;
@@ -162,14 +172,6 @@ static int take_back(struct kmod *k, struct service_batch *batch, int raised)
 	ret = raised < 0 ? raised : collect(k, batch);
 	pthread_mutex_unlock(&k->hand.lock);
 	return ret;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
 /* The handler looks at the hand only after RAISE. */
@@ -208,7 +210,7 @@ static int check_fatal(struct kmod *k, struct service_batch *batch)
 int kmod_serve(struct service *service, struct service_batch *batch)
 {
 	struct kmod *k = to_kmod(service);
-	uint64_t begin = now_ns();
+	uint64_t begin = kmod_now_ns();
 	int ret;
 
 	if (batch->nfaults > GPUEMU_BATCH_MAX)
@@ -222,6 +224,6 @@ int kmod_serve(struct service *service, struct service_batch *batch)
 	ret = raise_faults(k, batch);
 	if (!ret)
 		ret = check_fatal(k, batch);
-	batch->cost.end_to_end = now_ns() - begin;
+	batch->cost.end_to_end = kmod_now_ns() - begin;
 	return ret;
 }

@@ -52,6 +52,7 @@ struct service_cost {
 	uint64_t total;			/* raised to replayed */
 	uint64_t raised_to_fetched, fetched_to_committed;
 	uint64_t evict, unmap, copy, map, replay;
+	uint64_t decide;		/* of fetched_to_committed: the policies'; 0: not measured */
 	/* What the engine thread waited, its own system calls included: what a fault costs its user. */
 	uint64_t end_to_end;
 };

@@ -81,6 +81,7 @@ static int uffd_serve(struct service *service, struct service_batch *batch)
 	uffd_unlock(u);
 	cost->raised_to_fetched = fetched - begin;
 	cost->fetched_to_committed = committed - fetched;
+	cost->decide = cost->fetched_to_committed;
 	cost->total = now_ns() - begin;
 	/* All that no other stage claims: locks, books. */
 	cost->replay = cost->total - (cost->raised_to_fetched + cost->fetched_to_committed +

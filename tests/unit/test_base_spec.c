@@ -402,6 +402,10 @@ static void combinations(void **state)
 		{ "dram.interleave=64", "dram.interleave: 64 bytes, less than a line of L2" },
 		{ "dram.burst=2", "dram.burst: a column command moves 16 bytes" },
 		{ "dram.data_ratio=16", "dram.burst: 8 transfers, less than" },
+		{ "paging.decide=soon", "paging.decide: 'soon' is not 'measured' nor a number of ns "
+		  "from 0 to 1000000000" },
+		{ "paging.decide=1000000001", "paging.decide: '1000000001' is not 'measured' nor a "
+		  "number of ns from 0 to 1000000000" },
 		{ "dram.groups=32", "dram.groups: 32 of 16 banks" },
 		{ "dram.ccdl=1", "dram.ccdl: 1, less than dram.ccd, 2" },
 		{ "dram.rcd=4", "dram.rcd: 4, not above dram.wl, 4" },

@@ -28,6 +28,7 @@ struct run {
 	bool awaited[2][PAGES];		/* served, on its way, and not heard of */
 	bool taken[2][PAGES];		/* by the CPU, on its way */
 	uint64_t carried[2];		/* bytes, each way */
+	uint64_t latency[2];		/* ns, of the far faults that were told */
 };
 
 /* One session's ear. */
@@ -66,7 +67,21 @@ static void transferred(void *ctx, const struct paging_transfer *t)
 	ear->run->carried[t->d2h] += t->bytes;
 }
 
-static const struct paging_events events = { arrived, transferred };
+/* The last nanosecond of a far fault is some stage's. */
+static void served(void *ctx, const struct paging_fault *fault)
+{
+	struct ear *ear = ctx;
+	uint64_t sum = 0;
+
+#define X(stage) sum += fault->stages.stage;
+	FAULT_STAGES(X)
+#undef X
+	assert_int_equal(sum, fault->latency);
+	assert_true(fault->taken >= fault->raised);
+	ear->run->latency[ear->session] += sum;
+}
+
+static const struct paging_events events = { arrived, transferred, NULL, served };
 
 static void digest_plans(struct run *run, unsigned int since)
 {
@@ -368,6 +383,7 @@ static uint64_t run_trace(const char *evict, const char *prefetch, uint64_t seed
 	}
 	settle(&run);
 	for (unsigned int s = 0; s < 2 && run.paging[s]; s++) {
+		assert_int_equal(run.latency[s], paging_stats(run.paging[s])->latency_ns.sum);
 		digest(&run, paging_stats(run.paging[s])->evicted_pages);
 		digest(&run, paging_stats(run.paging[s])->prefetch_used_pages);
 		digest(&run, paging_stats(run.paging[s])->latency_ns.sum);
