@@ -5,8 +5,6 @@
  * al., IISWC 2009). One kernel goes along the frontier's edges, a second makes the
  * next frontier, and the CPU reads a flag to know whether there is one.
  */
-#define BFS_BLOCK	256
-
 #ifdef GPUEMU_DEVICE
 #include "device.h"
 
@@ -51,7 +49,7 @@ KERNEL bfs_advance(uint8_t *frontier, uint8_t *next, uint8_t *visited,
 
 #include "check.h"
 
-enum { NODES, DEGREE };
+enum { NODES, DEGREE, BLOCK };
 
 struct bfs {
 	uint32_t *first, *edges, *level, *more;
@@ -123,19 +121,20 @@ static int bfs_setup(struct workload *w)
 static int bfs_level(struct workload *w)
 {
 	struct bfs *b = w->state;
-	uint32_t nodes = (uint32_t)w->option[NODES], ctas = DIV_ROUND_UP(nodes, BFS_BLOCK);
+	uint32_t nodes = (uint32_t)w->option[NODES], block = (uint32_t)w->option[BLOCK];
+	uint32_t ctas = DIV_ROUND_UP(nodes, block);
 	int ret;
 
 	*b->more = 0;
 	ret = workload_to_device(w, b->more, sizeof(*b->more));
 	if (!ret)
-		ret = WORKLOAD_LAUNCH(w, "bfs_expand", ctas, BFS_BLOCK,
+		ret = WORKLOAD_LAUNCH(w, "bfs_expand", ctas, block,
 				      gpuemu_arg_ptr(b->first), gpuemu_arg_ptr(b->edges),
 				      gpuemu_arg_ptr(b->frontier), gpuemu_arg_ptr(b->next),
 				      gpuemu_arg_ptr(b->visited), gpuemu_arg_ptr(b->level),
 				      gpuemu_arg_u32(nodes));
 	if (!ret)
-		ret = WORKLOAD_LAUNCH(w, "bfs_advance", ctas, BFS_BLOCK,
+		ret = WORKLOAD_LAUNCH(w, "bfs_advance", ctas, block,
 				      gpuemu_arg_ptr(b->frontier), gpuemu_arg_ptr(b->next),
 				      gpuemu_arg_ptr(b->visited), gpuemu_arg_ptr(b->more),
 				      gpuemu_arg_u32(nodes));
@@ -231,6 +230,7 @@ const struct workload_ops workload_bfs = {
 		[NODES] = { "nodes", 384 << 10, 1, 1u << 24, "of the graph; 11 bytes each",
 			    .quick = 64000, .tiny = 3001 },
 		[DEGREE] = { "degree", 6, 0, 64, "edges a node on average; 4 bytes each" },
+		[BLOCK] = { "block", 256, 32, 1024, "threads of a CTA (Rodinia: 512)" },
 	},
 	.state_bytes = sizeof(struct bfs),
 	.setup = bfs_setup,

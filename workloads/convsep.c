@@ -9,6 +9,11 @@
 #define CONVSEP_Y	8
 #define CONVSEP_STEPS	4	/* pixels of a thread */
 
+/* The same in the SDK, with sdk=1: by rows, by columns, without tiles. */
+#define CONVSEP_SDK_ROWS	4
+#define CONVSEP_SDK_PLAIN	12
+#define CONVSEP_SDK_STEPS	8
+
 #define CONVSEP_TAPS	(2 * CONVSEP_RADIUS + 1)
 /* A triangle: its taps and their sum are exact. */
 #define CONVSEP_TAP(i)							\
@@ -22,75 +27,21 @@ INLINE float pixel(const float *image, int x, int y, int width, int height)
 	return x >= 0 && y >= 0 && x < width && y < height ? image[y * width + x] : 0;
 }
 
-KERNEL convsep_rows(const float *in, float *out, int width, int height)
-{
-	__shared__ float tile[CONVSEP_Y][(CONVSEP_STEPS + 2) * CONVSEP_X];
-	int first = (int)blockIdx.x * CONVSEP_STEPS * CONVSEP_X + (int)threadIdx.x;
-	int y = (int)(blockIdx.y * CONVSEP_Y + threadIdx.y);
+#define ROWS convsep_rows
+#define COLS convsep_cols
+#define PLAIN convsep_plain
+#define ROWS_Y CONVSEP_Y
+#define PLAIN_Y CONVSEP_Y
+#define STEPS CONVSEP_STEPS
+#include "convsep_kernels.h"
 
-#pragma unroll
-	for (int i = -1; i <= CONVSEP_STEPS; i++)
-		tile[threadIdx.y][(i + 1) * CONVSEP_X + (int)threadIdx.x] =
-			pixel(in, first + i * CONVSEP_X, y, width, height);
-	__syncthreads();
-#pragma unroll
-	for (int i = 0; i < CONVSEP_STEPS; i++) {
-		int x = first + i * CONVSEP_X;
-		float sum = 0;
-
-#pragma unroll
-		for (int k = 0; k < CONVSEP_TAPS; k++)
-			sum = fmaf(CONVSEP_TAP(k),
-				   tile[threadIdx.y][(i + 1) * CONVSEP_X + (int)threadIdx.x + k -
-						     CONVSEP_RADIUS], sum);
-		if (x < width && y < height)
-			out[y * width + x] = sum;
-	}
-}
-
-/* A CTA has 16 columns; its tile is read along them. The odd pitch keeps banks apart. */
-KERNEL convsep_cols(const float *in, float *out, int width, int height)
-{
-	__shared__ float tile[CONVSEP_X][(CONVSEP_STEPS + 2) * CONVSEP_Y + 1];
-	int x = (int)(blockIdx.x * CONVSEP_X + threadIdx.x);
-	int first = (int)blockIdx.y * CONVSEP_STEPS * CONVSEP_Y + (int)threadIdx.y;
-
-#pragma unroll
-	for (int i = -1; i <= CONVSEP_STEPS; i++)
-		tile[threadIdx.x][(i + 1) * CONVSEP_Y + (int)threadIdx.y] =
-			pixel(in, x, first + i * CONVSEP_Y, width, height);
-	__syncthreads();
-#pragma unroll
-	for (int i = 0; i < CONVSEP_STEPS; i++) {
-		int y = first + i * CONVSEP_Y;
-		float sum = 0;
-
-#pragma unroll
-		for (int k = 0; k < CONVSEP_TAPS; k++)
-			sum = fmaf(CONVSEP_TAP(k),
-				   tile[threadIdx.x][(i + 1) * CONVSEP_Y + (int)threadIdx.y + k -
-						     CONVSEP_RADIUS], sum);
-		if (x < width && y < height)
-			out[y * width + x] = sum;
-	}
-}
-
-/* A pixel a thread, its neighbours dx and dy apart, clamped by zeros. */
-KERNEL convsep_plain(const float *in, float *out, int width, int height, int dx, int dy)
-{
-	int x = (int)(blockIdx.x * CONVSEP_X + threadIdx.x);
-	int y = (int)(blockIdx.y * CONVSEP_Y + threadIdx.y);
-	float sum = 0;
-
-	if (x >= width || y >= height)
-		return;
-#pragma unroll
-	for (int k = 0; k < CONVSEP_TAPS; k++)
-		sum = fmaf(CONVSEP_TAP(k),
-			   pixel(in, x + dx * (k - CONVSEP_RADIUS), y + dy * (k - CONVSEP_RADIUS),
-				 width, height), sum);
-	out[y * width + x] = sum;
-}
+#define ROWS convsep_sdk_rows
+#define COLS convsep_sdk_cols
+#define PLAIN convsep_sdk_plain
+#define ROWS_Y CONVSEP_SDK_ROWS
+#define PLAIN_Y CONVSEP_SDK_PLAIN
+#define STEPS CONVSEP_SDK_STEPS
+#include "convsep_kernels.h"
 
 #else
 #include <errno.h>
@@ -98,7 +49,7 @@ KERNEL convsep_plain(const float *in, float *out, int width, int height, int dx,
 
 #include "fill.h"
 
-enum { WIDTH, HEIGHT, SHARED };
+enum { WIDTH, HEIGHT, SHARED, SDK };
 
 struct convsep {
 	float *in, *half, *out;
@@ -121,27 +72,35 @@ static int convsep_setup(struct workload *w)
 	return ret;
 }
 
+/* A kernel, the threads of its CTA along y, the pixels of a thread. */
+struct kernel {
+	const char *name;
+	uint32_t high, steps;
+};
+
+/* By sdk; plain, by columns, by rows. */
+static const struct kernel kernels[2][3] = {
+	{ { "convsep_plain", CONVSEP_Y, 1 }, { "convsep_cols", CONVSEP_Y, CONVSEP_STEPS },
+	  { "convsep_rows", CONVSEP_Y, CONVSEP_STEPS } },
+	{ { "convsep_sdk_plain", CONVSEP_SDK_PLAIN, 1 },
+	  { "convsep_sdk_cols", CONVSEP_Y, CONVSEP_SDK_STEPS },
+	  { "convsep_sdk_rows", CONVSEP_SDK_ROWS, CONVSEP_SDK_STEPS } },
+};
+
 static int pass(struct workload *w, bool rows, const float *from, float *to)
 {
-	uint32_t x = CONVSEP_X, y = CONVSEP_Y;
+	const struct kernel *k = &kernels[w->option[SDK]][w->option[SHARED] ? 1 + rows : 0];
+	uint32_t x = CONVSEP_X * (rows ? k->steps : 1), y = k->high * (rows ? 1 : k->steps);
 	uint32_t width = (uint32_t)w->option[WIDTH], height = (uint32_t)w->option[HEIGHT];
+	struct gpuemu_dim3 grid = { DIV_ROUND_UP(width, x), DIV_ROUND_UP(height, y), 1 };
+	struct gpuemu_dim3 block = { CONVSEP_X, k->high, 1 };
 
-	if (w->option[SHARED] && rows)
-		x *= CONVSEP_STEPS;
-	else if (w->option[SHARED])
-		y *= CONVSEP_STEPS;
 	if (w->option[SHARED])
-		return WORKLOAD_LAUNCH_GRID(w, rows ? "convsep_rows" : "convsep_cols",
-					    ((struct gpuemu_dim3){ DIV_ROUND_UP(width, x),
-								   DIV_ROUND_UP(height, y), 1 }),
-					    ((struct gpuemu_dim3){ CONVSEP_X, CONVSEP_Y, 1 }),
+		return WORKLOAD_LAUNCH_GRID(w, k->name, grid, block,
 					    gpuemu_arg_ptr(from), gpuemu_arg_ptr(to),
 					    gpuemu_arg_s32((int32_t)width),
 					    gpuemu_arg_s32((int32_t)height));
-	return WORKLOAD_LAUNCH_GRID(w, "convsep_plain",
-				    ((struct gpuemu_dim3){ DIV_ROUND_UP(width, x),
-							   DIV_ROUND_UP(height, y), 1 }),
-				    ((struct gpuemu_dim3){ CONVSEP_X, CONVSEP_Y, 1 }),
+	return WORKLOAD_LAUNCH_GRID(w, k->name, grid, block,
 				    gpuemu_arg_ptr(from), gpuemu_arg_ptr(to),
 				    gpuemu_arg_s32((int32_t)width), gpuemu_arg_s32((int32_t)height),
 				    gpuemu_arg_s32(rows), gpuemu_arg_s32(!rows));
@@ -209,6 +168,7 @@ const struct workload_ops workload_convsep = {
 			    .quick = 512, .tiny = 101 },
 		[HEIGHT] = { "height", 1024, 1, 1u << 14, "of the image", .quick = 256, .tiny = 43 },
 		[SHARED] = { "shared", 1, 0, 1, "0: plain loads in the place of tiles" },
+		[SDK] = { "sdk", 0, 0, 1, "1: CTAs and pixels a thread as the SDK's kernels have them" },
 	},
 	.state_bytes = sizeof(struct convsep),
 	.setup = convsep_setup,

@@ -43,7 +43,7 @@ KERNEL gaussian_fan2(float *a, float *b, const float *m, uint32_t n, uint32_t t)
 
 #include "check.h"
 
-enum { N, COLUMNS };
+enum { N, COLUMNS, BLOCK };
 
 struct gaussian {
 	float *a, *b, *m;
@@ -95,14 +95,16 @@ static int gaussian_setup(struct workload *w)
 static int gaussian_run(struct workload *w)
 {
 	struct gaussian *g = w->state;
-	uint32_t n = (uint32_t)w->option[N];
+	uint32_t n = (uint32_t)w->option[N], edge = (uint32_t)w->option[BLOCK];
+	const struct gpuemu_dim3 block = {
+		edge ? edge : GAUSS_WIDE, edge ? edge : GAUSS_HIGH, 1
+	};
 	int ret = 0;
 
 	for (uint32_t t = 0; t < columns(w) && !ret; t++) {
 		uint32_t below = n - 1 - t;
-		struct gpuemu_dim3 block = { GAUSS_WIDE, GAUSS_HIGH, 1 };
 		struct gpuemu_dim3 grid = {
-			DIV_ROUND_UP(below + 1, GAUSS_WIDE), DIV_ROUND_UP(below, GAUSS_HIGH), 1
+			DIV_ROUND_UP(below + 1, block.x), DIV_ROUND_UP(below, block.y), 1
 		};
 
 		ret = WORKLOAD_LAUNCH(w, "gaussian_fan1", DIV_ROUND_UP(below, GAUSS_BLOCK),
@@ -213,6 +215,8 @@ const struct workload_ops workload_gaussian = {
 			.quick = 640, .tiny = 101 },
 		[COLUMNS] = { "columns", 8, 1, 1u << 15, "to eliminate; n or more: all, and solve",
 			      .tiny = 9 },
+		[BLOCK] = { "block", 0, 0, 32,
+			    "threads of an edge of the CTAs that eliminate (Rodinia: 4); 0: 32 x 8" },
 	},
 	.state_bytes = sizeof(struct gaussian),
 	.setup = gaussian_setup,

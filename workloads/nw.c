@@ -6,48 +6,18 @@
  * anti-diagonal, and so does a CTA with the cells of its tile.
  */
 #define NW_TILE	32u	/* cells of a tile's edge, and threads of a CTA */
+#define NW_SMALL 16u	/* the same with tile=16 */
 
 #ifdef GPUEMU_DEVICE
 #include "device.h"
 
-/*
- * score is (rows + 1) x (cols + 1), similarity rows x cols. Row strides are chosen
- * so that an anti-diagonal of a tile lies in 32 different banks.
- */
-KERNEL nw(int *score, const int *similarity, uint32_t rows, uint32_t cols,
-	  uint32_t diagonal, uint32_t first, int penalty)
-{
-	__shared__ int s[NW_TILE + 1][NW_TILE + 2];
-	__shared__ int match[NW_TILE][NW_TILE];
-	uint32_t tile_x = first + blockIdx.x, tile_y = diagonal - tile_x;
-	uint32_t x0 = tile_x * NW_TILE, y0 = tile_y * NW_TILE;
-	uint32_t t = threadIdx.x, x = x0 + t;
-	uint64_t pitch = cols + 1;
-	uint32_t high = min(rows - y0, NW_TILE), wide = min(cols - x0, NW_TILE);
+#define NAME nw
+#define TILE NW_TILE
+#include "nw_tile.h"
 
-	for (uint32_t y = 0; y < high; y++)
-		if (t < wide)
-			match[y][t] = similarity[(uint64_t)(y0 + y) * cols + x];
-	if (t < wide)
-		s[0][t + 1] = score[y0 * pitch + x + 1];
-	if (t < high)
-		s[t + 1][0] = score[(y0 + t + 1) * pitch + x0];
-	if (t == 0)
-		s[0][0] = score[y0 * pitch + x0];
-	__syncthreads();
-
-	for (uint32_t d = 0; d < 2 * NW_TILE - 1; d++) {
-		uint32_t y = d - t;
-
-		if (t <= d && y < high && t < wide)
-			s[y + 1][t + 1] = max(s[y][t] + match[y][t],
-					      max(s[y + 1][t], s[y][t + 1]) - penalty);
-		__syncthreads();
-	}
-	for (uint32_t y = 0; y < high; y++)
-		if (t < wide)
-			score[(y0 + y + 1) * pitch + x + 1] = s[y + 1][t + 1];
-}
+#define NAME nw_small
+#define TILE NW_SMALL
+#include "nw_tile.h"
 
 #else
 #include <errno.h>
@@ -58,7 +28,7 @@ KERNEL nw(int *score, const int *similarity, uint32_t rows, uint32_t cols,
 
 #define NW_SYMBOLS	24	/* of the alphabet: amino acids and their ambiguities */
 
-enum { ROWS, COLS, PENALTY };
+enum { ROWS, COLS, PENALTY, TILE };
 
 struct nw {
 	int32_t *score, *similarity;
@@ -99,6 +69,9 @@ static int nw_setup(struct workload *w)
 	struct nw_input in;
 	int ret;
 
+	if (w->option[TILE] != NW_TILE && w->option[TILE] != NW_SMALL)
+		return err_set(&w->err, -EINVAL, "tile: %" PRIu64 "; there are: %u, %u",
+			       w->option[TILE], NW_SMALL, NW_TILE);
 	ret = workload_alloc(w, (void **)&s->score, (rows + 1) * (cols + 1) * sizeof(int32_t),
 			     WORKLOAD_INOUT, "score");
 	if (!ret)
@@ -123,14 +96,16 @@ static int nw_run(struct workload *w)
 {
 	struct nw *s = w->state;
 	uint32_t rows = (uint32_t)w->option[ROWS], cols = (uint32_t)w->option[COLS];
-	uint32_t down = DIV_ROUND_UP(rows, NW_TILE), across = DIV_ROUND_UP(cols, NW_TILE);
+	uint32_t tile = (uint32_t)w->option[TILE];
+	uint32_t down = DIV_ROUND_UP(rows, tile), across = DIV_ROUND_UP(cols, tile);
 	int ret = 0;
+
 
 	for (uint32_t d = 0; d < down + across - 1 && !ret; d++) {
 		uint32_t first = d < down ? 0 : d - (down - 1);
 		uint32_t last = MIN(d, across - 1);
 
-		ret = WORKLOAD_LAUNCH(w, "nw", last - first + 1, NW_TILE,
+		ret = WORKLOAD_LAUNCH(w, tile == NW_TILE ? "nw" : "nw_small", last - first + 1, tile,
 				      gpuemu_arg_ptr(s->score), gpuemu_arg_ptr(s->similarity),
 				      gpuemu_arg_u32(rows), gpuemu_arg_u32(cols),
 				      gpuemu_arg_u32(d), gpuemu_arg_u32(first),
@@ -201,6 +176,8 @@ const struct workload_ops workload_nw = {
 		[COLS] = { "cols", 2048, 1, 1u << 20, "length of the other",
 			   .quick = 700, .tiny = 150 },
 		[PENALTY] = { "penalty", 10, 0, 1000, "what a gap costs" },
+		[TILE] = { "tile", NW_TILE, NW_SMALL, NW_TILE,
+			   "cells of a tile's edge, threads of a CTA: 16 (Rodinia) or 32" },
 	},
 	.state_bytes = sizeof(struct nw),
 	.setup = nw_setup,

@@ -68,10 +68,13 @@ static void each_verifies(void **state)
 		{ "bfs", { "nodes=1", "degree=0" } },
 		{ "bfs", { "nodes=2", "degree=64" } },
 		{ "bfs", { "nodes=1000", "degree=1" } },	/* few nodes are reached */
+		{ "bfs", { "nodes=1000", "block=512" } },
 		{ "bfs", { "nodes=9000", "degree=5" }, "paging.vram=64K\npaging.evict=random\n" },
 		{ "gaussian", { "n=2", "columns=1" } },
 		{ "gaussian", { "n=33", "columns=100" } },	/* all: it is solved, too */
 		{ "gaussian", { "n=70", "columns=69" }, "gpu.functional=on\n" },
+		{ "gaussian", { "n=33", "columns=100", "block=4" } },
+		{ "gaussian", { "n=70", "columns=2", "block=32" }, "gpu.functional=on\n" },
 		{ "gaussian", { "n=130", "columns=3" }, "paging.vram=64K\n" },
 		{ "hotspot", { "n=1", "steps=1", "height=1" } },
 		{ "hotspot", { "n=31", "steps=7", "height=7" } },
@@ -85,6 +88,9 @@ static void each_verifies(void **state)
 		{ "nw", { "rows=32", "cols=64", "penalty=0" } },
 		{ "nw", { "rows=200", "cols=31" }, "paging.enabled=off\n" },
 		{ "nw", { "rows=33", "cols=300" }, "paging.vram=64K\n" },
+		{ "nw", { "rows=1", "cols=1", "tile=16" } },
+		{ "nw", { "rows=33", "cols=100", "tile=16" } },
+		{ "nw", { "rows=200", "cols=31", "tile=16" }, "paging.vram=64K\n" },
 		{ "pathfinder", { "cols=1", "rows=2", "height=1" } },
 		{ "pathfinder", { "cols=255", "rows=98", "height=96" } },
 		{ "pathfinder", { "cols=300", "rows=41", "height=20" }, "gpu.functional=on\n" },
