@@ -162,12 +162,26 @@ static int launch(struct dispatch *d, unsigned int sm, struct dispatch_kernel *k
 	return 0;
 }
 
+/*
+ * Has a kernel's first cycle come since SMs were looked at last? That no one picked an SM's
+ * CTA then says nothing about it.
+ */
+static bool any_begins(const struct dispatch *d, uint64_t cycle)
+{
+	for (unsigned int i = 0; i < d->nkernels; i++)
+		if (d->kernels[i]->first > d->looked && d->kernels[i]->first <= cycle)
+			return true;
+	return false;
+}
+
 /* A CTA is put on its SM at a cycle's end. */
 static int hand_out(struct dispatch *d, uint64_t cycle)
 {
 	unsigned int start = d->next_sm;
 	bool room = false;
 
+	d->room |= any_begins(d, cycle);
+	d->looked = cycle;
 	if (!d->room || !any_waits(d, cycle))
 		return 0;
 	for (unsigned int i = 0; i < d->nsms; i++) {

@@ -37,6 +37,7 @@ struct dispatch {
 	void *state;
 	unsigned int next_sm;		/* that gets a CTA first, round robin */
 	bool room;			/* some SM may have room for a CTA that waits */
+	uint64_t looked;		/* the cycle at whose end CTAs were handed out last */
 	uint64_t *told;			/* retired CTAs, by SM and slot, that the policy was told of */
 };
 

@@ -809,6 +809,33 @@ static void test_spatial_keeps_places(void **state)
 	bench_close(&w.b);
 }
 
+/*
+ * A program's next launch begins as the last one ends, though the other program's CTAs are so long
+ * that none of them ends meanwhile, and more of them wait: with a latency and without.
+ */
+static void test_next_launch_begins(void **state)
+{
+	static const char *const policies[] = { "spatial", "even", "fixed" };
+	struct load loads[] = {
+		{ 1, { 40 }, 64, 0, 200, NULL, 0 }, { 2, { 60 }, 32, 0, 3000, NULL, 0 },
+		{ 1, { 8 }, 64, 0, 200, NULL, 0 },
+	};
+
+	for (unsigned int p = 0; p < 6; p++) {
+		struct gpu_spec spec = spec_of(policies[p / 2], 4, true);
+		struct world w;
+
+		spec.launch_latency = p % 2 ? 700 : 0;
+		open_world(&w, &spec, loads, 3);
+		run(&w);
+		each_ran_once(&w);
+		assert_true(last_of(&w, 2) < last_of(&w, 1) / 2);
+		assert_true(first_of(&w, 2) >= last_of(&w, 0) + spec.launch_latency);
+		assert_true(first_of(&w, 2) < last_of(&w, 0) + spec.launch_latency + 500);
+		bench_close(&w.b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -831,6 +858,7 @@ int main(void)
 		cmocka_unit_test(test_events),
 		cmocka_unit_test(test_fixed),
 		cmocka_unit_test(test_spatial_keeps_places),
+		cmocka_unit_test(test_next_launch_begins),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
