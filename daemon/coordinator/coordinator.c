@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the coordinator is told, and what it holds: states of warps, their slots and their
- * register sets. Who gets what is queue.c's.
+ * The coordinator takes what it is told and holds the states of warps, their slots and their
+ * register sets. queue.c decides which warp gets what.
  */
 #include "coordinator/private.h"
 
@@ -279,7 +279,7 @@ static bool warp_sound(const struct coordinator *c, unsigned int i, bool *taken)
 	       c->scratchpad[w->cta] >= w->scratchpad;
 }
 
-/* What is in swap is no more than the threshold, or than it was allowed when it grew. */
+/* Swap holds no more than the threshold, or than it was allowed when it grew. */
 static bool within(const struct coordinator *c, enum coord_resource r)
 {
 	return coord_swapped(c, r) <= MAX(c->allowed[r], coord_allowed(c, r));

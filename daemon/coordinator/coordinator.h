@@ -92,7 +92,7 @@ struct coord_limits {
 	bool lend;			/* a warp that waits may lose its slot */
 };
 
-/* What the coordinator asks for. ctx is the SM's. */
+/* The coordinator's requests to the SM. ctx is the SM's. */
 struct coord_ops {
 	/* The warp has all it needs: it may be scheduled, in this physical slot. */
 	void (*schedule)(void *ctx, unsigned int warp, unsigned int slot, bool restored);
@@ -128,7 +128,7 @@ void coord_warp_start(struct coordinator *c, unsigned int warp, unsigned int cta
 		      unsigned int scratchpad);
 /*
  * The warp comes to a phase and waits for what that needs: register sets, sets of its CTA's
- * scratchpad. What it held and does not need is free when nothing under way uses it.
+ * scratchpad. A set that it held and does not need is free when nothing under way uses it.
  */
 void coord_phase(struct coordinator *c, unsigned int warp, uint64_t sets, unsigned int scratchpad);
 /* The warp waits at a barrier; the barrier is over. */
@@ -159,8 +159,8 @@ unsigned int coord_swapped(const struct coordinator *c, enum coord_resource r);
 unsigned int coord_percent(const struct coordinator *c);
 const struct coord_counters *coord_stats(const struct coordinator *c);
 /*
- * What must hold: no unit has two holders and none is lost, what is in swap is within the threshold
- * or was forced, and nobody is schedulable who lacks something. For debug builds and tests.
+ * Checks the invariants: no unit has two holders and none is lost, swap is within the threshold or
+ * was forced, and no schedulable warp lacks anything. For debug builds and tests.
  */
 bool coord_sound(const struct coordinator *c);
 

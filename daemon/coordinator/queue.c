@@ -2,13 +2,13 @@
 /*
  * The queues. A warp that is not schedulable is in one of three, by what it has: without a
  * thread slot, with a slot but without its CTA's scratchpad, with both but without its registers.
- * They are gone through from the last one, in the order of waiting, at every event; whoever then
- * finds all that it lacks gets it at once, and nobody gets a part. So who holds more goes first and
- * nobody holds what it cannot use.
+ * At every event they are gone through from the last one, in the order of waiting. A warp that
+ * finds all that it lacks gets it at once, and no warp gets a part. So a warp that holds more goes
+ * first and none holds what it cannot use.
  *
- * Deadlock: fewer warps than the floor are runnable, and somebody waits. Then the first who has
+ * Deadlock: fewer warps than the floor are runnable, and a warp waits. Then the first one that has
  * its scratchpad gets slot and registers whatever the threshold says. Scratchpad alone is never
- * forced: a CTA takes all of it at a time, so who has it never waits for more.
+ * forced: a CTA takes all of it at a time, so a CTA that has it never waits for more.
  */
 #include "coordinator/private.h"
 
@@ -23,8 +23,8 @@ static unsigned int queue_of(const struct coordinator *c, const struct warp *w)
 }
 
 /*
- * Who has waited longest at a barrier with a slot; NULL. For the floor it may be one who waits in
- * a queue: for scratchpad of a CTA whose warps have no slot.
+ * The warp with a slot that has waited longest at a barrier; NULL: none. For the floor it may be a
+ * warp that waits in a queue: for scratchpad of a CTA whose warps have no slot.
  */
 static struct warp *lender(const struct coordinator *c, unsigned int to, bool force)
 {
@@ -152,7 +152,7 @@ static void acquire(struct coordinator *c, unsigned int warp)
 	c->ops.schedule(c->ctx, warp, w->slot, restored);
 }
 
-/* Who is next of the queue behind `order`; limits.warps: nobody. */
+/* The next warp of the queue behind `order`; limits.warps: there is none. */
 static unsigned int next_of(const struct coordinator *c, unsigned int queue, uint64_t order)
 {
 	unsigned int best = c->limits.warps;

@@ -94,7 +94,7 @@ struct gmmu_waiter {
 	bool told;			/* faulted() was called */
 };
 
-/* What an SM is told of its waiters; from gmmu_step() and gmmu_arrived(). */
+/* Tells an SM of its waiters; called from gmmu_step() and gmmu_arrived(). */
 struct gmmu_sm_ops {
 	/* The waiter's page has a translation now that allows the access; the waiter is the SM's again. */
 	void (*translated)(void *ctx, struct gmmu_waiter *waiter, uint64_t page,
@@ -108,11 +108,11 @@ struct gmmu_sm_ops {
 
 /* The page table, as its owner has it. */
 struct gmmu_ops {
-	/* What the page table says of 4 KiB: their translation, NULL when there is none. */
+	/* Reads the page table: the translation of 4 KiB, NULL when there is none. */
 	void *(*walk)(void *ctx, uint64_t page);
 	/*
 	 * A TLB was filled for an access to these 4 KiB: recency and use of the page. With
-	 * paging.record also: an entry hit of which nothing was said for 16384 cycles.
+	 * paging.record also: a hit of an entry that was not told for 16384 cycles.
 	 */
 	void (*touch)(void *ctx, uint64_t page, bool write);
 	/*
@@ -132,7 +132,7 @@ struct gmmu;
 int gmmu_create(const struct gpu_spec *spec, uint32_t va_space,
 		const struct gmmu_ops *ops, void *ctx, struct gmmu **gmmu);
 void gmmu_destroy(struct gmmu *gmmu);
-/* Before the SM's first look-up: whom to tell of its waiters. */
+/* Called before the SM's first look-up. The GMMU tells ops and ctx of the SM's waiters. */
 void gmmu_attach(struct gmmu *gmmu, unsigned int sm, const struct gmmu_sm_ops *ops, void *ctx);
 
 /*
@@ -215,7 +215,7 @@ struct gmmu_stats {
 	uint64_t blocked_cycles;	/* gmmu.blocking: SM-cycles in which a TLB took nothing */
 	struct histogram walk_cycles;	/* of a walk: begun to ended */
 	struct histogram far_wait_cycles;	/* of a waiter: faulted() to translated() */
-	/* Of them, by the waiters' kernel; walks, and what is behind the TLBs, by who began them. */
+	/* The same by the waiters' kernel; walks and look-ups behind the TLBs by the kernel that began them. */
 	struct {
 		uint64_t tlb_hits, tlb_misses, walks, nacks;
 		uint64_t l2tlb_hits, l2tlb_misses, pwc_hits, pwc_misses, pte_reads;

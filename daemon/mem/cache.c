@@ -27,7 +27,7 @@ struct line {
 	uint8_t left;			/* of the pending: no fetch is under way (cache_read_pair()) */
 };
 
-/* What is not looked at when a way is chosen: so a set's lines are few of the host's. */
+/* The fields that choosing a way does not read: so a set takes few of the host's lines. */
 struct rest {
 	uint32_t written[MAX_SECTORS];
 	uint16_t mshr[MAX_SECTORS];	/* of the other pending ones, allocate on miss */

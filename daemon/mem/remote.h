@@ -37,7 +37,7 @@ void remote_cancel(struct remote *r);
 void remote_share(struct remote *r, const bool busy[2], uint64_t took[2]);
 bool remote_notifies(const struct remote *r);
 bool remote_notified(struct remote *r, uint64_t *va);
-/* Of the kernels in the slot; notifications are the whole's alone. */
+/* Counts of the kernels in the slot; notifications are counted for the whole alone. */
 void remote_stats_of(const struct remote *r, unsigned int kernel, struct mem_remote_stats *stats);
 void remote_stats(const struct remote *r, struct mem_remote_stats *stats);
 

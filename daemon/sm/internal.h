@@ -244,7 +244,8 @@ struct owner {
 struct ldst;
 struct background;
 
-/* What issue saw when it found last that nobody can, and why: issue.c. Who changes `mine` forgets it. */
+/* The sets that issue saw when it last found that no warp can, and why: issue.c. A change of `mine`
+ * clears `known`. */
 #define ISSUE_SETS	(13 + UNITS)
 struct issue_idle {
 	warpset sets[ISSUE_SETS];
@@ -279,9 +280,9 @@ struct sm {
 	warpset wait_barrier;
 	warpset wait_fence;		/* a fence, with results pending */
 	warpset wait_atomic;
-	warpset wait_order;		/* of `untranslated`, whose head must wait for that */
+	warpset wait_order;		/* those of `untranslated` whose head must wait for that */
 	warpset far_fault;		/* an access waits for a far fault (ldst's) */
-	warpset wait_fault;		/* of them, who are descheduled by it: sm.fault_stall */
+	warpset wait_fault;		/* those of them that it deschedules: sm.fault_stall */
 	warpset inactive;		/* of CTAs that are not active */
 	warpset held;			/* wait for resources at a phase point */
 	warpset wants[UNITS];		/* by the unit of the head */
@@ -581,9 +582,9 @@ static inline void residency_note(struct sm *sm, unsigned int w)
 void residency_cycle(struct sm *sm, uint64_t now);
 
 /* owner.c, with sm.mem_order=mascar */
-/* Behind a cycle, and whatever else makes warps wait: is L1D saturated, and who owns it? */
+/* Looks, after a cycle and whatever else makes warps wait, whether L1D is saturated, and who owns it. */
 void owner_look(struct sm *sm);
-/* Which of the warps that can issue may. */
+/* The warps that may issue, of those that can. */
 warpset owner_limit(struct sm *sm, const struct sched_state *s, warpset can);
 /* Next cycle > now in which a delay is over; NEVER. */
 uint64_t residency_next(const struct sm *sm, uint64_t now);

@@ -17,7 +17,7 @@
 /* No access has this one: it is no lane's, and misaligned for most. */
 #define NO_ADDRESS	UINT64_MAX
 
-/* Of warps whose heads are in step, those that find an issue slot. */
+/* The warps that find an issue slot, of those whose heads are in step. */
 static inline warpset with_slot(const struct sm *sm, warpset can)
 {
 	for (uint32_t m = sm->id_oc.full; m; m &= m - 1)
@@ -99,7 +99,7 @@ static void issue_warp(struct sm *sm, unsigned int w, uint64_t now)
 	warp_check(sm, w);
 }
 
-/* What all schedulers see alike, until one issues or flushes. */
+/* All schedulers see the same, until one issues or flushes. */
 struct view {
 	warpset waiting;
 	bool known;			/* the rest, which only stalls ask for */
@@ -267,8 +267,8 @@ void sm_issue(struct sm *sm, uint64_t now)
 	struct view v = { 0 };
 
 	/*
-	 * Nobody issues. In which turn they do not, several kernels see alone; what else of the
-	 * stall counts, a mechanism that looks each cycle.
+	 * No warp issues. Only several kernels see in which turn, and only a mechanism that looks
+	 * each cycle counts more than the stall.
 	 */
 	if (!sm->policy->candidates && !sm->mixed && !sm->mech.every && idle_again(sm))
 		return;

@@ -16,7 +16,7 @@ void ldst_cancel(struct sm *sm);
 void ldst_flush(struct sm *sm);		/* L1D and L1C are empty */
 /* What L1C holds of the device addresses. */
 void ldst_drop_constants(struct sm *sm, uint64_t start, uint64_t end);
-/* What the gmmu tells the SM, which is the context. */
+/* The gmmu tells the SM, which is the context. */
 extern const struct gmmu_sm_ops access_gmmu_ops;
 /* Nothing is in it (conservation). */
 bool ldst_idle(const struct sm *sm);

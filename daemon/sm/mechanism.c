@@ -109,7 +109,7 @@ static void tell_ends(struct sm *sm, uint64_t now)
 	unsigned int w, c;
 
 	m->exited = m->retired = m->ended = m->waits = m->passed = NO_WARPS;
-	/* Who came and went on in one cycle never waited. */
+	/* A warp that came and went on in one cycle never waited. */
 	for_each_warp(w, waits & ~passed)
 		TELL(sm, warp_waits, w, now);
 	for_each_warp(w, passed & ~waits)

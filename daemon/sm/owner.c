@@ -3,8 +3,8 @@
  * The owner warp of Mascar (Sethia et al., HPCA 2015), sm.mem_order=mascar. While L1D is saturated,
  * one warp of the SM alone issues memory instructions, and it comes before all others; these issue
  * what else they have. So the owner's data comes together and it can compute, while the next owner
- * loads. The owner is who comes first in the scheduler's order with a memory instruction that can
- * issue, until it waits: for what it loaded, at a barrier, or for a slot. Called by issue.c and
+ * loads. The owner is the first warp in the scheduler's order with a memory instruction that can
+ * issue, until it waits: for data it loaded, at a barrier, or for a slot. Called by issue.c and
  * sm.c.
  *
  * L1D is saturated when it refused an access that still waits, or has no MSHR or no room in its
@@ -27,7 +27,7 @@ void owner_look(struct sm *sm)
 		o->warp = NO_INDEX;
 }
 
-/* Of these warps, those whose head goes to L1D. */
+/* The warps whose head goes to L1D. */
 static warpset with_access(const struct sm *sm, warpset warps)
 {
 	warpset found = NO_WARPS;

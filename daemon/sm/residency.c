@@ -296,7 +296,7 @@ static void start(struct sm *sm, unsigned int c, uint64_t now)
 	sm->empty |= cta->running & ~sm->stale;
 	*sm->env.wake = MIN(*sm->env.wake, now + 1);
 	mechanism_started(sm, c, now);
-	/* Unless it was parked again by who was told. */
+	/* The mechanism may have parked it again. */
 	if (cta->halted && cta->state == SM_CTA_ACTIVE)
 		halt(sm, c, now);
 }

@@ -182,8 +182,8 @@ int sm_park(struct sm *sm, unsigned int cta, uint64_t delay, uint64_t now);
 int sm_restore(struct sm *sm, unsigned int cta, uint64_t delay, uint64_t now);
 /*
  * A parked CTA gives up its registers and shared memory, which the mechanism has moved to memory:
- * it is outside, and cannot be restored. What still comes for it is kept for it. -EINVAL: it is not
- * parked, is outside, or all its warps have exited.
+ * it is outside, and cannot be restored. Results that still come are kept for it. -EINVAL: it is
+ * not parked, is outside, or all its warps have exited.
  */
 int sm_evict(struct sm *sm, unsigned int cta, uint64_t now);
 /* A CTA that is outside gets registers and shared memory again. -EAGAIN: there are not enough. */
@@ -227,7 +227,7 @@ void sm_resource_granted(struct sm *sm, unsigned int warp);
 
 /*
  * by_warp: the warp has a physical slot (which says its scheduler) from the end of cycle now on and
- * is fetched; it loses it, and its i-buffer is emptied. What is in the pipelines goes on.
+ * is fetched; it loses it, and its i-buffer is emptied. Instructions in the pipelines go on.
  * sm_warp_unschedule() says whether its next instruction had been let through (acquire).
  */
 void sm_warp_schedule(struct sm *sm, unsigned int warp, unsigned int slot, uint64_t now);
@@ -270,13 +270,13 @@ unsigned int sm_warp_cta(const struct sm *sm, unsigned int warp);
 
 /* Instruction pc is a phase point. Before the kernel's first CTA. */
 void sm_kernel_set_point(struct sm_kernel *kernel, uint32_t pc);
-/* Of a kernel with phases. The phase that begins before pc: its number; UINT32_MAX: none does. */
+/* The number of the phase that begins before pc; UINT32_MAX: none does, or there are no phases. */
 uint32_t sm_kernel_phase(const struct sm_kernel *kernel, uint32_t pc);
 /* The phases, NULL: it was compiled without. */
 const struct ptx_phase *sm_kernel_phases(const struct sm_kernel *kernel);
 /* Sets of registers (struct ptx_phase) that instruction pc reads, and writes. */
 void sm_kernel_sets(const struct sm_kernel *kernel, uint32_t pc, uint64_t *read, uint64_t *write);
-/* What spec's mechanism wants of the compiler. */
+/* The phases that spec's mechanism wants of the compiler. */
 enum ptx_phases sm_phases(const struct gpu_spec *spec);
 
 /* --- one SM -------------------------------------------------------------- */
@@ -286,7 +286,7 @@ struct sm_part {
 	uint32_t registers_from, registers_to, shared_from, shared_to;
 };
 
-/* A time of a CTA's, for who draws it. */
+/* A time of a CTA's, to be drawn. */
 struct sm_cta_span {
 	uint64_t begin, end;
 	uint64_t grid_id;		/* exec_launch.grid_id of its launch */
@@ -343,7 +343,8 @@ void sm_forget(struct sm *sm, const struct sm_kernel *kernel);
 bool sm_has_room(const struct sm *sm, const struct sm_kernel *kernel);
 /*
  * Counts the times that there may have come to be more room: a CTA has ended, one that was parked
- * gave its slots up, or the mechanism says so (sm_room_grown()). Who found no room looks again.
+ * gave its slots up, or the mechanism says so (sm_room_grown()). A dispatcher that
+ * found no room looks again.
  */
 uint64_t sm_rooms(const struct sm *sm);
 /*
@@ -366,9 +367,9 @@ int sm_launch_cta(struct sm *sm, const struct sm_kernel *kernel, const uint32_t 
 		  uint64_t now);
 /*
  * Between quanta, at the end of cycle now: the kernel's CTAs execute nothing more. Their warps are
- * as if they had exited: what they issued is performed, and when it is, their registers, shared
- * memory and slots are free and they have retired. One that is parked ends so when it has slots
- * again.
+ * as if they had exited: instructions that they issued are performed, and then their registers,
+ * shared memory and slots are free and they have retired. One that is parked ends so when it has
+ * slots again.
  */
 void sm_halt(struct sm *sm, const struct sm_kernel *kernel, uint64_t now);
 /* Of the kernel; NULL: of all. */

@@ -5,8 +5,8 @@
  * registers and shared memory is in device memory. When one outside could go on and a CTA inside
  * waits for far faults, the two change places: the one is written, the other read, through L2 and
  * behind the program's accesses. A CTA that has not run yet has nothing to be read. One CTA moves
- * at a time. Whoever is outside when its pages come is ready, and comes in with the next change,
- * or when a CTA ends.
+ * at a time. A CTA that is outside when its pages come is ready, and comes in with the next
+ * change, or when a CTA ends.
  *
  * How many may be outside begins with one (BAUM). Each window of vt.early cycles it goes down by
  * one if more pages than in the last came back so soon after they had been evicted, and up by one,

@@ -242,7 +242,7 @@ static void settle(struct virt *v, uint64_t now)
 		tell_phases(v);
 	coord_run(v->c);
 	assert(!CHECKED || coord_sound(v->c));
-	/* Nothing is left of who has gone. */
+	/* Nothing is left of warps that have gone. */
 	assert(v->resident || (!coord_swapped(v->c, COORD_REGISTERS) &&
 			       !coord_swapped(v->c, COORD_THREADS) &&
 			       coord_free(v->c, COORD_REGISTERS) == registers &&
@@ -492,7 +492,7 @@ void virtual_finished(void *state, struct sm *sm, unsigned int warp, uint32_t pc
 
 	sm_kernel_sets(v->kernel, pc, &read, &write);
 	coord_done(v->c, warp, read | write);
-	/* What was dead may be free now. */
+	/* Dead registers may be free now. */
 	if (coord_pending(v->c))
 		sm_timer(sm, 0);
 }

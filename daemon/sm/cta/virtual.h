@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What Zorua and WLM share: an SM whose warps get slots, registers and scratchpad from a
+ * Zorua and WLM share this: an SM whose warps get slots, registers and scratchpad from a
  * coordinator, one by one. The ops of struct sm_mechanism that their rows name. Private to the sm
  * room.
  */

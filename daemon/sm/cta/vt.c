@@ -4,7 +4,7 @@
  * shared memory hold, in as many slots as there are. A CTA whose warps have all stalled makes
  * room for one that is ready, first ready, first served.
  *
- * What a swap takes (section IV-A and IV-C): the context of the CTA that leaves goes to a
+ * A swap (section IV-A and IV-C): the context of the CTA that leaves goes to a
  * temporary buffer, with its instructions still in the pipelines; the one that comes is read from
  * shared memory, by equations 1 and 2; then the buffer is written there. Both go behind the
  * program's accesses. The buffer holds one context, and one context is read at a time. A CTA that
@@ -131,7 +131,7 @@ struct vt_cta *vt_first(struct vt *v, enum vt_state state)
 	return best;
 }
 
-/* Who leaves next: one that has exited, else the first that stalled, if the buffer is empty. */
+/* The next CTA to leave: one that has exited, else the first that stalled, if the buffer is empty. */
 static struct vt_cta *first_idle(struct vt *v)
 {
 	struct vt_cta *best = NULL;
