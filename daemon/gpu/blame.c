@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whose fault it is: the access that waits for a page which cannot come, in the words of the
+ * Names the access at fault, which waits for a page that cannot come, in the words of the
  * program. Called where a kernel ends by it.
  */
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "gpu/machine.h"
 #include "gpu/run.h"
 
-/* What a program may not access is one error, with two texts. */
+/* A forbidden access is one error, with two texts. */
 static int fault_status(int code)
 {
 	return code == -EACCES ? -EFAULT : code;

@@ -95,7 +95,7 @@ bool dispatch_may_share(const struct dispatch *d, unsigned int sm,
 
 /*
  * The place of the i-th kernel among those that run, by stream, the older first of one: a
- * program keeps its place from launch to launch, whoever is the older kernel then.
+ * program keeps its place from launch to launch, whichever kernel is older then.
  */
 unsigned int dispatch_place(const struct dispatch *d, unsigned int i);
 

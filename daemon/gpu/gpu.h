@@ -128,8 +128,9 @@ bool gpu_session_recorded(const struct gpu_session *session, uint64_t mark);
 
 /*
  * When the stream's kernels have executed so many thread instructions from now on, it is halted:
- * the one that runs gets no more CTAs, and those that run execute nothing more. What they issued
- * is performed, then it ends with -ECANCELED, with statistics (kernel_stats.halted); launches
+ * the one that runs gets no more CTAs, and those that run execute nothing more. Instructions
+ * that they issued are performed, then it ends with -ECANCELED, with statistics
+ * (kernel_stats.halted); launches
  * behind it do not begin, with the same error. Until the next configuration, or target. Without
  * time nothing is halted. -ENOSPC: GPU_TARGETS_MAX streams have one; -ENOMEM.
  */
@@ -411,7 +412,7 @@ struct gpu_run_report {
 	uint32_t kept;			/* works that are not done */
 	uint32_t nbusy;
 };
-/* Of launches, moves and records, and what else could not be done. */
+/* The end of a launch, a move, a record or a work that could not be done. */
 struct gpu_run_ended {
 	uint32_t stream;
 	int32_t status;

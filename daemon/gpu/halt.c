@@ -2,10 +2,11 @@
 /*
  * Streams with a target: when the kernels of one have executed so many thread instructions, or
  * the session's clock has reached a cycle, its running kernel gets no more CTAs on SMs, those
- * that are there execute nothing more, and its works that have not begun never do. What they had
- * issued is performed, then their registers, shared memory and slots are free (Warped-Slicer,
- * ISCA'16 section V: the simulation of an application that has reached its target is halted and its
- * resources are released). The halt is the same for every gpu.threads. Called between quanta.
+ * that are there execute nothing more, and its works that have not begun never do. Instructions
+ * that they had issued are performed, then their registers, shared memory and slots are free
+ * (Warped-Slicer, ISCA'16 section V: the simulation of an application that has reached its target
+ * is halted and its resources are released). The halt is the same for every gpu.threads. Called
+ * between quanta.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -53,7 +53,7 @@ void handler_init(struct handler *h, const struct gpu_spec *spec, struct gmmu *g
 void handler_fini(struct handler *h);
 /* Nobody is busy any more. */
 void handler_cancel(struct handler *h);
-/* What paging tells the handler, which is the context. */
+/* Paging tells the handler these events; the context is the handler. */
 extern const struct paging_events handler_events;
 /* The fault handlers' cycle. 0, or what ends the kernel, r->err set. */
 int handler_step(struct handler *h, struct run *r, uint64_t now);

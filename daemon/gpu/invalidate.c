@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Pages that the service took away: their translations go, in the GMMU of each session that
- * has them, and what caches hold of them. Asked for by the loop, and by whoever moved pages.
+ * has them, and what caches hold of them. The loop asks for it, and each mover of pages.
  */
 #include <errno.h>
 

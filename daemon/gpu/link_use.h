@@ -27,12 +27,12 @@ struct link_use {
 };
 
 void link_use_reset(struct link_use *u);
-/* Of a kernel: [begin, end) in core cycles; without memory it is counted at once. */
+/* Adds a kernel's transfer, [begin, end) in core cycles. Without memory it is counted at once. */
 void link_use_add(struct link_use *u, unsigned int kernel, bool d2h, uint64_t begin, uint64_t end,
 		  uint64_t bytes);
 /* Cycles in which the way was busy, and what it carried, before `now`: all kernels' and nobody's. */
 void link_use_upto(struct link_use *u, bool d2h, uint64_t now, uint64_t *busy, uint64_t *bytes);
-/* Of them, the kernel's, as it was when that was asked last. */
+/* The kernel's part of what link_use_upto() said last. */
 void link_use_of(const struct link_use *u, unsigned int kernel, bool d2h, uint64_t *busy,
 		 uint64_t *bytes);
 

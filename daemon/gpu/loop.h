@@ -24,8 +24,8 @@ struct loop {
 };
 
 /*
- * quantum.c: runs what is queued in time, up to what is waited for (NULL: to its end). What is
- * not done then is set aside. False: it was set aside before, for over() said so.
+ * quantum.c: runs what is queued in time, up to what is waited for (NULL: to its end). Work
+ * that is not done then is set aside. False: it was set aside before, for over() said so.
  */
 bool loop_run(struct gpu_session *s, const struct gpu_until *until, gpu_over *over, void *ctx);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The machine that one spec describes: SMs, memory, GMMU, fault handlers, and the wires
- * between them. Built when a session is configured. What goes over the wires does not come
+ * between them. Built when a session is configured. Traffic over the wires does not come
  * by here.
  */
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What is built from one spec: SMs, memory, GMMU, fault handlers. machine.c wires them, and
+ * The parts built from one spec: SMs, memory, GMMU, fault handlers. machine.c wires them, and
  * knows nothing of what goes over the wires. Private to the room.
  */
 #ifndef GPUEMU_GPU_MACHINE_H
@@ -26,7 +26,7 @@ struct machine {
 	struct dispatch *dispatch;
 	struct handler handler;
 	struct err *sm_errs;		/* by SM: what it says about its own failure */
-	/* What the loop needs by SM, in one allocation each, reused every quantum. */
+	/* The loop's arrays by SM, in one allocation each, reused every quantum. */
 	uint16_t *awake;		/* SMs that run in this quantum, ascending */
 	uint64_t *performs;		/* of them: cycle of the next access to perform */
 	uint64_t *retired, *rooms;	/* CTAs and sm_rooms(), when the loop looked last */
@@ -55,7 +55,7 @@ void page_table_step(struct machine *m, uint64_t now);
 /* counters.c */
 /* Everything the machine counted since it was made, up to core cycle `now`. */
 void machine_counters(struct machine *m, uint64_t now, struct gpu_counters *c);
-/* What mem, gmmu and paging counted for the kernels in the slot; the SMs' is sm_kernel_stats(). */
+/* Counts of mem, gmmu and paging for the kernels in the slot; the SMs' are sm_kernel_stats(). */
 void machine_slot_counters(struct machine *m, unsigned int slot, struct gpu_counters *c);
 /* All slots' parts, and what is nobody's, are `all`, of machine_counters(): as they have to be. */
 bool machine_shares_add_up(struct machine *m, const struct gpu_counters *all);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a session was asked to do and has not done: works of all streams in the
- * order of submission, and whose turn it is. submit.c fills it, the loop empties it.
+ * A session's works that are not done: those of all streams in the order of
+ * submission, and the next one to run. submit.c fills it, the loop empties it.
  */
 #include "gpu/run.h"
 

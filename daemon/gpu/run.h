@@ -12,7 +12,7 @@ struct machine;
 
 /*
  * A work of a stream, mostly a launch, from submission to report. It is the queue's: works of
- * all streams are in one list in the order of submission, the oldest first. Of what is no
+ * all streams are in one list in the order of submission, the oldest first. To a work that is no
  * launch only the first lines apply (tasks.c).
  */
 enum run_state { RUN_QUEUED, RUN_RUNNING, RUN_DONE };
@@ -39,7 +39,7 @@ struct run {
 	struct exec_launch launch;
 	void *params;
 	struct output output;
-	/* Whom to tell; NULL: nobody. */
+	/* Told when it has ended; NULL: nobody is. */
 	gpu_done *done;
 	void *ctx;
 
@@ -55,14 +55,14 @@ struct run {
 	struct kernel_stats stats;	/* when it went well */
 };
 
-/* Checks and binds; what fails is kept in the run, to be told in its turn. NULL: no memory. */
+/* Checks and binds; the run keeps an error, to be told in its turn. NULL: no memory. */
 struct run *run_create(struct gpu_session *s, uint32_t stream, const struct gpu_launch *l);
-/* What is no launch. NULL: no memory. */
+/* A work that is no launch. NULL: no memory. */
 struct run *run_create_task(struct gpu_session *s, uint32_t stream, enum run_kind kind);
 void run_destroy(struct run *r);
 /* Keeps the statistics of a run that went well. -ENOMEM. */
 int run_keep_stats(struct run *r);
-/* What is the same with and without time. */
+/* Fills in the fields that are the same with and without time. */
 void run_describe(struct run *r);
 /* The launch's sentence for -ECANCELED and -ENODEV of the service's poll; returns status. */
 int run_gone(struct run *r, int status);
@@ -71,7 +71,7 @@ int run_watchdog(struct run *r);
 /* functional.c: runs it to its end, without time. */
 int run_functional(struct run *r);
 
-/* queue.c: the list, and whose turn it is. The run is the session's from here on. */
+/* queue.c: the list, and the next one to run. The run is the session's from here on. */
 void queue_append(struct gpu_session *s, struct run *r);
 /*
  * The oldest work that can begin beside those that run: its stream's turn, and the default

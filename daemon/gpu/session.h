@@ -18,12 +18,12 @@ struct gpu {
 	struct service *service;	/* the caller's */
 	struct paging_pool *pool;
 	struct gpu_session *sessions;
-	/* Of machines that are made: sm_env.mechanism. NULL: sm.cta's. */
+	/* Machines get this as sm_env.mechanism. NULL: sm.cta's. */
 	const struct sm_mechanism *mechanism;
 	void *mechanism_ctx;
 };
 
-/* Of an address space that modules share; `at` is from its beginning. */
+/* A range of an address space that modules share; `at` is from its beginning. */
 struct address_range {
 	struct address_range *next;	/* behind it */
 	uint64_t at, bytes;
@@ -38,7 +38,7 @@ struct module {
 	unsigned int nkernels;
 };
 
-/* What the client said: known.c. */
+/* The client's facts about its memory: known.c. */
 struct known {
 	struct paging_known now;	/* what the session's paging knows: of these */
 	uint64_t *record;
@@ -49,7 +49,7 @@ struct known {
 };
 
 void known_clear(struct known *k);
-/* What arrived is known. Nothing uses the record that was known before. */
+/* Takes over what arrived. Nothing uses the record that was known before. */
 void known_adopt(struct known *k);
 
 /*

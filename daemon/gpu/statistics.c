@@ -164,7 +164,7 @@ static void timed_json(struct gpu_session *s, struct json_object *o)
 	json_object_object_add(o, "samples", samples_json(&s->samples, &m->spec));
 }
 
-/* What the engine was told, where it is not the default: {"gpu.sms": "4", ...}. */
+/* Settings that are not the default: {"gpu.sms": "4", ...}. */
 static struct json_object *settings_json(const struct gpu_spec *spec)
 {
 	struct json_object *o = json_object_new_object();

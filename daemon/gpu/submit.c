@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a session is asked to do: works are submitted, and done when somebody waits. Nothing
+ * A session's works: they are submitted, and done when somebody waits. Nothing
  * runs before that; then everything does, as it would
  * have run had the GPU begun at once, until what is waited for has ended: waiting takes no
  * virtual time, so it makes no difference. Clients' threads do not come here, they take turns.
@@ -10,7 +10,7 @@
 
 #include "gpu/loop.h"
 
-/* Also of one that was halted, whose error is that. */
+/* A halted run has an error, and statistics too. */
 static void keep_stats(struct run *r)
 {
 	int ret = run_keep_stats(r);
@@ -19,7 +19,7 @@ static void keep_stats(struct run *r)
 		r->status = ret;
 }
 
-/* What ended, in the order of submission, whichever ended first. */
+/* Tells of works that ended in the order of submission, whichever ended first. */
 static void tell(struct gpu_session *s)
 {
 	struct run **at = &s->queue, *r;

@@ -4,7 +4,7 @@
  * in events of the trace that comes of them (trace.c). Half of the room is the SMs' own,
  * the same for each, so that what is kept does not depend on how they were run.
  *
- * What a and b of an event are: a kernel's grid id; a batch's number << 32 | handler, and its
+ * An event's a and b are: a kernel's grid id; a batch's number << 32 | handler, and its
  * unique faults << 32 | raw ones; a transfer's first page and bytes; a fault's page and cycle of
  * arrival (0: none); resident pages and records of a state. A batch's `batch` is the first transfer
  * that it asked for, `transfer` the records it found.

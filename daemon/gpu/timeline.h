@@ -88,7 +88,7 @@ int timeline_reset(struct timeline *t, const struct gpu_spec *spec);
 
 /* --- told by those who do it; off, each is nothing ------------------------------- */
 
-/* A launch begins: who it is, for all that is told of it. */
+/* A launch begins: names it, for all that is told of it. */
 void trace_launch(struct timeline *t, uint64_t grid_id, const char *name, uint32_t stream);
 /* It ended. */
 void trace_kernel(struct timeline *t, uint64_t grid_id, uint64_t begin, uint64_t end);

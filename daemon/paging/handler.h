@@ -87,7 +87,7 @@ struct flight {
 	uint32_t batch;			/* counts */
 };
 
-/* What the link says of a transfer: outcome.batch, and whose that is (KERNEL_SLOTS: nobody's). */
+/* A transfer's tag on the link: outcome.batch and the kernel's slot (KERNEL_SLOTS: nobody's). */
 #define FLIGHT_KERNEL_BITS	5u
 _Static_assert(KERNEL_SLOTS < 1u << FLIGHT_KERNEL_BITS, "and PAGING_NO_BATCH is none's");
 static inline uint32_t flight_tag(uint32_t batch, unsigned int kernel)

@@ -73,7 +73,7 @@ const char *stats_share_missing(const struct gpu_counters *sum, const struct gpu
 {
 	struct gpu_counters s = *sum, g = *gpu;
 
-	/* What is time, and a maximum. */
+	/* Times and a maximum are no sums. */
 	s.memory.dram_cycles = g.memory.dram_cycles;
 	s.memory.latency_max = g.memory.latency_max;
 	if (memcmp(&s.memory, &g.memory, sizeof(s.memory)))
@@ -82,7 +82,7 @@ const char *stats_share_missing(const struct gpu_counters *sum, const struct gpu
 		return "translation";
 	if (memcmp(&s.remote, &g.remote, sizeof(s.remote)))
 		return "remote";
-	/* What programs and access counters ask for is no kernel's. */
+	/* Pages that programs and access counters ask for are no kernel's. */
 	if (s.paging.far_faults != g.paging.far_faults || s.paging.batches > g.paging.batches ||
 	    s.paging.far_waits != g.paging.far_waits ||
 	    s.paging.far_wait_cycles != g.paging.far_wait_cycles ||

@@ -94,7 +94,7 @@ enum ldst_stall {
 };
 extern const char *const ldst_stall_names[LDST_STALLS];
 
-/* What a mechanism of an SM moved behind the program's own accesses. */
+/* Bytes that a mechanism of an SM moved behind the program's own accesses. */
 struct background_counters {
 	uint64_t jobs, bytes;		/* asked for */
 	uint64_t shared_bytes;		/* moved through the port of shared memory, */
@@ -203,7 +203,7 @@ struct gpu_state {
 
 /* to += what. Both are `bytes` of counters, a struct of above. */
 void stats_add(void *to, const void *what, size_t bytes);
-/* Of a sum of kernels' shares and of nobody's, the first that is not the GPU's; NULL: all are. */
+/* The first counter whose shares (kernels' and nobody's) do not add up to the GPU's; NULL: none. */
 const char *stats_share_missing(const struct gpu_counters *sum, const struct gpu_counters *gpu);
 /* What happened from `before` to `after`; latency_max is after's. */
 void gpu_counters_since(const struct gpu_counters *after, const struct gpu_counters *before,

@@ -29,7 +29,7 @@
 
 /* Samples that a CTA of somebody else can put off. */
 #define PATIENCE	16u
-/* Of an SM's scheduler cycles, percent: with more that wait for far faults pages are arriving. */
+/* Percent of an SM's scheduler cycles: if more of them wait for far faults, pages are arriving. */
 #define ARRIVING	25u
 /* With less of it, percent, not waiting for far faults, a sample says nothing. */
 #define TELLING		10u
@@ -232,7 +232,7 @@ static void partition(struct dynamic *y, struct dispatch *d, uint64_t now)
 
 	/*
 	 * Shares are of resident CTAs: registers and shared memory are held with slots or without,
-	 * and who has the slots is the mechanism's business (sm.cta).
+	 * and the mechanism (sm.cta) decides which CTAs have slots.
 	 */
 	sm_numbers(d->spec, &warps, &slots);
 	have[SLICER_WARPS] = warps;
@@ -247,7 +247,7 @@ static void partition(struct dynamic *y, struct dispatch *d, uint64_t now)
 		needs[i][SLICER_SLOTS] = 1;
 	}
 	y->phase = SPLIT;
-	/* Who is not known yet is sampled when his pages have come. */
+	/* A program that is not known yet is sampled when its pages have come. */
 	y->due = all_known(y, d) ? NEVER : now + d->spec->slicer_sample;
 	if (slicer_fill(curves, needs, n, have, ctas) &&
 	    !slicer_loses_too_much(curves, ctas, n, (unsigned int)d->spec->slicer_loss)) {
@@ -264,7 +264,7 @@ static void partition(struct dynamic *y, struct dispatch *d, uint64_t now)
 	note(y, d, now);
 }
 
-/* Of those that are not known nothing is known but that CTAs do no harm. */
+/* The rest have no curve: each CTA more is assumed to gain as much as the first. */
 static void guess(struct dynamic *y, const struct dispatch *d)
 {
 	for (unsigned int i = 0; i < d->nkernels; i++) {
@@ -294,7 +294,7 @@ static uint64_t stalled(const struct dispatch *d, unsigned int sm, enum stall wh
 	return sm_stats(d->sms[sm])->stalls[why];
 }
 
-/* What is counted from now on. */
+/* Counts begin from here. */
 static void mark(struct dynamic *y, struct dispatch *d, uint64_t now)
 {
 	for (unsigned int sm = 0; sm < d->nsms; sm++) {
@@ -370,7 +370,7 @@ static bool foreign(const struct dynamic *y, const struct dispatch *d)
 	return false;
 }
 
-/* Whose SMs have waited for far faults is not sampled. False: nobody is left to be. */
+/* A program whose SMs waited for far faults is not sampled. False: none is left to be sampled. */
 static bool choose_sampled(struct dynamic *y, const struct dispatch *d, uint64_t now)
 {
 	uint64_t all = (now - y->marked) * d->spec->schedulers;

@@ -2,9 +2,9 @@
 /*
  * Fixed partitions: slicer.fixed says how many CTAs of each program an SM may hold, as "4,2". The
  * first number is the first stream's (and the default stream's), the next the next stream's.
- * What Warped-Slicer is compared with: all partitions tried give the oracle's. A stream
+ * Warped-Slicer is compared with it: all partitions tried give the oracle's. A stream
  * without a number has no limit. Nor has a kernel that runs alone where there are several
- * numbers: who remains when the others have ended gets all (section V). SMs hold several
+ * numbers: the one that remains when the others have ended gets all (section V). SMs hold several
  * kernels, whatever gpu.mixed_sms says.
  */
 #include <errno.h>
