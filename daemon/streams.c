@@ -137,7 +137,7 @@ static int submit(struct streams *s, const struct gpu_run_work *w, struct ended 
 	return w->kind == GPU_RUN_DELAY ? delay(s, w, e) : halt(s, w, e);
 }
 
-/* What is wrong with a work is told in its stream, as the end of the others. */
+/* A work's error is told in its stream, as the end of the others is. */
 static int take(struct streams *s, const struct gpu_run_work *w)
 {
 	struct ended *e = calloc(1, sizeof(*e));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The works of a client's streams (GPUEMU_WORK_RUN): kept with its session until the client
- * waits for one of them, then run side by side. What is kept costs memory of this process
+ * waits for one of them, then run side by side. Kept works cost memory of this process
  * (GPU_RUN_ITEMS works) and nothing else: nothing runs, and any session may have the frames.
  */
 #ifndef GPUEMU_STREAMS_H
@@ -11,14 +11,14 @@
 
 struct ended;
 
-/* Of one session. */
+/* The works of one session. */
 struct streams {
 	struct gpu_session *gpu;
 	struct ended *ended, **end;	/* not reported yet, the oldest first */
 	bool lost;			/* one ended because the device is lost */
 };
 
-/* One GPUEMU_WORK_RUN: what of it was not taken, then how far it runs them. All zero is none. */
+/* One GPUEMU_WORK_RUN: the part that was not taken, then how far it runs them. All zero is none. */
 struct streams_run {
 	size_t at;			/* in the payload */
 	unsigned int left;		/* items */
@@ -35,7 +35,7 @@ void streams_fini(struct streams *s);
 bool streams_keep(const struct streams *s);
 
 /*
- * Checks a payload, of which nothing is taken yet. -EINVAL: malformed; -ESTALE: it is for another
+ * Checks a payload, and takes nothing of it yet. -EINVAL: malformed; -ESTALE: it is for another
  * engine; -E2BIG: too many works; -ENOMEM. run is the caller's to free.
  */
 int streams_begin(struct streams *s, const void *payload, size_t bytes, uint32_t generation,
@@ -49,7 +49,7 @@ int streams_take(struct streams *s, const void *payload, struct streams_run *run
 void streams_run_free(struct streams_run *run);
 /* Runs what is kept. False: over() said so, there is more to do. */
 bool streams_go_on(struct streams *s, const struct streams_run *run, gpu_over *over, void *ctx);
-/* What has ended. *report is allocated. -ENODEV: the device is lost; -ENOMEM. */
+/* Reports the works that have ended. *report is allocated. -ENODEV: the device is lost; -ENOMEM. */
 int streams_report(struct streams *s, char **report, size_t *bytes, struct err *err);
 
 /* Can the range not be managed memory, wherever that is? */

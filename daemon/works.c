@@ -464,7 +464,7 @@ static int go_on_run(struct works *works, struct job *job)
 	return streams_report(s, &job->r.report, &job->r.report_bytes, &job->r.err);
 }
 
-/* What is left of the payload outlives this turn. */
+/* The rest of the payload outlives this turn. */
 static int keep_payload(struct job *job)
 {
 	if (job->payload)
@@ -520,7 +520,7 @@ static int (*const do_kind[])(struct works *works, struct job *job) = {
 	[WORK_RUN] = do_run,
 };
 
-/* What would have to wait for all streams' works to end, in one go. */
+/* Works that would have to wait for all streams' works to end, in one go. */
 static bool needs_all_done(uint32_t kind)
 {
 	return kind != WORK_RUN && kind != WORK_LOAD && kind != WORK_RANGES;

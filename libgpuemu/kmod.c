@@ -292,8 +292,8 @@ int kmod_tell_all(struct gpuemu_ctx *ctx, struct err *err)
 }
 
 /*
- * Told with the next work, to whichever engine is attached then. What was submitted before is
- * done before.
+ * Told with the next work, to whichever engine is attached then. Works that were submitted
+ * before are done before.
  */
 static int kmod_advise(struct gpuemu_ctx *ctx, struct err *err)
 {

@@ -65,7 +65,7 @@ void kmod_pass(struct gpuemu_ctx *ctx, uint64_t cycles);
 bool kmod_idle(struct gpuemu_ctx *ctx, const struct gpuemu_stream *stream);
 /* Makes room for one more work at the module. False: nothing is in flight. */
 bool kmod_reap_one(struct gpuemu_ctx *ctx);
-/* Of what was given up the engine keeps nothing. */
+/* The engine drops the works that were given up. */
 int kmod_drop_kept(struct gpuemu_ctx *ctx, struct err *err);
 /* The engine is gone, and with it what it had. */
 void kmod_engine_gone(struct gpuemu_ctx *ctx);

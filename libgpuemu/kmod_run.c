@@ -2,8 +2,8 @@
 /*
  * Streams on the kmod backend. Works are collected here until something waits. Then they are
  * sent as one work (GPUEMU_WORK_RUN) that says how far the engine runs what it has of this
- * context, and its report says what ended and which streams have more to do. What has not ended
- * stays with the engine. A work of the default stream sends all at once and does not wait.
+ * context, and its report says what ended and which streams have more to do. Work that has not
+ * ended stays with the engine. A work of the default stream sends all at once and does not wait.
  */
 #include <errno.h>
 #include <linux/gpuemu.h>
@@ -71,7 +71,7 @@ static void fail_sent(struct gpuemu_ctx *ctx, uint64_t number, uint64_t marks, i
 	fail_events(ctx, marks, status);
 }
 
-/* What was not sent never is. */
+/* Works that were not sent never are. */
 static void fail_collected(struct gpuemu_ctx *ctx, int status, const struct err *err)
 {
 	struct kmod *k = ctx->state;
@@ -134,7 +134,7 @@ static int settle(struct gpuemu_ctx *ctx, uint64_t number, const struct kmod_rep
 }
 
 /*
- * The oldest flight is over: what ended is told. -ETIMEDOUT: it is not yet. The module does a
+ * The oldest flight is over: tells which works ended. -ETIMEDOUT: it is not yet. The module does a
  * context's works in their order, so that nothing waits longer for the oldest.
  */
 static int reap_within(struct gpuemu_ctx *ctx, uint32_t timeout_ms)
@@ -238,7 +238,7 @@ static void sent(struct gpuemu_ctx *ctx, struct kmod_flight *f)
 	k->flights_end = &f->next;
 }
 
-/* What was collected, and how far it shall run. On failure it stays collected. */
+/* Sends the collected works, and says how far they shall run. On failure they stay collected. */
 static int send(struct gpuemu_ctx *ctx, const struct gpu_work_run *how, const uint32_t *streams,
 		struct err *err)
 {
@@ -392,7 +392,7 @@ static int too_long(size_t bytes, struct err *err)
 		       GPUEMU_PAYLOAD_MAX);
 }
 
-/* The work is collected; what was before it is sent first if there is no room for both. */
+/* Collects the work; works before it are sent first if there is no room for both. */
 static int collect(struct gpuemu_ctx *ctx, uint32_t kind, uint32_t stream, const void *data,
 		   size_t bytes, struct err *err)
 {

@@ -14,8 +14,8 @@
 #include "base/base.h"
 
 /*
- * Room for `want` elements in all. 0, or -ENOMEM: then array and room are as before. What the
- * new elements hold is not defined.
+ * Room for `want` elements in all. 0, or -ENOMEM: then array and room are as before. The
+ * new elements are not initialised.
  */
 #define array_reserve(array, room, want) ({						\
 	uint64_t want_ = (want), room_ = (room);					\

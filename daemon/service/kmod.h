@@ -8,7 +8,7 @@
 
 #include "service/service.h"
 
-/* What a work asks for; the numbers are those of the kernel ABI. */
+/* Kinds of work; the numbers are those of the kernel ABI. */
 enum work_kind {
 	WORK_LOAD = 1,
 	WORK_LAUNCH = 2,
@@ -41,7 +41,7 @@ int service_kmod_create(const char *path, struct service **service,
  */
 int service_kmod_next(struct service *s, struct service_work *work);
 /*
- * The same without waiting, and only of clients of which nothing is taken: -EAGAIN. With
+ * The same without waiting, and only for clients that have no work taken: -EAGAIN. With
  * several works taken, poll() asks about the current one: the last that was taken, or named.
  */
 int service_kmod_try(struct service *s, struct service_work *work);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Backend sim, for who owns one: pages move by bookkeeping. A managed address is its own host
+ * Backend sim, for the owner of one: pages move by bookkeeping. A managed address is its own host
  * address, being resident is a bit.
  */
 #ifndef GPUEMU_SERVICE_SIM_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Backend uffd, for who owns one: pages move inside this process, by userfaultfd.
+ * Backend uffd, for the owner of one: pages move inside this process, by userfaultfd.
  */
 #ifndef GPUEMU_SERVICE_UFFD_H
 #define GPUEMU_SERVICE_UFFD_H
