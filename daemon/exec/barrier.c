@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * bar and barrier: what the warp that arrives brings, when a phase is complete, and
- * what the warp gets. Which warps wait is the caller's to know (sm/barrier.c with time,
+ * what the warp gets. The caller knows which warps wait (sm/barrier.c with time,
  * grid.c without). A warp arrives as one, whichever of its
  * lanes are active (PTX ISA, bar: per warp, as if all the threads in it were).
  */

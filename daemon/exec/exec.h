@@ -160,7 +160,7 @@ void exec_perform(struct exec_warp *warp, struct exec_access *access,
 struct exec_barrier {
 	uint32_t threads;		/* that have arrived */
 	uint32_t expected;
-	bool whole;			/* the whole CTA: who has exited is not waited for */
+	bool whole;			/* the whole CTA, less warps that have exited */
 	uint32_t votes, voters;		/* bar.red: lanes with a true predicate, of how many */
 };
 
@@ -168,8 +168,8 @@ struct exec_barrier {
 
 /*
  * A warp arrives, with what exec_step() said of it; cta_threads: what a barrier of the whole CTA
- * waits for. False: it names a number of threads that who came before does not expect, and has
- * not arrived.
+ * waits for. False: it names another number of threads than the warps before it, and has not
+ * arrived.
  */
 bool exec_barrier_arrive(struct exec_barrier *barrier, const struct exec_access *access,
 			 uint32_t cta_threads);

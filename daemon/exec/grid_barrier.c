@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Barriers of a CTA without time: who waits where, and who goes on. Called by pack.c. */
+/* Barriers of a CTA without time: the warps that wait, and those that go on. Called by pack.c. */
 #include <errno.h>
 #include <string.h>
 
@@ -56,7 +56,7 @@ void grid_exited(struct grid_cta *cta, struct grid_warp *warp)
 
 	warp->state = WARP_EXITED;
 	cta->live--;
-	/* Who waits for all of the CTA waits for those that are left. */
+	/* A warp that waits for all of the CTA waits for those that are left. */
 	for (i = 0; i < ARRAY_SIZE(cta->barriers); i++) {
 		cta->barriers[i].arrived -= warp->arrived >> i & 1;
 		if (cta->barriers[i].phase.whole)

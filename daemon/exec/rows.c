@@ -8,7 +8,7 @@
 
 #include "exec/private.h"
 
-/* Offset 0 is the row of NO_ROW: written by nobody who matters, read by nobody. */
+/* Offset 0 is the row of NO_ROW: only results that do not matter are written there, none is read. */
 uint32_t new_row(struct exec_program *program, uint32_t bytes)
 {
 	uint32_t row = program->arena_bytes;

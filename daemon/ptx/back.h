@@ -17,7 +17,7 @@
 
 /*
  * finish.c. All that is done to a linked kernel, once: control flow, post-dominators,
- * liveness, allocation with spills, frames. What it comes with: insns (malloc), regs (malloc),
+ * liveness, allocation with spills, frames. It comes with: insns (malloc), regs (malloc),
  * nregs, functions (name, first, end, formals, results, line, and frame_bytes: what the local
  * variables take, not rounded), calls, tables, max_nreg. Memory that it adds is the pool's; insns
  * and regs it may

@@ -43,7 +43,7 @@ struct var_use {
 	const char *stmt;
 };
 
-/* What a call passes: a variable, or a register or number; neither: `_`. */
+/* An argument of a call: a variable, or a register or number; neither: `_`. */
 struct call_value {
 	struct param *param;
 	struct ptx_operand op;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What each phase needs, once registers have their places: what the instructions use that a
- * warp can come to from the phase's begin before it comes to another phase. A loop may lead
+ * Finds each phase's needs, once registers have their places: all that the instructions use which
+ * a warp can reach from the phase's begin before it comes to another phase. A loop may lead
  * back into text above. Called by finish.c.
  */
 #include <errno.h>
@@ -77,14 +77,14 @@ static void use_free(struct use *u)
 	free(u->live);
 }
 
-/* What instruction i adds to the phase that leads to it. */
+/* Adds instruction i to the phase that leads to it. */
 static void add_insn(struct ptx_phase *phase, const struct phases *p, const struct use *u,
 		     const struct ptx_kernel *kernel, uint32_t i)
 {
 	const struct ptx_function *callee = insn_callee(kernel, &kernel->insns[i]);
 	uint32_t regs = u->live[i];
 
-	/* What is live across a call lies above what the callee writes. */
+	/* Registers live across a call lie above those that the callee writes. */
 	if (callee)
 		regs = MAX(regs, callee->regs + (i + 1 < kernel->ninsns ?
 						 MIN(u->live[i], u->live[i + 1]) : 0u));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What opcodes.def and modifiers.def are written in. Private to the room.
+ * The vocabulary of opcodes.def and modifiers.def. Private to the room.
  */
 #ifndef GPUEMU_PTX_OPCODES_H
 #define GPUEMU_PTX_OPCODES_H

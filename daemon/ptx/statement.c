@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What every file of the parser asks for: the token at hand, the names that are seen from
+ * Every file of the parser uses these: the token at hand, the names that are seen from
  * here, and messages that show the statement. It knows no directive and no instruction.
  */
 #include <errno.h>

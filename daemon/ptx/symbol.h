@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a name in the text stands for, and where it is seen. Private to the room.
+ * Names of the text: what each stands for, and where it is seen. Private to the room.
  */
 #ifndef GPUEMU_PTX_SYMBOL_H
 #define GPUEMU_PTX_SYMBOL_H

@@ -5,9 +5,9 @@
  * (Zorua, MICRO 2016, section 4.6).
  *
  * A register varies when two lanes may hold different values. A branch on one that varies divides
- * the lanes until they meet again, at its immediate post-dominator. What is written between
- * varies too, since only some lanes write it. Lanes that branch to nothing but an exit leave for
- * good, so the others stay together.
+ * the lanes until they meet again, at its immediate post-dominator. A register that is written
+ * between varies too, since only some lanes write it. Lanes that branch to nothing but an exit
+ * leave for good, so the others stay together.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 #include "ptx/back.h"
 
-/* No compiler's kernel needs as many; what does is taken for divided. */
+/* No compiler's kernel needs as many; one that does is taken for divided. */
 #define MAX_STEPS	(1ull << 24)
 
 struct finder {
@@ -50,7 +50,7 @@ static bool sreg_varies(uint64_t sreg)
 	}
 }
 
-/* Whatever it reads: its lanes may get different results, or (false, *same) all get the same. */
+/* True: lanes may get different results, whatever it reads. *same: all get the same. */
 static bool result_varies(const struct ptx_insn *insn, bool *same)
 {
 	switch (insn->opcode) {
