@@ -31,7 +31,7 @@ static void add_numbers(struct json_object *sum, struct json_object *o, double t
 	}
 }
 
-/* What the sums are made in. */
+/* Sums over the kernels of a workload. */
 struct sums {
 	struct json_object *stalls, *own_stalls, *utilization, *memory;
 	uint64_t cycles;		/* of its kernels */
@@ -62,7 +62,7 @@ static void add_kernel(struct sums *s, struct json_object *k)
 	struct json_object *dram = output_at(s->memory, "dram");
 
 	add_numbers(s->stalls, output_at(k, "stalls"), 1, true);
-	/* Of one that had the GPU for itself they are the same. */
+	/* A kernel that had the GPU for itself has the same. */
 	add_numbers(s->own_stalls, output_has(k, "own_stalls") ? output_at(k, "own_stalls") :
 				   output_at(k, "stalls"), 1, true);
 	add_numbers(s->utilization, output_at(k, "utilization"), (double)count(k, "cycles"), false);
@@ -89,7 +89,7 @@ static struct json_object *means(struct json_object *sums, uint64_t cycles)
 	return o;
 }
 
-/* What a reader of the entry alone wants to know of its first kernel. */
+/* The entry's first kernel, for a reader of the entry alone. */
 static struct json_object *launch_of(struct json_object *k)
 {
 	static const char *const members[] = {

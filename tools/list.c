@@ -17,7 +17,7 @@
 
 enum { OPT_JSON = CLI_OWN, OPT_SIZE };
 
-/* What the parameters of workloads are shown for. */
+/* The size for which parameters of workloads are shown. */
 static enum workload_size shown_size = WORKLOAD_MEDIUM;
 
 struct kind {

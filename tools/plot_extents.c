@@ -102,7 +102,7 @@ void plot_extents(struct figure *f, const struct plot_run *runs, size_t n, const
 {
 	struct json_object *events = NULL;
 
-	/* Of several traces the first: boxes of two GPUs in one plane say nothing. */
+	/* Only the first of several traces: boxes of two GPUs in one plane say nothing. */
 	for (size_t i = 0; i < n && !events; i++)
 		events = output_at(runs[i].report, "traceEvents");
 	if (events)

@@ -160,7 +160,7 @@ static bool sampled(struct json_object *report, const char *name)
 	return any;
 }
 
-/* What lies between a pair of lines is free and of no use to who is larger than the hole. */
+/* The space between a pair of lines is free; a CTA larger than the hole cannot use it. */
 static void plot_fragmentation(struct figure *f, const struct plot_run *runs, size_t n)
 {
 	static const struct {

@@ -61,7 +61,7 @@ static void add_file(struct json_object *files, const char *name)
 		json_object_object_add(files, path, json_object_new_string(digest));
 }
 
-/* Who ran what: enough to do it again (gpuemu run --from), and to see that it is the same. */
+/* The run: enough to do it again (gpuemu run --from), and to see that it is the same. */
 static struct json_object *run_json(const struct report_facts *f)
 {
 	struct json_object *o = json_object_new_object(), *words = json_object_new_array();
@@ -238,7 +238,7 @@ static void print_cache(FILE *out, const char *before, const char *name, struct 
 		accesses ? 100.0 * (double)count(c, "misses") / (double)accesses : 0.0);
 }
 
-/* Of a kernel beside others: what its part of caches, DRAM and pages was. */
+/* The part of caches, DRAM and pages that a kernel beside others had. */
 static void print_own(FILE *out, struct json_object *k)
 {
 	struct json_object *m = output_at(k, "memory"), *p = output_at(k, "paging");
@@ -425,7 +425,7 @@ static void print_fragmentation(FILE *out, struct json_object *f)
 			count(f, "refused_cycles"));
 }
 
-/* What mechanisms moved behind the program's accesses, if they did. */
+/* Bytes that mechanisms moved behind the program's accesses, if they did. */
 static void print_background(FILE *out, struct json_object *b)
 {
 	char bytes[24];
@@ -532,7 +532,7 @@ static void print_total(FILE *out, struct json_object *totals)
 			(double)count(totals, "thread_instructions") / cycles);
 }
 
-/* Of workloads with measured targets: speedup.h. */
+/* Metrics of workloads with measured targets: speedup.h. */
 static void print_metrics(FILE *out, struct json_object *m)
 {
 	struct json_object *all = output_at(m, "workloads");

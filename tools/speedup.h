@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What sharing a GPU costs each workload (gpuemu run --target): it is measured alone for so many
- * cycles, and what it then executed is its target beside the others (Warped-Slicer, section II).
+ * The cost of sharing a GPU to each workload (gpuemu run --target): a workload is measured alone
+ * for so many cycles; the instructions it executed are its target beside the others (Warped-Slicer,
+ * section II).
  */
 #ifndef GPUEMU_TOOLS_SPEEDUP_H
 #define GPUEMU_TOOLS_SPEEDUP_H

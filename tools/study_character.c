@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the programs of three papers are to an SM: grid, block, registers and shared memory of the
+ * The programs of three papers as an SM sees them: grid, block, registers and shared memory of the
  * kernel that does most of a program's work, and which of an SM's limits binds its CTAs, on Fermi
  * and on Kepler, beside the type that Virtual Thread (ISCA'16, table II) gives. Where ours is
  * another, the table says which specification restores the paper's. No time is modelled here.
@@ -143,7 +143,7 @@ static struct kernel largest(struct json_object *kernels)
 }
 
 /*
- * Of the report that is kept, since what the runner holds in memory leaves the kernels out. False:
+ * Reads the report on disk, since the runner's copy in memory leaves the kernels out. False:
  * the run has failed.
  */
 static bool main_kernel(const struct study_ctx *c, const struct run *r, struct kernel *k)
@@ -180,7 +180,7 @@ static void limits(const struct gpu_spec *s, const struct kernel *k, uint64_t re
 	ctas[SHARED] = shared ? s->shared_bytes / shared : UINT64_MAX;
 }
 
-/* Which limit binds. Where capacity and scheduling allow as many, the capacity does. */
+/* The limit that binds. Where capacity and scheduling allow as many, the capacity does. */
 static unsigned int binding(const uint64_t ctas[LIMITS])
 {
 	static const unsigned int order[LIMITS] = { REGISTERS, SHARED, SLOTS, WARPS };
@@ -271,7 +271,7 @@ static void want_fewer(struct study_ctx *c)
 	}
 }
 
-/* What restores the paper's type of a program that has the other one. */
+/* Shows what gives a program the paper's type, where it has the other one. */
 static void show_restoring(struct study_ctx *c, struct study_table *t, size_t row, size_t column,
 			   const struct study_workload *w, const struct kernel *k)
 {

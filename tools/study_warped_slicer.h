@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the files of the study warped-slicer share. */
+/* Shared by the files of the study warped-slicer. */
 #ifndef GPUEMU_TOOLS_STUDY_WARPED_SLICER_H
 #define GPUEMU_TOOLS_STUDY_WARPED_SLICER_H
 

@@ -204,7 +204,7 @@ static double ipc(const struct run *r)
 	return (isnan(n) ? run_number(r, "workloads.0.thread_instructions") : n) / slicer_reached(r, 0);
 }
 
-/* What the curve looks like, in figure 3a's words; `best` is reached first at `at`. */
+/* The curve's shape, in figure 3a's words; `best` is reached first at `at`. */
 static const char *shape(const double *at, unsigned int n)
 {
 	double best = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The part of the study warped-slicer that is not in the paper: a program whose pages come on
- * demand shares its SMs with one that computes. Both run to their ends. What the paper's profile
- * makes of far faults is dynamic with slicer.faults=off.
+ * demand shares its SMs with one that computes. Both run to their ends. The paper's
+ * profile, which does not know far faults, is dynamic with slicer.faults=off.
  */
 #include <stdio.h>
 #include <string.h>

@@ -402,7 +402,7 @@ void slicer_show_triples(struct study_ctx *c)
 
 /* --- figure 10 and section V-H ----------------------------------------------------------------- */
 
-/* What is changed, for dynamic and for left-over; and what the paper says of dynamic. */
+/* The changes, for dynamic and for left-over; and the paper's words on dynamic. */
 static const struct {
 	const char *name, *set;
 	bool base;		/* compared with left-over under the same setting, else with dynamic */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a report has to say on stderr: that a loaded policy failed, and whether the run then counts. */
+/* Says on stderr that a loaded policy failed, and whether the run then counts. */
 #ifndef GPUEMU_TOOLS_TROUBLE_H
 #define GPUEMU_TOOLS_TROUBLE_H
 
