@@ -97,7 +97,7 @@ KERNEL asian_paths(struct xorwow *state, float *paths, float first, float drift,
 	state[i] = g;
 }
 
-/* What the paths pay, a sum a CTA. */
+/* Adds up the paths' payoffs, a sum a CTA. */
 KERNEL asian_value(const float *paths, float *values, float strike, uint32_t steps)
 {
 	__shared__ float sums[ASIAN_BLOCK];

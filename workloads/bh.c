@@ -18,7 +18,7 @@ struct body {
 	float x, y, z, mass;
 };
 
-/* Which of the eight parts of a cell around (x, y, z) the body is in. */
+/* The body's part of the cell around (x, y, z): one of eight. */
 BOTH uint32_t bh_part(const struct body *b, float x, float y, float z)
 {
 	return (b->x >= x) | (uint32_t)(b->y >= y) << 1 | (uint32_t)(b->z >= z) << 2;
@@ -30,7 +30,7 @@ BOTH float bh_middle(float x, uint32_t upper, float half)
 	return upper ? x + half : x - half;
 }
 
-/* What a mass at `at` does to b: added to the acceleration. */
+/* Adds the pull of a mass at `at` on b to the acceleration. */
 BOTH void bh_pull(struct body *a, const struct body *b, const struct body *at, float squared)
 {
 	float d2 = squared + BH_SOFT, inverse = 1 / both_sqrt(d2);
@@ -103,7 +103,8 @@ KERNEL bh_clear(uint32_t *children, float *masses, uint32_t *used, uint32_t cell
 
 /*
  * A thread a body. It goes down to where the body belongs, locks that place, and puts the body
- * there, or, where another one is, cells until the two part. Who finds a lock tries again.
+ * there, or, where another one is, cells until the two part. A thread that finds a lock tries
+ * again.
  */
 KERNEL bh_build(const struct body *bodies, uint32_t n, volatile uint32_t *children, uint32_t *used,
 		uint32_t cells)
@@ -163,8 +164,8 @@ KERNEL bh_build(const struct body *bodies, uint32_t n, volatile uint32_t *childr
 }
 
 /*
- * Each thread's cells from the last one on: a cell's children are behind it, so whoever waits for a
- * child waits for one whose turn has been.
+ * Each thread's cells from the last one on: a cell's children are behind it, so a thread that
+ * waits for a child waits for one that has had its turn.
  */
 KERNEL bh_sum(const struct body *bodies, uint32_t n, const uint32_t *children, const uint32_t *used,
 	      volatile struct body *centres, volatile float *masses)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * binomial: prices of European call options on a binomial tree (Cox, Ross and Rubinstein, J.
- * Financial Economics 7, 1979; "binomialOptions" of the CUDA SDK): a CTA an option. Of the tree's
- * level in global memory, a tile of 256 goes through 32 levels in shared memory at a time.
+ * Financial Economics 7, 1979; "binomialOptions" of the CUDA SDK): a CTA an option. The tree's
+ * level is in global memory; a tile of 256 goes through 32 levels in shared memory at a time.
  */
 #define BINOMIAL_TILE	256u	/* threads of a CTA, nodes of a tile */
 #define BINOMIAL_DEEP	32u	/* levels that a tile goes through */
@@ -15,7 +15,7 @@ struct option {
 	float up, down;		/* probability times discount, of a level */
 };
 
-/* What the option is worth at its end, after i of n moves up. */
+/* The option's worth at its end, after i of n moves up. */
 BOTH float at_expiry(const struct option *o, uint32_t i, uint32_t n)
 {
 	float moves = (float)((int)(2 * i) - (int)n);

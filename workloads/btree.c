@@ -237,7 +237,7 @@ static uint32_t below(const uint32_t *keys, uint64_t n, uint32_t key)
 	return (uint32_t)low;
 }
 
-/* What setup made is as it was. */
+/* The inputs are as setup made them. */
 static int check_inputs(struct workload *w, const uint32_t *record_keys, const uint32_t *records)
 {
 	struct btree *b = w->state;

@@ -76,7 +76,7 @@ struct dct {
 
 static const float dct_matrix[DCT_EDGE][DCT_EDGE] = DCT_MATRIX;
 
-/* Of a CTA: as many rows as columns, or half of them. */
+/* A CTA has as many rows as columns, or half of them. */
 static struct gpuemu_dim3 cta(const struct workload *w)
 {
 	uint32_t rows = DCT_EDGE;

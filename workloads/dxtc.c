@@ -292,7 +292,7 @@ static int dxtc_run(struct workload *w)
 	return ret ? ret : workload_synchronize(w);
 }
 
-/* What a decoder makes of the eight bytes: the squared distance of its pixels from these. */
+/* The squared distance of the decoded eight bytes from these pixels. */
 static float decoded_error(uint64_t block, const struct colour *pixels)
 {
 	struct colour a = unpack(block & 0xffff), b = unpack(block >> 16 & 0xffff);

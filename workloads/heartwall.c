@@ -102,7 +102,7 @@ KERNEL heartwall(const float *frame, int width, const float *templates, int *poi
 	place[t] = at;
 	for (int half = HEART_BLOCK / 2; half; half /= 2) {
 		__syncthreads();
-		/* Of equal ones the first place. */
+		/* The first place wins among equal ones. */
 		if (t < half && (value[t + half] > value[t] ||
 				 (value[t + half] == value[t] && place[t + half] < place[t]))) {
 			value[t] = value[t + half];
@@ -194,7 +194,7 @@ static int heartwall_setup(struct workload *w)
 	uint64_t n = w->option[POINTS], pixels = w->option[SIZE] * w->option[SIZE];
 	int ret;
 
-	/* What the points may walk, and what is looked at around them. */
+	/* The points' reach, and the area around them that is looked at. */
 	if (w->option[SIZE] < HEART_AREA + 2 * HEART_REACH * w->option[FRAMES] + 2)
 		return err_set(&w->err, -EINVAL, "edge: %d frames need %d pixels",
 			       (int)w->option[FRAMES],

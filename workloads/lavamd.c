@@ -56,7 +56,7 @@ LAVA double lava_exp(double x)
 	return p * LAVA_DOUBLE((unsigned long long)(n + 1023) << 52);
 }
 
-/* What particle b of charge q does to a. v is half the square of the distance from the origin. */
+/* Adds the force of particle b of charge q on a. v is half the square of the distance from the origin. */
 LAVA void lava_act(struct four *f, const struct four *a, const struct four *b, double q)
 {
 	double r2 = a->v + b->v - fma(a->x, b->x, fma(a->y, b->y, a->z * b->z));
@@ -210,7 +210,7 @@ static int check_inputs(struct workload *w, struct four *particles, double *char
 				       (uint32_t *)charges, n * 2);
 }
 
-/* What one box does to another; each particle's boxes come in the kernel's order. */
+/* Adds the forces of one box on another; each particle's boxes come in the kernel's order. */
 static void act_boxes(struct four *f, const struct four *a, const struct four *b, const double *q,
 		      uint64_t n)
 {

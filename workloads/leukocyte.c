@@ -121,7 +121,7 @@ KERNEL leukocyte_flow(const float *edges, float *fields, float *rounds, float x,
 		float next = 0, before, sum = 0;
 
 		/*
-		 * What a turn computes is stored behind the next turn's barrier: pixels beside
+		 * A turn's results are stored behind the next turn's barrier: pixels beside
 		 * it, at most 82 away, have been read by then, and no later turn reads them.
 		 */
 #pragma nounroll

@@ -78,7 +78,7 @@ KERNEL mergesort_rank(const uint32_t *keys, uint32_t *cut, uint32_t run, uint32_
 
 	if (s >= samples)
 		return;
-	/* Of equal keys the left run's come first. */
+	/* The left run's come first among equal keys. */
 	other = rank(right ? left : left + run, run, left[right * run + at * MERGE_PIECE], right);
 	piece = pair * 2 * per + at + (other + MERGE_PIECE - 1) / MERGE_PIECE;
 	cut[2 * piece + right] = at * MERGE_PIECE;
@@ -139,7 +139,7 @@ static uint64_t pairs(const struct workload *w)
 	return n;
 }
 
-/* Which of the two has the result, after as many passes as there are. */
+/* The one of the two that has the result after all passes. */
 static unsigned int result(const struct workload *w)
 {
 	unsigned int at = 0;

@@ -7,7 +7,7 @@
 #ifdef GPUEMU_DEVICE
 #include "device.h"
 
-/* What was there before. */
+/* Returns the value that was there before. */
 INLINE uint32_t atomicMin(uint32_t *p, uint32_t v)
 {
 	return __atomic_fetch_min(p, v, __ATOMIC_RELAXED);

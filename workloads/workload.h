@@ -104,7 +104,7 @@ const struct workload_row *workload_find(const char *name);
 /* Default options, no context yet. */
 void workload_init(struct workload *w, const struct workload_ops *ops,
 		   uint64_t seed);
-/* What an option is at that size. */
+/* An option's value at that size. */
 uint64_t workload_option_at(const struct workload_ops *ops, unsigned int option,
 			    enum workload_size size);
 /* "tiny", "small", "medium", "large"; "quick" is small, "default" medium. -EINVAL: err says so. */
