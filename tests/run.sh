@@ -71,7 +71,7 @@ run_check() {
 	echo "$p $f $s" >"$log.sum"
 }
 
-# run_lane FILE...: one after the other. Whoever stops the lane stops its check.
+# run_lane FILE...: one after the other. Stopping the lane stops its check.
 run_lane() {
 	local check running=
 	trap '[ -z "$running" ] || kill "$running" 2>/dev/null; exit 130' INT TERM

@@ -298,7 +298,7 @@ TEST_F(raw, wild_run)
 	r = good_run(self->fd, id);
 	r.generation++;
 	EXPECT_EQ(-ESTALE, run(self->fd, &r));
-	/* What is wrong with the work itself is in the report. */
+	/* The report has an error of the work itself. */
 	r = good_run(self->fd, id);
 	r.launch.module++;
 	EXPECT_EQ(0, run(self->fd, &r));
@@ -320,7 +320,7 @@ TEST_F(raw, wild_delay)
 	}
 }
 
-/* What is kept has a bound, is in nobody's way but its client's, and can be dropped. */
+/* Kept works have a bound, are in no other client's way, and can be dropped. */
 TEST_F(raw, kept)
 {
 	uint32_t id = load_and_tell(self->fd);

@@ -55,7 +55,7 @@ static const char ptx[] =
 
 /* --- a program ------------------------------------------------------------------------ */
 
-/* What its streams are for. */
+/* The purpose of each stream. */
 enum { RUNS_LONG, RUNS_SHORT, MOVES, ARRIVES, AWAITS, HALTS, STREAMS };
 static const char letters[] = "LSMDWH";
 

@@ -102,7 +102,7 @@ static inline void chance_started(void *state, struct sm *sm, unsigned int cta, 
 	struct chance *t = state;
 
 	assert_int_equal(t->state[cta], SM_CTA_PARKED);
-	/* Who was parked was not stalled meanwhile, whatever it waits for. */
+	/* A parked warp was not stalled meanwhile, whatever it waits for. */
 	for (unsigned int w = 0; w < MAX_CTAS; w++)
 		assert_false(t->warp_stalled[w] && sm_warp_cta(sm, w) == cta);
 	t->state[cta] = SM_CTA_ACTIVE;

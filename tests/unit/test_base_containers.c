@@ -165,7 +165,7 @@ static void rng_is_uniform(void **state)
 	assert_int_equal(rng_below(&rng, 1), 0);
 }
 
-/* What is in it stays; it grows by doubling, and never past what its room can say. */
+/* Its elements stay; it grows by doubling, and never past what its room can say. */
 static void array_rooms(void **state)
 {
 	struct { uint32_t *at; uint8_t room; } a = { NULL };

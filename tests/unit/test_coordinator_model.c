@@ -280,7 +280,7 @@ static void a_barrier_lends_slots(void **state)
 	b.schedulable[0] = false;
 	coord_barrier(b.c, 0);
 	run(&b);
-	/* Who has waited longest lends. */
+	/* The warp that has waited longest lends. */
 	assert_true(b.away[1]);
 	assert_true(b.schedulable[2]);
 	assert_int_equal(coord_swapped(b.c, COORD_THREADS), 1);
@@ -299,7 +299,7 @@ static void a_barrier_lends_slots(void **state)
 
 /* --- at random -------------------------------------------------------------------------- */
 
-/* What a warp does next: so many sets, scratchpad or none; or a barrier. */
+/* A warp's next step: so many sets, scratchpad or none; or a barrier. */
 struct step {
 	bool barrier;
 	unsigned int sets, scratchpad;

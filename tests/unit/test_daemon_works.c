@@ -342,8 +342,8 @@ static struct gpu_run_report last_report(struct gpu_run_ended *ended, const uint
 }
 
 /*
- * What is held does not run; who waits for one stream gets that one, and an event in it, and what
- * is left stands still, so that statistics, which would need all, are refused.
+ * Held works do not run. A wait for one stream runs that one and an event in it; the rest stands
+ * still, so that statistics, which would need all, are refused.
  */
 static void test_kept_until_waited_for(void **state)
 {

@@ -759,7 +759,7 @@ static void test_events(void **state)
 
 /* --- fixed ------------------------------------------------------------------------------------ */
 
-/* Two and one CTA an SM, also of the first stream's second launch, and all of it for who remains. */
+/* Two and one CTA an SM, also of the first stream's second launch, and all of it for the last. */
 static void test_fixed(void **state)
 {
 	struct load loads[] = {

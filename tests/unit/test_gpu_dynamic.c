@@ -274,7 +274,7 @@ static size_t decided(struct gpu_bench *b)
 /* Kernels that come and go while others are sampled, while a partition is reached, and at once. */
 static void whoever_comes_gets_his_share(void **state)
 {
-	/* Of the third kernel: in the warm-up, in a sample, while the partition is reached, later. */
+	/* The third kernel comes in the warm-up, in a sample, while the partition is reached, later. */
 	static const uint64_t arrivals[] = { 1000, 2500, 6100, 9000 };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(arrivals); i++) {
@@ -286,7 +286,7 @@ static void whoever_comes_gets_his_share(void **state)
 			open_bench(&b, 0);
 			launch(&b, 1, 0, 1000, 100);
 			launch(&b, 2, 1, 1000, 100);
-			/* Of one CTA; it ends with others that come in its cycle. */
+			/* One CTA; it ends with others that come in its cycle. */
 			assert_int_equal(gpu_session_delay(b.session, 3, arrivals[i]), 0);
 			launch(&b, 3, 2, 1, 100);
 			launch(&b, 3, 3, 300, 100);

@@ -194,7 +194,7 @@ static void test_runs_that_are_malformed(void **state)
 	for (size_t n = 0; n < bytes; n++)
 		assert_int_equal(decode_run(p, n, SIZE_MAX, 0), -EINVAL);
 	assert_int_equal(decode_run(p, bytes, SIZE_MAX, 0), 0);
-	/* Whatever a word says, nothing behind the end is read. */
+	/* Nothing behind the end is read, whatever a word says. */
 	for (size_t word = 0; word < bytes / 4; word++) {
 		decode_run(p, bytes, word, UINT32_MAX);
 		decode_run(p, bytes, word, UINT32_MAX - 7);

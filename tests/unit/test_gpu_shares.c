@@ -2,7 +2,7 @@
 /*
  * Every counter by kernel: of two kernels side by side on the same SMs, with far faults,
  * evictions, prefetches and remote accesses, each member of a kernel's own object is its part, and
- * the parts are the GPU's. What is time or a ratio is no part.
+ * the parts are the GPU's. Times and ratios are no parts.
  */
 #include "base/advice.h"
 #include "gpu_bench.h"
@@ -79,7 +79,7 @@ static uint64_t number(struct json_object *o, const char *a, const char *b)
 	return json_object_get_uint64(b ? member(o, b) : o);
 }
 
-/* Of a kernel's `paging` and the GPU's: names differ, and what is no kernel's is not there. */
+/* A kernel's `paging` and the GPU's: names differ, and the kernel's has only its own counts. */
 static void check_paging(struct json_object *a, struct json_object *b, struct json_object *all)
 {
 	static const char *const same[] = {

@@ -553,7 +553,7 @@ static void test_a_stream_is_halted(void **state)
 	finish(&w);
 	assert_int_equal(w.told[0].status, -ECANCELED);
 	assert_non_null(strstr(w.told[0].err.text, "was halted after"));
-	/* What was on the SM then executed nothing more: a quantum's instructions are over. */
+	/* CTAs on the SM executed nothing more: no more than a quantum's instructions are over. */
 	assert_in_range(of_kernel(&w, 0, "thread_instructions"), target, target + 32 * 2 * 8);
 	assert_in_range(end_of(&w, 0) - of_kernel(&w, 0, "halted_cycle"), 1, 600);
 	assert_true(end_of(&w, 0) < end / 2);
@@ -572,7 +572,7 @@ static void test_a_stream_is_halted(void **state)
 	bench_close(&w.b);
 }
 
-/* The same by the clock; who comes later is refused at once, and time does not jump over it. */
+/* The same by the clock; a later launch is refused at once, and time does not jump over it. */
 static void test_a_stream_is_halted_at_a_cycle(void **state)
 {
 	uint64_t end;
@@ -761,7 +761,7 @@ static void test_launch_latency(void **state)
 	bench_close(&w.b);
 }
 
-/* What runs, what stands still and what has not begun ends at once, and is told so. */
+/* Works that run, stand still or have not begun end at once, and are told so. */
 static void test_all_is_cancelled(void **state)
 {
 	const uint32_t third = 3;
@@ -796,7 +796,7 @@ static void test_all_is_cancelled(void **state)
 	bench_close(&w.b);
 }
 
-/* All that waits to be told has a bound, and whose text was told makes room. */
+/* Text that waits to be told has a bound; telling it makes room. */
 static void test_output_of_all(void **state)
 {
 	char *piece = calloc(1, GPU_OUTPUT_MAX), *text;

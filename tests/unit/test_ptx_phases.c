@@ -81,11 +81,11 @@ static void not_where_lanes_are_apart(void **state)
 	CHECK("mov.u32 %r1, 1;\nmov.u32 %r2, 2;\nmov.u32 %r3, 3;\nld.param.u32 %r4, [n];\n"
 	      "setp.lt.u32 %p1, %r4, 7;\n@%p1 bra J;\n" SPIN10 "mov.u32 %r1, 0;\n"
 	      "mov.u32 %r2, 0;\nJ:\n" USE34 END, 1, 11);
-	/* A branch to nothing but an exit: who goes there does not come back. */
+	/* A branch to nothing but an exit: lanes that go there do not come back. */
 	CHECK("mov.u32 %r1, 1;\nmov.u32 %r2, 2;\nmov.u32 %r3, 3;\nmov.u32 %r4, %tid.x;\n"
 	      "setp.lt.u32 %p1, %r4, 7;\n@%p1 bra X;\n" SPIN10 USE34 "st.global.u32 [0], %r1;\nX:\n"
 	      "ret;\n", 1, 11);
-	/* What some lanes wrote decides the next branch, although it was written with a number. */
+	/* Some lanes wrote a number that decides the next branch. */
 	CHECK("mov.u32 %r1, 1;\nmov.u32 %r2, 2;\nmov.u32 %r3, 3;\nmov.u32 %r4, %tid.x;\n"
 	      "setp.lt.u32 %p1, %r4, 7;\n@%p1 bra J;\nmov.u32 %r3, 0;\nJ:\n"
 	      "setp.eq.u32 %p2, %r3, 0;\n@%p2 bra K;\n" SPIN10 "mov.u32 %r2, 0;\nK:\n"
@@ -136,7 +136,7 @@ static void a_loop_leads_back(void **state)
 	/* Behind 22 comes the top again, with 8 at its most, up to line 12. */
 	assert_int_equal(k->phases[2].regs, 8);
 	assert_int_equal(k->phases[2].sets, 3);
-	/* What is live at 22 lies in one set: nothing is loose. */
+	/* The registers live at 22 lie in one set: none is loose. */
 	assert_int_equal(k->phases[2].kept, 1);
 	assert_int_equal(k->phases[2].loose, 0);
 	/* From 12 to 22 no more come. */

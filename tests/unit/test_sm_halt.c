@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Kernels that are halted: their CTAs execute nothing more, whatever they are at, what they issued
- * is performed, nothing of them is left in the SM, and CTAs that come later see nothing of it.
+ * Kernels that are halted: their CTAs execute nothing more, whatever they are at, instructions that
+ * they issued are performed, nothing of them is left in the SM, and later CTAs see nothing of it.
  */
 #include "sm_storm.h"
 
@@ -28,7 +28,7 @@ static void halting_quantum(struct bench *b)
 	sm_halt(b->sm, b->kernel, b->upto - 1);
 }
 
-/* Nothing is left behind, whatever the CTAs were at; who came later is not disturbed. */
+/* Nothing is left behind, whatever the CTAs were at; later CTAs are not disturbed. */
 static void run_halted(const uint8_t *want, uint64_t seed, bool paging, bool parks)
 {
 	struct halting h = { .parks = parks };

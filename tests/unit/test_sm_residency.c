@@ -420,7 +420,7 @@ static void test_room_grows(void **state)
 	}
 	assert_true(s.parked && s.ended[0] && s.ended[1]);
 	assert_true(sm_rooms(b.sm) > rooms + 2);
-	/* What the SM does not see: it is run, and looked at. */
+	/* A change that the SM does not see: it is run, and looked at. */
 	b.wake = NEVER;
 	rooms = sm_rooms(b.sm);
 	sm_room_grown(b.sm);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Physical slots: how many CTAs hold some, which scheduler a slot belongs to, who gets those that
- * are free, and where a CTA that had none goes on.
+ * Physical slots: how many CTAs hold some, which scheduler a slot belongs to, which CTA gets those
+ * that are free, and where a CTA that had none goes on.
  */
 #include <errno.h>
 
@@ -186,7 +186,7 @@ static void test_a_store_without_its_page_is_awaited(void **state)
 	bench_fini(&b);
 }
 
-/* Each CTA is active as long as any other: who has waited longest comes first. */
+/* Each CTA is active as long as any other: the one that has waited longest comes first. */
 static void test_timeslices_are_fair(void **state)
 {
 	uint64_t active[5] = { 0 };

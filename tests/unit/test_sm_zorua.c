@@ -57,7 +57,7 @@ static void run_peaks(struct bench *b, const char *mechanism)
 	assert_int_equal(bench_stall_sum(b), 2 * b->now);
 }
 
-/* What a plain SM computes, once. */
+/* Results of a plain SM, computed once. */
 static int plain(void **state)
 {
 	struct bench b;

@@ -180,7 +180,7 @@ static void fragmentation_is_free_and_holes(void **state)
 	static const double last[] = { 2, 1, 3, 1 };	/* KiB: registers are 4 bytes */
 	struct figure f;
 
-	/* Of a run whose SMs nobody shared there is nothing. */
+	/* A run whose SMs nobody shared has no such figure. */
 	row("fragmentation")->make(&f, runs, 1);
 	assert_int_equal(f.nseries, 0);
 	figure_free(&f);
