@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the tests of a group of workloads share: runs at sizes where kernels break, a wrong
- * byte in every place of a result, and another input for another seed.
+ * The frame of a test of a group of workloads: runs at sizes where kernels break (one element, one
+ * less and one more than a warp, a CTA, a tile, a page), a wrong byte in every place of a result,
+ * and another input for another seed. A file lists its cases and calls run_group().
  */
 #ifndef GPUEMU_TESTS_WORKLOADS_BENCH_H
 #define GPUEMU_TESTS_WORKLOADS_BENCH_H
@@ -104,6 +105,47 @@ static inline void seed_counts(const char *name)
 		fail_msg("%s: another seed's results are the same", name);
 	workload_end(&w);
 	gpuemu_close(ctx);
+}
+
+/* A group of workloads; each list has an end, NULL or a case without a name. */
+struct workload_group {
+	const struct workload_case *sizes, *results;
+	const char *const *seeds;
+};
+
+static inline void awkward_sizes_verify(void **state)
+{
+	const struct workload_group *g = *state;
+
+	for (const struct workload_case *c = g->sizes; c->name; c++)
+		verify_case(c);
+}
+
+static inline void every_result_counts(void **state)
+{
+	const struct workload_group *g = *state;
+
+	for (const struct workload_case *c = g->results; c->name; c++)
+		every_byte_counts(c);
+}
+
+static inline void seeds_differ(void **state)
+{
+	const struct workload_group *g = *state;
+
+	for (const char *const *name = g->seeds; *name; name++)
+		seed_counts(*name);
+}
+
+static inline int run_group(const struct workload_group *g)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_prestate(awkward_sizes_verify, (void *)g),
+		cmocka_unit_test_prestate(every_result_counts, (void *)g),
+		cmocka_unit_test_prestate(seeds_differ, (void *)g),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
 #endif
