@@ -102,6 +102,9 @@ static int device_lost(const struct log *log, const char *device)
 	return 1;
 }
 
+/* How often it is asked whether clients live whose works are kept. */
+#define LOOK_MS	1000
+
 /* One work's turn: of those that wait here, or of the next that comes. */
 static int one_turn(struct works *works, struct gpu *gpu, struct service *service)
 {
@@ -109,7 +112,11 @@ static int one_turn(struct works *works, struct gpu *gpu, struct service *servic
 	int ret;
 
 	if (!works_wait(works)) {
-		ret = service_kmod_next(service, &work);
+		ret = service_kmod_next(service, &work, works_kept(works) ? LOOK_MS : -1);
+		if (ret == -ETIME) {
+			works_forget_dead(works);
+			return 0;
+		}
 		if (!ret)
 			ret = gpu_poll(gpu);
 		return ret ? ret : works_do(works, &work);

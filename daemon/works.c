@@ -80,8 +80,8 @@ static void session_free(struct works *works, struct session **at)
 	free(s);
 }
 
-/* Nothing tells of a client's end; it is asked for when the next one comes. */
-static void drop_dead_sessions(struct works *works)
+/* Nothing tells of a client's end: asked when the next one comes, and while works are kept. */
+void works_forget_dead(struct works *works)
 {
 	struct session **at = &works->sessions;
 
@@ -99,7 +99,7 @@ static int session_make(struct works *works, uint32_t va_space, struct err *err)
 	struct session *s;
 	int ret;
 
-	drop_dead_sessions(works);
+	works_forget_dead(works);
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return err_set(err, -ENOMEM, "no memory for one more client");
@@ -625,6 +625,14 @@ void works_add(struct works *works, const struct service_work *work)
 	memcpy(job->payload, work->payload, work->payload_bytes);
 	job->work.payload = job->payload;
 	job_append(works, job);
+}
+
+bool works_kept(const struct works *works)
+{
+	for (const struct session *s = works->sessions; s; s = s->next)
+		if (streams_keep(&s->streams))
+			return true;
+	return false;
 }
 
 bool works_wait(const struct works *works)

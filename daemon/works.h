@@ -35,5 +35,9 @@ void works_add(struct works *works, const struct service_work *work);
 /* Is anything kept or set aside? Then works_next() does the next of them, as works_do(). */
 bool works_wait(const struct works *works);
 int works_next(struct works *works);
+/* Does a session keep works of streams, whose client may die before it runs them? */
+bool works_kept(const struct works *works);
+/* Frees sessions of clients that are dead. Touches no frame: the engine may be parked. */
+void works_forget_dead(struct works *works);
 
 #endif

@@ -37,9 +37,10 @@ int service_kmod_create(const char *path, struct service **service,
 			struct err *err);
 /*
  * Waits, parked, for work, then takes it. Invalidations that came are left for poll().
- * 0; -EINTR: service_kmod_stop() was called; -ENODEV: device lost.
+ * 0; -EINTR: service_kmod_stop() was called; -ETIME: no work came for timeout_ms (below 0: it
+ * waits for ever), the engine stays parked; -ENODEV: device lost.
  */
-int service_kmod_next(struct service *s, struct service_work *work);
+int service_kmod_next(struct service *s, struct service_work *work, int timeout_ms);
 /*
  * The same without waiting, and only for clients that have no work taken: -EAGAIN. With
  * several works taken, poll() asks about the current one: the last that was taken, or named.

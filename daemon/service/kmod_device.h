@@ -54,6 +54,8 @@ void kmod_ring_command(struct io_uring *ring, int fd, uint32_t op, uint32_t arg,
 void kmod_ring_wake_on(struct io_uring *ring, int eventfd);
 /* Submits, waits for one completion: its tag, and its result in *res. -errno: the ring broke. */
 int kmod_ring_next(struct io_uring *ring, int *res);
+/* The same for so long at most (below 0: for ever), then -ETIME. */
+int kmod_ring_next_within(struct io_uring *ring, int timeout_ms, int *res);
 
 /* --- the device ------------------------------------------------------------- */
 

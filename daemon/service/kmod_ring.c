@@ -56,14 +56,18 @@ void kmod_ring_wake_on(struct io_uring *ring, int eventfd)
 	io_uring_sqe_set_data64(sqe, KMOD_TAG_WAKE);
 }
 
-int kmod_ring_next(struct io_uring *ring, int *res)
+int kmod_ring_next_within(struct io_uring *ring, int timeout_ms, int *res)
 {
+	struct __kernel_timespec limit = {
+		.tv_sec = timeout_ms / 1000, .tv_nsec = timeout_ms % 1000 * 1000000ll,
+	};
 	struct io_uring_cqe *cqe;
 	int tag, ret;
 
 	for (;;) {
 		/* One system call submits and waits, unless something completed already. */
-		ret = io_uring_submit_and_wait(ring, 1);
+		ret = timeout_ms < 0 ? io_uring_submit_and_wait(ring, 1) :
+		      io_uring_submit_and_wait_timeout(ring, &cqe, 1, &limit, NULL);
 		if (ret < 0 && ret != -EINTR && ret != -EAGAIN)
 			return ret;
 		if (io_uring_peek_cqe(ring, &cqe) == 0)
@@ -73,4 +77,9 @@ int kmod_ring_next(struct io_uring *ring, int *res)
 	*res = cqe->res;
 	io_uring_cqe_seen(ring, cqe);
 	return tag;
+}
+
+int kmod_ring_next(struct io_uring *ring, int *res)
+{
+	return kmod_ring_next_within(ring, -1, res);
 }

@@ -66,7 +66,7 @@ static int take(struct kmod *k, struct service_work *work, uint32_t flags)
 }
 
 /* Parked from WAIT's submission to its completion. */
-static int wait_for_work(struct kmod *k)
+static int wait_for_work(struct kmod *k, int timeout_ms)
 {
 	int tag, res;
 
@@ -74,7 +74,9 @@ static int wait_for_work(struct kmod *k)
 		kmod_ring_command(&k->ring, k->fd, GPUEMU_URING_WAIT, 0, NULL);
 		k->waiting = true;
 	}
-	tag = kmod_ring_next(&k->ring, &res);
+	tag = kmod_ring_next_within(&k->ring, timeout_ms, &res);
+	if (tag == -ETIME)
+		return tag;
 	if (tag < 0)
 		return tag == -EINTR ? 0 : -ENODEV;
 	if (tag == KMOD_TAG_WAKE)
@@ -83,7 +85,7 @@ static int wait_for_work(struct kmod *k)
 	return res;
 }
 
-int service_kmod_next(struct service *service, struct service_work *work)
+int service_kmod_next(struct service *service, struct service_work *work, int timeout_ms)
 {
 	struct kmod *k = to_kmod(service);
 	int ret;
@@ -98,7 +100,10 @@ int service_kmod_next(struct service *service, struct service_work *work)
 		if (ret == 0)
 			return 0;
 		if (ret == -EAGAIN)
-			ret = wait_for_work(k);
+			ret = wait_for_work(k, timeout_ms);
+		/* The WAIT goes on with the next call. */
+		if (ret == -ETIME)
+			return ret;
 		if (ret && ret != -EAGAIN && ret != -EINTR)
 			return lose(k);
 	}

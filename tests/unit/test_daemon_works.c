@@ -29,12 +29,12 @@ static struct {
 	unsigned int ndone;
 	struct { uint64_t id; int status; char message[160]; char *report; size_t bytes; }
 		done[DONE_MAX];
-	bool news, alive;
+	bool news, dead[OTHER + 2];	/* dead: by VA space */
 } module;
 
 bool service_kmod_alive(struct service *s, uint32_t va_space)
 {
-	return module.alive;
+	return !module.dead[va_space];
 }
 
 void service_kmod_away(struct service *s)
@@ -104,7 +104,6 @@ static void make(struct world *w, unsigned int slice_ms)
 {
 	memset(w, 0, sizeof(*w));
 	memset(&module, 0, sizeof(module));
-	module.alive = true;
 	bench_spec(&w->b);
 	w->b.spec.paging = 0;
 	bench_open(&w->b, ptx, 1 << 20, NULL);
@@ -511,12 +510,41 @@ static void test_kept_works_take_turns(void **state)
 
 	add_count(&w, &items, 1, 0, UINT32_MAX);
 	assert_int_equal(run(&w, (struct gpu_work_run){ .cycles = 50 }, NULL, &items), 0);
-	module.alive = false;
+	module.dead[CLIENT] = module.dead[OTHER] = true;
 	/* A third client's session: the first two are looked for. It would take hours to run. */
 	work = work_of(&w, OTHER + 1, WORK_STATISTICS, 0, NULL, 0);
 	assert_int_equal(works_do(w.works, &work), 0);
 	assert_int_equal(module.done[module.ndone - 1].status, 0);
 	assert_int_equal(results(&w, 0)[5], 200005);
+	end(&w);
+}
+
+/* A client dies and no other does anything: its works end all the same, a living client's stay. */
+static void test_works_of_the_dead(void **state)
+{
+	struct gpu_run_items items = { NULL };
+	struct world w;
+
+	make(&w, 0);
+	load(&w, CLIENT);
+	load(&w, OTHER);
+	assert_false(works_kept(w.works));
+	for (uint32_t client = CLIENT; client <= OTHER; client++) {
+		struct service_work work;
+
+		add_count(&w, &items, 1, client - CLIENT, UINT32_MAX);
+		work = run_work(&w, client, (struct gpu_work_run){ .cycles = 50 }, NULL, &items);
+		assert_int_equal(works_do(w.works, &work), 0);
+		free(work.payload);
+	}
+	works_forget_dead(w.works);
+	assert_true(works_kept(w.works));
+	module.dead[CLIENT] = true;
+	works_forget_dead(w.works);
+	assert_true(works_kept(w.works));
+	module.dead[OTHER] = true;
+	works_forget_dead(w.works);
+	assert_false(works_kept(w.works));
 	end(&w);
 }
 
@@ -530,6 +558,7 @@ int main(void)
 		cmocka_unit_test(test_runs_that_are_refused),
 		cmocka_unit_test(test_taking_takes_turns),
 		cmocka_unit_test(test_kept_works_take_turns),
+		cmocka_unit_test(test_works_of_the_dead),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

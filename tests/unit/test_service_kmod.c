@@ -2,7 +2,7 @@
 /*
  * The kmod backend's parts that need no module: the page-table walk over a
  * table in plain memory, hostile entries included; the cost of a batch from
- * its stamps; the sentences of a failed attach.
+ * its stamps; the sentences of a failed attach; waits of a ring that end in time.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -363,6 +365,24 @@ static void test_no_device_says_what_to_do(void **state)
 	fails("/dev/null", -ENOENT, "is not a gpuemu device");
 }
 
+/* A wait with a limit ends without a completion; one that came is not lost by that. */
+static void test_a_ring_waits_so_long(void **state)
+{
+	int event = eventfd(0, EFD_CLOEXEC), res = 0;
+	struct io_uring ring;
+
+	assert_true(event >= 0);
+	assert_int_equal(kmod_ring_init(&ring), 0);
+	kmod_ring_wake_on(&ring, event);
+	assert_int_equal(kmod_ring_next_within(&ring, 20, &res), -ETIME);
+	assert_int_equal(kmod_ring_next_within(&ring, 0, &res), -ETIME);
+	assert_int_equal(eventfd_write(event, 1), 0);
+	assert_int_equal(kmod_ring_next_within(&ring, 60000, &res), KMOD_TAG_WAKE);
+	assert_int_equal(kmod_ring_next_within(&ring, 20, &res), -ETIME);
+	io_uring_queue_exit(&ring);
+	close(event);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -379,6 +399,7 @@ int main(void)
 		cmocka_unit_test(test_what_was_not_raised_is_not_served),
 		cmocka_unit_test(test_a_fault_is_fatal_the_second_time),
 		cmocka_unit_test(test_no_device_says_what_to_do),
+		cmocka_unit_test(test_a_ring_waits_so_long),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
