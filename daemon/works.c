@@ -250,6 +250,7 @@ static int do_load(struct works *works, struct job *job)
 	struct session *s = job->session;
 	struct result *r = &job->r;
 	const struct gpu_work_load *load = work->payload;
+	int ret;
 
 	if (work->payload_bytes < sizeof(*load) || load->size != sizeof(*load) ||
 	    !memchr(load->name, '\0', sizeof(load->name)))
@@ -257,7 +258,12 @@ static int do_load(struct works *works, struct job *job)
 	/* Where it lies is checked by each access; that it is an address at all, here. */
 	if (load->global_base % PAGE_BYTES || load->global_base >= VA_END)
 		return malformed("module load", r);
-	return load_image(works, s, load->module, load->name, load->global_base, &r->err);
+	ret = load_image(works, s, load->module, load->name, load->global_base, &r->err);
+	if (ret || work->payload_bytes == sizeof(*load))
+		return ret;
+	ret = gpu_session_set_constants(s->gpu, load->module, load + 1,
+					work->payload_bytes - sizeof(*load));
+	return ret ? malformed("constants", r) : 0;
 }
 
 static void launched(void *ctx, int status, uint64_t fault_addr, const struct err *err,

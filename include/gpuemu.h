@@ -78,6 +78,12 @@ const char *gpuemu_backend(const struct gpuemu_ctx *ctx);
 /* Applies "key=value" lines; statistics start anew. -EINVAL, -ERANGE, -ENOENT name the key. */
 int gpuemu_configure(struct gpuemu_ctx *ctx, const char *settings);
 
+/*
+ * What an option of gpuemu-config(5) is in this context, as its text ("sm.warps": "48"). -ENOENT:
+ * there is no such option; -ERANGE: it does not fit `bytes`.
+ */
+int gpuemu_get_setting(struct gpuemu_ctx *ctx, const char *key, char *value, size_t bytes);
+
 /* --- managed memory ------------------------------------------------------ */
 
 /*
@@ -171,6 +177,21 @@ const char *gpuemu_function_name(const struct gpuemu_function *function);
  */
 int gpuemu_module_get_global(struct gpuemu_module *module, void **ptr,
 			     size_t *bytes, const char *name);
+
+/*
+ * Where the GPU sees a variable in constant memory (.const), and how large it is. The CPU has no
+ * such address: it writes and reads by the calls below. -ENOENT: the module has no such variable.
+ */
+int gpuemu_module_get_constant(struct gpuemu_module *module, uint64_t *address, size_t *bytes,
+			       const char *name);
+/*
+ * Writes [offset, offset + bytes) of the variable, for works that are submitted from now on; waits
+ * for those before. -EINVAL: it is not that large.
+ */
+int gpuemu_module_write_constant(struct gpuemu_module *module, const char *name, size_t offset,
+				 const void *data, size_t bytes);
+int gpuemu_module_read_constant(struct gpuemu_module *module, const char *name, size_t offset,
+				void *data, size_t bytes);
 
 /* What a kernel takes, by this context's compiler.* options, as `ptxas -v` says it. */
 struct gpuemu_function_attributes {

@@ -110,6 +110,17 @@ int engine_load(struct engine *e, struct gpuemu_module *module, const char *text
 				(uintptr_t)module->segment, err);
 }
 
+int engine_constants(struct engine *e, struct gpuemu_module *module, struct err *err)
+{
+	uint32_t bytes;
+	const void *bank = ptx_module_constants(module->ptx, &bytes);
+	int ret;
+
+	engine_finish(e);
+	ret = gpu_session_set_constants(e->session, module->id, bank, bytes);
+	return ret ? err_set(err, ret, "%s: its .const variables cannot be written", module->name) : 0;
+}
+
 void engine_finish(struct engine *e)
 {
 	if (e->session)

@@ -35,6 +35,8 @@ void engine_default_vram(struct gpu_spec *spec);
 int engine_load(struct engine *e, struct gpuemu_module *module, const char *text, size_t bytes,
 		struct err *err);
 
+int engine_constants(struct engine *e, struct gpuemu_module *module, struct err *err);
+
 /*
  * Works of the default stream run at once, with all that was queued before.
  * Others are queued until something waits, and then run side by side; waiting

@@ -67,6 +67,7 @@ struct gpuemu_module {
 	struct ptx_module *ptx;		/* placed at the segment */
 	void *segment;			/* managed memory of its .global variables, or NULL */
 	struct gpuemu_function *functions;
+	bool constants_written;		/* .const variables are not what the text says */
 };
 
 /* One managed allocation; the list is sorted by address. */
@@ -131,6 +132,8 @@ struct backend_ops {
 	int (*load)(struct gpuemu_ctx *ctx, struct gpuemu_module *module, const char *text,
 		    size_t bytes, struct err *err);
 	void (*unload)(struct gpuemu_ctx *ctx, struct gpuemu_module *module);
+	/* The module's .const variables, as its ptx has them, are for works from now on. */
+	int (*constants)(struct gpuemu_ctx *ctx, struct gpuemu_module *module, struct err *err);
 	int (*submit)(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream,
 		      const struct work *work, struct err *err);
 	/*

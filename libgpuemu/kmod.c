@@ -165,22 +165,6 @@ static int tell_options(struct gpuemu_ctx *ctx, const char *settings, struct err
 			       err);
 }
 
-static int tell_module(struct gpuemu_ctx *ctx, const struct gpuemu_module *module,
-		       struct err *err)
-{
-	struct gpu_work_load load = {
-		.size = sizeof(load),
-		.module = module->id,
-		.global_base = to_u64(module->segment),
-	};
-	size_t length = strlen(module->name);
-
-	/* The end of a path says more than its start. */
-	snprintf(load.name, sizeof(load.name), "%s",
-		 module->name + (length < sizeof(load.name) ? 0 : length - sizeof(load.name) + 1));
-	return submit_and_wait(ctx, GPUEMU_WORK_LOAD, &load, sizeof(load), NULL, err);
-}
-
 /* A payload of `count` items behind a head. NULL: no memory. */
 static void *make_payload(const void *head, size_t head_bytes, const void *items, size_t item_bytes)
 {
@@ -192,6 +176,31 @@ static void *make_payload(const void *head, size_t head_bytes, const void *items
 			memcpy(payload + head_bytes, items, item_bytes);
 	}
 	return payload;
+}
+
+static int tell_module(struct gpuemu_ctx *ctx, const struct gpuemu_module *module,
+		       struct err *err)
+{
+	struct gpu_work_load load = {
+		.size = sizeof(load),
+		.module = module->id,
+		.global_base = to_u64(module->segment),
+	};
+	size_t length = strlen(module->name);
+	uint32_t bytes = 0;
+	const void *bank = module->constants_written ?
+			   ptx_module_constants(module->ptx, &bytes) : NULL;
+	void *payload;
+	int ret;
+
+	/* The end of a path says more than its start. */
+	snprintf(load.name, sizeof(load.name), "%s",
+		 module->name + (length < sizeof(load.name) ? 0 : length - sizeof(load.name) + 1));
+	payload = make_payload(&load, sizeof(load), bank, bytes);
+	ret = payload ? submit_and_wait(ctx, GPUEMU_WORK_LOAD, payload, sizeof(load) + bytes, NULL,
+					err) : -ENOMEM;
+	free(payload);
+	return ret;
 }
 
 static int tell_record(struct gpuemu_ctx *ctx, struct err *err)
@@ -422,6 +431,14 @@ static int kmod_load(struct gpuemu_ctx *ctx, struct gpuemu_module *module, const
 	return ret;
 }
 
+/* An engine that comes later is told with the module. */
+static int kmod_constants(struct gpuemu_ctx *ctx, struct gpuemu_module *module, struct err *err)
+{
+	int ret = kmod_meet_engine(ctx, err);
+
+	return ret ? ret : tell_module(ctx, module, err);
+}
+
 /* --- opening -------------------------------------------------------------------------- */
 
 static bool kmod_present(const char *device)
@@ -528,6 +545,7 @@ const struct backend_ops backend_kmod = {
 	.drop = kmod_drop,
 	.load = kmod_load,
 	.unload = kmod_unload,
+	.constants = kmod_constants,
 	.submit = kmod_submit,
 	.wait = kmod_wait,
 	.idle = kmod_idle,

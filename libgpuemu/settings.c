@@ -190,3 +190,41 @@ int settings_check(const struct gpu_spec *spec, struct err *err)
 		checked.vram_bytes = defaults.vram_bytes;
 	return gpu_spec_check(&checked, err);
 }
+
+static int get_setting(struct gpuemu_ctx *ctx, const char *key, char *value, size_t bytes,
+		       struct err *err)
+{
+	struct gpu_spec spec = ctx->spec, defaults;
+	size_t len, n = strlen(key);
+	int ret = -ENOENT;
+	char *text;
+
+	spec_defaults(&defaults);
+	if (!spec.vram_bytes)
+		spec.vram_bytes = defaults.vram_bytes;
+	text = spec_to_text(&spec);
+	if (!text)
+		return -ENOMEM;
+	for_each_line(line, len, text) {
+		if (key_length(line, len) != n || memcmp(line, key, n))
+			continue;
+		line += n + 1;
+		len -= n + 1;
+		ret = len < bytes ? 0 : err_set(err, -ERANGE, "%s takes %zu bytes", key, len + 1);
+		if (!ret) {
+			memcpy(value, line, len);
+			value[len] = '\0';
+		}
+		break;
+	}
+	free(text);
+	return ret == -ENOENT ? err_set(err, ret, "unknown option '%s'", key) : ret;
+}
+
+PUBLIC int gpuemu_get_setting(struct gpuemu_ctx *ctx, const char *key, char *value, size_t bytes)
+{
+	struct err err = { "" };
+
+	ctx_enter(ctx);
+	return ctx_leave(ctx, get_setting(ctx, key, value, bytes, &err), &err);
+}

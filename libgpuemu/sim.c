@@ -111,6 +111,11 @@ static void sim_unload(struct gpuemu_ctx *ctx, struct gpuemu_module *module)
 	gpu_session_unload(e->session, module->id);
 }
 
+static int sim_constants(struct gpuemu_ctx *ctx, struct gpuemu_module *module, struct err *err)
+{
+	return engine_constants(ctx->state, module, err);
+}
+
 static int sim_submit(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream,
 		      const struct work *work, struct err *err)
 {
@@ -222,6 +227,7 @@ const struct backend_ops backend_sim = {
 	.drop = sim_drop,
 	.load = sim_load,
 	.unload = sim_unload,
+	.constants = sim_constants,
 	.submit = sim_submit,
 	.wait = sim_wait,
 	.idle = sim_idle,

@@ -532,6 +532,16 @@ static bool uffd_idle(struct gpuemu_ctx *ctx, const struct gpuemu_stream *stream
 	return is_child(u) || engine_idle(&u->engine, stream->id);
 }
 
+static int uffd_constants(struct gpuemu_ctx *ctx, struct gpuemu_module *module, struct err *err)
+{
+	struct uffd *u = ctx->state;
+
+	if (is_child(u))
+		return of_parent(err);
+	drain(ctx);
+	return engine_constants(&u->engine, module, err);
+}
+
 static int uffd_advise(struct gpuemu_ctx *ctx, struct err *err)
 {
 	struct uffd *u = ctx->state;
@@ -601,6 +611,7 @@ const struct backend_ops backend_uffd = {
 	.drop = uffd_drop,
 	.load = uffd_load,
 	.unload = uffd_unload,
+	.constants = uffd_constants,
 	.submit = uffd_submit,
 	.wait = uffd_wait,
 	.idle = uffd_idle,

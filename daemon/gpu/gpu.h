@@ -57,6 +57,12 @@ int gpu_session_load(struct gpu_session *session, uint32_t id, const char *name,
 		     const char *text, size_t bytes, uint64_t global_base,
 		     struct err *err);
 bool gpu_session_loaded(const struct gpu_session *session, uint32_t id);
+/*
+ * The module's bank of .const variables, whole, for launches from now on; what was submitted has
+ * ended. -ENOENT: no such module; -EINVAL: its bank has another size.
+ */
+int gpu_session_set_constants(struct gpu_session *session, uint32_t id, const void *data,
+			      size_t bytes);
 void gpu_session_unload(struct gpu_session *session, uint32_t id);
 
 struct gpu_launch {
@@ -298,7 +304,10 @@ struct gpu_work_touch {
 	uint32_t write, reserved;
 };
 
-/* Payload of GPUEMU_WORK_LOAD. */
+/*
+ * Payload of GPUEMU_WORK_LOAD. What is behind it is the module's bank of .const variables, from
+ * now on; nothing: it stays as it is. Of a module that is loaded only that counts.
+ */
 struct gpu_work_load {
 	uint32_t size;
 	uint32_t module;

@@ -209,6 +209,22 @@ bool gpu_session_loaded(const struct gpu_session *s, uint32_t id)
 	return false;
 }
 
+int gpu_session_set_constants(struct gpu_session *s, uint32_t id, const void *data, size_t bytes)
+{
+	struct module *m = *module_link(s, id);
+	uint32_t room;
+	void *bank;
+
+	if (!m)
+		return -ENOENT;
+	bank = ptx_module_constants(m->ptx, &room);
+	if (bytes != room)
+		return -EINVAL;
+	if (bytes)
+		memcpy(bank, data, bytes);
+	return 0;
+}
+
 void gpu_session_unload(struct gpu_session *s, uint32_t id)
 {
 	struct module **link = module_link(s, id);

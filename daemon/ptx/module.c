@@ -21,6 +21,7 @@ void ptx_module_free(struct ptx_module *module)
 	}
 	free(module->kernels);
 	free(module->variables);
+	free(module->constants);
 	free(module->addresses);
 	free(module->global_image);
 	pool_free(&module->pool);
@@ -51,6 +52,17 @@ const struct ptx_kernel *ptx_module_kernel(const struct ptx_module *module, cons
 const struct ptx_variable *ptx_module_variable_at(const struct ptx_module *module, unsigned int n)
 {
 	return n < module->nvariables ? &module->variables[n] : NULL;
+}
+
+const struct ptx_variable *ptx_module_constant_at(const struct ptx_module *module, unsigned int n)
+{
+	return n < module->nconstants ? &module->constants[n] : NULL;
+}
+
+void *ptx_module_constants(struct ptx_module *module, uint32_t *bytes)
+{
+	*bytes = module->const_bytes;
+	return module->const_data;
 }
 
 uint64_t ptx_module_global_bytes(const struct ptx_module *module, uint32_t *align)

@@ -36,8 +36,9 @@ struct ptx_module {
 	uint8_t *global_image;
 	uint64_t global_bytes, global_base;
 	uint32_t global_align;
-	struct ptx_variable *variables;
+	struct ptx_variable *variables, *constants;
 	uint32_t nvariables, variables_cap;
+	uint32_t nconstants, constants_cap;
 	struct address *addresses;
 	uint32_t naddresses, addresses_cap;
 	struct ptx_options options;

@@ -348,6 +348,14 @@ uint64_t ptx_module_global_base(const struct ptx_module *module);
 const struct ptx_variable *ptx_module_variable_at(const struct ptx_module *module,
 						  unsigned int n);
 
+/*
+ * Module variables in .const: offset is in the bank, which a kernel reads at PTX_CONST_WINDOW. Who
+ * writes the bank (ptx_module_constants(), NULL without variables) sees to it that no kernel runs.
+ */
+const struct ptx_variable *ptx_module_constant_at(const struct ptx_module *module,
+						  unsigned int n);
+void *ptx_module_constants(struct ptx_module *module, uint32_t *bytes);
+
 const char *ptx_module_name(const struct ptx_module *module);
 const struct ptx_kernel *ptx_module_kernel(const struct ptx_module *module,
 					   const char *name);

@@ -49,12 +49,29 @@ static int place_local(struct parser *p, struct symbol *sym)
 	return ret;
 }
 
+/* The caller of the library finds it by its name. */
+static int show_variable(struct parser *p, const struct symbol *sym, struct ptx_variable *variable)
+{
+	char *name = pool_strndup(&p->module->pool, sym->name, sym->name_len);
+
+	if (!name)
+		return no_memory(p);
+	*variable = (struct ptx_variable){ name, sym->offset, sym->bytes, sym->align };
+	return 0;
+}
+
 static int place_const(struct parser *p, struct symbol *sym)
 {
 	struct ptx_module *module = p->module;
 	uint64_t total = module->const_bytes;
 	int ret = place(p, &total, sym, PTX_MAX_CONST, ".const");
 
+	if (!ret && sym->module_scope) {
+		if (array_grow(module->constants, module->constants_cap, module->nconstants))
+			return no_memory(p);
+		ret = show_variable(p, sym, &module->constants[module->nconstants]);
+		module->nconstants += !ret;
+	}
 	if (ret)
 		return ret;
 	if (!module->const_data)
@@ -68,21 +85,18 @@ static int place_const(struct parser *p, struct symbol *sym)
 static int place_global(struct parser *p, struct symbol *sym)
 {
 	struct ptx_module *module = p->module;
-	struct ptx_variable *variable;
 	int ret = place(p, &module->global_bytes, sym, PTX_MAX_GLOBAL, ".global");
-	char *name;
 
 	if (ret)
 		return ret;
 	module->global_align = MAX(module->global_align, sym->align);
 	if (!sym->module_scope)
 		return 0;
-	name = pool_strndup(&module->pool, sym->name, sym->name_len);
-	if (!name || array_grow(module->variables, module->variables_cap, module->nvariables))
+	if (array_grow(module->variables, module->variables_cap, module->nvariables))
 		return no_memory(p);
-	variable = &module->variables[module->nvariables++];
-	*variable = (struct ptx_variable){ name, sym->offset, sym->bytes, sym->align };
-	return 0;
+	ret = show_variable(p, sym, &module->variables[module->nvariables]);
+	module->nvariables += !ret;
+	return ret;
 }
 
 static int place_variable(struct parser *p, struct symbol *sym)

@@ -50,7 +50,12 @@ static const char ptx[] =
 	"{\n.param .b64 p0;\nst.param.b64 [p0], %rd6;\n.param .b64 p1;\nst.param.b64 [p1], %rd6;\n"
 	".param .b32 p2;\nst.param.b32 [p2], 9;\n.param .b64 p3;\nst.param.b64 [p3], %rd6;\n"
 	".param .b64 p4;\nst.param.b64 [p4], 1;\ncall.uni __assertfail, (p0, p1, p2, p3, p4);\n}\n"
-	"OUT:\nret;\n}\n";
+	"OUT:\nret;\n}\n"
+	/* read: total = weights[1] * 1000 + offset, from constant memory */
+	".visible .const .align 8 .u32 weights[3] = {1, 2, 3};\n.const .align 8 .u64 offset;\n"
+	".visible .entry read()\n{\n.reg .b32 %r<2>;\n.reg .b64 %rd<4>;\n"
+	"ld.const.u32 %r1, [weights+4];\nmul.wide.u32 %rd1, %r1, 1000;\nld.const.u64 %rd2, [offset];\n"
+	"add.s64 %rd3, %rd1, %rd2;\nst.global.u64 [total], %rd3;\nret;\n}\n";
 
 struct fixture {
 	struct gpuemu_ctx *ctx;
@@ -131,8 +136,8 @@ static void test_kernels(void **state)
 	assert_string_equal(gpuemu_function_name(by_number), "say");
 	OK(f->ctx, gpuemu_module_get_function(f->module, &by_name, "say"));
 	assert_ptr_equal(by_number, by_name);
-	expect_error(f->ctx, gpuemu_module_function_at(f->module, &by_number, 2), -ENOENT,
-		     "no kernel number 2");
+	expect_error(f->ctx, gpuemu_module_function_at(f->module, &by_number, 3), -ENOENT,
+		     "no kernel number 3");
 	assert_null(by_number);
 
 	assert_int_equal(gpuemu_function_get_attributes(by_name, &a), 0);
@@ -319,6 +324,61 @@ static void test_compiler_options(void **state)
 		     "compiler.maxregs");
 }
 
+static uint64_t run_read(struct fixture *f)
+{
+	const struct gpuemu_dim3 one = { 1, 1, 1 };
+	struct gpuemu_function *function;
+	void *total;
+
+	OK(f->ctx, gpuemu_module_get_function(f->module, &function, "read"));
+	OK(f->ctx, gpuemu_launch(function, one, one, 0, NULL, NULL, 0));
+	OK(f->ctx, gpuemu_synchronize(f->ctx));
+	OK(f->ctx, gpuemu_module_get_global(f->module, &total, NULL, "total"));
+	return *(uint64_t *)total;
+}
+
+/* Kernels read what the host wrote, from the next launch on; what was not written stays. */
+static void constants_are_written(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t offset = 7, address, other;
+	uint32_t two = 40, back[3];
+	size_t bytes;
+
+	assert_int_equal(run_read(f), 2000);
+	OK(f->ctx, gpuemu_module_write_constant(f->module, "offset", 0, &offset, sizeof(offset)));
+	assert_int_equal(run_read(f), 2007);
+	OK(f->ctx, gpuemu_module_write_constant(f->module, "weights", 4, &two, sizeof(two)));
+	assert_int_equal(run_read(f), 40007);
+	OK(f->ctx, gpuemu_module_read_constant(f->module, "weights", 0, back, sizeof(back)));
+	assert_int_equal(back[0], 1);
+	assert_int_equal(back[1], 40);
+	assert_int_equal(back[2], 3);
+	OK(f->ctx, gpuemu_module_get_constant(f->module, &address, &bytes, "weights"));
+	assert_int_equal(bytes, 12);
+	OK(f->ctx, gpuemu_module_get_constant(f->module, &other, NULL, "offset"));
+	assert_int_equal(other - address, 16);
+	expect_error(f->ctx, gpuemu_module_write_constant(f->module, "weights", 8, back, 8), -EINVAL,
+		     "8 bytes at 8 of 'weights', which has 12");
+	expect_error(f->ctx, gpuemu_module_read_constant(f->module, "total", 0, back, 4), -ENOENT,
+		     "no .const variable 'total'");
+}
+
+static void settings_are_told(void **state)
+{
+	struct fixture *f = *state;
+	char text[32];
+
+	OK(f->ctx, gpuemu_get_setting(f->ctx, "sm.warps", text, sizeof(text)));
+	assert_string_equal(text, "48");
+	OK(f->ctx, gpuemu_configure(f->ctx, "gpu.sms=3\n"));
+	OK(f->ctx, gpuemu_get_setting(f->ctx, "gpu.sms", text, sizeof(text)));
+	assert_string_equal(text, "3");
+	expect_error(f->ctx, gpuemu_get_setting(f->ctx, "gpu.sm", text, sizeof(text)), -ENOENT,
+		     "unknown option 'gpu.sm'");
+	expect_error(f->ctx, gpuemu_get_setting(f->ctx, "sm.warps", text, 2), -ERANGE, "takes 3 bytes");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -330,6 +390,8 @@ int main(void)
 		TEST(test_printf_to_stdout),
 		TEST(test_kernels_that_end_themselves),
 		TEST(test_compiler_options),
+		TEST(constants_are_written),
+		TEST(settings_are_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
