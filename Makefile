@@ -44,6 +44,7 @@ all: programs libs ptx
 
 include scripts/mk/engine.mk
 include scripts/mk/client.mk
+include scripts/mk/cuda.mk
 include scripts/mk/module.mk
 include scripts/mk/install.mk
 include scripts/mk/check.mk

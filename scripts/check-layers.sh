@@ -14,7 +14,7 @@ cd "$root"
 # Sources without comments would be better evidence, but a breach in a comment
 # is so unlikely that a grep will do.
 files() { find "$@" -name '*.[ch]' 2>/dev/null | sort; }
-sources=$(files daemon policy-host libgpuemu tools workloads tests kmod include)
+sources=$(files daemon policy-host libgpuemu tools workloads cuda tests kmod include)
 
 # sm is compiled twice: what its header declares of an SM is handed on to the build that made it.
 forgotten=$(grep -o -s -E '\<sm_[a-z_]+\((const )?struct sm \*' daemon/sm/sm.h | sed 's/(.*//' | sort -u |
@@ -124,7 +124,7 @@ $1 == "call" {
 			breach(where, room " may not know " target)
 		if (target != room && !public)
 			breach(where, inc " is private to " target)
-	} else if (under(file, "tools|workloads|policy-host")) {
+	} else if (under(file, "tools|workloads|policy-host|cuda")) {
 		folder = substr(file, 1, index(file, "/"))
 		if (!((folder, target) in knows))
 			breach(where, folder " may not know " target ": the engine is reached through gpuemu.h")

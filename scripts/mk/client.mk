@@ -113,5 +113,5 @@ $(B)/bin/gpuemu: $(TOOL_OBJ) $(TOOL_PTX_OBJ) $(LIB_OBJ) $(ROOM_LIBS)
 
 .PHONY: programs libs ptx
 programs: $(PROGRAMS)
-libs: $(LIBS)
+libs: $(LIBS) cuda
 ptx: $(PTX)

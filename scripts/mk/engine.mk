@@ -31,11 +31,12 @@ $(B)/obj/daemon/exec/% $(B)/obj/daemon/sm/% $(B)/obj/daemon/mem/%: CFLAGS += -O3
 $(B)/obj/daemon/exec/% $(B)/asan/obj/daemon/exec/%: CPPFLAGS += -ffp-contract=off -fno-math-errno
 # Where installed files are looked for: the tree they were built in, then the
 # installed place. Only the programs and the library know it.
-DATADIR_DEF = -DGPUEMU_DATADIR='"$(CURDIR):$(datadir)/gpuemu"'
+DATADIR_DEF = -DGPUEMU_DATADIR='"$(CURDIR):$(datadir)/gpuemu"' \
+	-DGPUEMU_LIBDIR='"$(abspath $(B))/lib/gpuemu:$(libdir)/gpuemu"'
 
 $(B)/datadir.stamp: FORCE
 	@mkdir -p $(@D)
-	@echo '$(CURDIR):$(datadir)' | cmp -s - $@ || echo '$(CURDIR):$(datadir)' >$@
+	@echo '$(CURDIR):$(datadir):$(libdir)' | cmp -s - $@ || echo '$(CURDIR):$(datadir):$(libdir)' >$@
 
 $(B)/obj/daemon/%.o: daemon/%.c | $(B)/deps-build.stamp
 	@mkdir -p $(@D)

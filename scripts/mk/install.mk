@@ -24,6 +24,10 @@ install-libs: libs $(B)/lib/gpuemu.pc
 	$(Q)ln -sf $(LIB_SONAME) $(DESTDIR)$(libdir)/libgpuemu.so
 	$(Q)install -m 644 $(B)/lib/libgpuemu.a $(DESTDIR)$(libdir)
 	$(Q)install -m 644 $(B)/lib/gpuemu.pc $(DESTDIR)$(libdir)/pkgconfig
+	$(Q)install -d $(DESTDIR)$(libdir)/gpuemu
+	$(Q)install -m 755 $(CUDART) $(DESTDIR)$(libdir)/gpuemu
+	$(Q)ln -sf libcudart.so.12 $(DESTDIR)$(libdir)/gpuemu/libcudart.so
+	$(Q)find cuda/include -type f -exec install -D -m 644 {} $(DESTDIR)$(datadir)/gpuemu/{} ';'
 	$(Q)install -m 644 include/gpuemu.h include/gpuemu_policy.h $(DESTDIR)$(includedir)
 
 modules_install: modules

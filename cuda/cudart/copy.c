@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Copies and memsets. All memory of the GPU has addresses of this process, so that a copy is
+ * memcpy() when the works before it have ended; the pages then are where the copy brought them: a
+ * copy to the device prefetches, so that it takes the link's time and kernels find the data
+ * there.
+ */
+#include <string.h>
+
+#include "cudart.h"
+
+/*
+ * Where libgpuemu puts its memory (the GPU's constant window is above): a pointer there is no
+ * host's.
+ */
+static bool in_arena(const void *ptr)
+{
+	return (uintptr_t)ptr >> 44 == 0x2 || (uintptr_t)ptr >> 48 == 0xffff;
+}
+
+/* Kernels of a stream, or of all where it is the default one, have ended. */
+static cudaError_t settle(cudaStream_t stream)
+{
+	struct gpuemu_stream *s;
+
+	if (!stream_of(stream, &s))
+		return cudaErrorInvalidResourceHandle;
+	return runtime_failed(s ? gpuemu_stream_synchronize(runtime_ctx(), s) :
+				  gpuemu_synchronize(runtime_ctx()));
+}
+
+/* Is [ptr, ptr + bytes) memory, of an allocation or of the host? A granule beside one is. */
+static bool usable(const void *ptr, size_t bytes)
+{
+	return !in_arena(ptr) || memory_at(ptr) || memory_at((const char *)ptr + bytes - 1);
+}
+
+static bool on_device(const void *ptr)
+{
+	const struct range *r = memory_at(ptr);
+
+	return r && r->kind != HOST;
+}
+
+static cudaError_t check(const void *dst, const void *src, size_t bytes, enum cudaMemcpyKind kind)
+{
+	if ((unsigned int)kind > cudaMemcpyDefault)
+		return cudaErrorInvalidMemcpyDirection;
+	if (!dst || !src || !usable(dst, bytes) || !usable(src, bytes))
+		return cudaErrorInvalidValue;
+	if ((kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice) &&
+	    !memory_at(dst) &&
+	    !in_arena(dst))
+		return cudaErrorInvalidValue;
+	if ((kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice) &&
+	    !memory_at(src) &&
+	    !in_arena(src))
+		return cudaErrorInvalidValue;
+	return cudaSuccess;
+}
+
+static void count(const void *dst, const void *src, size_t bytes)
+{
+	struct copies *c = &runtime_copies;
+
+	if (on_device(dst) && on_device(src)) {
+		c->d2d++;
+		c->d2d_bytes += bytes;
+	} else if (on_device(dst)) {
+		c->h2d++;
+		c->h2d_bytes += bytes;
+	} else if (on_device(src)) {
+		c->d2h++;
+		c->d2h_bytes += bytes;
+	}
+}
+
+/* A page that the copy wrote goes to device memory, in the stream's order. */
+static void bring(const void *dst, size_t bytes, cudaStream_t stream)
+{
+	const struct range *r = memory_at(dst);
+	struct gpuemu_stream *s;
+
+	if (!r || r->kind != DEVICE || runtime_device()->functional || !stream_of(stream, &s))
+		return;
+	gpuemu_mem_prefetch(runtime_ctx(), dst, bytes, s);
+}
+
+static cudaError_t copy(void *dst, const void *src, size_t bytes, enum cudaMemcpyKind kind,
+			cudaStream_t stream)
+{
+	cudaError_t error = bytes ? check(dst, src, bytes, kind) : cudaSuccess;
+
+	if (!error)
+		error = settle(stream);
+	if (error || !bytes)
+		return error;
+	memmove(dst, src, bytes);
+	count(dst, src, bytes);
+	bring(dst, bytes, stream);
+	return cudaSuccess;
+}
+
+API cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t bytes, enum cudaMemcpyKind kind,
+				cudaStream_t stream)
+{
+	cudaError_t error = enter();
+
+	return leave(error ? error : copy(dst, src, bytes, kind, stream));
+}
+
+API cudaError_t cudaMemcpy(void *dst, const void *src, size_t bytes, enum cudaMemcpyKind kind)
+{
+	return cudaMemcpyAsync(dst, src, bytes, kind, 0);
+}
+
+API cudaError_t cudaMemcpyPeer(void *dst, int dst_device, const void *src, int src_device,
+			       size_t bytes)
+{
+	if (dst_device || src_device)
+		return leave(enter() ? error_sticky() : cudaErrorInvalidDevice);
+	return cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToDevice, 0);
+}
+
+/* --- rows and slices -------------------------------------------------------------------------- */
+
+static cudaError_t copy_rows(char *dst, size_t dpitch, const char *src, size_t spitch, size_t width,
+			     size_t height, enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+	cudaError_t error;
+	size_t row;
+
+	if (width > dpitch || width > spitch)
+		return cudaErrorInvalidPitchValue;
+	if (!width || !height)
+		return cudaSuccess;
+	error = check(dst, src, (height - 1) * dpitch + width, kind);
+	if (!error)
+		error = settle(stream);
+	for (row = 0; !error && row < height; row++)
+		memmove(dst + row * dpitch, src + row * spitch, width);
+	if (!error) {
+		count(dst, src, width * height);
+		bring(dst, (height - 1) * dpitch + width, stream);
+	}
+	return error;
+}
+
+API cudaError_t cudaMemcpy2DAsync(void *dst, size_t dpitch, const void *src, size_t spitch,
+				  size_t width, size_t height, enum cudaMemcpyKind kind,
+				  cudaStream_t stream)
+{
+	cudaError_t error = enter();
+
+	return leave(error ? error : copy_rows(dst, dpitch, src, spitch, width, height, kind,
+					       stream));
+}
+
+API cudaError_t cudaMemcpy2D(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
+			     size_t height, enum cudaMemcpyKind kind)
+{
+	return cudaMemcpy2DAsync(dst, dpitch, src, spitch, width, height, kind, 0);
+}
+
+static char *slice(const struct cudaPitchedPtr *p, const struct cudaPos *at, size_t z)
+{
+	return (char *)p->ptr + ((at->z + z) * p->ysize + at->y) * p->pitch + at->x;
+}
+
+API cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t stream)
+{
+	cudaError_t error = enter();
+
+	if (!error && (!p || p->srcArray || p->dstArray))
+		error = p ? cudaErrorNotSupported : cudaErrorInvalidValue;
+	for (size_t z = 0; !error && z < p->extent.depth; z++)
+		error = copy_rows(slice(&p->dstPtr, &p->dstPos, z), p->dstPtr.pitch,
+				  slice(&p->srcPtr, &p->srcPos, z), p->srcPtr.pitch,
+				  p->extent.width, p->extent.height, p->kind, stream);
+	return leave(error);
+}
+
+API cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p)
+{
+	return cudaMemcpy3DAsync(p, 0);
+}
+
+static cudaError_t set_rows(char *ptr, size_t pitch, int value, size_t width, size_t height,
+			    cudaStream_t stream)
+{
+	cudaError_t error;
+
+	if (!width || !height)
+		return cudaSuccess;
+	/* A host's pointer is none of the device's. */
+	if (!ptr || width > pitch || !memory_at(ptr))
+		return cudaErrorInvalidValue;
+	error = settle(stream);
+	for (size_t row = 0; !error && row < height; row++)
+		memset(ptr + row * pitch, value, width);
+	if (!error) {
+		runtime_copies.memsets++;
+		runtime_copies.memset_bytes += width * height;
+		bring(ptr, (height - 1) * pitch + width, stream);
+	}
+	return error;
+}
+
+API cudaError_t cudaMemset2DAsync(void *ptr, size_t pitch, int value, size_t width, size_t height,
+				  cudaStream_t stream)
+{
+	cudaError_t error = enter();
+
+	return leave(error ? error : set_rows(ptr, pitch, value, width, height, stream));
+}
+
+API cudaError_t cudaMemset2D(void *ptr, size_t pitch, int value, size_t width, size_t height)
+{
+	return cudaMemset2DAsync(ptr, pitch, value, width, height, 0);
+}
+
+API cudaError_t cudaMemsetAsync(void *ptr, int value, size_t bytes, cudaStream_t stream)
+{
+	return cudaMemset2DAsync(ptr, bytes, value, bytes, 1, stream);
+}
+
+API cudaError_t cudaMemset(void *ptr, int value, size_t bytes)
+{
+	return cudaMemsetAsync(ptr, value, bytes, 0);
+}
+
+API cudaError_t cudaMemset3D(struct cudaPitchedPtr ptr, int value, struct cudaExtent extent)
+{
+	cudaError_t error = enter();
+
+	for (size_t z = 0; !error && z < extent.depth; z++)
+		error = set_rows((char *)ptr.ptr + z * ptr.ysize * ptr.pitch, ptr.pitch, value,
+				 extent.width, extent.height, 0);
+	return leave(error);
+}
+
+/*
+ * --- variables
+ * -----------------------------------------------------------------------------------
+ */
+
+/* Where a variable that is no constant is, and how large any is. */
+static cudaError_t place(const void *symbol, struct variable **v, char **ptr, size_t *bytes)
+{
+	cudaError_t error = module_variable(symbol, v);
+	struct gpuemu_module *m;
+	uint64_t address;
+	void *where;
+	int ret;
+
+	if (error)
+		return error;
+	m = (*v)->module->module;
+	/*
+	 * What the compiler registers says less than the text: clang calls some constants
+	 * variables.
+	 */
+	ret = gpuemu_module_get_constant(m, &address, bytes, (*v)->name);
+	(*v)->constant = !ret;
+	*ptr = (char *)(uintptr_t)address;
+	if (!ret)
+		return cudaSuccess;
+	ret = gpuemu_module_get_global(m, &where, bytes, (*v)->name);
+	if (ret)
+		return cudaErrorInvalidSymbol;
+	memory_add_variable(where, *bytes);
+	*ptr = where;
+	return cudaSuccess;
+}
+
+static cudaError_t symbol_copy(const void *symbol, void *host, size_t bytes, size_t offset,
+			       bool write,
+			       cudaStream_t stream)
+{
+	struct gpuemu_module *m;
+	struct variable *v;
+	cudaError_t error;
+	size_t room;
+	char *ptr;
+	int ret;
+
+	error = place(symbol, &v, &ptr, &room);
+	if (error)
+		return error;
+	if (!host || offset > room || bytes > room - offset)
+		return cudaErrorInvalidValue;
+	error = settle(stream);
+	if (error)
+		return error;
+	m = v->module->module;
+	if (v->constant) {
+		ret = write ? gpuemu_module_write_constant(m, v->name, offset, host, bytes) :
+			      gpuemu_module_read_constant(m, v->name, offset, host, bytes);
+		return ret ? cudaErrorInvalidValue : cudaSuccess;
+	}
+	memmove(write ? ptr + offset : host, write ? host : ptr + offset, bytes);
+	return cudaSuccess;
+}
+
+API cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *src, size_t bytes,
+					size_t offset, enum cudaMemcpyKind kind,
+					cudaStream_t stream)
+{
+	cudaError_t error = enter();
+
+	return leave(error ? error : symbol_copy(symbol, (void *)src, bytes, offset, true, stream));
+}
+
+API cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *src, size_t bytes, size_t offset,
+				   enum cudaMemcpyKind kind)
+{
+	return cudaMemcpyToSymbolAsync(symbol, src, bytes, offset, kind, 0);
+}
+
+API cudaError_t cudaMemcpyFromSymbolAsync(void *dst, const void *symbol, size_t bytes,
+					  size_t offset,
+					  enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+	cudaError_t error = enter();
+
+	return leave(error ? error : symbol_copy(symbol, dst, bytes, offset, false, stream));
+}
+
+API cudaError_t cudaMemcpyFromSymbol(void *dst, const void *symbol, size_t bytes, size_t offset,
+				     enum cudaMemcpyKind kind)
+{
+	return cudaMemcpyFromSymbolAsync(dst, symbol, bytes, offset, kind, 0);
+}
+
+API cudaError_t cudaGetSymbolAddress(void **ptr, const void *symbol)
+{
+	cudaError_t error = enter();
+	struct variable *v;
+	size_t bytes;
+
+	if (!error)
+		error = ptr ? place(symbol, &v, (char **)ptr, &bytes) : cudaErrorInvalidValue;
+	return leave(error);
+}
+
+API cudaError_t cudaGetSymbolSize(size_t *bytes, const void *symbol)
+{
+	cudaError_t error = enter();
+	struct variable *v;
+	char *ptr;
+
+	if (!error)
+		error = bytes ? place(symbol, &v, &ptr, bytes) : cudaErrorInvalidValue;
+	return leave(error);
+}

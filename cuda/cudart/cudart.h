@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * libcudart's inside: one GPU for the process, opened by the first call that needs it. Every
+ * public function takes the lock for its whole length, so that the rest need none; libgpuemu does
+ * one call at a time anyway. The library knows libgpuemu by its public header alone.
+ */
+#ifndef GPUEMU_CUDART_CUDART_H
+#define GPUEMU_CUDART_CUDART_H
+
+#define GPUEMU_CUDART
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cuda_runtime_api.h"
+#include "gpuemu.h"
+
+#define API	__attribute__((visibility("default")))
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
+/* What a configured GPU is, as properties, attributes and occupancy tell it. */
+struct device {
+	uint64_t sms, warps, ctas, registers, shared, clock_mhz, vram, l2, bus_bits, mem_khz;
+	uint64_t register_unit, shared_unit;
+	bool functional;
+};
+
+/* --- runtime.c: the GPU ------------------------------------------------------------ */
+
+struct gpuemu_ctx *runtime_ctx(void);	/* NULL until it is open */
+const struct device *runtime_device(void);
+/* The lock, and an open GPU: 0, the sticky error, or why there is none. Leave with leave(). */
+cudaError_t enter(void);
+/* Without a GPU: what only looks at the process. */
+void enter_quietly(void);
+/* Remembers an error as the thread's last one, unlocks, returns it. */
+cudaError_t leave(cudaError_t error);
+/* The same of an error that says nothing went wrong: cudaErrorNotReady. */
+cudaError_t leave_quietly(cudaError_t error);
+/* From a launch or a synchronization: the kernel's error is the process's from now on. */
+cudaError_t runtime_failed(int ret);
+/* A sentence for the user, once a line. */
+void runtime_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* What the report tells beside the engine's statistics. */
+struct copies {
+	uint64_t h2d, h2d_bytes, d2h, d2h_bytes, d2d, d2d_bytes, memsets, memset_bytes;
+};
+extern struct copies runtime_copies;
+void runtime_reset(void);		/* cudaDeviceReset */
+
+/* --- error.c ----------------------------------------------------------------------- */
+
+/* The thread's last error, and the process's, which no call clears. */
+cudaError_t error_remember(cudaError_t error);
+cudaError_t error_sticky(void);
+void error_stick(cudaError_t error);
+void error_unstick(void);
+
+/* --- fatbin.c ------------------------------------------------------------------------ */
+
+struct fatbin_text {
+	char *text;			/* PTX, NUL terminated; the caller's */
+	size_t bytes;
+	unsigned int arch;		/* 70 of sm_70 */
+};
+/*
+ * The PTX for the newest architecture in a fatbin of at most `limit` bytes (SIZE_MAX: it says
+ * itself how large it is). -ENOENT: only machine code; -EINVAL: no fatbin, or a broken one;
+ * -ENOMEM.
+ */
+int fatbin_ptx(const void *data, size_t limit, struct fatbin_text *text);
+
+/* --- module.c ------------------------------------------------------------------------ */
+
+struct function {
+	struct function *next;
+	const void *host;		/* the stub that programs name it by */
+	const char *name;
+	struct module *module;
+	struct gpuemu_function *function; /* NULL until its module is loaded */
+};
+
+struct variable {
+	struct variable *next;
+	const void *host;
+	void **managed;			/* set to its place when the module is loaded; NULL: not managed */
+	const char *name;
+	struct module *module;
+	bool constant;
+};
+
+struct module {
+	struct module *next;
+	const void *image;
+	struct gpuemu_module *module;	/* NULL: not loaded */
+	bool broken;
+	cudaError_t why;
+};
+
+/* Loads its module if need be. */
+cudaError_t module_function(const void *host, struct function **function);
+cudaError_t module_variable(const void *symbol, struct variable **variable);
+/* All registered modules with managed variables: their pointers are used without a call. */
+cudaError_t module_load_managed(void);
+void module_forget_all(void);		/* the GPU is closed */
+const struct gpuemu_module *module_of_constant(uint64_t address);
+
+/* --- memory.c ------------------------------------------------------------------------- */
+
+enum kind { DEVICE, MANAGED, HOST, VARIABLE };
+struct range {
+	struct range *next;
+	uintptr_t addr;
+	size_t bytes;
+	enum kind kind;
+};
+/* The allocation that has the address, or NULL. */
+const struct range *memory_at(const void *ptr);
+/* A variable of a module is device memory that nobody frees. */
+void memory_add_variable(void *ptr, size_t bytes);
+void memory_forget_all(void);
+uint64_t memory_device_bytes(void);
+
+/* --- stream.c --------------------------------------------------------------------------- */
+
+struct CUstream_st {
+	struct CUstream_st *next;
+	struct gpuemu_stream *stream;
+	unsigned int flags;
+	int priority;
+};
+/* false: not a stream. *s NULL is the default stream. */
+bool stream_of(cudaStream_t stream, struct gpuemu_stream **s);
+void stream_forget_all(void);
+
+#endif

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The one device, as it is configured. Its compute capability is that of the PTX which the engine
+ * runs, not of the chip that a configuration is named after: programs choose their code by it.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "cudart.h"
+
+#define MAJOR	7
+#define MINOR	0
+#define STACK_DEFAULT	1024
+
+static unsigned int device_flags;
+static size_t limits[7] = { STACK_DEFAULT, 1 << 20, 8 << 20, 2, 2048, 128, 0 };
+
+API cudaError_t cudaGetDeviceCount(int *count)
+{
+	cudaError_t error = enter();
+
+	if (!count)
+		return leave(cudaErrorInvalidValue);
+	*count = error == cudaErrorNoDevice ? 0 : 1;
+	return leave(error);
+}
+
+API cudaError_t cudaGetDevice(int *device)
+{
+	if (!device)
+		return error_remember(cudaErrorInvalidValue);
+	*device = 0;
+	return cudaSuccess;
+}
+
+static cudaError_t known(int device)
+{
+	return error_remember(device ? cudaErrorInvalidDevice : cudaSuccess);
+}
+
+API cudaError_t cudaSetDevice(int device)
+{
+	return known(device);
+}
+
+API cudaError_t cudaSetValidDevices(int *devices, int count)
+{
+	return error_remember(!devices ? cudaErrorInvalidValue : cudaSuccess);
+}
+
+API cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *prop)
+{
+	return prop ? cudaGetDevice(device) : error_remember(cudaErrorInvalidValue);
+}
+
+API cudaError_t cudaSetDeviceFlags(unsigned int flags)
+{
+	device_flags = flags;
+	return error_remember(flags & ~0x1fu ? cudaErrorInvalidValue : cudaSuccess);
+}
+
+API cudaError_t cudaGetDeviceFlags(unsigned int *flags)
+{
+	if (!flags)
+		return error_remember(cudaErrorInvalidValue);
+	*flags = device_flags | cudaDeviceMapHost;
+	return cudaSuccess;
+}
+
+/* --- properties --------------------------------------------------------------------------- */
+
+void device_properties(struct cudaDeviceProp *p);
+void device_properties(struct cudaDeviceProp *p)
+{
+	const struct device *d = runtime_device();
+
+	*p = (struct cudaDeviceProp){
+		.totalGlobalMem = d->vram,
+		.sharedMemPerBlock = d->shared,
+		.regsPerBlock = (int)d->registers,
+		.warpSize = 32,
+		.memPitch = 0x7fffffff,
+		.maxThreadsPerBlock = 1024,
+		.maxThreadsDim = { 1024, 1024, 64 },
+		.maxGridSize = { 0x7fffffff, 65535, 65535 },
+		.clockRate = (int)d->clock_mhz * 1000,
+		.totalConstMem = 65536,
+		.major = MAJOR,
+		.minor = MINOR,
+		.textureAlignment = 512,
+		.texturePitchAlignment = 32,
+		.multiProcessorCount = (int)d->sms,
+		.canMapHostMemory = 1,
+		.surfaceAlignment = 512,
+		.concurrentKernels = 1,
+		.unifiedAddressing = 1,
+		.memoryClockRate = (int)d->mem_khz,
+		.memoryBusWidth = (int)d->bus_bits,
+		.l2CacheSize = (int)d->l2,
+		.maxThreadsPerMultiProcessor = (int)d->warps * 32,
+		.globalL1CacheSupported = 1,
+		.localL1CacheSupported = 1,
+		.sharedMemPerMultiprocessor = d->shared,
+		.regsPerMultiprocessor = (int)d->registers,
+		.managedMemory = 1,
+		.singleToDoublePrecisionPerfRatio = 8,
+		.concurrentManagedAccess = 1,
+		.sharedMemPerBlockOptin = d->shared,
+		.maxBlocksPerMultiProcessor = (int)d->ctas,
+	};
+	snprintf(p->name, sizeof(p->name), "gpuemu (%s)", gpuemu_backend(runtime_ctx()));
+	memcpy(p->uuid.bytes, "gpuemu", 7);
+}
+
+static int attribute(enum cudaDeviceAttr attr, const struct cudaDeviceProp *p)
+{
+	switch (attr) {
+	case cudaDevAttrMaxThreadsPerBlock: return p->maxThreadsPerBlock;
+	case cudaDevAttrMaxBlockDimX: return p->maxThreadsDim[0];
+	case cudaDevAttrMaxBlockDimY: return p->maxThreadsDim[1];
+	case cudaDevAttrMaxBlockDimZ: return p->maxThreadsDim[2];
+	case cudaDevAttrMaxGridDimX: return p->maxGridSize[0];
+	case cudaDevAttrMaxGridDimY: return p->maxGridSize[1];
+	case cudaDevAttrMaxGridDimZ: return p->maxGridSize[2];
+	case cudaDevAttrMaxSharedMemoryPerBlock: return (int)p->sharedMemPerBlock;
+	case cudaDevAttrTotalConstantMemory: return (int)p->totalConstMem;
+	case cudaDevAttrWarpSize: return p->warpSize;
+	case cudaDevAttrMaxPitch: return (int)p->memPitch;
+	case cudaDevAttrMaxRegistersPerBlock: return p->regsPerBlock;
+	case cudaDevAttrClockRate: return p->clockRate;
+	case cudaDevAttrTextureAlignment: return (int)p->textureAlignment;
+	case cudaDevAttrTexturePitchAlignment: return (int)p->texturePitchAlignment;
+	case cudaDevAttrSurfaceAlignment: return (int)p->surfaceAlignment;
+	case cudaDevAttrMultiProcessorCount: return p->multiProcessorCount;
+	case cudaDevAttrCanMapHostMemory: return p->canMapHostMemory;
+	case cudaDevAttrConcurrentKernels: return p->concurrentKernels;
+	case cudaDevAttrMemoryClockRate: return p->memoryClockRate;
+	case cudaDevAttrGlobalMemoryBusWidth: return p->memoryBusWidth;
+	case cudaDevAttrL2CacheSize: return p->l2CacheSize;
+	case cudaDevAttrMaxThreadsPerMultiProcessor: return p->maxThreadsPerMultiProcessor;
+	case cudaDevAttrUnifiedAddressing: return p->unifiedAddressing;
+	case cudaDevAttrComputeCapabilityMajor: return p->major;
+	case cudaDevAttrComputeCapabilityMinor: return p->minor;
+	case cudaDevAttrGlobalL1CacheSupported: return p->globalL1CacheSupported;
+	case cudaDevAttrLocalL1CacheSupported: return p->localL1CacheSupported;
+	case cudaDevAttrMaxSharedMemoryPerMultiprocessor: return (int)p->sharedMemPerMultiprocessor;
+	case cudaDevAttrMaxRegistersPerMultiprocessor: return p->regsPerMultiprocessor;
+	case cudaDevAttrManagedMemory: return p->managedMemory;
+	case cudaDevAttrSingleToDoublePrecisionPerfRatio:
+		return p->singleToDoublePrecisionPerfRatio;
+	case cudaDevAttrConcurrentManagedAccess: return p->concurrentManagedAccess;
+	case cudaDevAttrMaxSharedMemoryPerBlockOptin: return (int)p->sharedMemPerBlockOptin;
+	case cudaDevAttrMaxBlocksPerMultiprocessor: return p->maxBlocksPerMultiProcessor;
+	/* What the device has not: textures, peers, pools, clusters and the like. */
+	default: return 0;
+	}
+}
+
+static bool is_attribute(enum cudaDeviceAttr attr)
+{
+	switch ((int)attr) {
+#define X(name, number) case number:
+#include "gpuemu/attributes.def"
+#undef X
+		return true;
+	default:
+		return false;
+	}
+}
+
+API cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attr, int device)
+{
+	struct cudaDeviceProp p;
+	cudaError_t error = enter();
+
+	if (!error && device)
+		error = cudaErrorInvalidDevice;
+	if (!error && (!value || !is_attribute(attr)))
+		error = cudaErrorInvalidValue;
+	if (!error) {
+		device_properties(&p);
+		*value = attribute(attr, &p);
+	}
+	return leave(error);
+}
+
+API cudaError_t cudaDeviceGetPCIBusId(char *id, int bytes, int device)
+{
+	if (!id || bytes < 13)
+		return error_remember(cudaErrorInvalidValue);
+	snprintf(id, (size_t)bytes, "0000:00:00.0");
+	return known(device);
+}
+
+API cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *id)
+{
+	if (!device || !id)
+		return error_remember(cudaErrorInvalidValue);
+	*device = 0;
+	return known(strcmp(id, "0000:00:00.0"));
+}
+
+/* --- the device as a whole ---------------------------------------------------------------- */
+
+API cudaError_t cudaDeviceSynchronize(void)
+{
+	cudaError_t error = enter();
+
+	return leave(error ? error : runtime_failed(gpuemu_synchronize(runtime_ctx())));
+}
+
+API cudaError_t cudaDeviceReset(void)
+{
+	enter_quietly();
+	runtime_reset();
+	return leave(cudaSuccess);
+}
+
+API cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
+{
+	if ((unsigned int)limit >= ARRAY_SIZE(limits))
+		return error_remember(cudaErrorUnsupportedLimit);
+	limits[limit] = value;
+	return cudaSuccess;
+}
+
+API cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
+{
+	if ((unsigned int)limit >= ARRAY_SIZE(limits))
+		return error_remember(cudaErrorUnsupportedLimit);
+	if (!value)
+		return error_remember(cudaErrorInvalidValue);
+	*value = limits[limit];
+	return cudaSuccess;
+}
+
+/* Preferences, of which the model makes nothing. */
+API cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config)
+{
+	return cudaSuccess;
+}
+
+API cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *config)
+{
+	if (config)
+		*config = cudaFuncCachePreferNone;
+	return error_remember(config ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+API cudaError_t cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config)
+{
+	return cudaSuccess;
+}
+
+API cudaError_t cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig *config)
+{
+	if (config)
+		*config = cudaSharedMemBankSizeFourByte;
+	return error_remember(config ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+/* There is one device. */
+API cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
+{
+	if (can)
+		*can = 0;
+	return known(device | peer);
+}
+
+API cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags)
+{
+	return error_remember(cudaErrorInvalidDevice);
+}
+
+API cudaError_t cudaDeviceDisablePeerAccess(int peer)
+{
+	return error_remember(cudaErrorInvalidDevice);
+}
+
+/* Nothing listens. */
+API cudaError_t cudaProfilerStart(void)
+{
+	return cudaSuccess;
+}
+
+API cudaError_t cudaProfilerStop(void)
+{
+	return cudaSuccess;
+}
+
+/* --- names that CUDA has dropped ------------------------------------------------------------ */
+
+API cudaError_t cudaThreadSynchronize(void)
+{
+	return cudaDeviceSynchronize();
+}
+
+API cudaError_t cudaThreadExit(void)
+{
+	return cudaDeviceReset();
+}
+
+API cudaError_t cudaThreadSetCacheConfig(enum cudaFuncCache config)
+{
+	return cudaDeviceSetCacheConfig(config);
+}
+
+API cudaError_t cudaThreadSetLimit(enum cudaLimit limit, size_t value)
+{
+	return cudaDeviceSetLimit(limit, value);
+}
+
+API cudaError_t cudaThreadGetLimit(size_t *value, enum cudaLimit limit)
+{
+	return cudaDeviceGetLimit(value, limit);
+}
+
+API struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
+						       enum cudaChannelFormatKind f)
+{
+	return (struct cudaChannelFormatDesc){ x, y, z, w, f };
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The words of CUDA C that are the compiler's attributes. Programs include it through cuda_runtime.h. */
+#ifndef GPUEMU_HOST_DEFINES_H
+#define GPUEMU_HOST_DEFINES_H
+
+/* clang's device pass and host pass, or a plain C or C++ compiler. */
+#ifdef __CUDA__
+#define __host__	__attribute__((host))
+#define __device__	__attribute__((device))
+#define __global__	__attribute__((global))
+#define __shared__	__attribute__((shared))
+#define __constant__	__attribute__((constant))
+#define __launch_bounds__(...)	__attribute__((launch_bounds(__VA_ARGS__)))
+#else
+#define __host__
+#define __device__
+#define __global__
+#define __shared__
+#define __constant__
+#define __launch_bounds__(...)
+#endif
+
+#ifndef __noinline__
+#define __noinline__	__attribute__((noinline))
+#endif
+#ifndef __forceinline__
+#define __forceinline__	inline __attribute__((always_inline))
+#endif
+#define __align__(n)	__attribute__((aligned(n)))
+#define __cluster_dims__(...)
+#define __grid_constant__
+#define CUDARTAPI
+#define CUDAAPI
+#define CUDART_CB
+
+#endif
