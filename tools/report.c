@@ -554,6 +554,18 @@ static void print_ptx(FILE *out, struct json_object *p)
 		json_object_get_boolean(output_at(p, "done")) ? "done" : "FAILED");
 }
 
+/* Of a CUDA program: what it copied itself. */
+static void print_program(FILE *out, struct json_object *p)
+{
+	const char *error = output_string(p, "error");
+	char a[24], b[24];
+
+	fprintf(out, "%s: %s\n", output_string(p, "name"), strcmp(error, "cudaSuccess") ? error : "done");
+	fprintf(out, "  copies: %" PRIu64 " to the device (%s), %" PRIu64 " back (%s)\n",
+		count(p, "copies.h2d"), output_bytes(a, count(p, "copies.h2d_bytes")),
+		count(p, "copies.d2h"), output_bytes(b, count(p, "copies.d2h_bytes")));
+}
+
 /* Without time, how fast it went is the host's. */
 static void print_speed(FILE *out, struct json_object *totals)
 {
@@ -576,12 +588,14 @@ void report_text(FILE *out, struct json_object *r)
 		print_workloads(out, all);
 	} else if (about) {
 		print_workload(out, about);
+	} else if (output_at(r, "program")) {
+		print_program(out, output_at(r, "program"));
 	} else {
 		about = output_at(r, "ptx");
 		print_ptx(out, about);
 	}
 	fprintf(out, "  backend %s, GPU %s", output_string(r, "backend"), output_string(r, "config"));
-	if (!all)
+	if (about)
 		fprintf(out, ", managed memory %s", output_bytes(size, count(about, "footprint_bytes")));
 	if (output_has(r, "totals.host_seconds"))
 		fprintf(out, ", took %.3f s", output_number(r, "totals.host_seconds"));

@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * gpuemu cc: CUDA C++ to an ordinary executable with stock clang and no toolkit. Each .cu file
+ * goes through clang twice: the device's half becomes PTX, which is put into a fatbin, and the
+ * host's half becomes an object that carries the fatbin. All else on the command line is clang's,
+ * as it is.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "cli.h"
+#include "file.h"
+#include "install.h"
+
+#define WORDS_MAX	512
+
+/* A command line for clang. */
+struct words {
+	const char *word[WORDS_MAX + 1];
+	unsigned int n;
+};
+
+struct request {
+	struct words flags;		/* of both halves, and of the link */
+	struct words link;		/* of the link alone: objects, libraries */
+	struct words sources;		/* .cu */
+	const char *clang, *output, *arch;
+	char arch_option[64];
+	char dir[PATH_MAX];		/* of what lives until the link */
+	bool compile_only;		/* -c */
+	bool to_ptx;			/* --ptx: the device's half is all */
+	bool optimized;			/* an -O was given */
+	bool verbose;
+};
+
+static void add(struct words *w, const char *word)
+{
+	if (w->n < WORDS_MAX)
+		w->word[w->n++] = word;
+}
+
+static void add_all(struct words *w, const struct words *more)
+{
+	for (unsigned int i = 0; i < more->n; i++)
+		add(w, more->word[i]);
+}
+
+/* --- the command line: clang's and nvcc's, as far as programs' makefiles use it --------------- */
+
+static bool ends_in(const char *name, const char *end)
+{
+	size_t n = strlen(name), m = strlen(end);
+
+	return n > m && !strcmp(name + n - m, end);
+}
+
+/* nvcc's options that say how it works, not what the program is: one word, or two. */
+static bool of_nvcc(const char *word, bool *two)
+{
+	static const struct {
+		const char *option;
+		bool two;
+	} rows[] = {
+		{ "-gencode", true }, { "--generate-code", true }, { "-code", true },
+		{ "-maxrregcount", true }, { "-cudart", true }, { "--cudart", true },
+		{ "-ccbin", true }, { "-Xptxas", true }, { "--ptxas-options", true },
+		{ "-lineinfo", false }, { "--use_fast_math", false }, { "-use_fast_math", false },
+		{ "-G", false }, { "--extended-lambda", false }, { "--expt-extended-lambda", false },
+		{ "--expt-relaxed-constexpr", false }, { "-dlink", false }, { "-m64", false },
+		{ "--compiler-bindir", true }, { "-lcudart", false }, { "-lcudart_static", false },
+		{ "-lcudadevrt", false },
+	};
+	size_t n;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		n = strlen(rows[i].option);
+		if (!strncmp(word, rows[i].option, n) && (!word[n] || word[n] == '=')) {
+			*two = rows[i].two && !word[n];
+			return true;
+		}
+	}
+	return false;
+}
+
+static const char *arch_of(const char *text)
+{
+	const char *sm = strstr(text, "sm_");
+
+	return sm ? sm : strstr(text, "compute_");
+}
+
+/* A word whose value is the next one. */
+static bool takes_value(const char *word)
+{
+	static const char *const rows[] = {
+		"-I", "-D", "-U", "-L", "-l", "-include", "-isystem", "-idirafter", "-iquote", "-x", "-std",
+		"-MF", "-MT", "-MQ", "-Xclang", "-Xlinker", "-Xcompiler", "-T", "-u", "-framework", "-mllvm",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (!strcmp(word, rows[i]))
+			return true;
+	return false;
+}
+
+static int parse_word(struct request *r, const struct verb *verb, int argc, char **argv, int *i)
+{
+	const char *word = argv[*i], *next = *i + 1 < argc ? argv[*i + 1] : NULL;
+	bool two = false;
+
+	if (!strcmp(word, "-c") || !strcmp(word, "-dc") || !strcmp(word, "--ptx") || !strcmp(word, "-ptx")) {
+		r->compile_only = true;
+		r->to_ptx = word[1] != 'c' && word[1] != 'd';
+	} else if (!strncmp(word, "-o", 2) && strcmp(word, "-openmp")) {
+		r->output = word[2] ? word + 2 : next;
+		*i += !word[2];
+		if (!r->output)
+			return cli_misused(verb, "-o needs a value");
+	} else if (!strncmp(word, "-arch", 5) || !strncmp(word, "--gpu-architecture", 18)) {
+		two = !strchr(word, '=');
+		if (arch_of(two && next ? next : word))
+			r->arch = arch_of(two && next ? next : word);
+		*i += two;
+	} else if (!strncmp(word, "--clang=", 8)) {
+		r->clang = word + 8;
+	} else if (!strcmp(word, "-v") || !strcmp(word, "--verbose")) {
+		r->verbose = true;
+	} else if (!strcmp(word, "-rdc=true") || !strcmp(word, "--relocatable-device-code=true")) {
+		return cli_misused(verb, "%s: device code of several files is not linked yet",
+				   word);
+	} else if (!strncmp(word, "-rdc", 4)) {
+		;
+	} else if (of_nvcc(word, &two)) {
+		*i += two;
+	} else if (!strcmp(word, "-Xcompiler") && next) {
+		/* nvcc's separates several by commas. */
+		for (char *rest = strdup(next), *part; rest && (part = strsep(&rest, ","));)
+			add(&r->flags, part);
+		++*i;
+	} else if (takes_value(word) && next) {
+		add(!strcmp(word, "-L") || !strcmp(word, "-l") || !strcmp(word,
+									  "-Xlinker") ? &r->link :
+		    &r->flags, word);
+		add(!strcmp(word, "-L") || !strcmp(word, "-l") || !strcmp(word,
+									  "-Xlinker") ? &r->link :
+		    &r->flags, next);
+		++*i;
+	} else if (*word != '-' && ends_in(word, ".cu")) {
+		add(&r->sources, word);
+	} else if (*word != '-' || !strncmp(word, "-l", 2) || !strncmp(word, "-L", 2) ||
+		   !strncmp(word, "-Wl,", 4)) {
+		add(&r->link, word);
+	} else {
+		r->optimized |= !strncmp(word, "-O", 2);
+		add(&r->flags, word);
+	}
+	return 0;
+}
+
+/*
+ * --- running clang -----------------------------------------------------------------------------
+ */
+
+static int run_clang(const struct request *r, const struct verb *verb, struct words *w)
+{
+	int status;
+	pid_t pid;
+
+	w->word[w->n] = NULL;
+	if (w->n == WORDS_MAX)
+		return cli_failed(verb, "more than %d words for clang", WORDS_MAX);
+	if (r->verbose) {
+		for (unsigned int i = 0; i < w->n; i++)
+			fprintf(stderr, "%s%s", i ? " " : "", w->word[i]);
+		fputc('\n', stderr);
+	}
+	pid = fork();
+	if (!pid) {
+		execvp(w->word[0], (char *const *)w->word);
+		fprintf(stderr, "gpuemu cc: %s: %s\n", w->word[0], strerror(errno));
+		_exit(127);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		return cli_failed(verb, "%s cannot be run: %s", w->word[0], strerror(errno));
+	/* clang has said what is wrong. */
+	return WIFEXITED(status) && !WEXITSTATUS(status) ? CLI_DONE : CLI_FAILED;
+}
+
+static bool in_path(const char *name)
+{
+	const char *path = getenv("PATH");
+	char file[PATH_MAX];
+
+	while (path && *path) {
+		size_t n = strcspn(path, ":");
+
+		snprintf(file, sizeof(file), "%.*s/%s", (int)n, path, name);
+		if (!access(file, X_OK))
+			return true;
+		path += n + (path[n] == ':');
+	}
+	return false;
+}
+
+/* The newest one that this was tried with: older ones make mistakes that docs/cuda.md lists. */
+static const char *choose_clang(void)
+{
+	static const char *const names[] = { "clang++-16", "clang++-14", "clang++" };
+	const char *given = getenv("GPUEMU_CLANG");
+
+	if (given && *given)
+		return given;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (in_path(names[i]))
+			return names[i];
+	return NULL;
+}
+
+/* What both halves have in common. */
+static void begin(const struct request *r, struct words *w, const char *include)
+{
+	static const char *const always[] = {
+		"-x", "cuda", "-nocudainc", "-nocudalib", "--cuda-path=/nonexistent",
+		/* Else clang-14 emits the launches of CUDA 8. */
+		"-Xclang", "-target-sdk-version=11.5", "-Wno-unknown-cuda-version", "-D__CUDACC__=1",
+		"-D__NVCC_GPUEMU__=1", "-include", "cuda_runtime.h", "-isystem",
+	};
+
+	add(w, r->clang);
+	for (size_t i = 0; i < ARRAY_SIZE(always); i++)
+		add(w, always[i]);
+	add(w, include);
+	add_all(w, &r->flags);
+}
+
+/*
+ * --- one source --------------------------------------------------------------------------------
+ */
+
+/* A fatbin of one PTX text, as cuda/cudart/fatbin.c reads them. */
+static int write_fatbin(const char *ptx, const char *file, unsigned int arch, struct err *err)
+{
+	struct {
+		uint32_t magic;
+		uint16_t version, head_bytes;
+		uint64_t bytes;
+		uint16_t kind, entry_version;
+		uint32_t entry_bytes;
+		uint64_t payload_bytes;
+		uint32_t compressed_bytes, unknown;
+		uint16_t minor, major;
+		uint32_t arch, name_at, name_bytes;
+		uint64_t flags, zero, text_bytes;
+	} head = {
+		.magic = 0xba55ed50, .version = 1, .head_bytes = 16,
+		.kind = 1, .entry_version = 0x101,
+		.entry_bytes = 64, .unknown = 64, .minor = 4, .major = 7, .arch = arch,
+	};
+	size_t bytes, whole;
+	char *text, *out;
+	int ret;
+
+	_Static_assert(sizeof(head) == 16 + 64, "a fatbin's head and an entry's");
+	ret = file_read(ptx, &text, &bytes, err);
+	if (ret)
+		return ret;
+	whole = (bytes + 1 + 7) & ~(size_t)7;
+	head.payload_bytes = whole;
+	head.bytes = 64 + whole;
+	out = calloc(1, sizeof(head) + whole);
+	if (!out) {
+		free(text);
+		return err_set(err, -ENOMEM, "no memory for %s", file);
+	}
+	memcpy(out, &head, sizeof(head));
+	memcpy(out + sizeof(head), text, bytes);
+	ret = file_write(file, out, sizeof(head) + whole, err);
+	free(out);
+	free(text);
+	return ret;
+}
+
+static int compile(struct request *r, const struct verb *verb, unsigned int n, const char *include,
+		   const char *object)
+{
+	static char option[64];
+	char ptx[PATH_MAX + 32], fatbin[PATH_MAX + 32];
+	struct words device = { 0 }, host = { 0 };
+	struct err err;
+	int result;
+
+	snprintf(ptx, sizeof(ptx), "%s/%u.ptx", r->dir, n);
+	snprintf(fatbin, sizeof(fatbin), "%s/%u.fatbin", r->dir, n);
+	snprintf(option, sizeof(option), "--cuda-gpu-arch=%s", r->arch);
+	begin(r, &device, include);
+	add(&device, "--cuda-device-only");
+	add(&device, option);
+	/* As nvcc does whatever the host is compiled with. */
+	if (!r->optimized)
+		add(&device, "-O2");
+	/* PTX that has the warp functions of sm_70. */
+	add(&device, "-Xclang");
+	add(&device, "-target-feature");
+	add(&device, "-Xclang");
+	add(&device, "+ptx70");
+	add(&device, "-S");
+	add(&device, "-o");
+	add(&device, r->to_ptx ? object : ptx);
+	add(&device, r->sources.word[n]);
+	result = run_clang(r, verb, &device);
+	if (result || r->to_ptx)
+		return result;
+	if (write_fatbin(ptx, fatbin, (unsigned int)atoi(r->arch + 3), &err))
+		return cli_failed(verb, "%s", err.text);
+	begin(r, &host, include);
+	add(&host, "--cuda-host-only");
+	add(&host, option);
+	add(&host, "-Xclang");
+	add(&host, "-fcuda-include-gpubinary");
+	add(&host, "-Xclang");
+	add(&host, fatbin);
+	add(&host, "-c");
+	add(&host, "-o");
+	add(&host, object);
+	add(&host, r->sources.word[n]);
+	return run_clang(r, verb, &host);
+}
+
+/* "dir/bfs.cu" to "bfs.o", as compilers name what -c makes. */
+static char *object_name(const char *source, const char *end)
+{
+	const char *name = strrchr(source, '/');
+	char *object;
+
+	name = name ? name + 1 : source;
+	return asprintf(&object, "%.*s%s", (int)strlen(name) - 3, name, end) < 0 ? NULL : object;
+}
+
+static int compile_all(struct request *r, const struct verb *verb, const char *include,
+		       struct words *objects)
+{
+	int result = CLI_DONE;
+
+	if (r->compile_only && r->output && r->sources.n > 1)
+		return cli_misused(verb, "-o with -c or --ptx takes one source, here are %u",
+				   r->sources.n);
+	for (unsigned int i = 0; i < r->sources.n && !result; i++) {
+		char *object = NULL;
+
+		if (!r->compile_only) {
+			if (asprintf(&object, "%s/%u.o", r->dir, i) < 0)
+				object = NULL;
+		} else {
+			object = r->output ? strdup(r->output) :
+				 object_name(r->sources.word[i], r->to_ptx ? ".ptx" : ".o");
+		}
+		if (!object)
+			return cli_failed(verb, "no memory");
+		result = compile(r, verb, i, include, object);
+		add(objects, object);
+	}
+	return result;
+}
+
+static int link_all(const struct request *r, const struct verb *verb, const char *libdir,
+		    const struct words *objects)
+{
+	char search[PATH_MAX + 2], rpath[PATH_MAX + 16];
+	struct words w = { 0 };
+
+	snprintf(search, sizeof(search), "-L%s", libdir);
+	snprintf(rpath, sizeof(rpath), "-Wl,-rpath,%s", libdir);
+	add(&w, r->clang);
+	add_all(&w, &r->flags);
+	add(&w, "-o");
+	add(&w, r->output ? r->output : "a.out");
+	add_all(&w, objects);
+	add_all(&w, &r->link);
+	add(&w, search);
+	add(&w, rpath);
+	add(&w, "-lcudart");
+	add(&w, "-Wno-unused-command-line-argument");
+	return run_clang(r, verb, &w);
+}
+
+static void remove_all(const struct request *r)
+{
+	static const char *const ends[] = { "ptx", "fatbin", "o" };
+	char file[PATH_MAX + 32];
+
+	for (unsigned int i = 0; i < r->sources.n; i++) {
+		for (size_t j = 0; j < ARRAY_SIZE(ends); j++) {
+			snprintf(file, sizeof(file), "%s/%u.%s", r->dir, i, ends[j]);
+			unlink(file);
+		}
+	}
+	rmdir(r->dir);
+}
+
+static int build(struct request *r, const struct verb *verb)
+{
+	const char *tmp = getenv("TMPDIR");
+	char *include = NULL, *libdir = NULL;
+	struct words objects = { 0 };
+	struct err err;
+	int result;
+
+	if (install_find_headers(&include, &err) || install_find_cudart(&libdir, &err)) {
+		free(include);
+		return cli_failed(verb, "%s", err.text);
+	}
+	snprintf(r->dir, sizeof(r->dir), "%s/gpuemu-cc-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	if (!mkdtemp(r->dir)) {
+		result = cli_failed(verb, "%s: %s", r->dir, strerror(errno));
+	} else {
+		result = compile_all(r, verb, include, &objects);
+		if (!result && !r->compile_only)
+			result = link_all(r, verb, libdir, &objects);
+		remove_all(r);
+	}
+	for (unsigned int i = 0; i < objects.n; i++)
+		free((char *)objects.word[i]);
+	free(include);
+	free(libdir);
+	return result;
+}
+
+static int cc(const struct verb *verb, int argc, char **argv)
+{
+	struct request *r = calloc(1, sizeof(*r));
+	struct cli_parser p;
+	int result = CLI_DONE;
+
+	if (!r)
+		return cli_failed(verb, "no memory");
+	r->arch = "sm_70";
+	for (int i = 1; i < argc && !result; i++) {
+		/* The rest of the command line is a compiler's, which getopt does not know. */
+		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
+			cli_parse(&p, verb, 2, (char *[]){ argv[0], (char *)"--help", NULL });
+			cli_next(&p);
+			free(r);
+			return CLI_DONE;
+		}
+		result = parse_word(r, verb, argc, argv, &i);
+	}
+	if (!result && !strncmp(r->arch, "compute_", 8)) {
+		snprintf(r->arch_option, sizeof(r->arch_option), "sm_%s", r->arch + 8);
+		r->arch = r->arch_option;
+	}
+	if (!result && !r->sources.n && !r->link.n)
+		result = cli_misused(verb, "no source, as in: gpuemu cc vecadd.cu -o vecadd");
+	if (!result && !r->clang)
+		r->clang = choose_clang();
+	if (!result && !r->clang)
+		result = cli_failed(verb, "there is no clang (Debian: apt-get install clang-16)");
+	if (!result)
+		result = build(r, verb);
+	free(r);
+	return result;
+}
+
+static void more(FILE *out)
+{
+	fprintf(out, "\nAll other words are clang's (-I, -D, -O, -std, -l, ..); nvcc's -gencode and its like\n"
+		"are taken and mean nothing.\n"
+		"\nexample: gpuemu cc -O3 bfs.cu -o bfs && gpuemu exec ./bfs graph.txt\n");
+}
+
+static const struct cli_option options[] = {
+	{ "ptx", NULL, "stop at the PTX of the device's half", CLI_OWN },
+	{ "clang", "[FILE]", "the compiler, else $GPUEMU_CLANG, else clang++-16 or -14", CLI_OWN + 1 },
+	{ "verbose", NULL, "print clang's command lines", CLI_OWN + 2 },
+	{ NULL }
+};
+
+const struct verb verb_cc = {
+	.name = "cc",
+	.usage = "FILE.cu... [-o FILE] [-c] [-arch=sm_NN] [CLANG'S OPTIONS]",
+	.help = "compile a CUDA program with clang, without a CUDA toolkit",
+	.options = options,
+	.more = more,
+	.run = cc,
+};
