@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# CUDA programs, unmodified: each of tests/cuda verifies itself, built by gpuemu cc with each clang there is,
+# and by nvcc where there is one. Then what `gpuemu exec` promises: status, output, report, options; and what
+# the library shows.
+. tests/lib/tap.sh
+
+work=$PWD/build/check/cuda
+rm -rf "$work"
+mkdir -p "$work"
+make -j"$(nproc)" programs libs >"$work/build.log" 2>&1 ||
+	tap_not_ok 'the programs build' "$(tail -n 20 "$work/build.log")"
+gpuemu=$PWD/build/bin/gpuemu
+unset GPUEMU_BACKEND GPUEMU_DATADIR GPUEMU_LIBDIR GPUEMU_CLANG GPUEMU_CONFIG GPUEMU_SETTINGS
+export GPUEMU_BACKEND=sim
+
+run() { # PROGRAM: its own verdict, with what the program needs
+	case $1 in
+	*-managed) set -- --vram 8M "$1" ;;
+	*-math) set -- --functional "$1" ;;
+	esac
+	timeout 60 "$gpuemu" exec --quiet "$@" | grep -q ': passed$'
+}
+
+# clang-14 is Debian's default: what its mistakes are about, and the widest headers.
+for clang in clang++-16 clang++-14; do
+	for src in tests/cuda/*.cu; do
+		name=$(basename "$src" .cu)
+		case $clang-$name in *-16-* | *-shared | *-math) ;; *) continue ;; esac
+		tap_check "$name: $clang builds it" "$gpuemu" cc "--clang=$clang" "$src" -o "$work/$clang-$name"
+		tap_check "$name: it runs, built by $clang" run "$work/$clang-$name"
+	done
+done
+
+# --- the toolkit's compiler ------------------------------------------------------
+nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
+if [ -n "$nvcc" ]; then
+	for name in vecadd symbols shared memory streams errors; do
+		tap_check "$name: nvcc builds it" "$nvcc" -cudart shared -arch=sm_75 "tests/cuda/$name.cu" -o "$work/nvcc-$name"
+		tap_check "$name: it runs, built by nvcc" run "$work/nvcc-$name"
+	done
+	for mode in none speed balance; do
+		"$nvcc" -cudart shared -arch=sm_75 -compress-mode=$mode tests/cuda/vecadd.cu -o "$work/mode-$mode" >/dev/null 2>&1
+		tap_check "a fatbin of nvcc's, compress-mode=$mode" run "$work/mode-$mode"
+	done
+	"$nvcc" -cudart shared -gencode arch=compute_75,code=sm_75 tests/cuda/vecadd.cu -o "$work/machine-code" >/dev/null 2>&1
+	tap_check 'machine code alone: an error that says how to build' sh -c \
+		"'$gpuemu' exec --quiet '$work/machine-code' 2>&1 | grep -q 'build it with PTX'"
+else
+	tap_skip cuda 'programs that nvcc builds' 'nvcc is not installed'
+fi
+
+# --- exec ----------------------------------------------------------------------------
+prog=$work/clang++-16-vecadd
+tap_check "the program's output is all of stdout" sh -c "[ \"\$('$gpuemu' exec '$prog' 2>/dev/null)\" = 'vecadd: passed' ]"
+tap_check 'the report is on stderr' sh -c "'$gpuemu' exec '$prog' 2>&1 >/dev/null | grep -q '^  _Z3addPKfS0_Pfi '"
+tap_check 'the report in JSON has the kernels and the copies' sh -c \
+	"'$gpuemu' exec --json '$work/report.json' '$prog' >/dev/null 2>&1 &&
+	grep -q '\"name\": *\"_Z3addPKfS0_Pfi\"' '$work/report.json' && grep -q '\"h2d\": *2' '$work/report.json'"
+tap_check 'two runs report the same' sh -c \
+	"'$gpuemu' exec --json - '$prog' 2>/dev/null | grep cycles >'$work/a'; '$gpuemu' exec --json - '$prog' 2>/dev/null | grep cycles |
+	cmp - '$work/a'"
+tap_check 'the exit status is the program'"'"'s' sh -c "'$gpuemu' exec --quiet sh -c 'exit 7'; [ \$? -eq 7 ]"
+tap_check 'a signal is 128 and its number' sh -c "'$gpuemu' exec --quiet sh -c 'kill -9 \$\$'; [ \$? -eq 137 ]"
+tap_check 'stdin is the program'"'"'s' sh -c "[ \"\$(echo hello | '$gpuemu' exec --quiet cat)\" = hello ]"
+tap_check "arguments are the program's, options too" sh -c "[ \"\$('$gpuemu' exec --quiet echo --vram x)\" = '--vram x' ]"
+tap_check 'two processes are two reports' sh -c \
+	"'$gpuemu' exec --json - sh -c '$prog; $prog' 2>/dev/null | grep -c '\"program\": *{' | grep -qx 2"
+tap_check 'options choose the GPU' sh -c \
+	"'$gpuemu' exec --set gpu.sms=3 --json - '$prog' 2>/dev/null | grep -q '\"gpu.sms\": *\"\\?3'"
+tap_check 'a program that gpuemu cc linked runs by itself' sh -c "'$prog' | grep -q passed"
+tap_check 'no program' sh -c "'$gpuemu' exec; [ \$? -eq 2 ]"
+tap_check 'a program that is not there' sh -c "'$gpuemu' exec --quiet ./nowhere; [ \$? -eq 127 ]"
+tap_check 'no source' sh -c "'$gpuemu' cc; [ \$? -eq 2 ]"
+tap_check 'cc -c, then a link of objects' sh -c \
+	"cd '$work' && '$gpuemu' cc -c '$PWD/tests/cuda/vecadd.cu' && '$gpuemu' cc vecadd.o -o linked && '$gpuemu' exec --quiet ./linked | grep -q passed"
+printf '#include <cuda_runtime_api.h>\nint main(void) { struct cudaDeviceProp p; int n; return sizeof(p) != 1032 || cudaGetDeviceCount(&n) || n != 1 || cudaGetDeviceProperties(&p, 0) || p.multiProcessorCount != 15 || !cudaGraphCreate(0); }\n' |
+	sed 's/cudaGraphCreate(0)/cudaGraphCreate()/; s/^int main/cudaError_t cudaGraphCreate(void);\nint main/' >"$work/plain.c"
+tap_check 'the headers are C, the structure is CUDA 12'"'"'s, and what is missing says so' sh -c \
+	"gcc -Wall -Werror -Icuda/include '$work/plain.c' -Lbuild/lib/gpuemu -lcudart -Wl,-rpath-link,build/lib -o '$work/plain' &&
+	'$gpuemu' exec --quiet '$work/plain' 2>&1 | grep -q 'cudaGraphCreate() is not supported'"
+
+# --- the library's shape -----------------------------------------------------------------
+for v in 11.0 12 13; do
+	lib=build/lib/gpuemu/libcudart.so.$v
+	tap_check "libcudart.so.$v: its soname" sh -c "readelf -d $lib | grep -q 'SONAME.*\\[libcudart.so.$v\\]'"
+	tap_check "libcudart.so.$v: every symbol is of its version, and CUDA's" sh -c \
+		"nm -D --defined-only $lib | awk '\$2 != \"A\" && \$3 !~ /^_*cuda[A-Za-z0-9_]*@@libcudart.so.$v\$/ { print; bad = 1 } END { exit bad }'"
+	tap_check "libcudart.so.$v: what compilers and programs ask for first is there" sh -c \
+		"for s in __cudaRegisterFatBinary __cudaRegisterFatBinaryEnd __cudaUnregisterFatBinary __cudaRegisterFunction __cudaRegisterVar \
+			__cudaRegisterManagedVar __cudaInitModule __cudaPushCallConfiguration __cudaPopCallConfiguration __cudaGetKernel \
+			__cudaLaunchKernel cudaLaunchKernel cudaMalloc cudaMemcpy cudaMemPrefetchAsync cudaGetDeviceProperties; do
+			nm -D $lib | grep -q \" T \$s@@\" || { echo \$s; exit 1; }
+		done"
+	tap_check "libcudart.so.$v: needs libgpuemu, and of the engine nothing" sh -c \
+		"readelf -d $lib | grep -q 'NEEDED.*libgpuemu.so.0' && ! nm -D $lib | grep -E ' U (gpu_|ptx_|exec_|spec_)'"
+done
+tap_check 'the table in docs/cuda.md has what the library has' sh -c \
+	"nm -D --defined-only build/lib/gpuemu/libcudart.so.12 | sed -n 's/.* T \\(cuda[A-Za-z0-9]*\\)@.*/\\1/p' | sort -u >'$work/has'
+	sed -n 's/^X(\\(.*\\))/\\1/p' cuda/cudart/missing.def | sort >'$work/missing'
+	comm -23 '$work/has' '$work/missing' | while read -r f; do grep -q \"\\\`\$f\\\`\" docs/cuda.md || echo \$f; done |
+	grep -v -e WithFlags -e cudaCreateChannelDesc | tee '$work/undocumented'; [ ! -s '$work/undocumented' ]"
+tap_done
