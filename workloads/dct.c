@@ -76,14 +76,14 @@ struct dct {
 
 static const float dct_matrix[DCT_EDGE][DCT_EDGE] = DCT_MATRIX;
 
-/* A CTA has as many rows as columns, or half of them. */
+/* A CTA has whole blocks of the image, as many rows as columns where that can be, else fewer. */
 static struct gpuemu_dim3 cta(const struct workload *w)
 {
-	uint32_t rows = DCT_EDGE;
+	uint32_t threads = (uint32_t)w->option[BLOCK], rows = DCT_EDGE;
 
-	while (2 * 2 * rows * rows <= w->option[BLOCK])
+	while (2 * 2 * rows * rows <= threads && threads % (2 * rows * DCT_EDGE) == 0)
 		rows *= 2;
-	return (struct gpuemu_dim3){ (uint32_t)w->option[BLOCK] / rows, rows, 1 };
+	return (struct gpuemu_dim3){ threads / rows, rows, 1 };
 }
 
 static uint32_t width_of(const struct workload *w)
@@ -100,10 +100,11 @@ static int dct_setup(struct workload *w)
 {
 	struct dct *d = w->state;
 	uint64_t n = (uint64_t)width_of(w) * height_of(w);
-	int ret = workload_power_of_two(w, BLOCK);
+	int ret;
 
-	if (ret)
-		return ret;
+	if (w->option[BLOCK] % (DCT_EDGE * DCT_EDGE))
+		return err_set(&w->err, -EINVAL, "block=%u is not a multiple of %u",
+			       (unsigned int)w->option[BLOCK], DCT_EDGE * DCT_EDGE);
 	ret = workload_alloc(w, (void **)&d->in, n * sizeof(float), WORKLOAD_IN, "in");
 	if (!ret)
 		ret = workload_alloc(w, (void **)&d->out, n * sizeof(float), WORKLOAD_OUT, "out");
@@ -180,7 +181,7 @@ const struct workload_ops workload_dct = {
 			    "of the image, rounded up to CTAs; 8 bytes a pixel", .quick = 512, .tiny = 88 },
 		[HEIGHT] = { "height", 1024, 1, 1u << 14, "of the image, rounded up to CTAs",
 			     .quick = 256, .tiny = 56 },
-		[BLOCK] = { "block", 256, 64, 512, "threads of a CTA, a power of two" },
+		[BLOCK] = { "block", 256, 64, 512, "threads of a CTA, a multiple of 64" },
 	},
 	.state_bytes = sizeof(struct dct),
 	.setup = dct_setup,

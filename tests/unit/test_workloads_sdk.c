@@ -49,6 +49,8 @@ static const struct workload_case sizes[] = {
 	{ "dct", "width=33 height=9 block=64" },
 	{ "dct", "width=33 height=9 block=128" },
 	{ "dct", "width=33 height=9 block=512" },
+	{ "dct", "width=33 height=17 block=320" },
+	{ "dct", "width=33 height=17 block=384" },
 	{ "reduce", "n=3000 ctas=2 block=64" },
 	{ "reduce", "n=3000 ctas=2 block=1024" },
 	{ "scan", "n=70000 block=32", "gpu.functional=on\n" },
