@@ -41,7 +41,10 @@ struct run {
 	char *id;			/* its file's name, without ending: NAME-DIGEST */
 	char *product;			/* a file that it leaves beside its report, or NULL */
 	struct run_group *group;
-	/* NULL: not done, or failed. Without kernels and SMs, but with `stalls`, the sum over all SMs. */
+	/*
+	 * NULL: not done, or failed. Without kernels and SMs, but with `stalls`, the sum over all
+	 * SMs, and `warps`, the mean of them.
+	 */
 	struct json_object *report;
 	unsigned int repeat;		/* RUN_REPEAT()'s */
 	bool alone;			/* RUN_ALONE */

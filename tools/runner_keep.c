@@ -229,12 +229,36 @@ static void add_stalls(struct json_object *o)
 	json_object_object_add(o, "stalls", sum);
 }
 
+/* Means of an SM with a CTA, as `warps` of an SM: of all SMs, by the cycles in which each had one. */
+static void add_warps(struct json_object *o)
+{
+	static const char *const means[] = { "resident", "schedulable", "ctas" };
+	struct json_object *sms = output_at(o, "sms"), *all;
+	double cycles = 0, sums[ARRAY_SIZE(means)] = { 0 };
+
+	if (!json_object_is_type(sms, json_type_array) || output_has(o, "warps"))
+		return;
+	for (size_t i = 0; i < json_object_array_length(sms); i++) {
+		struct json_object *sm = json_object_array_get_idx(sms, i);
+		double busy = output_number(sm, "busy_cycles");
+
+		for (size_t k = 0; busy && k < ARRAY_SIZE(means); k++)
+			sums[k] += busy * output_number(output_at(sm, "warps"), means[k]);
+		cycles += busy;
+	}
+	all = must(json_object_new_object());
+	for (size_t k = 0; cycles && k < ARRAY_SIZE(means); k++)
+		json_object_object_add(all, means[k], json_object_new_double(sums[k] / cycles));
+	json_object_object_add(o, "warps", all);
+}
+
 /* What is told kernel by kernel and SM by SM would be most of the memory. */
 static void drop_details(struct json_object *o)
 {
 	struct json_object *entries = output_at(o, "workloads");
 
 	add_stalls(o);
+	add_warps(o);
 	json_object_object_del(o, "kernels");
 	json_object_object_del(o, "sms");
 	for (size_t i = 0; entries && i < json_object_array_length(entries); i++)
