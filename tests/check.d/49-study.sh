@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# timeout: 600
+# timeout: 900
 #
 # gpuemu plot, gpuemu study and --trace from the command line, on backend sim: the same
 # reports give the same figures and tables, what is there is not done again, a run that
@@ -126,6 +126,19 @@ for t in designs stalls schedulers swap context barrier use paging; do
 	tap_check "study virtual-thread: table $t, no cell is empty" sh -c "sed -n '/^$t: /,/^\$/p' $work/vt.txt | grep '^  vecadd' | grep -v ' - '"
 done
 tap_check 'study virtual-thread: the paper is beside' grep -q '^  paper  *1.093  *1.239  *1.269' $work/vt.txt
+
+# Zorua's: every specification of a program under every mechanism on every GPU ends well and is verified.
+$gpuemu study zorua --quick --workloads scan --out $work/zorua --json=$work/zorua.json >$work/zorua.txt 2>$work/zorua.err
+tap_check 'study zorua: every run ends well' test $? -eq 0
+for t in table2 table3 range distribution best porting schedulable hitrate; do
+	tap_check "study zorua: table $t" grep -q "^$t: " $work/zorua.txt
+done
+for t in range distribution best schedulable hitrate; do
+	tap_check "study zorua: table $t, no cell is empty" sh -c "sed -n '/^$t: /,/^\$/p' $work/zorua.txt | grep '^  scan' | grep -v ' - '"
+done
+tap_check 'study zorua: 7 specifications, 3 mechanisms, 3 GPUs' grep -q '^63 runs, 0 failed' $work/zorua.txt
+tap_check 'study zorua: the GPUs are the paper'"'"'s' grep -q '  0 values differ' $work/zorua.txt
+tap_check 'study zorua: the paper is beside' grep -q '^  paper  *96.6  *88.3  *48.2' $work/zorua.txt
 
 # One run of a study cannot be: the others are done, and it is told.
 status=0
