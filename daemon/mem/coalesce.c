@@ -222,7 +222,7 @@ static unsigned int words_of(const uint64_t addr[WARP_LANES], uint32_t lanes,
 static unsigned int most_of_few(const uint64_t addr[WARP_LANES], uint32_t lanes,
 				unsigned int banks)
 {
-	uint64_t seen[FEW_WORDS / 64] = { 0 };
+	uint64_t seen[FEW_WORDS / 64];
 	uint8_t count[64] = { 0 };
 	unsigned int most = 1;
 	uint64_t all = 0;
@@ -231,6 +231,9 @@ static unsigned int most_of_few(const uint64_t addr[WARP_LANES], uint32_t lanes,
 		all |= addr[__builtin_ctz(m)];
 	if (all / 4 >= FEW_WORDS)
 		return 0;
+	/* Addresses of shared memory are small: a few words of the table. */
+	for (uint64_t i = 0; i <= all / 4 / 64; i++)
+		seen[i] = 0;
 	for (uint32_t m = lanes; m; m &= m - 1) {
 		uint32_t word = (uint32_t)addr[__builtin_ctz(m)] / 4;
 		uint64_t *at = &seen[word / 64];
