@@ -104,10 +104,6 @@ uint64_t xbar_wake(const struct xbar *x, uint64_t now);
 
 /* --- cache.c, for L2 ---------------------------------------------------------------- */
 
-/* As cache_read() and cache_write_back(); *hint: where the line was found last, any number below the lines. */
-enum cache_outcome cache_read_hint(struct cache *c, uint64_t addr, uint32_t waiter,
-				   bool can_send, struct cache_victim *victim,
-				   uint32_t *hint);
 /*
  * Reads one of two neighbouring sectors that are asked for together and share one MSHR,
  * as GPGPU-Sim's L2 has it for the 64 bytes of a constant fetch (both sector requests
@@ -120,6 +116,7 @@ enum cache_outcome cache_read_pair(struct cache *c, uint64_t addr, uint32_t wait
 				   uint32_t *hint, bool *fetch);
 /* The sector is pending and no fetch of its pair is under way. */
 bool cache_pair_left(const struct cache *c, uint64_t addr);
+/* As cache_write_back(); *hint: as cache_read_hint(). */
 enum cache_outcome cache_write_back_hint(struct cache *c, uint64_t addr, uint32_t byte_mask,
 					 bool can_send, struct cache_victim *victim,
 					 uint32_t *hint);

@@ -134,6 +134,10 @@ void cache_destroy(struct cache *c);
  */
 enum cache_outcome cache_read(struct cache *c, uint64_t addr, uint32_t waiter, bool can_send,
 			      struct cache_victim *victim);
+/* The same; *hint: where the line was found last, any number below the lines. */
+enum cache_outcome cache_read_hint(struct cache *c, uint64_t addr, uint32_t waiter,
+				   bool can_send, struct cache_victim *victim,
+				   uint32_t *hint);
 /* Write-evict: the line is dropped if it is there. HIT or MISS; PENDING: it is being fetched and stays. */
 enum cache_outcome cache_write_evict(struct cache *c, uint64_t addr);
 /* Write-back without allocation (L1D, local memory): HIT: dirty now; MISS, PENDING: goes through. */
