@@ -34,6 +34,7 @@ int collector_init(struct sm *sm)
 
 	oc->banks = (uint8_t)s->register_banks;
 	oc->all_banks = oc->banks == 64 ? ~0ull : (1ull << oc->banks) - 1;
+	oc->tile = 64 % oc->banks ? 0 : ~0ull / oc->all_banks;
 	for (unsigned int w = 0; w < MAX_WARPS; w++)
 		oc->shift[w] = (uint8_t)(w % oc->banks);
 	oc->times = calloc(MAX_COLLECTORS, sizeof(*oc->times));
@@ -45,8 +46,10 @@ int collector_init(struct sm *sm)
 		oc->first[u] = (uint8_t)next;
 		oc->in_ports[u] = (uint8_t)in[u];
 		oc->out_ports[u] = (uint8_t)out[u];
-		for (unsigned int i = 0; i < units[u]; i++)
+		for (unsigned int i = 0; i < units[u]; i++) {
+			oc->kind[next] = (uint8_t)u;
 			oc->of[u] |= 1ull << next++;
+		}
 		for (unsigned int p = 0; p < MAX_WIDTH; p++)
 			oc->last[u][p] = oc->first[u];
 	}
@@ -67,29 +70,18 @@ void collector_cancel(struct sm *sm)
 	oc->nreading = 0;
 }
 
-/* Bank b of warp 0 is bank (b + warp) modulo the banks of the warp. */
-static inline uint64_t banks_of(const struct collectors *oc, uint64_t banks, unsigned int warp)
-{
-	unsigned int n = oc->shift[warp];
-
-	return n ? (banks << n | banks >> (oc->banks - n)) & oc->all_banks : banks;
-}
-
 bool collector_write(struct sm *sm, uint32_t inst)
 {
-	const struct sm_inst *in = sm_inst(sm, inst);
-	struct collectors *oc = &sm->oc;
-	uint64_t banks = banks_of(oc, in->op->bank_results, in->warp);
-	uint64_t taken = oc->written;
-	const uint16_t *result;
+	return collector_take_banks(sm, inst);
+}
 
-	if (in->op->nresult <= 1) {
-		if (banks & oc->written)
-			return false;
-		oc->written |= banks;
-		return true;
-	}
-	result = sm->warps[in->warp].kernel->banks + in->op->banks + in->op->nsource;
+bool collector_write_more(struct sm *sm, const struct sm_inst *in)
+{
+	struct collectors *oc = &sm->oc;
+	const uint16_t *result = sm->warps[in->warp].kernel->banks + in->op->banks;
+	uint64_t taken = oc->written;
+
+	result += in->op->nsource;
 	for (unsigned int i = 0; i < in->op->nresult; i++) {
 		uint64_t bank = banks_of(oc, 1ull << result[i] % oc->banks, in->warp);
 
@@ -133,20 +125,26 @@ static void dispatch(struct sm *sm, unsigned int u)
 	struct collectors *oc = &sm->oc;
 
 	for (unsigned int p = 0; p < oc->out_ports[u]; p++) {
-		uint64_t ready = oc->ready & oc->of[u], used = oc->used & oc->of[u], behind;
+		uint64_t ready = oc->ready & oc->of[u], used, behind;
 		unsigned int c;
 
 		if (!ready || queue_full(&sm->oc_ex, u))
 			return;
-		if (u == UNIT_LDST && used & (used - 1))
-			ready = in_order(sm, ready, used);
-		if (!ready)
-			return;
+		if (u == UNIT_LDST) {
+			used = oc->used & oc->of[u];
+			if (used & (used - 1))
+				ready = in_order(sm, ready, used);
+			if (!ready)
+				return;
+		}
 		behind = ready & ~1ull << oc->last[u][p];
-		c = (unsigned int)__builtin_ctzll(behind ? behind : ready);
+		behind = behind ? behind : ready;
+		c = (unsigned int)__builtin_ctzll(behind);
 		oc->last[u][p] = (uint8_t)c;
-		oc->used &= ~(1ull << c);
-		oc->ready &= ~(1ull << c);
+		/* Its bit is the lowest. */
+		behind &= -behind;
+		oc->used &= ~behind;
+		oc->ready &= ~behind;
 		queue_push(&sm->oc_ex, u, oc->at[c].inst);
 	}
 }
@@ -195,7 +193,7 @@ static void allocate(struct sm *sm, unsigned int u)
 	struct collectors *oc = &sm->oc;
 
 	for (unsigned int p = 0; p < oc->in_ports[u] && queue_some(&sm->id_oc, u); p++) {
-		uint64_t free = oc->of[u] & ~oc->used;
+		uint64_t free = oc->of[u] & ~oc->used, bit = free & -free;
 		const struct sm_inst *in;
 		struct collector *at;
 		unsigned int c;
@@ -205,16 +203,18 @@ static void allocate(struct sm *sm, unsigned int u)
 		c = (unsigned int)__builtin_ctzll(free);
 		at = &oc->at[c];
 		at->inst = queue_pop(&sm->id_oc, u);
-		oc->used |= 1ull << c;
+		oc->used |= bit;
 		in = sm_inst(sm, at->inst);
 		if (!in->op->nsource) {
-			oc->ready |= 1ull << c;
+			oc->ready |= bit;
 			continue;
 		}
 		at->need = banks_of(oc, in->op->bank_need, in->warp);
-		at->more = banks_of(oc, in->op->bank_more, in->warp);
-		if (at->more)
+		at->more = in->op->bank_more;
+		if (at->more) {
+			at->more = banks_of(oc, at->more, in->warp);
 			count_times(sm, c, in);
+		}
 		oc->reading[oc->nreading++] = (uint8_t)c;
 	}
 }
@@ -223,11 +223,11 @@ void collector_cycle(struct sm *sm)
 {
 	struct collectors *oc = &sm->oc;
 
-	if (oc->ready) {
-		for (unsigned int u = 0; u < UNITS; u++) {
-			if (oc->ready & oc->of[u])
-				dispatch(sm, u);
-		}
+	for (uint64_t ready = oc->ready, kind; ready; ready &= ~kind) {
+		unsigned int u = oc->kind[__builtin_ctzll(ready)];
+
+		kind = oc->of[u];
+		dispatch(sm, u);
 	}
 	if (oc->nreading)
 		read_banks(oc);

@@ -195,6 +195,7 @@ static void warp_launch(struct sm *sm, struct sm_cta *cta, unsigned int slot, un
 	warp->ib_pc = warp->next_pc = 0;
 	warp->cta = (uint8_t)slot;
 	warp->granted = false;
+	warp->cold = 0;
 	warp->inflight = warp->away = warp->pending = warp->stores = warp->atomics = 0;
 	exec_warp_init(&warp->ex, &cta->ex, index, warp->arena);
 	warp->ex.smid = sm->id;

@@ -172,14 +172,15 @@ static void request(struct fetch *f, uint64_t addr, uint32_t sectors, uint8_t ke
 static void fetch_access(struct sm *sm, unsigned int w)
 {
 	struct fetch *f = sm->fetch;
-	const struct sm_warp *warp = &sm->warps[w];
+	struct sm_warp *warp = &sm->warps[w];
 	uint32_t bytes = (uint32_t)sm->spec->l1i_line;
 	uint64_t addr = warp->kernel->code + (uint64_t)warp->next_pc * CODE_BYTES;
 	uint64_t line = addr & ~(uint64_t)(bytes - 1);
 	struct cache_victim victim;
 	warpset bit = set_of(w);
 
-	switch (cache_read(sm->l1i, line, w, f->queue_count < f->queue_size, &victim)) {
+	switch (cache_read_hint(sm->l1i, line, w, f->queue_count < f->queue_size, &victim,
+				&warp->line)) {
 	case CACHE_HIT:
 		sm_count(sm, warp->kernel->slot, l1i.reads, 1);
 		sm->fetched = w;

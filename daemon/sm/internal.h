@@ -109,7 +109,8 @@ struct sm_inst {
 /* A short queue of instructions between two stages, for one kind of unit. */
 struct sm_fifo {
 	uint32_t at[MAX_WIDTH];
-	uint8_t head, count, size;
+	uint32_t head, count, size;
+	uint32_t bit;			/* of the unit, in the masks of sm_queues */
 };
 
 /* The queues between two stages. */
@@ -125,11 +126,13 @@ struct sm_warp {
 	uint8_t unit;			/* of the head, as in sm->wants */
 	uint32_t ib_pc;			/* of the head */
 	uint32_t next_pc;		/* fetched next */
+	uint32_t line;			/* of L1I, where the last fetch found its own */
 	uint8_t ib_count;
 	uint8_t cta;			/* its number */
 	uint8_t barrier;		/* waits there, while in wait_barrier */
 	bool reduces;			/* and wants its result (bar.red) */
 	bool granted;			/* may pass the point it is at */
+	uint8_t cold;			/* instructions whose registers the host's caches have not */
 	uint32_t inflight;		/* issued instructions that are not done */
 	uint32_t away;			/* of them, out of the pipelines: in memory */
 	uint32_t pending;		/* of them, with results that are not there */
@@ -192,10 +195,12 @@ struct collectors {
 	uint64_t of[UNITS];		/* masks of collectors by kind */
 	uint64_t used, ready;		/* ready: used, and nothing left to read */
 	uint8_t first[UNITS];
+	uint8_t kind[MAX_COLLECTORS];	/* of each: whose it is; they are in the order of the units */
 	uint8_t last[UNITS][MAX_WIDTH];	/* of each out port: dispatched last */
 	uint8_t in_ports[UNITS], out_ports[UNITS];
 	uint64_t written;		/* banks that a result takes this cycle */
 	uint64_t all_banks;
+	uint64_t tile;			/* times a mask of banks: that mask in all 64 bits; 0: they do not fit */
 	uint8_t banks;
 	uint8_t shift[MAX_WARPS];	/* warp modulo banks */
 	/* Collectors that read, in the order in which they began: a bank serves the first. */
@@ -314,7 +319,6 @@ struct sm {
 	uint8_t unit_bit[UNITS];	/* of its first in result_slot.units */
 	struct result_slot *results;	/* ring by cycle of writeback */
 	uint32_t *result_insts;		/* of each slot, result_buses */
-	uint64_t *results_used;		/* bit a slot */
 	uint32_t result_mask, results_left;
 	uint8_t result_buses;
 	struct ldst *ldst;
@@ -403,9 +407,13 @@ static inline bool queue_full(const struct sm_queues *q, unsigned int unit)
 
 static inline void queue_empty(struct sm_queues *q, unsigned int unit)
 {
-	q->of[unit].head = q->of[unit].count = 0;
-	q->some &= ~(1u << unit);
-	q->full = q->of[unit].size ? q->full & ~(1u << unit) : q->full | 1u << unit;
+	struct sm_fifo *f = &q->of[unit];
+
+	f->head = f->count = 0;
+	f->bit = 1u << unit;
+	q->some &= ~f->bit;
+	/* Without places nobody wants the unit (kernel.c), so nobody need ask whether it is full. */
+	q->full &= ~f->bit;
 }
 
 static inline void queue_push(struct sm_queues *q, unsigned int unit, uint32_t inst)
@@ -413,8 +421,9 @@ static inline void queue_push(struct sm_queues *q, unsigned int unit, uint32_t i
 	struct sm_fifo *f = &q->of[unit];
 
 	f->at[(f->head + f->count++) % MAX_WIDTH] = inst;
-	q->some |= 1u << unit;
-	q->full |= (uint32_t)(f->count >= f->size) << unit;
+	q->some |= f->bit;
+	if (f->count >= f->size)
+		q->full |= f->bit;
 }
 
 static inline uint32_t queue_pop(struct sm_queues *q, unsigned int unit)
@@ -422,10 +431,10 @@ static inline uint32_t queue_pop(struct sm_queues *q, unsigned int unit)
 	struct sm_fifo *f = &q->of[unit];
 	uint32_t inst = f->at[f->head];
 
-	f->head = (uint8_t)((f->head + 1) % MAX_WIDTH);
+	f->head = (f->head + 1) % MAX_WIDTH;
 	if (!--f->count)
-		q->some &= ~(1u << unit);
-	q->full &= ~(1u << unit);
+		q->some &= ~f->bit;
+	q->full &= ~f->bit;
 	return inst;
 }
 
@@ -480,7 +489,7 @@ void warp_atomics(struct sm *sm, unsigned int w, int n);
 void warp_check_order(struct sm *sm, unsigned int w);
 /* Nothing is under way any more of a warp that has exited? Then fetch gives it back. */
 void warp_check_finished(struct sm *sm, unsigned int w);
-uint32_t inst_new(struct sm *sm);	/* NO_INDEX: no memory */
+int inst_grow(struct sm *sm);		/* room for more of them; -ENOMEM */
 int scoreboard_init(struct sm *sm);
 void scoreboard_cancel(struct sm *sm);
 void scoreboard_reserve(struct sm *sm, uint32_t inst);
@@ -494,6 +503,7 @@ void collector_cancel(struct sm *sm);
  * one of them (those before it stay taken, as in GPGPU-Sim); try again next cycle.
  */
 bool collector_write(struct sm *sm, uint32_t inst);
+bool collector_write_more(struct sm *sm, const struct sm_inst *in);
 void collector_cycle(struct sm *sm);
 bool collector_busy(const struct sm *sm);
 
@@ -604,6 +614,65 @@ void mechanism_finished(struct sm *sm, unsigned int w, uint32_t pc);
 bool mechanism_acquire(struct sm *sm, unsigned int w, uint32_t pc);
 /* At the end of a cycle that ran. */
 void mechanism_cycle(struct sm *sm, uint64_t now);
+
+/* Bank b of warp 0 is bank (b + warp) modulo the banks of the warp. */
+static inline uint64_t banks_of(const struct collectors *oc, uint64_t banks, unsigned int warp)
+{
+	unsigned int n = oc->shift[warp];
+
+	/* Tiled, a turn of the whole word is a turn of the banks. */
+	if (__builtin_expect(oc->tile != 0, 1)) {
+		banks *= oc->tile;
+		return (banks << n | banks >> (-n & 63)) & oc->all_banks;
+	}
+	return n ? (banks << n | banks >> (oc->banks - n)) & oc->all_banks : banks;
+}
+
+/* collector_write(), in the place of the call. */
+static inline bool collector_take_banks(struct sm *sm, uint32_t inst)
+{
+	const struct sm_inst *in = sm_inst(sm, inst);
+	uint64_t banks;
+
+	if (in->op->nresult > 1)
+		return collector_write_more(sm, in);
+	banks = banks_of(&sm->oc, in->op->bank_results, in->warp);
+	if (banks & sm->oc.written)
+		return false;
+	sm->oc.written |= banks;
+	return true;
+}
+
+/* An index of the pool for an instruction that issues; NO_INDEX: no memory. */
+static inline uint32_t inst_new(struct sm *sm)
+{
+	uint32_t i = sm->free_inst;
+
+	if (__builtin_expect(i == NO_INDEX, 0)) {
+		if (inst_grow(sm))
+			return NO_INDEX;
+		i = sm->free_inst;
+	}
+	sm->free_inst = sm->insts[i].next;
+	sm->used_insts++;
+	return i;
+}
+
+/* inst_done(), in the place of the call. */
+static inline void inst_free(struct sm *sm, uint32_t inst)
+{
+	struct sm_inst *in = sm_inst(sm, inst);
+	unsigned int w = in->warp;
+
+	in->next = sm->free_inst;
+	sm->free_inst = inst;
+	sm->used_insts--;
+	sm->warps[w].inflight--;
+	if (__builtin_expect(sm->mech.every, 0))
+		mechanism_finished(sm, w, in->op->pc);
+	if (__builtin_expect(!set_has(sm->live, w), 0))
+		warp_check_finished(sm, w);
+}
 
 /* print.c */
 void sm_print_text(void *ctx, const char *text, size_t bytes);

@@ -35,7 +35,15 @@ bool issue_possible(const struct sm *sm)
 	return set_any(can) && set_any(with_slot(sm, can));
 }
 
-static void issue_warp(struct sm *sm, unsigned int w, uint64_t now)
+/* How many lanes: the compiler would call a function for it. */
+static inline unsigned int lane_count(uint32_t lanes)
+{
+	lanes -= lanes >> 1 & 0x55555555;
+	lanes = (lanes & 0x33333333) + (lanes >> 2 & 0x33333333);
+	return ((lanes + (lanes >> 4)) & 0x0f0f0f0f) * 0x01010101u >> 24;
+}
+
+static inline void issue_warp(struct sm *sm, unsigned int w, uint64_t now)
 {
 	struct sm_warp *warp = &sm->warps[w];
 	const struct sm_op *op = warp->op;
@@ -47,6 +55,7 @@ static void issue_warp(struct sm *sm, unsigned int w, uint64_t now)
 	enum exec_outcome outcome;
 	uint32_t i = inst_new(sm), active = 0;
 	unsigned int lanes;
+	struct sm_inst *in;
 
 	if (i == NO_INDEX || !access) {
 		err_set(sm->env.err, 0, "out of memory");
@@ -57,7 +66,7 @@ static void issue_warp(struct sm *sm, unsigned int w, uint64_t now)
 	access->touched = 0;
 	outcome = exec_step(&warp->ex, access, &active, &fault_addr, sm->env.err);
 
-	lanes = active == UINT32_MAX ? WARP_LANES : (unsigned int)__builtin_popcount(active);
+	lanes = active == UINT32_MAX ? WARP_LANES : lane_count(active);
 	if (__builtin_expect(op->specifier, 0)) {
 		sm_count(sm, slot, virtual.specifiers, 1);
 	} else {
@@ -67,13 +76,17 @@ static void issue_warp(struct sm *sm, unsigned int w, uint64_t now)
 		share->thread_instructions += lanes;
 	}
 
-	sm->insts[i] = (struct sm_inst){ .op = op, .lanes = active, .warp = (uint8_t)w,
-					 .entry = NO_INDEX, .order = sm->issued++ };
+	/* The rest of it is the load/store unit's. */
+	in = sm_inst(sm, i);
+	in->op = op;
+	in->lanes = active;
+	in->order = sm->issued++;
+	in->warp = (uint8_t)w;
+	in->entry = NO_INDEX;
 	queue_push(&sm->id_oc, op->unit, i);
 	scoreboard_reserve(sm, i);
 	warp->granted = false;
-	warp->ib_pc++;
-	warp->next_pc = warp->ib_pc;
+	warp->next_pc = ++warp->ib_pc;
 	if (!--warp->ib_count) {
 		sm->valid &= ~bit;
 		sm->empty |= bit;
@@ -99,60 +112,31 @@ static void issue_warp(struct sm *sm, unsigned int w, uint64_t now)
 	warp_check(sm, w);
 }
 
-/* All schedulers see the same, until one issues or flushes. */
-struct view {
-	warpset waiting;
-	bool known;			/* the rest, which only stalls ask for */
-	warpset here, ready, fault, on_load, heads;
-};
-
-static inline void look(const struct sm *sm, struct view *v)
+/* Far faults first, for they hide all else. waiting: sm_waiting(). */
+static inline enum stall stall(const struct sm *sm, warpset waiting, warpset mine)
 {
-	v->waiting = sm_waiting(sm);
-	v->known = false;
-}
+	warpset here = sm->live & ~sm->inactive & mine;
+	warpset heads = here & sm->valid & ~(sm->stray | waiting);
 
-static inline void look_closer(const struct sm *sm, struct view *v)
-{
-	if (v->known)
-		return;
-	v->known = true;
-	v->here = sm->live & ~sm->inactive;
-	v->heads = v->here & sm->valid & ~(sm->stray | v->waiting);
-	v->ready = v->heads & ~sm->blocked;
-	v->fault = v->here & sm->far_fault;
-	v->on_load = (v->heads & sm->blocked_long) |
-		     (v->here & (sm->wait_fence | sm->wait_atomic | sm->wait_order));
-}
-
-/* Far faults first, for they hide all else. */
-static inline enum stall stall(const struct sm *sm, struct view *v, warpset mine)
-{
-	warpset warps;
-
-	look_closer(sm, v);
-	warps = v->here & mine;
-	if (!set_any(warps))
+	if (!set_any(here))
 		return set_any(sm->live & sm->inactive) ? STALL_SWAPPED : STALL_NO_WARP;
-	if (set_any(v->ready & mine))
+	if (set_any(heads & ~sm->blocked))
 		return STALL_PIPELINE;
-	if (set_any(v->fault & mine))
+	if (set_any(here & sm->far_fault))
 		return STALL_FAR_FAULT;
-	if (set_any(v->on_load & mine))
+	if (set_any((heads & sm->blocked_long) |
+		    (here & (sm->wait_fence | sm->wait_atomic | sm->wait_order))))
 		return STALL_LONG;
-	if (set_any(warps & sm->held))
+	if (set_any(here & sm->held))
 		return STALL_HELD;
-	if (set_any(v->heads & mine))
+	if (set_any(heads))
 		return STALL_SHORT;
-	return set_any(warps & ~sm->wait_barrier) ? STALL_IBUFFER : STALL_BARRIER;
+	return set_any(here & ~sm->wait_barrier) ? STALL_IBUFFER : STALL_BARRIER;
 }
 
 enum stall stall_of(const struct sm *sm, warpset mine)
 {
-	struct view v = { 0 };
-
-	look(sm, &v);
-	return stall(sm, &v, mine);
+	return stall(sm, sm_waiting(sm), mine);
 }
 
 bool issue_only_memory(const struct sm *sm, unsigned int k)
@@ -164,9 +148,9 @@ bool issue_only_memory(const struct sm *sm, unsigned int k)
 }
 
 /* The scheduler's cycles go by without an instruction. */
-static inline void idle(struct sm *sm, struct view *v, unsigned int k, uint64_t cycles)
+static inline void idle(struct sm *sm, warpset waiting, unsigned int k, uint64_t cycles)
 {
-	enum stall reason = stall(sm, v, sm->sched[k].mine);
+	enum stall reason = stall(sm, waiting, sm->sched[k].mine);
 
 	sm->stats.stalls[reason] += cycles;
 	if (__builtin_expect(sm->mech.every, 0) && issue_only_memory(sm, k))
@@ -177,11 +161,10 @@ static inline void idle(struct sm *sm, struct view *v, unsigned int k, uint64_t 
 
 void issue_settle(struct sm *sm, uint64_t cycles)
 {
-	struct view v = { 0 };
+	warpset waiting = sm_waiting(sm);
 
-	look(sm, &v);
 	for (unsigned int k = 0; k < sm->spec->schedulers; k++)
-		idle(sm, &v, k, cycles);
+		idle(sm, waiting, k, cycles);
 }
 
 _Static_assert(offsetof(struct sm, wants) + sizeof(((struct sm *)0)->wants) -
@@ -195,7 +178,7 @@ _Static_assert(offsetof(struct sm, wants) + sizeof(((struct sm *)0)->wants) -
 static bool idle_again(struct sm *sm)
 {
 	struct issue_idle *i = &sm->idle;
-	struct view v = { 0 };
+	warpset waiting;
 
 	if (!i->known || i->full != sm->id_oc.full ||
 	    memcmp(i->sets, &sm->live, sizeof(i->sets))) {
@@ -204,9 +187,9 @@ static bool idle_again(struct sm *sm)
 			return false;
 		memcpy(i->sets, &sm->live, sizeof(i->sets));
 		i->full = sm->id_oc.full;
-		look(sm, &v);
+		waiting = sm_waiting(sm);
 		for (unsigned int k = 0; k < sm->spec->schedulers; k++)
-			i->reason[k] = (uint8_t)stall(sm, &v, sm->sched[k].mine);
+			i->reason[k] = (uint8_t)stall(sm, waiting, sm->sched[k].mine);
 	}
 	for (unsigned int k = 0; k < sm->spec->schedulers; k++)
 		sm->stats.stalls[i->reason[k]]++;
@@ -221,13 +204,14 @@ static void flush(struct sm *sm, warpset warps)
 		fetch_flush(sm, w, sm->warps[w].ex.pc);
 }
 
-static void schedule(struct sm *sm, struct view *v, unsigned int k, uint64_t now)
+static inline void schedule(struct sm *sm, unsigned int k, uint64_t now)
 {
 	struct sched_state *s = &sm->sched[k];
-	warpset heads = sm->valid & s->mine & ~v->waiting, can, stray;
+	warpset waiting = sm_waiting(sm);
+	warpset heads = sm->valid & s->mine & ~waiting, can, stray;
 
 	if (sm->policy->candidates) {
-		warpset away = v->waiting | sm->blocked_long;
+		warpset away = waiting | sm->blocked_long;
 
 		heads &= sm->policy->candidates(s, sm->live & s->mine & ~away,
 						sm->live & s->mine & away);
@@ -249,14 +233,11 @@ static void schedule(struct sm *sm, struct view *v, unsigned int k, uint64_t now
 		issue_warp(sm, w, now);
 		s->last = w;
 		s->any = true;
-		look(sm, v);
 		return;
 	}
-	idle(sm, v, k, 1);
-	if (set_any(stray)) {
+	idle(sm, waiting, k, 1);
+	if (set_any(stray))
 		flush(sm, stray);
-		look(sm, v);
-	}
 }
 
 void sm_issue(struct sm *sm, uint64_t now)
@@ -264,7 +245,6 @@ void sm_issue(struct sm *sm, uint64_t now)
 	unsigned int n = (unsigned int)sm->spec->schedulers;
 	/* They take turns in being first, as in GPGPU-Sim. */
 	unsigned int k = (unsigned int)(now - sm->turn_base);
-	struct view v = { 0 };
 
 	/*
 	 * No warp issues. Only several kernels see in which turn, and only a mechanism that looks
@@ -272,13 +252,12 @@ void sm_issue(struct sm *sm, uint64_t now)
 	 */
 	if (!sm->policy->candidates && !sm->mixed && !sm->mech.every && idle_again(sm))
 		return;
-	look(sm, &v);
 	k = n == 2 ? k & 1 : (unsigned int)((now - sm->turn_base) % n);
 	for (unsigned int i = 0; i < n; i++, k = k + 1 == n ? 0 : k + 1) {
 		/* The first failure is the one that is told; the others' cycle still counts. */
 		if (sm->failure.error)
-			idle(sm, &v, k, 1);
+			idle(sm, sm_waiting(sm), k, 1);
 		else
-			schedule(sm, &v, k, now);
+			schedule(sm, k, now);
 	}
 }

@@ -13,6 +13,12 @@
 
 #define FIRST_INSTS	512u
 
+/*
+ * A warp that has waited for memory has lost its registers from the caches of the host: those of
+ * so many of its next instructions are asked for ahead. One that computes has them there.
+ */
+#define COLD_INSTS	24u
+
 static inline void row_set(uint64_t *row, unsigned int reg)
 {
 	row[reg / 64] |= 1ull << (reg % 64);
@@ -56,26 +62,18 @@ void scoreboard_cancel(struct sm *sm)
 	sm->used_insts = 0;
 }
 
-uint32_t inst_new(struct sm *sm)
+int inst_grow(struct sm *sm)
 {
-	uint32_t i = sm->free_inst;
-
-	if (i == NO_INDEX) {
-		if (pool_grow(sm, 2 * sm->ninsts))
-			return NO_INDEX;
-		i = sm->free_inst;
-	}
-	sm->free_inst = sm->insts[i].next;
-	sm->used_insts++;
-	return i;
+	return pool_grow(sm, 2 * sm->ninsts);
 }
 
 /* --- registers -------------------------------------------------------------- */
 
-static void check_operands(struct sm *sm, unsigned int w)
+static inline void check_operands(struct sm *sm, unsigned int w)
 {
-	const struct sm_warp *warp = &sm->warps[w];
+	struct sm_warp *warp = &sm->warps[w];
 	const struct sm_op *op = warp->op;
+	warpset bit = set_of(w);
 	const uint16_t *check = warp->kernel->slots + op->slots;
 	bool blocked = false, on_load = false;
 
@@ -90,10 +88,16 @@ static void check_operands(struct sm *sm, unsigned int w)
 			on_load |= row_test(warp->rows_long, check[i]);
 		}
 	}
-	if (!blocked)
+	sm->blocked_long = on_load ? sm->blocked_long | bit : sm->blocked_long & ~bit;
+	if (blocked) {
+		sm->blocked |= bit;
+		return;
+	}
+	sm->blocked &= ~bit;
+	if (warp->cold) {
+		warp->cold--;
 		exec_prefetch(&warp->ex);
-	sm->blocked = set_put(sm->blocked, w, blocked);
-	sm->blocked_long = set_put(sm->blocked_long, w, on_load);
+	}
 }
 
 void warp_check_order(struct sm *sm, unsigned int w)
@@ -173,6 +177,8 @@ void inst_release(struct sm *sm, uint32_t inst)
 
 	if (!in->op->nwrite)
 		return;
+	if (in->op->is_long)
+		warp->cold = COLD_INSTS;
 	if (warp->kernel->words == 1) {
 		warp->rows[0] &= ~in->op->write_mask;
 		warp->rows_long[0] &= ~in->op->write_mask;
@@ -205,17 +211,7 @@ void warp_check_finished(struct sm *sm, unsigned int w)
 
 void inst_done(struct sm *sm, uint32_t inst)
 {
-	struct sm_inst *in = sm_inst(sm, inst);
-	unsigned int w = in->warp;
-
-	in->next = sm->free_inst;
-	sm->free_inst = inst;
-	sm->used_insts--;
-	sm->warps[w].inflight--;
-	if (__builtin_expect(sm->mech.every, 0))
-		mechanism_finished(sm, w, in->op->pc);
-	if (!set_has(sm->live, w))
-		warp_check_finished(sm, w);
+	inst_free(sm, inst);
 }
 
 void warp_stores(struct sm *sm, unsigned int w, int n)

@@ -68,15 +68,13 @@ int units_init(struct sm *sm)
 		size *= 2;
 	sm->result_mask = size - 1;
 	sm->results = calloc(size, sizeof(*sm->results));
-	sm->results_used = calloc(size / 64, sizeof(*sm->results_used));
 	sm->result_insts = calloc((size_t)size * sm->result_buses, sizeof(*sm->result_insts));
-	return sm->results && sm->results_used && sm->result_insts ? 0 : -ENOMEM;
+	return sm->results && sm->result_insts ? 0 : -ENOMEM;
 }
 
 void units_fini(struct sm *sm)
 {
 	free(sm->results);
-	free(sm->results_used);
 	free(sm->result_insts);
 }
 
@@ -90,8 +88,6 @@ void units_cancel(struct sm *sm)
 	}
 	for (uint32_t i = 0; i <= sm->result_mask; i++)
 		sm->results[i] = (struct result_slot){ 0 };
-	for (uint32_t i = 0; i <= sm->result_mask / 64; i++)
-		sm->results_used[i] = 0;
 	sm->results_left = 0;
 }
 
@@ -105,14 +101,13 @@ void units_writeback(struct sm *sm, uint64_t now)
 		return;
 	for (unsigned int i = 0; i < r->count; i++) {
 		/* A bank that another result takes in this cycle holds nothing up here, as in GPGPU-Sim. */
-		collector_write(sm, inst[i]);
+		collector_take_banks(sm, inst[i]);
 		inst_release(sm, inst[i]);
-		inst_done(sm, inst[i]);
+		inst_free(sm, inst[i]);
 	}
 	sm->results_left -= r->count;
 	r->count = 0;
 	r->units = 0;
-	sm->results_used[at / 64] &= ~(1ull << (at % 64));
 }
 
 /*
@@ -134,7 +129,6 @@ static void take(struct sm *sm, unsigned int u, unsigned int n, uint64_t now)
 	sm->result_insts[at * sm->result_buses + r->count++] = inst;
 	r->units |= bit;
 	sm->results_left++;
-	sm->results_used[at / 64] |= 1ull << (at % 64);
 	sm->unit_free[u][n] = now + op->initiation;
 	sm_count(sm, warp_slot(sm, sm_inst(sm, inst)->warp), busy[u], op->initiation);
 }
@@ -143,31 +137,22 @@ void units_execute(struct sm *sm, uint64_t now)
 {
 	for (uint32_t m = sm->oc_ex.some & COMPUTING; m; m &= m - 1) {
 		unsigned int u = (unsigned int)__builtin_ctz(m);
+		const struct sm_fifo *f = &sm->oc_ex.of[u];
 
-		for (unsigned int n = 0; n < sm->units[u] && queue_some(&sm->oc_ex, u); n++) {
+		for (unsigned int n = 0; n < sm->units[u] && f->count; n++) {
 			if (sm->unit_free[u][n] <= now)
 				take(sm, u, n, now);
 		}
 	}
 }
 
-/* First slot in use, from now + 1 on. */
+/* First slot in use, from now + 1 on. There is one, not far away: latencies are short. */
 static uint64_t next_result(const struct sm *sm, uint64_t now)
 {
-	uint32_t words = (sm->result_mask + 1) / 64;
-	uint32_t start = (uint32_t)(now + 1) & sm->result_mask, word = start / 64;
-	uint64_t bits = sm->results_used[word] & ~0ull << (start % 64);
-
-	for (uint32_t i = 0; i <= words; i++) {
-		if (bits) {
-			uint32_t at = word * 64 + (uint32_t)__builtin_ctzll(bits);
-
-			return now + 1 + ((at - start) & sm->result_mask);
-		}
-		word = word + 1 == words ? 0 : word + 1;
-		bits = sm->results_used[word];
-	}
-	return NEVER;
+	do
+		now++;
+	while (!sm->results[now & sm->result_mask].count);
+	return now;
 }
 
 uint64_t units_next(const struct sm *sm, uint64_t now)
