@@ -23,12 +23,13 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "check.h"
 
 #define NW_SYMBOLS	24	/* of the alphabet: amino acids and their ambiguities */
 
-enum { ROWS, COLS, PENALTY, TILE };
+enum { ROWS, COLS, PENALTY, TILE, DIAGONALS };
 
 struct nw {
 	int32_t *score, *similarity;
@@ -61,6 +62,78 @@ static int make_input(struct workload *w, struct nw_input *in)
 	return 0;
 }
 
+/* Tiles along the two edges, and the anti-diagonals that are launched: from `first`, before `end`. */
+struct launches {
+	uint32_t down, across, first, end;
+};
+
+static struct launches launches(const struct workload *w)
+{
+	uint64_t tile = w->option[TILE], n = w->option[DIAGONALS];
+	struct launches l = {
+		.down = (uint32_t)DIV_ROUND_UP(w->option[ROWS], tile),
+		.across = (uint32_t)DIV_ROUND_UP(w->option[COLS], tile),
+	};
+
+	l.end = l.down + l.across - 1;
+	if (n && n < l.end) {
+		l.first = (l.end - (uint32_t)n) / 2;
+		l.end = l.first + (uint32_t)n;
+	}
+	return l;
+}
+
+/* How many cells of row y lie in tiles before anti-diagonal d. */
+static uint64_t cells_before(const struct workload *w, uint64_t y, uint32_t d)
+{
+	uint64_t tile = w->option[TILE], down = y / tile;
+
+	return d > down ? MIN((d - down) * tile, w->option[COLS]) : 0;
+}
+
+/* The CPU's way: row y of the scores from the one above, and of the similarities. */
+static void align_row(const struct workload *w, const struct nw_input *in, uint64_t y,
+		      const int32_t *above, int32_t *row, int32_t *similarity)
+{
+	int32_t penalty = (int32_t)w->option[PENALTY];
+
+	row[0] = above[0] - penalty;
+	for (uint64_t x = 0; x < w->option[COLS]; x++) {
+		int32_t best = above[x], gap = MAX(above[x + 1], row[x]) - penalty;
+
+		similarity[x] = in->worth[in->across[x]][in->down[y]];
+		best += similarity[x];
+		row[x + 1] = MAX(best, gap);
+	}
+}
+
+/* The scores that the first launch finds: what comes before it is the CPU's. */
+static int align_before(struct workload *w, const struct nw_input *in)
+{
+	struct nw *s = w->state;
+	uint64_t pitch = w->option[COLS] + 1;
+	uint32_t first = launches(w).first;
+	int32_t *lines = first ? check_memory(w, 3 * pitch, sizeof(int32_t)) : NULL;
+	int32_t *above = lines, *row = lines ? lines + pitch : NULL;
+
+	if (!first)
+		return 0;
+	if (!lines)
+		return -ENOMEM;
+	memcpy(above, s->score, pitch * sizeof(*above));
+	for (uint64_t y = 0; y < w->option[ROWS] && cells_before(w, y, first); y++) {
+		int32_t *swap = above;
+
+		align_row(w, in, y, above, row, lines + 2 * pitch);
+		memcpy(s->score + (y + 1) * pitch + 1, row + 1,
+		       cells_before(w, y, first) * sizeof(*row));
+		above = row;
+		row = swap;
+	}
+	free(lines);
+	return 0;
+}
+
 static int nw_setup(struct workload *w)
 {
 	struct nw *s = w->state;
@@ -88,8 +161,9 @@ static int nw_setup(struct workload *w)
 		for (uint64_t x = 0; x < cols; x++)
 			s->similarity[y * cols + x] = in.worth[in.down[y]][in.across[x]];
 	}
+	ret = align_before(w, &in);
 	free(in.down);
-	return 0;
+	return ret;
 }
 
 static int nw_run(struct workload *w)
@@ -97,13 +171,12 @@ static int nw_run(struct workload *w)
 	struct nw *s = w->state;
 	uint32_t rows = (uint32_t)w->option[ROWS], cols = (uint32_t)w->option[COLS];
 	uint32_t tile = (uint32_t)w->option[TILE];
-	uint32_t down = DIV_ROUND_UP(rows, tile), across = DIV_ROUND_UP(cols, tile);
+	struct launches l = launches(w);
 	int ret = 0;
 
-
-	for (uint32_t d = 0; d < down + across - 1 && !ret; d++) {
-		uint32_t first = d < down ? 0 : d - (down - 1);
-		uint32_t last = MIN(d, across - 1);
+	for (uint32_t d = l.first; d < l.end && !ret; d++) {
+		uint32_t first = d < l.down ? 0 : d - (l.down - 1);
+		uint32_t last = MIN(d, l.across - 1);
 
 		ret = WORKLOAD_LAUNCH(w, tile == NW_TILE ? "nw" : "nw_small", last - first + 1, tile,
 				      gpuemu_arg_ptr(s->score), gpuemu_arg_ptr(s->similarity),
@@ -114,31 +187,28 @@ static int nw_run(struct workload *w)
 	return ret ? ret : workload_synchronize(w);
 }
 
-/* The CPU's way: row after row, from the sequences themselves; two rows are all it keeps. */
+/* Row after row, from the sequences themselves; cells that no launch reaches are 0 as they were. */
 static int compare(struct workload *w, const struct nw_input *in, int32_t *above, int32_t *row,
-		   int32_t *similarity)
+		   int32_t *want, int32_t *similarity)
 {
 	struct nw *s = w->state;
 	uint64_t cols = w->option[COLS], rows = w->option[ROWS];
 	int32_t penalty = (int32_t)w->option[PENALTY];
+	uint32_t end = launches(w).end;
 	int ret;
 
 	for (uint64_t x = 0; x <= cols; x++)
 		above[x] = -(int32_t)x * penalty;
 	ret = check_ints(w, "score", 0, s->score, above, cols + 1);
 	for (uint64_t y = 0; y < rows && !ret; y++) {
+		uint64_t there = cells_before(w, y, end) + 1;
 		int32_t *swap = above;
 
-		row[0] = above[0] - penalty;
-		for (uint64_t x = 0; x < cols; x++) {
-			int32_t best = above[x], gap = MAX(above[x + 1], row[x]) - penalty;
-
-			similarity[x] = in->worth[in->across[x]][in->down[y]];
-			best += similarity[x];
-			row[x + 1] = MAX(best, gap);
-		}
+		align_row(w, in, y, above, row, similarity);
+		memcpy(want, row, there * sizeof(*want));
+		memset(want + there, 0, (cols + 1 - there) * sizeof(*want));
 		ret = check_ints(w, "score", (y + 1) * (cols + 1),
-				 s->score + (y + 1) * (cols + 1), row, cols + 1);
+				 s->score + (y + 1) * (cols + 1), want, cols + 1);
 		if (!ret)
 			ret = check_ints(w, "similarity", y * cols, s->similarity + y * cols,
 					 similarity, cols);
@@ -151,7 +221,7 @@ static int compare(struct workload *w, const struct nw_input *in, int32_t *above
 static int nw_verify(struct workload *w)
 {
 	uint64_t pitch = w->option[COLS] + 1;
-	int32_t *lines = check_memory(w, 3 * pitch, sizeof(int32_t));
+	int32_t *lines = check_memory(w, 4 * pitch, sizeof(int32_t));
 	struct nw_input in;
 	int ret;
 
@@ -159,7 +229,7 @@ static int nw_verify(struct workload *w)
 		return -ENOMEM;
 	ret = make_input(w, &in);
 	if (!ret) {
-		ret = compare(w, &in, lines, lines + pitch, lines + 2 * pitch);
+		ret = compare(w, &in, lines, lines + pitch, lines + 2 * pitch, lines + 3 * pitch);
 		free(in.down);
 	}
 	free(lines);
@@ -178,6 +248,8 @@ const struct workload_ops workload_nw = {
 		[PENALTY] = { "penalty", 10, 0, 1000, "what a gap costs" },
 		[TILE] = { "tile", NW_TILE, NW_SMALL, NW_TILE,
 			   "cells of a tile's edge, threads of a CTA: 16 (Rodinia) or 32" },
+		[DIAGONALS] = { "diagonals", 0, 0, 1u << 16,
+				"launches, where the anti-diagonals are longest; 0: all" },
 	},
 	.state_bytes = sizeof(struct nw),
 	.setup = nw_setup,

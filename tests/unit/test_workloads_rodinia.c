@@ -91,6 +91,8 @@ static void each_verifies(void **state)
 		{ "nw", { "rows=1", "cols=1", "tile=16" } },
 		{ "nw", { "rows=33", "cols=100", "tile=16" } },
 		{ "nw", { "rows=200", "cols=31", "tile=16" }, "paging.vram=64K\n" },
+		{ "nw", { "rows=100", "cols=100", "tile=16", "diagonals=3" } },
+		{ "nw", { "rows=70", "cols=100", "diagonals=9" } },	/* all */
 		{ "pathfinder", { "cols=1", "rows=2", "height=1" } },
 		{ "pathfinder", { "cols=255", "rows=98", "height=96" } },
 		{ "pathfinder", { "cols=300", "rows=41", "height=20" }, "gpu.functional=on\n" },
