@@ -345,7 +345,7 @@ static void shipped_files(void **state)
 	} files[] = {
 		{ "gtx480-hpca16.conf", "gpu.clock_mhz=1400\nl2.slices=24\nl2.mshrs=128\n"
 		  "dram.channels=12\ndram.clock_mhz=1000\npaging.handlers=0\n" },
-		{ "gtx480-vt.conf", "sm.scheduler=lrr\n" },
+		{ "gtx480-vt.conf", "sm.scheduler=lrr\nlatency.shared=3\nl1d.latency=1\n" },
 		{ "gtx480-ws.conf", "gpu.sms=16\ngpu.mixed_sms=1\n" },
 		{ "ws-large.conf", "gpu.sms=16\ngpu.mixed_sms=1\nsm.warps=64\nsm.ctas=32\n"
 		  "sm.registers=65536\nsm.shared=96K\n" },
