@@ -24,6 +24,12 @@ static const struct study_workload type_s[] = {
 	{ NULL, NULL, NULL }
 };
 
+/* The paper's names, in the same order. */
+static const char *const abbreviations[] = {
+#define TYPE_S(name, abbreviation, full, quick)	abbreviation,
+#include "study_virtual_thread.def"
+};
+
 static const struct study_workload type_c[] = {
 #define TYPE_C(name, abbreviation, full, quick)	{ name, full, quick },
 #include "study_virtual_thread.def"
@@ -46,6 +52,28 @@ static const struct {
 static struct run *design(struct study_ctx *c, const struct study_workload *w, int d)
 {
 	return study_want(c, w, NULL, "--paging off %s", designs[d].args);
+}
+
+/* The workload's name; of a workload that is several of the paper's programs, the paper's behind it. */
+static const char *label(const struct study_workload *w, char *text, size_t bytes)
+{
+	const char *paper = "";
+	unsigned int same = 0;
+
+	for (size_t i = 0; type_s[i].name; i++) {
+		same += !strcmp(type_s[i].name, w->name);
+		if (!strcmp(type_s[i].name, w->name) && !strcmp(type_s[i].full, w->full))
+			paper = abbreviations[i];
+	}
+	snprintf(text, bytes, "%s%s%s", w->name, same > 1 ? " " : "", same > 1 ? paper : "");
+	return text;
+}
+
+static size_t add_row(struct study_table *t, const struct study_workload *w)
+{
+	char text[64];
+
+	return study_row_add(t, label(w, text, sizeof(text)));
 }
 
 /* The program's own cycles: its instructions are the same, so their ratio is that of the IPC. */
@@ -91,7 +119,7 @@ static void show_designs(struct study_ctx *c)
 	for (int d = MASCAR; d < DESIGNS; d++)
 		study_column(t, designs[d].name, designs[d].paper);
 	FOR_WORKLOADS(c, w) {
-		size_t row = study_row_add(t, w->name);
+		size_t row = add_row(t, w);
 
 		for (int d = MASCAR; d < DESIGNS; d++)
 			study_cell(t, row, (size_t)(d - MASCAR), gain(c, w, design(c, w, d)));
@@ -150,7 +178,7 @@ static void show_stalls(struct study_ctx *c)
 			    .ylabel = "schedulers' cycles over the baseline's",
 			    .title = "Schedulers' cycles, baseline and Virtual Thread (ISCA'16 figure 4)" };
 	size_t left = study_column(t, "VT stalls", 1 - 0.181);
-	char name[64];
+	char name[80], program[64];
 
 	for (size_t i = 0; i < ARRAY_SIZE(causes); i++) {
 		/* "The warp schedulers cannot issue instructions during 59.1%" (section III). */
@@ -163,11 +191,12 @@ static void show_stalls(struct study_ctx *c)
 	FOR_WORKLOADS(c, w) {
 		const struct run *r[] = { design(c, w, BASELINE), design(c, w, VT) };
 		double all = all_slots(r[0]), issued = run_number(r[0], "stalls.issued");
-		size_t row = study_row_add(t, w->name);
+		size_t row = add_row(t, w);
 
 		study_cell(t, row, left, (all_slots(r[1]) - issued) / (all - issued));
 		for (size_t k = 0; k < ARRAY_SIZE(r); k++) {
-			snprintf(name, sizeof(name), "%s %s", w->name, k ? "VT" : "B");
+			snprintf(name, sizeof(name), "%s %s",
+				 label(w, program, sizeof(program)), k ? "VT" : "B");
 			figure_label(&f, name);
 			for (size_t i = 0; i < ARRAY_SIZE(causes); i++) {
 				double share = slots(r[k], causes[i].path) / all;
@@ -214,7 +243,7 @@ static void show_schedulers(struct study_ctx *c)
 	for (size_t s = 0; s < ARRAY_SIZE(schedulers); s++)
 		study_column(t, schedulers[s].name, schedulers[s].paper);
 	FOR_WORKLOADS(c, w) {
-		size_t row = study_row_add(t, w->name);
+		size_t row = add_row(t, w);
 
 		for (size_t s = 0; s < ARRAY_SIZE(schedulers); s++)
 			study_cell(t, row, s, cycles(scheduled(c, w, s, BASELINE)) /
@@ -273,7 +302,7 @@ static struct study_table *show_variants(struct study_ctx *c, const char *name, 
 	for (size_t i = 0; v[i].name; i++)
 		study_column(t, v[i].name, v[i].paper);
 	FOR_WORKLOADS(c, w) {
-		size_t row = study_row_add(t, w->name);
+		size_t row = add_row(t, w);
 
 		for (size_t i = 0; v[i].name; i++)
 			study_cell(t, row, i, gain(c, w, varied(c, w, v, i)));
@@ -353,7 +382,7 @@ static void show_use(struct study_ctx *c)
 	study_column(t, "misses B", NONE);
 	study_column(t, "misses VT", NONE);
 	FOR_WORKLOADS(c, w) {
-		size_t row = study_row_add(t, w->name);
+		size_t row = add_row(t, w);
 
 		for (size_t k = 0; k < 2; k++) {
 			const struct run *r = design(c, w, k ? VT : BASELINE);
@@ -395,7 +424,7 @@ static void show_type_c(struct study_ctx *c)
 	size_t swaps = study_column(t, "VT, FIFO", 1), queues = study_column(t, "VT", 1);
 
 	for (const struct study_workload *w = type_c; w->name; w++) {
-		size_t row = study_row_add(t, w->name);
+		size_t row = add_row(t, w);
 
 		study_cell(t, row, swaps, cycles(unqueued(c, w)) / cycles(design(c, w, BASELINE)));
 		study_cell(t, row, queues,
@@ -436,7 +465,7 @@ static void show_paging(struct study_ctx *c)
 		study_column(t, name, NONE);
 	}
 	FOR_WORKLOADS(c, w) {
-		size_t row = study_row_add(t, w->name);
+		size_t row = add_row(t, w);
 
 		for (size_t i = 0; i < ARRAY_SIZE(fault_us); i++)
 			study_cell(t, row, i, cycles(faulting(c, w, fault_us[i], vt)) /
