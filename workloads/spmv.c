@@ -3,6 +3,10 @@
  * spmv: y = A * x of a sparse matrix in jagged diagonal storage (Saad 1989), as in Parboil's
  * spmv: rows sorted by length, their k-th entries side by side, so that the threads of a warp
  * read A in order and gather from x. Half of a row is near the diagonal, half anywhere.
+ *
+ * With dofs=N the matrix is one of finite elements: a node has N unknowns, whose rows have their
+ * entries in the same columns, N side by side. A warp then reads a line of x again and again,
+ * and L1 holds the lines of few warps.
  */
 #ifdef GPUEMU_DEVICE
 #include "device.h"
@@ -37,7 +41,7 @@ KERNEL spmv(const float *value, const uint32_t *column, const uint32_t *diagonal
 #define SPMV_BLOCK	192u
 #define BAND		64u	/* "near": so many columns on each side */
 
-enum { ROWS, ENTRIES, PRODUCTS };
+enum { ROWS, ENTRIES, PRODUCTS, DOFS };
 
 struct spmv {
 	float *value, *x, *y;
@@ -48,6 +52,7 @@ struct spmv {
 struct source {
 	struct rng rng;
 	uint64_t rows, longest;
+	uint64_t dofs, seed, row;	/* row: the next whose length is asked */
 };
 
 static void source_begin(struct source *s, const struct workload *w)
@@ -55,6 +60,18 @@ static void source_begin(struct source *s, const struct workload *w)
 	rng_seed(&s->rng, w->seed);
 	s->rows = w->option[ROWS];
 	s->longest = 2 * w->option[ENTRIES] - 1;
+	s->dofs = w->option[DOFS];
+	s->seed = w->seed;
+	s->row = 0;
+}
+
+/* A random number of a node: its which-th. */
+static uint64_t of_node(const struct source *s, uint64_t node, uint64_t which)
+{
+	struct rng rng;
+
+	rng_seed(&rng, s->seed ^ node << 20 ^ which << 1);
+	return rng_next(&rng);
 }
 
 static float random_float(struct rng *rng)
@@ -64,12 +81,34 @@ static float random_float(struct rng *rng)
 
 static uint32_t next_length(struct source *s)
 {
-	return 1 + (uint32_t)rng_below(&s->rng, s->longest);
+	uint64_t blocks = s->longest / s->dofs, n;
+
+	if (s->dofs == 1)
+		return 1 + (uint32_t)rng_below(&s->rng, s->longest);
+	n = 1 + of_node(s, s->row++ / s->dofs, 0) % MAX(blocks, 1u);
+	return (uint32_t)MIN(n * s->dofs, s->longest);
 }
 
-static uint32_t next_column(struct source *s, uint64_t row)
+/* The row's k-th. A block of `dofs` columns is a node's: one near the row's own, or any. */
+static uint32_t block_column(const struct source *s, uint64_t row, uint32_t k)
 {
-	uint64_t bits = rng_next(&s->rng);
+	uint64_t nodes = DIV_ROUND_UP(s->rows, s->dofs), node = row / s->dofs, other;
+	uint64_t bits = of_node(s, node, 1 + k / s->dofs), near = DIV_ROUND_UP(BAND, s->dofs);
+
+	if (bits & 1)
+		other = (node + nodes * BAND + (bits >> 1) % (2 * near + 1) - near) % nodes;
+	else
+		other = (bits >> 32) % nodes;
+	return (uint32_t)((other * s->dofs + k % s->dofs) % s->rows);
+}
+
+static uint32_t next_column(struct source *s, uint64_t row, uint32_t k)
+{
+	uint64_t bits;
+
+	if (s->dofs > 1)
+		return block_column(s, row, k);
+	bits = rng_next(&s->rng);
 
 	if (bits & 1)
 		return (uint32_t)(row + s->rows * BAND + (bits >> 1) % (2 * BAND + 1) - BAND) %
@@ -159,7 +198,7 @@ static void fill_matrix(const struct workload *w, struct spmv *s, const uint32_t
 		uint32_t n = next_length(&lengths);
 
 		for (uint32_t k = 0; k < n; k++) {
-			s->column[s->diagonal[k] + place[i]] = next_column(&entries, i);
+			s->column[s->diagonal[k] + place[i]] = next_column(&entries, i, k);
 			s->value[s->diagonal[k] + place[i]] = random_float(&entries.rng);
 		}
 	}
@@ -240,7 +279,7 @@ static int verify_products(struct workload *w, const float *x, const float *y)
 		float sum = 0;
 
 		for (uint32_t k = 0; k < n; k++) {
-			uint32_t column = next_column(&entries, i);
+			uint32_t column = next_column(&entries, i, k);
 
 			sum = fmaf(random_float(&entries.rng), x[column], sum);
 		}
@@ -291,6 +330,7 @@ const struct workload_ops workload_spmv = {
 			      .tiny = 9 },
 		[PRODUCTS] = { "products", 4, 1, 10000, "launches, all of the same x",
 			       .tiny = 2 },
+		[DOFS] = { "dofs", 1, 1, 8, "unknowns of a node; their entries are side by side" },
 	},
 	.state_bytes = sizeof(struct spmv),
 	.setup = spmv_setup,

@@ -22,6 +22,8 @@ static const struct workload_case sizes[] = {
 	{ "spmv", "rows=2 entries=64 products=1" },
 	{ "spmv", "rows=193 entries=3 products=2", "paging.vram=16K\n" },
 	{ "spmv", "rows=191 entries=20 products=1", "paging.enabled=off\n" },
+	{ "spmv", "rows=1 entries=1 products=1 dofs=8" },
+	{ "spmv", "rows=195 entries=20 products=1 dofs=4", "paging.enabled=off\n" },
 	{ "histo", "n=1 bins=1 ctas=1" },
 	{ "histo", "n=257 bins=4096 ctas=3", "paging.vram=16K\n" },
 	{ "histo", "n=5000 bins=33 ctas=1", "paging.enabled=off\n" },
