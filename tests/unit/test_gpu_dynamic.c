@@ -29,6 +29,24 @@
 	"ld.global.u32 %r2, [%rd1];\nadd.s32 %r2, %r2, 1;\n"		\
 	"st.global.u32 [%rd1], %r2;\nret;\n}\n"
 
+/*
+ * As loop, but CTAs from the 400th on load in their loop: their IPC is a fraction of that of
+ * those before.
+ */
+#define PTX_CHANGES							\
+	".visible .entry changes(.param .u64 p, .param .u64 n)\n{\n"	\
+	".reg .pred %p<3>;\n.reg .b32 %r<10>;\n.reg .b64 %rd<4>;\n"	\
+	"mov.u32 %r1, %clock;\nld.param.u32 %r2, [n];\nmov.u32 %r3, 0;\n" \
+	"ld.param.u64 %rd1, [p];\nmov.u32 %r4, %ctaid.x;\n"		\
+	"mul.wide.u32 %rd2, %r4, 16;\nadd.s64 %rd1, %rd1, %rd2;\n"	\
+	"setp.lt.u32 %p2, %r4, 400;\n@%p2 bra AGAIN;\nshr.u32 %r2, %r2, 3;\n" \
+	"SLOW:\nld.volatile.global.u32 %r7, [%rd1+12];\nadd.s32 %r3, %r3, 1;\n" \
+	"add.s32 %r3, %r3, %r7;\nsetp.lt.u32 %p1, %r3, %r2;\n@%p1 bra SLOW;\nbra.uni DONE;\n" \
+	"AGAIN:\nadd.s32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, %r2;\n@%p1 bra AGAIN;\n" \
+	"DONE:\nmov.u32 %r5, %smid;\nmov.u32 %r6, %clock;\n"		\
+	"st.global.u32 [%rd1], %r1;\nst.global.u32 [%rd1+4], %r6;\n"	\
+	"st.global.u32 [%rd1+8], %r5;\nret;\n}\n"
+
 struct mark {
 	uint32_t begin, end, sm, pad;
 };
@@ -63,10 +81,10 @@ static void launch(struct gpu_bench *b, uint32_t stream, unsigned int place, uin
 
 static void open_bench(struct gpu_bench *b, uint64_t reuse)
 {
-	static char text[4096];
+	static char text[8192];
 
 	/* The same kernel under two names. */
-	snprintf(text, sizeof(text), "%s%s%s", PTX_HEAD PTX_FAR PTX_LOOP, ".visible .entry other",
+	snprintf(text, sizeof(text), "%s%s%s", PTX_HEAD PTX_FAR PTX_CHANGES PTX_LOOP, ".visible .entry other",
 		 strstr(PTX_LOOP, "(.param"));
 	bench_spec(b);
 	b->spec.paging = 0;
@@ -312,6 +330,64 @@ static void whoever_comes_gets_his_share(void **state)
 	}
 }
 
+/* CTAs of the launch that began on the SM in [from, to). */
+static unsigned int begun(const struct gpu_bench *b, unsigned int place, unsigned int ctas,
+			  unsigned int sm, uint64_t from, uint64_t to)
+{
+	const struct mark *m = (const struct mark *)(b->memory + place * PLACE);
+	unsigned int n = 0;
+
+	for (unsigned int c = 0; c < ctas; c++)
+		n += m[c].sm == sm && m[c].begin >= from && m[c].begin < to;
+	return n;
+}
+
+/*
+ * The second kernel's IPC falls as its 400th CTA comes: two samples later it is sampled anew, on
+ * SMs of its own, from which the first kernel is held back; what the first kernel is does not
+ * change. Without slicer.change, and of a kernel that goes on as it was, nobody is sampled twice.
+ */
+static void a_change_is_sampled(void **state)
+{
+	static const struct {
+		const char *second;
+		uint64_t change;
+	} cases[] = { { "changes", 50 }, { "changes", 0 }, { "other", 50 } };
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct json_object *all, *list, *last;
+		struct gpu_bench b;
+		uint64_t at, slow;
+
+		open_bench(&b, 1);
+		b.spec.slicer_change = cases[i].change;
+		assert_int_equal(gpu_session_configure(b.session, &b.spec, NULL), 0);
+		launch(&b, 1, 0, 3000, 100);
+		launch_as(&b, 2, cases[i].second, 1, 1500, 100);
+		gpu_session_finish(b.session);
+		list = partitions(&b, &all);
+		if (i) {
+			assert_int_equal(json_object_array_length(list), 1);
+			json_object_put(all);
+			bench_close(&b);
+			continue;
+		}
+		assert_true(json_object_array_length(list) >= 2);
+		last = json_object_array_get_idx(list, 1);
+		at = number(last, "cycle");
+		slow = ((const struct mark *)(b.memory + PLACE))[400].begin;
+		/* Some samples until two are off, the warm-up, four rounds. */
+		assert_in_range(at, slow + 2000 + 2000 + 4000, slow + 6000 + 2000 + 4000);
+		for (unsigned int sm = 0; sm < 4; sm++) {
+			/* Spatial's places: the first kernel has SMs 0 and 1. */
+			assert_int_equal(begun(&b, 0, 3000, sm, at - 4000, at) > 0, sm < 2);
+			assert_int_equal(begun(&b, 1, 1500, sm, at - 4000, at) > 0, sm >= 2);
+		}
+		json_object_put(all);
+		bench_close(&b);
+	}
+}
+
 /*
  * With Virtual Thread an SM holds more CTAs than have slots. A share counts all that are
  * resident: parked CTAs hold the registers and the shared memory that water-filling shares out.
@@ -355,6 +431,7 @@ int main(void)
 		cmocka_unit_test(decision_is_late),
 		cmocka_unit_test(far_faults_are_no_profile),
 		cmocka_unit_test(whoever_comes_gets_his_share),
+		cmocka_unit_test(a_change_is_sampled),
 		cmocka_unit_test(shares_count_resident_ctas),
 	};
 
