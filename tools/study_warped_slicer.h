@@ -31,8 +31,6 @@ const struct study_workload *slicer_workload(const struct study_ctx *c, size_t i
 const struct slicer_program *slicer_program(const char *name);
 /* Cycles that a program runs alone for its target. */
 unsigned int slicer_cycles(const struct study_ctx *c);
-/* --set words for the sampling: the paper's, or with --quick those of shorter runs. */
-const char *slicer_sampling(const struct study_ctx *c);
 
 /* A program alone, up to the target's cycles. */
 struct run *slicer_alone(struct study_ctx *c, const struct study_workload *w, const char *more);
@@ -48,7 +46,11 @@ size_t slicer_pairs(const struct study_ctx *c, struct slicer_set *sets, size_t r
 size_t slicer_triples(const struct study_ctx *c, struct slicer_set *sets, size_t room);
 #define SLICER_SETS	64
 
-/* The set under a policy of gpuemu list dispatchers; dynamic with the study's sampling. */
+/* Figure 6's policies, the baseline first. */
+enum { LEFT_OVER, SPATIAL, EVEN, DYNAMIC, SLICER_POLICIES };
+extern const char *const slicer_policies[SLICER_POLICIES];
+
+/* The set under a policy of gpuemu list dispatchers. */
 struct run *slicer_policy(struct study_ctx *c, const struct slicer_set *set, const char *policy);
 /* Under a partition, so many CTAs of each. */
 struct run *slicer_fixed(struct study_ctx *c, const struct slicer_set *set,
@@ -85,6 +87,7 @@ void slicer_want_pairs(struct study_ctx *c);
 void slicer_show_pairs(struct study_ctx *c);
 void slicer_show_partitions(struct study_ctx *c);
 void slicer_show_fairness(struct study_ctx *c);
+void slicer_show_use(struct study_ctx *c);
 void slicer_want_oracle(struct study_ctx *c);
 void slicer_show_oracle(struct study_ctx *c);
 void slicer_want_triples(struct study_ctx *c);

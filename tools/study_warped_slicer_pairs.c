@@ -10,17 +10,13 @@
 #include "memory.h"
 #include "study_warped_slicer.h"
 
-/* Figure 6's, the baseline first. */
-static const char *const policies[] = { "left_over", "spatial", "even", "dynamic" };
-enum { LEFT_OVER, SPATIAL, EVEN, DYNAMIC };
+const char *const slicer_policies[] = { "left_over", "spatial", "even", "dynamic" };
 
 struct run *slicer_policy(struct study_ctx *c, const struct slicer_set *set, const char *policy)
 {
-	char more[160];
-	bool samples = !strcmp(policy, "dynamic");
+	char more[64];
 
-	snprintf(more, sizeof(more), "--slice %s%s%s", policy, samples ? " " : "",
-		 samples ? slicer_sampling(c) : "");
+	snprintf(more, sizeof(more), "--slice %s", policy);
 	return slicer_beside(c, set, more);
 }
 
@@ -72,8 +68,8 @@ static void for_pairs(struct study_ctx *c,
 
 static void want_policies(struct study_ctx *c, const struct slicer_set *set)
 {
-	for (size_t k = 0; k < ARRAY_SIZE(policies); k++)
-		slicer_policy(c, set, policies[k]);
+	for (size_t k = 0; k < ARRAY_SIZE(slicer_policies); k++)
+		slicer_policy(c, set, slicer_policies[k]);
 }
 
 void slicer_want_pairs(struct study_ctx *c)
@@ -139,15 +135,15 @@ void slicer_show_pairs(struct study_ctx *c)
 	static const double paper[] = { 1, 1.23 / 1.17, 1.23 / 1.14, 1.23 };
 	char groups[160];
 
-	for (size_t k = 1; k < ARRAY_SIZE(policies); k++)
-		study_column(t, policies[k], paper[k]);
+	for (size_t k = 1; k < ARRAY_SIZE(slicer_policies); k++)
+		study_column(t, slicer_policies[k], paper[k]);
 	alone = study_column(t, "sequential", 1 / 1.032);
 	for (size_t i = 0; i < n; i++) {
 		size_t row = study_row_add(t, sets[i].name);
 
-		for (size_t k = 1; k < ARRAY_SIZE(policies); k++)
+		for (size_t k = 1; k < ARRAY_SIZE(slicer_policies); k++)
 			study_cell(t, row, k - 1,
-				   over_left_over(c, &sets[i], policies[k]));
+				   over_left_over(c, &sets[i], slicer_policies[k]));
 		study_cell(t, row, alone, sequential(c, &sets[i]));
 	}
 	group_means(groups, sizeof(groups), t, sets, n, DYNAMIC - 1);
@@ -265,13 +261,13 @@ void slicer_show_fairness(struct study_ctx *c)
 	static const double paper[] = { 1, NONE, 1.26 / 1.14, 1.26 };
 	size_t fairness, antt;
 
-	for (size_t k = 0; k < ARRAY_SIZE(policies); k++)
-		study_column(t, policies[k], paper[k]);
+	for (size_t k = 0; k < ARRAY_SIZE(slicer_policies); k++)
+		study_column(t, slicer_policies[k], paper[k]);
 	fairness = study_row_add(t, "fairness");
 	antt = study_row_add(t, "ANTT over left-over");
-	for (size_t k = 0; k < ARRAY_SIZE(policies); k++) {
-		study_cell(t, fairness, k, gain(c, sets, n, policies[k], "left_over", slicer_fairness));
-		study_cell(t, antt, k, gain(c, sets, n, policies[k], "left_over", slicer_antt));
+	for (size_t k = 0; k < ARRAY_SIZE(slicer_policies); k++) {
+		study_cell(t, fairness, k, gain(c, sets, n, slicer_policies[k], "left_over", slicer_fairness));
+		study_cell(t, antt, k, gain(c, sets, n, slicer_policies[k], "left_over", slicer_antt));
 	}
 	study_note(t, "the paper's numbers are fairness; less ANTT is better, dynamic has %.0f%% less than "
 		   "even", 100 * (1 - gain(c, sets, n, "dynamic", "even", slicer_antt)));
@@ -384,14 +380,14 @@ void slicer_show_triples(struct study_ctx *c)
 	struct study_table *t = study_table(c, "triples",
 		"three programs (figure 8): combined IPC over left-over's", 3, true);
 
-	for (size_t k = 1; k < ARRAY_SIZE(policies); k++)
-		study_column(t, policies[k], NONE);
+	for (size_t k = 1; k < ARRAY_SIZE(slicer_policies); k++)
+		study_column(t, slicer_policies[k], NONE);
 	for (size_t i = 0; i < n; i++) {
 		size_t row = study_row_add(t, sets[i].name);
 
-		for (size_t k = 1; k < ARRAY_SIZE(policies); k++)
+		for (size_t k = 1; k < ARRAY_SIZE(slicer_policies); k++)
 			study_cell(t, row, k - 1,
-				   over_left_over(c, &sets[i], policies[k]));
+				   over_left_over(c, &sets[i], slicer_policies[k]));
 	}
 	study_note(t, "dynamic over even %.2f (paper 1.21), its fairness %.2f (paper 1.23), its ANTT %.2f "
 		   "(paper 0.85)", study_geomean(t, DYNAMIC - 1) / study_geomean(t, EVEN - 1),
@@ -408,7 +404,7 @@ static const struct {
 	bool base;		/* compared with left-over under the same setting, else with dynamic */
 	double paper;
 } settings[] = {
-	{ "sample x 2", "slicer.sample", false, 1 }, { "delay 1K", "slicer.delay=1000", false, 1 },
+	{ "sample 10K", "slicer.sample=10000", false, 1 }, { "delay 1K", "slicer.delay=1000", false, 1 },
 	{ "delay 5K", "slicer.delay=5000", false, 1 }, { "delay 10K", "slicer.delay=10000", false, 1 },
 	{ "lrr", "sm.scheduler=lrr", true, 1.23 },
 	{ "larger SM", "sm.registers=65536 --set sm.shared=96K --set sm.ctas=32 --set sm.warps=64", true,
@@ -418,15 +414,10 @@ static const struct {
 /* Changed in this way, under dynamic or left-over. */
 static struct run *changed(struct study_ctx *c, const struct slicer_set *set, size_t k, bool base)
 {
-	char more[320], sample[64];
-	const char *key = settings[k].set;
+	char more[256];
 
-	if (!strcmp(key, "slicer.sample")) {
-		snprintf(sample, sizeof(sample), "slicer.sample=%u", c->options.quick ? 5000 : 10000);
-		key = sample;
-	}
-	snprintf(more, sizeof(more), "--slice %s %s --set %s", base ? "left_over" : "dynamic",
-		 base ? "" : slicer_sampling(c), key);
+	snprintf(more, sizeof(more), "--slice %s --set %s", base ? "left_over" : "dynamic",
+		 settings[k].set);
 	return slicer_beside(c, set, more);
 }
 
