@@ -12,6 +12,7 @@
 #include "again.h"
 #include "cli.h"
 #include "corun.h"
+#include "oracle.h"
 #include "output.h"
 #include "phases.h"
 #include "progress.h"
@@ -384,6 +385,34 @@ static int run_joined(struct request *r, const struct verb *verb, struct json_ob
 	return status ? CLI_FAILED : result;
 }
 
+/* Reads the words as those of one run, so that all of them are checked before many are begun. */
+static int find_oracle(struct request *r, const struct verb *verb, int argc, char **argv)
+{
+	/* Reading them changes their order. */
+	char **words = malloc(((size_t)argc + 1) * sizeof(*words));
+	struct oracle o = {
+		.verb = verb, .spec = &r->target.spec, .argc = argc, .argv = words, .dir = "run-oracle",
+	};
+	struct err err;
+	int result;
+
+	if (!words)
+		return cli_failed(verb, "no memory");
+	memcpy(words, argv, (size_t)argc * sizeof(*words));
+	words[argc] = NULL;
+	result = parse(r, verb, argc, argv);
+	o.n = r->joined ? r->count : 1;
+	o.json = r->json;
+	if (!result && (r->trace || r->samples || r->target.record))
+		result = cli_misused(verb, "--slice oracle is many runs: without --trace, --samples and --record");
+	if (!result && output_check(r->json, &err))
+		result = cli_failed(verb, "%s", err.text);
+	if (!result)
+		result = oracle_run(&o);
+	free(words);
+	return result;
+}
+
 static int run(const struct verb *verb, int argc, char **argv)
 {
 	struct request *r = malloc(sizeof(*r));
@@ -391,6 +420,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 	struct trace trace = { 0 };
 	struct again line;
 	struct err err;
+	bool oracle;
 	int result;
 
 	if (!r)
@@ -399,8 +429,10 @@ static int run(const struct verb *verb, int argc, char **argv)
 		free(r);
 		return cli_misused(verb, "%s", err.text);
 	}
-	result = parse(r, verb, line.argc, line.argv);
-	if (result) {
+	oracle = oracle_asked(&line.argc, line.argv);
+	result = oracle ? find_oracle(r, verb, line.argc, line.argv) :
+			  parse(r, verb, line.argc, line.argv);
+	if (oracle || result) {
 		again_free(&line);
 		free(r);
 		return result < 0 ? CLI_DONE : result;
@@ -460,6 +492,8 @@ static void more(FILE *out)
 		"behind one:\nwhen it arrives, in core cycles, 0 if not given; halt=N: it is halted after N thread "
 		"instructions\nand not verified; until=CYCLE: at that cycle (also one workload alone); "
 		"repeat=N: until\nthen it runs up to N times.\n");
+	fprintf(out, "\n--slice oracle, side by side: every combination of CTAs that fits an SM is tried; reports "
+		"are\nkept in run-oracle.\n");
 	fprintf(out, "\nexamples: gpuemu run vecadd n=1M gather pages=4K --vram 8M\n"
 		"          gpuemu run sgemm m=256 + lbm steps=1 @20000\n");
 }

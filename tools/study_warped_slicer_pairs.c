@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "memory.h"
+#include "oracle.h"
 #include "study_warped_slicer.h"
 
 const char *const slicer_policies[] = { "left_over", "spatial", "even", "dynamic" };
@@ -34,24 +35,11 @@ struct run *slicer_fixed(struct study_ctx *c, const struct slicer_set *set,
 bool slicer_fits(struct study_ctx *c, const struct slicer_set *set, const unsigned int *ctas,
 		 unsigned int part)
 {
-	const struct gpu_spec *s = &c->spec;
-	double registers = 0, shared = 0, warps = 0, slots = 0;
+	struct cta_needs needs[SLICER_SET];
 
-	for (size_t i = 0; i < set->n; i++) {
-		const struct run *r = slicer_alone(c, set->w[i], "");
-		double threads = run_number(r, "workloads.0.launch.block.0") *
-				 run_number(r, "workloads.0.launch.block.1") *
-				 run_number(r, "workloads.0.launch.block.2");
-		double w = ceil(threads / 32);
-
-		warps += ctas[i] * w;
-		registers += ctas[i] * w * 32 * run_number(r, "workloads.0.launch.regs");
-		shared += ctas[i] * run_number(r, "workloads.0.launch.smem");
-		slots += ctas[i];
-	}
-	return registers <= (double)(s->registers / part) &&
-	       shared <= (double)(s->shared_bytes / part) && warps <= (double)(s->warps / part) &&
-	       slots <= (double)(s->ctas / part);
+	for (size_t i = 0; i < set->n; i++)
+		needs[i] = cta_needs_of(slicer_alone(c, set->w[i], ""), 0);
+	return ctas_fit(&c->spec, needs, ctas, set->n, part);
 }
 
 /* --- figure 6 ------------------------------------------------------------------------ */

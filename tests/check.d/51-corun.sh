@@ -80,4 +80,20 @@ refused 2 'the cycle at which it is halted' run bfs until=soon
 refused 2 'after how many thread instructions' run bfs halt=soon + sgemm
 does 'kernels from 500 to' run vecadd size=tiny @500 + stride size=tiny --backend sim
 does 'verified' run vecadd size=tiny + bfs size=tiny --backend sim --functional
+# --- the oracle: every partition, by the runner ---
+refused 2 '--slice oracle is for 2 to 8' run vecadd --slice oracle
+refused 2 'without --trace' run vecadd + reduce --slice oracle --trace $work/no.trace
+oracle() {
+	(cd $work && timeout 300 ../../bin/gpuemu run sgemm size=tiny + histo size=tiny --slice oracle --paging off \
+		--set gpu.sms=2 --backend sim --json oracle.json)
+}
+tap_check 'oracle: it ends well' sh -c "$(declare -f oracle); work=$work; oracle >$work/oracle.txt 2>$work/oracle.err"
+tap_check 'oracle: the best is the fastest of its choices' sh -c "awk 'NR > 1 && !/no choice/ { n++; if (!least || \$2 < least) least = \$2 }
+	/the best/ { best = \$2 } END { exit !(n > 6 && best && best == least) }' $work/oracle.txt"
+tap_check 'oracle: partitions that fit, and none that does not' sh -c "grep -q '^1,1 ' $work/oracle.txt && ! grep -q '^8,8 ' $work/oracle.txt"
+kept=$(find $work/run-oracle/runs -name '*.json' | wc -l)
+touch $work/oracle.mark
+oracle >$work/oracle.2.txt 2>$work/oracle.err
+tap_check 'oracle: nothing is done twice' sh -c "test $kept -gt 8 && cmp $work/oracle.txt $work/oracle.2.txt && \
+	test -z \"\$(find $work/run-oracle/runs -name '*.json' -newer $work/oracle.mark)\""
 tap_done

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * gpuemu run A + B --slice oracle: every partition of the SMs tried, and the best one told
+ * (Warped-Slicer, ISCA'16, section V-A). No policy: it is what policies are measured against.
+ */
+#ifndef GPUEMU_TOOLS_ORACLE_H
+#define GPUEMU_TOOLS_ORACLE_H
+
+#include "base/spec.h"
+#include "runner.h"
+
+struct verb;
+
+/* What a CTA takes of an SM. */
+struct cta_needs {
+	double warps, registers, shared;
+};
+/* Of the i-th workload of a run's report; NAN where there is none. */
+struct cta_needs cta_needs_of(const struct run *run, size_t i);
+/* Do so many CTAs of each of n fit an SM, or a part-th of each of its resources (1: all of it)? */
+bool ctas_fit(const struct gpu_spec *s, const struct cta_needs *needs, const unsigned int *ctas,
+	      size_t n, unsigned int part);
+
+/*
+ * Takes "--slice oracle" out of the words and says whether it was there. Words that several runs
+ * cannot have are no business of this.
+ */
+bool oracle_asked(int *argc, char **argv);
+
+struct oracle {
+	const struct verb *verb;
+	const struct gpu_spec *spec;	/* that the words below give */
+	int argc;
+	char **argv;			/* of gpuemu run, itself first, without --slice */
+	size_t n;			/* workloads side by side */
+	const char *json;		/* as --json; among the words, too; NULL: none */
+	const char *dir;		/* where reports are kept */
+	const char *program;		/* that is run; NULL: gpuemu itself */
+};
+/* Does the runs, prints the table, writes the JSON. The exit status of the verb. */
+int oracle_run(const struct oracle *o);
+
+#endif
