@@ -93,10 +93,24 @@ int gpuemu_get_setting(struct gpuemu_ctx *ctx, const char *key, char *value, siz
 int gpuemu_mem_alloc_managed(struct gpuemu_ctx *ctx, void **ptr, size_t bytes);
 
 /*
- * Frees what gpuemu_mem_alloc_managed() returned, when the works submitted so
+ * `bytes` of zeroed device memory (rounded up to 2 MiB), as cudaMalloc() has it: not paged, always
+ * there, taken from what managed pages may use. The CPU may use it between works, at the same
+ * address; what that takes is for gpuemu_mem_transfer() to say. -EINVAL bytes 0, -ENOMEM not as
+ * much is left, -EOPNOTSUPP the backend (uffd, kmod) has none.
+ */
+int gpuemu_mem_alloc_device(struct gpuemu_ctx *ctx, void **ptr, size_t bytes);
+
+/*
+ * Frees what gpuemu_mem_alloc_managed() or _device() returned, when the works submitted so
  * far are done. -EINVAL: no such allocation.
  */
 int gpuemu_mem_free(struct gpuemu_ctx *ctx, void *ptr);
+
+/*
+ * The program copies so many bytes to or from device memory itself: works behind it in the stream
+ * begin when the link has had the time for them. Without an effect where time is measured.
+ */
+int gpuemu_mem_transfer(struct gpuemu_ctx *ctx, size_t bytes, struct gpuemu_stream *stream);
 
 /*
  * Hint: bring [ptr, ptr + bytes) to device memory, in the stream's order; returns at once.

@@ -70,12 +70,15 @@ struct gpuemu_module {
 	bool constants_written;		/* .const variables are not what the text says */
 };
 
-/* One managed allocation; the list is sorted by address. */
+/* A module's segment is managed, and not the user's to free. Device memory is not paged. */
+enum mem_kind { MEM_MANAGED, MEM_SEGMENT, MEM_DEVICE };
+
+/* One allocation; the list is sorted by address. */
 struct allocation {
 	struct allocation *next;
 	uintptr_t addr;
 	size_t bytes;			/* whole pages */
-	bool segment;			/* a module's: not the user's to free */
+	enum mem_kind kind;
 };
 
 struct gpuemu_ctx {
@@ -128,6 +131,11 @@ struct backend_ops {
 	/* Makes a reserved range managed memory; drop() undoes it and leaves it unmapped. */
 	int (*map)(struct gpuemu_ctx *ctx, void *addr, size_t bytes, struct err *err);
 	void (*drop)(struct gpuemu_ctx *ctx, void *addr, size_t bytes);
+	/* The same of device memory that is not paged; NULL: the backend has none. */
+	int (*map_device)(struct gpuemu_ctx *ctx, void *addr, size_t bytes, struct err *err);
+	void (*drop_device)(struct gpuemu_ctx *ctx, void *addr, size_t bytes);
+	/* Works behind it in the stream begin when so many bytes have crossed the link; or NULL. */
+	int (*transfer)(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream, uint64_t bytes);
 	/* The module's segment is there and filled. */
 	int (*load)(struct gpuemu_ctx *ctx, struct gpuemu_module *module, const char *text,
 		    size_t bytes, struct err *err);
@@ -180,7 +188,8 @@ char *settings_absolute(const char *settings);
 int settings_check(const struct gpu_spec *spec, struct err *err);
 
 /* mem.c */
-int mem_alloc(struct gpuemu_ctx *ctx, void **ptr, size_t bytes, bool segment, struct err *err);
+int mem_alloc(struct gpuemu_ctx *ctx, void **ptr, size_t bytes, enum mem_kind kind,
+	      struct err *err);
 /* Nothing that is submitted uses it any more. -EINVAL: no such allocation of that sort. */
 int mem_free(struct gpuemu_ctx *ctx, void *ptr, bool segment);
 bool mem_is_managed(const struct gpuemu_ctx *ctx, const void *ptr, size_t bytes);

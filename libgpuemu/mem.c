@@ -82,7 +82,8 @@ static int no_space(size_t bytes, struct err *err)
 	return err_set(err, -ENOMEM, "no address space for %zu bytes of managed memory", bytes);
 }
 
-int mem_alloc(struct gpuemu_ctx *ctx, void **ptr, size_t bytes, bool segment, struct err *err)
+int mem_alloc(struct gpuemu_ctx *ctx, void **ptr, size_t bytes, enum mem_kind kind,
+	      struct err *err)
 {
 	struct allocation *a;
 	size_t whole = align_up(bytes, PAGE_BYTES);
@@ -99,7 +100,8 @@ int mem_alloc(struct gpuemu_ctx *ctx, void **ptr, size_t bytes, bool segment, st
 		free(a);
 		return no_space(bytes, err);
 	}
-	ret = ctx->backend->map(ctx, p, whole, err);
+	ret = kind == MEM_DEVICE ? ctx->backend->map_device(ctx, p, whole, err) :
+				   ctx->backend->map(ctx, p, whole, err);
 	if (ret) {
 		munmap(p, whole);
 		free(a);
@@ -107,7 +109,7 @@ int mem_alloc(struct gpuemu_ctx *ctx, void **ptr, size_t bytes, bool segment, st
 	}
 	a->addr = (uintptr_t)p;
 	a->bytes = whole;
-	a->segment = segment;
+	a->kind = kind;
 	insert(ctx, a);
 	*ptr = p;
 	return 0;
@@ -119,7 +121,34 @@ PUBLIC int gpuemu_mem_alloc_managed(struct gpuemu_ctx *ctx, void **ptr, size_t b
 
 	*ptr = NULL;
 	ctx_enter(ctx);
-	return ctx_leave(ctx, mem_alloc(ctx, ptr, bytes, false, &err), &err);
+	return ctx_leave(ctx, mem_alloc(ctx, ptr, bytes, MEM_MANAGED, &err), &err);
+}
+
+static int alloc_device(struct gpuemu_ctx *ctx, void **ptr, size_t bytes, struct err *err)
+{
+	size_t whole = align_up(bytes, BLOCK_BYTES);
+
+	if (!ctx->backend->map_device)
+		return err_set(err, -EOPNOTSUPP, "backend %s has no memory that is not paged",
+			       ctx->backend->name);
+	return mem_alloc(ctx, ptr, whole < bytes ? bytes : whole, MEM_DEVICE, err);
+}
+
+PUBLIC int gpuemu_mem_alloc_device(struct gpuemu_ctx *ctx, void **ptr, size_t bytes)
+{
+	struct err err = { "" };
+
+	*ptr = NULL;
+	ctx_enter(ctx);
+	return ctx_leave(ctx, alloc_device(ctx, ptr, bytes, &err), &err);
+}
+
+static void drop(struct gpuemu_ctx *ctx, const struct allocation *a)
+{
+	if (a->kind == MEM_DEVICE)
+		ctx->backend->drop_device(ctx, (void *)a->addr, a->bytes);
+	else
+		ctx->backend->drop(ctx, (void *)a->addr, a->bytes);
 }
 
 int mem_free(struct gpuemu_ctx *ctx, void *ptr, bool segment)
@@ -129,11 +158,11 @@ int mem_free(struct gpuemu_ctx *ctx, void *ptr, bool segment)
 	while (*at && (*at)->addr != (uintptr_t)ptr)
 		at = &(*at)->next;
 	a = *at;
-	if (!a || a->segment != segment)
+	if (!a || (a->kind == MEM_SEGMENT) != segment)
 		return -EINVAL;
 	*at = a->next;
 	advice_forget(ctx, a->addr, a->bytes);
-	ctx->backend->drop(ctx, ptr, a->bytes);
+	drop(ctx, a);
 	free(a);
 	return 0;
 }
@@ -156,7 +185,7 @@ bool mem_is_managed(const struct gpuemu_ctx *ctx, const void *ptr, size_t bytes)
 	uintptr_t addr = (uintptr_t)ptr;
 
 	for (const struct allocation *a = ctx->allocations; a; a = a->next)
-		if (addr >= a->addr && addr - a->addr < a->bytes)
+		if (addr >= a->addr && addr - a->addr < a->bytes && a->kind != MEM_DEVICE)
 			return bytes <= a->bytes - (addr - a->addr);
 	return false;
 }
@@ -197,6 +226,21 @@ PUBLIC int gpuemu_mem_prefetch_host(struct gpuemu_ctx *ctx, const void *ptr, siz
 	return prefetch(ctx, ptr, bytes, true, stream);
 }
 
+PUBLIC int gpuemu_mem_transfer(struct gpuemu_ctx *ctx, size_t bytes, struct gpuemu_stream *stream)
+{
+	struct gpuemu_stream *s;
+	struct err err = { "" };
+	int ret = 0;
+
+	ctx_enter(ctx);
+	s = stream_of(ctx, stream);
+	if (!s)
+		ret = err_set(&err, -EINVAL, "not a stream of this context");
+	else if (bytes && ctx->backend->transfer)
+		ret = ctx->backend->transfer(ctx, s, bytes);
+	return ctx_leave(ctx, ret, &err);
+}
+
 void mem_free_all(struct gpuemu_ctx *ctx)
 {
 	free(ctx->advice);
@@ -206,7 +250,7 @@ void mem_free_all(struct gpuemu_ctx *ctx)
 		struct allocation *a = ctx->allocations;
 
 		ctx->allocations = a->next;
-		ctx->backend->drop(ctx, (void *)a->addr, a->bytes);
+		drop(ctx, a);
 		free(a);
 	}
 }

@@ -45,7 +45,7 @@ static int place(struct gpuemu_module *m, struct err *err)
 		return err_set(err, -EOPNOTSUPP,
 			       "%s: a .global variable aligned to %u bytes: at most %llu are kept",
 			       m->name, align, PAGE_BYTES);
-	ret = mem_alloc(m->ctx, &m->segment, bytes, true, err);
+	ret = mem_alloc(m->ctx, &m->segment, bytes, MEM_SEGMENT, err);
 	if (ret)
 		return ret;
 	ptx_module_place(m->ptx, (uintptr_t)m->segment);

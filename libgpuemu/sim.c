@@ -74,13 +74,19 @@ static int sim_configure(struct gpuemu_ctx *ctx, const char *settings, struct er
 	return ret ? ret : gpu_session_configure(e->session, spec, err);
 }
 
+/* Where addresses were reserved. */
+static bool host_memory(void *addr, size_t bytes)
+{
+	return mmap(addr, bytes, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED;
+}
+
 static int sim_map(struct gpuemu_ctx *ctx, void *addr, size_t bytes, struct err *err)
 {
 	struct engine *e = ctx->state;
 	int ret;
 
-	if (mmap(addr, bytes, PROT_READ | PROT_WRITE,
-		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
+	if (!host_memory(addr, bytes))
 		return err_set(err, -ENOMEM, "no memory for %zu bytes of managed memory", bytes);
 	ret = service_sim_map(e->service, VA_SPACE, (uintptr_t)addr, bytes);
 	return ret ? err_set(err, ret, "%zu bytes of managed memory: %s", bytes,
@@ -95,6 +101,64 @@ static void sim_drop(struct gpuemu_ctx *ctx, void *addr, size_t bytes)
 	service_sim_unmap(e->service, VA_SPACE, (uintptr_t)addr, bytes);
 	gpu_poll(e->gpu);
 	munmap(addr, bytes);
+}
+
+/* Managed memory goes home, one allocation after the other, until there is room. */
+static int make_room(struct gpuemu_ctx *ctx, void *addr, size_t bytes, struct err *err)
+{
+	struct engine *e = ctx->state;
+	int ret = -EBUSY;
+
+	for (const struct allocation *a = ctx->allocations; a && ret == -EBUSY; a = a->next) {
+		if (a->kind == MEM_DEVICE)
+			continue;
+		ret = gpu_session_prefetch_host(e->session, a->addr, a->bytes, err);
+		if (!ret)
+			ret = service_sim_map_device(e->service, VA_SPACE, (uintptr_t)addr, bytes);
+	}
+	return ret;
+}
+
+static int sim_map_device(struct gpuemu_ctx *ctx, void *addr, size_t bytes, struct err *err)
+{
+	struct engine *e = ctx->state;
+	int ret;
+
+	finish(ctx);
+	ret = service_sim_map_device(e->service, VA_SPACE, (uintptr_t)addr, bytes);
+	if (ret == -EBUSY)
+		ret = make_room(ctx, addr, bytes, err);
+	if (ret == -ENOSPC)
+		return err_set(err, -ENOMEM, "no %zu bytes of device memory are left", bytes);
+	if (!ret && !host_memory(addr, bytes)) {
+		service_sim_unmap_device(e->service, VA_SPACE, (uintptr_t)addr);
+		ret = -ENOMEM;
+	}
+	return ret ? err_set(err, ret, "%zu bytes of device memory: %s", bytes,
+			     gpuemu_strerror(ret)) : 0;
+}
+
+static void sim_drop_device(struct gpuemu_ctx *ctx, void *addr, size_t bytes)
+{
+	struct engine *e = ctx->state;
+
+	finish(ctx);
+	service_sim_unmap_device(e->service, VA_SPACE, (uintptr_t)addr);
+	gpu_poll(e->gpu);
+	munmap(addr, bytes);
+}
+
+/* From when the stream is idle: nothing else is on the link then that the program waits for. */
+static int sim_transfer(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream, uint64_t bytes)
+{
+	struct engine *e = ctx->state;
+	const struct gpu_spec *spec = &ctx->spec;
+	double cycles = (double)bytes * (double)spec->clock_mhz / (double)spec->link_mbps;
+
+	if (spec->functional)
+		return 0;
+	engine_wait(e, &stream->id, 1);
+	return engine_delay(e, stream, gpu_session_now(e->session) + (uint64_t)cycles);
 }
 
 static int sim_load(struct gpuemu_ctx *ctx, struct gpuemu_module *module, const char *text,
@@ -225,6 +289,9 @@ const struct backend_ops backend_sim = {
 	.configure = sim_configure,
 	.map = sim_map,
 	.drop = sim_drop,
+	.map_device = sim_map_device,
+	.drop_device = sim_drop_device,
+	.transfer = sim_transfer,
 	.load = sim_load,
 	.unload = sim_unload,
 	.constants = sim_constants,

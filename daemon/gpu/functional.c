@@ -19,7 +19,7 @@ static int reachable(struct gpu_session *s, struct exec_range **ranges, uint32_t
 	struct addr_ranges managed = { 0 };
 	struct exec_range *r;
 
-	service->ops->managed(service, s->va_space, &managed);
+	service_reachable(service, s->va_space, &managed);
 	r = managed.failed ? NULL : calloc(managed.count + 1, sizeof(*r));
 	*ranges = r;
 	*n = 0;

@@ -126,7 +126,7 @@ int page_table_set_ranges(struct machine *m)
 
 	if (m->spec.paging || !service->ops->managed)
 		return 0;
-	service->ops->managed(service, m->session->va_space, &r);
+	service_reachable(service, m->session->va_space, &r);
 	ret = r.failed ? -ENOMEM : gmmu_set_ranges(m->gmmu, r.at, r.count);
 	free(r.at);
 	return ret;

@@ -116,6 +116,8 @@ struct service_ops {
 	 * its own host address whether or not the page is in device memory. NULL: it is not.
 	 */
 	void (*managed)(struct service *s, uint32_t va_space, struct addr_ranges *to);
+	/* Those and what is in device memory always. NULL: there are none but those. */
+	void (*reachable)(struct service *s, uint32_t va_space, struct addr_ranges *to);
 	void (*destroy)(struct service *s);
 };
 
@@ -130,6 +132,12 @@ struct service {
 	const struct service_ops *ops;
 	unsigned int can;		/* SERVICE_CAN_* */
 };
+
+/* All that the VA space can use, where service_ops.managed is. */
+static inline void service_reachable(struct service *s, uint32_t va_space, struct addr_ranges *to)
+{
+	(s->ops->reachable ? s->ops->reachable : s->ops->managed)(s, va_space, to);
+}
 
 static inline void *service_entry(struct service *s, uint32_t va_space, uint64_t addr,
 				  unsigned int *flags)

@@ -40,9 +40,12 @@ struct block {
 
 struct sim {
 	struct service service;
+	/* Those of managed pages. What programs have taken for themselves is `device`'s. */
 	uint64_t frames, used;
 	uint64_t service_ns, page_ns;
 	struct ranges managed;
+	struct ranges device;		/* in device memory always, and not paged */
+	uint64_t device_frames;
 	/* In the order of creation, found through `index`; freed with the service. */
 	struct block *blocks;
 	size_t nblocks, block_room;
@@ -95,6 +98,11 @@ static struct block *block_make(struct sim *sim, uint32_t va_space, uint64_t add
 		.va_space = va_space,
 	};
 	return block;
+}
+
+static bool is_device(const struct sim *sim, uint32_t va_space, uint64_t addr)
+{
+	return sim->device.count && ranges_have(&sim->device, va_space, addr);
 }
 
 static bool is_resident(const struct sim *sim, uint32_t va_space, uint64_t addr)
@@ -267,7 +275,7 @@ static int sim_serve(struct service *s, struct service_batch *batch)
 
 static void *sim_walk(struct service *s, uint32_t va_space, uint64_t addr)
 {
-	if (!is_resident(sim_of(s), va_space, addr))
+	if (!is_resident(sim_of(s), va_space, addr) && !is_device(sim_of(s), va_space, addr))
 		return NULL;
 	return (void *)(uintptr_t)(addr & ~(PAGE_BYTES - 1));
 }
@@ -278,11 +286,12 @@ static void *sim_entry(struct service *s, uint32_t va_space, uint64_t addr, unsi
 	unsigned int page = page_of(addr);
 	bool remote = block && bitmap_test(block->remote, page);
 
-	if (!remote && !(block && bitmap_test(block->resident, page)))
+	if (!remote && !(block && bitmap_test(block->resident, page)) &&
+	    !is_device(sim_of(s), va_space, addr))
 		return NULL;
 	if (remote)
 		*flags |= SERVICE_ENTRY_REMOTE;
-	else if (bitmap_test(block->read_only, page))
+	else if (block && bitmap_test(block->read_only, page))
 		*flags |= SERVICE_ENTRY_READ_ONLY;
 	return (void *)(uintptr_t)(addr & ~(PAGE_BYTES - 1));
 }
@@ -324,6 +333,11 @@ static void sim_managed(struct service *s, uint32_t va_space, struct addr_ranges
 	ranges_tell(&sim_of(s)->managed, va_space, to);
 }
 
+static void sim_reachable(struct service *s, uint32_t va_space, struct addr_ranges *to)
+{
+	ranges_tell_both(&sim_of(s)->managed, &sim_of(s)->device, va_space, to);
+}
+
 static void sim_destroy(struct service *s)
 {
 	struct sim *sim = sim_of(s);
@@ -331,6 +345,7 @@ static void sim_destroy(struct service *s)
 	u64map_clear(&sim->index);
 	free(sim->blocks);
 	ranges_clear(&sim->managed);
+	ranges_clear(&sim->device);
 	free(sim);
 }
 
@@ -345,6 +360,7 @@ const struct service_ops service_sim_ops = {
 	.resident = sim_resident,
 	.frames = sim_frames,
 	.managed = sim_managed,
+	.reachable = sim_reachable,
 	.destroy = sim_destroy,
 };
 
@@ -375,9 +391,9 @@ int service_sim_configure(struct service *s, uint64_t vram_bytes, uint64_t servi
 
 	if (vram_bytes < PAGE_BYTES)
 		return -EINVAL;
-	if (vram_bytes / PAGE_BYTES < sim->used)
+	if (vram_bytes / PAGE_BYTES < sim->used + sim->device_frames)
 		return -EBUSY;
-	sim->frames = vram_bytes / PAGE_BYTES;
+	sim->frames = vram_bytes / PAGE_BYTES - sim->device_frames;
 	sim->service_ns = service_ns;
 	sim->page_ns = page_ns;
 	return 0;
@@ -396,9 +412,51 @@ int service_sim_map(struct service *s, uint32_t va_space, uint64_t addr, uint64_
 
 	if (!range_valid(va_space, addr, bytes))
 		return -EINVAL;
-	if (ranges_overlap(&sim->managed, va_space, addr, addr + bytes))
+	if (ranges_overlap(&sim->managed, va_space, addr, addr + bytes) ||
+	    ranges_overlap(&sim->device, va_space, addr, addr + bytes))
 		return -EEXIST;
 	return ranges_add(&sim->managed, va_space, addr, addr + bytes);
+}
+
+int service_sim_map_device(struct service *s, uint32_t va_space, uint64_t addr, uint64_t bytes)
+{
+	struct sim *sim = sim_of(s);
+	uint64_t frames = bytes / PAGE_BYTES;
+	int rc;
+
+	if (!range_valid(va_space, addr, bytes))
+		return -EINVAL;
+	if (ranges_overlap(&sim->managed, va_space, addr, addr + bytes) ||
+	    ranges_overlap(&sim->device, va_space, addr, addr + bytes))
+		return -EEXIST;
+	if (frames >= sim->frames)
+		return -ENOSPC;
+	if (sim->used > sim->frames - frames)
+		return -EBUSY;
+	rc = ranges_add(&sim->device, va_space, addr, addr + bytes);
+	if (rc)
+		return rc;
+	sim->frames -= frames;
+	sim->device_frames += frames;
+	return 0;
+}
+
+int service_sim_unmap_device(struct service *s, uint32_t va_space, uint64_t addr)
+{
+	struct sim *sim = sim_of(s);
+	struct range range = ranges_at(&sim->device, va_space, addr);
+	uint64_t frames = (range.end - range.start) / PAGE_BYTES;
+	int rc;
+
+	if (!range.end || range.start != addr)
+		return -ENOENT;
+	rc = ranges_cut(&sim->device, va_space, range.start, range.end);
+	if (rc)
+		return rc;
+	sim->frames += frames;
+	sim->device_frames -= frames;
+	invalidate(sim, va_space, range.start, range.end, false);
+	return 0;
 }
 
 static void drop_pages(struct sim *sim, struct block *block, uint64_t start, uint64_t end)

@@ -72,6 +72,20 @@ void ranges_tell(const struct ranges *r, uint32_t va_space, struct addr_ranges *
 		addr_ranges_add(to, r->at[i].start, r->at[i].end);
 }
 
+void ranges_tell_both(const struct ranges *a, const struct ranges *b, uint32_t va_space,
+		      struct addr_ranges *to)
+{
+	size_t i = range_at(a, va_space, 0), j = range_at(b, va_space, 0);
+
+	while (is_of(a, i, va_space) || is_of(b, j, va_space)) {
+		bool first = !is_of(b, j, va_space) ||
+			     (is_of(a, i, va_space) && a->at[i].start < b->at[j].start);
+		const struct range *r = first ? &a->at[i++] : &b->at[j++];
+
+		addr_ranges_add(to, r->start, r->end);
+	}
+}
+
 int ranges_cut(struct ranges *r, uint32_t va_space, uint64_t start, uint64_t end)
 {
 	size_t i = range_at(r, va_space, start), last;

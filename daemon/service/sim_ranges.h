@@ -27,6 +27,9 @@ struct range ranges_at(const struct ranges *r, uint32_t va_space, uint64_t addr)
 bool ranges_overlap(const struct ranges *r, uint32_t va_space, uint64_t start, uint64_t end);
 /* Adds each of the VA space's, by address. */
 void ranges_tell(const struct ranges *r, uint32_t va_space, struct addr_ranges *to);
+/* The same of two that do not overlap. */
+void ranges_tell_both(const struct ranges *a, const struct ranges *b, uint32_t va_space,
+		      struct addr_ranges *to);
 /* [start, end) overlaps none. -ENOMEM. */
 int ranges_add(struct ranges *r, uint32_t va_space, uint64_t start, uint64_t end);
 /* Takes [start, end) out, where it is there. -ENOMEM leaves everything as it was. */

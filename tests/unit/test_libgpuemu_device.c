@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Device memory that is not paged, on the sim backend: kernels use it without a far fault, it is
+ * taken from what managed pages may use, and copies take the link's time.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "gpuemu.h"
+
+#define MIB	(1ull << 20)
+
+/* Each thread adds one to a word: 4096 bytes apart. */
+static const char ptx[] =
+	".version 6.0\n.target sm_60\n.address_size 64\n"
+	".visible .entry touch(.param .u64 p)\n{\n.reg .b32 %r<6>;\n.reg .b64 %rd<4>;\n"
+	"ld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %ntid.x;\n"
+	"mad.lo.s32 %r4, %r2, %r3, %r1;\nmul.wide.u32 %rd2, %r4, 4096;\nadd.s64 %rd3, %rd1, %rd2;\n"
+	"ld.global.u32 %r5, [%rd3];\nadd.s32 %r5, %r5, 1;\nst.global.u32 [%rd3], %r5;\nret;\n}\n";
+
+#define OK(ctx, call) do { \
+	int ok_ret = (call); \
+	if (ok_ret) \
+		fail_msg("%s: %d: %s", #call, ok_ret, gpuemu_last_error(ctx)); \
+} while (0)
+
+struct fixture {
+	struct gpuemu_ctx *ctx;
+	struct gpuemu_function *touch;
+};
+
+static void open_with(struct fixture *f, const char *settings)
+{
+	const struct gpuemu_options o = {
+		.size = sizeof(o), .backend = "sim", .settings = settings,
+	};
+	struct gpuemu_module *module;
+
+	OK(NULL, gpuemu_open(&f->ctx, &o));
+	OK(f->ctx, gpuemu_module_load_data(f->ctx, &module, ptx, sizeof(ptx) - 1, "touch.ptx"));
+	OK(f->ctx, gpuemu_module_get_function(module, &f->touch, "touch"));
+}
+
+static void touch(struct fixture *f, void *p, uint32_t pages)
+{
+	const struct gpuemu_dim3 grid = { pages / 32, 1, 1 }, block = { 32, 1, 1 };
+	const struct gpuemu_arg arg = gpuemu_arg_ptr(p);
+
+	OK(f->ctx, gpuemu_launch(f->touch, grid, block, 0, NULL, &arg, 1));
+	OK(f->ctx, gpuemu_synchronize(f->ctx));
+}
+
+/* Of the whole session, a number: kernels have the same keys, and come first. */
+static unsigned long number(struct fixture *f, const char *key)
+{
+	unsigned long n = ULONG_MAX;
+	char *json;
+
+	OK(f->ctx, gpuemu_statistics(f->ctx, &json));
+	for (char *at = json; (at = strstr(at, key)); at++) {
+		char *value = strchr(at, ':') + 1;
+
+		value += strspn(value, " ");
+		if (*value >= '0' && *value <= '9')
+			n = strtoul(value, NULL, 10);
+	}
+	assert_true(n < ULONG_MAX);
+	gpuemu_free(json);
+	return n;
+}
+
+static void no_far_fault(void **state)
+{
+	static const char *const settings[] = {
+		"paging.vram=16M\n", "paging.vram=16M\npaging.enabled=0\n",
+		"paging.vram=16M\ngpu.functional=1\n",
+	};
+
+	for (size_t i = 0; i < sizeof(settings) / sizeof(*settings); i++) {
+		struct fixture f;
+		void *device, *managed;
+
+		open_with(&f, settings[i]);
+		OK(f.ctx, gpuemu_mem_alloc_device(f.ctx, &device, 3 * MIB));
+		OK(f.ctx, gpuemu_mem_alloc_managed(f.ctx, &managed, 3 * MIB));
+		*(uint32_t *)device = 41;
+		touch(&f, device, 768);
+		if (!i)
+			assert_int_equal(number(&f, "\"far_faults\""), 0);
+		touch(&f, managed, 768);
+		if (!i)
+			assert_int_equal(number(&f, "\"far_faults\""), 768);
+		assert_int_equal(*(uint32_t *)device, 42);
+		assert_int_equal(*(uint32_t *)managed, 1);
+		assert_int_equal(*(uint32_t *)((char *)device + 767 * 4096), 1);
+		gpuemu_close(f.ctx);
+	}
+}
+
+/* 8 MiB: what is taken is not the managed pages', and comes back. */
+static void frames_are_shared(void **state)
+{
+	void *device, *more, *managed;
+	struct fixture f;
+
+	open_with(&f, "paging.vram=8M\n");
+	OK(f.ctx, gpuemu_mem_alloc_managed(f.ctx, &managed, 4 * MIB));
+	touch(&f, managed, 1024);
+	assert_int_equal(number(&f, "\"evicted_pages\""), 0);
+	OK(f.ctx, gpuemu_mem_alloc_device(f.ctx, &device, 5 * MIB));
+	assert_int_equal(gpuemu_mem_alloc_device(f.ctx, &more, 1), -ENOMEM);
+	assert_null(more);
+	touch(&f, device, 1024);
+	/* The managed pages went home for it, and now have 512 frames for 1024. */
+	assert_int_equal(number(&f, "\"far_faults\""), 1024);
+	touch(&f, managed, 1024);
+	assert_int_equal(number(&f, "\"far_faults\""), 2048);
+	assert_int_equal(number(&f, "\"evicted_pages\""), 512);
+	OK(f.ctx, gpuemu_mem_free(f.ctx, device));
+	OK(f.ctx, gpuemu_mem_alloc_device(f.ctx, &more, 2 * MIB));
+	assert_int_equal(*(uint32_t *)more, 0);
+	/* It is no managed memory, and what was freed is nobody's. */
+	assert_int_equal(gpuemu_mem_prefetch(f.ctx, more, 4096, NULL), -EINVAL);
+	touch(&f, managed, 32);
+	OK(f.ctx, gpuemu_mem_free(f.ctx, more));
+	{
+		const struct gpuemu_dim3 one = { 1, 1, 1 };
+		const struct gpuemu_arg arg = gpuemu_arg_ptr(more);
+
+		OK(f.ctx, gpuemu_launch(f.touch, one, one, 0, NULL, &arg, 1));
+		assert_int_equal(gpuemu_synchronize(f.ctx), -EFAULT);
+	}
+	gpuemu_close(f.ctx);
+}
+
+/* 16 GB/s at 700 MHz: 1 MiB takes 45,875 cycles, in whichever stream. */
+static void copies_take_time(void **state)
+{
+	struct gpuemu_event *begin, *end;
+	struct gpuemu_stream *streams[2] = { NULL, NULL };
+	struct fixture f;
+	int64_t cycles;
+
+	open_with(&f, "paging.link_mbps=16000\ngpu.clock_mhz=700\n");
+	OK(f.ctx, gpuemu_stream_create(f.ctx, &streams[1]));
+	OK(f.ctx, gpuemu_event_create(f.ctx, &begin));
+	OK(f.ctx, gpuemu_event_create(f.ctx, &end));
+	for (int i = 0; i < 2; i++) {
+		OK(f.ctx, gpuemu_event_record(begin, streams[i]));
+		OK(f.ctx, gpuemu_mem_transfer(f.ctx, MIB, streams[i]));
+		OK(f.ctx, gpuemu_event_record(end, streams[i]));
+		OK(f.ctx, gpuemu_event_synchronize(end));
+		OK(f.ctx, gpuemu_event_elapsed(begin, end, &cycles));
+		assert_in_range(cycles, 45875, 45876);
+	}
+	gpuemu_close(f.ctx);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_far_fault),
+		cmocka_unit_test(frames_are_shared),
+		cmocka_unit_test(copies_take_time),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
