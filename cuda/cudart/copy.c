@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Copies and memsets. All memory of the GPU has addresses of this process, so that a copy is
- * memcpy() when the works before it have ended; the pages then are where the copy brought them: a
- * copy to the device prefetches, so that it takes the link's time and kernels find the data
- * there.
+ * memcpy() when the works before it have ended. What it takes on the link is told to the library;
+ * where device memory is paged, by a prefetch of what the copy wrote.
  */
 #include <string.h>
 
@@ -75,15 +74,19 @@ static void count(const void *dst, const void *src, size_t bytes)
 	}
 }
 
-/* A page that the copy wrote goes to device memory, in the stream's order. */
-static void bring(const void *dst, size_t bytes, cudaStream_t stream)
+/* The bytes have crossed the link, in the stream's order. */
+static void cross(const void *dst, const void *src, size_t bytes, cudaStream_t stream)
 {
-	const struct range *r = memory_at(dst);
+	const struct range *to = memory_at(dst), *from = src ? memory_at(src) : NULL;
+	bool device = (to && to->kind == DEVICE) || (from && from->kind == DEVICE);
 	struct gpuemu_stream *s;
 
-	if (!r || r->kind != DEVICE || runtime_device()->functional || !stream_of(stream, &s))
+	if (runtime_device()->functional || !stream_of(stream, &s) || !device)
 		return;
-	gpuemu_mem_prefetch(runtime_ctx(), dst, bytes, s);
+	if (to && to->kind == DEVICE && memory_is_paged(dst))
+		gpuemu_mem_prefetch(runtime_ctx(), dst, bytes, s);
+	else if (src && (!on_device(dst) || !on_device(src)))
+		gpuemu_mem_transfer(runtime_ctx(), bytes, s);
 }
 
 static cudaError_t copy(void *dst, const void *src, size_t bytes, enum cudaMemcpyKind kind,
@@ -97,7 +100,7 @@ static cudaError_t copy(void *dst, const void *src, size_t bytes, enum cudaMemcp
 		return error;
 	memmove(dst, src, bytes);
 	count(dst, src, bytes);
-	bring(dst, bytes, stream);
+	cross(dst, src, bytes, stream);
 	return cudaSuccess;
 }
 
@@ -141,7 +144,7 @@ static cudaError_t copy_rows(char *dst, size_t dpitch, const char *src, size_t s
 		memmove(dst + row * dpitch, src + row * spitch, width);
 	if (!error) {
 		count(dst, src, width * height);
-		bring(dst, (height - 1) * dpitch + width, stream);
+		cross(dst, src, width * height, stream);
 	}
 	return error;
 }
@@ -201,7 +204,7 @@ static cudaError_t set_rows(char *ptr, size_t pitch, int value, size_t width, si
 	if (!error) {
 		runtime_copies.memsets++;
 		runtime_copies.memset_bytes += width * height;
-		bring(ptr, (height - 1) * pitch + width, stream);
+		cross(ptr, NULL, (height - 1) * pitch + width, stream);
 	}
 	return error;
 }

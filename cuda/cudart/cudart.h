@@ -120,6 +120,8 @@ const struct range *memory_at(const void *ptr);
 void memory_add_variable(void *ptr, size_t bytes);
 void memory_forget_all(void);
 uint64_t memory_device_bytes(void);
+/* Device memory that the backend pages for want of another. */
+bool memory_is_paged(const void *ptr);
 
 /* --- stream.c --------------------------------------------------------------------------- */
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Allocations. cudaMallocManaged() is libgpuemu's managed memory as it is. cudaMalloc() takes
- * from granules of 2 MiB, several of them in a row, as hardware does: programs that read a little
- * beside their buffers find memory there. Its memory is managed too; docs/cuda.md says what
- * differs from a device's.
+ * pieces of granules of 2 MiB, as hardware does: programs that read a little beside their buffers
+ * find memory there. The granules are device memory that is not paged, where the backend has such
+ * (sim); elsewhere they are managed memory, which docs/cuda.md tells.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,21 +12,20 @@
 #include "cudart.h"
 
 #define GRANULE		(2ull << 20)
-#define CHUNK		(32ull << 20)	/* what is asked of libgpuemu at once, at least */
+#define MARGIN		4096ull		/* before the first piece of a chunk, and behind the last */
 #define ALIGN		512ull		/* CUDA promises 256 */
 
-/*
- * Managed memory that cudaMalloc() hands out in pieces; the first and the last granule are never.
- */
+/* Granules that cudaMalloc() hands out in pieces; they go back when there is none in them. */
 struct chunk {
 	struct chunk *next;
 	uintptr_t addr;
 	size_t bytes;
+	bool paged;			/* managed memory */
 };
 
 static struct range *ranges;		/* by address */
 static struct chunk *chunks;
-static uint64_t device_bytes;		/* of DEVICE ranges */
+static uint64_t device_bytes;		/* of chunks */
 
 static uint64_t round_up(uint64_t n, uint64_t to)
 {
@@ -58,8 +57,6 @@ static cudaError_t add_range(void *ptr, size_t bytes, enum kind kind)
 		at = &(*at)->next;
 	*r = (struct range){ .next = *at, .addr = (uintptr_t)ptr, .bytes = bytes, .kind = kind };
 	*at = r;
-	if (kind == DEVICE)
-		device_bytes += bytes;
 	return cudaSuccess;
 }
 
@@ -80,36 +77,71 @@ static struct range **find(const void *ptr)
 
 /* --- pieces of chunks ---------------------------------------------------------------------- */
 
-/* The first gap of a chunk that fits: a piece as large as a granule begins one. 0: none. */
+/* The first gap of a chunk that fits, or 0. */
 static uintptr_t find_gap(const struct chunk *c, size_t bytes)
 {
-	uint64_t align = bytes >= GRANULE ? GRANULE : ALIGN;
-	uintptr_t addr = round_up(c->addr + GRANULE, align), end = c->addr + c->bytes - GRANULE;
+	uintptr_t addr = c->addr + MARGIN, end = c->addr + c->bytes - MARGIN;
 
 	for (const struct range *r = ranges; r; r = r->next)
 		if (r->addr + r->bytes > addr && r->addr < addr + bytes)
-			addr = round_up(r->addr + r->bytes, align);
+			addr = round_up(r->addr + r->bytes, ALIGN);
 	return addr <= end && end - addr >= bytes ? addr : 0;
 }
 
 static cudaError_t grow(size_t bytes)
 {
-	struct chunk *c = malloc(sizeof(*c));
+	struct chunk *c = calloc(1, sizeof(*c));
 	void *ptr;
+	int ret;
 
 	if (!c)
 		return cudaErrorMemoryAllocation;
-	c->bytes = round_up(bytes, GRANULE) + 2 * GRANULE;
-	if (c->bytes < CHUNK)
-		c->bytes = CHUNK;
-	if (gpuemu_mem_alloc_managed(runtime_ctx(), &ptr, c->bytes)) {
+	c->bytes = round_up(bytes + 2 * MARGIN, GRANULE);
+	ret = gpuemu_mem_alloc_device(runtime_ctx(), &ptr, c->bytes);
+	c->paged = ret == -EOPNOTSUPP && device_bytes + c->bytes <= runtime_device()->vram;
+	if (c->paged)
+		ret = gpuemu_mem_alloc_managed(runtime_ctx(), &ptr, c->bytes);
+	if (ret) {
 		free(c);
 		return cudaErrorMemoryAllocation;
 	}
 	c->addr = (uintptr_t)ptr;
 	c->next = chunks;
 	chunks = c;
+	device_bytes += c->bytes;
 	return cudaSuccess;
+}
+
+static struct chunk **chunk_of(uintptr_t addr)
+{
+	struct chunk **at = &chunks;
+
+	while (*at && addr - (*at)->addr >= (*at)->bytes)
+		at = &(*at)->next;
+	return at;
+}
+
+/* The chunk of a piece that is no more. */
+static void shrink(uintptr_t addr)
+{
+	struct chunk **at = chunk_of(addr), *c = *at;
+
+	for (const struct range *r = ranges; r; r = r->next)
+		if (!c || r->addr - c->addr < c->bytes)
+			return;
+	if (!c)
+		return;
+	*at = c->next;
+	device_bytes -= c->bytes;
+	gpuemu_mem_free(runtime_ctx(), (void *)c->addr);
+	free(c);
+}
+
+bool memory_is_paged(const void *ptr)
+{
+	const struct chunk *c = *chunk_of((uintptr_t)ptr);
+
+	return !c || c->paged;
 }
 
 static uintptr_t take(size_t bytes)
@@ -123,14 +155,14 @@ static uintptr_t take(size_t bytes)
 
 static cudaError_t device_alloc(void **ptr, size_t bytes)
 {
-	size_t whole = round_up(bytes, bytes >= GRANULE ? GRANULE : ALIGN);
+	size_t whole = round_up(bytes, ALIGN);
 	cudaError_t error = cudaSuccess;
 	uintptr_t addr;
 
 	*ptr = NULL;
 	if (!bytes)
 		return cudaSuccess;
-	if (whole < bytes || device_bytes + whole > runtime_device()->vram)
+	if (whole < bytes || whole > runtime_device()->vram)
 		return cudaErrorMemoryAllocation;
 	addr = take(whole);
 	if (!addr) {
@@ -275,11 +307,11 @@ static cudaError_t give_back(void *ptr, bool host)
 	r = *at;
 	if (!r || r->kind == VARIABLE || host != (r->kind == HOST))
 		return leave(cudaErrorInvalidValue);
+	*at = r->next;
 	if (r->kind == DEVICE)
-		device_bytes -= r->bytes;
+		shrink(r->addr);
 	else
 		gpuemu_mem_free(runtime_ctx(), ptr);
-	*at = r->next;
 	free(r);
 	return leave(cudaSuccess);
 }

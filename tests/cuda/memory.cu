@@ -17,6 +17,30 @@ __global__ void increment(int *p, int n)
 		p[i]++;
 }
 
+/* How long a copy of 4 MiB takes, by events around it. */
+static float copy_ms(cudaMemcpyKind kind)
+{
+	const size_t bytes = 4 << 20;
+	char *host = (char *)malloc(bytes), *a, *b;
+	cudaEvent_t begin, end;
+	float ms;
+
+	OK(cudaMalloc(&a, bytes));
+	OK(cudaMalloc(&b, bytes));
+	OK(cudaEventCreate(&begin));
+	OK(cudaEventCreate(&end));
+	OK(cudaEventRecord(begin, 0));
+	OK(cudaMemcpy(kind == cudaMemcpyDeviceToHost ? host : a, kind == cudaMemcpyHostToDevice ? host : b,
+		      bytes, kind));
+	OK(cudaEventRecord(end, 0));
+	OK(cudaEventSynchronize(end));
+	OK(cudaEventElapsedTime(&ms, begin, end));
+	OK(cudaFree(a));
+	OK(cudaFree(b));
+	free(host);
+	return ms;
+}
+
 int main()
 {
 	char host[64 * 10], back[64 * 10], *d, *e;
@@ -90,11 +114,15 @@ int main()
 	OK(cudaMemGetInfo(&free_before, &total));
 	OK(cudaMalloc(&e, 3 << 20));
 	OK(cudaMemGetInfo(&free_after, &total));
-	HOLDS(free_before - free_after == 4 << 20 && free_after < total);
+	HOLDS(free_before - free_after == 4 << 20 && free_after < total);	/* granules */
 	IS(cudaMalloc(&d, total), cudaErrorMemoryAllocation);
 	OK(cudaFree(e));
 	OK(cudaMemGetInfo(&free_after, &total));
 	HOLDS(free_before == free_after);
+	/* 4 MiB take some 260 us on a link of 16 GB/s, either way, and nothing within the device. */
+	float there = copy_ms(cudaMemcpyHostToDevice), back_ms = copy_ms(cudaMemcpyDeviceToHost);
+	HOLDS(there > 0.25f && there < 0.3f && back_ms > 0.25f && back_ms < 0.3f);
+	HOLDS(copy_ms(cudaMemcpyDeviceToDevice) < 0.01f);
 	IS(cudaMemcpy(e, host, 4, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
 	IS(cudaMemset(host, 0, 4), cudaErrorInvalidValue);
 	IS(cudaMemcpy(p, host, 4, (cudaMemcpyKind)9), cudaErrorInvalidMemcpyDirection);
