@@ -8,6 +8,7 @@
 
 #include "bench.h"
 #include "cli.h"
+#include "faults.h"
 #include "host.h"
 #include "output.h"
 #include "progress.h"
@@ -16,7 +17,7 @@
 #define BATCH_MAX	256	/* what the module takes at once */
 #define COUNT_MAX	(1u << 20)
 
-enum { OPT_JSON = CLI_OWN, OPT_COUNT, OPT_BATCH };
+enum { OPT_JSON = CLI_OWN, OPT_COUNT, OPT_BATCH, OPT_FAULTS };
 
 #define X(name) extern const struct bench bench_##name;
 #include "bench.def"
@@ -60,9 +61,25 @@ static void add_backend(struct bench_request *request, struct json_object *repor
 		request->measured ? "measured" : "virtual"));
 }
 
+/* The far faults that the context's statistics have, its warm-up's first. */
+static int write_faults(struct gpuemu_ctx *ctx, const char *file, struct err *err)
+{
+	struct json_object *statistics;
+	char *text = NULL;
+	int ret = gpuemu_statistics(ctx, &text);
+
+	if (ret)
+		return bench_failed(ctx, ret, err);
+	statistics = json_tokener_parse(text);
+	gpuemu_free(text);
+	ret = faults_write(statistics, file, err);
+	json_object_put(statistics);
+	return ret;
+}
+
 static int measure(const struct verb *verb, const struct bench *bench,
 		   const struct target *target, struct bench_request *request,
-		   const char *json)
+		   const char *json, const char *faults)
 {
 	struct json_object *report = json_object_new_object();
 	struct err err = { "" };
@@ -86,6 +103,8 @@ static int measure(const struct verb *verb, const struct bench *bench,
 	progress = progress_start(what);
 	ret = bench->measure(request, report, &err);
 	progress_stop(progress);
+	if (!ret && faults)
+		ret = write_faults(request->ctx, faults, &err);
 	gpuemu_close(request->ctx);
 	if (ret)
 		ret = cli_failed(verb, "%s: %s", bench->name, err.text);
@@ -107,7 +126,7 @@ static int bench(const struct verb *verb, int argc, char **argv)
 	struct target target;
 	struct bench_request request = { .ctx = NULL };
 	struct cli_parser p;
-	const char *json = NULL;
+	const char *json = NULL, *faults = NULL;
 	struct err err = { "" };
 	char known[256] = "";
 	size_t used = 0;
@@ -132,20 +151,24 @@ static int bench(const struct verb *verb, int argc, char **argv)
 			ret = number(verb, "--batch", optarg, BATCH_MAX, &value);
 			request.batch = (unsigned int)value;
 			break;
+		case OPT_FAULTS:
+			faults = optarg;
+			break;
 		default:
 			if (target_option(&target, c, optarg, &err))
 				ret = cli_misused(verb, "%s", err.text);
 		}
 	}
-	if (!ret && target_check(&target, &err))
+	if (!ret && (target_check(&target, &err) || (faults && faults_ask(&target, &err))))
 		ret = cli_misused(verb, "%s", err.text);
 	if (ret)
 		return ret;
 	if (argc - optind == 1)
 		for (size_t i = 0; i < ARRAY_SIZE(benches); i++)
 			if (!strcmp(argv[optind], benches[i]->name))
-				return output_check(json, &err) ? cli_failed(verb, "%s", err.text) :
-				       measure(verb, benches[i], &target, &request, json);
+				return output_check(json, &err) || output_check(faults, &err) ?
+				       cli_failed(verb, "%s", err.text) :
+				       measure(verb, benches[i], &target, &request, json, faults);
 	for (size_t i = 0; i < ARRAY_SIZE(benches) && used < sizeof(known); i++)
 		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
 					 i ? ", " : "", benches[i]->name);
@@ -164,6 +187,7 @@ static void more(FILE *out)
 static const struct cli_option options[] = {
 	{ "count", "N", "pages: fault, cpufault 2000, throughput 8192, clients 1024; migrate: pieces of 2 MiB, 16", OPT_COUNT },
 	{ "batch", "N", "far faults raised at a time; fault: 1 if not given, throughput: 256", OPT_BATCH },
+	{ "faults", "FILE", "write every far fault as a line of CSV: page, stages, batch, cause", OPT_FAULTS },
 	{ "json", "[FILE]", "as JSON, to FILE or, alone, to stdout without the text", OPT_JSON },
 	{ NULL }
 };

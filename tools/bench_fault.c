@@ -18,6 +18,7 @@
 #define COUNT		2000u	/* faults, and samples of each yardstick */
 #define SLICES		10u	/* of them: the fault and its yardsticks take turns */
 #define SLICE_MOST	4096u	/* faults that the library reports one by one */
+#define BUCKETS		200u	/* of a distribution that is reported */
 #define SAMPLES_LEAST	50u	/* of a yardstick, beside a slice */
 #define WARM_UP		64u	/* first faults that do not count: caches, rings, page tables */
 
@@ -306,6 +307,30 @@ static void free_yardsticks(struct yardsticks *y)
 	}
 }
 
+/* [most, how many up to it and above the one before] of each 200th part: sorted numbers. */
+static struct json_object *buckets(const struct numbers *of)
+{
+	struct json_object *all = json_object_new_array();
+	size_t from = 0;
+
+	for (size_t i = 1; i <= BUCKETS; i++) {
+		size_t to = of->n * i / BUCKETS;
+		struct json_object *pair;
+
+		/* Equal numbers are one bucket's. */
+		while (to > from && to < of->n && of->v[to] == of->v[to - 1])
+			to++;
+		if (to <= from)
+			continue;
+		pair = json_object_new_array();
+		json_object_array_add(pair, json_object_new_uint64(of->v[to - 1]));
+		json_object_array_add(pair, json_object_new_uint64(to - from));
+		json_object_array_add(all, pair);
+		from = to;
+	}
+	return all;
+}
+
 static struct json_object *percentiles(const struct numbers *of)
 {
 	static const struct {
@@ -318,6 +343,7 @@ static struct json_object *percentiles(const struct numbers *of)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		json_object_object_add(o, rows[i].key, json_object_new_uint64(
 				       yardstick_permille(of->v, of->n, rows[i].permille)));
+	json_object_object_add(o, "buckets", buckets(of));
 	return o;
 }
 

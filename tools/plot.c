@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * gpuemu plot: the standard figures of one run or several beside each other, from the
- * reports that `gpuemu run --json` wrote, or its --samples and --trace. gnuplot draws them.
+ * reports that `gpuemu run --json` or `gpuemu bench --json` wrote, or run's --samples and --trace.
+ * gnuplot draws them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -68,9 +69,9 @@ static int add_run(const struct verb *verb, struct request *r, struct json_objec
 		return cli_failed(verb, "%s: more than %d runs", file, RUNS_MAX);
 	if (!json_object_is_type(report, json_type_object) ||
 	    (!output_has(report, "totals") && !output_has(report, "columns") &&
-	     !output_has(report, "traceEvents")))
-		return cli_failed(verb, "%s: not a report of gpuemu run --json, --samples or --trace",
-				  file);
+	     !output_has(report, "traceEvents") && !output_has(report, "bench")))
+		return cli_failed(verb, "%s: not a report of gpuemu run --json, --samples or --trace, "
+				  "nor of gpuemu bench --json", file);
 	if (!*workload)
 		workload = output_string(report, "ptx.kernel");
 	base_name(r->names[r->count], sizeof(r->names[0]), file);

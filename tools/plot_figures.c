@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What the standard figures show, from the reports of runs. plot.c draws them. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -100,7 +101,9 @@ static void plot_latency(struct figure *f, const struct plot_run *runs, size_t n
 			      .ylabel = "share of far faults", .logx = true };
 	for (size_t i = 0; i < n; i++)
 		plot_distribution(f, runs[i].name,
-				  output_at(runs[i].report, "paging.latency_ns.buckets"), 1e-3);
+				  output_at(runs[i].report, output_has(runs[i].report, "bench") ?
+					    "far_fault_ns.buckets" : "paging.latency_ns.buckets"),
+				  1e-3);
 }
 
 static void plot_waits(struct figure *f, const struct plot_run *runs, size_t n)
@@ -120,10 +123,11 @@ static void plot_stages(struct figure *f, const struct plot_run *runs, size_t n)
 	};
 	bool any = false;
 
-	*f = (struct figure){ .kind = FIGURE_STACKED, .title = "Stages of a fault batch",
-			      .xlabel = "", .ylabel = "microseconds, mean of all batches" };
+	*f = (struct figure){ .kind = FIGURE_STACKED, .title = "Stages of a fault batch", .xlabel = "",
+			      .ylabel = "microseconds, mean of all batches (bench: median)" };
 	for (size_t i = 0; i < n; i++)
-		any |= output_number(runs[i].report, "paging.batches") > 0;
+		any |= output_number(runs[i].report, "paging.batches") > 0 ||
+		       output_has(runs[i].report, "stages_ns");
 	for (size_t k = 0; any && k < ARRAY_SIZE(stages); k++) {
 		size_t series = figure_series(f, stages[k]);
 
@@ -132,11 +136,105 @@ static void plot_stages(struct figure *f, const struct plot_run *runs, size_t n)
 
 			if (!k)
 				figure_label(f, runs[i].name);
-			snprintf(path, sizeof(path), "paging.stages_ns.%s", stages[k]);
+			snprintf(path, sizeof(path), "%sstages_ns.%s",
+				 output_has(runs[i].report, "bench") ? "" : "paging.", stages[k]);
 			figure_point(f, series, (double)i,
 				     1e-3 * output_number(runs[i].report, path));
 		}
 	}
+}
+
+/* Mean nanoseconds of a far fault in one of its stages. */
+static double fault_stage(struct json_object *report, const char *stage)
+{
+	double count = output_number(report, "paging.latency_ns.count");
+	char path[96];
+
+	snprintf(path, sizeof(path), "paging.fault_stages_sum_ns.%s", stage);
+	return count > 0 ? output_number(report, path) / count : 0;
+}
+
+/* From the access on: what a batch's stages do not show is the waiting for it. */
+static void plot_faults(struct figure *f, const struct plot_run *runs, size_t n)
+{
+	struct json_object *stages = NULL;
+
+	*f = (struct figure){ .kind = FIGURE_STACKED, .title = "Where a far fault's time goes",
+			      .xlabel = "", .ylabel = "microseconds, mean of all far faults" };
+	for (size_t i = 0; i < n && !stages; i++)
+		if (fault_stage(runs[i].report, "latency") > 0)
+			stages = output_at(runs[i].report, "paging.fault_stages_sum_ns");
+	if (!stages)
+		return;
+	for (size_t i = 0; i < n; i++)
+		figure_label(f, runs[i].name);
+	json_object_object_foreach(stages, stage, sum) {
+		size_t series;
+
+		(void)sum;
+		if (!strcmp(stage, "latency"))
+			continue;
+		series = figure_series(f, stage);
+		for (size_t i = 0; i < n; i++)
+			figure_point(f, series, (double)i,
+				     1e-3 * fault_stage(runs[i].report, stage));
+	}
+}
+
+/* Medians of bench fault, the far fault first. */
+static void plot_yardsticks(struct figure *f, const struct plot_run *runs, size_t n)
+{
+	static const struct {
+		const char *name, *path;
+	} bars[] = {
+		{ "far fault", "far_fault_ns.p50" },
+		{ "userfaultfd", "yardsticks_ns.uffd_resolve" },
+		{ "pipe round trip", "yardsticks_ns.pipe_rtt" },
+		{ "minor fault", "yardsticks_ns.minor_fault" },
+		{ "memcpy of 4 KiB", "yardsticks_ns.memcpy_4k" },
+	};
+
+	*f = (struct figure){ .kind = FIGURE_BARS, .title = "A far fault and its yardsticks",
+			      .xlabel = "", .ylabel = "microseconds, median" };
+	for (size_t i = 0; i < n; i++) {
+		size_t series;
+
+		if (!output_has(runs[i].report, "yardsticks_ns"))
+			continue;
+		series = figure_series(f, runs[i].name);
+		for (size_t k = 0; k < ARRAY_SIZE(bars); k++) {
+			if (f->nlabels < ARRAY_SIZE(bars))
+				figure_label(f, bars[k].name);
+			figure_point(f, series, (double)k, output_has(runs[i].report, bars[k].path) ?
+				     1e-3 * output_number(runs[i].report, bars[k].path) : NAN);
+		}
+	}
+}
+
+/* Each ratio of bench bars over its bar. */
+static void plot_bars(struct figure *f, const struct plot_run *runs, size_t n)
+{
+	*f = (struct figure){ .kind = FIGURE_BARS, .title = "Ratios of bench bars over their bars",
+			      .xlabel = "", .ylabel = "ratio / bar" };
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *all = output_at(runs[i].report, "bars");
+		bool first = !f->nlabels;
+		size_t series, k = 0;
+
+		if (!json_object_is_type(all, json_type_object))
+			continue;
+		series = figure_series(f, runs[i].name);
+		json_object_object_foreach(all, key, bar) {
+			double of = output_number(bar, output_has(bar, "below") ? "below" : "above");
+
+			if (first)
+				figure_label(f, key);
+			figure_point(f, series, (double)k++,
+				     of > 0 ? output_number(bar, "ratio") / of : NAN);
+		}
+	}
+	if (f->nseries)
+		figure_mark(f, "the bar", 1);
 }
 
 static void plot_batches(struct figure *f, const struct plot_run *runs, size_t n)

@@ -16,6 +16,7 @@
 #include "output.h"
 #include "progress.h"
 #include "report.h"
+#include "faults.h"
 #include "samples.h"
 #include "target.h"
 #include "trace.h"
@@ -26,12 +27,12 @@
 
 enum {
 	OPT_KERNEL = CLI_OWN, OPT_GRID, OPT_BLOCK, OPT_ARG, OPT_GLOBAL, OPT_SMEM, OPT_REPEAT,
-	OPT_INFO, OPT_PHASES, OPT_JSON, OPT_TRACE, OPT_SAMPLES,
+	OPT_INFO, OPT_PHASES, OPT_JSON, OPT_TRACE, OPT_SAMPLES, OPT_FAULTS,
 };
 
 struct request {
 	struct target target;
-	const char *file, *kernel_name, *json, *trace, *samples;
+	const char *file, *kernel_name, *json, *trace, *samples, *faults;
 	struct gpuemu_dim3 grid, block;	/* x 0: not given */
 	uint64_t smem, repeat;
 	struct arg_list args;
@@ -113,6 +114,9 @@ static int parse_option(struct request *r, int id, const char *arg, struct err *
 	case OPT_SAMPLES:
 		r->samples = arg;
 		return 0;
+	case OPT_FAULTS:
+		r->faults = arg;
+		return 0;
 	}
 	return target_option(&r->target, id, arg, err);
 }
@@ -136,7 +140,8 @@ static int parse(struct request *r, const struct verb *verb, int argc, char **ar
 				   argv[optind + 1]);
 	r->file = argv[optind];
 	if (target_check(&r->target, &err) || (r->trace && trace_ask(&r->target, &err)) ||
-	    (r->samples && samples_ask(&r->target, &err)))
+	    (r->samples && samples_ask(&r->target, &err)) ||
+	    (r->faults && faults_ask(&r->target, &err)))
 		return cli_misused(verb, "%s", err.text);
 	return 0;
 }
@@ -366,6 +371,7 @@ static int report(const struct request *r, const struct verb *verb, const char *
 	if (trouble_print(verb, &r->target, json))
 		result = CLI_FAILED;
 	if ((r->samples && o->statistics && samples_write(json, r->samples, &err)) ||
+	    (r->faults && o->statistics && faults_write(json, r->faults, &err)) ||
 	    (r->json && output_json(json, r->json, &err)))
 		result = cli_failed(verb, "%s", err.text);
 	json_object_put(json);
@@ -384,6 +390,7 @@ static int run_launch(struct request *r, const struct verb *verb)
 	if (arg_check(&r->args, r->kernel, &o.err))
 		return cli_misused(verb, "%s", o.err.text);
 	if (output_check(r->json, &o.err) || output_check(r->samples, &o.err) ||
+	    output_check(r->faults, &o.err) ||
 	    target_record_check(&r->target, &o.err))
 		return cli_failed(verb, "%s", o.err.text);
 	if (r->trace && trace_open(&trace, r->trace, &o.err))
@@ -459,6 +466,8 @@ static const struct cli_option options[] = {
 	{ "phases", NULL, "launch nothing: where the kernel's phases begin (Zorua), beside the text",
 	  OPT_PHASES },
 	TARGET_LAUNCH_OPTIONS,
+	{ "faults", "FILE", "write every far fault as a line of CSV: page, SM, warp, stages, batch, cause",
+	  OPT_FAULTS },
 	{ "samples", "FILE", "write statistics over time, CSV (or .json), every stats.interval cycles",
 	  OPT_SAMPLES },
 	{ "trace", "FILE", "write when kernels and fault batches ran, for ui.perfetto.dev", OPT_TRACE },

@@ -96,7 +96,7 @@ struct json_object *report_json(const struct report_facts *f, const char *subjec
 {
 	static const char *const rest[] = { "kernels", "totals", "memory", "utilization", "sms",
 					    "fragmentation", "background", "virtual", "dispatch", "paging", "samples",
-					    "trace" };
+					    "faults", "trace" };
 	struct json_object *statistics = NULL, *report, *totals;
 
 	if (f->statistics) {

@@ -12,6 +12,7 @@
 #include "again.h"
 #include "cli.h"
 #include "corun.h"
+#include "faults.h"
 #include "oracle.h"
 #include "output.h"
 #include "phases.h"
@@ -27,13 +28,13 @@
 
 #define RUNS_MAX	64
 
-enum { OPT_JSON = CLI_OWN, OPT_TRACE, OPT_SAMPLES, OPT_COPY, OPT_ADVISE, OPT_SIZE,
+enum { OPT_JSON = CLI_OWN, OPT_TRACE, OPT_SAMPLES, OPT_FAULTS, OPT_COPY, OPT_ADVISE, OPT_SIZE,
        OPT_TARGET, OPT_FROM };
 
 struct request {
 	struct target target;
 	const char *json;		/* NULL: text alone */
-	const char *trace, *samples;	/* NULL: none */
+	const char *trace, *samples, *faults;	/* NULL: none */
 	enum workload_copies copies;
 	enum workload_size size;	/* of workloads that do not say otherwise */
 	unsigned int count;
@@ -225,6 +226,8 @@ static int parse(struct request *r, const struct verb *verb, int argc, char **ar
 			r->trace = optarg;
 		else if (c == OPT_SAMPLES)
 			r->samples = optarg;
+		else if (c == OPT_FAULTS)
+			r->faults = optarg;
 		else if (c == OPT_SIZE) {
 			if (workload_size_parse(optarg, &r->size, &err))
 				return cli_misused(verb, "%s", err.text);
@@ -246,17 +249,18 @@ static int parse(struct request *r, const struct verb *verb, int argc, char **ar
 	if (target_check(&r->target, &err))
 		return cli_misused(verb, "%s", err.text);
 	if ((r->trace && trace_ask(&r->target, &err)) ||
-	    (r->samples && samples_ask(&r->target, &err)))
+	    (r->samples && samples_ask(&r->target, &err)) ||
+	    (r->faults && faults_ask(&r->target, &err)))
 		return cli_misused(verb, "%s", err.text);
 	if (r->copies && (!r->target.spec.paging || r->target.spec.functional))
 		return cli_misused(verb, "--copy needs time and paging: without them all pages are "
 				   "in device memory from the start");
 	c = parse_operands(r, argc - optind, argv + optind, verb);
 	if (!c && r->count > 1 && !r->joined &&
-	    (r->trace || r->samples || r->target.record || r->target.recorded))
+	    (r->trace || r->samples || r->faults || r->target.record || r->target.recorded))
 		return cli_misused(verb, "--%s takes one workload, here are %u",
 				   r->trace ? "trace" : r->samples ? "samples" :
-				   r->target.record ? "record" : "recorded", r->count);
+				   r->faults ? "faults" : r->target.record ? "record" : "recorded", r->count);
 	return c;
 }
 
@@ -440,6 +444,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 	r->target.argc = line.argc;
 	r->target.argv = line.argv;
 	if (output_check(r->json, &err) || output_check(r->samples, &err) ||
+	    output_check(r->faults, &err) ||
 	    target_record_check(&r->target, &err)) {
 		again_free(&line);
 		free(r);
@@ -460,6 +465,9 @@ static int run(const struct verb *verb, int argc, char **argv)
 		result = cli_failed(verb, "%s", err.text);
 	if (r->samples && json_object_array_length(reports) &&
 	    samples_write(json_object_array_get_idx(reports, 0), r->samples, &err))
+		result = cli_failed(verb, "%s", err.text);
+	if (r->faults && json_object_array_length(reports) &&
+	    faults_write(json_object_array_get_idx(reports, 0), r->faults, &err))
 		result = cli_failed(verb, "%s", err.text);
 	/* One workload, or several side by side, is one object; several are an array, in order. */
 	if (r->json && json_object_array_length(reports) &&
@@ -508,6 +516,8 @@ static const struct cli_option options[] = {
 	  "others when it has executed as much", OPT_TARGET },
 	{ "from", "REPORT.json", "as in the run that made this report; what stands beside it wins",
 	  OPT_FROM },
+	{ "faults", "FILE", "write every far fault as a line of CSV: page, SM, warp, stages, batch, cause",
+	  OPT_FAULTS },
 	{ "samples", "FILE", "write statistics over time, CSV (or .json), every stats.interval cycles",
 	  OPT_SAMPLES },
 	{ "trace", "FILE", "write when kernels and fault batches ran, for ui.perfetto.dev", OPT_TRACE },

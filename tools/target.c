@@ -263,3 +263,12 @@ int target_open(const struct target *t, struct gpuemu_ctx **ctx,
 	reason = gpuemu_last_error(NULL);
 	return err_set(err, ret, "%s", reason && *reason ? reason : gpuemu_strerror(ret));
 }
+
+bool target_through_module(const struct target *t)
+{
+	const char *backend = t->backend ? t->backend : getenv("GPUEMU_BACKEND");
+
+	if (backend && *backend)
+		return !strcmp(backend, "kmod");
+	return !access(t->device ? t->device : "/dev/gpuemu", F_OK);
+}

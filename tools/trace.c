@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <yajl/yajl_gen.h>
 #include <yajl/yajl_parse.h>
 
@@ -16,16 +15,6 @@
 #define EVENTS_MODULE	"12288"
 #define EVENTS		"1000000"
 
-/* Is it, or may it be, the daemon that has to send it? */
-static bool through_module(const struct target *t)
-{
-	const char *backend = t->backend ? t->backend : getenv("GPUEMU_BACKEND");
-
-	if (backend && *backend)
-		return !strcmp(backend, "kmod");
-	return !access(t->device ? t->device : "/dev/gpuemu", F_OK);
-}
-
 int trace_ask(struct target *t, struct err *err)
 {
 	struct err why = { "" };
@@ -34,7 +23,7 @@ int trace_ask(struct target *t, struct err *err)
 	/* A smaller one that was set stays. */
 	if (t->spec.trace_spans)
 		return 0;
-	ret = target_set(t, "gpu.trace", through_module(t) ? EVENTS_MODULE : EVENTS, &why);
+	ret = target_set(t, "gpu.trace", target_through_module(t) ? EVENTS_MODULE : EVENTS, &why);
 	return ret ? err_set(err, ret, "--trace: %s", why.text) : 0;
 }
 

@@ -297,6 +297,7 @@ char *spec_difference(const struct gpu_spec *spec)
 	spec_defaults(&plain);
 	plain.threads = spec->threads;
 	plain.trace_spans = spec->trace_spans;
+	plain.fault_rows = spec->fault_rows;
 	plain.interval = spec->interval;
 	text = spec_to_text(spec);
 	usual = spec_to_text(&plain);

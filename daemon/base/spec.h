@@ -56,8 +56,8 @@ bool spec_decide_ns(const struct gpu_spec *spec, uint64_t *ns);
 char *spec_to_text(const struct gpu_spec *spec);
 
 /*
- * The lines of spec_to_text() that are not the defaults', but for gpu.threads, gpu.trace and
- * stats.interval, which change no statistic; caller frees. NULL: no memory.
+ * The lines of spec_to_text() that are not the defaults', but for gpu.threads, gpu.trace,
+ * gpu.faults and stats.interval, which change no statistic; caller frees. NULL: no memory.
  */
 char *spec_difference(const struct gpu_spec *spec);
 

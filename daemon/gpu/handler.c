@@ -147,10 +147,18 @@ static bool awaits(void *ctx)
 	return gmmu_waiting(h->gmmu);
 }
 
+static void served(void *ctx, const struct paging_fault *fault)
+{
+	struct handler *h = ctx;
+
+	fault_log_add(&h->session->fault_log, fault);
+}
+
 const struct paging_events handler_events = {
 	.arrived = arrived,
 	.transferred = transferred,
 	.awaits = awaits,
+	.served = served,
 };
 
 /* --- the loop ------------------------------------------------------------------------------ */

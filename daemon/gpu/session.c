@@ -45,6 +45,7 @@ int gpu_session_create(struct gpu *gpu, uint32_t va_space,
 	if (!ret)
 		ret = make_paging(s, s->machine, err);
 	samples_reset(&s->samples, spec->interval, 0);
+	fault_log_reset(&s->fault_log, spec);
 	if (!ret && timeline_reset(&s->timeline, spec)) {
 		paging_destroy(s->paging);
 		ret = err_set(err, -ENOMEM, "gpu.trace: no memory for the timeline");
@@ -89,6 +90,7 @@ void gpu_session_destroy(struct gpu_session *s)
 	known_clear(&s->known);
 	machine_destroy(s->machine);
 	timeline_reset(&s->timeline, NULL);
+	fault_log_reset(&s->fault_log, NULL);
 	link_use_reset(&s->link_use);
 	samples_free(&s->samples);
 	output_clear(&s->output);
@@ -130,6 +132,7 @@ int gpu_session_configure(struct gpu_session *s, const struct gpu_spec *spec,
 	s->ntargets = 0;
 	link_use_reset(&s->link_use);
 	samples_reset(&s->samples, spec->interval, 0);
+	fault_log_reset(&s->fault_log, spec);
 	return timeline_reset(&s->timeline, spec) ?
 		err_set(err, -ENOMEM, "gpu.trace: no memory for the timeline") : 0;
 }

@@ -7,6 +7,7 @@
 #define GPUEMU_GPU_SESSION_H
 
 #include "exec/exec.h"
+#include "gpu/fault_log.h"
 #include "gpu/gpu.h"
 #include "gpu/link_use.h"
 #include "gpu/output.h"
@@ -78,6 +79,7 @@ struct gpu_session {
 	size_t nkernels, kernel_room;
 	struct samples samples;		/* over time, stats.interval */
 	struct timeline timeline;
+	struct fault_log fault_log;
 	struct link_use link_use;
 	struct run *queue, **queue_end;	/* submitted and not told */
 	unsigned int nqueued;

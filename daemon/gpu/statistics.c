@@ -201,6 +201,9 @@ char *gpu_session_statistics(struct gpu_session *s)
 		timed_json(s, o);
 	if (s->machine->spec.paging && s->paging && !s->machine->spec.functional)
 		json_object_object_add(o, "paging", statistics_paging_json(s));
+	if (s->fault_log.room && !s->machine->spec.functional)
+		json_object_object_add(o, "faults",
+				       fault_log_json(&s->fault_log, &s->machine->spec));
 	if (s->timeline.room && !s->machine->spec.functional)
 		json_object_object_add(o, "trace", timeline_json(s));
 	text = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN);

@@ -57,7 +57,8 @@ static struct trace_event *event(struct timeline *t, enum trace_kind kind, unsig
 {
 	struct trace_event *e;
 
-	if (t->used + weight > t->room - t->room / 2) {
+	/* A timeline without its kernels is no good to anybody: they are few, and kept. */
+	if (t->used + weight > t->room - t->room / 2 && kind != TRACE_KERNEL) {
 		t->dropped += weight;
 		return NULL;
 	}

@@ -228,6 +228,29 @@ tap_check 'samples: the report stays the same' cmp <(steady $work/plain.json) <(
 tap_check 'threads: the same report' cmp <(steady $work/plain.json) <(steady $work/threads.json)
 tap_check 'threads: the same samples' cmp $work/threads.csv $work/samples.csv
 
+# --faults: a line a far fault, whose stages make its latency.
+$gpuemu run bfs size=tiny --vram 64K --backend sim --faults $work/faults.csv --json $work/faults.json >$work/out 2>&1
+adds_up() {
+	awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) { if ($i == "queued_ns") a = i; if ($i == "replay_ns") b = i; if ($i == "latency_ns") l = i } }
+		NR > 1 { s = 0; for (i = a; i <= b; i++) s += $i; if (s != $l) bad++; all += $l } END { print NR - 1, bad + 0, all }' "$1"
+}
+read -r lines bad all <<<"$(adds_up $work/faults.csv)"
+tap_check 'faults: a line for each that the report counts' test "$lines" -eq "$(grep -A1 '"latency_ns": {' $work/faults.json | sed -n 's/.*"count": \([0-9]*\).*/\1/p' | head -n 1)"
+tap_check 'faults: each is told to the nanosecond' test "$bad" -eq 0
+tap_check 'faults: together they are the latency of all' grep -q "\"latency\": $all\b" $work/faults.json
+tap_check 'faults: the report does not have them' sh -c "! grep -q '\"rows\"' $work/faults.json"
+refused 2 '--faults: without paging' run vecadd --paging off --faults $work/faults.csv
+refused 1 'cannot write /dev/null/x.csv' run vecadd --faults /dev/null/x.csv
+tap_check 'faults: of a PTX kernel' sh -c "$gpuemu ptx build/ptx/collatz.ptx --grid 4 --block 256 --arg iota32:1K --arg zero:4K --arg u32:1K --backend sim --faults - | grep -q '^page,sm,warp'"
+$gpuemu bench fault --backend sim --count 100 --faults $work/bench.csv --json=$work/bench.json >$work/out 2>&1
+tap_check 'faults: of bench' test "$(wc -l <$work/bench.csv)" -gt 100
+$gpuemu plot $work/bench.json --figure yardsticks --out $work/bench.gp >$work/out 2>&1
+tap_check 'plot: a report of bench' grep -q 'userfaultfd' $work/bench.gp
+# A trace without room has its kernels all the same, and says what it lacks.
+$gpuemu run bfs size=tiny --backend sim --set gpu.trace=60 --trace $work/short.json >$work/out 2>$work/err
+tap_check 'trace: kernels are not left out' test "$(grep -o '"cycles":' $work/short.json | wc -l)" -eq "$(grep -c '^  bfs' $work/out)"
+tap_check 'trace: what is left out is said' grep -q 'events are left out' $work/err
+
 # Files are tried before the run, which may take hours; what was there stays as it was.
 start=$SECONDS
 refused 1 'cannot write /dev/null/x.json' run sgemm --json /dev/null/x.json

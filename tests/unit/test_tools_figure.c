@@ -106,9 +106,10 @@ static struct json_object *report(void)
 {
 	struct json_object *o = json_tokener_parse(
 		"{\"totals\":{\"cycles\":2000000},\"paging\":{\"batches\":2,"
-		"\"latency_ns\":{\"buckets\":[[1000,1],[2000,3]]},"
+		"\"latency_ns\":{\"count\":4,\"buckets\":[[1000,1],[2000,3]]},"
 		"\"far_wait_cycles\":{\"buckets\":[]},"
 		"\"batch\":{\"far_faults\":{\"buckets\":[[7,2]]}},"
+		"\"fault_stages_sum_ns\":{\"queued\":6000,\"copy\":2000,\"latency\":8000},"
 		"\"stages_ns\":{\"fetched_to_committed\":20000,\"copy\":500}},"
 		"\"samples\":{\"columns\":[\"cycle\",\"h2d_busy\",\"resident_pages\"],"
 		"\"rows\":[[100,0.5,1],[200,1.0,9],[300,0.25,9]]}}");
@@ -155,6 +156,12 @@ static void reports_become_series(void **state)
 	assert_int_equal(f.nlabels, 2);
 	assert_true(f.series[1].y[0] == 20 && f.series[4].y[0] == 0.5 && f.series[4].y[1] == 0);
 	figure_free(&f);
+	/* Microseconds of a far fault: sums over their number. */
+	row("faults")->make(&f, runs, 2);
+	assert_int_equal(f.nseries, 2);
+	assert_string_equal(f.series[0].name, "queued");
+	assert_true(f.series[0].y[0] == 1.5 && f.series[1].y[0] == 0.5 && f.series[0].y[1] == 0);
+	figure_free(&f);
 	row("runtime")->make(&f, runs, 1);
 	assert_true(f.series[0].y[0] == 2);
 	figure_free(&f);
@@ -166,6 +173,34 @@ static void reports_become_series(void **state)
 	figure_free(&f);
 	json_object_put(o);
 	json_object_put(empty);
+}
+
+static void benches_become_bars(void **state)
+{
+	struct json_object *fault = json_tokener_parse(
+		"{\"bench\":\"fault\",\"far_fault_ns\":{\"p50\":5000,\"buckets\":[[4000,1],[6000,1]]},"
+		"\"yardsticks_ns\":{\"uffd_resolve\":8000,\"memcpy_4k\":500}}");
+	struct json_object *bars = json_tokener_parse(
+		"{\"bench\":\"bars\",\"bars\":{\"fault\":{\"ratio\":0.4,\"below\":0.8},"
+		"\"h2d\":{\"ratio\":1.4,\"above\":0.7}}}");
+	const struct plot_run runs[] = { { "a", fault }, { "b", bars } };
+	struct figure f;
+
+	row("latency")->make(&f, runs, 2);
+	assert_int_equal(f.nseries, 1);
+	assert_true(f.series[0].x[2] == 6 && f.series[0].y[1] == 0.5);
+	figure_free(&f);
+	row("yardsticks")->make(&f, runs, 2);
+	assert_int_equal(f.nseries, 1);
+	assert_int_equal(f.nlabels, 5);
+	assert_true(f.series[0].y[0] == 5 && f.series[0].y[1] == 8 && f.series[0].y[4] == 0.5);
+	figure_free(&f);
+	row("bars")->make(&f, runs, 2);
+	assert_int_equal(f.nseries, 1);
+	assert_true(f.series[0].y[0] == 0.5 && f.series[0].y[1] == 2);
+	figure_free(&f);
+	json_object_put(fault);
+	json_object_put(bars);
 }
 
 static void fragmentation_is_free_and_holes(void **state)
@@ -243,6 +278,7 @@ int main(void)
 		cmocka_unit_test(endings),
 		cmocka_unit_test(without_gnuplot),
 		cmocka_unit_test(reports_become_series),
+		cmocka_unit_test(benches_become_bars),
 		cmocka_unit_test(fragmentation_is_free_and_holes),
 		cmocka_unit_test(extents_are_boxes),
 	};
