@@ -424,7 +424,7 @@ int arg_parse(struct arg_list *list, const char *spec, struct err *err)
 	if (!args) {
 		free(arg.image);
 		free(arg.slots);
-		return ret ? err_set(err, ret, "--arg %u %s", list->count, why.text) :
+		return ret ? err_set(err, ret, "--arg %u %s", list->count + 1, why.text) :
 			     no_memory(err);
 	}
 	args[list->count++] = arg;
@@ -471,11 +471,11 @@ static int check_one(const struct ptx_kernel *k, unsigned int i, const struct ar
 
 	if (arg->bytes != p->bytes)
 		return err_set(err, -EINVAL, "--arg %u '%s' has %zu bytes, parameter %u of kernel '%s' has %u",
-			       i, arg->spec, arg->bytes, i, k->name, p->bytes);
+			       i + 1, arg->spec, arg->bytes, i + 1, k->name, p->bytes);
 	/* Same size, other type: a value that means something else. bytes: passes any. */
 	if ((is_float && arg->sort == ARG_INTEGER) || (is_integer && arg->sort == ARG_FLOAT))
 		return err_set(err, -EINVAL, "--arg %u '%s': parameter %u of kernel '%s' is %s of %u bytes",
-			       i, arg->spec, i, k->name, is_float ? "a float" : "an integer", p->bytes);
+			       i + 1, arg->spec, i + 1, k->name, is_float ? "a float" : "an integer", p->bytes);
 	return 0;
 }
 

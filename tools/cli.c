@@ -113,6 +113,26 @@ void cli_parse(struct cli_parser *p, const struct verb *verb, int argc,
 	opterr = 0;
 }
 
+/*
+ * An option that may have a file's name behind = takes it from the next word, too, where that
+ * can be nothing else: "--json out.json", "--json -".
+ */
+static void take_file(const struct cli_parser *p, int id)
+{
+	const char *next = optind < p->argc ? p->argv[optind] : NULL;
+	const struct option *row = p->rows;
+	size_t n;
+
+	while (row->name && row->val != id)
+		row++;
+	if (!row->name || row->has_arg != optional_argument || optarg || !next)
+		return;
+	n = strlen(next);
+	if (strcmp(next, "-") && (n < 6 || strcmp(next + n - 5, ".json")))
+		return;
+	optarg = p->argv[optind++];
+}
+
 int cli_next(struct cli_parser *p)
 {
 	int c = getopt_long(p->argc, p->argv, ":h", p->rows, NULL);
@@ -136,6 +156,7 @@ int cli_next(struct cli_parser *p)
 				    p->argv[optind - 1], p->verb->name);
 		return -2;
 	}
+	take_file(p, c);
 	return c;
 }
 

@@ -205,7 +205,8 @@ static void plot_yardsticks(struct figure *f, const struct plot_run *runs, size_
 		for (size_t k = 0; k < ARRAY_SIZE(bars); k++) {
 			if (f->nlabels < ARRAY_SIZE(bars))
 				figure_label(f, bars[k].name);
-			figure_point(f, series, (double)k, output_has(runs[i].report, bars[k].path) ?
+			figure_point(f, series, (double)k,
+				     output_has(runs[i].report, bars[k].path) ?
 				     1e-3 * output_number(runs[i].report, bars[k].path) : NAN);
 		}
 	}

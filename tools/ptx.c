@@ -27,7 +27,7 @@
 
 enum {
 	OPT_KERNEL = CLI_OWN, OPT_GRID, OPT_BLOCK, OPT_ARG, OPT_GLOBAL, OPT_SMEM, OPT_REPEAT,
-	OPT_INFO, OPT_PHASES, OPT_JSON, OPT_TRACE, OPT_SAMPLES, OPT_FAULTS,
+	OPT_INFO, OPT_PHASES, OPT_JSON, OPT_TRACE, OPT_SAMPLES, OPT_FAULTS, OPT_DETAILS,
 };
 
 struct request {
@@ -37,7 +37,7 @@ struct request {
 	uint64_t smem, repeat;
 	struct arg_list args;
 	struct global_list globals;
-	bool info, listing, phases;
+	bool info, listing, phases, details;
 	bool prefill;			/* buffers are uploaded, for L2 to start with */
 	char *text;			/* of the file */
 	size_t bytes;
@@ -116,6 +116,9 @@ static int parse_option(struct request *r, int id, const char *arg, struct err *
 		return 0;
 	case OPT_FAULTS:
 		r->faults = arg;
+		return 0;
+	case OPT_DETAILS:
+		r->details = true;
 		return 0;
 	}
 	return target_option(&r->target, id, arg, err);
@@ -367,7 +370,7 @@ static int report(const struct request *r, const struct verb *verb, const char *
 	if (!json)
 		return cli_failed(verb, "%s", err.text);
 	if (!r->json || strcmp(r->json, "-"))
-		report_text(stdout, json);
+		(r->details ? report_text : report_short)(stdout, json);
 	if (trouble_print(verb, &r->target, json))
 		result = CLI_FAILED;
 	if ((r->samples && o->statistics && samples_write(json, r->samples, &err)) ||
@@ -466,6 +469,7 @@ static const struct cli_option options[] = {
 	{ "phases", NULL, "launch nothing: where the kernel's phases begin (Zorua), beside the text",
 	  OPT_PHASES },
 	TARGET_LAUNCH_OPTIONS,
+	{ "details", NULL, "print all of the report, not the short one", OPT_DETAILS },
 	{ "faults", "FILE", "write every far fault as a line of CSV: page, SM, warp, stages, batch, cause",
 	  OPT_FAULTS },
 	{ "samples", "FILE", "write statistics over time, CSV (or .json), every stats.interval cycles",

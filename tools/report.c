@@ -151,18 +151,21 @@ static const char *dim(char text[48], struct json_object *o, const char *path)
 	return text;
 }
 
-/* "far_fault 71%, long_latency 12%, issued 9%": the largest first, those of at least 1%. */
+/*
+ * "far_fault 71%, long_latency 12%, issued 9%": of the SMs that had a warp, the largest first,
+ * those of at least 1%; then how much of all there was without one.
+ */
 static void print_stalls(FILE *out, struct json_object *stalls)
 {
 	const char *separator = "    scheduler cycles: ";
-	uint64_t total = 0, printed = 0;
+	uint64_t total = 0, printed = 0, idle = count(stalls, "no_warp");
 
 	if (!stalls)
 		return;
 	{
 		json_object_object_foreach(stalls, key, value) {
-			(void)key;
-			total += json_object_get_uint64(value);
+			if (strcmp(key, "no_warp"))
+				total += json_object_get_uint64(value);
 		}
 	}
 	for (;;) {
@@ -173,7 +176,8 @@ static void print_stalls(FILE *out, struct json_object *stalls)
 		json_object_object_foreach(stalls, key, value) {
 			uint64_t v = json_object_get_uint64(value);
 
-			if (index < 64 && !(printed >> index & 1) && v > largest) {
+			if (index < 64 && !(printed >> index & 1) && v > largest &&
+			    strcmp(key, "no_warp")) {
 				largest = v;
 				name = key;
 				which = index;
@@ -187,6 +191,9 @@ static void print_stalls(FILE *out, struct json_object *stalls)
 		separator = ", ";
 		printed |= 1ull << which;
 	}
+	if (printed && idle * 100 >= total + idle)
+		fprintf(out, "; no warp on an SM in %.0f%% of all",
+			100.0 * (double)idle / (double)(total + idle));
 	if (printed)
 		fputc('\n', out);
 }
@@ -330,7 +337,7 @@ static void print_advice(FILE *out, struct json_object *p)
 }
 
 /* A policy that runs slowly here, and not one that decides badly. */
-static void print_decisions(FILE *out, struct json_object *r)
+void report_decisions(FILE *out, struct json_object *r)
 {
 	struct json_object *p = output_at(r, "paging"), *charged;
 	double sum = output_number(p, "decide_ns.mean") * output_number(p, "decide_ns.count");
@@ -366,7 +373,8 @@ static void print_paging(FILE *out, struct json_object *r)
 			output_ns(b, output_number(p, "latency_ns.p90")),
 			output_ns(c, output_number(p, "latency_ns.p99")),
 			output_ns(d, output_number(p, "latency_ns.max")));
-	print_decisions(out, r);
+	report_fault_stages(out, r);
+	report_decisions(out, r);
 	print_prefetch(out, p);
 	print_returns(out, p);
 	print_advice(out, p);
@@ -399,8 +407,8 @@ static void print_memory(FILE *out, struct json_object *m)
 	print_cache(out, "  ", "L1D", output_at(m, "l1d"));
 	print_cache(out, "; ", "L2", output_at(m, "l2"));
 	fprintf(out, " (sectors)\n  DRAM %" PRIu64 " reads, %" PRIu64
-		" writes, row hits %.0f%%, bus busy %.0f%%; a sector takes %.0f cycles from the SM "
-		"and back\n",
+		" writes, row hits %.0f%%, bus busy %.0f%%; a read of 32 bytes takes %.0f cycles from "
+		"the SM and back\n",
 		count(m, "dram.reads"), count(m, "dram.writes"),
 		100 * output_number(m, "dram.row_hit_rate"),
 		100 * output_number(m, "dram.utilization"), output_number(m, "latency.mean"));
@@ -533,9 +541,9 @@ static void print_total(FILE *out, struct json_object *totals)
 }
 
 /* Metrics of workloads with measured targets: speedup.h. */
-static void print_metrics(FILE *out, struct json_object *m)
+void report_metrics(FILE *out, struct json_object *r)
 {
-	struct json_object *all = output_at(m, "workloads");
+	struct json_object *m = output_at(r, "metrics"), *all = output_at(m, "workloads");
 
 	if (!all)
 		return;
@@ -605,7 +613,7 @@ void report_text(FILE *out, struct json_object *r)
 	fputc('\n', out);
 	if (all)
 		print_total(out, output_at(r, "totals"));
-	print_metrics(out, output_at(r, "metrics"));
+	report_metrics(out, r);
 	print_phases(out, output_at(r, "workload"));
 	print_kernels(out, output_at(r, "kernels"));
 	print_utilization(out, output_at(r, "utilization"));

@@ -30,6 +30,27 @@ struct json_object *report_json(const struct report_facts *f, const char *subjec
 /* failed: 0, it is verified. */
 struct json_object *report_workload(const struct workload *w, int failed);
 
+/* All of it, --details; and some twenty lines of it (report_short.c). */
 void report_text(FILE *out, struct json_object *report);
+void report_short(FILE *out, struct json_object *report);
+
+/* --- parts that both have, and explain.c ------------------------------------------ */
+
+#define REPORT_STALLS	9u
+
+/* Scheduler cycles of all kernels: of SMs with a warp, by what they did, and of those without. */
+struct report_stalls {
+	double of[REPORT_STALLS], busy, idle;
+};
+void report_stalls(struct json_object *report, struct report_stalls *stalls);
+/* Share of the cycles of SMs with a warp, "far_fault". */
+double report_stall(const struct report_stalls *stalls, const char *name);
+/* Share of all cycles in which an SM had none. */
+double report_idle(const struct report_stalls *stalls);
+
+/* A line each, if there is something to say. */
+void report_fault_stages(FILE *out, struct json_object *report);
+void report_decisions(FILE *out, struct json_object *report);
+void report_metrics(FILE *out, struct json_object *report);
 
 #endif

@@ -28,8 +28,8 @@
 
 #define RUNS_MAX	64
 
-enum { OPT_JSON = CLI_OWN, OPT_TRACE, OPT_SAMPLES, OPT_FAULTS, OPT_COPY, OPT_ADVISE, OPT_SIZE,
-       OPT_TARGET, OPT_FROM };
+enum { OPT_JSON = CLI_OWN, OPT_TRACE, OPT_SAMPLES, OPT_FAULTS, OPT_DETAILS, OPT_COPY, OPT_ADVISE,
+       OPT_SIZE, OPT_TARGET, OPT_FROM };
 
 struct request {
 	struct target target;
@@ -43,6 +43,7 @@ struct request {
 	uint64_t arrivals[RUNS_MAX], halts[RUNS_MAX], untils[RUNS_MAX], repeats[RUNS_MAX];
 	uint64_t cycles;		/* --target: that each runs alone first; 0: none does */
 	bool arrives, halts_one;	/* one of them at a time of its own, or before its end */
+	bool details;			/* the long report */
 	unsigned int joined;		/* how many + stand between them */
 };
 
@@ -228,6 +229,8 @@ static int parse(struct request *r, const struct verb *verb, int argc, char **ar
 			r->samples = optarg;
 		else if (c == OPT_FAULTS)
 			r->faults = optarg;
+		else if (c == OPT_DETAILS)
+			r->details = true;
 		else if (c == OPT_SIZE) {
 			if (workload_size_parse(optarg, &r->size, &err))
 				return cli_misused(verb, "%s", err.text);
@@ -330,7 +333,7 @@ static int run_all(struct request *r, const struct verb *verb,
 		progress_stop(progress);
 		gpuemu_close(ctx);
 		if (report && (!r->json || strcmp(r->json, "-"))) {
-			report_text(stdout, report);
+			(r->details ? report_text : report_short)(stdout, report);
 			fflush(stdout);
 		}
 		if (trouble_print(verb, &r->target, report))
@@ -374,7 +377,7 @@ static int run_joined(struct request *r, const struct verb *verb, struct json_ob
 	if (report && r->cycles && !status)
 		speedup_add(report, alone, r->count);
 	if (report && (!r->json || strcmp(r->json, "-")))
-		report_text(stdout, report);
+		(r->details ? report_text : report_short)(stdout, report);
 	fflush(stdout);
 	if (trouble_print(verb, &r->target, report))
 		result = CLI_FAILED;
@@ -516,6 +519,7 @@ static const struct cli_option options[] = {
 	  "others when it has executed as much", OPT_TARGET },
 	{ "from", "REPORT.json", "as in the run that made this report; what stands beside it wins",
 	  OPT_FROM },
+	{ "details", NULL, "print all of the report, not the short one", OPT_DETAILS },
 	{ "faults", "FILE", "write every far fault as a line of CSV: page, SM, warp, stages, batch, cause",
 	  OPT_FAULTS },
 	{ "samples", "FILE", "write statistics over time, CSV (or .json), every stats.interval cycles",

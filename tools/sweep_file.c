@@ -211,8 +211,11 @@ int sweep_read(struct sweep *s, const char *file, struct err *err)
 	if (config_read(&config, in))
 		ret = read_all(s, config_root_setting(&config), file, err);
 	else
-		ret = err_set(err, -EINVAL, "%s:%d: %s", file, config_error_line(&config),
-			      config_error_text(&config));
+		ret = err_set(err, -EINVAL, "%s:%d: %s%s", file, config_error_line(&config),
+			      config_error_text(&config),
+			      strcmp(config_error_text(&config), "syntax error") ? "" :
+			      "; a sweep is settings, as in workloads = [ \"vecadd\" ]; with # for "
+			      "comments");
 	config_destroy(&config);
 	fclose(in);
 	if (ret)

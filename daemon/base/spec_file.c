@@ -224,8 +224,11 @@ static int load(struct gpu_spec *spec, const char *path, unsigned int depth,
 	if (config_read_string(&config, text))
 		rc = apply_all(spec, path, &config, err);
 	else
-		rc = err_set(err, -EINVAL, "%s:%d: %s", path, config_error_line(&config),
-			     config_error_text(&config));
+		rc = err_set(err, -EINVAL, "%s:%d: %s%s", path, config_error_line(&config),
+			     config_error_text(&config),
+			     strcmp(config_error_text(&config), "syntax error") ? "" :
+			     "; settings are groups of keys, as in gpu: { sms = 4; }; with # for "
+			     "comments");
 	config_destroy(&config);
 	free(text);
 	return rc;

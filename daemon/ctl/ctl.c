@@ -47,7 +47,7 @@ int ctl_open(struct ctl **out, struct err *err)
 	if (ctl->family < 0) {
 		ret = errno_of(ctl->family);
 		if (ret == -ENOENT)
-			err_set(err, 0, "no netlink family 'gpuemu': load the module (modprobe gpuemu)");
+			err_set(err, 0, "no netlink family 'gpuemu': load the module (insmod gpuemu.ko)");
 		else
 			err_set(err, 0, "cannot find the netlink family 'gpuemu': %s",
 				nl_geterror(ctl->family));

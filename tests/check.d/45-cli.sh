@@ -134,7 +134,8 @@ does 'usage: gpuemu events' events --help
 does 'verified' run vecadd n=1000 --backend sim
 does '"verified": true' run vecadd n=1000 --backend sim --json -
 does 'cycle,cycles,warp_instructions' run vecadd n=1000 --backend sim --samples -
-does 'utilization: sp' run vecadd n=1000 --backend sim --paging off --threads 2
+does 'utilization: sp' run vecadd n=1000 --backend sim --paging off --threads 2 --details
+does 'SMs with work: ' run vecadd n=1000 --backend sim --paging off
 does 'without time' run vecadd n=1000 --backend sim --functional
 does 'verified' run vecadd n=1K reduce n=1K gather n=100 pages=10 stride pages=10 --backend sim --seed 9
 does 'userfaultfd resolve' bench fault --count 100 --backend sim
@@ -228,6 +229,24 @@ tap_check 'samples: the report stays the same' cmp <(steady $work/plain.json) <(
 tap_check 'threads: the same report' cmp <(steady $work/plain.json) <(steady $work/threads.json)
 tap_check 'threads: the same samples' cmp $work/threads.csv $work/samples.csv
 
+# The short report is short, whatever ran; explain says what bound it.
+$gpuemu run bfs size=tiny --vram 64K --backend sim --json $work/bound.json >$work/out 2>&1
+tap_check 'the report has 20 lines at most' test "$(wc -l <$work/out)" -le 20
+does 'far faults brought back pages that had been evicted' explain $work/bound.json
+$gpuemu run matmul size=tiny --paging off --backend sim --json $work/bound.json >$work/out 2>&1
+tap_check 'explain: no word of far faults where there are none' sh -c "! $gpuemu explain $work/bound.json | grep -q 'far fault'"
+refused 2 'which report' explain
+echo '[]' >$work/array.json
+refused 1 'no report' explain $work/array.json
+echo '{}' >$work/empty.json
+refused 1 'not a report' explain $work/empty.json
+# --json takes its file behind = and behind a space.
+$gpuemu list workloads --json=$work/j1.json >/dev/null 2>&1
+$gpuemu list workloads --json $work/j2.json >/dev/null 2>&1
+tap_check '--json=FILE and --json FILE' sh -c "grep -q vecadd $work/j1.json && cmp $work/j1.json $work/j2.json"
+printf 'gpu = { sms 4 }\n' >$work/bad.conf
+refused 2 'bad.conf:1: syntax error; settings are groups' run vecadd --config $work/bad.conf
+
 # --faults: a line a far fault, whose stages make its latency.
 $gpuemu run bfs size=tiny --vram 64K --backend sim --faults $work/faults.csv --json $work/faults.json >$work/out 2>&1
 adds_up() {
@@ -247,7 +266,7 @@ tap_check 'faults: of bench' test "$(wc -l <$work/bench.csv)" -gt 100
 $gpuemu plot $work/bench.json --figure yardsticks --out $work/bench.gp >$work/out 2>&1
 tap_check 'plot: a report of bench' grep -q 'userfaultfd' $work/bench.gp
 # A trace without room has its kernels all the same, and says what it lacks.
-$gpuemu run bfs size=tiny --backend sim --set gpu.trace=60 --trace $work/short.json >$work/out 2>$work/err
+$gpuemu run bfs size=tiny --backend sim --details --set gpu.trace=60 --trace $work/short.json >$work/out 2>$work/err
 tap_check 'trace: kernels are not left out' test "$(grep -o '"cycles":' $work/short.json | wc -l)" -eq "$(grep -c '^  bfs' $work/out)"
 tap_check 'trace: what is left out is said' grep -q 'events are left out' $work/err
 

@@ -54,9 +54,9 @@ refused 2 "has 2 kernels, --kernel NAME says which: index, nothing" ptx $count -
 refused 2 "has no kernel 'nope'; there are: index, nothing" ptx $count --kernel nope --grid 1 --block 1
 refused 2 "has no kernel 'nope'; there are: index, nothing" ptx $count --kernel nope --info
 refused 2 "kernel 'index' has 2 parameters of 8 and 4 bytes, and 1 --arg is given" "${index[@]}" --grid 1 --block 1 --arg zero:4
-refused 2 "--arg 1 'u64:5' has 8 bytes, parameter 1 of kernel 'index' has 4" "${index[@]}" --grid 1 --block 1 --arg zero:4 --arg u64:5
-refused 2 "--arg 1 'f32:5': parameter 1 of kernel 'index' is an integer" "${index[@]}" --grid 1 --block 1 --arg zero:4 --arg f32:5
-refused 2 "--arg 0 'zero:lots'" "${index[@]}" --arg zero:lots
+refused 2 "--arg 2 'u64:5' has 8 bytes, parameter 2 of kernel 'index' has 4" "${index[@]}" --grid 1 --block 1 --arg zero:4 --arg u64:5
+refused 2 "--arg 2 'f32:5': parameter 2 of kernel 'index' is an integer" "${index[@]}" --grid 1 --block 1 --arg zero:4 --arg f32:5
+refused 2 "--arg 1 'zero:lots'" "${index[@]}" --arg zero:lots
 refused 2 'expected is NAME=in:FILE' "${index[@]}" --global total=$work/x
 refused 2 'expected is NAME=in:FILE' "${index[@]}" --global total=inout:$work/x
 refused 2 "not KIND:..., and the kinds are: u8, u16" "${index[@]}" --arg 7

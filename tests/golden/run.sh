@@ -22,6 +22,11 @@ while read -r name words; do
 	*--info*) args+=(--json "$raw/$name.json") ;;
 	run* | ptx*) args+=(--backend sim --json "$raw/$name.json") ;;
 	esac
+	# All of the text, but for the runs that show the short one.
+	case $name:$words in
+	short-* | *--info*) ;;
+	*:run* | *:ptx*) args+=(--details) ;;
+	esac
 	timeout 400 "$gpuemu" "${args[@]}" >"$raw/$name.out" 2>&1 </dev/null || {
 		echo "$name: status $?: gpuemu ${args[*]}: $(tail -n 3 "$raw/$name.out")"
 		failed=1

@@ -275,7 +275,8 @@ static void file_errors(void **state)
 		{ "gpu = { sms = [1, 2]; };", -EINVAL,
 		  "a.conf:1: gpu.sms: wants one value, not a list or group" },
 		{ "gpu = { sms = 1; sms = 2; };", -EINVAL, "a.conf:1: duplicate setting name" },
-		{ "gpu = {\nsms 1\n};", -EINVAL, "a.conf:2: syntax error" },
+		{ "gpu = {\nsms 1\n};", -EINVAL, "a.conf:2: syntax error; settings "
+		  "are groups of keys, as in gpu: { sms = 4; }; with # for comments" },
 		{ "\n@include \"none.conf\"\n", -ENOENT, "none.conf: No such file or directory" },
 		{ "@include none\n", -EINVAL, "a.conf:1: @include wants a file name in quotes" },
 		{ "gpu = { sms = 1; };\n@include \"a.conf\"\n", -EINVAL,

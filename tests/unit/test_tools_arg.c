@@ -129,7 +129,7 @@ static void wrong_ones_say_what_is_expected(void **state)
 		if (arg_parse(&list, cases[i].spec, &err) != -EINVAL)
 			fail_msg("'%s' is taken", cases[i].spec);
 		assert_int_equal(list.count, 1);
-		if (strncmp(err.text, "--arg 1 ", 8))
+		if (strncmp(err.text, "--arg 2 ", 8))
 			fail_msg("'%s': \"%s\" does not say which", cases[i].spec, err.text);
 		for (size_t j = 0; j < 3 && cases[i].says[j]; j++)
 			if (!strstr(err.text, cases[i].says[j]))
@@ -182,11 +182,11 @@ static void arguments_are_held_against_parameters(void **state)
 		    "struct:u32:1,u32:2,u32:3" }, NULL },
 		{ { "zero:4" }, "has 4 parameters of 8, 4, 4 and 12 bytes, and 1 --arg is given" },
 		{ { "zero:4", "f32:1", "u32:1", "struct:u64:1,u32:2" },
-		  "--arg 3 'struct:u64:1,u32:2' has 16 bytes, parameter 3 of kernel 'k' has 12" },
+		  "--arg 4 'struct:u64:1,u32:2' has 16 bytes, parameter 4 of kernel 'k' has 12" },
 		{ { "zero:4", "f64:1", "u32:1", "bytes:00" },
-		  "--arg 1 'f64:1' has 8 bytes, parameter 1 of kernel 'k' has 4" },
-		{ { "zero:4", "u32:1", "u32:1", "bytes:00" }, "--arg 1 'u32:1': parameter 1 of kernel 'k' is a float" },
-		{ { "zero:4", "f32:1", "f32:1", "bytes:00" }, "parameter 2 of kernel 'k' is an integer" },
+		  "--arg 2 'f64:1' has 8 bytes, parameter 2 of kernel 'k' has 4" },
+		{ { "zero:4", "u32:1", "u32:1", "bytes:00" }, "--arg 2 'u32:1': parameter 2 of kernel 'k' is a float" },
+		{ { "zero:4", "f32:1", "f32:1", "bytes:00" }, "parameter 3 of kernel 'k' is an integer" },
 	};
 	struct ptx_module *m;
 	struct err err;

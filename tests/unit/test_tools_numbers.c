@@ -55,6 +55,11 @@ static void stalls_are_shares_of_all(void **state)
 		"\"barrier\":1}}]}");
 	has(text, "scheduler cycles: issued 99%, barrier 1%\n");
 	free(text);
+	/* An SM without a warp waits for nothing: 300 of 400. */
+	text = text_of_report(HEAD ",\"kernels\":[{\"name\":\"k\",\"stalls\":{\"issued\":25,"
+		"\"far_fault\":75,\"no_warp\":300}}]}");
+	has(text, "scheduler cycles: far_fault 75%, issued 25%; no warp on an SM in 75% of all\n");
+	free(text);
 }
 
 static void each_number_of_a_prefetcher_in_its_place(void **state)
@@ -81,7 +86,7 @@ static void misses_are_of_the_accesses(void **state)
 		"\"latency\":{\"mean\":321.4}}}");
 
 	has(text, "  L1D 1000 accesses, 12.5% missed; L2 40 accesses, 75.0% missed (sectors)\n"
-	    "  DRAM 17 reads, 19 writes, row hits 75%, bus busy 25%; a sector takes 321 cycles");
+	    "  DRAM 17 reads, 19 writes, row hits 75%, bus busy 25%; a read of 32 bytes takes 321 cycles");
 	free(text);
 	/* Of none none missed. */
 	text = text_of_report(HEAD ",\"memory\":{\"l1d\":{\"accesses\":0,\"misses\":0},"
