@@ -3,7 +3,7 @@
  * The part of CUDA C that the workloads' kernels use, for stock clang without
  * a CUDA toolkit: `clang -x cuda --cuda-device-only -nocudainc`. Names are
  * CUDA's, so a kernel reads (and compiles) as it would with nvcc. Included by
- * the device side of workloads/NAME.c only.
+ * the device side of workloads/NAME.c, and installed as gpuemu_device.h for `-include`.
  */
 #ifndef GPUEMU_WORKLOADS_DEVICE_H
 #define GPUEMU_WORKLOADS_DEVICE_H

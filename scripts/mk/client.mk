@@ -60,9 +60,10 @@ $(B)/ptx/%.ptx: workloads/%.c | $(B)/deps-build.stamp
 	@mkdir -p $(@D)
 	$(call say,PTX,$<) $(CLANG) $(DEVICE_FLAGS) -MD -MP -MF $(@:.ptx=.d) -MT $@ -o $@ $<
 
+# As the README does it: a plain kernel, and the installed header named on the command line.
 $(B)/ptx/%.ptx: examples/%.cu | $(B)/deps-build.stamp
 	@mkdir -p $(@D)
-	$(call say,PTX,$<) $(CLANG) $(DEVICE_FLAGS) -MD -MP -MF $(@:.ptx=.d) -MT $@ -o $@ $<
+	$(call say,PTX,$<) $(CLANG) $(DEVICE_FLAGS) -include workloads/device.h -MD -MP -MF $(@:.ptx=.d) -MT $@ -o $@ $<
 
 $(B)/obj/ptx/%.S: $(B)/ptx/%.ptx scripts/embed.sh
 	@mkdir -p $(@D)
@@ -70,6 +71,14 @@ $(B)/obj/ptx/%.S: $(B)/ptx/%.ptx scripts/embed.sh
 
 $(B)/obj/ptx/%.o: $(B)/obj/ptx/%.S $(B)/ptx/%.ptx
 	$(call say,AS,$<) $(CC) -c -o $@ $<
+
+# --- Python: what asks a policy that is written in it -----------------------------
+PYTHON_POLICY := $(B)/lib/gpuemu-python-policy.so
+DEPS += $(PYTHON_POLICY:.so=.d)
+$(PYTHON_POLICY): python/policy.c
+	@mkdir -p $(@D)
+	$(call say,POLICY,$<) $(CC) -shared -fPIC $(STD) $(WARN) -Iinclude $(CFLAGS) $(DEPGEN) -o $@ $<
+LIBS += $(PYTHON_POLICY) $(B)/lib/gpuemu-uninstalled.pc
 
 # --- policies in objects of their own: the examples, and what tests load ---------
 POLICIES := $(patsubst %.c,$(B)/%.so,$(wildcard examples/policy/*.c))

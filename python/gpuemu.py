@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: GPL-2.0
+"""gpuemu from Python: run a workload or any PTX, read reports as dicts, write a paging policy.
+
+    import gpuemu
+    report = gpuemu.run("bfs", "size=tiny", vram="64K", prefetch="tree")
+    print(report["paging"]["far_faults"])
+
+run() and ptx() call the `gpuemu` program; GPU is the library itself, for programs of your own.
+A policy (prefetch_policy) is a Python object that `run` is handed: it decides in this process, and a
+small shared object in the engine's policy process passes the questions on. Made for prototypes: a
+decision takes a few hundred microseconds, so give `settings={"paging.decide": 2000}` where times are
+measured. Everything here is the standard library's.
+"""
+import contextlib
+import ctypes
+import ctypes.util
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import threading
+
+PAGE = 4096
+_here = pathlib.Path(__file__).resolve().parent
+
+
+class Error(Exception):
+    """What gpuemu said, and its exit status or error code as `code`."""
+
+    def __init__(self, text, code=None):
+        super().__init__(text)
+        self.code = code
+
+
+def _find(variable, name, *places):
+    """A file of gpuemu's: named by the environment, of this tree, or installed."""
+    if os.environ.get(variable):
+        return os.environ[variable]
+    for place in places:
+        if (place / name).exists():
+            return str(place / name)
+    return None
+
+
+def _program():
+    found = _find("GPUEMU_PROGRAM", "gpuemu", _here.parent / "build/bin") or shutil.which("gpuemu")
+    if not found:
+        raise Error("no gpuemu: install it, or set GPUEMU_PROGRAM")
+    return found
+
+
+# --- the program ---------------------------------------------------------------------------
+
+
+def _options(settings, options):
+    words = []
+    for key, value in (settings or {}).items():
+        words += ["--set", f"{key}={value}"]
+    for key, value in options.items():
+        option = "--" + key.replace("_", "-")
+        if value is True:
+            words.append(option)
+        elif value is not None and value is not False:
+            words += [option, str(value)]
+    return words
+
+
+def _report(words, env=None):
+    with tempfile.TemporaryDirectory(prefix="gpuemu-") as folder:
+        report = os.path.join(folder, "report.json")
+        done = subprocess.run([_program(), *words, "--json", report], env=env, text=True,
+                              capture_output=True, check=False)
+        if done.returncode:
+            said = done.stderr.strip().splitlines()
+            raise Error(said[-1] if said else f"gpuemu ended with status {done.returncode}",
+                        done.returncode)
+        with open(report, encoding="utf-8") as file:
+            return json.load(file)
+
+
+def run(workload, *words, prefetch=None, evict=None, settings=None, backend="sim", **options):
+    """The report of `gpuemu run WORKLOAD WORDS... --OPTION VALUE...` as a dict.
+
+    prefetch and evict are names, paths of objects, or objects with the methods that
+    prefetch_policy() says. Options are the command line's with _ for -: vram="1M",
+    functional=True. Raises Error when the run fails or does not verify.
+    """
+    with contextlib.ExitStack() as stack:
+        env = dict(os.environ)
+        if prefetch is not None and not isinstance(prefetch, str):
+            prefetch = stack.enter_context(_Served(prefetch, env))
+        return _report(["run", workload, *map(str, words), "--backend", backend,
+                        *_options(settings, {"prefetch": prefetch, "evict": evict, **options})],
+                       env)
+
+
+def ptx(file, *args, grid=1, block=1, settings=None, backend="sim", **options):
+    """The report of one launch of a PTX file's kernel; args as --arg takes them: "u32:7"."""
+    words = ["ptx", str(file), "--grid", _dim(grid), "--block", _dim(block), "--backend", backend]
+    for arg in args:
+        words += ["--arg", str(arg)]
+    return _report(words + _options(settings, options))
+
+
+def _dim(value):
+    return ",".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
+
+
+# --- policies --------------------------------------------------------------------------------
+
+
+class Fault:
+    """A unique far fault of a batch."""
+
+    __slots__ = ("addr", "cycle", "merged", "sm", "warp", "write", "resident")
+
+    def __init__(self, words):
+        self.addr, self.cycle, self.merged, self.sm, self.warp = (int(w) for w in words[:5])
+        self.write, self.resident = words[5] == "1", words[6] == "1"
+
+
+class prefetch_policy:
+    """Base of a prefetch policy in Python; only on_batch() has to be there."""
+
+    def on_batch(self, faults):
+        """Addresses of pages to bring beside those of `faults`, the most wanted first."""
+        return []
+
+    def on_arrive(self, addr, prefetched):
+        """The page is in device memory now."""
+
+    def on_touch(self, addr, write):
+        """A TLB was filled with it."""
+
+    def on_leave(self, addr):
+        """It is not there any more."""
+
+
+class _Served:
+    """Answers the shared object's questions, over two named pipes, from a thread."""
+
+    def __init__(self, policy, env):
+        self.policy, self.env, self.error = policy, env, None
+
+    def __enter__(self):
+        shim = _find("GPUEMU_PYTHON_POLICY_SO", "gpuemu-python-policy.so",
+                     _here.parent / "build/lib", _here)
+        if not shim:
+            raise Error("no gpuemu-python-policy.so: make libs, or set GPUEMU_PYTHON_POLICY_SO")
+        self.folder = tempfile.mkdtemp(prefix="gpuemu-policy-")
+        for name in ("ask", "answer"):
+            os.mkfifo(os.path.join(self.folder, name))
+        # Both ends of each, so that nobody waits for the other to open.
+        self.ask = os.open(os.path.join(self.folder, "ask"), os.O_RDWR)
+        self.answer = os.open(os.path.join(self.folder, "answer"), os.O_RDWR)
+        self.env["GPUEMU_PYTHON_POLICY"] = self.folder
+        self.thread = threading.Thread(target=self._serve, daemon=True)
+        self.thread.start()
+        return shim
+
+    def __exit__(self, *what):
+        # Behind what a process that was ended may have left of a line.
+        os.write(self.ask, b"\nend\n")
+        self.thread.join()
+        os.close(self.ask)
+        os.close(self.answer)
+        shutil.rmtree(self.folder)
+        if self.error and what[0] is None:
+            raise Error(f"the policy failed: {self.error!r}") from self.error
+
+    def _serve(self):
+        with open(self.ask, "rb", closefd=False) as questions:
+            for line in questions:
+                words = line.decode().split()
+                if not words:
+                    continue
+                if words[0] == "end":
+                    return
+                try:
+                    pages = self._take(words)
+                except Exception as error:  # the policy's own mistake, raised by __exit__
+                    self.error, pages = error, []
+                if words[0] == "batch":
+                    text = " ".join(str(int(p)) for p in pages[: int(words[1])])
+                    os.write(self.answer, (text + "\n").encode())
+
+    def _take(self, words):
+        if self.error:
+            return []
+        if words[0] == "batch":
+            rest = words[2:]
+            faults = [Fault(rest[i:i + 7]) for i in range(0, len(rest), 7)]
+            return list(self.policy.on_batch(faults))
+        method = getattr(self.policy, {"a": "on_arrive", "t": "on_touch", "l": "on_leave"}[words[0]],
+                         None)
+        if method:
+            method(int(words[1]), *(w == "1" for w in words[2:]))
+        return []
+
+
+# --- the library -----------------------------------------------------------------------------
+
+
+class _Dim3(ctypes.Structure):
+    _fields_ = [("x", ctypes.c_uint32), ("y", ctypes.c_uint32), ("z", ctypes.c_uint32)]
+
+    @classmethod
+    def of(cls, value):
+        value = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+        return cls(*(value + (1, 1))[:3])
+
+
+class _Options(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t)] + [(name, ctypes.c_char_p) for name in (
+        "backend", "config", "settings", "device", "recorded")]
+
+
+_library = None
+
+
+def _lib():
+    global _library
+    if _library is None:
+        path = _find("GPUEMU_LIBRARY", "libgpuemu.so.0", _here.parent / "build/lib",
+                     _here.parent.parent) or ctypes.util.find_library("gpuemu")
+        if not path:
+            raise Error("no libgpuemu.so.0: install it, or set GPUEMU_LIBRARY")
+        _library = ctypes.CDLL(path)
+        for name in ("strerror", "last_error", "backend", "function_name"):
+            getattr(_library, "gpuemu_" + name).restype = ctypes.c_char_p
+        # Everything else returns an int and takes pointers, which c_void_p keeps whole.
+    return _library
+
+
+class GPU:
+    """An open GPU: with GPU(backend="sim", settings={"paging.vram": "1M"}) as gpu: ..."""
+
+    def __init__(self, backend=None, config=None, settings=None):
+        text = "".join(f"{k}={v}\n" for k, v in (settings or {}).items()) or None
+        options = _Options(ctypes.sizeof(_Options), *(
+            s.encode() if s else None for s in (backend, config, text, None, None)))
+        self._ctx = ctypes.c_void_p()
+        self._check(_lib().gpuemu_open(ctypes.byref(self._ctx), ctypes.byref(options)), None)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *what):
+        self.close()
+
+    def _check(self, code, ctx="own"):
+        if code:
+            text = _lib().gpuemu_last_error(self._ctx if ctx else None)
+            raise Error((text or _lib().gpuemu_strerror(code)).decode(), code)
+
+    def close(self):
+        """Frees everything, memory included: arrays of it must not be used any more."""
+        if self._ctx:
+            _lib().gpuemu_close(self._ctx)
+            self._ctx = ctypes.c_void_p()
+
+    @property
+    def backend(self):
+        return _lib().gpuemu_backend(self._ctx).decode()
+
+    def array(self, ctype, count):
+        """Managed memory as an array of ctypes numbers: array(ctypes.c_float, 1000)."""
+        at = ctypes.c_void_p()
+        self._check(_lib().gpuemu_mem_alloc_managed(
+            self._ctx, ctypes.byref(at), ctypes.c_size_t(ctypes.sizeof(ctype) * count)))
+        return (ctype * count).from_address(at.value)
+
+    def kernel(self, text, name=None):
+        """A kernel of PTX text or of a file: call it as kernel(grid, block, *args)."""
+        if "\n" not in text:
+            with open(text, encoding="utf-8") as file:
+                text = file.read()
+        module, function = ctypes.c_void_p(), ctypes.c_void_p()
+        data = text.encode()
+        self._check(_lib().gpuemu_module_load_data(
+            self._ctx, ctypes.byref(module), data, ctypes.c_size_t(len(data)), None))
+        if name:
+            code = _lib().gpuemu_module_get_function(module, ctypes.byref(function), name.encode())
+        else:
+            code = _lib().gpuemu_module_function_at(module, ctypes.byref(function), 0)
+        self._check(code)
+
+        def launch(grid, block, *args, shared=0):
+            # Arrays go by address; ctypes numbers by their own size.
+            values = [ctypes.c_uint64(ctypes.addressof(a)) if isinstance(a, ctypes.Array) else a
+                      for a in args]
+            params = (ctypes.c_void_p * max(len(values), 1))(
+                *(ctypes.addressof(v) for v in values))
+            self._check(_lib().gpuemu_launch_params(
+                function, _Dim3.of(grid), _Dim3.of(block), ctypes.c_size_t(shared), None, params))
+            self._check(_lib().gpuemu_synchronize(self._ctx))
+
+        return launch
+
+    def statistics(self):
+        """What the context counted so far, as gpuemu-json(7) has it."""
+        text = ctypes.c_char_p()
+        self._check(_lib().gpuemu_statistics(self._ctx, ctypes.byref(text)))
+        try:
+            return json.loads(text.value)
+        finally:
+            _lib().gpuemu_free(text)
