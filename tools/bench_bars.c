@@ -10,6 +10,7 @@
 
 #include "bench.h"
 #include "output.h"
+#include "progress.h"
 #include "yardstick.h"
 
 #define ROUNDS		BENCH_ROUNDS
@@ -286,6 +287,7 @@ static int measure(const struct bench_request *r, struct json_object *report, st
 		return err_set(err, -EOPNOTSUPP, "the bars are the kernel module's; "
 			       "measure with --backend kmod");
 	for (unsigned int i = 0; i < ROUNDS; i++) {
+		progress_share((double)i / ROUNDS);
 		ret = measure_round(r, &rounds[i], err);
 		if (!ret)
 			ret = bench_migrate_measure(r, 0, &migrate, err);

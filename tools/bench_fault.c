@@ -13,6 +13,7 @@
 #include "base/array.h"
 #include "bench.h"
 #include "output.h"
+#include "progress.h"
 #include "yardstick.h"
 
 #define COUNT		2000u	/* faults, and samples of each yardstick */
@@ -446,6 +447,8 @@ static int measure_faults(const struct bench_request *r, struct figures *f, uint
 		ret = measure_slice(r, f, (char *)memory + (WARM_UP + done) * PAGE_BYTES, n,
 				    (size_t)MAX(COUNT / slices, SAMPLES_LEAST), err);
 		done += n;
+		/* Migration comes after it, and takes as long again. */
+		progress_share(0.5 * (double)done / (double)count);
 	}
 	if (!ret)
 		ret = check(memory, pages, err);

@@ -12,13 +12,37 @@
 
 #include "progress.h"
 
+#define LINE_EVERY	60u	/* seconds between two lines of a log */
+
 struct progress {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	bool stop;		/* under lock */
+	bool terminal;
 	char what[128];
 };
+
+/* Of what is shown, in thousandths; one thing is shown at a time. */
+static _Atomic unsigned int done_permille;
+
+void progress_share(double done)
+{
+	done_permille = done <= 0 ? 0 : done >= 1 ? 1000 : (unsigned int)(done * 1000);
+}
+
+static void print_line(const struct progress *p, unsigned int seconds)
+{
+	unsigned int done = done_permille, left;
+
+	fprintf(stderr, "%s%s: %u s", p->terminal ? "\r\033[K" : "", p->what, seconds);
+	if (done) {
+		left = (unsigned int)((unsigned long long)seconds * (1000 - done) / done);
+		fprintf(stderr, ", %u%%, ", done / 10);
+		fprintf(stderr, left >= 60 ? "%um%02us left" : "%.0u%us left", left / 60, left % 60);
+	}
+	fputs(p->terminal ? " ..." : "\n", stderr);
+}
 
 static void *progress_thread(void *arg)
 {
@@ -32,11 +56,13 @@ static void *progress_thread(void *arg)
 		at.tv_sec++;
 		while (!p->stop && !pthread_cond_timedwait(&p->wake, &p->lock, &at))
 			;
-		if (!p->stop)
-			fprintf(stderr, "\r\033[K%s: %u s ...", p->what, ++seconds);
+		if (p->stop)
+			break;
+		if (++seconds % (p->terminal ? 1 : LINE_EVERY) == 0)
+			print_line(p, seconds);
 	}
 	pthread_mutex_unlock(&p->lock);
-	if (seconds)
+	if (seconds && p->terminal)
 		fputs("\r\033[K", stderr);
 	return NULL;
 }
@@ -46,11 +72,11 @@ struct progress *progress_start(const char *what)
 	pthread_condattr_t attr;
 	struct progress *p;
 
-	if (!isatty(STDERR_FILENO))
-		return NULL;
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return NULL;
+	p->terminal = isatty(STDERR_FILENO);
+	progress_share(0);
 	snprintf(p->what, sizeof(p->what), "%s", what);
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_condattr_init(&attr);

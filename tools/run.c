@@ -21,6 +21,7 @@
 #include "run.h"
 #include "samples.h"
 #include "speedup.h"
+#include "stop.h"
 #include "target.h"
 #include "trace.h"
 #include "trouble.h"
@@ -321,6 +322,7 @@ static int run_all(struct request *r, const struct verb *verb,
 		struct progress *progress;
 		struct gpuemu_ctx *ctx;
 		struct err err = { "" };
+		char what[64];
 		int status;
 
 		status = target_open(&r->target, &ctx, &err);
@@ -328,10 +330,13 @@ static int run_all(struct request *r, const struct verb *verb,
 			cli_failed(verb, "%s", err.text);
 			return status == -EINVAL ? CLI_MISUSED : CLI_FAILED;
 		}
-		progress = progress_start(w->ops->name);
+		snprintf(what, sizeof(what), r->count > 1 ? "%s (%u of %u)" : "%s", w->ops->name, i + 1,
+			 r->count);
+		progress = progress_start(what);
 		report = run_workload(w, r->rows[i], &r->target, ctx, &status);
 		progress_stop(progress);
 		gpuemu_close(ctx);
+		stop_lock();
 		if (report && (!r->json || strcmp(r->json, "-"))) {
 			(r->details ? report_text : report_short)(stdout, report);
 			fflush(stdout);
@@ -340,6 +345,7 @@ static int run_all(struct request *r, const struct verb *verb,
 			result = CLI_FAILED;
 		if (report)
 			json_object_array_add(reports, report);
+		stop_unlock();
 		if (status)
 			result = cli_failed(verb, "%s: %s", w->ops->name, w->err.text);
 	}
@@ -381,9 +387,11 @@ static int run_joined(struct request *r, const struct verb *verb, struct json_ob
 	fflush(stdout);
 	if (trouble_print(verb, &r->target, report))
 		result = CLI_FAILED;
+	stop_lock();
 	if (report)
 		json_object_array_add(reports, report);
-	else
+	stop_unlock();
+	if (!report)
 		result = cli_failed(verb, "%s", err.text);
 	for (unsigned int i = 0; i < r->count; i++)
 		if (members[i].status && members[i].w->err.text[0])
@@ -410,8 +418,9 @@ static int find_oracle(struct request *r, const struct verb *verb, int argc, cha
 	result = parse(r, verb, argc, argv);
 	o.n = r->joined ? r->count : 1;
 	o.json = r->json;
-	if (!result && (r->trace || r->samples || r->target.record))
-		result = cli_misused(verb, "--slice oracle is many runs: without --trace, --samples and --record");
+	if (!result && (r->trace || r->samples || r->faults || r->target.record))
+		result = cli_misused(verb, "--slice oracle is many runs: without --trace, --samples, "
+				     "--faults and --record");
 	if (!result && output_check(r->json, &err))
 		result = cli_failed(verb, "%s", err.text);
 	if (!result)
@@ -420,10 +429,40 @@ static int find_oracle(struct request *r, const struct verb *verb, int argc, cha
 	return result;
 }
 
+/* One workload, or several side by side, is one object; several are an array, in order. */
+static int write_reports(const struct request *r, struct json_object *reports, struct err *err)
+{
+	if (!r->json || !json_object_array_length(reports))
+		return 0;
+	return output_json(r->count > 1 && !r->joined ? reports :
+			   json_object_array_get_idx(reports, 0), r->json, err);
+}
+
+/* What there is when somebody stops the run. */
+struct unfinished {
+	const struct verb *verb;
+	const struct request *r;
+	struct json_object *reports;
+};
+
+static void write_finished(void *ctx, int sig)
+{
+	const struct unfinished *u = ctx;
+	size_t done = json_object_array_length(u->reports);
+	struct err err;
+
+	if (write_reports(u->r, u->reports, &err))
+		cli_failed(u->verb, "%s", err.text);
+	cli_failed(u->verb, "stopped (%s): %zu of %u workloads are done%s%s", strsignal(sig), done,
+		   u->r->joined ? 1 : u->r->count, done && u->r->json ? ", their reports are in " : "",
+		   done && u->r->json ? u->r->json : "");
+}
+
 static int run(const struct verb *verb, int argc, char **argv)
 {
 	struct request *r = malloc(sizeof(*r));
 	struct json_object *reports;
+	struct unfinished unfinished;
 	struct trace trace = { 0 };
 	struct again line;
 	struct err err;
@@ -462,8 +501,11 @@ static int run(const struct verb *verb, int argc, char **argv)
 		r->target.trace = &trace;
 	}
 	reports = json_object_new_array();
+	unfinished = (struct unfinished){ verb, r, reports };
+	stop_begin(write_finished, &unfinished);
 	result = r->joined || r->halts_one ? run_joined(r, verb, reports) :
 					      run_all(r, verb, reports);
+	stop_end();
 	if (trace_close(&trace, &err))
 		result = cli_failed(verb, "%s", err.text);
 	if (r->samples && json_object_array_length(reports) &&
@@ -472,10 +514,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 	if (r->faults && json_object_array_length(reports) &&
 	    faults_write(json_object_array_get_idx(reports, 0), r->faults, &err))
 		result = cli_failed(verb, "%s", err.text);
-	/* One workload, or several side by side, is one object; several are an array, in order. */
-	if (r->json && json_object_array_length(reports) &&
-	    output_json(r->count > 1 && !r->joined ? reports :
-			json_object_array_get_idx(reports, 0), r->json, &err))
+	if (write_reports(r, reports, &err))
 		result = cli_failed(verb, "%s", err.text);
 	json_object_put(reports);
 	again_free(&line);

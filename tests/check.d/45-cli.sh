@@ -270,6 +270,20 @@ $gpuemu run bfs size=tiny --backend sim --details --set gpu.trace=60 --trace $wo
 tap_check 'trace: kernels are not left out' test "$(grep -o '"cycles":' $work/short.json | wc -l)" -eq "$(grep -c '^  bfs' $work/out)"
 tap_check 'trace: what is left out is said' grep -q 'events are left out' $work/err
 
+# A run that is stopped writes what is finished, says so, and leaves no process, its policy's included.
+cc -shared -fPIC -Iinclude -o $work/ahead.so examples/policy/ahead.c
+$gpuemu run vecadd size=tiny sgemm size=large --backend sim --prefetch $work/ahead.so --json $work/stopped.json >$work/out 2>$work/err &
+pid=$!
+for _ in $(seq 300); do grep -q verified $work/out && break; sleep 0.1; done
+kill -TERM $pid
+wait $pid
+status=$?
+tap_check 'stopped: exit status 143' test $status -eq 143
+tap_check 'stopped: what is finished is written' grep -q '"name": "vecadd"' $work/stopped.json
+tap_check 'stopped: it says what is there' grep -q 'stopped (Terminated): 1 of 2 workloads are done' $work/err
+for _ in $(seq 30); do pgrep -f "[g]puemu-policy-host $PWD/$work/ahead.so" >/dev/null || break; sleep 0.1; done
+tap_check 'stopped: nothing is left behind' sh -c "! pgrep -f '[a]head.so'"
+
 # Files are tried before the run, which may take hours; what was there stays as it was.
 start=$SECONDS
 refused 1 'cannot write /dev/null/x.json' run sgemm --json /dev/null/x.json
