@@ -58,6 +58,7 @@ help:
 	@echo 'make demo            the whole path in a VM: packages, build, boot, run, measure'
 	@echo 'make demo HOST=1     the same on this machine (it loads gpuemu.ko)'
 	@echo 'make check           every test and check; the last line is the count'
+	@echo 'make check-quick     whether it works here, in five minutes: no module, no unit tests'
 	@echo 'make golden          the checked-in reports anew (tests/golden/): git diff shows what a change did'
 	@echo 'make check-kernels   the module and its tests on Debian 6.1, 6.12 and 7.x (KERNELS="6.12 7")'
 	@echo 'make check-debug     the same on a kernel with KASAN, lockdep, kmemleak, failing allocations'

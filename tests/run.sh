@@ -69,6 +69,7 @@ run_check() {
 	} >"$log.text"
 	flock "$logs/printing" cat "$log.text"
 	echo "$p $f $s" >"$log.sum"
+	echo $((SECONDS - began)) >"$log.seconds"
 }
 
 # run_lane FILE...: one after the other. Stopping the lane stops its check.
@@ -114,6 +115,36 @@ run_lanes() {
 }
 # shellcheck disable=SC2086
 trap '[ -z "$lanes" ] || kill $lanes 2>/dev/null; wait; exit 130' INT TERM
+
+# say_time CHECK...: how long they will take, from the last time; the runner's own test has none.
+say_time() {
+	local check seconds sum=0 unknown=0
+	[ -z "${CHECK_DIR:-}" ] || return 0
+	for check; do
+		seconds=$(cat "$logs/$(basename "$check" .sh).tap.seconds" 2>/dev/null)
+		[ -n "$seconds" ] || unknown=$((unknown + 1))
+		sum=$((sum + ${seconds:-0}))
+	done
+	if [ $unknown -eq 0 ]; then
+		echo "check: $# checks, which took $((sum / 60)) min $((sum % 60)) s the last time, two of them at a time where they can"
+	elif [ "$all" = 1 ]; then
+		echo "check: $# checks: some 25 minutes on a quiet machine with two CPUs, the first time; make check-quick takes 5"
+	else
+		echo "check: $# checks, $unknown of them for the first time here"
+	fi
+}
+
+all=$(($# == 0))
+selected=()
+for check in "${CHECK_DIR:-tests/check.d}"/[0-9]*.sh; do
+	name=$(basename "$check" .sh)
+	if [ $# -gt 0 ]; then
+		case " $* " in *" ${name#*-} "*) selected+=("$check") ;; esac
+	else
+		grep -q '^# only: ' "$check" || selected+=("$check")
+	fi
+done
+say_time "${selected[@]}"
 
 vm=() other=() lanes=
 for check in "${CHECK_DIR:-tests/check.d}"/[0-9]*.sh; do
