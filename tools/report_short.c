@@ -185,7 +185,8 @@ static void print_speed(FILE *out, struct json_object *r)
 	double seconds = output_number(r, "totals.host_seconds");
 
 	if (output_has(r, "totals") && !output_has(r, "totals.cycles") && seconds > 0)
-		fprintf(out, "  without time: %.0f thread instructions, %.1f million a second\n", n,
+		fprintf(out, "  without time: %.0f thread instructions, %.1f million thread instructions "
+			"a second\n", n,
 			n / seconds * 1e-6);
 }
 

@@ -115,7 +115,7 @@ for mode in '' --functional; do
 	}
 	tap_check "a kernel that fails writes no file $mode" test ! -e $work/wild.bin
 done
-does 'done' "${index[@]}" --grid 1 --block 1 --arg zero:4 --arg u32:1 --repeat 3
+does 'done' "${index[@]}" --grid 1 --block 1 --arg zero:4 --arg u32:1 --repeat 3 --details
 tap_check 'repeat: three launches' test "$(grep -c '^  index ' $work/out)" = 3
 $gpuemu ptx - --kernel index --grid 1 --block 1 --arg zero:4 --arg u32:1 <$count >$work/out 2>&1
 tap_check 'the PTX may come from standard input' grep -q 'index of standard input: done' $work/out

@@ -11,7 +11,7 @@ function host(s,    at) {
 	sub(/"program_sha256": *"[0-9a-f]*"/, "\"program_sha256\": \"-\"", s)
 	sub(/ instructions in [0-9.]+ s, [0-9.]+ million/, " instructions in - s, - million", s)
 	sub(/"--details", /, "", s)
-	sub(/, [0-9.]+ million a second/, ", - million a second", s)
+	sub(/, [0-9.]+ million thread/, ", - million thread", s)
 	sub(/ took [0-9.]+ s/, " took - s", s)
 	while (folder != "" && (at = index(s, folder)) > 0)
 		s = substr(s, 1, at - 1) "-" substr(s, at + length(folder))
