@@ -11,14 +11,16 @@
 #include "cli.h"
 #include "output.h"
 #include "plot.h"
+#include "plot_table.h"
 
 #define RUNS_MAX	64
 
-enum { OPT_FIGURE = CLI_OWN, OPT_OUT };
+enum { OPT_FIGURE = CLI_OWN, OPT_OUT, OPT_X, OPT_Y, OPT_BY, OPT_NORMALIZE };
 
 struct request {
 	const struct plot_row *row;	/* NULL: each that there is something for */
 	const char *out;		/* NULL: as text */
+	struct plot_table table;	/* x NULL: reports, no table */
 	struct json_object *files[RUNS_MAX];
 	unsigned int nfiles;
 	struct plot_run runs[RUNS_MAX];
@@ -161,6 +163,14 @@ static int parse(const struct verb *verb, struct request *r, int argc, char **ar
 			r->row = find(optarg);
 			if (!r->row)
 				return misused_figure(verb, optarg);
+		} else if (c == OPT_X) {
+			r->table.x = optarg;
+		} else if (c == OPT_Y) {
+			r->table.y = optarg;
+		} else if (c == OPT_BY) {
+			r->table.by = optarg;
+		} else if (c == OPT_NORMALIZE) {
+			r->table.normalize = optarg;
 		} else {
 			r->out = optarg;
 			if (figure_check(r->out, &err))
@@ -169,7 +179,24 @@ static int parse(const struct verb *verb, struct request *r, int argc, char **ar
 	}
 	if (optind == argc)
 		return cli_misused(verb, "which reports? gpuemu run WORKLOAD --json FILE writes one");
+	if ((r->table.x || r->table.y || r->table.by || r->table.normalize) &&
+	    (!r->table.x || !r->table.y || r->row || argc - optind != 1))
+		return cli_misused(verb, "of a table: one file of gpuemu sweep, --x COLUMN and --y COLUMN");
 	return 0;
+}
+
+static int draw_table(const struct verb *verb, const struct request *r, const char *file)
+{
+	struct figure f;
+	struct err err;
+	int ret = plot_table(&f, file, &r->table, &err);
+
+	if (!ret && !figure_has_data(&f))
+		ret = err_set(&err, -EINVAL, "%s: no numbers in '%s'", file, r->table.y);
+	if (!ret)
+		ret = figure_write(&f, r->out, &err);
+	figure_free(&f);
+	return ret ? cli_failed(verb, "%s", err.text) : CLI_DONE;
 }
 
 static int plot(const struct verb *verb, int argc, char **argv)
@@ -183,6 +210,11 @@ static int plot(const struct verb *verb, int argc, char **argv)
 	if (result) {
 		free(r);
 		return result < 0 ? CLI_DONE : result;
+	}
+	if (r->table.x) {
+		result = draw_table(verb, r, argv[optind]);
+		free(r);
+		return result;
 	}
 	for (int i = optind; !result && i < argc; i++)
 		result = read_file(verb, r, argv[i]);
@@ -201,13 +233,19 @@ static void more(FILE *out)
 	fprintf(out, "\nFigures:\n");
 	for (unsigned int n = 0; (row = plot_row(n)); n++)
 		fprintf(out, "  %-10s %s\n", row->name, row->help);
-	fprintf(out, "\nexample: gpuemu run vecadd --set stats.interval=1000 --json a.json && "
+	fprintf(out, "\nexample: gpuemu plot sweep.csv --x vram --y totals.cycles --by paging.prefetch "
+		"--normalize vram=100%%\n");
+	fprintf(out, "example: gpuemu run vecadd --set stats.interval=1000 --json a.json && "
 		"gpuemu plot a.json --out a.svg\n");
 }
 
 static const struct cli_option options[] = {
 	{ "figure", "NAME", "one figure; each that the reports have something of if not given",
 	  OPT_FIGURE },
+	{ "x", "COLUMN", "of a table of gpuemu sweep: what is to the right, by number where it is one", OPT_X },
+	{ "y", "COLUMN", "what is upwards; rows of the same place are averaged", OPT_Y },
+	{ "by", "COLUMN", "a line, or a bar in each group, for each of its values", OPT_BY },
+	{ "normalize", "COLUMN=VALUE", "over what it is there (a value of --x or --by)", OPT_NORMALIZE },
 	{ "out", "FILE", "FILE.svg, .png, .txt, or .gp for gnuplot's script; the terminal if not given",
 	  OPT_OUT },
 	{ NULL }
@@ -215,7 +253,7 @@ static const struct cli_option options[] = {
 
 const struct verb verb_plot = {
 	.name = "plot",
-	.usage = "FILE.json... [OPTION]...",
+	.usage = "FILE.json...|TABLE.csv [OPTION]...",
 	.help = "draw figures from reports, with gnuplot",
 	.options = options,
 	.more = more,

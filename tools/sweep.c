@@ -13,7 +13,7 @@
 #include "sweep.h"
 #include "workload.h"
 
-enum { OPT_OUT = CLI_OWN, OPT_CSV, OPT_JOBS, OPT_LIMIT, OPT_SHARD, OPT_DRY, OPT_SIZE };
+enum { OPT_OUT = CLI_OWN, OPT_CSV, OPT_JOBS, OPT_LIMIT, OPT_SHARD, OPT_SLURM, OPT_DRY, OPT_SIZE };
 
 struct request {
 	struct sweep sweep;
@@ -23,6 +23,7 @@ struct request {
 	const char *size;		/* of workloads that do not say otherwise; NULL: medium */
 	char *dir;
 	bool dry;
+	unsigned int slurm;		/* write a job array of so many tasks; 0: run */
 };
 
 /* --- the command line -------------------------------------------------------------------------- */
@@ -64,6 +65,11 @@ static int take_option(const struct verb *verb, int id, void *arg)
 		return parse_shard(verb, &r->runner, optarg);
 	case OPT_DRY:
 		r->dry = true;
+		return 0;
+	case OPT_SLURM:
+		if (number_parse(optarg, &n) || n < 1 || n > 1u << 20)
+			return cli_misused(verb, "--slurm %s: not a number of tasks from 1", optarg);
+		r->slurm = (unsigned int)n;
 		return 0;
 	case OPT_JOBS:
 		if (number_parse(optarg, &n) || n < 1 || n > 256)
@@ -124,6 +130,56 @@ static int show_plan(const struct request *r)
 		printf("gpuemu %s\n", words);
 		free(words);
 	}
+	return CLI_DONE;
+}
+
+/* In quotes for the shell. */
+static void put_word(const char *word)
+{
+	putchar('\'');
+	for (; *word; word++) {
+		if (*word == '\'')
+			fputs("'\\''", stdout);
+		else
+			putchar(*word);
+	}
+	putchar('\'');
+}
+
+/*
+ * A job array whose tasks are shards of one folder, which all machines see. Each takes the jobs
+ * that Slurm gives it CPUs for; the last one's table has every run.
+ */
+static int show_slurm(const struct verb *verb, const struct request *r)
+{
+	char *program = realpath("/proc/self/exe", NULL), *file = realpath(r->file, NULL);
+	char *here = getcwd(NULL, 0);
+
+	if (!program || !file || !here) {
+		free(program);
+		free(file);
+		free(here);
+		return cli_failed(verb, "%s: %s", r->file, strerror(errno));
+	}
+	printf("#!/bin/sh\n#SBATCH --job-name=gpuemu-sweep\n#SBATCH --array=1-%u\n"
+	       "#SBATCH --ntasks=1\n#SBATCH --cpus-per-task=%u\n"
+	       "# %zu runs in %u tasks. sbatch THIS-FILE; each task may be repeated: what is done is kept.\n"
+	       "cd ", r->slurm, r->runner.jobs, r->plan.count, r->slurm);
+	put_word(here);
+	fputs(" || exit 1\nexec ", stdout);
+	put_word(program);
+	fputs(" sweep ", stdout);
+	put_word(file);
+	fputs(" --out ", stdout);
+	put_word(r->dir);
+	if (r->size)
+		printf(" --size %s", r->size);
+	if (r->runner.limit)
+		printf(" --limit %u", r->runner.limit);
+	printf(" --shard \"$SLURM_ARRAY_TASK_ID/%u\" --jobs \"${SLURM_CPUS_PER_TASK:-1}\"\n", r->slurm);
+	free(program);
+	free(file);
+	free(here);
 	return CLI_DONE;
 }
 
@@ -195,7 +251,7 @@ static int sweep(const struct verb *verb, int argc, char **argv)
 	int result = parse(verb, r, argc, argv);
 
 	if (!result)
-		result = r->dry ? show_plan(r) : do_runs(verb, r);
+		result = r->slurm ? show_slurm(verb, r) : r->dry ? show_plan(r) : do_runs(verb, r);
 	runner_end(&r->runner);
 	sweep_plan_free(&r->plan);
 	sweep_free(&r->sweep);
@@ -223,6 +279,7 @@ static const struct cli_option options[] = {
 	{ "limit", "S", "seconds after which a run is ended, and failed", OPT_LIMIT },
 	{ "shard", "I/N", "only the I-th of N parts of the runs, for several machines on one DIR", OPT_SHARD },
 	{ "size", "SIZE", "of workloads that do not say otherwise: tiny, small, medium, large", OPT_SIZE },
+	{ "slurm", "N", "print a Slurm job array of N tasks that does it, for sbatch", OPT_SLURM },
 	{ "dry-run", NULL, "say what would be run, and run nothing", OPT_DRY },
 	{ NULL }
 };

@@ -270,6 +270,19 @@ $gpuemu run bfs size=tiny --backend sim --details --set gpu.trace=60 --trace $wo
 tap_check 'trace: kernels are not left out' test "$(grep -o '"cycles":' $work/short.json | wc -l)" -eq "$(grep -c '^  bfs' $work/out)"
 tap_check 'trace: what is left out is said' grep -q 'events are left out' $work/err
 
+# plot of a table: in the order of numbers, rows of a place averaged, over the value that is 1.
+printf '%s\n' 'name,"a, b",vram,t' 'x,1,100%,10' 'x,1,50%,30' 'x,1,75%,20' 'y,1,100%,4' 'y,1,75%,6' 'y,1,50%,7' 'y,2,50%,9' >$work/table.csv
+$gpuemu plot $work/table.csv --x vram --y t --by name --normalize vram=100% --out $work/table.gp >$work/out 2>&1
+tap_check 'plot of a table: numbers in their order, over their first' sh -c "tr '\n' ' ' <$work/table.gp | grep -q '50 3 75 2 100 1 EOD' && tr '\n' ' ' <$work/table.gp | grep -q '50 2 75 1.5 100 1 EOD'"
+$gpuemu plot $work/table.csv --x name --y t --by vram --normalize name=y --out $work/table.gp >$work/out 2>&1
+tap_check 'plot of a table: words are bars' grep -q 'histogram' $work/table.gp
+$gpuemu plot $work/table.csv --x 'a, b' --y t --out $work/table.gp >$work/out 2>&1
+tap_check 'plot of a table: a title in quotes, a mean' sh -c "tr '\n' ' ' <$work/table.gp | grep -q '1 12.8333 2 9 EOD'"
+refused 1 "no column 'time'" plot $work/table.csv --x vram --y time
+refused 2 '--x COLUMN and --y COLUMN' plot $work/table.csv --x vram
+refused 1 'no row has this value' plot $work/table.csv --x vram --y t --normalize vram=1%
+refused 1 'COLUMN is that of --x or --by' plot $work/table.csv --x vram --y t --normalize name=x
+
 # A run that is stopped writes what is finished, says so, and leaves no process, its policy's included.
 cc -shared -fPIC -Iinclude -o $work/ahead.so examples/policy/ahead.c
 $gpuemu run vecadd size=tiny sgemm size=large --backend sim --prefetch $work/ahead.so --json $work/stopped.json >$work/out 2>$work/err &

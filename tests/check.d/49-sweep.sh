@@ -141,4 +141,14 @@ tap_check 'stopped: exit status 130' test $status -eq 130
 tap_check "stopped: what is finished is in the table ($kept runs)" test "$(wc -l <$work/stop/sweep.csv)" -eq $((kept + 1))
 tap_check 'stopped: no child is left' sh -c "! pgrep -f '$work/[s]top/runs'"
 tap_check 'stopped: it goes on' sh -c "$gpuemu sweep $work/stop.conf --out $work/stop | grep -q '^20 runs, 20 done'"
+
+# --- the job array for Slurm: its tasks, as Slurm starts them, are all of the sweep ----------
+$gpuemu sweep $work/one.conf --out $work/array --slurm 3 >$work/job.sh 2>$work/err
+tap_check 'slurm: a script of three tasks' grep -qx '#SBATCH --array=1-3' $work/job.sh
+tap_check 'slurm: nothing has run' test ! -e $work/array
+for i in 1 2 3; do
+	SLURM_ARRAY_TASK_ID=$i SLURM_CPUS_PER_TASK=1 sh $work/job.sh >$work/job.$i 2>&1 || tap_not_ok "slurm: task $i" "$(cat $work/job.$i)"
+done
+tap_check 'slurm: the tasks together have every row' sh -c "grep -q 'runs, \([0-9]*\) done' $work/job.3 && awk '{ exit !(\$1 == \$3) }' $work/job.3"
+refused 2 '--slurm 0' sweep $work/one.conf --slurm 0
 tap_done
