@@ -166,6 +166,41 @@ static int add_function(struct parser *p, struct function *f, const struct token
 	return add_symbol_to(p, sym, 0);
 }
 
+/*
+ * What is not supported in a function matters when a kernel calls it, and in a kernel that may
+ * be left out when it is launched: compilers write many that nobody does. The message waits until
+ * then.
+ */
+static int refuse_later(struct parser *p, struct function *f, const struct lexer *lx,
+			const struct token *tok)
+{
+	f->refusal = pool_strndup(&p->scratch, p->err->text, strlen(p->err->text));
+	if (!f->refusal)
+		return no_memory(p);
+	p->err->text[0] = '\0';
+	free_body(f);
+	p->insns_cap = p->regs_cap = p->params_cap = 0;
+	f->ncalls = f->nuses = 0;
+	f->shared = NULL;
+	p->lx = *lx;
+	p->tok = *tok;
+	return skip_braces(p);
+}
+
+/* The definition of a function or a kernel, at its {. */
+static int parse_definition(struct parser *p, struct function *f)
+{
+	struct lexer lx = p->lx;
+	struct token tok = p->tok;
+	int ret;
+
+	ret = parse_body(p);
+	if (ret == -EOPNOTSUPP && (!f->entry || p->module->options.leave_out))
+		ret = refuse_later(p, f, &lx, &tok);
+	f->defined = true;
+	return ret;
+}
+
 int parse_entry(struct parser *p)
 {
 	struct function *f = new_function(p, true);
@@ -193,32 +228,11 @@ int parse_entry(struct parser *p)
 		return bad(p, "the kernel's body is expected");
 	ret = add_function(p, f, &name);
 	if (!ret)
-		ret = parse_body(p);
+		ret = parse_definition(p, f);
 	if (ret)
 		return ret;
-	f->defined = true;
 	close_function(p);
 	return 0;
-}
-
-/*
- * What is not supported in a function matters when a kernel calls it: compilers
- * write many that nobody does. The message waits until then.
- */
-static int refuse_later(struct parser *p, struct function *f, const struct lexer *lx,
-			const struct token *tok)
-{
-	f->refusal = pool_strndup(&p->scratch, p->err->text, strlen(p->err->text));
-	if (!f->refusal)
-		return no_memory(p);
-	p->err->text[0] = '\0';
-	free_body(f);
-	p->insns_cap = p->regs_cap = p->params_cap = 0;
-	f->ncalls = f->nuses = 0;
-	f->shared = NULL;
-	p->lx = *lx;
-	p->tok = *tok;
-	return skip_braces(p);
 }
 
 static enum ptx_builtin builtin_of(const struct token *name)
@@ -228,20 +242,6 @@ static enum ptx_builtin builtin_of(const struct token *name)
 	if (token_is(name, "__assertfail"))
 		return PTX_BUILTIN_ASSERTFAIL;
 	return PTX_BUILTIN_NONE;
-}
-
-/* The definition of a function, at its {. */
-static int parse_func_body(struct parser *p, struct function *f)
-{
-	struct lexer lx = p->lx;
-	struct token tok = p->tok;
-	int ret;
-
-	ret = parse_body(p);
-	if (ret == -EOPNOTSUPP)
-		ret = refuse_later(p, f, &lx, &tok);
-	f->defined = true;
-	return ret;
 }
 
 int parse_func(struct parser *p)
@@ -282,7 +282,7 @@ int parse_func(struct parser *p)
 		}
 		ret = add_function(p, f, &name);
 		if (!ret)
-			ret = parse_func_body(p, f);
+			ret = parse_definition(p, f);
 	}
 	if (ret)
 		return ret;

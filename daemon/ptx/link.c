@@ -333,16 +333,52 @@ static int link_entry(struct parser *p, struct linking *ln, struct function *ent
 	return ret;
 }
 
+/* The module goes on without the kernel; what was begun of it goes. */
+static int leave_out(struct parser *p, const struct function *entry, uint32_t nkernels,
+		     const char *why)
+{
+	struct ptx_module *module = p->module;
+	struct refused *r;
+
+	if (module->nkernels > nkernels) {
+		struct ptx_kernel *kernel = module->kernels[--module->nkernels];
+
+		free(kernel->insns);
+		free(kernel->regs);
+		free(kernel->params);
+	}
+	if (array_grow(module->refused, module->refused_cap, module->nrefused))
+		return no_memory(p);
+	r = &module->refused[module->nrefused++];
+	r->name = entry->body.name;
+	r->why = pool_strndup(&module->pool, why, strlen(why));
+	p->err->text[0] = '\0';
+	return r->why ? 0 : no_memory(p);
+}
+
 int link_module(struct parser *p)
 {
+	struct ptx_module *module = p->module;
 	struct linking ln = { 0 };
-	uint32_t i;
+	uint32_t i, n;
 	int ret = place_params(p);
 
 	for (i = 0; !ret && i < p->nfunctions; i++) {
-		if (p->functions[i]->entry && p->functions[i]->defined)
-			ret = link_entry(p, &ln, p->functions[i]);
+		struct function *f = p->functions[i];
+
+		if (!f->entry || !f->defined)
+			continue;
+		n = module->nkernels;
+		if (f->refusal) {
+			ret = leave_out(p, f, n, f->refusal);
+			continue;
+		}
+		ret = link_entry(p, &ln, f);
+		if (ret == -EOPNOTSUPP && module->options.leave_out)
+			ret = leave_out(p, f, n, p->err->text);
 	}
 	free(ln.list);
+	if (!ret && !module->nkernels && module->nrefused)
+		ret = err_set(p->err, -EOPNOTSUPP, "%s", module->refused[0].why);
 	return ret;
 }

@@ -20,6 +20,7 @@ void ptx_module_free(struct ptx_module *module)
 		free(module->kernels[i]->params);
 	}
 	free(module->kernels);
+	free(module->refused);
 	free(module->variables);
 	free(module->constants);
 	free(module->addresses);
@@ -45,6 +46,17 @@ const struct ptx_kernel *ptx_module_kernel(const struct ptx_module *module, cons
 	for (i = 0; i < module->nkernels; i++) {
 		if (!strcmp(module->kernels[i]->name, name))
 			return module->kernels[i];
+	}
+	return NULL;
+}
+
+const char *ptx_module_refusal(const struct ptx_module *module, const char *name)
+{
+	uint32_t i;
+
+	for (i = 0; i < module->nrefused; i++) {
+		if (!strcmp(module->refused[i].name, name))
+			return module->refused[i].why;
 	}
 	return NULL;
 }

@@ -26,11 +26,18 @@ struct address {
 	uint32_t line;
 };
 
+/* A kernel that the module does without: it is not supported, and why. */
+struct refused {
+	const char *name, *why;
+};
+
 struct ptx_module {
 	struct pool pool;
 	const char *name;
 	struct ptx_kernel **kernels;
 	uint32_t nkernels, kernels_cap;
+	struct refused *refused;
+	uint32_t nrefused, refused_cap;
 	uint8_t *const_data;
 	uint32_t const_bytes;
 	uint8_t *global_image;

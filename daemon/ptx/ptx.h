@@ -315,6 +315,8 @@ struct ptx_options {
 	uint32_t maxregs;	/* 32-bit registers a thread, 16 to 255: more are spilled. 0: 255 */
 	uint32_t stack_bytes;	/* local memory a thread for recursion. 0: PTX_STACK_BYTES */
 	uint8_t phases;		/* enum ptx_phases */
+	/* A kernel that is not supported is left out if there is another: ptx_module_refusal(). */
+	bool leave_out;
 };
 /* Phases are not looked for; they are marked; each begins with a specifier, an instruction more. */
 enum ptx_phases { PTX_PHASES_NONE, PTX_PHASES_MARK, PTX_PHASES_INSERT };
@@ -362,6 +364,12 @@ const struct ptx_kernel *ptx_module_kernel(const struct ptx_module *module,
 /* n-th kernel in the text's order, NULL past the end. */
 const struct ptx_kernel *ptx_module_kernel_at(const struct ptx_module *module,
 					      unsigned int n);
+
+/*
+ * Why the module has no such kernel although the text has: the message of what is not supported.
+ * NULL: the text has none of that name, or the module has it.
+ */
+const char *ptx_module_refusal(const struct ptx_module *module, const char *name);
 
 /*
  * Generic addresses in these windows are shared, local, constant and parameter
