@@ -163,7 +163,8 @@ int gpuemu_mem_advise(struct gpuemu_ctx *ctx, const void *ptr, size_t bytes,
 /*
  * Loads PTX text (bytes long; need not end in NUL). name is for messages, may
  * be NULL. -EINVAL not PTX, -EOPNOTSUPP an instruction that is not supported;
- * the last error names file, line and instruction.
+ * the last error names file, line and instruction. Where there are kernels without such an
+ * instruction the module is loaded, and gpuemu_module_get_function() refuses the others.
  */
 int gpuemu_module_load_data(struct gpuemu_ctx *ctx,
 			    struct gpuemu_module **module, const char *text,
@@ -173,7 +174,10 @@ int gpuemu_module_load(struct gpuemu_ctx *ctx, struct gpuemu_module **module,
 /* Also frees the module's functions. */
 int gpuemu_module_unload(struct gpuemu_module *module);
 
-/* -ENOENT: the module has no kernel of that name. Owned by the module. */
+/*
+ * -ENOENT: the module has no kernel of that name; -EOPNOTSUPP: it has, with an instruction that is
+ * not supported, which the last error names. Owned by the module.
+ */
 int gpuemu_module_get_function(struct gpuemu_module *module,
 			       struct gpuemu_function **function,
 			       const char *name);

@@ -58,6 +58,7 @@ static int parse(struct gpuemu_module *m, const char *text, size_t bytes, struct
 	const struct ptx_options options = {
 		.maxregs = (uint32_t)m->ctx->spec.maxregs,
 		.stack_bytes = (uint32_t)m->ctx->spec.stack_bytes,
+		.leave_out = true,
 	};
 	int ret = ptx_module_parse_with(text, bytes, m->name, &options, &m->ptx, err);
 
@@ -204,7 +205,10 @@ static int get_function(struct gpuemu_module *module, struct gpuemu_function **f
 			const char *name, struct err *err)
 {
 	const struct ptx_kernel *kernel = ptx_module_kernel(module->ptx, name);
+	const char *why = kernel ? NULL : ptx_module_refusal(module->ptx, name);
 
+	if (why)
+		return err_set(err, -EOPNOTSUPP, "kernel '%s': %s", name, why);
 	return kernel ? function_of(module, kernel, function) : no_kernel(module, name, err);
 }
 

@@ -153,6 +153,7 @@ static int module_parse(struct module *m, const struct gpu_spec *spec, const cha
 		.maxregs = (uint32_t)spec->maxregs,
 		.stack_bytes = (uint32_t)spec->stack_bytes,
 		.phases = (uint8_t)sm_phases(spec),
+		.leave_out = true,
 	};
 	uint32_t align;
 	int ret = ptx_module_parse_with(text, bytes, name, &options, &m->ptx, err);
