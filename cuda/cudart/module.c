@@ -214,6 +214,7 @@ cudaError_t module_function(const void *host, struct function **function)
 {
 	struct function *f = *bucket(host);
 	cudaError_t error;
+	int ret;
 
 	while (f && f->host != host)
 		f = f->next;
@@ -225,11 +226,11 @@ cudaError_t module_function(const void *host, struct function **function)
 	error = load(f->module);
 	if (error)
 		return error;
-	if (gpuemu_module_get_function(f->module->module, &f->function, f->name)) {
-		runtime_say("%s", gpuemu_last_error(runtime_ctx()));
-		return cudaErrorInvalidDeviceFunction;
-	}
-	return cudaSuccess;
+	ret = gpuemu_module_get_function(f->module->module, &f->function, f->name);
+	if (!ret)
+		return cudaSuccess;
+	runtime_say("%s", gpuemu_last_error(runtime_ctx()));
+	return ret == -EOPNOTSUPP ? cudaErrorNotSupported : cudaErrorInvalidDeviceFunction;
 }
 
 cudaError_t module_variable(const void *symbol, struct variable **variable)
