@@ -22,9 +22,15 @@ $(FUZZ_UNIT_OBJ): tests/kernel/fuzz/model.c | $(B)/deps-check.stamp
 	@mkdir -p $(@D)
 	$(call say,CC asan,$<) $(CC) $(STD) $(WARN) -Itests/kernel -Iinclude/uapi $(ASAN) $(DEPGEN) -c -o $@ $<
 DEPS += $(DAEMON_UNIT_OBJ:.o=.d) $(FUZZ_UNIT_OBJ:.o=.d)
-unit_parts = $(if $(filter daemon,$(1)),$(DAEMON_UNIT_OBJ) $(ASAN_ROOM_LIBS),$(if $(filter libgpuemu,$(1)),$(LIB_UNIT_OBJ) $(ASAN_ROOM_LIBS),\
+# Of libcudart only what reads a program's own bytes has a test here; the rest is tests/cuda's.
+CUDA_UNIT_OBJ = $(B)/asan/obj/cuda/cudart/fatbin.o
+$(CUDA_UNIT_OBJ): cuda/cudart/fatbin.c | $(B)/deps-check.stamp
+	@mkdir -p $(@D)
+	$(call say,CC asan,$<) $(CC) $(STD) $(WARN) $(CUDART_CPPFLAGS) $(ASAN) $(DEPGEN) -c -o $@ $<
+DEPS += $(CUDA_UNIT_OBJ:.o=.d)
+unit_parts = $(if $(filter cuda,$(1)),$(CUDA_UNIT_OBJ),$(if $(filter daemon,$(1)),$(DAEMON_UNIT_OBJ) $(ASAN_ROOM_LIBS),$(if $(filter libgpuemu,$(1)),$(LIB_UNIT_OBJ) $(ASAN_ROOM_LIBS),\
 	$(if $(filter tools workloads,$(1)),$(TOOL_UNIT_OBJ) $(LIB_UNIT_OBJ) $(ASAN_ROOM_LIBS),\
-	$(if $(filter fuzz,$(1)),$(FUZZ_UNIT_OBJ),$(call asan_libs,$(1))))))
+	$(if $(filter fuzz,$(1)),$(FUZZ_UNIT_OBJ),$(call asan_libs,$(1)))))))
 unit_uapi = $(if $(filter service libgpuemu fuzz,$(1)),-Iinclude/uapi) $(if $(filter fuzz,$(1)),-Itests/kernel)
 
 define unit_rule
@@ -32,8 +38,9 @@ $(1): tests/unit/$(notdir $(1)).c $$(call unit_parts,$(2)) | $$(B)/deps-check.st
 	@mkdir -p $$(@D)
 	$$(call say,TEST,$$@) $$(CC) $$(STD) $$(WARN) -Idaemon -Iinclude $(call unit_uapi,$(2)) \
 		$$(if $$(filter tools workloads libgpuemu,$(2)),-Itools -Iworkloads -Ilibgpuemu) $$(DATADIR_DEF) \
+		$$(if $$(filter cuda,$(2)),$$(CUDART_CPPFLAGS)) \
 		$$(ASAN) $$(DEPGEN) -MF $$@.d -o $$@ $$< \
-		$$(UNIT_LD) -Wl,--start-group $$(filter %.o %.a,$$^) -Wl,--end-group -Wl,--as-needed -lcmocka -lseccomp $$(TOOL_LDLIBS)
+		$$(UNIT_LD) -Wl,--start-group $$(filter %.o %.a,$$^) -Wl,--end-group -Wl,--as-needed -lcmocka -lseccomp -llz4 -lzstd $$(TOOL_LDLIBS)
 UNIT_$(2) += $(1)
 endef
 $(foreach t,$(UNIT),$(eval $(call unit_rule,$(t),$(call unit_room,$(t)))))
@@ -61,7 +68,7 @@ release-unit-names:
 # make test-ROOM builds and runs that room's tests, however broken others are.
 .PHONY: unit
 unit: $(UNIT) $(RELEASE_UNIT)
-TESTABLE := $(ROOMS) daemon libgpuemu tools workloads
+TESTABLE := $(ROOMS) daemon libgpuemu tools workloads cuda
 .PHONY: $(TESTABLE:%=test-%)
 $(foreach r,$(TESTABLE),$(eval test-$(r): $$(UNIT_$(r)) $$(PTX)))
 $(TESTABLE:%=test-%): test-%:
