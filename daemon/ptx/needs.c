@@ -93,6 +93,41 @@ static void add_insn(struct ptx_phase *phase, const struct phases *p, const stru
 	phase->shared |= phases_touch_shared(p, &kernel->insns[i]);
 }
 
+/* --- ahead ---------------------------------------------------------------------- */
+
+/* By block: the most sets of a phase that begins in it, or where it leads to. */
+static void look_ahead(struct ptx_kernel *kernel, const struct cfg *cfg, uint8_t *most)
+{
+	struct ptx_phase *phases = kernel->phases;
+	bool changed = true;
+	uint32_t b, e, i;
+
+	for (i = 0; i < kernel->nphases; i++) {
+		b = cfg->block_of[phases[i].insn];
+		phases[i].ahead = (uint8_t)__builtin_popcountll(phases[i].sets);
+		most[b] = MAX(most[b], phases[i].ahead);
+	}
+	while (changed) {
+		changed = false;
+		for (b = cfg->nblocks; b--; ) {
+			for (e = cfg->succ_start[b]; e < cfg->succ_start[b + 1]; e++) {
+				changed |= most[cfg->succ[e]] > most[b];
+				most[b] = MAX(most[b], most[cfg->succ[e]]);
+			}
+		}
+	}
+	for (i = kernel->nphases; i--; ) {
+		b = cfg->block_of[phases[i].insn];
+		if (i + 1 < kernel->nphases && cfg->block_of[phases[i + 1].insn] == b)
+			phases[i].ahead = MAX(phases[i].ahead, phases[i + 1].ahead);
+		else
+			for (e = cfg->succ_start[b]; e < cfg->succ_start[b + 1]; e++)
+				phases[i].ahead = MAX(phases[i].ahead, most[cfg->succ[e]]);
+	}
+}
+
+/* --- needs ------------------------------------------------------------------------ */
+
 struct walker {
 	const struct phases *p;
 	const struct ptx_kernel *kernel;
@@ -162,6 +197,7 @@ int phases_tell(const struct phases *p, struct ptx_kernel *kernel, const struct 
 	struct walker w = { .p = p, .kernel = kernel, .cfg = cfg };
 	struct use use = { 0 };
 	int ret = find_use(&use, kernel, cfg, ranges);
+	uint8_t *most = calloc((size_t)cfg->nblocks + 1, sizeof(*most));
 	uint32_t i;
 
 	w.use = &use;
@@ -169,7 +205,7 @@ int phases_tell(const struct phases *p, struct ptx_kernel *kernel, const struct 
 	w.seen = calloc((size_t)cfg->nblocks + 1, sizeof(*w.seen));
 	w.stack = calloc((size_t)cfg->nblocks + 1, sizeof(*w.stack));
 	kernel->phases = pool_alloc(pool, (size_t)p->n * sizeof(*kernel->phases) + 1);
-	if (ret || !w.point || !w.seen || !w.stack || !kernel->phases) {
+	if (ret || !w.point || !w.seen || !w.stack || !most || !kernel->phases) {
 		ret = -ENOMEM;
 		kernel->phases = NULL;
 	} else {
@@ -178,7 +214,9 @@ int phases_tell(const struct phases *p, struct ptx_kernel *kernel, const struct 
 		for (i = 0; i < p->n; i++)
 			tell(&w, &kernel->phases[i], i);
 		kernel->nphases = p->n;
+		look_ahead(kernel, cfg, most);
 	}
+	free(most);
 	use_free(&use);
 	free(w.point);
 	free(w.seen);

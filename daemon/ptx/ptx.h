@@ -245,6 +245,7 @@ struct ptx_phase {
 	uint64_t kept;		/* sets that hold something live there */
 	uint64_t sets;		/* sets that the phase uses */
 	uint8_t loose;		/* of `kept`, more than so many live registers would fill */
+	uint8_t ahead;		/* sets: the most of this phase and of those that it leads to */
 };
 
 /*

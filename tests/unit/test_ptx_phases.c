@@ -139,8 +139,34 @@ static void a_loop_leads_back(void **state)
 	/* The registers live at 22 lie in one set: none is loose. */
 	assert_int_equal(k->phases[2].kept, 1);
 	assert_int_equal(k->phases[2].loose, 0);
-	/* From 12 to 22 no more come. */
+	/* From 12 to 22 no more come, but then. */
 	assert_int_equal(k->phases[1].regs, 6);
+	assert_int_equal(k->phases[1].ahead, 2);
+	ptx_module_free(module);
+}
+
+/* Three phases in a line: ten registers in the middle one. */
+static void what_lies_ahead(void **state)
+{
+	const struct ptx_kernel *k = load(
+		"mov.u32 %r1, 1;\n" SPIN10
+		"mov.u32 %r2, 2;\nmov.u32 %r3, 3;\nmov.u32 %r4, 4;\nmov.u32 %r5, 5;\n"
+		"mov.u32 %r6, 6;\nmov.u32 %r7, 7;\nmov.u32 %r8, 8;\nmov.u32 %r9, 9;\n"
+		"setp.eq.u32 %p1, %r1, 77;\n@%p1 bra X;\n"
+		"add.u32 %r1, %r1, %r4;\nadd.u32 %r1, %r1, %r5;\nadd.u32 %r1, %r1, %r6;\n"
+		"add.u32 %r1, %r1, %r7;\nadd.u32 %r1, %r1, %r8;\nadd.u32 %r1, %r1, %r9;\n"
+		"X:\n"
+		SPIN10 "add.u32 %r1, %r1, %r2;\nadd.u32 %r1, %r1, %r3;\n" SPIN10 END,
+		PTX_PHASES_MARK);
+	unsigned int most = 0;
+
+	assert_true(k->nphases >= 3);
+	for (uint32_t i = k->nphases; i--; ) {
+		most = MAX(most, (unsigned int)__builtin_popcountll(k->phases[i].sets));
+		assert_int_equal(k->phases[i].ahead, most);
+	}
+	assert_true(most > (unsigned int)__builtin_popcountll(k->phases[0].sets));
+	assert_true(most > k->phases[k->nphases - 1].ahead);
 	ptx_module_free(module);
 }
 
@@ -186,6 +212,7 @@ int main(void)
 		cmocka_unit_test(not_where_lanes_are_apart),
 		cmocka_unit_test(scratchpad),
 		cmocka_unit_test(a_loop_leads_back),
+		cmocka_unit_test(what_lies_ahead),
 		cmocka_unit_test(specifiers),
 	};
 
