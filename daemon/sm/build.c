@@ -81,6 +81,7 @@ CALL(void, sm_refused, (struct sm *sm, const struct sm_kernel *kernel, uint64_t 
      cycle)
 CALL(unsigned int, sm_resident_ctas, (const struct sm *sm, const struct sm_kernel *kernel),
      sm, kernel)
+CALL(void, sm_operands_away, (struct sm *sm, unsigned int warp), sm, warp)
 CALL(void, sm_resource_granted, (struct sm *sm, unsigned int warp), sm, warp)
 CALL(int, sm_restore, (struct sm *sm, unsigned int cta, uint64_t delay, uint64_t now),
      sm, cta, delay, now)

@@ -54,6 +54,7 @@ struct sm_base {
 #define sm_perform_next		SM_NAME(sm_perform_next)
 #define sm_refused		SM_NAME(sm_refused)
 #define sm_resident_ctas	SM_NAME(sm_resident_ctas)
+#define sm_operands_away	SM_NAME(sm_operands_away)
 #define sm_resource_granted	SM_NAME(sm_resource_granted)
 #define sm_restore		SM_NAME(sm_restore)
 #define sm_rooms			SM_NAME(sm_rooms)

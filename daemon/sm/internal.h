@@ -251,7 +251,7 @@ struct background;
 
 /* The sets that issue saw when it last found that no warp can, and why: issue.c. A change of `mine`
  * clears `known`. */
-#define ISSUE_SETS	(13 + UNITS)
+#define ISSUE_SETS	(14 + UNITS)
 struct issue_idle {
 	warpset sets[ISSUE_SETS];
 	uint32_t full;
@@ -289,7 +289,8 @@ struct sm {
 	warpset far_fault;		/* an access waits for a far fault (ldst's) */
 	warpset wait_fault;		/* those of them that it deschedules: sm.fault_stall */
 	warpset inactive;		/* of CTAs that are not active */
-	warpset held;			/* wait for resources at a phase point */
+	warpset held;			/* wait for resources at a phase point, or for operands */
+	warpset operands;		/* those of held that wait for operands from swap */
 	warpset wants[UNITS];		/* by the unit of the head */
 
 	warpset untranslated;		/* an access stepped aside: nothing ordered issues (ldst's) */

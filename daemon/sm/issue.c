@@ -125,7 +125,8 @@ static inline enum stall stall(const struct sm *sm, warpset waiting, warpset min
 	if (set_any(here & sm->far_fault))
 		return STALL_FAR_FAULT;
 	if (set_any((heads & sm->blocked_long) |
-		    (here & (sm->wait_fence | sm->wait_atomic | sm->wait_order))))
+		    (here & (sm->wait_fence | sm->wait_atomic | sm->wait_order |
+			 sm->operands))))
 		return STALL_LONG;
 	if (set_any(here & sm->held))
 		return STALL_HELD;

@@ -209,7 +209,13 @@ void sm_resource_granted(struct sm *sm, unsigned int w)
 {
 	sm->warps[w].granted = true;
 	sm->held &= ~set_of(w);
+	sm->operands &= ~set_of(w);
 	*sm->env.wake = MIN(*sm->env.wake, sm->now + 1);
+}
+
+void sm_operands_away(struct sm *sm, unsigned int w)
+{
+	sm->operands |= set_of(w);
 }
 
 uint64_t sm_memory_pipeline(const struct sm *sm)

@@ -165,6 +165,7 @@ bool sm_warp_unschedule(struct sm *sm, unsigned int w, uint64_t now)
 	sm_settle(sm, now + 1);
 	sm->inactive |= bit;
 	sm->held &= ~bit;
+	sm->operands &= ~bit;
 	warp->granted = false;
 	fetch_flush(sm, w, warp->ex.pc);
 	warp_check(sm, w);
@@ -247,6 +248,7 @@ static void stop(struct sm *sm, unsigned int w)
 
 	sm->wait_barrier &= ~bit;
 	sm->held &= ~bit;
+	sm->operands &= ~bit;
 	sm->refused &= ~bit;
 	/* A line that is being fetched is dropped when it comes. */
 	sm->stale |= sm->missed & bit;

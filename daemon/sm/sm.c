@@ -136,7 +136,7 @@ void sm_cancel(struct sm *sm)
 	sm->wait_barrier = sm->wait_fence = sm->wait_atomic = NO_WARPS;
 	sm->untranslated = sm->in_order = sm->wait_order = NO_WARPS;
 	sm->far_fault = sm->wait_fault = NO_WARPS;
-	sm->inactive = sm->held = sm->finished = NO_WARPS;
+	sm->inactive = sm->held = sm->operands = sm->finished = NO_WARPS;
 	sm->empty = sm->missed = sm->refused = NO_WARPS;
 	memset(sm->wants, 0, sizeof(sm->wants));
 	sm->texts_used = sm->texts_told = 0;

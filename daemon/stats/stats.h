@@ -51,7 +51,7 @@ struct json_object *stats_json_ratio(double value);
 enum stall {
 	STALL_ISSUED,		/* not a stall: a warp instruction was issued */
 	STALL_PIPELINE,		/* a ready instruction found its unit busy */
-	STALL_LONG,		/* every warp waits: at least one on a long-latency load */
+	STALL_LONG,		/* every warp waits: at least one on memory */
 	STALL_SHORT,		/* every warp waits on arithmetic results */
 	STALL_IBUFFER,		/* nothing fetched */
 	STALL_BARRIER,		/* every warp waits at a barrier */

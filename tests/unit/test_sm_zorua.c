@@ -43,7 +43,7 @@ static const char peaks[] = PTX_HEAD
 #define THREADS	64u
 
 static uint32_t expected[CTAS * THREADS];
-static uint64_t plain_instructions, plain_cycles;
+static uint64_t plain_instructions, plain_cycles, plain_long;
 
 static void run_peaks(struct bench *b, const char *mechanism)
 {
@@ -67,6 +67,7 @@ static int plain(void **state)
 	memcpy(expected, b.memory, sizeof(expected));
 	plain_instructions = sm_stats(b.sm)->warp_instructions;
 	plain_cycles = b.cycles;
+	plain_long = sm_stats(b.sm)->stalls[STALL_LONG];
 	assert_true(expected[1] != 0 && expected[1] != expected[2]);
 	bench_fini(&b);
 	return 0;
@@ -133,8 +134,11 @@ static void small_sms(void **state)
 		run_peaks(&b, "zorua");
 		same(&b);
 		/* Registers are short in the first two: they spill, or without swap only the floor. */
-		if (i == 1)
+		if (i == 1) {
 			assert_true(counters(&b)->spills > 0 && counters(&b)->swapped > 0);
+/* Their readers wait for memory, as nobody does on a plain SM with all registers. */
+			assert_true(sm_stats(b.sm)->stalls[STALL_LONG] > 2 * plain_long);
+		}
 		if (!cases[i].swap)
 			assert_true(counters(&b)->spills == 0 || counters(&b)->forced > 0);
 		bench_fini(&b);

@@ -130,8 +130,10 @@ static bool look_up(struct vwarp *w)
 					 whole ? SET_BYTES : CONTEXT,
 					 needed ? operand_came : forget) && needed;
 	}
-	if (w->reads)
+	if (w->reads) {
+		sm_operands_away(v->sm, w->number);
 		return false;
+	}
 	coord_use(v->c, w->number, w->head);
 	return true;
 }
