@@ -23,8 +23,9 @@ int coord_create(const struct coord_limits *limits, const struct coord_threshold
 	c->ctx = ctx;
 	c->warps = calloc(limits->warps, sizeof(*c->warps));
 	c->scratchpad = calloc(limits->ctas, sizeof(*c->scratchpad));
+	c->waiting = calloc(limits->ctas, sizeof(*c->waiting));
 	c->slots = calloc(limits->slots, sizeof(*c->slots));
-	if (!c->warps || !c->scratchpad || !c->slots ||
+	if (!c->warps || !c->scratchpad || !c->waiting || !c->slots ||
 	    coord_table_init(&c->registers, limits->warps, SETS, limits->register_sets)) {
 		coord_destroy(c);
 		return -ENOMEM;
@@ -41,6 +42,7 @@ void coord_destroy(struct coordinator *c)
 	coord_table_fini(&c->registers);
 	free(c->warps);
 	free(c->scratchpad);
+	free(c->waiting);
 	free(c->slots);
 	free(c);
 }
@@ -50,11 +52,13 @@ void coord_reset(struct coordinator *c)
 	coord_table_clear(&c->registers);
 	memset(c->warps, 0, c->limits.warps * sizeof(*c->warps));
 	memset(c->scratchpad, 0, c->limits.ctas * sizeof(*c->scratchpad));
+	memset(c->waiting, 0, c->limits.ctas * sizeof(*c->waiting));
 	memset(c->slots, 0, c->limits.slots * sizeof(*c->slots));
 	memset(c->allowed, 0, sizeof(c->allowed));
 	c->free_slots = c->limits.slots;
 	c->free_scratchpad = c->limits.scratchpad_sets;
 	c->swapped_warps = c->pending = c->runnable = 0;
+	c->promised = c->dying = 0;
 	c->threshold.begun = false;
 }
 
@@ -68,9 +72,11 @@ void coord_set_floor(struct coordinator *c, unsigned int warps)
 void coord_set_state(struct coordinator *c, struct warp *w, enum state state)
 {
 	c->pending -= w->state == PENDING;
+	c->waiting[w->cta] -= w->state == PENDING;
 	c->runnable -= w->state == RUNNING;
 	w->state = (uint8_t)state;
 	c->pending += state == PENDING;
+	c->waiting[w->cta] += state == PENDING;
 	c->runnable += state == RUNNING;
 	if (state == PENDING || state == BARRIER)
 		w->order = c->next++;
@@ -94,40 +100,54 @@ static void release(struct coordinator *c, unsigned int warp, uint64_t sets)
 
 		if (e->where == COORD_NOWHERE)
 			continue;
-		if (e->busy)
-			e->dying = true;
-		else
+		if (!e->busy) {
 			coord_table_unmap(&c->registers, warp, set);
+			continue;
+		}
+		c->dying += !e->dying;
+		e->dying = true;
 	}
+}
+
+void coord_promise(struct coordinator *c, struct warp *w, unsigned int sets)
+{
+	c->promised += sets - w->promised;
+	w->promised = sets;
 }
 
 /* --- events ---------------------------------------------------------------------------- */
 
-static void want(struct coordinator *c, struct warp *w, uint64_t sets, unsigned int scratchpad)
+static void want(struct coordinator *c, struct warp *w, const struct coord_needs *needs)
 {
-	w->needs = sets;
-	w->scratchpad = scratchpad;
+	w->needs = needs->sets;
+	w->ahead = needs->ahead;
+	w->scratchpad = needs->scratchpad;
 	coord_set_state(c, w, PENDING);
 }
 
-void coord_warp_start(struct coordinator *c, unsigned int warp, unsigned int cta, uint64_t sets,
-		      unsigned int scratchpad)
+void coord_warp_start(struct coordinator *c, unsigned int warp, unsigned int cta,
+		      const struct coord_needs *needs)
 {
 	struct warp *w = &c->warps[warp];
 
 	assert(w->state == ABSENT);
-	*w = (struct warp){ .cta = (uint8_t)cta };
-	want(c, w, sets, scratchpad);
+	/* A CTA's warps come one behind the other. */
+	if (cta != c->newest || !c->waiting[cta])
+		c->ages++;
+	c->newest = cta;
+	*w = (struct warp){ .cta = (uint8_t)cta, .age = c->ages };
+	want(c, w, needs);
 }
 
-void coord_phase(struct coordinator *c, unsigned int warp, uint64_t sets, unsigned int scratchpad)
+void coord_phase(struct coordinator *c, unsigned int warp, const struct coord_needs *needs)
 {
 	struct warp *w = &c->warps[warp];
 
 	assert(w->state == RUNNING);
-	release(c, warp, w->holds & ~sets);
-	w->holds &= sets;
-	want(c, w, sets, scratchpad);
+	release(c, warp, w->holds & ~needs->sets);
+	w->holds &= needs->sets;
+	coord_promise(c, w, needs->ahead);
+	want(c, w, needs);
 }
 
 void coord_barrier(struct coordinator *c, unsigned int warp)
@@ -154,6 +174,7 @@ void coord_warp_end(struct coordinator *c, unsigned int warp)
 		return;
 	release(c, warp, UINT64_MAX);
 	coord_free_slot(c, w);
+	coord_promise(c, w, 0);
 	c->swapped_warps -= w->away;
 	coord_set_state(c, w, ABSENT);
 	*w = (struct warp){ .state = ABSENT };
@@ -209,8 +230,10 @@ void coord_done(struct coordinator *c, unsigned int warp, uint64_t sets)
 		unsigned int set = (unsigned int)__builtin_ctzll(sets);
 		struct coord_entry *e = coord_entry(&c->registers, warp, set);
 
-		if (e->busy && !--e->busy && e->dying)
-			coord_table_unmap(&c->registers, warp, set);
+		if (!e->busy || --e->busy || !e->dying)
+			continue;
+		c->dying--;
+		coord_table_unmap(&c->registers, warp, set);
 	}
 }
 
@@ -279,6 +302,24 @@ static bool warp_sound(const struct coordinator *c, unsigned int i, bool *taken)
 	       c->scratchpad[w->cta] >= w->scratchpad;
 }
 
+/* Sets that die and warps that wait are counted; promises are kept. */
+static bool counts_sound(const struct coordinator *c)
+{
+	unsigned int dying = 0, promised = 0, waiting = 0;
+
+	for (unsigned int i = 0; i < c->limits.warps; i++) {
+		promised += c->warps[i].promised;
+		for (unsigned int s = 0; s < SETS; s++)
+			dying += coord_entry(&c->registers, i, s)->dying;
+		if (c->warps[i].state == RUNNING &&
+		    (unsigned int)__builtin_popcountll(c->warps[i].holds) > c->warps[i].promised)
+			return false;
+	}
+	for (unsigned int i = 0; i < c->limits.ctas; i++)
+		waiting += c->waiting[i];
+	return dying == c->dying && promised == c->promised && waiting == c->pending;
+}
+
 /* Swap holds no more than the threshold, or than it was allowed when it grew. */
 static bool within(const struct coordinator *c, enum coord_resource r)
 {
@@ -298,7 +339,7 @@ bool coord_sound(const struct coordinator *c)
 	}
 	for (unsigned int i = 0; i < c->limits.ctas; i++)
 		scratchpad += c->scratchpad[i];
-	return sound && free_slots == c->free_slots && away == c->swapped_warps &&
-	       scratchpad == c->limits.scratchpad_sets &&
+	return sound && counts_sound(c) && free_slots == c->free_slots &&
+	       away == c->swapped_warps && scratchpad == c->limits.scratchpad_sets &&
 	       within(c, COORD_THREADS) && within(c, COORD_REGISTERS);
 }

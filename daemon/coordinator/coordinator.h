@@ -21,11 +21,19 @@ struct coord_threshold {
 	/* Percent of a resource's physical units: now, what a step is, the most it may be. */
 	unsigned int percent, step, most;
 	uint64_t delta;			/* c_delta_thresh, cycles */
+	/*
+	 * The algorithm takes the difference of c_idle and of c_mem to the epoch before. They count
+	 * on, so that this is what they were in the epoch; with `changes` they begin each at 0.
+	 */
+	bool changes;
 	bool begun;			/* there is an epoch before */
 	uint64_t idle, mem;		/* of that */
 };
 
-/* An epoch has ended in which so many cycles were c_idle and c_mem. The first changes nothing. */
+/*
+ * An epoch has ended in which so many cycles were c_idle and c_mem. With `changes` the first one
+ * has no effect.
+ */
 void coord_threshold_epoch(struct coord_threshold *t, uint64_t idle, uint64_t mem);
 /* Units of a resource that has so many, rounded down. */
 unsigned int coord_threshold_units(const struct coord_threshold *t, unsigned int physical);
@@ -90,6 +98,12 @@ struct coord_limits {
 	unsigned int register_sets, scratchpad_sets; /* physical */
 	unsigned int floor;		/* warps that are schedulable whatever it takes */
 	bool lend;			/* a warp that waits may lose its slot */
+	/*
+	 * A warp begins when there is room for the most registers that it will ever need, and waits
+	 * for none later. Else it begins when there is room for its first phase's, and may then
+	 * wait for more with those that it has.
+	 */
+	bool promise;
 };
 
 /* The coordinator's requests to the SM. ctx is the SM's. */
@@ -123,14 +137,21 @@ void coord_reset(struct coordinator *c);
 /* limits.floor from now on. */
 void coord_set_floor(struct coordinator *c, unsigned int warps);
 
+/* What a warp needs in a phase. */
+struct coord_needs {
+	uint64_t sets;			/* of registers */
+	unsigned int ahead;		/* sets of registers: the most of this phase and all later ones */
+	unsigned int scratchpad;	/* sets of its CTA's */
+};
+
 /* A warp of the CTA is there and needs this to begin. */
-void coord_warp_start(struct coordinator *c, unsigned int warp, unsigned int cta, uint64_t sets,
-		      unsigned int scratchpad);
+void coord_warp_start(struct coordinator *c, unsigned int warp, unsigned int cta,
+		      const struct coord_needs *needs);
 /*
- * The warp comes to a phase and waits for what that needs: register sets, sets of its CTA's
- * scratchpad. A set that it held and does not need is free when nothing under way uses it.
+ * The warp comes to a phase and waits for what that needs. A set that it held and does not need is
+ * free when nothing under way uses it.
  */
-void coord_phase(struct coordinator *c, unsigned int warp, uint64_t sets, unsigned int scratchpad);
+void coord_phase(struct coordinator *c, unsigned int warp, const struct coord_needs *needs);
 /* The warp waits at a barrier; the barrier is over. */
 void coord_barrier(struct coordinator *c, unsigned int warp);
 void coord_passed(struct coordinator *c, unsigned int warp);

@@ -16,8 +16,11 @@ struct warp {
 	bool away;			/* its state is in swap */
 	uint16_t slot;
 	uint64_t order;			/* of waiting, in a queue or at a barrier */
+	uint64_t age;			/* of its CTA: the older, the less */
 	uint64_t needs, holds;		/* register sets; dying ones are in neither */
 	unsigned int scratchpad;	/* sets of its CTA's that it needs */
+	unsigned int ahead;		/* register sets that it will need at most, from here on */
+	unsigned int promised;		/* of them; 0: it has not begun */
 };
 
 struct coordinator {
@@ -28,15 +31,21 @@ struct coordinator {
 	struct coord_table registers;	/* by warp */
 	struct warp *warps;
 	unsigned int *scratchpad;	/* by CTA: sets that it holds */
+	unsigned int *waiting;		/* by CTA: warps that are PENDING */
 	bool *slots;			/* taken */
 	unsigned int free_slots, swapped_warps, free_scratchpad;
 	unsigned int pending, runnable;
+	unsigned int promised;		/* register sets, to all */
+	unsigned int dying;		/* register sets in places, free when what uses them has finished */
 	unsigned int allowed[COORD_RESOURCES]; /* what was in swap when it last grew */
-	uint64_t next;
+	uint64_t next, ages;
+	unsigned int newest;		/* CTA whose warps come now: it has the age `ages` */
 	struct coord_counters stats;
 };
 
 void coord_set_state(struct coordinator *c, struct warp *w, enum state state);
+/* From now on the warp is promised so many register sets. */
+void coord_promise(struct coordinator *c, struct warp *w, unsigned int sets);
 void coord_free_slot(struct coordinator *c, struct warp *w);
 /* Units of the resource that may be in swap. */
 unsigned int coord_allowed(const struct coordinator *c, enum coord_resource r);

@@ -6,7 +6,7 @@
  * finds all that it lacks gets it at once, and no warp gets a part. So a warp that holds more goes
  * first and none holds what it cannot use.
  *
- * Deadlock: fewer warps than the floor are runnable, and a warp waits. Then the first one that has
+ * Deadlock: fewer warps than the floor go on, and a warp waits. Then the first one that has
  * its scratchpad gets slot and registers whatever the threshold says. Scratchpad alone is never
  * forced: a CTA takes all of it at a time, so a CTA that has it never waits for more.
  */
@@ -37,6 +37,9 @@ static struct warp *lender(const struct coordinator *c, unsigned int to, bool fo
 			continue;
 		if (w->state != BARRIER && !(force && w->state == PENDING))
 			continue;
+		/* A barrier that waits for nobody in the queues is over soon. */
+		if (!force && !c->waiting[w->cta])
+			continue;
 		if (!best || w->state > best->state ||
 		    (w->state == best->state && w->order < best->order))
 			best = w;
@@ -59,10 +62,25 @@ static uint64_t missing(const struct coordinator *c, unsigned int warp)
 	return more;
 }
 
-static bool fits(const struct coordinator *c, unsigned int warp, bool force)
+/* Is there room for its registers, or may others go to swap for them? */
+static bool fits_registers(const struct coordinator *c, unsigned int warp)
 {
 	const struct warp *w = &c->warps[warp];
 	unsigned int sets = (unsigned int)__builtin_popcountll(missing(c, warp));
+
+	if (!c->limits.promise)
+		return sets <= c->registers.free || c->registers.swapped + sets -
+		       c->registers.free <= coord_allowed(c, COORD_REGISTERS);
+	if (!w->promised &&
+	    c->promised + w->ahead > c->limits.register_sets + coord_allowed(c, COORD_REGISTERS))
+		return false;
+	/* Nothing is spilled for what will be free in a moment. */
+	return sets <= c->registers.free || !c->dying;
+}
+
+static bool fits(const struct coordinator *c, unsigned int warp, bool force)
+{
+	const struct warp *w = &c->warps[warp];
 
 	if (w->scratchpad > c->scratchpad[w->cta] + c->free_scratchpad)
 		return false;
@@ -72,8 +90,7 @@ static bool fits(const struct coordinator *c, unsigned int warp, bool force)
 		if (!force && c->swapped_warps + 1 - w->away > coord_allowed(c, COORD_THREADS))
 			return false;
 	}
-	return force || sets <= c->registers.free ||
-	       c->registers.swapped + sets - c->registers.free <= coord_allowed(c, COORD_REGISTERS);
+	return force || fits_registers(c, warp);
 }
 
 /* --- taking it ------------------------------------------------------------------------------ */
@@ -91,10 +108,9 @@ static void take_slot(struct coordinator *c, struct warp *w)
 	w->slotted = true;
 }
 
-static void lend_slot(struct coordinator *c, unsigned int to)
+static void lend_slot(struct coordinator *c, unsigned int to, bool force)
 {
-	/* Only for the floor is there none at a barrier. */
-	struct warp *from = lender(c, to, true);
+	struct warp *from = lender(c, to, force);
 
 	coord_free_slot(c, from);
 	from->away = true;
@@ -118,7 +134,7 @@ static bool make_place(struct coordinator *c, unsigned int warp)
 	return true;
 }
 
-static void acquire(struct coordinator *c, unsigned int warp)
+static void acquire(struct coordinator *c, unsigned int warp, bool force)
 {
 	struct warp *w = &c->warps[warp];
 	unsigned int *scratchpad = &c->scratchpad[w->cta];
@@ -132,17 +148,20 @@ static void acquire(struct coordinator *c, unsigned int warp)
 	}
 	if (!w->slotted) {
 		if (!c->free_slots)
-			lend_slot(c, warp);
+			lend_slot(c, warp, force);
 		take_slot(c, w);
 	}
 	c->swapped_warps -= w->away;
 	w->away = false;
-	for (uint64_t s = w->needs & ~w->holds & ~sets; s; s &= s - 1)
+	for (uint64_t s = w->needs & ~w->holds & ~sets; s; s &= s - 1) {
 		coord_entry(&c->registers, warp, (unsigned int)__builtin_ctzll(s))->dying = false;
+		c->dying--;
+	}
 	for (; sets; sets &= sets - 1)
 		coord_table_map(&c->registers, warp, (unsigned int)__builtin_ctzll(sets),
 				make_place(c, warp) ? COORD_PHYSICAL : COORD_SWAP);
 	w->holds = w->needs;
+	coord_promise(c, w, w->ahead);
 	if (c->swapped_warps > slots)
 		c->allowed[COORD_THREADS] = c->swapped_warps;
 	if (c->registers.swapped > swapped)
@@ -152,16 +171,23 @@ static void acquire(struct coordinator *c, unsigned int warp)
 	c->ops.schedule(c->ctx, warp, w->slot, restored);
 }
 
-/* The next warp of the queue behind `order`; limits.warps: there is none. */
-static unsigned int next_of(const struct coordinator *c, unsigned int queue, uint64_t order)
+/* Does a come before b in a queue? */
+static bool before(const struct warp *a, const struct warp *b)
+{
+	return a->age < b->age || (a->age == b->age && a->order < b->order);
+}
+
+/* The next warp of the queue behind `last`; limits.warps: there is none. */
+static unsigned int next_of(const struct coordinator *c, unsigned int queue,
+			    const struct warp *last)
 {
 	unsigned int best = c->limits.warps;
 
 	for (unsigned int i = 0; i < c->limits.warps; i++) {
 		const struct warp *w = &c->warps[i];
 
-		if (w->state == PENDING && w->order >= order && queue_of(c, w) == queue &&
-		    (best == c->limits.warps || w->order < c->warps[best].order))
+		if (w->state == PENDING && before(last, w) && queue_of(c, w) == queue &&
+		    (best == c->limits.warps || before(w, &c->warps[best])))
 			best = i;
 	}
 	return best;
@@ -170,19 +196,32 @@ static unsigned int next_of(const struct coordinator *c, unsigned int queue, uin
 /* One of the queues in its order. Returns whether somebody got through; only the first if `one`. */
 static bool traverse(struct coordinator *c, unsigned int queue, bool force, bool one)
 {
-	uint64_t order = 0;
+	struct warp last = { 0 };
 	bool any = false;
 	unsigned int i;
 
-	while (!(any && one) && (i = next_of(c, queue, order)) < c->limits.warps) {
-		order = c->warps[i].order + 1;
+	while (!(any && one) && (i = next_of(c, queue, &last)) < c->limits.warps) {
+		last = c->warps[i];
 		if (!fits(c, i, force))
 			continue;
 		c->stats.forced += force;
-		acquire(c, i);
+		acquire(c, i, force);
 		any = true;
 	}
 	return any;
+}
+
+/*
+ * Warps that go on whatever becomes of those in the queues: they run, or they wait at a barrier for
+ * others that do.
+ */
+static unsigned int go_on(const struct coordinator *c)
+{
+	unsigned int n = c->runnable;
+
+	for (unsigned int i = 0; i < c->limits.warps; i++)
+		n += c->warps[i].state == BARRIER && !c->waiting[c->warps[i].cta];
+	return n;
 }
 
 void coord_run(struct coordinator *c)
@@ -193,7 +232,7 @@ void coord_run(struct coordinator *c)
 		return;
 	while (queue--)
 		traverse(c, queue, false, false);
-	while (c->pending && c->runnable < c->limits.floor) {
+	while (c->pending && go_on(c) < c->limits.floor) {
 		if (!traverse(c, 2, true, true) && !traverse(c, 1, true, true) &&
 		    !traverse(c, 0, true, true))
 			break;

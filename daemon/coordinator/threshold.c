@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Algorithm 1: how much of a resource may be in swap, from how two numbers change between epochs.
+ * Algorithm 1: how much of a resource may be in swap, from what an epoch adds to two counters.
  * It is kept in percent, because table 1 has its start and its step in percent.
  */
 #include "coordinator/coordinator.h"
 
 void coord_threshold_epoch(struct coord_threshold *t, uint64_t idle, uint64_t mem)
 {
-	int64_t more = (int64_t)(idle - t->idle) - (int64_t)(mem - t->mem);
-	bool compare = t->begun;
+	int64_t more = (int64_t)idle - (int64_t)mem;
+	bool compare = t->begun || !t->changes;
 
+	if (t->changes)
+		more -= (int64_t)t->idle - (int64_t)t->mem;
 	t->begun = true;
 	t->idle = idle;
 	t->mem = mem;

@@ -29,6 +29,30 @@ static void algorithm_1(void **state)
 	/* 10% of 256 register sets and of 48 warps. */
 	assert_int_equal(coord_threshold_units(&t, 256), 25);
 	assert_int_equal(coord_threshold_units(&t, 48), 4);
+	/* 16 cycles more are not more than 16, 17 are. */
+	coord_threshold_epoch(&t, 116, 100);
+	assert_int_equal(t.percent, 10);
+	coord_threshold_epoch(&t, 117, 100);
+	assert_int_equal(t.percent, 14);
+	/* The same again is as good a reason. */
+	coord_threshold_epoch(&t, 117, 100);
+	assert_int_equal(t.percent, 18);
+	coord_threshold_epoch(&t, 1000, 1016);
+	assert_int_equal(t.percent, 18);
+	for (unsigned int i = 0; i < 5; i++)
+		coord_threshold_epoch(&t, 0, 17);
+	/* 18 - 5 * 4 is no percentage. */
+	assert_int_equal(t.percent, 0);
+	t.percent = 98;
+	coord_threshold_epoch(&t, 2048, 0);
+	assert_int_equal(t.percent, 100);
+}
+
+static void algorithm_1_of_changes(void **state)
+{
+	struct coord_threshold t = published;
+
+	t.changes = true;
 	/* Nothing to compare with. */
 	coord_threshold_epoch(&t, 500, 100);
 	assert_int_equal(t.percent, 10);
@@ -44,13 +68,7 @@ static void algorithm_1(void **state)
 	/* c_mem grows. */
 	for (unsigned int i = 1; i <= 5; i++)
 		coord_threshold_epoch(&t, 500, 50 + 17 * i);
-	/* 18 - 5 * 4 is no percentage. */
 	assert_int_equal(t.percent, 0);
-	coord_threshold_epoch(&t, 2000, 0);
-	assert_int_equal(t.percent, 4);
-	t.percent = 98;
-	coord_threshold_epoch(&t, 2100, 0);
-	assert_int_equal(t.percent, 100);
 }
 
 /* --- tables ------------------------------------------------------------------------------ */
@@ -169,6 +187,26 @@ static void run(struct bench *b)
 
 #define SETS(n)	((1ull << (n)) - 1)
 
+/* The warp begins, or comes to a phase, with the first `sets` sets; it will need `ahead` at most. */
+static void start(struct bench *b, unsigned int warp, unsigned int cta, unsigned int sets,
+		  unsigned int ahead)
+{
+	const struct coord_needs needs = { .sets = SETS(sets), .ahead = ahead };
+
+	coord_warp_start(b->c, warp, cta, &needs);
+}
+
+static void phase(struct bench *b, unsigned int warp, unsigned int sets, unsigned int ahead,
+		  unsigned int scratchpad)
+{
+	const struct coord_needs needs = {
+		.sets = SETS(sets), .ahead = ahead, .scratchpad = scratchpad,
+	};
+
+	b->schedulable[warp] = false;
+	coord_phase(b->c, warp, &needs);
+}
+
 /* --- the queues, by hand --------------------------------------------------------------------- */
 
 static void who_holds_more_goes_first(void **state)
@@ -179,17 +217,16 @@ static void who_holds_more_goes_first(void **state)
 	struct bench b;
 
 	open_bench(&b, &limits, &none);
-	coord_warp_start(b.c, 0, 0, SETS(3), 0);
-	coord_warp_start(b.c, 1, 0, SETS(3), 0);
-	coord_warp_start(b.c, 2, 1, SETS(3), 0);
+	start(&b, 0, 0, 3, 3);
+	start(&b, 1, 0, 3, 3);
+	start(&b, 2, 1, 3, 3);
 	run(&b);
 	/* Two slots. */
 	assert_int_equal(b.n, 2);
 	assert_int_equal(coord_pending(b.c), 1);
 	assert_int_equal(coord_free(b.c, COORD_REGISTERS), 2);
 	/* 0 wants 6 sets, of which it has 3: one too many. 1 ends: 2 waits longer, 0 holds more. */
-	b.schedulable[0] = false;
-	coord_phase(b.c, 0, SETS(6), 0);
+	phase(&b, 0, 6, 6, 0);
 	run(&b);
 	assert_int_equal(coord_runnable(b.c), 1);
 	coord_warp_end(b.c, 1);
@@ -201,8 +238,7 @@ static void who_holds_more_goes_first(void **state)
 	/* The next phase needs 2: 4 are free, 2 of its sets when what uses them has finished. */
 	coord_use(b.c, 0, 1ull << 2 | 1ull << 3);
 	coord_use(b.c, 0, 1ull << 3);
-	b.schedulable[0] = false;
-	coord_phase(b.c, 0, SETS(2), 4);
+	phase(&b, 0, 2, 2, 4);
 	assert_int_equal(coord_free(b.c, COORD_REGISTERS), 4);
 	coord_done(b.c, 0, 1ull << 3);
 	assert_int_equal(coord_free(b.c, COORD_REGISTERS), 4);
@@ -212,8 +248,7 @@ static void who_holds_more_goes_first(void **state)
 	assert_int_equal(b.n, 5);
 	assert_int_equal(coord_free(b.c, COORD_SCRATCHPAD), 0);
 	/* 2's CTA has no scratchpad until 0's ends, its warp's end is not enough. */
-	b.schedulable[2] = false;
-	coord_phase(b.c, 2, SETS(3), 1);
+	phase(&b, 2, 3, 3, 1);
 	coord_warp_end(b.c, 0);
 	run(&b);
 	assert_int_equal(coord_pending(b.c), 1);
@@ -233,19 +268,19 @@ static void oversubscription(void **state)
 	struct bench b;
 
 	open_bench(&b, &limits, &published);
-	coord_warp_start(b.c, 0, 0, SETS(10), 0);
-	coord_warp_start(b.c, 1, 0, SETS(9), 0);
+	start(&b, 0, 0, 10, 10);
+	start(&b, 1, 0, 9, 9);
 	run(&b);
 	assert_int_equal(coord_access(b.c, 0, SETS(10)), 0);
 	assert_int_equal(coord_access(b.c, 1, SETS(7)), 0);
 	/* 3 more, one is free: two that were never accessed are spilled. */
-	coord_warp_start(b.c, 2, 1, SETS(3), 0);
+	start(&b, 2, 1, 3, 3);
 	run(&b);
 	assert_true(b.schedulable[2]);
 	assert_int_equal(b.swap[1], 3ull << 7);
 	assert_int_equal(coord_swapped(b.c, COORD_REGISTERS), 2);
 	/* No more. */
-	coord_warp_start(b.c, 3, 1, SETS(1), 0);
+	start(&b, 3, 1, 1, 1);
 	run(&b);
 	assert_false(b.schedulable[3]);
 	/* In swap, and there is no place. */
@@ -261,6 +296,104 @@ static void oversubscription(void **state)
 	coord_destroy(b.c);
 }
 
+/* 20 sets; a warp begins with 2 and has 8 in the middle. */
+static void promises(void **state)
+{
+	struct coord_limits limits = {
+		.warps = 8, .ctas = 4, .slots = 8, .register_sets = 20, .promise = true,
+	};
+	struct bench b;
+
+	open_bench(&b, &limits, &none);
+	for (unsigned int w = 0; w < 3; w++)
+		start(&b, w, w, 2, 8);
+	run(&b);
+	/* 16 of 20 are promised. */
+	assert_int_equal(b.n, 2);
+	assert_int_equal(coord_free(b.c, COORD_REGISTERS), 16);
+	phase(&b, 0, 8, 8, 0);
+	phase(&b, 1, 8, 8, 0);
+	run(&b);
+	assert_int_equal(coord_runnable(b.c), 2);
+	assert_int_equal(coord_pending(b.c), 1);
+	/* What is still used is not free, but is promised to nobody; 4 stay promised to 0. */
+	coord_use(b.c, 0, 1ull << 7);
+	phase(&b, 0, 3, 4, 0);
+	run(&b);
+	assert_int_equal(coord_runnable(b.c), 3);
+	assert_int_equal(coord_free(b.c, COORD_REGISTERS), 20 - 8 - 4 - 2);
+	assert_int_equal(coord_stats(b.c)->spills, 0);
+	coord_destroy(b.c);
+	/* 10% more are promised: the third waits for what is used, and not for what is not there. */
+	limits.register_sets = 22;
+	open_bench(&b, &limits, &published);
+	for (unsigned int w = 0; w < 3; w++)
+		start(&b, w, w, 2, 8);
+	run(&b);
+	assert_int_equal(b.n, 3);
+	for (unsigned int w = 0; w < 2; w++)
+		phase(&b, w, 8, 8, 0);
+	run(&b);
+	coord_use(b.c, 0, 1ull << 7);
+	phase(&b, 0, 7, 8, 0);
+	phase(&b, 2, 8, 8, 0);
+	run(&b);
+	/* 7 are needed, 5 are free, one will be. */
+	assert_false(b.schedulable[2]);
+	coord_done(b.c, 0, 1ull << 7);
+	run(&b);
+	assert_true(b.schedulable[2]);
+	assert_int_equal(coord_stats(b.c)->spills, 1);
+	coord_destroy(b.c);
+}
+
+/* Whose CTA came first goes first, however long others wait. */
+static void the_oldest_first(void **state)
+{
+	const struct coord_limits limits = {
+		.warps = 8, .ctas = 4, .slots = 8, .register_sets = 9,
+	};
+	struct bench b;
+
+	open_bench(&b, &limits, &none);
+	start(&b, 5, 1, 4, 4);
+	run(&b);
+	start(&b, 2, 0, 4, 4);
+	run(&b);
+	assert_int_equal(b.n, 2);
+	/* One is free, and both want two more; the younger has waited longer. */
+	phase(&b, 2, 6, 6, 0);
+	run(&b);
+	phase(&b, 5, 6, 6, 0);
+	run(&b);
+	assert_int_equal(coord_runnable(b.c), 0);
+	start(&b, 7, 2, 1, 1);
+	run(&b);
+	assert_true(b.schedulable[7]);
+	coord_warp_end(b.c, 7);
+	run(&b);
+	assert_int_equal(coord_runnable(b.c), 0);
+	coord_destroy(b.c);
+	/* The same with room for one of the two. */
+	open_bench(&b, &limits, &none);
+	start(&b, 5, 1, 3, 3);
+	run(&b);
+	start(&b, 2, 0, 3, 3);
+	run(&b);
+	start(&b, 7, 2, 3, 3);
+	run(&b);
+	phase(&b, 2, 5, 5, 0);
+	run(&b);
+	phase(&b, 5, 5, 5, 0);
+	run(&b);
+	assert_int_equal(coord_runnable(b.c), 1);
+	coord_warp_end(b.c, 7);
+	run(&b);
+	assert_true(b.schedulable[5]);
+	assert_false(b.schedulable[2]);
+	coord_destroy(b.c);
+}
+
 static void a_barrier_lends_slots(void **state)
 {
 	const struct coord_limits limits = {
@@ -270,7 +403,7 @@ static void a_barrier_lends_slots(void **state)
 
 	open_bench(&b, &limits, &none);
 	for (unsigned int w = 0; w < 3; w++)
-		coord_warp_start(b.c, w, 0, SETS(2), 0);
+		start(&b, w, 0, 2, 2);
 	run(&b);
 	b.schedulable[1] = false;
 	coord_barrier(b.c, 1);
@@ -294,6 +427,40 @@ static void a_barrier_lends_slots(void **state)
 	run(&b);
 	assert_true(b.schedulable[1]);
 	assert_int_equal(coord_swapped(b.c, COORD_THREADS), 0);
+	coord_destroy(b.c);
+}
+
+/* A slot is lent where the barrier waits for somebody in the queues, and the floor counts it then. */
+static void a_short_barrier_lends_none(void **state)
+{
+	const struct coord_limits limits = {
+		.warps = 8, .ctas = 4, .slots = 3, .register_sets = 20, .floor = 2, .lend = true,
+	};
+	struct coord_threshold most = published;
+	struct bench b;
+
+	most.percent = 100;
+	open_bench(&b, &limits, &most);
+	for (unsigned int w = 0; w < 2; w++)
+		start(&b, w, 0, 2, 2);
+	run(&b);
+	for (unsigned int w = 4; w < 7; w++)
+		start(&b, w, 1, 2, 2);
+	run(&b);
+	/* 4 has the third slot. 0 waits for 1, which runs. */
+	assert_int_equal(b.n, 3);
+	b.schedulable[0] = false;
+	coord_barrier(b.c, 0);
+	run(&b);
+	assert_int_equal(coord_swapped(b.c, COORD_THREADS), 0);
+	assert_int_equal(coord_stats(b.c)->forced, 0);
+	/* 4 waits for 5 and 6, which have no slots: one has 4's. */
+	b.schedulable[4] = false;
+	coord_barrier(b.c, 4);
+	run(&b);
+	assert_true(b.away[4]);
+	assert_false(b.away[0]);
+	assert_int_equal(coord_runnable(b.c), 2);
 	coord_destroy(b.c);
 }
 
@@ -336,6 +503,15 @@ static void make_program(struct machine *m, struct rng *rng, const struct coord_
 	}
 }
 
+static unsigned int ahead(const struct machine *m, unsigned int step)
+{
+	unsigned int most = 0;
+
+	for (; step < m->p.n; step++)
+		most = MAX(most, m->p.steps[step].sets);
+	return most;
+}
+
 static void start_cta(struct machine *m, unsigned int cta)
 {
 	for (unsigned int i = 0; i < m->p.warps; i++) {
@@ -343,8 +519,10 @@ static void start_cta(struct machine *m, unsigned int cta)
 
 		m->at[w] = 1;
 		m->live[w] = true;
-		coord_warp_start(m->b.c, w, cta, SETS(m->p.steps[0].sets),
-				 m->p.steps[0].scratchpad);
+		coord_warp_start(m->b.c, w, cta, &(struct coord_needs){
+			.sets = SETS(m->p.steps[0].sets), .ahead = ahead(m, 0),
+			.scratchpad = m->p.steps[0].scratchpad,
+		});
 	}
 	m->left[cta] = m->p.warps;
 }
@@ -385,7 +563,7 @@ static void advance(struct machine *m, unsigned int w)
 		return;
 	}
 	m->b.swap[w] &= SETS(s->sets);
-	coord_phase(m->b.c, w, SETS(s->sets), s->scratchpad);
+	phase(&m->b, w, s->sets, ahead(m, (unsigned int)(s - m->p.steps)), s->scratchpad);
 }
 
 static void random_machine(struct rng *rng)
@@ -395,6 +573,7 @@ static void random_machine(struct rng *rng)
 		.register_sets = 1 + (unsigned int)rng_below(rng, 40),
 		.scratchpad_sets = (unsigned int)rng_below(rng, 8),
 		.floor = 1 + (unsigned int)rng_below(rng, 4), .lend = true,
+		.promise = rng_below(rng, 2),
 	};
 	bool swap = rng_below(rng, 2);
 	static struct machine m;
@@ -443,10 +622,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(algorithm_1),
+		cmocka_unit_test(algorithm_1_of_changes),
 		cmocka_unit_test(a_table),
 		cmocka_unit_test(who_holds_more_goes_first),
 		cmocka_unit_test(oversubscription),
+		cmocka_unit_test(promises),
+		cmocka_unit_test(the_oldest_first),
 		cmocka_unit_test(a_barrier_lends_slots),
+		cmocka_unit_test(a_short_barrier_lends_none),
 		cmocka_unit_test(everybody_comes_to_the_end),
 	};
 

@@ -202,9 +202,18 @@ static unsigned int scratchpad(const struct virt *v)
 	return DIV_ROUND_UP(sm_kernel_needs(v->kernel).shared_bytes, v->unit);
 }
 
+static struct coord_needs needs_of(const struct virt *v, const struct ptx_phase *phase)
+{
+	return (struct coord_needs){
+		.sets = phase->sets, .ahead = phase->ahead,
+		.scratchpad = phase->shared ? scratchpad(v) : 0,
+	};
+}
+
 static void tell_phases(struct virt *v)
 {
 	const struct ptx_phase *phases = sm_kernel_phases(v->kernel);
+	struct coord_needs needs;
 
 	for (unsigned int i = 0; i < MAX_WARPS; i++) {
 		struct vwarp *w = &v->warps[i];
@@ -212,8 +221,8 @@ static void tell_phases(struct virt *v)
 		if (!w->asked || w->told || w->barrier)
 			continue;
 		w->told = true;
-		coord_phase(v->c, i, phases[w->next_phase].sets,
-			    phases[w->next_phase].shared ? scratchpad(v) : 0);
+		needs = needs_of(v, &phases[w->next_phase]);
+		coord_phase(v->c, i, &needs);
 	}
 }
 
@@ -317,6 +326,7 @@ static int create(struct virt *v, unsigned int shared_unit, const struct coord_t
 		.register_sets = (unsigned int)(v->spec->registers / SET_REGISTERS),
 		.scratchpad_sets = (unsigned int)(v->spec->shared_bytes / shared_unit),
 		.lend = v->zorua,
+		.promise = v->zorua && strcmp(v->spec->zorua_admit, "phase"),
 	};
 
 	v->unit = shared_unit;
@@ -350,6 +360,7 @@ int virtual_zorua_create(const struct gpu_spec *spec, struct sm *sm, void *ctx, 
 		.step = spec->zorua_swap ? (unsigned int)spec->zorua_step : 0,
 		.most = spec->zorua_swap ? (unsigned int)spec->zorua_most : 0,
 		.delta = spec->zorua_delta,
+		.changes = !strcmp(spec->zorua_compare, "changes"),
 	};
 
 	return make(spec, sm, true, SCRATCHPAD_SET, &t, state);
@@ -421,32 +432,29 @@ static unsigned int floor_of(const struct virt *v, unsigned int occupancy)
 void virtual_admitted(void *state, struct sm *sm, unsigned int cta, uint64_t now)
 {
 	struct virt *v = state;
-	const struct ptx_phase *first;
+	struct coord_needs needs;
 	uint8_t warps[MAX_WARPS];
 	struct sm_cta_view view;
 	unsigned int n = sm_cta_warps(sm, cta, warps, MAX_WARPS);
 
 	sm_cta_look(sm, cta, &view);
 	v->kernel = view.kernel;
-	first = sm_kernel_phases(v->kernel);
-	if (v->zorua)
+	if (v->zorua) {
 		coord_set_floor(v->c, floor_of(v, sm_kernel_ctas(v->kernel) * n));
+		needs = needs_of(v, sm_kernel_phases(v->kernel));
+	} else {
+		needs.ahead = warp_sets(v->kernel);
+		needs.sets = needs.ahead >= 64 ? UINT64_MAX : (1ull << needs.ahead) - 1;
+		needs.scratchpad = scratchpad(v);
+	}
 	if (!v->resident++ && v->zorua)
 		begin_epoch(v, now);
 	for (unsigned int i = 0; i < n; i++) {
-		unsigned int all = warp_sets(v->kernel);
-		uint64_t sets = all >= 64 ? UINT64_MAX : (1ull << all) - 1;
-		bool shared = true;
-
 		v->warps[warps[i]] = (struct vwarp){
 			.v = v, .number = warps[i], .present = true,
 			.stale = v->warps[warps[i]].stale,
 		};
-		if (v->zorua) {
-			sets = first->sets;
-			shared = first->shared;
-		}
-		coord_warp_start(v->c, warps[i], cta, sets, shared ? scratchpad(v) : 0);
+		coord_warp_start(v->c, warps[i], cta, &needs);
 	}
 	settle(v, now);
 	if (v->zorua)

@@ -14,12 +14,22 @@ static enum ptx_phases zorua_phases(const struct gpu_spec *spec)
 	return strcmp(spec->zorua_specifier, "free") ? PTX_PHASES_INSERT : PTX_PHASES_MARK;
 }
 
+static int one_of(const char *key, const char *value, const char *a, const char *b, struct err *err)
+{
+	if (strcmp(value, a) && strcmp(value, b))
+		return err_set(err, -EINVAL, "%s: '%s'; there are: %s, %s", key, value, a, b);
+	return 0;
+}
+
 static int zorua_check(const struct gpu_spec *spec, struct err *err)
 {
-	if (strcmp(spec->zorua_specifier, "insn") && strcmp(spec->zorua_specifier, "free"))
-		return err_set(err, -EINVAL, "zorua.specifier: '%s'; there are: insn, free",
-			       spec->zorua_specifier);
-	return 0;
+	int ret = one_of("zorua.specifier", spec->zorua_specifier, "insn", "free", err);
+
+	if (!ret)
+		ret = one_of("zorua.o_compare", spec->zorua_compare, "cycles", "changes", err);
+	if (!ret)
+		ret = one_of("zorua.admit", spec->zorua_admit, "peak", "phase", err);
+	return ret;
 }
 
 const struct sm_mechanism mechanism_zorua = {
