@@ -161,6 +161,7 @@ int sm_evict(struct sm *sm, unsigned int c, uint64_t now)
 	sm_integrate(sm, now + 1);
 	give_place(sm, c);
 	cta->outside = true;
+	sm_room_grown(sm);
 	return 0;
 }
 

@@ -150,7 +150,7 @@ static inline void bench_quantum(struct bench *b, uint64_t t, uint64_t u)
 static inline void bench_run(struct bench *b, uint32_t ctas)
 {
 	uint32_t launched = 0;
-	uint64_t start = b->now, t, u = start;
+	uint64_t start = b->now, t, u = start, refused = NEVER;
 
 	b->launch.grid[0] = ctas;
 	assert_int_equal(sm_begin(b->sm, b->kernel), 0);
@@ -158,6 +158,9 @@ static inline void bench_run(struct bench *b, uint32_t ctas)
 	for (t = start + 1; t < start + 20000000; t = u) {
 		bool room = launched < ctas && sm_has_room(b->sm, b->kernel);
 
+		/* Who found no room looks again when it has grown, and not before. */
+		assert_false(room && sm_rooms(b->sm) == refused);
+		refused = room || launched == ctas ? NEVER : sm_rooms(b->sm);
 		if (room) {
 			uint32_t ctaid[3] = { launched++, 0, 0 };
 

@@ -181,12 +181,45 @@ static void a_part_of_a_cta(void **state)
 	bench_fini(&b);
 }
 
+/* Of the two warps of a CTA one ends at once: CTAs come before others have ended. */
+static const char unequal[] = PTX_HEAD
+	".visible .entry k(.param .u64 p)\n{\n.reg .pred %p<2>;\n.reg .b64 %rd<4>;\n"
+	".reg .b32 %r<9>;\nld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, 0;\n"
+	"setp.lt.u32 %p1, %r1, 32;\n@%p1 bra X;\n"
+	"L:\n" TEN(ADD) "add.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, 40;\n@%p1 bra L;\n"
+	"X:\nret;\n}\n";
+
+static unsigned int most_ctas;
+
+static void count_ctas(struct bench *b)
+{
+	most_ctas = MAX(most_ctas, sm_resident_ctas(b->sm, NULL));
+}
+
+static void a_warp_makes_room(void **state)
+{
+	struct bench b;
+
+	/* Slots for two CTAs. */
+	bench_init(&b);
+	strcpy(b.spec.cta, "wlm");
+	b.spec.warps = 4;
+	b.each_quantum = count_ctas;
+	bench_load(&b, unequal, THREADS);
+	most_ctas = 0;
+	bench_run(&b, CTAS);
+	assert_int_equal(b.status, 0);
+	assert_int_equal(most_ctas, 4);
+	bench_fini(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(specifiers_are_no_instructions),
 		cmocka_unit_test(small_sms),
 		cmocka_unit_test(a_part_of_a_cta),
+		cmocka_unit_test(a_warp_makes_room),
 	};
 
 	return cmocka_run_group_tests(tests, plain, NULL);

@@ -39,8 +39,10 @@ static void adapt(struct vt *v, struct sm *sm, uint64_t now)
 		if (o->early > o->early_before && o->degree)
 			o->degree--;
 		else if (!o->early && done >= o->done_before &&
-			 o->degree < v->spec->vt_oversubscribe)
+			 o->degree < v->spec->vt_oversubscribe) {
 			o->degree++;
+			sm_room_grown(sm);
+		}
 		o->early_before = o->early;
 		o->done_before = done;
 	}
@@ -123,6 +125,8 @@ static bool come_in(struct vt *v, struct sm *sm, uint64_t now)
 	if (!c || sm_admit(sm, c->number, now))
 		return false;
 	vt_count(c, true);
+	/* One fewer is outside. */
+	sm_room_grown(sm);
 	if (c->ran && move(c, sm, MEM_READ, now, was_read)) {
 		v->out.moving = true;
 		vt_set_state(c, VT_READING);

@@ -59,6 +59,7 @@ struct virt {
 	uint64_t epoch;			/* the cycle in which it ends */
 	uint64_t idle, mem;		/* of schedulers, at its begin */
 	struct coord_counters counted;
+	bool room;			/* wlm: there was room for another CTA */
 	uint64_t now;
 };
 
@@ -243,6 +244,16 @@ static void count(struct virt *v)
 	sm_count_virtual(v->sm, &more);
 }
 
+/* With wlm a warp that ends may make room for a CTA. */
+static void tell_room(struct virt *v)
+{
+	bool room = v->resident && virtual_wlm_has_room(v, v->sm, v->kernel);
+
+	if (room && !v->room)
+		sm_room_grown(v->sm);
+	v->room = room;
+}
+
 static void settle(struct virt *v, uint64_t now)
 {
 	uint32_t registers = (uint32_t)(v->spec->registers / SET_REGISTERS);
@@ -262,6 +273,8 @@ static void settle(struct virt *v, uint64_t now)
 	sm_hold(v->sm, (registers - coord_free(v->c, COORD_REGISTERS)) * SET_REGISTERS,
 		(shared - coord_free(v->c, COORD_SCRATCHPAD)) * v->unit, now);
 	count(v);
+	if (!v->zorua)
+		tell_room(v);
 }
 
 /* Something has happened in this cycle: at its end it is settled. */
