@@ -106,6 +106,8 @@ struct sm_mechanism {
 	void (*destroy)(void *state);
 	/* All CTAs are gone, without having ended. */
 	void (*reset)(void *state);
+	/* Its counters are what a recount gives. Asked at the end of each cycle, in sanitized builds. */
+	bool (*sound)(void *state, const struct sm *sm);
 
 	/* Between quanta: is there room for a CTA more? NULL: sm_fits_slots() and sm_fits(). */
 	bool (*has_room)(void *state, const struct sm *sm, const struct sm_kernel *kernel);

@@ -4,8 +4,9 @@
 # fuzz.sh DIR SECONDS SEED KERNELS: generated kernels against the CPU, until SECONDS
 # are over or KERNELS were run (either may be empty: no end). A file of kernels at a time, compiled at
 # a level that the seed chooses, run on every lane table, with few registers, on the
-# cycle model, and there on one SM whose CTAs take turns in slots for one. A kernel that differs is shrunk to its own file and kept in DIR/failed/
-# with what made it. The last line says how many passed. DIR has runner and generate.
+# cycle model, and there on one SM whose CTAs take turns in slots for one, and on one whose mechanism
+# and order of loads the seed chooses. A kernel that differs is shrunk to its own file and kept in
+# DIR/failed/ with what made it. The last line says how many passed. DIR has runner and generate.
 set -uo pipefail
 dir=$1 seconds=${2:-} seed=${3:-} kernels=${4:-}
 here=$(dirname "$0")
@@ -40,25 +41,38 @@ turns_of() {
 		"--set sm.scheduler=${schedulers[((seed + $1 / per_file) * 374761393 >> 5) % 4]}"
 }
 
-# judge NAME REGS TURNS: the four ways; prints the kernels that differ and why, as TAP.
+# mechanism_of FIRST: who holds the slot for one CTA, and what becomes of loads that few MSHRs refuse.
+# The last has CTAs of 128 threads in registers for one, and one that waits for a far fault leaves.
+mechanism_of() {
+	local all=("vt --set sm.mem_order=vt" "max --set sm.mem_order=mascar"
+		"baseline --set sm.mem_order=mascar"
+		"vt --set sm.mem_order=reexecute --set vt.long=miss --set vt.barrier=ignored"
+		"vt --set vt.oversubscribe=2 --set occupancy.regs=128 --set sm.registers=16384 --set gmmu.far_fault_mshrs=0")
+	echo "--set sm.ctas=1 --set l1d.mshrs=2 --set sm.reexec=3" \
+		"--set sm.cta=${all[(seed + $1 / per_file) % ${#all[@]}]}"
+}
+
+# judge NAME REGS TURNS MECHANISM: the five ways; prints the kernels that differ and why, as TAP.
 judge() {
-	local turns
+	local turns mechanism
 	read -r -a turns <<<"$3"
+	read -r -a mechanism <<<"$4"
 	"$dir/runner" --quiet "$1.so" "lanes=$1.ptx" &&
 		"$dir/runner" --quiet --maxregs "$2" "$1.so" "maxregs=$1.ptx" &&
 		"$dir/runner" --quiet --timed "$1.so" "timed=$1.ptx" &&
 		"$dir/runner" --quiet --timed --set gpu.sms=1 --set sm.ctas=1 --set sm.cta=timeslice \
-			"${turns[@]}" "$1.so" "turns=$1.ptx"
+			"${turns[@]}" "$1.so" "turns=$1.ptx" &&
+		"$dir/runner" --quiet --timed --set gpu.sms=1 "${mechanism[@]}" "$1.so" "mechanism=$1.ptx"
 }
 
-# keep NUMBER LEVEL REGS TURNS: a kernel that differs, alone.
+# keep NUMBER LEVEL REGS TURNS MECHANISM: a kernel that differs, alone.
 keep() {
 	local kept=$dir/failed/seed-$seed-kernel-$1
 	compile "$kept" "$1" 1 "$2"
-	judge "$kept" "$3" "$4" >"$kept.tap" 2>&1
+	judge "$kept" "$3" "$4" "$5" >"$kept.tap" 2>&1
 	[ $? -ne 0 ] || echo "# alone it passes: it takes the file it was in" >>"$kept.tap"
 	{
-		echo "SEED=$seed, kernel $1, $2, maxregs $3, $4"
+		echo "SEED=$seed, kernel $1, $2, maxregs $3, $4; $5"
 		echo "again: $dir/generate $seed $1 1, then compile.sh and runner as $here/fuzz.sh does"
 	} >"$kept.txt"
 	rm -f "$kept.log"
@@ -67,8 +81,9 @@ keep() {
 
 # one FIRST COUNT SLOT: a file of kernels; its result in SLOT.tap, its counts in SLOT.sum.
 one() {
-	local slot=$3 level regs turns number
+	local slot=$3 level regs turns mechanism number
 	level=$(level_of "$1") regs=$(regs_of "$1") turns=$(turns_of "$1")
+	mechanism=$(mechanism_of "$1")
 	echo "0 $2" >"$slot.sum"
 	if ! compile "$slot" "$1" "$2" "$level"; then
 		{
@@ -78,7 +93,7 @@ one() {
 		cp "$slot.cu" "$dir/failed/seed-$seed-from-$1.cu"
 		return
 	fi
-	if judge "$slot" "$regs" "$turns" >"$slot.out" 2>&1; then
+	if judge "$slot" "$regs" "$turns" "$mechanism" >"$slot.out" 2>&1; then
 		echo "$2 0" >"$slot.sum"
 		: >"$slot.tap"
 		return
@@ -87,7 +102,7 @@ one() {
 	number=0
 	for k in $(sed -n 's/^not ok [0-9]* - k_g\([0-9]*\),.*/\1/p' "$slot.out" | sort -un); do
 		number=$((number + 1))
-		keep "$k" "$level" "$regs" "$turns" >>"$slot.tap"
+		keep "$k" "$level" "$regs" "$turns" "$mechanism" >>"$slot.tap"
 	done
 	# A runner that died has named nobody.
 	[ $number -gt 0 ] || {

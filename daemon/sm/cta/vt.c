@@ -22,12 +22,6 @@
 #include "sm/cta/rows.h"
 #include "sm/cta/vt.h"
 
-/* Equation 1: bits of a virtual warp's number, of a CTA's three indices, of an entry of the stack. */
-#define VWI_BITS	8u
-#define CTA_BITS	96u
-#define ENTRY_BITS	160u
-#define ENTRIES		4u
-
 static int vt_create(const struct gpu_spec *spec, struct sm *sm, void *ctx, void **state)
 {
 	struct vt *v = calloc(1, sizeof(*v));
@@ -96,16 +90,6 @@ static unsigned int vt_stall_on(const struct gpu_spec *spec)
 	return on;
 }
 
-/* Equation 1, in whole bytes. */
-static uint32_t context_bytes(const struct gpu_spec *spec, uint32_t warps)
-{
-	uint32_t bits = VWI_BITS + CTA_BITS + ENTRY_BITS * ENTRIES * warps;
-
-	/* log2 of the CTA's warps, rounded up. */
-	bits += warps > 1 ? 32 - (uint32_t)__builtin_clz(warps - 1) : 0;
-	return (uint32_t)(DIV_ROUND_UP(bits, 8u) * spec->vt_context);
-}
-
 /* --- who swaps ------------------------------------------------------------------------ */
 
 void vt_set_state(struct vt_cta *c, enum vt_state state)
@@ -155,7 +139,7 @@ static bool move(struct vt *v, struct sm *sm, struct vt_cta *c, uint8_t kind, ui
 {
 	const struct background_job job = {
 		.way = BACKGROUND_SHARED, .kind = kind, .from = now + 1,
-		.bytes = context_bytes(v->spec, c->warps),
+		.bytes = vt_context_bytes(v->spec, c->warps),
 		.width = (uint32_t)v->spec->vt_bits / 8, .done = done, .ctx = c,
 	};
 
@@ -248,7 +232,7 @@ static bool room_inside(const struct vt *v, const struct sm *sm, const struct sm
 	    !v->out.recent)
 		return true;
 	return v->shared + needs.shared_bytes + v->contexts +
-	       context_bytes(v->spec, needs.warps) <= v->spec->shared_bytes;
+	       vt_context_bytes(v->spec, needs.warps) <= v->spec->shared_bytes;
 }
 
 static bool vt_has_room(void *state, const struct sm *sm, const struct sm_kernel *kernel)
@@ -273,7 +257,7 @@ void vt_count(struct vt_cta *c, bool inside)
 	v->resident += (uint32_t)n;
 	v->warps += (uint32_t)n * c->warps;
 	v->shared += (uint32_t)n * c->shared;
-	v->contexts += (uint64_t)(n * (int64_t)context_bytes(v->spec, c->warps));
+	v->contexts += (uint64_t)(n * (int64_t)vt_context_bytes(v->spec, c->warps));
 	v->out.ctas -= (unsigned int)n;
 	v->out.warps -= (uint32_t)n * c->warps;
 }
@@ -431,6 +415,7 @@ const struct sm_mechanism mechanism_vt = {
 	.create = vt_create,
 	.destroy = vt_destroy,
 	.reset = vt_reset,
+	.sound = vt_sound,
 	.has_room = vt_has_room,
 	.outside = vt_outside,
 	.pages_dropped = vt_pages_dropped,
