@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory.h"
-#include "output.h"
 #include "study.h"
+#include "study_kernel.h"
 #include "target.h"
 
 #define NONE	((double)NAN)
@@ -72,101 +71,13 @@ static void want_limits(struct study_ctx *c)
 		instructions_of(c, &c->options.workloads[i]);
 }
 
-/* --- a kernel ---------------------------------------------------------------------------------- */
-
-struct kernel {
-	char name[64];			/* of the report */
-	uint64_t grid[3], block[3];
-	uint64_t ctas, threads;		/* of the largest launch, of a CTA */
-	uint64_t registers, shared;	/* of a thread, of a CTA */
-	uint64_t spilled;		/* bytes a thread stores */
-};
-
-static uint64_t count_at(struct json_object *o, const char *path)
-{
-	return (uint64_t)output_number(o, path);
-}
-
-/* Warp instructions of all launches of that name. */
-static uint64_t work_of(struct json_object *kernels, const char *name)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < json_object_array_length(kernels); i++) {
-		struct json_object *launch = json_object_array_get_idx(kernels, i);
-
-		if (!strcmp(output_string(launch, "name"), name))
-			sum += count_at(launch, "warp_instructions");
-	}
-	return sum;
-}
-
-static struct kernel read_kernel(struct json_object *launch)
-{
-	struct kernel k = { .ctas = 1, .threads = 1, .registers = count_at(launch, "regs"),
-			    .shared = count_at(launch, "smem"),
-			    .spilled = count_at(launch, "spill_store_bytes") };
-
-	snprintf(k.name, sizeof(k.name), "%s", output_string(launch, "name"));
-	for (size_t axis = 0; axis < 3; axis++) {
-		char path[16];
-
-		snprintf(path, sizeof(path), "grid.%zu", axis);
-		k.grid[axis] = count_at(launch, path);
-		snprintf(path, sizeof(path), "block.%zu", axis);
-		k.block[axis] = count_at(launch, path);
-		k.ctas *= k.grid[axis];
-		k.threads *= k.block[axis];
-	}
-	return k;
-}
-
-/* The kernel that issues most, of its launches the largest. */
-static struct kernel largest(struct json_object *kernels)
-{
-	struct kernel k = { .ctas = 0 };
-	const char *most = "";
-
-	for (size_t i = 0; i < json_object_array_length(kernels); i++) {
-		const char *name = output_string(json_object_array_get_idx(kernels, i), "name");
-
-		if (work_of(kernels, name) > work_of(kernels, most))
-			most = name;
-	}
-	for (size_t i = 0; i < json_object_array_length(kernels); i++) {
-		struct kernel launch = read_kernel(json_object_array_get_idx(kernels, i));
-
-		if (!strcmp(launch.name, most) && launch.ctas > k.ctas)
-			k = launch;
-	}
-	return k;
-}
-
-/*
- * Reads the report on disk, since the runner's copy in memory leaves the kernels out. False:
- * the run has failed.
- */
-static bool main_kernel(const struct study_ctx *c, const struct run *r, struct kernel *k)
-{
-	char *file = text_of("%s/runs/%s.json", c->options.dir, r->id);
-	struct json_object *report = r->report ? json_object_from_file(file) : NULL;
-	struct json_object *kernels = output_at(report, "kernels");
-	bool is = json_object_is_type(kernels, json_type_array);
-
-	if (is)
-		*k = largest(kernels);
-	json_object_put(report);
-	free(file);
-	return is && k->ctas;
-}
-
 /* --- limits ------------------------------------------------------------------------------------ */
 
 enum { SLOTS, WARPS, REGISTERS, SHARED, LIMITS };
 static const char *const limit_names[LIMITS] = { "CTA slots", "warps", "registers", "shared" };
 
 /* CTAs that each of an SM's resources allows, as the SM counts them; UINT64_MAX: any number. */
-static void limits(const struct gpu_spec *s, const struct kernel *k, uint64_t regs,
+static void limits(const struct gpu_spec *s, const struct study_kernel *k, uint64_t regs,
 		   uint64_t ctas[LIMITS])
 {
 	uint64_t warps = DIV_ROUND_UP(k->threads, 32), unit = s->occupancy_reg_unit;
@@ -201,7 +112,7 @@ static char type_of(unsigned int limit)
  * The registers a thread, nearest to those it has, with which it is of that type; 0: none. Fewer
  * are --maxregs' to reach, by spilling; more are --regs', which the SM reserves.
  */
-static uint64_t restoring(const struct gpu_spec *s, const struct kernel *k, char type)
+static uint64_t restoring(const struct gpu_spec *s, const struct study_kernel *k, char type)
 {
 	uint64_t ctas[LIMITS];
 
@@ -231,7 +142,7 @@ static void show_dimensions(struct study_table *t, size_t row, size_t column, co
 }
 
 static void show_gpu(struct study_table *t, size_t row, size_t column, const struct gpu_spec *s,
-		     const struct kernel *k)
+		     const struct study_kernel *k)
 {
 	uint64_t ctas[LIMITS];
 	unsigned int limit;
@@ -242,7 +153,7 @@ static void show_gpu(struct study_table *t, size_t row, size_t column, const str
 	study_text(t, row, column + 1, "%s", limit_names[limit]);
 }
 
-static char type_on(const struct gpu_spec *s, const struct kernel *k)
+static char type_on(const struct gpu_spec *s, const struct study_kernel *k)
 {
 	uint64_t ctas[LIMITS];
 
@@ -252,7 +163,7 @@ static char type_on(const struct gpu_spec *s, const struct kernel *k)
 
 /* The run that shows whether fewer registers restore type S; NULL: there is nothing to restore. */
 static struct run *with_fewer(struct study_ctx *c, const struct study_workload *w,
-			      const struct kernel *k, uint64_t *regs)
+			      const struct study_kernel *k, uint64_t *regs)
 {
 	*regs = program_of(w)->type == 'S' && type_on(&c->spec, k) == 'C' ?
 		restoring(&c->spec, k, 'S') : 0;
@@ -263,20 +174,20 @@ static void want_fewer(struct study_ctx *c)
 {
 	for (unsigned int i = 0; i < c->options.nworkloads; i++) {
 		const struct study_workload *w = &c->options.workloads[i];
-		struct kernel k;
+		struct study_kernel k;
 		uint64_t regs;
 
-		if (main_kernel(c, instructions_of(c, w), &k))
+		if (study_main_kernel(c, instructions_of(c, w), &k))
 			with_fewer(c, w, &k, &regs);
 	}
 }
 
 /* Shows what gives a program the paper's type, where it has the other one. */
 static void show_restoring(struct study_ctx *c, struct study_table *t, size_t row, size_t column,
-			   const struct study_workload *w, const struct kernel *k)
+			   const struct study_workload *w, const struct study_kernel *k)
 {
 	char paper = program_of(w)->type;
-	struct kernel fewer;
+	struct study_kernel fewer;
 	struct run *run;
 	uint64_t regs;
 
@@ -288,7 +199,7 @@ static void show_restoring(struct study_ctx *c, struct study_table *t, size_t ro
 	run = with_fewer(c, w, k, &regs);
 	if (!run)
 		study_text(t, row, column, "less shared memory");
-	else if (main_kernel(c, run, &fewer) && type_on(&c->spec, &fewer) == 'S')
+	else if (study_main_kernel(c, run, &fewer) && type_on(&c->spec, &fewer) == 'S')
 		study_text(t, row, column, "--maxregs %u (%u B spilled)", (unsigned int)regs,
 			   (unsigned int)fewer.spilled);
 	else
@@ -320,9 +231,9 @@ static void show_limits(struct study_ctx *c)
 		const struct study_workload *w = &c->options.workloads[i];
 		const struct program *p = program_of(w);
 		size_t row = study_row_add(t, w->name);
-		struct kernel k;
+		struct study_kernel k;
 
-		if (!main_kernel(c, instructions_of(c, w), &k))
+		if (!study_main_kernel(c, instructions_of(c, w), &k))
 			continue;
 		study_text(t, row, 0, "%s", p->abbreviation);
 		study_text(t, row, 1, "%s", k.name);
