@@ -2,7 +2,8 @@
 /*
  * Vijaykumar et al., "Zorua: A Holistic Approach to Resource Virtualization in GPUs", MICRO'16,
  * and its extended version (arXiv:1802.02573): the specifications of its eight programs and their
- * runs. The parts are in study_zorua_tables.c, _points.c (one GPU) and _porting.c (three).
+ * runs. The parts are in study_zorua_tables.c, _points.c and _overheads.c (one GPU) and _porting.c
+ * (three).
  * Numbers are of the text; what it gives only in a figure's bars is no number here.
  *
  * A specification's registers are both what the compiler may take, so that fewer spill, and what
@@ -110,8 +111,9 @@ static const char *size_of_gpu(const struct study_ctx *c, const struct zorua_pro
 			  " --set gpu.sms=5 --set dram.channels=2 --set l2.slices=4";
 }
 
-struct run *zorua_run(struct study_ctx *c, const struct study_workload *w,
-		      const struct zorua_point *p, enum zorua_gpu gpu, enum zorua_mechanism m)
+static struct run *want(struct study_ctx *c, const struct study_workload *w,
+			const struct zorua_point *p, enum zorua_gpu gpu, enum zorua_mechanism m,
+			const char *words)
 {
 	static const char *const configs[ZORUA_GPUS] = {
 		"", " --config kepler", " --config maxwell",
@@ -127,9 +129,21 @@ struct run *zorua_run(struct study_ctx *c, const struct study_workload *w,
 		snprintf(scratchpad, sizeof(scratchpad), " sums=%u", p->scratchpad / 4);
 	if (grid)
 		snprintf(ctas, sizeof(ctas), " ctas=%u", grid / p->threads);
-	return study_want(c, w, NULL, "--paging off --manage %s block=%u%s%s%s%s%s",
+	return study_want(c, w, NULL, "--paging off --manage %s block=%u%s%s%s%s%s%s",
 			  zorua_mechanisms[m], p->threads, scratchpad, ctas, registers,
-			  configs[gpu], size_of_gpu(c, program));
+			  configs[gpu], size_of_gpu(c, program), words);
+}
+
+struct run *zorua_run(struct study_ctx *c, const struct study_workload *w,
+		      const struct zorua_point *p, enum zorua_gpu gpu, enum zorua_mechanism m)
+{
+	return want(c, w, p, gpu, m, "");
+}
+
+struct run *zorua_variant(struct study_ctx *c, const struct study_workload *w,
+			  const struct zorua_point *p, const char *words)
+{
+	return want(c, w, p, FERMI, ZORUA, words);
 }
 
 double zorua_time(struct study_ctx *c, const struct study_workload *w, const struct zorua_point *p,
@@ -180,7 +194,8 @@ void zorua_mean_row(struct study_table *t)
 
 static const struct study_part parts[] = {
 	{ "table2", "table 2: the three GPUs", NULL, NULL, zorua_show_table2, false },
-	{ "table3", "table 3: the programs' specifications", NULL, NULL, zorua_show_table3, false },
+	{ "table3", "table 3: the programs' specifications", zorua_want_table3, NULL,
+	  zorua_show_table3, false },
 	{ "cliffs", "figures 2 to 4, 15: time by specification", zorua_want_points, NULL,
 	  zorua_show_cliffs, false },
 	{ "range", "figure 14: how far the specifications are apart", zorua_want_points, NULL,
@@ -193,6 +208,8 @@ static const struct study_part parts[] = {
 	  zorua_show_schedulable, false },
 	{ "hitrate", "figure 20: accesses that find their resource on chip", zorua_want_points, NULL,
 	  zorua_show_hitrate, false },
+	{ "overheads", "what swap, look-ups and phase specifiers cost", zorua_want_overheads, NULL,
+	  zorua_show_overheads, false },
 	{ 0 }
 };
 

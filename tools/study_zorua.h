@@ -49,6 +49,9 @@ size_t zorua_points(const struct study_ctx *c, const struct study_workload *w,
 const char *zorua_point_name(char text[32], const struct zorua_point *p);
 struct run *zorua_run(struct study_ctx *c, const struct study_workload *w,
 		      const struct zorua_point *p, enum zorua_gpu gpu, enum zorua_mechanism m);
+/* Zorua on the study's GPU with one thing of it changed: the words that do so, with a blank before. */
+struct run *zorua_variant(struct study_ctx *c, const struct study_workload *w,
+			  const struct zorua_point *p, const char *words);
 /* The kernels' cycles; NAN: the run has failed. */
 double zorua_time(struct study_ctx *c, const struct study_workload *w, const struct zorua_point *p,
 		  enum zorua_gpu gpu, enum zorua_mechanism m);
@@ -60,8 +63,9 @@ double zorua_mean(const struct study_table *t, size_t column);
 /* A last row with the means of all columns. */
 void zorua_mean_row(struct study_table *t);
 
-/* The parts: study_zorua_tables.c, study_zorua_points.c, study_zorua_porting.c. */
+/* The parts: study_zorua_tables.c, _points.c, _overheads.c and _porting.c. */
 void zorua_show_table2(struct study_ctx *c);
+void zorua_want_table3(struct study_ctx *c);
 void zorua_show_table3(struct study_ctx *c);
 void zorua_want_points(struct study_ctx *c);
 void zorua_show_cliffs(struct study_ctx *c);
@@ -69,6 +73,8 @@ void zorua_show_range(struct study_ctx *c);
 void zorua_show_best(struct study_ctx *c);
 void zorua_show_schedulable(struct study_ctx *c);
 void zorua_show_hitrate(struct study_ctx *c);
+void zorua_want_overheads(struct study_ctx *c);
+void zorua_show_overheads(struct study_ctx *c);
 void zorua_want_gpus(struct study_ctx *c);
 void zorua_show_porting(struct study_ctx *c);
 

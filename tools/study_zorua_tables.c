@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "study_kernel.h"
 #include "study_zorua.h"
 #include "target.h"
 
@@ -88,9 +89,24 @@ static void show_axis(struct study_table *t, size_t row, size_t column, unsigned
 		study_text(t, row, column, "%u-%u", from, to);
 }
 
+/* The program as the compiler has it without a limit. */
+static struct run *unlimited(struct study_ctx *c, const struct study_workload *w)
+{
+	return study_want(c, w, NULL, "--functional");
+}
+
+void zorua_want_table3(struct study_ctx *c)
+{
+	FOR_WORKLOADS(c, w)
+		if (zorua_program(w->name))
+			unlimited(c, w);
+}
+
 void zorua_show_table3(struct study_ctx *c)
 {
-	static const char *const columns[] = { "", "paper", "R", "T", "S", "specifications" };
+	static const char *const columns[] = {
+		"", "paper", "R", "T", "S", "specifications", "R needed",
+	};
 	struct study_table *t = study_table(c, "table3",
 		"the specifications (table 3): registers a thread, threads a CTA, scratchpad a CTA", 0,
 		false);
@@ -102,6 +118,7 @@ void zorua_show_table3(struct study_ctx *c)
 		const struct zorua_program *p = zorua_program(w->name);
 		struct zorua_point points[ZORUA_POINTS], least, most;
 		size_t n = zorua_points(c, w, points), row;
+		struct study_kernel kernel;
 
 		if (!n)
 			continue;
@@ -119,10 +136,13 @@ void zorua_show_table3(struct study_ctx *c)
 		show_axis(t, row, 3, least.threads, most.threads);
 		show_axis(t, row, 4, least.scratchpad, most.scratchpad);
 		study_cell(t, row, 5, (double)n);
+		if (study_main_kernel(c, unlimited(c, w), &kernel))
+			study_cell(t, row, 6, (double)kernel.registers);
 		programs++;
 		all += n;
 	}
 	if (programs)
 		study_note(t, "%.0f on average, paper 36; those whose CTA an SM of Fermi cannot hold are "
-			   "left out", (double)all / (double)programs);
+			   "left out.\n  R needed: what our compiler gives the kernel that issues most; more "
+			   "is reserved, with less it spills", (double)all / (double)programs);
 }

@@ -130,13 +130,13 @@ tap_check 'study virtual-thread: the paper is beside' grep -q '^  paper  *1.093 
 # Zorua's: every specification of a program under every mechanism on every GPU ends well and is verified.
 $gpuemu study zorua --quick --workloads scan --out $work/zorua --json=$work/zorua.json >$work/zorua.txt 2>$work/zorua.err
 tap_check 'study zorua: every run ends well' test $? -eq 0
-for t in table2 table3 range distribution best porting schedulable hitrate; do
+for t in table2 table3 range distribution best porting schedulable hitrate overheads; do
 	tap_check "study zorua: table $t" grep -q "^$t: " $work/zorua.txt
 done
-for t in range distribution best schedulable hitrate; do
+for t in range distribution best schedulable hitrate overheads; do
 	tap_check "study zorua: table $t, no cell is empty" sh -c "sed -n '/^$t: /,/^\$/p' $work/zorua.txt | grep '^  scan' | grep -v ' - '"
 done
-tap_check 'study zorua: 7 specifications, 3 mechanisms, 3 GPUs' grep -q '^63 runs, 0 failed' $work/zorua.txt
+tap_check 'study zorua: 7 specifications, 3 mechanisms, 3 GPUs, 4 variants, 1 alone' grep -q '^92 runs, 0 failed' $work/zorua.txt
 tap_check 'study zorua: the GPUs are the paper'"'"'s' grep -q '  0 values differ' $work/zorua.txt
 tap_check 'study zorua: the paper is beside' grep -q '^  paper  *96.6  *88.3  *48.2' $work/zorua.txt
 
