@@ -7,6 +7,8 @@
  * The rules are compute capability 2.x's, as GPGPU-Sim has them
  * (abstract_hardware_model.cc, coalescing arch 20).
  */
+#include <string.h>
+
 #include "mem/mem.h"
 
 /* A segment while lanes are collected; order: by address. */
@@ -215,15 +217,14 @@ static unsigned int words_of(const uint64_t addr[WARP_LANES], uint32_t lanes,
 	return n;
 }
 
-/* Words below this have a bit each; there is shared memory of that size. */
-#define FEW_WORDS	16384u
+/* Words below this have a byte each; few kernels use more shared memory. */
+#define FEW_WORDS	8192u
 
 /* As most_of_a_bank(), a word a lane, without branches that depend on addresses; 0: not so few. */
 static unsigned int most_of_few(const uint64_t addr[WARP_LANES], uint32_t lanes,
 				unsigned int banks)
 {
-	uint64_t seen[FEW_WORDS / 64];
-	uint8_t count[64] = { 0 };
+	uint8_t seen[FEW_WORDS], count[64] = { 0 };
 	unsigned int most = 1;
 	uint64_t all = 0;
 
@@ -231,16 +232,13 @@ static unsigned int most_of_few(const uint64_t addr[WARP_LANES], uint32_t lanes,
 		all |= addr[__builtin_ctz(m)];
 	if (all / 4 >= FEW_WORDS)
 		return 0;
-	/* Addresses of shared memory are small: a few words of the table. */
-	for (uint64_t i = 0; i <= all / 4 / 64; i++)
-		seen[i] = 0;
+	memset(seen, 0, all / 4 + 1);
 	for (uint32_t m = lanes; m; m &= m - 1) {
 		uint32_t word = (uint32_t)addr[__builtin_ctz(m)] / 4;
-		uint64_t *at = &seen[word / 64];
 		uint8_t *bank = &count[word & (banks - 1)];
 
-		*bank = (uint8_t)(*bank + !(*at >> word % 64 & 1));
-		*at |= 1ull << word % 64;
+		*bank = (uint8_t)(*bank + 1 - seen[word]);
+		seen[word] = 1;
 		most = MAX(most, *bank);
 	}
 	return most;
