@@ -457,12 +457,13 @@ static bool take(struct channel_state *ch, uint64_t now, uint64_t delayed)
 	for (uint32_t i = 1; i <= ch->nslices; i++) {
 		uint32_t n = (ch->last_slice + i) & (ch->nslices - 1);
 		struct slice *s = &ch->slices[n];
-		struct dram_request *r = &s->miss[s->miss_head & s->miss_mask];
+		struct dram_request *r;
 		struct delayed *d;
 		struct slot *slot;
 
 		if (s->miss_head == s->miss_tail)
 			continue;
+		r = &s->miss[s->miss_head & s->miss_mask];
 		if (r->at >= now) {
 			soon = true;
 			continue;
