@@ -66,6 +66,7 @@ void collector_cancel(struct sm *sm)
 	struct collectors *oc = &sm->oc;
 
 	oc->used = oc->ready = 0;
+	oc->stuck = false;
 	oc->written = 0;
 	oc->nreading = 0;
 }
@@ -219,6 +220,25 @@ static void allocate(struct sm *sm, unsigned int u)
 	}
 }
 
+/* Will something move in the next cycle? Nobody reads. */
+static bool can_move(const struct sm *sm)
+{
+	const struct collectors *oc = &sm->oc;
+
+	for (uint32_t m = sm->id_oc.some; m; m &= m - 1) {
+		if (oc->of[__builtin_ctz(m)] & ~oc->used)
+			return true;
+	}
+	for (uint64_t ready = oc->ready; ready; ) {
+		unsigned int u = oc->kind[__builtin_ctzll(ready)];
+
+		if (!queue_full(&sm->oc_ex, u))
+			return true;
+		ready &= ~oc->of[u];
+	}
+	return false;
+}
+
 void collector_cycle(struct sm *sm)
 {
 	struct collectors *oc = &sm->oc;
@@ -234,21 +254,5 @@ void collector_cycle(struct sm *sm)
 	oc->written = 0;
 	for (uint32_t m = sm->id_oc.some; m; m &= m - 1)
 		allocate(sm, (unsigned int)__builtin_ctz(m));
-}
-
-bool collector_busy(const struct sm *sm)
-{
-	const struct collectors *oc = &sm->oc;
-
-	if (oc->nreading)
-		return true;
-	for (uint32_t m = sm->id_oc.some; m; m &= m - 1) {
-		if (oc->of[__builtin_ctz(m)] & ~oc->used)
-			return true;
-	}
-	for (unsigned int u = 0; oc->ready && u < UNITS; u++) {
-		if ((oc->ready & oc->of[u]) && !queue_full(&sm->oc_ex, u))
-			return true;
-	}
-	return false;
+	oc->stuck = !oc->nreading && !can_move(sm);
 }

@@ -30,7 +30,6 @@ struct fetch {
 	uint8_t back[MAX_WARPS];	/* ring of warps whose line is here */
 	uint8_t back_head;
 	uint16_t back_count;
-	uint64_t refused_since;		/* cycles before this are counted as refused fetches */
 };
 
 int fetch_init(struct sm *sm)
@@ -239,6 +238,8 @@ void fetch_cycle(struct sm *sm, uint64_t now)
 {
 	struct fetch *f = sm->fetch;
 
+	if (!(f->back_count | f->queue_count) && !set_any(sm->empty | sm->finished))
+		return;
 	if (f->back_count) {
 		unsigned int w = f->back[f->back_head];
 
@@ -261,21 +262,18 @@ void fetch_cycle(struct sm *sm, uint64_t now)
 	}
 	if (f->queue_count)
 		send(sm, now);
-	f->refused_since = now + 1;
 }
 
 /*
  * When L1I can take none of those that want, the search goes on, one refusal a
  * cycle, to no effect but on its place.
  */
-void fetch_settle(struct sm *sm, uint64_t upto)
+void fetch_settle(struct sm *sm, uint64_t n)
 {
-	struct fetch *f = sm->fetch;
-	uint64_t n, rounds;
+	uint64_t rounds;
 	unsigned int w;
 
-	if (set_any(sm->empty) && upto > f->refused_since) {
-		n = upto - f->refused_since;
+	if (set_any(sm->empty)) {
 		rounds = n / set_count(sm->empty);
 		for_each_warp(w, sm->empty)
 			sm_count(sm, warp_slot(sm, w), l1i.fails, rounds);
@@ -284,7 +282,6 @@ void fetch_settle(struct sm *sm, uint64_t upto)
 			sm_count(sm, warp_slot(sm, sm->last_fetched), l1i.fails, 1);
 		}
 	}
-	f->refused_since = MAX(f->refused_since, upto);
 }
 
 bool fetch_busy(const struct sm *sm)

@@ -194,6 +194,7 @@ struct collectors {
 	struct collector at[MAX_COLLECTORS];
 	uint64_t of[UNITS];		/* masks of collectors by kind */
 	uint64_t used, ready;		/* ready: used, and nothing left to read */
+	bool stuck;			/* nothing moves until another instruction comes or a unit takes one */
 	uint8_t first[UNITS];
 	uint8_t kind[MAX_COLLECTORS];	/* of each: whose it is; they are in the order of the units */
 	uint8_t last[UNITS][MAX_WIDTH];	/* of each out port: dispatched last */
@@ -506,7 +507,6 @@ void collector_cancel(struct sm *sm);
 bool collector_write(struct sm *sm, uint32_t inst);
 bool collector_write_more(struct sm *sm, const struct sm_inst *in);
 void collector_cycle(struct sm *sm);
-bool collector_busy(const struct sm *sm);
 
 /* units.c */
 int units_init(struct sm *sm);
@@ -523,7 +523,8 @@ void fetch_cancel(struct sm *sm);
 void fetch_reply(struct sm *sm, const struct mem_reply *reply);
 void fetch_decode(struct sm *sm, uint64_t now);
 void fetch_cycle(struct sm *sm, uint64_t now);
-void fetch_settle(struct sm *sm, uint64_t upto);
+/* So many cycles have gone by in which it was not called. */
+void fetch_settle(struct sm *sm, uint64_t n);
 bool fetch_busy(const struct sm *sm);	/* something to do in the next cycle */
 bool fetch_idle(const struct sm *sm);
 /* The warp's i-buffer is emptied; it is fetched from pc. */
@@ -642,6 +643,18 @@ static inline bool collector_take_banks(struct sm *sm, uint32_t inst)
 		return false;
 	sm->oc.written |= banks;
 	return true;
+}
+
+/* Is there a result for units_writeback()? */
+static inline bool units_have_results(const struct sm *sm, uint64_t now)
+{
+	return sm->results[now & sm->result_mask].count;
+}
+
+/* Is there an instruction for units_execute()? The load/store unit has no pipeline there. */
+static inline bool units_wanted(const struct sm *sm)
+{
+	return sm->oc_ex.some & ((1u << UNIT_LDST) - 1);
 }
 
 /* An index of the pool for an instruction that issues; NO_INDEX: no memory. */

@@ -84,6 +84,7 @@ static inline void issue_warp(struct sm *sm, unsigned int w, uint64_t now)
 	in->warp = (uint8_t)w;
 	in->entry = NO_INDEX;
 	queue_push(&sm->id_oc, op->unit, i);
+	sm->oc.stuck = false;
 	scoreboard_reserve(sm, i);
 	warp->granted = false;
 	warp->next_pc = ++warp->ib_pc;

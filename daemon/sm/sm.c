@@ -217,7 +217,7 @@ void sm_settle(struct sm *sm, uint64_t upto)
 	/* Nothing changed since the last cycle that ran, or another would have run. */
 	issue_settle(sm, n);
 	count_schedulable(sm, n);
-	fetch_settle(sm, upto);
+	fetch_settle(sm, n);
 	ldst_settle(sm, upto);
 	sm->accounted = upto;
 }
@@ -259,18 +259,26 @@ static uint64_t next_reply(const struct sm *sm, uint64_t now)
 
 	if (sm->reply_at > now + 1)
 		return sm->reply_at;
-	if (mem_peek(sm->env.mem, sm->id, now + 1, &reply) && reply.cls != MEM_INST &&
-	    !ldst_accepts(sm))
+	if (ldst_accepts(sm))
+		return now + 1;
+	if (mem_peek(sm->env.mem, sm->id, now + 1, &reply) && reply.cls != MEM_INST)
 		return NEVER;
 	return now + 1;
 }
 
+/* Something can happen in the next cycle: what is seen at once. Most cycles are like that. */
+static inline bool busy(const struct sm *sm)
+{
+	return sm->fetched != NO_INDEX || !sm->oc.stuck ||
+	       set_any((sm->empty & ~sm->refused) | sm->finished);
+}
+
 /* First cycle after now in which something can happen without anyone else's doing. */
-static uint64_t next_cycle(const struct sm *sm, uint64_t now)
+static __attribute__((noinline)) uint64_t next_cycle(const struct sm *sm, uint64_t now)
 {
 	uint64_t next = ldst_next(sm, now), other;
 
-	if (next == now + 1 || fetch_busy(sm) || collector_busy(sm) || issue_possible(sm))
+	if (next == now + 1 || fetch_busy(sm) || issue_possible(sm))
 		return now + 1;
 	other = units_next(sm, now);
 	next = MIN(next, other);
@@ -289,18 +297,24 @@ static void dispatch_memory(struct sm *sm, uint64_t now)
 	uint32_t inst = sm->oc_ex.of[UNIT_LDST].at[place];
 
 	queue_remove(&sm->oc_ex, UNIT_LDST, place);
+	sm->oc.stuck = false;
 	ldst_dispatch(sm, inst, now);
 }
 
 static void cycle(struct sm *sm, uint64_t now)
 {
 	receive(sm, now);
-	units_writeback(sm, now);
-	units_execute(sm, now);
+	if (units_have_results(sm, now))
+		units_writeback(sm, now);
+	if (units_wanted(sm))
+		units_execute(sm, now);
 	ldst_cycle(sm, now);
 	if (queue_some(&sm->oc_ex, UNIT_LDST) && ldst_free(sm))
 		dispatch_memory(sm, now);
-	collector_cycle(sm);
+	if (!sm->oc.stuck)
+		collector_cycle(sm);
+	else
+		sm->oc.written = 0;
 	count_schedulable(sm, 1);
 	sm_issue(sm, now);
 	if (sm->fetched != NO_INDEX)
@@ -322,7 +336,8 @@ int sm_run(struct sm *sm, uint64_t from, uint64_t upto)
 	/* Those of the SMs that other threads run are on the same line of the host's caches. */
 	sm->env.wake = &sm->own_wake;
 	while (now < upto && !sm->failure.error) {
-		sm_settle(sm, now);
+		if (sm->accounted < now)
+			sm_settle(sm, now);
 		sm->now = now;
 		*sm->env.wake = NEVER;
 		cycle(sm, now);
@@ -331,7 +346,7 @@ int sm_run(struct sm *sm, uint64_t from, uint64_t upto)
 			mechanism_cycle(sm, now);
 		if (__builtin_expect(sm->mascar.on, 0))
 			owner_look(sm);
-		now = MIN(next_cycle(sm, now), *sm->env.wake);
+		now = MIN(busy(sm) ? now + 1 : next_cycle(sm, now), *sm->env.wake);
 	}
 	sm->env.wake = shown;
 	*shown = now;

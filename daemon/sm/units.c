@@ -126,6 +126,7 @@ static void take(struct sm *sm, unsigned int u, unsigned int n, uint64_t now)
 	if (r->count == sm->result_buses || (r->units & bit))
 		return;
 	queue_remove(&sm->oc_ex, u, place);
+	sm->oc.stuck = false;
 	sm->result_insts[at * sm->result_buses + r->count++] = inst;
 	r->units |= bit;
 	sm->results_left++;
