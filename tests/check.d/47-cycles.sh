@@ -43,9 +43,9 @@ count() {
 	got=$(($(sed -n 's/.*Collected : \([0-9]*\).*/\1/p' $work/callgrind.log) / 1000000))
 	tap_check "host instructions of $1: $got million, $2 when written" test "$got" -gt 0 -a "$got" -le $(($2 * 11 / 10))
 }
-count gto__scan_98304_0 1031
-count gto__histo_shared_524288_90 613
-count gto__fmadep_32_2048 21
+count gto__scan_98304_0 922
+count gto__histo_shared_524288_90 532
+count gto__fmadep_32_2048 19
 above=$($cycles/bench -1 -r tests/cycles/reference gto__gather_46080_4 | sed 's/.* \([0-9]*\) KiB above.*/\1/')
 tap_check "memory above the workload's own: $above KiB" test "${above:-999999}" -lt 204800
 
