@@ -465,6 +465,81 @@ static void test_delays(void **state)
 	assert_int_equal(cycles, 12345678);
 }
 
+/* A wait for one stream leaves the others; a range of cycles and a query's are no more than they say. */
+static void test_waits_leave_the_others(void **state)
+{
+	struct fixture *f = *state;
+	struct gpuemu_event *e[2];
+	struct gpuemu_stream *s[2];
+	unsigned int which = 7;
+
+	make_streams(f, s, e, 2);
+	OK(f->ctx, gpuemu_stream_delay(f->ctx, s[0], 50000000));
+	OK(f->ctx, gpuemu_event_record(e[0], s[0]));
+	OK(f->ctx, launch_vecadd(f, s[1]));
+	OK(f->ctx, gpuemu_stream_synchronize(f->ctx, s[1]));
+	check_sum(f);
+	expect_error(f->ctx, gpuemu_stream_query(f->ctx, s[0]), -EBUSY, "more to do");
+	expect_error(f->ctx, gpuemu_event_query(e[0]), -EBUSY, "still to come");
+	/* The first that is done, where that is not the last of the list. */
+	OK(f->ctx, launch_vecadd(f, s[1]));
+	OK(f->ctx, gpuemu_stream_wait_any(f->ctx, (struct gpuemu_stream *[]){ s[1], s[0] }, 2,
+					  &which));
+	assert_int_equal(which, 0);
+	expect_error(f->ctx, gpuemu_stream_wait_any(f->ctx, s, 0, &which), -EINVAL, "no stream");
+	expect_error(f->ctx, gpuemu_stream_delay(f->ctx, s[0], UINT64_MAX), -ERANGE, "at most");
+	OK(f->ctx, gpuemu_event_synchronize(e[0]));
+	OK(f->ctx, gpuemu_event_query(e[0]));
+	OK(f->ctx, gpuemu_stream_query(f->ctx, s[0]));
+}
+
+/* An event counts from where it was recorded last, also for those who await it. */
+static void test_an_event_is_recorded_anew(void **state)
+{
+	struct fixture *f = *state;
+	struct gpuemu_event *e[2];
+	struct gpuemu_stream *s[2];
+	int64_t cycles;
+
+	make_streams(f, s, e, 2);
+	OK(f->ctx, gpuemu_event_record(e[0], s[0]));
+	OK(f->ctx, gpuemu_event_record(e[1], s[0]));
+	OK(f->ctx, gpuemu_event_synchronize(e[1]));
+	OK(f->ctx, gpuemu_stream_delay(f->ctx, s[0], 4000000));
+	OK(f->ctx, gpuemu_event_record(e[1], s[0]));
+	expect_error(f->ctx, gpuemu_event_elapsed(e[0], e[1], &cycles), -EBUSY, "still to come");
+	OK(f->ctx, gpuemu_stream_wait_event(f->ctx, s[1], e[1]));
+	OK(f->ctx, gpuemu_event_record(e[0], s[1]));
+	OK(f->ctx, gpuemu_synchronize(f->ctx));
+	OK(f->ctx, gpuemu_event_elapsed(e[1], e[0], &cycles));
+	assert_int_equal(cycles, 0);
+}
+
+/* A stream that has executed enough, or whose cycle has come, is halted; the other one is not. */
+static void test_halts(void **state)
+{
+	struct fixture *f = *state;
+	struct gpuemu_event *e[3];
+	struct gpuemu_stream *s[3];
+
+	make_streams(f, s, e, 3);
+	OK(f->ctx, gpuemu_stream_halt_after(f->ctx, s[0], 300));
+	OK(f->ctx, gpuemu_stream_halt_at(f->ctx, s[1], 3000000));
+	OK(f->ctx, launch_vecadd(f, s[0]));
+	OK(f->ctx, gpuemu_stream_delay(f->ctx, s[1], 4000000));
+	OK(f->ctx, launch_vecadd(f, s[1]));
+	expect_error(f->ctx, gpuemu_stream_synchronize(f->ctx, s[0]), -ECANCELED,
+		     "halted after 300 thread instructions");
+	expect_error(f->ctx, gpuemu_stream_synchronize(f->ctx, s[1]), -ECANCELED,
+		     "halted at cycle 3000000");
+	assert_float_equal(f->c[N - 1], 0, 0);
+	OK(f->ctx, launch_vecadd(f, s[2]));
+	OK(f->ctx, gpuemu_stream_synchronize(f->ctx, s[2]));
+	check_sum(f);
+	expect_error(f->ctx, gpuemu_stream_halt_after(f->ctx, (void *)f, 1), -EINVAL, "not a stream");
+	expect_error(f->ctx, gpuemu_stream_halt_at(f->ctx, (void *)f, 1), -EINVAL, "not a stream");
+}
+
 static void test_statistics(void **state)
 {
 	struct fixture *f = *state;
@@ -876,6 +951,9 @@ int main(void)
 		TEST(test_streams_run_side_by_side),
 		TEST(test_events),
 		TEST(test_delays),
+		TEST(test_waits_leave_the_others),
+		TEST(test_an_event_is_recorded_anew),
+		TEST(test_halts),
 		TEST(test_statistics),
 		cmocka_unit_test(test_runs_are_identical),
 		TEST(test_touch),
