@@ -536,6 +536,8 @@ static void test_works_of_the_dead(void **state)
 		work = run_work(&w, client, (struct gpu_work_run){ .cycles = 50 }, NULL, &items);
 		assert_int_equal(works_do(w.works, &work), 0);
 		free(work.payload);
+		/* Also of the session that was made first, while the other has none. */
+		assert_true(works_kept(w.works));
 	}
 	works_forget_dead(w.works);
 	assert_true(works_kept(w.works));
