@@ -27,33 +27,42 @@ int samples_ask(struct target *t, struct err *err)
 	return ret ? err_set(err, ret, "--samples: %s", why.text) : 0;
 }
 
-static void csv_line(FILE *out, struct json_object *cells)
+/* `behind` stands behind the cells. */
+static void csv_line(FILE *out, struct json_object *cells, const char *behind)
 {
 	size_t n = json_object_array_length(cells);
 
 	for (size_t i = 0; i < n; i++) {
 		struct json_object *cell = json_object_array_get_idx(cells, i);
 
-		/* Titles are plain words; numbers are printed as in the JSON. */
-		fprintf(out, "%s%s", i ? "," : "",
+		/* Titles and kernels are plain words; numbers are printed as in the JSON. */
+		fprintf(out, "%s%s", i ? "," : "", !cell ? "" :
 			json_object_is_type(cell, json_type_string) ?
 			json_object_get_string(cell) :
 			json_object_to_json_string_ext(cell, JSON_C_TO_STRING_PLAIN));
 	}
-	fputc('\n', out);
+	fprintf(out, "%s\n", behind);
+}
+
+static void csv_lines(FILE *out, struct json_object *rows, const char *behind)
+{
+	for (size_t i = 0; i < json_object_array_length(rows); i++)
+		csv_line(out, json_object_array_get_idx(rows, i), behind);
 }
 
 static int write_csv(struct json_object *samples, const char *file, struct err *err)
 {
-	struct json_object *rows = output_at(samples, "rows");
+	struct json_object *kernels = output_at(samples, "kernels");
 	FILE *out = strcmp(file, "-") ? fopen(file, "we") : stdout;
 	bool bad;
 
 	if (!out)
 		return err_set(err, -errno, "cannot write %s: %s", file, strerror(errno));
-	csv_line(out, output_at(samples, "columns"));
-	for (size_t i = 0; i < json_object_array_length(rows); i++)
-		csv_line(out, json_object_array_get_idx(rows, i));
+	/* Beside each other: lines of kernels have three columns more, and the GPU's no kernel. */
+	csv_line(out, output_at(kernels ? kernels : samples, "columns"), "");
+	csv_lines(out, output_at(samples, "rows"), kernels ? ",,," : "");
+	if (kernels)
+		csv_lines(out, output_at(kernels, "rows"), "");
 	bad = ferror(out);
 	if ((out == stdout ? fflush(out) : fclose(out)) || bad)
 		return err_set(err, -EIO, "cannot write %s", file);

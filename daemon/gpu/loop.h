@@ -51,6 +51,8 @@ bool move_over(struct loop *l, struct run *r);
 bool loop_admit(struct loop *l);
 /* Takes out the kernels that ended before `upto`; true: some did. */
 bool loop_retire(struct loop *l, uint64_t upto);
+/* Rows of the kernels that run, as far as others ran beside them; now: the machine's counters. */
+void loop_sample(struct loop *l, uint64_t at, const struct gpu_counters *now);
 /* The kernel ends with an error, and with it all that run. */
 void loop_fail(struct loop *l, struct run *culprit, int status, uint64_t upto);
 /* Nothing runs any more; time goes on at `upto`, or where the handler is done. */

@@ -377,6 +377,7 @@ static void sample(struct loop *l, uint64_t cycle)
 
 		machine_counters(l->m, at, &c);
 		machine_state(l->m, &state);
+		loop_sample(l, at, &c);
 		/* Without memory the rest is missing; the run goes on. */
 		if (samples_take(s, at, &c, &state) || s->due == due)
 			return;

@@ -48,6 +48,7 @@ struct run {
 	struct dispatch_kernel todo;	/* its CTAs */
 	struct gpu_counters before;	/* of the machine, when it began */
 	struct gpu_counters slot_before; /* of its slot */
+	struct gpu_counters sampled;	/* its own since then, at the last sample */
 
 	int status;
 	struct err err;

@@ -123,23 +123,60 @@ static uint64_t end_of_work(const struct machine *m)
 	return last + 1;
 }
 
-/* Others ran beside it: of k->gpu, which is the machine's, what is its own. */
-static void keep_own(struct loop *l, struct run *r)
+/* The kernel's own part of `whole`, which is the machine's since it began. Adds to own_stalls. */
+static void own_counters(struct loop *l, struct run *r, const struct gpu_counters *whole,
+			 struct gpu_counters *own, uint64_t own_stalls[STALLS])
 {
-	struct kernel_stats *k = &r->stats;
-	struct gpu_counters whole = k->gpu, now;
+	struct gpu_counters now;
 
 	machine_slot_counters(l->m, r->todo.slot, &now);
-	gpu_counters_since(&now, &r->slot_before, &k->gpu);
-	k->gpu.cycles = whole.cycles;
-	k->gpu.memory.dram_cycles = whole.memory.dram_cycles;
+	gpu_counters_since(&now, &r->slot_before, own);
+	own->cycles = whole->cycles;
+	own->memory.dram_cycles = whole->memory.dram_cycles;
 	for (unsigned int i = 0; i < l->m->nsms; i++) {
-		struct sm_kernel_stats own;
+		struct sm_kernel_stats part;
 
-		sm_kernel_stats(l->m->sms[i], r->sm_kernel, &own);
-		stats_add(&k->gpu.sm, &own.counters, sizeof(own.counters));
-		stats_add(k->own_stalls, own.own_stalls, sizeof(k->own_stalls));
+		sm_kernel_stats(l->m->sms[i], r->sm_kernel, &part);
+		stats_add(&own->sm, &part.counters, sizeof(part.counters));
+		stats_add(own_stalls, part.own_stalls, sizeof(part.own_stalls));
 	}
+}
+
+/* A row of the kernel's samples ends at cycle `at`, if others have run beside it. */
+static void sample_kernel(struct loop *l, struct run *r, uint64_t at,
+			  const struct gpu_counters *own)
+{
+	struct gpu_counters interval;
+
+	gpu_counters_since(own, &r->sampled, &interval);
+	r->sampled = *own;
+	/* Without memory the rest is missing; the run goes on. */
+	if (r->stats.concurrent && interval.cycles)
+		samples_take_kernel(&l->s->samples, at, &interval, &r->stats);
+}
+
+void loop_sample(struct loop *l, uint64_t at, const struct gpu_counters *now)
+{
+	for (unsigned int k = 0; k < l->nrunning; k++) {
+		struct run *r = l->running[k];
+		struct gpu_counters whole, own;
+		uint64_t stalls[STALLS] = { 0 };
+
+		gpu_counters_since(now, &r->before, &whole);
+		own_counters(l, r, &whole, &own, stalls);
+		sample_kernel(l, r, at, &own);
+	}
+}
+
+/* Others ran beside it: k->gpu, which is the machine's, becomes its own. */
+static void keep_own(struct loop *l, struct run *r, uint64_t cycle)
+{
+	struct kernel_stats *k = &r->stats;
+	struct gpu_counters whole = k->gpu;
+
+	own_counters(l, r, &whole, &k->gpu, k->own_stalls);
+	if (l->s->samples.interval)
+		sample_kernel(l, r, cycle, &k->gpu);
 }
 
 static void end(struct loop *l, struct run *r, uint64_t cycle)
@@ -162,7 +199,7 @@ static void end(struct loop *l, struct run *r, uint64_t cycle)
 	       k->gpu.sm.warp_instructions + k->gpu.sm.virtual.specifiers);
 	assert(machine_shares_add_up(l->m, &now));
 	if (k->concurrent)
-		keep_own(l, r);
+		keep_own(l, r, cycle);
 	assert(!k->concurrent || k->gpu.sm.warp_instructions == k->warp_instructions);
 	halt_count(l, r);
 	r->state = RUN_DONE;

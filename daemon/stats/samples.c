@@ -9,11 +9,19 @@
 #include <errno.h>
 #include <json-c/json.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct sample {
 	uint64_t end;			/* cycle before which it ends */
 	struct gpu_counters c;
 	struct gpu_state state;		/* at its end */
+};
+
+struct kernel_sample {
+	struct sample own;		/* state: none */
+	char name[sizeof(((struct kernel_stats *)0)->name)];
+	uint32_t stream;
+	uint64_t start;
 };
 
 void samples_reset(struct samples *s, uint64_t interval, uint64_t now)
@@ -22,12 +30,13 @@ void samples_reset(struct samples *s, uint64_t interval, uint64_t now)
 	s->due = interval ? now + interval : UINT64_MAX;
 	s->dropped = 0;
 	s->last = (struct gpu_counters){ 0 };
-	s->count = 0;
+	s->count = s->nkernels = 0;
 }
 
 void samples_free(struct samples *s)
 {
 	free(s->rows);
+	free(s->kernels);
 	*s = (struct samples){ .due = UINT64_MAX };
 }
 
@@ -54,17 +63,41 @@ int samples_take(struct samples *s, uint64_t now, const struct gpu_counters *c,
 	return 0;
 }
 
-static struct json_object *columns_json(void)
+int samples_take_kernel(struct samples *s, uint64_t now, const struct gpu_counters *interval,
+			const struct kernel_stats *kernel)
+{
+	struct kernel_sample *row;
+
+	if (s->nkernels == SAMPLES_MAX) {
+		s->dropped++;
+		return 0;
+	}
+	if (array_grow(s->kernels, s->kernel_room, s->nkernels))
+		return -ENOMEM;
+	row = &s->kernels[s->nkernels++];
+	*row = (struct kernel_sample){
+		.own = { .end = now, .c = *interval },
+		.stream = kernel->stream, .start = kernel->start,
+	};
+	memcpy(row->name, kernel->name, sizeof(row->name));
+	return 0;
+}
+
+static struct json_object *columns_json(bool kernels)
 {
 	static const char *const names[] = {
 #define X(name, kind, value, help)	#name,
+#define G	X
 #include "stats/samples.def"
+#undef G
 #undef X
+		"kernel", "stream", "start",
 	};
-	struct json_object *a = json_object_new_array_ext(ARRAY_SIZE(names));
+	size_t n = kernels ? ARRAY_SIZE(names) : ARRAY_SIZE(names) - 3;
+	struct json_object *a = json_object_new_array_ext((int)n);
 	bool whole = a;
 
-	for (size_t i = 0; i < ARRAY_SIZE(names) && whole; i++)
+	for (size_t i = 0; i < n && whole; i++)
 		whole = json_append(a, json_object_new_string(names[i]));
 	return json_whole(a, whole);
 }
@@ -72,7 +105,9 @@ static struct json_object *columns_json(void)
 #define COUNT(value)	json_object_new_uint64(value)
 #define RATIO(value)	stats_json_ratio(value)
 
-static struct json_object *row_json(const struct sample *row, const struct gpu_spec *spec)
+/* own: of a kernel. What only the GPU has is null then. */
+static struct json_object *row_json(const struct sample *row, const struct gpu_spec *spec,
+				    bool own)
 {
 	const struct gpu_counters *c = &row->c;
 	const struct gpu_state *state = &row->state;
@@ -80,7 +115,10 @@ static struct json_object *row_json(const struct sample *row, const struct gpu_s
 
 	return json_whole(a, a
 #define X(name, kind, value, help)	&& json_append(a, kind(value))
+#define G(name, kind, value, help)	\
+		&& (own ? !json_object_array_add(a, NULL) : json_append(a, kind(value)))
 #include "stats/samples.def"
+#undef G
 #undef X
 		);
 }
@@ -91,8 +129,30 @@ static struct json_object *rows_json(const struct samples *s, const struct gpu_s
 	bool whole = a;
 
 	for (size_t i = 0; i < s->count && whole; i++)
-		whole = json_append(a, row_json(&s->rows[i], spec));
+		whole = json_append(a, row_json(&s->rows[i], spec, false));
 	return json_whole(a, whole);
+}
+
+static struct json_object *kernel_row_json(const struct kernel_sample *row,
+					   const struct gpu_spec *spec)
+{
+	struct json_object *a = row_json(&row->own, spec, true);
+
+	return json_whole(a, a && json_append(a, json_object_new_string(row->name)) &&
+			  json_append(a, COUNT(row->stream)) && json_append(a, COUNT(row->start)));
+}
+
+static struct json_object *kernels_json(const struct samples *s, const struct gpu_spec *spec)
+{
+	struct json_object *o = json_object_new_object();
+	struct json_object *a = json_object_new_array_ext((int)MAX(s->nkernels, 1u));
+	bool whole = o && a;
+
+	for (size_t i = 0; i < s->nkernels && whole; i++)
+		whole = json_append(a, kernel_row_json(&s->kernels[i], spec));
+	a = json_whole(a, whole);
+	return json_whole(o, whole && json_add(o, "rows", a) &&
+			  json_add(o, "columns", columns_json(true)));
 }
 
 struct json_object *samples_json(const struct samples *s, const struct gpu_spec *spec)
@@ -101,6 +161,7 @@ struct json_object *samples_json(const struct samples *s, const struct gpu_spec 
 
 	return json_whole(o, o && json_add_number(o, "interval", s->interval) &&
 			  json_add_number(o, "dropped", s->dropped) &&
-			  json_add(o, "columns", columns_json()) &&
-			  json_add(o, "rows", rows_json(s, spec)));
+			  json_add(o, "columns", columns_json(false)) &&
+			  json_add(o, "rows", rows_json(s, spec)) &&
+			  (!s->nkernels || json_add(o, "kernels", kernels_json(s, spec))));
 }

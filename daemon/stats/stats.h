@@ -265,6 +265,8 @@ struct samples {
 	struct gpu_counters last;	/* at the end of the last row */
 	struct sample *rows;
 	size_t count, room;
+	struct kernel_sample *kernels;	/* rows of kernels that ran beside others */
+	size_t nkernels, kernel_room;
 };
 
 /* Starts anew at cycle `now`. */
@@ -276,7 +278,16 @@ void samples_free(struct samples *s);
  */
 int samples_take(struct samples *s, uint64_t now, const struct gpu_counters *c,
 		 const struct gpu_state *state);
-/* {"interval":..,"dropped":..,"columns":[..],"rows":[[..],..]}; NULL: no memory. */
+/*
+ * A row of a kernel that ran beside others: its own part of the interval's counters. `kernel`
+ * gives name, stream and start. -ENOMEM.
+ */
+int samples_take_kernel(struct samples *s, uint64_t now, const struct gpu_counters *interval,
+			const struct kernel_stats *kernel);
+/*
+ * {"interval":..,"dropped":..,"columns":[..],"rows":[[..],..]}, and with rows of kernels
+ * "kernels":{"columns":[..],"rows":[[..],..]}; NULL: no memory.
+ */
 struct json_object *samples_json(const struct samples *s, const struct gpu_spec *spec);
 
 #endif

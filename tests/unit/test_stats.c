@@ -488,11 +488,47 @@ static void rows_are_differences(void **state)
 	samples_free(&s);
 }
 
+/* A kernel's rows say whose they are; what only the GPU has is null in them. */
+static void kernels_have_rows(void **state)
+{
+	const struct kernel_stats k = { .name = "k", .stream = 3, .start = 70 };
+	struct gpu_counters c = { .cycles = 100, .sm.thread_instructions = 250 };
+	struct gpu_spec spec = small_spec();
+	struct samples s = { 0 };
+	struct json_object *o, *kernels, *row;
+
+	samples_reset(&s, 100, 0);
+	o = samples_json(&s, &spec);
+	assert_false(json_object_object_get_ex(o, "kernels", NULL));
+	json_object_put(o);
+	assert_int_equal(samples_take_kernel(&s, 200, &c, &k), 0);
+	o = samples_json(&s, &spec);
+	assert_true(json_object_object_get_ex(o, "kernels", &kernels));
+	assert_true(cell(kernels, 0, "cycle") == 200 && cell(kernels, 0, "ipc") == 2.5);
+	assert_true(cell(kernels, 0, "stream") == 3 && cell(kernels, 0, "start") == 70);
+	assert_true(json_object_object_get_ex(kernels, "rows", &row));
+	row = json_object_array_get_idx(row, 0);
+	assert_null(json_object_array_get_idx(row, column(kernels, "fault_buffer")));
+	assert_null(json_object_array_get_idx(row, column(kernels, "shared_hole")));
+	assert_string_equal(json_object_get_string(
+		json_object_array_get_idx(row, column(kernels, "kernel"))), "k");
+	json_object_put(o);
+	samples_reset(&s, 100, 0);
+	assert_int_equal(s.nkernels, 0);
+	samples_free(&s);
+}
+
 static void rows_are_bounded(void **state)
 {
+	const struct kernel_stats k = { .name = "k" };
 	struct samples s = { 0 };
 	struct gpu_counters c = { 0 };
 
+	samples_reset(&s, 1, 0);
+	for (unsigned int i = 0; i < SAMPLES_MAX + 2; i++)
+		assert_int_equal(samples_take_kernel(&s, i, &c, &k), 0);
+	assert_int_equal(s.nkernels, SAMPLES_MAX);
+	assert_int_equal(s.dropped, 2);
 	samples_reset(&s, 1, 0);
 	for (c.cycles = 1; c.cycles <= SAMPLES_MAX + 3; c.cycles++)
 		assert_int_equal(samples_take(&s, c.cycles, &c, &stands), 0);
@@ -519,6 +555,7 @@ int main(void)
 		cmocka_unit_test(background_object),
 		cmocka_unit_test(kernel_object),
 		cmocka_unit_test(rows_are_differences),
+		cmocka_unit_test(kernels_have_rows),
 		cmocka_unit_test(rows_are_bounded),
 	};
 

@@ -66,6 +66,26 @@ static void csv_has_titles_and_rows(void **state)
 	json_object_put(r);
 }
 
+/* Lines of kernels stand behind the GPU's, which have no kernel. */
+static void csv_has_kernels(void **state)
+{
+	struct json_object *r = json_tokener_parse(
+		"{\"samples\":{\"interval\":10,\"dropped\":0,"
+		"\"columns\":[\"cycle\",\"ipc\",\"pages\"],\"rows\":[[10,0.5,3],[20,0.1,4]],"
+		"\"kernels\":{\"columns\":[\"cycle\",\"ipc\",\"pages\",\"kernel\",\"stream\",\"start\"],"
+		"\"rows\":[[10,0.25,null,\"a\",1,0],[10,0.25,null,\"b\",2,5]]}}}");
+	struct err err;
+	char text[200];
+
+	unlink(path);
+	path[strlen(path) - 1] = '\0';
+	assert_int_equal(samples_write(r, path, &err), 0);
+	read_back(text, sizeof(text));
+	assert_string_equal(text, "cycle,ipc,pages,kernel,stream,start\n10,0.5,3,,,\n20,0.1,4,,,\n"
+			    "10,0.25,,a,1,0\n10,0.25,,b,2,5\n");
+	json_object_put(r);
+}
+
 static void json_is_the_object(void **state)
 {
 	struct json_object *r = report(), *wanted = report(), *is;
@@ -125,6 +145,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(csv_has_titles_and_rows, make_file, remove_file),
+		cmocka_unit_test_setup_teardown(csv_has_kernels, make_file, remove_file),
 		cmocka_unit_test_setup_teardown(json_is_the_object, make_file, remove_file),
 		cmocka_unit_test(unwritable),
 		cmocka_unit_test_setup_teardown(the_interval, make_file, remove_file),
