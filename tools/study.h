@@ -121,6 +121,11 @@ double study_geomean(const struct study_table *t, size_t column);
 /* Draws the table: rows as labels (the geometric mean the last), columns as series. */
 void study_bars(struct study_ctx *c, const struct study_table *t, enum figure_kind kind,
 		const char *ylabel, bool logy);
+/* Draws n of its columns from `first` on as parts of one bar a row; shares: of their sum. */
+void study_stack(struct study_ctx *c, const struct study_table *t, size_t first, size_t n,
+		 const char *ylabel, bool shares);
+/* A figure of lines with the table's title, for study_figure(). */
+struct figure study_lines(const struct study_table *t, const char *xlabel, const char *ylabel);
 /* Into the study's folder as NAME.svg and NAME.gp; frees what the figure holds. */
 void study_figure(struct study_ctx *c, const char *name, struct figure *f);
 

@@ -110,14 +110,9 @@ static void show_copy(struct study_ctx *c)
 	size_t kernel = study_column(t, "kernel ms", NONE), d2h = study_column(t, "D2H ms", NONE);
 	size_t share = study_column(t, "copy share", NONE), bound = study_column(t, "overlap", NONE);
 	size_t inputs = study_column(t, "inputs alone", NONE);
-	struct figure f = { .kind = FIGURE_STACKED, .xlabel = "", .ylabel = "share of the run",
-			    .title = "Copy and kernel time (HPCA'16 figure 2)" };
 	double best = 0;
 	unsigned int copying = 0;
 
-	figure_series(&f, "copy to the GPU");
-	figure_series(&f, "kernel");
-	figure_series(&f, "copy back");
 	FOR_WORKLOADS(c, w) {
 		const struct run *r = paged_copied(c, w);
 		double in = run_number(r, "workload.copy.h2d_cycles");
@@ -134,10 +129,6 @@ static void show_copy(struct study_ctx *c)
 		study_cell(t, row, share, (in + out) / all);
 		study_cell(t, row, bound, all / most);
 		study_cell(t, row, inputs, inputs_alone(c, w));
-		figure_label(&f, w->name);
-		figure_point(&f, 0, (double)row, in / all);
-		figure_point(&f, 1, (double)row, run / all);
-		figure_point(&f, 2, (double)row, out / all);
 		if (!isnan(all)) {
 			best = MAX(best, all / most);
 			copying += in + out > run;
@@ -147,7 +138,7 @@ static void show_copy(struct study_ctx *c)
 		study_note(t, "copies take most of the time of %u of %u workloads, perfect overlap gives up "
 			   "to %.0f%%; paper: of half of them, up to 49%%", copying,
 			   c->options.nworkloads, 100 * (best - 1));
-	study_figure(c, "copy", &f);
+	study_stack(c, t, h2d, 3, "share of the run", true);
 }
 
 /* --- figure 3: blocking faults ------------------------------------------------------------------ */
@@ -278,9 +269,7 @@ static void show_link(struct study_ctx *c)
 		"use of the link on demand (figure 6): shares of the kernels' time", 3, false);
 	size_t use = study_column(t, "use", 0.25), busy = study_column(t, "busy", NONE);
 	size_t faults = study_column(t, "faults/batch", NONE), p50 = study_column(t, "fault us", NONE);
-	struct figure f = { .kind = FIGURE_LINES, .xlabel = "share of the run's time",
-			    .ylabel = "use of the link to the GPU",
-			    .title = "Use of the link on demand (HPCA'16 figure 6)" };
+	struct figure f = study_lines(t, "share of the run's time", "use of the link to the GPU");
 	double sum = 0, n = 0;
 
 	FOR_WORKLOADS(c, w) {
@@ -306,7 +295,7 @@ static void show_link(struct study_ctx *c)
 	}
 	if (n > 0)
 		study_note(t, "mean use %.0f%%; paper: 25%%", 100 * sum / n);
-	study_figure(c, "link", &f);
+	study_figure(c, t->name, &f);
 }
 
 /* --- prefetchers ----------------------------------------------------------------------------------------------- */

@@ -225,17 +225,13 @@ static void show_stages(struct study_ctx *c)
 {
 	struct study_table *t = study_table(c, "measured",
 		"a fault batch as it is served here: microseconds, means", 2, false);
-	struct figure f = { .kind = FIGURE_STACKED, .xlabel = "", .ylabel = "microseconds a batch",
-			    .title = "Stages of a fault batch, measured" };
 
 	study_column(t, "pages", NONE);
 	study_column(t, "batch us", 20);
 	study_column(t, "us/page", NONE);
 	study_column(t, "x 20 us", NONE);
-	for (size_t i = 0; i < ARRAY_SIZE(stages); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(stages); i++)
 		study_column(t, stages[i].title, NONE);
-		figure_series(&f, stages[i].title);
-	}
 	for (size_t b = 0; b < ARRAY_SIZE(measuring); b++)
 		for (size_t i = 0; can(measuring[b]) && i < ARRAY_SIZE(batches); i++) {
 			const struct run *r = measured(c, &filler, measuring[b], batches[i]);
@@ -248,17 +244,11 @@ static void show_stages(struct study_ctx *c)
 					   output_string(r->report, "host.kernel"),
 					   output_string(r->report, "host.virt"),
 					   host_meaning(output_string(r->report, "host.virt")));
-			figure_label(&f, name);
-			for (size_t k = 0; k < ARRAY_SIZE(stages); k++)
-				figure_point(&f, k, (double)(t->nrows - 1),
-					     t->cells[(t->nrows - 1) * t->ncolumns + 4 + k]);
 		}
 	if (!t->nrows)
 		study_note(t, "no backend that measures: kmod needs the module and gpuemud");
-	if (t->nrows)
-		study_figure(c, "measured", &f);
 	else
-		figure_free(&f);
+		study_stack(c, t, 4, ARRAY_SIZE(stages), "microseconds a batch", false);
 }
 
 void paged_show_measured(struct study_ctx *c)

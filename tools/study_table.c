@@ -303,3 +303,31 @@ void study_bars(struct study_ctx *c, const struct study_table *t, enum figure_ki
 	}
 	study_figure(c, t->name, &f);
 }
+
+void study_stack(struct study_ctx *c, const struct study_table *t, size_t first, size_t n,
+		 const char *ylabel, bool shares)
+{
+	struct figure f = { .kind = FIGURE_STACKED, .title = t->title, .xlabel = "",
+			    .ylabel = ylabel };
+
+	for (size_t k = first; k < first + n; k++)
+		figure_series(&f, t->columns[k]);
+	for (size_t i = 0; i < t->nrows; i++) {
+		double sum = 0;
+
+		for (size_t k = first; k < first + n; k++)
+			sum += cell_of(t, i, k);
+		figure_label(&f, t->rows[i]);
+		for (size_t k = first; k < first + n; k++)
+			figure_point(&f, k - first, (double)i,
+				     cell_of(t, i, k) / (shares ? sum : 1));
+	}
+	study_figure(c, t->name, &f);
+}
+
+struct figure study_lines(const struct study_table *t, const char *xlabel, const char *ylabel)
+{
+	return (struct figure){
+		.kind = FIGURE_LINES, .title = t->title, .xlabel = xlabel, .ylabel = ylabel,
+	};
+}

@@ -228,8 +228,7 @@ void slicer_show_curves(struct study_ctx *c)
 		"performance over CTAs of an SM (figure 3a): IPC over the program's best", 3, false);
 	const struct study_workload *w;
 	const struct slicer_program *p;
-	struct figure f = { .kind = FIGURE_LINES, .title = t->title, .xlabel = "CTAs of those that fit, %",
-			    .ylabel = "IPC over the best" };
+	struct figure f = study_lines(t, "CTAs of those that fit, %", "IPC over the best");
 	char shapes[512] = "";
 	size_t series = 0;
 
@@ -260,7 +259,7 @@ void slicer_show_curves(struct study_ctx *c)
 	}
 	study_note(t, "%s. Paper: HOT does not saturate, IMG saturates, BLK saturates early, NN and MVP "
 		   "are cache sensitive", shapes);
-	study_figure(c, "curves", &f);
+	study_figure(c, t->name, &f);
 }
 
 /* --- figure 5 ---------------------------------------------------------------------------------- */

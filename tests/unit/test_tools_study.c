@@ -289,6 +289,38 @@ static void a_failure_is_told(void **state)
 }
 
 /* Workloads side by side are one run, with the sizes of each. */
+/* Some columns of a table as parts of a bar, as they are and as shares of their sum. */
+static void parts_of_a_bar(void **state)
+{
+	for (unsigned int shares = 0; shares < 2; shares++) {
+		struct study_ctx c = begin();
+		char file[128], text[4096] = "";
+		struct study_table *t = study_table(&c, "parts", "a table", 2, true);
+		FILE *in;
+
+		c.no_gnuplot = true;
+		for (unsigned int k = 0; k < 4; k++)
+			study_column(t, (const char *[]){ "other", "a", "b", "c" }[k], (double)NAN);
+		for (unsigned int row = 0; row < 2; row++) {
+			study_row_add(t, row ? "second" : "first");
+			for (unsigned int k = 0; k < 4; k++)
+				study_cell(t, row, k, k ? (double)(k * (row + 1)) : 1000);
+		}
+		study_stack(&c, t, 1, 3, "bytes", shares);
+		snprintf(file, sizeof(file), "%s/parts.gp", dir);
+		in = fopen(file, "r");
+		assert_non_null(in);
+		assert_true(fread(text, 1, sizeof(text) - 1, in) > 0);
+		fclose(in);
+		assert_non_null(strstr(text, shares ? "\"first\" 0.166667 0.333333 0.5\n"
+						      "\"second\" 0.166667 0.333333 0.5\n" :
+						      "\"first\" 1 2 3\n\"second\" 2 4 6\n"));
+		assert_null(strstr(text, "geometric mean"));
+		assert_non_null(strstr(text, "a table"));
+		study_free(&c);
+	}
+}
+
 static void sets_of_workloads(void **state)
 {
 	const struct study_workload *const set[] = { &rows[0], &rows[1] };
@@ -391,6 +423,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(runs_are_kept, make, unmake),
 		cmocka_unit_test_setup_teardown(what_changes_is_done_again, make, unmake),
 		cmocka_unit_test_setup_teardown(a_failure_is_told, make, unmake),
+		cmocka_unit_test_setup_teardown(parts_of_a_bar, make, unmake),
 		cmocka_unit_test_setup_teardown(sets_of_workloads, make, unmake),
 		cmocka_unit_test_setup_teardown(a_product_is_part_of_a_run, make, unmake),
 	};
