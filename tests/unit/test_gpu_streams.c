@@ -285,106 +285,6 @@ static void test_left_over(void **state)
 	bench_close(&w.b);
 }
 
-/* --- over time ------------------------------------------------------------------------------- */
-
-static void often(struct gpu_spec *spec)
-{
-	spec->interval = 100;
-	spec->mixed_sms = 1;
-	spec->sms = 2;
-}
-
-static struct json_object *samples_of(struct world *w, struct json_object **top)
-{
-	char *text = gpu_session_statistics(w->b.session);
-	struct json_object *o = NULL;
-
-	*top = json_tokener_parse(text);
-	free(text);
-	assert_true(json_object_object_get_ex(*top, "samples", &o));
-	return o;
-}
-
-static uint64_t sum_of(struct json_object *table, const char *name, int64_t stream)
-{
-	struct json_object *columns = NULL, *rows = NULL;
-	size_t at = 0, of = 0;
-	uint64_t sum = 0;
-
-	assert_true(json_object_object_get_ex(table, "columns", &columns));
-	assert_true(json_object_object_get_ex(table, "rows", &rows));
-	for (size_t i = 0; i < json_object_array_length(columns); i++) {
-		const char *c = json_object_get_string(json_object_array_get_idx(columns, i));
-
-		at = strcmp(c, name) ? at : i;
-		of = strcmp(c, "stream") ? of : i;
-	}
-	for (size_t i = 0; i < json_object_array_length(rows); i++) {
-		struct json_object *row = json_object_array_get_idx(rows, i);
-
-		if (stream < 0 ||
-		    json_object_get_int64(json_object_array_get_idx(row, of)) == stream)
-			sum += json_object_get_uint64(json_object_array_get_idx(row, at));
-	}
-	return sum;
-}
-
-/*
- * Kernels side by side have rows of their own, which are the kernel's counters in parts. One that
- * is alone has none; one to which another comes has them from there on.
- */
-static void test_samples_by_kernel(void **state)
-{
-	static const char *const names[] = { "warp_instructions", "cycles" };
-	struct json_object *top, *samples, *kernels = NULL;
-	struct world w;
-
-	make(&w, often);
-	submit(&w, "count", 1, 4, 64, 500);
-	finish(&w);
-	samples = samples_of(&w, &top);
-	assert_false(json_object_object_get_ex(samples, "kernels", NULL));
-	json_object_put(top);
-	submit(&w, "count", 1, 6, 64, 900);
-	submit(&w, "count", 2, 4, 96, 300);
-	assert_int_equal(gpu_session_delay(w.b.session, 3, gpu_session_now(w.b.session) + 2000), 0);
-	submit(&w, "count", 3, 2, 64, 200);
-	finish(&w);
-	samples = samples_of(&w, &top);
-	assert_true(json_object_object_get_ex(samples, "kernels", &kernels));
-	for (unsigned int n = 0; n < ARRAY_SIZE(names); n++)
-		for (int64_t stream = 1; stream <= 3; stream++)
-			assert_int_equal(sum_of(kernels, names[n], stream),
-					 of_kernel(&w, (unsigned int)stream, names[n]));
-	/* All of the second part is somebody's. */
-	assert_int_equal(sum_of(kernels, "warp_instructions", -1) +
-			 of_kernel(&w, 0, "warp_instructions"),
-			 sum_of(samples, "warp_instructions", -1));
-	json_object_put(top);
-	bench_close(&w.b);
-}
-
-/* A kernel that is alone at first has no rows of that time. */
-static void test_samples_from_when_another_came(void **state)
-{
-	struct json_object *top, *kernels = NULL;
-	uint64_t alone, all;
-	struct world w;
-
-	make(&w, often);
-	submit(&w, "count", 1, 4, 64, 3000);
-	assert_int_equal(gpu_session_delay(w.b.session, 2, 5000), 0);
-	submit(&w, "count", 2, 1, 32, 10);
-	finish(&w);
-	assert_true(json_object_object_get_ex(samples_of(&w, &top), "kernels", &kernels));
-	all = of_kernel(&w, 0, "cycles") > of_kernel(&w, 1, "cycles") ?
-	      of_kernel(&w, 0, "cycles") : of_kernel(&w, 1, "cycles");
-	alone = all - sum_of(kernels, "cycles", 1);
-	assert_in_range(alone, 5000 - 100, 5000);
-	json_object_put(top);
-	bench_close(&w.b);
-}
-
 /* --- errors ------------------------------------------------------------------------------------ */
 
 static void test_who_runs_with_one_that_fails(void **state)
@@ -929,8 +829,6 @@ int main(void)
 		cmocka_unit_test(test_the_default_stream_is_between_all),
 		cmocka_unit_test(test_concurrent_kernels),
 		cmocka_unit_test(test_left_over),
-		cmocka_unit_test(test_samples_by_kernel),
-		cmocka_unit_test(test_samples_from_when_another_came),
 		cmocka_unit_test(test_who_runs_with_one_that_fails),
 		cmocka_unit_test(test_the_watchdog_is_a_launchs),
 		cmocka_unit_test(test_a_wait_leaves_the_others),
