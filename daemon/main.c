@@ -179,7 +179,7 @@ static int serve(const struct options *options, struct service *service, const s
 	struct err err = { "" };
 	int ret;
 
-	ret = works_settle_vram(&spec, service, &err);
+	ret = works_check_vram(&spec, service, &err);
 	if (ret) {
 		log_line(log, LOG_ERROR, "%s", err.text);
 		return 2;

@@ -372,7 +372,7 @@ static int do_configure(struct works *works, struct job *job)
 	ret = spec_from_text(&spec, work->payload, &r->err);
 	if (ret)
 		return ret;
-	ret = works_settle_vram(&spec, works->service, &r->err);
+	ret = works_check_vram(&spec, works->service, &r->err);
 	if (!ret)
 		ret = gpu_spec_check(&spec, &r->err);
 	service_kmod_away(works->service);
@@ -653,7 +653,7 @@ int works_next(struct works *works)
 
 /* --- all of it ---------------------------------------------------------------------- */
 
-int works_settle_vram(struct gpu_spec *spec, struct service *service, struct err *err)
+int works_check_vram(struct gpu_spec *spec, struct service *service, struct err *err)
 {
 	uint64_t device = service->ops->frames(service) * PAGE_BYTES;
 

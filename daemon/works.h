@@ -15,7 +15,7 @@
 struct works;
 
 /* Device memory that nobody asked for is all there is (vram_bytes 0); more is -ERANGE. */
-int works_settle_vram(struct gpu_spec *spec, struct service *service, struct err *err);
+int works_check_vram(struct gpu_spec *spec, struct service *service, struct err *err);
 
 /*
  * spec is every session's start. slice_ms: when a work is set aside for another client's;

@@ -86,7 +86,7 @@ static void fail_collected(struct gpuemu_ctx *ctx, int status, const struct err 
 	fail_events(ctx, k->marks, status);
 }
 
-static void settle_ended(struct gpuemu_ctx *ctx, const struct gpu_run_ended *e, const char *text)
+static void tell_ended(struct gpuemu_ctx *ctx, const struct gpu_run_ended *e, const char *text)
 {
 	struct gpuemu_stream *s = by_number(ctx, e->stream);
 	struct err err = { "" };
@@ -111,7 +111,7 @@ static bool is_among(const uint32_t *ids, unsigned int n, uint32_t id)
 }
 
 /* -EPROTO: the report makes no sense. */
-static int settle(struct gpuemu_ctx *ctx, uint64_t number, const struct kmod_report *report)
+static int tell_flight(struct gpuemu_ctx *ctx, uint64_t number, const struct kmod_report *report)
 {
 	struct kmod *k = ctx->state;
 	struct gpu_run_report head;
@@ -124,7 +124,7 @@ static int settle(struct gpuemu_ctx *ctx, uint64_t number, const struct kmod_rep
 		return -EPROTO;
 	for (unsigned int i = 0; i < head.nended; i++) {
 		gpu_run_report_next(report->text, &at, &ended, &text);
-		settle_ended(ctx, &ended, text);
+		tell_ended(ctx, &ended, text);
 	}
 	for (struct gpuemu_stream *s = &ctx->default_stream; s; s = s->next)
 		if (s->first && s->last <= number && !is_among(busy, head.nbusy, s->id))
@@ -150,7 +150,7 @@ static int reap_within(struct gpuemu_ctx *ctx, uint32_t timeout_ms)
 		return ret;
 	remove_flight(k);
 	if (!ret)
-		ret = settle(ctx, flight.number, &report);
+		ret = tell_flight(ctx, flight.number, &report);
 	free(report.text);
 	if (ret == -ESTALE)
 		ret = err_set(&err, -EIO, "device lost: its engine (gpuemud) ended before the "

@@ -3,7 +3,7 @@
  * The parts of the memory system behind the SMs' ports, private to this room:
  * address map, crossbar, L2 slices, DRAM channels. mem.c wires them.
  *
- * A request is a packet in its SM's port, an access in its slice's pool from the
+ * A request is a packet in its SM's port, an access of its slice from the
  * crossbar on, and per sector a waiter (access * MEM_SECTORS + sector of the
  * request) until the reply left the slice. All times are core cycles but where
  * "tick" is said: cycles of the DRAM command clock.
@@ -171,8 +171,8 @@ struct slice_counts {
 struct slice {
 	const struct addr_map *map;
 	struct cache *cache;
-	struct access *pool;
-	uint32_t pool_size, free, live;
+	struct access *accesses;
+	uint32_t naccesses, free, live;
 	uint8_t local;		/* slice of its channel */
 	uint64_t wake;
 
@@ -240,7 +240,7 @@ static inline bool slice_can_fill(const struct slice *s)
 
 static inline void access_done(struct slice *s, uint32_t index)
 {
-	struct access *a = &s->pool[index];
+	struct access *a = &s->accesses[index];
 
 	if (--a->left)
 		return;

@@ -44,9 +44,9 @@ int slice_create(struct slice *s, const struct gpu_spec *spec, const struct addr
 	err = cache_create(&shape, &s->cache);
 	if (err)
 		return err;
-	s->pool_size = 256;
-	s->pool = calloc(s->pool_size, sizeof(*s->pool));
-	if (!s->pool || !RING_NEW(s, in, spec->icnt_buffer + spec->icnt_boundary) ||
+	s->naccesses = 256;
+	s->accesses = calloc(s->naccesses, sizeof(*s->accesses));
+	if (!s->accesses || !RING_NEW(s, in, spec->icnt_buffer + spec->icnt_boundary) ||
 	    !RING_NEW(s, rop, 64) || !RING_NEW(s, miss, s->queue_dram + s->miss_queue + 4) ||
 	    !RING_NEW(s, reply, s->queue_reply + s->merges + 2))
 		return -ENOMEM;
@@ -57,7 +57,7 @@ int slice_create(struct slice *s, const struct gpu_spec *spec, const struct addr
 void slice_destroy(struct slice *s)
 {
 	cache_destroy(s->cache);
-	free(s->pool);
+	free(s->accesses);
 	free(s->in);
 	free(s->rop);
 	free(s->miss);
@@ -67,8 +67,8 @@ void slice_destroy(struct slice *s)
 void slice_cancel(struct slice *s)
 {
 	cache_cancel(s->cache);
-	for (uint32_t i = 0; i < s->pool_size; i++)
-		s->pool[i].next = i + 1 < s->pool_size ? i + 1 : NONE;
+	for (uint32_t i = 0; i < s->naccesses; i++)
+		s->accesses[i].next = i + 1 < s->naccesses ? i + 1 : NONE;
 	s->free = 0;
 	s->live = 0;
 	s->wake = NEVER;
@@ -88,14 +88,14 @@ bool slice_idle(const struct slice *s)
 	return !s->live;
 }
 
-static bool grow_pool(struct slice *s)
+static bool grow_accesses(struct slice *s)
 {
-	uint32_t first = s->pool_size;
+	uint32_t first = s->naccesses;
 
-	if (array_grow(s->pool, s->pool_size, first))
+	if (array_grow(s->accesses, s->naccesses, first))
 		return false;
-	for (uint32_t i = first; i < s->pool_size; i++)
-		s->pool[i].next = i + 1 < s->pool_size ? i + 1 : s->free;
+	for (uint32_t i = first; i < s->naccesses; i++)
+		s->accesses[i].next = i + 1 < s->naccesses ? i + 1 : s->free;
 	s->free = first;
 	return true;
 }
@@ -120,8 +120,8 @@ bool slice_prepare(struct slice *s)
 {
 	uint32_t most = s->live + s->in_mask + 1;
 
-	while (s->pool_size < most)
-		if (!grow_pool(s))
+	while (s->naccesses < most)
+		if (!grow_accesses(s))
 			return false;
 	while (s->rop_mask + 1 < most)
 		if (!grow_rop(s))
@@ -133,7 +133,7 @@ void slice_accept(struct slice *s, const struct packet *p, unsigned int sm, uint
 		  uint64_t at)
 {
 	uint32_t index = s->free;
-	struct access *a = &s->pool[index];
+	struct access *a = &s->accesses[index];
 
 	s->free = a->next;
 	s->live++;
@@ -154,7 +154,7 @@ void slice_accept(struct slice *s, const struct packet *p, unsigned int sm, uint
 static inline void reply(struct slice *s, uint32_t waiter, uint64_t ready)
 {
 	struct reply_entry *e = &s->reply[s->reply_tail++ & s->reply_mask];
-	const struct access *a = &s->pool[waiter / MEM_SECTORS];
+	const struct access *a = &s->accesses[waiter / MEM_SECTORS];
 
 	e->ready = ready;
 	e->waiter = waiter;
@@ -291,7 +291,7 @@ static inline void access_next(struct slice *s, uint64_t now)
 {
 	const struct timed *t = &s->rop[s->acc_head & s->rop_mask];
 
-	if (!access_tags(s, &s->pool[t->access], t->access, now)) {
+	if (!access_tags(s, &s->accesses[t->access], t->access, now)) {
 		s->acc_free = now + 1;
 		return;
 	}
@@ -309,13 +309,13 @@ void slice_fill(struct slice *s, uint32_t fetch, uint64_t now)
 	const uint32_t *waiters = cache_fill_fetch(s->cache, fetch, &part, &n);
 	bool atomic = false;
 
-	if (s->pool[waiters[0] / MEM_SECTORS].cls == MEM_CONST) {
+	if (s->accesses[waiters[0] / MEM_SECTORS].cls == MEM_CONST) {
 		s->drain_pair = part / PAIR_BYTES;
 		s->drain_until = now + n;
 	}
 	/* The first waiter leaves the MSHR in the next cycle, the slice in the one after it. */
 	for (unsigned int i = 0; i < n; i++) {
-		atomic |= s->pool[waiters[i] / MEM_SECTORS].kind == MEM_ATOMIC;
+		atomic |= s->accesses[waiters[i] / MEM_SECTORS].kind == MEM_ATOMIC;
 		reply(s, waiters[i], now + 2);
 	}
 	if (atomic)
@@ -355,7 +355,7 @@ static void refused_upto(struct slice *s, uint64_t now)
 {
 	const struct timed *t = &s->rop[s->acc_head & s->rop_mask];
 
-	s->counts[s->pool[t->access].kernel].fails += now - s->refused - 1;
+	s->counts[s->accesses[t->access].kernel].fails += now - s->refused - 1;
 }
 
 uint64_t slice_cycle(struct slice *s, uint64_t now)

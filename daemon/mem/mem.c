@@ -258,7 +258,7 @@ static inline void reply_deliver(struct mem *mem, unsigned int in, unsigned int 
 	struct slice *s = &mem->slice[in];
 	uint32_t waiter = s->reply[s->reply_head++ & s->reply_mask].waiter;
 	uint32_t index = waiter / MEM_SECTORS;
-	const struct access *a = &s->pool[index];
+	const struct access *a = &s->accesses[index];
 	struct port *p = &mem->ports[out];
 	struct latency *l = &mem->latency[a->kernel];
 	uint64_t latency;

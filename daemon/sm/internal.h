@@ -164,7 +164,7 @@ struct sm_cta {
 	warpset running;		/* of them, not exited */
 	warpset unretired;		/* of them, not given back */
 	uint8_t state;			/* enum sm_cta_state */
-	bool settled;			/* parked, and told that all has come */
+	bool ready_told;		/* parked, and told that all has come */
 	bool outside;			/* parked, its registers and shared memory are in memory */
 	bool halted;			/* executes nothing more */
 	uint64_t until;			/* parking or restoring: not before */

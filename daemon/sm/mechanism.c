@@ -267,7 +267,7 @@ void sm_cta_look(const struct sm *sm, unsigned int c, struct sm_cta_view *view)
 		.warps = set_count(cta->warps), .running = set_count(cta->running),
 		.stalled = set_count(cta->running & sm->mech.away),
 		.faulted = set_count(cta->warps & sm->far_fault),
-		.ready = cta->state == SM_CTA_PARKED && cta->settled,
+		.ready = cta->state == SM_CTA_PARKED && cta->ready_told,
 		.outside = cta->outside, .slot = cta->kernel ? (uint8_t)cta->kernel->slot : 0,
 		.memory = mem_background(sm->id) + (uint64_t)c * SM_CTA_MEMORY,
 		.memory_bytes = cta->kernel ? DIV_ROUND_UP(cta->kernel->registers * 4 +

@@ -101,7 +101,7 @@ void residency_launched(struct sm *sm, unsigned int c, uint64_t now)
 {
 	struct sm_cta *cta = &sm->ctas[c];
 
-	cta->settled = true;
+	cta->ready_told = true;
 	if (sm->mech.ops->by_warp) {
 		set_state(sm, c, SM_CTA_ACTIVE);
 		sm->inactive |= cta->warps;
@@ -223,7 +223,7 @@ int sm_park(struct sm *sm, unsigned int c, uint64_t delay, uint64_t now)
 	set_state(sm, c, SM_CTA_PARKING);
 	cta->until = now + delay;
 	/* A CTA whose warps have all exited is not told about again: it ends without slots. */
-	cta->settled = !set_any(cta->running);
+	cta->ready_told = !set_any(cta->running);
 	sm->inactive |= cta->warps;
 	for_each_warp(w, cta->running) {
 		fetch_flush(sm, w, sm->warps[w].ex.pc);
@@ -357,9 +357,9 @@ static void look(struct sm *sm, unsigned int c, uint64_t now)
 	struct sm_cta *cta = &sm->ctas[c];
 
 	sm->res.due &= ~set_of(c);
-	if (cta->state != SM_CTA_PARKED || cta->settled || !all_here(sm, cta))
+	if (cta->state != SM_CTA_PARKED || cta->ready_told || !all_here(sm, cta))
 		return;
-	cta->settled = true;
+	cta->ready_told = true;
 	mechanism_ready(sm, c, now);
 }
 
@@ -378,7 +378,7 @@ static void move(struct sm *sm, unsigned int c, uint64_t now)
 		cta->parked = now;
 		if (sm->ldst->reexec)
 			reexec_parked(sm->ldst, cta->warps);
-		sm_count(sm, cta->kernel->slot, parked_ctas, !cta->settled);
+		sm_count(sm, cta->kernel->slot, parked_ctas, !cta->ready_told);
 		mechanism_parked(sm, c, now);
 		look(sm, c, now);
 	}
