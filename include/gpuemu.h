@@ -79,7 +79,7 @@ const char *gpuemu_backend(const struct gpuemu_ctx *ctx);
 int gpuemu_configure(struct gpuemu_ctx *ctx, const char *settings);
 
 /*
- * What an option of gpuemu-config(5) is in this context, as its text ("sm.warps": "48"). -ENOENT:
+ * The value of an option of gpuemu-config(5) in this context, as its text ("sm.warps": "48"). -ENOENT:
  * there is no such option; -ERANGE: it does not fit `bytes`.
  */
 int gpuemu_get_setting(struct gpuemu_ctx *ctx, const char *key, char *value, size_t bytes);

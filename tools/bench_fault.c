@@ -74,7 +74,7 @@ static int add_numbers(struct numbers *to, struct json_object *from)
 
 #define STAGES_MOST	16u
 
-/* What the slices measured. */
+/* The slices' numbers. */
 struct figures {
 	struct numbers far_fault, end_to_end;
 	struct numbers stages[STAGES_MOST];
@@ -224,7 +224,7 @@ int bench_uffd_resolve(uint64_t *ns, struct err *err)
 	return bench_yardstick("uffd_resolve", COUNT, ns, err);
 }
 
-/* Of each yardstick, a slice's medians. */
+/* A slice's medians, by yardstick. */
 struct yardsticks {
 	struct numbers medians[ARRAY_SIZE(yardsticks)];
 	struct numbers scheduled[ARRAY_SIZE(yardsticks)], one_cpu[ARRAY_SIZE(yardsticks)];
@@ -360,7 +360,7 @@ static void add_figures(struct json_object *report, struct figures *f)
 	json_object_object_add(report, "stages_ns", stages);
 }
 
-/* Of a slice's own two, so that what slows the machine down for a while slows both. */
+/* Ratios of a slice's own two, so that a slow spell of the machine slows both. */
 static int add_slice_ratios(struct figures *f, size_t first, uint64_t uffd)
 {
 	struct numbers fault = { f->far_fault.v + first, f->far_fault.n - first };

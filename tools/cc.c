@@ -221,7 +221,7 @@ static const char *choose_clang(void)
 	return NULL;
 }
 
-/* What both halves have in common. */
+/* The arguments that both halves share. */
 static void begin(const struct request *r, struct words *w, const char *include)
 {
 	static const char *const always[] = {

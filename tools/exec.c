@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gpuemu exec: runs a CUDA program with gpuemu's libcudart in the place of CUDA's. What the
- * options say goes to the library through the environment, what the GPU did comes back through a
- * file in memory, a line for each process that used one. Exit status, stdin and stdout are the
+ * gpuemu exec: runs a CUDA program with gpuemu's libcudart in the place of CUDA's. Options
+ * go to the library through the environment; the GPU's reports come back through a file in memory,
+ * a line for each process that used one. Exit status, stdin and stdout are the
  * program's.
  */
 #include <errno.h>

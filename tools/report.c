@@ -562,7 +562,7 @@ static void print_ptx(FILE *out, struct json_object *p)
 		json_object_get_boolean(output_at(p, "done")) ? "done" : "FAILED");
 }
 
-/* Of a CUDA program: what it copied itself. */
+/* A CUDA program's own copies. */
 static void print_program(FILE *out, struct json_object *p)
 {
 	const char *error = output_string(p, "error");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the files of the study zorua share: specifications, GPUs, mechanisms, and their runs. */
+/* Shared by the files of the study zorua: specifications, GPUs, mechanisms, and their runs. */
 #ifndef GPUEMU_TOOLS_STUDY_ZORUA_H
 #define GPUEMU_TOOLS_STUDY_ZORUA_H
 

@@ -260,8 +260,8 @@ static cudaError_t place(const void *symbol, struct variable **v, char **ptr, si
 		return error;
 	m = (*v)->module->module;
 	/*
-	 * What the compiler registers says less than the text: clang calls some constants
-	 * variables.
+	 * The compiler's registration says less than the text: clang registers some constants
+	 * as variables.
 	 */
 	ret = gpuemu_module_get_constant(m, &address, bytes, (*v)->name);
 	(*v)->constant = !ret;

@@ -18,7 +18,7 @@
 #define API	__attribute__((visibility("default")))
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
-/* What a configured GPU is, as properties, attributes and occupancy tell it. */
+/* A configured GPU, as properties, attributes and occupancy tell it. */
 struct device {
 	uint64_t sms, warps, ctas, registers, shared, clock_mhz, vram, l2, bus_bits, mem_khz;
 	uint64_t register_unit, shared_unit;
@@ -41,7 +41,7 @@ cudaError_t leave_quietly(cudaError_t error);
 cudaError_t runtime_failed(int ret);
 /* A sentence for the user, once a line. */
 void runtime_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* What the report tells beside the engine's statistics. */
+/* The report's facts beside the engine's statistics. */
 struct copies {
 	uint64_t h2d, h2d_bytes, d2h, d2h_bytes, d2d, d2d_bytes, memsets, memset_bytes;
 };

@@ -151,7 +151,7 @@ static int attribute(enum cudaDeviceAttr attr, const struct cudaDeviceProp *p)
 	case cudaDevAttrConcurrentManagedAccess: return p->concurrentManagedAccess;
 	case cudaDevAttrMaxSharedMemoryPerBlockOptin: return (int)p->sharedMemPerBlockOptin;
 	case cudaDevAttrMaxBlocksPerMultiprocessor: return p->maxBlocksPerMultiProcessor;
-	/* What the device has not: textures, peers, pools, clusters and the like. */
+	/* The device lacks these: textures, peers, pools, clusters and the like. */
 	default: return 0;
 	}
 }

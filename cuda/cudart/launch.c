@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Launches as compilers emit them: <<< >>> pushes a configuration, the kernel's stub pops it and
- * launches with an array of pointers to the arguments. What a kernel takes, and how many CTAs an
- * SM holds of it.
+ * launches with an array of pointers to the arguments. Also a kernel's
+ * attributes, and how many CTAs of it an SM holds.
  */
 #include <errno.h>
 #include <string.h>

@@ -292,7 +292,7 @@ API cudaError_t cudaHostGetFlags(unsigned int *flags, void *host)
 	return leave(error);
 }
 
-/* What is in flight may use it: the library waits. */
+/* Works in flight may use it: the library waits. */
 static cudaError_t give_back(void *ptr, bool host)
 {
 	cudaError_t error = enter();

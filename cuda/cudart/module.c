@@ -14,7 +14,7 @@
 #define WRAPPER_MAGIC	0x466243b1
 #define BUCKETS		256
 
-/* What __cudaRegisterFatBinary() is given, .nvFatBinSegment. */
+/* The argument of __cudaRegisterFatBinary(), .nvFatBinSegment. */
 struct wrapper {
 	int magic, version;
 	const void *data;

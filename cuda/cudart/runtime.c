@@ -2,8 +2,8 @@
 /*
  * The process's GPU: opened by the first call that needs one, with what `gpuemu exec` put into
  * the environment, and closed when the process ends; then the statistics go to the descriptor
- * that exec reads them from. What a call finds broken is told in a sentence on stderr, for CUDA
- * has numbers alone.
+ * that exec reads them from. A call that finds something broken says so in a sentence on stderr,
+ * for CUDA has numbers alone.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -123,7 +123,7 @@ cudaError_t leave(cudaError_t error)
 	return leave_quietly(error);
 }
 
-/* What a kernel did, in CUDA's numbers. */
+/* A kernel's error, as CUDA's number. */
 static cudaError_t kernel_error(int ret, const char *text)
 {
 	switch (ret) {
@@ -207,7 +207,7 @@ static void close_gpu(void)
 
 	if (!ctx || owner != getpid())
 		return;
-	/* What the kernels printed comes before the end. */
+	/* The kernels' output comes before the end. */
 	gpuemu_synchronize(ctx);
 	if (record && gpuemu_record(ctx, record))
 		runtime_say("%s", gpuemu_last_error(ctx));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What differs between the sonames 11.0, 12 and 13: built once for each, with CUDART_MAJOR. A
+ * The differences between the sonames 11.0, 12 and 13: built once for each, with CUDART_MAJOR. A
  * structure has lost members, and two functions take a location instead of a device's number.
  */
 #include <stddef.h>

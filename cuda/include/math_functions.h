@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What it had is in cuda_runtime.h. */
+/* Its contents are in cuda_runtime.h. */
 #include "cuda_runtime.h"

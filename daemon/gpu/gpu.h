@@ -187,7 +187,7 @@ bool gpu_session_go_on(struct gpu_session *session, gpu_over *over, void *ctx);
 /*
  * What the last gpu_session_launch() printed, whether or not it failed: *bytes of text and a NUL
  * behind it, the caller's to free. NULL: nothing. At most GPU_OUTPUT_MAX bytes, then a
- * sentence that says how many are lost. What was not told yet is GPU_OUTPUT_ALL bytes at most
+ * sentence that says how many are lost. Text that was not told yet is GPU_OUTPUT_ALL bytes at most
  * for all launches of the session together.
  */
 char *gpu_session_take_output(struct gpu_session *session, size_t *bytes);
@@ -305,8 +305,8 @@ struct gpu_work_touch {
 };
 
 /*
- * Payload of GPUEMU_WORK_LOAD. What is behind it is the module's bank of .const variables, from
- * now on; nothing: it stays as it is. Of a module that is loaded only that counts.
+ * Payload of GPUEMU_WORK_LOAD. The bytes behind it are the module's bank of .const variables from
+ * now on; none: it stays as it is. For a module that is loaded already, only the bank counts.
  */
 struct gpu_work_load {
 	uint32_t size;

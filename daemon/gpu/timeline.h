@@ -60,7 +60,7 @@ struct trace_launch {
 	uint32_t stream;
 };
 
-/* What is told of a batch beside its event. */
+/* A batch's details beside its event. */
 struct trace_served {
 	struct service_cost cost;
 	unsigned int causes[FAULT_CAUSES];

@@ -92,7 +92,7 @@ struct paging_transfer {
 /*
  * Where a far fault's latency went, in order. queued: it waited in the fault buffer for a handler.
  * link: its page waited for the link, or for a frame that was being emptied; also what is left of
- * the way of a page that another batch had sent for. Of a modelled link, copy is the page's own
+ * the way of a page that another batch had sent for. On a modelled link, copy is the page's own
  * transfer. The others are its batch's stages (struct service_cost). They sum to the latency: what
  * a fault did not wait for, since its page came sooner, is not counted.
  */

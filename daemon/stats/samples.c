@@ -105,7 +105,7 @@ static struct json_object *columns_json(bool kernels)
 #define COUNT(value)	json_object_new_uint64(value)
 #define RATIO(value)	stats_json_ratio(value)
 
-/* own: of a kernel. What only the GPU has is null then. */
+/* own: a kernel's row. Columns that only the GPU has are null in it. */
 static struct json_object *row_json(const struct sample *row, const struct gpu_spec *spec,
 				    bool own)
 {

@@ -32,7 +32,7 @@ $(CUDART_DIR)/libcudart.so.%: $(CUDART_OBJ) $(B)/obj/cuda/versions-%.o $(B)/obj/
 		-Wl,-rpath,'$$ORIGIN/..' -o $@ $(CUDART_OBJ) $(B)/obj/cuda/versions-$*.o \
 		$(B)/lib/$(LIB_SONAME) -llz4 -lzstd -lpthread
 
-# What gpuemu cc links is the version that the headers in cuda/include declare.
+# gpuemu cc links the version that the headers in cuda/include declare.
 $(CUDART_DIR)/libcudart.so: $(CUDART_DIR)/libcudart.so.12
 	@ln -sf libcudart.so.12 $@
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the programs of tests/cuda share: a call that must succeed, a fact that must hold. Host
+ * Shared by the programs of tests/cuda: a call that must succeed, a fact that must hold. Host
  * code alone.
  */
 #ifndef CHECK_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The mathematical functions against the host's, in units of the last place: each has the bound that
- * CUDA documents for it, or what is said in docs/cuda.md. What it prints is the largest error it saw.
+ * CUDA documents for it, or the one in docs/cuda.md. It prints the largest error it saw.
  */
 #include <math.h>
 #include <stdint.h>

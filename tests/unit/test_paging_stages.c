@@ -167,7 +167,7 @@ static void measured(void **state)
 	assert_int_equal(paging_stats(paging)->causes[CAUSE_FIRST], 2);
 }
 
-/* What was measured of the decision is taken out, and the configured time put in. */
+/* The decision's measured time is taken out, and the configured time put in. */
 static void decisions_are_charged(void **state)
 {
 	strcpy(spec.decide, "5000");

@@ -52,7 +52,7 @@ static void takes_words(struct workload *w, const char *operands)
 			fail_msg("%s %s: %s", w->ops->name, s, err.text);
 }
 
-/* What zorua_run() makes of a specification. */
+/* The runs that zorua_run() makes of a specification. */
 static void parses(const struct study_workload *row, const struct zorua_point *p, bool quick)
 {
 	const struct zorua_program *program = zorua_program(row->name);
@@ -130,9 +130,9 @@ static void ranges_are_table_3s(void **state)
 /*
  * The script in the place of gpuemu. Cycles by mechanism and GPU, at T 64 and at all others: cta
  * 100 and 200 on Fermi, 330 and 150 on Kepler, 100 and 100 on Maxwell; wlm 125 on Fermi, 106 and
- * 100 on Kepler, 100 on Maxwell; zorua 50 always. Of schedulable warps one SM has 8 in 300 cycles
- * and one 4 in 100, under zorua twice as many. T 96 is cta's worst everywhere: 400 on Kepler,
- * 110 on Maxwell. Without what costs time zorua takes 20 to 45.
+ * 100 on Kepler, 100 on Maxwell; zorua 50 always. One SM has 8 schedulable warps in 300
+ * cycles and one 4 in 100, under zorua twice as many. T 96 is cta's worst everywhere: 400 on
+ * Kepler, 110 on Maxwell. Without what costs time zorua takes 20 to 45.
  */
 static const char script[] =
 	"#!/bin/sh\n"

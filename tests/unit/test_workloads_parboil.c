@@ -47,7 +47,7 @@ static const struct workload_case results[] = {
 	{ "histo", "n=100 bins=40 ctas=1" },
 	{ "lbm", "nx=2 ny=2 nz=1 steps=1" },
 	{ "xsbench", "nuclides=2 points=3 lookups=3" },
-	/* Of its three scalars the first is the result. */
+	/* The first of its three scalars is the result. */
 	{ "cg", "edge=2 steps=1", .result = 8 },
 	{ NULL },
 };

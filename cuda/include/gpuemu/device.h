@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What device code calls, for clang: built-in variables, barriers, atomics, warp functions,
+ * The functions of device code, for clang: built-in variables, barriers, atomics, warp functions,
  * printf. The compiler's own headers have most of it; what those take from a CUDA toolkit is here
  * and in libdevice.h. cuda_runtime.h includes it.
  */

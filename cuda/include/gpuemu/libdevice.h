@@ -456,7 +456,7 @@ GPUEMU_BITS double gpuemu_log_parts(double a, double *hi)
 	}
 	f = a - 1.0;
 	s = f / (2.0 + f);
-	/* What the quotient lacks: f - s (2 + f), both products exact. */
+	/* The quotient's remainder: f - s (2 + f), both products exact. */
 	s_lo = __nv_fma(-s, 2.0, f);
 	s_lo = __nv_fma(-s, f, s_lo) / (2.0 + f);
 	t = s * s;
