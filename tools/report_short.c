@@ -122,13 +122,15 @@ static void print_workload(FILE *out, struct json_object *w)
 {
 	print_options(out, w);
 	if (output_has(w, "halted"))
-		fprintf(out, ": halted at cycle %" PRIu64 ", not verified", count(w, "halted_cycle"));
+		fprintf(out, ": halted at cycle %" PRIu64 " after %" PRIu64 " thread instructions, "
+			"not verified", count(w, "halted_cycle"), count(w, "halted_instructions"));
 	else
 		fprintf(out, ": %s", json_object_get_boolean(output_at(w, "verified")) ?
 			"verified" : "NOT VERIFIED");
 	if (output_has(w, "stream") && output_has(w, "cycles"))
-		fprintf(out, "; cycles %" PRIu64 " to %" PRIu64 ", IPC %.3f", count(w, "start"),
-			count(w, "end"), output_number(w, "ipc"));
+		fprintf(out, "; kernels from %" PRIu64 " to %" PRIu64 ", %" PRIu64 " cycles, IPC %.3f",
+			count(w, "start"), count(w, "end"), count(w, "cycles"),
+			output_number(w, "ipc"));
 	fputc('\n', out);
 }
 
