@@ -37,8 +37,8 @@ refused 1 'nothing of it' plot --out $work/x.gp --figure waits <(echo '{"totals"
 does 'usage: gpuemu plot' plot --help
 does 'Use of the link' plot $work/a.json --figure link
 
-# Those of an SM that kernels share have inputs of their own, below.
-figures=$(sed -n 's/^X(\([a-z]*\).*/\1/p' tools/plot.def | grep -vx -e fragmentation -e registers -e shared)
+# Those of an SM that kernels share have inputs of their own, below; those of bench are in 45-cli.sh.
+figures=$(sed -n 's/^X(\([a-z]*\).*/\1/p' tools/plot.def | grep -vx -e fragmentation -e registers -e shared -e yardsticks -e bars)
 $gpuemu plot $work/a.json $work/b.json --out $work/p.gp >$work/out 2>&1
 $gpuemu plot $work/a.json $work/b.json --out $work/p.svg >>$work/out 2>&1
 $gpuemu plot $work/a.json $work/b.json --out $work/p.png >>$work/out 2>&1
