@@ -385,8 +385,9 @@ static void rows_are_workloads(void **state)
 				struct err err;
 
 				workload_init(&workload, row->ops, 1);
-				for (char *word = strtok_r(text, " ", &save); word;
-				     word = strtok_r(NULL, " ", &save))
+				/* Behind the operands there may be options of the run. */
+				for (char *word = strtok_r(text, " ", &save);
+				     word && strncmp(word, "--", 2); word = strtok_r(NULL, " ", &save))
 					if (workload_set(&workload, word, &err))
 						fail_msg("study %s: %s %s: %s", s->name, w->name, word, err.text);
 				free(text);
