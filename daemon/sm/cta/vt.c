@@ -22,6 +22,22 @@
 #include "sm/cta/rows.h"
 #include "sm/cta/vt.h"
 
+/* Equation 1: bits of a virtual warp's number, of a CTA's three indices, of an entry of the stack. */
+#define VWI_BITS	8u
+#define CTA_BITS	96u
+#define ENTRY_BITS	160u
+#define ENTRIES		4u
+
+/* The bytes of a CTA's context by equation 1, rounded up; the CTA has so many warps. */
+static uint32_t vt_context_bytes(const struct gpu_spec *spec, uint32_t warps)
+{
+	uint32_t bits = VWI_BITS + CTA_BITS + ENTRY_BITS * ENTRIES * warps;
+
+	/* log2 of the CTA's warps, rounded up. */
+	bits += warps > 1 ? 32 - (uint32_t)__builtin_clz(warps - 1) : 0;
+	return (uint32_t)(DIV_ROUND_UP(bits, 8u) * spec->vt_context);
+}
+
 static int vt_create(const struct gpu_spec *spec, struct sm *sm, void *ctx, void **state)
 {
 	struct vt *v = calloc(1, sizeof(*v));
@@ -402,6 +418,68 @@ static void vt_timer(void *state, struct sm *sm, uint64_t now)
 {
 	outside_look(state, sm, now);
 	swap(state, sm, now);
+}
+
+/* --- the table's counters against a recount -------------------------------------------- */
+
+/* Does the CTA's state agree with where the SM has it? */
+static bool state_fits(const struct vt_cta *c, const struct sm_cta_view *view)
+{
+	switch ((enum vt_state)c->state) {
+	case VT_ACTIVE:
+		/* It counts as stalled while the SM's count of its stalled warps is that of all. */
+		return (view->state == SM_CTA_ACTIVE || view->state == SM_CTA_RESTORING) &&
+		       !view->outside && (!c->stalled || view->stalled == view->running);
+	case VT_LEAVING:
+		return view->state == SM_CTA_PARKING && !view->outside;
+	case VT_OUTSIDE:
+	case VT_OUTSIDE_READY:
+		return view->state == SM_CTA_PARKED && view->outside;
+	default:
+		return view->state == SM_CTA_PARKED && !view->outside;
+	}
+}
+
+static bool same_counts(const struct vt *v, const struct vt *counted)
+{
+	return v->leaving == counted->leaving && v->ready == counted->ready &&
+	       v->resident == counted->resident && v->warps == counted->warps &&
+	       v->shared == counted->shared && v->contexts == counted->contexts &&
+	       v->out.ready == counted->out.ready && v->out.ctas == counted->out.ctas &&
+	       v->out.warps == counted->out.warps;
+}
+
+/* Changes nothing. mechanism.c asks at the end of each cycle, where tests run. */
+static bool vt_sound(void *state, const struct sm *sm)
+{
+	const struct vt *v = state;
+	struct vt counted = { .resident = 0 };
+	unsigned int ctas = 0;
+	bool fits = true;
+
+	for (unsigned int i = 0; i < MAX_CTAS; i++) {
+		const struct vt_cta *c = &v->ctas[i];
+		struct sm_cta_view view;
+
+		if (c->state == VT_NONE)
+			continue;
+		ctas++;
+		sm_cta_look(sm, i, &view);
+		fits = fits && state_fits(c, &view);
+		counted.leaving += c->state == VT_LEAVING;
+		counted.ready += c->state == VT_READY;
+		counted.out.ready += c->state == VT_OUTSIDE_READY;
+		if (view.outside) {
+			counted.out.ctas++;
+			counted.out.warps += c->warps;
+			continue;
+		}
+		counted.resident++;
+		counted.warps += c->warps;
+		counted.shared += c->shared;
+		counted.contexts += vt_context_bytes(v->spec, c->warps);
+	}
+	return fits && same_counts(v, &counted) && ctas == sm_resident_ctas(sm, NULL);
 }
 
 const struct sm_mechanism mechanism_vt = {

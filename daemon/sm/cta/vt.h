@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Virtual Thread's status table (vt.c, vt_sound.c), and thread oversubscription on top of it
- * (outside.c). Private to the three.
+ * Virtual Thread's status table (vt.c), and thread oversubscription on top of it
+ * (outside.c). Private to the two.
  */
 #ifndef GPUEMU_SM_CTA_VT_H
 #define GPUEMU_SM_CTA_VT_H
@@ -10,12 +10,6 @@
 
 #define MAX_CTAS	256u
 #define RECENT		1024u
-
-/* Equation 1: bits of a virtual warp's number, of a CTA's three indices, of an entry of the stack. */
-#define VWI_BITS	8u
-#define CTA_BITS	96u
-#define ENTRY_BITS	160u
-#define ENTRIES		4u
 
 enum vt_state {
 	VT_NONE,
@@ -75,16 +69,6 @@ struct vt {
 	struct outside out;
 };
 
-/* Of a CTA of so many warps: equation 1, in whole bytes. */
-static inline uint32_t vt_context_bytes(const struct gpu_spec *spec, uint32_t warps)
-{
-	uint32_t bits = VWI_BITS + CTA_BITS + ENTRY_BITS * ENTRIES * warps;
-
-	/* log2 of the CTA's warps, rounded up. */
-	bits += warps > 1 ? 32 - (uint32_t)__builtin_clz(warps - 1) : 0;
-	return (uint32_t)(DIV_ROUND_UP(bits, 8u) * spec->vt_context);
-}
-
 /* vt.c */
 /* The first in order with the state; NULL: there is none. */
 struct vt_cta *vt_first(struct vt *v, enum vt_state state);
@@ -93,9 +77,6 @@ void vt_set_state(struct vt_cta *c, enum vt_state state);
 void vt_count(struct vt_cta *c, bool inside);
 /* A CTA that is inside could go on. */
 void vt_come(struct vt_cta *c, struct sm *sm, uint64_t now);
-
-/* vt_sound.c: as struct sm_mechanism has it. */
-bool vt_sound(void *state, const struct sm *sm);
 
 /* outside.c, where vt.oversubscribe is not 0 */
 /* May a CTA more be outside? */
