@@ -7,7 +7,7 @@
 #include "faults.h"
 #include "output.h"
 
-/* What the module's reports, 4 MiB, have room for, and what memory has. */
+/* Rows that fit the module's reports (4 MiB), and rows that fit memory. */
 #define ROWS_MODULE	"20000"
 #define ROWS		"1000000"
 

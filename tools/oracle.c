@@ -152,7 +152,7 @@ static void try_policies(struct search *s)
 	try_way(s, "dynamic", "--slice dynamic", false);
 }
 
-/* What fits is known from a run that there is. */
+/* A run that is there already tells what fits. */
 static void try_partitions(struct search *s)
 {
 	const struct run *known = s->ways[0].run;

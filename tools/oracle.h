@@ -15,7 +15,7 @@ struct verb;
 struct cta_needs {
 	double warps, registers, shared;
 };
-/* Of the i-th workload of a run's report; NAN where there is none. */
+/* Reads the needs of the i-th workload in a run's report; NAN where there is none. */
 struct cta_needs cta_needs_of(const struct run *run, size_t i);
 /* Do so many CTAs of each of n fit an SM, or a part-th of each of its resources (1: all of it)? */
 bool ctas_fit(const struct gpu_spec *s, const struct cta_needs *needs, const unsigned int *ctas,

@@ -23,7 +23,7 @@ struct progress {
 	char what[128];
 };
 
-/* Of what is shown, in thousandths; one thing is shown at a time. */
+/* The shown share, in thousandths; one thing is shown at a time. */
 static _Atomic unsigned int done_permille;
 
 void progress_share(double done)

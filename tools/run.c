@@ -438,7 +438,7 @@ static int write_reports(const struct request *r, struct json_object *reports, s
 			   json_object_array_get_idx(reports, 0), r->json, err);
 }
 
-/* What there is when somebody stops the run. */
+/* The parts of a run that a signal stops: reports of what is finished are written from it. */
 struct unfinished {
 	const struct verb *verb;
 	const struct request *r;

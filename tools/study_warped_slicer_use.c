@@ -45,7 +45,7 @@ static void show_utilization(struct study_ctx *c, const struct slicer_set *sets,
 		for (size_t k = 0; k < ARRAY_SIZE(parts); k++) {
 			double base = run_number(even, parts[k].path);
 
-			/* Who uses none of it uses no more of it. */
+			/* A part that even does not use has no ratio. */
 			if (base > 0)
 				study_cell(t, row, k, run_number(dynamic, parts[k].path) / base);
 		}
@@ -104,7 +104,7 @@ static void show_misses(struct study_ctx *c, const struct slicer_set *sets, size
 
 /* --- (c) ------------------------------------------------------------------------------ */
 
-/* Of all schedulers' cycles until the pair's time. */
+/* The stall's share of all schedulers' cycles until the pair's time. */
 static double stalled(const struct run *r, const char *why)
 {
 	char path[64];

@@ -137,7 +137,7 @@ void coord_reset(struct coordinator *c);
 /* limits.floor from now on. */
 void coord_set_floor(struct coordinator *c, unsigned int warps);
 
-/* What a warp needs in a phase. */
+/* A warp's needs in a phase. */
 struct coord_needs {
 	uint64_t sets;			/* of registers */
 	unsigned int ahead;		/* sets of registers: the most of this phase and all later ones */

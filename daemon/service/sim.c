@@ -40,7 +40,7 @@ struct block {
 
 struct sim {
 	struct service service;
-	/* Those of managed pages. What programs have taken for themselves is `device`'s. */
+	/* Frames for managed pages. `device` counts those that programs have taken for themselves. */
 	uint64_t frames, used;
 	uint64_t service_ns, page_ns;
 	struct ranges managed;

@@ -226,7 +226,7 @@ int sm_move(struct sm *sm, const struct background_job *job);
 
 /* The warp may pass the point that it was held at, or comes to when it has a slot again. */
 void sm_resource_granted(struct sm *sm, unsigned int warp);
-/* What the warp is held for until then are operands that come from memory. */
+/* The warp is held, until then, for operands that come from memory. */
 void sm_operands_away(struct sm *sm, unsigned int warp);
 
 /*

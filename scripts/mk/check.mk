@@ -22,7 +22,7 @@ $(FUZZ_UNIT_OBJ): tests/kernel/fuzz/model.c | $(B)/deps-check.stamp
 	@mkdir -p $(@D)
 	$(call say,CC asan,$<) $(CC) $(STD) $(WARN) -Itests/kernel -Iinclude/uapi $(ASAN) $(DEPGEN) -c -o $@ $<
 DEPS += $(DAEMON_UNIT_OBJ:.o=.d) $(FUZZ_UNIT_OBJ:.o=.d)
-# Of libcudart only what reads a program's own bytes has a test here; the rest is tests/cuda's.
+# libcudart's reader of a program's own bytes has a test here; tests/cuda tests the rest.
 CUDA_UNIT_OBJ = $(B)/asan/obj/cuda/cudart/fatbin.o
 $(CUDA_UNIT_OBJ): cuda/cudart/fatbin.c | $(B)/deps-check.stamp
 	@mkdir -p $(@D)

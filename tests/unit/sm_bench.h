@@ -158,7 +158,7 @@ static inline void bench_run(struct bench *b, uint32_t ctas)
 	for (t = start + 1; t < start + 20000000; t = u) {
 		bool room = launched < ctas && sm_has_room(b->sm, b->kernel);
 
-		/* Who found no room looks again when it has grown, and not before. */
+		/* A CTA that found no room is tried again when room has grown, and not before. */
 		assert_false(room && sm_rooms(b->sm) == refused);
 		refused = room || launched == ctas ? NEVER : sm_rooms(b->sm);
 		if (room) {

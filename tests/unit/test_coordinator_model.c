@@ -347,7 +347,7 @@ static void promises(void **state)
 	coord_destroy(b.c);
 }
 
-/* Whose CTA came first goes first, however long others wait. */
+/* A warp of the oldest CTA goes first, however long others wait. */
 static void the_oldest_first(void **state)
 {
 	const struct coord_limits limits = {

@@ -58,7 +58,7 @@ static void touch(struct fixture *f, void *p, uint32_t pages)
 	OK(f->ctx, gpuemu_synchronize(f->ctx));
 }
 
-/* Of the whole session, a number: kernels have the same keys, and come first. */
+/* A number of the whole session: kernels have the same keys, and come first. */
 static unsigned long number(struct fixture *f, const char *key)
 {
 	unsigned long n = ULONG_MAX;

@@ -2,7 +2,7 @@
 /*
  * Where a far fault's latency went, worked out by hand: what it waited in the fault buffer, its
  * batch's stages, the link, its own transfer. A cycle is 10 ns, a page 250 ns on the link, a batch
- * 1000 ns of service. That the stages always make the latency is test_paging_random's.
+ * 1000 ns of service. test_paging_random checks at every fault that the stages sum to the latency.
  */
 #include "paging_fake.h"
 

@@ -181,7 +181,7 @@ static void a_part_of_a_cta(void **state)
 	bench_fini(&b);
 }
 
-/* Of the two warps of a CTA one ends at once: CTAs come before others have ended. */
+/* One of the two warps of a CTA ends at once: CTAs come before others have ended. */
 static const char unequal[] = PTX_HEAD
 	".visible .entry k(.param .u64 p)\n{\n.reg .pred %p<2>;\n.reg .b64 %rd<4>;\n"
 	".reg .b32 %r<9>;\nld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, 0;\n"
