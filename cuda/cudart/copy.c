@@ -280,6 +280,7 @@ static cudaError_t symbol_copy(const void *symbol, void *host, size_t bytes, siz
 			       bool write,
 			       cudaStream_t stream)
 {
+	struct gpuemu_stream *s;
 	struct gpuemu_module *m;
 	struct variable *v;
 	cudaError_t error;
@@ -302,6 +303,9 @@ static cudaError_t symbol_copy(const void *symbol, void *host, size_t bytes, siz
 		return ret ? cudaErrorInvalidValue : cudaSuccess;
 	}
 	memmove(write ? ptr + offset : host, write ? host : ptr + offset, bytes);
+	/* The copy took its pages to the CPU; a variable of the device is not there. */
+	if (bytes && !v->managed && stream_of(stream, &s))
+		gpuemu_mem_prefetch(runtime_ctx(), ptr + offset, bytes, s);
 	return cudaSuccess;
 }
 

@@ -150,6 +150,18 @@ static cudaError_t broken(struct module *m, cudaError_t why)
 	return why;
 }
 
+/* A module's variables are on the device when it is loaded; managed ones come when they are used. */
+static void to_device(const struct module *m)
+{
+	size_t bytes;
+	void *where;
+
+	for (struct variable *v = variables; v; v = v->next)
+		if (v->module == m && !v->managed &&
+		    !gpuemu_module_get_global(m->module, &where, &bytes, v->name))
+			gpuemu_mem_prefetch(runtime_ctx(), where, bytes, NULL);
+}
+
 static cudaError_t load(struct module *m)
 {
 	struct fatbin_text text;
@@ -179,6 +191,7 @@ static cudaError_t load(struct module *m)
 	for (struct variable *v = variables; v; v = v->next)
 		if (v->module == m && v->managed)
 			gpuemu_module_get_global(m->module, v->managed, NULL, v->name);
+	to_device(m);
 	return cudaSuccess;
 }
 

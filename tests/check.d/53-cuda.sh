@@ -58,6 +58,8 @@ tap_check 'the report is on stderr' sh -c "'$gpuemu' exec '$prog' 2>&1 >/dev/nul
 tap_check 'the report in JSON has the kernels and the copies' sh -c \
 	"'$gpuemu' exec --json '$work/report.json' '$prog' >/dev/null 2>&1 &&
 	grep -q '\"name\": *\"_Z3addPKfS0_Pfi\"' '$work/report.json' && grep -q '\"h2d\": *2' '$work/report.json'"
+tap_check 'a __device__ variable is on the device: no far fault' sh -c \
+	"'$gpuemu' exec '$work/clang++-16-symbols' 2>&1 >/dev/null | grep -q '^  far faults 0 '"
 tap_check 'two runs report the same' sh -c \
 	"'$gpuemu' exec --json - '$prog' 2>/dev/null | grep cycles >'$work/a'; '$gpuemu' exec --json - '$prog' 2>/dev/null | grep cycles |
 	cmp - '$work/a'"
