@@ -365,10 +365,22 @@ static double miss_rate(const struct run *r)
 	return run_number(r, "memory.l1d.read_misses") / run_number(r, "memory.l1d.reads");
 }
 
+/*
+ * The mean share of L1D's MSHRs in use, by Little's law: the rate at which lines are asked for
+ * times the mean time of a read from the SM and back.
+ */
+static double mshr_use(const struct study_ctx *c, const struct run *r)
+{
+	double lines = run_number(r, "memory.l1d.read_misses");
+
+	return lines * run_number(r, "memory.latency.mean") / run_number(r, "totals.cycles") /
+	       (double)(c->spec.sms * c->spec.l1d_mshrs);
+}
+
 static void show_use(struct study_ctx *c)
 {
 	struct study_table *t = study_table(c, "use",
-		"use of registers, shared memory and DRAM (figures 12, 13b), L1D's misses of loads: B, VT",
+		"use of registers, shared memory, DRAM and L1D's MSHRs (figures 12, 13), L1D's misses of loads: B, VT",
 		3, false);
 	size_t n = 2 * ARRAY_SIZE(uses);
 	char name[32];
@@ -381,6 +393,8 @@ static void show_use(struct study_ctx *c)
 	}
 	study_column(t, "misses B", NONE);
 	study_column(t, "misses VT", NONE);
+	study_column(t, "MSHRs B", 0.175);
+	study_column(t, "MSHRs VT", 0.271);
 	FOR_WORKLOADS(c, w) {
 		size_t row = add_row(t, w);
 
@@ -390,13 +404,16 @@ static void show_use(struct study_ctx *c)
 			for (size_t i = 0; i < ARRAY_SIZE(uses); i++)
 				study_cell(t, row, 2 * i + k, run_number(r, uses[i].path));
 			study_cell(t, row, n + k, miss_rate(r));
+			study_cell(t, row, n + 2 + k, mshr_use(c, r));
 		}
 	}
 	if (!isnan(mean_of(t, 0)))
 		study_note(t, "means: registers %.1f%% to %.1f%%, shared memory %.1f%% to %.1f%%, DRAM %.1f%% to %.1f%%, "
-			   "misses %+.1f points; paper: 50.2 to 93.8, 15.4 to 38.5, 21.7 to 27.4, below +1.7",
+			   "MSHRs %.1f%% to %.1f%%, misses %+.1f points; paper: 50.2 to 93.8, 15.4 to 38.5, "
+			   "21.7 to 27.4, 17.5 to 27.1, below +1.7",
 			   100 * mean_of(t, 0), 100 * mean_of(t, 1), 100 * mean_of(t, 2),
 			   100 * mean_of(t, 3), 100 * mean_of(t, 4), 100 * mean_of(t, 5),
+			   100 * mean_of(t, n + 2), 100 * mean_of(t, n + 3),
 			   100 * (mean_of(t, n + 1) - mean_of(t, n)));
 }
 
@@ -483,7 +500,7 @@ static const struct study_part parts[] = {
 	{ "swap", "figure 10: what a swap costs", want_swap, NULL, show_swap, false },
 	{ "context", "figure 11: larger contexts", want_context, NULL, show_context, false },
 	{ "barrier", "a warp at a barrier counts as stalled, or not", want_barrier, NULL, show_barrier, false },
-	{ "use", "figures 12, 13b: registers, shared memory, DRAM, L1D", want_stalls, NULL, show_use, false },
+	{ "use", "figures 12, 13: registers, shared memory, DRAM, L1D and its MSHRs", want_stalls, NULL, show_use, false },
 	{ "type-c", "programs at the capacity limit", want_type_c, NULL, show_type_c, false },
 	{ "paging", "VT under far faults of 5 to 50 us", want_paging, NULL, show_paging, true },
 	{ 0 }
