@@ -434,7 +434,7 @@ static void a_barrier_lends_slots(void **state)
 static void a_short_barrier_lends_none(void **state)
 {
 	const struct coord_limits limits = {
-		.warps = 8, .ctas = 4, .slots = 3, .register_sets = 20, .floor = 2, .lend = true,
+		.warps = 8, .ctas = 4, .slots = 3, .register_sets = 20, .floor = 3, .lend = true,
 	};
 	struct coord_threshold most = published;
 	struct bench b;
@@ -461,6 +461,61 @@ static void a_short_barrier_lends_none(void **state)
 	assert_true(b.away[4]);
 	assert_false(b.away[0]);
 	assert_int_equal(coord_runnable(b.c), 2);
+	coord_destroy(b.c);
+}
+
+/* A warp that waits for scratchpad keeps its slot only while enough others go on. */
+static void the_floor_takes_a_waiting_warps_slot(void **state)
+{
+	const struct coord_limits limits = {
+		.warps = 8, .ctas = 4, .slots = 1, .register_sets = 20, .scratchpad_sets = 1,
+		.floor = 1, .lend = true,
+	};
+	struct bench b;
+
+	open_bench(&b, &limits, &none);
+	/* CTA 2 keeps its scratchpad until it ends, though its warp is gone. */
+	start(&b, 2, 2, 1, 1);
+	run(&b);
+	phase(&b, 2, 1, 1, 1);
+	run(&b);
+	coord_warp_end(b.c, 2);
+	start(&b, 0, 0, 1, 1);
+	run(&b);
+	phase(&b, 0, 1, 1, 1);
+	run(&b);
+	assert_false(b.schedulable[0]);
+	start(&b, 1, 1, 1, 1);
+	run(&b);
+	assert_true(b.schedulable[1]);
+	assert_true(b.away[0]);
+	coord_destroy(b.c);
+}
+
+/* A promise falls as soon as the warp comes to a phase that leads to less, not when it goes on. */
+static void a_promise_falls_at_the_phase(void **state)
+{
+	const struct coord_limits limits = {
+		.warps = 8, .ctas = 4, .slots = 8, .register_sets = 10, .scratchpad_sets = 1,
+		.promise = true,
+	};
+	struct bench b;
+
+	open_bench(&b, &limits, &none);
+	start(&b, 3, 1, 1, 1);
+	run(&b);
+	phase(&b, 3, 1, 1, 1);
+	run(&b);
+	start(&b, 0, 0, 2, 8);
+	run(&b);
+	assert_true(b.schedulable[0]);
+	/* 0 waits for the scratchpad that CTA 1 has. */
+	phase(&b, 0, 2, 2, 1);
+	run(&b);
+	assert_false(b.schedulable[0]);
+	start(&b, 5, 2, 4, 6);
+	run(&b);
+	assert_true(b.schedulable[5]);
 	coord_destroy(b.c);
 }
 
@@ -630,6 +685,8 @@ int main(void)
 		cmocka_unit_test(the_oldest_first),
 		cmocka_unit_test(a_barrier_lends_slots),
 		cmocka_unit_test(a_short_barrier_lends_none),
+		cmocka_unit_test(the_floor_takes_a_waiting_warps_slot),
+		cmocka_unit_test(a_promise_falls_at_the_phase),
 		cmocka_unit_test(everybody_comes_to_the_end),
 	};
 
