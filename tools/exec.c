@@ -21,12 +21,12 @@
 #include "trace.h"
 #include "trouble.h"
 
-enum { OPT_JSON = CLI_OWN, OPT_TRACE, OPT_QUIET };
+enum { OPT_JSON = CLI_OWN, OPT_TRACE, OPT_QUIET, OPT_DETAILS };
 
 struct request {
 	struct target target;
 	const char *json, *trace;
-	bool quiet;
+	bool quiet, details;
 	char **program;
 };
 
@@ -62,6 +62,8 @@ static int parse(struct request *r, const struct verb *verb, int argc, char **ar
 			r->trace = optarg;
 		else if (c == OPT_QUIET)
 			r->quiet = true;
+		else if (c == OPT_DETAILS)
+			r->details = true;
 		else if (target_option(&r->target, c, optarg, &err))
 			return cli_misused(verb, "%s", err.text);
 	}
@@ -72,6 +74,10 @@ static int parse(struct request *r, const struct verb *verb, int argc, char **ar
 		return cli_misused(verb, "%s", err.text);
 	return 0;
 }
+
+/* Exit statuses of a program that cannot be run, as a shell gives them. */
+#define NOT_RUN		126
+#define NOT_FOUND	127
 
 /* --- the program ------------------------------------------------------------------------------ */
 
@@ -86,6 +92,7 @@ static void start(const struct request *r, const char *libdir, int fd)
 {
 	const char *path = getenv("LD_LIBRARY_PATH");
 	char number[16], *search;
+	int error;
 
 	snprintf(number, sizeof(number), "%d", fd);
 	put("GPUEMU_REPORT_FD", number);
@@ -96,11 +103,12 @@ static void start(const struct request *r, const char *libdir, int fd)
 	put("GPUEMU_RECORD", r->target.record);
 	put("GPUEMU_RECORDED", r->target.recorded);
 	if (asprintf(&search, "%s%s%s", libdir, path && *path ? ":" : "", path ? path : "") < 0)
-		_exit(127);
+		_exit(NOT_RUN);
 	put("LD_LIBRARY_PATH", search);
 	execvp(r->program[0], r->program);
-	fprintf(stderr, "gpuemu exec: %s: %s\n", r->program[0], strerror(errno));
-	_exit(errno == ENOENT ? 127 : 126);
+	error = errno;
+	fprintf(stderr, "gpuemu exec: %s: %s\n", r->program[0], strerror(error));
+	_exit(error == ENOENT ? NOT_FOUND : NOT_RUN);
 }
 
 /* As a shell does it: the program's status, or 128 and the signal. */
@@ -114,14 +122,10 @@ static int wait_for(pid_t pid)
 	return WIFSIGNALED(status) ? CLI_STOPPED + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/*
- * --- the report
- * ---------------------------------------------------------------------------------
- */
+/* --- the report ----------------------------------------------------------------------- */
 
 static struct json_object *report_one(const struct request *r, struct json_object *told,
-				      double seconds,
-				      struct err *err)
+				      double seconds, struct err *err)
 {
 	struct report_facts facts = {
 		.target = &r->target,
@@ -130,10 +134,10 @@ static struct json_object *report_one(const struct request *r, struct json_objec
 	};
 	struct json_object *about = json_object_new_object(), *value;
 
-	json_object_object_add(about, "name", json_object_new_string(output_string(told,
-										   "program")));
-	json_object_object_add(about, "error", json_object_new_string(output_string(told,
-										    "error")));
+	json_object_object_add(about, "name",
+			       json_object_new_string(output_string(told, "program")));
+	json_object_object_add(about, "error",
+			       json_object_new_string(output_string(told, "error")));
 	if (json_object_object_get_ex(told, "copies", &value))
 		json_object_object_add(about, "copies", json_object_get(value));
 	if (json_object_object_get_ex(told, "statistics", &value) && value)
@@ -142,7 +146,8 @@ static struct json_object *report_one(const struct request *r, struct json_objec
 }
 
 /* Each line of the file is what one process tells. */
-static int report_all(const struct request *r, const struct verb *verb, char *text, double seconds)
+static int report_all(const struct request *r, const struct verb *verb, char *text, double seconds,
+		      int status)
 {
 	struct json_object *reports = json_object_new_array();
 	struct err err = { "" };
@@ -159,18 +164,19 @@ static int report_all(const struct request *r, const struct verb *verb, char *te
 		if (!report)
 			continue;
 		if (!r->json && !r->quiet)
-			report_text(stderr, report);
+			(r->details ? report_text : report_short)(stderr, report);
 		if (trouble_print(verb, &r->target, report))
 			result = CLI_FAILED;
 		json_object_array_add(reports, report);
 	}
-	if (!json_object_array_length(reports) && !r->quiet)
+	/* The child has said why it could not be run. */
+	if (!json_object_array_length(reports) && !r->quiet && status != NOT_FOUND &&
+	    status != NOT_RUN)
 		fprintf(stderr, "gpuemu exec: %s used no GPU, or did not end by exit(): there is no report\n",
 			r->program[0]);
 	if (r->json && json_object_array_length(reports) &&
-	    output_json(json_object_array_length(reports) == 1 ? json_object_array_get_idx(reports,
-											   0) :
-			reports, r->json, &err))
+	    output_json(json_object_array_length(reports) == 1 ?
+			json_object_array_get_idx(reports, 0) : reports, r->json, &err))
 		result = cli_failed(verb, "%s", err.text);
 	json_object_put(reports);
 	return result;
@@ -227,7 +233,7 @@ static int run_program(struct request *r, const struct verb *verb)
 	text = read_all(fd);
 	close(fd);
 	if (text)
-		result = report_all(r, verb, text, (double)(now_ns() - begin) * 1e-9);
+		result = report_all(r, verb, text, (double)(now_ns() - begin) * 1e-9, status);
 	free(text);
 	return status ? status : result;
 }
@@ -270,6 +276,7 @@ static const struct cli_option options[] = {
 	TARGET_LAUNCH_OPTIONS,
 	{ "trace", "FILE", "write when kernels and fault batches ran, for ui.perfetto.dev", OPT_TRACE },
 	{ "json", "FILE", "write the report as JSON, not as text; - is stdout", OPT_JSON },
+	{ "details", NULL, "print all of the report, not the short one", OPT_DETAILS },
 	{ "quiet", NULL, "no report on stderr", OPT_QUIET },
 	{ NULL }
 };

@@ -470,7 +470,7 @@ static void print_virtual(FILE *out, struct json_object *v)
 	fputc('\n', out);
 }
 
-static void print_workload(FILE *out, struct json_object *w)
+void report_options(FILE *out, struct json_object *w)
 {
 	struct json_object *options = output_at(w, "options");
 
@@ -479,6 +479,11 @@ static void print_workload(FILE *out, struct json_object *w)
 		json_object_object_foreach(options, key, value)
 			fprintf(out, " %s=%s", key, json_object_get_string(value));
 	}
+}
+
+static void print_workload(FILE *out, struct json_object *w)
+{
+	report_options(out, w);
 	if (output_has(w, "halted"))
 		fprintf(out, ": halted at cycle %" PRIu64 " after %" PRIu64 " thread instructions, "
 			"not verified\n", count(w, "halted_cycle"), count(w, "halted_instructions"));
@@ -562,8 +567,7 @@ static void print_ptx(FILE *out, struct json_object *p)
 		json_object_get_boolean(output_at(p, "done")) ? "done" : "FAILED");
 }
 
-/* A CUDA program's own copies. */
-static void print_program(FILE *out, struct json_object *p)
+void report_program(FILE *out, struct json_object *p)
 {
 	const char *error = output_string(p, "error");
 	char a[24], b[24];
@@ -597,7 +601,7 @@ void report_text(FILE *out, struct json_object *r)
 	} else if (about) {
 		print_workload(out, about);
 	} else if (output_at(r, "program")) {
-		print_program(out, output_at(r, "program"));
+		report_program(out, output_at(r, "program"));
 	} else {
 		about = output_at(r, "ptx");
 		print_ptx(out, about);

@@ -48,6 +48,10 @@ double report_stall(const struct report_stalls *stalls, const char *name);
 /* Share of all cycles in which an SM had none. */
 double report_idle(const struct report_stalls *stalls);
 
+/* A workload's name and options, without an end of line. */
+void report_options(FILE *out, struct json_object *workload);
+/* A CUDA program, how it ended, and its own copies. */
+void report_program(FILE *out, struct json_object *program);
 /* A line each, if there is something to say. */
 void report_fault_stages(FILE *out, struct json_object *report);
 void report_decisions(FILE *out, struct json_object *report);

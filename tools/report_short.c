@@ -107,20 +107,9 @@ static void print_time(FILE *out, struct json_object *r)
 
 /* --- what ran --------------------------------------------------------------------- */
 
-static void print_options(FILE *out, struct json_object *w)
-{
-	struct json_object *options = output_at(w, "options");
-
-	fprintf(out, "%s", output_string(w, "name"));
-	if (options) {
-		json_object_object_foreach(options, key, value)
-			fprintf(out, " %s=%s", key, json_object_get_string(value));
-	}
-}
-
 static void print_workload(FILE *out, struct json_object *w)
 {
-	print_options(out, w);
+	report_options(out, w);
 	if (output_has(w, "halted"))
 		fprintf(out, ": halted at cycle %" PRIu64 " after %" PRIu64 " thread instructions, "
 			"not verified", count(w, "halted_cycle"), count(w, "halted_instructions"));
@@ -342,6 +331,8 @@ void report_short(FILE *out, struct json_object *r)
 		print_workload(out, json_object_array_get_idx(all, i));
 	if (output_has(r, "workload"))
 		print_workload(out, output_at(r, "workload"));
+	else if (output_has(r, "program"))
+		report_program(out, output_at(r, "program"));
 	else if (!all)
 		fprintf(out, "%s of %s: %s\n", output_string(r, "ptx.kernel"),
 			output_string(r, "ptx.file"),

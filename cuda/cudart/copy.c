@@ -242,10 +242,7 @@ API cudaError_t cudaMemset3D(struct cudaPitchedPtr ptr, int value, struct cudaEx
 	return leave(error);
 }
 
-/*
- * --- variables
- * -----------------------------------------------------------------------------------
- */
+/* --- variables ----------------------------------------------------------------------- */
 
 /* Where a variable that is no constant is, and how large any is. */
 static cudaError_t place(const void *symbol, struct variable **v, char **ptr, size_t *bytes)

@@ -48,10 +48,7 @@ API cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shar
 	return cudaSuccess;
 }
 
-/*
- * --- launches
- * -----------------------------------------------------------------------------------
- */
+/* --- launches ------------------------------------------------------------------------ */
 
 static cudaError_t attributes_of(struct function *f, struct gpuemu_function_attributes *a)
 {
@@ -122,10 +119,7 @@ API cudaError_t __cudaLaunchKernel(struct function *kernel, dim3 grid, dim3 bloc
 	return cudaLaunchKernel(kernel ? kernel->host : NULL, grid, block, args, shared, stream);
 }
 
-/*
- * --- what a kernel takes
- * -----------------------------------------------------------------------------
- */
+/* --- what a kernel takes ------------------------------------------------------------- */
 
 API cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *func)
 {
@@ -193,10 +187,7 @@ API cudaError_t cudaFuncSetSharedMemConfig(const void *func, enum cudaSharedMemC
 	return know(func);
 }
 
-/*
- * --- occupancy
- * --------------------------------------------------------------------------------------------
- */
+/* --- occupancy ----------------------------------------------------------------------- */
 
 static uint64_t round_up(uint64_t n, uint64_t to)
 {

@@ -59,7 +59,7 @@ tap_check 'the report in JSON has the kernels and the copies' sh -c \
 	"'$gpuemu' exec --json '$work/report.json' '$prog' >/dev/null 2>&1 &&
 	grep -q '\"name\": *\"_Z3addPKfS0_Pfi\"' '$work/report.json' && grep -q '\"h2d\": *2' '$work/report.json'"
 tap_check 'a __device__ variable is on the device: no far fault' sh -c \
-	"'$gpuemu' exec '$work/clang++-16-symbols' 2>&1 >/dev/null | grep -q '^  far faults 0 '"
+	"'$gpuemu' exec --details '$work/clang++-16-symbols' 2>&1 >/dev/null | grep -q '^  far faults 0 '"
 tap_check 'two runs report the same' sh -c \
 	"'$gpuemu' exec --json - '$prog' 2>/dev/null | grep cycles >'$work/a'; '$gpuemu' exec --json - '$prog' 2>/dev/null | grep cycles |
 	cmp - '$work/a'"
@@ -73,7 +73,8 @@ tap_check 'options choose the GPU' sh -c \
 	"'$gpuemu' exec --set gpu.sms=3 --json - '$prog' 2>/dev/null | grep -q '\"gpu.sms\": *\"\\?3'"
 tap_check 'a program that gpuemu cc linked runs by itself' sh -c "'$prog' | grep -q passed"
 tap_check 'no program' sh -c "'$gpuemu' exec; [ \$? -eq 2 ]"
-tap_check 'a program that is not there' sh -c "'$gpuemu' exec --quiet ./nowhere; [ \$? -eq 127 ]"
+tap_check 'a program that is not there: one line that names it' sh -c \
+	"'$gpuemu' exec ./nowhere 2>'$work/nowhere'; [ \$? -eq 127 ] && [ \"\$(cat '$work/nowhere')\" = 'gpuemu exec: ./nowhere: No such file or directory' ]"
 tap_check 'no source' sh -c "'$gpuemu' cc; [ \$? -eq 2 ]"
 tap_check 'cc -c, then a link of objects' sh -c \
 	"cd '$work' && '$gpuemu' cc -c '$PWD/tests/cuda/vecadd.cu' && '$gpuemu' cc vecadd.o -o linked && '$gpuemu' exec --quiet ./linked | grep -q passed"
