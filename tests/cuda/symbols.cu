@@ -28,7 +28,7 @@ __global__ void by_pointer(const float *p, float *out)
 
 int main()
 {
-	float w[8], t[16], out[32], *dout, *address;
+	float w[8], t[16], out[32], part[3] = { -3, -4 }, *dout, *address;
 	shape s = { 6, 7, 2.5f }, back;
 	int sum, more[2] = { 21, 31 };
 	size_t bytes;
@@ -54,6 +54,9 @@ int main()
 	OK(cudaMemcpy(out, dout, sizeof(out), cudaMemcpyDeviceToHost));
 	HOLDS(out[1] == w[1] * 2.5f + 21 + t[1] && out[2] == w[2] * 2.5f + 31 + t[2] &&
 	      out[0] == w[0] * 2.5f + 10 + t[0]);
+	OK(cudaMemcpyToSymbol(table, part, 2 * sizeof(float), 3 * sizeof(float)));
+	OK(cudaMemcpyFromSymbol(part, table, 3 * sizeof(float), 2 * sizeof(float)));
+	HOLDS(part[0] == t[2] && part[1] == -3 && part[2] == -4);
 	OK(cudaMemcpyFromSymbol(&back, form, sizeof(back)));
 	HOLDS(back.width == 6 && back.height == 7 && back.scale == 2.5f);
 	OK(cudaGetSymbolSize(&bytes, weights));
