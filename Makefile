@@ -4,7 +4,7 @@
 # in scripts/mk/, one file for each kind of thing; who may link whom comes from
 # scripts/rooms.txt. Everything built goes to build/.
 
-V       ?= 0
+V       ?=
 B       ?= build
 PREFIX  ?= /usr/local
 prefix  ?= $(PREFIX)
@@ -25,13 +25,16 @@ CFLAGS  ?= -O2 -g
 LDFLAGS ?=
 
 MAKEFLAGS += --no-print-directory --no-builtin-rules
-ifeq ($(V),0)
-Q := @
-say = @printf '  %-8s%s\n' '$(1)' '$(2)';
-else
+# Without V, what is being built is one line of the terminal, and nothing in a log.
+ifeq ($(V),1)
 Q :=
 say :=
+else
+Q := @
+say = @$(if $(V),printf '  %-8s%s\n',[ ! -t 1 ] || printf '\033[K  %-8s%.60s\r') '$(1)' '$(2)';
 endif
+
+comma := ,
 
 .SUFFIXES:
 .SECONDARY:
@@ -41,6 +44,9 @@ endif
 
 all: programs libs ptx
 	@if [ -e Kbuild ]; then $(MAKE) modules; fi
+	@[ ! -t 1 ] || printf '\033[K'
+	@echo "built: $(PROGRAMS) $(B)/lib/libgpuemu.so $$(ls $(B)/kmod/*/gpuemu.ko 2>/dev/null | tr '\n' ' ')"
+	@echo 'try:   $(B)/bin/gpuemu run vecadd --backend uffd      (no root; the docs by question: docs/index.md)'
 
 include scripts/mk/engine.mk
 include scripts/mk/client.mk
@@ -86,11 +92,12 @@ help:
 	@echo 'make isa-table       docs/instructions.md anew: which instructions are supported'
 	@echo 'make check-style | check-unit | check-vm   parts of check'
 	@echo
-	@echo 'V=1 prints the commands. CC, CLANG, CFLAGS, LDFLAGS, KVER, B as usual.'
+	@echo 'V=0 prints a line a file, V=1 the commands. CC, CLANG, CFLAGS, LDFLAGS, KVER, B as usual.'
 
 # Packages are asked for once; the stamp makes it free afterwards.
 $(B)/deps-%.stamp: scripts/deps.sh
 	$(Q)mkdir -p $(@D)
+	@$(if $(filter build,$*),echo 'building in $(B)/: packages that are missing$(comma) then some 600 files (a minute or two; V=0 prints each)')
 	$(Q)scripts/deps.sh $* >&2
 	$(Q)touch $@
 
@@ -104,8 +111,10 @@ demo:
 # The command's text reaches the shell of the VM as it was typed.
 vm: export GPUEMU_VM_CMD := $(value CMD)
 vm:
-	@$(MAKE) vm-ready >&2
+	@$(MAKE) $(B)/deps-build.stamp $(B)/deps-vm.stamp >&2
+	@$(MAKE) $$(tests/vm/needs.sh) >&2
 	@tests/vm/run.sh $(foreach f,$(FILES),--file '$(f)') $(if $(MODULE_ARGS),--module-args '$(MODULE_ARGS)') \
+		$(if $(DAEMON_ARGS),--daemon-args '$(DAEMON_ARGS)') $(if $(OUT),--out '$(OUT)') $(if $(TIMEOUT),--timeout '$(TIMEOUT)') \
 		$(if $(filter 1 y yes,$(ICOUNT)),--icount) --shell
 
 # The kernels that the VM boots are not built here but fetched; clean keeps them.

@@ -28,7 +28,7 @@ install: programs ptx install-libs
 		install -D -m 644 $$f $(DESTDIR)$(datadir)/gpuemu/$$f; done
 	$(Q)for f in vecadd saxpy collatz; do \
 		install -D -m 644 $(B)/ptx/$$f.ptx $(DESTDIR)$(datadir)/gpuemu/examples/$$f.ptx; done
-	$(Q)for f in README.md $(wildcard docs/*.md); do \
+	$(Q)for f in README.md $(wildcard docs/*.md docs/*.svg); do \
 		install -D -m 644 $$f $(DESTDIR)$(docdir)/$$f; done
 	$(Q)install -D -m 644 python/gpuemu.py $(DESTDIR)$(pythondir)/gpuemu.py
 	$(Q)install -m 755 $(PYTHON_POLICY) $(DESTDIR)$(pythondir)

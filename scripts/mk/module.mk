@@ -7,7 +7,7 @@ KVER ?= $(shell ls -d /usr/src/linux-headers-6.1*-amd64 2>/dev/null | sed 's/.*l
 KDIR ?= /lib/modules/$(KVER)/build
 KO    = $(B)/kmod/$(KVER)/gpuemu.ko
 KMOD_SRC := Kbuild $(sort $(shell find kmod include -type f 2>/dev/null))
-KBUILD_ARGS = -C $(KDIR) $(if $(filter 0,$(V)),-s) CC=$(CC) CONFIG_DEBUG_INFO_BTF_MODULES=
+KBUILD_ARGS = -C $(KDIR) $(if $(filter 1,$(V)),,-s) CC=$(CC) CONFIG_DEBUG_INFO_BTF_MODULES=
 
 .PHONY: modules modules-check
 # KVER is asked for again after the packages are there.
@@ -16,7 +16,7 @@ modules: $(B)/deps-build.stamp
 
 .PHONY: module-ko
 module-ko: $(KO)
-	@echo "  module  $(KO)"
+	$(if $(V),@echo "  module  $(KO)")
 
 $(B)/kmod/%/gpuemu.ko: $(KMOD_SRC) scripts/link-tree.sh
 	@scripts/link-tree.sh $(@D) Kbuild kmod include

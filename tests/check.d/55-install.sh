@@ -10,6 +10,13 @@
 root=$PWD/build/check/install
 rm -rf "$root"
 tap_check 'make install' make install DESTDIR="$root"
+# A newcomer's first command: nothing a file in a log, unless V=0 asks for it; the end says what to type.
+rm -rf build/check/quiet
+make B=build/check/quiet room-base >build/check/quiet.log 2>/dev/null
+tap_check 'make is quiet' sh -c "test -e build/check/quiet/lib/rooms/base.a && grep -q '^building in' build/check/quiet.log && ! grep -q '^  CC' build/check/quiet.log"
+rm -f build/check/quiet/lib/rooms/base.a
+tap_check 'V=0 is not' sh -c 'make V=0 B=build/check/quiet room-base | grep -q "^  AR .*base.a$"'
+tap_check 'and its end says what to type' sh -c 'make | tail -n 1 | grep -q "gpuemu run vecadd --backend uffd"'
 export PKG_CONFIG_PATH=$root/usr/local/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root
 export GPUEMU_BACKEND=sim
 tap_check 'pkg-config finds it' pkg-config --exists --print-errors gpuemu
