@@ -71,6 +71,8 @@ help:
 	@echo 'make check-kcsan     the same on a kernel that looks for data races (KCSAN)'
 	@echo 'make vm CMD="..."    run a command as root in the VM, module and daemon ready'
 	@echo '                     (FILES="PATH..." puts more files there, MODULE_ARGS="vram_mb=8",'
+	@echo '                     DAEMON_ARGS="--policy ./mine.so" are gpuemud'\''s; what the command leaves in'
+	@echo '                     $$$$OUT comes back to the folder of OUT=DIR; TIMEOUT=S, 300 if not given;'
 	@echo '                     ICOUNT=1 counts instructions instead of time)'
 	@echo 'make modules         gpuemu.ko for KVER ($(KVER))'
 	@echo 'make install         to $$(DESTDIR)$$(prefix), prefix=$(prefix)'

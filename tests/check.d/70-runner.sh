@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # lane: vm
-# timeout: 300
+# timeout: 600
 #
 # The test of the tests: what fails, hangs, crashes, skips, falls silent, warns,
 # leaks or panics must turn the runners red, and say why. No VM test means
@@ -164,6 +164,29 @@ fi
 command_is 'a panic is 125, and a forged verdict does not help' 125 'vmtest: as asked' --no-daemon -- \
 	sh -c 'echo "verdict 000 ok" >/dev/ttyS2; echo panic >/sys/module/vmtest/parameters/do'
 command_is 'a warning is 125' 125 'kernel log:' -- sh -c 'echo warn >/sys/module/vmtest/parameters/do'
+# A folder comes back, with names and bytes, also when the command failed.
+rm -rf $work/folder
+command_is 'its folder comes back' 4 'to stderr' --no-daemon --out $work/folder -- \
+	sh -c 'mkdir "$OUT/a b"; head -c 300000 /dev/urandom >"$OUT/a b/c"; md5sum <"$OUT/a b/c"; echo to stderr >&2; exit 4'
+if [ "$(md5sum <"$work/folder/a b/c")" = "$(cat $work/out)" ]; then
+	tap_ok 'command: the folder is byte-exact'
+else
+	tap_not_ok 'command: the folder is byte-exact' "$(ls -lR $work/folder 2>&1)"
+fi
+tap_check 'command: a folder that cannot be written is said at once' sh -c "
+	! timeout 5 tests/vm/run.sh --out /proc/nowhere -- true 2>$work/err && grep -q 'cannot write to /proc/nowhere' $work/err"
+# A clock that went another way than ours: what it reads at the end is a file of the command's.
+command_is 'a clock that runs away is said' 0 "the guest's clock went 9" --no-daemon -- \
+	sh -c 'echo 999.00 0 >/tmp/up; mount --bind /tmp/up /proc/uptime'
+GPUEMU_VM_CMD='cat /vm/run/args >&2' \
+	command_is 'a shell text says what it runs on; the daemon has its arguments' 0 "vm: Linux $kver on " \
+	--daemon-args '--say hello' --shell
+tap_check 'command: its arguments, word for word' grep -qx -e '--say hello' $work/err
+tap_check 'command: a clock that goes as ours is not said' sh -c "! grep -q 'guest.s clock' $work/err"
+tap_check 'command: what make vm builds is what the command needs' sh -c '
+	[ "$(GPUEMU_VM_CMD="gpuemu run vecadd --trace x.json" tests/vm/needs.sh)" = "programs ptx module-ko" ] &&
+	[ "$(GPUEMU_VM_CMD="cd /tmp;stress 3 && gpuemu run bfs --prefetch build/tests/policy/bad.so" tests/vm/needs.sh)" = \
+		"programs ptx module-ko build/tests/kernel/stress policies" ]'
 export GPUEMU_VM_SLACK=10
 command_is 'a frozen guest is 125, soon' 125 "the VM is stuck: nothing from 'command' in 15 s" \
 	--no-daemon --timeout 5 -- sh -c 'echo freeze >/sys/module/vmtest/parameters/do'

@@ -13,10 +13,12 @@
 #   NONCE exit JOB STATUS OUT_BYTES ERR_BYTES
 #   NONCE log JOB TEXT            a kernel or daemon log line worth showing
 #   NONCE verdict JOB ok|TEXT
+#   NONCE uptime boot|job S       this kernel's clock, for the host to compare with its own
+#   NONCE files BYTES             what was sent of $OUT, a tar archive, over ttyS4
 #   NONCE leaks N                 what kmemleak found after the last job
 #   NONCE end
 # A job is a folder with `cmd` (a shell script) and `opts` (shell variables:
-# timeout, module, module_args, daemon, daemon_args).
+# timeout, module, module_args, daemon, daemon_args, out).
 
 /bin/busybox mount -t devtmpfs dev /dev
 /bin/busybox mkdir -p /proc /sys /tmp /run /dev/shm /dev/pts
@@ -38,6 +40,7 @@ for c in /sys/devices/system/cpu/cpu[1-9]*/online; do
 	[ ! -e "$c" ] || echo 1 >"$c"
 done
 for t in 1 2 3; do stty raw -echo -hupcl -F /dev/ttyS$t; done
+stty raw -echo -hupcl -F /dev/ttyS4 2>/dev/null
 
 param() { sed -n "s/.*\<$1=\([^ ]*\).*/\1/p" /proc/cmdline; }
 NONCE=$(param vm_nonce)
@@ -64,6 +67,7 @@ rm /dev/ttyS2
 touch /vm/cmdline
 mount --bind /vm/cmdline /proc/cmdline
 tell() { echo "$NONCE $*" >&9; }
+uptime_is() { read -r up _ </proc/uptime && tell "uptime $1 $up"; }
 
 dmesg -n 8
 echo $((30 * GPUEMU_SLOW)) >/proc/sys/kernel/hung_task_timeout_secs
@@ -167,12 +171,22 @@ run_command() {
 	wait_for 10 drained || fail 'the output did not end'
 }
 
+# What the command left in $OUT, whatever became of it.
+send_folder() {
+	rm -f /vm/run/files
+	mkfifo /vm/run/files
+	tee /dev/ttyS4 </vm/run/files 9>&- | wc -c >/vm/run/files.n &
+	tar -C "$OUT" -cf /vm/run/files . 9>&-
+	wait $!
+	tell "files $(count files)"
+}
+
 count() { cat "/vm/run/$1.n" 2>/dev/null || echo 0; }
 
 run_job() {
 	job=$1
 	verdict=
-	timeout=300 module=1 module_args='' daemon=1 daemon_args=''
+	timeout=300 module=1 module_args='' daemon=1 daemon_args='' out=''
 	# shellcheck source=/dev/null
 	. "/vm/jobs/$job/opts"
 	rm -rf /vm/run
@@ -187,8 +201,13 @@ run_job() {
 			fail "insmod $MODULE.ko $module_args: $(head -n 1 /vm/run/insmod.err)"
 	fi
 	[ -n "$verdict" ] || [ "$daemon" = 0 ] || start_daemon
+	if [ -n "$out" ]; then
+		export OUT=/vm/out
+		mkdir $OUT
+	fi
 	status=125
 	[ -n "$verdict" ] || run_command
+	[ -z "$out" ] || send_folder
 	[ "$daemon" = 0 ] || [ -z "$daemon_pid" ] || stop_daemon
 	daemon_pid=
 	kill -9 -1 2>/dev/null
@@ -212,6 +231,7 @@ run_job() {
 	}
 	# After its first complaint it is silent, and whoever was first is not in the log.
 	grep -q 'debug_locks: *0' /proc/lockdep_stats 2>/dev/null && fail 'lockdep has turned itself off'
+	uptime_is job
 	tell "exit $job $status $(count out) $(count err)"
 	tell "verdict $job ${verdict:-ok}"
 } 2>>/dev/console
@@ -231,6 +251,7 @@ scan_for_leaks() {
 	tell "leaks $(grep -c 'unreferenced object' /vm/leaks)"
 }
 
+uptime_is boot
 tell "boot $(uname -r) $GPUEMU_VIRT"
 for j in /vm/jobs/*; do
 	run_job "${j##*/}"

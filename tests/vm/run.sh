@@ -26,6 +26,8 @@ usage: tests/vm/run.sh [OPTION...] -- COMMAND [ARG...]
                       instructions, 1 ns each: times are path lengths, the same
                       on a busy machine (not what memory or two CPUs cost)
   --file FILE         put FILE into the VM too, at the same path
+  --out DIR           $OUT in the VM is an empty folder; what a command leaves
+                      there comes back as DIR, whatever its exit status
   --fixture DIR       the harness' own test: the suite is DIR/cases/*.sh, and
                       programs are looked for in DIR/bin first
   --log FILE          keep the kernel's console log there
@@ -50,10 +52,10 @@ misuse() { echo "vm: $*" >&2; usage >&2; exit 2; }
 quote() { printf "'%s' " "${1//\'/\'\\\'\'}"; }
 
 beside=0 timeout=300 module=1 daemon=1 module_args='' daemon_args='' mem=2048 smp=2 slow=1 icount=0 mode=command
-kernels=build/vm/kernel ko='' log='' fixture='' files=() names=()
+kernels=build/vm/kernel ko='' log='' fixture='' out_dir='' files=() names=()
 while [ $# -gt 0 ]; do
 	case $1 in
-	--timeout | --kernel | --module | --module-args | --daemon-args | --mem | --smp | --slow | --file | --fixture | --log)
+	--timeout | --kernel | --module | --module-args | --daemon-args | --mem | --smp | --slow | --file | --fixture | --log | --out)
 		[ $# -ge 2 ] || misuse "$1 needs a value" ;;
 	esac
 	case $1 in
@@ -70,6 +72,7 @@ while [ $# -gt 0 ]; do
 	--file) files+=("$(cd "$cwd" && realpath "$2")"); shift ;;
 	--fixture) fixture=$2; shift ;;
 	--log) log=$(cd "$cwd" && realpath -m "$2"); shift ;;
+	--out) out_dir=$(cd "$cwd" && realpath -m "$2"); shift ;;
 	--icount) icount=1 ;;
 	--beside) beside=1 ;;
 	--shell) mode=shell ;;
@@ -86,6 +89,15 @@ case $timeout$mem$smp$slow in *[!0-9]*) misuse '--timeout, --mem, --smp and --sl
 [ $mode != command ] || [ $# -gt 0 ] || misuse 'no command'
 [ $mode != shell ] || [ -n "${GPUEMU_VM_CMD:-}" ] || misuse "no command: make vm CMD='...'"
 [ $mode != suite ] || names=("$@")
+[ -z "$out_dir" ] || [ $mode != suite ] || misuse '--out is for a command'
+# Before the VM has run for an hour: can it be written?
+[ -z "$out_dir" ] || { mkdir -p "$out_dir" && [ -w "$out_dir" ]; } || die "cannot write to $out_dir"
+# What gpuemud loads is in there, too.
+for w in $daemon_args; do
+	case ${w##*=} in
+	*.so) [ ! -e "$cwd/${w##*=}" ] || files+=("$(cd "$cwd" && realpath "${w##*=}")") ;;
+	esac
+done
 
 kernel=$(find "$kernels/boot" -name 'vmlinuz-*' 2>/dev/null | sort -V | tail -n 1)
 [ -n "$kernel" ] || die "no kernel to boot in $kernels/boot; scripts/deps.sh vm fetches Debian's 6.1"
@@ -121,7 +133,7 @@ add_job() {
 	mkdir -p "$run/root/vm/jobs/$id"
 	printf '%s\n' "$1" >"$run/root/vm/jobs/$id/cmd"
 	{
-		echo "timeout=$(($3 * slow)) module=$4 daemon=$5"
+		echo "timeout=$(($3 * slow)) module=$4 daemon=$5 out=${out_dir:+1}"
 		echo "module_args=$(quote "$6")"
 		echo "daemon_args=$(quote "$7")"
 	} >"$run/root/vm/jobs/$id/opts"
@@ -211,6 +223,12 @@ esac
 # Tests shall see memory that was not cleared; Debian's kernel clears it all. What
 # is measured, by a command or by counting, is measured on the kernel as it comes.
 [ $mode != suite ] || [ $icount = 1 ] || append="$append init_on_alloc=0"
+# A folder comes back as an archive, over a line of its own.
+folder=()
+if [ -n "$out_dir" ]; then
+	folder=(-chardev "file,id=c4,path=$run/files" -device "pci-serial,chardev=c4")
+	append="$append 8250.nr_uarts=5"
+fi
 append="$append maxcpus=1 noreplace-smp rdinit=/init vm_nonce=$nonce vm_virt=$virt vm_slow=$slow"
 
 # A frozen guest cannot say where it stands; QEMU's monitor can.
@@ -239,11 +257,23 @@ boot() { # starts QEMU: sets qemu, out and err
 		-chardev "file,id=c0,path=$run/console" -serial chardev:c0 \
 		-chardev "file,id=c1,path=$run/out.fifo" -serial chardev:c1 \
 		-chardev "file,id=c2,path=$run/protocol" -serial chardev:c2 \
-		-chardev "file,id=c3,path=$run/err.fifo" -serial chardev:c3 \
+		-chardev "file,id=c3,path=$run/err.fifo" -serial chardev:c3 "${folder[@]}" \
 		-chardev "pipe,id=mon,path=$run/mon" -mon chardev=mon "${stall[@]}" \
 		</dev/null >"$run/qemu" 2>&1 &
 	qemu=$!
 }
+
+# Who waits at a terminal is told what for; a log, once a minute.
+say() { [ $mode != shell ] || echo "vm: $*" >&2; }
+machine() {
+	case $virt in
+	kvm) echo 'KVM' ;;
+	icount) echo "QEMU's TCG, with a clock that counts instructions" ;;
+	*) echo "QEMU's TCG: every instruction is translated$([ ! -e /dev/kvm ] || echo ' (/dev/kvm is there and does not work)')" ;;
+	esac
+}
+say "Linux $kver on $(machine)"
+now_ms() { echo $(($(date +%s%N) / 1000000)); }
 
 boots=0
 while :; do
@@ -253,7 +283,7 @@ while :; do
 		sleep 0.1
 	done
 	boots=$((boots + 1))
-	grep -q "^$nonce boot " "$run/protocol" && break
+	grep -q "^$nonce boot " "$run/protocol" && { booted_ms=$(now_ms); break; }
 	kill -0 $qemu 2>/dev/null || break
 	# Nothing of the project has run yet in there: the emulator or the kernel
 	# froze on their own, and another try hides nothing.
@@ -268,21 +298,27 @@ done
 # can say so, and the later jobs' time is not waited for. The last entry of
 # limits is the way down.
 limits+=("$slack")
-ended=0 deadline=$((SECONDS + limits[0]))
+ended=0 deadline=$((SECONDS + limits[0])) began=$SECONDS minutes=0 ended_ms=
 [ -z "${stopped:-}" ] || kill -9 $qemu
 while kill -0 $qemu 2>/dev/null; do
 	n=$(grep -c "^$nonce verdict " "$run/protocol" 2>/dev/null)
 	if [ "${n:-0}" -gt "$ended" ]; then
-		ended=$n deadline=$((SECONDS + limits[n]))
+		ended=$n deadline=$((SECONDS + limits[n])) ended_ms=$(now_ms)
 	elif [ $SECONDS -ge $deadline ]; then
 		monitor >&2
 		kill -9 $qemu
 		stopped="the VM is stuck: nothing from '${jobs[$ended]:-power-off}' in ${limits[$ended]} s"
 		break
 	fi
+	if [ $(((SECONDS - began) / 60)) -gt $minutes ]; then
+		minutes=$(((SECONDS - began) / 60))
+		say "the command has run for $minutes min; it is ended after $((limits[0] - slack)) s"
+	fi
 	# Each look takes some ms of what the VM has, and what it measures feels that.
 	sleep 0.5
 done
+n=$(grep -c "^$nonce verdict " "$run/protocol" 2>/dev/null)
+[ "${n:-0}" -le "$ended" ] || ended_ms=$(now_ms)
 wait $qemu 2>/dev/null
 qemu=
 wait "$out" "$err"
@@ -321,6 +357,18 @@ judge() {
 	err_bytes=$((err_bytes + err_n))
 }
 
+# The guest's clock and ours, from its boot to the last job's end: an emulated one has been seen to
+# run ten times too fast, and then all that was measured in there is wrong. Prints a sentence, or nothing.
+astray() {
+	local from upto ours theirs
+	[ $icount = 0 ] && [ -n "${booted_ms:-}" ] && [ -n "$ended_ms" ] || return 0
+	from=$(said 'uptime boot') upto=$(said 'uptime job' | tail -n 1)
+	[ -n "$from" ] && [ -n "$upto" ] || return 0
+	theirs=$((10#${upto/./}0 - 10#${from/./}0)) ours=$((ended_ms - booted_ms))
+	[ $((2 * theirs)) -gt $((3 * ours + 20000)) ] || [ $((2 * ours)) -gt $((3 * theirs + 20000)) ] || return 0
+	echo "the guest's clock went $((theirs / 1000)) s in $((ours / 1000)) s of ours: times measured in there are wrong; run it again"
+}
+
 received() { # do the captured bytes match what the VM says it sent?
 	[ "$(stat -c %s "$run/out")" = $out_bytes ] && [ "$(stat -c %s "$run/err")" = $err_bytes ]
 }
@@ -343,6 +391,13 @@ if [ $mode != suite ]; then
 	grep -q "^$nonce end$" "$run/protocol" || die "$(why) (kernel log: build/vm/last/console)"
 	[ -z "$leak" ] || { said 'log kmemleak' >&2; die "$leak"; }
 	received || die "output was lost on the way: $(stat -c %s "$run/out") of $out_bytes bytes"
+	why=$(astray)
+	[ -z "$why" ] || echo "vm: $why" >&2
+	if [ -n "$out_dir" ]; then
+		n=$(said 'files')
+		[ "$(stat -c %s "$run/files")" = "${n:-none}" ] && tar -xmf "$run/files" -C "$out_dir" ||
+			die "the folder was lost on the way: $(stat -c %s "$run/files") of ${n:-no} bytes"
+	fi
 	exit "$status"
 fi
 
@@ -370,4 +425,6 @@ elif [ -n "$(said kmemleak)" ]; then
 	tap_ok 'kmemleak: nothing is lost'
 fi
 received || tap_not_ok "the VM's output arrived whole"
+why=$(astray)
+[ -z "$why" ] || echo "# vm: $why"
 tap_done
