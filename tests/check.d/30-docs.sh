@@ -41,4 +41,19 @@ for f in docs/gpuemu-netlink.yaml include/uapi/linux/gpuemu_netlink.h kmod/stats
 	tap_check "a name changed in $f is seen" sh -c "! scripts/check-netlink.sh $work >/dev/null"
 done
 tap_check 'the README shows examples/vecadd.c' scripts/check-example.sh
+# The first screen is what a newcomer types; each is a target or a program that there is.
+for words in 'make && build/bin/gpuemu run vecadd --backend uffd ' 'make demo ' 'make check '; do
+	tap_check "the README begins with: $words" sh -c "head -n 20 README.md | grep -q '^$words'"
+done
+# Links to files: each is there, from where it stands.
+broken() { # FILE...
+	for f; do
+		grep -o '](\([^)#:]*\))' "$f" | sed 's/^](\(.*\))$/\1/' | while read -r to; do
+			[ -e "$(dirname "$f")/$to" ] || echo "$f: $to"
+		done
+	done
+}
+tap_check 'every link of the docs leads to a file' test -z "$(broken README.md CONTRIBUTING.md docs/*.md)"
+echo 'See [it](nowhere.md).' >$work/link.md
+tap_check 'and one that does not is seen' test "$(broken $work/link.md)" = "$work/link.md: nowhere.md"
 tap_done
