@@ -378,13 +378,18 @@ static void add_ratios(struct json_object *report, const struct figures *f, unsi
 		       bool measured)
 {
 	double fault = output_number(report, "far_fault_ns.p50"), ratio;
+	struct json_object *slices;
 
 	if (batch > 1)
 		json_object_object_add(report, "per_page_ns", output_decimal(fault / batch, 1));
 	if (!measured || !f->ratios.n)
 		return;
+	slices = json_object_new_array();
 	ratio = (double)median_number(&f->ratios) / 1e6;
 	json_object_object_add(report, "ratio_uffd", output_decimal(ratio, 3));
+	for (size_t i = 0; i < f->ratios.n; i++)
+		json_object_array_add(slices, output_decimal((double)f->ratios.v[i] / 1e6, 3));
+	json_object_object_add(report, "ratio_uffd_slices", slices);
 	json_object_object_add(report, "ratio_uffd_end_to_end", output_decimal(
 			       (double)median_number(&f->whole_ratios) / 1e6, 3));
 	if (batch > 1)

@@ -23,9 +23,12 @@ for key in minor_fault uffd_resolve pipe_rtt memcpy_4k; do
 done
 tap_check 'percentiles ascend' awk -v a="$(figure far_fault_ns p50)" -v b="$(figure far_fault_ns p90)" \
 	-v c="$(figure far_fault_ns p99)" -v d="$(figure far_fault_ns max)" 'BEGIN { exit !(a <= b && b <= c && c <= d) }'
-tap_check 'ratio_uffd is the ratio' awk -v r="$(sed -n 's/.*"ratio_uffd":\([0-9.e+-]*\).*/\1/p' /tmp/flat.json)" \
-	-v f="$(figure far_fault_ns p50)" -v u="$(figure yardsticks_ns uffd_resolve)" \
-	'BEGIN { x = f / u; exit !(r > 0 && r > x * 0.98 && r < x * 1.02) }'
+# A fault and userfaultfd take turns, ten times, and the ratio is the median of the ten: a slow
+# spell of the machine between two turns moves the quotient of the medians, and not this.
+sed -n 's/.*"ratio_uffd_slices":\[\([^]]*\)\].*/\1/p' /tmp/flat.json | tr ',' '\n' | sort -n >/tmp/slices
+tap_check 'ratio_uffd is the median of its slices' awk -v r="$(sed -n 's/.*"ratio_uffd":\([0-9.e+-]*\).*/\1/p' /tmp/flat.json)" \
+	'{ v[NR] = $1 } END { low = v[int((NR + 1) / 2)]; high = v[int(NR / 2) + 1]
+	   exit !(NR >= 10 && v[1] > 0 && r >= low - 0.001 && r <= high + 0.001) }' /tmp/slices
 echo "# far fault p50 $(figure far_fault_ns p50) ns, uffd $(figure yardsticks_ns uffd_resolve) ns, on $GPUEMU_VIRT"
 
 # A kernel that checks itself checks each page, and memcpy has nothing to check: there
