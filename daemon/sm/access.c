@@ -105,8 +105,8 @@ static void check_order(struct sm *sm, unsigned int w)
 {
 	const struct ldst *l = sm->ldst;
 
-	sm->untranslated = set_put(sm->untranslated, w, l->untranslated[w]);
-	sm->in_order = set_put(sm->in_order, w, l->ordering[w] ||
+	sm->accesses.untranslated = set_put(sm->accesses.untranslated, w, l->untranslated[w]);
+	sm->accesses.in_order = set_put(sm->accesses.in_order, w, l->ordering[w] ||
 			       l->untranslated[w] >= MAX_UNTRANSLATED);
 	warp_check_order(sm, w);
 }
@@ -201,7 +201,7 @@ static void translated_all(struct sm *sm, const struct access_entry *e)
 	sm->ldst->untranslated[e->warp]--;
 	sm->ldst->ordering[e->warp] -= e->orders;
 	check_order(sm, e->warp);
-	residency_note(sm, e->warp);
+	warp_note(sm, e->warp);
 }
 
 /* Lines [first, first + n) are of a page in system memory. */
@@ -274,14 +274,14 @@ static void faulted(void *ctx, struct gmmu_waiter *waiter, uint64_t now)
 
 	sm_settle(sm, now);
 	sm->ldst->faulted[waiter->warp]++;
-	sm->far_fault |= set_of(waiter->warp);
+	sm->heads.far_fault |= set_of(waiter->warp);
 	if (sm->mech.stall_on && sm->mech.ops->page_faulted)
 		sm->mech.ops->page_faulted(sm->mech.state, sm, mem_device(waiter->page), now);
 	/* A warp may be stalled now. */
 	if (sm->mech.stall_on)
 		*sm->env.wake = MIN(*sm->env.wake, now);
 	if (sm->spec->fault_stall)
-		sm->wait_fault |= set_of(waiter->warp);
+		sm->heads.wait_fault |= set_of(waiter->warp);
 	if (sm->mascar.on)
 		owner_look(sm);
 }
@@ -317,8 +317,8 @@ static void translated(void *ctx, struct gmmu_waiter *waiter, uint64_t page, voi
 
 	sm_settle(sm, now);
 	if (waiter->told && --l->faulted[e->warp] == 0) {
-		sm->far_fault &= ~set_of(e->warp);
-		sm->wait_fault &= ~set_of(e->warp);
+		sm->heads.far_fault &= ~set_of(e->warp);
+		sm->heads.wait_fault &= ~set_of(e->warp);
 	}
 	g->waiting = false;
 	e->waiting--;

@@ -10,7 +10,7 @@
 #ifndef GPUEMU_SM_BACKGROUND_H
 #define GPUEMU_SM_BACKGROUND_H
 
-#include "sm/internal.h"
+#include "sm/limits.h"
 
 /* As sm_move(). */
 int background_move(struct sm *sm, const struct background_job *job);

@@ -6,7 +6,7 @@
  */
 #include <errno.h>
 
-#include "sm/internal.h"
+#include "sm/state.h"
 
 static bool complete(const struct sm_cta *cta, const struct barrier *b)
 {
@@ -18,12 +18,12 @@ static void release(struct sm *sm, struct barrier *b)
 	unsigned int w;
 
 	for_each_warp(w, b->waiting) {
-		struct sm_warp *warp = &sm->warps[w];
+		struct sm_warp *warp = &sm->warps.at[w];
 
 		if (warp->reduces)
 			exec_barrier_release(&warp->ex, &b->phase);
 	}
-	sm->wait_barrier &= ~b->waiting;
+	sm->heads.wait_barrier &= ~b->waiting;
 	if (sm->mech.ops->by_warp)
 		sm->mech.passed |= b->waiting;
 	/* The next phase begins with nobody. */
@@ -33,9 +33,9 @@ static void release(struct sm *sm, struct barrier *b)
 static void refuse(struct sm *sm, unsigned int w, uint32_t line, uint32_t threads,
 		   uint32_t expected)
 {
-	const struct sm_warp *warp = &sm->warps[w];
+	const struct sm_warp *warp = &sm->warps.at[w];
 	const struct ptx_kernel *k = exec_program_kernel(warp->kernel->launch->program);
-	const uint32_t *id = sm->ctas[warp->cta].ex.ctaid;
+	const uint32_t *id = sm->ctas.at[warp->cta].ex.ctaid;
 
 	err_set(sm->env.err, 0,
 		"kernel '%s': barrier %u: %u threads, but who came before expects %u "
@@ -47,8 +47,8 @@ static void refuse(struct sm *sm, unsigned int w, uint32_t line, uint32_t thread
 /* exec has seen to it that the number is below EXEC_BARRIERS and the threads whole warps. */
 void barrier_arrive(struct sm *sm, unsigned int w, const struct exec_access *access)
 {
-	struct sm_warp *warp = &sm->warps[w];
-	struct sm_cta *cta = &sm->ctas[warp->cta];
+	struct sm_warp *warp = &sm->warps.at[w];
+	struct sm_cta *cta = &sm->ctas.at[warp->cta];
 	uint32_t all = warp->kernel->warps_per_cta * WARP_LANES;
 	struct barrier *b = &cta->barriers[access->barrier];
 
@@ -63,7 +63,7 @@ void barrier_arrive(struct sm *sm, unsigned int w, const struct exec_access *acc
 			access->barrier_kind <= PTX_BAR_RED_OR;
 	if (access->barrier_kind != PTX_BAR_ARRIVE) {
 		b->waiting |= set_of(w);
-		sm->wait_barrier |= set_of(w);
+		sm->heads.wait_barrier |= set_of(w);
 		if (sm->mech.ops->by_warp)
 			sm->mech.waits |= set_of(w);
 	}

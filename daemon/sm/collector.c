@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "sm/ldst.h"
+#include "sm/state.h"
 
 int collector_init(struct sm *sm)
 {
@@ -73,13 +73,13 @@ void collector_cancel(struct sm *sm)
 
 bool collector_write(struct sm *sm, uint32_t inst)
 {
-	return collector_take_banks(sm, inst);
+	return collector_take_banks(&sm->oc, &sm->warps, sm_inst(sm, inst));
 }
 
-bool collector_write_more(struct sm *sm, const struct sm_inst *in)
+bool collector_write_more(struct collectors *oc, const struct warps *warps,
+			  const struct sm_inst *in)
 {
-	struct collectors *oc = &sm->oc;
-	const uint16_t *result = sm->warps[in->warp].kernel->banks + in->op->banks;
+	const uint16_t *result = warps->at[in->warp].kernel->banks + in->op->banks;
 	uint64_t taken = oc->written;
 
 	result += in->op->nsource;
@@ -181,7 +181,7 @@ static void read_banks(struct collectors *oc)
 static void count_times(struct sm *sm, unsigned int c, const struct sm_inst *in)
 {
 	struct collectors *oc = &sm->oc;
-	const uint16_t *source = sm->warps[in->warp].kernel->banks + in->op->banks;
+	const uint16_t *source = sm->warps.at[in->warp].kernel->banks + in->op->banks;
 
 	for (uint64_t more = oc->at[c].more; more; more &= more - 1)
 		oc->times[c][__builtin_ctzll(more)] = 0;

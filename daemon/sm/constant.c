@@ -50,7 +50,7 @@ void ldst_drop_constants(struct sm *sm, uint64_t start, uint64_t end)
 void constant_lines(struct sm *sm, struct access_entry *e)
 {
 	const struct exec_access *a = &e->access;
-	const struct sm_kernel *k = sm->warps[e->warp].kernel;
+	const struct sm_kernel *k = sm->warps.at[e->warp].kernel;
 	uint64_t mask = ~(sm->spec->l1c_line - 1);
 	uint64_t base = a->space == PTX_SPACE_PARAM ? k->params : k->constants;
 	uint32_t rest = a->touched;

@@ -9,30 +9,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sm/internal.h"
+#include "sm/scoreboard.h"
 
 /* Would a CTA of the kernel fit, if it did not matter where? */
 static bool sums_fit(const struct sm *sm, const struct sm_kernel *k)
 {
 	const struct gpu_spec *s = sm->spec;
 
-	return sm->resident_ctas < sm->nctas &&
-	       set_count(sm->resident) + k->warps_per_cta <= sm->nwarps &&
-	       sm->registers_used + k->registers <= s->registers &&
-	       sm->shared_used + k->shared_taken <= s->shared_bytes;
+	return sm->ctas.resident < sm->ctas.n &&
+	       set_count(sm->warps.resident) + k->warps_per_cta <= sm->warps.n &&
+	       sm->ctas.registers + k->registers <= s->registers &&
+	       sm->ctas.shared + k->shared_taken <= s->shared_bytes;
 }
 
 bool sm_fits_numbers(const struct sm *sm, const struct sm_kernel *k)
 {
-	return sm->resident_ctas < sm->nctas &&
-	       set_count(sm->resident) + k->warps_per_cta <= sm->nwarps;
+	return sm->ctas.resident < sm->ctas.n &&
+	       set_count(sm->warps.resident) + k->warps_per_cta <= sm->warps.n;
 }
 
 static bool place_fits(const struct sm *sm, const struct sm_kernel *k)
 {
 	struct sm_needs needs = sm_kernel_needs(k);
 
-	return placement_fits(sm->placement, &needs, k->slot);
+	return placement_fits(sm->ctas.placement, &needs, k->slot);
 }
 
 bool sm_fits(const struct sm *sm, const struct sm_kernel *k)
@@ -46,17 +46,17 @@ void sm_refused(struct sm *sm, const struct sm_kernel *k, uint64_t cycle)
 	    place_fits(sm, k))
 		return;
 	sm_integrate(sm, cycle + 1);
-	placement_refused(sm->placement, k->slot);
+	placement_refused(sm->ctas.placement, k->slot);
 }
 
 void sm_set_part(struct sm *sm, const struct sm_kernel *k, const struct sm_part *part)
 {
-	sm->placement->parts[k->slot] = *part;
+	sm->ctas.placement->parts[k->slot] = *part;
 }
 
 const struct fragmentation_counters *sm_fragmentation(const struct sm *sm)
 {
-	return &sm->placement->stats;
+	return &sm->ctas.placement->stats;
 }
 
 bool sm_has_room(const struct sm *sm, const struct sm_kernel *k)
@@ -73,9 +73,9 @@ unsigned int sm_resident_ctas(const struct sm *sm, const struct sm_kernel *k)
 	unsigned int n = 0;
 
 	if (!k)
-		return sm->resident_ctas;
-	for (unsigned int c = 0; c < sm->nctas; c++)
-		n += sm->ctas[c].state && sm->ctas[c].kernel == k;
+		return sm->ctas.resident;
+	for (unsigned int c = 0; c < sm->ctas.n; c++)
+		n += sm->ctas.at[c].state && sm->ctas.at[c].kernel == k;
 	return n;
 }
 
@@ -120,8 +120,8 @@ static unsigned int local_place(const struct sm *sm, const struct sm_kernel *k)
 
 	if (!k->local_bytes)
 		return 0;
-	while (c < sm->nctas) {
-		const struct sm_cta *cta = &sm->ctas[c++];
+	while (c < sm->ctas.n) {
+		const struct sm_cta *cta = &sm->ctas.at[c++];
 
 		if (cta->state && cta->kernel == k && cta->local_place == place) {
 			place++;
@@ -133,29 +133,29 @@ static unsigned int local_place(const struct sm *sm, const struct sm_kernel *k)
 
 static void take_place(struct sm *sm, unsigned int c, const struct sm_needs *needs)
 {
-	const struct sm_kernel *k = sm->ctas[c].kernel;
+	const struct sm_kernel *k = sm->ctas.at[c].kernel;
 
-	placement_take(sm->placement, c, needs, k->slot,
-		       sm->resident_ctas == sm->ctas_of[k->slot]);
-	sm->registers_used += k->registers;
-	sm->shared_used += k->shared_taken;
+	placement_take(sm->ctas.placement, c, needs, k->slot,
+		       sm->ctas.resident == sm->share.ctas_of[k->slot]);
+	sm->ctas.registers += k->registers;
+	sm->ctas.shared += k->shared_taken;
 }
 
 static void give_place(struct sm *sm, unsigned int c)
 {
-	const struct sm_kernel *k = sm->ctas[c].kernel;
+	const struct sm_kernel *k = sm->ctas.at[c].kernel;
 	struct sm_needs needs = sm_kernel_needs(k);
 
-	placement_give(sm->placement, c, &needs);
-	sm->registers_used -= k->registers;
-	sm->shared_used -= k->shared_taken;
+	placement_give(sm->ctas.placement, c, &needs);
+	sm->ctas.registers -= k->registers;
+	sm->ctas.shared -= k->shared_taken;
 }
 
 int sm_evict(struct sm *sm, unsigned int c, uint64_t now)
 {
-	struct sm_cta *cta = &sm->ctas[c];
+	struct sm_cta *cta = &sm->ctas.at[c];
 
-	if (c >= sm->nctas || cta->state != SM_CTA_PARKED || cta->outside ||
+	if (c >= sm->ctas.n || cta->state != SM_CTA_PARKED || cta->outside ||
 	    !set_any(cta->running))
 		return -EINVAL;
 	sm_integrate(sm, now + 1);
@@ -168,14 +168,14 @@ int sm_evict(struct sm *sm, unsigned int c, uint64_t now)
 int sm_admit(struct sm *sm, unsigned int c, uint64_t now)
 {
 	const struct gpu_spec *s = sm->spec;
-	struct sm_cta *cta = &sm->ctas[c];
+	struct sm_cta *cta = &sm->ctas.at[c];
 	const struct sm_kernel *k = cta->kernel;
 	struct sm_needs needs;
 
-	if (c >= sm->nctas || cta->state != SM_CTA_PARKED || !cta->outside)
+	if (c >= sm->ctas.n || cta->state != SM_CTA_PARKED || !cta->outside)
 		return -EINVAL;
-	if (sm->registers_used + k->registers > s->registers ||
-	    sm->shared_used + k->shared_taken > s->shared_bytes || !place_fits(sm, k))
+	if (sm->ctas.registers + k->registers > s->registers ||
+	    sm->ctas.shared + k->shared_taken > s->shared_bytes || !place_fits(sm, k))
 		return -EAGAIN;
 	sm_integrate(sm, now + 1);
 	needs = sm_kernel_needs(k);
@@ -187,7 +187,7 @@ int sm_admit(struct sm *sm, unsigned int c, uint64_t now)
 static void warp_launch(struct sm *sm, struct sm_cta *cta, unsigned int slot, unsigned int w,
 			unsigned int index)
 {
-	struct sm_warp *warp = &sm->warps[w];
+	struct sm_warp *warp = &sm->warps.at[w];
 	warpset bit = set_of(w);
 
 	warp->kernel = cta->kernel;
@@ -203,12 +203,12 @@ static void warp_launch(struct sm *sm, struct sm_cta *cta, unsigned int slot, un
 	warp->ex.nsmid = (uint32_t)sm->spec->sms;
 	warp->ex.slot = w;
 	warp->next_pc = warp->ex.pc;
-	for (unsigned int i = 0; i < sm->nwarps; i++)
-		sm->older[i] &= ~bit;
-	sm->older[w] = sm->resident;
-	sm->resident |= bit;
-	sm->live |= bit;
-	sm->empty |= bit;
+	for (unsigned int i = 0; i < sm->warps.n; i++)
+		sm->issue.older[i] &= ~bit;
+	sm->issue.older[w] = sm->warps.resident;
+	sm->warps.resident |= bit;
+	sm->heads.live |= bit;
+	sm->fetch.empty |= bit;
 }
 
 int sm_launch_cta(struct sm *sm, const struct sm_kernel *k, const uint32_t ctaid[3], uint64_t now)
@@ -219,12 +219,12 @@ int sm_launch_cta(struct sm *sm, const struct sm_kernel *k, const uint32_t ctaid
 	struct sm_cta *cta;
 	warpset warps;
 
-	while (slot < sm->nctas && sm->ctas[slot].state)
+	while (slot < sm->ctas.n && sm->ctas.at[slot].state)
 		slot++;
-	if (slot == sm->nctas)
+	if (slot == sm->ctas.n)
 		return err_set(sm->env.err, -ENOMEM, "SM %u has no number free for a CTA", sm->id);
-	cta = &sm->ctas[slot];
-	warps = residency_choose(sm->resident, sm->nwarps, k->warps_per_cta);
+	cta = &sm->ctas.at[slot];
+	warps = residency_choose(sm->warps.resident, sm->warps.n, k->warps_per_cta);
 	if (set_count(warps) < k->warps_per_cta)
 		return err_set(sm->env.err, -EAGAIN, "SM %u has no numbers free for %u warps",
 			       sm->id, k->warps_per_cta);
@@ -232,7 +232,7 @@ int sm_launch_cta(struct sm *sm, const struct sm_kernel *k, const uint32_t ctaid
 	    ensure(&cta->local, &cta->local_size, k->local_bytes))
 		return err_set(sm->env.err, -ENOMEM, "out of memory");
 	for_each_warp(w, warps) {
-		struct sm_warp *warp = &sm->warps[w];
+		struct sm_warp *warp = &sm->warps.at[w];
 
 		if (ensure(&warp->arena, &warp->arena_size, k->arena_bytes) ||
 		    ensure_rows(warp, k->words))
@@ -242,8 +242,8 @@ int sm_launch_cta(struct sm *sm, const struct sm_kernel *k, const uint32_t ctaid
 	sm_settle(sm, now + 1);
 	sm_integrate(sm, now + 1);
 	/* In the cycle after an idle SM's first CTA the second scheduler has its turn (GPGPU-Sim). */
-	if (!sm->resident_ctas)
-		sm->turn_base = now;
+	if (!sm->ctas.resident)
+		sm->issue.turn_base = now;
 
 	cta->begin = now;
 	cta->halted = false;
@@ -270,7 +270,7 @@ int sm_launch_cta(struct sm *sm, const struct sm_kernel *k, const uint32_t ctaid
 	cta->outside = m->ops->outside && m->ops->outside(m->state, sm, k);
 	if (!cta->outside && !m->ops->by_warp)
 		take_place(sm, slot, &needs);
-	sm->resident_ctas++;
+	sm->ctas.resident++;
 	share_launched(sm, cta);
 	sm->last = MAX(sm->last, now);
 	*sm->env.wake = MIN(*sm->env.wake, now + 1);
@@ -281,14 +281,14 @@ int sm_launch_cta(struct sm *sm, const struct sm_kernel *k, const uint32_t ctaid
 
 void cta_warp_exited(struct sm *sm, unsigned int w)
 {
-	struct sm_cta *cta = &sm->ctas[sm->warps[w].cta];
+	struct sm_cta *cta = &sm->ctas.at[sm->warps.at[w].cta];
 	warpset bit = set_of(w);
 
-	sm->live &= ~bit;
-	if (sm->attend)
+	sm->heads.live &= ~bit;
+	if (sm->mech.attend)
 		sm->mech.exited |= bit;
 	fetch_flush(sm, w, 0);
-	sm->empty &= ~bit;
+	sm->fetch.empty &= ~bit;
 	warp_check(sm, w);
 	cta->running &= ~bit;
 	barrier_exited(sm, cta);
@@ -298,12 +298,12 @@ void cta_warp_exited(struct sm *sm, unsigned int w)
 void cta_tell(const struct sm *sm, unsigned int c, cta_watcher *watcher, warpset slots,
 	      uint64_t begin, uint64_t end)
 {
-	const struct sm_cta *cta = &sm->ctas[c];
+	const struct sm_cta *cta = &sm->ctas.at[c];
 	struct sm_needs needs = sm_kernel_needs(cta->kernel);
 	struct sm_cta_span span = {
 		.begin = begin, .end = end, .grid_id = cta->launch.grid_id, .cta = c,
 		.ctaid = { cta->ex.ctaid[0], cta->ex.ctaid[1], cta->ex.ctaid[2] },
-		.part = placement_part(sm->placement, c, &needs),
+		.part = placement_part(sm->ctas.placement, c, &needs),
 	};
 
 	memcpy(span.slots, &slots, MIN(sizeof(span.slots), sizeof(slots)));
@@ -312,7 +312,7 @@ void cta_tell(const struct sm *sm, unsigned int c, cta_watcher *watcher, warpset
 
 static void cta_retire(struct sm *sm, unsigned int slot, uint64_t now)
 {
-	struct sm_cta *cta = &sm->ctas[slot];
+	struct sm_cta *cta = &sm->ctas.at[slot];
 	const struct sm_kernel *k = cta->kernel;
 
 	if (sm->env.retired)
@@ -322,24 +322,24 @@ static void cta_retire(struct sm *sm, unsigned int slot, uint64_t now)
 	share_retired(sm, cta);
 	if (!sm->mech.ops->by_warp)
 		give_place(sm, slot);
-	sm->resident &= ~cta->warps;
+	sm->warps.resident &= ~cta->warps;
 	residency_retired(sm, slot);
-	sm->resident_ctas--;
-	sm->shares[k->slot].retired_ctas++;
-	if (sm->attend)
+	sm->ctas.resident--;
+	sm->share.begun[k->slot].retired_ctas++;
+	if (sm->mech.attend)
 		sm->mech.ended |= set_of(slot);
 }
 
 void cta_warp_retire(struct sm *sm, unsigned int w, uint64_t now)
 {
-	unsigned int slot = sm->warps[w].cta;
-	struct sm_cta *cta = &sm->ctas[slot];
+	unsigned int slot = sm->warps.at[w].cta;
+	struct sm_cta *cta = &sm->ctas.at[slot];
 
-	sm->finished &= ~set_of(w);
+	sm->fetch.finished &= ~set_of(w);
 	cta->unretired &= ~set_of(w);
 	if (sm->mech.ops->by_warp)
 		residency_warp_retired(sm, w);
-	if (sm->attend)
+	if (sm->mech.attend)
 		sm->mech.retired |= set_of(w);
 	if (!set_any(cta->unretired))
 		cta_retire(sm, slot, now);
@@ -347,27 +347,27 @@ void cta_warp_retire(struct sm *sm, unsigned int w, uint64_t now)
 
 void cta_cancel(struct sm *sm)
 {
-	for (unsigned int c = 0; c < sm->nctas; c++)
-		sm->ctas[c].state = SM_CTA_NONE;
-	for (unsigned int w = 0; w < sm->nwarps; w++) {
-		sm->warps[w].pending = sm->warps[w].inflight = sm->warps[w].away = 0;
-		sm->warps[w].atomics = 0;
+	for (unsigned int c = 0; c < sm->ctas.n; c++)
+		sm->ctas.at[c].state = SM_CTA_NONE;
+	for (unsigned int w = 0; w < sm->warps.n; w++) {
+		sm->warps.at[w].pending = sm->warps.at[w].inflight = sm->warps.at[w].away = 0;
+		sm->warps.at[w].atomics = 0;
 	}
 	share_cancel(sm);
-	placement_clear(sm->placement);
-	sm->resident_ctas = sm->registers_used = sm->shared_used = 0;
+	placement_clear(sm->ctas.placement);
+	sm->ctas.resident = sm->ctas.registers = sm->ctas.shared = 0;
 }
 
 void cta_fini(struct sm *sm)
 {
-	for (unsigned int c = 0; sm->ctas && c < sm->nctas; c++) {
-		free(sm->ctas[c].shared);
-		free(sm->ctas[c].local);
+	for (unsigned int c = 0; sm->ctas.at && c < sm->ctas.n; c++) {
+		free(sm->ctas.at[c].shared);
+		free(sm->ctas.at[c].local);
 	}
-	for (unsigned int w = 0; sm->warps && w < sm->nwarps; w++) {
-		free(sm->warps[w].arena);
-		free(sm->warps[w].row_memory);
+	for (unsigned int w = 0; sm->warps.at && w < sm->warps.n; w++) {
+		free(sm->warps.at[w].arena);
+		free(sm->warps.at[w].row_memory);
 	}
-	free(sm->ctas);
-	free(sm->warps);
+	free(sm->ctas.at);
+	free(sm->warps.at);
 }

@@ -5,8 +5,7 @@
  */
 #include <stdio.h>
 
-#include "sm/internal.h"
-#include "sm/ldst.h"
+#include "sm/state.h"
 
 struct text {
 	char *at;
@@ -37,9 +36,9 @@ static void say_warps(struct text *t, const struct sm *sm, warpset warps)
 
 		while (last + 1 < MAX_WARPS && set_has(warps, last + 1))
 			last++;
-		say(t, "%s%u", before, sm->warps[first].ex.index);
+		say(t, "%s%u", before, sm->warps.at[first].ex.index);
 		if (last > first)
-			say(t, "-%u", sm->warps[last].ex.index);
+			say(t, "-%u", sm->warps.at[last].ex.index);
 		for (unsigned int w = first; w <= last; w++)
 			warps &= ~set_of(w);
 		before = ",";
@@ -75,9 +74,9 @@ static void say_waiting(struct text *t, const struct sm *sm, const struct sm_cta
 
 	for (unsigned int b = 0; b < EXEC_BARRIERS; b++)
 		some = say_group(t, sm, &before, some, cta->barriers[b].waiting, "at barrier %u", b);
-	some = say_group(t, sm, &before, some, sm->far_fault, "far fault");
+	some = say_group(t, sm, &before, some, sm->heads.far_fault, "far fault");
 	for_each_warp(w, some) {
-		const struct sm_warp *warp = &sm->warps[w];
+		const struct sm_warp *warp = &sm->warps.at[w];
 		const char *why = ldst_why(sm, w);
 
 		if (why)
@@ -87,12 +86,12 @@ static void say_waiting(struct text *t, const struct sm *sm, const struct sm_cta
 					 "%u stores not acknowledged", warp->stores);
 	}
 	some = say_group(t, sm, &before, some, ~cta->running, "exited");
-	some = say_group(t, sm, &before, some, sm->inactive, "swapped out");
-	some = say_group(t, sm, &before, some, sm->held, "resources");
-	some = say_group(t, sm, &before, some, sm->wait_fence, "fence");
-	some = say_group(t, sm, &before, some, sm->wait_atomic, "atomic");
-	some = say_group(t, sm, &before, some, sm->blocked, "operands");
-	some = say_group(t, sm, &before, some, sm->missed, "instruction fetch");
+	some = say_group(t, sm, &before, some, sm->heads.inactive, "swapped out");
+	some = say_group(t, sm, &before, some, sm->heads.held, "resources");
+	some = say_group(t, sm, &before, some, sm->heads.wait_fence, "fence");
+	some = say_group(t, sm, &before, some, sm->heads.wait_atomic, "atomic");
+	some = say_group(t, sm, &before, some, sm->heads.blocked, "operands");
+	some = say_group(t, sm, &before, some, sm->fetch.missed, "instruction fetch");
 	say_group(t, sm, &before, some, ~NO_WARPS, "can issue");
 }
 
@@ -115,12 +114,12 @@ void sm_describe(const struct sm *sm, char *buf, size_t bytes)
 	struct text t = { buf, bytes };
 
 	buf[0] = '\0';
-	if (!sm->resident_ctas)
+	if (!sm->ctas.resident)
 		return;
 	say(&t, "SM %u: %u running warps", sm->id,
-	    set_count(sm->live));
-	for (unsigned int c = 0; c < sm->nctas; c++) {
-		const struct sm_cta *cta = &sm->ctas[c];
+	    set_count(sm->heads.live));
+	for (unsigned int c = 0; c < sm->ctas.n; c++) {
+		const struct sm_cta *cta = &sm->ctas.at[c];
 		bool at_barrier = false;
 
 		if (!cta->state)

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sm/internal.h"
+#include "sm/scoreboard.h"
 
 /* A line on its way. */
 struct line_fetch {
@@ -21,7 +21,7 @@ struct line_fetch {
 	bool used;
 };
 
-struct fetch {
+struct line_fetches {
 	struct line_fetch *lines;	/* as many as L1I has MSHRs */
 	uint32_t nlines;
 	uint32_t *queue;		/* ring of requests to send: indices of lines */
@@ -41,12 +41,12 @@ int fetch_init(struct sm *sm)
 		.mshrs = (uint32_t)s->l1i_mshrs, .merges = (uint32_t)s->l1i_merges,
 		.index = CACHE_LINEAR,
 	};
-	struct fetch *f = calloc(1, sizeof(*f));
+	struct line_fetches *f = calloc(1, sizeof(*f));
 
 	if (!f)
 		return -ENOMEM;
-	sm->fetch = f;
-	sm->fetched = NO_INDEX;
+	sm->fetch.lines = f;
+	sm->fetch.fetched = NO_INDEX;
 	f->nlines = shape.mshrs;
 	f->queue_size = (uint32_t)s->l1i_miss_queue;
 	f->lines = calloc(f->nlines, sizeof(*f->lines));
@@ -54,73 +54,76 @@ int fetch_init(struct sm *sm)
 	f->waiters = calloc(shape.merges, sizeof(*f->waiters));
 	if (!f->lines || !f->queue || !f->waiters)
 		return -ENOMEM;
-	return cache_create(&shape, &sm->l1i);
+	return cache_create(&shape, &sm->fetch.l1i);
 }
 
 void fetch_fini(struct sm *sm)
 {
-	cache_destroy(sm->l1i);
-	if (!sm->fetch)
+	cache_destroy(sm->fetch.l1i);
+	if (!sm->fetch.lines)
 		return;
-	free(sm->fetch->lines);
-	free(sm->fetch->queue);
-	free(sm->fetch->waiters);
-	free(sm->fetch);
+	free(sm->fetch.lines->lines);
+	free(sm->fetch.lines->queue);
+	free(sm->fetch.lines->waiters);
+	free(sm->fetch.lines);
 }
 
 void fetch_cancel(struct sm *sm)
 {
-	struct fetch *f = sm->fetch;
+	struct fetch *f = &sm->fetch;
+	struct line_fetches *l = f->lines;
 
-	memset(f->lines, 0, f->nlines * sizeof(*f->lines));
-	f->queue_count = f->back_count = 0;
-	sm->fetched = NO_INDEX;
-	cache_reset(sm->l1i);
+	memset(l->lines, 0, l->nlines * sizeof(*l->lines));
+	l->queue_count = l->back_count = 0;
+	f->empty = f->missed = f->stale = f->refused = f->finished = NO_WARPS;
+	f->fetched = NO_INDEX;
+	cache_reset(f->l1i);
 }
 
 bool fetch_idle(const struct sm *sm)
 {
-	const struct fetch *f = sm->fetch;
+	const struct line_fetches *f = sm->fetch.lines;
 
-	return sm->fetched == NO_INDEX && !f->queue_count && !f->back_count && !set_any(sm->missed);
+	return sm->fetch.fetched == NO_INDEX && !f->queue_count && !f->back_count &&
+	       !set_any(sm->fetch.missed);
 }
 
 void fetch_flush(struct sm *sm, unsigned int w, uint32_t pc)
 {
-	struct sm_warp *warp = &sm->warps[w];
+	struct sm_warp *warp = &sm->warps.at[w];
 	warpset bit = set_of(w);
 
 	warp->ib_count = 0;
 	warp->next_pc = pc;
-	sm->valid &= ~bit;
-	sm->stray &= ~bit;
-	if (set_has(sm->live, w))
-		sm->empty |= bit;
+	sm->heads.valid &= ~bit;
+	sm->heads.stray &= ~bit;
+	if (set_has(sm->heads.live, w))
+		sm->fetch.empty |= bit;
 }
 
 /* A sector of a line: with the last one its warps go on, one a cycle. */
 void fetch_reply(struct sm *sm, const struct mem_reply *reply)
 {
-	struct fetch *f = sm->fetch;
+	struct line_fetches *f = sm->fetch.lines;
 	struct line_fetch *line = &f->lines[reply->tag];
 	unsigned int n;
 
 	if (--line->sectors)
 		return;
 	line->used = false;
-	n = cache_fill(sm->l1i, line->addr, f->waiters);
+	n = cache_fill(sm->fetch.l1i, line->addr, f->waiters);
 	for (unsigned int i = 0; i < n; i++)
 		f->back[(f->back_head + f->back_count++) % MAX_WARPS] = (uint8_t)f->waiters[i];
-	sm->refused = NO_WARPS;
+	sm->fetch.refused = NO_WARPS;
 }
 
 void fetch_decode(struct sm *sm, uint64_t now)
 {
-	unsigned int w = sm->fetched;
-	struct sm_warp *warp = &sm->warps[w];
+	unsigned int w = sm->fetch.fetched;
+	struct sm_warp *warp = &sm->warps.at[w];
 	uint32_t n = (uint32_t)sm->spec->fetch_width;
 
-	sm->fetched = NO_INDEX;
+	sm->fetch.fetched = NO_INDEX;
 	warp->ib_pc = warp->next_pc;
 	/* Behind the end there is one, that only a wrong path comes to. */
 	if (warp->ib_pc < warp->kernel->decodable)
@@ -128,7 +131,7 @@ void fetch_decode(struct sm *sm, uint64_t now)
 	else
 		n = 1;
 	warp->ib_count = (uint8_t)n;
-	sm->valid |= set_of(w);
+	sm->heads.valid |= set_of(w);
 	warp_check(sm, w);
 }
 
@@ -146,7 +149,7 @@ static void retire_up_to(struct sm *sm, unsigned int last, unsigned int w, uint6
 	warpset behind = set_behind(last), before = set_before(w);
 	unsigned int passed;
 
-	for_each_warp(passed, sm->finished & (w > last ? behind & before : behind | before))
+	for_each_warp(passed, sm->fetch.finished & (w > last ? behind & before : behind | before))
 		cta_warp_retire(sm, passed, now);
 }
 
@@ -154,11 +157,11 @@ static void retire_all(struct sm *sm, uint64_t now)
 {
 	unsigned int w;
 
-	for_each_warp(w, sm->finished)
+	for_each_warp(w, sm->fetch.finished)
 		cta_warp_retire(sm, w, now);
 }
 
-static void request(struct fetch *f, uint64_t addr, uint32_t sectors, uint8_t kernel)
+static void request(struct line_fetches *f, uint64_t addr, uint32_t sectors, uint8_t kernel)
 {
 	uint32_t i = 0;
 
@@ -170,45 +173,45 @@ static void request(struct fetch *f, uint64_t addr, uint32_t sectors, uint8_t ke
 
 static void fetch_access(struct sm *sm, unsigned int w)
 {
-	struct fetch *f = sm->fetch;
-	struct sm_warp *warp = &sm->warps[w];
+	struct line_fetches *f = sm->fetch.lines;
+	struct sm_warp *warp = &sm->warps.at[w];
 	uint32_t bytes = (uint32_t)sm->spec->l1i_line;
 	uint64_t addr = warp->kernel->code + (uint64_t)warp->next_pc * CODE_BYTES;
 	uint64_t line = addr & ~(uint64_t)(bytes - 1);
 	struct cache_victim victim;
 	warpset bit = set_of(w);
 
-	switch (cache_read_hint(sm->l1i, line, w, f->queue_count < f->queue_size, &victim,
+	switch (cache_read_hint(sm->fetch.l1i, line, w, f->queue_count < f->queue_size, &victim,
 				&warp->line)) {
 	case CACHE_HIT:
 		sm_count(sm, warp->kernel->slot, l1i.reads, 1);
-		sm->fetched = w;
-		sm->empty &= ~bit;
+		sm->fetch.fetched = w;
+		sm->fetch.empty &= ~bit;
 		break;
 	case CACHE_MISS:
 	case CACHE_SECTOR_MISS:
 		request(f, line, bytes / MEM_SECTOR, (uint8_t)warp->kernel->slot);
 		sm_count(sm, warp->kernel->slot, l1i.read_misses, 1);
 		sm_count(sm, warp->kernel->slot, l1i.reads, 1);
-		sm->missed |= bit;
-		sm->empty &= ~bit;
+		sm->fetch.missed |= bit;
+		sm->fetch.empty &= ~bit;
 		break;
 	case CACHE_PENDING:
 		/* GPGPU-Sim's read-only caches call it a miss. */
 		sm_count(sm, warp->kernel->slot, l1i.read_misses, 1);
 		sm_count(sm, warp->kernel->slot, l1i.reads, 1);
-		sm->missed |= bit;
-		sm->empty &= ~bit;
+		sm->fetch.missed |= bit;
+		sm->fetch.empty &= ~bit;
 		break;
 	default:
 		sm_count(sm, warp->kernel->slot, l1i.fails, 1);
-		sm->refused |= bit;
+		sm->fetch.refused |= bit;
 	}
 }
 
 static void send(struct sm *sm, uint64_t now)
 {
-	struct fetch *f = sm->fetch;
+	struct line_fetches *f = sm->fetch.lines;
 	const struct line_fetch *line = &f->lines[f->queue[f->queue_head]];
 	struct mem_request r = {
 		.addr = line->addr, .tag = f->queue[f->queue_head],
@@ -221,43 +224,43 @@ static void send(struct sm *sm, uint64_t now)
 	mem_send(sm->env.mem, &r, now);
 	f->queue_head = (f->queue_head + 1) % f->queue_size;
 	f->queue_count--;
-	sm->refused = NO_WARPS;
+	sm->fetch.refused = NO_WARPS;
 }
 
 /* Its CTA was parked meanwhile, or halted; if it is back, it is fetched from where it is now. */
 static void drop(struct sm *sm, unsigned int w)
 {
-	sm->stale &= ~set_of(w);
-	if (!set_has(sm->live, w))
+	sm->fetch.stale &= ~set_of(w);
+	if (!set_has(sm->heads.live, w))
 		warp_check_finished(sm, w);
-	else if (!set_has(sm->inactive, w))
-		sm->empty |= set_of(w);
+	else if (!set_has(sm->heads.inactive, w))
+		sm->fetch.empty |= set_of(w);
 }
 
 void fetch_cycle(struct sm *sm, uint64_t now)
 {
-	struct fetch *f = sm->fetch;
+	struct line_fetches *f = sm->fetch.lines;
 
-	if (!(f->back_count | f->queue_count) && !set_any(sm->empty | sm->finished))
+	if (!(f->back_count | f->queue_count) && !set_any(sm->fetch.empty | sm->fetch.finished))
 		return;
 	if (f->back_count) {
 		unsigned int w = f->back[f->back_head];
 
 		f->back_head = (uint8_t)((f->back_head + 1) % MAX_WARPS);
 		f->back_count--;
-		sm->missed &= ~set_of(w);
-		if (set_has(sm->stale, w))
+		sm->fetch.missed &= ~set_of(w);
+		if (set_has(sm->fetch.stale, w))
 			drop(sm, w);
 		else
-			sm->fetched = w;
-	} else if (set_any(sm->empty)) {
-		unsigned int w = next_of(sm->empty, sm->last_fetched);
+			sm->fetch.fetched = w;
+	} else if (set_any(sm->fetch.empty)) {
+		unsigned int w = next_of(sm->fetch.empty, sm->fetch.last_fetched);
 
-		if (set_any(sm->finished))
-			retire_up_to(sm, sm->last_fetched, w, now);
-		sm->last_fetched = w;
+		if (set_any(sm->fetch.finished))
+			retire_up_to(sm, sm->fetch.last_fetched, w, now);
+		sm->fetch.last_fetched = w;
 		fetch_access(sm, w);
-	} else if (set_any(sm->finished)) {
+	} else if (set_any(sm->fetch.finished)) {
 		retire_all(sm, now);
 	}
 	if (f->queue_count)
@@ -273,21 +276,21 @@ void fetch_settle(struct sm *sm, uint64_t n)
 	uint64_t rounds;
 	unsigned int w;
 
-	if (set_any(sm->empty)) {
-		rounds = n / set_count(sm->empty);
-		for_each_warp(w, sm->empty)
+	if (set_any(sm->fetch.empty)) {
+		rounds = n / set_count(sm->fetch.empty);
+		for_each_warp(w, sm->fetch.empty)
 			sm_count(sm, warp_slot(sm, w), l1i.fails, rounds);
-		for (n %= set_count(sm->empty); n; n--) {
-			sm->last_fetched = next_of(sm->empty, sm->last_fetched);
-			sm_count(sm, warp_slot(sm, sm->last_fetched), l1i.fails, 1);
+		for (n %= set_count(sm->fetch.empty); n; n--) {
+			sm->fetch.last_fetched = next_of(sm->fetch.empty, sm->fetch.last_fetched);
+			sm_count(sm, warp_slot(sm, sm->fetch.last_fetched), l1i.fails, 1);
 		}
 	}
 }
 
 bool fetch_busy(const struct sm *sm)
 {
-	const struct fetch *f = sm->fetch;
+	const struct fetch *f = &sm->fetch;
 
-	return sm->fetched != NO_INDEX || set_any((sm->empty & ~sm->refused) | sm->finished) ||
-	       f->back_count || f->queue_count;
+	return f->fetched != NO_INDEX || set_any((f->empty & ~f->refused) | f->finished) ||
+	       f->lines->back_count || f->lines->queue_count;
 }

@@ -8,11 +8,9 @@
  * to them afterwards.
  */
 #include <errno.h>
-#include <stddef.h>
 #include <string.h>
 
-#include "sm/internal.h"
-#include "sm/ldst.h"
+#include "sm/scoreboard.h"
 
 /* No access has this one: it is no lane's, and misaligned for most. */
 #define NO_ADDRESS	UINT64_MAX
@@ -21,17 +19,18 @@
 static inline warpset with_slot(const struct sm *sm, warpset can)
 {
 	for (uint32_t m = sm->id_oc.full; m; m &= m - 1)
-		can &= ~sm->wants[__builtin_ctz(m)];
+		can &= ~sm->heads.wants[__builtin_ctz(m)];
 	return can;
 }
 
 bool issue_possible(const struct sm *sm)
 {
-	warpset can = sm->valid & ~sm_waiting(sm);
+	const struct sm_heads *h = &sm->heads;
+	warpset can = h->valid & ~heads_waiting(h);
 
-	if (set_any(can & sm->stray))
+	if (set_any(can & h->stray))
 		return true;
-	can &= ~sm->blocked;
+	can &= ~h->blocked;
 	return set_any(can) && set_any(with_slot(sm, can));
 }
 
@@ -45,15 +44,15 @@ static inline unsigned int lane_count(uint32_t lanes)
 
 static inline void issue_warp(struct sm *sm, unsigned int w, uint64_t now)
 {
-	struct sm_warp *warp = &sm->warps[w];
+	struct sm_warp *warp = &sm->warps.at[w];
 	const struct sm_op *op = warp->op;
-	struct exec_access *access = op->memory ? ldst_access(sm) : &sm->scratch;
+	struct exec_access *access = op->memory ? ldst_access(sm) : &sm->issue.scratch;
 	unsigned int slot = warp->kernel->slot;
-	struct sm_share *share = &sm->shares[slot];
+	struct sm_share *share = &sm->share.begun[slot];
 	uint64_t fault_addr = NO_ADDRESS;
 	warpset bit = set_of(w);
 	enum exec_outcome outcome;
-	uint32_t i = inst_new(sm), active = 0;
+	uint32_t i = inst_new(&sm->insts), active = 0;
 	unsigned int lanes;
 	struct sm_inst *in;
 
@@ -80,7 +79,7 @@ static inline void issue_warp(struct sm *sm, unsigned int w, uint64_t now)
 	in = sm_inst(sm, i);
 	in->op = op;
 	in->lanes = active;
-	in->order = sm->issued++;
+	in->order = sm->insts.issued++;
 	in->warp = (uint8_t)w;
 	in->entry = NO_INDEX;
 	queue_push(&sm->id_oc, op->unit, i);
@@ -89,8 +88,8 @@ static inline void issue_warp(struct sm *sm, unsigned int w, uint64_t now)
 	warp->granted = false;
 	warp->next_pc = ++warp->ib_pc;
 	if (!--warp->ib_count) {
-		sm->valid &= ~bit;
-		sm->empty |= bit;
+		sm->heads.valid &= ~bit;
+		sm->fetch.empty |= bit;
 	}
 	if (outcome == EXEC_TRAP) {
 		/* A bad address is the memory's error; all else the kernel brought on itself. */
@@ -103,7 +102,7 @@ static inline void issue_warp(struct sm *sm, unsigned int w, uint64_t now)
 	if (op->memory)
 		ldst_issue(sm, i, outcome);
 	else if (op->fence && warp->pending)
-		sm->wait_fence |= bit;
+		sm->heads.wait_fence |= bit;
 	if (outcome == EXEC_EXITED) {
 		cta_warp_exited(sm, w);
 		return;
@@ -113,65 +112,61 @@ static inline void issue_warp(struct sm *sm, unsigned int w, uint64_t now)
 	warp_check(sm, w);
 }
 
-/* Far faults first, for they hide all else. waiting: sm_waiting(). */
-static inline enum stall stall(const struct sm *sm, warpset waiting, warpset mine)
+/* Far faults first, for they hide all else. waiting: heads_waiting(). */
+static inline enum stall stall(const struct sm_heads *h, warpset waiting, warpset mine)
 {
-	warpset here = sm->live & ~sm->inactive & mine;
-	warpset heads = here & sm->valid & ~(sm->stray | waiting);
+	warpset here = h->live & ~h->inactive & mine;
+	warpset heads = here & h->valid & ~(h->stray | waiting);
 
 	if (!set_any(here))
-		return set_any(sm->live & sm->inactive) ? STALL_SWAPPED : STALL_NO_WARP;
-	if (set_any(heads & ~sm->blocked))
+		return set_any(h->live & h->inactive) ? STALL_SWAPPED : STALL_NO_WARP;
+	if (set_any(heads & ~h->blocked))
 		return STALL_PIPELINE;
-	if (set_any(here & sm->far_fault))
+	if (set_any(here & h->far_fault))
 		return STALL_FAR_FAULT;
-	if (set_any((heads & sm->blocked_long) |
-		    (here & (sm->wait_fence | sm->wait_atomic | sm->wait_order |
-			 sm->operands))))
+	if (set_any((heads & h->blocked_long) |
+		    (here & (h->wait_fence | h->wait_atomic | h->wait_order | h->operands))))
 		return STALL_LONG;
-	if (set_any(here & sm->held))
+	if (set_any(here & h->held))
 		return STALL_HELD;
 	if (set_any(heads))
 		return STALL_SHORT;
-	return set_any(here & ~sm->wait_barrier) ? STALL_IBUFFER : STALL_BARRIER;
+	return set_any(here & ~h->wait_barrier) ? STALL_IBUFFER : STALL_BARRIER;
 }
 
 enum stall stall_of(const struct sm *sm, warpset mine)
 {
-	return stall(sm, sm_waiting(sm), mine);
+	return stall(&sm->heads, heads_waiting(&sm->heads), mine);
 }
 
 bool issue_only_memory(const struct sm *sm, unsigned int k)
 {
-	warpset ready = sm->live & sm->valid & sm->sched[k].mine & ~sm->stray & ~sm_waiting(sm) &
-			~sm->blocked;
+	const struct sm_heads *h = &sm->heads;
+	warpset ready = h->live & h->valid & sm->issue.sched[k].mine & ~h->stray &
+			~heads_waiting(h) & ~h->blocked;
 
-	return set_any(ready) && !set_any(ready & ~sm->wants[UNIT_LDST]);
+	return set_any(ready) && !set_any(ready & ~h->wants[UNIT_LDST]);
 }
 
 /* The scheduler's cycles go by without an instruction. */
 static inline void idle(struct sm *sm, warpset waiting, unsigned int k, uint64_t cycles)
 {
-	enum stall reason = stall(sm, waiting, sm->sched[k].mine);
+	enum stall reason = stall(&sm->heads, waiting, sm->issue.sched[k].mine);
 
-	sm->stats.stalls[reason] += cycles;
+	sm->account.stats.stalls[reason] += cycles;
 	if (__builtin_expect(sm->mech.every, 0) && issue_only_memory(sm, k))
 		sm->mech.memory_pipeline += cycles;
-	if (__builtin_expect(sm->mixed, 0))
+	if (__builtin_expect(sm->share.mixed, 0))
 		share_cycles(sm, k, reason, NOBODY, cycles);
 }
 
 void issue_settle(struct sm *sm, uint64_t cycles)
 {
-	warpset waiting = sm_waiting(sm);
+	warpset waiting = heads_waiting(&sm->heads);
 
 	for (unsigned int k = 0; k < sm->spec->schedulers; k++)
 		idle(sm, waiting, k, cycles);
 }
-
-_Static_assert(offsetof(struct sm, wants) + sizeof(((struct sm *)0)->wants) -
-	       offsetof(struct sm, live) == sizeof(((struct issue_idle *)0)->sets),
-	       "issue_idle.sets are those from live to wants");
 
 /*
  * Nobody can issue in this cycle, as in the one before, and for the same reasons: long
@@ -179,22 +174,22 @@ _Static_assert(offsetof(struct sm, wants) + sizeof(((struct sm *)0)->wants) -
  */
 static bool idle_again(struct sm *sm)
 {
-	struct issue_idle *i = &sm->idle;
+	struct issue_idle *i = &sm->issue.idle;
 	warpset waiting;
 
 	if (!i->known || i->full != sm->id_oc.full ||
-	    memcmp(i->sets, &sm->live, sizeof(i->sets))) {
+	    memcmp(&i->heads, &sm->heads, sizeof(i->heads))) {
 		i->known = !issue_possible(sm);
 		if (!i->known)
 			return false;
-		memcpy(i->sets, &sm->live, sizeof(i->sets));
+		i->heads = sm->heads;
 		i->full = sm->id_oc.full;
-		waiting = sm_waiting(sm);
+		waiting = heads_waiting(&sm->heads);
 		for (unsigned int k = 0; k < sm->spec->schedulers; k++)
-			i->reason[k] = (uint8_t)stall(sm, waiting, sm->sched[k].mine);
+			i->reason[k] = (uint8_t)stall(&sm->heads, waiting, sm->issue.sched[k].mine);
 	}
 	for (unsigned int k = 0; k < sm->spec->schedulers; k++)
-		sm->stats.stalls[i->reason[k]]++;
+		sm->account.stats.stalls[i->reason[k]]++;
 	return true;
 }
 
@@ -203,34 +198,36 @@ static void flush(struct sm *sm, warpset warps)
 	unsigned int w;
 
 	for_each_warp(w, warps)
-		fetch_flush(sm, w, sm->warps[w].ex.pc);
+		fetch_flush(sm, w, sm->warps.at[w].ex.pc);
 }
 
 static inline void schedule(struct sm *sm, unsigned int k, uint64_t now)
 {
-	struct sched_state *s = &sm->sched[k];
-	warpset waiting = sm_waiting(sm);
-	warpset heads = sm->valid & s->mine & ~waiting, can, stray;
+	const struct sched_ops *policy = sm->issue.policy;
+	struct sched_state *s = &sm->issue.sched[k];
+	const struct sm_heads *h = &sm->heads;
+	warpset waiting = heads_waiting(h);
+	warpset heads = h->valid & s->mine & ~waiting, can, stray;
 
-	if (sm->policy->candidates) {
-		warpset away = waiting | sm->blocked_long;
+	if (policy->candidates) {
+		warpset away = waiting | h->blocked_long;
 
-		heads &= sm->policy->candidates(s, sm->live & s->mine & ~away,
-						sm->live & s->mine & away);
+		heads &= policy->candidates(s, h->live & s->mine & ~away,
+					    h->live & s->mine & away);
 	}
-	stray = heads & sm->stray;
-	can = heads & ~(sm->stray | sm->blocked);
+	stray = heads & h->stray;
+	can = heads & ~(h->stray | h->blocked);
 	if (set_any(can))
 		can = with_slot(sm, can);
 	if (__builtin_expect(sm->mascar.on, 0))
 		can = owner_limit(sm, s, can);
 	if (set_any(can)) {
-		unsigned int w = sm->policy->pick(s, can, sm->older);
+		unsigned int w = policy->pick(s, can, sm->issue.older);
 
 		if (set_any(stray))
-			flush(sm, stray & sm->policy->before(s, w, sm->older));
-		sm->stats.stalls[STALL_ISSUED]++;
-		if (__builtin_expect(sm->mixed, 0))
+			flush(sm, stray & policy->before(s, w, sm->issue.older));
+		sm->account.stats.stalls[STALL_ISSUED]++;
+		if (__builtin_expect(sm->share.mixed, 0))
 			share_cycles(sm, k, STALL_ISSUED, warp_slot(sm, w), 1);
 		issue_warp(sm, w, now);
 		s->last = w;
@@ -246,19 +243,19 @@ void sm_issue(struct sm *sm, uint64_t now)
 {
 	unsigned int n = (unsigned int)sm->spec->schedulers;
 	/* They take turns in being first, as in GPGPU-Sim. */
-	unsigned int k = (unsigned int)(now - sm->turn_base);
+	unsigned int k = (unsigned int)(now - sm->issue.turn_base);
 
 	/*
 	 * No warp issues. Only several kernels see in which turn, and only a mechanism that looks
 	 * each cycle counts more than the stall.
 	 */
-	if (!sm->policy->candidates && !sm->mixed && !sm->mech.every && idle_again(sm))
+	if (!sm->issue.policy->candidates && !sm->share.mixed && !sm->mech.every && idle_again(sm))
 		return;
-	k = n == 2 ? k & 1 : (unsigned int)((now - sm->turn_base) % n);
+	k = n == 2 ? k & 1 : (unsigned int)((now - sm->issue.turn_base) % n);
 	for (unsigned int i = 0; i < n; i++, k = k + 1 == n ? 0 : k + 1) {
 		/* The first failure is the one that is told; the others' cycle still counts. */
 		if (sm->failure.error)
-			idle(sm, sm_waiting(sm), k, 1);
+			idle(sm, heads_waiting(&sm->heads), k, 1);
 		else
 			schedule(sm, k, now);
 	}

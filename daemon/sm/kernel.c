@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "sm/internal.h"
+#include "sm/state.h"
 
 /*
  * The threads of all SMs together have that much local memory. It is the

@@ -222,7 +222,7 @@ void access_answered(struct sm *sm, uint32_t index)
 
 	if (--inst->left)
 		return;
-	sm->warps[inst->warp].away--;
+	sm->warps.at[inst->warp].away--;
 	finish(sm, index);
 }
 
@@ -262,7 +262,7 @@ void dispatch_leave(struct sm *sm, uint64_t now)
 	if (inst->op->store || inst->op->fence || !inst->left)
 		finish(sm, index);
 	else
-		sm->warps[inst->warp].away++;
+		sm->warps.at[inst->warp].away++;
 }
 
 /* --- requests and replies ------------------------------------------------------------ */
@@ -445,7 +445,7 @@ const char *ldst_why(const struct sm *sm, unsigned int w)
 	/* A store has left the unit, whatever becomes of its pages. */
 	if (l->faulted[w])
 		return "a far fault";
-	if (set_has(sm->untranslated, w))
+	if (set_has(sm->accesses.untranslated, w))
 		return "a translation";
 	if (!l->accesses[w])
 		return NULL;

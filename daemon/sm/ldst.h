@@ -2,13 +2,21 @@
 /*
  * What the load/store unit shows the rest of the sm room. sm.c, issue.c and units.c
  * call it; what is inside is in ldst_internal.h. Instructions are indices into
- * sm->insts. An instruction is the unit's from ldst_dispatch() until it calls
+ * sm->insts.at. An instruction is the unit's from ldst_dispatch() until it calls
  * inst_done().
  */
 #ifndef GPUEMU_SM_LDST_H
 #define GPUEMU_SM_LDST_H
 
-#include "sm/internal.h"
+#include "sm/inst.h"
+#include "sm/warpset.h"
+
+/* Sets of warps that the unit keeps for the others. */
+struct accesses {
+	warpset missing;		/* L1D did not have a line of a load of theirs */
+	warpset untranslated;		/* an access stepped aside: nothing ordered issues */
+	warpset in_order;		/* of them, where no access may pass: it orders, or they are many */
+};
 
 int ldst_create(struct sm *sm);		/* sm->ldst; -ENOMEM */
 void ldst_destroy(struct sm *sm);

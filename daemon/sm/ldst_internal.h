@@ -16,7 +16,7 @@
 #ifndef GPUEMU_SM_LDST_INTERNAL_H
 #define GPUEMU_SM_LDST_INTERNAL_H
 
-#include "sm/ldst.h"
+#include "sm/scoreboard.h"
 
 /* Lines of one instruction: 32 lanes with 8 words of local memory each. */
 #define MAX_LINES	(WARP_LANES * 8u)
@@ -33,7 +33,7 @@ enum ldst_path {
 /* mem_request.tag: who is answered, in the two highest bits. */
 #define TAG_L1D		0x00000000u	/* index of ldst.fetches */
 #define TAG_L1C		0x40000000u	/* same */
-#define TAG_INST	0x80000000u	/* index of sm->insts: one answer of a direct access */
+#define TAG_INST	0x80000000u	/* index of sm->insts.at: one answer of a direct access */
 #define TAG_STORE	0xc0000000u	/* warp: one sector is acknowledged */
 #define TAG_KIND	0xc0000000u
 #define TAG_BACKGROUND	0xe0000000u	/* job: one sector of background.c */
@@ -200,7 +200,7 @@ struct ldst {
 static inline void warp_missing(struct sm *sm, unsigned int w, int n)
 {
 	sm->ldst->missing[w] = (uint16_t)(sm->ldst->missing[w] + n);
-	sm->missing = set_put(sm->missing, w, sm->ldst->missing[w]);
+	sm->accesses.missing = set_put(sm->accesses.missing, w, sm->ldst->missing[w]);
 }
 
 static inline struct access_entry *entry_at(const struct ldst *l, uint32_t i)

@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <errno.h>
 
-#include "sm/internal.h"
+#include "sm/state.h"
 
 /* Counters are recounted in each cycle where tests run; that takes longer than all else. */
 #ifdef __SANITIZE_ADDRESS__
@@ -36,7 +36,7 @@ int mechanism_init(struct sm *sm)
 	m->every = m->ops->every;
 	if (m->ops->stall_on)
 		m->stall_on = m->ops->stall_on(sm->spec);
-	sm->attend = m->ops != sm_mechanism_rows[0];
+	sm->mech.attend = m->ops != sm_mechanism_rows[0];
 	if (m->ops->create)
 		ret = m->ops->create(sm->spec, sm, sm->env.mechanism_ctx, &m->state);
 	/* There is nothing to destroy then. */
@@ -58,7 +58,7 @@ void mechanism_cancel(struct sm *sm)
 	m->timer = NEVER;
 	m->exited = m->retired = m->ended = m->away = m->stalled = NO_WARPS;
 	m->waits = m->passed = NO_WARPS;
-	sm->attend = m->ops != sm_mechanism_rows[0];
+	sm->mech.attend = m->ops != sm_mechanism_rows[0];
 	if (m->ops->reset)
 		m->ops->reset(m->state);
 }
@@ -76,7 +76,7 @@ bool mechanism_idle(const struct sm *sm)
 void mechanism_admitted(struct sm *sm, unsigned int cta, uint64_t now)
 {
 	TELL(sm, cta_admitted, cta, now);
-	if (sm->ctas[cta].state == SM_CTA_ACTIVE)
+	if (sm->ctas.at[cta].state == SM_CTA_ACTIVE)
 		TELL(sm, cta_started, cta, now);
 }
 
@@ -133,18 +133,19 @@ static void tell_ends(struct sm *sm, uint64_t now)
 /* Warps of active CTAs that wait for long, by what for. */
 static void waits(const struct sm *sm, warpset *memory, warpset *fault, warpset *barrier)
 {
-	warpset scheduled = sm->live & ~sm->inactive;
-	warpset loads = sm->blocked_long;
-	warpset away = sm->wait_fault | (sm->far_fault & sm->blocked) | sm->wait_atomic |
-		       sm->wait_order | sm->wait_fence;
+	const struct sm_heads *h = &sm->heads;
+	warpset scheduled = h->live & ~h->inactive;
+	warpset loads = h->blocked_long;
+	warpset away = h->wait_fault | (h->far_fault & h->blocked) | h->wait_atomic |
+		       h->wait_order | h->wait_fence;
 
 	if (sm->mech.stall_on & SM_WAIT_MISS)
-		loads &= sm->missing;
+		loads &= sm->accesses.missing;
 	away |= loads;
 	away &= scheduled;
-	*fault = away & sm->far_fault;
-	*memory = away & ~sm->far_fault;
-	*barrier = scheduled & sm->wait_barrier & ~away;
+	*fault = away & h->far_fault;
+	*memory = away & ~h->far_fault;
+	*barrier = scheduled & h->wait_barrier & ~away;
 }
 
 static void tell_cta(struct sm *sm, unsigned int c, bool stalled, uint64_t now)
@@ -156,7 +157,7 @@ static void tell_cta(struct sm *sm, unsigned int c, bool stalled, uint64_t now)
 	m->stalled = set_put(m->stalled, c, stalled);
 	if (stalled)
 		TELL(sm, cta_stalled, c, now);
-	else if (sm->ctas[c].state == SM_CTA_ACTIVE)
+	else if (sm->ctas.at[c].state == SM_CTA_ACTIVE)
 		TELL(sm, cta_resumed, c, now);
 }
 
@@ -179,9 +180,9 @@ static void tell_waits(struct sm *sm, uint64_t now)
 		TELL(sm, warp_stalled, w, set_has(fault, w) ? SM_WAIT_FAULT :
 		     set_has(memory, w) ? SM_WAIT_MEMORY : SM_WAIT_BARRIER, now);
 	for_each_warp(c, sm->res.active | m->stalled) {
-		warpset running = sm->ctas[c].running;
+		warpset running = sm->ctas.at[c].running;
 
-		tell_cta(sm, c, sm->ctas[c].state == SM_CTA_ACTIVE && set_any(running & real) &&
+		tell_cta(sm, c, sm->ctas.at[c].state == SM_CTA_ACTIVE && set_any(running & real) &&
 			 !set_any(running & ~away), now);
 	}
 }
@@ -216,15 +217,15 @@ void sm_timer(struct sm *sm, uint64_t cycle)
 
 void sm_resource_granted(struct sm *sm, unsigned int w)
 {
-	sm->warps[w].granted = true;
-	sm->held &= ~set_of(w);
-	sm->operands &= ~set_of(w);
+	sm->warps.at[w].granted = true;
+	sm->heads.held &= ~set_of(w);
+	sm->heads.operands &= ~set_of(w);
 	*sm->env.wake = MIN(*sm->env.wake, sm->now + 1);
 }
 
 void sm_operands_away(struct sm *sm, unsigned int w)
 {
-	sm->operands |= set_of(w);
+	sm->heads.operands |= set_of(w);
 }
 
 uint64_t sm_memory_pipeline(const struct sm *sm)
@@ -236,7 +237,7 @@ unsigned int sm_cta_warps(const struct sm *sm, unsigned int cta, uint8_t *warps,
 {
 	unsigned int w, at = 0;
 
-	for_each_warp(w, sm->ctas[cta].warps) {
+	for_each_warp(w, sm->ctas.at[cta].warps) {
 		if (at < n)
 			warps[at++] = (uint8_t)w;
 	}
@@ -245,7 +246,7 @@ unsigned int sm_cta_warps(const struct sm *sm, unsigned int cta, uint8_t *warps,
 
 void sm_count_virtual(struct sm *sm, const struct virtual_counters *more)
 {
-	stats_add(&sm->stats.virtual, more, sizeof(*more));
+	stats_add(&sm->account.stats.virtual, more, sizeof(*more));
 }
 
 uint64_t sm_background(const struct sm *sm)
@@ -255,18 +256,18 @@ uint64_t sm_background(const struct sm *sm)
 
 unsigned int sm_warp_cta(const struct sm *sm, unsigned int w)
 {
-	return sm->warps[w].cta;
+	return sm->warps.at[w].cta;
 }
 
 void sm_cta_look(const struct sm *sm, unsigned int c, struct sm_cta_view *view)
 {
-	const struct sm_cta *cta = &sm->ctas[c];
+	const struct sm_cta *cta = &sm->ctas.at[c];
 
 	*view = (struct sm_cta_view){
 		.state = cta->state, .kernel = cta->kernel, .begin = cta->begin,
 		.warps = set_count(cta->warps), .running = set_count(cta->running),
 		.stalled = set_count(cta->running & sm->mech.away),
-		.faulted = set_count(cta->warps & sm->far_fault),
+		.faulted = set_count(cta->warps & sm->heads.far_fault),
 		.ready = cta->state == SM_CTA_PARKED && cta->ready_told,
 		.outside = cta->outside, .slot = cta->kernel ? (uint8_t)cta->kernel->slot : 0,
 		.memory = mem_background(sm->id) + (uint64_t)c * SM_CTA_MEMORY,

@@ -11,18 +11,18 @@
  * miss queue for another. That and the owner are looked at behind each cycle that runs, so that
  * cycles that are slept through change nothing.
  */
-#include "sm/internal.h"
-#include "sm/ldst.h"
+#include "sm/state.h"
 
 void owner_look(struct sm *sm)
 {
+	const struct sm_heads *h = &sm->heads;
 	struct owner *o = &sm->mascar;
 	warpset gone;
 
 	o->saturated = ldst_saturated(sm);
 	if (o->warp == NO_INDEX)
 		return;
-	gone = sm_waiting(sm) | (sm->blocked_long & sm->valid) | ~sm->live;
+	gone = heads_waiting(h) | (h->blocked_long & h->valid) | ~h->live;
 	if (!o->saturated || set_has(gone, o->warp))
 		o->warp = NO_INDEX;
 }
@@ -33,8 +33,8 @@ static warpset with_access(const struct sm *sm, warpset warps)
 	warpset found = NO_WARPS;
 	unsigned int w;
 
-	for_each_warp(w, warps & sm->wants[UNIT_LDST]) {
-		if (sm->warps[w].op->cached)
+	for_each_warp(w, warps & sm->heads.wants[UNIT_LDST]) {
+		if (sm->warps.at[w].op->cached)
 			found |= set_of(w);
 	}
 	return found;
@@ -49,7 +49,7 @@ warpset owner_limit(struct sm *sm, const struct sched_state *s, warpset can)
 		return can;
 	memory = with_access(sm, can);
 	if (o->warp == NO_INDEX && set_any(memory))
-		o->warp = sm->policy->pick(s, memory, sm->older);
+		o->warp = sm->issue.policy->pick(s, memory, sm->issue.older);
 	if (o->warp == NO_INDEX)
 		return can;
 	if (set_has(can, o->warp))

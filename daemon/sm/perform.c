@@ -43,7 +43,7 @@ int ldst_perform(struct sm *sm, uint64_t cycle)
 		const struct perform *p = &l->performs[l->perform_head];
 		struct access_entry *e = entry_at(l, p->entry);
 
-		exec_perform(&sm->warps[e->warp].ex, &e->access, p->lanes, p->page, p->host);
+		exec_perform(&sm->warps.at[e->warp].ex, &e->access, p->lanes, p->page, p->host);
 		entry_put(l, p->entry);
 		l->perform_head = ring_at(l->perform_head, 1, l->perform_size);
 		l->perform_count--;
@@ -77,7 +77,7 @@ static bool lowest(const struct sm *sm, const struct access_entry *e, uint32_t l
 		out->line = e->access.insn->line;
 		out->bytes = e->access.bytes;
 		out->what = what_of(e);
-		exec_lane_name(&sm->warps[e->warp].ex, 1u << lane, out->thread,
+		exec_lane_name(&sm->warps.at[e->warp].ex, 1u << lane, out->thread,
 			       sizeof(out->thread));
 	}
 	return found;

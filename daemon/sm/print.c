@@ -8,23 +8,24 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "sm/internal.h"
+#include "sm/state.h"
 
 /* Text of the CTA that is the context; from exec_step(). */
 void sm_print_text(void *ctx, const char *text, size_t bytes)
 {
 	struct sm_cta *cta = ctx;
 	struct sm *sm = cta->sm;
+	struct print *p = &sm->print;
 
-	if (array_reserve(sm->text, sm->text_size, sm->text_used + bytes) ||
-	    array_grow(sm->texts, sm->texts_size, sm->texts_used))
+	if (array_reserve(p->text, p->text_size, p->text_used + bytes) ||
+	    array_grow(p->texts, p->texts_size, p->texts_used))
 		goto fail;
-	memcpy(sm->text + sm->text_used, text, bytes);
-	sm->texts[sm->texts_used++] = (struct sm_text){
+	memcpy(p->text + p->text_used, text, bytes);
+	p->texts[p->texts_used++] = (struct sm_text){
 		.cycle = sm->now, .launch = cta->kernel->launch,
-		.bytes = (uint32_t)bytes, .at = (uint32_t)sm->text_used,
+		.bytes = (uint32_t)bytes, .at = (uint32_t)p->text_used,
 	};
-	sm->text_used += bytes;
+	p->text_used += bytes;
 	return;
 fail:
 	err_set(sm->env.err, 0, "out of memory");
@@ -33,18 +34,22 @@ fail:
 
 uint64_t sm_print_next(const struct sm *sm)
 {
-	return sm->texts_told < sm->texts_used ? sm->texts[sm->texts_told].cycle : NEVER;
+	const struct print *p = &sm->print;
+
+	return p->texts_told < p->texts_used ? p->texts[p->texts_told].cycle : NEVER;
 }
 
 void sm_print_perform(struct sm *sm, uint64_t cycle)
 {
-	while (sm_print_next(sm) <= cycle) {
-		const struct sm_text *t = &sm->texts[sm->texts_told++];
+	struct print *p = &sm->print;
 
-		t->launch->print(t->launch->print_ctx, sm->text + t->at, t->bytes);
+	while (sm_print_next(sm) <= cycle) {
+		const struct sm_text *t = &p->texts[p->texts_told++];
+
+		t->launch->print(t->launch->print_ctx, p->text + t->at, t->bytes);
 	}
-	if (sm->texts_told < sm->texts_used)
+	if (p->texts_told < p->texts_used)
 		return;
-	sm->texts_told = sm->texts_used = 0;
-	sm->text_used = 0;
+	p->texts_told = p->texts_used = 0;
+	p->text_used = 0;
 }

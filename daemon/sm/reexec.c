@@ -96,7 +96,7 @@ bool reexec_take(struct sm *sm, const struct l1d_access *a, uint64_t now)
 	if (!r || a->kind != MEM_READ)
 		return false;
 	/* Its CTA may have been parked while it was on its way. */
-	q = &r->queue[r->split && set_has(sm->inactive, a->warp) ? INACTIVE : ACTIVE];
+	q = &r->queue[r->split && set_has(sm->heads.inactive, a->warp) ? INACTIVE : ACTIVE];
 	if (q->count == r->size)
 		q = &r->queue[ACTIVE];
 	if (q->count == r->size)

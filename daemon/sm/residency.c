@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "sm/internal.h"
+#include "sm/scoreboard.h"
 #include "sm/reexec.h"
 
 /* --- slots --------------------------------------------------------------------- */
@@ -45,14 +45,14 @@ warpset residency_choose(warpset used, unsigned int limit, unsigned int n)
 
 bool sm_fits_slots(const struct sm *sm, const struct sm_kernel *k)
 {
-	return sm->res.slotted < sm->cta_slots &&
-	       set_count(sm->res.slots) + k->warps_per_cta <= sm->warp_slots;
+	return sm->res.slotted < sm->ctas.slots &&
+	       set_count(sm->res.slots) + k->warps_per_cta <= sm->warps.slots;
 }
 
 static bool take_slots(struct sm *sm, unsigned int c)
 {
-	struct sm_cta *cta = &sm->ctas[c];
-	warpset slots = residency_choose(sm->res.slots, sm->warp_slots,
+	struct sm_cta *cta = &sm->ctas.at[c];
+	warpset slots = residency_choose(sm->res.slots, sm->warps.slots,
 					 cta->kernel->warps_per_cta);
 	unsigned int w;
 
@@ -60,38 +60,38 @@ static bool take_slots(struct sm *sm, unsigned int c)
 		return false;
 	cta->slots = slots;
 	sm->res.slots |= slots;
-	sm->idle.known = false;
+	sm->issue.idle.known = false;
 	sm->res.slotted++;
 	for_each_warp(w, cta->warps) {
 		unsigned int slot = set_first(slots);
 
 		slots = set_rest(slots);
-		sm->sched[slot % sm->spec->schedulers].mine |= set_of(w);
+		sm->issue.sched[slot % sm->spec->schedulers].mine |= set_of(w);
 	}
 	return true;
 }
 
 static void free_slots(struct sm *sm, unsigned int c)
 {
-	struct sm_cta *cta = &sm->ctas[c];
+	struct sm_cta *cta = &sm->ctas.at[c];
 
 	if (!set_any(cta->slots))
 		return;
 	sm->res.slots &= ~cta->slots;
-	sm->idle.known = false;
+	sm->issue.idle.known = false;
 	sm->res.slotted--;
 	sm->res.room++;
 	cta->gave = cta->slots;
 	cta->slots = NO_WARPS;
 	for (unsigned int s = 0; s < sm->spec->schedulers; s++)
-		sm->sched[s].mine &= ~cta->warps;
+		sm->issue.sched[s].mine &= ~cta->warps;
 }
 
 /* --- states -------------------------------------------------------------------------- */
 
 static void set_state(struct sm *sm, unsigned int c, enum sm_cta_state state)
 {
-	sm->ctas[c].state = (uint8_t)state;
+	sm->ctas.at[c].state = (uint8_t)state;
 	sm->res.active = set_put(sm->res.active, c, state == SM_CTA_ACTIVE);
 	sm->res.moving = set_put(sm->res.moving, c,
 				 state == SM_CTA_PARKING || state == SM_CTA_RESTORING);
@@ -99,13 +99,13 @@ static void set_state(struct sm *sm, unsigned int c, enum sm_cta_state state)
 
 void residency_launched(struct sm *sm, unsigned int c, uint64_t now)
 {
-	struct sm_cta *cta = &sm->ctas[c];
+	struct sm_cta *cta = &sm->ctas.at[c];
 
 	cta->ready_told = true;
 	if (sm->mech.ops->by_warp) {
 		set_state(sm, c, SM_CTA_ACTIVE);
-		sm->inactive |= cta->warps;
-		sm->empty &= ~cta->warps;
+		sm->heads.inactive |= cta->warps;
+		sm->fetch.empty &= ~cta->warps;
 		return;
 	}
 	if (!cta->outside && take_slots(sm, c)) {
@@ -116,8 +116,8 @@ void residency_launched(struct sm *sm, unsigned int c, uint64_t now)
 	cta->gave = NO_WARPS;
 	set_state(sm, c, SM_CTA_PARKED);
 	cta->parked = now;
-	sm->inactive |= cta->warps;
-	sm->empty &= ~cta->warps;
+	sm->heads.inactive |= cta->warps;
+	sm->fetch.empty &= ~cta->warps;
 }
 
 void sm_room_grown(struct sm *sm)
@@ -138,7 +138,7 @@ void residency_retired(struct sm *sm, unsigned int c)
 	free_slots(sm, c);
 	set_state(sm, c, SM_CTA_NONE);
 	sm->res.due &= ~set_of(c);
-	sm->inactive &= ~sm->ctas[c].warps;
+	sm->heads.inactive &= ~sm->ctas.at[c].warps;
 }
 
 /* --- warps that have slots of their own ------------------------------------------------- */
@@ -148,32 +148,32 @@ void sm_warp_schedule(struct sm *sm, unsigned int w, unsigned int slot, uint64_t
 	warpset bit = set_of(w);
 
 	sm_settle(sm, now + 1);
-	sm->sched[slot % sm->spec->schedulers].mine |= bit;
-	sm->inactive &= ~bit;
+	sm->issue.sched[slot % sm->spec->schedulers].mine |= bit;
+	sm->heads.inactive &= ~bit;
 	/* A line that comes late is dropped first. */
-	if (set_has(sm->live & ~sm->stale, w))
-		sm->empty |= bit;
+	if (set_has(sm->heads.live & ~sm->fetch.stale, w))
+		sm->fetch.empty |= bit;
 	*sm->env.wake = MIN(*sm->env.wake, now + 1);
 }
 
 bool sm_warp_unschedule(struct sm *sm, unsigned int w, uint64_t now)
 {
-	struct sm_warp *warp = &sm->warps[w];
+	struct sm_warp *warp = &sm->warps.at[w];
 	bool granted = warp->granted;
 	warpset bit = set_of(w);
 
 	sm_settle(sm, now + 1);
-	sm->inactive |= bit;
-	sm->held &= ~bit;
-	sm->operands &= ~bit;
+	sm->heads.inactive |= bit;
+	sm->heads.held &= ~bit;
+	sm->heads.operands &= ~bit;
 	warp->granted = false;
 	fetch_flush(sm, w, warp->ex.pc);
 	warp_check(sm, w);
-	if (sm->fetched == w)
-		sm->fetched = NO_INDEX;
-	sm->empty &= ~bit;
-	sm->refused &= ~bit;
-	sm->stale |= sm->missed & bit;
+	if (sm->fetch.fetched == w)
+		sm->fetch.fetched = NO_INDEX;
+	sm->fetch.empty &= ~bit;
+	sm->fetch.refused &= ~bit;
+	sm->fetch.stale |= sm->fetch.missed & bit;
 	residency_warp_retired(sm, w);
 	return granted;
 }
@@ -181,23 +181,22 @@ bool sm_warp_unschedule(struct sm *sm, unsigned int w, uint64_t now)
 void residency_warp_retired(struct sm *sm, unsigned int w)
 {
 	for (unsigned int s = 0; s < sm->spec->schedulers; s++)
-		sm->sched[s].mine &= ~set_of(w);
+		sm->issue.sched[s].mine &= ~set_of(w);
 }
 
 void sm_hold(struct sm *sm, uint32_t registers, uint32_t shared_bytes, uint64_t now)
 {
 	sm_integrate(sm, now + 1);
-	sm->registers_used = registers;
-	sm->shared_used = shared_bytes;
+	sm->ctas.registers = registers;
+	sm->ctas.shared = shared_bytes;
 }
 
 void residency_cancel(struct sm *sm)
 {
 	sm->res = (struct residency){ .room = sm->res.room + 1 };
-	sm->stale = NO_WARPS;
-	sm->idle.known = false;
+	sm->issue.idle.known = false;
 	for (unsigned int s = 0; s < sm->spec->schedulers; s++)
-		sm->sched[s].mine = NO_WARPS;
+		sm->issue.sched[s].mine = NO_WARPS;
 }
 
 bool residency_idle(const struct sm *sm)
@@ -206,17 +205,17 @@ bool residency_idle(const struct sm *sm)
 	warpset mine = NO_WARPS;
 
 	for (unsigned int s = 0; s < sm->spec->schedulers; s++)
-		mine |= sm->sched[s].mine;
+		mine |= sm->issue.sched[s].mine;
 	return !r->slotted &&
-	       !set_any(r->slots | r->active | r->moving | r->due | sm->stale | mine);
+	       !set_any(r->slots | r->active | r->moving | r->due | sm->fetch.stale | mine);
 }
 
 int sm_park(struct sm *sm, unsigned int c, uint64_t delay, uint64_t now)
 {
-	struct sm_cta *cta = &sm->ctas[c];
+	struct sm_cta *cta = &sm->ctas.at[c];
 	unsigned int w;
 
-	if (c >= sm->nctas || cta->state != SM_CTA_ACTIVE ||
+	if (c >= sm->ctas.n || cta->state != SM_CTA_ACTIVE ||
 	    (!set_any(cta->running) && !sm->mech.ops->leaves_pipelines))
 		return -EINVAL;
 	sm_settle(sm, now + 1);
@@ -224,17 +223,17 @@ int sm_park(struct sm *sm, unsigned int c, uint64_t delay, uint64_t now)
 	cta->until = now + delay;
 	/* A CTA whose warps have all exited is not told about again: it ends without slots. */
 	cta->ready_told = !set_any(cta->running);
-	sm->inactive |= cta->warps;
+	sm->heads.inactive |= cta->warps;
 	for_each_warp(w, cta->running) {
-		fetch_flush(sm, w, sm->warps[w].ex.pc);
+		fetch_flush(sm, w, sm->warps.at[w].ex.pc);
 		warp_check(sm, w);
-		if (sm->fetched == w)
-			sm->fetched = NO_INDEX;
+		if (sm->fetch.fetched == w)
+			sm->fetch.fetched = NO_INDEX;
 	}
-	sm->empty &= ~cta->warps;
-	sm->refused &= ~cta->warps;
-	sm->stale |= sm->missed & cta->warps;
-	sm->attend = true;
+	sm->fetch.empty &= ~cta->warps;
+	sm->fetch.refused &= ~cta->warps;
+	sm->fetch.stale |= sm->fetch.missed & cta->warps;
+	sm->mech.attend = true;
 	*sm->env.wake = MIN(*sm->env.wake, now + 1);
 	return 0;
 }
@@ -246,35 +245,35 @@ static void stop(struct sm *sm, unsigned int w)
 {
 	warpset bit = set_of(w);
 
-	sm->wait_barrier &= ~bit;
-	sm->held &= ~bit;
-	sm->operands &= ~bit;
-	sm->refused &= ~bit;
+	sm->heads.wait_barrier &= ~bit;
+	sm->heads.held &= ~bit;
+	sm->heads.operands &= ~bit;
+	sm->fetch.refused &= ~bit;
 	/* A line that is being fetched is dropped when it comes. */
-	sm->stale |= sm->missed & bit;
-	if (sm->fetched == w)
-		sm->fetched = NO_INDEX;
+	sm->fetch.stale |= sm->fetch.missed & bit;
+	if (sm->fetch.fetched == w)
+		sm->fetch.fetched = NO_INDEX;
 	cta_warp_exited(sm, w);
 }
 
 static void halt(struct sm *sm, unsigned int c, uint64_t now)
 {
-	struct sm_cta *cta = &sm->ctas[c];
+	struct sm_cta *cta = &sm->ctas.at[c];
 	unsigned int w;
 
 	/* Nobody waits for the others at a barrier. */
 	memset(cta->barriers, 0, sizeof(cta->barriers));
 	for_each_warp(w, cta->running)
 		stop(sm, w);
-	sm->attend |= sm->mech.ops != sm_mechanism_rows[0];
+	sm->mech.attend |= sm->mech.ops != sm_mechanism_rows[0];
 	*sm->env.wake = MIN(*sm->env.wake, now + 1);
 }
 
 void sm_halt(struct sm *sm, const struct sm_kernel *k, uint64_t now)
 {
 	sm_settle(sm, now + 1);
-	for (unsigned int c = 0; c < sm->nctas; c++) {
-		struct sm_cta *cta = &sm->ctas[c];
+	for (unsigned int c = 0; c < sm->ctas.n; c++) {
+		struct sm_cta *cta = &sm->ctas.at[c];
 
 		if (cta->state == SM_CTA_NONE || cta->kernel != k)
 			continue;
@@ -289,13 +288,13 @@ void sm_halt(struct sm *sm, const struct sm_kernel *k, uint64_t now)
 /* It has its slots, and the delay is over. */
 static void start(struct sm *sm, unsigned int c, uint64_t now)
 {
-	struct sm_cta *cta = &sm->ctas[c];
+	struct sm_cta *cta = &sm->ctas.at[c];
 
 	sm_settle(sm, now + 1);
 	set_state(sm, c, SM_CTA_ACTIVE);
-	sm->inactive &= ~cta->warps;
+	sm->heads.inactive &= ~cta->warps;
 	/* A line that comes late is dropped first. */
-	sm->empty |= cta->running & ~sm->stale;
+	sm->fetch.empty |= cta->running & ~sm->fetch.stale;
 	*sm->env.wake = MIN(*sm->env.wake, now + 1);
 	mechanism_started(sm, c, now);
 	/* The mechanism may have parked it again. */
@@ -305,9 +304,9 @@ static void start(struct sm *sm, unsigned int c, uint64_t now)
 
 int sm_restore(struct sm *sm, unsigned int c, uint64_t delay, uint64_t now)
 {
-	struct sm_cta *cta = &sm->ctas[c];
+	struct sm_cta *cta = &sm->ctas.at[c];
 
-	if (c >= sm->nctas || cta->state != SM_CTA_PARKED || cta->outside)
+	if (c >= sm->ctas.n || cta->state != SM_CTA_PARKED || cta->outside)
 		return -EINVAL;
 	sm_settle(sm, now + 1);
 	if (!take_slots(sm, c))
@@ -316,7 +315,7 @@ int sm_restore(struct sm *sm, unsigned int c, uint64_t delay, uint64_t now)
 	if (sm->env.parked)
 		cta_tell(sm, c, sm->env.parked, cta->gave, cta->parked, now);
 	cta->until = now + delay;
-	sm->attend = true;
+	sm->mech.attend = true;
 	if (delay)
 		*sm->env.wake = MIN(*sm->env.wake, now + 1);
 	else
@@ -332,7 +331,7 @@ static bool drained(const struct sm *sm, const struct sm_cta *cta)
 	unsigned int w;
 
 	for_each_warp(w, cta->warps) {
-		if (sm->warps[w].inflight != sm->warps[w].away)
+		if (sm->warps.at[w].inflight != sm->warps.at[w].away)
 			return false;
 	}
 	return true;
@@ -343,10 +342,10 @@ static bool all_here(const struct sm *sm, const struct sm_cta *cta)
 {
 	unsigned int w;
 
-	if (set_any(cta->warps & (sm->untranslated | sm->wait_atomic)))
+	if (set_any(cta->warps & (sm->accesses.untranslated | sm->heads.wait_atomic)))
 		return false;
 	for_each_warp(w, cta->warps) {
-		if (sm->warps[w].pending)
+		if (sm->warps.at[w].pending)
 			return false;
 	}
 	return true;
@@ -354,7 +353,7 @@ static bool all_here(const struct sm *sm, const struct sm_cta *cta)
 
 static void look(struct sm *sm, unsigned int c, uint64_t now)
 {
-	struct sm_cta *cta = &sm->ctas[c];
+	struct sm_cta *cta = &sm->ctas.at[c];
 
 	sm->res.due &= ~set_of(c);
 	if (cta->state != SM_CTA_PARKED || cta->ready_told || !all_here(sm, cta))
@@ -365,7 +364,7 @@ static void look(struct sm *sm, unsigned int c, uint64_t now)
 
 static void move(struct sm *sm, unsigned int c, uint64_t now)
 {
-	struct sm_cta *cta = &sm->ctas[c];
+	struct sm_cta *cta = &sm->ctas.at[c];
 
 	if (cta->until > now)
 		return;
@@ -401,8 +400,8 @@ uint64_t residency_next(const struct sm *sm, uint64_t now)
 
 	/* What drains does so in cycles that run. */
 	for_each_warp(c, sm->res.moving) {
-		if (sm->ctas[c].until > now)
-			next = MIN(next, sm->ctas[c].until);
+		if (sm->ctas.at[c].until > now)
+			next = MIN(next, sm->ctas.at[c].until);
 	}
 	return next;
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "sm/internal.h"
+#include "sm/scoreboard.h"
 
 #define FIRST_INSTS	512u
 
@@ -36,43 +36,44 @@ static inline bool row_test(const uint64_t *row, unsigned int reg)
 
 /* --- the pool ------------------------------------------------------------- */
 
-static int pool_grow(struct sm *sm, uint32_t n)
+static int pool_grow(struct insts *insts, uint32_t n)
 {
-	uint32_t first = sm->ninsts;
+	uint32_t first = insts->n;
 
-	if (array_reserve(sm->insts, sm->ninsts, n))
+	if (array_reserve(insts->at, insts->n, n))
 		return -ENOMEM;
-	for (uint32_t i = first; i < sm->ninsts; i++)
-		sm->insts[i].next = i + 1 < sm->ninsts ? i + 1 : sm->free_inst;
-	sm->free_inst = first;
+	for (uint32_t i = first; i < insts->n; i++)
+		insts->at[i].next = i + 1 < insts->n ? i + 1 : insts->unused;
+	insts->unused = first;
 	return 0;
 }
 
 int scoreboard_init(struct sm *sm)
 {
-	sm->free_inst = NO_INDEX;
-	return pool_grow(sm, FIRST_INSTS);
+	sm->insts.unused = NO_INDEX;
+	return pool_grow(&sm->insts, FIRST_INSTS);
 }
 
 void scoreboard_cancel(struct sm *sm)
 {
-	for (uint32_t i = 0; i < sm->ninsts; i++)
-		sm->insts[i].next = i + 1 < sm->ninsts ? i + 1 : NO_INDEX;
-	sm->free_inst = 0;
-	sm->used_insts = 0;
+	for (uint32_t i = 0; i < sm->insts.n; i++)
+		sm->insts.at[i].next = i + 1 < sm->insts.n ? i + 1 : NO_INDEX;
+	sm->insts.unused = 0;
+	sm->insts.used = 0;
 }
 
-int inst_grow(struct sm *sm)
+int inst_grow(struct insts *insts)
 {
-	return pool_grow(sm, 2 * sm->ninsts);
+	return pool_grow(insts, 2 * insts->n);
 }
 
 /* --- registers -------------------------------------------------------------- */
 
 static inline void check_operands(struct sm *sm, unsigned int w)
 {
-	struct sm_warp *warp = &sm->warps[w];
+	struct sm_warp *warp = &sm->warps.at[w];
 	const struct sm_op *op = warp->op;
+	struct sm_heads *h = &sm->heads;
 	warpset bit = set_of(w);
 	const uint16_t *check = warp->kernel->slots + op->slots;
 	bool blocked = false, on_load = false;
@@ -88,12 +89,12 @@ static inline void check_operands(struct sm *sm, unsigned int w)
 			on_load |= row_test(warp->rows_long, check[i]);
 		}
 	}
-	sm->blocked_long = on_load ? sm->blocked_long | bit : sm->blocked_long & ~bit;
+	h->blocked_long = on_load ? h->blocked_long | bit : h->blocked_long & ~bit;
 	if (blocked) {
-		sm->blocked |= bit;
+		h->blocked |= bit;
 		return;
 	}
-	sm->blocked &= ~bit;
+	h->blocked &= ~bit;
 	if (warp->cold) {
 		warp->cold--;
 		exec_prefetch(&warp->ex);
@@ -102,53 +103,57 @@ static inline void check_operands(struct sm *sm, unsigned int w)
 
 void warp_check_order(struct sm *sm, unsigned int w)
 {
+	const struct accesses *a = &sm->accesses;
+	const struct sm_op *op = sm->warps.at[w].op;
+	struct sm_heads *h = &sm->heads;
 	warpset bit = set_of(w);
 
-	if (set_any(sm->untranslated & sm->valid & ~sm->stray & bit) &&
-	    (sm->warps[w].op->ordered || (set_has(sm->in_order, w) && sm->warps[w].op->memory)))
-		sm->wait_order |= bit;
+	if (set_any(a->untranslated & h->valid & ~h->stray & bit) &&
+	    (op->ordered || (set_has(a->in_order, w) && op->memory)))
+		h->wait_order |= bit;
 	else
-		sm->wait_order &= ~bit;
+		h->wait_order &= ~bit;
 }
 
 /* The head is a point: it passes at once, or is held until sm_resource_granted(). */
 static void acquire(struct sm *sm, unsigned int w)
 {
-	struct sm_warp *warp = &sm->warps[w];
+	struct sm_warp *warp = &sm->warps.at[w];
 
 	warp->granted = mechanism_acquire(sm, w, warp->ib_pc);
 	if (!warp->granted)
-		sm->held |= set_of(w);
+		sm->heads.held |= set_of(w);
 }
 
 void warp_check(struct sm *sm, unsigned int w)
 {
-	struct sm_warp *warp = &sm->warps[w];
+	struct sm_warp *warp = &sm->warps.at[w];
+	struct sm_heads *h = &sm->heads;
 	warpset bit = set_of(w);
 
-	sm->wants[warp->unit] &= ~bit;
-	sm->wait_order &= ~bit;
+	h->wants[warp->unit] &= ~bit;
+	h->wait_order &= ~bit;
 	if (!warp->ib_count || warp->ib_pc != warp->ex.pc) {
-		sm->stray = set_put(sm->stray, w, warp->ib_count);
-		sm->blocked &= ~bit;
-		sm->blocked_long &= ~bit;
+		h->stray = set_put(h->stray, w, warp->ib_count);
+		h->blocked &= ~bit;
+		h->blocked_long &= ~bit;
 		return;
 	}
-	sm->stray &= ~bit;
+	h->stray &= ~bit;
 	warp->op = &warp->kernel->ops[warp->ib_pc];
 	warp->unit = warp->op->unit;
-	sm->wants[warp->unit] |= bit;
+	h->wants[warp->unit] |= bit;
 	check_operands(sm, w);
-	if (set_has(sm->untranslated, w))
+	if (set_has(sm->accesses.untranslated, w))
 		warp_check_order(sm, w);
-	if ((warp->op->point || sm->mech.every) && !warp->granted && !set_has(sm->held, w))
+	if ((warp->op->point || sm->mech.every) && !warp->granted && !set_has(h->held, w))
 		acquire(sm, w);
 }
 
 void scoreboard_reserve(struct sm *sm, uint32_t inst)
 {
 	const struct sm_inst *in = sm_inst(sm, inst);
-	struct sm_warp *warp = &sm->warps[in->warp];
+	struct sm_warp *warp = &sm->warps.at[in->warp];
 	const uint16_t *write;
 
 	warp->inflight++;
@@ -173,7 +178,7 @@ void inst_release(struct sm *sm, uint32_t inst)
 {
 	const struct sm_inst *in = sm_inst(sm, inst);
 	unsigned int w = in->warp;
-	struct sm_warp *warp = &sm->warps[w];
+	struct sm_warp *warp = &sm->warps.at[w];
 
 	if (!in->op->nwrite)
 		return;
@@ -191,10 +196,10 @@ void inst_release(struct sm *sm, uint32_t inst)
 		}
 	}
 	if (!--warp->pending) {
-		sm->wait_fence &= ~set_of(w);
-		residency_note(sm, w);
+		sm->heads.wait_fence &= ~set_of(w);
+		warp_note(sm, w);
 	}
-	if (set_has(sm->blocked, w))
+	if (set_has(sm->heads.blocked, w))
 		check_operands(sm, w);
 }
 
@@ -202,11 +207,11 @@ void inst_release(struct sm *sm, uint32_t inst)
 
 void warp_check_finished(struct sm *sm, unsigned int w)
 {
-	const struct sm_warp *warp = &sm->warps[w];
+	const struct sm_warp *warp = &sm->warps.at[w];
 
 	/* An atomic is under way until its last answer. */
-	if (!warp->inflight && !warp->stores && !set_has(sm->stale, w))
-		sm->finished |= set_of(w);
+	if (!warp->inflight && !warp->stores && !set_has(sm->fetch.stale, w))
+		sm->fetch.finished |= set_of(w);
 }
 
 void inst_done(struct sm *sm, uint32_t inst)
@@ -216,22 +221,22 @@ void inst_done(struct sm *sm, uint32_t inst)
 
 void warp_stores(struct sm *sm, unsigned int w, int n)
 {
-	struct sm_warp *warp = &sm->warps[w];
+	struct sm_warp *warp = &sm->warps.at[w];
 
 	warp->stores += (uint32_t)n;
-	if (!warp->stores && !set_has(sm->live, w))
+	if (!warp->stores && !set_has(sm->heads.live, w))
 		warp_check_finished(sm, w);
 }
 
 void warp_atomics(struct sm *sm, unsigned int w, int n)
 {
-	struct sm_warp *warp = &sm->warps[w];
+	struct sm_warp *warp = &sm->warps.at[w];
 
 	warp->atomics += (uint32_t)n;
 	if (warp->atomics)
-		sm->wait_atomic |= set_of(w);
+		sm->heads.wait_atomic |= set_of(w);
 	else {
-		sm->wait_atomic &= ~set_of(w);
-		residency_note(sm, w);
+		sm->heads.wait_atomic &= ~set_of(w);
+		warp_note(sm, w);
 	}
 }

@@ -13,39 +13,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sm/internal.h"
+#include "sm/state.h"
 
 #define WORDS	(sizeof(struct sm_counters) / sizeof(uint64_t))
 
 int share_init(struct sm *sm)
 {
-	sm->owner = NOBODY;
-	sm->by = calloc(NOBODY + 1, sizeof(*sm->by));
-	sm->by_before = calloc(NOBODY, sizeof(*sm->by_before));
-	return sm->by && sm->by_before ? 0 : -ENOMEM;
+	sm->share.owner = NOBODY;
+	sm->share.by = calloc(NOBODY + 1, sizeof(*sm->share.by));
+	sm->share.by_before = calloc(NOBODY, sizeof(*sm->share.by_before));
+	return sm->share.by && sm->share.by_before ? 0 : -ENOMEM;
 }
 
 void share_fini(struct sm *sm)
 {
-	free(sm->by);
-	free(sm->by_before);
+	free(sm->share.by);
+	free(sm->share.by_before);
 }
 
 /* Hands over what was counted since it was done last. */
 static void hand_over(struct sm *sm)
 {
-	struct sm_kernel_stats *to = &sm->by[sm->owner];
+	struct sm_kernel_stats *to = &sm->share.by[sm->share.owner];
 	uint64_t now[WORDS], before[WORDS], sum[WORDS];
 
-	memcpy(now, &sm->stats, sizeof(now));
-	memcpy(before, &sm->handed_over, sizeof(before));
+	memcpy(now, &sm->account.stats, sizeof(now));
+	memcpy(before, &sm->share.handed_over, sizeof(before));
 	memcpy(sum, &to->counters, sizeof(sum));
-	for (size_t i = 0; i < WORDS && !sm->mixed; i++)
+	for (size_t i = 0; i < WORDS && !sm->share.mixed; i++)
 		sum[i] += now[i] - before[i];
-	for (unsigned int i = 0; i < STALLS && !sm->mixed; i++)
-		to->own_stalls[i] += sm->stats.stalls[i] - sm->handed_over.stalls[i];
+	for (unsigned int i = 0; i < STALLS && !sm->share.mixed; i++)
+		to->own_stalls[i] += sm->account.stats.stalls[i] - sm->share.handed_over.stalls[i];
 	memcpy(&to->counters, sum, sizeof(sum));
-	sm->handed_over = sm->stats;
+	sm->share.handed_over = sm->account.stats;
 }
 
 /* The kernels that have CTAs here may be others now. */
@@ -54,25 +54,25 @@ static void look_again(struct sm *sm)
 	unsigned int n = 0, last = NOBODY;
 
 	for (unsigned int k = 0; k < SM_KERNELS; k++) {
-		if (sm->ctas_of[k]) {
+		if (sm->share.ctas_of[k]) {
 			n++;
 			last = k;
 		}
 	}
-	sm->mixed = n > 1;
-	sm->owner = (uint8_t)last;
+	sm->share.mixed = n > 1;
+	sm->share.owner = (uint8_t)last;
 }
 
 void share_launched(struct sm *sm, const struct sm_cta *cta)
 {
 	unsigned int k = cta->kernel->slot;
 
-	if (!sm->ctas_of[k])
+	if (!sm->share.ctas_of[k])
 		hand_over(sm);
-	sm->ctas_of[k]++;
-	sm->kernel_of[k] = cta->kernel;
-	sm->warps_of[k] |= cta->warps;
-	if (sm->ctas_of[k] == 1)
+	sm->share.ctas_of[k]++;
+	sm->share.kernel_of[k] = cta->kernel;
+	sm->share.warps_of[k] |= cta->warps;
+	if (sm->share.ctas_of[k] == 1)
 		look_again(sm);
 }
 
@@ -80,19 +80,19 @@ void share_retired(struct sm *sm, const struct sm_cta *cta)
 {
 	unsigned int k = cta->kernel->slot;
 
-	if (sm->ctas_of[k] == 1)
+	if (sm->share.ctas_of[k] == 1)
 		hand_over(sm);
-	sm->ctas_of[k]--;
-	sm->warps_of[k] &= ~cta->warps;
-	if (!sm->ctas_of[k])
+	sm->share.ctas_of[k]--;
+	sm->share.warps_of[k] &= ~cta->warps;
+	if (!sm->share.ctas_of[k])
 		look_again(sm);
 }
 
 void share_cancel(struct sm *sm)
 {
 	hand_over(sm);
-	memset(sm->ctas_of, 0, sizeof(sm->ctas_of));
-	memset(sm->warps_of, 0, sizeof(sm->warps_of));
+	memset(sm->share.ctas_of, 0, sizeof(sm->share.ctas_of));
+	memset(sm->share.warps_of, 0, sizeof(sm->share.warps_of));
 	look_again(sm);
 }
 
@@ -101,31 +101,31 @@ void share_cancel(struct sm *sm)
 void share_resident(struct sm *sm, uint64_t cycles)
 {
 	for (unsigned int k = 0; k < SM_KERNELS; k++) {
-		struct sm_counters *c = &sm->by[k].counters;
-		uint64_t ctas = cycles * sm->ctas_of[k];
+		struct sm_counters *c = &sm->share.by[k].counters;
+		uint64_t ctas = cycles * sm->share.ctas_of[k];
 
 		if (!ctas)
 			continue;
 		c->cycles += cycles;
 		c->ctas += ctas;
-		c->warps += cycles * set_count(sm->resident & sm->warps_of[k]);
-		c->registers += ctas * sm->kernel_of[k]->registers;
-		c->shared_bytes += ctas * sm->kernel_of[k]->shared_taken;
+		c->warps += cycles * set_count(sm->warps.resident & sm->share.warps_of[k]);
+		c->registers += ctas * sm->share.kernel_of[k]->registers;
+		c->shared_bytes += ctas * sm->share.kernel_of[k]->shared_taken;
 	}
 }
 
 void share_schedulable(struct sm *sm, uint64_t cycles)
 {
 	for (unsigned int k = 0; k < SM_KERNELS; k++)
-		if (sm->ctas_of[k])
-			sm->by[k].counters.schedulable_warps +=
-				cycles * set_count(sm->counted & sm->warps_of[k]);
+		if (sm->share.ctas_of[k])
+			sm->share.by[k].counters.schedulable_warps +=
+				cycles * set_count(sm->account.counted & sm->share.warps_of[k]);
 }
 
 /* `cycles` of a scheduler in which nothing issued, to those in the mask. */
 static void divide(struct sm *sm, uint32_t claim, enum stall reason, uint64_t cycles)
 {
-	unsigned int n = (unsigned int)__builtin_popcount(claim), first = sm->turn;
+	unsigned int n = (unsigned int)__builtin_popcount(claim), first = sm->share.turn;
 	uint64_t each = cycles / n, rest = cycles % n;
 
 	for (unsigned int i = 0; i < SM_KERNELS; i++) {
@@ -133,9 +133,9 @@ static void divide(struct sm *sm, uint32_t claim, enum stall reason, uint64_t cy
 
 		if (!(claim >> k & 1))
 			continue;
-		sm->by[k].counters.stalls[reason] += each + (rest != 0);
+		sm->share.by[k].counters.stalls[reason] += each + (rest != 0);
 		if (rest && !--rest)
-			sm->turn = (uint8_t)((k + 1) % SM_KERNELS);
+			sm->share.turn = (uint8_t)((k + 1) % SM_KERNELS);
 	}
 }
 
@@ -147,15 +147,15 @@ void share_cycles(struct sm *sm, unsigned int scheduler, enum stall reason, unsi
 	for (unsigned int k = 0; k < SM_KERNELS; k++) {
 		enum stall own = STALL_ISSUED;
 
-		if (!sm->ctas_of[k])
+		if (!sm->share.ctas_of[k])
 			continue;
 		if (k != issued)
-			own = stall_of(sm, sm->sched[scheduler].mine & sm->warps_of[k]);
+			own = stall_of(sm, sm->issue.sched[scheduler].mine & sm->share.warps_of[k]);
 		claim |= (uint32_t)(own == reason) << k;
-		sm->by[k].own_stalls[own] += cycles;
+		sm->share.by[k].own_stalls[own] += cycles;
 	}
 	if (!claim || reason == STALL_NO_WARP)
-		sm->by[NOBODY].counters.stalls[reason] += cycles;
+		sm->share.by[NOBODY].counters.stalls[reason] += cycles;
 	else
 		divide(sm, claim, reason, cycles);
 }
@@ -165,12 +165,13 @@ void share_cycles(struct sm *sm, unsigned int scheduler, enum stall reason, unsi
 void share_begin(struct sm *sm, const struct sm_kernel *k)
 {
 	hand_over(sm);
-	sm->by_before[k->slot] = sm->by[k->slot];
+	sm->share.by_before[k->slot] = sm->share.by[k->slot];
 }
 
 void sm_kernel_stats(struct sm *sm, const struct sm_kernel *k, struct sm_kernel_stats *stats)
 {
-	const struct sm_kernel_stats *now = &sm->by[k->slot], *before = &sm->by_before[k->slot];
+	const struct sm_kernel_stats *before = &sm->share.by_before[k->slot];
+	const struct sm_kernel_stats *now = &sm->share.by[k->slot];
 	uint64_t words[2][sizeof(*stats) / sizeof(uint64_t)];
 
 	hand_over(sm);
@@ -187,8 +188,8 @@ bool sm_shares_add_up(struct sm *sm)
 
 	hand_over(sm);
 	for (unsigned int k = 0; k <= NOBODY; k++)
-		stats_add(&sum, &sm->by[k].counters, sizeof(sum));
+		stats_add(&sum, &sm->share.by[k].counters, sizeof(sum));
 	/* Kernels side by side have the same cycles. */
-	sum.cycles = sm->stats.cycles;
-	return !memcmp(&sum, &sm->stats, sizeof(sum));
+	sum.cycles = sm->account.stats.cycles;
+	return !memcmp(&sum, &sm->account.stats, sizeof(sum));
 }

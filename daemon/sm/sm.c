@@ -9,14 +9,13 @@
 #include <string.h>
 
 #include "sm/background.h"
-#include "sm/internal.h"
-#include "sm/ldst.h"
+#include "sm/scoreboard.h"
 
 static int parts_init(struct sm *sm)
 {
 	int ret;
 
-	if ((ret = share_init(sm)) || (ret = placement_create(sm->spec, &sm->placement)) ||
+	if ((ret = share_init(sm)) || (ret = placement_create(sm->spec, &sm->ctas.placement)) ||
 	    (ret = scoreboard_init(sm)) || (ret = collector_init(sm)) ||
 	    (ret = units_init(sm)) || (ret = fetch_init(sm)))
 		return ret;
@@ -40,23 +39,23 @@ int sm_create(unsigned int id, const struct sm_env *env, struct sm **out)
 	sm->env = *env;
 	sm->spec = spec;
 	sm->ideal = !spec->paging;
-	sm_numbers(spec, &sm->nwarps, &sm->nctas);
-	sm->nctas = MIN(sm->nctas, sm->nwarps);
-	sm_slots(spec, &sm->warp_slots, &sm->cta_slots);
-	sm->policy = sched_find(spec->scheduler);
+	sm_numbers(spec, &sm->warps.n, &sm->ctas.n);
+	sm->ctas.n = MIN(sm->ctas.n, sm->warps.n);
+	sm_slots(spec, &sm->warps.slots, &sm->ctas.slots);
+	sm->issue.policy = sched_find(spec->scheduler);
 	sm->mascar = (struct owner){ .on = !strcmp(spec->mem_order, "mascar"), .warp = NO_INDEX };
-	sm->warps = calloc(sm->nwarps, sizeof(*sm->warps));
-	sm->ctas = calloc(sm->nctas, sizeof(*sm->ctas));
-	if (!sm->policy)
+	sm->warps.at = calloc(sm->warps.n, sizeof(*sm->warps.at));
+	sm->ctas.at = calloc(sm->ctas.n, sizeof(*sm->ctas.at));
+	if (!sm->issue.policy)
 		ret = -EINVAL;
-	else if (sm->warps && sm->ctas)
+	else if (sm->warps.at && sm->ctas.at)
 		ret = parts_init(sm);
 	if (ret) {
 		sm_destroy(sm);
 		return ret;
 	}
 	for (unsigned int s = 0; s < spec->schedulers; s++)
-		sm->sched[s].active_max = (uint32_t)spec->sched_active;
+		sm->issue.sched[s].active_max = (uint32_t)spec->sched_active;
 	gmmu_attach(env->gmmu, id, &access_gmmu_ops, sm);
 	*env->wake = NEVER;
 	*out = sm;
@@ -74,36 +73,42 @@ void sm_destroy(struct sm *sm)
 	units_fini(sm);
 	collector_fini(sm);
 	cta_fini(sm);
-	placement_destroy(sm->placement);
+	placement_destroy(sm->ctas.placement);
 	share_fini(sm);
 	background_fini(sm);
-	free(sm->insts);
-	free(sm->text);
-	free(sm->texts);
+	free(sm->insts.at);
+	free(sm->print.text);
+	free(sm->print.texts);
 	free(sm);
 }
 
 /* What is left when the last CTA has retired would be left for ever. */
 static bool conserved(const struct sm *sm)
 {
-	bool empty = !sm->used_insts && !sm->results_left && !sm->oc.used && !sm->oc.nreading &&
-		     !set_any(sm->valid | sm->empty | sm->live | sm->finished | sm_waiting(sm) |
-			      sm->untranslated | sm->far_fault | sm->missing) &&
-		     fetch_idle(sm) && ldst_idle(sm) && placement_empty(sm->placement) &&
+	const struct accesses *a = &sm->accesses;
+	const struct sm_heads *h = &sm->heads;
+	bool empty = !sm->insts.used && !sm->units.left && !sm->oc.used && !sm->oc.nreading &&
+		     !set_any(h->valid | h->live | heads_waiting(h) | h->far_fault |
+			      a->untranslated | a->missing | sm->fetch.empty |
+			      sm->fetch.finished) &&
+		     fetch_idle(sm) && ldst_idle(sm) && placement_empty(sm->ctas.placement) &&
 		     residency_idle(sm) && mechanism_idle(sm);
 
 	for (unsigned int u = 0; u < UNITS; u++)
 		empty &= !queue_some(&sm->id_oc, u) && !queue_some(&sm->oc_ex, u) &&
-			 !set_any(sm->wants[u]);
-	for (unsigned int w = 0; w < sm->nwarps; w++)
-		empty &= !sm->warps[w].pending && !sm->warps[w].atomics && !sm->warps[w].away;
+			 !set_any(h->wants[u]);
+	for (unsigned int w = 0; w < sm->warps.n; w++) {
+		const struct sm_warp *warp = &sm->warps.at[w];
+
+		empty &= !warp->pending && !warp->atomics && !warp->away;
+	}
 	return empty;
 }
 
 int sm_begin(struct sm *sm, const struct sm_kernel *k)
 {
-	sm->shares[k->slot] = (struct sm_share){ 0 };
-	placement_begin(sm->placement, k->slot);
+	sm->share.begun[k->slot] = (struct sm_share){ 0 };
+	placement_begin(sm->ctas.placement, k->slot);
 	share_begin(sm, k);
 	return 0;
 }
@@ -116,12 +121,12 @@ void sm_forget(struct sm *sm, const struct sm_kernel *k)
 
 const struct sm_share *sm_share(const struct sm *sm, const struct sm_kernel *k)
 {
-	return &sm->shares[k->slot];
+	return &sm->share.begun[k->slot];
 }
 
 void sm_cancel(struct sm *sm)
 {
-	sm_integrate(sm, sm->accounted);
+	sm_integrate(sm, sm->account.accounted);
 	background_cancel(sm);
 	ldst_cancel(sm);
 	fetch_cancel(sm);
@@ -131,16 +136,11 @@ void sm_cancel(struct sm *sm)
 	cta_cancel(sm);
 	residency_cancel(sm);
 	mechanism_cancel(sm);
-	sm->resident = sm->live = sm->valid = sm->stray = NO_WARPS;
-	sm->blocked = sm->blocked_long = sm->missing = NO_WARPS;
-	sm->wait_barrier = sm->wait_fence = sm->wait_atomic = NO_WARPS;
-	sm->untranslated = sm->in_order = sm->wait_order = NO_WARPS;
-	sm->far_fault = sm->wait_fault = NO_WARPS;
-	sm->inactive = sm->held = sm->operands = sm->finished = NO_WARPS;
-	sm->empty = sm->missed = sm->refused = NO_WARPS;
-	memset(sm->wants, 0, sizeof(sm->wants));
-	sm->texts_used = sm->texts_told = 0;
-	sm->text_used = 0;
+	sm->warps.resident = NO_WARPS;
+	sm->heads = (struct sm_heads){ 0 };
+	sm->accesses = (struct accesses){ 0 };
+	sm->print.texts_used = sm->print.texts_told = 0;
+	sm->print.text_used = 0;
 	sm->failure = (struct sm_failure){ 0 };
 	sm->mascar.warp = NO_INDEX;
 	sm->mascar.saturated = false;
@@ -149,7 +149,7 @@ void sm_cancel(struct sm *sm)
 
 void sm_flush(struct sm *sm)
 {
-	cache_clear(sm->l1i);
+	cache_clear(sm->fetch.l1i);
 	ldst_flush(sm);
 }
 
@@ -172,38 +172,38 @@ const struct sm_failure *sm_failure(const struct sm *sm)
 
 void sm_integrate(struct sm *sm, uint64_t upto)
 {
-	struct sm_counters *c = &sm->stats;
-	uint64_t n = upto > sm->integrated ? upto - sm->integrated : 0;
+	struct sm_counters *c = &sm->account.stats;
+	uint64_t n = upto > sm->account.integrated ? upto - sm->account.integrated : 0;
 
-	sm->integrated = MAX(sm->integrated, upto);
-	if (!n || !sm->resident_ctas)
+	sm->account.integrated = MAX(sm->account.integrated, upto);
+	if (!n || !sm->ctas.resident)
 		return;
 	c->cycles += n;
-	c->ctas += n * sm->resident_ctas;
-	c->warps += n * set_count(sm->resident);
-	c->registers += n * sm->registers_used;
-	c->shared_bytes += n * sm->shared_used;
-	placement_integrate(sm->placement, n);
-	if (sm->mixed)
+	c->ctas += n * sm->ctas.resident;
+	c->warps += n * set_count(sm->warps.resident);
+	c->registers += n * sm->ctas.registers;
+	c->shared_bytes += n * sm->ctas.shared;
+	placement_integrate(sm->ctas.placement, n);
+	if (sm->share.mixed)
 		share_resident(sm, n);
 }
 
 /* How many warps wait for nothing but their instructions' operands. Seldom another than before. */
 static uint32_t schedulable(struct sm *sm)
 {
-	warpset warps = sm->live & ~sm_waiting(sm);
+	warpset warps = sm->heads.live & ~heads_waiting(&sm->heads);
 
-	if (!set_equal(warps, sm->counted)) {
-		sm->counted = warps;
-		sm->counted_warps = set_count(warps);
+	if (!set_equal(warps, sm->account.counted)) {
+		sm->account.counted = warps;
+		sm->account.counted_warps = set_count(warps);
 	}
-	return sm->counted_warps;
+	return sm->account.counted_warps;
 }
 
 static inline void count_schedulable(struct sm *sm, uint64_t cycles)
 {
-	sm->stats.schedulable_warps += cycles * schedulable(sm);
-	if (__builtin_expect(sm->mixed, 0))
+	sm->account.stats.schedulable_warps += cycles * schedulable(sm);
+	if (__builtin_expect(sm->share.mixed, 0))
 		share_schedulable(sm, cycles);
 }
 
@@ -211,15 +211,15 @@ void sm_settle(struct sm *sm, uint64_t upto)
 {
 	uint64_t n;
 
-	if (sm->accounted >= upto)
+	if (sm->account.accounted >= upto)
 		return;
-	n = upto - sm->accounted;
+	n = upto - sm->account.accounted;
 	/* Nothing changed since the last cycle that ran, or another would have run. */
 	issue_settle(sm, n);
 	count_schedulable(sm, n);
 	fetch_settle(sm, n);
 	ldst_settle(sm, upto);
-	sm->accounted = upto;
+	sm->account.accounted = upto;
 }
 
 void sm_account(struct sm *sm, uint64_t upto)
@@ -230,7 +230,7 @@ void sm_account(struct sm *sm, uint64_t upto)
 
 const struct sm_counters *sm_stats(const struct sm *sm)
 {
-	return &sm->stats;
+	return &sm->account.stats;
 }
 
 /* --- the cycle --------------------------------------------------------------- */
@@ -269,8 +269,8 @@ static uint64_t next_reply(const struct sm *sm, uint64_t now)
 /* Something can happen in the next cycle: what is seen at once. Most cycles are like that. */
 static inline bool busy(const struct sm *sm)
 {
-	return sm->fetched != NO_INDEX || !sm->oc.stuck ||
-	       set_any((sm->empty & ~sm->refused) | sm->finished);
+	return sm->fetch.fetched != NO_INDEX || !sm->oc.stuck ||
+	       set_any((sm->fetch.empty & ~sm->fetch.refused) | sm->fetch.finished);
 }
 
 /* First cycle after now in which something can happen without anyone else's doing. */
@@ -293,7 +293,7 @@ static __attribute__((noinline)) uint64_t next_cycle(const struct sm *sm, uint64
 
 static void dispatch_memory(struct sm *sm, uint64_t now)
 {
-	unsigned int place = queue_oldest(sm, &sm->oc_ex, UNIT_LDST);
+	unsigned int place = queue_oldest(&sm->insts, &sm->oc_ex, UNIT_LDST);
 	uint32_t inst = sm->oc_ex.of[UNIT_LDST].at[place];
 
 	queue_remove(&sm->oc_ex, UNIT_LDST, place);
@@ -304,9 +304,9 @@ static void dispatch_memory(struct sm *sm, uint64_t now)
 static void cycle(struct sm *sm, uint64_t now)
 {
 	receive(sm, now);
-	if (units_have_results(sm, now))
+	if (units_have_results(&sm->units, now))
 		units_writeback(sm, now);
-	if (units_wanted(sm))
+	if (units_wanted(&sm->oc_ex))
 		units_execute(sm, now);
 	ldst_cycle(sm, now);
 	if (queue_some(&sm->oc_ex, UNIT_LDST) && ldst_free(sm))
@@ -317,10 +317,10 @@ static void cycle(struct sm *sm, uint64_t now)
 		sm->oc.written = 0;
 	count_schedulable(sm, 1);
 	sm_issue(sm, now);
-	if (sm->fetched != NO_INDEX)
+	if (sm->fetch.fetched != NO_INDEX)
 		fetch_decode(sm, now);
 	fetch_cycle(sm, now);
-	sm->accounted = now + 1;
+	sm->account.accounted = now + 1;
 	/* A mechanism that hears that its bytes have moved may park and restore CTAs. */
 	if (sm->background)
 		background_cycle(sm, now);
@@ -336,13 +336,13 @@ int sm_run(struct sm *sm, uint64_t from, uint64_t upto)
 	/* Those of the SMs that other threads run are on the same line of the host's caches. */
 	sm->env.wake = &sm->own_wake;
 	while (now < upto && !sm->failure.error) {
-		if (sm->accounted < now)
+		if (sm->account.accounted < now)
 			sm_settle(sm, now);
 		sm->now = now;
 		*sm->env.wake = NEVER;
 		cycle(sm, now);
 		sm->last = now;
-		if (sm->attend)
+		if (sm->mech.attend)
 			mechanism_cycle(sm, now);
 		if (__builtin_expect(sm->mascar.on, 0))
 			owner_look(sm);
@@ -364,7 +364,7 @@ int sm_run(struct sm *sm, uint64_t from, uint64_t upto)
 bool sm_idle(const struct sm *sm)
 {
 	/* A warp is there until its stores are acknowledged. */
-	return !sm->resident_ctas && background_idle(sm);
+	return !sm->ctas.resident && background_idle(sm);
 }
 
 uint64_t sm_last(const struct sm *sm)

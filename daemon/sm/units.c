@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "sm/internal.h"
+#include "sm/scoreboard.h"
 
 /* From being taken to being written back, beyond the latency. */
 #define BEHIND		2u
@@ -55,27 +55,27 @@ int units_init(struct sm *sm)
 	uint32_t size = 64, bit = 0;
 
 	for (unsigned int u = 0; u < UNITS; u++) {
-		sm->units[u] = (uint8_t)units[u];
-		sm->unit_bit[u] = (uint8_t)bit;
+		sm->units.n[u] = (uint8_t)units[u];
+		sm->units.first_bit[u] = (uint8_t)bit;
 		sm->id_oc.of[u].size = (uint8_t)id_oc[u];
 		sm->oc_ex.of[u].size = (uint8_t)oc_ex[u];
 		queue_empty(&sm->id_oc, u);
 		queue_empty(&sm->oc_ex, u);
-		bit += sm->units[u];
+		bit += sm->units.n[u];
 	}
-	sm->result_buses = (uint8_t)s->ex_wb;
+	sm->units.buses = (uint8_t)s->ex_wb;
 	while (size < longest(s) + BEHIND + 1)
 		size *= 2;
-	sm->result_mask = size - 1;
-	sm->results = calloc(size, sizeof(*sm->results));
-	sm->result_insts = calloc((size_t)size * sm->result_buses, sizeof(*sm->result_insts));
-	return sm->results && sm->result_insts ? 0 : -ENOMEM;
+	sm->units.mask = size - 1;
+	sm->units.results = calloc(size, sizeof(*sm->units.results));
+	sm->units.insts = calloc((size_t)size * sm->units.buses, sizeof(*sm->units.insts));
+	return sm->units.results && sm->units.insts ? 0 : -ENOMEM;
 }
 
 void units_fini(struct sm *sm)
 {
-	free(sm->results);
-	free(sm->result_insts);
+	free(sm->units.results);
+	free(sm->units.insts);
 }
 
 void units_cancel(struct sm *sm)
@@ -84,28 +84,28 @@ void units_cancel(struct sm *sm)
 		queue_empty(&sm->id_oc, u);
 		queue_empty(&sm->oc_ex, u);
 		for (unsigned int i = 0; i < MAX_WIDTH; i++)
-			sm->unit_free[u][i] = 0;
+			sm->units.free_at[u][i] = 0;
 	}
-	for (uint32_t i = 0; i <= sm->result_mask; i++)
-		sm->results[i] = (struct result_slot){ 0 };
-	sm->results_left = 0;
+	for (uint32_t i = 0; i <= sm->units.mask; i++)
+		sm->units.results[i] = (struct result_slot){ 0 };
+	sm->units.left = 0;
 }
 
 void units_writeback(struct sm *sm, uint64_t now)
 {
-	uint32_t at = (uint32_t)now & sm->result_mask;
-	struct result_slot *r = &sm->results[at];
-	const uint32_t *inst = &sm->result_insts[at * sm->result_buses];
+	uint32_t at = (uint32_t)now & sm->units.mask;
+	struct result_slot *r = &sm->units.results[at];
+	const uint32_t *inst = &sm->units.insts[at * sm->units.buses];
 
 	if (!r->count)
 		return;
 	for (unsigned int i = 0; i < r->count; i++) {
 		/* A bank that another result takes in this cycle holds nothing up here, as in GPGPU-Sim. */
-		collector_take_banks(sm, inst[i]);
+		collector_take_banks(&sm->oc, &sm->warps, sm_inst(sm, inst[i]));
 		inst_release(sm, inst[i]);
 		inst_free(sm, inst[i]);
 	}
-	sm->results_left -= r->count;
+	sm->units.left -= r->count;
 	r->count = 0;
 	r->units = 0;
 }
@@ -116,21 +116,21 @@ void units_writeback(struct sm *sm, uint64_t now)
  */
 static void take(struct sm *sm, unsigned int u, unsigned int n, uint64_t now)
 {
-	unsigned int place = queue_oldest(sm, &sm->oc_ex, u);
+	unsigned int place = queue_oldest(&sm->insts, &sm->oc_ex, u);
 	uint32_t inst = sm->oc_ex.of[u].at[place];
 	const struct sm_op *op = sm_inst(sm, inst)->op;
-	uint32_t at = (uint32_t)(now + op->latency + BEHIND) & sm->result_mask;
-	struct result_slot *r = &sm->results[at];
-	uint32_t bit = 1u << (sm->unit_bit[u] + n);
+	uint32_t at = (uint32_t)(now + op->latency + BEHIND) & sm->units.mask;
+	struct result_slot *r = &sm->units.results[at];
+	uint32_t bit = 1u << (sm->units.first_bit[u] + n);
 
-	if (r->count == sm->result_buses || (r->units & bit))
+	if (r->count == sm->units.buses || (r->units & bit))
 		return;
 	queue_remove(&sm->oc_ex, u, place);
 	sm->oc.stuck = false;
-	sm->result_insts[at * sm->result_buses + r->count++] = inst;
+	sm->units.insts[at * sm->units.buses + r->count++] = inst;
 	r->units |= bit;
-	sm->results_left++;
-	sm->unit_free[u][n] = now + op->initiation;
+	sm->units.left++;
+	sm->units.free_at[u][n] = now + op->initiation;
 	sm_count(sm, warp_slot(sm, sm_inst(sm, inst)->warp), busy[u], op->initiation);
 }
 
@@ -140,8 +140,8 @@ void units_execute(struct sm *sm, uint64_t now)
 		unsigned int u = (unsigned int)__builtin_ctz(m);
 		const struct sm_fifo *f = &sm->oc_ex.of[u];
 
-		for (unsigned int n = 0; n < sm->units[u] && f->count; n++) {
-			if (sm->unit_free[u][n] <= now)
+		for (unsigned int n = 0; n < sm->units.n[u] && f->count; n++) {
+			if (sm->units.free_at[u][n] <= now)
 				take(sm, u, n, now);
 		}
 	}
@@ -152,19 +152,19 @@ static uint64_t next_result(const struct sm *sm, uint64_t now)
 {
 	do
 		now++;
-	while (!sm->results[now & sm->result_mask].count);
+	while (!sm->units.results[now & sm->units.mask].count);
 	return now;
 }
 
 uint64_t units_next(const struct sm *sm, uint64_t now)
 {
-	uint64_t next = sm->results_left ? next_result(sm, now) : NEVER;
+	uint64_t next = sm->units.left ? next_result(sm, now) : NEVER;
 
 	for (uint32_t m = sm->oc_ex.some & COMPUTING; m; m &= m - 1) {
 		unsigned int u = (unsigned int)__builtin_ctz(m);
 
-		for (unsigned int n = 0; n < sm->units[u]; n++)
-			next = MIN(next, MAX(now + 1, sm->unit_free[u][n]));
+		for (unsigned int n = 0; n < sm->units.n[u]; n++)
+			next = MIN(next, MAX(now + 1, sm->units.free_at[u][n]));
 	}
 	return next;
 }

@@ -195,18 +195,18 @@ static inline void bench_start(void)
 	sm->env.err = &b->err;
 	sm->ideal = !b->spec.paging;
 	sm->upto = NEVER;
-	sm->warps = calloc(MAX_WARPS, sizeof(*sm->warps));
-	sm->ctas = calloc(MAX_WARPS / 4, sizeof(*sm->ctas));
-	assert_non_null(sm->warps);
-	assert_non_null(sm->ctas);
+	sm->warps.at = calloc(MAX_WARPS, sizeof(*sm->warps.at));
+	sm->ctas.at = calloc(MAX_WARPS / 4, sizeof(*sm->ctas.at));
+	assert_non_null(sm->warps.at);
+	assert_non_null(sm->ctas.at);
 	/* CTAs of 4 warps, 6 an SM. */
 	for (unsigned int w = 0; w < MAX_WARPS; w++) {
-		sm->warps[w].kernel = &bench_kernel;
-		sm->warps[w].cta = (uint8_t)(w / 4);
-		sm->ctas[w / 4].local_place = w / 4 % bench_kernel.places;
-		sm->warps[w].ex.index = w % 4;
+		sm->warps.at[w].kernel = &bench_kernel;
+		sm->warps.at[w].cta = (uint8_t)(w / 4);
+		sm->ctas.at[w / 4].local_place = w / 4 % bench_kernel.places;
+		sm->warps.at[w].ex.index = w % 4;
 	}
-	sm->insts = calloc(MAX_BENCH, sizeof(*sm->insts));
+	sm->insts.at = calloc(MAX_BENCH, sizeof(*sm->insts.at));
 	b->ops = calloc(MAX_BENCH, sizeof(*b->ops));
 	b->requests = calloc(MAX_BENCH, sizeof(*b->requests));
 	assert_int_equal(ldst_create(sm), 0);
@@ -215,9 +215,9 @@ static inline void bench_start(void)
 static inline void bench_end(void)
 {
 	ldst_destroy(&bench.sm);
-	free(bench.sm.warps);
-	free(bench.sm.ctas);
-	free(bench.sm.insts);
+	free(bench.sm.warps.at);
+	free(bench.sm.ctas.at);
+	free(bench.sm.insts.at);
 	free(bench.ops);
 	free(bench.requests);
 }
@@ -371,10 +371,10 @@ static inline void bench_drain(void)
 		assert_int_equal(bench.stores[w], bench.latency ? 0 : bench.stores[w]);
 		assert_int_equal(bench.atomics[w], 0);
 	}
-	held = bench.sm.stats.ldst_instructions;
+	held = bench.sm.account.stats.ldst_instructions;
 	for (unsigned int i = 0; i < LDST_STALLS; i++)
-		held += bench.sm.stats.ldst_stalls[i];
-	assert_int_equal(bench.sm.stats.busy[UNIT_LDST], held);
+		held += bench.sm.account.stats.ldst_stalls[i];
+	assert_int_equal(bench.sm.account.stats.busy[UNIT_LDST], held);
 	for (unsigned int i = 0; i < bench.nops; i++) {
 		const struct bench_op *op = &bench.ops[i];
 

@@ -51,7 +51,7 @@ static void finish(void)
 
 static const struct background_counters *counters(void)
 {
-	return &bench.sm.stats.background;
+	return &bench.sm.account.stats.background;
 }
 
 /* --- shared memory ------------------------------------------------------------------------- */
@@ -257,7 +257,7 @@ static void test_through_l1(void **state)
 	assert_int_equal(counters()->sectors[1], 2);
 	assert_true(when >= 1000);
 	/* None of it is the program's. */
-	assert_int_equal(bench.sm.stats.l1d.reads + bench.sm.stats.l1d.writes, 0);
+	assert_int_equal(bench.sm.account.stats.l1d.reads + bench.sm.account.stats.l1d.writes, 0);
 	finish();
 }
 

@@ -453,8 +453,8 @@ static void compare(uint64_t s, unsigned int n, uint64_t footprint, unsigned int
 	assert_int_equal(bench.nrequests, p.nrequests);
 	for (unsigned int i = 0; i < p.nrequests; i++)
 		assert_int_equal(bench.requests[i].sent, p.requests[i].sent);
-	assert_int_equal(bench.sm.stats.l1d.fails, p.l1d_fails);
-	assert_int_equal(bench.sm.stats.l1c.fails, p.l1c_fails);
+	assert_int_equal(bench.sm.account.stats.l1d.fails, p.l1d_fails);
+	assert_int_equal(bench.sm.account.stats.l1c.fails, p.l1c_fails);
 	assert_true(ldst_idle(&bench.sm));
 	plain_free();
 }

@@ -32,22 +32,22 @@ static void test_hit(void **state)
 	start(true);
 	op = LOAD(10, 2, 0);
 	bench_run(11);
-	assert_int_equal(bench.sm.untranslated, bit(2));
+	assert_int_equal(bench.sm.accesses.untranslated, bit(2));
 	assert_int_equal(ldst_perform_next(&bench.sm), NEVER);
 	bench_run(12);
 	/* Translated in 11, in the latency queue one later. */
-	assert_int_equal(bench.sm.untranslated, 0);
+	assert_int_equal(bench.sm.accesses.untranslated, 0);
 	assert_int_equal(op->performed, 32);
 	bench_drain();
 	assert_int_equal(op->left, 12);
-	assert_int_equal(bench.sm.stats.ldst_stalls[LDST_PAGES], 1);
+	assert_int_equal(bench.sm.account.stats.ldst_stalls[LDST_PAGES], 1);
 	assert_int_equal(bench.requests[0].sent, 48);
 	bench_end();
 
 	start(false);
 	op = LOAD(10, 2, 0);
 	bench_run(11);
-	assert_int_equal(bench.sm.untranslated, 0);
+	assert_int_equal(bench.sm.accesses.untranslated, 0);
 	bench_drain();
 	assert_int_equal(bench.requests[0].sent, 47);
 	bench_end();
@@ -70,9 +70,9 @@ static void test_ports(void **state)
 		bench_start();
 		op = bench_strided(10, 0, PTX_SPACE_GLOBAL, MEM_READ, 4, PAGE(0), PAGE_BYTES);
 		bench_run(rows[i].translated);
-		assert_int_equal(bench.sm.untranslated, bit(0));
+		assert_int_equal(bench.sm.accesses.untranslated, bit(0));
 		bench_run(rows[i].translated + 1);
-		assert_int_equal(bench.sm.untranslated, 0);
+		assert_int_equal(bench.sm.accesses.untranslated, 0);
 		assert_int_equal(bench.lookups, 32);
 		bench_drain();
 		assert_int_equal(op->left, rows[i].left);
@@ -93,14 +93,14 @@ static void test_hit_under_miss(void **state)
 	assert_int_equal(torn->performed, 16);
 	assert_int_equal(torn->left, 12);
 	assert_int_equal(other->dispatched, 12);
-	assert_int_equal(bench.sm.untranslated, bit(2));
+	assert_int_equal(bench.sm.accesses.untranslated, bit(2));
 	assert_int_equal(bench.nwaiting, 1);
 	bench_run(400);
 	assert_true(other->released != 0);
 	assert_int_equal(torn->released, 0);
 	assert_int_equal(bench.nrequests, 2);
 	translate(0);
-	assert_int_equal(bench.sm.untranslated, 0);
+	assert_int_equal(bench.sm.accesses.untranslated, 0);
 	assert_string_equal(ldst_why(&bench.sm, 2), "memory");
 	assert_int_equal(ldst_perform_next(&bench.sm), 400);
 	bench_run(401);
@@ -150,9 +150,9 @@ static void far_faults(bool stall)
 		bench.waiting[i]->told = true;
 		access_gmmu_ops.faulted(&bench.sm, bench.waiting[i], bench.now);
 	}
-	assert_int_equal(bench.sm.far_fault, bit(6));
-	assert_int_equal(bench.sm.wait_fault, stall ? bit(6) : 0);
-	assert_int_equal(bench.sm.in_order, stall ? bit(6) : 0);
+	assert_int_equal(bench.sm.heads.far_fault, bit(6));
+	assert_int_equal(bench.sm.heads.wait_fault, stall ? bit(6) : 0);
+	assert_int_equal(bench.sm.accesses.in_order, stall ? bit(6) : 0);
 	assert_true(sm_find_waiting(&bench.sm, PAGE(3), &w));
 	assert_int_equal(w.addr, PAGE(4) - 64);
 	assert_string_equal(w.what, "store");
@@ -163,16 +163,17 @@ static void far_faults(bool stall)
 	assert_string_equal(ldst_why(&bench.sm, 6), "a far fault");
 	assert_null(ldst_why(&bench.sm, 5));
 	translate(0);
-	assert_int_equal(bench.sm.far_fault, bit(6));
-	assert_int_equal(bench.sm.wait_fault, stall ? bit(6) : 0);
-	assert_int_equal(bench.sm.untranslated, bit(6));
+	assert_int_equal(bench.sm.heads.far_fault, bit(6));
+	assert_int_equal(bench.sm.heads.wait_fault, stall ? bit(6) : 0);
+	assert_int_equal(bench.sm.accesses.untranslated, bit(6));
 	assert_true(sm_find_waiting(&bench.sm, PAGE(3), &w) !=
 		    sm_find_waiting(&bench.sm, PAGE(4), &w));
 	bench_run(25);
 	assert_int_equal(op->performed, 16);
 	translate(1);
-	assert_int_equal(bench.sm.far_fault | bench.sm.wait_fault | bench.sm.in_order, 0);
-	assert_int_equal(bench.sm.untranslated, 0);
+	assert_int_equal(bench.sm.heads.far_fault | bench.sm.heads.wait_fault |
+			 bench.sm.accesses.in_order, 0);
+	assert_int_equal(bench.sm.accesses.untranslated, 0);
 	assert_false(sm_find_waiting(&bench.sm, PAGE(4), &w));
 	bench_drain();
 	bench_end();
@@ -200,7 +201,7 @@ static void test_order_without_paging(void **state)
 	bench.absent[5] = false;
 	bench_drain();
 	/* Looked up in 11, and sent in 30. */
-	assert_int_equal(bench.sm.stats.ldst_stalls[LDST_PAGES], 19);
+	assert_int_equal(bench.sm.account.stats.ldst_stalls[LDST_PAGES], 19);
 	assert_int_equal(bench.lookups, 2);
 	assert_int_equal(bench.order[0], first->index);
 	assert_int_equal(bench.order[1], second->index);

@@ -6,7 +6,7 @@
  */
 #include "ldst_bench.h"
 
-#define FAILS	(bench.sm.stats.l1d.fails)
+#define FAILS	(bench.sm.account.stats.l1d.fails)
 
 /* Answers every sector that is left of a request, one a cycle. */
 static void answer_all(unsigned int request)
@@ -89,8 +89,8 @@ static void test_no_merge(void **state)
 	assert_int_equal(bench.ops[3].released, 204);
 	assert_int_equal(bench.ops[0].released, 205);
 	assert_int_equal(bench.ops[1].released, 206);
-	assert_int_equal(bench.sm.stats.l1d.pending_hits, 1);
-	assert_int_equal(bench.sm.stats.l1d.read_misses, 1);
+	assert_int_equal(bench.sm.account.stats.l1d.pending_hits, 1);
+	assert_int_equal(bench.sm.account.stats.l1d.read_misses, 1);
 	bench_drain();
 	bench_end();
 }
@@ -109,13 +109,13 @@ static void test_no_queue(void **state)
 	/* Load i is at the tags in 46 + i; number 7 is the first that fails. */
 	bench_run(100);
 	assert_int_equal(FAILS, 100 - 53);
-	assert_int_equal(bench.sm.stats.l1d.read_misses, 7);
+	assert_int_equal(bench.sm.account.stats.l1d.read_misses, 7);
 	bench.no_credit = false;
 	bench_run(101);
 	/* One leaves before the tags are looked at. */
 	assert_int_equal(bench.nrequests, 1);
 	assert_int_equal(FAILS, 100 - 53);
-	assert_int_equal(bench.sm.stats.l1d.read_misses, 8);
+	assert_int_equal(bench.sm.account.stats.l1d.read_misses, 8);
 	bench_run(110);
 	assert_int_equal(bench.nrequests, 9);
 	for (unsigned int i = 0; i < 9; i++)
@@ -126,11 +126,11 @@ static void test_no_queue(void **state)
 	for (unsigned int i = 0; i < 10; i++)
 		STORE(bench.now + i, i, 8192 + i * 128);
 	bench_run(bench.now + 100);
-	assert_int_equal(bench.sm.stats.l1d.writes, 8);
+	assert_int_equal(bench.sm.account.stats.l1d.writes, 8);
 	bench.no_credit = false;
 	bench.latency = 50;
 	bench_drain();
-	assert_int_equal(bench.sm.stats.l1d.writes, 10);
+	assert_int_equal(bench.sm.account.stats.l1d.writes, 10);
 	bench_end();
 }
 
@@ -156,11 +156,11 @@ static void test_latency_queue_full(void **state)
 	answer_all(0);			/* filled in 303: the head leaves, and one enters */
 	assert_int_equal(bench.sm.ldst->sent, 3);
 	/* Nothing but its 31 cycles held the gather. */
-	assert_int_equal(bench.sm.stats.ldst_stalls[LDST_L1D], 0);
+	assert_int_equal(bench.sm.account.stats.ldst_stalls[LDST_L1D], 0);
 	assert_int_equal(FAILS, 303 - 47);
 	bench.latency = 5;
 	bench_drain();
-	assert_true(bench.sm.stats.ldst_stalls[LDST_L1D] > 256);
+	assert_true(bench.sm.account.stats.ldst_stalls[LDST_L1D] > 256);
 	bench_end();
 }
 
@@ -238,8 +238,8 @@ static void test_local_write_back(void **state)
 	assert_int_equal(bench.requests[3].r.tag, UINT32_MAX);
 	assert_int_equal(bench.requests[3].r.addr, bench.requests[1].r.addr);
 	assert_int_equal(bench.requests[3].r.byte_mask[2], UINT32_MAX);
-	assert_int_equal(bench.sm.stats.l1d.writes, 2);
-	assert_int_equal(bench.sm.stats.l1d.write_misses, 1);
+	assert_int_equal(bench.sm.account.stats.l1d.writes, 2);
+	assert_int_equal(bench.sm.account.stats.l1d.write_misses, 1);
 	bench_end();
 }
 

@@ -32,15 +32,16 @@ static void test_shared_conflicts(void **state)
 	for (unsigned int degree = 1; degree <= 32; degree *= 2) {
 		struct bench_op *op = STRIDED(bench.now + 10, 0, PTX_SPACE_SHARED, MEM_READ, 4, 0,
 					      4 * degree);
-		uint64_t conflicts = bench.sm.stats.shared_conflict_cycles;
+		uint64_t conflicts = bench.sm.account.stats.shared_conflict_cycles;
 
 		bench_drain();
 		assert_int_equal(op->left, op->dispatched + degree);
 		assert_int_equal(op->released, op->dispatched + 28 + degree - 1);
-		assert_int_equal(bench.sm.stats.shared_conflict_cycles - conflicts, degree - 1);
+		assert_int_equal(bench.sm.account.stats.shared_conflict_cycles,
+				 conflicts + degree - 1);
 	}
-	assert_int_equal(bench.sm.stats.ldst_stalls[LDST_CONFLICTS], 1 + 3 + 7 + 15 + 31);
-	assert_int_equal(bench.sm.stats.shared_accesses, 6);
+	assert_int_equal(bench.sm.account.stats.ldst_stalls[LDST_CONFLICTS], 1 + 3 + 7 + 15 + 31);
+	assert_int_equal(bench.sm.account.stats.shared_accesses, 6);
 	bench_end();
 }
 
@@ -63,7 +64,7 @@ static void test_shared_stream(void **state)
 	assert_int_equal(op[2]->dispatched, 13);
 	assert_int_equal(op[2]->released, 41);
 	assert_int_equal(op[3]->released, 42);
-	assert_int_equal(bench.sm.stats.busy[UNIT_LDST], 1 + 2 + 1 + 1);
+	assert_int_equal(bench.sm.account.stats.busy[UNIT_LDST], 1 + 2 + 1 + 1);
 	bench_end();
 }
 
@@ -111,8 +112,8 @@ static void test_global_load(void **state)
 	bench_drain();
 	assert_int_equal(hit->released, 1000 - 4 + 40);
 	assert_int_equal(bench.nrequests, 1);
-	assert_int_equal(bench.sm.stats.l1d.reads, 2);
-	assert_int_equal(bench.sm.stats.l1d.read_misses, 1);
+	assert_int_equal(bench.sm.account.stats.l1d.reads, 2);
+	assert_int_equal(bench.sm.account.stats.l1d.read_misses, 1);
 	bench_end();
 }
 
@@ -129,8 +130,8 @@ static void test_merged_loads(void **state)
 	assert_int_equal(bench.nrequests, 1);
 	for (unsigned int i = 0; i < 3; i++)
 		assert_int_equal(op[i]->released, 152 + i);
-	assert_int_equal(bench.sm.stats.l1d.pending_hits, 2);
-	assert_int_equal(bench.sm.stats.l1d.read_misses, 1);
+	assert_int_equal(bench.sm.account.stats.l1d.pending_hits, 2);
+	assert_int_equal(bench.sm.account.stats.l1d.read_misses, 1);
 	bench_end();
 }
 
@@ -153,9 +154,9 @@ static void test_gather(void **state)
 	}
 	/* 32 lines of 4 sectors, one a cycle. */
 	assert_int_equal(op->released, 47 + 100 + 127 + 2);
-	assert_int_equal(bench.sm.stats.lines, 32);
-	assert_int_equal(bench.sm.stats.busy[UNIT_LDST], 32 + 1);
-	assert_int_equal(bench.sm.stats.ldst_stalls[LDST_LINES], 31);
+	assert_int_equal(bench.sm.account.stats.lines, 32);
+	assert_int_equal(bench.sm.account.stats.busy[UNIT_LDST], 32 + 1);
+	assert_int_equal(bench.sm.account.stats.ldst_stalls[LDST_LINES], 31);
 	bench_end();
 }
 
@@ -173,13 +174,13 @@ static void test_coalescing(void **state)
 	bench_create();
 	bench_start();
 	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
-		uint64_t lines = bench.sm.stats.lines;
+		uint64_t lines = bench.sm.account.stats.lines;
 		struct bench_op *op = STRIDED(bench.now, 0, PTX_SPACE_GLOBAL, MEM_READ,
 					      rows[i].bytes, PAGE(0) + rows[i].base,
 					      rows[i].stride);
 
 		bench_drain();
-		assert_int_equal(bench.sm.stats.lines - lines, rows[i].lines);
+		assert_int_equal(bench.sm.account.stats.lines - lines, rows[i].lines);
 		assert_int_equal(op->left - op->dispatched, rows[i].lines);
 	}
 	bench_end();
@@ -216,9 +217,9 @@ static void test_store(void **state)
 	assert_int_equal(bench.nrequests, 3);
 	assert_int_equal(bench.requests[2].r.kind, MEM_READ);
 	assert_true(again->released > 437);
-	assert_int_equal(bench.sm.stats.l1d.writes, 1);
-	assert_int_equal(bench.sm.stats.l1d.write_misses, 0);
-	assert_int_equal(bench.sm.stats.l1d.read_misses, 2);
+	assert_int_equal(bench.sm.account.stats.l1d.writes, 1);
+	assert_int_equal(bench.sm.account.stats.l1d.write_misses, 0);
+	assert_int_equal(bench.sm.account.stats.l1d.read_misses, 2);
 	bench_end();
 }
 
@@ -264,7 +265,7 @@ static void test_atomics(void **state)
 	assert_int_equal(op->left, 14);
 	/* Answers from 111 on, each first waits for the port in front of the next. */
 	assert_int_equal(op->released, 14 + 100 + 2);
-	assert_int_equal(bench.sm.stats.l1d.reads, 0);
+	assert_int_equal(bench.sm.account.stats.l1d.reads, 0);
 	bench_end();
 }
 
@@ -304,7 +305,7 @@ static void test_past_l1(void **state)
 	assert_int_equal(bench.requests[0].sent, 11);
 	assert_int_equal(bench.requests[11].r.kind, MEM_WRITE);
 	assert_int_equal(bench.ops[0].released, 14 + 100 + 2);
-	assert_int_equal(bench.sm.stats.l1d.reads + bench.sm.stats.l1d.writes, 0);
+	assert_int_equal(bench.sm.account.stats.l1d.reads + bench.sm.account.stats.l1d.writes, 0);
 	bench_end();
 }
 
@@ -329,8 +330,8 @@ static void test_parameters(void **state)
 	assert_int_equal(op[2]->released, 301);
 	assert_int_equal(bench.requests[1].sent, 303);
 	/* Lines are allocated by the fill: what was merged counts as a miss. */
-	assert_int_equal(bench.sm.stats.l1c.reads, 4);
-	assert_int_equal(bench.sm.stats.l1c.read_misses, 3);
+	assert_int_equal(bench.sm.account.stats.l1c.reads, 4);
+	assert_int_equal(bench.sm.account.stats.l1c.read_misses, 3);
 	assert_int_equal(op[3]->released, 303 + 101 + 2);
 	bench_end();
 }
@@ -352,8 +353,8 @@ static void test_constants_without_mshr(void **state)
 	assert_int_equal(bench.requests[0].sent, 12);
 	assert_int_equal(bench.requests[1].sent, 13);
 	/* Refused from 13 on; the first line fills in 113, and it is taken in that cycle. */
-	assert_int_equal(bench.sm.stats.l1c.fails, 100);
-	assert_int_equal(bench.sm.stats.ldst_stalls[LDST_L1C], 100);
+	assert_int_equal(bench.sm.account.stats.l1c.fails, 100);
+	assert_int_equal(bench.sm.account.stats.ldst_stalls[LDST_L1C], 100);
 	assert_int_equal(op->left, 113);
 	assert_int_equal(bench.requests[2].sent, 114);
 	bench_end();

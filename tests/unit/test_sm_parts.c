@@ -4,7 +4,7 @@
  * they are about by hand, one cycle at a time.
  */
 #include "sm_bench.h"
-#include "sm/internal.h"
+#include "sm/scoreboard.h"
 
 static const char nothing[] = PTX_HEAD
 	".visible .entry k()\n{\n.reg .b32 %r<8>;\n"
@@ -13,12 +13,12 @@ static const char nothing[] = PTX_HEAD
 /* An instruction of warp 0 with this latency, in the dispatch slots of the SPs. */
 static uint32_t arrive(struct bench *b, struct sm_op *op, uint16_t latency, uint32_t order)
 {
-	uint32_t i = inst_new(b->sm);
+	uint32_t i = inst_new(&b->sm->insts);
 
 	*op = (struct sm_op){ .unit = UNIT_SP, .latency = latency, .initiation = 1 };
-	b->sm->insts[i] = (struct sm_inst){ .op = op, .order = order };
+	b->sm->insts.at[i] = (struct sm_inst){ .op = op, .order = order };
 	queue_push(&b->sm->oc_ex, UNIT_SP, i);
-	b->sm->warps[0].inflight++;
+	b->sm->warps.at[0].inflight++;
 	return i;
 }
 
@@ -50,13 +50,13 @@ static void test_the_oldest_leaves_the_dispatch_slots(void **state)
 	old = arrive(&b, &op[1], 6, 8);
 	units_execute(b.sm, 10);
 	assert_int_equal(b.sm->oc_ex.of[UNIT_SP].count, 1);
-	assert_int_equal(b.sm->results[(10 + 6 + 2) & b.sm->result_mask].count, 1);
-	assert_int_equal(b.sm->result_insts[((10 + 6 + 2) & b.sm->result_mask) *
-					    b.sm->result_buses], old);
+	assert_int_equal(b.sm->units.results[(10 + 6 + 2) & b.sm->units.mask].count, 1);
+	assert_int_equal(b.sm->units.insts[((10 + 6 + 2) & b.sm->units.mask) *
+					    b.sm->units.buses], old);
 	/* Order is by difference: it may wrap. */
 	arrive(&b, &op[2], 20, UINT32_MAX - 1);
 	units_execute(b.sm, 11);
-	assert_int_equal(b.sm->results[(11 + 20 + 2) & b.sm->result_mask].count, 1);
+	assert_int_equal(b.sm->units.results[(11 + 20 + 2) & b.sm->units.mask].count, 1);
 	stop(&b);
 }
 
@@ -83,7 +83,7 @@ static void test_a_unit_ends_one_a_cycle(void **state)
 	arrive(&b, &op[1], 4, 2);
 	units_execute(b.sm, 11);
 	assert_int_equal(b.sm->oc_ex.of[UNIT_SP].count, 0);
-	assert_int_equal(b.sm->results[(10 + 5 + 2) & b.sm->result_mask].count, 2);
+	assert_int_equal(b.sm->units.results[(10 + 5 + 2) & b.sm->units.mask].count, 2);
 	stop(&b);
 }
 
@@ -91,15 +91,15 @@ static void test_a_unit_ends_one_a_cycle(void **state)
 static void make_stray(struct bench *b)
 {
 	for (unsigned int w = 0; w < 2; w++) {
-		struct sm_warp *warp = &b->sm->warps[w];
+		struct sm_warp *warp = &b->sm->warps.at[w];
 
 		warp->ib_pc = w;
 		warp->ib_count = 2;
-		b->sm->valid |= set_of(w);
-		b->sm->empty &= ~set_of(w);
+		b->sm->heads.valid |= set_of(w);
+		b->sm->fetch.empty &= ~set_of(w);
 		warp_check(b->sm, w);
 	}
-	assert_int_equal(b->sm->stray, 2);
+	assert_int_equal(b->sm->heads.stray, 2);
 }
 
 static void test_only_who_is_walked_past_is_flushed(void **state)
@@ -109,35 +109,35 @@ static void test_only_who_is_walked_past_is_flushed(void **state)
 	/* Round robin behind 1: warp 0 issues, and the walk ends before warp 1. */
 	start(&b, 2, 64);
 	make_stray(&b);
-	b.sm->sched[0].any = true;
-	b.sm->sched[0].last = 1;
+	b.sm->issue.sched[0].any = true;
+	b.sm->issue.sched[0].last = 1;
 	sm_issue(b.sm, 1);
 	assert_int_equal(sm_stats(b.sm)->warp_instructions, 1);
-	assert_int_equal(b.sm->valid, 3);
-	assert_int_equal(b.sm->stray, 2);
+	assert_int_equal(b.sm->heads.valid, 3);
+	assert_int_equal(b.sm->heads.stray, 2);
 	stop(&b);
 	/* Behind 0: warp 1 comes first and is flushed to where its stack is. */
 	start(&b, 2, 64);
 	make_stray(&b);
-	b.sm->sched[0].any = true;
-	b.sm->sched[0].last = 0;
+	b.sm->issue.sched[0].any = true;
+	b.sm->issue.sched[0].last = 0;
 	sm_issue(b.sm, 1);
 	assert_int_equal(sm_stats(b.sm)->warp_instructions, 1);
-	assert_int_equal(b.sm->valid, 1);
-	assert_int_equal(b.sm->empty, 2);
-	assert_int_equal(b.sm->warps[1].next_pc, 0);
+	assert_int_equal(b.sm->heads.valid, 1);
+	assert_int_equal(b.sm->fetch.empty, 2);
+	assert_int_equal(b.sm->warps.at[1].next_pc, 0);
 	stop(&b);
 }
 
 /* Cycles from the one in which the instruction enters a collector until its operands are read. */
 static unsigned int read_cycles(struct bench *b, struct sm_op *op, uint64_t written_first)
 {
-	uint32_t i = inst_new(b->sm);
+	uint32_t i = inst_new(&b->sm->insts);
 	unsigned int n = 0;
 
 	op->unit = UNIT_SP;
-	b->sm->insts[i] = (struct sm_inst){ .op = op };
-	b->sm->warps[0].inflight++;
+	b->sm->insts.at[i] = (struct sm_inst){ .op = op };
+	b->sm->warps.at[0].inflight++;
 	queue_push(&b->sm->id_oc, UNIT_SP, i);
 	collector_cycle(b->sm);
 	b->sm->oc.written = written_first;
@@ -169,12 +169,12 @@ static void test_a_bank_takes_one_result_a_cycle(void **state)
 	uint32_t i;
 
 	start(&b, 2, 32);
-	i = inst_new(b.sm);
-	b.sm->insts[i] = (struct sm_inst){ .op = &op };
+	i = inst_new(&b.sm->insts);
+	b.sm->insts.at[i] = (struct sm_inst){ .op = &op };
 	assert_true(collector_write(b.sm, i));
 	assert_false(collector_write(b.sm, i));
 	/* Another warp's same register is in another bank. */
-	b.sm->insts[i].warp = 1;
+	b.sm->insts.at[i].warp = 1;
 	assert_true(collector_write(b.sm, i));
 	collector_cycle(b.sm);
 	assert_true(collector_write(b.sm, i));
@@ -193,10 +193,10 @@ static void test_each_result_needs_its_bank(void **state)
 	free(b.kernel->banks);
 	b.kernel->banks = malloc(sizeof(results));
 	memcpy(b.kernel->banks, results, sizeof(results));
-	i = inst_new(b.sm);
-	v = inst_new(b.sm);
-	b.sm->insts[i] = (struct sm_inst){ .op = &one };
-	b.sm->insts[v] = (struct sm_inst){ .op = &three };
+	i = inst_new(&b.sm->insts);
+	v = inst_new(&b.sm->insts);
+	b.sm->insts.at[i] = (struct sm_inst){ .op = &one };
+	b.sm->insts.at[v] = (struct sm_inst){ .op = &three };
 	one.bank_results = 1u << 3;
 	assert_true(collector_write(b.sm, i));
 	/* 3 is taken: 5, which was asked for first, is now too, and 6 is not. */
@@ -244,8 +244,8 @@ static void test_collectors_leave_in_turn(void **state)
 	b.sm->oc.in_ports[UNIT_SP] = 3;
 	b.sm->oc.out_ports[UNIT_SP] = 1;
 	for (unsigned int i = 0; i < 3; i++) {
-		inst[i] = inst_new(b.sm);
-		b.sm->insts[inst[i]] = (struct sm_inst){ .op = &op, .order = i };
+		inst[i] = inst_new(&b.sm->insts);
+		b.sm->insts.at[inst[i]] = (struct sm_inst){ .op = &op, .order = i };
 		queue_push(&b.sm->id_oc, UNIT_SP, inst[i]);
 	}
 	/* They enter, and have nothing to read. */
@@ -265,42 +265,42 @@ static void test_stall_of_warps_without_a_head(void **state)
 	struct bench b;
 
 	start(&b, 2, 64);
-	assert_int_equal(stall_of(b.sm, b.sm->sched[0].mine), STALL_IBUFFER);
+	assert_int_equal(stall_of(b.sm, b.sm->issue.sched[0].mine), STALL_IBUFFER);
 	/* Warp 1 could go on if it were fetched. */
-	b.sm->wait_barrier = 1;
-	assert_int_equal(stall_of(b.sm, b.sm->sched[0].mine), STALL_IBUFFER);
-	b.sm->wait_barrier = 3;
-	assert_int_equal(stall_of(b.sm, b.sm->sched[0].mine), STALL_BARRIER);
+	b.sm->heads.wait_barrier = 1;
+	assert_int_equal(stall_of(b.sm, b.sm->issue.sched[0].mine), STALL_IBUFFER);
+	b.sm->heads.wait_barrier = 3;
+	assert_int_equal(stall_of(b.sm, b.sm->issue.sched[0].mine), STALL_BARRIER);
 	/* A fence waits for memory; a far fault hides that. */
-	b.sm->wait_barrier = 1;
-	b.sm->wait_fence = 2;
-	assert_int_equal(stall_of(b.sm, b.sm->sched[0].mine), STALL_LONG);
-	b.sm->far_fault = 2;
-	assert_int_equal(stall_of(b.sm, b.sm->sched[0].mine), STALL_FAR_FAULT);
-	b.sm->wait_barrier = b.sm->wait_fence = b.sm->far_fault = 0;
-	b.sm->live = 0;
-	assert_int_equal(stall_of(b.sm, b.sm->sched[0].mine), STALL_NO_WARP);
-	b.sm->live = 3;
+	b.sm->heads.wait_barrier = 1;
+	b.sm->heads.wait_fence = 2;
+	assert_int_equal(stall_of(b.sm, b.sm->issue.sched[0].mine), STALL_LONG);
+	b.sm->heads.far_fault = 2;
+	assert_int_equal(stall_of(b.sm, b.sm->issue.sched[0].mine), STALL_FAR_FAULT);
+	b.sm->heads.wait_barrier = b.sm->heads.wait_fence = b.sm->heads.far_fault = 0;
+	b.sm->heads.live = 0;
+	assert_int_equal(stall_of(b.sm, b.sm->issue.sched[0].mine), STALL_NO_WARP);
+	b.sm->heads.live = 3;
 	stop(&b);
 }
 
 /* The warp's head is instruction 0, which goes to the SPs. */
 static void give_head(struct bench *b, unsigned int w)
 {
-	b->sm->warps[w].ib_count = 2;
-	b->sm->valid |= set_of(w);
-	b->sm->empty &= ~set_of(w);
+	b->sm->warps.at[w].ib_count = 2;
+	b->sm->heads.valid |= set_of(w);
+	b->sm->fetch.empty &= ~set_of(w);
 	warp_check(b->sm, w);
 }
 
 /* The warp that issued in this cycle: the slots between decode and collectors hold one. */
 static unsigned int issued_in(struct bench *b, uint64_t now)
 {
-	uint64_t before = b->sm->issued;
+	uint64_t before = b->sm->insts.issued;
 
 	sm_issue(b->sm, now);
-	assert_int_equal(b->sm->issued, before + 1);
-	return b->sm->insts[queue_pop(&b->sm->id_oc, UNIT_SP)].warp;
+	assert_int_equal(b->sm->insts.issued, before + 1);
+	return b->sm->insts.at[queue_pop(&b->sm->id_oc, UNIT_SP)].warp;
 }
 
 static void test_turns_begin_with_the_first_cta(void **state)

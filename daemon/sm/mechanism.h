@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What an SM tells its mechanism: mechanism.c. Private to the sm room.
+ */
+#ifndef GPUEMU_SM_MECHANISM_H
+#define GPUEMU_SM_MECHANISM_H
+
+#include "sm/limits.h"
+#include "sm/warpset.h"
+
+/* What the mechanism was told: mechanism.c. */
+struct mechanism {
+	const struct sm_mechanism *ops;
+	void *state;
+	unsigned int stall_on;		/* enum sm_wait */
+	bool every;			/* ops->every */
+	bool attend;			/* mechanism_cycle() has something to look for */
+	warpset exited, retired;	/* warps, in this cycle */
+	warpset ended;			/* CTAs, in this cycle */
+	warpset away;			/* warps that are stalled */
+	warpset stalled;		/* CTAs */
+	warpset waits, passed;		/* warps at barriers, in this cycle; by_warp */
+	uint64_t memory_pipeline;	/* sm_memory_pipeline() */
+	uint64_t timer;
+};
+
+int mechanism_init(struct sm *sm);
+void mechanism_fini(struct sm *sm);
+void mechanism_cancel(struct sm *sm);
+bool mechanism_idle(const struct sm *sm);
+void mechanism_admitted(struct sm *sm, unsigned int cta, uint64_t now);
+void mechanism_started(struct sm *sm, unsigned int cta, uint64_t now);
+void mechanism_parked(struct sm *sm, unsigned int cta, uint64_t now);
+void mechanism_ready(struct sm *sm, unsigned int cta, uint64_t now);
+/* An instruction is done with; only asked where mech.ops->every. */
+void mechanism_finished(struct sm *sm, unsigned int w, uint32_t pc);
+/* May the warp pass the phase point that its head is? */
+bool mechanism_acquire(struct sm *sm, unsigned int w, uint32_t pc);
+/* At the end of a cycle that ran. */
+void mechanism_cycle(struct sm *sm, uint64_t now);
+
+#endif
