@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What an SM counts, and up to which cycle: sm.c. Private to the sm room.
+ * What an SM counts, and up to which cycle: account.c. Private to the sm room.
  */
 #ifndef GPUEMU_SM_ACCOUNT_H
 #define GPUEMU_SM_ACCOUNT_H

@@ -15,33 +15,7 @@
 			wide_##name(__VA_ARGS__) : narrow_##name(__VA_ARGS__);	\
 	}
 
-/* Sets of 64 are enough for so many warps. */
-#define NARROW_WARPS	64u
-
-int narrow_sm_create(unsigned int id, const struct sm_env *env, struct sm **sm);
-int wide_sm_create(unsigned int id, const struct sm_env *env, struct sm **sm);
 bool narrow_sm_scheduler(unsigned int n, const char **name, const char **help);
-
-int sm_create(unsigned int id, const struct sm_env *env, struct sm **sm)
-{
-	unsigned int warps, ctas;
-
-	sm_numbers(env->spec, &warps, &ctas);
-	return warps > NARROW_WARPS ? wide_sm_create(id, env, sm) : narrow_sm_create(id, env, sm);
-}
-
-void narrow_sm_destroy(struct sm *sm);
-void wide_sm_destroy(struct sm *sm);
-
-void sm_destroy(struct sm *sm)
-{
-	if (!sm)
-		return;
-	if (((const struct sm_base *)sm)->wide)
-		wide_sm_destroy(sm);
-	else
-		narrow_sm_destroy(sm);
-}
 
 bool sm_scheduler(unsigned int n, const char **name, const char **help)
 {
@@ -107,3 +81,5 @@ CALL(uint64_t, sm_memory_pipeline, (const struct sm *sm), sm)
 CALL(void, sm_warp_schedule, (struct sm *sm, unsigned int warp, unsigned int slot, uint64_t now),
      sm, warp, slot, now)
 CALL(bool, sm_warp_unschedule, (struct sm *sm, unsigned int warp, uint64_t now), sm, warp, now)
+CALL(void, sm_sizes, (const struct sm *sm, unsigned int *warps, unsigned int *ctas),
+     sm, warps, ctas)

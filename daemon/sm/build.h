@@ -15,6 +15,11 @@ struct sm_base {
 	bool wide;
 };
 
+/* Warps and CTAs: numbers there are, and slots. */
+struct sm_numbers {
+	unsigned int warps, ctas, warp_slots, cta_slots;
+};
+
 #ifdef SM_BUILD
 #define SM_NAME_(build, name)	build##_##name
 #define SM_NAME__(build, name)	SM_NAME_(build, name)
@@ -24,7 +29,6 @@ struct sm_base {
 #define sm_background		SM_NAME(sm_background)
 #define sm_begin		SM_NAME(sm_begin)
 #define sm_cancel		SM_NAME(sm_cancel)
-#define sm_create		SM_NAME(sm_create)
 #define sm_count_virtual	SM_NAME(sm_count_virtual)
 #define sm_cta_look		SM_NAME(sm_cta_look)
 #define sm_cta_warps		SM_NAME(sm_cta_warps)
@@ -47,6 +51,7 @@ struct sm_base {
 #define sm_kernel_stats		SM_NAME(sm_kernel_stats)
 #define sm_last			SM_NAME(sm_last)
 #define sm_launch_cta		SM_NAME(sm_launch_cta)
+#define sm_make			SM_NAME(sm_make)
 #define sm_memory_pipeline	SM_NAME(sm_memory_pipeline)
 #define sm_move			SM_NAME(sm_move)
 #define sm_park			SM_NAME(sm_park)
@@ -64,6 +69,7 @@ struct sm_base {
 #define sm_set_part		SM_NAME(sm_set_part)
 #define sm_share		SM_NAME(sm_share)
 #define sm_shares_add_up	SM_NAME(sm_shares_add_up)
+#define sm_sizes		SM_NAME(sm_sizes)
 #define sm_stats		SM_NAME(sm_stats)
 #define sm_timer		SM_NAME(sm_timer)
 #define sm_warp_cta		SM_NAME(sm_warp_cta)

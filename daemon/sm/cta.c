@@ -22,6 +22,12 @@ static bool sums_fit(const struct sm *sm, const struct sm_kernel *k)
 	       sm->ctas.shared + k->shared_taken <= s->shared_bytes;
 }
 
+void sm_sizes(const struct sm *sm, unsigned int *warps, unsigned int *ctas)
+{
+	*warps = sm->warps.n;
+	*ctas = sm->ctas.n;
+}
+
 bool sm_fits_numbers(const struct sm *sm, const struct sm_kernel *k)
 {
 	return sm->ctas.resident < sm->ctas.n &&
@@ -287,7 +293,7 @@ void cta_warp_exited(struct sm *sm, unsigned int w)
 	sm->heads.live &= ~bit;
 	if (sm->mech.attend)
 		sm->mech.exited |= bit;
-	fetch_flush(sm, w, 0);
+	warp_flush(sm, w, 0);
 	sm->fetch.empty &= ~bit;
 	warp_check(sm, w);
 	cta->running &= ~bit;

@@ -88,19 +88,6 @@ bool fetch_idle(const struct sm *sm)
 	       !set_any(sm->fetch.missed);
 }
 
-void fetch_flush(struct sm *sm, unsigned int w, uint32_t pc)
-{
-	struct sm_warp *warp = &sm->warps.at[w];
-	warpset bit = set_of(w);
-
-	warp->ib_count = 0;
-	warp->next_pc = pc;
-	sm->heads.valid &= ~bit;
-	sm->heads.stray &= ~bit;
-	if (set_has(sm->heads.live, w))
-		sm->fetch.empty |= bit;
-}
-
 /* A sector of a line: with the last one its warps go on, one a cycle. */
 void fetch_reply(struct sm *sm, const struct mem_reply *reply)
 {
@@ -133,14 +120,6 @@ void fetch_decode(struct sm *sm, uint64_t now)
 	warp->ib_count = (uint8_t)n;
 	sm->heads.valid |= set_of(w);
 	warp_check(sm, w);
-}
-
-/* First of the set behind `last`, round robin. */
-static inline unsigned int next_of(warpset set, unsigned int last)
-{
-	warpset high = set & set_behind(last);
-
-	return set_first(set_any(high) ? high : set);
 }
 
 /* Finished warps between the last one fetched and w, where the search passes. */
@@ -254,7 +233,7 @@ void fetch_cycle(struct sm *sm, uint64_t now)
 		else
 			sm->fetch.fetched = w;
 	} else if (set_any(sm->fetch.empty)) {
-		unsigned int w = next_of(sm->fetch.empty, sm->fetch.last_fetched);
+		unsigned int w = fetch_after(sm->fetch.empty, sm->fetch.last_fetched);
 
 		if (set_any(sm->fetch.finished))
 			retire_up_to(sm, sm->fetch.last_fetched, w, now);
@@ -265,26 +244,6 @@ void fetch_cycle(struct sm *sm, uint64_t now)
 	}
 	if (f->queue_count)
 		send(sm, now);
-}
-
-/*
- * When L1I can take none of those that want, the search goes on, one refusal a
- * cycle, to no effect but on its place.
- */
-void fetch_settle(struct sm *sm, uint64_t n)
-{
-	uint64_t rounds;
-	unsigned int w;
-
-	if (set_any(sm->fetch.empty)) {
-		rounds = n / set_count(sm->fetch.empty);
-		for_each_warp(w, sm->fetch.empty)
-			sm_count(sm, warp_slot(sm, w), l1i.fails, rounds);
-		for (n %= set_count(sm->fetch.empty); n; n--) {
-			sm->fetch.last_fetched = next_of(sm->fetch.empty, sm->fetch.last_fetched);
-			sm_count(sm, warp_slot(sm, sm->fetch.last_fetched), l1i.fails, 1);
-		}
-	}
 }
 
 bool fetch_busy(const struct sm *sm)

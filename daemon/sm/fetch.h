@@ -28,11 +28,15 @@ void fetch_cancel(struct sm *sm);
 void fetch_reply(struct sm *sm, const struct mem_reply *reply);
 void fetch_decode(struct sm *sm, uint64_t now);
 void fetch_cycle(struct sm *sm, uint64_t now);
-/* So many cycles have gone by in which it was not called. */
-void fetch_settle(struct sm *sm, uint64_t n);
 bool fetch_busy(const struct sm *sm);	/* something to do in the next cycle */
 bool fetch_idle(const struct sm *sm);
-/* The warp's i-buffer is emptied; it is fetched from pc. */
-void fetch_flush(struct sm *sm, unsigned int w, uint32_t pc);
+
+/* First of the set behind `last`, round robin. */
+static inline unsigned int fetch_after(warpset set, unsigned int last)
+{
+	warpset high = set & set_behind(last);
+
+	return set_first(set_any(high) ? high : set);
+}
 
 #endif

@@ -38,4 +38,30 @@ static inline warpset heads_waiting(const struct sm_heads *h)
 	       h->inactive | h->held;
 }
 
+/*
+ * Why a scheduler that has the warps `mine` issues nothing; waiting: heads_waiting(). Far faults
+ * first, for they hide all else.
+ */
+static inline enum stall heads_stall(const struct sm_heads *h, warpset waiting,
+				     warpset mine)
+{
+	warpset here = h->live & ~h->inactive & mine;
+	warpset heads = here & h->valid & ~(h->stray | waiting);
+
+	if (!set_any(here))
+		return set_any(h->live & h->inactive) ? STALL_SWAPPED : STALL_NO_WARP;
+	if (set_any(heads & ~h->blocked))
+		return STALL_PIPELINE;
+	if (set_any(here & h->far_fault))
+		return STALL_FAR_FAULT;
+	if (set_any((heads & h->blocked_long) |
+		    (here & (h->wait_fence | h->wait_atomic | h->wait_order | h->operands))))
+		return STALL_LONG;
+	if (set_any(here & h->held))
+		return STALL_HELD;
+	if (set_any(heads))
+		return STALL_SHORT;
+	return set_any(here & ~h->wait_barrier) ? STALL_IBUFFER : STALL_BARRIER;
+}
+
 #endif

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "sm/idle.h"
 #include "sm/scoreboard.h"
 
 /* No access has this one: it is no lane's, and misaligned for most. */
@@ -112,62 +113,6 @@ static inline void issue_warp(struct sm *sm, unsigned int w, uint64_t now)
 	warp_check(sm, w);
 }
 
-/* Far faults first, for they hide all else. waiting: heads_waiting(). */
-static inline enum stall stall(const struct sm_heads *h, warpset waiting, warpset mine)
-{
-	warpset here = h->live & ~h->inactive & mine;
-	warpset heads = here & h->valid & ~(h->stray | waiting);
-
-	if (!set_any(here))
-		return set_any(h->live & h->inactive) ? STALL_SWAPPED : STALL_NO_WARP;
-	if (set_any(heads & ~h->blocked))
-		return STALL_PIPELINE;
-	if (set_any(here & h->far_fault))
-		return STALL_FAR_FAULT;
-	if (set_any((heads & h->blocked_long) |
-		    (here & (h->wait_fence | h->wait_atomic | h->wait_order | h->operands))))
-		return STALL_LONG;
-	if (set_any(here & h->held))
-		return STALL_HELD;
-	if (set_any(heads))
-		return STALL_SHORT;
-	return set_any(here & ~h->wait_barrier) ? STALL_IBUFFER : STALL_BARRIER;
-}
-
-enum stall stall_of(const struct sm *sm, warpset mine)
-{
-	return stall(&sm->heads, heads_waiting(&sm->heads), mine);
-}
-
-bool issue_only_memory(const struct sm *sm, unsigned int k)
-{
-	const struct sm_heads *h = &sm->heads;
-	warpset ready = h->live & h->valid & sm->issue.sched[k].mine & ~h->stray &
-			~heads_waiting(h) & ~h->blocked;
-
-	return set_any(ready) && !set_any(ready & ~h->wants[UNIT_LDST]);
-}
-
-/* The scheduler's cycles go by without an instruction. */
-static inline void idle(struct sm *sm, warpset waiting, unsigned int k, uint64_t cycles)
-{
-	enum stall reason = stall(&sm->heads, waiting, sm->issue.sched[k].mine);
-
-	sm->account.stats.stalls[reason] += cycles;
-	if (__builtin_expect(sm->mech.every, 0) && issue_only_memory(sm, k))
-		sm->mech.memory_pipeline += cycles;
-	if (__builtin_expect(sm->share.mixed, 0))
-		share_cycles(sm, k, reason, NOBODY, cycles);
-}
-
-void issue_settle(struct sm *sm, uint64_t cycles)
-{
-	warpset waiting = heads_waiting(&sm->heads);
-
-	for (unsigned int k = 0; k < sm->spec->schedulers; k++)
-		idle(sm, waiting, k, cycles);
-}
-
 /*
  * Nobody can issue in this cycle, as in the one before, and for the same reasons: long
  * waits are gone through without asking anew. One kernel, and no policy that looks each cycle.
@@ -186,7 +131,8 @@ static bool idle_again(struct sm *sm)
 		i->full = sm->id_oc.full;
 		waiting = heads_waiting(&sm->heads);
 		for (unsigned int k = 0; k < sm->spec->schedulers; k++)
-			i->reason[k] = (uint8_t)stall(&sm->heads, waiting, sm->issue.sched[k].mine);
+			i->reason[k] = (uint8_t)heads_stall(&sm->heads, waiting,
+							    sm->issue.sched[k].mine);
 	}
 	for (unsigned int k = 0; k < sm->spec->schedulers; k++)
 		sm->account.stats.stalls[i->reason[k]]++;
@@ -198,7 +144,7 @@ static void flush(struct sm *sm, warpset warps)
 	unsigned int w;
 
 	for_each_warp(w, warps)
-		fetch_flush(sm, w, sm->warps.at[w].ex.pc);
+		warp_flush(sm, w, sm->warps.at[w].ex.pc);
 }
 
 static inline void schedule(struct sm *sm, unsigned int k, uint64_t now)
@@ -234,7 +180,7 @@ static inline void schedule(struct sm *sm, unsigned int k, uint64_t now)
 		s->any = true;
 		return;
 	}
-	idle(sm, waiting, k, 1);
+	account_idle(sm, waiting, k, 1);
 	if (set_any(stray))
 		flush(sm, stray);
 }
@@ -255,7 +201,7 @@ void sm_issue(struct sm *sm, uint64_t now)
 	for (unsigned int i = 0; i < n; i++, k = k + 1 == n ? 0 : k + 1) {
 		/* The first failure is the one that is told; the others' cycle still counts. */
 		if (sm->failure.error)
-			idle(sm, heads_waiting(&sm->heads), k, 1);
+			account_idle(sm, heads_waiting(&sm->heads), k, 1);
 		else
 			schedule(sm, k, now);
 	}

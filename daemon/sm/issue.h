@@ -29,12 +29,6 @@ struct issue {
 	struct exec_access scratch;	/* of instructions that are not memory's */
 };
 
-/* Why a scheduler that has the warps `mine` issues nothing. */
-enum stall stall_of(const struct sm *sm, warpset mine);
-/* Do all heads of the scheduler that are ready want the load/store unit? */
-bool issue_only_memory(const struct sm *sm, unsigned int scheduler);
-/* So many cycles have gone by in which no scheduler issued, for the reasons that hold now. */
-void issue_settle(struct sm *sm, uint64_t cycles);
 void sm_issue(struct sm *sm, uint64_t now);
 bool issue_possible(const struct sm *sm);
 

@@ -399,22 +399,6 @@ enum ptx_phases sm_phases(const struct gpu_spec *spec)
 	return m && m->phases ? m->phases(spec) : PTX_PHASES_NONE;
 }
 
-uint32_t sm_kernel_phase(const struct sm_kernel *k, uint32_t pc)
-{
-	return k->phase_of[pc];
-}
-
-const struct ptx_phase *sm_kernel_phases(const struct sm_kernel *k)
-{
-	return k->phase_of ? exec_program_kernel(k->launch->program)->phases : NULL;
-}
-
-void sm_kernel_sets(const struct sm_kernel *k, uint32_t pc, uint64_t *read, uint64_t *write)
-{
-	*read = k->sets_read[pc];
-	*write = k->sets_written[pc];
-}
-
 int sm_kernel_create(const struct gpu_spec *spec,
 		     const struct exec_launch *launch,
 		     struct sm_kernel **out, struct err *err)
@@ -465,28 +449,10 @@ void sm_kernel_destroy(struct sm_kernel *k)
 	free(k);
 }
 
-unsigned int sm_kernel_ctas(const struct sm_kernel *k)
-{
-	return k->ctas;
-}
-
-unsigned int sm_kernel_places(const struct sm_kernel *k)
-{
-	return k->places;
-}
-
 void sm_kernel_set_module(struct sm_kernel *k, uint64_t code, uint64_t constants)
 {
 	k->code = code + code_offset(exec_program_kernel(k->launch->program));
 	k->constants = constants;
-}
-
-struct sm_needs sm_kernel_needs(const struct sm_kernel *k)
-{
-	return (struct sm_needs){
-		.warps = k->warps_per_cta, .registers = k->registers,
-		.shared_bytes = k->shared_taken,
-	};
 }
 
 void sm_kernel_set_slot(struct sm_kernel *k, unsigned int slot)

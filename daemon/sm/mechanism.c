@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <errno.h>
 
+#include "sm/cta/rows.h"
 #include "sm/state.h"
 
 /* Counters are recounted in each cycle where tests run; that takes longer than all else. */
@@ -16,27 +17,18 @@
 #define CHECKED		false
 #endif
 
-#define TELL(sm, event, ...) do {						\
-		const struct mechanism *t_ = &(sm)->mech;			\
-										\
-		if (t_->ops->event)						\
-			t_->ops->event(t_->state, sm, __VA_ARGS__);		\
-	} while (0)
-
 int mechanism_init(struct sm *sm)
 {
 	struct mechanism *m = &sm->mech;
 	int ret = 0;
 
-	m->ops = sm->env.mechanism ? sm->env.mechanism : sm_mechanism_find(sm->spec->cta);
+	m->ops = sm->env.mechanism;
 	m->state = sm->env.mechanism_ctx;
 	m->timer = NEVER;
-	if (!m->ops)
-		return -EINVAL;
 	m->every = m->ops->every;
 	if (m->ops->stall_on)
 		m->stall_on = m->ops->stall_on(sm->spec);
-	sm->mech.attend = m->ops != sm_mechanism_rows[0];
+	sm->mech.attend = m->ops != &mechanism_baseline;
 	if (m->ops->create)
 		ret = m->ops->create(sm->spec, sm, sm->env.mechanism_ctx, &m->state);
 	/* There is nothing to destroy then. */
@@ -58,7 +50,7 @@ void mechanism_cancel(struct sm *sm)
 	m->timer = NEVER;
 	m->exited = m->retired = m->ended = m->away = m->stalled = NO_WARPS;
 	m->waits = m->passed = NO_WARPS;
-	sm->mech.attend = m->ops != sm_mechanism_rows[0];
+	sm->mech.attend = m->ops != &mechanism_baseline;
 	if (m->ops->reset)
 		m->ops->reset(m->state);
 }
@@ -69,42 +61,6 @@ bool mechanism_idle(const struct sm *sm)
 
 	return !set_any(m->exited | m->retired | m->ended | m->away | m->stalled | m->waits |
 			m->passed);
-}
-
-/* --- told at once ----------------------------------------------------------------- */
-
-void mechanism_admitted(struct sm *sm, unsigned int cta, uint64_t now)
-{
-	TELL(sm, cta_admitted, cta, now);
-	if (sm->ctas.at[cta].state == SM_CTA_ACTIVE)
-		TELL(sm, cta_started, cta, now);
-}
-
-void mechanism_started(struct sm *sm, unsigned int cta, uint64_t now)
-{
-	TELL(sm, cta_started, cta, now);
-}
-
-void mechanism_parked(struct sm *sm, unsigned int cta, uint64_t now)
-{
-	TELL(sm, cta_parked, cta, now);
-}
-
-void mechanism_ready(struct sm *sm, unsigned int cta, uint64_t now)
-{
-	TELL(sm, cta_ready, cta, now);
-}
-
-bool mechanism_acquire(struct sm *sm, unsigned int w, uint32_t pc)
-{
-	const struct mechanism *m = &sm->mech;
-
-	return !m->ops->acquire || m->ops->acquire(m->state, sm, w, pc, sm->now);
-}
-
-void mechanism_finished(struct sm *sm, unsigned int w, uint32_t pc)
-{
-	sm->mech.ops->finished(sm->mech.state, sm, w, pc);
 }
 
 /* --- told at the end of the cycle ----------------------------------------------------- */
@@ -213,19 +169,6 @@ void sm_timer(struct sm *sm, uint64_t cycle)
 	/* Asked for within a cycle, it comes at the end of that. */
 	cycle = MAX(cycle, sm->now + 1);
 	*sm->env.wake = MIN(*sm->env.wake, cycle);
-}
-
-void sm_resource_granted(struct sm *sm, unsigned int w)
-{
-	sm->warps.at[w].granted = true;
-	sm->heads.held &= ~set_of(w);
-	sm->heads.operands &= ~set_of(w);
-	*sm->env.wake = MIN(*sm->env.wake, sm->now + 1);
-}
-
-void sm_operands_away(struct sm *sm, unsigned int w)
-{
-	sm->heads.operands |= set_of(w);
 }
 
 uint64_t sm_memory_pipeline(const struct sm *sm)

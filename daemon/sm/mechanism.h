@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What an SM tells its mechanism: mechanism.c. Private to the sm room.
+ * What an SM tells its mechanism: mechanism.c, tell.c. Private to the sm room.
  */
 #ifndef GPUEMU_SM_MECHANISM_H
 #define GPUEMU_SM_MECHANISM_H
@@ -24,10 +24,19 @@ struct mechanism {
 	uint64_t timer;
 };
 
+/* Calls an op of the mechanism that it may not have. */
+#define TELL(sm, event, ...) do {						\
+		const struct mechanism *t_ = &(sm)->mech;			\
+										\
+		if (t_->ops->event)						\
+			t_->ops->event(t_->state, sm, __VA_ARGS__);		\
+	} while (0)
+
 int mechanism_init(struct sm *sm);
 void mechanism_fini(struct sm *sm);
 void mechanism_cancel(struct sm *sm);
 bool mechanism_idle(const struct sm *sm);
+/* tell.c */
 void mechanism_admitted(struct sm *sm, unsigned int cta, uint64_t now);
 void mechanism_started(struct sm *sm, unsigned int cta, uint64_t now);
 void mechanism_parked(struct sm *sm, unsigned int cta, uint64_t now);
@@ -36,6 +45,7 @@ void mechanism_ready(struct sm *sm, unsigned int cta, uint64_t now);
 void mechanism_finished(struct sm *sm, unsigned int w, uint32_t pc);
 /* May the warp pass the phase point that its head is? */
 bool mechanism_acquire(struct sm *sm, unsigned int w, uint32_t pc);
+/* mechanism.c */
 /* At the end of a cycle that ran. */
 void mechanism_cycle(struct sm *sm, uint64_t now);
 

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "sm/cta/rows.h"
 #include "sm/scoreboard.h"
 #include "sm/reexec.h"
 
@@ -167,7 +168,7 @@ bool sm_warp_unschedule(struct sm *sm, unsigned int w, uint64_t now)
 	sm->heads.held &= ~bit;
 	sm->heads.operands &= ~bit;
 	warp->granted = false;
-	fetch_flush(sm, w, warp->ex.pc);
+	warp_flush(sm, w, warp->ex.pc);
 	warp_check(sm, w);
 	if (sm->fetch.fetched == w)
 		sm->fetch.fetched = NO_INDEX;
@@ -225,7 +226,7 @@ int sm_park(struct sm *sm, unsigned int c, uint64_t delay, uint64_t now)
 	cta->ready_told = !set_any(cta->running);
 	sm->heads.inactive |= cta->warps;
 	for_each_warp(w, cta->running) {
-		fetch_flush(sm, w, sm->warps.at[w].ex.pc);
+		warp_flush(sm, w, sm->warps.at[w].ex.pc);
 		warp_check(sm, w);
 		if (sm->fetch.fetched == w)
 			sm->fetch.fetched = NO_INDEX;
@@ -265,7 +266,7 @@ static void halt(struct sm *sm, unsigned int c, uint64_t now)
 	memset(cta->barriers, 0, sizeof(cta->barriers));
 	for_each_warp(w, cta->running)
 		stop(sm, w);
-	sm->mech.attend |= sm->mech.ops != sm_mechanism_rows[0];
+	sm->mech.attend |= sm->mech.ops != &mechanism_baseline;
 	*sm->env.wake = MIN(*sm->env.wake, now + 1);
 }
 

@@ -150,6 +150,19 @@ void warp_check(struct sm *sm, unsigned int w)
 		acquire(sm, w);
 }
 
+void warp_flush(struct sm *sm, unsigned int w, uint32_t pc)
+{
+	struct sm_warp *warp = &sm->warps.at[w];
+	warpset bit = set_of(w);
+
+	warp->ib_count = 0;
+	warp->next_pc = pc;
+	sm->heads.valid &= ~bit;
+	sm->heads.stray &= ~bit;
+	if (set_has(sm->heads.live, w))
+		sm->fetch.empty |= bit;
+}
+
 void scoreboard_reserve(struct sm *sm, uint32_t inst)
 {
 	const struct sm_inst *in = sm_inst(sm, inst);

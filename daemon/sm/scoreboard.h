@@ -15,6 +15,8 @@ void inst_release(struct sm *sm, uint32_t inst);
 void inst_done(struct sm *sm, uint32_t inst);
 /* The i-buffer's head or what it is checked against has changed. */
 void warp_check(struct sm *sm, unsigned int w);
+/* The warp's i-buffer is emptied; it is fetched from pc. */
+void warp_flush(struct sm *sm, unsigned int w, uint32_t pc);
 /* The load/store unit: n more (or fewer) unacknowledged stores, lanes of atomics. */
 void warp_stores(struct sm *sm, unsigned int w, int n);
 void warp_atomics(struct sm *sm, unsigned int w, int n);

@@ -150,7 +150,8 @@ void share_cycles(struct sm *sm, unsigned int scheduler, enum stall reason, unsi
 		if (!sm->share.ctas_of[k])
 			continue;
 		if (k != issued)
-			own = stall_of(sm, sm->issue.sched[scheduler].mine & sm->share.warps_of[k]);
+			own = heads_stall(&sm->heads, heads_waiting(&sm->heads),
+					  sm->issue.sched[scheduler].mine & sm->share.warps_of[k]);
 		claim |= (uint32_t)(own == reason) << k;
 		sm->share.by[k].own_stalls[own] += cycles;
 	}
@@ -161,6 +162,11 @@ void share_cycles(struct sm *sm, unsigned int scheduler, enum stall reason, unsi
 }
 
 /* --- seen from outside ------------------------------------------------------------------ */
+
+const struct sm_share *sm_share(const struct sm *sm, const struct sm_kernel *k)
+{
+	return &sm->share.begun[k->slot];
+}
 
 void share_begin(struct sm *sm, const struct sm_kernel *k)
 {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "sm/background.h"
+#include "sm/idle.h"
 #include "sm/scoreboard.h"
 
 static int parts_init(struct sm *sm)
@@ -23,7 +24,7 @@ static int parts_init(struct sm *sm)
 	return ret ? ret : mechanism_init(sm);
 }
 
-int sm_create(unsigned int id, const struct sm_env *env, struct sm **out)
+int sm_make(unsigned int id, const struct sm_env *env, const struct sm_numbers *n, struct sm **out)
 {
 	const struct gpu_spec *spec = env->spec;
 	struct sm *sm = aligned_alloc(64, DIV_ROUND_UP(sizeof(*sm), 64) * 64);
@@ -39,9 +40,10 @@ int sm_create(unsigned int id, const struct sm_env *env, struct sm **out)
 	sm->env = *env;
 	sm->spec = spec;
 	sm->ideal = !spec->paging;
-	sm_numbers(spec, &sm->warps.n, &sm->ctas.n);
-	sm->ctas.n = MIN(sm->ctas.n, sm->warps.n);
-	sm_slots(spec, &sm->warps.slots, &sm->ctas.slots);
+	sm->warps.n = n->warps;
+	sm->ctas.n = MIN(n->ctas, n->warps);
+	sm->warps.slots = n->warp_slots;
+	sm->ctas.slots = n->cta_slots;
 	sm->issue.policy = sched_find(spec->scheduler);
 	sm->mascar = (struct owner){ .on = !strcmp(spec->mem_order, "mascar"), .warp = NO_INDEX };
 	sm->warps.at = calloc(sm->warps.n, sizeof(*sm->warps.at));
@@ -119,11 +121,6 @@ void sm_forget(struct sm *sm, const struct sm_kernel *k)
 	sm_drop(sm, k->local, k->local + MEM_LOCAL_BYTES);
 }
 
-const struct sm_share *sm_share(const struct sm *sm, const struct sm_kernel *k)
-{
-	return &sm->share.begun[k->slot];
-}
-
 void sm_cancel(struct sm *sm)
 {
 	sm_integrate(sm, sm->account.accounted);
@@ -151,86 +148,6 @@ void sm_flush(struct sm *sm)
 {
 	cache_clear(sm->fetch.l1i);
 	ldst_flush(sm);
-}
-
-void sm_fail(struct sm *sm, int error, uint64_t fault_addr, const struct sm_kernel *kernel)
-{
-	/* Accesses are performed after later cycles have run. */
-	if (sm->failure.error && sm->failure.cycle < sm->now)
-		return;
-	sm->failure = (struct sm_failure){
-		.error = error, .cycle = sm->now, .fault_addr = fault_addr, .kernel = kernel,
-	};
-}
-
-const struct sm_failure *sm_failure(const struct sm *sm)
-{
-	return sm->failure.error ? &sm->failure : NULL;
-}
-
-/* --- where cycles go ------------------------------------------------------------ */
-
-void sm_integrate(struct sm *sm, uint64_t upto)
-{
-	struct sm_counters *c = &sm->account.stats;
-	uint64_t n = upto > sm->account.integrated ? upto - sm->account.integrated : 0;
-
-	sm->account.integrated = MAX(sm->account.integrated, upto);
-	if (!n || !sm->ctas.resident)
-		return;
-	c->cycles += n;
-	c->ctas += n * sm->ctas.resident;
-	c->warps += n * set_count(sm->warps.resident);
-	c->registers += n * sm->ctas.registers;
-	c->shared_bytes += n * sm->ctas.shared;
-	placement_integrate(sm->ctas.placement, n);
-	if (sm->share.mixed)
-		share_resident(sm, n);
-}
-
-/* How many warps wait for nothing but their instructions' operands. Seldom another than before. */
-static uint32_t schedulable(struct sm *sm)
-{
-	warpset warps = sm->heads.live & ~heads_waiting(&sm->heads);
-
-	if (!set_equal(warps, sm->account.counted)) {
-		sm->account.counted = warps;
-		sm->account.counted_warps = set_count(warps);
-	}
-	return sm->account.counted_warps;
-}
-
-static inline void count_schedulable(struct sm *sm, uint64_t cycles)
-{
-	sm->account.stats.schedulable_warps += cycles * schedulable(sm);
-	if (__builtin_expect(sm->share.mixed, 0))
-		share_schedulable(sm, cycles);
-}
-
-void sm_settle(struct sm *sm, uint64_t upto)
-{
-	uint64_t n;
-
-	if (sm->account.accounted >= upto)
-		return;
-	n = upto - sm->account.accounted;
-	/* Nothing changed since the last cycle that ran, or another would have run. */
-	issue_settle(sm, n);
-	count_schedulable(sm, n);
-	fetch_settle(sm, n);
-	ldst_settle(sm, upto);
-	sm->account.accounted = upto;
-}
-
-void sm_account(struct sm *sm, uint64_t upto)
-{
-	sm_settle(sm, upto);
-	sm_integrate(sm, upto);
-}
-
-const struct sm_counters *sm_stats(const struct sm *sm)
-{
-	return &sm->account.stats;
 }
 
 /* --- the cycle --------------------------------------------------------------- */
@@ -315,7 +232,7 @@ static void cycle(struct sm *sm, uint64_t now)
 		collector_cycle(sm);
 	else
 		sm->oc.written = 0;
-	count_schedulable(sm, 1);
+	account_schedulable(sm, 1);
 	sm_issue(sm, now);
 	if (sm->fetch.fetched != NO_INDEX)
 		fetch_decode(sm, now);

@@ -193,6 +193,8 @@ int sm_admit(struct sm *sm, unsigned int cta, uint64_t now);
 /* Physical slots for a CTA of the kernel; numbers, registers and shared memory for it. */
 bool sm_fits_slots(const struct sm *sm, const struct sm_kernel *kernel);
 bool sm_fits(const struct sm *sm, const struct sm_kernel *kernel);
+/* How many warps and CTAs it knows by number. */
+void sm_sizes(const struct sm *sm, unsigned int *warps, unsigned int *ctas);
 /* has_room() may say yes where it said no: for what the SM does not see itself. */
 void sm_room_grown(struct sm *sm);
 /* The timer op is called in that cycle, at its end, once; NEVER: it is not. */

@@ -72,6 +72,11 @@ static inline uint8_t warp_slot(const struct sm *sm, unsigned int w)
 	return (uint8_t)sm->warps.at[w].kernel->slot;
 }
 
+/* sm_create() of a build. -ENOMEM; -EINVAL: there is no such scheduler. */
+int sm_make(unsigned int id, const struct sm_env *env, const struct sm_numbers *numbers,
+	    struct sm **out);
+
+/* fail.c */
 /*
  * Keeps the first error, with sm->now. fault_addr: of -EFAULT, else 0. kernel: the warp's.
  * The text is in *sm->env.err.

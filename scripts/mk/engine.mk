@@ -65,7 +65,7 @@ $(foreach r,$(ROOMS),$(eval $(call room_rules,$(r))))
 
 # The sm room is compiled twice (daemon/sm/build.h): with sets of 64 warps, and with wider ones, of
 # which one object is made that shows nothing but its calls.
-SM_ONCE := $(addprefix daemon/sm/,build.c extent.c kernel.c placement.c) $(wildcard daemon/sm/cta/*.c)
+SM_ONCE := $(addprefix daemon/sm/,build.c create.c extent.c kernel.c needs.c placement.c) $(wildcard daemon/sm/cta/*.c)
 SM_TWICE := $(filter-out $(SM_ONCE),$(call room_src,sm))
 $(SM_TWICE:%.c=$(B)/obj/%.o) $(SM_TWICE:%.c=$(B)/asan/obj/%.o): CPPFLAGS += -DSM_BUILD=narrow
 SM_WIDE_DEF := -DSM_BUILD=wide -DSM_WIDE -Wno-psabi

@@ -19,7 +19,7 @@ bool outside_room(const struct vt *v, const struct sm *sm, const struct sm_kerne
 	struct sm_needs needs = sm_kernel_needs(kernel);
 	unsigned int warps, ctas;
 
-	sm_numbers(v->spec, &warps, &ctas);
+	sm_sizes(sm, &warps, &ctas);
 	/* Without a CTA inside nobody would ever make room. */
 	return v->resident && v->out.ctas < v->out.degree &&
 	       v->resident + v->out.ctas + 1 <= ctas &&

@@ -3,6 +3,7 @@
 #ifndef GPUEMU_SM_CTA_ROWS_H
 #define GPUEMU_SM_CTA_ROWS_H
 
+#include "sm/build.h"
 #include "sm/sm.h"
 
 #define X(name) extern const struct sm_mechanism mechanism_##name;

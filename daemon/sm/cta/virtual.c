@@ -343,7 +343,7 @@ static int create(struct virt *v, unsigned int shared_unit, const struct coord_t
 	};
 
 	v->unit = shared_unit;
-	sm_numbers(v->spec, &limits.warps, &limits.ctas);
+	sm_sizes(v->sm, &limits.warps, &limits.ctas);
 	return coord_create(&limits, t, &ops, v, &v->c);
 }
 
