@@ -2,10 +2,12 @@
 /*
  * Device addresses of a session's modules: each has code and constants of its own, so that
  * kernels of different modules share no line of a cache. The first has those of
- * GPGPU-Sim's map. What is by kernel (parameters, local memory) goes by the kernel's slot,
- * sm_kernel_set_slot(). Called by session.c at load and at unload.
+ * GPGPU-Sim's map, until managed memory reaches its code, which is 768 MiB behind the beginning.
+ * What is by kernel (parameters, local memory) goes by the kernel's slot, sm_kernel_set_slot().
+ * Called by session.c at load and at unload, by running.c when a kernel begins.
  */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "gpu/machine.h"
 #include "gpu/session.h"
@@ -50,9 +52,47 @@ static uint64_t code_bytes(const struct ptx_module *ptx)
 	return insns * 8;
 }
 
-uint64_t module_code(const struct module *m)
+uint64_t module_code(const struct gpu_session *s, const struct module *m)
 {
-	return m->code.at ? MEM_CODE_MORE + m->code.at : MEM_CODE;
+	return m->code.at || s->code_moved ? MEM_CODE_MORE + m->code.at : MEM_CODE;
+}
+
+/* The end of the managed memory that the service or, where it does not know, the client told. */
+static int managed_end(const struct gpu_session *s, uint64_t *end)
+{
+	struct service *service = s->gpu->service;
+	struct addr_ranges r = { 0 };
+	bool failed;
+
+	*end = 0;
+	for (uint64_t i = 0; i < s->known.now.nranges; i++)
+		*end = MAX(*end, s->known.now.ranges[i].addr + s->known.now.ranges[i].bytes);
+	if (!service->ops->managed)
+		return 0;
+	service_reachable(service, s->va_space, &r);
+	for (size_t i = 0; i < r.count; i++)
+		*end = MAX(*end, r.at[i].end);
+	failed = r.failed;
+	free(r.at);
+	return failed ? -ENOMEM : 0;
+}
+
+int addresses_look(struct gpu_session *s)
+{
+	uint64_t end;
+	int ret;
+
+	if (s->code_moved)
+		return 0;
+	ret = managed_end(s, &end);
+	if (ret || end < MEM_VA_BASE || mem_device(end) <= MEM_CODE)
+		return ret;
+	s->code_moved = true;
+	/* What L2 holds of the code is not the data's. */
+	for (const struct module *m = s->modules; m; m = m->next)
+		if (!m->code.at)
+			mem_drop(s->machine->mem, MEM_CODE, MEM_CODE + m->code.bytes);
+	return 0;
 }
 
 uint64_t module_constants(const struct module *m)
@@ -86,6 +126,6 @@ void addresses_give_back(struct gpu_session *s, struct module *m)
 	give_back(&s->code, &m->code);
 	give_back(&s->constants, &m->constants);
 	/* Nothing runs, so L1s are empty. What L2 holds is not the next module's. */
-	mem_drop(mem, module_code(m), module_code(m) + m->code.bytes);
+	mem_drop(mem, module_code(s, m), module_code(s, m) + m->code.bytes);
 	mem_drop(mem, module_constants(m), module_constants(m) + m->constants.bytes);
 }

@@ -35,7 +35,9 @@ static int begin(struct loop *l, struct run *r)
 	}
 	slot = free_slot(l);
 	sm_kernel_set_slot(r->sm_kernel, slot);
-	sm_kernel_set_module(r->sm_kernel, module_code(r->module), module_constants(r->module));
+	ret = addresses_look(l->s);
+	sm_kernel_set_module(r->sm_kernel, module_code(l->s, r->module),
+			     module_constants(r->module));
 	for (unsigned int i = 0; !ret && i < m->nsms; i++) {
 		/* With nothing running L1s were flushed. */
 		if (l->nrunning)

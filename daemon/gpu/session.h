@@ -73,6 +73,7 @@ struct gpu_session {
 	struct known known;		/* by its policies */
 	struct module *modules;
 	struct address_range *code, *constants;	/* of the modules, by place */
+	bool code_moved;		/* the first one's: managed memory has come to where it was */
 	uint64_t now;			/* the session's clock, core cycles */
 	uint64_t grids;			/* launched, for %gridid */
 	struct kernel_stats *kernels;
@@ -96,8 +97,13 @@ struct gpu_session {
 int addresses_take(struct gpu_session *s, struct module *m, struct err *err);
 /* Nothing runs. */
 void addresses_give_back(struct gpu_session *s, struct module *m);
+/*
+ * Before a kernel begins: code is where managed memory does not reach, as that is now. -ENOMEM. A
+ * kernel that runs keeps its addresses.
+ */
+int addresses_look(struct gpu_session *s);
 /* Device addresses of the first instruction and the first constant. */
-uint64_t module_code(const struct module *m);
+uint64_t module_code(const struct gpu_session *s, const struct module *m);
 uint64_t module_constants(const struct module *m);
 
 /*

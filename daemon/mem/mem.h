@@ -33,7 +33,7 @@
  * no multiple of a cache's sets, so that slots do not meet in the same sets.
  */
 #define MEM_BASE	0xc0000000ull
-#define MEM_CODE	0xf0000000ull	/* instructions, 8 bytes each: of the first module */
+#define MEM_CODE	0xf0000000ull	/* of the first module, 8 bytes each; gpu/addresses.c */
 #define MEM_CODE_MORE	0x30000000000ull /* of the other modules; above all local memory */
 #define MEM_PT_BASE	0x40000000ull	/* the page table; below managed memory, above constants */
 #define MEM_VA_BASE	0x200000000000ull	/* the managed area's first virtual address */

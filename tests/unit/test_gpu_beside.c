@@ -262,6 +262,70 @@ static void test_unloaded(void **state)
 	bench_close(&w.b);
 }
 
+/* What the kernel writes is where GPGPU-Sim's map has the first module's code. */
+static void grow(struct world *w, uint64_t *param)
+{
+	void *at = (void *)(0x200000000000ull + (768ull << 20));
+
+	assert_ptr_equal(mmap(at, 65536, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0), at);
+	assert_int_equal(service_sim_map(w->b.service, VA_SPACE, (uintptr_t)at, 65536), 0);
+	*param = (uintptr_t)at;
+}
+
+static void submit_to(struct world *w, const uint64_t *param)
+{
+	const struct gpu_launch l = {
+		.module = 1, .kernel = "each", .grid = { 1, 1, 1 }, .block = { 32, 1, 1 },
+		.params = param, .param_bytes = sizeof(*param),
+	};
+
+	assert_int_equal(gpu_session_submit(w->b.session, 1, &l, done, w), 0);
+	gpu_session_finish(w->b.session);
+	for (uint32_t t = 0; t < 32; t++)
+		assert_int_equal(((uint32_t *)(uintptr_t)*param)[t], 7 + t + 10);
+}
+
+/* More than 768 MiB of managed addresses: data shares no line with the code. */
+static void test_more_than_768_mib(void **state)
+{
+	uint64_t param;
+	struct world w;
+
+	make(&w, 1);
+	grow(&w, &param);
+	submit_to(&w, &param);
+	check(&w, 1);
+	/* Nor is it the code of any other module. */
+	submit(&w, 2, 1, 0);
+	gpu_session_finish(w.b.session);
+	expect(&w, "memory.l1i.misses", 2 + 2);
+	expect(&w, "memory.l2.read_misses", 12 + 10);
+	munmap((void *)(uintptr_t)param, 65536);
+	bench_close(&w.b);
+}
+
+/* It grows behind a launch: the code moves once, and the data does not find what L2 had of it. */
+static void test_grows_to_768_mib(void **state)
+{
+	uint64_t param;
+	struct world w;
+
+	make(&w, 1);
+	submit(&w, 1, 1, 0);
+	finish(&w);
+	grow(&w, &param);
+	submit_to(&w, &param);
+	/* The 8 sectors of code again; of the stores local memory's are there. */
+	expect(&w, "memory.l2.read_misses", 12 + 8);
+	expect(&w, "memory.l2.write_misses", 8 + 4);
+	submit_to(&w, &param);
+	expect(&w, "memory.l2.read_misses", 12 + 8);
+	expect(&w, "memory.l2.write_misses", 8 + 4);
+	munmap((void *)(uintptr_t)param, 65536);
+	bench_close(&w.b);
+}
+
 /*
  * 1 CTA beside 64: their stores are 4 sectors a CTA, on one page and on the two behind it. A
  * far fault is its kernel's.
@@ -305,6 +369,8 @@ int main(void)
 		cmocka_unit_test(test_copies_on_one_sm),
 		cmocka_unit_test(test_slot_again),
 		cmocka_unit_test(test_unloaded),
+		cmocka_unit_test(test_more_than_768_mib),
+		cmocka_unit_test(test_grows_to_768_mib),
 		cmocka_unit_test(test_unequal),
 	};
 

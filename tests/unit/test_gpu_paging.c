@@ -573,6 +573,11 @@ static void meddler_managed(struct service *s, uint32_t va_space, struct addr_ra
 	meddler.sim->ops->managed(meddler.sim, va_space, to);
 }
 
+static void meddler_reachable(struct service *s, uint32_t va_space, struct addr_ranges *to)
+{
+	meddler.sim->ops->reachable(meddler.sim, va_space, to);
+}
+
 static struct service *meddle(struct service *sim)
 {
 	meddler.sim = sim;
@@ -584,6 +589,7 @@ static struct service *meddle(struct service *sim)
 	meddler.ops.frames = meddler_frames;
 	meddler.ops.resident = meddler_resident;
 	meddler.ops.managed = meddler_managed;
+	meddler.ops.reachable = meddler_reachable;
 	meddler.service.ops = &meddler.ops;
 	return &meddler.service;
 }
