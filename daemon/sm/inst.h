@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Warp instructions under way: a pool, in which they are indices. Nothing is allocated while
- * warps issue, except that the pool may double. scoreboard.c keeps it. Private to the sm room.
+ * Warp instructions under way: indices into an array of all. Private to the sm room.
  */
 #ifndef GPUEMU_SM_INST_H
 #define GPUEMU_SM_INST_H
@@ -29,9 +28,12 @@ struct insts {
 	uint32_t issued;		/* sm_inst.order of the next */
 };
 
+int insts_init(struct insts *insts);	/* -ENOMEM */
+void insts_fini(struct insts *insts);
+void insts_cancel(struct insts *insts);
 int inst_grow(struct insts *insts);	/* room for more of them; -ENOMEM */
 
-/* An index of the pool for an instruction that issues; NO_INDEX: no memory. */
+/* An index for an instruction that issues; NO_INDEX: no memory. */
 static inline uint32_t inst_new(struct insts *insts)
 {
 	uint32_t i = insts->unused;

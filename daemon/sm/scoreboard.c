@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The scoreboard, and the instructions under way. A row of bits a warp, one a
+ * The scoreboard, and the end of instructions. A row of bits a warp, one a
  * physical register: RAW and WAW. There is no WAR: exec captured operands,
  * addresses and data at issue. Whatever ends an instruction comes through here,
  * the load/store unit's part of it included.
  */
-#include <errno.h>
-#include <stdlib.h>
-
-#include "base/array.h"
 #include "sm/scoreboard.h"
-
-#define FIRST_INSTS	512u
 
 /*
  * A warp that has waited for memory has lost its registers from the caches of the host: those of
@@ -32,39 +26,6 @@ static inline void row_clear(uint64_t *row, unsigned int reg)
 static inline bool row_test(const uint64_t *row, unsigned int reg)
 {
 	return row[reg / 64] >> (reg % 64) & 1;
-}
-
-/* --- the pool ------------------------------------------------------------- */
-
-static int pool_grow(struct insts *insts, uint32_t n)
-{
-	uint32_t first = insts->n;
-
-	if (array_reserve(insts->at, insts->n, n))
-		return -ENOMEM;
-	for (uint32_t i = first; i < insts->n; i++)
-		insts->at[i].next = i + 1 < insts->n ? i + 1 : insts->unused;
-	insts->unused = first;
-	return 0;
-}
-
-int scoreboard_init(struct sm *sm)
-{
-	sm->insts.unused = NO_INDEX;
-	return pool_grow(&sm->insts, FIRST_INSTS);
-}
-
-void scoreboard_cancel(struct sm *sm)
-{
-	for (uint32_t i = 0; i < sm->insts.n; i++)
-		sm->insts.at[i].next = i + 1 < sm->insts.n ? i + 1 : NO_INDEX;
-	sm->insts.unused = 0;
-	sm->insts.used = 0;
-}
-
-int inst_grow(struct insts *insts)
-{
-	return pool_grow(insts, 2 * insts->n);
 }
 
 /* --- registers -------------------------------------------------------------- */

@@ -24,8 +24,6 @@ void warp_atomics(struct sm *sm, unsigned int w, int n);
 void warp_check_order(struct sm *sm, unsigned int w);
 /* Nothing is under way any more of a warp that has exited? Then fetch gives it back. */
 void warp_check_finished(struct sm *sm, unsigned int w);
-int scoreboard_init(struct sm *sm);
-void scoreboard_cancel(struct sm *sm);
 void scoreboard_reserve(struct sm *sm, uint32_t inst);
 
 /* A result or a page of the warp has come, and it waits for no other of its kind. */

@@ -17,7 +17,7 @@ static int parts_init(struct sm *sm)
 	int ret;
 
 	if ((ret = share_init(sm)) || (ret = placement_create(sm->spec, &sm->ctas.placement)) ||
-	    (ret = scoreboard_init(sm)) || (ret = collector_init(sm)) ||
+	    (ret = insts_init(&sm->insts)) || (ret = collector_init(sm)) ||
 	    (ret = units_init(sm)) || (ret = fetch_init(sm)))
 		return ret;
 	ret = ldst_create(sm);
@@ -78,7 +78,7 @@ void sm_destroy(struct sm *sm)
 	placement_destroy(sm->ctas.placement);
 	share_fini(sm);
 	background_fini(sm);
-	free(sm->insts.at);
+	insts_fini(&sm->insts);
 	free(sm->print.text);
 	free(sm->print.texts);
 	free(sm);
@@ -129,7 +129,7 @@ void sm_cancel(struct sm *sm)
 	fetch_cancel(sm);
 	units_cancel(sm);
 	collector_cancel(sm);
-	scoreboard_cancel(sm);
+	insts_cancel(&sm->insts);
 	cta_cancel(sm);
 	residency_cancel(sm);
 	mechanism_cancel(sm);

@@ -2,7 +2,7 @@
 /*
  * An SM's side of the coordinator (coordinator/): tells it what happens, and does what it answers.
  * Instructions ask before they issue (virtual_acquire()); a phase's needs, what a barrier
- * lends and what ends are settled at the end of the cycle, at once for all.
+ * lends and what ends wait for the end of the cycle (catch_up()).
  *
  * Swap is memory of the SM's own, behind the program's accesses (sm_move()): a register set of 512
  * bytes by warp and number, then a line a warp for PC and SIMT stack. An operand in swap is
@@ -254,7 +254,7 @@ static void tell_room(struct virt *v)
 	v->room = room;
 }
 
-static void settle(struct virt *v, uint64_t now)
+static void catch_up(struct virt *v, uint64_t now)
 {
 	uint32_t registers = (uint32_t)(v->spec->registers / SET_REGISTERS);
 	uint32_t shared = (uint32_t)(v->spec->shared_bytes / v->unit);
@@ -277,7 +277,7 @@ static void settle(struct virt *v, uint64_t now)
 		tell_room(v);
 }
 
-/* Something has happened in this cycle: at its end it is settled. */
+/* Something has happened in this cycle: catch_up() is called at its end. */
 static void soon(struct virt *v, uint64_t now)
 {
 	v->now = now;
@@ -325,7 +325,7 @@ void virtual_timer(void *state, struct sm *sm, uint64_t now)
 
 	if (v->zorua && v->resident && now >= v->epoch)
 		end_epoch(v, now);
-	settle(v, now);
+	catch_up(v, now);
 	sm_timer(sm, v->zorua && v->resident ? v->epoch : NEVER);
 }
 
@@ -469,7 +469,7 @@ void virtual_admitted(void *state, struct sm *sm, unsigned int cta, uint64_t now
 		};
 		coord_warp_start(v->c, warps[i], cta, &needs);
 	}
-	settle(v, now);
+	catch_up(v, now);
 	if (v->zorua)
 		sm_timer(sm, v->epoch);
 }
