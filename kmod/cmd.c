@@ -59,8 +59,8 @@ static unsigned int without_size(unsigned int cmd)
  * caller did not hear its number, is undone; what is given once is given up only
  * when the caller has it.
  */
-static int settle(struct gpuemu_client *client, unsigned int ioctl,
-		  union gpuemu_args *args, bool heard)
+static int conclude(struct gpuemu_client *client, unsigned int ioctl,
+		    union gpuemu_args *args, bool heard)
 {
 	struct gpuemu_module_unload unload = { };
 
@@ -116,5 +116,5 @@ long gpuemu_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	ret = row->fn(client, &args);
 	/* Also on an error: -ENOSPC says in the struct how much it needs. */
 	heard = !copy_to_user(user, &args, min(size, row->size));
-	return ret ? ret : settle(client, row->ioctl, &args, heard);
+	return ret ? ret : conclude(client, row->ioctl, &args, heard);
 }

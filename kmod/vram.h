@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Device memory: a fixed pool of 4 KiB frames in one vmalloc area, which the
+ * Device memory: a fixed number of 4 KiB frames in one vmalloc area, which the
  * engine maps whole. Owns the free list; who holds a frame is the VA blocks'.
  */
 #ifndef _GPUEMU_VRAM_H

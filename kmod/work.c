@@ -370,7 +370,7 @@ int gpuemu_cmd_wait(struct gpuemu_client *client, struct gpuemu_wait *arg)
 			 work->report_bytes))
 		ret = -EFAULT;
 out:
-	/* It is the client's until it has heard of the end: cmd.c's settle(). */
+	/* It is the client's until it has heard of the end: cmd.c's conclude(). */
 	work_put(work);
 	return ret;
 }
