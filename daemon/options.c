@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/datadir.h"
 #include "gpu/gpu.h"
 #include "gpuemu.h"
@@ -92,19 +93,18 @@ static int set_option(struct gpu_spec *spec, char *text)
 /* The list is never freed: the daemon loads from it until it ends. */
 static int allow_policy(struct options *options, const char *path)
 {
-	const char **bigger;
+	const char **policies;
 	struct err err;
 	unsigned int n = 0;
 
 	while (options->policies && options->policies[n])
 		n++;
-	bigger = realloc(options->policies, (n + 2) * sizeof(*bigger));
-	if (!bigger)
+	if (array_resize(options->policies, n + 2))
 		return misused("no memory for --policy");
-	options->policies = bigger;
-	bigger[n] = realpath(path, NULL);
-	bigger[n + 1] = NULL;
-	if (bigger[n])
+	policies = options->policies;
+	policies[n] = realpath(path, NULL);
+	policies[n + 1] = NULL;
+	if (policies[n])
 		return 0;
 	err_set(&err, 0, "--policy '%s': %s", path, strerror(errno));
 	return misused(err.text);

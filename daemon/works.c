@@ -15,6 +15,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/array.h"
 #include "service/kmod.h"
 #include "streams.h"
 #include "works.h"
@@ -28,7 +29,7 @@ struct session {
 	struct gpu_session *gpu;
 	struct streams streams;
 	uint32_t *modules;		/* ids that are loaded */
-	unsigned int nmodules;
+	unsigned int nmodules, module_room;
 	bool busy;			/* a work of it was set aside */
 };
 
@@ -204,7 +205,6 @@ static void forget_unloaded(struct works *works, struct session *s)
 static int load_image(struct works *works, struct session *s, uint32_t id, const char *name,
 		      uint64_t global_base, struct err *err)
 {
-	uint32_t *modules;
 	char *image;
 	size_t bytes;
 	int ret;
@@ -212,10 +212,8 @@ static int load_image(struct works *works, struct session *s, uint32_t id, const
 	if (gpu_session_loaded(s->gpu, id))
 		return 0;
 	forget_unloaded(works, s);
-	modules = realloc(s->modules, (s->nmodules + 1) * sizeof(*modules));
-	if (!modules)
+	if (array_grow(s->modules, s->module_room, s->nmodules))
 		return err_set(err, -ENOMEM, "no memory for module %u", id);
-	s->modules = modules;
 	ret = service_kmod_image(works->service, s->va_space, id, &image, &bytes);
 	if (ret == -ENODEV)
 		return ret;
