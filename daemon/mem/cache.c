@@ -19,7 +19,8 @@
 
 /*
  * A sector is valid (readable) or pending (being fetched) or neither; dirty on its own.
- * written[]: bytes written since the sector was allocated: whole, it is readable without a fetch.
+ * written[]: bytes of the line written since the sector was allocated, 32 of them a word: a sector
+ * that was written whole is readable without a fetch.
  */
 struct line {
 	uint64_t used;			/* LRU: tick of the last access */
@@ -436,10 +437,24 @@ enum cache_outcome cache_write_back(struct cache *c, uint64_t addr, uint32_t byt
 {
 	uint32_t hint = 0;
 
-	return cache_write_back_hint(c, addr, byte_mask, can_send, victim, &hint);
+	return cache_write_back_hint(c, addr, &byte_mask, 1, can_send, victim, &hint);
 }
 
-enum cache_outcome cache_write_back_hint(struct cache *c, uint64_t addr, uint32_t byte_mask,
+/* Notes that the bytes from `at` of the line on are written. Is all of the sector now? */
+static inline bool write_words(struct cache *c, struct rest *r, uint32_t at, unsigned int s,
+			       const uint32_t *byte_mask, unsigned int words)
+{
+	uint32_t all = UINT32_MAX;
+
+	for (unsigned int i = 0; i < words; i++)
+		r->written[at / MEM_SECTOR + i] |= byte_mask[i];
+	for (uint32_t b = s << c->sector_shift; b < (s + 1) << c->sector_shift; b += MEM_SECTOR)
+		all &= r->written[b / MEM_SECTOR];
+	return all == UINT32_MAX;
+}
+
+enum cache_outcome cache_write_back_hint(struct cache *c, uint64_t addr,
+					 const uint32_t *byte_mask, unsigned int words,
 					 bool can_send, struct cache_victim *victim,
 					 uint32_t *hint)
 {
@@ -474,9 +489,9 @@ enum cache_outcome cache_write_back_hint(struct cache *c, uint64_t addr, uint32_
 	*hint = (uint32_t)way;
 	l->used = c->tick;
 	l->dirty |= bit;
-	rest_of(c, l)->written[s] |= byte_mask;
 	/* Whole: nothing to fetch, and what is being fetched already is not waited for. */
-	if (rest_of(c, l)->written[s] == UINT32_MAX)
+	if (write_words(c, rest_of(c, l), (uint32_t)(addr & (c->shape.line - 1)), s, byte_mask,
+			words))
 		l->valid |= bit;
 	return outcome;
 }

@@ -5,8 +5,9 @@
  *
  * A request is a packet in its SM's port, an access of its slice from the
  * crossbar on, and per sector a waiter (access * MEM_SECTORS + sector of the
- * request) until the reply left the slice. All times are core cycles but where
- * "tick" is said: cycles of the DRAM command clock.
+ * request) until the reply left the slice. A sector is 32 bytes but in L2, whose own may be
+ * larger (l2.sector): then a look-up at the tags takes what of a request is in one of those.
+ * All times are core cycles but where "tick" is said: cycles of the DRAM command clock.
  */
 #ifndef GPUEMU_MEM_INTERNAL_H
 #define GPUEMU_MEM_INTERNAL_H
@@ -116,8 +117,9 @@ enum cache_outcome cache_read_pair(struct cache *c, uint64_t addr, uint32_t wait
 				   uint32_t *hint, bool *fetch);
 /* The sector is pending and no fetch of its pair is under way. */
 bool cache_pair_left(const struct cache *c, uint64_t addr);
-/* As cache_write_back(); *hint: as cache_read_hint(). */
-enum cache_outcome cache_write_back_hint(struct cache *c, uint64_t addr, uint32_t byte_mask,
+/* As cache_write_back(), of so many times 32 bytes of one sector; *hint: as cache_read_hint(). */
+enum cache_outcome cache_write_back_hint(struct cache *c, uint64_t addr,
+					 const uint32_t *byte_mask, unsigned int words,
 					 bool can_send, struct cache_victim *victim,
 					 uint32_t *hint);
 /* Drops the lines that drop() says; fetches under way stay. */
@@ -159,7 +161,7 @@ struct reply_entry {
 struct timed {
 	uint64_t at;
 	uint32_t access;
-	uint8_t sectors, flits;	/* of the request */
+	uint8_t lookups, flits;	/* of the request */
 };
 
 struct slice_counts {
@@ -187,7 +189,7 @@ struct slice {
 	struct timed *rop;	/* .at: when the delay is over */
 	uint32_t rop_mask, acc_head, rop_head, rop_tail;
 	uint32_t acc_sector;
-	uint32_t left_rop, accessed;	/* sectors, ever */
+	uint32_t left_rop, accessed;	/* look-ups, ever */
 	uint64_t rop_free;
 	uint64_t acc_free;	/* the tags and the data port are free from this cycle on */
 	/* What the head at the tags sleeps for; in cycles until then it would be refused. */
@@ -208,6 +210,7 @@ struct slice {
 
 	uint32_t rop_latency, queue_in, queue_dram, queue_reply;
 	uint32_t miss_queue, port_bytes, merges, reply_flits;
+	uint32_t unit;		/* of L2's own sectors, in MEM_SECTOR */
 	struct slice_counts counts[KERNEL_SLOTS];
 };
 
@@ -238,11 +241,13 @@ static inline bool slice_can_fill(const struct slice *s)
 	return s->reply_tail - s->reply_head < s->queue_reply;
 }
 
-static inline void access_done(struct slice *s, uint32_t index)
+/* So many sectors of it are. */
+static inline void access_done(struct slice *s, uint32_t index, uint32_t sectors)
 {
 	struct access *a = &s->accesses[index];
 
-	if (--a->left)
+	a->left = (uint8_t)(a->left - sectors);
+	if (a->left)
 		return;
 	a->next = s->free;
 	s->free = index;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One L2 slice: requests wait out the ROP delay as sectors, one a cycle reaches
+ * One L2 slice: requests wait out the ROP delay as sectors (of l2.sector), one a cycle reaches
  * the tags; misses go to DRAM through the miss queue, fetches that are back free
  * their waiters one a cycle. The order within a cycle and what blocks what is
  * GPGPU-Sim's memory_sub_partition::cache_cycle. Called by mem.c for each cycle in
@@ -22,7 +22,7 @@ int slice_create(struct slice *s, const struct gpu_spec *spec, const struct addr
 {
 	struct cache_shape shape = {
 		.sets = (uint32_t)spec->l2_sets, .ways = (uint32_t)spec->l2_ways,
-		.line = MEM_LINE, .sector = MEM_SECTOR,
+		.line = MEM_LINE, .sector = (uint32_t)spec->l2_sector,
 		.mshrs = (uint32_t)spec->l2_mshrs, .merges = (uint32_t)spec->l2_merges,
 		.index = strcmp(spec->l2_index, "fermi") ? CACHE_LINEAR : CACHE_FERMI_HASH,
 	};
@@ -40,6 +40,7 @@ int slice_create(struct slice *s, const struct gpu_spec *spec, const struct addr
 	s->miss_queue = (uint32_t)spec->l2_miss_queue;
 	s->port_bytes = (uint32_t)spec->l2_port;
 	s->merges = (uint32_t)spec->l2_merges;
+	s->unit = (uint32_t)spec->l2_sector / MEM_SECTOR;
 	s->reply_flits = (uint32_t)DIV_ROUND_UP(spec->icnt_header + MEM_SECTOR, spec->icnt_flit);
 	err = cache_create(&shape, &s->cache);
 	if (err)
@@ -48,7 +49,7 @@ int slice_create(struct slice *s, const struct gpu_spec *spec, const struct addr
 	s->accesses = calloc(s->naccesses, sizeof(*s->accesses));
 	if (!s->accesses || !RING_NEW(s, in, spec->icnt_buffer + spec->icnt_boundary) ||
 	    !RING_NEW(s, rop, 64) || !RING_NEW(s, miss, s->queue_dram + s->miss_queue + 4) ||
-	    !RING_NEW(s, reply, s->queue_reply + s->merges + 2))
+	    !RING_NEW(s, reply, s->queue_reply + s->merges * s->unit + 2 * s->unit))
 		return -ENOMEM;
 	slice_cancel(s);
 	return 0;
@@ -147,7 +148,9 @@ void slice_accept(struct slice *s, const struct packet *p, unsigned int sm, uint
 	if (p->kind == MEM_WRITE)
 		memcpy(a->byte_mask, p->byte_mask, sizeof(a->byte_mask));
 	s->in[s->in_tail++ & s->in_mask] = (struct timed){
-		.at = at, .access = index, .sectors = p->sectors, .flits = p->flits };
+		.at = at, .access = index, .flits = p->flits,
+		.lookups = (uint8_t)DIV_ROUND_UP((a->first & (s->unit - 1)) + p->sectors, s->unit),
+	};
 	s->wake = MIN(s->wake, at);
 }
 
@@ -180,7 +183,7 @@ static void write_victim(struct slice *s, const struct cache_victim *victim, uns
 	struct dram_request *r;
 
 	for (uint32_t m = victim->dirty; m; m &= m - 1)
-		bytes += MEM_SECTOR;
+		bytes += s->unit * MEM_SECTOR;
 	r = miss_push(s, now);
 	r->row = addr_row(s->map, victim->addr);
 	r->bank = (uint8_t)addr_bank(s->map, s->local, victim->addr);
@@ -211,14 +214,32 @@ static enum cache_outcome read_pair(struct slice *s, struct access *a, uint64_t 
 	return CACHE_PENDING;
 }
 
-/* One sector at the tags in cycle `now`; false: it has to try again. */
+/* The sectors of the request that the look-up of sector `sector` of it takes. */
+static inline uint32_t together(const struct slice *s, const struct access *a, uint32_t sector)
+{
+	if (s->unit == 1)
+		return 1;
+	return MIN(s->unit - ((a->first + sector) & (s->unit - 1)), a->sectors - sector);
+}
+
+/* Its look-up answers for sectors from the waiter's on. */
+static inline void replies(struct slice *s, uint32_t waiter, uint64_t ready)
+{
+	const struct access *a = &s->accesses[waiter / MEM_SECTORS];
+
+	for (uint32_t n = together(s, a, waiter % MEM_SECTORS); n--; waiter++)
+		reply(s, waiter, ready);
+}
+
+/* One look-up at the tags in cycle `now`; false: it has to try again. */
 static inline bool access_tags(struct slice *s, struct access *a, uint32_t index, uint64_t now)
 {
 	uint32_t waiter = index * MEM_SECTORS + s->acc_sector;
 	uint64_t part = a->part + s->acc_sector * MEM_SECTOR;
+	uint32_t sectors = together(s, a, s->acc_sector);
 	uint32_t waiting = s->miss_last > now ? (uint32_t)(s->miss_last - now) : 0;
 	bool write = a->kind == MEM_WRITE;
-	bool pair = a->cls == MEM_CONST && a->sectors == 2 && a->kind == MEM_READ;
+	bool pair = s->unit == 1 && a->cls == MEM_CONST && a->sectors == 2 && a->kind == MEM_READ;
 	struct slice_counts *counts = &s->counts[a->kernel];
 	struct cache_victim victim;
 	bool fetch = false;
@@ -232,8 +253,9 @@ static inline bool access_tags(struct slice *s, struct access *a, uint32_t index
 	if (!slice_can_fill(s))
 		return false;
 	if (write)
-		outcome = cache_write_back_hint(s->cache, part, a->byte_mask[s->acc_sector],
-						waiting < s->miss_queue, &victim, &a->way);
+		outcome = cache_write_back_hint(s->cache, part, a->byte_mask + s->acc_sector,
+						sectors, waiting < s->miss_queue, &victim,
+						&a->way);
 	else if (pair)
 		outcome = read_pair(s, a, part, waiter, waiting + 1 < s->miss_queue, now,
 				    &victim, &fetch);
@@ -243,12 +265,12 @@ static inline bool access_tags(struct slice *s, struct access *a, uint32_t index
 	s->acc_free = now + 1;
 	switch (outcome) {
 	case CACHE_HIT:
-		s->acc_free = now + DIV_ROUND_UP(MEM_SECTOR, s->port_bytes);
+		s->acc_free = now + DIV_ROUND_UP(sectors * MEM_SECTOR, s->port_bytes);
 		/* Done here: read, changed, written back. */
 		if (a->kind == MEM_ATOMIC)
 			cache_write_if_there(s->cache, part);
 		if (!write)
-			reply(s, waiter, now + 1);
+			replies(s, waiter, now + 1);
 		break;
 	case CACHE_PENDING:
 		counts->pending[a->cls]++;
@@ -273,30 +295,33 @@ static inline bool access_tags(struct slice *s, struct access *a, uint32_t index
 		r->fetch = cache_last_fetch(s->cache);
 		r->row = a->row;
 		r->bank = a->bank;
-		r->bytes = MEM_SECTOR;
+		r->bytes = (uint8_t)(s->unit * MEM_SECTOR);
 		r->kernel = a->kernel;
 		r->write = false;
 	}
 	if (victim.dirty)
 		write_victim(s, &victim, a->kernel, now);
 	if (write && a->tag == MEM_UNANSWERED)
-		access_done(s, index);
+		access_done(s, index, sectors);
 	else if (write)
-		reply(s, waiter, now + 1);
+		replies(s, waiter, now + 1);
 	return true;
 }
 
-/* The next sector. */
+/* The next look-up. */
 static inline void access_next(struct slice *s, uint64_t now)
 {
-	const struct timed *t = &s->rop[s->acc_head & s->rop_mask];
+	uint32_t index = s->rop[s->acc_head & s->rop_mask].access;
+	struct access *a = &s->accesses[index];
+	uint32_t sectors = together(s, a, s->acc_sector);
 
-	if (!access_tags(s, &s->accesses[t->access], t->access, now)) {
+	if (!access_tags(s, a, index, now)) {
 		s->acc_free = now + 1;
 		return;
 	}
 	s->accessed++;
-	if (++s->acc_sector < t->sectors)
+	s->acc_sector += sectors;
+	if (s->acc_sector < a->sectors)
 		return;
 	s->acc_sector = 0;
 	s->acc_head++;
@@ -309,14 +334,14 @@ void slice_fill(struct slice *s, uint32_t fetch, uint64_t now)
 	const uint32_t *waiters = cache_fill_fetch(s->cache, fetch, &part, &n);
 	bool atomic = false;
 
-	if (s->accesses[waiters[0] / MEM_SECTORS].cls == MEM_CONST) {
+	if (s->unit == 1 && s->accesses[waiters[0] / MEM_SECTORS].cls == MEM_CONST) {
 		s->drain_pair = part / PAIR_BYTES;
 		s->drain_until = now + n;
 	}
 	/* The first waiter leaves the MSHR in the next cycle, the slice in the one after it. */
 	for (unsigned int i = 0; i < n; i++) {
 		atomic |= s->accesses[waiters[i] / MEM_SECTORS].kind == MEM_ATOMIC;
-		reply(s, waiters[i], now + 2);
+		replies(s, waiters[i], now + 2);
 	}
 	if (atomic)
 		cache_write_if_there(s->cache, part);
@@ -324,18 +349,18 @@ void slice_fill(struct slice *s, uint32_t fetch, uint64_t now)
 		s->wake = MIN(s->wake, now);
 }
 
-/* Sectors between the ROP delay and the tags by now. */
+/* Look-ups between the ROP delay and the tags by now. */
 static uint32_t queued(struct slice *s, uint64_t now)
 {
 	while (s->rop_head != s->rop_tail) {
 		const struct timed *t = &s->rop[s->rop_head & s->rop_mask];
 		uint64_t start = MAX(t->at, s->rop_free);
-		uint32_t sectors = t->sectors;
+		uint32_t lookups = t->lookups;
 
-		if (start + sectors - 1 > now)
+		if (start + lookups - 1 > now)
 			break;
-		s->rop_free = start + sectors;
-		s->left_rop += sectors;
+		s->rop_free = start + lookups;
+		s->left_rop += lookups;
 		s->rop_head++;
 	}
 	/* Those of a request are counted when all have left: the tags may be ahead. */
@@ -366,7 +391,7 @@ uint64_t slice_cycle(struct slice *s, uint64_t now)
 
 	if (s->in_head != s->in_tail && s->in[s->in_head & s->in_mask].at <= now) {
 		/* The queue must have room for a whole line, whatever has come. */
-		refused = queued(s, now) + MEM_SECTORS > s->queue_in;
+		refused = queued(s, now) + MEM_SECTORS / s->unit > s->queue_in;
 		if (!refused) {
 			struct timed *rop = &s->rop[s->rop_tail++ & s->rop_mask];
 

@@ -275,7 +275,7 @@ static inline void reply_deliver(struct mem *mem, unsigned int in, unsigned int 
 		l->count++;
 		l->max = MAX(l->max, latency);
 	}
-	access_done(s, index);
+	access_done(s, index, 1);
 	if (s->reply_head == s->reply_tail)
 		s->reply_head = s->reply_tail = 0;
 }

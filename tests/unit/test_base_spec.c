@@ -392,6 +392,7 @@ static void combinations(void **state)
 		  "collector.dp_in=1", "collector.dp_out: 0" },
 		{ "l1d.line=64", "l1d.line: 64 bytes; only lines of 128" },
 		{ "l2.line=32", "l2.line: 32 bytes; only lines of 128" },
+		{ "l2.sector=96", "l2.sector: 96 is not a power of two" },
 		{ "l1d.sets=128", "l1d.index: fermi is for 32 or 64 sets, l1d.sets is 128" },
 		{ "l2.index=ipoly", "l2.index: no 'ipoly'; there are: linear, fermi" },
 		{ "icnt.buffer=3", "icnt.buffer: 3 flits, a line is 4" },

@@ -74,6 +74,85 @@ static void test_victims(void **state)
 	}
 }
 
+/*
+ * l2.sector: what is fetched, and what is written back, in commands of 64 bytes. Each sector of the
+ * line is asked for once, by itself, or all by one request: the look-ups and misses follow.
+ */
+static void test_sector_sizes(void **state)
+{
+	static const struct {
+		unsigned int sector, bytes, accesses, misses, fetches, reads, writes;
+	} row[] = {
+		{ 32, 32, 4, 4, 4, 4, 1 }, { 32, 128, 4, 4, 4, 4, 1 },
+		{ 64, 32, 4, 2, 2, 2, 1 }, { 64, 64, 2, 2, 2, 2, 1 }, { 64, 128, 2, 2, 2, 2, 1 },
+		{ 128, 32, 4, 1, 1, 2, 2 }, { 128, 64, 2, 1, 1, 2, 2 }, { 128, 128, 1, 1, 1, 2, 2 },
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(row); i++) {
+		struct bench b;
+		uint32_t tag = 0;
+
+		bench_spec(&b);
+		b.spec.l2_sector = row[i].sector;
+		b.spec.l2_sets = b.spec.l2_ways = 1;
+		bench_start(&b);
+		for (unsigned int at = 0; at < 128; at += row[i].bytes)
+			one(&b, tag++, MEM_READ, bench_addr(0, 0, at), row[i].bytes);
+		assert_int_equal(mem_stats(b.mem)->l2_accesses[MEM_GLOBAL][0], row[i].accesses);
+		assert_int_equal(mem_stats(b.mem)->l2_misses[MEM_GLOBAL][0], row[i].misses);
+		assert_int_equal(mem_stats(b.mem)->dram_requests, row[i].fetches);
+		assert_int_equal(mem_stats(b.mem)->dram_reads, row[i].reads);
+		/* One dirty sector goes out whole. */
+		one(&b, tag++, MEM_WRITE, bench_addr(0, 0, 32), 32);
+		one(&b, tag++, MEM_READ, bench_addr(0, 2, 0), 32);
+		assert_int_equal(mem_stats(b.mem)->dram_writes, row[i].writes);
+		bench_close(&b);
+	}
+}
+
+/* A whole line is readable when its last byte was written, by whatever requests. */
+static void test_whole_line_written(void **state)
+{
+	struct bench b;
+
+	bench_spec(&b);
+	b.spec.l2_sector = 128;
+	bench_start(&b);
+	one(&b, 0, MEM_WRITE, MEM_BASE, 64);
+	one(&b, 1, MEM_WRITE, MEM_BASE + 64, 32);
+	write_bytes(&b, 2, MEM_BASE + 96, 0x7fffffff);
+	write_bytes(&b, 3, MEM_BASE + 96, 0x80000000);
+	one(&b, 4, MEM_READ, MEM_BASE + 32, 64);
+	assert_int_equal(mem_stats(b.mem)->dram_reads, 0);
+	one(&b, 5, MEM_WRITE, MEM_BASE + 128, 64);
+	write_bytes(&b, 6, MEM_BASE + 192, 0x7fffffff);
+	one(&b, 7, MEM_WRITE, MEM_BASE + 224, 32);
+	one(&b, 8, MEM_READ, MEM_BASE + 128, 32);
+	assert_int_equal(mem_stats(b.mem)->dram_reads, 2);
+	bench_close(&b);
+}
+
+/* Four requests of a line wait for one fetch (l2.merges), the fifth is refused until it is back. */
+static void test_whole_line_merges(void **state)
+{
+	struct bench b;
+
+	bench_spec(&b);
+	b.spec.l2_sector = 128;
+	bench_start(&b);
+	for (unsigned int i = 0; i < 5; i++)
+		bench_send(&b, i, i, MEM_READ, MEM_BASE, 128);
+	bench_run(&b, b.now + 3000);
+	for (unsigned int i = 0; i < 5; i++)
+		assert_int_equal(b.replies[i], 4);
+	assert_int_equal(mem_stats(b.mem)->l2_misses[MEM_GLOBAL][0], 1);
+	assert_int_equal(mem_stats(b.mem)->l2_pending[MEM_GLOBAL], 3);
+	assert_int_equal(mem_stats(b.mem)->l2_accesses[MEM_GLOBAL][0], 5);
+	assert_true(mem_stats(b.mem)->l2_fails > 90);
+	assert_int_equal(mem_stats(b.mem)->dram_reads, 2);
+	bench_close(&b);
+}
+
 /* Atomics are done in L2: they leave the sector dirty, hit or miss, and answer once. */
 static void test_atomics(void **state)
 {
@@ -304,6 +383,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lazy_fetch_on_read),
 		cmocka_unit_test(test_victims),
+		cmocka_unit_test(test_sector_sizes),
+		cmocka_unit_test(test_whole_line_written),
+		cmocka_unit_test(test_whole_line_merges),
 		cmocka_unit_test(test_atomics),
 		cmocka_unit_test(test_merges),
 		cmocka_unit_test(test_constants_share_an_mshr),
