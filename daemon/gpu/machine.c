@@ -47,13 +47,6 @@ static unsigned int quantum_of(const struct machine *m)
 	return (unsigned int)MAX(q, 1u);
 }
 
-/* A mem_crew. */
-static void run_parts(void *workers, void (*part)(void *ctx, unsigned int n), void *ctx,
-		      unsigned int parts)
-{
-	workers_run(workers, part, ctx, parts);
-}
-
 static int create_parts(struct machine *m, uint32_t va_space)
 {
 	unsigned int n = m->nsms;
@@ -63,11 +56,12 @@ static int create_parts(struct machine *m, uint32_t va_space)
 	m->wake = calloc(n, sizeof(*m->wake));
 	m->sm_errs = calloc(n, sizeof(*m->sm_errs));
 	m->awake = calloc(n, sizeof(*m->awake));
+	m->homes = calloc(n + 1, sizeof(*m->homes));
 	m->performs = calloc(n, sizeof(*m->performs));
 	m->retired = calloc(n, sizeof(*m->retired));
 	m->rooms = calloc(n, sizeof(*m->rooms));
-	if (!m->sms || !m->wake || !m->sm_errs || !m->awake || !m->performs || !m->retired ||
-	    !m->rooms)
+	if (!m->sms || !m->wake || !m->sm_errs || !m->awake || !m->homes || !m->performs ||
+	    !m->retired || !m->rooms)
 		return -ENOMEM;
 	ret = gmmu_create(&m->spec, va_space, &page_table_ops, m, &m->gmmu);
 	if (!ret)
@@ -92,9 +86,7 @@ static int create_parts(struct machine *m, uint32_t va_space)
 				      &m->dispatch);
 	/* More threads than SMs would only wait. */
 	if (!ret && MIN(m->spec.threads, n) > 1)
-		ret = workers_create((unsigned int)MIN(m->spec.threads, n), &m->workers);
-	if (!ret && m->workers)
-		mem_set_crew(m->mem, run_parts, m->workers);
+		ret = workers_create((unsigned int)MIN(m->spec.threads, n), n + 1, &m->workers);
 	return ret;
 }
 
@@ -136,6 +128,7 @@ void machine_destroy(struct machine *m)
 	free(m->wake);
 	free(m->sm_errs);
 	free(m->awake);
+	free(m->homes);
 	free(m->performs);
 	free(m->retired);
 	free(m->rooms);

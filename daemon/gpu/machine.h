@@ -28,6 +28,7 @@ struct machine {
 	struct err *sm_errs;		/* by SM: what it says about its own failure */
 	/* The loop's arrays by SM, in one allocation each, reused every quantum. */
 	uint16_t *awake;		/* SMs that run in this quantum, ascending */
+	uint16_t *homes;		/* the host thread of each of them; then the memory's */
 	uint64_t *performs;		/* of them: cycle of the next access to perform */
 	uint64_t *retired, *rooms;	/* CTAs and sm_rooms(), when the loop looked last */
 	bool translated;		/* an SM got a page since accesses were performed */

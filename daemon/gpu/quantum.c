@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The loop of the whole GPU, a quantum of a few cycles at a time. In a quantum the
- * SMs run apart, on as many host threads as there are; before and behind that
- * everything between them is done in one order of cycle and SM, so that the number
- * of threads changes nothing:
+ * SMs and the memory behind them run apart, on as many host threads as there are; before
+ * and behind that everything between them is done in one order of cycle and SM, so that the
+ * number of threads changes nothing:
  *
  *   pages that came and went, the fault handler, CTAs       [at its first cycle]
  *   every SM's own cycles                                    sm_run()
- *   its accesses to global memory, what it printed          sm_perform()
- *   its look-ups that missed                                 gmmu_step()
- *   the memory's own cycles                                  mem_run()
+ *   the memory's own cycles                                  mem_advance()
+ *   accesses to global memory, what was printed             sm_perform()
+ *   look-ups that missed                                     gmmu_step()
+ *   requests and answers cross                               mem_meet()
  *
  * A quantum is not longer than what one does takes to act on another, and ends
  * where a walk or a replay is due. When nothing can happen, time jumps. Samples are taken
@@ -43,15 +44,29 @@ struct quantum {
 	unsigned int error_sm;
 };
 
-/* --- the SMs -------------------------------------------------------------------------- */
+/* --- the SMs and the memory -------------------------------------------------------------------------- */
 
 static void run_one(void *ctx, unsigned int part)
 {
 	struct quantum *q = ctx;
 	struct machine *m = q->l->m;
 
-	/* Its error is looked up when all have run. */
-	sm_run(m->sms[m->awake[part]], q->from, q->upto);
+	/* An SM's error is looked up when all have run. */
+	if (part < q->nawake)
+		sm_run(m->sms[m->awake[part]], q->from, q->upto);
+	else
+		mem_advance(m->mem, q->upto);
+}
+
+/* The memory takes as long as several SMs; it is the last thread's, which begins with it. */
+static void find_homes(struct quantum *q)
+{
+	struct machine *m = q->l->m;
+	unsigned int threads = workers_threads(m->workers);
+
+	for (unsigned int k = 0; k < q->nawake; k++)
+		m->homes[k] = (uint16_t)(m->awake[k] * threads / m->nsms);
+	m->homes[q->nawake] = (uint16_t)(threads - 1);
 }
 
 static void note_error(struct quantum *q, int error, uint64_t cycle, unsigned int sm)
@@ -76,7 +91,7 @@ static void note_failures(struct quantum *q)
 	}
 }
 
-static void run_sms(struct quantum *q)
+static void run_parts(struct quantum *q)
 {
 	struct machine *m = q->l->m;
 
@@ -84,11 +99,13 @@ static void run_sms(struct quantum *q)
 	for (unsigned int i = 0; i < m->nsms; i++)
 		if (m->wake[i] < q->upto)
 			m->awake[q->nawake++] = (uint16_t)i;
-	if (m->workers && q->nawake > 1)
-		workers_run(m->workers, run_one, q, q->nawake);
-	else
-		for (unsigned int k = 0; k < q->nawake; k++)
+	if (m->workers && q->nawake) {
+		find_homes(q);
+		workers_run(m->workers, run_one, q, m->homes, q->nawake + 1);
+	} else {
+		for (unsigned int k = 0; k <= q->nawake; k++)
 			run_one(q, k);
+	}
 	note_failures(q);
 }
 
@@ -395,14 +412,14 @@ static int run_quantum(struct loop *l)
 	if (ret)
 		return ret;
 	q.upto = end_of_quantum(l, q.from);
-	run_sms(&q);
+	run_parts(&q);
 	perform(&q);
 	if (q.error)
 		return fail(&q);
 	ret = translate(&q, q.upto - 1);
 	if (ret)
 		return ret;
-	mem_run(m->mem, q.upto);
+	mem_meet(m->mem, q.upto);
 	if (m->remote)
 		handler_share_link(&m->handler);
 	wake_for_replies(m);

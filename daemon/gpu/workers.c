@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The threads of one machine. A step's parts are taken from one word, by whoever comes;
- * the step ends when all parts are done. A helper that comes late, because its processor
- * was busy with something else, finds nothing to take: nobody waits for it. Used by
- * the quantum loop alone.
+ * The threads of one machine. A thread takes the parts that are at home with it first, and
+ * then others' that nobody has begun; the step ends when all parts are done. A helper that
+ * comes late, because its processor was busy with something else, finds nothing to take:
+ * nobody waits for it. Used by the quantum loop alone.
  */
 #include "gpu/workers.h"
 
@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 /*
  * A quantum takes some ten microseconds, a look some ten nanoseconds: who waits looks
@@ -22,24 +23,33 @@
 #define LOOKS		20000u
 #define LOOKS_A_TURN	2000u
 
+/* A line of the host's caches each: a part is most often taken by the same thread. */
+struct claim {
+	_Alignas(64) atomic_uint step;	/* the last step in which the part was taken */
+};
+
 struct workers {
 	pthread_t *helpers;
-	unsigned int nhelpers;
+	unsigned int nhelpers;		/* that run */
+	unsigned int threads;
 	pthread_mutex_t lock;		/* of going to sleep */
 	pthread_cond_t wake;
 	atomic_uint sleepers;
+	atomic_uint numbered;		/* helpers that have a number */
 	atomic_bool stop;
 	/* The step's; written before `work` is. Who took a part may read them until it is done. */
 	void (*fn)(void *ctx, unsigned int part);
 	void *ctx;
-	/* Bits 0 to 15: the next part, 16 to 31: how many there are, above: the step's number. */
+	atomic_uint *first;		/* by thread: of its parts; the last entry is the end */
+	struct claim *claims;
+	/* Bits 0 to 15: parts, 16 to 47: the step's number. */
 	_Alignas(64) atomic_ullong work;
 	_Alignas(64) atomic_uint done;	/* parts */
 };
 
-static bool has_parts(unsigned long long work)
+static uint32_t step_of(unsigned long long work)
 {
-	return (work & 0xffff) < (work >> 16 & 0xffff);
+	return (uint32_t)(work >> 16);
 }
 
 static void relax(unsigned int looks)
@@ -52,44 +62,69 @@ static void relax(unsigned int looks)
 #endif
 }
 
-/* Takes parts, of whatever step they are, until there are none. */
-static void take_parts(struct workers *p)
+/* True: the part is the caller's. A late helper's step is not newer than what it finds. */
+static bool take(struct claim *c, uint32_t step)
 {
-	unsigned long long work = atomic_load(&p->work);
+	uint32_t last = atomic_load_explicit(&c->step, memory_order_relaxed);
 
-	while (has_parts(work)) {
-		/* The number of the step makes sure that it is still the same. */
-		if (!atomic_compare_exchange_weak(&p->work, &work, work + 1))
-			continue;
-		p->fn(p->ctx, work & 0xffff);
-		atomic_fetch_add_explicit(&p->done, 1, memory_order_release);
-		work = atomic_load(&p->work);
-	}
+	return (int32_t)(step - last) > 0 &&
+	       atomic_compare_exchange_strong(&c->step, &last, step);
 }
 
-static void await_work(struct workers *p)
+/*
+ * Neighbours go towards each other, the last thread from the last part down: where they meet
+ * moves little from step to step, so a part's data stays in one processor's caches.
+ */
+static void take_parts(struct workers *p, unsigned int thread, unsigned long long work)
 {
+	unsigned int parts = work & 0xffff, taken = 0, at;
+	bool down = (p->threads - thread) % 2;
+
+	if (!parts)
+		return;
+	at = atomic_load_explicit(&p->first[down ? thread + 1 : thread], memory_order_relaxed);
+	at = (at + (down ? parts - 1 : 0)) % parts;
+	for (unsigned int i = 0; i < parts; i++) {
+		if (take(&p->claims[at], step_of(work))) {
+			p->fn(p->ctx, at);
+			taken++;
+		}
+		at = (at + (down ? parts - 1 : 1)) % parts;
+	}
+	if (taken)
+		atomic_fetch_add_explicit(&p->done, taken, memory_order_release);
+}
+
+/* Until there is another step than `seen`, or the end. */
+static unsigned long long await_work(struct workers *p, unsigned long long seen)
+{
+	unsigned long long work;
+
 	for (unsigned int looks = 1; looks < LOOKS; looks++) {
-		if (has_parts(atomic_load(&p->work)) || atomic_load(&p->stop))
-			return;
+		work = atomic_load(&p->work);
+		if (work != seen || atomic_load(&p->stop))
+			return work;
 		relax(looks);
 	}
 	pthread_mutex_lock(&p->lock);
 	/* Who begins a step looks at this after writing `work`, so one of the two sees the other. */
 	atomic_fetch_add(&p->sleepers, 1);
-	while (!has_parts(atomic_load(&p->work)) && !atomic_load(&p->stop))
+	while ((work = atomic_load(&p->work)) == seen && !atomic_load(&p->stop))
 		pthread_cond_wait(&p->wake, &p->lock);
 	atomic_fetch_sub(&p->sleepers, 1);
 	pthread_mutex_unlock(&p->lock);
+	return work;
 }
 
 static void *helper(void *arg)
 {
 	struct workers *p = arg;
+	unsigned int thread = 1 + atomic_fetch_add(&p->numbered, 1);
+	unsigned long long work = 0;
 
 	while (!atomic_load(&p->stop)) {
-		await_work(p);
-		take_parts(p);
+		work = await_work(p, work);
+		take_parts(p, thread, work);
 	}
 	return NULL;
 }
@@ -103,37 +138,55 @@ static void wake_sleepers(struct workers *p)
 	pthread_mutex_unlock(&p->lock);
 }
 
-void workers_run(struct workers *p, void (*fn)(void *ctx, unsigned int part), void *ctx,
-	      unsigned int parts)
+/* Where each thread's parts begin. Whoever is late takes nothing, wherever it looks. */
+static void divide(struct workers *p, const uint16_t *homes, unsigned int parts)
 {
-	unsigned long long step = (atomic_load(&p->work) >> 32) + 1;
+	unsigned int part = 0;
+
+	for (unsigned int t = 0; t < p->threads; t++) {
+		while (part < parts && homes[part] < t)
+			part++;
+		atomic_store_explicit(&p->first[t], part, memory_order_relaxed);
+	}
+	atomic_store_explicit(&p->first[p->threads], parts, memory_order_relaxed);
+}
+
+void workers_run(struct workers *p, void (*fn)(void *ctx, unsigned int part), void *ctx,
+		 const uint16_t *homes, unsigned int parts)
+{
+	unsigned long long work = (unsigned long long)(step_of(atomic_load(&p->work)) + 1) << 16 |
+				  parts;
 
 	p->fn = fn;
 	p->ctx = ctx;
+	divide(p, homes, parts);
 	atomic_store_explicit(&p->done, 0, memory_order_relaxed);
-	atomic_store(&p->work, step << 32 | (unsigned long long)parts << 16);
+	atomic_store(&p->work, work);
 	wake_sleepers(p);
-	take_parts(p);
+	take_parts(p, 0, work);
 	for (unsigned int looks = 1;
 	     atomic_load_explicit(&p->done, memory_order_acquire) < parts; looks++)
 		relax(looks);
 }
 
-int workers_create(unsigned int threads, struct workers **out)
+int workers_create(unsigned int threads, unsigned int parts, struct workers **out)
 {
 	struct workers *p = aligned_alloc(64, sizeof(*p));
 	int ret = 0;
 
 	if (!p)
 		return -ENOMEM;
-	*p = (struct workers){ 0 };
+	*p = (struct workers){ .threads = threads };
 	p->helpers = calloc(threads, sizeof(*p->helpers));
-	if (!p->helpers) {
-		free(p);
-		return -ENOMEM;
-	}
+	p->first = calloc(threads + 1, sizeof(*p->first));
+	p->claims = aligned_alloc(64, parts * sizeof(*p->claims));
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->wake, NULL);
+	if (!p->helpers || !p->first || !p->claims) {
+		workers_destroy(p);
+		return -ENOMEM;
+	}
+	memset(p->claims, 0, parts * sizeof(*p->claims));
 	while (!ret && p->nhelpers < threads - 1) {
 		ret = -pthread_create(&p->helpers[p->nhelpers], NULL, helper, p);
 		p->nhelpers += !ret;
@@ -156,6 +209,13 @@ void workers_destroy(struct workers *p)
 		pthread_join(p->helpers[i], NULL);
 	pthread_cond_destroy(&p->wake);
 	pthread_mutex_destroy(&p->lock);
+	free(p->claims);
+	free(p->first);
 	free(p->helpers);
 	free(p);
+}
+
+unsigned int workers_threads(const struct workers *p)
+{
+	return p->threads;
 }

@@ -68,14 +68,26 @@ struct arrival {
 	struct mem_reply reply;
 };
 
-/* Written by its SM and by mem_run() in turns; padded, SMs run on several threads. */
+/*
+ * A quantum of the SM and one of the memory may run at a time, on two threads. So each writes a
+ * line of its own and knows of the other's what mem_meet() told it between quanta.
+ */
 struct port {
-	struct packet *out;	/* ring, free-running indices */
-	uint32_t out_mask, out_head, out_tail;
-	uint32_t flits_sent, flits_left;	/* into the ring, out of it */
-	uint64_t injected;	/* when the last flit sent enters the input buffer */
+	struct packet *out;	/* rings, free-running indices */
 	struct arrival *in;
-	uint32_t in_mask, in_head, in_tail;
+	uint32_t out_mask, in_mask;
+
+	/* The SM's. */
+	uint32_t out_tail __attribute__((aligned(64)));
+	uint32_t in_head, in_tail_told;
+	uint32_t flits_sent, flits_left_told;	/* into the ring, out of it */
+	uint64_t injected;	/* when the last flit sent enters the input buffer */
+
+	/* The memory's. */
+	uint32_t out_head __attribute__((aligned(64)));
+	uint32_t out_tail_told;
+	uint32_t in_head_told, in_tail;
+	uint32_t flits_left;
 } __attribute__((aligned(64)));
 
 /* --- crossbar (icnt.c): one direction ------------------------------------------- */

@@ -2,7 +2,7 @@
 /*
  * The memory system as one: the SMs' ports, the crossbar's two directions, L2
  * slices and DRAM channels, and their time. Called by the SMs (their ports) and by
- * gpu (mem_run() between the SMs' quanta).
+ * gpu: mem_advance() beside the SMs' quantum, mem_meet() between quanta.
  *
  * Time runs in chunks no longer than the lookahead: all requests that reach the
  * crossbar in a chunk are in the ports already, then each channel with its slices
@@ -36,10 +36,6 @@ struct mem {
 	struct latency {
 		uint64_t sum, count, max;
 	} latency[KERNEL_SLOTS];
-	mem_crew *crew;		/* NULL: the caller's thread does all */
-	void *hands;
-	unsigned int *busy;	/* channels that have something to do in the chunk */
-	uint64_t *busy_last;	/* of each: the last cycle in which it did something */
 	struct remote *remote;
 	/* Some SM has sent a remote request, ever: without them nobody looks. */
 	atomic_bool any_remote;
@@ -65,7 +61,7 @@ bool mem_ready(const struct mem *mem, unsigned int sm, const struct mem_request 
 	if (request->remote)
 		return remote_ready(mem->remote, sm);
 	return injecting + flits <= mem->injection &&
-	       p->flits_sent - p->flits_left + flits <= mem->injection + mem->buffer;
+	       p->flits_sent - p->flits_left_told + flits <= mem->injection + mem->buffer;
 }
 
 uint64_t mem_ready_at(const struct mem *mem, unsigned int sm, const struct mem_request *request,
@@ -80,7 +76,7 @@ uint64_t mem_ready_at(const struct mem *mem, unsigned int sm, const struct mem_r
 		       remote_next(mem->remote, sm) == NEVER ? now + 1 :
 		       MAX(remote_next(mem->remote, sm), now + 1);
 	/* Room in the crossbar's buffer is known only between quanta. */
-	if (p->flits_sent - p->flits_left + flits > mem->injection + mem->buffer)
+	if (p->flits_sent - p->flits_left_told + flits > mem->injection + mem->buffer)
 		return now + 1;
 	if (p->injected + flits > now + mem->injection)
 		return p->injected + flits - mem->injection;
@@ -125,7 +121,7 @@ static inline bool any_remote(const struct mem *mem)
 /* When the port's next packet from the crossbar is there. */
 static inline uint64_t next_arrival(const struct port *p)
 {
-	return p->in_head == p->in_tail ? NEVER : p->in[p->in_head & p->in_mask].at;
+	return p->in_head == p->in_tail_told ? NEVER : p->in[p->in_head & p->in_mask].at;
 }
 
 /* Is the port's next answer from system memory? Apart, so that others pay nothing for it. */
@@ -157,7 +153,7 @@ bool mem_peek(const struct mem *mem, unsigned int sm, uint64_t now, struct mem_r
 
 	if (any_remote(mem) && next_is_remote(mem, sm))
 		return peek_remote(mem, sm, now, reply);
-	if (p->in_head == p->in_tail || a->at > now)
+	if (p->in_head == p->in_tail_told || a->at > now)
 		return false;
 	*reply = a->reply;
 	return true;
@@ -171,9 +167,7 @@ void mem_take(struct mem *mem, unsigned int sm)
 		remote_take(mem->remote, sm);
 		return;
 	}
-	/* Begin again at the front: few lines of the host's caches. */
-	if (++p->in_head == p->in_tail)
-		p->in_head = p->in_tail = 0;
+	p->in_head++;
 }
 
 bool mem_receive(struct mem *mem, unsigned int sm, uint64_t now, struct mem_reply *reply)
@@ -207,7 +201,7 @@ static inline bool request_head(struct mem *mem, struct xbar *x, unsigned int in
 	struct packet *k = &p->out[p->out_head & p->out_mask];
 	struct addr_place place;
 
-	if (p->out_head == p->out_tail) {
+	if (p->out_head == p->out_tail_told) {
 		x->big &= ~(1ull << in);
 		return false;
 	}
@@ -230,8 +224,6 @@ static inline void request_deliver(struct mem *mem, unsigned int in, unsigned in
 
 	p->flits_left += k->flits;
 	slice_accept(&mem->slice[out], k, in, k->addr, at);
-	if (p->out_head == p->out_tail)
-		p->out_head = p->out_tail = 0;
 }
 
 XBAR_DEFINE(requests_run, struct mem *, request_head, request_deliver)
@@ -329,42 +321,13 @@ static bool channel_sleeps(const struct mem *mem, unsigned int n, uint64_t upto,
 	return true;
 }
 
-/* Fewer accesses than this in the slices are not worth waking anybody for. */
-#define CREW_ACCESSES	32u
-
-struct channels {
-	struct mem *mem;
-	const struct chunk *chunk;
-};
-
-static void run_channel(void *ctx, unsigned int n)
-{
-	const struct channels *c = ctx;
-
-	c->mem->busy_last[n] = channel_cycles(c->mem, c->mem->busy[n], c->chunk);
-}
-
-/* Channels share nothing but what they only read. */
 static void run_channels(struct mem *mem, const struct chunk *k)
 {
-	struct channels c = { .mem = mem, .chunk = k };
-	unsigned int n = 0;
-	uint32_t live = 0;
+	uint64_t tick = k->last[k->upto - 1 - k->from];
 
-	for (unsigned int i = 0; i < mem->channels; i++) {
-		if (channel_sleeps(mem, i, k->upto, k->last[k->upto - 1 - k->from]))
-			continue;
-		mem->busy[n++] = i;
-		for (unsigned int s = 0; s < mem->map.slices; s++)
-			live += mem->slice[i * mem->map.slices + s].live;
-	}
-	if (mem->crew && n > 1 && live >= CREW_ACCESSES)
-		mem->crew(mem->hands, run_channel, &c, n);
-	else
-		for (unsigned int i = 0; i < n; i++)
-			run_channel(&c, i);
-	for (unsigned int i = 0; i < n; i++)
-		mem->last = MAX(mem->last, mem->busy_last[i]);
+	for (unsigned int i = 0; i < mem->channels; i++)
+		if (!channel_sleeps(mem, i, k->upto, tick))
+			mem->last = MAX(mem->last, channel_cycles(mem, i, k));
 }
 
 static void run_chunk(struct mem *mem, uint64_t from, uint64_t upto)
@@ -396,7 +359,8 @@ static void run_chunk(struct mem *mem, uint64_t from, uint64_t upto)
 	if (xbar_wake(&mem->replies, from) < upto) {
 		for (unsigned int i = 0; i < mem->nports; i++) {
 			const struct port *p = &mem->ports[i];
-			uint32_t full = (p->in_tail - p->in_head) * mem->slice[0].reply_flits;
+			uint32_t full = (p->in_tail - p->in_head_told) *
+					mem->slice[0].reply_flits;
 
 			mem->replies.room[i] = mem->port_room > full ? mem->port_room - full : 0;
 		}
@@ -436,10 +400,34 @@ static uint64_t next_cycle(const struct mem *mem)
 	return MAX(wake, mem->now);
 }
 
-void mem_run(struct mem *mem, uint64_t upto)
+/* What the SM's side and the memory's side of each port do not read of each other while they run. */
+void mem_meet(struct mem *mem, uint64_t upto)
 {
 	if (any_remote(mem))
 		remote_run(mem->remote, upto);
+	for (unsigned int i = 0; i < mem->nports; i++) {
+		struct port *p = &mem->ports[i];
+
+		/* Begin again at the front: few lines of the host's caches. */
+		if (p->out_head == p->out_tail)
+			p->out_head = p->out_tail = 0;
+		if (p->in_head == p->in_tail)
+			p->in_head = p->in_tail = 0;
+		p->out_tail_told = p->out_tail;
+		p->in_tail_told = p->in_tail;
+		p->in_head_told = p->in_head;
+		p->flits_left_told = p->flits_left;
+	}
+}
+
+void mem_run(struct mem *mem, uint64_t upto)
+{
+	mem_advance(mem, upto);
+	mem_meet(mem, upto);
+}
+
+void mem_advance(struct mem *mem, uint64_t upto)
+{
 	look_at_ports(mem);
 	while (mem->now < upto) {
 		uint64_t from = next_cycle(mem), end;
@@ -531,10 +519,8 @@ static int create_parts(struct mem *mem, const struct gpu_spec *spec)
 		err = remote_create(spec, mem->nports, &mem->remote);
 	mem->slice = calloc(mem->slices, sizeof(*mem->slice));
 	mem->channel = calloc(mem->channels, sizeof(*mem->channel));
-	mem->busy = calloc(mem->channels, sizeof(*mem->busy));
-	mem->busy_last = calloc(mem->channels, sizeof(*mem->busy_last));
 	mem->stats = calloc(1, sizeof(*mem->stats));
-	if (!mem->slice || !mem->channel || !mem->busy || !mem->busy_last || !mem->stats)
+	if (!mem->slice || !mem->channel || !mem->stats)
 		return -ENOMEM;
 	for (unsigned int i = 0; !err && i < mem->slices; i++)
 		err = slice_create(&mem->slice[i], spec, &mem->map, i % mem->map.slices);
@@ -607,17 +593,9 @@ void mem_destroy(struct mem *mem)
 	remote_destroy(mem->remote);
 	free(mem->ports);
 	free(mem->channel);
-	free(mem->busy);
-	free(mem->busy_last);
 	free(mem->slice);
 	free(mem->stats);
 	free(mem);
-}
-
-void mem_set_crew(struct mem *mem, mem_crew *crew, void *hands)
-{
-	mem->crew = crew;
-	mem->hands = hands;
 }
 
 void mem_prefill(struct mem *mem, uint64_t addr, uint64_t bytes)
@@ -672,9 +650,9 @@ void mem_cancel(struct mem *mem)
 	for (unsigned int i = 0; i < mem->nports; i++) {
 		struct port *p = &mem->ports[i];
 
-		p->out_head = p->out_tail;
-		p->in_head = p->in_tail;
-		p->flits_left = p->flits_sent;
+		p->out_head = p->out_tail_told = p->out_tail;
+		p->in_head = p->in_head_told = p->in_tail_told = p->in_tail;
+		p->flits_left = p->flits_left_told = p->flits_sent;
 		p->injected = 0;
 	}
 	for (unsigned int i = 0; i < mem->channels; i++)

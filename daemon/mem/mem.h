@@ -13,8 +13,8 @@
  * bytes at any time, and no snoop of its caches reaches L1 or L2 over PCIe. (nvidia-uvm maps
  * system memory uncached in L2 for that reason where the link has no coherence.)
  *
- * Threads: while no mem_run() runs, the functions of one SM's port may be
- * called by one thread an SM. Everything else is one thread's at a time.
+ * Threads: the functions of one SM's port may be called by one thread an SM, and beside them
+ * mem_advance() by one more. Everything else is one thread's while no other runs.
  */
 #ifndef GPUEMU_MEM_MEM_H
 #define GPUEMU_MEM_MEM_H
@@ -206,12 +206,6 @@ struct mem;
 int mem_create(const struct gpu_spec *spec, struct mem **mem);
 void mem_destroy(struct mem *mem);
 
-/* Calls part(ctx, 0) to part(ctx, parts - 1), each once, some at a time; returns when all have. */
-typedef void mem_crew(void *hands, void (*part)(void *ctx, unsigned int n), void *ctx,
-		      unsigned int parts);
-/* DRAM channels with their slices may run at a time, by this crew. The outcome is the same. */
-void mem_set_crew(struct mem *mem, mem_crew *crew, void *hands);
-
 /*
  * The page walker has a port of the crossbar of its own, behind the SMs', when there is
  * paging and walks are modelled (gmmu.walk_latency 0); UINT_MAX: it has none. It is used as a
@@ -242,7 +236,15 @@ void mem_take(struct mem *mem, unsigned int sm);
 /* Cycle in which the SM's next packet is there, UINT64_MAX: none that is known yet. */
 uint64_t mem_next(const struct mem *mem, unsigned int sm);
 
-/* Runs the memory's own cycles up to, not including, `upto`. */
+/*
+ * Runs the memory's own cycles up to, not including, `upto`; not further than mem_lookahead()
+ * from the last mem_meet(). It sees no request that was sent since then, and no port sees what it
+ * answers: neither could come to act before `upto`.
+ */
+void mem_advance(struct mem *mem, uint64_t upto);
+/* Behind it, and the SMs' cycles up to `upto`: requests and answers cross; the link to the CPU runs. */
+void mem_meet(struct mem *mem, uint64_t upto);
+/* Both. */
 void mem_run(struct mem *mem, uint64_t upto);
 /* Next cycle in which it has something to do by itself, UINT64_MAX: nothing is in it. */
 uint64_t mem_wake(const struct mem *mem);

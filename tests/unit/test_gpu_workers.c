@@ -16,6 +16,16 @@
 
 #define PARTS	32u
 
+/* An even share of the parts for each thread. */
+static const uint16_t *homes(unsigned int threads)
+{
+	static uint16_t of[PARTS];
+
+	for (unsigned int i = 0; i < PARTS; i++)
+		of[i] = (uint16_t)(i * threads / PARTS);
+	return of;
+}
+
 struct world {
 	unsigned int step;
 	/* Plain: a part is one thread's, and the step's end orders it before what follows. */
@@ -38,10 +48,10 @@ static void run_steps(unsigned int threads, unsigned int steps, long sleep_ns)
 	struct world w = { 0 };
 	struct workers *pool;
 
-	assert_int_equal(workers_create(threads, &pool), 0);
+	assert_int_equal(workers_create(threads, PARTS, &pool), 0);
 	for (unsigned int i = 0; i < steps; i++) {
 		w.step = i;
-		workers_run(pool, part, &w, PARTS);
+		workers_run(pool, part, &w, homes(threads), PARTS);
 		for (unsigned int k = 0; k < PARTS; k++)
 			assert_int_equal(w.done[k], i + 1);
 		if (sleep_ns)
@@ -67,14 +77,14 @@ static void test_fewer_parts_than_threads(void **state)
 	struct world w = { 0 };
 	struct workers *pool;
 
-	assert_int_equal(workers_create(8, &pool), 0);
+	assert_int_equal(workers_create(8, PARTS, &pool), 0);
 	for (unsigned int i = 0; i < 500; i++) {
 		w.step = i;
-		workers_run(pool, part, &w, 1);
+		workers_run(pool, part, &w, homes(8), 1);
 		assert_int_equal(w.done[0], i + 1);
 		assert_int_equal(w.done[1], 0);
 	}
-	workers_run(pool, part, &w, 0);
+	workers_run(pool, part, &w, homes(8), 0);
 	assert_int_equal(w.done[0], 500);
 	workers_destroy(pool);
 }
@@ -84,7 +94,7 @@ static void test_made_and_not_used(void **state)
 	for (unsigned int i = 0; i < 20; i++) {
 		struct workers *pool;
 
-		assert_int_equal(workers_create(4, &pool), 0);
+		assert_int_equal(workers_create(4, PARTS, &pool), 0);
 		workers_destroy(pool);
 	}
 	workers_destroy(NULL);
