@@ -95,7 +95,7 @@ int gpuemu_mem_alloc_managed(struct gpuemu_ctx *ctx, void **ptr, size_t bytes);
 /*
  * `bytes` of zeroed device memory (rounded up to 2 MiB), as cudaMalloc() has it: not paged, always
  * there, taken from what managed pages may use. The CPU may use it between works, at the same
- * address; what that takes is for gpuemu_mem_transfer() to say. -EINVAL bytes 0, -ENOMEM not as
+ * address; what that takes is for gpuemu_mem_copy() to say. -EINVAL bytes 0, -ENOMEM not as
  * much is left, -EOPNOTSUPP the backend (uffd, kmod) has none.
  */
 int gpuemu_mem_alloc_device(struct gpuemu_ctx *ctx, void **ptr, size_t bytes);
@@ -107,10 +107,16 @@ int gpuemu_mem_alloc_device(struct gpuemu_ctx *ctx, void **ptr, size_t bytes);
 int gpuemu_mem_free(struct gpuemu_ctx *ctx, void *ptr);
 
 /*
- * The program copies so many bytes to or from device memory itself: works behind it in the stream
- * begin when the link has had the time for them. Without an effect where time is measured.
+ * A copy on one of the device's copy engines, which there is one of for each direction, in the
+ * stream's order: works of other streams run beside it, works behind it see what it wrote. The
+ * memory is the copy's until then. dst and src NULL: the program copies so many bytes itself, and
+ * the engine is busy as long. -EINVAL; -EOPNOTSUPP: the backend (uffd, kmod) has no copy engine.
  */
-int gpuemu_mem_transfer(struct gpuemu_ctx *ctx, size_t bytes, struct gpuemu_stream *stream);
+#define GPUEMU_COPY_HOME	1u	/* from the device; else to it */
+#define GPUEMU_COPY_INSIDE	2u	/* within the device: no engine, and no time */
+#define GPUEMU_COPY_PAGEABLE	4u	/* the host's memory is not pinned: paging.pageable_mbps */
+int gpuemu_mem_copy(struct gpuemu_ctx *ctx, void *dst, const void *src, size_t bytes,
+		    unsigned int flags, struct gpuemu_stream *stream);
 
 /*
  * Hint: bring [ptr, ptr + bytes) to device memory, in the stream's order; returns at once.

@@ -19,6 +19,7 @@ struct told {
 	struct err err;
 	char *output;
 	size_t bytes;
+	struct copy copy;		/* of a copy; else all zero */
 };
 
 void engine_default_vram(struct gpu_spec *spec)
@@ -296,6 +297,33 @@ int engine_prefetch(struct engine *e, struct gpuemu_stream *stream, const struct
 		return -ENOMEM;
 	ret = gpu_session_move(e->session, stream->id, work->prefetch.addr, work->prefetch.bytes,
 			       work->prefetch.to_host, tell, told);
+	if (ret)
+		free(told);
+	else
+		submitted(e, stream->id);
+	return ret;
+}
+
+static void move(void *arg)
+{
+	const struct told *told = arg;
+
+	if (told->copy.dst)
+		memmove(told->copy.dst, told->copy.src, told->copy.bytes);
+}
+
+int engine_copy(struct engine *e, struct gpuemu_stream *stream, const struct copy *copy,
+		uint64_t cycles)
+{
+	enum gpu_copy way = copy->flags & GPUEMU_COPY_INSIDE ? GPU_COPY_INSIDE :
+			    copy->flags & GPUEMU_COPY_HOME ? GPU_COPY_HOME : GPU_COPY_HERE;
+	struct told *told = told_make(e, stream);
+	int ret;
+
+	if (!told)
+		return -ENOMEM;
+	told->copy = *copy;
+	ret = gpu_session_copy(e->session, stream->id, way, cycles, move, tell, told);
 	if (ret)
 		free(told);
 	else

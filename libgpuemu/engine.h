@@ -49,6 +49,8 @@ int engine_delay(struct engine *e, const struct gpuemu_stream *stream, uint64_t 
 int engine_event(struct engine *e, struct gpuemu_stream *stream, const struct work *work);
 int engine_prefetch(struct engine *e, struct gpuemu_stream *stream, const struct work *work,
 		    struct err *err);
+int engine_copy(struct engine *e, struct gpuemu_stream *stream, const struct copy *copy,
+		uint64_t cycles);
 int engine_touch(struct engine *e, const struct gpu_work_touch *touch, char **json,
 		 struct err *err);
 int engine_statistics(struct engine *e, char **json);

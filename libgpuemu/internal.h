@@ -116,6 +116,14 @@ struct work {
 	};
 };
 
+/* What gpuemu_mem_copy() is asked. */
+struct copy {
+	void *dst;
+	const void *src;
+	size_t bytes;
+	unsigned int flags;	/* GPUEMU_COPY_* */
+};
+
 /*
  * Errors: returned, with err set. submit() returns what can be known at once;
  * what goes wrong later is put into the stream with stream_fail().
@@ -134,8 +142,8 @@ struct backend_ops {
 	/* The same of device memory that is not paged; NULL: the backend has none. */
 	int (*map_device)(struct gpuemu_ctx *ctx, void *addr, size_t bytes, struct err *err);
 	void (*drop_device)(struct gpuemu_ctx *ctx, void *addr, size_t bytes);
-	/* Works behind it in the stream begin when so many bytes have crossed the link; or NULL. */
-	int (*transfer)(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream, uint64_t bytes);
+	/* A copy on the copy engine, dst NULL: its time alone; NULL: the backend has none. */
+	int (*copy)(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream, const struct copy *copy);
 	/* The module's segment is there and filled. */
 	int (*load)(struct gpuemu_ctx *ctx, struct gpuemu_module *module, const char *text,
 		    size_t bytes, struct err *err);

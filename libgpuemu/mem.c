@@ -226,8 +226,11 @@ PUBLIC int gpuemu_mem_prefetch_host(struct gpuemu_ctx *ctx, const void *ptr, siz
 	return prefetch(ctx, ptr, bytes, true, stream);
 }
 
-PUBLIC int gpuemu_mem_transfer(struct gpuemu_ctx *ctx, size_t bytes, struct gpuemu_stream *stream)
+PUBLIC int gpuemu_mem_copy(struct gpuemu_ctx *ctx, void *dst, const void *src, size_t bytes,
+			   unsigned int flags, struct gpuemu_stream *stream)
 {
+	const unsigned int known = GPUEMU_COPY_HOME | GPUEMU_COPY_INSIDE | GPUEMU_COPY_PAGEABLE;
+	const struct copy copy = { dst, src, bytes, flags };
 	struct gpuemu_stream *s;
 	struct err err = { "" };
 	int ret = 0;
@@ -236,8 +239,12 @@ PUBLIC int gpuemu_mem_transfer(struct gpuemu_ctx *ctx, size_t bytes, struct gpue
 	s = stream_of(ctx, stream);
 	if (!s)
 		ret = err_set(&err, -EINVAL, "not a stream of this context");
-	else if (bytes && ctx->backend->transfer)
-		ret = ctx->backend->transfer(ctx, s, bytes);
+	else if (flags & ~known || !dst != !src)
+		ret = err_set(&err, -EINVAL, "a copy from %p to %p with flags 0x%x", src, dst, flags);
+	else if (!ctx->backend->copy)
+		ret = err_set(&err, -EOPNOTSUPP, "backend %s has no copy engine", ctx->backend->name);
+	else if (bytes)
+		ret = ctx->backend->copy(ctx, s, &copy);
 	return ctx_leave(ctx, ret, &err);
 }
 

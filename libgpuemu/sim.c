@@ -148,17 +148,19 @@ static void sim_drop_device(struct gpuemu_ctx *ctx, void *addr, size_t bytes)
 	munmap(addr, bytes);
 }
 
-/* From when the stream is idle: nothing else is on the link then that the program waits for. */
-static int sim_transfer(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream, uint64_t bytes)
+static int sim_copy(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream, const struct copy *copy)
 {
-	struct engine *e = ctx->state;
 	const struct gpu_spec *spec = &ctx->spec;
-	double cycles = (double)bytes * (double)spec->clock_mhz / (double)spec->link_mbps;
+	uint64_t mbps = copy->flags & GPUEMU_COPY_PAGEABLE ?
+			MIN(spec->pageable_mbps, spec->link_mbps) : spec->link_mbps;
+	double cycles = (double)copy->bytes * (double)spec->clock_mhz / (double)mbps;
+	int ret;
 
-	if (spec->functional)
-		return 0;
-	engine_wait(e, &stream->id, 1);
-	return engine_delay(e, stream, gpu_session_now(e->session) + (uint64_t)cycles);
+	if (copy->flags & GPUEMU_COPY_INSIDE)
+		cycles = 0;
+	ret = engine_copy(ctx->state, stream, copy, (uint64_t)cycles);
+	engine_reap(ctx, ctx->state);
+	return ret;
 }
 
 static int sim_load(struct gpuemu_ctx *ctx, struct gpuemu_module *module, const char *text,
@@ -291,7 +293,7 @@ const struct backend_ops backend_sim = {
 	.drop = sim_drop,
 	.map_device = sim_map_device,
 	.drop_device = sim_drop_device,
-	.transfer = sim_transfer,
+	.copy = sim_copy,
 	.load = sim_load,
 	.unload = sim_unload,
 	.constants = sim_constants,

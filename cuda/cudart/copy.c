@@ -2,8 +2,10 @@
 /*
  * Copies and memsets. All memory of the GPU has addresses of this process, so that a copy is
  * memcpy() when the works before it have ended. What it takes on the link is told to the library;
- * where device memory is paged, by a prefetch of what the copy wrote.
+ * where device memory is paged, by a prefetch of what the copy wrote. An asynchronous copy
+ * of pinned memory in a stream of its own is the library's: it returns at once.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "cudart.h"
@@ -74,6 +76,21 @@ static void count(const void *dst, const void *src, size_t bytes)
 	}
 }
 
+static bool is_pinned(const struct range *r)
+{
+	return r && r->kind == HOST;
+}
+
+/* How the copy engine sees it. */
+static unsigned int way(const void *dst, const void *src)
+{
+	if (on_device(dst) && on_device(src))
+		return GPUEMU_COPY_INSIDE;
+	if (on_device(dst))
+		return is_pinned(memory_at(src)) ? 0 : GPUEMU_COPY_PAGEABLE;
+	return GPUEMU_COPY_HOME | (is_pinned(memory_at(dst)) ? 0 : GPUEMU_COPY_PAGEABLE);
+}
+
 /* The bytes have crossed the link, in the stream's order. */
 static void cross(const void *dst, const void *src, size_t bytes, cudaStream_t stream)
 {
@@ -86,7 +103,43 @@ static void cross(const void *dst, const void *src, size_t bytes, cudaStream_t s
 	if (to && to->kind == DEVICE && memory_is_paged(dst))
 		gpuemu_mem_prefetch(runtime_ctx(), dst, bytes, s);
 	else if (src && (!on_device(dst) || !on_device(src)))
-		gpuemu_mem_transfer(runtime_ctx(), bytes, s);
+		gpuemu_mem_copy(runtime_ctx(), NULL, NULL, bytes, way(dst, src), s);
+}
+
+static bool within(const void *ptr, size_t bytes, enum kind kind)
+{
+	const struct range *r = memory_at(ptr);
+
+	return r && r->kind == kind && r->bytes - ((uintptr_t)ptr - r->addr) >= bytes;
+}
+
+/* Both sides stay where they are: unpaged device memory, and pinned memory of the host. */
+static bool can_wait(const void *dst, const void *src, size_t bytes)
+{
+	bool here = within(dst, bytes, DEVICE), from_here = within(src, bytes, DEVICE);
+
+	if ((here && memory_is_paged(dst)) || (from_here && memory_is_paged(src)))
+		return false;
+	return (here && from_here) || (here && within(src, bytes, HOST)) ||
+	       (from_here && within(dst, bytes, HOST));
+}
+
+/* Given to the copy engine: true, with what came of it. */
+static bool copied_later(void *dst, const void *src, size_t bytes, cudaStream_t stream,
+			 cudaError_t *error)
+{
+	struct gpuemu_stream *s;
+	int ret;
+
+	if (!stream_of(stream, &s) || !s || !can_wait(dst, src, bytes))
+		return false;
+	ret = gpuemu_mem_copy(runtime_ctx(), dst, src, bytes, way(dst, src), s);
+	if (ret == -EOPNOTSUPP)
+		return false;
+	*error = runtime_failed(ret);
+	if (!ret)
+		count(dst, src, bytes);
+	return true;
 }
 
 static cudaError_t copy(void *dst, const void *src, size_t bytes, enum cudaMemcpyKind kind,
@@ -94,6 +147,8 @@ static cudaError_t copy(void *dst, const void *src, size_t bytes, enum cudaMemcp
 {
 	cudaError_t error = bytes ? check(dst, src, bytes, kind) : cudaSuccess;
 
+	if (!error && bytes && copied_later(dst, src, bytes, stream, &error))
+		return error;
 	if (!error)
 		error = settle(stream);
 	if (error || !bytes)

@@ -122,6 +122,19 @@ int gpu_session_move(struct gpu_session *session, uint32_t stream, uint64_t addr
 		     bool home, gpu_done *done, void *ctx);
 
 /*
+ * A copy as a work of a stream. The GPU has a copy engine for each direction, which does one copy
+ * at a time, in the order in which their turns come; inside the device there is none to wait for.
+ * After `cycles` copied() is called, which moves the bytes, so that works behind it see them;
+ * without time, in its turn. It must not call the session. done() as above, of the same ctx,
+ * also of a copy that was cancelled. -ENOMEM.
+ */
+enum gpu_copy { GPU_COPY_HERE, GPU_COPY_HOME, GPU_COPY_INSIDE };
+#define GPU_COPY_ENGINES	2
+typedef void gpu_copied(void *ctx);
+int gpu_session_copy(struct gpu_session *session, uint32_t stream, enum gpu_copy way,
+		     uint64_t cycles, gpu_copied *copied, gpu_done *done, void *ctx);
+
+/*
  * An event: recorded() is told the cycle in which its turn in the stream came, as done() is.
  * mark is the caller's number of it, not 0. A work behind an await, in any stream, begins when
  * what was recorded under the mark before it is. -ENOMEM.

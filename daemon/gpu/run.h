@@ -16,7 +16,7 @@ struct machine;
  * launch only the first lines apply (tasks.c).
  */
 enum run_state { RUN_QUEUED, RUN_RUNNING, RUN_DONE };
-enum run_kind { RUN_LAUNCH, RUN_DELAY, RUN_MOVE, RUN_RECORD, RUN_AWAIT };
+enum run_kind { RUN_LAUNCH, RUN_DELAY, RUN_MOVE, RUN_RECORD, RUN_AWAIT, RUN_COPY };
 
 struct run {
 	struct run *next;
@@ -25,13 +25,18 @@ struct run {
 	uint32_t stream;
 	uint8_t state;			/* enum run_state */
 	uint8_t kind;			/* enum run_kind */
-	uint64_t until;			/* a delay's end; when a prefetch is all handed to the link */
+	uint64_t until;			/* a delay's end, a copy's; when a prefetch is all handed to the link */
 	uint64_t mark;			/* of an event: recorded here, or awaited */
 	gpu_recorded *recorded;
 	struct {
 		uint64_t addr, bytes;
 		bool home;		/* else to device memory */
 	} move;
+	struct {
+		uint64_t cycles;	/* on its engine */
+		gpu_copied *copied;
+		uint8_t way;		/* enum gpu_copy */
+	} copy;
 
 	/* A launch. */
 	const struct module *module;

@@ -127,6 +127,7 @@ int gpu_session_configure(struct gpu_session *s, const struct gpu_spec *spec,
 	machine_destroy(s->machine);
 	s->machine = machine;
 	s->now = 0;
+	memset(s->copy_free, 0, sizeof(s->copy_free));
 	s->grids = 0;
 	s->nkernels = 0;
 	s->ntargets = 0;

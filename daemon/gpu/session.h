@@ -75,6 +75,7 @@ struct gpu_session {
 	struct address_range *code, *constants;	/* of the modules, by place */
 	bool code_moved;		/* the first one's: managed memory has come to where it was */
 	uint64_t now;			/* the session's clock, core cycles */
+	uint64_t copy_free[GPU_COPY_ENGINES]; /* when a copy engine has done all that it was given */
 	uint64_t grids;			/* launched, for %gridid */
 	struct kernel_stats *kernels;
 	size_t nkernels, kernel_room;

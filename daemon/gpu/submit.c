@@ -62,6 +62,8 @@ bool gpu_session_go_until(struct gpu_session *s, const struct gpu_until *until, 
 	while (s->machine->spec.functional && (r = queue_ready(s, true))) {
 		if (r->kind == RUN_LAUNCH)
 			r->status = run_functional(r);
+		else if (r->kind == RUN_COPY)
+			r->copy.copied(r->ctx);
 		r->state = RUN_DONE;
 	}
 	tell(s);
@@ -190,6 +192,22 @@ int gpu_session_move(struct gpu_session *s, uint32_t stream, uint64_t addr, uint
 	r->move.addr = addr;
 	r->move.bytes = bytes;
 	r->move.home = home;
+	r->done = done;
+	r->ctx = ctx;
+	queue_append(s, r);
+	return 0;
+}
+
+int gpu_session_copy(struct gpu_session *s, uint32_t stream, enum gpu_copy way, uint64_t cycles,
+		     gpu_copied *copied, gpu_done *done, void *ctx)
+{
+	struct run *r = run_create_task(s, stream, RUN_COPY);
+
+	if (!r)
+		return -ENOMEM;
+	r->copy.cycles = cycles;
+	r->copy.copied = copied;
+	r->copy.way = (uint8_t)way;
 	r->done = done;
 	r->ctx = ctx;
 	queue_append(s, r);

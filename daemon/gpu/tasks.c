@@ -10,6 +10,23 @@ static bool over(struct loop *l, struct run *r)
 	return r->kind == RUN_MOVE ? move_over(l, r) : r->until <= l->now;
 }
 
+/* Its engine has it when the copies are done that came there before it. */
+static void copy_begin(struct loop *l, struct run *r)
+{
+	uint64_t *free = r->copy.way < GPU_COPY_ENGINES ? &l->s->copy_free[r->copy.way] : NULL;
+
+	r->until = (free ? MAX(*free, l->now) : l->now) + r->copy.cycles;
+	if (free)
+		*free = r->until;
+}
+
+static void end(struct run *r)
+{
+	if (r->kind == RUN_COPY)
+		r->copy.copied(r->ctx);
+	r->state = RUN_DONE;
+}
+
 void task_begin(struct loop *l, struct run *r)
 {
 	r->state = RUN_RUNNING;
@@ -18,8 +35,10 @@ void task_begin(struct loop *l, struct run *r)
 	/* An event is recorded, or there, when its turn has come. */
 	if (r->kind == RUN_RECORD || r->kind == RUN_AWAIT)
 		r->until = l->now;
+	if (r->kind == RUN_COPY)
+		copy_begin(l, r);
 	if (r->state == RUN_RUNNING && over(l, r))
-		r->state = RUN_DONE;
+		end(r);
 	l->ntasks += r->state == RUN_RUNNING;
 }
 
@@ -28,7 +47,7 @@ void tasks_end(struct loop *l)
 	for (struct run *r = l->s->queue; l->ntasks && r; r = r->next) {
 		if (r->kind == RUN_LAUNCH || r->state != RUN_RUNNING || !over(l, r))
 			continue;
-		r->state = RUN_DONE;
+		end(r);
 		l->ntasks--;
 		/* What is behind it in its stream may begin. */
 		l->look = true;

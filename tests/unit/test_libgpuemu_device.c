@@ -155,12 +155,106 @@ static void copies_take_time(void **state)
 	OK(f.ctx, gpuemu_event_create(f.ctx, &end));
 	for (int i = 0; i < 2; i++) {
 		OK(f.ctx, gpuemu_event_record(begin, streams[i]));
-		OK(f.ctx, gpuemu_mem_transfer(f.ctx, MIB, streams[i]));
+		OK(f.ctx, gpuemu_mem_copy(f.ctx, NULL, NULL, MIB, 0, streams[i]));
 		OK(f.ctx, gpuemu_event_record(end, streams[i]));
 		OK(f.ctx, gpuemu_event_synchronize(end));
 		OK(f.ctx, gpuemu_event_elapsed(begin, end, &cycles));
 		assert_in_range(cycles, 45875, 45876);
 	}
+	gpuemu_close(f.ctx);
+}
+
+static int64_t between(struct fixture *f, struct gpuemu_event *from, struct gpuemu_event *to)
+{
+	int64_t cycles;
+
+	OK(f->ctx, gpuemu_event_synchronize(to));
+	OK(f->ctx, gpuemu_event_elapsed(from, to, &cycles));
+	return cycles;
+}
+
+/*
+ * At 16 GB/s and 700 MHz 1 MiB takes 45,875 cycles, from pageable memory at 8 GB/s 91,750. Two
+ * copies in one direction take turns, one in the other direction goes beside them, and none
+ * waits for the host.
+ */
+static void engines_take_turns(void **state)
+{
+	const unsigned int flags[4] = {
+		0, GPUEMU_COPY_PAGEABLE, GPUEMU_COPY_HOME, GPUEMU_COPY_INSIDE
+	};
+	const int64_t ends[4] = { 45875, 45875 + 91750, 45875, 0 };
+	struct gpuemu_event *begin, *end[4];
+	struct gpuemu_stream *streams[4];
+	struct fixture f;
+
+	open_with(&f, "paging.link_mbps=16000\npaging.pageable_mbps=8000\ngpu.clock_mhz=700\n");
+	OK(f.ctx, gpuemu_event_create(f.ctx, &begin));
+	for (int i = 0; i < 4; i++) {
+		OK(f.ctx, gpuemu_stream_create(f.ctx, &streams[i]));
+		OK(f.ctx, gpuemu_event_create(f.ctx, &end[i]));
+	}
+	OK(f.ctx, gpuemu_event_record(begin, streams[0]));
+	for (int i = 0; i < 4; i++) {
+		OK(f.ctx, gpuemu_mem_copy(f.ctx, NULL, NULL, MIB, flags[i], streams[i]));
+		OK(f.ctx, gpuemu_event_record(end[i], streams[i]));
+	}
+	for (int i = 0; i < 4; i++)
+		assert_in_range(between(&f, begin, end[i]), ends[i], ends[i] + 2);
+	assert_int_equal(gpuemu_mem_copy(f.ctx, NULL, NULL, 1, 8, NULL), -EINVAL);
+	assert_int_equal(gpuemu_mem_copy(f.ctx, end, NULL, 1, 0, NULL), -EINVAL);
+	gpuemu_close(f.ctx);
+}
+
+/*
+ * A stream copies in, runs and copies out while another one does the same: what a kernel reads is
+ * what the copy before it brought, and what the copy behind it brings home is the kernel's. The
+ * host sees none of it before it waits.
+ */
+static void copies_wait_their_turn(void **state)
+{
+	const struct gpuemu_dim3 grid = { 8, 1, 1 }, block = { 32, 1, 1 };
+	struct gpuemu_stream *streams[2];
+	uint32_t *device[2], *host[2];
+	struct fixture f;
+
+	open_with(&f, "");
+	for (int i = 0; i < 2; i++) {
+		struct gpuemu_arg at;
+
+		OK(f.ctx, gpuemu_stream_create(f.ctx, &streams[i]));
+		OK(f.ctx, gpuemu_mem_alloc_device(f.ctx, (void **)&device[i], MIB));
+		OK(f.ctx, gpuemu_mem_alloc_managed(f.ctx, (void **)&host[i], MIB));
+		host[i][1024] = 41 + i;
+		at = gpuemu_arg_ptr(device[i]);
+		OK(f.ctx, gpuemu_mem_copy(f.ctx, device[i], host[i], MIB, 0, streams[i]));
+		OK(f.ctx, gpuemu_launch(f.touch, grid, block, 0, streams[i], &at, 1));
+		OK(f.ctx, gpuemu_mem_copy(f.ctx, host[i], device[i], MIB, GPUEMU_COPY_HOME,
+					  streams[i]));
+		assert_int_equal(host[i][1024], 41 + i);
+		assert_int_equal(device[i][1024], 0);
+	}
+	OK(f.ctx, gpuemu_synchronize(f.ctx));
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(host[i][1024], 42 + i);
+	gpuemu_close(f.ctx);
+}
+
+/* Without time copies are done in their turn, too. */
+static void copies_without_time(void **state)
+{
+	uint32_t *device, *host;
+	struct gpuemu_stream *stream;
+	struct fixture f;
+
+	open_with(&f, "gpu.functional=1\n");
+	OK(f.ctx, gpuemu_stream_create(f.ctx, &stream));
+	OK(f.ctx, gpuemu_mem_alloc_device(f.ctx, (void **)&device, MIB));
+	OK(f.ctx, gpuemu_mem_alloc_managed(f.ctx, (void **)&host, MIB));
+	host[7] = 7;
+	OK(f.ctx, gpuemu_mem_copy(f.ctx, device, host, MIB, 0, stream));
+	OK(f.ctx, gpuemu_stream_synchronize(f.ctx, stream));
+	assert_int_equal(device[7], 7);
 	gpuemu_close(f.ctx);
 }
 
@@ -170,6 +264,9 @@ int main(void)
 		cmocka_unit_test(no_far_fault),
 		cmocka_unit_test(frames_are_shared),
 		cmocka_unit_test(copies_take_time),
+		cmocka_unit_test(engines_take_turns),
+		cmocka_unit_test(copies_wait_their_turn),
+		cmocka_unit_test(copies_without_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
