@@ -152,6 +152,11 @@ static int parse_word(struct request *r, const struct verb *verb, int argc, char
 		++*i;
 	} else if (*word != '-' && ends_in(word, ".cu")) {
 		add(&r->sources, word);
+	} else if (*word != '-' && ends_in(word, ".c")) {
+		/* nvcc gives it to the C compiler. */
+		add(&r->link, "-xc");
+		add(&r->link, word);
+		add(&r->link, "-xnone");
 	} else if (*word != '-' || !strncmp(word, "-l", 2) || !strncmp(word, "-L", 2) ||
 		   !strncmp(word, "-Wl,", 4)) {
 		add(&r->link, word);
@@ -367,8 +372,24 @@ static int compile_all(struct request *r, const struct verb *verb, const char *i
 	return result;
 }
 
-static int link_all(const struct request *r, const struct verb *verb, const char *libdir,
-		    const struct words *objects)
+/*
+ * Sources that are no .cu see the headers too. C is as gcc takes it, which nvcc calls: what nobody
+ * declared is a warning.
+ */
+static void add_host_words(struct words *w, const char *include)
+{
+	static const char *const always[] = {
+		"-Wno-error=implicit-function-declaration", "-Wno-error=implicit-int",
+		"-Wno-error=int-conversion", "-Wno-unused-command-line-argument", "-isystem",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(always); i++)
+		add(w, always[i]);
+	add(w, include);
+}
+
+static int link_all(const struct request *r, const struct verb *verb, const char *include,
+		    const char *libdir, const struct words *objects)
 {
 	char search[PATH_MAX + 2], rpath[PATH_MAX + 16];
 	struct words w = { 0 };
@@ -377,6 +398,16 @@ static int link_all(const struct request *r, const struct verb *verb, const char
 	snprintf(rpath, sizeof(rpath), "-Wl,-rpath,%s", libdir);
 	add(&w, r->clang);
 	add_all(&w, &r->flags);
+	add_host_words(&w, include);
+	if (r->compile_only) {
+		add(&w, "-c");
+		if (r->output) {
+			add(&w, "-o");
+			add(&w, r->output);
+		}
+		add_all(&w, &r->link);
+		return run_clang(r, verb, &w);
+	}
 	add(&w, "-o");
 	add(&w, r->output ? r->output : "a.out");
 	add_all(&w, objects);
@@ -384,7 +415,6 @@ static int link_all(const struct request *r, const struct verb *verb, const char
 	add(&w, search);
 	add(&w, rpath);
 	add(&w, "-lcudart");
-	add(&w, "-Wno-unused-command-line-argument");
 	return run_clang(r, verb, &w);
 }
 
@@ -419,8 +449,9 @@ static int build(struct request *r, const struct verb *verb)
 		result = cli_failed(verb, "%s: %s", r->dir, strerror(errno));
 	} else {
 		result = compile_all(r, verb, include, &objects);
-		if (!result && !r->compile_only)
-			result = link_all(r, verb, libdir, &objects);
+		/* -c of what is no .cu, as makefiles say it that have one compiler. */
+		if (!result && (!r->compile_only || (!r->sources.n && !r->to_ptx)))
+			result = link_all(r, verb, include, libdir, &objects);
 		remove_all(r);
 	}
 	for (unsigned int i = 0; i < objects.n; i++)

@@ -5,6 +5,7 @@
  */
 #ifndef GPUEMU_CUDA_RUNTIME_H
 #define GPUEMU_CUDA_RUNTIME_H
+#define __CUDA_RUNTIME_H__
 
 /* Device overloads of the mathematical functions come before <cmath>, which would declare them constexpr. */
 #if defined(__CUDA__) && defined(__cplusplus)
@@ -13,6 +14,7 @@
 #include <cstdlib>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #endif
 
 #include "cuda_runtime_api.h"

@@ -6,6 +6,11 @@
 #ifndef GPUEMU_DRIVER_TYPES_H
 #define GPUEMU_DRIVER_TYPES_H
 
+/* The toolkit's name for it: programs ask whether the runtime's headers came before. */
+#ifndef __DRIVER_TYPES_H__
+#define __DRIVER_TYPES_H__
+#endif
+
 #include <limits.h>
 #include <stddef.h>
 

@@ -78,6 +78,16 @@ tap_check 'a program that is not there: one line that names it' sh -c \
 tap_check 'no source' sh -c "'$gpuemu' cc; [ \$? -eq 2 ]"
 tap_check 'cc -c, then a link of objects' sh -c \
 	"cd '$work' && '$gpuemu' cc -c '$PWD/tests/cuda/vecadd.cu' && '$gpuemu' cc vecadd.o -o linked && '$gpuemu' exec --quiet ./linked | grep -q passed"
+# C is a C compiler's, as with nvcc: a name of C++, a function that nobody declared.
+printf 'int main() { return twice(21) != 42; }\n' >"$work/x.c"
+printf '#include <cuda_runtime_api.h>\nint twice(int x) { int class = x; return class * 2; }\n' >"$work/y.c"
+tap_check 'cc takes C as C, with the headers' sh -c "cd '$work' && '$gpuemu' cc x.c y.c -o c-and-c && ./c-and-c"
+tap_check 'cc -c of C, then a link' sh -c \
+	"cd '$work' && '$gpuemu' cc -c x.c -o x.o && '$gpuemu' cc -c y.c && '$gpuemu' cc x.o y.o -o c-and-o && ./c-and-o"
+tap_check 'a call of checkCudaErrors() that fails ends the program' sh -c \
+	"printf '#include <helper_cuda.h>\nint main() { checkCudaErrors(cudaSetDevice(7)); }\n' >'$work/fails.cu' &&
+	'$gpuemu' cc '$work/fails.cu' -o '$work/fails' && ! '$gpuemu' exec --quiet '$work/fails' 2>'$work/fails.err' &&
+	grep -q 'fails.cu:2: cudaSetDevice(7): cudaErrorInvalidDevice' '$work/fails.err'"
 printf '#include <cuda_runtime_api.h>\nint main(void) { struct cudaDeviceProp p; int n; return sizeof(p) != 1032 || cudaGetDeviceCount(&n) || n != 1 || cudaGetDeviceProperties(&p, 0) || p.multiProcessorCount != 15 || !cudaGraphCreate(0); }\n' |
 	sed 's/cudaGraphCreate(0)/cudaGraphCreate()/; s/^int main/cudaError_t cudaGraphCreate(void);\nint main/' >"$work/plain.c"
 tap_check 'the headers are C, the structure is CUDA 12'"'"'s, and what is missing says so' sh -c \
