@@ -12,18 +12,18 @@
 #define GPUEMU_PTX_BACK_H
 
 #include "ptx/limits.h"
-#include "ptx/pool.h"
 #include "ptx/ptx.h"
+#include "ptx/slab.h"
 
 /*
  * finish.c. All that is done to a linked kernel, once: control flow, post-dominators,
  * liveness, allocation with spills, frames. It comes with: insns (malloc), regs (malloc),
  * nregs, functions (name, first, end, formals, results, line, and frame_bytes: what the local
- * variables take, not rounded), calls, tables, max_nreg. Memory that it adds is the pool's; insns
+ * variables take, not rounded), calls, tables, max_nreg. Memory that it adds is the slab's; insns
  * and regs it may
  * reallocate. On an error err is set.
  */
-int kernel_finish(struct ptx_kernel *kernel, struct pool *pool,
+int kernel_finish(struct ptx_kernel *kernel, struct slab *slab,
 		  const struct ptx_options *options, struct err *err);
 
 /* --- cfg.c ------------------------------------------------------------------- */
@@ -237,7 +237,7 @@ int phases_insert(struct phases *p, struct spills *s);
  * kernel->phys. cfg and ranges are of the instructions as they are now.
  */
 int phases_tell(const struct phases *p, struct ptx_kernel *kernel, const struct cfg *cfg,
-		const struct ranges *ranges, struct pool *pool);
+		const struct ranges *ranges, struct slab *slab);
 
 /* --- spills: slots.c, spill.c, rewrite.c, save.c ------------------------------------------ */
 

@@ -13,7 +13,7 @@ static int open_scope(struct parser *p)
 	if (p->nscopes > SCOPES)
 		return unsupported(p, "blocks are nested more than %d deep", SCOPES);
 	p->scopes[p->nscopes++] = (struct scope){
-		.names.pool = &p->scratch,
+		.names.slab = &p->scratch,
 		.first_fixup = p->nfixups,
 	};
 	next(p);

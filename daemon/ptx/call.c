@@ -85,7 +85,7 @@ static int parse_values(struct parser *p, struct ptx_insn *insn, struct call_sit
 	return ret;
 }
 
-/* ( a, b ); the list is the pool's. */
+/* ( a, b ); the list is the slab's. */
 static int parse_list(struct parser *p, struct ptx_insn *insn, struct call_site *site,
 		      bool is_result)
 {
@@ -104,7 +104,7 @@ static int parse_list(struct parser *p, struct ptx_insn *insn, struct call_site 
 	ret = expect(p, ')');
 	if (ret)
 		return ret;
-	copy = pool_alloc(&p->scratch, n * sizeof(*copy));
+	copy = slab_alloc(&p->scratch, n * sizeof(*copy));
 	if (!copy)
 		return no_memory(p);
 	memcpy(copy, values, n * sizeof(*copy));
@@ -142,7 +142,7 @@ static int parse_callee(struct parser *p, struct call_site *site)
 int parse_call(struct parser *p, struct ptx_insn *insn)
 {
 	struct function *f = p->function;
-	struct call_site *site = pool_alloc(&p->scratch, sizeof(*site));
+	struct call_site *site = slab_alloc(&p->scratch, sizeof(*site));
 	int ret = 0;
 
 	if (!site)

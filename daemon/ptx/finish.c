@@ -43,7 +43,7 @@ static int view_make(struct view *v, const struct ptx_kernel *kernel)
 /* One kernel on its way. */
 struct finisher {
 	struct ptx_kernel *kernel;
-	struct pool *pool;
+	struct slab *slab;
 	struct err *err;
 	uint32_t maxregs, stack_bytes;
 	uint8_t phases;		/* enum ptx_phases */
@@ -146,7 +146,7 @@ static int tell_live(struct finisher *f)
 	uint32_t *live = calloc(kernel->ninsns, sizeof(*live)), i;
 	int ret = live ? count_live(kernel, &f->view.ranges, live) : -ENOMEM;
 
-	kernel->live = pool_alloc(f->pool, kernel->ninsns * sizeof(*kernel->live));
+	kernel->live = slab_alloc(f->slab, kernel->ninsns * sizeof(*kernel->live));
 	if (!kernel->live)
 		ret = -ENOMEM;
 	for (i = 0; i < kernel->ninsns && !ret; i++)
@@ -273,7 +273,7 @@ static int keep_allocation(struct finisher *f)
 
 	kernel->regs_per_thread = MAX(kernel->functions[0].regs, 1u);
 	kernel->preds_per_thread = f->alloc.preds[0];
-	kernel->phys = pool_alloc(f->pool, kernel->nregs * sizeof(*kernel->phys) + 1);
+	kernel->phys = slab_alloc(f->slab, kernel->nregs * sizeof(*kernel->phys) + 1);
 	if (!kernel->phys)
 		return -ENOMEM;
 	memcpy(kernel->phys, f->alloc.phys, kernel->nregs * sizeof(*kernel->phys));
@@ -336,7 +336,7 @@ static int conclude(struct finisher *f)
 	if (!ret)
 		ret = keep_allocation(f);
 	if (!ret && f->phases)
-		ret = phases_tell(&phases, f->kernel, &v->cfg, &v->ranges, f->pool);
+		ret = phases_tell(&phases, f->kernel, &v->cfg, &v->ranges, f->slab);
 	phases_free(&phases);
 	if (!ret)
 		ret = tell_live(f);
@@ -354,11 +354,11 @@ static int conclude(struct finisher *f)
 	return ret ? fail(f->kernel, ret, f->err) : 0;
 }
 
-int kernel_finish(struct ptx_kernel *kernel, struct pool *pool,
+int kernel_finish(struct ptx_kernel *kernel, struct slab *slab,
 		  const struct ptx_options *options, struct err *err)
 {
 	struct finisher f = {
-		.kernel = kernel, .pool = pool, .err = err,
+		.kernel = kernel, .slab = slab, .err = err,
 		.maxregs = options->maxregs ? options->maxregs : PTX_MAX_MAXREGS,
 		.stack_bytes = options->stack_bytes ? options->stack_bytes : PTX_STACK_BYTES,
 		.phases = options->phases,

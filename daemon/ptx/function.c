@@ -96,7 +96,7 @@ static struct function *new_function(struct parser *p, bool entry)
 
 	if (array_grow(p->functions, p->functions_cap, p->nfunctions))
 		return NULL;
-	f = pool_alloc(&p->scratch, sizeof(*f));
+	f = slab_alloc(&p->scratch, sizeof(*f));
 	if (!f)
 		return NULL;
 	f->entry = entry;
@@ -110,7 +110,7 @@ static struct function *new_function(struct parser *p, bool entry)
 
 static void open_function(struct parser *p, struct function *f)
 {
-	p->scopes[1] = (struct scope){ .names.pool = &p->scratch };
+	p->scopes[1] = (struct scope){ .names.slab = &p->scratch };
 	p->nscopes = 2;
 	p->function = f;
 	p->kernel = &f->body;
@@ -140,7 +140,7 @@ static int parse_name(struct parser *p, struct function *f, const char *what, st
 		return bad(p, "a %s's name is expected", what);
 	if (!p->seen_version || !p->seen_target)
 		return bad(p, ".version and .target must come before the first %s", what);
-	f->body.name = pool_strndup(&p->module->pool, p->tok.text, p->tok.len);
+	f->body.name = slab_strndup(&p->module->slab, p->tok.text, p->tok.len);
 	if (!f->body.name)
 		return no_memory(p);
 	f->body.line = p->tok.line;
@@ -174,7 +174,7 @@ static int add_function(struct parser *p, struct function *f, const struct token
 static int refuse_later(struct parser *p, struct function *f, const struct lexer *lx,
 			const struct token *tok)
 {
-	f->refusal = pool_strndup(&p->scratch, p->err->text, strlen(p->err->text));
+	f->refusal = slab_strndup(&p->scratch, p->err->text, strlen(p->err->text));
 	if (!f->refusal)
 		return no_memory(p);
 	p->err->text[0] = '\0';

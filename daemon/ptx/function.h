@@ -23,7 +23,7 @@ struct piece {
 };
 
 struct param {
-	const char *name;	/* the module's pool */
+	const char *name;	/* the module's slab */
 	uint32_t bytes, align;
 	uint32_t reg;		/* declared as .reg: which one, else PTX_NO_REG */
 	struct piece pieces[PTX_MAX_PIECES]; /* accesses of the text; then those in registers */

@@ -144,7 +144,7 @@ static int end_run(struct parser *p)
 
 	if (!p->init_bytes)
 		return 0;
-	init = pool_alloc(&p->scratch, sizeof(*init) + p->init_bytes);
+	init = slab_alloc(&p->scratch, sizeof(*init) + p->init_bytes);
 	if (!init)
 		return no_memory(p);
 	init->next = p->inits;

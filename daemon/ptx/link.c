@@ -172,14 +172,14 @@ static void relocate(struct ptx_insn *insn, const struct bases *base)
 	}
 }
 
-static uint32_t *piece_registers(struct pool *pool, struct param *const *params, uint32_t n,
+static uint32_t *piece_registers(struct slab *slab, struct param *const *params, uint32_t n,
 				 uint32_t base, uint32_t *count)
 {
 	uint32_t i, j, *regs;
 
 	for (*count = 0, i = 0; i < n; i++)
 		*count += params[i]->npieces;
-	regs = pool_alloc(pool, *count * sizeof(*regs));
+	regs = slab_alloc(slab, *count * sizeof(*regs));
 	for (*count = 0, i = 0; regs && i < n; i++) {
 		for (j = 0; j < params[i]->npieces; j++)
 			regs[(*count)++] = params[i]->pieces[j].reg + base;
@@ -187,7 +187,7 @@ static uint32_t *piece_registers(struct pool *pool, struct param *const *params,
 	return regs;
 }
 
-static int copy_calls(struct pool *pool, const struct function *f, struct ptx_kernel *kernel,
+static int copy_calls(struct slab *slab, const struct function *f, struct ptx_kernel *kernel,
 		      const struct bases *base)
 {
 	uint32_t i, j;
@@ -198,8 +198,8 @@ static int copy_calls(struct pool *pool, const struct function *f, struct ptx_ke
 
 		*call = *from;
 		call->function = from->builtin ? 0 : f->calls[i]->callee->index;
-		call->args = pool_alloc(pool, from->nargs * sizeof(*call->args));
-		call->results = pool_alloc(pool, from->nresults * sizeof(*call->results));
+		call->args = slab_alloc(slab, from->nargs * sizeof(*call->args));
+		call->results = slab_alloc(slab, from->nresults * sizeof(*call->results));
 		if (!call->args || !call->results)
 			return -ENOMEM;
 		for (j = 0; j < from->nargs; j++) {
@@ -214,7 +214,7 @@ static int copy_calls(struct pool *pool, const struct function *f, struct ptx_ke
 	return 0;
 }
 
-static int copy_tables(struct pool *pool, const struct function *f, struct ptx_kernel *kernel,
+static int copy_tables(struct slab *slab, const struct function *f, struct ptx_kernel *kernel,
 		       const struct bases *base)
 {
 	uint32_t i, j;
@@ -223,7 +223,7 @@ static int copy_tables(struct pool *pool, const struct function *f, struct ptx_k
 		struct ptx_table *table = &kernel->tables[base->table + i];
 
 		table->count = f->tables[i].count;
-		table->targets = pool_alloc(pool, table->count * sizeof(*table->targets));
+		table->targets = slab_alloc(slab, table->count * sizeof(*table->targets));
 		if (!table->targets)
 			return -ENOMEM;
 		for (j = 0; j < table->count; j++)
@@ -237,7 +237,7 @@ static int copy_function(struct parser *p, struct function *f, struct ptx_kernel
 			 const struct bases *base)
 {
 	struct ptx_function *to = &kernel->functions[f->index];
-	struct pool *pool = &p->module->pool;
+	struct slab *slab = &p->module->slab;
 	uint32_t i;
 
 	if (!f->entry) {
@@ -254,10 +254,10 @@ static int copy_function(struct parser *p, struct function *f, struct ptx_kernel
 	to->first = base->insn;
 	to->end = base->insn + f->body.ninsns;
 	to->frame_bytes = f->body.local_bytes;
-	to->formals = piece_registers(pool, f->formals, f->nformals, base->reg, &to->nformals);
-	to->results = piece_registers(pool, f->results, f->nresults, base->reg, &to->nresults);
-	if (!to->formals || !to->results || copy_calls(pool, f, kernel, base) ||
-	    copy_tables(pool, f, kernel, base))
+	to->formals = piece_registers(slab, f->formals, f->nformals, base->reg, &to->nformals);
+	to->results = piece_registers(slab, f->results, f->nresults, base->reg, &to->nresults);
+	if (!to->formals || !to->results || copy_calls(slab, f, kernel, base) ||
+	    copy_tables(slab, f, kernel, base))
 		return no_memory(p);
 	return add_addresses(p, f, kernel, base->insn);
 }
@@ -265,7 +265,7 @@ static int copy_function(struct parser *p, struct function *f, struct ptx_kernel
 /* The kernel takes the entry's own arrays and has those of the functions copied behind them. */
 static int join(struct parser *p, struct linking *ln, struct ptx_kernel *kernel)
 {
-	struct pool *pool = &p->module->pool;
+	struct slab *slab = &p->module->slab;
 	struct bases base = { 0 }, total = { 0 };
 	uint32_t i;
 	int ret;
@@ -278,9 +278,9 @@ static int join(struct parser *p, struct linking *ln, struct ptx_kernel *kernel)
 		total.call += f->ncalls;
 		total.table += f->ntables;
 	}
-	kernel->functions = pool_alloc(pool, ln->n * sizeof(*kernel->functions));
-	kernel->calls = pool_alloc(pool, total.call * sizeof(*kernel->calls));
-	kernel->tables = pool_alloc(pool, total.table * sizeof(*kernel->tables));
+	kernel->functions = slab_alloc(slab, ln->n * sizeof(*kernel->functions));
+	kernel->calls = slab_alloc(slab, total.call * sizeof(*kernel->calls));
+	kernel->tables = slab_alloc(slab, total.table * sizeof(*kernel->tables));
 	if (!kernel->functions || !kernel->calls || !kernel->tables ||
 	    array_resize(kernel->insns, total.insn) || array_resize(kernel->regs, total.reg))
 		return no_memory(p);
@@ -314,7 +314,7 @@ static int link_entry(struct parser *p, struct linking *ln, struct function *ent
 	ret = collect(p, ln, entry);
 	if (ret)
 		return ret;
-	kernel = pool_alloc(&module->pool, sizeof(*kernel));
+	kernel = slab_alloc(&module->slab, sizeof(*kernel));
 	if (!kernel || array_grow(module->kernels, module->kernels_cap, module->nkernels))
 		return no_memory(p);
 	/* Whatever happens, the arrays are the module's to free now. */
@@ -329,7 +329,7 @@ static int link_entry(struct parser *p, struct linking *ln, struct function *ent
 	if (!ret)
 		ret = join(p, ln, kernel);
 	if (!ret)
-		ret = kernel_finish(kernel, &module->pool, &module->options, p->err);
+		ret = kernel_finish(kernel, &module->slab, &module->options, p->err);
 	return ret;
 }
 
@@ -351,7 +351,7 @@ static int leave_out(struct parser *p, const struct function *entry, uint32_t nk
 		return no_memory(p);
 	r = &module->refused[module->nrefused++];
 	r->name = entry->body.name;
-	r->why = pool_strndup(&module->pool, why, strlen(why));
+	r->why = slab_strndup(&module->slab, why, strlen(why));
 	p->err->text[0] = '\0';
 	return r->why ? 0 : no_memory(p);
 }

@@ -361,7 +361,7 @@ int lower_function(struct parser *p, struct function *f)
 	if (!has_params(f))
 		return 0;
 	l.map = calloc(f->body.ninsns + 1, sizeof(*l.map));
-	f->lowered_calls = pool_alloc(&p->scratch, f->ncalls * sizeof(*f->lowered_calls));
+	f->lowered_calls = slab_alloc(&p->scratch, f->ncalls * sizeof(*f->lowered_calls));
 	if (!l.map || !f->lowered_calls)
 		ret = no_memory(p);
 	for (i = 0; !ret && i < f->ncalls; i++)

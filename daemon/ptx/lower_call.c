@@ -176,14 +176,14 @@ int lower_call(struct lowering *l, uint32_t i)
 	const struct ptx_insn insn = l->f->body.insns[i];
 	struct call_site *site = l->f->calls[insn.target];
 	struct ptx_call *call = &l->f->lowered_calls[insn.target];
-	struct pool *pool = &l->p->module->pool;
+	struct slab *slab = &l->p->module->slab;
 	struct ptx_insn *copy;
 	int ret;
 
 	call->builtin = site->callee->builtin;
-	call->args = pool_alloc(pool, sizeof(*call->args) *
+	call->args = slab_alloc(slab, sizeof(*call->args) *
 				count_pieces(site->callee->formals, site->callee->nformals));
-	call->results = pool_alloc(pool, sizeof(*call->results) *
+	call->results = slab_alloc(slab, sizeof(*call->results) *
 				   count_pieces(site->callee->results, site->callee->nresults));
 	if (!call->args || !call->results)
 		return no_memory(l->p);

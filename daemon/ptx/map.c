@@ -83,7 +83,7 @@ int map_put(struct map *map, const char *name, uint32_t len, void *value)
 
 	if (near && near->len == len && !memcmp(near->name, name, len))
 		return -EEXIST;
-	leaf = pool_alloc(map->pool, sizeof(*leaf));
+	leaf = slab_alloc(map->slab, sizeof(*leaf));
 	if (!leaf)
 		return -ENOMEM;
 	*leaf = (struct leaf){ name, len, value };
@@ -91,7 +91,7 @@ int map_put(struct map *map, const char *name, uint32_t len, void *value)
 		map->root = (uintptr_t)leaf;
 		return 0;
 	}
-	inner = pool_alloc(map->pool, sizeof(*inner));
+	inner = slab_alloc(map->slab, sizeof(*inner));
 	if (!inner)
 		return -ENOMEM;
 	bit = first_difference(near, name, len);

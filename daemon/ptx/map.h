@@ -5,15 +5,15 @@
 #ifndef GPUEMU_PTX_MAP_H
 #define GPUEMU_PTX_MAP_H
 
-#include "ptx/pool.h"
+#include "ptx/slab.h"
 
 /*
  * A crit-bit tree: the work of a look-up is bounded by the length of the name
  * whatever other names are in it, which no hash table promises to hostile text.
- * Nodes come from the pool; names are kept by reference.
+ * Nodes come from the slab; names are kept by reference.
  */
 struct map {
-	struct pool *pool;
+	struct slab *slab;
 	uintptr_t root;
 };
 

@@ -25,7 +25,7 @@ void ptx_module_free(struct ptx_module *module)
 	free(module->constants);
 	free(module->addresses);
 	free(module->global_image);
-	pool_free(&module->pool);
+	slab_free(&module->slab);
 	free(module);
 }
 

@@ -192,7 +192,7 @@ static void tell(struct walker *w, struct ptx_phase *phase, uint32_t number)
 }
 
 int phases_tell(const struct phases *p, struct ptx_kernel *kernel, const struct cfg *cfg,
-		const struct ranges *ranges, struct pool *pool)
+		const struct ranges *ranges, struct slab *slab)
 {
 	struct walker w = { .p = p, .kernel = kernel, .cfg = cfg };
 	struct use use = { 0 };
@@ -204,7 +204,7 @@ int phases_tell(const struct phases *p, struct ptx_kernel *kernel, const struct 
 	w.point = calloc((size_t)kernel->ninsns + 1, sizeof(*w.point));
 	w.seen = calloc((size_t)cfg->nblocks + 1, sizeof(*w.seen));
 	w.stack = calloc((size_t)cfg->nblocks + 1, sizeof(*w.stack));
-	kernel->phases = pool_alloc(pool, (size_t)p->n * sizeof(*kernel->phases) + 1);
+	kernel->phases = slab_alloc(slab, (size_t)p->n * sizeof(*kernel->phases) + 1);
 	if (ret || !w.point || !w.seen || !w.stack || !most || !kernel->phases) {
 		ret = -ENOMEM;
 		kernel->phases = NULL;

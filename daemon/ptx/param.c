@@ -120,11 +120,11 @@ int parse_params(struct parser *p)
 
 static struct param *new_param(struct parser *p, const struct symbol *sym)
 {
-	struct param *param = pool_alloc(&p->scratch, sizeof(*param));
+	struct param *param = slab_alloc(&p->scratch, sizeof(*param));
 
 	if (!param)
 		return NULL;
-	param->name = pool_strndup(&p->module->pool, sym->name, sym->name_len);
+	param->name = slab_strndup(&p->module->slab, sym->name, sym->name_len);
 	param->bytes = sym->bytes;
 	param->align = sym->align;
 	param->reg = PTX_NO_REG;

@@ -156,10 +156,10 @@ int ptx_module_parse_with(const char *text, size_t len, const char *name,
 	p->lx = (struct lexer){ text, text + len, 1 };
 	p->err = err;
 	p->module = module;
-	p->scopes[0].names.pool = &p->scratch;
+	p->scopes[0].names.slab = &p->scratch;
 	p->nscopes = 1;
 	insn_tables_init(p);
-	module->name = pool_strndup(&module->pool, name, strlen(name));
+	module->name = slab_strndup(&module->slab, name, strlen(name));
 	if (!module->name) {
 		ret = err_set(err, -ENOMEM, "%s: out of memory", name);
 		goto out;
@@ -181,7 +181,7 @@ out:
 	free(p->functions);
 	free(p->fixups);
 	free(p->init_data);
-	pool_free(&p->scratch);
+	slab_free(&p->scratch);
 	free(p);
 	if (ret) {
 		ptx_module_free(module);

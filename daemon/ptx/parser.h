@@ -32,7 +32,7 @@ struct refused {
 };
 
 struct ptx_module {
-	struct pool pool;
+	struct slab slab;
 	const char *name;
 	struct ptx_kernel **kernels;
 	uint32_t nkernels, kernels_cap;
@@ -56,7 +56,7 @@ struct parser {
 	struct token tok;	/* the current one */
 	struct err *err;
 	struct ptx_module *module;
-	struct pool scratch;	/* symbols; freed with the parser */
+	struct slab scratch;	/* symbols; freed with the parser */
 	struct scope scopes[SCOPES + 1]; /* [0] is the module's */
 	uint32_t nscopes;
 	bool seen_version, seen_target, in_body;

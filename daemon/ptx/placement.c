@@ -95,7 +95,7 @@ static int place(struct parser *p, struct function *f, struct param *param)
 	}
 	snprintf(text, sizeof(text), "%s:%u: not supported: local memory of function '%.80s' (more than %u bytes)",
 		 p->module->name, f->body.line, f->body.name, PTX_MAX_LOCAL);
-	f->refusal = pool_strndup(&p->scratch, text, strlen(text));
+	f->refusal = slab_strndup(&p->scratch, text, strlen(text));
 	return f->refusal ? 0 : no_memory(p);
 }
 

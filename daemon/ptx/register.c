@@ -46,7 +46,7 @@ static int parse_count(struct parser *p, struct symbol *sym)
 	if (ret)
 		return ret;
 	/* Under a name no token has, so that %r and %r<9> can both be. */
-	key = pool_strndup(&p->scratch, sym->name, sym->name_len + 1);
+	key = slab_strndup(&p->scratch, sym->name, sym->name_len + 1);
 	if (!key)
 		return no_memory(p);
 	key[sym->name_len++] = '<';
@@ -104,7 +104,7 @@ uint32_t number_register(struct parser *p, struct symbol *sym, int *ret)
 
 	if (sym->index != PTX_NO_REG)
 		return sym->index;
-	name = pool_strndup(&p->module->pool, sym->name, sym->name_len);
+	name = slab_strndup(&p->module->slab, sym->name, sym->name_len);
 	if (!name) {
 		*ret = no_memory(p);
 		return PTX_NO_REG;
@@ -181,7 +181,7 @@ static struct symbol *register_here(struct parser *p, int *ret)
 /* Symbols of the elements, under the names that the text can give them. */
 static int make_elements(struct parser *p, struct symbol *vector)
 {
-	struct symbol *elements = pool_alloc(&p->scratch, vector->vec * sizeof(*elements));
+	struct symbol *elements = slab_alloc(&p->scratch, vector->vec * sizeof(*elements));
 	char *name;
 	uint32_t i;
 
@@ -189,7 +189,7 @@ static int make_elements(struct parser *p, struct symbol *vector)
 		return no_memory(p);
 	p->total_names += vector->vec;
 	for (i = 0; i < vector->vec; i++) {
-		name = pool_alloc(&p->scratch, vector->name_len + 3);
+		name = slab_alloc(&p->scratch, vector->name_len + 3);
 		if (!name)
 			return no_memory(p);
 		memcpy(name, vector->name, vector->name_len);

@@ -134,7 +134,7 @@ int skip_statement(struct parser *p)
 
 struct symbol *new_symbol(struct parser *p, enum symbol_kind kind, const struct token *tok)
 {
-	struct symbol *sym = pool_alloc(&p->scratch, sizeof(*sym));
+	struct symbol *sym = slab_alloc(&p->scratch, sizeof(*sym));
 
 	if (sym) {
 		sym->kind = kind;

@@ -52,7 +52,7 @@ static int place_local(struct parser *p, struct symbol *sym)
 /* The caller of the library finds it by its name. */
 static int show_variable(struct parser *p, const struct symbol *sym, struct ptx_variable *variable)
 {
-	char *name = pool_strndup(&p->module->pool, sym->name, sym->name_len);
+	char *name = slab_strndup(&p->module->slab, sym->name, sym->name_len);
 
 	if (!name)
 		return no_memory(p);
@@ -75,7 +75,7 @@ static int place_const(struct parser *p, struct symbol *sym)
 	if (ret)
 		return ret;
 	if (!module->const_data)
-		module->const_data = pool_alloc(&module->pool, PTX_MAX_CONST);
+		module->const_data = slab_alloc(&module->slab, PTX_MAX_CONST);
 	if (!module->const_data)
 		return no_memory(p);
 	module->const_bytes = total;

@@ -841,7 +841,7 @@ static void one_instruction_too_wide(void **state)
 		.regs = calloc(ARGS, sizeof(struct ptx_reg)),
 	};
 	struct ptx_options options = { .maxregs = 16 };
-	struct pool pool = { 0 };
+	struct slab slab = { 0 };
 	struct err err = { 0 };
 	uint32_t i;
 
@@ -856,10 +856,10 @@ static void one_instruction_too_wide(void **state)
 	}
 	k.insns[ARGS].opcode = PTX_OP_call;
 	k.insns[ARGS + 1].opcode = PTX_OP_ret;
-	assert_int_equal(kernel_finish(&k, &pool, &options, &err), -EOPNOTSUPP);
+	assert_int_equal(kernel_finish(&k, &slab, &options, &err), -EOPNOTSUPP);
 	assert_string_equal(err.text, "hand.ptx:27: not supported: kernel 'k' does not fit 16 registers: "
 			    "this instruction needs more at once");
-	pool_free(&pool);
+	slab_free(&slab);
 	free(k.insns);
 	free(k.regs);
 }

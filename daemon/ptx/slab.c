@@ -7,19 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ptx/pool.h"
+#include "ptx/slab.h"
 
 #define CHUNK	(64u << 10)
 
-struct pool_chunk {
-	struct pool_chunk *next;
+struct slab_chunk {
+	struct slab_chunk *next;
 	size_t used, size;
 	max_align_t data[];
 };
 
-void *pool_alloc(struct pool *pool, size_t bytes)
+void *slab_alloc(struct slab *slab, size_t bytes)
 {
-	struct pool_chunk *chunk = pool->chunks;
+	struct slab_chunk *chunk = slab->chunks;
 	size_t size;
 	void *mem;
 
@@ -32,30 +32,30 @@ void *pool_alloc(struct pool *pool, size_t bytes)
 		if (!chunk)
 			return NULL;
 		chunk->size = size;
-		chunk->next = pool->chunks;
-		pool->chunks = chunk;
+		chunk->next = slab->chunks;
+		slab->chunks = chunk;
 	}
 	mem = (char *)chunk->data + chunk->used;
 	chunk->used += bytes;
 	return mem;
 }
 
-char *pool_strndup(struct pool *pool, const char *s, size_t len)
+char *slab_strndup(struct slab *slab, const char *s, size_t len)
 {
-	char *copy = pool_alloc(pool, len + 1);
+	char *copy = slab_alloc(slab, len + 1);
 
 	if (copy)
 		memcpy(copy, s, len);
 	return copy;
 }
 
-void pool_free(struct pool *pool)
+void slab_free(struct slab *slab)
 {
-	struct pool_chunk *chunk = pool->chunks, *next;
+	struct slab_chunk *chunk = slab->chunks, *next;
 
 	for (; chunk; chunk = next) {
 		next = chunk->next;
 		free(chunk);
 	}
-	pool->chunks = NULL;
+	slab->chunks = NULL;
 }
