@@ -82,7 +82,8 @@ static unsigned long dev_get_unmapped_area(struct file *file,
 	int ret = 0;
 
 	if ((flags & MAP_FIXED) && !gpuemu_client_engine(client))
-		ret = gpuemu_space_may_map(&client->space, addr, len, pgoff,
+		ret = !(file->f_mode & FMODE_WRITE) ? -EACCES :
+		      gpuemu_space_may_map(&client->space, addr, len, pgoff,
 					   flags);
 	if (ret)
 		return ret;

@@ -32,8 +32,8 @@
  *     and the revocation. An engine is not forgotten without it, so who has it
  *     may use the engine's mapping. May sleep, as that one does.
  *  7. i_mmap_rwsem (rwsem, mm's). Inside unmap_mapping_range().
- *  8. maple tree lock of gpuemu_space.managed; xa_lock of gpuemu_space.blocks
- *     and gpuemu_dev.clients (spinlocks).
+ *  8. maple tree lock of gpuemu_space.managed; xa_lock of gpuemu_space.blocks,
+ *     of gpuemu_space.protect.blocks and gpuemu_dev.clients (spinlocks).
  *  9. gpuemu_dev.lock (spinlock). Protects the engine's attachment and state,
  *     its batch, its pending commands, the invalidate ring, the acknowledged
  *     sequence, and all works. Nothing sleeps under it.

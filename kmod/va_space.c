@@ -25,12 +25,8 @@
 
 #define BLOCK_PAGE_SHIFT (GPUEMU_BLOCK_SHIFT - GPUEMU_PAGE_SHIFT)
 
-/*
- * What gpuemu_space.managed says of a page: either side may have it, or the
- * program took a right away (mprotect) and it is the CPU's alone.
- */
-#define RANGE_BOTH	xa_mk_value(1)
-#define RANGE_CPU_ONLY	xa_mk_value(2)
+/* What gpuemu_space.managed says of a page. */
+#define MANAGED		xa_mk_value(1)
 
 int gpuemu_space_init(struct gpuemu_space *space, struct gpuemu_dev *dev,
 		      struct address_space *mapping)
@@ -58,6 +54,7 @@ int gpuemu_space_init(struct gpuemu_space *space, struct gpuemu_dev *dev,
 	space->memcg = get_mem_cgroup_from_mm(current->mm);
 	mutex_init(&space->pt_lock);
 	mt_init(&space->managed);
+	gpuemu_protect_init(&space->protect);
 	xa_init(&space->blocks);
 	gpuemu_created(spaces);
 	return 0;
@@ -84,14 +81,16 @@ void gpuemu_space_destroy(struct gpuemu_space *space)
 		     atomic_read(&space->tables));
 	xa_destroy(&space->blocks);
 	mtree_destroy(&space->managed);
+	gpuemu_protect_destroy(&space->protect);
 	mem_cgroup_put(space->memcg);
 	ida_free(&space->dev->slots, space->slot);
 	gpuemu_stats_destroy(&space->stats);
 	gpuemu_destroyed(spaces);
 }
 
-static void range_mask(struct gpuemu_space *space, u64 first, u32 n,
-		       unsigned long *mask, u32 bit, bool both)
+/* Sets mask bits bit.. for the managed ones of the n pages from first. */
+void gpuemu_space_managed_mask(struct gpuemu_space *space, u64 first, u32 n,
+			       unsigned long *mask, u32 bit)
 {
 	MA_STATE(mas, &space->managed, first, first);
 	unsigned long last = first + n - 1, from, to;
@@ -99,8 +98,6 @@ static void range_mask(struct gpuemu_space *space, u64 first, u32 n,
 
 	mas_lock(&mas);
 	mas_for_each(&mas, entry, last) {
-		if (both && entry != RANGE_BOTH)
-			continue;
 		from = max_t(unsigned long, mas.index, first);
 		to = min(mas.last, last);
 		bitmap_set(mask, bit + from - first, to - from + 1);
@@ -111,40 +108,20 @@ static void range_mask(struct gpuemu_space *space, u64 first, u32 n,
 	mas_unlock(&mas);
 }
 
-/* Sets mask bits bit.. for the managed ones of the n pages from first. */
-void gpuemu_space_managed_mask(struct gpuemu_space *space, u64 first, u32 n,
-			       unsigned long *mask, u32 bit)
-{
-	range_mask(space, first, n, mask, bit, false);
-}
-
-/* The same for those that the device may have. */
+/* The same for those that the device may have; they are in one block. */
 void gpuemu_space_device_mask(struct gpuemu_space *space, u64 first, u32 n,
 			      unsigned long *mask, u32 bit)
 {
-	range_mask(space, first, n, mask, bit, true);
+	gpuemu_space_managed_mask(space, first, n, mask, bit);
+	gpuemu_protect_mask(&space->protect, first, n, mask, bit);
 }
 
+/* There are at most as many ranges as mappings: parts of one do not merge. */
 static int range_set(struct gpuemu_space *space, u64 first, u64 last,
 		     void *range, gfp_t extra)
 {
 	return mtree_store_range(&space->managed, first, last, range,
-				 GFP_KERNEL | extra);
-}
-
-/* Are all of the pages, which are managed, marked like this? */
-static bool range_is(struct gpuemu_space *space, u64 first, u64 last,
-		     void *range)
-{
-	MA_STATE(mas, &space->managed, first, first);
-	bool same = true;
-	void *entry;
-
-	mas_lock(&mas);
-	mas_for_each(&mas, entry, last)
-		same &= entry == range;
-	mas_unlock(&mas);
-	return same;
+				 GFP_KERNEL_ACCOUNT | extra);
 }
 
 bool gpuemu_space_managed(struct gpuemu_space *space, u64 page_nr)
@@ -218,17 +195,17 @@ struct gpuemu_block *gpuemu_space_block_create(struct gpuemu_space *space,
 	}
 }
 
-/* What is said of the page, and of those up to *last; NULL: it is not managed. */
-static void *range_at(struct gpuemu_space *space, u64 page_nr, u64 *last)
+/* Is the page managed, and so those up to *last? */
+static bool managed_to(struct gpuemu_space *space, u64 page_nr, u64 *last)
 {
 	MA_STATE(mas, &space->managed, page_nr, page_nr);
-	void *range;
+	bool managed;
 
 	mas_lock(&mas);
-	range = mas_walk(&mas);
-	*last = range ? mas.last : page_nr;
+	managed = mas_walk(&mas);
+	*last = managed ? mas.last : page_nr;
 	mas_unlock(&mas);
-	return range;
+	return managed;
 }
 
 /*
@@ -240,19 +217,21 @@ void gpuemu_space_mark_faults(struct gpuemu_space *space,
 {
 	struct gpuemu_block *block = NULL;
 	u64 page_nr, from = 1, last = 0, index = U64_MAX;
+	bool managed = false, protected;
 	struct gpuemu_fault *f;
-	void *range = NULL;
 	u32 i;
 
 	for (f = faults; f < faults + n; f++) {
 		page_nr = f->addr >> GPUEMU_PAGE_SHIFT;
 		if (page_nr < from || page_nr > last) {
-			range = range_at(space, page_nr, &last);
+			managed = managed_to(space, page_nr, &last);
 			from = page_nr;
 		}
-		if (range != RANGE_BOTH) {
+		protected = managed &&
+			    gpuemu_protect_test(&space->protect, page_nr);
+		if (!managed || protected) {
 			f->flags = GPUEMU_FAULT_UNMANAGED |
-				   (range ? GPUEMU_FAULT_PROTECTED : 0);
+				   (protected ? GPUEMU_FAULT_PROTECTED : 0);
 			continue;
 		}
 		if (index != f->addr >> GPUEMU_BLOCK_SHIFT) {
@@ -396,14 +375,16 @@ static void space_vm_close(struct vm_area_struct *vma)
 	struct gpuemu_client *client = vma->vm_private_data;
 	struct gpuemu_space *space = &client->space;
 	u64 first = vma->vm_start >> PAGE_SHIFT;
+	u64 last = (vma->vm_end >> PAGE_SHIFT) - 1;
 
 	if (vma->vm_pgoff != first || vma->vm_start == vma->vm_end)
 		return;
 	/* A close cannot fail; without __GFP_NOFAIL, erasing might. */
-	range_set(space, first, (vma->vm_end >> PAGE_SHIFT) - 1, NULL,
-		  __GFP_NOFAIL);
+	range_set(space, first, last, NULL, __GFP_NOFAIL);
+	/* Where this fails, the next mapping there does it, or fails. */
+	gpuemu_protect_set(&space->protect, first, last, false);
 	gpuemu_count(space, MANAGED_BYTES, vma->vm_start - vma->vm_end);
-	space_close_pages(space, first, (vma->vm_end >> PAGE_SHIFT) - 1);
+	space_close_pages(space, first, last);
 }
 
 /* Pages are named by address, so they cannot move. */
@@ -481,22 +462,21 @@ static int space_vm_mprotect(struct vm_area_struct *vma, unsigned long start,
 	struct gpuemu_space *space = &client->space;
 	u64 first = start >> PAGE_SHIFT, last = (end >> PAGE_SHIFT) - 1;
 	bool both = (flags & need) == need;
-	void *range = both ? RANGE_BOTH : RANGE_CPU_ONLY;
 	int ret;
 
 	/*
 	 * Not the VMA's own rights: the kernel may still fail after this, where it
 	 * splits the VMA, and leaves a mark that the next call has to put right.
 	 */
-	if (range_is(space, first, last, range))
+	if (gpuemu_protect_all(&space->protect, first, last, !both))
 		return 0;
-	ret = range_set(space, first, last, range, 0);
+	ret = gpuemu_protect_set(&space->protect, first, last, !both);
 	if (ret || both)
 		return ret;
 	ret = space_bring_home(space, first, last);
 	/* Not all is home: until the next call, what is not is the device's, too. */
 	if (ret)
-		range_set(space, first, last, RANGE_BOTH, __GFP_NOFAIL);
+		gpuemu_protect_set(&space->protect, first, last, false);
 	return ret;
 }
 
@@ -648,23 +628,33 @@ int gpuemu_space_mmap(struct gpuemu_space *space, struct vm_area_struct *vma)
 {
 	struct gpuemu_client *client = container_of(space, struct gpuemu_client,
 						    space);
-	const vm_flags_t need = VM_SHARED | VM_READ | VM_WRITE;
+	const unsigned long rights = VM_READ | VM_WRITE;
+	u64 first = vma->vm_start >> PAGE_SHIFT;
+	u64 last = (vma->vm_end >> PAGE_SHIFT) - 1;
 	int ret;
 
-	if ((vma->vm_flags & need) != need || (vma->vm_flags & VM_EXEC))
-		return -EINVAL;
-	if (vma->vm_pgoff != vma->vm_start >> PAGE_SHIFT)
-		return -EINVAL;
-	if (vma->vm_end > 1ull << GPUEMU_VA_BITS)
+	/* The file is open for reading alone, or the mapping is private. */
+	if (!(vma->vm_flags & VM_SHARED))
+		return vma->vm_flags & VM_MAYSHARE ? -EACCES : -EINVAL;
+	if (vma->vm_pgoff != first || vma->vm_end > 1ull << GPUEMU_VA_BITS)
 		return -EINVAL;
 	ret = gpuemu_client_bind_mm(client, vma->vm_mm);
 	if (ret)
 		return ret;
-	/* The last step that can fail: .close undoes it, and only it. */
-	ret = range_set(space, vma->vm_start >> PAGE_SHIFT,
-			(vma->vm_end >> PAGE_SHIFT) - 1, RANGE_BOTH, 0);
+	/*
+	 * Which rights are asked for is known only here, where what was at this place
+	 * is gone already. So none is refused: as after mprotect().
+	 */
+	ret = gpuemu_protect_set(&space->protect, first, last,
+				 (vma->vm_flags & rights) != rights);
 	if (ret)
 		return ret;
+	/* The last step that can fail: .close undoes it, and only it. */
+	ret = range_set(space, first, last, MANAGED, 0);
+	if (ret) {
+		gpuemu_protect_set(&space->protect, first, last, false);
+		return ret;
+	}
 	gpuemu_count(space, MANAGED_BYTES, vma->vm_end - vma->vm_start);
 	/*
 	 * Read in order, so that who unmaps a page does not tell the kernel's LRU of
@@ -672,7 +662,7 @@ int gpuemu_space_mmap(struct gpuemu_space *space, struct vm_area_struct *vma)
 	 */
 	vm_flags_set(vma, VM_MIXEDMAP | VM_DONTEXPAND | VM_DONTCOPY |
 			  VM_SEQ_READ);
-	vm_flags_clear(vma, VM_MAYEXEC);
+	vm_flags_clear(vma, VM_EXEC | VM_MAYEXEC);
 	vma->vm_ops = space->notify_writes ? &space_notifying_vm_ops :
 					     &space_vm_ops;
 	vma->vm_private_data = client;

@@ -12,6 +12,7 @@
 #include <linux/xarray.h>
 #include <uapi/linux/gpuemu.h>
 
+#include "protect.h"
 #include "stats.h"
 
 struct gpuemu_block;
@@ -27,8 +28,9 @@ struct mem_cgroup;
  * @slot: entry in the directory of VA spaces
  * @root: root table, 0 until a first leaf is needed; under @pt_lock
  * @pt_lock: see locks.h
- * @managed: page number -> RANGE_* of va_space.c, for every page of a managed
- *	mapping; changes under the mm's mmap_lock only
+ * @managed: has every page number of a managed mapping; changes under the mm's
+ *	mmap_lock only
+ * @protect: those of them that the device may not have
  * @blocks: block index -> block; erased under the block's lock
  * @last_block: of @blocks, the one that was looked up last, or NULL; under its lock
  * @notify_writes: there may be duplicates, so the CPU's first writes are faults;
@@ -46,6 +48,7 @@ struct gpuemu_space {
 	u32 root;
 	struct mutex pt_lock;
 	struct maple_tree managed;
+	struct gpuemu_protect protect;
 	struct xarray blocks;
 	struct gpuemu_block *last_block;
 	bool notify_writes;

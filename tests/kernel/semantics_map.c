@@ -4,6 +4,7 @@
  * mapped over, in part, and when its file is closed.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -130,6 +131,54 @@ TEST_F(map, managed_over_a_part)
 	fill(m->copy + FIRST * PAGE, N * PAGE, 6);
 	fill(AT(m), N * PAGE, 6);
 	EXPECT_EQ(0, engine_h2d(&m->e, m->space, m->mem, MANAGED_PAGES));
+	EXPECT_TRUE(managed_intact(m, 0, MANAGED_PAGES));
+}
+
+/*
+ * Which rights a mapping shall have is known only where the old content is gone, so
+ * each is given, and the GPU has only what is readable and writable.
+ */
+static void map_with(struct managed *m, int prot, struct __test_metadata *_metadata)
+{
+	ASSERT_EQ(AT(m), mmap(AT(m), N * PAGE, prot, MAP_SHARED | MAP_FIXED,
+			      m->fd, (uintptr_t)AT(m)));
+	EXPECT_EQ(-EFAULT, engine_h2d(&m->e, m->space, AT(m), 1));
+	EXPECT_TRUE(rest_intact(m));
+	ASSERT_EQ(0, mprotect(AT(m), N * PAGE, RW));
+	EXPECT_EQ(0, engine_h2d(&m->e, m->space, AT(m), 1));
+	EXPECT_TRUE(managed_zero(AT(m), N * PAGE));
+}
+
+TEST_F(map, read_only_over_a_part)
+{
+	map_with(&self->m, PROT_READ, _metadata);
+}
+
+TEST_F(map, nothing_over_a_part)
+{
+	map_with(&self->m, PROT_NONE, _metadata);
+}
+
+TEST_F(map, executable_over_a_part)
+{
+	map_with(&self->m, PROT_READ | PROT_EXEC, _metadata);
+}
+
+/* A file that is open for reading gives no managed memory, and takes none. */
+TEST_F(map, read_only_file_over_a_part)
+{
+	struct managed *m = &self->m;
+	int fd = open("/dev/gpuemu", O_RDONLY | O_CLOEXEC);
+
+	ASSERT_LE(0, fd);
+	EXPECT_EQ(MAP_FAILED, mmap(AT(m), N * PAGE, PROT_READ,
+				   MAP_SHARED | MAP_FIXED, fd,
+				   (uintptr_t)AT(m)));
+	EXPECT_EQ(EACCES, errno);
+	EXPECT_EQ(MAP_FAILED, mmap(AT(m), N * PAGE, PROT_NONE,
+				   MAP_SHARED | MAP_FIXED, fd,
+				   (uintptr_t)AT(m)));
+	close(fd);
 	EXPECT_TRUE(managed_intact(m, 0, MANAGED_PAGES));
 }
 
