@@ -29,8 +29,28 @@ struct finder {
 	uint32_t *stack;
 	uint64_t steps;
 	uint32_t end;		/* blocks of the entry are below */
-	bool changed;
+	uint32_t *reader_start;	/* by register: where its readers begin in readers */
+	uint32_t *readers;	/* blocks */
+	uint32_t *todo;		/* blocks to look at again; none is there twice */
+	uint32_t ntodo;
+	bool *waits;		/* by block: it is in todo */
+	bool *split;		/* by block: what its branch divides is divided */
 };
+
+static void look_again(struct finder *f, uint32_t b)
+{
+	if (b >= f->end || f->waits[b] || !f->cfg->reachable[b])
+		return;
+	f->waits[b] = true;
+	f->todo[f->ntodo++] = b;
+}
+
+static void vary(struct finder *f, uint32_t reg)
+{
+	f->varies[reg] = true;
+	for (uint32_t i = f->reader_start[reg]; i < f->reader_start[reg + 1]; i++)
+		look_again(f, f->readers[i]);
+}
 
 static bool sreg_varies(uint64_t sreg)
 {
@@ -92,10 +112,8 @@ static void look_at(struct finder *f, uint32_t i, bool divided)
 	/* Lanes that do not write keep what they had. */
 	varies |= divided || (insn->guard != PTX_NO_REG && f->varies[insn->guard]);
 	for (j = 0; j < n && varies; j++) {
-		if (f->refs[j].write && !f->varies[*f->refs[j].reg]) {
-			f->varies[*f->refs[j].reg] = true;
-			f->changed = true;
-		}
+		if (f->refs[j].write && !f->varies[*f->refs[j].reg])
+			vary(f, *f->refs[j].reg);
 	}
 }
 
@@ -137,28 +155,74 @@ static void divide(struct finder *f, uint32_t b)
 			if (f->cfg->first[next] == insn->reconv || f->seen[next] == f->tag)
 				continue;
 			f->seen[next] = f->tag;
-			f->changed |= !f->divided[next];
-			f->divided[next] = true;
+			if (!f->divided[next]) {
+				f->divided[next] = true;
+				look_again(f, next);
+			}
 			f->stack[depth++] = next;
 		}
 	}
 }
 
+/* What a block reads, its guards too, once a reference. Counts, or with fill writes them down. */
+static void note_readers(struct finder *f, uint32_t b, bool fill)
+{
+	for (uint32_t i = f->cfg->first[b]; i < f->cfg->first[b + 1]; i++) {
+		const struct ptx_insn *insn = &f->kernel->insns[i];
+		uint32_t n = insn_refs(f->kernel, f->cfg, i, f->refs), reg, j;
+
+		for (j = 0; j <= n; j++) {
+			if (j < n && f->refs[j].write)
+				continue;
+			reg = j < n ? *f->refs[j].reg : insn->guard;
+			if (reg == PTX_NO_REG)
+				continue;
+			if (fill)
+				f->readers[--f->reader_start[reg]] = b;
+			else
+				f->reader_start[reg]++;
+		}
+	}
+}
+
+/* -ENOMEM */
+static int find_readers(struct finder *f)
+{
+	uint32_t b, reg, sum = 0;
+
+	for (b = 0; b < f->end; b++)
+		note_readers(f, b, false);
+	/* Each is where its own end, and filling goes down to its beginning. */
+	for (reg = 0; reg <= f->kernel->nregs + 1; reg++)
+		sum = f->reader_start[reg] += sum;
+	f->readers = malloc(((size_t)sum + 1) * sizeof(*f->readers));
+	if (!f->readers)
+		return -ENOMEM;
+	for (b = 0; b < f->end; b++)
+		note_readers(f, b, true);
+	return 0;
+}
+
+/*
+ * A block is looked at once, and again only when something that it reads has begun to vary or
+ * it has become divided: so the time is that of the references, not of blocks times passes.
+ */
 static void solve(struct finder *f)
 {
 	uint32_t b, i;
 
-	do {
-		f->changed = false;
-		for (b = 0; b < f->end; b++) {
-			if (!f->cfg->reachable[b])
-				continue;
-			for (i = f->cfg->first[b]; i < f->cfg->first[b + 1]; i++)
-				look_at(f, i, f->divided[b]);
-			if (divides(f, b))
-				divide(f, b);
+	for (b = f->end; b--;)
+		look_again(f, b);
+	while (f->ntodo && f->steps <= MAX_STEPS) {
+		b = f->todo[--f->ntodo];
+		f->waits[b] = false;
+		for (i = f->cfg->first[b]; i < f->cfg->first[b + 1]; i++)
+			look_at(f, i, f->divided[b]);
+		if (!f->split[b] && divides(f, b)) {
+			f->split[b] = true;
+			divide(f, b);
 		}
-	} while (f->changed && f->steps <= MAX_STEPS);
+	}
 }
 
 int uniform_solve(struct ptx_kernel *kernel, const struct cfg *cfg, bool *together)
@@ -175,7 +239,12 @@ int uniform_solve(struct ptx_kernel *kernel, const struct cfg *cfg, bool *togeth
 	f.divided = calloc((size_t)cfg->nblocks + 1, sizeof(*f.divided));
 	f.seen = calloc((size_t)cfg->nblocks + 1, sizeof(*f.seen));
 	f.stack = calloc((size_t)cfg->nblocks + 1, sizeof(*f.stack));
-	if (f.refs && f.varies && f.divided && f.seen && f.stack) {
+	f.reader_start = calloc((size_t)kernel->nregs + 2, sizeof(*f.reader_start));
+	f.todo = calloc((size_t)cfg->nblocks + 1, sizeof(*f.todo));
+	f.waits = calloc((size_t)cfg->nblocks + 1, sizeof(*f.waits));
+	f.split = calloc((size_t)cfg->nblocks + 1, sizeof(*f.split));
+	if (f.refs && f.varies && f.divided && f.seen && f.stack && f.reader_start && f.todo &&
+	    f.waits && f.split && !find_readers(&f)) {
 		solve(&f);
 		for (i = 0; i < kernel->ninsns; i++)
 			together[i] = f.steps <= MAX_STEPS && i >= entry->first && i < entry->end &&
@@ -188,5 +257,10 @@ int uniform_solve(struct ptx_kernel *kernel, const struct cfg *cfg, bool *togeth
 	free(f.divided);
 	free(f.seen);
 	free(f.stack);
+	free(f.reader_start);
+	free(f.readers);
+	free(f.todo);
+	free(f.waits);
+	free(f.split);
 	return ret;
 }
