@@ -26,12 +26,34 @@ BOTH float both_sqrt(float f)
 	return __builtin_sqrtf(f);
 }
 
+BOTH float both_abs(float f)
+{
+	return __builtin_fabsf(f);
+}
+
+BOTH float both_ex2(float x)
+{
+	float y;
+
+	asm("ex2.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+	return y;
+}
+
+BOTH float both_lg2(float x)
+{
+	float y;
+
+	asm("lg2.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+	return y;
+}
+
 #else
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
+#include "base/approx.h"
 #include "fill.h"
 #define BOTH	static inline
 
@@ -54,6 +76,22 @@ BOTH float both_float(uint32_t u)
 BOTH float both_sqrt(float f)
 {
 	return sqrtf(f);
+}
+
+BOTH float both_abs(float f)
+{
+	return fabsf(f);
+}
+
+/* What the model's special function unit answers. */
+BOTH float both_ex2(float x)
+{
+	return ex2_approx(x);
+}
+
+BOTH float both_lg2(float x)
+{
+	return lg2_approx(x);
 }
 #endif
 

@@ -3,54 +3,68 @@
  * hotspot: the temperature of a chip from the power that its parts take: an
  * explicit 2-D heat equation (Huang et al., "HotSpot", IEEE TVLSI 2006; in
  * Rodinia, Che et al., IISWC 2009). A CTA computes several time steps of its tile
- * between launches, on a ghost zone that shrinks by a cell a step: a pyramid.
+ * between launches, on a ghost zone that shrinks by a cell a step: a pyramid. As in
+ * Rodinia, temperatures, powers and new temperatures are tiles in shared memory, and a
+ * constant is a double, so that most of a step is computed in double precision.
  */
 #define HOT_TILE	16	/* cells of a tile's edge, ghost zone included */
 
 #ifdef GPUEMU_DEVICE
 #include "device.h"
 
+typedef float tile[HOT_TILE][HOT_TILE];
+
 /*
- * One step of a cell: what flows in from its neighbours (the edge is insulated),
- * from the power it takes and from the surroundings. wide, high and up are one over
- * the thermal resistances, rate the time step over the heat capacity.
+ * One step of a cell: what flows in from its neighbours (the edge is insulated), from the power
+ * it takes and from the surroundings. wide, high and up are one over the thermal
+ * resistances, rate the time step over the heat capacity.
  */
-KERNEL hotspot(const float *power, const float *from, float *to, int n, int steps,
-	       float wide, float high, float up, float rate, float ambient)
+INLINE float heated(float here, float rows, float columns, float watts, float wide, float high,
+		    float up, float rate, float ambient)
 {
-	__shared__ float heat[2][HOT_TILE][HOT_TILE];
+	double flow = fma(fma(-2.0, (double)here, (double)rows), (double)high, (double)watts);
+
+	flow = fma(fma(-2.0, (double)here, (double)columns), (double)wide, flow);
+	flow += (double)((ambient - here) * up);
+	return (float)fma((double)rate, flow, (double)here);
+}
+
+KERNEL hotspot(const float *power, const float *from, float *to, int n, int steps,
+	       float capacity, float rx, float ry, float rz, float step, float ambient)
+{
+	__shared__ tile heat, watts, next;
+	float rate = step / capacity, wide = 1 / rx, high = 1 / ry, up = 1 / rz;
 	int tx = threadIdx.x, ty = threadIdx.y, inner = HOT_TILE - 2 * steps;
 	int x = (int)blockIdx.x * inner - steps + tx;
 	int y = (int)blockIdx.y * inner - steps + ty;
 	bool inside = x >= 0 && x < n && y >= 0 && y < n;
 	int west = x > 0 ? tx - 1 : tx, east = x < n - 1 ? tx + 1 : tx;
 	int north = y > 0 ? ty - 1 : ty, south = y < n - 1 ? ty + 1 : ty;
-	uint64_t at = (uint64_t)y * n + x;
-	float here = 0, watts = 0;
+	int at = y * n + x;
 
 	if (inside) {
-		here = from[at];
-		watts = power[at];
+		heat[ty][tx] = from[at];
+		watts[ty][tx] = power[at];
 	}
-	heat[0][ty][tx] = here;
 	__syncthreads();
 	for (int i = 0; i < steps; i++) {
-		const float (*t)[HOT_TILE] = heat[i & 1];
+		bool computed = inside && tx > i && tx < HOT_TILE - 1 - i && ty > i &&
+				ty < HOT_TILE - 1 - i;
 
-		if (inside && tx > i && tx < HOT_TILE - 1 - i &&
-		    ty > i && ty < HOT_TILE - 1 - i) {
-			float flow = fmaf(fmaf(-2, here, t[north][tx] + t[south][tx]), high, watts);
-
-			flow = fmaf(fmaf(-2, here, t[ty][west] + t[ty][east]), wide, flow);
-			flow = fmaf(ambient - here, up, flow);
-			here = fmaf(rate, flow, here);
+		if (computed)
+			next[ty][tx] = heated(heat[ty][tx], heat[south][tx] + heat[north][tx],
+					      heat[ty][east] + heat[ty][west], watts[ty][tx],
+					      wide, high, up, rate, ambient);
+		__syncthreads();
+		if (i == steps - 1) {
+			if (computed)
+				to[at] = next[ty][tx];
+			break;
 		}
-		heat[~i & 1][ty][tx] = here;
+		if (computed)
+			heat[ty][tx] = next[ty][tx];
 		__syncthreads();
 	}
-	if (inside && tx >= steps && tx < HOT_TILE - steps &&
-	    ty >= steps && ty < HOT_TILE - steps)
-		to[at] = here;
 }
 
 #else
@@ -76,8 +90,9 @@ struct hotspot {
 	float *power, *a, *b;	/* a holds the temperatures at the start */
 };
 
+/* Thermal capacity of a cell, resistances to its neighbours and surroundings, and the time step. */
 struct hot_factors {
-	float wide, high, up, rate;
+	float capacity, rx, ry, rz, step;
 };
 
 /* Cells are squares of the chip; the time step is half of what stays stable. */
@@ -86,10 +101,11 @@ static struct hot_factors factors(const struct workload *w)
 	double cell = HOT_EDGE / (double)w->option[N];
 	double side = 2 * HOT_CONDUCTIVITY * HOT_THICK;	/* cell length over cell width is 1 */
 	double up = HOT_CONDUCTIVITY * cell * cell / HOT_THICK;
+	double capacity = HOT_CAPACITY * HOT_THICK * cell * cell;
 
 	return (struct hot_factors){
-		.wide = (float)side, .high = (float)side, .up = (float)up,
-		.rate = (float)(0.5 / (4 * side + up)),
+		.capacity = (float)capacity, .rx = (float)(1 / side), .ry = (float)(1 / side),
+		.rz = (float)(1 / up), .step = (float)(0.5 * capacity / (4 * side + up)),
 	};
 }
 
@@ -154,9 +170,10 @@ static int hotspot_run(struct workload *w)
 					   ((struct gpuemu_dim3){ HOT_TILE, HOT_TILE, 1 }),
 					   gpuemu_arg_ptr(h->power), gpuemu_arg_ptr(from),
 					   gpuemu_arg_ptr(to), gpuemu_arg_s32((int32_t)n),
-					   gpuemu_arg_s32((int32_t)steps), gpuemu_arg_f32(f.wide),
-					   gpuemu_arg_f32(f.high), gpuemu_arg_f32(f.up),
-					   gpuemu_arg_f32(f.rate), gpuemu_arg_f32(HOT_AMBIENT));
+					   gpuemu_arg_s32((int32_t)steps),
+					   gpuemu_arg_f32(f.capacity), gpuemu_arg_f32(f.rx),
+					   gpuemu_arg_f32(f.ry), gpuemu_arg_f32(f.rz),
+					   gpuemu_arg_f32(f.step), gpuemu_arg_f32(HOT_AMBIENT));
 		from = to;
 		to = swap;
 	}
@@ -164,24 +181,28 @@ static int hotspot_run(struct workload *w)
 }
 
 /*
- * The CPU's way: the whole chip, step by step, no tiles. Each operation is IEEE single
- * and no product is added but by fmaf(), so the GPU's bits are the CPU's.
+ * The CPU's way: the whole chip, step by step, no tiles. Each operation is IEEE's
+ * and no product is added but by fma(), so the GPU's bits are the CPU's.
  */
 static void heat_step(const struct hot_factors *f, uint64_t n, const float *power,
 		      const float *from, float *to)
 {
+	float rate = f->step / f->capacity, wide = 1 / f->rx, high = 1 / f->ry, up = 1 / f->rz;
+
 	for (uint64_t y = 0; y < n; y++) {
 		const float *row = from + y * n;
 		const float *above = y ? row - n : row, *below = y < n - 1 ? row + n : row;
 
 		for (uint64_t x = 0; x < n; x++) {
 			float west = row[x ? x - 1 : x], east = row[x < n - 1 ? x + 1 : x];
-			float flow = fmaf(fmaf(-2, row[x], above[x] + below[x]), f->high,
-					  power[y * n + x]);
+			float rows = below[x] + above[x], columns = east + west;
+			float out = (HOT_AMBIENT - row[x]) * up;
+			double here = (double)row[x], flow;
 
-			flow = fmaf(fmaf(-2, row[x], west + east), f->wide, flow);
-			flow = fmaf(HOT_AMBIENT - row[x], f->up, flow);
-			to[y * n + x] = fmaf(f->rate, flow, row[x]);
+			flow = fma(fma(-2, here, (double)rows), (double)high,
+				   (double)power[y * n + x]);
+			flow = fma(fma(-2, here, (double)columns), (double)wide, flow);
+			to[y * n + x] = (float)fma((double)rate, flow + (double)out, here);
 		}
 	}
 }

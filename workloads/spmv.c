@@ -18,15 +18,19 @@ KERNEL spmv(const float *value, const uint32_t *column, const uint32_t *diagonal
 {
 	uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
 	float sum = 0;
+	uint32_t out;
 
 	if (i >= rows)
 		return;
+	/* Read first, and the loop not unrolled: few registers, so that an SM holds eight CTAs. */
+	out = row[i];
+#pragma unroll 1
 	for (uint32_t k = 0; k < length[i]; k++) {
 		uint32_t at = diagonal[k] + i;
 
 		sum = fmaf(value[at], x[column[at]], sum);
 	}
-	y[row[i]] = sum;
+	y[out] = sum;
 }
 
 #else

@@ -3,40 +3,10 @@
  * The functions of PTX that are approximate, and what the lanes need besides
  * arithmetic. Included by lanes.h only. The approximations are polynomials in
  * double, without fused operations and without the host's libm, so that every
- * host gives the same bits; their error is far below the one PTX documents.
+ * host gives the same bits; their error is far below the one PTX documents. ex2 and lg2 are in
+ * base/: workloads compare with them.
  */
-
-static inline uint32_t f32_bits(float f)
-{
-	uint32_t u;
-
-	__builtin_memcpy(&u, &f, sizeof(u));
-	return u;
-}
-
-static inline uint64_t f64_bits(double f)
-{
-	uint64_t u;
-
-	__builtin_memcpy(&u, &f, sizeof(u));
-	return u;
-}
-
-static inline float bits_f32(uint32_t u)
-{
-	float f;
-
-	__builtin_memcpy(&f, &u, sizeof(f));
-	return f;
-}
-
-static inline double bits_f64(uint64_t u)
-{
-	double f;
-
-	__builtin_memcpy(&f, &u, sizeof(f));
-	return f;
-}
+#include "base/approx.h"
 
 static inline float canon_f32(float a)
 {
@@ -173,7 +143,7 @@ static inline double upper(double a)
 }
 
 /* 2^51 + 2^52: adding it leaves the nearest integer in the low bits of the mantissa. */
-#define ROUNDER	0x1.8p52
+
 
 /* sin(x + quarter * pi/2) */
 static inline float sine(float x, uint64_t quarter)
@@ -214,21 +184,6 @@ static inline float cos_approx(float x)
 	return sine(x, 1);
 }
 
-static inline float ex2_approx(float x)
-{
-	double t = x, k, f, p;
-
-	t = t < 200 ? t : 200;
-	t = t > -200 ? t : -200;
-	k = t + ROUNDER;
-	f = (t - (k - ROUNDER)) * 0x1.62e42fefa39efp-1; /* ln 2 */
-	p = 1 + f * (1 + f * (1.0 / 2 + f * (1.0 / 6 + f * (1.0 / 24 + f * (1.0 / 120 +
-		f * (1.0 / 720 + f * (1.0 / 5040 + f * (1.0 / 40320))))))));
-	/* The integer is in the low bits of k; it becomes the exponent. */
-	p = p * bits_f64((f64_bits(k) + 1023) << 52);
-	return x == x ? (float)p : x;
-}
-
 /* Small arguments by the series: the exponential's difference from 1 has too few bits. */
 static inline float tanh_approx(float x)
 {
@@ -249,22 +204,3 @@ static inline float tanh_approx(float x)
 	return x == x ? (float)r : x;
 }
 
-static inline float lg2_approx(float x)
-{
-	uint64_t u = f64_bits(x) & 0x7fffffffffffffffull, high;
-	double m, s, s2, e, r;
-
-	/* m in [sqrt(1/2), sqrt(2)), x = m * 2^e */
-	high = u - 0x3fe6a09e667f3bcdull;
-	e = bits_f64((high >> 52 & 0x7ff) + 0x4338000000000000ull);
-	e = e - ROUNDER;
-	e = e > 1024 ? e - 2048 : e;
-	m = bits_f64(u - ((high >> 52) << 52));
-	s = (m - 1) / (m + 1);
-	s2 = s * s;
-	r = s * (2 + s2 * (2.0 / 3 + s2 * (2.0 / 5 + s2 * (2.0 / 7 + s2 * (2.0 / 9 +
-		s2 * (2.0 / 11 + s2 * (2.0 / 13)))))));
-	r = e + r * 0x1.71547652b82fep0; /* 1/ln 2 */
-	r = x > 0 ? r : x == 0 ? -__builtin_inf() : __builtin_nan("");
-	return x == __builtin_inff() ? x : (float)r;
-}

@@ -347,9 +347,13 @@ static void shipped_files(void **state)
 		{ "gtx480-hpca16.conf", "gpu.clock_mhz=1400\nl2.slices=24\nl2.mshrs=128\n"
 		  "dram.channels=12\ndram.clock_mhz=1000\npaging.handlers=0\n" },
 		{ "gtx480-vt.conf", "sm.scheduler=lrr\nlatency.shared=3\nl1d.latency=1\n" },
-		{ "gtx480-ws.conf", "gpu.sms=16\ngpu.mixed_sms=1\n" },
+		{ "gtx480-ws.conf", "gpu.sms=16\ngpu.mixed_sms=1\nsm.units_dp=2\n"
+		  "pipe.id_oc_dp=2\npipe.oc_ex_dp=2\ncollector.dp=6\ncollector.dp_in=2\n"
+		  "collector.dp_out=2\n" },
 		{ "ws-large.conf", "gpu.sms=16\ngpu.mixed_sms=1\nsm.warps=64\nsm.ctas=32\n"
-		  "sm.registers=65536\nsm.shared=96K\n" },
+		  "sm.registers=65536\nsm.shared=96K\nsm.units_dp=2\n"
+		  "pipe.id_oc_dp=2\npipe.oc_ex_dp=2\ncollector.dp=6\ncollector.dp_in=2\n"
+		  "collector.dp_out=2\n" },
 		{ "gtx480-zorua.conf", "gpu.clock_mhz=1400\nl1d.sets=64\nl2.sets=32\nl2.ways=16\n" },
 		{ "kepler.conf", "gpu.clock_mhz=1400\nl1d.sets=64\nl2.sets=32\nl2.ways=16\n"
 		  "sm.warps=64\nsm.ctas=16\nsm.registers=65536\n" },
