@@ -89,6 +89,10 @@ static int check_sm(const struct gpu_spec *spec, struct err *err)
 	if (spec->warps % spec->schedulers)
 		return err_set(err, -EINVAL, "sm.warps: %" PRIu64 " is not a multiple of the %"
 			       PRIu64 " schedulers (sm.schedulers)", spec->warps, spec->schedulers);
+	if (strcmp(spec->slicer_scale, "bandwidth") && strcmp(spec->slicer_scale, "printed") &&
+	    strcmp(spec->slicer_scale, "off"))
+		return err_set(err, -EINVAL, "slicer.scale: no '%s'; there are: bandwidth, printed, off",
+			       spec->slicer_scale);
 	if (strcmp(spec->placement, "extents") && strcmp(spec->placement, "sums"))
 		return err_set(err, -EINVAL, "sm.placement: no '%s'; there are: extents, sums",
 			       spec->placement);

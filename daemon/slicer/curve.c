@@ -15,6 +15,11 @@ double slicer_scale(const struct slicer_sample *s, double average)
 	return s->ipc * (1 + s->memory * psi);
 }
 
+double slicer_cut(const struct slicer_sample *s, double fair)
+{
+	return s->bytes > fair ? s->ipc * fair / s->bytes : s->ipc;
+}
+
 static int by_ctas(const void *a, const void *b)
 {
 	const struct slicer_sample *x = a, *y = b;

@@ -35,6 +35,7 @@ struct slicer_sample {
 	 * Of its schedulers' cycles, those in which every warp waited for memory (phi_mem): 0 to 1.
 	 */
 	double memory;
+	double bytes;			/* that it had from behind L1D, a cycle */
 };
 
 /*
@@ -42,6 +43,12 @@ struct slicer_sample {
  * does. `average` is that of CTAs over the SMs that were sampled.
  */
 double slicer_scale(const struct slicer_sample *sample, double average);
+
+/*
+ * What equation 3 is for, without equation 4: the IPC of the sample's SM if it had no more than
+ * `fair` bytes a cycle. With its CTAs on all SMs each has that, if memory binds.
+ */
+double slicer_cut(const struct slicer_sample *sample, double fair);
 
 /*
  * The curve through the samples, scaled: between two it is a straight line, before the first one

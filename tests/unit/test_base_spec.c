@@ -424,6 +424,7 @@ static void combinations(void **state)
 		{ "dram.map=RRRBBBBSCCSSSSS", "dram.map: 'RRRBBBBSCCSSSSS' does not end in its S" },
 		{ "gmmu.page=8192", "gmmu.page: 8192 bytes; there are: 4096, 65536, 2097152" },
 		{ "gpu.dispatch=fixed", "gpu.dispatch: fixed needs the CTAs of each program" },
+		{ "slicer.scale=half", "slicer.scale: no 'half'; there are: bandwidth, printed, off" },
 		{ "slicer.fixed=4,", "slicer.fixed: '4,' is not up to 16 numbers" },
 		{ "slicer.fixed=4,0", "slicer.fixed: '4,0' is not" },
 		{ "slicer.fixed=1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1", "slicer.fixed: '1,1" },

@@ -45,6 +45,15 @@ static void scaling_is_equations_3_and_4(void **state)
 	near(slicer_scale(&(struct slicer_sample){ 0, 0, 0 }, 0), 0);
 }
 
+static void more_than_its_share_is_cut(void **state)
+{
+	/* 12 bytes a cycle where 4 are fair: a third. */
+	near(slicer_cut(&(struct slicer_sample){ .ipc = 0.9, .bytes = 12 }, 4), 0.3);
+	/* Who takes less is as it was sampled: more bandwidth is not what it waits for. */
+	near(slicer_cut(&(struct slicer_sample){ .ipc = 0.9, .bytes = 3, .memory = 1 }, 4), 0.9);
+	near(slicer_cut(&(struct slicer_sample){ .ipc = 0.9 }, 0), 0.9);
+}
+
 static void curve_goes_through_its_samples(void **state)
 {
 	/* Not in order; two SMs had 4, and nobody had 1, 3 or more than 6. */
@@ -251,6 +260,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(scaling_is_equations_3_and_4),
+		cmocka_unit_test(more_than_its_share_is_cut),
 		cmocka_unit_test(curve_goes_through_its_samples),
 		cmocka_unit_test(performance_is_of_the_best),
 		cmocka_unit_test(cache_sensitive_beside_compute),

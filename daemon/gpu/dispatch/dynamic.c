@@ -79,8 +79,11 @@ struct dynamic {
 	unsigned int nprofiles, oldest;
 	struct decision *decisions;
 	unsigned int ndecisions;
-	/* By SM: instructions of its kernel; its cycles that waited for memory, and for far faults. */
-	uint64_t *issued, *waited, *faulted;
+	/*
+	 * By SM: instructions of its kernel; its cycles that waited for memory, and for far faults;
+	 * lines that it had from behind L1D.
+	 */
+	uint64_t *issued, *waited, *faulted, *lines;
 	uint64_t marked;		/* when these were so: as a sample began */
 };
 
@@ -93,6 +96,7 @@ static void dynamic_destroy(void *state)
 	free(y->issued);
 	free(y->waited);
 	free(y->faulted);
+	free(y->lines);
 	free(y);
 }
 
@@ -108,7 +112,8 @@ static int dynamic_create(const struct dispatch *d, void **state)
 	y->issued = calloc(d->nsms, sizeof(*y->issued));
 	y->waited = calloc(d->nsms, sizeof(*y->waited));
 	y->faulted = calloc(d->nsms, sizeof(*y->faulted));
-	if (!y->profiles || !y->decisions || !y->issued || !y->waited || !y->faulted) {
+	y->lines = calloc(d->nsms, sizeof(*y->lines));
+	if (!y->profiles || !y->decisions || !y->issued || !y->waited || !y->faulted || !y->lines) {
 		dynamic_destroy(y);
 		return -ENOMEM;
 	}
@@ -294,6 +299,14 @@ static uint64_t stalled(const struct dispatch *d, unsigned int sm, enum stall wh
 	return sm_stats(d->sms[sm])->stalls[why];
 }
 
+/* Lines that the SM asked for behind L1D, or wrote there, so far. */
+static uint64_t lines(const struct dispatch *d, unsigned int sm)
+{
+	const struct cache_counters *l1d = &sm_stats(d->sms[sm])->l1d;
+
+	return l1d->read_misses + l1d->writes;
+}
+
 /* Counts begin from here. */
 static void mark(struct dynamic *y, struct dispatch *d, uint64_t now)
 {
@@ -304,6 +317,7 @@ static void mark(struct dynamic *y, struct dispatch *d, uint64_t now)
 		y->issued[sm] = sm_share(d->sms[sm], k->kernel)->warp_instructions;
 		y->waited[sm] = stalled(d, sm, STALL_LONG, now);
 		y->faulted[sm] = stalled(d, sm, STALL_FAR_FAULT, now);
+		y->lines[sm] = lines(d, sm);
 	}
 	y->marked = now;
 }
@@ -400,8 +414,49 @@ static void sample_begin(struct dynamic *y, struct dispatch *d, uint64_t now)
 	y->due = now + d->spec->slicer_sample;
 }
 
+/* What a sample is scaled by. */
+struct scale {
+	double ctas;			/* printed: CTAs of an SM, the mean of all */
+	double bytes;			/* bandwidth: an SM's share, a cycle */
+};
+
+static double taken(const struct dynamic *y, const struct dispatch *d, unsigned int sm)
+{
+	return (double)((lines(d, sm) - y->lines[sm]) * d->spec->l1d_line) /
+	       (double)d->spec->slicer_sample;
+}
+
+/*
+ * An SM's share of what memory gives: as much as they had on average, and where that was little,
+ * memory not being asked for more, half of what DRAM's pins could carry. More than half is
+ * rarely reached: reads, writes, and lines that are read to be written take turns.
+ */
+static struct scale scale_of(const struct dynamic *y, const struct dispatch *d)
+{
+	const struct gpu_spec *s = d->spec;
+	double pins = (double)(s->dram_channels * s->dram_bus * s->dram_ratio) *
+		      (double)s->dram_clock_mhz / (double)s->clock_mhz;
+	struct scale all = { 0 };
+
+	for (unsigned int sm = 0; sm < d->nsms; sm++) {
+		all.ctas += sm_resident_ctas(d->sms[sm], NULL);
+		all.bytes += taken(y, d, sm);
+	}
+	all.ctas /= d->nsms;
+	all.bytes = fmax(all.bytes, pins / 2) / d->nsms;
+	return all;
+}
+
+static double scaled(const struct dispatch *d, const struct slicer_sample *s,
+		     const struct scale *all)
+{
+	if (!strcmp(d->spec->slicer_scale, "printed"))
+		return slicer_scale(s, all->ctas);
+	return strcmp(d->spec->slicer_scale, "off") ? slicer_cut(s, all->bytes) : s->ipc;
+}
+
 static void sample_sm(struct dynamic *y, const struct dispatch *d, unsigned int sm,
-		      double average, uint64_t now)
+		      const struct scale *all, uint64_t now)
 {
 	double cycles = (double)d->spec->slicer_sample, schedulers = (double)d->spec->schedulers;
 	unsigned int number;
@@ -421,20 +476,18 @@ static void sample_sm(struct dynamic *y, const struct dispatch *d, unsigned int 
 		cycles;
 	s.memory = (double)(stalled(d, sm, STALL_LONG, now) - y->waited[sm]) /
 		   (cycles * schedulers);
-	s.ipc = slicer_scale(&s, average);
+	s.bytes = taken(y, d, sm);
+	s.ipc = scaled(d, &s, all);
 	s.memory = 0;
 	p->samples[p->nsamples++] = s;
 }
 
 static void sample_end(struct dynamic *y, struct dispatch *d, uint64_t now)
 {
-	double average = 0;
+	const struct scale all = scale_of(y, d);
 
 	for (unsigned int sm = 0; sm < d->nsms; sm++)
-		average += sm_resident_ctas(d->sms[sm], NULL);
-	average /= d->nsms;
-	for (unsigned int sm = 0; sm < d->nsms; sm++)
-		sample_sm(y, d, sm, average, now);
+		sample_sm(y, d, sm, &all, now);
 	if (++y->round < rounds(y, d)) {
 		sample_begin(y, d, now);
 		return;
