@@ -54,15 +54,6 @@ for options in '' '--paging off' '--set gpu.mixed_sms=on' '--vram 64K'; do
 	for n in $(instructions $work/1); do
 		sum=$((sum + n))
 	done
-
-# Dynamic samples what the SMs had of the memory: the same however many threads run them.
-for i in 1 2; do
-	timeout 300 $gpuemu run sgemm size=quick repeat=100 + lbm size=quick repeat=100 --slice dynamic --target 40K \
-		--config gtx480-ws --paging off --backend sim --threads $i --json $work/$i >$work/$i.txt 2>&1 ||
-		tap_not_ok "dynamic beside memory" "$(tail -n 5 $work/$i.txt)"
-done
-tap_check 'dynamic: it has decided' grep -q '"partitions"' $work/1
-tap_check 'dynamic: the same with 1 and 2 threads' test "$(steady $work/1)" = "$(steady $work/2)"
 	tap_check "$options: shares are the total" grep -q "^    \"thread_instructions\": *$sum," $work/1
 done
 # The second is alone when the first has long ended.
@@ -105,4 +96,12 @@ touch $work/oracle.mark
 oracle >$work/oracle.2.txt 2>$work/oracle.err
 tap_check 'oracle: nothing is done twice' sh -c "test $kept -gt 8 && cmp $work/oracle.txt $work/oracle.2.txt && \
 	test -z \"\$(find $work/run-oracle/runs -name '*.json' -newer $work/oracle.mark)\""
+# Dynamic samples what the SMs had of the memory: the same however many threads run them.
+for i in 1 2; do
+	timeout 300 $gpuemu run sgemm size=quick repeat=100 + lbm size=quick repeat=100 --slice dynamic --target 40K \
+		--config gtx480-ws --paging off --backend sim --threads $i --json $work/$i >$work/$i.txt 2>&1 ||
+		tap_not_ok "dynamic beside memory" "$(tail -n 5 $work/$i.txt)"
+done
+tap_check 'dynamic: it has decided' grep -q '"partitions"' $work/1
+tap_check 'dynamic: the same with 1 and 2 threads' test "$(steady $work/1)" = "$(steady $work/2)"
 tap_done
