@@ -44,7 +44,7 @@ struct quantum {
 	unsigned int error_sm;
 };
 
-/* --- the SMs and the memory -------------------------------------------------------------------------- */
+/* --- the SMs and the memory ----------------------------------------------------------- */
 
 static void run_one(void *ctx, unsigned int part)
 {

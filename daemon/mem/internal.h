@@ -20,7 +20,7 @@
 #define MAX_PORTS	64u	/* of one side of the crossbar: bit masks */
 #define MAX_BANKS	32u
 #define MAX_MAP_BITS	48u
-#define MAX_CHUNK	64u	/* cycles that mem_run() does in one go */
+#define MAX_CHUNK	64u	/* cycles that mem_advance() does in one go */
 
 /* --- address map (addr.c) ---------------------------------------------------- */
 
@@ -69,8 +69,8 @@ struct arrival {
 };
 
 /*
- * A quantum of the SM and one of the memory may run at a time, on two threads. So each writes a
- * line of its own and knows of the other's what mem_meet() told it between quanta.
+ * The SM and the memory may run a quantum at the same time, on two threads. So each side writes
+ * a cache line of its own, and reads the copy (_told) of the other side's that mem_meet() made.
  */
 struct port {
 	struct packet *out;	/* rings, free-running indices */

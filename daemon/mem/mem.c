@@ -400,7 +400,6 @@ static uint64_t next_cycle(const struct mem *mem)
 	return MAX(wake, mem->now);
 }
 
-/* What the SM's side and the memory's side of each port do not read of each other while they run. */
 void mem_meet(struct mem *mem, uint64_t upto)
 {
 	if (any_remote(mem))
@@ -418,12 +417,6 @@ void mem_meet(struct mem *mem, uint64_t upto)
 		p->in_head_told = p->in_head;
 		p->flits_left_told = p->flits_left;
 	}
-}
-
-void mem_run(struct mem *mem, uint64_t upto)
-{
-	mem_advance(mem, upto);
-	mem_meet(mem, upto);
 }
 
 void mem_advance(struct mem *mem, uint64_t upto)

@@ -237,15 +237,16 @@ void mem_take(struct mem *mem, unsigned int sm);
 uint64_t mem_next(const struct mem *mem, unsigned int sm);
 
 /*
- * Runs the memory's own cycles up to, not including, `upto`; not further than mem_lookahead()
- * from the last mem_meet(). It sees no request that was sent since then, and no port sees what it
- * answers: neither could come to act before `upto`.
+ * Runs the memory's own cycles up to, not including, `upto`; at most mem_lookahead() cycles after
+ * the last mem_meet(). The memory does not see requests that were sent since then, and the
+ * ports do not see its answers: none of them could act on the other side before `upto`.
  */
 void mem_advance(struct mem *mem, uint64_t upto);
-/* Behind it, and the SMs' cycles up to `upto`: requests and answers cross; the link to the CPU runs. */
+/*
+ * After mem_advance() and the SMs' cycles up to `upto`: the memory sees the requests, the ports see
+ * the answers, and the link to the CPU runs.
+ */
 void mem_meet(struct mem *mem, uint64_t upto);
-/* Both. */
-void mem_run(struct mem *mem, uint64_t upto);
 /* Next cycle in which it has something to do by itself, UINT64_MAX: nothing is in it. */
 uint64_t mem_wake(const struct mem *mem);
 /* Every request was answered and every answer taken. Victims may still be on their way to DRAM. */

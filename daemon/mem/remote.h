@@ -2,7 +2,7 @@
 /*
  * The way to system memory, private to this room: each SM's queue of remote transactions, the
  * link's two directions, the answers, and the access counters. mem.c calls it at the SMs'
- * ports and in mem_run(). It knows addresses, not pages.
+ * ports and in mem_meet(). It knows addresses, not pages.
  */
 #ifndef GPUEMU_MEM_REMOTE_H
 #define GPUEMU_MEM_REMOTE_H

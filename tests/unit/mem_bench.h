@@ -24,6 +24,7 @@
 #include <cmocka.h>
 
 #include "mem/mem.h"
+#include "mem_run.h"
 
 #define HIT		136	/* cycles from send to the first reply */
 #define TAGS		128	/* from send to the tags */

@@ -21,6 +21,7 @@
 #include <cmocka.h>
 
 #include "sm/sm.h"
+#include "mem_run.h"
 
 #define PTX_HEAD ".version 3.2\n.target sm_35\n.address_size 64\n"
 

@@ -474,10 +474,56 @@ static void test_cancel_forgets(void **state)
 	bench_close(&b);
 }
 
+/*
+ * The memory and the SMs run a quantum at the same time: a request and an answer cross
+ * between quanta alone, and the room in the port is what it was then.
+ */
+static void test_sides_meet_between_quanta(void **state)
+{
+	struct mem_request r = { .addr = MEM_BASE, .sm = 3, .tag = 7, .kind = MEM_READ,
+				 .cls = MEM_GLOBAL, .bytes = 32 };
+	struct mem_reply reply;
+	struct bench b;
+	uint64_t now = 0;
+
+	bench_open(&b);
+	mem_prefill(b.mem, MEM_BASE, 128);
+	mem_send(b.mem, &r, 0);
+	/* Too late for the memory, which was not told, however long it runs. */
+	mem_advance(b.mem, 500);
+	assert_int_equal(mem_stats(b.mem)->icnt_packets[0], 0);
+	mem_meet(b.mem, 500);
+	for (now = 506; mem_stats(b.mem)->icnt_packets[1] == 0; now += 6) {
+		assert_true(now < 1000);
+		assert_int_equal(mem_next(b.mem, 3), UINT64_MAX);
+		mem_advance(b.mem, now);
+	}
+	/* The answer has left the crossbar, and its SM does not know. */
+	assert_int_equal(mem_next(b.mem, 3), UINT64_MAX);
+	assert_false(mem_receive(b.mem, 3, now + 100, &reply));
+	mem_meet(b.mem, now);
+	assert_true(mem_next(b.mem, 3) <= now + 6);
+	assert_true(mem_receive(b.mem, 3, now + 100, &reply));
+	assert_int_equal(reply.tag, 7);
+	mem_meet(b.mem, now);
+	assert_true(mem_idle(b.mem));
+	/* The port is full until the memory has told that it took something. */
+	r.kind = MEM_WRITE;
+	while (mem_ready(b.mem, 3, &r, now + 1000))
+		mem_send(b.mem, &r, now++);
+	mem_meet(b.mem, now);
+	mem_advance(b.mem, now + 100);
+	assert_false(mem_ready(b.mem, 3, &r, now + 2000));
+	mem_meet(b.mem, now + 100);
+	assert_true(mem_ready(b.mem, 3, &r, now + 2000));
+	bench_close(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hit_round_trip),
+		cmocka_unit_test(test_sides_meet_between_quanta),
 		cmocka_unit_test(test_write_takes_its_flits),
 		cmocka_unit_test(test_one_slice_serves_in_turns),
 		cmocka_unit_test(test_one_sm_takes_a_sector_a_cycle),

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "mem/mem.h"
+#include "mem_run.h"
 
 #define HEADER	20u
 #define LATENCY	1000u
