@@ -164,23 +164,19 @@ static void divide(struct finder *f, uint32_t b)
 	}
 }
 
-/* What a block reads, its guards too, once a reference. Counts, or with fill writes them down. */
+/* The registers that a block reads, once a reference: counts them, or with fill writes them down. */
 static void note_readers(struct finder *f, uint32_t b, bool fill)
 {
 	for (uint32_t i = f->cfg->first[b]; i < f->cfg->first[b + 1]; i++) {
-		const struct ptx_insn *insn = &f->kernel->insns[i];
-		uint32_t n = insn_refs(f->kernel, f->cfg, i, f->refs), reg, j;
+		uint32_t n = insn_refs(f->kernel, f->cfg, i, f->refs), j;
 
-		for (j = 0; j <= n; j++) {
-			if (j < n && f->refs[j].write)
-				continue;
-			reg = j < n ? *f->refs[j].reg : insn->guard;
-			if (reg == PTX_NO_REG)
+		for (j = 0; j < n; j++) {
+			if (f->refs[j].write)
 				continue;
 			if (fill)
-				f->readers[--f->reader_start[reg]] = b;
+				f->readers[--f->reader_start[*f->refs[j].reg]] = b;
 			else
-				f->reader_start[reg]++;
+				f->reader_start[*f->refs[j].reg]++;
 		}
 	}
 }

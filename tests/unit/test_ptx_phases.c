@@ -92,6 +92,28 @@ static void not_where_lanes_are_apart(void **state)
 	      SPIN END, 1, 23);
 }
 
+/* A block has been looked at when what it reads, or who executes it, turns out to differ by lane. */
+static void not_where_lanes_come_apart_later(void **state)
+{
+	/* %r4 is one for all until line 21 has gone round: lines 8 to 19 are some lanes' alone. */
+	CHECK("mov.u32 %r1, 1;\nmov.u32 %r2, 2;\nmov.u32 %r3, 3;\nmov.u32 %r4, 0;\nL:\n"
+	      "setp.lt.u32 %p1, %r4, 7;\n@%p1 bra J;\n" SPIN10 "mov.u32 %r1, 0;\n"
+	      "mov.u32 %r2, 0;\nJ:\nmov.u32 %r4, %tid.x;\nadd.u32 %r3, %r3, 1;\n"
+	      "setp.lt.u32 %p2, %r3, 9;\n@%p2 bra L;\n" USE34 END, 1, 21);
+	/* The same of a guard: with it some lanes alone have written %r4. */
+	CHECK("mov.u32 %r1, 1;\nmov.u32 %r2, 2;\nmov.u32 %r3, 3;\nmov.u32 %r4, 0;\n"
+	      "setp.lt.u32 %p3, %r3, 7;\nL:\n@%p3 mov.u32 %r4, 5;\n"
+	      "setp.lt.u32 %p1, %r4, 7;\n@%p1 bra J;\n" SPIN10 "mov.u32 %r1, 0;\n"
+	      "mov.u32 %r2, 0;\nJ:\nmov.u32 %r5, %tid.x;\nsetp.lt.u32 %p3, %r5, 7;\n"
+	      "add.u32 %r3, %r3, 1;\nsetp.lt.u32 %p2, %r3, 9;\n@%p2 bra L;\n" USE34 END, 1, 23);
+	/* Lanes leave the loop one by one, so what line 6 counts differs: lines 15 to 25 likewise. */
+	CHECK("mov.u32 %r1, 1;\nmov.u32 %r2, 2;\nmov.u32 %r3, 0;\nmov.u32 %r4, %tid.x;\nL:\n"
+	      "add.u32 %r3, %r3, 1;\nsetp.eq.u32 %p3, %r2, 1;\n@%p3 bra M;\n"
+	      "add.u32 %r1, %r1, 1;\nM:\nsetp.lt.u32 %p1, %r4, 7;\n@%p1 bra L;\n"
+	      "setp.eq.u32 %p2, %r3, 3;\n@%p2 bra J;\n" SPIN10 "mov.u32 %r2, 0;\nJ:\n"
+	      USE34 END, 1, 13, 27);
+}
+
 static void scratchpad(void **state)
 {
 	const struct ptx_kernel *k;
@@ -210,6 +232,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_quarter_ten_apart),
 		cmocka_unit_test(not_where_lanes_are_apart),
+		cmocka_unit_test(not_where_lanes_come_apart_later),
 		cmocka_unit_test(scratchpad),
 		cmocka_unit_test(a_loop_leads_back),
 		cmocka_unit_test(what_lies_ahead),
