@@ -73,6 +73,8 @@ void device_properties(struct cudaDeviceProp *p);
 void device_properties(struct cudaDeviceProp *p)
 {
 	const struct device *d = runtime_device();
+	/* uffd and kmod page all device memory: a copy there is the program's own, and waits. */
+	bool engines = !strcmp(gpuemu_backend(runtime_ctx()), "sim");
 
 	*p = (struct cudaDeviceProp){
 		.totalGlobalMem = d->vram,
@@ -92,6 +94,8 @@ void device_properties(struct cudaDeviceProp *p)
 		.multiProcessorCount = (int)d->sms,
 		.canMapHostMemory = 1,
 		.surfaceAlignment = 512,
+		.deviceOverlap = engines,
+		.asyncEngineCount = engines ? 2 : 0,
 		.concurrentKernels = 1,
 		.unifiedAddressing = 1,
 		.memoryClockRate = (int)d->mem_khz,
@@ -133,6 +137,8 @@ static int attribute(enum cudaDeviceAttr attr, const struct cudaDeviceProp *p)
 	case cudaDevAttrSurfaceAlignment: return (int)p->surfaceAlignment;
 	case cudaDevAttrMultiProcessorCount: return p->multiProcessorCount;
 	case cudaDevAttrCanMapHostMemory: return p->canMapHostMemory;
+	case cudaDevAttrGpuOverlap: return p->deviceOverlap;
+	case cudaDevAttrAsyncEngineCount: return p->asyncEngineCount;
 	case cudaDevAttrConcurrentKernels: return p->concurrentKernels;
 	case cudaDevAttrMemoryClockRate: return p->memoryClockRate;
 	case cudaDevAttrGlobalMemoryBusWidth: return p->memoryBusWidth;

@@ -69,8 +69,19 @@ static float one_copy(const int *from, cudaStream_t s)
 int main()
 {
 	float one, two, fast, slow;
+	cudaDeviceProp properties;
 	cudaStream_t s;
+	int engines;
 
+	/* An engine each way; programs ask before they copy asynchronously. */
+	OK(cudaGetDeviceProperties(&properties, 0));
+	OK(cudaDeviceGetAttribute(&engines, cudaDevAttrAsyncEngineCount, 0));
+	HOLDS(engines == 2);
+	OK(cudaDeviceGetAttribute(&engines, cudaDevAttrGpuOverlap, 0));
+	HOLDS(engines == 1);
+#if CUDART_VERSION < 13000
+	HOLDS(properties.asyncEngineCount == 2 && properties.deviceOverlap == 1);
+#endif
 	for (int i = 0; i < 2; i++) {
 		OK(cudaMalloc(&device[i], BYTES));
 		OK(cudaMallocHost(&pinned[i], BYTES));
