@@ -59,18 +59,12 @@ BOTH float both_lg2(float x)
 
 BOTH uint32_t both_bits(float f)
 {
-	uint32_t u;
-
-	memcpy(&u, &f, sizeof(u));
-	return u;
+	return f32_bits(f);
 }
 
 BOTH float both_float(uint32_t u)
 {
-	float f;
-
-	memcpy(&f, &u, sizeof(f));
-	return f;
+	return bits_f32(u);
 }
 
 BOTH float both_sqrt(float f)
