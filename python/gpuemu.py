@@ -83,9 +83,9 @@ def _report(words, env=None):
 def run(workload, *words, prefetch=None, evict=None, settings=None, backend="sim", **options):
     """The report of `gpuemu run WORKLOAD WORDS... --OPTION VALUE...` as a dict.
 
-    prefetch and evict are names, paths of objects, or objects with the methods that
-    prefetch_policy() says. Options are the command line's with _ for -: vram="1M",
-    functional=True. Raises Error when the run fails or does not verify.
+    prefetch is a policy's name, the path of its shared object, or a Python object with the
+    methods of prefetch_policy; evict is a name or a path. Options are the command line's with
+    _ for -: vram="1M", functional=True. Raises Error when the run fails or does not verify.
     """
     with contextlib.ExitStack() as stack:
         env = dict(os.environ)
