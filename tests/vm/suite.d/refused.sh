@@ -23,6 +23,7 @@ refused 1 'daemon\|engine\|gpuemud' gpuemu run vecadd --backend kmod
 tap_check 'without a daemon sim is taken' sh -c 'gpuemu run vecadd --json /tmp/j && grep -q "\"backend\": *\"sim\"" /tmp/j'
 refused 1 'CAP_SYS_ADMIN\|root\|permi\|privilege' /usr/bin/setpriv --reuid 65534 --clear-groups "$(command -v gpuemud)"
 refused 2 'gpu.functional.*backend sim' gpuemud --set gpu.functional=on
+: >/tmp/gpuemud.log # an older daemon's says that it attached
 gpuemud 2>/tmp/gpuemud.log &
 daemon=$!
 n=0
