@@ -6,14 +6,15 @@
     print(report["paging"]["far_faults"])
 
 run() and ptx() call the `gpuemu` program; GPU is the library itself, for programs of your own.
-A policy (prefetch_policy) is a Python object that `run` is handed: it decides in this process, and a
-small shared object in the engine's policy process passes the questions on. Made for prototypes: a
+A policy (prefetch_policy, evict_policy) is a Python object that `run` is handed: it decides in this
+process, and a small shared object in the engine's policy process passes the questions on. Made for prototypes: a
 decision takes a few hundred microseconds, so give `settings={"paging.decide": 2000}` where times are
 measured. Everything here is the standard library's.
 """
 import contextlib
 import ctypes
 import ctypes.util
+import itertools
 import json
 import os
 import pathlib
@@ -73,8 +74,9 @@ def _report(words, env=None):
         done = subprocess.run([_program(), *words, "--json", report], env=env, text=True,
                               capture_output=True, check=False)
         if done.returncode:
-            said = done.stderr.strip().splitlines()
-            raise Error(said[-1] if said else f"gpuemu ended with status {done.returncode}",
+            # A log of a long run has lines of progress, too.
+            said = [line for line in done.stderr.splitlines() if line.startswith("gpuemu")]
+            raise Error("\n".join(said) or f"gpuemu ended with status {done.returncode}",
                         done.returncode)
         with open(report, encoding="utf-8") as file:
             return json.load(file)
@@ -83,14 +85,18 @@ def _report(words, env=None):
 def run(workload, *words, prefetch=None, evict=None, settings=None, backend="sim", **options):
     """The report of `gpuemu run WORKLOAD WORDS... --OPTION VALUE...` as a dict.
 
-    prefetch is a policy's name, the path of its shared object, or a Python object with the
-    methods of prefetch_policy; evict is a name or a path. Options are the command line's with
-    _ for -: vram="1M", functional=True. Raises Error when the run fails or does not verify.
+    prefetch and evict are a policy's name, the path of its shared object, or a Python object with
+    the methods of prefetch_policy or evict_policy. Options are the command line's with _ for -:
+    vram="1M", functional=True. Raises Error when the run fails or does not verify.
     """
     with contextlib.ExitStack() as stack:
         env = dict(os.environ)
-        if prefetch is not None and not isinstance(prefetch, str):
-            prefetch = stack.enter_context(_Served(prefetch, env))
+        served = {kind: policy for kind, policy in (("prefetch", prefetch), ("evict", evict))
+                  if policy is not None and not isinstance(policy, str)}
+        if served:
+            shim = stack.enter_context(_Served(served, env))
+            prefetch = shim if "prefetch" in served else prefetch
+            evict = shim if "evict" in served else evict
         return _report(["run", workload, *map(str, words), "--backend", backend,
                         *_options(settings, {"prefetch": prefetch, "evict": evict, **options})],
                        env)
@@ -121,54 +127,66 @@ class Fault:
         self.write, self.resident = words[5] == "1", words[6] == "1"
 
 
-class prefetch_policy:
+class _policy:
+    """What policies of both kinds are told; each method may be left out."""
+
+    def on_begin(self, frames):
+        """A GPU begins, with room for so many pages and none of them there: forget what was."""
+
+    def on_arrive(self, addr, prefetched):
+        """The page is in device memory now. It may have been there already."""
+
+    def on_touch(self, addr, write):
+        """A TLB was filled with it."""
+
+    def on_leave(self, addr):
+        """It is not there any more. It may be unknown."""
+
+
+class prefetch_policy(_policy):
     """Base of a prefetch policy in Python; only on_batch() has to be there."""
 
     def on_batch(self, faults):
         """Addresses of pages to bring beside those of `faults`, the most wanted first."""
         return []
 
-    def on_arrive(self, addr, prefetched):
-        """The page is in device memory now."""
 
-    def on_touch(self, addr, write):
-        """A TLB was filled with it."""
+class evict_policy(_policy):
+    """Base of an eviction policy in Python; victims() has to be there.
 
-    def on_leave(self, addr):
-        """It is not there any more."""
+    At least `group` pages go at a time, if so many may.
+    """
+
+    group = 1
+
+    def victims(self, need):
+        """Pages of device memory, the first to go first; an iterable, read as far as needed.
+
+        gpuemu passes over pages that must stay, so name all pages and not only `need` of them. A
+        page that goes is told by on_leave(); victims() removes nothing.
+        """
+        raise NotImplementedError
 
 
-class _Served:
-    """Answers the shared object's questions, over two named pipes, from a thread."""
+class _Asked:
+    """One policy: a thread that answers its questions, over two named pipes."""
 
-    def __init__(self, policy, env):
-        self.policy, self.env, self.error = policy, env, None
-
-    def __enter__(self):
-        shim = _find("GPUEMU_PYTHON_POLICY_SO", "gpuemu-python-policy.so",
-                     _here.parent / "build/lib", _here)
-        if not shim:
-            raise Error("no gpuemu-python-policy.so: make libs, or set GPUEMU_PYTHON_POLICY_SO")
-        self.folder = tempfile.mkdtemp(prefix="gpuemu-policy-")
+    def __init__(self, kind, policy, folder):
+        self.policy, self.error, self.rest = policy, None, iter(())
         for name in ("ask", "answer"):
-            os.mkfifo(os.path.join(self.folder, name))
+            os.mkfifo(os.path.join(folder, f"{kind}-{name}"))
         # Both ends of each, so that nobody waits for the other to open.
-        self.ask = os.open(os.path.join(self.folder, "ask"), os.O_RDWR)
-        self.answer = os.open(os.path.join(self.folder, "answer"), os.O_RDWR)
-        self.env["GPUEMU_PYTHON_POLICY"] = self.folder
+        self.ask = os.open(os.path.join(folder, f"{kind}-ask"), os.O_RDWR)
+        self.answer = os.open(os.path.join(folder, f"{kind}-answer"), os.O_RDWR)
         self.thread = threading.Thread(target=self._serve, daemon=True)
         self.thread.start()
-        return shim
 
-    def __exit__(self, *what):
+    def end(self):
         # Behind what a process that was ended may have left of a line.
         os.write(self.ask, b"\nend\n")
         self.thread.join()
         os.close(self.ask)
         os.close(self.answer)
-        shutil.rmtree(self.folder)
-        if self.error and what[0] is None:
-            raise Error(f"the policy failed: {self.error!r}") from self.error
 
     def _serve(self):
         with open(self.ask, "rb", closefd=False) as questions:
@@ -179,25 +197,58 @@ class _Served:
                 if words[0] == "end":
                     return
                 try:
-                    pages = self._take(words)
-                except Exception as error:  # the policy's own mistake, raised by __exit__
-                    self.error, pages = error, []
-                if words[0] == "batch":
-                    text = " ".join(str(int(p)) for p in pages[: int(words[1])])
-                    os.write(self.answer, (text + "\n").encode())
+                    said = None if self.error else self._take(words)
+                except Exception as error:  # the policy's own mistake, raised by _Served
+                    self.error, said = error, None
+                if words[0] in ("batch", "pick", "more"):
+                    os.write(self.answer, (" ".join(map(str, said or [])) + "\n").encode())
 
     def _take(self, words):
-        if self.error:
-            return []
         if words[0] == "batch":
             rest = words[2:]
             faults = [Fault(rest[i:i + 7]) for i in range(0, len(rest), 7)]
-            return list(self.policy.on_batch(faults))
-        method = getattr(self.policy, {"a": "on_arrive", "t": "on_touch", "l": "on_leave"}[words[0]],
-                         None)
+            return [int(page) for page in self.policy.on_batch(faults)][:int(words[1])]
+        if words[0] == "pick":
+            self.want = max(int(words[1]), getattr(self.policy, "group", 1))
+            self.rest = iter(self.policy.victims(int(words[1])))
+            return [self.want, *self._some()]
+        if words[0] == "more":
+            return self._some()
+        method = getattr(self.policy, {"begin": "on_begin", "a": "on_arrive", "t": "on_touch",
+                                       "l": "on_leave"}[words[0]], None)
         if method:
             method(int(words[1]), *(w == "1" for w in words[2:]))
         return []
+
+    def _some(self):
+        """The next victims: as many as are wanted, and some of them may have to stay."""
+        return [int(page) for page in itertools.islice(self.rest, self.want + 32)]
+
+
+class _Served:
+    """Policies of a run, and the shared object that asks them."""
+
+    def __init__(self, policies, env):
+        self.policies, self.env = policies, env
+
+    def __enter__(self):
+        shim = _find("GPUEMU_PYTHON_POLICY_SO", "gpuemu-python-policy.so",
+                     _here.parent / "build/lib", _here)
+        if not shim:
+            raise Error("no gpuemu-python-policy.so: make libs, or set GPUEMU_PYTHON_POLICY_SO")
+        self.folder = tempfile.mkdtemp(prefix="gpuemu-policy-")
+        self.asked = [_Asked(kind, policy, self.folder) for kind, policy in self.policies.items()]
+        self.env["GPUEMU_PYTHON_POLICY"] = self.folder
+        return shim
+
+    def __exit__(self, kind, error, trace):
+        for asked in self.asked:
+            asked.end()
+        shutil.rmtree(self.folder)
+        # The policy's own mistake says more than what the run made of its silence.
+        for asked in self.asked:
+            if asked.error and (error is None or isinstance(error, Error)):
+                raise Error(f"the policy failed: {asked.error!r}") from asked.error
 
 
 # --- the library -----------------------------------------------------------------------------

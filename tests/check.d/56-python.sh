@@ -43,6 +43,39 @@ theirs = gpuemu.run("bfs", "size=tiny", vram="64K", prefetch=mine)
 for key in ("far_faults", "prefetched_pages", "prefetch_used_pages", "evicted_pages"):
     assert theirs["paging"][key] == built_in["paging"][key], (key, theirs["paging"][key], built_in["paging"][key])
 assert mine.arrived and mine.touched and mine.left >= theirs["paging"]["evicted_pages"], "it is told"
+# An eviction policy in Python that decides as lru does evicts what that evicts, in every number.
+class Lru(gpuemu.evict_policy):
+    def __init__(self):
+        self.pages, self.asked, self.frames = {}, 0, 0
+    def on_begin(self, frames):
+        self.frames = frames
+    def on_arrive(self, addr, prefetched):
+        self.pages.pop(addr, None)
+        self.pages[addr] = True
+    def on_touch(self, addr, write):
+        if self.pages.pop(addr, False):
+            self.pages[addr] = True
+    def on_leave(self, addr):
+        self.pages.pop(addr, None)
+    def victims(self, need):
+        self.asked += 1
+        return iter(self.pages)
+def counted(report):
+    paging = report["paging"]
+    return {k: v for k, v in paging.items() if isinstance(v, int)}, report["totals"]["cycles"]
+mine = Lru()
+theirs, built_in = (gpuemu.run("bfs", "size=tiny", vram="64K", evict=e) for e in (mine, "lru"))
+assert counted(theirs) == counted(built_in), "lru in Python is lru"
+assert theirs["paging"]["evicted_pages"] and mine.asked and mine.frames == 16, (mine.asked, mine.frames)
+assert theirs["paging"]["evict"]["policy_refused"] == 0
+# Both kinds at once, and pages that go in groups.
+class Groups(Lru):
+    group = 4
+few = Groups()
+both = gpuemu.run("bfs", "size=tiny", vram="64K", prefetch=Ahead(), evict=few)
+assert both["workload"]["verified"] and both["paging"]["prefetched_pages"]
+alone = gpuemu.run("bfs", "size=tiny", vram="64K", evict=Groups())
+assert alone["paging"]["evicted_pages"] > built_in["paging"]["evicted_pages"], "groups of four go"
 # Mistakes are exceptions, with the tool's sentence or the policy's own error.
 for wrong in (lambda: gpuemu.run("nope"), lambda: gpuemu.run("vecadd", vram=0), lambda: gpuemu.ptx("no.ptx")):
     try:
@@ -53,11 +86,23 @@ for wrong in (lambda: gpuemu.run("nope"), lambda: gpuemu.run("vecadd", vram=0), 
 class Broken(gpuemu.prefetch_policy):
     def on_batch(self, faults):
         return 1 / 0
+class Breaking(Lru):
+    def victims(self, need):
+        return 1 / 0
+for wrong in ({"prefetch": Broken()}, {"evict": Breaking(), "vram": "64K"}):
+    try:
+        gpuemu.run("bfs", "size=tiny", **wrong)
+        raise SystemExit("no exception")
+    except gpuemu.Error as error:
+        assert "ZeroDivisionError" in str(error), error
+class Silent(Lru):
+    def victims(self, need):
+        return []
 try:
-    gpuemu.run("vecadd", "size=tiny", prefetch=Broken())
+    gpuemu.run("bfs", "size=tiny", vram="64K", evict=Silent())
     raise SystemExit("no exception")
 except gpuemu.Error as error:
-    assert "ZeroDivisionError" in str(error), error
+    assert "pick()" in str(error), error
 # The library itself.
 with gpuemu.GPU(backend="sim", settings={"gpu.sms": 2}) as gpu:
     assert gpu.backend == "sim"
@@ -77,6 +122,7 @@ PY
 tap_check 'the module does what it says' timeout 300 /usr/bin/python3 "$work/test.py"
 tap_check 'saxpy.py' sh -c "timeout 100 /usr/bin/python3 examples/python/saxpy.py | grep -q 'y\[9999\] = 19999, '"
 timeout 200 /usr/bin/python3 examples/python/policy.py >"$work/policy.out" 2>"$work/policy.err"
+tap_check 'policy.py: an eviction policy of its own saves far faults' sh -c "awk '{ f[\$1] = \$4 } END { exit !(f[\"lru\"] > 0 && f[\"newest\"] < f[\"lru\"]) }' $work/policy.out"
 tap_check 'policy.py: a policy of its own saves far faults' sh -c "awk '{ f[\$1] = \$4; p[\$1] = \$7 } END { exit !(f[\"mine\"] < f[\"none\"] && p[\"mine\"] > 0) }' $work/policy.out"
 timeout 300 /usr/bin/python3 examples/python/figure.py "$work/figure.png" >"$work/figure.out" 2>&1
 tap_check 'figure.py draws a picture' sh -c "head -c 8 $work/figure.png | grep -q PNG"
