@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/nearest.h"
 #include "cli.h"
 #include "gpuemu.h"
 
@@ -133,6 +134,24 @@ static void take_file(const struct cli_parser *p, int id)
 	optarg = p->argv[optind++];
 }
 
+static void refuse_option(const struct cli_parser *p, const char *text)
+{
+	size_t n = strcspn(text, "=");
+	char *word = strndup(text + 2, n > 2 ? n - 2 : 0);
+	struct nearest near;
+
+	nearest_begin(&near, word ? word : "");
+	for (const struct option *row = p->rows; row->name; row++)
+		nearest_try(&near, row->name);
+	if (near.name)
+		cli_misused(p->verb, "unknown option %s; did you mean --%s? gpuemu %s --help lists them",
+			    text, near.name, p->verb->name);
+	else
+		cli_misused(p->verb, "unknown option %s; gpuemu %s --help lists them", text,
+			    p->verb->name);
+	free(word);
+}
+
 int cli_next(struct cli_parser *p)
 {
 	int c = getopt_long(p->argc, p->argv, ":h", p->rows, NULL);
@@ -152,8 +171,7 @@ int cli_next(struct cli_parser *p)
 		else if (optopt)
 			cli_misused(p->verb, "%s takes no value", p->argv[optind - 1]);
 		else
-			cli_misused(p->verb, "unknown option %s; gpuemu %s --help lists them",
-				    p->argv[optind - 1], p->verb->name);
+			refuse_option(p, p->argv[optind - 1]);
 		return -2;
 	}
 	take_file(p, c);
@@ -181,6 +199,19 @@ static void usage(FILE *out)
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
 		fprintf(out, "  %-8s %s\n", verbs[i]->name, verbs[i]->help);
 	fprintf(out, "\ngpuemu VERB --help says more. Exit status: 0 done, 1 failed, 2 misused.\n");
+}
+
+static int refuse_verb(const char *name)
+{
+	struct nearest near;
+
+	nearest_begin(&near, name);
+	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
+		nearest_try(&near, verbs[i]->name);
+	if (near.name)
+		return cli_misused(NULL, "unknown verb '%s'; did you mean '%s'? gpuemu --help lists them",
+				   name, near.name);
+	return cli_misused(NULL, "unknown verb '%s'; gpuemu --help lists them", name);
 }
 
 int cli_main(int argc, char **argv)
@@ -212,5 +243,5 @@ int cli_main(int argc, char **argv)
 			return cli_failed(verbs[i], "cannot write to standard output");
 		return status;
 	}
-	return cli_misused(NULL, "unknown verb '%s'; gpuemu --help lists them", name);
+	return refuse_verb(name);
 }

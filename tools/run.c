@@ -48,17 +48,6 @@ struct request {
 	unsigned int joined;		/* how many + stand between them */
 };
 
-static void name_workloads(char *text, size_t size)
-{
-	const struct workload_row *row;
-	size_t used = 0;
-
-	text[0] = '\0';
-	for (unsigned int n = 0; (row = workload_row(n)) && used < size; n++)
-		used += (size_t)snprintf(text + used, size - used, "%s%s",
-					 n ? ", " : "", row->ops->name);
-}
-
 /* "@CYCLE" of the workload before it. */
 static int parse_arrival(struct request *r, const char *text, const struct verb *verb)
 {
@@ -147,10 +136,8 @@ static int parse_operands(struct request *r, int argc, char **argv,
 			  const struct verb *verb)
 {
 	bool open = false;	/* a + waits for its workload */
-	char known[512];
 	struct err err;
 
-	name_workloads(known, sizeof(known));
 	for (int i = 0; i < argc; i++) {
 		if (!strcmp(argv[i], "+")) {
 			if (open || !r->count)
@@ -191,9 +178,10 @@ static int parse_operands(struct request *r, int argc, char **argv,
 		if (r->count == RUNS_MAX)
 			return cli_misused(verb, "more than %d workloads", RUNS_MAX);
 		r->rows[r->count] = workload_find(argv[i]);
-		if (!r->rows[r->count])
-			return cli_misused(verb, "unknown workload '%s'; there are: %s",
-					   argv[i], known);
+		if (!r->rows[r->count]) {
+			workload_unknown(argv[i], &err);
+			return cli_misused(verb, "%s", err.text);
+		}
 		workload_init(&r->workloads[r->count], r->rows[r->count]->ops, r->target.seed);
 		workload_resize(&r->workloads[r->count], r->size);
 		r->workloads[r->count].copies = r->copies;
@@ -201,7 +189,8 @@ static int parse_operands(struct request *r, int argc, char **argv,
 		open = false;
 	}
 	if (!r->count)
-		return cli_misused(verb, "no workload; there are: %s", known);
+		return cli_misused(verb, "no workload, as in: gpuemu run vecadd; gpuemu list workloads "
+				   "has all of them");
 	return check_joined(r, open, verb);
 }
 

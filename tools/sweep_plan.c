@@ -43,7 +43,7 @@ static int check_word(const char *word, struct workload *w, bool *wants_name, st
 	if (*wants_name) {
 		row = workload_find(word);
 		if (!row)
-			return err_set(err, -EINVAL, "no workload '%s' (gpuemu list workloads)", word);
+			return workload_unknown(word, err);
 		workload_init(w, row->ops, 1);
 		*wants_name = false;
 		return 0;

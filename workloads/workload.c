@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "workload.h"
 
 /* Launches that a workload beside others has in its stream at most. */
@@ -37,6 +38,19 @@ const struct workload_row *workload_find(const char *name)
 		if (!strcmp(rows[i].ops->name, name))
 			return &rows[i];
 	return NULL;
+}
+
+int workload_unknown(const char *name, struct err *err)
+{
+	struct nearest near;
+
+	nearest_begin(&near, name);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		nearest_try(&near, rows[i].ops->name);
+	if (near.name)
+		return err_set(err, -EINVAL, "unknown workload '%s'; did you mean '%s'? gpuemu list "
+			       "workloads has all of them", name, near.name);
+	return err_set(err, -EINVAL, "unknown workload '%s'; gpuemu list workloads has all of them", name);
 }
 
 int number_parse(const char *text, uint64_t *value)

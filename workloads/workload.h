@@ -100,6 +100,8 @@ struct workload_row {
 const struct workload_row *workload_row(unsigned int n);
 /* NULL: no such workload. */
 const struct workload_row *workload_find(const char *name);
+/* The sentence for a name that is none: which one was probably meant. -EINVAL. */
+int workload_unknown(const char *name, struct err *err);
 
 /* Default options, no context yet. */
 void workload_init(struct workload *w, const struct workload_ops *ops,

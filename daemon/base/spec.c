@@ -4,6 +4,7 @@
  * lines. Generated from spec.def. Reads no file (spec_file.c does) and knows no
  * policy names (their tables' owners check those).
  */
+#include "base/nearest.h"
 #include "base/spec.h"
 
 #include <ctype.h>
@@ -57,33 +58,6 @@ void spec_defaults(struct gpu_spec *spec)
 	}
 }
 
-/* Edits (insert, delete, replace one character) that turn a into b, or `limit` if more. */
-static unsigned int distance(const char *a, const char *b, unsigned int limit)
-{
-	size_t na = strlen(a), nb = strlen(b);
-	unsigned int line[KEY_MAX + 1];
-
-	if (na > KEY_MAX || nb > KEY_MAX)
-		return limit;
-	for (size_t j = 0; j <= nb; j++)
-		line[j] = (unsigned int)j;
-	for (size_t i = 1; i <= na; i++) {
-		unsigned int diagonal = line[0];
-
-		line[0] = (unsigned int)i;
-		for (size_t j = 1; j <= nb; j++) {
-			unsigned int up = line[j];
-			unsigned int best = diagonal + (a[i - 1] != b[j - 1]);
-
-			best = MIN(best, up + 1);
-			best = MIN(best, line[j - 1] + 1);
-			line[j] = best;
-			diagonal = up;
-		}
-	}
-	return MIN(line[nb], limit);
-}
-
 static const char *after_dot(const char *key)
 {
 	const char *dot = strchr(key, '.');
@@ -101,9 +75,9 @@ static const struct row *nearest(const char *key)
 	unsigned int best_distance = (unsigned int)(MIN(strlen(key), KEY_MAX) / 2 + 1);
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		unsigned int whole = distance(key, rows[i].key, best_distance);
-		unsigned int part = distance(after_dot(key), after_dot(rows[i].key),
-					     best_distance);
+		unsigned int whole = nearest_distance(key, rows[i].key, best_distance);
+		unsigned int part = nearest_distance(after_dot(key), after_dot(rows[i].key),
+						     best_distance);
 		/* The same name in another group is one step away. */
 		unsigned int d = MIN(whole, part + 1);
 

@@ -19,7 +19,11 @@ unset GPUEMU_BACKEND GPUEMU_DATADIR GPUEMU_VIRT
 # --- misuse ------------------------------------------------------------------
 refused 2 "unknown verb 'frobnicate'" frobnicate
 refused 2 'no workload' run
-refused 2 "unknown workload 'nope'; there are: vecadd, reduce, gather, stride" run nope
+refused 2 "unknown workload 'nope'; gpuemu list workloads has all of them" run nope
+refused 2 "unknown workload 'vecad'; did you mean 'vecadd'?" run vecad
+refused 2 "unknown workload 'bsf'; did you mean 'bfs'?" run vecadd bsf
+refused 2 "unknown verb 'sweeep'; did you mean 'sweep'?" sweeep x.conf
+refused 2 'unknown option --sced=gto; did you mean --sched?' run vecadd --sced=gto
 refused 2 'unknown option --frob' run vecadd --frob
 refused 2 'unknown option -x' run vecadd -x
 refused 2 '--json needs a value' run vecadd --json
