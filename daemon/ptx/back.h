@@ -101,7 +101,9 @@ struct liveness {
 	struct mention *mentions;
 	uint32_t *formal_of;	/* by register: 1 + the function, 0: not a formal */
 	/* By block; equal to tag when it holds for the register at hand. */
-	uint32_t *live_in, *live_out, *reached;
+	uint32_t *live_in, *live_out, *reached, *kills;
+	uint32_t *mention_at;	/* by block: 1 + its first mention, while spans are made; else 0 */
+	uint64_t *set;		/* a bit a block; none is set between two registers */
 	uint32_t *stack;
 	uint32_t *list, nlist;	/* blocks at whose end it is live */
 	uint64_t steps;

@@ -76,8 +76,9 @@ int liveness_init(struct liveness *s, const struct ptx_kernel *kernel, const str
 	s->cfg = cfg;
 	s->refs = calloc(refs_max(kernel), sizeof(*s->refs));
 	s->formal_of = calloc(kernel->nregs + 1, sizeof(*s->formal_of));
-	s->live_in = calloc(cfg->nblocks, 5 * sizeof(*s->live_in));
-	if (!s->refs || !s->formal_of || !s->live_in || collect(s)) {
+	s->live_in = calloc(cfg->nblocks, 7 * sizeof(*s->live_in));
+	s->set = calloc(cfg->nblocks / 64 + 1, sizeof(*s->set));
+	if (!s->refs || !s->formal_of || !s->live_in || !s->set || collect(s)) {
 		liveness_free(s);
 		return -ENOMEM;
 	}
@@ -85,6 +86,8 @@ int liveness_init(struct liveness *s, const struct ptx_kernel *kernel, const str
 	s->reached = s->live_in + 2 * (size_t)cfg->nblocks;
 	s->stack = s->live_in + 3 * (size_t)cfg->nblocks;
 	s->list = s->live_in + 4 * (size_t)cfg->nblocks;
+	s->kills = s->live_in + 5 * (size_t)cfg->nblocks;
+	s->mention_at = s->live_in + 6 * (size_t)cfg->nblocks;
 	for (f = 0; f < kernel->nfunctions; f++) {
 		for (i = 0; i < kernel->functions[f].nformals; i++) {
 			if (kernel->functions[f].formals[i] != PTX_NO_REG)
@@ -99,36 +102,15 @@ void liveness_free(struct liveness *s)
 	free(s->refs);
 	free(s->formal_of);
 	free(s->live_in);
+	free(s->set);
 	free(s->start);
 	free(s->mentions);
 	memset(s, 0, sizeof(*s));
 }
 
-/* The mentions [lo, hi) of the register that stand in block b: [*from, *to). */
-static void mentions_in(struct liveness *s, uint32_t b, uint32_t *from, uint32_t *to)
+static bool has_kill(const struct liveness *s, uint32_t from, uint32_t to)
 {
-	uint32_t l = s->lo, h = s->hi;
-
-	while (l < h) {
-		uint32_t mid = l + (h - l) / 2;
-
-		if (s->mentions[mid].insn < s->cfg->first[b])
-			l = mid + 1;
-		else
-			h = mid;
-		s->steps++;
-	}
-	*from = l;
-	for (; l < s->hi && s->mentions[l].insn < s->cfg->first[b + 1]; l++)
-		s->steps++;
-	*to = l;
-}
-
-static bool has_kill(struct liveness *s, uint32_t b)
-{
-	uint32_t from, to;
-
-	for (mentions_in(s, b, &from, &to); from < to; from++) {
+	for (; from < to; from++) {
 		if (s->mentions[from].kill)
 			return true;
 	}
@@ -171,11 +153,14 @@ int liveness_flood(struct liveness *s, uint32_t reg)
 	for (m = s->lo; m < s->hi; m = end) {
 		end = liveness_block_end(s, m);
 		b = s->cfg->block_of[s->mentions[m].insn];
+		if (has_kill(s, m, end))
+			s->kills[b] = s->tag;
 		if (exposed(s, m, end)) {
 			s->live_in[b] = s->tag;
 			s->stack[depth++] = b;
 		}
 	}
+	s->steps += s->hi - s->lo;
 	while (depth) {
 		b = s->stack[--depth];
 		for (e = s->cfg->pred_start[b]; e < s->cfg->pred_start[b + 1]; e++) {
@@ -186,7 +171,7 @@ int liveness_flood(struct liveness *s, uint32_t reg)
 				continue;
 			s->live_out[pred] = s->tag;
 			s->list[s->nlist++] = pred;
-			if (s->live_in[pred] != s->tag && !has_kill(s, pred)) {
+			if (s->live_in[pred] != s->tag && s->kills[pred] != s->tag) {
 				s->live_in[pred] = s->tag;
 				s->stack[depth++] = pred;
 			}
@@ -245,11 +230,24 @@ static void add_span(struct spans *spans, uint32_t from, uint32_t to, uint32_t h
 	spans->at[spans->n++] = (struct span){ from, to };
 }
 
-/* The spans in block b, whose mentions are [from, to), from its end backwards. */
+/* Those from `first` on the other way round. */
+static void reverse(struct spans *spans, uint32_t first)
+{
+	uint32_t last;
+
+	for (last = spans->n; first + 1 < last; first++) {
+		struct span span = spans->at[first];
+
+		spans->at[first] = spans->at[--last];
+		spans->at[last] = span;
+	}
+}
+
+/* The spans in block b, whose mentions are [from, to). They are found from its end backwards. */
 static void block_spans(const struct liveness *s, struct spans *spans, uint32_t b, uint32_t from,
 			uint32_t to, bool partial)
 {
-	uint32_t end = s->cfg->first[b + 1], holds_from = s->cfg->first[b], i;
+	uint32_t end = s->cfg->first[b + 1], holds_from = s->cfg->first[b], i, found = spans->n;
 	bool live = s->live_out[b] == s->tag;
 
 	if (partial && s->reached[b] != s->tag) {
@@ -276,24 +274,14 @@ static void block_spans(const struct liveness *s, struct spans *spans, uint32_t 
 	}
 	if (live)
 		add_span(spans, s->cfg->first[b], end, holds_from);
+	reverse(spans, found);
 }
 
-static int by_start(const void *a, const void *b)
-{
-	const struct span *x = a, *y = b;
-
-	return x->from < y->from ? -1 : x->from > y->from;
-}
-
-/* In order, and one where two touch. */
-static void tidy(struct spans *spans, uint32_t first)
+/* One where two touch. */
+static void join_touching(struct spans *spans, uint32_t first)
 {
 	uint32_t i, n = first;
 
-	for (i = first + 1; i < spans->n && spans->at[i - 1].from <= spans->at[i].from; i++)
-		;
-	if (i < spans->n)
-		qsort(spans->at + first, spans->n - first, sizeof(*spans->at), by_start);
 	for (i = first; i < spans->n; i++) {
 		if (n > first && spans->at[n - 1].to == spans->at[i].from)
 			spans->at[n - 1].to = spans->at[i].to;
@@ -301,6 +289,33 @@ static void tidy(struct spans *spans, uint32_t first)
 			spans->at[n++] = spans->at[i];
 	}
 	spans->n = n;
+}
+
+/* Blocks, to be gone through in the order of the text without sorting them. */
+struct block_set {
+	uint64_t *words;
+	uint32_t lo, hi;	/* the words that may have bits: [lo, hi) */
+};
+
+static void set_add(struct block_set *set, uint32_t b)
+{
+	set->words[b / 64] |= 1ull << b % 64;
+	set->lo = MIN(set->lo, b / 64);
+	set->hi = MAX(set->hi, b / 64 + 1);
+}
+
+/* The first of them, which it takes out; UINT32_MAX: there is none. */
+static uint32_t set_take(struct block_set *set)
+{
+	for (; set->lo < set->hi; set->lo++) {
+		uint64_t word = set->words[set->lo];
+
+		if (!word)
+			continue;
+		set->words[set->lo] = word & (word - 1);
+		return 64 * set->lo + (uint32_t)__builtin_ctzll(word);
+	}
+	return UINT32_MAX;
 }
 
 /* Whether it is live at the start of its function without being a formal: then it holds nothing there. */
@@ -317,7 +332,8 @@ static bool partly_written(const struct liveness *s, uint32_t reg)
 
 static int solve(struct liveness *s, uint32_t reg, struct spans *spans)
 {
-	uint32_t m, end, i, from, to, first = spans->n;
+	struct block_set blocks = { .words = s->set, .lo = UINT32_MAX };
+	uint32_t m, end, i, b, first = spans->n;
 	bool partial;
 	int ret = liveness_flood(s, reg);
 
@@ -326,19 +342,25 @@ static int solve(struct liveness *s, uint32_t reg, struct spans *spans)
 	partial = partly_written(s, reg);
 	if (partial)
 		flood_forward(s);
+	/* Those that name it, and those that it passes through. */
 	for (m = s->lo; m < s->hi; m = end) {
 		end = liveness_block_end(s, m);
-		block_spans(s, spans, s->cfg->block_of[s->mentions[m].insn], m, end, partial);
+		b = s->cfg->block_of[s->mentions[m].insn];
+		s->mention_at[b] = m + 1;
+		set_add(&blocks, b);
 	}
-	/* Blocks that it only passes through. */
-	for (i = 0; i < s->nlist; i++) {
-		mentions_in(s, s->list[i], &from, &to);
-		if (from == to)
-			block_spans(s, spans, s->list[i], 0, 0, partial);
+	for (i = 0; i < s->nlist; i++)
+		set_add(&blocks, s->list[i]);
+	s->steps += blocks.lo < blocks.hi ? blocks.hi - blocks.lo : 0;
+	while ((b = set_take(&blocks)) != UINT32_MAX) {
+		m = s->mention_at[b] ? s->mention_at[b] - 1 : 0;
+		end = s->mention_at[b] ? liveness_block_end(s, m) : 0;
+		block_spans(s, spans, b, m, end, partial);
+		s->mention_at[b] = 0;
 	}
 	if (spans->failed)
 		return -ENOMEM;
-	tidy(spans, first);
+	join_touching(spans, first);
 	return spans->n > MAX_SPANS ? -E2BIG : 0;
 }
 

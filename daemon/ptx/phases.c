@@ -171,19 +171,32 @@ int phases_find(struct phases *p, struct ptx_kernel *kernel, const struct cfg *c
 	return ret;
 }
 
+/* The first point at `insn` or behind it. */
+static uint32_t first_from(const struct phases *p, uint32_t insn)
+{
+	uint32_t lo = 0, hi = p->n;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (p->at[mid] < insn)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
 void phases_weigh(const struct phases *p, const struct ranges *ranges, uint32_t nregs,
 		  uint32_t *weight)
 {
-	uint32_t r, s, i;
+	uint32_t r, s;
 
 	for (r = 0; r < nregs; r++) {
 		weight[r] = 0;
-		for (s = ranges->start[r], i = 0; s < ranges->start[r + 1]; s++) {
-			while (i < p->n && p->at[i] < ranges->at[s].from)
-				i++;
-			for (; i < p->n && p->at[i] < ranges->at[s].to; i++)
-				weight[r]++;
-		}
+		for (s = ranges->start[r]; s < ranges->start[r + 1]; s++)
+			weight[r] += first_from(p, ranges->at[s].to) -
+				     first_from(p, ranges->at[s].from);
 	}
 }
 

@@ -32,6 +32,11 @@ struct chooser {
 	 * call leaves alone when it is one. Negative: too many are taken.
 	 */
 	int32_t *room, *across;
+	/*
+	 * Sums of what is missing before each instruction in room and in across, for a value of one
+	 * register and for one of two: row r has words[r] at [(end - first + 1) * r].
+	 */
+	uint32_t *missing;
 	int64_t crowded;	/* what is negative in both, summed up */
 	struct candidate *list;
 	uint32_t n;
@@ -120,6 +125,72 @@ static uint64_t relieve(struct chooser *c, uint32_t reg, int32_t words)
 	return missing;
 }
 
+/* --- what is missing, by sums --------------------------------------------------------- */
+
+/* The row of sums of a value of `want` registers. */
+static uint32_t *sums(const struct chooser *c, bool across, uint32_t want)
+{
+	return c->missing + (size_t)(c->end - c->first + 1) * (2 * across + want - 1);
+}
+
+static void sum_up(struct chooser *c, const int32_t *room, bool across)
+{
+	uint32_t *one = sums(c, across, 1), *two = sums(c, across, 2), i;
+
+	for (i = 0; i < c->end - c->first; i++) {
+		uint32_t missing = room[i] < 0 ? -room[i] : 0;
+
+		one[i + 1] = one[i] + MIN(missing, 1u);
+		two[i + 1] = two[i] + MIN(missing, 2u);
+	}
+}
+
+/*
+ * What relieve() of no words returns, from the sums of the room as it is: the time is that of
+ * the value's spans and mentions, not of the instructions that it is live at.
+ */
+static uint64_t missing_at(struct chooser *c, uint32_t reg)
+{
+	uint32_t want = reg_words(c->a->kernel, reg);
+	uint32_t m = c->l->start[reg], hi = c->l->start[reg + 1];
+	const struct span *span = c->a->taken.at + c->a->taken.start[reg];
+	const struct span *last = c->a->taken.at + c->a->taken.start[reg + 1];
+	const struct mention *mentions = c->l->mentions;
+	const uint32_t *room = sums(c, false, want), *across = sums(c, true, want);
+	uint64_t missing = 0;
+
+	for (; span < last; span++) {
+		uint32_t from = span->from - c->first, to = span->to - c->first, k;
+		uint32_t named = from, call = from;	/* what is below was looked at */
+
+		missing += room[to] - room[from] + across[to - 1] - across[from];
+		while (m < hi && mentions[m].insn + 1 < span->from)
+			m++;
+		c->work++;
+		/* Where it is named, its spilling makes no room; nor right after a definition. */
+		for (k = m; k < hi && mentions[k].insn < span->to; k++) {
+			uint32_t after = mentions[k].insn + 1 - c->first, i = after - 1;
+			bool inside = mentions[k].insn >= span->from;
+
+			c->work++;
+			if (inside && i >= named) {
+				missing -= room[i + 1] - room[i];
+				named = i + 1;
+			}
+			if (inside && i >= call && after < to) {
+				if (!must_survive(c, mentions[k].insn, reg))
+					missing -= across[after] - across[i];
+				call = after;
+			}
+			if (!mentions[k].use && !c->desperate && after >= named && after < to) {
+				missing -= room[after + 1] - room[after];
+				named = after + 1;
+			}
+		}
+	}
+	return missing;
+}
+
 /* What it costs, in instructions of the innermost straight line. */
 static double cost(const struct chooser *c, uint32_t reg)
 {
@@ -158,11 +229,13 @@ static int find_candidates(struct chooser *c, uint32_t f)
 	uint64_t missing;
 
 	c->n = 0;
+	sum_up(c, c->room, false);
+	sum_up(c, c->across, true);
 	for (i = a->regs_start[f]; i < a->regs_start[f + 1]; i++) {
 		reg = a->regs[i];
 		if (!reg_words(a->kernel, reg) || c->s->pinned[reg] || c->s->victim[reg])
 			continue;
-		missing = relieve(c, reg, 0);
+		missing = missing_at(c, reg);
 		if (c->work > MAX_WORK)
 			return -E2BIG;
 		if (missing)
@@ -239,7 +312,8 @@ int spill_choose(struct spills *s, struct alloc *a, uint32_t f, uint32_t most,
 	if (!c.crowded)
 		goto out;
 	c.list = calloc((size_t)n + 1, sizeof(*c.list));
-	ret = c.list ? alloc_mentions(a) : -ENOMEM;
+	c.missing = calloc((size_t)rows + 1, 4 * sizeof(*c.missing));
+	ret = c.list && c.missing ? alloc_mentions(a) : -ENOMEM;
 	c.l = &a->mentions;
 	for (c.desperate = false; !ret && c.crowded; c.desperate = true) {
 		ret = find_candidates(&c, f);
@@ -254,6 +328,7 @@ out:
 	if (!ret)
 		memcpy(s->room + fn->first, c.room, rows * sizeof(*s->room));
 	free(c.list);
+	free(c.missing);
 	free(c.room);
 	free(c.across);
 	return ret;

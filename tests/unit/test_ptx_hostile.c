@@ -284,6 +284,18 @@ static void control_flow(void **state)
 	add(&t, "bra L0; }\n");
 	expect(&t, 0, "");
 
+	/* Few registers that live through many blocks cost little a block. */
+	add(&t, HEAD ".entry k() { .reg .pred p; .reg .b32 r<40>;\n");
+	for (i = 0; i < 40; i++)
+		add(&t, "mov.b32 r%u, 1;\n", i);
+	for (i = 0; i < 40000; i++)
+		add(&t, "@p bra L%u; add.s32 r%u, r%u, 1; L%u: add.s32 r%u, r%u, r%u;\n", i,
+		    i % 40, (i * 7 + 3) % 40, i, (i * 7 + 3) % 40, (i * 7 + 3) % 40, i % 40);
+	for (i = 0; i < 40; i++)
+		add(&t, "st.global.b32 [0], r%u;\n", i);
+	add(&t, "ret; }\n");
+	expect(&t, 0, "");
+
 	/* Registers that live through everything: the product of both is refused. */
 	add(&t, HEAD ".entry k() { .reg .pred p; .reg .b32 r<60000>;\n");
 	for (i = 0; i < 60000; i++)
