@@ -163,7 +163,11 @@ static struct gpuemu_block *block_get(struct gpuemu_space *space, u64 addr,
 				  0);
 	if (bitmap_empty(managed, GPUEMU_BLOCK_PAGES))
 		return ERR_PTR(-EFAULT);
-	return gpuemu_space_block_create(space, addr >> GPUEMU_BLOCK_SHIFT);
+	block = gpuemu_space_block_create(space, addr >> GPUEMU_BLOCK_SHIFT,
+					  GPUEMU_ENGINE_GFP);
+	if (IS_ERR(block))
+		gpuemu_sysmem_ask(space);
+	return block;
 }
 
 /* The same, locked. */

@@ -29,18 +29,18 @@
 /* For a copy, or its end, one spins, for a few times what it takes: waking up takes longer. */
 #define SPIN_NS (100 * NSEC_PER_USEC)
 
-/* How many pages of the mask from i on, before end, are contiguous on both sides. */
-static u32 run_length(const struct gpuemu_block *block,
-		      const unsigned long *mask, u32 i, u32 end)
+/* How many pages of the copy from i on, before end, are contiguous on both sides. */
+static u32 run_length(const struct gpuemu_copy *copy, u32 i, u32 end)
 {
+	const struct gpuemu_block *block = copy->block;
 	struct page *page = block->pages[i];
 	u32 frame = block->frames[i], n;
 
 	/* There, a page is mapped alone. */
-	if (IS_ENABLED(CONFIG_HIGHMEM) || !page)
+	if (IS_ENABLED(CONFIG_HIGHMEM) || test_bit(i, copy->fresh))
 		return 1;
 	for (n = 1; i + n < end; n++)
-		if (!test_bit(i + n, mask) || !block->pages[i + n] ||
+		if (!test_bit(i + n, copy->mask) || test_bit(i + n, copy->fresh) ||
 		    page_to_pfn(block->pages[i + n]) != page_to_pfn(page) + n ||
 		    block->frames[i + n] != frame + n)
 			break;
@@ -75,9 +75,9 @@ static u32 copy_pages(const struct gpuemu_copy *copy, u32 first, u32 end)
 
 	for (i = find_next_bit(copy->mask, end, first); i < end;
 	     i = find_next_bit(copy->mask, end, i + n)) {
-		n = run_length(block, copy->mask, i, end);
+		n = run_length(copy, i, end);
 		device = gpuemu_vram_addr(vram, block->frames[i]);
-		if (!block->pages[i]) {
+		if (test_bit(i, copy->fresh)) {
 			gpuemu_zero(device);
 			continue;
 		}

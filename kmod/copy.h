@@ -39,6 +39,7 @@ struct task_struct;
  * @block: locked by who starts it until he has ended it; so its pages, frames
  *	and what of them is in @mask stay as they are
  * @mask: pages
+ * @fresh: of these, to the device, those that nobody ever touched: zeroed, not copied
  * @way: which way they go
  * @many: it is one of several that are GPUEMU_COPY_PAGES_MIN together; for who begins
  * @large: at least GPUEMU_COPY_PAGES_MIN
@@ -46,13 +47,14 @@ struct task_struct;
  * @by: the engine that took it; under the engines' lock, like @queued
  * @hurry: who waits is being killed: no pacing
  * @next: pieces that were begun, by whomever
- * @copied: pages copied; what was never touched is zeroed, which nobody copies
+ * @copied: pages copied, without the fresh ones
  * @done: the engine lets go of it
  */
 struct gpuemu_copy {
 	struct list_head queued;
 	struct gpuemu_block *block;
 	DECLARE_BITMAP(mask, GPUEMU_BLOCK_PAGES);
+	DECLARE_BITMAP(fresh, GPUEMU_BLOCK_PAGES);
 	enum gpuemu_link_way way;
 	bool many;
 	bool large;

@@ -55,7 +55,7 @@ void gpuemu_duplicate_ended(struct gpuemu_block *block,
  * @shared: out: how many became duplicates
  *
  * The engine keeps reading; before the copy it has forgotten that it may write.
- * -ENOMEM: some stay the device's; -EINTR: the task is being killed, all do.
+ * -EINTR: the task is being killed, and all stay the device's.
  */
 int gpuemu_duplicate_share(struct gpuemu_block *block,
 			   const unsigned long *mask,
@@ -66,17 +66,13 @@ int gpuemu_duplicate_share(struct gpuemu_block *block,
 	struct gpuemu_copy copy;
 	page_mask todo;
 	u32 i, lo, hi;
-	int ret, err;
+	int err;
 
 	lockdep_assert_held(&block->lock);
 	*shared = 0;
 	bitmap_and(todo, mask, block->resident, GPUEMU_BLOCK_PAGES);
 	if (!bitmap_andnot(todo, todo, block->duplicate, GPUEMU_BLOCK_PAGES))
 		return 0;
-	ret = gpuemu_migrate_pages_for(block, todo,
-				       __GFP_NORETRY | __GFP_NOWARN);
-	if (bitmap_empty(todo, GPUEMU_BLOCK_PAGES))
-		return ret;
 	for_each_set_bit(i, todo, GPUEMU_BLOCK_PAGES)
 		gpuemu_pt_set_read_only(pt, block->leaf, i, block->frames[i]);
 	lo = find_first_bit(todo, GPUEMU_BLOCK_PAGES);
@@ -93,13 +89,14 @@ int gpuemu_duplicate_share(struct gpuemu_block *block,
 	copy.way = GPUEMU_LINK_D2H;
 	copy.many = false;
 	bitmap_copy(copy.mask, todo, GPUEMU_BLOCK_PAGES);
+	bitmap_zero(copy.fresh, GPUEMU_BLOCK_PAGES);
 	gpuemu_copy_begin(&copy);
 	bytes = gpuemu_copy_end(&copy);
 	gpuemu_count(block->space, D2H_BYTES, bytes);
 	gpuemu_duplicate_made(block, todo);
 	*shared = bitmap_weight(todo, GPUEMU_BLOCK_PAGES);
 	cost->copy_ns += ktime_get_ns() - start;
-	return ret;
+	return 0;
 }
 
 /**

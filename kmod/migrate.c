@@ -16,8 +16,8 @@
 #include "limit.h"
 #include "migrate.h"
 #include "migrate_steps.h"
-#include "objects.h"
 #include "remote_map.h"
+#include "sysmem.h"
 #include "thrash.h"
 #include "tlb.h"
 #include "trace.h"
@@ -156,29 +156,6 @@ int gpuemu_migrate_leaf(struct gpuemu_block *block)
 }
 
 /*
- * A zeroed sysmem page for each of the mask that was never touched; without
- * memory they leave the mask. For an engine's wish nobody is killed.
- */
-int gpuemu_migrate_zeroed_for(struct gpuemu_block *block, unsigned long *mask)
-{
-	int ret = 0;
-	u32 i;
-
-	for_each_set_bit(i, mask, GPUEMU_BLOCK_PAGES) {
-		if (block->pages[i])
-			continue;
-		block->pages[i] = gpuemu_block_page_alloc(block, __GFP_ZERO |
-							  __GFP_NORETRY |
-							  __GFP_NOWARN);
-		if (!block->pages[i]) {
-			__clear_bit(i, mask);
-			ret = -ENOMEM;
-		}
-	}
-	return ret;
-}
-
-/*
  * A migration has two halves and between them the copy, which may be another
  * thread's: then it is in flight, with its block locked. What the halves have to
  * tell each other is in the flight; flight.copy.block is set by who begins.
@@ -202,22 +179,15 @@ static void h2d_trace(const struct gpuemu_flight *f)
 }
 
 /*
- * First half of bringing pages to device memory. Pages that are there already count
- * as done, and those that only become writable there, or readable at home, are not
- * copied, or not moved. lacking: pages for which there was no frame (-ENOSPC).
+ * Chooses the pages that move. What is on the device already only changes its rights,
+ * or is copied home as a duplicate. False: nothing is left to move.
  */
-void gpuemu_h2d_begin(struct gpuemu_flight *f, struct gpuemu_stamps *cost,
-		      u32 *lacking)
+static bool h2d_choose(struct gpuemu_flight *f, struct gpuemu_stamps *cost)
 {
-	const bool duplicate = f->op == GPUEMU_MIGRATE_DUPLICATE;
 	struct gpuemu_block *block = f->copy.block;
 	unsigned long *todo = f->copy.mask;
-	u64 t0, t1, t2, t3;
-	page_mask remote, stay;
 	int err;
 
-	lockdep_assert_held(&block->lock);
-	*lacking = 0;
 	f->ret = gpuemu_migrate_managed(block, f->first, f->n, true, todo);
 	if (f->members) {
 		bitmap_and(todo, todo, f->want, GPUEMU_BLOCK_PAGES);
@@ -227,49 +197,82 @@ void gpuemu_h2d_begin(struct gpuemu_flight *f, struct gpuemu_stamps *cost,
 		if (bitmap_intersects(todo, block->duplicate,
 				      GPUEMU_BLOCK_PAGES)) {
 			f->ret = -EAGAIN;
-			return;
+			return false;
 		}
 	}
-	if (duplicate)
+	if (f->op == GPUEMU_MIGRATE_DUPLICATE)
 		err = gpuemu_duplicate_share(block, todo, cost, &f->moved);
 	else
 		err = gpuemu_duplicate_promote(block, todo);
 	if (err)
 		f->ret = err;
-	t0 = ktime_get_ns();
-	if (!bitmap_andnot(todo, todo, block->resident, GPUEMU_BLOCK_PAGES) ||
-	    err == -EINTR) {
-		if (f->moved)
-			h2d_trace(f);
-		return;
-	}
-	if (gpuemu_migrate_leaf(block)) {
-		f->ret = -ENOMEM;
+	if (bitmap_andnot(todo, todo, block->resident, GPUEMU_BLOCK_PAGES) &&
+	    err != -EINTR)
+		return true;
+	if (f->moved)
 		h2d_trace(f);
-		return;
-	}
-	if (duplicate && gpuemu_migrate_zeroed_for(block, todo))
-		f->ret = -ENOMEM;
-	*lacking = alloc_frames(block, todo);
-	if (*lacking && f->ret != -ENOMEM)
-		f->ret = -ENOSPC;
+	return false;
+}
 
-	t1 = ktime_get_ns();
+/*
+ * Gives each page a frame, and a system page to come home to: so no client can have
+ * frames that only its memory cgroup could free. Pages that lack either leave the
+ * mask. Returns for how many there was no frame.
+ */
+static u32 h2d_provide(struct gpuemu_flight *f)
+{
+	struct gpuemu_block *block = f->copy.block;
+	unsigned long *todo = f->copy.mask, *fresh = f->copy.fresh;
+	page_mask without;
+	u32 lacking;
+
+	/* Before the frames: nothing is evicted for a client that has no memory. */
+	if (gpuemu_sysmem_fill(block, todo, fresh))
+		f->ret = -ENOMEM;
+	lacking = alloc_frames(block, todo);
+	if (lacking && bitmap_andnot(without, fresh, todo, GPUEMU_BLOCK_PAGES)) {
+		gpuemu_sysmem_release(block, without);
+		bitmap_and(fresh, fresh, todo, GPUEMU_BLOCK_PAGES);
+	}
+	if (lacking && f->ret != -ENOMEM)
+		f->ret = -ENOSPC;
+	/* The CPU is shown a duplicate's. */
+	if (f->op == GPUEMU_MIGRATE_DUPLICATE) {
+		gpuemu_sysmem_clear(block, fresh);
+		bitmap_zero(fresh, GPUEMU_BLOCK_PAGES);
+	}
+	return lacking;
+}
+
+/* Gives back what h2d_provide() gave. */
+static void h2d_give_back(struct gpuemu_flight *f)
+{
+	struct gpuemu_block *block = f->copy.block;
+
+	gpuemu_vram_free(&block->space->dev->vram, block->frames, f->copy.mask,
+			 GPUEMU_BLOCK_PAGES);
+	gpuemu_limit_give_frames(block->space,
+				 bitmap_weight(f->copy.mask, GPUEMU_BLOCK_PAGES));
+	gpuemu_sysmem_release(block, f->copy.fresh);
+}
+
+/*
+ * Takes the pages from the CPU, and from the engine where they are remote mapped.
+ * Pages that somebody else refers to leave the mask. -EINTR: nothing has changed.
+ */
+static int h2d_revoke(struct gpuemu_flight *f)
+{
+	struct gpuemu_block *block = f->copy.block;
+	unsigned long *todo = f->copy.mask;
+	page_mask remote, stay;
+	int err;
+
 	/* Without slots it never had a remote mapped page. */
 	err = block->slots ? gpuemu_remote_suspend(block, todo, remote,
 						   GPUEMU_INVAL_REMAP) : 0;
-	if (err) {
-		gpuemu_vram_free(&block->space->dev->vram, block->frames, todo,
-				 GPUEMU_BLOCK_PAGES);
-		gpuemu_limit_give_frames(block->space,
-					 bitmap_weight(todo, GPUEMU_BLOCK_PAGES));
-		*lacking = 0;
-		f->ret = err;
-		h2d_trace(f);
-		return;
-	}
+	if (err)
+		return err;
 	gpuemu_migrate_unmap_cpu(block, todo);
-	t2 = ktime_get_ns();
 	/* Those of several are refused one by one. */
 	err = drop_pinned(block, todo, !f->members);
 	if (err && f->ret != -ENOSPC && f->ret != -ENOMEM)
@@ -280,6 +283,42 @@ void gpuemu_h2d_begin(struct gpuemu_flight *f, struct gpuemu_stamps *cost,
 		bitmap_and(remote, remote, todo, GPUEMU_BLOCK_PAGES);
 		gpuemu_remote_release(block, remote);
 	}
+	return 0;
+}
+
+/*
+ * First half of bringing pages to device memory. Pages that are there already count
+ * as done, and those that only become writable there, or readable at home, are not
+ * copied, or not moved. lacking: pages for which there was no frame (-ENOSPC).
+ */
+void gpuemu_h2d_begin(struct gpuemu_flight *f, struct gpuemu_stamps *cost,
+		      u32 *lacking)
+{
+	struct gpuemu_block *block = f->copy.block;
+	u64 t0, t1, t2, t3;
+	int err;
+
+	lockdep_assert_held(&block->lock);
+	*lacking = 0;
+	if (!h2d_choose(f, cost))
+		return;
+	t0 = ktime_get_ns();
+	if (gpuemu_migrate_leaf(block)) {
+		f->ret = -ENOMEM;
+		h2d_trace(f);
+		return;
+	}
+	*lacking = h2d_provide(f);
+	t1 = ktime_get_ns();
+	err = h2d_revoke(f);
+	if (err) {
+		h2d_give_back(f);
+		*lacking = 0;
+		f->ret = err;
+		h2d_trace(f);
+		return;
+	}
+	t2 = ktime_get_ns();
 	f->copy.way = GPUEMU_LINK_H2D;
 	f->begun = true;
 	gpuemu_copy_begin(&f->copy);
@@ -329,33 +368,6 @@ void gpuemu_h2d_end(struct gpuemu_flight *f, struct gpuemu_stamps *cost)
 		h2d_trace(f);
 }
 
-/* Makes sure that each page of the mask has a sysmem page to go to. */
-int gpuemu_migrate_pages_for(struct gpuemu_block *block, unsigned long *mask,
-			     gfp_t extra)
-{
-	page_mask without = { };
-	int ret = 0;
-	u32 i, end;
-
-	for_each_set_bitrange(i, end, mask, GPUEMU_BLOCK_PAGES)
-		for (; i < end; i++)
-			if (!block->pages[i])
-				__set_bit(i, without);
-	for_each_set_bit(i, without, GPUEMU_BLOCK_PAGES) {
-		if (block->pages[i])
-			continue;
-		end = find_next_zero_bit(without, GPUEMU_BLOCK_PAGES, i);
-		if (gpuemu_block_pages_alloc(block, i, end - i))
-			continue;
-		block->pages[i] = gpuemu_block_page_alloc(block, extra);
-		if (!block->pages[i]) {
-			__clear_bit(i, mask);
-			ret = -ENOMEM;
-		}
-	}
-	return ret;
-}
-
 /*
  * First half of bringing pages to system memory. Pages that are not on the device
  * count as done. -EINTR: the task is being killed; the pages are still on the device.
@@ -372,11 +384,6 @@ void gpuemu_d2h_begin(struct gpuemu_flight *f, enum gpuemu_inval_reason reason)
 	f->reason = reason;
 	f->ret = gpuemu_migrate_managed(block, f->first, f->n, false, todo);
 	bitmap_and(todo, todo, block->resident, GPUEMU_BLOCK_PAGES);
-	err = gpuemu_migrate_pages_for(block, todo,
-				       reason == GPUEMU_INVAL_CPU_FAULT ? 0 :
-				       __GFP_NORETRY | __GFP_NOWARN);
-	if (err)
-		f->ret = err;
 	if (bitmap_empty(todo, GPUEMU_BLOCK_PAGES))
 		return;
 
@@ -400,6 +407,7 @@ void gpuemu_d2h_begin(struct gpuemu_flight *f, enum gpuemu_inval_reason reason)
 		return;
 	}
 	bitmap_andnot(f->copy.mask, todo, block->duplicate, GPUEMU_BLOCK_PAGES);
+	bitmap_zero(f->copy.fresh, GPUEMU_BLOCK_PAGES);
 	f->copy.way = GPUEMU_LINK_D2H;
 	f->begun = true;
 	gpuemu_copy_begin(&f->copy);
@@ -453,13 +461,12 @@ void gpuemu_d2h_end(struct gpuemu_flight *f)
  * @block: locked, not dead
  * @first: first page
  * @n: how many
- * @reason: GPUEMU_INVAL_CPU_FAULT, which cannot do without the pages;
- *	GPUEMU_INVAL_EVICT, _RECLAIM or _REMAP, which ends with -ENOMEM before
- *	somebody is killed for it
+ * @reason: why
  * @moved: out: pages that really moved
  *
  * Pages that are not on the device count as done; a duplicate only loses its
- * frame. -EINTR: the task is being killed; the pages are still on the device.
+ * frame. What is on the device has its system page, so memory is never lacking.
+ * -EINTR: the task is being killed; the pages are still on the device.
  */
 int gpuemu_migrate_d2h(struct gpuemu_block *block, u32 first, u32 n,
 		       enum gpuemu_inval_reason reason, u32 *moved)

@@ -23,8 +23,5 @@ void gpuemu_migrate_unmap_cpu(struct gpuemu_block *block,
 u32 gpuemu_migrate_pinned(struct gpuemu_block *block, const unsigned long *mask,
 			  unsigned long *pinned);
 int gpuemu_migrate_leaf(struct gpuemu_block *block);
-int gpuemu_migrate_pages_for(struct gpuemu_block *block, unsigned long *mask,
-			     gfp_t extra);
-int gpuemu_migrate_zeroed_for(struct gpuemu_block *block, unsigned long *mask);
 
 #endif

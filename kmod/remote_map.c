@@ -14,6 +14,7 @@
 #include "migrate.h"
 #include "migrate_steps.h"
 #include "remote_map.h"
+#include "sysmem.h"
 #include "tlb.h"
 #include "trace.h"
 #include "va_block.h"
@@ -124,10 +125,12 @@ static int alloc_slots(struct gpuemu_block *block)
 		return 0;
 	old = set_active_memcg(block->space->memcg);
 	block->slots = kmalloc_array(GPUEMU_BLOCK_PAGES, sizeof(*block->slots),
-				     GFP_KERNEL_ACCOUNT | __GFP_NORETRY |
-				     __GFP_NOWARN);
+				     GPUEMU_ENGINE_GFP);
 	set_active_memcg(old);
-	return block->slots ? 0 : -ENOMEM;
+	if (block->slots)
+		return 0;
+	gpuemu_sysmem_ask(block->space);
+	return -ENOMEM;
 }
 
 /**
@@ -150,7 +153,7 @@ int gpuemu_remote_map(struct gpuemu_block *block, u32 first, u32 n,
 	struct gpuemu_dev *dev = block->space->dev;
 	u64 t0 = ktime_get_ns(), t1;
 	u32 home, want, got;
-	page_mask todo;
+	page_mask todo, fresh;
 	int ret, err;
 
 	lockdep_assert_held(&block->lock);
@@ -165,16 +168,15 @@ int gpuemu_remote_map(struct gpuemu_block *block, u32 first, u32 n,
 	if (err == -EINTR)
 		return ret;
 	bitmap_andnot(todo, todo, block->remote, GPUEMU_BLOCK_PAGES);
-	/* Those for which there was no memory at home. */
-	bitmap_andnot(todo, todo, block->resident, GPUEMU_BLOCK_PAGES);
 	if (bitmap_empty(todo, GPUEMU_BLOCK_PAGES))
 		return ret;
 
 	if (gpuemu_migrate_leaf(block) || alloc_slots(block))
 		return -ENOMEM;
-	err = gpuemu_migrate_zeroed_for(block, todo);
+	err = gpuemu_sysmem_fill(block, todo, fresh);
 	if (err)
 		ret = err;
+	gpuemu_sysmem_clear(block, fresh);
 	want = bitmap_weight(todo, GPUEMU_BLOCK_PAGES);
 	got = gpuemu_remote_alloc(&dev->remote, block->slots, todo,
 				  GPUEMU_BLOCK_PAGES);

@@ -76,8 +76,7 @@ static struct gpuemu_thrash_page *state_of(struct gpuemu_block *block, u8 side,
 	    now - block->thrash_when <= lapse()) {
 		old = set_active_memcg(block->space->memcg);
 		state = kcalloc(GPUEMU_BLOCK_PAGES, sizeof(*state),
-				GFP_KERNEL_ACCOUNT | __GFP_NORETRY |
-				__GFP_NOWARN);
+				GPUEMU_ENGINE_GFP);
 		set_active_memcg(old);
 		/* Who looks without the lock sees zeroes, not what was there. */
 		smp_store_release(&block->thrash, state);

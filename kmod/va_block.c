@@ -3,18 +3,17 @@
  * VA blocks: allocation, the CPU's faults, and the end of pages. How pages move
  * is migrate.c's; which blocks exist is va_space.c's.
  */
-#include <linux/log2.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
 #include "dev.h"
 #include "duplicate.h"
-#include "inject.h"
 #include "limit.h"
 #include "migrate.h"
 #include "objects.h"
 #include "thrash.h"
 #include "remote_map.h"
+#include "sysmem.h"
 #include "trace.h"
 #include "va_block.h"
 #include "va_space.h"
@@ -24,13 +23,14 @@ static u64 block_first_page(const struct gpuemu_block *block)
 	return block->index << (GPUEMU_BLOCK_SHIFT - GPUEMU_PAGE_SHIFT);
 }
 
-struct gpuemu_block *gpuemu_block_alloc(struct gpuemu_space *space, u64 index)
+struct gpuemu_block *gpuemu_block_alloc(struct gpuemu_space *space, u64 index,
+					gfp_t gfp)
 {
 	struct gpuemu_block *block;
 	struct mem_cgroup *old;
 
 	old = set_active_memcg(space->memcg);
-	block = kzalloc(sizeof(*block), GFP_KERNEL_ACCOUNT);
+	block = kzalloc(sizeof(*block), gfp);
 	set_active_memcg(old);
 	if (!block)
 		return NULL;
@@ -82,125 +82,6 @@ void gpuemu_block_look(struct gpuemu_block *block,
 		look->system_pages += !!READ_ONCE(block->pages[i]);
 	if (!look->busy)
 		mutex_unlock(&block->lock);
-}
-
-/*
- * A sysmem page, charged to the client whoever runs this: the client in its own
- * CPU fault, or the engine that evicts. extra: __GFP_ZERO, or __GFP_NORETRY for
- * an engine, which must not wait for the OOM killer to make room in another's
- * memory cgroup (it can evict something else).
- */
-struct page *gpuemu_block_page_alloc(struct gpuemu_block *block, gfp_t extra)
-{
-	struct mem_cgroup *old;
-	struct page *page = NULL;
-
-	if (gpuemu_inject(block->space->dev, GPUEMU_INJECT_PAGE))
-		goto out;
-	old = set_active_memcg(block->space->memcg);
-	page = alloc_page(GFP_HIGHUSER | __GFP_ACCOUNT | extra);
-	set_active_memcg(old);
-out:
-	if (page) {
-		gpuemu_created(pages);
-		gpuemu_count(block->space, SYSTEM_PAGES, 1);
-	} else {
-		gpuemu_count(block->space, NO_MEMORY, 1);
-		gpuemu_event_pressure(block->space, "system memory");
-	}
-	return page;
-}
-
-/*
- * Pages for all of first .. first + n - 1, which have none, in one allocation and
- * one charge, if that is to be had without effort. They are contiguous, and then
- * each stands for itself. Returns how many there are now, from the first on; who
- * gets fewer than he wants goes on, or asks for one page in earnest.
- */
-u32 gpuemu_block_pages_alloc(struct gpuemu_block *block, u32 first, u32 n)
-{
-	const gfp_t gfp = (GFP_HIGHUSER & ~__GFP_DIRECT_RECLAIM) |
-			  __GFP_ACCOUNT | __GFP_NOWARN;
-	unsigned int order = ilog2(n);
-	struct mem_cgroup *old;
-	struct page *page;
-	u32 i;
-
-	/* Up to that order, the allocator keeps pages ready. */
-	if (order < PAGE_ALLOC_COSTLY_ORDER ||
-	    gpuemu_inject_pending(GPUEMU_INJECT_PAGE))
-		return 0;
-	old = set_active_memcg(block->space->memcg);
-	page = alloc_pages(gfp, order);
-	if (!page && order > PAGE_ALLOC_COSTLY_ORDER) {
-		order = PAGE_ALLOC_COSTLY_ORDER;
-		page = alloc_pages(gfp, order);
-	}
-	set_active_memcg(old);
-	if (!page)
-		return 0;
-	split_page(page, order);
-	n = 1u << order;
-	for (i = 0; i < n; i++)
-		block->pages[first + i] = page + i;
-	atomic_add(n, &gpuemu_live[GPUEMU_OBJ_pages]);
-	gpuemu_count(block->space, SYSTEM_PAGES, n);
-	return n;
-}
-
-/*
- * Takes a page for each of first..last that is on the device and has no sysmem
- * page to go to. Who cannot have all gives them back, and nothing has changed.
- */
-int gpuemu_block_spare_get(struct gpuemu_block *block, u32 first, u32 last,
-			   struct list_head *spare)
-{
-	struct page *page;
-	u32 i;
-
-	lockdep_assert_held(&block->lock);
-	for (i = first; i <= last; i++) {
-		if (!test_bit(i, block->resident) || block->pages[i])
-			continue;
-		page = gpuemu_block_page_alloc(block, __GFP_NORETRY |
-					       __GFP_NOWARN);
-		if (!page)
-			return -ENOMEM;
-		list_add(&page->lru, spare);
-	}
-	return 0;
-}
-
-/* Puts them in their places. */
-void gpuemu_block_spare_use(struct gpuemu_block *block, u32 first, u32 last,
-			    struct list_head *spare)
-{
-	struct page *page;
-	u32 i;
-
-	lockdep_assert_held(&block->lock);
-	for (i = first; i <= last; i++) {
-		if (!test_bit(i, block->resident) || block->pages[i])
-			continue;
-		page = list_first_entry_or_null(spare, struct page, lru);
-		if (!page)
-			return;
-		list_del(&page->lru);
-		block->pages[i] = page;
-	}
-}
-
-/* Those that nobody needed after all. */
-void gpuemu_block_spare_put(struct gpuemu_space *space, struct list_head *spare)
-{
-	struct page *page, *next;
-
-	list_for_each_entry_safe(page, next, spare, lru) {
-		list_del(&page->lru);
-		put_page(page);
-		gpuemu_destroyed(pages);
-		gpuemu_count(space, SYSTEM_PAGES, -1);
-	}
 }
 
 static bool block_managed(struct gpuemu_block *block)
@@ -305,10 +186,8 @@ void gpuemu_block_close_end(struct gpuemu_block *block, u32 first, u32 last)
 		if (__test_and_clear_bit(i, block->resident))
 			__set_bit(i, left);
 		if (block->pages[i]) {
-			put_page(block->pages[i]);
+			gpuemu_sysmem_put(block->space, block->pages[i]);
 			block->pages[i] = NULL;
-			gpuemu_destroyed(pages);
-			gpuemu_count(block->space, SYSTEM_PAGES, -1);
 		}
 		__clear_bit(i, block->cpu_mapped);
 		gpuemu_thrash_forget(block, i);
@@ -362,15 +241,24 @@ static int cpu_map(struct gpuemu_block *block, struct vm_fault *vmf, u32 i)
 	return vm_insert_page(vmf->vma, addr, block->pages[i]);
 }
 
+/* Whether the CPU's fault of the page takes a system page that it has not got. */
+bool gpuemu_block_needs_page(const struct gpuemu_block *block, u32 i)
+{
+	lockdep_assert_held(&block->lock);
+	return !block->pages[i] && !(current->flags & PF_DUMPCORE) &&
+	       gpuemu_space_managed(block->space, block_first_page(block) + i);
+}
+
 /*
  * The CPU touched a page that it has not mapped, or writes one that it may only
  * read. Brings the content to system memory if it is on the device, ends a
- * duplicate that is to be written, and maps it. vm_insert_page() runs under the
+ * duplicate that is to be written, and maps it. *page: a zeroed one for what was never
+ * touched, or NULL; what is not used is left there. vm_insert_page() runs under the
  * block's lock: who unmaps a page holds it too, so no mapping slips in between
  * an unmap and the copy.
  */
 vm_fault_t gpuemu_block_cpu_fault(struct gpuemu_block *block,
-				  struct vm_fault *vmf)
+				  struct vm_fault *vmf, struct page **page)
 {
 	u32 i = (vmf->address >> PAGE_SHIFT) % GPUEMU_BLOCK_PAGES;
 	const bool write = vmf->flags & FAULT_FLAG_WRITE;
@@ -389,18 +277,15 @@ vm_fault_t gpuemu_block_cpu_fault(struct gpuemu_block *block,
 	if (resident) {
 		ret = gpuemu_migrate_d2h(block, i, 1, GPUEMU_INVAL_CPU_FAULT,
 					 &moved);
-		if (ret == -ENOMEM)
-			return VM_FAULT_OOM;
 		/* -EINTR: the task is being killed and never sees the signal. */
 		if (ret)
 			return VM_FAULT_SIGBUS;
 		gpuemu_thrash_cpu(block, i);
 	} else if (!block->pages[i]) {
-		if (current->flags & PF_DUMPCORE)
+		if (!*page)
 			return VM_FAULT_SIGBUS;
-		block->pages[i] = gpuemu_block_page_alloc(block, __GFP_ZERO);
-		if (!block->pages[i])
-			return VM_FAULT_OOM;
+		block->pages[i] = *page;
+		*page = NULL;
 	}
 	marked = vmf->vma->vm_flags & VM_UFFD_WP;
 	/*

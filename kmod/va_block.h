@@ -5,9 +5,9 @@
  *
  *   untouched  no sysmem page, no frame: reads as zero
  *   system     pages[i] holds the content; the CPU may have it mapped
- *   device     frames[i] holds the content (resident); pages[i], if there, is
- *		an allocated page with stale bytes, so that eviction cannot
- *		fail for memory; never mapped by the CPU, never pinned
+ *   device     frames[i] holds the content (resident); pages[i] is a page with
+ *		stale bytes, so that going home cannot fail for memory; never
+ *		mapped by the CPU, never pinned
  *   remote     as system, and the engine has pages[i] mapped, in slots[i] of
  *		the remote aperture, at the same time as the CPU
  *   duplicate  as device, and pages[i] holds the content too: both sides may
@@ -96,16 +96,9 @@ struct gpuemu_block_look {
 
 void gpuemu_block_look(struct gpuemu_block *block,
 		       struct gpuemu_block_look *look);
-struct gpuemu_block *gpuemu_block_alloc(struct gpuemu_space *space, u64 index);
+struct gpuemu_block *gpuemu_block_alloc(struct gpuemu_space *space, u64 index,
+					gfp_t gfp);
 void gpuemu_block_put(struct gpuemu_block *block);
-struct page *gpuemu_block_page_alloc(struct gpuemu_block *block, gfp_t extra);
-u32 gpuemu_block_pages_alloc(struct gpuemu_block *block, u32 first, u32 n);
-
-int gpuemu_block_spare_get(struct gpuemu_block *block, u32 first, u32 last,
-			   struct list_head *spare);
-void gpuemu_block_spare_use(struct gpuemu_block *block, u32 first, u32 last,
-			    struct list_head *spare);
-void gpuemu_block_spare_put(struct gpuemu_space *space, struct list_head *spare);
 
 void gpuemu_block_retire_unmanaged(struct gpuemu_block *block);
 bool gpuemu_block_close_begin(struct gpuemu_block *block, u32 first, u32 last,
@@ -114,8 +107,9 @@ void gpuemu_block_close_end(struct gpuemu_block *block, u32 first, u32 last);
 
 bool gpuemu_block_allows(const struct gpuemu_block *block, u32 i,
 			 enum gpuemu_access access);
+bool gpuemu_block_needs_page(const struct gpuemu_block *block, u32 i);
 vm_fault_t gpuemu_block_cpu_fault(struct gpuemu_block *block,
-				  struct vm_fault *vmf);
+				  struct vm_fault *vmf, struct page **page);
 
 static inline u64 gpuemu_block_addr(const struct gpuemu_block *block, u32 i)
 {

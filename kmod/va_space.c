@@ -17,6 +17,7 @@
 #include "migrate.h"
 #include "objects.h"
 #include "remote_map.h"
+#include "sysmem.h"
 #include "thrash.h"
 #include "tlb.h"
 #include "trace.h"
@@ -55,6 +56,7 @@ int gpuemu_space_init(struct gpuemu_space *space, struct gpuemu_dev *dev,
 	mutex_init(&space->pt_lock);
 	mt_init(&space->managed);
 	gpuemu_protect_init(&space->protect);
+	gpuemu_sysmem_init(&space->sysmem);
 	xa_init(&space->blocks);
 	gpuemu_created(spaces);
 	return 0;
@@ -66,6 +68,7 @@ int gpuemu_space_init(struct gpuemu_space *space, struct gpuemu_dev *dev,
  */
 void gpuemu_space_close(struct gpuemu_space *space)
 {
+	gpuemu_sysmem_close(space);
 	if (!space->root)
 		return;
 	gpuemu_pt_space_clear(space);
@@ -170,7 +173,7 @@ void gpuemu_space_forget_block(struct gpuemu_space *space,
  * may have been there already.
  */
 struct gpuemu_block *gpuemu_space_block_create(struct gpuemu_space *space,
-					       u64 index)
+					       u64 index, gfp_t gfp)
 {
 	struct gpuemu_block *block, *other;
 	int ret;
@@ -179,13 +182,12 @@ struct gpuemu_block *gpuemu_space_block_create(struct gpuemu_space *space,
 		block = gpuemu_space_block(space, index);
 		if (block)
 			return block;
-		other = gpuemu_block_alloc(space, index);
+		other = gpuemu_block_alloc(space, index, gfp);
 		if (!other)
 			return ERR_PTR(-ENOMEM);
 		/* The caller's reference; alloc's goes to the xarray. */
 		kref_get(&other->ref);
-		ret = xa_insert(&space->blocks, index, other,
-				GFP_KERNEL_ACCOUNT);
+		ret = xa_insert(&space->blocks, index, other, gfp);
 		if (!ret)
 			return other;
 		gpuemu_block_put(other);
@@ -252,14 +254,30 @@ void gpuemu_space_mark_faults(struct gpuemu_space *space,
 		gpuemu_block_put(block);
 }
 
-static vm_fault_t space_vm_fault(struct vm_fault *vmf)
+/* Has the fault what it needs? It may take a page that is to be had at once. */
+static bool fault_has_page(struct gpuemu_block *block, u32 i,
+			   struct page **page)
 {
-	struct gpuemu_client *client = vmf->vma->vm_private_data;
-	struct gpuemu_space *space = &client->space;
+	if (!*page && gpuemu_block_needs_page(block, i)) {
+		*page = gpuemu_sysmem_get(block->space,
+					  GFP_NOWAIT | __GFP_NOWARN);
+		return *page;
+	}
+	return true;
+}
+
+/*
+ * The block of the fault, locked and referenced, or what the fault ends with. *page: a
+ * page for it if it needs one. Nobody waits for memory with the block locked, because an
+ * engine may want the block, and other clients wait for the engine.
+ */
+static vm_fault_t fault_begin(struct gpuemu_space *space, struct vm_fault *vmf,
+			      struct gpuemu_block **found, struct page **page)
+{
 	u64 index = vmf->address >> GPUEMU_BLOCK_SHIFT;
+	u32 i = (vmf->address >> PAGE_SHIFT) % GPUEMU_BLOCK_PAGES;
 	struct gpuemu_block *block;
-	vm_fault_t ret;
-	u64 nap;
+	bool dead;
 
 	for (;;) {
 		/* What was never touched is a hole in a core, not new pages. */
@@ -268,24 +286,50 @@ static vm_fault_t space_vm_fault(struct vm_fault *vmf)
 			if (!block)
 				return VM_FAULT_SIGBUS;
 		} else {
-			block = gpuemu_space_block_create(space, index);
+			block = gpuemu_space_block_create(space, index,
+							  GFP_KERNEL_ACCOUNT);
 		}
 		if (IS_ERR(block))
 			return VM_FAULT_OOM;
-		/* Whoever is killed meanwhile never sees the signal. */
+		/* A task that is killed meanwhile never sees the signal. */
 		if (mutex_lock_killable(&block->lock)) {
 			gpuemu_block_put(block);
 			return VM_FAULT_SIGBUS;
 		}
-		if (!block->dead)
-			break;
+		dead = block->dead;
+		if (!dead && fault_has_page(block, i, page)) {
+			*found = block;
+			return 0;
+		}
+		mutex_unlock(&block->lock);
+		gpuemu_block_put(block);
+		if (dead)
+			continue;
+		*page = gpuemu_sysmem_get(space, GFP_USER);
+		if (!*page)
+			return VM_FAULT_OOM;
+	}
+}
+
+static vm_fault_t space_vm_fault(struct vm_fault *vmf)
+{
+	struct gpuemu_client *client = vmf->vma->vm_private_data;
+	struct gpuemu_space *space = &client->space;
+	struct gpuemu_block *block;
+	struct page *page = NULL;
+	vm_fault_t ret;
+	u64 nap = 0;
+
+	ret = fault_begin(space, vmf, &block, &page);
+	if (!ret) {
+		nap = gpuemu_thrash_nap(block, vmf);
+		ret = nap ? VM_FAULT_RETRY :
+			    gpuemu_block_cpu_fault(block, vmf, &page);
 		mutex_unlock(&block->lock);
 		gpuemu_block_put(block);
 	}
-	nap = gpuemu_thrash_nap(block, vmf);
-	ret = nap ? VM_FAULT_RETRY : gpuemu_block_cpu_fault(block, vmf);
-	mutex_unlock(&block->lock);
-	gpuemu_block_put(block);
+	if (page)
+		gpuemu_sysmem_put(space, page);
 	if (nap)
 		gpuemu_thrash_sleep(vmf, nap);
 	return ret;
@@ -394,11 +438,10 @@ static int space_vm_mremap(struct vm_area_struct *vma)
 }
 
 /*
- * For the blocks of the range: gets the pages that their way home takes, or
- * brings home what is on the device.
+ * Brings home what is on the device, where each page has its system page. -EINTR: not
+ * all of it, the task is being killed.
  */
-static int space_home_pass(struct gpuemu_space *space, u64 first, u64 last,
-			   struct list_head *spare, bool move)
+static int space_bring_home(struct gpuemu_space *space, u64 first, u64 last)
 {
 	unsigned long index, last_block = last >> BLOCK_PAGE_SHIFT;
 	struct gpuemu_block *block;
@@ -410,10 +453,7 @@ static int space_home_pass(struct gpuemu_space *space, u64 first, u64 last,
 							last_block))) {
 		clip(block, first, last, &i, &j);
 		mutex_lock(&block->lock);
-		if (!block->dead && !move) {
-			ret = gpuemu_block_spare_get(block, i, j, spare);
-		} else if (!block->dead) {
-			gpuemu_block_spare_use(block, i, j, spare);
+		if (!block->dead) {
 			ret = gpuemu_migrate_d2h(block, i, j - i + 1,
 						 GPUEMU_INVAL_CPU_FAULT, &moved);
 			if (!ret)
@@ -425,24 +465,6 @@ static int space_home_pass(struct gpuemu_space *space, u64 first, u64 last,
 		index++;
 		cond_resched();
 	}
-	return ret;
-}
-
-/*
- * Brings home what is on the device. -EINTR: not all of it, the task is being
- * killed; -ENOMEM: nothing, and nothing more is charged than before, so that
- * nobody is killed for what comes next. The range is the CPU's alone by now and
- * mmap_lock is held: the pages that lack one to go to only get fewer.
- */
-static int space_bring_home(struct gpuemu_space *space, u64 first, u64 last)
-{
-	LIST_HEAD(spare);
-	int ret;
-
-	ret = space_home_pass(space, first, last, &spare, false);
-	if (!ret)
-		ret = space_home_pass(space, first, last, &spare, true);
-	gpuemu_block_spare_put(space, &spare);
 	return ret;
 }
 

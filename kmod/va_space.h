@@ -14,6 +14,7 @@
 
 #include "protect.h"
 #include "stats.h"
+#include "sysmem.h"
 
 struct gpuemu_block;
 struct gpuemu_dev;
@@ -31,6 +32,7 @@ struct mem_cgroup;
  * @managed: has every page number of a managed mapping; changes under the mm's
  *	mmap_lock only
  * @protect: those of them that the device may not have
+ * @sysmem: the system pages that it gets
  * @blocks: block index -> block; erased under the block's lock
  * @last_block: of @blocks, the one that was looked up last, or NULL; under its lock
  * @notify_writes: there may be duplicates, so the CPU's first writes are faults;
@@ -49,6 +51,7 @@ struct gpuemu_space {
 	struct mutex pt_lock;
 	struct maple_tree managed;
 	struct gpuemu_protect protect;
+	struct gpuemu_sysmem sysmem;
 	struct xarray blocks;
 	struct gpuemu_block *last_block;
 	bool notify_writes;
@@ -74,7 +77,7 @@ void gpuemu_space_device_mask(struct gpuemu_space *space, u64 first, u32 n,
 
 struct gpuemu_block *gpuemu_space_block(struct gpuemu_space *space, u64 index);
 struct gpuemu_block *gpuemu_space_block_create(struct gpuemu_space *space,
-					       u64 index);
+					       u64 index, gfp_t gfp);
 void gpuemu_space_forget_block(struct gpuemu_space *space,
 			       struct gpuemu_block *block);
 struct gpuemu_block *gpuemu_space_next_block(struct gpuemu_space *space,

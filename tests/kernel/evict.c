@@ -209,12 +209,12 @@ TEST_F(evict, others)
 	EXPECT_TRUE(filled(self->mem, BLOCKS * BLOCK, 7));
 }
 
-/* A victim whose pages cannot be had in system memory stays; another one goes. */
-TEST_F(evict, one_cannot)
+/* Its pages have a place to go to from the start, so the victim goes without memory. */
+TEST_F(evict, needs_no_memory)
 {
 	struct nl_request r;
 
-	/* Never touched by the CPU, so there is no page to go to. */
+	/* Never touched by the CPU. */
 	munmap(self->mem, BLOCK);
 	ASSERT_EQ(self->mem, map_managed_at(self->fd, self->mem, BLOCK));
 	ASSERT_EQ(0, bring(self, 0, 0, 4));
@@ -225,9 +225,18 @@ TEST_F(evict, one_cannot)
 	nl_put_u32(&r, GPUEMU_A_INJECT_COUNT, 4);
 	ASSERT_EQ(0, nl_talk(&self->nl, &r, NULL, NULL));
 	ASSERT_EQ(0, bring(self, 3, 0, 4));
-	EXPECT_EQ(4, resident(self, 0));
-	EXPECT_EQ(0, resident(self, 1));
+	EXPECT_EQ(0, resident(self, 0));
+	EXPECT_EQ(BLOCK_PAGES, resident(self, 1));
 	EXPECT_EQ(BLOCK_PAGES - 4, resident(self, 2));
+	EXPECT_EQ(4, resident(self, 3));
+	/* The failures are still to come, for pages that nobody has touched. */
+	munmap(self->mem, BLOCK);
+	ASSERT_EQ(self->mem, map_managed_at(self->fd, self->mem, BLOCK));
+	EXPECT_EQ(-ENOMEM, bring(self, 0, 0, 4));
+	EXPECT_EQ(0, resident(self, 0));
+	/* Nothing was evicted for them. */
+	EXPECT_EQ(BLOCK_PAGES, resident(self, 1));
+	EXPECT_EQ(0, bring(self, 0, 0, 4));
 }
 
 TEST_HARNESS_MAIN

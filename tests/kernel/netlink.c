@@ -367,11 +367,12 @@ TEST_F(netlink, inject)
 	ASSERT_EQ(0, inject(&self->nl, GPUEMU_INJECT_WHAT_FRAME_ALLOC, 0));
 	EXPECT_EQ(0, engine_h2d(&e, space, mem + 4 * PAGE, 1));
 
-	/* An eviction has nowhere to go; the page stays where it is. */
+	/* A page that could not come home does not go; one that can comes. */
 	fill(engine_page(&e, space, mem), PAGE, 3);
 	ASSERT_EQ(0, inject(&self->nl, GPUEMU_INJECT_WHAT_PAGE_ALLOC, 1));
-	EXPECT_EQ(-ENOMEM, engine_d2h(&e, space, mem, 1));
-	EXPECT_NE(NULL, engine_page(&e, space, mem));
+	EXPECT_EQ(-ENOMEM, engine_h2d(&e, space, mem + 5 * PAGE, 1));
+	EXPECT_EQ(NULL, engine_page(&e, space, mem + 5 * PAGE));
+	EXPECT_EQ(0, engine_h2d(&e, space, mem + 5 * PAGE, 1));
 	EXPECT_EQ(0, engine_d2h(&e, space, mem, 1));
 	EXPECT_TRUE(filled(mem, PAGE, 3));
 

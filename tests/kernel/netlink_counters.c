@@ -178,7 +178,7 @@ TEST_F(counters, paging)
 	BOTH(3, D2H_PAGES);
 	BOTH(1, EVICTIONS);
 	BOTH(3, RESIDENT_PAGES);
-	BOTH(5, SYSTEM_PAGES);
+	BOTH(6, SYSTEM_PAGES);
 	BOTH(2, INVALIDATES);
 	BOTH(1, INVALIDATE_WAITS);
 	EXPECT_NE(0, self->client.of[STAT(INVALIDATE_WAIT_NS)]);
@@ -197,7 +197,7 @@ TEST_F(counters, paging)
 	ASSERT_EQ(0, look(self));
 	BOTH(4 * PAGE, MANAGED_BYTES);
 	BOTH(1, RESIDENT_PAGES);
-	BOTH(1, SYSTEM_PAGES);
+	BOTH(2, SYSTEM_PAGES);
 }
 
 /* Device memory that is too small for what is asked. */
@@ -258,7 +258,7 @@ TEST_F(counters, reset)
 	EXPECT_EQ(0, self->client.of[STAT(H2D_PAGES)]);
 	EXPECT_EQ(2, self->dev.of[STAT(H2D_PAGES)]);
 	BOTH(2, RESIDENT_PAGES);
-	BOTH(1, SYSTEM_PAGES);
+	BOTH(2, SYSTEM_PAGES);
 	BOTH(8 * PAGE, MANAGED_BYTES);
 
 	ASSERT_EQ(0, engine_h2d(&self->e, self->space, self->mem + 2 * PAGE, 1));

@@ -232,10 +232,11 @@ TEST_F(dump, blocks)
 	EXPECT_EQ(1, blocks.of[0].resident[0]);
 	EXPECT_EQ(1ull << 63, blocks.of[0].resident[7]);
 	EXPECT_EQ(0, blocks.of[0].cpu_mapped[0]);
-	EXPECT_EQ(1, blocks.of[0].system_pages);
+	EXPECT_EQ(2, blocks.of[0].system_pages);
 	for (i = 0; i < BLOCKS; i++) {
 		EXPECT_EQ((uintptr_t)mem + i * BLOCK, blocks.of[i].addr);
-		EXPECT_EQ(1, blocks.of[i].system_pages);
+		if (i)
+			EXPECT_EQ(1, blocks.of[i].system_pages);
 		if (i)
 			EXPECT_EQ(1ull << i % 64, blocks.of[i].cpu_mapped[i / 64])
 				TH_LOG("block %u", i);
@@ -280,7 +281,7 @@ TEST_F(dump, remote_and_duplicated)
 	EXPECT_EQ(7, blocks.of[0].resident[1]);
 	EXPECT_EQ(3, blocks.of[0].duplicated[1]);
 	EXPECT_EQ(1, blocks.of[0].cpu_mapped[1]);
-	EXPECT_EQ(5, blocks.of[0].system_pages);
+	EXPECT_EQ(6, blocks.of[0].system_pages);
 	engine_close(&e);
 }
 
