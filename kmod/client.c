@@ -168,12 +168,32 @@ void gpuemu_client_uncharge(struct gpuemu_client *client, u64 bytes)
 }
 
 /*
- * Copies a user buffer of the current process, charged to the client, into
- * memory for kvfree(). NULL for no bytes. No lock may be held.
+ * Memory on the client's account. The engine takes what the client's memory cgroup has
+ * free. Where that is too little it pays itself, within GPUEMU_CLIENT_BYTES: it must
+ * neither reclaim there, for which all clients would wait, nor have somebody killed.
  */
-void *gpuemu_client_copy_in(struct gpuemu_client *client, u64 user, u32 bytes)
+static void *alloc_for(struct gpuemu_client *client, u32 bytes, bool by_engine)
 {
-	struct mem_cgroup *old;
+	/* Too little memory is the caller's to hear of, not the log's. */
+	gfp_t gfp = by_engine ? GPUEMU_ENGINE_GFP :
+				GFP_KERNEL_ACCOUNT | __GFP_NOWARN;
+	struct mem_cgroup *old = set_active_memcg(client->space.memcg);
+	void *data = by_engine ? kmalloc(bytes, gfp) : kvmalloc(bytes, gfp);
+
+	set_active_memcg(old);
+	if (!data && by_engine)
+		data = kvmalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	return data;
+}
+
+/*
+ * Copies a user buffer of the current process, which is the client or the engine,
+ * charged to the client, into memory for kvfree(). NULL for no bytes. No lock may be
+ * held.
+ */
+void *gpuemu_client_copy_in(struct gpuemu_client *client, u64 user, u32 bytes,
+			    bool by_engine)
+{
 	void *data;
 	int ret;
 
@@ -182,10 +202,7 @@ void *gpuemu_client_copy_in(struct gpuemu_client *client, u64 user, u32 bytes)
 	ret = gpuemu_client_charge(client, bytes);
 	if (ret)
 		return ERR_PTR(ret);
-	old = set_active_memcg(client->space.memcg);
-	/* Too little memory is the caller's to hear of, not the log's. */
-	data = kvmalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-	set_active_memcg(old);
+	data = alloc_for(client, bytes, by_engine);
 	if (!data) {
 		gpuemu_client_uncharge(client, bytes);
 		return ERR_PTR(-ENOMEM);

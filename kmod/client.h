@@ -68,7 +68,8 @@ void gpuemu_client_put(struct gpuemu_client *client);
 int gpuemu_client_bind_mm(struct gpuemu_client *client, struct mm_struct *mm);
 int gpuemu_client_charge(struct gpuemu_client *client, u64 bytes);
 void gpuemu_client_uncharge(struct gpuemu_client *client, u64 bytes);
-void *gpuemu_client_copy_in(struct gpuemu_client *client, u64 user, u32 bytes);
+void *gpuemu_client_copy_in(struct gpuemu_client *client, u64 user, u32 bytes,
+			    bool by_engine);
 
 /* The file's engine, or NULL: what tells the two kinds of file apart. */
 static inline struct gpuemu_engine *

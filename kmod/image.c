@@ -72,7 +72,7 @@ int gpuemu_cmd_module_load(struct gpuemu_client *client,
 	kref_init(&image->ref);
 	gpuemu_created(images);
 	image->bytes = arg->image_bytes;
-	image->data = gpuemu_client_copy_in(client, arg->image, image->bytes);
+	image->data = gpuemu_client_copy_in(client, arg->image, image->bytes, false);
 	if (IS_ERR(image->data)) {
 		ret = PTR_ERR(image->data);
 		image->data = NULL;

@@ -250,7 +250,7 @@ int gpuemu_cmd_submit(struct gpuemu_client *client, struct gpuemu_submit *arg)
 	work->stream = arg->stream;
 	work->payload_bytes = arg->payload_bytes;
 	work->payload = gpuemu_client_copy_in(client, arg->payload,
-					      arg->payload_bytes);
+					      arg->payload_bytes, false);
 	if (IS_ERR(work->payload)) {
 		ret = PTR_ERR(work->payload);
 		work->payload = NULL;
@@ -537,7 +537,7 @@ int gpuemu_cmd_work_done(struct gpuemu_client *client,
 	owner = client_of_taken(e, arg->id);
 	if (IS_ERR(owner))
 		return PTR_ERR(owner);
-	report = gpuemu_client_copy_in(owner, arg->report, bytes);
+	report = gpuemu_client_copy_in(owner, arg->report, bytes, true);
 	if (IS_ERR(report)) {
 		ret = PTR_ERR(report);
 		report = NULL;

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A client without rights, with 4 MiB left in its memory cgroup, wants all of device memory through
+ * the library and a real daemon. Its own kernel ends with one error; others, meanwhile and
+ * afterwards, get the frames that they want.
+ * vm: daemon timeout=180 vram_mb=8
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <gpuemu.h>
+
+#include "lib/harness.h"
+#include "lib/slow.h"
+
+#define ROOT "/sys/fs/cgroup/"
+#define GROUP ROOT "gpuemu-hostage/"
+
+enum { PAGE_BYTES = 4096, HOG_PAGES = 16 << 8, PAGES = 7 << 8, BLOCK = 256, NOBODY = 65534 };
+
+/* The byte at p + 4096 * thread becomes 1. */
+static const char ptx[] =
+	".version 3.2\n.target sm_35\n.address_size 64\n"
+	".visible .entry mark(.param .u64 p)\n{\n"
+	".reg .b32 %r<8>;\n.reg .b64 %rd<6>;\n"
+	"mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %ntid.x;\nmov.u32 %r3, %tid.x;\n"
+	"mad.lo.s32 %r4, %r1, %r2, %r3;\nmul.wide.u32 %rd1, %r4, 4096;\n"
+	"ld.param.u64 %rd2, [p];\nadd.s64 %rd3, %rd2, %rd1;\n"
+	"mov.u32 %r5, 1;\nst.global.u8 [%rd3], %r5;\nret;\n}\n";
+
+struct marker {
+	struct gpuemu_ctx *ctx;
+	struct gpuemu_function *mark;
+	uint8_t *p;
+};
+
+static int marker_open(struct marker *m, size_t pages)
+{
+	const struct gpuemu_options options = { .size = sizeof(options), .backend = "kmod" };
+	struct gpuemu_module *module;
+	int ret = gpuemu_open(&m->ctx, &options);
+
+	if (!ret)
+		ret = gpuemu_module_load_data(m->ctx, &module, ptx, strlen(ptx), "mark.ptx");
+	if (!ret)
+		ret = gpuemu_module_get_function(module, &m->mark, "mark");
+	return ret ?: gpuemu_mem_alloc_managed(m->ctx, (void **)&m->p, pages * PAGE_BYTES);
+}
+
+static int marker_run(struct marker *m, uint32_t pages)
+{
+	const struct gpuemu_arg arg = gpuemu_arg_ptr(m->p);
+	int ret = gpuemu_launch(m->mark, (struct gpuemu_dim3){ pages / BLOCK, 1, 1 },
+				(struct gpuemu_dim3){ BLOCK, 1, 1 }, 0, NULL, &arg, 1);
+
+	return ret ?: gpuemu_synchronize(m->ctx);
+}
+
+static int put_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY), ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = write(fd, text, strlen(text)) < 0 ? -errno : 0;
+	close(fd);
+	return ret;
+}
+
+/* Leaves the file in a memory cgroup in which there are 4 MiB for it, and this process elsewhere. */
+static int limit(struct marker *m)
+{
+	char text[32] = "";
+	int fd, ret;
+
+	snprintf(text, sizeof(text), "%d", getpid());
+	ret = put_text(GROUP "cgroup.procs", text) ?: marker_open(m, HOG_PAGES);
+	/* Else the process itself is what the OOM killer finds there. */
+	ret = ret ?: put_text(ROOT "cgroup.procs", text);
+	fd = open(GROUP "memory.current", O_RDONLY);
+	if (ret || fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
+		return ret ?: -errno;
+	close(fd);
+	snprintf(text, sizeof(text), "%ld", atol(text) + (4l << 20));
+	return put_text(GROUP "memory.max", text);
+}
+
+/* Says how its kernel ended, and goes on, as one does that means harm. */
+static void hog(int to)
+{
+	struct marker m;
+	int ret = limit(&m);
+
+	if (!ret && setresuid(NOBODY, NOBODY, NOBODY))
+		ret = -errno;
+	ret = ret ?: marker_run(&m, HOG_PAGES);
+	if (write(to, &ret, sizeof(ret)) != sizeof(ret))
+		_exit(1);
+	for (;;)
+		marker_run(&m, HOG_PAGES);
+}
+
+TEST(hostage)
+{
+	struct timespec begin, end;
+	struct marker victim;
+	int ends[2], ret = 1, marked = 0;
+	double took;
+	pid_t pid;
+
+	ASSERT_EQ(0, put_text(ROOT "cgroup.subtree_control", "+memory"));
+	mkdir(GROUP, 0755);
+	ASSERT_EQ(0, pipe(ends));
+	pid = fork();
+	if (!pid)
+		hog(ends[1]);
+	ASSERT_EQ(sizeof(ret), read(ends[0], &ret, sizeof(ret)));
+	EXPECT_EQ(-ENOMEM, ret);
+	ASSERT_EQ(0, marker_open(&victim, PAGES));
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	EXPECT_EQ(0, marker_run(&victim, PAGES));
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	took = end.tv_sec - begin.tv_sec + (end.tv_nsec - begin.tv_nsec) / 1e9;
+	TH_LOG("seven eighths of device memory in %.2f s beside it", took);
+	EXPECT_GT(20 * slowness(), took);
+	for (int i = 0; i < PAGES; i++)
+		marked += victim.p[i * PAGE_BYTES];
+	EXPECT_EQ(PAGES, marked);
+	gpuemu_close(victim.ctx);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	rmdir(GROUP);
+}
+
+TEST_HARNESS_MAIN
