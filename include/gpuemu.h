@@ -412,6 +412,17 @@ int gpuemu_set_printf(struct gpuemu_ctx *ctx,
 int gpuemu_statistics(struct gpuemu_ctx *ctx, char **json);
 
 /*
+ * How far the kernels are that run now. Any thread may ask while another one waits for them, from
+ * gpuemu_open() to gpuemu_close(). -EOPNOTSUPP: kmod, whose kernels run in the daemon.
+ */
+struct gpuemu_progress {
+	size_t size;		/* sizeof(struct gpuemu_progress) */
+	uint64_t launches;	/* that have begun since gpuemu_open() */
+	uint64_t ctas_done, ctas;	/* of those that run; 0 of 0: none does */
+};
+int gpuemu_progress(const struct gpuemu_ctx *ctx, struct gpuemu_progress *progress);
+
+/*
  * Writes the order in which kernels touched pages since ctx was opened or configured, with
  * the setting paging.record=on, to a file (gpuemu-record(5)): the `recorded` of a later
  * gpuemu_open(). Waits for the works submitted. -EINVAL: nothing was recorded; -errno of the file.

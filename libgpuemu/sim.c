@@ -283,6 +283,13 @@ static int sim_touch(struct gpuemu_ctx *ctx, const struct gpu_work_touch *touch,
 	return engine_touch(ctx->state, touch, json, err);
 }
 
+static struct gpu_progress sim_progress(const struct gpuemu_ctx *ctx)
+{
+	const struct engine *e = ctx->state;
+
+	return gpu_session_progress(e->session);
+}
+
 const struct backend_ops backend_sim = {
 	.name = "sim",
 	.present = sim_present,
@@ -301,6 +308,7 @@ const struct backend_ops backend_sim = {
 	.wait = sim_wait,
 	.idle = sim_idle,
 	.wait_mark = sim_wait_mark,
+	.progress = sim_progress,
 	.pass = sim_pass,
 	.halt_after = sim_halt_after,
 	.halt_at = sim_halt_at,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Measurement: the statistics of a context, and far faults in wall time. Both
- * wait for what was submitted, so that they count whole kernels.
+ * wait for what was submitted, so that they count whole kernels. Progress waits for nothing.
  */
 #include <errno.h>
 
@@ -17,6 +17,22 @@ PUBLIC int gpuemu_statistics(struct gpuemu_ctx *ctx, char **json)
 	ctx_enter(ctx);
 	stream_wait_all(ctx);
 	return ctx_leave(ctx, ctx->backend->statistics(ctx, json, &err), &err);
+}
+
+/* Without the lock, which a launch holds until its kernel has ended. */
+PUBLIC int gpuemu_progress(const struct gpuemu_ctx *ctx, struct gpuemu_progress *progress)
+{
+	struct gpu_progress p;
+
+	if (progress->size < sizeof(*progress))
+		return -EINVAL;
+	if (!ctx->backend->progress)
+		return -EOPNOTSUPP;
+	p = ctx->backend->progress(ctx);
+	progress->launches = p.launches;
+	progress->ctas_done = p.ctas_done;
+	progress->ctas = p.ctas;
+	return 0;
 }
 
 static int check_touch(const struct gpuemu_ctx *ctx, const void *ptr, size_t bytes,

@@ -601,6 +601,13 @@ static int uffd_touch(struct gpuemu_ctx *ctx, const struct gpu_work_touch *touch
 	return ret;
 }
 
+static struct gpu_progress uffd_progress(const struct gpuemu_ctx *ctx)
+{
+	const struct uffd *u = ctx->state;
+
+	return gpu_session_progress(u->engine.session);
+}
+
 const struct backend_ops backend_uffd = {
 	.name = "uffd",
 	.present = uffd_present,
@@ -616,6 +623,7 @@ const struct backend_ops backend_uffd = {
 	.wait = uffd_wait,
 	.idle = uffd_idle,
 	.wait_mark = uffd_wait_mark,
+	.progress = uffd_progress,
 	.pass = uffd_pass,
 	.halt_after = uffd_halt_after,
 	.halt_at = uffd_halt_at,

@@ -100,7 +100,7 @@ static int measure(const struct verb *verb, const struct bench *bench,
 	json_object_object_add(report, "bench", json_object_new_string(bench->name));
 	json_object_object_add(report, "host", host_json());
 	add_backend(request, report);
-	progress = progress_start(what);
+	progress = progress_start(what, NULL);
 	ret = bench->measure(request, report, &err);
 	progress_stop(progress);
 	if (!ret && faults)

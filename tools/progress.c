@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "gpuemu.h"
 #include "progress.h"
 
 #define LINE_EVERY	60u	/* seconds between two lines of a log */
@@ -21,6 +22,9 @@ struct progress {
 	bool stop;		/* under lock */
 	bool terminal;
 	char what[128];
+	const struct gpuemu_ctx *ctx;	/* NULL: none to ask */
+	uint64_t launches;		/* the newest one, which was first seen at that second */
+	unsigned int begun;
 };
 
 /* The shown share, in thousandths; one thing is shown at a time. */
@@ -31,15 +35,45 @@ void progress_share(double done)
 	done_permille = done <= 0 ? 0 : done >= 1 ? 1000 : (unsigned int)(done * 1000);
 }
 
-static void print_line(const struct progress *p, unsigned int seconds)
+/* "1m05s left", of what has taken `seconds` when a share of it is done. */
+static void print_left(unsigned int seconds, double done, const char *of)
 {
-	unsigned int done = done_permille, left;
+	unsigned int left = (unsigned int)(seconds * (1 - done) / done);
+
+	fprintf(stderr, left >= 60 ? ", %um%02us left%s" : ", %.0u%us left%s", left / 60, left % 60, of);
+}
+
+/* The kernels that run. A kernel whose CTAs all began together says nothing until they end. */
+static void print_kernels(struct progress *p, unsigned int seconds)
+{
+	struct gpuemu_progress now = { .size = sizeof(now) };
+
+	if (!p->ctx || gpuemu_progress(p->ctx, &now) || !now.launches)
+		return;
+	if (now.launches != p->launches) {
+		p->launches = now.launches;
+		p->begun = seconds - 1;
+	}
+	fprintf(stderr, ", launch %llu", (unsigned long long)now.launches);
+	if (!now.ctas)
+		return;
+	fprintf(stderr, ": %llu of %llu CTAs (%llu%%)", (unsigned long long)now.ctas_done,
+		(unsigned long long)now.ctas,
+		(unsigned long long)(100 * now.ctas_done / now.ctas));
+	if (now.ctas_done)
+		print_left(seconds - p->begun, (double)now.ctas_done / (double)now.ctas, " of it");
+}
+
+static void print_line(struct progress *p, unsigned int seconds)
+{
+	unsigned int done = done_permille;
 
 	fprintf(stderr, "%s%s: %u s", p->terminal ? "\r\033[K" : "", p->what, seconds);
 	if (done) {
-		left = (unsigned int)((unsigned long long)seconds * (1000 - done) / done);
-		fprintf(stderr, ", %u%%, ", done / 10);
-		fprintf(stderr, left >= 60 ? "%um%02us left" : "%.0u%us left", left / 60, left % 60);
+		fprintf(stderr, ", %u%%", done / 10);
+		print_left(seconds, done / 1000.0, "");
+	} else {
+		print_kernels(p, seconds);
 	}
 	fputs(p->terminal ? " ..." : "\n", stderr);
 }
@@ -67,7 +101,7 @@ static void *progress_thread(void *arg)
 	return NULL;
 }
 
-struct progress *progress_start(const char *what)
+struct progress *progress_start(const char *what, const struct gpuemu_ctx *ctx)
 {
 	pthread_condattr_t attr;
 	struct progress *p;
@@ -76,6 +110,7 @@ struct progress *progress_start(const char *what)
 	if (!p)
 		return NULL;
 	p->terminal = isatty(STDERR_FILENO);
+	p->ctx = ctx;
 	progress_share(0);
 	snprintf(p->what, sizeof(p->what), "%s", what);
 	pthread_mutex_init(&p->lock, NULL);

@@ -405,7 +405,7 @@ static int run_launch(struct request *r, const struct verb *verb)
 		cli_failed(verb, "%s", o.err.text);
 		return o.code == -EINVAL ? CLI_MISUSED : CLI_FAILED;
 	}
-	progress = progress_start(r->kernel->name);
+	progress = progress_start(r->kernel->name, ctx);
 	run_kernel(r, ctx, &o);
 	progress_stop(progress);
 	if (!o.misused)

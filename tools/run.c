@@ -321,7 +321,7 @@ static int run_all(struct request *r, const struct verb *verb,
 		}
 		snprintf(what, sizeof(what), r->count > 1 ? "%s (%u of %u)" : "%s", w->ops->name, i + 1,
 			 r->count);
-		progress = progress_start(what);
+		progress = progress_start(what, ctx);
 		report = run_workload(w, r->rows[i], &r->target, ctx, &status);
 		progress_stop(progress);
 		gpuemu_close(ctx);
@@ -365,7 +365,7 @@ static int run_joined(struct request *r, const struct verb *verb, struct json_ob
 		cli_failed(verb, "%s", err.text);
 		return status == -EINVAL ? CLI_MISUSED : CLI_FAILED;
 	}
-	progress = progress_start("side by side");
+	progress = progress_start("side by side", ctx);
 	report = corun(members, r->count, &r->target, ctx, &status, &err);
 	progress_stop(progress);
 	gpuemu_close(ctx);

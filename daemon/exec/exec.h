@@ -204,6 +204,7 @@ struct exec_grid {
 	void *stop_ctx;
 	/* out */
 	uint64_t warp_instructions, thread_instructions;
+	uint64_t ctas;			/* that are done, also while it runs: for stop() */
 	uint64_t fault_addr;
 };
 

@@ -180,6 +180,7 @@ static int run(struct grid *grid, struct err *err)
 		ret = cta_turn(grid, cta, err);
 		if (ret < 0)
 			return ret;
+		grid->out->ctas += (uint64_t)ret;
 		if (ret && grid->next < grid->total) {
 			cta_start(grid, cta);
 			ret = 0;
@@ -214,7 +215,7 @@ int exec_grid_run(struct exec_grid *out, struct err *err)
 	struct grid_cta *resident[MAX_RESIDENT];
 	int ret;
 
-	out->warp_instructions = out->thread_instructions = out->fault_addr = 0;
+	out->warp_instructions = out->thread_instructions = out->ctas = out->fault_addr = 0;
 	grid.resident = resident;
 	grid.max_resident = MAX(1, MIN(MAX_RESIDENT, MAX_RESIDENT_BYTES / bytes));
 	ret = run(&grid, err);

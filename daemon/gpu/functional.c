@@ -41,6 +41,7 @@ static int reachable(struct gpu_session *s, struct exec_range **ranges, uint32_t
 struct functional {
 	struct run *r;
 	struct exec_grid grid;
+	uint64_t ctas;			/* of the launch */
 	int stopped;			/* why stop() said so */
 };
 
@@ -49,6 +50,7 @@ static bool stop(void *ctx)
 	struct functional *f = ctx;
 	uint64_t limit = f->r->m->spec.watchdog;
 
+	progress_set(f->r->session, f->grid.ctas, f->ctas);
 	f->stopped = gpu_apply_invalidations(f->r->session->gpu);
 	if (!f->stopped && limit && f->grid.warp_instructions > limit)
 		f->stopped = -ETIMEDOUT;
@@ -68,7 +70,8 @@ static int failed(struct functional *f, int ret)
 
 int run_functional(struct run *r)
 {
-	struct functional f = { .r = r };
+	const uint32_t *n = r->launch.grid;
+	struct functional f = { .r = r, .ctas = (uint64_t)n[0] * n[1] * n[2] };
 	struct exec_range *ranges;
 	uint32_t nranges;
 	int ret;
@@ -79,7 +82,9 @@ int run_functional(struct run *r)
 		.launch = &r->launch, .ranges = ranges, .nranges = nranges,
 		.stop = stop, .stop_ctx = &f,
 	};
+	progress_begin(r->session);
 	ret = exec_grid_run(&f.grid, &r->err);
+	progress_set(r->session, 0, 0);
 	free(ranges);
 	/* A grid that is shorter than the time between two questions. */
 	if (!ret && r->m->spec.watchdog && f.grid.warp_instructions > r->m->spec.watchdog)

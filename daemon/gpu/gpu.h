@@ -158,6 +158,16 @@ int gpu_session_halt_after(struct gpu_session *session, uint32_t stream, uint64_
 /* The same at this cycle of the session's clock. It replaces a target, and a target replaces it. */
 int gpu_session_halt_at(struct gpu_session *session, uint32_t stream, uint64_t cycle);
 
+/*
+ * How far its kernels are. Any thread may ask at any time of the session's life; the answer may
+ * be some thousand cycles old.
+ */
+struct gpu_progress {
+	uint64_t launches;		/* that have begun since the session was made */
+	uint64_t ctas_done, ctas;	/* of those that run; 0 of 0: none does */
+};
+struct gpu_progress gpu_session_progress(const struct gpu_session *session);
+
 /* The session's clock, core cycles: when what is submitted now can begin. */
 uint64_t gpu_session_now(const struct gpu_session *session);
 /* How many works were submitted and not told. */

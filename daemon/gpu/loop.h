@@ -21,6 +21,7 @@ struct loop {
 	bool ending;			/* all CTAs have retired; the memory is not idle yet */
 	uint64_t calm;			/* quanta without an instruction issued */
 	uint64_t issued;		/* warp instructions, when calm was counted from */
+	unsigned int untold;		/* quanta since progress was told */
 };
 
 /*
@@ -51,6 +52,8 @@ bool move_over(struct loop *l, struct run *r);
 bool loop_admit(struct loop *l);
 /* Takes out the kernels that ended before `upto`; true: some did. */
 bool loop_retire(struct loop *l, uint64_t upto);
+/* Tells how many CTAs of the kernels that run are done. */
+void loop_progress(struct loop *l);
 /* Rows of the kernels that run, as far as others ran beside them; now: the machine's counters. */
 void loop_sample(struct loop *l, uint64_t at, const struct gpu_counters *now);
 /* The kernel ends with an error, and with it all that run. */

@@ -31,6 +31,8 @@
 
 /* Whose turn it is, is asked that often: it may cost a look at a clock. */
 #define TURN_QUANTA	64u
+/* Who shows progress looks once a second. */
+#define PROGRESS_QUANTA	256u
 /* A turn in which nothing is executed ends after so many batches all the same. */
 #define TURN_BATCHES	64u
 
@@ -537,8 +539,10 @@ bool loop_run(struct gpu_session *s, const struct gpu_until *until, gpu_over *ov
 	l.stop = until && until->cycles ? l.now + until->cycles : NEVER;
 	for (;;) {
 		looked = loop_admit(&l);
-		if (!l.nrunning && !l.ntasks)
+		if (!l.nrunning && !l.ntasks) {
+			loop_progress(&l);
 			break;
+		}
 		if ((looked || l.now >= l.stop) && reached(&l, until)) {
 			set_aside(&l);
 			break;
@@ -548,6 +552,8 @@ bool loop_run(struct gpu_session *s, const struct gpu_until *until, gpu_over *ov
 			continue;
 		}
 		run_quantum(&l);
+		if (looked || ++l.untold == PROGRESS_QUANTA)
+			loop_progress(&l);
 		if (turn_ends(&turn, l.m)) {
 			set_aside(&l);
 			return false;

@@ -56,6 +56,7 @@ static int begin(struct loop *l, struct run *r)
 		.ctas = (uint64_t)grid[0] * grid[1] * grid[2], .name = r->kernel->name,
 		.first = l->now + m->spec.launch_latency,
 	};
+	progress_begin(l->s);
 	trace_launch(&l->s->timeline, r->launch.grid_id, r->kernel->name, r->stream);
 	machine_counters(m, l->now, &r->before);
 	machine_slot_counters(m, slot, &r->slot_before);
@@ -105,6 +106,18 @@ static uint64_t retired(const struct loop *l, const struct run *r)
 static bool complete(const struct loop *l, const struct run *r)
 {
 	return r->todo.next == r->todo.ctas && retired(l, r) == r->todo.ctas;
+}
+
+void loop_progress(struct loop *l)
+{
+	uint64_t done = 0, all = 0;
+
+	for (unsigned int k = 0; k < l->nrunning; k++) {
+		done += retired(l, l->running[k]);
+		all += l->running[k]->todo.ctas;
+	}
+	progress_set(l->s, done, all);
+	l->untold = 0;
 }
 
 static bool all_idle(const struct machine *m)

@@ -92,6 +92,9 @@ struct gpu_session {
 	bool aside;
 	struct output output;		/* of the last gpu_session_launch() */
 	size_t printed;			/* bytes of output that works keep */
+	struct {
+		_Atomic uint64_t launches, ctas_done, ctas;	/* as struct gpu_progress */
+	} progress;
 };
 
 /* addresses.c: a module's place in device addresses, from load to unload. -ENOSPC. */
@@ -112,6 +115,10 @@ uint64_t module_constants(const struct module *m);
  * service_ops.poll.
  */
 int gpu_apply_invalidations(struct gpu *gpu);
+
+/* progress.c: a launch begins; so many CTAs of all that run are done; nothing runs: 0 of 0. */
+void progress_begin(struct gpu_session *s);
+void progress_set(struct gpu_session *s, uint64_t ctas_done, uint64_t ctas);
 
 /* submit.c: does everything that was submitted, and tells. */
 void session_finish(struct gpu_session *s);

@@ -347,4 +347,12 @@ echo '{ "totals": ' >$work/cut.json
 refused 2 "--from $work/cut.json: not JSON" run --from $work/cut.json
 refused 1 "$work/cut.json: not JSON" plot $work/cut.json
 refused 2 '--from' run --from
+
+# --- progress ---------------------------------------------------------------
+# On a terminal, each second: how many CTAs of the kernel are done.
+python3 -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)' $gpuemu run lbm steps=3 --backend sim >$work/terminal 2>&1 </dev/null
+tap_check 'a terminal is told how many CTAs of a kernel are done' sh -c "tr '\r' '\n' <$work/terminal | grep -q 'lbm: [0-9]* s, launch [123]: [0-9]* of 1024 CTAs ([0-9]*%)'"
+tap_check 'and how long the rest takes' sh -c "tr '\r' '\n' <$work/terminal | grep -q 'CTAs ([0-9]*%), [0-9ms]* left of it \.\.\.'"
+$gpuemu run lbm steps=1 --backend sim >$work/out 2>$work/err </dev/null
+tap_check 'where stderr is no terminal, nothing is said within a minute' test ! -s $work/err
 tap_done

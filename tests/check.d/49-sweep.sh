@@ -33,7 +33,7 @@ wrong "wrong.conf:2: unknown setting 'workload'; there are: workloads, config, b
 wrong 'no workloads' 'backend = "sim";\n'
 wrong 'wrong.conf:1: no value' 'workloads = [ ];\n'
 wrong 'wrong.conf:1: a value stands twice' 'workloads = [ "vecadd", "vecadd" ];\n'
-wrong "no workload 'nope'" 'workloads = [ "vecadd + nope" ];\n'
+wrong "unknown workload 'nope'" 'workloads = [ "vecadd + nope" ];\n'
 wrong '+ stands between' 'workloads = [ "vecadd gather" ];\n'
 wrong 'a workload is missing' 'workloads = [ "vecadd +" ];\n'
 wrong 'it has: n, block' 'workloads = [ "vecadd width=3" ];\n'

@@ -3,6 +3,8 @@
  * Launches without time: results, what the statistics leave out, pages that stay
  * where they are, errors; and kernels that end badly, or never, in both modes.
  */
+#include <pthread.h>
+
 #include "gpu_bench.h"
 #include "service/sim.h"
 
@@ -50,6 +52,54 @@ static void test_functional_computes_the_same(void **state)
 		if (has_key(&b, timeless[i]))
 			fail_msg("%s is in the statistics of a launch without time", timeless[i]);
 	}
+	bench_close(&b);
+}
+
+/* How many CTAs are done, asked by another thread while it runs. */
+struct watched {
+	const struct gpu_session *session;
+	_Atomic bool end;
+	unsigned int between;
+	uint64_t ctas;
+};
+
+static void *watch(void *arg)
+{
+	struct watched *w = arg;
+	uint64_t last = 0;
+
+	while (!w->end) {
+		struct gpu_progress p = gpu_session_progress(w->session);
+
+		if (!p.ctas)
+			continue;
+		w->ctas = p.ctas;
+		w->between += p.ctas_done > last && p.ctas_done < p.ctas;
+		last = p.ctas_done;
+	}
+	return NULL;
+}
+
+static void test_functional_progress(void **state)
+{
+	struct watched w = { 0 };
+	struct gpu_progress p;
+	struct gpu_bench b;
+	pthread_t thread;
+
+	bench_spec(&b);
+	b.spec.functional = 1;
+	bench_open_with(&b, PTX_HEAD PTX_MIX);
+	w.session = b.session;
+	assert_int_equal(pthread_create(&thread, NULL, watch, &w), 0);
+	for (unsigned int i = 1; i <= 100 && !w.between; i++)
+		assert_int_equal(bench_launch_one(&b, "mix", 64, 250, (uintptr_t)b.memory), 0);
+	w.end = true;
+	pthread_join(thread, NULL);
+	assert_int_equal(w.ctas, 64);
+	assert_true(w.between > 0);
+	p = gpu_session_progress(b.session);
+	assert_true(p.launches >= 1 && !p.ctas && !p.ctas_done);
 	bench_close(&b);
 }
 
@@ -196,6 +246,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_functional_computes_the_same),
+		cmocka_unit_test(test_functional_progress),
 		cmocka_unit_test(test_functional_leaves_pages_where_they_are),
 		cmocka_unit_test(test_functional_faults),
 		cmocka_unit_test(test_functional_needs_memory_in_place),

@@ -172,6 +172,41 @@ static void test_counts_as_if_alone(void **state)
 	free(two);
 }
 
+/* How far it is, asked whenever it was set aside: from none of its CTAs to all of them. */
+static void test_progress(void **state)
+{
+	unsigned int asked = 0, between = 0;
+	struct gpu_progress p, last = { 0 };
+	struct told told[2];
+	struct gpu_bench b;
+	struct other o;
+
+	open_both(&b, &o, 64);
+	p = gpu_session_progress(b.session);
+	assert_true(!p.launches && !p.ctas_done && !p.ctas);
+	b.spec.sms = 1;
+	b.spec.ctas = 2;
+	assert_int_equal(gpu_session_configure(b.session, &b.spec, &b.err), 0);
+	submit_gather(b.session, b.memory, &told[0]);
+	submit_mix(b.session, b.memory, &told[1]);
+	while (!gpu_session_go_on(b.session, at_once, &asked)) {
+		p = gpu_session_progress(b.session);
+		assert_in_range(p.launches, 1, 2);
+		/* The gather's CTAs, then the mix's. */
+		assert_true(p.ctas == (p.launches == 1 ? PAGES / 32 : 8) || !p.ctas);
+		assert_true(p.ctas_done <= p.ctas);
+		assert_true(p.launches > last.launches || p.ctas_done >= last.ctas_done || !p.ctas);
+		between += p.ctas_done && p.ctas_done < p.ctas;
+		last = p;
+	}
+	assert_true(between > 0);
+	p = gpu_session_progress(b.session);
+	assert_true(p.launches == 2 && !p.ctas_done && !p.ctas);
+	/* The other one's launches are not its own. */
+	assert_int_equal(gpu_session_progress(o.session).launches, 0);
+	close_both(&b, &o);
+}
+
 /*
  * Frames for a few pages of one: each takes the other's in its turn, also those that are on
  * their way or waited for. Both end, all the same.
@@ -322,6 +357,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_counts_as_if_alone),
+		cmocka_unit_test(test_progress),
 		cmocka_unit_test(test_little_memory),
 		cmocka_unit_test(test_nothing_lands_aside),
 		cmocka_unit_test(test_ends_while_aside),
