@@ -59,6 +59,7 @@ void coord_reset(struct coordinator *c)
 	c->free_scratchpad = c->limits.scratchpad_sets;
 	c->swapped_warps = c->pending = c->runnable = 0;
 	c->promised = c->dying = 0;
+	coord_begin(c);
 	c->threshold.begun = false;
 }
 
@@ -186,6 +187,26 @@ void coord_cta_end(struct coordinator *c, unsigned int cta)
 	c->scratchpad[cta] = 0;
 }
 
+/*
+ * A place for a set that is in swap: a free one; or a rarer set's, when the set's accesses there
+ * have cost as much as both ways of an exchange do.
+ */
+static bool place_again(struct coordinator *c, unsigned int warp, const struct coord_entry *e)
+{
+	struct coord_table *t = &c->registers;
+	unsigned int owner, set;
+
+	if (t->free)
+		return true;
+	if (e->accesses < COORD_EXCHANGE || !coord_table_victim(t, warp, &owner, &set) ||
+	    !coord_table_rarer(t, coord_entry(t, owner, set), e))
+		return false;
+	coord_table_spill(t, owner, set);
+	c->stats.spills++;
+	c->ops.spill(c->ctx, owner, set);
+	return true;
+}
+
 uint64_t coord_access(struct coordinator *c, unsigned int warp, uint64_t sets)
 {
 	struct coord_table *t = &c->registers;
@@ -204,7 +225,7 @@ uint64_t coord_access(struct coordinator *c, unsigned int warp, uint64_t sets)
 			continue;
 		c->stats.swapped++;
 		swapped |= 1ull << set;
-		if (t->free) {
+		if (place_again(c, warp, e)) {
 			coord_table_fill(t, warp, set);
 			c->stats.fills++;
 			c->ops.fill(c->ctx, warp, set);
@@ -237,15 +258,23 @@ void coord_done(struct coordinator *c, unsigned int warp, uint64_t sets)
 	}
 }
 
+void coord_begin(struct coordinator *c)
+{
+	c->proof = 0;
+}
+
 void coord_epoch(struct coordinator *c, uint64_t idle, uint64_t mem)
 {
 	coord_threshold_epoch(&c->threshold, idle, mem);
+	c->proof = idle > mem + c->threshold.delta ? c->proof + 1 : 0;
 }
 
 /* --- looking at it ---------------------------------------------------------------------------- */
 
 unsigned int coord_allowed(const struct coordinator *c, enum coord_resource r)
 {
+	if (c->proof < c->limits.proof)
+		return 0;
 	return coord_threshold_units(&c->threshold, r == COORD_THREADS ? c->limits.slots :
 				     c->limits.register_sets);
 }

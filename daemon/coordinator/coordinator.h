@@ -49,7 +49,7 @@ struct coord_entry {
 	uint16_t place;			/* physical: which */
 	uint16_t busy;			/* instructions under way that use it: it is not spilled */
 	bool dying;			/* free when they have finished */
-	uint32_t accesses;		/* since it was mapped */
+	uint32_t accesses;		/* since it is where it is */
 	uint64_t since;			/* the table's clock then */
 };
 
@@ -81,9 +81,14 @@ void coord_table_unmap(struct coord_table *t, unsigned int owner, unsigned int s
 void coord_table_spill(struct coord_table *t, unsigned int owner, unsigned int set);
 void coord_table_fill(struct coord_table *t, unsigned int owner, unsigned int set);
 /*
+ * Is a accessed less frequently than b? (accesses + 1) / (time + 1), the time by the accesses of all
+ * since the entry is where it is; one more, so that a new one is not the first to go.
+ */
+bool coord_table_rarer(const struct coord_table *t, const struct coord_entry *a,
+		       const struct coord_entry *b);
+/*
  * The least frequently accessed entry in a place, of those that are not busy and not `spare`'s; the
- * lowest place of equals. Frequency is by the accesses of all since the entry got its place, and
- * one more, so that a new one is not the first to go. False: there is none.
+ * lowest place of equals. False: there is none.
  */
 bool coord_table_victim(const struct coord_table *t, unsigned int spare, unsigned int *owner,
 			unsigned int *set);
@@ -104,6 +109,11 @@ struct coord_limits {
 	 * wait for more with those that it has.
 	 */
 	bool promise;
+	/*
+	 * Swap grows, up to the threshold, only behind so many epochs in each of which c_idle was more
+	 * than c_mem by the threshold's delta.
+	 */
+	unsigned int proof;
 };
 
 /* The coordinator's requests to the SM. ctx is the SM's. */
@@ -159,9 +169,13 @@ void coord_warp_end(struct coordinator *c, unsigned int warp);
 /* Its warps have ended: scratchpad is free. */
 void coord_cta_end(struct coordinator *c, unsigned int cta);
 
+/* Accesses in swap, a line each, that cost as much as a set's spill and another one's fill. */
+#define COORD_EXCHANGE	8
+
 /*
- * An instruction of the warp is about to name these sets: which of them are in swap, after those
- * for which there is a free place were filled.
+ * An instruction of the warp is about to name these sets: which of them are in swap. Those for which
+ * there is a place were filled then: a free one, or, when the set was accessed often enough there,
+ * that of one that is rarer.
  */
 uint64_t coord_access(struct coordinator *c, unsigned int warp, uint64_t sets);
 /* An instruction of the warp is under way that uses these sets; it has finished. */
@@ -169,6 +183,8 @@ void coord_use(struct coordinator *c, unsigned int warp, uint64_t sets);
 void coord_done(struct coordinator *c, unsigned int warp, uint64_t sets);
 
 void coord_epoch(struct coordinator *c, uint64_t idle, uint64_t mem);
+/* A kernel begins: of it no epoch is known. */
+void coord_begin(struct coordinator *c);
 /* After any of the above: lets warps go through the queues. */
 void coord_run(struct coordinator *c);
 

@@ -39,6 +39,7 @@ struct coordinator {
 	unsigned int dying;		/* register sets in places, free when what uses them has finished */
 	unsigned int allowed[COORD_RESOURCES]; /* what was in swap when it last grew */
 	uint64_t next, ages;
+	unsigned int proof;		/* epochs behind one another with more c_idle than c_mem */
 	unsigned int newest;		/* CTA whose warps come now: it has the age `ages` */
 	struct coord_counters stats;
 };

@@ -67,7 +67,8 @@ void coord_table_map(struct coord_table *t, unsigned int owner, unsigned int set
 	struct coord_entry *e = coord_entry(t, owner, set);
 
 	assert(e->where == COORD_NOWHERE && !e->busy);
-	*e = (struct coord_entry){ .where = COORD_SWAP, .place = COORD_NO_PLACE };
+	*e = (struct coord_entry){ .where = COORD_SWAP, .place = COORD_NO_PLACE,
+				   .since = t->clock };
 	if (where == COORD_PHYSICAL)
 		take(t, e);
 	else
@@ -93,6 +94,8 @@ void coord_table_spill(struct coord_table *t, unsigned int owner, unsigned int s
 	assert(e->where == COORD_PHYSICAL && !e->busy);
 	give(t, e);
 	e->where = COORD_SWAP;
+	e->accesses = 0;
+	e->since = t->clock;
 	t->swapped++;
 }
 
@@ -105,9 +108,8 @@ void coord_table_fill(struct coord_table *t, unsigned int owner, unsigned int se
 	t->swapped--;
 }
 
-/* Is a's frequency, (accesses + 1) / (time + 1), lower than b's? */
-static bool rarer(const struct coord_table *t, const struct coord_entry *a,
-		  const struct coord_entry *b)
+bool coord_table_rarer(const struct coord_table *t, const struct coord_entry *a,
+		       const struct coord_entry *b)
 {
 	return (a->accesses + 1ull) * (t->clock - b->since + 1) <
 	       (b->accesses + 1ull) * (t->clock - a->since + 1);
@@ -125,7 +127,7 @@ bool coord_table_victim(const struct coord_table *t, unsigned int spare, unsigne
 		if (!t->holder[p] || e->busy)
 			continue;
 		of = (t->holder[p] - 1) / t->sets;
-		if (of == spare || (best && !rarer(t, e, best)))
+		if (of == spare || (best && !coord_table_rarer(t, e, best)))
 			continue;
 		best = e;
 		*owner = of;

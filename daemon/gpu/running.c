@@ -211,7 +211,7 @@ static void end(struct loop *l, struct run *r, uint64_t cycle)
 	/* Every cycle of every scheduler went somewhere, once. */
 	assert(stats_stalls_add_up(&k->gpu, &l->m->spec));
 	assert(k->gpu.sm.stalls[STALL_ISSUED] ==
-	       k->gpu.sm.warp_instructions + k->gpu.sm.virtual.specifiers);
+	       k->gpu.sm.warp_instructions + k->gpu.sm.virtual.issued_specifiers);
 	assert(machine_shares_add_up(l->m, &now));
 	if (k->concurrent)
 		keep_own(l, r, cycle);

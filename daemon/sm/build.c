@@ -78,6 +78,7 @@ CALL(bool, sm_fits_numbers, (const struct sm *sm, const struct sm_kernel *kernel
 CALL(void, sm_hold, (struct sm *sm, uint32_t registers, uint32_t shared_bytes, uint64_t now),
      sm, registers, shared_bytes, now)
 CALL(uint64_t, sm_memory_pipeline, (const struct sm *sm), sm)
+CALL(uint64_t, sm_held_beside, (const struct sm *sm), sm)
 CALL(void, sm_warp_schedule, (struct sm *sm, unsigned int warp, unsigned int slot, uint64_t now),
      sm, warp, slot, now)
 CALL(bool, sm_warp_unschedule, (struct sm *sm, unsigned int warp, uint64_t now), sm, warp, now)

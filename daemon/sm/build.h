@@ -53,6 +53,7 @@ struct sm_numbers {
 #define sm_launch_cta		SM_NAME(sm_launch_cta)
 #define sm_make			SM_NAME(sm_make)
 #define sm_memory_pipeline	SM_NAME(sm_memory_pipeline)
+#define sm_held_beside		SM_NAME(sm_held_beside)
 #define sm_move			SM_NAME(sm_move)
 #define sm_park			SM_NAME(sm_park)
 #define sm_perform		SM_NAME(sm_perform)

@@ -18,14 +18,33 @@ static inline bool idle_only_memory(const struct sm *sm, unsigned int k)
 	return set_any(ready) && !set_any(ready & ~h->wants[UNIT_LDST]);
 }
 
+/* Somebody of the scheduler waits neither for a resource nor at a barrier. */
+static inline bool idle_others(const struct sm *sm, unsigned int k)
+{
+	const struct sm_heads *h = &sm->heads;
+
+	return set_any(h->live & ~h->inactive & sm->issue.sched[k].mine & ~h->held &
+		       ~h->wait_barrier);
+}
+
+/* What a mechanism that asks of every instruction wants to know beyond the stall. */
+static inline void account_every(struct sm *sm, unsigned int k, enum stall reason,
+				 uint64_t cycles)
+{
+	if (idle_only_memory(sm, k))
+		sm->mech.memory_pipeline += cycles;
+	else if (reason == STALL_HELD && idle_others(sm, k))
+		sm->mech.held_beside += cycles;
+}
+
 /* The scheduler's cycles go by without an instruction. */
 static inline void account_idle(struct sm *sm, warpset waiting, unsigned int k, uint64_t cycles)
 {
 	enum stall reason = heads_stall(&sm->heads, waiting, sm->issue.sched[k].mine);
 
 	sm->account.stats.stalls[reason] += cycles;
-	if (__builtin_expect(sm->mech.every, 0) && idle_only_memory(sm, k))
-		sm->mech.memory_pipeline += cycles;
+	if (__builtin_expect(sm->mech.every, 0))
+		account_every(sm, k, reason, cycles);
 	if (__builtin_expect(sm->share.mixed, 0))
 		share_cycles(sm, k, reason, NOBODY, cycles);
 }

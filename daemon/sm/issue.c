@@ -69,6 +69,7 @@ static inline void issue_warp(struct sm *sm, unsigned int w, uint64_t now)
 	lanes = active == UINT32_MAX ? WARP_LANES : lane_count(active);
 	if (__builtin_expect(op->specifier, 0)) {
 		sm_count(sm, slot, virtual.specifiers, 1);
+		sm_count(sm, slot, virtual.issued_specifiers, 1);
 	} else {
 		sm_count(sm, slot, warp_instructions, 1);
 		sm_count(sm, slot, thread_instructions, lanes);

@@ -386,8 +386,14 @@ static int phases_init(struct sm_kernel *k, const struct ptx_kernel *ptx)
 			k->ops[pc].latency += (uint16_t)k->spec->zorua_lookup;
 	}
 	for (uint32_t i = 0; i < ptx->nphases; i++) {
-		k->phase_of[ptx->phases[i].insn] = i;
-		sm_kernel_set_point(k, ptx->phases[i].insn);
+		uint32_t at = ptx->phases[i].insn;
+
+		/* What the decoder takes holds nobody up; the instruction behind it does. */
+		k->ops[at].decoded = k->ops[at].specifier &&
+				     !strcmp(k->spec->zorua_specifier, "decode");
+		at += k->ops[at].decoded;
+		k->phase_of[at] = i;
+		sm_kernel_set_point(k, at);
 	}
 	return 0;
 }

@@ -16,6 +16,7 @@ struct sm_op {
 	bool fence;			/* membar, fence: through the load/store unit as well */
 	bool point;			/* resources are acquired before it */
 	bool specifier;			/* of a phase: none of the program's own */
+	bool decoded;			/* and the decoder takes it: it is never issued */
 	bool ordered;			/* atomic, volatile, fence, barrier, exit: not past an untranslated access */
 	uint16_t latency, initiation;
 	/*

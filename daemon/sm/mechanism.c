@@ -176,6 +176,11 @@ uint64_t sm_memory_pipeline(const struct sm *sm)
 	return sm->mech.memory_pipeline;
 }
 
+uint64_t sm_held_beside(const struct sm *sm)
+{
+	return sm->mech.held_beside;
+}
+
 unsigned int sm_cta_warps(const struct sm *sm, unsigned int cta, uint8_t *warps, unsigned int n)
 {
 	unsigned int w, at = 0;

@@ -21,6 +21,7 @@ struct mechanism {
 	warpset stalled;		/* CTAs */
 	warpset waits, passed;		/* warps at barriers, in this cycle; by_warp */
 	uint64_t memory_pipeline;	/* sm_memory_pipeline() */
+	uint64_t held_beside;		/* sm_held_beside() */
 	uint64_t timer;
 };
 

@@ -76,11 +76,35 @@ void warp_check_order(struct sm *sm, unsigned int w)
 		h->wait_order &= ~bit;
 }
 
+/*
+ * The decoder takes the specifier out of the i-buffer, and the next instruction begins the phase. It
+ * comes here when what is before it has issued: the phase does not change sooner.
+ */
+static void take_specifier(struct sm *sm, unsigned int w)
+{
+	struct sm_warp *warp = &sm->warps.at[w];
+	uint64_t fault_addr;
+	uint32_t active;
+
+	exec_step(&warp->ex, &sm->issue.scratch, &active, &fault_addr, sm->env.err);
+	sm_count(sm, warp_slot(sm, w), virtual.specifiers, 1);
+	warp->next_pc = ++warp->ib_pc;
+	if (!--warp->ib_count) {
+		sm->heads.valid &= ~set_of(w);
+		sm->fetch.empty |= set_of(w);
+	}
+	warp_check(sm, w);
+}
+
 /* The head is a point: it passes at once, or is held until sm_resource_granted(). */
 static void acquire(struct sm *sm, unsigned int w)
 {
 	struct sm_warp *warp = &sm->warps.at[w];
 
+	if (warp->op->decoded) {
+		take_specifier(sm, w);
+		return;
+	}
 	warp->granted = mechanism_acquire(sm, w, warp->ib_pc);
 	if (!warp->granted)
 		sm->heads.held |= set_of(w);

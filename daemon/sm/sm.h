@@ -253,6 +253,11 @@ uint64_t sm_background(const struct sm *sm);
  * Only with `every`.
  */
 uint64_t sm_memory_pipeline(const struct sm *sm);
+/*
+ * Of STALL_HELD, cycles of schedulers in which other warps waited for arithmetic or instructions:
+ * the stall names the one that is held. Only with `every`.
+ */
+uint64_t sm_held_beside(const struct sm *sm);
 
 /* A CTA as a mechanism sees it. */
 struct sm_cta_view {

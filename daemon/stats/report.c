@@ -158,6 +158,7 @@ struct json_object *stats_virtual_json(const struct sm_counters *sm)
 
 	return json_whole(o, o &&
 		json_add_number(o, "specifiers", v->specifiers) &&
+		json_add_number(o, "issued_specifiers", v->issued_specifiers) &&
 		json_add_number(o, "grants", v->grants) &&
 		json_add_number(o, "forced", v->forced) &&
 		json_add_number(o, "swapped_warps", v->swapped_warps) &&
@@ -166,7 +167,8 @@ struct json_object *stats_virtual_json(const struct sm_counters *sm)
 		json_add_number(o, "set_accesses", v->accesses) &&
 		json_add_number(o, "set_accesses_swapped", v->swapped) &&
 		(!v->epochs ||
-		 json_add_ratio(o, "o_thresh", (double)v->percent / 100, (double)v->epochs)));
+		 (json_add_ratio(o, "o_thresh", (double)v->percent / 100, (double)v->epochs) &&
+		  json_add_ratio(o, "lacking", (double)v->lacking, (double)v->epochs))));
 }
 
 static struct json_object *sm_json(const struct sm_counters *sm, const struct gpu_spec *spec)

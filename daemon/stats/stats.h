@@ -119,13 +119,15 @@ struct fragmentation_counters {
 /* One SM, or all of them added up. */
 /* Zorua and WLM: warps and register sets that come and go. */
 struct virtual_counters {
-	uint64_t specifiers;		/* phase specifiers issued; warp_instructions has none */
+	uint64_t specifiers;		/* phase specifiers that warps came to; warp_instructions has none */
+	uint64_t issued_specifiers;	/* of them, issued: with zorua.specifier=insn all */
 	uint64_t grants;		/* times that a warp became schedulable */
 	uint64_t forced;		/* of them, beyond the threshold, to keep some schedulable */
 	uint64_t swapped_warps;		/* times that one lost its slot */
 	uint64_t spills, fills;		/* register sets */
 	uint64_t accesses, swapped;	/* register sets that instructions name; of them, in swap */
 	uint64_t epochs, percent;	/* of o_thresh; the sum of its values */
+	uint64_t lacking;		/* epochs in which warps lacked */
 };
 
 struct sm_counters {

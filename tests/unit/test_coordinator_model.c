@@ -296,6 +296,89 @@ static void oversubscription(void **state)
 	coord_destroy(b.c);
 }
 
+/* What is accessed in swap as often as an exchange costs changes places with what is rarer. */
+static void an_exchange(void **state)
+{
+	const struct coord_limits limits = {
+		.warps = 8, .ctas = 4, .slots = 8, .register_sets = 20, .scratchpad_sets = 4,
+	};
+	struct bench b;
+
+	open_bench(&b, &limits, &published);
+	start(&b, 0, 0, 10, 10);
+	start(&b, 1, 0, 10, 10);
+	run(&b);
+	/* 0's last set is rare, and so are 1's last two. */
+	assert_int_equal(coord_access(b.c, 0, SETS(9)), 0);
+	assert_int_equal(coord_access(b.c, 1, SETS(8)), 0);
+	start(&b, 2, 1, 2, 2);
+	run(&b);
+	assert_int_equal(b.swap[0], 1ull << 9);
+	assert_int_equal(b.swap[1], 1ull << 8);
+	assert_int_equal(coord_stats(b.c)->spills, 2);
+	for (unsigned int i = 1; i < COORD_EXCHANGE; i++)
+		assert_int_equal(coord_access(b.c, 1, 1ull << 8), 1ull << 8);
+	assert_int_equal(b.swap[1], 1ull << 8);
+	/* It is read there once more, and then its place is what 2 had and never used. */
+	assert_int_equal(coord_access(b.c, 1, 1ull << 8), 1ull << 8);
+	assert_int_equal(b.swap[1], 0);
+	assert_int_equal(coord_stats(b.c)->fills, 1);
+	assert_int_equal(coord_stats(b.c)->spills, 3);
+	assert_int_equal(coord_access(b.c, 1, 1ull << 8), 0);
+	assert_int_equal(coord_swapped(b.c, COORD_REGISTERS), 2);
+	/* What an instruction uses, and what is accessed more often, stay. */
+	for (unsigned int w = 0; w < 3; w++)
+		coord_use(b.c, w, w == 2 ? SETS(2) : w ? SETS(10) : SETS(9));
+	for (unsigned int i = 0; i < 2 * COORD_EXCHANGE; i++)
+		assert_int_equal(coord_access(b.c, 0, 1ull << 9), 1ull << 9);
+	for (unsigned int w = 0; w < 3; w++)
+		coord_done(b.c, w, w == 2 ? SETS(2) : w ? SETS(10) : SETS(9));
+	for (unsigned int i = 0; i < 200; i++) {
+		coord_access(b.c, 0, SETS(9));
+		coord_access(b.c, 1, SETS(10) & ~b.swap[1]);
+		coord_access(b.c, 2, SETS(2) & ~b.swap[2]);
+	}
+	for (unsigned int i = 0; i < 2; i++)
+		assert_int_equal(coord_access(b.c, 0, 1ull << 9), 1ull << 9);
+	assert_int_equal(b.swap[0], 1ull << 9);
+	run(&b);
+	coord_destroy(b.c);
+}
+
+/* Swap grows behind so many epochs, one behind the other, of which each wants it. */
+static void proof(void **state)
+{
+	const struct coord_limits limits = {
+		.warps = 8, .ctas = 4, .slots = 8, .register_sets = 20, .scratchpad_sets = 4,
+		.proof = 2,
+	};
+	struct bench b;
+
+	open_bench(&b, &limits, &published);
+	start(&b, 0, 0, 10, 10);
+	start(&b, 1, 0, 10, 10);
+	start(&b, 2, 1, 1, 1);
+	run(&b);
+	assert_int_equal(b.n, 2);
+	coord_epoch(b.c, 1000, 0);
+	run(&b);
+	assert_int_equal(b.n, 2);
+	coord_epoch(b.c, 500, 500);
+	coord_epoch(b.c, 1000, 0);
+	run(&b);
+	assert_int_equal(b.n, 2);
+	/* A kernel begins: what was before counts no more. */
+	coord_begin(b.c);
+	coord_epoch(b.c, 1000, 0);
+	run(&b);
+	assert_int_equal(b.n, 2);
+	coord_epoch(b.c, 1000, 0);
+	run(&b);
+	assert_int_equal(b.n, 3);
+	assert_int_equal(coord_swapped(b.c, COORD_REGISTERS), 1);
+	coord_destroy(b.c);
+}
+
 /* 20 sets; a warp begins with 2 and has 8 in the middle. */
 static void promises(void **state)
 {
@@ -681,6 +764,8 @@ int main(void)
 		cmocka_unit_test(a_table),
 		cmocka_unit_test(who_holds_more_goes_first),
 		cmocka_unit_test(oversubscription),
+		cmocka_unit_test(an_exchange),
+		cmocka_unit_test(proof),
 		cmocka_unit_test(promises),
 		cmocka_unit_test(the_oldest_first),
 		cmocka_unit_test(a_barrier_lends_slots),

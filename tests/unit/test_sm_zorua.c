@@ -87,6 +87,7 @@ static const struct virtual_counters *counters(const struct bench *b)
 static void specifiers_are_no_instructions(void **state)
 {
 	const struct ptx_kernel *k;
+	uint64_t decoded, fetched;
 	struct bench b;
 
 	bench_init(&b);
@@ -96,9 +97,20 @@ static void specifiers_are_no_instructions(void **state)
 	assert_true(k->nphases >= 3);
 	assert_true(counters(&b)->specifiers >= 20 * k->nphases);
 	assert_true(counters(&b)->specifiers <= 20 * 4 * k->nphases);
-	assert_int_equal(sm_stats(b.sm)->stalls[STALL_ISSUED],
-			 plain_instructions + counters(&b)->specifiers);
+	/* The decoder takes them: they take no issue slots. */
+	assert_int_equal(sm_stats(b.sm)->stalls[STALL_ISSUED], plain_instructions);
+	assert_int_equal(counters(&b)->issued_specifiers, 0);
 	assert_int_equal(counters(&b)->forced, 0);
+	decoded = counters(&b)->specifiers;
+	fetched = sm_stats(b.sm)->l1i.reads;
+	bench_fini(&b);
+	bench_init(&b);
+	strcpy(b.spec.zorua_specifier, "insn");
+	run_peaks(&b, "zorua");
+	same(&b);
+	assert_int_equal(counters(&b)->specifiers, decoded);
+	assert_int_equal(counters(&b)->issued_specifiers, decoded);
+	assert_int_equal(sm_stats(b.sm)->stalls[STALL_ISSUED], plain_instructions + decoded);
 	bench_fini(&b);
 	bench_init(&b);
 	strcpy(b.spec.zorua_specifier, "free");
@@ -106,6 +118,8 @@ static void specifiers_are_no_instructions(void **state)
 	same(&b);
 	assert_int_equal(counters(&b)->specifiers, 0);
 	assert_true(counters(&b)->grants >= 20);
+	/* But they are fetched, two instructions at a time. */
+	assert_true(fetched > sm_stats(b.sm)->l1i.reads + decoded / 4);
 	bench_fini(&b);
 }
 
@@ -131,6 +145,7 @@ static void small_sms(void **state)
 		b.spec.shared_bytes = cases[i].shared;
 		b.spec.zorua_swap = cases[i].swap;
 		b.spec.zorua_epoch = 100;
+		b.spec.zorua_proof = 0;
 		run_peaks(&b, "zorua");
 		same(&b);
 		/* Registers are short in the first two: they spill, or without swap only the floor. */
@@ -213,6 +228,35 @@ static void a_warp_makes_room(void **state)
 	bench_fini(&b);
 }
 
+/* Slots for two CTAs: there are more where it fits, or behind an epoch in which warps lacked. */
+static void more_ctas_where_warps_lack(void **state)
+{
+	static const struct {
+		const char *ctas;
+		unsigned int proof;
+		bool more;
+	} cases[] = {
+		{ "fits", 1000, true }, { "lack", 1000, false }, { "lack", 1, true },
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct bench b;
+
+		bench_init(&b);
+		b.spec.warps = 4;
+		b.spec.zorua_epoch = 100;
+		b.spec.zorua_proof = cases[i].proof;
+		strcpy(b.spec.zorua_ctas, cases[i].ctas);
+		b.each_quantum = count_ctas;
+		most_ctas = 0;
+		run_peaks(&b, "zorua");
+		same(&b);
+		assert_true(counters(&b)->lacking > 0);
+		assert_true(cases[i].more ? most_ctas > 2 : most_ctas == 2);
+		bench_fini(&b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -220,6 +264,7 @@ int main(void)
 		cmocka_unit_test(small_sms),
 		cmocka_unit_test(a_part_of_a_cta),
 		cmocka_unit_test(a_warp_makes_room),
+		cmocka_unit_test(more_ctas_where_warps_lack),
 	};
 
 	return cmocka_run_group_tests(tests, plain, NULL);

@@ -46,6 +46,11 @@ struct vwarp {
 	unsigned int reads, stale;	/* operands on their way; those that nobody waits for */
 };
 
+/* Cycles of schedulers. */
+struct idleness {
+	uint64_t idle, mem, pipeline;
+};
+
 struct virt {
 	const struct gpu_spec *spec;
 	struct sm *sm;
@@ -54,10 +59,14 @@ struct virt {
 	const struct sm_kernel *kernel;	/* of all that is here */
 	unsigned int resident;		/* CTAs */
 	uint32_t unit;			/* bytes of the coordinator's units of scratchpad */
+	unsigned int nwarps;		/* that the SM knows by number */
 	struct vwarp warps[MAX_WARPS];
 	uint64_t filling;		/* sets of the warp that is asking */
 	uint64_t epoch;			/* the cycle in which it ends */
-	uint64_t idle, mem;		/* of schedulers, at its begin */
+	struct idleness begin;		/* at its begin */
+	bool by_lack;			/* zorua.ctas is `lack` */
+	unsigned int lacked;		/* then: epochs behind one another */
+	unsigned int extra;		/* CTAs beyond those without Zorua */
 	struct coord_counters counted;
 	bool room;			/* wlm: there was room for another CTA */
 	uint64_t now;
@@ -65,14 +74,18 @@ struct virt {
 
 /* --- swap ------------------------------------------------------------------------------- */
 
+/*
+ * The same set of all warps is together, and the next set's begin one warp further: no two sets of
+ * a warp, nor of two warps, are a power of two apart, which would be one set of the caches.
+ */
 static uint64_t set_address(const struct vwarp *w, unsigned int set)
 {
-	return sm_background(w->v->sm) + (w->number * SETS + set) * SET_BYTES;
+	return sm_background(w->v->sm) + (set * (w->v->nwarps + 1) + w->number) * SET_BYTES;
 }
 
 static uint64_t context_address(const struct vwarp *w)
 {
-	return sm_background(w->v->sm) + MAX_WARPS * SETS * SET_BYTES + w->number * CONTEXT;
+	return sm_background(w->v->sm) + (MAX_WARPS + 1) * SETS * SET_BYTES + w->number * CONTEXT;
 }
 
 static void forget(void *ctx, struct sm *sm, uint64_t now)
@@ -288,32 +301,75 @@ static void soon(struct virt *v, uint64_t now)
 
 /*
  * c_idle and c_mem so far, in cycles of all schedulers: nobody issued for want of warps, operands
- * of arithmetic, instructions or others at a barrier; all waited for memory or at its pipeline.
- * Waiting for a resource is neither.
+ * of arithmetic, instructions or others at a barrier; all waited for memory or at its pipeline,
+ * and of these the pipeline's alone. Waiting for a resource is neither: a cycle is what those make
+ * of it that do not.
  */
-static void idleness(const struct virt *v, uint64_t *idle, uint64_t *mem)
+static struct idleness idleness(const struct virt *v)
 {
 	const uint64_t *stalls = sm_stats(v->sm)->stalls;
+	struct idleness i;
 
-	*idle = stalls[STALL_SHORT] + stalls[STALL_IBUFFER] + stalls[STALL_BARRIER] +
-		stalls[STALL_NO_WARP];
-	*mem = stalls[STALL_LONG] + stalls[STALL_FAR_FAULT] + sm_memory_pipeline(v->sm);
+	i.idle = stalls[STALL_SHORT] + stalls[STALL_IBUFFER] + stalls[STALL_BARRIER] +
+		 stalls[STALL_NO_WARP] + sm_held_beside(v->sm);
+	i.pipeline = sm_memory_pipeline(v->sm);
+	i.mem = stalls[STALL_LONG] + stalls[STALL_FAR_FAULT] + i.pipeline;
+	return i;
 }
 
 static void begin_epoch(struct virt *v, uint64_t now)
 {
-	idleness(v, &v->idle, &v->mem);
+	v->begin = idleness(v);
 	v->epoch = now + v->spec->zorua_epoch;
+}
+
+/*
+ * Warps lack in an epoch in which, in a 32nd of the cycles and more often than the load/store unit
+ * refused all that were ready, none was ready. They are too many where the unit refused them more
+ * often than that, and in a quarter of the cycles: more would only share the caches with them.
+ */
+static bool lacking(const struct virt *v, const struct idleness *epoch)
+{
+	uint64_t none = epoch->idle + epoch->mem - epoch->pipeline;
+
+	return 32 * none > v->spec->zorua_epoch * v->spec->schedulers && none > epoch->pipeline;
+}
+
+static bool too_many(const struct virt *v, const struct idleness *epoch)
+{
+	uint64_t none = epoch->idle + epoch->mem - epoch->pipeline;
+
+	return 4 * epoch->pipeline > v->spec->zorua_epoch * v->spec->schedulers &&
+	       none < epoch->pipeline;
+}
+
+/*
+ * Behind enough epochs in which warps lacked, and none in which they were too many: one CTA beyond
+ * those that the kernel has without Zorua, then twice as many with each epoch.
+ */
+static void more_ctas(struct virt *v, bool lack, bool many)
+{
+	v->lacked = many ? 0 : v->lacked + lack;
+	if (v->lacked < v->spec->zorua_proof)
+		v->extra = 0;
+	else
+		v->extra = v->extra ? MIN(2 * v->extra, MAX_WARPS) : 1;
+	if (v->extra)
+		sm_room_grown(v->sm);
 }
 
 static void end_epoch(struct virt *v, uint64_t now)
 {
-	uint64_t idle, mem;
+	struct idleness epoch = idleness(v);
 	struct virtual_counters more = { .epochs = 1 };
 
-	idleness(v, &idle, &mem);
-	coord_epoch(v->c, (idle - v->idle) / v->spec->schedulers,
-		    (mem - v->mem) / v->spec->schedulers);
+	epoch.idle -= v->begin.idle;
+	epoch.mem -= v->begin.mem;
+	epoch.pipeline -= v->begin.pipeline;
+	coord_epoch(v->c, epoch.idle / v->spec->schedulers, epoch.mem / v->spec->schedulers);
+	more.lacking = lacking(v, &epoch);
+	if (v->by_lack)
+		more_ctas(v, more.lacking, too_many(v, &epoch));
 	more.percent = coord_percent(v->c);
 	sm_count_virtual(v->sm, &more);
 	begin_epoch(v, now);
@@ -340,10 +396,12 @@ static int create(struct virt *v, unsigned int shared_unit, const struct coord_t
 		.scratchpad_sets = (unsigned int)(v->spec->shared_bytes / shared_unit),
 		.lend = v->zorua,
 		.promise = v->zorua && strcmp(v->spec->zorua_admit, "phase"),
+		.proof = v->zorua ? (unsigned int)v->spec->zorua_proof : 0,
 	};
 
 	v->unit = shared_unit;
 	sm_sizes(v->sm, &limits.warps, &limits.ctas);
+	v->nwarps = limits.warps;
 	return coord_create(&limits, t, &ops, v, &v->c);
 }
 
@@ -357,6 +415,7 @@ static int make(const struct gpu_spec *spec, struct sm *sm, bool zorua, unsigned
 		v->spec = spec;
 		v->sm = sm;
 		v->zorua = zorua;
+		v->by_lack = zorua && !strcmp(spec->zorua_ctas, "lack");
 		ret = create(v, shared_unit, t);
 	}
 	if (ret)
@@ -413,7 +472,10 @@ static bool alone(const struct sm *sm, const struct sm_kernel *kernel)
 
 bool virtual_zorua_has_room(void *state, const struct sm *sm, const struct sm_kernel *kernel)
 {
-	return alone(sm, kernel);
+	const struct virt *v = state;
+
+	return alone(sm, kernel) &&
+	       (!v->by_lack || sm_resident_ctas(sm, NULL) < sm_kernel_ctas(kernel) + v->extra);
 }
 
 /* Register sets of a warp that has all it was launched with. */
@@ -460,8 +522,12 @@ void virtual_admitted(void *state, struct sm *sm, unsigned int cta, uint64_t now
 		needs.sets = needs.ahead >= 64 ? UINT64_MAX : (1ull << needs.ahead) - 1;
 		needs.scratchpad = scratchpad(v);
 	}
-	if (!v->resident++ && v->zorua)
+	if (!v->resident++ && v->zorua) {
+		/* Nothing is known of the kernel before its first epoch. */
+		v->lacked = v->extra = 0;
+		coord_begin(v->c);
 		begin_epoch(v, now);
+	}
 	for (unsigned int i = 0; i < n; i++) {
 		v->warps[warps[i]] = (struct vwarp){
 			.v = v, .number = warps[i], .present = true,

@@ -21,14 +21,24 @@ static int one_of(const char *key, const char *value, const char *a, const char 
 	return 0;
 }
 
+static int check_specifier(const char *value, struct err *err)
+{
+	if (strcmp(value, "decode") && strcmp(value, "insn") && strcmp(value, "free"))
+		return err_set(err, -EINVAL, "zorua.specifier: '%s'; there are: decode, insn, free",
+			       value);
+	return 0;
+}
+
 static int zorua_check(const struct gpu_spec *spec, struct err *err)
 {
-	int ret = one_of("zorua.specifier", spec->zorua_specifier, "insn", "free", err);
+	int ret = check_specifier(spec->zorua_specifier, err);
 
 	if (!ret)
 		ret = one_of("zorua.o_compare", spec->zorua_compare, "cycles", "changes", err);
 	if (!ret)
 		ret = one_of("zorua.admit", spec->zorua_admit, "peak", "phase", err);
+	if (!ret)
+		ret = one_of("zorua.ctas", spec->zorua_ctas, "lack", "fits", err);
 	return ret;
 }
 
