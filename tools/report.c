@@ -464,6 +464,13 @@ static void print_virtual(FILE *out, struct json_object *v)
 	if (all)
 		fprintf(out, "; %.2f%% of accesses on chip",
 			100.0 * (double)(all - swapped) / (double)all);
+	all = count(v, "scratchpad_accesses");
+	swapped = count(v, "scratchpad_accesses_swapped");
+	if (all)
+		fprintf(out, "; scratchpad's spilled %" PRIu64 ", filled %" PRIu64
+			"; %.2f%% of accesses on chip", count(v, "scratchpad_spilled_sets"),
+			count(v, "scratchpad_filled_sets"),
+			100.0 * (double)(all - swapped) / (double)all);
 	if (output_has(v, "o_thresh"))
 		fprintf(out, "; o_thresh %.1f%% on average",
 			100.0 * json_object_get_double(output_at(v, "o_thresh")));

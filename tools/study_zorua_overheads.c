@@ -11,6 +11,8 @@ static const struct {
 	{ "zorua", "" }, { "no swap", " --set zorua.swap=off" },
 	{ "free look-ups", " --set zorua.lookup=0" },
 	{ "free specifiers", " --set zorua.specifier=free" },
+	{ "issued specifiers", " --set zorua.specifier=insn" },
+	{ "no proof", " --set zorua.proof=0 --set zorua.ctas=fits" },
 	{ "none", " --set zorua.swap=off --set zorua.lookup=0 --set zorua.specifier=free" },
 };
 
@@ -66,5 +68,6 @@ void zorua_show_overheads(struct study_ctx *c)
 	}
 	zorua_mean_row(t);
 	study_note(t, "no swap: only what keeps some warps schedulable (zorua.floor) is in swap; none: without "
-		   "the three");
+		   "swap, look-ups and specifiers; no proof: swap and CTAs grow as published, from the first "
+		   "cycle on");
 }

@@ -26,7 +26,9 @@ int coord_create(const struct coord_limits *limits, const struct coord_threshold
 	c->waiting = calloc(limits->ctas, sizeof(*c->waiting));
 	c->slots = calloc(limits->slots, sizeof(*c->slots));
 	if (!c->warps || !c->scratchpad || !c->waiting || !c->slots ||
-	    coord_table_init(&c->registers, limits->warps, SETS, limits->register_sets)) {
+	    coord_table_init(&c->registers, limits->warps, SETS, limits->register_sets) ||
+	    (limits->scratchpad_table &&
+	     coord_table_init(&c->sets, limits->ctas, SETS, limits->scratchpad_sets))) {
 		coord_destroy(c);
 		return -ENOMEM;
 	}
@@ -40,6 +42,7 @@ void coord_destroy(struct coordinator *c)
 	if (!c)
 		return;
 	coord_table_fini(&c->registers);
+	coord_table_fini(&c->sets);
 	free(c->warps);
 	free(c->scratchpad);
 	free(c->waiting);
@@ -50,6 +53,8 @@ void coord_destroy(struct coordinator *c)
 void coord_reset(struct coordinator *c)
 {
 	coord_table_clear(&c->registers);
+	if (c->limits.scratchpad_table)
+		coord_table_clear(&c->sets);
 	memset(c->warps, 0, c->limits.warps * sizeof(*c->warps));
 	memset(c->scratchpad, 0, c->limits.ctas * sizeof(*c->scratchpad));
 	memset(c->waiting, 0, c->limits.ctas * sizeof(*c->waiting));
@@ -183,66 +188,108 @@ void coord_warp_end(struct coordinator *c, unsigned int warp)
 
 void coord_cta_end(struct coordinator *c, unsigned int cta)
 {
-	c->free_scratchpad += c->scratchpad[cta];
+	if (c->limits.scratchpad_table)
+		for (unsigned int set = 0; set < c->scratchpad[cta]; set++)
+			coord_table_unmap(&c->sets, cta, set);
+	else
+		c->free_scratchpad += c->scratchpad[cta];
 	c->scratchpad[cta] = 0;
 }
 
-/*
- * A place for a set that is in swap: a free one; or a rarer set's, when the set's accesses there
- * have cost as much as both ways of an exchange do.
- */
-static bool place_again(struct coordinator *c, unsigned int warp, const struct coord_entry *e)
+/* --- accesses ----------------------------------------------------------------------------- */
+
+static void spill(struct coordinator *c, struct coord_table *t, unsigned int owner,
+		  unsigned int set)
 {
-	struct coord_table *t = &c->registers;
+	coord_table_spill(t, owner, set);
+	if (t == &c->registers) {
+		c->stats.spills++;
+		c->ops.spill(c->ctx, owner, set);
+	} else {
+		c->stats.scratchpad_spills++;
+		c->ops.spill_scratchpad(c->ctx, owner, set);
+	}
+}
+
+static void fill(struct coordinator *c, struct coord_table *t, unsigned int owner,
+		 unsigned int set)
+{
+	coord_table_fill(t, owner, set);
+	if (t == &c->registers) {
+		c->stats.fills++;
+		c->ops.fill(c->ctx, owner, set);
+	} else {
+		c->stats.scratchpad_fills++;
+		c->ops.fill_scratchpad(c->ctx, owner, set);
+	}
+}
+
+bool coord_make_place(struct coordinator *c, struct coord_table *t, unsigned int spare,
+		      const struct coord_entry *for_entry)
+{
 	unsigned int owner, set;
 
 	if (t->free)
 		return true;
-	if (e->accesses < COORD_EXCHANGE || !coord_table_victim(t, warp, &owner, &set) ||
-	    !coord_table_rarer(t, coord_entry(t, owner, set), e))
+	if (!coord_table_victim(t, spare, &owner, &set) ||
+	    (for_entry && !coord_table_rarer(t, coord_entry(t, owner, set), for_entry)))
 		return false;
-	coord_table_spill(t, owner, set);
-	c->stats.spills++;
-	c->ops.spill(c->ctx, owner, set);
+	spill(c, t, owner, set);
 	return true;
 }
 
-uint64_t coord_access(struct coordinator *c, unsigned int warp, uint64_t sets)
+/*
+ * Those of the sets that are in swap. One that was accessed there as often as both ways of an
+ * exchange cost gets a rarer one's place; a free place any of them gets.
+ */
+static uint64_t look_up(struct coordinator *c, struct coord_table *t, unsigned int owner,
+			uint64_t sets)
 {
-	struct coord_table *t = &c->registers;
 	uint64_t swapped = 0;
 
 	for (; sets; sets &= sets - 1) {
 		unsigned int set = (unsigned int)__builtin_ctzll(sets);
-		struct coord_entry *e = coord_entry(t, warp, set);
+		struct coord_entry *e = coord_entry(t, owner, set);
 
 		if (e->where == COORD_NOWHERE)
 			continue;
-		c->stats.accesses++;
 		e->accesses++;
 		t->clock++;
 		if (e->where != COORD_SWAP)
 			continue;
-		c->stats.swapped++;
 		swapped |= 1ull << set;
-		if (place_again(c, warp, e)) {
-			coord_table_fill(t, warp, set);
-			c->stats.fills++;
-			c->ops.fill(c->ctx, warp, set);
-		}
+		if (t->free || (e->accesses >= coord_exchange(t == &c->sets) &&
+				coord_make_place(c, t, owner, e)))
+			fill(c, t, owner, set);
 	}
+	return swapped;
+}
+
+static void use(struct coord_table *t, unsigned int owner, uint64_t sets)
+{
+	for (; sets; sets &= sets - 1) {
+		struct coord_entry *e = coord_entry(t, owner, (unsigned int)__builtin_ctzll(sets));
+
+		if (e->where != COORD_NOWHERE)
+			e->busy++;
+	}
+}
+
+uint64_t coord_access(struct coordinator *c, unsigned int warp, uint64_t sets)
+{
+	uint64_t swapped = look_up(c, &c->registers, warp, sets);
+
+	for (; sets; sets &= sets - 1)
+		c->stats.accesses += coord_entry(&c->registers, warp,
+						 (unsigned int)__builtin_ctzll(sets))->where !=
+				     COORD_NOWHERE;
+	c->stats.swapped += (unsigned int)__builtin_popcountll(swapped);
 	return swapped;
 }
 
 void coord_use(struct coordinator *c, unsigned int warp, uint64_t sets)
 {
-	for (; sets; sets &= sets - 1) {
-		struct coord_entry *e = coord_entry(&c->registers, warp,
-						    (unsigned int)__builtin_ctzll(sets));
-
-		if (e->where != COORD_NOWHERE)
-			e->busy++;
-	}
+	use(&c->registers, warp, sets);
 }
 
 void coord_done(struct coordinator *c, unsigned int warp, uint64_t sets)
@@ -255,6 +302,26 @@ void coord_done(struct coordinator *c, unsigned int warp, uint64_t sets)
 			continue;
 		c->dying--;
 		coord_table_unmap(&c->registers, warp, set);
+	}
+}
+
+uint64_t coord_scratchpad_access(struct coordinator *c, unsigned int cta, uint64_t sets)
+{
+	return look_up(c, &c->sets, cta, sets);
+}
+
+void coord_scratchpad_use(struct coordinator *c, unsigned int cta, uint64_t sets)
+{
+	use(&c->sets, cta, sets);
+}
+
+void coord_scratchpad_done(struct coordinator *c, unsigned int cta, uint64_t sets)
+{
+	for (; sets; sets &= sets - 1) {
+		struct coord_entry *e = coord_entry(&c->sets, cta,
+						    (unsigned int)__builtin_ctzll(sets));
+
+		e->busy -= e->busy > 0;
 	}
 }
 
@@ -275,6 +342,9 @@ unsigned int coord_allowed(const struct coordinator *c, enum coord_resource r)
 {
 	if (c->proof < c->limits.proof)
 		return 0;
+	if (r == COORD_SCRATCHPAD)
+		return c->limits.scratchpad_table ?
+		       coord_threshold_units(&c->threshold, c->limits.scratchpad_sets) : 0;
 	return coord_threshold_units(&c->threshold, r == COORD_THREADS ? c->limits.slots :
 				     c->limits.register_sets);
 }
@@ -291,13 +361,14 @@ unsigned int coord_runnable(const struct coordinator *c)
 
 unsigned int coord_free(const struct coordinator *c, enum coord_resource r)
 {
-	return r == COORD_THREADS ? c->free_slots : r == COORD_SCRATCHPAD ? c->free_scratchpad :
-	       c->registers.free;
+	if (r == COORD_SCRATCHPAD)
+		return c->limits.scratchpad_table ? c->sets.free : c->free_scratchpad;
+	return r == COORD_THREADS ? c->free_slots : c->registers.free;
 }
 
 unsigned int coord_swapped(const struct coordinator *c, enum coord_resource r)
 {
-	return r == COORD_THREADS ? c->swapped_warps : r == COORD_SCRATCHPAD ? 0 :
+	return r == COORD_THREADS ? c->swapped_warps : r == COORD_SCRATCHPAD ? c->sets.swapped :
 	       c->registers.swapped;
 }
 
@@ -357,9 +428,10 @@ static bool within(const struct coordinator *c, enum coord_resource r)
 
 bool coord_sound(const struct coordinator *c)
 {
-	unsigned int free_slots = c->limits.slots, scratchpad = c->free_scratchpad, away = 0;
+	unsigned int free_slots = c->limits.slots, away = 0;
+	unsigned int scratchpad = coord_free(c, COORD_SCRATCHPAD);
 	bool taken[256] = { false };
-	bool sound = coord_table_sound(&c->registers);
+	bool sound = coord_table_sound(&c->registers) && coord_table_sound(&c->sets);
 
 	for (unsigned int i = 0; i < c->limits.warps; i++) {
 		sound = sound && warp_sound(c, i, taken);
@@ -369,6 +441,8 @@ bool coord_sound(const struct coordinator *c)
 	for (unsigned int i = 0; i < c->limits.ctas; i++)
 		scratchpad += c->scratchpad[i];
 	return sound && counts_sound(c) && free_slots == c->free_slots &&
-	       away == c->swapped_warps && scratchpad == c->limits.scratchpad_sets &&
-	       within(c, COORD_THREADS) && within(c, COORD_REGISTERS);
+	       away == c->swapped_warps &&
+	       scratchpad == c->limits.scratchpad_sets + c->sets.swapped &&
+	       within(c, COORD_THREADS) && within(c, COORD_SCRATCHPAD) &&
+	       within(c, COORD_REGISTERS);
 }

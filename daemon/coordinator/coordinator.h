@@ -101,6 +101,8 @@ struct coord_limits {
 	unsigned int warps, ctas;	/* logical: numbers there are */
 	unsigned int slots;		/* physical warp slots */
 	unsigned int register_sets, scratchpad_sets; /* physical */
+	/* Scratchpad has a mapping table, a CTA's sets are bits of a word; else it is counted only. */
+	bool scratchpad_table;
 	unsigned int floor;		/* warps that are schedulable whatever it takes */
 	bool lend;			/* a warp that waits may lose its slot */
 	/*
@@ -125,6 +127,9 @@ struct coord_ops {
 	/* A register set goes to swap, or comes back from there. */
 	void (*spill)(void *ctx, unsigned int warp, unsigned int set);
 	void (*fill)(void *ctx, unsigned int warp, unsigned int set);
+	/* The same of a CTA's scratchpad. Only with its table. */
+	void (*spill_scratchpad)(void *ctx, unsigned int cta, unsigned int set);
+	void (*fill_scratchpad)(void *ctx, unsigned int cta, unsigned int set);
 };
 
 struct coord_counters {
@@ -133,6 +138,7 @@ struct coord_counters {
 	uint64_t swapped_out;		/* warps whose slot was lent */
 	uint64_t spills, fills;		/* register sets */
 	uint64_t accesses, swapped;	/* register sets that instructions name; of them, in swap */
+	uint64_t scratchpad_spills, scratchpad_fills;	/* sets */
 };
 
 struct coordinator;
@@ -170,7 +176,10 @@ void coord_warp_end(struct coordinator *c, unsigned int warp);
 void coord_cta_end(struct coordinator *c, unsigned int cta);
 
 /* Accesses in swap, a line each, that cost as much as a set's spill and another one's fill. */
-#define COORD_EXCHANGE	8
+static inline unsigned int coord_exchange(bool scratchpad)
+{
+	return scratchpad ? 16 : 8;
+}
 
 /*
  * An instruction of the warp is about to name these sets: which of them are in swap. Those for which
@@ -181,6 +190,11 @@ uint64_t coord_access(struct coordinator *c, unsigned int warp, uint64_t sets);
 /* An instruction of the warp is under way that uses these sets; it has finished. */
 void coord_use(struct coordinator *c, unsigned int warp, uint64_t sets);
 void coord_done(struct coordinator *c, unsigned int warp, uint64_t sets);
+
+/* The same of sets of the CTA's scratchpad, with its table. */
+uint64_t coord_scratchpad_access(struct coordinator *c, unsigned int cta, uint64_t sets);
+void coord_scratchpad_use(struct coordinator *c, unsigned int cta, uint64_t sets);
+void coord_scratchpad_done(struct coordinator *c, unsigned int cta, uint64_t sets);
 
 void coord_epoch(struct coordinator *c, uint64_t idle, uint64_t mem);
 /* A kernel begins: of it no epoch is known. */

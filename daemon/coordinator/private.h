@@ -29,11 +29,13 @@ struct coordinator {
 	struct coord_ops ops;
 	void *ctx;
 	struct coord_table registers;	/* by warp */
+	struct coord_table sets;	/* of scratchpad, by CTA; without its table empty */
 	struct warp *warps;
 	unsigned int *scratchpad;	/* by CTA: sets that it holds */
 	unsigned int *waiting;		/* by CTA: warps that are PENDING */
 	bool *slots;			/* taken */
-	unsigned int free_slots, swapped_warps, free_scratchpad;
+	unsigned int free_slots, swapped_warps;
+	unsigned int free_scratchpad;	/* where it has no table */
 	unsigned int pending, runnable;
 	unsigned int promised;		/* register sets, to all */
 	unsigned int dying;		/* register sets in places, free when what uses them has finished */
@@ -48,6 +50,12 @@ void coord_set_state(struct coordinator *c, struct warp *w, enum state state);
 /* From now on the warp is promised so many register sets. */
 void coord_promise(struct coordinator *c, struct warp *w, unsigned int sets);
 void coord_free_slot(struct coordinator *c, struct warp *w);
+/*
+ * A place of the table: a free one, or the rarest set's, which is spilled. Not `spare`'s, and with
+ * `for_entry` only one that is rarer. False: there is none.
+ */
+bool coord_make_place(struct coordinator *c, struct coord_table *t, unsigned int spare,
+		      const struct coord_entry *for_entry);
 /* Units of the resource that may be in swap. */
 unsigned int coord_allowed(const struct coordinator *c, enum coord_resource r);
 

@@ -78,11 +78,20 @@ static bool fits_registers(const struct coordinator *c, unsigned int warp)
 	return sets <= c->registers.free || !c->dying;
 }
 
+/* The same of its CTA's scratchpad. */
+static bool fits_scratchpad(const struct coordinator *c, const struct warp *w)
+{
+	unsigned int has = c->scratchpad[w->cta], free = coord_free(c, COORD_SCRATCHPAD);
+	unsigned int more = w->scratchpad > has ? w->scratchpad - has : 0;
+
+	return more <= free || c->sets.swapped + more - free <= coord_allowed(c, COORD_SCRATCHPAD);
+}
+
 static bool fits(const struct coordinator *c, unsigned int warp, bool force)
 {
 	const struct warp *w = &c->warps[warp];
 
-	if (w->scratchpad > c->scratchpad[w->cta] + c->free_scratchpad)
+	if (!fits_scratchpad(c, w))
 		return false;
 	if (!w->slotted && !c->free_slots) {
 		if (!lender(c, warp, force))
@@ -119,33 +128,30 @@ static void lend_slot(struct coordinator *c, unsigned int to, bool force)
 	c->ops.swap_out(c->ctx, (unsigned int)(from - c->warps));
 }
 
-/* A place for one more set: free, or the least frequently accessed one's. False: all are in use. */
-static bool make_place(struct coordinator *c, unsigned int warp)
+/* All of the CTA's scratchpad, up to this set. */
+static void take_scratchpad(struct coordinator *c, unsigned int cta, unsigned int sets)
 {
-	unsigned int owner, set;
+	unsigned int swapped = c->sets.swapped, *has = &c->scratchpad[cta];
 
-	if (c->registers.free)
-		return true;
-	if (!coord_table_victim(&c->registers, warp, &owner, &set))
-		return false;
-	coord_table_spill(&c->registers, owner, set);
-	c->stats.spills++;
-	c->ops.spill(c->ctx, owner, set);
-	return true;
+	if (!c->limits.scratchpad_table)
+		c->free_scratchpad -= sets - *has;
+	for (unsigned int set = *has; c->limits.scratchpad_table && set < sets; set++)
+		coord_table_map(&c->sets, cta, set,
+				coord_make_place(c, &c->sets, cta, NULL) ? COORD_PHYSICAL : COORD_SWAP);
+	*has = sets;
+	if (c->sets.swapped > swapped)
+		c->allowed[COORD_SCRATCHPAD] = c->sets.swapped;
 }
 
 static void acquire(struct coordinator *c, unsigned int warp, bool force)
 {
 	struct warp *w = &c->warps[warp];
-	unsigned int *scratchpad = &c->scratchpad[w->cta];
 	uint64_t sets = missing(c, warp);
 	unsigned int slots = c->swapped_warps, swapped = c->registers.swapped;
 	bool restored = w->away;
 
-	if (w->scratchpad > *scratchpad) {
-		c->free_scratchpad -= w->scratchpad - *scratchpad;
-		*scratchpad = w->scratchpad;
-	}
+	if (w->scratchpad > c->scratchpad[w->cta])
+		take_scratchpad(c, w->cta, w->scratchpad);
 	if (!w->slotted) {
 		if (!c->free_slots)
 			lend_slot(c, warp, force);
@@ -159,7 +165,8 @@ static void acquire(struct coordinator *c, unsigned int warp, bool force)
 	}
 	for (; sets; sets &= sets - 1)
 		coord_table_map(&c->registers, warp, (unsigned int)__builtin_ctzll(sets),
-				make_place(c, warp) ? COORD_PHYSICAL : COORD_SWAP);
+				coord_make_place(c, &c->registers, warp, NULL) ?
+				COORD_PHYSICAL : COORD_SWAP);
 	w->holds = w->needs;
 	coord_promise(c, w, w->ahead);
 	if (c->swapped_warps > slots)

@@ -58,7 +58,7 @@ static uint8_t kind_of(const struct sm_op *op)
 	return op->atomic ? MEM_ATOMIC : op->store ? MEM_WRITE : MEM_READ;
 }
 
-static struct access_entry *entry_claim(struct ldst *l, uint32_t index, const struct sm_inst *inst)
+struct access_entry *entry_claim(struct ldst *l, uint32_t index, const struct sm_inst *inst)
 {
 	struct access_entry *e = entry_at(l, l->free_entry);
 
@@ -91,7 +91,7 @@ void entry_put(struct ldst *l, uint32_t i)
 
 /* --- at issue ----------------------------------------------------------------------- */
 
-static unsigned int sectors_of(const struct access_entry *e)
+unsigned int entry_sectors(const struct access_entry *e)
 {
 	unsigned int sectors = 0;
 
@@ -133,7 +133,7 @@ void access_global(struct sm *sm, uint32_t index)
 	sm_count(sm, warp_slot(sm, e->warp), lines, e->nlines);
 	/* Counted from here on, so that the warp outlives a store whose pages are not here. */
 	if (inst->op->store)
-		warp_stores(sm, inst->warp, (int)sectors_of(e));
+		warp_stores(sm, inst->warp, (int)entry_sectors(e));
 	if (sm->ideal)
 		return;
 	e->orders = inst->op->ordered || sm->spec->fault_stall;
@@ -176,7 +176,7 @@ void access_here(struct sm *sm, uint32_t index)
 		inst->state = PATH_CACHED;
 		local_lines(sm, e);
 		if (inst->op->store)
-			warp_stores(sm, inst->warp, (int)sectors_of(e));
+			warp_stores(sm, inst->warp, (int)entry_sectors(e));
 		sm_count(sm, warp_slot(sm, e->warp), lines, e->nlines);
 	} else {
 		inst->state = PATH_CONST;

@@ -39,7 +39,7 @@ int l1d_create(struct sm *sm)
 		.index = strcmp(s->l1d_index, "fermi") ? CACHE_LINEAR : CACHE_FERMI_HASH,
 	};
 
-	l->queue_size = (uint32_t)s->l1d_latency;
+	l->queue_size = (uint32_t)(s->l1d_latency + ldst_lookup(sm));
 	l->queue = calloc(l->queue_size, sizeof(*l->queue));
 	l->l1d_queue.size = (uint32_t)s->l1d_miss_queue;
 	l->l1d_queue.at = calloc(l->l1d_queue.size, sizeof(*l->l1d_queue.at));
@@ -116,9 +116,10 @@ static void byte_mask(const struct access_entry *e, const struct mem_line *line,
 		}
 		return;
 	}
+	/* Of shared memory in swap the addresses are offsets, from where a line begins. */
 	for (; lanes; lanes &= lanes - 1)
-		add_bytes(mask, (unsigned int)(a->addr[__builtin_ctz(lanes)] - line->addr),
-			  a->bytes);
+		add_bytes(mask, (unsigned int)(a->addr[__builtin_ctz(lanes)] - line->addr) %
+				MEM_LINE, a->bytes);
 }
 
 static uint64_t device_addr(const struct access_entry *e, const struct mem_line *line)
@@ -141,7 +142,8 @@ void l1d_enter(struct sm *sm, struct access_entry *e, unsigned int i, uint64_t n
 	q->addr = device_addr(e, line);
 	q->inst = e->inst;
 	q->kind = e->kind;
-	q->cls = e->access.space == PTX_SPACE_LOCAL ? MEM_LOCAL : MEM_GLOBAL;
+	q->cls = e->access.space == PTX_SPACE_LOCAL ? MEM_LOCAL :
+		 e->access.space == PTX_SPACE_SHARED ? MEM_BACKGROUND : MEM_GLOBAL;
 	q->bytes = line->bytes;
 	q->warp = e->warp;
 	if (e->kind == MEM_WRITE)
@@ -156,8 +158,9 @@ uint64_t l1d_pass(struct sm *sm, struct access_entry *e, unsigned int i, uint64_
 	struct mem_request r = {
 		.addr = device_addr(e, line),
 		.tag = e->kind == MEM_WRITE ? TAG_STORE | e->warp : TAG_INST | e->inst,
-		.sm = (uint16_t)sm->id, .kind = e->kind, .cls = MEM_GLOBAL, .bytes = line->bytes,
-		.kernel = warp_slot(sm, e->warp), .remote = line_remote(e, i),
+		.sm = (uint16_t)sm->id, .kind = e->kind,
+		.cls = e->access.space == PTX_SPACE_SHARED ? MEM_BACKGROUND : MEM_GLOBAL,
+		.bytes = line->bytes, .kernel = warp_slot(sm, e->warp), .remote = line_remote(e, i),
 	};
 
 	if (!mem_ready(sm->env.mem, sm->id, &r, now))
@@ -250,7 +253,7 @@ static enum cache_outcome write_tags(struct sm *sm, const struct l1d_access *q, 
 	enum cache_outcome outcome;
 	struct mem_request *r;
 
-	if (q->cls == MEM_LOCAL) {
+	if (q->cls != MEM_GLOBAL) {
 		outcome = cache_write_if_there(l->l1d, q->addr);
 		if (outcome == CACHE_HIT) {
 			sm_count(sm, warp_slot(sm, q->warp), l1d.writes, 1);

@@ -25,7 +25,8 @@ int ldst_create(struct sm *sm)
 	if (!l)
 		return -ENOMEM;
 	sm->ldst = l;
-	l->pipe_size = (uint32_t)sm->spec->lat_shared;
+	/* The tables of registers and of shared memory are looked up in stages of their own. */
+	l->pipe_size = (uint32_t)(sm->spec->lat_shared + 2 * ldst_lookup(sm));
 	l->reply_size = (uint32_t)sm->spec->ldst_responses;
 	l->nfetches = (uint32_t)(sm->spec->l1d_mshrs + sm->spec->l1c_mshrs);
 	l->late_size = WARP_LANES;
@@ -103,6 +104,7 @@ void ldst_cancel(struct sm *sm)
 		struct access_entry *e = entry_at(l, i);
 
 		e->used = false;
+		e->mapped = false;
 		e->next_free = l->free_entry;
 		l->free_entry = i;
 	}
@@ -149,6 +151,10 @@ void ldst_issue(struct sm *sm, uint32_t index, enum exec_outcome outcome)
 	inst->entry = NO_INDEX;
 	inst->left = 0;
 	inst->state = PATH_NONE;
+	if (space == PTX_SPACE_SHARED && sm->mech.shared_set && a->touched) {
+		mapped_issue(sm, index, a);
+		return;
+	}
 	if (space == PTX_SPACE_SHARED) {
 		/* With no lane at all it goes through the pipeline as well. */
 		inst->state = PATH_SHARED;
@@ -211,6 +217,8 @@ static void finish(struct sm *sm, uint32_t index)
 	const struct sm_inst *inst = sm_inst(sm, index);
 
 	sm->ldst->accesses[inst->warp]--;
+	if (__builtin_expect(sm->mech.shared_set, 0))
+		mapped_finish(sm, index);
 	if (inst->op->nwrite)
 		inst_release(sm, index);
 	inst_done(sm, index);

@@ -66,6 +66,8 @@ struct access_entry {
 	uint8_t refs;
 	bool used, direct;
 	bool orders;			/* nothing of the warp passes it */
+	bool mapped;			/* a shared access with mapping tables; its sets: */
+	uint64_t sets;
 	bool any_remote;		/* some of its lines are in system memory: */
 	uint64_t remote[MAX_LINES / 64];
 };
@@ -247,6 +249,12 @@ static inline uint64_t credit_next(const struct sm *sm, const struct mem_request
 	return MAX(mem_ready_at(sm->env.mem, sm->id, r, now), now + 1);
 }
 
+/* Stages in which a mapping table is looked up; 0: there is none. */
+static inline uint64_t ldst_lookup(const struct sm *sm)
+{
+	return sm->env.mechanism->shared_set ? sm->spec->zorua_lookup : 0;
+}
+
 /* ldst.c */
 /* One of the instruction's accesses is answered; with the last one its registers are there. */
 void access_answered(struct sm *sm, uint32_t inst);
@@ -275,6 +283,16 @@ void access_step(struct sm *sm, uint64_t now);
 /* Lines whose pages came late. */
 void access_late(struct sm *sm, uint64_t now);
 uint64_t access_late_next(const struct ldst *l, uint64_t now);
+
+/* An entry for the instruction, whose access exec_step() has just filled in. */
+struct access_entry *entry_claim(struct ldst *l, uint32_t index, const struct sm_inst *inst);
+unsigned int entry_sectors(const struct access_entry *e);	/* of its lines */
+
+/* shared.c: shared accesses with mapping tables. */
+void mapped_issue(struct sm *sm, uint32_t index, const struct exec_access *a);
+/* Dispatch register: it is done with the banks. False: nothing of it is in swap. */
+bool mapped_lines(struct sm *sm, uint64_t now);
+void mapped_finish(struct sm *sm, uint32_t index);
 
 /* local.c: the lines of a local access, in device addresses. */
 void local_lines(struct sm *sm, struct access_entry *e);

@@ -26,6 +26,8 @@ int mechanism_init(struct sm *sm)
 	m->state = sm->env.mechanism_ctx;
 	m->timer = NEVER;
 	m->every = m->ops->every;
+	if (m->ops->shared_set)
+		m->shared_set = m->ops->shared_set(sm->spec);
 	if (m->ops->stall_on)
 		m->stall_on = m->ops->stall_on(sm->spec);
 	sm->mech.attend = m->ops != &mechanism_baseline;

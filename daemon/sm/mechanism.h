@@ -14,6 +14,7 @@ struct mechanism {
 	void *state;
 	unsigned int stall_on;		/* enum sm_wait */
 	bool every;			/* ops->every */
+	unsigned int shared_set;	/* ops->shared_set(); 0: shared memory is not mapped */
 	bool attend;			/* mechanism_cycle() has something to look for */
 	warpset exited, retired;	/* warps, in this cycle */
 	warpset ended;			/* CTAs, in this cycle */

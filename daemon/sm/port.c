@@ -20,7 +20,8 @@ void shared_step(struct sm *sm, uint64_t now)
 	uint32_t index = l->inst;
 
 	if (inst->op->store) {
-		dispatch_leave(sm, now);
+		if (!mapped_lines(sm, now))
+			dispatch_leave(sm, now);
 		return;
 	}
 	if (l->pipe_count == l->pipe_size) {
@@ -31,7 +32,8 @@ void shared_step(struct sm *sm, uint64_t now)
 		.ready = now + l->pipe_size, .inst = index,
 	};
 	inst->left = 1;
-	dispatch_leave(sm, now);
+	if (!mapped_lines(sm, now))
+		dispatch_leave(sm, now);
 }
 
 /* --- the writeback port ----------------------------------------------------------- */

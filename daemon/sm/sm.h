@@ -147,6 +147,19 @@ struct sm_mechanism {
 	 */
 	bool (*acquire)(void *state, struct sm *sm, unsigned int warp, uint32_t pc, uint64_t now);
 
+	/*
+	 * Shared memory is mapped in sets of so many bytes, a CTA's in at most 64 of them: bits of a
+	 * word. NULL: it is not.
+	 */
+	unsigned int (*shared_set)(const struct gpu_spec *spec);
+	/*
+	 * Then, within a cycle: an instruction of the warp that issues accesses these sets of its
+	 * CTA's. Which of them are in swap; *swap is where the CTA's first one is there, in device
+	 * addresses, the others behind it. And: the instruction has finished.
+	 */
+	uint64_t (*shared_access)(void *state, struct sm *sm, unsigned int warp, uint64_t sets,
+				  uint64_t *swap);
+	void (*shared_done)(void *state, struct sm *sm, unsigned int warp, uint64_t sets);
 	/* With `every`, within a cycle: the instruction has left the pipelines and memory. */
 	void (*finished)(void *state, struct sm *sm, unsigned int warp, uint32_t pc);
 	/* The warp waits at a barrier; the barrier is over. */

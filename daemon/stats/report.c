@@ -166,6 +166,11 @@ struct json_object *stats_virtual_json(const struct sm_counters *sm)
 		json_add_number(o, "filled_sets", v->fills) &&
 		json_add_number(o, "set_accesses", v->accesses) &&
 		json_add_number(o, "set_accesses_swapped", v->swapped) &&
+		json_add_number(o, "scratchpad_spilled_sets", v->scratchpad_spills) &&
+		json_add_number(o, "scratchpad_filled_sets", v->scratchpad_fills) &&
+		json_add_number(o, "scratchpad_accesses", v->scratchpad_accesses) &&
+		json_add_number(o, "scratchpad_accesses_swapped", v->scratchpad_swapped) &&
+		json_add_number(o, "scratchpad_lines", v->scratchpad_lines) &&
 		(!v->epochs ||
 		 (json_add_ratio(o, "o_thresh", (double)v->percent / 100, (double)v->epochs) &&
 		  json_add_ratio(o, "lacking", (double)v->lacking, (double)v->epochs))));

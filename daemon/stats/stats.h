@@ -126,6 +126,9 @@ struct virtual_counters {
 	uint64_t swapped_warps;		/* times that one lost its slot */
 	uint64_t spills, fills;		/* register sets */
 	uint64_t accesses, swapped;	/* register sets that instructions name; of them, in swap */
+	/* The same of sets of scratchpad, and the lines of those accesses that were in swap. */
+	uint64_t scratchpad_spills, scratchpad_fills;
+	uint64_t scratchpad_accesses, scratchpad_swapped, scratchpad_lines;
 	uint64_t epochs, percent;	/* of o_thresh; the sum of its values */
 	uint64_t lacking;		/* epochs in which warps lacked */
 };

@@ -132,6 +132,7 @@ struct bench {
 	bool schedulable[WARPS];
 	bool away[WARPS];
 	uint64_t swap[WARPS];		/* sets in swap */
+	uint64_t scratchpad[CTAS];	/* the same of CTAs' scratchpad */
 	unsigned int order[4096], n;	/* of becoming schedulable */
 };
 
@@ -170,10 +171,26 @@ static void on_fill(void *ctx, unsigned int warp, unsigned int set)
 	b->swap[warp] &= ~(1ull << set);
 }
 
+static void on_spill_scratchpad(void *ctx, unsigned int cta, unsigned int set)
+{
+	struct bench *b = ctx;
+
+	b->scratchpad[cta] |= 1ull << set;
+}
+
+static void on_fill_scratchpad(void *ctx, unsigned int cta, unsigned int set)
+{
+	struct bench *b = ctx;
+
+	b->scratchpad[cta] &= ~(1ull << set);
+}
+
 static void open_bench(struct bench *b, const struct coord_limits *limits,
 		       const struct coord_threshold *t)
 {
-	const struct coord_ops ops = { on_schedule, on_swap_out, on_spill, on_fill };
+	const struct coord_ops ops = {
+		on_schedule, on_swap_out, on_spill, on_fill, on_spill_scratchpad, on_fill_scratchpad,
+	};
 
 	memset(b, 0, sizeof(*b));
 	assert_int_equal(coord_create(limits, t, &ops, b, &b->c), 0);
@@ -316,7 +333,7 @@ static void an_exchange(void **state)
 	assert_int_equal(b.swap[0], 1ull << 9);
 	assert_int_equal(b.swap[1], 1ull << 8);
 	assert_int_equal(coord_stats(b.c)->spills, 2);
-	for (unsigned int i = 1; i < COORD_EXCHANGE; i++)
+	for (unsigned int i = 1; i < coord_exchange(false); i++)
 		assert_int_equal(coord_access(b.c, 1, 1ull << 8), 1ull << 8);
 	assert_int_equal(b.swap[1], 1ull << 8);
 	/* It is read there once more, and then its place is what 2 had and never used. */
@@ -329,7 +346,7 @@ static void an_exchange(void **state)
 	/* What an instruction uses, and what is accessed more often, stay. */
 	for (unsigned int w = 0; w < 3; w++)
 		coord_use(b.c, w, w == 2 ? SETS(2) : w ? SETS(10) : SETS(9));
-	for (unsigned int i = 0; i < 2 * COORD_EXCHANGE; i++)
+	for (unsigned int i = 0; i < 2 * coord_exchange(false); i++)
 		assert_int_equal(coord_access(b.c, 0, 1ull << 9), 1ull << 9);
 	for (unsigned int w = 0; w < 3; w++)
 		coord_done(b.c, w, w == 2 ? SETS(2) : w ? SETS(10) : SETS(9));
@@ -342,6 +359,63 @@ static void an_exchange(void **state)
 		assert_int_equal(coord_access(b.c, 0, 1ull << 9), 1ull << 9);
 	assert_int_equal(b.swap[0], 1ull << 9);
 	run(&b);
+	coord_destroy(b.c);
+}
+
+/* 10 sets of scratchpad, of which 10% is one: CTAs of 5, 5 and 1. */
+static void scratchpad_in_swap(void **state)
+{
+	const struct coord_limits limits = {
+		.warps = 8, .ctas = 4, .slots = 8, .register_sets = 20, .scratchpad_sets = 10,
+		.scratchpad_table = true,
+	};
+	struct bench b;
+
+	open_bench(&b, &limits, &published);
+	for (unsigned int w = 0; w < 4; w++) {
+		start(&b, w, w, 1, 1);
+		run(&b);
+		phase(&b, w, 1, 1, w < 2 ? 5 : 1);
+		run(&b);
+		if (!w) {
+			assert_int_equal(coord_scratchpad_access(b.c, 0, SETS(5)), 0);
+			assert_int_equal(coord_free(b.c, COORD_SCRATCHPAD), 5);
+		}
+		if (w == 1) {
+			assert_int_equal(coord_scratchpad_access(b.c, 0, SETS(5)), 0);
+			assert_int_equal(coord_scratchpad_access(b.c, 1, SETS(5) & ~(1ull << 3)), 0);
+		}
+	}
+	/* The third CTA has the place of the set that nobody has accessed; the fourth has none. */
+	assert_int_equal(b.scratchpad[1], 1ull << 3);
+	assert_int_equal(coord_swapped(b.c, COORD_SCRATCHPAD), 1);
+	assert_true(b.schedulable[2]);
+	assert_false(b.schedulable[3]);
+	/* Its access is one to swap. So are all, until they have cost an exchange; what is used stays. */
+	coord_scratchpad_use(b.c, 2, 1);
+	for (unsigned int i = 1; i < coord_exchange(true); i++)
+		assert_int_equal(coord_scratchpad_access(b.c, 1, SETS(5)), 1ull << 3);
+	assert_int_equal(coord_scratchpad_access(b.c, 1, 1ull << 3), 1ull << 3);
+	assert_int_equal(b.scratchpad[1], 0);
+	assert_int_equal(b.scratchpad[2], 0);
+	assert_int_equal(__builtin_popcountll(b.scratchpad[0]), 1);
+	assert_int_equal(coord_stats(b.c)->scratchpad_spills, 2);
+	assert_int_equal(coord_stats(b.c)->scratchpad_fills, 1);
+	assert_int_equal(coord_stats(b.c)->spills + coord_stats(b.c)->fills, 0);
+	coord_scratchpad_done(b.c, 2, 1);
+	/* A CTA's end frees what is on chip and what is in swap. */
+	coord_warp_end(b.c, 1);
+	coord_cta_end(b.c, 1);
+	run(&b);
+	assert_true(b.schedulable[3]);
+	assert_int_equal(coord_free(b.c, COORD_SCRATCHPAD), 4);
+	assert_int_equal(coord_scratchpad_access(b.c, 0, b.scratchpad[0]), b.scratchpad[0]);
+	assert_int_equal(b.scratchpad[0], 0);
+	coord_warp_end(b.c, 0);
+	coord_cta_end(b.c, 0);
+	run(&b);
+	assert_int_equal(coord_free(b.c, COORD_SCRATCHPAD), 8);
+	assert_int_equal(coord_swapped(b.c, COORD_SCRATCHPAD), 0);
 	coord_destroy(b.c);
 }
 
@@ -711,7 +785,8 @@ static void random_machine(struct rng *rng)
 		.register_sets = 1 + (unsigned int)rng_below(rng, 40),
 		.scratchpad_sets = (unsigned int)rng_below(rng, 8),
 		.floor = 1 + (unsigned int)rng_below(rng, 4), .lend = true,
-		.promise = rng_below(rng, 2),
+		.promise = rng_below(rng, 2), .scratchpad_table = rng_below(rng, 2),
+		.proof = (unsigned int)rng_below(rng, 3),
 	};
 	bool swap = rng_below(rng, 2);
 	static struct machine m;
@@ -733,6 +808,8 @@ static void random_machine(struct rng *rng)
 		if (!m.b.schedulable[w])
 			break;
 		assert_int_equal(coord_access(m.b.c, w, SETS(3)) & ~m.b.swap[w] & ~SETS(3), 0);
+		if (limits.scratchpad_table)
+			coord_scratchpad_access(m.b.c, w % CTAS, rng_below(rng, 256));
 		advance(&m, w);
 		assert_true(coord_sound(m.b.c));
 	}
@@ -744,6 +821,7 @@ static void random_machine(struct rng *rng)
 	assert_int_equal(coord_free(m.b.c, COORD_THREADS), limits.slots);
 	assert_int_equal(coord_free(m.b.c, COORD_SCRATCHPAD), limits.scratchpad_sets);
 	assert_int_equal(coord_swapped(m.b.c, COORD_REGISTERS), 0);
+	assert_int_equal(coord_swapped(m.b.c, COORD_SCRATCHPAD), 0);
 	coord_destroy(m.b.c);
 }
 
@@ -765,6 +843,7 @@ int main(void)
 		cmocka_unit_test(who_holds_more_goes_first),
 		cmocka_unit_test(oversubscription),
 		cmocka_unit_test(an_exchange),
+		cmocka_unit_test(scratchpad_in_swap),
 		cmocka_unit_test(proof),
 		cmocka_unit_test(promises),
 		cmocka_unit_test(the_oldest_first),

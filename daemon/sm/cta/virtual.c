@@ -13,15 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coordinator/coordinator.h"
-#include "sm/cta/virtual.h"
+#include "sm/cta/virtual_state.h"
 
-#define MAX_WARPS	256u
-#define SETS		64u
-#define SET_REGISTERS	(PTX_SET_REGS * WARP_LANES)
-#define SET_BYTES	(SET_REGISTERS * 4u)
-#define CONTEXT		128u		/* bytes of a warp's PC and SIMT stack */
-#define SCRATCHPAD_SET	1024u
 
 /* Everything is looked at after each event where tests run; that takes longer than all else. */
 #ifdef __SANITIZE_ADDRESS__
@@ -29,48 +22,6 @@
 #else
 #define CHECKED		false
 #endif
-
-struct virt;
-
-struct vwarp {
-	struct virt *v;			/* it is also what background jobs are told to */
-	uint8_t number;
-	bool present;
-	bool slotted;			/* as the SM sees it, or about to */
-	bool barrier;
-	bool asked, told;		/* it is at a phase point; and the coordinator knows */
-	uint32_t phase, next_phase;
-	uint32_t pc;			/* of the instruction that asked last */
-	unsigned int slot;
-	uint64_t head;			/* sets that the next instruction was let through with */
-	unsigned int reads, stale;	/* operands on their way; those that nobody waits for */
-};
-
-/* Cycles of schedulers. */
-struct idleness {
-	uint64_t idle, mem, pipeline;
-};
-
-struct virt {
-	const struct gpu_spec *spec;
-	struct sm *sm;
-	bool zorua;
-	struct coordinator *c;
-	const struct sm_kernel *kernel;	/* of all that is here */
-	unsigned int resident;		/* CTAs */
-	uint32_t unit;			/* bytes of the coordinator's units of scratchpad */
-	unsigned int nwarps;		/* that the SM knows by number */
-	struct vwarp warps[MAX_WARPS];
-	uint64_t filling;		/* sets of the warp that is asking */
-	uint64_t epoch;			/* the cycle in which it ends */
-	struct idleness begin;		/* at its begin */
-	bool by_lack;			/* zorua.ctas is `lack` */
-	unsigned int lacked;		/* then: epochs behind one another */
-	unsigned int extra;		/* CTAs beyond those without Zorua */
-	struct coord_counters counted;
-	bool room;			/* wlm: there was room for another CTA */
-	uint64_t now;
-};
 
 /* --- swap ------------------------------------------------------------------------------- */
 
@@ -85,14 +36,18 @@ static uint64_t set_address(const struct vwarp *w, unsigned int set)
 
 static uint64_t context_address(const struct vwarp *w)
 {
-	return sm_background(w->v->sm) + (MAX_WARPS + 1) * SETS * SET_BYTES + w->number * CONTEXT;
+	return sm_background(w->v->sm) + SWAP_CONTEXTS + w->number * CONTEXT;
 }
 
 static void forget(void *ctx, struct sm *sm, uint64_t now)
 {
 }
 
-/* Without memory for it the bytes take no time. False then. */
+bool virtual_move(struct virt *v, const struct background_job *job)
+{
+	return !sm_move(v->sm, job);
+}
+
 static bool move(struct vwarp *w, uint8_t kind, uint64_t addr, uint32_t bytes,
 		 void (*done)(void *ctx, struct sm *sm, uint64_t now))
 {
@@ -101,7 +56,7 @@ static bool move(struct vwarp *w, uint8_t kind, uint64_t addr, uint32_t bytes,
 		.bytes = bytes, .done = done, .ctx = w,
 	};
 
-	return !sm_move(w->v->sm, &job);
+	return virtual_move(w->v, &job);
 }
 
 static void let_go(struct vwarp *w)
@@ -251,6 +206,8 @@ static void count(struct virt *v)
 		.fills = now->fills - old->fills,
 		.accesses = now->accesses - old->accesses,
 		.swapped = now->swapped - old->swapped,
+		.scratchpad_spills = now->scratchpad_spills - old->scratchpad_spills,
+		.scratchpad_fills = now->scratchpad_fills - old->scratchpad_fills,
 	};
 
 	v->counted = *now;
@@ -279,6 +236,7 @@ static void catch_up(struct virt *v, uint64_t now)
 	assert(!CHECKED || coord_sound(v->c));
 	/* Nothing is left of warps that have gone. */
 	assert(v->resident || (!coord_swapped(v->c, COORD_REGISTERS) &&
+			       !coord_swapped(v->c, COORD_SCRATCHPAD) &&
 			       !coord_swapped(v->c, COORD_THREADS) &&
 			       coord_free(v->c, COORD_REGISTERS) == registers &&
 			       coord_free(v->c, COORD_SCRATCHPAD) == shared &&
@@ -389,11 +347,15 @@ void virtual_timer(void *state, struct sm *sm, uint64_t now)
 
 static int create(struct virt *v, unsigned int shared_unit, const struct coord_threshold *t)
 {
-	const struct coord_ops ops = { on_schedule, on_swap_out, on_spill, on_fill };
+	const struct coord_ops ops = {
+		on_schedule, on_swap_out, on_spill, on_fill,
+		virtual_spill_scratchpad, virtual_fill_scratchpad,
+	};
 	struct coord_limits limits = {
 		.slots = (unsigned int)v->spec->warps,
 		.register_sets = (unsigned int)(v->spec->registers / SET_REGISTERS),
 		.scratchpad_sets = (unsigned int)(v->spec->shared_bytes / shared_unit),
+		.scratchpad_table = v->zorua,
 		.lend = v->zorua,
 		.promise = v->zorua && strcmp(v->spec->zorua_admit, "phase"),
 		.proof = v->zorua ? (unsigned int)v->spec->zorua_proof : 0,
@@ -402,6 +364,8 @@ static int create(struct virt *v, unsigned int shared_unit, const struct coord_t
 	v->unit = shared_unit;
 	sm_sizes(v->sm, &limits.warps, &limits.ctas);
 	v->nwarps = limits.warps;
+	if (v->zorua && virtual_scratchpad_create(v))
+		return -ENOMEM;
 	return coord_create(&limits, t, &ops, v, &v->c);
 }
 
@@ -419,7 +383,7 @@ static int make(const struct gpu_spec *spec, struct sm *sm, bool zorua, unsigned
 		ret = create(v, shared_unit, t);
 	}
 	if (ret)
-		free(v);
+		virtual_destroy(v);
 	else
 		*state = v;
 	return ret;
@@ -435,7 +399,7 @@ int virtual_zorua_create(const struct gpu_spec *spec, struct sm *sm, void *ctx, 
 		.changes = !strcmp(spec->zorua_compare, "changes"),
 	};
 
-	return make(spec, sm, true, SCRATCHPAD_SET, &t, state);
+	return make(spec, sm, true, virtual_scratchpad_set(spec), &t, state);
 }
 
 int virtual_wlm_create(const struct gpu_spec *spec, struct sm *sm, void *ctx, void **state)
@@ -449,7 +413,10 @@ void virtual_destroy(void *state)
 {
 	struct virt *v = state;
 
+	if (!v)
+		return;
 	coord_destroy(v->c);
+	virtual_scratchpad_destroy(v);
 	free(v);
 }
 
@@ -459,6 +426,7 @@ void virtual_reset(void *state)
 
 	coord_reset(v->c);
 	memset(v->warps, 0, sizeof(v->warps));
+	memset(v->coming, 0, sizeof(v->coming));
 	v->resident = 0;
 	v->kernel = NULL;
 }
@@ -545,6 +513,7 @@ void virtual_cta_ended(void *state, struct sm *sm, unsigned int cta, uint64_t no
 	struct virt *v = state;
 
 	coord_cta_end(v->c, cta);
+	v->coming[cta] = 0;
 	v->resident--;
 	soon(v, now);
 }

@@ -19,6 +19,11 @@ void virtual_admitted(void *state, struct sm *sm, unsigned int cta, uint64_t now
 void virtual_cta_ended(void *state, struct sm *sm, unsigned int cta, uint64_t now);
 void virtual_retired(void *state, struct sm *sm, unsigned int warp, uint64_t now);
 bool virtual_acquire(void *state, struct sm *sm, unsigned int warp, uint32_t pc, uint64_t now);
+/* Zorua's scratchpad: bytes of a set, such that 64 are enough for an SM's. */
+unsigned int virtual_scratchpad_set(const struct gpu_spec *spec);
+uint64_t virtual_shared_access(void *state, struct sm *sm, unsigned int warp, uint64_t sets,
+			       uint64_t *swap);
+void virtual_shared_done(void *state, struct sm *sm, unsigned int warp, uint64_t sets);
 void virtual_finished(void *state, struct sm *sm, unsigned int warp, uint32_t pc);
 void virtual_waits(void *state, struct sm *sm, unsigned int warp, uint64_t now);
 void virtual_passed(void *state, struct sm *sm, unsigned int warp, uint64_t now);

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What an SM's side of the coordinator knows: virtual.c, and virtual_scratchpad.c for the CTAs'
+ * scratchpad in swap. Private to the two.
+ */
+#ifndef GPUEMU_SM_CTA_VIRTUAL_STATE_H
+#define GPUEMU_SM_CTA_VIRTUAL_STATE_H
+
+#include "coordinator/coordinator.h"
+#include "sm/cta/virtual.h"
+
+#define MAX_WARPS	256u
+#define MAX_CTAS	256u
+#define SETS		64u
+#define SET_REGISTERS	(PTX_SET_REGS * WARP_LANES)
+#define SET_BYTES	(SET_REGISTERS * 4u)
+#define CONTEXT		128u		/* bytes of a warp's PC and SIMT stack */
+
+/* Where they are in swap, from sm_background() on: sets of registers, contexts, scratchpad. */
+#define SWAP_CONTEXTS	((uint64_t)(MAX_WARPS + 1) * SETS * SET_BYTES)
+#define SWAP_SCRATCHPAD	(SWAP_CONTEXTS + MAX_WARPS * CONTEXT)
+
+struct virt;
+
+/* A set of a CTA's scratchpad, for the background jobs that fill it. */
+struct vset {
+	struct virt *v;
+	uint8_t cta, number;
+};
+
+struct vwarp {
+	struct virt *v;			/* it is also what background jobs are told to */
+	uint8_t number;
+	bool present;
+	bool slotted;			/* as the SM sees it, or about to */
+	bool barrier;
+	bool asked, told;		/* it is at a phase point; and the coordinator knows */
+	uint32_t phase, next_phase;
+	uint32_t pc;			/* of the instruction that asked last */
+	unsigned int slot;
+	uint64_t head;			/* sets that the next instruction was let through with */
+	unsigned int reads, stale;	/* operands on their way; those that nobody waits for */
+};
+
+/* Cycles of schedulers. */
+struct idleness {
+	uint64_t idle, mem, pipeline;
+};
+
+struct virt {
+	const struct gpu_spec *spec;
+	struct sm *sm;
+	bool zorua;
+	struct coordinator *c;
+	const struct sm_kernel *kernel;	/* of all that is here */
+	unsigned int resident;		/* CTAs */
+	uint32_t unit;			/* bytes of the coordinator's units of scratchpad */
+	unsigned int nwarps;		/* that the SM knows by number */
+	struct vwarp warps[MAX_WARPS];
+	uint64_t filling;		/* sets of the warp that is asking */
+	struct vset *sets;		/* of scratchpad, 64 a CTA; NULL: it has no table */
+	uint64_t coming[MAX_CTAS];	/* those that have a place, and are read into it */
+	uint64_t epoch;			/* the cycle in which it ends */
+	struct idleness begin;		/* at its begin */
+	bool by_lack;			/* zorua.ctas is `lack` */
+	unsigned int lacked;		/* then: epochs behind one another */
+	unsigned int extra;		/* CTAs beyond those without Zorua */
+	struct coord_counters counted;
+	bool room;			/* wlm: there was room for another CTA */
+	uint64_t now;
+};
+
+/* --- virtual.c --- */
+
+/* Without memory for it the bytes take no time. False then. */
+bool virtual_move(struct virt *v, const struct background_job *job);
+
+/* --- virtual_scratchpad.c --- */
+
+/* -ENOMEM. */
+int virtual_scratchpad_create(struct virt *v);
+void virtual_scratchpad_destroy(struct virt *v);
+/* The coordinator's requests (struct coord_ops). */
+void virtual_spill_scratchpad(void *ctx, unsigned int cta, unsigned int set);
+void virtual_fill_scratchpad(void *ctx, unsigned int cta, unsigned int set);
+
+#endif
