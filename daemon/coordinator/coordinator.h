@@ -81,8 +81,8 @@ void coord_table_unmap(struct coord_table *t, unsigned int owner, unsigned int s
 void coord_table_spill(struct coord_table *t, unsigned int owner, unsigned int set);
 void coord_table_fill(struct coord_table *t, unsigned int owner, unsigned int set);
 /*
- * Is a accessed less frequently than b? (accesses + 1) / (time + 1), the time by the accesses of all
- * since the entry is where it is; one more, so that a new one is not the first to go.
+ * Is a accessed less frequently than b? (accesses + 1) / (time + 1), the time by the accesses of
+ * all since the entry is where it is; one more, so that a new one is not the first to go.
  */
 bool coord_table_rarer(const struct coord_table *t, const struct coord_entry *a,
 		       const struct coord_entry *b);
@@ -112,8 +112,8 @@ struct coord_limits {
 	 */
 	bool promise;
 	/*
-	 * Swap grows, up to the threshold, only behind so many epochs in each of which c_idle was more
-	 * than c_mem by the threshold's delta.
+	 * Swap grows, up to the threshold, only behind so many epochs, in each of which c_idle was
+	 * more than c_mem by the threshold's delta.
 	 */
 	unsigned int proof;
 };
@@ -182,9 +182,9 @@ static inline unsigned int coord_exchange(bool scratchpad)
 }
 
 /*
- * An instruction of the warp is about to name these sets: which of them are in swap. Those for which
- * there is a place were filled then: a free one, or, when the set was accessed often enough there,
- * that of one that is rarer.
+ * An instruction of the warp is about to name these sets: which of them are in swap. Those for
+ * which there is a place were filled then: a free one, or, when the set was accessed often enough
+ * there, that of one that is rarer.
  */
 uint64_t coord_access(struct coordinator *c, unsigned int warp, uint64_t sets);
 /* An instruction of the warp is under way that uses these sets; it has finished. */

@@ -135,9 +135,11 @@ static void take_scratchpad(struct coordinator *c, unsigned int cta, unsigned in
 
 	if (!c->limits.scratchpad_table)
 		c->free_scratchpad -= sets - *has;
-	for (unsigned int set = *has; c->limits.scratchpad_table && set < sets; set++)
-		coord_table_map(&c->sets, cta, set,
-				coord_make_place(c, &c->sets, cta, NULL) ? COORD_PHYSICAL : COORD_SWAP);
+	for (unsigned int set = *has; c->limits.scratchpad_table && set < sets; set++) {
+		bool place = coord_make_place(c, &c->sets, cta, NULL);
+
+		coord_table_map(&c->sets, cta, set, place ? COORD_PHYSICAL : COORD_SWAP);
+	}
 	*has = sets;
 	if (c->sets.swapped > swapped)
 		c->allowed[COORD_SCRATCHPAD] = c->sets.swapped;

@@ -272,8 +272,13 @@ void shared_step(struct sm *sm, uint64_t now);
 uint64_t shared_next(const struct ldst *l);
 void port_cycle(struct sm *sm, uint64_t now);
 
-/* access.c */
+/* entry.c */
+/* The one for the instruction, whose access exec_step() has just filled in. */
+struct access_entry *entry_claim(struct ldst *l, uint32_t index, const struct sm_inst *inst);
 void entry_put(struct ldst *l, uint32_t i);
+unsigned int entry_sectors(const struct access_entry *e);	/* of its lines */
+
+/* access.c */
 /* The lines of the access that exec_step() has just filled in; claims its entry. */
 void access_global(struct sm *sm, uint32_t inst);
 /* Local, constant and parameter memory: performed already. */
@@ -283,10 +288,6 @@ void access_step(struct sm *sm, uint64_t now);
 /* Lines whose pages came late. */
 void access_late(struct sm *sm, uint64_t now);
 uint64_t access_late_next(const struct ldst *l, uint64_t now);
-
-/* An entry for the instruction, whose access exec_step() has just filled in. */
-struct access_entry *entry_claim(struct ldst *l, uint32_t index, const struct sm_inst *inst);
-unsigned int entry_sectors(const struct access_entry *e);	/* of its lines */
 
 /* shared.c: shared accesses with mapping tables. */
 void mapped_issue(struct sm *sm, uint32_t index, const struct exec_access *a);

@@ -77,8 +77,8 @@ void warp_check_order(struct sm *sm, unsigned int w)
 }
 
 /*
- * The decoder takes the specifier out of the i-buffer, and the next instruction begins the phase. It
- * comes here when what is before it has issued: the phase does not change sooner.
+ * The decoder takes the specifier out of the i-buffer, and the next instruction begins the phase.
+ * It comes here when what is before it has issued: the phase does not change sooner.
  */
 static void take_specifier(struct sm *sm, unsigned int w)
 {

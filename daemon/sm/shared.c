@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Accesses to shared memory that a mechanism maps in sets (struct sm_mechanism, shared_set). What
- * is on chip goes through the banks as ever. What is in swap is an access to memory, at an address of
- * the set's own, through L1D as one of local memory; an atomic goes past it. One instruction may
- * have lanes of both: it is done with the banks first, then its lines go out, one a cycle. The bytes
- * themselves were moved at issue. Called by ldst.c and port.c.
+ * is on chip goes through the banks as ever. What is in swap is an access to memory, at an address
+ * of the set's own, through L1D as one of local memory; an atomic goes past it. One instruction may
+ * have lanes of both: it is done with the banks first, then its lines go out, one a cycle. The
+ * bytes themselves were moved at issue. Called by ldst.c and port.c.
  */
 #include "sm/ldst_internal.h"
 

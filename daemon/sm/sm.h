@@ -148,8 +148,8 @@ struct sm_mechanism {
 	bool (*acquire)(void *state, struct sm *sm, unsigned int warp, uint32_t pc, uint64_t now);
 
 	/*
-	 * Shared memory is mapped in sets of so many bytes, a CTA's in at most 64 of them: bits of a
-	 * word. NULL: it is not.
+	 * Shared memory is mapped in sets of so many bytes, a CTA's in at most 64 of them: bits of
+	 * a word. NULL: it is not.
 	 */
 	unsigned int (*shared_set)(const struct gpu_spec *spec);
 	/*

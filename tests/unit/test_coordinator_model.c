@@ -189,7 +189,8 @@ static void open_bench(struct bench *b, const struct coord_limits *limits,
 		       const struct coord_threshold *t)
 {
 	const struct coord_ops ops = {
-		on_schedule, on_swap_out, on_spill, on_fill, on_spill_scratchpad, on_fill_scratchpad,
+		on_schedule, on_swap_out, on_spill, on_fill,
+		on_spill_scratchpad, on_fill_scratchpad,
 	};
 
 	memset(b, 0, sizeof(*b));
@@ -383,7 +384,7 @@ static void scratchpad_in_swap(void **state)
 		}
 		if (w == 1) {
 			assert_int_equal(coord_scratchpad_access(b.c, 0, SETS(5)), 0);
-			assert_int_equal(coord_scratchpad_access(b.c, 1, SETS(5) & ~(1ull << 3)), 0);
+			assert_int_equal(coord_scratchpad_access(b.c, 1, SETS(5) & ~8ull), 0);
 		}
 	}
 	/* The third CTA has the place of the set that nobody has accessed; the fourth has none. */

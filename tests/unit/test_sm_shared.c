@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Shared memory that a mechanism maps in sets: how long an access takes whose sets are on chip, in
- * swap, or both, cycle by cycle for one warp; and that each access is told when it has finished. The
- * mechanism here says what the test says.
+ * swap, or both, cycle by cycle for one warp; and that each access is told when it has finished.
+ * The mechanism here says what the test says.
  */
 #include "sm_bench.h"
 
@@ -16,9 +16,9 @@
 #define BESIDE	(2u + 2u)
 
 /*
- * Lanes below 16 access s[lane], the others s[lane] + p. %clock before and behind, where a dependent
- * instruction is between: the first time L1D does not have the line, then it does; then a store, an
- * atomic, and the sum of all that was read, which is 3 * lane + lane.
+ * Lanes below 16 access s[lane], the others s[lane] + far. %clock before and behind, where a
+ * dependent instruction is between: the first time L1D does not have the line, then it does; then
+ * an atomic that adds 5. The sum of all that was read is 4 * lane + 5.
  */
 static const char accesses[] = PTX_HEAD
 	".visible .entry k(.param .u64 p, .param .u64 far)\n{\n.reg .pred %p<3>;\n"
@@ -83,8 +83,8 @@ struct times {
 	uint64_t lines, on_chip;
 };
 
-static struct times run_accesses(const struct sm_mechanism *mechanism, struct map *map, uint64_t far,
-			    unsigned int lookup)
+static struct times run_accesses(const struct sm_mechanism *mechanism, struct map *map,
+				 uint64_t far, unsigned int lookup)
 {
 	const uint32_t *out;
 	struct times t;

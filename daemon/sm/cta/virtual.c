@@ -43,11 +43,7 @@ static void forget(void *ctx, struct sm *sm, uint64_t now)
 {
 }
 
-bool virtual_move(struct virt *v, const struct background_job *job)
-{
-	return !sm_move(v->sm, job);
-}
-
+/* Without memory for it the bytes take no time. False then. */
 static bool move(struct vwarp *w, uint8_t kind, uint64_t addr, uint32_t bytes,
 		 void (*done)(void *ctx, struct sm *sm, uint64_t now))
 {
@@ -56,7 +52,7 @@ static bool move(struct vwarp *w, uint8_t kind, uint64_t addr, uint32_t bytes,
 		.bytes = bytes, .done = done, .ctx = w,
 	};
 
-	return virtual_move(w->v, &job);
+	return !sm_move(w->v->sm, &job);
 }
 
 static void let_go(struct vwarp *w)

@@ -62,7 +62,7 @@ static bool move(struct virt *v, unsigned int cta, unsigned int set, uint8_t kin
 		.ctx = &v->sets[cta * SETS + set],
 	};
 
-	return virtual_move(v, &job);
+	return !sm_move(v->sm, &job);
 }
 
 void virtual_spill_scratchpad(void *ctx, unsigned int cta, unsigned int set)

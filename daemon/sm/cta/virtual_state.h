@@ -70,13 +70,7 @@ struct virt {
 	uint64_t now;
 };
 
-/* --- virtual.c --- */
-
-/* Without memory for it the bytes take no time. False then. */
-bool virtual_move(struct virt *v, const struct background_job *job);
-
-/* --- virtual_scratchpad.c --- */
-
+/* virtual_scratchpad.c */
 /* -ENOMEM. */
 int virtual_scratchpad_create(struct virt *v);
 void virtual_scratchpad_destroy(struct virt *v);
