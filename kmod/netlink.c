@@ -21,6 +21,22 @@
 
 static struct gpuemu_dev *netlink_dev;
 
+/*
+ * Whether who asks has the capability, in the first user namespace. GENL_ADMIN_PERM
+ * would ask for CAP_NET_ADMIN, and this is no network.
+ */
+int gpuemu_nl_may(struct sk_buff *request, int capability,
+		  struct netlink_ext_ack *extack)
+{
+	if (netlink_capable(request, capability))
+		return 0;
+	if (capability == CAP_SYS_PTRACE)
+		NL_SET_ERR_MSG(extack, "it takes CAP_SYS_PTRACE (root)");
+	else
+		NL_SET_ERR_MSG(extack, "it takes CAP_SYS_ADMIN (root)");
+	return -EPERM;
+}
+
 struct gpuemu_dev *gpuemu_netlink_dev(void)
 {
 	return netlink_dev;
@@ -230,7 +246,11 @@ static int param_set(struct sk_buff *skb, struct genl_info *info)
 	const struct gpuemu_param_row *row = named_param(info);
 	struct nlattr *attr = info->attrs[GPUEMU_A_PARAM_VALUE];
 	u32 value;
+	int ret;
 
+	ret = gpuemu_nl_may(skb, CAP_SYS_ADMIN, info->extack);
+	if (ret)
+		return ret;
 	if (IS_ERR(row))
 		return PTR_ERR(row);
 	if (!attr) {
@@ -271,7 +291,11 @@ static int stats_reset(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nlattr *attr = info->attrs[GPUEMU_A_CLIENT_VA_SPACE];
 	struct gpuemu_client *client;
+	int ret;
 
+	ret = gpuemu_nl_may(skb, CAP_SYS_ADMIN, info->extack);
+	if (ret)
+		return ret;
 	if (!attr) {
 		reset_all(netlink_dev);
 		gpuemu_event_reset(netlink_dev, 0);
@@ -315,7 +339,11 @@ static int inject_failure(struct sk_buff *skb, struct genl_info *info)
 	struct nlattr *what = info->attrs[GPUEMU_A_INJECT_WHAT];
 	struct nlattr *count = info->attrs[GPUEMU_A_INJECT_COUNT];
 	u32 n = count ? nla_get_u32(count) : 1;
+	int ret;
 
+	ret = gpuemu_nl_may(skb, CAP_SYS_ADMIN, info->extack);
+	if (ret)
+		return ret;
 	if (!gpuemu_param(enable_tests)) {
 		GENL_SET_ERR_MSG(info, "the module was loaded without enable_tests=1");
 		return -EPERM;
@@ -388,7 +416,6 @@ static const struct genl_ops netlink_ops[] = {
 		POLICY(client, CLIENT_VA_SPACE),
 	}, {
 		.cmd = GPUEMU_CMD_BLOCK_GET,
-		.flags = GENL_ADMIN_PERM,
 		.dumpit = gpuemu_nl_block_dump,
 		POLICY(block, BLOCK_ADDR),
 	}, {
@@ -398,17 +425,14 @@ static const struct genl_ops netlink_ops[] = {
 		POLICY(param, PARAM_NAME),
 	}, {
 		.cmd = GPUEMU_CMD_PARAM_SET,
-		.flags = GENL_ADMIN_PERM,
 		.doit = param_set,
 		POLICY(param, PARAM_VALUE),
 	}, {
 		.cmd = GPUEMU_CMD_STATS_RESET,
-		.flags = GENL_ADMIN_PERM,
 		.doit = stats_reset,
 		POLICY(client, CLIENT_VA_SPACE),
 	}, {
 		.cmd = GPUEMU_CMD_INJECT,
-		.flags = GENL_ADMIN_PERM,
 		.doit = inject_failure,
 		POLICY(inject, INJECT_COUNT),
 	},

@@ -13,6 +13,9 @@ struct gpuemu_stats;
 
 extern struct genl_family gpuemu_family;
 
+int gpuemu_nl_may(struct sk_buff *request, int capability,
+		  struct netlink_ext_ack *extack);
+
 int gpuemu_netlink_register(struct gpuemu_dev *dev);
 void gpuemu_netlink_unregister(void);
 

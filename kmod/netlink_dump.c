@@ -2,8 +2,9 @@
 /*
  * Clients and VA blocks through netlink. A dump goes on where its last message
  * ended, by the id of what comes next: what is created or destroyed meanwhile
- * is seen or not, and everything that was there throughout is seen once. Who is not
- * an administrator sees the clients of the own user alone.
+ * is seen or not, and everything that was there throughout is seen once. Others' clients
+ * and anybody's addresses are for CAP_SYS_PTRACE, as /proc/PID/maps is: what has to do
+ * with the network is no right to look into a process.
  */
 #include <linux/cred.h>
 #include <linux/pid.h>
@@ -20,7 +21,7 @@
 
 static bool may_see(const struct gpuemu_client *client, struct sk_buff *request)
 {
-	return netlink_capable(request, CAP_NET_ADMIN) ||
+	return netlink_capable(request, CAP_SYS_PTRACE) ||
 	       uid_eq(client->uid, NETLINK_CB(request).creds.uid);
 }
 
@@ -184,7 +185,8 @@ int gpuemu_nl_block_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	void *hdr;
 
 	if (!cb->args[0]) {
-		ret = block_dump_begin(cb);
+		ret = gpuemu_nl_may(cb->skb, CAP_SYS_PTRACE, cb->extack) ?:
+		      block_dump_begin(cb);
 		if (ret)
 			return ret;
 	}

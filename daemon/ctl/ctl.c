@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "ctl/socket.h"
 
@@ -47,7 +48,10 @@ int ctl_open(struct ctl **out, struct err *err)
 	if (ctl->family < 0) {
 		ret = errno_of(ctl->family);
 		if (ret == -ENOENT)
-			err_set(err, 0, "no netlink family 'gpuemu': load the module (insmod gpuemu.ko)");
+			err_set(err, 0, "no netlink family 'gpuemu': %s",
+				access("/sys/module/gpuemu", F_OK) ?
+				"load the module (insmod gpuemu.ko)" :
+				"it is in the first network namespace alone (nsenter --target 1 --net)");
 		else
 			err_set(err, 0, "cannot find the netlink family 'gpuemu': %s",
 				nl_geterror(ctl->family));
@@ -161,7 +165,7 @@ static int refused(struct ctl *ctl, const char *what, int error, struct err *err
 	if (ctl->said[0])
 		return err_set(err, error, "%s: %s", what, ctl->said);
 	if (error == -EPERM)
-		return err_set(err, error, "%s: not permitted; it takes CAP_NET_ADMIN (root)",
+		return err_set(err, error, "%s: not permitted; it takes CAP_SYS_ADMIN or, to look, CAP_SYS_PTRACE (root)",
 			       what);
 	if (error == -EOPNOTSUPP)
 		return err_set(err, error, "%s: this module does not know it; it is older than this program",

@@ -10,8 +10,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <linux/capability.h>
 
 #include "lib/harness.h"
 #include "lib/lib.h"
@@ -288,6 +292,66 @@ static int as_nobody(uint32_t roots)
 	if (get_client(&nl, mine, seen) || get_client(&nl, roots, seen) != -ESRCH)
 		return __LINE__;
 	return 0;
+}
+
+/* This process goes on as nobody with one capability. */
+static int with_one(int capability)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = { { .permitted = 1u << capability } };
+
+	data[0].effective = data[0].permitted;
+	if (prctl(PR_SET_KEEPCAPS, 1) || setgid(NOBODY) || setuid(NOBODY))
+		return -errno;
+	return syscall(SYS_capset, &head, data) ? -errno : 0;
+}
+
+/* Who administers the network has no right here; who may trace looks, and changes nothing. */
+static int with_capability(uint32_t roots, int capability)
+{
+	bool looks = capability == CAP_SYS_PTRACE;
+	uint32_t seen[3] = { 0 };
+	struct nl_request r;
+	struct nl nl;
+
+	if (with_one(capability) || nl_open(&nl))
+		return __LINE__;
+	if (nl_set_param(&nl, "monitor_ms", 300) != -EPERM)
+		return __LINE__;
+	nl_begin(&nl, &r, GPUEMU_CMD_STATS_RESET, 0);
+	if (nl_talk(&nl, &r, NULL, NULL) != -EPERM)
+		return __LINE__;
+	nl_begin(&nl, &r, GPUEMU_CMD_BLOCK_GET, NLM_F_DUMP);
+	nl_put_u32(&r, GPUEMU_A_BLOCK_VA_SPACE, roots);
+	if (nl_talk(&nl, &r, NULL, NULL) != (looks ? 0 : -EPERM))
+		return __LINE__;
+	if (get_client(&nl, roots, seen) != (looks ? 0 : -ESRCH))
+		return __LINE__;
+	return 0;
+}
+
+TEST_F(netlink, capabilities)
+{
+	static const int capabilities[] = { CAP_NET_ADMIN, CAP_SYS_PTRACE };
+	int fd = client_open(), status, ends[2], line = -1;
+	uint32_t roots = client_space(fd);
+	unsigned int i;
+	pid_t pid;
+
+	ASSERT_EQ(0, pipe(ends));
+	for (i = 0; i < 2; i++) {
+		pid = fork();
+		if (!pid) {
+			line = with_capability(roots, capabilities[i]);
+			_exit(write(ends[1], &line, sizeof(line)) != sizeof(line));
+		}
+		ASSERT_EQ(pid, waitpid(pid, &status, 0));
+		ASSERT_EQ(sizeof(line), read(ends[0], &line, sizeof(line)));
+		EXPECT_EQ(0, line) TH_LOG("capability %d", capabilities[i]);
+	}
+	close(ends[0]);
+	close(ends[1]);
+	close(fd);
 }
 
 TEST_F(netlink, permissions)

@@ -64,6 +64,7 @@ refused 1 '0 of 1 events' gpuemu events --count 1 --timeout 0.1
 refused 1 'root' $nobody gpuemu stat --set invalidate_timeout_ms=800
 refused 1 'root' $nobody gpuemu stat --reset
 refused 1 'root' $nobody gpuemu stat --blocks 1
+refused 1 'first network namespace' unshare -n gpuemu stat
 tap_check 'anybody may look' $nobody gpuemu stat
 tap_check 'at the own clients alone' sh -c '! /usr/bin/setpriv --reuid 65534 --clear-groups gpuemu stat | grep -q gpuemud'
 tap_done
