@@ -106,10 +106,14 @@ void gpuemu_remote_release(struct gpuemu_block *block,
 int gpuemu_remote_unmap(struct gpuemu_block *block, u32 first, u32 n,
 			enum gpuemu_inval_reason reason)
 {
-	page_mask mask = { }, gone;
+	page_mask mask, gone;
 	int ret;
 
-	bitmap_set(mask, first, n);
+	/*
+	 * A page whose mapping is being closed is the closer's: its entry is cleared
+	 * already, and must not come back if this one fails.
+	 */
+	gpuemu_migrate_managed(block, first, n, false, mask);
 	ret = gpuemu_remote_suspend(block, mask, gone, reason);
 	if (!ret)
 		gpuemu_remote_release(block, gone);

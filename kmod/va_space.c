@@ -68,7 +68,18 @@ int gpuemu_space_init(struct gpuemu_space *space, struct gpuemu_dev *dev,
  */
 void gpuemu_space_close(struct gpuemu_space *space)
 {
+	struct gpuemu_block *block;
+	unsigned long index;
+
 	gpuemu_sysmem_close(space);
+	/* A task that was killed before it had the lock of a block that it made leaves it. */
+	for (index = 0; (block = gpuemu_space_next_block(space, &index,
+							 ULONG_MAX)); index++) {
+		mutex_lock(&block->lock);
+		gpuemu_block_retire_unmanaged(block);
+		mutex_unlock(&block->lock);
+		gpuemu_block_put(block);
+	}
 	if (!space->root)
 		return;
 	gpuemu_pt_space_clear(space);

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -247,6 +248,42 @@ TEST_F(duplicate, evicted_by_the_module)
 	/* Without it there is no frame. */
 	EXPECT_EQ(-ENOSPC, DUPLICATE(0, PAGES));
 	EXPECT_EQ(0, bits(self, 0));
+}
+
+static int write_to(void *p)
+{
+	*(volatile uint8_t *)p = 1;
+	return 0;
+}
+
+/*
+ * The CPU's write waits until the engine has forgotten the frame, and its task is killed
+ * meanwhile: the duplicate is what it was, also for the engine, which may not write it.
+ */
+TEST_F(duplicate, a_killed_writer_changes_nothing)
+{
+	static uint8_t stack[64 << 10] __attribute__((aligned(16)));
+	uint64_t end = now_ms() + 5000 * slowness();
+	int status = 0;
+	pid_t pid;
+
+	ASSERT_EQ(0, DUPLICATE(0, PAGES));
+	ASSERT_EQ(0, nl_set_param(&self->nl, "invalidate_timeout_ms", 10000));
+	engine_acker_stop(&self->e);
+	/* A task of this address space, which outlives it. */
+	pid = clone(write_to, stack + sizeof(stack), CLONE_VM | SIGCHLD, self->mem);
+	ASSERT_LT(0, pid);
+	while (bits(self, 0) && now_ms() < end)
+		usleep(1000);
+	EXPECT_EQ(0, bits(self, 0));
+	kill(pid, SIGKILL);
+	ASSERT_EQ(pid, waitpid(pid, &status, __WALL));
+	EXPECT_TRUE(WIFSIGNALED(status));
+	EXPECT_EQ(READ_ONLY, bits(self, 0));
+	EXPECT_EQ(0, self->e.control->lost);
+	engine_acker_start(&self->e);
+	ASSERT_EQ(0, nl_set_param(&self->nl, "invalidate_timeout_ms", 500));
+	expect(_metadata, self, PAGES);
 }
 
 TEST_F(duplicate, never_touched)
