@@ -66,6 +66,7 @@ struct packet {
 struct arrival {
 	uint64_t at;
 	struct mem_reply reply;
+	uint8_t flits;
 };
 
 /*
@@ -80,13 +81,14 @@ struct port {
 	/* The SM's. */
 	uint32_t out_tail __attribute__((aligned(64)));
 	uint32_t in_head, in_tail_told;
+	uint32_t flits_taken;	/* of arrivals */
 	uint32_t flits_sent, flits_left_told;	/* into the ring, out of it */
 	uint64_t injected;	/* when the last flit sent enters the input buffer */
 
 	/* The memory's. */
 	uint32_t out_head __attribute__((aligned(64)));
 	uint32_t out_tail_told;
-	uint32_t in_head_told, in_tail;
+	uint32_t flits_taken_told, in_tail;
 	uint32_t flits_left;
 } __attribute__((aligned(64)));
 
@@ -168,6 +170,7 @@ struct reply_entry {
 	uint64_t ready;		/* when the crossbar sees it */
 	uint32_t waiter;
 	uint8_t sm, kernel;
+	uint8_t sectors, flits;
 };
 
 struct timed {
@@ -221,7 +224,9 @@ struct slice {
 	uint64_t drain_pair, drain_until;
 
 	uint32_t rop_latency, queue_in, queue_dram, queue_reply;
-	uint32_t miss_queue, port_bytes, merges, reply_flits;
+	uint32_t miss_queue, port_bytes, merges;
+	/* Of a read's or an atomic's reply by its sectors, of a write's. */
+	uint8_t data_flits[MEM_SECTORS + 1], ack_flits;
 	uint32_t unit;		/* of L2's own sectors, in MEM_SECTOR */
 	struct slice_counts counts[KERNEL_SLOTS];
 };

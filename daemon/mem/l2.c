@@ -17,6 +17,20 @@
 	((s)->field##_mask = ring_size(n) - 1, \
 	 ((s)->field = calloc((s)->field##_mask + 1, sizeof(*(s)->field))) != NULL)
 
+/*
+ * A reply of several sectors is one packet, and the acknowledgement of a write of several has no
+ * data, as in GPGPU-Sim 3.x. With sectors of 32 bytes each reply takes what a sector of data does,
+ * as in its successors, which answer a write's sectors one by one.
+ */
+static void reply_sizes(struct slice *s, const struct gpu_spec *spec)
+{
+	for (unsigned int n = 1; n <= MEM_SECTORS; n++)
+		s->data_flits[n] = (uint8_t)DIV_ROUND_UP(spec->icnt_header + n * MEM_SECTOR,
+							 spec->icnt_flit);
+	s->ack_flits = s->unit == 1 ? s->data_flits[1] :
+				      (uint8_t)DIV_ROUND_UP(spec->icnt_header, spec->icnt_flit);
+}
+
 int slice_create(struct slice *s, const struct gpu_spec *spec, const struct addr_map *map,
 		 unsigned int local)
 {
@@ -34,14 +48,14 @@ int slice_create(struct slice *s, const struct gpu_spec *spec, const struct addr
 	s->rop_latency = (uint32_t)spec->l2_rop_latency;
 	s->queue_in = (uint32_t)spec->l2_queue_in;
 	s->queue_dram = (uint32_t)spec->l2_queue_dram;
+	s->unit = (uint32_t)spec->l2_sector / MEM_SECTOR;
+	reply_sizes(s, spec);
 	/* Behind the slice's own queue: the injection queue and the crossbar's input buffer. */
-	s->queue_reply = (uint32_t)(spec->l2_queue_out + spec->icnt_injection +
-				    spec->icnt_buffer);
+	s->queue_reply = (uint32_t)spec->l2_queue_out +
+		(uint32_t)(spec->icnt_injection + spec->icnt_buffer) / s->data_flits[s->unit];
 	s->miss_queue = (uint32_t)spec->l2_miss_queue;
 	s->port_bytes = (uint32_t)spec->l2_port;
 	s->merges = (uint32_t)spec->l2_merges;
-	s->unit = (uint32_t)spec->l2_sector / MEM_SECTOR;
-	s->reply_flits = (uint32_t)DIV_ROUND_UP(spec->icnt_header + MEM_SECTOR, spec->icnt_flit);
 	err = cache_create(&shape, &s->cache);
 	if (err)
 		return err;
@@ -154,7 +168,7 @@ void slice_accept(struct slice *s, const struct packet *p, unsigned int sm, uint
 	s->wake = MIN(s->wake, at);
 }
 
-static inline void reply(struct slice *s, uint32_t waiter, uint64_t ready)
+static inline void reply(struct slice *s, uint32_t waiter, uint32_t sectors, uint64_t ready)
 {
 	struct reply_entry *e = &s->reply[s->reply_tail++ & s->reply_mask];
 	const struct access *a = &s->accesses[waiter / MEM_SECTORS];
@@ -163,6 +177,8 @@ static inline void reply(struct slice *s, uint32_t waiter, uint64_t ready)
 	e->waiter = waiter;
 	e->sm = a->sm;
 	e->kernel = a->kernel;
+	e->sectors = (uint8_t)sectors;
+	e->flits = a->kind == MEM_WRITE ? s->ack_flits : s->data_flits[sectors];
 }
 
 /* Into the miss queue, which gives one a cycle to the queue to DRAM. */
@@ -210,7 +226,7 @@ static enum cache_outcome read_pair(struct slice *s, struct access *a, uint64_t 
 		return CACHE_NO_MERGE;
 	/* The fetch of the other sector is still answering: behind those that wait. */
 	s->drain_until++;
-	reply(s, waiter, now + 2);
+	reply(s, waiter, 1, now + 2);
 	return CACHE_PENDING;
 }
 
@@ -222,13 +238,12 @@ static inline uint32_t together(const struct slice *s, const struct access *a, u
 	return MIN(s->unit - ((a->first + sector) & (s->unit - 1)), a->sectors - sector);
 }
 
-/* Its look-up answers for sectors from the waiter's on. */
+/* Its look-up answers for sectors from the waiter's on, in one packet. */
 static inline void replies(struct slice *s, uint32_t waiter, uint64_t ready)
 {
 	const struct access *a = &s->accesses[waiter / MEM_SECTORS];
 
-	for (uint32_t n = together(s, a, waiter % MEM_SECTORS); n--; waiter++)
-		reply(s, waiter, ready);
+	reply(s, waiter, together(s, a, waiter % MEM_SECTORS), ready);
 }
 
 /* One look-up at the tags in cycle `now`; false: it has to try again. */

@@ -167,7 +167,7 @@ void mem_take(struct mem *mem, unsigned int sm)
 		remote_take(mem->remote, sm);
 		return;
 	}
-	p->in_head++;
+	p->flits_taken += p->in[p->in_head++ & p->in_mask].flits;
 }
 
 bool mem_receive(struct mem *mem, unsigned int sm, uint64_t now, struct mem_reply *reply)
@@ -238,9 +238,9 @@ static inline bool reply_head(struct mem *mem, struct xbar *x, unsigned int in)
 	x->ready[in] = e->ready;
 	x->dest[in] = e->sm;
 	x->kernel[in] = e->kernel;
-	x->flits[in] = (uint8_t)s->reply_flits;
+	x->flits[in] = e->flits;
 	x->sent[in] = 0;
-	x->big |= (uint64_t)(s->reply_flits > 1) << in;
+	x->big = e->flits > 1 ? x->big | 1ull << in : x->big & ~(1ull << in);
 	return true;
 }
 
@@ -248,7 +248,8 @@ static inline void reply_deliver(struct mem *mem, unsigned int in, unsigned int 
 				 uint64_t at)
 {
 	struct slice *s = &mem->slice[in];
-	uint32_t waiter = s->reply[s->reply_head++ & s->reply_mask].waiter;
+	const struct reply_entry *e = &s->reply[s->reply_head++ & s->reply_mask];
+	uint32_t waiter = e->waiter;
 	uint32_t index = waiter / MEM_SECTORS;
 	const struct access *a = &s->accesses[index];
 	struct port *p = &mem->ports[out];
@@ -259,7 +260,9 @@ static inline void reply_deliver(struct mem *mem, unsigned int in, unsigned int 
 	p->in[p->in_tail++ & p->in_mask] = (struct arrival){
 		.at = at,
 		.reply = { .tag = a->tag, .kind = a->kind, .cls = a->cls,
-			   .sector = (uint8_t)(a->first + waiter % MEM_SECTORS) },
+			   .sector = (uint8_t)(a->first + waiter % MEM_SECTORS),
+			   .sectors = e->sectors },
+		.flits = e->flits,
 	};
 	if (a->cls != MEM_BACKGROUND) {
 		latency = at - a->sent;
@@ -267,7 +270,7 @@ static inline void reply_deliver(struct mem *mem, unsigned int in, unsigned int 
 		l->count++;
 		l->max = MAX(l->max, latency);
 	}
-	access_done(s, index, 1);
+	access_done(s, index, e->sectors);
 	if (s->reply_head == s->reply_tail)
 		s->reply_head = s->reply_tail = 0;
 }
@@ -359,8 +362,8 @@ static void run_chunk(struct mem *mem, uint64_t from, uint64_t upto)
 	if (xbar_wake(&mem->replies, from) < upto) {
 		for (unsigned int i = 0; i < mem->nports; i++) {
 			const struct port *p = &mem->ports[i];
-			uint32_t full = (p->in_tail - p->in_head_told) *
-					mem->slice[0].reply_flits;
+			/* With those of a packet that has not come whole. */
+			uint32_t full = mem->replies.through[i] - p->flits_taken_told;
 
 			mem->replies.room[i] = mem->port_room > full ? mem->port_room - full : 0;
 		}
@@ -414,7 +417,7 @@ void mem_meet(struct mem *mem, uint64_t upto)
 			p->in_head = p->in_tail = 0;
 		p->out_tail_told = p->out_tail;
 		p->in_tail_told = p->in_tail;
-		p->in_head_told = p->in_head;
+		p->flits_taken_told = p->flits_taken;
 		p->flits_left_told = p->flits_left;
 	}
 }
@@ -556,7 +559,10 @@ int mem_create(const struct gpu_spec *spec, struct mem **out)
 	mem->lookahead = (unsigned int)MIN(spec->icnt_latency_request - 1,
 					   MIN(spec->icnt_latency_reply, MAX_CHUNK));
 	mem->slice_room = (uint32_t)(spec->icnt_buffer + spec->icnt_boundary);
-	mem->port_room = mem->slice_room + (uint32_t)spec->icnt_ejection;
+	/* The receiver's queue counts packets. */
+	mem->port_room = mem->slice_room +
+		(uint32_t)(spec->icnt_ejection * DIV_ROUND_UP(spec->icnt_header + spec->l2_sector,
+							      spec->icnt_flit));
 	err = create_parts(mem, spec);
 	if (err) {
 		mem_destroy(mem);
@@ -644,7 +650,8 @@ void mem_cancel(struct mem *mem)
 		struct port *p = &mem->ports[i];
 
 		p->out_head = p->out_tail_told = p->out_tail;
-		p->in_head = p->in_head_told = p->in_tail_told = p->in_tail;
+		p->in_head = p->in_tail_told = p->in_tail;
+		p->flits_taken = p->flits_taken_told = mem->replies.through[i];
 		p->flits_left = p->flits_left_told = p->flits_sent;
 		p->injected = 0;
 	}

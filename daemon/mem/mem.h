@@ -192,13 +192,14 @@ struct mem_request {
 };
 
 /*
- * A read is answered once a sector; a write and an atomic once a sector as well (acknowledged).
+ * A read is answered once a sector of L2 (l2.sector); a write and an atomic as well (acknowledged).
  * A remote read or atomic is answered once.
  */
 struct mem_reply {
 	uint32_t tag;
 	uint8_t kind, cls;
-	uint8_t sector;		/* of its line */
+	uint8_t sector;		/* of its line: the first one, of 32 bytes */
+	uint8_t sectors;	/* that it answers */
 };
 
 struct mem;

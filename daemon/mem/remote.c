@@ -221,7 +221,8 @@ static void answer(struct answers *in, uint64_t at, const struct transaction *t,
 {
 	in->at[in->tail++ & in->mask] = (struct answer){
 		.at = at,
-		.reply = { .tag = t->tag, .kind = t->kind, .cls = t->cls, .sector = sector },
+		.reply = { .tag = t->tag, .kind = t->kind, .cls = t->cls, .sector = sector,
+			   .sectors = 1 },
 	};
 }
 

@@ -334,24 +334,25 @@ static void memory_cycle(struct sm *sm, uint64_t now)
 	b->due = MAX(b->due, b->jobs[b->unsent.first].what.from);
 }
 
-static void answered(struct sm *sm, uint32_t i)
+static void answered(struct sm *sm, uint32_t i, uint32_t n)
 {
 	struct background *b = sm->background;
 	struct job *job = &b->jobs[i];
 
-	assert(job->answers);
-	if (!--job->answers && job->moved == job->what.bytes)
+	assert(job->answers >= n);
+	job->answers -= n;
+	if (!job->answers && job->moved == job->what.bytes)
 		end(b, i);
 }
 
-void background_reply(struct sm *sm, uint32_t job)
+void background_reply(struct sm *sm, uint32_t job, unsigned int sectors)
 {
-	answered(sm, job);
+	answered(sm, job, sectors);
 }
 
 void background_filled(struct sm *sm, uint32_t waiter)
 {
-	answered(sm, waiter & ~BACKGROUND_WAITER);
+	answered(sm, waiter & ~BACKGROUND_WAITER, 1);
 }
 
 /* --- the cycle ---------------------------------------------------------------------------------- */

@@ -28,7 +28,7 @@ uint64_t background_next(const struct sm *sm, uint64_t now);
 /* An instruction is at the banks of shared memory from this cycle to before that. */
 void background_banks(struct sm *sm, uint64_t from, uint64_t to);
 /* Memory answered a sector of the job. */
-void background_reply(struct sm *sm, uint32_t job);
+void background_reply(struct sm *sm, uint32_t job, unsigned int sectors);
 /* A line of L1D has come that the waiter of l1d.c, not an instruction, asked for. */
 void background_filled(struct sm *sm, uint32_t waiter);
 

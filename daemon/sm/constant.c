@@ -124,13 +124,14 @@ void constant_step(struct sm *sm, uint64_t now)
 		l->step = now + 1;
 }
 
-void constant_reply(struct sm *sm, uint32_t index, uint64_t now)
+void constant_reply(struct sm *sm, uint32_t index, unsigned int sectors, uint64_t now)
 {
 	struct ldst *l = sm->ldst;
 	struct fetch_line *f = &l->fetches[index];
 	unsigned int n;
 
-	if (--f->left)
+	f->left = (uint8_t)(f->left - sectors);
+	if (f->left)
 		return;
 	n = cache_fill(l->l1c, f->addr, l->waiters);
 	fetch_free(l, index);

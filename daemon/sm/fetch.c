@@ -88,14 +88,15 @@ bool fetch_idle(const struct sm *sm)
 	       !set_any(sm->fetch.missed);
 }
 
-/* A sector of a line: with the last one its warps go on, one a cycle. */
+/* Sectors of a line: with the last one its warps go on, one a cycle. */
 void fetch_reply(struct sm *sm, const struct mem_reply *reply)
 {
 	struct line_fetches *f = sm->fetch.lines;
 	struct line_fetch *line = &f->lines[reply->tag];
 	unsigned int n;
 
-	if (--line->sectors)
+	line->sectors = (uint8_t)(line->sectors - reply->sectors);
+	if (line->sectors)
 		return;
 	line->used = false;
 	n = cache_fill(sm->fetch.l1i, line->addr, f->waiters);

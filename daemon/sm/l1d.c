@@ -385,13 +385,14 @@ void l1d_send(struct sm *sm, uint64_t now)
 		l->retry = now;
 }
 
-void l1d_reply(struct sm *sm, uint32_t index, uint64_t now)
+void l1d_reply(struct sm *sm, uint32_t index, unsigned int sectors, uint64_t now)
 {
 	struct ldst *l = sm->ldst;
 	struct fetch_line *f = &l->fetches[index];
 	unsigned int n;
 
-	if (--f->left)
+	f->left = (uint8_t)(f->left - sectors);
+	if (f->left)
 		return;
 	n = cache_fill(l->l1d, f->addr, l->waiters);
 	fetch_free(l, index);

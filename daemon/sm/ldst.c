@@ -330,18 +330,19 @@ void ldst_reply(struct sm *sm, const struct mem_reply *reply, uint64_t now)
 static void respond(struct sm *sm, uint64_t now)
 {
 	struct ldst *l = sm->ldst;
-	uint32_t tag = l->replies[l->reply_head].tag;
+	const struct mem_reply *r = &l->replies[l->reply_head];
+	uint32_t tag = r->tag;
 	uint32_t of = tag & ~TAG_KIND;
 
 	switch (tag & TAG_KIND) {
 	case TAG_L1D:
-		l1d_reply(sm, of, now);
+		l1d_reply(sm, of, r->sectors, now);
 		break;
 	case TAG_L1C:
-		constant_reply(sm, of, now);
+		constant_reply(sm, of, r->sectors, now);
 		break;
 	case TAG_INST:
-		/* It waits for the port in front of everything else. */
+		/* One sector. It waits for the port in front of everything else. */
 		if (l->direct != NO_INDEX)
 			return;
 		l->direct = of;
@@ -351,9 +352,9 @@ static void respond(struct sm *sm, uint64_t now)
 		if (tag == TAG_NOBODY)
 			break;
 		if ((tag & TAG_BACKGROUND) == TAG_BACKGROUND)
-			background_reply(sm, tag & ~TAG_BACKGROUND);
+			background_reply(sm, tag & ~TAG_BACKGROUND, r->sectors);
 		else
-			warp_stores(sm, of, -1);
+			warp_stores(sm, of, -(int)r->sectors);
 		break;
 	}
 	l->reply_head = ring_at(l->reply_head, 1, l->reply_size);

@@ -310,7 +310,7 @@ void l1d_enter(struct sm *sm, struct access_entry *e, unsigned int i, uint64_t n
 /* Line i goes past L1D, and if it is in system memory, to the link. Returns 0, or the cycle in which memory may have room for it. */
 uint64_t l1d_pass(struct sm *sm, struct access_entry *e, unsigned int i, uint64_t now);
 /* A sector of a line of L1D has come. */
-void l1d_reply(struct sm *sm, uint32_t fetch, uint64_t now);
+void l1d_reply(struct sm *sm, uint32_t fetch, unsigned int sectors, uint64_t now);
 void l1d_send(struct sm *sm, uint64_t now);
 void l1d_cycle(struct sm *sm, uint64_t now);
 uint64_t l1d_next(const struct sm *sm, uint64_t now);
@@ -329,7 +329,7 @@ void l1c_cancel(struct ldst *l);
 void constant_lines(struct sm *sm, struct access_entry *e);
 /* Dispatch register: one line. */
 void constant_step(struct sm *sm, uint64_t now);
-void constant_reply(struct sm *sm, uint32_t fetch, uint64_t now);
+void constant_reply(struct sm *sm, uint32_t fetch, unsigned int sectors, uint64_t now);
 void constant_send(struct sm *sm, uint64_t now);
 void constant_settle(struct sm *sm, uint64_t upto);
 

@@ -291,7 +291,7 @@ static inline void bench_answer(unsigned int request)
 	struct bench_request *q = &bench.requests[request];
 	struct mem_reply reply = {
 		.tag = q->r.tag, .kind = q->r.kind, .cls = q->r.cls,
-		.sector = (uint8_t)q->answered,
+		.sector = (uint8_t)q->answered, .sectors = 1,
 	};
 
 	assert_true(q->answered < sectors(&q->r));

@@ -36,7 +36,7 @@ struct bench {
 	struct mem *mem;
 	uint64_t now;		/* next cycle of the SMs */
 	unsigned int step;	/* cycles of a quantum */
-	unsigned int replies[BENCH_TAGS];	/* by tag */
+	unsigned int replies[BENCH_TAGS];	/* by tag: sectors that were answered */
 	uint64_t first[BENCH_TAGS], last[BENCH_TAGS];
 	uint64_t order;		/* hash of all arrivals */
 };
@@ -84,8 +84,9 @@ static inline void bench_take(struct bench *b, unsigned int sm, uint64_t now)
 	if (!mem_receive(b->mem, sm, now, &r))
 		return;
 	assert_true(r.tag < BENCH_TAGS);
-	if (!b->replies[r.tag]++)
+	if (!b->replies[r.tag])
 		b->first[r.tag] = now;
+	b->replies[r.tag] += r.sectors;
 	b->last[r.tag] = now;
 	b->order = (b->order ^ (now * 64 + sm) ^ (uint64_t)r.tag << 40) * 0x9e3779b97f4a7c15ull;
 }

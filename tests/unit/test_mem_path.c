@@ -146,6 +146,71 @@ static void test_replies_of_two_flits(void **state)
 	bench_close(&b);
 }
 
+/*
+ * Whole lines in L2 (l2.sector): 128 bytes and 8 of header come as one packet of 5 flits of 32, the
+ * last one 4 cycles behind the first, and a write of 128 bytes is acknowledged by one flit.
+ */
+static void test_line_is_one_reply(void **state)
+{
+	struct bench b;
+
+	bench_spec(&b);
+	b.spec.l2_sector = 128;
+	b.spec.icnt_flit = 32;
+	bench_start(&b);
+	mem_prefill(b.mem, MEM_BASE, 128);
+	bench_send(&b, 0, 1, MEM_READ, MEM_BASE, 128);
+	bench_drain(&b);
+	assert_int_equal(b.replies[1], 4);
+	assert_int_equal(b.first[1], HIT + 4);
+	assert_int_equal(b.last[1], HIT + 4);
+	assert_int_equal(mem_stats(b.mem)->icnt_packets[1], 1);
+	assert_int_equal(mem_stats(b.mem)->icnt_flits[1], 5);
+	bench_send(&b, 0, 2, MEM_WRITE, MEM_BASE, 128);
+	bench_drain(&b);
+	assert_int_equal(b.replies[2], 4);
+	assert_int_equal(mem_stats(b.mem)->icnt_packets[1], 2);
+	assert_int_equal(mem_stats(b.mem)->icnt_flits[1], 6);
+	bench_send(&b, 0, 3, MEM_READ, MEM_BASE + 32, 32);
+	bench_drain(&b);
+	assert_int_equal(b.replies[3], 1);
+	assert_int_equal(mem_stats(b.mem)->icnt_flits[1], 8);
+	bench_close(&b);
+}
+
+/*
+ * An SM that takes nothing: the queue in front of it holds icnt.ejection packets, of five flits
+ * each here, behind 24 flits of buffers; the ninth packet and what is behind it wait in the slices.
+ */
+static void test_receiver_counts_packets(void **state)
+{
+	struct bench b;
+
+	bench_spec(&b);
+	b.spec.l2_sector = 128;
+	b.spec.icnt_flit = 32;
+	b.spec.icnt_buffer = 8;
+	b.spec.icnt_ejection = 4;
+	bench_start(&b);
+	mem_prefill(b.mem, MEM_BASE, 64 << 10);
+	for (unsigned int i = 0; i < 64; i++) {
+		struct mem_request r = { .addr = MEM_BASE + 128 * i, .tag = i, .kind = MEM_READ,
+					 .bytes = 128 };
+
+		while (!mem_ready(b.mem, 0, &r, b.now))
+			mem_run(b.mem, ++b.now);
+		mem_send(b.mem, &r, b.now);
+	}
+	mem_run(b.mem, b.now += 3000);
+	/* 8 + 16 flits and 4 packets of 5. */
+	assert_int_equal(mem_stats(b.mem)->icnt_flits[1], 44);
+	bench_drain(&b);
+	for (unsigned int i = 0; i < 64; i++)
+		assert_int_equal(b.replies[i], 4);
+	assert_int_equal(mem_stats(b.mem)->icnt_flits[1], 64 * 5);
+	bench_close(&b);
+}
+
 /* 9 flits wait to be injected; one goes in a cycle. */
 static void test_injection_buffer(void **state)
 {
@@ -530,6 +595,8 @@ int main(void)
 		cmocka_unit_test(test_head_of_line),
 		cmocka_unit_test(test_round_robin),
 		cmocka_unit_test(test_replies_of_two_flits),
+		cmocka_unit_test(test_line_is_one_reply),
+		cmocka_unit_test(test_receiver_counts_packets),
 		cmocka_unit_test(test_injection_buffer),
 		cmocka_unit_test(test_backpressure),
 		cmocka_unit_test(test_each_is_answered_as_often_as_it_must),
