@@ -346,7 +346,10 @@ static void shipped_files(void **state)
 	} files[] = {
 		{ "gtx480-hpca16.conf", "gpu.clock_mhz=1400\nl2.slices=24\nl2.mshrs=128\n"
 		  "dram.channels=12\ndram.clock_mhz=1000\npaging.handlers=0\n" },
-		{ "gtx480-vt.conf", "sm.scheduler=lrr\nlatency.shared=3\nl1d.latency=1\n" },
+		{ "gtx480-vt.conf", "sm.scheduler=lrr\nlatency.shared=3\nl1d.latency=1\n"
+		  "l1d.index=linear\nicnt.flit=32\nicnt.buffer=8\nicnt.speedup=1\nicnt.ejection=8\n"
+		  "l2.sector=128\nl2.mshrs=32\nl2.queue_in=8\nl2.queue_dram=8\nl2.queue_out=8\n"
+		  "dram.queue=16\n" },
 		{ "gtx480-ws.conf", "gpu.sms=16\ngpu.mixed_sms=1\nsm.units_dp=2\n"
 		  "pipe.id_oc_dp=2\npipe.oc_ex_dp=2\ncollector.dp=6\ncollector.dp_in=2\n"
 		  "collector.dp_out=2\n" },
