@@ -106,6 +106,9 @@ struct run *study_want_set(struct study_ctx *c, const struct study_workload *con
 			   const char *backend, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
 
+/* This program has it; kmod: and the module is loaded. */
+bool study_has_backend(const char *backend);
+
 struct study_table *study_table(struct study_ctx *c, const char *name, const char *title,
 				unsigned int digits, bool geomean);
 /* paper NAN: it reports nothing. Returns its index. */

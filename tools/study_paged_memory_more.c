@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "gpu/gpu.h"
 #include "host.h"
@@ -114,18 +113,6 @@ static const char *const measuring[] = { "kmod", "uffd" };
 /* Sizes of batches are tried with what fills them: loads at random. */
 static const struct study_workload filler = { "gather", "", "size=quick" };
 
-static bool can(const char *backend)
-{
-	const char *name, *help;
-
-	if (!strcmp(backend, "kmod") && access("/dev/gpuemu", F_OK))
-		return false;
-	for (unsigned int n = 0; gpu_list_row("backends", n, &name, &help); n++)
-		if (!strcmp(name, backend))
-			return true;
-	return false;
-}
-
 /* Measured several times: the middle one is told. */
 #define REPEATS	3u
 
@@ -187,11 +174,11 @@ void paged_want_measured(struct study_ctx *c)
 	FOR_WORKLOADS(c, w) {
 		measured(c, w, "sim", 256);
 		for (size_t b = 0; b < ARRAY_SIZE(measuring); b++)
-			if (can(measuring[b]))
+			if (study_has_backend(measuring[b]))
 				measured(c, w, measuring[b], 256);
 	}
 	for (size_t b = 0; b < ARRAY_SIZE(measuring); b++)
-		for (size_t i = 0; can(measuring[b]) && i < ARRAY_SIZE(batches); i++)
+		for (size_t i = 0; study_has_backend(measuring[b]) && i < ARRAY_SIZE(batches); i++)
 			measured(c, &filler, measuring[b], batches[i]);
 }
 
@@ -233,7 +220,8 @@ static void show_stages(struct study_ctx *c)
 	for (size_t i = 0; i < ARRAY_SIZE(stages); i++)
 		study_column(t, stages[i].title, NONE);
 	for (size_t b = 0; b < ARRAY_SIZE(measuring); b++)
-		for (size_t i = 0; can(measuring[b]) && i < ARRAY_SIZE(batches); i++) {
+		for (size_t i = 0; study_has_backend(measuring[b]) && i < ARRAY_SIZE(batches);
+		     i++) {
 			const struct run *r = measured(c, &filler, measuring[b], batches[i]);
 			char name[64];
 
@@ -257,19 +245,19 @@ void paged_show_measured(struct study_ctx *c)
 	size_t column = 0;
 
 	show_stages(c);
-	if (!can(measuring[0]) && !can(measuring[1]))
+	if (!study_has_backend(measuring[0]) && !study_has_backend(measuring[1]))
 		return;
 	t = study_table(c, "measured-time",
 			"the same run with measured batches: time over that with 20 us each", 3, true);
 	for (size_t b = 0; b < ARRAY_SIZE(measuring); b++)
-		if (can(measuring[b]))
+		if (study_has_backend(measuring[b]))
 			study_column(t, measuring[b], NONE);
 	FOR_WORKLOADS(c, w)
 		study_row_add(t, w->name);
 	for (size_t b = 0; b < ARRAY_SIZE(measuring); b++) {
 		size_t row = 0;
 
-		if (!can(measuring[b]))
+		if (!study_has_backend(measuring[b]))
 			continue;
 		FOR_WORKLOADS(c, w)
 			study_cell(t, row++, column,

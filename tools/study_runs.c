@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "gpu/gpu.h"
 #include "memory.h"
 #include "study.h"
 
@@ -64,4 +66,16 @@ struct run *study_want_set(struct study_ctx *c, const struct study_workload *con
 	run = want(c, set, n, backend, fmt, ap);
 	va_end(ap);
 	return run;
+}
+
+bool study_has_backend(const char *backend)
+{
+	const char *name, *help;
+
+	if (!strcmp(backend, "kmod") && access("/dev/gpuemu", F_OK))
+		return false;
+	for (unsigned int n = 0; gpu_list_row("backends", n, &name, &help); n++)
+		if (!strcmp(name, backend))
+			return true;
+	return false;
 }

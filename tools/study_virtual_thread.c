@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Yoon et al., "Virtual Thread: Maximizing Thread-Level Parallelism beyond GPU Scheduling Limit",
- * ISCA'16: its figures 4 and 8 to 13, and what it could not ask, the same under far faults.
- * Numbers are of its text; what it gives only in a figure's bars is no number here. Far faults are
- * off but in the last part: the paper's GPU has none.
+ * ISCA'16: its figures 4 and 8 to 13. Numbers are of its text; what it gives only in a figure's
+ * bars is no number here. Far faults are off, as the paper's GPU has none; what it could not ask,
+ * the same under far faults, is study_virtual_thread_paging.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "output.h"
-#include "study.h"
-
-#define NONE	((double)NAN)
-
-#define FOR_WORKLOADS(c, w)									\
-	for (const struct study_workload *w = (c)->options.workloads;				\
-	     w < (c)->options.workloads + (c)->options.nworkloads; w++)
+#include "study_virtual_thread.h"
 
 static const struct study_workload type_s[] = {
 #define TYPE_S(name, abbreviation, full, quick)	{ name, full, quick },
@@ -36,13 +30,7 @@ static const struct study_workload type_c[] = {
 	{ NULL, NULL, NULL }
 };
 
-/* The paper's four designs (figure 8), as arguments, and what it reports of each. */
-enum { BASELINE, MASCAR, VT, MAX_UNITS, DESIGNS };
-
-static const struct {
-	const char *name, *args;
-	double paper;
-} designs[DESIGNS] = {
+const struct vt_design vt_designs[VT_DESIGNS] = {
 	[BASELINE] = { "baseline", "--cta baseline --mem-order fifo", 1 },
 	[MASCAR] = { "Mascar", "--cta baseline --mem-order mascar", 1.093 },
 	[VT] = { "VT", "--cta vt --mem-order vt", 1.239 },
@@ -51,7 +39,7 @@ static const struct {
 
 static struct run *design(struct study_ctx *c, const struct study_workload *w, int d)
 {
-	return study_want(c, w, NULL, "--paging off %s", designs[d].args);
+	return study_want(c, w, NULL, "--paging off %s", vt_designs[d].args);
 }
 
 /* The workload's name; of a workload that is several of the paper's programs, the paper's behind it. */
@@ -69,7 +57,7 @@ static const char *label(const struct study_workload *w, char *text, size_t byte
 	return text;
 }
 
-static size_t add_row(struct study_table *t, const struct study_workload *w)
+size_t vt_row(struct study_table *t, const struct study_workload *w)
 {
 	char text[64];
 
@@ -77,14 +65,14 @@ static size_t add_row(struct study_table *t, const struct study_workload *w)
 }
 
 /* The program's own cycles: its instructions are the same, so their ratio is that of the IPC. */
-static double cycles(const struct run *r)
+double vt_cycles(const struct run *r)
 {
 	return run_number(r, "totals.cycles");
 }
 
 static double gain(struct study_ctx *c, const struct study_workload *w, const struct run *r)
 {
-	return cycles(design(c, w, BASELINE)) / cycles(r);
+	return vt_cycles(design(c, w, BASELINE)) / vt_cycles(r);
 }
 
 static double mean_of(const struct study_table *t, size_t column)
@@ -105,7 +93,7 @@ static double mean_of(const struct study_table *t, size_t column)
 static void want_designs(struct study_ctx *c)
 {
 	FOR_WORKLOADS(c, w)
-		for (int d = 0; d < DESIGNS; d++)
+		for (int d = 0; d < VT_DESIGNS; d++)
 			design(c, w, d);
 }
 
@@ -116,12 +104,12 @@ static void show_designs(struct study_ctx *c)
 	struct study_table *t = study_table(c, "designs",
 		"instructions a cycle over the baseline's (figure 8), LRR", 3, true);
 
-	for (int d = MASCAR; d < DESIGNS; d++)
-		study_column(t, designs[d].name, designs[d].paper);
+	for (int d = MASCAR; d < VT_DESIGNS; d++)
+		study_column(t, vt_designs[d].name, vt_designs[d].paper);
 	FOR_WORKLOADS(c, w) {
-		size_t row = add_row(t, w);
+		size_t row = vt_row(t, w);
 
-		for (int d = MASCAR; d < DESIGNS; d++)
+		for (int d = MASCAR; d < VT_DESIGNS; d++)
 			study_cell(t, row, (size_t)(d - MASCAR), gain(c, w, design(c, w, d)));
 	}
 	study_bars(c, t, FIGURE_BARS, "IPC over the baseline's", false);
@@ -191,7 +179,7 @@ static void show_stalls(struct study_ctx *c)
 	FOR_WORKLOADS(c, w) {
 		const struct run *r[] = { design(c, w, BASELINE), design(c, w, VT) };
 		double all = all_slots(r[0]), issued = run_number(r[0], "stalls.issued");
-		size_t row = add_row(t, w);
+		size_t row = vt_row(t, w);
 
 		study_cell(t, row, left, (all_slots(r[1]) - issued) / (all - issued));
 		for (size_t k = 0; k < ARRAY_SIZE(r); k++) {
@@ -222,7 +210,7 @@ static const struct {
 
 static struct run *scheduled(struct study_ctx *c, const struct study_workload *w, size_t s, int d)
 {
-	return s ? study_want(c, w, NULL, "--paging off %s --set sm.scheduler=%s", designs[d].args,
+	return s ? study_want(c, w, NULL, "--paging off %s --set sm.scheduler=%s", vt_designs[d].args,
 			      schedulers[s].name) : design(c, w, d);
 }
 
@@ -243,11 +231,11 @@ static void show_schedulers(struct study_ctx *c)
 	for (size_t s = 0; s < ARRAY_SIZE(schedulers); s++)
 		study_column(t, schedulers[s].name, schedulers[s].paper);
 	FOR_WORKLOADS(c, w) {
-		size_t row = add_row(t, w);
+		size_t row = vt_row(t, w);
 
 		for (size_t s = 0; s < ARRAY_SIZE(schedulers); s++)
-			study_cell(t, row, s, cycles(scheduled(c, w, s, BASELINE)) /
-					      cycles(scheduled(c, w, s, VT)));
+			study_cell(t, row, s, vt_cycles(scheduled(c, w, s, BASELINE)) /
+					      vt_cycles(scheduled(c, w, s, VT)));
 	}
 	study_bars(c, t, FIGURE_BARS, "IPC over the same scheduler's baseline", false);
 }
@@ -281,7 +269,7 @@ static struct run *varied(struct study_ctx *c, const struct study_workload *w,
 			  const struct variant *v, size_t i)
 {
 	/* The first is the default, whose run other parts have. */
-	return i ? study_want(c, w, NULL, "--paging off %s --set %s", designs[VT].args, v[i].set) :
+	return i ? study_want(c, w, NULL, "--paging off %s --set %s", vt_designs[VT].args, v[i].set) :
 		   design(c, w, VT);
 }
 
@@ -302,7 +290,7 @@ static struct study_table *show_variants(struct study_ctx *c, const char *name, 
 	for (size_t i = 0; v[i].name; i++)
 		study_column(t, v[i].name, v[i].paper);
 	FOR_WORKLOADS(c, w) {
-		size_t row = add_row(t, w);
+		size_t row = vt_row(t, w);
 
 		for (size_t i = 0; v[i].name; i++)
 			study_cell(t, row, i, gain(c, w, varied(c, w, v, i)));
@@ -396,7 +384,7 @@ static void show_use(struct study_ctx *c)
 	study_column(t, "MSHRs B", 0.175);
 	study_column(t, "MSHRs VT", 0.271);
 	FOR_WORKLOADS(c, w) {
-		size_t row = add_row(t, w);
+		size_t row = vt_row(t, w);
 
 		for (size_t k = 0; k < 2; k++) {
 			const struct run *r = design(c, w, k ? VT : BASELINE);
@@ -441,54 +429,13 @@ static void show_type_c(struct study_ctx *c)
 	size_t swaps = study_column(t, "VT, FIFO", 1), queues = study_column(t, "VT", 1);
 
 	for (const struct study_workload *w = type_c; w->name; w++) {
-		size_t row = add_row(t, w);
+		size_t row = vt_row(t, w);
 
-		study_cell(t, row, swaps, cycles(unqueued(c, w)) / cycles(design(c, w, BASELINE)));
+		study_cell(t, row, swaps,
+			   vt_cycles(unqueued(c, w)) / vt_cycles(design(c, w, BASELINE)));
 		study_cell(t, row, queues,
-			   cycles(design(c, w, VT)) / cycles(design(c, w, BASELINE)));
+			   vt_cycles(design(c, w, VT)) / vt_cycles(design(c, w, BASELINE)));
 	}
-}
-
-/* --- under far faults --------------------------------------------------------------------------------- */
-
-static const unsigned int fault_us[] = { 5, 10, 20, 50 };
-
-static struct run *faulting(struct study_ctx *c, const struct study_workload *w, unsigned int us,
-			    const char *args)
-{
-	return study_want(c, w, NULL, "%s --set paging.handlers=0 --set paging.service_ns=%u", args,
-			  us * 1000);
-}
-
-static void want_paging(struct study_ctx *c)
-{
-	FOR_WORKLOADS(c, w)
-		for (size_t i = 0; i < ARRAY_SIZE(fault_us); i++) {
-			faulting(c, w, fault_us[i], designs[BASELINE].args);
-			faulting(c, w, fault_us[i], designs[VT].args);
-		}
-}
-
-static void show_paging(struct study_ctx *c)
-{
-	struct study_table *t = study_table(c, "paging",
-		"under far faults: VT's time over the baseline's, by what a far fault takes", 3, true);
-	const char *base = designs[BASELINE].args, *vt = designs[VT].args;
-
-	for (size_t i = 0; i < ARRAY_SIZE(fault_us); i++) {
-		char name[16];
-
-		snprintf(name, sizeof(name), "%u us", fault_us[i]);
-		study_column(t, name, NONE);
-	}
-	FOR_WORKLOADS(c, w) {
-		size_t row = add_row(t, w);
-
-		for (size_t i = 0; i < ARRAY_SIZE(fault_us); i++)
-			study_cell(t, row, i, cycles(faulting(c, w, fault_us[i], vt)) /
-					      cycles(faulting(c, w, fault_us[i], base)));
-	}
-	study_bars(c, t, FIGURE_BARS, "time over the baseline's", false);
 }
 
 /* --- the study ------------------------------------------------------------------------------------------ */
@@ -502,7 +449,11 @@ static const struct study_part parts[] = {
 	{ "barrier", "a warp at a barrier counts as stalled, or not", want_barrier, NULL, show_barrier, false },
 	{ "use", "figures 12, 13: registers, shared memory, DRAM, L1D and its MSHRs", want_stalls, NULL, show_use, false },
 	{ "type-c", "programs at the capacity limit", want_type_c, NULL, show_type_c, false },
-	{ "paging", "VT under far faults of 5 to 50 us", want_paging, NULL, show_paging, true },
+	{ "paging", "VT under far faults of 5 to 50 us", vt_want_paging, NULL, vt_show_paging, true },
+	{ "batches", "batches of far faults, CTAs beyond the capacity: BAUM (ASPLOS'20)", vt_want_footprints,
+	  vt_want_batches, vt_show_batches, true },
+	{ "measured", "VT under far faults that this kernel serves", vt_want_measured_footprints,
+	  vt_want_measured, vt_show_measured, false },
 	{ 0 }
 };
 
