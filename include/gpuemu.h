@@ -164,6 +164,13 @@ enum gpuemu_advice {
 int gpuemu_mem_advise(struct gpuemu_ctx *ctx, const void *ptr, size_t bytes,
 		      enum gpuemu_advice advice, int location);
 
+/*
+ * How large the heap is that kernels' malloc() and free() use, 8 MiB if nobody says. Before the
+ * first launch from a module with such a kernel; then -EBUSY. -EINVAL: no bytes, or more than
+ * 32 GiB.
+ */
+int gpuemu_set_heap(struct gpuemu_ctx *ctx, size_t bytes);
+
 /* --- modules ------------------------------------------------------------- */
 
 /*
@@ -393,6 +400,17 @@ int gpuemu_launch_params(struct gpuemu_function *function,
 			 struct gpuemu_dim3 grid, struct gpuemu_dim3 block,
 			 size_t dynamic_shared, struct gpuemu_stream *stream,
 			 void *const *params);
+
+/*
+ * The same of a grid whose CTAs may wait for each other, as cuLaunchCooperativeKernel: all of them
+ * run at once, beside no other such grid, and its %envreg1 and %envreg2 are the high and low half
+ * of the address of memory for a barrier. What does not fit the GPU at once is -EINVAL from
+ * synchronize.
+ */
+int gpuemu_launch_cooperative(struct gpuemu_function *function,
+			      struct gpuemu_dim3 grid, struct gpuemu_dim3 block,
+			      size_t dynamic_shared, struct gpuemu_stream *stream,
+			      void *const *params);
 
 /*
  * Who gets what kernels print: print() is called with each piece of text, no NUL at its

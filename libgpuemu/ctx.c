@@ -86,6 +86,7 @@ static int apply_options(struct gpuemu_ctx *ctx, const char *config, const char 
 {
 	int ret = 0;
 
+	ctx->heap_bytes = HEAP_BYTES;
 	spec_defaults(&ctx->spec);
 	ctx->spec.vram_bytes = 0;
 	if (config)

@@ -67,6 +67,7 @@ struct gpuemu_module {
 	struct ptx_module *ptx;		/* placed at the segment */
 	void *segment;			/* managed memory of its .global variables, or NULL */
 	struct gpuemu_function *functions;
+	bool heap_known;		/* its kernels know where the heap is, or call no malloc() */
 	bool constants_written;		/* .const variables are not what the text says */
 };
 
@@ -93,6 +94,8 @@ struct gpuemu_ctx {
 	struct advice_range *advice;
 	uint32_t nadvice;
 	struct gpuemu_module *modules;
+	void *heap;			/* of kernels' malloc(); NULL: no kernel called it */
+	size_t heap_bytes;
 	struct gpuemu_stream default_stream;	/* the head of the list of streams */
 	uint32_t next_stream;
 	struct gpuemu_event *events;
@@ -210,6 +213,13 @@ void advice_forget(struct gpuemu_ctx *ctx, uint64_t addr, uint64_t bytes);
 
 /* module.c */
 void module_free(struct gpuemu_module *module);
+
+/* heap.c */
+#define HEAP_BYTES	(8ull << 20)	/* as CUDA's default cudaLimitMallocHeapSize */
+#define HEAP_UNIT	(64ull << 10)
+#define HEAP_MAX	(32ull << 30)
+/* Before a kernel of the module is launched. */
+int heap_prepare(struct gpuemu_module *module, struct err *err);
 
 /* record.c */
 /* -EINVAL, -E2BIG, -ENOMEM. */

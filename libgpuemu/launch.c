@@ -116,8 +116,23 @@ struct request {
 	const struct gpuemu_arg *args;	/* or */
 	unsigned int nargs;
 	void *const *params;
-	bool typed;
+	bool typed, cooperative;
 };
+
+/* Where a barrier of the whole grid is: in the module's variable. */
+static void pack_workspace(struct gpuemu_function *function, unsigned char *params)
+{
+	const struct gpuemu_module *module = function->module;
+	const struct ptx_variable *v;
+	uint64_t address = 0;
+
+	if (!function->kernel->has_workspace)
+		return;
+	for (unsigned int i = 0; (v = ptx_module_variable_at(module->ptx, i)); i++)
+		if (!strcmp(v->name, PTX_WORKSPACE))
+			address = (uintptr_t)module->segment + v->offset;
+	memcpy(params + function->kernel->workspace_at, &address, sizeof(address));
+}
 
 static int submit(struct gpuemu_function *function, const struct request *q,
 		  const unsigned char *params, struct err *err)
@@ -155,11 +170,16 @@ static int launch(struct gpuemu_function *function, const struct request *q, str
 	if (q->dynamic_shared > UINT32_MAX)
 		return err_set(err, -EINVAL, "kernel '%s': %zu bytes of dynamic shared memory",
 			       kernel->name, q->dynamic_shared);
+	ret = heap_prepare(function->module, err);
+	if (ret)
+		return ret;
 	params = calloc(1, kernel->param_bytes + 1);
 	if (!params)
 		return -ENOMEM;
 	ret = q->typed ? pack_args(kernel, q->args, q->nargs, params, err) :
 			 pack_params(kernel, q->params, params, err);
+	if (q->cooperative)
+		pack_workspace(function, params);
 	if (!ret)
 		ret = submit(function, q, params, err);
 	free(params);
@@ -198,6 +218,18 @@ PUBLIC int gpuemu_launch_params(struct gpuemu_function *function, struct gpuemu_
 	const struct request q = {
 		.grid = grid, .block = block, .dynamic_shared = dynamic_shared,
 		.stream = stream, .params = params,
+	};
+
+	return locked_launch(function, &q);
+}
+
+PUBLIC int gpuemu_launch_cooperative(struct gpuemu_function *function, struct gpuemu_dim3 grid,
+				     struct gpuemu_dim3 block, size_t dynamic_shared,
+				     struct gpuemu_stream *stream, void *const *params)
+{
+	const struct request q = {
+		.grid = grid, .block = block, .dynamic_shared = dynamic_shared,
+		.stream = stream, .params = params, .cooperative = true,
 	};
 
 	return locked_launch(function, &q);

@@ -97,6 +97,7 @@ void device_properties(struct cudaDeviceProp *p)
 		.deviceOverlap = engines,
 		.asyncEngineCount = engines ? 2 : 0,
 		.concurrentKernels = 1,
+		.cooperativeLaunch = 1,
 		.unifiedAddressing = 1,
 		.memoryClockRate = (int)d->mem_khz,
 		.memoryBusWidth = (int)d->bus_bits,
@@ -140,6 +141,7 @@ static int attribute(enum cudaDeviceAttr attr, const struct cudaDeviceProp *p)
 	case cudaDevAttrGpuOverlap: return p->deviceOverlap;
 	case cudaDevAttrAsyncEngineCount: return p->asyncEngineCount;
 	case cudaDevAttrConcurrentKernels: return p->concurrentKernels;
+	case cudaDevAttrCooperativeLaunch: return p->cooperativeLaunch;
 	case cudaDevAttrMemoryClockRate: return p->memoryClockRate;
 	case cudaDevAttrGlobalMemoryBusWidth: return p->memoryBusWidth;
 	case cudaDevAttrL2CacheSize: return p->l2CacheSize;
@@ -226,6 +228,15 @@ API cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
 {
 	if ((unsigned int)limit >= ARRAY_SIZE(limits))
 		return error_remember(cudaErrorUnsupportedLimit);
+	/* Before the first launch of a kernel that calls malloc(), as in CUDA. */
+	if (limit == cudaLimitMallocHeapSize) {
+		cudaError_t error = enter();
+
+		if (!error && gpuemu_set_heap(runtime_ctx(), value))
+			error = cudaErrorInvalidValue;
+		if (leave(error))
+			return error;
+	}
 	limits[limit] = value;
 	return cudaSuccess;
 }

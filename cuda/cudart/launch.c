@@ -60,8 +60,13 @@ static cudaError_t attributes_of(struct function *f, struct gpuemu_function_attr
 static uint64_t ctas_of(const struct gpuemu_function_attributes *a, uint64_t threads,
 			uint64_t dynamic);
 
-static cudaError_t launch(struct function *f, dim3 grid, dim3 block, void **args, size_t shared,
-			  cudaStream_t stream)
+typedef int (*launcher)(struct gpuemu_function *function, struct gpuemu_dim3 grid,
+			struct gpuemu_dim3 block, size_t dynamic_shared,
+			struct gpuemu_stream *stream, void *const *params);
+
+/* gpuemu_launch_cooperative() or gpuemu_launch_params(). */
+static cudaError_t launch(launcher with, struct function *f, dim3 grid, dim3 block, void **args,
+			  size_t shared, cudaStream_t stream)
 {
 	const struct gpuemu_dim3 g = { grid.x, grid.y, grid.z }, b = { block.x, block.y, block.z };
 	struct gpuemu_function_attributes a;
@@ -80,7 +85,10 @@ static cudaError_t launch(struct function *f, dim3 grid, dim3 block, void **args
 	threads = (uint64_t)b.x * b.y * b.z;
 	if (threads && threads <= 1024 && !ctas_of(&a, threads, shared))
 		return cudaErrorLaunchOutOfResources;
-	ret = gpuemu_launch_params(f->function, g, b, shared, s, args);
+	if (with == gpuemu_launch_cooperative &&
+	    (uint64_t)g.x * g.y * g.z > ctas_of(&a, threads, shared) * runtime_device()->sms)
+		return cudaErrorCooperativeLaunchTooLarge;
+	ret = with(f->function, g, b, shared, s, args);
 	if (ret == -EINVAL)
 		return cudaErrorInvalidConfiguration;
 	return runtime_failed(ret);
@@ -96,7 +104,20 @@ API cudaError_t cudaLaunchKernel(const void *func, dim3 grid, dim3 block, void *
 	if (!error)
 		error = module_function(func, &f);
 	if (!error)
-		error = launch(f, grid, block, args, shared, stream);
+		error = launch(gpuemu_launch_params, f, grid, block, args, shared, stream);
+	return leave(error);
+}
+
+API cudaError_t cudaLaunchCooperativeKernel(const void *func, dim3 grid, dim3 block, void **args,
+					    size_t shared, cudaStream_t stream)
+{
+	cudaError_t error = enter();
+	struct function *f;
+
+	if (!error)
+		error = module_function(func, &f);
+	if (!error)
+		error = launch(gpuemu_launch_cooperative, f, grid, block, args, shared, stream);
 	return leave(error);
 }
 

@@ -160,6 +160,9 @@ static void to_device(const struct module *m)
 		if (v->module == m && !v->managed &&
 		    !gpuemu_module_get_global(m->module, &where, &bytes, v->name))
 			gpuemu_mem_prefetch(runtime_ctx(), where, bytes, NULL);
+	/* Where grids meet is memory that the program does not name. */
+	if (!gpuemu_module_get_global(m->module, &where, &bytes, "__gpuemu_grid_workspace"))
+		gpuemu_mem_prefetch(runtime_ctx(), where, bytes, NULL);
 }
 
 static cudaError_t load(struct module *m)

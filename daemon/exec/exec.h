@@ -60,6 +60,9 @@ struct exec_launch {
 	void *print_ctx;
 };
 
+/* Its CTAs wait for each other, and must all be there at once. */
+bool exec_launch_cooperative(const struct exec_launch *launch);
+
 /* One CTA in flight. The caller owns the memory. */
 struct exec_cta {
 	const struct exec_launch *launch;

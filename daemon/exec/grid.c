@@ -6,7 +6,8 @@
  *
  * CTAs run in order, one at a time as long as they end in their turns. One that
  * does not may be waiting for a later one (a GPU would have it resident): then
- * the next is started beside it, up to MAX_RESIDENT, and they take turns.
+ * the next is started beside it, up to MAX_RESIDENT, and they take turns. Those of a cooperative
+ * launch are all in flight, and their turns are short: they do wait for each other.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,6 +18,8 @@
 /* CTAs in flight at most: what a large GPU holds; fewer when they are large. */
 #define MAX_RESIDENT	256u
 #define MAX_RESIDENT_BYTES (512ull << 20)
+/* More CTAs of a cooperative launch than any GPU has room for at once. */
+#define MAX_COOPERATIVE	65536u
 /* Instructions that a warp runs before the others of its CTA have theirs. */
 #define QUANTUM		2048u
 /* Rounds of these that a CTA has before the others have theirs. */
@@ -130,7 +133,7 @@ static int cta_turn(struct grid *grid, struct grid_cta *cta, struct err *err)
 	uint32_t round, w, ready;
 	int ret;
 
-	for (round = 0; round < ROUNDS; round++) {
+	for (round = 0; round < grid->rounds; round++) {
 		if (grid->out->stop && grid->out->stop(grid->out->stop_ctx))
 			return -ECANCELED;
 		for (ready = w = 0; w < cta->nwarps; w++) {
@@ -212,14 +215,26 @@ int exec_grid_run(struct exec_grid *out, struct err *err)
 	uint64_t bytes = grid.nwarps * exec_program_arena_bytes(launch->program) +
 			 block_threads(launch) * kernel->local_bytes + kernel->shared_bytes +
 			 launch->dynamic_shared + 1;
-	struct grid_cta *resident[MAX_RESIDENT];
 	int ret;
 
 	out->warp_instructions = out->thread_instructions = out->ctas = out->fault_addr = 0;
-	grid.resident = resident;
+	grid.rounds = ROUNDS;
 	grid.max_resident = MAX(1, MIN(MAX_RESIDENT, MAX_RESIDENT_BYTES / bytes));
+	if (exec_launch_cooperative(launch)) {
+		grid.rounds = 1;
+		grid.max_resident = grid.total;
+		if (grid.total > MAX_COOPERATIVE)
+			return err_set(err, -EINVAL,
+				       "kernel '%s': a cooperative launch of %llu CTAs: at most %u run at once",
+				       kernel->name, (unsigned long long)grid.total,
+				       MAX_COOPERATIVE);
+	}
+	grid.resident = calloc(grid.max_resident, sizeof(*grid.resident));
+	if (!grid.resident)
+		return err_set(err, -ENOMEM, "kernel '%s': out of memory", kernel->name);
 	ret = run(&grid, err);
 	while (grid.nresident)
-		cta_free(resident[--grid.nresident]);
+		cta_free(grid.resident[--grid.nresident]);
+	free(grid.resident);
 	return ret;
 }

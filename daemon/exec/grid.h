@@ -42,6 +42,7 @@ struct grid {
 	uint32_t nwarps;		/* of a CTA */
 	struct grid_cta **resident;
 	uint32_t nresident, max_resident;
+	uint32_t rounds;		/* that a CTA has before the others have theirs */
 };
 
 /*

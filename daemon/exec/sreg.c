@@ -4,6 +4,8 @@
  * holds what. Those that cannot change are written when the warp starts, the
  * others when an instruction reads one.
  */
+#include <string.h>
+
 #include "exec/private.h"
 
 unsigned int sreg_bytes(uint32_t sreg)
@@ -27,6 +29,23 @@ bool sreg_changes(uint32_t sreg)
 	default:
 		return false;
 	}
+}
+
+/* Of a cooperative launch; else 0. */
+static uint64_t workspace_of(const struct exec_launch *launch)
+{
+	const struct ptx_kernel *kernel = launch->program->kernel;
+	uint64_t address = 0;
+
+	if (kernel->has_workspace)
+		memcpy(&address, (const uint8_t *)launch->params + kernel->workspace_at,
+		       sizeof(address));
+	return address;
+}
+
+bool exec_launch_cooperative(const struct exec_launch *launch)
+{
+	return workspace_of(launch) != 0;
 }
 
 static uint64_t value_of(const struct exec_warp *warp, uint32_t sreg, uint32_t lane)
@@ -81,6 +100,12 @@ static uint64_t value_of(const struct exec_warp *warp, uint32_t sreg, uint32_t l
 		return ~((1u << lane) - 1);
 	case PTX_SREG_DYNAMIC_SMEM_SIZE:
 		return launch->dynamic_shared;
+	case PTX_SREG_ENVREG1:
+		return workspace_of(launch) >> 32;
+	case PTX_SREG_ENVREG2:
+		return (uint32_t)workspace_of(launch);
+	case PTX_SREG_ENVREG:
+		return 0;
 	default: /* PTX_SREG_TOTAL_SMEM_SIZE */
 		return cta->shared_bytes;
 	}

@@ -30,6 +30,25 @@ static bool awaits(const struct gpu_session *s, const struct run *r)
 	return r->kind == RUN_AWAIT && queue_mark_pending(s, r->mark, r);
 }
 
+static bool is_cooperative(const struct run *r)
+{
+	return r->kind == RUN_LAUNCH && !r->status && exec_launch_cooperative(&r->launch);
+}
+
+/*
+ * Two cooperative launches are never beside each other: each might hold a part of the SMs, and
+ * wait for the rest for ever.
+ */
+static bool waits_for_cooperative(const struct gpu_session *s, const struct run *r)
+{
+	if (!is_cooperative(r))
+		return false;
+	for (const struct run *other = s->queue; other; other = other->next)
+		if (other->state == RUN_RUNNING && is_cooperative(other))
+			return true;
+	return false;
+}
+
 struct run *queue_ready(struct gpu_session *s, bool launches)
 {
 	bool others = false;	/* something before this one has not ended */
@@ -38,7 +57,7 @@ struct run *queue_ready(struct gpu_session *s, bool launches)
 		if (r->state == RUN_DONE)
 			continue;
 		if (r->state == RUN_QUEUED && (launches || r->kind != RUN_LAUNCH) &&
-		    has_turn(s, r, others) && !awaits(s, r))
+		    has_turn(s, r, others) && !awaits(s, r) && !waits_for_cooperative(s, r))
 			return r;
 		others = true;
 	}

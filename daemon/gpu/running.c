@@ -5,6 +5,7 @@
  */
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "gpu/loop.h"
@@ -18,6 +19,20 @@ static unsigned int free_slot(const struct loop *l)
 	for (unsigned int k = 0; k < l->nrunning; k++)
 		used |= 1u << l->running[k]->todo.slot;
 	return (unsigned int)__builtin_ctz(~used);
+}
+
+/* CTAs that wait for each other must all be there. */
+static int fits_at_once(const struct machine *m, struct run *r)
+{
+	const uint32_t *grid = r->launch.grid;
+	uint64_t ctas = (uint64_t)grid[0] * grid[1] * grid[2];
+	uint64_t room = (uint64_t)sm_kernel_ctas(r->sm_kernel) * m->nsms;
+
+	if (!exec_launch_cooperative(&r->launch) || ctas <= room)
+		return 0;
+	return err_set(&r->err, -EINVAL,
+		       "kernel '%s': a cooperative launch of %" PRIu64 " CTAs: the GPU holds %" PRIu64 " at once",
+		       r->kernel->name, ctas, room);
 }
 
 static int begin(struct loop *l, struct run *r)
@@ -47,6 +62,9 @@ static int begin(struct loop *l, struct run *r)
 	if (ret)
 		return err_set(&r->err, ret, "kernel '%s': no memory for its warps",
 			       r->kernel->name);
+	ret = fits_at_once(m, r);
+	if (ret)
+		return ret;
 	run_describe(r);
 	r->stats.ctas_per_sm = sm_kernel_ctas(r->sm_kernel);
 	r->stats.start = l->now;

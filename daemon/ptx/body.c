@@ -81,9 +81,10 @@ static int directive(struct parser *p)
 		return parse_call_variable(p);
 	if (is_dot(p, "branchtargets"))
 		return parse_table(p);
-	/* Of indirect calls, which are refused where they are made. */
-	if (is_dot(p, "calltargets") || is_dot(p, "callprototype"))
-		return skip_statement(p);
+	if (is_dot(p, "callprototype"))
+		return parse_prototype(p);
+	if (is_dot(p, "calltargets"))
+		return parse_targets(p);
 	return unsupported(p, "unknown directive");
 }
 

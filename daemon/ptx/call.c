@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The call instruction: (results), function, (arguments). What is passed is
- * noted with the function and lowered when the text has ended. Called by operand.c.
+ * The call instruction: (results), function, (arguments), and what functions an indirect one may
+ * be of. What is passed is noted with the function and lowered when the text has ended. Called by
+ * form.c and body.c.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -127,8 +128,13 @@ static int parse_callee(struct parser *p, struct call_site *site)
 		return bad(p, "a function's name is expected");
 	sym = map_get(&p->scopes[0].names, p->tok.text, p->tok.len);
 	if (!sym || sym->kind != SYM_FUNC) {
-		if (parse_register(p, &ret) != PTX_NO_REG)
-			return unsupported(p, "indirect calls");
+		site->target.kind = PTX_OPND_REG;
+		site->target.reg = parse_register(p, &ret);
+		if (!ret && site->target.reg != PTX_NO_REG) {
+			if (ptx_type_bytes(p->kernel->regs[site->target.reg].type) != 8)
+				return bad(p, "the address of a function takes 64 bits");
+			return 0;
+		}
 		return ret ? ret : bad(p, "there is no function '%.*s'",
 				       (int)MIN(p->tok.len, 80u), p->tok.text);
 	}
@@ -137,6 +143,119 @@ static int parse_callee(struct parser *p, struct call_site *site)
 		return unsupported(p, "calls of kernels");
 	next(p);
 	return 0;
+}
+
+/* The name of a .callprototype or of .calltargets, which an indirect call ends in. */
+static int parse_prototype_name(struct parser *p, struct call_site *site)
+{
+	struct symbol *sym;
+
+	if (p->tok.kind != TOK_IDENT)
+		return bad(p, "the name of a prototype is expected");
+	sym = find_symbol(p, p->tok.text, p->tok.len);
+	if (!sym || sym->kind != SYM_PROTOTYPE)
+		return bad(p, "there is no prototype '%.*s'", (int)MIN(p->tok.len, 80u),
+			   p->tok.text);
+	site->prototype = sym->function;
+	next(p);
+	return 0;
+}
+
+/* The label right before becomes the name of what follows. */
+static int name_prototype(struct parser *p, struct function *f)
+{
+	struct symbol *label = p->last_label;
+
+	if (!label || label->kind != SYM_LABEL || label->index != p->kernel->ninsns)
+		return bad(p, "a prototype needs a name");
+	label->kind = SYM_PROTOTYPE;
+	label->function = f;
+	return 0;
+}
+
+/* The parameters of a function, and nothing else of it. */
+static int parse_shape(struct parser *p)
+{
+	int ret = 0;
+
+	if (is_punct(p, '('))
+		ret = parse_formals(p, true);
+	if (!ret && p->tok.kind != TOK_IDENT)
+		ret = bad(p, "'_' expected");
+	if (ret)
+		return ret;
+	next(p);
+	if (is_punct(p, '('))
+		ret = parse_formals(p, false);
+	while (!ret && !is_punct(p, ';')) {
+		/* .noreturn, .abi_preserve N */
+		if (p->tok.kind == TOK_END || is_punct(p, '}'))
+			return bad(p, "';' expected");
+		next(p);
+	}
+	return ret ? ret : expect(p, ';');
+}
+
+/* Parameters without a name or a body. */
+static struct function *new_prototype(struct parser *p)
+{
+	struct function *f;
+
+	if (array_grow(p->prototypes, p->prototypes_cap, p->nprototypes))
+		return NULL;
+	f = slab_alloc(&p->scratch, sizeof(*f));
+	if (f)
+		p->prototypes[p->nprototypes++] = f;
+	return f;
+}
+
+/* NAME: .callprototype (results) _ (parameters); their names are seen by nobody. */
+int parse_prototype(struct parser *p)
+{
+	const struct parser saved = *p;
+	struct function *f = new_prototype(p);
+	int ret;
+
+	if (!f)
+		return no_memory(p);
+	ret = name_prototype(p, f);
+	if (ret)
+		return ret;
+	if (p->nscopes > SCOPES)
+		return unsupported(p, "blocks are nested more than %d deep", SCOPES);
+	next(p);
+	p->scopes[p->nscopes++] = (struct scope){ .names.slab = &p->scratch };
+	p->function = f;
+	p->kernel = &f->body;
+	p->regs_cap = 0;
+	ret = parse_shape(p);
+	p->nscopes = saved.nscopes;
+	p->function = saved.function;
+	p->kernel = saved.kernel;
+	p->regs_cap = saved.regs_cap;
+	return ret;
+}
+
+/* NAME: .calltargets f, g; */
+int parse_targets(struct parser *p)
+{
+	struct function *first = NULL;
+	struct symbol *sym;
+	int ret;
+
+	do {
+		next(p);
+		sym = p->tok.kind == TOK_IDENT ?
+			map_get(&p->scopes[0].names, p->tok.text, p->tok.len) : NULL;
+		if (!sym || sym->kind != SYM_FUNC || sym->function->entry)
+			return bad(p, "a function's name is expected");
+		function_address(sym->function);
+		if (!first)
+			first = sym->function;
+		next(p);
+	} while (is_punct(p, ','));
+	ret = name_prototype(p, first);
+	return ret ? ret : expect(p, ';');
 }
 
 int parse_call(struct parser *p, struct ptx_insn *insn)
@@ -158,9 +277,17 @@ int parse_call(struct parser *p, struct ptx_insn *insn)
 	if (!ret)
 		ret = parse_callee(p, site);
 	if (!ret && accept(p, ',')) {
-		if (!is_punct(p, '('))
-			return bad(p, "'(' expected");
-		ret = parse_list(p, insn, site, false);
+		if (is_punct(p, '('))
+			ret = parse_list(p, insn, site, false);
+		else if (site->callee)
+			ret = bad(p, "'(' expected");
+		else
+			ret = parse_prototype_name(p, site);
+	}
+	if (!ret && !site->callee && !site->prototype) {
+		ret = expect(p, ',');
+		if (!ret)
+			ret = parse_prototype_name(p, site);
 	}
 	if (ret)
 		return ret;

@@ -272,6 +272,7 @@ int parse_func(struct parser *p)
 	if (is_punct(p, ';')) {
 		next(p);
 		f->builtin = builtin_of(&name);
+		f->heap = token_is(&name, "malloc") || token_is(&name, "free");
 		/* Calls of a name that was declared before are of the function they found. */
 		if (!known)
 			ret = add_function(p, f, &name);

@@ -51,7 +51,9 @@ struct call_value {
 
 struct call_site {
 	uint32_t insn;
-	struct function *callee;
+	struct function *callee; /* NULL: who is at the address `target`, until supply.c knows more */
+	struct ptx_operand target;
+	struct function *prototype;
 	struct call_value *args, *results;
 	uint32_t nargs, nresults;
 	const char *stmt;
@@ -63,6 +65,9 @@ struct function {
 	struct ptx_kernel body;	/* name, line, insns, regs, params of an entry, limits */
 	bool entry, defined;
 	bool lowered;
+	bool addressed;		/* its address is taken: an indirect call may be of it */
+	bool heap;		/* declared: malloc or free, which supply.c has */
+	bool workspace;		/* reads where the grid's workspace is */
 	uint8_t builtin;	/* enum ptx_builtin */
 	struct function *definition; /* of a declaration, when it comes later */
 	const char *refusal;	/* the message when a kernel needs it, or NULL */
@@ -80,5 +85,16 @@ struct function {
 	uint32_t number;	/* in the text, from 1 */
 	uint32_t epoch, index;	/* the kernel being linked, its place there */
 };
+
+/* Functions have a distinct address each, which nothing can be read from. */
+#define CODE_WINDOW	0xffff500000000000ull
+#define CODE_STRIDE	16u
+
+/* Takes it: an indirect call may be of the function. */
+static inline uint64_t function_address(struct function *f)
+{
+	f->addressed = true;
+	return CODE_WINDOW + CODE_STRIDE * (uint64_t)f->number;
+}
 
 #endif

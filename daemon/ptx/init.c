@@ -15,10 +15,6 @@
 
 #define MAX_DEPTH	16	/* braces in braces */
 
-/* Where functions would be: a distinct address each, which nothing can be read from. */
-#define CODE_WINDOW	0xffff500000000000ull
-#define CODE_STRIDE	16
-
 /*
  * A run of initial values; what is between runs is zeros. The offset is in the
  * variable until that has its place.
@@ -79,7 +75,7 @@ static int address(struct parser *p, enum ptx_type type, uint64_t mask)
 		return bad(p, "an address takes 64 bits");
 	a.space = a.sym->kind == SYM_FUNC ? PTX_SPACE_NONE : a.sym->space;
 	if (a.sym->kind == SYM_FUNC) {
-		a.value = CODE_WINDOW + CODE_STRIDE * (uint64_t)a.sym->function->number;
+		a.value = function_address(a.sym->function);
 		a.sym = NULL;
 	} else if (generic && a.space == PTX_SPACE_CONST) {
 		a.value = PTX_CONST_WINDOW;

@@ -303,6 +303,19 @@ static int join(struct parser *p, struct linking *ln, struct ptx_kernel *kernel)
 	return 0;
 }
 
+/* Behind the parameters of the text there is one that the launch fills. */
+static void add_workspace(const struct linking *ln, struct ptx_kernel *kernel)
+{
+	uint32_t i;
+
+	for (i = 0; i < ln->n; i++)
+		kernel->has_workspace |= ln->list[i]->workspace;
+	if (!kernel->has_workspace)
+		return;
+	kernel->workspace_at = (kernel->param_bytes + 7) & ~7u;
+	kernel->param_bytes = kernel->workspace_at + 8;
+}
+
 static int link_entry(struct parser *p, struct linking *ln, struct function *entry)
 {
 	struct ptx_module *module = p->module;
@@ -325,6 +338,7 @@ static int link_entry(struct parser *p, struct linking *ln, struct function *ent
 	entry->body.params = NULL;
 	kernel->const_data = module->const_data;
 	kernel->const_bytes = module->const_bytes;
+	add_workspace(ln, kernel);
 	ret = lay_out_shared(p, ln, kernel);
 	if (!ret)
 		ret = join(p, ln, kernel);

@@ -133,6 +133,25 @@ static int parse_immediate(struct parser *p, struct ptx_operand *op, enum ptx_ty
 	return ret ? ret : constant_to(p, &c, type, &op->value);
 }
 
+/* %envreg0 to %envreg31, of which the driver says 1 and 2: where a grid's workspace is. */
+static int parse_envreg(struct parser *p, struct ptx_operand *op, bool *found)
+{
+	const char *digits = p->tok.text + strlen("%envreg");
+	uint32_t len = p->tok.len - strlen("%envreg"), n;
+
+	n = digits[0] - '0';
+	if (len == 2)
+		n = n * 10 + (digits[1] - '0');
+	if (len > 2 || n > 31 || (len == 2 && digits[0] == '0'))
+		return 0;
+	*found = true;
+	op->kind = PTX_OPND_SREG;
+	op->value = n == 1 ? PTX_SREG_ENVREG1 : n == 2 ? PTX_SREG_ENVREG2 : PTX_SREG_ENVREG;
+	p->function->workspace |= op->value != PTX_SREG_ENVREG;
+	next(p);
+	return 0;
+}
+
 static int parse_sreg(struct parser *p, struct ptx_operand *op, bool *found)
 {
 	char name[32];
@@ -144,6 +163,8 @@ static int parse_sreg(struct parser *p, struct ptx_operand *op, bool *found)
 	*found = false;
 	if (len > 20)
 		return 0;
+	if (len > strlen("%envreg") && !memcmp(p->tok.text, "%envreg", strlen("%envreg")))
+		return parse_envreg(p, op, found);
 	memcpy(name, p->tok.text, len);
 	lex_next(&ahead, &dot);
 	if (dot.kind == TOK_DOT && dot.len == 1) {
@@ -233,8 +254,14 @@ static int parse_symbol(struct parser *p, struct ptx_insn *insn, struct ptx_oper
 {
 	int ret;
 
+	if (sym->kind == SYM_FUNC && op->kind == PTX_OPND_SYMBOL) {
+		op->kind = PTX_OPND_IMM;
+		op->value = function_address(sym->function);
+		next(p);
+		return 0;
+	}
 	if (sym->kind != SYM_VAR)
-		return unsupported(p, "addresses of functions and labels");
+		return unsupported(p, "addresses of labels");
 	op->space = sym->space;
 	if (sym->space == PTX_SPACE_SHARED || sym->space == PTX_SPACE_GLOBAL || sym->param) {
 		op->value = 0;

@@ -131,6 +131,21 @@ static int parse_top(struct parser *p)
 	return parse_space(p, linkage);
 }
 
+static int parse_more(struct parser *p, const char *text, size_t len, uint32_t line)
+{
+	const struct lexer lx = p->lx;
+	const struct token tok = p->tok;
+	int ret = 0;
+
+	p->lx = (struct lexer){ text, text + len, line };
+	next(p);
+	while (!ret && p->tok.kind != TOK_END)
+		ret = parse_top(p);
+	p->lx = lx;
+	p->tok = tok;
+	return ret;
+}
+
 int ptx_module_parse(const char *text, size_t len, const char *name,
 		     struct ptx_module **out, struct err *err)
 {
@@ -172,13 +187,18 @@ int ptx_module_parse_with(const char *text, size_t len, const char *name,
 	if (!ret && !p->seen_version)
 		ret = err_set(err, -EINVAL, "%s:1: this is not PTX: there is no .version", name);
 	if (!ret)
+		ret = supply_functions(p, parse_more);
+	if (!ret)
 		ret = resolve_initialisers(p);
 	if (!ret)
 		ret = link_module(p);
 out:
 	for (i = 0; i < p->nfunctions; i++)
 		function_free(p->functions[i]);
+	for (i = 0; i < p->nprototypes; i++)
+		function_free(p->prototypes[i]);
 	free(p->functions);
+	free(p->prototypes);
 	free(p->fixups);
 	free(p->init_data);
 	slab_free(&p->scratch);

@@ -68,6 +68,9 @@ struct parser {
 	struct ptx_kernel *kernel; /* its body */
 	struct function **functions;
 	uint32_t nfunctions, functions_cap;
+	struct function **prototypes;
+	uint32_t nprototypes, prototypes_cap;
+	uint32_t callers;	/* functions that indirect calls go through */
 	uint32_t insns_cap, regs_cap, params_cap;
 	struct fixup *fixups;
 	uint32_t nfixups, fixups_cap;
@@ -138,6 +141,8 @@ uint32_t new_register(struct parser *p, struct ptx_kernel *body, uint32_t *cap,
 /* variable.c */
 enum linkage { LINK_NONE, LINK_EXTERN };
 int parse_variable(struct parser *p, enum ptx_space space, enum linkage linkage);
+/* A .global variable of the module that the text does not declare, once. */
+int add_global(struct parser *p, const char *name, uint32_t bytes, uint32_t align);
 
 /* init.c: initial values */
 struct init;
@@ -155,7 +160,15 @@ int parse_call_variable(struct parser *p);	/* .param in a body */
 /* The text reads or writes `bytes` at `offset`; a param of other sizes than pieces can be is memory. */
 void note_access(struct param *param, uint64_t offset, uint32_t bytes, bool stored);
 
+/* Parses text as if it stood behind the module's, from a line on; it lives as long as p. */
+typedef int parse_text_fn(struct parser *p, const char *text, size_t len, uint32_t line);
+
+/* supply.c. The text has ended: functions that it calls and does not have. */
+int supply_functions(struct parser *p, parse_text_fn *parse);
+
 /* call.c */
+int parse_prototype(struct parser *p);		/* .callprototype */
+int parse_targets(struct parser *p);		/* .calltargets */
 int parse_call(struct parser *p, struct ptx_insn *insn);
 
 /* function.c: .entry and .func */

@@ -74,6 +74,8 @@ enum ptx_sreg {
 	PTX_SREG_LANEMASK_GT, PTX_SREG_LANEMASK_GE,
 	PTX_SREG_DYNAMIC_SMEM_SIZE, PTX_SREG_TOTAL_SMEM_SIZE,
 	PTX_SREG_CLOCK_HI, PTX_SREG_GLOBALTIMER_LO, PTX_SREG_GLOBALTIMER_HI,
+	/* The high and the low half of the address of a cooperative grid's workspace, or 0. */
+	PTX_SREG_ENVREG1, PTX_SREG_ENVREG2, PTX_SREG_ENVREG, /* the others: 0 */
 	PTX_SREGS
 };
 
@@ -283,6 +285,13 @@ struct ptx_kernel {
 	uint32_t max_calls;	/* deepest nesting of calls; with recursion, what local_bytes allows */
 	struct ptx_param *params;
 	uint32_t nparams, param_bytes;
+	/*
+	 * It reads where its grid's workspace is: who launches it cooperatively puts the address
+	 * into 8 bytes of the parameters at workspace_at, behind those of the text; else it is
+	 * 0 there.
+	 */
+	bool has_workspace;
+	uint32_t workspace_at;
 	uint32_t shared_bytes;	/* static */
 	/* A thread: the deepest stack of frames; with recursion options.stack_bytes more. */
 	uint32_t local_bytes;
@@ -303,6 +312,21 @@ struct ptx_kernel {
 };
 
 struct ptx_module;
+
+/*
+ * The .global variable that a module has whose kernels call malloc() or free(): two numbers of
+ * 64 bits, where the heap is and how many bytes it has. Who launches such a kernel fills them in;
+ * the heap is zero at first, and may be several modules'.
+ */
+#define PTX_HEAP		"__gpuemu_heap"
+
+/*
+ * The .global variable that a module has whose kernels read their grid's workspace: the memory
+ * that a barrier of a whole grid is in. Zero at first; a barrier leaves it as the next one needs
+ * it.
+ */
+#define PTX_WORKSPACE		"__gpuemu_grid_workspace"
+#define PTX_WORKSPACE_BYTES	64
 
 /*
  * Parses `len` bytes. name is for messages ("vecadd.ptx"). On error returns

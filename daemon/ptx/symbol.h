@@ -15,6 +15,7 @@ enum symbol_kind {
 	SYM_LABEL,	/* index: instruction */
 	SYM_FUNC,	/* a .func, or an entry */
 	SYM_TABLE,	/* .branchtargets; index: of the function's tables */
+	SYM_PROTOTYPE,	/* .callprototype, .calltargets; function: it has the parameters of this one */
 };
 
 struct param;
@@ -35,7 +36,7 @@ struct symbol {
 	uint32_t align;
 	uint32_t epoch;		/* .shared: the kernel that `offset` is for, from 1 */
 	struct param *param;	/* .param of a .func or a call */
-	struct function *function; /* SYM_FUNC */
+	struct function *function; /* SYM_FUNC, SYM_PROTOTYPE */
 	struct symbol *next;	/* the function's next .shared variable */
 };
 

@@ -99,6 +99,28 @@ static int place_global(struct parser *p, struct symbol *sym)
 	return ret;
 }
 
+int add_global(struct parser *p, const char *name, uint32_t bytes, uint32_t align)
+{
+	const struct token tok = {
+		.kind = TOK_IDENT, .text = name, .len = strlen(name), .line = p->tok.line,
+	};
+	struct symbol *sym;
+	int ret;
+
+	if (map_get(&p->scopes[0].names, name, tok.len))
+		return 0;
+	sym = new_symbol(p, SYM_VAR, &tok);
+	if (!sym)
+		return no_memory(p);
+	sym->type = PTX_B8;
+	sym->space = PTX_SPACE_GLOBAL;
+	sym->bytes = bytes;
+	sym->align = align;
+	sym->module_scope = true;
+	ret = place_global(p, sym);
+	return ret ? ret : add_symbol_to(p, sym, 0);
+}
+
 static int place_variable(struct parser *p, struct symbol *sym)
 {
 	switch (sym->space) {

@@ -308,6 +308,69 @@ static void no_way(void **state)
 		    "kernel 'k': brx.idx by 2, where there are 2 targets (test.ptx line 10, thread (2,0,0) of CTA (0,0,0))");
 }
 
+/* Each lane calls one of three through an address: of a table, of an instruction, of a constant. */
+#define OPS \
+	".func (.param .b32 v) twice(.param .b32 a, .param .align 4 .b8 s[8]);\n" \
+	".global .align 8 .u64 table[3] = {twice, thrice, other};\n" \
+	".const .align 8 .u64 one = thrice;\n" \
+	".func (.param .b32 v) thrice(.param .b32 a, .param .align 4 .b8 s[8]) {\n" \
+	".reg .b32 %x, %y;\nld.param.u32 %x, [a];\nmul.lo.u32 %x, %x, 3;\n" \
+	"ld.param.u32 %y, [s+4];\nadd.u32 %x, %x, %y;\nst.param.b32 [v], %x;\nret;\n}\n" \
+	".func (.param .b32 v) twice(.param .b32 a, .param .align 4 .b8 s[8]) {\n" \
+	".reg .b32 %x, %y;\nld.param.u32 %x, [a];\nadd.u32 %x, %x, %x;\n" \
+	"ld.param.u32 %y, [s];\nadd.u32 %x, %x, %y;\nst.param.b32 [v], %x;\nret;\n}\n"
+#define OTHER ".func (.param .b64 v) other(.param .b32 a) { .reg .b64 %x;\nmov.u64 %x, 5;\n" \
+	"st.param.b64 [v], %x;\nret;\n}\n"
+#define THROUGH(reg) \
+	"{\n.param .b32 a; .param .align 4 .b8 s[8]; .param .b32 v;\n" \
+	"st.param.b32 [a], %r0;\nst.param.b32 [s], 1000;\nst.param.b32 [s+4], 2000;\n" \
+	"P: .callprototype (.param .b32 _) _ (.param .b32 _, .param .align 4 .b8 _[8]);\n" \
+	"call (v), " reg ", (a, s), P;\nld.param.b32 %r2, [v];\n}\n"
+static uint32_t expect_indirect(uint32_t t)
+{
+	return t % 3 == 2 ? t * 3 + 2000 + t : (t % 3 ? t * 3 + 2000 : t * 2 + 1000) + t;
+}
+static void indirect(void **state)
+{
+	check(HEAD ".func (.param .b64 v) other(.param .b32 a);\n"
+	      ".func (.param .b32 v) thrice(.param .b32 a, .param .align 4 .b8 s[8]);\n" OPS OTHER
+	      KERNEL "rem.u32 %r1, %r0, 3;\nmov.u64 %d1, table;\nmad.wide.u32 %d1, %r1, 8, %d1;\n"
+	      "ld.global.u64 %d2, [%d1];\nsetp.eq.u32 %p0, %r1, 2;\n@%p0 ld.const.u64 %d2, [one];\n"
+	      THROUGH("%d2") "mov.u64 %d3, twice;\nadd.u32 %r2, %r2, %r0;\n" STORE("%r2"),
+	      expect_indirect);
+}
+
+/* A prototype by the name of a function that may be called, and no parameters. */
+static uint32_t expect_targets(uint32_t t)
+{
+	return t + 17;
+}
+static void targets(void **state)
+{
+	check(HEAD ".func (.reg .b32 %v) f() {\nmov.u32 %v, 17;\nret;\n}\n"
+	      KERNEL "mov.u64 %d2, f;\nP: .calltargets f;\ncall (%r1), %d2, P;\n"
+	      "add.u32 %r1, %r1, %r0;\n" STORE("%r1"), expect_targets);
+}
+
+/* A function that is elsewhere, one of another kind, what is between two, and nothing. */
+static void no_function(void **state)
+{
+	static const char *const where[] = {
+		"mov.u64 %d2, other;\n", "mov.u64 %d2, twice; add.u64 %d2, %d2, 8;\n",
+		"mov.u64 %d2, 0;\n", "mov.u64 %d2, k;\n", "mov.u64 %d2, 0xffff500000100000;\n",
+	};
+	char text[4000];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(where); i++) {
+		snprintf(text, sizeof(text), "%s%s%s%s", HEAD
+			 ".func (.param .b64 v) other(.param .b32 a);\n"
+			 ".func (.param .b32 v) thrice(.param .b32 a, .param .align 4 .b8 s[8]);\n"
+			 OPS OTHER, KERNEL, where[i], THROUGH("%d2") STORE("%r2"));
+		expect_trap(text, "kernel 'k': trap (test.ptx line 44, thread (0,0,0) of CTA (0,0,0))");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -323,6 +386,9 @@ int main(void)
 		cmocka_unit_test(overflow),
 		cmocka_unit_test(ways),
 		cmocka_unit_test(no_way),
+		cmocka_unit_test(indirect),
+		cmocka_unit_test(targets),
+		cmocka_unit_test(no_function),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

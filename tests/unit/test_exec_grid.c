@@ -352,6 +352,43 @@ static void traps(void **state)
 		     "kernel 'k': 4-byte load at 0x400 is outside shared memory (1024 bytes) (test.ptx line 18, thread (64,0,0) of CTA (0,0,0))");
 }
 
+/*
+ * A cooperative launch: more CTAs than else are in flight wait for each other, at the barrier in
+ * the workspace whose address the registers say. The 600th to come lets all go.
+ */
+#define MEET ".version 7.0\n.target sm_70\n.address_size 64\n" \
+	".entry k(.param .u64 p) {\n.reg .pred %q;\n.reg .b32 %r<9>;\n.reg .b64 %d<9>;\n" \
+	"mov.u32 %r1, %envreg2;\nmov.u32 %r2, %envreg1;\nmov.u32 %r3, %envreg31;\n" \
+	"mov.b64 %d1, {%r1, %r2};\nld.param.u64 %d2, [p];\nsetp.eq.u64 %q, %d1, 0;\n" \
+	"@%q bra OUT;\natom.global.add.u32 %r4, [%d1+4], 1;\n" \
+	"WAIT: ld.volatile.global.u32 %r5, [%d1+4];\nsetp.lt.u32 %q, %r5, 600;\n@%q bra WAIT;\n" \
+	"atom.global.add.u32 %r4, [%d2], 1;\nOUT: ret;\n}\n"
+
+static void cooperative(void **state)
+{
+	static uint32_t workspace[16], count;
+	uint64_t where = (uintptr_t)workspace, none = 0;
+	struct run run;
+
+	run_load(&run, MEET, NULL);
+	assert_true(exec_program_kernel(run.program)->has_workspace);
+	assert_int_equal(exec_program_kernel(run.program)->nparams, 1);
+	run.whole = true;
+	run_ptr(&run, &count);
+	run_arg(&run, &where, sizeof(where));
+	if (run_grid(&run, 600, 1, 1, 1))
+		fail_msg("%s", run.err.text);
+	assert_int_equal(count, 600);
+	assert_int_equal(workspace[1], 600);
+	/* More CTAs than any GPU holds. */
+	assert_int_equal(run_grid(&run, 65535, 2, 1, 1), -EINVAL);
+	/* Not cooperative: the address is 0. */
+	memcpy(run.params + 8, &none, sizeof(none));
+	assert_int_equal(run_grid(&run, 600, 1, 1, 1), 0);
+	assert_int_equal(count, 600);
+	run_free(&run);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -367,6 +404,7 @@ int main(void)
 		cmocka_unit_test(stopped),
 		cmocka_unit_test(ranges),
 		cmocka_unit_test(traps),
+		cmocka_unit_test(cooperative),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,10 +16,10 @@
 
 #define HEAD	".version 7.0\n.target sm_70\n.address_size 64\n"
 #define GOOD(name)	".visible .entry " name "(.param .u32 n) { .reg .b32 r;\nld.param.u32 r, [n]; ret; }\n"
-/* In the body itself, in a function that is called, and when it is linked: calls of a kernel. */
+/* In the body itself, in a function that is called, and when it is linked: another module's variable. */
 #define BODY	".entry body() { .reg .b32 r; {\nfoo.bar r, 1; } ret; }\n"
 #define CALLED	".func f() {\nfoo.bar; ret; }\n.entry caller() { call f; ret; }\n"
-#define LINKED	".entry linked() { .reg .b64 d;\ncall d, (d), P; ret; }\n"
+#define LINKED	".extern .global .u32 far;\n.entry linked() { .reg .u32 r;\nld.global.u32 r, [far]; ret; }\n"
 
 static struct ptx_module *module;
 
@@ -45,7 +45,7 @@ static void others_are_there(void **state)
 	assert_null(ptx_module_kernel(module, "body"));
 	assert_non_null(strstr(ptx_module_refusal(module, "body"), "t.ptx:7: not supported: `foo.bar r, 1;`"));
 	assert_non_null(strstr(ptx_module_refusal(module, "caller"), "t.ptx:9: not supported: `foo.bar;`"));
-	assert_non_null(strstr(ptx_module_refusal(module, "linked"), "(indirect calls)"));
+	assert_non_null(strstr(ptx_module_refusal(module, "linked"), "('far' is a variable of another module)"));
 	assert_null(ptx_module_refusal(module, "first"));
 	assert_null(ptx_module_refusal(module, "nobody"));
 	ptx_module_free(module);
@@ -57,7 +57,7 @@ static void one_must_be_there(void **state)
 	struct err err;
 
 	assert_int_equal(parse(HEAD LINKED BODY, true, &err), -EOPNOTSUPP);
-	assert_non_null(strstr(err.text, "(indirect calls)"));
+	assert_non_null(strstr(err.text, "('far' is a variable of another module)"));
 	assert_int_equal(parse(HEAD GOOD("good") BODY, false, &err), -EOPNOTSUPP);
 	assert_non_null(strstr(err.text, "`foo.bar r, 1;`"));
 }

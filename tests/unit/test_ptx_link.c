@@ -386,8 +386,8 @@ static void refused_later(void **state)
 {
 	const char *const text = HEAD
 		".func bad() { .reg .b32 r; add.u32 r, r, 1;\n{ cp.async.wait_all; } call gone; ret; }\n"
-		".extern .func malloc(.param .b64 n);\n"
-		".func calls() { call malloc, (8); ret; }\n"
+		".extern .func elsewhere(.param .b64 n);\n"
+		".func calls() { call elsewhere, (8); ret; }\n"
 		".entry k() { %s ret; }\n";
 	char all[1024];
 	const struct ptx_kernel *k;
@@ -400,7 +400,25 @@ static void refused_later(void **state)
 	refuse(all, -EOPNOTSUPP, "t.ptx:5: not supported: `cp.async.wait_all;` (asynchronous copies)");
 	snprintf(all, sizeof(all), text, "call calls;");
 	refuse(all, -EOPNOTSUPP,
-	       "t.ptx:7: not supported: `call malloc, (8);` (the function 'malloc' is not in the module)");
+	       "t.ptx:7: not supported: `call elsewhere, (8);` (the function 'elsewhere' is not in the module)");
+}
+
+/* Each kind is a function of its own, for which all functions are looked at. */
+static void too_many_kinds(void **state)
+{
+	static const char head[] = ".version 7.0\n.target sm_70\n.address_size 64\n.entry k() { .reg .b64 d;\n";
+	static char text[200000];
+	struct ptx_module *module;
+	struct err err;
+	int n = snprintf(text, sizeof(text), "%s", head);
+
+	for (int i = 1; i <= 1025; i++)
+		n += snprintf(text + n, sizeof(text) - (size_t)n,
+			      "{ .param .b8 a[%d]; P: .callprototype _ (.param .b8 _[%d]); call d, (a), P; }\n",
+			      i, i);
+	snprintf(text + n, sizeof(text) - (size_t)n, "ret; }\n");
+	assert_int_equal(ptx_module_parse(text, strlen(text), "t.ptx", &module, &err), -EOPNOTSUPP);
+	assert_string_equal(err.text, "t.ptx:1029: not supported: `call d, (a), P;` (indirect calls of functions of more than 1024 kinds)");
 }
 
 static void refusals(void **state)
@@ -419,7 +437,18 @@ static void refusals(void **state)
 		  "t.ptx:6: not supported: `call f, (p);` (the parameter 'p' is used twice)", -EOPNOTSUPP },
 		{ ".entry k() {\ncall g; ret; }", "t.ptx:5: there is no function 'g': `call g;`", -EINVAL },
 		{ ".entry k() { .reg .b64 d;\ncall d, (d), P; ret; }",
-		  "t.ptx:5: not supported: `call d, (d), P;` (indirect calls)", -EOPNOTSUPP },
+		  "t.ptx:5: there is no prototype 'P': `call d, (d), P;`", -EINVAL },
+		{ ".entry k() { .reg .b64 d;\ncall d, (d); ret; }",
+		  "t.ptx:5: ',' expected: `call d, (d);`", -EINVAL },
+		{ ".entry k() { .reg .b32 d;\ncall d, (1), P; ret; }",
+		  "t.ptx:5: the address of a function takes 64 bits: `call d, (1), P;`", -EINVAL },
+		{ ".entry k() { .reg .b64 d; P: .callprototype _ (.param .b32 _);\ncall d, (), P; ret; }",
+		  "t.ptx:5: the function has 2 arguments, the call 1: `call d, (), P;`", -EINVAL },
+		{ ".entry k() {\n.callprototype _ (.param .b32 _); ret; }",
+		  "t.ptx:5: a prototype needs a name: `.callprototype _ (.param .b32 _);`", -EINVAL },
+		{ ".entry k() { .reg .b64 d;\nP: .callprototype _ (.param .b8 a[]); call d, (1), P; ret; }",
+		  "t.ptx:5: not supported: `call d, (1), P;` (a variable number of arguments)", -EOPNOTSUPP },
+		{ ".entry k() {\nP: .calltargets f; ret; }", "t.ptx:5: a function's name is expected: `.calltargets f;`", -EINVAL },
 		{ ".entry j() { ret; }\n.entry k() {\ncall j; ret; }",
 		  "t.ptx:6: not supported: `call j;` (calls of kernels)", -EOPNOTSUPP },
 		{ ".func f(.param .b32 a, .param .b8 v[]);\n.func f(.param .b32 a, .param .b8 v[]) { ret; }\n"
@@ -496,6 +525,7 @@ int main(void)
 		cmocka_unit_test(tables),
 		cmocka_unit_test(refused_later),
 		cmocka_unit_test(refusals),
+		cmocka_unit_test(too_many_kinds),
 		cmocka_unit_test(bounded),
 	};
 

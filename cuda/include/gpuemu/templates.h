@@ -109,6 +109,15 @@ static inline cudaError_t cudaLaunchKernel(T *func, dim3 grid, dim3 block, void 
 	return ::cudaLaunchKernel((const void *)func, grid, block, args, shared, stream);
 }
 
+template <class T>
+static inline cudaError_t cudaLaunchCooperativeKernel(T *func, dim3 grid, dim3 block, void **args,
+						      size_t shared = 0,
+						      cudaStream_t stream = 0)
+{
+	return ::cudaLaunchCooperativeKernel((const void *)func, grid, block, args, shared,
+					     stream);
+}
+
 template <class T> static inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes,
 								   T *func)
 {
