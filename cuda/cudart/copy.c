@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "cudart.h"
+#include "texture.h"
 
 /*
  * Where libgpuemu puts its memory (the GPU's constant window is above): a pointer there is no
@@ -225,16 +225,44 @@ static char *slice(const struct cudaPitchedPtr *p, const struct cudaPos *at, siz
 	return (char *)p->ptr + ((at->z + z) * p->ysize + at->y) * p->pitch + at->x;
 }
 
+static struct cudaPitchedPtr as_rows(const struct cudaArray *array)
+{
+	return (struct cudaPitchedPtr){
+		.ptr = array->base, .pitch = array->pitch, .xsize = array->extent.width,
+		.ysize = array->extent.height ? array->extent.height : 1,
+	};
+}
+
+/* An array's places are counted in elements. */
+static struct cudaPos in_bytes(const struct cudaArray *array, struct cudaPos at)
+{
+	at.x *= array ? array->element : 1;
+	return at;
+}
+
 API cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t stream)
 {
 	cudaError_t error = enter();
 
-	if (!error && (!p || p->srcArray || p->dstArray))
-		error = p ? cudaErrorNotSupported : cudaErrorInvalidValue;
+	struct cudaPitchedPtr dst, src;
+	struct cudaPos to, from;
+	size_t width;
+
+	if (!error && !p)
+		error = cudaErrorInvalidValue;
+	if (error)
+		return leave(error);
+	dst = p->dstArray ? as_rows(p->dstArray) : p->dstPtr;
+	src = p->srcArray ? as_rows(p->srcArray) : p->srcPtr;
+	to = in_bytes(p->dstArray, p->dstPos);
+	from = in_bytes(p->srcArray, p->srcPos);
+	width = p->extent.width;
+	/* Elements, where an array takes part. */
+	if (p->dstArray || p->srcArray)
+		width *= (p->dstArray ? p->dstArray : p->srcArray)->element;
 	for (size_t z = 0; !error && z < p->extent.depth; z++)
-		error = copy_rows(slice(&p->dstPtr, &p->dstPos, z), p->dstPtr.pitch,
-				  slice(&p->srcPtr, &p->srcPos, z), p->srcPtr.pitch,
-				  p->extent.width, p->extent.height, p->kind, stream);
+		error = copy_rows(slice(&dst, &to, z), dst.pitch, slice(&src, &from, z), src.pitch,
+				  width, p->extent.height, p->kind, stream);
 	return leave(error);
 }
 

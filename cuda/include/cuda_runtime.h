@@ -25,6 +25,7 @@
 #endif
 #ifdef __CUDA__
 #include "gpuemu/device.h"
+#include "gpuemu/texture.h"
 #endif
 
 #endif

@@ -9,6 +9,7 @@
 #define CUDART_VERSION	12000
 
 #include "driver_types.h"
+#include "texture_types.h"
 
 /* CUDA 12 has another structure than CUDA 11, by another name in the library. */
 #ifndef GPUEMU_CUDART

@@ -8,6 +8,8 @@
 
 #include "ptx/parser.h"
 
+static int statement(struct parser *p);
+
 static int open_scope(struct parser *p)
 {
 	if (p->nscopes > SCOPES)
@@ -88,6 +90,37 @@ static int directive(struct parser *p)
 	return unsupported(p, "unknown directive");
 }
 
+/* Statements that stand for one of the text's, which messages name. */
+static int parse_statements(struct parser *p, const char *text, size_t len, uint32_t line)
+{
+	const struct lexer lx = p->lx;
+	const struct token tok = p->tok;
+	int ret = 0;
+
+	p->lx = (struct lexer){ text, text + len, line };
+	next(p);
+	p->replaced = true;
+	while (!ret && p->tok.kind != TOK_END)
+		ret = statement(p);
+	p->replaced = false;
+	p->lx = lx;
+	p->tok = tok;
+	return ret;
+}
+
+/* Does a guard stand before an instruction of textures? */
+static bool guards_texture(const struct parser *p)
+{
+	struct lexer ahead = p->lx;
+	struct token tok;
+
+	lex_next(&ahead, &tok);
+	if (tok.kind == TOK_PUNCT && tok.punct == '!')
+		lex_next(&ahead, &tok);
+	lex_next(&ahead, &tok);
+	return tok.kind == TOK_IDENT && is_texture_insn(&tok);
+}
+
 /* `name :` or `name ...`: a name opens a label or an instruction. */
 static int label_or_insn(struct parser *p)
 {
@@ -97,7 +130,8 @@ static int label_or_insn(struct parser *p)
 
 	lex_next(&ahead, &tok);
 	if (tok.kind != TOK_PUNCT || tok.punct != ':')
-		return parse_insn(p);
+		return is_texture_insn(&p->tok) ? parse_texture_insn(p, parse_statements) :
+			parse_insn(p);
 	sym = new_symbol(p, SYM_LABEL, &p->tok);
 	if (!sym)
 		return no_memory(p);
@@ -110,8 +144,10 @@ static int label_or_insn(struct parser *p)
 
 static int statement(struct parser *p)
 {
-	p->stmt = p->tok.kind == TOK_DOT ? p->tok.text - 1 : p->tok.text;
-	p->stmt_line = p->tok.line;
+	if (!p->replaced) {
+		p->stmt = p->tok.kind == TOK_DOT ? p->tok.text - 1 : p->tok.text;
+		p->stmt_line = p->tok.line;
+	}
 	switch (p->tok.kind) {
 	case TOK_END:
 		return bad(p, "'}' is missing at the end of %s '%s'",
@@ -126,7 +162,8 @@ static int statement(struct parser *p)
 		if (p->tok.punct == '}')
 			return close_scope(p);
 		if (p->tok.punct == '@')
-			return parse_insn(p);
+			return guards_texture(p) ? parse_texture_insn(p, parse_statements) :
+				parse_insn(p);
 		if (p->tok.punct == ';') {
 			next(p);
 			return 0;

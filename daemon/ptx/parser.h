@@ -60,6 +60,7 @@ struct parser {
 	struct scope scopes[SCOPES + 1]; /* [0] is the module's */
 	uint32_t nscopes;
 	bool seen_version, seen_target, in_body;
+	bool replaced;		/* what is parsed stands for a statement of the text */
 	const char *stmt;	/* the statement's first byte, for messages */
 	uint32_t stmt_line;
 	uint32_t total_insns, total_names;
@@ -163,6 +164,13 @@ void note_access(struct param *param, uint64_t offset, uint32_t bytes, bool stor
 /* Parses text as if it stood behind the module's, from a line on; it lives as long as p. */
 typedef int parse_text_fn(struct parser *p, const char *text, size_t len, uint32_t line);
 
+/* texture.c */
+bool is_texture_insn(const struct token *tok);
+/* A statement with one, its guard included: parses what stands for it. */
+int parse_texture_insn(struct parser *p, parse_text_fn *parse);
+
+/* supply.c. Before the first statement: functions that instructions of its text stand for. */
+int supply_textures(struct parser *p, parse_text_fn *parse);
 /* supply.c. The text has ended: functions that it calls and does not have. */
 int supply_functions(struct parser *p, parse_text_fn *parse);
 

@@ -36,7 +36,7 @@ done
 # --- the toolkit's compiler ------------------------------------------------------
 nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
 if [ -n "$nvcc" ]; then
-	for name in vecadd symbols shared memory streams overlap errors; do
+	for name in vecadd symbols shared memory streams overlap errors cooperative pointers heap textures; do
 		tap_check "$name: nvcc builds it" "$nvcc" -cudart shared -arch=sm_75 "tests/cuda/$name.cu" -o "$work/nvcc-$name"
 		tap_check "$name: it runs, built by nvcc" run "$work/nvcc-$name"
 	done

@@ -380,7 +380,7 @@ static void refused_statements(void **state)
 	static const struct {
 		const char *statement, *reason;
 	} unsupported[] = {
-		{ "tex.2d.v4.f32.s32 {%f1,%f2,%f3,%f4}, [t, {%r1,%r2}];", "textures and surfaces" },
+		{ "tex.cube.v4.f32.f32 {%f1,%f2,%f3,%f4}, [%d1, {%f1,%f2,%f3,%f4}];", "no .cube with tex" },
 		{ "wmma.load.a.sync.aligned.m16n16k16.f16 {%r1}, [%d1];", "tensor cores" },
 		{ "cp.async.ca.shared.global [%r1], [%d1], 4;", "asynchronous copies" },
 		{ ".reg .v8 .f32 %v;", "no type .v8" },

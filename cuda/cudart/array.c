@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Arrays: elements in rows on the device, as cudaMalloc() has them, which textures and surfaces
+ * read. Copies are those of rows.
+ */
+#include <stdlib.h>
+
+#include "texture.h"
+
+#define ROW_ALIGN	512u
+
+size_t channel_bytes(const struct cudaChannelFormatDesc *desc)
+{
+	const int bits[4] = { desc->x, desc->y, desc->z, desc->w };
+	int n = 1;
+
+	if (bits[0] != 8 && bits[0] != 16 && bits[0] != 32)
+		return 0;
+	while (n < 4 && bits[n])
+		n++;
+	for (int i = 1; i < 4; i++)
+		if (bits[i] != (i < n ? bits[0] : 0))
+			return 0;
+	return n == 3 ? 0 : (size_t)n * (size_t)bits[0] / 8;
+}
+
+static size_t rows_of(cudaArray_const_t array)
+{
+	return array->extent.height ? array->extent.height : 1;
+}
+
+/* --- allocation --------------------------------------------------------------------- */
+
+API cudaError_t cudaMalloc3DArray(cudaArray_t *array, const struct cudaChannelFormatDesc *desc,
+				  struct cudaExtent extent, unsigned int flags)
+{
+	size_t element = desc ? channel_bytes(desc) : 0, rows, slices;
+	cudaArray_t a;
+	cudaError_t error;
+
+	if (!array || !desc || !extent.width)
+		return error_remember(cudaErrorInvalidValue);
+	*array = NULL;
+	if (!element)
+		return error_remember(cudaErrorInvalidChannelDescriptor);
+	if (flags & cudaArrayCubemap)
+		return error_remember(cudaErrorNotSupported);
+	a = calloc(1, sizeof(*a));
+	if (!a)
+		return error_remember(cudaErrorMemoryAllocation);
+	*a = (struct cudaArray){
+		.desc = *desc, .extent = extent, .flags = flags, .element = element,
+	};
+	a->pitch = (extent.width * element + ROW_ALIGN - 1) / ROW_ALIGN * ROW_ALIGN;
+	rows = rows_of(a);
+	slices = extent.depth ? extent.depth : 1;
+	error = cudaMalloc((void **)&a->base, a->pitch * rows * slices);
+	if (error) {
+		free(a);
+		return error;
+	}
+	*array = a;
+	return cudaSuccess;
+}
+
+API cudaError_t cudaMallocArray(cudaArray_t *array, const struct cudaChannelFormatDesc *desc,
+				size_t width, size_t height, unsigned int flags)
+{
+	return cudaMalloc3DArray(array, desc, (struct cudaExtent){ width, height, 0 }, flags);
+}
+
+API cudaError_t cudaFreeArray(cudaArray_t array)
+{
+	cudaError_t error = array ? cudaFree(array->base) : cudaSuccess;
+
+	free(array);
+	return error;
+}
+
+API cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *desc, struct cudaExtent *extent,
+				 unsigned int *flags, cudaArray_t array)
+{
+	if (!array)
+		return error_remember(cudaErrorInvalidResourceHandle);
+	if (desc)
+		*desc = array->desc;
+	if (extent)
+		*extent = array->extent;
+	if (flags)
+		*flags = array->flags;
+	return cudaSuccess;
+}
+
+API cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *desc, cudaArray_const_t array)
+{
+	if (!desc || !array)
+		return error_remember(cudaErrorInvalidValue);
+	*desc = array->desc;
+	return cudaSuccess;
+}
+
+/* --- copies; x is in bytes ------------------------------------------------------------ */
+
+/* Is [x, x + width) of rows [y, y + height) in it? */
+static cudaError_t inside(cudaArray_const_t array, size_t x, size_t y, size_t width, size_t height)
+{
+	size_t row;
+
+	if (!array)
+		return error_remember(cudaErrorInvalidResourceHandle);
+	row = array->extent.width * array->element;
+	if (x > row || width > row - x || y > rows_of(array) || height > rows_of(array) - y)
+		return error_remember(cudaErrorInvalidValue);
+	return cudaSuccess;
+}
+
+API cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t dst, size_t x, size_t y, const void *src,
+					 size_t spitch, size_t width, size_t height,
+					 enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+	cudaError_t error = inside(dst, x, y, width, height);
+
+	return error ? error : cudaMemcpy2DAsync(dst->base + y * dst->pitch + x, dst->pitch, src,
+						 spitch, width, height, kind, stream);
+}
+
+API cudaError_t cudaMemcpy2DToArray(cudaArray_t dst, size_t x, size_t y, const void *src,
+				    size_t spitch, size_t width, size_t height,
+				    enum cudaMemcpyKind kind)
+{
+	return cudaMemcpy2DToArrayAsync(dst, x, y, src, spitch, width, height, kind, 0);
+}
+
+API cudaError_t cudaMemcpy2DFromArrayAsync(void *dst, size_t dpitch, cudaArray_const_t src,
+					   size_t x, size_t y, size_t width, size_t height,
+					   enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+	cudaError_t error = inside(src, x, y, width, height);
+
+	return error ? error : cudaMemcpy2DAsync(dst, dpitch, src->base + y * src->pitch + x,
+						 src->pitch, width, height, kind, stream);
+}
+
+API cudaError_t cudaMemcpy2DFromArray(void *dst, size_t dpitch, cudaArray_const_t src, size_t x,
+				      size_t y, size_t width, size_t height,
+				      enum cudaMemcpyKind kind)
+{
+	return cudaMemcpy2DFromArrayAsync(dst, dpitch, src, x, y, width, height, kind, 0);
+}
+
+/*
+ * Bytes in the order of the elements, from x and y on: what is left of a row, whole rows, a part of
+ * one. to NULL: into the array.
+ */
+static cudaError_t copy_run(cudaArray_const_t array, size_t x, size_t y, char *to, const char *from,
+			    size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+	size_t row, width, height, done = 0;
+	cudaError_t error = inside(array, x, y, 0, 0);
+
+	row = error ? 0 : array->extent.width * array->element;
+	if (!error && x + bytes > row * (rows_of(array) - y))
+		error = error_remember(cudaErrorInvalidValue);
+	while (!error && done < bytes) {
+		char *at;
+
+		width = x || bytes - done < row ? row - x : row;
+		width = width < bytes - done ? width : bytes - done;
+		height = width == row ? (bytes - done) / row : 1;
+		at = array->base + y * array->pitch + x;
+		error = to ? cudaMemcpy2DAsync(to + done, width, at, array->pitch, width, height,
+					       kind, stream) :
+			     cudaMemcpy2DAsync(at, array->pitch, from + done, width, width, height,
+					       kind, stream);
+		done += width * height;
+		y += height;
+		x = 0;
+	}
+	return error;
+}
+
+API cudaError_t cudaMemcpyToArrayAsync(cudaArray_t dst, size_t x, size_t y, const void *src,
+				       size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+	return copy_run(dst, x, y, NULL, src, bytes, kind, stream);
+}
+
+API cudaError_t cudaMemcpyToArray(cudaArray_t dst, size_t x, size_t y, const void *src,
+				  size_t bytes, enum cudaMemcpyKind kind)
+{
+	return copy_run(dst, x, y, NULL, src, bytes, kind, 0);
+}
+
+API cudaError_t cudaMemcpyFromArrayAsync(void *dst, cudaArray_const_t src, size_t x, size_t y,
+					 size_t bytes, enum cudaMemcpyKind kind,
+					 cudaStream_t stream)
+{
+	return copy_run(src, x, y, dst, NULL, bytes, kind, stream);
+}
+
+API cudaError_t cudaMemcpyFromArray(void *dst, cudaArray_const_t src, size_t x, size_t y,
+				    size_t bytes, enum cudaMemcpyKind kind)
+{
+	return copy_run(src, x, y, dst, NULL, bytes, kind, 0);
+}

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Textures and surfaces: objects, whose handle is the address of a descriptor on the device, and
+ * references, whose variable in device code is one. What a fetch does is device code's
+ * (daemon/ptx/texture.cu).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "texture.h"
+
+enum { LINEAR = 1, NORMALIZED = 2, AS_FLOAT = 4, MEMORY = 8 };
+#define MODE(mode, i)	((uint32_t)(mode) << (4 + 2 * (i)))
+
+static cudaError_t describe_format(struct descriptor *d, const struct cudaChannelFormatDesc *desc)
+{
+	/* UNSIGNED, SIGNED, FLOAT of device code. */
+	static const uint32_t kinds[] = { 1, 0, 2 };
+	size_t bytes = channel_bytes(desc), one = (size_t)desc->x / 8;
+
+	if (!bytes || (unsigned int)desc->f > cudaChannelFormatKindFloat ||
+	    (desc->f == cudaChannelFormatKindFloat && one == 1))
+		return cudaErrorInvalidChannelDescriptor;
+	d->format = (uint32_t)(bytes / one) | (uint32_t)one << 4 | kinds[desc->f] << 8;
+	return cudaSuccess;
+}
+
+static cudaError_t describe(struct descriptor *d, const struct cudaResourceDesc *r)
+{
+	const struct cudaArray *a = r->res.array.array;
+
+	memset(d, 0, sizeof(*d));
+	switch (r->resType) {
+	case cudaResourceTypeArray:
+		if (!a)
+			return cudaErrorInvalidResourceHandle;
+		d->base = (uintptr_t)a->base;
+		d->width = (uint32_t)a->extent.width;
+		d->height = (uint32_t)a->extent.height;
+		d->depth = (uint32_t)a->extent.depth;
+		d->pitch = (uint32_t)a->pitch;
+		d->slice = a->pitch * (a->extent.height ? a->extent.height : 1);
+		return describe_format(d, &a->desc);
+	case cudaResourceTypeLinear:
+		d->base = (uintptr_t)r->res.linear.devPtr;
+		d->flags = MEMORY;
+		if (!d->base || !channel_bytes(&r->res.linear.desc))
+			return d->base ? cudaErrorInvalidChannelDescriptor : cudaErrorInvalidValue;
+		d->width = (uint32_t)(r->res.linear.sizeInBytes /
+				      channel_bytes(&r->res.linear.desc));
+		return describe_format(d, &r->res.linear.desc);
+	case cudaResourceTypePitch2D:
+		d->base = (uintptr_t)r->res.pitch2D.devPtr;
+		if (!d->base)
+			return cudaErrorInvalidValue;
+		d->width = (uint32_t)r->res.pitch2D.width;
+		d->height = (uint32_t)r->res.pitch2D.height;
+		d->pitch = (uint32_t)r->res.pitch2D.pitchInBytes;
+		return describe_format(d, &r->res.pitch2D.desc);
+	default:
+		return cudaErrorNotSupported;
+	}
+}
+
+static cudaError_t describe_sampler(struct descriptor *d, const struct cudaTextureDesc *t)
+{
+	bool normalized = t->readMode == cudaReadModeNormalizedFloat;
+	bool is_float = d->format >> 8 == 2;
+
+	if (t->sRGB || t->maxAnisotropy > 1)
+		return cudaErrorNotSupported;
+	if (normalized && !is_float && (d->format >> 4 & 15) == 4)
+		return cudaErrorInvalidNormSetting;
+	if (t->filterMode == cudaFilterModeLinear && !normalized && !is_float)
+		return cudaErrorInvalidFilterSetting;
+	d->flags |= (normalized ? AS_FLOAT : 0) | (t->normalizedCoords ? NORMALIZED : 0) |
+		    (t->filterMode == cudaFilterModeLinear ? LINEAR : 0);
+	/* Places repeat where coordinates are normalized, else they are clamped. */
+	for (int i = 0; i < 3; i++) {
+		unsigned int mode = t->addressMode[i];
+
+		if (mode > cudaAddressModeBorder)
+			return cudaErrorInvalidValue;
+		if (!t->normalizedCoords && mode != cudaAddressModeBorder)
+			mode = cudaAddressModeClamp;
+		d->flags |= MODE(mode, i);
+	}
+	for (int i = 0; i < 4; i++) {
+		if (is_float || normalized)
+			memcpy(&d->border[i], &t->borderColor[i], sizeof(d->border[i]));
+		else
+			d->border[i] = (uint32_t)(int64_t)t->borderColor[i];
+	}
+	return cudaSuccess;
+}
+
+/* --- objects -------------------------------------------------------------------------------- */
+
+/* The memory is nobody's yet: no kernel reads it. */
+static cudaError_t make(unsigned long long *object, const struct descriptor *d)
+{
+	void *place;
+	cudaError_t error = cudaMalloc(&place, sizeof(*d));
+
+	if (error)
+		return error;
+	memcpy(place, d, sizeof(*d));
+	*object = (uintptr_t)place;
+	return cudaSuccess;
+}
+
+API cudaError_t cudaCreateTextureObject(cudaTextureObject_t *object,
+					const struct cudaResourceDesc *resource,
+					const struct cudaTextureDesc *texture,
+					const struct cudaResourceViewDesc *view)
+{
+	struct descriptor d;
+	cudaError_t error;
+
+	if (!object || !resource || !texture)
+		return error_remember(cudaErrorInvalidValue);
+	if (view)
+		return error_remember(cudaErrorNotSupported);
+	error = describe(&d, resource);
+	if (!error)
+		error = describe_sampler(&d, texture);
+	return error ? error_remember(error) : make(object, &d);
+}
+
+API cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object)
+{
+	return cudaFree((void *)(uintptr_t)object);
+}
+
+API cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *object,
+					const struct cudaResourceDesc *resource)
+{
+	struct descriptor d;
+	cudaError_t error;
+
+	if (!object || !resource || resource->resType != cudaResourceTypeArray)
+		return error_remember(cudaErrorInvalidValue);
+	error = describe(&d, resource);
+	return error ? error_remember(error) : make(object, &d);
+}
+
+API cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t object)
+{
+	return cudaFree((void *)(uintptr_t)object);
+}
+
+/* --- references ------------------------------------------------------------------------------ */
+
+/* What registration says of one and its structure does not: how it is read. */
+static struct reference {
+	struct reference *next;
+	const void *host;
+	bool normalized;
+} *references;
+
+API void __cudaRegisterTexture(void **handle, const struct textureReference *host,
+			       const void **address, const char *name, int dim, int normalized,
+			       int ext);
+API void __cudaRegisterTexture(void **handle, const struct textureReference *host,
+			       const void **address, const char *name, int dim, int normalized,
+			       int ext)
+{
+	struct reference *r = calloc(1, sizeof(*r));
+
+	__cudaRegisterVar(handle, (char *)host, NULL, name, ext, sizeof(struct descriptor), 0, 0);
+	if (!r)
+		return;
+	enter_quietly();
+	*r = (struct reference){ references, host, normalized != 0 };
+	references = r;
+	leave_quietly(cudaSuccess);
+}
+
+API void __cudaRegisterSurface(void **handle, const struct surfaceReference *host,
+			       const void **address, const char *name, int dim, int ext);
+API void __cudaRegisterSurface(void **handle, const struct surfaceReference *host,
+			       const void **address, const char *name, int dim, int ext)
+{
+	__cudaRegisterVar(handle, (char *)host, NULL, name, ext, sizeof(struct descriptor), 0, 0);
+}
+
+static bool reads_normalized(const void *host)
+{
+	const struct reference *r = references;
+
+	while (r && r->host != host)
+		r = r->next;
+	return r && r->normalized;
+}
+
+static cudaError_t write_reference(const void *host, const struct descriptor *d)
+{
+	cudaError_t error = cudaMemcpyToSymbol(host, d, sizeof(*d), 0, cudaMemcpyHostToDevice);
+
+	return error == cudaErrorInvalidSymbol ? error_remember(cudaErrorInvalidTexture) : error;
+}
+
+static cudaError_t bind(const struct textureReference *t, const struct cudaResourceDesc *r)
+{
+	struct cudaTextureDesc sampler = { 0 };
+	struct descriptor d;
+	cudaError_t error;
+
+	if (!t)
+		return error_remember(cudaErrorInvalidTexture);
+	memcpy(sampler.addressMode, t->addressMode, sizeof(sampler.addressMode));
+	sampler.filterMode = t->filterMode;
+	sampler.readMode = reads_normalized(t) ? cudaReadModeNormalizedFloat :
+						 cudaReadModeElementType;
+	sampler.normalizedCoords = t->normalized;
+	sampler.sRGB = t->sRGB;
+	error = describe(&d, r);
+	if (!error)
+		error = describe_sampler(&d, &sampler);
+	return error ? error_remember(error) : write_reference(t, &d);
+}
+
+API cudaError_t cudaBindTexture(size_t *offset, const struct textureReference *texture,
+				const void *ptr, const struct cudaChannelFormatDesc *desc,
+				size_t bytes)
+{
+	struct cudaResourceDesc r = { .resType = cudaResourceTypeLinear };
+
+	if (!ptr || !desc)
+		return error_remember(cudaErrorInvalidValue);
+	r.res.linear.devPtr = (void *)ptr;
+	r.res.linear.desc = *desc;
+	r.res.linear.sizeInBytes = bytes;
+	if (offset)
+		*offset = 0;
+	return bind(texture, &r);
+}
+
+API cudaError_t cudaBindTexture2D(size_t *offset, const struct textureReference *texture,
+				  const void *ptr, const struct cudaChannelFormatDesc *desc,
+				  size_t width, size_t height, size_t pitch)
+{
+	struct cudaResourceDesc r = { .resType = cudaResourceTypePitch2D };
+
+	if (!ptr || !desc)
+		return error_remember(cudaErrorInvalidValue);
+	r.res.pitch2D.devPtr = (void *)ptr;
+	r.res.pitch2D.desc = *desc;
+	r.res.pitch2D.width = width;
+	r.res.pitch2D.height = height;
+	r.res.pitch2D.pitchInBytes = pitch;
+	if (offset)
+		*offset = 0;
+	return bind(texture, &r);
+}
+
+API cudaError_t cudaBindTextureToArray(const struct textureReference *texture,
+				       cudaArray_const_t array,
+				       const struct cudaChannelFormatDesc *desc)
+{
+	struct cudaResourceDesc r = { .resType = cudaResourceTypeArray };
+
+	r.res.array.array = (cudaArray_t)array;
+	return bind(texture, &r);
+}
+
+API cudaError_t cudaUnbindTexture(const struct textureReference *texture)
+{
+	return error_remember(texture ? cudaSuccess : cudaErrorInvalidTexture);
+}
+
+/* Any address is aligned well enough. */
+API cudaError_t cudaGetTextureAlignmentOffset(size_t *offset,
+					      const struct textureReference *texture)
+{
+	if (!offset || !texture)
+		return error_remember(offset ? cudaErrorInvalidTexture : cudaErrorInvalidValue);
+	*offset = 0;
+	return cudaSuccess;
+}
+
+API cudaError_t cudaGetTextureReference(const struct textureReference **texture,
+					const void *symbol)
+{
+	if (!texture || !symbol)
+		return error_remember(cudaErrorInvalidTexture);
+	*texture = symbol;
+	return cudaSuccess;
+}
+
+API cudaError_t cudaBindSurfaceToArray(const struct surfaceReference *surface,
+				       cudaArray_const_t array,
+				       const struct cudaChannelFormatDesc *desc)
+{
+	struct cudaResourceDesc r = { .resType = cudaResourceTypeArray };
+	struct descriptor d;
+	cudaError_t error;
+
+	r.res.array.array = (cudaArray_t)array;
+	error = describe(&d, &r);
+	return error ? error_remember(error) : write_reference(surface, &d);
+}
