@@ -1,24 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * dispatch dynamic: the layout while kernels are sampled, the partition that follows, and what
- * is known of a kernel when it comes again. The kernel of these tests adds up in a loop, one
- * warp a CTA: each CTA brings as much as the one before, so two of it share an SM's slots evenly.
+ * dispatch dynamic: when it samples and decides, who comes and goes meanwhile, and what is known of
+ * a kernel when it comes again. What a sample is worth is in test_gpu_sampling.c.
  */
-#include <json-c/json.h>
-
-#include "gpu/loop.h"
-#include "gpu_bench.h"
-
-#define PTX_LOOP							\
-	".visible .entry loop(.param .u64 p, .param .u64 n)\n{\n"	\
-	".reg .pred %p<2>;\n.reg .b32 %r<8>;\n.reg .b64 %rd<4>;\n"	\
-	"mov.u32 %r1, %clock;\nld.param.u32 %r2, [n];\nmov.u32 %r3, 0;\n" \
-	"AGAIN:\nadd.s32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, %r2;\n@%p1 bra AGAIN;\n" \
-	"ld.param.u64 %rd1, [p];\nmov.u32 %r4, %ctaid.x;\n"		\
-	"mul.wide.u32 %rd2, %r4, 16;\nadd.s64 %rd1, %rd1, %rd2;\n"	\
-	"mov.u32 %r5, %smid;\nmov.u32 %r6, %clock;\n"			\
-	"st.global.u32 [%rd1], %r1;\nst.global.u32 [%rd1+4], %r6;\n"	\
-	"st.global.u32 [%rd1+8], %r5;\nret;\n}\n"
+#include "gpu_dynamic.h"
 
 /* Each CTA reads a page of its own. */
 #define PTX_FAR								\
@@ -47,103 +32,6 @@
 	"st.global.u32 [%rd1], %r1;\nst.global.u32 [%rd1+4], %r6;\n"	\
 	"st.global.u32 [%rd1+8], %r5;\nret;\n}\n"
 
-struct mark {
-	uint32_t begin, end, sm, pad;
-};
-
-#define PLACE	65536u		/* bytes of memory that a launch's marks have */
-
-static void done(void *ctx, int status, uint64_t fault_addr, const struct err *err,
-		 char *output, size_t bytes)
-{
-	if (status)
-		fail_msg("%d: %s", status, err->text);
-	free(output);
-}
-
-static void launch_as(struct gpu_bench *b, uint32_t stream, const char *kernel,
-		      unsigned int place, uint32_t ctas, uint64_t n)
-{
-	uint64_t params[2] = { (uintptr_t)b->memory + place * PLACE, n };
-	const struct gpu_launch l = {
-		.module = 1, .kernel = kernel, .grid = { ctas, 1, 1 },
-		.block = { 32, 1, 1 }, .params = params, .param_bytes = sizeof(params),
-	};
-
-	assert_int_equal(gpu_session_submit(b->session, stream, &l, done, NULL), 0);
-}
-
-static void launch(struct gpu_bench *b, uint32_t stream, unsigned int place, uint32_t ctas,
-		   uint64_t n)
-{
-	launch_as(b, stream, stream == 1 ? "loop" : "other", place, ctas, n);
-}
-
-static void open_bench(struct gpu_bench *b, uint64_t reuse)
-{
-	static char text[8192];
-
-	/* The same kernel under two names. */
-	snprintf(text, sizeof(text), "%s%s%s", PTX_HEAD PTX_FAR PTX_CHANGES PTX_LOOP, ".visible .entry other",
-		 strstr(PTX_LOOP, "(.param"));
-	bench_spec(b);
-	b->spec.paging = 0;
-	b->spec.sms = 4;
-	strcpy(b->spec.dispatch, "dynamic");
-	b->spec.slicer_warmup = 2000;
-	b->spec.slicer_sample = 1000;
-	b->spec.slicer_change = 0;
-	b->spec.slicer_reuse = reuse;
-	bench_open_with(b, text);
-}
-
-/* The most CTAs of a launch on the SM at a time, as one of them began in [from, to). */
-static unsigned int most(const struct gpu_bench *b, unsigned int place, unsigned int ctas,
-			 unsigned int sm, uint32_t from, uint32_t to)
-{
-	const struct mark *m = (const struct mark *)(b->memory + place * PLACE);
-	unsigned int most = 0;
-
-	for (unsigned int c = 0; c < ctas; c++) {
-		unsigned int n = 0;
-
-		if (m[c].sm != sm || m[c].begin < from || m[c].begin >= to)
-			continue;
-		for (unsigned int o = 0; o < ctas; o++)
-			n += m[o].sm == sm && m[o].begin <= m[c].begin && m[c].begin < m[o].end;
-		most = MAX(most, n);
-	}
-	return most;
-}
-
-static struct json_object *partitions(struct gpu_bench *b, struct json_object **all)
-{
-	char *text = gpu_session_statistics(b->session);
-	struct json_object *dispatch, *list;
-
-	*all = json_tokener_parse(text);
-	free(text);
-	assert_true(json_object_object_get_ex(*all, "dispatch", &dispatch));
-	assert_true(json_object_object_get_ex(dispatch, "partitions", &list));
-	return list;
-}
-
-static uint64_t number(struct json_object *o, const char *key)
-{
-	struct json_object *v;
-
-	assert_true(json_object_object_get_ex(o, key, &v));
-	return json_object_get_uint64(v);
-}
-
-static struct json_object *kernel_of(struct json_object *partition, unsigned int i)
-{
-	struct json_object *v;
-
-	assert_true(json_object_object_get_ex(partition, "kernels", &v));
-	return json_object_array_get_idx(v, i);
-}
-
 /*
  * Each kernel has two SMs and eight counts: four rounds. Up to cycle 3000 its first SM holds one
  * CTA and its second two; in the next samples three and four, five and six, seven and eight.
@@ -154,7 +42,7 @@ static void samples_then_shares(void **state)
 	struct json_object *all, *list, *first;
 	struct gpu_bench b;
 
-	open_bench(&b, 1);
+	open_bench(&b, PTX_FAR PTX_CHANGES, 1);
 	launch(&b, 1, 0, 1000, 100);
 	launch(&b, 2, 1, 1000, 100);
 	gpu_session_finish(b.session);
@@ -190,7 +78,7 @@ static void profiles_are_kept(void **state)
 		struct gpu_bench b;
 		uint64_t again;
 
-		open_bench(&b, reuse);
+		open_bench(&b, PTX_FAR PTX_CHANGES, reuse);
 		launch(&b, 1, 0, 600, 100);
 		launch(&b, 2, 1, 600, 100);
 		gpu_session_finish(b.session);
@@ -213,7 +101,7 @@ static void falls_back_on_spatial(void **state)
 	struct json_object *all, *list, *first;
 	struct gpu_bench b;
 
-	open_bench(&b, 1);
+	open_bench(&b, PTX_FAR PTX_CHANGES, 1);
 	b.spec.slicer_loss = 10;
 	assert_int_equal(gpu_session_configure(b.session, &b.spec, NULL), 0);
 	launch(&b, 1, 0, 1000, 100);
@@ -230,24 +118,6 @@ static void falls_back_on_spatial(void **state)
 	bench_close(&b);
 }
 
-/* A delay of the decision keeps the last layout. */
-static void decision_is_late(void **state)
-{
-	struct json_object *all, *list;
-	struct gpu_bench b;
-
-	open_bench(&b, 1);
-	b.spec.slicer_delay = 700;
-	assert_int_equal(gpu_session_configure(b.session, &b.spec, NULL), 0);
-	launch(&b, 1, 0, 1000, 100);
-	launch(&b, 2, 1, 1000, 100);
-	gpu_session_finish(b.session);
-	list = partitions(&b, &all);
-	assert_int_equal(number(json_object_array_get_idx(list, 0), "cycle"), 6700);
-	json_object_put(all);
-	bench_close(&b);
-}
-
 /*
  * One kernel computes, the other waits for pages. As the paper has it, its samples say that CTAs
  * bring it nothing, and it gets one. With slicer.faults it is not sampled, and gets its share.
@@ -258,7 +128,7 @@ static void far_faults_are_no_profile(void **state)
 		struct json_object *all, *first;
 		struct gpu_bench b;
 
-		open_bench(&b, 1);
+		open_bench(&b, PTX_FAR PTX_CHANGES, 1);
 		b.spec.paging = 1;
 		b.spec.slicer_faults = faults;
 		assert_int_equal(gpu_session_configure(b.session, &b.spec, NULL), 0);
@@ -279,16 +149,6 @@ static void far_faults_are_no_profile(void **state)
 	}
 }
 
-/* The partition in force when a kernel arrives, or the number of partitions so far. */
-static size_t decided(struct gpu_bench *b)
-{
-	struct json_object *all;
-	size_t n = json_object_array_length(partitions(b, &all));
-
-	json_object_put(all);
-	return n;
-}
-
 /* Kernels that come and go while others are sampled, while a partition is reached, and at once. */
 static void whoever_comes_gets_his_share(void **state)
 {
@@ -301,7 +161,7 @@ static void whoever_comes_gets_his_share(void **state)
 		for (unsigned int turn = 0; turn < 2; turn++) {
 			struct gpu_bench b;
 
-			open_bench(&b, 0);
+			open_bench(&b, PTX_FAR PTX_CHANGES, 0);
 			launch(&b, 1, 0, 1000, 100);
 			launch(&b, 2, 1, 1000, 100);
 			/* One CTA; it ends with others that come in its cycle. */
@@ -330,18 +190,6 @@ static void whoever_comes_gets_his_share(void **state)
 	}
 }
 
-/* CTAs of the launch that began on the SM in [from, to). */
-static unsigned int begun(const struct gpu_bench *b, unsigned int place, unsigned int ctas,
-			  unsigned int sm, uint64_t from, uint64_t to)
-{
-	const struct mark *m = (const struct mark *)(b->memory + place * PLACE);
-	unsigned int n = 0;
-
-	for (unsigned int c = 0; c < ctas; c++)
-		n += m[c].sm == sm && m[c].begin >= from && m[c].begin < to;
-	return n;
-}
-
 /*
  * The second kernel's IPC falls as its 400th CTA comes: two samples later it is sampled anew, on
  * SMs of its own, from which the first kernel is held back; what the first kernel is does not
@@ -359,7 +207,7 @@ static void a_change_is_sampled(void **state)
 		struct gpu_bench b;
 		uint64_t at, slow;
 
-		open_bench(&b, 1);
+		open_bench(&b, PTX_FAR PTX_CHANGES, 1);
 		b.spec.slicer_change = cases[i].change;
 		assert_int_equal(gpu_session_configure(b.session, &b.spec, NULL), 0);
 		launch(&b, 1, 0, 3000, 100);
@@ -397,7 +245,7 @@ static void shares_count_resident_ctas(void **state)
 	struct json_object *all, *first;
 	struct gpu_bench b;
 
-	open_bench(&b, 1);
+	open_bench(&b, PTX_FAR PTX_CHANGES, 1);
 	strcpy(b.spec.cta, "vt");
 	b.spec.ctas = b.spec.warps = 2;
 	b.spec.virtual_ctas = b.spec.virtual_warps = 8;
@@ -422,17 +270,129 @@ static void shares_count_resident_ctas(void **state)
 	bench_close(&b);
 }
 
+/*
+ * A CTA that takes all warps of an SM leaves no room for another: such kernels have SMs of their
+ * own, beside each other and beside small CTAs. Two that take a half each fill the SM together.
+ */
+static void a_kernel_that_fills_the_sm(void **state)
+{
+	static const struct {
+		uint32_t block[2];
+		unsigned int ctas[2];	/* that an SM gets; 0: the SMs are split */
+	} cases[] = {
+		{ { 256, 256 }, { 0, 0 } }, { { 256, 32 }, { 0, 0 } }, { { 128, 128 }, { 1, 1 } },
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct gpu_bench b;
+
+		open_bench(&b, "", 1);
+		b.spec.warps = 8;
+		assert_int_equal(gpu_session_configure(b.session, &b.spec, NULL), 0);
+		launch_of(&b, 1, "loop", 0, 60, cases[i].block[0], 100);
+		launch_of(&b, 2, "other", 1, 600, cases[i].block[1], 100);
+		gpu_session_finish(b.session);
+		all_ran(&b, 0, 60);
+		all_ran(&b, 1, 600);
+		for (unsigned int k = 0; k < 2; k++)
+			assert_int_equal(share(&b, 0, k), cases[i].ctas[k]);
+		bench_close(&b);
+	}
+}
+
+/* Behind the partition each SM begins CTAs of each kernel, all the time, while it has some. */
+static void nobody_starves(void **state)
+{
+	struct gpu_bench b;
+	size_t kernels;
+	uint64_t from;
+
+	open_bench(&b, "", 1);
+	/* A quarter of the CTAs is a quarter of the performance: more than may be lost. */
+	b.spec.slicer_loss = 400;
+	assert_int_equal(gpu_session_configure(b.session, &b.spec, NULL), 0);
+	for (unsigned int k = 0; k < 4; k++)
+		launch_as(&b, k + 1, k % 2 ? "other" : "loop", k, 2000, 50 + 30 * k);
+	gpu_session_finish(b.session);
+	from = decided_at(&b, 0, &kernels);
+	assert_int_equal(kernels, 4);
+	for (unsigned int k = 0; k < 4; k++) {
+		all_ran(&b, k, 2000);
+		assert_true(share(&b, 0, k) >= 1);
+		/* What ran as the layout changed has ended after the first of these. */
+		for (unsigned int sm = 0; sm < 4; sm++)
+			for (uint64_t at = from + 5000; at < from + 20000; at += 5000)
+				assert_true(begun(&b, k, 2000, sm, at, at + 5000) > 0);
+	}
+	bench_close(&b);
+}
+
+/* Two kernels run, a third ends, and a fourth comes in that cycle, one before, one behind. */
+static void one_comes_as_another_ends(void **state)
+{
+	uint64_t ends = 0;
+
+	for (unsigned int i = 0; i < 4; i++) {
+		struct gpu_bench b;
+		size_t kernels, n;
+		uint64_t at;
+
+		open_bench(&b, "", 1);
+		b.spec.slicer_loss = 400;
+		assert_int_equal(gpu_session_configure(b.session, &b.spec, NULL), 0);
+		launch(&b, 1, 0, 1500, 100);
+		launch(&b, 2, 1, 1500, 100);
+		assert_int_equal(gpu_session_delay(b.session, 3, 9000), 0);
+		launch(&b, 3, 2, 40, 100);
+		if (i) {
+			assert_int_equal(gpu_session_delay(b.session, 4, ends - 2 + i), 0);
+			launch(&b, 4, 3, 300, 100);
+		}
+		gpu_session_finish(b.session);
+		all_ran(&b, 0, 1500);
+		all_ran(&b, 1, 1500);
+		all_ran(&b, 2, 40);
+		/* All profiles are kept: one decision as the third comes, one as it ends. */
+		at = decided_at(&b, 1, &kernels);
+		assert_int_equal(at, 9000);
+		assert_int_equal(kernels, 3);
+		if (!i) {
+			assert_int_equal(decided(&b), 3);
+			ends = decided_at(&b, 2, &kernels);
+			assert_int_equal(kernels, 2);
+			bench_close(&b);
+			continue;
+		}
+		all_ran(&b, 3, 300);
+		/* As both have happened, three share the SMs, nobody has none, and all fit. */
+		n = 2;
+		do {
+			at = decided_at(&b, n, &kernels);
+			assert_in_range(at, ends - 1, ends + 1);
+		} while (kernels != 3 && ++n);
+		for (unsigned int k = 0; k < 3; k++)
+			assert_true(share(&b, (unsigned int)n, k) > 0);
+		assert_in_range(share(&b, (unsigned int)n, 0) + share(&b, (unsigned int)n, 1) +
+				share(&b, (unsigned int)n, 2), 3, 8);
+		for (unsigned int sm = 0; sm < 4; sm++)
+			assert_true(begun(&b, 3, 300, sm, at, NEVER) > 0);
+		bench_close(&b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(samples_then_shares),
 		cmocka_unit_test(profiles_are_kept),
 		cmocka_unit_test(falls_back_on_spatial),
-		cmocka_unit_test(decision_is_late),
 		cmocka_unit_test(far_faults_are_no_profile),
 		cmocka_unit_test(whoever_comes_gets_his_share),
 		cmocka_unit_test(a_change_is_sampled),
 		cmocka_unit_test(shares_count_resident_ctas),
+		cmocka_unit_test(a_kernel_that_fills_the_sm),
+		cmocka_unit_test(nobody_starves),
+		cmocka_unit_test(one_comes_as_another_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

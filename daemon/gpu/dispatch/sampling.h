@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * How dispatch dynamic samples kernels (Warped-Slicer, section IV-A): which SM holds how many
+ * CTAs of which kernel meanwhile, what the SMs then have executed, and the curves that come of
+ * it. When to sample, and what follows, is dynamic.c's.
+ */
+#ifndef GPUEMU_GPU_DISPATCH_SAMPLING_H
+#define GPUEMU_GPU_DISPATCH_SAMPLING_H
+
+#include "gpu/dispatch.h"
+#include "gpu/dispatch/profiles.h"
+#include "slicer/slicer.h"
+
+/* Percent of an SM's scheduler cycles: if more of them wait for far faults, pages are arriving. */
+#define SAMPLING_ARRIVING	25u
+
+/* What is known of a kernel that runs. */
+struct sampled {
+	struct slicer_curve curve;
+	bool known;			/* the curve is */
+	bool waits;			/* not known, nor sampled: its pages are arriving */
+	unsigned int failed;		/* how often they arrived as it was to be sampled */
+	struct slicer_sample samples[2 * SLICER_CTAS];
+	unsigned int nsamples;
+};
+
+struct sampling {
+	struct sampled kernels[SM_KERNELS];	/* by slot */
+	unsigned int round;		/* where a kernel has fewer SMs than counts: which counts */
+	/* By SM, as a sample began. */
+	struct sampling_mark {
+		uint64_t issued;	/* instructions of its kernel */
+		uint64_t waited, faulted;	/* scheduler cycles that waited for memory, for far faults */
+		uint64_t lines;		/* that it had from behind L1D */
+	} *marks;
+	uint64_t marked;		/* the cycle of it */
+};
+
+/* -ENOMEM. */
+int sampling_create(struct sampling *s, const struct dispatch *d);
+void sampling_destroy(struct sampling *s);
+
+struct sampled *sampling_of(struct sampling *s, const struct dispatch_kernel *k);
+/* Of all kernels that run? */
+bool sampling_all_known(const struct sampling *s, const struct dispatch *d);
+
+/* A kernel has come: `curve` is its own from an earlier launch; NULL: it is to be sampled. */
+void sampling_arrived(struct sampling *s, const struct dispatch_kernel *k,
+		      const struct slicer_curve *curve);
+/* It is not known any more, and does not wait for pages: it is to be sampled. */
+void sampling_forget(struct sampling *s, const struct dispatch_kernel *k);
+/* The layout is that of the first samples from here on. */
+void sampling_begin(struct sampling *s, const struct dispatch *d, uint64_t now);
+/* How many CTAs of the i-th kernel the SM may hold. */
+unsigned int sampling_limit(const struct sampling *s, const struct dispatch *d, unsigned int i,
+			    unsigned int sm);
+/* An SM of a kernel that is sampled holds CTAs of another. */
+bool sampling_disturbed(const struct sampling *s, const struct dispatch *d);
+/*
+ * Leaves kernels out whose SMs waited for far faults since the last mark. False: none is left
+ * to be sampled.
+ */
+bool sampling_choose(struct sampling *s, const struct dispatch *d, uint64_t now);
+/* A sample begins. */
+void sampling_mark(struct sampling *s, const struct dispatch *d, uint64_t now);
+/*
+ * A sample has lasted for slicer.sample cycles. True: the next one begins, with more CTAs of each
+ * kernel. False: it was the last; kernels that were seen to run are known, and kept in `profiles`.
+ */
+bool sampling_end(struct sampling *s, const struct dispatch *d, struct profiles *profiles,
+		  uint64_t now);
+/* Those that are still not known: each CTA more is assumed to gain as much as the first. */
+void sampling_guess(struct sampling *s, const struct dispatch *d);
+
+#endif

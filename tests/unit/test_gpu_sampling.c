@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What dispatch dynamic's samples are worth: what they are scaled by, what puts them off, the
+ * layout until the decision. When it samples is in test_gpu_dynamic.c.
+ */
+#include "gpu_dynamic.h"
+
+/*
+ * It reads eight lines, again and again, other ones each time. They go through 512 KiB, which L1D
+ * does not hold and L2 does: how much an SM takes is a matter of its CTAs.
+ */
+#define PTX_READS							\
+	".visible .entry reads(.param .u64 p, .param .u64 n)\n{\n"	\
+	".reg .pred %p<2>;\n.reg .b32 %r<12>;\n.reg .b64 %rd<6>;\n"	\
+	"mov.u32 %r1, %clock;\nld.param.u32 %r2, [n];\nmov.u32 %r3, 0;\n" \
+	"ld.param.u64 %rd1, [p];\nmov.u32 %r4, %ctaid.x;\nmov.u32 %r5, %tid.x;\n" \
+	"shr.u32 %r5, %r5, 2;\nmul.lo.s32 %r6, %r4, 37;\nmov.u32 %r10, 0;\n"			\
+	"AGAIN:\nand.b32 %r7, %r6, 127;\nmul.lo.s32 %r7, %r7, 4096;\n"	\
+	"mad.lo.s32 %r7, %r5, 128, %r7;\ncvt.u64.u32 %rd2, %r7;\n"	\
+	"add.s64 %rd3, %rd1, %rd2;\nld.global.u32 %r8, [%rd3+65536];\n"	\
+	"add.s32 %r10, %r10, %r8;\nadd.s32 %r6, %r6, 1;\nadd.s32 %r3, %r3, 1;\n" \
+	"setp.lt.u32 %p1, %r3, %r2;\n@%p1 bra AGAIN;\n"			\
+	"mul.wide.u32 %rd2, %r4, 16;\nadd.s64 %rd1, %rd1, %rd2;\n"	\
+	"mov.u32 %r5, %smid;\nmov.u32 %r6, %clock;\n"			\
+	"st.global.u32 [%rd1], %r1;\nst.global.u32 [%rd1+4], %r6;\n"	\
+	"st.global.u32 [%rd1+8], %r5;\nst.global.u32 [%rd1+12], %r10;\nret;\n}\n"
+
+/* Shares of a kernel that computes and of one that reads, with slicer.scale. */
+static void shares_with(const char *scale, uint64_t ctas[2])
+{
+	struct gpu_bench b;
+
+	open_bench(&b, PTX_READS, 1);
+	strcpy(b.spec.slicer_scale, scale);
+	/* All counts at a time. An SM's share is half of what the pins carry: 2 bytes a cycle. */
+	b.spec.sms = 16;
+	b.spec.slicer_loss = 200;
+	b.spec.dram_clock_mhz /= 4;
+	assert_int_equal(gpu_session_configure(b.session, &b.spec, NULL), 0);
+	launch(&b, 1, 0, 1000, 100);
+	launch_as(&b, 2, "reads", 1, 1000, 20);
+	gpu_session_finish(b.session);
+	for (unsigned int i = 0; i < 2; i++)
+		ctas[i] = share(&b, 0, i);
+	bench_close(&b);
+}
+
+/*
+ * As sampled, each CTA brings both of them as much as the one before: four each. An SM with eight
+ * CTAs that read takes more than its share of the memory, and cut to that they are worth no more
+ * than a few. Equation 4 as printed raises samples of many CTAs, and so makes few worth less.
+ */
+static void samples_are_scaled(void **state)
+{
+	uint64_t off[2], bandwidth[2], printed[2];
+
+	shares_with("off", off);
+	shares_with("bandwidth", bandwidth);
+	shares_with("printed", printed);
+	assert_int_equal(off[0], 4);
+	assert_int_equal(off[1], 4);
+	assert_in_range(bandwidth[1], 1, 3);
+	assert_in_range(bandwidth[0], 5, 7);
+	assert_in_range(printed[1], 5, 7);
+	assert_in_range(printed[0], 1, 3);
+}
+
+/*
+ * As the second kernel comes, all SMs are full of the first one's CTAs, and those stay. Samples are
+ * put off until the second kernel has its SMs to itself, but by 16 samples at most.
+ */
+static void samples_are_put_off(void **state)
+{
+	static const struct {
+		uint64_t n;
+		bool for_ever;
+	} cases[] = { { 400, false }, { 3000, true } };
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct mark *m;
+		uint64_t at, ends = 0;
+		struct gpu_bench b;
+		size_t kernels;
+
+		open_bench(&b, "", 1);
+		launch(&b, 1, 0, 32, cases[i].n);
+		launch(&b, 1, 2, 3000, 100);
+		assert_int_equal(gpu_session_delay(b.session, 2, 100), 0);
+		launch(&b, 2, 1, 3000, 100);
+		gpu_session_finish(b.session);
+		m = (const struct mark *)b.memory;
+		for (unsigned int c = 0; c < 32; c++)
+			ends = MAX(ends, m[c].end);
+		at = decided_at(&b, 0, &kernels);
+		assert_int_equal(kernels, 2);
+		/* Behind the warm-up, 16 samples and four rounds nothing is waited for any more. */
+		if (cases[i].for_ever) {
+			assert_true(ends > 100 + 2000 + 20 * 1000);
+			assert_int_equal(at, 100 + 2000 + 16 * 1000 + 4 * 1000);
+		} else {
+			assert_in_range(ends, 100 + 2000 + 2000, 100 + 2000 + 15 * 1000);
+			assert_in_range(at, ends + 4 * 1000, ends + 2000 + 5 * 1000);
+		}
+		bench_close(&b);
+	}
+}
+
+/* The decision comes so much later. */
+static void decision_is_late(void **state)
+{
+	struct gpu_bench b;
+	size_t kernels;
+
+	open_bench(&b, "", 1);
+	b.spec.slicer_delay = 700;
+	assert_int_equal(gpu_session_configure(b.session, &b.spec, NULL), 0);
+	launch(&b, 1, 0, 1000, 100);
+	launch(&b, 2, 1, 1000, 100);
+	gpu_session_finish(b.session);
+	assert_int_equal(decided_at(&b, 0, &kernels), 6700);
+	bench_close(&b);
+}
+
+/*
+ * A kernel with few CTAs is sampled on as many SMs as it has CTAs. One CTA is all that it is ever
+ * given, and the other kernel has the rest.
+ */
+static void a_kernel_of_one_cta(void **state)
+{
+	struct gpu_bench b;
+
+	open_bench(&b, "", 1);
+	launch(&b, 1, 0, 1, 3000);
+	launch(&b, 2, 1, 2000, 100);
+	gpu_session_finish(b.session);
+	assert_int_equal(share(&b, 0, 0), 1);
+	assert_int_equal(share(&b, 0, 1), 7);
+	all_ran(&b, 0, 1);
+	all_ran(&b, 1, 2000);
+	bench_close(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(samples_are_scaled),
+		cmocka_unit_test(samples_are_put_off),
+		cmocka_unit_test(decision_is_late),
+		cmocka_unit_test(a_kernel_of_one_cta),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
