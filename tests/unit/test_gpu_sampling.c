@@ -105,19 +105,23 @@ static void samples_are_put_off(void **state)
 	}
 }
 
-/* The decision comes so much later. */
+/* A delay of the decision keeps the last layout: the SM that had seven CTAs goes on with seven. */
 static void decision_is_late(void **state)
 {
 	struct gpu_bench b;
 	size_t kernels;
 
 	open_bench(&b, "", 1);
-	b.spec.slicer_delay = 700;
+	b.spec.slicer_delay = 4000;
 	assert_int_equal(gpu_session_configure(b.session, &b.spec, NULL), 0);
 	launch(&b, 1, 0, 1000, 100);
 	launch(&b, 2, 1, 1000, 100);
 	gpu_session_finish(b.session);
-	assert_int_equal(decided_at(&b, 0, &kernels), 6700);
+	assert_int_equal(decided_at(&b, 0, &kernels), 10000);
+	for (unsigned int sm = 0; sm < 4; sm++) {
+		assert_int_equal(most(&b, sm / 2, 1000, sm, 6000, 10000), 7 + sm % 2);
+		assert_int_equal(most(&b, !(sm / 2), 1000, sm, 0, 10000), 0);
+	}
 	bench_close(&b);
 }
 

@@ -76,6 +76,11 @@ static bool is_sampled(const struct sampled *p)
 void sampling_begin(struct sampling *s, const struct dispatch *d, uint64_t now)
 {
 	s->round = 0;
+	for (unsigned int i = 0; i < d->nkernels; i++) {
+		struct sampled *p = sampling_of(s, d->kernels[i]);
+
+		p->spread = is_sampled(p);
+	}
 	sampling_mark(s, d, now);
 }
 
@@ -102,7 +107,7 @@ unsigned int sampling_limit(const struct sampling *s, const struct dispatch *d, 
 
 	if (sm < first || sm >= first + n)
 		return 0;
-	return is_sampled(p) ? MIN(1 + sm - first + s->round * n, p->curve.ctas) : p->curve.ctas;
+	return p->spread ? MIN(1 + sm - first + s->round * n, p->curve.ctas) : p->curve.ctas;
 }
 
 /* So many samples has the kernel that needs most. */
@@ -188,6 +193,7 @@ bool sampling_choose(struct sampling *s, const struct dispatch *d, uint64_t now)
 		if (is_sampled(p) && d->spec->paging && d->spec->slicer_faults &&
 		    waited * 100 > SAMPLING_ARRIVING * all * n) {
 			p->waits = true;
+			p->spread = false;
 			p->failed++;
 		}
 		any |= is_sampled(p);

@@ -19,6 +19,7 @@ struct sampled {
 	struct slicer_curve curve;
 	bool known;			/* the curve is */
 	bool waits;			/* not known, nor sampled: its pages are arriving */
+	bool spread;			/* the layout is 1, 2, .. CTAs of it, also when they are counted */
 	unsigned int failed;		/* how often they arrived as it was to be sampled */
 	struct slicer_sample samples[2 * SLICER_CTAS];
 	unsigned int nsamples;
