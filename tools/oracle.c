@@ -18,7 +18,12 @@
 
 #define MEMBERS	8u
 
-struct cta_needs cta_needs_of(const struct run *run, size_t i)
+static double rounded(double n, uint64_t unit)
+{
+	return ceil(n / (double)unit) * (double)unit;
+}
+
+struct cta_needs cta_needs_of(const struct gpu_spec *s, const struct run *run, size_t i)
 {
 	double threads = 1, regs;
 	char path[64];
@@ -28,11 +33,11 @@ struct cta_needs cta_needs_of(const struct run *run, size_t i)
 		threads *= run_number(run, path);
 	}
 	snprintf(path, sizeof(path), "workloads.%zu.launch.regs", i);
-	regs = run_number(run, path);
+	regs = rounded(run_number(run, path), s->occupancy_reg_unit);
 	snprintf(path, sizeof(path), "workloads.%zu.launch.smem", i);
 	return (struct cta_needs){
 		.warps = ceil(threads / 32), .registers = ceil(threads / 32) * 32 * regs,
-		.shared = run_number(run, path),
+		.shared = rounded(run_number(run, path), s->occupancy_shared_unit),
 	};
 }
 
@@ -168,7 +173,7 @@ static void try_partitions(struct search *s)
 		if (isnan(most) || most < 1)
 			return;
 		sizes[i] = (size_t)most;
-		needs[i] = cta_needs_of(known, i);
+		needs[i] = cta_needs_of(s->o->spec, known, i);
 	}
 	do {
 		char name[48] = "", more[96];

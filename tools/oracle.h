@@ -15,8 +15,11 @@ struct verb;
 struct cta_needs {
 	double warps, registers, shared;
 };
-/* Reads the needs of the i-th workload in a run's report; NAN where there is none. */
-struct cta_needs cta_needs_of(const struct run *run, size_t i);
+/*
+ * The needs of the i-th workload in a run's report, rounded up as the SM does (occupancy.*_unit);
+ * NAN where there is none.
+ */
+struct cta_needs cta_needs_of(const struct gpu_spec *s, const struct run *run, size_t i);
 /* Do so many CTAs of each of n fit an SM, or a part-th of each of its resources (1: all of it)? */
 bool ctas_fit(const struct gpu_spec *s, const struct cta_needs *needs, const unsigned int *ctas,
 	      size_t n, unsigned int part);

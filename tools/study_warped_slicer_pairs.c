@@ -38,7 +38,7 @@ bool slicer_fits(struct study_ctx *c, const struct slicer_set *set, const unsign
 	struct cta_needs needs[SLICER_SET];
 
 	for (size_t i = 0; i < set->n; i++)
-		needs[i] = cta_needs_of(slicer_alone(c, set->w[i], ""), 0);
+		needs[i] = cta_needs_of(&c->spec, slicer_alone(c, set->w[i], ""), 0);
 	return ctas_fit(&c->spec, needs, ctas, set->n, part);
 }
 

@@ -71,11 +71,39 @@ static void what_fits(void **state)
 	}
 }
 
+/*
+ * Two CTAs of 256 threads with 37 registers and six of 64 with 35 have 32384 registers, and an SM
+ * has 32768; but it hands them out by four to a thread, and so the sixth does not fit.
+ */
+static void needs_are_rounded(void **state)
+{
+	const struct gpu_spec s = {
+		.registers = 32768, .shared_bytes = 49152, .warps = 48, .ctas = 8,
+		.occupancy_reg_unit = 4, .occupancy_shared_unit = 512,
+	};
+	struct run run = {
+		.report = json_tokener_parse(
+			"{\"workloads\": [{\"launch\": {\"block\": [16, 16, 1], \"regs\": 37, \"smem\": 3000}},"
+			" {\"launch\": {\"block\": [33, 1, 1], \"regs\": 35, \"smem\": 0}}]}"),
+	};
+	struct cta_needs needs[2];
+
+	for (size_t i = 0; i < 2; i++)
+		needs[i] = cta_needs_of(&s, &run, i);
+	assert_true(needs[0].warps == 8 && needs[1].warps == 2);
+	assert_true(needs[0].registers == 8 * 32 * 40 && needs[1].registers == 2 * 32 * 36);
+	assert_true(needs[0].shared == 3072 && needs[1].shared == 0);
+	assert_true(ctas_fit(&s, needs, (const unsigned int []){ 2, 5 }, 2, 1));
+	assert_false(ctas_fit(&s, needs, (const unsigned int []){ 2, 6 }, 2, 1));
+	json_object_put(run.report);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(its_words),
 		cmocka_unit_test(what_fits),
+		cmocka_unit_test(needs_are_rounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
