@@ -2,9 +2,9 @@
 /*
  * Xu et al., "Warped-Slicer: Efficient Intra-SM Slicing through Dynamic Resource Partitioning for
  * GPU Multiprogramming", ISCA'16: its runs, and what several of its parts ask of them. The parts
- * are in study_warped_slicer_alone.c (a program by itself), _pairs.c and _use.c (side by side)
- * and _paging.c. Numbers are of its text and tables; what it gives only in a figure's bars is
- * no number here.
+ * are in study_warped_slicer_alone.c (a program by itself), _pairs.c, _partitions.c and _use.c
+ * (side by side) and _paging.c. Numbers are of its text and tables; what it gives only in a
+ * figure's bars is no number here.
  *
  * A program's target (section II) is what it executes in the first 2M cycles by itself; with
  * --quick 200,000. It begins again when it comes to its end before that, as the
@@ -269,7 +269,7 @@ static const struct study_part parts[] = {
 	{ "pairs", "figure 6: two programs, every policy", slicer_want_alone, slicer_want_pairs,
 	  slicer_show_pairs, false },
 	{ "partitions", "table III: CTAs that dynamic and even give", slicer_want_alone,
-	  slicer_want_pairs, slicer_show_partitions, false },
+	  slicer_want_partitions, slicer_show_partitions, false },
 	{ "fairness", "figure 9: the smallest speed-up, and turnaround time", slicer_want_alone,
 	  slicer_want_pairs, slicer_show_fairness, false },
 	{ "use", "figure 7: use of an SM's parts, cache misses, stalls", slicer_want_alone,

@@ -197,8 +197,9 @@ void slicer_want_curves(struct study_ctx *c)
 			limited(c, w, n);
 }
 
-static double ipc(const struct run *r)
+double slicer_ipc(struct study_ctx *c, const struct study_workload *w, unsigned int ctas)
 {
+	const struct run *r = limited(c, w, ctas);
 	double n = run_number(r, "workloads.0.halted_instructions");
 
 	return (isnan(n) ? run_number(r, "workloads.0.thread_instructions") : n) / slicer_reached(r, 0);
@@ -244,7 +245,7 @@ void slicer_show_curves(struct study_ctx *c)
 		double at[8], best = 0;
 
 		for (unsigned int i = 0; i < n; i++) {
-			at[i] = ipc(limited(c, w, i + 1));
+			at[i] = slicer_ipc(c, w, i + 1);
 			best = fmax(best, at[i]);
 		}
 		figure_series(&f, p->abbr);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The parts of the study warped-slicer in which programs run side by side: figures 6, 8, 9 and 10,
- * table III, section V-H, and the oracle.
+ * The parts of the study warped-slicer in which programs run side by side: figures 6, 8, 9 and 10
+ * and section V-H. Which partitions are chosen and which are best is in
+ * study_warped_slicer_partitions.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -139,82 +140,6 @@ void slicer_show_pairs(struct study_ctx *c)
 	study_bars(c, t, FIGURE_BARS, "combined IPC over left-over's", false);
 }
 
-/* --- table III ------------------------------------------------------------------------ */
-
-static const struct {
-	const char *name;
-	double dynamic[2], even[2];	/* 0: spatial */
-} paper_partitions[] = {
-	{ "DXT_MVP", { 7, 1 }, { 4, 4 } }, { "DXT_NN", { 4, 4 }, { 4, 4 } },
-	{ "HOT_MVP", { 3, 1 }, { 1, 4 } }, { "HOT_NN", { 2, 4 }, { 1, 4 } },
-	{ "IMG_MVP", { 7, 1 }, { 4, 4 } }, { "IMG_NN", { 3, 5 }, { 4, 4 } },
-	{ "MM_MVP", { 5, 1 }, { 2, 4 } }, { "MM_NN", { 3, 5 }, { 2, 4 } },
-	{ "DXT_BFS", { 6, 2 }, { 4, 1 } }, { "DXT_BLK", { 4, 4 }, { 4, 4 } },
-	{ "DXT_KNN", { 4, 4 }, { 4, 3 } }, { "DXT_LBM", { 5, 3 }, { 4, 3 } },
-	{ "HOT_BFS", { 0, 0 }, { 1, 1 } }, { "HOT_BLK", { 2, 4 }, { 1, 4 } },
-	{ "HOT_KNN", { 2, 4 }, { 1, 3 } }, { "HOT_LBM", { 3, 1 }, { 1, 3 } },
-	{ "IMG_BFS", { 6, 2 }, { 4, 1 } }, { "IMG_BLK", { 5, 3 }, { 4, 4 } },
-	{ "IMG_KNN", { 4, 4 }, { 4, 3 } }, { "IMG_LBM", { 7, 1 }, { 4, 3 } },
-	{ "MM_BFS", { 0, 0 }, { 2, 1 } }, { "MM_BLK", { 3, 4 }, { 2, 4 } },
-	{ "MM_KNN", { 4, 4 }, { 2, 3 } }, { "MM_LBM", { 5, 1 }, { 2, 3 } },
-	{ "DXT_IMG", { 4, 4 }, { 4, 4 } }, { "HOT_DXT", { 2, 6 }, { 1, 4 } },
-	{ "HOT_IMG", { 2, 6 }, { 1, 4 } }, { "MM_DXT", { 3, 5 }, { 2, 4 } },
-	{ "MM_HOT", { 2, 2 }, { 2, 1 } }, { "MM_IMG", { 3, 5 }, { 2, 4 } },
-};
-
-/* As many of the i-th program's CTAs as fit a half of every resource. */
-static unsigned int even_ctas(struct study_ctx *c, const struct slicer_set *set, size_t i)
-{
-	unsigned int ctas[SLICER_SET] = { 0 };
-
-	while (ctas[i] < c->spec.ctas) {
-		ctas[i]++;
-		if (!slicer_fits(c, set, ctas, (unsigned int)set->n))
-			return ctas[i] - 1;
-	}
-	return ctas[i];
-}
-
-void slicer_show_partitions(struct study_ctx *c)
-{
-	struct slicer_set sets[SLICER_SETS];
-	size_t n = slicer_pairs(c, sets, SLICER_SETS), near = 0, known = 0;
-	struct study_table *t = study_table(c, "partitions",
-		"CTAs an SM that dynamic and even give to the first and the second program (table III); 0: "
-		"the SMs are split", 0, false);
-	static const char *const columns[] = {
-		"dyn A", "dyn B", "paper A", "paper B", "even A", "even B", "paper A", "paper B",
-	};
-
-	for (size_t k = 0; k < ARRAY_SIZE(columns); k++)
-		study_column(t, columns[k], NONE);
-	for (size_t i = 0; i < n; i++) {
-		size_t row = study_row_add(t, sets[i].name);
-		const struct run *r = slicer_policy(c, &sets[i], "dynamic");
-		double ours[2] = { slicer_chosen(r, 0), slicer_chosen(r, 1) };
-
-		for (size_t k = 0; k < 2; k++) {
-			study_cell(t, row, k, ours[k]);
-			study_cell(t, row, 4 + k, even_ctas(c, &sets[i], k));
-		}
-		for (size_t p = 0; p < ARRAY_SIZE(paper_partitions); p++) {
-			const double *dynamic = paper_partitions[p].dynamic;
-
-			if (strcmp(paper_partitions[p].name, sets[i].name))
-				continue;
-			for (size_t k = 0; k < 2; k++) {
-				study_cell(t, row, 2 + k, dynamic[k]);
-				study_cell(t, row, 6 + k, paper_partitions[p].even[k]);
-			}
-			if (isnan(ours[0]))
-				continue;
-			known++;
-			near += fabs(ours[0] - dynamic[0]) <= 1 && fabs(ours[1] - dynamic[1]) <= 1;
-		}
-	}
-	study_note(t, "%zu of %zu pairs within one CTA of the paper's partition", near, known);
-}
-
 /* --- figure 9 ---------------------------------------------------------------------------- */
 
 /* The geometric mean over the sets of what a policy has over what another has. */
@@ -259,95 +184,6 @@ void slicer_show_fairness(struct study_ctx *c)
 	}
 	study_note(t, "the paper's numbers are fairness; less ANTT is better, dynamic has %.0f%% less than "
 		   "even", 100 * (1 - gain(c, sets, n, "dynamic", "even", slicer_antt)));
-}
-
-/* --- the oracle --------------------------------------------------------------------------- */
-
-/* With --quick it is most of the time, and done only when asked for. */
-static bool tries_all(const struct study_ctx *c)
-{
-	return !c->options.quick || c->options.nonly;
-}
-
-struct best {
-	double time;
-	unsigned int ctas[2];	/* 0, 0: no partition, but left-over or spatial */
-};
-
-static void better(struct best *best, double time, unsigned int a, unsigned int b)
-{
-	if (isnan(time) || time >= best->time)
-		return;
-	*best = (struct best){ time, { a, b } };
-}
-
-/* Wants the runs, and is what they show when they are there. */
-static struct best best_of(struct study_ctx *c, const struct slicer_set *set)
-{
-	struct best best = { .time = INFINITY };
-
-	better(&best, slicer_time(slicer_policy(c, set, "left_over"), 2), 0, 0);
-	better(&best, slicer_time(slicer_policy(c, set, "spatial"), 2), 0, 0);
-	for (unsigned int a = 1; a <= slicer_ctas(c, set->w[0]); a++)
-		for (unsigned int b = 1; b <= slicer_ctas(c, set->w[1]); b++) {
-			const unsigned int ctas[] = { a, b };
-
-			if (slicer_fits(c, set, ctas, 1))
-				better(&best, slicer_time(slicer_fixed(c, set, ctas), 2), a, b);
-		}
-	return best;
-}
-
-static void want_all(struct study_ctx *c, const struct slicer_set *set)
-{
-	slicer_policy(c, set, "dynamic");
-	best_of(c, set);
-}
-
-void slicer_want_oracle(struct study_ctx *c)
-{
-	if (tries_all(c))
-		for_pairs(c, want_all);
-}
-
-void slicer_show_oracle(struct study_ctx *c)
-{
-	struct slicer_set sets[SLICER_SETS];
-	size_t n = slicer_pairs(c, sets, SLICER_SETS), near = 0, known = 0;
-	struct study_table *t;
-
-	if (!tries_all(c))
-		return;
-	t = study_table(c, "oracle", "every partition, left-over and spatial tried: combined IPC over "
-			"left-over's, and CTAs (0: no partition)", 3, true);
-	study_column(t, "oracle", NONE);
-	study_column(t, "dynamic", 1.23);
-	study_column(t, "dyn/oracle", NONE);
-	study_column(t, "best A", NONE);
-	study_column(t, "best B", NONE);
-	study_column(t, "dyn A", NONE);
-	study_column(t, "dyn B", NONE);
-	for (size_t i = 0; i < n; i++) {
-		size_t row = study_row_add(t, sets[i].name);
-		struct run *r = slicer_policy(c, &sets[i], "dynamic");
-		double base = slicer_time(slicer_policy(c, &sets[i], "left_over"), 2);
-		struct best best = best_of(c, &sets[i]);
-		double a = slicer_chosen(r, 0), b = slicer_chosen(r, 1);
-
-		study_cell(t, row, 0, base / best.time);
-		study_cell(t, row, 1, base / slicer_time(r, 2));
-		study_cell(t, row, 2, best.time / slicer_time(r, 2));
-		study_cell(t, row, 3, best.ctas[0]);
-		study_cell(t, row, 4, best.ctas[1]);
-		study_cell(t, row, 5, a);
-		study_cell(t, row, 6, b);
-		if (isnan(a) || isinf(best.time))
-			continue;
-		known++;
-		near += fabs(a - best.ctas[0]) <= 1 && fabs(b - best.ctas[1]) <= 1;
-	}
-	study_note(t, "%zu of %zu pairs within one CTA of the oracle's partition; paper: over 90%%", near,
-		   known);
 }
 
 /* --- figure 8 ------------------------------------------------------------------------------ */
