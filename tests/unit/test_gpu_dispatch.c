@@ -200,6 +200,31 @@ static struct load mixture[] = {
 	{ 0, { 2, 2, 2 }, 40, 0, 10, NULL, 0 },
 };
 
+/* As each CTA begins, those that are on its SM have no more than the SM has, of what is known here. */
+static void nothing_is_given_twice(const struct world *w, const struct gpu_spec *spec)
+{
+	for (unsigned int i = 0; i < w->nloads; i++)
+		for (unsigned int c = 0; c < ctas_of(&w->loads[i]); c++) {
+			const struct mark *begins = &marks(w, i)[c];
+			uint64_t ctas = 0, warps = 0, shared = 0;
+
+			for (unsigned int k = 0; k < w->nloads; k++)
+				for (unsigned int o = 0; o < ctas_of(&w->loads[k]); o++) {
+					const struct mark *m = &marks(w, k)[o];
+
+					if (m->sm != begins->sm || m->begin > begins->begin ||
+					    m->end <= begins->begin)
+						continue;
+					ctas++;
+					warps += DIV_ROUND_UP(w->loads[k].block, 32);
+					shared += w->loads[k].shared;
+				}
+			assert_in_range(ctas, 1, spec->ctas);
+			assert_in_range(warps, 1, spec->warps);
+			assert_in_range(shared, 0, spec->shared_bytes);
+		}
+}
+
 static void one_mixture(const struct gpu_spec *spec, char **statistics)
 {
 	struct world w;
@@ -207,6 +232,7 @@ static void one_mixture(const struct gpu_spec *spec, char **statistics)
 	open_world(&w, spec, mixture, ARRAY_SIZE(mixture));
 	run(&w);
 	each_ran_once(&w);
+	nothing_is_given_twice(&w, spec);
 	*statistics = gpu_session_statistics(w.b.session);
 	bench_close(&w.b);
 }

@@ -150,11 +150,13 @@ static void each_resource_binds(void **state)
 	}
 }
 
+#define MOST	8u	/* kernels of a problem */
+
 struct problem {
 	unsigned int n;
-	struct slicer_curve curve[4];
-	const struct slicer_curve *curves[4];
-	uint64_t needs[4][SLICER_RESOURCES], have[SLICER_RESOURCES];
+	struct slicer_curve curve[MOST];
+	const struct slicer_curve *curves[MOST];
+	uint64_t needs[MOST][SLICER_RESOURCES], have[SLICER_RESOURCES];
 };
 
 static bool fits(const struct problem *p, const unsigned int *ctas)
@@ -196,9 +198,12 @@ static double brute(const struct problem *p, unsigned int *ctas, unsigned int i)
 
 static void make(struct problem *p, struct rng *rng)
 {
-	p->n = 2 + (unsigned int)rng_below(rng, 3);
+	/* CTAs of a kernel at most, by the number of kernels: so that all partitions can be tried. */
+	static const unsigned int most[MOST + 1] = { [2] = 8, 8, 5, 4, 3, 3, 3 };
+
+	p->n = 2 + (unsigned int)rng_below(rng, MOST - 1);
 	for (unsigned int i = 0; i < p->n; i++) {
-		p->curve[i].ctas = 1 + (unsigned int)rng_below(rng, p->n == 4 ? 5 : 8);
+		p->curve[i].ctas = 1 + (unsigned int)rng_below(rng, most[p->n]);
 		/* Few values, so that plateaus and ties are frequent. */
 		for (unsigned int j = 0; j < p->curve[i].ctas; j++)
 			p->curve[i].at[j] = (double)rng_below(rng, 9) / 4;
@@ -207,19 +212,19 @@ static void make(struct problem *p, struct rng *rng)
 			p->needs[i][r] = rng_below(rng, 7);
 	}
 	for (unsigned int r = 0; r < SLICER_RESOURCES; r++)
-		p->have[r] = 4 + rng_below(rng, 40);
+		p->have[r] = 4 + rng_below(rng, 12 * p->n);
 }
 
 /* Equation 1: nobody can do better by the kernel that is worst off. */
 static void max_min_is_found(void **state)
 {
-	unsigned int fitted = 0;
+	unsigned int fitted[MOST + 1] = { 0 };
 	struct rng rng;
 
 	rng_seed(&rng, 20);
 	for (unsigned int i = 0; i < 3000; i++) {
 		struct problem p;
-		unsigned int ctas[4], scratch[4];
+		unsigned int ctas[MOST], scratch[MOST];
 		double best;
 
 		make(&p, &rng);
@@ -228,13 +233,14 @@ static void max_min_is_found(void **state)
 			near(best, -1);
 			continue;
 		}
-		fitted++;
+		fitted[p.n]++;
 		assert_true(fits(&p, ctas));
 		for (unsigned int k = 0; k < p.n; k++)
 			assert_in_range(ctas[k], 1, p.curve[k].ctas);
 		near(worst(&p, ctas), best);
 	}
-	assert_in_range(fitted, 1000, 3000);
+	for (unsigned int n = 2; n <= MOST; n++)
+		assert_in_range(fitted[n], 100, 3000);
 }
 
 /*
