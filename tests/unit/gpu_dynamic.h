@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * dispatch dynamic on four SMs without paging, for test_gpu_dynamic.c and test_gpu_sampling.c. Each
- * CTA leaves where it ran, and from which cycle to which. The kernel of most tests adds up in a
- * loop, one warp a CTA: each CTA brings as much as the one before, so two of it share an SM's
- * slots evenly.
+ * dispatch dynamic on four SMs without paging, for test_gpu_dynamic.c, _sampling.c and
+ * _arrivals.c. Each CTA leaves where it ran, and from which cycle to which. The kernel of most
+ * tests adds up in a loop, one warp a CTA: each CTA brings as much as the one before, so two of it
+ * share an SM's slots evenly.
  */
 #ifndef GPUEMU_TESTS_GPU_DYNAMIC_H
 #define GPUEMU_TESTS_GPU_DYNAMIC_H

@@ -83,23 +83,23 @@ static void samples_are_put_off(void **state)
 		size_t kernels;
 
 		open_bench(&b, "", 1);
-		launch(&b, 1, 0, 32, cases[i].n);
-		launch(&b, 1, 2, 3000, 100);
+		launch(&b, 1, 0, 64, cases[i].n);
 		assert_int_equal(gpu_session_delay(b.session, 2, 100), 0);
 		launch(&b, 2, 1, 3000, 100);
 		gpu_session_finish(b.session);
+		/* The first 32 CTAs. */
 		m = (const struct mark *)b.memory;
 		for (unsigned int c = 0; c < 32; c++)
 			ends = MAX(ends, m[c].end);
 		at = decided_at(&b, 0, &kernels);
 		assert_int_equal(kernels, 2);
-		/* Behind the warm-up, 16 samples and four rounds nothing is waited for any more. */
+		/* Four rounds of a warm-up and a sample each, and 16 samples of waiting before the first. */
 		if (cases[i].for_ever) {
-			assert_true(ends > 100 + 2000 + 20 * 1000);
-			assert_int_equal(at, 100 + 2000 + 16 * 1000 + 4 * 1000);
+			assert_true(ends > 100 + 16 * 1000 + 4 * 3000);
+			assert_int_equal(at, 100 + 16 * 1000 + 4 * 3000);
 		} else {
 			assert_in_range(ends, 100 + 2000 + 2000, 100 + 2000 + 15 * 1000);
-			assert_in_range(at, ends + 4 * 1000, ends + 2000 + 5 * 1000);
+			assert_in_range(at, ends + 10000, ends + 11500);
 		}
 		bench_close(&b);
 	}
@@ -117,10 +117,10 @@ static void decision_is_late(void **state)
 	launch(&b, 1, 0, 1000, 100);
 	launch(&b, 2, 1, 1000, 100);
 	gpu_session_finish(b.session);
-	assert_int_equal(decided_at(&b, 0, &kernels), 10000);
+	assert_int_equal(decided_at(&b, 0, &kernels), 16000);
 	for (unsigned int sm = 0; sm < 4; sm++) {
-		assert_int_equal(most(&b, sm / 2, 1000, sm, 6000, 10000), 7 + sm % 2);
-		assert_int_equal(most(&b, !(sm / 2), 1000, sm, 0, 10000), 0);
+		assert_int_equal(most(&b, sm / 2, 1000, sm, 12000, 16000), 7 + sm % 2);
+		assert_int_equal(most(&b, !(sm / 2), 1000, sm, 0, 16000), 0);
 	}
 	bench_close(&b);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Warped-Slicer (Xu et al., ISCA 2016, section IV). When kernels come to run together, they are
- * sampled behind a warm-up (sampling.c), and from then on every SM holds as many CTAs of each as
- * water-filling says (partitioning.c). A kernel that would lose too much makes all fall back on
- * spatial. CTAs that run stay where they are: a layout is reached as they end.
+ * sampled (sampling.c), each round of counts behind a warm-up. From then on every SM holds as many
+ * CTAs of each as water-filling says (partitioning.c). A kernel that would lose too much makes all
+ * fall back on spatial. CTAs that run stay where they are: a layout is reached as they end.
  *
  * This file decides when. Samples are of SMs that one kernel has to itself: while CTAs of another
  * are there yet, sampling is put off, but not for ever. A kernel whose pages arrive is sampled
@@ -259,10 +259,13 @@ static void dynamic_tick(void *state, struct dispatch *d, uint64_t now)
 		sampling_mark(&y->sampling, d, now);
 		break;
 	case SAMPLE:
-		if (sampling_end(&y->sampling, d, y->profiles, now))
-			y->due = now + d->spec->slicer_sample;
-		else
+		if (sampling_end(&y->sampling, d, y->profiles, now)) {
+			/* CTAs that come for the next counts begin now, all of them cold. */
+			y->phase = WARM_UP;
+			y->due = now + d->spec->slicer_warmup;
+		} else {
 			decide(y, d, now);
+		}
 		break;
 	case DELAY:
 		partition(y, d, now);

@@ -65,8 +65,9 @@ bool sampling_choose(struct sampling *s, const struct dispatch *d, uint64_t now)
 /* A sample begins. */
 void sampling_mark(struct sampling *s, const struct dispatch *d, uint64_t now);
 /*
- * A sample has lasted for slicer.sample cycles. True: the next one begins, with more CTAs of each
- * kernel. False: it was the last; kernels that were seen to run are known, and kept in `profiles`.
+ * A sample has lasted for slicer.sample cycles. True: the layout is that of the next one, more
+ * CTAs of each kernel, and what waits for far faults is counted from here on. False: it was the
+ * last; kernels that were seen to run are known, and kept in `profiles`.
  */
 bool sampling_end(struct sampling *s, const struct dispatch *d, struct profiles *profiles,
 		  uint64_t now);

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * dispatch dynamic: kernels that come and go at any time, that leave no room for others, and that
+ * are many. Each gets its share, and all of them end.
+ */
+#include "gpu_dynamic.h"
+
+/* Kernels that come and go while others are sampled, while a partition is reached, and at once. */
+static void whoever_comes_gets_his_share(void **state)
+{
+	/* The third kernel comes in the warm-up, in a sample, while the partition is reached, later. */
+	static const uint64_t arrivals[] = { 1000, 2500, 12100, 15000 };
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(arrivals); i++) {
+		char *statistics[2];
+
+		for (unsigned int turn = 0; turn < 2; turn++) {
+			struct gpu_bench b;
+
+			open_bench(&b, "", 0);
+			launch(&b, 1, 0, 1000, 100);
+			launch(&b, 2, 1, 1000, 100);
+			/* One CTA; it ends with others that come in its cycle. */
+			assert_int_equal(gpu_session_delay(b.session, 3, arrivals[i]), 0);
+			launch(&b, 3, 2, 1, 100);
+			launch(&b, 3, 3, 300, 100);
+			assert_int_equal(gpu_session_delay(b.session, 4, arrivals[i]), 0);
+			launch(&b, 4, 4, 300, 100);
+			gpu_session_finish(b.session);
+			assert_true(decided(&b) > 0);
+			for (unsigned int k = 0; k < 5; k++) {
+				const struct mark *m = (void *)(b.memory + k * PLACE);
+
+				for (unsigned int c = 0; c < (k < 2 ? 1000 : k == 2 ? 1 : 300); c++)
+					assert_true(m[c].end > m[c].begin);
+			}
+			/* Nobody is held back for ever: all SMs' resources are free again. */
+			for (unsigned int sm = 0; sm < 4; sm++)
+				assert_false(sm_resident_ctas(b.session->machine->sms[sm], NULL));
+			statistics[turn] = gpu_session_statistics(b.session);
+			bench_close(&b);
+		}
+		assert_string_equal(statistics[0], statistics[1]);
+		free(statistics[0]);
+		free(statistics[1]);
+	}
+}
+
+/*
+ * A CTA that takes all warps of an SM leaves no room for another: such kernels have SMs of their
+ * own, beside each other and beside small CTAs. Two that take a half each fill the SM together.
+ */
+static void a_kernel_that_fills_the_sm(void **state)
+{
+	static const struct {
+		uint32_t block[2];
+		unsigned int ctas[2];	/* that an SM gets; 0: the SMs are split */
+	} cases[] = {
+		{ { 256, 256 }, { 0, 0 } }, { { 256, 32 }, { 0, 0 } }, { { 128, 128 }, { 1, 1 } },
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct gpu_bench b;
+
+		open_bench(&b, "", 1);
+		b.spec.warps = 8;
+		assert_int_equal(gpu_session_configure(b.session, &b.spec, NULL), 0);
+		launch_of(&b, 1, "loop", 0, 60, cases[i].block[0], 100);
+		launch_of(&b, 2, "other", 1, 600, cases[i].block[1], 100);
+		gpu_session_finish(b.session);
+		all_ran(&b, 0, 60);
+		all_ran(&b, 1, 600);
+		for (unsigned int k = 0; k < 2; k++)
+			assert_int_equal(share(&b, 0, k), cases[i].ctas[k]);
+		bench_close(&b);
+	}
+}
+
+/* Behind the partition each SM begins CTAs of each kernel, all the time, while it has some. */
+static void nobody_starves(void **state)
+{
+	struct gpu_bench b;
+	size_t kernels;
+	uint64_t from;
+
+	open_bench(&b, "", 1);
+	/* A quarter of the CTAs is a quarter of the performance: more than may be lost. */
+	b.spec.slicer_loss = 400;
+	assert_int_equal(gpu_session_configure(b.session, &b.spec, NULL), 0);
+	for (unsigned int k = 0; k < 4; k++)
+		launch_as(&b, k + 1, k % 2 ? "other" : "loop", k, 2000, 50 + 30 * k);
+	gpu_session_finish(b.session);
+	from = decided_at(&b, 0, &kernels);
+	assert_int_equal(kernels, 4);
+	for (unsigned int k = 0; k < 4; k++) {
+		all_ran(&b, k, 2000);
+		assert_true(share(&b, 0, k) >= 1);
+		/* What ran as the layout changed has ended after the first of these. */
+		for (unsigned int sm = 0; sm < 4; sm++)
+			for (uint64_t at = from + 5000; at < from + 20000; at += 5000)
+				assert_true(begun(&b, k, 2000, sm, at, at + 5000) > 0);
+	}
+	bench_close(&b);
+}
+
+/* Two kernels run, a third ends, and a fourth comes in that cycle, one before, one behind. */
+static void one_comes_as_another_ends(void **state)
+{
+	uint64_t ends = 0;
+
+	for (unsigned int i = 0; i < 4; i++) {
+		struct gpu_bench b;
+		size_t kernels, n;
+		uint64_t at;
+
+		open_bench(&b, "", 1);
+		b.spec.slicer_loss = 400;
+		assert_int_equal(gpu_session_configure(b.session, &b.spec, NULL), 0);
+		launch(&b, 1, 0, 1500, 100);
+		launch(&b, 2, 1, 1500, 100);
+		assert_int_equal(gpu_session_delay(b.session, 3, 15000), 0);
+		launch(&b, 3, 2, 40, 100);
+		if (i) {
+			assert_int_equal(gpu_session_delay(b.session, 4, ends - 2 + i), 0);
+			launch(&b, 4, 3, 300, 100);
+		}
+		gpu_session_finish(b.session);
+		all_ran(&b, 0, 1500);
+		all_ran(&b, 1, 1500);
+		all_ran(&b, 2, 40);
+		/* All profiles are kept: one decision as the third comes, one as it ends. */
+		at = decided_at(&b, 1, &kernels);
+		assert_int_equal(at, 15000);
+		assert_int_equal(kernels, 3);
+		if (!i) {
+			assert_int_equal(decided(&b), 3);
+			ends = decided_at(&b, 2, &kernels);
+			assert_int_equal(kernels, 2);
+			bench_close(&b);
+			continue;
+		}
+		all_ran(&b, 3, 300);
+		/* As both have happened, three share the SMs, nobody has none, and all fit. */
+		n = 2;
+		do {
+			at = decided_at(&b, n, &kernels);
+			assert_in_range(at, ends - 1, ends + 1);
+		} while (kernels != 3 && ++n);
+		for (unsigned int k = 0; k < 3; k++)
+			assert_true(share(&b, (unsigned int)n, k) > 0);
+		assert_in_range(share(&b, (unsigned int)n, 0) + share(&b, (unsigned int)n, 1) +
+				share(&b, (unsigned int)n, 2), 3, 8);
+		for (unsigned int sm = 0; sm < 4; sm++)
+			assert_true(begun(&b, 3, 300, sm, at, NEVER) > 0);
+		bench_close(&b);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(whoever_comes_gets_his_share),
+		cmocka_unit_test(a_kernel_that_fills_the_sm),
+		cmocka_unit_test(nobody_starves),
+		cmocka_unit_test(one_comes_as_another_ends),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
