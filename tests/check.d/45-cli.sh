@@ -253,10 +253,7 @@ refused 2 'bad.conf:1: syntax error; settings are groups' run vecadd --config $w
 
 # --faults: a line a far fault, whose stages make its latency.
 $gpuemu run bfs size=tiny --vram 64K --backend sim --faults $work/faults.csv --json $work/faults.json >$work/out 2>&1
-adds_up() {
-	awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) { if ($i == "queued_ns") a = i; if ($i == "replay_ns") b = i; if ($i == "latency_ns") l = i } }
-		NR > 1 { s = 0; for (i = a; i <= b; i++) s += $i; if (s != $l) bad++; all += $l } END { print NR - 1, bad + 0, all }' "$1"
-}
+. tests/lib/faults.sh
 read -r lines bad all <<<"$(adds_up $work/faults.csv)"
 tap_check 'faults: a line for each that the report counts' test "$lines" -eq "$(grep -A1 '"latency_ns": {' $work/faults.json | sed -n 's/.*"count": \([0-9]*\).*/\1/p' | head -n 1)"
 tap_check 'faults: each is told to the nanosecond' test "$bad" -eq 0

@@ -56,6 +56,10 @@ done
 for set in gmmu.page=64K gmmu.page=2M gmmu.blocking=on paging.handlers=0 paging.watermark=10; do
 	tap_check "$set: verifies" timeout 120 $gpuemu run stencil size=tiny --backend uffd --set $set
 done
+. tests/lib/faults.sh
+$gpuemu run bfs size=tiny --backend uffd --vram 64K --faults $work/faults.csv >$work/out 2>&1
+read -r lines bad all <<<"$(adds_up $work/faults.csv)"
+tap_check "the stages of $lines far faults are their latency, $all ns together" test "$lines" -gt 20 -a "$bad" -eq 0
 tap_check 'copied by hand: verifies' $gpuemu run vecadd size=tiny --backend uffd --copy
 tap_check 'paging off: verifies' $gpuemu run vecadd size=tiny --backend uffd --paging off
 

@@ -67,4 +67,15 @@ refused 1 'root' $nobody gpuemu stat --blocks 1
 refused 1 'first network namespace' unshare -n gpuemu stat
 tap_check 'anybody may look' $nobody gpuemu stat
 tap_check 'at the own clients alone' sh -c '! /usr/bin/setpriv --reuid 65534 --clear-groups gpuemu stat | grep -q gpuemud'
+
+# Of measured far faults the stages are the latency, to the nanosecond; the handler's own parts took time.
+. tests/lib/faults.sh
+for b in kmod uffd; do
+	gpuemu run bfs size=tiny --backend $b --vram 64K --faults /tmp/faults.$b >/tmp/run.$b 2>&1
+	adds_up /tmp/faults.$b >/tmp/sums
+	read -r lines bad all </tmp/sums
+	tap_check "$b: the stages of $lines far faults are their latency, $all ns together" test "$lines" -gt 20 -a "$bad" -eq 0
+	tap_check "$b: each was handled in measured time" awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "unmap_ns") u = i }
+		NR > 1 && $u > 0 { n++ } END { exit !(n > 20) }' /tmp/faults.$b
+done
 tap_done
