@@ -35,6 +35,17 @@ static double share_of(const char *vram)
 
 /* --- workloads -------------------------------------------------------------------------------- */
 
+/* "@20000", "halt=2M": when the workload comes and goes, and no option of its own. */
+static bool is_when(const char *word)
+{
+	static const char *const names[] = { "@", "halt=", "until=", "repeat=" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strncmp(word, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
 /* One word of "sgemm m=256 + lbm steps=1 @20000"; *w is the workload that it belongs to. */
 static int check_word(const char *word, struct workload *w, bool *wants_name, struct err *err)
 {
@@ -52,7 +63,7 @@ static int check_word(const char *word, struct workload *w, bool *wants_name, st
 		*wants_name = true;
 		return 0;
 	}
-	if (*word == '@')
+	if (is_when(word))
 		return 0;
 	if (strchr(word, '='))
 		return workload_set(w, word, err) ? -EINVAL : 0;
@@ -107,7 +118,7 @@ static double footprint(struct runner *r, const char *text)
 	     word = strtok_r(NULL, " ", &save)) {
 		char *more;
 
-		if (word && *word == '@')
+		if (word && is_when(word))
 			continue;
 		if (word && strcmp(word, "+")) {
 			more = text_of("%s %s", args, word);

@@ -4,8 +4,8 @@
 # their PTX, docs, the Python module, man pages, and the module where `depmod` finds it
 # (modules_install).
 
-# Where this machine's Python looks below the prefix.
-pythondir ?= $(libdir)/python$(shell python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null || echo 3)/dist-packages
+# Where this machine's Python looks below the prefix; without one, where Debian 12's will look.
+pythondir ?= $(libdir)/python$(shell python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null || echo 3.11)/dist-packages
 docdir ?= $(datadir)/doc/gpuemu
 
 # pkg-config takes it in place of gpuemu.pc: PKG_CONFIG_PATH=build/lib finds this tree.
@@ -24,7 +24,7 @@ install: programs ptx install-libs
 	$(Q)install -d $(DESTDIR)$(bindir) $(DESTDIR)$(datadir)/gpuemu/configs
 	$(Q)install -m 755 $(PROGRAMS) $(DESTDIR)$(bindir)
 	$(Q)find configs -type f -exec install -D -m 644 {} $(DESTDIR)$(datadir)/gpuemu/{} ';'
-	$(Q)for f in $(wildcard examples/*.c examples/*.cu examples/*/*.c examples/*/*.py); do \
+	$(Q)for f in $(wildcard examples/*.c examples/*.cu examples/*/*.c examples/*/*.py examples/*/*.conf); do \
 		install -D -m 644 $$f $(DESTDIR)$(datadir)/gpuemu/$$f; done
 	$(Q)for f in vecadd saxpy collatz; do \
 		install -D -m 644 $(B)/ptx/$$f.ptx $(DESTDIR)$(datadir)/gpuemu/examples/$$f.ptx; done

@@ -113,6 +113,28 @@ feet=$(sed -n 's/.*"footprint_bytes": *\([0-9]*\).*/\1/p' $work/feet.json | awk 
 tap_check "a pair: the footprints of both, $feet bytes" test "$(sed -n 2p $work/pair.csv | cut -d, -f 5)" = "$feet"
 tap_check 'a pair: numbers of each, and of both' sh -c "sed -n 2p $work/pair.csv | cut -d, -f 6- | grep -q '^vecadd,gather,20000,[1-9][0-9]*,[1-9][0-9]*\$'"
 
+# --- the papers' studies as files ---------------------------------------------------
+for conf in examples/sweeps/*.conf; do
+	tap_check "$conf: every run of it can be run" sh -c "$gpuemu sweep $conf --dry-run | grep -q '^gpuemu run '"
+done
+# cycles_of FILE.conf WORKLOAD: its rows' cycles, of that workload alone, by number.
+cycles_of() {
+	awk -v w="$2" '/^workloads/ { print "workloads = \"" w "\";"; skip = 1 } !skip { print } /\];/ { skip = 0 }' "$1" >$work/paper.conf
+	$gpuemu sweep $work/paper.conf --out $work/paper --csv $work/paper.csv >$work/paper.txt 2>&1
+	awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "totals.cycles") c = i } NR > 1 { print $c }' $work/paper.csv | sort -n
+}
+# A study's runs keep their reports; here are the same.
+$gpuemu study paged-memory --quick --workloads backprop --only mshrs --out $work/paper-study >/dev/null 2>&1
+cycles_of examples/sweeps/hpca16-mshrs.conf 'backprop size=quick' >$work/paper.cycles
+tap_check "hpca16-mshrs.conf gives the study's cycles" sh -c "test \$(wc -l <$work/paper.cycles) -eq 6 && for c in \$(cat $work/paper.cycles); do grep -q \"\\\"cycles\\\": *\$c,\" $work/paper-study/runs/*.json || exit 1; done"
+cat >$work/when.conf <<'EOF'
+workloads = "vecadd size=tiny repeat=5 + gather size=tiny repeat=3";
+vram = "200%";
+options = "--target 3000";
+columns = "totals.cycles";
+EOF
+tap_check 'repeat= stands behind a workload, as for run' sh -c "$gpuemu sweep $work/when.conf --out $work/when | grep -q '1 runs, 1 done\|, 1 done, 0 failed' && test \$(wc -l <$work/when/sweep.csv) -eq 2"
+
 # --- a run that fails, being stopped ---------------------------------------------------
 cat >$work/bad.conf <<'EOF'
 workloads = [ "vecadd size=quick", "vecadd size=tiny" ];
