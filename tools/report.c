@@ -198,12 +198,15 @@ static void print_stalls(FILE *out, struct json_object *stalls)
 		fputc('\n', out);
 }
 
-/* "16/24": bytes that the spills' stores and loads move. */
+/* "16/24": bytes that the spills' stores and loads move; "none". */
 static const char *spills(char text[48], struct json_object *k, const char *path)
 {
+	uint64_t stores = count(k, "spill_store_bytes"), loads = count(k, "spill_load_bytes");
+
 	(void)path;
-	snprintf(text, 48, "%" PRIu64 "/%" PRIu64, count(k, "spill_store_bytes"),
-		 count(k, "spill_load_bytes"));
+	if (!stores && !loads)
+		return "none";
+	snprintf(text, 48, "%" PRIu64 "/%" PRIu64, stores, loads);
 	return text;
 }
 
@@ -360,8 +363,8 @@ static void print_paging(FILE *out, struct json_object *r)
 
 	if (!p)
 		return;
-	fprintf(out, "  far faults %" PRIu64 " in %" PRIu64 " batches, %" PRIu64 " replays, %"
-		PRIu64 " NACKs; prefetched %" PRIu64 " pages (%" PRIu64 " used), evicted %"
+	fprintf(out, "  far faults %" PRIu64 " in %" PRIu64 " batches; the handler sent %"
+		PRIu64 " replays; %" PRIu64 " look-ups dropped (NACKs: no free MSHR); prefetched %" PRIu64 " pages (%" PRIu64 " used), evicted %"
 		PRIu64 " pages\n", count(p, "far_faults"), count(p, "batches"),
 		count(p, "replays"), count(p, "nacks"), count(p, "prefetched_pages"),
 		count(p, "prefetch_used_pages"), count(p, "evicted_pages"));
