@@ -187,6 +187,20 @@ tap_check 'command: what make vm builds is what the command needs' sh -c '
 	[ "$(GPUEMU_VM_CMD="gpuemu run vecadd --trace x.json" tests/vm/needs.sh)" = "programs ptx module-ko" ] &&
 	[ "$(GPUEMU_VM_CMD="cd /tmp;stress 3 && gpuemu run bfs --prefetch build/tests/policy/bad.so" tests/vm/needs.sh)" = \
 		"programs ptx module-ko build/tests/kernel/stress policies" ]'
+# Stopped from outside, by Ctrl-C or a job's end.
+here=$(pwd -P)
+vm --no-daemon -- sleep 300 >$work/out 2>$work/err &
+runner=$!
+for _ in $(seq 600); do
+	! pgrep -f "^qemu.*$here/build/vm/run" >/dev/null || break
+	sleep 0.1
+done
+tap_check 'stopped: it was up' pgrep -f "^qemu.*$here/build/vm/run"
+kill -TERM $(pgrep -P $runner -f tests/vm/run.sh || echo $runner)
+wait $runner
+tap_check 'stopped: 130' test $? -eq 130
+tap_check 'stopped: one line says so' test "$(cat $work/err)" = 'vm: stopped; its logs are in build/vm/last/'
+tap_check 'stopped: no VM is left' sh -c "! pgrep -f '^qemu.*$here/build/vm/run'"
 export GPUEMU_VM_SLACK=10
 command_is 'a frozen guest is 125, soon' 125 "the VM is stuck: nothing from 'command' in 15 s" \
 	--no-daemon --timeout 5 -- sh -c 'echo freeze >/sys/module/vmtest/parameters/do'

@@ -111,14 +111,15 @@ done
 run=$(mktemp -d "$tree/build/vm/run.XXXXXX") || exit 125
 qemu=
 cleanup() {
-	[ -z "$qemu" ] || kill -9 "$qemu" 2>/dev/null
+	# The shell would print the whole command line of what it saw killed.
+	[ -z "$qemu" ] || { kill -9 "$qemu" && wait "$qemu"; } 2>/dev/null
 	[ -z "$log" ] || cp "$run/console" "$log" 2>/dev/null
 	rm -f "$run"/initrd "$run"/*.fifo "$run"/mon.in "$run"/mon.out
 	rm -rf build/vm/last
 	mv -T "$run" build/vm/last 2>/dev/null || rm -rf "$run"
 }
 trap cleanup EXIT
-trap 'exit 130' INT TERM
+trap 'echo "vm: stopped; its logs are in build/vm/last/" >&2; exit 130' INT TERM
 
 # --- the jobs --------------------------------------------------------------------
 # add_job TEXT NAME TIMEOUT MODULE DAEMON MODULE_ARGS DAEMON_ARGS
