@@ -12,6 +12,7 @@
 #include "host.h"
 #include "output.h"
 #include "progress.h"
+#include "stop.h"
 #include "workload.h"
 
 #define BATCH_MAX	256	/* what the module takes at once */
@@ -77,6 +78,12 @@ static int write_faults(struct gpuemu_ctx *ctx, const char *file, struct err *er
 	return ret;
 }
 
+/* Its figures are of all its samples: of some of them it has none. */
+static void stopped(void *ctx, int sig)
+{
+	cli_failed(ctx, "stopped (%s): no figure is written, for each is of all samples", strsignal(sig));
+}
+
 static int measure(const struct verb *verb, const struct bench *bench,
 		   const struct target *target, struct bench_request *request,
 		   const char *json, const char *faults)
@@ -101,7 +108,9 @@ static int measure(const struct verb *verb, const struct bench *bench,
 	json_object_object_add(report, "host", host_json());
 	add_backend(request, report);
 	progress = progress_start(what, NULL);
+	stop_begin(stopped, (void *)verb);
 	ret = bench->measure(request, report, &err);
+	stop_end();
 	progress_stop(progress);
 	if (!ret && faults)
 		ret = write_faults(request->ctx, faults, &err);

@@ -7,8 +7,10 @@
  * of them afterwards.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -108,6 +110,8 @@ static int start(const struct bench_request *r, uint64_t pages, unsigned int num
 	}
 	c->pid = fork();
 	if (!c->pid) {
+		/* Who measures it may be stopped. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		close(to[1]);
 		close(from[0]);
 		be_client(r->target, pages, r->batch, number, to[0], from[1]);

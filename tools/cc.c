@@ -7,8 +7,10 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -186,6 +188,7 @@ static int run_clang(const struct request *r, const struct verb *verb, struct wo
 	}
 	pid = fork();
 	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		execvp(w->word[0], (char *const *)w->word);
 		fprintf(stderr, "gpuemu cc: %s: %s\n", w->word[0], strerror(errno));
 		_exit(127);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -109,6 +110,13 @@ static void start(const struct request *r, const char *libdir, int fd)
 	error = errno;
 	fprintf(stderr, "gpuemu exec: %s: %s\n", r->program[0], strerror(error));
 	_exit(error == ENOENT ? NOT_FOUND : NOT_RUN);
+}
+
+static volatile sig_atomic_t program;	/* that runs */
+
+static void send_on(int sig)
+{
+	kill((pid_t)program, sig);
 }
 
 /* As a shell does it: the program's status, or 128 and the signal. */
@@ -215,11 +223,17 @@ static int run_program(struct request *r, const struct verb *verb)
 		return cli_failed(verb, "no file for the report: %s", strerror(errno));
 	begin = now_ns();
 	fflush(NULL);
-	/* Keys that stop the program are the program's to take. */
+	/* Keys that stop the program are the program's to take; what is sent here is sent on. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
 	pid = fork();
+	if (pid > 0) {
+		program = pid;
+		signal(SIGTERM, send_on);
+		signal(SIGHUP, send_on);
+	}
 	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		signal(SIGINT, SIG_DFL);
 		signal(SIGQUIT, SIG_DFL);
 		start(r, libdir, fd);

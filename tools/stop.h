@@ -2,7 +2,7 @@
 /*
  * Ctrl-C and SIGTERM while something runs in the library, which cannot be interrupted: what is
  * finished is written by a thread of its own, and the process ends with CLI_STOPPED plus the
- * signal's number. For run.
+ * signal's number. For run and bench.
  */
 #ifndef GPUEMU_TOOLS_STOP_H
 #define GPUEMU_TOOLS_STOP_H

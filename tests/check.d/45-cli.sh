@@ -345,6 +345,29 @@ refused 2 "--from $work/cut.json: not JSON" run --from $work/cut.json
 refused 1 "$work/cut.json: not JSON" plot $work/cut.json
 refused 2 '--from' run --from
 
+# --- stopped ----
+# stops SIGNAL WHILE ARGUMENT...: what it ends with when it is stopped after WHILE succeeded.
+stops() {
+	sig=$1 ready=$2
+	shift 2
+	env --default-signal=INT $gpuemu "$@" >$work/out 2>$work/err </dev/null &
+	pid=$!
+	for _ in $(seq 200); do sh -c "$ready" && break; sleep 0.05; done
+	kill -"$sig" $pid
+	status=0
+	wait $pid || status=$?
+}
+stops TERM 'sleep 0.5' bench fault --backend sim --count 1M --json=$work/bench.json
+tap_check 'bench: stopped, with 143' test $status -eq 143
+tap_check 'bench: one line says so' sh -c "test \$(wc -l <$work/err) -eq 1 && grep -q 'bench: stopped (Terminated): no figure is written' $work/err"
+cp "$(command -v sleep)" $work/sleeper
+stops TERM "pgrep -f '^$work/[s]leeper 61'" exec $work/sleeper 61
+tap_check 'exec: stopped, as its program was' test $status -eq 143
+tap_check 'exec: the program is not left behind' sh -c "! pgrep -f '$work/[s]leeper 61'"
+stops KILL "pgrep -f '^$work/[s]leeper 62'" exec $work/sleeper 62
+sleep 0.3
+tap_check 'exec: killed, the program is not left behind' sh -c "! pgrep -f '$work/[s]leeper 62'"
+
 # --- progress ---------------------------------------------------------------
 # On a terminal, each second: how many CTAs of the kernel are done.
 python3 -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)' $gpuemu run lbm steps=3 --backend sim >$work/terminal 2>&1 </dev/null
