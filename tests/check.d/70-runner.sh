@@ -196,7 +196,9 @@ for _ in $(seq 600); do
 	sleep 0.1
 done
 tap_check 'stopped: it was up' pgrep -f "^qemu.*$here/build/vm/run"
-kill -TERM $(pgrep -P $runner -f tests/vm/run.sh || echo $runner)
+# What runs behind & is a shell of ours; the harness is its child, or in its place.
+harness=$(pgrep -P $runner -f tests/vm/run.sh)
+kill -TERM "${harness:-$runner}"
 wait $runner
 tap_check 'stopped: 130' test $? -eq 130
 tap_check 'stopped: one line says so' test "$(cat $work/err)" = 'vm: stopped; its logs are in build/vm/last/'
