@@ -28,6 +28,8 @@ CALL(void, sm_cancel, (struct sm *sm), sm)
 CALL(void, sm_describe, (const struct sm *sm, char *buf, size_t bytes), sm, buf, bytes)
 CALL(void, sm_cta_look, (const struct sm *sm, unsigned int cta, struct sm_cta_view *view),
      sm, cta, view)
+CALL(const struct sm_kernel *, sm_cta_kernel, (const struct sm *sm, unsigned int cta), sm, cta)
+CALL(bool, sm_cta_runs, (const struct sm *sm, unsigned int cta), sm, cta)
 CALL(void, sm_drop, (struct sm *sm, uint64_t start, uint64_t end), sm, start, end)
 CALL(const struct sm_failure *, sm_failure, (const struct sm *sm), sm)
 CALL(bool, sm_find_waiting, (const struct sm *sm, uint64_t page, struct sm_waiting *w), sm, page, w)

@@ -31,6 +31,8 @@ struct sm_numbers {
 #define sm_cancel		SM_NAME(sm_cancel)
 #define sm_count_virtual	SM_NAME(sm_count_virtual)
 #define sm_cta_look		SM_NAME(sm_cta_look)
+#define sm_cta_kernel		SM_NAME(sm_cta_kernel)
+#define sm_cta_runs		SM_NAME(sm_cta_runs)
 #define sm_cta_warps		SM_NAME(sm_cta_warps)
 #define sm_describe		SM_NAME(sm_describe)
 #define sm_destroy		SM_NAME(sm_destroy)

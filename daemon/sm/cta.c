@@ -209,8 +209,6 @@ static void warp_launch(struct sm *sm, struct sm_cta *cta, unsigned int slot, un
 	warp->ex.nsmid = (uint32_t)sm->spec->sms;
 	warp->ex.slot = w;
 	warp->next_pc = warp->ex.pc;
-	for (unsigned int i = 0; i < sm->warps.n; i++)
-		sm->issue.older[i] &= ~bit;
 	sm->issue.older[w] = sm->warps.resident;
 	sm->warps.resident |= bit;
 	sm->heads.live |= bit;
@@ -271,6 +269,9 @@ int sm_launch_cta(struct sm *sm, const struct sm_kernel *k, const uint32_t ctaid
 		cta->ex.local = cta->local;
 		memset(cta->local, 0, k->local_bytes);
 	}
+	/* Those that had these numbers before were older; nobody reads what is not resident. */
+	for_each_warp(w, sm->warps.resident)
+		sm->issue.older[w] &= ~warps;
 	for_each_warp(w, warps)
 		warp_launch(sm, cta, slot, w, index++);
 	cta->outside = m->ops->outside && m->ops->outside(m->state, sm, k);

@@ -52,6 +52,7 @@ void mechanism_cancel(struct sm *sm)
 	m->timer = NEVER;
 	m->exited = m->retired = m->ended = m->away = m->stalled = NO_WARPS;
 	m->waits = m->passed = NO_WARPS;
+	m->seen.away = m->seen.real = m->seen.live = m->seen.active = NO_WARPS;
 	sm->mech.attend = m->ops != &mechanism_baseline;
 	if (m->ops->reset)
 		m->ops->reset(m->state);
@@ -74,6 +75,8 @@ static void tell_ends(struct sm *sm, uint64_t now)
 	warpset waits = m->waits, passed = m->passed;
 	unsigned int w, c;
 
+	if (!set_any(exited | retired | ended | waits | passed))
+		return;
 	m->exited = m->retired = m->ended = m->waits = m->passed = NO_WARPS;
 	/* A warp that came and went on in one cycle never waited. */
 	for_each_warp(w, waits & ~passed)
@@ -119,10 +122,25 @@ static void tell_cta(struct sm *sm, unsigned int c, bool stalled, uint64_t now)
 		TELL(sm, cta_resumed, c, now);
 }
 
+/* Keeps what CTAs stall by, and says which warps and CTAs changed in it. */
+static void see(struct sm *sm, warpset away, warpset real, warpset *warps, warpset *ctas)
+{
+	struct mechanism *m = &sm->mech;
+	warpset live = sm->heads.live, active = sm->res.active;
+
+	/* A warp that exits leaves `running` and `live` at once. */
+	*warps = (m->seen.away ^ away) | (m->seen.real ^ real) | (m->seen.live ^ live);
+	*ctas = m->seen.active ^ active;
+	m->seen.away = away;
+	m->seen.real = real;
+	m->seen.live = live;
+	m->seen.active = active;
+}
+
 static void tell_waits(struct sm *sm, uint64_t now)
 {
 	struct mechanism *m = &sm->mech;
-	warpset memory, fault, barrier, away = NO_WARPS, before = m->away, real;
+	warpset memory, fault, barrier, away = NO_WARPS, before = m->away, real, warps, ctas;
 	unsigned int w, c;
 
 	waits(sm, &memory, &fault, &barrier);
@@ -137,7 +155,12 @@ static void tell_waits(struct sm *sm, uint64_t now)
 	for_each_warp(w, away & ~before)
 		TELL(sm, warp_stalled, w, set_has(fault, w) ? SM_WAIT_FAULT :
 		     set_has(memory, w) ? SM_WAIT_MEMORY : SM_WAIT_BARRIER, now);
-	for_each_warp(c, sm->res.active | m->stalled) {
+	see(sm, away, real, &warps, &ctas);
+	if (!set_any(warps | ctas))
+		return;
+	for_each_warp(w, warps)
+		ctas |= set_of(sm->warps.at[w].cta);
+	for_each_warp(c, (sm->res.active | m->stalled) & ctas) {
 		warpset running = sm->ctas.at[c].running;
 
 		tell_cta(sm, c, sm->ctas.at[c].state == SM_CTA_ACTIVE && set_any(running & real) &&
@@ -207,6 +230,16 @@ uint64_t sm_background(const struct sm *sm)
 unsigned int sm_warp_cta(const struct sm *sm, unsigned int w)
 {
 	return sm->warps.at[w].cta;
+}
+
+const struct sm_kernel *sm_cta_kernel(const struct sm *sm, unsigned int c)
+{
+	return sm->ctas.at[c].kernel;
+}
+
+bool sm_cta_runs(const struct sm *sm, unsigned int c)
+{
+	return set_any(sm->ctas.at[c].running);
 }
 
 void sm_cta_look(const struct sm *sm, unsigned int c, struct sm_cta_view *view)

@@ -20,6 +20,10 @@ struct mechanism {
 	warpset ended;			/* CTAs, in this cycle */
 	warpset away;			/* warps that are stalled */
 	warpset stalled;		/* CTAs */
+	/* What `stalled` was found from: while all of it stays, no CTA stalls or resumes. */
+	struct {
+		warpset away, real, live, active;
+	} seen;
 	warpset waits, passed;		/* warps at barriers, in this cycle; by_warp */
 	uint64_t memory_pipeline;	/* sm_memory_pipeline() */
 	uint64_t held_beside;		/* sm_held_beside() */

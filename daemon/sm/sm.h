@@ -290,6 +290,9 @@ struct sm_cta_view {
 };
 #define SM_CTA_MEMORY	(1u << 20)	/* from one CTA's to the next one's */
 void sm_cta_look(const struct sm *sm, unsigned int cta, struct sm_cta_view *view);
+/* Of that view the kernel alone; and whether a warp of the CTA has not exited. */
+const struct sm_kernel *sm_cta_kernel(const struct sm *sm, unsigned int cta);
+bool sm_cta_runs(const struct sm *sm, unsigned int cta);
 unsigned int sm_warp_cta(const struct sm *sm, unsigned int warp);
 
 /* Instruction pc is a phase point. Before the kernel's first CTA. */

@@ -61,10 +61,14 @@ static inline unsigned int set_count(warpset s)
 /* Warps before n; n may be MAX_WARPS. */
 static inline warpset set_before(unsigned int n)
 {
-	warpset s = { 0 };
+	static const uint64_t whole[][4] = {
+		{ 0 }, { ~0ull }, { ~0ull, ~0ull }, { ~0ull, ~0ull, ~0ull },
+		{ ~0ull, ~0ull, ~0ull, ~0ull },
+	};
+	warpset s = *(const warpset *)whole[n / 64];
 
-	for (unsigned int i = 0; i < 4; i++)
-		s[i] = n >= 64 * (i + 1) ? ~0ull : n > 64 * i ? (1ull << (n - 64 * i)) - 1 : 0;
+	if (n < MAX_WARPS)
+		s[n / 64] = (1ull << (n % 64)) - 1;
 	return s;
 }
 

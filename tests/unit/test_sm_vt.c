@@ -36,6 +36,15 @@ static void bench_vt(struct bench *b, const char *mechanism, unsigned int slots)
 	b->spec.warps = b->spec.ctas = slots;
 }
 
+/* Of two warps, the second waits for its load and the first exits a little later. */
+static const char leaves[] = PTX_HEAD
+	".visible .entry k()\n{\n.reg .pred %p<2>;\n.reg .b64 %rd<8>;\n.reg .b32 %r<12>;\n"
+	"mov.u32 %r1, %ctaid.x;\nmov.u32 %r3, %tid.x;\nmul.wide.u32 %rd2, %r1, 4096;\n"
+	"add.s64 %rd3, %rd2, 35184372088832;\nsetp.lt.u32 %p1, %r3, 32;\n@%p1 bra LATE;\n"
+	"ld.global.u32 %r2, [%rd3];\nadd.u32 %r2, %r2, 1;\nst.global.u32 [%rd3+64], %r2;\n"
+	"ret;\nLATE:\nadd.u32 %r3, %r3, %r1;\nadd.u32 %r3, %r3, %r1;\n"
+	"add.u32 %r3, %r3, %r1;\nadd.u32 %r3, %r3, %r1;\nret;\n}\n";
+
 static uint32_t word(const struct bench *b, unsigned int cta, unsigned int at)
 {
 	return ((const uint32_t *)(b->memory + cta * 4096))[16 + at];
@@ -210,6 +219,21 @@ static void test_two_ctas_swap(void **state)
 	}
 }
 
+/* When the only warp that did not wait exits, its CTA is stalled, and makes room. */
+static void test_exit_leaves_a_stalled_cta(void **state)
+{
+	struct bench b;
+
+	bench_vt(&b, "vt", 2);
+	b.spec.ctas = 1;
+	bench_load(&b, leaves, 64);
+	bench_run(&b, 8);
+	assert_int_equal(b.status, 0);
+	/* All but the first, for which the instructions come late, and the last. */
+	assert_in_range(sm_stats(b.sm)->parked_ctas, 6, 8);
+	bench_fini(&b);
+}
+
 /* A CTA whose warps have exited does not keep a slot until its stores are acknowledged. */
 static void test_who_has_exited_makes_room(void **state)
 {
@@ -359,6 +383,7 @@ int main(void)
 		cmocka_unit_test(test_nothing_changes_at_the_capacity_limit),
 		cmocka_unit_test(test_contexts_take_shared_memory),
 		cmocka_unit_test(test_two_ctas_swap),
+		cmocka_unit_test(test_exit_leaves_a_stalled_cta),
 		cmocka_unit_test(test_who_has_exited_makes_room),
 		cmocka_unit_test(test_without_room_for_contexts_nothing_changes),
 		cmocka_unit_test(test_ctas_of_32_warps),

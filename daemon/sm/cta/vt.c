@@ -122,7 +122,7 @@ struct vt_cta *vt_first(struct vt *v, enum vt_state state)
 {
 	struct vt_cta *best = NULL;
 
-	for (unsigned int i = 0; i < MAX_CTAS; i++) {
+	for (unsigned int i = 0; i < v->top; i++) {
 		struct vt_cta *c = &v->ctas[i];
 
 		if (c->state == state && (!best || c->order < best->order))
@@ -136,7 +136,7 @@ static struct vt_cta *first_idle(struct vt *v)
 {
 	struct vt_cta *best = NULL;
 
-	for (unsigned int i = 0; i < MAX_CTAS; i++) {
+	for (unsigned int i = 0; i < v->top; i++) {
 		struct vt_cta *c = &v->ctas[i];
 
 		if (c->state != VT_ACTIVE)
@@ -187,10 +187,7 @@ static void bring(struct vt *v, struct sm *sm, uint64_t now)
 	struct vt_cta *c;
 
 	while (!v->coming && v->ready && (c = vt_first(v, VT_READY))) {
-		struct sm_cta_view view;
-
-		sm_cta_look(sm, c->number, &view);
-		if (!sm_fits_slots(sm, view.kernel))
+		if (!sm_fits_slots(sm, sm_cta_kernel(sm, c->number)))
 			return;
 		if (c->context && move(v, sm, c, MEM_READ, now, context_read)) {
 			vt_set_state(c, VT_COMING);
@@ -298,6 +295,7 @@ static void vt_admitted(void *state, struct sm *sm, unsigned int cta, uint64_t n
 		.vt = v, .number = (uint8_t)cta, .state = VT_ACTIVE,
 		.warps = needs.warps, .shared = needs.shared_bytes,
 	};
+	v->top = MAX(v->top, cta + 1);
 	v->out.ctas++;
 	v->out.warps += c->warps;
 	if (!view.outside)
@@ -370,10 +368,8 @@ static void vt_exited(void *state, struct sm *sm, unsigned int warp, uint64_t no
 {
 	struct vt *v = state;
 	unsigned int cta = sm_warp_cta(sm, warp);
-	struct sm_cta_view view;
 
-	sm_cta_look(sm, cta, &view);
-	if (view.running)
+	if (sm_cta_runs(sm, cta))
 		return;
 	v->ctas[cta].exited = true;
 	swap(v, sm, now);

@@ -60,6 +60,7 @@ struct vt_cta {
 struct vt {
 	const struct gpu_spec *spec;
 	struct vt_cta ctas[MAX_CTAS];
+	unsigned int top;		/* behind the highest number that a CTA had */
 	uint64_t next;			/* order of the next */
 	unsigned int leaving, ready;	/* CTAs */
 	bool coming;			/* a context is being read */
