@@ -46,7 +46,7 @@ size_t figure_label(struct figure *f, const char *name);
 size_t figure_series(struct figure *f, const char *name);
 void figure_point(struct figure *f, size_t series, double x, double y);
 void figure_mark(struct figure *f, const char *name, double y);
-/* There is a value in it. */
+/* The figure has a value. */
 bool figure_has_data(const struct figure *f);
 void figure_free(struct figure *f);
 

@@ -11,7 +11,7 @@ struct json_object;
 /*
  * "tcg", "icount" (TCG whose clock counts instructions), "kvm", "metal", another
  * hypervisor's name, or "vm"/"unknown".
- * $GPUEMU_VIRT (set by who starts the VM) decides, else the CPU says.
+ * $GPUEMU_VIRT decides, which the VM's starter sets; else the CPU says.
  */
 const char *host_virt(void);
 /* {"kernel":..,"virt":..}; the caller owns it. */

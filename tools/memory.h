@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Small allocations of the tool's tables: who gets none has nothing left to do. */
+/* Small allocations of the tool's tables. Without memory the program ends. */
 #ifndef GPUEMU_TOOLS_MEMORY_H
 #define GPUEMU_TOOLS_MEMORY_H
 

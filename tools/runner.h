@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The one runner of many runs: each is a child `gpuemu run ... --json`, some at a time, and each
- * is done once. For `gpuemu study` and `gpuemu sweep`; it knows no paper and no table.
+ * The one runner of many runs. Each run is a child `gpuemu run ... --json`, several run at a time,
+ * and each runs once. `gpuemu study` and `gpuemu sweep` use it; it knows no paper and no table.
  *
  *	struct runner r = { .who = "gpuemu study", .dir = "out", .jobs = 4 };
  *
@@ -12,12 +12,12 @@
  *	cycles = run_number(runner_want(&r, "bfs", "run bfs ...", 0), "totals.cycles");
  *	runner_end(&r);
  *
- * To want a run twice is to look it up: the same words give the same run. Its report is kept in
- * DIR/runs under a digest of all that can change it: the words; the bytes of the program; the
+ * The same words give the same run, so wanting it again looks it up. The runner keeps its report
+ * in DIR/runs under a digest of all that can change it: the words; the bytes of the program; the
  * PTX of every workload among the words; the whole configuration behind --config; the bytes of
- * every file that a word names (a policy, a recorded run). So a report that is there is right,
- * and what is there is not done again. A report gets its name when its run has ended well, never
- * before: whoever is killed, kill -9 included, goes on from there.
+ * every file that a word names (a policy, a recorded run). So a kept report is right,
+ * and its run is not repeated. A report gets its name when its run has ended well, never before:
+ * after a kill -9, too, the same command goes on from there.
  */
 #ifndef GPUEMU_TOOLS_RUNNER_H
 #define GPUEMU_TOOLS_RUNNER_H
@@ -94,7 +94,7 @@ struct runner {
 /* How many CPUs this process may use: for `jobs`. */
 unsigned int runner_cpus(void);
 
-/* Makes the folders. -errno: err says what cannot be. */
+/* Makes the folders. -errno: err says which one it cannot make. */
 int runner_begin(struct runner *r, struct err *err);
 /* Frees all but the caller's; kept reports stay. Also after a runner_begin() that failed. */
 void runner_end(struct runner *r);
@@ -104,12 +104,12 @@ void runner_end(struct runner *r);
  * runner_execute(). `name` is what it is called in file names and estimates: the workloads'.
  */
 struct run *runner_want(struct runner *r, const char *name, const char *args, unsigned int flags);
-/* The run also leaves this file ({dir} as in words): without it, it is not done. */
+/* The run also leaves this file ({dir} as in words). Without the file the run is not done. */
 void runner_product(struct run *run, const char *file);
 /*
- * Does what is wanted and not there. A failure is told at once, counted, and leaves a NULL report;
- * the others are done. SIGINT, SIGTERM and SIGHUP (unless they are ignored) end the children and
- * set `stopped`; what is finished stays.
+ * Does the wanted runs that have no report. It tells of a failed run at once, counts it, leaves
+ * its report NULL and does the others. SIGINT, SIGTERM and SIGHUP (unless they are ignored) end
+ * the children and set `stopped`; what is finished stays.
  */
 void runner_execute(struct runner *r);
 /* Takes the reports that other shards have kept since. */
@@ -130,9 +130,9 @@ char *runner_expand(const struct runner *r, const char *text);
 
 /* runner_keep.c: what reports are kept under, and as. */
 char *run_digest(struct runner *r, const char *name, const char *args, unsigned int repeat);
-/* Takes the report that is kept; false: there is none, or it is not of a run that went well. */
+/* Takes the kept report; false: there is none, or its run did not end well. */
 bool run_take(const struct runner *r, struct run *run);
-/* Files of a run that is being done: its report, and what it said. The caller frees the name. */
+/* Files of a run under way: its report, and what it said. The caller frees the name. */
 char *run_scratch(const struct runner *r, const struct run *run, const char *ending);
 /* Makes the finished report the kept one. -errno with run->why. */
 int run_keep(const struct runner *r, struct run *run);

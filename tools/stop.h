@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Ctrl-C and SIGTERM while something runs in the library, which cannot be interrupted: what is
- * finished is written by a thread of its own, and the process ends with CLI_STOPPED plus the
- * signal's number. For run and bench.
+ * Ctrl-C and SIGTERM while something runs in the library, which cannot be interrupted: a thread
+ * of its own writes what is finished, and the process ends with CLI_STOPPED plus the signal's
+ * number. For run and bench.
  */
 #ifndef GPUEMU_TOOLS_STOP_H
 #define GPUEMU_TOOLS_STOP_H
@@ -12,10 +12,10 @@
  * thread, and end the process. Without a thread they end it as ever.
  */
 void stop_begin(void (*write)(void *ctx, int sig), void *ctx);
-/* Nobody is stopped from lock to unlock: what write() reads may change. */
+/* From lock to unlock write() is not called: what it reads may change. */
 void stop_lock(void);
 void stop_unlock(void);
-/* Nothing is left to be written. */
+/* The caller has written everything itself. */
 void stop_end(void);
 
 #endif

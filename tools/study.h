@@ -83,8 +83,8 @@ struct study {
 const struct study *study_row(unsigned int n);
 
 /*
- * Takes all rows of the study as its workloads. -errno with c->err: a row names no workload; it is
- * not left out, because the means of the tables would be of other programs than they say.
+ * Takes all rows of the study as its workloads. -errno with c->err: a row names no workload. The
+ * study does not go on without it, or its means would be of other programs than they say.
  */
 int study_own_workloads(struct study_ctx *c);
 /* Does it all; the caller frees with study_free(). -errno with c->err: it could not begin. */
@@ -95,8 +95,9 @@ void study_free(struct study_ctx *c);
 /* --- for studies -------------------------------------------------------------------- */
 
 /*
- * A run of the workload with these arguments; the same one for the same arguments, so that what
- * shows a number asks as what wanted it did: run_number(study_want(...), "totals.cycles").
+ * A run of the workload with these arguments. The same arguments give the same run, so the code
+ * that shows a number asks for it as the code that wanted it did:
+ * run_number(study_want(...), "totals.cycles").
  * `backend` NULL: the study's. {dir} in arguments is the study's folder.
  */
 struct run *study_want(struct study_ctx *c, const struct study_workload *w, const char *backend,
@@ -106,7 +107,7 @@ struct run *study_want_set(struct study_ctx *c, const struct study_workload *con
 			   const char *backend, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
 
-/* This program has it; kmod: and the module is loaded. */
+/* This program has the backend; for kmod, the module is also loaded. */
 bool study_has_backend(const char *backend);
 
 struct study_table *study_table(struct study_ctx *c, const char *name, const char *title,
@@ -115,11 +116,11 @@ struct study_table *study_table(struct study_ctx *c, const char *name, const cha
 size_t study_column(struct study_table *t, const char *name, double paper);
 size_t study_row_add(struct study_table *t, const char *name);
 void study_cell(struct study_table *t, size_t row, size_t column, double value);
-/* A cell that is words. */
+/* Puts words into a cell. */
 void study_text(struct study_table *t, size_t row, size_t column, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 void study_note(struct study_table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Of the numbers that there are and that are above 0; NAN: there are none. */
+/* The geometric mean of the column's numbers above 0; NAN: it has none. */
 double study_geomean(const struct study_table *t, size_t column);
 /* Draws the table: rows as labels (the geometric mean the last), columns as series. */
 void study_bars(struct study_ctx *c, const struct study_table *t, enum figure_kind kind,
