@@ -14,6 +14,7 @@
 #include "engine.h"
 #include "image.h"
 #include "objects.h"
+#include "user.h"
 #include "work.h"
 
 static void mapping_init(struct address_space *mapping, struct inode *inode)
@@ -78,6 +79,8 @@ static void client_free(struct kref *ref)
 
 	if (client->mm)
 		mmdrop(client->mm);
+	/* What was not given back one by one went with the images and works. */
+	atomic64_sub(atomic64_read(&client->bytes), &client->space.user->bytes);
 	put_pid(client->opener);
 	gpuemu_space_destroy(&client->space);
 	kfree(client);
@@ -156,8 +159,18 @@ int gpuemu_client_bind_mm(struct gpuemu_client *client, struct mm_struct *mm)
 
 int gpuemu_client_charge(struct gpuemu_client *client, u64 bytes)
 {
-	if (atomic64_add_return(bytes, &client->bytes) <= GPUEMU_CLIENT_BYTES)
-		return 0;
+	struct gpuemu_user *user = client->space.user;
+
+	if (atomic64_add_return(bytes, &client->bytes) > GPUEMU_CLIENT_BYTES)
+		goto out_client;
+	if (atomic64_add_return(bytes, &user->bytes) > GPUEMU_USER_BYTES &&
+	    client->space.limited)
+		goto out_user;
+	return 0;
+
+out_user:
+	atomic64_sub(bytes, &user->bytes);
+out_client:
 	atomic64_sub(bytes, &client->bytes);
 	return -ENOMEM;
 }
@@ -165,6 +178,7 @@ int gpuemu_client_charge(struct gpuemu_client *client, u64 bytes)
 void gpuemu_client_uncharge(struct gpuemu_client *client, u64 bytes)
 {
 	atomic64_sub(bytes, &client->bytes);
+	atomic64_sub(bytes, &client->space.user->bytes);
 }
 
 /*

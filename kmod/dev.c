@@ -110,6 +110,7 @@ int gpuemu_dev_register(struct gpuemu_dev *dev)
 
 	xa_init_flags(&dev->clients, XA_FLAGS_ALLOC);
 	dev->next_space = 1;
+	gpuemu_users_init(&dev->users);
 	ida_init(&dev->slots);
 	spin_lock_init(&dev->lock);
 	gpuemu_link_init(&dev->link);

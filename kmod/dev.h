@@ -21,6 +21,7 @@
 #include "remote.h"
 #include "stats.h"
 #include "thrash.h"
+#include "user.h"
 #include "vram.h"
 
 struct gpuemu_engine;
@@ -37,13 +38,14 @@ struct gpuemu_engine;
  * @remote: through which the engine reaches system memory
  * @clients: every open file's client, by VA space id
  * @next_space: where the search for a VA space id goes on (under the xa_lock)
+ * @users: who has some
  * @slots: entries in use of the directory of VA spaces
  * @fault_entries: size of an engine's fault buffer, a power of two
  * @lock: see locks.h
  * @engine: the attached engine, until its mappings are revoked; the engine's
  *	file holds the reference
  * @generation: counts attachments, skips 0
- * @turns: clients with works that no engine has taken, whose turn is next first
+ * @turns: users with works that no engine has taken, whose turn is next first
  * @next_work: id of the next work
  * @stats: what all VA spaces count, and what only the device does
  * @events: what was told to who listens
@@ -59,6 +61,7 @@ struct gpuemu_dev {
 	struct gpuemu_remote remote;
 	struct xarray clients;
 	u32 next_space;
+	struct gpuemu_users users;
 	struct ida slots;
 	u32 fault_entries;
 	spinlock_t lock;

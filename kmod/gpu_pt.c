@@ -12,6 +12,7 @@
 #include "gpu_pt.h"
 #include "limit.h"
 #include "objects.h"
+#include "user.h"
 #include "va_space.h"
 
 #define PT_ENTRIES	512u
@@ -83,6 +84,7 @@ static u32 pt_table_alloc(struct gpuemu_space *space)
 	if (pt->nfree && gpuemu_limit_may_table(pt, space)) {
 		table = pt->free[--pt->nfree];
 		atomic_inc(&space->tables);
+		space->user->tables++;
 	}
 	spin_unlock(&pt->lock);
 	if (!table) {
@@ -101,6 +103,7 @@ void gpuemu_pt_table_free(struct gpuemu_space *space, u32 table)
 	spin_lock(&pt->lock);
 	pt->free[pt->nfree++] = table;
 	atomic_dec(&space->tables);
+	space->user->tables--;
 	spin_unlock(&pt->lock);
 	gpuemu_destroyed(tables);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Limits of one client, which are live parameters: a lower one takes nothing
+ * Limits of one client, and of one user, which are live parameters: a lower one takes nothing
  * away, it only gives no more. Frames are counted as they are asked for, before
  * there is one, so that two askers cannot both get the last. Decides nothing
  * else; called by the migrations and by who makes page tables.
@@ -12,6 +12,7 @@
 #include "dev.h"
 #include "limit.h"
 #include "params.h"
+#include "user.h"
 #include "va_space.h"
 
 /* Frames that one client may have now; at least one, or it could do nothing. */
@@ -55,6 +56,14 @@ void gpuemu_limit_give_frames(struct gpuemu_space *space, u32 n)
 	atomic_sub(n, &space->frames);
 }
 
+/* Of so many, those that one user may have, however often it opened the device. */
+u32 gpuemu_limit_of_user(u32 all)
+{
+	u32 percent = gpuemu_param(user_pct);
+
+	return percent ? max_t(u32, div_u64((u64)all * percent, 100), 1) : all;
+}
+
 /*
  * Of the tables that no other client has, one may have the percentage: whatever
  * others took, there is some left for the next.
@@ -66,5 +75,8 @@ bool gpuemu_limit_may_table(const struct gpuemu_pt *pt,
 	u64 have = atomic_read(&space->tables);
 
 	lockdep_assert_held(&pt->lock);
+	if (space->limited &&
+	    space->user->tables >= gpuemu_limit_of_user(pt->tables - 1))
+		return false;
 	return !percent || (have + 1) * 100 <= (have + pt->nfree) * percent;
 }

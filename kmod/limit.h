@@ -18,6 +18,7 @@ bool gpuemu_limit_reached(struct gpuemu_space *space);
 u32 gpuemu_limit_take_frames(struct gpuemu_space *space, unsigned long *mask,
 			     u32 want, u32 pages);
 void gpuemu_limit_give_frames(struct gpuemu_space *space, u32 n);
+u32 gpuemu_limit_of_user(u32 all);
 bool gpuemu_limit_may_table(const struct gpuemu_pt *pt,
 			    const struct gpuemu_space *space);
 

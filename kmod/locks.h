@@ -41,7 +41,8 @@
  *     gpuemu_link.lock (spinlock), when the link is free; gpuemu_lru.lock (spinlock),
  *     which blocks are in device memory, in order; gpuemu_thrash.lock
  *     (spinlock), which have pinned pages; gpuemu_copies.lock (spinlock), what
- *     waits for a copy engine. Leaves. Who waits for the link holds its blocks
+ *     waits for a copy engine; gpuemu_sysmem.lock (spinlock), pages that are ready;
+ *     gpuemu_users.lock (spinlock), who is a user. Leaves. Who waits for the link holds its blocks
  *     and no spinlock; for a second at most.
  * 11. gpuemu_stats.lock (spinlock). The zero of a set of counters. A leaf;
  *     counting itself takes no lock.

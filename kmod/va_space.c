@@ -21,6 +21,7 @@
 #include "thrash.h"
 #include "tlb.h"
 #include "trace.h"
+#include "user.h"
 #include "va_block.h"
 #include "va_space.h"
 
@@ -32,21 +33,28 @@
 int gpuemu_space_init(struct gpuemu_space *space, struct gpuemu_dev *dev,
 		      struct address_space *mapping)
 {
+	const bool limited = !ns_capable_noaudit(&init_user_ns, CAP_SYS_RESOURCE);
+	struct gpuemu_user *user;
 	int slot, ret;
 
+	user = gpuemu_user_get(&dev->users, limited);
+	if (IS_ERR(user))
+		return PTR_ERR(user);
 	ret = gpuemu_stats_init(&space->stats);
 	if (ret)
-		return ret;
+		goto out_user;
 	slot = ida_alloc_max(&dev->slots, GPUEMU_SPACES_MAX -
 			     GPUEMU_SPACES_RESERVED - 1, GFP_KERNEL_ACCOUNT);
-	/* Whoever takes all others leaves a place for the engine. */
+	/* Users that take all others leave a place for the engine. */
 	if (slot == -ENOSPC && capable(CAP_SYS_RESOURCE))
 		slot = ida_alloc_max(&dev->slots, GPUEMU_SPACES_MAX - 1,
 				     GFP_KERNEL_ACCOUNT);
 	if (slot < 0) {
-		gpuemu_stats_destroy(&space->stats);
-		return slot;
+		ret = slot;
+		goto out_stats;
 	}
+	space->user = user;
+	space->limited = limited;
 	space->dev = dev;
 	space->mapping = mapping;
 	space->slot = slot;
@@ -60,6 +68,12 @@ int gpuemu_space_init(struct gpuemu_space *space, struct gpuemu_dev *dev,
 	xa_init(&space->blocks);
 	gpuemu_created(spaces);
 	return 0;
+
+out_stats:
+	gpuemu_stats_destroy(&space->stats);
+out_user:
+	gpuemu_user_put(user);
+	return ret;
 }
 
 /*
@@ -99,6 +113,7 @@ void gpuemu_space_destroy(struct gpuemu_space *space)
 	mem_cgroup_put(space->memcg);
 	ida_free(&space->dev->slots, space->slot);
 	gpuemu_stats_destroy(&space->stats);
+	gpuemu_user_put(space->user);
 	gpuemu_destroyed(spaces);
 }
 

@@ -18,6 +18,7 @@
 
 struct gpuemu_block;
 struct gpuemu_dev;
+struct gpuemu_user;
 struct mem_cgroup;
 
 /**
@@ -25,6 +26,8 @@ struct mem_cgroup;
  * @dev: the device
  * @mapping: of the client's file; unmaps hit only this client
  * @memcg: what the space's memory is charged to, or NULL
+ * @user: whose account it is on
+ * @limited: by that account; not, if it was opened with CAP_SYS_RESOURCE
  * @id: never 0, not reused for long
  * @slot: entry in the directory of VA spaces
  * @root: root table, 0 until a first leaf is needed; under @pt_lock
@@ -45,6 +48,8 @@ struct gpuemu_space {
 	struct gpuemu_dev *dev;
 	struct address_space *mapping;
 	struct mem_cgroup *memcg;
+	struct gpuemu_user *user;
+	bool limited;
 	u32 id;
 	u32 slot;
 	u32 root;

@@ -5,8 +5,9 @@
  * in all three; if the client goes first, a TAKEN work stays with the engine as
  * CANCELLED until the engine says it is done with it.
  *
- * Each client has a queue of its own and clients take turns, so that the works
- * of one never wait for more than one work of each other.
+ * Each client has a queue of its own. Users take turns, and so do the clients of a user,
+ * so that the works of one never wait for more than one work of each other user and of
+ * each other client of its own.
  */
 #include <linux/kref.h>
 #include <linux/slab.h>
@@ -18,6 +19,7 @@
 #include "engine.h"
 #include "objects.h"
 #include "uring.h"
+#include "user.h"
 #include "work.h"
 
 enum work_state {
@@ -134,19 +136,79 @@ static void left_engine_locked(struct work *work)
 		work->client->ntaken--;
 }
 
+/* --- turns --- */
+
+/* The client has a work queued: its turn comes last, its user's too. */
+static void turn_begin_locked(struct gpuemu_client *client)
+{
+	struct gpuemu_user *user = client->space.user;
+
+	if (list_empty(&client->turn))
+		list_add_tail(&client->turn, &user->turns);
+	if (list_empty(&user->turn))
+		list_add_tail(&user->turn, &client->dev->turns);
+}
+
+/* Nothing of it is queued any more. */
+static void turn_end_locked(struct gpuemu_client *client)
+{
+	struct gpuemu_user *user = client->space.user;
+
+	list_del_init(&client->turn);
+	if (list_empty(&user->turns))
+		list_del_init(&user->turn);
+}
+
+/* It had its turn, or has nothing queued: then it has none. */
+static void turn_over_locked(struct gpuemu_client *client)
+{
+	struct gpuemu_user *user = client->space.user;
+
+	if (list_empty(&client->queued))
+		turn_end_locked(client);
+	else
+		list_move_tail(&client->turn, &user->turns);
+	if (!list_empty(&user->turn))
+		list_move_tail(&user->turn, &client->dev->turns);
+}
+
+/* Its turn is the next one again. */
+static void turn_again_locked(struct gpuemu_client *client)
+{
+	struct gpuemu_user *user = client->space.user;
+
+	list_move(&client->turn, &user->turns);
+	list_move(&user->turn, &client->dev->turns);
+}
+
+/* The client whose turn it is, or NULL. idle: one of which the engine has no work. */
+static struct gpuemu_client *turn_locked(struct gpuemu_dev *dev, bool idle)
+{
+	struct gpuemu_client *client;
+	struct gpuemu_user *user;
+
+	list_for_each_entry(user, &dev->turns, turn)
+		list_for_each_entry(client, &user->turns, turn)
+			if (!idle || !client->ntaken)
+				return client;
+	return NULL;
+}
+
+/* --- works --- */
+
 /* Every queued and taken work fails; who waits is woken. */
 void gpuemu_work_engine_lost_locked(struct gpuemu_engine *e,
 				    struct list_head *orphans)
 {
-	struct gpuemu_client *client, *other;
+	struct gpuemu_client *client;
 	struct work *work, *next;
 	LIST_HEAD(all);
 
 	lockdep_assert_held(&e->dev->lock);
 	list_splice_init(&e->taken, &all);
-	list_for_each_entry_safe(client, other, &e->dev->turns, turn) {
-		list_del_init(&client->turn);
+	while ((client = turn_locked(e->dev, false))) {
 		list_splice_tail_init(&client->queued, &all);
+		turn_end_locked(client);
 	}
 	list_for_each_entry_safe(work, next, &all, of_owner) {
 		left_engine_locked(work);
@@ -170,7 +232,8 @@ void gpuemu_work_client_gone(struct gpuemu_client *client)
 
 	spin_lock(&dev->lock);
 	list_splice_init(&client->works, &all);
-	list_del_init(&client->turn);
+	turn_end_locked(client);
+	client->space.user->works -= client->nworks;
 	client->nworks = 0;
 	client->ntaken = 0;
 	list_for_each_entry(work, &all, of_client) {
@@ -208,17 +271,19 @@ static int work_queue(struct gpuemu_client *client, struct work *work, u64 *id)
 		ret = -EPERM;
 	} else if (!dev->engine || gpuemu_engine_lost(dev->engine)) {
 		ret = -ENODEV;
-	} else if (client->nworks >= GPUEMU_WORK_MAX) {
+	} else if (client->nworks >= GPUEMU_WORK_MAX ||
+		   (client->space.limited &&
+		    client->space.user->works >= GPUEMU_USER_WORKS)) {
 		ret = -EAGAIN;
 	} else {
 		work->id = dev->next_work++;
 		*id = work->id;
 		client->nworks++;
+		client->space.user->works++;
 		gpuemu_count(&client->space, WORKS_QUEUED, 1);
 		list_add_tail(&work->of_client, &client->works);
 		list_add_tail(&work->of_owner, &client->queued);
-		if (list_empty(&client->turn))
-			list_add_tail(&client->turn, &dev->turns);
+		turn_begin_locked(client);
 		kref_get(&work->ref);
 		gpuemu_engine_event_locked(dev->engine);
 		wait = dev->engine->pending[GPUEMU_PENDING_WAIT];
@@ -302,15 +367,15 @@ static struct work *work_claim(struct gpuemu_client *client, u64 id,
 	if (work) {
 		list_del_init(&work->of_client);
 		client->nworks--;
+		client->space.user->works--;
 		if (work->state != WORK_DONE) {
 			gpuemu_count(&client->space, WORKS_CANCELLED, 1);
 			work->client = NULL;
 		}
 		if (work->state == WORK_QUEUED) {
 			orphan_locked(work, orphans);
-			/* Who has nothing queued has no turn. */
 			if (list_empty(&client->queued))
-				list_del_init(&client->turn);
+				turn_end_locked(client);
 		} else if (work->state == WORK_TAKEN) {
 			client->ntaken--;
 			work->state = WORK_CANCELLED;
@@ -386,7 +451,7 @@ static void work_untake(struct gpuemu_engine *e, struct work *work)
 		left_engine_locked(work);
 		work->state = WORK_QUEUED;
 		list_move(&work->of_owner, &work->client->queued);
-		list_move(&work->client->turn, &dev->turns);
+		turn_again_locked(work->client);
 	} else if (work->state == WORK_CANCELLED && !gpuemu_engine_lost(e)) {
 		orphan_locked(work, &orphans);
 		publish_cancelled_locked(e);
@@ -412,17 +477,6 @@ void gpuemu_work_untake(struct gpuemu_client *client, u64 id)
 	work_put(work);
 }
 
-/* The client whose turn it is, or NULL. */
-static struct gpuemu_client *turn_locked(struct gpuemu_dev *dev, bool idle)
-{
-	struct gpuemu_client *client;
-
-	list_for_each_entry(client, &dev->turns, turn)
-		if (!idle || !client->ntaken)
-			return client;
-	return NULL;
-}
-
 /* The client's oldest work is the engine's; the others' turn comes first now. */
 static void take_locked(struct gpuemu_engine *e, struct work *work)
 {
@@ -431,10 +485,7 @@ static void take_locked(struct gpuemu_engine *e, struct work *work)
 	work->state = WORK_TAKEN;
 	client->ntaken++;
 	list_move_tail(&work->of_owner, &e->taken);
-	if (list_empty(&client->queued))
-		list_del_init(&client->turn);
-	else
-		list_move_tail(&client->turn, &e->dev->turns);
+	turn_over_locked(client);
 }
 
 int gpuemu_cmd_work_take(struct gpuemu_client *client,

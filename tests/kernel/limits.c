@@ -8,6 +8,7 @@
 #include <string.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/harness.h"
@@ -220,7 +221,16 @@ TEST_F(limits, evicts_its_own)
 
 /* --- page tables --- */
 
-/* Blocks from the first on, until there is no table. */
+/* Blocks from the first on, until there is no table, or so many are there. */
+static int take_tables_to(FIXTURE_DATA(limits) *self, struct one *c, int to)
+{
+	int n = 0;
+
+	while (n < to && !bring(self, c, n * BLOCK_PAGES, 1))
+		n++;
+	return n;
+}
+
 static int take_tables(FIXTURE_DATA(limits) *self, struct one *c, int from)
 {
 	int n = from;
@@ -256,6 +266,61 @@ TEST_F(limits, tables)
 	close(third.fd);
 	munmap(third.mem, 256 * BLOCK);
 	EXPECT_EQ(0, bring(self, &self->b, others * BLOCK_PAGES, 1));
+}
+
+/* Another process, as nobody, with two files; it says which VA spaces, and where. */
+static void two_files(int to, int from)
+{
+	struct one c[2];
+	uint64_t word;
+	int i;
+
+	if (setgid(65534) || setuid(65534))
+		_exit(1);
+	for (i = 0; i < 2; i++) {
+		if (!open_one(&c[i], 256 * BLOCK))
+			_exit(2);
+		engine_say(to, c[i].space);
+		engine_say(to, (uintptr_t)c[i].mem);
+	}
+	engine_hear(from, 60000, &word);
+	_exit(0);
+}
+
+/* Opening the device again gives a user no more of what all users share. */
+TEST_F(limits, tables_of_a_user)
+{
+	const int half = TABLES / 2;
+	struct one c[2];
+	int up[2], down[2], i, n;
+	uint64_t word;
+	pid_t pid;
+
+	ASSERT_EQ(0, nl_set_param(&self->nl, "client_tables_pct", 0));
+	ASSERT_EQ(0, pipe(up));
+	ASSERT_EQ(0, pipe(down));
+	pid = fork();
+	if (!pid)
+		two_files(up[1], down[0]);
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, engine_hear(up[0], 10000, &word));
+		c[i].space = word;
+		ASSERT_EQ(0, engine_hear(up[0], 10000, &word));
+		c[i].mem = (uint8_t *)(uintptr_t)word;
+	}
+	EXPECT_EQ(50 - UPPER, take_tables_to(self, &c[0], 50 - UPPER));
+	n = take_tables(self, &c[1], 0);
+	EXPECT_EQ(half - 50 - UPPER, n);
+	EXPECT_EQ(-ENOMEM, bring(self, &c[0], (50 - UPPER) * BLOCK_PAGES, 1));
+	/* A user that is not root would have the other half; root has all. */
+	EXPECT_EQ(TABLES - half - UPPER, take_tables(self, &self->a, 0));
+	ASSERT_EQ(0, engine_say(down[1], 1));
+	ASSERT_EQ(pid, waitpid(pid, &i, 0));
+	EXPECT_EQ(0, i);
+	close(up[0]);
+	close(up[1]);
+	close(down[0]);
+	close(down[1]);
 }
 
 /* A refusal is an event, and says of what. */

@@ -18,7 +18,7 @@
 #include "lib/harness.h"
 #include "lib/managed.h"
 
-enum { NOBODY = 65534 };
+enum { NOBODY = 65534, OTHER = 1234 };
 
 static bool become_nobody(void)
 {
@@ -89,7 +89,29 @@ static int take_all_spaces(void)
 	return 0;
 }
 
-TEST(spaces_for_the_administrator)
+/* Half of all are one user's, so another one has as many. */
+static int other_opens(void)
+{
+	int n;
+
+	for (n = 0; n < 100; n++)
+		if (client_open() < 0)
+			return 1;
+	return 0;
+}
+
+static int as_another(int (*run)(void))
+{
+	int status = -1;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(setgid(OTHER) || setuid(OTHER) ? 100 : run());
+	waitpid(pid, &status, 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(spaces_for_others)
 {
 	struct engine e;
 	int status, fd;
@@ -99,7 +121,8 @@ TEST(spaces_for_the_administrator)
 		_exit(become_nobody() ? take_all_spaces() : 100);
 	ASSERT_EQ(pid, waitpid(pid, &status, WUNTRACED));
 	ASSERT_TRUE(WIFSTOPPED(status)) TH_LOG("status %x", status);
-	/* The daemon still finds its place, and root can look. */
+	EXPECT_EQ(0, as_another(other_opens));
+	/* The daemon finds its place, and root can look. */
 	EXPECT_EQ(0, engine_open(&e));
 	fd = client_open();
 	EXPECT_LE(0, fd);
@@ -194,6 +217,24 @@ static int many_works(void)
 	return ret == -EAGAIN && n == (int)GPUEMU_WORK_MAX + 1 ? 0 : 1;
 }
 
+/* However often a user opens the device. */
+static int many_works_of_many_files(void)
+{
+	int n = 0, ret = 0, file;
+	uint64_t id;
+
+	for (file = 0; file < 6; file++) {
+		int fd = client_open();
+
+		for (ret = 0; !ret; n++)
+			ret = client_submit(fd, GPUEMU_WORK_LOAD, "x", 1, &id);
+		n--;
+		if (ret != -EAGAIN)
+			return 1;
+	}
+	return n == 4 * GPUEMU_WORK_MAX ? 0 : 2;
+}
+
 /* Another's works and images are not to be had by guessing their numbers. */
 static uint64_t others_work;
 static uint32_t others_image;
@@ -226,6 +267,7 @@ TEST(works_and_what_is_anothers)
 
 	ASSERT_EQ(0, engine_open(&e));
 	EXPECT_EQ(0, as_nobody(many_works));
+	EXPECT_EQ(0, as_nobody(many_works_of_many_files));
 	ASSERT_EQ(0, client_submit(fd, GPUEMU_WORK_LOAD, "x", 1, &others_work));
 	ASSERT_EQ(0, call(fd, GPUEMU_IOCTL_MODULE_LOAD, &load));
 	others_image = load.id;

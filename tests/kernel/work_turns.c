@@ -107,6 +107,25 @@ TEST_F(turns, round_robin)
 	EXPECT_EQ(-EAGAIN, take(self, 0, NULL));
 }
 
+/* Two clients of a user have one user's turns. */
+TEST_F(turns, by_user)
+{
+	static const int want[] = { 0, 2, 1, 2, 0, 2, 1, 0, 1 };
+	unsigned int i;
+
+	close(self->fd[2]);
+	ASSERT_EQ(0, setreuid(65534, -1));
+	self->fd[2] = client_open();
+	ASSERT_EQ(0, setreuid(0, -1));
+	ASSERT_LE(0, self->fd[2]);
+	self->space[2] = client_space(self->fd[2]);
+	for (i = 0; i < 3; i++)
+		ASSERT_EQ(0, queue(self, i, 3));
+	for (i = 0; i < sizeof(want) / sizeof(want[0]); i++)
+		EXPECT_EQ(want[i], take(self, 0, NULL)) TH_LOG("take %u", i);
+	EXPECT_EQ(-EAGAIN, take(self, 0, NULL));
+}
+
 /* A thousand works of one are one turn of the other's wait. */
 TEST_F(turns, a_full_queue_starves_nobody)
 {

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The accounts of users: they begin with a user's first VA space and end with the last.
+ * What is counted there, its owner counts: va_space.c, gpu_pt.c, client.c, work.c.
+ */
+#include <linux/cred.h>
+#include <linux/err.h>
+#include <linux/slab.h>
+
+#include "limit.h"
+#include "user.h"
+
+void gpuemu_users_init(struct gpuemu_users *users)
+{
+	spin_lock_init(&users->lock);
+	INIT_LIST_HEAD(&users->all);
+}
+
+static struct gpuemu_user *find_locked(struct gpuemu_users *users, kuid_t uid)
+{
+	struct gpuemu_user *user;
+
+	list_for_each_entry(user, &users->all, of_users)
+		if (uid_eq(user->uid, uid))
+			return user;
+	return NULL;
+}
+
+/**
+ * gpuemu_user_get() - the account of the current user, for one more VA space
+ * @users: the device's
+ * @limited: no more of them than a user may have
+ *
+ * -ENOSPC, -ENOMEM.
+ */
+struct gpuemu_user *gpuemu_user_get(struct gpuemu_users *users, bool limited)
+{
+	/* Nobody's memory cgroup: all of the user's share it, and there are few. */
+	struct gpuemu_user *user, *new = kzalloc(sizeof(*new), GFP_KERNEL);
+
+	if (!new)
+		return ERR_PTR(-ENOMEM);
+	new->users = users;
+	new->uid = current_uid();
+	INIT_LIST_HEAD(&new->turns);
+	INIT_LIST_HEAD(&new->turn);
+	spin_lock(&users->lock);
+	user = find_locked(users, new->uid);
+	if (!user) {
+		user = new;
+		new = NULL;
+		list_add_tail(&user->of_users, &users->all);
+	}
+	if (limited && user->spaces >= gpuemu_limit_of_user(GPUEMU_SPACES_MAX))
+		user = ERR_PTR(-ENOSPC);
+	else
+		user->spaces++;
+	spin_unlock(&users->lock);
+	kfree(new);
+	return user;
+}
+
+void gpuemu_user_put(struct gpuemu_user *user)
+{
+	struct gpuemu_users *users = user->users;
+	bool last;
+
+	spin_lock(&users->lock);
+	last = !--user->spaces;
+	if (last)
+		list_del(&user->of_users);
+	spin_unlock(&users->lock);
+	if (!last)
+		return;
+	WARN_ON_ONCE(user->tables || user->works || atomic64_read(&user->bytes) ||
+		     !list_empty(&user->turns));
+	kfree(user);
+}
