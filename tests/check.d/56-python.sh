@@ -145,6 +145,7 @@ with gpuemu.GPU(backend="sim") as gpu:
     gpu.kernel(__import__("sys").argv[1])
 PY
 tap_check 'the installed module finds program, library and policy' sh -c "cd / && PATH=$installed/bin:\$PATH PYTHONPATH=$installed/lib/python3/dist-packages /usr/bin/python3 $work/installed.py $installed/share/gpuemu/examples/saxpy.ptx"
+tap_check 'the installed saxpy.py finds its PTX' sh -c "cd / && PATH=$installed/bin:\$PATH PYTHONPATH=$installed/lib/python3/dist-packages /usr/bin/python3 $installed/share/gpuemu/examples/python/saxpy.py | grep -q 'y\[9999\] = 19999, '"
 for f in include/gpuemu_device.h share/gpuemu/examples/vecadd.c share/gpuemu/examples/python/figure.py share/gpuemu/examples/sweeps/hpca16-prefetch.conf share/doc/gpuemu/README.md share/doc/gpuemu/docs/design.md; do
 	tap_check "installed: $f" test -s "$installed/$f"
 done
