@@ -95,8 +95,8 @@ struct json_object *report_json(const struct report_facts *f, const char *subjec
 				struct json_object *about, struct err *err)
 {
 	static const char *const rest[] = { "kernels", "totals", "memory", "utilization", "sms",
-					    "fragmentation", "background", "virtual", "dispatch", "paging", "samples",
-					    "faults", "trace" };
+					    "fragmentation", "background", "virtual", "activity",
+					    "dispatch", "paging", "samples", "faults", "trace" };
 	struct json_object *statistics = NULL, *report, *totals;
 
 	if (f->statistics) {

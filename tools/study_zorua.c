@@ -113,7 +113,7 @@ static const char *size_of_gpu(const struct study_ctx *c, const struct zorua_pro
 
 static struct run *want(struct study_ctx *c, const struct study_workload *w,
 			const struct zorua_point *p, enum zorua_gpu gpu, enum zorua_mechanism m,
-			const char *words)
+			const char *paging, const char *words)
 {
 	static const char *const configs[ZORUA_GPUS] = {
 		"", " --config kepler", " --config maxwell",
@@ -129,7 +129,7 @@ static struct run *want(struct study_ctx *c, const struct study_workload *w,
 		snprintf(scratchpad, sizeof(scratchpad), " sums=%u", p->scratchpad / 4);
 	if (grid)
 		snprintf(ctas, sizeof(ctas), " ctas=%u", grid / p->threads);
-	return study_want(c, w, NULL, "--paging off --manage %s block=%u%s%s%s%s%s%s",
+	return study_want(c, w, NULL, "--paging %s --manage %s block=%u%s%s%s%s%s%s", paging,
 			  zorua_mechanisms[m], p->threads, scratchpad, ctas, registers,
 			  configs[gpu], size_of_gpu(c, program), words);
 }
@@ -137,13 +137,20 @@ static struct run *want(struct study_ctx *c, const struct study_workload *w,
 struct run *zorua_run(struct study_ctx *c, const struct study_workload *w,
 		      const struct zorua_point *p, enum zorua_gpu gpu, enum zorua_mechanism m)
 {
-	return want(c, w, p, gpu, m, "");
+	return want(c, w, p, gpu, m, "off", "");
 }
 
 struct run *zorua_variant(struct study_ctx *c, const struct study_workload *w,
 			  const struct zorua_point *p, const char *words)
 {
-	return want(c, w, p, FERMI, ZORUA, words);
+	return want(c, w, p, FERMI, ZORUA, "off", words);
+}
+
+struct run *zorua_one(struct study_ctx *c, const struct study_workload *w,
+		      const struct zorua_point *p, enum zorua_mechanism m, const char *paging,
+		      const char *words)
+{
+	return want(c, w, p, FERMI, m, paging, words);
 }
 
 double zorua_time(struct study_ctx *c, const struct study_workload *w, const struct zorua_point *p,
@@ -208,6 +215,10 @@ static const struct study_part parts[] = {
 	  zorua_show_schedulable, false },
 	{ "hitrate", "figure 20: accesses that find their resource on chip", zorua_want_points, NULL,
 	  zorua_show_hitrate, false },
+	{ "use", "figure 6: what is accessed of what CTAs hold", zorua_want_use, NULL, zorua_show_use,
+	  false },
+	{ "paging", "with demand paging, far faults as c_mem and not", zorua_want_paging, NULL,
+	  zorua_show_paging, false },
 	{ "overheads", "what swap, look-ups and phase specifiers cost", zorua_want_overheads, NULL,
 	  zorua_show_overheads, false },
 	{ 0 }

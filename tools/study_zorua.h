@@ -52,6 +52,10 @@ struct run *zorua_run(struct study_ctx *c, const struct study_workload *w,
 /* Zorua on the study's GPU with one thing of it changed: the words that do so, with a blank before. */
 struct run *zorua_variant(struct study_ctx *c, const struct study_workload *w,
 			  const struct zorua_point *p, const char *words);
+/* The same of a mechanism, with paging on or off. */
+struct run *zorua_one(struct study_ctx *c, const struct study_workload *w,
+		      const struct zorua_point *p, enum zorua_mechanism m, const char *paging,
+		      const char *words);
 /* The kernels' cycles; NAN: the run has failed. */
 double zorua_time(struct study_ctx *c, const struct study_workload *w, const struct zorua_point *p,
 		  enum zorua_gpu gpu, enum zorua_mechanism m);
@@ -63,7 +67,7 @@ double zorua_mean(const struct study_table *t, size_t column);
 /* A last row with the means of all columns. */
 void zorua_mean_row(struct study_table *t);
 
-/* The parts: study_zorua_tables.c, _points.c, _overheads.c and _porting.c. */
+/* The parts: study_zorua_tables.c, _points.c, _use.c, _overheads.c and _porting.c. */
 void zorua_show_table2(struct study_ctx *c);
 void zorua_want_table3(struct study_ctx *c);
 void zorua_show_table3(struct study_ctx *c);
@@ -73,6 +77,10 @@ void zorua_show_range(struct study_ctx *c);
 void zorua_show_best(struct study_ctx *c);
 void zorua_show_schedulable(struct study_ctx *c);
 void zorua_show_hitrate(struct study_ctx *c);
+void zorua_want_use(struct study_ctx *c);
+void zorua_show_use(struct study_ctx *c);
+void zorua_want_paging(struct study_ctx *c);
+void zorua_show_paging(struct study_ctx *c);
 void zorua_want_overheads(struct study_ctx *c);
 void zorua_show_overheads(struct study_ctx *c);
 void zorua_want_gpus(struct study_ctx *c);

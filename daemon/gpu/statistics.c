@@ -138,13 +138,14 @@ static void timed_json(struct gpu_session *s, struct json_object *o)
 {
 	struct machine *m = s->machine;
 	struct gpu_counters c;
-	struct json_object *fragmentation, *dispatch, *background, *virtual;
+	struct json_object *fragmentation, *dispatch, *background, *virtual, *activity;
 	struct gpu_state state;
 
 	machine_counters(m, s->now, &c);
 	fragmentation = fragmentation_json(m, &c.fragmentation);
 	background = stats_background_json(&c.sm);
 	virtual = stats_virtual_json(&c.sm);
+	activity = stats_activity_json(&c.sm);
 	dispatch = dispatch_report(m->dispatch);
 	json_object_object_add(o, "memory", memory_json(s, &c));
 	json_object_object_add(o, "utilization", stats_utilization_json(&c, &m->spec));
@@ -155,6 +156,8 @@ static void timed_json(struct gpu_session *s, struct json_object *o)
 		json_object_object_add(o, "background", background);
 	if (virtual)
 		json_object_object_add(o, "virtual", virtual);
+	if (activity)
+		json_object_object_add(o, "activity", activity);
 	if (dispatch)
 		json_object_object_add(o, "dispatch", dispatch);
 	if (!s->samples.interval)

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "sm/activity.h"
 #include "sm/idle.h"
 #include "sm/scoreboard.h"
 
@@ -67,6 +68,8 @@ static inline void issue_warp(struct sm *sm, unsigned int w, uint64_t now)
 	outcome = exec_step(&warp->ex, access, &active, &fault_addr, sm->env.err);
 
 	lanes = active == UINT32_MAX ? WARP_LANES : lane_count(active);
+	if (__builtin_expect(sm->activity != NULL, 0))
+		activity_issue(sm, w, access, now);
 	if (__builtin_expect(op->specifier, 0)) {
 		sm_count(sm, slot, virtual.specifiers, 1);
 		sm_count(sm, slot, virtual.issued_specifiers, 1);

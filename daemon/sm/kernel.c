@@ -430,6 +430,7 @@ int sm_kernel_create(const struct gpu_spec *spec,
 				     spec->occupancy_shared_unit);
 	k->local_bytes = (uint64_t)ptx->local_bytes * k->threads;
 	k->arena_bytes = exec_program_arena_bytes(launch->program);
+	k->register_slots = slots.regs;
 	k->words = DIV_ROUND_UP(MAX(slots.regs + slots.preds, 1u), 64);
 	ret = occupancy(spec, k, regs, err);
 	if (!ret && (ops_init(k, &slots) || (ptx->phases && phases_init(k, ptx))))

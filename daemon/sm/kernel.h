@@ -45,6 +45,7 @@ struct sm_kernel {
 	uint32_t decodable;		/* nops, and one more if the text falls off its end */
 	uint16_t *slots;		/* of the scoreboard, what the ops check and write */
 	uint32_t nslots, slot_room;
+	uint32_t register_slots;	/* the slots below are registers */
 	uint16_t *banks;		/* register numbers, kernel.c */
 	uint32_t nbanks, bank_room;
 	uint32_t warps_per_cta, threads;

@@ -15,6 +15,11 @@ unsigned int sm_kernel_places(const struct sm_kernel *k)
 	return k->places;
 }
 
+uint64_t sm_kernel_grid(const struct sm_kernel *k)
+{
+	return k->launch->grid_id;
+}
+
 struct sm_needs sm_kernel_needs(const struct sm_kernel *k)
 {
 	return (struct sm_needs){

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sm/activity.h"
 #include "sm/background.h"
 #include "sm/idle.h"
 #include "sm/scoreboard.h"
@@ -18,7 +19,7 @@ static int parts_init(struct sm *sm)
 
 	if ((ret = share_init(sm)) || (ret = placement_create(sm->spec, &sm->ctas.placement)) ||
 	    (ret = insts_init(&sm->insts)) || (ret = collector_init(sm)) ||
-	    (ret = units_init(sm)) || (ret = fetch_init(sm)))
+	    (ret = units_init(sm)) || (ret = fetch_init(sm)) || (ret = activity_init(sm)))
 		return ret;
 	ret = ldst_create(sm);
 	return ret ? ret : mechanism_init(sm);
@@ -78,6 +79,7 @@ void sm_destroy(struct sm *sm)
 	placement_destroy(sm->ctas.placement);
 	share_fini(sm);
 	background_fini(sm);
+	activity_fini(sm);
 	insts_fini(&sm->insts);
 	free(sm->print.text);
 	free(sm->print.texts);

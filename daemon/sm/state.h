@@ -25,6 +25,7 @@
 #include "sm/share.h"
 #include "sm/units.h"
 
+struct activity;
 struct background;
 
 struct sm {
@@ -59,6 +60,7 @@ struct sm {
 	struct background *background;	/* NULL: nothing was ever moved */
 	struct share share;
 	struct print print;
+	struct activity *activity;	/* NULL: sm.activity=0 */
 };
 
 static inline struct sm_inst *sm_inst(const struct sm *sm, uint32_t i)

@@ -176,6 +176,26 @@ struct json_object *stats_virtual_json(const struct sm_counters *sm)
 		  json_add_ratio(o, "lacking", (double)v->lacking, (double)v->epochs))));
 }
 
+struct json_object *stats_activity_json(const struct sm_counters *sm)
+{
+	const struct activity_counters *a = &sm->activity;
+	struct json_object *o = a->collected ? json_object_new_object() : NULL;
+	bool ok = o;
+
+	for (unsigned int u = 0; u < SM_UNITS; u++)
+		ok = ok && json_add_number(o, sm_unit_names[u], a->units[u]);
+	return json_whole(o, ok &&
+		json_add_number(o, "register_reads", a->register_reads) &&
+		json_add_number(o, "register_writes", a->register_writes) &&
+		json_add_number(o, "collected", a->collected) &&
+		json_add_number(o, "look_ups", a->look_ups) &&
+		json_add_number(o, "epochs", a->epochs) &&
+		json_add_ratio(o, "registers_used", (double)a->registers_used,
+			       (double)a->registers_held) &&
+		(!a->shared_held || json_add_ratio(o, "shared_used", (double)a->shared_used,
+						   (double)a->shared_held)));
+}
+
 static struct json_object *sm_json(const struct sm_counters *sm, const struct gpu_spec *spec)
 {
 	struct json_object *o = json_object_new_object();
@@ -304,6 +324,8 @@ static bool add_timed(struct json_object *o, const struct kernel_stats *k,
 	       json_add(o, "memory", memory_json(&k->gpu, spec, false)) &&
 	       (!k->gpu.sm.background.jobs ||
 		json_add(o, "background", stats_background_json(&k->gpu.sm))) &&
+	       (!k->gpu.sm.activity.collected ||
+		json_add(o, "activity", stats_activity_json(&k->gpu.sm))) &&
 	       (!spec->paging || json_add(o, "paging", paging_json(&k->gpu)));
 }
 

@@ -133,6 +133,17 @@ struct virtual_counters {
 	uint64_t lacking;		/* epochs in which warps lacked */
 };
 
+/* With sm.activity: what warp instructions use. */
+struct activity_counters {
+	uint64_t register_reads, register_writes;	/* operands of 32 lanes */
+	uint64_t collected;		/* instructions that went through an operand collector */
+	uint64_t units[SM_UNITS];	/* instructions of each kind */
+	uint64_t look_ups;		/* of mapping tables */
+	/* Sums over epochs: 32-bit registers and bytes of shared memory that were accessed, and held. */
+	uint64_t epochs;
+	uint64_t registers_used, registers_held, shared_used, shared_held;
+};
+
 struct sm_counters {
 	uint64_t cycles;		/* in which a CTA was resident */
 	uint64_t warp_instructions, thread_instructions;
@@ -151,6 +162,7 @@ struct sm_counters {
 	struct cache_counters l1i, l1c, l1d;
 	struct background_counters background;
 	struct virtual_counters virtual;
+	struct activity_counters activity;
 };
 
 /* What is behind the SMs. */
@@ -254,6 +266,8 @@ struct json_object *stats_utilization_json(const struct gpu_counters *c,
 struct json_object *stats_background_json(const struct sm_counters *sm);
 /* NULL as well where no mechanism gives slots warp by warp. */
 struct json_object *stats_virtual_json(const struct sm_counters *sm);
+/* NULL as well where nothing was counted: sm.activity=0. */
+struct json_object *stats_activity_json(const struct sm_counters *sm);
 /* One object an SM, of an array of nsms. */
 struct json_object *stats_sms_json(const struct sm_counters *sms, unsigned int nsms,
 				   const struct gpu_spec *spec);

@@ -267,7 +267,9 @@ static struct idleness idleness(const struct virt *v)
 	i.idle = stalls[STALL_SHORT] + stalls[STALL_IBUFFER] + stalls[STALL_BARRIER] +
 		 stalls[STALL_NO_WARP] + sm_held_beside(v->sm);
 	i.pipeline = sm_memory_pipeline(v->sm);
-	i.mem = stalls[STALL_LONG] + stalls[STALL_FAR_FAULT] + i.pipeline;
+	i.mem = stalls[STALL_LONG] + i.pipeline;
+	if (v->faults_are_mem)
+		i.mem += stalls[STALL_FAR_FAULT];
 	return i;
 }
 
@@ -375,6 +377,7 @@ static int make(const struct gpu_spec *spec, struct sm *sm, bool zorua, unsigned
 		v->spec = spec;
 		v->sm = sm;
 		v->zorua = zorua;
+		v->faults_are_mem = !strcmp(spec->zorua_faults, "mem");
 		v->by_lack = zorua && !strcmp(spec->zorua_ctas, "lack");
 		ret = create(v, shared_unit, t);
 	}
@@ -486,12 +489,15 @@ void virtual_admitted(void *state, struct sm *sm, unsigned int cta, uint64_t now
 		needs.sets = needs.ahead >= 64 ? UINT64_MAX : (1ull << needs.ahead) - 1;
 		needs.scratchpad = scratchpad(v);
 	}
-	if (!v->resident++ && v->zorua) {
-		/* Nothing is known of the kernel before its first epoch. */
+	/* Of a launch nothing is known before its first epoch; between its CTAs an SM may be empty. */
+	if (v->zorua && (!v->launched || v->grid != sm_kernel_grid(v->kernel))) {
+		v->launched = true;
+		v->grid = sm_kernel_grid(v->kernel);
 		v->lacked = v->extra = 0;
 		coord_begin(v->c);
-		begin_epoch(v, now);
 	}
+	if (!v->resident++ && v->zorua)
+		begin_epoch(v, now);
 	for (unsigned int i = 0; i < n; i++) {
 		v->warps[warps[i]] = (struct vwarp){
 			.v = v, .number = warps[i], .present = true,

@@ -62,6 +62,9 @@ struct virt {
 	uint64_t coming[MAX_CTAS];	/* those that have a place, and are read into it */
 	uint64_t epoch;			/* the cycle in which it ends */
 	struct idleness begin;		/* at its begin */
+	bool launched;			/* there was a CTA, the last one of this launch: */
+	uint64_t grid;
+	bool faults_are_mem;		/* zorua.faults is `mem` */
 	bool by_lack;			/* zorua.ctas is `lack` */
 	unsigned int lacked;		/* then: epochs behind one another */
 	unsigned int extra;		/* CTAs beyond those without Zorua */

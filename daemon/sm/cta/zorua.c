@@ -38,6 +38,8 @@ static int zorua_check(const struct gpu_spec *spec, struct err *err)
 	if (!ret)
 		ret = one_of("zorua.admit", spec->zorua_admit, "peak", "phase", err);
 	if (!ret)
+		ret = one_of("zorua.faults", spec->zorua_faults, "mem", "neither", err);
+	if (!ret)
 		ret = one_of("zorua.ctas", spec->zorua_ctas, "lack", "fits", err);
 	return ret;
 }

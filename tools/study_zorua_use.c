@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The parts of the study zorua that run one specification of each program, the fastest without
+ * Zorua: how much of what CTAs hold is accessed at all (figure 6), and Zorua under demand paging,
+ * which the paper does not have.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "study_zorua.h"
+
+/* The fastest of each program's specifications under `cta` with --quick (zorua, cliffs). */
+static const struct {
+	const char *name;
+	struct zorua_point point;
+} tuned[] = {
+	{ "bh", { 44, 512, 0 } }, { "dct", { 20, 256, 0 } }, { "mst", { 44, 256, 0 } },
+	{ "reduce", { 16, 256, 0 } }, { "nqueens", { 0, 96, 0 } }, { "scan", { 24, 256, 0 } },
+	{ "scalarprod", { 0, 128, 2048 } }, { "sssp", { 36, 640, 0 } },
+};
+
+/* NULL: it is none of the paper's. */
+static const struct zorua_point *tuned_point(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(tuned); i++)
+		if (!strcmp(tuned[i].name, name))
+			return &tuned[i].point;
+	return NULL;
+}
+
+/* --- figure 6 ------------------------------------------------------------------------- */
+
+static const unsigned int epochs[] = { 500, 1000, 2000, 4000 };
+
+/* A program's run in which so many cycles are an epoch. */
+static struct run *use_run(struct study_ctx *c, const struct study_workload *w, unsigned int epoch)
+{
+	char words[48];
+
+	snprintf(words, sizeof(words), " --set sm.activity=%u", epoch);
+	return zorua_one(c, w, tuned_point(w->name), CTA, "off", words);
+}
+
+void zorua_want_use(struct study_ctx *c)
+{
+	FOR_WORKLOADS(c, w)
+		for (size_t e = 0; tuned_point(w->name) && e < ARRAY_SIZE(epochs); e++)
+			use_run(c, w, epochs[e]);
+}
+
+static void show_use(struct study_ctx *c, const char *name, const char *title, const char *path,
+		     double first, double last)
+{
+	struct study_table *t = study_table(c, name, title, 1, false);
+	char column[32];
+
+	for (size_t e = 0; e < ARRAY_SIZE(epochs); e++) {
+		snprintf(column, sizeof(column), "%u cycles", epochs[e]);
+		study_column(t, column, !e ? first : e + 1 == ARRAY_SIZE(epochs) ? last : NONE);
+	}
+	FOR_WORKLOADS(c, w) {
+		size_t row;
+
+		if (!tuned_point(w->name))
+			continue;
+		row = study_row_add(t, w->name);
+		for (size_t e = 0; e < ARRAY_SIZE(epochs); e++)
+			study_cell(t, row, e, 100 * run_number(use_run(c, w, epochs[e]), path));
+	}
+	zorua_mean_row(t);
+}
+
+void zorua_show_use(struct study_ctx *c)
+{
+	show_use(c, "use-shared", "per cent of the scratchpad that CTAs hold that is accessed in an epoch "
+		 "(figure 6a; the paper's last is below 50)", "activity.shared_used", 12, 50);
+	show_use(c, "use-registers", "per cent of the registers that CTAs hold that are accessed in an "
+		 "epoch (figure 6b; the paper's last is below 70)", "activity.registers_used", 37, 70);
+}
+
+/* --- demand paging ----------------------------------------------------------------------- */
+
+static const struct {
+	const char *name, *words;
+} faults[] = {
+	{ "far faults are c_mem", "" },
+	{ "they are neither", " --set zorua.faults=neither" },
+};
+
+void zorua_want_paging(struct study_ctx *c)
+{
+	FOR_WORKLOADS(c, w) {
+		const struct zorua_point *p = tuned_point(w->name);
+
+		if (!p)
+			continue;
+		zorua_one(c, w, p, CTA, "on", "");
+		for (size_t f = 0; f < ARRAY_SIZE(faults); f++)
+			zorua_one(c, w, p, ZORUA, "on", faults[f].words);
+	}
+}
+
+void zorua_show_paging(struct study_ctx *c)
+{
+	struct study_table *t = study_table(c, "paging",
+		"with demand paging: time over the baseline's, and o_thresh in per cent", 3, false);
+
+	for (size_t f = 0; f < ARRAY_SIZE(faults); f++) {
+		study_column(t, faults[f].name, NONE);
+		study_column(t, "o_thresh", NONE);
+	}
+	FOR_WORKLOADS(c, w) {
+		const struct zorua_point *p = tuned_point(w->name);
+		double base;
+		size_t row;
+
+		if (!p)
+			continue;
+		row = study_row_add(t, w->name);
+		base = run_number(zorua_one(c, w, p, CTA, "on", ""), "totals.cycles");
+		for (size_t f = 0; f < ARRAY_SIZE(faults); f++) {
+			struct run *r = zorua_one(c, w, p, ZORUA, "on", faults[f].words);
+
+			study_cell(t, row, 2 * f, run_number(r, "totals.cycles") / base);
+			study_cell(t, row, 2 * f + 1, 100 * run_number(r, "virtual.o_thresh"));
+		}
+	}
+	zorua_mean_row(t);
+	study_note(t, "the specifications that are fastest without Zorua and without paging");
+}
