@@ -126,6 +126,34 @@ static void decision_is_late(void **state)
 }
 
 /*
+ * Of two kernels that are known one ends and comes again. Until the decision, which is late, the
+ * other has what it had: four CTAs of each SM, and no more on SMs that would be its own.
+ */
+static void a_partition_holds_until_the_next(void **state)
+{
+	struct gpu_bench b;
+	size_t kernels;
+	uint64_t comes;
+
+	open_bench(&b, "", 1);
+	b.spec.slicer_delay = 4000;
+	assert_int_equal(gpu_session_configure(b.session, &b.spec, NULL), 0);
+	launch(&b, 1, 0, 2500, 100);
+	launch(&b, 2, 1, 600, 100);
+	launch(&b, 2, 2, 300, 100);
+	gpu_session_finish(b.session);
+	comes = decided_at(&b, 1, &kernels) - 4000;
+	assert_int_equal(kernels, 2);
+	assert_int_equal(share(&b, 0, 0), 4);
+	assert_int_equal(begun(&b, 2, 300, 0, 0, comes + 4000), 0);
+	for (unsigned int sm = 0; sm < 4; sm++) {
+		assert_true(begun(&b, 0, 2500, sm, comes, comes + 4000) > 0);
+		assert_int_equal(most(&b, 0, 2500, sm, comes, comes + 4000), 4);
+	}
+	bench_close(&b);
+}
+
+/*
  * A kernel with few CTAs is sampled on as many SMs as it has CTAs. One CTA is all that it is ever
  * given, and the other kernel has the rest.
  */
@@ -150,6 +178,7 @@ int main(void)
 		cmocka_unit_test(samples_are_scaled),
 		cmocka_unit_test(samples_are_put_off),
 		cmocka_unit_test(decision_is_late),
+		cmocka_unit_test(a_partition_holds_until_the_next),
 		cmocka_unit_test(a_kernel_of_one_cta),
 	};
 

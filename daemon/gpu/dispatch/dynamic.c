@@ -41,6 +41,7 @@ struct dynamic {
 	enum phase phase;
 	uint64_t due;			/* when the phase ends, or is looked at; NEVER */
 	unsigned int put_off;
+	bool kept;			/* DELAY: the last partition holds on; a kernel that came has none */
 	struct watched watched[SM_KERNELS];
 	struct sampling sampling;
 	struct profiles *profiles;
@@ -112,6 +113,7 @@ static void warm_up(struct dynamic *y, struct dispatch *d, uint64_t now)
 	y->phase = WARM_UP;
 	y->due = now + d->spec->slicer_warmup;
 	y->put_off = 0;
+	y->kept = false;
 	sampling_begin(&y->sampling, d, now);
 }
 
@@ -131,8 +133,11 @@ static void begin(struct dynamic *y, struct dispatch *d, uint64_t now)
 			sampling_forget(&y->sampling, k);
 	}
 	warm_up(y, d, now);
-	if (sampling_all_known(&y->sampling, d))
-		decide(y, d, now);
+	if (!sampling_all_known(&y->sampling, d))
+		return;
+	for (unsigned int i = 0; i < d->nkernels; i++)
+		y->kept |= y->watched[d->kernels[i]->slot].ctas > 0;
+	decide(y, d, now);
 }
 
 static void dynamic_arrived(void *state, struct dispatch *d, struct dispatch_kernel *k,
@@ -284,7 +289,7 @@ static unsigned int limit(const struct dynamic *y, const struct dispatch *d, uns
 {
 	if (y->phase == ALONE)
 		return UINT_MAX;
-	if (y->phase == SHARED)
+	if (y->phase == SHARED || (y->phase == DELAY && y->kept))
 		return y->watched[d->kernels[i]->slot].ctas;
 	return sampling_limit(&y->sampling, d, i, sm);
 }
