@@ -5,6 +5,7 @@
  * on this thread; the fault handler's thread is the service's own.
  */
 #include <errno.h>
+#include <malloc.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,7 +15,9 @@
 #include <unistd.h>
 
 #include "gpu/gpu.h"
+#include "loader.h"
 #include "log.h"
+#include "notify.h"
 #include "options.h"
 #include "plugin/plugin.h"
 #include "service/kmod.h"
@@ -104,17 +107,24 @@ static int device_lost(const struct log *log, const char *device)
 
 /* How often it is asked whether clients live whose works are kept. */
 #define LOOK_MS	1000
+/* How often, whether PTX is parsed: what a load may take longer. */
+#define LOAD_MS	2
 
 /* One work's turn: of those that wait here, or of the next that comes. */
 static int one_turn(struct works *works, struct gpu *gpu, struct service *service)
 {
+	bool load = works_load(works);
 	struct service_work work;
-	int ret;
+	int ret = load ? works_look_at_loads(works) : 0;
 
+	if (ret)
+		return ret;
 	if (!works_wait(works)) {
-		ret = service_kmod_next(service, &work, works_kept(works) ? LOOK_MS : -1);
+		ret = service_kmod_next(service, &work,
+					load ? LOAD_MS : works_kept(works) ? LOOK_MS : -1);
 		if (ret == -ETIME) {
-			works_forget_dead(works);
+			if (!load)
+				works_forget_dead(works);
 			return 0;
 		}
 		if (!ret)
@@ -170,9 +180,51 @@ static struct plugin_site policy_site(const struct options *options)
 	};
 }
 
+/* What the machine has, or the daemon's own memory cgroup where that is less. */
+static uint64_t memory(void)
+{
+	uint64_t bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+	char line[256], path[320];
+	FILE *file = fopen("/proc/self/cgroup", "r");
+	unsigned long long most;
+
+	if (!file)
+		return bytes;
+	/* cgroup v2's line is 0::/PATH. */
+	while (fgets(line, sizeof(line), file)) {
+		if (strncmp(line, "0::/", 4))
+			continue;
+		line[strcspn(line, "\n")] = '\0';
+		snprintf(path, sizeof(path), "/sys/fs/cgroup%s/memory.max", line + 3);
+		fclose(file);
+		file = fopen(path, "r");
+		if (file && fscanf(file, "%llu", &most) == 1)
+			bytes = MIN(bytes, most);
+		break;
+	}
+	if (file)
+		fclose(file);
+	return bytes;
+}
+
+/*
+ * All clients together get half, since the engine's own memory and what clients map is there, too.
+ * A limit that is given for one is taken at its word.
+ */
+static struct works_limits limits_of(const struct options *options)
+{
+	uint64_t half = memory() / 2, each = options->client_memory;
+
+	return (struct works_limits){
+		.slice_ms = options->slice_ms, .load_seconds = options->load_seconds,
+		.client_bytes = each ? each : half / 2, .all_bytes = MAX(half, each),
+	};
+}
+
 static int serve(const struct options *options, struct service *service, const struct log *log)
 {
 	const struct plugin_site site = policy_site(options);
+	const struct works_limits limits = limits_of(options);
 	struct gpu_spec spec = options->spec;
 	struct works *works = NULL;
 	struct gpu *gpu = NULL;
@@ -193,7 +245,7 @@ static int serve(const struct options *options, struct service *service, const s
 		return 2;
 	}
 	if (!ret)
-		ret = works_create(gpu, service, &spec, log, options->slice_ms, &works);
+		ret = works_create(gpu, service, &spec, log, &limits, &works);
 	if (ret) {
 		log_line(log, LOG_ERROR, "%s", err.text[0] ? err.text : strerror(-ret));
 		ret = 1;
@@ -202,6 +254,7 @@ static int serve(const struct options *options, struct service *service, const s
 		fprintf(stderr, "gpuemud: attached (generation %u, VRAM %llu MiB)\n",
 			service_kmod_generation(service),
 			(unsigned long long)(service->ops->frames(service) * PAGE_BYTES >> 20));
+		notify_ready();
 		ret = run(works, gpu, service, log, options->device);
 	}
 	works_destroy(works);
@@ -217,6 +270,9 @@ int main(int argc, char **argv)
 	struct log log;
 	int ret;
 
+	loader_process(argc, argv);
+	/* Large pieces are mappings of their own whatever was freed before: freed, they are gone. */
+	mallopt(M_MMAP_THRESHOLD, 256 << 10);
 	ret = options_parse(&options, argc, argv);
 	if (ret)
 		return ret < 0 ? 2 : 0;

@@ -16,18 +16,24 @@
 #include "options.h"
 
 enum {
-	OPT_DEVICE = 1, OPT_CONFIG, OPT_SET, OPT_SLICE, OPT_LOG_LEVEL, OPT_POLICY, OPT_VERSION,
+	OPT_DEVICE = 1, OPT_CONFIG, OPT_SET, OPT_SLICE, OPT_LOAD_TIME, OPT_CLIENT_MEMORY,
+	OPT_LOG_LEVEL, OPT_POLICY, OPT_VERSION,
 	OPT_HELP,
 };
 
 #define SLICE_MS	10u	/* long against taking up a work, short against what people notice */
 #define SLICE_MS_MAX	10000u
+#define LOAD_S		30u	/* some hundred MiB of PTX */
+#define LOAD_S_MAX	86400u
+#define CLIENT_MEMORY_MIN	(16ull << 20)	/* a session alone takes a few MiB */
 
 static const struct option long_options[] = {
 	{ "device", required_argument, NULL, OPT_DEVICE },
 	{ "config", required_argument, NULL, OPT_CONFIG },
 	{ "set", required_argument, NULL, OPT_SET },
 	{ "slice", required_argument, NULL, OPT_SLICE },
+	{ "load-time", required_argument, NULL, OPT_LOAD_TIME },
+	{ "client-memory", required_argument, NULL, OPT_CLIENT_MEMORY },
 	{ "log-level", required_argument, NULL, OPT_LOG_LEVEL },
 	{ "policy", required_argument, NULL, OPT_POLICY },
 	{ "version", no_argument, NULL, OPT_VERSION },
@@ -46,6 +52,10 @@ static void help(void)
 	     "  --set KEY=VALUE     one option over it; may be repeated\n"
 	     "  --slice MS          what runs is set aside for other clients after MS\n"
 	     "                      milliseconds (default 10); 0: never\n"
+	     "  --load-time S       CPU time that loading a client's PTX may take, in seconds\n"
+	     "                      (default 30)\n"
+	     "  --client-memory SIZE  memory that the daemon holds for one client, as 256M\n"
+	     "                      (default: a quarter of the machine's)\n"
 	     "  --log-level LEVEL   error, warning, info or debug, on stderr (default info)\n"
 	     "  --policy FILE.so    clients may load this paging policy; may be repeated\n"
 	     "  --version           print the version and exit\n"
@@ -146,6 +156,53 @@ static int parse_slice(struct options *options, const char *text)
 	return 0;
 }
 
+/* A number from 1 on, all of the text but for a suffix that may be K, M or G. */
+static bool parse_count(const char *text, bool suffix, uint64_t *value)
+{
+	static const char suffixes[] = "KMG";
+	const char *unit;
+	char *end;
+
+	errno = 0;
+	*value = strtoull(text, &end, 10);
+	if (errno || *text < '0' || *text > '9')
+		return false;
+	if (suffix && *end && (unit = strchr(suffixes, *end))) {
+		unsigned int shift = 10 * (unsigned int)(unit - suffixes + 1);
+
+		if (*value > UINT64_MAX >> shift)
+			return false;
+		*value <<= shift;
+		end++;
+	}
+	return !*end && *value;
+}
+
+static int parse_load_time(struct options *options, const char *text)
+{
+	struct err err = { "" };
+	uint64_t seconds;
+
+	if (!parse_count(text, false, &seconds) || seconds > LOAD_S_MAX) {
+		err_set(&err, 0, "--load-time '%s': not a number of seconds from 1 to %u", text,
+			LOAD_S_MAX);
+		return misused(err.text);
+	}
+	options->load_seconds = (unsigned int)seconds;
+	return 0;
+}
+
+static int parse_client_memory(struct options *options, const char *text)
+{
+	struct err err = { "" };
+
+	if (parse_count(text, true, &options->client_memory) &&
+	    options->client_memory >= CLIENT_MEMORY_MIN)
+		return 0;
+	err_set(&err, 0, "--client-memory '%s': not a size of at least 16M (K, M, G)", text);
+	return misused(err.text);
+}
+
 int options_parse(struct options *options, int argc, char **argv)
 {
 	const char *config = NULL;
@@ -153,7 +210,7 @@ int options_parse(struct options *options, int argc, char **argv)
 	int opt;
 
 	*options = (struct options){ .device = "/dev/gpuemu", .log_level = LOG_INFO,
-		.slice_ms = SLICE_MS };
+		.slice_ms = SLICE_MS, .load_seconds = LOAD_S };
 	opterr = 0;
 	while ((opt = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
 		switch (opt) {
@@ -167,6 +224,14 @@ int options_parse(struct options *options, int argc, char **argv)
 			break;
 		case OPT_SLICE:
 			if (parse_slice(options, optarg))
+				return -EINVAL;
+			break;
+		case OPT_LOAD_TIME:
+			if (parse_load_time(options, optarg))
+				return -EINVAL;
+			break;
+		case OPT_CLIENT_MEMORY:
+			if (parse_client_memory(options, optarg))
 				return -EINVAL;
 			break;
 		case OPT_LOG_LEVEL:

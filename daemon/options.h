@@ -13,6 +13,8 @@ struct options {
 	const char *device;
 	enum log_level log_level;
 	struct gpu_spec spec;	/* vram_bytes 0: all of the device */
+	unsigned int load_seconds; /* of a CPU's time, to load a client's PTX */
+	uint64_t client_memory;	/* bytes that the daemon holds for a client; 0: not given */
 	unsigned int slice_ms;	/* of a client's turn; 0: a work is done to its end */
 	const char **policies;	/* absolute paths of objects that may be loaded, NULL ended */
 };

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/account.h"
 #include "streams.h"
 
 #define VA_END	(1ull << 47)	/* managed memory lies below (GPUEMU_VA_BITS) */
@@ -72,9 +73,13 @@ static void done(void *ctx, int status, uint64_t fault_addr, const struct err *e
 {
 	struct ended *e = ctx;
 
+	const struct account *account = account_now();
+
 	e->is.fault_addr = fault_addr;
 	if (status)
 		e->err = *err;
+	if (status == -ENOMEM && e->streams->limit && account && account->refused)
+		err_set(&e->err, 0, "%.300s: %s", err->text, e->streams->limit);
 	e->output = output;
 	e->is.output_bytes = output ? (uint32_t)bytes : 0;
 	add(e, status);

@@ -16,6 +16,7 @@ struct streams {
 	struct gpu_session *gpu;
 	struct ended *ended, **end;	/* not reported yet, the oldest first */
 	bool lost;			/* one ended because the device is lost */
+	const char *limit;		/* what is said where an account refused memory; or NULL */
 };
 
 /* One GPUEMU_WORK_RUN: the part that was not taken, then how far it runs them. All zero is none. */

@@ -10,25 +10,35 @@
  * from one of a client's works to its next; they go on within those alone.
  */
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/account.h"
 #include "base/array.h"
+#include "loads.h"
 #include "service/kmod.h"
 #include "streams.h"
 #include "works.h"
 
 #define VA_END	(1ull << 47)	/* managed memory lies below (GPUEMU_VA_BITS) */
 
+/* A module that is loaded; image: what it was made of. */
+struct loaded_module {
+	uint32_t id;
+	struct image *image;
+};
+
 struct session {
 	struct session *next;
+	struct account *account;	/* of what this process holds for the client */
 	uint32_t va_space;
 	struct gpu_spec spec;
 	struct gpu_session *gpu;
 	struct streams streams;
-	uint32_t *modules;		/* ids that are loaded */
+	struct loaded_module *modules;
 	unsigned int nmodules, module_room;
 	bool busy;			/* a work of it was set aside */
 };
@@ -38,7 +48,12 @@ struct works {
 	struct service *service;
 	const struct log *log;
 	struct gpu_spec spec;
+	struct works_limits limits;
+	struct account *account;	/* of all clients together */
+	char too_much[160];		/* what is said where an account refused memory */
+	struct loads *loads;
 	struct session *sessions;
+	struct job *loading;		/* whose PTX is being parsed */
 	struct job *jobs, **jobs_end;	/* set aside or not begun, whose turn is next first */
 	uint64_t slice_ns;		/* of a turn; 0: it has no end */
 	uint64_t until;			/* of the turn, CLOCK_MONOTONIC */
@@ -60,6 +75,9 @@ struct job {
 	void *payload;			/* the same, if it is the job's own */
 	struct session *session;	/* NULL: it has not begun */
 	struct result r;
+	struct load *load;		/* its PTX, while that is being parsed, for module: */
+	uint32_t module;
+	int (*loaded)(struct works *works, struct job *job); /* goes on with it then */
 	/* Goes on with it; NULL: it is done at once. */
 	int (*go_on)(struct works *works, struct job *job);
 	struct gpu_touch *touch;
@@ -77,7 +95,10 @@ static void session_free(struct works *works, struct session **at)
 	log_line(works->log, LOG_DEBUG, "VA space %u: session ends", s->va_space);
 	streams_fini(&s->streams);
 	gpu_session_destroy(s->gpu);
+	for (unsigned int i = 0; i < s->nmodules; i++)
+		image_put(works->loads, s->modules[i].image);
 	free(s->modules);
+	account_close(s->account);
 	free(s);
 }
 
@@ -85,14 +106,29 @@ static void session_free(struct works *works, struct session **at)
 void works_forget_dead(struct works *works)
 {
 	struct session **at = &works->sessions;
+	bool freed = false;
 
 	while (*at) {
 		/* What was set aside hears of it in its turn. */
 		if ((*at)->busy || service_kmod_alive(works->service, (*at)->va_space))
 			at = &(*at)->next;
-		else
+		else {
 			session_free(works, at);
+			freed = true;
+		}
 	}
+	/* What is free in the middle of the heap goes back too. */
+	if (freed)
+		malloc_trim(0);
+}
+
+/* Why there is no memory, where an account refused it. */
+static void describe_limits(struct works *works)
+{
+	snprintf(works->too_much, sizeof(works->too_much),
+		 "gpuemud holds at most %llu MiB for a client (--client-memory), and %llu for all",
+		 (unsigned long long)works->limits.client_bytes >> 20,
+		 (unsigned long long)works->limits.all_bytes >> 20);
 }
 
 static int session_make(struct works *works, uint32_t va_space, struct err *err)
@@ -106,14 +142,25 @@ static int session_make(struct works *works, uint32_t va_space, struct err *err)
 		return err_set(err, -ENOMEM, "no memory for one more client");
 	s->va_space = va_space;
 	s->spec = works->spec;
+	s->account = account_open(works->limits.client_bytes, works->account);
+	if (!s->account) {
+		free(s);
+		return err_set(err, -ENOMEM, "no memory for one more client");
+	}
+	account_enter(s->account);
 	service_kmod_away(works->service);
 	ret = gpu_session_create(works->gpu, va_space, &s->spec, &s->gpu, err);
 	service_kmod_back(works->service);
+	if (ret == -ENOMEM && s->account->refused)
+		err_set(err, ret, "no memory for one more client: %s", works->too_much);
+	account_enter(NULL);
 	if (ret) {
+		account_close(s->account);
 		free(s);
 		return ret;
 	}
 	streams_init(&s->streams, s->gpu);
+	s->streams.limit = works->too_much;
 	s->next = works->sessions;
 	works->sessions = s;
 	log_line(works->log, LOG_DEBUG, "VA space %u: session starts", va_space);
@@ -132,7 +179,7 @@ static int session_get(struct works *works, uint32_t va_space, struct session **
 		}
 	}
 	ret = session_make(works, va_space, err);
-	*session = works->sessions;
+	*session = ret ? NULL : works->sessions;
 	return ret;
 }
 
@@ -171,8 +218,10 @@ static struct job *job_first(struct works *works)
 	return job;
 }
 
-static void job_free(struct job *job)
+static void job_free(struct works *works, struct job *job)
 {
+	if (job->load)
+		loads_abandon(works->loads, job->load);
 	if (job->touch)
 		gpu_touch_end(job->touch, &job->r.report, NULL);
 	streams_run_free(&job->run);
@@ -194,38 +243,84 @@ static void forget_unloaded(struct works *works, struct session *s)
 	if (streams_keep(&s->streams))
 		return;
 	for (unsigned int i = 0; i < s->nmodules; i++) {
-		if (service_kmod_has_image(works->service, s->va_space, s->modules[i]))
+		if (service_kmod_has_image(works->service, s->va_space, s->modules[i].id)) {
 			s->modules[kept++] = s->modules[i];
-		else
-			gpu_session_unload(s->gpu, s->modules[i]);
+			continue;
+		}
+		gpu_session_unload(s->gpu, s->modules[i].id);
+		image_put(works->loads, s->modules[i].image);
 	}
 	s->nmodules = kept;
 }
 
-static int load_image(struct works *works, struct session *s, uint32_t id, const char *name,
-		      uint64_t global_base, struct err *err)
+/* The rest of the payload outlives this turn. */
+static int keep_payload(struct job *job)
 {
+	if (job->payload)
+		return 0;
+	job->payload = malloc(MAX(job->work.payload_bytes, 1u));
+	if (!job->payload)
+		return err_set(&job->r.err, -ENOMEM, "no memory for one more work");
+	memcpy(job->payload, job->work.payload, job->work.payload_bytes);
+	job->work.payload = job->payload;
+	return 0;
+}
+
+/* Its process has ended. */
+static int go_on_loading(struct works *works, struct job *job)
+{
+	struct session *s = job->session;
+	struct load *load = job->load;
+	struct image *image;
+	int ret;
+
+	job->load = NULL;
+	service_kmod_away(works->service);
+	ret = loads_finish(works->loads, load, &image, &job->r.err);
+	service_kmod_back(works->service);
+	if (ret)
+		return ret;
+	s->modules[s->nmodules++] = (struct loaded_module){ job->module, image };
+	job->go_on = NULL;
+	return job->loaded(works, job);
+}
+
+/* Goes on with loaded() when the module is there, now or later. */
+static int with_image(struct works *works, struct job *job, uint32_t id, const char *name,
+		      uint64_t global_base, int (*loaded)(struct works *works, struct job *job))
+{
+	struct session *s = job->session;
+	struct err *err = &job->r.err;
+	struct load_wish wish = {
+		.gpu = s->gpu, .account = s->account, .va_space = s->va_space, .id = id,
+		.global_base = global_base, .name = name,
+	};
 	char *image;
-	size_t bytes;
 	int ret;
 
 	if (gpu_session_loaded(s->gpu, id))
-		return 0;
+		return loaded(works, job);
 	forget_unloaded(works, s);
 	if (array_grow(s->modules, s->module_room, s->nmodules))
 		return err_set(err, -ENOMEM, "no memory for module %u", id);
-	ret = service_kmod_image(works->service, s->va_space, id, &image, &bytes);
-	if (ret == -ENODEV)
+	ret = keep_payload(job);
+	if (!ret)
+		ret = service_kmod_image(works->service, s->va_space, id, &image, &wish.bytes);
+	if (ret == -ENODEV || ret == -ENOMEM)
 		return ret;
 	if (ret)
 		return err_set(err, ret, "module %u is not loaded", id);
+	wish.text = image;
 	service_kmod_away(works->service);
-	ret = gpu_session_load(s->gpu, id, name, image, bytes, global_base, err);
+	ret = loads_begin(works->loads, &wish, &job->load, err);
 	service_kmod_back(works->service);
 	free(image);
-	if (!ret)
-		s->modules[s->nmodules++] = id;
-	return ret;
+	if (ret)
+		return ret;
+	job->module = id;
+	job->loaded = loaded;
+	job->go_on = go_on_loading;
+	return NOT_YET;
 }
 
 /* --- one function a kind of work --------------------------------------------------- */
@@ -242,13 +337,22 @@ static int no_such_range(const char *kind, uint64_t addr, uint64_t bytes, struct
 		       kind, (unsigned long long)bytes, (unsigned long long)addr);
 }
 
+static int set_constants(struct works *works, struct job *job)
+{
+	const struct gpu_work_load *load = job->work.payload;
+	int ret = 0;
+
+	if (job->work.payload_bytes > sizeof(*load))
+		ret = gpu_session_set_constants(job->session->gpu, load->module, load + 1,
+						job->work.payload_bytes - sizeof(*load));
+	return ret ? malformed("constants", &job->r) : 0;
+}
+
 static int do_load(struct works *works, struct job *job)
 {
 	const struct service_work *work = &job->work;
-	struct session *s = job->session;
 	struct result *r = &job->r;
 	const struct gpu_work_load *load = work->payload;
-	int ret;
 
 	if (work->payload_bytes < sizeof(*load) || load->size != sizeof(*load) ||
 	    !memchr(load->name, '\0', sizeof(load->name)))
@@ -256,12 +360,7 @@ static int do_load(struct works *works, struct job *job)
 	/* Where it lies is checked by each access; that it is an address at all, here. */
 	if (load->global_base % PAGE_BYTES || load->global_base >= VA_END)
 		return malformed("module load", r);
-	ret = load_image(works, s, load->module, load->name, load->global_base, &r->err);
-	if (ret || work->payload_bytes == sizeof(*load))
-		return ret;
-	ret = gpu_session_set_constants(s->gpu, load->module, load + 1,
-					work->payload_bytes - sizeof(*load));
-	return ret ? malformed("constants", r) : 0;
+	return with_image(works, job, load->module, load->name, load->global_base, set_constants);
 }
 
 static void launched(void *ctx, int status, uint64_t fault_addr, const struct err *err,
@@ -282,27 +381,31 @@ static int go_on_launch(struct works *works, struct job *job)
 	return gpu_session_go_on(job->session->gpu, turn_over, works) ? job->status : NOT_YET;
 }
 
+static int launch_now(struct works *works, struct job *job)
+{
+	const struct service_work *work = &job->work;
+	struct gpu_launch launch;
+	int ret = gpu_work_decode_launch(work->payload, work->payload_bytes, &launch);
+
+	if (!ret)
+		ret = gpu_session_submit(job->session->gpu, work->stream, &launch, launched, job);
+	if (ret)
+		return err_set(&job->r.err, ret, "out of memory");
+	job->go_on = go_on_launch;
+	return go_on_launch(works, job);
+}
+
 static int do_launch(struct works *works, struct job *job)
 {
 	const struct service_work *work = &job->work;
-	struct session *s = job->session;
-	struct result *r = &job->r;
 	struct gpu_launch launch;
 	char name[32];
-	int ret;
 
 	if (gpu_work_decode_launch(work->payload, work->payload_bytes, &launch))
-		return malformed("launch", r);
+		return malformed("launch", &job->r);
 	/* Loaded by a client that an earlier engine served: only the id is known. */
 	snprintf(name, sizeof(name), "module %u", launch.module);
-	ret = load_image(works, s, launch.module, name, 0, &r->err);
-	if (ret)
-		return ret;
-	ret = gpu_session_submit(s->gpu, work->stream, &launch, launched, job);
-	if (ret)
-		return err_set(&r->err, ret, "out of memory");
-	job->go_on = go_on_launch;
-	return go_on_launch(works, job);
+	return with_image(works, job, launch.module, name, 0, launch_now);
 }
 
 static int do_prefetch(struct works *works, struct job *job)
@@ -468,19 +571,6 @@ static int go_on_run(struct works *works, struct job *job)
 	return streams_report(s, &job->r.report, &job->r.report_bytes, &job->r.err);
 }
 
-/* The rest of the payload outlives this turn. */
-static int keep_payload(struct job *job)
-{
-	if (job->payload)
-		return 0;
-	job->payload = malloc(job->work.payload_bytes);
-	if (!job->payload)
-		return err_set(&job->r.err, -ENOMEM, "no memory for works of streams");
-	memcpy(job->payload, job->work.payload, job->work.payload_bytes);
-	job->work.payload = job->payload;
-	return 0;
-}
-
 /* Each kernel's first launch decodes it, so this may take turns as well. */
 static int go_on_taking(struct works *works, struct job *job)
 {
@@ -540,6 +630,7 @@ static int dispatch(struct works *works, struct job *job)
 	ret = session_get(works, work->va_space, &job->session, &job->r.err);
 	if (ret)
 		return ret;
+	account_enter(job->session->account);
 	if (needs_all_done(work->kind) && streams_keep(&job->session->streams))
 		return err_set(&job->r.err, -EBUSY, "works of streams wait: they are to be run first");
 	return do_kind[work->kind](works, job);
@@ -570,6 +661,15 @@ static int report(struct works *works, struct job *job, int status)
 	return 0;
 }
 
+/* The engine found no memory because the client has had its share: so the message says. */
+static void say_too_much(const struct works *works, struct job *job)
+{
+	const struct err err = job->r.err;
+
+	err_set(&job->r.err, 0, "%.300s: %s", err.text[0] ? err.text : "out of memory",
+		works->too_much);
+}
+
 /* The job's turn, at the end of which it is done, or the last of those that wait. */
 static int job_turn(struct works *works, struct job *job)
 {
@@ -577,21 +677,60 @@ static int job_turn(struct works *works, struct job *job)
 
 	service_kmod_current(works->service, job->work.id);
 	works->until = works->slice_ns ? now_ns() + works->slice_ns : 0;
+	if (job->session)
+		account_enter(job->session->account);
 	status = job->go_on ? job->go_on(works, job) : dispatch(works, job);
-	if (!job->run.left) {
+	if (status == -ENOMEM && job->session && job->session->account->refused)
+		say_too_much(works, job);
+	account_enter(NULL);
+	if (!job->run.left && !job->load) {
 		job->work.payload = NULL;
 		free(job->payload);
 		job->payload = NULL;
 	}
 	if (job->session)
 		job->session->busy = status == NOT_YET;
+	if (status == NOT_YET && job->load) {
+		job->next = works->loading;
+		works->loading = job;
+		return 0;
+	}
 	if (status == NOT_YET) {
 		job_append(works, job);
 		return 0;
 	}
 	status = report(works, job, status);
-	job_free(job);
+	job_free(works, job);
 	return status;
+}
+
+bool works_load(const struct works *works)
+{
+	return works->loading;
+}
+
+int works_look_at_loads(struct works *works)
+{
+	struct job **at = &works->loading, *job;
+	int ret = 0;
+
+	while (!ret && (job = *at)) {
+		bool alive = service_kmod_alive(works->service, job->work.va_space);
+
+		if (alive && !loads_ready(works->loads, job->load)) {
+			at = &job->next;
+			continue;
+		}
+		*at = job->next;
+		if (alive) {
+			job_append(works, job);
+			continue;
+		}
+		job->session->busy = false;
+		ret = report(works, job, -ECANCELED);
+		job_free(works, job);
+	}
+	return ret;
 }
 
 static struct job *job_make(struct works *works, const struct service_work *work)
@@ -623,7 +762,7 @@ void works_add(struct works *works, const struct service_work *work)
 	if (!job->payload) {
 		err_set(&job->r.err, 0, "no memory for one more work");
 		report(works, job, -ENOMEM);
-		job_free(job);
+		job_free(works, job);
 		return;
 	}
 	memcpy(job->payload, work->payload, work->payload_bytes);
@@ -666,7 +805,7 @@ int works_check_vram(struct gpu_spec *spec, struct service *service, struct err 
 }
 
 int works_create(struct gpu *gpu, struct service *service, const struct gpu_spec *spec,
-		 const struct log *log, unsigned int slice_ms, struct works **works)
+		 const struct log *log, const struct works_limits *limits, struct works **works)
 {
 	struct works *w = calloc(1, sizeof(*w));
 
@@ -677,19 +816,35 @@ int works_create(struct gpu *gpu, struct service *service, const struct gpu_spec
 	w->service = service;
 	w->log = log;
 	w->spec = *spec;
-	w->slice_ns = slice_ms * 1000000ull;
+	w->limits = *limits;
+	describe_limits(w);
+	w->slice_ns = limits->slice_ms * 1000000ull;
 	w->jobs_end = &w->jobs;
-	return 0;
+	w->account = account_open(limits->all_bytes, NULL);
+	if (w->account && !loads_create(limits->load_seconds, &w->loads))
+		return 0;
+	account_close(w->account);
+	free(w);
+	*works = NULL;
+	return -ENOMEM;
 }
 
 void works_destroy(struct works *works)
 {
 	if (!works)
 		return;
-	/* What was set aside ends with its session, and tells its job so. */
+	/* What was set aside ends with its session, and tells its job so. Loads end before. */
+	while (works->loading) {
+		struct job *job = works->loading;
+
+		works->loading = job->next;
+		job_free(works, job);
+	}
 	while (works->sessions)
 		session_free(works, &works->sessions);
 	while (works->jobs)
-		job_free(job_first(works));
+		job_free(works, job_first(works));
+	loads_destroy(works->loads);
+	account_close(works->account);
 	free(works);
 }

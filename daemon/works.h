@@ -17,12 +17,17 @@ struct works;
 /* Device memory that nobody asked for is all there is (vram_bytes 0); more is -ERANGE. */
 int works_check_vram(struct gpu_spec *spec, struct service *service, struct err *err);
 
+struct works_limits {
+	unsigned int slice_ms;		/* when a work is set aside for another client's; 0: never */
+	unsigned int load_seconds;	/* of a CPU, for a client's PTX */
+	uint64_t client_bytes, all_bytes; /* that this process holds for one, and for all together */
+};
+
 /*
- * spec is every session's start. slice_ms: when a work is set aside for another client's;
- * 0: never. Takes no ownership of gpu and service; log outlives works.
+ * spec is every session's start. Takes no ownership of gpu and service; log outlives works.
  */
 int works_create(struct gpu *gpu, struct service *service, const struct gpu_spec *spec,
-		 const struct log *log, unsigned int slice_ms, struct works **works);
+		 const struct log *log, const struct works_limits *limits, struct works **works);
 void works_destroy(struct works *works);
 
 /*
@@ -35,6 +40,9 @@ void works_add(struct works *works, const struct service_work *work);
 /* Is anything kept or set aside? Then works_next() does the next of them, as works_do(). */
 bool works_wait(const struct works *works);
 int works_next(struct works *works);
+/* Is PTX being parsed? Then works_look_at_loads() is called now and then. -ENODEV. */
+bool works_load(const struct works *works);
+int works_look_at_loads(struct works *works);
 /* Does a session keep works of streams, whose client may die before it runs them? */
 bool works_kept(const struct works *works);
 /* Frees sessions of clients that are dead. Touches no frame: the engine may be parked. */

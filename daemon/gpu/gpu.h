@@ -56,6 +56,15 @@ int gpu_session_configure(struct gpu_session *session,
 int gpu_session_load(struct gpu_session *session, uint32_t id, const char *name,
 		     const char *text, size_t bytes, uint64_t global_base,
 		     struct err *err);
+/*
+ * The same of a module that somebody else parsed, with the options that loading here would take. It
+ * is taken over, also where this fails.
+ */
+struct ptx_module;
+struct ptx_options;
+void gpu_session_ptx_options(const struct gpu_session *session, struct ptx_options *options);
+int gpu_session_adopt(struct gpu_session *session, uint32_t id, struct ptx_module *ptx,
+		      uint64_t global_base, struct err *err);
 bool gpu_session_loaded(const struct gpu_session *session, uint32_t id);
 /*
  * The module's bank of .const variables, whole, for launches from now on; what was submitted has

@@ -147,22 +147,22 @@ static struct module **module_link(struct gpu_session *s, uint32_t id)
 	return link;
 }
 
-static int module_parse(struct module *m, const struct gpu_spec *spec, const char *name,
-			const char *text, size_t bytes, uint64_t global_base, struct err *err)
+void gpu_session_ptx_options(const struct gpu_session *s, struct ptx_options *options)
 {
-	const struct ptx_options options = {
-		.maxregs = (uint32_t)spec->maxregs,
-		.stack_bytes = (uint32_t)spec->stack_bytes,
-		.phases = (uint8_t)sm_phases(spec),
-		.leave_out = true,
-	};
-	uint32_t align;
-	int ret = ptx_module_parse_with(text, bytes, name, &options, &m->ptx, err);
+	const struct gpu_spec *spec = &s->machine->spec;
 
-	if (ret) {
-		m->ptx = NULL;
-		return ret;
-	}
+	/* Of what is compared by its bytes. */
+	memset(options, 0, sizeof(*options));
+	options->maxregs = (uint32_t)spec->maxregs;
+	options->stack_bytes = (uint32_t)spec->stack_bytes;
+	options->phases = (uint8_t)sm_phases(spec);
+	options->leave_out = true;
+}
+
+static int module_prepare(struct module *m, uint64_t global_base, struct err *err)
+{
+	uint32_t align;
+
 	while (ptx_module_kernel_at(m->ptx, m->nkernels))
 		m->nkernels++;
 	m->programs = calloc(MAX(m->nkernels, 1u), sizeof(*m->programs));
@@ -173,36 +173,48 @@ static int module_parse(struct module *m, const struct gpu_spec *spec, const cha
 	if (!global_base)
 		return err_set(err, -EINVAL,
 			       "%s: nothing is known of the place of its .global variables: load it again",
-			       name);
+			       ptx_module_name(m->ptx));
 	ptx_module_place(m->ptx, global_base);
 	return 0;
 }
 
-int gpu_session_load(struct gpu_session *s, uint32_t id, const char *name,
-		     const char *text, size_t bytes, uint64_t global_base, struct err *err)
+int gpu_session_adopt(struct gpu_session *s, uint32_t id, struct ptx_module *ptx,
+		      uint64_t global_base, struct err *err)
 {
 	struct module **link = module_link(s, id);
-	struct module *m;
+	struct module *m = calloc(1, sizeof(*m));
 	int ret;
 
-	if (*link)
-		return err_set(err, -EEXIST, "%s: module %u is loaded already", name, id);
-	m = calloc(1, sizeof(*m));
-	if (!m)
+	if (!m) {
+		ptx_module_free(ptx);
 		return err_set(err, -ENOMEM, "out of memory");
-	m->id = id;
-	ret = module_parse(m, &s->machine->spec, name, text, bytes, global_base, err);
-	if (ret) {
-		module_free(m);
-		return ret;
 	}
-	ret = addresses_take(s, m, err);
+	m->id = id;
+	m->ptx = ptx;
+	ret = *link ? err_set(err, -EEXIST, "%s: module %u is loaded already",
+			      ptx_module_name(ptx), id) : module_prepare(m, global_base, err);
+	if (!ret)
+		ret = addresses_take(s, m, err);
 	if (ret) {
 		module_free(m);
 		return ret;
 	}
 	*link = m;
 	return 0;
+}
+
+int gpu_session_load(struct gpu_session *s, uint32_t id, const char *name,
+		     const char *text, size_t bytes, uint64_t global_base, struct err *err)
+{
+	struct ptx_options options;
+	struct ptx_module *ptx;
+	int ret;
+
+	if (gpu_session_loaded(s, id))
+		return err_set(err, -EEXIST, "%s: module %u is loaded already", name, id);
+	gpu_session_ptx_options(s, &options);
+	ret = ptx_module_parse_with(text, bytes, name, &options, &ptx, err);
+	return ret ? ret : gpu_session_adopt(s, id, ptx, global_base, err);
 }
 
 bool gpu_session_loaded(const struct gpu_session *s, uint32_t id)

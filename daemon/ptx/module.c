@@ -14,6 +14,10 @@ void ptx_module_free(struct ptx_module *module)
 
 	if (!module)
 		return;
+	if (module->memory) {
+		packed_free(module);
+		return;
+	}
 	for (i = 0; i < module->nkernels; i++) {
 		free(module->kernels[i]->insns);
 		free(module->kernels[i]->regs);

@@ -49,6 +49,8 @@ struct ptx_module {
 	struct address *addresses;
 	uint32_t naddresses, addresses_cap;
 	struct ptx_options options;
+	void *memory;		/* pack.c: a mapping that all of it is in; NULL: its parts are its own */
+	size_t memory_bytes;
 };
 
 struct parser {
@@ -189,6 +191,9 @@ int place_params(struct parser *p);
 
 /* lower.c: parameters to registers and memory */
 int lower_function(struct parser *p, struct function *f);
+
+/* pack.c: a module that is one piece of memory. */
+void packed_free(struct ptx_module *module);
 
 /* link.c */
 int link_module(struct parser *p);

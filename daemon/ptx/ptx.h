@@ -356,6 +356,16 @@ int ptx_module_parse_with(const char *text, size_t len, const char *name,
 void ptx_module_free(struct ptx_module *module);
 
 /*
+ * A module in one piece, for another process of the same program: pack calls put() with the bytes
+ * one after the other, and ends with -ENOSPC when that returns false; -ENOMEM. unpack takes over a
+ * private writable mapping (mmap()) of them, and ptx_module_free() unmaps it. -EINVAL: what
+ * points somewhere points outside; what numbers mean is not checked.
+ */
+typedef bool ptx_put(void *ctx, const void *data, size_t bytes);
+int ptx_module_pack(const struct ptx_module *module, ptx_put *put, void *ctx);
+int ptx_module_unpack(void *memory, size_t bytes, struct ptx_module **module);
+
+/*
  * Module variables in .global, laid out from offset 0 in a segment of
  * `bytes`, aligned to `align`. The segment is the caller's: it puts it at an address,
  * calls ptx_module_place() and copies ptx_module_global_image(), which holds the

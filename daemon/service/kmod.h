@@ -36,9 +36,9 @@ struct service_work {
 int service_kmod_create(const char *path, struct service **service,
 			struct err *err);
 /*
- * Waits, parked, for work, then takes it. Invalidations that came are left for poll().
- * 0; -EINTR: service_kmod_stop() was called; -ETIME: no work came for timeout_ms (below 0: it
- * waits for ever), the engine stays parked; -ENODEV: device lost.
+ * Waits, parked, for work of a client that has none taken, then takes it. Invalidations that came
+ * are left for poll(). 0; -EINTR: service_kmod_stop() was called; -ETIME: no work came for
+ * timeout_ms (below 0: it waits for ever), the engine stays parked; -ENODEV: device lost.
  */
 int service_kmod_next(struct service *s, struct service_work *work, int timeout_ms);
 /*

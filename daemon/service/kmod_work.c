@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "service/kmod.h"
 #include "service/kmod_device.h"
@@ -88,6 +89,7 @@ static int wait_for_work(struct kmod *k, int timeout_ms)
 int service_kmod_next(struct service *service, struct service_work *work, int timeout_ms)
 {
 	struct kmod *k = to_kmod(service);
+	bool woken = false;
 	int ret;
 
 	for (;;) {
@@ -96,11 +98,17 @@ int service_kmod_next(struct service *service, struct service_work *work, int ti
 		if (atomic_load_explicit(&k->stopping, memory_order_acquire))
 			return -EINTR;
 		/* A parked engine takes nothing: the WAIT must have ended. */
-		ret = k->waiting ? -EAGAIN : take(k, work, 0);
+		ret = k->waiting ? -EAGAIN : take(k, work, GPUEMU_TAKE_IDLE);
 		if (ret == 0)
 			return 0;
+		/* What woke it is of a client that has a work taken: it must not wake it again at once. */
+		if (ret == -EAGAIN && woken && timeout_ms >= 0) {
+			usleep(1000);
+			return -ETIME;
+		}
 		if (ret == -EAGAIN)
 			ret = wait_for_work(k, timeout_ms);
+		woken = !ret;
 		/* The WAIT goes on with the next call. */
 		if (ret == -ETIME)
 			return ret;

@@ -14,7 +14,7 @@ DEPS += $(UNIT:=.d)
 asan_libs = $(patsubst %,$(B)/asan/lib/rooms/%.a,$(call live_closure,$(1)))
 LIB_UNIT_OBJ = $(LIB_ASAN_OBJ)
 TOOL_UNIT_OBJ = $(filter-out %/tools/main.o,$(TOOL_ASAN_OBJ)) $(TOOL_PTX_OBJ)
-DAEMON_UNIT_OBJ = $(patsubst %.c,$(B)/asan/obj/%.o,$(filter-out %/main.c,$(DAEMON_SRC)))
+DAEMON_UNIT_OBJ = $(patsubst %.c,$(B)/asan/obj/%.o,$(filter-out %/main.c %/malloc.c,$(DAEMON_SRC)))
 $(DAEMON_UNIT_OBJ): CPPFLAGS += $(DATADIR_DEF)
 # What the fuzzer of the module holds for right.
 FUZZ_UNIT_OBJ = $(B)/asan/obj/tests/kernel/fuzz/model.o
@@ -61,13 +61,21 @@ $(RELEASE_UNIT): $(B)/tests/unit/%-release: tests/unit/%.c \
 	$(call say,TEST,$@) $(CC) $(STD) $(WARN) -Idaemon -Iinclude $(CFLAGS) $(DEPGEN) -MF $@.d -o $@ $< \
 		-Wl,--start-group $(filter %.a,$^) -Wl,--end-group -Wl,--as-needed -lcmocka $(ENGINE_LDLIBS)
 UNIT_exec += $(RELEASE_UNIT)
+# The daemon counts what it allocates, which the sanitisers' allocator does not.
+DAEMON_RELEASE := $(B)/tests/unit/test_daemon_works-release
+DEPS += $(DAEMON_RELEASE).d
+$(DAEMON_RELEASE): tests/unit/test_daemon_works.c $(filter-out %/main.o,$(DAEMON_OBJ)) $(ROOM_LIBS) | $(B)/deps-check.stamp
+	@mkdir -p $(@D)
+	$(call say,TEST,$@) $(CC) $(STD) $(WARN) -Idaemon -Iinclude $(CFLAGS) $(DEPGEN) -MF $@.d -o $@ $< \
+		-Wl,--allow-multiple-definition -Wl,--start-group $(filter %.o %.a,$^) -Wl,--end-group -lcmocka $(ENGINE_LDLIBS)
+UNIT_daemon += $(DAEMON_RELEASE)
 .PHONY: release-unit-names
 release-unit-names:
-	@echo $(notdir $(RELEASE_UNIT))
+	@echo $(notdir $(RELEASE_UNIT) $(DAEMON_RELEASE))
 
 # make test-ROOM builds and runs that room's tests, however broken others are.
 .PHONY: unit
-unit: $(UNIT) $(RELEASE_UNIT)
+unit: $(UNIT) $(RELEASE_UNIT) $(DAEMON_RELEASE)
 TESTABLE := $(ROOMS) daemon libgpuemu tools workloads cuda
 .PHONY: $(TESTABLE:%=test-%)
 $(foreach r,$(TESTABLE),$(eval test-$(r): $$(UNIT_$(r)) $$(PTX)))

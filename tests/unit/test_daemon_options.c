@@ -106,6 +106,15 @@ static void each_option(void **state)
 		assert_int_equal(parse(line), 0);
 		assert_int_equal(options.log_level, i);
 	}
+	assert_int_equal(options.load_seconds, 30);
+	assert_int_equal(options.client_memory, 0);
+	assert_int_equal(parse("--load-time 7 --client-memory 256M"), 0);
+	assert_int_equal(options.load_seconds, 7);
+	assert_int_equal(options.client_memory, 256 << 20);
+	assert_int_equal(parse("--client-memory 1G"), 0);
+	assert_int_equal(options.client_memory, 1 << 30);
+	assert_int_equal(parse("--client-memory 16777216"), 0);
+	assert_int_equal(options.client_memory, 16 << 20);
 	assert_int_equal(parse("--slice 0"), 0);
 	assert_int_equal(options.slice_ms, 0);
 	assert_int_equal(parse("--slice=10000"), 0);
@@ -205,6 +214,11 @@ static void misuse(void **state)
 	refused("--set gpu.smms=3", "gpu.smms");
 	refused("--set gpu.sms=0", "gpu.sms");
 	refused("--set gpu.sms=65", "gpu.sms");
+	refused("--load-time 0", "--load-time '0': not a number of seconds from 1 to 86400");
+	refused("--load-time 5s", "--load-time '5s'");
+	refused("--client-memory 16383K", "--client-memory '16383K': not a size of at least 16M");
+	refused("--client-memory 99999999999G", "--client-memory '99999999999G'");
+	refused("--client-memory -1", "--client-memory '-1'");
 	refused("--slice 10001", "--slice '10001': not a number of milliseconds from 0 to 10000");
 	refused("--slice -1", "--slice '-1': not a number");
 	refused("--slice +1", "--slice '+1': not a number");

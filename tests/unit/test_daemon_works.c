@@ -6,6 +6,10 @@
  */
 #include "service/kmod.h"
 #include "service/sim.h"
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "loader.h"
 #include "works.h"
 #include "gpu_bench.h"
 
@@ -30,6 +34,7 @@ static struct {
 	struct { uint64_t id; int status; char message[160]; char *report; size_t bytes; }
 		done[DONE_MAX];
 	bool news, dead[OTHER + 2];	/* dead: by VA space */
+	const char *image;		/* of the modules from 2 on; NULL: there are none */
 } module;
 
 bool service_kmod_alive(struct service *s, uint32_t va_space)
@@ -56,16 +61,16 @@ bool service_kmod_news(struct service *s)
 
 bool service_kmod_has_image(struct service *s, uint32_t va_space, uint32_t id)
 {
-	return id == 1;
+	return id == 1 || module.image;
 }
 
 int service_kmod_image(struct service *s, uint32_t va_space, uint32_t id, char **image,
 		       size_t *bytes)
 {
-	if (id != 1)
+	if (id != 1 && !module.image)
 		return -ENOENT;
-	*image = strdup(ptx);
-	*bytes = strlen(ptx);
+	*image = strdup(id == 1 ? ptx : module.image);
+	*bytes = strlen(*image);
 	return *image ? 0 : -ENOMEM;
 }
 
@@ -100,7 +105,7 @@ struct world {
 	uint64_t id;
 };
 
-static void make(struct world *w, unsigned int slice_ms)
+static void make_with(struct world *w, const struct works_limits *limits)
 {
 	memset(w, 0, sizeof(*w));
 	memset(&module, 0, sizeof(module));
@@ -110,20 +115,54 @@ static void make(struct world *w, unsigned int slice_ms)
 	for (uint32_t client = CLIENT; client <= OTHER; client++)
 		assert_int_equal(service_sim_map(w->b.service, client, (uintptr_t)w->b.memory,
 						 w->b.bytes), 0);
-	assert_int_equal(works_create(w->b.gpu, w->b.service, &w->b.spec, &w->log, slice_ms,
+	assert_int_equal(works_create(w->b.gpu, w->b.service, &w->b.spec, &w->log, limits,
 				      &w->works), 0);
+}
+
+static void make(struct world *w, unsigned int slice_ms)
+{
+	const struct works_limits limits = {
+		.slice_ms = slice_ms, .load_seconds = 60, .client_bytes = 1 << 30,
+		.all_bytes = 1ull << 31,
+	};
+
+	make_with(w, &limits);
+}
+
+/* As the daemon does while PTX is parsed, until it is. */
+static void wait_for_loads(struct world *w)
+{
+	while (works_load(w->works)) {
+		assert_int_equal(works_look_at_loads(w->works), 0);
+		if (works_wait(w->works))
+			assert_int_equal(works_next(w->works), 0);
+		else
+			usleep(1000);
+	}
+}
+
+static void do_work(struct world *w, const struct service_work *work)
+{
+	assert_int_equal(works_do(w->works, work), 0);
+	wait_for_loads(w);
+}
+
+static struct service_work load_of(struct gpu_work_load *l, uint32_t client, uint32_t id)
+{
+	*l = (struct gpu_work_load){ .size = sizeof(*l), .module = id, .name = "count" };
+	return (struct service_work){
+		.id = 99, .va_space = client, .kind = WORK_LOAD, .payload = l,
+		.payload_bytes = sizeof(*l),
+	};
 }
 
 /* The client's session knows the module. */
 static void load(struct world *w, uint32_t client)
 {
-	struct gpu_work_load l = { .size = sizeof(l), .module = 1, .name = "count" };
-	const struct service_work work = {
-		.id = 99, .va_space = client, .kind = WORK_LOAD, .payload = &l,
-		.payload_bytes = sizeof(l),
-	};
+	struct gpu_work_load l;
+	const struct service_work work = load_of(&l, client, 1);
 
-	assert_int_equal(works_do(w->works, &work), 0);
+	do_work(w, &work);
 	assert_int_equal(module.done[module.ndone - 1].status, 0);
 	module.ndone--;
 }
@@ -168,7 +207,7 @@ static void count(struct world *w, uint32_t client, uint32_t stream, unsigned in
 	if (add)
 		works_add(w->works, &work);
 	else
-		assert_int_equal(works_do(w->works, &work), 0);
+		do_work(w, &work);
 	free(payload);
 }
 
@@ -230,6 +269,8 @@ static void test_turns(void **state)
 	struct world w;
 
 	make(&w, 1);
+	load(&w, CLIENT);
+	load(&w, OTHER);
 	count(&w, CLIENT, 1, 0, 200000, true);
 	count(&w, OTHER, 1, 1, 10, true);
 	assert_true(works_wait(w.works));
@@ -494,6 +535,7 @@ static void test_kept_works_take_turns(void **state)
 
 	make(&w, 1);
 	load(&w, CLIENT);
+	load(&w, OTHER);
 	add_count(&w, &items, 1, 0, 200000);
 	work = run_work(&w, CLIENT, (struct gpu_work_run){ .nstreams = 0 }, NULL, &items);
 	works_add(w.works, &work);
@@ -550,7 +592,205 @@ static void test_works_of_the_dead(void **state)
 	end(&w);
 }
 
-int main(void)
+/* --- loading ------------------------------------------------------------------------------- */
+
+/* A text that takes long: some seconds where it is checked as it runs. */
+static char *long_text(int blocks)
+{
+	enum { VALUES = 60 };
+	char *text = malloc((size_t)blocks * 80 + VALUES * 80 + 200), *at = text;
+
+	assert_non_null(text);
+	at += sprintf(at, PTX_HEAD ".visible .entry big() {\n.reg .pred %%p<2>;\n.reg .b32 %%r<%d>;\n",
+		      VALUES);
+	for (int i = 0; i < VALUES; i++)
+		at += sprintf(at, "mov.u32 %%r%d, %d;\n", i, i);
+	for (int i = 0; i < blocks; i++)
+		at += sprintf(at, "@%%p1 bra L%d;\nadd.s32 %%r%d, %%r%d, 1;\nL%d:\n", i, i % VALUES,
+			      (7 * i + 3) % VALUES, i);
+	for (int i = 0; i < VALUES; i++)
+		at += sprintf(at, "st.global.u32 [0], %%r%d;\n", i);
+	sprintf(at, "ret;\n}\n");
+	return text;
+}
+
+/* Others are served while one's text is parsed. */
+static void test_loading_beside(void **state)
+{
+	char *text = long_text(20000);
+	struct gpu_work_load l;
+	struct service_work work = load_of(&l, CLIENT, 2);
+	struct world w;
+
+	make(&w, 1);
+	load(&w, OTHER);
+	module.image = text;
+	assert_int_equal(works_do(w.works, &work), 0);
+	assert_true(works_load(w.works));
+	assert_int_equal(module.ndone, 0);
+	/* The work of another client, whole, while it goes on. */
+	count(&w, OTHER, 0, 1, 50, true);
+	while (!module.ndone)
+		assert_int_equal(works_next(w.works), 0);
+	assert_int_equal(module.done[0].id, 1);
+	assert_int_equal(module.done[0].status, 0);
+	assert_true(works_load(w.works));
+	wait_for_loads(&w);
+	assert_int_equal(module.ndone, 2);
+	assert_int_equal(module.done[1].status, 0);
+	end(&w);
+	free(text);
+}
+
+/* A client that dies takes its load with it, and so does the daemon's end. */
+static void test_loading_abandoned(void **state)
+{
+	char *text = long_text(20000);
+	struct gpu_work_load l, m;
+	struct service_work work = load_of(&l, CLIENT, 2), other = load_of(&m, OTHER, 2);
+	struct world w;
+
+	make(&w, 1);
+	module.image = text;
+	assert_int_equal(works_do(w.works, &work), 0);
+	assert_int_equal(works_do(w.works, &other), 0);
+	module.dead[CLIENT] = true;
+	assert_int_equal(works_look_at_loads(w.works), 0);
+	assert_int_equal(module.ndone, 1);
+	assert_int_equal(module.done[0].status, -ECANCELED);
+	assert_true(works_load(w.works));
+	works_forget_dead(w.works);
+	end(&w);
+	/* Nothing is left of either process. */
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	assert_int_equal(errno, ECHILD);
+	free(text);
+}
+
+/* What the parser says reaches the client, and what the limits are. */
+static void test_loading_refused(void **state)
+{
+	struct works_limits limits = {
+		.load_seconds = 60, .client_bytes = 1 << 30, .all_bytes = 1 << 30,
+	};
+	char *text = long_text(150000);
+	struct gpu_work_load l;
+	struct service_work work = load_of(&l, CLIENT, 2);
+	struct world w;
+
+	make_with(&w, &limits);
+	module.image = "nothing";
+	do_work(&w, &work);
+	assert_int_equal(module.done[0].status, -EINVAL);
+	assert_non_null(strstr(module.done[0].message, "count:1: a directive is expected"));
+	count(&w, CLIENT, 0, 0, 100, false);
+	assert_int_equal(module.done[1].status, 0);
+	end(&w);
+
+	limits.load_seconds = 1;
+	make_with(&w, &limits);
+	module.image = text;
+	do_work(&w, &work);
+	assert_int_equal(module.done[0].status, -ETIMEDOUT);
+	assert_non_null(strstr(module.done[0].message, "more than 1 s"));
+	end(&w);
+
+	limits.load_seconds = 60;
+	limits.client_bytes = 4096;
+	make_with(&w, &limits);
+	module.image = ptx;
+	do_work(&w, &work);
+	assert_int_equal(module.done[0].status, -ENOMEM);
+	assert_non_null(strstr(module.done[0].message, "--client-memory"));
+	end(&w);
+	free(text);
+}
+
+/* A text that a client loads again is not parsed again; both modules run, and each can go. */
+static void test_loading_twice(void **state)
+{
+	struct gpu_work_load l;
+	struct service_work work = load_of(&l, CLIENT, 2);
+	struct world w;
+
+	make(&w, 0);
+	load(&w, CLIENT);
+	module.image = ptx;
+	assert_int_equal(works_do(w.works, &work), 0);
+	/* There is no process to wait for. */
+	assert_int_equal(works_look_at_loads(w.works), 0);
+	assert_false(works_load(w.works));
+	assert_true(works_wait(w.works));
+	assert_int_equal(works_next(w.works), 0);
+	assert_int_equal(module.done[0].status, 0);
+	count(&w, CLIENT, 0, 0, 100, false);
+	assert_int_equal(module.done[1].status, 0);
+	assert_int_equal(results(&w, 0)[5], 105);
+	end(&w);
+}
+
+/* --- memory ---------------------------------------------------------------------------------- */
+
+#ifndef __SANITIZE_ADDRESS__
+static uint64_t resident(void)
+{
+	unsigned long long all, bytes = 0;
+	FILE *file = fopen("/proc/self/statm", "r");
+
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%llu %llu", &all, &bytes), 2);
+	fclose(file);
+	return bytes * PAGE_BYTES;
+}
+
+/*
+ * 80,000 bytes of .local a thread, for all that fit the GPU, would be more than a GB: one line that
+ * names the limit, another client is served, and nothing is held when the client is gone.
+ */
+static void test_local_memory(void **state)
+{
+	static const char text[] = PTX_HEAD
+		".visible .entry count(.param .u64 p, .param .u64 n)\n{\n.local .b8 l[80000];\n"
+		".reg .b32 %r<8>;\nmov.u32 %r1, 5;\nst.local.u32 [l+79996], %r1;\nret;\n}\n";
+	const struct works_limits limits = {
+		.load_seconds = 60, .client_bytes = 96 << 20, .all_bytes = 1 << 30,
+	};
+	uint64_t params[2] = { 0, 0 }, before;
+	const struct gpu_launch l = {
+		.module = 2, .kernel = "count", .grid = { 90, 1, 1 }, .block = { 256, 1, 1 },
+		.params = params, .param_bytes = sizeof(params),
+	};
+	struct service_work work;
+	struct world w;
+	void *payload;
+	size_t bytes;
+
+	make_with(&w, &limits);
+	load(&w, OTHER);
+	count(&w, OTHER, 0, 1, 10, false);
+	before = resident();
+	module.image = text;
+	assert_int_equal(gpu_work_encode_launch(&l, &payload, &bytes), 0);
+	work = work_of(&w, CLIENT, WORK_LAUNCH, 0, payload, bytes);
+	do_work(&w, &work);
+	free(payload);
+	assert_int_equal(module.done[1].status, -ENOMEM);
+	assert_non_null(strstr(module.done[1].message, "at most 96 MiB for a client (--client-memory)"));
+	assert_true(resident() < before + (128 << 20));
+	count(&w, OTHER, 0, 0, 100, false);
+	assert_int_equal(module.done[2].status, 0);
+	/* The client itself goes on, too. */
+	module.image = NULL;
+	count(&w, CLIENT, 0, 2, 100, false);
+	assert_int_equal(module.done[3].status, 0);
+	module.dead[CLIENT] = true;
+	works_forget_dead(w.works);
+	assert_true(resident() < before + (8 << 20));
+	end(&w);
+}
+#endif
+
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_streams_and_sessions),
@@ -561,7 +801,15 @@ int main(void)
 		cmocka_unit_test(test_taking_takes_turns),
 		cmocka_unit_test(test_kept_works_take_turns),
 		cmocka_unit_test(test_works_of_the_dead),
+		cmocka_unit_test(test_loading_beside),
+		cmocka_unit_test(test_loading_abandoned),
+		cmocka_unit_test(test_loading_refused),
+		cmocka_unit_test(test_loading_twice),
+#ifndef __SANITIZE_ADDRESS__
+		cmocka_unit_test(test_local_memory),
+#endif
 	};
 
+	loader_process(argc, argv);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

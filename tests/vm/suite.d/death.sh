@@ -5,20 +5,10 @@
 # The daemon, then a client, killed with -9 while a kernel runs: clients end
 # with one line and soon, a new daemon serves, nothing stays behind.
 . tests/lib/tap.sh
+. tests/lib/daemon.sh
+daemon='' # its process id, when daemon_start has started it
 
 now() { awk '{ printf "%d\n", $1 * 100 }' /proc/uptime; } # in 10 ms
-start() {
-	# The last one's says that it attached.
-	: >/tmp/gpuemud.log
-	gpuemud >/tmp/gpuemud.log 2>&1 &
-	daemon=$!
-	n=0
-	until grep -q '^gpuemud: attached' /tmp/gpuemud.log; do
-		n=$((n + 1))
-		[ $n -lt 100 ] && kill -0 $daemon || return 1
-		usleep 100000
-	done
-}
 # Long enough to be killed in the middle: oversubscribed, so it faults all the way. In the
 # background: exec, or the signal would meet the shell.
 long() { exec gpuemu run gather n=1M pages=4096 --backend kmod --vram 64K; }
@@ -36,11 +26,7 @@ started() {
 	usleep "$2"
 }
 
-starts() { # NAME: start in this shell, whose child the daemon is
-	if start; then tap_ok "$1"; else tap_not_ok "$1" "$(cat /tmp/gpuemud.log)"; fi
-}
-
-starts 'a daemon attaches'
+daemon_starts 'a daemon attaches'
 for delay in 0 300000 1000000; do
 	before=$(faults)
 	long >/tmp/client.out 2>/tmp/client.err &
@@ -55,14 +41,14 @@ for delay in 0 300000 1000000; do
 	took=$(($(now) - killed))
 	if [ $running = no ]; then
 		tap_not_ok "killed after $delay us: the client was running" 'it had ended before: make it longer'
-		start
+		daemon_start
 		continue
 	fi
 	tap_check "killed after $delay us: the client fails (status 1)" test $status -eq 1
 	tap_check "killed after $delay us: within a second" test $took -le 100
 	tap_check "killed after $delay us: and says device lost" grep -q 'device lost' /tmp/client.err
 	tap_check "killed after $delay us: in one line" test "$(wc -l </tmp/client.err)" -eq 1
-	starts "killed after $delay us: a new daemon attaches"
+	daemon_starts "killed after $delay us: a new daemon attaches"
 	tap_check "killed after $delay us: and serves" gpuemu run vecadd --backend kmod
 done
 

@@ -6,32 +6,14 @@
 # administrator allows, as nobody, and nothing else; one that misbehaves costs neither
 # the daemon nor a result.
 . tests/lib/tap.sh
+. tests/lib/daemon.sh
+daemon='' # its process id, when daemon_start has started it
 
 examples=$PWD/build/examples/policy
 bad=$PWD/build/tests/policy/bad.so
 cp $bad /tmp/other.so
 
-start() { # OPTION...: start in this shell, whose child the daemon is
-	# The log of the daemon before says that it attached: this shell empties it, because the
-	# child does so only when it runs, which can be after the first look.
-	: >/tmp/gpuemud.log
-	gpuemud "$@" >/tmp/gpuemud.log 2>&1 &
-	daemon=$!
-	n=0
-	until grep -q '^gpuemud: attached' /tmp/gpuemud.log; do
-		n=$((n + 1))
-		[ $n -lt 600 ] && kill -0 $daemon || break
-		usleep 100000
-	done
-	# On a busy host the guest's clock runs ahead of what the guest does, so the limit is
-	# long. A daemon that ended has said why.
-	if grep -q '^gpuemud: attached' /tmp/gpuemud.log; then
-		tap_ok "gpuemud $* attaches"
-	else
-		kill -0 $daemon 2>/dev/null && alive='it runs' || alive='it has ended'
-		tap_not_ok "gpuemud $* attaches" "$alive; it said: $(cat /tmp/gpuemud.log)"
-	fi
-}
+start() { daemon_starts "gpuemud $* attaches" "$@"; }
 # policies NAME: the process ids of the policies of that object.
 policies() { ps -o pid,args | awk -v name="$1" '$2 == "gpuemu-policy-host" && index($3, name) { print $1 }'; }
 run() { timeout 60 gpuemu run gather n=4K pages=128 --backend kmod --vram 256K "$@"; }

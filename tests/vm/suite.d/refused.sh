@@ -5,6 +5,8 @@
 # What must be refused, in one clear line with status 1 or 2, and what must go on
 # afterwards: no daemon, a second daemon, no privilege, misuse.
 . tests/lib/tap.sh
+. tests/lib/daemon.sh
+daemon='' # its process id, when daemon_start has started it
 
 # refused STATUS TEXT COMMAND...: one line on stderr that holds TEXT.
 refused() {
@@ -23,14 +25,7 @@ refused 1 'daemon\|engine\|gpuemud' gpuemu run vecadd --backend kmod
 tap_check 'without a daemon sim is taken' sh -c 'gpuemu run vecadd --json /tmp/j && grep -q "\"backend\": *\"sim\"" /tmp/j'
 refused 1 'CAP_SYS_ADMIN\|root\|permi\|privilege' /usr/bin/setpriv --reuid 65534 --clear-groups "$(command -v gpuemud)"
 refused 2 'gpu.functional.*backend sim' gpuemud --set gpu.functional=on
-: >/tmp/gpuemud.log # an older daemon's says that it attached
-gpuemud 2>/tmp/gpuemud.log &
-daemon=$!
-n=0
-until grep -q '^gpuemud: attached' /tmp/gpuemud.log || [ $n -eq 100 ]; do
-	n=$((n + 1))
-	usleep 100000
-done
+daemon_starts 'a daemon attaches'
 refused 1 'attached\|busy\|already' gpuemud
 tap_check 'with a daemon kmod is taken' sh -c 'gpuemu run vecadd --json /tmp/j && grep -q "\"backend\": *\"kmod\"" /tmp/j'
 refused 2 'nosuch' gpuemu run nosuch
@@ -42,6 +37,8 @@ refused 1 'gpu.functional.*backend sim' gpuemu run vecadd --backend kmod --set g
 refused 2 'nosuch' gpuemud --nosuch
 refused 2 '10001.*milliseconds' gpuemud --slice 10001
 refused 2 '5ms' gpuemud --slice 5ms
+refused 2 'at least 16M' gpuemud --client-memory 1M
+refused 2 'seconds' gpuemud --load-time 0
 chmod 0600 /dev/gpuemu
 refused 1 'permission' /usr/bin/setpriv --reuid 65534 --clear-groups "$(command -v gpuemu)" run vecadd --backend kmod
 tap_check 'and the daemon serves on' gpuemu run vecadd --backend kmod
