@@ -101,6 +101,15 @@ int gpuemu_mem_alloc_managed(struct gpuemu_ctx *ctx, void **ptr, size_t bytes);
 int gpuemu_mem_alloc_device(struct gpuemu_ctx *ctx, void **ptr, size_t bytes);
 
 /*
+ * Makes memory that the program has managed memory, with what it holds: [ptr, ptr + bytes) and
+ * the rest of its first and last page, where they lie. gpuemu_mem_free(ptr) makes them the
+ * program's alone again; they keep what they hold. With backends other than sim other threads
+ * must leave these pages alone while either call is made. -EINVAL bytes 0, -EEXIST a page of it
+ * is managed already, -ENOMEM.
+ */
+int gpuemu_mem_register(struct gpuemu_ctx *ctx, void *ptr, size_t bytes);
+
+/*
  * Frees what gpuemu_mem_alloc_managed() or _device() returned, when the works submitted so
  * far are done. -EINVAL: no such allocation.
  */

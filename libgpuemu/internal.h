@@ -23,8 +23,10 @@
  * Where managed memory is: far from where Linux puts programs, stacks and libraries,
  * and from what the sanitizers reserve.
  */
+#ifndef ARENA_START		/* a test with ThreadSanitizer, whose own addresses these are */
 #define ARENA_START	0x200000000000ull
 #define ARENA_END	0x300000000000ull
+#endif
 
 /* Page addresses in the order in which a run touched them. */
 struct record {
@@ -71,8 +73,11 @@ struct gpuemu_module {
 	bool constants_written;		/* .const variables are not what the text says */
 };
 
-/* A module's segment is managed, and not the user's to free. Device memory is not paged. */
-enum mem_kind { MEM_MANAGED, MEM_SEGMENT, MEM_DEVICE };
+/*
+ * A module's segment is managed, and not the user's to free. Device memory is not paged.
+ * Registered memory is the program's own, and stays when it is managed no more.
+ */
+enum mem_kind { MEM_MANAGED, MEM_SEGMENT, MEM_DEVICE, MEM_REGISTERED };
 
 /* One allocation; the list is sorted by address. */
 struct allocation {
@@ -142,6 +147,12 @@ struct backend_ops {
 	/* Makes a reserved range managed memory; drop() undoes it and leaves it unmapped. */
 	int (*map)(struct gpuemu_ctx *ctx, void *addr, size_t bytes, struct err *err);
 	void (*drop)(struct gpuemu_ctx *ctx, void *addr, size_t bytes);
+	/*
+	 * The same of memory that is in use, which stays as it is; NULL: what is there is kept
+	 * aside while map() and drop() put other pages in its place.
+	 */
+	int (*adopt)(struct gpuemu_ctx *ctx, void *addr, size_t bytes, struct err *err);
+	void (*release)(struct gpuemu_ctx *ctx, void *addr, size_t bytes);
 	/* The same of device memory that is not paged; NULL: the backend has none. */
 	int (*map_device)(struct gpuemu_ctx *ctx, void *addr, size_t bytes, struct err *err);
 	void (*drop_device)(struct gpuemu_ctx *ctx, void *addr, size_t bytes);

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "internal.h"
@@ -67,14 +68,19 @@ static void *reserve(const struct gpuemu_ctx *ctx, size_t bytes)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-static void insert(struct gpuemu_ctx *ctx, struct allocation *a)
+static int insert(struct gpuemu_ctx *ctx, void *ptr, size_t bytes, enum mem_kind kind)
 {
-	struct allocation **at = &ctx->allocations;
+	struct allocation **at = &ctx->allocations, *a = malloc(sizeof(*a));
 
-	while (*at && (*at)->addr < a->addr)
+	if (!a)
+		return -ENOMEM;
+	while (*at && (*at)->addr < (uintptr_t)ptr)
 		at = &(*at)->next;
-	a->next = *at;
+	*a = (struct allocation){
+		.next = *at, .addr = (uintptr_t)ptr, .bytes = bytes, .kind = kind
+	};
 	*at = a;
+	return 0;
 }
 
 static int no_space(size_t bytes, struct err *err)
@@ -85,7 +91,6 @@ static int no_space(size_t bytes, struct err *err)
 int mem_alloc(struct gpuemu_ctx *ctx, void **ptr, size_t bytes, enum mem_kind kind,
 	      struct err *err)
 {
-	struct allocation *a;
 	size_t whole = align_up(bytes, PAGE_BYTES);
 	void *p;
 	int ret;
@@ -94,25 +99,17 @@ int mem_alloc(struct gpuemu_ctx *ctx, void **ptr, size_t bytes, enum mem_kind ki
 		return err_set(err, -EINVAL, "managed memory of 0 bytes");
 	if (whole < bytes || whole > ARENA_END - ARENA_START)
 		return no_space(bytes, err);
-	a = malloc(sizeof(*a));
-	p = a ? reserve(ctx, whole) : NULL;
-	if (!p) {
-		free(a);
+	p = reserve(ctx, whole);
+	if (!p)
 		return no_space(bytes, err);
-	}
 	ret = kind == MEM_DEVICE ? ctx->backend->map_device(ctx, p, whole, err) :
 				   ctx->backend->map(ctx, p, whole, err);
 	if (ret) {
 		munmap(p, whole);
-		free(a);
 		return ret;
 	}
-	a->addr = (uintptr_t)p;
-	a->bytes = whole;
-	a->kind = kind;
-	insert(ctx, a);
 	*ptr = p;
-	return 0;
+	return insert(ctx, p, whole, kind);
 }
 
 PUBLIC int gpuemu_mem_alloc_managed(struct gpuemu_ctx *ctx, void **ptr, size_t bytes)
@@ -143,9 +140,64 @@ PUBLIC int gpuemu_mem_alloc_device(struct gpuemu_ctx *ctx, void **ptr, size_t by
 	return ctx_leave(ctx, alloc_device(ctx, ptr, bytes, &err), &err);
 }
 
+/*
+ * --- memory of the program's own: an array that malloc() gave, a variable ------------------------
+ *
+ * It stays where it is and keeps what it holds; a backend that pages by other pages than the
+ * program's (uffd, kmod) has them put in its place.
+ */
+
+static bool is_known(const struct gpuemu_ctx *ctx, uintptr_t addr, size_t bytes)
+{
+	for (const struct allocation *a = ctx->allocations; a; a = a->next)
+		if (a->addr < addr + bytes && addr < a->addr + a->bytes)
+			return true;
+	return false;
+}
+
+static int adopt(struct gpuemu_ctx *ctx, void *at, size_t bytes, struct err *err)
+{
+	void *kept;
+	int ret;
+
+	if (ctx->backend->adopt)
+		return ctx->backend->adopt(ctx, at, bytes, err);
+	kept = malloc(bytes);
+	if (!kept)
+		return err_set(err, -ENOMEM, "no memory to keep %zu bytes", bytes);
+	memcpy(kept, at, bytes);
+	ret = ctx->backend->map(ctx, at, bytes, err);
+	if (!ret)
+		memcpy(at, kept, bytes);
+	free(kept);
+	return ret;
+}
+
+static void release(struct gpuemu_ctx *ctx, const struct allocation *a)
+{
+	void *at = (void *)a->addr, *kept;
+
+	if (ctx->backend->release) {
+		ctx->backend->release(ctx, at, a->bytes);
+		return;
+	}
+	/* Pages that cannot be kept stay what they are: managed by nobody, but there. */
+	kept = malloc(a->bytes);
+	if (!kept)
+		return;
+	memcpy(kept, at, a->bytes);
+	ctx->backend->drop(ctx, at, a->bytes);
+	if (mmap(at, a->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+		 0) != MAP_FAILED)
+		memcpy(at, kept, a->bytes);
+	free(kept);
+}
+
 static void drop(struct gpuemu_ctx *ctx, const struct allocation *a)
 {
-	if (a->kind == MEM_DEVICE)
+	if (a->kind == MEM_REGISTERED)
+		release(ctx, a);
+	else if (a->kind == MEM_DEVICE)
 		ctx->backend->drop_device(ctx, (void *)a->addr, a->bytes);
 	else
 		ctx->backend->drop(ctx, (void *)a->addr, a->bytes);
@@ -154,8 +206,9 @@ static void drop(struct gpuemu_ctx *ctx, const struct allocation *a)
 int mem_free(struct gpuemu_ctx *ctx, void *ptr, bool segment)
 {
 	struct allocation **at = &ctx->allocations, *a;
+	uintptr_t page = (uintptr_t)ptr & ~(uintptr_t)(PAGE_BYTES - 1);
 
-	while (*at && (*at)->addr != (uintptr_t)ptr)
+	while (*at && (*at)->addr != ((*at)->kind == MEM_REGISTERED ? page : (uintptr_t)ptr))
 		at = &(*at)->next;
 	a = *at;
 	if (!a || (a->kind == MEM_SEGMENT) != segment)
@@ -178,6 +231,30 @@ PUBLIC int gpuemu_mem_free(struct gpuemu_ctx *ctx, void *ptr)
 	if (ret)
 		err_set(&err, ret, "%p is no managed allocation", ptr);
 	return ctx_leave(ctx, ret, &err);
+}
+
+static int mem_register(struct gpuemu_ctx *ctx, void *ptr, size_t bytes, struct err *err)
+{
+	const uintptr_t mask = PAGE_BYTES - 1, addr = (uintptr_t)ptr;
+	const uintptr_t from = addr & ~mask, to = (addr + bytes + mask) & ~mask;
+	int ret;
+
+	if (!bytes || addr + bytes < addr || !to)
+		return err_set(err, -EINVAL, "%zu bytes of memory to register", bytes);
+	if (is_known(ctx, from, to - from))
+		return err_set(err, -EEXIST, "a page of %zu bytes at %p is managed memory already",
+			       bytes, ptr);
+	ret = adopt(ctx, (void *)from, to - from, err);
+	return ret ? ret : insert(ctx, (void *)from, to - from, MEM_REGISTERED);
+}
+
+PUBLIC int gpuemu_mem_register(struct gpuemu_ctx *ctx, void *ptr, size_t bytes)
+{
+	struct err err = { "" };
+
+	ctx_enter(ctx);
+	stream_wait_all(ctx);
+	return ctx_leave(ctx, mem_register(ctx, ptr, bytes, &err), &err);
 }
 
 bool mem_is_managed(const struct gpuemu_ctx *ctx, const void *ptr, size_t bytes)

@@ -81,25 +81,35 @@ static bool host_memory(void *addr, size_t bytes)
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED;
 }
 
-static int sim_map(struct gpuemu_ctx *ctx, void *addr, size_t bytes, struct err *err)
+static int sim_adopt(struct gpuemu_ctx *ctx, void *addr, size_t bytes, struct err *err)
 {
 	struct engine *e = ctx->state;
 	int ret;
 
-	if (!host_memory(addr, bytes))
-		return err_set(err, -ENOMEM, "no memory for %zu bytes of managed memory", bytes);
 	ret = service_sim_map(e->service, VA_SPACE, (uintptr_t)addr, bytes);
 	return ret ? err_set(err, ret, "%zu bytes of managed memory: %s", bytes,
 			     gpuemu_strerror(ret)) : 0;
 }
 
-static void sim_drop(struct gpuemu_ctx *ctx, void *addr, size_t bytes)
+static int sim_map(struct gpuemu_ctx *ctx, void *addr, size_t bytes, struct err *err)
+{
+	if (!host_memory(addr, bytes))
+		return err_set(err, -ENOMEM, "no memory for %zu bytes of managed memory", bytes);
+	return sim_adopt(ctx, addr, bytes, err);
+}
+
+static void sim_release(struct gpuemu_ctx *ctx, void *addr, size_t bytes)
 {
 	struct engine *e = ctx->state;
 
 	finish(ctx);
 	service_sim_unmap(e->service, VA_SPACE, (uintptr_t)addr, bytes);
 	gpu_poll(e->gpu);
+}
+
+static void sim_drop(struct gpuemu_ctx *ctx, void *addr, size_t bytes)
+{
+	sim_release(ctx, addr, bytes);
 	munmap(addr, bytes);
 }
 
@@ -297,6 +307,8 @@ const struct backend_ops backend_sim = {
 	.close = sim_close,
 	.configure = sim_configure,
 	.map = sim_map,
+	.adopt = sim_adopt,
+	.release = sim_release,
 	.drop = sim_drop,
 	.map_device = sim_map_device,
 	.drop_device = sim_drop_device,

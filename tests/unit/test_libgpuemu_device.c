@@ -258,14 +258,70 @@ static void copies_without_time(void **state)
 	gpuemu_close(f.ctx);
 }
 
+/*
+ * The program's own pages: managed in place, with what they hold, and given back as they are
+ * then.
+ */
+static void registered_memory(void **state)
+{
+	static const char *const backends[] = { "sim", "uffd" };
+
+	for (size_t i = 0; i < sizeof(backends) / sizeof(*backends); i++) {
+		const struct gpuemu_options o = {
+			.size = sizeof(o),
+			.backend = backends[i],
+			.settings = "paging.vram=8M\n",
+		};
+		struct gpuemu_module *module;
+		struct fixture f;
+		char *own = aligned_alloc(4096, 66 * 4096);
+		void *managed;
+		int ret = gpuemu_open(&f.ctx, &o);
+
+		assert_non_null(own);
+		if (ret && i) {
+			print_message("no userfaultfd here: %s\n", gpuemu_last_error(NULL));
+			free(own);
+			continue;
+		}
+		assert_int_equal(ret, 0);
+		OK(f.ctx,
+		   gpuemu_module_load_data(f.ctx, &module, ptx, sizeof(ptx) - 1, "touch.ptx"));
+		OK(f.ctx, gpuemu_module_get_function(module, &f.touch, "touch"));
+		for (unsigned int page = 0; page < 66; page++)
+			memset(own + page * 4096, (int)page, 4096);
+		/* From within the second page to within the last but one: 64 whole pages. */
+		OK(f.ctx, gpuemu_mem_register(f.ctx, own + 4096 + 100, 64 * 4096 - 200));
+		assert_int_equal(gpuemu_mem_register(f.ctx, own + 4096, 1), -EEXIST);
+		assert_int_equal(gpuemu_mem_register(f.ctx, own, 0), -EINVAL);
+		assert_int_equal(own[4096], 1);
+		touch(&f, own + 4096, 64);
+		assert_int_equal(number(&f, "\"far_faults\""), 64);
+		for (unsigned int page = 1; page < 65; page++) {
+			assert_int_equal(own[page * 4096], page + 1);
+			assert_int_equal(own[page * 4096 + 4095], page);
+		}
+		touch(&f, own + 4096, 64);
+		OK(f.ctx, gpuemu_mem_free(f.ctx, own + 4096 + 100));
+		assert_int_equal(gpuemu_mem_free(f.ctx, own + 4096), -EINVAL);
+		for (unsigned int page = 1; page < 65; page++)
+			assert_int_equal(own[page * 4096], page + 2);
+		OK(f.ctx, gpuemu_mem_alloc_managed(f.ctx, &managed, 4096));
+		OK(f.ctx, gpuemu_mem_register(f.ctx, own + 4096, 4096));
+		/* What is still registered outlives the context. */
+		gpuemu_close(f.ctx);
+		assert_int_equal(own[4096], 3);
+		assert_int_equal(own[65 * 4096 + 7], 65);
+		free(own);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_far_fault),
-		cmocka_unit_test(frames_are_shared),
-		cmocka_unit_test(copies_take_time),
-		cmocka_unit_test(engines_take_turns),
-		cmocka_unit_test(copies_wait_their_turn),
+		cmocka_unit_test(no_far_fault),	       cmocka_unit_test(registered_memory),
+		cmocka_unit_test(frames_are_shared),   cmocka_unit_test(copies_take_time),
+		cmocka_unit_test(engines_take_turns),  cmocka_unit_test(copies_wait_their_turn),
 		cmocka_unit_test(copies_without_time),
 	};
 
