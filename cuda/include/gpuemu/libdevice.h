@@ -616,6 +616,7 @@ GPUEMU_NV double __nv_rcbrt(double a) { return 1.0 / __nv_cbrt(a); }
 GPUEMU_NV float __nv_rcbrtf(float a) { return (float)__nv_rcbrt((double)a); }
 
 #include "libdevice_more.h"
+#include "libdevice_special.h"
 
 #undef GPUEMU_NV
 #undef GPUEMU_BITS

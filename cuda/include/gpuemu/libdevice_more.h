@@ -101,13 +101,36 @@ GPUEMU_NV void __nv_sincos(double a, double *s, double *c)
 	*s = __nv_sin(a);
 	*c = __nv_cos(a);
 }
+/* a pi within an eighth of a turn, exact but for the last product; which quarter it was. */
+GPUEMU_BITS int gpuemu_reduce_pi(double a, double *r)
+{
+	double half = __nv_rint(2.0 * (a - 2.0 * __nv_rint(a * 0.5)));
+	double t = (a - 2.0 * __nv_rint(a * 0.5)) - 0.5 * half;
+
+	*r = __nv_fma(t, 3.141592653589793, t * 1.2246467991473532e-16);
+	return (int)half;
+}
 GPUEMU_NV double __nv_sinpi(double a)
 {
-	return __nv_sin((a - 2.0 * __nv_rint(a * 0.5)) * 3.141592653589793);
+	double r, s;
+	int q;
+
+	if (!__nv_isfinited(a))
+		return __builtin_nan("");
+	q = gpuemu_reduce_pi(a, &r);
+	s = q & 1 ? gpuemu_cos_near(r) : gpuemu_sin_near(r);
+	return s == 0.0 ? __nv_copysign(0.0, a) : q & 2 ? -s : s;
 }
 GPUEMU_NV double __nv_cospi(double a)
 {
-	return __nv_cos((a - 2.0 * __nv_rint(a * 0.5)) * 3.141592653589793);
+	double r, c;
+	int q;
+
+	if (!__nv_isfinited(a))
+		return __builtin_nan("");
+	q = gpuemu_reduce_pi(a, &r);
+	c = q & 1 ? gpuemu_sin_near(r) : gpuemu_cos_near(r);
+	return c == 0.0 ? 0.0 : (q + 1) & 2 ? -c : c;
 }
 GPUEMU_NV float __nv_sinpif(float a) { return (float)__nv_sinpi((double)a); }
 GPUEMU_NV float __nv_cospif(float a) { return (float)__nv_cospi((double)a); }
@@ -413,7 +436,7 @@ GPUEMU_BITS double gpuemu_erfc_far(double a)
 }
 
 /* erf of |a| <= 0.9 by Taylor's series: 2 / sqrt(pi) sum of (-1)^n a^(2n+1) / (n! (2n+1)). */
-GPUEMU_BITS double gpuemu_erf_near(double a)
+GPUEMU_BITS double gpuemu_erf_series(double a)
 {
 	double t = a * a, p = 0.0, q = 1.0 / 2432902008176640000.0;
 
@@ -422,8 +445,22 @@ GPUEMU_BITS double gpuemu_erf_near(double a)
 		p = __nv_fma(p, -t, q / (double)(2 * n + 1));
 		q *= (double)n;
 	}
-	p = -p * t;
+	return -p * t;
+}
+
+GPUEMU_BITS double gpuemu_erf_near(double a)
+{
+	double p = gpuemu_erf_series(a);
+
 	return __nv_fma(a * 0.1283791670955126, 1.0, __nv_fma(1.1283791670955126 * a, p, a));
+}
+
+/* 1 less the same, with one rounding less. */
+GPUEMU_BITS double gpuemu_erfc_near(double a)
+{
+	double p = gpuemu_erf_series(a);
+
+	return (1.0 - __nv_fma(1.1283791670955126 * a, p, a)) - a * 0.1283791670955126;
 }
 
 GPUEMU_NV double __nv_erf(double a)
@@ -438,6 +475,8 @@ GPUEMU_NV double __nv_erfc(double a)
 {
 	if (a > 0.9)
 		return a > 28.0 ? 0.0 : gpuemu_erfc_far(a);
+	if (a > 0.3)
+		return gpuemu_erfc_near(a);
 	return 1.0 - __nv_erf(a);
 }
 GPUEMU_NV float __nv_erff(float a) { return (float)__nv_erf((double)a); }

@@ -17,6 +17,7 @@ GPUEMU_FLOAT1(log1p) GPUEMU_FLOAT1(log2) GPUEMU_FLOAT1(logb) GPUEMU_FLOAT1(nearb
 GPUEMU_FLOAT1(rint) GPUEMU_FLOAT1(round) GPUEMU_FLOAT1(trunc) GPUEMU_FLOAT1(rsqrt)
 GPUEMU_FLOAT1(sinpi) GPUEMU_FLOAT1(cospi) GPUEMU_FLOAT2(copysign) GPUEMU_FLOAT2(fdim)
 GPUEMU_FLOAT2(fmax) GPUEMU_FLOAT2(fmin) GPUEMU_FLOAT2(hypot) GPUEMU_FLOAT2(remainder)
+GPUEMU_FLOAT1(tgamma) GPUEMU_FLOAT1(lgamma) GPUEMU_FLOAT2(nextafter)
 GPUEMU_D float fma(float x, float y, float z) { return ::fmaf(x, y, z); }
 GPUEMU_D float scalbn(float x, int n) { return ::scalbnf(x, n); }
 
