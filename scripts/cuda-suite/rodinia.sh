@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash disable=SC2034,SC2154,SC2016
+# Rodinia 3.1's 28 programs. Most have a CPU version beside them; `same` compares the two outputs.
+C=$S/cuda O=$S/openmp
+
+# The CPU version of hotspot is wrong in the outer blocks, and its time step is another.
+inner() { awk '$1 / 64 >= 20 && $1 / 64 < 44 && $1 % 64 >= 20 && $1 % 64 < 44' "$1"; }
+# lavaMD's input is of the time of day.
+mkdir -p "$work/lavaMD"
+for half in cuda openmp; do
+	sed 's/srand(time(NULL))/srand(7)/' "$S/$half/lavaMD/main.c" >"$work/lavaMD/$half.c"
+done
+
+program b+tree '-I$C/b+tree/util $C/b+tree/main.c $C/b+tree/kernel/kernel_gpu_cuda_wrapper*.cu $C/b+tree/util/*/*.c $C/b+tree/util/cuda/cuda.cu' \
+	'file $IN/mil command $IN/commands' \
+	'host_build_c $O/b+tree/main.c $O/b+tree/kernel/*.c $O/b+tree/util/*/*.c && host_run cores 2 file $IN/mil command $IN/commands && same output.txt host/output.txt'
+program backprop '$C/backprop/*.c $C/backprop/backprop_cuda.cu' 4096 ''
+program bfs '$C/bfs/bfs.cu' '$IN/graph' \
+	'host_build $O/bfs/bfs.cpp && host_run 2 $IN/graph && same result.txt host/result.txt'
+for p in euler3d euler3d_double pre_euler3d pre_euler3d_double; do
+	program $p '-I$C/cfd $C/cfd/'$p'.cu' '$IN/domain' \
+		'host_build -Dblock_length=4 $O/cfd/'"${p/euler3d/euler3d_cpu}"'.cpp && host_run $IN/domain &&
+		for f in density momentum density_energy; do same $f host/$f 2e-3 || exit 1; done'
+done
+program dwt2d '-I$C/dwt2d $C/dwt2d/*.cu $C/dwt2d/dwt_cuda/*.cu' 'rgb -d 64x64 -f -5 -l 3' ''
+program gaussian '$C/gaussian/gaussian.cu' '-s 64' ''
+program heartwall '-DOUTPUT -I$C/heartwall/AVI $C/heartwall/main.cu $C/heartwall/AVI/*.c' '$IN/avi 2' \
+	'host_build_c -DOUTPUT -I$O/heartwall/AVI $O/heartwall/main.c $O/heartwall/AVI/*.c && host_run $IN/avi 2 2 && same result.txt host/result.txt'
+program hotspot '$C/hotspot/hotspot.cu' '64 2 4 $IN/temp64 $IN/power64 output' \
+	'sed "s| / 1000.0||" $O/hotspot/hotspot_openmp.cpp >cpu.cpp && host_build cpu.cpp && host_run 64 64 4 2 $IN/temp64 $IN/power64 output &&
+	inner output >inner && inner host/output >host/inner && same inner host/inner 1e-4'
+program hotspot3D '$C/hotspot3D/3D.cu' '64 8 10 $IN/power64x8 $IN/temp64x8 output' \
+	'says "Accuracy: [0-9.]+e-0[3-9]"'
+program huffman '-DTESTING -DCACHECWLUT $C/huffman/main_test_cu.cu $C/huffman/vlc_kernel_sm64huff.cu $C/huffman/scan.cu $C/huffman/pack_kernels.cu $C/huffman/stats_logger.cpp $C/huffman/cpuencode.cpp' \
+	'$IN/bytes' 'says "PASS"'
+program hybridsort '-DHISTO_WG_SIZE_0=96 -DVERIFY $C/hybridsort/bucketsort.cu $C/hybridsort/mergesort.cu $C/hybridsort/main.cu' r \
+	'says "PASSED"'
+program kmeans '$C/kmeans/*.c $C/kmeans/kmeans_cuda.cu' '-o -i $IN/kmeans' \
+	'host_build_c $O/kmeans/kmeans_openmp/*.c && host_run -n 2 -o -i $IN/kmeans && same out host/out 1e-2 --skip ime'
+program lavaMD '-DOUTPUT -I$C/lavaMD $work/lavaMD/cuda.c $C/lavaMD/kernel/kernel_gpu_cuda_wrapper.cu $C/lavaMD/util/*/*.c $C/lavaMD/util/device/device.cu' '-boxes1d 3' \
+	'host_build_c -DOUTPUT -I$O/lavaMD $work/lavaMD/openmp.c $O/lavaMD/kernel/*.c $O/lavaMD/util/*/*.c && host_run -cores 2 -boxes1d 3 && same result.txt host/result.txt 1e-3'
+program leukocyte '-I$C/leukocyte/meschach_lib $C/leukocyte/CUDA/*.c $C/leukocyte/CUDA/*.cu' '$IN/avi-leukocyte 2' ''
+program lud '-I$C/lud/common -I$C/lud/common $C/lud/cuda/lud.cu $C/lud/cuda/lud_kernel.cu $C/lud/common/common.c' '-s 128 -v' \
+	'! says "dismatch" && says "Verify"'
+program mummergpu '-I$C/mummergpu/src $C/mummergpu/src/mummergpu.cu $C/mummergpu/src/mummergpu_main.cpp $C/mummergpu/src/mummergpu_gold.cpp $C/mummergpu/src/suffix-tree.cpp $C/mummergpu/src/PoolMalloc.cpp' \
+	'$IN/reference.fna $IN/query.fna' ''
+program myocyte '-I$C/myocyte $C/myocyte/main.cu' '10 1 0' ''
+program nn '$C/nn/nn_cuda.cu' '$IN/filelist -r 5 -lat 30 -lng 90' \
+	'awk "{ d = (substr(\$0, 29, 5) - 30) ^ 2 + (substr(\$0, 34, 5) - 90) ^ 2; print sqrt(d) }" $IN/cane | sort -n | head -n5 >five &&
+	 sed -n "s/.*Distance=//p" out >found && same found five 1e-4'
+program nw '-DTRACEBACK $C/nw/needle.cu' '128 10' \
+	'host_build -DTRACEBACK $O/nw/needle.cpp && host_run 128 10 2 && same result.txt host/result.txt'
+program particlefilter_naive '$C/particlefilter/ex_particle_CUDA_naive_seq.cu' '-x 32 -y 32 -z 5 -np 500' ''
+program particlefilter_float '$C/particlefilter/ex_particle_CUDA_float_seq.cu' '-x 32 -y 32 -z 5 -np 500' ''
+program pathfinder '-DBENCH_PRINT $C/pathfinder/pathfinder.cu' '2000 50 10' \
+	'host_build $O/pathfinder/pathfinder.cpp && host_run 2000 50 && same out host/out 0 --skip "[A-Za-z]"'
+program srad_v1 '-I$C/srad/srad_v1 $C/srad/srad_v1/main.cu' '10 0.5 64 64' \
+	'host_build_c $O/srad/srad_v1/main.c && host_run 10 0.5 64 64 2 && same image_out.pgm host/image_out.pgm --within 1'
+program srad_v2 '-DOUTPUT $C/srad/srad_v2/srad.cu' '64 64 0 31 0 31 0.5 2' \
+	'host_build -DOUTPUT $O/srad/srad_v2/srad.cpp && host_run 64 64 0 31 0 31 2 0.5 2 && same out host/out 1e-3 --skip "[A-Za-z]"'
+program streamcluster '$C/streamcluster/streamcluster_cuda_cpu.cpp $C/streamcluster/streamcluster_cuda.cu' \
+	'5 10 16 1024 1024 100 none output.txt 1' \
+	'host_build $O/streamcluster/streamcluster_omp.cpp -lpthread && host_run 5 10 16 1024 1024 100 none output.txt 2 && same output.txt host/output.txt 1e-3'
