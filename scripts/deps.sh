@@ -18,7 +18,7 @@ BUILD='gcc make libc6-dev binutils clang-14 pkg-config libconfig-dev
 libjson-c-dev libyajl-dev libseccomp-dev libssl-dev liburing-dev libnl-3-dev libnl-genl-3-dev
 liblz4-dev libzstd-dev linux-headers-amd64'
 VM='qemu-system-x86 busybox-static cpio kmod xz-utils'
-CHECK='clang-16 python3 python3-matplotlib libcmocka-dev libclang-rt-14-dev linux-source-6.1 xz-utils sparse shellcheck groff-base git valgrind gnuplot-nox linux-perf trace-cmd'
+CHECK='clang-16 cmake python3 python3-matplotlib libcmocka-dev libclang-rt-14-dev linux-source-6.1 xz-utils sparse shellcheck groff-base git valgrind gnuplot-nox linux-perf trace-cmd'
 KERNELS='debootstrap'
 SLURM='slurmctld slurmd slurm-client munge'
 DEBUG='linux-source-6.1 xz-utils flex bison bc libelf-dev libssl-dev'

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "cc_assembly.h"
 #include "cli.h"
 #include "file.h"
 #include "install.h"
@@ -35,6 +36,7 @@ struct request {
 	char arch_option[64];
 	char dir[PATH_MAX];		/* of what lives until the link */
 	bool compile_only;		/* -c */
+	bool rdc;			/* -rdc=true, -dc: device code of several files is linked */
 	bool to_ptx;			/* --ptx: the device's half is all */
 	bool optimized;			/* an -O was given */
 	bool verbose;
@@ -117,6 +119,7 @@ static int parse_word(struct request *r, const struct verb *verb, int argc, char
 
 	if (!strcmp(word, "-c") || !strcmp(word, "-dc") || !strcmp(word, "--ptx") || !strcmp(word, "-ptx")) {
 		r->compile_only = true;
+		r->rdc |= !strcmp(word, "-dc");
 		r->to_ptx = word[1] != 'c' && word[1] != 'd';
 	} else if (!strncmp(word, "-o", 2) && strcmp(word, "-openmp")) {
 		r->output = word[2] ? word + 2 : next;
@@ -132,10 +135,10 @@ static int parse_word(struct request *r, const struct verb *verb, int argc, char
 		r->clang = word + 8;
 	} else if (!strcmp(word, "-v") || !strcmp(word, "--verbose")) {
 		r->verbose = true;
-	} else if (!strcmp(word, "-rdc=true") || !strcmp(word, "--relocatable-device-code=true")) {
-		return cli_misused(verb, "%s: device code of several files is not linked yet",
-				   word);
-	} else if (!strncmp(word, "-rdc", 4)) {
+	} else if (!strcmp(word, "-rdc=true") || !strcmp(word, "--relocatable-device-code=true") ||
+		   !strcmp(word, "-fgpu-rdc")) {
+		r->rdc = true;
+	} else if (!strncmp(word, "-rdc", 4) || !strncmp(word, "--relocatable-device-code", 25)) {
 		;
 	} else if (of_nvcc(word, &two)) {
 		*i += two;
@@ -243,6 +246,8 @@ static void begin(const struct request *r, struct words *w, const char *include)
 	for (size_t i = 0; i < ARRAY_SIZE(always); i++)
 		add(w, always[i]);
 	add(w, include);
+	if (r->rdc)
+		add(w, "-fgpu-rdc");
 	add_all(w, &r->flags);
 }
 
@@ -297,13 +302,14 @@ static int compile(struct request *r, const struct verb *verb, unsigned int n, c
 		   const char *object)
 {
 	static char option[64];
-	char ptx[PATH_MAX + 32], fatbin[PATH_MAX + 32];
-	struct words device = { 0 }, host = { 0 };
+	char ptx[PATH_MAX + 32], fatbin[PATH_MAX + 32], assembly[PATH_MAX + 32];
+	struct words device = { 0 }, host = { 0 }, as = { 0 };
 	struct err err;
 	int result;
 
 	snprintf(ptx, sizeof(ptx), "%s/%u.ptx", r->dir, n);
 	snprintf(fatbin, sizeof(fatbin), "%s/%u.fatbin", r->dir, n);
+	snprintf(assembly, sizeof(assembly), "%s/%u.s", r->dir, n);
 	snprintf(option, sizeof(option), "--cuda-gpu-arch=%s", r->arch);
 	begin(r, &device, include);
 	add(&device, "--cuda-device-only");
@@ -332,11 +338,21 @@ static int compile(struct request *r, const struct verb *verb, unsigned int n, c
 	add(&host, "-fcuda-include-gpubinary");
 	add(&host, "-Xclang");
 	add(&host, fatbin);
-	add(&host, "-c");
+	add(&host, "-S");
 	add(&host, "-o");
-	add(&host, object);
+	add(&host, assembly);
 	add(&host, r->sources.word[n]);
-	return run_clang(r, verb, &host);
+	result = run_clang(r, verb, &host);
+	if (result)
+		return result;
+	if (cc_mend_assembly(assembly, &err))
+		return cli_failed(verb, "%s", err.text);
+	add(&as, r->clang);
+	add(&as, "-c");
+	add(&as, "-o");
+	add(&as, object);
+	add(&as, assembly);
+	return run_clang(r, verb, &as);
 }
 
 /* "dir/bfs.cu" to "bfs.o", as compilers name what -c makes. */
@@ -423,7 +439,7 @@ static int link_all(const struct request *r, const struct verb *verb, const char
 
 static void remove_all(const struct request *r)
 {
-	static const char *const ends[] = { "ptx", "fatbin", "o" };
+	static const char *const ends[] = { "ptx", "fatbin", "s", "o" };
 	char file[PATH_MAX + 32];
 
 	for (unsigned int i = 0; i < r->sources.n; i++) {

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -106,6 +107,11 @@ static void start(const struct request *r, const char *libdir, int fd)
 	if (asprintf(&search, "%s%s%s", libdir, path && *path ? ":" : "", path ? path : "") < 0)
 		_exit(NOT_RUN);
 	put("LD_LIBRARY_PATH", search);
+	/*
+	 * The program's variables and stack lie where they lay the last time: managed ones have
+	 * the same sets.
+	 */
+	personality(ADDR_NO_RANDOMIZE);
 	execvp(r->program[0], r->program);
 	error = errno;
 	fprintf(stderr, "gpuemu exec: %s: %s\n", r->program[0], strerror(error));

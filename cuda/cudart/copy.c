@@ -40,7 +40,7 @@ static bool on_device(const void *ptr)
 {
 	const struct range *r = memory_at(ptr);
 
-	return r && r->kind != HOST;
+	return r && !memory_is_pinned(r);
 }
 
 static cudaError_t check(const void *dst, const void *src, size_t bytes, enum cudaMemcpyKind kind)
@@ -78,7 +78,7 @@ static void count(const void *dst, const void *src, size_t bytes)
 
 static bool is_pinned(const struct range *r)
 {
-	return r && r->kind == HOST;
+	return r && memory_is_pinned(r);
 }
 
 /* How the copy engine sees it. */
@@ -110,7 +110,8 @@ static bool within(const void *ptr, size_t bytes, enum kind kind)
 {
 	const struct range *r = memory_at(ptr);
 
-	return r && r->kind == kind && r->bytes - ((uintptr_t)ptr - r->addr) >= bytes;
+	return r && (kind == HOST ? memory_is_pinned(r) : r->kind == kind) &&
+	       r->bytes - ((uintptr_t)ptr - r->addr) >= bytes;
 }
 
 /* Both sides stay where they are: unpaged device memory, and pinned memory of the host. */
@@ -178,6 +179,14 @@ API cudaError_t cudaMemcpyPeer(void *dst, int dst_device, const void *src, int s
 	if (dst_device || src_device)
 		return leave(enter() ? error_sticky() : cudaErrorInvalidDevice);
 	return cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToDevice, 0);
+}
+
+API cudaError_t cudaMemcpyPeerAsync(void *dst, int dst_device, const void *src, int src_device,
+				    size_t bytes, cudaStream_t stream)
+{
+	if (dst_device || src_device)
+		return leave(enter() ? error_sticky() : cudaErrorInvalidDevice);
+	return cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToDevice, stream);
 }
 
 /* --- rows and slices -------------------------------------------------------------------------- */
@@ -315,14 +324,20 @@ API cudaError_t cudaMemset(void *ptr, int value, size_t bytes)
 	return cudaMemsetAsync(ptr, value, bytes, 0);
 }
 
-API cudaError_t cudaMemset3D(struct cudaPitchedPtr ptr, int value, struct cudaExtent extent)
+API cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr ptr, int value, struct cudaExtent extent,
+				  cudaStream_t stream)
 {
 	cudaError_t error = enter();
 
 	for (size_t z = 0; !error && z < extent.depth; z++)
 		error = set_rows((char *)ptr.ptr + z * ptr.ysize * ptr.pitch, ptr.pitch, value,
-				 extent.width, extent.height, 0);
+				 extent.width, extent.height, stream);
 	return leave(error);
+}
+
+API cudaError_t cudaMemset3D(struct cudaPitchedPtr ptr, int value, struct cudaExtent extent)
+{
+	return cudaMemset3DAsync(ptr, value, extent, 0);
 }
 
 /* --- variables ----------------------------------------------------------------------- */
@@ -338,6 +353,11 @@ static cudaError_t place(const void *symbol, struct variable **v, char **ptr, si
 
 	if (error)
 		return error;
+	if ((*v)->in_place) {
+		*ptr = (char *)(*v)->host;
+		*bytes = (*v)->bytes;
+		return cudaSuccess;
+	}
 	m = (*v)->module->module;
 	/*
 	 * The compiler's registration says less than the text: clang registers some constants
@@ -384,7 +404,7 @@ static cudaError_t symbol_copy(const void *symbol, void *host, size_t bytes, siz
 	}
 	memmove(write ? ptr + offset : host, write ? host : ptr + offset, bytes);
 	/* The copy took its pages to the CPU; a variable of the device is not there. */
-	if (bytes && !v->managed && stream_of(stream, &s))
+	if (bytes && !v->managed && !v->in_place && stream_of(stream, &s))
 		gpuemu_mem_prefetch(runtime_ctx(), ptr + offset, bytes, s);
 	return cudaSuccess;
 }

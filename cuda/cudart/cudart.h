@@ -87,11 +87,23 @@ struct variable {
 	const char *name;
 	struct module *module;
 	bool constant;
+	bool in_place;	   /* __managed__ of gpuemu cc: host is where it lies */
+	bool visible;	   /* to the module's other texts; of such a one */
+	unsigned int text; /* which one defines it; of such a one */
+	size_t bytes;	   /* of such a one */
+};
+
+struct module_image {
+	const void *data;    /* the fatbin */
+	const void *wrapper; /* what its object registered; NULL: nvcc linked it */
 };
 
 struct module {
 	struct module *next;
-	const void *image;
+	struct module_image *images; /* fatbins: several with -rdc=true */
+	unsigned int nimages;
+	const void *
+		linked; /* the executable or library whose objects it has, of gpuemu cc -rdc=true */
 	struct gpuemu_module *module;	/* NULL: not loaded */
 	bool broken;
 	cudaError_t why;
@@ -100,6 +112,9 @@ struct module {
 /* Loads its module if need be. */
 cudaError_t module_function(const void *host, struct function **function);
 cudaError_t module_variable(const void *symbol, struct variable **variable);
+/* A managed variable of gpuemu cc lies at `host`; the object with the wrapper defines it. */
+void module_add_in_place(void *host, size_t bytes, const char *name, const void *wrapper,
+			 bool visible);
 /* All registered modules with managed variables: their pointers are used without a call. */
 cudaError_t module_load_managed(void);
 void module_forget_all(void);		/* the GPU is closed */
@@ -107,21 +122,45 @@ const struct gpuemu_module *module_of_constant(uint64_t address);
 
 /* --- memory.c ------------------------------------------------------------------------- */
 
-enum kind { DEVICE, MANAGED, HOST, VARIABLE };
+enum kind { DEVICE, MANAGED, HOST, VARIABLE, REGISTERED };
 struct range {
 	struct range *next;
 	uintptr_t addr;
 	size_t bytes;
 	enum kind kind;
 };
+static inline bool memory_is_pinned(const struct range *r)
+{
+	return r->kind == HOST || r->kind == REGISTERED;
+}
+
 /* The allocation that has the address, or NULL. */
 const struct range *memory_at(const void *ptr);
 /* A variable of a module is device memory that nobody frees. */
 void memory_add_variable(void *ptr, size_t bytes);
+cudaError_t memory_add_managed(void *ptr, size_t bytes);
+/* Memory of the program's own that cudaHostRegister() was told of. */
+cudaError_t memory_add_registered(void *ptr, size_t bytes);
+bool memory_remove_registered(const void *ptr);
+bool memory_registered_in(uintptr_t from, uintptr_t to);
+/* Is any byte of it known? */
+bool memory_in(const void *ptr, size_t bytes);
 void memory_forget_all(void);
 uint64_t memory_device_bytes(void);
 /* Device memory that the backend pages for want of another. */
 bool memory_is_paged(const void *ptr);
+
+/* --- managed.c ------------------------------------------------------------------------------ */
+
+/*
+ * __managed__ variables of gpuemu cc become managed memory where they lie, when the GPU is
+ * opened.
+ */
+cudaError_t managed_register_all(void);
+
+/* --- register.c --- */
+
+void register_forget_all(void);
 
 /* --- stream.c --------------------------------------------------------------------------- */
 

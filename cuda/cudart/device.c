@@ -276,6 +276,11 @@ API cudaError_t cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig *config)
 	return error_remember(config ? cudaSuccess : cudaErrorInvalidValue);
 }
 
+API cudaError_t cudaInitDevice(int device, unsigned int device_flags, unsigned int flags)
+{
+	return known(device);
+}
+
 /* There is one device. */
 API cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
 {

@@ -66,6 +66,34 @@ void memory_add_variable(void *ptr, size_t bytes)
 		add_range(ptr, bytes, VARIABLE);
 }
 
+cudaError_t memory_add_managed(void *ptr, size_t bytes)
+{
+	return add_range(ptr, bytes, MANAGED);
+}
+
+cudaError_t memory_add_registered(void *ptr, size_t bytes)
+{
+	return add_range(ptr, bytes, REGISTERED);
+}
+
+bool memory_in(const void *ptr, size_t bytes)
+{
+	uintptr_t addr = (uintptr_t)ptr;
+
+	for (const struct range *r = ranges; r; r = r->next)
+		if (r->addr < addr + bytes && addr < r->addr + r->bytes)
+			return true;
+	return false;
+}
+
+bool memory_registered_in(uintptr_t from, uintptr_t to)
+{
+	for (const struct range *r = ranges; r; r = r->next)
+		if (r->kind == REGISTERED && r->addr < to && from < r->addr + r->bytes)
+			return true;
+	return false;
+}
+
 static struct range **find(const void *ptr)
 {
 	struct range **at = &ranges;
@@ -73,6 +101,17 @@ static struct range **find(const void *ptr)
 	while (*at && (*at)->addr != (uintptr_t)ptr)
 		at = &(*at)->next;
 	return at;
+}
+
+bool memory_remove_registered(const void *ptr)
+{
+	struct range **at = find(ptr), *r = *at;
+
+	if (!r || r->kind != REGISTERED)
+		return false;
+	*at = r->next;
+	free(r);
+	return true;
 }
 
 /* --- pieces of chunks ---------------------------------------------------------------------- */
@@ -285,7 +324,7 @@ API cudaError_t cudaHostGetFlags(unsigned int *flags, void *host)
 	cudaError_t error = enter();
 
 	r = error ? NULL : memory_at(host);
-	if (!error && (!flags || !r || r->kind != HOST))
+	if (!error && (!flags || !r || !memory_is_pinned(r)))
 		error = cudaErrorInvalidValue;
 	if (!error)
 		*flags = cudaHostAllocMapped;
@@ -305,7 +344,7 @@ static cudaError_t give_back(void *ptr, bool host)
 		return leave(error);
 	at = find(ptr);
 	r = *at;
-	if (!r || r->kind == VARIABLE || host != (r->kind == HOST))
+	if (!r || r->kind == VARIABLE || r->kind == REGISTERED || host != (r->kind == HOST))
 		return leave(cudaErrorInvalidValue);
 	*at = r->next;
 	if (r->kind == DEVICE)
@@ -347,8 +386,9 @@ API cudaError_t cudaMemGetInfo(size_t *free, size_t *total)
 API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *ptr)
 {
 	static const enum cudaMemoryType types[] = {
-		[DEVICE] = cudaMemoryTypeDevice, [MANAGED] = cudaMemoryTypeManaged,
-		[HOST] = cudaMemoryTypeHost, [VARIABLE] = cudaMemoryTypeDevice,
+		[DEVICE] = cudaMemoryTypeDevice,   [MANAGED] = cudaMemoryTypeManaged,
+		[HOST] = cudaMemoryTypeHost,	   [VARIABLE] = cudaMemoryTypeDevice,
+		[REGISTERED] = cudaMemoryTypeHost,
 	};
 	const struct range *r;
 	cudaError_t error = enter();

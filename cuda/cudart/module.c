@@ -3,13 +3,17 @@
  * Device code as compilers register it: constructors name each fatbin, its kernels and its
  * variables by host addresses, before main() and without a GPU. A module is loaded when one of
  * its kernels or variables is used first; one with managed variables, when the GPU is opened.
+ * What was compiled with -rdc=true is one module for each executable or library: its texts are
+ * linked when it is loaded.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cudart.h"
+#include "link.h"
 
 #define WRAPPER_MAGIC	0x466243b1
 #define BUCKETS		256
@@ -20,6 +24,9 @@ struct wrapper {
 	const void *data;
 	const void *const *prelinked;
 };
+
+/* With -rdc=true nvcc's link leaves the fatbins of all objects in an array. */
+#define VERSION_LINKED 2
 
 static struct module *modules;
 static struct function *functions[BUCKETS];
@@ -32,20 +39,78 @@ static struct function **bucket(const void *host)
 
 /* --- registration ----------------------------------------------------------------------- */
 
-API void **__cudaRegisterFatBinary(void *image);
-API void **__cudaRegisterFatBinary(void *image)
+static bool add_image(struct module *m, const void *data, const struct wrapper *wrapper)
 {
-	const struct wrapper *w = image;
+	struct module_image *images = reallocarray(m->images, m->nimages + 1, sizeof(*images));
+
+	if (!images)
+		return false;
+	images[m->nimages++] = (struct module_image){ data, wrapper };
+	m->images = images;
+	return true;
+}
+
+static struct module *add_module(const struct wrapper *w)
+{
 	struct module *m = calloc(1, sizeof(*m));
+	bool added = true;
 
 	if (!m)
 		return NULL;
-	enter_quietly();
-	m->image = w->magic == WRAPPER_MAGIC ? w->data : NULL;
+	if (w->magic == WRAPPER_MAGIC && w->version == VERSION_LINKED && w->prelinked)
+		for (const void *const *image = w->prelinked; *image && added; image++)
+			added = add_image(m, *image, NULL);
+	else if (w->magic == WRAPPER_MAGIC)
+		added = add_image(m, w->data, w);
+	if (!added) {
+		free(m->images);
+		free(m);
+		return NULL;
+	}
 	m->next = modules;
 	modules = m;
+	return m;
+}
+
+API void **__cudaRegisterFatBinary(void *image);
+API void **__cudaRegisterFatBinary(void *image)
+{
+	struct module *m;
+
+	enter_quietly();
+	m = add_module(image);
 	leave_quietly(cudaSuccess);
 	return (void **)m;
+}
+
+/*
+ * An object of `gpuemu cc -rdc=true`: the objects of one executable or library are one module.
+ * `globals` registers what the object has.
+ */
+API void __cudaRegisterLinkedBinary_gpuemu(void (*globals)(void **handle), void *image, void *id,
+					   void (*dummy)(void **));
+API void __cudaRegisterLinkedBinary_gpuemu(void (*globals)(void **handle), void *image, void *id,
+					   void (*dummy)(void **))
+{
+	const struct wrapper *w = image;
+	struct module *m = NULL;
+	Dl_info info;
+
+	enter_quietly();
+	if (dladdr(image, &info)) {
+		for (m = modules; m; m = m->next)
+			if (m->linked == info.dli_fbase && !m->module)
+				break;
+		if (m && !add_image(m, w->data, w))
+			m = NULL;
+		else if (!m)
+			m = add_module(w);
+		if (m)
+			m->linked = info.dli_fbase;
+	}
+	leave_quietly(cudaSuccess);
+	if (m)
+		globals((void **)m);
 }
 
 API void __cudaRegisterFatBinaryEnd(void **handle);
@@ -85,6 +150,7 @@ API void __cudaUnregisterFatBinary(void **handle)
 		at = &(*at)->next;
 	if (*at) {
 		*at = m->next;
+		free(m->images);
 		free(m);
 	}
 	leave_quietly(cudaSuccess);
@@ -141,6 +207,32 @@ API void __cudaRegisterManagedVar(void **handle, void **host, char *address, con
 	add_variable(handle, host, host, name, false);
 }
 
+void module_add_in_place(void *host, size_t bytes, const char *name, const void *wrapper,
+			 bool visible)
+{
+	struct variable *v = calloc(1, sizeof(*v));
+
+	for (struct module *m = v ? modules : NULL; m; m = m->next) {
+		for (unsigned int i = 0; i < m->nimages; i++) {
+			if (m->images[i].wrapper != wrapper)
+				continue;
+			*v = (struct variable){
+				.next = variables,
+				.host = host,
+				.name = name,
+				.module = m,
+				.in_place = true,
+				.visible = visible,
+				.text = i,
+				.bytes = bytes,
+			};
+			variables = v;
+			return;
+		}
+	}
+	free(v);
+}
+
 /* --- loading ------------------------------------------------------------------------------ */
 
 static cudaError_t broken(struct module *m, cudaError_t why)
@@ -150,14 +242,83 @@ static cudaError_t broken(struct module *m, cudaError_t why)
 	return why;
 }
 
-/* A module's variables are on the device when it is loaded; managed ones come when they are used. */
+/* The newest PTX of each of the module's fatbins. */
+static int read_images(const struct module *m, char ***texts)
+{
+	struct fatbin_text text;
+	int ret = m->nimages ? 0 : -EINVAL;
+
+	*texts = calloc(m->nimages + 1, sizeof(**texts));
+	if (!*texts)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < m->nimages && !ret; i++) {
+		ret = fatbin_ptx(m->images[i].data, SIZE_MAX / 2, &text);
+		if (!ret)
+			(*texts)[i] = text.text;
+	}
+	return ret;
+}
+
+/* Variables that gpuemu cc left in the program's own memory: their addresses are known. */
+static int places_of(const struct module *m, struct link_place **places, unsigned int *n)
+{
+	unsigned int count = 0;
+
+	for (const struct variable *v = variables; v; v = v->next)
+		count += v->module == m && v->in_place;
+	*n = 0;
+	*places = calloc(count + 1, sizeof(**places));
+	if (!*places)
+		return -ENOMEM;
+	for (const struct variable *v = variables; v; v = v->next)
+		if (v->module == m && v->in_place)
+			(*places)[(*n)++] = (struct link_place){
+				.name = v->name,
+				.address = (uintptr_t)v->host,
+				.text = v->text,
+				.visible = v->visible,
+			};
+	return 0;
+}
+
+/* The module's text: as it was compiled if it is one and alone, else linked. */
+static int whole_text(const struct module *m, char **text)
+{
+	struct link_place *places = NULL;
+	char **texts, why[300] = "";
+	unsigned int nplaces;
+	int ret = read_images(m, &texts);
+
+	*text = NULL;
+	if (!ret)
+		ret = places_of(m, &places, &nplaces);
+	if (!ret && m->nimages == 1 && !nplaces) {
+		*text = texts[0];
+		texts[0] = NULL;
+	} else if (!ret) {
+		ret = link_texts((const char *const *)texts, m->nimages, places, nplaces, text, why,
+				 sizeof(why));
+		if (ret == -EEXIST)
+			runtime_say("the program's device code cannot be linked: %s", why);
+	}
+	for (unsigned int i = 0; texts && i < m->nimages; i++)
+		free(texts[i]);
+	free(texts);
+	free(places);
+	return ret;
+}
+
+/*
+ * A module's variables are on the device when it is loaded; managed ones come when they are
+ * used.
+ */
 static void to_device(const struct module *m)
 {
 	size_t bytes;
 	void *where;
 
 	for (struct variable *v = variables; v; v = v->next)
-		if (v->module == m && !v->managed &&
+		if (v->module == m && !v->managed && !v->in_place &&
 		    !gpuemu_module_get_global(m->module, &where, &bytes, v->name))
 			gpuemu_mem_prefetch(runtime_ctx(), where, bytes, NULL);
 	/* Where grids meet is memory that the program does not name. */
@@ -167,33 +328,37 @@ static void to_device(const struct module *m)
 
 static cudaError_t load(struct module *m)
 {
-	struct fatbin_text text;
+	size_t bytes;
+	char *text;
 	int ret;
 
 	if (m->module)
 		return cudaSuccess;
 	if (m->broken)
 		return m->why;
-	ret = m->image ? fatbin_ptx(m->image, SIZE_MAX / 2, &text) : -EINVAL;
+	ret = whole_text(m, &text);
 	if (ret == -ENOENT) {
 		runtime_say("the program's device code is machine code alone; build it with PTX: "
 			    "nvcc -arch=sm_75 (not -gencode .. code=sm_75), or gpuemu cc");
 		return broken(m, cudaErrorNoKernelImageForDevice);
 	}
+	if (ret == -EEXIST)
+		return broken(m, cudaErrorDuplicateVariableName);
 	if (ret) {
 		runtime_say("the program's device code is no fatbin that can be read: %s",
 			    gpuemu_strerror(ret));
 		return broken(m, cudaErrorInvalidKernelImage);
 	}
-	ret = gpuemu_module_load_data(runtime_ctx(), &m->module, text.text, text.bytes, "program");
-	free(text.text);
+	ret = gpuemu_module_load_data(runtime_ctx(), &m->module, text, strlen(text), "program");
+	free(text);
 	if (ret) {
 		runtime_say("%s", gpuemu_last_error(runtime_ctx()));
 		return broken(m, ret == -ENOMEM ? cudaErrorMemoryAllocation : cudaErrorInvalidPtx);
 	}
 	for (struct variable *v = variables; v; v = v->next)
-		if (v->module == m && v->managed)
-			gpuemu_module_get_global(m->module, v->managed, NULL, v->name);
+		if (v->module == m && v->managed &&
+		    !gpuemu_module_get_global(m->module, v->managed, &bytes, v->name))
+			memory_add_managed(*v->managed, bytes);
 	to_device(m);
 	return cudaSuccess;
 }

@@ -105,8 +105,11 @@ cudaError_t enter(void)
 		return error_sticky();
 	if (!ctx && !open_error) {
 		open_gpu();
-		if (ctx)
-			return module_load_managed();
+		if (ctx) {
+			cudaError_t error = managed_register_all();
+
+			return error ? error : module_load_managed();
+		}
 	}
 	return open_error ? cudaErrorNoDevice : cudaSuccess;
 }
@@ -215,6 +218,7 @@ static void close_gpu(void)
 		write_report(atoi(fd));
 	module_forget_all();
 	memory_forget_all();
+	register_forget_all();
 	stream_forget_all();
 	gpuemu_close(ctx);
 	ctx = NULL;

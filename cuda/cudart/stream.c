@@ -179,6 +179,41 @@ API cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority)
 	return of_stream(stream, NULL, priority);
 }
 
+API cudaError_t cudaStreamGetDevice(cudaStream_t stream, int *device)
+{
+	unsigned int flags;
+	cudaError_t error = device ? of_stream(stream, &flags, NULL) : cudaErrorInvalidValue;
+
+	if (!error)
+		*device = 0;
+	return error_remember(error);
+}
+
+API cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long *id)
+{
+	struct gpuemu_stream *s;
+	cudaError_t error = enter();
+
+	if (!error && !stream_of(stream, &s))
+		error = cudaErrorInvalidResourceHandle;
+	if (!error && !id)
+		error = cudaErrorInvalidValue;
+	if (!error)
+		*id = s ? gpuemu_stream_id(s) : 0;
+	return leave(error);
+}
+
+/* There are no graphs to capture into. */
+API cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status)
+{
+	unsigned int flags;
+	cudaError_t error = status ? of_stream(stream, &flags, NULL) : cudaErrorInvalidValue;
+
+	if (!error)
+		*status = cudaStreamCaptureStatusNone;
+	return error_remember(error);
+}
+
 API cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
 {
 	if (least)

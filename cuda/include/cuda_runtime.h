@@ -26,6 +26,7 @@
 #ifdef __CUDA__
 #include "gpuemu/device.h"
 #include "gpuemu/texture.h"
+#include "gpuemu/managed.h"
 #endif
 
 #endif

@@ -10,6 +10,16 @@
 #define __global__	__attribute__((global))
 #define __shared__	__attribute__((shared))
 #define __constant__	__attribute__((constant))
+/*
+ * To the host it is a plain variable in a section that becomes managed memory:
+ * gpuemu/managed.h. The annotation keeps the compiler from thinking that nobody else writes a
+ * static one.
+ */
+#ifdef __CUDA_ARCH__
+#define __managed__ __attribute__((device))
+#else
+#define __managed__ __attribute__((section("gpuemu_managed"), annotate("managed")))
+#endif
 #define __launch_bounds__(...)	__attribute__((launch_bounds(__VA_ARGS__)))
 #else
 #define __host__
@@ -17,6 +27,7 @@
 #define __global__
 #define __shared__
 #define __constant__
+#define __managed__
 #define __launch_bounds__(...)
 #endif
 

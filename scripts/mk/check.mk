@@ -22,9 +22,9 @@ $(FUZZ_UNIT_OBJ): tests/kernel/fuzz/model.c | $(B)/deps-check.stamp
 	@mkdir -p $(@D)
 	$(call say,CC asan,$<) $(CC) $(STD) $(WARN) -Itests/kernel -Iinclude/uapi $(ASAN) $(DEPGEN) -c -o $@ $<
 DEPS += $(DAEMON_UNIT_OBJ:.o=.d) $(FUZZ_UNIT_OBJ:.o=.d)
-# libcudart's reader of a program's own bytes has a test here; tests/cuda tests the rest.
-CUDA_UNIT_OBJ = $(B)/asan/obj/cuda/cudart/fatbin.o
-$(CUDA_UNIT_OBJ): cuda/cudart/fatbin.c | $(B)/deps-check.stamp
+# What libcudart reads of a program's own bytes has tests here; tests/cuda tests the rest.
+CUDA_UNIT_OBJ = $(addprefix $(B)/asan/obj/cuda/cudart/,fatbin.o link.o)
+$(CUDA_UNIT_OBJ): $(B)/asan/obj/%.o: %.c | $(B)/deps-check.stamp
 	@mkdir -p $(@D)
 	$(call say,CC asan,$<) $(CC) $(STD) $(WARN) $(CUDART_CPPFLAGS) $(ASAN) $(DEPGEN) -c -o $@ $<
 DEPS += $(CUDA_UNIT_OBJ:.o=.d)
@@ -126,7 +126,7 @@ tests-kernel: $(KTEST) $(KFUZZ) $(SOAK) $(ABI32)
 # --- all checks -----------------------------------------------------------------
 .PHONY: check check-quick check-style check-unit check-vm vm-ready
 vm-ready: $(B)/deps-build.stamp $(B)/deps-vm.stamp
-	@$(MAKE) all tests-kernel policies
+	@$(MAKE) all tests-kernel tests-cuda policies
 
 check:
 	@tests/run.sh

@@ -44,7 +44,7 @@ install-libs: libs $(B)/lib/gpuemu.pc
 	$(Q)install -d $(DESTDIR)$(libdir)/gpuemu
 	$(Q)install -m 755 $(CUDART) $(DESTDIR)$(libdir)/gpuemu
 	$(Q)ln -sf libcudart.so.12 $(DESTDIR)$(libdir)/gpuemu/libcudart.so
-	$(Q)find cuda/include -type f -exec install -D -m 644 {} $(DESTDIR)$(datadir)/gpuemu/{} ';'
+	$(Q)find cuda/include cuda/cmake -type f -exec install -D -m 644 {} $(DESTDIR)$(datadir)/gpuemu/{} ';'
 	$(Q)install -m 644 include/gpuemu.h include/gpuemu_policy.h $(DESTDIR)$(includedir)
 	$(Q)install -m 644 workloads/device.h $(DESTDIR)$(includedir)/gpuemu_device.h
 	$(Q)[ -n "$(DESTDIR)" ] || [ "$$(id -u)" != 0 ] || ldconfig

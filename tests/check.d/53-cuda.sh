@@ -18,7 +18,7 @@ export GPUEMU_BACKEND=sim
 run() { # PROGRAM: its own verdict, with what the program needs
 	case $1 in
 	*-managed) set -- --vram 8M "$1" ;;
-	*-math) set -- --functional "$1" ;;
+	*-math | *-half) set -- --functional "$1" ;;
 	esac
 	timeout 60 "$gpuemu" exec --quiet "$@" | grep -q ': passed$'
 }
@@ -27,19 +27,68 @@ run() { # PROGRAM: its own verdict, with what the program needs
 for clang in clang++-16 clang++-14; do
 	for src in tests/cuda/*.cu; do
 		name=$(basename "$src" .cu)
-		case $clang-$name in *-16-* | *-shared | *-math) ;; *) continue ;; esac
+		case $clang-$name in *-16-* | *-shared | *-math | *-half | *-placed) ;; *) continue ;; esac
 		tap_check "$name: $clang builds it" "$gpuemu" cc "--clang=$clang" "$src" -o "$work/$clang-$name"
 		tap_check "$name: it runs, built by $clang" run "$work/$clang-$name"
 	done
 done
 
+# -rdc=true: in one call, and as objects that are linked later; two files of one name in two folders.
+mkdir -p "$work/one" "$work/two"
+cp tests/cuda/linked/main.cu "$work/one/x.cu" && cp tests/cuda/linked/other.cu "$work/two/x.cu"
+sed -i 's|"../check.h"|"check.h"|' "$work/one/x.cu"
+for clang in clang++-16 clang++-14; do
+	tap_check "-rdc=true: $clang" sh -c "'$gpuemu' cc --clang=$clang -rdc=true tests/cuda/linked/*.cu -o '$work/$clang-linked'"
+	tap_check "-rdc=true: it runs, built by $clang" run "$work/$clang-linked"
+done
+tap_check 'cc -dc of files of one name, then a link' sh -c \
+	"cd '$work/one' && '$gpuemu' cc -I$PWD/tests/cuda -dc x.cu && cd ../two && '$gpuemu' cc -dc x.cu && '$gpuemu' cc ../one/x.o x.o -o ../linked"
+tap_check 'they run' run "$work/linked"
+printf '__device__ int twice(int x) { return x; }\n' >"$work/again.cu"
+tap_check 'a function that is defined twice: the message names it' sh -c \
+	"'$gpuemu' cc -rdc=true tests/cuda/linked/*.cu '$work/again.cu' -o '$work/again' && ! '$gpuemu' exec --quiet '$work/again' 2>&1 |
+	grep -q passed; '$gpuemu' exec --quiet '$work/again' 2>&1 | grep -q '_Z5twicei is defined twice'"
+tap_check '__managed__ variables on uffd' sh -c "'$gpuemu' exec --quiet --backend uffd '$work/clang++-16-placed' | grep -q passed"
+
+# The libraries and the program with ThreadSanitizer, whose own addresses managed memory has otherwise.
+cat >"$work/tsan.sh" <<'END'
+out=$1
+mkdir -p "$out"
+with="-std=gnu11 -D_GNU_SOURCE -O1 -g -fsanitize=thread -shared -fPIC -fvisibility=hidden -Iinclude"
+clang-14 -Wno-everything $with -DARENA_START=0x7e9000000000ull -DARENA_END=0x7f0000000000ull -DGPUEMU_DATADIR='"."' -Iinclude/uapi -Idaemon -Ilibgpuemu \
+	libgpuemu/*.c -Wl,-soname,libgpuemu.so.0 -Wl,--start-group build/lib/rooms/*.a -Wl,--end-group -lconfig -lm -lpthread -ldl -o "$out/libgpuemu.so.0" &&
+clang-14 -Wno-everything $with -DCUDART_MAJOR=12 -Icuda/cudart -Icuda/include cuda/cudart/*.c -Wl,-soname,libcudart.so.12 "$out/libgpuemu.so.0" \
+	-llz4 -lzstd -o "$out/libcudart.so.12" &&
+build/bin/gpuemu cc --clang=clang++-14 -Wno-unused-command-line-argument -Xarch_host -fsanitize=thread tests/cuda/threads.cu \
+	-lpthread -o "$out/threads"
+END
+tap_check 'threads: all builds with ThreadSanitizer' sh "$work/tsan.sh" "$work/tsan"
+tap_check 'threads: no data race' sh -c \
+	"LD_LIBRARY_PATH='$work/tsan' GPUEMU_SETTINGS='gpu.functional=1' setarch -R '$work/tsan/threads' >'$work/tsan.out' 2>&1
+	grep -q 'threads: passed' '$work/tsan.out' && ! grep -q WARNING '$work/tsan.out' || { head -n 40 '$work/tsan.out'; exit 1; }"
+
+# CMake's ways, with the toolchain file; a toolkit that is there is not used.
+cmake -DCMAKE_TOOLCHAIN_FILE="$PWD/cuda/cmake/gpuemu-toolchain.cmake" -S tests/cuda/cmake -B "$work/cmake" >"$work/cmake.log" 2>&1
+tap_check 'cmake: the project builds' sh -c "cmake --build '$work/cmake' >>'$work/cmake.log' 2>&1 || { tail -n 20 '$work/cmake.log'; exit 1; }"
+for name in mixed separable runtime old; do
+	tap_check "cmake: $name runs" run "$work/cmake/$name"
+done
+
 # --- the toolkit's compiler ------------------------------------------------------
 nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
 if [ -n "$nvcc" ]; then
-	for name in vecadd symbols shared memory streams overlap errors cooperative pointers heap textures; do
+	for name in vecadd symbols shared memory streams overlap errors cooperative pointers heap textures placed register threads calls groups grid; do
 		tap_check "$name: nvcc builds it" "$nvcc" -cudart shared -arch=sm_75 "tests/cuda/$name.cu" -o "$work/nvcc-$name"
 		tap_check "$name: it runs, built by nvcc" run "$work/nvcc-$name"
 	done
+	"$nvcc" -cudart shared -arch=sm_80 tests/cuda/half.cu -o "$work/nvcc-half" >/dev/null 2>&1
+	tap_check "fp16 and bf16 have the bits of nvcc's" sh -c \
+		"'$gpuemu' exec --quiet --functional '$work/nvcc-half' >'$work/half' && grep -q passed '$work/half' &&
+		'$gpuemu' exec --quiet --functional '$work/clang++-16-half' | cmp - '$work/half'"
+	"$nvcc" -cudart shared -arch=sm_75 -rdc=true tests/cuda/linked/*.cu -o "$work/nvcc-linked" >/dev/null 2>&1
+	tap_check 'nvcc -rdc=true' run "$work/nvcc-linked"
+	"$nvcc" -cudart shared -arch=sm_75 --default-stream per-thread tests/cuda/streams.cu -o "$work/nvcc-per-thread" >/dev/null 2>&1
+	tap_check 'nvcc --default-stream per-thread' run "$work/nvcc-per-thread"
 	for mode in none speed balance; do
 		"$nvcc" -cudart shared -arch=sm_75 -compress-mode=$mode tests/cuda/vecadd.cu -o "$work/mode-$mode" >/dev/null 2>&1
 		tap_check "a fatbin of nvcc's, compress-mode=$mode" run "$work/mode-$mode"
@@ -60,6 +109,8 @@ tap_check 'the report in JSON has the kernels and the copies' sh -c \
 	grep -q '\"name\": *\"_Z3addPKfS0_Pfi\"' '$work/report.json' && grep -q '\"h2d\": *2' '$work/report.json'"
 tap_check 'a __device__ variable is on the device: no far fault' sh -c \
 	"'$gpuemu' exec --details '$work/clang++-16-symbols' 2>&1 >/dev/null | grep -q '^  far faults 0 '"
+tap_check 'two runs report the same, with variables of the program'"'"'s own memory too' sh -c \
+	"for i in 1 2; do '$gpuemu' exec --json - '$work/clang++-16-placed' 2>/dev/null | grep cycles >'$work/same'\$i; done; cmp '$work/same1' '$work/same2'"
 tap_check 'two runs report the same' sh -c \
 	"'$gpuemu' exec --json - '$prog' 2>/dev/null | grep cycles >'$work/a'; '$gpuemu' exec --json - '$prog' 2>/dev/null | grep cycles |
 	cmp - '$work/a'"

@@ -15,7 +15,7 @@ trap 'rm -f "$list"' EXIT
 # The source tree itself is in there too (not build/): a command may name any
 # file of it. What is large is data of somebody's own.
 {
-	find build/bin build/tests/kernel build/tests/policy build/examples build/ptx -type f ! -name '*.d' 2>/dev/null || :
+	find build/bin build/tests/kernel build/tests/cuda build/tests/policy build/examples build/ptx -type f ! -name '*.d' 2>/dev/null || :
 	find . -path ./build -prune -o -path ./.git -prune -o -type f -size -1024k -print | sed 's|^\./||'
 	echo /usr/bin/setpriv
 	[ $# -eq 0 ] || find "$@" -type f

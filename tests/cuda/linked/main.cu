@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * -rdc=true, with other.cu: kernels use functions and variables of the other file, both files have things of one name
+ * that are their own, and a managed variable is everybody's.
+ */
+#include "../check.h"
+
+extern __device__ int counter;
+extern __device__ int twice(int x);
+extern __constant__ int offset;
+extern __managed__ int shared_by_all;
+
+static __device__ int own = 100;
+static __device__ __noinline__ int helper(int x) { return x + 1; }
+__device__ __noinline__ int plus_one(int x) { return helper(x); }
+
+__global__ void first(int *out)
+{
+	out[threadIdx.x] = twice(threadIdx.x) + counter + shared_by_all + own + offset;
+}
+
+void run_other(int *out);
+
+int main()
+{
+	int *out, five = 5, value;
+
+	HOLDS(shared_by_all == 3);
+	shared_by_all = 1000;
+	OK(cudaMallocManaged(&out, 32 * sizeof(int)));
+	OK(cudaMemcpyToSymbol(counter, &five, sizeof(five)));
+	first<<<1, 32>>>(out);
+	OK(cudaDeviceSynchronize());
+	for (int i = 0; i < 32; i++)
+		HOLDS(out[i] == 2 * i + 5 + 1000 + 100 + 20000);
+	run_other(out);
+	OK(cudaDeviceSynchronize());
+	/* plus_one(5) + its own `own` + shared_by_all, which it raised before. */
+	HOLDS(out[0] == 6 + 200 + 1001 && shared_by_all == 1001);
+	OK(cudaMemcpyFromSymbol(&value, counter, sizeof(value)));
+	HOLDS(value == 5);
+	OK(cudaFree(out));
+	printf("linked: passed\n");
+	return 0;
+}
