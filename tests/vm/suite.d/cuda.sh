@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# vm: daemon timeout=300 vram_mb=2
+#
+# CUDA programs on backend kmod: managed memory that is more than the device has, with prefetch and advice; variables
+# and arrays of the program's own memory, which the module pages. Each verifies itself.
+. tests/lib/tap.sh
+
+run() { # NAME: its verdict; the report is in /tmp/report
+	GPUEMU_BACKEND=kmod GPUEMU_REPORT_FD=9 timeout 250 "build/tests/cuda/$1" 9>/tmp/report | grep -qx "$1: passed"
+}
+number() { tr -d ' \n' </tmp/report | sed -n "s/.*\"paging\":.*\"$1\":\([0-9]*\).*/\1/p"; }
+
+tap_check 'managed memory, oversubscribed, prefetched and advised: verified' run paged
+tap_check "there were far faults ($(number far_faults))" test "$(number far_faults)" -gt 100
+tap_check "pages were evicted ($(number evicted_pages))" test "$(number evicted_pages)" -gt 100
+tap_check '__managed__ variables: verified' run placed
+tap_check 'cudaHostRegister(): verified' run register
+tap_done
