@@ -9,11 +9,12 @@
 run() { # NAME: its verdict; the report is in /tmp/report
 	GPUEMU_BACKEND=kmod GPUEMU_REPORT_FD=9 timeout 250 "build/tests/cuda/$1" 9>/tmp/report | grep -qx "$1: passed"
 }
-number() { tr -d ' \n' </tmp/report | sed -n "s/.*\"paging\":.*\"$1\":\([0-9]*\).*/\1/p"; }
+faults() { tr -d ' \n\t' </tmp/report | sed -n 's/.*"paging":{"far_faults":\([0-9]*\).*/\1/p'; }
+evicted() { tr -d ' \n\t' </tmp/report | sed -n 's/.*"evicted_pages":\([0-9]*\).*/\1/p'; }
 
 tap_check 'managed memory, oversubscribed, prefetched and advised: verified' run paged
-tap_check "there were far faults ($(number far_faults))" test "$(number far_faults)" -gt 100
-tap_check "pages were evicted ($(number evicted_pages))" test "$(number evicted_pages)" -gt 100
+tap_check "there were far faults ($(faults))" test "$(faults)" -gt 100
+tap_check "pages were evicted ($(evicted))" test "$(evicted)" -gt 100
 tap_check '__managed__ variables: verified' run placed
 tap_check 'cudaHostRegister(): verified' run register
 tap_done
