@@ -75,6 +75,14 @@ void gpuemu_close(struct gpuemu_ctx *ctx);
 /* "kmod", "uffd" or "sim". */
 const char *gpuemu_backend(const struct gpuemu_ctx *ctx);
 
+/*
+ * 1: a kernel may be given any pointer of this process (heap, stack, variables, mapped files): sim
+ * moves its pages as managed ones, uffd uses them across the link. 0: managed and device memory
+ * alone, as on kmod and where $GPUEMU_PAGEABLE is 0. While a kernel runs the program must not unmap
+ * or protect what the kernel uses.
+ */
+int gpuemu_pageable(const struct gpuemu_ctx *ctx);
+
 /* Applies "key=value" lines; statistics start anew. -EINVAL, -ERANGE, -ENOENT name the key. */
 int gpuemu_configure(struct gpuemu_ctx *ctx, const char *settings);
 

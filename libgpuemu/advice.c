@@ -147,7 +147,7 @@ PUBLIC int gpuemu_mem_advise(struct gpuemu_ctx *ctx, const void *ptr, size_t byt
 	ret = flags_of(advice, location, &clear, &set);
 	if (ret)
 		err_set(&err, ret, "no advice %d with location %d", (int)advice, location);
-	else if (!bytes || !mem_is_managed(ctx, ptr, bytes))
+	else if (!bytes || !mem_is_pageable(ctx, ptr, bytes))
 		ret = err_set(&err, -EINVAL,
 			      "advice on %zu bytes at %p: not inside a managed allocation", bytes,
 			      ptr);

@@ -31,6 +31,19 @@ PUBLIC const char *gpuemu_backend(const struct gpuemu_ctx *ctx)
 	return ctx->backend->name;
 }
 
+PUBLIC int gpuemu_pageable(const struct gpuemu_ctx *ctx)
+{
+	return ctx->pageable;
+}
+
+/* On but where the user says otherwise, so that a pointer that went astray is an error. */
+static bool choose_pageable(const struct backend_ops *backend)
+{
+	const char *value = getenv("GPUEMU_PAGEABLE");
+
+	return backend->pageable && !(value && !strcmp(value, "0"));
+}
+
 static const struct backend_ops *find_backend(const char *name)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(backends); i++)
@@ -125,6 +138,12 @@ static int copy_options(struct gpuemu_options *to, const struct gpuemu_options *
 	return 0;
 }
 
+static int open_backend(struct gpuemu_ctx *ctx, const char *device, struct err *err)
+{
+	ctx->pageable = choose_pageable(ctx->backend);
+	return ctx->backend->open(ctx, device, err);
+}
+
 static int open_ctx(struct gpuemu_ctx *ctx, const struct gpuemu_options *options,
 		    struct err *err)
 {
@@ -142,7 +161,7 @@ static int open_ctx(struct gpuemu_ctx *ctx, const struct gpuemu_options *options
 	if (!ret && o.recorded)
 		ret = record_read(o.recorded, &ctx->recorded, err);
 	if (!ret)
-		ret = ctx->backend->open(ctx, device, err);
+		ret = open_backend(ctx, device, err);
 	return ret;
 }
 

@@ -22,6 +22,15 @@ struct told {
 	struct copy copy;		/* of a copy; else all zero */
 };
 
+/* The program may have unmapped or protected memory since the last work. */
+static void look(struct engine *e)
+{
+	if (!e->service->ops->look)
+		return;
+	e->service->ops->look(e->service);
+	gpu_poll(e->gpu);
+}
+
 void engine_default_vram(struct gpu_spec *spec)
 {
 	struct gpu_spec defaults;
@@ -64,6 +73,41 @@ int engine_open(struct engine *e, struct service *service, const struct gpu_spec
 	return ret;
 }
 
+void engine_give_system(struct engine *e)
+{
+	const struct system_memory memory = { system_find, system_refresh, &e->system };
+
+	if (e->service->ops->give)
+		e->service->ops->give(e->service, &memory);
+}
+
+int engine_adopt(struct engine *e, uint64_t addr, uint64_t bytes)
+{
+	uint64_t at = addr, end = addr + bytes;
+	struct system_range range;
+	struct addr_ranges have = { 0 };
+	int ret = 0;
+
+	look(e);
+	while (!ret && at < end) {
+		/* What is managed already is found in the books, the rest in the process. */
+		have.count = 0;
+		service_reachable(e->service, VA_SPACE, &have);
+		range = (struct system_range){ 0 };
+		for (size_t i = 0; i < have.count; i++)
+			if (at >= have.at[i].start && at < have.at[i].end)
+				range = (struct system_range){ have.at[i].start, have.at[i].end };
+		if (have.failed)
+			ret = -ENOMEM;
+		else if (!range.end && (!service_adopt(e->service, VA_SPACE, at, &range) ||
+					range.read_only))
+			ret = -EINVAL;
+		at = range.end;
+	}
+	free(have.at);
+	return ret;
+}
+
 static struct told *told_make(struct engine *e, struct gpuemu_stream *stream)
 {
 	struct told *told = calloc(1, sizeof(*told));
@@ -100,6 +144,7 @@ void engine_close(struct engine *e)
 		gpu_destroy(e->gpu);
 	if (e->service)
 		e->service->ops->destroy(e->service);
+	system_free(&e->system);
 	*e = (struct engine){ NULL };
 }
 
@@ -218,6 +263,7 @@ int engine_launch(struct engine *e, struct gpuemu_stream *stream,
 
 	if (!told)
 		return -ENOMEM;
+	look(e);
 	ret = gpu_session_submit(e->session, stream->id, launch, tell, told);
 	if (ret) {
 		free(told);

@@ -9,6 +9,7 @@
 
 #include "internal.h"
 #include "service/service.h"
+#include "system.h"
 
 #define VA_SPACE	1u	/* the only one */
 
@@ -18,6 +19,7 @@ struct engine {
 	struct service *service;	/* engine_close() destroys it */
 	struct gpu *gpu;
 	struct gpu_session *session;
+	struct system system;		/* the process's memory, for the service */
 	uint32_t next_module;
 	/* What ended since the last reap, oldest first. */
 	struct told *told, **told_end;
@@ -26,6 +28,13 @@ struct engine {
 /* The service is the engine's from here on, whatever is returned. */
 int engine_open(struct engine *e, struct service *service, const struct gpu_spec *spec,
 		const struct record *recorded, struct err *err);
+/* Kernels may use all of the process's memory from now on. */
+void engine_give_system(struct engine *e);
+/*
+ * The program's own memory [addr, addr + bytes) is managed memory from now on. -EINVAL: it is
+ * not all mapped, or not to be written.
+ */
+int engine_adopt(struct engine *e, uint64_t addr, uint64_t bytes);
 /* Forgets what was not reaped. Also of an engine that was not opened, all zero. */
 void engine_close(struct engine *e);
 

@@ -91,6 +91,7 @@ struct gpuemu_ctx {
 	pthread_mutex_t lock;
 	const struct backend_ops *backend;
 	void *state;			/* the backend's */
+	bool pageable;			/* the program gives kernels all of its memory */
 	struct gpu_spec spec;		/* vram_bytes 0: not asked for */
 	struct record recorded;		/* an earlier run, for policies that know the future */
 	char *settings;			/* "key=value" lines that differ from the engine's own */
@@ -138,6 +139,7 @@ struct copy {
  */
 struct backend_ops {
 	const char *name;
+	bool pageable;			/* kernels may be given any pointer of the process */
 	/* Usable without being asked for by name? */
 	bool (*present)(const char *device);
 	int (*open)(struct gpuemu_ctx *ctx, const char *device, struct err *err);
@@ -153,6 +155,8 @@ struct backend_ops {
 	 */
 	int (*adopt)(struct gpuemu_ctx *ctx, void *addr, size_t bytes, struct err *err);
 	void (*release)(struct gpuemu_ctx *ctx, void *addr, size_t bytes);
+	/* Memory of the program's own is managed until the program unmaps it; NULL: it cannot. */
+	int (*manage)(struct gpuemu_ctx *ctx, uintptr_t addr, size_t bytes);
 	/* The same of device memory that is not paged; NULL: the backend has none. */
 	int (*map_device)(struct gpuemu_ctx *ctx, void *addr, size_t bytes, struct err *err);
 	void (*drop_device)(struct gpuemu_ctx *ctx, void *addr, size_t bytes);
@@ -217,6 +221,8 @@ int mem_alloc(struct gpuemu_ctx *ctx, void **ptr, size_t bytes, enum mem_kind ki
 /* Nothing that is submitted uses it any more. -EINVAL: no such allocation of that sort. */
 int mem_free(struct gpuemu_ctx *ctx, void *ptr, bool segment);
 bool mem_is_managed(const struct gpuemu_ctx *ctx, const void *ptr, size_t bytes);
+/* The same, or memory of the program's own, which is managed from then on. */
+bool mem_is_pageable(struct gpuemu_ctx *ctx, const void *ptr, size_t bytes);
 void mem_free_all(struct gpuemu_ctx *ctx);
 
 /* advice.c: [addr, addr + bytes) is freed: nothing is advised on what comes there next. */

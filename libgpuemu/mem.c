@@ -267,6 +267,18 @@ bool mem_is_managed(const struct gpuemu_ctx *ctx, const void *ptr, size_t bytes)
 	return false;
 }
 
+bool mem_is_pageable(struct gpuemu_ctx *ctx, const void *ptr, size_t bytes)
+{
+	if (mem_is_managed(ctx, ptr, bytes))
+		return true;
+	if (!ctx->pageable || !ctx->backend->manage || !ptr || !bytes)
+		return false;
+	for (const struct allocation *a = ctx->allocations; a; a = a->next)
+		if (a->addr < (uintptr_t)ptr + bytes && (uintptr_t)ptr < a->addr + a->bytes)
+			return false;
+	return !ctx->backend->manage(ctx, (uintptr_t)ptr, bytes);
+}
+
 static int prefetch(struct gpuemu_ctx *ctx, const void *ptr, size_t bytes, bool to_host,
 		    struct gpuemu_stream *stream)
 {
@@ -282,7 +294,7 @@ static int prefetch(struct gpuemu_ctx *ctx, const void *ptr, size_t bytes, bool 
 	s = stream_of(ctx, stream);
 	if (!s)
 		ret = err_set(&err, -EINVAL, "not a stream of this context");
-	else if (!mem_is_managed(ctx, ptr, bytes))
+	else if (!mem_is_pageable(ctx, ptr, bytes))
 		ret = err_set(&err, -EINVAL,
 			      "prefetch of %zu bytes at %p: not inside a managed allocation",
 			      bytes, ptr);

@@ -53,6 +53,8 @@ static int sim_open(struct gpuemu_ctx *ctx, const char *device, struct err *err)
 			(unsigned long long)spec->vram_bytes);
 	else
 		ret = engine_open(e, service, spec, &ctx->recorded, err);
+	if (!ret && ctx->pageable)
+		engine_give_system(e);
 	if (ret)
 		sim_close(ctx);
 	return ret;
@@ -89,6 +91,11 @@ static int sim_adopt(struct gpuemu_ctx *ctx, void *addr, size_t bytes, struct er
 	ret = service_sim_map(e->service, VA_SPACE, (uintptr_t)addr, bytes);
 	return ret ? err_set(err, ret, "%zu bytes of managed memory: %s", bytes,
 			     gpuemu_strerror(ret)) : 0;
+}
+
+static int sim_manage(struct gpuemu_ctx *ctx, uintptr_t addr, size_t bytes)
+{
+	return engine_adopt(ctx->state, addr, bytes);
 }
 
 static int sim_map(struct gpuemu_ctx *ctx, void *addr, size_t bytes, struct err *err)
@@ -302,6 +309,7 @@ static struct gpu_progress sim_progress(const struct gpuemu_ctx *ctx)
 
 const struct backend_ops backend_sim = {
 	.name = "sim",
+	.pageable = true,
 	.present = sim_present,
 	.open = sim_open,
 	.close = sim_close,
@@ -310,6 +318,7 @@ const struct backend_ops backend_sim = {
 	.adopt = sim_adopt,
 	.release = sim_release,
 	.drop = sim_drop,
+	.manage = sim_manage,
 	.map_device = sim_map_device,
 	.drop_device = sim_drop_device,
 	.copy = sim_copy,

@@ -343,6 +343,8 @@ static int uffd_open(struct gpuemu_ctx *ctx, const char *device, struct err *err
 	ret = service_uffd_create(spec->vram_bytes, VA_SPACE, &service, err);
 	if (!ret)
 		ret = engine_open(&u->engine, service, spec, &ctx->recorded, err);
+	if (!ret && ctx->pageable)
+		engine_give_system(&u->engine);
 	if (!ret)
 		ret = start(u, err);
 	if (ret)
@@ -610,6 +612,7 @@ static struct gpu_progress uffd_progress(const struct gpuemu_ctx *ctx)
 
 const struct backend_ops backend_uffd = {
 	.name = "uffd",
+	.pageable = true,
 	.present = uffd_present,
 	.open = uffd_open,
 	.close = uffd_close,

@@ -108,10 +108,10 @@ static void start(const struct request *r, const char *libdir, int fd)
 		_exit(NOT_RUN);
 	put("LD_LIBRARY_PATH", search);
 	/*
-	 * The program's variables and stack lie where they lay the last time: managed ones have
-	 * the same sets.
+	 * The program's variables, heap and stack lie where they lay the last time: kernels that
+	 * use them find the same sets.
 	 */
-	personality(ADDR_NO_RANDOMIZE);
+	personality((unsigned long)personality(0xffffffff) | ADDR_NO_RANDOMIZE);
 	execvp(r->program[0], r->program);
 	error = errno;
 	fprintf(stderr, "gpuemu exec: %s: %s\n", r->program[0], strerror(error));

@@ -110,6 +110,7 @@ void device_properties(struct cudaDeviceProp *p)
 		.managedMemory = 1,
 		.singleToDoublePrecisionPerfRatio = 8,
 		.concurrentManagedAccess = 1,
+		.pageableMemoryAccess = gpuemu_pageable(runtime_ctx()),
 		.sharedMemPerBlockOptin = d->shared,
 		.maxBlocksPerMultiProcessor = (int)d->ctas,
 	};
@@ -157,6 +158,7 @@ static int attribute(enum cudaDeviceAttr attr, const struct cudaDeviceProp *p)
 	case cudaDevAttrSingleToDoublePrecisionPerfRatio:
 		return p->singleToDoublePrecisionPerfRatio;
 	case cudaDevAttrConcurrentManagedAccess: return p->concurrentManagedAccess;
+	case cudaDevAttrPageableMemoryAccess: return p->pageableMemoryAccess;
 	case cudaDevAttrMaxSharedMemoryPerBlockOptin: return (int)p->sharedMemPerBlockOptin;
 	case cudaDevAttrMaxBlocksPerMultiprocessor: return p->maxBlocksPerMultiProcessor;
 	/* The device lacks these: textures, peers, pools, clusters and the like. */

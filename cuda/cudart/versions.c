@@ -125,7 +125,8 @@ static cudaError_t prefetch(const void *ptr, size_t bytes, int device, cudaStrea
 		error = cudaErrorInvalidDevice;
 	if (!error && !stream_of(stream, &s))
 		error = cudaErrorInvalidResourceHandle;
-	if (!error && (!bytes || !memory_at(ptr)))
+	/* Other memory is the program's own, which the library looks up. */
+	if (!error && (!bytes || (!memory_at(ptr) && !gpuemu_pageable(runtime_ctx()))))
 		error = cudaErrorInvalidValue;
 	if (!error && (device < 0 ? gpuemu_mem_prefetch_host(runtime_ctx(), ptr, bytes, s) :
 				    gpuemu_mem_prefetch(runtime_ctx(), ptr, bytes, s)))
@@ -141,7 +142,7 @@ static cudaError_t advise(const void *ptr, size_t bytes, enum cudaMemoryAdvise a
 	if (!error && (device < cudaCpuDeviceId || device > 0))
 		error = cudaErrorInvalidDevice;
 	r = error ? NULL : memory_at(ptr);
-	if (!error && (!bytes || !r || r->kind != MANAGED))
+	if (!error && (!bytes || (r ? r->kind != MANAGED : !gpuemu_pageable(runtime_ctx()))))
 		error = cudaErrorInvalidValue;
 	/* CUDA's numbers are libgpuemu's. */
 	if (!error && gpuemu_mem_advise(runtime_ctx(), ptr, bytes, (enum gpuemu_advice)advice,

@@ -202,6 +202,13 @@ struct exec_grid {
 	const struct exec_launch *launch;
 	const struct exec_range *ranges;
 	uint32_t nranges;
+	/*
+	 * Asked for the range that holds an address which none of `ranges` does, before that is
+	 * an error. The range stays where it is until the grid has ended. NULL: there is none;
+	 * with *read_only set, loads alone may use it. May be NULL.
+	 */
+	const struct exec_range *(*find)(void *ctx, uint64_t addr, bool *read_only);
+	void *find_ctx;
 	/* Asked now and then; true ends the grid with -ECANCELED. May be NULL. */
 	bool (*stop)(void *ctx);
 	void *stop_ctx;

@@ -33,6 +33,30 @@ static const struct exec_range *range_of(const struct exec_grid *grid, uint64_t 
 	return &grid->ranges[low - 1];
 }
 
+/* The same, and what the owner finds there. */
+static const struct exec_range *range_for(const struct exec_grid *grid,
+					  const struct exec_access *access, uint64_t addr)
+{
+	const struct exec_range *range = range_of(grid, addr);
+	bool read_only = false;
+
+	if (range || !grid->find)
+		return range;
+	range = grid->find(grid->find_ctx, addr, &read_only);
+	return read_only && (access->is_store || access->is_atomic) ? NULL : range;
+}
+
+static const struct exec_range *writable_range(const struct exec_grid *grid, uint64_t addr)
+{
+	const struct exec_range *range = range_of(grid, addr);
+	bool read_only = false;
+
+	if (range || !grid->find)
+		return range;
+	range = grid->find(grid->find_ctx, addr, &read_only);
+	return read_only ? NULL : range;
+}
+
 static int outside(struct grid_cta *cta, const struct exec_warp *warp,
 		   const struct exec_access *access, uint64_t addr, struct err *err)
 {
@@ -55,7 +79,7 @@ static int lane_by_lane(struct grid_cta *cta, struct exec_warp *warp, const stru
 		return grid_fail(cta->grid, fault_addr);
 	while (access.lanes) {
 		addr = access.addr[__builtin_ctz(access.lanes)];
-		range = range_of(cta->grid, addr);
+		range = range_for(cta->grid, &access, addr);
 		if (!range || range->bytes - (addr - range->base) < access.bytes)
 			return outside(cta, warp, &access, addr, err);
 		for (lanes = 0, rest = access.lanes; rest; rest &= rest - 1) {
@@ -98,7 +122,7 @@ static bool find_window(struct grid_cta *cta, const struct exec_warp *warp,
 	}
 	range = cta->last;
 	if (!range || addr - range->base >= range->bytes) {
-		range = range_of(cta->grid, addr);
+		range = writable_range(cta->grid, addr);
 		if (!range)
 			return false;
 		cta->last = range;

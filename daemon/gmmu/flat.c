@@ -76,11 +76,14 @@ static struct flat_entry *flat_entry(struct sm_state *s, uint64_t page)
 void *flat_translate(struct gmmu *g, struct sm_state *s, uint64_t page)
 {
 	const struct flat_entry *e;
+	void *host;
 
 	if (page - s->last_range.start < s->last_range.end - s->last_range.start)
 		return (void *)(uintptr_t)page;
-	if (g->nranges)
-		return in_ranges(g, s, page);
+	host = g->nranges ? in_ranges(g, s, page) : NULL;
+	if (host)
+		return host;
+	/* Memory that became managed after the ranges were set, too. */
 	e = flat_entry(s, page);
 	return e->page == page ? e->host : NULL;
 }

@@ -38,12 +38,58 @@ static int reachable(struct gpu_session *s, struct exec_range **ranges, uint32_t
 	return r ? 0 : -ENOMEM;
 }
 
+/* Memory of the program's own, which the grid uses. */
+struct found {
+	struct found *next;
+	struct exec_range range;
+	bool read_only;
+};
+
 struct functional {
 	struct run *r;
 	struct exec_grid grid;
 	uint64_t ctas;			/* of the launch */
 	int stopped;			/* why stop() said so */
+	struct found *found;
 };
+
+static const struct exec_range *find(void *ctx, uint64_t addr, bool *read_only)
+{
+	struct functional *f = ctx;
+	struct gpu_session *s = f->r->session;
+	struct system_range range;
+	struct found *found;
+
+	for (found = f->found; found; found = found->next)
+		if (addr - found->range.base < found->range.bytes)
+			break;
+	if (!found) {
+		found = malloc(sizeof(*found));
+		if (!found || !service_adopt(s->gpu->service, s->va_space, addr, &range)) {
+			free(found);
+			return NULL;
+		}
+		*found = (struct found){
+			.next = f->found,
+			.range = { .base = range.start, .bytes = range.end - range.start,
+				   .host = (uint8_t *)(uintptr_t)range.start },
+			.read_only = range.read_only,
+		};
+		f->found = found;
+	}
+	*read_only = found->read_only;
+	return &found->range;
+}
+
+static void forget(struct functional *f)
+{
+	struct found *next;
+
+	for (; f->found; f->found = next) {
+		next = f->found->next;
+		free(f->found);
+	}
+}
 
 static bool stop(void *ctx)
 {
@@ -80,11 +126,12 @@ int run_functional(struct run *r)
 		return err_set(&r->err, -ENOMEM, "kernel '%s': out of memory", r->kernel->name);
 	f.grid = (struct exec_grid){
 		.launch = &r->launch, .ranges = ranges, .nranges = nranges,
-		.stop = stop, .stop_ctx = &f,
+		.stop = stop, .stop_ctx = &f, .find = find, .find_ctx = &f,
 	};
 	progress_begin(r->session);
 	ret = exec_grid_run(&f.grid, &r->err);
 	progress_set(r->session, 0, 0);
+	forget(&f);
 	free(ranges);
 	/* A grid that is shorter than the time between two questions. */
 	if (!ret && r->m->spec.watchdog && f.grid.warp_instructions > r->m->spec.watchdog)

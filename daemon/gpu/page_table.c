@@ -64,7 +64,7 @@ static void *walk(void *ctx, uint64_t page)
 		return NULL;
 	host = service_entry(service, s->va_space, page, &flags);
 	if (flags & SERVICE_ENTRY_REMOTE) {
-		bits = GMMU_REMOTE;
+		bits = GMMU_REMOTE | (flags & SERVICE_ENTRY_READ_ONLY ? GMMU_READ_ONLY : 0);
 		m->remote = true;
 	} else if (flags & SERVICE_ENTRY_READ_ONLY || paging_collapsing(s->paging, page)) {
 		bits = GMMU_READ_ONLY;

@@ -17,6 +17,7 @@
 #include "base/addr_range.h"
 #include "base/base.h"
 #include "base/fault.h"
+#include "service/system.h"
 
 /*
  * MIGRATE_REMOTE and MIGRATE_DUPLICATE are for services that can (struct service, can). A
@@ -113,11 +114,25 @@ struct service_ops {
 	uint64_t (*share)(struct service *s);	/* that one VA space may have now; NULL: all */
 	/*
 	 * Adds the managed ranges of the VA space, by address, where a managed address is
-	 * its own host address whether or not the page is in device memory. NULL: it is not.
+	 * its own host address whether or not the page is in device memory; not what the program
+	 * may only read. NULL: it is not.
 	 */
 	void (*managed)(struct service *s, uint32_t va_space, struct addr_ranges *to);
 	/* Those and what is in device memory always. NULL: there are none but those. */
 	void (*reachable)(struct service *s, uint32_t va_space, struct addr_ranges *to);
+	/*
+	 * Services in the program's process have the next three. give(): kernels may use the
+	 * program's own memory from now on. look(), before a work: what the program has unmapped
+	 * or protected is not managed memory any more. (While a work runs it must not change.)
+	 */
+	void (*give)(struct service *s, const struct system_memory *memory);
+	void (*look)(struct service *s);
+	/*
+	 * The program's own memory at addr becomes managed memory of the VA space: *range is the
+	 * piece of its mapping that does. false: there is none, or the program did not give it.
+	 */
+	bool (*adopt)(struct service *s, uint32_t va_space, uint64_t addr,
+		      struct system_range *range);
 	void (*destroy)(struct service *s);
 };
 
@@ -137,6 +152,12 @@ struct service {
 static inline void service_reachable(struct service *s, uint32_t va_space, struct addr_ranges *to)
 {
 	(s->ops->reachable ? s->ops->reachable : s->ops->managed)(s, va_space, to);
+}
+
+static inline bool service_adopt(struct service *s, uint32_t va_space, uint64_t addr,
+				 struct system_range *range)
+{
+	return s->ops->adopt && s->ops->adopt(s, va_space, addr, range);
 }
 
 static inline void *service_entry(struct service *s, uint32_t va_space, uint64_t addr,

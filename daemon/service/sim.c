@@ -20,7 +20,7 @@
 #include "base/bitmap.h"
 #include "base/u64map.h"
 #include "service/batch.h"
-#include "service/sim_ranges.h"
+#include "service/adopted.h"
 
 #define VA_BITS		47u	/* managed memory lies below, as in the kernel ABI */
 #define BLOCK_KEY_BITS	(VA_BITS - BLOCK_SHIFT)
@@ -46,6 +46,7 @@ struct sim {
 	struct ranges managed;
 	struct ranges device;		/* in device memory always, and not paged */
 	uint64_t device_frames;
+	struct adopted adopted;		/* of `managed`: the program's own memory */
 	/* In the order of creation, found through `index`; freed with the service. */
 	struct block *blocks;
 	size_t nblocks, block_room;
@@ -154,12 +155,63 @@ static void invalidate(struct sim *sim, uint32_t va_space, uint64_t start, uint6
 
 /* --- serving a batch ------------------------------------------------------ */
 
-static void flag_faults(const struct sim *sim, struct fault *faults, unsigned int n)
+static bool is_read_only(const struct sim *sim, uint32_t va_space, uint64_t addr)
 {
+	return sim->adopted.read_only.count &&
+	       ranges_have(&sim->adopted.read_only, va_space, addr);
+}
+
+static bool sim_adopt(struct service *s, uint32_t va_space, uint64_t addr,
+		      struct system_range *range)
+{
+	struct sim *sim = sim_of(s);
+	struct ranges *const others[] = { &sim->managed, &sim->device };
+	struct range have = ranges_at(&sim->managed, va_space, addr);
+
+	if (have.end) {
+		*range = (struct system_range){ have.start, have.end,
+						is_read_only(sim, va_space, addr) };
+		return true;
+	}
+	return addr >> VA_BITS == 0 && addr >= PAGE_BYTES && !is_device(sim, va_space, addr) &&
+	       adopted_add(&sim->adopted, others, ARRAY_SIZE(others), va_space, addr, range);
+}
+
+static void sim_give(struct service *s, const struct system_memory *memory)
+{
+	sim_of(s)->adopted.memory = *memory;
+}
+
+/* The program's memory is its own again. */
+static void give_up(struct sim *sim, const struct range *range)
+{
+	adopted_drop(&sim->adopted, range);
+	service_sim_unmap(&sim->service, range->va_space, range->start,
+			  range->end - range->start);
+}
+
+static void sim_look(struct service *s)
+{
+	struct sim *sim = sim_of(s);
+	struct range range;
+
+	adopted_refresh(&sim->adopted);
+	while (adopted_stale(&sim->adopted, &range))
+		give_up(sim, &range);
+}
+
+static void flag_faults(struct sim *sim, struct fault *faults, unsigned int n)
+{
+	struct system_range range;
+
 	for (unsigned int i = 0; i < n; i++) {
 		faults[i].flags = 0;
-		if (!ranges_have(&sim->managed, faults[i].va_space, faults[i].addr))
+		if (!ranges_have(&sim->managed, faults[i].va_space, faults[i].addr) &&
+		    !sim_adopt(&sim->service, faults[i].va_space, faults[i].addr, &range))
 			faults[i].flags |= FAULT_UNMANAGED;
+		else if (faults[i].access >= ACCESS_WRITE &&
+			 is_read_only(sim, faults[i].va_space, faults[i].addr))
+			faults[i].flags |= FAULT_UNMANAGED | FAULT_PROTECTED;
 		else if (is_allowed(sim, &faults[i]))
 			faults[i].flags |= FAULT_RESIDENT;
 	}
@@ -176,9 +228,11 @@ static bool migration_valid(const struct migration *m)
 static int move_there(struct sim *sim, struct migration *m, struct block *block, uint64_t addr)
 {
 	unsigned int page = page_of(addr);
+	/* A store to a page that the program may not write itself has to fault. */
+	bool read_only = m->op == MIGRATE_DUPLICATE || is_read_only(sim, m->va_space, addr);
 
 	if (bitmap_test(block->resident, page)) {
-		if (m->op == MIGRATE_H2D)
+		if (!read_only)
 			bitmap_clear(block->read_only, page);
 		return 0;
 	}
@@ -190,7 +244,7 @@ static int move_there(struct sim *sim, struct migration *m, struct block *block,
 		invalidate(sim, m->va_space, addr, addr + PAGE_BYTES, true);
 	}
 	bitmap_set(block->resident, page);
-	if (m->op == MIGRATE_DUPLICATE)
+	if (read_only)
 		bitmap_set(block->read_only, page);
 	sim->used++;
 	m->moved++;
@@ -330,12 +384,14 @@ static uint64_t sim_frames(struct service *s)
 
 static void sim_managed(struct service *s, uint32_t va_space, struct addr_ranges *to)
 {
-	ranges_tell(&sim_of(s)->managed, va_space, to);
+	ranges_tell(&sim_of(s)->managed, &sim_of(s)->adopted.read_only, va_space, to);
 }
 
 static void sim_reachable(struct service *s, uint32_t va_space, struct addr_ranges *to)
 {
-	ranges_tell_both(&sim_of(s)->managed, &sim_of(s)->device, va_space, to);
+	struct sim *sim = sim_of(s);
+
+	ranges_tell_both(&sim->managed, &sim->device, &sim->adopted.read_only, va_space, to);
 }
 
 static void sim_destroy(struct service *s)
@@ -346,6 +402,7 @@ static void sim_destroy(struct service *s)
 	free(sim->blocks);
 	ranges_clear(&sim->managed);
 	ranges_clear(&sim->device);
+	adopted_clear(&sim->adopted);
 	free(sim);
 }
 
@@ -361,6 +418,9 @@ const struct service_ops service_sim_ops = {
 	.frames = sim_frames,
 	.managed = sim_managed,
 	.reachable = sim_reachable,
+	.give = sim_give,
+	.adopt = sim_adopt,
+	.look = sim_look,
 	.destroy = sim_destroy,
 };
 
@@ -409,9 +469,13 @@ static bool range_valid(uint32_t va_space, uint64_t addr, uint64_t bytes)
 int service_sim_map(struct service *s, uint32_t va_space, uint64_t addr, uint64_t bytes)
 {
 	struct sim *sim = sim_of(s);
+	struct range range;
 
 	if (!range_valid(va_space, addr, bytes))
 		return -EINVAL;
+	/* What the program says of its memory now holds. */
+	while (adopted_in(&sim->adopted, va_space, addr, addr + bytes, &range))
+		give_up(sim, &range);
 	if (ranges_overlap(&sim->managed, va_space, addr, addr + bytes) ||
 	    ranges_overlap(&sim->device, va_space, addr, addr + bytes))
 		return -EEXIST;

@@ -46,6 +46,17 @@ bool ranges_overlap(const struct ranges *r, uint32_t va_space, uint64_t start, u
 	return i < r->count && r->at[i].va_space == va_space && r->at[i].start < end;
 }
 
+void ranges_clip(const struct ranges *r, uint32_t va_space, uint64_t addr, uint64_t *start,
+		 uint64_t *end)
+{
+	size_t i = range_at(r, va_space, addr);
+
+	if (i < r->count && r->at[i].va_space == va_space)
+		*end = MIN(*end, r->at[i].start);
+	if (i && r->at[i - 1].va_space == va_space)
+		*start = MAX(*start, r->at[i - 1].end);
+}
+
 static int insert(struct ranges *r, size_t i, struct range range)
 {
 	if (array_grow(r->at, r->room, r->count))
@@ -66,14 +77,14 @@ static bool is_of(const struct ranges *r, size_t i, uint32_t va_space)
 	return i < r->count && r->at[i].va_space == va_space;
 }
 
-void ranges_tell(const struct ranges *r, uint32_t va_space, struct addr_ranges *to)
+void ranges_tell(const struct ranges *r, const struct ranges *without, uint32_t va_space,
+		 struct addr_ranges *to)
 {
-	for (size_t i = range_at(r, va_space, 0); is_of(r, i, va_space); i++)
-		addr_ranges_add(to, r->at[i].start, r->at[i].end);
+	ranges_tell_both(r, &(const struct ranges){ 0 }, without, va_space, to);
 }
 
-void ranges_tell_both(const struct ranges *a, const struct ranges *b, uint32_t va_space,
-		      struct addr_ranges *to)
+void ranges_tell_both(const struct ranges *a, const struct ranges *b,
+		      const struct ranges *without, uint32_t va_space, struct addr_ranges *to)
 {
 	size_t i = range_at(a, va_space, 0), j = range_at(b, va_space, 0);
 
@@ -82,7 +93,8 @@ void ranges_tell_both(const struct ranges *a, const struct ranges *b, uint32_t v
 			     (is_of(a, i, va_space) && a->at[i].start < b->at[j].start);
 		const struct range *r = first ? &a->at[i++] : &b->at[j++];
 
-		addr_ranges_add(to, r->start, r->end);
+		if (!ranges_have(without, va_space, r->start))
+			addr_ranges_add(to, r->start, r->end);
 	}
 }
 

@@ -25,11 +25,15 @@ bool ranges_have(const struct ranges *r, uint32_t va_space, uint64_t addr);
 struct range ranges_at(const struct ranges *r, uint32_t va_space, uint64_t addr);
 /* Is any address of [start, end)? */
 bool ranges_overlap(const struct ranges *r, uint32_t va_space, uint64_t start, uint64_t end);
-/* Adds each of the VA space's, by address. */
-void ranges_tell(const struct ranges *r, uint32_t va_space, struct addr_ranges *to);
+/* Cuts [*start, *end), which holds addr, to what overlaps no range. No range holds addr. */
+void ranges_clip(const struct ranges *r, uint32_t va_space, uint64_t addr, uint64_t *start,
+		 uint64_t *end);
+/* Adds each of the VA space's that does not begin in a range of `without`, by address. */
+void ranges_tell(const struct ranges *r, const struct ranges *without, uint32_t va_space,
+		 struct addr_ranges *to);
 /* The same of two that do not overlap. */
-void ranges_tell_both(const struct ranges *a, const struct ranges *b, uint32_t va_space,
-		      struct addr_ranges *to);
+void ranges_tell_both(const struct ranges *a, const struct ranges *b,
+		      const struct ranges *without, uint32_t va_space, struct addr_ranges *to);
 /* [start, end) overlaps none. -ENOMEM. */
 int ranges_add(struct ranges *r, uint32_t va_space, uint64_t start, uint64_t end);
 /* Takes [start, end) out, where it is there. -ENOMEM leaves everything as it was. */

@@ -40,14 +40,46 @@ static uint64_t now_ns(void)
 
 /* --- serving a batch ------------------------------------------------------ */
 
-static void flag_faults(const struct uffd *u, struct service_batch *batch)
+static bool is_system(const struct uffd *u, uint64_t addr)
+{
+	return u->system.count && ranges_have(&u->system, u->va_space, addr);
+}
+
+static bool is_read_only(const struct uffd *u, uint64_t addr)
+{
+	return u->adopted.read_only.count &&
+	       ranges_have(&u->adopted.read_only, u->va_space, addr);
+}
+
+static bool uffd_adopt(struct service *service, uint32_t va_space, uint64_t addr,
+		       struct system_range *range)
+{
+	struct uffd *u = to_uffd(service);
+	struct ranges *const others[] = { &u->system, &u->managed };
+
+	return va_space == u->va_space && addr >> VA_BITS == 0 && addr >= PAGE_BYTES &&
+	       adopted_add(&u->adopted, others, ARRAY_SIZE(others), va_space, addr, range);
+}
+
+static unsigned int flags_of_system(struct uffd *u, const struct fault *f)
+{
+	struct system_range range;
+
+	if (!is_system(u, f->addr) && !uffd_adopt(&u->service, f->va_space, f->addr, &range))
+		return FAULT_UNMANAGED;
+	if (f->access >= ACCESS_WRITE && is_read_only(u, f->addr))
+		return FAULT_UNMANAGED | FAULT_PROTECTED;
+	return FAULT_RESIDENT;
+}
+
+static void flag_faults(struct uffd *u, struct service_batch *batch)
 {
 	for (unsigned int i = 0; i < batch->nfaults; i++) {
 		struct fault *f = &batch->faults[i];
 
 		f->flags = 0;
 		if (!ranges_have(&u->managed, f->va_space, f->addr))
-			f->flags |= FAULT_UNMANAGED;
+			f->flags |= flags_of_system(u, f);
 		else if (uffd_frame_of(u, f->addr) || uffd_remote(u, f->addr))
 			f->flags |= FAULT_RESIDENT;
 	}
@@ -106,10 +138,35 @@ static void *uffd_entry(struct service *service, uint32_t va_space, uint64_t add
 	const struct uffd *u = to_uffd(service);
 	void *frame = uffd_walk(service, va_space, addr);
 
-	if (frame || va_space != u->va_space || !uffd_remote(u, addr))
+	if (frame || va_space != u->va_space || !(uffd_remote(u, addr) || is_system(u, addr)))
 		return frame;
-	*flags |= SERVICE_ENTRY_REMOTE;
+	*flags |= SERVICE_ENTRY_REMOTE | (is_read_only(u, addr) ? SERVICE_ENTRY_READ_ONLY : 0);
 	return (void *)(uintptr_t)(addr & ~(PAGE_BYTES - 1));
+}
+
+static void uffd_give(struct service *service, const struct system_memory *memory)
+{
+	to_uffd(service)->adopted.memory = *memory;
+}
+
+/* The program's memory is its own again. */
+static void give_up(struct uffd *u, const struct range *range)
+{
+	adopted_drop(&u->adopted, range);
+	ranges_cut(&u->system, range->va_space, range->start, range->end);
+	uffd_lock(u);
+	uffd_invalidate(u, range->start, range->end, false);
+	uffd_unlock(u);
+}
+
+static void uffd_look(struct service *service)
+{
+	struct uffd *u = to_uffd(service);
+	struct range range;
+
+	adopted_refresh(&u->adopted);
+	while (adopted_stale(&u->adopted, &range))
+		give_up(u, &range);
 }
 
 static int uffd_poll(struct service *service,
@@ -185,6 +242,8 @@ static void uffd_destroy(struct service *service)
 	uffd_frames_fini(&u->frames);
 	u64map_clear(&u->index);
 	ranges_clear(&u->managed);
+	ranges_clear(&u->system);
+	adopted_clear(&u->adopted);
 	free(u->blocks);
 	free(u->wishes);
 	pthread_mutex_destroy(&u->lock);
@@ -198,6 +257,9 @@ const struct service_ops service_uffd_ops = {
 	.serve = uffd_serve,
 	.walk = uffd_walk,
 	.entry = uffd_entry,
+	.give = uffd_give,
+	.adopt = uffd_adopt,
+	.look = uffd_look,
 	.poll = uffd_poll,
 	.resident = uffd_resident,
 	.frames = uffd_count,
@@ -264,10 +326,14 @@ int service_uffd_map(struct service *service, uint64_t addr, uint64_t bytes)
 {
 	struct uffd *u = to_uffd(service);
 	void *p = (void *)(uintptr_t)addr;
+	struct range range;
 	int ret;
 
 	if (!range_valid(addr, bytes))
 		return -EINVAL;
+	/* What the program says of its memory now holds. */
+	while (adopted_in(&u->adopted, u->va_space, addr, addr + bytes, &range))
+		give_up(u, &range);
 	uffd_lock(u);
 	ret = ranges_overlap(&u->managed, u->va_space, addr, addr + bytes) ? -EEXIST :
 	      ranges_add(&u->managed, u->va_space, addr, addr + bytes);

@@ -22,8 +22,8 @@
 
 #include "base/bitmap.h"
 #include "base/u64map.h"
+#include "service/adopted.h"
 #include "service/service.h"
-#include "service/sim_ranges.h"
 
 #define UFFD_INVALIDATES	1024u
 
@@ -75,6 +75,9 @@ struct uffd {
 	pthread_mutex_t lock;
 	int worker;			/* thread id between enter and leave, else 0 */
 	struct ranges managed;
+	/* The program's own memory, which is used where it is; no page of it moves. The engine's thread's. */
+	struct ranges system;
+	struct adopted adopted;
 	uint64_t managed_pages;		/* as the program asked for them */
 	struct uffd_block **blocks;	/* in the order of creation, found through `index` */
 	size_t nblocks, block_room;

@@ -364,7 +364,7 @@ static void test_bad_memory(void **state)
 	expect_error(f->ctx, gpuemu_mem_free(f->ctx, &local), -EINVAL, "no managed allocation");
 	expect_error(f->ctx, gpuemu_mem_free(f->ctx, f->a + 1), -EINVAL, "no managed allocation");
 	expect_error(f->ctx, gpuemu_mem_free(f->ctx, NULL), -EINVAL, "no managed allocation");
-	expect_error(f->ctx, gpuemu_mem_prefetch(f->ctx, &local, 4, NULL), -EINVAL,
+	expect_error(f->ctx, gpuemu_mem_prefetch(f->ctx, (void *)0x1230, 4, NULL), -EINVAL,
 		     "not inside a managed");
 	/* 20000 bytes are 5 pages. */
 	OK(f->ctx, gpuemu_mem_prefetch(f->ctx, f->a, 5 * 4096, NULL));
