@@ -139,7 +139,7 @@ unsigned int study_failures(const struct study_ctx *c);
 void study_table_print(const struct study_ctx *c, const struct study_table *t);
 struct json_object *study_table_json(const struct study_ctx *c, const struct study_table *t);
 void study_table_free(struct study_table *t);
-/* What is known about why ours differs, from study_findings.def; NULL: nothing. */
-const char *study_finding(const struct study *s, const char *table);
+/* Why ours differs, from study_findings.def; NULL: nothing is known of runs like these. */
+const char *study_finding(const struct study_ctx *c, const char *table);
 
 #endif

@@ -12,19 +12,37 @@
 #include "output.h"
 #include "study.h"
 
+enum { FULL, QUICK };
+
 static const struct {
-	const char *study, *table, *sentence;
+	const char *study, *table;
+	int size;
+	const char *sentence;
 } findings[] = {
-#define FINDING(study, table, sentence)	{ study, table, sentence },
+#define FINDING(study, table, size, sentence)	{ study, table, size, sentence },
 #include "study_findings.def"
-	{ NULL, NULL, NULL },
 };
 
-const char *study_finding(const struct study *s, const char *table)
+/* The study as the findings know it: its GPU, its workloads, no run missing. */
+static bool is_whole(const struct study_ctx *c)
 {
-	for (size_t i = 0; findings[i].study; i++)
-		if (!strcmp(findings[i].study, s->name) && !strcmp(findings[i].table, table))
-			return findings[i].sentence;
+	const struct study_options *o = &c->options;
+	unsigned int all = 0;
+
+	while (c->study->workloads[all].name)
+		all++;
+	if (o->nworkloads != all || o->nsettings || strcmp(o->config, c->study->config) ||
+	    strcmp(o->backend, "sim"))
+		return false;
+	return !study_failures(c) && !c->runner.stopped;
+}
+
+const char *study_finding(const struct study_ctx *c, const char *table)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(findings); i++)
+		if (!strcmp(findings[i].study, c->study->name) && !strcmp(findings[i].table, table))
+			return (findings[i].size == QUICK || !c->options.quick) && is_whole(c) ?
+			       findings[i].sentence : NULL;
 	return NULL;
 }
 
@@ -199,22 +217,9 @@ static double paper_of(const struct study_table *t, size_t row, size_t column)
 	return t->paper[column];
 }
 
-/* Sentences are about the full study. */
-static const char *sentence(const struct study_ctx *c, const struct study_table *t)
-{
-	const struct study_options *o = &c->options;
-	unsigned int all = 0;
-
-	while (c->study->workloads[all].name)
-		all++;
-	return o->quick || o->nsettings || o->nworkloads != all || study_failures(c) ||
-	       c->runner.stopped ? NULL :
-	       study_finding(c->study, t->name);
-}
-
 void study_table_print(const struct study_ctx *c, const struct study_table *t)
 {
-	const char *why = sentence(c, t);
+	const char *why = study_finding(c, t->name);
 	size_t first = strlen("geometric mean");
 
 	for (size_t i = 0; i < t->nrows; i++)
@@ -256,6 +261,7 @@ struct json_object *study_table_json(const struct study_ctx *c, const struct stu
 {
 	struct json_object *o = json_object_new_object(), *columns = json_object_new_array();
 	struct json_object *rows = json_object_new_array();
+	const char *why = study_finding(c, t->name);
 
 	json_object_object_add(o, "name", json_object_new_string(t->name));
 	json_object_object_add(o, "title", json_object_new_string(t->title));
@@ -276,8 +282,8 @@ struct json_object *study_table_json(const struct study_ctx *c, const struct stu
 		json_object_object_add(o, "paper", values_json(t, paper_of, 0));
 	if (t->note)
 		json_object_object_add(o, "note", json_object_new_string(t->note));
-	if (sentence(c, t))
-		json_object_object_add(o, "finding", json_object_new_string(sentence(c, t)));
+	if (why)
+		json_object_object_add(o, "finding", json_object_new_string(why));
 	return o;
 }
 

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -416,11 +417,67 @@ static void unknown_rows_fail(void **state)
 	free(c);
 }
 
+static const struct study *study_of(const char *name)
+{
+	const struct study *s = NULL;
+
+	for (unsigned int n = 0; (s = study_row(n)) && strcmp(s->name, name);)
+		n++;
+	return s;
+}
+
+/* A finding is shown for the runs that it is about. */
+static void findings_are_of_their_runs(void **state)
+{
+	struct study_ctx *c = calloc(1, sizeof(*c));
+	struct study_options *o;
+
+	assert_non_null(c);
+	o = &c->options;
+	c->study = study_of("virtual-thread");
+	assert_int_equal(study_own_workloads(c), 0);
+	o->config = c->study->config;
+	o->backend = "sim";
+	assert_non_null(strstr(study_finding(c, "use"), "--quick"));
+	o->quick = true;
+	assert_non_null(study_finding(c, "use"));
+	assert_null(study_finding(c, "no such table"));
+	o->nworkloads--;
+	assert_null(study_finding(c, "use"));
+	o->nworkloads++;
+	o->nsettings = 1;
+	assert_null(study_finding(c, "use"));
+	o->nsettings = 0;
+	o->backend = "uffd";
+	assert_null(study_finding(c, "use"));
+	o->backend = "sim";
+	o->config = "kepler";
+	assert_null(study_finding(c, "use"));
+	o->config = c->study->config;
+	c->failures = 1;
+	assert_null(study_finding(c, "use"));
+	c->failures = 0;
+	c->runner.stopped = SIGINT;
+	assert_null(study_finding(c, "use"));
+	c->runner.stopped = 0;
+	assert_non_null(study_finding(c, "use"));
+
+	/* One about full size. */
+	c->study = study_of("paged-memory");
+	assert_int_equal(study_own_workloads(c), 0);
+	o->config = c->study->config;
+	assert_null(study_finding(c, "copy"));
+	o->quick = false;
+	assert_non_null(study_finding(c, "copy"));
+	free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_workloads),
 		cmocka_unit_test(unknown_rows_fail),
+		cmocka_unit_test(findings_are_of_their_runs),
 		cmocka_unit_test_setup_teardown(runs_are_kept, make, unmake),
 		cmocka_unit_test_setup_teardown(what_changes_is_done_again, make, unmake),
 		cmocka_unit_test_setup_teardown(a_failure_is_told, make, unmake),
