@@ -19,7 +19,7 @@
 
 enum {
 	OPT_QUICK = CLI_OWN, OPT_OUT, OPT_BACKEND, OPT_WORKLOADS, OPT_ONLY, OPT_JOBS, OPT_LIMIT,
-	OPT_CONFIG, OPT_SET, OPT_JSON,
+	OPT_CONFIG, OPT_SET, OPT_JSON, OPT_DRY,
 };
 
 #define X(name) extern const struct study study_##name;
@@ -95,6 +95,33 @@ static bool does(const struct study_ctx *c, const struct study_part *p)
 	return selected(c, p) && possible(c, p);
 }
 
+static void want_all(struct study_ctx *c)
+{
+	for (const struct study_part *p = c->study->parts; p->name; p++)
+		if (does(c, p) && p->want)
+			p->want(c);
+}
+
+int study_plan(struct study_ctx *c)
+{
+	int ret = read_spec(c);
+
+	if (ret)
+		return ret;
+	c->runner.dir = c->options.dir;
+	want_all(c);
+	for (size_t i = 0; i < c->runner.nruns; i++) {
+		char *words = runner_expand(&c->runner, c->runner.runs[i]->args);
+
+		printf("gpuemu %s\n", words);
+		free(words);
+	}
+	for (const struct study_part *p = c->study->parts; p->name; p++)
+		if (does(c, p) && p->want_more)
+			printf("# %s: more runs, which need the results of these\n", p->name);
+	return 0;
+}
+
 int study_run_all(struct study_ctx *c)
 {
 	const struct study_part *p;
@@ -104,9 +131,7 @@ int study_run_all(struct study_ctx *c)
 		ret = begin(c);
 	if (ret)
 		return ret;
-	for (p = c->study->parts; p->name; p++)
-		if (does(c, p) && p->want)
-			p->want(c);
+	want_all(c);
 	runner_execute(&c->runner);
 	for (p = c->study->parts; p->name; p++)
 		if (does(c, p) && p->want_more)
@@ -338,6 +363,7 @@ struct request {
 	struct study_ctx ctx;
 	char *workloads, *parts;
 	const char *json;
+	bool dry;
 	char dir[256];
 };
 
@@ -368,6 +394,9 @@ static int take_option(const struct verb *verb, int id, void *arg)
 		return 0;
 	case OPT_JSON:
 		r->json = optarg ? optarg : "-";
+		return 0;
+	case OPT_DRY:
+		r->dry = true;
 		return 0;
 	case OPT_SET:
 		if (o->nsettings == STUDY_LIST)
@@ -445,15 +474,15 @@ static int study(const struct verb *verb, int argc, char **argv)
 		free(r);
 		return result < 0 ? CLI_DONE : result;
 	}
-	if (output_check(r->json, &err)) {
+	if (!r->dry && output_check(r->json, &err)) {
 		free(r);
 		return cli_failed(verb, "%s", err.text);
 	}
-	result = study_run_all(&r->ctx);
+	result = r->dry ? study_plan(&r->ctx) : study_run_all(&r->ctx);
 	if (result) {
 		result = result == -EINVAL ? cli_misused(verb, "%s", r->ctx.err.text) :
 					     cli_failed(verb, "%s", r->ctx.err.text);
-	} else {
+	} else if (!r->dry) {
 		struct json_object *report = study_json(&r->ctx);
 
 		tell_end(&r->ctx);
@@ -492,6 +521,7 @@ static const struct cli_option options[] = {
 	{ "config", "GPU", "instead of the study's GPU", OPT_CONFIG },
 	{ "set", "KEY=VALUE", "one key for every run; may be repeated", OPT_SET },
 	{ "json", "[FILE]", "the tables as JSON, to FILE or, alone, to stdout without the text", OPT_JSON },
+	{ "dry-run", NULL, "say what would be run, and run nothing", OPT_DRY },
 	{ NULL }
 };
 

@@ -87,6 +87,8 @@ const struct study *study_row(unsigned int n);
  * study does not go on without it, or its means would be of other programs than they say.
  */
 int study_own_workloads(struct study_ctx *c);
+/* Prints the commands that study_run_all() begins with, and runs nothing. -errno with c->err. */
+int study_plan(struct study_ctx *c);
 /* Does it all; the caller frees with study_free(). -errno with c->err: it could not begin. */
 int study_run_all(struct study_ctx *c);
 struct json_object *study_json(const struct study_ctx *c);

@@ -118,6 +118,17 @@ study one sms --only mshrs --set gpu.sms=4
 tap_check 'study: another setting is another run' test "$(find $work/one/runs -name '*.json' | wc -l)" -gt "$files"
 tap_check 'study: and another table' sh -c "! cmp -s $work/sms.txt $work/third.txt"
 
+# What would be run, without a folder: exactly what is run first. Parts with more say so.
+$gpuemu study paged-memory --quick --workloads vecadd --out $work/dry --only copy,mshrs,prefetch --dry-run --json=$work/dry.json >$work/dry.txt 2>&1
+tap_check 'study: --dry-run runs nothing and leaves nothing' sh -c "test ! -e $work/dry && test ! -e $work/dry.json"
+tap_check 'study: --dry-run names the parts that decide later' test "$(grep '^#' $work/dry.txt)" = '# prefetch: more runs, which need the results of these'
+$gpuemu study paged-memory --quick --workloads vecadd --out $work/dry --only copy,mshrs --dry-run >$work/dry.txt 2>&1
+study one planned --only copy,mshrs
+tap_check 'study: --dry-run has every run' test "$(grep -c '^gpuemu run vecadd ' $work/dry.txt)" -eq "$(sed -n 's/^\([0-9]*\) runs, 0 failed.*/\1/p' $work/planned.txt)"
+sed -n 's/^gpuemu //p' $work/dry.txt | head -n 1 >$work/dry.first
+# shellcheck disable=SC2046 # words of a command
+tap_check 'study: a command of --dry-run can be run' $gpuemu $(cat $work/dry.first)
+
 # Virtual Thread's: what the text promises of it, with numbers of which none is missing.
 $gpuemu study virtual-thread --quick --workloads vecadd --set gpu.sms=4 --out $work/vt --json=$work/vt.json \
 	--only designs,stalls,schedulers,swap,context,barrier,use,paging >$work/vt.txt 2>$work/vt.err
