@@ -86,8 +86,8 @@ static void works(struct gpuemu_ctx *ctx, const struct target *t)
 
 static void unsupported_instructions_are_named(void **state)
 {
-	struct workload_row row = changed("add.f32", "tex.1d.v4.f32.f32");
-	static const char *const says[] = { "vecadd.ptx", "tex", NULL };
+	struct workload_row row = changed("add.f32", "wmma.load.a.sync.aligned.row.m16n16k16.f16");
+	static const char *const says[] = { "vecadd.ptx", "wmma", NULL };
 	struct target t;
 	struct gpuemu_ctx *ctx = open_sim(&t);
 
