@@ -92,7 +92,7 @@ int again(int argc, char **argv, struct again *a, struct err *err)
 			a->made[a->argc++] = must(strdup(word));
 		i += skip == 2;
 	}
-	/* Words beside --from come behind, so that they win. */
+	/* The words beside --from come after the report's, so that they win. */
 	for (int i = 1; i < argc; i++)
 		if (i < at || i >= at + n)
 			a->made[a->argc++] = must(strdup(argv[i]));

@@ -22,14 +22,14 @@ struct arg_buffer {
 	void *memory;		/* managed, the context's; NULL: not placed */
 };
 
-/* Where in an argument the address of a buffer goes. */
+/* The place of a buffer's address in an argument. */
 struct arg_slot {
 	size_t offset;
 	unsigned int buffer;
 	uint64_t add;
 };
 
-/* What the argument can be a value of, to catch an integer given for a float. */
+/* The type of the argument's value, to catch an integer given for a float. */
 enum arg_sort { ARG_INTEGER, ARG_FLOAT, ARG_BYTES };
 
 struct arg {

@@ -14,7 +14,7 @@
 
 /* Medians are of this many rounds. */
 #define BENCH_ROUNDS	5u
-/* Those of clients are short, and what a neighbour of the machine does changes between them. */
+/* Rounds of clients are short, and other load on the machine changes between them. */
 #define BENCH_CLIENT_ROUNDS	(3 * BENCH_ROUNDS)
 /* bench clients measures 1, 2, 4 and 8 of them. */
 #define BENCH_CLIENTS	4u
@@ -53,7 +53,7 @@ void bench_migrate_text(FILE *out, struct json_object *figures);
 /* One round of bench clients: far faults a second of 1, 2, 4, 8 clients. -errno with err. */
 int bench_clients_round(const struct bench_request *r, double rates[BENCH_CLIENTS],
 			struct err *err);
-/* Of n (at most BENCH_CLIENT_ROUNDS) rounds, for each number of clients. */
+/* The medians of n (at most BENCH_CLIENT_ROUNDS) rounds, for each number of clients. */
 void bench_clients_medians(double (*rounds)[BENCH_CLIENTS], unsigned int n,
 			   double medians[BENCH_CLIENTS]);
 /*

@@ -16,8 +16,8 @@
 #define ROUNDS		BENCH_ROUNDS
 #define SAMPLES		500u
 /*
- * A round of single faults goes in slices, each beside as many of its peer: what takes a
- * neighbour's share of a machine comes and goes in seconds, and slices are milliseconds.
+ * A round of single faults goes in slices, and each slice has as many faults of the peer. A
+ * neighbour's load on the machine comes and goes in seconds, and a slice takes milliseconds.
  */
 #define SLICES		10u
 #define SLICE		(SAMPLES / SLICES)
@@ -133,7 +133,10 @@ static int spread_batch(struct gpuemu_ctx *ctx, uint8_t *memory, unsigned int i,
 		     SPREAD_FAULTS, SPREAD_FAULTS, p50, err);
 }
 
-/* ratio: NULL, or of a batch's page and one of the peer's beside it, which is measured then. */
+/*
+ * ratio: NULL, or the ratio of a batch's page to a page of the peer, which is measured right
+ * after it.
+ */
 static int spread_batches(struct gpuemu_ctx *ctx, uint8_t *memory, bool apart, double *ns,
 			  double *ratio, struct err *err)
 {
@@ -189,7 +192,7 @@ static int spread(struct gpuemu_ctx *ctx, bool apart, double *ns, double *ratio,
 	return ret || !freed ? ret : bench_failed(ctx, freed, err);
 }
 
-/* Another measurement's report, of which one number is wanted. */
+/* The report of another measurement, and the number that is wanted from it. */
 static int other(const struct bench_request *r, const struct bench *bench, uint64_t count,
 		 struct json_object **report, struct err *err)
 {
@@ -237,7 +240,7 @@ static double value_of(const struct round *round, size_t at)
 	return value;
 }
 
-/* Of positive numbers. */
+/* The median over the rounds of a positive number. */
 static double median(const struct round *rounds, size_t at)
 {
 	uint64_t values[ROUNDS];
@@ -247,7 +250,7 @@ static double median(const struct round *rounds, size_t at)
 	return (double)yardstick_permille(values, ROUNDS, 500) / 1e6;
 }
 
-/* Of all rounds of clients. */
+/* The least ratio over all rounds of clients. */
 static double clients_least(const struct round *rounds, double *upper)
 {
 	double rates[BENCH_CLIENT_ROUNDS][BENCH_CLIENTS];

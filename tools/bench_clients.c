@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bench clients: far faults a second of 1, 2, 4 and 8 clients at a time, each a process
- * with a context of its own, all of the same engine, and as many pages as the others. The
- * clock runs from when all are told to begin to when the last has got its pages; each
- * has had one page before, as the first one makes the engine know it, and compares all
- * of them afterwards.
+ * bench clients: far faults a second of 1, 2, 4 and 8 clients at a time. Each client is a
+ * process with a context of its own, on the same engine, with as many pages as the others. The
+ * clock runs from the moment when all are told to begin until the last has its pages. Each
+ * client has had one page before, because its first page makes the engine know it. Afterwards
+ * each compares all of its pages.
  */
 #include <errno.h>
 #include <signal.h>
@@ -110,7 +110,7 @@ static int start(const struct bench_request *r, uint64_t pages, unsigned int num
 	}
 	c->pid = fork();
 	if (!c->pid) {
-		/* Who measures it may be stopped. */
+		/* The measuring process may be stopped. */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		close(to[1]);
 		close(from[0]);

@@ -23,7 +23,7 @@
 #define SAMPLES_LEAST	50u	/* of a yardstick, beside a slice */
 #define WARM_UP		64u	/* first faults that do not count: caches, rings, page tables */
 
-/* What word `word` of page `page` holds: differs everywhere. */
+/* The contents of word `word` of page `page`, different everywhere. */
 static uint64_t pattern(uint64_t page, uint64_t word)
 {
 	return (page << 16 | word) * 0x9e3779b97f4a7c15ull;
@@ -147,8 +147,8 @@ static const struct yardstick {
 };
 
 /*
- * Of those that may be used, each in its turn: a CPU that shares its core with somebody
- * else's is slower for as long as that one is busy, and what the yardstick is for runs on any.
+ * The next of the CPUs that may be used, in turns. A CPU is slow while another program uses the
+ * other half of its core, and the yardstick may run on any CPU.
  */
 static int next_cpu(const cpu_set_t *may)
 {
@@ -160,7 +160,7 @@ static int next_cpu(const cpu_set_t *may)
 	return cpu;
 }
 
-/* With this thread, and those it starts, on one CPU. */
+/* Runs it with this thread, and the threads that it starts, on one CPU. */
 static int median_on_one_cpu(const struct yardstick *y, uint64_t *samples, size_t n,
 			     uint64_t *median, struct err *err)
 {
@@ -426,7 +426,7 @@ static int measure_slice(const struct bench_request *r, struct figures *f, char 
 }
 
 /*
- * The faults in slices, each beside as many samples of its yardsticks: what takes a share of the
+ * Measures the faults in slices, each with as many samples of its yardsticks. Load on the
  * machine comes and goes, and then meets both.
  */
 static int measure_faults(const struct bench_request *r, struct figures *f, uint64_t count,
@@ -489,7 +489,7 @@ static int measure(const struct bench_request *r, struct json_object *report,
 		json_object_object_add(report, "migrate", migrate);
 	if (ret != -EOPNOTSUPP)
 		return ret;
-	/* What cannot be had here is left out, with the reason. */
+	/* A yardstick that cannot be measured here is left out, with the reason. */
 	json_object_object_add(report, "migrate_missing", json_object_new_string(err->text));
 	return 0;
 }

@@ -84,7 +84,7 @@ static int check_moved(const struct moved *before, const struct moved *after,
 	return 0;
 }
 
-/* What one round took: all of the pieces, and a memcpy of one. */
+/* The times of one round: all of the pieces, and a memcpy of one. */
 struct round {
 	uint64_t h2d, d2h, memcpy, hinted;
 };
@@ -119,7 +119,7 @@ static int go_round(struct gpuemu_ctx *ctx, uint8_t *memory, uint64_t pieces, ui
 	samples = calloc(pieces, sizeof(*samples));
 	if (!ret && !samples)
 		ret = err_set(err, -ENOMEM, "no memory");
-	/* As many of them: what takes the CPU away in between takes it from both. */
+	/* As many memcpys as pieces: when something takes the CPU away, it takes it from both. */
 	if (!ret)
 		ret = yardstick_memcpy(samples, pieces, PIECE, err);
 	r->memcpy = 0;

@@ -314,7 +314,7 @@ static int compile(struct request *r, const struct verb *verb, unsigned int n, c
 	begin(r, &device, include);
 	add(&device, "--cuda-device-only");
 	add(&device, option);
-	/* As nvcc does whatever the host is compiled with. */
+	/* nvcc does the same, however the host half is compiled. */
 	if (!r->optimized)
 		add(&device, "-O2");
 	/* PTX that has the warp functions of sm_70. */

@@ -30,7 +30,7 @@ static const char *label_of(const char *line, size_t *bytes)
 	return *bytes && line[*bytes] == ':' && *line != '.' ? line : NULL;
 }
 
-/* What follows the name in a directive of its own line, or NULL. */
+/* The text after the name in a directive of its own line, or NULL. */
 static const char *said_of(const char *text, const char *directive, const char *name, size_t bytes)
 {
 	for (const char *at = text; (at = strstr(at, directive));) {

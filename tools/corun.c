@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Workloads side by side. A workload's host side launches, waits, reads what came and launches
- * again; several of them take turns, in the order of virtual time: each has a thread, one of
- * which runs at a time, and a stream. Who waits hands the turn back; the GPU then goes on until
- * some waiting stream has nothing left to do, and its host gets the turn in that cycle, the
- * first of them in the order of the command line. An arrival is a delay in the stream. So
- * no clock of the host takes part.
+ * Workloads side by side. The host side of a workload launches, waits, reads the results and
+ * launches again. Several host sides take turns, in the order of virtual time. Each has a
+ * stream and a thread, and one thread runs at a time. A host side that waits hands the turn
+ * back. Then the GPU goes on until some waiting stream has nothing left to do, and its host
+ * side gets the turn in that cycle. If there are several, the first on the command line gets
+ * it. An arrival is a delay in the stream. So no clock of the host takes part.
  */
 #include <errno.h>
 #include <limits.h>
@@ -120,7 +120,7 @@ static bool next_host(struct corun *all, unsigned int *who, int *status)
 	if (!n)
 		return false;
 	*status = gpuemu_stream_wait_any(all->ctx, streams, n, &which);
-	/* Without memory for that they still all come to their end. */
+	/* If there is no memory for this, they still all come to their end. */
 	*who = hosts[which];
 	return true;
 }

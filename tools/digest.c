@@ -9,7 +9,7 @@
 #include "digest.h"
 #include "memory.h"
 
-/* libcrypto fails for want of memory alone: SHA-256 is always there. */
+/* libcrypto can fail only when memory is short: SHA-256 is always there. */
 struct digest *digest_begin(void)
 {
 	EVP_MD_CTX *d = must(EVP_MD_CTX_new());

@@ -18,7 +18,7 @@ void digest_add(struct digest *d, const char *label, const void *bytes, size_t n
 void digest_add_text(struct digest *d, const char *label, const char *text);
 /* Hexadecimal digits; frees d. */
 void digest_end(struct digest *d, char text[DIGEST_TEXT]);
-/* Of a file's bytes alone. -errno: it cannot be read, and text is "". */
+/* The digest of only a file's bytes. -errno: the file cannot be read, and text is "". */
 int digest_file(const char *file, char text[DIGEST_TEXT]);
 
 #endif

@@ -62,7 +62,7 @@ static void print_text(const struct ctl_event *e)
 	putchar('\n');
 }
 
-/* What is left of the time, for poll(): rounded up, 0 when it is over. */
+/* The remaining time for poll(), rounded up; 0 when it is over. */
 static int left_ms(const struct request *r, uint64_t start)
 {
 	double left;

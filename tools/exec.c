@@ -125,7 +125,7 @@ static void send_on(int sig)
 	kill((pid_t)program, sig);
 }
 
-/* As a shell does it: the program's status, or 128 and the signal. */
+/* The status that a shell returns: the program's, or 128 and the signal. */
 static int wait_for(pid_t pid)
 {
 	int status;

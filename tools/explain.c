@@ -23,7 +23,7 @@ static double percent(double part, double whole)
 
 /* --- what one run was bound by ------------------------------------------------------ */
 
-/* Where a far fault's time goes says what would shorten it. */
+/* The largest stage of a far fault tells what would shorten it. */
 static void explain_latency(FILE *out, struct json_object *r)
 {
 	struct json_object *p = output_at(r, "paging"), *s = output_at(p, "fault_stages_sum_ns");

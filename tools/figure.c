@@ -404,7 +404,7 @@ int figure_write(const struct figure *f, const char *file, struct err *err)
 	if (file && !terminal_of(file)) {
 		ret = save(script, file, err);
 	} else {
-		/* What is there from before is no result. */
+		/* A file that is there from before is no result. */
 		if (file && unlink(file) && errno != ENOENT)
 			ret = err_set(err, -errno, "cannot write %s: %s", file, strerror(errno));
 		else

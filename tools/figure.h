@@ -57,7 +57,7 @@ char *figure_script(const struct figure *f, const char *file);
  * text on standard output. -errno with err: -ENOENT no gnuplot, -EINVAL another ending, ...
  */
 int figure_write(const struct figure *f, const char *file, struct err *err);
-/* What figure_write() would say of the name before anything is drawn. */
+/* The error that figure_write() would return for the name, before anything is drawn. */
 int figure_check(const char *file, struct err *err);
 
 #endif

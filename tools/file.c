@@ -86,7 +86,7 @@ int file_write(const char *path, const void *data, size_t bytes, struct err *err
 		return cannot("write", path, err);
 	errno = 0;
 	whole = write_all(file, data, bytes);
-	/* What fwrite took may still fail here. */
+	/* Bytes that fwrite took may still fail here. */
 	if (fclose(file) || !whole)
 		return cannot("write", path, err);
 	return 0;

@@ -46,7 +46,7 @@ static struct json_object *params_json(const struct ptx_kernel *k)
 	return a;
 }
 
-/* Those linked in; the first one is the entry itself. */
+/* The functions that are linked in; the first one is the entry itself. */
 static struct json_object *functions_json(const struct ptx_kernel *k)
 {
 	struct json_object *a = json_object_new_array();

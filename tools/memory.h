@@ -5,7 +5,7 @@
 
 /* p, or a sentence on stderr and the end of the program when it is NULL. */
 void *must(void *p);
-/* As asprintf(), and must(). The caller frees it. */
+/* asprintf() that ends the program when there is no memory. The caller frees the text. */
 char *text_of(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gpuemu run A + B --slice oracle. The same words are run under left_over, spatial, even and
- * dynamic, then under fixed with every combination of CTAs that fits an SM, by the runner: what
- * was done once is not done again. The best of left_over, spatial and the combinations
- * is the oracle's; even and dynamic stand beside. Called by run.c; the study warped-slicer uses
- * ctas_fit().
+ * gpuemu run A + B --slice oracle. The runner runs the same words under left_over, spatial,
+ * even and dynamic, then under fixed with every combination of CTAs that fits an SM. A run that
+ * has a report is not repeated. The oracle is the best of left_over, spatial and the
+ * combinations. even and dynamic are printed beside it. run.c calls this; the study
+ * warped-slicer uses ctas_fit().
  */
 #include <math.h>
 #include <stdio.h>

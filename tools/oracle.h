@@ -11,7 +11,7 @@
 
 struct verb;
 
-/* What a CTA takes of an SM. */
+/* The resources of an SM that a CTA takes. */
 struct cta_needs {
 	double warps, registers, shared;
 };

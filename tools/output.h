@@ -21,7 +21,7 @@ double output_number(struct json_object *o, const char *path);
 bool output_has(struct json_object *o, const char *path);
 /* "" when absent. */
 const char *output_string(struct json_object *o, const char *path);
-/* Of arrays by number, "workloads.0.ipc". Borrowed; NULL when absent. */
+/* A number picks an element of an array, "workloads.0.ipc". Borrowed; NULL when absent. */
 struct json_object *output_at(struct json_object *o, const char *path);
 
 /* A JSON number with `digits` decimals. */

@@ -9,7 +9,7 @@
 #include "output.h"
 #include "phases.h"
 
-/* What moved so far; asked before the kernels run, when statistics are short. */
+/* The bytes moved so far. It is called before the kernels run, when statistics are short. */
 struct moved {
 	bool paged;
 	uint64_t h2d_bytes, evicted_pages;
@@ -79,8 +79,8 @@ static int to_host(struct workload *w)
 }
 
 /*
- * What is not copied gets its device memory before time begins, as with cudaMalloc():
- * statistics start anew behind it. *held: what moved for it.
+ * Buffers that are not copied get their device memory before time begins, as with cudaMalloc().
+ * Statistics start again after that. *held: the bytes moved for it.
  */
 static int allocate(struct workload *w, struct moved *held)
 {
@@ -142,7 +142,10 @@ struct phases {
 	uint64_t h2d, kernel, d2h;	/* core cycles, one after the other */
 };
 
-/* By the session's clock: until the first kernel, until the last one's end, and the rest. */
+/*
+ * Times of the session's clock: until the first kernel, until the end of the last one, and the
+ * rest.
+ */
 static struct phases phases_of(struct json_object *report)
 {
 	struct json_object *kernels = output_at(report, "kernels");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the standard figures show, from the reports of runs. plot.c draws them. */
+/* The contents of the standard figures, from the reports of runs. plot.c draws them. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -144,7 +144,7 @@ static int read_rows(struct cells *c, FILE *in, const char *file, const struct p
 	return ret;
 }
 
-/* Each cell over the one whose x, or whose line, is the named value. */
+/* Divides each cell by the one whose x, or whose line, is the named value. */
 static int normalize(struct cells *c, const struct plot_table *t, struct err *err)
 {
 	size_t n = t->normalize ? strcspn(t->normalize, "=") : 0, at;

@@ -204,7 +204,7 @@ static int load(struct request *r, const struct verb *verb)
 
 	if (target_spec(&r->target, &spec, &err))
 		return cli_misused(verb, "%s", err.text);
-	/* With paging on nothing is uploaded: pages come when they are touched. */
+	/* With paging on gpuemu uploads nothing: pages come when they are touched. */
 	r->prefill = spec.l2_prefill && !spec.paging;
 	options = (struct ptx_options){
 		.maxregs = (uint32_t)spec.maxregs,

@@ -110,7 +110,9 @@ struct json_object *report_json(const struct report_facts *f, const char *subjec
 	}
 	report = json_object_new_object();
 	take(report, statistics, "version");
-	/* Without --config it is the library's default, or what gpuemud was given. */
+	/*
+	 * Without --config the GPU is the library's default, or the one that gpuemud was given.
+	 */
 	json_object_object_add(report, "config", json_object_new_string(
 		f->target->config ? f->target->config : "default"));
 	if (f->backend)
@@ -248,7 +250,7 @@ static void print_cache(FILE *out, const char *before, const char *name, struct 
 		accesses ? 100.0 * (double)count(c, "misses") / (double)accesses : 0.0);
 }
 
-/* The part of caches, DRAM and pages that a kernel beside others had. */
+/* The part of caches, DRAM and pages of a kernel that ran beside others. */
 static void print_own(FILE *out, struct json_object *k)
 {
 	struct json_object *m = output_at(k, "memory"), *p = output_at(k, "paging");
@@ -515,7 +517,7 @@ static void print_phases(FILE *out, struct json_object *w)
 			count(w, "phases.kernel_cycles"), count(w, "phases.d2h_cycles"));
 }
 
-/* Of workloads side by side: each with what its own kernels did. */
+/* Workloads side by side: each with the numbers of its own kernels. */
 static void print_workloads(FILE *out, struct json_object *workloads)
 {
 	for (size_t i = 0; i < json_object_array_length(workloads); i++) {
@@ -544,7 +546,7 @@ static bool emulated(struct json_object *r)
 	       (!strcmp(virt, "tcg") || !strcmp(virt, "icount"));
 }
 
-/* What ran together is all of the session's clock. */
+/* Workloads that ran together share the session's clock. */
 static void print_total(FILE *out, struct json_object *totals)
 {
 	double cycles = output_number(totals, "cycles");
@@ -588,7 +590,7 @@ void report_program(FILE *out, struct json_object *p)
 		count(p, "copies.d2h"), output_bytes(b, count(p, "copies.d2h_bytes")));
 }
 
-/* Without time, how fast it went is the host's. */
+/* Without time, the speed is that of the host. */
 static void print_speed(FILE *out, struct json_object *totals)
 {
 	double seconds = output_number(totals, "host_seconds");

@@ -169,7 +169,7 @@ static void print_cycles(FILE *out, struct json_object *r)
 		output_number(r, "totals.thread_instructions") / cycles);
 }
 
-/* Without time, how fast it went is the host's. */
+/* Without time, the speed is that of the host. */
 static void print_speed(FILE *out, struct json_object *r)
 {
 	double n = output_number(r, "totals.thread_instructions");
@@ -287,7 +287,9 @@ void report_fault_stages(FILE *out, struct json_object *r)
 
 		if (share < 0.005)
 			continue;
-		/* Where nothing is measured the decision's stage is all of paging.service_ns. */
+		/*
+		 * If nothing is measured, the stage of the decision is all of paging.service_ns.
+		 */
 		fprintf(out, "%s%.0f%% %s", separator, 100 * share,
 			configured && !strcmp(parts[i].key, "fetched_to_committed") ?
 			"the handler's service (configured)" : parts[i].what);

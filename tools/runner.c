@@ -351,7 +351,7 @@ static void end_all(struct execution *x)
 	for (reap(x); r->running; reap(x)) {
 		int sig = sigtimedwait(&x->signals, NULL, &nap);
 
-		/* Who says it twice has no more patience. */
+		/* A second signal: do not wait any longer. */
 		if ((sig > 0 && sig != SIGCHLD) || now_ns() - asked > PATIENCE)
 			signal_all(r, SIGKILL);
 	}
@@ -374,7 +374,7 @@ static void execute(struct execution *x)
 		end_all(x);
 }
 
-/* Who ignores a signal, as under nohup, is not stopped by it. */
+/* A process that ignores a signal, as under nohup, is not stopped by it. */
 static void add_stop(sigset_t *stops, int sig)
 {
 	struct sigaction a;

@@ -17,7 +17,10 @@ void run_took(struct run *run, double seconds)
 	run->group->known++;
 }
 
-/* Of a run that is not done: its group's mean, or that of all. NAN: nothing is known yet. */
+/*
+ * The expected time of a run that is not done: its group's mean, or the mean of all. NAN:
+ * nothing is known yet.
+ */
 static double expected(const struct run *run, double mean)
 {
 	const struct run_group *g = run->group;

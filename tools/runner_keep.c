@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a run's report is kept under, which is a digest of all that can change it, and how it
- * gets there: under a name of this process first, under its own when the run has ended well.
+ * How reports are kept. The name of a report is a digest of all that can change the run. A run
+ * writes under a name of this process first; its report gets its own name when the run has
+ * ended well.
  */
 #include <errno.h>
 #include <search.h>
@@ -117,7 +118,7 @@ static bool writes(const char *option)
 	return false;
 }
 
-/* What a word may name: a workload, a file; "--set paging.prefetch=FILE.so:option=3" too. */
+/* A word may name a workload or a file; so may "--set paging.prefetch=FILE.so:option=3". */
 static void add_word(struct runner *r, struct digest *d, const char *word)
 {
 	const char *begin, *end, *part = word;
@@ -252,7 +253,7 @@ static void add_warps(struct json_object *o)
 	json_object_object_add(o, "warps", all);
 }
 
-/* What is told kernel by kernel and SM by SM would be most of the memory. */
+/* The numbers of each kernel and each SM would take most of the memory. */
 static void drop_details(struct json_object *o)
 {
 	struct json_object *entries = output_at(o, "workloads");

@@ -74,7 +74,7 @@ static void sleep_until(uint64_t ns)
 		;
 }
 
-/* As JSON a line is a whole look; as text it is the difference to the one before. */
+/* In JSON a line is a whole look; in text it is the difference to the look before. */
 static int watch(const struct verb *verb, const struct request *r, struct ctl *ctl)
 {
 	uint64_t step = (uint64_t)(r->watch * 1e9), due = now_ns();

@@ -8,8 +8,9 @@
 #define GPUEMU_TOOLS_STOP_H
 
 /*
- * From now on SIGINT, SIGTERM and SIGHUP (unless they are ignored) call write(ctx) once, in that
- * thread, and end the process. Without a thread they end it as ever.
+ * From now on SIGINT, SIGTERM and SIGHUP (unless they are ignored) make a thread call
+ * write(ctx) once and end the process. If the thread cannot be made, they end the process as
+ * usual.
  */
 void stop_begin(void (*write)(void *ctx, int sig), void *ctx);
 /* From lock to unlock write() is not called: what it reads may change. */

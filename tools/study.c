@@ -57,7 +57,7 @@ static int begin(struct study_ctx *c)
 	return ret;
 }
 
-/* What every run has in common: the configuration, checked before anything runs. */
+/* Checks the configuration that all runs share before anything runs. */
 static int read_spec(struct study_ctx *c)
 {
 	struct target t;
@@ -84,7 +84,7 @@ static bool selected(const struct study_ctx *c, const struct study_part *p)
 	return !o->nonly;
 }
 
-/* A part whose service times have to be configured cannot be had where they are measured. */
+/* A part that configures service times is not possible where they are measured. */
 static bool possible(const struct study_ctx *c, const struct study_part *p)
 {
 	return !p->configured || !strcmp(c->options.backend, "sim");
@@ -223,7 +223,10 @@ void study_figure(struct study_ctx *c, const char *name, struct figure *f)
 	static const char *const endings[] = { ".gp", ".svg" };
 	char file[4096];
 	struct err err;
-	/* Without a value its runs have failed, as was told; what is stopped keeps its old ones. */
+	/*
+	 * A figure without a value has only failed runs, which were reported. A study that was
+	 * stopped keeps its old figures.
+	 */
 	bool draws = figure_has_data(f) && !c->runner.stopped;
 
 	for (size_t i = 0; draws && i < ARRAY_SIZE(endings); i++) {

@@ -135,7 +135,7 @@ struct figure study_lines(const struct study_table *t, const char *xlabel, const
 /* Into the study's folder as NAME.svg and NAME.gp; frees what the figure holds. */
 void study_figure(struct study_ctx *c, const char *name, struct figure *f);
 
-/* Of runs and of figures. */
+/* How many runs and figures failed. */
 unsigned int study_failures(const struct study_ctx *c);
 /* study_table.c */
 void study_table_print(const struct study_ctx *c, const struct study_table *t);

@@ -37,7 +37,7 @@ struct run *paged_copied(struct study_ctx *c, const struct study_workload *w)
 	return study_want(c, w, NULL, "--copy");
 }
 
-/* What the kernels only write is not copied to the device. */
+/* Buffers that the kernels only write are not copied to the device. */
 static struct run *inputs_copied(struct study_ctx *c, const struct study_workload *w)
 {
 	return study_want(c, w, NULL, "--copy=inputs");
@@ -350,7 +350,7 @@ static double mean_of(struct study_ctx *c, const char *policy, const char *path)
 	return sum / n;
 }
 
-/* What each did, over all workloads. */
+/* The numbers of each policy, over all workloads. */
 static void show_quality(struct study_ctx *c)
 {
 	static const struct {

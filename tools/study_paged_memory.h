@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the files of the study paged-memory share. */
+/* Shared by the files of the study paged-memory. */
 #ifndef GPUEMU_TOOLS_STUDY_PAGED_MEMORY_H
 #define GPUEMU_TOOLS_STUDY_PAGED_MEMORY_H
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Of the study paged-memory what the paper's text has no numbers for: oversubscription by
- * eviction policy, and how far its 20 us are from what this kernel does.
+ * The parts of the study paged-memory for which the paper's text has no numbers:
+ * oversubscription by eviction policy, and how far the paper's 20 us are from the times of this
+ * kernel.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +30,7 @@ static struct run *squeezed(struct study_ctx *c, const struct study_workload *w,
 				  unsigned int level, const char *policy)
 {
 	double footprint = run_number(paged_copied(c, w), "workload.footprint_bytes");
-	/* Of a copy that failed it is not known; there is nothing to compare with then. */
+	/* If the copy failed, its time is unknown, and there is nothing to compare with. */
 	unsigned long long bytes = isnan(footprint) ? 1ull << 20 : (unsigned long long)footprint;
 	unsigned long long vram = bytes * 100 / level;
 	char more[160];
@@ -113,7 +114,7 @@ static const char *const measuring[] = { "kmod", "uffd" };
 /* Sizes of batches are tried with what fills them: loads at random. */
 static const struct study_workload filler = { "gather", "", "size=quick" };
 
-/* Measured several times: the middle one is told. */
+/* It is measured several times, and the median counts. */
 #define REPEATS	3u
 
 static struct run *sized(struct study_ctx *c, const struct study_workload *w)
@@ -121,7 +122,7 @@ static struct run *sized(struct study_ctx *c, const struct study_workload *w)
 	return study_want(c, w, "sim", "--copy");
 }
 
-/* What holds all of it: a module has less device memory than configurations take for granted. */
+/* Device memory that holds all of it. A module has less than configurations take for granted. */
 static unsigned long long room_for(struct study_ctx *c, const struct study_workload *w)
 {
 	double footprint = run_number(sized(c, w), "workload.footprint_bytes");
@@ -144,7 +145,7 @@ static int by_busy(const void *a, const void *b)
 	double x = run_number(*(struct run *const *)a, "paging.busy_ns");
 	double y = run_number(*(struct run *const *)b, "paging.busy_ns");
 
-	/* Those that failed are the last. */
+	/* Failed runs are the last. */
 	if (isnan(x) || isnan(y))
 		return isnan(x) - isnan(y);
 	return (x > y) - (x < y);

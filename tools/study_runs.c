@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a study wants, as words of `gpuemu run`: its sizes, backend, configuration and settings. */
+/*
+ * The runs that a study wants, as words of `gpuemu run`: its sizes, backend, configuration and
+ * settings.
+ */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

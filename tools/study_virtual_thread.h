@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the files of the study virtual-thread share. */
+/* Shared by the files of the study virtual-thread. */
 #ifndef GPUEMU_TOOLS_STUDY_VIRTUAL_THREAD_H
 #define GPUEMU_TOOLS_STUDY_VIRTUAL_THREAD_H
 

@@ -61,7 +61,7 @@ void vt_show_paging(struct study_ctx *c)
  */
 #define HANDLER	"--set paging.handlers=1 --set gmmu.far_fault_mshrs=0 --set paging.service_ns=140000 " \
 		"--prefetch tree"
-/* So many CTAs beyond the capacity at most: premature evictions say how many of them. */
+/* The most CTAs beyond the capacity. Premature evictions decide how many of them there are. */
 #define BEYOND	"--set vt.oversubscribe=8"
 
 enum { PLAIN, SWAPS, BEYOND_CAPACITY, HANDLED };
@@ -90,7 +90,7 @@ static unsigned long long room_for(struct study_ctx *c, const struct study_workl
 {
 	double footprint = run_number(sized(c, w), "workload.footprint_bytes");
 	unsigned long long block = 64ull << 10;
-	/* Of a run that failed it is not known; there is nothing to compare with then. */
+	/* If the run failed, its time is unknown, and there is nothing to compare with. */
 	unsigned long long bytes = isnan(footprint) ? 1ull << 20 : (unsigned long long)footprint;
 
 	return (bytes * percent / 100 / block + 2) * block;
@@ -186,7 +186,7 @@ static const struct study_workload measured[] = {
 
 static const char *const measuring[] = { "sim", "kmod", "uffd" };
 
-/* Measured several times: the middle one is told. */
+/* It is measured several times, and the median counts. */
 #define REPEATS	3u
 
 void vt_want_measured_footprints(struct study_ctx *c)

@@ -235,7 +235,7 @@ static int do_runs(const struct verb *verb, struct request *r)
 	runner_execute(runner);
 	sweep_want(&r->plan, &r->sweep, runner);
 	runner_execute(runner);
-	/* What other shards have kept since is in the table, too. */
+	/* The table also has the runs that other shards have kept since. */
 	runner_look_again(runner);
 	result = write_table(verb, r);
 	if (!result)

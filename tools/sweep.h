@@ -11,7 +11,7 @@
 #include "base/base.h"
 #include "runner.h"
 
-/* What a factor is to a run. Of all but SWEEP_KEY a sweep has one at most. */
+/* How a factor changes a run. A sweep has at most one factor of each kind except SWEEP_KEY. */
 enum sweep_kind {
 	SWEEP_WORKLOADS,		/* words of gpuemu run: "bfs size=quick", "sgemm + lbm @20000" */
 	SWEEP_CONFIG,			/* "": the library's default */
@@ -40,7 +40,7 @@ struct sweep {
 struct sweep_run {
 	const char **values;		/* by factor */
 	uint64_t vram;			/* bytes; 0: as configured */
-	struct run *run;		/* NULL: it cannot be, for want of a footprint */
+	struct run *run;		/* NULL: it has no footprint, and cannot run */
 };
 
 /* sweep_file.c: -errno with err: "FILE:LINE: what is wrong". */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a sweep's file says (libconfig). Scalars are arrays of one. */
+/* Reads a sweep's file (libconfig). A scalar is an array of one. */
 #include <errno.h>
 #include <libconfig.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static int bad(const config_setting_t *at, const char *file, struct err *err, co
 	return err_set(err, -EINVAL, "%s:%u: %s", file, config_setting_source_line(at), what);
 }
 
-/* As --set takes it. NULL: it is no scalar. */
+/* The value as --set takes it. NULL: it is no scalar. */
 static char *scalar(const config_setting_t *at)
 {
 	switch (config_setting_type(at)) {

@@ -169,7 +169,7 @@ char *sweep_words(const struct sweep *s, const struct sweep_run *run)
 	return must(words);
 }
 
-/* What run would refuse, said before the first one runs. */
+/* Reports everything that run would refuse, before the first run begins. */
 static int check_run(const struct sweep *s, const struct sweep_run *run, struct err *err)
 {
 	const char *vram = value_of(s, run, SWEEP_VRAM);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A sweep's table: a row a run, its factors first, then numbers of its report under their paths
- * (gpuemu-json(7)). What a report does not have is an empty field.
+ * A sweep's table. Each run is a row: first its factors, then numbers of its report under their
+ * paths (gpuemu-json(7)). A number that the report does not have is an empty field.
  */
 #include <search.h>
 #include <stdlib.h>

@@ -152,7 +152,7 @@ int target_option(struct target *t, int id, const char *arg,
 		return set_manage(t, arg, err);
 	case TARGET_RECORDED:
 		t->recorded = arg;
-		/* Touches are told as they were when it was recorded. */
+		/* Touches are reported as when they were recorded. */
 		return target_set(t, "paging.record", "on", err);
 	case TARGET_RECORD:
 		t->record = arg;
@@ -167,7 +167,7 @@ int target_option(struct target *t, int id, const char *arg,
 			continue;
 		if (id == TARGET_CTA && (ret = choose_mechanism(t, id, err)))
 			return ret;
-		/* As people write it: --slice left-over. */
+		/* People write it so: --slice left-over. */
 		if (id == TARGET_SLICE && arg) {
 			snprintf(name, sizeof(name), "%s", arg);
 			for (char *c = name; *c; c++)

@@ -74,7 +74,7 @@ int target_spec(const struct target *t, struct gpu_spec *spec, struct err *err);
 int target_record_check(const struct target *t, struct err *err);
 /* Writes --record's file, if there is one. err has the library's sentence. */
 int target_record(const struct target *t, struct gpuemu_ctx *ctx, struct err *err);
-/* Is it, or may it be, the daemon that runs it and sends the report? */
+/* Does the daemon run it and send the report, or may it? */
 bool target_through_module(const struct target *t);
 /* Opens the GPU; err has the library's sentence. */
 int target_open(const struct target *t, struct gpuemu_ctx **ctx,

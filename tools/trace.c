@@ -11,7 +11,9 @@
 #include "memory.h"
 #include "trace.h"
 
-/* What the module's reports have room for, 4 MiB, and what people can still look at. */
+/*
+ * The module's reports have room for 4 MiB. More than a million events are too many to look at.
+ */
 #define EVENTS_MODULE	"12288"
 #define EVENTS		"1000000"
 
@@ -63,7 +65,7 @@ static int on_boolean(void *ctx, int v)
 	return value(ctx, yajl_gen_bool(to(ctx), v));
 }
 
-/* As it is written: no digit changes. */
+/* Writes the number as it was written, so that no digit changes. */
 static int on_number(void *ctx, const char *text, size_t n)
 {
 	struct splitter *s = ctx;

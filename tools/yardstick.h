@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a far fault is compared with, measured on this machine in this run:
- * the costs that the kernel and userfaultfd have for the same kind of thing.
- * Each fills samples[n] with nanoseconds, one per event, and returns 0 or
- * -errno with err saying why it cannot be measured here.
+ * The yardsticks of a far fault, measured on this machine in this run: what the kernel and
+ * userfaultfd take for the same kind of work. Each fills samples[n] with nanoseconds, one per
+ * event, and returns 0, or -errno with err saying why it cannot be measured here.
  */
 #ifndef GPUEMU_TOOLS_YARDSTICK_H
 #define GPUEMU_TOOLS_YARDSTICK_H
