@@ -53,6 +53,7 @@ include scripts/mk/client.mk
 include scripts/mk/cuda.mk
 include scripts/mk/module.mk
 include scripts/mk/install.mk
+include scripts/mk/deb.mk
 include scripts/mk/check.mk
 include scripts/mk/bench.mk
 include scripts/mk/fuzz.mk
@@ -76,6 +77,7 @@ help:
 	@echo '                     ICOUNT=1 counts instructions instead of time)'
 	@echo 'make modules         gpuemu.ko for KVER ($(KVER))'
 	@echo 'make install         to $$(DESTDIR)$$(prefix), prefix=$(prefix)'
+	@echo 'make deb             Debian packages in $(B)/deb/: gpuemu-dkms gpuemu libgpuemu0 libgpuemu-dev'
 	@echo 'make deps            install the Debian packages that are missing (root)'
 	@echo 'make clean           remove what was built (distclean: the fetched kernels too)'
 	@echo

@@ -8,6 +8,7 @@
 #   check  what `make check` needs on top
 #   kernels  what scripts/kernels.sh needs on top for Linux 7
 #   debug  what scripts/kernels.sh needs on top for the debug kernel
+#   deb    what `make deb` needs on top
 #   slurm  what tests/check.d/49-slurm.sh needs: a Slurm of one node
 # Quiet when there is nothing to do. Called by the Makefile, scripts/demo.sh and
 # tests/run.sh; DEPS_DRY=1 prints what is missing and installs nothing.
@@ -20,6 +21,7 @@ liblz4-dev libzstd-dev linux-headers-amd64'
 VM='qemu-system-x86 busybox-static cpio kmod xz-utils'
 CHECK='clang-16 cmake python3 python3-matplotlib libcmocka-dev libclang-rt-14-dev linux-source-6.1 xz-utils sparse shellcheck groff-base git valgrind gnuplot-nox linux-perf trace-cmd'
 KERNELS='debootstrap'
+DEB='debhelper dh-dkms dpkg-dev python3'
 SLURM='slurmctld slurmd slurm-client munge'
 DEBUG='linux-source-6.1 xz-utils flex bison bc libelf-dev libssl-dev'
 
@@ -124,6 +126,7 @@ for group; do
 	check) install_missing $CHECK ;;
 	kernels) install_missing $KERNELS ;;
 	debug) install_missing $DEBUG ;;
+	deb) install_missing $DEB ;;
 	slurm) install_missing $SLURM ;;
 	vm)
 		install_missing $VM
@@ -134,6 +137,6 @@ for group; do
 				die "apt-get install linux-headers-amd64 failed (log: $log)"
 			fetch_kernel || die "cannot download linux-image-$kver (log: $log)"
 		fi ;;
-	*) die "unknown group '$group' (groups: build vm check kernels debug slurm)" ;;
+	*) die "unknown group '$group' (groups: build vm check kernels debug deb slurm)" ;;
 	esac
 done
