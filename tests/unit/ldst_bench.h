@@ -184,6 +184,9 @@ static inline void bench_create(void)
 	b->now = 1;			/* so that 0 is "not yet" */
 }
 
+/* It does nothing, and has no mapping tables. */
+static const struct sm_mechanism bench_mechanism = { .name = "bench" };
+
 static inline void bench_start(void)
 {
 	struct bench *b = &bench;
@@ -193,6 +196,7 @@ static inline void bench_start(void)
 	sm->env.spec = &b->spec;
 	sm->env.wake = &b->wake;
 	sm->env.err = &b->err;
+	sm->env.mechanism = &bench_mechanism;
 	sm->ideal = !b->spec.paging;
 	sm->upto = NEVER;
 	sm->warps.at = calloc(MAX_WARPS, sizeof(*sm->warps.at));

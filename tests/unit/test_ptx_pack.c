@@ -124,7 +124,7 @@ static void compilers_texts(void **state)
 	"ld.param.u64 %d, [q]; ld.const.u32 %r1, [c+4]; ld.global.u32 %r2, [g];\n" \
 	"T: .branchtargets A, B; st.param.b32 [a0], %r1; call (r0), f, (a0); ld.param.b32 %r3, [r0];\n" \
 	"brx.idx %r1, T; A: st.shared.b32 [s], %r2; B: st.global.u32 [%d], %r3; ret; }\n" \
-	".entry bad() { .reg .b32 %r<6>; .reg .b64 %t; tex.1d.v4.s32.s32 {%r1,%r2,%r3,%r4}, [%t, {%r5}]; ret; }\n"
+	".entry bad() { cp.async.wait_all; ret; }\n"
 
 /* Constants, variables whose values are addresses, tables, calls; and a kernel that is left out. */
 static void every_part(void **state)

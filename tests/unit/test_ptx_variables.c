@@ -245,7 +245,7 @@ static void refusals(void **state)
 		  "t.ptx:6: not supported: `ld.global.u32 r, [a];` ('a' is a variable of another module)", -EOPNOTSUPP },
 		{ ".extern .global .u32 a;\n.global .u64 p = a;",
 		  "t.ptx:5: not supported: `.global .u64 p = a;` ('a' is a variable of another module)", -EOPNOTSUPP },
-		{ ".global .texref t;", "t.ptx:4: not supported: `.global .texref t;` (no type .texref)", -EOPNOTSUPP },
+		{ ".global .samplerref t;", "t.ptx:4: not supported: `.global .samplerref t;` (no type .samplerref)", -EOPNOTSUPP },
 		{ ".global .b8 a[2] = {{{{{{{{{{{{{{{{{1}}}}}}}}}}}}}}}}};",
 		  "t.ptx:4: not supported: `.global .b8 a[2] = {` (lists nested more than 16 deep)", -EOPNOTSUPP },
 	};
