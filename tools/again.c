@@ -13,7 +13,7 @@
 /* Options that name files which a run writes. They would overwrite those of the run before. */
 static const char *const outputs[] = { "--json", "--trace", "--samples", "--record" };
 
-/* How many words of the command line the option takes; 0: it is none of them. */
+/* How many words of the command line the option takes; 0: it is not one of these options. */
 static int output_words(const char *word)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(outputs); i++) {

@@ -12,9 +12,10 @@ struct again {
 };
 
 /*
- * The command line with --from replaced by that of the report, without the files that it wrote;
- * the other words of argv stand behind. Without --from it is argv as it is. -EINVAL with err: no
- * report. The caller frees when the words are used no more; until then argv[] may be reordered.
+ * The command line with --from replaced by the command line of the report, without the files
+ * that it wrote. The other words of argv follow. Without --from it is argv itself. -EINVAL with
+ * err: no report. The caller frees it when it needs the words no longer; until then argv[] may
+ * be reordered.
  */
 int again(int argc, char **argv, struct again *a, struct err *err);
 void again_free(struct again *a);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bench bars: the ratios that say how good the kernel path is, each measured in rounds
- * beside its yardstick, with the bar that it shall not miss. A ratio is taken within a
- * round, so that what slows a whole machine down slows both; the median of them counts.
+ * bench bars: the ratios that say how good the kernel path is. Each is measured in rounds
+ * beside its yardstick, and has a bar that it must not miss. A ratio is taken within a round,
+ * so load on the whole machine slows both sides. The median of the rounds counts.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bench cpufault: what the CPU waits for a page that is in device memory, beside what
- * it would have to do for any page at all: an anonymous minor fault and a copy of 4 KiB.
- * Every page is compared when it has come.
+ * bench cpufault: how long the CPU waits for a page that is in device memory. The yardstick is
+ * what any page would cost: an anonymous minor fault and a copy of 4 KiB. Every page is
+ * compared when it has come.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static uint64_t pattern(uint64_t page, uint64_t word)
 
 #define PAGE_WORDS	(PAGE_BYTES / sizeof(uint64_t))
 
-/* The clock stands around one load; the rest of the page is compared afterwards. */
+/* The clock measures one load; the rest of the page is compared afterwards. */
 static int take_back(const uint64_t *words, uint64_t pages, uint64_t *samples, struct err *err)
 {
 	for (uint64_t p = 0; p < pages; p++) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bench migrate: how fast runs of 2 MiB go to device memory and back, asked for by one
- * prefetch hint over all of them, against memcpy of as large pieces between. The clock
- * stands around the hint and one synchronize, so what it costs a program to ask is
- * included; once more with a hint for each piece.
+ * bench migrate: the speed of 2 MiB runs to device memory and back, against memcpy of pieces of
+ * the same size in between. One prefetch hint asks for all runs. The clock measures the hint
+ * and one synchronize, so the cost of asking is included. The same is measured again with a
+ * hint for each piece.
  */
 #include <errno.h>
 #include <stddef.h>

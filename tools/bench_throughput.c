@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bench throughput: how many far faults a second are served when the fault
- * buffer is never empty, batch after batch. The clock stands around all of them,
- * the caller's way to the engine included; every page is read back and compared.
+ * bench throughput: how many far faults a second are served when the fault buffer is never
+ * empty, batch after batch. The clock measures all of them, the caller's way to the engine
+ * included. Every page is read back and compared.
  */
 #include <errno.h>
 #include <stdlib.h>

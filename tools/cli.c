@@ -115,8 +115,8 @@ void cli_parse(struct cli_parser *p, const struct verb *verb, int argc,
 }
 
 /*
- * An option that may have a file's name behind = takes it from the next word, too, where that
- * can be nothing else: "--json out.json", "--json -".
+ * An option with an optional file after = also takes it from the next word, where that can be
+ * nothing else: "--json out.json", "--json -".
  */
 static void take_file(const struct cli_parser *p, int id)
 {

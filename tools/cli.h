@@ -57,8 +57,8 @@ void cli_parse(struct cli_parser *p, const struct verb *verb, int argc,
  */
 int cli_next(struct cli_parser *p);
 /*
- * All of them, each handed to take() with its id: 0, or the first status that is not, or
- * -1 when --help was printed. Operands are argv[optind ..].
+ * Hands each option to take() with its id. 0, or the first status that is not 0, or -1 when
+ * --help was printed. Operands are argv[optind ..].
  */
 int cli_options(const struct verb *verb, int argc, char **argv,
 		int (*take)(const struct verb *verb, int option, void *arg), void *arg);

@@ -159,7 +159,7 @@ static struct json_object *report_one(const struct request *r, struct json_objec
 	return report_json(&facts, "program", about, err);
 }
 
-/* Each line of the file is what one process tells. */
+/* Each line of the file is the report of one process. */
 static int report_all(const struct request *r, const struct verb *verb, char *text, double seconds,
 		      int status)
 {

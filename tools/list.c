@@ -142,7 +142,7 @@ static void config_help(const char *path, char *text, size_t size)
 		if (stop)
 			break;
 	}
-	/* The last sentence has no blank behind its full stop. */
+	/* The last sentence has no blank after its full stop. */
 	used = strlen(text);
 	if (!stop && used && text[used - 1] == '.')
 		text[used - 1] = '\0';

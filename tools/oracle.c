@@ -127,7 +127,7 @@ static struct way *try_way(struct search *s, const char *name, const char *more,
 	return w;
 }
 
-/* Until the last of them has reached its target, or its end. */
+/* The time until the last workload has reached its target, or its end. */
 static double time_of(const struct run *run, size_t n)
 {
 	double time = 0;
@@ -157,7 +157,7 @@ static void try_policies(struct search *s)
 	try_way(s, "dynamic", "--slice dynamic", false);
 }
 
-/* A run that is there already tells what fits. */
+/* A report that is already there says what fits. */
 static void try_partitions(struct search *s)
 {
 	const struct run *known = s->ways[0].run;

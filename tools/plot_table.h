@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A figure of a table that `gpuemu sweep` wrote: one column over another, a line or a group of bars
- * for each value of a third, in the order of numbers, over a value that is taken as 1. For plot.
+ * A figure of a table that `gpuemu sweep` wrote, for plot. It draws one column over another in
+ * numeric order, with a line or a group of bars for each value of a third column, and divides
+ * by the value that counts as 1.
  */
 #ifndef GPUEMU_TOOLS_PLOT_TABLE_H
 #define GPUEMU_TOOLS_PLOT_TABLE_H

@@ -438,7 +438,7 @@ static void print_fragmentation(FILE *out, struct json_object *f)
 			count(f, "refused_cycles"));
 }
 
-/* Bytes that mechanisms moved behind the program's accesses, if they did. */
+/* The bytes that mechanisms moved behind the program's accesses, if there were any. */
 static void print_background(FILE *out, struct json_object *b)
 {
 	char bytes[24];

@@ -93,7 +93,7 @@ static int parse_repeat(struct request *r, const char *text, const struct verb *
 	return 0;
 }
 
-/* A workload that is run again has no result of one run to verify. */
+/* A workload that runs again has no result of a single run to verify. */
 static bool repeats_unhalted(const struct request *r)
 {
 	for (unsigned int i = 0; i < r->count; i++)

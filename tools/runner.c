@@ -92,7 +92,7 @@ int runner_begin(struct runner *r, struct err *err)
 
 	if (!r->program)
 		r->program = "/proc/self/exe";
-	/* One that is not there has no digest, and its runs say so. */
+	/* A program that is not there has no digest, and its runs say so. */
 	digest_file(r->program, r->program_digest);
 	gethostname(host, sizeof(host) - 1);
 	r->scratch = text_of("%s/.%s.%ld", runs, host, (long)getpid());

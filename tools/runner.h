@@ -132,11 +132,11 @@ char *runner_expand(const struct runner *r, const char *text);
 char *run_digest(struct runner *r, const char *name, const char *args, unsigned int repeat);
 /* Takes the kept report; false: there is none, or its run did not end well. */
 bool run_take(const struct runner *r, struct run *run);
-/* Files of a run under way: its report, and what it said. The caller frees the name. */
+/* Files of a run under way: its report and its messages. The caller frees the name. */
 char *run_scratch(const struct runner *r, const struct run *run, const char *ending);
 /* Makes the finished report the kept one. -errno with run->why. */
 int run_keep(const struct runner *r, struct run *run);
-/* Keeps what a failed run said, and takes its last line for run->why. */
+/* Keeps the messages of a failed run, and takes the last line for run->why. */
 void run_complain(const struct runner *r, struct run *run);
 void runner_forget(struct runner *r);
 
@@ -157,7 +157,7 @@ struct runner_estimate runner_estimate(const struct runner *r, size_t done, size
 				       uint64_t now);
 /* "1h02m", "3m20s", "45s" */
 const char *runner_duration(char text[24], double seconds);
-/* A line on the terminal, anew each time; else one now and then. */
+/* Shows a line on the terminal, and replaces it each time; in a log it shows one now and then. */
 void runner_progress(struct runner *r, size_t done, size_t all, const struct run *latest,
 		     uint64_t now);
 void runner_progress_end(void);

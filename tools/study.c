@@ -240,7 +240,7 @@ void study_figure(struct study_ctx *c, const char *name, struct figure *f)
 			keep_figure(c, file);
 		else
 			fprintf(stderr, "gpuemu study: %s\n", err.text);
-		/* The script is there for who has gnuplot. */
+		/* The script stays for users who have gnuplot elsewhere. */
 		c->no_gnuplot |= ret == -ENOENT;
 		c->failures += ret && ret != -ENOENT;
 	}

@@ -14,8 +14,9 @@ struct study_kernel {
 };
 
 /*
- * The kernel that issues most instructions, of its launches the largest. Read from the report that
- * is kept, since what the runner holds in memory leaves the kernels out. False: the run has failed.
+ * The kernel that issues the most instructions, in its largest launch. It is read from the kept
+ * report, because the runner leaves kernels out of the reports in memory. False: the run has
+ * failed.
  */
 bool study_main_kernel(const struct study_ctx *c, const struct run *r, struct study_kernel *k);
 

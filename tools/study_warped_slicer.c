@@ -53,7 +53,7 @@ unsigned int slicer_cycles(const struct study_ctx *c)
 	return c->options.quick ? 200000 : 2000000;
 }
 
-/* The workload with more operands behind its own; the caller frees full, which is quick, too. */
+/* The workload with more operands after its own. The caller frees full, which is also quick. */
 static struct study_workload with_operands(const struct study_ctx *c,
 					   const struct study_workload *w, const char *more)
 {

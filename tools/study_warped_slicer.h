@@ -38,7 +38,7 @@ struct run *slicer_alone(struct study_ctx *c, const struct study_workload *w, co
 double slicer_target(struct study_ctx *c, const struct study_workload *w);
 /* CTAs of it that an SM holds. */
 unsigned int slicer_ctas(struct study_ctx *c, const struct study_workload *w);
-/* Its IPC, thread instructions, with so many CTAs an SM; NAN: not run. */
+/* Its IPC in thread instructions, with this many CTAs on an SM; NAN: not run. */
 double slicer_ipc(struct study_ctx *c, const struct study_workload *w, unsigned int ctas);
 /* The programs side by side, each up to its target; NULL: a target is not known. */
 struct run *slicer_beside(struct study_ctx *c, const struct slicer_set *set, const char *more);

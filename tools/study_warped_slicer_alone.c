@@ -284,7 +284,7 @@ void slicer_want_window(struct study_ctx *c)
 		watched(c, w);
 }
 
-/* IPC, or the share of cycles that waited for memory, of n windows behind the warm-up. */
+/* The IPC of n windows after the warm-up, or their share of cycles that waited for memory. */
 static double of_windows(const struct study_ctx *c, const struct run *r, unsigned int n,
 			 bool memory)
 {

@@ -120,7 +120,7 @@ static size_t sorted_times(struct study_ctx *c, const struct study_workload *w,
 	return n;
 }
 
-/* The quantile of sorted numbers; it lies between two of them where it falls between two. */
+/* The quantile of sorted numbers. If it falls between two numbers, it is interpolated. */
 static double quantile(const double *sorted, size_t n, double q)
 {
 	double at = q * (double)(n - 1);

@@ -32,7 +32,10 @@ struct loss {
 	struct zorua_point point;
 };
 
-/* The most that a point tuned for one GPU is slower on another than the best point is there. */
+/*
+ * How much slower, at most, a point tuned for one GPU is on another GPU than the best point
+ * there.
+ */
 static struct loss porting_loss(struct study_ctx *c, const struct study_workload *w,
 				enum zorua_mechanism m)
 {

@@ -32,7 +32,7 @@ static const struct zorua_point *tuned_point(const char *name)
 
 static const unsigned int epochs[] = { 500, 1000, 2000, 4000 };
 
-/* A program's run in which so many cycles are an epoch. */
+/* A run of a program with epochs of this many cycles. */
 static struct run *use_run(struct study_ctx *c, const struct study_workload *w, unsigned int epoch)
 {
 	char words[48];

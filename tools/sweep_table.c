@@ -39,7 +39,7 @@ static void add_column(struct columns *c, const char *path)
 	c->paths[c->count++] = text;
 }
 
-/* What went into the run is a factor; who ran it is the same for all. */
+/* Inputs of a run are factors. The program that ran it is the same for all rows. */
 static bool left_out(const char *path, const char *key)
 {
 	return (!*path && (!strcmp(key, "version") || !strcmp(key, "host"))) ||

@@ -224,8 +224,8 @@ int target_record(const struct target *t, struct gpuemu_ctx *ctx, struct err *er
 }
 
 /*
- * Nobody chose a backend, and sim was taken although there is a device: the user may take its
- * configured times for measured ones. Says why the device is not used.
+ * The user chose no backend, and sim was taken although there is a device. The user may take
+ * its configured times for measured ones, so this says why the device is not used.
  */
 static void tell_device(const struct target *t)
 {
