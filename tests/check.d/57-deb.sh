@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# timeout: 1800
+# lane: vm
+# timeout: 3600
 # only: deb
 #
-# The Debian packages: make deb, what is in them, and their life on a bare Debian 12 in a folder,
-# fetched once with debootstrap: installed with apt, used by an ordinary user, purged. DKMS builds
-# the module there for the kernel of the headers that are installed here. Takes root and the
-# archive. tests/check.d/54-packaging.sh is the part that always runs.
+# The Debian packages: make deb, what is in them, and their life on a bare Debian 12, fetched once
+# with debootstrap. In a folder: installed with apt, used by an ordinary user, purged; DKMS builds the
+# module there for the kernel of the headers that are installed here. In the VM: tests/deb/guest.sh.
+# Takes root and the archive. tests/check.d/54-packaging.sh is the part that always runs.
 . tests/lib/tap.sh
 
 work=$PWD/build/check/deb
@@ -110,6 +111,37 @@ tap_check 'a program links it' in_root 'echo "#include <gpuemu.h>
 int main(void) { return !gpuemu_version(); }" >/tmp/a.c && gcc /tmp/a.c $(pkg-config --cflags --libs gpuemu) -o /tmp/a && /tmp/a'
 tap_check 'installed again over itself' in_root 'apt-get install -qq -y --reinstall -o Dpkg::Use-Pty=0 /tmp/*.deb'
 tap_check 'and still built' in_root "dkms status -m gpuemu | grep -q '$kver.*: installed'"
+
+# --- booted -----------------------------------------------------------------------------------
+# The folder is the initramfs, without what is needed for building alone. systemd is its first process.
+scripts/deps.sh vm || tap_not_ok 'QEMU and a kernel are there'
+make policies >"$work/policies.log" 2>&1 || tap_not_ok 'the policies build'
+in_root 'useradd -m eve' || tap_not_ok 'another user is made'
+install -m 755 tests/deb/guest.sh "$root/opt/guest.sh"
+install -m 644 build/examples/policy/ahead.so "$root/opt/ahead.so"
+cp "$root/etc/default/gpuemud" "$work/default"
+sed -i 's|^GPUEMUD_ARGS=.*|GPUEMUD_ARGS="--log-level debug --policy /opt/ahead.so"|' "$root/etc/default/gpuemud"
+cat >"$root/etc/systemd/system/guest.service" <<'EOF'
+[Service]
+Type=oneshot
+ExecStart=/bin/sh -c '/opt/guest.sh >/dev/ttyS1 2>&1; systemctl poweroff -ff'
+EOF
+ln -sf ../guest.service "$root/etc/systemd/system/multi-user.target.wants/guest.service"
+(cd "$root" && find . -xdev \( -path ./usr/src/linux-headers-\* -o -path ./usr/lib/gcc -o -path ./usr/lib/linux-kbuild-\* -o -path ./usr/share/doc \
+	-o -path ./usr/share/man -o -path ./usr/share/locale -o -path ./usr/include -o -path './var/cache/apt/*' -o -path './var/lib/apt/*' \
+	-o -path './tmp/*' -o -name '*.a' \) -prune -o -print | cpio -o -H newc --quiet) >"$work/vm.cpio"
+kernel=build/vm/kernel/boot/vmlinuz-$kver
+virt=$(tests/vm/virt.sh "$kernel")
+: >"$work/vm.out"
+problem=
+timeout -k 5 900 qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot -accel "${virt/tcg/tcg,thread=single}" \
+	-cpu "$([ "$virt" = kvm ] && echo host || echo max)" -smp 1 -m 2560 -kernel "$kernel" -initrd "$work/vm.cpio" \
+	-append 'console=ttyS0 quiet panic=-1 rdinit=/lib/systemd/systemd systemd.show_status=0 tsc=reliable clocksource=tsc' \
+	-serial "file:$work/vm.console" -serial "file:$work/vm.out" </dev/null >"$work/vm.qemu" 2>&1 || problem="QEMU: status $?, see $work/vm.console"
+tr -d '\r' <"$work/vm.out" >"$work/vm.tap"
+tap_flatten 'in the VM' "$work/vm.tap" 0 "$problem"
+rm -f "$work/vm.cpio"
+cp "$work/default" "$root/etc/default/gpuemud"
 
 # --- removed, purged ------------------------------------------------------------------------
 tap_check 'removed: the administrator'"'"'s files and the group stay' in_root "apt-get remove -qq -y -o Dpkg::Use-Pty=0 $packages &&
