@@ -107,24 +107,42 @@ static int device_lost(const struct log *log, const char *device)
 
 /* How often it is asked whether clients live whose works are kept. */
 #define LOOK_MS	1000
-/* How often, whether PTX is parsed: what a load may take longer. */
-#define LOAD_MS	2
+/* How often, whether PTX is parsed: what a load, and others' works beside it, may take longer. */
+#define LOAD_US	200
+
+/*
+ * While PTX is parsed, the engine does not wait in the module. There it would be parked, and the
+ * kernel whose text is ready could not raise a far fault before another work comes.
+ */
+static int turn_beside_load(struct works *works, struct gpu *gpu, struct service *service)
+{
+	struct service_work work;
+	int ret = service_kmod_try(service, &work);
+
+	if (!ret) {
+		ret = gpu_poll(gpu);
+		return ret ? ret : works_do(works, &work);
+	}
+	if (ret != -EAGAIN)
+		return ret;
+	usleep(LOAD_US);
+	return gpu_poll(gpu);
+}
 
 /* One work's turn: of those that wait here, or of the next that comes. */
 static int one_turn(struct works *works, struct gpu *gpu, struct service *service)
 {
-	bool load = works_load(works);
 	struct service_work work;
-	int ret = load ? works_look_at_loads(works) : 0;
+	int ret = works_load(works) ? works_look_at_loads(works) : 0;
 
 	if (ret)
 		return ret;
 	if (!works_wait(works)) {
-		ret = service_kmod_next(service, &work,
-					load ? LOAD_MS : works_kept(works) ? LOOK_MS : -1);
+		if (works_load(works))
+			return turn_beside_load(works, gpu, service);
+		ret = service_kmod_next(service, &work, works_kept(works) ? LOOK_MS : -1);
 		if (ret == -ETIME) {
-			if (!load)
-				works_forget_dead(works);
+			works_forget_dead(works);
 			return 0;
 		}
 		if (!ret)
