@@ -31,7 +31,7 @@ int main()
 	OK(cudaDeviceSynchronize());
 	HOLDS(p[1] == 3 && p[1024] == 2 * (3 * 1024 + 1) + 1);
 	IS(cudaMemPrefetchAsync(p, 1 << 20, 7, 0), cudaErrorInvalidDevice);
-	IS(cudaMemPrefetchAsync(&a, 16, 0, 0), cudaErrorInvalidValue);
+	IS(cudaMemPrefetchAsync((void *)0x1230, 16, 0, 0), cudaErrorInvalidValue);
 	IS(cudaMallocManaged(&p, 0), cudaErrorInvalidValue);
 	OK(cudaFree(p));
 	printf("managed: passed\n");
