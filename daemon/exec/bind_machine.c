@@ -201,6 +201,8 @@ int bind_machine(struct exec_program *program, const struct lane_table *table, u
 	}
 	op->target = insn->target;
 	op->reconv = insn->reconv;
+	op->sync = insn->opcode == PTX_OP_bar || insn->opcode == PTX_OP_barrier ||
+		   insn->mods & PTX_MOD_SYNC;
 	for (i = 0; i < insn->ndst; i++) {
 		if (insn->dst[i].kind == PTX_OPND_REG)
 			op->dst[i] = program->reg_row[insn->dst[i].reg];

@@ -84,6 +84,12 @@ struct exec_frame {
 	uint32_t local;		/* offset of the caller's frame in local memory */
 };
 
+/* A loop that the running lanes go round and others do not (spin.c). */
+struct exec_spin {
+	uint32_t branch, mask, rounds, look;
+	uint64_t hash;		/* of the registers, at the last look */
+};
+
 /*
  * One warp: SIMT stack with immediate post-dominator reconvergence. The caller
  * owns struct and arena (64-byte aligned, exec_program_arena_bytes()); stack and
@@ -102,6 +108,8 @@ struct exec_warp {
 	struct exec_stack_entry *stack;
 	struct exec_frame *frames;
 	uint32_t local;		/* the running function's frame in local memory */
+	struct exec_spin spin;
+	uint8_t split;		/* lanes went on that would have waited for others */
 	uint32_t waiting, waiting_lanes; /* the bar.red that is not released: instruction, lanes */
 	uint64_t clock;		/* core cycles */
 	uint32_t smid, nsmid, slot;

@@ -100,7 +100,7 @@ static void cta_start(struct grid *grid, struct grid_cta *cta)
 			warp->ex.nsmid = 1;
 		}
 		warp->state = WARP_READY;
-		warp->used = warp->arrived = 0;
+		warp->used = warp->arrived = warp->stuck = 0;
 	}
 	cta->used = true;
 }

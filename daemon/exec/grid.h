@@ -16,6 +16,7 @@ struct grid_warp {
 	uint8_t barrier;	/* where it waits */
 	uint16_t arrived;	/* bit b: at barrier b, in the phase that is not complete */
 	uint32_t used;		/* instructions of this round */
+	uint32_t stuck;		/* rounds in a row that ended while some of its lanes waited */
 };
 
 struct grid_barrier {

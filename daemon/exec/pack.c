@@ -16,6 +16,8 @@
 #include "exec/grid.h"
 
 #define TEAM	8u
+/* Rounds until a warp whose lanes are apart goes alone, so that spin.c sees whether some wait. */
+#define STUCK	32u
 
 struct pack {
 	struct grid_cta *cta;
@@ -261,6 +263,58 @@ static int run_pack(struct pack *pack, uint32_t quantum)
 	return MIN(ret, 0);
 }
 
+static bool goes_alone(const struct grid_warp *warp)
+{
+	return warp->ex.split || warp->stuck >= STUCK;
+}
+
+/* An instruction of a warp that goes alone. */
+static int step_alone(struct pack *pack, struct grid_warp *warp)
+{
+	struct exec_warp *ex = &warp->ex;
+	const struct exec_op *op = &program_of(ex)->ops[ex->pc];
+	uint32_t pc = ex->pc;
+	int ret;
+
+	warp->used++;
+	if (ex->split && op->sync && spin_gather(ex))
+		return 0;
+	look_again(pack);
+	pack->issued++;
+	if (op->kind >= OP_BRANCH) {
+		ret = do_control(pack, op);
+		if (op->kind == OP_BRANCH && ex->depth > 1 && ex->pc <= pc)
+			spin_watch(ex, pc);
+		return MIN(ret, 0);
+	}
+	pack->threads += pack->lanes;
+	ret = op->skip ? 0 : do_one(pack, op);
+	if (ret)
+		return ret;
+	stack_advance(ex);
+	if (!ex->mask)
+		grid_exited(pack->cta, warp);
+	return 0;
+}
+
+/* A warp whose lanes may wait for each other, an instruction at a time. */
+static int run_alone(struct pack *pack, struct grid_cta *cta, struct grid_warp *warp,
+		     uint32_t quantum)
+{
+	int ret = 0;
+
+	*pack = (struct pack){ .cta = cta, .n = 1, .err = pack->err };
+	pack->warps[0] = warp;
+	pack->arena[0] = warp->ex.arena;
+	while (!ret && warp->state == WARP_READY && warp->used < quantum)
+		ret = step_alone(pack, warp);
+	warp->stuck = 0;
+	cta->instructions += pack->issued;
+	cta->grid->warp_instructions += pack->issued;
+	cta->grid->thread_instructions += pack->threads;
+	return ret;
+}
+
 /* The warps of the team with the lowest pc; false: none can run. */
 static bool form_pack(struct pack *pack, struct grid_cta *cta, uint32_t first, uint32_t last,
 		      uint32_t quantum)
@@ -274,7 +328,7 @@ static bool form_pack(struct pack *pack, struct grid_cta *cta, uint32_t first, u
 	for (w = first; w < last; w++) {
 		struct grid_warp *warp = &cta->warps[w];
 
-		if (warp->state != WARP_READY || warp->used >= quantum)
+		if (warp->state != WARP_READY || warp->used >= quantum || goes_alone(warp))
 			continue;
 		if (warp->ex.pc < pack->pc) {
 			pack->meet = pack->pc;
@@ -294,13 +348,23 @@ static bool form_pack(struct pack *pack, struct grid_cta *cta, uint32_t first, u
 int pack_round(struct grid_cta *cta, uint32_t quantum, struct err *err)
 {
 	struct pack pack = { .err = err };
-	uint32_t first;
+	uint32_t first, w;
 	bool again = true;
 	int ret;
 
 	/* A warp that stops may let one of a team before go on. */
 	while (again) {
 		again = false;
+		for (w = 0; w < cta->nwarps; w++) {
+			struct grid_warp *warp = &cta->warps[w];
+
+			if (warp->state != WARP_READY || warp->used >= quantum || !goes_alone(warp))
+				continue;
+			again = true;
+			ret = run_alone(&pack, cta, warp, quantum);
+			if (ret)
+				return ret;
+		}
 		for (first = 0; first < cta->nwarps; first += TEAM) {
 			while (form_pack(&pack, cta, first, MIN(first + TEAM, cta->nwarps),
 					 quantum)) {
@@ -310,6 +374,11 @@ int pack_round(struct grid_cta *cta, uint32_t quantum, struct err *err)
 					return ret;
 			}
 		}
+	}
+	for (w = 0; w < cta->nwarps; w++) {
+		struct grid_warp *warp = &cta->warps[w];
+
+		warp->stuck = warp->state == WARP_READY && warp->ex.depth > 1 ? warp->stuck + 1 : 0;
 	}
 	return 0;
 }

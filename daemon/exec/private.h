@@ -76,6 +76,7 @@ struct exec_op {
 	uint8_t fresh;			/* reads a special register that changes while the warp runs */
 	uint8_t plain;			/* fn does it, without a guard and not fresh */
 	uint8_t leader;			/* branches lead here, or lanes meet here */
+	uint8_t sync;			/* for the whole warp, or all that it names: barriers, .sync */
 	uint8_t skip;			/* in whole grids its result is there already (hoist.c) */
 	/* memory */
 	uint8_t space;			/* enum ptx_space */
@@ -271,6 +272,14 @@ static inline void stack_advance(struct exec_warp *warp)
 	if (warp->pc == warp->stack[warp->depth - 1].reconv)
 		stack_reconverge(warp);
 }
+
+void stack_load_top(struct exec_warp *warp);
+
+/* spin.c. True: other lanes of the warp run now. */
+bool spin_watch(struct exec_warp *warp, uint32_t branch); /* after a way back, some lanes not there */
+bool spin_yield(struct exec_warp *warp);
+/* Before an operation with `sync` of a split warp: others first, or together with who is there. */
+bool spin_gather(struct exec_warp *warp);
 
 /* call.c */
 enum exec_outcome call_step(struct exec_warp *warp, const struct exec_op *op, uint32_t mask,

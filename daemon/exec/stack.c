@@ -15,7 +15,7 @@
 #include "exec/private.h"
 
 /* Makes the top of the stack the running entry, without the lanes that are gone. */
-static void load_top(struct exec_warp *warp)
+void stack_load_top(struct exec_warp *warp)
 {
 	const struct exec_stack_entry *top = &warp->stack[warp->depth - 1];
 
@@ -36,7 +36,7 @@ void stack_reconverge(struct exec_warp *warp)
 		/* With a function's first entry goes its frame. */
 		if (warp->calls && warp->depth == warp->frames[warp->calls - 1].base + 1)
 			call_pop(warp);
-		load_top(warp);
+		stack_load_top(warp);
 	}
 }
 
@@ -73,7 +73,7 @@ void stack_branch(struct exec_warp *warp, const struct exec_op *op, uint32_t tak
 	wait_at(warp, op->reconv);
 	push(warp, next, op->reconv, rest);
 	push(warp, op->target, op->reconv, taken);
-	load_top(warp);
+	stack_load_top(warp);
 }
 
 enum exec_outcome stack_brx(struct exec_warp *warp, const struct exec_op *op, uint32_t taken,
@@ -114,7 +114,7 @@ enum exec_outcome stack_brx(struct exec_warp *warp, const struct exec_op *op, ui
 	/* The lowest lane's target runs first. */
 	while (n--)
 		push(warp, targets[n], op->reconv, lanes[n]);
-	load_top(warp);
+	stack_load_top(warp);
 	return EXEC_NEXT;
 }
 

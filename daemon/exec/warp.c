@@ -47,6 +47,8 @@ static void start(struct exec_warp *warp)
 		warp->mask = (1u << (threads - first)) - 1;
 	warp->exited = ~warp->mask;
 	warp->pc = warp->calls = warp->local = warp->waiting_lanes = 0;
+	warp->split = 0;
+	warp->spin = (struct exec_spin){ 0 };
 	warp->depth = 1;
 	warp->stack[0] = (struct exec_stack_entry){
 		.reconv = program->kernel->ninsns, .mask = warp->mask,
@@ -122,8 +124,22 @@ enum exec_outcome exec_step(struct exec_warp *warp, struct exec_access *access, 
 			*active = mask;
 	}
 	if (op->kind == OP_BRANCH) {
+		uint32_t branch = warp->pc;
+
 		stack_branch(warp, op, mask);
+		if (warp->depth > 1 && warp->pc <= branch)
+			spin_watch(warp, branch);
 		return EXEC_NEXT;
+	}
+	if (__builtin_expect(warp->split, 0) && op->sync) {
+		if (spin_gather(warp))
+			return EXEC_NEXT;
+		/* With those who waited here. */
+		mask = warp->mask;
+		if (op->guard)
+			mask &= *pred_at(warp->arena, op->guard) ^ op->guard_flip;
+		if (active)
+			*active = mask;
 	}
 	if (!mask) {
 		stack_advance(warp);

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Lanes of one warp that wait for each other: locks, flags on both sides of a branch, loops in
+ * loops, and what the whole warp does behind them. Step by step and as a whole grid.
+ */
+#include "exec_runner.h"
+
+#define HEAD ".version 7.0\n.target sm_70\n.address_size 64\n"
+#define KERNEL ".visible .entry k(.param .u64 p, .param .u64 m) {\n" \
+	".reg .pred %p<9>;\n.reg .b32 %r<99>;\n.reg .b64 %d<9>;\n" \
+	"mov.u32 %r0, %tid.x;\nld.param.u64 %d2, [m];\n"
+#define STORE(reg) "ld.param.u64 %d0, [p];\nmul.wide.u32 %d1, %r0, 4;\nadd.u64 %d0, %d0, %d1;\n" \
+	"st.global.u32 [%d0], " reg ";\nret;\n}\n"
+
+#define THREADS	64
+
+static uint32_t memory[16];
+
+static void check(const char *text, uint32_t threads, uint32_t (*expect)(uint32_t thread))
+{
+	uint32_t out[THREADS], i;
+	struct run run;
+	int whole;
+
+	for (whole = 0; whole < 2; whole++) {
+		run_load(&run, text, NULL);
+		run.whole = whole;
+		memset(out, 0xee, sizeof(out));
+		memset(memory, 0, sizeof(memory));
+		run_ptr(&run, out);
+		run_ptr(&run, memory);
+		if (run_grid(&run, 1, 1, threads, 1))
+			fail_msg("%s", run.err.text);
+		for (i = 0; i < threads; i++) {
+			if (out[i] != expect(i))
+				fail_msg("thread %u has %u and not %u%s", i, out[i], expect(i),
+					 whole ? " as a grid" : "");
+		}
+		run_free(&run);
+	}
+}
+
+/* All lanes of two warps want one lock, which each holds while it adds one. */
+#define LOCKED \
+	"LOCK: atom.global.cas.b32 %r1, [%d2], 0, 1;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra LOCK;\n" \
+	"ld.volatile.global.u32 %r2, [%d2+4];\nadd.u32 %r2, %r2, 1;\n" \
+	"st.volatile.global.u32 [%d2+4], %r2;\natom.global.exch.b32 %r3, [%d2], 0;\n"
+static uint32_t expect_lock(uint32_t t)
+{
+	return 17;
+}
+static void lock(void **state)
+{
+	check(HEAD KERNEL LOCKED "mov.u32 %r4, 17;\n" STORE("%r4"), THREADS, expect_lock);
+	assert_int_equal(memory[1], THREADS);
+}
+
+/* Behind the lock the warp is one again: each lane has its neighbour's number, all are counted. */
+static uint32_t expect_after(uint32_t t)
+{
+	return (t ^ 1) * 1000 + 32 + THREADS;
+}
+static void after(void **state)
+{
+	check(HEAD KERNEL LOCKED
+	      "shfl.sync.bfly.b32 %r4, %r0, 1, 31, -1;\nvote.sync.ballot.b32 %r5, 1, -1;\n"
+	      "popc.b32 %r5, %r5;\nmad.lo.u32 %r4, %r4, 1000, %r5;\nbar.sync 0;\n"
+	      "ld.volatile.global.u32 %r6, [%d2+4];\nadd.u32 %r4, %r4, %r6;\n" STORE("%r4"),
+	      THREADS, expect_after);
+}
+
+/* One lane waits for what another stores on the other side of a branch, each side first once. */
+static uint32_t expect_flag(uint32_t t)
+{
+	return t + 5;
+}
+#define FLAG(first, second) \
+	"setp.eq.u32 %p1, %r0, 3;\n@%p1 bra A;\n" first "bra JOIN;\nA:\n" second "JOIN:\n"
+#define WAIT(name) \
+	name ": ld.volatile.global.u32 %r2, [%d2];\nsetp.eq.u32 %p2, %r2, 0;\n@%p2 bra " name ";\n"
+#define SET	"st.volatile.global.u32 [%d2], 5;\nmov.u32 %r2, 5;\n"
+static void flag(void **state)
+{
+	check(HEAD KERNEL FLAG(WAIT("W"), SET) "add.u32 %r2, %r2, %r0;\n" STORE("%r2"), 32,
+	      expect_flag);
+	check(HEAD KERNEL FLAG(SET, WAIT("W")) "add.u32 %r2, %r2, %r0;\n" STORE("%r2"), 32,
+	      expect_flag);
+}
+
+/* Lanes wait in turn, each for the one before it, in a loop in a loop. */
+static uint32_t expect_turns(uint32_t t)
+{
+	return 3 * 32;
+}
+static void turns(void **state)
+{
+	check(HEAD KERNEL "mov.u32 %r5, 0;\nROUND:\nmad.lo.u32 %r6, %r5, 32, %r0;\n"
+	      "W: ld.volatile.global.u32 %r2, [%d2];\nsetp.ne.u32 %p2, %r2, %r6;\n@%p2 bra W;\n"
+	      "add.u32 %r2, %r2, 1;\nst.volatile.global.u32 [%d2], %r2;\n"
+	      "add.u32 %r5, %r5, 1;\nsetp.lt.u32 %p3, %r5, 3;\n@%p3 bra ROUND;\n"
+	      "bar.warp.sync -1;\nld.volatile.global.u32 %r7, [%d2];\n" STORE("%r7"), 32,
+	      expect_turns);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lock),
+		cmocka_unit_test(after),
+		cmocka_unit_test(flag),
+		cmocka_unit_test(turns),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
