@@ -595,29 +595,32 @@ static void test_works_of_the_dead(void **state)
 /* --- loading ------------------------------------------------------------------------------- */
 
 /* A text that takes long: some seconds where it is checked as it runs. */
-static char *long_text(int blocks)
+static char *long_text(int kernels, int blocks)
 {
 	enum { VALUES = 60 };
-	char *text = malloc((size_t)blocks * 80 + VALUES * 80 + 200), *at = text;
+	char *text = malloc((size_t)kernels * ((size_t)blocks * 80 + VALUES * 80 + 200) + 200), *at = text;
 
 	assert_non_null(text);
-	at += sprintf(at, PTX_HEAD ".visible .entry big() {\n.reg .pred %%p<2>;\n.reg .b32 %%r<%d>;\n",
-		      VALUES);
-	for (int i = 0; i < VALUES; i++)
-		at += sprintf(at, "mov.u32 %%r%d, %d;\n", i, i);
-	for (int i = 0; i < blocks; i++)
-		at += sprintf(at, "@%%p1 bra L%d;\nadd.s32 %%r%d, %%r%d, 1;\nL%d:\n", i, i % VALUES,
-			      (7 * i + 3) % VALUES, i);
-	for (int i = 0; i < VALUES; i++)
-		at += sprintf(at, "st.global.u32 [0], %%r%d;\n", i);
-	sprintf(at, "ret;\n}\n");
+	at += sprintf(at, PTX_HEAD);
+	for (int k = 0; k < kernels; k++) {
+		at += sprintf(at, ".visible .entry big%d() {\n.reg .pred %%p<2>;\n.reg .b32 %%r<%d>;\n", k,
+			      VALUES);
+		for (int i = 0; i < VALUES; i++)
+			at += sprintf(at, "mov.u32 %%r%d, %d;\n", i, i);
+		for (int i = 0; i < blocks; i++)
+			at += sprintf(at, "@%%p1 bra L%d;\nadd.s32 %%r%d, %%r%d, 1;\nL%d:\n", i, i % VALUES,
+				      (7 * i + 3) % VALUES, i);
+		for (int i = 0; i < VALUES; i++)
+			at += sprintf(at, "st.global.u32 [0], %%r%d;\n", i);
+		at += sprintf(at, "ret;\n}\n");
+	}
 	return text;
 }
 
 /* Others are served while one's text is parsed. */
 static void test_loading_beside(void **state)
 {
-	char *text = long_text(20000);
+	char *text = long_text(1, 20000);
 	struct gpu_work_load l;
 	struct service_work work = load_of(&l, CLIENT, 2);
 	struct world w;
@@ -645,7 +648,7 @@ static void test_loading_beside(void **state)
 /* A client that dies takes its load with it, and so does the daemon's end. */
 static void test_loading_abandoned(void **state)
 {
-	char *text = long_text(20000);
+	char *text = long_text(1, 20000);
 	struct gpu_work_load l, m;
 	struct service_work work = load_of(&l, CLIENT, 2), other = load_of(&m, OTHER, 2);
 	struct world w;
@@ -673,7 +676,8 @@ static void test_loading_refused(void **state)
 	struct works_limits limits = {
 		.load_seconds = 60, .client_bytes = 1 << 30, .all_bytes = 1 << 30,
 	};
-	char *text = long_text(150000);
+	/* Near the limits of a kernel and of a module: it takes seconds, also on a fast machine. */
+	char *text = long_text(3, 150000);
 	struct gpu_work_load l;
 	struct service_work work = load_of(&l, CLIENT, 2);
 	struct world w;
