@@ -24,6 +24,37 @@ size_t channel_bytes(const struct cudaChannelFormatDesc *desc)
 	return n == 3 ? 0 : (size_t)n * (size_t)bits[0] / 8;
 }
 
+static struct cudaArray *arrays;
+
+bool array_is(cudaArray_const_t array)
+{
+	const struct cudaArray *a = arrays;
+
+	while (a && a != array)
+		a = a->next;
+	return a;
+}
+
+static cudaError_t know(cudaArray_const_t array)
+{
+	bool is;
+
+	enter_quietly();
+	is = array_is(array);
+	return is ? leave_quietly(cudaSuccess) : leave(cudaErrorInvalidValue);
+}
+
+/* Closing the GPU has freed what they have on it. */
+void array_forget_all(void)
+{
+	while (arrays) {
+		struct cudaArray *a = arrays;
+
+		arrays = a->next;
+		free(a);
+	}
+}
+
 static size_t rows_of(cudaArray_const_t array)
 {
 	return array->extent.height ? array->extent.height : 1;
@@ -34,7 +65,7 @@ static size_t rows_of(cudaArray_const_t array)
 API cudaError_t cudaMalloc3DArray(cudaArray_t *array, const struct cudaChannelFormatDesc *desc,
 				  struct cudaExtent extent, unsigned int flags)
 {
-	size_t element = desc ? channel_bytes(desc) : 0, rows, slices;
+	size_t element = desc ? channel_bytes(desc) : 0, rows, slices, bytes;
 	cudaArray_t a;
 	cudaError_t error;
 
@@ -54,13 +85,18 @@ API cudaError_t cudaMalloc3DArray(cudaArray_t *array, const struct cudaChannelFo
 	a->pitch = (extent.width * element + ROW_ALIGN - 1) / ROW_ALIGN * ROW_ALIGN;
 	rows = rows_of(a);
 	slices = extent.depth ? extent.depth : 1;
-	error = cudaMalloc((void **)&a->base, a->pitch * rows * slices);
+	error = __builtin_mul_overflow(rows * slices, a->pitch, &bytes) ?
+			error_remember(cudaErrorMemoryAllocation) :
+			cudaMalloc((void **)&a->base, bytes);
 	if (error) {
 		free(a);
 		return error;
 	}
+	enter_quietly();
+	a->next = arrays;
+	arrays = a;
 	*array = a;
-	return cudaSuccess;
+	return leave_quietly(cudaSuccess);
 }
 
 API cudaError_t cudaMallocArray(cudaArray_t *array, const struct cudaChannelFormatDesc *desc,
@@ -71,17 +107,30 @@ API cudaError_t cudaMallocArray(cudaArray_t *array, const struct cudaChannelForm
 
 API cudaError_t cudaFreeArray(cudaArray_t array)
 {
-	cudaError_t error = array ? cudaFree(array->base) : cudaSuccess;
+	struct cudaArray **at = &arrays;
+	cudaError_t error = enter();
+	char *base;
 
+	if (error || !array)
+		return leave(error);
+	while (*at && *at != array)
+		at = &(*at)->next;
+	if (!*at)
+		return leave(cudaErrorInvalidValue);
+	*at = array->next;
+	base = array->base;
 	free(array);
-	return error;
+	leave_quietly(cudaSuccess);
+	return cudaFree(base);
 }
 
 API cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *desc, struct cudaExtent *extent,
 				 unsigned int *flags, cudaArray_t array)
 {
-	if (!array)
-		return error_remember(cudaErrorInvalidResourceHandle);
+	cudaError_t error = know(array);
+
+	if (error)
+		return error;
 	if (desc)
 		*desc = array->desc;
 	if (extent)
@@ -93,10 +142,11 @@ API cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *desc, struct cuda
 
 API cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *desc, cudaArray_const_t array)
 {
-	if (!desc || !array)
-		return error_remember(cudaErrorInvalidValue);
-	*desc = array->desc;
-	return cudaSuccess;
+	cudaError_t error = desc ? know(array) : error_remember(cudaErrorInvalidValue);
+
+	if (!error)
+		*desc = array->desc;
+	return error;
 }
 
 /* --- copies; x is in bytes ------------------------------------------------------------ */
@@ -104,10 +154,11 @@ API cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *desc, cudaArray
 /* Is [x, x + width) of rows [y, y + height) in it? */
 static cudaError_t inside(cudaArray_const_t array, size_t x, size_t y, size_t width, size_t height)
 {
+	cudaError_t error = know(array);
 	size_t row;
 
-	if (!array)
-		return error_remember(cudaErrorInvalidResourceHandle);
+	if (error)
+		return error;
 	row = array->extent.width * array->element;
 	if (x > row || width > row - x || y > rows_of(array) || height > rows_of(array) - y)
 		return error_remember(cudaErrorInvalidValue);

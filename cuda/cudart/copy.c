@@ -30,10 +30,17 @@ static cudaError_t settle(cudaStream_t stream)
 				  gpuemu_synchronize(runtime_ctx()));
 }
 
-/* Is [ptr, ptr + bytes) memory, of an allocation or of the host? A granule beside one is. */
+/* Is [ptr, ptr + bytes) memory, of an allocation or of the host? */
 static bool usable(const void *ptr, size_t bytes)
 {
-	return !in_arena(ptr) || memory_at(ptr) || memory_at((const char *)ptr + bytes - 1);
+	return (!in_arena(ptr) && !memory_at(ptr)) || memory_holds(ptr, bytes);
+}
+
+/* Bytes from the first row's first to the last row's last. */
+static bool span(size_t pitch, size_t width, size_t height, size_t *bytes)
+{
+	return !__builtin_mul_overflow(pitch, height - 1, bytes) &&
+	       !__builtin_add_overflow(*bytes, width, bytes);
 }
 
 static bool on_device(const void *ptr)
@@ -43,11 +50,12 @@ static bool on_device(const void *ptr)
 	return r && !memory_is_pinned(r);
 }
 
-static cudaError_t check(const void *dst, const void *src, size_t bytes, enum cudaMemcpyKind kind)
+static cudaError_t check(const void *dst, const void *src, size_t to, size_t from,
+			 enum cudaMemcpyKind kind)
 {
 	if ((unsigned int)kind > cudaMemcpyDefault)
 		return cudaErrorInvalidMemcpyDirection;
-	if (!dst || !src || !usable(dst, bytes) || !usable(src, bytes))
+	if (!dst || !src || !usable(dst, to) || !usable(src, from))
 		return cudaErrorInvalidValue;
 	if ((kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice) &&
 	    !memory_at(dst) &&
@@ -146,7 +154,7 @@ static bool copied_later(void *dst, const void *src, size_t bytes, cudaStream_t 
 static cudaError_t copy(void *dst, const void *src, size_t bytes, enum cudaMemcpyKind kind,
 			cudaStream_t stream)
 {
-	cudaError_t error = bytes ? check(dst, src, bytes, kind) : cudaSuccess;
+	cudaError_t error = bytes ? check(dst, src, bytes, bytes, kind) : cudaSuccess;
 
 	if (!error && bytes && copied_later(dst, src, bytes, stream, &error))
 		return error;
@@ -194,14 +202,16 @@ API cudaError_t cudaMemcpyPeerAsync(void *dst, int dst_device, const void *src, 
 static cudaError_t copy_rows(char *dst, size_t dpitch, const char *src, size_t spitch, size_t width,
 			     size_t height, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
+	size_t to, from, row;
 	cudaError_t error;
-	size_t row;
 
 	if (width > dpitch || width > spitch)
 		return cudaErrorInvalidPitchValue;
 	if (!width || !height)
 		return cudaSuccess;
-	error = check(dst, src, (height - 1) * dpitch + width, kind);
+	if (!span(dpitch, width, height, &to) || !span(spitch, width, height, &from))
+		return cudaErrorInvalidValue;
+	error = check(dst, src, to, from, kind);
 	if (!error)
 		error = settle(stream);
 	for (row = 0; !error && row < height; row++)
@@ -257,7 +267,10 @@ API cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_
 	struct cudaPos to, from;
 	size_t width;
 
-	if (!error && !p)
+	if (!error && (!p || (p->dstArray && !array_is(p->dstArray)) ||
+		       (p->srcArray && !array_is(p->srcArray))))
+		error = cudaErrorInvalidValue;
+	if (!error && (!(p->dstArray || p->dstPtr.ptr) || !(p->srcArray || p->srcPtr.ptr)))
 		error = cudaErrorInvalidValue;
 	if (error)
 		return leave(error);
@@ -284,11 +297,13 @@ static cudaError_t set_rows(char *ptr, size_t pitch, int value, size_t width, si
 			    cudaStream_t stream)
 {
 	cudaError_t error;
+	size_t bytes;
 
 	if (!width || !height)
 		return cudaSuccess;
 	/* A host's pointer is none of the device's. */
-	if (!ptr || width > pitch || !memory_at(ptr))
+	if (!ptr || width > pitch || !span(pitch, width, height, &bytes) ||
+	    !memory_holds(ptr, bytes))
 		return cudaErrorInvalidValue;
 	error = settle(stream);
 	for (size_t row = 0; !error && row < height; row++)
@@ -296,7 +311,7 @@ static cudaError_t set_rows(char *ptr, size_t pitch, int value, size_t width, si
 	if (!error) {
 		runtime_copies.memsets++;
 		runtime_copies.memset_bytes += width * height;
-		cross(ptr, NULL, (height - 1) * pitch + width, stream);
+		cross(ptr, NULL, bytes, stream);
 	}
 	return error;
 }
@@ -377,8 +392,7 @@ static cudaError_t place(const void *symbol, struct variable **v, char **ptr, si
 }
 
 static cudaError_t symbol_copy(const void *symbol, void *host, size_t bytes, size_t offset,
-			       bool write,
-			       cudaStream_t stream)
+			       bool write, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
 	struct gpuemu_stream *s;
 	struct gpuemu_module *m;
@@ -393,6 +407,9 @@ static cudaError_t symbol_copy(const void *symbol, void *host, size_t bytes, siz
 		return error;
 	if (!host || offset > room || bytes > room - offset)
 		return cudaErrorInvalidValue;
+	if (kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault &&
+	    kind != (write ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost))
+		return cudaErrorInvalidMemcpyDirection;
 	error = settle(stream);
 	if (error)
 		return error;
@@ -415,7 +432,8 @@ API cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *src, siz
 {
 	cudaError_t error = enter();
 
-	return leave(error ? error : symbol_copy(symbol, (void *)src, bytes, offset, true, stream));
+	return leave(error ? error : symbol_copy(symbol, (void *)src, bytes, offset, true, kind,
+						 stream));
 }
 
 API cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *src, size_t bytes, size_t offset,
@@ -430,7 +448,7 @@ API cudaError_t cudaMemcpyFromSymbolAsync(void *dst, const void *symbol, size_t 
 {
 	cudaError_t error = enter();
 
-	return leave(error ? error : symbol_copy(symbol, dst, bytes, offset, false, stream));
+	return leave(error ? error : symbol_copy(symbol, dst, bytes, offset, false, kind, stream));
 }
 
 API cudaError_t cudaMemcpyFromSymbol(void *dst, const void *symbol, size_t bytes, size_t offset,

@@ -128,6 +128,7 @@ struct range {
 	uintptr_t addr;
 	size_t bytes;
 	enum kind kind;
+	unsigned int flags;	/* of cudaHostAlloc() */
 };
 static inline bool memory_is_pinned(const struct range *r)
 {
@@ -143,6 +144,8 @@ cudaError_t memory_add_managed(void *ptr, size_t bytes);
 cudaError_t memory_add_registered(void *ptr, size_t bytes);
 bool memory_remove_registered(const void *ptr);
 bool memory_registered_in(uintptr_t from, uintptr_t to);
+/* Is all of it in one allocation, or in the granules that one has? */
+bool memory_holds(const void *ptr, size_t bytes);
 /* Is any byte of it known? */
 bool memory_in(const void *ptr, size_t bytes);
 void memory_forget_all(void);
@@ -158,9 +161,12 @@ bool memory_is_paged(const void *ptr);
  */
 cudaError_t managed_register_all(void);
 
-/* --- register.c --- */
+/* --- what else is forgotten when the GPU is closed ------------------------------------------ */
 
 void register_forget_all(void);
+void array_forget_all(void);
+void texture_forget_all(void);
+void device_forget_all(void);
 
 /* --- stream.c --------------------------------------------------------------------------- */
 

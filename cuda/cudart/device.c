@@ -11,9 +11,20 @@
 #define MAJOR	7
 #define MINOR	0
 #define STACK_DEFAULT	1024
+/* 0x80: cudaDeviceSyncMemops. */
+#define DEVICE_FLAGS	(cudaDeviceScheduleMask | cudaDeviceMapHost | cudaDeviceLmemResizeToMax | \
+			 0x80u)
 
 static unsigned int device_flags;
-static size_t limits[7] = { STACK_DEFAULT, 1 << 20, 8 << 20, 2, 2048, 128, 0 };
+#define LIMITS { STACK_DEFAULT, 1 << 20, 8 << 20, 2, 2048, 128, 0 }
+static size_t limits[7] = LIMITS;
+
+void device_forget_all(void)
+{
+	static const size_t first[] = LIMITS;
+
+	memcpy(limits, first, sizeof(limits));
+}
 
 API cudaError_t cudaGetDeviceCount(int *count)
 {
@@ -45,7 +56,12 @@ API cudaError_t cudaSetDevice(int device)
 
 API cudaError_t cudaSetValidDevices(int *devices, int count)
 {
-	return error_remember(!devices ? cudaErrorInvalidValue : cudaSuccess);
+	if (!devices || count < 0)
+		return error_remember(cudaErrorInvalidValue);
+	for (int i = 0; i < count; i++)
+		if (devices[i])
+			return error_remember(cudaErrorInvalidDevice);
+	return cudaSuccess;
 }
 
 API cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *prop)
@@ -55,8 +71,13 @@ API cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *prop)
 
 API cudaError_t cudaSetDeviceFlags(unsigned int flags)
 {
+	unsigned int schedule = flags & cudaDeviceScheduleMask;
+
+	/* One way to wait, or none. */
+	if (flags & ~DEVICE_FLAGS || schedule & (schedule - 1))
+		return error_remember(cudaErrorInvalidValue);
 	device_flags = flags;
-	return error_remember(flags & ~0x1fu ? cudaErrorInvalidValue : cudaSuccess);
+	return cudaSuccess;
 }
 
 API cudaError_t cudaGetDeviceFlags(unsigned int *flags)
@@ -204,10 +225,18 @@ API cudaError_t cudaDeviceGetPCIBusId(char *id, int bytes, int device)
 
 API cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *id)
 {
+	unsigned int domain = 0, bus = 0, slot = 0, function = 0;
+	char rest;
+
 	if (!device || !id)
 		return error_remember(cudaErrorInvalidValue);
 	*device = 0;
-	return known(strcmp(id, "0000:00:00.0"));
+	/* With a domain the function may be left out, with a function the domain. */
+	if (sscanf(id, "%x:%x:%x.%x%c", &domain, &bus, &slot, &function, &rest) != 4 &&
+	    sscanf(id, "%x:%x:%x%c", &domain, &bus, &slot, &rest) != 3 &&
+	    sscanf(id, "%x:%x.%x%c", &bus, &slot, &function, &rest) != 3)
+		return error_remember(cudaErrorInvalidValue);
+	return known(domain || bus || slot || function);
 }
 
 /* --- the device as a whole ---------------------------------------------------------------- */
@@ -256,7 +285,8 @@ API cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
 /* Preferences, of which the model makes nothing. */
 API cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config)
 {
-	return cudaSuccess;
+	return error_remember((unsigned int)config > cudaFuncCachePreferEqual ?
+			      cudaErrorInvalidValue : cudaSuccess);
 }
 
 API cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *config)
@@ -268,7 +298,8 @@ API cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *config)
 
 API cudaError_t cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config)
 {
-	return cudaSuccess;
+	return error_remember((unsigned int)config > cudaSharedMemBankSizeEightByte ?
+			      cudaErrorInvalidValue : cudaSuccess);
 }
 
 API cudaError_t cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig *config)
@@ -278,27 +309,32 @@ API cudaError_t cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig *config)
 	return error_remember(config ? cudaSuccess : cudaErrorInvalidValue);
 }
 
+#define INIT_FLAGS 1u /* cudaInitDeviceFlagsAreValid */
+
 API cudaError_t cudaInitDevice(int device, unsigned int device_flags, unsigned int flags)
 {
-	return known(device);
+	if (flags & ~INIT_FLAGS)
+		return error_remember(cudaErrorInvalidValue);
+	return flags & INIT_FLAGS && !device ? cudaSetDeviceFlags(device_flags) : known(device);
 }
 
 /* There is one device. */
 API cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
 {
-	if (can)
-		*can = 0;
+	if (!can)
+		return error_remember(cudaErrorInvalidValue);
+	*can = 0;
 	return known(device | peer);
 }
 
 API cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags)
 {
-	return error_remember(cudaErrorInvalidDevice);
+	return error_remember(flags ? cudaErrorInvalidValue : cudaErrorInvalidDevice);
 }
 
 API cudaError_t cudaDeviceDisablePeerAccess(int peer)
 {
-	return error_remember(cudaErrorInvalidDevice);
+	return error_remember(peer ? cudaErrorInvalidDevice : cudaErrorPeerAccessNotEnabled);
 }
 
 /* Nothing listens. */

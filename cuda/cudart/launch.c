@@ -191,9 +191,20 @@ API cudaError_t cudaFuncSetAttribute(const void *func, enum cudaFuncAttribute at
 	const struct device *d = runtime_device();
 	cudaError_t error = know(func);
 
-	if (!error && attribute == cudaFuncAttributeMaxDynamicSharedMemorySize &&
-	    (value < 0 || (uint64_t)value > d->shared))
+	if (error)
+		return error;
+	switch ((int)attribute) {
+	case cudaFuncAttributeMaxDynamicSharedMemorySize:
+		if (value < 0 || (uint64_t)value > d->shared)
+			error = cudaErrorInvalidValue;
+		break;
+	case cudaFuncAttributePreferredSharedMemoryCarveout:
+		if (value < cudaSharedmemCarveoutDefault || value > cudaSharedmemCarveoutMaxShared)
+			error = cudaErrorInvalidValue;
+		break;
+	default:
 		error = cudaErrorInvalidValue;
+	}
 	return error_remember(error);
 }
 
@@ -205,7 +216,11 @@ API cudaError_t cudaFuncSetCacheConfig(const void *func, enum cudaFuncCache conf
 
 API cudaError_t cudaFuncSetSharedMemConfig(const void *func, enum cudaSharedMemConfig config)
 {
-	return know(func);
+	cudaError_t error = know(func);
+
+	if (!error && (unsigned int)config > cudaSharedMemBankSizeEightByte)
+		error = error_remember(cudaErrorInvalidValue);
+	return error;
 }
 
 /* --- occupancy ----------------------------------------------------------------------- */
@@ -247,7 +262,7 @@ API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *ctas
 	cudaError_t error = enter();
 	struct function *f;
 
-	if (!error && (!ctas || threads <= 0))
+	if (!error && (!ctas || threads <= 0 || flags > cudaOccupancyDisableCachingOverride))
 		error = cudaErrorInvalidValue;
 	if (!error)
 		error = module_function(func, &f);

@@ -13,6 +13,8 @@
 
 #define GRANULE		(2ull << 20)
 #define MARGIN		4096ull		/* before the first piece of a chunk, and behind the last */
+#define PAGE		4096ull
+#define HOST_FLAGS	(cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined)
 #define ALIGN		512ull		/* CUDA promises 256 */
 
 /* Granules that cudaMalloc() hands out in pieces; they go back when there is none in them. */
@@ -30,6 +32,15 @@ static uint64_t device_bytes;		/* of chunks */
 static uint64_t round_up(uint64_t n, uint64_t to)
 {
 	return (n + to - 1) / to * to;
+}
+
+static struct chunk **chunk_of(uintptr_t addr)
+{
+	struct chunk **at = &chunks;
+
+	while (*at && addr - (*at)->addr >= (*at)->bytes)
+		at = &(*at)->next;
+	return at;
 }
 
 const struct range *memory_at(const void *ptr)
@@ -58,6 +69,23 @@ static cudaError_t add_range(void *ptr, size_t bytes, enum kind kind)
 	*r = (struct range){ .next = *at, .addr = (uintptr_t)ptr, .bytes = bytes, .kind = kind };
 	*at = r;
 	return cudaSuccess;
+}
+
+/* What CUDA rounds an allocation up to is memory of it, too. */
+bool memory_holds(const void *ptr, size_t bytes)
+{
+	uintptr_t addr = (uintptr_t)ptr;
+	const struct chunk *c = *chunk_of(addr);
+
+	if (c)
+		return bytes <= c->bytes - (addr - c->addr);
+	for (const struct range *r = ranges; r && r->addr <= addr; r = r->next) {
+		uint64_t whole = round_up(r->bytes, PAGE);
+
+		if (addr - r->addr < whole && bytes <= whole - (addr - r->addr))
+			return true;
+	}
+	return false;
 }
 
 void memory_add_variable(void *ptr, size_t bytes)
@@ -151,15 +179,6 @@ static cudaError_t grow(size_t bytes)
 	return cudaSuccess;
 }
 
-static struct chunk **chunk_of(uintptr_t addr)
-{
-	struct chunk **at = &chunks;
-
-	while (*at && addr - (*at)->addr >= (*at)->bytes)
-		at = &(*at)->next;
-	return at;
-}
-
 /* The chunk of a piece that is no more. */
 static void shrink(uintptr_t addr)
 {
@@ -243,9 +262,21 @@ API cudaError_t cudaMalloc(void **ptr, size_t bytes)
 	return leave(error);
 }
 
+static cudaError_t in_stream(cudaStream_t stream)
+{
+	struct gpuemu_stream *s;
+	cudaError_t error = enter();
+
+	if (!error && !stream_of(stream, &s))
+		error = cudaErrorInvalidResourceHandle;
+	return leave(error);
+}
+
 API cudaError_t cudaMallocAsync(void **ptr, size_t bytes, cudaStream_t stream)
 {
-	return cudaMalloc(ptr, bytes);
+	cudaError_t error = in_stream(stream);
+
+	return error ? error : cudaMalloc(ptr, bytes);
 }
 
 API cudaError_t cudaMallocPitch(void **ptr, size_t *pitch, size_t width, size_t height)
@@ -255,8 +286,11 @@ API cudaError_t cudaMallocPitch(void **ptr, size_t *pitch, size_t width, size_t 
 	if (!error && (!ptr || !pitch))
 		error = cudaErrorInvalidValue;
 	if (!error) {
+		size_t bytes;
+
 		*pitch = round_up(width, ALIGN);
-		error = device_alloc(ptr, *pitch * height);
+		error = *pitch < width || __builtin_mul_overflow(*pitch, height, &bytes) ?
+				cudaErrorMemoryAllocation : device_alloc(ptr, bytes);
 	}
 	return leave(error);
 }
@@ -273,16 +307,22 @@ API cudaError_t cudaMalloc3D(struct cudaPitchedPtr *ptr, struct cudaExtent exten
 	return error;
 }
 
-static cudaError_t alloc(void **ptr, size_t bytes, enum kind kind)
+static cudaError_t alloc(void **ptr, size_t bytes, enum kind kind, unsigned int flags)
 {
 	cudaError_t error = enter();
 
-	if (!error && (!ptr || !bytes))
+	if (!error && (!ptr || (!bytes && kind != HOST)))
 		error = cudaErrorInvalidValue;
+	if (!error && !bytes) {
+		*ptr = NULL;
+		return leave(error);
+	}
 	if (!error && gpuemu_mem_alloc_managed(runtime_ctx(), ptr, bytes))
 		error = cudaErrorMemoryAllocation;
 	if (!error)
 		error = add_range(*ptr, bytes, kind);
+	if (!error)
+		(*find(*ptr))->flags = flags;
 	/* Pinned host memory stays where it is; kernels use it across the link. */
 	if (!error && kind == HOST)
 		gpuemu_mem_advise(runtime_ctx(), *ptr, bytes, GPUEMU_ADVISE_SET_PREFERRED_LOCATION,
@@ -294,24 +334,28 @@ API cudaError_t cudaMallocManaged(void **ptr, size_t bytes, unsigned int flags)
 {
 	if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost)
 		return leave(enter() ? error_sticky() : cudaErrorInvalidValue);
-	return alloc(ptr, bytes, MANAGED);
+	return alloc(ptr, bytes, MANAGED, 0);
 }
 
 API cudaError_t cudaHostAlloc(void **ptr, size_t bytes, unsigned int flags)
 {
-	return alloc(ptr, bytes, HOST);
+	if (flags & ~HOST_FLAGS)
+		return leave(enter() ? error_sticky() : cudaErrorInvalidValue);
+	return alloc(ptr, bytes, HOST, flags);
 }
 
 API cudaError_t cudaMallocHost(void **ptr, size_t bytes)
 {
-	return alloc(ptr, bytes, HOST);
+	return alloc(ptr, bytes, HOST, 0);
 }
 
 API cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned int flags)
 {
+	const struct range *r;
 	cudaError_t error = enter();
 
-	if (!error && (!device || flags || !memory_at(host)))
+	r = error ? NULL : memory_at(host);
+	if (!error && (!device || flags || !r || r->kind == DEVICE || r->kind == VARIABLE))
 		error = cudaErrorInvalidValue;
 	if (!error)
 		*device = host;
@@ -327,7 +371,7 @@ API cudaError_t cudaHostGetFlags(unsigned int *flags, void *host)
 	if (!error && (!flags || !r || !memory_is_pinned(r)))
 		error = cudaErrorInvalidValue;
 	if (!error)
-		*flags = cudaHostAllocMapped;
+		*flags = r->flags | cudaHostAllocMapped;
 	return leave(error);
 }
 
@@ -362,7 +406,9 @@ API cudaError_t cudaFree(void *ptr)
 
 API cudaError_t cudaFreeAsync(void *ptr, cudaStream_t stream)
 {
-	return give_back(ptr, false);
+	cudaError_t error = in_stream(stream);
+
+	return error ? error : give_back(ptr, false);
 }
 
 API cudaError_t cudaFreeHost(void *ptr)

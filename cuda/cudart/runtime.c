@@ -219,6 +219,9 @@ static void close_gpu(void)
 	module_forget_all();
 	memory_forget_all();
 	register_forget_all();
+	array_forget_all();
+	texture_forget_all();
+	device_forget_all();
 	stream_forget_all();
 	gpuemu_close(ctx);
 	ctx = NULL;

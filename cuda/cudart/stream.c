@@ -148,6 +148,8 @@ API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsi
 	e = event_of(event);
 	if (!e || !stream_of(stream, &s))
 		error = cudaErrorInvalidResourceHandle;
+	else if (flags & ~(unsigned int)cudaEventWaitExternal)
+		error = cudaErrorInvalidValue;
 	else
 		error = runtime_failed(gpuemu_stream_wait_event(runtime_ctx(), s, e->event));
 	return leave(error);
@@ -236,9 +238,11 @@ API cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t fn, void *a
 API cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *arg,
 				      unsigned int flags)
 {
-	cudaError_t error = callback ? cudaStreamSynchronize(stream) : cudaErrorInvalidValue;
+	cudaError_t error = callback && !flags ? cudaStreamSynchronize(stream) :
+						 cudaErrorInvalidValue;
 
-	if (callback)
+	/* A kernel's error is for the callback to know; of another there is no callback. */
+	if (!error || error == error_sticky())
 		callback(stream, error, arg);
 	return error_remember(error);
 }
@@ -247,9 +251,18 @@ API cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t 
 API cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *ptr, size_t bytes,
 					 unsigned int flags)
 {
+	struct gpuemu_stream *s;
+	const struct range *r;
 	cudaError_t error = enter();
 
-	if (!error && !memory_at(ptr))
+	if (!error && !stream_of(stream, &s))
+		error = cudaErrorInvalidResourceHandle;
+	r = error ? NULL : memory_at(ptr);
+	if (!error && (!r || r->kind != MANAGED || (bytes && bytes != r->bytes)))
+		error = cudaErrorInvalidValue;
+	/* To one stream, which the default stream is not; or to all; or to the host. */
+	if (!error && flags != cudaMemAttachGlobal && flags != cudaMemAttachHost &&
+	    (flags != cudaMemAttachSingle || !s))
 		error = cudaErrorInvalidValue;
 	return leave(error);
 }
@@ -263,7 +276,9 @@ API cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags)
 	struct CUevent_st *e;
 	cudaError_t error = enter();
 
-	if (!error && (!event || flags & ~7u))
+	/* What other processes wait for has no times. */
+	if (!error && (!event || flags & ~7u ||
+		       (flags & cudaEventInterprocess && !(flags & cudaEventDisableTiming))))
 		error = cudaErrorInvalidValue;
 	if (error)
 		return leave(error);
@@ -320,6 +335,8 @@ API cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream,
 	e = event_of(event);
 	if (!e || !stream_of(stream, &s))
 		return leave(cudaErrorInvalidResourceHandle);
+	if (flags & ~(unsigned int)cudaEventRecordExternal)
+		return leave(cudaErrorInvalidValue);
 	error = runtime_failed(gpuemu_event_record(e->event, s));
 	if (!error && runtime_device()->functional) {
 		error = runtime_failed(gpuemu_event_synchronize(e->event));

@@ -25,6 +25,16 @@ static cudaError_t describe_format(struct descriptor *d, const struct cudaChanne
 	return cudaSuccess;
 }
 
+static bool know(cudaArray_const_t array)
+{
+	bool is;
+
+	enter_quietly();
+	is = array_is(array);
+	leave_quietly(cudaSuccess);
+	return is;
+}
+
 static cudaError_t describe(struct descriptor *d, const struct cudaResourceDesc *r)
 {
 	const struct cudaArray *a = r->res.array.array;
@@ -32,8 +42,8 @@ static cudaError_t describe(struct descriptor *d, const struct cudaResourceDesc 
 	memset(d, 0, sizeof(*d));
 	switch (r->resType) {
 	case cudaResourceTypeArray:
-		if (!a)
-			return cudaErrorInvalidResourceHandle;
+		if (!know(a))
+			return cudaErrorInvalidValue;
 		d->base = (uintptr_t)a->base;
 		d->width = (uint32_t)a->extent.width;
 		d->height = (uint32_t)a->extent.height;
@@ -96,17 +106,92 @@ static cudaError_t describe_sampler(struct descriptor *d, const struct cudaTextu
 
 /* --- objects -------------------------------------------------------------------------------- */
 
-/* The memory is nobody's yet: no kernel reads it. */
-static cudaError_t make(unsigned long long *object, const struct descriptor *d)
+/* One that was made and not destroyed, and what it was made of. */
+static struct object {
+	struct object *next;
+	uintptr_t address;
+	bool surface;
+	struct cudaResourceDesc resource;
+	struct cudaTextureDesc texture;
+} *objects;
+
+void texture_forget_all(void)
 {
+	while (objects) {
+		struct object *o = objects;
+
+		objects = o->next;
+		free(o);
+	}
+}
+
+/* The memory is nobody's yet: no kernel reads it. texture NULL: a surface. */
+static cudaError_t make(unsigned long long *object, const struct descriptor *d,
+			const struct cudaResourceDesc *resource,
+			const struct cudaTextureDesc *texture)
+{
+	struct object *o = calloc(1, sizeof(*o));
 	void *place;
-	cudaError_t error = cudaMalloc(&place, sizeof(*d));
+	cudaError_t error = o ? cudaMalloc(&place, sizeof(*d)) :
+				error_remember(cudaErrorMemoryAllocation);
+
+	if (error) {
+		free(o);
+		return error;
+	}
+	memcpy(place, d, sizeof(*d));
+	o->address = (uintptr_t)place;
+	o->surface = !texture;
+	o->resource = *resource;
+	if (texture)
+		o->texture = *texture;
+	enter_quietly();
+	o->next = objects;
+	objects = o;
+	*object = o->address;
+	return leave_quietly(cudaSuccess);
+}
+
+static struct object **find(unsigned long long object, bool surface)
+{
+	struct object **at = &objects;
+
+	while (*at && ((*at)->address != object || (*at)->surface != surface))
+		at = &(*at)->next;
+	return at;
+}
+
+static cudaError_t destroy(unsigned long long object, bool surface)
+{
+	cudaError_t error = enter();
+	struct object **at, *o;
 
 	if (error)
-		return error;
-	memcpy(place, d, sizeof(*d));
-	*object = (uintptr_t)place;
-	return cudaSuccess;
+		return leave(error);
+	at = find(object, surface);
+	o = *at;
+	if (!o)
+		return leave(cudaErrorInvalidValue);
+	*at = o->next;
+	free(o);
+	leave_quietly(cudaSuccess);
+	return cudaFree((void *)(uintptr_t)object);
+}
+
+/* What it was made of; a pointer that is NULL is not asked for. */
+static cudaError_t tell(unsigned long long object, bool surface, struct cudaResourceDesc *resource,
+			struct cudaTextureDesc *texture)
+{
+	cudaError_t error = enter();
+	const struct object *o = *find(object, surface);
+
+	if (!error && (!o || !(resource || texture)))
+		error = cudaErrorInvalidValue;
+	if (!error && resource)
+		*resource = o->resource;
+	if (!error && texture)
+		*texture = o->texture;
+	return leave(error);
 }
 
 API cudaError_t cudaCreateTextureObject(cudaTextureObject_t *object,
@@ -124,12 +209,31 @@ API cudaError_t cudaCreateTextureObject(cudaTextureObject_t *object,
 	error = describe(&d, resource);
 	if (!error)
 		error = describe_sampler(&d, texture);
-	return error ? error_remember(error) : make(object, &d);
+	return error ? error_remember(error) : make(object, &d, resource, texture);
 }
 
 API cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object)
 {
-	return cudaFree((void *)(uintptr_t)object);
+	return destroy(object, false);
+}
+
+API cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *resource,
+						 cudaTextureObject_t object)
+{
+	return tell(object, false, resource, NULL);
+}
+
+API cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *texture,
+						cudaTextureObject_t object)
+{
+	return tell(object, false, NULL, texture);
+}
+
+/* No texture is made with a view. */
+API cudaError_t cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewDesc *view,
+						     cudaTextureObject_t object)
+{
+	return error_remember(cudaErrorInvalidValue);
 }
 
 API cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *object,
@@ -141,12 +245,18 @@ API cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *object,
 	if (!object || !resource || resource->resType != cudaResourceTypeArray)
 		return error_remember(cudaErrorInvalidValue);
 	error = describe(&d, resource);
-	return error ? error_remember(error) : make(object, &d);
+	return error ? error_remember(error) : make(object, &d, resource, NULL);
 }
 
 API cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t object)
 {
-	return cudaFree((void *)(uintptr_t)object);
+	return destroy(object, true);
+}
+
+API cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *resource,
+						 cudaSurfaceObject_t object)
+{
+	return tell(object, true, resource, NULL);
 }
 
 /* --- references ------------------------------------------------------------------------------ */
@@ -298,5 +408,8 @@ API cudaError_t cudaBindSurfaceToArray(const struct surfaceReference *surface,
 
 	r.res.array.array = (cudaArray_t)array;
 	error = describe(&d, &r);
-	return error ? error_remember(error) : write_reference(surface, &d);
+	if (error)
+		return error_remember(error);
+	error = cudaMemcpyToSymbol(surface, &d, sizeof(d), 0, cudaMemcpyHostToDevice);
+	return error == cudaErrorInvalidSymbol ? error_remember(cudaErrorInvalidSurface) : error;
 }

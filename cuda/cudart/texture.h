@@ -7,6 +7,7 @@
 #include "texture_types.h"
 
 struct cudaArray {
+	struct cudaArray *next;
 	struct cudaChannelFormatDesc desc;
 	struct cudaExtent extent;	/* as it was asked for: 0 where there is no such dimension */
 	unsigned int flags;
@@ -24,6 +25,8 @@ struct descriptor {
 void __cudaRegisterVar(void **handle, char *host, char *address, const char *name, int ext,
 		       size_t size, int constant, int global);
 
+/* Is it an array that was made and not freed? The lock is held. */
+bool array_is(cudaArray_const_t array);
 /* Bytes of an element; 0: no such format. */
 size_t channel_bytes(const struct cudaChannelFormatDesc *desc);
 

@@ -193,6 +193,8 @@ API cudaError_t LOCATED(cudaMemPrefetchAsync)(const void *ptr, size_t bytes,
 					      struct cudaMemLocation location, unsigned int flags,
 					      cudaStream_t stream)
 {
+	if (flags)
+		return leave(enter() ? error_sticky() : cudaErrorInvalidValue);
 	return prefetch(ptr, bytes, device_of(location), stream);
 }
 

@@ -118,6 +118,11 @@ cudaError_t cudaGetSymbolSize(size_t *bytes, const void *symbol);
 cudaError_t cudaMemPrefetchAsync(const void *ptr, size_t bytes, int device,
 				 cudaStream_t stream GPUEMU_DV(0));
 cudaError_t cudaMemAdvise(const void *ptr, size_t bytes, enum cudaMemoryAdvise advice, int device);
+/* CUDA 13 has these by the names above. */
+cudaError_t cudaMemPrefetchAsync_v2(const void *ptr, size_t bytes, struct cudaMemLocation location,
+				    unsigned int flags, cudaStream_t stream GPUEMU_DV(0));
+cudaError_t cudaMemAdvise_v2(const void *ptr, size_t bytes, enum cudaMemoryAdvise advice,
+			     struct cudaMemLocation location);
 #endif
 
 /* --- streams --- */

@@ -25,6 +25,7 @@
 #define cudaSurfaceType1D		0x01
 #define cudaSurfaceType2D		0x02
 #define cudaSurfaceType3D		0x03
+#define cudaSurfaceType1DLayered	0xF1
 #define cudaSurfaceType2DLayered	0xF2
 
 enum cudaTextureAddressMode {
@@ -80,7 +81,13 @@ struct cudaResourceDesc {
 		} pitch2D;
 	} res;
 };
-struct cudaResourceViewDesc;
+/* Of textures with such a view there are none yet. */
+enum cudaResourceViewFormat { cudaResViewFormatNone = 0 };
+struct cudaResourceViewDesc {
+	enum cudaResourceViewFormat format;
+	size_t width, height, depth;
+	unsigned int firstMipmapLevel, lastMipmapLevel, firstLayer, lastLayer;
+};
 
 struct cudaTextureDesc {
 	enum cudaTextureAddressMode addressMode[3];
@@ -159,9 +166,17 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t *object,
 				    const struct cudaTextureDesc *texture,
 				    const struct cudaResourceViewDesc *view);
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object);
+cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *resource,
+					     cudaTextureObject_t object);
+cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *texture,
+					    cudaTextureObject_t object);
+cudaError_t cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewDesc *view,
+						 cudaTextureObject_t object);
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *object,
 				    const struct cudaResourceDesc *resource);
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t object);
+cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *resource,
+					     cudaSurfaceObject_t object);
 
 #ifdef __cplusplus
 }

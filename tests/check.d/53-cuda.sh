@@ -23,14 +23,34 @@ run() { # PROGRAM: its own verdict, with what the program needs
 	timeout 60 "$gpuemu" exec --quiet "$@" | grep -q ': passed$'
 }
 
-# clang-14 is Debian's default: what its mistakes are about, and the widest headers.
-for clang in clang++-16 clang++-14; do
-	for src in tests/cuda/*.cu; do
-		name=$(basename "$src" .cu)
-		case $clang-$name in *-16-* | *-shared | *-math | *-half | *-placed) ;; *) continue ;; esac
-		tap_check "$name: $clang builds it" "$gpuemu" cc "--clang=$clang" "$src" -o "$work/$clang-$name"
-		tap_check "$name: it runs, built by $clang" run "$work/$clang-$name"
+# The programs, as many compilers at a time as there are CPUs: COMPILER-NAME. clang-14 is Debian's default: what its
+# mistakes are about, and the widest headers. functions has each function, with an answer of success and CUDA's errors.
+nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
+functions='tests/cuda/functions/*.cu tests/cuda/functions/*.cpp'
+{
+	for clang in clang++-16 clang++-14; do
+		for src in tests/cuda/*.cu; do
+			name=$(basename "$src" .cu)
+			case $clang-$name in *-16-* | *-shared | *-math | *-half | *-placed) ;; *) continue ;; esac
+			echo "$clang-$name $gpuemu cc --clang=$clang $src"
+		done
 	done
+	echo "clang++-16-functions $gpuemu cc --clang=clang++-16 $functions"
+	if [ -n "$nvcc" ]; then
+		for name in vecadd symbols shared memory streams overlap errors cooperative pointers heap textures placed register threads groups grid; do
+			echo "nvcc-$name $nvcc -cudart shared -arch=sm_75 tests/cuda/$name.cu"
+		done
+		echo "nvcc-functions $nvcc -cudart shared -arch=sm_75 -Wno-deprecated-declarations $functions"
+	fi
+} >"$work/programs"
+xargs -P "$(nproc)" -d '\n' -n 1 sh -c "name=\${0%% *}; \${0#* } -o '$work/'\$name >'$work/'\$name.log 2>&1" <"$work/programs"
+built() { [ -x "$work/$1" ] || { cat "$work/$1.log"; return 1; }; }
+while read -r program _; do
+	tap_check "${program##*-}: ${program%-*} builds it" built "$program"
+	tap_check "${program##*-}: it runs, built by ${program%-*}" run "$work/$program"
+done <"$work/programs"
+for v in 11.0 12 13; do
+	tap_check "libcudart.so.$v: each function that it offers has a row there" tests/cuda/functions/untested.sh "build/lib/gpuemu/libcudart.so.$v"
 done
 
 # -rdc=true: in one call, and as objects that are linked later; two files of one name in two folders.
@@ -75,12 +95,7 @@ for name in mixed separable runtime old; do
 done
 
 # --- the toolkit's compiler ------------------------------------------------------
-nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
 if [ -n "$nvcc" ]; then
-	for name in vecadd symbols shared memory streams overlap errors cooperative pointers heap textures placed register threads calls groups grid; do
-		tap_check "$name: nvcc builds it" "$nvcc" -cudart shared -arch=sm_75 "tests/cuda/$name.cu" -o "$work/nvcc-$name"
-		tap_check "$name: it runs, built by nvcc" run "$work/nvcc-$name"
-	done
 	"$nvcc" -cudart shared -arch=sm_80 tests/cuda/half.cu -o "$work/nvcc-half" >/dev/null 2>&1
 	tap_check "fp16 and bf16 have the bits of nvcc's" sh -c \
 		"'$gpuemu' exec --quiet --functional '$work/nvcc-half' >'$work/half' && grep -q passed '$work/half' &&

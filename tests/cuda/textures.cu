@@ -56,7 +56,7 @@ __global__ void fractions(cudaTextureObject_t t, float4 *out)
 	out[threadIdx.x] = tex2D<float4>(t, threadIdx.x + 0.5f, 2.5f);
 }
 
-__global__ void surface(cudaSurfaceObject_t s, int *out)
+__global__ void surfaces(cudaSurfaceObject_t s, int *out)
 {
 	int x = threadIdx.x, y = blockIdx.x;
 
@@ -277,7 +277,7 @@ int main()
 	OK(cudaMallocArray(&cells, &ci, W, H, cudaArraySurfaceLoadStore));
 	r.res.array.array = cells;
 	OK(cudaCreateSurfaceObject(&s, &r));
-	surface<<<H, W>>>(s, ints);
+	surfaces<<<H, W>>>(s, ints);
 	OK(cudaDeviceSynchronize());
 	OK(cudaMemcpyFromArray(host, cells, 0, 0, W * H * sizeof(int), cudaMemcpyDeviceToHost));
 	for (int i = 0; i < W * H; i++) {

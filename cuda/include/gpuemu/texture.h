@@ -285,8 +285,59 @@ static inline __device__ void gpuemu_surf_write(T value, cudaSurfaceObject_t o, 
 		*(T *)at = value;
 }
 
+/* References, as CUDA had them until 12. In device code one is a handle, as a texture's is. */
+template <class T, int dim = cudaSurfaceType1D>
+struct __attribute__((device_builtin_surface_type)) surface;
+template <int dim>
+struct __attribute__((device_builtin_surface_type)) surface<void, dim> : public surfaceReference {
+#ifndef __CUDA_ARCH__
+	__host__ surface() : surfaceReference()
+	{
+	}
+#endif
+};
+template <int dim>
+static inline __device__ cudaSurfaceObject_t gpuemu_handle(surface<void, dim> &s)
+{
+	return *(const cudaSurfaceObject_t *)&s;
+}
+template <int dim>
+static inline __host__ cudaError_t cudaBindSurfaceToArray(const surface<void, dim> &s,
+							  cudaArray_const_t array,
+							  const cudaChannelFormatDesc &desc)
+{
+	return cudaBindSurfaceToArray((const surfaceReference *)&s, array, &desc);
+}
+template <int dim>
+static inline __host__ cudaError_t cudaBindSurfaceToArray(const surface<void, dim> &s,
+							  cudaArray_const_t array)
+{
+	cudaChannelFormatDesc desc;
+	cudaError_t error = cudaGetChannelDesc(&desc, array);
+
+	return error ? error : cudaBindSurfaceToArray(s, array, desc);
+}
+
 #define GPUEMU_BOUNDARY	cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap
-#define GPUEMU_SURF(name, params, x, y, z)							\
+#define GPUEMU_SURF(name, dim, params, x, y, z)						\
+	template <class T>									\
+	static inline __device__ T name##read(surface<void, dim> s, GPUEMU_LIST params,	\
+					      GPUEMU_BOUNDARY)					\
+	{											\
+		return gpuemu_surf_read<T>(gpuemu_handle(s), x, y, z, mode);			\
+	}											\
+	template <class T>									\
+	static inline __device__ void name##read(T *to, surface<void, dim> s,			\
+						 GPUEMU_LIST params, GPUEMU_BOUNDARY)		\
+	{											\
+		*to = gpuemu_surf_read<T>(gpuemu_handle(s), x, y, z, mode);			\
+	}											\
+	template <class T>									\
+	static inline __device__ void name##write(T value, surface<void, dim> s,		\
+						  GPUEMU_LIST params, GPUEMU_BOUNDARY)		\
+	{											\
+		gpuemu_surf_write(value, gpuemu_handle(s), x, y, z, mode);			\
+	}											\
 	template <class T>									\
 	static inline __device__ T name##read(cudaSurfaceObject_t o, GPUEMU_LIST params,	\
 					      GPUEMU_BOUNDARY) \
@@ -306,11 +357,11 @@ static inline __device__ void gpuemu_surf_write(T value, cudaSurfaceObject_t o, 
 		gpuemu_surf_write(value, o, x, y, z, mode);					\
 	}
 #define GPUEMU_LIST(...)	__VA_ARGS__
-GPUEMU_SURF(surf1D, (int x), x, 0, 0)
-GPUEMU_SURF(surf2D, (int x, int y), x, y, 0)
-GPUEMU_SURF(surf3D, (int x, int y, int z), x, y, z)
-GPUEMU_SURF(surf1DLayered, (int x, int layer), x, 0, layer)
-GPUEMU_SURF(surf2DLayered, (int x, int y, int layer), x, y, layer)
+GPUEMU_SURF(surf1D, cudaSurfaceType1D, (int x), x, 0, 0)
+GPUEMU_SURF(surf2D, cudaSurfaceType2D, (int x, int y), x, y, 0)
+GPUEMU_SURF(surf3D, cudaSurfaceType3D, (int x, int y, int z), x, y, z)
+GPUEMU_SURF(surf1DLayered, cudaSurfaceType1DLayered, (int x, int layer), x, 0, layer)
+GPUEMU_SURF(surf2DLayered, cudaSurfaceType2DLayered, (int x, int y, int layer), x, y, layer)
 #undef GPUEMU_SURF
 #undef GPUEMU_BOUNDARY
 #undef GPUEMU_LIST
