@@ -598,7 +598,8 @@ static void test_works_of_the_dead(void **state)
 static char *long_text(int kernels, int blocks)
 {
 	enum { VALUES = 60 };
-	char *text = malloc((size_t)kernels * ((size_t)blocks * 80 + VALUES * 80 + 200) + 200), *at = text;
+	size_t bytes = (size_t)kernels * ((size_t)blocks * 80 + VALUES * 80 + 200) + 200;
+	char *text = malloc(bytes), *at = text;
 
 	assert_non_null(text);
 	at += sprintf(at, PTX_HEAD);
