@@ -8,10 +8,9 @@
 
 #include "client.h"
 #include "cmd.h"
-#include "work.h"
 
 union gpuemu_args {
-#define X(NAME, fn, type, last) struct type fn;
+#define X(NAME, fn, type, last, end) struct type fn;
 #include "cmd.def"
 #undef X
 };
@@ -21,15 +20,23 @@ struct gpuemu_cmd {
 	u32 size;
 	u32 min_size;
 	int (*fn)(struct gpuemu_client *client, void *arg);
+	int (*told)(struct gpuemu_client *client, const void *arg, bool heard);
 };
 
-/* One thunk a row: the table is typed, its rows are not. */
-#define X(NAME, fn, type, last) \
+#define TOLD_told(fn, client, arg, heard)	gpuemu_told_##fn(client, arg, heard)
+#define TOLD_plain(fn, client, arg, heard)	0
+
+/* Two thunks a row: the table is typed, its rows are not. */
+#define X(NAME, fn, type, last, end) \
 static int cmd_##fn(struct gpuemu_client *client, void *arg) \
 { \
 	static_assert(offsetof(struct type, size) == 0); \
 	static_assert(_IOC_SIZE(GPUEMU_IOCTL_##NAME) == sizeof(struct type)); \
 	return gpuemu_cmd_##fn(client, arg); \
+} \
+static int told_##fn(struct gpuemu_client *client, const void *arg, bool heard) \
+{ \
+	return TOLD_##end(fn, client, arg, heard); \
 }
 #include "cmd.def"
 #undef X
@@ -37,12 +44,13 @@ static int cmd_##fn(struct gpuemu_client *client, void *arg) \
 #define CMD_FIRST _IOC_NR(GPUEMU_IOCTL_INFO)
 
 static const struct gpuemu_cmd cmds[] = {
-#define X(NAME, _fn, type, last) \
+#define X(NAME, _fn, type, last, end) \
 	[_IOC_NR(GPUEMU_IOCTL_##NAME) - CMD_FIRST] = { \
 		.ioctl = GPUEMU_IOCTL_##NAME, \
 		.size = sizeof(struct type), \
 		.min_size = offsetofend(struct type, last), \
 		.fn = cmd_##_fn, \
+		.told = told_##_fn, \
 	},
 #include "cmd.def"
 #undef X
@@ -52,38 +60,6 @@ static const struct gpuemu_cmd cmds[] = {
 static unsigned int without_size(unsigned int cmd)
 {
 	return cmd & ~IOCSIZE_MASK;
-}
-
-/*
- * The last step of a command that worked: what cannot be named again, because the
- * caller did not hear its number, is undone; what is given once is given up only
- * when the caller has it.
- */
-static int conclude(struct gpuemu_client *client, unsigned int ioctl,
-		    union gpuemu_args *args, bool heard)
-{
-	struct gpuemu_module_unload unload = { };
-
-	switch (ioctl) {
-	case GPUEMU_IOCTL_MODULE_LOAD:
-		unload.id = args->module_load.id;
-		if (!heard)
-			gpuemu_cmd_module_unload(client, &unload);
-		break;
-	case GPUEMU_IOCTL_SUBMIT:
-		if (!heard)
-			gpuemu_work_forget(client, args->submit.id);
-		break;
-	case GPUEMU_IOCTL_WAIT:
-		if (heard)
-			return gpuemu_work_forget(client, args->wait.id);
-		break;
-	case GPUEMU_IOCTL_WORK_TAKE:
-		if (!heard)
-			gpuemu_work_untake(client, args->work_take.id);
-		break;
-	}
-	return heard ? 0 : -EFAULT;
 }
 
 long gpuemu_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
@@ -116,5 +92,9 @@ long gpuemu_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	ret = row->fn(client, &args);
 	/* Also on an error: -ENOSPC says in the struct how much it needs. */
 	heard = !copy_to_user(user, &args, min(size, row->size));
-	return ret ? ret : conclude(client, row->ioctl, &args, heard);
+	if (ret)
+		return ret;
+	/* A failure of the last step is one of the command. */
+	ret = row->told(client, &args, heard);
+	return ret || heard ? ret : -EFAULT;
 }

@@ -109,6 +109,15 @@ int gpuemu_cmd_module_unload(struct gpuemu_client *client,
 	return 0;
 }
 
+/* An image whose id the client has not heard is of no use to it. */
+int gpuemu_told_module_load(struct gpuemu_client *client,
+			    const struct gpuemu_module_load *arg, bool heard)
+{
+	struct gpuemu_module_unload unload = { .id = arg->id };
+
+	return heard ? 0 : gpuemu_cmd_module_unload(client, &unload);
+}
+
 int gpuemu_cmd_module_read(struct gpuemu_client *client,
 			   struct gpuemu_module_read *arg)
 {

@@ -386,11 +386,8 @@ static struct work *work_claim(struct gpuemu_client *client, u64 id,
 	return work;
 }
 
-/*
- * The client has the whole result; or has not heard the work's number, so that
- * nobody could ever wait for it. -ENOENT: somebody else was first.
- */
-int gpuemu_work_forget(struct gpuemu_client *client, u64 id)
+/* Nobody waits for it any more. -ENOENT: another task was first. */
+static int work_forget(struct gpuemu_client *client, u64 id)
 {
 	LIST_HEAD(orphans);
 	struct work *work = work_claim(client, id, &orphans);
@@ -402,6 +399,20 @@ int gpuemu_work_forget(struct gpuemu_client *client, u64 id)
 	work_put(work);
 	gpuemu_work_free_orphans(&orphans);
 	return 0;
+}
+
+/* The client has not heard the work's number, so nobody could ever wait for it. */
+int gpuemu_told_submit(struct gpuemu_client *client,
+		       const struct gpuemu_submit *arg, bool heard)
+{
+	return heard ? 0 : work_forget(client, arg->id);
+}
+
+/* The client has the whole result. */
+int gpuemu_told_wait(struct gpuemu_client *client, const struct gpuemu_wait *arg,
+		     bool heard)
+{
+	return heard ? work_forget(client, arg->id) : 0;
 }
 
 int gpuemu_cmd_wait(struct gpuemu_client *client, struct gpuemu_wait *arg)
@@ -435,7 +446,7 @@ int gpuemu_cmd_wait(struct gpuemu_client *client, struct gpuemu_wait *arg)
 			 work->report_bytes))
 		ret = -EFAULT;
 out:
-	/* It is the client's until it has heard of the end: cmd.c's conclude(). */
+	/* It is the client's until it has heard of the end. */
 	work_put(work);
 	return ret;
 }
@@ -461,20 +472,24 @@ static void work_untake(struct gpuemu_engine *e, struct work *work)
 }
 
 /* Nor did its number. */
-void gpuemu_work_untake(struct gpuemu_client *client, u64 id)
+int gpuemu_told_work_take(struct gpuemu_client *client,
+			  const struct gpuemu_work_take *arg, bool heard)
 {
 	struct gpuemu_engine *e = gpuemu_client_engine(client);
 	struct work *work;
 
+	if (heard)
+		return 0;
 	spin_lock(&e->dev->lock);
-	work = find_taken(e, id);
+	work = find_taken(e, arg->id);
 	if (work)
 		kref_get(&work->ref);
 	spin_unlock(&e->dev->lock);
-	if (!work)
-		return;
-	work_untake(e, work);
-	work_put(work);
+	if (work) {
+		work_untake(e, work);
+		work_put(work);
+	}
+	return 0;
 }
 
 /* The client's oldest work is the engine's; the others' turn comes first now. */

@@ -18,8 +18,4 @@ void gpuemu_work_engine_lost_locked(struct gpuemu_engine *e,
 				    struct list_head *orphans);
 void gpuemu_work_free_orphans(struct list_head *orphans);
 
-/* The ends of ioctls whose caller did or did not hear of them; cmd.c. */
-int gpuemu_work_forget(struct gpuemu_client *client, u64 id);
-void gpuemu_work_untake(struct gpuemu_client *client, u64 id);
-
 #endif
