@@ -5,6 +5,7 @@
  * migrate.c's.
  */
 #include <linux/ktime.h>
+#include <linux/nospec.h>
 #include <linux/sched/signal.h>
 
 #include "client.h"
@@ -15,6 +16,7 @@
 #include "inject.h"
 #include "limit.h"
 #include "migrate.h"
+#include "migrate_ops.h"
 #include "migrate_steps.h"
 #include "remote_map.h"
 #include "thrash.h"
@@ -28,11 +30,25 @@
 /* How far behind an eviction a migration to the device is looked for. */
 #define LOOK_AHEAD 64
 
+#define OP_ROW(NUMBER, name)	[GPUEMU_MIGRATE_##NUMBER] = &gpuemu_op_##name
+#define OP_COMMA()	,
+
+static const struct gpuemu_migrate_ops *const ops[] = {
+	GPUEMU_MIGRATION_OPS(OP_ROW, OP_COMMA)
+};
+
+/* What the engine asks for, or NULL: no such thing. */
+static const struct gpuemu_migrate_ops *op_of(const struct gpuemu_migration *m)
+{
+	return m->op < ARRAY_SIZE(ops) ?
+	       ops[array_index_nospec(m->op, ARRAY_SIZE(ops))] : NULL;
+}
+
 static bool migration_valid(const struct gpuemu_migration *m)
 {
 	u64 page = m->addr >> GPUEMU_PAGE_SHIFT;
 
-	if (m->op < GPUEMU_MIGRATE_H2D || m->op > GPUEMU_MIGRATE_DUPLICATE)
+	if (!op_of(m))
 		return false;
 	if (m->reserved || (m->addr & ~PAGE_MASK) ||
 	    m->addr >> GPUEMU_VA_BITS)
@@ -66,28 +82,14 @@ static const char *cause_of(const struct gpuemu_engine *e,
 
 /* --- what a commit has in the air ------------------------------------------- */
 
-static struct gpuemu_flights *flights_of(struct gpuemu_engine *e, u8 op)
-{
-	return &e->flights[op == GPUEMU_MIGRATE_D2H ? GPUEMU_LINK_D2H :
-						      GPUEMU_LINK_H2D];
-}
-
 /* Ends it, and tells the engine how it went. */
 static void flight_land(struct gpuemu_flight *f, struct gpuemu_stamps *cost)
 {
 	struct gpuemu_block *block = f->copy.block;
-	u64 start;
 
-	if (f->begun && f->copy.way == GPUEMU_LINK_H2D) {
-		gpuemu_h2d_end(f, cost);
-	} else if (f->begun) {
-		start = ktime_get_ns();
-		gpuemu_d2h_end(f);
-		cost->evict_ns += ktime_get_ns() - start;
-		cost->d2h_pages += f->moved;
-	}
-	if (f->m->op == GPUEMU_MIGRATE_H2D ||
-	    f->m->op == GPUEMU_MIGRATE_DUPLICATE)
+	if (f->begun)
+		f->op->end(f, cost);
+	if (f->op->takes_frames)
 		gpuemu_lru_touch(block, f->pass);
 	/* Between two tries the CPU may have taken some back: these count once. */
 	f->m->moved = min_t(u32, f->m->moved + f->moved, f->m->pages);
@@ -208,22 +210,22 @@ static int migrate_once(struct gpuemu_engine *e, struct gpuemu_client *client,
 			struct gpuemu_stamps *cost, u32 *lacking)
 {
 	u32 first = (m->addr >> GPUEMU_PAGE_SHIFT) % GPUEMU_BLOCK_PAGES;
-	struct gpuemu_flights *flights = flights_of(e, m->op);
+	const struct gpuemu_migrate_ops *op = op_of(m);
+	struct gpuemu_flights *flights = &e->flights[op->way];
 	struct gpuemu_block *block;
 	struct gpuemu_flight *f;
 	int err;
-	u64 start;
 
 	*lacking = 0;
-	if (m->op == GPUEMU_MIGRATE_DUPLICATE) {
-		/* That takes the client's mmap_lock, which stands above blocks. */
+	if (op->prepare) {
+		/* It may take locks that stand above blocks. */
 		land_all(e, cost);
-		err = gpuemu_space_notify_writes(&client->space);
+		err = op->prepare(&client->space);
 		if (err)
 			return err;
 	}
 	f = flight_next(flights, cost);
-	if (m->op == GPUEMU_MIGRATE_H2D || m->op == GPUEMU_MIGRATE_DUPLICATE)
+	if (op->takes_frames)
 		land_for_frames(e, m->pages, cost);
 	block = block_of(e, &client->space, m->addr, m->pages, cost);
 	if (IS_ERR(block))
@@ -236,22 +238,9 @@ static int migrate_once(struct gpuemu_engine *e, struct gpuemu_client *client,
 	f->copy.pending = false;
 	f->copy.many = flights->many;
 	gpuemu_flight_begin(f, first, m->pages);
-	if (m->op == GPUEMU_MIGRATE_H2D || m->op == GPUEMU_MIGRATE_DUPLICATE) {
-		f->op = m->op;
-		f->cause = cause_of(e, m);
-		gpuemu_h2d_begin(f, cost, lacking);
-	} else if (m->op == GPUEMU_MIGRATE_REMOTE) {
-		f->ret = gpuemu_remote_map(block, first, m->pages,
-					   cause_of(e, m), cost, &f->moved);
-	} else {
-		start = ktime_get_ns();
-		gpuemu_d2h_begin(f, GPUEMU_INVAL_EVICT);
-		err = gpuemu_remote_unmap(block, first, m->pages,
-					  GPUEMU_INVAL_REMAP);
-		if (err)
-			f->ret = err;
-		cost->evict_ns += ktime_get_ns() - start;
-	}
+	f->op = op;
+	f->cause = cause_of(e, m);
+	op->begin(f, cost, lacking);
 	if (f->copy.pending)
 		flights->count++;
 	else
@@ -338,6 +327,13 @@ static void commit_one(struct commit *c, struct gpuemu_migration *m)
 		migrate_one(c->e, c->client, m, c->pass, c->make_room, c->cost);
 }
 
+static bool frees_frames(const struct gpuemu_migration *m)
+{
+	const struct gpuemu_migrate_ops *op = op_of(m);
+
+	return op && op->frees_frames;
+}
+
 static bool same_block(const struct gpuemu_migration *a,
 		       const struct gpuemu_migration *b)
 {
@@ -345,14 +341,14 @@ static bool same_block(const struct gpuemu_migration *a,
 	       a->addr >> GPUEMU_BLOCK_SHIFT == b->addr >> GPUEMU_BLOCK_SHIFT;
 }
 
-/* How many small migrations to the device, from m on, are one VA block's, by address. */
+/* How many small migrations, from m on, may be one: one VA block's, by address. */
 static u32 group_length(const struct gpuemu_migration *m, u32 count)
 {
 	u32 n;
 
 	for (n = 0; n < count; n++) {
-		if (m[n].op != GPUEMU_MIGRATE_H2D || !migration_valid(&m[n]) ||
-		    m[n].pages >= GPUEMU_COPY_PAGES_MIN)
+		if (!migration_valid(&m[n]) || m[n].op != m[0].op ||
+		    !op_of(&m[n])->joins || m[n].pages >= GPUEMU_COPY_PAGES_MIN)
 			break;
 		if (n && (!same_block(&m[n], &m[0]) ||
 			  m[n].addr < m[n - 1].addr +
@@ -379,6 +375,7 @@ static u32 weight_of(const unsigned long *mask, u32 first, u32 n)
  */
 static void commit_group(struct commit *c, struct gpuemu_migration *m, u32 count)
 {
+	const struct gpuemu_migrate_ops *op = op_of(m);
 	struct gpuemu_engine *e = c->e;
 	struct gpuemu_block *block;
 	struct gpuemu_flight *f;
@@ -387,10 +384,10 @@ static void commit_group(struct commit *c, struct gpuemu_migration *m, u32 count
 
 	if (!commit_may(c, m))
 		goto singly;
-	f = flight_next(&e->flights[GPUEMU_LINK_H2D], c->cost);
+	f = flight_next(&e->flights[op->way], c->cost);
 	first = (m->addr >> GPUEMU_PAGE_SHIFT) % GPUEMU_BLOCK_PAGES;
 	gpuemu_flight_begin(f, first, 0);
-	f->op = GPUEMU_MIGRATE_H2D;
+	f->op = op;
 	bitmap_zero(f->want, GPUEMU_BLOCK_PAGES);
 	for (i = 0; i < count; i++)
 		bitmap_set(f->want,
@@ -404,10 +401,10 @@ static void commit_group(struct commit *c, struct gpuemu_migration *m, u32 count
 		goto singly;
 	f->copy.block = block;
 	f->copy.many = false;
-	gpuemu_h2d_begin(f, c->cost, &lacking);
+	op->begin(f, c->cost, &lacking);
 	bitmap_zero(moved, GPUEMU_BLOCK_PAGES);
 	if (f->begun) {
-		gpuemu_h2d_end(f, c->cost);
+		op->end(f, c->cost);
 		bitmap_copy(moved, f->copy.mask, GPUEMU_BLOCK_PAGES);
 	}
 	gpuemu_lru_touch(block, c->pass);
@@ -419,7 +416,7 @@ static void commit_group(struct commit *c, struct gpuemu_migration *m, u32 count
 		m[i].moved = weight_of(moved, first, m[i].pages);
 		if (m[i].moved)
 			trace_migrate(m[i].va_space, m[i].addr, m[i].pages,
-				      GPUEMU_MIGRATE_H2D, cause, m[i].moved, 0);
+				      op->nr, cause, m[i].moved, 0);
 		if (cause == gpuemu_cause_fault)
 			bitmap_set(faulted, first, m[i].pages);
 		m[i].status = 0;
@@ -452,8 +449,7 @@ static void look_ahead(struct commit *c, u32 i, u32 count)
 	struct gpuemu_migration *m = e->migrations, *ahead;
 	u32 end = min(count, i + LOOK_AHEAD), j, k;
 
-	if (m[i].op != GPUEMU_MIGRATE_D2H ||
-	    !e->flights[GPUEMU_LINK_D2H].count)
+	if (!frees_frames(&m[i]) || !e->flights[GPUEMU_LINK_D2H].count)
 		return;
 	/* No waiting for this way: the other one is what comes next. */
 	while (h2d->count &&
@@ -462,12 +458,13 @@ static void look_ahead(struct commit *c, u32 i, u32 count)
 	if (h2d->count == GPUEMU_FLIGHTS)
 		return;
 	for (j = i + 1; j < end; j++)
-		if (m[j].op == GPUEMU_MIGRATE_H2D && !test_bit(j, e->ahead))
+		if (migration_valid(&m[j]) && op_of(&m[j])->joins &&
+		    !test_bit(j, e->ahead))
 			break;
 	if (j >= end)
 		return;
 	ahead = &m[j];
-	if (!migration_valid(ahead) || ahead->pages < GPUEMU_COPY_PAGES_MIN ||
+	if (ahead->pages < GPUEMU_COPY_PAGES_MIN ||
 	    ahead->pages > gpuemu_vram_nfree(&e->dev->vram))
 		return;
 	for (k = i; k < j; k++)
@@ -519,7 +516,7 @@ u32 gpuemu_migrate_commit(struct gpuemu_engine *e, u32 count, bool make_room,
 		}
 		n = 1;
 		/* So that the frames of the oldest are free for who looks ahead. */
-		while (e->migrations[i].op == GPUEMU_MIGRATE_D2H &&
+		while (frees_frames(&e->migrations[i]) &&
 		       e->flights[GPUEMU_LINK_D2H].count == GPUEMU_FLIGHTS)
 			land_oldest(&e->flights[GPUEMU_LINK_D2H], cost);
 		look_ahead(&c, i, count);

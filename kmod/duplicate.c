@@ -10,14 +10,16 @@
 #include "copy.h"
 #include "dev.h"
 #include "duplicate.h"
+#include "migrate.h"
+#include "migrate_ops.h"
 #include "migrate_steps.h"
+#include "sysmem.h"
 #include "tlb.h"
 #include "va_block.h"
 #include "va_space.h"
 
 /* The pages of the mask have equal content on both sides, and nobody may write it. */
-void gpuemu_duplicate_made(struct gpuemu_block *block,
-			   const unsigned long *mask)
+static void duplicate_made(struct gpuemu_block *block, const unsigned long *mask)
 {
 	u32 n = bitmap_weight(mask, GPUEMU_BLOCK_PAGES);
 
@@ -47,20 +49,15 @@ void gpuemu_duplicate_ended(struct gpuemu_block *block,
 		gpuemu_count(block->space, COLLAPSES, n);
 }
 
-/**
- * gpuemu_duplicate_share() - makes pages on the device duplicates
- * @block: locked, not dead
- * @mask: those of these pages that are on the device alone
- * @cost: gets the time of the copies added
- * @shared: out: how many became duplicates
+/*
+ * Makes the pages of the flight that are on the device alone duplicates.
  *
  * The engine keeps reading; before the copy it has forgotten that it may write.
  * -EINTR: the task is being killed, and all stay the device's.
  */
-int gpuemu_duplicate_share(struct gpuemu_block *block,
-			   const unsigned long *mask,
-			   struct gpuemu_stamps *cost, u32 *shared)
+static int duplicate_present(struct gpuemu_flight *f, struct gpuemu_stamps *cost)
 {
+	struct gpuemu_block *block = f->copy.block;
 	struct gpuemu_pt *pt = &block->space->dev->pt;
 	u64 start = ktime_get_ns(), bytes;
 	struct gpuemu_copy copy;
@@ -69,8 +66,8 @@ int gpuemu_duplicate_share(struct gpuemu_block *block,
 	int err;
 
 	lockdep_assert_held(&block->lock);
-	*shared = 0;
-	bitmap_and(todo, mask, block->resident, GPUEMU_BLOCK_PAGES);
+	f->moved = 0;
+	bitmap_and(todo, f->copy.mask, block->resident, GPUEMU_BLOCK_PAGES);
 	if (!bitmap_andnot(todo, todo, block->duplicate, GPUEMU_BLOCK_PAGES))
 		return 0;
 	for_each_set_bit(i, todo, GPUEMU_BLOCK_PAGES)
@@ -93,8 +90,8 @@ int gpuemu_duplicate_share(struct gpuemu_block *block,
 	gpuemu_copy_begin(&copy);
 	bytes = gpuemu_copy_end(&copy);
 	gpuemu_count(block->space, D2H_BYTES, bytes);
-	gpuemu_duplicate_made(block, todo);
-	*shared = bitmap_weight(todo, GPUEMU_BLOCK_PAGES);
+	duplicate_made(block, todo);
+	f->moved = bitmap_weight(todo, GPUEMU_BLOCK_PAGES);
 	cost->copy_ns += ktime_get_ns() - start;
 	return 0;
 }
@@ -139,3 +136,34 @@ int gpuemu_duplicate_promote(struct gpuemu_block *block,
 			GPUEMU_INVAL_REMAP);
 	return ret;
 }
+
+/* The CPU is shown what nobody ever touched, too. */
+static void duplicate_provided(struct gpuemu_flight *f)
+{
+	gpuemu_sysmem_clear(f->copy.block, f->copy.fresh);
+	bitmap_zero(f->copy.fresh, GPUEMU_BLOCK_PAGES);
+}
+
+/* This is no change of sides: the CPU has the pages, too. */
+static void duplicate_arrived(struct gpuemu_flight *f)
+{
+	struct gpuemu_block *block = f->copy.block;
+	u32 i;
+
+	for_each_set_bit(i, f->copy.mask, GPUEMU_BLOCK_PAGES)
+		gpuemu_pt_set_read_only(&block->space->dev->pt, block->leaf, i,
+					block->frames[i]);
+	duplicate_made(block, f->copy.mask);
+}
+
+const struct gpuemu_migrate_ops gpuemu_op_duplicate = {
+	.nr = GPUEMU_MIGRATE_DUPLICATE,
+	.way = GPUEMU_LINK_H2D,
+	.takes_frames = true,
+	.prepare = gpuemu_space_notify_writes,
+	.begin = gpuemu_h2d_begin,
+	.end = gpuemu_h2d_end,
+	.present = duplicate_present,
+	.provided = duplicate_provided,
+	.arrived = duplicate_arrived,
+};

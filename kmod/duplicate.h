@@ -12,11 +12,6 @@
 
 struct gpuemu_block;
 
-int gpuemu_duplicate_share(struct gpuemu_block *block,
-			   const unsigned long *mask,
-			   struct gpuemu_stamps *cost, u32 *shared);
-void gpuemu_duplicate_made(struct gpuemu_block *block,
-			   const unsigned long *mask);
 int gpuemu_duplicate_promote(struct gpuemu_block *block,
 			     const unsigned long *mask);
 void gpuemu_duplicate_ended(struct gpuemu_block *block,

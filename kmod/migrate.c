@@ -15,6 +15,7 @@
 #include "inject.h"
 #include "limit.h"
 #include "migrate.h"
+#include "migrate_ops.h"
 #include "migrate_steps.h"
 #include "remote_map.h"
 #include "sysmem.h"
@@ -174,13 +175,13 @@ void gpuemu_flight_begin(struct gpuemu_flight *f, u32 first, u32 n)
 static void h2d_trace(const struct gpuemu_flight *f)
 {
 	trace_migrate(f->copy.block->space->id,
-		      gpuemu_block_addr(f->copy.block, f->first), f->n, f->op,
+		      gpuemu_block_addr(f->copy.block, f->first), f->n, f->op->nr,
 		      f->cause, f->moved, f->ret);
 }
 
 /*
- * Chooses the pages that move. What is on the device already only changes its rights,
- * or is copied home as a duplicate. False: nothing is left to move.
+ * Chooses the pages that move. What is on the device already does not: that is the
+ * operation's. False: nothing is left to move.
  */
 static bool h2d_choose(struct gpuemu_flight *f, struct gpuemu_stamps *cost)
 {
@@ -200,10 +201,7 @@ static bool h2d_choose(struct gpuemu_flight *f, struct gpuemu_stamps *cost)
 			return false;
 		}
 	}
-	if (f->op == GPUEMU_MIGRATE_DUPLICATE)
-		err = gpuemu_duplicate_share(block, todo, cost, &f->moved);
-	else
-		err = gpuemu_duplicate_promote(block, todo);
+	err = f->op->present(f, cost);
 	if (err)
 		f->ret = err;
 	if (bitmap_andnot(todo, todo, block->resident, GPUEMU_BLOCK_PAGES) &&
@@ -236,11 +234,8 @@ static u32 h2d_provide(struct gpuemu_flight *f)
 	}
 	if (lacking && f->ret != -ENOMEM)
 		f->ret = -ENOSPC;
-	/* The CPU is shown a duplicate's. */
-	if (f->op == GPUEMU_MIGRATE_DUPLICATE) {
-		gpuemu_sysmem_clear(block, fresh);
-		bitmap_zero(fresh, GPUEMU_BLOCK_PAGES);
-	}
+	if (f->op->provided)
+		f->op->provided(f);
 	return lacking;
 }
 
@@ -333,30 +328,18 @@ void gpuemu_h2d_end(struct gpuemu_flight *f, struct gpuemu_stamps *cost)
 {
 	struct gpuemu_block *block = f->copy.block;
 	unsigned long *todo = f->copy.mask;
-	struct gpuemu_pt *pt = &block->space->dev->pt;
-	const bool duplicate = f->op == GPUEMU_MIGRATE_DUPLICATE;
 	const bool waits = f->copy.pending;
 	u64 t0, t1, bytes;
-	u32 i, got;
+	u32 got;
 
 	/* What is copied already ends in no time. */
 	t0 = waits ? ktime_get_ns() : 0;
 	bytes = gpuemu_copy_end(&f->copy);
 	t1 = ktime_get_ns();
-	if (duplicate)
-		for_each_set_bit(i, todo, GPUEMU_BLOCK_PAGES)
-			gpuemu_pt_set_read_only(pt, block->leaf, i,
-						block->frames[i]);
-	else
-		gpuemu_pt_set_mask(pt, block->leaf, todo, block->frames);
+	f->op->arrived(f);
 	bitmap_or(block->resident, block->resident, todo, GPUEMU_BLOCK_PAGES);
-	if (duplicate)
-		gpuemu_duplicate_made(block, todo);
 	got = bitmap_weight(todo, GPUEMU_BLOCK_PAGES);
 	f->moved += got;
-	/* A duplicate is no change of sides: the CPU has the page, too. */
-	if (!duplicate && !f->members && f->cause == gpuemu_cause_fault)
-		gpuemu_thrash_device(block, todo);
 
 	cost->copy_ns += waits ? t1 - t0 : 0;
 	cost->map_ns += ktime_get_ns() - t1;
@@ -367,6 +350,32 @@ void gpuemu_h2d_end(struct gpuemu_flight *f, struct gpuemu_stamps *cost)
 	if (!f->members)
 		h2d_trace(f);
 }
+
+static int h2d_present(struct gpuemu_flight *f, struct gpuemu_stamps *cost)
+{
+	return gpuemu_duplicate_promote(f->copy.block, f->copy.mask);
+}
+
+static void h2d_arrived(struct gpuemu_flight *f)
+{
+	struct gpuemu_block *block = f->copy.block;
+
+	gpuemu_pt_set_mask(&block->space->dev->pt, block->leaf, f->copy.mask,
+			   block->frames);
+	if (!f->members && f->cause == gpuemu_cause_fault)
+		gpuemu_thrash_device(block, f->copy.mask);
+}
+
+const struct gpuemu_migrate_ops gpuemu_op_h2d = {
+	.nr = GPUEMU_MIGRATE_H2D,
+	.way = GPUEMU_LINK_H2D,
+	.takes_frames = true,
+	.joins = true,
+	.begin = gpuemu_h2d_begin,
+	.end = gpuemu_h2d_end,
+	.present = h2d_present,
+	.arrived = h2d_arrived,
+};
 
 /*
  * First half of bringing pages to system memory. Pages that are not on the device
@@ -455,6 +464,38 @@ void gpuemu_d2h_end(struct gpuemu_flight *f)
 		      f->reason == GPUEMU_INVAL_REMAP ? "remap" : "cpu_fault",
 		      moved, f->ret);
 }
+
+/* What the engine has remote mapped leaves it, too. */
+static void d2h_op_begin(struct gpuemu_flight *f, struct gpuemu_stamps *cost,
+			 u32 *lacking)
+{
+	u64 start = ktime_get_ns();
+	int err;
+
+	gpuemu_d2h_begin(f, GPUEMU_INVAL_EVICT);
+	err = gpuemu_remote_unmap(f->copy.block, f->first, f->n,
+				  GPUEMU_INVAL_REMAP);
+	if (err)
+		f->ret = err;
+	cost->evict_ns += ktime_get_ns() - start;
+}
+
+static void d2h_op_end(struct gpuemu_flight *f, struct gpuemu_stamps *cost)
+{
+	u64 start = ktime_get_ns();
+
+	gpuemu_d2h_end(f);
+	cost->evict_ns += ktime_get_ns() - start;
+	cost->d2h_pages += f->moved;
+}
+
+const struct gpuemu_migrate_ops gpuemu_op_d2h = {
+	.nr = GPUEMU_MIGRATE_D2H,
+	.way = GPUEMU_LINK_D2H,
+	.frees_frames = true,
+	.begin = d2h_op_begin,
+	.end = d2h_op_end,
+};
 
 /**
  * gpuemu_migrate_d2h() - brings pages to system memory

@@ -14,6 +14,7 @@
 struct gpuemu_block;
 struct gpuemu_client;
 struct gpuemu_engine;
+struct gpuemu_migrate_ops;
 
 /**
  * struct gpuemu_flight - a migration between its two halves
@@ -23,7 +24,7 @@ struct gpuemu_engine;
  * @members: of a commit: how many descriptors it stands for, or 0: one
  * @want: the pages of several
  * @begun: there is a second half
- * @op: to device memory: H2D, or DUPLICATE, so that system memory has them too
+ * @op: of a commit: what it is
  * @leaving: to system memory: the pages that move; duplicates are not copied
  * @ret: of the migration
  * @moved: pages, at the end
@@ -40,7 +41,7 @@ struct gpuemu_flight {
 	u32 members;
 	DECLARE_BITMAP(want, GPUEMU_BLOCK_PAGES);
 	bool begun;
-	u8 op;
+	const struct gpuemu_migrate_ops *op;
 	DECLARE_BITMAP(leaving, GPUEMU_BLOCK_PAGES);
 	int ret;
 	u32 moved;

@@ -12,6 +12,7 @@
 
 #include "dev.h"
 #include "migrate.h"
+#include "migrate_ops.h"
 #include "migrate_steps.h"
 #include "remote_map.h"
 #include "sysmem.h"
@@ -137,31 +138,24 @@ static int alloc_slots(struct gpuemu_block *block)
 	return -ENOMEM;
 }
 
-/**
- * gpuemu_remote_map() - maps pages for the engine in system memory
- * @block: locked, not dead
- * @first: first page
- * @n: how many
- * @cause: for the trace
- * @cost: gets the time of each stage added
- * @moved: out: pages that are newly mapped
+/*
+ * Maps pages for the engine in system memory.
  *
  * What is on the device comes home first. The CPU's mappings stay, and whoever
  * else refers to a page is welcome. Pages that are mapped already count as done.
  * -ENOSPC: there is no slot for some.
  */
-int gpuemu_remote_map(struct gpuemu_block *block, u32 first, u32 n,
-		      const char *cause, struct gpuemu_stamps *cost,
-		      u32 *moved)
+static int remote_map(struct gpuemu_flight *f, struct gpuemu_stamps *cost)
 {
+	struct gpuemu_block *block = f->copy.block;
 	struct gpuemu_dev *dev = block->space->dev;
+	const u32 first = f->first, n = f->n;
 	u64 t0 = ktime_get_ns(), t1;
 	u32 home, want, got;
 	page_mask todo, fresh;
 	int ret, err;
 
 	lockdep_assert_held(&block->lock);
-	*moved = 0;
 	ret = gpuemu_migrate_managed(block, first, n, true, todo);
 	err = gpuemu_migrate_d2h(block, first, n, GPUEMU_INVAL_REMAP, &home);
 	cost->d2h_pages += home;
@@ -188,11 +182,24 @@ int gpuemu_remote_map(struct gpuemu_block *block, u32 first, u32 n,
 		ret = -ENOSPC;
 	gpuemu_remote_resume(block, todo);
 	bitmap_or(block->remote, block->remote, todo, GPUEMU_BLOCK_PAGES);
-	*moved = got;
+	f->moved = got;
 	cost->map_ns += ktime_get_ns() - t1;
 	gpuemu_count(block->space, REMOTE_MAPPED, got);
 	gpuemu_count(block->space, REMOTE_MAPS, got);
 	trace_migrate(block->space->id, gpuemu_block_addr(block, first), n,
-		      GPUEMU_MIGRATE_REMOTE, cause, *moved, ret);
+		      GPUEMU_MIGRATE_REMOTE, f->cause, got, ret);
 	return ret;
 }
+
+/* There is nothing to copy for the engine, so it has no second half. */
+static void remote_op_begin(struct gpuemu_flight *f, struct gpuemu_stamps *cost,
+			    u32 *lacking)
+{
+	f->ret = remote_map(f, cost);
+}
+
+const struct gpuemu_migrate_ops gpuemu_op_remote = {
+	.nr = GPUEMU_MIGRATE_REMOTE,
+	.way = GPUEMU_LINK_H2D,
+	.begin = remote_op_begin,
+};

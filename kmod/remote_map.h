@@ -11,9 +11,6 @@
 
 struct gpuemu_block;
 
-int gpuemu_remote_map(struct gpuemu_block *block, u32 first, u32 n,
-		      const char *cause, struct gpuemu_stamps *cost,
-		      u32 *moved);
 int gpuemu_remote_unmap(struct gpuemu_block *block, u32 first, u32 n,
 			enum gpuemu_inval_reason reason);
 

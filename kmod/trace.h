@@ -12,17 +12,18 @@
 #include <linux/tracepoint.h>
 #include <uapi/linux/gpuemu.h>
 
+#include "migrate_ops.h"
+
 #define gpuemu_show_access(access) __print_symbolic(access, \
 	{ GPUEMU_ACCESS_PREFETCH, "prefetch" }, \
 	{ GPUEMU_ACCESS_READ, "read" }, \
 	{ GPUEMU_ACCESS_WRITE, "write" }, \
 	{ GPUEMU_ACCESS_ATOMIC, "atomic" })
 
-#define gpuemu_show_op(op) __print_symbolic(op, \
-	{ GPUEMU_MIGRATE_H2D, "h2d" }, \
-	{ GPUEMU_MIGRATE_D2H, "d2h" }, \
-	{ GPUEMU_MIGRATE_REMOTE, "remote" }, \
-	{ GPUEMU_MIGRATE_DUPLICATE, "duplicate" })
+#define GPUEMU_OP_NAME(NUMBER, name)	{ GPUEMU_MIGRATE_##NUMBER, #name }
+#define GPUEMU_OP_COMMA()	,
+#define gpuemu_show_op(op) \
+	__print_symbolic(op, GPUEMU_MIGRATION_OPS(GPUEMU_OP_NAME, GPUEMU_OP_COMMA))
 
 /* What the tracepoint thrash is about. */
 #define GPUEMU_THRASH_DETECTED	1
