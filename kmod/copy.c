@@ -21,7 +21,6 @@
 #include "dev.h"
 #include "va_block.h"
 #include "va_space.h"
-#include "zero.h"
 
 /* What is begun at a time: for the last one somebody waits. */
 #define PIECE_PAGES 16
@@ -78,7 +77,7 @@ static u32 copy_pages(const struct gpuemu_copy *copy, u32 first, u32 end)
 		n = run_length(copy, i, end);
 		device = gpuemu_vram_addr(vram, block->frames[i]);
 		if (test_bit(i, copy->fresh)) {
-			gpuemu_zero(device);
+			clear_page(device);
 			continue;
 		}
 		system = kmap_local_page(block->pages[i]);

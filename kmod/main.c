@@ -11,7 +11,6 @@
 #include "inject.h"
 #include "objects.h"
 #include "params.h"
-#include "zero.h"
 
 #undef pr_fmt
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -59,7 +58,6 @@ static int __init gpuemu_init(void)
 		       p->remote_mb);
 		goto out_pt;
 	}
-	gpuemu_zero_init(dev->vram.base);
 	ret = gpuemu_copies_start(&dev->copies, p->copy_engines);
 	if (ret) {
 		pr_err("no thread for copy_engines=%u: error %d\n",
