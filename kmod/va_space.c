@@ -704,12 +704,7 @@ int gpuemu_space_mmap(struct gpuemu_space *space, struct vm_area_struct *vma)
 		return ret;
 	}
 	gpuemu_count(space, MANAGED_BYTES, vma->vm_end - vma->vm_start);
-	/*
-	 * Read in order, so that who unmaps a page does not tell the kernel's LRU of
-	 * every one that the CPU used: none is on it.
-	 */
-	vm_flags_set(vma, VM_MIXEDMAP | VM_DONTEXPAND | VM_DONTCOPY |
-			  VM_SEQ_READ);
+	vm_flags_set(vma, VM_MIXEDMAP | VM_DONTEXPAND | VM_DONTCOPY);
 	vm_flags_clear(vma, VM_EXEC | VM_MAYEXEC);
 	vma->vm_ops = space->notify_writes ? &space_notifying_vm_ops :
 					     &space_vm_ops;
