@@ -2,12 +2,16 @@
 /*
  * Failures that a test asks for through netlink (enable_tests=1): the next so
  * many allocations of a kind fail; and pauses, where something ends in the
- * middle of a test only by luck. Without tests it is one look at a zero.
+ * middle of a test only by luck. They are there in a module that is built with
+ * GPUEMU_FAULT_INJECTION=y; in any other one the hooks below are nothing.
  */
 #ifndef _GPUEMU_INJECT_H
 #define _GPUEMU_INJECT_H
 
 #include <linux/atomic.h>
+#include <linux/netlink.h>
+#include <net/netlink.h>
+#include <uapi/linux/gpuemu_netlink.h>
 
 #include "dev.h"
 
@@ -17,9 +21,12 @@ enum gpuemu_inject {
 	GPUEMU_INJECT_PAUSE_COMMIT, /* between two migrations of a commit */
 	GPUEMU_INJECT_PAUSE_COPY, /* copied to the device, not mapped there */
 	GPUEMU_INJECT_PAUSE_EVICT, /* copied from the device, not free there */
+	GPUEMU_INJECT_PAUSE_CLOSE, /* a mapping is closed, its pages are not free */
+	GPUEMU_INJECT_PAUSE_FAULT, /* a CPU's fault has its block locked */
 	GPUEMU_INJECTS
 };
 
+#ifdef GPUEMU_FAULT_INJECTION
 /* How many are still to fail; of a pause, its milliseconds. */
 extern atomic_t gpuemu_inject_left[GPUEMU_INJECTS];
 
@@ -49,5 +56,37 @@ static inline void gpuemu_inject_pause(struct gpuemu_dev *dev,
 	if (gpuemu_inject_pending(what))
 		gpuemu_inject_pausing(dev, what);
 }
+
+int gpuemu_inject_ask(struct gpuemu_dev *dev, const struct nlattr *what,
+		      const struct nlattr *count, struct netlink_ext_ack *extack);
+
+#else
+
+static inline bool gpuemu_inject_pending(enum gpuemu_inject what)
+{
+	return false;
+}
+
+static inline bool gpuemu_inject(struct gpuemu_dev *dev,
+				 enum gpuemu_inject what)
+{
+	return false;
+}
+
+static inline void gpuemu_inject_pause(struct gpuemu_dev *dev,
+				       enum gpuemu_inject what)
+{
+}
+
+static inline int gpuemu_inject_ask(struct gpuemu_dev *dev,
+				    const struct nlattr *what,
+				    const struct nlattr *count,
+				    struct netlink_ext_ack *extack)
+{
+	NL_SET_ERR_MSG(extack, "the module was built without GPUEMU_FAULT_INJECTION=y");
+	return -EOPNOTSUPP;
+}
+
+#endif
 
 #endif

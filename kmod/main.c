@@ -8,7 +8,6 @@
 #include <uapi/linux/gpuemu.h>
 
 #include "dev.h"
-#include "inject.h"
 #include "objects.h"
 #include "params.h"
 
@@ -16,7 +15,6 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 atomic_t gpuemu_live[GPUEMU_OBJ_KINDS];
-atomic_t gpuemu_inject_left[GPUEMU_INJECTS];
 
 static struct gpuemu_dev the_device;
 

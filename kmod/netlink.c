@@ -314,70 +314,16 @@ static int stats_reset(struct sk_buff *skb, struct genl_info *info)
 
 /* --- injected failures --- */
 
-static int inject_loss(struct genl_info *info)
-{
-	struct gpuemu_dev *dev = netlink_dev;
-	struct gpuemu_engine *e;
-
-	spin_lock(&dev->lock);
-	e = dev->engine;
-	if (e)
-		kref_get(&e->ref);
-	spin_unlock(&dev->lock);
-	if (!e) {
-		GENL_SET_ERR_MSG(info, "no engine is attached");
-		return -ENODEV;
-	}
-	gpuemu_count_dev(dev, INJECTED, 1);
-	gpuemu_engine_kill(e, "a test took it away");
-	gpuemu_engine_put(e);
-	return 0;
-}
-
 static int inject_failure(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nlattr *what = info->attrs[GPUEMU_A_INJECT_WHAT];
 	struct nlattr *count = info->attrs[GPUEMU_A_INJECT_COUNT];
-	u32 n = count ? nla_get_u32(count) : 1;
 	int ret;
 
 	ret = gpuemu_nl_may(skb, CAP_SYS_ADMIN, info->extack);
 	if (ret)
 		return ret;
-	if (!gpuemu_param(enable_tests)) {
-		GENL_SET_ERR_MSG(info, "the module was loaded without enable_tests=1");
-		return -EPERM;
-	}
-	if (!what) {
-		GENL_SET_ERR_MSG(info, "inject what? it is missing");
-		return -EINVAL;
-	}
-	switch (nla_get_u32(what)) {
-	case GPUEMU_INJECT_WHAT_FRAME_ALLOC:
-		atomic_set(&gpuemu_inject_left[GPUEMU_INJECT_FRAME], n);
-		return 0;
-	case GPUEMU_INJECT_WHAT_PAGE_ALLOC:
-		atomic_set(&gpuemu_inject_left[GPUEMU_INJECT_PAGE], n);
-		return 0;
-	case GPUEMU_INJECT_WHAT_PAUSE_COMMIT:
-		atomic_set(&gpuemu_inject_left[GPUEMU_INJECT_PAUSE_COMMIT], n);
-		return 0;
-	case GPUEMU_INJECT_WHAT_PAUSE_COPY:
-		atomic_set(&gpuemu_inject_left[GPUEMU_INJECT_PAUSE_COPY], n);
-		return 0;
-	case GPUEMU_INJECT_WHAT_PAUSE_EVICT:
-		atomic_set(&gpuemu_inject_left[GPUEMU_INJECT_PAUSE_EVICT], n);
-		return 0;
-	case GPUEMU_INJECT_WHAT_ENGINE_LOSS:
-		if (count) {
-			NL_SET_ERR_MSG_ATTR(info->extack, count,
-					    "an engine can be lost once: no count");
-			return -EINVAL;
-		}
-		return inject_loss(info);
-	}
-	NL_SET_ERR_MSG_ATTR(info->extack, what, "unknown thing to inject");
-	return -EOPNOTSUPP;
+	return gpuemu_inject_ask(netlink_dev, what, count, info->extack);
 }
 
 /* --- the family --- */

@@ -14,6 +14,7 @@
 
 #include "client.h"
 #include "dev.h"
+#include "inject.h"
 #include "migrate.h"
 #include "objects.h"
 #include "remote_map.h"
@@ -348,6 +349,7 @@ static vm_fault_t space_vm_fault(struct vm_fault *vmf)
 
 	ret = fault_begin(space, vmf, &block, &page);
 	if (!ret) {
+		gpuemu_inject_pause(space->dev, GPUEMU_INJECT_PAUSE_FAULT);
 		nap = gpuemu_thrash_nap(block, vmf);
 		ret = nap ? VM_FAULT_RETRY :
 			    gpuemu_block_cpu_fault(block, vmf, &page);
@@ -418,6 +420,7 @@ static void space_close_pages(struct gpuemu_space *space, u64 first, u64 last)
 				      false);
 	}
 
+	gpuemu_inject_pause(space->dev, GPUEMU_INJECT_PAUSE_CLOSE);
 	list_for_each_entry_safe(block, next, &dead, closing) {
 		list_del(&block->closing);
 		gpuemu_block_close_end(block, 0, GPUEMU_BLOCK_PAGES - 1);

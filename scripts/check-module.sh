@@ -4,7 +4,7 @@
 # Builds gpuemu.ko from nothing with gcc W=1 and sparse on every file; a
 # warning is a failure. check-module.sh DIR KDIR [ROOT]: in DIR, with the
 # headers in KDIR; with ROOT (root only) both gcc and KDIR are those of the
-# Debian in there, and DIR gets the module and the log.
+# Debian in there, and DIR gets the module and the log. FAULT_INJECTION=n: as it is installed.
 set -eu
 cd "$(dirname "$0")/.."
 dir=$1 kdir=$2 root=${3:-}
@@ -17,7 +17,7 @@ CF="-D__typeof_unqual__=__typeof__ '-D__builtin_strlen(s)=(sizeof(s)-1)'"
 build() { # M COMMAND...
 	m=$1
 	shift
-	"$@" make -s -C "$kdir" M="$m" W=1 C=2 ${root:+"CF=$CF"} CONFIG_DEBUG_INFO_BTF_MODULES= modules
+	"$@" make -s -C "$kdir" M="$m" W=1 C=2 GPUEMU_FAULT_INJECTION="${FAULT_INJECTION-y}" ${root:+"CF=$CF"} CONFIG_DEBUG_INFO_BTF_MODULES= modules
 }
 
 status=0

@@ -6,8 +6,10 @@
 KVER ?= $(shell ls -d /usr/src/linux-headers-6.1*-amd64 2>/dev/null | sed 's/.*linux-headers-//' | sort -V | tail -n 1)
 KDIR ?= /lib/modules/$(KVER)/build
 KO    = $(B)/kmod/$(KVER)/gpuemu.ko
+# The module that tests load. An installed one is built without (debian/, DKMS).
+GPUEMU_FAULT_INJECTION ?= y
 KMOD_SRC := Kbuild $(sort $(shell find kmod include -type f 2>/dev/null))
-KBUILD_ARGS = -C $(KDIR) $(if $(filter 1,$(V)),,-s) CC=$(CC) CONFIG_DEBUG_INFO_BTF_MODULES=
+KBUILD_ARGS = -C $(KDIR) $(if $(filter 1,$(V)),,-s) CC=$(CC) GPUEMU_FAULT_INJECTION=$(GPUEMU_FAULT_INJECTION) CONFIG_DEBUG_INFO_BTF_MODULES=
 
 .PHONY: modules modules-check
 # KVER is asked for again after the packages are there.

@@ -29,5 +29,10 @@ tap_check 'links: not to what has gone' test "$(links "$work/moved")" = \
 
 kver=$(basename build/vm/kernel/boot/vmlinuz-* | sed 's/^vmlinuz-//')
 tap_check 'gcc W=1 and sparse are silent' scripts/check-module.sh "build/check/kmod/$kver" "/lib/modules/$kver/build"
+hooks() { nm "$1" | grep -c 'gpuemu_inject'; }
+tap_check 'the module that tests load has the hooks for failures' test "$(hooks "build/check/kmod/$kver/gpuemu.ko")" -gt 0
+tap_check 'it builds as it is installed, too' env FAULT_INJECTION=n scripts/check-module.sh "build/check/kmod-installed/$kver" \
+	"/lib/modules/$kver/build"
+tap_check 'and has no hook for failures then' test "$(hooks "build/check/kmod-installed/$kver/gpuemu.ko")" -eq 0
 tap_check 'checkpatch is silent' scripts/check-patch.sh
 tap_done
