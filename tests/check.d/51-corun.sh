@@ -104,4 +104,18 @@ for i in 1 2; do
 done
 tap_check 'dynamic: it has decided' grep -q '"partitions"' $work/1
 tap_check 'dynamic: the same with 1 and 2 threads' test "$(steady $work/1)" = "$(steady $work/2)"
+# Whoever gets which SM: each program verifies and executes what it executes under any other policy,
+# also where Virtual Thread parks CTAs.
+want=
+for slice in $($gpuemu list dispatchers | awk '/^  / { print $1 }'); do
+	for cta in baseline vt; do
+		timeout 60 $gpuemu run sgemm size=tiny + histo size=tiny + spmv size=tiny --slice "$slice" --cta $cta --backend sim \
+			--paging off --set slicer.warmup=500 --set slicer.sample=200 --set slicer.fixed=2,1,3 --set slicer.loss=300 \
+			--json $work/1 >$work/1.txt 2>&1
+		got=$(instructions $work/1)
+		want=${want:-$got}
+		tap_check "$slice, $cta: three verify, with the same instructions" \
+			test "$(grep -c '"verified": *true' $work/1)" = 3 -a "$(wc -w <<<"$got")" = 3 -a "$got" = "$want"
+	done
+done
 tap_done

@@ -2,8 +2,8 @@
 /*
  * What CTA dispatch hands out is conserved: under each row of gpu/dispatch.def, with and without
  * Virtual Thread, with places and with sums alone, the test looks at all SMs whenever a CTA was
- * handed out. No SM has given more registers, shared memory or places of CTAs than it has, no CTA is
- * lost, and what nobody holds is free.
+ * handed out. No SM has given more registers, shared memory or places of CTAs than it has, no CTA
+ * is lost, and what nobody holds is free.
  */
 #include "gpu_dynamic.h"
 
@@ -111,7 +111,8 @@ static void launch_first(struct gpu_bench *b, uint32_t ctas)
 
 	if (heard.halts)
 		assert_int_equal(gpu_session_halt_after(b->session, 1, 40000), 0);
-	assert_int_equal(gpu_session_submit(b->session, 1, &l, heard.halts ? halted : done, NULL), 0);
+	assert_int_equal(gpu_session_submit(b->session, 1, &l, heard.halts ? halted : done, NULL),
+			 0);
 }
 
 /* Five kernels; the third comes late, the fourth goes early, the fifth follows it in its stream. */

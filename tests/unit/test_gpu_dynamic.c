@@ -33,6 +33,27 @@
 	"st.global.u32 [%rd1+8], %r5;\nret;\n}\n"
 
 /*
+ * As loop, but in the 1000 cycles from 30000 on it loads instead, one load behind the other, and
+ * with n = 101 in the 4000 from 50000 on: its IPC is next to nothing.
+ */
+#define PTX_DIPS							\
+	".visible .entry dips(.param .u64 p, .param .u64 n)\n{\n"	\
+	".reg .pred %p<5>;\n.reg .b32 %r<12>;\n.reg .b64 %rd<4>;\n"	\
+	"mov.u32 %r1, %clock;\nld.param.u32 %r2, [n];\nmov.u32 %r3, 0;\n" \
+	"ld.param.u64 %rd1, [p];\nmov.u32 %r4, %ctaid.x;\n"		\
+	"mul.wide.u32 %rd2, %r4, 16;\nadd.s64 %rd1, %rd1, %rd2;\n"	\
+	"and.b32 %r10, %r2, 1;\nmul.lo.s32 %r10, %r10, 4000;\n"	\
+	"AGAIN:\nmov.u32 %r6, %clock;\n"				\
+	"sub.u32 %r7, %r6, 30000;\nsub.u32 %r8, %r6, 50000;\n"	\
+	"setp.lt.u32 %p2, %r7, 1000;\nsetp.lt.u32 %p3, %r8, %r10;\nor.pred %p2, %p2, %p3;\n" \
+	"@!%p2 bra ON;\nld.volatile.global.u32 %r7, [%rd1+12];\n"	\
+	"add.s32 %r7, %r7, %r6;\nst.volatile.global.u32 [%rd1+12], %r7;\nbra.uni AGAIN;\n" \
+	"ON:\nadd.s32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, %r2;\n@%p1 bra AGAIN;\n" \
+	"mov.u32 %r5, %smid;\nmov.u32 %r6, %clock;\n"			\
+	"st.global.u32 [%rd1], %r1;\nst.global.u32 [%rd1+4], %r6;\n"	\
+	"st.global.u32 [%rd1+8], %r5;\nret;\n}\n"
+
+/*
  * Each kernel has two SMs and eight counts: four rounds. Up to cycle 3000 its first SM holds one
  * CTA and its second two; in the next rounds three and four, five and six, seven and eight.
  * At 4 * (2000 + 1000) cycles water-filling finds two equal kernels and eight slots.
@@ -195,6 +216,62 @@ static void a_change_is_sampled(void **state)
 	}
 }
 
+/* A change that is over before two samples are is none; one that lasts for four samples is. */
+static void a_dip_is_no_change(void **state)
+{
+	for (unsigned int lasts = 0; lasts < 2; lasts++) {
+		struct gpu_bench b;
+		size_t kernels;
+
+		open_bench(&b, PTX_DIPS, 1);
+		b.spec.slicer_change = 50;
+		assert_int_equal(gpu_session_configure(b.session, &b.spec, NULL), 0);
+		launch(&b, 1, 0, 4000, 100);
+		launch_as(&b, 2, "dips", 1, 1500, 100 + lasts);
+		gpu_session_finish(b.session);
+		/* It ran in all that time. */
+		assert_true(begun(&b, 1, 1500, 0, 60000, NEVER) > 0);
+		assert_true(decided_at(&b, 0, &kernels) < 25000);
+		if (lasts)
+			assert_in_range(decided_at(&b, 1, &kernels), 52000 + 12000, 54000 + 13000);
+		else
+			assert_int_equal(decided(&b), 1);
+		bench_close(&b);
+	}
+}
+
+/*
+ * One of three kernels ends. The two that stay are known, and share at once; without
+ * slicer.reuse they are sampled again, in four rounds.
+ */
+static void who_stays_is_sampled_again(void **state)
+{
+	for (uint64_t reuse = 0; reuse < 2; reuse++) {
+		struct gpu_bench b;
+		uint64_t at, ends = 0;
+		size_t kernels;
+
+		open_bench(&b, "", reuse);
+		b.spec.slicer_loss = 400;
+		assert_int_equal(gpu_session_configure(b.session, &b.spec, NULL), 0);
+		launch(&b, 1, 0, 2500, 100);
+		launch(&b, 2, 1, 2500, 100);
+		launch(&b, 3, 2, 300, 100);
+		gpu_session_finish(b.session);
+		for (unsigned int c = 0; c < 300; c++)
+			ends = MAX(ends, ((const struct mark *)(b.memory + 2 * PLACE))[c].end);
+		decided_at(&b, 0, &kernels);
+		assert_int_equal(kernels, 3);
+		at = decided_at(&b, 1, &kernels);
+		assert_int_equal(kernels, 2);
+		if (reuse)
+			assert_in_range(at, ends, ends + 1000);
+		else
+			assert_in_range(at, ends + 12000, ends + 12000 + 17000);
+		bench_close(&b);
+	}
+}
+
 /*
  * With Virtual Thread an SM holds more CTAs than have slots. A share counts all that are
  * resident: parked CTAs hold the registers and the shared memory that water-filling shares out.
@@ -237,6 +314,8 @@ int main(void)
 		cmocka_unit_test(falls_back_on_spatial),
 		cmocka_unit_test(far_faults_are_no_profile),
 		cmocka_unit_test(a_change_is_sampled),
+		cmocka_unit_test(a_dip_is_no_change),
+		cmocka_unit_test(who_stays_is_sampled_again),
 		cmocka_unit_test(shares_count_resident_ctas),
 	};
 

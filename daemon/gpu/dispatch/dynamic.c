@@ -41,7 +41,7 @@ struct dynamic {
 	enum phase phase;
 	uint64_t due;			/* when the phase ends, or is looked at; NEVER */
 	unsigned int put_off;
-	bool kept;			/* DELAY: the last partition holds on; a kernel that came has none */
+	bool kept;			/* DELAY: the last partition holds on */
 	struct watched watched[SM_KERNELS];
 	struct sampling sampling;
 	struct profiles *profiles;
@@ -289,8 +289,12 @@ static unsigned int limit(const struct dynamic *y, const struct dispatch *d, uns
 {
 	if (y->phase == ALONE)
 		return UINT_MAX;
-	if (y->phase == SHARED || (y->phase == DELAY && y->kept))
-		return y->watched[d->kernels[i]->slot].ctas;
+	if (y->phase == SHARED || (y->phase == DELAY && y->kept)) {
+		unsigned int ctas = y->watched[d->kernels[i]->slot].ctas;
+
+		/* Who has come since the partition has what the others' shares leave. */
+		return ctas ? ctas : UINT_MAX;
+	}
 	return sampling_limit(&y->sampling, d, i, sm);
 }
 
