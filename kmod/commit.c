@@ -4,6 +4,7 @@
  * places for: one is prepared while others are copied. What a migration is, is
  * migrate.c's.
  */
+#include <linux/delay.h>
 #include <linux/ktime.h>
 #include <linux/nospec.h>
 #include <linux/sched/signal.h>
@@ -26,6 +27,13 @@
 
 /* Somebody else may be there first for the room that was made. */
 #define MAKE_ROOM_MAX 4
+
+/*
+ * What a commit waits in all for blocks that other tasks have locked. A task that holds
+ * one may be preempted, or wait for memory, and all clients wait for the commit. It is
+ * longer than a task needs that only copies a page, and shorter than a far fault takes.
+ */
+#define PATIENCE_NS (200 * NSEC_PER_USEC)
 
 /* How far behind an eviction a migration to the device is looked for. */
 #define LOOK_AHEAD 64
@@ -132,20 +140,32 @@ static struct gpuemu_flight *flight_next(struct gpuemu_flights *flights,
 }
 
 /*
- * Locks the block, and holds those in the air too: several, and in no order. So it is
- * only tried while there are some, and they land if it fails: because another task has
- * this block, which may be a commit that waits for one of ours, or we do.
+ * Locks the block. The commit holds those in the air too, several and in no order, so
+ * they land before it waits: the block may be one of them. It does not wait for long:
+ * -EAGAIN, the engine's replay asks for these pages again.
  */
 static int block_lock(struct gpuemu_engine *e, struct gpuemu_block *block,
 		      struct gpuemu_stamps *cost)
 {
-	if (e->flights[GPUEMU_LINK_H2D].count ||
-	    e->flights[GPUEMU_LINK_D2H].count) {
-		if (mutex_trylock(&block->lock))
-			return 0;
-		land_all(e, cost);
+	u64 begin, waited = 0;
+	bool locked;
+
+	if (mutex_trylock(&block->lock))
+		return 0;
+	land_all(e, cost);
+	begin = ktime_get_ns();
+	for (;;) {
+		locked = mutex_trylock(&block->lock);
+		if (locked || waited >= e->patience_ns ||
+		    fatal_signal_pending(current))
+			break;
+		usleep_range(10, 20);
+		waited = ktime_get_ns() - begin;
 	}
-	return mutex_lock_killable(&block->lock);
+	e->patience_ns -= min(waited, e->patience_ns);
+	if (locked)
+		return 0;
+	return fatal_signal_pending(current) ? -EINTR : -EAGAIN;
 }
 
 /*
@@ -178,14 +198,16 @@ static struct gpuemu_block *block_of(struct gpuemu_engine *e,
 				     u32 n, struct gpuemu_stamps *cost)
 {
 	struct gpuemu_block *block;
+	int err;
 
 	for (;;) {
 		block = block_get(space, addr, n);
 		if (IS_ERR(block))
 			return block;
-		if (block_lock(e, block, cost)) {
+		err = block_lock(e, block, cost);
+		if (err) {
 			gpuemu_block_put(block);
-			return ERR_PTR(-EINTR);
+			return ERR_PTR(err);
 		}
 		if (!block->dead)
 			return block;
@@ -497,6 +519,7 @@ u32 gpuemu_migrate_commit(struct gpuemu_engine *e, u32 count, bool make_room,
 	u32 done = 0, i, n;
 	u64 pages = 0;
 
+	e->patience_ns = PATIENCE_NS;
 	bitmap_zero(e->ahead, count);
 	for (i = 0; i < count; i++) {
 		e->migrations[i].moved = 0;

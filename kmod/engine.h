@@ -113,8 +113,9 @@ struct gpuemu_pass {
  * @tasks: last submitters, referenced
  * @taken: works that the engine has
  * @batch: the batch, and scratch for building it
- * @migrations: the commit's that owns the batch, like the next two
+ * @migrations: the commit's that owns the batch, like the next three
  * @flights: what of it is being copied, each way
+ * @patience_ns: what is left of the time that it waits for blocks
  * @ahead: those that were done before their turn
  */
 struct gpuemu_engine {
@@ -157,6 +158,7 @@ struct gpuemu_engine {
 	struct gpuemu_fault batch[2 * GPUEMU_BATCH_MAX];
 	struct gpuemu_migration migrations[GPUEMU_COMMIT_MAX];
 	struct gpuemu_flights flights[GPUEMU_LINK_WAYS];
+	u64 patience_ns;
 	DECLARE_BITMAP(ahead, GPUEMU_COMMIT_MAX);
 };
 

@@ -8,8 +8,8 @@
  *     issued. The fault path never takes it: commands that were pending are
  *     completed through task work.
  *  2. mmap_lock (rwsem, mm's). Held by .fault, .mmap, .mprotect and .close; and
- *     a client's for a moment by the first COMMIT that duplicates pages of it,
- *     which tries for a few milliseconds and does without.
+ *     a client's for a moment, to write, by the first COMMIT that duplicates pages
+ *     of it, which tries for a few milliseconds and does without.
  *     Copying from or to user memory takes it, so no lock below is held across
  *     a copy.
  *  3. gpuemu_client.lock (mutex). Protects what a file is (client or engine),
@@ -21,8 +21,9 @@
  *     An engine's acknowledgement never needs this lock, so the wait ends.
  *     The one exception to the rule above: a commit holds the blocks whose copies
  *     are in flight and locks the next; it only tries to, and lets them all land
- *     before it waits for one. A copy engine reads the pages of a block that its
- *     committer has locked, and locks none.
+ *     before it waits for one. It waits 200 us in all, then does without the block.
+ *     A copy engine reads the pages of a block that its committer has locked, and
+ *     locks none.
  *  5. gpuemu_space.pt_lock (mutex). Protects the upper GPU page tables of one
  *     VA space. May sleep, though nothing under it does.
  *  6. gpuemu_engine.map_lock (mutex). Orders populating the engine's mappings

@@ -3,6 +3,7 @@
  * VA blocks: allocation, the CPU's faults, and the end of pages. How pages move
  * is migrate.c's; which blocks exist is va_space.c's.
  */
+#include <linux/pagemap.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
@@ -216,29 +217,40 @@ bool gpuemu_block_allows(const struct gpuemu_block *block, u32 i,
 }
 
 /*
- * Where the kernel tells of first writes, an entry is read-only by default. This
- * one is to be written without another fault. The protection is the mapping's, so
- * a copy of that has the other one, which nobody else sees.
+ * Where the kernel tells of first writes, an entry is read-only at first. A page that is
+ * no duplicate gets a writable one at once where the kernel has a call for that;
+ * elsewhere its first write faults, and is told of.
  */
-static int insert_writable(const struct vm_area_struct *vma, unsigned long addr,
-			   struct page *page)
-{
-	struct vm_area_struct writable = *vma;
-
-	writable.vm_page_prot = vm_get_page_prot(vma->vm_flags);
-	return vm_insert_page(&writable, addr, page);
-}
-
-/* Writable, as far as the mapping is, but for a duplicate. */
 static int cpu_map(struct gpuemu_block *block, struct vm_fault *vmf, u32 i)
 {
-	unsigned long addr = vmf->address & PAGE_MASK;
-
 	/* Where it becomes true meanwhile, either is right: there is no duplicate yet. */
 	if (READ_ONCE(block->space->notify_writes) &&
 	    !test_bit(i, block->duplicate))
-		return insert_writable(vmf->vma, addr, block->pages[i]);
-	return vm_insert_page(vmf->vma, addr, block->pages[i]);
+		return compat_insert_page_mkwrite(vmf, block->pages[i]);
+	return vm_insert_page(vmf->vma, vmf->address & PAGE_MASK,
+			      block->pages[i]);
+}
+
+/*
+ * The CPU writes a page that it has mapped read-only. The kernel makes the entry
+ * writable when this has returned, if it is still the same; it holds a reference
+ * until then, so the page counts as pinned, and becomes no duplicate in between.
+ */
+static vm_fault_t block_mkwrite(struct gpuemu_block *block, struct vm_fault *vmf,
+				u32 i)
+{
+	u32 moved;
+
+	/* It went elsewhere meanwhile, and its entry with it: the write faults again. */
+	if (block->pages[i] != vmf->page ||
+	    (test_bit(i, block->resident) && !test_bit(i, block->duplicate)))
+		return VM_FAULT_NOPAGE;
+	/* -EINTR: the task is being killed and never sees the signal. */
+	if (gpuemu_migrate_d2h(block, i, 1, GPUEMU_INVAL_CPU_FAULT, &moved))
+		return VM_FAULT_SIGBUS;
+	gpuemu_count(block->space, CPU_FAULTS, 1);
+	lock_page(vmf->page);
+	return VM_FAULT_LOCKED;
 }
 
 /* Whether the CPU's fault of the page takes a system page that it has not got. */
@@ -272,6 +284,8 @@ vm_fault_t gpuemu_block_cpu_fault(struct gpuemu_block *block,
 		gpuemu_block_retire_unmanaged(block);
 		return VM_FAULT_SIGBUS;
 	}
+	if (vmf->flags & FAULT_FLAG_MKWRITE)
+		return block_mkwrite(block, vmf, i);
 	duplicate = test_bit(i, block->duplicate);
 	resident = test_bit(i, block->resident) && (write || !duplicate);
 	if (resident) {
@@ -292,10 +306,8 @@ vm_fault_t gpuemu_block_cpu_fault(struct gpuemu_block *block,
 	 * From 6.7, asynchronous write-protection by userfaultfd is for any
 	 * mapping, and leaves marks where it finds no page or one is unmapped.
 	 * Over a mark none can be inserted: the fault would come again for ever.
-	 * And the read-only entry that was written goes first.
 	 */
-	if ((marked && test_bit(i, block->cpu_mapped)) ||
-	    (vmf->flags & FAULT_FLAG_MKWRITE))
+	if (marked && test_bit(i, block->cpu_mapped))
 		unmap_mapping_range(block->space->mapping,
 				    gpuemu_block_addr(block, i), PAGE_SIZE, 1);
 	ret = cpu_map(block, vmf, i);

@@ -599,13 +599,13 @@ static const struct vm_operations_struct space_notifying_vm_ops = {
 	.page_mkwrite = space_vm_fault,
 };
 
-/* Who has it may sleep without end: so not for long. */
-static int mmap_read_lock_soon(struct mm_struct *mm)
+/* A task that has it may sleep without end: so not for long. */
+static int mmap_write_lock_soon(struct mm_struct *mm)
 {
 	int tries;
 
 	for (tries = 0; tries < 50; tries++) {
-		if (mmap_read_trylock(mm))
+		if (mmap_write_trylock(mm))
 			return 0;
 		if (fatal_signal_pending(current))
 			return -EINTR;
@@ -622,10 +622,7 @@ static int mmap_read_lock_soon(struct mm_struct *mm)
  * that it is written. -EBUSY: somebody changes the client's mappings all the time;
  * -EFAULT: it has none, or is ending.
  *
- * No mapping comes, goes or is changed by others meanwhile, which is what the
- * lock is for. Faults run, with either table, and both are right: the first
- * entry that must not be made writable in silence is set later, under a page table's
- * lock, and the kernel asks the table for page_mkwrite under that lock.
+ * Nothing uses the mappings meanwhile: no fault runs that has a VMA of them.
  */
 int gpuemu_space_notify_writes(struct gpuemu_space *space)
 {
@@ -639,22 +636,24 @@ int gpuemu_space_notify_writes(struct gpuemu_space *space)
 		return 0;
 	if (!mm || !mmget_not_zero(mm))
 		return -EFAULT;
-	ret = mmap_read_lock_soon(mm);
+	ret = mmap_write_lock_soon(mm);
 	if (ret)
 		goto out;
 	for (vma = find_vma(mm, 0); vma; vma = find_vma(mm, vma->vm_end)) {
 		if (vma->vm_ops != &space_vm_ops ||
 		    vma->vm_private_data != client)
 			continue;
-		WRITE_ONCE(vma->vm_ops, &space_notifying_vm_ops);
+		/* It has the flag. This keeps off faults that have locked the VMA alone. */
+		vm_flags_set(vma, VM_MIXEDMAP);
+		vma->vm_ops = &space_notifying_vm_ops;
 		/* As the kernel has it for mappings whose writes are told of. */
-		WRITE_ONCE(vma->vm_page_prot,
-			   vm_get_page_prot(vma->vm_flags & ~VM_SHARED));
+		vma->vm_page_prot = vm_get_page_prot(vma->vm_flags & ~VM_SHARED);
 	}
 	WRITE_ONCE(space->notify_writes, true);
-	mmap_read_unlock(mm);
+	mmap_write_unlock(mm);
 out:
-	mmput(mm);
+	/* If this is the last one, the client's end is not the engine's to run. */
+	mmput_async(mm);
 	return ret;
 }
 

@@ -211,7 +211,8 @@ static int judge(struct handler *h, struct run *r, const struct paging_outcome *
 	if (outcome->unmanaged)
 		return blame_access(r, outcome->unmanaged_addr,
 				     outcome->is_protected ? -EACCES : -EFAULT);
-	if (!outcome->stuck || moved)
+	/* A slow program that works on its own pages is waited for, however long. */
+	if (!outcome->stuck || outcome->stuck_status == -EAGAIN || moved)
 		h->futile = 0;
 	else if (++h->futile >= HANDLER_PATIENCE)
 		return blame_access(r, outcome->stuck_addr, outcome->stuck_status);

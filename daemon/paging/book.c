@@ -115,7 +115,8 @@ static void book_missing(struct paging *p, uint64_t addr, int status, struct pas
 			pass->again[pass->nagain++] = unit;
 		return;
 	}
-	if (!outcome->stuck++) {
+	/* That the page is being worked on says less than any other reason. */
+	if (!outcome->stuck++ || outcome->stuck_status == -EAGAIN) {
 		outcome->stuck_status = status;
 		outcome->stuck_addr = addr;
 	}

@@ -158,8 +158,9 @@ struct paging_outcome {
 	uint64_t unmanaged_addr;	/* page of the first of them (lowest address) */
 	bool is_protected;		/* that one is managed, and the program took a right away */
 	/*
-	 * Faults whose page could not be moved, why (-EBUSY pinned, -ENOSPC although others were
-	 * evicted for it, -ENOMEM), and the first one's page. It may be better at the next try.
+	 * Faults whose page could not be moved, why (-EBUSY pinned, -EAGAIN the CPU works on
+	 * it, -ENOSPC although others were evicted for it, -ENOMEM), and the first one's page. It
+	 * may be better at the next try.
 	 */
 	unsigned int stuck;
 	int stuck_status;

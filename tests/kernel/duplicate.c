@@ -9,9 +9,11 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -121,6 +123,20 @@ TEST_F(duplicate, both_read)
 	EXPECT_EQ(PAGES, COUNT(READ_DUPLICATIONS));
 }
 
+/*
+ * Before Linux 6.15 a module cannot insert a writable entry where the kernel tells of
+ * writes: the first write of a page costs a fault of its own.
+ */
+static uint64_t again(uint64_t faults)
+{
+	struct utsname name;
+	int major, minor;
+
+	if (uname(&name) || sscanf(name.release, "%d.%d", &major, &minor) != 2)
+		return 0;
+	return major > 6 || (major == 6 && minor >= 15) ? 0 : faults;
+}
+
 /* With and without an entry of the CPU that may only read. */
 TEST_F(duplicate, the_cpu_writes)
 {
@@ -139,7 +155,7 @@ TEST_F(duplicate, the_cpu_writes)
 	EXPECT_EQ(GPUEMU_INVAL_CPU_FAULT, inval->reason);
 	EXPECT_EQ((uintptr_t)self->mem + 3 * PAGE, inval->start);
 	self->mem[5 * PAGE] = self->copy[5 * PAGE] = 2;
-	EXPECT_EQ(PAGES + 3, COUNT(CPU_FAULTS));
+	EXPECT_EQ(PAGES + 3 + again(1), COUNT(CPU_FAULTS));
 	EXPECT_EQ(0, bits(self, 5));
 	EXPECT_EQ(2, COUNT(COLLAPSES));
 	EXPECT_EQ(0, COUNT(CPU_FAULTS_DEVICE));
@@ -170,7 +186,7 @@ TEST_F(duplicate, one_fault_for_the_others)
 	self->mem[PAGE] = self->copy[PAGE] = 1;
 	self->mem[2 * PAGE] = self->copy[2 * PAGE] = 2;
 	self->mem[20 * PAGE] = 20;
-	EXPECT_EQ(faults + 3, COUNT(CPU_FAULTS));
+	EXPECT_EQ(faults + 3 + again(3), COUNT(CPU_FAULTS));
 	expect(_metadata, self, 1);
 }
 

@@ -69,14 +69,17 @@ static int gpu_wants(FIXTURE_DATA(thrash) *self, int page)
 	};
 	int ret, flags;
 
-	engine_fault(&self->e, self->space, (void *)(uintptr_t)m.addr,
-		     GPUEMU_ACCESS_WRITE);
-	ret = engine_raise(&self->e, 0);
-	if (ret != 1)
-		return ret < 0 ? ret : -EIO;
-	flags = self->e.control->batch.faults[0].flags;
-	ret = engine_commit(&self->e, &m,
-			    !(flags & GPUEMU_FAULT_THROTTLE));
+	/* As after a replay: the CPU's own fault may be at work on the block. */
+	do {
+		engine_fault(&self->e, self->space, (void *)(uintptr_t)m.addr,
+			     GPUEMU_ACCESS_WRITE);
+		ret = engine_raise(&self->e, 0);
+		if (ret != 1)
+			return ret < 0 ? ret : -EIO;
+		flags = self->e.control->batch.faults[0].flags;
+		ret = engine_commit(&self->e, &m,
+				    !(flags & GPUEMU_FAULT_THROTTLE));
+	} while (ret >= 0 && m.status == -EAGAIN);
 	return ret < 0 ? ret : m.status ? m.status : flags;
 }
 

@@ -411,7 +411,8 @@ enum gpuemu_migration_op {
  * come before what needs their frames. status: 0 all pages are where they were
  * asked to be; -ENOSPC no free frame, or the client has its share of them, or
  * (REMOTE) no slot; -EBUSY a page has another reference (pinned), or (DUPLICATE)
- * somebody changes the client's mappings; -EFAULT not managed, or (not D2H) the
+ * somebody changes the client's mappings; -EAGAIN the client's CPU works on pages of the
+ * VA block, and another try may find it idle; -EFAULT not managed, or (not D2H) the
  * CPU's alone; -ENOMEM, or (not D2H) no page table; -EINVAL; -ESRCH no such VA space.
  * The pages that were not moved stay as they were. A D2H also ends remote
  * mappings, and duplicates without a copy.

@@ -2,6 +2,8 @@
 /*
  * vm_flags_set() and vm_flags_clear(): from 6.3. mm_flags_test(): from 6.18.
  * compat_get_unmapped_area(): where the kernel would put a mapping.
+ * compat_insert_page_mkwrite(): a page at the fault's address, writable from 6.15 on,
+ * as the mapping says before.
  * compat_fault_of_vma_lock(): whether a fault holds its VMA and not mmap_lock.
  */
 #ifndef _GPUEMU_COMPAT_MM_H
@@ -41,6 +43,19 @@ compat_get_unmapped_area(struct file *file, unsigned long addr,
 	return mm_get_unmapped_area(current->mm, file, addr, len, pgoff, flags);
 #else
 	return current->mm->get_unmapped_area(file, addr, len, pgoff, flags);
+#endif
+}
+
+static inline int compat_insert_page_mkwrite(struct vm_fault *vmf,
+					     struct page *page)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
+	vm_fault_t ret = vmf_insert_page_mkwrite(vmf, page, true);
+
+	return ret == VM_FAULT_NOPAGE ? 0 :
+	       ret == VM_FAULT_OOM ? -ENOMEM : -EFAULT;
+#else
+	return vm_insert_page(vmf->vma, vmf->address & PAGE_MASK, page);
 #endif
 }
 
