@@ -200,8 +200,6 @@ static void answer(struct channel_state *ch, uint64_t tick, uint64_t now)
 			ch->flight_head++;
 			continue;
 		}
-		if (!slice_can_fill(&ch->slices[f->slice]))
-			return;
 		slice_fill(&ch->slices[f->slice], f->fetch, now);
 		credit_back(ch, f->slice);
 		ch->flight_head++;

@@ -214,6 +214,11 @@ struct slice {
 	struct dram_request *miss;	/* miss queue and queue to DRAM, told apart by .at */
 	uint32_t miss_mask, miss_head, miss_tail;
 	uint64_t miss_last;
+	/*
+	 * The queue to the crossbar, queue_reply long, and behind it, in the same ring,
+	 * replies of fetches that are back: they wait in their MSHRs. Meanwhile the queue
+	 * is full and nothing is looked up, so that nobody misses these MSHRs.
+	 */
 	struct reply_entry *reply;
 	uint32_t reply_mask, reply_head, reply_tail;
 
@@ -242,7 +247,7 @@ void slice_accept(struct slice *s, const struct packet *p, unsigned int sm, uint
 		  uint64_t at);
 /* Its cycle; returns when the first request it gave to DRAM enters the queue there, or NEVER. */
 uint64_t slice_cycle(struct slice *s, uint64_t now);
-/* A fetch is back; slice_can_fill(): its waiters' replies have room. */
+/* A fetch is back. Its line is there at once; its replies wait for the queue, if that is full. */
 void slice_fill(struct slice *s, uint32_t fetch, uint64_t now);
 /* DRAM took the head of s->miss. */
 static inline void slice_taken(struct slice *s, uint64_t now)
@@ -253,7 +258,7 @@ static inline void slice_taken(struct slice *s, uint64_t now)
 }
 bool slice_idle(const struct slice *s);
 
-static inline bool slice_can_fill(const struct slice *s)
+static inline bool slice_can_reply(const struct slice *s)
 {
 	return s->reply_tail - s->reply_head < s->queue_reply;
 }

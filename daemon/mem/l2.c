@@ -18,17 +18,15 @@
 	 ((s)->field = calloc((s)->field##_mask + 1, sizeof(*(s)->field))) != NULL)
 
 /*
- * A reply of several sectors is one packet, and the acknowledgement of a write of several has no
- * data, as in GPGPU-Sim 3.x. With sectors of 32 bytes each reply takes what a sector of data does,
- * as in its successors, which answer a write's sectors one by one.
+ * A reply of several sectors is one packet, and the acknowledgement of a write has no data, as in
+ * GPGPU-Sim. With sectors of 32 bytes each sector is answered by a packet of its own.
  */
 static void reply_sizes(struct slice *s, const struct gpu_spec *spec)
 {
 	for (unsigned int n = 1; n <= MEM_SECTORS; n++)
 		s->data_flits[n] = (uint8_t)DIV_ROUND_UP(spec->icnt_header + n * MEM_SECTOR,
 							 spec->icnt_flit);
-	s->ack_flits = s->unit == 1 ? s->data_flits[1] :
-				      (uint8_t)DIV_ROUND_UP(spec->icnt_header, spec->icnt_flit);
+	s->ack_flits = (uint8_t)DIV_ROUND_UP(spec->icnt_header, spec->icnt_flit);
 }
 
 int slice_create(struct slice *s, const struct gpu_spec *spec, const struct addr_map *map,
@@ -63,7 +61,7 @@ int slice_create(struct slice *s, const struct gpu_spec *spec, const struct addr
 	s->accesses = calloc(s->naccesses, sizeof(*s->accesses));
 	if (!s->accesses || !RING_NEW(s, in, spec->icnt_buffer + spec->icnt_boundary) ||
 	    !RING_NEW(s, rop, 64) || !RING_NEW(s, miss, s->queue_dram + s->miss_queue + 4) ||
-	    !RING_NEW(s, reply, s->queue_reply + s->merges * s->unit + 2 * s->unit))
+	    !RING_NEW(s, reply, s->queue_reply + 2 + (uint32_t)spec->l2_mshrs * s->merges))
 		return -ENOMEM;
 	slice_cancel(s);
 	return 0;
@@ -265,7 +263,7 @@ static inline bool access_tags(struct slice *s, struct access *a, uint32_t index
 		return false;
 	}
 	/* The queue to the SMs is full. */
-	if (!slice_can_fill(s))
+	if (!slice_can_reply(s))
 		return false;
 	if (write)
 		outcome = cache_write_back_hint(s->cache, part, a->byte_mask + s->acc_sector,

@@ -46,14 +46,17 @@ static const struct metric run_cycles = {
 	"cycles", "gpu_sim_cycle", "kernels.0.cycles", { 0.7, 5, 0.2 }, cycles_of
 };
 
-/* What the first table has of memory. */
+/*
+ * What the first table has of memory. Of gather, DRAM's traffic hangs on the order of its accesses:
+ * one cycle more or less of l2.rop_latency changes L2's misses by up to 1.1%, DRAM's writes by 3%.
+ */
 static const struct metric counts[] = {
 	{ "L1D acc", "L1D_accesses", "memory.l1d.accesses", EQUAL },
 	{ "L1D miss", "L1D_misses", "memory.l1d.misses", { 0.25, 3, 0.3 } },
 	{ "L2 acc", "L2_accesses", "memory.l2.accesses", { 0.25, 3, 0.3 } },
-	{ "L2 miss", "L2_misses", "memory.l2.misses", { 0.02, 0.25, 0.1 } },
-	{ "DRAM rd", "dram_reads", "memory.dram.reads", { 0.03, 0.25, 0.1 } },
-	{ "DRAM wr", "dram_writes", "memory.dram.writes", { 0.35, 1.3, 0.1 } },
+	{ "L2 miss", "L2_misses", "memory.l2.misses", { 0.04, 0.5, 0.1 } },
+	{ "DRAM rd", "dram_reads", "memory.dram.reads", { 0.06, 0.5, 0.1 } },
+	{ "DRAM wr", "dram_writes", "memory.dram.writes", { 0.55, 2.8, 0.2 } },
 };
 
 /*
@@ -62,7 +65,7 @@ static const struct metric counts[] = {
  * cut it up. So their aims tell a change alone; what a latency is, the probes tell.
  */
 static const struct metric causes[] = {
-	{ "Stall", "sched_Stall", "kernels.0.stalls.pipeline", { 5.5, 25, 1.6 } },
+	{ "Stall", "sched_Stall", "kernels.0.stalls.pipeline", { 5.5, 25, 1.9 } },
 	{ "Idle", "sched_W0_Idle", "", { 6, 65, 1.5 }, idle_of },
 	{ "Scoreboard", "sched_W0_Scoreboard", "", { 2.5, 18, 0.9 }, scoreboard_of },
 	{ "L1I acc", "L1I_accesses", "memory.l1i.accesses", { 0.02, 0.3, 0.05 } },
@@ -75,9 +78,9 @@ static const struct metric causes[] = {
 	{ "conflicts", "gpgpu_n_shmem_bkconflict", "memory.shared.conflict_cycles", EQUAL },
 	{ "flits to mem", "icnt_pkts_simt_to_mem", "memory.icnt.flits_to_memory", { 0.25, 3, 0.3 } },
 	{ "flits to SM", "icnt_pkts_mem_to_simt", "memory.icnt.flits_to_sm", { 0.25, 3, 0.3 } },
-	{ "DRAM req", "dram_req", "memory.dram.requests", { 0.04, 0.25, 0.1 } },
-	{ "activate", "dram_act", "memory.dram.activates", { 3, 12, 0.9 } },
-	{ "precharge", "dram_pre", "memory.dram.precharges", { 3, 12, 0.9 } },
+	{ "DRAM req", "dram_req", "memory.dram.requests", { 0.07, 0.5, 0.1 } },
+	{ "activate", "dram_act", "memory.dram.activates", { 3, 12, 1.0 } },
+	{ "precharge", "dram_pre", "memory.dram.precharges", { 3, 12, 1.0 } },
 	{ "latency avg", "averagemflatency", "memory.latency.mean", { 26, 240, 16 } },
 	{ "latency max", "maxmflatency", "memory.latency.max", { 16, 175, 23 } },
 };

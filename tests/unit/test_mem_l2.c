@@ -153,6 +153,82 @@ static void test_whole_line_merges(void **state)
 	bench_close(&b);
 }
 
+/* Whole lines, 4 flits; queues so short that an SM that takes nothing backs them up. */
+static void short_of_room(struct bench *b)
+{
+	bench_spec(b);
+	b->spec.l2_sector = 128;
+	b->spec.l2_queue_out = 1;
+	b->spec.icnt_buffer = 8;
+	b->spec.icnt_ejection = 1;
+	bench_start(b);
+}
+
+/* SM 0 takes nothing, the others what they get. */
+static void run_without_sm0(struct bench *b, uint64_t upto)
+{
+	while (b->now < upto) {
+		uint64_t end = MIN(upto, b->now + b->step);
+
+		for (; b->now < end; b->now++)
+			for (unsigned int sm = 1; sm < b->spec.sms; sm++)
+				bench_take(b, sm, b->now);
+		mem_run(b->mem, end);
+	}
+}
+
+/* Reads 30 lines of a slice for SM 0, which takes none of them. */
+static void fill_slice(struct bench *b)
+{
+	for (unsigned int i = 0; i < 30; i++) {
+		bench_send(b, 0, i, MEM_READ, bench_addr(0, 2 * i, 0), 128);
+		run_without_sm0(b, b->now + 300);
+	}
+}
+
+/*
+ * SM 0 has room for 1 packet of 4 flits, 16 in the boundary buffer and 8 in the crossbar's: 7
+ * packets. The slice has its queue of 1 and (9 + 8) / 4 on their way into the crossbar: 5. Then
+ * nothing more is looked up, until SM 0 takes its replies.
+ */
+static void test_full_queue_stops_look_ups(void **state)
+{
+	struct bench b;
+
+	short_of_room(&b);
+	fill_slice(&b);
+	assert_int_equal(mem_stats(b.mem)->l2_misses[MEM_GLOBAL][0], 7 + 5);
+	bench_drain(&b);
+	assert_int_equal(mem_stats(b.mem)->l2_misses[MEM_GLOBAL][0], 30);
+	for (unsigned int i = 0; i < 30; i++)
+		assert_int_equal(b.replies[i], 4);
+	bench_close(&b);
+}
+
+/*
+ * A slice whose replies do not leave holds up no fetch of its channel's other slice: 11 replies
+ * leave the first one room for one more, and 4 fetches are under way.
+ */
+static void test_slices_do_not_wait_for_each_other(void **state)
+{
+	struct bench b;
+
+	short_of_room(&b);
+	for (unsigned int i = 0; i < 11; i++) {
+		bench_send(&b, 0, i, MEM_READ, bench_addr(0, 2 * i, 0), 128);
+		run_without_sm0(&b, b.now + 300);
+	}
+	for (unsigned int i = 11; i < 15; i++)
+		bench_send(&b, 0, i, MEM_READ, bench_addr(0, 2 * i, 0), 128);
+	run_without_sm0(&b, b.now + 1000);
+	bench_send(&b, 1, 100, MEM_READ, bench_addr(0, 1, 0), 128);
+	run_without_sm0(&b, b.now + 3000);
+	assert_int_equal(mem_stats(b.mem)->l2_misses[MEM_GLOBAL][0], 11 + 4 + 1);
+	assert_int_equal(b.replies[100], 4);
+	bench_drain(&b);
+	bench_close(&b);
+}
+
 /* Atomics are done in L2: they leave the sector dirty, hit or miss, and answer once. */
 static void test_atomics(void **state)
 {
@@ -386,6 +462,8 @@ int main(void)
 		cmocka_unit_test(test_sector_sizes),
 		cmocka_unit_test(test_whole_line_written),
 		cmocka_unit_test(test_whole_line_merges),
+		cmocka_unit_test(test_full_queue_stops_look_ups),
+		cmocka_unit_test(test_slices_do_not_wait_for_each_other),
 		cmocka_unit_test(test_atomics),
 		cmocka_unit_test(test_merges),
 		cmocka_unit_test(test_constants_share_an_mshr),

@@ -52,6 +52,25 @@ static void test_write_takes_its_flits(void **state)
 	bench_close(&b);
 }
 
+/* An acknowledgement has no data: of each sector's write one flit of 32 bytes, where its data are two. */
+static void test_acknowledgement_has_no_data(void **state)
+{
+	struct bench b;
+
+	bench_spec(&b);
+	b.spec.icnt_flit = 32;
+	bench_start(&b);
+	bench_send(&b, 0, 1, MEM_WRITE, MEM_BASE, 128);
+	bench_drain(&b);
+	assert_int_equal(b.replies[1], 4);
+	assert_int_equal(mem_stats(b.mem)->icnt_flits[1], 4);
+	bench_send(&b, 0, 2, MEM_READ, MEM_BASE, 128);
+	bench_drain(&b);
+	assert_int_equal(b.replies[2], 4);
+	assert_int_equal(mem_stats(b.mem)->icnt_flits[1], 4 + 8);
+	bench_close(&b);
+}
+
 /* 15 SMs at one slice in one cycle: the crossbar gives it one packet a cycle, in turns. */
 static void test_one_slice_serves_in_turns(void **state)
 {
@@ -590,6 +609,7 @@ int main(void)
 		cmocka_unit_test(test_hit_round_trip),
 		cmocka_unit_test(test_sides_meet_between_quanta),
 		cmocka_unit_test(test_write_takes_its_flits),
+		cmocka_unit_test(test_acknowledgement_has_no_data),
 		cmocka_unit_test(test_one_slice_serves_in_turns),
 		cmocka_unit_test(test_one_sm_takes_a_sector_a_cycle),
 		cmocka_unit_test(test_head_of_line),
