@@ -19,6 +19,7 @@
 #include "cmd.h"
 #include "dev.h"
 #include "engine.h"
+#include "inject.h"
 #include "params.h"
 #include "remote.h"
 #include "tlb.h"
@@ -144,6 +145,7 @@ void gpuemu_engine_kill(struct gpuemu_engine *e, const char *why)
 
 	pr_info_ratelimited("engine %u lost: %s\n", e->generation, why);
 	gpuemu_count_dev(dev, ENGINE_LOSSES, 1);
+	gpuemu_inject_pause(dev, GPUEMU_INJECT_PAUSE_REVOKE);
 	/* A fault that saw the engine live has populated its mapping by then. */
 	mutex_lock(&e->map_lock);
 	mutex_unlock(&e->map_lock);

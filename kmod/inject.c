@@ -22,7 +22,9 @@ void gpuemu_inject_pausing(struct gpuemu_dev *dev, enum gpuemu_inject what)
 
 	/* A test that sees it counted knows that a task is here. */
 	gpuemu_count_dev(dev, INJECTED, 1);
-	while (!fatal_signal_pending(current) &&
+	/* A dead engine's revocation is not over sooner because its process is killed. */
+	while ((what == GPUEMU_INJECT_PAUSE_REVOKE ||
+		!fatal_signal_pending(current)) &&
 	       atomic_dec_if_positive(left) >= 0)
 		usleep_range_state(1000, 1100, TASK_KILLABLE);
 }
@@ -67,6 +69,8 @@ int gpuemu_inject_ask(struct gpuemu_dev *dev, const struct nlattr *what,
 		[GPUEMU_INJECT_WHAT_PAUSE_EVICT] = GPUEMU_INJECT_PAUSE_EVICT,
 		[GPUEMU_INJECT_WHAT_PAUSE_CLOSE] = GPUEMU_INJECT_PAUSE_CLOSE,
 		[GPUEMU_INJECT_WHAT_PAUSE_FAULT] = GPUEMU_INJECT_PAUSE_FAULT,
+		[GPUEMU_INJECT_WHAT_PAUSE_INVALIDATE] = GPUEMU_INJECT_PAUSE_INVALIDATE,
+		[GPUEMU_INJECT_WHAT_PAUSE_REVOKE] = GPUEMU_INJECT_PAUSE_REVOKE,
 	};
 	u32 kind;
 

@@ -23,6 +23,8 @@ enum gpuemu_inject {
 	GPUEMU_INJECT_PAUSE_EVICT, /* copied from the device, not free there */
 	GPUEMU_INJECT_PAUSE_CLOSE, /* a mapping is closed, its pages are not free */
 	GPUEMU_INJECT_PAUSE_FAULT, /* a CPU's fault has its block locked */
+	GPUEMU_INJECT_PAUSE_INVALIDATE, /* entries are cleared, the engine is not told */
+	GPUEMU_INJECT_PAUSE_REVOKE, /* an engine is lost and still has its mappings */
 	GPUEMU_INJECTS
 };
 

@@ -31,6 +31,7 @@
 #include "cmd.h"
 #include "dev.h"
 #include "engine.h"
+#include "inject.h"
 #include "params.h"
 #include "tlb.h"
 #include "trace.h"
@@ -141,6 +142,8 @@ int gpuemu_tlb_invalidate(struct gpuemu_space *space, u64 start, u64 end,
 	int ret = 0;
 	u32 seq;
 
+	if (killable)
+		gpuemu_inject_pause(dev, GPUEMU_INJECT_PAUSE_INVALIDATE);
 	spin_lock(&dev->lock);
 	e = dev->engine;
 	if (e) {
