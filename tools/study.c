@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/nearest.h"
 #include "cli.h"
 #include "memory.h"
 #include "output.h"
@@ -249,16 +250,24 @@ void study_figure(struct study_ctx *c, const char *name, struct figure *f)
 
 /* --- the command line ---------------------------------------------------------------------- */
 
+/* A misspelt name is answered with the nearest one, any other with all of them. */
 static int misused_study(const struct verb *verb, const char *name)
 {
+	struct nearest near;
 	char known[256] = "";
 	size_t used = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(studies) && used < sizeof(known); i++)
+	nearest_begin(&near, name ? name : "");
+	for (size_t i = 0; i < ARRAY_SIZE(studies) && used < sizeof(known); i++) {
+		nearest_try(&near, studies[i]->name);
 		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "",
 					 studies[i]->name);
+	}
 	if (!name)
 		return cli_misused(verb, "which study? one of: %s", known);
+	if (near.name)
+		return cli_misused(verb, "unknown study '%s'; did you mean '%s'? gpuemu study --help lists them",
+				   name, near.name);
 	return cli_misused(verb, "unknown study '%s'; there are: %s", name, known);
 }
 
@@ -286,9 +295,10 @@ static int add_workload(const struct verb *verb, struct study_ctx *c, const char
 		return 0;
 	}
 	row = workload_find(name);
-	if (!row)
-		return cli_misused(verb, "--workloads: no workload '%s' (gpuemu list workloads)",
-				   name);
+	if (!row) {
+		workload_unknown(name, &c->err);
+		return cli_misused(verb, "--workloads: %s", c->err.text);
+	}
 	o->workloads[o->nworkloads++] =
 		(struct study_workload){ row->ops->name, "", "size=quick" };
 	return 0;
@@ -335,6 +345,7 @@ static int choose_parts(const struct verb *verb, struct study_ctx *c, char *list
 	for (char *name = list ? strtok_r(list, ",", &save) : NULL; name;
 	     name = strtok_r(NULL, ",", &save)) {
 		const struct study_part *p = c->study->parts;
+		struct nearest near;
 		char known[256] = "";
 		size_t used = 0;
 
@@ -344,9 +355,15 @@ static int choose_parts(const struct verb *verb, struct study_ctx *c, char *list
 			o->only[o->nonly++] = name;
 			continue;
 		}
-		for (p = c->study->parts; p->name && used < sizeof(known); p++)
+		nearest_begin(&near, name);
+		for (p = c->study->parts; p->name && used < sizeof(known); p++) {
+			nearest_try(&near, p->name);
 			used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
 						 used ? ", " : "", p->name);
+		}
+		if (near.name)
+			return cli_misused(verb, "--only: no part '%s'; did you mean '%s'? gpuemu study --help lists them",
+					   name, near.name);
 		return cli_misused(verb, "--only: no part '%s'; there are: %s", name, known);
 	}
 	return 0;

@@ -254,8 +254,8 @@ static void show_limits(struct study_ctx *c)
 			show_restoring(c, t, row, first + 2 * GPUS + 2, w, &k);
 	}
 	study_note(t, "%u of %u have the paper's type on Fermi. S: CTA slots or warps bind; C: registers or "
-		   "shared memory.\n  Registers are our compiler's. Where they make another type, the last "
-		   "column has the nearest number that\n  restores the paper's: --maxregs spills, --regs "
+		   "shared memory. Registers are our compiler's. Where they make another type, the last "
+		   "column has the nearest number that restores the paper's: --maxregs spills, --regs "
 		   "reserves more than the kernel uses.", same, known);
 }
 

@@ -11,6 +11,7 @@
 #include "memory.h"
 #include "output.h"
 #include "study.h"
+#include "wrap.h"
 
 enum { FULL, QUICK };
 
@@ -235,9 +236,9 @@ void study_table_print(const struct study_ctx *c, const struct study_table *t)
 	if (reports_any(t))
 		print_row(t, "paper", (int)first, paper_of, 0);
 	if (t->note)
-		printf("  %s\n", t->note);
+		wrap_print(2, t->note);
 	if (why)
-		printf("  %s\n", why);
+		wrap_print(2, why);
 }
 
 static struct json_object *value_json(double v)

@@ -143,6 +143,6 @@ void zorua_show_table3(struct study_ctx *c)
 	}
 	if (programs)
 		study_note(t, "%.0f on average, paper 36; those whose CTA an SM of Fermi cannot hold are "
-			   "left out.\n  R needed: what our compiler gives the kernel that issues most; more "
+			   "left out. R needed: what our compiler gives the kernel that issues most; more "
 			   "is reserved, with less it spills", (double)all / (double)programs);
 }

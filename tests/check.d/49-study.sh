@@ -84,8 +84,10 @@ fi
 # --- study -------------------------------------------------------------------
 refused 2 'which study? one of: paged-memory' study
 refused 2 "unknown study 'love'; there are: paged-memory" study love
-refused 2 "no workload 'nope'" study paged-memory --workloads vecadd,nope
-refused 2 "no part 'nope'; there are: copy, blocking" study paged-memory --only nope
+refused 2 "unknown study 'zorau'; did you mean 'zorua'?" study zorau
+refused 2 "unknown workload 'veccadd'; did you mean 'vecadd'?" study paged-memory --workloads bfs,veccadd
+refused 2 "no part 'nothing'; there are: copy, blocking" study paged-memory --only nothing
+refused 2 "no part 'blokcing'; did you mean 'blocking'?" study paged-memory --only blokcing
 refused 2 'gpu.smms' study paged-memory --out $work/x --set gpu.smms=3
 refused 2 'no-such-gpu' study paged-memory --out $work/x --config no-such-gpu
 refused 2 '--jobs 0' study paged-memory --jobs 0

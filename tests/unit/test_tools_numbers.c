@@ -16,6 +16,32 @@
 #include "report.h"
 #include "stat.h"
 #include "study.h"
+#include "wrap.h"
+
+/* --- sentences in lines --------------------------------------------------------------------- */
+
+static void wraps(unsigned int indent, unsigned int width, const char *text, const char *want)
+{
+	char *got = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&got, &bytes);
+
+	wrap_lines(out, indent, width, text);
+	fclose(out);
+	assert_string_equal(got, want);
+	free(got);
+}
+
+static void test_lines(void **state)
+{
+	(void)state;
+	wraps(2, 10, "one two three four", "  one two\n  three\n  four\n");
+	wraps(2, 9, "one two", "  one two\n");
+	wraps(2, 8, "one two", "  one\n  two\n");
+	wraps(2, 8, "a wider-than-that b", "  a\n  wider-than-that\n  b\n");
+	wraps(0, 80, "two\n  lines ", "two\nlines\n");
+	wraps(2, 80, "", "");
+}
 
 /* --- the report's text ---------------------------------------------------------------------- */
 
@@ -274,6 +300,7 @@ static void means_by_eviction_policy(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lines),
 		cmocka_unit_test(stalls_are_shares_of_all),
 		cmocka_unit_test(each_number_of_a_prefetcher_in_its_place),
 		cmocka_unit_test(misses_are_of_the_accesses),
