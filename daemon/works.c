@@ -20,6 +20,7 @@
 #include "base/array.h"
 #include "loads.h"
 #include "service/kmod.h"
+#include "shown.h"
 #include "streams.h"
 #include "works.h"
 
@@ -38,6 +39,7 @@ struct session {
 	struct gpu_spec spec;
 	struct gpu_session *gpu;
 	struct streams streams;
+	struct shown shown;
 	struct loaded_module *modules;
 	unsigned int nmodules, module_room;
 	bool busy;			/* a work of it was set aside */
@@ -53,6 +55,7 @@ struct works {
 	char too_much[160];		/* what is said where an account refused memory */
 	struct loads *loads;
 	struct session *sessions;
+	struct session *turn;		/* whose works run now; NULL: none do */
 	struct job *loading;		/* whose PTX is being parsed */
 	struct job *jobs, **jobs_end;	/* set aside or not begun, whose turn is next first */
 	uint64_t slice_ns;		/* of a turn; 0: it has no end */
@@ -141,6 +144,7 @@ static int session_make(struct works *works, uint32_t va_space, struct err *err)
 	if (!s)
 		return err_set(err, -ENOMEM, "no memory for one more client");
 	s->va_space = va_space;
+	s->shown.va_space = va_space;
 	s->spec = works->spec;
 	s->account = account_open(works->limits.client_bytes, works->account);
 	if (!s->account) {
@@ -196,8 +200,10 @@ static uint64_t now_ns(void)
 static bool turn_over(void *ctx)
 {
 	struct works *works = ctx;
+	uint64_t now = now_ns();
 
-	return works->slice_ns && now_ns() >= works->until &&
+	shown_go_on(&works->turn->shown, works->service, works->turn->gpu, now);
+	return works->slice_ns && now >= works->until &&
 	       (works->jobs || service_kmod_news(works->service));
 }
 
@@ -630,6 +636,7 @@ static int dispatch(struct works *works, struct job *job)
 	ret = session_get(works, work->va_space, &job->session, &job->r.err);
 	if (ret)
 		return ret;
+	works->turn = job->session;
 	account_enter(job->session->account);
 	if (needs_all_done(work->kind) && streams_keep(&job->session->streams))
 		return err_set(&job->r.err, -EBUSY, "works of streams wait: they are to be run first");
@@ -677,6 +684,7 @@ static int job_turn(struct works *works, struct job *job)
 
 	service_kmod_current(works->service, job->work.id);
 	works->until = works->slice_ns ? now_ns() + works->slice_ns : 0;
+	works->turn = job->session;
 	if (job->session)
 		account_enter(job->session->account);
 	status = job->go_on ? job->go_on(works, job) : dispatch(works, job);
@@ -699,6 +707,8 @@ static int job_turn(struct works *works, struct job *job)
 		job_append(works, job);
 		return 0;
 	}
+	if (job->session)
+		shown_end(&job->session->shown, works->service, job->session->gpu);
 	status = report(works, job, status);
 	job_free(works, job);
 	return status;

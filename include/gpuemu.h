@@ -448,7 +448,7 @@ int gpuemu_statistics(struct gpuemu_ctx *ctx, char **json);
 
 /*
  * How far the kernels are that run now. Any thread may ask while another one waits for them, from
- * gpuemu_open() to gpuemu_close(). -EOPNOTSUPP: kmod, whose kernels run in the daemon.
+ * gpuemu_open() to gpuemu_close(). On kmod the daemon tells it four times a second at most.
  */
 struct gpuemu_progress {
 	size_t size;		/* sizeof(struct gpuemu_progress) */

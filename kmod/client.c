@@ -238,8 +238,35 @@ int gpuemu_cmd_info(struct gpuemu_client *client, struct gpuemu_info *arg)
 	spin_lock(&dev->lock);
 	arg->engine_generation = dev->engine && !gpuemu_engine_lost(dev->engine) ?
 		dev->engine->generation : 0;
+	if (arg->engine_generation == client->told_by) {
+		arg->launches = client->progress.launches;
+		arg->ctas_done = client->progress.ctas_done;
+		arg->ctas = client->progress.ctas;
+	}
 	spin_unlock(&dev->lock);
 	arg->vram_bytes = (u64)dev->vram.frames << PAGE_SHIFT;
 	arg->vram_free_bytes = (u64)gpuemu_vram_nfree(&dev->vram) << PAGE_SHIFT;
+	return 0;
+}
+
+/* The module only passes it on, to who shows it. */
+int gpuemu_cmd_engine_progress(struct gpuemu_client *client,
+			       struct gpuemu_engine_progress *arg)
+{
+	struct gpuemu_engine *e = gpuemu_client_engine(client);
+	struct gpuemu_client *about;
+
+	if (!e)
+		return -EPERM;
+	if (arg->ctas_done > arg->ctas)
+		return -EINVAL;
+	about = gpuemu_client_get(client->dev, arg->va_space);
+	if (!about)
+		return -ESRCH;
+	spin_lock(&client->dev->lock);
+	about->progress = *arg;
+	about->told_by = e->generation;
+	spin_unlock(&client->dev->lock);
+	gpuemu_client_put(about);
 	return 0;
 }

@@ -11,10 +11,9 @@
 #include <linux/mutex.h>
 #include <linux/wait.h>
 #include <linux/xarray.h>
+#include <uapi/linux/gpuemu.h>
 
 #include "va_space.h"
-
-struct gpuemu_info;
 
 /**
  * struct gpuemu_client - one open file
@@ -34,6 +33,8 @@ struct gpuemu_info;
  * @turn: in the device's list of turns while anything is queued
  * @ntaken: of @works, how many an engine has
  * @done: woken when a work of this client is done
+ * @progress: what an engine told of its launches; under the device's lock, like
+ *	@told_by, that engine's generation
  * @opener: the process that opened the file, for who looks
  * @uid: its user, who may look
  */
@@ -55,6 +56,8 @@ struct gpuemu_client {
 	struct list_head turn;
 	u32 ntaken;
 	wait_queue_head_t done;
+	struct gpuemu_engine_progress progress;
+	u32 told_by;
 	struct pid *opener;
 	kuid_t uid;
 };

@@ -179,7 +179,7 @@ struct backend_ops {
 	bool (*idle)(struct gpuemu_ctx *ctx, const struct gpuemu_stream *stream);
 	/* The same until event_recorded() was called for the mark. */
 	void (*wait_mark)(struct gpuemu_ctx *ctx, uint64_t mark);
-	/* How far the kernels are, without the lock, from any thread; NULL: it cannot be known. */
+	/* How far the kernels are, without the lock, from any thread. */
 	struct gpu_progress (*progress)(const struct gpuemu_ctx *ctx);
 	/* Lets so much virtual time pass, if there is something to do. */
 	void (*pass)(struct gpuemu_ctx *ctx, uint64_t cycles);

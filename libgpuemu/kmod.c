@@ -313,6 +313,17 @@ static int kmod_advise(struct gpuemu_ctx *ctx, struct err *err)
 	return 0;
 }
 
+/* Without the lock: the device is the same from open() to close(). */
+static struct gpu_progress kmod_progress(const struct gpuemu_ctx *ctx)
+{
+	const struct kmod *k = ctx->state;
+	struct gpuemu_info i;
+
+	if (info(k->fd, &i))
+		return (struct gpu_progress){ .launches = 0 };
+	return (struct gpu_progress){ i.launches, i.ctas_done, i.ctas };
+}
+
 static int kmod_statistics(struct gpuemu_ctx *ctx, char **json, struct err *err)
 {
 	int ret = kmod_meet_engine(ctx, err);
@@ -554,6 +565,7 @@ const struct backend_ops backend_kmod = {
 	.halt_after = kmod_halt_after,
 	.halt_at = kmod_halt_at,
 	.advise = kmod_advise,
+	.progress = kmod_progress,
 	.statistics = kmod_statistics,
 	.touches = kmod_touches,
 	.touch = kmod_touch,

@@ -26,8 +26,6 @@ PUBLIC int gpuemu_progress(const struct gpuemu_ctx *ctx, struct gpuemu_progress 
 
 	if (progress->size < sizeof(*progress))
 		return -EINVAL;
-	if (!ctx->backend->progress)
-		return -EOPNOTSUPP;
 	p = ctx->backend->progress(ctx);
 	progress->launches = p.launches;
 	progress->ctas_done = p.ctas_done;

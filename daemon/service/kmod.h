@@ -66,6 +66,9 @@ void service_kmod_back(struct service *s);
 bool service_kmod_has_image(struct service *s, uint32_t va_space, uint32_t id);
 /* True while the VA space's client lives. */
 bool service_kmod_alive(struct service *s, uint32_t va_space);
+/* Tells the VA space's client how far its kernels are. */
+void service_kmod_progress(struct service *s, uint32_t va_space, uint64_t launches,
+			   uint64_t ctas_done, uint64_t ctas);
 /* Counts the attachments to the device since the module was loaded. */
 uint32_t service_kmod_generation(struct service *s);
 /*

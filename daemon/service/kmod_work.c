@@ -223,6 +223,18 @@ bool service_kmod_alive(struct service *service, uint32_t va_space)
 	return !ioctl(to_kmod(service)->fd, GPUEMU_IOCTL_MODULE_READ, &r) || errno != ESRCH;
 }
 
+void service_kmod_progress(struct service *service, uint32_t va_space, uint64_t launches,
+			   uint64_t ctas_done, uint64_t ctas)
+{
+	struct gpuemu_engine_progress p = {
+		.size = sizeof(p), .va_space = va_space,
+		.launches = launches, .ctas_done = ctas_done, .ctas = ctas,
+	};
+
+	/* An older module does not know it, and a dead client does not read it. */
+	ioctl(to_kmod(service)->fd, GPUEMU_IOCTL_ENGINE_PROGRESS, &p);
+}
+
 uint32_t service_kmod_generation(struct service *service)
 {
 	return to_kmod(service)->generation;

@@ -385,9 +385,22 @@ static int ack(void *world)
 	return engine_ack(&self->m.e, self->m.e.control->inval_put);
 }
 
+static int progress(void *world)
+{
+	WORLD;
+	struct gpuemu_engine_progress p = {
+		.size = sizeof(p), .va_space = self->m.space, .launches = 1,
+	};
+
+	return call(self->m.e.fd, GPUEMU_IOCTL_ENGINE_PROGRESS, &p);
+}
+
 TEST_F(fail, ack)
 {
-	static const struct fail_op ops[] = { { "ENGINE_ACK", NULL, ack } };
+	static const struct fail_op ops[] = {
+		{ "ENGINE_ACK", NULL, ack },
+		{ "ENGINE_PROGRESS", NULL, progress },
+	};
 
 	SWEEP(ops);
 }

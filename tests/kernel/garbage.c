@@ -40,7 +40,7 @@ TEST_F(garbage, unknown_ioctls)
 	struct gpuemu_info info = { .size = sizeof(info) };
 
 	for (nr = 0; nr < 256; nr++) {
-		if ((nr >= 0x80 && nr <= 0x84) || (nr >= 0xa0 && nr <= 0xa4))
+		if ((nr >= 0x80 && nr <= 0x84) || (nr >= 0xa0 && nr <= 0xa5))
 			continue;
 		EXPECT_EQ(-ENOTTY, call(self->fd, _IOWR('G', nr,
 							struct gpuemu_info),
@@ -64,7 +64,8 @@ TEST_F(garbage, sizes)
 	static const struct { unsigned long nr; size_t size, first; } all[] = {
 #define X(NAME, type) GREW(NAME, type, sizeof(struct type))
 #define GREW(NAME, type, first) { GPUEMU_IOCTL_##NAME, sizeof(struct type), first },
-		X(INFO, gpuemu_info) X(MODULE_LOAD, gpuemu_module_load)
+		GREW(INFO, gpuemu_info, offsetof(struct gpuemu_info, launches))
+		X(MODULE_LOAD, gpuemu_module_load)
 		X(MODULE_UNLOAD, gpuemu_module_unload)
 		X(SUBMIT, gpuemu_submit) X(WAIT, gpuemu_wait)
 		GREW(ENGINE_ATTACH, gpuemu_engine_attach,
@@ -74,6 +75,7 @@ TEST_F(garbage, sizes)
 		X(WORK_DONE, gpuemu_work_done)
 		X(MODULE_READ, gpuemu_module_read)
 		X(ENGINE_ACK, gpuemu_engine_ack)
+		X(ENGINE_PROGRESS, gpuemu_engine_progress)
 #undef GREW
 #undef X
 	};

@@ -279,6 +279,43 @@ TEST_F(work, engine_waits)
 }
 
 /* A work belongs to the file that submitted it. */
+/* What the engine tells of a client is for that client's INFO, while the engine is attached. */
+TEST_F(work, progress)
+{
+	struct gpuemu_engine_progress p = {
+		.size = sizeof(p), .va_space = self->space,
+		.launches = 3, .ctas_done = 5, .ctas = 8,
+	};
+	struct gpuemu_info info;
+	int other = client_open();
+
+	ASSERT_EQ(0, client_info(self->fd, &info));
+	EXPECT_TRUE(!info.launches && !info.ctas_done && !info.ctas);
+	EXPECT_EQ(-EPERM, call(self->fd, GPUEMU_IOCTL_ENGINE_PROGRESS, &p));
+	ASSERT_EQ(0, call(self->e.fd, GPUEMU_IOCTL_ENGINE_PROGRESS, &p));
+	ASSERT_EQ(0, client_info(self->fd, &info));
+	EXPECT_EQ(3, info.launches);
+	EXPECT_EQ(5, info.ctas_done);
+	EXPECT_EQ(8, info.ctas);
+	ASSERT_EQ(0, client_info(other, &info));
+	EXPECT_TRUE(!info.launches && !info.ctas_done && !info.ctas);
+	close(other);
+
+	p.ctas_done = 9;
+	EXPECT_EQ(-EINVAL, call(self->e.fd, GPUEMU_IOCTL_ENGINE_PROGRESS, &p));
+	p.ctas_done = 5;
+	p.va_space = 4000000;
+	EXPECT_EQ(-ESRCH, call(self->e.fd, GPUEMU_IOCTL_ENGINE_PROGRESS, &p));
+
+	/* The next engine has told nothing. */
+	engine_close(&self->e);
+	ASSERT_EQ(0, client_info(self->fd, &info));
+	EXPECT_TRUE(!info.launches && !info.ctas_done && !info.ctas);
+	ASSERT_EQ(0, engine_open(&self->e));
+	ASSERT_EQ(0, client_info(self->fd, &info));
+	EXPECT_TRUE(!info.launches && !info.ctas_done && !info.ctas);
+}
+
 TEST_F(work, other_client)
 {
 	struct gpuemu_work_take t;

@@ -2,20 +2,16 @@
 /*
  * The daemon's works: sessions of several clients on one GPU, in whose streams their launches
  * run, works that are kept until their client waits, whose turn it is, and what is told of each
- * work. The module is a few functions here, its images one PTX text; pages move by the sim service.
+ * work. The module is daemon_module.h's; pages move by the sim service.
  */
-#include "service/kmod.h"
 #include "service/sim.h"
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "loader.h"
 #include "works.h"
-#include "gpu_bench.h"
-
-#define CLIENT	7u
-#define OTHER	8u
-#define DONE_MAX	24u
+#include "daemon_module.h"
 
 /* Each of its 64 threads counts to n and stores n + its number. */
 static const char ptx[] = PTX_HEAD
@@ -26,75 +22,6 @@ static const char ptx[] = PTX_HEAD
 	"AGAIN:\nadd.s32 %r6, %r6, 1;\nsetp.lt.u32 %p1, %r6, %r5;\n@%p1 bra AGAIN;\n"
 	"add.s32 %r7, %r6, %r3;\nmul.wide.u32 %rd2, %r3, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"
 	"st.global.u32 [%rd3], %r7;\nret;\n}\n";
-
-/* --- the module ------------------------------------------------------------------- */
-
-static struct {
-	unsigned int ndone;
-	struct { uint64_t id; int status; char message[160]; char *report; size_t bytes; }
-		done[DONE_MAX];
-	bool news, dead[OTHER + 2];	/* dead: by VA space */
-	const char *image;		/* of the modules from 2 on; NULL: there are none */
-} module;
-
-bool service_kmod_alive(struct service *s, uint32_t va_space)
-{
-	return !module.dead[va_space];
-}
-
-void service_kmod_away(struct service *s)
-{
-}
-
-void service_kmod_back(struct service *s)
-{
-}
-
-void service_kmod_current(struct service *s, uint64_t id)
-{
-}
-
-bool service_kmod_news(struct service *s)
-{
-	return module.news;
-}
-
-bool service_kmod_has_image(struct service *s, uint32_t va_space, uint32_t id)
-{
-	return id == 1 || module.image;
-}
-
-int service_kmod_image(struct service *s, uint32_t va_space, uint32_t id, char **image,
-		       size_t *bytes)
-{
-	if (id != 1 && !module.image)
-		return -ENOENT;
-	*image = strdup(id == 1 ? ptx : module.image);
-	*bytes = strlen(*image);
-	return *image ? 0 : -ENOMEM;
-}
-
-int service_kmod_done(struct service *s, uint64_t id, int status, uint64_t fault_addr,
-		      const char *message, const void *report, size_t report_bytes)
-{
-	assert_true(module.ndone < DONE_MAX);
-	module.done[module.ndone].id = id;
-	module.done[module.ndone].status = status;
-	snprintf(module.done[module.ndone].message, 160, "%s", message ? message : "");
-	module.done[module.ndone].bytes = report_bytes;
-	module.done[module.ndone].report = report ? malloc(report_bytes + 1) : NULL;
-	if (report) {
-		memcpy(module.done[module.ndone].report, report, report_bytes);
-		module.done[module.ndone].report[report_bytes] = '\0';
-	}
-	module.ndone++;
-	return 0;
-}
-
-uint32_t service_kmod_generation(struct service *s)
-{
-	return 3;
-}
 
 /* --- a daemon ------------------------------------------------------------------------ */
 
@@ -109,6 +36,7 @@ static void make_with(struct world *w, const struct works_limits *limits)
 {
 	memset(w, 0, sizeof(*w));
 	memset(&module, 0, sizeof(module));
+	module.text = ptx;
 	bench_spec(&w->b);
 	w->b.spec.paging = 0;
 	bench_open(&w->b, ptx, 1 << 20, NULL);
@@ -285,6 +213,33 @@ static void test_turns(void **state)
 	assert_int_equal(module.done[1].status, 0);
 	assert_int_equal(results(&w, 0)[5], 200005);
 	assert_false(works_wait(w.works));
+	end(&w);
+}
+
+/*
+ * The client is told how far its long kernel is, seldom, and that it has ended. Of a short one
+ * nothing is told.
+ */
+static void test_progress_is_told(void **state)
+{
+	struct timespec from, to;
+	struct world w;
+
+	make(&w, 0);
+	load(&w, OTHER);
+	count(&w, OTHER, 1, 0, 10, false);
+	assert_int_equal(module.ntold, 0);
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	count(&w, OTHER, 1, 1, 300000, false);
+	clock_gettime(CLOCK_MONOTONIC, &to);
+	assert_in_range(module.ntold, 2, 2 + 4 * (to.tv_sec - from.tv_sec + 1));
+	assert_int_equal(module.first.va_space, OTHER);
+	assert_int_equal(module.first.launches, 2);
+	assert_int_equal(module.first.ctas_done, 0);
+	assert_int_equal(module.first.ctas, 1);
+	assert_int_equal(module.last.va_space, OTHER);
+	assert_int_equal(module.last.launches, 2);
+	assert_int_equal(module.last.ctas, 0);
 	end(&w);
 }
 
@@ -857,6 +812,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_streams_and_sessions),
 		cmocka_unit_test(test_turns),
+		cmocka_unit_test(test_progress_is_told),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_kept_until_waited_for),
 		cmocka_unit_test(test_runs_that_are_refused),

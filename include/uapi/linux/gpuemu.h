@@ -58,6 +58,10 @@ struct gpuemu_info {
 	__u32 engine_generation;	/* out: 0 = no engine attached now */
 	__aligned_u64 vram_bytes;	/* out */
 	__aligned_u64 vram_free_bytes;	/* out */
+	/* What the engine that is attached now told of this client (ENGINE_PROGRESS); 0: nothing. */
+	__aligned_u64 launches;		/* out */
+	__aligned_u64 ctas_done;	/* out */
+	__aligned_u64 ctas;		/* out */
 };
 
 /* Keeps a PTX image in the VA space; any engine, also a later one, can read it. */
@@ -197,6 +201,18 @@ struct gpuemu_engine_ack {
 	__u32 seq;
 };
 
+/*
+ * How far the engine is with what the client of a VA space launched, for the client's
+ * INFO. -ESRCH: no such VA space; -EINVAL: more CTAs are done than there are.
+ */
+struct gpuemu_engine_progress {
+	__u32 size;
+	__u32 va_space;
+	__aligned_u64 launches;		/* that have begun */
+	__aligned_u64 ctas_done;	/* of the kernels that run */
+	__aligned_u64 ctas;		/* theirs; 0: none runs */
+};
+
 #define GPUEMU_IOCTL_BASE	'G'
 #define GPUEMU_IOCTL_INFO		_IOWR('G', 0x80, struct gpuemu_info)
 #define GPUEMU_IOCTL_MODULE_LOAD	_IOWR('G', 0x81, struct gpuemu_module_load)
@@ -208,6 +224,7 @@ struct gpuemu_engine_ack {
 #define GPUEMU_IOCTL_WORK_DONE		_IOWR('G', 0xa2, struct gpuemu_work_done)
 #define GPUEMU_IOCTL_MODULE_READ	_IOWR('G', 0xa3, struct gpuemu_module_read)
 #define GPUEMU_IOCTL_ENGINE_ACK		_IOWR('G', 0xa4, struct gpuemu_engine_ack)
+#define GPUEMU_IOCTL_ENGINE_PROGRESS	_IOWR('G', 0xa5, struct gpuemu_engine_progress)
 
 /* --- engine mappings ---------------------------------------------------- */
 

@@ -18,13 +18,16 @@
 	extern const unsigned int sizeof_##s; \
 	const unsigned int sizeof_##s = sizeof(struct s);
 
-SIZE(gpuemu_info, 32)
+SIZE(gpuemu_info, 56)
 AT(gpuemu_info, size, 0)
 AT(gpuemu_info, abi, 4)
 AT(gpuemu_info, va_space, 8)
 AT(gpuemu_info, engine_generation, 12)
 AT(gpuemu_info, vram_bytes, 16)
 AT(gpuemu_info, vram_free_bytes, 24)
+AT(gpuemu_info, launches, 32)
+AT(gpuemu_info, ctas_done, 40)
+AT(gpuemu_info, ctas, 48)
 
 SIZE(gpuemu_module_load, 24)
 AT(gpuemu_module_load, size, 0)
@@ -99,6 +102,13 @@ AT(gpuemu_module_read, image, 16)
 SIZE(gpuemu_engine_ack, 8)
 AT(gpuemu_engine_ack, size, 0)
 AT(gpuemu_engine_ack, seq, 4)
+
+SIZE(gpuemu_engine_progress, 32)
+AT(gpuemu_engine_progress, size, 0)
+AT(gpuemu_engine_progress, va_space, 4)
+AT(gpuemu_engine_progress, launches, 8)
+AT(gpuemu_engine_progress, ctas_done, 16)
+AT(gpuemu_engine_progress, ctas, 24)
 
 EXACT(gpuemu_fault, 32)
 AT(gpuemu_fault, addr, 0)

@@ -29,6 +29,7 @@ void garbage_ioctl(struct shared *s, int fd, uint64_t *x)
 		{ GPUEMU_IOCTL_SUBMIT, sizeof(struct gpuemu_submit) },
 		{ GPUEMU_IOCTL_WORK_DONE, sizeof(struct gpuemu_work_done) },
 		{ GPUEMU_IOCTL_MODULE_READ, sizeof(struct gpuemu_module_read) },
+		{ GPUEMU_IOCTL_ENGINE_PROGRESS, sizeof(struct gpuemu_engine_progress) },
 	};
 	uint32_t i = below(x, sizeof(all) / sizeof(all[0])), k, size = all[i].size;
 	uint8_t bytes[1024];
@@ -54,6 +55,9 @@ void garbage_ioctl(struct shared *s, int fd, uint64_t *x)
 		bytes[12] |= 1;
 	if (nr == GPUEMU_IOCTL_WORK_DONE)
 		memset(bytes + 8, 0xfe, 8);
+	if (nr == GPUEMU_IOCTL_ENGINE_PROGRESS)
+		/* No VA space has that number. */
+		memset(bytes + 4, 0xfe, 4);
 	ret = call(fd, nr, bytes);
 	if (!ret && nr != GPUEMU_IOCTL_INFO)
 		fail(s, -1, -1, "an ioctl %#lx of garbage was accepted", nr);

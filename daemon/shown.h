@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * How far a client's kernels are, as the module was told: for the client, who shows it. Not the
+ * works themselves (works.h), nor how far the engine is (gpu_session_progress()).
+ */
+#ifndef GPUEMU_SHOWN_H
+#define GPUEMU_SHOWN_H
+
+#include "gpu/gpu.h"
+
+struct service;
+
+struct shown {
+	uint32_t va_space;
+	uint64_t next;			/* not told again before, CLOCK_MONOTONIC */
+	struct gpu_progress told;
+};
+
+/* While kernels run, as often as one likes: tells it four times a second at most. */
+void shown_go_on(struct shown *shown, struct service *service, const struct gpu_session *gpu,
+		 uint64_t now_ns);
+/* A work has ended: nothing runs any more, if something was said to run. */
+void shown_end(struct shown *shown, struct service *service, const struct gpu_session *gpu);
+
+#endif
