@@ -13,7 +13,8 @@
 
 /* How a factor changes a run. A sweep has at most one factor of each kind except SWEEP_KEY. */
 enum sweep_kind {
-	SWEEP_WORKLOADS,		/* words of gpuemu run: "bfs size=quick", "sgemm + lbm @20000" */
+	/* Words of gpuemu run: "bfs size=quick", "sgemm + lbm @20000", "fft --regs 56". */
+	SWEEP_WORKLOADS,
 	SWEEP_CONFIG,			/* "": the library's default */
 	SWEEP_BACKEND,
 	SWEEP_KEY,
@@ -47,6 +48,8 @@ struct sweep_run {
 int sweep_read(struct sweep *s, const char *file, struct err *err);
 /* Each workload of the sweep is of that size, where its own words do not say otherwise. */
 void sweep_resize(struct sweep *s, const char *size);
+/* How much of that text names workloads; options of gpuemu run may stand behind them. */
+size_t sweep_named(const char *workloads);
 void sweep_free(struct sweep *s);
 /* NULL: it has none of that kind. */
 const struct sweep_factor *sweep_factor(const struct sweep *s, enum sweep_kind kind);

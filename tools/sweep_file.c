@@ -223,10 +223,18 @@ int sweep_read(struct sweep *s, const char *file, struct err *err)
 	return ret;
 }
 
-/* "bfs degree=3 + lbm @9": "bfs size=tiny degree=3 + lbm size=tiny @9" */
+size_t sweep_named(const char *workloads)
+{
+	const char *options = strstr(workloads, " --");
+
+	return options ? (size_t)(options - workloads) : strlen(workloads);
+}
+
+/* "bfs degree=3 + lbm @9 --regs 20": "bfs size=tiny degree=3 + lbm size=tiny @9 --regs 20" */
 static char *resized(const char *text, const char *size)
 {
-	char *words = text_of("%s", text), *all = text_of("%s", ""), *save;
+	size_t named = sweep_named(text);
+	char *words = text_of("%.*s", (int)named, text), *all = text_of("%s", ""), *save, *whole;
 	bool name = true;
 
 	for (char *word = strtok_r(words, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
@@ -237,8 +245,10 @@ static char *resized(const char *text, const char *size)
 		free(all);
 		all = more;
 	}
+	whole = text_of("%s%s", all, text + named);
+	free(all);
 	free(words);
-	return all;
+	return whole;
 }
 
 void sweep_resize(struct sweep *s, const char *size)

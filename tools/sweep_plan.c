@@ -72,7 +72,7 @@ static int check_word(const char *word, struct workload *w, bool *wants_name, st
 
 static int check_workloads(const char *text, struct err *err)
 {
-	char *words = text_of("%s", text), *save;
+	char *words = text_of("%.*s", (int)sweep_named(text), text), *save;
 	struct workload w = { 0 };
 	bool wants_name = true;
 	struct err why = { "" };
@@ -90,7 +90,7 @@ static int check_workloads(const char *text, struct err *err)
 /* "sgemm+lbm": what runs of these are called. */
 static char *name_of(const char *text)
 {
-	char *words = text_of("%s", text), *name = text_of("%s", ""), *save;
+	char *words = text_of("%.*s", (int)sweep_named(text), text), *name = text_of("%s", ""), *save;
 
 	for (char *word = strtok_r(words, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
 		char *more;
@@ -111,7 +111,8 @@ static char *name_of(const char *text)
  */
 static double footprint(struct runner *r, const char *text)
 {
-	char *words = text_of("%s", text), *args = text_of("run"), *save, *name = NULL;
+	char *words = text_of("%.*s", (int)sweep_named(text), text), *args = text_of("run");
+	char *save, *name = NULL;
 	double bytes = 0;
 
 	for (char *word = strtok_r(words, " ", &save); word || name;

@@ -54,6 +54,8 @@ EOF
 $gpuemu sweep $work/one.conf --dry-run >$work/dry 2>&1
 tap_check 'dry: eight commands' test "$(grep -c '^gpuemu run' $work/dry)" -eq 8
 tap_check 'dry: --size is each workload'"'"'s, and its own words win' sh -c "$gpuemu sweep $work/one.conf --size small --dry-run 2>&1 | grep -q 'gpuemu run vecadd size=small size=tiny '"
+printf 'workloads = [ "fft batches=2 --regs 56", "vecadd size=tiny + gather --regs 20" ];\nvram = "50%%";\n' >$work/options.conf
+tap_check 'dry: options behind a workload, and --size before them' sh -c "$gpuemu sweep $work/options.conf --size small --dry-run 2>&1 | grep '^gpuemu run fft size=small batches=2 --regs 56 --backend sim' && $gpuemu sweep $work/options.conf --size small --dry-run | grep -q '+ gather size=small --regs 20 '"
 tap_check 'dry: the last key changes fastest' sh -c "sed -n 2p $work/dry | grep -qx 'gpuemu run vecadd size=tiny --backend sim --set paging.prefetch=none --set gpu.sms=10'"
 tap_check 'sweep: eight runs' sh -c "$gpuemu sweep $work/one.conf --out $work/one >$work/one.txt 2>$work/one.err"
 tap_check 'sweep: it says where the table is' grep -qx "8 runs, 8 done, 0 failed; the table is $work/one/sweep.csv" $work/one.txt
@@ -117,6 +119,29 @@ tap_check 'a pair: numbers of each, and of both' sh -c "sed -n 2p $work/pair.csv
 for conf in examples/sweeps/*.conf; do
 	tap_check "$conf: every run of it can be run" sh -c "$gpuemu sweep $conf --dry-run | grep -q '^gpuemu run '"
 done
+# commands COMMAND...: what gpuemu would run, a line each.
+commands() { "$gpuemu" "$@" --dry-run | awk -f tests/lib/commands.awk | LC_ALL=C sort -u; }
+# The files that say of which parts of a study they have all runs, or some of them.
+whole=0 some=0
+for conf in examples/sweeps/*.conf; do
+	read -ra study < <(sed -n 's/^# \(All runs\|Runs\) of: gpuemu //p' "$conf")
+	[ ${#study[@]} -gt 0 ] || continue
+	case $conf in
+	*/hpca16-*) size=(--size quick) ;;
+	*) size=() ;;
+	esac
+	commands sweep "$conf" "${size[@]}" >$work/file.commands
+	commands "${study[@]}" --quick >$work/study.commands
+	if grep -q '^# All runs of: ' "$conf"; then
+		whole=$((whole + 1))
+		tap_check "$conf: $(wc -l <$work/file.commands) runs, all of gpuemu ${study[*]}" cmp $work/file.commands $work/study.commands
+	else
+		some=$((some + 1))
+		tap_check "$conf: $(wc -l <$work/file.commands) of the runs of gpuemu ${study[*]}" test -s $work/file.commands -a -z "$(LC_ALL=C comm -23 $work/file.commands $work/study.commands)"
+	fi
+done
+tap_check "$whole files have all runs of a part, $some have some" test $whole -ge 11 -a $some -ge 2
+tap_check 'isca16-warped-slicer.conf: 30 pairs, four policies' test "$(commands sweep examples/sweeps/isca16-warped-slicer.conf | wc -l)" -eq 120
 # cycles_of FILE.conf WORKLOAD: its rows' cycles, of that workload alone, by number.
 cycles_of() {
 	awk -v w="$2" '/^workloads/ { print "workloads = \"" w "\";"; skip = 1 } !skip { print } /\];/ { skip = 0 }' "$1" >$work/paper.conf
@@ -126,7 +151,7 @@ cycles_of() {
 # A study's runs keep their reports; here are the same.
 $gpuemu study paged-memory --quick --workloads backprop --only mshrs --out $work/paper-study >/dev/null 2>&1
 cycles_of examples/sweeps/hpca16-mshrs.conf 'backprop size=quick' >$work/paper.cycles
-tap_check "hpca16-mshrs.conf gives the study's cycles" sh -c "test \$(wc -l <$work/paper.cycles) -eq 6 && for c in \$(cat $work/paper.cycles); do grep -q \"\\\"cycles\\\": *\$c,\" $work/paper-study/runs/*.json || exit 1; done"
+tap_check "hpca16-mshrs.conf gives the study's cycles" sh -c "test \$(wc -l <$work/paper.cycles) -eq 8 && for c in \$(cat $work/paper.cycles); do grep -q \"\\\"cycles\\\": *\$c,\" $work/paper-study/runs/*.json || exit 1; done"
 cat >$work/when.conf <<'EOF'
 workloads = "vecadd size=tiny repeat=5 + gather size=tiny repeat=3";
 vram = "200%";
