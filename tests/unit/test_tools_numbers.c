@@ -121,6 +121,39 @@ static void misses_are_of_the_accesses(void **state)
 	free(text);
 }
 
+/* A text with times of an emulated CPU says so, the short one and the long one. */
+static void emulated_times_are_said(void **state)
+{
+	static const struct { const char *clock, *virt; bool said; } cases[] = {
+		{ "measured", "tcg", true }, { "measured", "icount", true },
+		{ "measured", "kvm", false }, { "virtual", "tcg", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char json[256], *texts[2] = { NULL, NULL };
+		struct json_object *r;
+
+		snprintf(json, sizeof(json), "{\"workload\":{\"name\":\"w\",\"verified\":true},"
+			 "\"backend\":\"kmod\",\"config\":\"gtx480\",\"clock\":\"%s\",\"host\":{"
+			 "\"virt\":\"%s\"},\"paging\":{\"far_faults\":1}}", cases[i].clock,
+			 cases[i].virt);
+		r = json_tokener_parse(json);
+		assert_non_null(r);
+		for (size_t k = 0; k < 2; k++) {
+			size_t bytes;
+			FILE *out = open_memstream(&texts[k], &bytes);
+
+			(k ? report_short : report_text)(out, r);
+			fclose(out);
+			if (cases[i].said != !!strstr(texts[k], "under emulation (TCG)"))
+				fail_msg("%s on %s: %s", cases[i].clock, cases[i].virt, texts[k]);
+			free(texts[k]);
+		}
+		json_object_put(r);
+	}
+}
+
 /* --- gpuemu stat --watch ----------------------------------------------------------------------- */
 
 static void a_watched_second(void **state)
@@ -301,6 +334,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lines),
+		cmocka_unit_test(emulated_times_are_said),
 		cmocka_unit_test(stalls_are_shares_of_all),
 		cmocka_unit_test(each_number_of_a_prefetcher_in_its_place),
 		cmocka_unit_test(misses_are_of_the_accesses),
