@@ -130,7 +130,7 @@ int loader_result(struct loading *l, int *fd, uint64_t *bytes, struct err *err)
 			       l->name, (unsigned long long)l->limits.bytes >> 20);
 	if (head.status)
 		return err_set(err, head.status < 0 ? head.status : -EIO, "%s", head.text);
-	/* Nobody writes it any more, whoever has it. */
+	/* No process writes to it any more, even if one still has it open. */
 	if (fcntl(l->result, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL))
 		return err_set(err, -EIO, "%s: the loaded module cannot be sealed", l->name);
 	*fd = l->result;

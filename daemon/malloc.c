@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The daemon's allocator: glibc's, with a head before each piece that says whose it is
+ * The daemon's allocator: glibc's, with a head before each piece that names its account
  * (base/account.h). A client's work therefore ends with an error when the daemon would hold more
  * for the client than it may, wherever in the engine that is asked for. glibc's manual, "Replacing
  * malloc", names what a program has to define; libc itself and all libraries then call it here.
@@ -99,7 +99,7 @@ void free(void *at)
 	__libc_free((char *)at - (1ul << head->shift));
 }
 
-/* Who grows a piece pays for all of it. */
+/* The account that grows a piece pays for all of it. */
 void *realloc(void *at, size_t bytes)
 {
 	struct account *account, *old;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How far a client's kernels are, as the module was told: for the client, who shows it. Not the
- * works themselves (works.h), nor how far the engine is (gpu_session_progress()).
+ * Tells the module how far a client's kernels are, so that the client can show it. The works are
+ * in works.h; gpu_session_progress() says how far they are.
  */
 #ifndef GPUEMU_SHOWN_H
 #define GPUEMU_SHOWN_H

@@ -677,7 +677,7 @@ static void say_too_much(const struct works *works, struct job *job)
 		works->too_much);
 }
 
-/* The job's turn, at the end of which it is done, or the last of those that wait. */
+/* The job's turn. After it the job is done, or waits as the last one. */
 static int job_turn(struct works *works, struct job *job)
 {
 	int status;

@@ -3,7 +3,7 @@
  * The uffd backend: the engine in this process, on a thread of its own, and
  * pages that userfaultfd moves. The thread is why the program may touch managed
  * memory while a kernel runs, the thread that launched it and its signal
- * handlers included: whoever touches a page waits until the engine polls.
+ * handlers included: a thread that touches a page waits until the engine polls.
  */
 #include <errno.h>
 #include <signal.h>
@@ -318,7 +318,7 @@ static void uffd_close(struct gpuemu_ctx *ctx)
 	ctx->state = NULL;
 }
 
-/* Only who is asked for: without privilege, system calls and managed memory do not mix. */
+/* Only if asked for by name: without privilege, system calls and managed memory do not mix. */
 static bool uffd_present(const char *device)
 {
 	return false;

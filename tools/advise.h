@@ -12,7 +12,7 @@ struct advise {
 	struct advise_rule {
 		enum gpuemu_advice advice;
 		int location;
-		bool inputs, others;	/* of which buffers */
+		bool inputs, others;	/* the buffers that it is for */
 	} rules[ADVISE_MAX];
 };
 

@@ -34,7 +34,7 @@ struct corun {
 	bool paged;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	unsigned int turn;		/* whose it is; NOBODY: the GPU's */
+	unsigned int turn;		/* the program in turn; NOBODY: the GPU */
 };
 
 /* --- turns ----------------------------------------------------------------------- */

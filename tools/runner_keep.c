@@ -334,7 +334,7 @@ void run_complain(const struct runner *r, struct run *run)
 {
 	char *said = run_scratch(r, run, ".err"), *complaint = kept(r, run, ".err");
 	char *part = run_scratch(r, run, ".json"), line[256];
-	/* Whoever ended it said why. */
+	/* The function that ended it said why. */
 	FILE *in = *run->why ? NULL : fopen(said, "re");
 
 	while (in && fgets(line, sizeof(line), in)) {

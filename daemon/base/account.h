@@ -12,7 +12,7 @@
 
 struct account {
 	uint64_t held, limit;
-	struct account *all;		/* of which this is a part; NULL: of none */
+	struct account *all;		/* this is a part of it; NULL: a part of none */
 	bool refused;			/* since account_enter(): it did not get what it asked for */
 	uint64_t uses;			/* the owner, and pieces of memory */
 };
@@ -25,7 +25,7 @@ void account_close(struct account *account);
 struct account *account_enter(struct account *account);
 struct account *account_now(void);
 
-/* False: it is more than the account, or all of which it is a part, may hold. */
+/* False: the account, or one that it is a part of, may not hold so much. */
 bool account_take(struct account *account, uint64_t bytes);
 void account_give(struct account *account, uint64_t bytes);
 /* What it may take at most. */

@@ -172,7 +172,7 @@ bool spec_decide_ns(const struct gpu_spec *spec, uint64_t *ns)
 	return !*end && *ns <= DECIDE_MOST;
 }
 
-/* Pages; and the crossbar's ports, of which the page walker has one of its own. */
+/* Pages; and the crossbar's ports. The page walker has a port of its own. */
 static int check_paging(const struct gpu_spec *spec, struct err *err)
 {
 	uint64_t decide;

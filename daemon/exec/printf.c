@@ -15,7 +15,7 @@
 
 #include "exec/private.h"
 
-/* Who calls, and what he has written so far. */
+/* The calling lane, and the text that it has written so far. */
 struct writer {
 	const struct exec_warp *warp;
 	uint32_t lane;

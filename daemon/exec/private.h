@@ -278,7 +278,7 @@ void stack_load_top(struct exec_warp *warp);
 /* spin.c. True: other lanes of the warp run now. */
 bool spin_watch(struct exec_warp *warp, uint32_t branch); /* after a way back, some lanes not there */
 bool spin_yield(struct exec_warp *warp);
-/* Before an operation with `sync` of a split warp: others first, or together with who is there. */
+/* Before an operation with `sync` of a split warp: others go first, or with those there. */
 bool spin_gather(struct exec_warp *warp);
 
 /* call.c */

@@ -134,7 +134,7 @@ bool spin_gather(struct exec_warp *warp)
 	keep_running(warp);
 	for (;;) {
 		lowest = lowest_beside(warp, i, &lanes);
-		/* Who is here already does it with us. */
+		/* Lanes that are here already do it with us. */
 		for (k = i; k-- > lowest;) {
 			bool alone = s[k].reconv == s[i].reconv &&
 				     s[k + 1].reconv == s[i].reconv;

@@ -44,7 +44,7 @@ unsigned int dispatch_place(const struct dispatch *d, unsigned int i)
 	return place;
 }
 
-/* --- who runs ------------------------------------------------------------------- */
+/* --- which kernels run ------------------------------------------------------------------- */
 
 int dispatch_create(const struct gpu_spec *spec, const struct dispatch_ops *ops,
 		    struct sm **sms, unsigned int nsms, struct dispatch **out)

@@ -300,7 +300,7 @@ int gpu_touch_end(struct gpu_touch *touch, char **json, struct err *err);
  * version, clock, kernels, totals, memory, paging of design section 10. Kernels
  * that failed are not listed; totals.cycles is the session's clock, explicit prefetches
  * included; stages_ns are means a batch; paging is absent when it is off.
- * host_seconds is left out: it is not deterministic, whoever prints adds it.
+ * host_seconds is left out, because it is not deterministic. The printing tool adds it.
  */
 char *gpu_session_statistics(struct gpu_session *session);
 

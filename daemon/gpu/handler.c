@@ -17,7 +17,7 @@
 #include "gpu/handler.h"
 #include "gpu/run.h"
 
-/* --- who is busy: a heap by the end of service, then as they were taken --------------- */
+/* --- busy handlers: a heap by the end of service, then as they were taken --------------- */
 
 static bool sooner(const struct handler_slot *a, const struct handler_slot *b)
 {

@@ -31,7 +31,7 @@
 
 /* Whose turn it is, is asked that often: it may cost a look at a clock. */
 #define TURN_QUANTA	64u
-/* Who shows progress looks once a second. */
+/* A tool that shows progress looks once a second. */
 #define PROGRESS_QUANTA	256u
 /* A turn in which nothing is executed ends after so many batches all the same. */
 #define TURN_BATCHES	64u

@@ -54,7 +54,7 @@ static struct json_object *list(const uint64_t *values, size_t n)
 	return o;
 }
 
-/* For who takes turns with something else and adds up what several calls measured. NULL: no memory. */
+/* For a caller that takes turns with other work, and adds up several calls. NULL: no memory. */
 static struct json_object *samples_of(const struct touches *s, uint64_t *room)
 {
 	struct json_object *o = json_object_new_object(), *stages = json_object_new_object();

@@ -107,7 +107,7 @@ static unsigned long long await_work(struct workers *p, unsigned long long seen)
 		relax(looks);
 	}
 	pthread_mutex_lock(&p->lock);
-	/* Who begins a step looks at this after writing `work`, so one of the two sees the other. */
+	/* The starter of a step reads this after writing `work`: one of the two sees the other. */
 	atomic_fetch_add(&p->sleepers, 1);
 	while ((work = atomic_load(&p->work)) == seen && !atomic_load(&p->stop))
 		pthread_cond_wait(&p->wake, &p->lock);
@@ -138,7 +138,7 @@ static void wake_sleepers(struct workers *p)
 	pthread_mutex_unlock(&p->lock);
 }
 
-/* Where each thread's parts begin. Whoever is late takes nothing, wherever it looks. */
+/* Where each thread's parts begin. A thread that is late finds nothing to take. */
 static void divide(struct workers *p, const uint16_t *homes, unsigned int parts)
 {
 	unsigned int part = 0;

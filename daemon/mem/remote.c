@@ -69,7 +69,7 @@ struct remote {
 	uint64_t regions[NOTIFICATIONS];
 	uint32_t first_region, nregions;
 	uint64_t notifications;
-	struct mem_remote_stats stats[KERNEL_SLOTS];	/* by the kernel whose it is */
+	struct mem_remote_stats stats[KERNEL_SLOTS];	/* by kernel slot */
 };
 
 int remote_create(const struct gpu_spec *spec, unsigned int ports, struct remote **out)
@@ -333,7 +333,7 @@ void remote_cancel(struct remote *r)
 	}
 }
 
-/* --- who asks --------------------------------------------------------------------- */
+/* --- requests --------------------------------------------------------------------- */
 
 void remote_share(struct remote *r, const bool busy[2], uint64_t took[2])
 {

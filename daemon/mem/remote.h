@@ -29,7 +29,7 @@ void remote_take(struct remote *r, unsigned int port);
 void remote_run(struct remote *r, uint64_t upto);
 /* The next cycle with something to put there; NEVER. */
 uint64_t remote_wake(const struct remote *r);
-/* The last cycle of which it is known that something moves. */
+/* The last cycle in which something is known to move. */
 uint64_t remote_last(const struct remote *r);
 bool remote_idle(const struct remote *r);
 void remote_cancel(struct remote *r);

@@ -284,7 +284,7 @@ bool flight_await(struct paging *p, const struct paging_fault *fault,
 	return true;
 }
 
-/* Who waits for the page has to ask again; it is told when time goes on. */
+/* Requests that wait for the page have to ask again; they are told when time goes on. */
 static void lose(struct flight *f, uint64_t addr)
 {
 	if (!array_grow(f->lost, f->lost_room, f->nlost))
@@ -334,7 +334,7 @@ static void land_pages(struct paging *p, uint64_t addr, uint64_t end,
 	uint64_t unit;
 
 	for (; addr < end; addr += PAGE_BYTES) {
-		/* Who waits to write it hears when the handler is done. */
+		/* Requests that wait to write it hear of it when the handler is done. */
 		if (pages->collapsing)
 			page_set_unmark(pages, addr, PAGE_COLLAPSING);
 		if (!page_set_test(pages, addr, PAGE_FLYING))

@@ -106,7 +106,7 @@ struct paging {
 	struct paging_stats stats;
 	struct flight flight;
 	bool aside;			/* it is another's turn in the middle of a kernel */
-	uint64_t waiting[BATCH_MAX];	/* pages that found no frame, who waits longest first */
+	uint64_t waiting[BATCH_MAX];	/* pages that found no frame, the longest waiting first */
 	unsigned int nwaiting;
 	bool remote_full;		/* the service has no room for remote mappings, in this batch */
 	bool hinted;			/* the batch has a page that is PAGE_PINNED */

@@ -32,7 +32,7 @@ struct link_piece {
 	uint64_t landed;		/* paging.link_latency_ns behind its end */
 };
 
-/* Who wants to know, in order of time. What was delivered has not begun. */
+/* Called in order of time. A transfer that was delivered has not begun. */
 struct link_ears {
 	void (*begun)(void *ctx, const struct link_piece *piece);
 	void (*landed)(void *ctx, const struct link_piece *piece);

@@ -205,7 +205,7 @@ static bool place(struct paging *p, uint64_t left)
 {
 	struct service *service = p->pool->service;
 	uint64_t frames = service->ops->frames(service), limit = limit_of(p);
-	/* Who counts the share may know of pages that the books have forgotten. */
+	/* The module counts the share, and may know of pages that the books have forgotten. */
 	uint64_t more = limit < p->limit ? p->squeeze : 0;
 	uint64_t used;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The device's frames and who holds them. Keeps the books of all VA spaces in
+ * The device's frames and their holders. Keeps the books of all VA spaces in
  * agreement with the service; decides nothing.
  */
 #include "paging/handler.h"

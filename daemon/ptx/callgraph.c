@@ -126,7 +126,7 @@ void callgraph_mark(const struct callgraph *graph, struct ptx_kernel *kernel)
 {
 	uint32_t i, f;
 
-	/* Who calls into its own cycle is on it, and so is everyone else of the cycle. */
+	/* A function that calls into its own cycle is on it, and so are all others of the cycle. */
 	for (f = 0; f < kernel->nfunctions; f++) {
 		for (i = kernel->functions[f].first; i < kernel->functions[f].end; i++)
 			kernel->functions[f].recursive |=

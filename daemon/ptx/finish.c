@@ -217,7 +217,7 @@ static int do_function(struct finisher *f, uint32_t fn, bool *again)
 		return fail(f->kernel, ret, f->err);
 	*again |= chosen != 0;
 	if (*again) {
-		/* Who spills takes all there is, and so its callers can plan. */
+		/* A function that spills takes all registers, so its callers can plan. */
 		if (chosen)
 			f->kernel->functions[fn].regs = f->maxregs;
 		return 0;

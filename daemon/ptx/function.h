@@ -51,7 +51,7 @@ struct call_value {
 
 struct call_site {
 	uint32_t insn;
-	struct function *callee; /* NULL: who is at the address `target`, until supply.c knows more */
+	struct function *callee; /* NULL: the one at address `target`, until supply.c knows more */
 	struct ptx_operand target;
 	struct function *prototype;
 	struct call_value *args, *results;

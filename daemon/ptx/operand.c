@@ -133,7 +133,7 @@ static int parse_immediate(struct parser *p, struct ptx_operand *op, enum ptx_ty
 	return ret ? ret : constant_to(p, &c, type, &op->value);
 }
 
-/* %envreg0 to %envreg31, of which the driver says 1 and 2: where a grid's workspace is. */
+/* %envreg0 to %envreg31. The driver sets 1 and 2: the address of a grid's workspace. */
 static int parse_envreg(struct parser *p, struct ptx_operand *op, bool *found)
 {
 	const char *digits = p->tok.text + strlen("%envreg");

@@ -149,7 +149,7 @@ int kmod_handler_start(struct kmod *k);
 void kmod_handler_stop(struct kmod *k);
 
 int kmod_serve(struct service *service, struct service_batch *batch);
-/* Copies what is raised, for who looks whether a fault is of it. */
+/* Copies the raised records, for a look-up of a fault among them. */
 void kmod_note_raised(struct kmod_hand *hand, const struct service_batch *batch);
 /* Moves the faults that no record can carry from the batch to the hand, and back, answered. */
 void kmod_take_wild(struct kmod_hand *hand, struct service_batch *batch);

@@ -35,7 +35,7 @@ static void fill_zero(struct uffd *u, uint64_t addr, bool protected)
 		.mode = protected ? UFFDIO_COPY_MODE_WP : 0,
 	};
 
-	/* Whatever else stands in the way, whoever is woken faults again. */
+	/* A thread that is woken faults again, so nothing else matters here. */
 	if (ioctl(u->fd, UFFDIO_COPY, &copy))
 		wake(u, addr);
 }
@@ -155,7 +155,7 @@ static int read_messages(struct uffd *u, struct backlog *b)
 	return 0;
 }
 
-/* Whoever holds the lock and finds the pager waiting calls it; so it looks again after it said so. */
+/* The lock's holder calls it when the pager waits. So the pager looks again after it said so. */
 static bool take_lock(struct uffd *u)
 {
 	if (!pthread_mutex_trylock(&u->lock))

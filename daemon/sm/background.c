@@ -364,7 +364,7 @@ void background_cycle(struct sm *sm, uint64_t now)
 	shared_cycle(sm, now);
 	if (b->try <= now)
 		memory_cycle(sm, now);
-	/* Who is told may ask for more. */
+	/* A mechanism that is told may ask for more. */
 	while (b->ended.first != NO_INDEX) {
 		uint32_t i = list_take(b, &b->ended);
 		struct background_job what = b->jobs[i].what;

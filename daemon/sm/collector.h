@@ -21,7 +21,7 @@ struct collectors {
 	uint64_t used, ready;		/* ready: used, and nothing left to read */
 	bool stuck;			/* nothing moves until another instruction comes or a unit takes one */
 	uint8_t first[UNITS];
-	uint8_t kind[MAX_COLLECTORS];	/* of each: whose it is; they are in the order of the units */
+	uint8_t kind[MAX_COLLECTORS];	/* the kind of each; they are in the order of the units */
 	uint8_t last[UNITS][MAX_WIDTH];	/* of each out port: dispatched last */
 	uint8_t in_ports[UNITS], out_ports[UNITS];
 	uint64_t written;		/* banks that a result takes this cycle */

@@ -85,7 +85,7 @@ unsigned int sm_resident_ctas(const struct sm *sm, const struct sm_kernel *k)
 	return n;
 }
 
-/* Memory of who was there before is used again when it is enough. */
+/* The memory of an earlier CTA is used again if it is enough. */
 static int ensure(uint8_t **mem, size_t *size, size_t need)
 {
 	if (need <= *size)

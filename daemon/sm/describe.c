@@ -104,7 +104,7 @@ static void say_barrier(struct text *t, const struct sm *sm, const struct sm_cta
 	say_warps(t, sm, b->waiting);
 	say(t, " at barrier %u for %u threads, %u arrived", number,
 	    b->phase.expected, b->phase.threads);
-	/* Who has exited is missed only where a number was named. */
+	/* Exited warps are missing only where the barrier names a number. */
 	say_waiting(t, sm, cta, "; missing: ",
 		    (b->phase.whole ? cta->running : cta->warps) & ~b->arrived);
 }

@@ -30,7 +30,7 @@ enum ldst_path {
 	PATH_DIRECT,		/* past L1D: atomics, .cg */
 };
 
-/* mem_request.tag: who is answered, in the two highest bits. */
+/* mem_request.tag: the receiver of the answer, in the two highest bits. */
 #define TAG_L1D		0x00000000u	/* index of ldst.fetches */
 #define TAG_L1C		0x40000000u	/* same */
 #define TAG_INST	0x80000000u	/* index of sm->insts.at: one answer of a direct access */

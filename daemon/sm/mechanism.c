@@ -146,7 +146,7 @@ static void tell_waits(struct sm *sm, uint64_t now)
 	waits(sm, &memory, &fault, &barrier);
 	away |= m->stall_on & SM_WAIT_MEMORY ? memory : NO_WARPS;
 	away |= m->stall_on & SM_WAIT_FAULT ? fault : NO_WARPS;
-	/* A CTA of which all wait at barriers alone will not be helped. */
+	/* Nothing helps a CTA whose warps all wait only at barriers. */
 	real = away;
 	away |= m->stall_on & SM_WAIT_BARRIER ? barrier : NO_WARPS;
 	m->away = away;

@@ -8,7 +8,7 @@
 #include "sm/limits.h"
 #include "sm/warpset.h"
 
-/* Who holds slots: residency.c. CTAs are sets as warps are: each has one at least. */
+/* Holders of slots: residency.c. CTAs are sets as warps are, and each has one warp at least. */
 struct residency {
 	warpset slots;			/* physical, taken */
 	uint32_t slotted;		/* CTAs that hold some */

@@ -9,7 +9,7 @@
 #include "sm/mechanism.h"
 #include "sm/state.h"
 
-/* The instruction's registers are there: who waits for them may go on. Once an instruction. */
+/* The instruction's registers are there: warps that wait may go on. Once an instruction. */
 void inst_release(struct sm *sm, uint32_t inst);
 /* The instruction left the pipeline; its index is free. After inst_release(), if it has results. */
 void inst_done(struct sm *sm, uint32_t inst);

@@ -35,7 +35,7 @@ void share_cancel(struct sm *sm);
 /* While share.mixed: cycles with what is resident, and with account.counted schedulable. */
 void share_resident(struct sm *sm, uint64_t cycles);
 void share_schedulable(struct sm *sm, uint64_t cycles);
-/* The same: a scheduler's cycles, which went to `reason`. issued: slot of who issued, or NOBODY. */
+/* The same of a scheduler's cycles, for `reason`. issued: slot of the issuing warp, or NOBODY. */
 void share_cycles(struct sm *sm, unsigned int scheduler, enum stall reason, unsigned int issued,
 		  uint64_t cycles);
 

@@ -86,7 +86,7 @@ void sm_destroy(struct sm *sm)
 	free(sm);
 }
 
-/* What is left when the last CTA has retired would be left for ever. */
+/* Anything left when the last CTA has retired would stay for ever. */
 static bool conserved(const struct sm *sm)
 {
 	const struct accesses *a = &sm->accesses;

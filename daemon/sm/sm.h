@@ -56,7 +56,7 @@ struct sm;
 /*
  * A CTA and its warps have numbers of the SM's, from launch to end: a CTA below sm.virtual_ctas, a
  * warp below sm.virtual_warps. To be scheduled they hold physical slots, of which there are sm.ctas
- * and sm.warps. Parked is who holds none.
+ * and sm.warps. A CTA without slots is parked.
  */
 enum sm_cta_state {
 	SM_CTA_NONE,		/* no CTA has the number */

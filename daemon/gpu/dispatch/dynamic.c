@@ -292,7 +292,7 @@ static unsigned int limit(const struct dynamic *y, const struct dispatch *d, uns
 	if (y->phase == SHARED || (y->phase == DELAY && y->kept)) {
 		unsigned int ctas = y->watched[d->kernels[i]->slot].ctas;
 
-		/* Who has come since the partition has what the others' shares leave. */
+		/* A kernel that has come since the partition gets what the others' shares leave. */
 		return ctas ? ctas : UINT_MAX;
 	}
 	return sampling_limit(&y->sampling, d, i, sm);

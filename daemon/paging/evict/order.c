@@ -98,7 +98,7 @@ struct order_page *order_add(struct order *order, uint64_t addr, struct list *li
 	return page;
 }
 
-/* All of a group of which none is there: linked to each other, and once to the list. */
+/* All pages of a group that has none in the list: linked to each other, and once to the list. */
 static void add_whole_group(struct order_group *group, struct list *list)
 {
 	struct list *last = list->prev;

@@ -181,7 +181,7 @@ static void context_read(void *ctx, struct sm *sm, uint64_t now)
 		bring(c->vt, sm, now);
 }
 
-/* Who is ready comes into slots that are free, one after the other. */
+/* CTAs that are ready get free slots, one after the other. */
 static void bring(struct vt *v, struct sm *sm, uint64_t now)
 {
 	struct vt_cta *c;

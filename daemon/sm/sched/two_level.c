@@ -43,7 +43,7 @@ static warpset two_level_before(const struct sched_state *s, unsigned int w,
 
 const struct sched_ops sched_two_level = {
 	.name = "two_level",
-	.help = "round robin over an active set; who waits for memory leaves it",
+	.help = "round robin over an active set; a warp that waits for memory leaves it",
 	.pick = two_level_pick,
 	.before = two_level_before,
 	.candidates = two_level_candidates,
