@@ -16,6 +16,7 @@
 
 #include "base/base.h"
 #include "cc_assembly.h"
+#include "cc_source.h"
 #include "cli.h"
 #include "file.h"
 #include "install.h"
@@ -233,12 +234,15 @@ static const char *choose_clang(void)
 }
 
 /* The arguments that both halves share. */
-static void begin(const struct request *r, struct words *w, const char *include)
+static void begin(const struct request *r, struct words *w, const char *include,
+		  const char *overlay)
 {
 	static const char *const always[] = {
 		"-x", "cuda", "-nocudainc", "-nocudalib", "--cuda-path=/nonexistent",
 		/* Else clang-14 emits the launches of CUDA 8. */
-		"-Xclang", "-target-sdk-version=11.5", "-Wno-unknown-cuda-version", "-D__CUDACC__=1",
+		"-Xclang", "-target-sdk-version=11.5", "-Wno-unknown-cuda-version",
+		/* "..."NAME, which gcc and so nvcc take for a literal and a macro. */
+		"-Wno-error=reserved-user-defined-literal", "-D__CUDACC__=1",
 		"-D__NVCC_GPUEMU__=1", "-include", "cuda_runtime.h", "-isystem",
 	};
 
@@ -246,6 +250,10 @@ static void begin(const struct request *r, struct words *w, const char *include)
 	for (size_t i = 0; i < ARRAY_SIZE(always); i++)
 		add(w, always[i]);
 	add(w, include);
+	if (*overlay) {
+		add(w, "-ivfsoverlay");
+		add(w, overlay);
+	}
 	if (r->rdc)
 		add(w, "-fgpu-rdc");
 	add_all(w, &r->flags);
@@ -298,11 +306,46 @@ static int write_fatbin(const char *ptx, const char *file, unsigned int arch, st
 	return ret;
 }
 
+/*
+ * If clang must not see the source as it is: a text that it shall see, and a table that gives it
+ * the source's name (-ivfsoverlay). *overlay is empty if it may.
+ */
+static int mend_source(const struct request *r, unsigned int n, char *overlay, size_t limit,
+		       struct err *err)
+{
+	char mended[PATH_MAX + 32], whole[PATH_MAX], *text, *table = NULL;
+	size_t bytes;
+	int ret;
+
+	*overlay = '\0';
+	/* clang says what is wrong with a file that cannot be read. */
+	if (!realpath(r->sources.word[n], whole) || strpbrk(whole, "\"\\") ||
+	    file_read(whole, &text, &bytes, err))
+		return 0;
+	if (strlen(text) != bytes || !cc_join_launches(text)) {
+		free(text);
+		return 0;
+	}
+	snprintf(mended, sizeof(mended), "%s/%u.cu", r->dir, n);
+	ret = file_write(mended, text, bytes, err);
+	free(text);
+	if (!ret && asprintf(&table, "{ \"version\": 0, \"use-external-names\": false, \"roots\": [ "
+			     "{ \"type\": \"file\", \"name\": \"%s\", \"external-contents\": \"%s\" } ] }\n",
+			     whole, mended) < 0)
+		ret = err_set(err, -ENOMEM, "no memory for %s", mended);
+	snprintf(overlay, limit, "%s/%u.yaml", r->dir, n);
+	if (!ret)
+		ret = file_write(overlay, table, strlen(table), err);
+	free(table);
+	return ret;
+}
+
 static int compile(struct request *r, const struct verb *verb, unsigned int n, const char *include,
 		   const char *object)
 {
 	static char option[64];
 	char ptx[PATH_MAX + 32], fatbin[PATH_MAX + 32], assembly[PATH_MAX + 32];
+	char overlay[PATH_MAX + 32];
 	struct words device = { 0 }, host = { 0 }, as = { 0 };
 	struct err err;
 	int result;
@@ -311,7 +354,9 @@ static int compile(struct request *r, const struct verb *verb, unsigned int n, c
 	snprintf(fatbin, sizeof(fatbin), "%s/%u.fatbin", r->dir, n);
 	snprintf(assembly, sizeof(assembly), "%s/%u.s", r->dir, n);
 	snprintf(option, sizeof(option), "--cuda-gpu-arch=%s", r->arch);
-	begin(r, &device, include);
+	if (mend_source(r, n, overlay, sizeof(overlay), &err))
+		return cli_failed(verb, "%s", err.text);
+	begin(r, &device, include, overlay);
 	add(&device, "--cuda-device-only");
 	add(&device, option);
 	/* nvcc does the same, however the host half is compiled. */
@@ -331,7 +376,7 @@ static int compile(struct request *r, const struct verb *verb, unsigned int n, c
 		return result;
 	if (write_fatbin(ptx, fatbin, (unsigned int)atoi(r->arch + 3), &err))
 		return cli_failed(verb, "%s", err.text);
-	begin(r, &host, include);
+	begin(r, &host, include, overlay);
 	add(&host, "--cuda-host-only");
 	add(&host, option);
 	add(&host, "-Xclang");
@@ -399,7 +444,7 @@ static void add_host_words(struct words *w, const char *include)
 {
 	static const char *const always[] = {
 		"-Wno-error=implicit-function-declaration", "-Wno-error=implicit-int",
-		"-Wno-error=int-conversion", "-Wno-unused-command-line-argument", "-isystem",
+		"-Wno-error=int-conversion", "-Wno-error=reserved-user-defined-literal", "-Wno-unused-command-line-argument", "-isystem",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(always); i++)
@@ -439,7 +484,7 @@ static int link_all(const struct request *r, const struct verb *verb, const char
 
 static void remove_all(const struct request *r)
 {
-	static const char *const ends[] = { "ptx", "fatbin", "s", "o" };
+	static const char *const ends[] = { "ptx", "fatbin", "s", "o", "cu", "yaml" };
 	char file[PATH_MAX + 32];
 
 	for (unsigned int i = 0; i < r->sources.n; i++) {

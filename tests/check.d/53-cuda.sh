@@ -150,6 +150,12 @@ printf '#include <cuda_runtime_api.h>\nint twice(int x) { int class = x; return 
 tap_check 'cc takes C as C, with the headers' sh -c "cd '$work' && '$gpuemu' cc x.c y.c -o c-and-c && ./c-and-c"
 tap_check 'cc -c of C, then a link' sh -c \
 	"cd '$work' && '$gpuemu' cc -c x.c -o x.o && '$gpuemu' cc -c y.c && '$gpuemu' cc x.o y.o -o c-and-o && ./c-and-o"
+# As nvcc has it: brackets of a launch with spaces in them, a macro right behind a string, cuda.h's names.
+mkdir -p "$work/spaces"
+printf '#define OWN 7\n#define HERE "here"\n' >"$work/spaces/own.h"
+printf '#include <cuda.h>\n#include <cstdio>\n#include "own.h"\n__global__ void k(int *p) { *p = OWN; }\nint main() { int *p, v; cudaMalloc(&p, 4);\nk << < 1, (64 >> 6) >> > (p); printf("%%d %%s "HERE" %%d\\n", __LINE__, __FILE__, cudaMemcpy(&v, p, 4, cudaMemcpyDefault) == CUDA_SUCCESS); return v != OWN; }\n' >"$work/spaces/spaces.cu"
+tap_check 'cc: a launch with spaces in its brackets, in its own folder, by its own name' sh -c \
+	"cd '$work' && '$gpuemu' cc -w spaces/spaces.cu -o spaces/program && [ \"\$('$gpuemu' exec --quiet spaces/program)\" = '6 spaces/spaces.cu here 1' ]"
 tap_check 'a call of checkCudaErrors() that fails ends the program' sh -c \
 	"printf '#include <helper_cuda.h>\nint main() { checkCudaErrors(cudaSetDevice(7)); }\n' >'$work/fails.cu' &&
 	'$gpuemu' cc '$work/fails.cu' -o '$work/fails' && ! '$gpuemu' exec --quiet '$work/fails' 2>'$work/fails.err' &&
