@@ -90,6 +90,7 @@ help:
 	@echo 'make bench-sim       how fast the cycle model is (KERNELS=..., BENCH_RUNS=n)'
 	@echo 'make fuzz-ptx        generated kernels against the CPU, until stopped (SECONDS=n SEED=n KERNELS=n)'
 	@echo 'make fuzz-parser     fuzz what reads PTX (SECONDS=600 SEED=n); make check does 2 minutes'
+	@echo 'make fuzz-fatbin     fuzz what reads the device code of CUDA programs'
 	@echo 'make fuzz-kernel     random operations on the module in the VM (SECONDS=3600 SEED=n CLIENTS=n)'
 	@echo 'make soak            oversubscribed programs in the VM, the daemon killed every second (DURATION=600 SEED=n)'
 	@echo 'make mutants         plants small faults in a copy, one at a time: each must be noticed (WHAT="sm test_mem")'

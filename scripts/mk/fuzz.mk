@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# The fuzzer of PTX texts (tests/fuzz/) and the table of instructions (tests/isa/).
+# The fuzzers of PTX texts and of fatbins (tests/fuzz/) and the table of instructions (tests/isa/).
 # The rooms behind the parser are compiled again by clang, which brings libFuzzer.
 
 FUZZ := $(B)/fuzz
@@ -32,6 +32,19 @@ $(FUZZ)/ptx.dict: tests/fuzz/dict.awk $(wildcard daemon/ptx/*.def)
 fuzz-parser-build: $(FUZZ)/fuzz_parser $(FUZZ)/ptx.dict
 fuzz-parser: fuzz-parser-build
 	$(Q)tests/fuzz/run.sh $(FUZZ) $(or $(SECONDS),600) $(SEED)
+
+# The fuzzer of fatbins: libcudart's reader and its linker of texts.
+FUZZ_FATBIN_OBJ := $(addprefix $(FUZZ)/obj/,cuda/cudart/fatbin.o cuda/cudart/link.o tests/fuzz/fuzz_fatbin.o)
+-include $(FUZZ_FATBIN_OBJ:.o=.d)
+$(FUZZ_FATBIN_OBJ): FUZZ_CFLAGS += $(CUDART_CPPFLAGS)
+$(FUZZ)/fuzz_fatbin: $(FUZZ_FATBIN_OBJ)
+	$(call say,LD,$@) $(CLANG) -fsanitize=fuzzer,address,undefined -o $@ $^ -llz4 -lzstd
+
+# make fuzz-fatbin [SECONDS=n] [SEED=n], as fuzz-parser.
+.PHONY: fuzz-fatbin fuzz-fatbin-build
+fuzz-fatbin-build: $(FUZZ)/fuzz_fatbin $(FUZZ)/ptx.dict
+fuzz-fatbin: fuzz-fatbin-build
+	$(Q)FUZZER=fuzz_fatbin tests/fuzz/run.sh $(FUZZ) $(or $(SECONDS),600) $(SEED)
 
 # --- the table of instructions ------------------------------------------------
 ISA := $(B)/tests/isa/isa

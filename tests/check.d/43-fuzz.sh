@@ -3,7 +3,8 @@
 # timeout: 900
 #
 # The PTX texts that once did harm, then two minutes of new ones: no crash, no leak,
-# nothing undefined, no text that takes 10 s or 2 GiB. The seed is in the output.
+# nothing undefined, no text that takes 10 s or 2 GiB. The seed is in the output. Then fatbins,
+# for half a minute.
 . tests/lib/tap.sh
 
 work=build/check/fuzz
@@ -47,4 +48,25 @@ $(grep -m 12 -E '^ *#[0-9]+ 0x' $work/log)"
 fi
 tap_check 'they were many' test "${runs:-0}" -gt 20000
 tap_check 'they went deep' test "${coverage:-0}" -gt 5000
+
+# Fatbins: what libcudart reads of a program, and the link of the texts in them.
+if make fuzz-fatbin-build >$work/build-fatbin.log 2>&1; then
+	tap_ok 'the fuzzer of fatbins builds'
+else
+	tap_not_ok 'the fuzzer of fatbins builds' "$(tail -n 30 $work/build-fatbin.log)"
+fi
+for file in tests/fuzz/corpus-fatbin/*; do
+	tap_check "again: $(basename "$file")" "$PWD/build/fuzz/fuzz_fatbin" -timeout=10 -rss_limit_mb=2048 "$file"
+done
+tap_check 'the fuzzer of fatbins finds: abort' sh -c \
+	"! FUZZ_HARM=abort build/fuzz/fuzz_fatbin tests/fuzz/corpus-fatbin/plain >$work/harm 2>&1 && grep -q 'deadly signal' $work/harm"
+mkdir -p $work/fatbin/new
+FUZZER=fuzz_fatbin tests/fuzz/run.sh build/fuzz 30 "" "$PWD/$work/fatbin/new" >$work/log-fatbin 2>&1
+status=$?
+head -n 1 $work/log-fatbin | sed 's/^/# /'
+runs=$(sed -n 's/^stat::number_of_executed_units: *//p' $work/log-fatbin)
+coverage=$(sed -n 's/.*DONE *cov: \([0-9]*\).*/\1/p' $work/log-fatbin)
+echo "# ${runs:-0} fatbins, ${coverage:-0} edges"
+tap_check 'half a minute of fatbins does no harm' sh -c "[ $status -eq 0 ] || { tail -n 40 $work/log-fatbin; exit 1; }"
+tap_check 'they were many, and went deep' test "${runs:-0}" -gt 2000 -a "${coverage:-0}" -gt 230
 tap_done

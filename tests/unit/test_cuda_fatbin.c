@@ -159,6 +159,41 @@ static void any_byte(void **state)
 	}
 }
 
+/* A size that is none of the text's, which the decompressors themselves would take. */
+static void sizes_that_lie(void **state)
+{
+	static const unsigned int forms[] = { LZ4, ZSTD };
+	struct fatbin_text text;
+	struct image i, next;
+	char packed[1024];
+	size_t used = ZSTD_compress(packed, sizeof(packed), long_text, sizeof(long_text), 3);
+
+	for (size_t f = 0; f < ARRAY_SIZE(forms); f++) {
+		begin(&i);
+		add(&i, 1, 75, long_text, forms[f]);
+		put(&i, 16 + 56, sizeof(long_text) + 5, 8);
+		assert_int_equal(read_image(&i, i.bytes, &text), -EINVAL);
+	}
+	/*
+	 * The entry behind begins like a frame of zstd's that is passed over: a size that reaches
+	 * to its end is one that zstd takes.
+	 */
+	begin(&i);
+	add(&i, 1, 75, long_text, ZSTD);
+	begin(&next);
+	add(&next, 0x2a50, 75, "seven..", PLAIN);
+	put(&next, 16 + 2, 0x184d, 2);
+	put(&i, 16 + 8, used, 8);
+	memcpy(i.data + 16 + ENTRY + used, next.data + 16, ENTRY + 8);
+	i.bytes = 16 + ENTRY + used + ENTRY + 8;
+	put(&i, 8, i.bytes - 16, 8);
+	assert_int_equal(read_image(&i, i.bytes, &text), 0);
+	assert_string_equal(text.text, long_text);
+	free(text.text);
+	put(&i, 16 + 16, used + ENTRY + 8, 4);
+	assert_int_equal(read_image(&i, i.bytes, &text), -EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -166,6 +201,7 @@ int main(void)
 		cmocka_unit_test(the_newest_is_taken),
 		cmocka_unit_test(cut_short),
 		cmocka_unit_test(any_byte),
+		cmocka_unit_test(sizes_that_lie),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
