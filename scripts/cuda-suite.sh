@@ -62,7 +62,9 @@ says() { grep -qE -- "$1" out; }
 # The suite's CPU version, in a folder of its own, with the same arguments.
 host_build() { mkdir -p host && g++ -w -O1 -fopenmp -fpermissive -o host/host "$@" -lm >host/build.log 2>&1; }
 host_build_c() { mkdir -p host && gcc -w -O1 -fopenmp -fcommon -std=gnu89 -o host/host "$@" -lm >host/build.log 2>&1; }
-host_run() { (cd host && OMP_NUM_THREADS=2 timeout "$limit" ./host "$@" >out 2>&1) || [ $? -lt 124 ]; }
+host_run() {
+	(cd host && OMP_NUM_THREADS=2 timeout "$limit" ./host "$@" >out 2>&1) || [ $? -lt 124 ] || exit 4
+}
 # Two files have the same words; numbers may differ by this share.
 same() { python3 "$top/scripts/cuda-suite/same.py" "$@"; }
 
@@ -104,6 +106,8 @@ program() {
 		row "$suite" "$name" yes yes yes ''
 	elif [ $state -eq 3 ]; then
 		row "$suite" "$name" yes yes - 'its exit status alone says that it is right'
+	elif [ $state -eq 4 ]; then
+		row "$suite" "$name" yes yes - "the CPU version did not end within $limit s"
 	else
 		wrong=$((wrong + 1))
 		row "$suite" "$name" yes yes NO "$(tail -n1 check.log | cut -c1-150)"
