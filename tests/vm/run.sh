@@ -95,7 +95,10 @@ case $timeout$mem$smp$slow in *[!0-9]*) misuse '--timeout, --mem, --smp and --sl
 # What gpuemud loads is in there, too.
 for w in $daemon_args; do
 	case ${w##*=} in
-	*.so) [ ! -e "$cwd/${w##*=}" ] || files+=("$(cd "$cwd" && realpath "${w##*=}")") ;;
+	*.so)
+		so=$(cd "$cwd" && realpath -e "${w##*=}" 2>/dev/null) ||
+			die "no file ${w##*=}, which gpuemud's arguments name"
+		files+=("$so") ;;
 	esac
 done
 
