@@ -52,7 +52,7 @@ struct request {
 static int parse_arrival(struct request *r, const char *text, const struct verb *verb)
 {
 	if (!r->count || number_parse(text + 1, &r->arrivals[r->count - 1]))
-		return cli_misused(verb, "%s: behind a workload, @ and the cycle at which it arrives, "
+		return cli_misused(verb, "%s: @CYCLE stands behind a workload and says when it arrives, "
 				   "as in: gpuemu run sgemm + lbm @20000", text);
 	r->arrives = true;
 	return 0;
@@ -64,8 +64,8 @@ static int parse_halt(struct request *r, const char *text, const struct verb *ve
 	uint64_t *halt = &r->halts[r->count ? r->count - 1 : 0];
 
 	if (!r->count || number_parse(strchr(text, '=') + 1, halt) || !*halt)
-		return cli_misused(verb, "%s: behind a workload, after how many thread instructions it is "
-				   "halted, as in: gpuemu run sgemm + lbm halt=2M", text);
+		return cli_misused(verb, "%s: halt=N stands behind a workload and halts it after N thread "
+				   "instructions, as in: gpuemu run sgemm + lbm halt=2M", text);
 	r->halts_one = true;
 	return 0;
 }
@@ -76,8 +76,8 @@ static int parse_until(struct request *r, const char *text, const struct verb *v
 	uint64_t *until = &r->untils[r->count ? r->count - 1 : 0];
 
 	if (!r->count || number_parse(strchr(text, '=') + 1, until) || !*until)
-		return cli_misused(verb, "%s: behind a workload, the cycle at which it is halted, as in: "
-				   "gpuemu run sgemm until=2M", text);
+		return cli_misused(verb, "%s: until=CYCLE stands behind a workload and halts it at that cycle, "
+				   "as in: gpuemu run sgemm until=2M", text);
 	r->halts_one = true;
 	return 0;
 }
@@ -88,8 +88,8 @@ static int parse_repeat(struct request *r, const char *text, const struct verb *
 	uint64_t *repeat = &r->repeats[r->count ? r->count - 1 : 0];
 
 	if (!r->count || number_parse(strchr(text, '=') + 1, repeat) || !*repeat)
-		return cli_misused(verb, "%s: behind a workload, how often it runs until it is halted, as "
-				   "in: gpuemu run knn until=2M repeat=100", text);
+		return cli_misused(verb, "%s: repeat=N stands behind a workload and says how often it runs "
+				   "until it is halted, as in: gpuemu run knn until=2M repeat=100", text);
 	return 0;
 }
 

@@ -20,8 +20,8 @@ refused 2 '+ stands between workloads' run vecadd +
 refused 2 '+ stands between workloads' run vecadd + + reduce
 refused 2 'between all of them or none' run vecadd + reduce gather
 refused 2 '@CYCLE is for workloads side by side' run vecadd @20 gather
-refused 2 'behind a workload, @ and the cycle' run @20 vecadd
-refused 2 'behind a workload, @ and the cycle' run vecadd @soon + gather
+refused 2 '@CYCLE stands behind a workload' run @20 vecadd
+refused 2 '@CYCLE stands behind a workload' run vecadd @soon + gather
 refused 2 '--copy takes workloads one at a time' run vecadd + gather --copy
 
 # of FILE N WHAT: of the N-th workload's kernels the first begin (1), last end (2), between (3).
@@ -76,8 +76,8 @@ tap_check 'targets: what the pair makes of them' grep -q 'ANTT 1.*, STP [01].*, 
 refused 2 '--target is for workloads side by side' run vecadd --target 9000
 refused 2 'not a number of cycles' run vecadd + reduce --target soon
 refused 2 'halt= and until= are for one workload, or several side by side' run bfs halt=100K sgemm
-refused 2 'the cycle at which it is halted' run bfs until=soon
-refused 2 'after how many thread instructions' run bfs halt=soon + sgemm
+refused 2 'until=CYCLE stands behind a workload' run bfs until=soon
+refused 2 'halt=N stands behind a workload' run bfs halt=soon + sgemm
 does 'kernels from 500 to' run vecadd size=tiny @500 + stride size=tiny --backend sim
 does 'verified' run vecadd size=tiny + bfs size=tiny --backend sim --functional
 # --- the oracle: every partition, by the runner ---
