@@ -103,6 +103,46 @@ static void nobody_starves(void **state)
 	bench_close(&b);
 }
 
+/*
+ * Launches that end before all counts of CTAs are sampled, which takes 12000 cycles here: the next
+ * launch, and the kernel beside it, go on with the counts that they have not had. Without
+ * slicer.reuse nothing is kept, and nothing is ever decided.
+ */
+static void launches_shorter_than_the_samples(void **state)
+{
+	static const struct {
+		unsigned int launches[2];
+		uint64_t reuse;
+	} cases[] = { { { 1, 8 }, 1 }, { { 8, 8 }, 1 }, { { 8, 8 }, 0 } };
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct mark *m;
+		struct gpu_bench b;
+		uint64_t ends = 0;
+		size_t kernels;
+
+		open_bench(&b, "", cases[i].reuse);
+		for (unsigned int k = 0; k < 2; k++)
+			for (unsigned int l = 0; l < cases[i].launches[k]; l++)
+				launch(&b, k + 1, 8 * k + l, cases[i].launches[k] == 1 ? 700 : 30,
+				       100);
+		gpu_session_finish(b.session);
+		m = (const struct mark *)(b.memory + 8 * PLACE);
+		for (unsigned int c = 0; c < 30; c++)
+			ends = MAX(ends, m[c].end);
+		assert_in_range(ends, 3000, 11000);
+		if (cases[i].reuse) {
+			assert_true(decided_at(&b, 0, &kernels) > ends);
+			assert_int_equal(kernels, 2);
+			assert_int_equal(share(&b, 0, 0), 4);
+			assert_int_equal(share(&b, 0, 1), 4);
+		} else {
+			assert_int_equal(decided(&b), 0);
+		}
+		bench_close(&b);
+	}
+}
+
 /* Two kernels run, a third ends, and a fourth comes in that cycle, one before, one behind. */
 static void one_comes_as_another_ends(void **state)
 {
@@ -162,6 +202,7 @@ int main(void)
 		cmocka_unit_test(whoever_comes_gets_his_share),
 		cmocka_unit_test(a_kernel_that_fills_the_sm),
 		cmocka_unit_test(nobody_starves),
+		cmocka_unit_test(launches_shorter_than_the_samples),
 		cmocka_unit_test(one_comes_as_another_ends),
 	};
 

@@ -105,6 +105,28 @@ static void samples_are_put_off(void **state)
 	}
 }
 
+/*
+ * An SM holds two CTAs of the second kernel, so that it is known after one round. While the first
+ * kernel's larger counts are sampled, each of the second one's SMs has both.
+ */
+static void who_is_known_has_what_fits(void **state)
+{
+	struct gpu_bench b;
+
+	open_bench(&b, "", 1);
+	b.spec.warps = 48;
+	assert_int_equal(gpu_session_configure(b.session, &b.spec, NULL), 0);
+	launch(&b, 1, 0, 1000, 100);
+	launch_of(&b, 2, "other", 1, 300, 24 * 32, 100);
+	gpu_session_finish(b.session);
+	assert_true(share(&b, 0, 0) > 0);
+	for (unsigned int sm = 2; sm < 4; sm++) {
+		assert_int_equal(most(&b, 1, 300, sm, 0, 3000), sm - 1);
+		assert_int_equal(most(&b, 1, 300, sm, 4000, 12000), 2);
+	}
+	bench_close(&b);
+}
+
 /* A delay of the decision keeps the last layout: the SM that had seven CTAs goes on with seven. */
 static void decision_is_late(void **state)
 {
@@ -178,6 +200,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(samples_are_scaled),
 		cmocka_unit_test(samples_are_put_off),
+		cmocka_unit_test(who_is_known_has_what_fits),
 		cmocka_unit_test(decision_is_late),
 		cmocka_unit_test(a_partition_holds_until_the_next),
 		cmocka_unit_test(a_kernel_of_one_cta),

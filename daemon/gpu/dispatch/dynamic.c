@@ -128,9 +128,12 @@ static void begin(struct dynamic *y, struct dispatch *d, uint64_t now)
 	}
 	for (unsigned int i = 0; i < d->nkernels; i++) {
 		const struct dispatch_kernel *k = d->kernels[i];
+		struct sampled *p = sampling_of(&y->sampling, k);
 
-		if (!sampling_of(&y->sampling, k)->known || !d->spec->slicer_reuse)
+		/* The samples that it has are as good beside somebody else. */
+		if (!d->spec->slicer_reuse || (!p->known && !p->nsamples))
 			sampling_forget(&y->sampling, k);
+		p->waits = false;
 	}
 	warm_up(y, d, now);
 	if (!sampling_all_known(&y->sampling, d))
@@ -153,7 +156,11 @@ static void dynamic_arrived(void *state, struct dispatch *d, struct dispatch_ker
 
 static void dynamic_left(void *state, struct dispatch *d, struct dispatch_kernel *k, uint64_t now)
 {
-	begin(state, d, now);
+	struct dynamic *y = state;
+
+	if (!sampling_of(&y->sampling, k)->known)
+		sampling_keep(&y->sampling, d, y->profiles, k);
+	begin(y, d, now);
 }
 
 /* --- afterwards ---------------------------------------------------------------------------------- */

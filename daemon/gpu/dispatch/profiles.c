@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Curves of kernels that ran, for dispatch dynamic; profiles.h. */
+/* What is known of kernels that ran, for dispatch dynamic; profiles.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 struct profile {
 	char name[64];
 	struct sm_needs needs;
-	struct slicer_curve curve;
+	struct sampled sampled;
 };
 
 struct profiles {
@@ -48,16 +48,15 @@ static unsigned int find(const struct profiles *all, const struct dispatch_kerne
 	return i;
 }
 
-const struct slicer_curve *profiles_find(const struct profiles *all,
-					 const struct dispatch_kernel *k)
+const struct sampled *profiles_find(const struct profiles *all, const struct dispatch_kernel *k)
 {
 	unsigned int i = find(all, k);
 
-	return i < all->n ? &all->all[i].curve : NULL;
+	return i < all->n ? &all->all[i].sampled : NULL;
 }
 
 void profiles_keep(struct profiles *all, const struct dispatch_kernel *k,
-		   const struct slicer_curve *curve)
+		   const struct sampled *sampled)
 {
 	unsigned int i = find(all, k);
 	struct profile *p;
@@ -69,5 +68,5 @@ void profiles_keep(struct profiles *all, const struct dispatch_kernel *k,
 	p = &all->all[i];
 	snprintf(p->name, sizeof(p->name), "%s", k->name);
 	p->needs = sm_kernel_needs(k->kernel);
-	p->curve = *curve;
+	p->sampled = *sampled;
 }

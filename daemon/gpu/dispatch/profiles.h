@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What dispatch dynamic keeps of kernels that ran: their curves, for their next launches
- * (slicer.reuse). Sampling fills it.
+ * What dispatch dynamic keeps of kernels that ran: their curves, or the samples that they have so
+ * far, for their next launches (slicer.reuse). Sampling fills it.
  */
 #ifndef GPUEMU_GPU_DISPATCH_PROFILES_H
 #define GPUEMU_GPU_DISPATCH_PROFILES_H
@@ -9,16 +9,27 @@
 #include "gpu/dispatch.h"
 #include "slicer/slicer.h"
 
+/* What is known of a kernel. */
+struct sampled {
+	struct slicer_curve curve;
+	bool known;			/* the curve is */
+	bool waits;			/* not known, nor sampled: its pages are arriving */
+	bool spread;			/* the layout is 1, 2, .. CTAs of it, also when they are counted */
+	unsigned int first;		/* CTAs that its first SM holds, the next one more, and so on */
+	unsigned int failed;		/* how often pages arrived as it was to be sampled */
+	struct slicer_sample samples[2 * SLICER_CTAS];
+	unsigned int nsamples;
+};
+
 struct profiles;
 
 /* NULL: no memory. */
 struct profiles *profiles_create(void);
 void profiles_destroy(struct profiles *all);
-/* The kernel's curve; NULL: it is not kept. Valid until the next profiles_keep(). */
-const struct slicer_curve *profiles_find(const struct profiles *all,
-					 const struct dispatch_kernel *k);
-/* Keeps the curve in the place of what was kept of the kernel; the oldest kernel may go for it. */
+/* What is kept of the kernel; NULL: nothing. Valid until the next profiles_keep(). */
+const struct sampled *profiles_find(const struct profiles *all, const struct dispatch_kernel *k);
+/* Keeps it in the place of what was kept of the kernel; the oldest kernel may go for it. */
 void profiles_keep(struct profiles *all, const struct dispatch_kernel *k,
-		   const struct slicer_curve *curve);
+		   const struct sampled *sampled);
 
 #endif

@@ -49,15 +49,17 @@ bool sampling_all_known(const struct sampling *s, const struct dispatch *d)
 }
 
 void sampling_arrived(struct sampling *s, const struct dispatch_kernel *k,
-		      const struct slicer_curve *curve)
+		      const struct sampled *kept)
 {
 	struct sampled *p = sampling_of(s, k);
 
-	*p = (struct sampled){ .known = curve };
-	if (curve)
-		p->curve = *curve;
-	else
+	if (kept) {
+		*p = *kept;
+		p->failed = 0;
+	} else {
+		*p = (struct sampled){ .first = 1 };
 		p->curve.ctas = MIN(sm_kernel_places(k->kernel), SLICER_CTAS);
+	}
 }
 
 void sampling_forget(struct sampling *s, const struct dispatch_kernel *k)
@@ -66,6 +68,7 @@ void sampling_forget(struct sampling *s, const struct dispatch_kernel *k)
 
 	p->known = p->waits = false;
 	p->nsamples = 0;
+	p->first = 1;
 }
 
 static bool is_sampled(const struct sampled *p)
@@ -75,7 +78,6 @@ static bool is_sampled(const struct sampled *p)
 
 void sampling_begin(struct sampling *s, const struct dispatch *d, uint64_t now)
 {
-	s->round = 0;
 	for (unsigned int i = 0; i < d->nkernels; i++) {
 		struct sampled *p = sampling_of(s, d->kernels[i]);
 
@@ -98,7 +100,7 @@ static const struct dispatch_kernel *owner(const struct dispatch *d, unsigned in
 	return d->kernels[0];
 }
 
-/* 1, 2, .. CTAs over its SMs, round by round; as many as fit of a kernel that is not sampled. */
+/* One CTA more on each of its SMs; as many as fit of a kernel that is not sampled. */
 unsigned int sampling_limit(const struct sampling *s, const struct dispatch *d, unsigned int i,
 			    unsigned int sm)
 {
@@ -107,22 +109,7 @@ unsigned int sampling_limit(const struct sampling *s, const struct dispatch *d, 
 
 	if (sm < first || sm >= first + n)
 		return 0;
-	return p->spread ? MIN(1 + sm - first + s->round * n, p->curve.ctas) : p->curve.ctas;
-}
-
-/* So many samples has the kernel that needs most. */
-static unsigned int rounds(const struct sampling *s, const struct dispatch *d)
-{
-	unsigned int most = 1;
-
-	for (unsigned int i = 0; i < d->nkernels; i++) {
-		const struct sampled *p = of(s, d->kernels[i]);
-		unsigned int first, n = dispatch_spatial_part(d, i, &first);
-
-		if (is_sampled(p))
-			most = MAX(most, DIV_ROUND_UP(p->curve.ctas, n));
-	}
-	return most;
+	return p->spread ? MIN(p->first + sm - first, p->curve.ctas) : p->curve.ctas;
 }
 
 bool sampling_disturbed(const struct sampling *s, const struct dispatch *d)
@@ -268,32 +255,53 @@ static void take(struct sampling *s, const struct dispatch *d, unsigned int sm,
 	p->samples[p->nsamples++] = one;
 }
 
+void sampling_keep(const struct sampling *s, const struct dispatch *d, struct profiles *profiles,
+		   const struct dispatch_kernel *k)
+{
+	const struct sampled *p = of(s, k);
+
+	/* A kernel that was never seen to run is no kernel to remember. */
+	if (p->nsamples && d->spec->slicer_reuse)
+		profiles_keep(profiles, k, p);
+}
+
 bool sampling_end(struct sampling *s, const struct dispatch *d, struct profiles *profiles,
 		  uint64_t now)
 {
 	const struct scale all = scale_of(s, d);
+	bool again = false;
 
 	for (unsigned int sm = 0; sm < d->nsms; sm++)
 		take(s, d, sm, &all, now);
-	if (s->round + 1 < rounds(s, d)) {
-		s->round++;
-		sampling_mark(s, d, now);
-		return true;
-	}
 	for (unsigned int i = 0; i < d->nkernels; i++) {
 		const struct dispatch_kernel *k = d->kernels[i];
 		struct sampled *p = sampling_of(s, k);
+		unsigned int first, n = dispatch_spatial_part(d, i, &first);
 
+		if (!is_sampled(p))
+			continue;
+		if (p->first + n <= p->curve.ctas) {
+			p->first += n;
+			again = true;
+			continue;
+		}
 		/* Seen only to wait for its pages, it is not known. */
-		if (!is_sampled(p) || (!p->nsamples && d->spec->paging && d->spec->slicer_faults))
+		if (!p->nsamples && d->spec->paging && d->spec->slicer_faults)
 			continue;
 		slicer_curve(p->samples, p->nsamples, 0, &p->curve);
-		/* A kernel that was never seen to run is no kernel to remember. */
-		if (p->nsamples && d->spec->slicer_reuse)
-			profiles_keep(profiles, k, &p->curve);
 		p->known = true;
+		sampling_keep(s, d, profiles, k);
 	}
-	return false;
+	if (!again)
+		return false;
+	/* Who is known has as many as fit while others are sampled. */
+	for (unsigned int i = 0; i < d->nkernels; i++) {
+		struct sampled *p = sampling_of(s, d->kernels[i]);
+
+		p->spread &= !p->known;
+	}
+	sampling_mark(s, d, now);
+	return true;
 }
 
 void sampling_guess(struct sampling *s, const struct dispatch *d)

@@ -14,20 +14,8 @@
 /* Percent of an SM's scheduler cycles: if more of them wait for far faults, pages are arriving. */
 #define SAMPLING_ARRIVING	25u
 
-/* What is known of a kernel that runs. */
-struct sampled {
-	struct slicer_curve curve;
-	bool known;			/* the curve is */
-	bool waits;			/* not known, nor sampled: its pages are arriving */
-	bool spread;			/* the layout is 1, 2, .. CTAs of it, also when they are counted */
-	unsigned int failed;		/* how often they arrived as it was to be sampled */
-	struct slicer_sample samples[2 * SLICER_CTAS];
-	unsigned int nsamples;
-};
-
 struct sampling {
 	struct sampled kernels[SM_KERNELS];	/* by slot */
-	unsigned int round;		/* where a kernel has fewer SMs than counts: which counts */
 	/* By SM, as a sample began. */
 	struct sampling_mark {
 		uint64_t issued;	/* instructions of its kernel */
@@ -45,12 +33,15 @@ struct sampled *sampling_of(struct sampling *s, const struct dispatch_kernel *k)
 /* Of all kernels that run? */
 bool sampling_all_known(const struct sampling *s, const struct dispatch *d);
 
-/* A kernel has come: `curve` is its own from an earlier launch; NULL: it is to be sampled. */
+/* A kernel has come: `kept` is of its earlier launches; NULL: it is to be sampled. */
 void sampling_arrived(struct sampling *s, const struct dispatch_kernel *k,
-		      const struct slicer_curve *curve);
-/* It is not known any more, and does not wait for pages: it is to be sampled. */
+		      const struct sampled *kept);
+/* It is not known any more, and does not wait for pages: it is to be sampled from one CTA on. */
 void sampling_forget(struct sampling *s, const struct dispatch_kernel *k);
-/* The layout is that of the first samples from here on. */
+/*
+ * The layout is that of the next samples from here on: of a kernel that was being sampled as
+ * another came or went, the counts that it has not had.
+ */
 void sampling_begin(struct sampling *s, const struct dispatch *d, uint64_t now);
 /* How many CTAs of the i-th kernel the SM may hold. */
 unsigned int sampling_limit(const struct sampling *s, const struct dispatch *d, unsigned int i,
@@ -65,12 +56,15 @@ bool sampling_choose(struct sampling *s, const struct dispatch *d, uint64_t now)
 /* A sample begins. */
 void sampling_mark(struct sampling *s, const struct dispatch *d, uint64_t now);
 /*
- * A sample has lasted for slicer.sample cycles. True: the layout is that of the next one, more
- * CTAs of each kernel, and what waits for far faults is counted from here on. False: it was the
- * last; kernels that were seen to run are known, and kept in `profiles`.
+ * A sample has lasted for slicer.sample cycles. Kernels that have had all counts and were seen to
+ * run are known, and kept in `profiles`. True: some have not; the layout is that of their next
+ * sample, and what waits for far faults is counted from here on.
  */
 bool sampling_end(struct sampling *s, const struct dispatch *d, struct profiles *profiles,
 		  uint64_t now);
+/* Keeps what is known of the kernel for its next launch, also samples that are not all (slicer.reuse). */
+void sampling_keep(const struct sampling *s, const struct dispatch *d, struct profiles *profiles,
+		   const struct dispatch_kernel *k);
 /* Those that are still not known: each CTA more is assumed to gain as much as the first. */
 void sampling_guess(struct sampling *s, const struct dispatch *d);
 
