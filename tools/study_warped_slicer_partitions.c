@@ -208,6 +208,18 @@ static unsigned int plateau(const struct choices *of, const double ctas[2], bool
 	return n;
 }
 
+/* What a choice takes; NAN: it was not tried. */
+static double time_with(const struct choices *of, const double ctas[2])
+{
+	for (size_t i = 0; i < of->n; i++) {
+		const double *one = of->all[i].ctas;
+
+		if (fabs(one[0] - ctas[0]) < 0.5 && fabs(one[1] - ctas[1]) < 0.5)
+			return of->all[i].time;
+	}
+	return NONE;
+}
+
 static void want_all(struct study_ctx *c, const struct slicer_set *set)
 {
 	slicer_policy(c, set, "dynamic");
@@ -241,6 +253,8 @@ void slicer_show_oracle(struct study_ctx *c)
 	study_column(t, "dyn A", NONE);
 	study_column(t, "dyn B", NONE);
 	study_column(t, "within 1%", NONE);
+	study_column(t, "from start", NONE);
+	study_column(t, "decided at", NONE);
 	for (size_t i = 0; i < n; i++) {
 		size_t row = study_row_add(t, sets[i].name);
 		struct run *r = slicer_policy(c, &sets[i], "dynamic");
@@ -260,10 +274,13 @@ void slicer_show_oracle(struct study_ctx *c)
 			study_cell(t, row, 5 + k, ours[k]);
 		}
 		study_cell(t, row, 7, plateau(&of, ours, &on_it));
+		study_cell(t, row, 8, base / time_with(&of, ours));
+		study_cell(t, row, 9, run_number(r, "dispatch.partitions.0.cycle"));
 		known++;
 		close += near(ours, best->ctas);
 		flat += on_it;
 	}
 	study_note(t, "dynamic is within one CTA of the oracle's partition in %zu of %zu pairs, of one that "
-		   "takes at most 1%% longer (within 1%% counts them) in %zu", close, known, flat);
+		   "takes at most 1%% longer (within 1%% counts them) in %zu; from start: dynamic's partition without its samples", close,
+		   known, flat);
 }
