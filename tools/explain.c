@@ -5,11 +5,13 @@
  * it rests on; the thresholds are of what is worth a change, not of what can be measured.
  */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
 #include "output.h"
 #include "report.h"
+#include "wrap.h"
 
 static uint64_t count(struct json_object *o, const char *path)
 {
@@ -236,6 +238,23 @@ static void explain_run(FILE *out, struct json_object *r)
 
 /* --- the verb --------------------------------------------------------------------------- */
 
+/* As wide as the terminal. */
+static void explain_wrapped(struct json_object *r)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	if (!out) {
+		explain_run(stdout, r);
+		return;
+	}
+	explain_run(out, r);
+	fclose(out);
+	wrap_print(0, text);
+	free(text);
+}
+
 static int explain_report(const struct verb *verb, const char *file, struct json_object *r,
 			  bool name)
 {
@@ -246,7 +265,7 @@ static int explain_report(const struct verb *verb, const char *file, struct json
 	if (name)
 		printf("%s:\n", output_has(r, "workload.name") ? output_string(r, "workload.name") :
 		       all ? "side by side" : output_string(r, "ptx.kernel"));
-	explain_run(stdout, r);
+	explain_wrapped(r);
 	return CLI_DONE;
 }
 

@@ -12,7 +12,9 @@
 void wrap_lines(FILE *out, unsigned int indent, unsigned int width, const char *text)
 {
 	size_t used = 0;	/* of the line; 0: it has not begun */
+	size_t before = indent + strspn(text, " ");
 
+	text += strspn(text, " ");
 	while (*text) {
 		size_t n = strcspn(text, " \n"), blanks = strspn(text + n, " ");
 
@@ -21,14 +23,15 @@ void wrap_lines(FILE *out, unsigned int indent, unsigned int width, const char *
 			used = 0;
 		}
 		if (n) {
-			fprintf(out, "%*s%.*s", used ? 1 : (int)indent, "", (int)n, text);
-			used = used ? used + 1 + n : indent + n;
+			fprintf(out, "%*s%.*s", used ? 1 : (int)before, "", (int)n, text);
+			used = used ? used + 1 + n : before + n;
 		}
 		text += n + blanks;
 		if (*text == '\n') {
 			fputc('\n', out);
 			used = 0;
-			text++;
+			before = indent + strspn(++text, " ");
+			text += strspn(text, " ");
 		}
 	}
 	if (used)

@@ -7,7 +7,8 @@
 
 /*
  * Breaks the text at blanks, so that no line has more than `width` characters, `indent` blanks
- * included. A longer word has a line of its own. Line ends of the text stay.
+ * included. A longer word has a line of its own. Lines of the text stay lines, and what blanks a
+ * line begins with, its continuations begin with too.
  */
 void wrap_lines(FILE *out, unsigned int indent, unsigned int width, const char *text);
 /* On standard output, as wide as the terminal; 80 where it is none. */

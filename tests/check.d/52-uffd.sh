@@ -67,7 +67,7 @@ slow=build/tests/policy/slow.so
 $gpuemu run bfs size=tiny --backend uffd --prefetch $slow --json $work/slow.json >$work/out 2>&1
 tap_check 'a slow policy: its time is told' sh -c "grep -A2 '\"decide_ns\"' $work/slow.json | grep -q '\"p50\": *[0-9]\{7,\}'"
 tap_check 'a slow policy: the report says that it rules' grep -q "the policies' decisions took [0-9]*% of the handler's time" $work/out
-tap_check 'a slow policy: explain, too' sh -c "$gpuemu explain $work/slow.json | grep -q \"not how good it decides\""
+tap_check 'a slow policy: explain, too' sh -c "$gpuemu explain $work/slow.json | tr -s '\\n ' ' ' | grep -q \"not how good it decides\""
 $gpuemu run bfs size=tiny --backend uffd --prefetch $slow --set paging.decide=2000 --faults $work/slow.csv >$work/out 2>&1
 tap_check 'paging.decide: each far fault is charged 2000 ns for it' awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "fetched_to_committed_ns") c = i }
 	NR > 1 { n++; if ($c != 2000) bad = 1 } END { exit bad || n < 20 }' $work/slow.csv

@@ -39,7 +39,8 @@ static void test_lines(void **state)
 	wraps(2, 9, "one two", "  one two\n");
 	wraps(2, 8, "one two", "  one\n  two\n");
 	wraps(2, 8, "a wider-than-that b", "  a\n  wider-than-that\n  b\n");
-	wraps(0, 80, "two\n  lines ", "two\nlines\n");
+	wraps(0, 80, "two\nlines ", "two\nlines\n");
+	wraps(1, 8, "a bc\n  de fgh", " a bc\n   de\n   fgh\n");
 	wraps(2, 80, "", "");
 }
 
