@@ -36,6 +36,7 @@ struct request {
 	const char *clang, *output, *arch;
 	char arch_option[64];
 	char dir[PATH_MAX];		/* of what lives until the link */
+	char unit[64];			/* -cuid=: the same for both halves of one source */
 	bool compile_only;		/* -c */
 	bool rdc;			/* -rdc=true, -dc: device code of several files is linked */
 	bool to_ptx;			/* --ptx: the device's half is all */
@@ -254,8 +255,13 @@ static void begin(const struct request *r, struct words *w, const char *include,
 		add(w, "-ivfsoverlay");
 		add(w, overlay);
 	}
-	if (r->rdc)
+	if (r->rdc) {
 		add(w, "-fgpu-rdc");
+		add(w, "-fuse-cuid=none");
+		/* clang gives it to the device's half alone. */
+		add(w, "-Xclang");
+		add(w, r->unit);
+	}
 	add_all(w, &r->flags);
 }
 
@@ -290,6 +296,7 @@ static int write_fatbin(const char *ptx, const char *file, unsigned int arch, st
 	ret = file_read(ptx, &text, &bytes, err);
 	if (ret)
 		return ret;
+	cc_mend_ptx(text);
 	whole = (bytes + 1 + 7) & ~(size_t)7;
 	head.payload_bytes = whole;
 	head.bytes = 64 + whole;
@@ -304,6 +311,28 @@ static int write_fatbin(const char *ptx, const char *file, unsigned int arch, st
 	free(out);
 	free(text);
 	return ret;
+}
+
+static uint64_t mix(uint64_t hash, const char *word)
+{
+	do
+		hash = (hash ^ (unsigned char)*word) * 0x100000001b3ull;
+	while (*word++);
+	return hash;
+}
+
+/*
+ * With -fgpu-rdc clang puts a number behind the names of static kernels and variables, by which
+ * it knows the options, too: those differ between the halves.
+ */
+static void name_unit(struct request *r, const char *source)
+{
+	char whole[PATH_MAX];
+	uint64_t hash = mix(0xcbf29ce484222325ull, realpath(source, whole) ? whole : source);
+
+	for (unsigned int i = 0; i < r->flags.n; i++)
+		hash = mix(hash, r->flags.word[i]);
+	snprintf(r->unit, sizeof(r->unit), "-cuid=%016llx", (unsigned long long)hash);
 }
 
 /*
@@ -354,6 +383,7 @@ static int compile(struct request *r, const struct verb *verb, unsigned int n, c
 	snprintf(fatbin, sizeof(fatbin), "%s/%u.fatbin", r->dir, n);
 	snprintf(assembly, sizeof(assembly), "%s/%u.s", r->dir, n);
 	snprintf(option, sizeof(option), "--cuda-gpu-arch=%s", r->arch);
+	name_unit(r, r->sources.word[n]);
 	if (mend_source(r, n, overlay, sizeof(overlay), &err))
 		return cli_failed(verb, "%s", err.text);
 	begin(r, &device, include, overlay);

@@ -254,3 +254,62 @@ API cudaError_t cudaMemcpyFromArray(void *dst, cudaArray_const_t src, size_t x, 
 {
 	return copy_run(src, x, y, dst, NULL, bytes, kind, 0);
 }
+
+/* --- from array to array: the device's own memory on both sides -------------------------------- */
+
+static cudaError_t within_device(enum cudaMemcpyKind kind)
+{
+	return error_remember(kind == cudaMemcpyDeviceToDevice || kind == cudaMemcpyDefault ?
+			      cudaSuccess : cudaErrorInvalidMemcpyDirection);
+}
+
+API cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t dst, size_t dst_x, size_t dst_y,
+					 cudaArray_const_t src, size_t src_x, size_t src_y,
+					 size_t width, size_t height, enum cudaMemcpyKind kind)
+{
+	cudaError_t error = within_device(kind);
+
+	if (!error)
+		error = inside(dst, dst_x, dst_y, width, height);
+	if (!error)
+		error = inside(src, src_x, src_y, width, height);
+	return error ? error : cudaMemcpy2D(dst->base + dst_y * dst->pitch + dst_x, dst->pitch,
+					    src->base + src_y * src->pitch + src_x, src->pitch,
+					    width, height, kind);
+}
+
+/* Is there so much from that place on? */
+static bool has(cudaArray_const_t array, size_t x, size_t y, size_t bytes)
+{
+	return x + bytes <= array->extent.width * array->element * (rows_of(array) - y);
+}
+
+API cudaError_t cudaMemcpyArrayToArray(cudaArray_t dst, size_t dst_x, size_t dst_y,
+				       cudaArray_const_t src, size_t src_x, size_t src_y,
+				       size_t bytes, enum cudaMemcpyKind kind)
+{
+	cudaError_t error = within_device(kind);
+	size_t to_row, from_row, n;
+
+	if (!error)
+		error = inside(dst, dst_x, dst_y, 0, 0);
+	if (!error)
+		error = inside(src, src_x, src_y, 0, 0);
+	if (!error && (!has(dst, dst_x, dst_y, bytes) || !has(src, src_x, src_y, bytes)))
+		error = error_remember(cudaErrorInvalidValue);
+	if (error)
+		return error;
+	to_row = dst->extent.width * dst->element;
+	from_row = src->extent.width * src->element;
+	/* Up to the end of the row that ends first. */
+	for (; !error && bytes; bytes -= n) {
+		n = to_row - dst_x < from_row - src_x ? to_row - dst_x : from_row - src_x;
+		n = n < bytes ? n : bytes;
+		error = cudaMemcpy2DArrayToArray(dst, dst_x, dst_y, src, src_x, src_y, n, 1, kind);
+		dst_y += dst_x + n == to_row;
+		dst_x = dst_x + n == to_row ? 0 : dst_x + n;
+		src_y += src_x + n == from_row;
+		src_x = src_x + n == from_row ? 0 : src_x + n;
+	}
+	return error;
+}

@@ -224,6 +224,11 @@ public:
 	__device__ thread_block_tile()
 		: thread_group(LANES, (Size == 32 ? ~0u : (1u << Size % 32) - 1) << first(),
 			       Size) {}
+	/* Of whatever it is a part. */
+	template <class Other>
+	__device__ thread_block_tile(const thread_block_tile<Size, Other> &) : thread_block_tile()
+	{
+	}
 	__device__ static constexpr unsigned int size() { return Size; }
 	__device__ static constexpr unsigned int num_threads() { return Size; }
 	__device__ static unsigned int thread_rank() { return gpuemu::lane() & (Size - 1); }

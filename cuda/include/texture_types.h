@@ -146,6 +146,15 @@ cudaError_t cudaMemcpy2DFromArrayAsync(void *dst, size_t dpitch, cudaArray_const
 				       size_t y, size_t width, size_t height,
 				       enum cudaMemcpyKind kind,
 				       cudaStream_t stream GPUEMU_TEX_DV(0));
+cudaError_t cudaMemcpyArrayToArray(cudaArray_t dst, size_t dst_x, size_t dst_y,
+				   cudaArray_const_t src, size_t src_x, size_t src_y, size_t bytes,
+				   enum cudaMemcpyKind kind
+				   GPUEMU_TEX_DV(cudaMemcpyDeviceToDevice));
+cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t dst, size_t dst_x, size_t dst_y,
+				     cudaArray_const_t src, size_t src_x, size_t src_y,
+				     size_t width, size_t height,
+				     enum cudaMemcpyKind kind
+				     GPUEMU_TEX_DV(cudaMemcpyDeviceToDevice));
 
 cudaError_t cudaBindTexture(size_t *offset, const struct textureReference *texture,
 			    const void *ptr, const struct cudaChannelFormatDesc *desc,

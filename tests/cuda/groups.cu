@@ -38,10 +38,12 @@ __global__ void tiles(int *wrong)
 	int rank = (int)threadIdx.x;
 	auto warp = cg::tiled_partition<32>(block);
 	auto eight = cg::tiled_partition<8>(warp);
+	cg::thread_block_tile<8> of_anything = eight;
 	cg::thread_group four = cg::tiled_partition(block, 4);
 	struct wide { double d; int i; } w = { rank * 0.5, rank };
 	int all;
 
+	WANT(of_anything.size() == 8 && of_anything.thread_rank() == eight.thread_rank());
 	WANT(warp.size() == 32 && (int)warp.thread_rank() == rank % 32);
 	WANT((int)warp.meta_group_rank() == rank / 32 && warp.meta_group_size() == 2);
 	WANT(eight.size() == 8 && (int)eight.thread_rank() == rank % 8);

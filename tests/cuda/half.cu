@@ -136,6 +136,10 @@ int main()
 	HOLDS(__half_as_ushort(__double2half(1 + 0x1p-11 + 0x1p-40)) == 0x3c01);
 #ifdef __NVCC_GPUEMU__
 	HOLDS(__half2int_rn(__float2half(2.5f)) == 2 && __half2int_ru(__float2half(-2.5f)) == -2);
+	HOLDS(__bfloat162int_rn(__float2bfloat16(2.5f)) == 2 && __bfloat162ll_rd(__float2bfloat16(-2.5f)) == -3);
+	HOLDS(__bfloat162ushort_rz(__float2bfloat16(-7.0f)) == 0 && __bfloat16_as_short(__short_as_bfloat16(-3)) == -3);
+	__nv_bfloat162 two = __floats2bfloat162_rn(1, 2), back = __highs2bfloat162(two, __lowhigh2highlow(two));
+	HOLDS(__low2float(back) == 2 && __high2float(back) == 1 && __low2float(__high2bfloat162(two)) == 2);
 #endif
 	of_half = run<__half>();
 #if defined(__NVCC_GPUEMU__) || CUDART_VERSION >= 12000

@@ -81,6 +81,35 @@ static void runs(cudaArray_t array)
 	      cudaMemcpyFromArrayAsync(host, array, 4, 0, 100, cudaMemcpyDeviceToHost, NO_STREAM));
 }
 
+/* One row of the array of 8 by 4 floats is two of the other of 4 by 8. */
+static void between(cudaArray_t array)
+{
+	cudaChannelFormatDesc floats = cudaCreateChannelDesc(32, 0, 0, 0, cudaChannelFormatKindFloat);
+	cudaMemcpyKind kind = cudaMemcpyDeviceToDevice;
+	cudaArray_t other;
+
+	for (int i = 0; i < 128; i++)
+		host[i] = (char)i;
+	GIVES(cudaSuccess, cudaMallocArray(&other, &floats, 4, 8));
+	GIVES(cudaSuccess, cudaMemcpyToArray(array, 0, 0, host, 128, cudaMemcpyHostToDevice));
+	GIVES(cudaSuccess, cudaMemcpyArrayToArray(other, 4, 1, array, 8, 0, 100, kind));
+	GIVES(cudaErrorInvalidValue, cudaMemcpyArrayToArray(other, 4, 1, array, 8, 0, 112, kind));
+	GIVES(cudaErrorInvalidValue, cudaMemcpyArrayToArray(other, 4, 1, NO_ARRAY, 8, 0, 100, kind));
+	GIVES(cudaErrorInvalidMemcpyDirection,
+	      cudaMemcpyArrayToArray(other, 4, 1, array, 8, 0, 100, cudaMemcpyHostToDevice));
+	memset(host, 0, sizeof(host));
+	GIVES(cudaSuccess, cudaMemcpyFromArray(host, other, 4, 1, 100, cudaMemcpyDeviceToHost));
+	HOLDS(host[0] == 8 && host[50] == 58 && host[99] == 107);
+	GIVES(cudaSuccess, cudaMemcpy2DArrayToArray(other, 0, 6, array, 16, 1, 16, 2, kind));
+	GIVES(cudaErrorInvalidValue, cudaMemcpy2DArrayToArray(other, 0, 7, array, 16, 1, 16, 2, kind));
+	GIVES(cudaErrorInvalidValue, cudaMemcpy2DArrayToArray(NO_ARRAY, 0, 6, array, 16, 1, 16, 2, kind));
+	GIVES(cudaErrorInvalidMemcpyDirection,
+	      cudaMemcpy2DArrayToArray(other, 0, 6, array, 16, 1, 16, 2, cudaMemcpyDeviceToHost));
+	GIVES(cudaSuccess, cudaMemcpy2DFromArray(host, 16, other, 0, 6, 16, 2, cudaMemcpyDeviceToHost));
+	HOLDS(host[0] == 48 && host[15] == 63 && host[16] == 80);
+	GIVES(cudaSuccess, cudaFreeArray(other));
+}
+
 void arrays(void)
 {
 	cudaArray_t array, box;
@@ -88,6 +117,7 @@ void arrays(void)
 	made(&array, &box);
 	rows(array);
 	runs(array);
+	between(array);
 	GIVES(cudaSuccess, cudaFreeArray(array));
 	GIVES(cudaErrorInvalidValue, cudaFreeArray(array));
 	GIVES(cudaErrorInvalidValue, cudaFreeArray(NO_ARRAY));

@@ -19,6 +19,10 @@ __global__ void first(int *out)
 	out[threadIdx.x] = twice(threadIdx.x) + counter + shared_by_all + own + offset;
 }
 
+/* A kernel of this file's own, and one that is made of a template. */
+static __global__ void kept(int *out) { *out += 1; }
+template <int n> __global__ void made(int *out) { *out += n; }
+
 void run_other(int *out);
 
 int main()
@@ -39,6 +43,10 @@ int main()
 	HOLDS(out[0] == 6 + 200 + 1001 && shared_by_all == 1001);
 	OK(cudaMemcpyFromSymbol(&value, counter, sizeof(value)));
 	HOLDS(value == 5);
+	kept<<<1, 1>>>(out);
+	made<32><<<1, 1>>>(out);
+	OK(cudaDeviceSynchronize());
+	HOLDS(out[0] == 6 + 200 + 1001 + 33);
 	OK(cudaFree(out));
 	printf("linked: passed\n");
 	return 0;
