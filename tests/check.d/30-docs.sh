@@ -45,6 +45,10 @@ tap_check 'the README shows examples/vecadd.c' scripts/check-example.sh
 for words in 'make && build/bin/gpuemu run vecadd --backend uffd ' 'make demo ' 'make check '; do
 	tap_check "the README begins with: $words" sh -c "head -n 20 README.md | grep -q '^$words'"
 done
+for target in demo check check-quick; do
+	tap_check "there is a make $target" make -n $target
+done
+tap_check 'docs/index.md answers questions' test "$(grep -c '^| [A-Z].*? | ' docs/index.md)" -ge 15
 # Links to files: each is there, from where it stands.
 broken() { # FILE...
 	for f; do
