@@ -142,6 +142,17 @@ for conf in examples/sweeps/*.conf; do
 done
 tap_check "$whole files have all runs of a part, $some have some" test $whole -ge 11 -a $some -ge 2
 tap_check 'isca16-warped-slicer.conf: 30 pairs, four policies' test "$(commands sweep examples/sweeps/isca16-warped-slicer.conf | wc -l)" -eq 120
+# Each column that a file names is a number of some report: of one program, of two, of one that is halted.
+{
+	echo 'workloads = [ "vecadd size=tiny", "vecadd size=tiny + gather size=tiny repeat=9", "vecadd size=tiny until=2K repeat=9" ];'
+	echo 'options = [ "--prefetch sequential", "--target 2000" ];'
+	printf 'columns = [ %s ];\n' "$(sed -n 's/^columns = \[ \(.*\) \];/\1/p' examples/sweeps/*.conf | tr -s ', ' '\n' | sort -u | paste -sd ,)"
+} >$work/columns.conf
+$gpuemu sweep $work/columns.conf --out $work/columns --csv $work/columns.csv >/dev/null 2>&1
+tap_check "columns of the files: each is in a report" awk -F, '
+	NR == 1 { for (i = 1; i <= NF; i++) name[i] = $i; n = NF }
+	NR > 1 { for (i = 1; i <= NF; i++) if ($i != "") there[i] = 1 }
+	END { for (i = 1; i <= n; i++) if (!there[i]) { print name[i] ": nowhere"; bad = 1 } exit bad || NR < 4 || n < 12 }' $work/columns.csv
 # cycles_of FILE.conf WORKLOAD: its rows' cycles, of that workload alone, by number.
 cycles_of() {
 	awk -v w="$2" '/^workloads/ { print "workloads = \"" w "\";"; skip = 1 } !skip { print } /\];/ { skip = 0 }' "$1" >$work/paper.conf
