@@ -164,6 +164,7 @@ cudaError_t managed_register_all(void);
 /* --- what else is forgotten when the GPU is closed ------------------------------------------ */
 
 void register_forget_all(void);
+void event_forget_all(void);
 void array_forget_all(void);
 void texture_forget_all(void);
 void device_forget_all(void);

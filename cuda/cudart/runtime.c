@@ -223,6 +223,7 @@ static void close_gpu(void)
 	texture_forget_all();
 	device_forget_all();
 	stream_forget_all();
+	event_forget_all();
 	gpuemu_close(ctx);
 	ctx = NULL;
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Textures and surfaces: objects, whose handle is the address of a descriptor on the device, and
- * references, whose variable in device code is one. What a fetch does is device code's
- * (daemon/ptx/texture.cu).
+ * Textures and surfaces: objects, whose handle is the address of a descriptor on the device. What
+ * a fetch does is device code's (daemon/ptx/texture.cu). References are reference.c's.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +34,7 @@ static bool know(cudaArray_const_t array)
 	return is;
 }
 
-static cudaError_t describe(struct descriptor *d, const struct cudaResourceDesc *r)
+cudaError_t texture_describe(struct descriptor *d, const struct cudaResourceDesc *r)
 {
 	const struct cudaArray *a = r->res.array.array;
 
@@ -72,7 +71,7 @@ static cudaError_t describe(struct descriptor *d, const struct cudaResourceDesc 
 	}
 }
 
-static cudaError_t describe_sampler(struct descriptor *d, const struct cudaTextureDesc *t)
+cudaError_t texture_describe_sampler(struct descriptor *d, const struct cudaTextureDesc *t)
 {
 	bool normalized = t->readMode == cudaReadModeNormalizedFloat;
 	bool is_float = d->format >> 8 == 2;
@@ -206,9 +205,9 @@ API cudaError_t cudaCreateTextureObject(cudaTextureObject_t *object,
 		return error_remember(cudaErrorInvalidValue);
 	if (view)
 		return error_remember(cudaErrorNotSupported);
-	error = describe(&d, resource);
+	error = texture_describe(&d, resource);
 	if (!error)
-		error = describe_sampler(&d, texture);
+		error = texture_describe_sampler(&d, texture);
 	return error ? error_remember(error) : make(object, &d, resource, texture);
 }
 
@@ -244,7 +243,7 @@ API cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *object,
 
 	if (!object || !resource || resource->resType != cudaResourceTypeArray)
 		return error_remember(cudaErrorInvalidValue);
-	error = describe(&d, resource);
+	error = texture_describe(&d, resource);
 	return error ? error_remember(error) : make(object, &d, resource, NULL);
 }
 
@@ -257,159 +256,4 @@ API cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *resour
 						 cudaSurfaceObject_t object)
 {
 	return tell(object, true, resource, NULL);
-}
-
-/* --- references ------------------------------------------------------------------------------ */
-
-/* What registration says of one and its structure does not: how it is read. */
-static struct reference {
-	struct reference *next;
-	const void *host;
-	bool normalized;
-} *references;
-
-API void __cudaRegisterTexture(void **handle, const struct textureReference *host,
-			       const void **address, const char *name, int dim, int normalized,
-			       int ext);
-API void __cudaRegisterTexture(void **handle, const struct textureReference *host,
-			       const void **address, const char *name, int dim, int normalized,
-			       int ext)
-{
-	struct reference *r = calloc(1, sizeof(*r));
-
-	__cudaRegisterVar(handle, (char *)host, NULL, name, ext, sizeof(struct descriptor), 0, 0);
-	if (!r)
-		return;
-	enter_quietly();
-	*r = (struct reference){ references, host, normalized != 0 };
-	references = r;
-	leave_quietly(cudaSuccess);
-}
-
-API void __cudaRegisterSurface(void **handle, const struct surfaceReference *host,
-			       const void **address, const char *name, int dim, int ext);
-API void __cudaRegisterSurface(void **handle, const struct surfaceReference *host,
-			       const void **address, const char *name, int dim, int ext)
-{
-	__cudaRegisterVar(handle, (char *)host, NULL, name, ext, sizeof(struct descriptor), 0, 0);
-}
-
-static bool reads_normalized(const void *host)
-{
-	const struct reference *r = references;
-
-	while (r && r->host != host)
-		r = r->next;
-	return r && r->normalized;
-}
-
-static cudaError_t write_reference(const void *host, const struct descriptor *d)
-{
-	cudaError_t error = cudaMemcpyToSymbol(host, d, sizeof(*d), 0, cudaMemcpyHostToDevice);
-
-	return error == cudaErrorInvalidSymbol ? error_remember(cudaErrorInvalidTexture) : error;
-}
-
-static cudaError_t bind(const struct textureReference *t, const struct cudaResourceDesc *r)
-{
-	struct cudaTextureDesc sampler = { 0 };
-	struct descriptor d;
-	cudaError_t error;
-
-	if (!t)
-		return error_remember(cudaErrorInvalidTexture);
-	memcpy(sampler.addressMode, t->addressMode, sizeof(sampler.addressMode));
-	sampler.filterMode = t->filterMode;
-	sampler.readMode = reads_normalized(t) ? cudaReadModeNormalizedFloat :
-						 cudaReadModeElementType;
-	sampler.normalizedCoords = t->normalized;
-	sampler.sRGB = t->sRGB;
-	error = describe(&d, r);
-	if (!error)
-		error = describe_sampler(&d, &sampler);
-	return error ? error_remember(error) : write_reference(t, &d);
-}
-
-API cudaError_t cudaBindTexture(size_t *offset, const struct textureReference *texture,
-				const void *ptr, const struct cudaChannelFormatDesc *desc,
-				size_t bytes)
-{
-	struct cudaResourceDesc r = { .resType = cudaResourceTypeLinear };
-
-	if (!ptr || !desc)
-		return error_remember(cudaErrorInvalidValue);
-	r.res.linear.devPtr = (void *)ptr;
-	r.res.linear.desc = *desc;
-	r.res.linear.sizeInBytes = bytes;
-	if (offset)
-		*offset = 0;
-	return bind(texture, &r);
-}
-
-API cudaError_t cudaBindTexture2D(size_t *offset, const struct textureReference *texture,
-				  const void *ptr, const struct cudaChannelFormatDesc *desc,
-				  size_t width, size_t height, size_t pitch)
-{
-	struct cudaResourceDesc r = { .resType = cudaResourceTypePitch2D };
-
-	if (!ptr || !desc)
-		return error_remember(cudaErrorInvalidValue);
-	r.res.pitch2D.devPtr = (void *)ptr;
-	r.res.pitch2D.desc = *desc;
-	r.res.pitch2D.width = width;
-	r.res.pitch2D.height = height;
-	r.res.pitch2D.pitchInBytes = pitch;
-	if (offset)
-		*offset = 0;
-	return bind(texture, &r);
-}
-
-API cudaError_t cudaBindTextureToArray(const struct textureReference *texture,
-				       cudaArray_const_t array,
-				       const struct cudaChannelFormatDesc *desc)
-{
-	struct cudaResourceDesc r = { .resType = cudaResourceTypeArray };
-
-	r.res.array.array = (cudaArray_t)array;
-	return bind(texture, &r);
-}
-
-API cudaError_t cudaUnbindTexture(const struct textureReference *texture)
-{
-	return error_remember(texture ? cudaSuccess : cudaErrorInvalidTexture);
-}
-
-/* Any address is aligned well enough. */
-API cudaError_t cudaGetTextureAlignmentOffset(size_t *offset,
-					      const struct textureReference *texture)
-{
-	if (!offset || !texture)
-		return error_remember(offset ? cudaErrorInvalidTexture : cudaErrorInvalidValue);
-	*offset = 0;
-	return cudaSuccess;
-}
-
-API cudaError_t cudaGetTextureReference(const struct textureReference **texture,
-					const void *symbol)
-{
-	if (!texture || !symbol)
-		return error_remember(cudaErrorInvalidTexture);
-	*texture = symbol;
-	return cudaSuccess;
-}
-
-API cudaError_t cudaBindSurfaceToArray(const struct surfaceReference *surface,
-				       cudaArray_const_t array,
-				       const struct cudaChannelFormatDesc *desc)
-{
-	struct cudaResourceDesc r = { .resType = cudaResourceTypeArray };
-	struct descriptor d;
-	cudaError_t error;
-
-	r.res.array.array = (cudaArray_t)array;
-	error = describe(&d, &r);
-	if (error)
-		return error_remember(error);
-	error = cudaMemcpyToSymbol(surface, &d, sizeof(d), 0, cudaMemcpyHostToDevice);
-	return error == cudaErrorInvalidSymbol ? error_remember(cudaErrorInvalidSurface) : error;
 }

@@ -25,6 +25,9 @@ struct descriptor {
 void __cudaRegisterVar(void **handle, char *host, char *address, const char *name, int ext,
 		       size_t size, int constant, int global);
 
+/* What a fetch needs to know of the memory, and then of how it is read; CUDA's errors. */
+cudaError_t texture_describe(struct descriptor *d, const struct cudaResourceDesc *r);
+cudaError_t texture_describe_sampler(struct descriptor *d, const struct cudaTextureDesc *t);
 /* Is it an array that was made and not freed? The lock is held. */
 bool array_is(cudaArray_const_t array);
 /* Bytes of an element; 0: no such format. */
