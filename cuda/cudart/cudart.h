@@ -175,7 +175,9 @@ struct CUstream_st {
 	struct CUstream_st *next;
 	struct gpuemu_stream *stream;
 	unsigned int flags;
-	int priority;
+	/* Attributes, which the model makes nothing of. */
+	struct cudaAccessPolicyWindow window;
+	enum cudaSynchronizationPolicy policy;
 };
 /* false: not a stream. *s NULL is the default stream. */
 bool stream_of(cudaStream_t stream, struct gpuemu_stream **s);

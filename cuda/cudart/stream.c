@@ -49,6 +49,7 @@ API cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int 
 		return leave(cudaErrorMemoryAllocation);
 	}
 	s->flags = flags;
+	s->policy = cudaSyncPolicyAuto;
 	s->next = streams;
 	streams = s;
 	*stream = s;
@@ -168,6 +169,99 @@ API cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptur
 	if (!error)
 		*status = cudaStreamCaptureStatusNone;
 	return error_remember(error);
+}
+
+/* --- attributes: kept, and nothing else ------------------------------------------------------- */
+
+static struct CUstream_st default_stream = { .policy = cudaSyncPolicyAuto };
+
+/* NULL: not a stream. */
+static struct CUstream_st *attributes_of(cudaStream_t stream)
+{
+	struct gpuemu_stream *s;
+
+	if (!stream_of(stream, &s))
+		return NULL;
+	return s ? stream : &default_stream;
+}
+
+API cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID attribute,
+				       const cudaStreamAttrValue *value)
+{
+	cudaError_t error = enter();
+	struct CUstream_st *s;
+
+	if (error)
+		return leave(error);
+	s = attributes_of(stream);
+	if (!s)
+		return leave(cudaErrorInvalidResourceHandle);
+	if (!value)
+		return leave(cudaErrorInvalidValue);
+	switch ((int)attribute) {
+	case cudaLaunchAttributeAccessPolicyWindow:
+		if (!(value->accessPolicyWindow.hitRatio >= 0 &&
+		      value->accessPolicyWindow.hitRatio <= 1) ||
+		    value->accessPolicyWindow.missProp == cudaAccessPropertyPersisting)
+			return leave(cudaErrorInvalidValue);
+		s->window = value->accessPolicyWindow;
+		return leave(cudaSuccess);
+	case cudaLaunchAttributeSynchronizationPolicy:
+		if (value->syncPolicy < cudaSyncPolicyAuto ||
+		    value->syncPolicy > cudaSyncPolicyBlockingSync)
+			return leave(cudaErrorInvalidValue);
+		s->policy = value->syncPolicy;
+		return leave(cudaSuccess);
+	case cudaLaunchAttributePriority:
+		/* There is one. */
+		return leave(cudaSuccess);
+	default:
+		return leave(cudaErrorInvalidValue);
+	}
+}
+
+API cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaStreamAttrID attribute,
+				       cudaStreamAttrValue *value)
+{
+	cudaError_t error = enter();
+	struct CUstream_st *s;
+
+	if (error)
+		return leave(error);
+	s = attributes_of(stream);
+	if (!s)
+		return leave(cudaErrorInvalidResourceHandle);
+	if (!value)
+		return leave(cudaErrorInvalidValue);
+	switch ((int)attribute) {
+	case cudaLaunchAttributeAccessPolicyWindow:
+		value->accessPolicyWindow = s->window;
+		return leave(cudaSuccess);
+	case cudaLaunchAttributeSynchronizationPolicy:
+		value->syncPolicy = s->policy;
+		return leave(cudaSuccess);
+	case cudaLaunchAttributePriority:
+		value->priority = 0;
+		return leave(cudaSuccess);
+	default:
+		return leave(cudaErrorInvalidValue);
+	}
+}
+
+API cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from)
+{
+	cudaError_t error = enter();
+	struct CUstream_st *a, *b;
+
+	if (error)
+		return leave(error);
+	a = attributes_of(to);
+	b = attributes_of(from);
+	if (!a || !b)
+		return leave(cudaErrorInvalidResourceHandle);
+	a->window = b->window;
+	a->policy = b->policy;
+	return leave(cudaSuccess);
 }
 
 API cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)

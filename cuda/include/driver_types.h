@@ -173,6 +173,38 @@ typedef void (*cudaHostFn_t)(void *arg);
 #define cudaEventWaitDefault		0x00
 #define cudaEventWaitExternal		0x01
 
+enum cudaAccessProperty {
+	cudaAccessPropertyNormal = 0, cudaAccessPropertyStreaming = 1,
+	cudaAccessPropertyPersisting = 2,
+};
+struct cudaAccessPolicyWindow {
+	void *base_ptr;
+	size_t num_bytes;
+	float hitRatio;
+	enum cudaAccessProperty hitProp, missProp;
+};
+enum cudaSynchronizationPolicy {
+	cudaSyncPolicyAuto = 1, cudaSyncPolicySpin = 2, cudaSyncPolicyYield = 3,
+	cudaSyncPolicyBlockingSync = 4,
+};
+typedef enum cudaLaunchAttributeID {
+	cudaLaunchAttributeIgnore = 0, cudaLaunchAttributeAccessPolicyWindow = 1,
+	cudaLaunchAttributeCooperative = 2, cudaLaunchAttributeSynchronizationPolicy = 3,
+	cudaLaunchAttributePriority = 8,
+} cudaLaunchAttributeID;
+typedef union cudaLaunchAttributeValue {
+	char pad[64];
+	struct cudaAccessPolicyWindow accessPolicyWindow;
+	int cooperative;
+	enum cudaSynchronizationPolicy syncPolicy;
+	int priority;
+} cudaLaunchAttributeValue;
+#define cudaStreamAttrID			cudaLaunchAttributeID
+#define cudaStreamAttrValue			cudaLaunchAttributeValue
+#define cudaStreamAttributeAccessPolicyWindow	cudaLaunchAttributeAccessPolicyWindow
+#define cudaStreamAttributeSynchronizationPolicy cudaLaunchAttributeSynchronizationPolicy
+#define cudaStreamAttributePriority		cudaLaunchAttributePriority
+
 /* --- device --------------------------------------------------------------------- */
 
 #define cudaDeviceScheduleAuto		0x00

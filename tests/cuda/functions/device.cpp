@@ -118,6 +118,7 @@ static void preferences(void)
 	GIVES(cudaErrorInvalidValue, cudaDeviceGetSharedMemConfig(NULL));
 	GIVES(cudaSuccess, cudaDeviceGetStreamPriorityRange(&least, &greatest));
 	HOLDS(least == 0 && greatest == 0);
+	GIVES(cudaSuccess, cudaCtxResetPersistingL2Cache());
 	GIVES(cudaSuccess, cudaProfilerStart());
 	GIVES(cudaSuccess, cudaProfilerStop());
 	/* There is one device: it is nobody's peer. */

@@ -50,6 +50,7 @@ static void calls(cudaError_t error, char *p, cudaStream_t stream, cudaEvent_t e
 #if CUDART_VERSION < 13000
 	GIVES(error, cudaThreadSynchronize());
 #endif
+	GIVES(error, cudaCtxResetPersistingL2Cache());
 	GIVES(error, cudaMalloc(&q, 4));
 	GIVES(error, cudaMallocManaged(&q, 4));
 	GIVES(error, cudaMallocHost(&q, 4));

@@ -72,6 +72,35 @@ static void asked(cudaStream_t stream)
 	GIVES(cudaErrorInvalidResourceHandle, cudaStreamSynchronize(NO_STREAM));
 }
 
+static void attributes(cudaStream_t stream)
+{
+	cudaStreamAttrValue value, found;
+	cudaStreamAttrID window = cudaStreamAttributeAccessPolicyWindow;
+	cudaStreamAttrID policy = cudaStreamAttributeSynchronizationPolicy;
+
+	memset(&value, 0, sizeof(value));
+	value.accessPolicyWindow.hitRatio = 0.5f;
+	value.accessPolicyWindow.hitProp = cudaAccessPropertyPersisting;
+	GIVES(cudaSuccess, cudaStreamSetAttribute(stream, window, &value));
+	GIVES(cudaErrorInvalidValue, cudaStreamSetAttribute(stream, window, NULL));
+	GIVES(cudaErrorInvalidValue, cudaStreamSetAttribute(stream, (cudaStreamAttrID)77, &value));
+	GIVES(cudaErrorInvalidResourceHandle, cudaStreamSetAttribute(NO_STREAM, window, &value));
+	value.accessPolicyWindow.hitRatio = 2;
+	GIVES(cudaErrorInvalidValue, cudaStreamSetAttribute(stream, window, &value));
+	value.syncPolicy = cudaSyncPolicyYield;
+	GIVES(cudaSuccess, cudaStreamSetAttribute(stream, policy, &value));
+	GIVES(cudaSuccess, cudaStreamGetAttribute(stream, window, &found));
+	HOLDS(found.accessPolicyWindow.hitRatio == 0.5f);
+	GIVES(cudaErrorInvalidValue, cudaStreamGetAttribute(stream, window, NULL));
+	GIVES(cudaErrorInvalidResourceHandle, cudaStreamGetAttribute(NO_STREAM, window, &found));
+	GIVES(cudaSuccess, cudaStreamGetAttribute(0, policy, &found));
+	HOLDS(found.syncPolicy == cudaSyncPolicyAuto);
+	GIVES(cudaSuccess, cudaStreamCopyAttributes(0, stream));
+	GIVES(cudaErrorInvalidResourceHandle, cudaStreamCopyAttributes(NO_STREAM, stream));
+	GIVES(cudaSuccess, cudaStreamGetAttribute(0, policy, &found));
+	HOLDS(found.syncPolicy == cudaSyncPolicyYield);
+}
+
 static void given(cudaStream_t stream)
 {
 	cudaEvent_t event;
@@ -102,6 +131,7 @@ void streams(void)
 
 	made(&stream);
 	asked(stream);
+	attributes(stream);
 	given(stream);
 	GIVES(cudaSuccess, cudaStreamDestroy(stream));
 	GIVES(cudaErrorInvalidResourceHandle, cudaStreamDestroy(stream));
