@@ -22,6 +22,7 @@
 
 #ifdef __cplusplus
 #include "gpuemu/templates.h"
+#include "gpuemu/channels.h"
 #endif
 #ifdef __CUDA__
 #include "gpuemu/device.h"

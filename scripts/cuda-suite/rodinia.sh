@@ -82,4 +82,4 @@ program srad_v2 '-DOUTPUT $C/srad/srad_v2/srad.cu' '64 64 0 31 0 31 0.5 2' \
 	'host_build -DOUTPUT $O/srad/srad_v2/srad.cpp && host_run 64 64 0 31 0 31 2 0.5 2 && same out host/out 1e-3 --skip "[A-Za-z]"'
 program streamcluster '$C/streamcluster/streamcluster_cuda_cpu.cpp $C/streamcluster/streamcluster_cuda.cu' \
 	'5 10 16 1024 1024 100 none output.txt 1' \
-	'host_build $O/streamcluster/streamcluster_omp.cpp -lpthread && host_run 5 10 16 1024 1024 100 none output.txt 2 && same output.txt host/output.txt 1e-3'
+	'host_build $O/streamcluster/streamcluster_omp.cpp -lpthread && host_run 5 10 16 1024 1024 100 none output.txt 1 && same output.txt host/output.txt 1e-3'

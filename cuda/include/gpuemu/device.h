@@ -137,6 +137,17 @@ __device__ static __forceinline__ unsigned long long atomicCAS(unsigned long lon
 							  (long long)v);
 }
 
+/* One device, and all of its memory is coherent: every scope is the system's. */
+template <class T> __device__ static __forceinline__ T atomicCAS_system(T *p, T compare, T v)
+{
+	return atomicCAS(p, compare, v);
+}
+
+template <class T> __device__ static __forceinline__ T atomicCAS_block(T *p, T compare, T v)
+{
+	return atomicCAS(p, compare, v);
+}
+
 __device__ static __forceinline__ float atomicExch(float *p, float v)
 {
 	return __int_as_float(atomicExch((int *)p, __float_as_int(v)));

@@ -12,6 +12,11 @@ static void made(cudaArray_t *array, cudaArray_t *box)
 	cudaExtent extent;
 	unsigned int flags = 7;
 
+	/* The host's C++ has a type's descriptor, too. */
+	found = cudaCreateChannelDesc<float>();
+	HOLDS(!memcmp(&found, &floats, sizeof(found)));
+	found = cudaCreateChannelDesc<uchar4>();
+	HOLDS(found.w == 8 && found.f == cudaChannelFormatKindUnsigned);
 	GIVES(cudaSuccess, cudaMallocArray(array, &floats, 8, 4));
 	GIVES(cudaErrorInvalidValue, cudaMallocArray(NULL, &floats, 8, 4));
 	GIVES(cudaErrorInvalidValue, cudaMallocArray(&other, NULL, 8, 4));

@@ -5,6 +5,9 @@
 static __global__ void add(int *p, int n)
 {
 	atomicAdd(p, n);
+	/* A scope of its own, which changes nothing here. */
+	atomicCAS_system(p, -1, 0);
+	atomicCAS_block(p, -1, 0);
 }
 
 static __global__ void __launch_bounds__(64) bounded(int *p)
