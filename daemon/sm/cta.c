@@ -204,15 +204,40 @@ static void warp_launch(struct sm *sm, struct sm_cta *cta, unsigned int slot, un
 	warp->granted = false;
 	warp->cold = 0;
 	warp->inflight = warp->away = warp->pending = warp->stores = warp->atomics = 0;
-	exec_warp_init(&warp->ex, &cta->ex, index, warp->arena);
-	warp->ex.smid = sm->id;
-	warp->ex.nsmid = (uint32_t)sm->spec->sms;
-	warp->ex.slot = w;
-	warp->next_pc = warp->ex.pc;
+	/* cta_begin() does the rest. */
+	warp->ex.index = index;
+	warp->ex.pc = 0;
 	sm->issue.older[w] = sm->warps.resident;
 	sm->warps.resident |= bit;
+	sm->warps.fresh |= bit;
 	sm->heads.live |= bit;
 	sm->fetch.empty |= bit;
+}
+
+/* Nothing of the CTA before is left in its successor's memory. */
+static void clear_memory(struct sm_cta *cta)
+{
+	memset(cta->shared, 0, cta->kernel->shared_bytes);
+	if (cta->kernel->local_bytes)
+		memset(cta->local, 0, cta->kernel->local_bytes);
+}
+
+void cta_begin(struct sm *sm)
+{
+	unsigned int w;
+
+	for_each_warp(w, sm->warps.fresh & sm->warps.resident) {
+		struct sm_warp *warp = &sm->warps.at[w];
+		struct sm_cta *cta = &sm->ctas.at[warp->cta];
+
+		if (!warp->ex.index)
+			clear_memory(cta);
+		exec_warp_init(&warp->ex, &cta->ex, warp->ex.index, warp->arena);
+		warp->ex.smid = sm->id;
+		warp->ex.nsmid = (uint32_t)sm->spec->sms;
+		warp->ex.slot = w;
+	}
+	sm->warps.fresh = NO_WARPS;
 }
 
 int sm_launch_cta(struct sm *sm, const struct sm_kernel *k, const uint32_t ctaid[3], uint64_t now)
@@ -263,12 +288,8 @@ int sm_launch_cta(struct sm *sm, const struct sm_kernel *k, const uint32_t ctaid
 	cta->ex = (struct exec_cta){ .launch = &cta->launch, .shared = cta->shared,
 				     .shared_bytes = k->shared_bytes };
 	memcpy(cta->ex.ctaid, ctaid, sizeof(cta->ex.ctaid));
-	/* Nothing of the CTA before is left in its successor's memory. */
-	memset(cta->shared, 0, k->shared_bytes);
-	if (k->local_bytes) {
+	if (k->local_bytes)
 		cta->ex.local = cta->local;
-		memset(cta->local, 0, k->local_bytes);
-	}
 	/* Those that had these numbers before were older; nobody reads what is not resident. */
 	for_each_warp(w, sm->warps.resident)
 		sm->issue.older[w] &= ~warps;

@@ -40,6 +40,11 @@ struct ctas {
 	struct placement *placement;	/* where their registers and shared memory are */
 };
 
+/*
+ * What is left to do of launches, which the SM alone sees: memory is cleared, registers are set. So
+ * SMs that run on several host threads do it side by side. Before the warps' first cycle.
+ */
+void cta_begin(struct sm *sm);
 void cta_warp_exited(struct sm *sm, unsigned int w);
 /* Fetch came by a finished warp: its slot is free, and with the last one its CTA's. */
 void cta_warp_retire(struct sm *sm, unsigned int w, uint64_t now);

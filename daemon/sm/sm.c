@@ -135,7 +135,7 @@ void sm_cancel(struct sm *sm)
 	cta_cancel(sm);
 	residency_cancel(sm);
 	mechanism_cancel(sm);
-	sm->warps.resident = NO_WARPS;
+	sm->warps.resident = sm->warps.fresh = NO_WARPS;
 	sm->heads = (struct sm_heads){ 0 };
 	sm->accesses = (struct accesses){ 0 };
 	sm->print.texts_used = sm->print.texts_told = 0;
@@ -250,6 +250,8 @@ int sm_run(struct sm *sm, uint64_t from, uint64_t upto)
 	uint64_t *shown = sm->env.wake, now = MAX(from, *shown);
 
 	sm->upto = upto;
+	if (set_any(sm->warps.fresh))
+		cta_begin(sm);
 	/* Memory adds replies between quanta alone. */
 	sm->reply_at = mem_next(sm->env.mem, sm->id);
 	/* Those of the SMs that other threads run are on the same line of the host's caches. */

@@ -40,6 +40,7 @@ struct warps {
 	unsigned int n;			/* numbers there are */
 	unsigned int slots;		/* there are */
 	warpset resident;
+	warpset fresh;		/* launched, and cta_begin() has not come to them */
 };
 
 #endif
