@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
+
 /*
  * A quantum takes some ten microseconds, a look some ten nanoseconds: who waits looks
  * for longer than that before it lets others run (there may be fewer processors than
@@ -37,13 +39,17 @@ struct workers {
 	atomic_uint sleepers;
 	atomic_uint numbered;		/* helpers that have a number */
 	atomic_bool stop;
+	struct claim *claims;
+	/*
+	 * What a helper reads to begin is one line of the host's caches where threads are few. Bits 0
+	 * to 15: parts, 16 to 47: the step's number.
+	 */
+	_Alignas(64) atomic_ullong work;
 	/* The step's; written before `work` is. Who took a part may read them until it is done. */
 	void (*fn)(void *ctx, unsigned int part);
 	void *ctx;
-	atomic_uint *first;		/* by thread: of its parts; the last entry is the end */
-	struct claim *claims;
-	/* Bits 0 to 15: parts, 16 to 47: the step's number. */
-	_Alignas(64) atomic_ullong work;
+	atomic_ushort *first;		/* by thread: of its parts; the last entry is the end */
+	atomic_ushort few[16];
 	_Alignas(64) atomic_uint done;	/* parts */
 };
 
@@ -73,7 +79,8 @@ static bool take(struct claim *c, uint32_t step)
 
 /*
  * Neighbours go towards each other, the last thread from the last part down: where they meet
- * moves little from step to step, so a part's data stays in one processor's caches.
+ * moves little from step to step, so a part's data stays in one processor's caches. Of two threads
+ * one that meets the other has nothing more to look for.
  */
 static void take_parts(struct workers *p, unsigned int thread, unsigned long long work)
 {
@@ -88,6 +95,8 @@ static void take_parts(struct workers *p, unsigned int thread, unsigned long lon
 		if (take(&p->claims[at], step_of(work))) {
 			p->fn(p->ctx, at);
 			taken++;
+		} else if (p->threads == 2) {
+			break;
 		}
 		at = (at + (down ? parts - 1 : 1)) % parts;
 	}
@@ -146,9 +155,10 @@ static void divide(struct workers *p, const uint16_t *homes, unsigned int parts)
 	for (unsigned int t = 0; t < p->threads; t++) {
 		while (part < parts && homes[part] < t)
 			part++;
-		atomic_store_explicit(&p->first[t], part, memory_order_relaxed);
+		atomic_store_explicit(&p->first[t], (unsigned short)part, memory_order_relaxed);
 	}
-	atomic_store_explicit(&p->first[p->threads], parts, memory_order_relaxed);
+	atomic_store_explicit(&p->first[p->threads], (unsigned short)parts,
+			      memory_order_relaxed);
 }
 
 void workers_run(struct workers *p, void (*fn)(void *ctx, unsigned int part), void *ctx,
@@ -178,7 +188,8 @@ int workers_create(unsigned int threads, unsigned int parts, struct workers **ou
 		return -ENOMEM;
 	*p = (struct workers){ .threads = threads };
 	p->helpers = calloc(threads, sizeof(*p->helpers));
-	p->first = calloc(threads + 1, sizeof(*p->first));
+	p->first = threads < ARRAY_SIZE(p->few) ? p->few :
+		calloc(threads + 1, sizeof(*p->first));
 	p->claims = aligned_alloc(64, parts * sizeof(*p->claims));
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->wake, NULL);
@@ -210,7 +221,8 @@ void workers_destroy(struct workers *p)
 	pthread_cond_destroy(&p->wake);
 	pthread_mutex_destroy(&p->lock);
 	free(p->claims);
-	free(p->first);
+	if (p->first != p->few)
+		free(p->first);
 	free(p->helpers);
 	free(p);
 }
