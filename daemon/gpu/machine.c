@@ -53,16 +53,16 @@ static int create_parts(struct machine *m, uint32_t va_space)
 	int ret;
 
 	m->sms = calloc(n, sizeof(*m->sms));
-	m->wake = calloc(n, sizeof(*m->wake));
+	m->left = aligned_alloc(64, n * sizeof(*m->left));
 	m->sm_errs = calloc(n, sizeof(*m->sm_errs));
 	m->awake = calloc(n, sizeof(*m->awake));
 	m->homes = calloc(n + 1, sizeof(*m->homes));
-	m->performs = calloc(n, sizeof(*m->performs));
 	m->retired = calloc(n, sizeof(*m->retired));
 	m->rooms = calloc(n, sizeof(*m->rooms));
-	if (!m->sms || !m->wake || !m->sm_errs || !m->awake || !m->homes || !m->performs ||
-	    !m->retired || !m->rooms)
+	if (!m->sms || !m->left || !m->sm_errs || !m->awake || !m->homes || !m->retired ||
+	    !m->rooms)
 		return -ENOMEM;
+	memset(m->left, 0, n * sizeof(*m->left));
 	ret = gmmu_create(&m->spec, va_space, &page_table_ops, m, &m->gmmu);
 	if (!ret)
 		ret = mem_create(&m->spec, &m->mem);
@@ -70,7 +70,7 @@ static int create_parts(struct machine *m, uint32_t va_space)
 	for (unsigned int i = 0; !ret && i < n; i++) {
 		struct sm_env env = {
 			.spec = &m->spec, .gmmu = m->gmmu, .mem = m->mem,
-			.wake = &m->wake[i], .err = &m->sm_errs[i],
+			.wake = &m->left[i].wake, .rooms = &m->left[i].rooms, .err = &m->sm_errs[i],
 			.mechanism = m->session->gpu->mechanism,
 			.mechanism_ctx = m->session->gpu->mechanism_ctx,
 			.retired = m->spec.trace_spans ? retired : NULL,
@@ -125,11 +125,10 @@ void machine_destroy(struct machine *m)
 	gmmu_destroy(m->gmmu);
 	mem_destroy(m->mem);
 	free(m->sms);
-	free(m->wake);
+	free(m->left);
 	free(m->sm_errs);
 	free(m->awake);
 	free(m->homes);
-	free(m->performs);
 	free(m->retired);
 	free(m->rooms);
 	free(m);

@@ -13,13 +13,24 @@
 
 struct gpu_session;
 
+/*
+ * What the thread that ran an SM leaves to the loop. An SM has a line of the host's caches of its
+ * own: threads do not take it from each other, and the loop reads no more of the SM in most quanta.
+ */
+struct sm_left {
+	_Alignas(64) uint64_t wake;	/* next cycle in which the SM wants to run; NEVER */
+	uint64_t performs;		/* cycle of its next access to perform; NEVER */
+	uint64_t rooms;			/* sm_rooms() */
+	bool failed;
+};
+
 struct machine {
 	struct gpu_session *session;
 	struct gpu_spec spec;
 	struct gmmu *gmmu;
 	struct mem *mem;
 	struct sm **sms;
-	uint64_t *wake;			/* by SM: dense, the loop scans it */
+	struct sm_left *left;		/* by SM */
 	unsigned int nsms;
 	struct workers *workers;	/* gpu.threads; NULL: one */
 	unsigned int quantum;		/* cycles that SMs may be run apart */
@@ -29,7 +40,6 @@ struct machine {
 	/* The loop's arrays by SM, in one allocation each, reused every quantum. */
 	uint16_t *awake;		/* SMs that run in this quantum, ascending */
 	uint16_t *homes;		/* the host thread of each of them; then the memory's */
-	uint64_t *performs;		/* of them: cycle of the next access to perform */
 	uint64_t *retired, *rooms;	/* CTAs and sm_rooms(), when the loop looked last */
 	bool translated;		/* an SM got a page since accesses were performed */
 	bool remote;			/* a page in system memory was translated, ever */

@@ -38,6 +38,7 @@
 
 struct quantum {
 	struct loop *l;
+	struct machine *m;
 	uint64_t from, upto;
 	unsigned int nawake;
 	/* The first error in order of cycle and SM. */
@@ -51,13 +52,20 @@ struct quantum {
 static void run_one(void *ctx, unsigned int part)
 {
 	struct quantum *q = ctx;
-	struct machine *m = q->l->m;
+	struct machine *m = q->m;
+	unsigned int i;
+	struct sm *sm;
 
-	/* An SM's error is looked up when all have run. */
-	if (part < q->nawake)
-		sm_run(m->sms[m->awake[part]], q->from, q->upto);
-	else
+	if (part == q->nawake) {
 		mem_advance(m->mem, q->upto);
+		return;
+	}
+	i = m->awake[part];
+	sm = m->sms[i];
+	/* What the error is, is looked up when all have run. */
+	sm_run(sm, q->from, q->upto);
+	m->left[i].performs = sm_perform_next(sm);
+	m->left[i].failed = sm_failure(sm) != NULL;
 }
 
 /* The memory takes as long as several SMs; it is the last thread's, which begins with it. */
@@ -86,10 +94,11 @@ static void note_failures(struct quantum *q)
 	struct machine *m = q->l->m;
 
 	for (unsigned int k = 0; k < q->nawake; k++) {
-		const struct sm_failure *f = sm_failure(m->sms[m->awake[k]]);
+		unsigned int i = m->awake[k];
+		const struct sm_failure *f = m->left[i].failed ? sm_failure(m->sms[i]) : NULL;
 
 		if (f)
-			note_error(q, f->error, f->cycle, m->awake[k]);
+			note_error(q, f->error, f->cycle, i);
 	}
 }
 
@@ -99,7 +108,7 @@ static void run_parts(struct quantum *q)
 
 	q->nawake = 0;
 	for (unsigned int i = 0; i < m->nsms; i++)
-		if (m->wake[i] < q->upto)
+		if (m->left[i].wake < q->upto)
 			m->awake[q->nawake++] = (uint16_t)i;
 	if (m->workers && q->nawake) {
 		find_homes(q);
@@ -126,26 +135,25 @@ static void perform(struct quantum *q)
 	struct machine *m = q->l->m;
 	uint64_t cycle = NEVER;
 
-	for (unsigned int k = 0; k < q->nawake; k++) {
-		m->performs[k] = sm_perform_next(m->sms[m->awake[k]]);
-		cycle = MIN(cycle, m->performs[k]);
-	}
+	for (unsigned int k = 0; k < q->nawake; k++)
+		cycle = MIN(cycle, m->left[m->awake[k]].performs);
 	while (cycle != NEVER) {
 		uint64_t next = NEVER;
 
 		for (unsigned int k = 0; k < q->nawake; k++) {
 			unsigned int sm = m->awake[k];
+			struct sm_left *left = &m->left[sm];
 			int ret;
 
-			if (m->performs[k] == cycle) {
+			if (left->performs == cycle) {
 				if (behind_error(q, cycle, sm))
 					return;
 				ret = sm_perform(m->sms[sm], cycle);
 				if (ret)
 					note_error(q, ret, cycle, sm);
-				m->performs[k] = sm_perform_next(m->sms[sm]);
+				left->performs = sm_perform_next(m->sms[sm]);
 			}
-			next = MIN(next, m->performs[k]);
+			next = MIN(next, left->performs);
 		}
 		cycle = next;
 	}
@@ -160,9 +168,13 @@ static void perform_translated(struct quantum *q)
 		return;
 	m->translated = false;
 	q->nawake = m->nsms;
-	for (unsigned int i = 0; i < m->nsms; i++)
+	for (unsigned int i = 0; i < m->nsms; i++) {
 		m->awake[i] = (uint16_t)i;
+		m->left[i].performs = sm_perform_next(m->sms[i]);
+	}
 	perform(q);
+	for (unsigned int i = 0; i < m->nsms; i++)
+		m->left[i].failed = sm_failure(m->sms[i]) != NULL;
 	note_failures(q);
 }
 
@@ -279,7 +291,7 @@ static uint64_t end_of_quantum(const struct loop *l, uint64_t from)
 static void wake_for_replies(struct machine *m)
 {
 	for (unsigned int i = 0; i < m->nsms; i++)
-		m->wake[i] = MIN(m->wake[i], mem_next(m->mem, i));
+		m->left[i].wake = MIN(m->left[i].wake, mem_next(m->mem, i));
 }
 
 /* SMs that have more room than before: the dispatcher looks there again. True: CTAs retired. */
@@ -290,7 +302,7 @@ static bool any_retired(struct quantum *q)
 
 	for (unsigned int k = 0; k < q->nawake; k++) {
 		unsigned int i = m->awake[k];
-		uint64_t n, room = sm_rooms(m->sms[i]);
+		uint64_t n, room = m->left[i].rooms;
 
 		if (room == m->rooms[i])
 			continue;
@@ -314,7 +326,7 @@ static uint64_t next_cycle(const struct loop *l, uint64_t upto)
 	next = MIN(next, mem_wake(m->mem));
 	next = MIN(next, page_table_next(m));
 	for (unsigned int i = 0; i < m->nsms; i++)
-		next = MIN(next, m->wake[i]);
+		next = MIN(next, m->left[i].wake);
 	/* CTAs that found no room wait until there is more; those that may go, go at once. */
 	next = MIN(next, dispatch_next(m->dispatch, upto - 1));
 	next = MIN(next, MIN(tasks_next(l), l->stop));
@@ -406,7 +418,7 @@ static void sample(struct loop *l, uint64_t cycle)
 static int run_quantum(struct loop *l)
 {
 	struct machine *m = l->m;
-	struct quantum q = { .l = l, .from = l->now };
+	struct quantum q = { .l = l, .m = m, .from = l->now };
 	int ret = begin_quantum(&q);
 	uint64_t next;
 	bool halted;

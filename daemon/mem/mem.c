@@ -28,6 +28,7 @@ struct mem {
 	struct channel *channel;
 	struct xbar requests, replies;
 	uint64_t now;		/* cycles before it are done */
+	uint64_t wake;		/* next cycle in which something can move, but for new requests */
 	uint64_t last;		/* in which something moved */
 	unsigned int lookahead;
 	uint32_t flit, header, injection, buffer, dram_latency;
@@ -435,11 +436,13 @@ void mem_advance(struct mem *mem, uint64_t upto)
 		mem->now = end;
 	}
 	mem->now = MAX(mem->now, upto);
+	/* It is looked up here, by the thread that has all this in its caches. */
+	mem->wake = next_cycle(mem);
 }
 
 uint64_t mem_wake(const struct mem *mem)
 {
-	uint64_t wake = next_cycle(mem);
+	uint64_t wake = mem->wake;
 
 	if (any_remote(mem))
 		wake = MIN(wake, remote_wake(mem->remote));
@@ -573,6 +576,7 @@ int mem_create(const struct gpu_spec *spec, struct mem **out)
 	mem->requests.speedup = mem->replies.speedup = (unsigned int)spec->icnt_speedup;
 	xbar_reset(&mem->requests);
 	xbar_reset(&mem->replies);
+	mem->wake = next_cycle(mem);
 	*out = mem;
 	return 0;
 }
@@ -663,6 +667,7 @@ void mem_cancel(struct mem *mem)
 	}
 	xbar_reset(&mem->requests);
 	xbar_reset(&mem->replies);
+	mem->wake = next_cycle(mem);
 	remote_cancel(mem->remote);
 }
 

@@ -81,7 +81,7 @@ static void free_slots(struct sm *sm, unsigned int c)
 	sm->res.slots &= ~cta->slots;
 	sm->issue.idle.known = false;
 	sm->res.slotted--;
-	sm->res.room++;
+	(*sm->res.room)++;
 	cta->gave = cta->slots;
 	cta->slots = NO_WARPS;
 	for (unsigned int s = 0; s < sm->spec->schedulers; s++)
@@ -123,19 +123,19 @@ void residency_launched(struct sm *sm, unsigned int c, uint64_t now)
 
 void sm_room_grown(struct sm *sm)
 {
-	sm->res.room++;
+	(*sm->res.room)++;
 	/* Rooms of SMs that have run are looked at. */
 	*sm->env.wake = MIN(*sm->env.wake, sm->now + 1);
 }
 
 uint64_t sm_rooms(const struct sm *sm)
 {
-	return sm->res.room;
+	return *sm->res.room;
 }
 
 void residency_retired(struct sm *sm, unsigned int c)
 {
-	sm->res.room++;
+	(*sm->res.room)++;
 	free_slots(sm, c);
 	set_state(sm, c, SM_CTA_NONE);
 	sm->res.due &= ~set_of(c);
@@ -194,7 +194,8 @@ void sm_hold(struct sm *sm, uint32_t registers, uint32_t shared_bytes, uint64_t 
 
 void residency_cancel(struct sm *sm)
 {
-	sm->res = (struct residency){ .room = sm->res.room + 1 };
+	sm->res = (struct residency){ .room = sm->res.room, .own_room = sm->res.own_room };
+	(*sm->res.room)++;
 	sm->issue.idle.known = false;
 	for (unsigned int s = 0; s < sm->spec->schedulers; s++)
 		sm->issue.sched[s].mine = NO_WARPS;

@@ -15,7 +15,7 @@ struct residency {
 	warpset active;			/* CTAs */
 	warpset moving;			/* CTAs that are parked or restored now */
 	warpset due;			/* parked CTAs for which something has come */
-	uint64_t room;			/* sm_rooms() */
+	uint64_t *room, own_room;	/* sm_rooms(): env.rooms, or here */
 };
 
 /* n numbers below limit that are not used; fewer: there are no more. */

@@ -61,6 +61,7 @@ int sm_make(unsigned int id, const struct sm_env *env, const struct sm_numbers *
 		sm->issue.sched[s].active_max = (uint32_t)spec->sched_active;
 	gmmu_attach(env->gmmu, id, &access_gmmu_ops, sm);
 	*env->wake = NEVER;
+	sm->res.room = env->rooms ? env->rooms : &sm->res.own_room;
 	*out = sm;
 	return 0;
 }

@@ -332,6 +332,7 @@ struct sm_env {
 	struct gmmu *gmmu;
 	struct mem *mem;
 	uint64_t *wake;		/* next cycle in which the SM wants to run; NEVER */
+	uint64_t *rooms;	/* what sm_rooms() says; NULL: in the SM */
 	struct err *err;	/* why sm_run() failed; this SM's own */
 	/* NULL: sm.cta's. ctx is handed to its create(). */
 	const struct sm_mechanism *mechanism;

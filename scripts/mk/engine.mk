@@ -133,7 +133,7 @@ DEPS += $(DAEMON_OBJ:.o=.d)
 PROGRAMS := $(if $(wildcard daemon/main.c),$(B)/bin/gpuemud)
 $(B)/bin/gpuemud: $(DAEMON_OBJ) $(ROOM_LIBS)
 	@mkdir -p $(@D)
-	$(call say,LD,$@) $(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(DAEMON_OBJ) $(ROOM_LIBS) $(ENGINE_LDLIBS) -lseccomp
+	$(call say,LD,$@) $(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(DAEMON_OBJ) $(ROOM_LIBS) $(ENGINE_LDLIBS)
 
 .PHONY: rooms
 rooms: $(ROOM_LIBS)
