@@ -406,6 +406,39 @@ static void test_what_is_resident_is_summed(void **state)
 	bench_fini(&b);
 }
 
+static void one_at_a_time(struct gpu_spec *spec)
+{
+	spec->ctas = 1;
+}
+
+/* Shared memory, local memory and registers are zero for each CTA, whatever the one before left. */
+static void test_memory_is_new(void **state)
+{
+	uint32_t *words;
+	struct bench b;
+
+	bench_init(&b);
+	one_at_a_time(&b.spec);
+	memset(b.memory, 0xff, PAGE_BYTES);
+	bench_load(&b, PTX_HEAD
+		".visible .entry k(.param .u64 p)\n{\n"
+		".reg .b32 %r<9>;\n.reg .b64 %rd<8>;\n.shared .b32 s[64];\n.local .b32 l[2];\n"
+		"mov.u32 %r1, %tid.x;\nld.param.u64 %rd1, [p];\nmov.u32 %r2, %ctaid.x;\n"
+		"mad.lo.u32 %r3, %r2, 64, %r1;\nmul.wide.u32 %rd2, %r3, 4;\n"
+		"add.s64 %rd3, %rd1, %rd2;\nshl.b32 %r4, %r1, 2;\nmov.u32 %r5, s;\n"
+		"add.u32 %r4, %r4, %r5;\n"
+		"ld.shared.u32 %r6, [%r4];\nld.local.u32 %r7, [l+4];\n"
+		"or.b32 %r6, %r6, %r7;\nor.b32 %r6, %r6, %r8;\n"
+		"st.global.u32 [%rd3], %r6;\n"
+		"add.u32 %r8, %r1, 7;\nst.shared.u32 [%r4], %r8;\nst.local.u32 [l+4], %r8;\nret;\n}\n", 64);
+	bench_run(&b, 3);
+	assert_int_equal(b.status, 0);
+	words = (uint32_t *)b.memory;
+	for (unsigned int i = 0; i < 3 * 64; i++)
+		assert_int_equal(words[i], 0);
+	bench_fini(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -417,6 +450,7 @@ int main(void)
 		cmocka_unit_test(test_many_ctas_pass_through),
 		cmocka_unit_test(test_store_then_load_of_one_address),
 		cmocka_unit_test(test_order_of_accesses),
+		cmocka_unit_test(test_memory_is_new),
 		cmocka_unit_test(test_full_queues_only_slow_down),
 		cmocka_unit_test(test_guarded_off_memory_instructions),
 		cmocka_unit_test(test_local_memory_lines),

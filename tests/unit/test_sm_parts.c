@@ -30,6 +30,8 @@ static void start(struct bench *b, uint64_t units_sp, uint32_t threads)
 	bench_load(b, nothing, threads);
 	assert_int_equal(sm_begin(b->sm, b->kernel), 0);
 	assert_int_equal(sm_launch_cta(b->sm, b->kernel, (uint32_t [3]){ 0 }, 0), 0);
+	/* Parts are called here, not sm_run(). */
+	cta_begin(b->sm);
 }
 
 static void stop(struct bench *b)
@@ -323,18 +325,21 @@ static void test_turns_begin_with_the_first_cta(void **state)
 	assert_int_equal(sm_begin(b.sm, b.kernel), 0);
 	/* Launched at the end of 6: in 7 the second scheduler is first, in 8 the first. */
 	assert_int_equal(sm_launch_cta(b.sm, b.kernel, (uint32_t [3]){ 0 }, 6), 0);
+	cta_begin(b.sm);
 	give_head(&b, 0);
 	give_head(&b, 1);
 	assert_int_equal(issued_in(&b, 7), 1);
 	assert_int_equal(issued_in(&b, 8), 0);
 	/* A second CTA at the end of 8 changes nobody's turn: 9 is again the second's. */
 	assert_int_equal(sm_launch_cta(b.sm, b.kernel, (uint32_t [3]){ 1 }, 8), 0);
+	cta_begin(b.sm);
 	give_head(&b, 2);
 	give_head(&b, 3);
 	assert_int_equal(issued_in(&b, 9) % 2, 1);
 	assert_int_equal(issued_in(&b, 10) % 2, 0);
 	/* Nor one at the end of 11. */
 	assert_int_equal(sm_launch_cta(b.sm, b.kernel, (uint32_t [3]){ 2 }, 11), 0);
+	cta_begin(b.sm);
 	for (unsigned int w = 0; w < 4; w++)
 		give_head(&b, w);
 	assert_int_equal(issued_in(&b, 12) % 2, 0);
