@@ -41,8 +41,8 @@ struct workers {
 	atomic_bool stop;
 	struct claim *claims;
 	/*
-	 * What a helper reads to begin is one line of the host's caches where threads are few. Bits 0
-	 * to 15: parts, 16 to 47: the step's number.
+	 * What a helper reads to begin is one line of the host's caches where threads are few. Bits
+	 * 0 to 15: parts, 16 to 47: the step's number.
 	 */
 	_Alignas(64) atomic_ullong work;
 	/* The step's; written before `work` is. Who took a part may read them until it is done. */
