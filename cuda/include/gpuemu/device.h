@@ -138,15 +138,19 @@ __device__ static __forceinline__ unsigned long long atomicCAS(unsigned long lon
 }
 
 /* One device, and all of its memory is coherent: every scope is the system's. */
-template <class T> __device__ static __forceinline__ T atomicCAS_system(T *p, T compare, T v)
-{
-	return atomicCAS(p, compare, v);
-}
-
-template <class T> __device__ static __forceinline__ T atomicCAS_block(T *p, T compare, T v)
-{
-	return atomicCAS(p, compare, v);
-}
+#define GPUEMU_CAS(name, type)									\
+	__device__ static __forceinline__ type name(type *p, type compare, type v)		\
+	{											\
+		return atomicCAS(p, compare, v);						\
+	}
+#define GPUEMU_CAS_OF(type)									\
+	GPUEMU_CAS(atomicCAS_system, type)							\
+	GPUEMU_CAS(atomicCAS_block, type)
+GPUEMU_CAS_OF(int)
+GPUEMU_CAS_OF(unsigned int)
+GPUEMU_CAS_OF(unsigned long long)
+#undef GPUEMU_CAS_OF
+#undef GPUEMU_CAS
 
 __device__ static __forceinline__ float atomicExch(float *p, float v)
 {

@@ -6,7 +6,7 @@ static __global__ void add(int *p, int n)
 {
 	atomicAdd(p, n);
 	/* A scope of its own, which changes nothing here. */
-	atomicCAS_system(p, -1, 0);
+	atomicCAS_system(p, -1, 0u);
 	atomicCAS_block(p, -1, 0);
 }
 
