@@ -179,6 +179,7 @@ static struct json_object *phases_json(const struct ptx_kernel *k)
 		add(o, "register_sets", (uint64_t)__builtin_popcountll(p->sets));
 		add(o, "kept_sets", (uint64_t)__builtin_popcountll(p->kept));
 		add(o, "loose_sets", p->loose);
+		json_object_object_add(o, "specifier", json_object_new_boolean(!p->quiet));
 		json_object_array_add(a, o);
 	}
 	return a;
@@ -267,8 +268,11 @@ static void print_phase(FILE *out, struct json_object *p, size_t number, bool *d
 	int n;
 
 	*dynamic |= shared;
-	snprintf(left, sizeof(left), ".phasechange %" PRIu64 ",%" PRIu64 ";", count(p, "regs"),
-		 count(p, "smem"));
+	if (json_object_get_boolean(output_at(p, "specifier")))
+		snprintf(left, sizeof(left), ".phasechange %" PRIu64 ",%" PRIu64 ";",
+			 count(p, "regs"), count(p, "smem"));
+	else
+		snprintf(left, sizeof(left), "(no specifier)");
 	n = snprintf(right, sizeof(right), "phase %zu: %" PRIu64 " registers in %" PRIu64
 		     " sets, %s scratchpad; %" PRIu64 " live", number + 1, count(p, "regs"),
 		     count(p, "register_sets"), shared ? "all" : "no", count(p, "live"));

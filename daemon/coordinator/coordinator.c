@@ -310,6 +310,13 @@ uint64_t coord_scratchpad_access(struct coordinator *c, unsigned int cta, uint64
 	return look_up(c, &c->sets, cta, sets);
 }
 
+bool coord_scratchpad_held(const struct coordinator *c, unsigned int cta, uint64_t sets)
+{
+	unsigned int has = c->scratchpad[cta];
+
+	return has >= SETS || !(sets >> has);
+}
+
 void coord_scratchpad_use(struct coordinator *c, unsigned int cta, uint64_t sets)
 {
 	use(&c->sets, cta, sets);

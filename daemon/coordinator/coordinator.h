@@ -193,6 +193,8 @@ void coord_done(struct coordinator *c, unsigned int warp, uint64_t sets);
 
 /* The same of sets of the CTA's scratchpad, with its table. */
 uint64_t coord_scratchpad_access(struct coordinator *c, unsigned int cta, uint64_t sets);
+/* Has the CTA all of these, on chip or in swap? */
+bool coord_scratchpad_held(const struct coordinator *c, unsigned int cta, uint64_t sets);
 void coord_scratchpad_use(struct coordinator *c, unsigned int cta, uint64_t sets);
 void coord_scratchpad_done(struct coordinator *c, unsigned int cta, uint64_t sets);
 

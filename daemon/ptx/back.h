@@ -219,6 +219,7 @@ struct phases {
 	uint32_t *at;		/* ascending instructions; the first is 0 */
 	bool *shared;		/* by instruction: scratchpad is live before it or accessed by it */
 	uint32_t *live;		/* by instruction: 32-bit registers live before it */
+	bool *quiet;		/* by point: it needs no specifier (phases_compare()) */
 };
 /* After postdom_solve(). -ENOMEM. */
 int phases_find(struct phases *p, struct ptx_kernel *kernel, const struct cfg *cfg,
@@ -232,7 +233,14 @@ bool phases_touch_shared(const struct phases *p, const struct ptx_insn *insn);
 /* By register: at how many of the points it is live. */
 void phases_weigh(const struct phases *p, const struct ranges *ranges, uint32_t nregs,
 		  uint32_t *weight);
-/* Makes room for the specifiers: an instruction before each point, which p->at then is. */
+/*
+ * Finds the points that need no specifier, by the allocation in kernel->phys: needs do not change
+ * there, whichever phase a warp comes from; or it is the first point, and no branch leads back to
+ * it. -ENOMEM.
+ */
+int phases_compare(struct phases *p, struct ptx_kernel *kernel, const struct cfg *cfg,
+		   const struct ranges *ranges);
+/* Makes room for the specifiers: an instruction before each point that has one, which p->at then is. */
 int phases_insert(struct phases *p, struct spills *s);
 /*
  * Fills kernel->phases: what is in use from each point to the next ones, by the allocation in

@@ -320,11 +320,20 @@ static int find_phases(struct finisher *f, struct phases *p)
 		ret = color_again(&f->alloc, 0, weight);
 	}
 	free(weight);
+	return ret;
+}
+
+/* Once registers have their places. */
+static int settle_phases(struct finisher *f, struct phases *p)
+{
+	struct view *v = &f->view;
+	int ret = phases_compare(p, f->kernel, &v->cfg, &v->ranges);
+
 	if (!ret && f->phases == PTX_PHASES_INSERT) {
 		ret = phases_insert(p, &f->spills);
 		ret = ret ? ret : view_again(f);
 	}
-	return ret;
+	return ret ? ret : phases_tell(p, f->kernel, &v->cfg, &v->ranges, f->slab);
 }
 
 static int conclude(struct finisher *f)
@@ -336,7 +345,7 @@ static int conclude(struct finisher *f)
 	if (!ret)
 		ret = keep_allocation(f);
 	if (!ret && f->phases)
-		ret = phases_tell(&phases, f->kernel, &v->cfg, &v->ranges, f->slab);
+		ret = settle_phases(f, &phases);
 	phases_free(&phases);
 	if (!ret)
 		ret = tell_live(f);

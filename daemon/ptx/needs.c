@@ -2,11 +2,13 @@
 /*
  * Finds each phase's needs, once registers have their places: all that the instructions use which
  * a warp can reach from the phase's begin before it comes to another phase. A loop may lead
- * back into text above. Called by finish.c.
+ * back into text above. Then the points at which they do not change. Called by finish.c.
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/array.h"
 #include "ptx/back.h"
 
 #define MAX_STEPS	(1ull << 26)
@@ -90,19 +92,19 @@ static void add_insn(struct ptx_phase *phase, const struct phases *p, const stru
 						 MIN(u->live[i], u->live[i + 1]) : 0u));
 	phase->regs = (uint16_t)MAX(phase->regs, MIN(regs, kernel->regs_per_thread));
 	phase->sets |= u->kept[i] | u->named[i];
-	phase->shared |= phases_touch_shared(p, &kernel->insns[i]);
+	phase->shared |= p->shared[i];
 }
 
 /* --- ahead ---------------------------------------------------------------------- */
 
 /* By block: the most sets of a phase that begins in it, or where it leads to. */
-static void look_ahead(struct ptx_kernel *kernel, const struct cfg *cfg, uint8_t *most)
+static void look_ahead(const struct cfg *cfg, struct ptx_phase *phases, uint32_t nphases,
+		       uint8_t *most)
 {
-	struct ptx_phase *phases = kernel->phases;
 	bool changed = true;
 	uint32_t b, e, i;
 
-	for (i = 0; i < kernel->nphases; i++) {
+	for (i = 0; i < nphases; i++) {
 		b = cfg->block_of[phases[i].insn];
 		phases[i].ahead = (uint8_t)__builtin_popcountll(phases[i].sets);
 		most[b] = MAX(most[b], phases[i].ahead);
@@ -116,9 +118,9 @@ static void look_ahead(struct ptx_kernel *kernel, const struct cfg *cfg, uint8_t
 			}
 		}
 	}
-	for (i = kernel->nphases; i--; ) {
+	for (i = nphases; i--; ) {
 		b = cfg->block_of[phases[i].insn];
-		if (i + 1 < kernel->nphases && cfg->block_of[phases[i + 1].insn] == b)
+		if (i + 1 < nphases && cfg->block_of[phases[i + 1].insn] == b)
 			phases[i].ahead = MAX(phases[i].ahead, phases[i + 1].ahead);
 		else
 			for (e = cfg->succ_start[b]; e < cfg->succ_start[b + 1]; e++)
@@ -137,10 +139,32 @@ struct walker {
 	uint32_t *seen;		/* by block: entered from its start by phase seen - 1 */
 	uint32_t *stack;
 	uint64_t steps;
+	bool links;		/* it is asked where a phase leads to another one: */
+	struct edge {
+		uint32_t from, to;
+	} *edges;
+	uint32_t nedges, cap;
+	bool failed;		/* to remember one */
 };
 
+/* Phase `number` leads to the point at instruction i. */
+static void add_edge(struct walker *w, uint32_t number, uint32_t i)
+{
+	uint32_t to = 0;
+
+	if (!w->links)
+		return;
+	while (w->p->at[to] != i)
+		to++;
+	if (array_grow(w->edges, w->cap, w->nedges)) {
+		w->failed = true;
+		return;
+	}
+	w->edges[w->nedges++] = (struct edge){ number, to };
+}
+
 /* From instruction i to the end of its block, or to the next point. */
-static bool follow(struct walker *w, struct ptx_phase *phase, uint32_t i)
+static bool follow(struct walker *w, struct ptx_phase *phase, uint32_t number, uint32_t i)
 {
 	uint32_t end = w->cfg->first[w->cfg->block_of[i] + 1];
 
@@ -149,6 +173,8 @@ static bool follow(struct walker *w, struct ptx_phase *phase, uint32_t i)
 		w->steps++;
 		i++;
 	} while (i < end && !w->point[i]);
+	if (i < end)
+		add_edge(w, number, i);
 	return i == end;
 }
 
@@ -156,17 +182,19 @@ static void need(struct walker *w, struct ptx_phase *phase, uint32_t number)
 {
 	uint32_t depth = 0, b = w->cfg->block_of[phase->insn], e;
 
-	if (follow(w, phase, phase->insn))
+	if (follow(w, phase, number, phase->insn))
 		w->stack[depth++] = b;
 	while (depth && w->steps <= MAX_STEPS) {
 		b = w->stack[--depth];
 		for (e = w->cfg->succ_start[b]; e < w->cfg->succ_start[b + 1]; e++) {
 			uint32_t next = w->cfg->succ[e], first = w->cfg->first[next];
 
-			if (w->seen[next] == number + 1 || w->point[first])
+			if (w->seen[next] == number + 1)
 				continue;
 			w->seen[next] = number + 1;
-			if (follow(w, phase, first))
+			if (w->point[first])
+				add_edge(w, number, first);
+			else if (follow(w, phase, number, first))
 				w->stack[depth++] = next;
 		}
 	}
@@ -179,6 +207,7 @@ static void tell(struct walker *w, struct ptx_phase *phase, uint32_t number)
 
 	*phase = (struct ptx_phase){
 		.insn = at, .live = w->use->live[at], .kept = w->use->kept[at],
+		.quiet = w->p->quiet[number],
 	};
 	phase->loose = (uint8_t)(__builtin_popcountll(phase->kept) -
 				 (int)DIV_ROUND_UP((uint32_t)phase->live, PTX_SET_REGS));
@@ -191,35 +220,109 @@ static void tell(struct walker *w, struct ptx_phase *phase, uint32_t number)
 	}
 }
 
+static void walker_free(struct walker *w)
+{
+	free(w->point);
+	free(w->seen);
+	free(w->stack);
+	free(w->edges);
+}
+
+/* All needs, into `phases`, which has room for p->n. */
+static int tell_all(struct walker *w, struct ptx_kernel *kernel, const struct ranges *ranges,
+		    struct ptx_phase *phases)
+{
+	const struct phases *p = w->p;
+	struct use use = { 0 };
+	int ret = find_use(&use, kernel, w->cfg, ranges);
+	uint8_t *most = calloc((size_t)w->cfg->nblocks + 1, sizeof(*most));
+	uint32_t i;
+
+	w->use = &use;
+	w->point = calloc((size_t)kernel->ninsns + 1, sizeof(*w->point));
+	w->seen = calloc((size_t)w->cfg->nblocks + 1, sizeof(*w->seen));
+	w->stack = calloc((size_t)w->cfg->nblocks + 1, sizeof(*w->stack));
+	if (!w->point || !w->seen || !w->stack || !most)
+		ret = -ENOMEM;
+	for (i = 0; i < p->n && !ret; i++)
+		w->point[p->at[i]] = true;
+	for (i = 0; i < p->n && !ret; i++)
+		tell(w, &phases[i], i);
+	if (w->failed)
+		ret = -ENOMEM;
+	if (!ret)
+		look_ahead(w->cfg, phases, p->n, most);
+	free(most);
+	use_free(&use);
+	return ret;
+}
+
 int phases_tell(const struct phases *p, struct ptx_kernel *kernel, const struct cfg *cfg,
 		const struct ranges *ranges, struct slab *slab)
 {
 	struct walker w = { .p = p, .kernel = kernel, .cfg = cfg };
-	struct use use = { 0 };
-	int ret = find_use(&use, kernel, cfg, ranges);
-	uint8_t *most = calloc((size_t)cfg->nblocks + 1, sizeof(*most));
+	struct ptx_phase *phases = slab_alloc(slab, (size_t)p->n * sizeof(*phases) + 1);
+	int ret = phases ? tell_all(&w, kernel, ranges, phases) : -ENOMEM;
+
+	walker_free(&w);
+	kernel->phases = ret ? NULL : phases;
+	kernel->nphases = ret ? 0 : p->n;
+	return ret;
+}
+
+/* --- points that need no specifier ----------------------------------------------------- */
+
+/*
+ * Scratchpad is its CTA's to the end: a phase behind phases that all have it needs no more, though
+ * it may touch none itself.
+ */
+static void keep_scratchpad(const struct walker *w, struct ptx_phase *phases, bool *lacks)
+{
+	bool changed = true;
 	uint32_t i;
 
-	w.use = &use;
-	w.point = calloc((size_t)kernel->ninsns + 1, sizeof(*w.point));
-	w.seen = calloc((size_t)cfg->nblocks + 1, sizeof(*w.seen));
-	w.stack = calloc((size_t)cfg->nblocks + 1, sizeof(*w.stack));
-	kernel->phases = slab_alloc(slab, (size_t)p->n * sizeof(*kernel->phases) + 1);
-	if (ret || !w.point || !w.seen || !w.stack || !most || !kernel->phases) {
-		ret = -ENOMEM;
-		kernel->phases = NULL;
-	} else {
-		for (i = 0; i < p->n; i++)
-			w.point[p->at[i]] = true;
-		for (i = 0; i < p->n; i++)
-			tell(&w, &kernel->phases[i], i);
-		kernel->nphases = p->n;
-		look_ahead(kernel, cfg, most);
+	while (changed) {
+		changed = false;
+		memset(lacks, 0, w->p->n * sizeof(*lacks));
+		lacks[0] = true;
+		for (i = 0; i < w->nedges; i++)
+			lacks[w->edges[i].to] |= !phases[w->edges[i].from].shared;
+		for (i = 0; i < w->p->n; i++) {
+			if (lacks[i] || phases[i].shared)
+				continue;
+			phases[i].shared = changed = true;
+		}
 	}
-	free(most);
-	use_free(&use);
-	free(w.point);
-	free(w.seen);
-	free(w.stack);
+}
+
+int phases_compare(struct phases *p, struct ptx_kernel *kernel, const struct cfg *cfg,
+		   const struct ranges *ranges)
+{
+	struct walker w = { .p = p, .kernel = kernel, .cfg = cfg, .links = true };
+	struct ptx_phase *phases = calloc((size_t)p->n + 1, sizeof(*phases));
+	bool *loud = calloc((size_t)p->n + 1, sizeof(*loud));
+	int ret;
+	uint32_t i;
+
+	p->quiet = calloc((size_t)p->n + 1, sizeof(*p->quiet));
+	ret = phases && loud && p->quiet ? tell_all(&w, kernel, ranges, phases) : -ENOMEM;
+	/* Out of patience: it is not known what leads where. */
+	if (!ret && w.steps <= MAX_STEPS) {
+		keep_scratchpad(&w, phases, loud);
+		memset(loud, 0, p->n * sizeof(*loud));
+		for (i = 0; i < w.nedges; i++) {
+			const struct ptx_phase *a = &phases[w.edges[i].from];
+			const struct ptx_phase *b = &phases[w.edges[i].to];
+
+			/* A warp begins at the first point, with what it needs there. */
+			loud[w.edges[i].to] |= !w.edges[i].to || a->sets != b->sets ||
+					       a->ahead != b->ahead || a->shared < b->shared;
+		}
+		for (i = 0; i < p->n; i++)
+			p->quiet[i] = !loud[i];
+	}
+	walker_free(&w);
+	free(phases);
+	free(loud);
 	return ret;
 }

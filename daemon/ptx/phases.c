@@ -24,6 +24,7 @@ void phases_free(struct phases *p)
 	free(p->at);
 	free(p->shared);
 	free(p->live);
+	free(p->quiet);
 	memset(p, 0, sizeof(*p));
 }
 
@@ -214,6 +215,22 @@ static int add_specifier(struct writer *w, const struct ptx_insn *next)
 	return writer_add(w, &insn, NO_SLOT);
 }
 
+/* By instruction as the text is now: those of a specifier are the next instruction's. */
+static int move_shared(struct phases *p, const struct writer *w, uint32_t ninsns)
+{
+	bool *shared = calloc((size_t)w->n + 1, sizeof(*shared));
+	uint32_t i, at = 0;
+
+	if (!shared)
+		return -ENOMEM;
+	for (i = 0; i < ninsns; i++)
+		for (; at < (i + 1 < ninsns ? w->start[i + 1] : w->n); at++)
+			shared[at] = p->shared[i];
+	free(p->shared);
+	p->shared = shared;
+	return 0;
+}
+
 int phases_insert(struct phases *p, struct spills *s)
 {
 	struct ptx_kernel *kernel = s->kernel;
@@ -224,12 +241,15 @@ int phases_insert(struct phases *p, struct spills *s)
 	for (i = 0; i < kernel->ninsns && !ret; i++) {
 		w.start[i] = w.n;
 		if (point < p->n && p->at[point] == i) {
-			p->at[point++] = w.n;
-			ret = add_specifier(&w, &kernel->insns[i]);
+			p->at[point] = w.n;
+			if (!p->quiet[point++])
+				ret = add_specifier(&w, &kernel->insns[i]);
 		}
 		if (!ret)
 			ret = writer_add(&w, &kernel->insns[i], s->note[i]);
 	}
+	if (!ret)
+		ret = move_shared(p, &w, kernel->ninsns);
 	if (ret) {
 		writer_free(&w);
 		return ret;

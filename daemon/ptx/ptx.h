@@ -240,10 +240,15 @@ struct ptx_call {
  */
 #define PTX_SET_REGS	4
 struct ptx_phase {
-	uint32_t insn;		/* begins before it; with PTX_PHASES_INSERT it is the specifier */
+	uint32_t insn;		/* begins before it; with PTX_PHASES_INSERT it is the specifier, if any */
 	uint16_t live;		/* 32-bit registers live there */
 	uint16_t regs;		/* most live at once in the phase: the specifier's first field */
 	bool shared;		/* the phase has scratchpad: the CTA's, static and dynamic */
+	/*
+	 * No specifier: the phases before it have the same sets, ahead too, and its scratchpad; or
+	 * it is the first one, whose needs are known before a warp begins.
+	 */
+	bool quiet;
 	uint64_t kept;		/* sets that hold something live there */
 	uint64_t sets;		/* sets that the phase uses */
 	uint8_t loose;		/* of `kept`, more than so many live registers would fill */

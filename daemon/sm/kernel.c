@@ -365,8 +365,9 @@ static uint64_t sets_of(const struct ptx_kernel *ptx, const uint16_t *regs, unsi
 }
 
 /*
- * Every instruction with registers or scratchpad looks them up in the mapping tables first: its
- * result comes so much later. Those of the load/store unit have no latency here.
+ * The mapping table of registers is looked up in a stage before a unit's others, which every
+ * instruction goes through: one without registers does not overtake, and ends in no other's cycle.
+ * The load/store unit's instructions have no latency here.
  */
 static int phases_init(struct sm_kernel *k, const struct ptx_kernel *ptx)
 {
@@ -382,12 +383,15 @@ static int phases_init(struct sm_kernel *k, const struct ptx_kernel *ptx)
 
 		k->sets_read[pc] = sets_of(ptx, info->read, info->nread);
 		k->sets_written[pc] = sets_of(ptx, info->write, info->nwrite);
-		if ((k->sets_read[pc] | k->sets_written[pc]) && k->ops[pc].unit != UNIT_LDST)
+		if (k->ops[pc].unit != UNIT_LDST)
 			k->ops[pc].latency += (uint16_t)k->spec->zorua_lookup;
 	}
 	for (uint32_t i = 0; i < ptx->nphases; i++) {
 		uint32_t at = ptx->phases[i].insn;
 
+		/* Nothing changes there. */
+		if (i && ptx->phases[i].quiet)
+			continue;
 		/* What the decoder takes holds nobody up; the instruction behind it does. */
 		k->ops[at].decoded = k->ops[at].specifier &&
 				     !strcmp(k->spec->zorua_specifier, "decode");

@@ -15,6 +15,11 @@ unsigned int sm_kernel_places(const struct sm_kernel *k)
 	return k->places;
 }
 
+const char *sm_kernel_name(const struct sm_kernel *k)
+{
+	return exec_program_kernel(k->launch->program)->name;
+}
+
 uint64_t sm_kernel_grid(const struct sm_kernel *k)
 {
 	return k->launch->grid_id;

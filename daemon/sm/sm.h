@@ -34,6 +34,7 @@ void sm_kernel_destroy(struct sm_kernel *kernel);
 unsigned int sm_kernel_ctas(const struct sm_kernel *kernel);	/* an empty SM holds */
 /* The same with slots or without: as many as sm_numbers(), registers and shared memory allow. */
 unsigned int sm_kernel_places(const struct sm_kernel *kernel);
+const char *sm_kernel_name(const struct sm_kernel *kernel);
 uint64_t sm_kernel_grid(const struct sm_kernel *kernel);	/* exec_launch.grid_id of its launch */
 /* What a CTA takes of an SM. */
 struct sm_needs {

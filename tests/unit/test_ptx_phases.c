@@ -200,9 +200,11 @@ static const char loop[] =
 static void specifiers(void **state)
 {
 	const struct ptx_kernel *k = load(loop, PTX_PHASES_MARK);
-	uint32_t plain = k->ninsns, n = k->nphases, at = 0, regs = k->regs_per_thread;
+	uint32_t plain = k->ninsns, n = k->nphases, at = 0, regs = k->regs_per_thread, loud = 0;
 
 	assert_true(n >= 2);
+	for (uint32_t i = 0; i < n; i++)
+		loud += !k->phases[i].quiet;
 	ptx_module_free(module);
 	k = load(loop, PTX_PHASES_NONE);
 	assert_int_equal(k->ninsns, plain);
@@ -213,18 +215,52 @@ static void specifiers(void **state)
 	k = load(loop, PTX_PHASES_INSERT);
 	assert_int_equal(k->regs_per_thread, regs);
 	assert_int_equal(k->nphases, n);
-	assert_int_equal(k->ninsns, plain + n);
+	assert_int_equal(k->ninsns, plain + loud);
 	for (uint32_t i = 0; i < k->ninsns; i++) {
 		const struct ptx_insn *insn = &k->insns[i];
 
-		if (insn->mods & PTX_MOD_PHASE)
-			assert_int_equal(k->phases[at++].insn, i);
+		if (at < n && k->phases[at].insn == i)
+			assert_int_equal(k->phases[at++].quiet, !(insn->mods & PTX_MOD_PHASE));
 		/* The loop's top is line 6 of the body, and no specifier is before it. */
 		if (insn->opcode == PTX_OP_bra)
 			assert_int_equal(k->insns[insn->target].line - 6, 6);
 	}
 	assert_int_equal(at, n);
 	ptx_module_free(module);
+}
+
+/* Which of the phases have no specifier, as a string of 0 and 1. */
+static void quiet(const char *body, const char *want)
+{
+	const struct ptx_kernel *k = load(body, PTX_PHASES_MARK);
+	char is[16] = "";
+
+	assert_true(k->nphases < sizeof(is));
+	for (uint32_t i = 0; i < k->nphases; i++)
+		is[i] = k->phases[i].quiet ? '1' : '0';
+	assert_string_equal(is, want);
+	ptx_module_free(module);
+}
+
+#define FOUR_MORE	"mov.u32 %r5, 5;\nmov.u32 %r6, 6;\nmov.u32 %r7, 7;\nmov.u32 %r8, 8;\n"
+#define USE5TO8		"add.u32 %r1, %r5, %r6;\nadd.u32 %r1, %r1, %r7;\nadd.u32 %r1, %r1, %r8;\n"
+
+static void no_specifier_where_needs_stay(void **state)
+{
+	/* Four registers at line 11, in the one set that phase 1 has as well. */
+	quiet(FOUR SPIN10 USE34 END, "11");
+	/*
+	 * From 11 to 20 come four more, a second set; at 21 are those eight; from 31 on few are
+	 * used, in one set.
+	 */
+	quiet(FOUR SPIN10 FOUR_MORE SPIN10 USE5TO8 USE34 END, "1010");
+	/* The first scratchpad is a change; more of it is none. */
+	quiet("mov.u32 %r1, 1;\nmov.u32 %r2, 2;\n" SPIN10 SPIN10 FIVE(SPIN) SPIN SPIN SPIN
+	      "st.shared.u32 [s], %r1;\n" SPIN10 "mov.u32 %r3, 3;\n" SPIN10
+	      "add.u32 %r1, %r3, %r3;\nld.shared.u32 %r1, [s];\n" END, "11011");
+	/* A branch leads back to the first line: a warp comes there again, from a phase with more. */
+	quiet("L:\n" FOUR SPIN10 FOUR_MORE SPIN10 USE5TO8 USE34
+	      "setp.ne.u32 %p1, %r1, 0;\n@%p1 bra L;\n" END, "0010");
 }
 
 int main(void)
@@ -237,6 +273,7 @@ int main(void)
 		cmocka_unit_test(a_loop_leads_back),
 		cmocka_unit_test(what_lies_ahead),
 		cmocka_unit_test(specifiers),
+		cmocka_unit_test(no_specifier_where_needs_stay),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

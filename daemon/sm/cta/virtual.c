@@ -273,45 +273,17 @@ static struct idleness idleness(const struct virt *v)
 	return i;
 }
 
+/* Instructions that the SM has issued. */
+static uint64_t issued(const struct virt *v)
+{
+	return sm_stats(v->sm)->stalls[STALL_ISSUED];
+}
+
 static void begin_epoch(struct virt *v, uint64_t now)
 {
 	v->begin = idleness(v);
+	v->issued = issued(v);
 	v->epoch = now + v->spec->zorua_epoch;
-}
-
-/*
- * Warps lack in an epoch in which, in a 32nd of the cycles and more often than the load/store unit
- * refused all that were ready, none was ready. They are too many where the unit refused them more
- * often than that, and in a quarter of the cycles: more would only share the caches with them.
- */
-static bool lacking(const struct virt *v, const struct idleness *epoch)
-{
-	uint64_t none = epoch->idle + epoch->mem - epoch->pipeline;
-
-	return 32 * none > v->spec->zorua_epoch * v->spec->schedulers && none > epoch->pipeline;
-}
-
-static bool too_many(const struct virt *v, const struct idleness *epoch)
-{
-	uint64_t none = epoch->idle + epoch->mem - epoch->pipeline;
-
-	return 4 * epoch->pipeline > v->spec->zorua_epoch * v->spec->schedulers &&
-	       none < epoch->pipeline;
-}
-
-/*
- * Behind enough epochs in which warps lacked, and none in which they were too many: one CTA beyond
- * those that the kernel has without Zorua, then twice as many with each epoch.
- */
-static void more_ctas(struct virt *v, bool lack, bool many)
-{
-	v->lacked = many ? 0 : v->lacked + lack;
-	if (v->lacked < v->spec->zorua_proof)
-		v->extra = 0;
-	else
-		v->extra = v->extra ? MIN(2 * v->extra, MAX_WARPS) : 1;
-	if (v->extra)
-		sm_room_grown(v->sm);
 }
 
 static void end_epoch(struct virt *v, uint64_t now)
@@ -323,9 +295,9 @@ static void end_epoch(struct virt *v, uint64_t now)
 	epoch.mem -= v->begin.mem;
 	epoch.pipeline -= v->begin.pipeline;
 	coord_epoch(v->c, epoch.idle / v->spec->schedulers, epoch.mem / v->spec->schedulers);
-	more.lacking = lacking(v, &epoch);
+	more.lacking = virtual_lacking(v, &epoch);
 	if (v->by_lack)
-		more_ctas(v, more.lacking, too_many(v, &epoch));
+		virtual_growth(v, &epoch, issued(v) - v->issued);
 	more.percent = coord_percent(v->c);
 	sm_count_virtual(v->sm, &more);
 	begin_epoch(v, now);
@@ -442,7 +414,8 @@ bool virtual_zorua_has_room(void *state, const struct sm *sm, const struct sm_ke
 	const struct virt *v = state;
 
 	return alone(sm, kernel) &&
-	       (!v->by_lack || sm_resident_ctas(sm, NULL) < sm_kernel_ctas(kernel) + v->extra);
+	       (!v->by_lack ||
+		sm_resident_ctas(sm, NULL) < sm_kernel_ctas(kernel) + v->growth.extra);
 }
 
 /* Register sets of a warp that has all it was launched with. */
@@ -493,7 +466,7 @@ void virtual_admitted(void *state, struct sm *sm, unsigned int cta, uint64_t now
 	if (v->zorua && (!v->launched || v->grid != sm_kernel_grid(v->kernel))) {
 		v->launched = true;
 		v->grid = sm_kernel_grid(v->kernel);
-		v->lacked = v->extra = 0;
+		virtual_growth_begin(v);
 		coord_begin(v->c);
 	}
 	if (!v->resident++ && v->zorua)

@@ -4,6 +4,7 @@
  * fills one, and which of those that an instruction accesses it finds in swap. A set that is being
  * read into its place is not there before its last byte: until then it is accessed in swap.
  */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -89,6 +90,8 @@ uint64_t virtual_shared_access(void *state, struct sm *sm, unsigned int warp, ui
 		.scratchpad_swapped = (unsigned int)__builtin_popcountll(swapped),
 	};
 
+	/* Its phase says that it has scratchpad (ptx/needs.c). */
+	assert(coord_scratchpad_held(v->c, cta, sets));
 	sm_count_virtual(sm, &more);
 	coord_scratchpad_use(v->c, cta, sets);
 	*swap = address(v, cta, 0);

@@ -47,6 +47,23 @@ struct idleness {
 	uint64_t idle, mem, pipeline;
 };
 
+/* virtual_growth.c. CTAs are counted beyond those without Zorua. */
+struct growth {
+	unsigned int lacked;		/* epochs, since there were too many warps */
+	unsigned int extra, kept;	/* CTAs: that may be here; those that were worth it */
+	bool here;			/* at the last epoch's end there were more than `kept` */
+	unsigned int measured;		/* epochs of the trial, */
+	uint64_t sum;			/* and what they issued */
+	uint64_t rate;			/* instructions of an epoch with `kept` */
+	struct verdict *verdict;	/* of the kernel */
+};
+
+/* What trials have shown of a kernel. */
+struct verdict {
+	char kernel[64];		/* its name, or how it begins; "": none */
+	unsigned int hold, wait;	/* epochs to the next trial; those after the next that fails */
+};
+
 struct virt {
 	const struct gpu_spec *spec;
 	struct sm *sm;
@@ -66,12 +83,21 @@ struct virt {
 	uint64_t grid;
 	bool faults_are_mem;		/* zorua.faults is `mem` */
 	bool by_lack;			/* zorua.ctas is `lack` */
-	unsigned int lacked;		/* then: epochs behind one another */
-	unsigned int extra;		/* CTAs beyond those without Zorua */
+	struct growth growth;		/* then */
+	struct verdict verdicts[8];
+	unsigned int next_verdict;	/* of them, the place to be taken next */
+	uint64_t issued;		/* instructions, at the epoch's begin */
 	struct coord_counters counted;
 	bool room;			/* wlm: there was room for another CTA */
 	uint64_t now;
 };
+
+/* virtual_growth.c */
+bool virtual_lacking(const struct virt *v, const struct idleness *epoch);
+/* A launch of v->kernel begins. */
+void virtual_growth_begin(struct virt *v);
+/* An epoch has ended, in which the SM issued so many instructions. */
+void virtual_growth(struct virt *v, const struct idleness *epoch, uint64_t issued);
 
 /* virtual_scratchpad.c */
 /* -ENOMEM. */
