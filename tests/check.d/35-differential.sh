@@ -43,6 +43,8 @@ for file in "${files[@]}"; do
 	variant "$file" "$file" -- O0 O1 O2 O3
 	variant "$file, registers" "$file" --maxregs 0,128,64,48,40,32,28,24,22,20,19,18,17,16 -- O2
 	variant "$file, timed" "$file" --timed -- O0 O3
+	# The engine stops if a kernel accesses scratchpad that its phases did not ask for.
+	variant "$file, zorua" "$file" --timed --set sm.cta=zorua -- O0 O2
 	variant "$file, timed, registers" "$file" --timed --maxregs 0,20 -- O1
 done
 
