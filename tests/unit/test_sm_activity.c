@@ -67,11 +67,37 @@ static void use(void **state)
 	assert_true(4 * c.activity.shared_used <= c.activity.shared_held);
 }
 
+/* Two registers, read and written over and over: each counts once an epoch. */
+static const char chain[] = PTX_HEAD
+	".visible .entry k(.param .u64 p)\n{\n.reg .b32 %r<3>;\n.reg .pred %p<2>;\n"
+	"mov.u32 %r1, %tid.x;\nmov.u32 %r2, %tid.x;\n"
+	"L:\nadd.u32 %r1, %r1, %r2;\nadd.u32 %r2, %r2, %r1;\nadd.u32 %r1, %r1, %r2;\n"
+	"add.u32 %r2, %r2, %r1;\nadd.u32 %r1, %r1, %r2;\nadd.u32 %r2, %r2, %r1;\n"
+	"setp.lt.u32 %p1, %r2, 100000;\n@%p1 bra L;\nret;\n}\n";
+
+static void used_once(void **state)
+{
+	struct sm_counters c;
+	struct bench b;
+
+	bench_init(&b);
+	b.spec.activity = 100;
+	bench_load(&b, chain, 32);
+	bench_run(&b, 1);
+	assert_int_equal(b.status, 0);
+	c = *sm_stats(b.sm);
+	bench_fini(&b);
+	assert_true(c.activity.epochs >= 3);
+	assert_true(c.activity.registers_used > 0);
+	assert_true(c.activity.registers_used <= c.activity.epochs * 2 * 32);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(operands_and_units),
 		cmocka_unit_test(use),
+		cmocka_unit_test(used_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
