@@ -356,7 +356,8 @@ static void targets(void **state)
 static void no_function(void **state)
 {
 	static const char *const where[] = {
-		"mov.u64 %d2, other;\n", "mov.u64 %d2, twice; add.u64 %d2, %d2, 8;\n",
+		"mov.u64 %d2, other;\n", "mov.u64 %d2, thrice; add.u64 %d2, %d2, 8;\n",
+		"mov.u64 %d2, twice; add.u64 %d2, %d2, 8;\n",
 		"mov.u64 %d2, 0;\n", "mov.u64 %d2, k;\n", "mov.u64 %d2, 0xffff500000100000;\n",
 	};
 	char text[4000];
