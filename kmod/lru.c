@@ -48,6 +48,7 @@ void gpuemu_lru_touch(struct gpuemu_block *block, u64 pass)
 	spin_lock(&lru->lock);
 	block->lru_pass = pass;
 	list_move_tail(&block->lru, &lru->blocks);
+	list_move_tail(&block->lru_of_space, &block->space->lru);
 	spin_unlock(&lru->lock);
 }
 
@@ -61,6 +62,7 @@ void gpuemu_lru_emptied(struct gpuemu_block *block)
 		return;
 	spin_lock(&lru->lock);
 	list_del_init(&block->lru);
+	list_del_init(&block->lru_of_space);
 	spin_unlock(&lru->lock);
 }
 
@@ -73,13 +75,17 @@ static struct gpuemu_block *lru_next(struct gpuemu_lru *lru, u64 pass,
 				     u64 search, const struct gpuemu_space *of,
 				     struct gpuemu_client **client)
 {
+	const struct list_head *list = of ? &of->lru : &lru->blocks, *at;
 	struct gpuemu_block *block, *victim = NULL;
 
 	spin_lock(&lru->lock);
-	list_for_each_entry(block, &lru->blocks, lru) {
+	list_for_each(at, list) {
+		block = of ? list_entry(at, struct gpuemu_block, lru_of_space) :
+			     list_entry(at, struct gpuemu_block, lru);
 		if (block->lru_pass >= pass)
 			break;
-		if (block->lru_search == search || (of && block->space != of))
+		/* At most VICTIMS_MAX of them. */
+		if (block->lru_search == search)
 			continue;
 		block->lru_search = search;
 		victim = block;

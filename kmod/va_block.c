@@ -41,6 +41,7 @@ struct gpuemu_block *gpuemu_block_alloc(struct gpuemu_space *space, u64 index,
 	block->index = index;
 	INIT_LIST_HEAD(&block->closing);
 	INIT_LIST_HEAD(&block->lru);
+	INIT_LIST_HEAD(&block->lru_of_space);
 	INIT_LIST_HEAD(&block->pinned);
 	gpuemu_created(blocks);
 	return block;

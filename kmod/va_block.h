@@ -36,8 +36,9 @@ struct gpuemu_thrash_page;
  * @dead: no longer in the space; look it up again
  * @leaf: leaf page table, 0 until a page is first resident
  * @closing: the closer's list of dead blocks
- * @lru: in the device's list of blocks with resident pages; like the next two
+ * @lru: in the device's list of blocks with resident pages; like the next three
  *	under that list's lock
+ * @lru_of_space: the same in its space's
  * @lru_pass: the last commit that asked for pages of it
  * @lru_search: the last search for victims that looked at it
  * @thrash_side: which side wanted pages of it last; thrash.c's, like the next three
@@ -61,6 +62,7 @@ struct gpuemu_block {
 	u32 leaf;
 	struct list_head closing;
 	struct list_head lru;
+	struct list_head lru_of_space;
 	u64 lru_pass;
 	u64 lru_search;
 	u8 thrash_side;

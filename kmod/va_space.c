@@ -67,6 +67,7 @@ int gpuemu_space_init(struct gpuemu_space *space, struct gpuemu_dev *dev,
 	gpuemu_protect_init(&space->protect);
 	gpuemu_sysmem_init(&space->sysmem);
 	xa_init(&space->blocks);
+	INIT_LIST_HEAD(&space->lru);
 	gpuemu_created(spaces);
 	return 0;
 

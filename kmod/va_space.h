@@ -43,6 +43,7 @@ struct mem_cgroup;
  * @stats: what is counted for this space, and so for the device
  * @frames: of device memory that it has, or is being given; see limit.c
  * @tables: page tables that it has
+ * @lru: its blocks with resident pages; under the lock of the device's list
  */
 struct gpuemu_space {
 	struct gpuemu_dev *dev;
@@ -63,6 +64,7 @@ struct gpuemu_space {
 	struct gpuemu_stats stats;
 	atomic_t frames;
 	atomic_t tables;
+	struct list_head lru;
 };
 
 int gpuemu_space_init(struct gpuemu_space *space, struct gpuemu_dev *dev,
