@@ -147,6 +147,7 @@ void gpuemu_dev_unregister(struct gpuemu_dev *dev)
 {
 	misc_deregister(&dev->misc);
 	gpuemu_thrash_exit(&dev->thrash);
+	gpuemu_events_stop(&dev->events);
 	gpuemu_netlink_unregister();
 	gpuemu_stats_destroy(&dev->stats);
 	ida_destroy(&dev->slots);

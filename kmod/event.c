@@ -5,6 +5,8 @@
  * because everybody may listen.
  */
 #include <linux/jiffies.h>
+#include <linux/skbuff.h>
+#include <linux/workqueue.h>
 #include <net/genetlink.h>
 
 #include "dev.h"
@@ -26,13 +28,8 @@ struct event {
 /* Longest text and all numbers fit. */
 #define EVENT_BYTES 512
 
-void gpuemu_events_init(struct gpuemu_events *events)
-{
-	spin_lock_init(&events->lock);
-	events->seq = 0;
-	events->dropped = 0;
-	events->pressure = 0;
-}
+/* More are dropped: those who listen see that from the numbers. */
+#define QUEUED_MAX 1024
 
 static int event_put(struct sk_buff *skb, const struct gpuemu_events *events,
 		     const struct event *e)
@@ -61,36 +58,75 @@ static int event_put(struct sk_buff *skb, const struct gpuemu_events *events,
 	return 0;
 }
 
-static int event_send(const struct gpuemu_events *events,
-		      const struct event *e)
+static struct sk_buff *event_skb(const struct gpuemu_events *events,
+				 const struct event *e)
 {
-	const gfp_t gfp = GFP_NOWAIT | __GFP_NOWARN;
-	struct sk_buff *skb = genlmsg_new(EVENT_BYTES, gfp);
-	int ret;
+	struct sk_buff *skb = genlmsg_new(EVENT_BYTES,
+					  GFP_NOWAIT | __GFP_NOWARN);
 
-	if (!skb)
-		return -ENOMEM;
-	ret = event_put(skb, events, e);
-	if (ret) {
+	if (skb && event_put(skb, events, e)) {
 		nlmsg_free(skb);
-		return ret;
+		skb = NULL;
 	}
-	ret = genlmsg_multicast(&gpuemu_family, skb, 0, 0, gfp);
-	/* The last listener just left. */
-	return ret == -ESRCH ? 0 : ret;
+	return skb;
 }
 
-/* One lock for all, so that events arrive in the order of their numbers. */
+/* One lock for all, so that events are in the order of their numbers. */
 static void event(struct gpuemu_dev *dev, const struct event *e)
 {
 	struct gpuemu_events *events = &dev->events;
+	struct sk_buff *skb;
 
 	spin_lock(&events->lock);
 	events->seq++;
-	if (genl_has_listeners(&gpuemu_family, &init_net, 0) &&
-	    event_send(events, e))
-		events->dropped++;
+	if (genl_has_listeners(&gpuemu_family, &init_net, 0)) {
+		skb = skb_queue_len(&events->queue) < QUEUED_MAX ?
+		      event_skb(events, e) : NULL;
+		if (skb) {
+			__skb_queue_tail(&events->queue, skb);
+			queue_work(system_unbound_wq, &events->send);
+		} else {
+			events->dropped++;
+		}
+	}
 	spin_unlock(&events->lock);
+}
+
+/* Sends what is queued. A worker does, as there may be many listeners. */
+static void events_send(struct work_struct *work)
+{
+	struct gpuemu_events *events = container_of(work, struct gpuemu_events,
+						    send);
+	struct sk_buff *skb;
+	int ret = 0;
+
+	for (;;) {
+		spin_lock(&events->lock);
+		/* -ESRCH: the last listener just left. */
+		if (ret && ret != -ESRCH)
+			events->dropped++;
+		skb = __skb_dequeue(&events->queue);
+		spin_unlock(&events->lock);
+		if (!skb)
+			break;
+		ret = genlmsg_multicast(&gpuemu_family, skb, 0, 0, GFP_KERNEL);
+	}
+}
+
+void gpuemu_events_init(struct gpuemu_events *events)
+{
+	spin_lock_init(&events->lock);
+	__skb_queue_head_init(&events->queue);
+	INIT_WORK(&events->send, events_send);
+	events->seq = 0;
+	events->dropped = 0;
+	events->pressure = 0;
+}
+
+/* There are no more; while the family is still registered. */
+void gpuemu_events_stop(struct gpuemu_events *events)
+{
+	flush_work(&events->send);
 }
 
 void gpuemu_event_client(struct gpuemu_dev *dev, enum gpuemu_event_type type,

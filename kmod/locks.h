@@ -47,8 +47,8 @@
  *     and no spinlock; for a second at most.
  * 11. gpuemu_stats.lock (spinlock). The zero of a set of counters. A leaf;
  *     counting itself takes no lock.
- * 12. gpuemu_events.lock (spinlock). The order of the events. Under it are only
- *     the locks of netlink's sockets. Not taken under 9.
+ * 12. gpuemu_events.lock (spinlock). The order of the events, which a worker
+ *     sends. Not taken under 9.
  */
 #ifndef _GPUEMU_LOCKS_H
 #define _GPUEMU_LOCKS_H
