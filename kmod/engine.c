@@ -123,7 +123,6 @@ void gpuemu_engine_kill(struct gpuemu_engine *e, const char *why)
 {
 	struct io_uring_cmd *pending[GPUEMU_PENDING_KINDS];
 	struct gpuemu_dev *dev = e->dev;
-	LIST_HEAD(orphans);
 	int i;
 
 	spin_lock(&dev->lock);
@@ -140,9 +139,9 @@ void gpuemu_engine_kill(struct gpuemu_engine *e, const char *why)
 	for (i = 0; i < GPUEMU_PENDING_KINDS; i++)
 		pending[i] = gpuemu_uring_take_locked(e, i);
 	gpuemu_vram_publish(&dev->vram, NULL);
-	gpuemu_work_engine_lost_locked(e, &orphans);
 	spin_unlock(&dev->lock);
 
+	gpuemu_work_engine_lost(e);
 	pr_info_ratelimited("engine %u lost: %s\n", e->generation, why);
 	gpuemu_count_dev(dev, ENGINE_LOSSES, 1);
 	gpuemu_inject_pause(dev, GPUEMU_INJECT_PAUSE_REVOKE);
@@ -165,7 +164,6 @@ void gpuemu_engine_kill(struct gpuemu_engine *e, const char *why)
 	for (i = 0; i < GPUEMU_PENDING_KINDS; i++)
 		if (pending[i])
 			gpuemu_uring_fail(pending[i]);
-	gpuemu_work_free_orphans(&orphans);
 	gpuemu_event_engine(dev, GPUEMU_EVENT_TYPE_ENGINE_LOST, e->generation,
 			    why);
 }
@@ -198,6 +196,8 @@ static struct gpuemu_engine *engine_alloc(struct gpuemu_client *client)
 	INIT_DELAYED_WORK(&e->monitor, engine_monitor);
 	init_waitqueue_head(&e->wait);
 	INIT_LIST_HEAD(&e->taken);
+	INIT_LIST_HEAD(&e->cancelled);
+	hash_init(e->taken_by_id);
 	e->control_bytes = PAGE_ALIGN(sizeof(*e->control));
 	e->control = __vmalloc(e->control_bytes, gfp);
 	e->faults_bytes = PAGE_ALIGN(struct_size(e->faults, entries,

@@ -7,6 +7,7 @@
 #define _GPUEMU_ENGINE_H
 
 #include <linux/fs.h>
+#include <linux/hashtable.h>
 #include <linux/kref.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
@@ -111,7 +112,9 @@ struct gpuemu_pass {
  * @stamps: the pass' time stamps, before they are published
  * @pending: pending commands; who takes a pointer completes it, once
  * @tasks: last submitters, referenced
- * @taken: works that the engine has
+ * @taken: works that the engine has and a client waits for
+ * @cancelled: those that it has and nobody waits for, the first first
+ * @taken_by_id: both kinds
  * @batch: the batch, and scratch for building it
  * @migrations: the commit's that owns the batch, like the next three
  * @flights: what of it is being copied, each way
@@ -154,6 +157,8 @@ struct gpuemu_engine {
 	struct io_uring_cmd *pending[GPUEMU_PENDING_KINDS];
 	struct task_struct *tasks[GPUEMU_ROLES];
 	struct list_head taken;
+	struct list_head cancelled;
+	DECLARE_HASHTABLE(taken_by_id, 8);
 	struct gpuemu_fault held[GPUEMU_BATCH_MAX];
 	struct gpuemu_fault batch[2 * GPUEMU_BATCH_MAX];
 	struct gpuemu_migration migrations[GPUEMU_COMMIT_MAX];

@@ -9,6 +9,7 @@
  * so that the works of one never wait for more than one work of each other user and of
  * each other client of its own.
  */
+#include <linux/hashtable.h>
 #include <linux/kref.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -21,6 +22,9 @@
 #include "uring.h"
 #include "user.h"
 #include "work.h"
+
+/* Works that fail under one hold of the device's lock, when an engine is lost. */
+#define LOST_AT_A_TIME 64
 
 enum work_state {
 	WORK_QUEUED,
@@ -39,6 +43,7 @@ struct work {
 	struct gpuemu_client *client;	/* NULL when cancelled */
 	struct list_head of_client;	/* the client's list */
 	struct list_head of_owner;	/* the client's queue, the engine's, orphans */
+	struct hlist_node by_id;	/* the engine's, while it has the work */
 	u64 id;
 	u32 kind;
 	u32 stream;
@@ -66,7 +71,7 @@ static void work_put(struct work *work)
 	kref_put(&work->ref, work_free);
 }
 
-void gpuemu_work_free_orphans(struct list_head *orphans)
+static void free_orphans(struct list_head *orphans)
 {
 	struct work *work, *next;
 
@@ -90,7 +95,7 @@ static struct work *find_taken(struct gpuemu_engine *e, u64 id)
 {
 	struct work *work;
 
-	list_for_each_entry(work, &e->taken, of_owner)
+	hash_for_each_possible(e->taken_by_id, work, by_id, id)
 		if (work->id == id)
 			return work;
 	return NULL;
@@ -100,24 +105,27 @@ static struct work *find_taken(struct gpuemu_engine *e, u64 id)
 static void orphan_locked(struct work *work, struct list_head *orphans)
 {
 	list_move_tail(&work->of_owner, orphans);
+	hash_del(&work->by_id);
 }
 
 /* Tells the engine of the first taken work that nobody waits for any more. */
 static void publish_cancelled_locked(struct gpuemu_engine *e)
 {
-	struct work *work;
-	u64 id = 0;
+	struct work *work = list_first_entry_or_null(&e->cancelled, struct work,
+						     of_owner);
+	u64 id = work ? work->id : 0;
 
-	list_for_each_entry(work, &e->taken, of_owner) {
-		if (work->state == WORK_CANCELLED) {
-			id = work->id;
-			break;
-		}
-	}
 	if (READ_ONCE(e->control->cancelled) == id)
 		return;
 	WRITE_ONCE(e->control->cancelled, id);
 	gpuemu_engine_event_locked(e);
+}
+
+/* Nobody waits any more for a work that the engine has. */
+static void cancel_locked(struct gpuemu_engine *e, struct work *work)
+{
+	work->state = WORK_CANCELLED;
+	list_move_tail(&work->of_owner, &e->cancelled);
 }
 
 static void done_locked(struct work *work, s32 status, u64 fault_addr)
@@ -196,30 +204,65 @@ static struct gpuemu_client *turn_locked(struct gpuemu_dev *dev, bool idle)
 
 /* --- works --- */
 
-/* Every queued and taken work fails; who waits is woken. */
-void gpuemu_work_engine_lost_locked(struct gpuemu_engine *e,
-				    struct list_head *orphans)
+/* The engine is lost: nothing does the work. */
+static void lose_locked(struct work *work, struct list_head *orphans)
+{
+	left_engine_locked(work);
+	if (work->client) {
+		strscpy(work->message, "device lost", sizeof(work->message));
+		gpuemu_count(&work->client->space, WORKS_LOST, 1);
+		done_locked(work, -EIO, 0);
+	}
+	orphan_locked(work, orphans);
+}
+
+/* The next work that the engine has, or that waits for one; NULL: there is none. */
+static struct work *next_lost_locked(struct gpuemu_engine *e)
 {
 	struct gpuemu_client *client;
-	struct work *work, *next;
-	LIST_HEAD(all);
+	struct work *work;
 
-	lockdep_assert_held(&e->dev->lock);
-	list_splice_init(&e->taken, &all);
+	work = list_first_entry_or_null(&e->taken, struct work, of_owner);
+	if (!work)
+		work = list_first_entry_or_null(&e->cancelled, struct work,
+						of_owner);
+	if (work)
+		return work;
 	while ((client = turn_locked(e->dev, false))) {
-		list_splice_tail_init(&client->queued, &all);
+		work = list_first_entry_or_null(&client->queued, struct work,
+						of_owner);
+		if (work)
+			return work;
 		turn_end_locked(client);
 	}
-	list_for_each_entry_safe(work, next, &all, of_owner) {
-		left_engine_locked(work);
-		if (work->client) {
-			strscpy(work->message, "device lost",
-				sizeof(work->message));
-			gpuemu_count(&work->client->space, WORKS_LOST, 1);
-			done_locked(work, -EIO, 0);
+	return NULL;
+}
+
+/*
+ * Every queued and taken work fails, and its client is woken; some at a time, as there
+ * may be many of many clients. None is queued or taken meanwhile: the engine is lost,
+ * and there is no other before this has returned.
+ */
+void gpuemu_work_engine_lost(struct gpuemu_engine *e)
+{
+	struct gpuemu_dev *dev = e->dev;
+	struct work *work;
+	u32 n;
+
+	do {
+		LIST_HEAD(orphans);
+
+		spin_lock(&dev->lock);
+		for (n = 0; n < LOST_AT_A_TIME; n++) {
+			work = next_lost_locked(e);
+			if (!work)
+				break;
+			lose_locked(work, &orphans);
 		}
-		orphan_locked(work, orphans);
-	}
+		spin_unlock(&dev->lock);
+		free_orphans(&orphans);
+		cond_resched();
+	} while (work);
 }
 
 /* The client's file is released: nobody waits, submits or finds it. */
@@ -244,7 +287,7 @@ void gpuemu_work_client_gone(struct gpuemu_client *client)
 			if (dev->engine)
 				gpuemu_engine_event_locked(dev->engine);
 		} else if (work->state == WORK_TAKEN) {
-			work->state = WORK_CANCELLED;
+			cancel_locked(dev->engine, work);
 		}
 		work->client = NULL;
 	}
@@ -256,7 +299,7 @@ void gpuemu_work_client_gone(struct gpuemu_client *client)
 		list_del(&work->of_client);
 		work_put(work);
 	}
-	gpuemu_work_free_orphans(&orphans);
+	free_orphans(&orphans);
 }
 
 /* Takes over the reference. The id is out before anyone can free the work. */
@@ -378,7 +421,7 @@ static struct work *work_claim(struct gpuemu_client *client, u64 id,
 				turn_end_locked(client);
 		} else if (work->state == WORK_TAKEN) {
 			client->ntaken--;
-			work->state = WORK_CANCELLED;
+			cancel_locked(dev->engine, work);
 			publish_cancelled_locked(dev->engine);
 		}
 	}
@@ -397,7 +440,7 @@ static int work_forget(struct gpuemu_client *client, u64 id)
 	gpuemu_client_uncharge(client, (u64)work->payload_bytes +
 			       work->report_bytes);
 	work_put(work);
-	gpuemu_work_free_orphans(&orphans);
+	free_orphans(&orphans);
 	return 0;
 }
 
@@ -461,6 +504,7 @@ static void work_untake(struct gpuemu_engine *e, struct work *work)
 	if (work->state == WORK_TAKEN) {
 		left_engine_locked(work);
 		work->state = WORK_QUEUED;
+		hash_del(&work->by_id);
 		list_move(&work->of_owner, &work->client->queued);
 		turn_again_locked(work->client);
 	} else if (work->state == WORK_CANCELLED && !gpuemu_engine_lost(e)) {
@@ -468,7 +512,7 @@ static void work_untake(struct gpuemu_engine *e, struct work *work)
 		publish_cancelled_locked(e);
 	}
 	spin_unlock(&dev->lock);
-	gpuemu_work_free_orphans(&orphans);
+	free_orphans(&orphans);
 }
 
 /* Nor did its number. */
@@ -500,6 +544,7 @@ static void take_locked(struct gpuemu_engine *e, struct work *work)
 	work->state = WORK_TAKEN;
 	client->ntaken++;
 	list_move_tail(&work->of_owner, &e->taken);
+	hash_add(e->taken_by_id, &work->by_id, work->id);
 	turn_over_locked(client);
 }
 
@@ -577,7 +622,7 @@ static struct gpuemu_client *client_of_taken(struct gpuemu_engine *e, u64 id)
 		kref_get(&client->ref);
 	}
 	spin_unlock(&e->dev->lock);
-	gpuemu_work_free_orphans(&orphans);
+	free_orphans(&orphans);
 	return client;
 }
 
@@ -636,7 +681,7 @@ int gpuemu_cmd_work_done(struct gpuemu_client *client,
 		}
 	}
 	spin_unlock(&e->dev->lock);
-	gpuemu_work_free_orphans(&orphans);
+	free_orphans(&orphans);
 	if (ret)
 		gpuemu_client_uncharge(owner, bytes);
 	kvfree(report);

@@ -14,8 +14,6 @@ struct gpuemu_dev;
 struct gpuemu_engine;
 
 void gpuemu_work_client_gone(struct gpuemu_client *client);
-void gpuemu_work_engine_lost_locked(struct gpuemu_engine *e,
-				    struct list_head *orphans);
-void gpuemu_work_free_orphans(struct list_head *orphans);
+void gpuemu_work_engine_lost(struct gpuemu_engine *e);
 
 #endif
