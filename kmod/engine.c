@@ -310,23 +310,29 @@ static int find_region(struct gpuemu_engine *e, unsigned long pgoff,
 }
 
 /*
- * Populates the whole VMA at its first touch. Not in mmap(): there the VMA is
+ * Populates the 2 MiB around the first touch. Not in mmap(): there the VMA is
  * not yet where unmap_mapping_range() finds it, and a kill in between would
  * leave a lost engine with access. After a kill, every touch is SIGBUS.
+ *
+ * Entries are of page frames, not of pages: nobody can take a reference through them
+ * (vmsplice(), O_DIRECT, fixed buffers), which would be access to a frame long after
+ * it was revoked and became another client's.
  */
 static vm_fault_t engine_vm_fault(struct vm_fault *vmf)
 {
 	struct vm_area_struct *vma = vmf->vma;
 	struct gpuemu_engine *e = vma->vm_private_data;
 	vm_fault_t ret = VM_FAULT_NOPAGE;
-	unsigned long addr;
+	unsigned long addr, end;
 	struct region region;
 	void *from;
-	int err;
 
 	if (find_region(e, vma->vm_pgoff, &region))
 		return VM_FAULT_SIGBUS;
-	from = region.base + ((vma->vm_pgoff - region.first_page) << PAGE_SHIFT);
+	addr = max(vmf->address & PMD_MASK, vma->vm_start);
+	end = min((vmf->address & PMD_MASK) + PMD_SIZE, vma->vm_end);
+	from = region.base + ((vma->vm_pgoff - region.first_page) << PAGE_SHIFT) +
+	       (addr - vma->vm_start);
 	mutex_lock(&e->map_lock);
 	if (gpuemu_engine_lost(e)) {
 		ret = VM_FAULT_SIGBUS;
@@ -334,12 +340,8 @@ static vm_fault_t engine_vm_fault(struct vm_fault *vmf)
 	}
 	if (region.translates)
 		gpuemu_tlb_touch(e);
-	for (addr = vma->vm_start; addr < vma->vm_end; addr += PAGE_SIZE) {
-		err = vm_insert_page(vma, addr, vmalloc_to_page(from));
-		if (err && err != -EBUSY) {
-			ret = err == -ENOMEM ? VM_FAULT_OOM : VM_FAULT_SIGBUS;
-			break;
-		}
+	for (; addr < end && ret == VM_FAULT_NOPAGE; addr += PAGE_SIZE) {
+		ret = vmf_insert_pfn(vma, addr, vmalloc_to_pfn(from));
 		from += PAGE_SIZE;
 	}
 out:
@@ -376,8 +378,9 @@ int gpuemu_engine_mmap(struct gpuemu_engine *e, struct vm_area_struct *vma)
 		vm_flags_clear(vma, VM_MAYWRITE);
 	}
 	vm_flags_clear(vma, VM_MAYEXEC);
-	vm_flags_set(vma, VM_MIXEDMAP | VM_DONTEXPAND | VM_DONTCOPY |
-		     VM_DONTDUMP);
+	/* A slot of the remote aperture is a page of a client, who may pin it. */
+	vm_flags_set(vma, (region.base ? VM_PFNMAP : VM_MIXEDMAP) |
+			  VM_DONTEXPAND | VM_DONTCOPY | VM_DONTDUMP);
 	vma->vm_ops = region.base ? &engine_vm_ops : &gpuemu_remote_vm_ops;
 	vma->vm_private_data = e;
 	return 0;

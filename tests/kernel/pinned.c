@@ -114,6 +114,31 @@ TEST_F(pinned, brings_it_home)
 	close(p[1]);
 }
 
+/*
+ * A frame is given to another client as soon as it is free. So the engine, whose mapping
+ * can be taken away, cannot keep one by a reference.
+ */
+TEST_F(pinned, a_frame_cannot_be)
+{
+	void *maps[] = { self->e.vram, (void *)self->e.control };
+	struct iovec iov = { .iov_len = PAGE };
+	int p[2];
+	size_t i;
+
+	ASSERT_EQ(0, pipe(p));
+	ASSERT_EQ(0, engine_h2d(&self->e, self->space, self->mem, 1));
+	for (i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
+		iov.iov_base = maps[i];
+		EXPECT_LE(0, ((volatile uint8_t *)maps[i])[0]);
+		EXPECT_EQ(-1, vmsplice(p[1], &iov, 1, 0));
+		EXPECT_EQ(EFAULT, errno);
+	}
+	/* What copies instead does it still. */
+	EXPECT_EQ(PAGE, write(p[1], self->e.vram, PAGE));
+	close(p[0]);
+	close(p[1]);
+}
+
 /* Reading a file into memory that is on the device, and writing it out. */
 TEST_F(pinned, file_io)
 {
