@@ -549,6 +549,13 @@ static void test_works_of_the_dead(void **state)
 
 /* --- loading ------------------------------------------------------------------------------- */
 
+/* What is checked as it runs takes ten times as long. */
+#ifdef __SANITIZE_ADDRESS__
+enum { SECONDS_KERNELS = 1, MOMENT_BLOCKS = 20000 };
+#else
+enum { SECONDS_KERNELS = 3, MOMENT_BLOCKS = 150000 };
+#endif
+
 /* A text that takes long: some seconds where it is checked as it runs. */
 static char *long_text(int kernels, int blocks)
 {
@@ -633,7 +640,7 @@ static void test_loading_refused(void **state)
 		.load_seconds = 60, .client_bytes = 1 << 30, .all_bytes = 1 << 30,
 	};
 	/* Near the limits of a kernel and of a module: it takes seconds, also on a fast machine. */
-	char *text = long_text(3, 150000);
+	char *text = long_text(SECONDS_KERNELS, 150000);
 	struct gpu_work_load l;
 	struct service_work work = load_of(&l, CLIENT, 2);
 	struct world w;
