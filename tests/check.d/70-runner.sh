@@ -181,13 +181,13 @@ command_is 'a clock that runs away is said' 0 "the guest's clock went 9" --no-da
 GPUEMU_VM_CMD='cat /vm/run/args >&2' \
 	command_is 'a shell text says what it runs on; the daemon has its arguments' 0 "vm: Linux $kver on " \
 	--daemon-args '--say hello' --shell
+tap_check 'command: its arguments, word for word' grep -qx -e '--say hello' $work/err
+tap_check 'command: a clock that goes as ours is not said' sh -c "! grep -q 'guest.s clock' $work/err"
 # What the daemon is to load comes along, from wherever it is.
 echo a policy of mine >$work/mine.so
 GPUEMU_VM_CMD="cat $PWD/$work/mine.so >&2" \
 	command_is 'a policy outside the tree is in the VM' 0 'a policy of mine' --daemon-args "--policy $PWD/$work/mine.so" --shell
 command_is 'a policy that is not there is said before anything boots' 125 'no file ./none.so' --daemon-args '--policy ./none.so' -- true
-tap_check 'command: its arguments, word for word' grep -qx -e '--say hello' $work/err
-tap_check 'command: a clock that goes as ours is not said' sh -c "! grep -q 'guest.s clock' $work/err"
 tap_check 'command: what make vm builds is what the command needs' sh -c '
 	[ "$(GPUEMU_VM_CMD="gpuemu run vecadd --trace x.json" tests/vm/needs.sh)" = "programs ptx module-ko" ] &&
 	[ "$(GPUEMU_VM_CMD="cd /tmp;stress 3 && gpuemu run bfs --prefetch build/tests/policy/bad.so" tests/vm/needs.sh)" = \
