@@ -606,7 +606,7 @@ static int mmap_write_lock_soon(struct mm_struct *mm)
 	int tries;
 
 	for (tries = 0; tries < 50; tries++) {
-		if (mmap_write_trylock(mm))
+		if (compat_mmap_write_trylock(mm))
 			return 0;
 		if (fatal_signal_pending(current))
 			return -EINTR;

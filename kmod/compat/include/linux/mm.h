@@ -4,12 +4,14 @@
  * compat_get_unmapped_area(): where the kernel would put a mapping.
  * compat_insert_page_mkwrite(): a page at the fault's address, writable from 6.15 on,
  * as the mapping says before.
+ * compat_mmap_write_trylock(): 7.x has no mmap_write_trylock(); as mmap_write_lock() there.
  * compat_fault_of_vma_lock(): whether a fault holds its VMA and not mmap_lock.
  */
 #ifndef _GPUEMU_COMPAT_MM_H
 #define _GPUEMU_COMPAT_MM_H
 
 #include_next <linux/mm.h>
+#include <linux/mmap_lock.h>
 #include <linux/sched/mm.h>
 #include <linux/version.h>
 
@@ -56,6 +58,18 @@ static inline int compat_insert_page_mkwrite(struct vm_fault *vmf,
 	       ret == VM_FAULT_OOM ? -ENOMEM : -EFAULT;
 #else
 	return vm_insert_page(vmf->vma, vmf->address & PAGE_MASK, page);
+#endif
+}
+
+static inline bool compat_mmap_write_trylock(struct mm_struct *mm)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
+	if (!down_write_trylock(&mm->mmap_lock))
+		return false;
+	mm_lock_seqcount_begin(mm);
+	return true;
+#else
+	return mmap_write_trylock(mm);
 #endif
 }
 
