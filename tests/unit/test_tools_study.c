@@ -438,7 +438,7 @@ static void findings_are_of_their_runs(void **state)
 	assert_int_equal(study_own_workloads(c), 0);
 	o->config = c->study->config;
 	o->backend = "sim";
-	assert_non_null(strstr(study_finding(c, "use"), "--quick"));
+	assert_non_null(strstr(study_finding(c, "designs"), "--quick"));
 	o->quick = true;
 	assert_non_null(study_finding(c, "use"));
 	assert_null(study_finding(c, "no such table"));
