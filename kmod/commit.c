@@ -38,11 +38,11 @@
 /* How far behind an eviction a migration to the device is looked for. */
 #define LOOK_AHEAD 64
 
-#define OP_ROW(NUMBER, name)	[GPUEMU_MIGRATE_##NUMBER] = &gpuemu_op_##name
-#define OP_COMMA()	,
+#define OP_ROW(NUMBER, name) \
+	[GPUEMU_MIGRATE_##NUMBER] = &gpuemu_op_##name
 
 static const struct gpuemu_migrate_ops *const ops[] = {
-	GPUEMU_MIGRATION_OPS(OP_ROW, OP_COMMA)
+	GPUEMU_MIGRATION_OPS(OP_ROW)
 };
 
 /* What the engine asks for, or NULL: no such thing. */

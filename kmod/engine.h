@@ -113,7 +113,7 @@ struct gpuemu_pass {
  * @pending: pending commands; who takes a pointer completes it, once
  * @tasks: last submitters, referenced
  * @taken: works that the engine has and a client waits for
- * @cancelled: those that it has and nobody waits for, the first first
+ * @cancelled: those that it has and nobody waits for, oldest first
  * @taken_by_id: both kinds
  * @batch: the batch, and scratch for building it
  * @migrations: the commit's that owns the batch, like the next three

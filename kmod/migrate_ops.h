@@ -16,11 +16,11 @@ struct gpuemu_block;
 struct gpuemu_flight;
 struct gpuemu_space;
 
-/* X(NUMBER, name), with sep() between two: GPUEMU_MIGRATE_NUMBER, gpuemu_op_name. */
-#define GPUEMU_MIGRATION_OPS(X, sep) \
-	X(H2D, h2d) sep() \
-	X(D2H, d2h) sep() \
-	X(REMOTE, remote) sep() \
+/* X(NUMBER, name), with commas between them: GPUEMU_MIGRATE_NUMBER, gpuemu_op_name. */
+#define GPUEMU_MIGRATION_OPS(X) \
+	X(H2D, h2d), \
+	X(D2H, d2h), \
+	X(REMOTE, remote), \
 	X(DUPLICATE, duplicate)
 
 /**
@@ -56,9 +56,7 @@ struct gpuemu_migrate_ops {
 	void (*arrived)(struct gpuemu_flight *f);
 };
 
-#define GPUEMU_OP_DECLARE(NUMBER, name) \
-	extern const struct gpuemu_migrate_ops gpuemu_op_##name
-#define GPUEMU_OP_SEMICOLON() ;
-GPUEMU_MIGRATION_OPS(GPUEMU_OP_DECLARE, GPUEMU_OP_SEMICOLON);
+#define GPUEMU_OP_OBJECT(NUMBER, name)	gpuemu_op_##name
+extern const struct gpuemu_migrate_ops GPUEMU_MIGRATION_OPS(GPUEMU_OP_OBJECT);
 
 #endif

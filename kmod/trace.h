@@ -21,9 +21,8 @@
 	{ GPUEMU_ACCESS_ATOMIC, "atomic" })
 
 #define GPUEMU_OP_NAME(NUMBER, name)	{ GPUEMU_MIGRATE_##NUMBER, #name }
-#define GPUEMU_OP_COMMA()	,
 #define gpuemu_show_op(op) \
-	__print_symbolic(op, GPUEMU_MIGRATION_OPS(GPUEMU_OP_NAME, GPUEMU_OP_COMMA))
+	__print_symbolic(op, GPUEMU_MIGRATION_OPS(GPUEMU_OP_NAME))
 
 /* What the tracepoint thrash is about. */
 #define GPUEMU_THRASH_DETECTED	1
