@@ -48,7 +48,8 @@ static const struct metric run_cycles = {
 
 /*
  * What the first table has of memory. Of gather, DRAM's traffic hangs on the order of its accesses:
- * one cycle more or less of l2.rop_latency changes lrr/gather's L2 misses and DRAM writes by up to 1.1%.
+ * one cycle more or less of l2.rop_latency changes lrr/gather's L2 misses and DRAM's writes by
+ * up to 1.1%.
  */
 static const struct metric counts[] = {
 	{ "L1D acc", "L1D_accesses", "memory.l1d.accesses", EQUAL },
