@@ -17,6 +17,7 @@ enum { MAX_TRACE = 4000, MAX_STEPS = 20000, MAX_DEPTH = 24, MACHINE_LOCAL = 6553
 struct machine {
 	const struct ptx_kernel *k;
 	bool physical;
+	uint64_t salt;			/* another mix, so other branches are taken */
 	uint32_t *name;			/* by register: the first one of its name and type */
 	uint64_t *regs;			/* activation x register, or 512 physical rows */
 	uint8_t local[MACHINE_LOCAL];
@@ -128,7 +129,7 @@ static inline uint8_t *machine_local(struct machine *m, const struct ptx_insn *i
 
 static inline uint64_t machine_mix(struct machine *m, const struct ptx_insn *insn)
 {
-	uint64_t h = mix(insn->opcode, insn->type);
+	uint64_t h = mix(m->salt ^ insn->opcode, insn->type);
 	uint32_t i;
 
 	h = mix(mix(mix(h, insn->stype), insn->mods), insn->atom);
@@ -223,13 +224,15 @@ static inline bool machine_step(struct machine *m)
 	}
 }
 
-static inline void machine_run(struct machine *m, const struct ptx_kernel *k, bool physical)
+static inline void machine_run(struct machine *m, const struct ptx_kernel *k, bool physical,
+			       uint64_t salt)
 {
 	uint32_t r, s, steps;
 
 	memset(m, 0, sizeof(*m));
 	m->k = k;
 	m->physical = physical;
+	m->salt = salt;
 	m->name = calloc(k->nregs + 1, sizeof(*m->name));
 	for (r = 0; r < k->nregs; r++) {
 		for (s = 0; strcmp(k->regs[s].name, k->regs[r].name) ||

@@ -168,6 +168,7 @@ struct gen {
 	size_t at, bytes;
 	uint32_t n32, n64, npred;	/* registers of each kind */
 	uint32_t nfuncs, self;		/* functions of the module; the one being written, from 1 */
+	uint32_t ncalls;		/* of the module */
 };
 
 static uint32_t pick(struct gen *g, uint32_t n)
@@ -190,10 +191,13 @@ static void __attribute__((format(printf, 2, 3))) put(struct gen *g, const char 
 #define D	pick(g, g->n64)
 #define P	pick(g, g->npred)
 
-/* The first argument counts down, so that recursion comes to an end. */
+/*
+ * The first argument counts down, so that recursion comes to an end. Each call's parameters
+ * have names of their own, because the machine tells a function's variables apart by name.
+ */
 static void put_call(struct gen *g)
 {
-	uint32_t f = pick(g, g->nfuncs) + 1;
+	uint32_t f = pick(g, g->nfuncs) + 1, c = g->ncalls++;
 	char guard[16] = "";
 
 	/* Functions call later ones, and now and then whom they like. */
@@ -201,10 +205,12 @@ static void put_call(struct gen *g)
 		return;
 	if (!pick(g, 3))
 		sprintf(guard, "@%s%%p%u ", pick(g, 2) ? "!" : "", P);
-	put(g, "{ .param .b32 ca; .param .b64 cb; .param .b32 cc; .param .b64 cd;\n"
-	    "sub.u32 %%m, %%n, 1;\nst.param.b32 [ca], %%m; st.param.b64 [cb], %%d%u;\n"
-	    "%scall (cc, cd), f%u, (ca, cb);\n", D, guard, f);
-	put(g, "%sld.param.b32 %%r%u, [cc]; %sld.param.b64 %%d%u, [cd]; }\n", guard, R, guard, D);
+	put(g, "{ .param .b32 ca%u; .param .b64 cb%u; .param .b32 cc%u; .param .b64 cd%u;\n", c, c, c,
+	    c);
+	put(g, "sub.u32 %%m, %%n, 1;\nst.param.b32 [ca%u], %%m; st.param.b64 [cb%u], %%d%u;\n", c, c, D);
+	put(g, "%scall (cc%u, cd%u), f%u, (ca%u, cb%u);\n", guard, c, c, f, c, c);
+	put(g, "%sld.param.b32 %%r%u, [cc%u]; %sld.param.b64 %%d%u, [cd%u]; }\n", guard, R, c, guard, D,
+	    c);
 }
 
 static void put_insn(struct gen *g, uint32_t labels)
@@ -352,6 +358,7 @@ static void put_program(struct gen *g)
 	uint32_t f;
 
 	g->at = 0;
+	g->ncalls = 0;
 	g->nfuncs = pick(g, 4);
 	put(g, ".version 7.0\n.target sm_70\n.address_size 64\n");
 	for (f = 1; f <= g->nfuncs; f++)
@@ -396,14 +403,14 @@ static void random_programs(void **state)
 
 		put_program(&g);
 		module = parse(text, 255);
-		machine_run(&reference, ptx_module_kernel_at(module, 0), false);
+		machine_run(&reference, ptx_module_kernel_at(module, 0), false, round << 16);
 		stores += reference.ntrace;
 		ptx_module_free(module);
 		for (l = 0; l < ARRAY_SIZE(limits); l++) {
 			module = parse(text, limits[l]);
 			k = ptx_module_kernel_at(module, 0);
 			check(k, limits[l]);
-			machine_run(&allocated, k, true);
+			machine_run(&allocated, k, true, round << 16);
 			same(&reference, &allocated, round, limits[l], text);
 			spilled += k->spill_store_bytes != 0;
 			for (f = 0; f < k->nfunctions; f++)
@@ -554,7 +561,7 @@ static void guarded_constants(void **state)
 			       "@%%p0 mov.u32 %%r%u, %u;", 40, limits[l],
 			       "@%p1 setp.ne.u32 %p0, 0, 0;\n@%p0 st.global.u32 [400], 1;");
 		check(ptx_module_kernel_at(module, 0), limits[l]);
-		machine_run(l ? &allocated : &reference, ptx_module_kernel_at(module, 0), l);
+		machine_run(l ? &allocated : &reference, ptx_module_kernel_at(module, 0), l, 0);
 		assert_int_equal((l ? &allocated : &reference)->ntrace, 40);
 		if (l)
 			same(&reference, &allocated, 0, limits[l], "guarded constants");
@@ -785,8 +792,8 @@ static void formals_and_results(void **state)
 		struct ptx_module *module = parse(text, limits[l]);
 
 		check(ptx_module_kernel_at(module, 0), limits[l]);
-		machine_run(&reference, ptx_module_kernel_at(module, 0), false);
-		machine_run(&allocated, ptx_module_kernel_at(module, 0), true);
+		machine_run(&reference, ptx_module_kernel_at(module, 0), false, 0);
+		machine_run(&allocated, ptx_module_kernel_at(module, 0), true, 0);
 		/*
 		 * f(n) has n + 1 rounds and calls f(n - 1), f(n - 2), ... in all but the last.
 		 * All of them store twice, and once more when there is a result, which is not 7.
