@@ -232,8 +232,7 @@ static void a_warp_makes_room(void **state)
 
 /*
  * Slots for two CTAs, or for one: there are more where it fits, or behind epochs in which warps
- * lacked. What was seen of a launch holds while no CTA of it is there: 40 epochs are longer than a
- * CTA.
+ * lacked.
  */
 static void more_ctas_where_warps_lack(void **state)
 {
@@ -261,6 +260,33 @@ static void more_ctas_where_warps_lack(void **state)
 		assert_true(counters(&b)->lacking > 0);
 		assert_true(cases[i].more ? most_ctas > cases[i].slots / 2 :
 			    most_ctas == cases[i].slots / 2);
+		bench_fini(&b);
+	}
+}
+
+/*
+ * What was seen of a launch holds while no CTA of it is there. A CTA alone takes about 30 epochs:
+ * an SM has seen 75 epochs in which warps lacked after three CTAs, and not while it runs two.
+ */
+static void an_empty_sm_remembers(void **state)
+{
+	for (unsigned int before = 0; before <= 3; before += 3) {
+		struct bench b;
+
+		bench_init(&b);
+		strcpy(b.spec.cta, "zorua");
+		b.spec.warps = 2;
+		b.spec.zorua_epoch = 100;
+		b.spec.zorua_proof = 75;
+		strcpy(b.spec.zorua_ctas, "lack");
+		b.each_quantum = count_ctas;
+		bench_load(&b, peaks, THREADS);
+		for (unsigned int i = 0; i < before; i++)
+			bench_run(&b, 1);
+		most_ctas = 0;
+		bench_run(&b, 2);
+		assert_int_equal(b.status, 0);
+		assert_int_equal(most_ctas, before ? 2 : 1);
 		bench_fini(&b);
 	}
 }
@@ -301,6 +327,7 @@ int main(void)
 		cmocka_unit_test(a_part_of_a_cta),
 		cmocka_unit_test(a_warp_makes_room),
 		cmocka_unit_test(more_ctas_where_warps_lack),
+		cmocka_unit_test(an_empty_sm_remembers),
 		cmocka_unit_test(more_ctas_stay_where_they_help),
 	};
 
