@@ -10,8 +10,11 @@
 
 #include "dev.h"
 #include "engine.h"
+#include "limit.h"
 #include "objects.h"
 #include "remote.h"
+#include "user.h"
+#include "va_space.h"
 
 int gpuemu_remote_init(struct gpuemu_remote *remote, u32 slots)
 {
@@ -39,33 +42,49 @@ void gpuemu_remote_destroy(struct gpuemu_remote *remote)
 	remote->pages = NULL;
 }
 
+/* Slots that the space can get now: nobody takes one back, so a user has a share. */
+static u32 may_have(const struct gpuemu_remote *remote,
+		    const struct gpuemu_space *space)
+{
+	u32 share = gpuemu_limit_of_user(remote->slots);
+	u32 have = space->user->slots;
+
+	if (!space->limited)
+		return remote->nfree;
+	return have < share ? min(remote->nfree, share - have) : 0;
+}
+
 /*
  * Gives each page of the mask a slot, in which there is nothing to see yet; those
  * for which there is none leave the mask. Returns how many got one.
  */
-u32 gpuemu_remote_alloc(struct gpuemu_remote *remote, u32 *slots,
+u32 gpuemu_remote_alloc(struct gpuemu_space *space, u32 *slots,
 			unsigned long *mask, u32 pages)
 {
-	u32 n = 0, i;
+	struct gpuemu_remote *remote = &space->dev->remote;
+	u32 n = 0, may, i;
 
 	mutex_lock(&remote->lock);
+	may = may_have(remote, space);
 	for_each_set_bit(i, mask, pages) {
-		if (remote->nfree) {
+		if (n < may) {
 			slots[i] = remote->free[--remote->nfree];
 			n++;
 		} else {
 			__clear_bit(i, mask);
 		}
 	}
+	space->user->slots += n;
 	mutex_unlock(&remote->lock);
 	atomic_add(n, &gpuemu_live[GPUEMU_OBJ_slots]);
 	return n;
 }
 
 /* The slots are hidden, or never were shown. */
-void gpuemu_remote_free(struct gpuemu_remote *remote, const u32 *slots,
+void gpuemu_remote_free(struct gpuemu_space *space, const u32 *slots,
 			const unsigned long *mask, u32 pages)
 {
+	struct gpuemu_remote *remote = &space->dev->remote;
 	u32 n = 0, i;
 
 	mutex_lock(&remote->lock);
@@ -75,6 +94,7 @@ void gpuemu_remote_free(struct gpuemu_remote *remote, const u32 *slots,
 		remote->free[remote->nfree++] = slots[i];
 		n++;
 	}
+	space->user->slots -= n;
 	mutex_unlock(&remote->lock);
 	atomic_sub(n, &gpuemu_live[GPUEMU_OBJ_slots]);
 }

@@ -12,6 +12,7 @@
 #include <linux/mutex.h>
 
 struct gpuemu_dev;
+struct gpuemu_space;
 
 /**
  * struct gpuemu_remote - the device's
@@ -34,9 +35,9 @@ extern const struct vm_operations_struct gpuemu_remote_vm_ops;
 int gpuemu_remote_init(struct gpuemu_remote *remote, u32 slots);
 void gpuemu_remote_destroy(struct gpuemu_remote *remote);
 
-u32 gpuemu_remote_alloc(struct gpuemu_remote *remote, u32 *slots,
+u32 gpuemu_remote_alloc(struct gpuemu_space *space, u32 *slots,
 			unsigned long *mask, u32 pages);
-void gpuemu_remote_free(struct gpuemu_remote *remote, const u32 *slots,
+void gpuemu_remote_free(struct gpuemu_space *space, const u32 *slots,
 			const unsigned long *mask, u32 pages);
 void gpuemu_remote_show(struct gpuemu_remote *remote, const u32 *slots,
 			struct page *const *page, const unsigned long *mask,

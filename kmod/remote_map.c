@@ -88,7 +88,7 @@ void gpuemu_remote_release(struct gpuemu_block *block,
 
 	if (!n)
 		return;
-	gpuemu_remote_free(&block->space->dev->remote, block->slots, mask,
+	gpuemu_remote_free(block->space, block->slots, mask,
 			   GPUEMU_BLOCK_PAGES);
 	bitmap_andnot(block->remote, block->remote, mask, GPUEMU_BLOCK_PAGES);
 	gpuemu_count(block->space, REMOTE_MAPPED, -(u64)n);
@@ -143,12 +143,11 @@ static int alloc_slots(struct gpuemu_block *block)
  *
  * What is on the device comes home first. The CPU's mappings stay, and whoever
  * else refers to a page is welcome. Pages that are mapped already count as done.
- * -ENOSPC: there is no slot for some.
+ * -ENOSPC: there is no slot for some, or the user has its share of them.
  */
 static int remote_map(struct gpuemu_flight *f, struct gpuemu_stamps *cost)
 {
 	struct gpuemu_block *block = f->copy.block;
-	struct gpuemu_dev *dev = block->space->dev;
 	const u32 first = f->first, n = f->n;
 	u64 t0 = ktime_get_ns(), t1;
 	u32 home, want, got;
@@ -176,7 +175,7 @@ static int remote_map(struct gpuemu_flight *f, struct gpuemu_stamps *cost)
 		ret = err;
 	gpuemu_sysmem_clear(block, fresh);
 	want = bitmap_weight(todo, GPUEMU_BLOCK_PAGES);
-	got = gpuemu_remote_alloc(&dev->remote, block->slots, todo,
+	got = gpuemu_remote_alloc(block->space, block->slots, todo,
 				  GPUEMU_BLOCK_PAGES);
 	if (got < want && ret != -ENOMEM)
 		ret = -ENOSPC;

@@ -26,6 +26,7 @@ struct gpuemu_space;
  * @uid: who
  * @spaces: VA spaces; under the lock of @users
  * @tables: page tables; changes under the page tables' lock
+ * @slots: of the remote aperture; under its lock
  * @bytes: charged against GPUEMU_USER_BYTES
  * @works: unfinished or unread; under the device's lock, like the next two
  * @turns: clients with works that no engine has taken, whose turn is next first
@@ -37,6 +38,7 @@ struct gpuemu_user {
 	kuid_t uid;
 	u32 spaces;
 	u32 tables;
+	u32 slots;
 	atomic64_t bytes;
 	u32 works;
 	struct list_head turns;

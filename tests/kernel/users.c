@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * vm: vram_mb=4 remote_mb=1
+ *
+ * What all files of one user have together, without CAP_SYS_RESOURCE: opening the device
+ * again gives it no more, and another user finds its own share. VA spaces and works are
+ * security_limits.c's.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/harness.h"
+#include "lib/managed.h"
+#include "lib/nl.h"
+
+enum { NOBODY = 65534, OTHER = 1234, SLOTS = 256, SHARE = SLOTS / 2, PAGES = 100 };
+
+/* A file that this user opens; the process itself stays root's. */
+static int open_as(uid_t uid)
+{
+	int fd;
+
+	if (setresuid(uid, uid, 0))
+		return -EPERM;
+	fd = client_open();
+	return setresuid(0, 0, 0) ? -EPERM : fd;
+}
+
+struct file {
+	int fd;
+	uint32_t space;
+	uint8_t *mem;
+};
+
+static bool open_file(struct file *f, uid_t uid)
+{
+	f->fd = open_as(uid);
+	f->space = client_space(f->fd);
+	f->mem = map_managed(f->fd, BLOCK);
+	return f->mem;
+}
+
+static void close_file(struct file *f)
+{
+	munmap(f->mem, BLOCK);
+	close(f->fd);
+}
+
+/* --- slots of the remote aperture --- */
+
+FIXTURE(slots)
+{
+	struct engine e;
+	struct nl nl;
+	struct file mine[3], other;
+};
+
+FIXTURE_SETUP(slots)
+{
+	int i;
+
+	ASSERT_EQ(0, nl_open(&self->nl));
+	ASSERT_EQ(0, engine_open(&self->e));
+	engine_acker_start(&self->e);
+	ASSERT_EQ(SLOTS, self->e.attach.remote_slots);
+	for (i = 0; i < 3; i++)
+		ASSERT_TRUE(open_file(&self->mine[i], NOBODY));
+	ASSERT_TRUE(open_file(&self->other, OTHER));
+}
+
+FIXTURE_TEARDOWN(slots)
+{
+	int i;
+
+	nl_set_param(&self->nl, "user_pct", 50);
+	for (i = 0; i < 3; i++)
+		close_file(&self->mine[i]);
+	close_file(&self->other);
+	engine_close(&self->e);
+	nl_close(&self->nl);
+}
+
+static int to_remote(FIXTURE_DATA(slots) *self, struct file *f, size_t first, uint32_t n)
+{
+	return engine_migrate(&self->e, f->space, f->mem + first * PAGE, n,
+			      GPUEMU_MIGRATE_REMOTE);
+}
+
+static uint32_t remote(FIXTURE_DATA(slots) *self, struct file *f)
+{
+	return engine_remote(&self->e, f->space, f->mem, SLOTS);
+}
+
+TEST_F(slots, of_a_user)
+{
+	struct file root;
+
+	EXPECT_EQ(0, to_remote(self, &self->mine[0], 0, PAGES));
+	EXPECT_EQ(-ENOSPC, to_remote(self, &self->mine[1], 0, PAGES));
+	EXPECT_EQ(-ENOSPC, to_remote(self, &self->mine[2], 0, 1));
+	EXPECT_EQ(PAGES, remote(self, &self->mine[0]));
+	EXPECT_EQ(SHARE - PAGES, remote(self, &self->mine[1]));
+	EXPECT_EQ(0, remote(self, &self->mine[2]));
+	/* The other half is there for another. */
+	EXPECT_EQ(0, to_remote(self, &self->other, 0, PAGES));
+	EXPECT_EQ(PAGES, remote(self, &self->other));
+	/* What comes free in one file is the others' of the user. */
+	ASSERT_EQ(0, munmap(self->mine[0].mem, 10 * PAGE));
+	EXPECT_EQ(0, to_remote(self, &self->mine[2], 0, 10));
+	EXPECT_EQ(-ENOSPC, to_remote(self, &self->mine[2], 10, 1));
+	/* Who runs the machine has no share, nor has anybody without the limit. */
+	ASSERT_TRUE(open_file(&root, 0));
+	EXPECT_EQ(0, to_remote(self, &root, 0, SLOTS - SHARE - PAGES));
+	close_file(&root);
+	ASSERT_EQ(0, nl_set_param(&self->nl, "user_pct", 0));
+	EXPECT_EQ(0, to_remote(self, &self->mine[2], 10, SLOTS - SHARE - PAGES));
+	EXPECT_EQ(-ENOSPC, to_remote(self, &self->mine[2], 100, 1));
+}
+
+/* --- images, payloads and reports --- */
+
+static int load(int fd, void *image, uint32_t bytes)
+{
+	struct gpuemu_module_load load = {
+		.size = sizeof(load), .image = (uintptr_t)image, .image_bytes = bytes,
+	};
+
+	return call(fd, GPUEMU_IOCTL_MODULE_LOAD, &load);
+}
+
+/* Two files take all that the user may have; the third gets nothing, another user does. */
+TEST(bytes_of_a_user)
+{
+	void *image = calloc(1, GPUEMU_MODULE_MAX);
+	int fds[3], other, i, n = 0;
+
+	ASSERT_NE(NULL, image);
+	for (i = 0; i < 3; i++) {
+		fds[i] = open_as(NOBODY);
+		ASSERT_LE(0, fds[i]);
+	}
+	for (i = 0; i < 2; i++)
+		while (!load(fds[i], image, GPUEMU_MODULE_MAX))
+			n++;
+	EXPECT_EQ(2 * (GPUEMU_CLIENT_BYTES / GPUEMU_MODULE_MAX), n);
+	EXPECT_EQ(-ENOMEM, load(fds[2], image, 1));
+	other = open_as(OTHER);
+	EXPECT_EQ(0, load(other, image, GPUEMU_MODULE_MAX));
+	close(fds[0]);
+	EXPECT_EQ(0, load(fds[2], image, GPUEMU_MODULE_MAX));
+	close(other);
+	close(fds[1]);
+	close(fds[2]);
+	free(image);
+}
+
+TEST_HARNESS_MAIN
