@@ -45,6 +45,8 @@ struct run *slicer_beside(struct study_ctx *c, const struct slicer_set *set, con
 
 /* All pairs of the study in the paper's order, compute with cache, memory, compute. */
 size_t slicer_pairs(const struct study_ctx *c, struct slicer_set *sets, size_t room);
+/* With --quick the oracle and all pairs of the sensitivity take most of the time: only with --only. */
+bool slicer_tries_all(const struct study_ctx *c);
 size_t slicer_triples(const struct study_ctx *c, struct slicer_set *sets, size_t room);
 #define SLICER_SETS	64
 

@@ -247,13 +247,13 @@ static struct run *changed(struct study_ctx *c, const struct slicer_set *set, si
 	return slicer_beside(c, set, more);
 }
 
-/* With --quick every fifth pair: no program is in all of them. */
+/* A whole study with --quick has every fifth pair: no program is in all of them. --only takes all. */
 static size_t sensitivity_pairs(struct study_ctx *c, struct slicer_set *sets)
 {
 	size_t n = slicer_pairs(c, sets, SLICER_SETS), kept = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (!c->options.quick || i % 5 == 0)
+		if (slicer_tries_all(c) || i % 5 == 0)
 			sets[kept++] = sets[i];
 	return kept;
 }

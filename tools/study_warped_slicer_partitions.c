@@ -148,8 +148,7 @@ void slicer_show_partitions(struct study_ctx *c)
 
 /* --- the oracle --------------------------------------------------------------------------- */
 
-/* With --quick it is most of the time, and done only when asked for. */
-static bool tries_all(const struct study_ctx *c)
+bool slicer_tries_all(const struct study_ctx *c)
 {
 	return !c->options.quick || c->options.nonly;
 }
@@ -231,7 +230,7 @@ void slicer_want_oracle(struct study_ctx *c)
 	struct slicer_set sets[SLICER_SETS];
 	size_t n = slicer_pairs(c, sets, SLICER_SETS);
 
-	for (size_t i = 0; tries_all(c) && i < n; i++)
+	for (size_t i = 0; slicer_tries_all(c) && i < n; i++)
 		want_all(c, &sets[i]);
 }
 
@@ -241,7 +240,7 @@ void slicer_show_oracle(struct study_ctx *c)
 	size_t n = slicer_pairs(c, sets, SLICER_SETS), close = 0, flat = 0, known = 0;
 	struct study_table *t;
 
-	if (!tries_all(c))
+	if (!slicer_tries_all(c))
 		return;
 	t = study_table(c, "oracle", "every partition, left-over and spatial tried: combined IPC over "
 			"left-over's, and CTAs (0: spatial, -: left-over)", 3, true);
