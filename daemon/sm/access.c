@@ -30,8 +30,8 @@ static void check_order(struct sm *sm, unsigned int w)
 {
 	const struct ldst *l = sm->ldst;
 
-	sm->accesses.untranslated = set_put(sm->accesses.untranslated, w, l->untranslated[w]);
-	sm->accesses.in_order = set_put(sm->accesses.in_order, w, l->ordering[w] ||
+	set_let(&sm->accesses.untranslated, w, l->untranslated[w]);
+	set_let(&sm->accesses.in_order, w, l->ordering[w] ||
 			       l->untranslated[w] >= MAX_UNTRANSLATED);
 	warp_check_order(sm, w);
 }
@@ -199,14 +199,14 @@ static void faulted(void *ctx, struct gmmu_waiter *waiter, uint64_t now)
 
 	sm_settle(sm, now);
 	sm->ldst->faulted[waiter->warp]++;
-	sm->heads.far_fault |= set_of(waiter->warp);
+	set_add(&sm->heads.far_fault, waiter->warp);
 	if (sm->mech.stall_on && sm->mech.ops->page_faulted)
 		sm->mech.ops->page_faulted(sm->mech.state, sm, mem_device(waiter->page), now);
 	/* A warp may be stalled now. */
 	if (sm->mech.stall_on)
 		*sm->env.wake = MIN(*sm->env.wake, now);
 	if (sm->spec->fault_stall)
-		sm->heads.wait_fault |= set_of(waiter->warp);
+		set_add(&sm->heads.wait_fault, waiter->warp);
 	if (sm->mascar.on)
 		owner_look(sm);
 }
@@ -242,8 +242,8 @@ static void translated(void *ctx, struct gmmu_waiter *waiter, uint64_t page, voi
 
 	sm_settle(sm, now);
 	if (waiter->told && --l->faulted[e->warp] == 0) {
-		sm->heads.far_fault &= ~set_of(e->warp);
-		sm->heads.wait_fault &= ~set_of(e->warp);
+		set_drop(&sm->heads.far_fault, e->warp);
+		set_drop(&sm->heads.wait_fault, e->warp);
 	}
 	g->waiting = false;
 	e->waiting--;

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "sm/ldst_internal.h"
+#include "sm/reexec.h"
 
 struct job {
 	struct background_job what;
@@ -206,7 +207,7 @@ static void shared_cycle(struct sm *sm, uint64_t now)
 	uint32_t i = b->shared.first;
 
 	look(sm, now + 1);
-	if (i == NO_INDEX || b->left)
+	if (b->left)
 		return;
 	list_take(b, &b->shared);
 	b->jobs[i].moved = b->jobs[i].what.bytes;
@@ -278,7 +279,8 @@ static uint32_t look_up(struct sm *sm, uint32_t i, uint64_t now)
 	uint32_t bytes = MIN(job->what.bytes - job->moved, (uint32_t)(line + MEM_LINE - addr));
 	enum cache_outcome outcome;
 
-	if (l->tags_used == now)
+	/* A load that is refused in each cycle is at them, too. */
+	if (l->tags_used == now || reexec_refused(l))
 		return 0;
 	if (job->what.kind == MEM_WRITE) {
 		if (cache_write_if_there(l->l1d, line) != CACHE_HIT) {
@@ -361,7 +363,8 @@ void background_cycle(struct sm *sm, uint64_t now)
 {
 	struct background *b = sm->background;
 
-	shared_cycle(sm, now);
+	if (b->shared.first != NO_INDEX)
+		shared_cycle(sm, now);
 	if (b->try <= now)
 		memory_cycle(sm, now);
 	/* A mechanism that is told may ask for more. */

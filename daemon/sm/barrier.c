@@ -24,8 +24,10 @@ static void release(struct sm *sm, struct barrier *b)
 			exec_barrier_release(&warp->ex, &b->phase);
 	}
 	sm->heads.wait_barrier &= ~b->waiting;
-	if (sm->mech.ops->by_warp)
+	if (sm->mech.ops->by_warp) {
 		sm->mech.passed |= b->waiting;
+		sm->mech.news = true;
+	}
 	/* The next phase begins with nobody. */
 	*b = (struct barrier){ 0 };
 }
@@ -58,14 +60,14 @@ void barrier_arrive(struct sm *sm, unsigned int w, const struct exec_access *acc
 		       access->barrier_threads ? access->barrier_threads : all, b->phase.expected);
 		return;
 	}
-	b->arrived |= set_of(w);
+	set_add(&b->arrived, w);
 	warp->reduces = access->barrier_kind >= PTX_BAR_RED_POPC &&
 			access->barrier_kind <= PTX_BAR_RED_OR;
 	if (access->barrier_kind != PTX_BAR_ARRIVE) {
-		b->waiting |= set_of(w);
-		sm->heads.wait_barrier |= set_of(w);
+		set_add(&b->waiting, w);
+		set_add(&sm->heads.wait_barrier, w);
 		if (sm->mech.ops->by_warp)
-			sm->mech.waits |= set_of(w);
+			mechanism_note(sm, &sm->mech.waits, w);
 	}
 	if (complete(cta, b))
 		release(sm, b);

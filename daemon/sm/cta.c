@@ -310,15 +310,14 @@ int sm_launch_cta(struct sm *sm, const struct sm_kernel *k, const uint32_t ctaid
 void cta_warp_exited(struct sm *sm, unsigned int w)
 {
 	struct sm_cta *cta = &sm->ctas.at[sm->warps.at[w].cta];
-	warpset bit = set_of(w);
 
-	sm->heads.live &= ~bit;
+	set_drop(&sm->heads.live, w);
 	if (sm->mech.attend)
-		sm->mech.exited |= bit;
+		mechanism_note(sm, &sm->mech.exited, w);
 	warp_flush(sm, w, 0);
-	sm->fetch.empty &= ~bit;
+	set_drop(&sm->fetch.empty, w);
 	warp_check(sm, w);
-	cta->running &= ~bit;
+	set_drop(&cta->running, w);
 	barrier_exited(sm, cta);
 	warp_check_finished(sm, w);
 }
@@ -355,7 +354,7 @@ static void cta_retire(struct sm *sm, unsigned int slot, uint64_t now)
 	sm->ctas.resident--;
 	sm->share.begun[k->slot].retired_ctas++;
 	if (sm->mech.attend)
-		sm->mech.ended |= set_of(slot);
+		mechanism_note(sm, &sm->mech.ended, slot);
 }
 
 void cta_warp_retire(struct sm *sm, unsigned int w, uint64_t now)
@@ -363,12 +362,12 @@ void cta_warp_retire(struct sm *sm, unsigned int w, uint64_t now)
 	unsigned int slot = sm->warps.at[w].cta;
 	struct sm_cta *cta = &sm->ctas.at[slot];
 
-	sm->fetch.finished &= ~set_of(w);
-	cta->unretired &= ~set_of(w);
+	set_drop(&sm->fetch.finished, w);
+	set_drop(&cta->unretired, w);
 	if (sm->mech.ops->by_warp)
 		residency_warp_retired(sm, w);
 	if (sm->mech.attend)
-		sm->mech.retired |= set_of(w);
+		mechanism_note(sm, &sm->mech.retired, w);
 	if (!set_any(cta->unretired))
 		cta_retire(sm, slot, now);
 }

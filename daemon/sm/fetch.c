@@ -119,7 +119,7 @@ void fetch_decode(struct sm *sm, uint64_t now)
 	else
 		n = 1;
 	warp->ib_count = (uint8_t)n;
-	sm->heads.valid |= set_of(w);
+	set_add(&sm->heads.valid, w);
 	warp_check(sm, w);
 }
 
@@ -159,33 +159,32 @@ static void fetch_access(struct sm *sm, unsigned int w)
 	uint64_t addr = warp->kernel->code + (uint64_t)warp->next_pc * CODE_BYTES;
 	uint64_t line = addr & ~(uint64_t)(bytes - 1);
 	struct cache_victim victim;
-	warpset bit = set_of(w);
 
 	switch (cache_read_hint(sm->fetch.l1i, line, w, f->queue_count < f->queue_size, &victim,
 				&warp->line)) {
 	case CACHE_HIT:
 		sm_count(sm, warp->kernel->slot, l1i.reads, 1);
 		sm->fetch.fetched = w;
-		sm->fetch.empty &= ~bit;
+		set_drop(&sm->fetch.empty, w);
 		break;
 	case CACHE_MISS:
 	case CACHE_SECTOR_MISS:
 		request(f, line, bytes / MEM_SECTOR, (uint8_t)warp->kernel->slot);
 		sm_count(sm, warp->kernel->slot, l1i.read_misses, 1);
 		sm_count(sm, warp->kernel->slot, l1i.reads, 1);
-		sm->fetch.missed |= bit;
-		sm->fetch.empty &= ~bit;
+		set_add(&sm->fetch.missed, w);
+		set_drop(&sm->fetch.empty, w);
 		break;
 	case CACHE_PENDING:
 		/* GPGPU-Sim's read-only caches call it a miss. */
 		sm_count(sm, warp->kernel->slot, l1i.read_misses, 1);
 		sm_count(sm, warp->kernel->slot, l1i.reads, 1);
-		sm->fetch.missed |= bit;
-		sm->fetch.empty &= ~bit;
+		set_add(&sm->fetch.missed, w);
+		set_drop(&sm->fetch.empty, w);
 		break;
 	default:
 		sm_count(sm, warp->kernel->slot, l1i.fails, 1);
-		sm->fetch.refused |= bit;
+		set_add(&sm->fetch.refused, w);
 	}
 }
 
@@ -210,11 +209,11 @@ static void send(struct sm *sm, uint64_t now)
 /* Its CTA was parked meanwhile, or halted; if it is back, it is fetched from where it is now. */
 static void drop(struct sm *sm, unsigned int w)
 {
-	sm->fetch.stale &= ~set_of(w);
+	set_drop(&sm->fetch.stale, w);
 	if (!set_has(sm->heads.live, w))
 		warp_check_finished(sm, w);
 	else if (!set_has(sm->heads.inactive, w))
-		sm->fetch.empty |= set_of(w);
+		set_add(&sm->fetch.empty, w);
 }
 
 void fetch_cycle(struct sm *sm, uint64_t now)
@@ -228,7 +227,7 @@ void fetch_cycle(struct sm *sm, uint64_t now)
 
 		f->back_head = (uint8_t)((f->back_head + 1) % MAX_WARPS);
 		f->back_count--;
-		sm->fetch.missed &= ~set_of(w);
+		set_drop(&sm->fetch.missed, w);
 		if (set_has(sm->fetch.stale, w))
 			drop(sm, w);
 		else

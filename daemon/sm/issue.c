@@ -52,7 +52,6 @@ static inline void issue_warp(struct sm *sm, unsigned int w, uint64_t now)
 	unsigned int slot = warp->kernel->slot;
 	struct sm_share *share = &sm->share.begun[slot];
 	uint64_t fault_addr = NO_ADDRESS;
-	warpset bit = set_of(w);
 	enum exec_outcome outcome;
 	uint32_t i = inst_new(&sm->insts), active = 0;
 	unsigned int lanes;
@@ -93,8 +92,8 @@ static inline void issue_warp(struct sm *sm, unsigned int w, uint64_t now)
 	warp->granted = false;
 	warp->next_pc = ++warp->ib_pc;
 	if (!--warp->ib_count) {
-		sm->heads.valid &= ~bit;
-		sm->fetch.empty |= bit;
+		set_drop(&sm->heads.valid, w);
+		set_add(&sm->fetch.empty, w);
 	}
 	if (outcome == EXEC_TRAP) {
 		/* A bad address is the memory's error; all else the kernel brought on itself. */
@@ -107,7 +106,7 @@ static inline void issue_warp(struct sm *sm, unsigned int w, uint64_t now)
 	if (op->memory)
 		ldst_issue(sm, i, outcome);
 	else if (op->fence && warp->pending)
-		sm->heads.wait_fence |= bit;
+		set_add(&sm->heads.wait_fence, w);
 	if (outcome == EXEC_EXITED) {
 		cta_warp_exited(sm, w);
 		return;

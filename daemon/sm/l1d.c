@@ -81,8 +81,9 @@ void sm_drop(struct sm *sm, uint64_t start, uint64_t end)
 	if (sm->mech.stall_on && sm->mech.ops->pages_dropped)
 		sm->mech.ops->pages_dropped(sm->mech.state, start, end, sm->upto);
 	/* A way may be free now. */
-	if (l->stuck) {
+	if (l->stuck || !reexec_idle(l)) {
 		l->retry = 0;
+		reexec_changed(l);
 		l->next = 0;
 		*sm->env.wake = MIN(*sm->env.wake, sm->upto);
 	}
@@ -209,6 +210,11 @@ enum cache_outcome l1d_background(struct sm *sm, uint64_t addr, uint32_t waiter,
 	enum cache_outcome outcome = cache_read(l->l1d, addr, waiter,
 						queue_has_room(&l->l1d_queue, 2), &victim);
 
+	/* Those that were refused look again in the next cycle. */
+	if (outcome < CACHE_NO_MSHR && !reexec_idle(l)) {
+		reexec_changed(l);
+		wake_at(l, now + 1);
+	}
 	if (outcome != CACHE_MISS)
 		return outcome;
 	*miss_push(l, &l->l1d_queue, now) = (struct mem_request){
@@ -286,6 +292,8 @@ void l1d_settle(struct sm *sm, uint64_t upto)
 {
 	struct ldst *l = sm->ldst;
 
+	if (l->reexec)
+		reexec_settle(sm, upto);
 	if (!l->stuck || l->stuck_from >= upto)
 		return;
 	sm_count(sm, warp_slot(sm, l->queue[l->queue_head].warp), l1d.fails, upto - l->stuck_from);
@@ -302,7 +310,7 @@ static uint64_t head_next(const struct ldst *l)
 uint64_t l1d_next(const struct sm *sm, uint64_t now)
 {
 	const struct ldst *l = sm->ldst;
-	uint64_t head = head_next(l), again = reexec_next(l);
+	uint64_t head = head_next(l), again = l->reexec ? reexec_next(l) : NEVER;
 
 	return MIN(head, again);
 }
@@ -317,7 +325,7 @@ static void try_again(struct sm *sm, uint64_t now)
 	uint8_t warp = q->warp;
 
 	l->tags_used = now;
-	outcome = read_tags(sm, q, now);
+	outcome = reexec_refused(l) ? CACHE_NO_MSHR : read_tags(sm, q, now);
 	if (outcome == CACHE_HIT)
 		warp_missing(sm, warp, -1);
 	if (outcome >= CACHE_NO_MSHR)
@@ -346,11 +354,15 @@ void l1d_cycle(struct sm *sm, uint64_t now)
 	const struct l1d_access *q = &l->queue[l->queue_head];
 	enum cache_outcome outcome;
 
-	/* A refused load tries when nothing new is at the tags, or only one that was refused too. */
-	if (reexec_next(l) <= now && (head_next(l) > now || l->stuck)) {
+	if (l->reexec)
+		reexec_settle(sm, now);
+	/*
+	 * A refused load tries when nothing new is at the tags, or only one that was refused too,
+	 * which waits until the last of them has gone.
+	 */
+	if (l->reexec && !reexec_idle(l) && (head_next(l) > now || l->stuck)) {
 		try_again(sm, now);
-		/* The head waits, or may leave now. */
-		if (l->stuck && !reexec_full(l))
+		if (l->stuck && reexec_idle(l))
 			l->retry = now + 1;
 		return;
 	}
@@ -358,6 +370,8 @@ void l1d_cycle(struct sm *sm, uint64_t now)
 		return;
 	outcome = at_tags(sm, q, now);
 	l->retry = NEVER;
+	if (l->reexec)
+		reexec_passed_by(l, outcome < CACHE_NO_MSHR, now);
 	if (outcome >= CACHE_NO_MSHR && reexec_take(sm, q, now)) {
 		sm_count(sm, warp_slot(sm, q->warp), l1d.fails, 1);
 	} else if (outcome >= CACHE_NO_MSHR) {
@@ -381,7 +395,11 @@ void l1d_send(struct sm *sm, uint64_t now)
 {
 	struct ldst *l = sm->ldst;
 
-	if (miss_send(sm, &l->l1d_queue, now) && l->stuck == CACHE_NO_QUEUE)
+	if (!miss_send(sm, &l->l1d_queue, now))
+		return;
+	if (l->reexec)
+		reexec_changed(l);
+	if (l->stuck == CACHE_NO_QUEUE)
 		l->retry = now;
 }
 
@@ -395,6 +413,7 @@ void l1d_reply(struct sm *sm, uint32_t index, unsigned int sectors, uint64_t now
 	if (f->left)
 		return;
 	n = cache_fill(l->l1d, f->addr, l->waiters);
+	reexec_changed(l);
 	fetch_free(l, index);
 	for (unsigned int i = 0; i < n; i++) {
 		if (l->waiters[i] & BACKGROUND_WAITER) {

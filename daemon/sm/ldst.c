@@ -120,6 +120,7 @@ void ldst_cancel(struct sm *sm)
 void ldst_flush(struct sm *sm)
 {
 	cache_clear(sm->ldst->l1d);
+	reexec_changed(sm->ldst);
 	cache_clear(sm->ldst->l1c);
 }
 

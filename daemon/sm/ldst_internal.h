@@ -202,7 +202,7 @@ struct ldst {
 static inline void warp_missing(struct sm *sm, unsigned int w, int n)
 {
 	sm->ldst->missing[w] = (uint16_t)(sm->ldst->missing[w] + n);
-	sm->accesses.missing = set_put(sm->accesses.missing, w, sm->ldst->missing[w]);
+	set_let(&sm->accesses.missing, w, sm->ldst->missing[w]);
 }
 
 static inline struct access_entry *entry_at(const struct ldst *l, uint32_t i)

@@ -50,9 +50,10 @@ void mechanism_cancel(struct sm *sm)
 	struct mechanism *m = &sm->mech;
 
 	m->timer = NEVER;
+	m->news = false;
 	m->exited = m->retired = m->ended = m->away = m->stalled = NO_WARPS;
 	m->waits = m->passed = NO_WARPS;
-	m->seen.away = m->seen.real = m->seen.live = m->seen.active = NO_WARPS;
+	m->seen.real = m->seen.live = m->seen.active = NO_WARPS;
 	sm->mech.attend = m->ops != &mechanism_baseline;
 	if (m->ops->reset)
 		m->ops->reset(m->state);
@@ -75,8 +76,7 @@ static void tell_ends(struct sm *sm, uint64_t now)
 	warpset waits = m->waits, passed = m->passed;
 	unsigned int w, c;
 
-	if (!set_any(exited | retired | ended | waits | passed))
-		return;
+	m->news = false;
 	m->exited = m->retired = m->ended = m->waits = m->passed = NO_WARPS;
 	/* A warp that came and went on in one cycle never waited. */
 	for_each_warp(w, waits & ~passed)
@@ -91,22 +91,19 @@ static void tell_ends(struct sm *sm, uint64_t now)
 		TELL(sm, cta_ended, c, now);
 }
 
-/* Warps of active CTAs that wait for long, by what for. */
-static void waits(const struct sm *sm, warpset *memory, warpset *fault, warpset *barrier)
+/* Warps of active CTAs that wait for long: for results, pages, order. */
+static inline warpset long_waits(const struct sm *sm)
 {
 	const struct sm_heads *h = &sm->heads;
-	warpset scheduled = h->live & ~h->inactive;
-	warpset loads = h->blocked_long;
-	warpset away = h->wait_fault | (h->far_fault & h->blocked) | h->wait_atomic |
-		       h->wait_order | h->wait_fence;
+	warpset away = h->blocked_long;
 
 	if (sm->mech.stall_on & SM_WAIT_MISS)
-		loads &= sm->accesses.missing;
-	away |= loads;
-	away &= scheduled;
-	*fault = away & h->far_fault;
-	*memory = away & ~h->far_fault;
-	*barrier = scheduled & h->wait_barrier & ~away;
+		away &= sm->accesses.missing;
+	away |= h->wait_atomic | h->wait_order | h->wait_fence;
+	/* Without paging nobody faults. */
+	if (!sm->ideal)
+		away |= h->wait_fault | (h->far_fault & h->blocked);
+	return away & h->live & ~h->inactive;
 }
 
 static void tell_cta(struct sm *sm, unsigned int c, bool stalled, uint64_t now)
@@ -115,57 +112,72 @@ static void tell_cta(struct sm *sm, unsigned int c, bool stalled, uint64_t now)
 
 	if (set_has(m->stalled, c) == stalled)
 		return;
-	m->stalled = set_put(m->stalled, c, stalled);
+	set_let(&m->stalled, c, stalled);
 	if (stalled)
 		TELL(sm, cta_stalled, c, now);
 	else if (sm->ctas.at[c].state == SM_CTA_ACTIVE)
 		TELL(sm, cta_resumed, c, now);
 }
 
-/* Keeps what CTAs stall by, and says which warps and CTAs changed in it. */
-static void see(struct sm *sm, warpset away, warpset real, warpset *warps, warpset *ctas)
+static unsigned int reason(const struct sm *sm, warpset waits, unsigned int w)
+{
+	return !set_has(waits, w) ? SM_WAIT_BARRIER :
+	       set_has(sm->heads.far_fault, w) ? SM_WAIT_FAULT : SM_WAIT_MEMORY;
+}
+
+static void tell_warps(struct sm *sm, warpset before, warpset away, warpset waits, uint64_t now)
+{
+	unsigned int w;
+
+	for_each_warp(w, before & ~away)
+		TELL(sm, warp_resumed, w, now);
+	for_each_warp(w, away & ~before)
+		TELL(sm, warp_stalled, w, reason(sm, waits, w), now);
+}
+
+/* `real`: those that are stalled, but for barriers. Looks at the CTAs of which something changed. */
+static void tell_ctas(struct sm *sm, warpset warps, warpset real, uint64_t now)
 {
 	struct mechanism *m = &sm->mech;
-	warpset live = sm->heads.live, active = sm->res.active;
+	warpset ctas = m->seen.active ^ sm->res.active;
+	unsigned int w, c;
 
 	/* A warp that exits leaves `running` and `live` at once. */
-	*warps = (m->seen.away ^ away) | (m->seen.real ^ real) | (m->seen.live ^ live);
-	*ctas = m->seen.active ^ active;
-	m->seen.away = away;
+	warps |= (m->seen.real ^ real) | (m->seen.live ^ sm->heads.live);
 	m->seen.real = real;
-	m->seen.live = live;
-	m->seen.active = active;
+	m->seen.live = sm->heads.live;
+	m->seen.active = sm->res.active;
+	for_each_warp(w, warps)
+		set_add(&ctas, sm->warps.at[w].cta);
+	for_each_warp(c, (sm->res.active | m->stalled) & ctas) {
+		warpset running = sm->ctas.at[c].running;
+
+		/* Nothing helps a CTA whose warps all wait only at barriers. */
+		tell_cta(sm, c, sm->ctas.at[c].state == SM_CTA_ACTIVE && set_any(running & real) &&
+			 !set_any(running & ~m->away), now);
+	}
 }
 
 static void tell_waits(struct sm *sm, uint64_t now)
 {
 	struct mechanism *m = &sm->mech;
-	warpset memory, fault, barrier, away = NO_WARPS, before = m->away, real, warps, ctas;
-	unsigned int w, c;
+	const struct sm_heads *h = &sm->heads;
+	warpset waits = long_waits(sm), real = waits, away, before = m->away;
 
-	waits(sm, &memory, &fault, &barrier);
-	away |= m->stall_on & SM_WAIT_MEMORY ? memory : NO_WARPS;
-	away |= m->stall_on & SM_WAIT_FAULT ? fault : NO_WARPS;
-	/* Nothing helps a CTA whose warps all wait only at barriers. */
-	real = away;
-	away |= m->stall_on & SM_WAIT_BARRIER ? barrier : NO_WARPS;
-	m->away = away;
-	for_each_warp(w, before & ~away)
-		TELL(sm, warp_resumed, w, now);
-	for_each_warp(w, away & ~before)
-		TELL(sm, warp_stalled, w, set_has(fault, w) ? SM_WAIT_FAULT :
-		     set_has(memory, w) ? SM_WAIT_MEMORY : SM_WAIT_BARRIER, now);
-	see(sm, away, real, &warps, &ctas);
-	if (!set_any(warps | ctas))
+	if (!(m->stall_on & SM_WAIT_MEMORY))
+		real &= h->far_fault;
+	if (!(m->stall_on & SM_WAIT_FAULT))
+		real &= ~h->far_fault;
+	away = real;
+	if (m->stall_on & SM_WAIT_BARRIER)
+		away |= h->wait_barrier & h->live & ~(h->inactive | waits);
+	/* Most cycles change nothing of it. */
+	if (!set_any((before ^ away) | (m->seen.real ^ real) | (m->seen.live ^ h->live) |
+		     (m->seen.active ^ sm->res.active)))
 		return;
-	for_each_warp(w, warps)
-		ctas |= set_of(sm->warps.at[w].cta);
-	for_each_warp(c, (sm->res.active | m->stalled) & ctas) {
-		warpset running = sm->ctas.at[c].running;
-
-		tell_cta(sm, c, sm->ctas.at[c].state == SM_CTA_ACTIVE && set_any(running & real) &&
-			 !set_any(running & ~away), now);
-	}
+	m->away = away;
+	tell_warps(sm, before, away, waits, now);
+	tell_ctas(sm, before ^ away, real, now);
 }
 
 void mechanism_cycle(struct sm *sm, uint64_t now)
@@ -173,8 +185,10 @@ void mechanism_cycle(struct sm *sm, uint64_t now)
 	struct mechanism *m = &sm->mech;
 	uint64_t next;
 
-	tell_ends(sm, now);
-	residency_cycle(sm, now);
+	if (m->news)
+		tell_ends(sm, now);
+	if (residency_waits(sm))
+		residency_cycle(sm, now);
 	if (m->stall_on)
 		tell_waits(sm, now);
 	if (m->timer <= now) {
@@ -182,7 +196,9 @@ void mechanism_cycle(struct sm *sm, uint64_t now)
 		TELL(sm, timer, now);
 	}
 	assert(!CHECKED || !m->ops->sound || m->ops->sound(m->state, sm));
-	next = MIN(residency_next(sm, now), m->timer);
+	next = m->timer;
+	if (set_any(sm->res.moving))
+		next = MIN(next, residency_next(sm, now));
 	*sm->env.wake = MIN(*sm->env.wake, next);
 }
 

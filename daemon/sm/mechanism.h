@@ -16,15 +16,16 @@ struct mechanism {
 	bool every;			/* ops->every */
 	unsigned int shared_set;	/* ops->shared_set(); 0: shared memory is not mapped */
 	bool attend;			/* mechanism_cycle() has something to look for */
+	bool news;			/* a set of this cycle has somebody: */
 	warpset exited, retired;	/* warps, in this cycle */
 	warpset ended;			/* CTAs, in this cycle */
 	warpset away;			/* warps that are stalled */
 	warpset stalled;		/* CTAs */
 	/* What `stalled` was found from: while all of it stays, no CTA stalls or resumes. */
 	struct {
-		warpset away, real, live, active;
+		warpset real, live, active;
 	} seen;
-	warpset waits, passed;		/* warps at barriers, in this cycle; by_warp */
+	warpset waits, passed;		/* warps at barriers, in this cycle; by_warp; `news`, too */
 	uint64_t memory_pipeline;	/* sm_memory_pipeline() */
 	uint64_t held_beside;		/* sm_held_beside() */
 	uint64_t timer;
@@ -36,6 +37,12 @@ struct mechanism {
 										\
 		if (t_->ops->event)						\
 			t_->ops->event(t_->state, sm, __VA_ARGS__);		\
+	} while (0)
+
+/* The mechanism is told of this warp or CTA at the end of the cycle: `set` is one of its own. */
+#define mechanism_note(sm, set, i) do {						\
+		set_add(set, i);						\
+		(sm)->mech.news = true;						\
 	} while (0)
 
 int mechanism_init(struct sm *sm);

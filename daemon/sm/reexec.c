@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The queues of loads that try L1D again (reexec.h).
+ *
+ * The head tries in each cycle in which nobody else is at the tags. One that was refused is
+ * refused again until something of L1D changes, so those tries are counted and not made, and
+ * the SM may sleep through them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +23,8 @@ struct reexec {
 	struct reexec_queue queue[QUEUES];
 	uint32_t size;			/* of each */
 	bool split;			/* loads of parked CTAs have the second */
-	uint64_t retry;			/* NEVER: none is here */
+	bool refused;			/* the head was, and nothing has changed since */
+	uint64_t tried;			/* while one is here: the tries of cycles before are counted */
 };
 
 int reexec_create(struct sm *sm)
@@ -35,7 +40,6 @@ int reexec_create(struct sm *sm)
 		return -ENOMEM;
 	r->size = (uint32_t)s->reexec_queue;
 	r->split = !strcmp(s->mem_order, "vt");
-	r->retry = NEVER;
 	for (unsigned int i = 0; i < QUEUES; i++) {
 		r->queue[i].at = calloc(r->size, sizeof(*r->queue[i].at));
 		if (!r->queue[i].at)
@@ -62,7 +66,7 @@ void reexec_cancel(struct ldst *l)
 	if (!r)
 		return;
 	r->queue[ACTIVE].count = r->queue[INACTIVE].count = 0;
-	r->retry = NEVER;
+	r->refused = false;
 }
 
 bool reexec_idle(const struct ldst *l)
@@ -70,11 +74,6 @@ bool reexec_idle(const struct ldst *l)
 	const struct reexec *r = l->reexec;
 
 	return !r || (!r->queue[ACTIVE].count && !r->queue[INACTIVE].count);
-}
-
-bool reexec_full(const struct ldst *l)
-{
-	return l->reexec && l->reexec->queue[ACTIVE].count == l->reexec->size;
 }
 
 static void push(struct reexec *r, struct reexec_queue *q, const struct l1d_access *a)
@@ -102,7 +101,9 @@ bool reexec_take(struct sm *sm, const struct l1d_access *a, uint64_t now)
 	if (q->count == r->size)
 		return false;
 	push(r, q, a);
-	r->retry = MIN(r->retry, now + 1);
+	/* It may be another's turn now. */
+	r->refused = false;
+	r->tried = now + 1;
 	return true;
 }
 
@@ -121,27 +122,60 @@ const struct l1d_access *reexec_head(const struct ldst *l)
 	return &q->at[q->head];
 }
 
+bool reexec_refused(const struct ldst *l)
+{
+	return l->reexec && l->reexec->refused;
+}
+
 void reexec_tried(struct ldst *l, bool taken, uint64_t now)
 {
 	struct reexec *r = l->reexec;
 
 	if (taken)
 		pop(r, served(r));
-	r->retry = reexec_idle(l) ? NEVER : now + 1;
+	r->refused = !taken;
+	r->tried = now + 1;
+}
+
+void reexec_passed_by(struct ldst *l, bool changed, uint64_t now)
+{
+	l->reexec->tried = now + 1;
+	l->reexec->refused &= !changed;
+}
+
+void reexec_changed(struct ldst *l)
+{
+	if (l->reexec)
+		l->reexec->refused = false;
+}
+
+void reexec_settle(struct sm *sm, uint64_t upto)
+{
+	struct reexec *r = sm->ldst->reexec;
+	const struct l1d_access *head = reexec_head(sm->ldst);
+
+	if (!head || r->tried >= upto)
+		return;
+	sm_count(sm, warp_slot(sm, head->warp), l1d.fails, upto - r->tried);
+	r->tried = upto;
 }
 
 uint64_t reexec_next(const struct ldst *l)
 {
-	return l->reexec ? l->reexec->retry : NEVER;
+	return reexec_idle(l) || l->reexec->refused ? NEVER : l->reexec->tried;
 }
 
-void reexec_parked(struct ldst *l, warpset warps)
+void reexec_parked(struct sm *sm, warpset warps, uint64_t now)
 {
+	struct ldst *l = sm->ldst;
 	struct reexec *r = l->reexec;
 	struct reexec_queue *q;
 
-	if (!r || !r->split)
+	if (!r || !r->split || reexec_idle(l))
 		return;
+	reexec_settle(sm, now + 1);
+	r->refused = false;
+	wake_at(l, now + 1);
 	q = &r->queue[ACTIVE];
 	/* Once round: what stays comes behind itself, in its order. */
 	for (uint32_t n = q->count; n; n--) {

@@ -20,16 +20,22 @@ int reexec_create(struct sm *sm);
 void reexec_destroy(struct ldst *l);
 void reexec_cancel(struct ldst *l);
 bool reexec_idle(const struct ldst *l);
-/* The queue takes no more loads; the next one that L1D refuses stays at the tags. */
-bool reexec_full(const struct ldst *l);
 /* Takes an access that L1D refused. False: the access is a store, or there is no room. */
 bool reexec_take(struct sm *sm, const struct l1d_access *q, uint64_t now);
 /* The load that tries next, NULL: none; and its end, when L1D took it or not. */
 const struct l1d_access *reexec_head(const struct ldst *l);
 void reexec_tried(struct ldst *l, bool taken, uint64_t now);
-/* The cycle of the next try: as long as one is here, the one behind the last. NEVER: none is. */
+/* The head was refused and would be again: nothing has changed. */
+bool reexec_refused(const struct ldst *l);
+/* Somebody else was at the tags in this cycle, and changed something or was refused. */
+void reexec_passed_by(struct ldst *l, bool changed, uint64_t now);
+/* L1D's lines, its MSHRs or the room in its miss queue have changed. */
+void reexec_changed(struct ldst *l);
+/* Counts the tries of the cycles before `upto` that were not made. */
+void reexec_settle(struct sm *sm, uint64_t upto);
+/* The cycle of the next try that has to be made. NEVER: there is none. */
 uint64_t reexec_next(const struct ldst *l);
-/* These warps have been parked. */
-void reexec_parked(struct ldst *l, warpset warps);
+/* These warps have been parked, at the end of the cycle. */
+void reexec_parked(struct sm *sm, warpset warps, uint64_t now);
 
 #endif

@@ -93,9 +93,8 @@ static void free_slots(struct sm *sm, unsigned int c)
 static void set_state(struct sm *sm, unsigned int c, enum sm_cta_state state)
 {
 	sm->ctas.at[c].state = (uint8_t)state;
-	sm->res.active = set_put(sm->res.active, c, state == SM_CTA_ACTIVE);
-	sm->res.moving = set_put(sm->res.moving, c,
-				 state == SM_CTA_PARKING || state == SM_CTA_RESTORING);
+	set_let(&sm->res.active, c, state == SM_CTA_ACTIVE);
+	set_let(&sm->res.moving, c, state == SM_CTA_PARKING || state == SM_CTA_RESTORING);
 }
 
 void residency_launched(struct sm *sm, unsigned int c, uint64_t now)
@@ -138,7 +137,7 @@ void residency_retired(struct sm *sm, unsigned int c)
 	(*sm->res.room)++;
 	free_slots(sm, c);
 	set_state(sm, c, SM_CTA_NONE);
-	sm->res.due &= ~set_of(c);
+	set_drop(&sm->res.due, c);
 	sm->heads.inactive &= ~sm->ctas.at[c].warps;
 }
 
@@ -357,7 +356,7 @@ static void look(struct sm *sm, unsigned int c, uint64_t now)
 {
 	struct sm_cta *cta = &sm->ctas.at[c];
 
-	sm->res.due &= ~set_of(c);
+	set_drop(&sm->res.due, c);
 	if (cta->state != SM_CTA_PARKED || cta->ready_told || !all_here(sm, cta))
 		return;
 	cta->ready_told = true;
@@ -377,8 +376,7 @@ static void move(struct sm *sm, unsigned int c, uint64_t now)
 		free_slots(sm, c);
 		set_state(sm, c, SM_CTA_PARKED);
 		cta->parked = now;
-		if (sm->ldst->reexec)
-			reexec_parked(sm->ldst, cta->warps);
+		reexec_parked(sm, cta->warps, now);
 		sm_count(sm, cta->kernel->slot, parked_ctas, !cta->ready_told);
 		mechanism_parked(sm, c, now);
 		look(sm, c, now);

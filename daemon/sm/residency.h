@@ -27,6 +27,8 @@ void residency_retired(struct sm *sm, unsigned int cta);
 void residency_warp_retired(struct sm *sm, unsigned int w);
 void residency_cancel(struct sm *sm);
 bool residency_idle(const struct sm *sm);
+/* residency_cycle() has something to look at. */
+#define residency_waits(sm)	set_any((sm)->res.moving | (sm)->res.due)
 void residency_cycle(struct sm *sm, uint64_t now);
 /* Next cycle > now in which a delay is over; NEVER. */
 uint64_t residency_next(const struct sm *sm, uint64_t now);

@@ -35,7 +35,6 @@ static inline void check_operands(struct sm *sm, unsigned int w)
 	struct sm_warp *warp = &sm->warps.at[w];
 	const struct sm_op *op = warp->op;
 	struct sm_heads *h = &sm->heads;
-	warpset bit = set_of(w);
 	const uint16_t *check = warp->kernel->slots + op->slots;
 	bool blocked = false, on_load = false;
 
@@ -50,12 +49,10 @@ static inline void check_operands(struct sm *sm, unsigned int w)
 			on_load |= row_test(warp->rows_long, check[i]);
 		}
 	}
-	h->blocked_long = on_load ? h->blocked_long | bit : h->blocked_long & ~bit;
-	if (blocked) {
-		h->blocked |= bit;
+	set_let(&h->blocked_long, w, on_load);
+	set_let(&h->blocked, w, blocked);
+	if (blocked)
 		return;
-	}
-	h->blocked &= ~bit;
 	if (warp->cold) {
 		warp->cold--;
 		exec_prefetch(&warp->ex);
@@ -67,13 +64,9 @@ void warp_check_order(struct sm *sm, unsigned int w)
 	const struct accesses *a = &sm->accesses;
 	const struct sm_op *op = sm->warps.at[w].op;
 	struct sm_heads *h = &sm->heads;
-	warpset bit = set_of(w);
 
-	if (set_any(a->untranslated & h->valid & ~h->stray & bit) &&
-	    (op->ordered || (set_has(a->in_order, w) && op->memory)))
-		h->wait_order |= bit;
-	else
-		h->wait_order &= ~bit;
+	set_let(&h->wait_order, w, set_has(a->untranslated & h->valid & ~h->stray, w) &&
+				   (op->ordered || (set_has(a->in_order, w) && op->memory)));
 }
 
 /*
@@ -90,8 +83,8 @@ static void take_specifier(struct sm *sm, unsigned int w)
 	sm_count(sm, warp_slot(sm, w), virtual.specifiers, 1);
 	warp->next_pc = ++warp->ib_pc;
 	if (!--warp->ib_count) {
-		sm->heads.valid &= ~set_of(w);
-		sm->fetch.empty |= set_of(w);
+		set_drop(&sm->heads.valid, w);
+		set_add(&sm->fetch.empty, w);
 	}
 	warp_check(sm, w);
 }
@@ -107,27 +100,26 @@ static void acquire(struct sm *sm, unsigned int w)
 	}
 	warp->granted = mechanism_acquire(sm, w, warp->ib_pc);
 	if (!warp->granted)
-		sm->heads.held |= set_of(w);
+		set_add(&sm->heads.held, w);
 }
 
 void warp_check(struct sm *sm, unsigned int w)
 {
 	struct sm_warp *warp = &sm->warps.at[w];
 	struct sm_heads *h = &sm->heads;
-	warpset bit = set_of(w);
 
-	h->wants[warp->unit] &= ~bit;
-	h->wait_order &= ~bit;
+	set_drop(&h->wants[warp->unit], w);
+	set_drop(&h->wait_order, w);
 	if (!warp->ib_count || warp->ib_pc != warp->ex.pc) {
-		h->stray = set_put(h->stray, w, warp->ib_count);
-		h->blocked &= ~bit;
-		h->blocked_long &= ~bit;
+		set_let(&h->stray, w, warp->ib_count);
+		set_drop(&h->blocked, w);
+		set_drop(&h->blocked_long, w);
 		return;
 	}
-	h->stray &= ~bit;
+	set_drop(&h->stray, w);
 	warp->op = &warp->kernel->ops[warp->ib_pc];
 	warp->unit = warp->op->unit;
-	h->wants[warp->unit] |= bit;
+	set_add(&h->wants[warp->unit], w);
 	check_operands(sm, w);
 	if (set_has(sm->accesses.untranslated, w))
 		warp_check_order(sm, w);
@@ -138,14 +130,13 @@ void warp_check(struct sm *sm, unsigned int w)
 void warp_flush(struct sm *sm, unsigned int w, uint32_t pc)
 {
 	struct sm_warp *warp = &sm->warps.at[w];
-	warpset bit = set_of(w);
 
 	warp->ib_count = 0;
 	warp->next_pc = pc;
-	sm->heads.valid &= ~bit;
-	sm->heads.stray &= ~bit;
+	set_drop(&sm->heads.valid, w);
+	set_drop(&sm->heads.stray, w);
 	if (set_has(sm->heads.live, w))
-		sm->fetch.empty |= bit;
+		set_add(&sm->fetch.empty, w);
 }
 
 void scoreboard_reserve(struct sm *sm, uint32_t inst)
@@ -194,7 +185,7 @@ void inst_release(struct sm *sm, uint32_t inst)
 		}
 	}
 	if (!--warp->pending) {
-		sm->heads.wait_fence &= ~set_of(w);
+		set_drop(&sm->heads.wait_fence, w);
 		warp_note(sm, w);
 	}
 	if (set_has(sm->heads.blocked, w))
@@ -209,7 +200,7 @@ void warp_check_finished(struct sm *sm, unsigned int w)
 
 	/* An atomic is under way until its last answer. */
 	if (!warp->inflight && !warp->stores && !set_has(sm->fetch.stale, w))
-		sm->fetch.finished |= set_of(w);
+		set_add(&sm->fetch.finished, w);
 }
 
 void inst_done(struct sm *sm, uint32_t inst)
@@ -232,9 +223,9 @@ void warp_atomics(struct sm *sm, unsigned int w, int n)
 
 	warp->atomics += (uint32_t)n;
 	if (warp->atomics)
-		sm->heads.wait_atomic |= set_of(w);
+		set_add(&sm->heads.wait_atomic, w);
 	else {
-		sm->heads.wait_atomic &= ~set_of(w);
+		set_drop(&sm->heads.wait_atomic, w);
 		warp_note(sm, w);
 	}
 }

@@ -30,7 +30,7 @@ void scoreboard_reserve(struct sm *sm, uint32_t inst);
 static inline void warp_note(struct sm *sm, unsigned int w)
 {
 	if (set_has(sm->heads.inactive, w))
-		sm->res.due |= set_of(sm->warps.at[w].cta);
+		set_add(&sm->res.due, sm->warps.at[w].cta);
 }
 
 /* inst_done(), in the place of the call. */

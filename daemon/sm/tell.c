@@ -42,12 +42,12 @@ void mechanism_finished(struct sm *sm, unsigned int w, uint32_t pc)
 void sm_resource_granted(struct sm *sm, unsigned int w)
 {
 	sm->warps.at[w].granted = true;
-	sm->heads.held &= ~set_of(w);
-	sm->heads.operands &= ~set_of(w);
+	set_drop(&sm->heads.held, w);
+	set_drop(&sm->heads.operands, w);
 	*sm->env.wake = MIN(*sm->env.wake, sm->now + 1);
 }
 
 void sm_operands_away(struct sm *sm, unsigned int w)
 {
-	sm->heads.operands |= set_of(w);
+	set_add(&sm->heads.operands, w);
 }

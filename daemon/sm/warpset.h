@@ -30,6 +30,12 @@ static inline warpset set_of(unsigned int w)
 	return s;
 }
 
+/* The word of the set that has w. An element of the vector, so it may be aliased. */
+static inline uint64_t *set_word(warpset *s, unsigned int w)
+{
+	return (uint64_t *)s + w / 64;
+}
+
 static inline bool set_has(warpset s, unsigned int w)
 {
 	return s[w / 64] >> (w % 64) & 1;
@@ -88,6 +94,11 @@ static inline warpset set_of(unsigned int w)
 	return 1ull << w;
 }
 
+static inline uint64_t *set_word(warpset *s, unsigned int w)
+{
+	return s;
+}
+
 static inline bool set_has(warpset s, unsigned int w)
 {
 	return s >> w & 1;
@@ -117,6 +128,24 @@ static inline warpset set_before(unsigned int n)
 
 #define NO_WARPS	((warpset){ 0 })
 
+/* The set without w, with it, or with it if `in`: one word of the set is touched. */
+static inline void set_drop(warpset *s, unsigned int w)
+{
+	*set_word(s, w) &= ~(1ull << (w % 64));
+}
+
+static inline void set_add(warpset *s, unsigned int w)
+{
+	*set_word(s, w) |= 1ull << (w % 64);
+}
+
+static inline void set_let(warpset *s, unsigned int w, bool in)
+{
+	uint64_t *word = set_word(s, w), bit = 1ull << (w % 64);
+
+	*word = (*word & ~bit) | (in ? bit : 0);
+}
+
 /* Warps behind w. */
 static inline warpset set_behind(unsigned int w)
 {
@@ -126,12 +155,6 @@ static inline warpset set_behind(unsigned int w)
 static inline bool set_equal(warpset a, warpset b)
 {
 	return !set_any(a ^ b);
-}
-
-/* With w in it or not. */
-static inline warpset set_put(warpset s, unsigned int w, bool in)
-{
-	return in ? s | set_of(w) : s & ~set_of(w);
 }
 
 /* Each warp w of the set, in rising order; w is the caller's variable. */
