@@ -134,7 +134,7 @@ static void describe_limits(struct works *works)
 		 (unsigned long long)works->limits.all_bytes >> 20);
 }
 
-static int session_make(struct works *works, uint32_t va_space, struct err *err)
+static int session_make(struct works *works, const struct service_work *work, struct err *err)
 {
 	struct session *s;
 	int ret;
@@ -143,8 +143,8 @@ static int session_make(struct works *works, uint32_t va_space, struct err *err)
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return err_set(err, -ENOMEM, "no memory for one more client");
-	s->va_space = va_space;
-	s->shown.va_space = va_space;
+	s->va_space = work->va_space;
+	s->shown.va_space = work->va_space;
 	s->spec = works->spec;
 	s->account = account_open(works->limits.client_bytes, works->account);
 	if (!s->account) {
@@ -153,7 +153,12 @@ static int session_make(struct works *works, uint32_t va_space, struct err *err)
 	}
 	account_enter(s->account);
 	service_kmod_away(works->service);
-	ret = gpu_session_create(works->gpu, va_space, &s->spec, &s->gpu, err);
+	ret = gpu_session_create(works->gpu, work->va_space, &s->spec, &s->gpu, err);
+	if (!ret) {
+		ret = gpu_session_set_user(s->gpu, work->user);
+		if (ret)
+			gpu_session_destroy(s->gpu);
+	}
 	service_kmod_back(works->service);
 	if (ret == -ENOMEM && s->account->refused)
 		err_set(err, ret, "no memory for one more client: %s", works->too_much);
@@ -167,22 +172,22 @@ static int session_make(struct works *works, uint32_t va_space, struct err *err)
 	s->streams.limit = works->too_much;
 	s->next = works->sessions;
 	works->sessions = s;
-	log_line(works->log, LOG_DEBUG, "VA space %u: session starts", va_space);
+	log_line(works->log, LOG_DEBUG, "VA space %u: session starts", work->va_space);
 	return 0;
 }
 
-static int session_get(struct works *works, uint32_t va_space, struct session **session,
-		       struct err *err)
+static int session_get(struct works *works, const struct service_work *work,
+		       struct session **session, struct err *err)
 {
 	int ret;
 
 	for (struct session *s = works->sessions; s; s = s->next) {
-		if (s->va_space == va_space) {
+		if (s->va_space == work->va_space) {
 			*session = s;
 			return 0;
 		}
 	}
-	ret = session_make(works, va_space, err);
+	ret = session_make(works, work, err);
 	*session = ret ? NULL : works->sessions;
 	return ret;
 }
@@ -633,7 +638,7 @@ static int dispatch(struct works *works, struct job *job)
 
 	if (work->kind >= ARRAY_SIZE(do_kind) || !do_kind[work->kind])
 		return err_set(&job->r.err, -EOPNOTSUPP, "unknown kind of work %u", work->kind);
-	ret = session_get(works, work->va_space, &job->session, &job->r.err);
+	ret = session_get(works, work, &job->session, &job->r.err);
 	if (ret)
 		return ret;
 	works->turn = job->session;

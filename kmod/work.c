@@ -560,7 +560,7 @@ int gpuemu_cmd_work_take(struct gpuemu_client *client,
 
 	if (!e)
 		return -EPERM;
-	if (arg->reserved || arg->reserved2)
+	if (arg->user || arg->reserved2)
 		return -EINVAL;
 	if (arg->flags & ~GPUEMU_TAKE_IDLE)
 		return -EOPNOTSUPP;
@@ -577,6 +577,7 @@ int gpuemu_cmd_work_take(struct gpuemu_client *client,
 		arg->va_space = owner->space.id;
 		arg->kind = work->kind;
 		arg->stream = work->stream;
+		arg->user = from_kuid(&init_user_ns, owner->uid);
 		if (work->payload_bytes > room) {
 			ret = -ENOSPC;
 		} else {

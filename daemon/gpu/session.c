@@ -15,11 +15,24 @@ static int make_paging(struct gpu_session *s, struct machine *m, struct err *err
 	int ret = paging_create_knowing(s->gpu->pool, s->va_space, &m->spec, &s->known.now,
 					&s->paging, err);
 
-	if (ret)
+	if (ret) {
 		s->paging = NULL;
-	else
-		paging_listen(s->paging, &handler_events, &m->handler);
-	return ret;
+		return ret;
+	}
+	paging_listen(s->paging, &handler_events, &m->handler);
+	ret = paging_set_user(s->paging, s->user);
+	if (ret) {
+		paging_destroy(s->paging);
+		s->paging = NULL;
+		return err_set(err, ret, "out of memory");
+	}
+	return 0;
+}
+
+int gpu_session_set_user(struct gpu_session *s, uint32_t user)
+{
+	s->user = user;
+	return s->paging ? paging_set_user(s->paging, user) : 0;
 }
 
 int gpu_session_create(struct gpu *gpu, uint32_t va_space,

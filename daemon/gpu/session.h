@@ -67,7 +67,7 @@ struct halt_target {
 struct gpu_session {
 	struct gpu *gpu;
 	struct gpu_session *next;
-	uint32_t va_space;
+	uint32_t va_space, user;
 	struct machine *machine;
 	struct paging *paging;		/* NULL: it could not be made again; launches fail */
 	struct known known;		/* by its policies */

@@ -23,6 +23,15 @@
 #define WANTED_MAX	8192u	/* pages that a policy may ask for in one batch */
 #define PART_MAX	16384u	/* pages of an explicit prefetch in one plan */
 
+/* A user with VA spaces. */
+struct tenant {
+	struct list node;	/* in paging_pool.tenants, by user */
+	uint32_t user;
+	unsigned int spaces;
+	uint64_t left;		/* pages of all its spaces, as the plan being made leaves them */
+	bool gives;		/* one of them may have a victim */
+};
+
 /*
  * One VA space's share of device memory. Outlives its struct paging: pages
  * stay where they are when options change or nobody looks after them.
@@ -30,6 +39,7 @@
 struct space {
 	struct list node;	/* in paging_pool.spaces, by va_space */
 	uint32_t va_space;
+	struct tenant *tenant;	/* whose it is */
 	struct page_set pages;
 	uint64_t going;		/* pages that the plan being made evicts */
 	bool exhausted;		/* the plan being made finds no more victim here */
@@ -39,7 +49,7 @@ struct space {
 struct paging_pool {
 	struct service *service;
 	const struct plugin_site *site;	/* whose objects may be loaded; NULL: any */
-	struct list spaces;
+	struct list spaces, tenants;
 	uint64_t used;		/* resident pages of all spaces */
 };
 
@@ -170,6 +180,8 @@ static inline uint64_t frames_of(const struct paging *p)
 /* The VA space's share, made if need be. NULL: no memory. */
 struct space *space_get(struct paging_pool *pool, uint32_t va_space);
 struct space *space_find(const struct paging_pool *pool, uint32_t va_space);
+/* -ENOMEM. */
+int space_set_user(struct paging_pool *pool, struct space *space, uint32_t user);
 /* Frees a share that is empty and nobody's. */
 void space_put(struct paging_pool *pool, struct space *space);
 /* The device does not use the page in system memory any more. */

@@ -107,6 +107,11 @@ void paging_destroy(struct paging *p)
 	free(p);
 }
 
+int paging_set_user(struct paging *p, uint32_t user)
+{
+	return space_set_user(p->pool, p->space, user);
+}
+
 /* --- what the GMMU sees ----------------------------------------------------- */
 
 /* A TLB entry is of a whole unit: nobody sees which of its pages are used. */

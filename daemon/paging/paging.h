@@ -65,6 +65,11 @@ int paging_create_knowing(struct paging_pool *pool, uint32_t va_space,
 			  const struct gpu_spec *spec, const struct paging_known *known,
 			  struct paging **paging, struct err *err);
 void paging_destroy(struct paging *paging);
+/*
+ * Whose VA space it is; 0, as at first: root's. When device memory is full, the user that has
+ * most of it loses pages, in whatever number of VA spaces they are. -ENOMEM.
+ */
+int paging_set_user(struct paging *paging, uint32_t user);
 /* The ranges changed. */
 void paging_set_ranges(struct paging *paging, const struct paging_range *ranges, uint64_t n);
 /*

@@ -171,30 +171,84 @@ static bool take_victims(struct paging *p, struct space *space, uint64_t need)
 	return p->nvictims != before;
 }
 
-/* Not more at once than makes the next largest share the largest. */
+/* The largest of some shares, and by how much. */
+struct contest {
+	void *largest;
+	uint64_t most, next;
+};
+
+static void compare(struct contest *c, void *one, uint64_t left)
+{
+	if (left <= c->next)
+		return;
+	if (left <= c->most) {
+		c->next = left;
+		return;
+	}
+	c->next = c->most;
+	c->most = left;
+	c->largest = one;
+}
+
+static uint64_t lead(const struct contest *c)
+{
+	return MAX(c->most - c->next, 1u);
+}
+
+/* The user with most pages, in however many VA spaces, of those that may give one. */
+static struct contest largest_tenant(const struct paging *p)
+{
+	const struct paging_pool *pool = p->pool;
+	struct contest c = { NULL, 0, 0 };
+
+	list_for_each(node, &pool->tenants) {
+		struct tenant *tenant = list_entry(node, struct tenant, node);
+
+		tenant->left = 0;
+		tenant->gives = false;
+	}
+	list_for_each(node, &pool->spaces) {
+		const struct space *space = list_entry(node, struct space, node);
+		uint64_t left = space->pages.count - space->going;
+
+		space->tenant->left += left;
+		space->tenant->gives |= left && !space->exhausted;
+	}
+	p->space->tenant->left += p->coming;
+	list_for_each(node, &pool->tenants) {
+		struct tenant *tenant = list_entry(node, struct tenant, node);
+
+		if (tenant->gives)
+			compare(&c, tenant, tenant->left);
+	}
+	return c;
+}
+
+static struct contest largest_space(const struct paging_pool *pool, const struct tenant *of)
+{
+	struct contest c = { NULL, 0, 0 };
+
+	list_for_each(node, &pool->spaces) {
+		struct space *space = list_entry(node, struct space, node);
+
+		if (space->tenant == of && !space->exhausted)
+			compare(&c, space, space->pages.count - space->going);
+	}
+	return c;
+}
+
+/* Of the largest user's largest VA space. Not more at once than makes another the largest. */
 static bool take_from_largest(struct paging *p, uint64_t need)
 {
 	for (;;) {
-		struct space *largest = NULL;
-		uint64_t most = 0, next = 0;
+		struct contest users = largest_tenant(p), spaces;
+		struct space *largest;
 
-		list_for_each(node, &p->pool->spaces) {
-			struct space *space = list_entry(node, struct space, node);
-			uint64_t left = space->pages.count - space->going;
-
-			if (space->exhausted || left <= next)
-				continue;
-			if (left <= most) {
-				next = left;
-				continue;
-			}
-			next = most;
-			most = left;
-			largest = space;
-		}
-		if (!largest)
+		if (!users.largest)
 			return false;
-		if (take_victims(p, largest, MIN(need, MAX(most - next, 1u))))
+		spaces = largest_space(p->pool, users.largest);
+		largest = spaces.largest;
+		if (take_victims(p, largest, MIN(need, MIN(lead(&users), lead(&spaces)))))
 			return true;
 		largest->exhausted = true;
 	}

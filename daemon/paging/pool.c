@@ -19,6 +19,45 @@ struct space *space_find(const struct paging_pool *pool, uint32_t va_space)
 	return NULL;
 }
 
+static struct tenant *tenant_get(struct paging_pool *pool, uint32_t user)
+{
+	struct list *before = pool->tenants.next;
+	struct tenant *tenant;
+
+	while (before != &pool->tenants &&
+	       list_entry(before, struct tenant, node)->user < user)
+		before = before->next;
+	tenant = list_entry(before, struct tenant, node);
+	if (before == &pool->tenants || tenant->user != user) {
+		tenant = calloc(1, sizeof(*tenant));
+		if (!tenant)
+			return NULL;
+		tenant->user = user;
+		list_insert(before, &tenant->node);
+	}
+	tenant->spaces++;
+	return tenant;
+}
+
+static void tenant_put(struct tenant *tenant)
+{
+	if (--tenant->spaces)
+		return;
+	list_del(&tenant->node);
+	free(tenant);
+}
+
+int space_set_user(struct paging_pool *pool, struct space *space, uint32_t user)
+{
+	struct tenant *tenant = tenant_get(pool, user);
+
+	if (!tenant)
+		return -ENOMEM;
+	tenant_put(space->tenant);
+	space->tenant = tenant;
+	return 0;
+}
+
 struct space *space_get(struct paging_pool *pool, uint32_t va_space)
 {
 	struct space *space = space_find(pool, va_space);
@@ -29,6 +68,12 @@ struct space *space_get(struct paging_pool *pool, uint32_t va_space)
 	space = calloc(1, sizeof(*space));
 	if (!space)
 		return NULL;
+	/* Whose pages a lost daemon has left here, the first work of their VA space says. */
+	space->tenant = tenant_get(pool, 0);
+	if (!space->tenant) {
+		free(space);
+		return NULL;
+	}
 	space->va_space = va_space;
 	/* By number, so that equally large shares are told apart the same way each run. */
 	while (before != &pool->spaces &&
@@ -38,13 +83,19 @@ struct space *space_get(struct paging_pool *pool, uint32_t va_space)
 	return space;
 }
 
+static void space_free(struct space *space)
+{
+	list_del(&space->node);
+	tenant_put(space->tenant);
+	page_set_clear(&space->pages);
+	free(space);
+}
+
 void space_put(struct paging_pool *pool, struct space *space)
 {
 	if (space->owner || space->pages.count)
 		return;
-	list_del(&space->node);
-	page_set_clear(&space->pages);
-	free(space);
+	space_free(space);
 }
 
 int space_add(struct paging_pool *pool, struct space *space, uint64_t addr, bool prefetched)
@@ -118,6 +169,7 @@ int paging_pool_create(struct service *service, struct paging_pool **pool)
 		return -ENOMEM;
 	import.pool->service = service;
 	list_init(&import.pool->spaces);
+	list_init(&import.pool->tenants);
 	service->ops->resident(service, import_page, &import);
 	if (import.rc) {
 		paging_pool_destroy(import.pool);
@@ -132,9 +184,7 @@ void paging_pool_destroy(struct paging_pool *pool)
 	list_for_each_safe(node, &pool->spaces) {
 		struct space *space = list_entry(node, struct space, node);
 
-		list_del(&space->node);
-		page_set_clear(&space->pages);
-		free(space);
+		space_free(space);
 	}
 	free(pool);
 }

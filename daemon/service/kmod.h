@@ -25,6 +25,7 @@ enum work_kind {
 struct service_work {
 	uint64_t id;
 	uint32_t va_space, kind, stream;
+	uint32_t user;			/* id of the VA space's user */
 	void *payload;			/* valid until the next take */
 	uint32_t payload_bytes;
 };

@@ -59,6 +59,7 @@ static int take(struct kmod *k, struct service_work *work, uint32_t flags)
 		.va_space = t.va_space,
 		.kind = t.kind,
 		.stream = t.stream,
+		.user = t.user,
 		.payload = k->payload,
 		.payload_bytes = MIN(t.payload_bytes, GPUEMU_PAYLOAD_MAX),
 	};

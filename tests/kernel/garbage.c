@@ -237,10 +237,10 @@ TEST_F(garbage, work_take)
 	uint64_t id;
 
 	ASSERT_EQ(0, client_submit(self->fd, GPUEMU_WORK_LOAD, "abc", 4, &id));
-	take.reserved = 1;
+	take.user = 1;
 	EXPECT_EQ(-EINVAL, call(self->e.fd, GPUEMU_IOCTL_WORK_TAKE, &take));
 	/* A payload that cannot be delivered stays queued, at its place. */
-	take.reserved = 0;
+	take.user = 0;
 	take.payload = (uintptr_t)BAD;
 	take.payload_bytes = 100;
 	EXPECT_EQ(-EFAULT, call(self->e.fd, GPUEMU_IOCTL_WORK_TAKE, &take));

@@ -133,6 +133,41 @@ static void test_page_is_larger(void **state)
 	assert_true(paging_resident(one, PAGE(0)));
 }
 
+/* A user's VA spaces count together, however small each is; another's larger one is spared. */
+static void test_of_a_user(void **state)
+{
+	struct paging *three;
+
+	make();
+	assert_int_equal(paging_create(pool, 3, &spec, &three, &err), 0);
+	assert_int_equal(paging_set_user(one, 8), 0);
+	assert_int_equal(paging_set_user(two, 7), 0);
+	assert_int_equal(paging_set_user(three, 7), 0);
+	fault(one, 1, 0, 200);
+	fault(one, 1, 200, 200);
+	for (unsigned int i = 0; i < 3; i++) {
+		fault(two, 2, i * 100, 100);
+		fault(three, 3, i * 100, 100);
+	}
+	for (unsigned int i = 0; i < 8; i++) {
+		fault(two, 2, 300 + i * 100, 100);
+		fault(three, 3, 300 + i * 100, 100);
+	}
+	assert_int_equal(fake->of[1], 400);
+	assert_int_equal(fake->of[2] + fake->of[3], 624);
+	/* It may have half of all, of the largest user's largest VA space. */
+	for (unsigned int i = 0; i < 8; i++)
+		fault(one, 1, 400 + i * 100, 100);
+	assert_in_range(fake->of[1], 512, 513);
+	assert_in_range(fake->of[2], 255, 256);
+	assert_in_range(fake->of[3], 255, 256);
+	/* Alone, the user's VA spaces are as those of any: the largest gives. */
+	assert_int_equal(paging_set_user(one, 7), 0);
+	fault(two, 2, 1200, 50);
+	assert_in_range(fake->of[1], 462, 463);
+	paging_destroy(three);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -140,6 +175,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_changed, begin, end),
 		cmocka_unit_test_setup_teardown(test_counted_otherwise, begin, end),
 		cmocka_unit_test_setup_teardown(test_page_is_larger, begin, end),
+		cmocka_unit_test_setup_teardown(test_of_a_user, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -163,7 +163,7 @@ struct gpuemu_work_take {
 	__u32 va_space;			/* out */
 	__u32 kind;			/* out: enum gpuemu_work_kind */
 	__u32 stream;			/* out */
-	__u32 reserved;
+	__u32 user;			/* in: 0; out: user id of who opened the VA space */
 	__u32 flags;			/* GPUEMU_TAKE_* */
 	__u32 reserved2;
 };

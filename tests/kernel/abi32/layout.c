@@ -78,7 +78,7 @@ AT(gpuemu_work_take, id, 16)
 AT(gpuemu_work_take, va_space, 24)
 AT(gpuemu_work_take, kind, 28)
 AT(gpuemu_work_take, stream, 32)
-AT(gpuemu_work_take, reserved, 36)
+AT(gpuemu_work_take, user, 36)
 AT(gpuemu_work_take, flags, 40)
 AT(gpuemu_work_take, reserved2, 44)
 
