@@ -30,6 +30,7 @@
 struct fake {
 	struct service service;
 	bool there[SPACES][PAGES], unmanaged[SPACES][PAGES], pinned[SPACES][PAGES];
+	bool busy[SPACES][PAGES];	/* somebody else has the page's block */
 	bool in_batch[SPACES][PAGES];
 	bool throttled[SPACES][PAGES], is_protected[SPACES][PAGES];
 	uint64_t frames, used, lacking;	/* lacking: frames that are not really there */
@@ -55,6 +56,8 @@ static inline int fake_move(struct fake *f, unsigned int space, unsigned int pag
 	assert_int_equal(f->there[space][page], op == MIGRATE_D2H);
 	if (f->pinned[space][page])
 		return -EBUSY;
+	if (f->busy[space][page])
+		return -EAGAIN;
 	if (op == MIGRATE_D2H) {
 		assert_false(f->in_batch[space][page]);
 		f->there[space][page] = false;

@@ -503,6 +503,7 @@ struct meddler {
 	uint64_t page;
 	unsigned int cancel_at, lose_at;
 	unsigned int pinned;		/* serves in which nothing moves */
+	int refusal;			/* and why */
 };
 static struct meddler meddler;
 
@@ -547,7 +548,7 @@ static int meddler_serve(struct service *s, struct service_batch *batch)
 	batch->plan->count = 0;
 	ret = batch->decide(batch->ctx, batch);
 	for (unsigned int i = 0; i < batch->plan->count; i++)
-		batch->plan->migrations[i].status = -EBUSY;
+		batch->plan->migrations[i].status = meddler.refusal;
 	batch->cost = (struct service_cost){ .total = 1000, .unmap = 1000 };
 	return ret;
 }
@@ -659,6 +660,7 @@ static void test_a_pinned_page(void **state)
 	p = (uintptr_t)b.memory + 4096;
 	((uint32_t *)b.memory)[1024] = 3;
 	/* For a while: the kernel waits. */
+	meddler.refusal = -EBUSY;
 	meddler.pinned = 100;
 	assert_int_equal(bench_launch(&b, "loop", 1, 1, &p, 8, NULL), 0);
 	assert_int_equal(((uint32_t *)b.memory)[1025], 6000);
@@ -669,6 +671,27 @@ static void test_a_pinned_page(void **state)
 	assert_int_equal(bench_launch(&b, "loop", 1, 1, &p, 8, &fault), -EBUSY);
 	assert_int_equal(fault, p);
 	assert_non_null(strstr(b.err.text, "cannot be moved"));
+	bench_close(&b);
+}
+
+/* What another task works on comes in the end: no number of tries is too many. */
+static void test_a_page_that_is_worked_on(void **state)
+{
+	/* A pinned page may have 4096. */
+	const unsigned int tries = 12000;
+	struct gpu_bench b;
+	uint64_t p;
+
+	memset(&meddler, 0, sizeof(meddler));
+	bench_spec(&b);
+	bench_open(&b, PTX_HEAD PTX_LOOP, 1 << 20, meddle);
+	p = (uintptr_t)b.memory + 4096;
+	((uint32_t *)b.memory)[1024] = 3;
+	meddler.refusal = -EAGAIN;
+	meddler.pinned = tries;
+	assert_int_equal(bench_launch(&b, "loop", 1, 1, &p, 8, NULL), 0);
+	assert_int_equal(((uint32_t *)b.memory)[1025], 6000);
+	assert_int_equal(bench_stat(&b, "paging.batches"), tries + 1);
 	bench_close(&b);
 }
 
@@ -692,6 +715,7 @@ int main(void)
 		cmocka_unit_test(test_a_page_taken_away_comes_back),
 		cmocka_unit_test(test_cancelled_and_lost),
 		cmocka_unit_test(test_a_pinned_page),
+		cmocka_unit_test(test_a_page_that_is_worked_on),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -410,6 +410,30 @@ static void pinned_page_is_stuck(void **state)
 	assert_int_equal(paging_stats(paging[1])->h2d_bytes, 3 * 4096);
 }
 
+/* A page that is only being worked on comes at the next try, and says less than any other. */
+static void busy_page_says_least(void **state)
+{
+	begin(10);
+	make(1, 10, "none");
+	fake->busy[1][2] = true;
+	fault(1, 0, 2, 5, -1);
+	assert_int_equal(outcome.stuck, 1);
+	assert_int_equal(outcome.stuck_status, -EAGAIN);
+	assert_true(outcome.stuck_addr == PAGE(2));
+	assert_resident(1, 5, 5, true);
+	fake->pinned[1][8] = true;
+	fake->busy[1][20] = true;
+	fault(1, 0, 2, 8, 20, -1);
+	assert_int_equal(outcome.stuck, 3);
+	assert_int_equal(outcome.stuck_status, -EBUSY);
+	assert_true(outcome.stuck_addr == PAGE(8));
+	memset(fake->busy, 0, sizeof(fake->busy));
+	fault(1, 0, 2, 20, -1);
+	assert_int_equal(outcome.stuck, 0);
+	assert_resident(1, 2, 2, true);
+	assert_resident(1, 20, 20, true);
+}
+
 static void pinned_victim_is_passed_over(void **state)
 {
 	begin(3);
@@ -809,6 +833,7 @@ int main(void)
 		TEST(sessions_pay_in_turn),
 		TEST(spare_frames),
 		TEST(pinned_page_is_stuck),
+		TEST(busy_page_says_least),
 		TEST(pinned_victim_is_passed_over),
 		TEST(fewer_frames_than_promised),
 		TEST(memory_that_goes_meanwhile),
