@@ -319,6 +319,52 @@ static void more_ctas_stay_where_they_help(void **state)
 	assert_true(most[1] > 3);
 }
 
+/*
+ * Where warps wait for a resource there is no trial: o_thresh decides who goes on. Two CTAs have
+ * all slots, and no gain would reach what is asked for. Three epochs in which warps lack let a
+ * third CTA come; its warps wait for slots, so that an epoch later a fourth is there, then two
+ * more, then four. With slots for all the third is on trial, and the only one.
+ */
+static uint64_t grew[CTAS + 1];
+
+static void note_growth(struct bench *b)
+{
+	unsigned int ctas = sm_resident_ctas(b->sm, NULL);
+
+	if (most_ctas < ctas)
+		grew[most_ctas = ctas] = counters(b)->epochs;
+}
+
+static void no_trial_where_warps_wait(void **state)
+{
+	static const struct {
+		unsigned int slots, most;
+		uint64_t grew[CTAS + 1];
+	} cases[] = {
+		{ 4, 10, { 0, 0, 0, 3, 4, 5, 5, 6, 6, 6, 6 } },
+		{ 48, 3, { 0, 0, 0, 3 } },
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct bench b;
+
+		bench_init(&b);
+		b.spec.warps = cases[i].slots;
+		b.spec.ctas = i ? 2 : 8;
+		b.spec.zorua_epoch = 200;
+		b.spec.zorua_proof = 3;
+		b.spec.zorua_gain = 1000;
+		b.each_quantum = note_growth;
+		most_ctas = 0;
+		memset(grew, 0, sizeof(grew));
+		run_peaks(&b, "zorua");
+		same(&b);
+		assert_int_equal(most_ctas, cases[i].most);
+		assert_memory_equal(grew, cases[i].grew, sizeof(grew));
+		bench_fini(&b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -329,6 +375,7 @@ int main(void)
 		cmocka_unit_test(more_ctas_where_warps_lack),
 		cmocka_unit_test(an_empty_sm_remembers),
 		cmocka_unit_test(more_ctas_stay_where_they_help),
+		cmocka_unit_test(no_trial_where_warps_wait),
 	};
 
 	return cmocka_run_group_tests(tests, plain, NULL);
