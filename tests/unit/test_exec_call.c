@@ -3,54 +3,18 @@
  * Calls: parameters, frames, recursion, lanes that return early or leave, the
  * stack's end; and brx.idx. Everything runs step by step and as a whole grid.
  */
-#include "exec_runner.h"
+#include "exec_threads.h"
 
-#define HEAD ".version 7.0\n.target sm_70\n.address_size 64\n"
-#define KERNEL ".visible .entry k(.param .u64 p) {\n" \
-	".reg .pred %p<9>;\n.reg .b32 %r<99>;\n.reg .b64 %d<9>;\n" \
-	"mov.u32 %r0, %tid.x;\n"
-#define STORE(reg) "ld.param.u64 %d0, [p];\nmul.wide.u32 %d1, %r0, 4;\nadd.u64 %d0, %d0, %d1;\n" \
-	"st.global.u32 [%d0], " reg ";\nret;\n}\n"
+#define THREADS MAX_THREADS
 
-#define THREADS 64
-
-/* Both ways, each lane's result against expect(thread). */
 static void check(const char *text, uint32_t (*expect)(uint32_t thread))
 {
-	uint32_t out[THREADS], i;
-	struct run run;
-	int whole;
-
-	for (whole = 0; whole < 2; whole++) {
-		run_load(&run, text, NULL);
-		run.whole = whole;
-		memset(out, 0xee, sizeof(out));
-		run_ptr(&run, out);
-		if (run_grid(&run, 1, 1, THREADS, 1))
-			fail_msg("%s", run.err.text);
-		for (i = 0; i < THREADS; i++) {
-			if (out[i] != expect(i))
-				fail_msg("thread %u has %u and not %u%s", i, out[i], expect(i),
-					 whole ? " as a grid" : "");
-		}
-		run_free(&run);
-	}
+	check_threads(text, (struct given){ .threads = THREADS }, expect);
 }
 
 static void expect_trap(const char *text, const char *message)
 {
-	uint32_t out[THREADS];
-	struct run run;
-	int whole;
-
-	for (whole = 0; whole < 2; whole++) {
-		run_load(&run, text, NULL);
-		run.whole = whole;
-		run_ptr(&run, out);
-		assert_int_equal(run_grid(&run, 1, 1, THREADS, 1), whole ? -EINVAL : -EFAULT);
-		assert_string_equal(run.err.text, message);
-		run_free(&run);
-	}
+	check_trap(text, (struct given){ .threads = THREADS }, message);
 }
 
 /* Two calls with their arguments the other way round: all are read before one is written. */
@@ -259,21 +223,21 @@ static void array_argument(void **state)
 /* The message says which key makes the stack larger. */
 static void overflow(void **state)
 {
-	struct run run;
+	static const char text[] = HEAD
+		".func deep(.param .b32 n) {\n.reg .b32 %r<9>;\n"
+		"ld.param.u32 %r0, [n];\nadd.u32 %r0, %r0, 1;\n"
+		"{\n.param .b32 x;\nst.param.b32 [x], %r0;\ncall.uni deep, (x);\n}\nret;\n}\n"
+		KERNEL
+		"{\n.param .b32 x;\nst.param.b32 [x], %r0;\ncall.uni deep, (x);\n}\n"
+		STORE("%r0");
+	struct given given = { .threads = THREADS };
 	uint32_t out[THREADS];
+	struct run run;
 	int whole;
 
 	for (whole = 0; whole < 2; whole++) {
-		run_load(&run, HEAD
-			 ".func deep(.param .b32 n) {\n.reg .b32 %r<9>;\n"
-			 "ld.param.u32 %r0, [n];\nadd.u32 %r0, %r0, 1;\n"
-			 "{\n.param .b32 x;\nst.param.b32 [x], %r0;\ncall.uni deep, (x);\n}\nret;\n}\n"
-			 KERNEL
-			 "{\n.param .b32 x;\nst.param.b32 [x], %r0;\ncall.uni deep, (x);\n}\n"
-			 STORE("%r0"), NULL);
-		run.whole = whole;
-		run_ptr(&run, out);
-		assert_int_equal(run_grid(&run, 1, 1, THREADS, 1), whole ? -EINVAL : -EFAULT);
+		assert_int_equal(run_given(&run, text, &given, whole, out),
+				 whole ? -EINVAL : -EFAULT);
 		assert_non_null(strstr(run.err.text, "the call of 'deep' overflows the stack of "));
 		assert_non_null(strstr(run.err.text, "compiler.stack"));
 		assert_non_null(strstr(run.err.text, "thread (0,0,0) of CTA (0,0,0)"));

@@ -3,41 +3,21 @@
  * Lanes of one warp that wait for each other: locks, flags on both sides of a branch, loops in
  * loops, and what the whole warp does behind them. Step by step and as a whole grid.
  */
-#include "exec_runner.h"
+#include "exec_threads.h"
 
-#define HEAD ".version 7.0\n.target sm_70\n.address_size 64\n"
-#define KERNEL ".visible .entry k(.param .u64 p, .param .u64 m) {\n" \
-	".reg .pred %p<9>;\n.reg .b32 %r<99>;\n.reg .b64 %d<9>;\n" \
-	"mov.u32 %r0, %tid.x;\nld.param.u64 %d2, [m];\n"
-#define STORE(reg) "ld.param.u64 %d0, [p];\nmul.wide.u32 %d1, %r0, 4;\nadd.u64 %d0, %d0, %d1;\n" \
-	"st.global.u32 [%d0], " reg ";\nret;\n}\n"
+#define THREADS	MAX_THREADS
 
-#define THREADS	64
-
+/* What %d2 points to. */
 static uint32_t memory[16];
+
+static void clear(struct run *run, struct given *given)
+{
+	memset(memory, 0, sizeof(memory));
+}
 
 static void check(const char *text, uint32_t threads, uint32_t (*expect)(uint32_t thread))
 {
-	uint32_t out[THREADS], i;
-	struct run run;
-	int whole;
-
-	for (whole = 0; whole < 2; whole++) {
-		run_load(&run, text, NULL);
-		run.whole = whole;
-		memset(out, 0xee, sizeof(out));
-		memset(memory, 0, sizeof(memory));
-		run_ptr(&run, out);
-		run_ptr(&run, memory);
-		if (run_grid(&run, 1, 1, threads, 1))
-			fail_msg("%s", run.err.text);
-		for (i = 0; i < threads; i++) {
-			if (out[i] != expect(i))
-				fail_msg("thread %u has %u and not %u%s", i, out[i], expect(i),
-					 whole ? " as a grid" : "");
-		}
-		run_free(&run);
-	}
+	check_threads(text, (struct given){ threads, (uintptr_t)memory, clear }, expect);
 }
 
 /* All lanes of two warps want one lock, which each holds while it adds one. */
