@@ -124,6 +124,31 @@ int gpuemu_mem_register(struct gpuemu_ctx *ctx, void *ptr, size_t bytes);
 int gpuemu_mem_free(struct gpuemu_ctx *ctx, void *ptr);
 
 /*
+ * What a handle of a texture or surface means for kernels launched from now on: where its elements
+ * are, and how kernels read them. The handle is any number that the caller chooses; of a .texref or
+ * .surfref variable it is its address. texture NULL: it means nothing any more. -EINVAL: no such
+ * format; -ENOMEM.
+ */
+enum gpuemu_texel { GPUEMU_TEXEL_UNSIGNED, GPUEMU_TEXEL_SIGNED, GPUEMU_TEXEL_FLOAT };
+#define GPUEMU_TEXTURE_LINEAR		1u	/* filtered; else the nearest element */
+#define GPUEMU_TEXTURE_NORMALIZED	2u	/* coordinates are parts of the whole */
+#define GPUEMU_TEXTURE_AS_FLOAT		4u	/* integers are read as fractions of their largest */
+#define GPUEMU_TEXTURE_MEMORY		8u	/* linear memory: zeros outside */
+/* Dimension i wraps around (0), is clamped (1), mirrored (2) or has a border (3). */
+#define GPUEMU_TEXTURE_MODE(mode, i)	((unsigned int)(mode) << (4 + 2 * (i)))
+struct gpuemu_texture {
+	const void *base;
+	size_t pitch, slice;		/* bytes from row to row, from slice or layer to the next */
+	unsigned int width, height, depth; /* elements; 0: there is no such dimension */
+	unsigned int channels, channel_bytes; /* each 1, 2 or 4 */
+	enum gpuemu_texel kind;
+	unsigned int flags;
+	unsigned int border[4];		/* the bits of its colour */
+};
+int gpuemu_texture_set(struct gpuemu_ctx *ctx, uint64_t handle,
+		       const struct gpuemu_texture *texture);
+
+/*
  * A copy on one of the device's copy engines, which there is one of for each direction, in the
  * stream's order: works of other streams run beside it, works behind it see what it wrote. The
  * memory is the copy's until then. dst and src NULL: the program copies so many bytes itself, and

@@ -118,6 +118,7 @@ static void ctx_free(struct gpuemu_ctx *ctx)
 	stream_free_all(ctx);
 	event_free_all(ctx);
 	pthread_mutex_destroy(&ctx->lock);
+	free(ctx->textures);
 	free(ctx->settings);
 	record_free(&ctx->recorded);
 	free(ctx);

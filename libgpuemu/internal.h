@@ -100,6 +100,8 @@ struct gpuemu_ctx {
 	struct advice_range *advice;
 	uint32_t nadvice;
 	struct gpuemu_module *modules;
+	struct texture *textures;	/* by handle */
+	uint32_t ntextures, texture_room;
 	void *heap;			/* of kernels' malloc(); NULL: no kernel called it */
 	size_t heap_bytes;
 	struct gpuemu_stream default_stream;	/* the head of the list of streams */

@@ -150,6 +150,8 @@ static int submit(struct gpuemu_function *function, const struct request *q,
 			.dynamic_shared = q->dynamic_shared,
 			.params = params,
 			.param_bytes = kernel->param_bytes,
+			.textures = kernel->has_textures ? ctx->textures : NULL,
+			.ntextures = kernel->has_textures ? ctx->ntextures : 0,
 		},
 	};
 

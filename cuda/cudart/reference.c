@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Texture and surface references, which CUDA had until 12: the variable of one in device code is
- * a descriptor, and binding writes it. Objects are texture.c's.
+ * Texture and surface references, which CUDA had until 12: the address of one's variable in device
+ * code is its handle, and binding says what it means. Objects are texture.c's.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ API void __cudaRegisterTexture(void **handle, const struct textureReference *hos
 {
 	struct reference *r = calloc(1, sizeof(*r));
 
-	__cudaRegisterVar(handle, (char *)host, NULL, name, ext, sizeof(struct descriptor), 0, 0);
+	__cudaRegisterVar(handle, (char *)host, NULL, name, ext, sizeof(uint64_t), 0, 0);
 	if (!r)
 		return;
 	enter_quietly();
@@ -38,7 +38,7 @@ API void __cudaRegisterSurface(void **handle, const struct surfaceReference *hos
 API void __cudaRegisterSurface(void **handle, const struct surfaceReference *host,
 			       const void **address, const char *name, int dim, int ext)
 {
-	__cudaRegisterVar(handle, (char *)host, NULL, name, ext, sizeof(struct descriptor), 0, 0);
+	__cudaRegisterVar(handle, (char *)host, NULL, name, ext, sizeof(uint64_t), 0, 0);
 }
 
 static bool reads_normalized(const void *host)
@@ -50,17 +50,23 @@ static bool reads_normalized(const void *host)
 	return r && r->normalized;
 }
 
-static cudaError_t write_reference(const void *host, const struct descriptor *d)
+/* From the next launch on the variable means this; `unknown`: there is none of the kind. */
+static cudaError_t write_reference(const void *host, const struct gpuemu_texture *d,
+				   cudaError_t unknown)
 {
-	cudaError_t error = cudaMemcpyToSymbol(host, d, sizeof(*d), 0, cudaMemcpyHostToDevice);
+	void *address;
+	cudaError_t error = cudaGetSymbolAddress(&address, host);
 
-	return error == cudaErrorInvalidSymbol ? error_remember(cudaErrorInvalidTexture) : error;
+	if (error)
+		return error == cudaErrorInvalidSymbol ? error_remember(unknown) : error;
+	error = enter();
+	return leave(error ? error : texture_mean((uintptr_t)address, d));
 }
 
 static cudaError_t bind(const struct textureReference *t, const struct cudaResourceDesc *r)
 {
 	struct cudaTextureDesc sampler = { 0 };
-	struct descriptor d;
+	struct gpuemu_texture d;
 	cudaError_t error;
 
 	if (!t)
@@ -74,7 +80,7 @@ static cudaError_t bind(const struct textureReference *t, const struct cudaResou
 	error = texture_describe(&d, r);
 	if (!error)
 		error = texture_describe_sampler(&d, &sampler);
-	return error ? error_remember(error) : write_reference(t, &d);
+	return error ? error_remember(error) : write_reference(t, &d, cudaErrorInvalidTexture);
 }
 
 API cudaError_t cudaBindTexture(size_t *offset, const struct textureReference *texture,
@@ -150,13 +156,11 @@ API cudaError_t cudaBindSurfaceToArray(const struct surfaceReference *surface,
 				       const struct cudaChannelFormatDesc *desc)
 {
 	struct cudaResourceDesc r = { .resType = cudaResourceTypeArray };
-	struct descriptor d;
+	struct gpuemu_texture d;
 	cudaError_t error;
 
 	r.res.array.array = (cudaArray_t)array;
 	error = texture_describe(&d, &r);
-	if (error)
-		return error_remember(error);
-	error = cudaMemcpyToSymbol(surface, &d, sizeof(d), 0, cudaMemcpyHostToDevice);
-	return error == cudaErrorInvalidSymbol ? error_remember(cudaErrorInvalidSurface) : error;
+	return error ? error_remember(error) :
+		       write_reference(surface, &d, cudaErrorInvalidSurface);
 }

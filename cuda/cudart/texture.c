@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Textures and surfaces: objects, whose handle is the address of a descriptor on the device. What
- * a fetch does is device code's (daemon/ptx/texture.cu). References are reference.c's.
+ * Textures and surfaces: objects, whose handle is a number. libgpuemu is told what it means, and
+ * kernels that are launched from then on use it so. References are reference.c's.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "texture.h"
 
-enum { LINEAR = 1, NORMALIZED = 2, AS_FLOAT = 4, MEMORY = 8 };
-#define MODE(mode, i)	((uint32_t)(mode) << (4 + 2 * (i)))
-
-static cudaError_t describe_format(struct descriptor *d, const struct cudaChannelFormatDesc *desc)
+static cudaError_t describe_format(struct gpuemu_texture *d,
+				   const struct cudaChannelFormatDesc *desc)
 {
-	/* UNSIGNED, SIGNED, FLOAT of device code. */
-	static const uint32_t kinds[] = { 1, 0, 2 };
+	static const enum gpuemu_texel kinds[] = {
+		[cudaChannelFormatKindSigned] = GPUEMU_TEXEL_SIGNED,
+		[cudaChannelFormatKindUnsigned] = GPUEMU_TEXEL_UNSIGNED,
+		[cudaChannelFormatKindFloat] = GPUEMU_TEXEL_FLOAT,
+	};
 	size_t bytes = channel_bytes(desc), one = (size_t)desc->x / 8;
 
 	if (!bytes || (unsigned int)desc->f > cudaChannelFormatKindFloat ||
 	    (desc->f == cudaChannelFormatKindFloat && one == 1))
 		return cudaErrorInvalidChannelDescriptor;
-	d->format = (uint32_t)(bytes / one) | (uint32_t)one << 4 | kinds[desc->f] << 8;
+	d->channels = (unsigned int)(bytes / one);
+	d->channel_bytes = (unsigned int)one;
+	d->kind = kinds[desc->f];
 	return cudaSuccess;
 }
 
@@ -34,7 +37,7 @@ static bool know(cudaArray_const_t array)
 	return is;
 }
 
-cudaError_t texture_describe(struct descriptor *d, const struct cudaResourceDesc *r)
+cudaError_t texture_describe(struct gpuemu_texture *d, const struct cudaResourceDesc *r)
 {
 	const struct cudaArray *a = r->res.array.array;
 
@@ -43,47 +46,48 @@ cudaError_t texture_describe(struct descriptor *d, const struct cudaResourceDesc
 	case cudaResourceTypeArray:
 		if (!know(a))
 			return cudaErrorInvalidValue;
-		d->base = (uintptr_t)a->base;
+		d->base = a->base;
 		d->width = (uint32_t)a->extent.width;
 		d->height = (uint32_t)a->extent.height;
 		d->depth = (uint32_t)a->extent.depth;
-		d->pitch = (uint32_t)a->pitch;
+		d->pitch = a->pitch;
 		d->slice = a->pitch * (a->extent.height ? a->extent.height : 1);
 		return describe_format(d, &a->desc);
 	case cudaResourceTypeLinear:
-		d->base = (uintptr_t)r->res.linear.devPtr;
-		d->flags = MEMORY;
+		d->base = r->res.linear.devPtr;
+		d->flags = GPUEMU_TEXTURE_MEMORY;
 		if (!d->base || !channel_bytes(&r->res.linear.desc))
 			return d->base ? cudaErrorInvalidChannelDescriptor : cudaErrorInvalidValue;
 		d->width = (uint32_t)(r->res.linear.sizeInBytes /
 				      channel_bytes(&r->res.linear.desc));
 		return describe_format(d, &r->res.linear.desc);
 	case cudaResourceTypePitch2D:
-		d->base = (uintptr_t)r->res.pitch2D.devPtr;
+		d->base = r->res.pitch2D.devPtr;
 		if (!d->base)
 			return cudaErrorInvalidValue;
 		d->width = (uint32_t)r->res.pitch2D.width;
 		d->height = (uint32_t)r->res.pitch2D.height;
-		d->pitch = (uint32_t)r->res.pitch2D.pitchInBytes;
+		d->pitch = r->res.pitch2D.pitchInBytes;
 		return describe_format(d, &r->res.pitch2D.desc);
 	default:
 		return cudaErrorNotSupported;
 	}
 }
 
-cudaError_t texture_describe_sampler(struct descriptor *d, const struct cudaTextureDesc *t)
+cudaError_t texture_describe_sampler(struct gpuemu_texture *d, const struct cudaTextureDesc *t)
 {
 	bool normalized = t->readMode == cudaReadModeNormalizedFloat;
-	bool is_float = d->format >> 8 == 2;
+	bool is_float = d->kind == GPUEMU_TEXEL_FLOAT;
 
 	if (t->sRGB || t->maxAnisotropy > 1)
 		return cudaErrorNotSupported;
-	if (normalized && !is_float && (d->format >> 4 & 15) == 4)
+	if (normalized && !is_float && d->channel_bytes == 4)
 		return cudaErrorInvalidNormSetting;
 	if (t->filterMode == cudaFilterModeLinear && !normalized && !is_float)
 		return cudaErrorInvalidFilterSetting;
-	d->flags |= (normalized ? AS_FLOAT : 0) | (t->normalizedCoords ? NORMALIZED : 0) |
-		    (t->filterMode == cudaFilterModeLinear ? LINEAR : 0);
+	d->flags |= (normalized ? GPUEMU_TEXTURE_AS_FLOAT : 0) |
+		    (t->normalizedCoords ? GPUEMU_TEXTURE_NORMALIZED : 0) |
+		    (t->filterMode == cudaFilterModeLinear ? GPUEMU_TEXTURE_LINEAR : 0);
 	/* Places repeat where coordinates are normalized, else they are clamped. */
 	for (int i = 0; i < 3; i++) {
 		unsigned int mode = t->addressMode[i];
@@ -92,7 +96,7 @@ cudaError_t texture_describe_sampler(struct descriptor *d, const struct cudaText
 			return cudaErrorInvalidValue;
 		if (!t->normalizedCoords && mode != cudaAddressModeBorder)
 			mode = cudaAddressModeClamp;
-		d->flags |= MODE(mode, i);
+		d->flags |= GPUEMU_TEXTURE_MODE(mode, i);
 	}
 	for (int i = 0; i < 4; i++) {
 		if (is_float || normalized)
@@ -108,7 +112,7 @@ cudaError_t texture_describe_sampler(struct descriptor *d, const struct cudaText
 /* One that was made and not destroyed, and what it was made of. */
 static struct object {
 	struct object *next;
-	uintptr_t address;
+	unsigned long long handle;
 	bool surface;
 	struct cudaResourceDesc resource;
 	struct cudaTextureDesc texture;
@@ -124,38 +128,45 @@ void texture_forget_all(void)
 	}
 }
 
-/* The memory is nobody's yet: no kernel reads it. texture NULL: a surface. */
-static cudaError_t make(unsigned long long *object, const struct descriptor *d,
+/* Handles count from here on: no address of the device's, so no reference's either. */
+static unsigned long long next_handle = 1ull << 48;
+
+cudaError_t texture_mean(unsigned long long handle, const struct gpuemu_texture *d)
+{
+	return gpuemu_texture_set(runtime_ctx(), handle, d) ? cudaErrorMemoryAllocation :
+							      cudaSuccess;
+}
+
+/* texture NULL: a surface. */
+static cudaError_t make(unsigned long long *object, const struct gpuemu_texture *d,
 			const struct cudaResourceDesc *resource,
 			const struct cudaTextureDesc *texture)
 {
 	struct object *o = calloc(1, sizeof(*o));
-	void *place;
-	cudaError_t error = o ? cudaMalloc(&place, sizeof(*d)) :
-				error_remember(cudaErrorMemoryAllocation);
+	cudaError_t error = enter();
 
+	if (!error)
+		error = o ? texture_mean(next_handle, d) : cudaErrorMemoryAllocation;
 	if (error) {
 		free(o);
-		return error;
+		return leave(error);
 	}
-	memcpy(place, d, sizeof(*d));
-	o->address = (uintptr_t)place;
+	o->handle = next_handle++;
 	o->surface = !texture;
 	o->resource = *resource;
 	if (texture)
 		o->texture = *texture;
-	enter_quietly();
 	o->next = objects;
 	objects = o;
-	*object = o->address;
-	return leave_quietly(cudaSuccess);
+	*object = o->handle;
+	return leave(cudaSuccess);
 }
 
 static struct object **find(unsigned long long object, bool surface)
 {
 	struct object **at = &objects;
 
-	while (*at && ((*at)->address != object || (*at)->surface != surface))
+	while (*at && ((*at)->handle != object || (*at)->surface != surface))
 		at = &(*at)->next;
 	return at;
 }
@@ -173,8 +184,7 @@ static cudaError_t destroy(unsigned long long object, bool surface)
 		return leave(cudaErrorInvalidValue);
 	*at = o->next;
 	free(o);
-	leave_quietly(cudaSuccess);
-	return cudaFree((void *)(uintptr_t)object);
+	return leave(texture_mean(object, NULL));
 }
 
 /* What it was made of; a pointer that is NULL is not asked for. */
@@ -198,7 +208,7 @@ API cudaError_t cudaCreateTextureObject(cudaTextureObject_t *object,
 					const struct cudaTextureDesc *texture,
 					const struct cudaResourceViewDesc *view)
 {
-	struct descriptor d;
+	struct gpuemu_texture d;
 	cudaError_t error;
 
 	if (!object || !resource || !texture)
@@ -238,7 +248,7 @@ API cudaError_t cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewDesc
 API cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *object,
 					const struct cudaResourceDesc *resource)
 {
-	struct descriptor d;
+	struct gpuemu_texture d;
 	cudaError_t error;
 
 	if (!object || !resource || resource->resType != cudaResourceTypeArray)

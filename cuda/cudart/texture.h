@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Arrays, and the descriptor of a texture or surface, as daemon/ptx/texture.cu has it. */
+/* Arrays, which textures and surfaces read. */
 #ifndef GPUEMU_CUDART_TEXTURE_H
 #define GPUEMU_CUDART_TEXTURE_H
 
@@ -15,19 +15,14 @@ struct cudaArray {
 	size_t pitch, element;
 };
 
-struct descriptor {
-	uint64_t base, slice;
-	uint32_t width, height, depth, pitch;
-	uint32_t format, flags, border[4];
-	uint32_t unused[2];
-};
-
 void __cudaRegisterVar(void **handle, char *host, char *address, const char *name, int ext,
 		       size_t size, int constant, int global);
 
 /* What a fetch needs to know of the memory, and then of how it is read; CUDA's errors. */
-cudaError_t texture_describe(struct descriptor *d, const struct cudaResourceDesc *r);
-cudaError_t texture_describe_sampler(struct descriptor *d, const struct cudaTextureDesc *t);
+cudaError_t texture_describe(struct gpuemu_texture *d, const struct cudaResourceDesc *r);
+cudaError_t texture_describe_sampler(struct gpuemu_texture *d, const struct cudaTextureDesc *t);
+/* What a handle means from the next launch on; NULL: nothing. The lock is held. */
+cudaError_t texture_mean(unsigned long long handle, const struct gpuemu_texture *d);
 /* Is it an array that was made and not freed? The lock is held. */
 bool array_is(cudaArray_const_t array);
 /* Bytes of an element; 0: no such format. */

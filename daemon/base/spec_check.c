@@ -33,6 +33,7 @@ static int check_powers(const struct gpu_spec *spec, struct err *err)
 	static const struct number powers[] = {
 		NUMBER("l1i.sets", l1i_sets), NUMBER("l1i.line", l1i_line),
 		NUMBER("l1c.sets", l1c_sets), NUMBER("l1c.line", l1c_line),
+		NUMBER("l1t.sets", l1t_sets),
 		NUMBER("l1d.sets", l1d_sets), NUMBER("l1d.line", l1d_line),
 		NUMBER("l2.sets", l2_sets), NUMBER("l2.line", l2_line),
 		NUMBER("l2.sector", l2_sector), NUMBER("l2.port", l2_port),

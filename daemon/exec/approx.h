@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The functions of PTX that are approximate, and what the lanes need besides
- * arithmetic. Included by lanes.h only. The approximations are polynomials in
+ * arithmetic. Included by lanes.h and texture.c. The approximations are polynomials in
  * double, without fused operations and without the host's libm, so that every
  * host gives the same bits; their error is far below the one PTX documents. ex2 and lg2 are in
  * base/: workloads compare with them.

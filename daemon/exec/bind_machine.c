@@ -145,6 +145,26 @@ static int bind_memory(struct binder *b)
 	return 0;
 }
 
+/* The handle has 8 bytes a lane, what follows it 4. */
+static int bind_texture(struct binder *b, uint8_t kind)
+{
+	const struct ptx_insn *insn = b->insn;
+	struct exec_op *op = b->op;
+	unsigned int i;
+	int ret = 0;
+
+	op->kind = kind;
+	op->space = insn->space;
+	op->type = insn->type;
+	op->atom = insn->atom;
+	for (i = 0; i < insn->ndst; i++)
+		op->wide |= (insn->dst[i].kind == PTX_OPND_REG &&
+			     register_bytes(b, &insn->dst[i]) == 8) << i;
+	for (i = 0; i < insn->nsrc && !ret; i++)
+		ret = bind_row(b, i, i ? 4 : 8);
+	return ret;
+}
+
 /* mov or cvta of a local variable's address, in a function: the frame's place and an offset. */
 static int bind_frame_address(struct binder *b, uint64_t offset)
 {
@@ -244,6 +264,12 @@ int bind_machine(struct exec_program *program, const struct lane_table *table, u
 	case PTX_OP_atom:
 	case PTX_OP_red:
 		return bind_memory(&b);
+	case PTX_OP__texel:
+		return bind_texture(&b, OP_TEXEL);
+	case PTX_OP__texquery:
+		return bind_texture(&b, OP_QUERY);
+	case PTX_OP__surface:
+		return bind_texture(&b, OP_SURFACE);
 	case PTX_OP_mov:
 	case PTX_OP_cvta:
 		if (insn->src[0].kind == PTX_OPND_SYMBOL && insn->src[0].space == PTX_SPACE_LOCAL &&

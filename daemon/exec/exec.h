@@ -18,6 +18,7 @@
 #define GPUEMU_EXEC_EXEC_H
 
 #include "base/base.h"
+#include "base/texture.h"
 #include "ptx/ptx.h"
 
 #define EXEC_MAX_REGS	32	/* registers that one instruction reads, or writes */
@@ -55,6 +56,9 @@ struct exec_launch {
 	uint32_t dynamic_shared;	/* bytes */
 	uint64_t grid_id;
 	const void *params;
+	/* What handles of textures and surfaces mean, by handle. */
+	const struct texture *textures;
+	uint32_t ntextures;
 	/* Takes what printf writes, whole lines or not, no NUL at its end. NULL: it is dropped. */
 	void (*print)(void *ctx, const char *text, size_t bytes);
 	void *print_ctx;
@@ -130,9 +134,21 @@ enum exec_outcome {
 	EXEC_TRAP,	/* the kernel must end: err says kernel, line, thread, address */
 };
 
+/* Texels that a fetch reads, at most 8 a lane: the corners of a filter. */
+#define EXEC_CORNERS	8
+struct exec_texels {
+	const struct texture *of[WARP_LANES];
+	uint64_t at[EXEC_CORNERS][WARP_LANES];
+	uint8_t raw[EXEC_CORNERS][WARP_LANES][16]; /* what is there */
+	float part[3][WARP_LANES];	/* of a filter: how far the lane is behind the lower texel */
+	uint8_t corners[WARP_LANES];
+	uint8_t inside[WARP_LANES];	/* a bit each; the others have the border's colour */
+	uint8_t left[WARP_LANES];	/* of those inside, what is not read yet */
+};
+
 /* A memory instruction's addresses, and what it takes to perform it later. */
 struct exec_access {
-	uint8_t space;		/* GLOBAL when lanes != 0; SHARED, LOCAL, PARAM, CONST: already performed */
+	uint8_t space;		/* GLOBAL, TEXTURE when lanes != 0; SHARED, LOCAL, PARAM, CONST: already performed */
 	uint8_t bytes;		/* a lane: element bytes * vector elements, a power of two, naturally aligned */
 	bool is_store, is_atomic;
 	uint32_t lanes;		/* lanes that still have to be performed (global) */
@@ -144,7 +160,17 @@ struct exec_access {
 	const struct ptx_insn *insn;
 	/* Stores and atomics: operands as they were at issue, by lane. Loads: not used. */
 	uint64_t data[4][WARP_LANES];
+	/* TEXTURE: addr[] is a lane's first texel. The caller's; kernels with has_textures need it. */
+	struct exec_texels *texels;
 };
+
+/* All zero; free() it. NULL: no memory. */
+struct exec_texels *exec_texels_create(void);
+/*
+ * The pages that the lanes of a fetch read, ascending, and who of them reads there; room for
+ * EXEC_CORNERS * WARP_LANES of both. Returns how many.
+ */
+uint32_t exec_texel_pages(const struct exec_access *access, uint64_t *pages, uint32_t *lanes);
 
 /*
  * Executes the instruction at warp->pc. access is the caller's scratch, filled
@@ -158,7 +184,8 @@ enum exec_outcome exec_step(struct exec_warp *warp, struct exec_access *access,
 
 /*
  * Performs `lanes` (a subset of access->lanes) whose bytes all lie in the page
- * at `page_addr`, which is at `host` now, and takes them off access->lanes.
+ * at `page_addr`, which is at `host` now, and takes them off access->lanes. Of a fetch those
+ * texels that are there, and lanes that have all of theirs then.
  */
 void exec_perform(struct exec_warp *warp, struct exec_access *access,
 		  uint32_t lanes, uint64_t page_addr, void *host);

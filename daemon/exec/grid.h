@@ -61,6 +61,10 @@ int grid_fail(struct exec_grid *grid, uint64_t addr);
 int grid_memory(struct grid_cta *cta, struct exec_warp *warp, const struct exec_op *op,
 		uint32_t mask, struct err *err);
 
+/* grid_memory.c: a fetch of a texture, a query, a surface's address. */
+int grid_texture(struct grid_cta *cta, struct exec_warp *warp, const struct exec_op *op,
+		 uint32_t mask, struct err *err);
+
 /* grid.c: the warp arrived at the barrier that access names; it has no lanes left. */
 int grid_arrive(struct grid_cta *cta, struct grid_warp *warp, const struct exec_access *access,
 		struct err *err);

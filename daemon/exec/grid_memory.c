@@ -93,6 +93,34 @@ static int lane_by_lane(struct grid_cta *cta, struct exec_warp *warp, const stru
 	return 0;
 }
 
+int grid_texture(struct grid_cta *cta, struct exec_warp *warp, const struct exec_op *op,
+		 uint32_t mask, struct err *err)
+{
+	const struct exec_range *range;
+	struct exec_texels texels;
+	struct exec_access access;
+	enum exec_outcome outcome;
+	uint64_t addr;
+	uint32_t lane;
+
+	access.texels = &texels;
+	outcome = op->kind == OP_TEXEL ? texture_step(warp, op, mask, &access, err) :
+		  op->kind == OP_QUERY ? texture_query(warp, op, mask, err) :
+					 surface_step(warp, op, mask, err);
+	if (outcome == EXEC_TRAP)
+		return grid_fail(cta->grid, NO_ADDR);
+	while (outcome == EXEC_ACCESS && access.lanes) {
+		lane = __builtin_ctz(access.lanes);
+		addr = texels.at[__builtin_ctz(texels.left[lane])][lane];
+		range = range_for(cta->grid, &access, addr);
+		if (!range || range->bytes - (addr - range->base) < access.bytes)
+			return outside(cta, warp, &access, addr, err);
+		texture_perform(warp, op, &access, access.lanes, range->base, range->bytes,
+				range->host);
+	}
+	return 0;
+}
+
 /* In global memory. */
 static uint64_t address_of(const struct exec_warp *warp, const struct exec_op *op, uint32_t lane)
 {

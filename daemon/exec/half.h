@@ -2,8 +2,8 @@
 /*
  * f16 and bf16, one lane: exact conversions and arithmetic that rounds once,
  * in integers and floats, without branches so that the lanes vectorise.
- * Included by lanes.h after approx.h. Everything runs in the host's rounding to nearest;
- * other directions are taken by the mode's own arithmetic.
+ * Included by lanes.h and texture.c after approx.h. Everything runs in the host's rounding to
+ * nearest; other directions are taken by the mode's own arithmetic.
  *
  * A wider result is rounded to odd before it is narrowed: of its two
  * neighbours the one with an odd last bit, so that no second rounding sees a

@@ -162,6 +162,10 @@ void exec_perform(struct exec_warp *warp, struct exec_access *access, uint32_t l
 	const struct exec_program *program = warp->cta->launch->program;
 	const struct exec_op *op = &program->ops[access->insn - program->kernel->insns];
 
+	if (op->kind == OP_TEXEL) {
+		texture_perform(warp, op, access, lanes, page_addr, PAGE_BYTES, host);
+		return;
+	}
 	perform(warp, op, access, lanes, (uintptr_t)host - page_addr, access->addr, true);
 	access->lanes &= ~lanes;
 }

@@ -64,6 +64,13 @@ static int do_one(struct pack *pack, const struct exec_op *op)
 			break;
 		case OP_NOP:
 			break;
+		case OP_TEXEL:
+		case OP_QUERY:
+		case OP_SURFACE:
+			ret = grid_texture(pack->cta, warp, op, mask, pack->err);
+			if (ret)
+				return ret;
+			break;
 		default:
 			ret = grid_memory(pack->cta, warp, op, mask, pack->err);
 			if (ret)

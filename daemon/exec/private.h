@@ -32,7 +32,8 @@ typedef bool (*access_fn)(uint8_t *arena, const struct exec_op *op, uint32_t mas
 enum op_kind {
 	OP_LANES,	/* fn does it */
 	OP_NOP,
-	OP_LOAD, OP_STORE, OP_ATOMIC,
+	OP_LOAD, OP_STORE, OP_ATOMIC, OP_TEXEL,
+	OP_QUERY, OP_SURFACE,	/* of textures and surfaces, without memory */
 	/* What follows moves the pc in its own way, and ends a straight run. */
 	OP_BRANCH, OP_BRX, OP_CALL, OP_RET, OP_EXIT, OP_TRAP, OP_BARRIER, OP_BUILTIN,
 };
@@ -299,6 +300,17 @@ enum exec_outcome builtin_step(struct exec_warp *warp, const struct exec_op *op,
 /* memory.c */
 enum exec_outcome memory_step(struct exec_warp *warp, const struct exec_op *op, uint32_t mask,
 			      struct exec_access *access, uint64_t *fault_addr, struct err *err);
+
+/* texture.c */
+enum exec_outcome texture_step(struct exec_warp *warp, const struct exec_op *op, uint32_t mask,
+			       struct exec_access *access, struct err *err);
+/* Lanes that want texels of [from, from + bytes), which is at host. */
+void texture_perform(struct exec_warp *warp, const struct exec_op *op, struct exec_access *access,
+		     uint32_t lanes, uint64_t from, uint64_t bytes, const uint8_t *host);
+enum exec_outcome texture_query(const struct exec_warp *warp, const struct exec_op *op,
+				uint32_t mask, struct err *err);
+enum exec_outcome surface_step(const struct exec_warp *warp, const struct exec_op *op,
+			       uint32_t mask, struct err *err);
 
 /* The space of a generic address; where a space's generic addresses begin; where it is for a warp. */
 uint8_t space_at(uint64_t addr);

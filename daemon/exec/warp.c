@@ -153,10 +153,19 @@ enum exec_outcome exec_step(struct exec_warp *warp, struct exec_access *access, 
 		break;
 	case OP_NOP:
 		break;
+	case OP_QUERY:
+	case OP_SURFACE:
+		outcome = op->kind == OP_QUERY ? texture_query(warp, op, mask, err) :
+						 surface_step(warp, op, mask, err);
+		if (outcome == EXEC_TRAP)
+			return outcome;
+		break;
 	case OP_LOAD:
 	case OP_STORE:
 	case OP_ATOMIC:
-		outcome = memory_step(warp, op, mask, access, fault_addr, err);
+	case OP_TEXEL:
+		outcome = op->kind == OP_TEXEL ? texture_step(warp, op, mask, access, err) :
+			  memory_step(warp, op, mask, access, fault_addr, err);
 		if (outcome == EXEC_TRAP)
 			return outcome;
 		stack_advance(warp);

@@ -10,6 +10,7 @@
 #include "base/advice.h"
 #include "base/base.h"
 #include "base/spec.h"
+#include "base/texture.h"
 #include "gpuemu_policy.h"
 #include "service/service.h"
 
@@ -83,6 +84,9 @@ struct gpu_launch {
 	uint32_t dynamic_shared;	/* bytes */
 	const void *params;		/* laid out as ptx_kernel.params */
 	uint32_t param_bytes;
+	/* What handles mean, by handle; for kernels with textures or surfaces. */
+	uint32_t ntextures;
+	const struct texture *textures;
 };
 
 /*
@@ -322,7 +326,7 @@ struct gpu_work_launch {
 	uint32_t dynamic_shared;
 	uint32_t name_bytes;		/* kernel name with its NUL, right behind this struct */
 	uint32_t param_bytes;		/* behind the name, at the next multiple of 8 */
-	uint32_t reserved;
+	uint32_t ntextures;		/* struct texture each, behind that, at the next multiple of 8 */
 };
 
 struct gpu_work_prefetch {

@@ -151,14 +151,18 @@ static int bind(struct run *r, const struct gpu_launch *l)
 	if (ret)
 		return ret;
 	r->params = malloc(MAX(l->param_bytes, 1u));
-	if (!r->params)
+	r->textures = malloc(MAX(l->ntextures, 1u) * sizeof(*r->textures));
+	if (!r->params || !r->textures)
 		return err_set(&r->err, -ENOMEM, "kernel '%s': out of memory",
 			       r->kernel->name);
 	if (l->param_bytes)
 		memcpy(r->params, l->params, l->param_bytes);
+	if (l->ntextures)
+		memcpy(r->textures, l->textures, l->ntextures * sizeof(*r->textures));
 	r->launch = (struct exec_launch){
 		.program = *program, .dynamic_shared = l->dynamic_shared,
 		.grid_id = ++s->grids, .params = r->params,
+		.textures = r->textures, .ntextures = l->ntextures,
 		.print = output_print, .print_ctx = &r->output,
 	};
 	memcpy(r->launch.grid, l->grid, sizeof(r->launch.grid));
@@ -201,5 +205,6 @@ void run_destroy(struct run *r)
 		sm_kernel_destroy(r->sm_kernel);
 	output_clear(&r->output);
 	free(r->params);
+	free(r->textures);
 	free(r);
 }

@@ -15,6 +15,32 @@ static uint64_t params_at(const struct gpu_work_launch *w)
 	return (sizeof(*w) + (uint64_t)w->name_bytes + 7) & ~7ull;
 }
 
+static uint64_t textures_at(const struct gpu_work_launch *w)
+{
+	return (params_at(w) + w->param_bytes + 7) & ~7ull;
+}
+
+static uint64_t launch_bytes(const struct gpu_work_launch *w)
+{
+	return !w->ntextures ? params_at(w) + w->param_bytes :
+	       textures_at(w) + w->ntextures * (uint64_t)sizeof(struct texture);
+}
+
+/* Of no use otherwise: the numbers are divided by, and tables are looked up by them. */
+static bool textures_valid(const struct texture *t, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		bool channels = t[i].channels == 1 || t[i].channels == 2 || t[i].channels == 4;
+		bool bytes = t[i].channel_bytes == 1 || t[i].channel_bytes == 2 ||
+			     t[i].channel_bytes == 4;
+
+		if (!channels || !bytes || t[i].kind >= TEXEL_KINDS ||
+		    (i && t[i].handle <= t[i - 1].handle))
+			return false;
+	}
+	return true;
+}
+
 int gpu_work_decode_launch(const void *payload, size_t bytes,
 			   struct gpu_launch *launch)
 {
@@ -24,10 +50,10 @@ int gpu_work_decode_launch(const void *payload, size_t bytes,
 	if (bytes < sizeof(w))
 		return -EINVAL;
 	memcpy(&w, payload, sizeof(w));
-	if (w.size != sizeof(w) || w.reserved)
+	if (w.size != sizeof(w))
 		return -EINVAL;
 	/* The whole of it, and nothing behind it. */
-	if (params_at(&w) + w.param_bytes != bytes)
+	if (launch_bytes(&w) != bytes)
 		return -EINVAL;
 	name = (const char *)payload + sizeof(w);
 	/* A name, and one that ends where it says. */
@@ -39,10 +65,13 @@ int gpu_work_decode_launch(const void *payload, size_t bytes,
 		.dynamic_shared = w.dynamic_shared,
 		.params = (const char *)payload + params_at(&w),
 		.param_bytes = w.param_bytes,
+		.ntextures = w.ntextures,
+		.textures = w.ntextures ?
+			(const void *)((const char *)payload + textures_at(&w)) : NULL,
 	};
 	memcpy(launch->grid, w.grid, sizeof(w.grid));
 	memcpy(launch->block, w.block, sizeof(w.block));
-	return 0;
+	return textures_valid(launch->textures, w.ntextures) ? 0 : -EINVAL;
 }
 
 int gpu_work_encode_launch(const struct gpu_launch *launch, void **payload,
@@ -54,6 +83,7 @@ int gpu_work_encode_launch(const struct gpu_launch *launch, void **payload,
 		.module = launch->module,
 		.dynamic_shared = launch->dynamic_shared,
 		.param_bytes = launch->param_bytes,
+		.ntextures = launch->ntextures,
 	};
 	char *p;
 
@@ -62,7 +92,7 @@ int gpu_work_encode_launch(const struct gpu_launch *launch, void **payload,
 	w.name_bytes = (uint32_t)name_bytes;
 	memcpy(w.grid, launch->grid, sizeof(w.grid));
 	memcpy(w.block, launch->block, sizeof(w.block));
-	*bytes = params_at(&w) + w.param_bytes;
+	*bytes = launch_bytes(&w);
 	p = calloc(1, *bytes);
 	if (!p)
 		return -ENOMEM;
@@ -70,6 +100,9 @@ int gpu_work_encode_launch(const struct gpu_launch *launch, void **payload,
 	memcpy(p + sizeof(w), launch->kernel, name_bytes);
 	if (w.param_bytes)
 		memcpy(p + params_at(&w), launch->params, w.param_bytes);
+	if (w.ntextures)
+		memcpy(p + textures_at(&w), launch->textures,
+		       w.ntextures * sizeof(struct texture));
 	*payload = p;
 	return 0;
 }

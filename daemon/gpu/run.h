@@ -43,6 +43,7 @@ struct run {
 	const struct ptx_kernel *kernel;
 	struct exec_launch launch;
 	void *params;
+	struct texture *textures;
 	struct output output;
 	/* Told when it has ended; NULL: nobody is. */
 	gpu_done *done;

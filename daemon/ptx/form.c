@@ -245,6 +245,8 @@ static int parse_operand(struct parser *p, struct ptx_insn *insn, char letter)
 		return parse_table_name(p, insn);
 	case 'F':
 		return parse_call(p, insn);
+	case 'E':
+		return parse_texture_operands(p, insn);
 	case 'S':
 		ret = parse_destination(p, new_dst(insn), type, EXACT);
 		return ret ? ret : parse_second(p, insn);

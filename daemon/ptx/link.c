@@ -316,6 +316,18 @@ static void add_workspace(const struct linking *ln, struct ptx_kernel *kernel)
 	kernel->param_bytes = kernel->workspace_at + 8;
 }
 
+static void look_for_textures(struct ptx_kernel *kernel)
+{
+	uint32_t i;
+
+	for (i = 0; i < kernel->ninsns; i++) {
+		uint16_t op = kernel->insns[i].opcode;
+
+		kernel->has_textures |= op == PTX_OP__texel || op == PTX_OP__texquery ||
+					op == PTX_OP__surface;
+	}
+}
+
 static int link_entry(struct parser *p, struct linking *ln, struct function *entry)
 {
 	struct ptx_module *module = p->module;
@@ -339,6 +351,7 @@ static int link_entry(struct parser *p, struct linking *ln, struct function *ent
 	kernel->const_data = module->const_data;
 	kernel->const_bytes = module->const_bytes;
 	add_workspace(ln, kernel);
+	look_for_textures(kernel);
 	ret = lay_out_shared(p, ln, kernel);
 	if (!ret)
 		ret = join(p, ln, kernel);

@@ -181,7 +181,6 @@ int ptx_module_parse_with(const char *text, size_t len, const char *name,
 	}
 	p->stmt = text;
 	p->stmt_line = 1;
-	ret = supply_textures(p, parse_more);
 	next(p);
 	while (!ret && p->tok.kind != TOK_END)
 		ret = parse_top(p);

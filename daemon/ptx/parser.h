@@ -170,9 +170,9 @@ typedef int parse_text_fn(struct parser *p, const char *text, size_t len, uint32
 bool is_texture_insn(const struct token *tok);
 /* A statement with one, its guard included: parses what stands for it. */
 int parse_texture_insn(struct parser *p, parse_text_fn *parse);
+/* The operands of _texel, _texquery and _surface. */
+int parse_texture_operands(struct parser *p, struct ptx_insn *insn);
 
-/* supply.c. Before the first statement: functions that instructions of its text stand for. */
-int supply_textures(struct parser *p, parse_text_fn *parse);
 /* supply.c. The text has ended: functions that it calls and does not have. */
 int supply_functions(struct parser *p, parse_text_fn *parse);
 

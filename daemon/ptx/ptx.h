@@ -24,7 +24,8 @@ unsigned int ptx_type_bytes(enum ptx_type t);	/* 0 for pred and none */
 
 enum ptx_space {
 	PTX_SPACE_NONE, PTX_SPACE_REG, PTX_SPACE_PARAM, PTX_SPACE_CONST,
-	PTX_SPACE_GLOBAL, PTX_SPACE_SHARED, PTX_SPACE_LOCAL, PTX_SPACE_GENERIC
+	PTX_SPACE_GLOBAL, PTX_SPACE_SHARED, PTX_SPACE_LOCAL, PTX_SPACE_GENERIC,
+	PTX_SPACE_TEXTURE,	/* global memory, read through a handle */
 };
 
 /* One row an opcode in ptx/opcodes.def: X(name, ...). */
@@ -122,6 +123,21 @@ enum ptx_atom {
 	PTX_BAR_SYNC, PTX_BAR_ARRIVE, PTX_BAR_RED_POPC, PTX_BAR_RED_AND, PTX_BAR_RED_OR,
 	PTX_MATCH_ANY, PTX_MATCH_ALL,
 };
+
+/*
+ * ptx_insn.atom of _texel: the geometry, and of a gather the channel above; of _texquery the
+ * dimension. Sources are the handle, then a layer, then coordinates.
+ */
+enum ptx_texel {
+	PTX_TEXEL_1D = 1, PTX_TEXEL_2D, PTX_TEXEL_3D, PTX_TEXEL_A1D, PTX_TEXEL_A2D,
+	PTX_TEXEL_GATHER,
+};
+#define PTX_TEXEL_GEOMETRY	15
+#define PTX_TEXEL_CHANNEL	4	/* from this bit on */
+/* Of _surface: what is outside, and the logarithm of the bytes above. Sources: handle, x, y, z. */
+enum ptx_surface { PTX_SURFACE_TRAP, PTX_SURFACE_CLAMP, PTX_SURFACE_ZERO };
+#define PTX_SURFACE_MODE	3
+#define PTX_SURFACE_BYTES	2
 
 /* ptx_insn.mods */
 #define PTX_MOD_FTZ	(1u << 0)
@@ -297,6 +313,7 @@ struct ptx_kernel {
 	 */
 	bool has_workspace;
 	uint32_t workspace_at;
+	bool has_textures;	/* or surfaces: a launch says what their handles mean */
 	uint32_t shared_bytes;	/* static */
 	/* A thread: the deepest stack of frames; with recursion options.stack_bytes more. */
 	uint32_t local_bytes;

@@ -287,30 +287,6 @@ static int through_caller(struct parser *p, parse_text_fn *parse, struct call_si
 	return ret;
 }
 
-/* --- textures ----------------------------------------------------------------------------- */
-
-/* texture.cu, compiled and embedded. */
-extern const char gpuemu_ptx_texture[], gpuemu_ptx_texture_end[];
-
-int supply_textures(struct parser *p, parse_text_fn *parse)
-{
-	static const char *const words[] = {
-		"tex.", "tld4.", "suld.", "sust.", "__gpuemu_surface",
-	};
-	size_t len = p->lx.end - p->lx.pos, i;
-	int ret;
-
-	for (i = 0; i < ARRAY_SIZE(words); i++) {
-		if (memmem(p->lx.pos, len, words[i], strlen(words[i])))
-			break;
-	}
-	if (i == ARRAY_SIZE(words))
-		return 0;
-	ret = parse(p, gpuemu_ptx_texture, gpuemu_ptx_texture_end - gpuemu_ptx_texture, 1);
-	p->seen_version = p->seen_target = false;
-	return ret;
-}
-
 /* --- both -------------------------------------------------------------------------------- */
 
 static int supply_heap(struct parser *p, parse_text_fn *parse)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Instructions of textures and surfaces, which become calls of the functions of
- * device/texture.cu: the text of such a statement is replaced by that of the call, and parsed
- * then. A texture's handle is the address of its descriptor in global memory, and so is
- * the address of a .texref variable, which is its descriptor. Called by body.c.
+ * Instructions of textures and surfaces: the text of such a statement is replaced by
+ * that of instructions which no text has, and parsed then. _texel is a fetch, whole; _texquery
+ * reads what a handle means; _surface gives an address, and a plain load or store follows. A handle
+ * is a number of 64 bits, the address of a .texref variable too; what it means is said at the
+ * launch (base/texture.h). Called by body.c.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -11,12 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ptx/constant.h"
 #include "ptx/parser.h"
-
-/* Of the descriptor: what txq and suq ask for. */
-#define AT_WIDTH	16
-#define AT_HEIGHT	20
-#define AT_DEPTH	24
 
 #define MAX_ITEMS	4
 #define MAX_SUFFIXES	8
@@ -166,11 +163,12 @@ static int wrong_suffix(struct reading *r)
 /* The geometry: how many coordinates, and whether the first is a layer. */
 static const struct geometry {
 	const char *name;
-	uint32_t coords, dims;
+	uint32_t code, coords, dims;
 	bool layered;
 } geometries[] = {
-	{ "1d", 1, 1, false }, { "2d", 2, 2, false }, { "3d", 4, 3, false },
-	{ "a1d", 2, 1, true }, { "a2d", 4, 2, true },
+	{ "1d", PTX_TEXEL_1D, 1, 1, false }, { "2d", PTX_TEXEL_2D, 2, 2, false },
+	{ "3d", PTX_TEXEL_3D, 4, 3, false },
+	{ "a1d", PTX_TEXEL_A1D, 2, 1, true }, { "a2d", PTX_TEXEL_A2D, 4, 2, true },
 };
 
 static const struct geometry *take_geometry(struct reading *r)
@@ -184,10 +182,9 @@ static const struct geometry *take_geometry(struct reading *r)
 
 /* --- writing ------------------------------------------------------------------------------ */
 
-static void put_handle(struct reading *r)
+static void put_item(struct reading *r, const struct slice *s)
 {
-	put(r, "{ .reg .b64 __h; ");
-	PUT(r, "mov.b64 __h, %.*s;", r->handle.len, r->handle.at);
+	put(r, "%.*s", s->len, s->at);
 }
 
 static int tex(struct reading *r)
@@ -196,7 +193,7 @@ static int tex(struct reading *r)
 	const struct geometry *g;
 	const char *of = "";
 	struct slice ignored = { "", 0 };
-	uint32_t n, i;
+	uint32_t i;
 	int ret;
 
 	if (gather)
@@ -207,8 +204,9 @@ static int tex(struct reading *r)
 	if (!g || (gather && (g->dims != 2 || g->layered || !*of)) || !take(r, "v4") ||
 	    !(take(r, "f32") || take(r, "u32") || take(r, "s32")))
 		return wrong_suffix(r);
-	of = gather ? of : take(r, "s32") ? "s" : "f";
-	if ((gather || *of == 'f') && !take(r, "f32"))
+	if (!gather)
+		of = take(r, "s32") ? "s" : "f";
+	if (*of != 's' && !take(r, "f32"))
 		return wrong_suffix(r);
 	if (*of == 's' && g->layered)
 		return unsupported(r->p, "layers at whole numbers");
@@ -230,33 +228,42 @@ static int tex(struct reading *r)
 		ret = bad(r->p, "the number of operands does not fit the geometry");
 	if (ret)
 		return ret;
-	put_handle(r);
-	n = g->dims + g->layered;
-	put(r, " .param .b64 __p; .param .align 16 .b8 __v[16];");
-	for (i = 0; i < n; i++)
-		put(r, " .param .b32 __c%u;", i);
-	PUT(r, "st.param.b64 [__p], __h;");
-	for (i = 0; i < n; i++)
-		PUT(r, "st.param.%s [__c%u], %.*s;", *of != 's' && !(g->layered && !i) ? "f32" : "b32",
-		    i, r->coords.item[i].len, r->coords.item[i].at);
-	if (gather)
-		PUT(r, "call (__v), __gpuemu_tld4, (__p");
-	else
-		PUT(r, "call (__v), __gpuemu_tex_%s_%s, (__p", g->name, of);
-	for (i = 0; i < n; i++)
-		put(r, ", __c%u", i);
-	put(r, gather ? ", %s);" : ");", of);
-	PUT(r, "ld.param.v4.b32 {%.*s, %.*s, %.*s, %.*s}, [__v]; }", r->values.item[0].len,
-	    r->values.item[0].at, r->values.item[1].len, r->values.item[1].at,
-	    r->values.item[2].len, r->values.item[2].at, r->values.item[3].len,
-	    r->values.item[3].at);
+	PUT(r, "_texel.%s {", *of == 's' ? "b32" : "f32");
+	for (i = 0; i < 4; i++) {
+		put(r, i ? ", " : "");
+		put_item(r, &r->values.item[i]);
+	}
+	put(r, "}, %u, ", gather ? PTX_TEXEL_GATHER | (uint32_t)(*of - '0') << PTX_TEXEL_CHANNEL :
+	    g->code);
+	put_item(r, &r->handle);
+	for (i = 0; i < g->dims + g->layered; i++) {
+		put(r, ", ");
+		put_item(r, &r->coords.item[i]);
+	}
+	put(r, ";");
 	return 0;
+}
+
+/* What is outside is not written, and read as zeros: the access is of the lanes inside. */
+static void put_zeros(struct reading *r, bool load, uint32_t vec, uint32_t bits)
+{
+	bool negated = r->guard.len > 1 && r->guard.at[1] == '!';
+
+	if (r->guard.len)
+		put(r, "setp.ne.and.u64 __q, __a, 0, %s%.*s;", negated ? "!" : "",
+		    r->guard.len - 1 - negated, r->guard.at + 1 + negated);
+	else
+		put(r, "setp.ne.u64 __q, __a, 0;");
+	for (uint32_t i = 0; load && i < vec; i++)
+		PUT(r, "mov.b%u %.*s, 0;", MAX(bits, 16u), r->values.item[i].len,
+		    r->values.item[i].at);
+	put(r, "@__q");
 }
 
 static int surface(struct reading *r)
 {
 	static const char *const modes[] = { "trap", "clamp", "zero" };
-	bool load = is(&r->name, "suld"), negated;
+	bool load = is(&r->name, "suld");
 	const struct geometry *g;
 	uint32_t vec, bits, mode, i;
 	struct list *first = &r->values;
@@ -283,10 +290,10 @@ static int surface(struct reading *r)
 		ret = bad(r->p, "the number of operands does not fit the geometry");
 	if (ret)
 		return ret;
-	put_handle(r);
-	put(r, " .reg .b64 __a; .reg .pred __q; .param .b64 __p; .param .b64 __r;"
-	    " .param .b32 __c0; .param .b32 __c1; .param .b32 __c2;");
-	PUT(r, "st.param.b64 [__p], __h;");
+	put(r, "{ .reg .b64 __a; .reg .pred __q;");
+	PUT(r, "_surface.b64 __a, %u, ",
+	    mode | (uint32_t)__builtin_ctz(vec * bits / 8) << PTX_SURFACE_BYTES);
+	put_item(r, &r->handle);
 	/* Coordinates are x, y and z; a layer is the last one there is. */
 	for (i = 0; i < 3; i++) {
 		uint32_t from = g->layered ? i + 1 : i;
@@ -294,20 +301,15 @@ static int surface(struct reading *r)
 		const struct slice *c = i < g->dims ? &r->coords.item[from] :
 			g->layered && i == 2 ? &r->coords.item[0] : &zero;
 
-		PUT(r, "st.param.b32 [__c%u], %.*s;", i, c->len, c->at);
+		put(r, ", ");
+		put_item(r, c);
 	}
-	PUT(r, "call (__r), __gpuemu_surface, (__p, __c0, __c1, __c2, %u, %u);", vec * bits / 8, mode);
-	PUT(r, "ld.param.b64 __a, [__r];");
-	negated = r->guard.len > 1 && r->guard.at[1] == '!';
-	if (r->guard.len)
-		put(r, "setp.ne.and.u64 __q, __a, 0, %s%.*s;", negated ? "!" : "",
-		    r->guard.len - 1 - negated, r->guard.at + 1 + negated);
+	put(r, ";");
+	if (mode == PTX_SURFACE_ZERO)
+		put_zeros(r, load, vec, bits);
 	else
-		put(r, "setp.ne.u64 __q, __a, 0;");
-	for (i = 0; load && i < vec; i++)
-		PUT(r, "mov.b%u %.*s, 0;", MAX(bits, 16u), r->values.item[i].len,
-		    r->values.item[i].at);
-	put(r, "@__q %s.global%s.b%u ", load ? "ld" : "st", vec == 4 ? ".v4" : vec == 2 ? ".v2" : "",
+		PUT(r, "");
+	put(r, " %s.global%s.b%u ", load ? "ld" : "st", vec == 4 ? ".v4" : vec == 2 ? ".v2" : "",
 	    bits);
 	put(r, "%s", load ? "" : "[__a], ");
 	put(r, "%s", vec > 1 ? "{" : "");
@@ -319,8 +321,8 @@ static int surface(struct reading *r)
 
 static int query(struct reading *r)
 {
-	uint32_t at = take(r, "width") ? AT_WIDTH : take(r, "height") ? AT_HEIGHT :
-		take(r, "depth") || take(r, "array_size") ? AT_DEPTH : 0;
+	uint32_t at = take(r, "width") ? PTX_TEXEL_1D : take(r, "height") ? PTX_TEXEL_2D :
+		take(r, "depth") || take(r, "array_size") ? PTX_TEXEL_3D : 0;
 	int ret;
 
 	if (!at || !take(r, "b32") || r->used != r->nsuffixes)
@@ -334,9 +336,44 @@ static int query(struct reading *r)
 		ret = bad(r->p, "the number of operands does not fit the geometry");
 	if (ret)
 		return ret;
-	put_handle(r);
-	PUT(r, "ld.global.b32 %.*s, [__h+%u]; }", r->values.item[0].len, r->values.item[0].at, at);
+	PUT(r, "_texquery.b32 ");
+	put_item(r, &r->values.item[0]);
+	put(r, ", %u, ", at);
+	put_item(r, &r->handle);
+	put(r, ";");
 	return 0;
+}
+
+int parse_texture_operands(struct parser *p, struct ptx_insn *insn)
+{
+	bool fetch = insn->opcode == PTX_OP__texel;
+	uint32_t geometry, coords, layered = 0, i;
+	uint64_t code = 0;
+	unsigned int n;
+	int ret;
+
+	ret = fetch ? parse_vector(p, insn, true, PTX_B32, OR_WIDER, &n) :
+	      parse_destination(p, new_dst(insn), insn->type, OR_WIDER);
+	if (!ret)
+		ret = expect(p, ',');
+	if (!ret)
+		ret = parse_integer(p, &code);
+	if (!ret)
+		ret = expect(p, ',');
+	if (!ret)
+		ret = parse_source(p, insn, new_src(insn), PTX_B64, EXACT);
+	insn->atom = (uint8_t)code;
+	insn->vec = fetch ? 4 : 1;
+	geometry = insn->atom & PTX_TEXEL_GEOMETRY;
+	coords = insn->opcode == PTX_OP__surface ? 3 : fetch ? 4 : 0;
+	if (fetch) {
+		insn->space = PTX_SPACE_TEXTURE;
+		layered = geometry == PTX_TEXEL_A1D || geometry == PTX_TEXEL_A2D;
+	}
+	for (i = 0; !ret && i < coords && accept(p, ','); i++)
+		ret = parse_source(p, insn, new_src(insn),
+				   fetch && i >= layered ? insn->type : PTX_B32, EXACT);
+	return ret;
 }
 
 int parse_texture_insn(struct parser *p, parse_text_fn *parse)

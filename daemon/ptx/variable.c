@@ -11,9 +11,6 @@
 #include "base/array.h"
 #include "ptx/parser.h"
 
-/* Of 64 bits: a texture's or surface's descriptor (texture.cu). */
-#define DESCRIPTOR_WORDS	8
-
 static int place(struct parser *p, uint64_t *total, struct symbol *sym, uint64_t limit,
 		 const char *what)
 {
@@ -235,9 +232,8 @@ int parse_variable(struct parser *p, enum ptx_space space, enum linkage linkage)
 		return ret;
 	vec = parse_vec(p);
 	if (space == PTX_SPACE_GLOBAL && (is_dot(p, "texref") || is_dot(p, "surfref"))) {
-		/* A descriptor, which who binds the reference writes. */
+		/* Nothing is in it: its address is the handle. */
 		type = PTX_U64;
-		vec = DESCRIPTOR_WORDS;
 		next(p);
 	} else {
 		ret = parse_element_type(p, &type);

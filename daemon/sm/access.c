@@ -42,7 +42,10 @@ void access_global(struct sm *sm, uint32_t index)
 	struct access_entry *e = entry_claim(sm->ldst, index, inst);
 	const struct exec_access *a = &e->access;
 
-	if (inst->op->atomic) {
+	if (e->access.space == PTX_SPACE_TEXTURE) {
+		inst->state = PATH_TEXTURE;
+		inst->left = (uint16_t)l1t_issue(e);
+	} else if (inst->op->atomic) {
 		e->direct = true;
 		e->nlines = (uint16_t)mem_coalesce_atomic(a->addr, a->lanes, a->bytes, e->lines);
 		warp_atomics(sm, inst->warp, e->nlines);
@@ -53,9 +56,11 @@ void access_global(struct sm *sm, uint32_t index)
 		e->nlines = (uint16_t)mem_coalesce(a->addr, a->lanes, e->direct ? 1 : a->bytes,
 						   e->lines);
 	}
-	inst->state = e->direct ? PATH_DIRECT : PATH_CACHED;
-	inst->left = e->nlines;
-	sm_count(sm, warp_slot(sm, e->warp), lines, e->nlines);
+	if (inst->state != PATH_TEXTURE) {
+		inst->state = e->direct ? PATH_DIRECT : PATH_CACHED;
+		inst->left = e->nlines;
+		sm_count(sm, warp_slot(sm, e->warp), lines, e->nlines);
+	}
 	/* Counted from here on, so that the warp outlives a store whose pages are not here. */
 	if (inst->op->store)
 		warp_stores(sm, inst->warp, (int)entry_sectors(e));
@@ -181,7 +186,7 @@ static void look_up_all(struct sm *sm, uint32_t index, struct access_entry *e, u
 
 	if (!e->looked_up && !sm->ideal)
 		sm->ldst->send_from = now + sm->spec->tlb_latency;
-	while (e->looked_up < e->nlines && !(sm->ideal && e->waiting)) {
+	while (e->looked_up < e->nlines && e->ngroups < WARP_LANES && !(sm->ideal && e->waiting)) {
 		/* Of a page of gmmu.page, all 4 KiB of it are one look-up. */
 		uint64_t page = e->lines[e->looked_up].addr & ~(sm->spec->page_bytes - 1);
 
@@ -232,6 +237,18 @@ static void late_push(struct sm *sm, const struct late_lines *late)
 	l->late[ring_at(l->late_head, l->late_count++, l->late_size)] = *late;
 }
 
+/* A fetch goes on with the last of its pages; in the dispatch register, from there. */
+static void texels_translated(struct sm *sm, uint32_t index, uint64_t now)
+{
+	struct ldst *l = sm->ldst;
+	const struct access_entry *e = entry_at(l, index);
+
+	if (e->waiting || l->inst == e->inst)
+		entry_put(l, index);
+	else
+		late_push(sm, &(struct late_lines){ now, index, 0, e->ntexels });
+}
+
 static void translated(void *ctx, struct gmmu_waiter *waiter, uint64_t page, void *host,
 		       uint64_t now)
 {
@@ -250,7 +267,10 @@ static void translated(void *ctx, struct gmmu_waiter *waiter, uint64_t page, voi
 	if (gmmu_remote(host))
 		mark_remote(e, g->first, g->lines);
 	perform_push(sm, g->entry, g->lanes, page, gmmu_host(host), now);
-	late_push(sm, &(struct late_lines){ now, g->entry, g->first, g->lines });
+	if (sm_inst(sm, e->inst)->state == PATH_TEXTURE)
+		texels_translated(sm, g->entry, now);
+	else
+		late_push(sm, &(struct late_lines){ now, g->entry, g->first, g->lines });
 	translated_all(sm, e);
 	if (l->step == NEVER && l->inst != NO_INDEX)
 		l->step = now;
@@ -297,6 +317,39 @@ static uint64_t enter_lines(struct sm *sm, struct access_entry *e, unsigned int 
 	return n;
 }
 
+/* It did not wait for a page any more, or looks again. */
+static void count_wait(struct ldst *l, uint64_t now)
+{
+	if (l->page_from == NEVER)
+		return;
+	l->pages += now - l->page_from;
+	l->page_from = NEVER;
+}
+
+bool access_pages(struct sm *sm, struct access_entry *e, uint64_t now)
+{
+	struct ldst *l = sm->ldst;
+	bool full;
+
+	count_wait(l, now);
+	/* More pages than there are places for those that are not there: in turns. */
+	if (!e->waiting)
+		e->ngroups = 0;
+	if (e->looked_up < e->nlines)
+		look_up_all(sm, sm_inst(sm, l->inst)->entry, e, now);
+	full = e->waiting && (sm->ideal || e->ngroups == WARP_LANES);
+	l->step = now + 1;
+	if (e->looked_up == e->nlines && !(sm->ideal && e->waiting) &&
+	    (e->waiting || now >= l->send_from))
+		return true;
+	l->page_from = now;
+	if (full)
+		l->step = NEVER;
+	else if (e->looked_up == e->nlines)
+		l->step = MAX(l->send_from, now + 1);
+	return false;
+}
+
 void access_step(struct sm *sm, uint64_t now)
 {
 	struct ldst *l = sm->ldst;
@@ -304,10 +357,7 @@ void access_step(struct sm *sm, uint64_t now)
 	struct access_entry *e = entry_at(l, index);
 	unsigned int n;
 
-	if (l->page_from != NEVER) {
-		l->pages += now - l->page_from;
-		l->page_from = NEVER;
-	}
+	count_wait(l, now);
 	if (e->looked_up < e->nlines)
 		look_up_all(sm, index, e, now);
 	/* The last lines entered in the cycles before. */
@@ -369,7 +419,12 @@ void access_late(struct sm *sm, uint64_t now)
 
 	if (now < MAX(late->ready, l->entrance))
 		return;
-	if (e->direct || line_remote(e, late->first)) {
+	if (sm_inst(sm, e->inst)->state == PATH_TEXTURE) {
+		if (!l1t_enter(sm, e, late->first, now)) {
+			l->entrance = now + 1;
+			return;
+		}
+	} else if (e->direct || line_remote(e, late->first)) {
 		uint64_t later = l1d_pass(sm, e, late->first, now);
 
 		if (later) {

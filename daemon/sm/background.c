@@ -222,7 +222,8 @@ static void shared_cycle(struct sm *sm, uint64_t now)
 /* Does the program want the port, or L1D's tags? */
 static bool demand_waits(const struct ldst *l)
 {
-	return l->l1d_queue.count || l->l1c_queue.count || l->late_count || l->stuck;
+	return l->l1d_queue.count || l->l1c_queue.count || l->texture.queue.count ||
+	       l->late_count || l->stuck;
 }
 
 /* The largest transaction that begins here. */

@@ -36,6 +36,15 @@ struct exec_access *ldst_access(struct sm *sm)
 	return &entry_at(l, l->free_entry)->access;
 }
 
+struct exec_access *ldst_fetch(struct sm *sm)
+{
+	struct exec_access *a = ldst_access(sm);
+
+	if (a && !a->texels)
+		a->texels = exec_texels_create();
+	return a && a->texels ? a : NULL;
+}
+
 static uint8_t kind_of(const struct sm_op *op)
 {
 	return op->atomic ? MEM_ATOMIC : op->store ? MEM_WRITE : MEM_READ;

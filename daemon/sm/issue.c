@@ -48,7 +48,8 @@ static inline void issue_warp(struct sm *sm, unsigned int w, uint64_t now)
 {
 	struct sm_warp *warp = &sm->warps.at[w];
 	const struct sm_op *op = warp->op;
-	struct exec_access *access = op->memory ? ldst_access(sm) : &sm->issue.scratch;
+	struct exec_access *access = !op->memory ? &sm->issue.scratch :
+		op->space == PTX_SPACE_TEXTURE ? ldst_fetch(sm) : ldst_access(sm);
 	unsigned int slot = warp->kernel->slot;
 	struct sm_share *share = &sm->share.begun[slot];
 	uint64_t fault_addr = NO_ADDRESS;

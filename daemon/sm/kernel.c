@@ -230,7 +230,8 @@ static int op_init(struct sm_kernel *k, uint32_t pc, const struct slots *slots)
 	op->specifier = insn->opcode == PTX_OP_pmevent && insn->mods & PTX_MOD_PHASE;
 	op->is_long = op->memory && !op->store && info->space != PTX_SPACE_SHARED &&
 		      info->space != PTX_SPACE_CONST;
-	op->cached = op->is_long || (op->store && info->space != PTX_SPACE_SHARED);
+	op->cached = (op->is_long && info->space != PTX_SPACE_TEXTURE) ||
+		     (op->store && info->space != PTX_SPACE_SHARED);
 	op->ordered = op->atomic || op->fence || info->cls == PTX_CLASS_BARRIER ||
 		      info->cls == PTX_CLASS_EXIT ||
 		      (op->memory && insn->mods & PTX_MOD_ORDERS);

@@ -78,6 +78,7 @@ void sm_drop(struct sm *sm, uint64_t start, uint64_t end)
 	struct ldst *l = sm->ldst;
 
 	cache_drop(l->l1d, start, end);
+	cache_drop(l->texture.tags, start, end);
 	if (sm->mech.stall_on && sm->mech.ops->pages_dropped)
 		sm->mech.ops->pages_dropped(sm->mech.state, start, end, sm->upto);
 	/* A way may be free now. */

@@ -3,7 +3,7 @@
  * The load/store unit as a whole: its dispatch register, the response queue and its
  * cycle, in the order of GPGPU-Sim's ldst_unit::cycle(). What is behind it: access.c
  * (pages and lines of global memory), port.c (shared memory, writeback), l1d.c,
- * constant.c, local.c, and perform.c (what the accesses do).
+ * constant.c, texture.c, local.c, and perform.c (what the accesses do).
  *
  * Checked against the latency probes of SM2_GTX480: an instruction taken in cycle e is
  * first seen in e + 1. ld.shared is in the pipeline then, at its end 26 cycles later,
@@ -45,6 +45,8 @@ int ldst_create(struct sm *sm)
 		ret = l1d_create(sm);
 	if (!ret)
 		ret = l1c_create(sm);
+	if (!ret)
+		ret = l1t_create(sm);
 	if (ret) {
 		ldst_destroy(sm);
 		return ret;
@@ -61,6 +63,9 @@ void ldst_destroy(struct sm *sm)
 		return;
 	l1d_destroy(l);
 	l1c_destroy(l);
+	l1t_destroy(l);
+	for (uint32_t i = 0; i < l->nchunks * ENTRY_CHUNK; i++)
+		free(entry_at(l, i)->access.texels);
 	for (uint32_t i = 0; i < l->nchunks; i++)
 		free(l->chunks[i]);
 	free(l->chunks);
@@ -115,6 +120,7 @@ void ldst_cancel(struct sm *sm)
 	memset(l->missing, 0, sizeof(l->missing));
 	l1d_cancel(l);
 	l1c_cancel(l);
+	l1t_cancel(l);
 }
 
 void ldst_flush(struct sm *sm)
@@ -122,6 +128,7 @@ void ldst_flush(struct sm *sm)
 	cache_clear(sm->ldst->l1d);
 	reexec_changed(sm->ldst);
 	cache_clear(sm->ldst->l1c);
+	cache_clear(sm->ldst->texture.tags);
 }
 
 bool ldst_idle(const struct sm *sm)
@@ -136,7 +143,7 @@ bool ldst_idle(const struct sm *sm)
 	return l->inst == NO_INDEX && l->port == NO_INDEX && l->direct == NO_INDEX &&
 	       !l->pipe_count && !l->queue_count && !l->reply_count && !l->late_count &&
 	       !l->perform_count && !l->used_entries && !l->l1d_queue.count &&
-	       !l->l1c_queue.count && reexec_idle(l) &&
+	       !l->l1c_queue.count && l1t_idle(l) && reexec_idle(l) &&
 	       ready_empty(&l->l1d_ready) && ready_empty(&l->l1c_ready) &&
 	       cache_idle(l->l1d) && cache_idle(l->l1c);
 }
@@ -249,6 +256,7 @@ static void count_stalls(struct sm *sm, const struct sm_inst *inst, uint64_t now
 	if (!cycles)
 		return;
 	held_up = path == PATH_SHARED ? LDST_PORT : path == PATH_CONST ? LDST_L1C :
+		  path == PATH_TEXTURE ? LDST_L1T :
 		  path == PATH_DIRECT ? LDST_MEMORY : LDST_L1D;
 	sm_count(sm, warp_slot(sm, inst->warp), ldst_stalls[LDST_PAGES], pages);
 	sm_count(sm, warp_slot(sm, inst->warp),
@@ -340,6 +348,10 @@ static void respond(struct sm *sm, uint64_t now)
 		l1d_reply(sm, of, r->sectors, now);
 		break;
 	case TAG_L1C:
+		if ((tag & TAG_TEXTURE) == TAG_TEXTURE) {
+			l1t_reply(sm, tag, r->sectors);
+			break;
+		}
 		constant_reply(sm, of, r->sectors, now);
 		break;
 	case TAG_INST:
@@ -373,6 +385,9 @@ static void dispatch_step(struct sm *sm, uint64_t now)
 	case PATH_CONST:
 		constant_step(sm, now);
 		break;
+	case PATH_TEXTURE:
+		l1t_step(sm, now);
+		break;
 	case PATH_CACHED:
 	case PATH_DIRECT:
 		access_step(sm, now);
@@ -389,7 +404,7 @@ static uint64_t next_of(const struct sm *sm, uint64_t now)
 	uint64_t next;
 
 	if (l->port != NO_INDEX || l->direct != NO_INDEX || l->reply_count ||
-	    !ready_empty(&l->l1d_ready) || !ready_empty(&l->l1c_ready))
+	    !ready_empty(&l->l1d_ready) || !ready_empty(&l->l1c_ready) || l1t_busy(l))
 		return now + 1;
 	next = MIN(l->out_next, shared_next(l));
 	next = MIN(next, l1d_next(sm, now));
@@ -411,9 +426,11 @@ void ldst_cycle(struct sm *sm, uint64_t now)
 		respond(sm, now);
 	if (l->out_next <= now) {
 		l->out_next = NEVER;
+		l1t_send(sm, now);
 		constant_send(sm, now);
 		l1d_send(sm, now);
 	}
+	l1t_cycle(sm, now);
 	l1d_cycle(sm, now);
 	if (l->late_count)
 		access_late(sm, now);
@@ -446,6 +463,7 @@ void ldst_settle(struct sm *sm, uint64_t upto)
 	}
 	l1d_settle(sm, upto);
 	constant_settle(sm, upto);
+	l1t_settle(sm, upto);
 }
 
 const char *ldst_why(const struct sm *sm, unsigned int w)

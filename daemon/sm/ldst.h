@@ -31,6 +31,8 @@ bool ldst_idle(const struct sm *sm);
 
 /* Where exec_step() of the next memory instruction writes. NULL: no memory. */
 struct exec_access *ldst_access(struct sm *sm);
+/* The same for a fetch from a texture. */
+struct exec_access *ldst_fetch(struct sm *sm);
 /*
  * Right after exec_step() of a memory instruction into ldst_access(): its lines or its bank
  * conflicts. EXEC_ACCESS: global lanes; EXEC_NEXT: performed already, or no lane.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Inside the load/store unit (ldst.c, access.c, port.c, l1d.c, constant.c, local.c, perform.c). The
+ * Inside the load/store unit (ldst.c, access.c, port.c, l1d.c, constant.c, texture.c, local.c,
+ * perform.c). The
  * machine is GPGPU-Sim's ldst_unit: a dispatch register; the pipeline of shared memory;
  * L1C; a latency queue before L1D's tags; miss queues; a response queue; a writeback port.
  *
@@ -28,11 +29,13 @@ enum ldst_path {
 	PATH_CONST,		/* through L1C */
 	PATH_CACHED,		/* through L1D: global and local */
 	PATH_DIRECT,		/* past L1D: atomics, .cg */
+	PATH_TEXTURE,		/* through L1T */
 };
 
 /* mem_request.tag: the receiver of the answer, in the two highest bits. */
 #define TAG_L1D		0x00000000u	/* index of ldst.fetches */
 #define TAG_L1C		0x40000000u	/* same */
+#define TAG_TEXTURE	0x60000000u	/* of TAG_L1C's kind: place in L1T's reorder buffer */
 #define TAG_INST	0x80000000u	/* index of sm->insts.at: one answer of a direct access */
 #define TAG_STORE	0xc0000000u	/* warp: one sector is acknowledged */
 #define TAG_KIND	0xc0000000u
@@ -63,11 +66,14 @@ struct access_entry {
 	uint8_t waiting;		/* of them, still */
 	uint8_t warp, kind;		/* kind: enum mem_kind */
 	/* The dispatch register's; one a page not performed, one a page whose lines come late. */
-	uint8_t refs;
+	uint16_t refs;
 	bool used, direct;
 	bool orders;			/* nothing of the warp passes it */
 	bool mapped;			/* a shared access with mapping tables; its sets: */
 	uint64_t sets;
+	/* A fetch: its lines, not translated; `lines` are the pages of all of its texels. */
+	uint8_t ntexels;
+	uint64_t texels[WARP_LANES];
 	bool any_remote;		/* some of its lines are in system memory: */
 	uint64_t remote[MAX_LINES / 64];
 };
@@ -130,6 +136,23 @@ enum { CLIENT_SHARED, CLIENT_TEXTURE, CLIENT_L1C, CLIENT_DIRECT, CLIENT_L1D, CLI
 
 struct reexec;
 
+/* L1T: texture.c. */
+struct fragment {
+	uint32_t inst;
+	bool miss;
+};
+struct texture_unit {
+	struct cache *tags;
+	struct fragment *fifo;
+	uint32_t fifo_head, fifo_count, fifo_size;
+	uint8_t *rob;			/* sectors that are not answered */
+	uint32_t rob_head, rob_count, rob_size;
+	struct miss_queue queue;
+	struct ready_list ready;
+	uint32_t results;		/* that `ready` holds at most */
+	uint64_t fail_from;		/* it takes nothing since; NEVER: it does */
+};
+
 struct ldst {
 	uint64_t next;
 
@@ -166,6 +189,8 @@ struct ldst {
 	uint64_t tags_used;		/* cycle in which an access was at them last */
 	struct miss_queue l1d_queue;
 	struct ready_list l1d_ready;
+
+	struct texture_unit texture;
 
 	struct reexec *reexec;		/* NULL: sm.mem_order=fifo */
 
@@ -285,6 +310,8 @@ void access_global(struct sm *sm, uint32_t inst);
 void access_here(struct sm *sm, uint32_t inst);
 /* Dispatch register: looks pages up and sends lines. */
 void access_step(struct sm *sm, uint64_t now);
+/* The same of a fetch's pages alone. True: each is there, or will come by itself. */
+bool access_pages(struct sm *sm, struct access_entry *e, uint64_t now);
 /* Lines whose pages came late. */
 void access_late(struct sm *sm, uint64_t now);
 uint64_t access_late_next(const struct ldst *l, uint64_t now);
@@ -332,6 +359,24 @@ void constant_step(struct sm *sm, uint64_t now);
 void constant_reply(struct sm *sm, uint32_t fetch, unsigned int sectors, uint64_t now);
 void constant_send(struct sm *sm, uint64_t now);
 void constant_settle(struct sm *sm, uint64_t upto);
+
+/* texture.c */
+int l1t_create(struct sm *sm);
+void l1t_destroy(struct ldst *l);
+void l1t_cancel(struct ldst *l);
+bool l1t_idle(const struct ldst *l);
+/* The pages and lines of the fetch that exec_step() has just filled in; how many lines. */
+unsigned int l1t_issue(struct access_entry *e);
+/* Dispatch register: one line. */
+void l1t_step(struct sm *sm, uint64_t now);
+/* Line i of the entry enters L1T; false: it has no room. */
+bool l1t_enter(struct sm *sm, const struct access_entry *e, unsigned int i, uint64_t now);
+void l1t_reply(struct sm *sm, uint32_t tag, unsigned int sectors);
+void l1t_send(struct sm *sm, uint64_t now);
+/* The oldest fetch goes on, if its texels are there. */
+void l1t_cycle(struct sm *sm, uint64_t now);
+bool l1t_busy(const struct ldst *l);	/* it has something to do in the next cycle */
+void l1t_settle(struct sm *sm, uint64_t upto);
 
 /* perform.c */
 int perform_push(struct sm *sm, uint32_t entry, uint32_t lanes, uint64_t page, void *host,

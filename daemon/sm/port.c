@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * How results of memory instructions get out of the load/store unit: the pipeline of
- * shared memory, and the one writeback port that it shares with L1C, L1D and the answers of
+ * shared memory, and the one writeback port that it shares with L1T, L1C, L1D and the answers of
  * what goes past L1D (GPGPU-Sim, ldst_unit::writeback()). Called by ldst.c.
  */
 #include "sm/ldst_internal.h"
@@ -44,6 +44,7 @@ static inline unsigned int clients(const struct ldst *l, uint64_t now)
 	bool shared = l->pipe_count && l->pipe[l->pipe_head].ready <= now;
 
 	return (unsigned int)shared << CLIENT_SHARED |
+	       (unsigned int)!ready_empty(&l->texture.ready) << CLIENT_TEXTURE |
 	       (unsigned int)!ready_empty(&l->l1c_ready) << CLIENT_L1C |
 	       (unsigned int)(l->direct != NO_INDEX) << CLIENT_DIRECT |
 	       (unsigned int)!ready_empty(&l->l1d_ready) << CLIENT_L1D;
@@ -82,6 +83,8 @@ static uint32_t take(struct sm *sm, unsigned int client, uint64_t now)
 	switch (client) {
 	case CLIENT_SHARED:
 		return take_shared(sm, now);
+	case CLIENT_TEXTURE:
+		return ready_pop(&l->texture.ready);
 	case CLIENT_L1C:
 		return ready_pop(&l->l1c_ready);
 	case CLIENT_DIRECT:

@@ -35,6 +35,7 @@ const char *const ldst_stall_names[LDST_STALLS] = {
 	[LDST_LINES] = "lines",
 	[LDST_L1C] = "l1c",
 	[LDST_L1D] = "l1d",
+	[LDST_L1T] = "l1t",
 	[LDST_MEMORY] = "memory",
 	[LDST_PAGES] = "pages",
 };

@@ -76,8 +76,11 @@ static struct json_object *ldst_json(const struct sm_counters *sm)
 	struct json_object *o = json_object_new_object();
 	bool whole = o && json_add_number(o, "instructions", sm->ldst_instructions);
 
-	for (unsigned int i = 0; i < LDST_STALLS && whole; i++)
-		whole = json_add_number(o, ldst_stall_names[i], sm->ldst_stalls[i]);
+	for (unsigned int i = 0; i < LDST_STALLS && whole; i++) {
+		/* Programs that fetch no texture have no texture cache. */
+		if (i != LDST_L1T || sm->l1t.reads)
+			whole = json_add_number(o, ldst_stall_names[i], sm->ldst_stalls[i]);
+	}
 	return json_whole(o, whole);
 }
 
@@ -91,6 +94,7 @@ static struct json_object *memory_json(const struct gpu_counters *c, const struc
 		json_add(o, "l1i", cache_json(&c->sm.l1i)) &&
 		json_add(o, "l1c", cache_json(&c->sm.l1c)) &&
 		json_add(o, "l1d", cache_json(&c->sm.l1d)) &&
+		(!c->sm.l1t.reads || json_add(o, "l1t", cache_json(&c->sm.l1t))) &&
 		json_add(o, "l2", cache_json(&c->memory.l2)) &&
 		json_add(o, "dram", dram_json(c, spec)) &&
 		json_add(o, "icnt", icnt_json(&c->memory)) &&
@@ -211,6 +215,7 @@ static struct json_object *sm_json(const struct sm_counters *sm, const struct gp
 		json_add(o, "l1i", cache_json(&sm->l1i)) &&
 		json_add(o, "l1c", cache_json(&sm->l1c)) &&
 		json_add(o, "l1d", cache_json(&sm->l1d)) &&
+		(!sm->l1t.reads || json_add(o, "l1t", cache_json(&sm->l1t))) &&
 		json_add(o, "shared", shared_json(sm)));
 }
 

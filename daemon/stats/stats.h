@@ -90,6 +90,7 @@ enum ldst_stall {
 	LDST_L1C, LDST_L1D,	/* takes none: no MSHR, line or room */
 	LDST_MEMORY,		/* no room in the crossbar, for what goes past L1D */
 	LDST_PAGES,		/* TLB */
+	LDST_L1T,		/* takes none: fragment FIFO, reorder buffer or requests are full */
 	LDST_STALLS
 };
 extern const char *const ldst_stall_names[LDST_STALLS];
@@ -159,7 +160,7 @@ struct sm_counters {
 	uint64_t ldst_instructions, ldst_stalls[LDST_STALLS];
 	uint64_t lines;			/* coalesced global and local transactions */
 	uint64_t shared_accesses, shared_conflict_cycles;
-	struct cache_counters l1i, l1c, l1d;
+	struct cache_counters l1i, l1c, l1d, l1t;
 	struct background_counters background;
 	struct virtual_counters virtual;
 	struct activity_counters activity;

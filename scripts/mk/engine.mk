@@ -106,20 +106,6 @@ OBJS_plugin += $(POLICY_HOST_EMBEDDED)
 ASAN_OBJS_plugin += $(POLICY_HOST_EMBEDDED)
 $(B)/lib/rooms/plugin.a $(B)/asan/lib/rooms/plugin.a: $(POLICY_HOST_EMBEDDED)
 
-# What instructions of textures stand for is device code, carried by the room that parses them.
-TEXTURE_PTX := $(B)/ptx/device/texture.ptx
-TEXTURE_EMBEDDED := $(B)/obj/daemon/ptx/texture-embedded.o
-$(TEXTURE_PTX): daemon/ptx/texture.cu | $(B)/deps-build.stamp
-	@mkdir -p $(@D)
-	$(call say,PTX,$<) $(CLANG) -x cuda --cuda-device-only -nocudainc -nocudalib --cuda-path=/nonexistent \
-		--cuda-gpu-arch=sm_35 -O2 -S -Wall -Werror -Wno-unknown-cuda-version -o $@ $<
-$(TEXTURE_EMBEDDED): $(TEXTURE_PTX) scripts/embed.sh
-	@mkdir -p $(@D)
-	$(call say,AS,$@) scripts/embed.sh gpuemu_ptx_texture $(TEXTURE_PTX) >$(@:.o=.S) && $(CC) -c -o $@ $(@:.o=.S)
-OBJS_ptx += $(TEXTURE_EMBEDDED)
-ASAN_OBJS_ptx += $(TEXTURE_EMBEDDED)
-$(B)/lib/rooms/ptx.a $(B)/asan/lib/rooms/ptx.a: $(TEXTURE_EMBEDDED)
-
 ROOM_LIBS := $(patsubst %,$(B)/lib/rooms/%.a,$(call live_closure,ALL))
 ASAN_ROOM_LIBS := $(patsubst %,$(B)/asan/lib/rooms/%.a,$(call live_closure,ALL))
 ENGINE_LDLIBS := -luring -lconfig -ljson-c -lm -lpthread

@@ -19,7 +19,7 @@ $(FUZZ)/obj/%.o: %.c | $(B)/deps-check.stamp
 	@mkdir -p $(@D)
 	$(call say,CC fuzz,$<) $(CLANG) $(FUZZ_CFLAGS) $(DEPGEN) -c -o $@ $<
 
-$(FUZZ)/fuzz_parser: $(FUZZ)/obj/tests/fuzz/fuzz_parser.o $(FUZZ_OBJ) $(TEXTURE_EMBEDDED)
+$(FUZZ)/fuzz_parser: $(FUZZ)/obj/tests/fuzz/fuzz_parser.o $(FUZZ_OBJ)
 	$(call say,LD,$@) $(CLANG) -fsanitize=fuzzer,address,undefined -o $@ $^ -lconfig -lm
 
 # Words of PTX, from the tables that know them.

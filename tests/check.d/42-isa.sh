@@ -28,9 +28,9 @@ tap_check 'most of PTX is supported' test "${supported:-0}" -gt 4500
 $isa table tests/isa/legal.txt >$work/instructions.md 2>$work/table.err
 tap_check 'docs/instructions.md is what `make isa-table` writes' diff -u docs/instructions.md $work/instructions.md
 
-# A row of a table that no form tries is one nobody looked at.
+# A row of a table that no form tries is one nobody looked at. Those with _ are in no text.
 missing=
-for name in $(sed -n 's/^X(\([a-z0-9_]*\),.*/\1/p' daemon/ptx/opcodes.def daemon/ptx/refused.def); do
+for name in $(sed -n 's/^X(\([a-z0-9][a-z0-9_]*\),.*/\1/p' daemon/ptx/opcodes.def daemon/ptx/refused.def); do
 	$isa names | grep -qx "$name" || missing="$missing $name"
 done
 if [ -z "$missing" ]; then tap_ok 'every instruction is tried'; else tap_not_ok 'every instruction is tried' "$missing"; fi

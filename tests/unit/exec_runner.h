@@ -23,6 +23,8 @@ struct run {
 	struct ptx_module *module;
 	struct exec_program *program;
 	uint8_t *globals;	/* where the module's variables are */
+	const struct texture *textures;	/* by handle; the test's */
+	uint32_t ntextures;
 	struct exec_launch launch;
 	uint32_t dynamic_shared;
 	bool whole;		/* run_grid() is exec_grid_run() */
@@ -98,6 +100,19 @@ static inline void run_f32(struct run *run, float value)
 	run_arg(run, &value, sizeof(value));
 }
 
+/* The last page first: lanes whose texels are on several have them in any order. */
+static inline void run_fetch(struct exec_warp *warp, struct exec_access *access)
+{
+	uint64_t pages[EXEC_CORNERS * WARP_LANES];
+	uint32_t lanes[EXEC_CORNERS * WARP_LANES], n = exec_texel_pages(access, pages, lanes);
+
+	while (n--) {
+		assert_int_equal(lanes[n] & ~access->lanes, 0);
+		exec_perform(warp, access, lanes[n], pages[n], (void *)pages[n]);
+	}
+	assert_int_equal(access->lanes, 0);
+}
+
 /* Performs an access page by page, the lowest lane's page first. */
 static inline void run_access(struct run *run, struct exec_warp *warp, struct exec_access *access)
 {
@@ -105,6 +120,10 @@ static inline void run_access(struct run *run, struct exec_warp *warp, struct ex
 	uint32_t lanes, lane;
 
 	run->accesses++;
+	if (access->space == PTX_SPACE_TEXTURE) {
+		run_fetch(warp, access);
+		return;
+	}
 	while (access->lanes) {
 		first = access->addr[__builtin_ctz(access->lanes)];
 		page = first & ~(PAGE_BYTES - 1);
@@ -121,7 +140,8 @@ static inline void run_access(struct run *run, struct exec_warp *warp, struct ex
 
 static inline enum exec_outcome run_warp(struct run *run, struct exec_warp *warp)
 {
-	struct exec_access access;
+	struct exec_texels texels;
+	struct exec_access access = { .texels = &texels };
 	enum exec_outcome outcome;
 
 	do {
@@ -212,6 +232,7 @@ static inline int run_grid(struct run *run, uint32_t gx, uint32_t gy, uint32_t b
 		.program = run->program, .grid = { gx, gy, 1 }, .block = { bx, by, 1 },
 		.dynamic_shared = run->dynamic_shared, .grid_id = 7, .params = run->params,
 		.print = run_print, .print_ctx = run,
+		.textures = run->textures, .ntextures = run->ntextures,
 	};
 	if (run->whole) {
 		free(warps);

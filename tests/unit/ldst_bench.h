@@ -31,6 +31,7 @@ struct bench_op {
 	uint64_t addr[WARP_LANES];
 	uint32_t lanes, index;
 	uint8_t space, bytes, warp;
+	uint64_t corner;		/* of a fetch: a second texel is so many bytes behind */
 	uint64_t at;			/* dispatched not before */
 	uint64_t dispatched, left, released, done;
 	unsigned int performed;		/* lanes */
@@ -166,6 +167,32 @@ void exec_perform(struct exec_warp *warp, struct exec_access *access, uint32_t l
 	bench.order[bench.norder++] = (uint32_t)(op - bench.ops);
 }
 
+struct exec_texels *exec_texels_create(void)
+{
+	return calloc(1, sizeof(struct exec_texels));
+}
+
+/* The pages of the lanes' first texels, then those of the second ones. */
+uint32_t exec_texel_pages(const struct exec_access *access, uint64_t *pages, uint32_t *lanes)
+{
+	const struct bench_op *op = container_of(access->insn, struct bench_op, insn);
+	uint32_t n = 0;
+
+	for (unsigned int corner = 0; corner < (op->corner ? 2u : 1u); corner++) {
+		for (unsigned int i = 0; i < WARP_LANES; i++) {
+			uint64_t page = (op->addr[i] + corner * op->corner) & ~(PAGE_BYTES - 1);
+
+			if (!(op->lanes >> i & 1))
+				continue;
+			if (!n || pages[n - 1] != page)
+				lanes[n++] = 0;
+			pages[n - 1] = page;
+			lanes[n - 1] |= 1u << i;
+		}
+	}
+	return n;
+}
+
 void exec_lane_name(const struct exec_warp *warp, uint32_t lanes, char *buf, size_t bytes)
 {
 	snprintf(buf, bytes, "lane %d", __builtin_ctz(lanes));
@@ -270,8 +297,9 @@ static inline void bench_issue(struct bench_op *op)
 {
 	struct sm *sm = &bench.sm;
 	struct sm_inst *inst = sm_inst(sm, op->index);
-	struct exec_access *a = ldst_access(sm);
-	bool global = op->space == PTX_SPACE_GLOBAL && op->lanes;
+	bool fetch = op->space == PTX_SPACE_TEXTURE;
+	struct exec_access *a = fetch ? ldst_fetch(sm) : ldst_access(sm);
+	bool global = (op->space == PTX_SPACE_GLOBAL || fetch) && op->lanes;
 
 	*inst = (struct sm_inst){ .op = &op->op, .warp = op->warp, .lanes = op->lanes };
 	a->space = op->space;
@@ -384,7 +412,9 @@ static inline void bench_drain(void)
 
 		assert_true(op->done != 0);
 		assert_true(!op->op.nwrite || op->released);
-		assert_int_equal(op->performed, op->space == PTX_SPACE_GLOBAL ?
+		assert_int_equal(op->performed, op->space == PTX_SPACE_TEXTURE && op->corner ?
+				 2 * __builtin_popcount(op->lanes) :
+				 op->space == PTX_SPACE_GLOBAL || op->space == PTX_SPACE_TEXTURE ?
 				 __builtin_popcount(op->lanes) : 0);
 	}
 }

@@ -99,7 +99,8 @@ static void test_hostile_headers(void **state)
 	} while (0)
 	REFUSED(size, 0);
 	REFUSED(size, w->size + 8);
-	REFUSED(reserved, 1);
+	REFUSED(ntextures, 1);
+	REFUSED(ntextures, UINT32_MAX);
 	REFUSED(name_bytes, 0);
 	REFUSED(name_bytes, 1);
 	REFUSED(name_bytes, w->name_bytes - 1);	/* no NUL at its end */
@@ -112,6 +113,45 @@ static void test_hostile_headers(void **state)
 	w->name_bytes = UINT32_MAX - 7;
 	w->param_bytes = (uint32_t)(bytes - sizeof(*w)) + 8;
 	assert_int_equal(decode_copy(p, bytes), -EINVAL);
+#undef REFUSED
+	free(p);
+}
+
+/* Textures go behind the parameters; what could not be read by is refused. */
+static void test_textures(void **state)
+{
+	struct texture t[2] = {
+		{ .handle = 5, .base = 4096, .width = 3, .channels = 4, .channel_bytes = 1 },
+		{ .handle = 6, .base = 8192, .channels = 1, .channel_bytes = 4,
+		  .kind = TEXEL_FLOAT },
+	};
+	struct gpu_launch in = launch, l;
+	size_t bytes;
+	void *p;
+
+	in.textures = t;
+	in.ntextures = 2;
+	in.param_bytes = sizeof(params) - 4;
+	assert_int_equal(gpu_work_encode_launch(&in, &p, &bytes), 0);
+	assert_int_equal(gpu_work_decode_launch(p, bytes, &l), 0);
+	assert_int_equal(l.ntextures, 2);
+	assert_int_equal((uintptr_t)l.textures % 8, 0);
+	assert_memory_equal(l.textures, t, sizeof(t));
+	for (size_t n = 0; n < bytes; n++)
+		assert_int_equal(decode_copy(p, n), -EINVAL);
+#define REFUSED(field, value) do {					\
+		struct texture *w = (struct texture *)l.textures, old = *w;	\
+									\
+		w->field = (value);					\
+		assert_int_equal(decode_copy(p, bytes), -EINVAL);	\
+		*w = old;						\
+	} while (0)
+	REFUSED(channels, 3);
+	REFUSED(channels, 0);
+	REFUSED(channel_bytes, 8);
+	REFUSED(channel_bytes, 0);
+	REFUSED(kind, TEXEL_KINDS);
+	REFUSED(handle, 6);	/* each once, in order */
 #undef REFUSED
 	free(p);
 }
@@ -259,6 +299,7 @@ int main(void)
 		cmocka_unit_test(test_without_parameters),
 		cmocka_unit_test(test_every_other_length_is_refused),
 		cmocka_unit_test(test_hostile_headers),
+		cmocka_unit_test(test_textures),
 		cmocka_unit_test(test_runs_round_trip),
 		cmocka_unit_test(test_runs_that_are_malformed),
 		cmocka_unit_test(test_reports_round_trip),

@@ -222,16 +222,33 @@ static inline __device__ T tex2Dgather(cudaTextureObject_t o, float x, float y, 
 
 /* --- surfaces: x is in bytes ---------------------------------------------------------------- */
 
-/* The engine's: where the bytes are; 0 where nothing is read or written. */
-extern "C" __device__ unsigned long long __gpuemu_surface(unsigned long long object, int x, int y,
-							  int z, unsigned int bytes,
-							  unsigned int mode);
+/*
+ * Where the bytes are; 0 where nothing is read or written. The instruction is the engine's own, for
+ * the boundary mode is a number here and a suffix of PTX' suld and sust.
+ */
+template <int bytes>
+static inline __device__ unsigned long long
+gpuemu_surface(unsigned long long o, int x, int y, int z, cudaSurfaceBoundaryMode mode)
+{
+	unsigned long long at;
+
+#define GPUEMU_AT(number) asm volatile("_surface.b64 %0, %1, %2, %3, %4, %5;" : "=l"(at) :	\
+	"n"((number) | __builtin_ctz(bytes) << 2), "l"(o), "r"(x), "r"(y), "r"(z))
+	if (mode == cudaBoundaryModeTrap)
+		GPUEMU_AT(0);
+	else if (mode == cudaBoundaryModeClamp)
+		GPUEMU_AT(1);
+	else
+		GPUEMU_AT(2);
+#undef GPUEMU_AT
+	return at;
+}
 
 template <class T>
 static inline __device__ T gpuemu_surf_read(cudaSurfaceObject_t o, int x, int y, int z,
 					    cudaSurfaceBoundaryMode mode)
 {
-	unsigned long long at = __gpuemu_surface(o, x, y, z, sizeof(T), 2u - mode);
+	unsigned long long at = gpuemu_surface<sizeof(T)>(o, x, y, z, mode);
 	T value;
 
 	if (at)
@@ -244,7 +261,7 @@ template <class T>
 static inline __device__ void gpuemu_surf_write(T value, cudaSurfaceObject_t o, int x, int y, int z,
 						cudaSurfaceBoundaryMode mode)
 {
-	unsigned long long at = __gpuemu_surface(o, x, y, z, sizeof(T), 2u - mode);
+	unsigned long long at = gpuemu_surface<sizeof(T)>(o, x, y, z, mode);
 
 	if (at)
 		*(T *)at = value;
