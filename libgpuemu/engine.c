@@ -358,6 +358,15 @@ static void move(void *arg)
 		memmove(told->copy.dst, told->copy.src, told->copy.bytes);
 }
 
+uint64_t engine_copy_cycles(const struct gpu_spec *spec, const struct copy *copy)
+{
+	uint64_t mbps = copy->flags & GPUEMU_COPY_PAGEABLE ?
+			MIN(spec->pageable_mbps, spec->link_mbps) : spec->link_mbps;
+
+	return copy->flags & GPUEMU_COPY_INSIDE ? 0 :
+	       (uint64_t)((double)copy->bytes * (double)spec->clock_mhz / (double)mbps);
+}
+
 int engine_copy(struct engine *e, struct gpuemu_stream *stream, const struct copy *copy,
 		uint64_t cycles)
 {

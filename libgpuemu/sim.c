@@ -167,15 +167,8 @@ static void sim_drop_device(struct gpuemu_ctx *ctx, void *addr, size_t bytes)
 
 static int sim_copy(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream, const struct copy *copy)
 {
-	const struct gpu_spec *spec = &ctx->spec;
-	uint64_t mbps = copy->flags & GPUEMU_COPY_PAGEABLE ?
-			MIN(spec->pageable_mbps, spec->link_mbps) : spec->link_mbps;
-	double cycles = (double)copy->bytes * (double)spec->clock_mhz / (double)mbps;
-	int ret;
+	int ret = engine_copy(ctx->state, stream, copy, engine_copy_cycles(&ctx->spec, copy));
 
-	if (copy->flags & GPUEMU_COPY_INSIDE)
-		cycles = 0;
-	ret = engine_copy(ctx->state, stream, copy, (uint64_t)cycles);
 	engine_reap(ctx, ctx->state);
 	return ret;
 }

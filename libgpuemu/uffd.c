@@ -21,13 +21,14 @@
 struct job {
 	struct job *next;
 	enum {
-		JOB_LAUNCH, JOB_PREFETCH, JOB_DELAY, JOB_EVENT, JOB_TOUCH,
+		JOB_LAUNCH, JOB_PREFETCH, JOB_DELAY, JOB_EVENT, JOB_TOUCH, JOB_COPY,
 		JOB_WAIT, JOB_WAIT_MARK, JOB_PASS, JOB_FINISH,
 	} kind;
 	struct gpuemu_stream *stream;	/* whose error it is; NULL: the caller takes it */
 	void *payload;			/* launch, as the daemon would be sent it */
 	size_t payload_bytes;
 	struct work work;		/* what is no launch; of a wait its mark, or cycles */
+	struct copy copy;
 	uint32_t *streams;		/* wait */
 	unsigned int nstreams;
 	const struct gpu_work_touch *touch;
@@ -104,6 +105,9 @@ static void run(struct engine *e, struct job *job)
 		break;
 	case JOB_TOUCH:
 		job->status = engine_touch(e, job->touch, job->json, &job->err);
+		break;
+	case JOB_COPY:
+		job->status = engine_copy(e, job->stream, &job->copy, job->work.cycle);
 		break;
 	case JOB_DELAY:
 		job->status = engine_delay(e, job->stream, job->work.cycle);
@@ -289,7 +293,8 @@ static int tell_ranges(struct gpuemu_ctx *ctx)
 		return -ENOMEM;
 	n = 0;
 	for (const struct allocation *a = ctx->allocations; a; a = a->next)
-		ranges[n++] = (struct gpu_range){ a->addr, a->bytes };
+		if (a->kind != MEM_DEVICE)
+			ranges[n++] = (struct gpu_range){ a->addr, a->bytes };
 	ret = gpu_session_set_ranges(u->engine.session, ranges, n);
 	free(ranges);
 	if (!ret)
@@ -400,6 +405,89 @@ static void uffd_drop(struct gpuemu_ctx *ctx, void *addr, size_t bytes)
 	service_uffd_unmap(u->engine.service, (uintptr_t)addr, bytes);
 	gpu_poll(u->engine.gpu);
 	munmap(addr, bytes);
+}
+
+/* --- device memory ----------------------------------------------------------------- */
+
+/* Managed memory goes home, one allocation after the other, until there is room. */
+static int make_room(struct gpuemu_ctx *ctx, void *addr, size_t bytes, struct err *err)
+{
+	struct uffd *u = ctx->state;
+	int ret = -EBUSY;
+
+	for (const struct allocation *a = ctx->allocations; a && ret == -EBUSY; a = a->next) {
+		if (a->kind == MEM_DEVICE)
+			continue;
+		service_uffd_enter(u->engine.service);
+		ret = gpu_session_prefetch_host(u->engine.session, a->addr, a->bytes, err);
+		service_uffd_leave(u->engine.service);
+		if (!ret)
+			ret = service_uffd_map_device(u->engine.service, (uintptr_t)addr, bytes);
+	}
+	return ret;
+}
+
+static int uffd_map_device(struct gpuemu_ctx *ctx, void *addr, size_t bytes, struct err *err)
+{
+	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+	struct uffd *u = ctx->state;
+	int ret;
+
+	if (is_child(u))
+		return of_parent(err);
+	drain(ctx);
+	ret = service_uffd_map_device(u->engine.service, (uintptr_t)addr, bytes);
+	if (ret == -EBUSY)
+		ret = make_room(ctx, addr, bytes, err);
+	if (ret == -ENOSPC)
+		return err_set(err, -ENOMEM, "no %zu bytes of device memory are left", bytes);
+	if (!ret && mmap(addr, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED) {
+		service_uffd_unmap_device(u->engine.service, (uintptr_t)addr);
+		ret = -ENOMEM;
+	}
+	/* A child has no GPU. */
+	if (!ret)
+		madvise(addr, bytes, MADV_DONTFORK);
+	return ret ? err_set(err, ret, "%zu bytes of device memory: %s", bytes,
+			     gpuemu_strerror(ret)) : 0;
+}
+
+static void uffd_drop_device(struct gpuemu_ctx *ctx, void *addr, size_t bytes)
+{
+	struct uffd *u = ctx->state;
+
+	if (is_child(u))
+		return;
+	drain(ctx);
+	service_uffd_unmap_device(u->engine.service, (uintptr_t)addr);
+	gpu_poll(u->engine.gpu);
+	munmap(addr, bytes);
+}
+
+/*
+ * The time of a copy alone: the engine's thread must not touch managed memory, which one side
+ * may be, so the program copies itself.
+ */
+static int uffd_copy(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream, const struct copy *copy)
+{
+	struct uffd *u = ctx->state;
+	struct job *job;
+
+	if (is_child(u))
+		return -ENODEV;
+	if (copy->dst)
+		return -EOPNOTSUPP;
+	job = calloc(1, sizeof(*job));
+	if (!job)
+		return -ENOMEM;
+	job->kind = JOB_COPY;
+	job->stream = stream;
+	job->copy = *copy;
+	job->work.cycle = engine_copy_cycles(&ctx->spec, copy);
+	if (count_jobs(u) >= JOBS_MAX)
+		rest(ctx);
+	post(u, job);
+	return 0;
 }
 
 static int uffd_load(struct gpuemu_ctx *ctx, struct gpuemu_module *module, const char *text,
@@ -619,6 +707,9 @@ const struct backend_ops backend_uffd = {
 	.configure = uffd_configure,
 	.map = uffd_map,
 	.drop = uffd_drop,
+	.map_device = uffd_map_device,
+	.drop_device = uffd_drop_device,
+	.copy = uffd_copy,
 	.load = uffd_load,
 	.unload = uffd_unload,
 	.constants = uffd_constants,

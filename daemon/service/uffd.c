@@ -40,6 +40,11 @@ static uint64_t now_ns(void)
 
 /* --- serving a batch ------------------------------------------------------ */
 
+static bool is_device(const struct uffd *u, uint64_t addr)
+{
+	return u->device.count && ranges_have(&u->device, u->va_space, addr);
+}
+
 static bool is_system(const struct uffd *u, uint64_t addr)
 {
 	return u->system.count && ranges_have(&u->system, u->va_space, addr);
@@ -55,7 +60,7 @@ static bool uffd_adopt(struct service *service, uint32_t va_space, uint64_t addr
 		       struct system_range *range)
 {
 	struct uffd *u = to_uffd(service);
-	struct ranges *const others[] = { &u->system, &u->managed };
+	struct ranges *const others[] = { &u->system, &u->managed, &u->device };
 
 	return va_space == u->va_space && addr >> VA_BITS == 0 && addr >= PAGE_BYTES &&
 	       adopted_add(&u->adopted, others, ARRAY_SIZE(others), va_space, addr, range);
@@ -78,7 +83,9 @@ static void flag_faults(struct uffd *u, struct service_batch *batch)
 		struct fault *f = &batch->faults[i];
 
 		f->flags = 0;
-		if (!ranges_have(&u->managed, f->va_space, f->addr))
+		if (is_device(u, f->addr))
+			f->flags |= FAULT_RESIDENT;
+		else if (!ranges_have(&u->managed, f->va_space, f->addr))
 			f->flags |= flags_of_system(u, f);
 		else if (uffd_frame_of(u, f->addr) || uffd_remote(u, f->addr))
 			f->flags |= FAULT_RESIDENT;
@@ -129,6 +136,8 @@ static void *uffd_walk(struct service *service, uint32_t va_space, uint64_t addr
 	const struct uffd *u = to_uffd(service);
 	uint32_t frame = va_space == u->va_space ? uffd_frame_of(u, addr) : 0;
 
+	if (va_space == u->va_space && is_device(u, addr))
+		return (void *)(uintptr_t)(addr & ~(PAGE_BYTES - 1));
 	return frame ? uffd_frame(&u->frames, frame - 1) : NULL;
 }
 
@@ -243,6 +252,7 @@ static void uffd_destroy(struct service *service)
 	u64map_clear(&u->index);
 	ranges_clear(&u->managed);
 	ranges_clear(&u->system);
+	ranges_clear(&u->device);
 	adopted_clear(&u->adopted);
 	free(u->blocks);
 	free(u->wishes);
@@ -310,8 +320,10 @@ int service_uffd_configure(struct service *service, uint64_t vram_bytes)
 	struct uffd *u = to_uffd(service);
 	int ret;
 
+	if (vram_bytes / PAGE_BYTES <= u->device_frames)
+		return u->device_frames ? -EBUSY : -EINVAL;
 	uffd_lock(u);
-	ret = uffd_frames_resize(&u->frames, vram_bytes);
+	ret = uffd_frames_resize(&u->frames, vram_bytes - u->device_frames * PAGE_BYTES);
 	uffd_unlock(u);
 	return ret;
 }
@@ -335,7 +347,8 @@ int service_uffd_map(struct service *service, uint64_t addr, uint64_t bytes)
 	while (adopted_in(&u->adopted, u->va_space, addr, addr + bytes, &range))
 		give_up(u, &range);
 	uffd_lock(u);
-	ret = ranges_overlap(&u->managed, u->va_space, addr, addr + bytes) ? -EEXIST :
+	ret = ranges_overlap(&u->managed, u->va_space, addr, addr + bytes) ||
+	      ranges_overlap(&u->device, u->va_space, addr, addr + bytes) ? -EEXIST :
 	      ranges_add(&u->managed, u->va_space, addr, addr + bytes);
 	if (!ret)
 		u->managed_pages += bytes / PAGE_BYTES;
@@ -366,6 +379,53 @@ int service_uffd_unmap(struct service *service, uint64_t addr, uint64_t bytes)
 		u->managed_pages -= bytes / PAGE_BYTES;
 		uffd_forget(u, addr, addr + bytes);
 		ioctl(u->fd, UFFDIO_UNREGISTER, &range);
+	}
+	uffd_unlock(u);
+	return ret;
+}
+
+int service_uffd_map_device(struct service *service, uint64_t addr, uint64_t bytes)
+{
+	struct uffd *u = to_uffd(service);
+	uint64_t frames = bytes / PAGE_BYTES;
+	int ret;
+
+	if (!range_valid(addr, bytes))
+		return -EINVAL;
+	if (ranges_overlap(&u->managed, u->va_space, addr, addr + bytes) ||
+	    ranges_overlap(&u->device, u->va_space, addr, addr + bytes))
+		return -EEXIST;
+	if (frames >= u->frames.count)
+		return -ENOSPC;
+	uffd_lock(u);
+	ret = uffd_frames_resize(&u->frames, (u->frames.count - frames) * PAGE_BYTES);
+	if (!ret) {
+		ret = ranges_add(&u->device, u->va_space, addr, addr + bytes);
+		u->device_frames += ret ? 0 : frames;
+	}
+	/* More than now it was before. */
+	if (ret && ret != -EBUSY)
+		uffd_frames_resize(&u->frames, (u->frames.count + frames) * PAGE_BYTES);
+	uffd_unlock(u);
+	return ret;
+}
+
+int service_uffd_unmap_device(struct service *service, uint64_t addr)
+{
+	struct uffd *u = to_uffd(service);
+	struct range range = ranges_at(&u->device, u->va_space, addr);
+	uint64_t frames = (range.end - range.start) / PAGE_BYTES;
+	int ret;
+
+	if (!range.end || range.start != addr)
+		return -ENOENT;
+	uffd_lock(u);
+	ret = ranges_cut(&u->device, u->va_space, range.start, range.end);
+	if (!ret) {
+		u->device_frames -= frames;
+		/* As many were there before. */
+		uffd_frames_resize(&u->frames, (u->frames.count + frames) * PAGE_BYTES);
+		uffd_invalidate(u, range.start, range.end, false);
 	}
 	uffd_unlock(u);
 	return ret;

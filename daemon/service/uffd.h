@@ -20,6 +20,14 @@ int service_uffd_create(uint64_t vram_bytes, uint32_t va_space, struct service *
  */
 int service_uffd_map(struct service *s, uint64_t addr, uint64_t bytes);
 int service_uffd_unmap(struct service *s, uint64_t addr, uint64_t bytes);
+/*
+ * The same of device memory that the program has for itself: always there, never paged, and its
+ * frames are not the managed pages'. It is ordinary memory, which the program must not touch while
+ * kernels run. -ENOSPC: there are not as many; one frame stays theirs. -EBUSY: managed pages have
+ * them now.
+ */
+int service_uffd_map_device(struct service *s, uint64_t addr, uint64_t bytes);
+int service_uffd_unmap_device(struct service *s, uint64_t addr);
 /* Device memory for the next batches; resident pages stay (-EBUSY if they do not fit, -ENOMEM). */
 int service_uffd_configure(struct service *s, uint64_t vram_bytes);
 /*

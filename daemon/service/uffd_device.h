@@ -79,6 +79,9 @@ struct uffd {
 	struct ranges system;
 	struct adopted adopted;
 	uint64_t managed_pages;		/* as the program asked for them */
+	/* In device memory always, where the program has it. `frames` are without theirs. */
+	struct ranges device;
+	uint64_t device_frames;
 	struct uffd_block **blocks;	/* in the order of creation, found through `index` */
 	size_t nblocks, block_room;
 	struct u64map index;
