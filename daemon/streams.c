@@ -113,6 +113,11 @@ static int delay(struct streams *s, const struct gpu_run_work *w, struct ended *
 					(unsigned long long)GPU_CYCLE_MAX) : ret;
 }
 
+/* The client has moved the bytes. */
+static void copied(void *ctx)
+{
+}
+
 static int halt(struct streams *s, const struct gpu_run_work *w, struct ended *e)
 {
 	int ret = w->kind == GPU_RUN_HALT ?
@@ -132,6 +137,9 @@ static int submit(struct streams *s, const struct gpu_run_work *w, struct ended 
 		return gpu_session_submit(s->gpu, w->stream, &w->launch, done, e);
 	case GPU_RUN_MOVE:
 		return move(s, w, e);
+	case GPU_RUN_COPY:
+		return gpu_session_copy(s->gpu, w->stream, GPU_RUN_COPY_WAY(w->number),
+					GPU_RUN_COPY_CYCLES(w->number), copied, done, e);
 	case GPU_RUN_RECORD:
 		e->is.mark = w->number;
 		return gpu_session_record(s->gpu, w->stream, w->number, recorded, e);

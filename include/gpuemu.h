@@ -104,7 +104,7 @@ int gpuemu_mem_alloc_managed(struct gpuemu_ctx *ctx, void **ptr, size_t bytes);
  * `bytes` of zeroed device memory (rounded up to 2 MiB), as cudaMalloc() has it: not paged, always
  * there, taken from what managed pages may use. The CPU may use it between works, at the same
  * address; what that takes is for gpuemu_mem_copy() to say. -EINVAL bytes 0, -ENOMEM not as
- * much is left, -EOPNOTSUPP the backend (kmod) has none.
+ * much is left, -EOPNOTSUPP the module knows none (kmod).
  */
 int gpuemu_mem_alloc_device(struct gpuemu_ctx *ctx, void **ptr, size_t bytes);
 
@@ -152,8 +152,7 @@ int gpuemu_texture_set(struct gpuemu_ctx *ctx, uint64_t handle,
  * A copy on one of the device's copy engines, which there is one of for each direction, in the
  * stream's order: works of other streams run beside it, works behind it see what it wrote. The
  * memory is the copy's until then. dst and src NULL: the program copies so many bytes itself, and
- * the engine is busy as long; with uffd only so. -EINVAL; -EOPNOTSUPP: the backend (kmod) has no
- * copy engine.
+ * the engine is busy as long; with backends other than sim only so (-EOPNOTSUPP). -EINVAL.
  */
 #define GPUEMU_COPY_HOME	1u	/* from the device; else to it */
 #define GPUEMU_COPY_INSIDE	2u	/* within the device: no engine, and no time */

@@ -13,6 +13,7 @@
 #include "client.h"
 #include "cmd.h"
 #include "dev.h"
+#include "device_memory.h"
 #include "engine.h"
 #include "netlink.h"
 #include "uring.h"
@@ -64,6 +65,8 @@ static int dev_mmap(struct file *file, struct vm_area_struct *vma)
 
 	if (e)
 		return gpuemu_engine_mmap(e, vma);
+	if (vma->vm_pgoff & (GPUEMU_MMAP_DEVICE >> PAGE_SHIFT))
+		return gpuemu_device_mmap(&client->space, vma);
 	return gpuemu_space_mmap(&client->space, vma);
 }
 

@@ -6,6 +6,7 @@
 #ifndef _GPUEMU_DEV_H
 #define _GPUEMU_DEV_H
 
+#include <linux/atomic.h>
 #include <linux/idr.h>
 #include <linux/list.h>
 #include <linux/miscdevice.h>
@@ -30,6 +31,8 @@ struct gpuemu_engine;
  * struct gpuemu_dev - the one device
  * @misc: /dev/gpuemu
  * @vram: its memory
+ * @device_frames: of it, what clients have for themselves, or are being given;
+ *	under the lock of @users
  * @link: how fast pages go there and back
  * @lru: what is in its memory, and how long
  * @thrash: which pages are better left in system memory
@@ -53,6 +56,7 @@ struct gpuemu_engine;
 struct gpuemu_dev {
 	struct miscdevice misc;
 	struct gpuemu_vram vram;
+	u32 device_frames;
 	struct gpuemu_link link;
 	struct gpuemu_lru lru;
 	struct gpuemu_thrash thrash;

@@ -317,7 +317,7 @@ static void build(struct gpuemu_engine *e)
 
 	if (!++e->batch_gen)
 		e->batch_gen = 1;
-	WRITE_ONCE(e->control->client_frames, gpuemu_limit_frames(e->dev));
+	WRITE_ONCE(e->control->client_frames, gpuemu_limit_paged(e->dev));
 	batch->gen = e->batch_gen;
 	batch->count = e->nfaults;
 	batch->raw = raw;

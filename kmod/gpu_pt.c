@@ -222,6 +222,17 @@ void gpuemu_pt_set_mask(struct gpuemu_pt *pt, u32 leaf,
 				 GPUEMU_PTE_VALID);
 }
 
+/* All entries of the leaf, of a block that is not paged. */
+void gpuemu_pt_set_device(struct gpuemu_pt *pt, u32 leaf, const u32 *frames)
+{
+	u64 *table = pt_table(pt, leaf);
+	u32 i;
+
+	for (i = 0; i < PT_ENTRIES; i++)
+		pt_write(table + i, (u64)frames[i] << GPUEMU_PTE_SHIFT |
+			 GPUEMU_PTE_VALID | GPUEMU_PTE_DEVICE);
+}
+
 void gpuemu_pt_set_read_only(struct gpuemu_pt *pt, u32 leaf, u32 i, u32 frame)
 {
 	pt_write(pt_table(pt, leaf) + i,

@@ -32,6 +32,7 @@ void gpuemu_pt_space_free(struct gpuemu_space *space);
 void gpuemu_pt_set(struct gpuemu_pt *pt, u32 leaf, u32 i, u32 frame);
 void gpuemu_pt_set_mask(struct gpuemu_pt *pt, u32 leaf,
 			const unsigned long *mask, const u32 *frames);
+void gpuemu_pt_set_device(struct gpuemu_pt *pt, u32 leaf, const u32 *frames);
 void gpuemu_pt_set_read_only(struct gpuemu_pt *pt, u32 leaf, u32 i, u32 frame);
 void gpuemu_pt_set_remote(struct gpuemu_pt *pt, u32 leaf, u32 i, u32 slot);
 void gpuemu_pt_clear(struct gpuemu_pt *pt, u32 leaf, u32 i);

@@ -25,6 +25,14 @@ u32 gpuemu_limit_frames(const struct gpuemu_dev *dev)
 	return max_t(u32, div_u64((u64)dev->vram.frames * percent, 100), 1);
 }
 
+/* The same of what can be paged: the rest clients have for themselves. */
+u32 gpuemu_limit_paged(const struct gpuemu_dev *dev)
+{
+	u32 taken = READ_ONCE(dev->device_frames);
+
+	return min(gpuemu_limit_frames(dev), dev->vram.frames - taken);
+}
+
 /* It has as many as it may: what it lacks is nobody else's to give. */
 bool gpuemu_limit_reached(struct gpuemu_space *space)
 {
@@ -62,6 +70,25 @@ u32 gpuemu_limit_of_user(u32 all)
 	u32 percent = gpuemu_param(user_pct);
 
 	return percent ? max_t(u32, div_u64((u64)all * percent, 100), 1) : all;
+}
+
+/*
+ * May the client have so many frames more for itself, which nobody takes back? Of those
+ * that no other user has so, a user may have the percentage: whatever others took,
+ * there is some left for the next, and for pages. One frame is the pages' always.
+ */
+bool gpuemu_limit_may_device(const struct gpuemu_space *space, u64 pages)
+{
+	const struct gpuemu_dev *dev = space->dev;
+	u32 percent = gpuemu_param(user_device_pct);
+	u64 have = space->user->device_frames;
+	u64 left = dev->vram.frames - dev->device_frames;
+
+	lockdep_assert_held(&dev->users.lock);
+	if (pages >= left)
+		return false;
+	return !percent || !space->limited ||
+	       (have + pages) * 100 <= (have + left) * percent;
 }
 
 /*

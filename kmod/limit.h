@@ -14,7 +14,9 @@ struct gpuemu_pt;
 struct gpuemu_space;
 
 u32 gpuemu_limit_frames(const struct gpuemu_dev *dev);
+u32 gpuemu_limit_paged(const struct gpuemu_dev *dev);
 bool gpuemu_limit_reached(struct gpuemu_space *space);
+bool gpuemu_limit_may_device(const struct gpuemu_space *space, u64 pages);
 u32 gpuemu_limit_take_frames(struct gpuemu_space *space, unsigned long *mask,
 			     u32 want, u32 pages);
 void gpuemu_limit_give_frames(struct gpuemu_space *space, u32 n);

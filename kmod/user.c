@@ -2,7 +2,7 @@
 /*
  * The accounts of users: they begin with a user's first VA space and end with the last.
  * What is counted there, its owner counts: va_space.c, gpu_pt.c,
- * remote.c, client.c, work.c.
+ * remote.c, device_memory.c, client.c, work.c.
  */
 #include <linux/cred.h>
 #include <linux/err.h>
@@ -73,7 +73,8 @@ void gpuemu_user_put(struct gpuemu_user *user)
 	spin_unlock(&users->lock);
 	if (!last)
 		return;
-	WARN_ON_ONCE(user->tables || user->slots || user->works ||
-		     atomic64_read(&user->bytes) || !list_empty(&user->turns));
+	WARN_ON_ONCE(user->tables || user->slots || user->device_frames ||
+		     user->works || atomic64_read(&user->bytes) ||
+		     !list_empty(&user->turns));
 	kfree(user);
 }

@@ -27,6 +27,7 @@ struct gpuemu_space;
  * @spaces: VA spaces; under the lock of @users
  * @tables: page tables; changes under the page tables' lock
  * @slots: of the remote aperture; under its lock
+ * @device_frames: of device memory that is not paged; under the lock of @users
  * @bytes: charged against GPUEMU_USER_BYTES
  * @works: unfinished or unread; under the device's lock, like the next two
  * @turns: clients with works that no engine has taken, whose turn is next first
@@ -39,6 +40,7 @@ struct gpuemu_user {
 	u32 spaces;
 	u32 tables;
 	u32 slots;
+	u32 device_frames;
 	atomic64_t bytes;
 	u32 works;
 	struct list_head turns;
@@ -47,7 +49,7 @@ struct gpuemu_user {
 
 /**
  * struct gpuemu_users - of a device
- * @lock: see locks.h; protects @all, and each one's spaces
+ * @lock: see locks.h; protects @all, and each one's spaces and device_frames
  * @all: users
  */
 struct gpuemu_users {

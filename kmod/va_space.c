@@ -14,6 +14,7 @@
 
 #include "client.h"
 #include "dev.h"
+#include "device_memory.h"
 #include "inject.h"
 #include "migrate.h"
 #include "objects.h"
@@ -395,7 +396,7 @@ static void clip(const struct gpuemu_block *block, u64 first, u64 last, u32 *i,
  * so neither COMMIT nor a fault touches them; a new mapping at this place has
  * to wait for mmap_lock.
  */
-static void space_close_pages(struct gpuemu_space *space, u64 first, u64 last)
+void gpuemu_space_close_pages(struct gpuemu_space *space, u64 first, u64 last)
 {
 	unsigned long index, last_block = last >> BLOCK_PAGE_SHIFT;
 	struct gpuemu_block *block, *next;
@@ -458,7 +459,7 @@ static void space_vm_close(struct vm_area_struct *vma)
 	/* Where this fails, the next mapping there does it, or fails. */
 	gpuemu_protect_set(&space->protect, first, last, false);
 	gpuemu_count(space, MANAGED_BYTES, vma->vm_start - vma->vm_end);
-	space_close_pages(space, first, last);
+	gpuemu_space_close_pages(space, first, last);
 }
 
 /* Pages are named by address, so they cannot move. */
@@ -667,7 +668,9 @@ int gpuemu_space_may_map(struct gpuemu_space *space, unsigned long addr,
 						    space);
 	struct mm_struct *owner = READ_ONCE(client->mm);
 
-	if ((flags & MAP_TYPE) == MAP_PRIVATE || pgoff != addr >> PAGE_SHIFT)
+	if ((flags & MAP_TYPE) == MAP_PRIVATE ||
+	    (pgoff != addr >> PAGE_SHIFT &&
+	     !gpuemu_device_offset(pgoff, addr, len)))
 		return -EINVAL;
 	if (addr > (1ull << GPUEMU_VA_BITS) ||
 	    len > (1ull << GPUEMU_VA_BITS) - addr)

@@ -90,6 +90,7 @@ void gpuemu_space_forget_block(struct gpuemu_space *space,
 struct gpuemu_block *gpuemu_space_next_block(struct gpuemu_space *space,
 					     unsigned long *index,
 					     unsigned long last);
+void gpuemu_space_close_pages(struct gpuemu_space *space, u64 first, u64 last);
 int gpuemu_space_notify_writes(struct gpuemu_space *space);
 void gpuemu_space_mark_faults(struct gpuemu_space *space,
 			      struct gpuemu_fault *faults, u32 n);

@@ -248,7 +248,8 @@ static int tell_ranges(struct gpuemu_ctx *ctx, struct err *err)
 	if (!ranges)
 		return -ENOMEM;
 	for (const struct allocation *a = ctx->allocations; a && head.count < most; a = a->next)
-		ranges[head.count++] = (struct gpu_range){ a->addr, a->bytes };
+		if (a->kind != MEM_DEVICE)
+			ranges[head.count++] = (struct gpu_range){ a->addr, a->bytes };
 	head.count_advice = ctx->nadvice;
 	if (ctx->nadvice)
 		memcpy(&ranges[head.count], ctx->advice, ctx->nadvice * sizeof(*ctx->advice));
@@ -409,6 +410,29 @@ static void kmod_drop(struct gpuemu_ctx *ctx, void *addr, size_t bytes)
 	munmap(addr, bytes);
 }
 
+static int kmod_map_device(struct gpuemu_ctx *ctx, void *addr, size_t bytes, struct err *err)
+{
+	const struct kmod *k = ctx->state;
+	int ret;
+
+	/* A large range begins a VA block, and device memory is never smaller than one. */
+	stream_wait_all(ctx);
+	if (mmap(addr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, k->fd,
+		 (off_t)(GPUEMU_MMAP_DEVICE | to_u64(addr))) != MAP_FAILED)
+		return 0;
+	ret = -errno;
+	if (ret == -EINVAL)
+		return err_set(err, -EOPNOTSUPP, "the module behind %s knows no device memory: "
+			       "install module and library of one version", k->device);
+	return err_set(err, -ENOMEM, "no %zu bytes of device memory are left: %s", bytes,
+		       gpuemu_strerror(ret));
+}
+
+static void kmod_drop_device(struct gpuemu_ctx *ctx, void *addr, size_t bytes)
+{
+	munmap(addr, bytes);
+}
+
 static void kmod_unload(struct gpuemu_ctx *ctx, struct gpuemu_module *module)
 {
 	const struct kmod *k = ctx->state;
@@ -554,6 +578,9 @@ const struct backend_ops backend_kmod = {
 	.configure = kmod_configure,
 	.map = kmod_map,
 	.drop = kmod_drop,
+	.map_device = kmod_map_device,
+	.drop_device = kmod_drop_device,
+	.copy = kmod_copy,
 	.load = kmod_load,
 	.unload = kmod_unload,
 	.constants = kmod_constants,

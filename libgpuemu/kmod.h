@@ -55,6 +55,7 @@ void kmod_run_init(struct kmod *k);
 void kmod_run_fini(struct kmod *k);
 int kmod_submit(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream, const struct work *work,
 		struct err *err);
+int kmod_copy(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream, const struct copy *copy);
 int kmod_halt_after(struct gpuemu_ctx *ctx, const struct gpuemu_stream *stream,
 		    uint64_t instructions, struct err *err);
 int kmod_halt_at(struct gpuemu_ctx *ctx, const struct gpuemu_stream *stream, uint64_t cycle,

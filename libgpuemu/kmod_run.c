@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine.h"
 #include "kmod.h"
 
 #define QUEUE_MAX	256u		/* works that wait, at most, as on sim */
@@ -479,23 +480,42 @@ static int begin_all(struct gpuemu_ctx *ctx, struct err *err)
 	return ret;
 }
 
-int kmod_submit(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream, const struct work *work,
-		struct err *err)
+/* A work of the stream has been collected. */
+static int go_on(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream, struct err *err)
 {
 	struct kmod *k = ctx->state;
-	/* The default stream's meets it anyway. */
-	int ret = stream->id ? kmod_meet_engine(ctx, err) : 0;
 
-	if (!ret)
-		ret = collect_work(ctx, stream->id, work, err);
-	if (ret)
-		return ret;
 	stream->collected++;
 	if (!stream->id)
 		return begin_all(ctx, err);
 	if (waiting(k) >= QUEUE_MAX)
 		kmod_wait(ctx, &stream, 1);
 	return 0;
+}
+
+int kmod_submit(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream, const struct work *work,
+		struct err *err)
+{
+	/* The default stream's meets it anyway. */
+	int ret = stream->id ? kmod_meet_engine(ctx, err) : 0;
+
+	if (!ret)
+		ret = collect_work(ctx, stream->id, work, err);
+	return ret ? ret : go_on(ctx, stream, err);
+}
+
+/* Its time alone: the module gives the device's memory to the program, which copies itself. */
+int kmod_copy(struct gpuemu_ctx *ctx, struct gpuemu_stream *stream, const struct copy *copy)
+{
+	enum gpu_copy way = copy->flags & GPUEMU_COPY_INSIDE ? GPU_COPY_INSIDE :
+			    copy->flags & GPUEMU_COPY_HOME ? GPU_COPY_HOME : GPU_COPY_HERE;
+	const uint64_t number = GPU_RUN_COPY_OF(way, engine_copy_cycles(&ctx->spec, copy));
+	struct err err = { "" };
+	int ret = copy->dst ? -EOPNOTSUPP : stream->id ? kmod_meet_engine(ctx, &err) : 0;
+
+	if (!ret)
+		ret = collect(ctx, GPU_RUN_COPY, stream->id, &number, sizeof(number), &err);
+	return ret ? ret : go_on(ctx, stream, &err);
 }
 
 static int halt(struct gpuemu_ctx *ctx, uint32_t kind, const struct gpuemu_stream *stream,

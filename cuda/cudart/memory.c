@@ -2,8 +2,8 @@
 /*
  * Allocations. cudaMallocManaged() is libgpuemu's managed memory as it is. cudaMalloc() takes
  * pieces of granules of 2 MiB, as hardware does: programs that read a little beside their buffers
- * find memory there. The granules are device memory that is not paged, where the backend has such
- * (sim); elsewhere they are managed memory, which docs/cuda.md tells.
+ * find memory there. The granules are device memory that is not paged; managed memory where the
+ * backend has no such (a module that is older than the library).
  */
 #include <errno.h>
 #include <stdlib.h>

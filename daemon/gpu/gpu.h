@@ -413,7 +413,12 @@ enum gpu_run_kind {
 	GPU_RUN_AWAIT = 5,		/* the same */
 	GPU_RUN_HALT = 6,		/* uint64_t: gpu_session_halt_after()'s instructions */
 	GPU_RUN_HALT_AT = 7,		/* uint64_t: gpu_session_halt_at()'s cycle */
+	GPU_RUN_COPY = 8,		/* uint64_t: GPU_RUN_COPY_OF(); the client copies itself */
 };
+/* A copy engine is busy for so many cycles. */
+#define GPU_RUN_COPY_OF(way, cycles)	((uint64_t)(cycles) << 2 | (way))
+#define GPU_RUN_COPY_WAY(number)	((enum gpu_copy)((number) & 3))
+#define GPU_RUN_COPY_CYCLES(number)	((number) >> 2)
 
 /* One item, decoded; pointers into the payload. */
 struct gpu_run_work {

@@ -132,6 +132,9 @@ static bool number_valid(uint32_t kind, const void *data, size_t bytes, uint64_t
 	if (bytes != sizeof(*number))
 		return false;
 	memcpy(number, data, sizeof(*number));
+	if (kind == GPU_RUN_COPY)
+		return GPU_RUN_COPY_WAY(*number) <= GPU_COPY_INSIDE &&
+		       GPU_RUN_COPY_CYCLES(*number) <= GPU_CYCLE_MAX;
 	return *number || (kind != GPU_RUN_RECORD && kind != GPU_RUN_AWAIT);
 }
 
@@ -150,6 +153,7 @@ static bool work_valid(const struct gpu_run_item *item, const void *data,
 	case GPU_RUN_AWAIT:
 	case GPU_RUN_HALT:
 	case GPU_RUN_HALT_AT:
+	case GPU_RUN_COPY:
 		return number_valid(item->kind, data, item->data_bytes, &work->number);
 	default:
 		return false;

@@ -151,7 +151,8 @@ static void list_table(const struct kmod_pt *pt, uint64_t number, int level,
 		if (level > 0)
 			list_table(pt, entry >> GPUEMU_PTE_SHIFT, level - 1, va_space, addr,
 				   fn, ctx);
-		else if (page_at(pt, entry, &flags) && !(flags & SERVICE_ENTRY_REMOTE))
+		else if (page_at(pt, entry, &flags) && !(flags & SERVICE_ENTRY_REMOTE) &&
+			 !(entry & GPUEMU_PTE_DEVICE))
 			fn(ctx, va_space, addr);
 	}
 }

@@ -219,6 +219,24 @@ TEST_F(limits, evicts_its_own)
 	EXPECT_EQ(0, resident(self, &self->b));
 }
 
+/* The same for device memory that is not paged: its own pages leave for it, and no other's. */
+TEST_F(limits, device_memory)
+{
+	uint8_t *p = reserve(3 * BLOCK);
+	uint8_t *at = (uint8_t *)(((uintptr_t)p + BLOCK - 1) & ~(BLOCK - 1));
+
+	ASSERT_EQ(0, bring(self, &self->b, 0, SHARE));
+	ASSERT_EQ(0, bring(self, &self->a, 0, 100));
+	EXPECT_EQ(0, map_device(self->a.fd, at, BLOCK, PROT_READ | PROT_WRITE, MAP_SHARED));
+	EXPECT_EQ(0, resident(self, &self->a));
+	EXPECT_EQ(-ENOMEM, map_device(self->a.fd, at + BLOCK, BLOCK, PROT_READ | PROT_WRITE,
+				      MAP_SHARED));
+	EXPECT_EQ(-ENOSPC, bring(self, &self->a, 0, 1));
+	EXPECT_EQ(SHARE, resident(self, &self->b));
+	ASSERT_EQ(0, munmap(at, BLOCK));
+	EXPECT_EQ(0, bring(self, &self->a, 0, SHARE));
+}
+
 /* --- page tables --- */
 
 /* Blocks from the first on, until there is no table, or so many are there. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * vm: vram_mb=4 remote_mb=1
+ * vm: vram_mb=8 remote_mb=1
  *
  * What all files of one user have together, without CAP_SYS_RESOURCE: opening the device
  * again gives it no more, and another user finds its own share. VA spaces and works are
@@ -118,6 +118,94 @@ TEST_F(slots, of_a_user)
 	ASSERT_EQ(0, nl_set_param(&self->nl, "user_pct", 0));
 	EXPECT_EQ(0, to_remote(self, &self->mine[2], 10, SLOTS - SHARE - PAGES));
 	EXPECT_EQ(-ENOSPC, to_remote(self, &self->mine[2], 100, 1));
+}
+
+/* --- device memory that is not paged --- */
+
+enum { FRAMES = 8 * 256, BLOCK_PAGES = 512 };
+
+FIXTURE(device)
+{
+	struct engine e;
+	struct nl nl;
+	uint8_t *at;		/* reserved, on a VA block's border */
+	int mine[2], other, third;
+};
+
+FIXTURE_SETUP(device)
+{
+	uint8_t *p = reserve(16 * BLOCK);
+
+	ASSERT_EQ(0, nl_open(&self->nl));
+	ASSERT_EQ(0, engine_open(&self->e));
+	engine_acker_start(&self->e);
+	ASSERT_EQ(0, engine_acker_warm(&self->e));
+	ASSERT_EQ(FRAMES, self->e.attach.vram_frames);
+	self->at = (uint8_t *)(((uintptr_t)p + BLOCK - 1) & ~(BLOCK - 1));
+	self->mine[0] = open_as(NOBODY);
+	self->mine[1] = open_as(NOBODY);
+	self->other = open_as(OTHER);
+	self->third = open_as(OTHER + 1);
+}
+
+FIXTURE_TEARDOWN(device)
+{
+	nl_set_param(&self->nl, "user_device_pct", 75);
+	munmap(self->at, 15 * BLOCK);
+	close(self->mine[0]);
+	close(self->mine[1]);
+	close(self->other);
+	close(self->third);
+	engine_close(&self->e);
+	nl_close(&self->nl);
+}
+
+static int take(FIXTURE_DATA(device) *self, int fd, int first, int blocks)
+{
+	uint8_t *at = self->at + first * BLOCK;
+
+	return map_device(fd, at, blocks * BLOCK, PROT_READ | PROT_WRITE, MAP_SHARED);
+}
+
+/* Half of what no other user has: 2 blocks of 4, and 1 of the 2 that are left. */
+TEST_F(device, of_a_user)
+{
+	uint8_t *managed = self->at + 12 * BLOCK;
+
+	ASSERT_EQ(0, nl_set_param(&self->nl, "user_device_pct", 50));
+	EXPECT_EQ(-ENOMEM, take(self, self->mine[0], 0, 3));
+	EXPECT_EQ(0, take(self, self->mine[0], 0, 1));
+	EXPECT_EQ(0, take(self, self->mine[1], 1, 1));
+	EXPECT_EQ(-ENOMEM, take(self, self->mine[0], 2, 1));
+	EXPECT_EQ(-ENOMEM, take(self, self->mine[1], 2, 1));
+	EXPECT_EQ(0, take(self, self->other, 2, 1));
+	EXPECT_EQ(-ENOMEM, take(self, self->other, 3, 1));
+	EXPECT_EQ(-ENOMEM, take(self, self->third, 3, 1));
+	/* What is left is there for pages, of whoever has nothing else. */
+	ASSERT_NE(NULL, map_managed_at(self->third, managed, BLOCK));
+	EXPECT_EQ(0, engine_h2d(&self->e, client_space(self->third), managed, BLOCK_PAGES));
+	ASSERT_EQ(0, munmap(managed, BLOCK));
+	/* What a user gives back is everybody's. */
+	ASSERT_EQ(0, munmap(self->at, 2 * BLOCK));
+	EXPECT_EQ(0, take(self, self->third, 0, 1));
+	EXPECT_EQ(-ENOMEM, take(self, self->third, 1, 1));
+}
+
+/* A user that is alone has most of it; root has all, but for a page. */
+TEST_F(device, alone)
+{
+	int root = client_open();
+
+	EXPECT_EQ(0, take(self, self->mine[0], 0, 3));
+	ASSERT_EQ(0, munmap(self->at, 3 * BLOCK));
+	ASSERT_EQ(0, nl_set_param(&self->nl, "user_device_pct", 25));
+	EXPECT_EQ(0, take(self, root, 0, 3));
+	EXPECT_EQ(-ENOMEM, take(self, root, 3, 1));
+	ASSERT_EQ(0, munmap(self->at, 3 * BLOCK));
+	ASSERT_EQ(0, nl_set_param(&self->nl, "user_device_pct", 0));
+	EXPECT_EQ(0, take(self, self->mine[0], 0, 3));
+	EXPECT_EQ(-ENOMEM, take(self, self->mine[0], 3, 1));
+	close(root);
 }
 
 /* --- images, payloads and reports --- */

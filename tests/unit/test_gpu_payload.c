@@ -162,14 +162,14 @@ static void *run_payload(size_t *bytes)
 {
 	const struct gpu_work_prefetch move = { .size = sizeof(move), .addr = 4096, .bytes = 9 };
 	const uint32_t streams[3] = { 5, 0, 7 };
-	const uint64_t number = 11;
+	const uint64_t number = 9;
 	struct gpu_run_items items = { NULL };
 	void *l, *payload;
 
 	assert_int_equal(gpu_work_encode_launch(&launch, &l, bytes), 0);
 	assert_int_equal(gpu_run_add(&items, GPU_RUN_LAUNCH, 5, l, *bytes), 0);
 	assert_int_equal(gpu_run_add(&items, GPU_RUN_MOVE, 6, &move, sizeof(move)), 0);
-	for (uint32_t kind = GPU_RUN_DELAY; kind <= GPU_RUN_HALT_AT; kind++)
+	for (uint32_t kind = GPU_RUN_DELAY; kind <= GPU_RUN_COPY; kind++)
 		assert_int_equal(gpu_run_add(&items, kind, 7, &number, sizeof(number)), 0);
 	assert_int_equal(gpu_run_encode(&(struct gpu_work_run){
 		.flags = GPU_RUN_DROP, .generation = 4, .cycles = 8, .nstreams = 3 }, streams,
@@ -189,7 +189,7 @@ static void test_runs_round_trip(void **state)
 	void *p = run_payload(&bytes);
 
 	assert_int_equal(gpu_run_decode(p, bytes, &head, &streams, &at), 0);
-	assert_int_equal(head.nitems, 7);
+	assert_int_equal(head.nitems, 8);
 	assert_int_equal(head.flags, GPU_RUN_DROP);
 	assert_int_equal(head.cycles, 8);
 	assert_memory_equal(streams, ((const uint32_t[]){ 5, 0, 7 }), 12);
@@ -200,10 +200,10 @@ static void test_runs_round_trip(void **state)
 	assert_memory_equal(w.launch.params, params, sizeof(params));
 	gpu_run_next(p, &at, &w);
 	assert_int_equal(w.move.addr, 4096);
-	for (uint32_t kind = GPU_RUN_DELAY; kind <= GPU_RUN_HALT_AT; kind++) {
+	for (uint32_t kind = GPU_RUN_DELAY; kind <= GPU_RUN_COPY; kind++) {
 		gpu_run_next(p, &at, &w);
 		assert_int_equal(w.kind, kind);
-		assert_int_equal(w.number, 11);
+		assert_int_equal(w.number, 9);
 	}
 	assert_int_equal(at, bytes);
 	free(p);
@@ -247,7 +247,7 @@ static void test_runs_that_are_malformed(void **state)
 	assert_int_equal(decode_run(p, bytes, 7, 1u << 31), -EINVAL);	/* of cycles */
 	assert_int_equal(decode_run(p, bytes, 9, 1), -EINVAL);
 	assert_int_equal(decode_run(p, bytes, item / 4, 0), -EINVAL);
-	assert_int_equal(decode_run(p, bytes, item / 4, GPU_RUN_HALT_AT + 1), -EINVAL);
+	assert_int_equal(decode_run(p, bytes, item / 4, GPU_RUN_COPY + 1), -EINVAL);
 	assert_int_equal(decode_run(p, bytes, item / 4 + 3, 1), -EINVAL);
 	free(p);
 }

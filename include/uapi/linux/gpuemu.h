@@ -49,6 +49,17 @@
  * other than readable and writable is the CPU's alone. docs/managed-memory.md.
  */
 
+/*
+ * Device memory: the same with GPUEMU_MMAP_DEVICE in the offset besides, address
+ * and length multiples of a VA block, readable and writable. It has its frames from
+ * mmap() on, zeroed, and is not managed: nothing moves it, and no access faults. The CPU
+ * reaches the frames themselves, without order between it and kernels that run. It
+ * goes whole by munmap(), and mprotect() and mremap() are refused. -ENOMEM: there are not
+ * as many frames besides others' device memory, or (user_device_pct, client_vram_pct) it
+ * may not have them; managed pages leave the device for it.
+ */
+#define GPUEMU_MMAP_DEVICE	0x800000000000ull
+
 /* --- client ioctls ------------------------------------------------------ */
 
 struct gpuemu_info {
@@ -247,15 +258,17 @@ struct gpuemu_engine_progress {
  * entries with release semantics; read them with acquire. A table is reused
  * only after an acknowledged invalidate.
  *
- * In a last-level entry two more bits. GPUEMU_PTE_REMOTE: the number is a slot
+ * In a last-level entry three more bits. GPUEMU_PTE_REMOTE: the number is a slot
  * of GPUEMU_MMAP_REMOTE, behind which is the page in system memory; the CPU may
  * use it at the same time. GPUEMU_PTE_READ_ONLY: a duplicate; the engine may not
  * write it, a write or atomic is a far fault, whose H2D makes the frame the
- * page's only place.
+ * page's only place. GPUEMU_PTE_DEVICE: the frame is a client's device memory, and
+ * nobody's to migrate.
  */
 #define GPUEMU_PTE_VALID	1ull
 #define GPUEMU_PTE_REMOTE	2ull
 #define GPUEMU_PTE_READ_ONLY	4ull
+#define GPUEMU_PTE_DEVICE	8ull
 #define GPUEMU_PTE_SHIFT	12
 
 /* Access types in order of strength. */

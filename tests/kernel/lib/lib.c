@@ -89,6 +89,15 @@ void *map_managed(int fd, size_t bytes)
 	return at ? map_managed_at(fd, at, bytes) : NULL;
 }
 
+/* Device memory that is not paged, at this place: 0, or -errno, and nothing is there. */
+int map_device(int fd, void *at, size_t bytes, int rights, int flags)
+{
+	void *p = mmap(at, bytes, rights, flags | MAP_FIXED, fd,
+		       (off_t)(GPUEMU_MMAP_DEVICE | (uintptr_t)at));
+
+	return p == MAP_FAILED ? -errno : 0;
+}
+
 int client_submit(int fd, uint32_t kind, const void *payload, uint32_t bytes,
 		  uint64_t *id)
 {

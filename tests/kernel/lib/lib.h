@@ -31,6 +31,7 @@ int client_info(int fd, struct gpuemu_info *info);
 void *reserve(size_t bytes);
 void *map_managed(int fd, size_t bytes);
 void *map_managed_at(int fd, void *at, size_t bytes);
+int map_device(int fd, void *at, size_t bytes, int rights, int flags);
 int call(int fd, unsigned long request, void *arg);
 int client_submit(int fd, uint32_t kind, const void *payload, uint32_t bytes,
 		  uint64_t *id);
