@@ -248,7 +248,7 @@ static int after_touch_new(void *world, int ret)
 	return munmap(self->more, PAGE) ? 2 : 0;
 }
 
-/* Its content is zeros that were never at home: the way there takes a page. */
+/* Its content is zeros that were never at home. The migration to the device took the page at home. */
 static int prepare_far(void *world)
 {
 	WORLD;
@@ -346,7 +346,8 @@ TEST_F(fail, touch)
 {
 	static const struct fail_op ops[] = {
 		{ "CPU fault, new page", prepare_new, touch_new, after_touch_new },
-		{ "CPU fault, page on the device", prepare_far, touch_new, after_touch_far },
+		{ "CPU fault, page on the device", prepare_far, touch_new, after_touch_far,
+		  .needs_nothing = true },
 		{ "CPU fault, page that thrashes", prepare_thrash, touch_new, after_touch_far },
 		{ "CPU fault, page with a place at home", place, touch, after_touch,
 		  .what = { ON_DEVICE }, .needs_nothing = true },
