@@ -39,20 +39,28 @@ void event_forget_all(void)
 	}
 }
 
+/* Begins a call about both of them; of the flags the first bit is known. */
+static cudaError_t enter_with(cudaEvent_t event, cudaStream_t stream, unsigned int flags,
+			      struct CUevent_st **e, struct gpuemu_stream **s)
+{
+	cudaError_t error = enter();
+
+	_Static_assert(cudaEventWaitExternal == 1 && cudaEventRecordExternal == 1, "one bit");
+	if (error)
+		return error;
+	*e = event_of(event);
+	if (!*e || !stream_of(stream, s))
+		return cudaErrorInvalidResourceHandle;
+	return flags & ~1u ? cudaErrorInvalidValue : cudaSuccess;
+}
+
 API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags)
 {
 	struct gpuemu_stream *s;
 	struct CUevent_st *e;
-	cudaError_t error = enter();
+	cudaError_t error = enter_with(event, stream, flags, &e, &s);
 
-	if (error)
-		return leave(error);
-	e = event_of(event);
-	if (!e || !stream_of(stream, &s))
-		error = cudaErrorInvalidResourceHandle;
-	else if (flags & ~(unsigned int)cudaEventWaitExternal)
-		error = cudaErrorInvalidValue;
-	else
+	if (!error)
 		error = runtime_failed(gpuemu_stream_wait_event(runtime_ctx(), s, e->event));
 	return leave(error);
 }
@@ -114,15 +122,10 @@ API cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream,
 {
 	struct gpuemu_stream *s;
 	struct CUevent_st *e;
-	cudaError_t error = enter();
+	cudaError_t error = enter_with(event, stream, flags, &e, &s);
 
 	if (error)
 		return leave(error);
-	e = event_of(event);
-	if (!e || !stream_of(stream, &s))
-		return leave(cudaErrorInvalidResourceHandle);
-	if (flags & ~(unsigned int)cudaEventRecordExternal)
-		return leave(cudaErrorInvalidValue);
 	error = runtime_failed(gpuemu_event_record(e->event, s));
 	if (!error && runtime_device()->functional) {
 		error = runtime_failed(gpuemu_event_synchronize(e->event));

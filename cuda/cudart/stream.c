@@ -185,19 +185,28 @@ static struct CUstream_st *attributes_of(cudaStream_t stream)
 	return s ? stream : &default_stream;
 }
 
+/* Begins a call about its attributes. */
+static cudaError_t enter_with(cudaStream_t stream, const cudaStreamAttrValue *value,
+			      struct CUstream_st **s)
+{
+	cudaError_t error = enter();
+
+	if (error)
+		return error;
+	*s = attributes_of(stream);
+	if (!*s)
+		return cudaErrorInvalidResourceHandle;
+	return value ? cudaSuccess : cudaErrorInvalidValue;
+}
+
 API cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID attribute,
 				       const cudaStreamAttrValue *value)
 {
-	cudaError_t error = enter();
 	struct CUstream_st *s;
+	cudaError_t error = enter_with(stream, value, &s);
 
 	if (error)
 		return leave(error);
-	s = attributes_of(stream);
-	if (!s)
-		return leave(cudaErrorInvalidResourceHandle);
-	if (!value)
-		return leave(cudaErrorInvalidValue);
 	switch ((int)attribute) {
 	case cudaLaunchAttributeAccessPolicyWindow:
 		if (!(value->accessPolicyWindow.hitRatio >= 0 &&
@@ -223,16 +232,11 @@ API cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID att
 API cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaStreamAttrID attribute,
 				       cudaStreamAttrValue *value)
 {
-	cudaError_t error = enter();
 	struct CUstream_st *s;
+	cudaError_t error = enter_with(stream, value, &s);
 
 	if (error)
 		return leave(error);
-	s = attributes_of(stream);
-	if (!s)
-		return leave(cudaErrorInvalidResourceHandle);
-	if (!value)
-		return leave(cudaErrorInvalidValue);
 	switch ((int)attribute) {
 	case cudaLaunchAttributeAccessPolicyWindow:
 		value->accessPolicyWindow = s->window;
