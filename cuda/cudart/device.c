@@ -332,6 +332,20 @@ API cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags)
 	return error_remember(flags ? cudaErrorInvalidValue : cudaErrorInvalidDevice);
 }
 
+/* Of two devices, and there is one. */
+API cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribute, int from,
+					  int to)
+{
+	cudaError_t error = enter();
+
+	if (!error)
+		error = !value || (unsigned int)attribute - cudaDevP2PAttrPerformanceRank >
+				  cudaDevP2PAttrCudaArrayAccessSupported -
+				  cudaDevP2PAttrPerformanceRank ?
+			cudaErrorInvalidValue : cudaErrorInvalidDevice;
+	return leave(error);
+}
+
 API cudaError_t cudaDeviceDisablePeerAccess(int peer)
 {
 	return error_remember(peer ? cudaErrorInvalidDevice : cudaErrorPeerAccessNotEnabled);

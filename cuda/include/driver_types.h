@@ -24,6 +24,13 @@ typedef enum cudaError {
 } cudaError;
 typedef cudaError cudaError_t;
 
+enum cudaDeviceP2PAttr {
+	cudaDevP2PAttrPerformanceRank = 1,
+	cudaDevP2PAttrAccessSupported = 2,
+	cudaDevP2PAttrNativeAtomicSupported = 3,
+	cudaDevP2PAttrCudaArrayAccessSupported = 4,
+};
+
 enum cudaDeviceAttr {
 #define X(name, number) name = number,
 #include "gpuemu/attributes.def"

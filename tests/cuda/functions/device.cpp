@@ -131,6 +131,14 @@ static void preferences(void)
 	GIVES(cudaErrorInvalidValue, cudaDeviceEnablePeerAccess(1, 1));
 	GIVES(cudaErrorInvalidDevice, cudaDeviceDisablePeerAccess(1));
 	GIVES(cudaErrorPeerAccessNotEnabled, cudaDeviceDisablePeerAccess(0));
+	GIVES(cudaErrorInvalidDevice,
+	      cudaDeviceGetP2PAttribute(&n, cudaDevP2PAttrAccessSupported, 0, 0));
+	GIVES(cudaErrorInvalidDevice,
+	      cudaDeviceGetP2PAttribute(&n, cudaDevP2PAttrPerformanceRank, 0, 1));
+	GIVES(cudaErrorInvalidValue,
+	      cudaDeviceGetP2PAttribute(NULL, cudaDevP2PAttrAccessSupported, 0, 0));
+	GIVES(cudaErrorInvalidValue, cudaDeviceGetP2PAttribute(&n, (enum cudaDeviceP2PAttr)0, 0, 1));
+	GIVES(cudaErrorInvalidValue, cudaDeviceGetP2PAttribute(&n, (enum cudaDeviceP2PAttr)9, 0, 1));
 }
 
 void device(void)
