@@ -25,8 +25,8 @@ struct wrapper {
 	const void *const *prelinked;
 };
 
-/* With -rdc=true nvcc's link leaves the fatbins of all objects in an array. */
-#define VERSION_LINKED 2
+/* One fatbin. With -rdc=true nvcc's link leaves the fatbins of all objects in an array. */
+enum { VERSION_ONE = 1, VERSION_LINKED = 2 };
 
 static struct module *modules;
 static struct function *functions[BUCKETS];
@@ -50,19 +50,28 @@ static bool add_image(struct module *m, const void *data, const struct wrapper *
 	return true;
 }
 
+/* A wrapper that no compiler writes has no fatbins: who launches its kernels gets to know. */
+static bool add_images(struct module *m, const struct wrapper *w)
+{
+	bool added = true;
+
+	if (!w || w->magic != WRAPPER_MAGIC)
+		return true;
+	if (w->version == VERSION_LINKED && w->prelinked)
+		for (const void *const *image = w->prelinked; *image && added; image++)
+			added = add_image(m, *image, NULL);
+	else if ((w->version == VERSION_ONE || w->version == VERSION_LINKED) && w->data)
+		added = add_image(m, w->data, w);
+	return added;
+}
+
 static struct module *add_module(const struct wrapper *w)
 {
 	struct module *m = calloc(1, sizeof(*m));
-	bool added = true;
 
 	if (!m)
 		return NULL;
-	if (w->magic == WRAPPER_MAGIC && w->version == VERSION_LINKED && w->prelinked)
-		for (const void *const *image = w->prelinked; *image && added; image++)
-			added = add_image(m, *image, NULL);
-	else if (w->magic == WRAPPER_MAGIC)
-		added = add_image(m, w->data, w);
-	if (!added) {
+	if (!add_images(m, w)) {
 		free(m->images);
 		free(m);
 		return NULL;
@@ -92,7 +101,6 @@ API void __cudaRegisterLinkedBinary_gpuemu(void (*globals)(void **handle), void 
 API void __cudaRegisterLinkedBinary_gpuemu(void (*globals)(void **handle), void *image, void *id,
 					   void (*dummy)(void **))
 {
-	const struct wrapper *w = image;
 	struct module *m = NULL;
 	Dl_info info;
 
@@ -101,16 +109,26 @@ API void __cudaRegisterLinkedBinary_gpuemu(void (*globals)(void **handle), void 
 		for (m = modules; m; m = m->next)
 			if (m->linked == info.dli_fbase && !m->module)
 				break;
-		if (m && !add_image(m, w->data, w))
+		if (m && !add_images(m, image))
 			m = NULL;
 		else if (!m)
-			m = add_module(w);
+			m = add_module(image);
 		if (m)
 			m->linked = info.dli_fbase;
 	}
 	leave_quietly(cudaSuccess);
 	if (m)
 		globals((void **)m);
+}
+
+/* What __cudaRegisterFatBinary() returned, and is not gone. The lock is held. */
+static struct module *module_of(void **handle)
+{
+	struct module *m = modules;
+
+	while (m && (void **)m != handle)
+		m = m->next;
+	return m;
 }
 
 API void __cudaRegisterFatBinaryEnd(void **handle);
@@ -164,14 +182,16 @@ API void __cudaRegisterFunction(void **handle, const char *host, char *device, c
 				int *warps)
 {
 	struct function *f = calloc(1, sizeof(*f)), **at = bucket(host);
+	struct module *m;
 
-	if (!f)
-		return;
 	enter_quietly();
-	*f = (struct function){
-		.next = *at, .host = host, .name = name, .module = (struct module *)handle,
-	};
-	*at = f;
+	m = module_of(handle);
+	if (f && m && name) {
+		*f = (struct function){ .next = *at, .host = host, .name = name, .module = m };
+		*at = f;
+	} else {
+		free(f);
+	}
 	leave_quietly(cudaSuccess);
 }
 
@@ -179,15 +199,19 @@ static void add_variable(void **handle, const void *host, void **managed, const 
 			 bool constant)
 {
 	struct variable *v = calloc(1, sizeof(*v));
+	struct module *m;
 
-	if (!v)
-		return;
 	enter_quietly();
-	*v = (struct variable){
-		.next = variables, .host = host, .managed = managed, .name = name,
-		.module = (struct module *)handle, .constant = constant,
-	};
-	variables = v;
+	m = module_of(handle);
+	if (v && m && name) {
+		*v = (struct variable){
+			.next = variables, .host = host, .managed = managed, .name = name,
+			.module = m, .constant = constant,
+		};
+		variables = v;
+	} else {
+		free(v);
+	}
 	leave_quietly(cudaSuccess);
 }
 
