@@ -249,7 +249,7 @@ int gpuemu_cmd_info(struct gpuemu_client *client, struct gpuemu_info *arg)
 	return 0;
 }
 
-/* The module only passes it on, to who shows it. */
+/* The module only passes it on, to those that show it. */
 int gpuemu_cmd_engine_progress(struct gpuemu_client *client,
 			       struct gpuemu_engine_progress *arg)
 {

@@ -35,7 +35,7 @@
  * @done: woken when a work of this client is done
  * @progress: what an engine told of its launches; under the device's lock, like
  *	@told_by, that engine's generation
- * @opener: the process that opened the file, for who looks
+ * @opener: the process that opened the file, for netlink
  * @uid: its user, who may look
  */
 struct gpuemu_client {

@@ -170,7 +170,7 @@ static int block_lock(struct gpuemu_engine *e, struct gpuemu_block *block,
 
 /*
  * The block, referenced, of pages of which the first n are asked for; made only where
- * something is managed. Whether it still is, who locks the block looks.
+ * something is managed. The task that locks the block looks whether it still is.
  */
 static struct gpuemu_block *block_get(struct gpuemu_space *space, u64 addr,
 				      u32 n)
@@ -273,7 +273,7 @@ static int migrate_once(struct gpuemu_engine *e, struct gpuemu_client *client,
 /*
  * One descriptor, and if it finds no frame and the engine wants it, again with
  * room made for the rest: with no block held, so that a victim never waits for
- * who evicts it, and everything is looked up anew.
+ * the task that evicts it, and everything is looked up anew.
  */
 static void migrate_one(struct gpuemu_engine *e, struct gpuemu_client *client,
 			struct gpuemu_migration *m, u64 pass, bool make_room,
@@ -538,7 +538,7 @@ u32 gpuemu_migrate_commit(struct gpuemu_engine *e, u32 count, bool make_room,
 			continue;
 		}
 		n = 1;
-		/* So that the frames of the oldest are free for who looks ahead. */
+		/* So that the frames of the oldest are free for look_ahead(). */
 		while (frees_frames(&e->migrations[i]) &&
 		       e->flights[GPUEMU_LINK_D2H].count == GPUEMU_FLIGHTS)
 			land_oldest(&e->flights[GPUEMU_LINK_D2H], cost);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Copies, and the threads that do the large ones beside their committer. A copy
- * is done in pieces of a few pages: who waits for an engine does not wait but does
+ * is done in pieces of a few pages: a task that waits for an engine does not wait but does
  * the pieces that the engine has not begun. Not where the link is
  * paced: there a thread is what a way of the link is busy with.
  *
- * Who starts a copy ends it, with its block locked all the time: no engine takes a
+ * The task that starts a copy ends it, with its block locked all the time: no engine takes a
  * lock but the queues'. A copy that was begun is never given up, so its end is as
- * far away as copying 2 MiB takes, and the link if it is paced; who is being killed
+ * far away as copying 2 MiB takes, and the link if it is paced; a task that is being killed
  * does not wait for the latter.
  */
 #include <linux/highmem.h>
@@ -49,7 +49,7 @@ static u32 run_length(const struct gpuemu_copy *copy, u32 i, u32 end)
 /*
  * What is large goes past the CPU's caches, as a device's own copies do: there is more of
  * it than they hold, and it is soon not the CPU's any more. Of a few pages each is at once
- * used by whoever waits for it.
+ * used by the task that waits for it.
  */
 static void copy_run(void *to, void *from, u32 n, bool large)
 {
@@ -90,7 +90,7 @@ static u32 copy_pages(const struct gpuemu_copy *copy, u32 first, u32 end)
 	}
 	if (!copy->large)
 		return copied;
-	/* Such stores may be seen late; who hears that it is done sees them. */
+	/* Such stores may be seen late; a task that hears of the end sees them. */
 	wmb();
 	return copied;
 }
@@ -194,7 +194,7 @@ static int copy_engine(void *arg)
 	struct gpuemu_copy *copy;
 
 	for (;;) {
-		/* Before the look: who queues a copy after it wakes us. */
+		/* Before the look: a task that queues a copy after it wakes us. */
 		set_current_state(TASK_IDLE);
 		copy = take(engine);
 		if (!copy) {
@@ -300,7 +300,7 @@ void gpuemu_copy_begin(struct gpuemu_copy *copy)
  * gpuemu_copy_end() - waits until it is copied, or helps
  * @copy: was begun; the block is still locked
  *
- * Returns the bytes that were carried. Cannot fail; who is being killed waits for no
+ * Returns the bytes that were carried. Cannot fail; a task that is being killed waits for no
  * link.
  */
 u64 gpuemu_copy_end(struct gpuemu_copy *copy)

@@ -36,16 +36,16 @@ struct task_struct;
 /**
  * struct gpuemu_copy - the copy of a run, from its start to its end
  * @queued: while it waits for an engine
- * @block: locked by who starts it until he has ended it; so its pages, frames
+ * @block: locked by the task that starts it until it has ended it; so its pages, frames
  *	and what of them is in @mask stay as they are
  * @mask: pages
  * @fresh: of these, to the device, those that nobody ever touched: zeroed, not copied
  * @way: which way they go
- * @many: it is one of several that are GPUEMU_COPY_PAGES_MIN together; for who begins
+ * @many: it is one of several that are GPUEMU_COPY_PAGES_MIN together; for the task that begins
  * @large: at least GPUEMU_COPY_PAGES_MIN
  * @pending: it was given to the engines
  * @by: the engine that took it; under the engines' lock, like @queued
- * @hurry: who waits is being killed: no pacing
+ * @hurry: the task that waits is being killed: no pacing
  * @next: pieces that were begun, by whomever
  * @copied: pages copied, without the fresh ones
  * @done: the engine lets go of it
@@ -82,9 +82,9 @@ struct gpuemu_copy_engine {
 
 /**
  * struct gpuemu_copies - the device's copy engines
- * @lock: see locks.h; protects the queues, and who is busy
+ * @lock: see locks.h; protects the queues, and which engines are busy
  * @queue: copies that no engine has taken, for each way, the oldest first
- * @count: of engines; 0: who starts a copy does it
+ * @count: of engines; 0: the task that starts a copy does it
  * @engine: the engines
  */
 struct gpuemu_copies {

@@ -36,12 +36,12 @@ struct gpuemu_engine;
  * @link: how fast pages go there and back
  * @lru: what is in its memory, and how long
  * @thrash: which pages are better left in system memory
- * @copies: who copies
+ * @copies: its copy engines
  * @pt: its page-table aperture
  * @remote: through which the engine reaches system memory
  * @clients: every open file's client, by VA space id
  * @next_space: where the search for a VA space id goes on (under the xa_lock)
- * @users: who has some
+ * @users: those that have a client
  * @slots: entries in use of the directory of VA spaces
  * @fault_entries: size of an engine's fault buffer, a power of two
  * @lock: see locks.h
@@ -51,7 +51,7 @@ struct gpuemu_engine;
  * @turns: users with works that no engine has taken, whose turn is next first
  * @next_work: id of the next work
  * @stats: what all VA spaces count, and what only the device does
- * @events: what was told to who listens
+ * @events: what was told to those that listen
  */
 struct gpuemu_dev {
 	struct miscdevice misc;

@@ -62,11 +62,11 @@ void gpuemu_engine_put(struct gpuemu_engine *e)
 void gpuemu_engine_event_locked(struct gpuemu_engine *e)
 {
 	lockdep_assert_held(&e->dev->lock);
-	/* Who sees the event sees what it is about. */
+	/* An engine that sees the event sees what it is about. */
 	smp_store_release(&e->control->events, e->control->events + 1);
 }
 
-/* Remembers who issues commands, for the monitor. */
+/* Remembers the thread that issues commands, for the monitor. */
 void gpuemu_engine_track(struct gpuemu_engine *e, enum gpuemu_role role)
 {
 	struct task_struct *old;

@@ -110,7 +110,7 @@ struct gpuemu_pass {
  * @fetched: when the batch reached the service thread
  * @decide_ns: what the service thread took for this pass' batches
  * @stamps: the pass' time stamps, before they are published
- * @pending: pending commands; who takes a pointer completes it, once
+ * @pending: pending commands; the task that takes a pointer completes it, once
  * @tasks: last submitters, referenced
  * @taken: works that the engine has and a client waits for
  * @cancelled: those that it has and nobody waits for, oldest first

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Making and sending events. Called by whoever has one; who listens is
+ * Making and sending events. Called where one happens; which sockets listen is
  * netlink's business. An event says nothing of a process but its VA space's id,
  * because everybody may listen.
  */

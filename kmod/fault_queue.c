@@ -106,7 +106,7 @@ static int fault_cmp(const void *a, const void *b)
 	return y->access - x->access;
 }
 
-/* Who computes on neighbouring pages often raises them in order. */
+/* A kernel that computes on neighbouring pages often raises them in order. */
 static void sort_faults(struct gpuemu_fault *faults, u32 n)
 {
 	u32 i;

@@ -50,7 +50,7 @@ int gpuemu_pt_init(struct gpuemu_pt *pt, u32 tables)
 	BUILD_BUG_ON(GPUEMU_SPACES_MAX > PT_ENTRIES);
 
 	spin_lock_init(&pt->lock);
-	/* Who loads it is told which parameter is too large, and needs no stack for it. */
+	/* The log says which parameter is too large, and needs no stack for it. */
 	pt->base = __vmalloc((size_t)tables << PAGE_SHIFT,
 			     GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
 	pt->free = kvmalloc_array(tables, sizeof(*pt->free), GFP_KERNEL);

@@ -2,7 +2,7 @@
 /*
  * The GPU page table: four levels of 4 KiB tables in one aperture that the
  * engine maps read-only. The layout is in the uapi header. Writers of a leaf
- * hold the block's lock; who clears an entry invalidates the TLB (tlb.h).
+ * hold the block's lock; the function that clears an entry invalidates the TLB (tlb.h).
  */
 #ifndef _GPUEMU_GPU_PT_H
 #define _GPUEMU_GPU_PT_H

@@ -3,7 +3,7 @@
  * Limits of one client, and of one user, which are live parameters: a lower one takes nothing
  * away, it only gives no more. Frames are counted as they are asked for, before
  * there is one, so that two askers cannot both get the last. Decides nothing
- * else; called by the migrations and by who makes page tables.
+ * else; called by the migrations and where page tables are made.
  */
 #include <linux/atomic.h>
 #include <linux/bitmap.h>
@@ -64,7 +64,7 @@ void gpuemu_limit_give_frames(struct gpuemu_space *space, u32 n)
 	atomic_sub(n, &space->frames);
 }
 
-/* Of so many, those that one user may have, however often it opened the device. */
+/* How many of all one user may have, however often it opened the device. */
 u32 gpuemu_limit_of_user(u32 all)
 {
 	u32 percent = gpuemu_param(user_pct);
@@ -92,7 +92,7 @@ bool gpuemu_limit_may_device(const struct gpuemu_space *space, u64 pages)
 }
 
 /*
- * Of the tables that no other client has, one may have the percentage: whatever
+ * One client may have the percentage of the tables that no other has: whatever
  * others took, there is some left for the next.
  */
 bool gpuemu_limit_may_table(const struct gpuemu_pt *pt,

@@ -3,7 +3,7 @@
  * Link pacing. A run of pages takes the way for bytes / link_gbps, after what was
  * sent before it, and arrives link_latency_ns later; the copy itself is done in
  * this time, not beside it. So a transfer takes as long as the link or the
- * machine, whichever is slower. Called by who has copied, before he says so.
+ * machine, whichever is slower. Called by the task that has copied, before it says so.
  */
 #include <linux/hrtimer.h>
 #include <linux/ktime.h>
@@ -45,7 +45,7 @@ static void wait_until(u64 due, const bool *hurry)
 		}
 		wake = ns_to_ktime(due - SPIN_NS);
 		set_current_state(TASK_KILLABLE);
-		/* Who sets it wakes us afterwards. */
+		/* The task that sets it wakes us afterwards. */
 		if (READ_ONCE(*hurry)) {
 			__set_current_state(TASK_RUNNING);
 			break;
@@ -66,7 +66,7 @@ bool gpuemu_link_paced(void)
  * @way: which
  * @begin: when the copy began (ktime_get_ns())
  * @bytes: of the run; none take no time
- * @hurry: ends the wait when it becomes true; who sets it wakes this task
+ * @hurry: ends the wait when it becomes true; the task that sets it wakes this one
  *
  * Killable, and never longer than a second.
  */

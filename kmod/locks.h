@@ -30,7 +30,7 @@
  *     against their revocation. May sleep (page-table allocation).
  *     gpuemu_remote.lock (mutex), never together with it: the slots of the remote
  *     aperture, populating the engine's mapping of them, taking a page out of it,
- *     and the revocation. An engine is not forgotten without it, so who has it
+ *     and the revocation. An engine is not forgotten without it, so its holder
  *     may use the engine's mapping. May sleep, as that one does.
  *  7. i_mmap_rwsem (rwsem, mm's). Inside unmap_mapping_range().
  *  8. maple tree lock of gpuemu_space.managed; xa_lock of gpuemu_space.blocks,
@@ -43,8 +43,8 @@
  *     which blocks are in device memory, in order; gpuemu_thrash.lock
  *     (spinlock), which have pinned pages; gpuemu_copies.lock (spinlock), what
  *     waits for a copy engine; gpuemu_sysmem.lock (spinlock), pages that are ready;
- *     gpuemu_users.lock (spinlock), who is a user. Leaves. Who waits for the link holds its blocks
- *     and no spinlock; for a second at most.
+ *     gpuemu_users.lock (spinlock), the list of users. Leaves. A task
+ *     that waits for the link holds its blocks and no spinlock; for a second at most.
  * 11. gpuemu_stats.lock (spinlock). The zero of a set of counters. A leaf;
  *     counting itself takes no lock.
  * 12. gpuemu_events.lock (spinlock). The order of the events, which a worker

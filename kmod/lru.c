@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The module's own eviction. It is nobody's policy: the module sees migrations,
- * not accesses, so used last means asked for last. Who calls it holds no VA
+ * not accesses, so used last means asked for last. Its caller holds no VA
  * block; a victim is locked alone, and one that is being worked on is passed
  * over, as it is hardly the least recently used.
  */

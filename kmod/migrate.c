@@ -126,7 +126,7 @@ u32 gpuemu_migrate_pinned(struct gpuemu_block *block, const unsigned long *mask,
 	return n;
 }
 
-/* Of the pages of the mask, which have frames, the pinned leave it. */
+/* The pinned of the pages of the mask, which have frames, leave it. */
 static int drop_pinned(struct gpuemu_block *block, unsigned long *mask,
 		       bool count)
 {
@@ -159,7 +159,7 @@ int gpuemu_migrate_leaf(struct gpuemu_block *block)
 /*
  * A migration has two halves and between them the copy, which may be another
  * thread's: then it is in flight, with its block locked. What the halves have to
- * tell each other is in the flight; flight.copy.block is set by who begins.
+ * tell each other is in the flight; the beginner sets flight.copy.block.
  */
 void gpuemu_flight_begin(struct gpuemu_flight *f, u32 first, u32 n)
 {

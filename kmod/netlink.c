@@ -22,7 +22,7 @@
 static struct gpuemu_dev *netlink_dev;
 
 /*
- * Whether who asks has the capability, in the first user namespace. GENL_ADMIN_PERM
+ * Whether the sender has the capability, in the first user namespace. GENL_ADMIN_PERM
  * would ask for CAP_NET_ADMIN, and this is no network.
  */
 int gpuemu_nl_may(struct sk_buff *request, int capability,
@@ -85,7 +85,7 @@ static const struct {
 #undef BOTH
 #undef DEVICE
 
-/* Nests the counters. Of a client, those that are only the device's are left out. */
+/* Nests the counters. A client has none of those that are only the device's. */
 int gpuemu_nl_put_stats(struct sk_buff *skb, int type,
 			struct gpuemu_stats *stats, bool device)
 {
@@ -286,7 +286,7 @@ static void reset_all(struct gpuemu_dev *dev)
 	}
 }
 
-/* Of one client, or of the device and all clients. */
+/* Resets one client, or the device and all clients. */
 static int stats_reset(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nlattr *attr = info->attrs[GPUEMU_A_CLIENT_VA_SPACE];

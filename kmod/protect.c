@@ -3,7 +3,7 @@
  * Marks of pages that are the CPU's alone, an entry for each VA block that has
  * some. A mark may outlive the call that made it: mprotect() marks before the
  * kernel splits the VMA, which may fail. So their number is not bounded by that of
- * the VMAs, and anybody may make them: they are charged to who makes them, a block
+ * the VMAs, and anybody may make them: they are charged to the task that makes them, a block
  * has at most a bitmap, and a space has at most so many blocks. Called by
  * va_space.c.
  */
@@ -20,7 +20,7 @@
 #define ENTRIES_MAX (1u << 20)
 #define BITMAPS_MAX (1u << 17)
 
-/* Who makes marks hears that there is no memory, and is not killed for it. */
+/* The task that makes marks hears that there is no memory, and is not killed for it. */
 #define MARK_GFP (GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN)
 
 /* What else an entry is than a bitmap. NONE has its place in the xarray, no more. */

@@ -2,7 +2,7 @@
 /*
  * Remote mapping: the engine uses a page where it is, in system memory, at the
  * same time as the CPU. The entry leads to a slot of the aperture (remote.c), the
- * slot to the page. Whoever wants the page for something else suspends the
+ * slot to the page. A task that wants the page for something else suspends the
  * mapping, and then resumes or releases it.
  */
 #include <linux/bitmap.h>

@@ -2,7 +2,7 @@
 /*
  * Counters, of a VA space and of the device. Counting is one instruction on this
  * CPU's copy and takes no lock, so it may stand anywhere; reading adds the
- * copies up. Who reads them is netlink.c.
+ * copies up. netlink.c reads them.
  */
 #ifndef _GPUEMU_STATS_H
 #define _GPUEMU_STATS_H
@@ -23,7 +23,7 @@ struct gpuemu_counters {
 
 /**
  * struct gpuemu_stats - the counters of one VA space, or of the device
- * @now: what was counted, a copy for each CPU; never written by who reads
+ * @now: what was counted, a copy for each CPU; never written by a reader
  * @lock: see locks.h; protects @base
  * @base: what the sums were at the last reset
  */
@@ -38,15 +38,15 @@ void gpuemu_stats_destroy(struct gpuemu_stats *stats);
 void gpuemu_stats_read(struct gpuemu_stats *stats, struct gpuemu_counters *sum);
 void gpuemu_stats_reset(struct gpuemu_stats *stats);
 
-/* Of the device alone. */
+/* Counts for the device alone. */
 #define gpuemu_count_dev(dev, NAME, n) \
 	this_cpu_add((dev)->stats.now->value[GPUEMU_STAT_##NAME], n)
 
-/* Of a VA space alone: the device counts it another way. */
+/* Counts for a VA space alone: the device counts it another way. */
 #define gpuemu_count_client(space, NAME, n) \
 	this_cpu_add((space)->stats.now->value[GPUEMU_STAT_##NAME], n)
 
-/* Of a VA space, and so of the device. */
+/* Counts for a VA space, and so for the device. */
 #define gpuemu_count(space, NAME, n) do { \
 	struct gpuemu_space *__space = (space); \
 	u64 __n = (n); \

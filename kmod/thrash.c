@@ -78,7 +78,7 @@ static struct gpuemu_thrash_page *state_of(struct gpuemu_block *block, u8 side,
 		state = kcalloc(GPUEMU_BLOCK_PAGES, sizeof(*state),
 				GPUEMU_ENGINE_GFP);
 		set_active_memcg(old);
-		/* Who looks without the lock sees zeroes, not what was there. */
+		/* A task that looks without the lock sees zeroes, not what was there. */
 		smp_store_release(&block->thrash, state);
 	}
 	block->thrash_side = side;
@@ -223,8 +223,8 @@ u8 gpuemu_thrash_flags(const struct gpuemu_block *block, u32 i)
  * @vmf: of a page of it
  *
  * 0: not at all; also when it waited before, or its caller does not want it to let
- * go of mmap_lock (get_user_pages() of some). Who gets something else calls
- * gpuemu_thrash_sleep(), without the block, and returns VM_FAULT_RETRY.
+ * go of mmap_lock (get_user_pages() of some). A caller that gets something
+ * else calls gpuemu_thrash_sleep(), without the block, and returns VM_FAULT_RETRY.
  */
 u64 gpuemu_thrash_nap(struct gpuemu_block *block, const struct vm_fault *vmf)
 {

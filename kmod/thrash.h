@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Thrashing: pages that CPU and engine take from each other again and again. Who
- * lost one waits a while before it takes it back (throttling); a page that both
+ * Thrashing: pages that CPU and engine take from each other again and again. The
+ * side that lost one waits a while before it takes it back (throttling); a page that both
  * go on wanting is told to be best left in system memory (pinning).
  */
 #ifndef _GPUEMU_THRASH_H
@@ -32,7 +32,7 @@ struct gpuemu_thrash {
  * struct gpuemu_thrash_page - of a block that both sides wanted
  * @when: when it went to @side, or was pinned, in units of thrash.c
  * @events: times in a row that a side took it from the other soon after
- * @side: who had it last
+ * @side: the side that had it last
  * @state: THRASH_*
  */
 struct gpuemu_thrash_page {

@@ -38,7 +38,7 @@
 
 static bool acked(const struct gpuemu_engine *e, u32 seq)
 {
-	/* What the engine did to a frame before is seen by who copies it. */
+	/* The task that copies a frame sees what the engine did to it before. */
 	enum gpuemu_engine_state state = smp_load_acquire(&e->state);
 
 	if (state == GPUEMU_ENGINE_REVOKED)
@@ -98,7 +98,7 @@ static void post_locked(struct gpuemu_engine *e, u32 va_space, u64 start,
 	entry->va_space = va_space;
 	entry->reason = reason;
 	e->inval_put++;
-	/* Who sees put sees the entry, and the page table as it is cleared. */
+	/* An engine that sees put sees the entry, and the page table as it is cleared. */
 	smp_store_release(&e->control->inval_put, e->inval_put);
 }
 

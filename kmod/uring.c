@@ -12,7 +12,7 @@
  * With replay policy once a COMMIT makes the next batch, RAISED, as long as there
  * are records, and only the last one replays.
  *
- * A pending command's pointer is in e->pending; who takes it out, under the
+ * A pending command's pointer is in e->pending; the task that takes it out, under the
  * device's lock, completes it, and nobody else does. Every completion of a
  * command that was pending goes through task work in the task that issued it:
  * from elsewhere it would need that ring's lock. A command that fails at once is
@@ -24,7 +24,7 @@
  * and handing it to a worker costs two wake-ups in the path that is measured.
  *
  * For the same reason a RAISE or COMMIT_AND_FETCH may stay (GPUEMU_STAY): its task
- * sleeps in the issue context, and who takes the command out wakes it instead of
+ * sleeps in the issue context, and the task that takes the command out wakes it instead of
  * completing anything. A signal, or the monitor after a while, ends that; then the
  * command is pending like any other.
  */
@@ -45,7 +45,7 @@
 /**
  * struct uring_pdu - in the command's own storage
  * @result: for the completion callback
- * @task: who stays in the command, or NULL; under the device's lock like the rest
+ * @task: the task that stays in the command, or NULL; under the device's lock like the rest
  * @taken: it is no longer pending, and the task ends it
  * @old: the monitor has seen it stay
  * @leave: it has stayed for long enough
@@ -220,7 +220,7 @@ struct io_uring_cmd *gpuemu_uring_take_locked(struct gpuemu_engine *e,
 }
 
 /*
- * The monitor's: whoever stays since before its last look leaves, as its thread may
+ * The monitor's: a command that stays since before its last look leaves, as its thread may
  * be wanted for what it does not see there.
  */
 void gpuemu_uring_stayed_locked(struct gpuemu_engine *e)
@@ -249,7 +249,7 @@ static void uring_stays(struct io_uring_cmd *cmd)
 /*
  * Sleeps in the command that stays until it is taken out, which returns true, or
  * until it becomes one that ends later. That holds uring_lock, which nobody else
- * needs for long: who comes from outside waits for two looks of the monitor.
+ * needs for long: a task from outside waits for two looks of the monitor.
  */
 static bool uring_stay(struct gpuemu_engine *e, struct io_uring_cmd *cmd,
 		       unsigned int issue_flags)
@@ -258,7 +258,7 @@ static bool uring_stay(struct gpuemu_engine *e, struct io_uring_cmd *cmd,
 	bool taken;
 
 	for (;;) {
-		/* Before the looks: who changes something wakes us. */
+		/* Before the looks: a task that changes something wakes us. */
 		set_current_state(TASK_INTERRUPTIBLE);
 		if (READ_ONCE(pdu->taken) || READ_ONCE(pdu->leave) ||
 		    signal_pending(current))
@@ -266,7 +266,7 @@ static bool uring_stay(struct gpuemu_engine *e, struct io_uring_cmd *cmd,
 		schedule();
 	}
 	__set_current_state(TASK_RUNNING);
-	/* Who took it still has the lock, and the caller waits for that. */
+	/* The task that took it still has the lock, and the caller waits for that. */
 	if (READ_ONCE(pdu->taken))
 		return true;
 	spin_lock(&e->dev->lock);

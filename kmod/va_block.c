@@ -63,8 +63,8 @@ void gpuemu_block_put(struct gpuemu_block *block)
 }
 
 /*
- * Never waits for the lock: who holds it may be waiting for an engine, and who
- * looks holds locks of all of generic netlink.
+ * Never waits for the lock: its holder may be waiting for an engine, and the
+ * caller holds locks of all of generic netlink.
  */
 void gpuemu_block_look(struct gpuemu_block *block,
 		       struct gpuemu_block_look *look)
@@ -73,7 +73,7 @@ void gpuemu_block_look(struct gpuemu_block *block,
 
 	look->busy = !mutex_trylock(&block->lock);
 	look->system_pages = 0;
-	/* Of a busy block each word is right and all together need not be. */
+	/* Each word of a busy block is right and all together need not be. */
 	for (i = 0; i < BITS_TO_LONGS(GPUEMU_BLOCK_PAGES); i++) {
 		look->resident[i] = READ_ONCE(block->resident[i]);
 		look->cpu_mapped[i] = READ_ONCE(block->cpu_mapped[i]);
@@ -267,7 +267,7 @@ bool gpuemu_block_needs_page(const struct gpuemu_block *block, u32 i)
  * read. Brings the content to system memory if it is on the device, ends a
  * duplicate that is to be written, and maps it. *page: a zeroed one for what was never
  * touched, or NULL; what is not used is left there. vm_insert_page() runs under the
- * block's lock: who unmaps a page holds it too, so no mapping slips in between
+ * block's lock: a task that unmaps a page holds it too, so no mapping slips in between
  * an unmap and the copy.
  */
 vm_fault_t gpuemu_block_cpu_fault(struct gpuemu_block *block,

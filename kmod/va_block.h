@@ -79,7 +79,7 @@ struct gpuemu_block {
 };
 
 /**
- * struct gpuemu_block_look - what a block is like, for who only looks
+ * struct gpuemu_block_look - what a block is like, for those that only look
  * @resident: as the block's
  * @cpu_mapped: as the block's
  * @remote: as the block's

@@ -197,8 +197,8 @@ void gpuemu_space_forget_block(struct gpuemu_space *space,
 }
 
 /*
- * The block, referenced, made if need be; or ERR_PTR(-ENOMEM). Who calls this
- * and then finds the block not managed retires it: the closer of the mapping
+ * The block, referenced, made if need be; or ERR_PTR(-ENOMEM). A caller
+ * that then finds the block not managed retires it: the closer of the mapping
  * may have been there already.
  */
 struct gpuemu_block *gpuemu_space_block_create(struct gpuemu_space *space,
@@ -500,11 +500,11 @@ static int space_bring_home(struct gpuemu_space *space, u64 first, u64 last)
 }
 
 /*
- * The engine's page table knows no rights: who has a page in device memory may
+ * The engine's page table knows no rights: a kernel that has a page in device memory may
  * write it. So memory that the program makes read-only or inaccessible leaves
  * the device and stays away until it is writable again; a GPU access meanwhile
- * is fatal for the kernel that makes it, as one beside managed memory. Who
- * migrates looks at the range under the block's lock, so none slips through
+ * is fatal for the kernel that makes it, as one beside managed memory. A
+ * migration looks at the range under the block's lock, so none slips through
  * between the mark and the way home.
  */
 static int space_vm_mprotect(struct vm_area_struct *vma, unsigned long start,
@@ -534,7 +534,7 @@ static int space_vm_mprotect(struct vm_area_struct *vma, unsigned long start,
 }
 
 /*
- * Whoever has a .name is in every core dump. A program's core needs what it
+ * A VMA with a .name is in every core dump. A program's core needs what it
  * keeps in managed memory as it needs its heap, but to the kernel this is a
  * file's mapping and would be left out. So it has a name as long as the process
  * dumps anonymous memory and did not ask to leave this out (MADV_DONTDUMP).

@@ -16,7 +16,7 @@ int gpuemu_vram_init(struct gpuemu_vram *vram, u32 frames)
 
 	spin_lock_init(&vram->lock);
 	vram->published = NULL;
-	/* Who loads it is told which parameter is too large, and needs no stack for it. */
+	/* The log says which parameter is too large, and needs no stack for it. */
 	vram->base = __vmalloc((size_t)frames << PAGE_SHIFT,
 			     GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
 	vram->free = kvmalloc_array(frames, sizeof(*vram->free), GFP_KERNEL);

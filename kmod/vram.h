@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Device memory: a fixed number of 4 KiB frames in one vmalloc area, which the
- * engine maps whole. Owns the free list; who holds a frame is the VA blocks'.
+ * engine maps whole. Owns the free list; the VA blocks know who holds a frame.
  */
 #ifndef _GPUEMU_VRAM_H
 #define _GPUEMU_VRAM_H

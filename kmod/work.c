@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Works and who owns them. A work is QUEUED (its client's queue), TAKEN (the
+ * Works and their owners. A work is QUEUED (its client's queue), TAKEN (the
  * engine's list) or DONE (only the client's list). It is on its client's list
  * in all three; if the client goes first, a TAKEN work stays with the engine as
  * CANCELLED until the engine says it is done with it.
@@ -137,7 +137,7 @@ static void done_locked(struct work *work, s32 status, u64 fault_addr)
 	wake_up_all(&work->client->done);
 }
 
-/* The work leaves the engine, who had it. */
+/* The work leaves the engine that had it. */
 static void left_engine_locked(struct work *work)
 {
 	if (work->state == WORK_TAKEN)
@@ -398,7 +398,7 @@ static int wait_done(struct gpuemu_client *client, struct work *work,
 	return left ? 0 : -ETIMEDOUT;
 }
 
-/* Takes a work from its client, once; who gets it has the list's reference. */
+/* Takes a work from its client, once; the caller gets the list's reference. */
 static struct work *work_claim(struct gpuemu_client *client, u64 id,
 			       struct list_head *orphans)
 {
