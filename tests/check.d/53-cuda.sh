@@ -37,7 +37,7 @@ functions='tests/cuda/functions/*.cu tests/cuda/functions/*.cpp'
 	done
 	echo "clang++-16-functions $gpuemu cc --clang=clang++-16 $functions"
 	if [ -n "$nvcc" ]; then
-		for name in vecadd symbols shared memory streams overlap errors cooperative pointers heap textures placed register threads groups grid; do
+		for name in vecadd symbols shared memory streams overlap errors cooperative pointers heap textures placed register threads groups grid rounding; do
 			echo "nvcc-$name $nvcc -cudart shared -arch=sm_75 tests/cuda/$name.cu"
 		done
 		echo "nvcc-functions $nvcc -cudart shared -arch=sm_75 -Wno-deprecated-declarations $functions"
