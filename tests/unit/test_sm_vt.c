@@ -80,20 +80,29 @@ static void test_latency_is_hidden(void **state)
 	assert_true(cycles[1] * 10 < cycles[0] * 6);
 }
 
-/* Registers for as many CTAs as there are slots: nobody is ever without one. */
+/*
+ * Registers for as many CTAs as there are slots: nobody is ever without one. VT's two queues are
+ * then the one of a baseline whose loads wait aside.
+ */
 static void test_nothing_changes_at_the_capacity_limit(void **state)
 {
+	static const char *const orders[][2] = { { "fifo", "fifo" }, { "reexecute", "vt" } };
 	struct sm_counters counters;
 	uint64_t cycles = 0;
 
-	for (unsigned int vt = 0; vt < 2; vt++) {
+	for (unsigned int i = 0; i < 2 * ARRAY_SIZE(orders); i++) {
+		unsigned int vt = i % 2;
 		struct bench b;
 
 		bench_vt(&b, vt ? "vt" : "baseline", 4);
+		strcpy(b.spec.mem_order, orders[i / 2][vt]);
+		/* L1D refuses most loads, and the queue has room for one. */
+		b.spec.l1d_mshrs = b.spec.reexec_queue = 1;
 		bench_load(&b, loads, 32);
 		b.spec.registers = 4 * sm_kernel_needs(b.kernel).registers;
 		bench_run(&b, 12);
 		assert_int_equal(b.status, 0);
+		assert_true(sm_stats(b.sm)->l1d.fails > 0);
 		if (vt)
 			assert_memory_equal(sm_stats(b.sm), &counters, sizeof(counters));
 		if (vt)
