@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -328,6 +329,54 @@ static int with_capability(uint32_t roots, int capability)
 	if (get_client(&nl, roots, seen) != (looks ? 0 : -ESRCH))
 		return __LINE__;
 	return 0;
+}
+
+/* Root of a user namespace of its own has every capability there, and none of ours. */
+static int as_root_of_its_own(uint32_t roots)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2];
+	uint32_t seen[3] = { 0 };
+	struct nl_request r;
+	struct nl nl;
+
+	if (setgid(NOBODY) || setuid(NOBODY) || unshare(CLONE_NEWUSER))
+		return __LINE__;
+	if (syscall(SYS_capget, &head, data) || !(data[0].effective & 1u << CAP_SYS_PTRACE) ||
+	    !(data[0].effective & 1u << CAP_SYS_ADMIN))
+		return __LINE__;
+	if (nl_open(&nl) || nl_set_param(&nl, "monitor_ms", 300) != -EPERM)
+		return __LINE__;
+	nl_begin(&nl, &r, GPUEMU_CMD_STATS_RESET, 0);
+	if (nl_talk(&nl, &r, NULL, NULL) != -EPERM)
+		return __LINE__;
+	nl_begin(&nl, &r, GPUEMU_CMD_BLOCK_GET, NLM_F_DUMP);
+	nl_put_u32(&r, GPUEMU_A_BLOCK_VA_SPACE, roots);
+	if (nl_talk(&nl, &r, NULL, NULL) != -EPERM)
+		return __LINE__;
+	if (get_client(&nl, roots, seen) != -ESRCH)
+		return __LINE__;
+	return 0;
+}
+
+TEST_F(netlink, user_namespace)
+{
+	int fd = client_open(), status, ends[2], line = -1;
+	uint32_t roots = client_space(fd);
+	pid_t pid;
+
+	ASSERT_EQ(0, pipe(ends));
+	pid = fork();
+	if (!pid) {
+		line = as_root_of_its_own(roots);
+		_exit(write(ends[1], &line, sizeof(line)) != sizeof(line));
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	ASSERT_EQ(sizeof(line), read(ends[0], &line, sizeof(line)));
+	EXPECT_EQ(0, line);
+	close(ends[0]);
+	close(ends[1]);
+	close(fd);
 }
 
 TEST_F(netlink, capabilities)
