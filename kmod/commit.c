@@ -437,8 +437,8 @@ static void commit_group(struct commit *c, struct gpuemu_migration *m, u32 count
 		first = (m[i].addr >> GPUEMU_PAGE_SHIFT) % GPUEMU_BLOCK_PAGES;
 		m[i].moved = weight_of(moved, first, m[i].pages);
 		if (m[i].moved)
-			trace_migrate(m[i].va_space, m[i].addr, m[i].pages,
-				      op->nr, cause, m[i].moved, 0);
+			trace_gpuemu_migrate(m[i].va_space, m[i].addr, m[i].pages,
+					     op->nr, cause, m[i].moved, 0);
 		if (cause == gpuemu_cause_fault)
 			bitmap_set(faulted, first, m[i].pages);
 		m[i].status = 0;

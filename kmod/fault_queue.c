@@ -185,7 +185,7 @@ static void look_at(struct gpuemu_dev *dev, struct gpuemu_fault *faults, u32 n,
 		if (client && (what & LOOK_ACCOUNT))
 			count_faults(&client->space, faults, run);
 		for (f = faults; (what & LOOK_ACCOUNT) && f < faults + run; f++)
-			trace_far_fault(f);
+			trace_gpuemu_far_fault(f);
 		if (client)
 			gpuemu_client_put(client);
 	}
@@ -325,7 +325,7 @@ static void build(struct gpuemu_engine *e)
 	memcpy(batch->faults, e->batch, e->nfaults * sizeof(e->batch[0]));
 	e->control->left = e->nheld + (e->put - e->get);
 	e->control->goes_on = goes_on(e);
-	trace_batch(e->batch_gen, raw, e->nfaults, bad);
+	trace_gpuemu_batch(e->batch_gen, raw, e->nfaults, bad);
 }
 
 /**

@@ -174,9 +174,9 @@ void gpuemu_flight_begin(struct gpuemu_flight *f, u32 first, u32 n)
 /* What the migration was to the device, if it was anything. */
 static void h2d_trace(const struct gpuemu_flight *f)
 {
-	trace_migrate(f->copy.block->space->id,
-		      gpuemu_block_addr(f->copy.block, f->first), f->n, f->op->nr,
-		      f->cause, f->moved, f->ret);
+	trace_gpuemu_migrate(f->copy.block->space->id,
+			     gpuemu_block_addr(f->copy.block, f->first), f->n, f->op->nr,
+			     f->cause, f->moved, f->ret);
 }
 
 /*
@@ -451,18 +451,18 @@ void gpuemu_d2h_end(struct gpuemu_flight *f)
 	if (evict) {
 		gpuemu_count(block->space, EVICTIONS, 1);
 		gpuemu_count(block->space, EVICTED_PAGES, moved);
-		trace_evict(block->space->id,
-			    gpuemu_block_addr(block, f->first), f->n,
-			    lru ? "lru" : "engine", moved, f->ret);
+		trace_gpuemu_evict(block->space->id,
+				   gpuemu_block_addr(block, f->first), f->n,
+				   lru ? "lru" : "engine", moved, f->ret);
 	}
 	if (lru) {
 		gpuemu_count(block->space, LRU_EVICTIONS, 1);
 		gpuemu_count(block->space, LRU_EVICTED_PAGES, moved);
 	}
-	trace_migrate(block->space->id, gpuemu_block_addr(block, f->first),
-		      f->n, GPUEMU_MIGRATE_D2H, evict ? "evict" :
-		      f->reason == GPUEMU_INVAL_REMAP ? "remap" : "cpu_fault",
-		      moved, f->ret);
+	trace_gpuemu_migrate(block->space->id, gpuemu_block_addr(block, f->first),
+			     f->n, GPUEMU_MIGRATE_D2H, evict ? "evict" :
+			     f->reason == GPUEMU_INVAL_REMAP ? "remap" : "cpu_fault",
+			     moved, f->ret);
 }
 
 /* What the engine has remote mapped leaves it, too. */

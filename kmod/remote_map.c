@@ -185,8 +185,8 @@ static int remote_map(struct gpuemu_flight *f, struct gpuemu_stamps *cost)
 	cost->map_ns += ktime_get_ns() - t1;
 	gpuemu_count(block->space, REMOTE_MAPPED, got);
 	gpuemu_count(block->space, REMOTE_MAPS, got);
-	trace_migrate(block->space->id, gpuemu_block_addr(block, first), n,
-		      GPUEMU_MIGRATE_REMOTE, f->cause, got, ret);
+	trace_gpuemu_migrate(block->space->id, gpuemu_block_addr(block, first), n,
+			     GPUEMU_MIGRATE_REMOTE, f->cause, got, ret);
 	return ret;
 }
 

@@ -94,8 +94,8 @@ static void pin(struct gpuemu_block *block, struct gpuemu_thrash_page *p,
 	WRITE_ONCE(p->state, p->state | THRASH_PINNED);
 	p->when = now;
 	gpuemu_count(block->space, THRASHING_PINS, 1);
-	trace_thrash(block->space->id, gpuemu_block_addr(block, i),
-		     GPUEMU_THRASH_PIN, p->events);
+	trace_gpuemu_thrash(block->space->id, gpuemu_block_addr(block, i),
+			    GPUEMU_THRASH_PIN, p->events);
 	spin_lock(&thrash->lock);
 	if (list_empty(&block->pinned)) {
 		list_add_tail(&block->pinned, &thrash->pinned);
@@ -129,8 +129,8 @@ static void changed_sides(struct gpuemu_block *block, u32 i, u8 side, u32 now,
 	if (!(p->state & THRASH_DETECTED)) {
 		WRITE_ONCE(p->state, THRASH_DETECTED);
 		gpuemu_count(block->space, THRASHING_DETECTED, 1);
-		trace_thrash(block->space->id, gpuemu_block_addr(block, i),
-			     GPUEMU_THRASH_DETECTED, p->events);
+		trace_gpuemu_thrash(block->space->id, gpuemu_block_addr(block, i),
+				    GPUEMU_THRASH_DETECTED, p->events);
 	}
 	if (most && p->events >= most)
 		pin(block, p, i, now);
@@ -242,8 +242,8 @@ u64 gpuemu_thrash_nap(struct gpuemu_block *block, const struct vm_fault *vmf)
 	ns = nap_left(&block->thrash[i], SIDE_DEVICE);
 	if (ns) {
 		gpuemu_count(block->space, THROTTLES_CPU, 1);
-		trace_thrash(block->space->id, gpuemu_block_addr(block, i),
-			     GPUEMU_THRASH_THROTTLE, block->thrash[i].events);
+		trace_gpuemu_thrash(block->space->id, gpuemu_block_addr(block, i),
+				    GPUEMU_THRASH_THROTTLE, block->thrash[i].events);
 	}
 	return ns;
 }
@@ -282,8 +282,8 @@ static bool pin_over(const struct gpuemu_thrash_page *p, u32 now)
 static void unpin_page(struct gpuemu_block *block, u32 i)
 {
 	gpuemu_count(block->space, THRASHING_UNPINS, 1);
-	trace_thrash(block->space->id, gpuemu_block_addr(block, i),
-		     GPUEMU_THRASH_UNPIN, block->thrash[i].events);
+	trace_gpuemu_thrash(block->space->id, gpuemu_block_addr(block, i),
+			    GPUEMU_THRASH_UNPIN, block->thrash[i].events);
 	gpuemu_thrash_forget(block, i);
 }
 

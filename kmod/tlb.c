@@ -168,7 +168,7 @@ int gpuemu_tlb_invalidate(struct gpuemu_space *space, u64 start, u64 end,
 		gpuemu_count(space, INVALIDATE_WAITS, 1);
 		gpuemu_count(space, INVALIDATE_WAIT_NS, ns);
 	}
-	trace_tlb_invalidate(space->id, start, end, reason, ns, ret);
+	trace_gpuemu_tlb_invalidate(space->id, start, end, reason, ns, ret);
 	return ret;
 }
 
@@ -190,7 +190,7 @@ void gpuemu_tlb_post(struct gpuemu_space *space, u64 start, u64 end,
 	spin_unlock(&dev->lock);
 	if (posted)
 		gpuemu_count(space, INVALIDATES, 1);
-	trace_tlb_invalidate(space->id, start, end, reason, 0, 0);
+	trace_gpuemu_tlb_invalidate(space->id, start, end, reason, 0, 0);
 }
 
 int gpuemu_cmd_engine_ack(struct gpuemu_client *client,

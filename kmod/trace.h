@@ -38,7 +38,7 @@
 	{ GPUEMU_INVAL_REMAP, "remap" })
 
 /* A unique fault of a batch; merged: the records that it stands for. */
-TRACE_EVENT(far_fault,
+TRACE_EVENT(gpuemu_far_fault,
 	TP_PROTO(const struct gpuemu_fault *fault),
 	TP_ARGS(fault),
 	TP_STRUCT__entry(
@@ -68,7 +68,7 @@ TRACE_EVENT(far_fault,
 		  __entry->flags)
 );
 
-TRACE_EVENT(batch,
+TRACE_EVENT(gpuemu_batch,
 	TP_PROTO(u32 gen, u32 raw, u32 unique, u32 dropped),
 	TP_ARGS(gen, raw, unique, dropped),
 	TP_STRUCT__entry(
@@ -92,7 +92,7 @@ TRACE_EVENT(batch,
  * it shows it: a run of pages that the engine brings is "far_fault" if a fault of
  * the batch is in it, however much comes along, else "prefetch".
  */
-TRACE_EVENT(migrate,
+TRACE_EVENT(gpuemu_migrate,
 	TP_PROTO(u32 va_space, u64 addr, u32 pages, u8 op, const char *cause,
 		 u32 moved, int status),
 	TP_ARGS(va_space, addr, pages, op, cause, moved, status),
@@ -124,7 +124,7 @@ TRACE_EVENT(migrate,
  * A D2H migration that the engine asked for, or by the module's own order (lru); a
  * migrate with cause "evict" too.
  */
-TRACE_EVENT(evict,
+TRACE_EVENT(gpuemu_evict,
 	TP_PROTO(u32 va_space, u64 addr, u32 pages, const char *by, u32 moved,
 		 int status),
 	TP_ARGS(va_space, addr, pages, by, moved, status),
@@ -150,7 +150,7 @@ TRACE_EVENT(evict,
 );
 
 /* The end of a batch, with its stages. */
-TRACE_EVENT(replay,
+TRACE_EVENT(gpuemu_replay,
 	TP_PROTO(const struct gpuemu_stamps *stamps),
 	TP_ARGS(stamps),
 	TP_STRUCT__entry(
@@ -188,7 +188,7 @@ TRACE_EVENT(replay,
 		  __entry->replay_ns, __entry->h2d_pages, __entry->d2h_pages)
 );
 
-TRACE_EVENT(cpu_fault,
+TRACE_EVENT(gpuemu_cpu_fault,
 	TP_PROTO(u32 va_space, u64 addr, bool resident, u64 ns),
 	TP_ARGS(va_space, addr, resident, ns),
 	TP_STRUCT__entry(
@@ -209,7 +209,7 @@ TRACE_EVENT(cpu_fault,
 );
 
 /* ns: until the engine had acknowledged. */
-TRACE_EVENT(tlb_invalidate,
+TRACE_EVENT(gpuemu_tlb_invalidate,
 	TP_PROTO(u32 va_space, u64 start, u64 end, u32 reason, u64 ns, int status),
 	TP_ARGS(va_space, start, end, reason, ns, status),
 	TP_STRUCT__entry(
@@ -244,7 +244,7 @@ TRACE_EVENT(tlb_invalidate,
  * A page that thrashes; events: how often it changed sides. throttle is the CPU's;
  * the engine's is in the flags of its far_fault.
  */
-TRACE_EVENT(thrash,
+TRACE_EVENT(gpuemu_thrash,
 	TP_PROTO(u32 va_space, u64 addr, u8 what, u8 events),
 	TP_ARGS(va_space, addr, what, events),
 	TP_STRUCT__entry(

@@ -160,7 +160,7 @@ static s32 batch_replayed(struct gpuemu_engine *e)
 		e->stamps.replayed = ktime_get_ns();
 		e->control->stamps = e->stamps;
 		gpuemu_count_dev(e->dev, REPLAYS, 1);
-		trace_replay(&e->stamps);
+		trace_gpuemu_replay(&e->stamps);
 		e->batch_state = GPUEMU_BATCH_IDLE;
 		gpuemu_tlb_unpark_locked(e);
 		result = 0;

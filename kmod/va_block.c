@@ -321,7 +321,7 @@ vm_fault_t gpuemu_block_cpu_fault(struct gpuemu_block *block,
 	gpuemu_count(block->space, CPU_FAULTS, 1);
 	if (resident && !duplicate)
 		gpuemu_count(block->space, CPU_FAULTS_DEVICE, 1);
-	trace_cpu_fault(block->space->id, gpuemu_block_addr(block, i),
+	trace_gpuemu_cpu_fault(block->space->id, gpuemu_block_addr(block, i),
 			       resident, ktime_get_ns() - start);
 	return VM_FAULT_NOPAGE;
 }

@@ -101,8 +101,8 @@ static int there_and_back(FIXTURE_DATA(trace) *self)
 TEST_F(trace, all)
 {
 	static const char *const names[] = {
-		"far_fault", "batch", "migrate", "evict", "replay",
-		"cpu_fault", "tlb_invalidate",
+		"gpuemu_far_fault", "gpuemu_batch", "gpuemu_migrate", "gpuemu_evict",
+		"gpuemu_replay", "gpuemu_cpu_fault", "gpuemu_tlb_invalidate",
 	};
 	char want[160];
 	size_t i;
@@ -181,8 +181,8 @@ TEST_F(trace, remote_and_duplicate)
 /* What docs/tracing.md says of histograms, without perf or bpftrace. */
 TEST_F(trace, histograms)
 {
-	static const char latency[] = TRACING "events/gpuemu/replay/",
-			  causes[] = TRACING "events/gpuemu/migrate/";
+	static const char latency[] = TRACING "events/gpuemu/gpuemu_replay/",
+			  causes[] = TRACING "events/gpuemu/gpuemu_migrate/";
 	static const char *const each[] = {
 		"cause: far_fault", "cause: prefetch", "cause: evict",
 		"cause: cpu_fault",

@@ -30,8 +30,8 @@ for tool in trace-cmd perf; do
 		n=$((n + 1))
 		run "$line" </dev/null
 		case $line in
-		*gpuemu:replay*) shows "$line" 'total_ns=[1-9]' ;;
-		*gpuemu:migrate*) shows "$line" '[1-9][0-9]* cause=far_fault' ;;
+		*gpuemu:gpuemu_replay*) shows "$line" 'total_ns=[1-9]' ;;
+		*gpuemu:gpuemu_migrate*) shows "$line" '[1-9][0-9]* cause=far_fault' ;;
 		*) tap_not_ok "$line" 'what should it print?' ;;
 		esac
 		tap_check 'without a complaint' sh -c '! grep -q -i -e error -e ignoring /tmp/err'
