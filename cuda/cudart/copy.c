@@ -3,7 +3,8 @@
  * Copies and memsets. All memory of the GPU has addresses of this process, so that a copy is
  * memcpy() when the works before it have ended. What it takes on the link is told to the library;
  * where device memory is paged, by a prefetch of what the copy wrote. An asynchronous copy
- * of pinned memory in a stream of its own is the library's: it returns at once.
+ * of pinned memory in a stream of its own is the library's: it returns at once. Copies by symbol
+ * are symbol.c's.
  */
 #include <errno.h>
 #include <string.h>
@@ -17,17 +18,6 @@
 static bool in_arena(const void *ptr)
 {
 	return (uintptr_t)ptr >> 44 == 0x2 || (uintptr_t)ptr >> 48 == 0xffff;
-}
-
-/* Kernels of a stream, or of all where it is the default one, have ended. */
-static cudaError_t settle(cudaStream_t stream)
-{
-	struct gpuemu_stream *s;
-
-	if (!stream_of(stream, &s))
-		return cudaErrorInvalidResourceHandle;
-	return runtime_failed(s ? gpuemu_stream_synchronize(runtime_ctx(), s) :
-				  gpuemu_synchronize(runtime_ctx()));
 }
 
 /* Is [ptr, ptr + bytes) memory, of an allocation or of the host? */
@@ -159,7 +149,7 @@ static cudaError_t copy(void *dst, const void *src, size_t bytes, enum cudaMemcp
 	if (!error && bytes && copied_later(dst, src, bytes, stream, &error))
 		return error;
 	if (!error)
-		error = settle(stream);
+		error = stream_settle(stream);
 	if (error || !bytes)
 		return error;
 	memmove(dst, src, bytes);
@@ -213,7 +203,7 @@ static cudaError_t copy_rows(char *dst, size_t dpitch, const char *src, size_t s
 		return cudaErrorInvalidValue;
 	error = check(dst, src, to, from, kind);
 	if (!error)
-		error = settle(stream);
+		error = stream_settle(stream);
 	for (row = 0; !error && row < height; row++)
 		memmove(dst + row * dpitch, src + row * spitch, width);
 	if (!error) {
@@ -305,7 +295,7 @@ static cudaError_t set_rows(char *ptr, size_t pitch, int value, size_t width, si
 	if (!ptr || width > pitch || !span(pitch, width, height, &bytes) ||
 	    !memory_holds(ptr, bytes))
 		return cudaErrorInvalidValue;
-	error = settle(stream);
+	error = stream_settle(stream);
 	for (size_t row = 0; !error && row < height; row++)
 		memset(ptr + row * pitch, value, width);
 	if (!error) {
@@ -353,128 +343,4 @@ API cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr ptr, int value, struct c
 API cudaError_t cudaMemset3D(struct cudaPitchedPtr ptr, int value, struct cudaExtent extent)
 {
 	return cudaMemset3DAsync(ptr, value, extent, 0);
-}
-
-/* --- variables ----------------------------------------------------------------------- */
-
-/* Where a variable that is no constant is, and how large any is. */
-static cudaError_t place(const void *symbol, struct variable **v, char **ptr, size_t *bytes)
-{
-	cudaError_t error = module_variable(symbol, v);
-	struct gpuemu_module *m;
-	uint64_t address;
-	void *where;
-	int ret;
-
-	if (error)
-		return error;
-	if ((*v)->in_place) {
-		*ptr = (char *)(*v)->host;
-		*bytes = (*v)->bytes;
-		return cudaSuccess;
-	}
-	m = (*v)->module->module;
-	/*
-	 * The compiler's registration says less than the text: clang registers some constants
-	 * as variables.
-	 */
-	ret = gpuemu_module_get_constant(m, &address, bytes, (*v)->name);
-	(*v)->constant = !ret;
-	*ptr = (char *)(uintptr_t)address;
-	if (!ret)
-		return cudaSuccess;
-	ret = gpuemu_module_get_global(m, &where, bytes, (*v)->name);
-	if (ret)
-		return cudaErrorInvalidSymbol;
-	memory_add_variable(where, *bytes);
-	*ptr = where;
-	return cudaSuccess;
-}
-
-static cudaError_t symbol_copy(const void *symbol, void *host, size_t bytes, size_t offset,
-			       bool write, enum cudaMemcpyKind kind, cudaStream_t stream)
-{
-	struct gpuemu_stream *s;
-	struct gpuemu_module *m;
-	struct variable *v;
-	cudaError_t error;
-	size_t room;
-	char *ptr;
-	int ret;
-
-	error = place(symbol, &v, &ptr, &room);
-	if (error)
-		return error;
-	if (!host || offset > room || bytes > room - offset)
-		return cudaErrorInvalidValue;
-	if (kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault &&
-	    kind != (write ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost))
-		return cudaErrorInvalidMemcpyDirection;
-	error = settle(stream);
-	if (error)
-		return error;
-	m = v->module->module;
-	if (v->constant) {
-		ret = write ? gpuemu_module_write_constant(m, v->name, offset, host, bytes) :
-			      gpuemu_module_read_constant(m, v->name, offset, host, bytes);
-		return ret ? cudaErrorInvalidValue : cudaSuccess;
-	}
-	memmove(write ? ptr + offset : host, write ? host : ptr + offset, bytes);
-	/* The copy took its pages to the CPU; a variable of the device is not there. */
-	if (bytes && !v->managed && !v->in_place && stream_of(stream, &s))
-		gpuemu_mem_prefetch(runtime_ctx(), ptr + offset, bytes, s);
-	return cudaSuccess;
-}
-
-API cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *src, size_t bytes,
-					size_t offset, enum cudaMemcpyKind kind,
-					cudaStream_t stream)
-{
-	cudaError_t error = enter();
-
-	return leave(error ? error : symbol_copy(symbol, (void *)src, bytes, offset, true, kind,
-						 stream));
-}
-
-API cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *src, size_t bytes, size_t offset,
-				   enum cudaMemcpyKind kind)
-{
-	return cudaMemcpyToSymbolAsync(symbol, src, bytes, offset, kind, 0);
-}
-
-API cudaError_t cudaMemcpyFromSymbolAsync(void *dst, const void *symbol, size_t bytes,
-					  size_t offset,
-					  enum cudaMemcpyKind kind, cudaStream_t stream)
-{
-	cudaError_t error = enter();
-
-	return leave(error ? error : symbol_copy(symbol, dst, bytes, offset, false, kind, stream));
-}
-
-API cudaError_t cudaMemcpyFromSymbol(void *dst, const void *symbol, size_t bytes, size_t offset,
-				     enum cudaMemcpyKind kind)
-{
-	return cudaMemcpyFromSymbolAsync(dst, symbol, bytes, offset, kind, 0);
-}
-
-API cudaError_t cudaGetSymbolAddress(void **ptr, const void *symbol)
-{
-	cudaError_t error = enter();
-	struct variable *v;
-	size_t bytes;
-
-	if (!error)
-		error = ptr ? place(symbol, &v, (char **)ptr, &bytes) : cudaErrorInvalidValue;
-	return leave(error);
-}
-
-API cudaError_t cudaGetSymbolSize(size_t *bytes, const void *symbol)
-{
-	cudaError_t error = enter();
-	struct variable *v;
-	char *ptr;
-
-	if (!error)
-		error = bytes ? place(symbol, &v, &ptr, bytes) : cudaErrorInvalidValue;
-	return leave(error);
 }

@@ -148,6 +148,13 @@ bool memory_registered_in(uintptr_t from, uintptr_t to);
 bool memory_holds(const void *ptr, size_t bytes);
 /* Is any byte of it known? */
 bool memory_in(const void *ptr, size_t bytes);
+/* Where device memory begins; CUDA promises 256. */
+#define MEMORY_ALIGN	512ull
+cudaError_t memory_alloc_device(void **ptr, size_t bytes);
+/* Managed, or of the host. */
+cudaError_t memory_alloc(void **ptr, size_t bytes, enum kind kind, unsigned int flags);
+/* Is it an allocation of the host, or one of the device or managed? No work uses it. */
+bool memory_free(void *ptr, bool host);
 void memory_forget_all(void);
 uint64_t memory_device_bytes(void);
 /* Device memory that the backend pages for want of another. */
@@ -181,6 +188,8 @@ struct CUstream_st {
 };
 /* false: not a stream. *s NULL is the default stream. */
 bool stream_of(cudaStream_t stream, struct gpuemu_stream **s);
+/* Its works, or all where it is the default one, have ended. */
+cudaError_t stream_settle(cudaStream_t stream);
 void stream_forget_all(void);
 
 #endif

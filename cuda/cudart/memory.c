@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Allocations. cudaMallocManaged() is libgpuemu's managed memory as it is. cudaMalloc() takes
+ * What memory there is: the ranges that the program knows, and device memory. cudaMalloc() takes
  * pieces of granules of 2 MiB, as hardware does: programs that read a little beside their buffers
  * find memory there. The granules are device memory that is not paged; managed memory where the
- * backend has no such (a module that is older than the library).
+ * backend has no such (a module that is older than the library). The calls are allocate.c's.
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cudart.h"
 
 #define GRANULE		(2ull << 20)
 #define MARGIN		4096ull		/* before the first piece of a chunk, and behind the last */
 #define PAGE		4096ull
-#define HOST_FLAGS	(cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined)
-#define ALIGN		512ull		/* CUDA promises 256 */
 
 /* Granules that cudaMalloc() hands out in pieces; they go back when there is none in them. */
 struct chunk {
@@ -151,7 +148,7 @@ static uintptr_t find_gap(const struct chunk *c, size_t bytes)
 
 	for (const struct range *r = ranges; r; r = r->next)
 		if (r->addr + r->bytes > addr && r->addr < addr + bytes)
-			addr = round_up(r->addr + r->bytes, ALIGN);
+			addr = round_up(r->addr + r->bytes, MEMORY_ALIGN);
 	return addr <= end && end - addr >= bytes ? addr : 0;
 }
 
@@ -211,9 +208,9 @@ static uintptr_t take(size_t bytes)
 	return addr;
 }
 
-static cudaError_t device_alloc(void **ptr, size_t bytes)
+cudaError_t memory_alloc_device(void **ptr, size_t bytes)
 {
-	size_t whole = round_up(bytes, ALIGN);
+	size_t whole = round_up(bytes, MEMORY_ALIGN);
 	cudaError_t error = cudaSuccess;
 	uintptr_t addr;
 
@@ -234,6 +231,38 @@ static cudaError_t device_alloc(void **ptr, size_t bytes)
 	return error;
 }
 
+cudaError_t memory_alloc(void **ptr, size_t bytes, enum kind kind, unsigned int flags)
+{
+	cudaError_t error;
+
+	if (gpuemu_mem_alloc_managed(runtime_ctx(), ptr, bytes))
+		return cudaErrorMemoryAllocation;
+	error = add_range(*ptr, bytes, kind);
+	if (error)
+		return error;
+	(*find(*ptr))->flags = flags;
+	/* Pinned host memory stays where it is; kernels use it across the link. */
+	if (kind == HOST)
+		gpuemu_mem_advise(runtime_ctx(), *ptr, bytes, GPUEMU_ADVISE_SET_PREFERRED_LOCATION,
+				  GPUEMU_LOCATION_HOST);
+	return cudaSuccess;
+}
+
+bool memory_free(void *ptr, bool host)
+{
+	struct range **at = find(ptr), *r = *at;
+
+	if (!r || r->kind == VARIABLE || r->kind == REGISTERED || host != (r->kind == HOST))
+		return false;
+	*at = r->next;
+	if (r->kind == DEVICE)
+		shrink(r->addr);
+	else
+		gpuemu_mem_free(runtime_ctx(), ptr);
+	free(r);
+	return true;
+}
+
 void memory_forget_all(void)
 {
 	while (ranges) {
@@ -249,206 +278,4 @@ void memory_forget_all(void)
 		free(c);
 	}
 	device_bytes = 0;
-}
-
-/* --- calls ------------------------------------------------------------------------------------ */
-
-API cudaError_t cudaMalloc(void **ptr, size_t bytes)
-{
-	cudaError_t error = enter();
-
-	if (!error)
-		error = ptr ? device_alloc(ptr, bytes) : cudaErrorInvalidValue;
-	return leave(error);
-}
-
-static cudaError_t in_stream(cudaStream_t stream)
-{
-	struct gpuemu_stream *s;
-	cudaError_t error = enter();
-
-	if (!error && !stream_of(stream, &s))
-		error = cudaErrorInvalidResourceHandle;
-	return leave(error);
-}
-
-API cudaError_t cudaMallocAsync(void **ptr, size_t bytes, cudaStream_t stream)
-{
-	cudaError_t error = in_stream(stream);
-
-	return error ? error : cudaMalloc(ptr, bytes);
-}
-
-API cudaError_t cudaMallocPitch(void **ptr, size_t *pitch, size_t width, size_t height)
-{
-	cudaError_t error = enter();
-
-	if (!error && (!ptr || !pitch))
-		error = cudaErrorInvalidValue;
-	if (!error) {
-		size_t bytes;
-
-		*pitch = round_up(width, ALIGN);
-		error = *pitch < width || __builtin_mul_overflow(*pitch, height, &bytes) ?
-				cudaErrorMemoryAllocation : device_alloc(ptr, bytes);
-	}
-	return leave(error);
-}
-
-API cudaError_t cudaMalloc3D(struct cudaPitchedPtr *ptr, struct cudaExtent extent)
-{
-	cudaError_t error;
-
-	if (!ptr)
-		return leave(enter() ? error_sticky() : cudaErrorInvalidValue);
-	error = cudaMallocPitch(&ptr->ptr, &ptr->pitch, extent.width, extent.height * extent.depth);
-	ptr->xsize = extent.width;
-	ptr->ysize = extent.height;
-	return error;
-}
-
-static cudaError_t alloc(void **ptr, size_t bytes, enum kind kind, unsigned int flags)
-{
-	cudaError_t error = enter();
-
-	if (!error && (!ptr || (!bytes && kind != HOST)))
-		error = cudaErrorInvalidValue;
-	if (!error && !bytes) {
-		*ptr = NULL;
-		return leave(error);
-	}
-	if (!error && gpuemu_mem_alloc_managed(runtime_ctx(), ptr, bytes))
-		error = cudaErrorMemoryAllocation;
-	if (!error)
-		error = add_range(*ptr, bytes, kind);
-	if (!error)
-		(*find(*ptr))->flags = flags;
-	/* Pinned host memory stays where it is; kernels use it across the link. */
-	if (!error && kind == HOST)
-		gpuemu_mem_advise(runtime_ctx(), *ptr, bytes, GPUEMU_ADVISE_SET_PREFERRED_LOCATION,
-				  GPUEMU_LOCATION_HOST);
-	return leave(error);
-}
-
-API cudaError_t cudaMallocManaged(void **ptr, size_t bytes, unsigned int flags)
-{
-	if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost)
-		return leave(enter() ? error_sticky() : cudaErrorInvalidValue);
-	return alloc(ptr, bytes, MANAGED, 0);
-}
-
-API cudaError_t cudaHostAlloc(void **ptr, size_t bytes, unsigned int flags)
-{
-	if (flags & ~HOST_FLAGS)
-		return leave(enter() ? error_sticky() : cudaErrorInvalidValue);
-	return alloc(ptr, bytes, HOST, flags);
-}
-
-API cudaError_t cudaMallocHost(void **ptr, size_t bytes)
-{
-	return alloc(ptr, bytes, HOST, 0);
-}
-
-API cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned int flags)
-{
-	const struct range *r;
-	cudaError_t error = enter();
-
-	r = error ? NULL : memory_at(host);
-	if (!error && (!device || flags || !r || r->kind == DEVICE || r->kind == VARIABLE))
-		error = cudaErrorInvalidValue;
-	if (!error)
-		*device = host;
-	return leave(error);
-}
-
-API cudaError_t cudaHostGetFlags(unsigned int *flags, void *host)
-{
-	const struct range *r;
-	cudaError_t error = enter();
-
-	r = error ? NULL : memory_at(host);
-	if (!error && (!flags || !r || !memory_is_pinned(r)))
-		error = cudaErrorInvalidValue;
-	if (!error)
-		*flags = r->flags | cudaHostAllocMapped;
-	return leave(error);
-}
-
-/* Works in flight may use it: the library waits. */
-static cudaError_t give_back(void *ptr, bool host)
-{
-	cudaError_t error = enter();
-	struct range **at, *r;
-
-	if (error || !ptr)
-		return leave(error);
-	error = runtime_failed(gpuemu_synchronize(runtime_ctx()));
-	if (error)
-		return leave(error);
-	at = find(ptr);
-	r = *at;
-	if (!r || r->kind == VARIABLE || r->kind == REGISTERED || host != (r->kind == HOST))
-		return leave(cudaErrorInvalidValue);
-	*at = r->next;
-	if (r->kind == DEVICE)
-		shrink(r->addr);
-	else
-		gpuemu_mem_free(runtime_ctx(), ptr);
-	free(r);
-	return leave(cudaSuccess);
-}
-
-API cudaError_t cudaFree(void *ptr)
-{
-	return give_back(ptr, false);
-}
-
-API cudaError_t cudaFreeAsync(void *ptr, cudaStream_t stream)
-{
-	cudaError_t error = in_stream(stream);
-
-	return error ? error : give_back(ptr, false);
-}
-
-API cudaError_t cudaFreeHost(void *ptr)
-{
-	return give_back(ptr, true);
-}
-
-API cudaError_t cudaMemGetInfo(size_t *free, size_t *total)
-{
-	cudaError_t error = enter();
-
-	if (!error && (!free || !total))
-		error = cudaErrorInvalidValue;
-	if (!error) {
-		*total = runtime_device()->vram;
-		*free = *total - memory_device_bytes();
-	}
-	return leave(error);
-}
-
-API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *ptr)
-{
-	static const enum cudaMemoryType types[] = {
-		[DEVICE] = cudaMemoryTypeDevice,   [MANAGED] = cudaMemoryTypeManaged,
-		[HOST] = cudaMemoryTypeHost,	   [VARIABLE] = cudaMemoryTypeDevice,
-		[REGISTERED] = cudaMemoryTypeHost,
-	};
-	const struct range *r;
-	cudaError_t error = enter();
-
-	if (!error && !attributes)
-		error = cudaErrorInvalidValue;
-	if (error)
-		return leave(error);
-	r = memory_at(ptr);
-	*attributes = (struct cudaPointerAttributes){
-		.type = r ? types[r->kind] : cudaMemoryTypeUnregistered,
-		.device = r ? 0 : cudaInvalidDeviceId,
-		.devicePointer = r ? (void *)ptr : NULL,
-		.hostPointer = r && types[r->kind] == cudaMemoryTypeDevice ? NULL : (void *)ptr,
-	};
-	return leave(cudaSuccess);
 }

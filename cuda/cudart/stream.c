@@ -21,6 +21,16 @@ bool stream_of(cudaStream_t stream, struct gpuemu_stream **s)
 	return false;
 }
 
+cudaError_t stream_settle(cudaStream_t stream)
+{
+	struct gpuemu_stream *s;
+
+	if (!stream_of(stream, &s))
+		return cudaErrorInvalidResourceHandle;
+	return runtime_failed(s ? gpuemu_stream_synchronize(runtime_ctx(), s) :
+				  gpuemu_synchronize(runtime_ctx()));
+}
+
 /* Closing the GPU has freed what they stand for. */
 void stream_forget_all(void)
 {
