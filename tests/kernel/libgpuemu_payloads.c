@@ -393,8 +393,11 @@ TEST_F(raw, wild_variables)
 	}
 }
 
-/* Images that are not PTX, or nearly are: each byte of one is changed in turn. */
-TEST_F(raw, broken_images)
+/*
+ * Images that are not PTX, or nearly are: each byte of one is changed in turn. Each image gets a
+ * process of its own, which takes long on a kernel that checks itself.
+ */
+TEST_F_TIMEOUT(raw, broken_images, 90)
 {
 	struct load l = { .size = sizeof(l), .name = "broken" };
 	char text[sizeof(ptx)];
