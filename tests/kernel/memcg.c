@@ -305,4 +305,28 @@ TEST_F(memcg, device_memory_is_no_hostage)
 	munmap(mem, frames * PAGE);
 }
 
+/* Nor is device memory that is not paged kept from another by one whose memory cgroup is full. */
+TEST_F(memcg, room_for_device_memory)
+{
+	uint8_t *p = reserve(4 * BLOCK);
+	uint8_t *at = (uint8_t *)(((uintptr_t)p + BLOCK - 1) & ~(BLOCK - 1));
+	int fd = client_open();
+	char full[24];
+	uint64_t word;
+
+	ASSERT_EQ(0, engine_acker_warm(&self->e));
+	ASSERT_EQ(0, write_on_device(self));
+	EXPECT_EQ(0, self->e.control->vram_free);
+	snprintf(full, sizeof(full), "%ld", charged());
+	ASSERT_EQ(0, put_text(GROUP "memory.max", full));
+	EXPECT_EQ(0, map_device(fd, at, 3 * BLOCK, PROT_READ | PROT_WRITE, MAP_SHARED));
+	memset(at, 0xff, 3 * BLOCK);
+	ASSERT_EQ(0, put_text(GROUP "memory.max", "max"));
+	ASSERT_EQ(0, engine_say(self->to, 1));
+	ASSERT_EQ(0, engine_hear(self->from, 10000, &word));
+	EXPECT_EQ(PAGES, word);
+	ASSERT_EQ(0, munmap(at, 3 * BLOCK));
+	close(fd);
+}
+
 TEST_HARNESS_MAIN
