@@ -22,10 +22,11 @@ static const char kernel[] = PTX_HEAD
 	"mov.u32 %r8, %clock;\nsub.u32 %r8, %r8, %r6;\nmul.wide.u32 %rd4, %r1, 4;\n"
 	"add.s64 %rd5, %rd1, %rd4;\nst.global.u32 [%rd5+65536], %r8;\nret;\n}\n";
 
-/* Cycles of each warp's load; the last one's hits. */
-static void run(const char *order, unsigned int queue, unsigned int warps, uint32_t *cycles)
+/* Cycles of each warp's load; the last one's hits. Returns how often L1D refused one. */
+static uint64_t run(const char *order, unsigned int queue, unsigned int warps, uint32_t *cycles)
 {
 	struct bench b;
+	uint64_t fails;
 
 	bench_init(&b);
 	strcpy(b.spec.mem_order, order);
@@ -35,7 +36,9 @@ static void run(const char *order, unsigned int queue, unsigned int warps, uint3
 	bench_run(&b, 1);
 	assert_int_equal(b.status, 0);
 	memcpy(cycles, b.memory + 65536, warps * sizeof(*cycles));
+	fails = sm_stats(b.sm)->l1d.fails;
 	bench_fini(&b);
+	return fails;
 }
 
 static void test_a_hit_passes_what_was_refused(void **state)
@@ -55,6 +58,17 @@ static void test_a_hit_passes_what_was_refused(void **state)
 		assert_in_range(aside[0], fifo[0] - 2, fifo[0] + 2);
 		assert_in_range(aside[1], fifo[1] - 4, fifo[1] + 4);
 	}
+}
+
+/* It is refused in each cycle of its wait, also in those that the SM sleeps through. */
+static void test_each_cycle_of_the_wait_is_a_refusal(void **state)
+{
+	uint32_t cycles[3];
+	uint64_t fifo = run("fifo", 30, 3, cycles);
+
+	assert_in_range(fifo, 150, 300);
+	assert_in_range(run("reexecute", 30, 3, cycles), fifo - 4, fifo + 4);
+	assert_in_range(run("vt", 30, 3, cycles), fifo - 4, fifo + 4);
 }
 
 /*
@@ -135,6 +149,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_hit_passes_what_was_refused),
+		cmocka_unit_test(test_each_cycle_of_the_wait_is_a_refusal),
 		cmocka_unit_test(test_a_full_queue_holds_up_again),
 		cmocka_unit_test(test_the_owner_loads_alone),
 	};
