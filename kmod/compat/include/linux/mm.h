@@ -63,7 +63,7 @@ static inline int compat_insert_page_mkwrite(struct vm_fault *vmf,
 
 static inline bool compat_mmap_write_trylock(struct mm_struct *mm)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
 	if (!down_write_trylock(&mm->mmap_lock))
 		return false;
 	mm_lock_seqcount_begin(mm);
