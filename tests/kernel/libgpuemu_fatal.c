@@ -14,19 +14,10 @@
 
 #include "lib/harness.h"
 #include "lib/knob.h"
+#include "lib/marker.h"
 #include "lib/nl.h"
 
 enum { PAGE = 4096, PAGES = 64 };
-
-/* The byte at p + 4096 * thread becomes 1. */
-static const char ptx[] =
-	".version 3.2\n.target sm_35\n.address_size 64\n"
-	".visible .entry mark(.param .u64 p)\n{\n"
-	".reg .b32 %r<8>;\n.reg .b64 %rd<6>;\n"
-	"mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %ntid.x;\nmov.u32 %r3, %tid.x;\n"
-	"mad.lo.s32 %r4, %r1, %r2, %r3;\nmul.wide.u32 %rd1, %r4, 4096;\n"
-	"ld.param.u64 %rd2, [p];\nadd.s64 %rd3, %rd2, %rd1;\n"
-	"mov.u32 %r5, 1;\nst.global.u8 [%rd3], %r5;\nret;\n}\n";
 
 FIXTURE(fatal)
 {
@@ -41,8 +32,8 @@ FIXTURE_SETUP(fatal)
 	const struct gpuemu_options options = { .size = sizeof(options), .backend = "kmod" };
 
 	ASSERT_EQ(0, gpuemu_open(&self->ctx, &options));
-	ASSERT_EQ(0, gpuemu_module_load_data(self->ctx, &self->module, ptx, strlen(ptx),
-					     "mark.ptx"));
+	ASSERT_EQ(0, gpuemu_module_load_data(self->ctx, &self->module, marker_ptx,
+					     strlen(marker_ptx), "mark.ptx"));
 	ASSERT_EQ(0, gpuemu_module_get_function(self->module, &self->mark, "mark"));
 	ASSERT_EQ(0, gpuemu_mem_alloc_managed(self->ctx, (void **)&self->p, PAGES * PAGE));
 }

@@ -20,50 +20,13 @@
 #include <gpuemu.h>
 
 #include "lib/harness.h"
+#include "lib/marker.h"
 #include "lib/slow.h"
 
 #define ROOT "/sys/fs/cgroup/"
 #define GROUP ROOT "gpuemu-hostage/"
 
-enum { PAGE_BYTES = 4096, HOG_PAGES = 16 << 8, PAGES = 7 << 8, BLOCK = 256, NOBODY = 65534 };
-
-/* The byte at p + 4096 * thread becomes 1. */
-static const char ptx[] =
-	".version 3.2\n.target sm_35\n.address_size 64\n"
-	".visible .entry mark(.param .u64 p)\n{\n"
-	".reg .b32 %r<8>;\n.reg .b64 %rd<6>;\n"
-	"mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %ntid.x;\nmov.u32 %r3, %tid.x;\n"
-	"mad.lo.s32 %r4, %r1, %r2, %r3;\nmul.wide.u32 %rd1, %r4, 4096;\n"
-	"ld.param.u64 %rd2, [p];\nadd.s64 %rd3, %rd2, %rd1;\n"
-	"mov.u32 %r5, 1;\nst.global.u8 [%rd3], %r5;\nret;\n}\n";
-
-struct marker {
-	struct gpuemu_ctx *ctx;
-	struct gpuemu_function *mark;
-	uint8_t *p;
-};
-
-static int marker_open(struct marker *m, size_t pages)
-{
-	const struct gpuemu_options options = { .size = sizeof(options), .backend = "kmod" };
-	struct gpuemu_module *module;
-	int ret = gpuemu_open(&m->ctx, &options);
-
-	if (!ret)
-		ret = gpuemu_module_load_data(m->ctx, &module, ptx, strlen(ptx), "mark.ptx");
-	if (!ret)
-		ret = gpuemu_module_get_function(module, &m->mark, "mark");
-	return ret ?: gpuemu_mem_alloc_managed(m->ctx, (void **)&m->p, pages * PAGE_BYTES);
-}
-
-static int marker_run(struct marker *m, uint32_t pages)
-{
-	const struct gpuemu_arg arg = gpuemu_arg_ptr(m->p);
-	int ret = gpuemu_launch(m->mark, (struct gpuemu_dim3){ pages / BLOCK, 1, 1 },
-				(struct gpuemu_dim3){ BLOCK, 1, 1 }, 0, NULL, &arg, 1);
-
-	return ret ?: gpuemu_synchronize(m->ctx);
-}
+enum { HOG_PAGES = 16 << 8, PAGES = 7 << 8, NOBODY = 65534 };
 
 static int put_text(const char *path, const char *text)
 {
@@ -83,7 +46,7 @@ static int limit(struct marker *m)
 	int fd, ret;
 
 	snprintf(text, sizeof(text), "%d", getpid());
-	ret = put_text(GROUP "cgroup.procs", text) ?: marker_open(m, HOG_PAGES);
+	ret = put_text(GROUP "cgroup.procs", text) ?: marker_open(m, NULL, HOG_PAGES);
 	/* Else the process itself is what the OOM killer finds there. */
 	ret = ret ?: put_text(ROOT "cgroup.procs", text);
 	fd = open(GROUP "memory.current", O_RDONLY);
@@ -136,7 +99,7 @@ TEST_F_TIMEOUT(victim, hostage, 90)
 		hog(ends[1]);
 	ASSERT_EQ(sizeof(ret), read(ends[0], &ret, sizeof(ret)));
 	EXPECT_EQ(-ENOMEM, ret);
-	ASSERT_EQ(0, marker_open(&victim, PAGES));
+	ASSERT_EQ(0, marker_open(&victim, NULL, PAGES));
 	clock_gettime(CLOCK_MONOTONIC, &begin);
 	EXPECT_EQ(0, marker_run(&victim, PAGES));
 	clock_gettime(CLOCK_MONOTONIC, &end);
@@ -144,7 +107,7 @@ TEST_F_TIMEOUT(victim, hostage, 90)
 	TH_LOG("seven eighths of device memory in %.2f s beside it", took);
 	EXPECT_GT(20 * slowness(), took);
 	for (int i = 0; i < PAGES; i++)
-		marked += victim.p[i * PAGE_BYTES];
+		marked += victim.p[i * MARKER_PAGE];
 	EXPECT_EQ(PAGES, marked);
 	gpuemu_close(victim.ctx);
 	kill(pid, SIGKILL);

@@ -16,51 +16,12 @@
 #include <gpuemu.h>
 
 #include "lib/harness.h"
+#include "lib/marker.h"
 
 enum {
-	PAGE_BYTES = 4096, BLOCK = 128, MINE = 7 * BLOCK, CONTEXTS = 20, ROUNDS = 4,
+	MINE = 7 * MARKER_BLOCK, CONTEXTS = 20, ROUNDS = 4,
 	NOBODY = 65534, OTHER = 1234,
 };
-
-/* The byte at p + 4096 * thread becomes 1. */
-static const char ptx[] =
-	".version 3.2\n.target sm_35\n.address_size 64\n"
-	".visible .entry mark(.param .u64 p)\n{\n"
-	".reg .b32 %r<8>;\n.reg .b64 %rd<6>;\n"
-	"mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %ntid.x;\nmov.u32 %r3, %tid.x;\n"
-	"mad.lo.s32 %r4, %r1, %r2, %r3;\nmul.wide.u32 %rd1, %r4, 4096;\n"
-	"ld.param.u64 %rd2, [p];\nadd.s64 %rd3, %rd2, %rd1;\n"
-	"mov.u32 %r5, 1;\nst.global.u8 [%rd3], %r5;\nret;\n}\n";
-
-struct marker {
-	struct gpuemu_ctx *ctx;
-	struct gpuemu_function *mark;
-	uint8_t *p;
-};
-
-static int marker_open(struct marker *m, size_t pages)
-{
-	const struct gpuemu_options options = { .size = sizeof(options), .backend = "kmod" };
-	struct gpuemu_module *module;
-	int ret = gpuemu_open(&m->ctx, &options);
-
-	if (!ret)
-		ret = gpuemu_configure(m->ctx, "paging.prefetch=none");
-	if (!ret)
-		ret = gpuemu_module_load_data(m->ctx, &module, ptx, strlen(ptx), "mark.ptx");
-	if (!ret)
-		ret = gpuemu_module_get_function(module, &m->mark, "mark");
-	return ret ?: gpuemu_mem_alloc_managed(m->ctx, (void **)&m->p, pages * PAGE_BYTES);
-}
-
-static int marker_run(struct marker *m, uint32_t pages)
-{
-	const struct gpuemu_arg arg = gpuemu_arg_ptr(m->p);
-	int ret = gpuemu_launch(m->mark, (struct gpuemu_dim3){ pages / BLOCK, 1, 1 },
-				(struct gpuemu_dim3){ BLOCK, 1, 1 }, 0, NULL, &arg, 1);
-
-	return ret ?: gpuemu_synchronize(m->ctx);
-}
 
 static bool become(uid_t uid)
 {
@@ -74,10 +35,10 @@ static void many_contexts(int to)
 	int i, ret = become(NOBODY) ? 0 : -EPERM;
 
 	for (i = 0; i < CONTEXTS && !ret; i++)
-		ret = marker_open(&m[i], BLOCK);
+		ret = marker_open(&m[i], "paging.prefetch=none", MARKER_BLOCK);
 	for (;;) {
 		for (i = 0; i < CONTEXTS && !ret; i++)
-			ret = marker_run(&m[i], BLOCK);
+			ret = marker_run(&m[i], MARKER_BLOCK);
 		if (write(to, &ret, sizeof(ret)) != sizeof(ret) || ret)
 			_exit(1);
 	}
@@ -106,7 +67,7 @@ static void one_context(int from, int to)
 	long answer[2] = { 0, -1 }, first = 0;
 	struct marker m;
 
-	ret = ret ?: marker_open(&m, MINE);
+	ret = ret ?: marker_open(&m, "paging.prefetch=none", MINE);
 	for (i = 0; i < ROUNDS && !ret; i++) {
 		ret = marker_run(&m, MINE);
 		if (!ret && (read(from, &theirs, sizeof(theirs)) != sizeof(theirs) || theirs))
