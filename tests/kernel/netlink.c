@@ -254,7 +254,7 @@ static int get_client(struct nl *nl, uint32_t space, uint32_t *seen)
 }
 
 /* What an unprivileged user sees; 0, or the number of the line that is wrong. */
-static int as_nobody(uint32_t roots)
+static int as_nobody(uint32_t roots, int unused)
 {
 	uint32_t seen[3] = { 0 }, mine;
 	struct nl_request r;
@@ -332,7 +332,7 @@ static int with_capability(uint32_t roots, int capability)
 }
 
 /* Root of a user namespace of its own has every capability there, and none of ours. */
-static int as_root_of_its_own(uint32_t roots)
+static int as_root_of_its_own(uint32_t roots, int unused)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[2];
@@ -359,66 +359,53 @@ static int as_root_of_its_own(uint32_t roots)
 	return 0;
 }
 
-TEST_F(netlink, user_namespace)
+/* What the child says of itself, 0 or the line that failed; -1: it did not say. */
+static int in_child(int (*run)(uint32_t roots, int arg), uint32_t roots, int arg)
 {
-	int fd = client_open(), status, ends[2], line = -1;
-	uint32_t roots = client_space(fd);
+	int ends[2], line = -1;
 	pid_t pid;
 
-	ASSERT_EQ(0, pipe(ends));
+	if (pipe(ends))
+		return -1;
 	pid = fork();
 	if (!pid) {
-		line = as_root_of_its_own(roots);
+		line = run(roots, arg);
 		_exit(write(ends[1], &line, sizeof(line)) != sizeof(line));
 	}
-	ASSERT_EQ(pid, waitpid(pid, &status, 0));
-	ASSERT_EQ(sizeof(line), read(ends[0], &line, sizeof(line)));
-	EXPECT_EQ(0, line);
-	close(ends[0]);
 	close(ends[1]);
+	if (pid < 0 || read(ends[0], &line, sizeof(line)) != sizeof(line))
+		line = -1;
+	close(ends[0]);
+	if (pid > 0)
+		waitpid(pid, NULL, 0);
+	return line;
+}
+
+TEST_F(netlink, user_namespace)
+{
+	int fd = client_open();
+
+	EXPECT_EQ(0, in_child(as_root_of_its_own, client_space(fd), 0));
 	close(fd);
 }
 
 TEST_F(netlink, capabilities)
 {
-	static const int capabilities[] = { CAP_NET_ADMIN, CAP_SYS_PTRACE };
-	int fd = client_open(), status, ends[2], line = -1;
-	uint32_t roots = client_space(fd);
-	unsigned int i;
-	pid_t pid;
+	int fd = client_open();
 
-	ASSERT_EQ(0, pipe(ends));
-	for (i = 0; i < 2; i++) {
-		pid = fork();
-		if (!pid) {
-			line = with_capability(roots, capabilities[i]);
-			_exit(write(ends[1], &line, sizeof(line)) != sizeof(line));
-		}
-		ASSERT_EQ(pid, waitpid(pid, &status, 0));
-		ASSERT_EQ(sizeof(line), read(ends[0], &line, sizeof(line)));
-		EXPECT_EQ(0, line) TH_LOG("capability %d", capabilities[i]);
-	}
-	close(ends[0]);
-	close(ends[1]);
+	EXPECT_EQ(0, in_child(with_capability, client_space(fd), CAP_NET_ADMIN));
+	EXPECT_EQ(0, in_child(with_capability, client_space(fd), CAP_SYS_PTRACE));
 	close(fd);
 }
 
 TEST_F(netlink, permissions)
 {
-	int fd = client_open(), status, ends[2], line = -1;
-	uint32_t roots = client_space(fd), seen[3] = { 0 };
-	pid_t pid;
+	uint32_t roots, seen[3] = { 0 };
+	int fd = client_open();
 
+	roots = client_space(fd);
 	ASSERT_NE(0, roots);
-	ASSERT_EQ(0, pipe(ends));
-	pid = fork();
-	if (!pid) {
-		line = as_nobody(roots);
-		_exit(write(ends[1], &line, sizeof(line)) != sizeof(line));
-	}
-	ASSERT_EQ(pid, waitpid(pid, &status, 0));
-	ASSERT_EQ(sizeof(line), read(ends[0], &line, sizeof(line)));
-	EXPECT_EQ(0, line);
+	EXPECT_EQ(0, in_child(as_nobody, roots, 0));
 	EXPECT_EQ(250, get_param(&self->nl, "monitor_ms").value);
 	EXPECT_EQ(0, get_client(&self->nl, roots, seen));
 	EXPECT_EQ(0, seen[2]);
