@@ -162,7 +162,7 @@ static vm_fault_t device_vm_fault(struct vm_fault *vmf)
 	return ret;
 }
 
-/* What is not where its offset says is a move that mremap() gives up: it owns nothing. */
+/* A VMA that is not where its offset says is a move that mremap() gives up. It owns nothing. */
 static void device_vm_close(struct vm_area_struct *vma)
 {
 	struct gpuemu_space *space = space_of(vma);

@@ -58,7 +58,7 @@ int engine_delay(struct engine *e, const struct gpuemu_stream *stream, uint64_t 
 int engine_event(struct engine *e, struct gpuemu_stream *stream, const struct work *work);
 int engine_prefetch(struct engine *e, struct gpuemu_stream *stream, const struct work *work,
 		    struct err *err);
-/* What it takes on the configured link. */
+/* Cycles that the copy takes on the configured link. */
 uint64_t engine_copy_cycles(const struct gpu_spec *spec, const struct copy *copy);
 int engine_copy(struct engine *e, struct gpuemu_stream *stream, const struct copy *copy,
 		uint64_t cycles);

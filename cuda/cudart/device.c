@@ -332,7 +332,7 @@ API cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags)
 	return error_remember(flags ? cudaErrorInvalidValue : cudaErrorInvalidDevice);
 }
 
-/* Of two devices, and there is one. */
+/* The attributes are of a pair of devices, and there is only one device. */
 API cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribute, int from,
 					  int to)
 {

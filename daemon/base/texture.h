@@ -15,7 +15,7 @@ enum texel_kind { TEXEL_UNSIGNED, TEXEL_SIGNED, TEXEL_FLOAT, TEXEL_KINDS };
 #define TEXTURE_NORMALIZED	2u	/* coordinates are parts of the whole */
 #define TEXTURE_AS_FLOAT	4u	/* integers are read as fractions of their largest */
 #define TEXTURE_MEMORY		8u	/* linear memory: 0 outside */
-/* Of dimension i, where elements outside are. */
+/* How dimension i is addressed outside: an enum texture_mode. */
 #define TEXTURE_MODE(flags, i)	((flags) >> (4 + 2 * (i)) & 3u)
 enum texture_mode { TEXTURE_WRAP, TEXTURE_CLAMP, TEXTURE_MIRROR, TEXTURE_BORDER };
 

@@ -21,7 +21,7 @@ struct texel {
 	uint32_t c[4];
 };
 
-/* What a lane asks for. */
+/* The place that a lane fetches. */
 struct place {
 	float at[3];
 	int layer;
@@ -182,7 +182,7 @@ static void want_all(struct exec_texels *x, const struct texture *t, uint32_t la
 	int at[3] = { 0, 0, p->layer };
 
 	if (p->is_whole) {
-		/* Of linear memory there is nothing outside. */
+		/* Linear memory has no texels outside its width. */
 		if (!(t->flags & TEXTURE_MEMORY) || (uint32_t)p->whole[0] < t->width)
 			want(x, t, lane, p->whole[0], p->whole[1], p->whole[2], p->dims);
 		return;

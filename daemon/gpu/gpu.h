@@ -44,7 +44,7 @@ int gpu_session_create(struct gpu *gpu, uint32_t va_space,
 		       const struct gpu_spec *spec,
 		       struct gpu_session **session, struct err *err);
 void gpu_session_destroy(struct gpu_session *session);
-/* Whose it is, for who shares device memory out (paging_set_user()). -ENOMEM. */
+/* Says whose the session is, because users share device memory (paging_set_user()). -ENOMEM. */
 int gpu_session_set_user(struct gpu_session *session, uint32_t user);
 
 /* New options; statistics start anew, resident pages are kept track of. */

@@ -26,7 +26,7 @@ static uint64_t launch_bytes(const struct gpu_work_launch *w)
 	       textures_at(w) + w->ntextures * (uint64_t)sizeof(struct texture);
 }
 
-/* Of no use otherwise: the numbers are divided by, and tables are looked up by them. */
+/* exec/texture.c divides by these numbers and uses them as indices: not every value will do. */
 static bool textures_valid(const struct texture *t, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {

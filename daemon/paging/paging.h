@@ -66,8 +66,8 @@ int paging_create_knowing(struct paging_pool *pool, uint32_t va_space,
 			  struct paging **paging, struct err *err);
 void paging_destroy(struct paging *paging);
 /*
- * Whose VA space it is; 0, as at first: root's. When device memory is full, the user that has
- * most of it loses pages, in whatever number of VA spaces they are. -ENOMEM.
+ * Says whose the VA space is; at first it is root's (0). When device memory is full, the user that
+ * has most of it in all VA spaces together loses pages. -ENOMEM.
  */
 int paging_set_user(struct paging *paging, uint32_t user);
 /* The ranges changed. */

@@ -237,7 +237,7 @@ static struct contest largest_space(const struct paging_pool *pool, const struct
 	return c;
 }
 
-/* Of the largest user's largest VA space. Not more at once than makes another the largest. */
+/* Takes victims of the largest user's largest VA space, until another one is the largest. */
 static bool take_from_largest(struct paging *p, uint64_t need)
 {
 	for (;;) {

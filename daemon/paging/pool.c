@@ -68,7 +68,7 @@ struct space *space_get(struct paging_pool *pool, uint32_t va_space)
 	space = calloc(1, sizeof(*space));
 	if (!space)
 		return NULL;
-	/* Whose pages a lost daemon has left here, the first work of their VA space says. */
+	/* The VA space may have pages that a lost daemon left: its first work says the user. */
 	space->tenant = tenant_get(pool, 0);
 	if (!space->tenant) {
 		free(space);
