@@ -70,7 +70,7 @@ struct fatbin_text {
  */
 int fatbin_ptx(const void *data, size_t limit, struct fatbin_text *text);
 
-/* --- module.c ------------------------------------------------------------------------ */
+/* --- registry.c ---------------------------------------------------------------------- */
 
 struct function {
 	struct function *next;
@@ -109,16 +109,21 @@ struct module {
 	cudaError_t why;
 };
 
+struct module *registry_modules(void);
+struct variable *registry_variables(void);
+struct function *registry_function(const void *host);
+/* A managed variable of gpuemu cc lies at `host`; the object with the wrapper defines it. */
+void registry_add_in_place(void *host, size_t bytes, const char *name, const void *wrapper,
+			   bool visible);
+void registry_forget(void);		/* the GPU is closed: nothing is loaded */
+
+/* --- module.c ------------------------------------------------------------------------ */
+
 /* Loads its module if need be. */
 cudaError_t module_function(const void *host, struct function **function);
 cudaError_t module_variable(const void *symbol, struct variable **variable);
-/* A managed variable of gpuemu cc lies at `host`; the object with the wrapper defines it. */
-void module_add_in_place(void *host, size_t bytes, const char *name, const void *wrapper,
-			 bool visible);
 /* All registered modules with managed variables: their pointers are used without a call. */
 cudaError_t module_load_managed(void);
-void module_forget_all(void);		/* the GPU is closed */
-const struct gpuemu_module *module_of_constant(uint64_t address);
 
 /* --- memory.c ------------------------------------------------------------------------- */
 

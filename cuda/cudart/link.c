@@ -1,261 +1,54 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Links PTX texts: -rdc=true leaves a text for each source, and a kernel of one calls functions
- * and uses variables of another. The texts become one, which the engine parses. This works on
- * words: it knows where a directive of the module's begins and ends, what it declares and how
- * it is visible, and nothing of instructions. Called by module.c.
+ * and uses variables of another. The texts become one, which the engine parses. Called by module.c.
  */
-#include <ctype.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "link.h"
-
-#define BUCKETS 4096
-
-enum kind { VARIABLE, FUNCTION, KERNEL };
-
-/* One directive at a module's top: a variable, a function with or without its body, a kernel. */
-struct piece {
-	struct piece *next;	      /* in the order of the texts */
-	struct piece *same;	      /* of the same name hash */
-	const char *from, *to;
-	const char *name;
-	size_t name_bytes;
-	unsigned int text;
-	enum kind kind;
-	bool is_extern, weak, local, defined, constant;
-	bool dropped; /* another one stands for it */
-	bool written;
-};
+#include "pieces.h"
 
 struct linker {
-	struct piece *first, **end;
-	struct piece *names[BUCKETS];
+	struct pieces pieces;
 	const struct link_place *places;
 	unsigned int nplaces;
-	const char *version, *target; /* the newest */
-	double newest;
-	int newest_target;
 };
 
-struct word {
-	const char *text;
-	size_t bytes;
-};
-
-/* --- words ---------------------------------------------------------------------------------- */
-
-static bool begins_name(char c)
-{
-	return isalpha((unsigned char)c) || c == '_' || c == '$';
-}
-
-static const char *skip_line(const char *at)
-{
-	at += strcspn(at, "\n");
-	return *at ? at + 1 : at;
-}
-
-/* Past space and comments. */
-static const char *skip_space(const char *at)
-{
-	for (;;) {
-		at += strspn(at, " \t\r\n");
-		if (at[0] == '/' && at[1] == '/') {
-			at = skip_line(at);
-		} else if (at[0] == '/' && at[1] == '*') {
-			const char *end = strstr(at + 2, "*/");
-
-			at = end ? end + 2 : at + strlen(at);
-		} else {
-			return at;
-		}
-	}
-}
-
-/* A name, a register (%r1), a directive (.func), a number, a string, or one character. */
-static const char *take_word(const char *at, struct word *word)
-{
-	const char *from = at;
-
-	if (*at == '"') {
-		at += 1 + strcspn(at + 1, "\"\n");
-		at += *at != '\0';
-	} else if (*at == '.' || *at == '%' || begins_name(*at) || isdigit((unsigned char)*at)) {
-		at++;
-		while (begins_name(*at) || isdigit((unsigned char)*at))
-			at++;
-	} else if (*at) {
-		at++;
-	}
-	*word = (struct word){ from, (size_t)(at - from) };
-	return at;
-}
-
-static bool is(const struct word *word, const char *text)
-{
-	return word->bytes == strlen(text) && !memcmp(word->text, text, word->bytes);
-}
-
-/* Past the bracket that closes the one at `at`. */
-static const char *skip_brackets(const char *at, char open, char close)
-{
-	unsigned int depth = 0;
-	struct word word;
-
-	while (*at) {
-		at = take_word(skip_space(at), &word);
-		if (word.bytes == 1 && *word.text == open)
-			depth++;
-		if (word.bytes == 1 && *word.text == close && !--depth)
-			break;
-	}
-	return at;
-}
-
-/*
- * --- what a text has
- * ----------------------------------------------------------------------------
- */
-
-static struct piece **bucket(struct linker *l, const char *name, size_t bytes)
-{
-	uint32_t hash = 2166136261u;
-
-	for (size_t i = 0; i < bytes; i++)
-		hash = (hash ^ (unsigned char)name[i]) * 16777619u;
-	return &l->names[hash % BUCKETS];
-}
-
-static bool same_name(const struct piece *a, const struct piece *b)
-{
-	return a->name_bytes == b->name_bytes && !memcmp(a->name, b->name, a->name_bytes);
-}
-
-/* From the directive's first word to its end. Returns NULL if it is none that this knows. */
-static const char *read_piece(struct piece *p, const char *at)
-{
-	bool visible = false;
-	struct word word = { at, 0 };
-
-	p->from = at;
-	p->kind = VARIABLE;
-	while (*at && !p->name) {
-		at = take_word(skip_space(at), &word);
-		if (is(&word, ".extern"))
-			p->is_extern = true;
-		else if (is(&word, ".weak") || is(&word, ".common"))
-			p->weak = true;
-		else if (is(&word, ".visible"))
-			visible = true;
-		else if (is(&word, ".const"))
-			p->constant = true;
-		else if (is(&word, ".func"))
-			p->kind = FUNCTION;
-		else if (is(&word, ".entry"))
-			p->kind = KERNEL;
-		else if (is(&word, "(")) /* what a function returns, an attribute */
-			at = skip_brackets(word.text, '(', ')');
-		else if (is(&word, ";"))
-			return NULL;
-		else if (begins_name(*word.text))
-			p->name = word.text;
-	}
-	p->name_bytes = word.bytes;
-	p->local = !visible && !p->is_extern && !p->weak && p->kind != KERNEL;
-	p->defined = p->kind == VARIABLE && !p->is_extern;
-	while (*at) {
-		at = take_word(skip_space(at), &word);
-		p->to = at;
-		if (is(&word, ";"))
-			return at;
-		if (is(&word, "{") && p->kind != VARIABLE) {
-			p->to = skip_brackets(word.text, '{', '}');
-			p->defined = true;
-			return p->to;
-		}
-	}
-	return NULL;
-}
-
-static void add(struct linker *l, struct piece *p)
-{
-	struct piece **at = bucket(l, p->name, p->name_bytes);
-
-	*l->end = p;
-	l->end = &p->next;
-	p->same = *at;
-	*at = p;
-}
-
-static int read_text(struct linker *l, const char *text, unsigned int n)
-{
-	const char *at = skip_space(text);
-	struct piece *p;
-	struct word word;
-
-	while (*at) {
-		const char *after = take_word(at, &word);
-
-		if (is(&word, ".version")) {
-			if (strtod(after, NULL) > l->newest) {
-				l->newest = strtod(after, NULL);
-				l->version = at;
-			}
-			after = skip_line(at);
-		} else if (is(&word, ".target")) {
-			const char *sm = strstr(after, "sm_");
-
-			if (sm && atoi(sm + 3) > l->newest_target) {
-				l->newest_target = atoi(sm + 3);
-				l->target = at;
-			}
-			after = skip_line(at);
-		} else if (is(&word, ".address_size") || is(&word, ".file") || is(&word, ".loc") ||
-			   *at == '@') {
-			after = skip_line(at);
-		} else if (is(&word, ".section")) {
-			const char *open = strchr(at, '{');
-
-			after = open ? skip_brackets(open, '{', '}') : skip_line(at);
-		} else if (is(&word, ".pragma")) {
-			while (*after && !is(&word, ";"))
-				after = take_word(skip_space(after), &word);
-		} else {
-			p = calloc(1, sizeof(*p));
-			if (!p)
-				return -ENOMEM;
-			p->text = n;
-			after = read_piece(p, at);
-			if (!after || !p->name) {
-				free(p);
-				return -EINVAL;
-			}
-			add(l, p);
-		}
-		at = skip_space(after);
-	}
-	return 0;
-}
-
-/*
- * --- who stands for whom
- * ------------------------------------------------------------------------
- */
+/* --- who stands for whom -------------------------------------------------------------------- */
 
 /* clang gives a static variable's name an end with -rdc=true, so that it can be looked up. */
+static bool has_static_end(const char *name, size_t bytes, size_t n)
+{
+	return bytes > n + 10 &&
+	       (!memcmp(name + n, "__static__", 10) || !memcmp(name + n, "__intern__", 10));
+}
+
 static bool is_place(const struct link_place *place, const char *name, size_t bytes)
 {
 	size_t n = strlen(place->name);
 
 	if (bytes < n || memcmp(place->name, name, n))
 		return false;
-	return bytes == n || (!place->visible && (!strncmp(name + n, "__static__", 10) ||
-						  !strncmp(name + n, "__intern__", 10)));
+	return bytes == n || (!place->visible && has_static_end(name, bytes, n));
+}
+
+/*
+ * clang writes the plain name where it met a use before the host's use, which is what gives the
+ * variable its end: the text then declares the one and defines the other.
+ */
+static void find_meaning(struct linker *l, struct piece *p)
+{
+	for (struct piece *q = l->pieces.first; q; q = q->next) {
+		if (q->text == p->text && q->kind == VARIABLE && q->defined &&
+		    q->name_bytes > p->name_bytes && !memcmp(q->name, p->name, p->name_bytes) &&
+		    has_static_end(q->name, q->name_bytes, p->name_bytes)) {
+			p->means = q;
+			p->dropped = true;
+		}
+	}
 }
 
 /* What the name means in a text. */
@@ -283,8 +76,8 @@ static struct piece *shared_definition(struct linker *l, const struct piece *of)
 	struct piece *found = NULL;
 
 	/* Newest first in the bucket, so that the first of the weak ones is taken. */
-	for (struct piece *p = *bucket(l, of->name, of->name_bytes); p; p = p->same)
-		if (!p->local && p->defined && same_name(p, of) &&
+	for (struct piece *p = *pieces_named(&l->pieces, of->name, of->name_bytes); p; p = p->same)
+		if (!p->local && p->defined && piece_same_name(p, of) &&
 		    (!found || found->weak || !p->weak))
 			found = p;
 	return found;
@@ -292,10 +85,15 @@ static struct piece *shared_definition(struct linker *l, const struct piece *of)
 
 static int choose(struct linker *l, char *why, size_t limit)
 {
-	for (struct piece *p = l->first; p; p = p->next) {
+	for (struct piece *p = l->pieces.first; p; p = p->next)
+		if (p->kind == VARIABLE && p->is_extern)
+			find_meaning(l, p);
+	for (struct piece *p = l->pieces.first; p; p = p->next) {
 		struct piece *definition = shared_definition(l, p);
 
-		if (p->kind == VARIABLE && place_of(l, p->name, p->name_bytes, p->text)) {
+		if (p->means) {
+			continue;
+		} else if (p->kind == VARIABLE && place_of(l, p->name, p->name_bytes, p->text)) {
 			p->dropped = true;
 		} else if (p->local) {
 			continue;
@@ -308,9 +106,10 @@ static int choose(struct linker *l, char *why, size_t limit)
 			}
 		} else {
 			/* One declaration is enough. */
-			for (struct piece *q = *bucket(l, p->name, p->name_bytes); q; q = q->same)
-				if (q != p && same_name(q, p) && !q->local && !q->defined &&
-				    q->text < p->text)
+			for (struct piece *q = *pieces_named(&l->pieces, p->name, p->name_bytes); q;
+			     q = q->same)
+				if (q != p && piece_same_name(q, p) && !q->local && !q->defined &&
+				    !q->means && q->text < p->text)
 					p->dropped = true;
 		}
 	}
@@ -320,8 +119,9 @@ static int choose(struct linker *l, char *why, size_t limit)
 /* A name that a text keeps to itself, and another text has too. */
 static bool clashes(struct linker *l, const struct piece *of)
 {
-	for (const struct piece *p = *bucket(l, of->name, of->name_bytes); p; p = p->same)
-		if (p->text != of->text && same_name(p, of))
+	for (const struct piece *p = *pieces_named(&l->pieces, of->name, of->name_bytes); p;
+	     p = p->same)
+		if (p->text != of->text && piece_same_name(p, of))
 			return true;
 	return false;
 }
@@ -331,16 +131,13 @@ static struct piece *own(struct linker *l, const struct word *word, unsigned int
 {
 	const struct piece like = { .name = word->text, .name_bytes = word->bytes };
 
-	for (struct piece *p = *bucket(l, word->text, word->bytes); p; p = p->same)
-		if (p->local && p->text == text && same_name(p, &like))
-			return p;
+	for (struct piece *p = *pieces_named(&l->pieces, word->text, word->bytes); p; p = p->same)
+		if ((p->local || p->means) && p->text == text && piece_same_name(p, &like))
+			return p->means ? p->means : p;
 	return NULL;
 }
 
-/*
- * --- the text
- * ---------------------------------------------------------------------------------------
- */
+/* --- the text ------------------------------------------------------------------------------- */
 
 /* The address of a placed variable and what is added to it: [x+4] takes one number. */
 static const char *write_place(FILE *out, uint64_t address, const char *after)
@@ -383,7 +180,7 @@ static void write_part(struct linker *l, FILE *out, const struct piece *p, const
 				   *inside = skip_space(open + (*open == '('));
 			struct word name;
 
-			if (is(&word, "generic") && *open == '(') {
+			if (word_is(&word, "generic") && *open == '(') {
 				const char *close = skip_space(take_word(inside, &name));
 
 				place = place_of(l, name.text, name.bytes, p->text);
@@ -396,6 +193,8 @@ static void write_part(struct linker *l, FILE *out, const struct piece *p, const
 				at = write_place(out, place->address, next);
 				continue;
 			}
+			if (mine)
+				word = (struct word){ mine->name, mine->name_bytes };
 			fwrite(word.text, 1, word.bytes, out);
 			if (mine && clashes(l, mine))
 				fprintf(out, "$%u", mine->text);
@@ -414,16 +213,16 @@ static void write_line(FILE *out, const char *line)
 /* Functions are declared before variables that hold their addresses; bodies come last. */
 static void write_all(struct linker *l, FILE *out)
 {
-	write_line(out, l->version);
-	write_line(out, l->target);
+	write_line(out, l->pieces.version);
+	write_line(out, l->pieces.target);
 	fputs(".address_size 64\n", out);
-	for (const struct piece *p = l->first; p; p = p->next) {
+	for (const struct piece *p = l->pieces.first; p; p = p->next) {
 		if (p->kind != FUNCTION || p->defined || p->dropped)
 			continue;
 		write_part(l, out, p, p->to);
 		fputc('\n', out);
 	}
-	for (struct piece *p = l->first; p; p = p->next) {
+	for (struct piece *p = l->pieces.first; p; p = p->next) {
 		struct piece *first = p;
 
 		/*
@@ -438,7 +237,7 @@ static void write_all(struct linker *l, FILE *out)
 		write_part(l, out, first, first->to);
 		fputc('\n', out);
 	}
-	for (const struct piece *p = l->first; p; p = p->next) {
+	for (const struct piece *p = l->pieces.first; p; p = p->next) {
 		if (p->kind == VARIABLE || !p->defined || p->dropped)
 			continue;
 		write_part(l, out, p, p->to);
@@ -450,7 +249,6 @@ int link_texts(const char *const *texts, unsigned int n, const struct link_place
 	       unsigned int nplaces, char **text, char *why, size_t limit)
 {
 	struct linker *l = calloc(1, sizeof(*l));
-	struct piece *next;
 	int ret = l ? 0 : -ENOMEM;
 	size_t bytes;
 	FILE *out;
@@ -459,13 +257,13 @@ int link_texts(const char *const *texts, unsigned int n, const struct link_place
 	snprintf(why, limit, "%s", "");
 	if (ret)
 		return ret;
-	l->end = &l->first;
+	l->pieces.end = &l->pieces.first;
 	l->places = places;
 	l->nplaces = nplaces;
 	for (unsigned int i = 0; i < n && !ret; i++)
-		ret = read_text(l, texts[i], i);
+		ret = pieces_read(&l->pieces, texts[i], i);
 	if (!ret)
-		ret = l->version && l->target ? choose(l, why, limit) : -EINVAL;
+		ret = l->pieces.version && l->pieces.target ? choose(l, why, limit) : -EINVAL;
 	out = ret ? NULL : open_memstream(text, &bytes);
 	if (out) {
 		write_all(l, out);
@@ -474,10 +272,7 @@ int link_texts(const char *const *texts, unsigned int n, const struct link_place
 	} else if (!ret) {
 		ret = -ENOMEM;
 	}
-	for (struct piece *p = l->first; p; p = next) {
-		next = p->next;
-		free(p);
-	}
+	pieces_free(&l->pieces);
 	free(l);
 	return ret;
 }

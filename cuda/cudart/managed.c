@@ -49,7 +49,7 @@ cudaError_t managed_register_all(void)
 		struct section *s = &sections[i];
 
 		for (const struct entry *e = s->added ? s->end : s->entries; e < s->end; e++)
-			module_add_in_place(e->host, e->bytes, e->name, e->wrapper, e->visible);
+			registry_add_in_place(e->host, e->bytes, e->name, e->wrapper, e->visible);
 		s->added = true;
 		if (gpuemu_mem_register(runtime_ctx(), s->from, (size_t)(s->to - s->from))) {
 			runtime_say("%s", gpuemu_last_error(runtime_ctx()));

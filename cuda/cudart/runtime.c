@@ -216,7 +216,7 @@ static void close_gpu(void)
 		runtime_say("%s", gpuemu_last_error(ctx));
 	if (fd && *fd)
 		write_report(atoi(fd));
-	module_forget_all();
+	registry_forget();
 	memory_forget_all();
 	register_forget_all();
 	array_forget_all();

@@ -23,7 +23,7 @@ $(FUZZ_UNIT_OBJ): tests/kernel/fuzz/model.c | $(B)/deps-check.stamp
 	$(call say,CC asan,$<) $(CC) $(STD) $(WARN) -Itests/kernel -Iinclude/uapi $(ASAN) $(DEPGEN) -c -o $@ $<
 DEPS += $(DAEMON_UNIT_OBJ:.o=.d) $(FUZZ_UNIT_OBJ:.o=.d)
 # What libcudart reads of a program's own bytes has tests here; tests/cuda tests the rest.
-CUDA_UNIT_OBJ = $(addprefix $(B)/asan/obj/cuda/cudart/,fatbin.o link.o)
+CUDA_UNIT_OBJ = $(addprefix $(B)/asan/obj/cuda/cudart/,fatbin.o link.o pieces.o)
 $(CUDA_UNIT_OBJ): $(B)/asan/obj/%.o: %.c | $(B)/deps-check.stamp
 	@mkdir -p $(@D)
 	$(call say,CC asan,$<) $(CC) $(STD) $(WARN) $(CUDART_CPPFLAGS) $(ASAN) $(DEPGEN) -c -o $@ $<

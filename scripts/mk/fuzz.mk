@@ -34,7 +34,7 @@ fuzz-parser: fuzz-parser-build
 	$(Q)tests/fuzz/run.sh $(FUZZ) $(or $(SECONDS),600) $(SEED)
 
 # The fuzzer of fatbins: libcudart's reader and its linker of texts.
-FUZZ_FATBIN_OBJ := $(addprefix $(FUZZ)/obj/,cuda/cudart/fatbin.o cuda/cudart/link.o tests/fuzz/fuzz_fatbin.o)
+FUZZ_FATBIN_OBJ := $(addprefix $(FUZZ)/obj/,cuda/cudart/fatbin.o cuda/cudart/link.o cuda/cudart/pieces.o tests/fuzz/fuzz_fatbin.o)
 -include $(FUZZ_FATBIN_OBJ:.o=.d)
 $(FUZZ_FATBIN_OBJ): FUZZ_CFLAGS += $(CUDART_CPPFLAGS)
 $(FUZZ)/fuzz_fatbin: $(FUZZ_FATBIN_OBJ)

@@ -56,6 +56,32 @@ static void definition_and_declaration(void **state)
 	free(text);
 }
 
+/* clang's -rdc=true where the kernel comes before the host's use: __static__ is the definition's alone. */
+static void a_static_variable_has_another_name(void **state)
+{
+	char *text = link2(HEAD ".extern .const .align 4 .u32 t;\n"
+				".visible .const .align 4 .u32 t__static__1a = 7;\n"
+				".visible .entry k() { ld.const.u32 %r1, [t]; ret; }\n",
+			   HEAD ".extern .const .align 4 .u32 t;\n"
+				".visible .const .align 4 .u32 t__static__2b = 8;\n"
+				".visible .entry l() { ld.const.u32 %r1, [t+4]; ret; }\n",
+			   NULL, 0);
+
+	assert_int_equal(count(text, ".extern"), 0);
+	assert_non_null(strstr(text, "k() { ld.const.u32 %r1, [t__static__1a]; ret; }"));
+	assert_non_null(strstr(text, "l() { ld.const.u32 %r1, [t__static__2b+4]; ret; }"));
+	free(text);
+
+	/* A name that only begins alike is another variable's. */
+	text = link2(HEAD ".extern .global .align 4 .u32 t;\n"
+			  ".visible .global .align 4 .u32 t2__static__1a;\n"
+			  ".visible .entry k() { ld.global.u32 %r1, [t]; ret; }\n",
+		     HEAD ".visible .global .align 4 .u32 t = 5;\n", NULL, 0);
+	assert_non_null(strstr(text, "[t];"));
+	assert_int_equal(count(text, ".u32 t = 5;"), 1);
+	free(text);
+}
+
 static void own_names_stay_apart(void **state)
 {
 	char *text = link2(
@@ -177,6 +203,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(definition_and_declaration),
+		cmocka_unit_test(a_static_variable_has_another_name),
 		cmocka_unit_test(own_names_stay_apart),
 		cmocka_unit_test(weak_definitions),
 		cmocka_unit_test(two_definitions),

@@ -11,6 +11,9 @@ extern __constant__ int offset;
 extern __managed__ int shared_by_all;
 
 static __device__ int own = 100;
+/* The kernel names it before the host does. */
+static __constant__ int table[2] = { 1, 2 };
+__global__ void looks_up(int *out) { *out = table[0] * 10 + table[1]; }
 static __device__ __noinline__ int helper(int x) { return x + 1; }
 __device__ __noinline__ int plus_one(int x) { return helper(x); }
 
@@ -39,14 +42,21 @@ int main()
 		HOLDS(out[i] == 2 * i + 5 + 1000 + 100 + 20000);
 	run_other(out);
 	OK(cudaDeviceSynchronize());
-	/* plus_one(5) + its own `own` + shared_by_all, which it raised before. */
-	HOLDS(out[0] == 6 + 200 + 1001 && shared_by_all == 1001);
+	/* plus_one(5) + its own `own` and `table` + shared_by_all, which it raised before. */
+	HOLDS(out[0] == 6 + 200 + 300 + 1001 && shared_by_all == 1001);
 	OK(cudaMemcpyFromSymbol(&value, counter, sizeof(value)));
 	HOLDS(value == 5);
 	kept<<<1, 1>>>(out);
 	made<32><<<1, 1>>>(out);
 	OK(cudaDeviceSynchronize());
-	HOLDS(out[0] == 6 + 200 + 1001 + 33);
+	HOLDS(out[0] == 6 + 200 + 300 + 1001 + 33);
+	looks_up<<<1, 1>>>(out);
+	OK(cudaDeviceSynchronize());
+	HOLDS(out[0] == 12);
+	OK(cudaMemcpyToSymbol(table, &five, sizeof(five), sizeof(int)));
+	looks_up<<<1, 1>>>(out);
+	OK(cudaDeviceSynchronize());
+	HOLDS(out[0] == 15);
 	OK(cudaFree(out));
 	printf("linked: passed\n");
 	return 0;
