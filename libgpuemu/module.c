@@ -56,7 +56,7 @@ static int place(struct gpuemu_module *m, struct err *err)
 static int parse(struct gpuemu_module *m, const char *text, size_t bytes, struct err *err)
 {
 	const struct ptx_options options = {
-		.maxregs = (uint32_t)m->ctx->spec.maxregs,
+		.maxregs = gpu_maxregs(&m->ctx->spec),
 		.stack_bytes = (uint32_t)m->ctx->spec.stack_bytes,
 		.leave_out = true,
 	};

@@ -65,6 +65,8 @@ int gpu_session_load(struct gpu_session *session, uint32_t id, const char *name,
  */
 struct ptx_module;
 struct ptx_options;
+/* Most registers a thread of modules that are loaded from now on. */
+uint32_t gpu_maxregs(const struct gpu_spec *spec);
 void gpu_session_ptx_options(const struct gpu_session *session, struct ptx_options *options);
 int gpu_session_adopt(struct gpu_session *session, uint32_t id, struct ptx_module *ptx,
 		      uint64_t global_base, struct err *err);

@@ -160,13 +160,24 @@ static struct module **module_link(struct gpu_session *s, uint32_t id)
 	return link;
 }
 
+/*
+ * CUDA's compilers take it that a CTA of 256 threads runs whatever the kernel has in registers. The
+ * SM of a smaller register file has no room for 255 each.
+ */
+uint32_t gpu_maxregs(const struct gpu_spec *spec)
+{
+	if (spec->maxregs)
+		return (uint32_t)spec->maxregs;
+	return spec->registers < 256 * PTX_MAX_MAXREGS ? 128 : PTX_MAX_MAXREGS;
+}
+
 void gpu_session_ptx_options(const struct gpu_session *s, struct ptx_options *options)
 {
 	const struct gpu_spec *spec = &s->machine->spec;
 
 	/* Of what is compared by its bytes. */
 	memset(options, 0, sizeof(*options));
-	options->maxregs = (uint32_t)spec->maxregs;
+	options->maxregs = gpu_maxregs(spec);
 	options->stack_bytes = (uint32_t)spec->stack_bytes;
 	options->phases = (uint8_t)sm_phases(spec);
 	options->leave_out = true;

@@ -90,9 +90,9 @@ int gpu_spec_check(const struct gpu_spec *spec, struct err *err)
 		return ret;
 	if (spec->maxregs && spec->maxregs < PTX_MIN_MAXREGS)
 		return err_set(err, -EINVAL,
-			       "compiler.maxregs: %llu; %u to %u are possible, 0 is %u",
+			       "compiler.maxregs: %llu; %u to %u are possible, or 0",
 			       (unsigned long long)spec->maxregs, PTX_MIN_MAXREGS,
-			       PTX_MAX_MAXREGS, PTX_MAX_MAXREGS);
+			       PTX_MAX_MAXREGS);
 	ret = spec_check(spec, err);
 	if (ret)
 		return ret;
