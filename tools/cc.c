@@ -242,8 +242,12 @@ static void begin(const struct request *r, struct words *w, const char *include,
 		"-x", "cuda", "-nocudainc", "-nocudalib", "--cuda-path=/nonexistent",
 		/* Else clang-14 emits the launches of CUDA 8. */
 		"-Xclang", "-target-sdk-version=11.5", "-Wno-unknown-cuda-version",
-		/* "..."NAME, which gcc and so nvcc take for a literal and a macro. */
-		"-Wno-error=reserved-user-defined-literal", "-D__CUDACC__=1",
+		/*
+		 * What gcc and so nvcc warn of alone: "..."NAME, which is a literal and a macro, and an
+		 * int in the braces of a char.
+		 */
+		"-Wno-error=reserved-user-defined-literal", "-Wno-error=c++11-narrowing",
+		"-D__CUDACC__=1",
 		"-D__NVCC_GPUEMU__=1", "-include", "cuda_runtime.h", "-isystem",
 	};
 
@@ -474,7 +478,8 @@ static void add_host_words(struct words *w, const char *include)
 {
 	static const char *const always[] = {
 		"-Wno-error=implicit-function-declaration", "-Wno-error=implicit-int",
-		"-Wno-error=int-conversion", "-Wno-error=reserved-user-defined-literal", "-Wno-unused-command-line-argument", "-isystem",
+		"-Wno-error=int-conversion", "-Wno-error=reserved-user-defined-literal",
+		"-Wno-error=c++11-narrowing", "-Wno-unused-command-line-argument", "-isystem",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(always); i++)

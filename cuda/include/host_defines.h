@@ -31,7 +31,14 @@
 #define __launch_bounds__(...)
 #endif
 
-#ifndef __noinline__
+/*
+ * libstdc++ writes __attribute__((__noinline__)), which this macro would break. clang has the word
+ * itself since 15, in CUDA. Elsewhere the library's header comes first.
+ */
+#if !defined(__noinline__) && !(defined(__CUDA__) && __clang_major__ >= 15)
+#if defined(__cplusplus) && __cplusplus >= 201103L
+#include <memory>
+#endif
 #define __noinline__	__attribute__((noinline))
 #endif
 #ifndef __forceinline__

@@ -22,6 +22,9 @@
 #include "libdevice.h"
 #include <__clang_cuda_device_functions.h>
 #include <__clang_cuda_math.h>
+/* clang 16's headers declare these two and do not define them. */
+__device__ static inline double nan(const char *) { return __builtin_nan(""); }
+__device__ static inline float nanf(const char *) { return __builtin_nanf(""); }
 #pragma pop_macro("__CUDA_ARCH__")
 
 extern "C" {

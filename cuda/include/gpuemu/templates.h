@@ -53,6 +53,20 @@ static inline cudaError_t cudaEventCreate(cudaEvent_t *event, unsigned int flags
 	return ::cudaEventCreateWithFlags(event, flags);
 }
 
+/* The names that CUDA 13 has them by. */
+static inline cudaError_t cudaMemPrefetchAsync(const void *ptr, size_t bytes,
+					       cudaMemLocation location, unsigned int flags,
+					       cudaStream_t stream = 0)
+{
+	return ::cudaMemPrefetchAsync_v2(ptr, bytes, location, flags, stream);
+}
+
+static inline cudaError_t cudaMemAdvise(const void *ptr, size_t bytes, cudaMemoryAdvise advice,
+					cudaMemLocation location)
+{
+	return ::cudaMemAdvise_v2(ptr, bytes, advice, location);
+}
+
 /* --- symbols ------------------------------------------------------------------- */
 
 template <class T>
