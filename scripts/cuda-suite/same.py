@@ -1,12 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0
-"""same.py A B [SHARE] [--within N] [--skip REGEX]: two texts have the same words, numbers within SHARE or N of each other.
+"""same.py A B [SHARE] [--within N] [--skip REGEX] [--binary TYPE]: two texts have the same words, numbers within
+SHARE or N of each other.
 
-Lines that match REGEX (times, banners) are left out. The last line says what differs first."""
+Lines that match REGEX (times, banners) are left out. With --binary the files are arrays of a type of Python's array
+module. The last line says what differs first."""
+import array
 import re
 import sys
 
 
 def words(name, skip):
+    if options["--binary"]:
+        with open(name, "rb") as f:
+            data = f.read()
+        items = array.array(options["--binary"])
+        items.frombytes(data[:len(data) - len(data) % items.itemsize])
+        return list(items)
     with open(name, errors="replace") as f:
         return [w for line in f if not (skip and re.search(skip, line)) for w in re.split(r"[\s,;:()=]+", line) if w]
 
@@ -22,7 +31,7 @@ def equal(a, b, share, within):
 
 
 args = sys.argv[1:]
-options = {"--skip": None, "--within": "0"}
+options = {"--skip": None, "--within": "0", "--binary": None}
 for name in options:
     if name in args:
         at = args.index(name)
