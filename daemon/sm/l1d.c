@@ -316,8 +316,8 @@ uint64_t l1d_next(const struct sm *sm, uint64_t now)
 	return MIN(head, again);
 }
 
-/* A load that was refused tries again. */
-static void try_again(struct sm *sm, uint64_t now)
+/* A load that was refused tries again. True: L1D took it. */
+static bool try_again(struct sm *sm, uint64_t now)
 {
 	struct ldst *l = sm->ldst;
 	const struct l1d_access *q = reexec_head(l);
@@ -332,6 +332,7 @@ static void try_again(struct sm *sm, uint64_t now)
 	if (outcome >= CACHE_NO_MSHR)
 		sm_count(sm, kernel, l1d.fails, 1);
 	reexec_tried(l, outcome < CACHE_NO_MSHR, now);
+	return outcome < CACHE_NO_MSHR;
 }
 
 /* The head of the latency queue is at the tags. A load that was refused before counts as missing. */
@@ -358,12 +359,11 @@ void l1d_cycle(struct sm *sm, uint64_t now)
 	if (l->reexec)
 		reexec_settle(sm, now);
 	/*
-	 * A refused load tries when nothing new is at the tags, or only one that was refused too,
-	 * which waits until the last of them has gone.
+	 * A refused load tries when nothing new is at the tags. Each one that goes leaves a place
+	 * to the one that is stuck there.
 	 */
-	if (l->reexec && !reexec_idle(l) && (head_next(l) > now || l->stuck)) {
-		try_again(sm, now);
-		if (l->stuck && reexec_idle(l))
+	if (l->reexec && !reexec_idle(l) && head_next(l) > now) {
+		if (try_again(sm, now) && l->stuck)
 			l->retry = now + 1;
 		return;
 	}
@@ -392,6 +392,12 @@ void l1d_cycle(struct sm *sm, uint64_t now)
 
 /* --- requests and replies ----------------------------------------------------------------- */
 
+/* A load waits for a place aside, and those that have one go before it. */
+static bool wants_place(const struct ldst *l)
+{
+	return !reexec_idle(l) && l->queue[l->queue_head].kind == MEM_READ;
+}
+
 void l1d_send(struct sm *sm, uint64_t now)
 {
 	struct ldst *l = sm->ldst;
@@ -400,7 +406,7 @@ void l1d_send(struct sm *sm, uint64_t now)
 		return;
 	if (l->reexec)
 		reexec_changed(l);
-	if (l->stuck == CACHE_NO_QUEUE)
+	if (l->stuck == CACHE_NO_QUEUE && !wants_place(l))
 		l->retry = now;
 }
 
@@ -428,6 +434,6 @@ void l1d_reply(struct sm *sm, uint32_t index, unsigned int sectors, uint64_t now
 	 * The line is there now; the MSHR is free when the last of the merged accesses has gone
 	 * through the port, next cycle at the soonest.
 	 */
-	if (l->stuck)
+	if (l->stuck && !wants_place(l))
 		l->retry = l->stuck == CACHE_NO_MSHR ? now + MAX(n, 1u) : now;
 }

@@ -175,6 +175,9 @@ void reexec_parked(struct sm *sm, warpset warps, uint64_t now)
 		return;
 	reexec_settle(sm, now + 1);
 	r->refused = false;
+	/* There may be a place for the one at the tags. */
+	if (l->stuck)
+		l->retry = now + 1;
 	wake_at(l, now + 1);
 	q = &r->queue[ACTIVE];
 	/* Once round: what stays comes behind itself, in its order. */

@@ -3,9 +3,10 @@
  * Re-execution of loads (Mascar: Sethia et al., HPCA 2015; Virtual Thread: Yoon et al., ISCA
  * 2016, section IV-D). A load that L1D cannot take, for want of an MSHR, a line or room in the
  * miss queue, leaves the way to the tags free for those behind it and tries again when nothing
- * new wants the tags. When the queue is full, the load stays at the tags, as without it. With two
- * queues, loads of CTAs that have been parked move to the second, which is served when the
- * first is empty.
+ * new wants the tags. When the queue is full, the load stays at the tags until one of those in it
+ * has gone: these came before it. A store stays there until the miss queue has room, and then goes
+ * before them. With two queues, loads of CTAs that have been parked move to the second, which is
+ * served when the first is empty.
  *
  * A part of the load/store unit, called by l1d.c, ldst.c and residency.c; there is none with
  * sm.mem_order=fifo.

@@ -22,23 +22,31 @@ static const char kernel[] = PTX_HEAD
 	"mov.u32 %r8, %clock;\nsub.u32 %r8, %r8, %r6;\nmul.wide.u32 %rd4, %r1, 4;\n"
 	"add.s64 %rd5, %rd1, %rd4;\nst.global.u32 [%rd5+65536], %r8;\nret;\n}\n";
 
+/* On an SM with its own settings but for these. */
+static uint64_t run_on(struct bench *b, const char *order, unsigned int queue, unsigned int warps,
+		       uint32_t *cycles)
+{
+	uint64_t fails;
+
+	strcpy(b->spec.mem_order, order);
+	b->spec.reexec_queue = queue;
+	bench_load(b, kernel, 32 * warps);
+	bench_run(b, 1);
+	assert_int_equal(b->status, 0);
+	memcpy(cycles, b->memory + 65536, warps * sizeof(*cycles));
+	fails = sm_stats(b->sm)->l1d.fails;
+	bench_fini(b);
+	return fails;
+}
+
 /* Cycles of each warp's load; the last one's hits. Returns how often L1D refused one. */
 static uint64_t run(const char *order, unsigned int queue, unsigned int warps, uint32_t *cycles)
 {
 	struct bench b;
-	uint64_t fails;
 
 	bench_init(&b);
-	strcpy(b.spec.mem_order, order);
 	b.spec.l1d_mshrs = 1;
-	b.spec.reexec_queue = queue;
-	bench_load(&b, kernel, 32 * warps);
-	bench_run(&b, 1);
-	assert_int_equal(b.status, 0);
-	memcpy(cycles, b.memory + 65536, warps * sizeof(*cycles));
-	fails = sm_stats(b.sm)->l1d.fails;
-	bench_fini(&b);
-	return fails;
+	return run_on(&b, order, queue, warps, cycles);
 }
 
 static void test_a_hit_passes_what_was_refused(void **state)
@@ -85,6 +93,39 @@ static void test_a_full_queue_holds_up_again(void **state)
 	assert_in_range(fifo[3], 450, 550);
 	assert_in_range(one[3], 200, 300);
 	assert_in_range(two[3], 40, 45);
+}
+
+/*
+ * Three are refused where two fit. The third has a place as soon as the first has its MSHR, and the
+ * hit behind it passes: it waits for one memory latency, not until all that wait aside have gone.
+ */
+static void test_the_first_free_place_is_taken(void **state)
+{
+	uint32_t two[5];
+
+	run("reexecute", 2, 5, two);
+	/* The hit issues a fifth of a latency behind the first miss. */
+	assert_in_range(two[4], 150, 250);
+	/* They go in their order: each a memory latency behind the one before it. */
+	for (unsigned int w = 1; w < 4; w++)
+		assert_in_range(two[w], two[w - 1] + 200, two[w - 1] + 300);
+}
+
+/*
+ * L1D has one line, so that each load waits for the line of the one before it. One fits the queue.
+ * When the line comes, it is that one's, although the next is at the tags.
+ */
+static void test_who_waits_aside_goes_before_who_has_no_place(void **state)
+{
+	uint32_t cycles[5];
+	struct bench b;
+
+	bench_init(&b);
+	b.spec.l1d_sets = b.spec.l1d_ways = 1;
+	strcpy(b.spec.l1d_index, "linear");
+	run_on(&b, "reexecute", 1, 5, cycles);
+	for (unsigned int w = 1; w < 4; w++)
+		assert_in_range(cycles[w], cycles[w - 1] + 150, cycles[w - 1] + 300);
 }
 
 /*
@@ -151,6 +192,8 @@ int main(void)
 		cmocka_unit_test(test_a_hit_passes_what_was_refused),
 		cmocka_unit_test(test_each_cycle_of_the_wait_is_a_refusal),
 		cmocka_unit_test(test_a_full_queue_holds_up_again),
+		cmocka_unit_test(test_the_first_free_place_is_taken),
+		cmocka_unit_test(test_who_waits_aside_goes_before_who_has_no_place),
 		cmocka_unit_test(test_the_owner_loads_alone),
 	};
 
