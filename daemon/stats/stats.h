@@ -126,7 +126,8 @@ struct virtual_counters {
 	uint64_t forced;		/* of them, beyond the threshold, to keep some schedulable */
 	uint64_t swapped_warps;		/* times that one lost its slot */
 	uint64_t spills, fills;		/* register sets */
-	uint64_t accesses, swapped;	/* register sets that instructions name; of them, in swap */
+	/* Register sets that instructions name; of them, in swap or still on the way back. */
+	uint64_t accesses, swapped;
 	/* The same of sets of scratchpad, and the lines of those accesses that were in swap. */
 	uint64_t scratchpad_spills, scratchpad_fills;
 	uint64_t scratchpad_accesses, scratchpad_swapped, scratchpad_lines;

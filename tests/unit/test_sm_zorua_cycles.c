@@ -125,8 +125,8 @@ static void a_spill_and_a_fill(void **state)
 	static const char ptx[] = PTX_HEAD
 		".visible .entry k(.param .u64 p)\n{\n.reg .b64 %rd<4>;\n.reg .b32 %r<12>;\n"
 		".reg .pred %p<2>;\nmov.u32 %r8, %ctaid.x;\nsetp.ne.u32 %p1, %r8, 0;\n@%p1 bra W;\n"
-		"mov.u32 %r2, 2;\nmov.u32 %r3, 3;\nmov.u32 %r4, 4;\nmov.u32 %r5, 5;\n"
-		"mov.u32 %r6, 6;\nadd.u32 %r2, %r2, %r6;\nadd.u32 %r2, %r2, %r3;\n"
+		"mov.u32 %r2, 1;\nadd.u32 %r2, %r2, 1;\nmov.u32 %r3, 3;\nmov.u32 %r4, 4;\n"
+		"mov.u32 %r5, 5;\nmov.u32 %r6, 6;\nadd.u32 %r2, %r2, %r6;\nadd.u32 %r2, %r2, %r3;\n"
 		"add.u32 %r2, %r2, %r4;\nadd.u32 %r2, %r2, %r5;\nld.param.u64 %rd1, [p];\n"
 		"st.global.u32 [%rd1], %r2;\nW:\nret;\n}\n";
 	/*
@@ -138,13 +138,17 @@ static void a_spill_and_a_fill(void **state)
 	static const char spilled[] =
 		"2w 6w 10w 14w 18w 22w 26w 30w 268i 268w 269i 269r 277i 286i 289i 415i 424i ";
 	/*
-	 * Behind setp's branch there are places: a set's four lines are read, one a cycle. The
-	 * first one is in L1D since setp. Writers do not wait: two issue a cycle behind the other,
-	 * a fetch of two is two cycles behind the one before. Additions wait for additions alone.
+	 * Behind setp's branch there are places, and a move into the first set has it read: the
+	 * first of its lines is in L1D since setp, the others are asked for a cycle apart. The move
+	 * does not wait, the addition behind it does, until the cycle behind the last line's: 145
+	 * cycles to L2 and back, and one more since three lines share the way. The moves that
+	 * follow name the same set, which is there now; a fetch of two is two cycles behind the
+	 * one before. The last one names the second set: four lines, of which the last comes four
+	 * cycles later than alone. What adds its register waits for it, and the others for that.
 	 */
 	static const char filled[] =
-		"425i 425h 426r 427i 427r 428i 428r 430i 431i 431r 432r 433r 434r "
-		"439i 451i 463i 475i ";
+		"425i 425h 426r 427r 428r 575i 576i 578i 579i 581i 581r 582r 583r 584r "
+		"734i 746i 758i 770i ";
 	const struct virtual_counters *v;
 	struct bench b;
 

@@ -4,9 +4,9 @@
  * Instructions ask before they issue (virtual_acquire()); a phase's needs, what a barrier
  * lends and what ends wait for the end of the cycle (catch_up()).
  *
- * Swap is memory of the SM's own, behind the program's accesses (sm_move()): a register set of 512
- * bytes by warp and number, then a line a warp for PC and SIMT stack. An operand in swap is
- * a line of its set: its reader waits for it, its writer does not.
+ * Swap is memory of the SM's own, behind the program's accesses (sm_move()): sets of registers
+ * (virtual_registers.c), then a line a warp for PC and SIMT stack, then scratchpad
+ * (virtual_scratchpad.c).
  */
 #include <assert.h>
 #include <errno.h>
@@ -23,87 +23,28 @@
 #define CHECKED		false
 #endif
 
-/* --- swap ------------------------------------------------------------------------------- */
-
-/*
- * The same set of all warps is together, and the next set's begin one warp further: no two sets of
- * a warp, nor of two warps, are a power of two apart, which would be one set of the caches.
- */
-static uint64_t set_address(const struct vwarp *w, unsigned int set)
-{
-	return sm_background(w->v->sm) + (set * (w->v->nwarps + 1) + w->number) * SET_BYTES;
-}
+/* --- what the coordinator answers -------------------------------------------------------- */
 
 static uint64_t context_address(const struct vwarp *w)
 {
 	return sm_background(w->v->sm) + SWAP_CONTEXTS + w->number * CONTEXT;
 }
 
-static void forget(void *ctx, struct sm *sm, uint64_t now)
+static void context_went(void *ctx, struct sm *sm, uint64_t now)
 {
 }
 
 /* Without memory for it the bytes take no time. False then. */
-static bool move(struct vwarp *w, uint8_t kind, uint64_t addr, uint32_t bytes,
-		 void (*done)(void *ctx, struct sm *sm, uint64_t now))
+static bool move_context(struct vwarp *w, uint8_t kind,
+			 void (*done)(void *ctx, struct sm *sm, uint64_t now))
 {
 	const struct background_job job = {
-		.way = BACKGROUND_L1, .kind = kind, .from = w->v->now + 1, .addr = addr,
-		.bytes = bytes, .done = done, .ctx = w,
+		.way = BACKGROUND_L1, .kind = kind, .from = w->v->now + 1,
+		.addr = context_address(w), .bytes = CONTEXT, .done = done, .ctx = w,
 	};
 
 	return !sm_move(w->v->sm, &job);
 }
-
-static void let_go(struct vwarp *w)
-{
-	coord_use(w->v->c, w->number, w->head);
-	sm_resource_granted(w->v->sm, w->number);
-}
-
-static void operand_came(void *ctx, struct sm *sm, uint64_t now)
-{
-	struct vwarp *w = ctx;
-
-	if (w->stale)
-		w->stale--;
-	else if (w->reads && !--w->reads)
-		let_go(w);
-}
-
-/*
- * The instruction at the warp's head names its sets: those in swap are read first, a line each, or
- * the whole set where there is a place for it again. May it issue now?
- */
-static bool look_up(struct vwarp *w)
-{
-	struct virt *v = w->v;
-	uint64_t read, write, swapped;
-
-	sm_kernel_sets(v->kernel, w->pc, &read, &write);
-	v->filling = 0;
-	swapped = coord_access(v->c, w->number, read | write);
-	w->head = read | write;
-	for (uint64_t s = swapped; s; s &= s - 1) {
-		unsigned int set = (unsigned int)__builtin_ctzll(s);
-		bool whole = v->filling >> set & 1, needed = read >> set & 1;
-
-		if (!whole && write >> set & 1)
-			move(w, MEM_WRITE, set_address(w, set), CONTEXT, forget);
-		if (whole || needed)
-			w->reads += move(w, MEM_READ, set_address(w, set),
-					 whole ? SET_BYTES : CONTEXT,
-					 needed ? operand_came : forget) && needed;
-	}
-	if (w->reads) {
-		sm_operands_away(v->sm, w->number);
-		return false;
-	}
-	coord_use(v->c, w->number, w->head);
-	return true;
-}
-
-/* --- what the coordinator answers -------------------------------------------------------- */
 
 static void context_came(void *ctx, struct sm *sm, uint64_t now)
 {
@@ -121,14 +62,14 @@ static void on_schedule(void *ctx, unsigned int warp, unsigned int slot, bool re
 		w->phase = w->next_phase;
 		w->asked = w->told = false;
 		/* It stands at the point: on it goes. Without a slot it will come there again. */
-		if (w->slotted && look_up(w))
+		if (w->slotted && virtual_look_up(w))
 			sm_resource_granted(v->sm, warp);
 	}
 	if (w->slotted)
 		return;
 	w->slotted = true;
 	w->slot = slot;
-	if (!restored || !move(w, MEM_READ, context_address(w), CONTEXT, context_came))
+	if (!restored || !move_context(w, MEM_READ, context_came))
 		sm_warp_schedule(v->sm, warp, slot, v->now);
 }
 
@@ -138,25 +79,9 @@ static void on_swap_out(void *ctx, unsigned int warp)
 	struct vwarp *w = &v->warps[warp];
 
 	w->slotted = false;
-	if (sm_warp_unschedule(v->sm, warp, v->now))
-		coord_done(v->c, warp, w->head);
-	w->head = 0;
-	w->stale += w->reads;
-	w->reads = 0;
+	virtual_look_up_again(w, sm_warp_unschedule(v->sm, warp, v->now));
 	w->asked = w->told;
-	move(w, MEM_WRITE, context_address(w), CONTEXT, forget);
-}
-
-static void on_spill(void *ctx, unsigned int warp, unsigned int set)
-{
-	struct virt *v = ctx;
-
-	move(&v->warps[warp], MEM_WRITE, set_address(&v->warps[warp], set), SET_BYTES, forget);
-}
-
-static void on_fill(void *ctx, unsigned int warp, unsigned int set)
-{
-	((struct virt *)ctx)->filling |= 1ull << set;
+	move_context(w, MEM_WRITE, context_went);
 }
 
 /* --- settling ------------------------------------------------------------------------------ */
@@ -230,11 +155,11 @@ static void catch_up(struct virt *v, uint64_t now)
 		tell_phases(v);
 	coord_run(v->c);
 	assert(!CHECKED || coord_sound(v->c));
-	/* Nothing is left of warps that have gone. */
+	/* Nothing is left of warps that have gone, but places into which a set is being read. */
 	assert(v->resident || (!coord_swapped(v->c, COORD_REGISTERS) &&
 			       !coord_swapped(v->c, COORD_SCRATCHPAD) &&
 			       !coord_swapped(v->c, COORD_THREADS) &&
-			       coord_free(v->c, COORD_REGISTERS) == registers &&
+			       coord_free(v->c, COORD_REGISTERS) + virtual_coming(v) == registers &&
 			       coord_free(v->c, COORD_SCRATCHPAD) == shared &&
 			       coord_free(v->c, COORD_THREADS) == v->spec->warps));
 	sm_hold(v->sm, (registers - coord_free(v->c, COORD_REGISTERS)) * SET_REGISTERS,
@@ -318,7 +243,7 @@ void virtual_timer(void *state, struct sm *sm, uint64_t now)
 static int create(struct virt *v, unsigned int shared_unit, const struct coord_threshold *t)
 {
 	const struct coord_ops ops = {
-		on_schedule, on_swap_out, on_spill, on_fill,
+		on_schedule, on_swap_out, virtual_spill_registers, virtual_fill_registers,
 		virtual_spill_scratchpad, virtual_fill_scratchpad,
 	};
 	struct coord_limits limits = {
@@ -334,7 +259,7 @@ static int create(struct virt *v, unsigned int shared_unit, const struct coord_t
 	v->unit = shared_unit;
 	sm_sizes(v->sm, &limits.warps, &limits.ctas);
 	v->nwarps = limits.warps;
-	if (v->zorua && virtual_scratchpad_create(v))
+	if (v->zorua && (virtual_registers_create(v) || virtual_scratchpad_create(v)))
 		return -ENOMEM;
 	return coord_create(&limits, t, &ops, v, &v->c);
 }
@@ -387,6 +312,7 @@ void virtual_destroy(void *state)
 	if (!v)
 		return;
 	coord_destroy(v->c);
+	virtual_registers_destroy(v);
 	virtual_scratchpad_destroy(v);
 	free(v);
 }
@@ -475,6 +401,7 @@ void virtual_admitted(void *state, struct sm *sm, unsigned int cta, uint64_t now
 		v->warps[warps[i]] = (struct vwarp){
 			.v = v, .number = warps[i], .present = true,
 			.stale = v->warps[warps[i]].stale,
+			.coming = v->warps[warps[i]].coming,
 		};
 		coord_warp_start(v->c, warps[i], cta, &needs);
 	}
@@ -511,7 +438,7 @@ bool virtual_acquire(void *state, struct sm *sm, unsigned int warp, uint32_t pc,
 	w->pc = pc;
 	v->now = now;
 	if (phase == UINT32_MAX || phase == w->phase)
-		return look_up(w);
+		return virtual_look_up(w);
 	w->asked = true;
 	w->next_phase = phase;
 	soon(v, now);

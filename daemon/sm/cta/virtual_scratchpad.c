@@ -51,7 +51,7 @@ static void came(void *ctx, struct sm *sm, uint64_t now)
 {
 	struct vset *s = ctx;
 
-	s->v->coming[s->cta] &= ~(1ull << s->number);
+	s->v->coming[s->owner] &= ~(1ull << s->number);
 }
 
 static bool move(struct virt *v, unsigned int cta, unsigned int set, uint8_t kind,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What an SM's side of the coordinator knows: virtual.c, and virtual_scratchpad.c for the CTAs'
- * scratchpad in swap. Private to the two.
+ * What an SM's side of the coordinator knows: virtual.c, virtual_registers.c and
+ * virtual_scratchpad.c for what is in swap, virtual_growth.c. Private to these.
  */
 #ifndef GPUEMU_SM_CTA_VIRTUAL_STATE_H
 #define GPUEMU_SM_CTA_VIRTUAL_STATE_H
@@ -22,10 +22,10 @@
 
 struct virt;
 
-/* A set of a CTA's scratchpad, for the background jobs that fill it. */
+/* A set of a warp's registers or of a CTA's scratchpad, for the background jobs that fill it. */
 struct vset {
 	struct virt *v;
-	uint8_t cta, number;
+	uint8_t owner, number;
 };
 
 struct vwarp {
@@ -38,8 +38,10 @@ struct vwarp {
 	uint32_t phase, next_phase;
 	uint32_t pc;			/* of the instruction that asked last */
 	unsigned int slot;
-	uint64_t head;			/* sets that the next instruction was let through with */
+	uint64_t head;			/* sets that the next instruction names, when it has asked */
 	unsigned int reads, stale;	/* operands on their way; those that nobody waits for */
+	uint64_t coming;		/* sets that have a place, and are being read into it */
+	uint64_t awaited;		/* of them, those whose registers the next instruction reads */
 };
 
 /* Cycles of schedulers. */
@@ -75,6 +77,7 @@ struct virt {
 	unsigned int nwarps;		/* that the SM knows by number */
 	struct vwarp warps[MAX_WARPS];
 	uint64_t filling;		/* sets of the warp that is asking */
+	struct vset *registers;		/* 64 a warp; NULL: nothing is ever in swap */
 	struct vset *sets;		/* of scratchpad, 64 a CTA; NULL: it has no table */
 	uint64_t coming[MAX_CTAS];	/* those that have a place, and are read into it */
 	uint64_t epoch;			/* the cycle in which it ends */
@@ -98,6 +101,23 @@ bool virtual_lacking(const struct virt *v, const struct idleness *epoch);
 void virtual_growth_begin(struct virt *v);
 /* An epoch has ended, in which the SM issued so many instructions. */
 void virtual_growth(struct virt *v, const struct idleness *epoch, uint64_t issued);
+
+/* virtual_registers.c */
+/* -ENOMEM. */
+int virtual_registers_create(struct virt *v);
+void virtual_registers_destroy(struct virt *v);
+/*
+ * The instruction at the warp's head (w->pc) names its sets. May it issue now? Else
+ * sm_resource_granted() follows when its operands have come.
+ */
+bool virtual_look_up(struct vwarp *w);
+/* The warp loses its slot, and its head will ask again. It was let through, or it asked. */
+void virtual_look_up_again(struct vwarp *w, bool let_through);
+/* Sets of all warps that are being read into their places. */
+unsigned int virtual_coming(const struct virt *v);
+/* The coordinator's requests (struct coord_ops). */
+void virtual_spill_registers(void *ctx, unsigned int warp, unsigned int set);
+void virtual_fill_registers(void *ctx, unsigned int warp, unsigned int set);
 
 /* virtual_scratchpad.c */
 /* -ENOMEM. */
