@@ -16,6 +16,7 @@
 
 #include "base/base.h"
 #include "cc_assembly.h"
+#include "cc_ptx.h"
 #include "cc_source.h"
 #include "cli.h"
 #include "file.h"
@@ -273,6 +274,23 @@ static void begin(const struct request *r, struct words *w, const char *include,
  * --- one source --------------------------------------------------------------------------------
  */
 
+static int mend_ptx(const char *file, struct err *err)
+{
+	char *text, *mended;
+	size_t bytes;
+	int ret = file_read(file, &text, &bytes, err);
+
+	if (ret)
+		return ret;
+	mended = cc_mended_ptx(text);
+	free(text);
+	if (!mended)
+		return err_set(err, -ENOMEM, "no memory for %s", file);
+	ret = file_write(file, mended, strlen(mended), err);
+	free(mended);
+	return ret;
+}
+
 /* A fatbin of one PTX text, as cuda/cudart/fatbin.c reads them. */
 static int write_fatbin(const char *ptx, const char *file, unsigned int arch, struct err *err)
 {
@@ -300,7 +318,6 @@ static int write_fatbin(const char *ptx, const char *file, unsigned int arch, st
 	ret = file_read(ptx, &text, &bytes, err);
 	if (ret)
 		return ret;
-	cc_mend_ptx(text);
 	whole = (bytes + 1 + 7) & ~(size_t)7;
 	head.payload_bytes = whole;
 	head.bytes = 64 + whole;
@@ -406,8 +423,12 @@ static int compile(struct request *r, const struct verb *verb, unsigned int n, c
 	add(&device, r->to_ptx ? object : ptx);
 	add(&device, r->sources.word[n]);
 	result = run_clang(r, verb, &device);
-	if (result || r->to_ptx)
+	if (result)
 		return result;
+	if (mend_ptx(r->to_ptx ? object : ptx, &err))
+		return cli_failed(verb, "%s", err.text);
+	if (r->to_ptx)
+		return CLI_DONE;
 	if (write_fatbin(ptx, fatbin, (unsigned int)atoi(r->arch + 3), &err))
 		return cli_failed(verb, "%s", err.text);
 	begin(r, &host, include, overlay);

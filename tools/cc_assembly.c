@@ -112,17 +112,3 @@ int cc_mend_assembly(const char *file, struct err *err)
 	free(text);
 	return ret;
 }
-
-void cc_mend_ptx(char *text)
-{
-	char *name = strstr(text, "__clang_gpu_used_external["), *end = name ? strchr(name, ';') : NULL;
-
-	if (!end)
-		return;
-	while (name > text && name[-1] != '\n')
-		name--;
-	/* Lines stay where they are: messages name them. */
-	for (; name <= end; name++)
-		if (*name != '\n')
-			*name = ' ';
-}

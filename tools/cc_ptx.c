@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Mends the PTX that clang writes, before it goes into the fatbin. Called by cc.c. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cc_ptx.h"
+
+#define LIST "__clang_gpu_used_external["
+
+static bool begins(const char *line, const char *word)
+{
+	return !strncmp(line + strspn(line, " \t"), word, strlen(word));
+}
+
+/* The line if it is such a bfe as clang should not have written. False: it stays. */
+static bool write_shift_and_mask(FILE *out, const char *line)
+{
+	unsigned int start, bits;
+	char to[64], from[64];
+	int end = 0;
+
+	if (sscanf(line, " bfe.u64 %63[^, \t\n], %63[^, \t\n], %u, %u;%n", to, from, &start, &bits,
+		   &end) < 4 || !end || *to != '%' || *from != '%')
+		return false;
+	if (start > 63 || bits > 63 || start + bits <= 64)
+		return false;
+	fprintf(out, "\tshr.s64 \t%s, %s, %u; and.b64 \t%s, %s, %llu;%s", to, from, start, to, to,
+		(1ull << bits) - 1, line + end);
+	return true;
+}
+
+/* Lines stay where they are: messages name them. */
+char *cc_mended_ptx(const char *text)
+{
+	bool own = false, list = false;
+	char *mended = NULL, *line;
+	size_t bytes;
+	FILE *out = open_memstream(&mended, &bytes);
+
+	if (!out)
+		return NULL;
+	while (*text) {
+		size_t n = strcspn(text, "\n");
+
+		line = strndup(text, n);
+		if (!line)
+			break;
+		if (begins(line, "// begin inline asm"))
+			own = true;
+		else if (begins(line, "// end inline asm"))
+			own = false;
+		list = list || (!own && strstr(line, LIST));
+		if (!list && (own || !write_shift_and_mask(out, line)))
+			fputs(line, out);
+		if (list && strchr(line, ';'))
+			list = false;
+		free(line);
+		text += n;
+		if (*text) {
+			fputc('\n', out);
+			text++;
+		}
+	}
+	if (fclose(out) || *text) {
+		free(mended);
+		return NULL;
+	}
+	return mended;
+}
