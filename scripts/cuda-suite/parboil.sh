@@ -2,27 +2,35 @@
 # shellcheck shell=bash disable=SC2034,SC2154,SC2016
 # Parboil 2.5's CUDA versions, with inputs of inputs.py; each against the CPU version of its own suite.
 B=$S/benchmarks K=$S/common
-shared='-I$K/include $K/src/parboil.c -lm'
-host_parboil() { # FOLDER FLAGS...: the CPU version that is there; in C, in C++ or in both
-	local dir=$B/$1 sources
+shared='-I$K/include $K/src/parboil_cuda.c -lm'
+host_parboil() { # FOLDER FLAGS...: the CPU version that is there, of C and C++ files
+	local dir=$B/$1 f
 
 	shift
-	sources=$(ls "$dir"/*.c "$dir"/*.cc 2>/dev/null)
 	mkdir -p host
-	(cd host && gcc -w -O1 -fcommon -std=gnu11 -fopenmp "-I$K/include" -c "$K/src/parboil.c" -o parboil.o &&
-		gcc -w -O1 -fcommon -std=gnu89 -D'restrict=__restrict' "-I$K/include" -I"$dir" "$@" $sources parboil.o -o host -lm -lstdc++) >host/build.log 2>&1
+	for f in "$K/src/parboil.c" "$dir"/*.c "$dir"/*.cc ${more:+$(eval echo "$more")}; do
+		case $f in
+		*\**) ;;
+		*/sgemm_kernel.cc) ;; # main.cc has its text
+		*.c) gcc -w -O1 -fcommon -std=gnu89 "-I$K/include" -I"$dir" "$@" -c "$f" -o "host/$(basename "$f").o" || return ;;
+		*) g++ -w -O1 -fpermissive -include iostream -include malloc.h -include string.h -include math.h "-I$K/include" -I"$dir" "$@" -c "$f" -o "host/$(basename "$f").o" || return ;;
+		esac
+	done >host/build.log 2>&1
+	g++ -w "$@" host/*.o -o host/host -lm >>host/build.log 2>&1
 }
-# NAME FOLDER CPU-FOLDER INPUTS ARGUMENTS COMPARISON [FLAGS]
+# NAME FOLDER CPU-FOLDER INPUTS ARGUMENTS COMPARISON [FLAGS [FLAGS-OF-CLANG]]
 parboil() {
-	local sources args="-i $4 -o result -- $5"
+	local sources args="-i $4 -o result -- $5" more=
+
+	[[ ${8:-} == *.c ]] && more=$8
 
 	sources=$(ls "$B/$2"/*.c "$B/$2"/*.cc "$B/$2"/*.cu 2>/dev/null)
 	# Some files are text of others.
 	for f in $sources; do
 		grep -qhF "#include \"$(basename "$f")\"" $sources && sources=${sources/"$f"/}
 	done
-	program "$1" "$shared -I$B/$2 ${7:-} $(echo $sources)" "$args" \
-		"host_parboil $3 ${7:-} && host_run $args && same result host/result $6"
+	program "$1" "$shared -I$B/$2 ${7:-} ${8:-} $(echo $sources)" "$args" \
+		"more='$more' host_parboil $3 ${7:-} && host_run $args && same result host/result $6"
 }
 
 for v in cuda cuda_base; do
@@ -32,7 +40,7 @@ for v in cuda cuda_base; do
 	parboil lbm-$v lbm/src/$v lbm/src/cpu '$IN/lbm' '2' '2e-3 --within 1e-6 --binary f'
 	parboil sad-$v sad/src/$v sad/src/base '$IN/frame0,$IN/frame1' '' '0 --binary B'
 	# A function of it returns nothing where it should.
-	parboil sgemm-$v sgemm/src/$v sgemm/src/base '$IN/matrix0,$IN/matrix1,$IN/matrix1t' '' 1e-4 -fno-strict-return
+	parboil sgemm-$v sgemm/src/$v sgemm/src/base '$IN/matrix0,$IN/matrix1,$IN/matrix1t' '' 1e-4 "" -fno-strict-return
 	parboil tpacf-$v tpacf/src/$v tpacf/src/base '$IN/sky0,$IN/sky1,$IN/sky2,$IN/sky3' '-n 3 -p 487' 1e-3
 done
 for v in cuda cuda-base; do
@@ -41,7 +49,7 @@ done
 parboil mri-q-cuda mri-q/src/cuda mri-q/src/cpu '$IN/mri-q' '' '2e-3 --within 1e-2 --binary f'
 for v in cuda cuda_base cuda_tex cuda_base_tex; do
 	parboil spmv-$v spmv/src/$v spmv/src/cpu '$IN/sparse.mtx,$IN/sparse.vector' '' '1e-4 --binary f' \
-		'-I$B/spmv/common_src/convert-dataset $B/spmv/common_src/convert-dataset/mmio.c $B/spmv/common_src/convert-dataset/convert_dataset.c'
+		'-I$B/spmv/common_src/convert-dataset' '$B/spmv/common_src/convert-dataset/mmio.c $B/spmv/common_src/convert-dataset/convert_dataset.c'
 done
 for v in cuda cuda_base cuda_fermi; do
 	parboil stencil-$v stencil/src/$v stencil/src/cpu '$IN/grid.bin' '128 32 16 10' '1e-4 --binary f'
