@@ -86,7 +86,8 @@ static int create_parts(struct machine *m, uint32_t va_space)
 				      &m->dispatch);
 	/* More threads than SMs would only wait. */
 	if (!ret && MIN(m->spec.threads, n) > 1)
-		ret = workers_create((unsigned int)MIN(m->spec.threads, n), n + 1, &m->workers);
+		ret = workers_create((unsigned int)MIN(m->spec.threads, n),
+				     n + 2, &m->workers);
 	return ret;
 }
 

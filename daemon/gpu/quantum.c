@@ -9,6 +9,7 @@
  *   every SM's own cycles                                    sm_run()
  *   the memory's own cycles                                  mem_advance()
  *   accesses to global memory, what was printed             sm_perform()
+ *                     [when the SMs have run, beside the end of the memory's own cycles]
  *   look-ups that missed                                     gmmu_step()
  *   requests and answers cross                               mem_meet()
  *
@@ -49,26 +50,32 @@ struct quantum {
 
 /* --- the SMs and the memory ----------------------------------------------------------- */
 
-static void run_one(void *ctx, unsigned int part)
+static void run_sm(struct quantum *q, unsigned int i)
 {
-	struct quantum *q = ctx;
 	struct machine *m = q->m;
-	unsigned int i;
-	struct sm *sm;
+	struct sm *sm = m->sms[i];
 
-	if (part == q->nawake) {
-		mem_advance(m->mem, q->upto);
-		return;
-	}
-	i = m->awake[part];
-	sm = m->sms[i];
 	/* What the error is, is looked up when all have run. */
 	sm_run(sm, q->from, q->upto);
 	m->left[i].performs = sm_perform_next(sm);
 	m->left[i].failed = sm_failure(sm) != NULL;
 }
 
-/* The memory takes as long as several SMs; it is the last thread's, which begins with it. */
+/* The SMs, then the memory's beginning; behind them the memory's end. */
+static void run_part(void *ctx, unsigned int part)
+{
+	struct quantum *q = ctx;
+	struct mem *mem = q->m->mem;
+
+	if (part < q->nawake)
+		run_sm(q, q->m->awake[part]);
+	else if (part == q->nawake)
+		mem_advance_begin(mem, q->upto);
+	else
+		mem_advance_end(mem);
+}
+
+/* The last thread begins with the memory. */
 static void find_homes(struct quantum *q)
 {
 	struct machine *m = q->l->m;
@@ -100,24 +107,6 @@ static void note_failures(struct quantum *q)
 		if (f)
 			note_error(q, f->error, f->cycle, i);
 	}
-}
-
-static void run_parts(struct quantum *q)
-{
-	struct machine *m = q->l->m;
-
-	q->nawake = 0;
-	for (unsigned int i = 0; i < m->nsms; i++)
-		if (m->left[i].wake < q->upto)
-			m->awake[q->nawake++] = (uint16_t)i;
-	if (m->workers && q->nawake) {
-		find_homes(q);
-		workers_run(m->workers, run_one, q, m->homes, q->nawake + 1);
-	} else {
-		for (unsigned int k = 0; k <= q->nawake; k++)
-			run_one(q, k);
-	}
-	note_failures(q);
 }
 
 /* --- global memory ---------------------------------------------------------------------- */
@@ -157,6 +146,36 @@ static void perform(struct quantum *q)
 		}
 		cycle = next;
 	}
+}
+
+/* The SMs have run; another thread may be in the end of the memory's part. */
+static void after_sms(void *ctx)
+{
+	note_failures(ctx);
+	perform(ctx);
+}
+
+static void run_parts(struct quantum *q)
+{
+	struct machine *m = q->l->m;
+	struct workers_step step = {
+		.fn = run_part, .ctx = q, .homes = m->homes, .then = after_sms,
+	};
+
+	q->nawake = 0;
+	for (unsigned int i = 0; i < m->nsms; i++)
+		if (m->left[i].wake < q->upto)
+			m->awake[q->nawake++] = (uint16_t)i;
+	if (m->workers && q->nawake) {
+		find_homes(q);
+		step.parts = q->nawake + 1;
+		workers_run(m->workers, &step);
+		return;
+	}
+	for (unsigned int k = 0; k < q->nawake; k++)
+		run_sm(q, m->awake[k]);
+	mem_advance(m->mem, q->upto);
+	after_sms(q);
 }
 
 /* Pages have come: their accesses are done before a page can go again. */
@@ -427,7 +446,6 @@ static int run_quantum(struct loop *l)
 		return ret;
 	q.upto = end_of_quantum(l, q.from);
 	run_parts(&q);
-	perform(&q);
 	if (q.error)
 		return fail(&q);
 	ret = translate(&q, q.upto - 1);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The threads of one machine. A thread takes the parts that are at home with it first, and
- * then others' that nobody has begun; the step ends when all parts are done. A helper that
+ * then others' that no thread has begun. A helper takes the last part when it finds no other. The
+ * caller, which has something else to do then, takes it only where no helper has. A helper that
  * comes late, because its processor was busy with something else, finds nothing to take:
  * nobody waits for it. Used by the quantum loop alone.
  */
@@ -45,12 +46,14 @@ struct workers {
 	 * 0 to 15: parts, 16 to 47: the step's number.
 	 */
 	_Alignas(64) atomic_ullong work;
-	/* The step's; written before `work` is. Who took a part may read them until it is done. */
+	/* The step's; written before `work` is. A thread may read them until its part is done. */
 	void (*fn)(void *ctx, unsigned int part);
 	void *ctx;
 	atomic_ushort *first;		/* by thread: of its parts; the last entry is the end */
 	atomic_ushort few[16];
-	_Alignas(64) atomic_uint done;	/* parts */
+	_Alignas(64) atomic_uint done;	/* of the first parts */
+	atomic_uint open;		/* the last step whose last part may begin */
+	_Alignas(64) atomic_uint over;	/* the last step whose last part has ended */
 };
 
 static uint32_t step_of(unsigned long long work)
@@ -95,6 +98,9 @@ static void take_parts(struct workers *p, unsigned int thread, unsigned long lon
 		if (take(&p->claims[at], step_of(work))) {
 			p->fn(p->ctx, at);
 			taken++;
+			if (at == parts - 1)
+				atomic_store_explicit(&p->open, step_of(work),
+						      memory_order_release);
 		} else if (p->threads == 2) {
 			break;
 		}
@@ -102,6 +108,22 @@ static void take_parts(struct workers *p, unsigned int thread, unsigned long lon
 	}
 	if (taken)
 		atomic_fetch_add_explicit(&p->done, taken, memory_order_release);
+}
+
+/* The part behind the others, if no thread has begun it. */
+static void take_last(struct workers *p, unsigned long long work)
+{
+	unsigned int parts = work & 0xffff;
+	uint32_t step = step_of(work);
+
+	if (!parts || !take(&p->claims[parts], step))
+		return;
+	/* A thread is, or was, in the part that the last one waits for: each has been taken. */
+	for (unsigned int looks = 1;
+	     (int32_t)(atomic_load_explicit(&p->open, memory_order_acquire) - step) < 0; looks++)
+		relax(looks);
+	p->fn(p->ctx, parts);
+	atomic_store_explicit(&p->over, step, memory_order_release);
 }
 
 /* Until there is another step than `seen`, or the end. */
@@ -134,6 +156,7 @@ static void *helper(void *arg)
 	while (!atomic_load(&p->stop)) {
 		work = await_work(p, work);
 		take_parts(p, thread, work);
+		take_last(p, work);
 	}
 	return NULL;
 }
@@ -161,21 +184,25 @@ static void divide(struct workers *p, const uint16_t *homes, unsigned int parts)
 			      memory_order_relaxed);
 }
 
-void workers_run(struct workers *p, void (*fn)(void *ctx, unsigned int part), void *ctx,
-		 const uint16_t *homes, unsigned int parts)
+void workers_run(struct workers *p, const struct workers_step *s)
 {
 	unsigned long long work = (unsigned long long)(step_of(atomic_load(&p->work)) + 1) << 16 |
-				  parts;
+				  s->parts;
 
-	p->fn = fn;
-	p->ctx = ctx;
-	divide(p, homes, parts);
+	p->fn = s->fn;
+	p->ctx = s->ctx;
+	divide(p, s->homes, s->parts);
 	atomic_store_explicit(&p->done, 0, memory_order_relaxed);
 	atomic_store(&p->work, work);
 	wake_sleepers(p);
 	take_parts(p, 0, work);
 	for (unsigned int looks = 1;
-	     atomic_load_explicit(&p->done, memory_order_acquire) < parts; looks++)
+	     atomic_load_explicit(&p->done, memory_order_acquire) < s->parts; looks++)
+		relax(looks);
+	s->then(s->ctx);
+	take_last(p, work);
+	for (unsigned int looks = 1;
+	     atomic_load_explicit(&p->over, memory_order_acquire) != step_of(work); looks++)
 		relax(looks);
 }
 

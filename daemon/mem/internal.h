@@ -281,7 +281,8 @@ static inline void access_done(struct slice *s, uint32_t index, uint32_t sectors
 struct channel {
 	uint64_t wake;		/* next tick in which it has something to do; NEVER */
 	struct channel_state *state;
-	uint8_t apart[48];	/* channels run on several threads */
+	uint64_t last;		/* cycle in which it or one of its slices did something */
+	uint8_t apart[40];	/* channels run on several threads */
 };
 
 int channel_create(const struct gpu_spec *spec, struct slice *slices, struct channel *ch);

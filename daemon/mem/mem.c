@@ -18,6 +18,12 @@
 #include "mem/icnt.h"
 #include "mem/remote.h"
 
+/* The last tick that each cycle of a chunk sees, and the first one dram.latency later. */
+struct chunk {
+	uint64_t from, upto;
+	uint64_t last[MAX_CHUNK], delayed[MAX_CHUNK];
+};
+
 struct mem {
 	struct addr_map map;
 	struct clocks clocks;
@@ -26,21 +32,25 @@ struct mem {
 	struct port *ports;	/* the SMs', then the walker's */
 	struct slice *slice;
 	struct channel *channel;
-	struct xbar requests, replies;
-	uint64_t now;		/* cycles before it are done */
-	uint64_t wake;		/* next cycle in which something can move, but for new requests */
-	uint64_t last;		/* in which something moved */
+	struct remote *remote;
+	struct mem_stats *stats;
 	unsigned int lookahead;
 	uint32_t flit, header, injection, buffer, dram_latency;
 	uint32_t request_delay, reply_delay;
 	uint32_t slice_room, port_room;	/* flits past the crossbar */
+	/* Some SM has sent a remote request, ever: without them nobody looks. */
+	atomic_bool any_remote;
+
+	/* Written beside the SMs, which read what is above: in lines of the host's caches apart. */
+	struct xbar requests __attribute__((aligned(64)));
+	struct xbar replies;
+	uint64_t now;		/* cycles before it are done */
+	uint64_t wake;		/* next cycle in which something can move, but for new requests */
+	uint64_t upto;		/* of the mem_advance() under way */
+	struct chunk chunk;	/* the last one of it; .upto 0: none */
 	struct latency {
 		uint64_t sum, count, max;
 	} latency[KERNEL_SLOTS];
-	struct remote *remote;
-	/* Some SM has sent a remote request, ever: without them nobody looks. */
-	atomic_bool any_remote;
-	struct mem_stats *stats;
 };
 
 /* --- a port ---------------------------------------------------------------------- */
@@ -280,19 +290,12 @@ XBAR_DEFINE(replies_run, struct mem *, reply_head, reply_deliver)
 
 /* --- time ------------------------------------------------------------------------------ */
 
-/* The last tick that each cycle of a chunk sees, and the first one dram.latency later. */
-struct chunk {
-	uint64_t from, upto;
-	uint64_t last[MAX_CHUNK], delayed[MAX_CHUNK];
-};
-
-/* One channel and its slices. Returns the last cycle in which a slice did something. */
-static uint64_t channel_cycles(struct mem *mem, unsigned int n, const struct chunk *k)
+/* One channel and its slices. */
+static void channel_cycles(struct mem *mem, unsigned int n, const struct chunk *k)
 {
 	struct channel *ch = &mem->channel[n];
 	struct slice *first = &mem->slice[n * mem->map.slices];
 	struct slice *end = first + mem->map.slices;
-	uint64_t last = 0;
 
 	for (uint64_t now = k->from; now < k->upto; now++) {
 		uint64_t i = now - k->from;
@@ -304,7 +307,7 @@ static uint64_t channel_cycles(struct mem *mem, unsigned int n, const struct chu
 
 			if (s->wake > now)
 				continue;
-			last = now;
+			ch->last = now;
 			at = slice_cycle(s, now);
 			/* Taken by the first tick that only later cycles see. */
 			if (at != NEVER)
@@ -312,7 +315,6 @@ static uint64_t channel_cycles(struct mem *mem, unsigned int n, const struct chu
 						  tick_last(&mem->clocks, at)) + 1);
 		}
 	}
-	return last;
 }
 
 static bool channel_sleeps(const struct mem *mem, unsigned int n, uint64_t upto, uint64_t tick)
@@ -325,33 +327,41 @@ static bool channel_sleeps(const struct mem *mem, unsigned int n, uint64_t upto,
 	return true;
 }
 
-static void run_channels(struct mem *mem, const struct chunk *k)
+static void run_channel(struct mem *mem, unsigned int n)
 {
-	uint64_t tick = k->last[k->upto - 1 - k->from];
+	const struct chunk *k = &mem->chunk;
 
-	for (unsigned int i = 0; i < mem->channels; i++)
-		if (!channel_sleeps(mem, i, k->upto, tick))
-			mem->last = MAX(mem->last, channel_cycles(mem, i, k));
+	if (!channel_sleeps(mem, n, k->upto, k->last[k->upto - 1 - k->from]))
+		channel_cycles(mem, n, k);
 }
 
-static void run_chunk(struct mem *mem, uint64_t from, uint64_t upto)
+/* What reaches the slices in the chunk. */
+static void begin_chunk(struct mem *mem, uint64_t from, uint64_t upto)
 {
-	struct chunk k = { .from = from, .upto = upto };
+	struct chunk *k = &mem->chunk;
 
+	k->from = from;
+	k->upto = upto;
 	for (uint64_t c = from; c < upto; c++) {
-		k.last[c - from] = tick_last(&mem->clocks, c);
-		k.delayed[c - from] = tick_last(&mem->clocks, c + mem->dram_latency - 1) + 1;
+		k->last[c - from] = tick_last(&mem->clocks, c);
+		k->delayed[c - from] = tick_last(&mem->clocks, c + mem->dram_latency - 1) + 1;
 	}
-	if (xbar_wake(&mem->requests, from) < upto) {
-		for (unsigned int i = 0; i < mem->slices; i++) {
-			struct slice *s = &mem->slice[i];
+	if (xbar_wake(&mem->requests, from) >= upto)
+		return;
+	for (unsigned int i = 0; i < mem->slices; i++) {
+		struct slice *s = &mem->slice[i];
 
-			mem->requests.room[i] = !slice_prepare(s) ? 0 : mem->slice_room -
-				(mem->requests.through[i] - s->flits_taken);
-		}
-		requests_run(&mem->requests, mem, from, upto);
+		mem->requests.room[i] = !slice_prepare(s) ? 0 : mem->slice_room -
+			(mem->requests.through[i] - s->flits_taken);
 	}
-	run_channels(mem, &k);
+	requests_run(&mem->requests, mem, from, upto);
+}
+
+/* What leaves the slices in the chunk. */
+static void end_chunk(struct mem *mem)
+{
+	uint64_t from = mem->chunk.from, upto = mem->chunk.upto;
+
 	for (uint64_t m = mem->replies.idle; m; m &= m - 1) {
 		unsigned int in = xbar_bit(m);
 
@@ -370,6 +380,7 @@ static void run_chunk(struct mem *mem, uint64_t from, uint64_t upto)
 		}
 		replies_run(&mem->replies, mem, from, upto);
 	}
+	mem->now = upto;
 }
 
 /* Heads of ports that had none when they were last looked at. */
@@ -423,21 +434,39 @@ void mem_meet(struct mem *mem, uint64_t upto)
 	}
 }
 
-void mem_advance(struct mem *mem, uint64_t upto)
+void mem_advance_begin(struct mem *mem, uint64_t upto)
 {
 	look_at_ports(mem);
+	mem->chunk.upto = 0;
+	mem->upto = upto;
 	while (mem->now < upto) {
-		uint64_t from = next_cycle(mem), end;
+		uint64_t from = next_cycle(mem), end = MIN(upto, from + mem->lookahead);
 
 		if (from >= upto)
 			break;
-		end = MIN(upto, from + mem->lookahead);
-		run_chunk(mem, from, end);
-		mem->now = end;
+		begin_chunk(mem, from, end);
+		for (unsigned int i = 0; i < mem->channels; i++)
+			run_channel(mem, i);
+		if (end == upto)
+			return;
+		end_chunk(mem);
+		mem->chunk.upto = 0;
 	}
-	mem->now = MAX(mem->now, upto);
+}
+
+void mem_advance_end(struct mem *mem)
+{
+	if (mem->chunk.upto)
+		end_chunk(mem);
+	mem->now = MAX(mem->now, mem->upto);
 	/* It is looked up here, by the thread that has all this in its caches. */
 	mem->wake = next_cycle(mem);
+}
+
+void mem_advance(struct mem *mem, uint64_t upto)
+{
+	mem_advance_begin(mem, upto);
+	mem_advance_end(mem);
 }
 
 uint64_t mem_wake(const struct mem *mem)
@@ -471,7 +500,11 @@ bool mem_idle(const struct mem *mem)
 
 uint64_t mem_last(const struct mem *mem)
 {
-	return MAX(mem->last, remote_last(mem->remote));
+	uint64_t last = remote_last(mem->remote);
+
+	for (unsigned int i = 0; i < mem->channels; i++)
+		last = MAX(last, mem->channel[i].last);
+	return last;
 }
 
 bool mem_notified(struct mem *mem, uint64_t *va)
@@ -538,9 +571,10 @@ int mem_create(const struct gpu_spec *spec, struct mem **out)
 	    spec->l2_slices > MAX_PORTS || spec->l2_line != MEM_LINE ||
 	    spec->icnt_latency_request < 2 || !spec->icnt_latency_reply)
 		return -EINVAL;
-	mem = calloc(1, sizeof(*mem));
+	mem = aligned_alloc(64, sizeof(*mem));
 	if (!mem)
 		return -ENOMEM;
+	memset(mem, 0, sizeof(*mem));
 	err = addr_map_create(spec, &mem->map);
 	if (err) {
 		free(mem);

@@ -243,6 +243,9 @@ uint64_t mem_next(const struct mem *mem, unsigned int sm);
  * ports do not see its answers: none of them could act on the other side before `upto`.
  */
 void mem_advance(struct mem *mem, uint64_t upto);
+/* The same in two parts: the second one, which is short, has the replies enter and leave the crossbar. */
+void mem_advance_begin(struct mem *mem, uint64_t upto);
+void mem_advance_end(struct mem *mem);
 /*
  * After mem_advance() and the SMs' cycles up to `upto`: the memory sees the requests, the ports see
  * the answers, and the link to the CPU runs.

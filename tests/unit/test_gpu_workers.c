@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Host threads: every part of a step once and in that step, whatever the number
- * of threads and parts, with and without time for the helpers to fall asleep.
+ * of threads and parts, with and without time for the helpers to fall asleep. What comes behind
+ * the parts comes behind them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,11 +28,21 @@ static const uint16_t *homes(unsigned int threads)
 }
 
 struct world {
-	unsigned int step;
+	unsigned int step, parts;
 	/* Plain: a part is one thread's, and the step's end orders it before what follows. */
-	unsigned int done[PARTS];
-	unsigned int late;
+	unsigned int done[PARTS + 1];
+	unsigned int then;
+	unsigned int late;		/* something that was not in its step */
+	long slow_ns;			/* the part before the last, and the last, take so long */
 };
+
+static void pause_ns(long ns)
+{
+	struct timespec pause = { .tv_nsec = ns };
+
+	if (ns)
+		nanosleep(&pause, NULL);
+}
 
 static void part(void *ctx, unsigned int n)
 {
@@ -39,23 +50,42 @@ static void part(void *ctx, unsigned int n)
 
 	if (w->done[n] != w->step)
 		w->late = 1;
+	if (n + 1 >= w->parts)
+		pause_ns(w->slow_ns);
+	if (n == w->parts && w->done[n - 1] != w->step + 1)
+		w->late = 1;
 	w->done[n]++;
 }
 
-static void run_steps(unsigned int threads, unsigned int steps, long sleep_ns)
+static void then(void *ctx)
 {
-	struct timespec pause = { .tv_nsec = sleep_ns };
-	struct world w = { 0 };
+	struct world *w = ctx;
+
+	for (unsigned int k = 0; k < w->parts; k++)
+		if (w->done[k] != w->step + 1)
+			w->late = 1;
+	w->then++;
+}
+
+static void run_steps(unsigned int threads, unsigned int steps, unsigned int parts, long sleep_ns,
+		      long slow_ns)
+{
+	struct world w = { .parts = parts, .slow_ns = slow_ns };
+	struct workers_step step = {
+		.fn = part, .ctx = &w, .homes = homes(threads), .parts = parts, .then = then,
+	};
 	struct workers *pool;
 
-	assert_int_equal(workers_create(threads, PARTS, &pool), 0);
+	assert_int_equal(workers_create(threads, PARTS + 1, &pool), 0);
 	for (unsigned int i = 0; i < steps; i++) {
 		w.step = i;
-		workers_run(pool, part, &w, homes(threads), PARTS);
-		for (unsigned int k = 0; k < PARTS; k++)
+		workers_run(pool, &step);
+		for (unsigned int k = 0; k <= parts; k++)
 			assert_int_equal(w.done[k], i + 1);
-		if (sleep_ns)
-			nanosleep(&pause, NULL);
+		for (unsigned int k = parts + 1; k <= PARTS; k++)
+			assert_int_equal(w.done[k], 0);
+		assert_int_equal(w.then, i + 1);
+		pause_ns(sleep_ns);
 	}
 	assert_int_equal(w.late, 0);
 	workers_destroy(pool);
@@ -64,29 +94,24 @@ static void run_steps(unsigned int threads, unsigned int steps, long sleep_ns)
 static void test_every_part_once(void **state)
 {
 	for (unsigned int threads = 2; threads <= 4; threads++)
-		run_steps(threads, 2000, 0);
+		run_steps(threads, 2000, PARTS, 0, 0);
 }
 
 static void test_helpers_that_sleep_wake_up(void **state)
 {
-	run_steps(3, 20, 5000000);
+	run_steps(3, 20, PARTS, 5000000, 0);
+}
+
+/* The caller has done its own parts, and helpers theirs, while the part before the last still runs. */
+static void test_what_comes_behind_waits(void **state)
+{
+	for (unsigned int threads = 2; threads <= 4; threads++)
+		run_steps(threads, 50, PARTS, 0, 200000);
 }
 
 static void test_fewer_parts_than_threads(void **state)
 {
-	struct world w = { 0 };
-	struct workers *pool;
-
-	assert_int_equal(workers_create(8, PARTS, &pool), 0);
-	for (unsigned int i = 0; i < 500; i++) {
-		w.step = i;
-		workers_run(pool, part, &w, homes(8), 1);
-		assert_int_equal(w.done[0], i + 1);
-		assert_int_equal(w.done[1], 0);
-	}
-	workers_run(pool, part, &w, homes(8), 0);
-	assert_int_equal(w.done[0], 500);
-	workers_destroy(pool);
+	run_steps(8, 500, 1, 0, 0);
 }
 
 static void test_made_and_not_used(void **state)
@@ -94,7 +119,7 @@ static void test_made_and_not_used(void **state)
 	for (unsigned int i = 0; i < 20; i++) {
 		struct workers *pool;
 
-		assert_int_equal(workers_create(4, PARTS, &pool), 0);
+		assert_int_equal(workers_create(4, PARTS + 1, &pool), 0);
 		workers_destroy(pool);
 	}
 	workers_destroy(NULL);
@@ -105,6 +130,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_part_once),
 		cmocka_unit_test(test_helpers_that_sleep_wake_up),
+		cmocka_unit_test(test_what_comes_behind_waits),
 		cmocka_unit_test(test_fewer_parts_than_threads),
 		cmocka_unit_test(test_made_and_not_used),
 	};
