@@ -13,6 +13,7 @@
 #include "dev.h"
 #include "engine.h"
 #include "image.h"
+#include "mirror.h"
 #include "objects.h"
 #include "user.h"
 #include "work.h"
@@ -247,6 +248,15 @@ int gpuemu_cmd_info(struct gpuemu_client *client, struct gpuemu_info *arg)
 	arg->vram_bytes = (u64)dev->vram.frames << PAGE_SHIFT;
 	arg->vram_free_bytes = (u64)gpuemu_vram_nfree(&dev->vram) << PAGE_SHIFT;
 	return 0;
+}
+
+/* The program gives kernels all memory of its process. */
+int gpuemu_cmd_pageable(struct gpuemu_client *client,
+			struct gpuemu_pageable *arg)
+{
+	if (gpuemu_client_engine(client))
+		return -EPERM;
+	return arg->flags ? -EOPNOTSUPP : gpuemu_mirror_open(client);
 }
 
 /* The module only passes it on, to those that show it. */

@@ -19,6 +19,7 @@
 #include "migrate.h"
 #include "migrate_ops.h"
 #include "migrate_steps.h"
+#include "mirror.h"
 #include "remote_map.h"
 #include "thrash.h"
 #include "trace.h"
@@ -86,6 +87,20 @@ static const char *cause_of(const struct gpuemu_engine *e,
 	f = &e->batch[lo];
 	return lo < e->nfaults && f->va_space == m->va_space && f->addr < end ?
 	       gpuemu_cause_fault : "prefetch";
+}
+
+/* Whether a fault of the batch that the run is for writes. */
+static bool writes(const struct gpuemu_engine *e,
+		   const struct gpuemu_migration *m)
+{
+	u64 end = m->addr + ((u64)m->pages << GPUEMU_PAGE_SHIFT);
+	const struct gpuemu_fault *f;
+
+	for (f = e->batch; f < e->batch + e->nfaults; f++)
+		if (f->va_space == m->va_space && f->addr >= m->addr &&
+		    f->addr < end && f->access >= GPUEMU_ACCESS_WRITE)
+			return true;
+	return false;
 }
 
 /* --- what a commit has in the air ------------------------------------------- */
@@ -226,6 +241,24 @@ static void land_for_frames(struct gpuemu_engine *e, u32 frames,
 		land_oldest(d2h, cost);
 }
 
+/* One of ordinary memory: its pages have no block, and the client's worker finds them. */
+static int migrate_mirrored(struct gpuemu_engine *e, struct gpuemu_space *space,
+			    struct gpuemu_migration *m,
+			    struct gpuemu_stamps *cost)
+{
+	u64 begin, waited;
+	int ret;
+
+	/* The worker may want a block that is in the air. */
+	land_all(e, cost);
+	begin = ktime_get_ns();
+	ret = gpuemu_mirror_migrate(space, m, writes(e, m), e->patience_ns);
+	waited = ktime_get_ns() - begin;
+	e->patience_ns -= min(waited, e->patience_ns);
+	cost->map_ns += waited;
+	return ret;
+}
+
 /* One descriptor, once. */
 static int migrate_once(struct gpuemu_engine *e, struct gpuemu_client *client,
 			struct gpuemu_migration *m, u64 pass,
@@ -239,6 +272,8 @@ static int migrate_once(struct gpuemu_engine *e, struct gpuemu_client *client,
 	int err;
 
 	*lacking = 0;
+	if (gpuemu_mirror_has(&client->space, m->addr))
+		return migrate_mirrored(e, &client->space, m, cost);
 	if (op->prepare) {
 		/* It may take locks that stand above blocks. */
 		land_all(e, cost);

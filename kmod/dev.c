@@ -149,6 +149,8 @@ out_stats:
 void gpuemu_dev_unregister(struct gpuemu_dev *dev)
 {
 	misc_deregister(&dev->misc);
+	/* A worker may have the last reference of a client. */
+	gpuemu_mirror_flush(&dev->mirror);
 	gpuemu_thrash_exit(&dev->thrash);
 	gpuemu_events_stop(&dev->events);
 	gpuemu_netlink_unregister();

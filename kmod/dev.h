@@ -19,6 +19,7 @@
 #include "gpu_pt.h"
 #include "link.h"
 #include "lru.h"
+#include "mirror.h"
 #include "remote.h"
 #include "stats.h"
 #include "thrash.h"
@@ -39,6 +40,7 @@ struct gpuemu_engine;
  * @copies: its copy engines
  * @pt: its page-table aperture
  * @remote: through which the engine reaches system memory
+ * @mirror: the same of ordinary memory of clients' processes
  * @clients: every open file's client, by VA space id
  * @next_space: where the search for a VA space id goes on (under the xa_lock)
  * @users: those that have a client
@@ -63,6 +65,7 @@ struct gpuemu_dev {
 	struct gpuemu_copies copies;
 	struct gpuemu_pt pt;
 	struct gpuemu_remote remote;
+	struct gpuemu_mirror_slots mirror;
 	struct xarray clients;
 	u32 next_space;
 	struct gpuemu_users users;

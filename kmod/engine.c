@@ -20,6 +20,7 @@
 #include "dev.h"
 #include "engine.h"
 #include "inject.h"
+#include "mirror.h"
 #include "params.h"
 #include "remote.h"
 #include "tlb.h"
@@ -150,6 +151,7 @@ void gpuemu_engine_kill(struct gpuemu_engine *e, const char *why)
 	mutex_unlock(&e->map_lock);
 	/* The same of the remote aperture; and nobody looks for its mapping now. */
 	mutex_lock(&dev->remote.lock);
+	gpuemu_mirror_zap_begin(dev);
 	unmap_mapping_range(e->mapping, 0, 0, 1);
 
 	spin_lock(&dev->lock);
@@ -159,6 +161,7 @@ void gpuemu_engine_kill(struct gpuemu_engine *e, const char *why)
 	/* Under the lock: the waiters may drop the last reference. */
 	wake_up_all(&e->wait);
 	spin_unlock(&dev->lock);
+	gpuemu_mirror_zap_end(dev);
 	mutex_unlock(&dev->remote.lock);
 
 	for (i = 0; i < GPUEMU_PENDING_KINDS; i++)
@@ -246,7 +249,7 @@ int gpuemu_cmd_engine_attach(struct gpuemu_client *client,
 		return -EPERM;
 	if (arg->abi != GPUEMU_ABI_VERSION || arg->flags)
 		return -EOPNOTSUPP;
-	if (arg->reserved)
+	if (arg->mirror_slots)
 		return -EINVAL;
 	e = engine_alloc(client);
 	if (!e)
@@ -267,6 +270,7 @@ int gpuemu_cmd_engine_attach(struct gpuemu_client *client,
 	arg->fault_entries = dev->fault_entries;
 	arg->control_bytes = e->control_bytes;
 	arg->remote_slots = dev->remote.slots;
+	arg->mirror_slots = gpuemu_mirror_slots_count(dev);
 	return 0;
 }
 
@@ -277,6 +281,7 @@ struct region {
 	unsigned long first_page;
 	bool writable;
 	bool translates;	/* here an engine finds a page, or uses what it found */
+	const struct vm_operations_struct *ops;	/* NULL: it is the engine's memory */
 };
 
 static int find_region(struct gpuemu_engine *e, unsigned long pgoff,
@@ -294,7 +299,11 @@ static int find_region(struct gpuemu_engine *e, unsigned long pgoff,
 		  GPUEMU_MMAP_CONTROL >> PAGE_SHIFT, false },
 		/* Each slot has a page of its own, or none. */
 		{ NULL, (size_t)dev->remote.slots << PAGE_SHIFT,
-		  GPUEMU_MMAP_REMOTE >> PAGE_SHIFT, true },
+		  GPUEMU_MMAP_REMOTE >> PAGE_SHIFT, true, false,
+		  &gpuemu_remote_vm_ops },
+		{ NULL, (size_t)gpuemu_mirror_slots_count(dev) << PAGE_SHIFT,
+		  GPUEMU_MMAP_MIRROR >> PAGE_SHIFT, true, false,
+		  gpuemu_mirror_ops() },
 	};
 	int i;
 
@@ -379,9 +388,10 @@ int gpuemu_engine_mmap(struct gpuemu_engine *e, struct vm_area_struct *vma)
 	}
 	vm_flags_clear(vma, VM_MAYEXEC);
 	/* A slot of the remote aperture is a page of a client, who may pin it. */
-	vm_flags_set(vma, (region.base ? VM_PFNMAP : VM_MIXEDMAP) |
+	vm_flags_set(vma, (region.ops == &gpuemu_remote_vm_ops ? VM_MIXEDMAP :
+								 VM_PFNMAP) |
 			  VM_DONTEXPAND | VM_DONTCOPY | VM_DONTDUMP);
-	vma->vm_ops = region.base ? &engine_vm_ops : &gpuemu_remote_vm_ops;
+	vma->vm_ops = region.ops ? region.ops : &engine_vm_ops;
 	vma->vm_private_data = e;
 	return 0;
 }

@@ -247,6 +247,15 @@ void gpuemu_pt_set_remote(struct gpuemu_pt *pt, u32 leaf, u32 i, u32 slot)
 		 GPUEMU_PTE_REMOTE);
 }
 
+void gpuemu_pt_set_mirror(struct gpuemu_pt *pt, u32 leaf, u32 i, u32 slot,
+			  bool writable)
+{
+	pt_write(pt_table(pt, leaf) + i,
+		 (u64)slot << GPUEMU_PTE_SHIFT | GPUEMU_PTE_VALID |
+		 GPUEMU_PTE_REMOTE | GPUEMU_PTE_MIRROR |
+		 (writable ? 0 : GPUEMU_PTE_READ_ONLY));
+}
+
 void gpuemu_pt_clear(struct gpuemu_pt *pt, u32 leaf, u32 i)
 {
 	pt_write(pt_table(pt, leaf) + i, 0);

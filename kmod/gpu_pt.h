@@ -35,6 +35,8 @@ void gpuemu_pt_set_mask(struct gpuemu_pt *pt, u32 leaf,
 void gpuemu_pt_set_device(struct gpuemu_pt *pt, u32 leaf, const u32 *frames);
 void gpuemu_pt_set_read_only(struct gpuemu_pt *pt, u32 leaf, u32 i, u32 frame);
 void gpuemu_pt_set_remote(struct gpuemu_pt *pt, u32 leaf, u32 i, u32 slot);
+void gpuemu_pt_set_mirror(struct gpuemu_pt *pt, u32 leaf, u32 i, u32 slot,
+			  bool writable);
 void gpuemu_pt_clear(struct gpuemu_pt *pt, u32 leaf, u32 i);
 void gpuemu_pt_clear_mask(struct gpuemu_pt *pt, u32 leaf,
 			  const unsigned long *mask);

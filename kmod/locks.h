@@ -14,6 +14,9 @@
  *     a copy.
  *  3. gpuemu_client.lock (mutex). Protects what a file is (client or engine),
  *     its mm, its images. May sleep; never held across user copies.
+ *     gpuemu_mirror.ranges_lock (mutex), never together with it: which ranges of a
+ *     process are mirrored. Its client's worker has it, and the closer; may sleep, also for
+ *     an engine's acknowledgement.
  *  4. gpuemu_block.lock (mutex). Protects the pages, frames and masks of one
  *     VA block, its leaf table's entries, and makes "is it managed?" stable
  *     against a migration. May sleep: allocation, unmapping, copies, and the
@@ -32,9 +35,14 @@
  *     aperture, populating the engine's mapping of them, taking a page out of it,
  *     and the revocation. An engine is not forgotten without it, so its holder
  *     may use the engine's mapping. May sleep, as that one does.
+ *     Inside it, and inside any of the locks above: gpuemu_mirror_slots.lock (mutex), what
+ *     the engine has mapped of clients' processes. mm takes it while it changes a process'
+ *     page table, in reclaim too, with locks of mm that are not in this list. So its holder
+ *     neither reclaims nor waits, for an engine or a client; it takes 7 and 9.
  *  7. i_mmap_rwsem (rwsem, mm's). Inside unmap_mapping_range().
  *  8. maple tree lock of gpuemu_space.managed; xa_lock of gpuemu_space.blocks,
- *     of gpuemu_space.protect.blocks and gpuemu_dev.clients (spinlocks).
+ *     of gpuemu_space.protect.blocks, gpuemu_mirror.ranges and gpuemu_dev.clients
+ *     (spinlocks).
  *  9. gpuemu_dev.lock (spinlock). Protects the engine's attachment and state,
  *     its batch, its pending commands, the invalidate ring, the acknowledged
  *     sequence, and all works. Nothing sleeps under it.
@@ -43,7 +51,8 @@
  *     which blocks are in device memory, in order; gpuemu_thrash.lock
  *     (spinlock), which have pinned pages; gpuemu_copies.lock (spinlock), what
  *     waits for a copy engine; gpuemu_sysmem.lock (spinlock), pages that are ready;
- *     gpuemu_users.lock (spinlock), the list of users. Leaves. A task
+ *     gpuemu_users.lock (spinlock), the list of users; gpuemu_mirror.lock (spinlock), what
+ *     an engine wants of a process. Leaves. A task
  *     that waits for the link holds its blocks and no spinlock; for a second at most.
  * 11. gpuemu_stats.lock (spinlock). The zero of a set of counters. A leaf;
  *     counting itself takes no lock.

@@ -56,11 +56,17 @@ static int __init gpuemu_init(void)
 		       p->remote_mb);
 		goto out_pt;
 	}
+	ret = gpuemu_mirror_slots_init(&dev->mirror, pages_of(p->remote_mb));
+	if (ret) {
+		pr_err("no memory for the slots of remote_mb=%u; try a smaller value\n",
+		       p->remote_mb);
+		goto out_remote;
+	}
 	ret = gpuemu_copies_start(&dev->copies, p->copy_engines);
 	if (ret) {
 		pr_err("no thread for copy_engines=%u: error %d\n",
 		       p->copy_engines, ret);
-		goto out_remote;
+		goto out_mirror;
 	}
 	dev->fault_entries = p->fault_entries;
 	ret = gpuemu_dev_register(dev);
@@ -73,6 +79,8 @@ static int __init gpuemu_init(void)
 
 out_copies:
 	gpuemu_copies_stop(&dev->copies);
+out_mirror:
+	gpuemu_mirror_slots_destroy(&dev->mirror);
 out_remote:
 	gpuemu_remote_destroy(&dev->remote);
 out_pt:
@@ -107,6 +115,7 @@ static void __exit gpuemu_exit(void)
 {
 	gpuemu_dev_unregister(&the_device);
 	gpuemu_copies_stop(&the_device.copies);
+	gpuemu_mirror_slots_destroy(&the_device.mirror);
 	gpuemu_remote_destroy(&the_device.remote);
 	gpuemu_pt_destroy(&the_device.pt);
 	gpuemu_vram_destroy(&the_device.vram);

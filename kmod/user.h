@@ -27,6 +27,7 @@ struct gpuemu_space;
  * @spaces: VA spaces; under the lock of @users
  * @tables: page tables; changes under the page tables' lock
  * @slots: of the remote aperture; under its lock
+ * @mirror_slots: of the mirror's aperture; under its lock
  * @device_frames: of device memory that is not paged; under the lock of @users
  * @bytes: charged against GPUEMU_USER_BYTES
  * @works: unfinished or unread; under the device's lock, like the next two
@@ -40,6 +41,7 @@ struct gpuemu_user {
 	u32 spaces;
 	u32 tables;
 	u32 slots;
+	u32 mirror_slots;
 	u32 device_frames;
 	atomic64_t bytes;
 	u32 works;

@@ -15,6 +15,7 @@
 #include "thrash.h"
 #include "remote_map.h"
 #include "sysmem.h"
+#include "tlb.h"
 #include "trace.h"
 #include "va_block.h"
 #include "va_space.h"
@@ -86,10 +87,13 @@ void gpuemu_block_look(struct gpuemu_block *block,
 		mutex_unlock(&block->lock);
 }
 
+/* Or is it mirrored: then its leaf table is in use, too. */
 static bool block_managed(struct gpuemu_block *block)
 {
 	DECLARE_BITMAP(managed, GPUEMU_BLOCK_PAGES) = { };
 
+	if (block->mirrored)
+		return true;
 	gpuemu_space_managed_mask(block->space, block_first_page(block),
 				  GPUEMU_BLOCK_PAGES, managed, 0);
 	return !bitmap_empty(managed, GPUEMU_BLOCK_PAGES);
@@ -206,6 +210,30 @@ void gpuemu_block_close_end(struct gpuemu_block *block, u32 first, u32 last)
 		block->leaf = 0;
 	}
 	mutex_unlock(&block->lock);
+}
+
+/*
+ * Nothing of the block is mirrored any more, and the caller's reference goes. Where
+ * nothing is managed either it is the block's end.
+ */
+void gpuemu_block_unmirror(struct gpuemu_block *block)
+{
+	LIST_HEAD(dead);
+
+	mutex_lock(&block->lock);
+	block->mirrored = false;
+	mutex_unlock(&block->lock);
+	/* No pages: those that were managed are their closer's. */
+	if (gpuemu_block_close_begin(block, 1, 0, &dead))
+		gpuemu_tlb_invalidate(block->space, gpuemu_block_addr(block, 0),
+				      gpuemu_block_addr(block, GPUEMU_BLOCK_PAGES),
+				      GPUEMU_INVAL_UNMAP, false);
+	if (!list_empty(&dead)) {
+		list_del(&block->closing);
+		gpuemu_block_close_end(block, 0, GPUEMU_BLOCK_PAGES - 1);
+		gpuemu_block_put(block);
+	}
+	gpuemu_block_put(block);
 }
 
 /* Whether the page's entry allows the engine this access. A hint without the lock. */

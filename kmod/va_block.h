@@ -34,6 +34,7 @@ struct gpuemu_thrash_page;
  * @space: whose client the user of a block holds
  * @index: VA >> GPUEMU_BLOCK_SHIFT
  * @dead: no longer in the space; look it up again
+ * @mirrored: ordinary memory has entries in its leaf table, or may get some
  * @leaf: leaf page table, 0 until a page is first resident
  * @closing: the closer's list of dead blocks
  * @lru: in the device's list of blocks with resident pages; like the next three
@@ -59,6 +60,7 @@ struct gpuemu_block {
 	struct gpuemu_space *space;
 	u64 index;
 	bool dead;
+	bool mirrored;
 	u32 leaf;
 	struct list_head closing;
 	struct list_head lru;
@@ -105,6 +107,7 @@ void gpuemu_block_put(struct gpuemu_block *block);
 void gpuemu_block_retire_unmanaged(struct gpuemu_block *block);
 bool gpuemu_block_close_begin(struct gpuemu_block *block, u32 first, u32 last,
 			      struct list_head *dead);
+void gpuemu_block_unmirror(struct gpuemu_block *block);
 void gpuemu_block_close_end(struct gpuemu_block *block, u32 first, u32 last);
 
 bool gpuemu_block_allows(const struct gpuemu_block *block, u32 i,

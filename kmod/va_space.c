@@ -17,6 +17,7 @@
 #include "device_memory.h"
 #include "inject.h"
 #include "migrate.h"
+#include "mirror.h"
 #include "objects.h"
 #include "remote_map.h"
 #include "sysmem.h"
@@ -89,6 +90,7 @@ void gpuemu_space_close(struct gpuemu_space *space)
 	unsigned long index;
 
 	gpuemu_sysmem_close(space);
+	gpuemu_mirror_close(space);
 	/* A task that was killed before it had the lock of a block that it made leaves it. */
 	for (index = 0; (block = gpuemu_space_next_block(space, &index,
 							 ULONG_MAX)); index++) {
@@ -107,6 +109,7 @@ void gpuemu_space_close(struct gpuemu_space *space)
 
 void gpuemu_space_destroy(struct gpuemu_space *space)
 {
+	gpuemu_mirror_free(space);
 	WARN_ON_ONCE(!xa_empty(&space->blocks));
 	WARN_ON_ONCE(atomic_read(&space->frames) ||
 		     atomic_read(&space->tables));
@@ -260,9 +263,12 @@ void gpuemu_space_mark_faults(struct gpuemu_space *space,
 		}
 		protected = managed &&
 			    gpuemu_protect_test(&space->protect, page_nr);
-		if (!managed || protected) {
-			f->flags = GPUEMU_FAULT_UNMANAGED |
-				   (protected ? GPUEMU_FAULT_PROTECTED : 0);
+		if (!managed) {
+			f->flags = gpuemu_mirror_flags(space, f);
+			continue;
+		}
+		if (protected) {
+			f->flags = GPUEMU_FAULT_UNMANAGED | GPUEMU_FAULT_PROTECTED;
 			continue;
 		}
 		if (index != f->addr >> GPUEMU_BLOCK_SHIFT) {

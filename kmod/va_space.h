@@ -18,6 +18,7 @@
 
 struct gpuemu_block;
 struct gpuemu_dev;
+struct gpuemu_mirror;
 struct gpuemu_user;
 struct mem_cgroup;
 
@@ -36,6 +37,7 @@ struct mem_cgroup;
  *	mmap_lock only
  * @protect: those of them that the device may not have
  * @sysmem: the system pages that it gets
+ * @mirror: ordinary memory of the process, or NULL: it is not given
  * @blocks: block index -> block; erased under the block's lock
  * @last_block: of @blocks, the one that was looked up last, or NULL; under its lock
  * @notify_writes: there may be duplicates, so the CPU's first writes are faults;
@@ -58,6 +60,7 @@ struct gpuemu_space {
 	struct maple_tree managed;
 	struct gpuemu_protect protect;
 	struct gpuemu_sysmem sysmem;
+	struct gpuemu_mirror *mirror;
 	struct xarray blocks;
 	struct gpuemu_block *last_block;
 	bool notify_writes;

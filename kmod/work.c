@@ -18,6 +18,7 @@
 #include "cmd.h"
 #include "dev.h"
 #include "engine.h"
+#include "mirror.h"
 #include "objects.h"
 #include "uring.h"
 #include "user.h"
@@ -343,7 +344,8 @@ int gpuemu_cmd_submit(struct gpuemu_client *client, struct gpuemu_submit *arg)
 	struct work *work;
 	int ret;
 
-	if (gpuemu_client_engine(client))
+	if (gpuemu_client_engine(client) ||
+	    gpuemu_mirror_denies(&client->space))
 		return -EPERM;
 	if (!arg->kind || arg->kind >= GPUEMU_WORK_KINDS ||
 	    arg->payload_bytes > GPUEMU_PAYLOAD_MAX)

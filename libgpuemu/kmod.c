@@ -540,6 +540,32 @@ static void kmod_close(struct gpuemu_ctx *ctx)
 	ctx->state = NULL;
 }
 
+/*
+ * Before the first work. An older module knows no such call, and a kernel without
+ * device-private memory no such thing: then it is so, and an error says why.
+ */
+static int give_memory(struct gpuemu_ctx *ctx, struct err *err)
+{
+	struct gpuemu_pageable p = { .size = sizeof(p) };
+	struct kmod *k = ctx->state;
+	int ret;
+
+	if (!ctx->pageable) {
+		k->not_pageable = "GPUEMU_PAGEABLE=0";
+		return 0;
+	}
+	ret = call(k->fd, GPUEMU_IOCTL_PAGEABLE, &p);
+	if (!ret)
+		return 0;
+	ctx->pageable = false;
+	k->not_pageable = ret == -EOPNOTSUPP ? "this kernel has no CONFIG_DEVICE_PRIVATE" :
+			  "the module is older than the library";
+	if (ret == -EOPNOTSUPP || ret == -ENOTTY)
+		return 0;
+	return err_set(err, ret, "%s: cannot give kernels the program's memory: %s", k->device,
+		       gpuemu_strerror(ret));
+}
+
 /* Unknown options and values are the caller's error, as they are at open elsewhere. */
 static int greet(struct gpuemu_ctx *ctx, struct err *err)
 {
@@ -564,6 +590,8 @@ static int kmod_open(struct gpuemu_ctx *ctx, const char *device, struct err *err
 	if (!ret)
 		ret = check_device(device, k->fd, err);
 	if (!ret)
+		ret = give_memory(ctx, err);
+	if (!ret)
 		ret = greet(ctx, err);
 	if (ret)
 		kmod_close(ctx);
@@ -572,6 +600,7 @@ static int kmod_open(struct gpuemu_ctx *ctx, const char *device, struct err *err
 
 const struct backend_ops backend_kmod = {
 	.name = "kmod",
+	.pageable = true,
 	.present = kmod_present,
 	.open = kmod_open,
 	.close = kmod_close,

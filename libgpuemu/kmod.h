@@ -21,6 +21,7 @@ struct kmod {
 	int fd;
 	char *device;
 	uint32_t generation;	/* of the engine that knows this context's options */
+	const char *not_pageable;	/* why kernels may not have ordinary memory, or NULL */
 	bool ranges_told;	/* that engine knows the managed ranges, as they are */
 
 	struct gpu_run_items collected;	/* works that were not sent */

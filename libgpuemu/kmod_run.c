@@ -87,9 +87,21 @@ static void fail_collected(struct gpuemu_ctx *ctx, int status, const struct err 
 	fail_events(ctx, k->marks, status);
 }
 
+/* Why the access that ended a kernel was none of ordinary memory; or NULL. */
+static const char *why_not(const struct gpuemu_ctx *ctx, const struct gpu_run_ended *e,
+			   const char *text)
+{
+	static const char outside[] = "outside managed memory";
+	const struct kmod *k = ctx->state;
+
+	return e->status == -EFAULT && memmem(text, e->message_bytes, outside,
+					      sizeof(outside) - 1) ? k->not_pageable : NULL;
+}
+
 static void tell_ended(struct gpuemu_ctx *ctx, const struct gpu_run_ended *e, const char *text)
 {
 	struct gpuemu_stream *s = by_number(ctx, e->stream);
+	const char *why = why_not(ctx, e, text);
 	struct err err = { "" };
 
 	/* Also of a launch that failed: what it said before may say why. */
@@ -99,7 +111,9 @@ static void tell_ended(struct gpuemu_ctx *ctx, const struct gpu_run_ended *e, co
 		event_recorded(ctx, e->mark, e->status, e->cycle);
 	if (!e->status || e->mark || !s)
 		return;
-	err_set(&err, 0, "%.*s", (int)MIN(e->message_bytes, GPUEMU_MESSAGE_MAX), text);
+	err_set(&err, 0, "%.*s%s%s%s", (int)MIN(e->message_bytes, GPUEMU_MESSAGE_MAX), text,
+		why ? "; kernels have no ordinary memory here (" : "", why ? why : "",
+		why ? ")" : "");
 	stream_fail(s, e->status, &err);
 }
 

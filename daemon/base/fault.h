@@ -24,6 +24,7 @@ enum access_type {
 #define FAULT_PIN	4u	/* it thrashes: best left in system memory, and used there */
 #define FAULT_THROTTLE	8u	/* it thrashes: not in this batch; it is raised again */
 #define FAULT_PROTECTED	16u	/* with UNMANAGED: managed, but the program took a right away */
+#define FAULT_PAGEABLE	32u	/* ordinary memory of the program: to be used where it is */
 
 struct fault {
 	uint64_t addr;		/* the page's address, PAGE_BYTES aligned */

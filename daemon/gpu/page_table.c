@@ -11,6 +11,12 @@
 #include "gpu/machine.h"
 #include "gpu/session.h"
 
+/* With paging off: is the page where it is used? */
+static bool in_place(const void *host, unsigned int flags)
+{
+	return host && (!flags || flags == (SERVICE_ENTRY_REMOTE | SERVICE_ENTRY_PAGEABLE));
+}
+
 /*
  * Paging off, where a page has to move to be used: everything is in device memory
  * from the start, as far as time goes. The page is really fetched at its first touch,
@@ -35,7 +41,7 @@ static void *fetch_now(struct machine *m, uint64_t page)
 		if (!ret && outcome.unmanaged)
 			ret = outcome.is_protected ? -EACCES : -EFAULT;
 		host = service_entry(s->gpu->service, s->va_space, page, &flags);
-		host = flags ? NULL : host;
+		host = in_place(host, flags) ? host : NULL;
 	}
 	if (paging_land_all(s->paging, NULL) && !ret)
 		ret = -ENOMEM;
@@ -58,7 +64,7 @@ static void *walk(void *ctx, uint64_t page)
 
 	if (!m->spec.paging) {
 		host = service_entry(service, s->va_space, page, &flags);
-		return host && !flags ? host : fetch_now(m, page);
+		return in_place(host, flags) ? host : fetch_now(m, page);
 	}
 	if (paging_in_flight(s->paging, page))
 		return NULL;

@@ -172,6 +172,7 @@ static void kmod_destroy(struct service *service)
 	kmod_handler_stop(k);
 	unmap(k->pt.vram, k->pt.frames * PAGE_BYTES);
 	unmap(k->pt.remote, k->pt.slots * PAGE_BYTES);
+	unmap(k->pt.mirror, k->pt.mirror_slots * PAGE_BYTES);
 	unmap(k->pt.tables, k->pt.count * PAGE_BYTES);
 	unmap(k->faults, buffer_bytes(k));
 	unmap(k->control, k->control_bytes);
@@ -274,6 +275,7 @@ static int attach(struct kmod *k, const char *path, struct err *err)
 	k->pt.count = a.pt_tables;
 	/* 0 from a module that has none, or does not know of them. */
 	k->pt.slots = a.remote_slots;
+	k->pt.mirror_slots = a.mirror_slots;
 	k->fault_entries = a.fault_entries;
 	k->control_bytes = a.control_bytes;
 	return 0;
@@ -298,7 +300,11 @@ static int map_all(struct kmod *k, const char *path, struct err *err)
 	if (k->control && k->pt.slots)
 		k->pt.remote = map(k, k->pt.slots * PAGE_BYTES, PROT_READ | PROT_WRITE,
 				   GPUEMU_MMAP_REMOTE);
-	if (!k->control || (k->pt.slots && !k->pt.remote))
+	if (k->control && k->pt.mirror_slots)
+		k->pt.mirror = map(k, k->pt.mirror_slots * PAGE_BYTES, PROT_READ | PROT_WRITE,
+				   GPUEMU_MMAP_MIRROR);
+	if (!k->control || (k->pt.slots && !k->pt.remote) ||
+	    (k->pt.mirror_slots && !k->pt.mirror))
 		return err_set(err, -errno, "cannot map device memory of %s: %s", path,
 			       strerror(errno));
 	if (k->pt.remote)

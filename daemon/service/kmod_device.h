@@ -30,6 +30,8 @@ struct kmod_pt {
 	uint32_t frames;
 	unsigned char *remote;		/* pages in system memory; NULL: the module maps none */
 	uint32_t slots;			/* of them */
+	unsigned char *mirror;		/* ordinary memory of programs; NULL: the module has none */
+	uint32_t mirror_slots;
 	uint32_t slot;			/* directory entry of the last VA space looked up */
 };
 

@@ -22,6 +22,7 @@ _Static_assert(FAULT_RESIDENT == GPUEMU_FAULT_RESIDENT, "");
 _Static_assert(FAULT_PIN == GPUEMU_FAULT_PIN, "");
 _Static_assert(FAULT_THROTTLE == GPUEMU_FAULT_THROTTLE, "");
 _Static_assert(FAULT_PROTECTED == GPUEMU_FAULT_PROTECTED, "");
+_Static_assert(FAULT_PAGEABLE == GPUEMU_FAULT_PAGEABLE, "");
 
 void kmod_wake(int eventfd)
 {

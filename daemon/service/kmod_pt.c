@@ -60,15 +60,16 @@ static uint32_t find_root(struct kmod_pt *pt, uint32_t va_space)
 /* A last-level entry: where its page is mapped here. NULL: nowhere. */
 static void *page_at(const struct kmod_pt *pt, uint64_t entry, unsigned int *flags)
 {
-	bool remote = entry & GPUEMU_PTE_REMOTE;
+	bool remote = entry & GPUEMU_PTE_REMOTE, mirror = entry & GPUEMU_PTE_MIRROR;
 	uint64_t number = entry >> GPUEMU_PTE_SHIFT;
 
 	*flags = 0;
-	if (number >= (remote ? pt->slots : pt->frames))
+	if (number >= (mirror ? pt->mirror_slots : remote ? pt->slots : pt->frames))
 		return NULL;
 	*flags = (entry & GPUEMU_PTE_READ_ONLY ? SERVICE_ENTRY_READ_ONLY : 0) |
-		 (remote ? SERVICE_ENTRY_REMOTE : 0);
-	return (remote ? pt->remote : pt->vram) + (number << GPUEMU_PAGE_SHIFT);
+		 (remote ? SERVICE_ENTRY_REMOTE : 0) | (mirror ? SERVICE_ENTRY_PAGEABLE : 0);
+	return (mirror ? pt->mirror : remote ? pt->remote : pt->vram) +
+	       (number << GPUEMU_PAGE_SHIFT);
 }
 
 /* The table whose entries are the address's VA block's pages, or NULL. */

@@ -137,7 +137,8 @@ struct service_ops {
 };
 
 #define SERVICE_ENTRY_REMOTE	1u	/* in system memory */
-#define SERVICE_ENTRY_READ_ONLY	2u	/* a duplicate */
+#define SERVICE_ENTRY_READ_ONLY	2u	/* a duplicate; with PAGEABLE: the program may not write it */
+#define SERVICE_ENTRY_PAGEABLE	4u	/* with REMOTE: ordinary memory, which is used where it is */
 
 #define SERVICE_CAN_REMOTE	1u	/* MIGRATE_REMOTE */
 #define SERVICE_CAN_DUPLICATE	2u	/* MIGRATE_DUPLICATE */

@@ -40,7 +40,7 @@ TEST_F(garbage, unknown_ioctls)
 	struct gpuemu_info info = { .size = sizeof(info) };
 
 	for (nr = 0; nr < 256; nr++) {
-		if ((nr >= 0x80 && nr <= 0x84) || (nr >= 0xa0 && nr <= 0xa5))
+		if ((nr >= 0x80 && nr <= 0x85) || (nr >= 0xa0 && nr <= 0xa5))
 			continue;
 		EXPECT_EQ(-ENOTTY, call(self->fd, _IOWR('G', nr,
 							struct gpuemu_info),
@@ -68,6 +68,7 @@ TEST_F(garbage, sizes)
 		X(MODULE_LOAD, gpuemu_module_load)
 		X(MODULE_UNLOAD, gpuemu_module_unload)
 		X(SUBMIT, gpuemu_submit) X(WAIT, gpuemu_wait)
+		X(PAGEABLE, gpuemu_pageable)
 		GREW(ENGINE_ATTACH, gpuemu_engine_attach,
 		     offsetof(struct gpuemu_engine_attach, remote_slots))
 		GREW(WORK_TAKE, gpuemu_work_take,
@@ -88,7 +89,7 @@ TEST_F(garbage, sizes)
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ASSERT_EQ(0, munmap(guarded + PAGE, PAGE));
 	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		fd = all[i].nr == GPUEMU_IOCTL_ENGINE_ATTACH || i < 5 ?
+		fd = all[i].nr == GPUEMU_IOCTL_ENGINE_ATTACH || i < 6 ?
 			self->fd : self->e.fd;
 		EXPECT_EQ(-EFAULT, call(fd, all[i].nr, NULL));
 		EXPECT_EQ(-EFAULT, call(fd, all[i].nr, BAD));

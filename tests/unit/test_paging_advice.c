@@ -161,6 +161,7 @@ static void test_order(void **state)
 		{ 0, ACCESS_READ, 0, "device" },
 		{ 0, ACCESS_WRITE, FAULT_PIN, "remote" },
 		{ 0, ACCESS_WRITE, FAULT_THROTTLE, "host" },
+		{ 0, ACCESS_READ, FAULT_PAGEABLE, "remote" },
 		{ ADVICE_READ_MOSTLY, ACCESS_READ, 0, "duplicate" },
 		{ ADVICE_READ_MOSTLY, ACCESS_READ, FAULT_PIN, "duplicate" },
 		{ ADVICE_READ_MOSTLY, ACCESS_WRITE, 0, "device" },

@@ -132,7 +132,7 @@ static void see(void *ctx, uint32_t va_space, uint64_t addr)
 /* Entries of pages in system memory, and of duplicates. */
 static void test_entries_say_more(void **state)
 {
-	static unsigned char slots[2][4096];
+	static unsigned char slots[2][4096], mirror[2][4096];
 	uint64_t *entry = &tables[4][level_index(ADDR, 0)];
 	unsigned int flags = 99;
 	struct seen seen = { 0 };
@@ -153,6 +153,13 @@ static void test_entries_say_more(void **state)
 	pt.slots = 2;
 	assert_ptr_equal(kmod_pt_entry(&pt, SPACE, ADDR, &flags), slots[1]);
 	assert_int_equal(flags, SERVICE_ENTRY_REMOTE);
+	/* Ordinary memory has slots of its own. */
+	*entry |= GPUEMU_PTE_MIRROR;
+	assert_null(kmod_pt_entry(&pt, SPACE, ADDR, &flags));
+	pt.mirror = mirror[0];
+	pt.mirror_slots = 2;
+	assert_ptr_equal(kmod_pt_entry(&pt, SPACE, ADDR, &flags), mirror[1]);
+	assert_int_equal(flags, SERVICE_ENTRY_REMOTE | SERVICE_ENTRY_PAGEABLE);
 	/* Not in device memory. */
 	assert_null(kmod_pt_walk(&pt, SPACE, ADDR));
 	kmod_pt_resident(&pt, see, &seen);

@@ -135,6 +135,17 @@ struct gpuemu_wait {
 	__u8 message[GPUEMU_MESSAGE_MAX]; /* out: text for the user, NUL terminated */
 };
 
+/*
+ * Gives kernels all memory of the process that it may read: heap, stack, variables, mapped
+ * files; what it may write they may, too. Works are then this process' alone to submit
+ * (-EPERM). It lasts as long as the file. -EOPNOTSUPP: the kernel was built without
+ * CONFIG_DEVICE_PRIVATE; -EPERM: the VA space is another process'; -EBUSY: there are works.
+ */
+struct gpuemu_pageable {
+	__u32 size;
+	__u32 flags;			/* 0 */
+};
+
 /* --- engine ioctls ------------------------------------------------------ */
 
 /*
@@ -154,7 +165,7 @@ struct gpuemu_engine_attach {
 	__u32 fault_entries;		/* out: power of two */
 	__u32 control_bytes;		/* out: length of GPUEMU_MMAP_CONTROL */
 	__u32 remote_slots;		/* out: pages of GPUEMU_MMAP_REMOTE */
-	__u32 reserved;
+	__u32 mirror_slots;		/* in: 0; out: pages of GPUEMU_MMAP_MIRROR, 0: there is none */
 };
 
 /*
@@ -230,6 +241,7 @@ struct gpuemu_engine_progress {
 #define GPUEMU_IOCTL_MODULE_UNLOAD	_IOWR('G', 0x82, struct gpuemu_module_unload)
 #define GPUEMU_IOCTL_SUBMIT		_IOWR('G', 0x83, struct gpuemu_submit)
 #define GPUEMU_IOCTL_WAIT		_IOWR('G', 0x84, struct gpuemu_wait)
+#define GPUEMU_IOCTL_PAGEABLE		_IOWR('G', 0x85, struct gpuemu_pageable)
 #define GPUEMU_IOCTL_ENGINE_ATTACH	_IOWR('G', 0xa0, struct gpuemu_engine_attach)
 #define GPUEMU_IOCTL_WORK_TAKE		_IOWR('G', 0xa1, struct gpuemu_work_take)
 #define GPUEMU_IOCTL_WORK_DONE		_IOWR('G', 0xa2, struct gpuemu_work_done)
@@ -248,6 +260,7 @@ struct gpuemu_engine_progress {
 #define GPUEMU_MMAP_FAULTS	0x300000000000ull /* read-write: struct gpuemu_fault_buffer */
 #define GPUEMU_MMAP_CONTROL	0x400000000000ull /* read-only: struct gpuemu_control */
 #define GPUEMU_MMAP_REMOTE	0x500000000000ull /* read-write: remote_slots * 4 KiB */
+#define GPUEMU_MMAP_MIRROR	0x600000000000ull /* read-write: mirror_slots * 4 KiB */
 
 /*
  * GPU page table: 4 levels of 512 entries (VA bits 47:39, 38:30, 29:21, 20:12)
@@ -258,17 +271,21 @@ struct gpuemu_engine_progress {
  * entries with release semantics; read them with acquire. A table is reused
  * only after an acknowledged invalidate.
  *
- * In a last-level entry three more bits. GPUEMU_PTE_REMOTE: the number is a slot
+ * In a last-level entry four more bits. GPUEMU_PTE_REMOTE: the number is a slot
  * of GPUEMU_MMAP_REMOTE, behind which is the page in system memory; the CPU may
  * use it at the same time. GPUEMU_PTE_READ_ONLY: a duplicate; the engine may not
  * write it, a write or atomic is a far fault, whose H2D makes the frame the
  * page's only place. GPUEMU_PTE_DEVICE: the frame is a client's device memory, and
- * nobody's to migrate.
+ * nobody's to migrate. GPUEMU_PTE_MIRROR, with REMOTE: the slot is one of GPUEMU_MMAP_MIRROR,
+ * behind which is ordinary memory of the client's process; with READ_ONLY the process itself
+ * may not write it now, and a write is a far fault. mm takes such entries away at any time,
+ * and waits for nobody: an access that comes after that finds what the process has there now.
  */
 #define GPUEMU_PTE_VALID	1ull
 #define GPUEMU_PTE_REMOTE	2ull
 #define GPUEMU_PTE_READ_ONLY	4ull
 #define GPUEMU_PTE_DEVICE	8ull
+#define GPUEMU_PTE_MIRROR	16ull
 #define GPUEMU_PTE_SHIFT	12
 
 /* Access types in order of strength. */
@@ -289,6 +306,7 @@ enum gpuemu_access {
 #define GPUEMU_FAULT_PIN	4u	/* thrashing: best left in system memory, mapped remotely */
 #define GPUEMU_FAULT_THROTTLE	8u	/* thrashing: best left alone now; replay raises it again */
 #define GPUEMU_FAULT_PROTECTED	16u	/* with UNMANAGED: managed, but the CPU's alone (mprotect) */
+#define GPUEMU_FAULT_PAGEABLE	32u	/* ordinary memory of the process: REMOTE is what it takes */
 
 struct gpuemu_fault {
 	__aligned_u64 addr;		/* the page's address */
@@ -443,7 +461,8 @@ enum gpuemu_migration_op {
  * (REMOTE) no slot; -EBUSY a page has another reference (pinned), or (DUPLICATE)
  * somebody changes the client's mappings; -EAGAIN the client's CPU works on pages of the
  * VA block, and another try may find it idle; -EFAULT not managed, or (not D2H) the
- * CPU's alone; -ENOMEM, or (not D2H) no page table; -EINVAL; -ESRCH no such VA space.
+ * CPU's alone; -ENXIO no page can be had of ordinary memory; -ENOMEM, or (not D2H) no
+ * page table; -EINVAL; -ESRCH no such VA space.
  * The pages that were not moved stay as they were. A D2H also ends remote
  * mappings, and duplicates without a copy.
  */

@@ -203,7 +203,11 @@ int engine_open(struct engine *e)
 				GPUEMU_MMAP_CONTROL);
 	e->remote = map_region(e->fd, e->attach.remote_slots * PAGE,
 			       PROT_READ | PROT_WRITE, GPUEMU_MMAP_REMOTE);
-	if (!e->vram || !e->pt || !e->faults || !e->control || !e->remote)
+	if (e->attach.mirror_slots)
+		e->mirror = map_region(e->fd, e->attach.mirror_slots * PAGE,
+				       PROT_READ | PROT_WRITE, GPUEMU_MMAP_MIRROR);
+	if (!e->vram || !e->pt || !e->faults || !e->control || !e->remote ||
+	    !e->mirror != !e->attach.mirror_slots)
 		goto out_fd;
 	ret = io_uring_queue_init(16, &e->ring, 0);
 	if (ret)
@@ -226,6 +230,8 @@ void engine_close(struct engine *e)
 	munmap(e->faults, faults_bytes(e));
 	munmap(e->control, e->attach.control_bytes);
 	munmap(e->remote, e->attach.remote_slots * PAGE);
+	if (e->mirror)
+		munmap(e->mirror, e->attach.mirror_slots * PAGE);
 	close(e->fd);
 	io_uring_queue_exit(&e->ring);
 }
@@ -524,7 +530,8 @@ void *engine_at(struct engine *e, uint64_t entry)
 {
 	if (!entry)
 		return NULL;
-	return (entry & GPUEMU_PTE_REMOTE ? e->remote : e->vram) +
+	return (entry & GPUEMU_PTE_MIRROR ? e->mirror :
+		entry & GPUEMU_PTE_REMOTE ? e->remote : e->vram) +
 	       (entry >> GPUEMU_PTE_SHIFT) * PAGE;
 }
 

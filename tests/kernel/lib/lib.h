@@ -48,6 +48,7 @@ struct engine {
 	struct gpuemu_engine_attach attach;
 	uint8_t *vram;
 	uint8_t *remote;
+	uint8_t *mirror;	/* NULL: this kernel mirrors no memory */
 	uint64_t *pt;
 	struct gpuemu_fault_buffer *faults;
 	struct gpuemu_control *control;

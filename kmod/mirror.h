@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Ordinary memory of a client's process (heap, stack, files) for the engine, by HMM:
+ * the engine's page table mirrors the process' own. mirror.c has what is mirrored of
+ * a VA space, mirror_slots.c the aperture through which the engine reaches it. Where the
+ * kernel has no CONFIG_DEVICE_PRIVATE neither is built, and nobody can ask for it.
+ */
+#ifndef _GPUEMU_MIRROR_H
+#define _GPUEMU_MIRROR_H
+
+#include <linux/bitmap.h>
+#include <linux/errno.h>
+#include <linux/kconfig.h>
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/mmu_notifier.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+#include <uapi/linux/gpuemu.h>
+
+struct gpuemu_block;
+struct gpuemu_client;
+struct gpuemu_dev;
+struct gpuemu_mirror_range;
+struct gpuemu_space;
+
+#if IS_ENABLED(CONFIG_DEVICE_PRIVATE) && IS_ENABLED(CONFIG_HMM_MIRROR)
+
+/**
+ * struct gpuemu_mirror_slot - a page of the aperture
+ * @range: whose it is, or NULL; a slot stays a page's until the engine forgot it
+ * @index: of that range: which page
+ * @pfn: what hmm_range_fault() said of the page; 0: nothing that still holds
+ * @lost: the engine has the page of nobody mapped there
+ */
+struct gpuemu_mirror_slot {
+	struct gpuemu_mirror_range *range;
+	u32 index;
+	bool lost;
+	unsigned long pfn;
+};
+
+/**
+ * struct gpuemu_mirror_slots - the device's
+ * @slots: how many
+ * @lock: see locks.h; protects the rest, what is mapped of all ranges, and the engine's
+ *	mapping of the slots. Its holder neither waits nor reclaims: mm takes it
+ * @zapper: the task that takes away mappings of the engine, with the lock
+ * @slot: each of them
+ * @free: a stack of slots that are nobody's
+ * @nfree: how many
+ * @workers: they wait for clients' memory
+ */
+struct gpuemu_mirror_slots {
+	u32 slots;
+	struct mutex lock;
+	struct task_struct *zapper;
+	struct gpuemu_mirror_slot *slot;
+	u32 *free;
+	u32 nfree;
+	struct workqueue_struct *workers;
+};
+
+/**
+ * struct gpuemu_mirror_range - what is mirrored of a VA block
+ * @ref: one for the mirror, one for the worker
+ * @mirror: whose
+ * @notifier: tells of changes in the process
+ * @block: keeps the leaf table; referenced
+ * @index: of the VA block
+ * @dead: taken out of the mirror; under the lock of the slots, like the rest
+ * @mapped: pages that have an entry
+ * @writable: those that the engine may write
+ * @owned: pages that have a slot, be it only until the engine has forgotten it
+ * @slots: valid where owned
+ */
+struct gpuemu_mirror_range {
+	struct kref ref;
+	struct gpuemu_mirror *mirror;
+	struct mmu_interval_notifier notifier;
+	struct gpuemu_block *block;
+	u64 index;
+	bool dead;
+	DECLARE_BITMAP(mapped, GPUEMU_BLOCK_PAGES);
+	DECLARE_BITMAP(writable, GPUEMU_BLOCK_PAGES);
+	DECLARE_BITMAP(owned, GPUEMU_BLOCK_PAGES);
+	u32 slots[GPUEMU_BLOCK_PAGES];
+};
+
+/**
+ * struct gpuemu_mirror - of a VA space whose client gave its process' memory
+ * @space: which
+ * @lock: protects the next three
+ * @asks: pages that the engine wants, the oldest first
+ * @nasks: how many
+ * @closed: nothing is mirrored any more
+ * @worker: finds them
+ * @ranges: VA block index -> range; the worker's, and then the closer's
+ * @next: where the worker's search for slots goes on
+ * @pfns: the worker's
+ * @lost: the page of nobody: for an access of the engine that came too late
+ */
+struct gpuemu_mirror {
+	struct gpuemu_space *space;
+	spinlock_t lock;
+	struct list_head asks;
+	u32 nasks;
+	bool closed;
+	struct work_struct worker;
+	struct xarray ranges;
+	struct mutex ranges_lock;
+	unsigned long next;
+	unsigned long pfns[GPUEMU_BLOCK_PAGES];
+	struct page *lost;
+};
+
+extern const struct vm_operations_struct gpuemu_mirror_vm_ops;
+
+static inline const struct vm_operations_struct *gpuemu_mirror_ops(void)
+{
+	return &gpuemu_mirror_vm_ops;
+}
+
+int gpuemu_mirror_slots_init(struct gpuemu_mirror_slots *slots, u32 n);
+void gpuemu_mirror_slots_destroy(struct gpuemu_mirror_slots *slots);
+void gpuemu_mirror_flush(struct gpuemu_mirror_slots *slots);
+u32 gpuemu_mirror_slots_count(const struct gpuemu_dev *dev);
+void gpuemu_mirror_zap_begin(struct gpuemu_dev *dev);
+void gpuemu_mirror_zap_end(struct gpuemu_dev *dev);
+void gpuemu_mirror_zap_locked(struct gpuemu_dev *dev, u32 slot);
+bool gpuemu_mirror_slot_get_locked(struct gpuemu_space *space, u32 *slot);
+void gpuemu_mirror_slot_put_locked(struct gpuemu_space *space, u32 slot);
+
+int gpuemu_mirror_open(struct gpuemu_client *client);
+int gpuemu_mirror_fault(struct gpuemu_mirror *mirror, u64 addr, u32 n,
+			bool write, u64 patience_ns);
+bool gpuemu_mirror_has(struct gpuemu_space *space, u64 addr);
+int gpuemu_mirror_migrate(struct gpuemu_space *space,
+			  struct gpuemu_migration *m, bool write,
+			  u64 patience_ns);
+u8 gpuemu_mirror_flags(struct gpuemu_space *space,
+		       const struct gpuemu_fault *f);
+bool gpuemu_mirror_denies(struct gpuemu_space *space);
+void gpuemu_mirror_close(struct gpuemu_space *space);
+void gpuemu_mirror_free(struct gpuemu_space *space);
+
+#else
+
+struct gpuemu_mirror_slots { };
+
+static inline const struct vm_operations_struct *gpuemu_mirror_ops(void)
+{
+	return NULL;
+}
+
+static inline int gpuemu_mirror_slots_init(struct gpuemu_mirror_slots *slots,
+					   u32 n)
+{
+	return 0;
+}
+
+static inline void
+gpuemu_mirror_slots_destroy(struct gpuemu_mirror_slots *slots)
+{
+}
+
+static inline void gpuemu_mirror_flush(struct gpuemu_mirror_slots *slots)
+{
+}
+
+static inline u32 gpuemu_mirror_slots_count(const struct gpuemu_dev *dev)
+{
+	return 0;
+}
+
+static inline void gpuemu_mirror_zap_begin(struct gpuemu_dev *dev)
+{
+}
+
+static inline void gpuemu_mirror_zap_end(struct gpuemu_dev *dev)
+{
+}
+
+static inline int gpuemu_mirror_open(struct gpuemu_client *client)
+{
+	return -EOPNOTSUPP;
+}
+
+static inline bool gpuemu_mirror_has(struct gpuemu_space *space, u64 addr)
+{
+	return false;
+}
+
+static inline int gpuemu_mirror_migrate(struct gpuemu_space *space,
+					struct gpuemu_migration *m, bool write,
+					u64 patience_ns)
+{
+	return -EFAULT;
+}
+
+static inline u8 gpuemu_mirror_flags(struct gpuemu_space *space,
+				     const struct gpuemu_fault *f)
+{
+	return GPUEMU_FAULT_UNMANAGED;
+}
+
+static inline bool gpuemu_mirror_denies(struct gpuemu_space *space)
+{
+	return false;
+}
+
+static inline void gpuemu_mirror_close(struct gpuemu_space *space)
+{
+}
+
+static inline void gpuemu_mirror_free(struct gpuemu_space *space)
+{
+}
+
+#endif
+#endif
