@@ -152,6 +152,12 @@ static int check_caches(const struct gpu_spec *spec, struct err *err)
 		ret = check_index("l2", spec->l2_index, spec->l2_sets, err);
 	if (ret)
 		return ret;
+	if (strcmp(spec->l2_write_miss, "lazy") && strcmp(spec->l2_write_miss, "fetch"))
+		return err_set(err, -EINVAL, "l2.write_miss: no '%s'; there are: lazy, fetch",
+			       spec->l2_write_miss);
+	if (!strcmp(spec->l2_write_miss, "fetch") && spec->l2_miss_queue < 3)
+		return err_set(err, -EINVAL, "l2.miss_queue: %" PRIu64 "; l2.write_miss=fetch sends a "
+			       "write, its fetch and a victim: at least 3", spec->l2_miss_queue);
 	for (size_t i = 0; i < ARRAY_SIZE(buffers); i++)
 		if (value_of(spec, &buffers[i]) < flits)
 			return err_set(err, -EINVAL, "%s: %" PRIu64 " flits, a line is %" PRIu64,

@@ -191,6 +191,7 @@ struct slice {
 	struct access *accesses;
 	uint32_t naccesses, free, live;
 	uint8_t local;		/* slice of its channel */
+	bool write_fetches;	/* l2.write_miss=fetch */
 	uint64_t wake;
 
 	struct timed *in;	/* from the crossbar */

@@ -43,6 +43,7 @@ int slice_create(struct slice *s, const struct gpu_spec *spec, const struct addr
 	memset(s, 0, sizeof(*s));
 	s->map = map;
 	s->local = (uint8_t)local;
+	s->write_fetches = !strcmp(spec->l2_write_miss, "fetch");
 	s->rop_latency = (uint32_t)spec->l2_rop_latency;
 	s->queue_in = (uint32_t)spec->l2_queue_in;
 	s->queue_dram = (uint32_t)spec->l2_queue_dram;
@@ -228,6 +229,33 @@ static enum cache_outcome read_pair(struct slice *s, struct access *a, uint64_t 
 	return CACHE_PENDING;
 }
 
+/*
+ * GPGPU-Sim 3.2.2's write (data_cache::wr_miss_wa()): one that misses goes to DRAM and fetches
+ * its line, one that finds the line on its way goes to DRAM. It is acknowledged when the line is
+ * there, which DRAM sends behind the write.
+ */
+static enum cache_outcome write_through(struct slice *s, struct access *a, uint64_t part,
+					uint32_t waiter, uint32_t sectors, uint32_t waiting,
+					uint64_t now, struct cache_victim *victim)
+{
+	/* The write, the fetch, and a victim. */
+	enum cache_outcome outcome = cache_read_hint(s->cache, part, waiter,
+						     waiting + 2 < s->miss_queue, victim, &a->way);
+	struct dram_request *r;
+
+	if (outcome == CACHE_HIT) {
+		cache_write_if_there(s->cache, part);
+	} else if (outcome < CACHE_NO_MSHR) {
+		r = miss_push(s, now);
+		r->row = a->row;
+		r->bank = a->bank;
+		r->bytes = (uint8_t)(sectors * MEM_SECTOR);
+		r->kernel = a->kernel;
+		r->write = true;
+	}
+	return outcome;
+}
+
 /* The sectors of the request that the look-up of sector `sector` of it takes. */
 static inline uint32_t together(const struct slice *s, const struct access *a, uint32_t sector)
 {
@@ -244,6 +272,17 @@ static inline void replies(struct slice *s, uint32_t waiter, uint64_t ready)
 	reply(s, waiter, together(s, a, waiter % MEM_SECTORS), ready);
 }
 
+/* The same for a write, of which its sender may want to hear nothing. */
+static inline void written(struct slice *s, uint32_t waiter, uint64_t ready)
+{
+	const struct access *a = &s->accesses[waiter / MEM_SECTORS];
+
+	if (a->tag == MEM_UNANSWERED)
+		access_done(s, waiter / MEM_SECTORS, together(s, a, waiter % MEM_SECTORS));
+	else
+		replies(s, waiter, ready);
+}
+
 /* One look-up at the tags in cycle `now`; false: it has to try again. */
 static inline bool access_tags(struct slice *s, struct access *a, uint32_t index, uint64_t now)
 {
@@ -255,7 +294,7 @@ static inline bool access_tags(struct slice *s, struct access *a, uint32_t index
 	bool pair = s->unit == 1 && a->cls == MEM_CONST && a->sectors == 2 && a->kind == MEM_READ;
 	struct slice_counts *counts = &s->counts[a->kernel];
 	struct cache_victim victim;
-	bool fetch = false;
+	bool fetch = false, later;
 	enum cache_outcome outcome;
 
 	if (s->miss_tail - s->miss_head >= s->queue_dram + waiting) {
@@ -265,7 +304,9 @@ static inline bool access_tags(struct slice *s, struct access *a, uint32_t index
 	/* The queue to the SMs is full. */
 	if (!slice_can_reply(s))
 		return false;
-	if (write)
+	if (write && s->write_fetches)
+		outcome = write_through(s, a, part, waiter, sectors, waiting, now, &victim);
+	else if (write)
 		outcome = cache_write_back_hint(s->cache, part, a->byte_mask + s->acc_sector,
 						sectors, waiting < s->miss_queue, &victim,
 						&a->way);
@@ -302,7 +343,9 @@ static inline bool access_tags(struct slice *s, struct access *a, uint32_t index
 		return false;
 	}
 	counts->accesses[a->cls][write]++;
-	if (pair ? fetch : !write && (outcome == CACHE_MISS || outcome == CACHE_SECTOR_MISS)) {
+	later = write && s->write_fetches && outcome != CACHE_HIT;
+	if (pair ? fetch : (!write || later) &&
+			   (outcome == CACHE_MISS || outcome == CACHE_SECTOR_MISS)) {
 		struct dram_request *r = miss_push(s, now);
 
 		r->fetch = cache_last_fetch(s->cache);
@@ -314,10 +357,8 @@ static inline bool access_tags(struct slice *s, struct access *a, uint32_t index
 	}
 	if (victim.dirty)
 		write_victim(s, &victim, a->kernel, now);
-	if (write && a->tag == MEM_UNANSWERED)
-		access_done(s, index, sectors);
-	else if (write)
-		replies(s, waiter, now + 1);
+	if (write && !later)
+		written(s, waiter, now + 1);
 	return true;
 }
 
@@ -353,8 +394,13 @@ void slice_fill(struct slice *s, uint32_t fetch, uint64_t now)
 	}
 	/* The first waiter leaves the MSHR in the next cycle, the slice in the one after it. */
 	for (unsigned int i = 0; i < n; i++) {
-		atomic |= s->accesses[waiters[i] / MEM_SECTORS].kind == MEM_ATOMIC;
-		replies(s, waiters[i], now + 2);
+		uint8_t kind = s->accesses[waiters[i] / MEM_SECTORS].kind;
+
+		atomic |= kind == MEM_ATOMIC;
+		if (kind == MEM_WRITE)
+			written(s, waiters[i], now + 2);
+		else
+			replies(s, waiters[i], now + 2);
 	}
 	if (atomic)
 		cache_write_if_there(s->cache, part);

@@ -348,7 +348,7 @@ static void shipped_files(void **state)
 		  "dram.channels=12\ndram.clock_mhz=1000\npaging.handlers=0\n" },
 		{ "gtx480-vt.conf", "sm.scheduler=lrr\nlatency.shared=3\nl1d.latency=1\n"
 		  "l1d.index=linear\nicnt.flit=32\nicnt.buffer=8\nicnt.speedup=1\nicnt.ejection=8\n"
-		  "l2.sector=128\nl2.mshrs=32\nl2.queue_in=8\nl2.queue_dram=8\nl2.queue_out=8\n"
+		  "l2.sector=128\nl2.mshrs=32\nl2.write_miss=fetch\nl2.queue_in=8\nl2.queue_dram=8\nl2.queue_out=8\n"
 		  "dram.queue=16\n" },
 		{ "gtx480-ws.conf", "gpu.sms=16\ngpu.mixed_sms=1\nsm.units_dp=2\n"
 		  "pipe.id_oc_dp=2\npipe.oc_ex_dp=2\ncollector.dp=6\ncollector.dp_in=2\n"
@@ -400,6 +400,8 @@ static void combinations(void **state)
 		{ "l1d.line=64", "l1d.line: 64 bytes; only lines of 128" },
 		{ "l2.line=32", "l2.line: 32 bytes; only lines of 128" },
 		{ "l2.sector=96", "l2.sector: 96 is not a power of two" },
+		{ "l2.write_miss=never", "l2.write_miss: no 'never'; there are: lazy, fetch" },
+		{ "l2.write_miss=fetch\nl2.miss_queue=2", "l2.miss_queue: 2; l2.write_miss=fetch" },
 		{ "l1d.sets=128", "l1d.index: fermi is for 32 or 64 sets, l1d.sets is 128" },
 		{ "l2.index=ipoly", "l2.index: no 'ipoly'; there are: linear, fermi" },
 		{ "icnt.buffer=3", "icnt.buffer: 3 flits, a line is 4" },

@@ -132,6 +132,52 @@ static void test_whole_line_written(void **state)
 	bench_close(&b);
 }
 
+/*
+ * With l2.write_miss=fetch a write that misses goes to DRAM and fetches its line, and is
+ * acknowledged when the line is there. Then writes hit, and a victim that was hit goes out.
+ */
+static void test_a_write_miss_fetches(void **state)
+{
+	struct bench b;
+	uint64_t sent;
+
+	bench_spec(&b);
+	b.spec.l2_sector = 128;
+	b.spec.l2_sets = b.spec.l2_ways = 1;
+	strcpy(b.spec.l2_write_miss, "fetch");
+	bench_start(&b);
+	sent = b.now;
+	one(&b, 0, MEM_WRITE, MEM_BASE, 32);
+	/* Column commands of 64 bytes. */
+	assert_int_equal(mem_stats(b.mem)->dram_writes, 1);
+	assert_int_equal(mem_stats(b.mem)->dram_reads, 2);
+	assert_int_equal(mem_stats(b.mem)->l2_misses[MEM_GLOBAL][1], 1);
+	assert_true(b.first[0] - sent > HIT + 50);
+	/* A hit: nothing goes to DRAM, and the line is readable. */
+	sent = b.now;
+	one(&b, 1, MEM_WRITE, MEM_BASE + 64, 32);
+	assert_true(b.first[1] - sent <= HIT + 1);
+	one(&b, 2, MEM_READ, MEM_BASE, 128);
+	assert_int_equal(mem_stats(b.mem)->dram_writes, 1);
+	assert_int_equal(mem_stats(b.mem)->dram_reads, 2);
+	/* Two writes and a read to another line of the set: one fetch, two writes, and the victim. */
+	bench_send(&b, 0, 3, MEM_WRITE, MEM_BASE + 128 * 12 * 64, 64);
+	bench_send(&b, 0, 4, MEM_WRITE, MEM_BASE + 128 * 12 * 64 + 64, 64);
+	bench_send(&b, 0, 5, MEM_READ, MEM_BASE + 128 * 12 * 64, 128);
+	bench_run(&b, b.now + 3000);
+	assert_int_equal(b.replies[3], 2);
+	assert_int_equal(b.replies[4], 2);
+	assert_int_equal(b.replies[5], 4);
+	assert_int_equal(mem_stats(b.mem)->l2_pending[MEM_GLOBAL], 2);
+	assert_int_equal(mem_stats(b.mem)->dram_reads, 4);
+	assert_int_equal(mem_stats(b.mem)->dram_writes, 1 + 2 + 2);
+	/* What only went to DRAM is not written back. */
+	one(&b, 6, MEM_READ, MEM_BASE, 32);
+	assert_int_equal(mem_stats(b.mem)->dram_writes, 1 + 2 + 2);
+	assert_true(mem_idle(b.mem));
+	bench_close(&b);
+}
+
 /* Four requests of a line wait for one fetch (l2.merges), the fifth is refused until it is back. */
 static void test_whole_line_merges(void **state)
 {
@@ -461,6 +507,7 @@ int main(void)
 		cmocka_unit_test(test_victims),
 		cmocka_unit_test(test_sector_sizes),
 		cmocka_unit_test(test_whole_line_written),
+		cmocka_unit_test(test_a_write_miss_fetches),
 		cmocka_unit_test(test_whole_line_merges),
 		cmocka_unit_test(test_full_queue_stops_look_ups),
 		cmocka_unit_test(test_slices_do_not_wait_for_each_other),
