@@ -42,6 +42,7 @@ struct request {
 	bool rdc;			/* -rdc=true, -dc: device code of several files is linked */
 	bool to_ptx;			/* --ptx: the device's half is all */
 	bool optimized;			/* an -O was given */
+	bool debug;			/* a -g */
 	bool verbose;
 };
 
@@ -80,7 +81,7 @@ static bool of_nvcc(const char *word, bool *two)
 		{ "-G", false }, { "--extended-lambda", false }, { "--expt-extended-lambda", false },
 		{ "--expt-relaxed-constexpr", false }, { "-dlink", false }, { "-m64", false },
 		{ "--compiler-bindir", true }, { "-lcudart", false }, { "-lcudart_static", false },
-		{ "-lcudadevrt", false },
+		{ "-lcudadevrt", false }, { "-lcuda", false },
 	};
 	size_t n;
 
@@ -170,6 +171,8 @@ static int parse_word(struct request *r, const struct verb *verb, int argc, char
 		add(&r->link, word);
 	} else {
 		r->optimized |= !strncmp(word, "-O", 2);
+		if (!strncmp(word, "-g", 2))
+			r->debug = strcmp(word, "-g0") != 0;
 		add(&r->flags, word);
 	}
 	return 0;
@@ -438,6 +441,9 @@ static int compile(struct request *r, const struct verb *verb, unsigned int n, c
 	add(&host, "-fcuda-include-gpubinary");
 	add(&host, "-Xclang");
 	add(&host, fatbin);
+	/* clang's own assembler does not take DWARF 5 as the compiler writes it. */
+	if (r->debug)
+		add(&host, "-gdwarf-4");
 	add(&host, "-S");
 	add(&host, "-o");
 	add(&host, assembly);
