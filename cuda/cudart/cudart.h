@@ -133,6 +133,7 @@ struct range {
 	uintptr_t addr;
 	size_t bytes;
 	enum kind kind;
+	size_t before;		/* bytes of its margin, which begins the allocation */
 	unsigned int flags;	/* of cudaHostAlloc() */
 };
 static inline bool memory_is_pinned(const struct range *r)

@@ -13,6 +13,7 @@
 #define GRANULE		(2ull << 20)
 #define MARGIN		4096ull		/* before the first piece of a chunk, and behind the last */
 #define PAGE		4096ull
+#define SMALL		(64ull << 10)	/* what a managed allocation of less than a granule lies in */
 
 /* Granules that cudaMalloc() hands out in pieces; they go back when there is none in them. */
 struct chunk {
@@ -233,13 +234,21 @@ cudaError_t memory_alloc_device(void **ptr, size_t bytes)
 
 cudaError_t memory_alloc(void **ptr, size_t bytes, enum kind kind, unsigned int flags)
 {
+	size_t before = kind == MANAGED ? (bytes < GRANULE ? SMALL : GRANULE) : 0;
+	size_t whole = kind == MANAGED ? round_up(bytes, SMALL) : bytes;
 	cudaError_t error;
 
-	if (gpuemu_mem_alloc_managed(runtime_ctx(), ptr, bytes))
+	/* What lies a little beside managed memory is memory too. Only who touches it pages it. */
+	if (whole < bytes || whole + before < whole ||
+	    gpuemu_mem_alloc_managed(runtime_ctx(), ptr, whole + before))
 		return cudaErrorMemoryAllocation;
+	*ptr = (char *)*ptr + before;
 	error = add_range(*ptr, bytes, kind);
-	if (error)
+	if (error) {
+		gpuemu_mem_free(runtime_ctx(), (char *)*ptr - before);
 		return error;
+	}
+	(*find(*ptr))->before = before;
 	(*find(*ptr))->flags = flags;
 	/* Pinned host memory stays where it is; kernels use it across the link. */
 	if (kind == HOST)
@@ -258,7 +267,7 @@ bool memory_free(void *ptr, bool host)
 	if (r->kind == DEVICE)
 		shrink(r->addr);
 	else
-		gpuemu_mem_free(runtime_ctx(), ptr);
+		gpuemu_mem_free(runtime_ctx(), (char *)ptr - r->before);
 	free(r);
 	return true;
 }

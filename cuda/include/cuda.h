@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What programs of the runtime API name of the driver API: its version, its results and the types
- * of its handles. There are no functions of it: libcuda.so.1 is not here.
+ * What programs of the runtime API name of the driver API: its version, its results, the types of
+ * its handles, and functions that take no handle, which the runtime's stand for. Others are not
+ * here: there is no libcuda.so.1.
  */
 #ifndef GPUEMU_CUDA_H
 #define GPUEMU_CUDA_H
 
 #define CUDA_VERSION	12000
 
-#include "driver_types.h"
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "cuda_runtime_api.h"
 
 typedef enum cudaError_enum {
 	CUDA_SUCCESS = 0, CUDA_ERROR_INVALID_VALUE = 1, CUDA_ERROR_OUT_OF_MEMORY = 2,
@@ -46,5 +50,25 @@ typedef cudaStream_t CUstream;
 typedef cudaEvent_t CUevent;
 typedef struct CUarray_st *CUarray;
 typedef struct CUuuid_st CUuuid;
+
+static inline CUresult cuInit(unsigned int flags)
+{
+	return flags ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+static inline CUresult cuDriverGetVersion(int *version)
+{
+	return (CUresult)cudaDriverGetVersion(version);
+}
+
+static inline CUresult cuDeviceGetCount(int *count)
+{
+	return (CUresult)cudaGetDeviceCount(count);
+}
+
+static inline CUresult cuMemGetInfo(size_t *available, size_t *total)
+{
+	return (CUresult)cudaMemGetInfo(available, total);
+}
 
 #endif

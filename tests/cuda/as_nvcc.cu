@@ -4,6 +4,7 @@
  * macro __noinline__, nan() in device code, the prefetch and advice of CUDA 13 by their names of before, a kernel with
  * more registers than 256 threads of an SM can have.
  */
+#include <cuda.h>
 #include <math.h>
 
 #include <memory>
@@ -62,6 +63,16 @@ int main()
 
 	OK(cudaMemAdvise(in, n * sizeof(*in), cudaMemAdviseSetReadMostly, device));
 	OK(cudaMemPrefetchAsync(in, n * sizeof(*in), device, 0, 0));
+#endif
+#ifdef __NVCC_GPUEMU__
+	/* The driver API's, without libcuda. */
+	size_t available, total;
+	int count, version;
+
+	HOLDS(cuInit(0) == CUDA_SUCCESS && cuInit(1) == CUDA_ERROR_INVALID_VALUE);
+	HOLDS(cuDeviceGetCount(&count) == CUDA_SUCCESS && count == 1);
+	HOLDS(cuDriverGetVersion(&version) == CUDA_SUCCESS && version == CUDA_VERSION);
+	HOLDS(cuMemGetInfo(&available, &total) == CUDA_SUCCESS && available && available <= total);
 #endif
 	bytes<<<1, 1>>>(v, *kept);
 	no_number<<<1, 1>>>(f, d);

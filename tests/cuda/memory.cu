@@ -91,6 +91,15 @@ int main()
 	OK(cudaMalloc(&q, sizeof(int)));
 	beside<<<1, 1>>>(p, 1000, q);
 	OK(cudaDeviceSynchronize());
+	/* So does managed memory, small and large. */
+	for (int n = 1000; n <= 1000000; n *= 1000) {
+		int *managed;
+
+		OK(cudaMallocManaged(&managed, n * sizeof(int)));
+		beside<<<1, 1>>>(managed, n, q);
+		OK(cudaDeviceSynchronize());
+		OK(cudaFree(managed));
+	}
 
 	OK(cudaMallocHost(&pinned, 300 * sizeof(int)));
 	for (int i = 0; i < 300; i++)
