@@ -13,7 +13,7 @@ host_parboil() { # FOLDER FLAGS...: the CPU version that is there, of C and C++ 
 		*\**) ;;
 		*/sgemm_kernel.cc) ;; # main.cc has its text
 		*.c) gcc -w -O1 -fcommon -std=gnu89 "-I$K/include" -I"$dir" "$@" -c "$f" -o "host/$(basename "$f").o" || return ;;
-		*) g++ -w -O1 -fpermissive -include iostream -include malloc.h -include string.h -include math.h "-I$K/include" -I"$dir" "$@" -c "$f" -o "host/$(basename "$f").o" || return ;;
+		*) g++ -w -fpermissive -include iostream -include malloc.h -include string.h -include math.h "-I$K/include" -I"$dir" "$@" -c "$f" -o "host/$(basename "$f").o" || return ;;
 		esac
 	done >host/build.log 2>&1
 	g++ -w "$@" host/*.o -o host/host -lm >>host/build.log 2>&1

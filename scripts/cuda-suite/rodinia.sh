@@ -62,7 +62,7 @@ program leukocyte '-DOUTPUT -I$C/leukocyte/meschach_lib $C/leukocyte/CUDA/*.c $C
 	same result.txt host/result.txt --within 1.5'
 program lud '-I$C/lud/common -I$C/lud/common $C/lud/cuda/lud.cu $C/lud/cuda/lud_kernel.cu $C/lud/common/common.c' '-s 128 -v' \
 	'! says "dismatch" && says "Verify"'
-program mummergpu '-I$C/mummergpu/src $C/mummergpu/src/mummergpu.cu $C/mummergpu/src/mummergpu_main.cpp $C/mummergpu/src/mummergpu_gold.cpp $C/mummergpu/src/suffix-tree.cpp $C/mummergpu/src/PoolMalloc.cpp' \
+program mummergpu '-include unistd.h -I$C/mummergpu/src $C/mummergpu/src/mummergpu.cu $C/mummergpu/src/mummergpu_main.cpp $C/mummergpu/src/mummergpu_gold.cpp $C/mummergpu/src/suffix-tree.cpp $C/mummergpu/src/PoolMalloc.cpp' \
 	'$IN/reference.fna $IN/query.fna' ''
 program myocyte '-I$C/myocyte $C/myocyte/main.cu' '10 1 0' ''
 program nn '$C/nn/nn_cuda.cu' '$IN/filelist -r 5 -lat 30 -lng 90' \
