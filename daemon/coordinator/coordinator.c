@@ -379,6 +379,11 @@ unsigned int coord_swapped(const struct coordinator *c, enum coord_resource r)
 	       c->registers.swapped;
 }
 
+unsigned int coord_unpromised(const struct coordinator *c)
+{
+	return c->limits.register_sets - MIN(c->promised, c->limits.register_sets);
+}
+
 unsigned int coord_percent(const struct coordinator *c)
 {
 	return c->threshold.percent;

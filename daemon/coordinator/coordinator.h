@@ -209,6 +209,8 @@ unsigned int coord_runnable(const struct coordinator *c);	/* schedulable, and at
 /* Physical units that nobody has, and those in swap. */
 unsigned int coord_free(const struct coordinator *c, enum coord_resource r);
 unsigned int coord_swapped(const struct coordinator *c, enum coord_resource r);
+/* Register sets that are not promised to warps which have begun; 0: more than there are, are. */
+unsigned int coord_unpromised(const struct coordinator *c);
 unsigned int coord_percent(const struct coordinator *c);
 const struct coord_counters *coord_stats(const struct coordinator *c);
 /*

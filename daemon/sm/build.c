@@ -73,7 +73,8 @@ CALL(const struct sm_counters *, sm_stats, (const struct sm *sm), sm)
 CALL(void, sm_timer, (struct sm *sm, uint64_t cycle), sm, cycle)
 CALL(unsigned int, sm_warp_cta, (const struct sm *sm, unsigned int warp), sm, warp)
 CALL(uint64_t, sm_background, (const struct sm *sm), sm)
-CALL(void, sm_count_virtual, (struct sm *sm, const struct virtual_counters *more), sm, more)
+CALL(void, sm_count_virtual, (struct sm *sm, const struct sm_kernel *kernel,
+     const struct virtual_counters *more), sm, kernel, more)
 CALL(unsigned int, sm_cta_warps, (const struct sm *sm, unsigned int cta, uint8_t *warps,
 				  unsigned int n), sm, cta, warps, n)
 CALL(bool, sm_fits_numbers, (const struct sm *sm, const struct sm_kernel *kernel), sm, kernel)

@@ -233,9 +233,12 @@ unsigned int sm_cta_warps(const struct sm *sm, unsigned int cta, uint8_t *warps,
 	return at;
 }
 
-void sm_count_virtual(struct sm *sm, const struct virtual_counters *more)
+void sm_count_virtual(struct sm *sm, const struct sm_kernel *kernel,
+		      const struct virtual_counters *more)
 {
 	stats_add(&sm->account.stats.virtual, more, sizeof(*more));
+	if (sm->share.mixed)
+		stats_add(&sm->share.by[kernel->slot].counters.virtual, more, sizeof(*more));
 }
 
 uint64_t sm_background(const struct sm *sm)

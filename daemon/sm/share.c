@@ -98,6 +98,44 @@ void share_cancel(struct sm *sm)
 
 /* --- while there are several ----------------------------------------------------------- */
 
+/* Of `all`, the part of a kernel that specifies so much of what is left. */
+static uint64_t part(uint64_t specified, uint64_t *left, uint64_t *all)
+{
+	uint64_t n = *left ? *all * specified / *left : 0;
+
+	*left -= specified;
+	*all -= n;
+	return n;
+}
+
+/*
+ * Registers and shared memory that are held. They are what CTAs specify, or what a mechanism that
+ * manages them by warp holds for them; then kernels have it by what their CTAs specify.
+ */
+static void share_held(struct sm *sm, uint64_t cycles)
+{
+	uint64_t registers = 0, shared = 0;
+	uint64_t held = sm->ctas.registers, held_shared = sm->ctas.shared;
+
+	for (unsigned int k = 0; k < SM_KERNELS; k++) {
+		if (!sm->share.ctas_of[k])
+			continue;
+		registers += sm->share.ctas_of[k] * sm->share.kernel_of[k]->registers;
+		shared += sm->share.ctas_of[k] * sm->share.kernel_of[k]->shared_taken;
+	}
+	for (unsigned int k = 0; k < SM_KERNELS; k++) {
+		struct sm_counters *c = &sm->share.by[k].counters;
+		uint64_t n = sm->share.ctas_of[k];
+
+		if (!n)
+			continue;
+		c->registers += cycles * part(n * sm->share.kernel_of[k]->registers, &registers,
+					      &held);
+		c->shared_bytes += cycles * part(n * sm->share.kernel_of[k]->shared_taken, &shared,
+						 &held_shared);
+	}
+}
+
 void share_resident(struct sm *sm, uint64_t cycles)
 {
 	for (unsigned int k = 0; k < SM_KERNELS; k++) {
@@ -109,9 +147,8 @@ void share_resident(struct sm *sm, uint64_t cycles)
 		c->cycles += cycles;
 		c->ctas += ctas;
 		c->warps += cycles * set_count(sm->warps.resident & sm->share.warps_of[k]);
-		c->registers += ctas * sm->share.kernel_of[k]->registers;
-		c->shared_bytes += ctas * sm->share.kernel_of[k]->shared_taken;
 	}
+	share_held(sm, cycles);
 }
 
 void share_schedulable(struct sm *sm, uint64_t cycles)

@@ -259,8 +259,9 @@ void sm_hold(struct sm *sm, uint32_t registers, uint32_t shared_bytes, uint64_t 
 bool sm_fits_numbers(const struct sm *sm, const struct sm_kernel *kernel);
 /* Numbers of its warps in the order of their places, at most n; how many. */
 unsigned int sm_cta_warps(const struct sm *sm, unsigned int cta, uint8_t *warps, unsigned int n);
-/* by_warp: adds to the SM's counters, which has one kernel at a time. */
-void sm_count_virtual(struct sm *sm, const struct virtual_counters *more);
+/* by_warp: adds to the SM's counters, and to the kernel's. */
+void sm_count_virtual(struct sm *sm, const struct sm_kernel *kernel,
+		      const struct virtual_counters *more);
 /* The first of the SM's own addresses of memory for sm_move(). */
 uint64_t sm_background(const struct sm *sm);
 /*

@@ -33,7 +33,8 @@ of() {
 instructions() { sed -n '/"end":/,/"kernels"/s/^      "thread_instructions": *\([0-9]*\).*/\1/p' "$1"; }
 
 # bfs reads a flag between its launches, sgemm has one launch, vecadd comes later.
-for options in '' '--paging off' '--set gpu.mixed_sms=on' '--vram 64K' '--manage zorua'; do
+for options in '' '--paging off' '--set gpu.mixed_sms=on' '--vram 64K' '--manage zorua' \
+	'--manage zorua --set gpu.mixed_sms=on'; do
 	for i in 1 2; do
 		# shellcheck disable=SC2086
 		timeout 120 $gpuemu run bfs size=tiny + sgemm size=tiny + vecadd size=tiny @3000 --backend sim \

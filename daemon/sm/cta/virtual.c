@@ -58,6 +58,7 @@ static void on_schedule(void *ctx, unsigned int warp, unsigned int slot, bool re
 	struct virt *v = ctx;
 	struct vwarp *w = &v->warps[warp];
 
+	virtual_count_for(v, w->kernel);
 	if (w->told) {
 		w->phase = w->next_phase;
 		w->asked = w->told = false;
@@ -78,6 +79,7 @@ static void on_swap_out(void *ctx, unsigned int warp)
 	struct virt *v = ctx;
 	struct vwarp *w = &v->warps[warp];
 
+	virtual_count_for(v, w->kernel);
 	w->slotted = false;
 	virtual_look_up_again(w, sm_warp_unschedule(v->sm, warp, v->now));
 	w->asked = w->told;
@@ -86,23 +88,25 @@ static void on_swap_out(void *ctx, unsigned int warp)
 
 /* --- settling ------------------------------------------------------------------------------ */
 
-/* Sets of scratchpad that the CTA takes. */
-static unsigned int scratchpad(const struct virt *v)
+/* Sets of scratchpad that a CTA of the kernel takes. */
+static unsigned int scratchpad(const struct virt *v, const struct sm_kernel *kernel)
 {
-	return DIV_ROUND_UP(sm_kernel_needs(v->kernel).shared_bytes, v->unit);
+	return DIV_ROUND_UP(sm_kernel_needs(kernel).shared_bytes, v->unit);
 }
 
-static struct coord_needs needs_of(const struct virt *v, const struct ptx_phase *phase)
+static struct coord_needs needs_of(const struct virt *v, const struct sm_kernel *kernel,
+				   uint32_t phase)
 {
+	const struct ptx_phase *p = &sm_kernel_phases(kernel)[phase];
+
 	return (struct coord_needs){
-		.sets = phase->sets, .ahead = phase->ahead,
-		.scratchpad = phase->shared ? scratchpad(v) : 0,
+		.sets = p->sets, .ahead = p->ahead,
+		.scratchpad = p->shared ? scratchpad(v, kernel) : 0,
 	};
 }
 
 static void tell_phases(struct virt *v)
 {
-	const struct ptx_phase *phases = sm_kernel_phases(v->kernel);
 	struct coord_needs needs;
 
 	for (unsigned int i = 0; i < MAX_WARPS; i++) {
@@ -111,28 +115,9 @@ static void tell_phases(struct virt *v)
 		if (!w->asked || w->told || w->barrier)
 			continue;
 		w->told = true;
-		needs = needs_of(v, &phases[w->next_phase]);
+		needs = needs_of(v, w->kernel, w->next_phase);
 		coord_phase(v->c, i, &needs);
 	}
-}
-
-static void count(struct virt *v)
-{
-	const struct coord_counters *now = coord_stats(v->c), *old = &v->counted;
-	const struct virtual_counters more = {
-		.grants = now->grants - old->grants,
-		.forced = now->forced - old->forced,
-		.swapped_warps = now->swapped_out - old->swapped_out,
-		.spills = now->spills - old->spills,
-		.fills = now->fills - old->fills,
-		.accesses = now->accesses - old->accesses,
-		.swapped = now->swapped - old->swapped,
-		.scratchpad_spills = now->scratchpad_spills - old->scratchpad_spills,
-		.scratchpad_fills = now->scratchpad_fills - old->scratchpad_fills,
-	};
-
-	v->counted = *now;
-	sm_count_virtual(v->sm, &more);
 }
 
 /* With wlm a warp that ends may make room for a CTA. */
@@ -151,7 +136,7 @@ static void catch_up(struct virt *v, uint64_t now)
 	uint32_t shared = (uint32_t)(v->spec->shared_bytes / v->unit);
 
 	v->now = now;
-	if (v->zorua && v->kernel)
+	if (v->zorua)
 		tell_phases(v);
 	coord_run(v->c);
 	assert(!CHECKED || coord_sound(v->c));
@@ -164,7 +149,7 @@ static void catch_up(struct virt *v, uint64_t now)
 			       coord_free(v->c, COORD_THREADS) == v->spec->warps));
 	sm_hold(v->sm, (registers - coord_free(v->c, COORD_REGISTERS)) * SET_REGISTERS,
 		(shared - coord_free(v->c, COORD_SCRATCHPAD)) * v->unit, now);
-	count(v);
+	virtual_count(v, v->kernel);
 	if (!v->zorua)
 		tell_room(v);
 }
@@ -221,10 +206,11 @@ static void end_epoch(struct virt *v, uint64_t now)
 	epoch.pipeline -= v->begin.pipeline;
 	coord_epoch(v->c, epoch.idle / v->spec->schedulers, epoch.mem / v->spec->schedulers);
 	more.lacking = virtual_lacking(v, &epoch);
-	if (v->by_lack)
+	if (v->by_lack && !v->mixed)
 		virtual_growth(v, &epoch, issued(v) - v->issued);
 	more.percent = coord_percent(v->c);
-	sm_count_virtual(v->sm, &more);
+	/* Beside others' the kernel that came last counts the SM's epochs. */
+	sm_count_virtual(v->sm, v->kernel, &more);
 	begin_epoch(v, now);
 }
 
@@ -324,24 +310,43 @@ void virtual_reset(void *state)
 	coord_reset(v->c);
 	memset(v->warps, 0, sizeof(v->warps));
 	memset(v->coming, 0, sizeof(v->coming));
+	memset(v->kernels, 0, sizeof(v->kernels));
 	v->resident = 0;
 	v->kernel = NULL;
+	v->mixed = false;
 }
 
-/* One kernel's CTAs at a time: what they hold is nobody else's. */
+/* All that is here is the kernel's. */
 static bool alone(const struct sm *sm, const struct sm_kernel *kernel)
 {
-	return sm_resident_ctas(sm, NULL) == sm_resident_ctas(sm, kernel) &&
-	       sm_fits_numbers(sm, kernel);
+	return sm_resident_ctas(sm, NULL) == sm_resident_ctas(sm, kernel);
+}
+
+/*
+ * Beside another kernel's a CTA comes when all that it will ever need is there on chip and nobody
+ * holds it or was promised it. The others' specifications make no difference.
+ */
+static bool fits_beside(const struct virt *v, const struct sm_kernel *kernel)
+{
+	struct coord_needs needs = needs_of(v, kernel, 0);
+	unsigned int warps = sm_kernel_needs(kernel).warps;
+
+	return !coord_pending(v->c) && coord_free(v->c, COORD_THREADS) >= warps &&
+	       coord_unpromised(v->c) >= warps * needs.ahead &&
+	       coord_free(v->c, COORD_SCRATCHPAD) >= scratchpad(v, kernel);
 }
 
 bool virtual_zorua_has_room(void *state, const struct sm *sm, const struct sm_kernel *kernel)
 {
 	const struct virt *v = state;
 
-	return alone(sm, kernel) &&
-	       (!v->by_lack ||
-		sm_resident_ctas(sm, NULL) < sm_kernel_ctas(kernel) + v->growth.extra);
+	if (!sm_fits_numbers(sm, kernel))
+		return false;
+	if (!v->by_lack)
+		return true;
+	return alone(sm, kernel) ?
+	       sm_resident_ctas(sm, NULL) < sm_kernel_ctas(kernel) + v->growth.extra :
+	       fits_beside(v, kernel);
 }
 
 /* Register sets of a warp that has all it was launched with. */
@@ -356,7 +361,9 @@ bool virtual_wlm_has_room(void *state, const struct sm *sm, const struct sm_kern
 {
 	const struct virt *v = state;
 
-	return alone(sm, kernel) && sm_resident_ctas(sm, NULL) < v->spec->ctas &&
+	/* Room that a warp leaves is told for the one kernel that is here (tell_room()). */
+	return alone(sm, kernel) && sm_fits_numbers(sm, kernel) &&
+	       sm_resident_ctas(sm, NULL) < v->spec->ctas &&
 	       !coord_pending(v->c) && coord_free(v->c, COORD_THREADS) &&
 	       coord_free(v->c, COORD_REGISTERS) >= warp_sets(kernel) &&
 	       coord_free(v->c, COORD_SCRATCHPAD) >= sm_kernel_needs(kernel).shared_bytes;
@@ -370,6 +377,44 @@ static unsigned int floor_of(const struct virt *v, unsigned int occupancy)
 	return (unsigned int)MAX(floor, 1);
 }
 
+/*
+ * A CTA has come. Of a launch nothing is known before its first epoch; between its CTAs an SM may
+ * be empty. Of a kernel that comes beside another one nothing is known either.
+ */
+static void look_at_kernels(struct virt *v, struct sm *sm)
+{
+	bool mixed = !alone(sm, v->kernel);
+
+	if (mixed && !v->mixed)
+		coord_begin(v->c);
+	v->mixed = mixed;
+	if (mixed || (v->launched && v->grid == sm_kernel_grid(v->kernel)))
+		return;
+	v->launched = true;
+	v->grid = sm_kernel_grid(v->kernel);
+	virtual_growth_begin(v);
+	coord_begin(v->c);
+}
+
+/* A CTA has gone. A kernel that has the SM alone again begins its trials anew. */
+static void look_at_rest(struct virt *v)
+{
+	const struct sm_kernel *some = NULL;
+
+	if (!v->mixed)
+		return;
+	v->mixed = false;
+	for (unsigned int i = 0; i < MAX_CTAS; i++) {
+		v->mixed |= some && v->kernels[i] && v->kernels[i] != some;
+		some = v->kernels[i] ? v->kernels[i] : some;
+	}
+	v->kernel = some;
+	if (v->mixed)
+		return;
+	v->grid = sm_kernel_grid(some);
+	virtual_growth_begin(v);
+}
+
 void virtual_admitted(void *state, struct sm *sm, unsigned int cta, uint64_t now)
 {
 	struct virt *v = state;
@@ -379,27 +424,21 @@ void virtual_admitted(void *state, struct sm *sm, unsigned int cta, uint64_t now
 	unsigned int n = sm_cta_warps(sm, cta, warps, MAX_WARPS);
 
 	sm_cta_look(sm, cta, &view);
-	v->kernel = view.kernel;
+	v->kernel = v->kernels[cta] = view.kernel;
 	if (v->zorua) {
 		coord_set_floor(v->c, floor_of(v, sm_kernel_ctas(v->kernel) * n));
-		needs = needs_of(v, sm_kernel_phases(v->kernel));
+		needs = needs_of(v, v->kernel, 0);
+		look_at_kernels(v, sm);
 	} else {
 		needs.ahead = warp_sets(v->kernel);
 		needs.sets = needs.ahead >= 64 ? UINT64_MAX : (1ull << needs.ahead) - 1;
-		needs.scratchpad = scratchpad(v);
-	}
-	/* Of a launch nothing is known before its first epoch; between its CTAs an SM may be empty. */
-	if (v->zorua && (!v->launched || v->grid != sm_kernel_grid(v->kernel))) {
-		v->launched = true;
-		v->grid = sm_kernel_grid(v->kernel);
-		virtual_growth_begin(v);
-		coord_begin(v->c);
+		needs.scratchpad = scratchpad(v, v->kernel);
 	}
 	if (!v->resident++ && v->zorua)
 		begin_epoch(v, now);
 	for (unsigned int i = 0; i < n; i++) {
 		v->warps[warps[i]] = (struct vwarp){
-			.v = v, .number = warps[i], .present = true,
+			.v = v, .number = warps[i], .present = true, .kernel = v->kernel,
 			.stale = v->warps[warps[i]].stale,
 			.coming = v->warps[warps[i]].coming,
 		};
@@ -416,7 +455,9 @@ void virtual_cta_ended(void *state, struct sm *sm, unsigned int cta, uint64_t no
 
 	coord_cta_end(v->c, cta);
 	v->coming[cta] = 0;
+	v->kernels[cta] = NULL;
 	v->resident--;
+	look_at_rest(v);
 	soon(v, now);
 }
 
@@ -433,7 +474,7 @@ bool virtual_acquire(void *state, struct sm *sm, unsigned int warp, uint32_t pc,
 {
 	struct virt *v = state;
 	struct vwarp *w = &v->warps[warp];
-	uint32_t phase = sm_kernel_phase(v->kernel, pc);
+	uint32_t phase = sm_kernel_phase(w->kernel, pc);
 
 	w->pc = pc;
 	v->now = now;
@@ -450,7 +491,7 @@ void virtual_finished(void *state, struct sm *sm, unsigned int warp, uint32_t pc
 	struct virt *v = state;
 	uint64_t read, write;
 
-	sm_kernel_sets(v->kernel, pc, &read, &write);
+	sm_kernel_sets(v->warps[warp].kernel, pc, &read, &write);
 	coord_done(v->c, warp, read | write);
 	/* Dead registers may be free now. */
 	if (coord_pending(v->c))

@@ -106,10 +106,11 @@ bool virtual_look_up(struct vwarp *w)
 	struct virtual_counters more = { 0 };
 	uint64_t read, write, swapped;
 
-	sm_kernel_sets(v->kernel, w->pc, &read, &write);
+	sm_kernel_sets(w->kernel, w->pc, &read, &write);
 	more.swapped = (unsigned int)__builtin_popcountll(read & w->coming);
 	v->filling = 0;
 	swapped = coord_access(v->c, w->number, read | write);
+	virtual_count_for(v, w->kernel);
 	w->head = read | write;
 	coord_use(v->c, w->number, w->head);
 	for (uint64_t s = swapped; s; s &= s - 1) {
@@ -127,7 +128,7 @@ bool virtual_look_up(struct vwarp *w)
 	w->awaited = read & w->coming;
 	if (!w->reads && !w->awaited)
 		return true;
-	sm_count_virtual(v->sm, &more);
+	sm_count_virtual(v->sm, w->kernel, &more);
 	sm_operands_away(v->sm, w->number);
 	return false;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What an SM's side of the coordinator knows: virtual.c, virtual_registers.c and
- * virtual_scratchpad.c for what is in swap, virtual_growth.c. Private to these.
+ * virtual_scratchpad.c for what is in swap, virtual_growth.c, virtual_count.c. Private to these.
  */
 #ifndef GPUEMU_SM_CTA_VIRTUAL_STATE_H
 #define GPUEMU_SM_CTA_VIRTUAL_STATE_H
@@ -31,6 +31,7 @@ struct vset {
 struct vwarp {
 	struct virt *v;			/* it is also what background jobs are told to */
 	uint8_t number;
+	const struct sm_kernel *kernel;	/* of its CTA */
 	bool present;
 	bool slotted;			/* as the SM sees it, or about to */
 	bool barrier;
@@ -71,7 +72,9 @@ struct virt {
 	struct sm *sm;
 	bool zorua;
 	struct coordinator *c;
-	const struct sm_kernel *kernel;	/* of all that is here */
+	const struct sm_kernel *kernel;	/* of all that is here; `mixed`: of some */
+	const struct sm_kernel *kernels[MAX_CTAS]; /* of each CTA; NULL: it is not here */
+	bool mixed;			/* there are CTAs of several */
 	unsigned int resident;		/* CTAs */
 	uint32_t unit;			/* bytes of the coordinator's units of scratchpad */
 	unsigned int nwarps;		/* that the SM knows by number */
@@ -101,6 +104,12 @@ bool virtual_lacking(const struct virt *v, const struct idleness *epoch);
 void virtual_growth_begin(struct virt *v);
 /* An epoch has ended, in which the SM issued so many instructions. */
 void virtual_growth(struct virt *v, const struct idleness *epoch, uint64_t issued);
+
+/* virtual_count.c */
+/* What the coordinator has counted since this was called last is the kernel's. */
+void virtual_count(struct virt *v, const struct sm_kernel *kernel);
+/* The same while there are CTAs of several kernels; else it can wait for the cycle's end. */
+void virtual_count_for(struct virt *v, const struct sm_kernel *kernel);
 
 /* virtual_registers.c */
 /* -ENOMEM. */
