@@ -493,7 +493,7 @@ int gpuemu_record(struct gpuemu_ctx *ctx, const char *path);
  * Wall-clock far faults without an SM model: the engine touches one page every
  * `stride` bytes of the range, `batch` at a time, and measures each from raise
  * to replay. JSON with far_fault_ns and stages_ns. Waits. On sim the times are
- * the configured ones.
+ * the configured ones. Of managed memory, or any where gpuemu_pageable() says so.
  */
 int gpuemu_touch(struct gpuemu_ctx *ctx, const void *ptr, size_t bytes,
 		 size_t stride, unsigned int batch, int write, char **json);

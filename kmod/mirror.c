@@ -18,6 +18,7 @@
 #include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/hmm.h>
+#include <linux/hugetlb_inline.h>
 #include <linux/ktime.h>
 #include <linux/magic.h>
 #include <linux/mm.h>
@@ -28,8 +29,7 @@
 #include "client.h"
 #include "cmd.h"
 #include "dev.h"
-#include "migrate_steps.h"
-#include "mirror.h"
+#include "mirror_range.h"
 #include "objects.h"
 #include "remote_map.h"
 #include "sysmem.h"
@@ -40,6 +40,9 @@
 
 /* Pages that an engine may ask for before the first is found. */
 #define ASKS_MAX 256
+
+/* So many pages at most are mapped at once, without the worker: they are on the stack. */
+#define AT_ONCE 16
 
 /* A process that changes its mappings all the time is asked again later. */
 #define TRIES 16
@@ -64,251 +67,10 @@ struct ask {
 	struct completion done;
 };
 
-static struct gpuemu_client *client_of(struct gpuemu_space *space)
-{
-	return container_of(space, struct gpuemu_client, space);
-}
-
 static struct gpuemu_mirror *mirror_of(struct gpuemu_space *space)
 {
 	/* Pairs with gpuemu_cmd_pageable(): it is seen whole. */
 	return smp_load_acquire(&space->mirror);
-}
-
-/* --- ranges --- */
-
-static void range_free(struct kref *ref)
-{
-	struct gpuemu_mirror_range *range =
-		container_of(ref, struct gpuemu_mirror_range, ref);
-
-	kfree(range);
-	gpuemu_destroyed(ranges);
-}
-
-static void range_put(struct gpuemu_mirror_range *range)
-{
-	kref_put(&range->ref, range_free);
-}
-
-static u64 range_addr(const struct gpuemu_mirror_range *range, u32 i)
-{
-	return (range->index << GPUEMU_BLOCK_SHIFT) + ((u64)i << PAGE_SHIFT);
-}
-
-/* The engine reaches none of the pages afterwards. Returns how many it could. */
-static u32 range_hide_locked(struct gpuemu_mirror_range *range, u32 first,
-			     u32 last)
-{
-	struct gpuemu_space *space = range->mirror->space;
-	struct gpuemu_mirror_slots *slots = &space->dev->mirror;
-	struct gpuemu_mirror_slot *slot;
-	u32 n = 0, i;
-
-	lockdep_assert_held(&slots->lock);
-	for (i = first; i <= last; i++) {
-		i = find_next_bit(range->mapped, last + 1, i);
-		if (i > last)
-			break;
-		gpuemu_pt_clear(&space->dev->pt, range->block->leaf, i);
-		slot = &slots->slot[range->slots[i]];
-		slot->pfn = 0;
-		gpuemu_mirror_zap_locked(space->dev, range->slots[i]);
-		__clear_bit(i, range->mapped);
-		__clear_bit(i, range->writable);
-		n++;
-	}
-	if (n)
-		gpuemu_count(space, REMOTE_MAPPED, -(u64)n);
-	return n;
-}
-
-/*
- * The process' page table is about to change there. Called with locks of mm held, also
- * by reclaim, so it allocates nothing and waits for no engine and no client.
- */
-static bool mirror_invalidate(struct mmu_interval_notifier *notifier,
-			      const struct mmu_notifier_range *what,
-			      unsigned long seq)
-{
-	struct gpuemu_mirror_range *range =
-		container_of(notifier, struct gpuemu_mirror_range, notifier);
-	struct gpuemu_space *space = range->mirror->space;
-	struct gpuemu_mirror_slots *slots = &space->dev->mirror;
-	u64 start = max_t(u64, what->start, range_addr(range, 0));
-	u64 end = min_t(u64, what->end, range_addr(range, GPUEMU_BLOCK_PAGES));
-	u32 first = (start >> PAGE_SHIFT) % GPUEMU_BLOCK_PAGES, n;
-	u32 last = ((end - 1) >> PAGE_SHIFT) % GPUEMU_BLOCK_PAGES;
-
-	/* The engine's own mapping goes, and this task has the lock. */
-	if (READ_ONCE(slots->zapper) == current) {
-		mmu_interval_set_seq(notifier, seq);
-		return true;
-	}
-	if (mmu_notifier_range_blockable(what)) {
-		gpuemu_mirror_zap_begin(space->dev);
-	} else {
-		if (!mutex_trylock(&slots->lock))
-			return false;
-		if (find_next_bit(range->mapped, last + 1, first) <= last) {
-			mutex_unlock(&slots->lock);
-			return false;
-		}
-		WRITE_ONCE(slots->zapper, current);
-	}
-	mmu_interval_set_seq(notifier, seq);
-	n = range_hide_locked(range, first, last);
-	gpuemu_mirror_zap_end(space->dev);
-	if (n)
-		gpuemu_tlb_post(space, start, end,
-				what->event == MMU_NOTIFY_UNMAP ?
-				GPUEMU_INVAL_UNMAP : GPUEMU_INVAL_CPU_FAULT);
-	return true;
-}
-
-static const struct mmu_interval_notifier_ops mirror_ops = {
-	.invalidate = mirror_invalidate,
-};
-
-/* Takes the range's pages from the engine, and gives back its slots. */
-static void range_revoke(struct gpuemu_mirror_range *range)
-{
-	struct gpuemu_space *space = range->mirror->space;
-	struct gpuemu_dev *dev = space->dev;
-	u32 i;
-
-	lockdep_assert_held(&range->mirror->ranges_lock);
-	gpuemu_mirror_zap_begin(dev);
-	range_hide_locked(range, 0, GPUEMU_BLOCK_PAGES - 1);
-	gpuemu_mirror_zap_end(dev);
-	if (bitmap_empty(range->owned, GPUEMU_BLOCK_PAGES))
-		return;
-	gpuemu_tlb_invalidate(space, range_addr(range, 0),
-			      range_addr(range, GPUEMU_BLOCK_PAGES),
-			      GPUEMU_INVAL_REMAP, false);
-	gpuemu_mirror_zap_begin(dev);
-	for_each_set_bit(i, range->owned, GPUEMU_BLOCK_PAGES)
-		gpuemu_mirror_slot_put_locked(space, range->slots[i]);
-	bitmap_zero(range->owned, GPUEMU_BLOCK_PAGES);
-	gpuemu_mirror_zap_end(dev);
-}
-
-/* The end of a range that is in the mirror. */
-static void range_remove(struct gpuemu_mirror_range *range)
-{
-	struct gpuemu_mirror *mirror = range->mirror;
-
-	range_revoke(range);
-	mutex_lock(&mirror->space->dev->mirror.lock);
-	range->dead = true;
-	mutex_unlock(&mirror->space->dev->mirror.lock);
-	xa_erase(&mirror->ranges, range->index);
-	mmu_interval_notifier_remove(&range->notifier);
-	gpuemu_block_unmirror(range->block);
-	range_put(range);
-}
-
-/* The VA block's leaf table, for as long as the range is there. */
-static int range_attach(struct gpuemu_mirror_range *range)
-{
-	struct gpuemu_space *space = range->mirror->space;
-	struct gpuemu_block *block;
-	int ret;
-
-	for (;;) {
-		block = gpuemu_space_block_create(space, range->index,
-						  GFP_KERNEL_ACCOUNT);
-		if (IS_ERR(block))
-			return PTR_ERR(block);
-		mutex_lock(&block->lock);
-		if (!block->dead)
-			break;
-		mutex_unlock(&block->lock);
-		gpuemu_block_put(block);
-	}
-	ret = gpuemu_migrate_leaf(block);
-	block->mirrored = !ret;
-	if (ret)
-		gpuemu_block_retire_unmanaged(block);
-	mutex_unlock(&block->lock);
-	range->block = block;
-	if (ret)
-		gpuemu_block_put(block);
-	return ret;
-}
-
-/* Without tables the ranges with nothing mapped go, and then all. */
-static int range_attach_somehow(struct gpuemu_mirror_range *range)
-{
-	struct gpuemu_mirror *mirror = range->mirror;
-	struct gpuemu_mirror_range *other;
-	unsigned long index;
-	int ret, all;
-
-	ret = range_attach(range);
-	for (all = 0; ret == -ENOMEM && all < 2; all++) {
-		xa_for_each(&mirror->ranges, index, other)
-			if (all || bitmap_empty(other->mapped, GPUEMU_BLOCK_PAGES))
-				range_remove(other);
-		ret = range_attach(range);
-	}
-	return ret;
-}
-
-static struct gpuemu_mirror_range *range_find(struct gpuemu_mirror *mirror,
-					      u64 index)
-{
-	struct gpuemu_mirror_range *range;
-
-	xa_lock(&mirror->ranges);
-	range = xa_load(&mirror->ranges, index);
-	if (range)
-		kref_get(&range->ref);
-	xa_unlock(&mirror->ranges);
-	return range;
-}
-
-/* A new one, referenced; the worker's. The caller has a user of mm. */
-static struct gpuemu_mirror_range *range_make(struct gpuemu_mirror *mirror,
-					      u64 index)
-{
-	struct mm_struct *mm = client_of(mirror->space)->mm;
-	struct gpuemu_mirror_range *range;
-	int ret;
-
-	range = kzalloc(sizeof(*range), GFP_KERNEL_ACCOUNT);
-	if (!range)
-		return ERR_PTR(-ENOMEM);
-	gpuemu_created(ranges);
-	kref_init(&range->ref);
-	range->mirror = mirror;
-	range->index = index;
-	ret = mmu_interval_notifier_insert(&range->notifier, mm,
-					   index << GPUEMU_BLOCK_SHIFT,
-					   1ul << GPUEMU_BLOCK_SHIFT,
-					   &mirror_ops);
-	if (ret)
-		goto out_range;
-	mutex_lock(&mirror->ranges_lock);
-	ret = READ_ONCE(mirror->closed) ? -EFAULT : range_attach_somehow(range);
-	if (ret)
-		goto out_notifier;
-	ret = xa_err(xa_store(&mirror->ranges, index, range,
-			      GFP_KERNEL_ACCOUNT));
-	if (ret)
-		goto out_block;
-	kref_get(&range->ref);
-	mutex_unlock(&mirror->ranges_lock);
-	return range;
-
-out_block:
-	gpuemu_block_unmirror(range->block);
-out_notifier:
-	mutex_unlock(&mirror->ranges_lock);
-	mmu_interval_notifier_remove(&range->notifier);
-out_range:
-	range_put(range);
-	return ERR_PTR(ret);
 }
 
 /* --- finding pages: the worker --- */
@@ -348,103 +110,6 @@ static int vmas_fit(struct mm_struct *mm, u64 start, u64 end, bool write)
 	return ret;
 }
 
-static int range_map_locked(struct gpuemu_mirror_range *range, u32 first, u32 n,
-			    const unsigned long *pfns)
-{
-	struct gpuemu_mirror *mirror = range->mirror;
-	struct gpuemu_dev *dev = mirror->space->dev;
-	struct gpuemu_mirror_slot *slot;
-	u32 i, mapped = 0;
-	bool writable;
-	int ret = 0;
-
-	for (i = first; i < first + n; i++, pfns++) {
-		if (!test_bit(i, range->owned)) {
-			if (!gpuemu_mirror_slot_get_locked(mirror->space,
-							   &range->slots[i])) {
-				ret = -ENOSPC;
-				break;
-			}
-			__set_bit(i, range->owned);
-		}
-		writable = *pfns & HMM_PFN_WRITE;
-		slot = &dev->mirror.slot[range->slots[i]];
-		/* What it can still have mapped there is nothing, or the same page to be read. */
-		if (slot->lost)
-			gpuemu_mirror_zap_locked(dev, range->slots[i]);
-		*slot = (struct gpuemu_mirror_slot){
-			.range = range,
-			.index = i,
-			.pfn = *pfns & ~(HMM_PFN_FLAGS & ~(HMM_PFN_VALID | HMM_PFN_WRITE)),
-		};
-		gpuemu_pt_set_mirror(&dev->pt, range->block->leaf, i,
-				     range->slots[i], writable);
-		mapped += !__test_and_set_bit(i, range->mapped);
-		__assign_bit(i, range->writable, writable);
-	}
-	if (mapped) {
-		gpuemu_count(mirror->space, REMOTE_MAPPED, mapped);
-		gpuemu_count(mirror->space, REMOTE_MAPS, mapped);
-	}
-	return ret;
-}
-
-/* Takes the slots of another range, in turns; if there is none, its own, once. */
-static bool make_slots(struct gpuemu_mirror_range *range, bool *own)
-{
-	struct gpuemu_mirror *mirror = range->mirror;
-	struct gpuemu_mirror_range *other;
-	unsigned long tries;
-
-	for (tries = 0; tries < 2; tries++) {
-		other = xa_find(&mirror->ranges, &mirror->next, ULONG_MAX,
-				XA_PRESENT);
-		for (; other; other = xa_find_after(&mirror->ranges, &mirror->next,
-						    ULONG_MAX, XA_PRESENT)) {
-			if (other == range ||
-			    bitmap_empty(other->owned, GPUEMU_BLOCK_PAGES))
-				continue;
-			range_revoke(other);
-			mirror->next++;
-			return true;
-		}
-		mirror->next = 0;
-	}
-	if (*own || bitmap_empty(range->owned, GPUEMU_BLOCK_PAGES))
-		return false;
-	*own = true;
-	range_revoke(range);
-	return true;
-}
-
-/* The pages that were found, if they still are what they were. -EBUSY: they are not. */
-static int range_map(struct gpuemu_mirror_range *range, struct hmm_range *found,
-		     u32 first, u32 n)
-{
-	struct gpuemu_mirror *mirror = range->mirror;
-	struct gpuemu_dev *dev = mirror->space->dev;
-	bool own = false;
-	int ret;
-
-	mutex_lock(&mirror->ranges_lock);
-	do {
-		gpuemu_mirror_zap_begin(dev);
-		if (READ_ONCE(mirror->closed) || range->dead)
-			ret = -EFAULT;
-		else if (mmu_interval_read_retry(&range->notifier,
-						 found->notifier_seq))
-			ret = -EBUSY;
-		else
-			ret = range_map_locked(range, first, n, found->hmm_pfns);
-		gpuemu_mirror_zap_end(dev);
-	} while (ret == -ENOSPC && make_slots(range, &own));
-	mutex_unlock(&mirror->ranges_lock);
-	/* An entry that had fewer rights may be known. */
-	gpuemu_tlb_post(mirror->space, range_addr(range, first),
-			range_addr(range, first + n), GPUEMU_INVAL_REMAP);
-	return ret;
-}
-
 static int range_find_pages(struct gpuemu_mirror_range *range, struct mm_struct *mm,
 			    u64 page, u32 n, bool write)
 {
@@ -471,7 +136,7 @@ static int range_find_pages(struct gpuemu_mirror_range *range, struct mm_struct 
 			ret = -ENXIO;
 	}
 	mmap_read_unlock(mm);
-	return ret ? ret : range_map(range, &found, page % GPUEMU_BLOCK_PAGES, n);
+	return ret ? ret : gpuemu_mirror_range_map(range, &found, page % GPUEMU_BLOCK_PAGES, n);
 }
 
 static int find_pages(struct gpuemu_mirror *mirror, struct mm_struct *mm,
@@ -480,21 +145,21 @@ static int find_pages(struct gpuemu_mirror *mirror, struct mm_struct *mm,
 	struct gpuemu_mirror_range *range;
 	int ret = -EBUSY, tries;
 
-	range = range_find(mirror, page / GPUEMU_BLOCK_PAGES);
+	range = gpuemu_mirror_range_find(mirror, page / GPUEMU_BLOCK_PAGES);
 	if (!range)
-		range = range_make(mirror, page / GPUEMU_BLOCK_PAGES);
+		range = gpuemu_mirror_range_make(mirror, page / GPUEMU_BLOCK_PAGES);
 	if (IS_ERR(range))
 		return PTR_ERR(range);
 	for (tries = 0; ret == -EBUSY && tries < TRIES; tries++)
 		ret = range_find_pages(range, mm, page, n, write);
-	range_put(range);
+	gpuemu_mirror_range_put(range);
 	return ret == -EBUSY ? -EAGAIN : ret;
 }
 
 /* All at once, and where that is not to be had, those that are. */
 static int ask_serve(struct gpuemu_mirror *mirror, const struct ask *ask)
 {
-	struct mm_struct *mm = client_of(mirror->space)->mm;
+	struct mm_struct *mm = gpuemu_mirror_client(mirror->space)->mm;
 	int ret, err;
 	u32 i;
 
@@ -546,7 +211,7 @@ static void mirror_work(struct work_struct *work)
 {
 	struct gpuemu_mirror *mirror = container_of(work, struct gpuemu_mirror,
 						    worker);
-	struct gpuemu_client *client = client_of(mirror->space);
+	struct gpuemu_client *client = gpuemu_mirror_client(mirror->space);
 	struct mem_cgroup *old = set_active_memcg(mirror->space->memcg);
 	struct ask *ask;
 
@@ -563,7 +228,7 @@ static void mirror_work(struct work_struct *work)
 static struct ask *ask_get(struct gpuemu_mirror *mirror, u64 page, u32 n,
 			   bool write)
 {
-	struct gpuemu_client *client = client_of(mirror->space);
+	struct gpuemu_client *client = gpuemu_mirror_client(mirror->space);
 	struct ask *ask, *fresh;
 	bool found = false;
 
@@ -601,6 +266,80 @@ static struct ask *ask_get(struct gpuemu_mirror *mirror, u64 page, u32 n,
 	return ask;
 }
 
+/* --- pages that are there --- */
+
+static bool pages_there(const unsigned long *pfns, u32 n, bool write)
+{
+	const unsigned long need = HMM_PFN_VALID | (write ? HMM_PFN_WRITE : 0);
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		if ((pfns[i] & (need | HMM_PFN_ERROR)) != need)
+			return false;
+	return true;
+}
+
+/* A look at the process' page table, for which nobody is waited. */
+static bool look(struct gpuemu_mirror *mirror, struct hmm_range *found, u32 n,
+		 bool write)
+{
+	struct mm_struct *mm = gpuemu_mirror_client(mirror->space)->mm;
+	struct vm_area_struct *vma;
+	bool there = false;
+
+	if (!mmget_not_zero(mm))
+		return false;
+	if (mmap_read_trylock(mm)) {
+		vma = vma_lookup(mm, found->start);
+		if (vma && found->end <= vma->vm_end &&
+		    !is_vm_hugetlb_page(vma) && !vma_fits(vma, write))
+			there = !hmm_range_fault(found) &&
+				pages_there(found->hmm_pfns, n, write);
+		mmap_read_unlock(mm);
+	}
+	mmput_async(mm);
+	return there;
+}
+
+/*
+ * Maps pages that the process has mapped itself, which are most. The sequence number is an
+ * old one: it still holds if nothing changed since, and to get another one is to wait for
+ * a change that is going on. False: the worker has to.
+ */
+static bool fault_at_once(struct gpuemu_mirror *mirror, u64 page, u32 n,
+			  bool write)
+{
+	struct gpuemu_mirror_slots *slots = &mirror->space->dev->mirror;
+	unsigned long pfns[AT_ONCE] = { };
+	struct hmm_range found = {
+		.start = page << PAGE_SHIFT,
+		.end = (page + n) << PAGE_SHIFT,
+		.hmm_pfns = pfns,
+	};
+	struct gpuemu_mirror_range *range;
+	bool news = false, done = false;
+
+	range = gpuemu_mirror_range_find(mirror, page / GPUEMU_BLOCK_PAGES);
+	if (!range)
+		return false;
+	found.notifier = &range->notifier;
+	found.notifier_seq = READ_ONCE(range->seq);
+	if (found.notifier_seq && look(mirror, &found, n, write) &&
+	    mutex_trylock(&slots->lock)) {
+		WRITE_ONCE(slots->zapper, current);
+		if (!range->dead &&
+		    !mmu_interval_read_retry(&range->notifier, found.notifier_seq))
+			done = !gpuemu_mirror_range_map_locked(range, page % GPUEMU_BLOCK_PAGES,
+							       n, pfns, &news);
+		gpuemu_mirror_zap_end(mirror->space->dev);
+	}
+	if (news)
+		gpuemu_tlb_post(mirror->space, found.start, found.end,
+				GPUEMU_INVAL_REMAP);
+	gpuemu_mirror_range_put(range);
+	return done;
+}
+
 /**
  * gpuemu_mirror_fault() - has pages of the process found and mapped for the engine
  * @mirror: of the space; the caller holds its client
@@ -615,10 +354,13 @@ static struct ask *ask_get(struct gpuemu_mirror *mirror, u64 page, u32 n,
 int gpuemu_mirror_fault(struct gpuemu_mirror *mirror, u64 addr, u32 n,
 			bool write, u64 patience_ns)
 {
-	struct ask *ask = ask_get(mirror, addr >> PAGE_SHIFT, n, write);
 	u64 begin = ktime_get_ns();
+	struct ask *ask;
 	int ret = -EAGAIN;
 
+	if (n <= AT_ONCE && fault_at_once(mirror, addr >> PAGE_SHIFT, n, write))
+		return 0;
+	ask = ask_get(mirror, addr >> PAGE_SHIFT, n, write);
 	if (!ask)
 		return READ_ONCE(mirror->closed) ? -EFAULT : -EAGAIN;
 	while (!completion_done(&ask->done) &&
@@ -646,13 +388,13 @@ static int mirror_drop(struct gpuemu_mirror *mirror, u64 addr, u32 n)
 	struct gpuemu_mirror_range *range;
 	u32 first = (addr >> PAGE_SHIFT) % GPUEMU_BLOCK_PAGES;
 
-	range = range_find(mirror, addr >> GPUEMU_BLOCK_SHIFT);
+	range = gpuemu_mirror_range_find(mirror, addr >> GPUEMU_BLOCK_SHIFT);
 	if (!range)
 		return 0;
 	gpuemu_mirror_zap_begin(mirror->space->dev);
-	range_hide_locked(range, first, first + n - 1);
+	gpuemu_mirror_range_hide_locked(range, first, first + n - 1);
 	gpuemu_mirror_zap_end(mirror->space->dev);
-	range_put(range);
+	gpuemu_mirror_range_put(range);
 	return gpuemu_tlb_invalidate(mirror->space, addr,
 				     addr + ((u64)n << PAGE_SHIFT),
 				     GPUEMU_INVAL_EVICT, true);
@@ -687,12 +429,12 @@ static bool mirror_allows(struct gpuemu_mirror *mirror,
 	u32 i = (f->addr >> PAGE_SHIFT) % GPUEMU_BLOCK_PAGES;
 	bool allows;
 
-	range = range_find(mirror, f->addr >> GPUEMU_BLOCK_SHIFT);
+	range = gpuemu_mirror_range_find(mirror, f->addr >> GPUEMU_BLOCK_SHIFT);
 	if (!range)
 		return false;
 	allows = test_bit(i, f->access >= GPUEMU_ACCESS_WRITE ?
 			  range->writable : range->mapped);
-	range_put(range);
+	gpuemu_mirror_range_put(range);
 	return allows;
 }
 
@@ -700,7 +442,7 @@ static bool mirror_allows(struct gpuemu_mirror *mirror,
 u8 gpuemu_mirror_flags(struct gpuemu_space *space, const struct gpuemu_fault *f)
 {
 	struct gpuemu_mirror *mirror = mirror_of(space);
-	struct mm_struct *mm = client_of(space)->mm;
+	struct mm_struct *mm = gpuemu_mirror_client(space)->mm;
 	struct vm_area_struct *vma;
 	u8 flags = GPUEMU_FAULT_PAGEABLE;
 	int ret = -EFAULT;
@@ -730,7 +472,7 @@ u8 gpuemu_mirror_flags(struct gpuemu_space *space, const struct gpuemu_fault *f)
  */
 bool gpuemu_mirror_denies(struct gpuemu_space *space)
 {
-	return mirror_of(space) && current->mm != client_of(space)->mm;
+	return mirror_of(space) && current->mm != gpuemu_mirror_client(space)->mm;
 }
 
 /* --- its life --- */
@@ -794,7 +536,7 @@ void gpuemu_mirror_close(struct gpuemu_space *space)
 	spin_unlock(&mirror->lock);
 	mutex_lock(&mirror->ranges_lock);
 	xa_for_each(&mirror->ranges, index, range)
-		range_remove(range);
+		gpuemu_mirror_range_remove(range);
 	mutex_unlock(&mirror->ranges_lock);
 }
 

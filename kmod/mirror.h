@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Ordinary memory of a client's process (heap, stack, files) for the engine, by HMM:
- * the engine's page table mirrors the process' own. mirror.c has what is mirrored of
- * a VA space, mirror_slots.c the aperture through which the engine reaches it. Where the
- * kernel has no CONFIG_DEVICE_PRIVATE neither is built, and nobody can ask for it.
+ * the engine's page table mirrors the process' own. mirror.c finds pages, mirror_range.c
+ * has what is mapped of a VA space, mirror_slots.c the aperture through which the engine
+ * reaches it. Where the kernel has no CONFIG_DEVICE_PRIVATE none is built, and nobody can
+ * ask for it.
  */
 #ifndef _GPUEMU_MIRROR_H
 #define _GPUEMU_MIRROR_H
@@ -71,6 +72,8 @@ struct gpuemu_mirror_slots {
  * @block: keeps the leaf table; referenced
  * @index: of the VA block
  * @dead: taken out of the mirror; under the lock of the slots, like the rest
+ * @seq: sequence number under which pages were mapped last: while it holds, no change
+ *	is going on
  * @mapped: pages that have an entry
  * @writable: those that the engine may write
  * @owned: pages that have a slot, be it only until the engine has forgotten it
@@ -83,6 +86,7 @@ struct gpuemu_mirror_range {
 	struct gpuemu_block *block;
 	u64 index;
 	bool dead;
+	unsigned long seq;
 	DECLARE_BITMAP(mapped, GPUEMU_BLOCK_PAGES);
 	DECLARE_BITMAP(writable, GPUEMU_BLOCK_PAGES);
 	DECLARE_BITMAP(owned, GPUEMU_BLOCK_PAGES);

@@ -36,7 +36,7 @@ PUBLIC int gpuemu_progress(const struct gpuemu_ctx *ctx, struct gpuemu_progress 
 static int check_touch(const struct gpuemu_ctx *ctx, const void *ptr, size_t bytes,
 		       size_t stride, unsigned int batch, struct err *err)
 {
-	if (bytes == 0 || !mem_is_managed(ctx, ptr, bytes))
+	if (bytes == 0 || !ptr || (!ctx->pageable && !mem_is_managed(ctx, ptr, bytes)))
 		return err_set(err, -EINVAL,
 			       "touch of %zu bytes at %p: not inside a managed allocation", bytes,
 			       ptr);

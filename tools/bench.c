@@ -18,7 +18,7 @@
 #define BATCH_MAX	256	/* what the module takes at once */
 #define COUNT_MAX	(1u << 20)
 
-enum { OPT_JSON = CLI_OWN, OPT_COUNT, OPT_BATCH, OPT_FAULTS };
+enum { OPT_JSON = CLI_OWN, OPT_COUNT, OPT_BATCH, OPT_FAULTS, OPT_MEMORY };
 
 #define X(name) extern const struct bench bench_##name;
 #include "bench.def"
@@ -163,6 +163,12 @@ static int bench(const struct verb *verb, int argc, char **argv)
 		case OPT_FAULTS:
 			faults = optarg;
 			break;
+		case OPT_MEMORY:
+			request.heap = !strcmp(optarg, "heap");
+			if (!request.heap && strcmp(optarg, "managed"))
+				ret = cli_misused(verb, "--memory %s: it is managed or heap",
+						  optarg);
+			break;
 		default:
 			if (target_option(&target, c, optarg, &err))
 				ret = cli_misused(verb, "%s", err.text);
@@ -172,6 +178,8 @@ static int bench(const struct verb *verb, int argc, char **argv)
 		ret = cli_misused(verb, "%s", err.text);
 	if (ret)
 		return ret;
+	if (argc - optind == 1 && request.heap && strcmp(argv[optind], "fault"))
+		return cli_misused(verb, "--memory heap is of bench fault");
 	if (argc - optind == 1)
 		for (size_t i = 0; i < ARRAY_SIZE(benches); i++)
 			if (!strcmp(argv[optind], benches[i]->name))
@@ -196,6 +204,7 @@ static void more(FILE *out)
 static const struct cli_option options[] = {
 	{ "count", "N", "pages: fault, cpufault 2000, throughput 8192, clients 1024; migrate: pieces of 2 MiB, 16", OPT_COUNT },
 	{ "batch", "N", "far faults raised at a time; fault: 1 if not given, throughput: 256", OPT_BATCH },
+	{ "memory", "KIND", "fault: managed, or heap, memory of malloc() (managed)", OPT_MEMORY },
 	{ "faults", "FILE", "write every far fault as a line of CSV: page, stages, batch, cause", OPT_FAULTS },
 	{ "json", "[FILE]", "as JSON, to FILE or, alone, to stdout without the text", OPT_JSON },
 	{ NULL }

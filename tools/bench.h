@@ -24,6 +24,7 @@ struct bench_request {
 	bool measured;			/* it moves bytes and its times are the clock's */
 	uint64_t count;			/* 0: the bench's own default */
 	unsigned int batch;		/* faults at a time */
+	bool heap;			/* on memory of malloc(), not of the library */
 	const struct target *target;	/* what ctx was opened from, for more of them */
 };
 

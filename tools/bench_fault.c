@@ -425,6 +425,36 @@ static int measure_slice(const struct bench_request *r, struct figures *f, char 
 	return ret;
 }
 
+static int take_memory(const struct bench_request *r, void **memory, size_t bytes,
+		       struct err *err)
+{
+	int ret;
+
+	if (r->heap && !gpuemu_pageable(r->ctx))
+		return err_set(err, -EOPNOTSUPP, "backend %s has no ordinary memory for kernels here "
+			       "(gpuemu_pageable(3))", gpuemu_backend(r->ctx));
+	if (r->heap && !strcmp(gpuemu_backend(r->ctx), "uffd"))
+		return err_set(err, -EOPNOTSUPP, "backend uffd maps all of a mapping at its first "
+			       "far fault, so there is nothing to measure");
+	if (r->heap) {
+		*memory = aligned_alloc(PAGE_BYTES, bytes);
+		return *memory ? 0 : err_set(err, -ENOMEM, "no memory");
+	}
+	ret = gpuemu_mem_alloc_managed(r->ctx, memory, bytes);
+	return ret ? bench_failed(r->ctx, ret, err) : 0;
+}
+
+static int give_memory(const struct bench_request *r, void *memory, struct err *err)
+{
+	int ret = 0;
+
+	if (r->heap)
+		free(memory);
+	else
+		ret = gpuemu_mem_free(r->ctx, memory);
+	return ret ? bench_failed(r->ctx, ret, err) : 0;
+}
+
 /*
  * Measures the faults in slices, each with as many samples of its yardsticks. Load on the
  * machine comes and goes, and then meets both.
@@ -437,9 +467,9 @@ static int measure_faults(const struct bench_request *r, struct figures *f, uint
 	void *memory;
 	int ret;
 
-	ret = gpuemu_mem_alloc_managed(r->ctx, &memory, pages * PAGE_BYTES);
+	ret = take_memory(r, &memory, pages * PAGE_BYTES, err);
 	if (ret)
-		return bench_failed(r->ctx, ret, err);
+		return ret;
 	fill(memory, pages);
 	ret = gpuemu_touch(r->ctx, memory, WARM_UP * PAGE_BYTES, PAGE_BYTES, r->batch, 0, &warm);
 	gpuemu_free(warm);
@@ -457,12 +487,7 @@ static int measure_faults(const struct bench_request *r, struct figures *f, uint
 	}
 	if (!ret)
 		ret = check(memory, pages, err);
-	if (!ret) {
-		ret = gpuemu_mem_free(r->ctx, memory);
-		if (ret)
-			bench_failed(r->ctx, ret, err);
-	}
-	return ret;
+	return ret ? ret : give_memory(r, memory, err);
 }
 
 static int measure(const struct bench_request *r, struct json_object *report,
@@ -474,6 +499,8 @@ static int measure(const struct bench_request *r, struct json_object *report,
 	int ret;
 
 	json_object_object_add(report, "batch", json_object_new_uint64(r->batch));
+	if (r->heap)
+		json_object_object_add(report, "memory", json_object_new_string("heap"));
 	ret = measure_faults(r, &f, r->count ? r->count : COUNT, err);
 	if (!ret) {
 		add_figures(report, &f);
@@ -482,7 +509,7 @@ static int measure(const struct bench_request *r, struct json_object *report,
 	}
 	free_figures(&f);
 	free_yardsticks(&yardsticks);
-	if (ret || !r->measured)
+	if (ret || !r->measured || r->heap)
 		return ret;
 	ret = bench_migrate_measure(r, 0, &migrate, err);
 	if (!ret)
@@ -555,8 +582,8 @@ static void text(FILE *out, struct json_object *r)
 	struct json_object *stages = output_at(r, "stages_ns");
 	char a[24];
 
-	fprintf(out, "far fault, raised to replayed, of a page the CPU has written: "
-		"%s faults, %s at a time\n",
+	fprintf(out, "far fault, raised to replayed, of a page%s the CPU has written: "
+		"%s faults, %s at a time\n", output_has(r, "memory") ? " of the heap" : "",
 		output_string(r, "far_fault_ns.count"), output_string(r, "batch"));
 	fprintf(out, "  backend %s, times %s, contents of every page checked\n",
 		output_string(r, "backend"), output_string(r, "clock"));

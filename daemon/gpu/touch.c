@@ -115,6 +115,16 @@ out:
 	return ret;
 }
 
+/* Of a batch that was raised again, because its pages were being worked on. */
+static void add_cost(struct service_cost *sum, const struct service_cost *cost)
+{
+	sum->total += cost->total;
+	sum->end_to_end += cost->end_to_end;
+#define X(stage) sum->stage += cost->stage;
+	STAGES(X)
+#undef X
+}
+
 /* One batch: raised, served, its invalidations applied. Tries again while a page is stuck. */
 static int touch_batch(struct gpu_session *s, const struct fault *faults, unsigned int n,
 		       struct service_cost *cost, struct err *err)
@@ -122,6 +132,7 @@ static int touch_batch(struct gpu_session *s, const struct fault *faults, unsign
 	struct paging_outcome outcome = { 0 };
 	int ret;
 
+	*cost = (struct service_cost){ 0 };
 	for (unsigned int i = 0; i < HANDLER_PATIENCE; i++) {
 		ret = paging_serve(s->paging, faults, n, s->now, &outcome);
 		if (!ret)
@@ -132,15 +143,14 @@ static int touch_batch(struct gpu_session *s, const struct fault *faults, unsign
 			return err_set(err, ret, ret == -ECANCELED ?
 				       "the client is gone" : "the device is lost");
 		s->now += cycles_of(&s->machine->spec, outcome.service_ns);
+		add_cost(cost, &outcome.cost);
 		if (outcome.unmanaged)
 			return err_set(err, -EFAULT, outcome.is_protected ?
 				       "the memory at 0x%llx is not readable and writable" :
 				       "no managed memory at 0x%llx",
 				       (unsigned long long)outcome.unmanaged_addr);
-		if (!outcome.stuck) {
-			*cost = outcome.cost;
+		if (!outcome.stuck)
 			return 0;
-		}
 	}
 	return err_set(err, outcome.stuck_status,
 		       "page 0x%llx cannot be moved to device memory (%s)",

@@ -70,6 +70,8 @@ refused 2 'one of: fault, throughput, migrate' bench
 refused 2 "cannot measure 'love'" bench love
 refused 2 '--count 0' bench fault --count 0
 refused 2 '--batch 257' bench fault --batch 257
+refused 2 '--memory stack: it is managed or heap' bench fault --memory stack
+refused 2 'is of bench fault' bench throughput --memory heap
 refused 2 "unknown kind 'everything'" list everything
 refused 2 'one kind at a time' list keys configs
 refused 2 'unknown option --frob' stat --frob
@@ -144,6 +146,7 @@ does 'without time' run vecadd n=1000 --backend sim --functional
 does 'verified' run vecadd n=1K reduce n=1K gather n=100 pages=10 stride pages=10 --backend sim --seed 9
 does 'userfaultfd resolve' bench fault --count 100 --backend sim
 does '"far_fault_ns"' bench fault --count 100 --backend sim --json
+does 'of a page of the heap' bench fault --count 100 --backend sim --memory heap
 does 'vecadd' list workloads
 does 'sequential' list prefetchers
 does '"keys": [' list keys --json

@@ -205,7 +205,7 @@ static void test_touch(void **state)
 		     "0 faults");
 	expect_error(f->ctx, gpuemu_touch(f->ctx, f->a, 4096, 4096, 257, 0, &json), -EINVAL,
 		     "257 faults");
-	expect_error(f->ctx, gpuemu_touch(f->ctx, f, 4096, 4096, 1, 0, &json), -EINVAL,
+	expect_error(f->ctx, gpuemu_touch(f->ctx, NULL, 4096, 4096, 1, 0, &json), -EINVAL,
 		     "not inside a managed");
 }
 

@@ -31,6 +31,21 @@ tap_check 'ratio_uffd is the median of its slices' awk -v r="$(sed -n 's/.*"rati
 	   exit !(NR >= 10 && v[1] > 0 && r >= low - 0.001 && r <= high + 0.001) }' /tmp/slices
 echo "# far fault p50 $(figure far_fault_ns p50) ns, uffd $(figure yardsticks_ns uffd_resolve) ns, on $GPUEMU_VIRT"
 
+# A page of the heap stays where it is, so that its fault must not cost more than one that moves.
+heap() { timeout 150 gpuemu bench fault --memory heap --json >/tmp/heap.json 2>/tmp/heap.err; }
+case $(uname -r) in
+7.*)
+	tap_check 'bench fault --memory heap' heap
+	managed=$(figure far_fault_ns p50)
+	tr -d ' \n\t' </tmp/heap.json >/tmp/flat.json
+	tap_check 'a far fault on the heap, at most 1.5 of one on managed memory' \
+		awk -v h="$(figure far_fault_ns p50)" -v m="$managed" 'BEGIN { exit !(h > 0 && h <= 1.5 * m) }'
+	echo "# far fault p50 on the heap $(figure far_fault_ns p50) ns, managed $managed ns" ;;
+*)
+	heap
+	tap_check 'bench fault --memory heap says why not' grep -q 'no ordinary memory for kernels' /tmp/heap.err ;;
+esac
+
 # A kernel that checks itself checks each page, and memcpy has nothing to check: there
 # ratios say nothing, and all five rounds of them take a quarter of an hour.
 if [ "$GPUEMU_SLOW" -gt 1 ]; then
