@@ -441,7 +441,7 @@ static int compile(struct request *r, const struct verb *verb, unsigned int n, c
 	add(&host, "-fcuda-include-gpubinary");
 	add(&host, "-Xclang");
 	add(&host, fatbin);
-	/* clang's own assembler does not take DWARF 5 as the compiler writes it. */
+	/* clang's assembler warns of the sums of files that its compiler writes with DWARF 5. */
 	if (r->debug)
 		add(&host, "-gdwarf-4");
 	add(&host, "-S");

@@ -98,6 +98,10 @@ int cc_mend_assembly(const char *file, struct err *err)
 
 	if (ret)
 		return ret;
+	/* With -g clang writes bytes of 0 into comments. */
+	for (size_t i = 0; i < bytes; i++)
+		if (!text[i])
+			text[i] = ' ';
 	wrapper = strstr(text, WRAPPER);
 	if (wrapper)
 		memcpy(wrapper, OWN_WRAPPER, strlen(OWN_WRAPPER));

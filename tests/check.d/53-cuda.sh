@@ -144,7 +144,7 @@ tap_check 'a program that is not there: one line that names it' sh -c \
 tap_check 'no source' sh -c "'$gpuemu' cc; [ \$? -eq 2 ]"
 tap_check 'cc -c, then a link of objects' sh -c \
 	"cd '$work' && '$gpuemu' cc -c '$PWD/tests/cuda/vecadd.cu' && '$gpuemu' cc vecadd.o -o linked && '$gpuemu' exec --quiet ./linked | grep -q passed"
-printf '#include <map>\n#include <string>\n__global__ void k(int *p) { for (int i = 0; i < (int)threadIdx.x; i++) p[i] = i; }\nint main(int n, char **) { std::map<std::string, int> m; for (int i = 0; i < n; i++) m["x"] += i; int *p; return cudaMallocManaged(&p, 128) || (k<<<1, 32>>>(p), cudaDeviceSynchronize()) || m["x"]; }\n' >"$work/debug.cu"
+printf '#include <map>\n#include <string>\n__global__ void k(int *p) { for (int i = 0; i < (int)threadIdx.x; i++) p[i] = i; }\nint main(int n, char **) { double sum = 0; std::map<std::string, int> m; for (int i = 0; i < n; i++) { m["x"] += i; sum += m["y"]; } int *p; return cudaMallocManaged(&p, 128) || (k<<<1, 32>>>(p), cudaDeviceSynchronize()) || m["x"] || sum; }\n' >"$work/debug.cu"
 tap_check 'cc -g: the assembler has nothing to say' sh -c \
 	"cd '$work' && for o in -O0 -O2; do '$gpuemu' cc -g \$o debug.cu -o debug 2>debug.err; [ ! -s debug.err ] && '$gpuemu' exec --quiet ./debug || { head debug.err; exit 1; }; done"
 # C is a C compiler's, as with nvcc: a name of C++, a function that nobody declared.
