@@ -22,7 +22,7 @@ for p in "$U"/polybench/*/*.cu; do
 		'says "(Threshold|Different|differ|misses).*: 0$"'
 done
 program BN '-I$U/BN $U/BN/ordergraph.cu' '' ''
-program SVM '-rdc=true -I$U/SVM $U/SVM/*.cu' '5 1024 93' ''
+program SVM '-rdc=true -I$U/SVM $U/SVM/*.cu' '5 64 93' ''
 program bfs '-I$U/bfs $U/bfs/*.cu $U/bfs/*.cpp' '5 4096 16384' 'says "Output OK" && ! says "Wrong"'
 mkdir -p "$work/run/$suite/kmeans/result/cuda" "$work/run/$suite/kmeans_standard/results/standard" "$work/run/$suite/CNN" && ln -sfn "$IN/CNN/data" "$work/run/$suite/CNN/data"
 program kmeans '$U/kmeans/kmeans_cuda.cu' '3 $IN/points 2000' ''
