@@ -75,6 +75,17 @@ static void run_part(void *ctx, unsigned int part)
 		mem_advance_end(mem);
 }
 
+/* The main thread has read or written the lines with which the SM begins and ends. */
+static void fetch_part(void *ctx, unsigned int part)
+{
+	struct quantum *q = ctx;
+
+	if (part >= q->nawake)
+		return;
+	__builtin_prefetch(&q->m->left[q->m->awake[part]], 1);
+	mem_fetch_port(q->m->mem, q->m->awake[part]);
+}
+
 /* The last thread begins with the memory. */
 static void find_homes(struct quantum *q)
 {
@@ -159,7 +170,7 @@ static void run_parts(struct quantum *q)
 {
 	struct machine *m = q->l->m;
 	struct workers_step step = {
-		.fn = run_part, .ctx = q, .homes = m->homes, .then = after_sms,
+		.fn = run_part, .soon = fetch_part, .ctx = q, .homes = m->homes, .then = after_sms,
 	};
 
 	q->nawake = 0;
@@ -309,8 +320,13 @@ static uint64_t end_of_quantum(const struct loop *l, uint64_t from)
 /* The SMs' next packets are known now. */
 static void wake_for_replies(struct machine *m)
 {
-	for (unsigned int i = 0; i < m->nsms; i++)
-		m->left[i].wake = MIN(m->left[i].wake, mem_next(m->mem, i));
+	for (unsigned int i = 0; i < m->nsms; i++) {
+		uint64_t next = mem_next(m->mem, i);
+
+		/* Not written where it need not be: the line may be in another processor's caches. */
+		if (next < m->left[i].wake)
+			m->left[i].wake = next;
+	}
 }
 
 /* SMs that have more room than before: the dispatcher looks there again. True: CTAs retired. */

@@ -48,9 +48,10 @@ struct workers {
 	_Alignas(64) atomic_ullong work;
 	/* The step's; written before `work` is. A thread may read them until its part is done. */
 	void (*fn)(void *ctx, unsigned int part);
+	void (*soon)(void *ctx, unsigned int part);
 	void *ctx;
 	atomic_ushort *first;		/* by thread: of its parts; the last entry is the end */
-	atomic_ushort few[16];
+	atomic_ushort few[12];
 	_Alignas(64) atomic_uint done;	/* of the first parts */
 	atomic_uint open;		/* the last step whose last part may begin */
 	_Alignas(64) atomic_uint over;	/* the last step whose last part has ended */
@@ -95,7 +96,10 @@ static void take_parts(struct workers *p, unsigned int thread, unsigned long lon
 	at = atomic_load_explicit(&p->first[down ? thread + 1 : thread], memory_order_relaxed);
 	at = (at + (down ? parts - 1 : 0)) % parts;
 	for (unsigned int i = 0; i < parts; i++) {
+		unsigned int next = (at + (down ? parts - 1 : 1)) % parts;
+
 		if (take(&p->claims[at], step_of(work))) {
+			p->soon(p->ctx, next);
 			p->fn(p->ctx, at);
 			taken++;
 			if (at == parts - 1)
@@ -104,7 +108,7 @@ static void take_parts(struct workers *p, unsigned int thread, unsigned long lon
 		} else if (p->threads == 2) {
 			break;
 		}
-		at = (at + (down ? parts - 1 : 1)) % parts;
+		at = next;
 	}
 	if (taken)
 		atomic_fetch_add_explicit(&p->done, taken, memory_order_release);
@@ -190,6 +194,7 @@ void workers_run(struct workers *p, const struct workers_step *s)
 				  s->parts;
 
 	p->fn = s->fn;
+	p->soon = s->soon;
 	p->ctx = s->ctx;
 	divide(p, s->homes, s->parts);
 	atomic_store_explicit(&p->done, 0, memory_order_relaxed);

@@ -26,6 +26,8 @@ unsigned int workers_threads(const struct workers *workers);
  */
 struct workers_step {
 	void (*fn)(void *ctx, unsigned int part);
+	/* The thread may call fn(ctx, part) next; it can fetch what that begins with. */
+	void (*soon)(void *ctx, unsigned int part);
 	void *ctx;
 	/* The first parts' threads, ascending; the last thread begins with part `parts - 1`. */
 	const uint16_t *homes;

@@ -181,6 +181,11 @@ void mem_take(struct mem *mem, unsigned int sm)
 	p->flits_taken += p->in[p->in_head++ & p->in_mask].flits;
 }
 
+void mem_fetch_port(const struct mem *mem, unsigned int sm)
+{
+	__builtin_prefetch(&mem->ports[sm].out_tail, 1);
+}
+
 bool mem_receive(struct mem *mem, unsigned int sm, uint64_t now, struct mem_reply *reply)
 {
 	if (!mem_peek(mem, sm, now, reply))
@@ -415,6 +420,13 @@ static uint64_t next_cycle(const struct mem *mem)
 	return MAX(wake, mem->now);
 }
 
+/* Not written where nothing is new: the line stays in the caches of the thread that reads it. */
+static inline void tell(uint32_t *told, uint32_t value)
+{
+	if (*told != value)
+		*told = value;
+}
+
 void mem_meet(struct mem *mem, uint64_t upto)
 {
 	if (any_remote(mem))
@@ -423,14 +435,14 @@ void mem_meet(struct mem *mem, uint64_t upto)
 		struct port *p = &mem->ports[i];
 
 		/* Begin again at the front: few lines of the host's caches. */
-		if (p->out_head == p->out_tail)
+		if (p->out_head == p->out_tail && p->out_tail)
 			p->out_head = p->out_tail = 0;
-		if (p->in_head == p->in_tail)
+		if (p->in_head == p->in_tail && p->in_tail)
 			p->in_head = p->in_tail = 0;
-		p->out_tail_told = p->out_tail;
-		p->in_tail_told = p->in_tail;
-		p->flits_taken_told = p->flits_taken;
-		p->flits_left_told = p->flits_left;
+		tell(&p->out_tail_told, p->out_tail);
+		tell(&p->in_tail_told, p->in_tail);
+		tell(&p->flits_taken_told, p->flits_taken);
+		tell(&p->flits_left_told, p->flits_left);
 	}
 }
 

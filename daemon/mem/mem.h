@@ -234,6 +234,8 @@ bool mem_receive(struct mem *mem, unsigned int sm, uint64_t now, struct mem_repl
 /* The same without taking it, and taking the one that was seen so. */
 bool mem_peek(const struct mem *mem, unsigned int sm, uint64_t now, struct mem_reply *reply);
 void mem_take(struct mem *mem, unsigned int sm);
+/* The SM's thread will soon call the functions above: its half of the port into the host's caches. */
+void mem_fetch_port(const struct mem *mem, unsigned int sm);
 /* Cycle in which the SM's next packet is there, UINT64_MAX: none that is known yet. */
 uint64_t mem_next(const struct mem *mem, unsigned int sm);
 

@@ -57,6 +57,13 @@ static void part(void *ctx, unsigned int n)
 	w->done[n]++;
 }
 
+static void soon(void *ctx, unsigned int n)
+{
+	const struct world *w = ctx;
+
+	assert_true(n < w->parts);
+}
+
 static void then(void *ctx)
 {
 	struct world *w = ctx;
@@ -72,7 +79,8 @@ static void run_steps(unsigned int threads, unsigned int steps, unsigned int par
 {
 	struct world w = { .parts = parts, .slow_ns = slow_ns };
 	struct workers_step step = {
-		.fn = part, .ctx = &w, .homes = homes(threads), .parts = parts, .then = then,
+		.fn = part, .soon = soon, .ctx = &w, .homes = homes(threads), .parts = parts,
+		.then = then,
 	};
 	struct workers *pool;
 
