@@ -88,6 +88,7 @@ help:
 	@echo 'make validate        the cycle model against reference numbers (KERNELS="vecadd lrr/scan")'
 	@echo 'make bench-paging    CPU time of the fault handler itself, a page'
 	@echo 'make bench-sim       how fast the cycle model is (KERNELS=..., BENCH_RUNS=n)'
+	@echo 'make bench-vt        host instructions that Virtual Thread costs'
 	@echo 'make fuzz-ptx        generated kernels against the CPU, until stopped (SECONDS=n SEED=n KERNELS=n)'
 	@echo 'make fuzz-parser     fuzz what reads PTX (SECONDS=600 SEED=n); make check does 2 minutes'
 	@echo 'make fuzz-fatbin     fuzz what reads the device code of CUDA programs'

@@ -31,7 +31,7 @@ $(CYCLES)/ptx/%.ptx: tests/cycles/kernels/%.cu | $(B)/deps-build.stamp
 	@mkdir -p $(@D)
 	$(call say,PTX,$<) $(CLANG) $(DEVICE_FLAGS) -o $@ $<
 
-.PHONY: cycles validate bench-sim
+.PHONY: cycles validate bench-sim bench-vt
 cycles: $(CYCLES)/validate $(CYCLES)/bench $(CYCLES)/micro $(CYCLES)/robust $(CYCLES_PTX)
 
 # make validate [KERNELS="vecadd lrr/gather"] [REFERENCE=folder] [VALIDATE_JOBS=n]
@@ -41,3 +41,7 @@ validate: $(CYCLES)/validate
 # make bench-sim [KERNELS=...] [BENCH_RUNS=n]
 bench-sim: $(CYCLES)/bench
 	$(Q)$(CYCLES)/bench -r $(REFERENCE) -n $(BENCH_RUNS) $(KERNELS)
+
+# make bench-vt: host instructions a warp instruction with Virtual Thread, over those without
+bench-vt: programs $(B)/deps-check.stamp
+	$(Q)tests/cycles/vt.sh
