@@ -272,7 +272,7 @@ static inline void replies(struct slice *s, uint32_t waiter, uint64_t ready)
 	reply(s, waiter, together(s, a, waiter % MEM_SECTORS), ready);
 }
 
-/* The same for a write, of which its sender may want to hear nothing. */
+/* The same for a write. Its sender may want to hear nothing of it. */
 static inline void written(struct slice *s, uint32_t waiter, uint64_t ready)
 {
 	const struct access *a = &s->accesses[waiter / MEM_SECTORS];

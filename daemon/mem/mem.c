@@ -41,7 +41,7 @@ struct mem {
 	/* Some SM has sent a remote request, ever: without them nobody looks. */
 	atomic_bool any_remote;
 
-	/* Written beside the SMs, which read what is above: in lines of the host's caches apart. */
+	/* SMs read the fields above while memory writes these: other lines of the host's caches. */
 	struct xbar requests __attribute__((aligned(64)));
 	struct xbar replies;
 	uint64_t now;		/* cycles before it are done */
