@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * vm: enable_tests=1 pressure_ms=0
+ * vm: impatient enable_tests=1 pressure_ms=0
  *
  * The netlink family: what it refuses and how it says so, who may do what,
  * parameters, injected failures, and that replies show nothing they should not.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * vm: vram_mb=0 pt_mb=99999999 fault_entries=1000 monitor_ms=501 replay_policy=9
+ * vm: impatient vram_mb=0 pt_mb=99999999 fault_entries=1000 monitor_ms=501 replay_policy=9
  *
  * A bad value of a module parameter never fails the load: the nearest allowed one is
  * used, or, where there is none, the default.
