@@ -26,10 +26,10 @@
  * @engine: set once, by attach; read with acquire
  * @images: PTX images by id
  * @bytes: charged against GPUEMU_CLIENT_BYTES
- * @works: all its works; under the device's lock, like @nworks
+ * @works: all its works; under the lock of works, like @nworks
  * @nworks: unfinished or unread works
  * @queued: of @works, those that no engine has taken, oldest first; under the
- *	device's lock, like the next two
+ *	lock of works, like the next two
  * @turn: in the device's list of turns while anything is queued
  * @ntaken: of @works, how many an engine has
  * @done: woken when a work of this client is done

@@ -116,6 +116,7 @@ int gpuemu_dev_register(struct gpuemu_dev *dev)
 	gpuemu_users_init(&dev->users);
 	ida_init(&dev->slots);
 	spin_lock_init(&dev->lock);
+	spin_lock_init(&dev->works_lock);
 	gpuemu_link_init(&dev->link);
 	gpuemu_lru_init(&dev->lru);
 	INIT_LIST_HEAD(&dev->turns);

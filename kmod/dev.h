@@ -50,6 +50,7 @@ struct gpuemu_engine;
  * @engine: the attached engine, until its mappings are revoked; the engine's
  *	file holds the reference
  * @generation: counts attachments, skips 0
+ * @works_lock: see locks.h
  * @turns: users with works that no engine has taken, whose turn is next first
  * @next_work: id of the next work
  * @stats: what all VA spaces count, and what only the device does
@@ -74,6 +75,7 @@ struct gpuemu_dev {
 	spinlock_t lock;
 	struct gpuemu_engine *engine;
 	u32 generation;
+	spinlock_t works_lock;
 	struct list_head turns;
 	u64 next_work;
 	struct gpuemu_stats stats;

@@ -62,7 +62,7 @@ void gpuemu_engine_put(struct gpuemu_engine *e)
 /* Tells the engine to look at control.cancelled and the queue of works. */
 void gpuemu_engine_event_locked(struct gpuemu_engine *e)
 {
-	lockdep_assert_held(&e->dev->lock);
+	lockdep_assert_held(&e->dev->works_lock);
 	/* An engine that sees the event sees what it is about. */
 	smp_store_release(&e->control->events, e->control->events + 1);
 }
@@ -126,9 +126,11 @@ void gpuemu_engine_kill(struct gpuemu_engine *e, const char *why)
 	struct gpuemu_dev *dev = e->dev;
 	int i;
 
+	spin_lock(&dev->works_lock);
 	spin_lock(&dev->lock);
 	if (gpuemu_engine_lost(e)) {
 		spin_unlock(&dev->lock);
+		spin_unlock(&dev->works_lock);
 		/* Short: the other killer is between here and its wake-up. */
 		wait_event(e->wait, smp_load_acquire(&e->state) ==
 			   GPUEMU_ENGINE_REVOKED);
@@ -141,6 +143,7 @@ void gpuemu_engine_kill(struct gpuemu_engine *e, const char *why)
 		pending[i] = gpuemu_uring_take_locked(e, i);
 	gpuemu_vram_publish(&dev->vram, NULL);
 	spin_unlock(&dev->lock);
+	spin_unlock(&dev->works_lock);
 
 	gpuemu_work_engine_lost(e);
 	pr_info_ratelimited("engine %u lost: %s\n", e->generation, why);
@@ -154,6 +157,7 @@ void gpuemu_engine_kill(struct gpuemu_engine *e, const char *why)
 	gpuemu_mirror_zap_begin(dev);
 	unmap_mapping_range(e->mapping, 0, 0, 1);
 
+	spin_lock(&dev->works_lock);
 	spin_lock(&dev->lock);
 	/* Pairs with acked(): then nobody sees a frame any more. */
 	smp_store_release(&e->state, GPUEMU_ENGINE_REVOKED);
@@ -161,6 +165,7 @@ void gpuemu_engine_kill(struct gpuemu_engine *e, const char *why)
 	/* Under the lock: the waiters may drop the last reference. */
 	wake_up_all(&e->wait);
 	spin_unlock(&dev->lock);
+	spin_unlock(&dev->works_lock);
 	gpuemu_mirror_zap_end(dev);
 	mutex_unlock(&dev->remote.lock);
 
@@ -221,6 +226,7 @@ static int engine_install(struct gpuemu_client *client,
 	int ret = -EBUSY;
 
 	mutex_lock(&client->lock);
+	spin_lock(&dev->works_lock);
 	spin_lock(&dev->lock);
 	if (!dev->engine && !client->engine && !client->mm &&
 	    !client->nimages && !client->nworks) {
@@ -234,6 +240,7 @@ static int engine_install(struct gpuemu_client *client,
 		ret = 0;
 	}
 	spin_unlock(&dev->lock);
+	spin_unlock(&dev->works_lock);
 	mutex_unlock(&client->lock);
 	return ret;
 }

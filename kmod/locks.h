@@ -38,15 +38,19 @@
  *     Inside it, and inside any of the locks above: gpuemu_mirror_slots.lock (mutex), what
  *     the engine has mapped of clients' processes. mm takes it while it changes a process'
  *     page table, in reclaim too, with locks of mm that are not in this list. So its holder
- *     neither reclaims nor waits, for an engine or a client; it takes 7 and 9.
+ *     neither reclaims nor waits, for an engine or a client; it takes 7, 9 and 10.
  *  7. i_mmap_rwsem (rwsem, mm's). Inside unmap_mapping_range().
  *  8. maple tree lock of gpuemu_space.managed; xa_lock of gpuemu_space.blocks,
  *     of gpuemu_space.protect.blocks, gpuemu_mirror.ranges and gpuemu_dev.clients
  *     (spinlocks).
- *  9. gpuemu_dev.lock (spinlock). Protects the engine's attachment and state,
- *     its batch, its pending commands, the invalidate ring, the acknowledged
- *     sequence, and all works. Nothing sleeps under it.
- * 10. gpuemu_vram.lock, gpuemu_pt.lock (spinlocks), the free lists; and
+ *  9. gpuemu_dev.works_lock (spinlock). Protects all works, their turns and the events
+ *     that tell the engine of them. It has nothing to do with far faults and invalidates,
+ *     so clients that queue works and wait for them keep nobody from these.
+ * 10. gpuemu_dev.lock (spinlock). Protects the engine's batch, its pending commands,
+ *     the invalidate ring and the acknowledged sequence. Who changes the
+ *     engine's attachment or state has 9 and 10, so either is enough to look. Nothing
+ *     sleeps under the two.
+ * 11. gpuemu_vram.lock, gpuemu_pt.lock (spinlocks), the free lists; and
  *     gpuemu_link.lock (spinlock), when the link is free; gpuemu_lru.lock (spinlock),
  *     which blocks are in device memory, in order; gpuemu_thrash.lock
  *     (spinlock), which have pinned pages; gpuemu_copies.lock (spinlock), what
@@ -54,10 +58,10 @@
  *     gpuemu_users.lock (spinlock), the list of users; gpuemu_mirror.lock (spinlock), what
  *     an engine wants of a process. Leaves. A task
  *     that waits for the link holds its blocks and no spinlock; for a second at most.
- * 11. gpuemu_stats.lock (spinlock). The zero of a set of counters. A leaf;
+ * 12. gpuemu_stats.lock (spinlock). The zero of a set of counters. A leaf;
  *     counting itself takes no lock.
- * 12. gpuemu_events.lock (spinlock). The order of the events, which a worker
- *     sends. Not taken under 9.
+ * 13. gpuemu_events.lock (spinlock). The order of the events, which a worker
+ *     sends. Not taken under 9 and 10.
  */
 #ifndef _GPUEMU_LOCKS_H
 #define _GPUEMU_LOCKS_H

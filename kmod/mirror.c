@@ -502,7 +502,7 @@ int gpuemu_mirror_open(struct gpuemu_client *client)
 	mutex_init(&mirror->ranges_lock);
 
 	mutex_lock(&client->lock);
-	spin_lock(&space->dev->lock);
+	spin_lock(&space->dev->works_lock);
 	/* A work that another process queued would get this one's memory. */
 	ret = client->nworks ? -EBUSY : 0;
 	if (!ret && !space->mirror) {
@@ -510,7 +510,7 @@ int gpuemu_mirror_open(struct gpuemu_client *client)
 		smp_store_release(&space->mirror, mirror);
 		mirror = NULL;
 	}
-	spin_unlock(&space->dev->lock);
+	spin_unlock(&space->dev->works_lock);
 	mutex_unlock(&client->lock);
 	if (mirror) {
 		__free_page(mirror->lost);

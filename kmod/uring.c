@@ -367,6 +367,8 @@ static int uring_wait(struct gpuemu_engine *e, struct io_uring_cmd *cmd,
 		return -EINVAL;
 
 	uring_hold(cmd, issue_flags);
+	/* Whoever queues a work looks for the command with both locks, too. */
+	spin_lock(&e->dev->works_lock);
 	spin_lock(&e->dev->lock);
 	ret = can_park_locked(e);
 	queued = !list_empty(&e->dev->turns);
@@ -375,6 +377,7 @@ static int uring_wait(struct gpuemu_engine *e, struct io_uring_cmd *cmd,
 		gpuemu_tlb_park_locked(e);
 	}
 	spin_unlock(&e->dev->lock);
+	spin_unlock(&e->dev->works_lock);
 	if (ret || queued)
 		return uring_end_later(cmd, ret);
 	return -EIOCBQUEUED;

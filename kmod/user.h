@@ -30,7 +30,7 @@ struct gpuemu_space;
  * @mirror_slots: of the mirror's aperture; under its lock
  * @device_frames: of device memory that is not paged; under the lock of @users
  * @bytes: charged against GPUEMU_USER_BYTES
- * @works: unfinished or unread; under the device's lock, like the next two
+ * @works: unfinished or unread; under the lock of works, like the next two
  * @turns: clients with works that no engine has taken, whose turn is next first
  * @turn: in the device's list of turns while there are some
  */

@@ -450,6 +450,10 @@ void gpuemu_space_close_pages(struct gpuemu_space *space, u64 first, u64 last)
  * tables are cleared already. A VMA that is not where its offset says is a
  * half-made one that the kernel gives up (a failed split or move): it owns
  * nothing.
+ *
+ * When the process is gone, all of its entries are cleared before the first VMA is
+ * closed, and nobody maps anything any more. So the first takes along what the others have:
+ * the engine is asked once, however many there are.
  */
 static void space_vm_close(struct vm_area_struct *vma)
 {
@@ -460,11 +464,15 @@ static void space_vm_close(struct vm_area_struct *vma)
 
 	if (vma->vm_pgoff != first || vma->vm_start == vma->vm_end)
 		return;
+	gpuemu_count(space, MANAGED_BYTES, vma->vm_start - vma->vm_end);
+	if (!atomic_read(&vma->vm_mm->mm_users)) {
+		first = 0;
+		last = (1ull << (GPUEMU_VA_BITS - PAGE_SHIFT)) - 1;
+	}
 	/* A close cannot fail; without __GFP_NOFAIL, erasing might. */
 	range_set(space, first, last, NULL, __GFP_NOFAIL);
 	/* Where this fails, the next mapping there does it, or fails. */
 	gpuemu_protect_set(&space->protect, first, last, false);
-	gpuemu_count(space, MANAGED_BYTES, vma->vm_start - vma->vm_end);
 	gpuemu_space_close_pages(space, first, last);
 }
 

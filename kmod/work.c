@@ -24,7 +24,7 @@
 #include "user.h"
 #include "work.h"
 
-/* Works that fail under one hold of the device's lock, when an engine is lost. */
+/* Works that fail under one hold of their lock, when an engine is lost. */
 #define LOST_AT_A_TIME 64
 
 enum work_state {
@@ -35,7 +35,7 @@ enum work_state {
 };
 
 /*
- * One work. All but the payload is under the device's lock until it is DONE;
+ * One work. All but the payload is under the lock of works until it is DONE;
  * from then on nobody writes it.
  */
 struct work {
@@ -253,14 +253,14 @@ void gpuemu_work_engine_lost(struct gpuemu_engine *e)
 	do {
 		LIST_HEAD(orphans);
 
-		spin_lock(&dev->lock);
+		spin_lock(&dev->works_lock);
 		for (n = 0; n < LOST_AT_A_TIME; n++) {
 			work = next_lost_locked(e);
 			if (!work)
 				break;
 			lose_locked(work, &orphans);
 		}
-		spin_unlock(&dev->lock);
+		spin_unlock(&dev->works_lock);
 		free_orphans(&orphans);
 		cond_resched();
 	} while (work);
@@ -274,7 +274,7 @@ void gpuemu_work_client_gone(struct gpuemu_client *client)
 	LIST_HEAD(orphans);
 	LIST_HEAD(all);
 
-	spin_lock(&dev->lock);
+	spin_lock(&dev->works_lock);
 	list_splice_init(&client->works, &all);
 	turn_end_locked(client);
 	client->space.user->works -= client->nworks;
@@ -294,7 +294,7 @@ void gpuemu_work_client_gone(struct gpuemu_client *client)
 	}
 	if (dev->engine)
 		publish_cancelled_locked(dev->engine);
-	spin_unlock(&dev->lock);
+	spin_unlock(&dev->works_lock);
 
 	list_for_each_entry_safe(work, next, &all, of_client) {
 		list_del(&work->of_client);
@@ -310,8 +310,9 @@ static int work_queue(struct gpuemu_client *client, struct work *work, u64 *id)
 	struct io_uring_cmd *wait = NULL;
 	int ret = 0;
 
-	spin_lock(&dev->lock);
-	if (client->engine) {
+	spin_lock(&dev->works_lock);
+	/* gpuemu_mirror_open() looks for works under the lock, so none slips in before it. */
+	if (client->engine || gpuemu_mirror_denies(&client->space)) {
 		ret = -EPERM;
 	} else if (!dev->engine || gpuemu_engine_lost(dev->engine)) {
 		ret = -ENODEV;
@@ -330,10 +331,11 @@ static int work_queue(struct gpuemu_client *client, struct work *work, u64 *id)
 		turn_begin_locked(client);
 		kref_get(&work->ref);
 		gpuemu_engine_event_locked(dev->engine);
-		wait = dev->engine->pending[GPUEMU_PENDING_WAIT];
-		dev->engine->pending[GPUEMU_PENDING_WAIT] = NULL;
+		spin_lock(&dev->lock);
+		wait = gpuemu_uring_take_locked(dev->engine, GPUEMU_PENDING_WAIT);
+		spin_unlock(&dev->lock);
 	}
-	spin_unlock(&dev->lock);
+	spin_unlock(&dev->works_lock);
 	if (wait)
 		gpuemu_uring_work_queued(wait);
 	return ret;
@@ -344,8 +346,7 @@ int gpuemu_cmd_submit(struct gpuemu_client *client, struct gpuemu_submit *arg)
 	struct work *work;
 	int ret;
 
-	if (gpuemu_client_engine(client) ||
-	    gpuemu_mirror_denies(&client->space))
+	if (gpuemu_client_engine(client))
 		return -EPERM;
 	if (!arg->kind || arg->kind >= GPUEMU_WORK_KINDS ||
 	    arg->payload_bytes > GPUEMU_PAYLOAD_MAX)
@@ -407,7 +408,7 @@ static struct work *work_claim(struct gpuemu_client *client, u64 id,
 	struct gpuemu_dev *dev = client->dev;
 	struct work *work;
 
-	spin_lock(&dev->lock);
+	spin_lock(&dev->works_lock);
 	work = find_of_client(client, id);
 	if (work) {
 		list_del_init(&work->of_client);
@@ -427,7 +428,7 @@ static struct work *work_claim(struct gpuemu_client *client, u64 id,
 			publish_cancelled_locked(dev->engine);
 		}
 	}
-	spin_unlock(&dev->lock);
+	spin_unlock(&dev->works_lock);
 	return work;
 }
 
@@ -468,11 +469,11 @@ int gpuemu_cmd_wait(struct gpuemu_client *client, struct gpuemu_wait *arg)
 
 	if (gpuemu_client_engine(client))
 		return -EPERM;
-	spin_lock(&client->dev->lock);
+	spin_lock(&client->dev->works_lock);
 	work = find_of_client(client, arg->id);
 	if (work)
 		kref_get(&work->ref);
-	spin_unlock(&client->dev->lock);
+	spin_unlock(&client->dev->works_lock);
 	if (!work)
 		return -ENOENT;
 
@@ -502,7 +503,7 @@ static void work_untake(struct gpuemu_engine *e, struct work *work)
 	struct gpuemu_dev *dev = e->dev;
 	LIST_HEAD(orphans);
 
-	spin_lock(&dev->lock);
+	spin_lock(&dev->works_lock);
 	if (work->state == WORK_TAKEN) {
 		left_engine_locked(work);
 		work->state = WORK_QUEUED;
@@ -513,7 +514,7 @@ static void work_untake(struct gpuemu_engine *e, struct work *work)
 		orphan_locked(work, &orphans);
 		publish_cancelled_locked(e);
 	}
-	spin_unlock(&dev->lock);
+	spin_unlock(&dev->works_lock);
 	free_orphans(&orphans);
 }
 
@@ -526,11 +527,11 @@ int gpuemu_told_work_take(struct gpuemu_client *client,
 
 	if (heard)
 		return 0;
-	spin_lock(&e->dev->lock);
+	spin_lock(&e->dev->works_lock);
 	work = find_taken(e, arg->id);
 	if (work)
 		kref_get(&work->ref);
-	spin_unlock(&e->dev->lock);
+	spin_unlock(&e->dev->works_lock);
 	if (work) {
 		work_untake(e, work);
 		work_put(work);
@@ -566,7 +567,7 @@ int gpuemu_cmd_work_take(struct gpuemu_client *client,
 		return -EINVAL;
 	if (arg->flags & ~GPUEMU_TAKE_IDLE)
 		return -EOPNOTSUPP;
-	spin_lock(&dev->lock);
+	spin_lock(&dev->works_lock);
 	owner = turn_locked(dev, arg->flags & GPUEMU_TAKE_IDLE);
 	if (gpuemu_engine_lost(e)) {
 		ret = -ENODEV;
@@ -587,7 +588,7 @@ int gpuemu_cmd_work_take(struct gpuemu_client *client,
 			kref_get(&work->ref);
 		}
 	}
-	spin_unlock(&dev->lock);
+	spin_unlock(&dev->works_lock);
 	if (ret)
 		return ret;
 
@@ -610,7 +611,7 @@ static struct gpuemu_client *client_of_taken(struct gpuemu_engine *e, u64 id)
 	LIST_HEAD(orphans);
 	struct work *work;
 
-	spin_lock(&e->dev->lock);
+	spin_lock(&e->dev->works_lock);
 	work = find_taken(e, id);
 	if (gpuemu_engine_lost(e)) {
 		client = ERR_PTR(-ENODEV);
@@ -624,7 +625,7 @@ static struct gpuemu_client *client_of_taken(struct gpuemu_engine *e, u64 id)
 		client = work->client;
 		kref_get(&client->ref);
 	}
-	spin_unlock(&e->dev->lock);
+	spin_unlock(&e->dev->works_lock);
 	free_orphans(&orphans);
 	return client;
 }
@@ -665,7 +666,7 @@ int gpuemu_cmd_work_done(struct gpuemu_client *client,
 			sizeof(arg->message));
 	}
 
-	spin_lock(&e->dev->lock);
+	spin_lock(&e->dev->works_lock);
 	work = find_taken(e, arg->id);
 	if (work && work->state == WORK_TAKEN) {
 		swap(work->report, report);
@@ -683,7 +684,7 @@ int gpuemu_cmd_work_done(struct gpuemu_client *client,
 			publish_cancelled_locked(e);
 		}
 	}
-	spin_unlock(&e->dev->lock);
+	spin_unlock(&e->dev->works_lock);
 	free_orphans(&orphans);
 	if (ret)
 		gpuemu_client_uncharge(owner, bytes);
