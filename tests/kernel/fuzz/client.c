@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -20,6 +21,8 @@
 
 #include "fuzz/client.h"
 #include "fuzz/kcov.h"
+
+enum { NOBODY = 65534 };
 
 struct client *client_self;
 
@@ -294,6 +297,17 @@ static void check_all(struct client *c)
 	note(c->s, OP_CHECK, c->me, 0, PAGES, 0);
 }
 
+/* Each second client is a user's without rights: what a user may have is its limit. */
+static int become_other(struct shared *s)
+{
+	if (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
+	    setresuid(NOBODY, NOBODY, NOBODY))
+		return -1;
+	atomic_fetch_add(&s->rightless, 1);
+	/* The change of the user took it back. */
+	return prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
 void client_run(struct shared *s, int me, uint64_t seed)
 {
 	struct client c = { .s = s, .m = &s->client[me], .x = seed, .me = me, .mem = s->mem };
@@ -302,6 +316,10 @@ void client_run(struct shared *s, int me, uint64_t seed)
 	pthread_t helper;
 
 	kcov_begin();
+	if (me % 2 && become_other(s)) {
+		fail(s, me, -1, "client %d does not become another user's: %d", me, -errno);
+		_exit(1);
+	}
 	client_self = &c;
 	c.fd = client_open();
 	if (c.fd < 0 || pipe2(c.pipe, O_CLOEXEC) || pipe2(c.pins, O_CLOEXEC | O_NONBLOCK)) {

@@ -2,8 +2,9 @@
 /*
  * fuzz [--seconds N] [--seed S] [--clients N] [--calm] [--places N]
  *
- * Starts the processes, kills and stops them, and at each round's end lets them
- * rest, has every byte compared with the model and looks at the counters. Prints
+ * Starts the processes, each second client as another user without rights, kills and stops
+ * them, and at each round's end lets them rest, has every byte compared with the model and
+ * looks at the counters. Prints
  * the seed, then TAP; a failure with what happened to the page before. --calm
  * kills and injects nothing. N is what KCOV can see of the module, where the kernel has it
  * (tests/vm/image.sh counts): then coverage is told of so much.
@@ -378,16 +379,18 @@ static int report(struct fuzz *f, uint32_t seconds)
 	if (s->failed)
 		print_failure(s);
 	left = nothing_left(f);
-	printf("# %u rounds, %u lives of clients, %u engines, %llu pages moved, %llu faults, %llu times garbage\n",
-	       s->round, f->lives, f->engines, (unsigned long long)s->moved,
-	       (unsigned long long)s->faults, (unsigned long long)s->garbage);
+	printf("# %u rounds, %u lives of clients, %llu of them another user's, %u engines, %llu pages moved, %llu faults, %llu times garbage\n",
+	       s->round, f->lives, (unsigned long long)s->rightless, f->engines,
+	       (unsigned long long)s->moved, (unsigned long long)s->faults,
+	       (unsigned long long)s->garbage);
 	for (i = 0; i < OP_KINDS; i++)
 		printf("%s%s %llu", i % 8 ? ", " : i ? "\n# " : "# ", op_name(i),
 		       (unsigned long long)s->count[i]);
 	printf("\n# %llu commands with GPUEMU_STAY, %llu of them stayed to their end\n",
 	       (unsigned long long)s->stays, (unsigned long long)s->stayed);
 	busy = s->round > seconds / (20 * slow) && s->moved > 20 * much && s->faults > 10 * much &&
-	       s->count[OP_REMOTE] > much && s->count[OP_DUPLICATE] > much &&
+	       (s->rightless || s->clients < 2) && s->count[OP_REMOTE] > much &&
+	       s->count[OP_DUPLICATE] > much &&
 	       s->count[OP_CPU_WRITE] > 20 * much && s->count[OP_GPU_WRITE] > 20 * much &&
 	       s->stayed > much && (s->calm || s->stays - s->stayed > much / 10);
 	kcov_take();

@@ -76,6 +76,7 @@ struct shared {
 	_Atomic uint8_t doing;	/* the engine's GPU */
 	struct client_model client[CLIENTS_MAX];
 	_Atomic uint64_t count[OP_KINDS], moved, faults, garbage, resets;
+	_Atomic uint64_t rightless;	/* lives of clients that are another user's */
 	/* Commands with GPUEMU_STAY that were good; of them, those that ended in their submission. */
 	_Atomic uint64_t stays, stayed;
 	_Atomic uint32_t failed;
