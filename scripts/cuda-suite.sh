@@ -52,7 +52,8 @@ cat >"$work/include/omp.h" <<-'END'
 	}
 	#endif
 END
-extra="-I$work/include -Wl,--as-needed $(gcc -print-file-name=libgomp.so)"
+# Signed numbers wrap, as programs' random numbers count on and compilers need not have it.
+extra="-fwrapv -I$work/include -Wl,--as-needed $(gcc -print-file-name=libgomp.so)"
 built=0 ran=0 verified=0 same=0 wrong=0 all=0
 
 gcc -O1 -w -shared -fPIC -o "$work/record.so" "$top/scripts/cuda-suite/record.c" -ldl || exit 1
@@ -76,21 +77,21 @@ same() { python3 "$top/scripts/cuda-suite/same.py" "$@"; }
 # A program without a check: what it gets back from the device must be what it gets when another compiler built it
 # (nvcc, or clang-14 where nvcc does not take it), and with the cycle model, which runs warps in another order. 5: as far
 # as that could be run, it is.
-twice() { # SOURCES-AND-FLAGS ARGUMENTS
-	local other=nvcc same="" ret
+twice() { # SOURCES-AND-FLAGS ARGUMENTS [SHARE]
+	local other=nvcc same="" share=${3:-0.001} ret
 
 	[ -s record ] || { echo 'it brings nothing back'; return 3; }
 	mkdir -p other
-	eval "timeout 300 ${nvcc:-false} -w -O2 -std=c++14 -cudart shared -arch=sm_75 -Xcompiler -fpermissive,-w -I$work/include $1 -lgomp -o other/program" >other/build.log 2>&1 ||
+	eval "timeout 300 ${nvcc:-false} -w -O2 -std=c++14 -cudart shared -arch=sm_75 -Xcompiler -fpermissive,-w,-fwrapv -I$work/include $1 -lgomp -o other/program" >other/build.log 2>&1 ||
 		{ other=clang-14 && eval "timeout 300 '$gpuemu' cc --clang=clang++-14 -O1 -w $extra $1 -o other/program" >other/build.log 2>&1; } || other=
 	if [ -n "$other" ]; then
 		eval "CUDA_RECORD=other/record LD_PRELOAD=$work/record.so timeout $limit '$gpuemu' exec --quiet --backend sim --vram 2G $mode other/program $2" >other/out 2>other/err </dev/null
-		[ $? -lt 124 ] && { python3 "$top/scripts/cuda-suite/recorded.py" record other/record || return 1; } && same=" by $other's build"
+		[ $? -lt 124 ] && { python3 "$top/scripts/cuda-suite/recorded.py" record other/record "$share" || return 1; } && same=" by $other's build"
 	fi
 	if [ -n "$mode" ]; then
 		eval "CUDA_RECORD=timed LD_PRELOAD=$work/record.so timeout $limit '$gpuemu' exec --quiet --backend sim --vram 2G ./program $2" >other/out 2>other/err </dev/null
 		ret=$?
-		[ $ret -lt 124 ] && { python3 "$top/scripts/cuda-suite/recorded.py" record timed || return 1; } && same="$same${same:+,} with the cycle model"
+		[ $ret -lt 124 ] && { python3 "$top/scripts/cuda-suite/recorded.py" record timed "$share" || return 1; } && same="$same${same:+,} with the cycle model"
 	fi
 	[ -n "$same" ] || { echo 'neither another build nor the cycle model ended'; return 3; }
 	echo "no check of its own; the same data$same"

@@ -91,7 +91,7 @@ put("cane", "".join("%-28s%5.1f %5.1f %8s\n" % ("1980 1 %2d 18 ALBERTO" % i, r.u
                                                "145 950") for i in range(1000)))
 put("filelist", "%s/cane\n" % top)
 put("myocyte/y.txt", lines("%f" % r.uniform(0.1, 1) for _ in range(91)))
-put("myocyte/params.txt", lines("%f" % r.uniform(0.1, 1) for _ in range(16)))
+put("myocyte/params.txt", lines("%f" % r.uniform(0.1, 1) for _ in range(18)))
 text = "".join(r.choice("ACGT") for _ in range(4096))
 put("reference.fna", ">reference\n" + lines(text[i:i + 64] for i in range(0, 4096, 64)))
 put("query.fna", "".join(">q%d\n%s\n" % (i, text[at:at + 25]) for i, at in

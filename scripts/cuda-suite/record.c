@@ -3,7 +3,7 @@
  * Preloaded into a program of cuda-suite.sh: writes what the program gets back from the device to
  * the file $CUDA_RECORD, each piece with its size before it. That is what copies bring to the host,
  * and managed memory when it is freed or the program ends. Of a piece the first 256 KiB count.
- * The time of day stands still.
+ * The time of day stands still, and the machine's random numbers are always the same.
  */
 #include <dlfcn.h>
 #include <stdint.h>
@@ -62,6 +62,15 @@ long time(long *to)
 	return 1700000000;
 }
 
+/* std::random_device, by the name that C++ gives to the function that draws a number. */
+unsigned int drawn(void) __asm__("_ZNSt13random_device9_M_getvalEv");
+unsigned int drawn(void)
+{
+	static unsigned int number = 12345;
+
+	return number = number * 1103515245u + 12345;
+}
+
 int cudaMallocManaged(void **ptr, size_t bytes, unsigned int flags)
 {
 	static int registered;
@@ -84,6 +93,13 @@ int cudaFree(void *ptr)
 	if (ptr && !((int (*)(void))real("cudaDeviceSynchronize"))())
 		record_managed(ptr);
 	return ((int (*)(void *))real("cudaFree"))(ptr);
+}
+
+/* It frees all memory. A program may free its pointers again, as errors, after it. */
+int cudaDeviceReset(void)
+{
+	record_rest();
+	return ((int (*)(void))real("cudaDeviceReset"))();
 }
 
 int cudaMemcpy(void *to, const void *from, size_t bytes, int kind)

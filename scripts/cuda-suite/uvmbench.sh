@@ -7,7 +7,7 @@ small=$work/uvmbench
 # FILE FOLDER: a copy with its own folder's headers, the sizes divided.
 smaller() {
 	mkdir -p "$small/$2"
-	sed -E 's/^(# ?define (N|NI|NJ|NK|NL|NM|NX|NY|M)) (512|1024|2048|4096)$/\1 256/; s/^(# ?define (NI|NJ|NK)) 256$/\1 32/;
+	sed -E 's/^(# ?define (NI|NJ|NK)) 256$/\1 32/; s/^(# ?define (N|NI|NJ|NK|NL|NM|NX|NY|M)) (512|1024|2048|4096)$/\1 256/;
 		s/^#define tmax 500/#define tmax 10/' "$U/$2/$1" >"$small/$2/$1"
 }
 
@@ -22,7 +22,12 @@ for p in "$U"/polybench/*/*.cu; do
 		'says "(Threshold|Different|differ|misses).*: 0$"'
 done
 program BN '-I$U/BN $U/BN/ordergraph.cu' '' ''
-program SVM '-rdc=true -I$U/SVM $U/SVM/*.cu' '5 64 93' ''
+# Its kernel's threads read `delta` while the next one may write it already: a barrier is missing. Its steps end when none
+# changes a number by 1e-4, so builds whose expf() differs in the last bit stop at other numbers.
+mkdir -p "$small/SVM"
+cp "$U"/SVM/*.{cu,h} "$small/SVM"
+sed -i 's/^      sigma\[j\] += delta \* .*/& __syncthreads();/; s/^        sigma\[j\] += delta\[0\] \* .*/& cg::sync(grid);/' "$small/SVM/suboptimisation.cu"
+program SVM '-rdc=true $small/SVM/*.cu' '5 64 93' 'twice "$sources" "$args" 0.05'
 program bfs '-I$U/bfs $U/bfs/*.cu $U/bfs/*.cpp' '5 4096 16384' 'says "Output OK" && ! says "Wrong"'
 mkdir -p "$work/run/$suite/kmeans/result/cuda" "$work/run/$suite/kmeans_standard/results/standard" "$work/run/$suite/CNN" && ln -sfn "$IN/CNN/data" "$work/run/$suite/CNN/data"
 program kmeans '$U/kmeans/kmeans_cuda.cu' '3 $IN/points 2000' ''
