@@ -10,6 +10,7 @@
 #include "dev.h"
 #include "objects.h"
 #include "params.h"
+#include "reclaim.h"
 
 #undef pr_fmt
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -68,15 +69,23 @@ static int __init gpuemu_init(void)
 		       p->copy_engines, ret);
 		goto out_mirror;
 	}
+	ret = gpuemu_reclaim_start(dev);
+	if (ret) {
+		pr_err("no memory for what reclaims memory: error %d\n", ret);
+		goto out_copies;
+	}
 	dev->fault_entries = p->fault_entries;
+	/* The last: from here on programs open the device. */
 	ret = gpuemu_dev_register(dev);
 	if (ret) {
 		pr_err("cannot create /dev/gpuemu and its netlink family: error %d\n",
 		       ret);
-		goto out_copies;
+		goto out_reclaim;
 	}
 	return 0;
 
+out_reclaim:
+	gpuemu_reclaim_stop();
 out_copies:
 	gpuemu_copies_stop(&dev->copies);
 out_mirror:
@@ -114,6 +123,7 @@ static void print_live(void)
 static void __exit gpuemu_exit(void)
 {
 	gpuemu_dev_unregister(&the_device);
+	gpuemu_reclaim_stop();
 	gpuemu_copies_stop(&the_device.copies);
 	gpuemu_mirror_slots_destroy(&the_device.mirror);
 	gpuemu_remote_destroy(&the_device.remote);

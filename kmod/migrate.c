@@ -79,6 +79,8 @@ void gpuemu_migrate_unmap_cpu(struct gpuemu_block *block,
 	}
 	bitmap_andnot(block->cpu_mapped, block->cpu_mapped, mapped,
 		      GPUEMU_BLOCK_PAGES);
+	gpuemu_sysmem_unmapped(block->space,
+			       bitmap_weight(mapped, GPUEMU_BLOCK_PAGES));
 }
 
 /*

@@ -14,6 +14,7 @@
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
 
+#include "client.h"
 #include "dev.h"
 #include "inject.h"
 #include "objects.h"
@@ -23,6 +24,9 @@
 
 /* Single pages are allocated so many at a time: for the allocator it is one step. */
 #define STOCK_ORDER PAGE_ALLOC_COSTLY_ORDER
+
+/* Of all clients together, for the machine that asks for them. */
+static atomic_t ready_pages = ATOMIC_INIT(0);
 
 static struct page *page_alloc(struct gpuemu_space *space, gfp_t gfp)
 {
@@ -48,6 +52,7 @@ static void add_ready(struct gpuemu_sysmem *sysmem, struct page *page)
 	if (sysmem->nready < GPUEMU_READY_MAX) {
 		sysmem->ready[sysmem->nready] = page;
 		WRITE_ONCE(sysmem->nready, sysmem->nready + 1);
+		atomic_inc(&ready_pages);
 		page = NULL;
 	}
 	spin_unlock(&sysmem->lock);
@@ -82,6 +87,41 @@ void gpuemu_sysmem_init(struct gpuemu_sysmem *sysmem)
 	INIT_WORK(&sysmem->refill, refill);
 }
 
+/* A page that is ready, or NULL. */
+static struct page *take_ready(struct gpuemu_sysmem *sysmem)
+{
+	struct page *page = NULL;
+
+	spin_lock(&sysmem->lock);
+	if (sysmem->nready) {
+		WRITE_ONCE(sysmem->nready, sysmem->nready - 1);
+		atomic_dec(&ready_pages);
+		page = sysmem->ready[sysmem->nready];
+	}
+	spin_unlock(&sysmem->lock);
+	return page;
+}
+
+/* Pages that are ready, of all clients. */
+unsigned int gpuemu_sysmem_ready(void)
+{
+	return atomic_read(&ready_pages);
+}
+
+/* Frees up to @most pages that are ready for the client. Returns how many. */
+unsigned long gpuemu_sysmem_give_back(struct gpuemu_space *space,
+				      unsigned long most)
+{
+	unsigned long n = 0;
+	struct page *page;
+
+	while (n < most && (page = take_ready(&space->sysmem))) {
+		page_free(page);
+		n++;
+	}
+	return n;
+}
+
 /* The client's file is released. */
 void gpuemu_sysmem_close(struct gpuemu_space *space)
 {
@@ -91,8 +131,7 @@ void gpuemu_sysmem_close(struct gpuemu_space *space)
 	WRITE_ONCE(sysmem->closed, true);
 	spin_unlock(&sysmem->lock);
 	cancel_work_sync(&sysmem->refill);
-	while (sysmem->nready)
-		page_free(sysmem->ready[--sysmem->nready]);
+	gpuemu_sysmem_give_back(space, GPUEMU_READY_MAX);
 }
 
 /* The engine found no memory on the client's account: a worker tries harder. */
@@ -104,20 +143,6 @@ void gpuemu_sysmem_ask(struct gpuemu_space *space)
 	if (!sysmem->closed)
 		queue_work(system_unbound_wq, &sysmem->refill);
 	spin_unlock(&sysmem->lock);
-}
-
-/* A page that is ready, or NULL. */
-static struct page *take_ready(struct gpuemu_sysmem *sysmem)
-{
-	struct page *page = NULL;
-
-	spin_lock(&sysmem->lock);
-	if (sysmem->nready) {
-		WRITE_ONCE(sysmem->nready, sysmem->nready - 1);
-		page = sysmem->ready[sysmem->nready];
-	}
-	spin_unlock(&sysmem->lock);
-	return page;
 }
 
 /* 1 << order pages in one allocation and one charge; then each stands for itself. */
@@ -175,6 +200,25 @@ struct page *gpuemu_sysmem_get(struct gpuemu_space *space, gfp_t gfp)
 	else if (earnest)
 		no_page(space);
 	return page;
+}
+
+/**
+ * gpuemu_sysmem_unmapped() - system pages that the CPU has not mapped come, or go
+ * @space: of the pages
+ * @n: how many; below 0: they go, or the CPU maps them
+ *
+ * Linux counts what is mapped as its process'. Of these pages, which are behind device
+ * memory, it knows nothing, and nobody can reclaim them. So the module counts them for the
+ * process, as shared memory: the OOM killer looks there for who has the memory.
+ */
+void gpuemu_sysmem_unmapped(struct gpuemu_space *space, long n)
+{
+	struct gpuemu_client *client = container_of(space, struct gpuemu_client,
+						    space);
+
+	/* Without a mapping there is no page. The client has the mm as long as it lives. */
+	if (n)
+		compat_mm_counter_add(READ_ONCE(client->mm), MM_SHMEMPAGES, n);
 }
 
 /* A page that somebody else still refers to (GUP) lives on with that reference. */
@@ -252,8 +296,10 @@ int gpuemu_sysmem_fill(struct gpuemu_block *block, unsigned long *mask,
 		__clear_bit(i, mask);
 		short_of++;
 	}
-	if (n - short_of)
+	if (n - short_of) {
 		gpuemu_count(block->space, SYSTEM_PAGES, n - short_of);
+		gpuemu_sysmem_unmapped(block->space, n - short_of);
+	}
 	if (!short_of)
 		return 0;
 	no_page(block->space);
@@ -270,7 +316,7 @@ void gpuemu_sysmem_clear(struct gpuemu_block *block, const unsigned long *mask)
 		clear_highpage(block->pages[i]);
 }
 
-/* The pages of the mask lose theirs. */
+/* The pages of the mask, which the CPU has not mapped, lose theirs. */
 void gpuemu_sysmem_release(struct gpuemu_block *block, const unsigned long *mask)
 {
 	u32 i;
@@ -280,4 +326,6 @@ void gpuemu_sysmem_release(struct gpuemu_block *block, const unsigned long *mask
 		gpuemu_sysmem_put(block->space, block->pages[i]);
 		block->pages[i] = NULL;
 	}
+	gpuemu_sysmem_unmapped(block->space,
+			       -(long)bitmap_weight(mask, GPUEMU_BLOCK_PAGES));
 }

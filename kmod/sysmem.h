@@ -39,8 +39,12 @@ struct gpuemu_sysmem {
 
 void gpuemu_sysmem_init(struct gpuemu_sysmem *sysmem);
 void gpuemu_sysmem_close(struct gpuemu_space *space);
+unsigned int gpuemu_sysmem_ready(void);
+unsigned long gpuemu_sysmem_give_back(struct gpuemu_space *space,
+				      unsigned long most);
 
 struct page *gpuemu_sysmem_get(struct gpuemu_space *space, gfp_t gfp);
+void gpuemu_sysmem_unmapped(struct gpuemu_space *space, long n);
 void gpuemu_sysmem_put(struct gpuemu_space *space, struct page *page);
 void gpuemu_sysmem_ask(struct gpuemu_space *space);
 

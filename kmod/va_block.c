@@ -172,6 +172,7 @@ void gpuemu_block_close_end(struct gpuemu_block *block, u32 first, u32 last)
 	DECLARE_BITMAP(managed, GPUEMU_BLOCK_PAGES) = { };
 	DECLARE_BITMAP(remote, GPUEMU_BLOCK_PAGES) = { };
 	DECLARE_BITMAP(left, GPUEMU_BLOCK_PAGES) = { };
+	long unmapped = 0;
 	u32 i;
 
 	mutex_lock(&block->lock);
@@ -192,12 +193,14 @@ void gpuemu_block_close_end(struct gpuemu_block *block, u32 first, u32 last)
 		if (__test_and_clear_bit(i, block->resident))
 			__set_bit(i, left);
 		if (block->pages[i]) {
+			unmapped += !test_bit(i, block->cpu_mapped);
 			gpuemu_sysmem_put(block->space, block->pages[i]);
 			block->pages[i] = NULL;
 		}
 		__clear_bit(i, block->cpu_mapped);
 		gpuemu_thrash_forget(block, i);
 	}
+	gpuemu_sysmem_unmapped(block->space, -unmapped);
 	gpuemu_duplicate_ended(block, left, false);
 	gpuemu_vram_free(&dev->vram, block->frames, left, GPUEMU_BLOCK_PAGES);
 	gpuemu_limit_give_frames(block->space,
@@ -329,6 +332,7 @@ vm_fault_t gpuemu_block_cpu_fault(struct gpuemu_block *block,
 			return VM_FAULT_SIGBUS;
 		block->pages[i] = *page;
 		*page = NULL;
+		gpuemu_sysmem_unmapped(block->space, 1);
 	}
 	marked = vmf->vma->vm_flags & VM_UFFD_WP;
 	/*
@@ -345,7 +349,8 @@ vm_fault_t gpuemu_block_cpu_fault(struct gpuemu_block *block,
 		return VM_FAULT_OOM;
 	if (ret && (ret != -EBUSY || marked))
 		return VM_FAULT_SIGBUS;
-	__set_bit(i, block->cpu_mapped);
+	if (!__test_and_set_bit(i, block->cpu_mapped))
+		gpuemu_sysmem_unmapped(block->space, -1);
 	gpuemu_count(block->space, CPU_FAULTS, 1);
 	if (resident && !duplicate)
 		gpuemu_count(block->space, CPU_FAULTS_DEVICE, 1);

@@ -272,6 +272,151 @@ static uint32_t bring_evicting(struct engine *e, uint32_t space, uint8_t *mem, u
 	return n;
 }
 
+enum { FILES = 64 };
+
+/* A process with many files and a page of memory of each: it says where, and waits. */
+static void many(int to)
+{
+	char pid[16];
+
+	snprintf(pid, sizeof(pid), "%d", getpid());
+	if (put_text(GROUP "cgroup.procs", pid))
+		_exit(1);
+	for (int i = 0; i < FILES; i++) {
+		int fd = client_open();
+
+		engine_say(to, client_space(fd));
+		engine_say(to, (uintptr_t)map_managed(fd, PAGE));
+	}
+	pause();
+	_exit(1);
+}
+
+/*
+ * The engine takes some pages more than it needs, for the client's next ones. The machine gets
+ * them back when it asks.
+ */
+TEST_F(memcg, pages_that_are_ready_are_given_back)
+{
+	uint64_t space, mem;
+	long before;
+	int p[2], i;
+	pid_t pid;
+
+	ASSERT_EQ(0, pipe(p));
+	pid = fork();
+	if (!pid)
+		many(p[1]);
+	for (i = 0; i < FILES; i++) {
+		ASSERT_EQ(0, engine_hear(p[0], 10000, &space));
+		ASSERT_EQ(0, engine_hear(p[0], 10000, &mem));
+		if (!i)
+			ASSERT_EQ(0, put_text("/proc/sys/vm/drop_caches", "2"));
+		ASSERT_EQ(0, engine_h2d(&self->e, (uint32_t)space, (void *)(uintptr_t)mem, 1));
+	}
+	before = charged();
+	ASSERT_EQ(0, put_text("/proc/sys/vm/drop_caches", "2"));
+	/* Seven of each. */
+	EXPECT_LE(FILES * 4 * (long)PAGE, before - charged());
+	kill(pid, SIGKILL);
+	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
+	close(p[0]);
+	close(p[1]);
+}
+
+/* Pages of the process' own, with nothing of the GPU's; ends with 0 when it has them all. */
+static void innocent(size_t bytes)
+{
+	uint8_t *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char pid[16];
+
+	snprintf(pid, sizeof(pid), "%d", getpid());
+	if (p == MAP_FAILED || put_text(GROUP "cgroup.procs", pid))
+		_exit(1);
+	for (size_t i = 0; i < bytes; i += PAGE)
+		p[i] = 1;
+	_exit(0);
+}
+
+/* Pages that a process has resident, as the OOM killer counts them; -1: unknown. */
+static long resident(pid_t pid)
+{
+	char path[32];
+	long size, pages = -1;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", pid);
+	file = fopen(path, "r");
+	if (file && fscanf(file, "%ld %ld", &size, &pages) != 2)
+		pages = -1;
+	if (file)
+		fclose(file);
+	return pages;
+}
+
+/* Whom the OOM killer chose first, as the kernel's log says from here on; 0: nobody. */
+static pid_t first_killed(int log)
+{
+	static const char said[] = "Killed process ";
+	char line[2048], *at;
+	ssize_t n;
+
+	/* A line for each read; -EPIPE: some were overwritten. */
+	while ((n = read(log, line, sizeof(line) - 1)) > 0 || (n < 0 && errno == EPIPE)) {
+		line[n > 0 ? n : 0] = 0;
+		at = strstr(line, said);
+		if (at)
+			return atoi(at + strlen(said));
+	}
+	return 0;
+}
+
+/*
+ * The pages behind device memory cannot be reclaimed: they count as their process', wherever
+ * they are. So in a memory cgroup that is full the process with device memory ends, and not
+ * one beside it that has less.
+ */
+TEST_F(memcg, the_oom_killer_finds_who_has_it)
+{
+	long before = resident(self->pid);
+	siginfo_t end = { };
+	int tries, log;
+	uint64_t word;
+	pid_t pid;
+
+	log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK);
+	ASSERT_LE(0, log);
+	ASSERT_LE(0, lseek(log, 0, SEEK_END));
+	ASSERT_EQ(0, write_on_device(self));
+	/* Linux counts per CPU, and sums up now and then; its program's own pages come, too. */
+	EXPECT_LE(before + PAGES - 256, resident(self->pid));
+	EXPECT_GE(before + PAGES + 1024, resident(self->pid));
+	engine_say(self->to, 1);
+	ASSERT_EQ(0, engine_hear(self->from, 60000, &word));
+	ASSERT_EQ(PAGES, word);
+	EXPECT_LE(before + PAGES - 256, resident(self->pid));
+	EXPECT_GE(before + PAGES + 1024, resident(self->pid));
+
+	ASSERT_EQ(0, engine_h2d(&self->e, self->space, self->mem, PAGES));
+	ASSERT_EQ(0, put_text(GROUP "memory.max", "14M"));
+	pid = fork();
+	if (!pid)
+		innocent(7 << 20);
+	/*
+	 * The kernel may go on with this one before the other's memory is free: it takes a
+	 * process for done when its page table is empty.
+	 */
+	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
+	for (tries = 0; tries < 1000 && !end.si_code; tries++) {
+		EXPECT_EQ(0, waitid(P_PID, self->pid, &end, WEXITED | WNOWAIT | WNOHANG));
+		sleep_ms(10);
+	}
+	EXPECT_EQ(CLD_KILLED, end.si_code);
+	EXPECT_EQ(self->pid, first_killed(log));
+	close(log);
+}
+
 /*
  * A client whose memory cgroup is small asks for all of device memory. What it has there
  * has a page to go home to, so another client gets the frames that it asks for.

@@ -5,6 +5,7 @@
  * compat_insert_page_mkwrite(): a page at the fault's address, writable from 6.15 on,
  * as the mapping says before.
  * compat_mmap_write_trylock(): 7.x has no mmap_write_trylock(); as mmap_write_lock() there.
+ * compat_mm_counter_add(): add_mm_counter() without its tracepoint, which no module may use.
  * compat_fault_of_vma_lock(): whether a fault holds its VMA and not mmap_lock.
  */
 #ifndef _GPUEMU_COMPAT_MM_H
@@ -33,6 +34,17 @@ static inline bool mm_flags_test(int flag, const struct mm_struct *mm)
 	return test_bit(flag, &mm->flags);
 }
 #endif
+
+/* What mm has of a kind of page, as the OOM killer, ps and /proc/PID/status read it. */
+static inline void compat_mm_counter_add(struct mm_struct *mm, int member,
+					 long value)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
+	atomic_long_add(value, &mm->rss_stat.count[member]);
+#else
+	percpu_counter_add(&mm->rss_stat[member], value);
+#endif
+}
 
 static inline unsigned long
 compat_get_unmapped_area(struct file *file, unsigned long addr,

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _GPUEMU_RECLAIM_H
+#define _GPUEMU_RECLAIM_H
+
+struct gpuemu_dev;
+
+int gpuemu_reclaim_start(struct gpuemu_dev *dev);
+void gpuemu_reclaim_stop(void);
+
+#endif
