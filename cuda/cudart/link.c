@@ -104,6 +104,9 @@ static int choose(struct linker *l, char *why, size_t limit)
 					 p->name);
 				return -EEXIST;
 			}
+		} else if (definition && definition->kind == KERNEL) {
+			/* clang declares a kernel that the host launches and another text defines. */
+			p->dropped = true;
 		} else {
 			/* One declaration is enough. */
 			for (struct piece *q = *pieces_named(&l->pieces, p->name, p->name_bytes); q;

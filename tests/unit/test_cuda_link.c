@@ -56,6 +56,19 @@ static void definition_and_declaration(void **state)
 	free(text);
 }
 
+/* A text whose host part launches another text's kernel: clang declares it as a function. */
+static void a_kernel_that_is_declared_as_a_function(void **state)
+{
+	char *text = link2(HEAD ".extern .func k ( .param .b64 k_param_0 ) ;\n"
+				".extern .func f ( .param .b64 f_param_0 ) ;\n",
+			   HEAD ".visible .entry k( .param .u64 k_param_0 ) { ret; }\n", NULL, 0);
+
+	assert_int_equal(count(text, ".func"), 1);
+	assert_non_null(strstr(text, ".func f"));
+	assert_int_equal(count(text, ".entry k("), 1);
+	free(text);
+}
+
 /* clang's -rdc=true where the kernel comes before the host's use: __static__ is the definition's alone. */
 static void a_static_variable_has_another_name(void **state)
 {
@@ -204,6 +217,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(definition_and_declaration),
 		cmocka_unit_test(a_static_variable_has_another_name),
+		cmocka_unit_test(a_kernel_that_is_declared_as_a_function),
 		cmocka_unit_test(own_names_stay_apart),
 		cmocka_unit_test(weak_definitions),
 		cmocka_unit_test(two_definitions),

@@ -27,6 +27,8 @@ static __global__ void kept(int *out) { *out += 1; }
 template <int n> __global__ void made(int *out) { *out += n; }
 
 void run_other(int *out);
+/* The other file's kernel. */
+extern __global__ void adds_it(int *out);
 
 int main()
 {
@@ -57,6 +59,9 @@ int main()
 	looks_up<<<1, 1>>>(out);
 	OK(cudaDeviceSynchronize());
 	HOLDS(out[0] == 15);
+	adds_it<<<1, 1>>>(out);
+	OK(cudaDeviceSynchronize());
+	HOLDS(out[0] == 15 + 300);
 	OK(cudaFree(out));
 	printf("linked: passed\n");
 	return 0;
