@@ -4,8 +4,10 @@
  * which the unit tests link without it.
  */
 #include "cli.h"
+#include "heap.h"
 
 int main(int argc, char **argv)
 {
+	heap_huge_pages();
 	return cli_main(argc, argv);
 }

@@ -12,7 +12,7 @@ CYCLES_OBJ := $(CYCLES_SRC:%.c=$(B)/obj/%.o)
 -include $(CYCLES_OBJ:.o=.d)
 $(B)/obj/tests/cycles/%.o: tests/cycles/%.c | $(B)/deps-build.stamp
 	@mkdir -p $(@D)
-	$(call say,CC,$<) $(CC) $(STD) $(WARN) -Iinclude -Itests/cycles $(CFLAGS) $(DEPGEN) -c -o $@ $<
+	$(call say,CC,$<) $(CC) $(STD) $(WARN) -Iinclude -Itests/cycles -Itools $(CFLAGS) $(DEPGEN) -c -o $@ $<
 
 # $(1): a program. $(2): its files.
 define cycles_program
@@ -22,6 +22,8 @@ $(CYCLES)/$(1): $(patsubst %,$(B)/obj/tests/cycles/%.o,$(2)) $(B)/lib/libgpuemu.
 endef
 $(eval $(call cycles_program,validate,validate run reference inputs))
 $(eval $(call cycles_program,bench,bench run reference inputs))
+# Its heap is as the gpuemu command's.
+$(CYCLES)/bench: $(B)/obj/tools/heap.o
 $(eval $(call cycles_program,micro,micro run))
 $(eval $(call cycles_program,robust,robust run))
 

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "heap.h"
 #include "reference.h"
 
 #define MAX_RUNS	99
@@ -77,6 +78,8 @@ int main(int argc, char **argv)
 	bool one = false, bad = false;
 	int c;
 
+	/* As the gpuemu command does. */
+	heap_huge_pages();
 	while ((c = getopt(argc, argv, "r:n:t:1")) != -1) {
 		switch (c) {
 		case 'r': folder = optarg; break;
