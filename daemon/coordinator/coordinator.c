@@ -24,8 +24,9 @@ int coord_create(const struct coord_limits *limits, const struct coord_threshold
 	c->warps = calloc(limits->warps, sizeof(*c->warps));
 	c->scratchpad = calloc(limits->ctas, sizeof(*c->scratchpad));
 	c->waiting = calloc(limits->ctas, sizeof(*c->waiting));
+	c->stalled = calloc(limits->ctas, sizeof(*c->stalled));
 	c->slots = calloc(limits->slots, sizeof(*c->slots));
-	if (!c->warps || !c->scratchpad || !c->waiting || !c->slots ||
+	if (!c->warps || !c->scratchpad || !c->waiting || !c->stalled || !c->slots ||
 	    coord_table_init(&c->registers, limits->warps, SETS, limits->register_sets) ||
 	    (limits->scratchpad_table &&
 	     coord_table_init(&c->sets, limits->ctas, SETS, limits->scratchpad_sets))) {
@@ -46,6 +47,7 @@ void coord_destroy(struct coordinator *c)
 	free(c->warps);
 	free(c->scratchpad);
 	free(c->waiting);
+	free(c->stalled);
 	free(c->slots);
 	free(c);
 }
@@ -58,6 +60,7 @@ void coord_reset(struct coordinator *c)
 	memset(c->warps, 0, c->limits.warps * sizeof(*c->warps));
 	memset(c->scratchpad, 0, c->limits.ctas * sizeof(*c->scratchpad));
 	memset(c->waiting, 0, c->limits.ctas * sizeof(*c->waiting));
+	memset(c->stalled, 0, c->limits.ctas * sizeof(*c->stalled));
 	memset(c->slots, 0, c->limits.slots * sizeof(*c->slots));
 	memset(c->allowed, 0, sizeof(c->allowed));
 	c->free_slots = c->limits.slots;
@@ -172,6 +175,24 @@ void coord_passed(struct coordinator *c, unsigned int warp)
 		coord_set_state(c, w, w->slotted ? RUNNING : PENDING);
 }
 
+void coord_stalled(struct coordinator *c, unsigned int cta)
+{
+	c->stalled[cta] = ++c->next;
+}
+
+void coord_resumed(struct coordinator *c, unsigned int cta)
+{
+	c->stalled[cta] = 0;
+}
+
+void coord_ready(struct coordinator *c, unsigned int warp)
+{
+	struct warp *w = &c->warps[warp];
+
+	if (w->state == RESULTS)
+		coord_set_state(c, w, PENDING);
+}
+
 void coord_warp_end(struct coordinator *c, unsigned int warp)
 {
 	struct warp *w = &c->warps[warp];
@@ -194,6 +215,7 @@ void coord_cta_end(struct coordinator *c, unsigned int cta)
 	else
 		c->free_scratchpad += c->scratchpad[cta];
 	c->scratchpad[cta] = 0;
+	c->stalled[cta] = 0;
 }
 
 /* --- accesses ----------------------------------------------------------------------------- */
@@ -408,6 +430,8 @@ static bool warp_sound(const struct coordinator *c, unsigned int i, bool *taken)
 		    COORD_NOWHERE)
 			return false;
 	}
+	if (w->state == RESULTS)
+		return !w->slotted && w->away && w->holds == w->needs;
 	if (w->state != RUNNING)
 		return true;
 	return w->slotted && !w->away && w->holds == w->needs &&

@@ -171,6 +171,16 @@ void coord_phase(struct coordinator *c, unsigned int warp, const struct coord_ne
 /* The warp waits at a barrier; the barrier is over. */
 void coord_barrier(struct coordinator *c, unsigned int warp);
 void coord_passed(struct coordinator *c, unsigned int warp);
+/*
+ * The CTA stalled: all its warps that have slots wait for long. With `lend` these are free to be
+ * taken for warps in the queues, whatever the threshold says; those of the CTA that stalled first
+ * go first. And: a warp of it goes on, those that still have slots keep them. It does so, too, when
+ * a warp of it gets through the queues.
+ */
+void coord_stalled(struct coordinator *c, unsigned int cta);
+void coord_resumed(struct coordinator *c, unsigned int cta);
+/* All results that a warp waits for, which lost its slot so, have come: it needs a slot again. */
+void coord_ready(struct coordinator *c, unsigned int warp);
 void coord_warp_end(struct coordinator *c, unsigned int warp);
 /* Its warps have ended: scratchpad is free. */
 void coord_cta_end(struct coordinator *c, unsigned int cta);

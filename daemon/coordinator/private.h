@@ -7,7 +7,8 @@
 
 #define SETS	64u
 
-enum state { ABSENT, PENDING, RUNNING, BARRIER };
+/* RESULTS: without a slot, until results have come that it waits for. */
+enum state { ABSENT, PENDING, RUNNING, BARRIER, RESULTS };
 
 struct warp {
 	uint8_t state;			/* enum state */
@@ -33,6 +34,7 @@ struct coordinator {
 	struct warp *warps;
 	unsigned int *scratchpad;	/* by CTA: sets that it holds */
 	unsigned int *waiting;		/* by CTA: warps that are PENDING */
+	uint64_t *stalled;		/* by CTA: order of stalling; 0: it is not */
 	bool *slots;			/* taken */
 	unsigned int free_slots, swapped_warps;
 	unsigned int free_scratchpad;	/* where it has no table */

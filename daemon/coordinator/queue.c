@@ -9,6 +9,10 @@
  * Deadlock: fewer warps than the floor go on, and a warp waits. Then the first one that has
  * its scratchpad gets slot and registers whatever the threshold says. Scratchpad alone is never
  * forced: a CTA takes all of it at a time, so a CTA that has it never waits for more.
+ *
+ * Warps of a stalled CTA (coord_stalled()) lend their slots before warps at barriers do. One that
+ * does so is in no queue until its results have come, and comes back by itself, so that nobody
+ * waits for it forever.
  */
 #include "coordinator/private.h"
 
@@ -22,14 +26,36 @@ static unsigned int queue_of(const struct coordinator *c, const struct warp *w)
 	return !w->slotted ? 0 : c->scratchpad[w->cta] < w->scratchpad ? 1 : 2;
 }
 
+/* Its CTA stalled, and it has a slot to give. */
+static bool stalled(const struct coordinator *c, const struct warp *w)
+{
+	return w->slotted && c->stalled[w->cta] && (w->state == RUNNING || w->state == BARRIER);
+}
+
+/* The first warp of the CTA that stalled first; NULL: none has a slot. */
+static struct warp *first_stalled(const struct coordinator *c)
+{
+	struct warp *best = NULL;
+
+	for (unsigned int i = 0; i < c->limits.warps; i++) {
+		struct warp *w = &c->warps[i];
+
+		if (stalled(c, w) && (!best || c->stalled[w->cta] < c->stalled[best->cta]))
+			best = w;
+	}
+	return best;
+}
+
 /*
  * The warp with a slot that has waited longest at a barrier; NULL: none. For the floor it may be a
  * warp that waits in a queue: for scratchpad of a CTA whose warps have no slot.
  */
 static struct warp *lender(const struct coordinator *c, unsigned int to, bool force)
 {
-	struct warp *best = NULL;
+	struct warp *best = c->limits.lend ? first_stalled(c) : NULL;
 
+	if (best)
+		return best;
 	for (unsigned int i = 0; c->limits.lend && i < c->limits.warps; i++) {
 		struct warp *w = &c->warps[i];
 
@@ -94,9 +120,12 @@ static bool fits(const struct coordinator *c, unsigned int warp, bool force)
 	if (!fits_scratchpad(c, w))
 		return false;
 	if (!w->slotted && !c->free_slots) {
-		if (!lender(c, warp, force))
+		const struct warp *from = lender(c, warp, force);
+
+		if (!from)
 			return false;
-		if (!force && c->swapped_warps + 1 - w->away > coord_allowed(c, COORD_THREADS))
+		if (!force && !stalled(c, from) &&
+		    c->swapped_warps + 1 - w->away > coord_allowed(c, COORD_THREADS))
 			return false;
 	}
 	return force || fits_registers(c, warp);
@@ -123,6 +152,8 @@ static void lend_slot(struct coordinator *c, unsigned int to, bool force)
 
 	coord_free_slot(c, from);
 	from->away = true;
+	if (from->state == RUNNING)
+		coord_set_state(c, from, RESULTS);
 	c->swapped_warps++;
 	c->stats.swapped_out++;
 	c->ops.swap_out(c->ctx, (unsigned int)(from - c->warps));
@@ -176,6 +207,7 @@ static void acquire(struct coordinator *c, unsigned int warp, bool force)
 	if (c->registers.swapped > swapped)
 		c->allowed[COORD_REGISTERS] = c->registers.swapped;
 	coord_set_state(c, w, RUNNING);
+	c->stalled[w->cta] = 0;
 	c->stats.grants++;
 	c->ops.schedule(c->ctx, warp, w->slot, restored);
 }

@@ -75,6 +75,7 @@ struct sm_numbers {
 #define sm_sizes		SM_NAME(sm_sizes)
 #define sm_stats		SM_NAME(sm_stats)
 #define sm_timer		SM_NAME(sm_timer)
+#define sm_warp_awaits		SM_NAME(sm_warp_awaits)
 #define sm_warp_cta		SM_NAME(sm_warp_cta)
 #define sm_warp_schedule	SM_NAME(sm_warp_schedule)
 #define sm_warp_unschedule	SM_NAME(sm_warp_unschedule)

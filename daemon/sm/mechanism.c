@@ -53,7 +53,7 @@ void mechanism_cancel(struct sm *sm)
 	m->news = false;
 	m->exited = m->retired = m->ended = m->away = m->stalled = NO_WARPS;
 	m->waits = m->passed = NO_WARPS;
-	m->seen.real = m->seen.live = m->seen.active = NO_WARPS;
+	m->seen.real = m->seen.live = m->seen.active = m->seen.inactive = NO_WARPS;
 	sm->mech.attend = m->ops != &mechanism_baseline;
 	if (m->ops->reset)
 		m->ops->reset(m->state);
@@ -143,18 +143,23 @@ static void tell_ctas(struct sm *sm, warpset warps, warpset real, uint64_t now)
 	unsigned int w, c;
 
 	/* A warp that exits leaves `running` and `live` at once. */
-	warps |= (m->seen.real ^ real) | (m->seen.live ^ sm->heads.live);
+	warps |= (m->seen.real ^ real) | (m->seen.live ^ sm->heads.live) |
+		 (m->seen.inactive ^ sm->heads.inactive);
 	m->seen.real = real;
 	m->seen.live = sm->heads.live;
 	m->seen.active = sm->res.active;
+	m->seen.inactive = sm->heads.inactive;
 	for_each_warp(w, warps)
 		set_add(&ctas, sm->warps.at[w].cta);
 	for_each_warp(c, (sm->res.active | m->stalled) & ctas) {
 		warpset running = sm->ctas.at[c].running;
 
-		/* Nothing helps a CTA whose warps all wait only at barriers. */
+		/*
+		 * Nothing helps a CTA whose warps all wait only at barriers. A warp that has no
+		 * slot of its own (by_warp) does not go on either.
+		 */
 		tell_cta(sm, c, sm->ctas.at[c].state == SM_CTA_ACTIVE && set_any(running & real) &&
-			 !set_any(running & ~m->away), now);
+			 !set_any(running & ~(m->away | sm->heads.inactive)), now);
 	}
 }
 
@@ -173,7 +178,7 @@ static void tell_waits(struct sm *sm, uint64_t now)
 		away |= h->wait_barrier & h->live & ~(h->inactive | waits);
 	/* Most cycles change nothing of it. */
 	if (!set_any((before ^ away) | (m->seen.real ^ real) | (m->seen.live ^ h->live) |
-		     (m->seen.active ^ sm->res.active)))
+		     (m->seen.active ^ sm->res.active) | (m->seen.inactive ^ h->inactive)))
 		return;
 	m->away = away;
 	tell_warps(sm, before, away, waits, now);

@@ -23,7 +23,7 @@ struct mechanism {
 	warpset stalled;		/* CTAs */
 	/* What `stalled` was found from: while all of it stays, no CTA stalls or resumes. */
 	struct {
-		warpset real, live, active;
+		warpset real, live, active, inactive;
 	} seen;
 	warpset waits, passed;		/* warps at barriers, in this cycle; by_warp; `news`, too */
 	uint64_t memory_pipeline;	/* sm_memory_pipeline() */
@@ -54,6 +54,8 @@ void mechanism_admitted(struct sm *sm, unsigned int cta, uint64_t now);
 void mechanism_started(struct sm *sm, unsigned int cta, uint64_t now);
 void mechanism_parked(struct sm *sm, unsigned int cta, uint64_t now);
 void mechanism_ready(struct sm *sm, unsigned int cta, uint64_t now);
+/* by_warp: a warp without a slot waits for no result and no page. */
+void mechanism_warp_ready(struct sm *sm, unsigned int w, uint64_t now);
 /* An instruction is done with; only asked where mech.ops->every. */
 void mechanism_finished(struct sm *sm, unsigned int w, uint32_t pc);
 /* May the warp pass the phase point that its head is? */

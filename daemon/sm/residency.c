@@ -174,6 +174,7 @@ bool sm_warp_unschedule(struct sm *sm, unsigned int w, uint64_t now)
 	sm->fetch.empty &= ~bit;
 	sm->fetch.refused &= ~bit;
 	sm->fetch.stale |= sm->fetch.missed & bit;
+	reexec_parked(sm, bit, now);
 	residency_warp_retired(sm, w);
 	return granted;
 }
@@ -338,18 +339,34 @@ static bool drained(const struct sm *sm, const struct sm_cta *cta)
 	return true;
 }
 
-/* Every result and every page that it waits for has come; stores may be under way. */
+/* Stores may be under way. */
+bool sm_warp_awaits(const struct sm *sm, unsigned int w)
+{
+	return sm->warps.at[w].pending ||
+	       set_has(sm->accesses.untranslated | sm->heads.wait_atomic, w);
+}
+
+/* Every result and every page that it waits for has come. */
 static bool all_here(const struct sm *sm, const struct sm_cta *cta)
 {
 	unsigned int w;
 
-	if (set_any(cta->warps & (sm->accesses.untranslated | sm->heads.wait_atomic)))
-		return false;
 	for_each_warp(w, cta->warps) {
-		if (sm->warps.at[w].pending)
+		if (sm_warp_awaits(sm, w))
 			return false;
 	}
 	return true;
+}
+
+/* by_warp: those of its warps without slots for which something has come. */
+static void look_at_warps(struct sm *sm, const struct sm_cta *cta, uint64_t now)
+{
+	unsigned int w;
+
+	for_each_warp(w, cta->running & sm->heads.inactive) {
+		if (!sm_warp_awaits(sm, w))
+			mechanism_warp_ready(sm, w, now);
+	}
 }
 
 static void look(struct sm *sm, unsigned int c, uint64_t now)
@@ -357,6 +374,8 @@ static void look(struct sm *sm, unsigned int c, uint64_t now)
 	struct sm_cta *cta = &sm->ctas.at[c];
 
 	set_drop(&sm->res.due, c);
+	if (sm->mech.ops->by_warp)
+		look_at_warps(sm, cta, now);
 	if (cta->state != SM_CTA_PARKED || cta->ready_told || !all_here(sm, cta))
 		return;
 	cta->ready_told = true;

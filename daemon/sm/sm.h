@@ -126,11 +126,16 @@ struct sm_mechanism {
 	/* It is parked, and every result and page that it waits for has come. */
 	void (*cta_ready)(void *state, struct sm *sm, unsigned int cta, uint64_t now);
 	/*
-	 * It is active, every warp of it that has not exited is stalled, and not all of them at
-	 * barriers. Then: one goes on again.
+	 * It is active, every warp of it that has not exited is stalled (by_warp: or has no slot),
+	 * and not all of them at barriers. Then: one goes on again.
 	 */
 	void (*cta_stalled)(void *state, struct sm *sm, unsigned int cta, uint64_t now);
 	void (*cta_resumed)(void *state, struct sm *sm, unsigned int cta, uint64_t now);
+	/*
+	 * by_warp: something has come for a warp without a slot, and it waits for no result and no
+	 * page (any more).
+	 */
+	void (*warp_ready)(void *state, struct sm *sm, unsigned int warp, uint64_t now);
 
 	/*
 	 * A warp of an active CTA, and what it waited for then. It is told to have resumed as well
@@ -253,6 +258,8 @@ void sm_operands_away(struct sm *sm, unsigned int warp);
  */
 void sm_warp_schedule(struct sm *sm, unsigned int warp, unsigned int slot, uint64_t now);
 bool sm_warp_unschedule(struct sm *sm, unsigned int warp, uint64_t now);
+/* A result or a page that the warp waits for is under way. */
+bool sm_warp_awaits(const struct sm *sm, unsigned int warp);
 /* by_warp: 32-bit registers and bytes of shared memory that are in use from the end of now on. */
 void sm_hold(struct sm *sm, uint32_t registers, uint32_t shared_bytes, uint64_t now);
 /* by_warp: numbers for a CTA of the kernel and its warps. */

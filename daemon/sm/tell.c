@@ -27,6 +27,11 @@ void mechanism_ready(struct sm *sm, unsigned int cta, uint64_t now)
 	TELL(sm, cta_ready, cta, now);
 }
 
+void mechanism_warp_ready(struct sm *sm, unsigned int w, uint64_t now)
+{
+	TELL(sm, warp_ready, w, now);
+}
+
 bool mechanism_acquire(struct sm *sm, unsigned int w, uint32_t pc)
 {
 	const struct mechanism *m = &sm->mech;

@@ -45,6 +45,8 @@ for file in "${files[@]}"; do
 	variant "$file, timed" "$file" --timed -- O0 O3
 	# The engine stops if a kernel accesses scratchpad that its phases did not ask for.
 	variant "$file, zorua" "$file" --timed --set sm.cta=zorua -- O0 O2
+	variant "$file, zorua, slots of stalled CTAs" "$file" --timed --set gpu.sms=1 --set sm.cta=zorua \
+		--set zorua.slots=vt --set zorua.ctas=fits --set sm.warps=32 -- O2
 	variant "$file, timed, registers" "$file" --timed --maxregs 0,20 -- O1
 done
 

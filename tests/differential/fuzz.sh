@@ -48,6 +48,7 @@ mechanism_of() {
 		"baseline --set sm.mem_order=mascar"
 		"vt --set sm.mem_order=reexecute --set vt.long=miss --set vt.barrier=ignored"
 		"zorua --set zorua.proof=0 --set zorua.epoch=200"
+		"zorua --set zorua.slots=vt --set zorua.ctas=fits --set sm.warps=4"
 		"vt --set vt.oversubscribe=2 --set occupancy.regs=128 --set sm.registers=16384 --set gmmu.far_fault_mshrs=0")
 	echo "--set sm.ctas=1 --set l1d.mshrs=2 --set sm.reexec=3" \
 		"--set sm.cta=${all[(seed + $1 / per_file) % ${#all[@]}]}"

@@ -4,21 +4,8 @@
  * programs of phases and barriers at random, where what must hold is looked at after each event and
  * everybody has to come to the end.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/rng.h"
-#include "coordinator/coordinator.h"
-
-/* Table 1's constants. */
-static const struct coord_threshold published = {
-	.percent = 10, .step = 4, .most = 100, .delta = 16,
-};
-static const struct coord_threshold none = { .percent = 0, .step = 0, .most = 0, .delta = 16 };
+#include "coordinator_bench.h"
 
 /* --- o_thresh -------------------------------------------------------------------------- */
 
@@ -120,109 +107,6 @@ static void a_table(void **state)
 	assert_int_equal(t.swapped, 0);
 	assert_true(coord_table_sound(&t));
 	coord_table_fini(&t);
-}
-
-/* --- a bench ------------------------------------------------------------------------------- */
-
-#define WARPS	64u
-#define CTAS	16u
-
-struct bench {
-	struct coordinator *c;
-	bool schedulable[WARPS];
-	bool away[WARPS];
-	uint64_t swap[WARPS];		/* sets in swap */
-	uint64_t scratchpad[CTAS];	/* the same of CTAs' scratchpad */
-	unsigned int order[4096], n;	/* of becoming schedulable */
-};
-
-static void on_schedule(void *ctx, unsigned int warp, unsigned int slot, bool restored)
-{
-	struct bench *b = ctx;
-
-	assert_false(b->schedulable[warp]);
-	assert_int_equal(restored, b->away[warp]);
-	b->schedulable[warp] = true;
-	b->away[warp] = false;
-	if (b->n < ARRAY_SIZE(b->order))
-		b->order[b->n++] = warp;
-}
-
-static void on_swap_out(void *ctx, unsigned int warp)
-{
-	struct bench *b = ctx;
-
-	assert_false(b->away[warp] || b->schedulable[warp]);
-	b->away[warp] = true;
-}
-
-static void on_spill(void *ctx, unsigned int warp, unsigned int set)
-{
-	struct bench *b = ctx;
-
-	assert_false(b->swap[warp] >> set & 1);
-	b->swap[warp] |= 1ull << set;
-}
-
-static void on_fill(void *ctx, unsigned int warp, unsigned int set)
-{
-	struct bench *b = ctx;
-
-	b->swap[warp] &= ~(1ull << set);
-}
-
-static void on_spill_scratchpad(void *ctx, unsigned int cta, unsigned int set)
-{
-	struct bench *b = ctx;
-
-	b->scratchpad[cta] |= 1ull << set;
-}
-
-static void on_fill_scratchpad(void *ctx, unsigned int cta, unsigned int set)
-{
-	struct bench *b = ctx;
-
-	b->scratchpad[cta] &= ~(1ull << set);
-}
-
-static void open_bench(struct bench *b, const struct coord_limits *limits,
-		       const struct coord_threshold *t)
-{
-	const struct coord_ops ops = {
-		on_schedule, on_swap_out, on_spill, on_fill,
-		on_spill_scratchpad, on_fill_scratchpad,
-	};
-
-	memset(b, 0, sizeof(*b));
-	assert_int_equal(coord_create(limits, t, &ops, b, &b->c), 0);
-}
-
-static void run(struct bench *b)
-{
-	coord_run(b->c);
-	assert_true(coord_sound(b->c));
-}
-
-#define SETS(n)	((1ull << (n)) - 1)
-
-/* The warp begins, or comes to a phase, with the first `sets` sets; it will need `ahead` at most. */
-static void start(struct bench *b, unsigned int warp, unsigned int cta, unsigned int sets,
-		  unsigned int ahead)
-{
-	const struct coord_needs needs = { .sets = SETS(sets), .ahead = ahead };
-
-	coord_warp_start(b->c, warp, cta, &needs);
-}
-
-static void phase(struct bench *b, unsigned int warp, unsigned int sets, unsigned int ahead,
-		  unsigned int scratchpad)
-{
-	const struct coord_needs needs = {
-		.sets = SETS(sets), .ahead = ahead, .scratchpad = scratchpad,
-	};
-
-	b->schedulable[warp] = false;
-	coord_phase(b->c, warp, &needs);
 }
 
 /* --- the queues, by hand --------------------------------------------------------------------- */
@@ -695,6 +579,7 @@ struct machine {
 	struct program p;
 	unsigned int at[WARPS], arrived[CTAS], left[CTAS];
 	bool live[WARPS];
+	bool stalled[CTAS];		/* the CTA's warps do not go on */
 	unsigned int scratchpad;	/* of a CTA */
 };
 
@@ -779,6 +664,52 @@ static void advance(struct machine *m, unsigned int w)
 	phase(&m->b, w, s->sets, ahead(m, (unsigned int)(s - m->p.steps)), s->scratchpad);
 }
 
+/* A CTA stalls, or goes on; results of some of those come that lost their slots so. */
+static void stall_some(struct machine *m, struct rng *rng)
+{
+	unsigned int cta = (unsigned int)rng_below(rng, CTAS);
+
+	m->stalled[cta] = !m->stalled[cta];
+	if (m->stalled[cta])
+		coord_stalled(m->b.c, cta);
+	else
+		coord_resumed(m->b.c, cta);
+	for (unsigned int w = 0; w < WARPS; w++)
+		if (m->b.results[w] && rng_below(rng, 2)) {
+			m->b.results[w] = false;
+			coord_ready(m->b.c, w);
+		}
+}
+
+/* All that somebody waits for comes. False: nobody did so. */
+static bool all_comes(struct machine *m)
+{
+	bool any = false;
+
+	for (unsigned int c = 0; c < CTAS; c++) {
+		any |= m->stalled[c];
+		m->stalled[c] = false;
+		coord_resumed(m->b.c, c);
+	}
+	for (unsigned int w = 0; w < WARPS; w++) {
+		any |= m->b.results[w];
+		m->b.results[w] = false;
+		coord_ready(m->b.c, w);
+	}
+	return any;
+}
+
+/* A warp that goes on, from w on; WARPS: none does. */
+static unsigned int goes_on(const struct machine *m, unsigned int w)
+{
+	for (unsigned int tries = WARPS; tries--; w = (w + 1) % WARPS)
+		if (m->b.schedulable[w] && !m->stalled[w / m->p.warps])
+			return w;
+	return WARPS;
+}
+
+static uint64_t lent;
+
 static void random_machine(struct rng *rng)
 {
 	const struct coord_limits limits = {
@@ -795,18 +726,22 @@ static void random_machine(struct rng *rng)
 
 	memset(&m, 0, sizeof(m));
 	open_bench(&m.b, &limits, swap ? &published : &none);
+	m.b.stalls = rng_below(rng, 2);
 	make_program(&m, rng, &limits);
 	for (unsigned int c = 0; c < CTAS && (c + 1) * m.p.warps <= WARPS; c++)
 		start_cta(&m, c);
 	for (unsigned int t = 0; t < 4000; t++) {
-		unsigned int w = (unsigned int)rng_below(rng, WARPS), tries = WARPS;
+		unsigned int w;
 
+		if (m.b.stalls)
+			stall_some(&m, rng);
 		run(&m.b);
 		if (t % 8 == 0)
 			coord_epoch(m.b.c, rng_below(rng, 100), rng_below(rng, 100));
-		while (tries-- && !m.b.schedulable[w])
-			w = (w + 1) % WARPS;
-		if (!m.b.schedulable[w])
+		w = goes_on(&m, (unsigned int)rng_below(rng, WARPS));
+		if (w == WARPS && all_comes(&m))
+			continue;
+		if (w == WARPS)
 			break;
 		assert_int_equal(coord_access(m.b.c, w, SETS(3)) & ~m.b.swap[w] & ~SETS(3), 0);
 		if (limits.scratchpad_table)
@@ -823,6 +758,8 @@ static void random_machine(struct rng *rng)
 	assert_int_equal(coord_free(m.b.c, COORD_SCRATCHPAD), limits.scratchpad_sets);
 	assert_int_equal(coord_swapped(m.b.c, COORD_REGISTERS), 0);
 	assert_int_equal(coord_swapped(m.b.c, COORD_SCRATCHPAD), 0);
+	assert_int_equal(coord_swapped(m.b.c, COORD_THREADS), 0);
+	lent += m.b.lent;
 	coord_destroy(m.b.c);
 }
 
@@ -833,6 +770,7 @@ static void everybody_comes_to_the_end(void **state)
 	rng_seed(&rng, 21);
 	for (unsigned int i = 0; i < 150; i++)
 		random_machine(&rng);
+	assert_true(lent > 50);
 }
 
 int main(void)

@@ -365,6 +365,125 @@ static void no_trial_where_warps_wait(void **state)
 	}
 }
 
+/*
+ * Two warps of a CTA go from word to word, each where the last one says, the first of the CTA's
+ * own. If there are three, the first one only stores, into many lines.
+ */
+static const char chain[] = PTX_HEAD
+	".visible .entry k(.param .u64 p)\n{\n.reg .pred %p<2>;\n.reg .b64 %rd<8>;\n"
+	".reg .b32 %r<9>;\nld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\n"
+	"mov.u32 %r2, %ctaid.x;\nmul.lo.u32 %r3, %r2, 4096;\ncvt.u64.u32 %rd2, %r3;\n"
+	"add.s64 %rd3, %rd1, %rd2;\nmov.u32 %r4, 0;\nmov.u32 %r5, 4096;\n"
+	"mov.u32 %r8, %ntid.x;\nsub.u32 %r8, %r8, 64;\nsetp.lt.s32 %p1, %r1, %r8;\n@%p1 bra X;\nmov.u32 %r5, 0;\n"
+	"L:\nld.global.u32 %r6, [%rd3];\nadd.u32 %r5, %r5, %r6;\ncvt.u64.u32 %rd4, %r6;\n"
+	"add.s64 %rd3, %rd3, %rd4;\nadd.u32 %r4, %r4, 1;\nsetp.lt.u32 %p1, %r4, 8;\n@%p1 bra L;\n"
+	"S:\nmul.lo.u32 %r7, %r2, 512;\nmad.lo.u32 %r7, %r1, 4, %r7;\nadd.u32 %r7, %r7, 1048576;\n"
+	"cvt.u64.u32 %rd5, %r7;\nadd.s64 %rd6, %rd1, %rd5;\nst.global.u32 [%rd6], %r5;\nret;\n"
+	"X:\nmad.lo.u32 %r7, %r1, 4096, 2097152;\ncvt.u64.u32 %rd5, %r7;\nadd.s64 %rd6, %rd1, %rd5;\n"
+	"st.global.u32 [%rd6], %r5;\nst.global.u32 [%rd6+128], %r5;\nbra S;\n}\n";
+
+static void run_chain(struct bench *b, const char *mode, unsigned int warps, unsigned int slots)
+{
+	bench_init(b);
+	strcpy(b->spec.cta, "zorua");
+	strcpy(b->spec.zorua_slots, mode);
+	strcpy(b->spec.zorua_ctas, "fits");
+	b->spec.warps = slots;
+	b->spec.zorua_swap = 0;
+	bench_load(b, chain, 32 * warps);
+	for (unsigned int i = 0; i < 8 * 1024; i++)
+		((uint32_t *)b->memory)[i] = 512;
+	bench_run(b, 8);
+	assert_int_equal(b->status, 0);
+	for (unsigned int i = 0; i < 8 * 128; i++)
+		assert_int_equal(((uint32_t *)b->memory)[262144 + i],
+				 i % 128 < 32 * warps ? 8 * 512 : 0);
+}
+
+/*
+ * Eight warps on two slots, which wait for memory nearly all the time: one behind the other they
+ * take four times as long as two of them. A warp that lends its slot while it waits lets others
+ * wait at the same time.
+ */
+static uint64_t one_warp;
+
+static void stalled_ctas_lend_slots(void **state)
+{
+	struct bench barrier, vt;
+
+	run_chain(&barrier, "barrier", 1, 2);
+	assert_int_equal(counters(&barrier)->swapped_warps, 0);
+	run_chain(&vt, "vt", 1, 2);
+	assert_int_equal(counters(&vt)->forced, 0);
+	/* Each of six warps that have to wait takes a slot, and each comes back often. */
+	assert_in_range(counters(&vt)->swapped_warps, 6, 8 * 9);
+	assert_true(vt.cycles * 10 < barrier.cycles * 7);
+	one_warp = vt.cycles;
+	bench_fini(&barrier);
+	bench_fini(&vt);
+}
+
+/*
+ * CTAs of two warps: one that has a slot for one of its warps has stalled when that has, for the
+ * other cannot go on. So twice as many warps take no more than twice the time.
+ */
+static void who_has_no_slot_does_not_go_on(void **state)
+{
+	struct bench b;
+
+	run_chain(&b, "vt", 2, 2);
+	assert_int_equal(counters(&b)->forced, 0);
+	assert_true(b.cycles < 2 * one_warp);
+	bench_fini(&b);
+}
+
+/* A warp that has exited lends its slot while its stores are under way, and is never back. */
+static void who_has_exited_lends_its_slot(void **state)
+{
+	struct bench b;
+
+	for (unsigned int slots = 3; slots < 8; slots++) {
+		run_chain(&b, "vt", 3, slots);
+		assert_true(sm_idle(b.sm));
+		assert_int_equal(counters(&b)->forced, 0);
+		bench_fini(&b);
+	}
+}
+
+/* As Virtual Thread's keys say: without far faults nobody stalls on them. */
+static void what_stalls_is_virtual_threads(void **state)
+{
+	struct bench b;
+
+	bench_init(&b);
+	strcpy(b.spec.zorua_slots, "vt");
+	strcpy(b.spec.zorua_ctas, "fits");
+	strcpy(b.spec.vt_swap_on, "fault");
+	b.spec.warps = 4;
+	b.spec.zorua_swap = 0;
+	run_peaks(&b, "zorua");
+	same(&b);
+	assert_int_equal(counters(&b)->swapped_warps, counters(&b)->forced);
+	bench_fini(&b);
+}
+
+static void refused_values(void **state)
+{
+	struct gpu_spec spec;
+	struct err err;
+
+	spec_defaults(&spec);
+	strcpy(spec.cta, "zorua");
+	assert_int_equal(sm_mechanism_find("zorua")->check(&spec, &err), 0);
+	strcpy(spec.zorua_slots, "stall");
+	assert_int_equal(sm_mechanism_find("zorua")->check(&spec, &err), -EINVAL);
+	assert_string_equal(err.text, "zorua.slots: 'stall'; there are: barrier, vt");
+	strcpy(spec.zorua_slots, "vt");
+	strcpy(spec.vt_long, "never");
+	assert_int_equal(sm_mechanism_find("zorua")->check(&spec, &err), -EINVAL);
+	assert_string_equal(err.text, "vt.long: 'never'; there are: load, miss");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -376,6 +495,11 @@ int main(void)
 		cmocka_unit_test(an_empty_sm_remembers),
 		cmocka_unit_test(more_ctas_stay_where_they_help),
 		cmocka_unit_test(no_trial_where_warps_wait),
+		cmocka_unit_test(stalled_ctas_lend_slots),
+		cmocka_unit_test(who_has_no_slot_does_not_go_on),
+		cmocka_unit_test(who_has_exited_lends_its_slot),
+		cmocka_unit_test(what_stalls_is_virtual_threads),
+		cmocka_unit_test(refused_values),
 	};
 
 	return cmocka_run_group_tests(tests, plain, NULL);

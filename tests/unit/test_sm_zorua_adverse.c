@@ -10,7 +10,7 @@
 #include "base/rng.h"
 
 #define CTAS	8u
-#define ROUNDS	24u
+#define ROUNDS	48u
 
 struct text {
 	char s[16384];
@@ -38,6 +38,12 @@ static void peak(struct text *t, unsigned int values)
 		add(t, "xor.b32 %%r1, %%r1, %%r%u;\n", 20 + i);
 }
 
+/* A word from memory, and its use: all warps of a CTA may wait for one. */
+static void load(struct text *t)
+{
+	add(t, "ld.global.u32 %%r11, [%%rd3];\nadd.u32 %%r1, %%r1, %%r11;\n");
+}
+
 /* A word for the neighbour, through scratchpad of this size. */
 static void exchange(struct text *t)
 {
@@ -61,7 +67,7 @@ static void make(struct text *t, const struct adversary *a, struct rng *rng)
 	       "xor.b32 %%r8, %%r1, 33;\nshl.b32 %%r8, %%r8, 2;\nadd.u32 %%r8, %%r8, %%r9;\nL:\n",
 	    a->shared / 4);
 	for (unsigned int i = 0; i < a->steps; i++)
-		switch (rng_below(rng, 4)) {
+		switch (rng_below(rng, 5)) {
 		case 0:
 			exchange(t);
 			break;
@@ -72,6 +78,9 @@ static void make(struct text *t, const struct adversary *a, struct rng *rng)
 			break;
 		case 2:
 			peak(t, 1 + (unsigned int)rng_below(rng, a->peak));
+			break;
+		case 3:
+			load(t);
 			break;
 		default:
 			add(t, "bar.sync 0;\n");
@@ -103,9 +112,10 @@ static void tight(struct bench *b, const struct adversary *a, unsigned int regis
 	b->spec.zorua_proof = rng_below(rng, 2);
 	strcpy(b->spec.zorua_admit, rng_below(rng, 2) ? "peak" : "phase");
 	strcpy(b->spec.zorua_ctas, rng_below(rng, 2) ? "fits" : "lack");
+	strcpy(b->spec.zorua_slots, rng_below(rng, 2) ? "vt" : "barrier");
 }
 
-static uint64_t forced, spills, swapped_warps, scratchpad_spills;
+static uint64_t forced, lent, spills, swapped_warps, scratchpad_spills;
 
 static void one(struct rng *rng)
 {
@@ -135,6 +145,8 @@ static void one(struct rng *rng)
 	forced += v->forced;
 	spills += v->spills;
 	swapped_warps += v->swapped_warps;
+	/* Without swap and beyond the floor only Virtual Thread lends slots. */
+	lent += !b.spec.zorua_swap && v->swapped_warps > v->forced;
 	scratchpad_spills += v->scratchpad_spills;
 	bench_fini(&b);
 }
@@ -147,7 +159,7 @@ static void all_come_to_the_end(void **state)
 	for (unsigned int i = 0; i < ROUNDS; i++)
 		one(&rng);
 	/* All that is done for want of something was done. */
-	assert_true(forced && spills && swapped_warps && scratchpad_spills);
+	assert_true(forced && lent && spills && swapped_warps && scratchpad_spills);
 }
 
 int main(void)

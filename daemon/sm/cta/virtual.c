@@ -50,6 +50,7 @@ static void context_came(void *ctx, struct sm *sm, uint64_t now)
 {
 	struct vwarp *w = ctx;
 
+	w->returns = false;
 	sm_warp_schedule(sm, w->number, w->slot, now);
 }
 
@@ -70,7 +71,8 @@ static void on_schedule(void *ctx, unsigned int warp, unsigned int slot, bool re
 		return;
 	w->slotted = true;
 	w->slot = slot;
-	if (!restored || !move_context(w, MEM_READ, context_came))
+	w->returns = restored && move_context(w, MEM_READ, context_came);
+	if (!w->returns)
 		sm_warp_schedule(v->sm, warp, slot, v->now);
 }
 
@@ -83,6 +85,11 @@ static void on_swap_out(void *ctx, unsigned int warp)
 	w->slotted = false;
 	virtual_look_up_again(w, sm_warp_unschedule(v->sm, warp, v->now));
 	w->asked = w->told;
+	/* One that has exited needs no slot again. */
+	if (w->exited)
+		return;
+	/* What it waited for may have come since its CTA stalled: it asks for a slot in the next cycle. */
+	v->again |= v->by_stall && !sm_warp_awaits(v->sm, warp);
 	move_context(w, MEM_WRITE, context_went);
 }
 
@@ -120,6 +127,18 @@ static void tell_phases(struct virt *v)
 	}
 }
 
+/* Those that lost their slots when nothing was under way for them any more. */
+static void tell_ready(struct virt *v)
+{
+	v->again = false;
+	for (unsigned int i = 0; i < v->nwarps; i++) {
+		const struct vwarp *w = &v->warps[i];
+
+		if (w->present && !w->slotted && !w->exited && !sm_warp_awaits(v->sm, i))
+			coord_ready(v->c, i);
+	}
+}
+
 /* With wlm a warp that ends may make room for a CTA. */
 static void tell_room(struct virt *v)
 {
@@ -138,6 +157,8 @@ static void catch_up(struct virt *v, uint64_t now)
 	v->now = now;
 	if (v->zorua)
 		tell_phases(v);
+	if (v->again)
+		tell_ready(v);
 	coord_run(v->c);
 	assert(!CHECKED || coord_sound(v->c));
 	/* Nothing is left of warps that have gone, but places into which a set is being read. */
@@ -221,7 +242,7 @@ void virtual_timer(void *state, struct sm *sm, uint64_t now)
 	if (v->zorua && v->resident && now >= v->epoch)
 		end_epoch(v, now);
 	catch_up(v, now);
-	sm_timer(sm, v->zorua && v->resident ? v->epoch : NEVER);
+	sm_timer(sm, v->again ? now + 1 : v->zorua && v->resident ? v->epoch : NEVER);
 }
 
 /* --- events -------------------------------------------------------------------------------------- */
@@ -261,6 +282,7 @@ static int make(const struct gpu_spec *spec, struct sm *sm, bool zorua, unsigned
 		v->sm = sm;
 		v->zorua = zorua;
 		v->faults_are_mem = !strcmp(spec->zorua_faults, "mem");
+		v->by_stall = zorua && !strcmp(spec->zorua_slots, "vt");
 		v->by_lack = zorua && !strcmp(spec->zorua_ctas, "lack");
 		ret = create(v, shared_unit, t);
 	}
@@ -313,7 +335,7 @@ void virtual_reset(void *state)
 	memset(v->kernels, 0, sizeof(v->kernels));
 	v->resident = 0;
 	v->kernel = NULL;
-	v->mixed = false;
+	v->mixed = v->again = false;
 }
 
 /* All that is here is the kernel's. */
@@ -446,7 +468,7 @@ void virtual_admitted(void *state, struct sm *sm, unsigned int cta, uint64_t now
 	}
 	catch_up(v, now);
 	if (v->zorua)
-		sm_timer(sm, v->epoch);
+		sm_timer(sm, v->again ? now + 1 : v->epoch);
 }
 
 void virtual_cta_ended(void *state, struct sm *sm, unsigned int cta, uint64_t now)
@@ -468,6 +490,11 @@ void virtual_retired(void *state, struct sm *sm, unsigned int warp, uint64_t now
 	coord_warp_end(v->c, warp);
 	v->warps[warp].present = false;
 	soon(v, now);
+}
+
+void virtual_exited(void *state, struct sm *sm, unsigned int warp, uint64_t now)
+{
+	((struct virt *)state)->warps[warp].exited = true;
 }
 
 bool virtual_acquire(void *state, struct sm *sm, unsigned int warp, uint32_t pc, uint64_t now)
@@ -505,6 +532,35 @@ void virtual_waits(void *state, struct sm *sm, unsigned int warp, uint64_t now)
 	v->warps[warp].barrier = true;
 	coord_barrier(v->c, warp);
 	soon(v, now);
+}
+
+void virtual_stalled(void *state, struct sm *sm, unsigned int cta, uint64_t now)
+{
+	struct virt *v = state;
+	uint8_t warps[MAX_WARPS];
+	unsigned int n = sm_cta_warps(sm, cta, warps, MAX_WARPS);
+
+	/* One that returns goes on: it is told again when that, too, has stalled. */
+	for (unsigned int i = 0; i < n; i++)
+		if (v->warps[warps[i]].returns)
+			return;
+	coord_stalled(v->c, cta);
+	if (coord_pending(v->c))
+		soon(v, now);
+}
+
+void virtual_resumed(void *state, struct sm *sm, unsigned int cta, uint64_t now)
+{
+	coord_resumed(((struct virt *)state)->c, cta);
+}
+
+void virtual_ready(void *state, struct sm *sm, unsigned int warp, uint64_t now)
+{
+	struct virt *v = state;
+
+	coord_ready(v->c, warp);
+	if (coord_pending(v->c))
+		soon(v, now);
 }
 
 void virtual_passed(void *state, struct sm *sm, unsigned int warp, uint64_t now)

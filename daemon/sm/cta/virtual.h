@@ -17,6 +17,7 @@ bool virtual_zorua_has_room(void *state, const struct sm *sm, const struct sm_ke
 bool virtual_wlm_has_room(void *state, const struct sm *sm, const struct sm_kernel *kernel);
 void virtual_admitted(void *state, struct sm *sm, unsigned int cta, uint64_t now);
 void virtual_cta_ended(void *state, struct sm *sm, unsigned int cta, uint64_t now);
+void virtual_exited(void *state, struct sm *sm, unsigned int warp, uint64_t now);
 void virtual_retired(void *state, struct sm *sm, unsigned int warp, uint64_t now);
 bool virtual_acquire(void *state, struct sm *sm, unsigned int warp, uint32_t pc, uint64_t now);
 /* Zorua's scratchpad: bytes of a set, such that 64 are enough for an SM's. */
@@ -27,6 +28,10 @@ void virtual_shared_done(void *state, struct sm *sm, unsigned int warp, uint64_t
 void virtual_finished(void *state, struct sm *sm, unsigned int warp, uint32_t pc);
 void virtual_waits(void *state, struct sm *sm, unsigned int warp, uint64_t now);
 void virtual_passed(void *state, struct sm *sm, unsigned int warp, uint64_t now);
+/* zorua.slots=vt: a CTA that Virtual Thread would swap out lends its slots. */
+void virtual_stalled(void *state, struct sm *sm, unsigned int cta, uint64_t now);
+void virtual_resumed(void *state, struct sm *sm, unsigned int cta, uint64_t now);
+void virtual_ready(void *state, struct sm *sm, unsigned int warp, uint64_t now);
 void virtual_timer(void *state, struct sm *sm, uint64_t now);
 
 #endif

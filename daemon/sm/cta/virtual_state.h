@@ -35,6 +35,8 @@ struct vwarp {
 	bool present;
 	bool slotted;			/* as the SM sees it, or about to */
 	bool barrier;
+	bool exited;			/* and is not given back yet */
+	bool returns;			/* its context is being read, then it is scheduled */
 	bool asked, told;		/* it is at a phase point; and the coordinator knows */
 	uint32_t phase, next_phase;
 	uint32_t pc;			/* of the instruction that asked last */
@@ -89,6 +91,8 @@ struct virt {
 	uint64_t grid;
 	bool faults_are_mem;		/* zorua.faults is `mem` */
 	bool by_lack;			/* zorua.ctas is `lack` */
+	bool by_stall;			/* zorua.slots is `vt` */
+	bool again;			/* a warp without a slot may be ready: in the next cycle */
 	struct growth growth;		/* then */
 	struct verdict verdicts[8];
 	unsigned int next_verdict;	/* of them, the place to be taken next */

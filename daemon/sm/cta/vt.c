@@ -77,7 +77,7 @@ static void vt_reset(void *state)
 	};
 }
 
-static int vt_check(const struct gpu_spec *spec, struct err *err)
+int vt_check(const struct gpu_spec *spec, struct err *err)
 {
 	if (strcmp(spec->vt_swap_on, "memory") && strcmp(spec->vt_swap_on, "fault") &&
 	    strcmp(spec->vt_swap_on, "both"))
@@ -91,7 +91,7 @@ static int vt_check(const struct gpu_spec *spec, struct err *err)
 	return 0;
 }
 
-static unsigned int vt_stall_on(const struct gpu_spec *spec)
+unsigned int vt_stall_on(const struct gpu_spec *spec)
 {
 	unsigned int on = 0;
 

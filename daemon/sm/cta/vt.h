@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Virtual Thread's status table (vt.c), and thread oversubscription on top of it
- * (outside.c). Private to the two.
+ * (outside.c). Private to the two, but for what says when a CTA stalls (zorua.c).
  */
 #ifndef GPUEMU_SM_CTA_VT_H
 #define GPUEMU_SM_CTA_VT_H
@@ -71,6 +71,9 @@ struct vt {
 };
 
 /* vt.c */
+/* vt.swap_on, vt.long and vt.barrier: are they any, and which waits (enum sm_wait) do they name? */
+int vt_check(const struct gpu_spec *spec, struct err *err);
+unsigned int vt_stall_on(const struct gpu_spec *spec);
 /* The first in order with the state; NULL: there is none. */
 struct vt_cta *vt_first(struct vt *v, enum vt_state state);
 void vt_set_state(struct vt_cta *c, enum vt_state state);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "sm/cta/virtual.h"
+#include "sm/cta/vt.h"
 
 static enum ptx_phases zorua_phases(const struct gpu_spec *spec)
 {
@@ -41,7 +42,14 @@ static int zorua_check(const struct gpu_spec *spec, struct err *err)
 		ret = one_of("zorua.faults", spec->zorua_faults, "mem", "neither", err);
 	if (!ret)
 		ret = one_of("zorua.ctas", spec->zorua_ctas, "lack", "fits", err);
-	return ret;
+	if (!ret)
+		ret = one_of("zorua.slots", spec->zorua_slots, "barrier", "vt", err);
+	return ret ? ret : vt_check(spec, err);
+}
+
+static unsigned int zorua_stall_on(const struct gpu_spec *spec)
+{
+	return strcmp(spec->zorua_slots, "vt") ? 0 : vt_stall_on(spec);
 }
 
 const struct sm_mechanism mechanism_zorua = {
@@ -53,13 +61,18 @@ const struct sm_mechanism mechanism_zorua = {
 	.every = true,
 	.phases = zorua_phases,
 	.check = zorua_check,
+	.stall_on = zorua_stall_on,
 	.create = virtual_zorua_create,
 	.destroy = virtual_destroy,
 	.reset = virtual_reset,
 	.has_room = virtual_zorua_has_room,
 	.cta_admitted = virtual_admitted,
 	.cta_ended = virtual_cta_ended,
+	.warp_exited = virtual_exited,
 	.warp_retired = virtual_retired,
+	.cta_stalled = virtual_stalled,
+	.cta_resumed = virtual_resumed,
+	.warp_ready = virtual_ready,
 	.acquire = virtual_acquire,
 	.shared_set = virtual_scratchpad_set,
 	.shared_access = virtual_shared_access,
