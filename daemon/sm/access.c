@@ -205,6 +205,7 @@ static void faulted(void *ctx, struct gmmu_waiter *waiter, uint64_t now)
 	sm_settle(sm, now);
 	sm->ldst->faulted[waiter->warp]++;
 	set_add(&sm->heads.far_fault, waiter->warp);
+	mechanism_stalls(sm);
 	if (sm->mech.stall_on && sm->mech.ops->page_faulted)
 		sm->mech.ops->page_faulted(sm->mech.state, sm, mem_device(waiter->page), now);
 	/* A warp may be stalled now. */
@@ -259,6 +260,7 @@ static void translated(void *ctx, struct gmmu_waiter *waiter, uint64_t page, voi
 
 	sm_settle(sm, now);
 	if (waiter->told && --l->faulted[e->warp] == 0) {
+		mechanism_stalls(sm);
 		set_drop(&sm->heads.far_fault, e->warp);
 		set_drop(&sm->heads.wait_fault, e->warp);
 	}

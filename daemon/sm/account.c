@@ -47,7 +47,7 @@ static void settle_fetch(struct sm *sm, uint64_t n)
 		for_each_warp(w, f->empty)
 			sm_count(sm, warp_slot(sm, w), l1i.fails, rounds);
 		for (n %= set_count(f->empty); n; n--) {
-			f->last_fetched = fetch_after(f->empty, f->last_fetched);
+			f->last_fetched = set_after(f->empty, f->last_fetched);
 			sm_count(sm, warp_slot(sm, f->last_fetched), l1i.fails, 1);
 		}
 	}

@@ -33,7 +33,6 @@ struct background {
 	struct list shared;		/* the first has the port */
 	struct list unsent;		/* of memory; the first is being sent */
 	struct list ended;		/* to be told at the cycle's end */
-	uint32_t answering;		/* jobs that are sent and not answered */
 	uint64_t seen;			/* shared memory: cycles before are accounted for */
 	uint64_t banks;			/* an instruction is there before this cycle */
 	uint64_t left;			/* cycles that the first still needs */
@@ -85,7 +84,6 @@ static void clear(struct background *b)
 		b->free = i;
 	}
 	b->shared.first = b->unsent.first = b->ended.first = NO_INDEX;
-	b->answering = 0;
 	b->banks = 0;
 	b->try = NEVER;
 }
@@ -132,6 +130,7 @@ int background_move(struct sm *sm, const struct background_job *what)
 	i = b->free;
 	b->free = b->jobs[i].next;
 	b->jobs[i] = (struct job){ .what = *what };
+	sm->jobs++;
 	count(sm, what, jobs, 1);
 	count(sm, what, bytes, what->bytes);
 	if (what->way == BACKGROUND_SHARED) {
@@ -166,14 +165,12 @@ void background_cancel(struct sm *sm)
 {
 	if (sm->background)
 		clear(sm->background);
+	sm->jobs = 0;
 }
 
 bool background_idle(const struct sm *sm)
 {
-	const struct background *b = sm->background;
-
-	return !b || (b->shared.first == NO_INDEX && b->unsent.first == NO_INDEX &&
-		      b->ended.first == NO_INDEX && !b->answering);
+	return !sm->jobs;
 }
 
 /* --- shared memory ---------------------------------------------------------------------- */
@@ -304,7 +301,6 @@ static uint32_t look_up(struct sm *sm, uint32_t i, uint64_t now)
 
 static void end(struct background *b, uint32_t i)
 {
-	b->answering--;
 	list_add(b, &b->ended, i);
 }
 
@@ -327,7 +323,6 @@ static void memory_cycle(struct sm *sm, uint64_t now)
 	if (job->moved < job->what.bytes)
 		return;
 	list_take(b, &b->unsent);
-	b->answering++;
 	if (!job->answers)
 		end(b, i);
 	b->try = NEVER;
@@ -375,6 +370,7 @@ void background_cycle(struct sm *sm, uint64_t now)
 
 		b->jobs[i].next = b->free;
 		b->free = i;
+		sm->jobs--;
 		what.done(what.ctx, sm, now);
 	}
 }

@@ -24,6 +24,7 @@ static void release(struct sm *sm, struct barrier *b)
 			exec_barrier_release(&warp->ex, &b->phase);
 	}
 	sm->heads.wait_barrier &= ~b->waiting;
+	mechanism_stalls(sm);
 	if (sm->mech.ops->by_warp) {
 		sm->mech.passed |= b->waiting;
 		sm->mech.news = true;
@@ -66,6 +67,7 @@ void barrier_arrive(struct sm *sm, unsigned int w, const struct exec_access *acc
 	if (access->barrier_kind != PTX_BAR_ARRIVE) {
 		set_add(&b->waiting, w);
 		set_add(&sm->heads.wait_barrier, w);
+		mechanism_stalls(sm);
 		if (sm->mech.ops->by_warp)
 			mechanism_note(sm, &sm->mech.waits, w);
 	}

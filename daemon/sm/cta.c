@@ -302,6 +302,7 @@ int sm_launch_cta(struct sm *sm, const struct sm_kernel *k, const uint32_t ctaid
 	share_launched(sm, cta);
 	sm->last = MAX(sm->last, now);
 	*sm->env.wake = MIN(*sm->env.wake, now + 1);
+	sm->mech.look |= sm->mech.attend;
 	residency_launched(sm, slot, now);
 	mechanism_admitted(sm, slot, now);
 	return 0;

@@ -233,7 +233,7 @@ void fetch_cycle(struct sm *sm, uint64_t now)
 		else
 			sm->fetch.fetched = w;
 	} else if (set_any(sm->fetch.empty)) {
-		unsigned int w = fetch_after(sm->fetch.empty, sm->fetch.last_fetched);
+		unsigned int w = set_after(sm->fetch.empty, sm->fetch.last_fetched);
 
 		if (set_any(sm->fetch.finished))
 			retire_up_to(sm, sm->fetch.last_fetched, w, now);

@@ -31,12 +31,4 @@ void fetch_cycle(struct sm *sm, uint64_t now);
 bool fetch_busy(const struct sm *sm);	/* something to do in the next cycle */
 bool fetch_idle(const struct sm *sm);
 
-/* First of the set behind `last`, round robin. */
-static inline unsigned int fetch_after(warpset set, unsigned int last)
-{
-	warpset high = set & set_behind(last);
-
-	return set_first(set_any(high) ? high : set);
-}
-
 #endif

@@ -14,11 +14,12 @@
  * and not blocked.
  */
 struct sm_heads {
-	warpset live;
+	/* What changes often is first: issue.c compares all with the cycle before. */
 	warpset valid;			/* the i-buffer has a head */
-	warpset stray;			/* of them, not where the SIMT stack is: to be flushed */
 	warpset blocked;		/* of them, by the scoreboard */
 	warpset blocked_long;		/* of them, on a load */
+	warpset stray;			/* of them, not where the SIMT stack is: to be flushed */
+	warpset live;
 	warpset wait_barrier;
 	warpset wait_fence;		/* a fence, with results pending */
 	warpset wait_atomic;

@@ -293,7 +293,7 @@ void l1d_settle(struct sm *sm, uint64_t upto)
 {
 	struct ldst *l = sm->ldst;
 
-	if (l->reexec)
+	if (!reexec_idle(l))
 		reexec_settle(sm, upto);
 	if (!l->stuck || l->stuck_from >= upto)
 		return;
@@ -311,7 +311,7 @@ static uint64_t head_next(const struct ldst *l)
 uint64_t l1d_next(const struct sm *sm, uint64_t now)
 {
 	const struct ldst *l = sm->ldst;
-	uint64_t head = head_next(l), again = l->reexec ? reexec_next(l) : NEVER;
+	uint64_t head = head_next(l), again = reexec_idle(l) ? NEVER : reexec_next(l);
 
 	return MIN(head, again);
 }
@@ -326,7 +326,7 @@ static bool try_again(struct sm *sm, uint64_t now)
 	uint8_t warp = q->warp;
 
 	l->tags_used = now;
-	outcome = reexec_refused(l) ? CACHE_NO_MSHR : read_tags(sm, q, now);
+	outcome = read_tags(sm, q, now);
 	if (outcome == CACHE_HIT)
 		warp_missing(sm, warp, -1);
 	if (outcome >= CACHE_NO_MSHR)
@@ -356,22 +356,22 @@ void l1d_cycle(struct sm *sm, uint64_t now)
 	const struct l1d_access *q = &l->queue[l->queue_head];
 	enum cache_outcome outcome;
 
-	if (l->reexec)
+	if (head_next(l) > now && (reexec_idle(l) || reexec_refused(l)))
+		return;
+	if (!reexec_idle(l))
 		reexec_settle(sm, now);
 	/*
 	 * A refused load tries when nothing new is at the tags. Each one that goes leaves a place
 	 * to the one that is stuck there.
 	 */
-	if (l->reexec && !reexec_idle(l) && head_next(l) > now) {
+	if (head_next(l) > now) {
 		if (try_again(sm, now) && l->stuck)
 			l->retry = now + 1;
 		return;
 	}
-	if (head_next(l) > now)
-		return;
 	outcome = at_tags(sm, q, now);
 	l->retry = NEVER;
-	if (l->reexec)
+	if (!reexec_idle(l))
 		reexec_passed_by(l, outcome < CACHE_NO_MSHR, now);
 	if (outcome >= CACHE_NO_MSHR && reexec_take(sm, q, now)) {
 		sm_count(sm, warp_slot(sm, q->warp), l1d.fails, 1);
@@ -404,8 +404,7 @@ void l1d_send(struct sm *sm, uint64_t now)
 
 	if (!miss_send(sm, &l->l1d_queue, now))
 		return;
-	if (l->reexec)
-		reexec_changed(l);
+	reexec_changed(l);
 	if (l->stuck == CACHE_NO_QUEUE && !wants_place(l))
 		l->retry = now;
 }

@@ -193,6 +193,7 @@ struct ldst {
 	struct texture_unit texture;
 
 	struct reexec *reexec;		/* NULL: sm.mem_order=fifo */
+	uint32_t aside;			/* loads that it has */
 
 	struct fetch_line *fetches;	/* L1D's and L1C's */
 	uint32_t nfetches, free_fetch;
@@ -228,6 +229,8 @@ static inline void warp_missing(struct sm *sm, unsigned int w, int n)
 {
 	sm->ldst->missing[w] = (uint16_t)(sm->ldst->missing[w] + n);
 	set_let(&sm->accesses.missing, w, sm->ldst->missing[w]);
+	if (sm->mech.stall_on & SM_WAIT_MISS)
+		sm->mech.look = true;
 }
 
 static inline struct access_entry *entry_at(const struct ldst *l, uint32_t i)

@@ -10,13 +10,6 @@
 #include "sm/cta/rows.h"
 #include "sm/state.h"
 
-/* Counters are recounted in each cycle where tests run; that takes longer than all else. */
-#ifdef __SANITIZE_ADDRESS__
-#define CHECKED		true
-#else
-#define CHECKED		false
-#endif
-
 int mechanism_init(struct sm *sm)
 {
 	struct mechanism *m = &sm->mech;
@@ -30,7 +23,7 @@ int mechanism_init(struct sm *sm)
 		m->shared_set = m->ops->shared_set(sm->spec);
 	if (m->ops->stall_on)
 		m->stall_on = m->ops->stall_on(sm->spec);
-	sm->mech.attend = m->ops != &mechanism_baseline;
+	m->attend = m->look = m->ops != &mechanism_baseline;
 	if (m->ops->create)
 		ret = m->ops->create(sm->spec, sm, sm->env.mechanism_ctx, &m->state);
 	/* There is nothing to destroy then. */
@@ -54,7 +47,9 @@ void mechanism_cancel(struct sm *sm)
 	m->exited = m->retired = m->ended = m->away = m->stalled = NO_WARPS;
 	m->waits = m->passed = NO_WARPS;
 	m->seen.real = m->seen.live = m->seen.active = m->seen.inactive = NO_WARPS;
-	sm->mech.attend = m->ops != &mechanism_baseline;
+	m->seen.blocked_long = m->seen.wait_fence = NO_WARPS;
+	m->seen.wait_order = m->seen.faulted = NO_WARPS;
+	m->attend = m->look = m->ops != &mechanism_baseline;
 	if (m->ops->reset)
 		m->ops->reset(m->state);
 }
@@ -163,7 +158,8 @@ static void tell_ctas(struct sm *sm, warpset warps, warpset real, uint64_t now)
 	}
 }
 
-static void tell_waits(struct sm *sm, uint64_t now)
+/* due: mechanism_due() was true. Where tests run it may not have been. */
+static void tell_waits(struct sm *sm, bool due, uint64_t now)
 {
 	struct mechanism *m = &sm->mech;
 	const struct sm_heads *h = &sm->heads;
@@ -176,10 +172,15 @@ static void tell_waits(struct sm *sm, uint64_t now)
 	away = real;
 	if (m->stall_on & SM_WAIT_BARRIER)
 		away |= h->wait_barrier & h->live & ~(h->inactive | waits);
-	/* Most cycles change nothing of it. */
+	m->seen.blocked_long = h->blocked_long;
+	m->seen.wait_fence = h->wait_fence;
+	m->seen.wait_order = h->wait_order;
+	m->seen.faulted = h->far_fault & h->blocked;
 	if (!set_any((before ^ away) | (m->seen.real ^ real) | (m->seen.live ^ h->live) |
 		     (m->seen.active ^ sm->res.active) | (m->seen.inactive ^ h->inactive)))
 		return;
+	assert(due);
+	(void)due;
 	m->away = away;
 	tell_warps(sm, before, away, waits, now);
 	tell_ctas(sm, before ^ away, real, now);
@@ -188,22 +189,26 @@ static void tell_waits(struct sm *sm, uint64_t now)
 void mechanism_cycle(struct sm *sm, uint64_t now)
 {
 	struct mechanism *m = &sm->mech;
+	bool due = !MECHANISM_CHECKED || mechanism_due(sm);
 	uint64_t next;
 
+	m->look = false;
 	if (m->news)
 		tell_ends(sm, now);
 	if (residency_waits(sm))
 		residency_cycle(sm, now);
 	if (m->stall_on)
-		tell_waits(sm, now);
+		tell_waits(sm, due, now);
 	if (m->timer <= now) {
 		m->timer = NEVER;
 		TELL(sm, timer, now);
 	}
-	assert(!CHECKED || !m->ops->sound || m->ops->sound(m->state, sm));
+	assert(!MECHANISM_CHECKED || !m->ops->sound || m->ops->sound(m->state, sm));
 	next = m->timer;
 	if (set_any(sm->res.moving))
 		next = MIN(next, residency_next(sm, now));
+	/* A timer wakes the SM again after each cycle that runs; a CTA moves in each. */
+	m->look |= next != NEVER || set_any(sm->res.moving);
 	*sm->env.wake = MIN(*sm->env.wake, next);
 }
 
@@ -212,6 +217,7 @@ void mechanism_cycle(struct sm *sm, uint64_t now)
 void sm_timer(struct sm *sm, uint64_t cycle)
 {
 	sm->mech.timer = cycle;
+	sm->mech.look = true;
 	/* Asked for within a cycle, it comes at the end of that. */
 	cycle = MAX(cycle, sm->now + 1);
 	*sm->env.wake = MIN(*sm->env.wake, cycle);

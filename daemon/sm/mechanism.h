@@ -15,7 +15,8 @@ struct mechanism {
 	unsigned int stall_on;		/* enum sm_wait */
 	bool every;			/* ops->every */
 	unsigned int shared_set;	/* ops->shared_set(); 0: shared memory is not mapped */
-	bool attend;			/* mechanism_cycle() has something to look for */
+	bool attend;			/* it is told what happens */
+	bool look;			/* something changed that it is told about: mechanism_due() */
 	bool news;			/* a set of this cycle has somebody: */
 	warpset exited, retired;	/* warps, in this cycle */
 	warpset ended;			/* CTAs, in this cycle */
@@ -24,6 +25,8 @@ struct mechanism {
 	/* What `stalled` was found from: while all of it stays, no CTA stalls or resumes. */
 	struct {
 		warpset real, live, active, inactive;
+		/* Of heads, what changes with instructions: while it stays, so does `away`. */
+		warpset blocked_long, wait_fence, wait_order, faulted;
 	} seen;
 	warpset waits, passed;		/* warps at barriers, in this cycle; by_warp; `news`, too */
 	uint64_t memory_pipeline;	/* sm_memory_pipeline() */
@@ -43,7 +46,18 @@ struct mechanism {
 #define mechanism_note(sm, set, i) do {						\
 		set_add(set, i);						\
 		(sm)->mech.news = true;						\
+		(sm)->mech.look = true;						\
 	} while (0)
+
+/* What stalls warps may have changed, but for what mechanism_due() sees itself. */
+#define mechanism_stalls(sm)	((sm)->mech.look |= (sm)->mech.stall_on != 0)
+
+/* In each cycle of tests it is found anew what the mechanism has to be told: that takes longer. */
+#ifdef __SANITIZE_ADDRESS__
+#define MECHANISM_CHECKED	true
+#else
+#define MECHANISM_CHECKED	false
+#endif
 
 int mechanism_init(struct sm *sm);
 void mechanism_fini(struct sm *sm);
@@ -61,7 +75,7 @@ void mechanism_finished(struct sm *sm, unsigned int w, uint32_t pc);
 /* May the warp pass the phase point that its head is? */
 bool mechanism_acquire(struct sm *sm, unsigned int w, uint32_t pc);
 /* mechanism.c */
-/* At the end of a cycle that ran. */
+/* At the end of a cycle that ran, if mechanism_due() (state.h). */
 void mechanism_cycle(struct sm *sm, uint64_t now);
 
 #endif

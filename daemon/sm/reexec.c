@@ -67,13 +67,7 @@ void reexec_cancel(struct ldst *l)
 		return;
 	r->queue[ACTIVE].count = r->queue[INACTIVE].count = 0;
 	r->refused = false;
-}
-
-bool reexec_idle(const struct ldst *l)
-{
-	const struct reexec *r = l->reexec;
-
-	return !r || (!r->queue[ACTIVE].count && !r->queue[INACTIVE].count);
+	l->aside = 0;
 }
 
 static void push(struct reexec *r, struct reexec_queue *q, const struct l1d_access *a)
@@ -101,6 +95,7 @@ bool reexec_take(struct sm *sm, const struct l1d_access *a, uint64_t now)
 	if (q->count == r->size)
 		return false;
 	push(r, q, a);
+	sm->ldst->aside++;
 	/* It may be another's turn now. */
 	r->refused = false;
 	r->tried = now + 1;
@@ -116,23 +111,23 @@ const struct l1d_access *reexec_head(const struct ldst *l)
 {
 	struct reexec_queue *q;
 
-	if (reexec_idle(l))
-		return NULL;
 	q = served(l->reexec);
 	return &q->at[q->head];
 }
 
 bool reexec_refused(const struct ldst *l)
 {
-	return l->reexec && l->reexec->refused;
+	return !reexec_idle(l) && l->reexec->refused;
 }
 
 void reexec_tried(struct ldst *l, bool taken, uint64_t now)
 {
 	struct reexec *r = l->reexec;
 
-	if (taken)
+	if (taken) {
 		pop(r, served(r));
+		l->aside--;
+	}
 	r->refused = !taken;
 	r->tried = now + 1;
 }
@@ -145,24 +140,25 @@ void reexec_passed_by(struct ldst *l, bool changed, uint64_t now)
 
 void reexec_changed(struct ldst *l)
 {
-	if (l->reexec)
+	if (!reexec_idle(l))
 		l->reexec->refused = false;
 }
 
 void reexec_settle(struct sm *sm, uint64_t upto)
 {
 	struct reexec *r = sm->ldst->reexec;
-	const struct l1d_access *head = reexec_head(sm->ldst);
+	const struct l1d_access *head;
 
-	if (!head || r->tried >= upto)
+	if (r->tried >= upto)
 		return;
+	head = reexec_head(sm->ldst);
 	sm_count(sm, warp_slot(sm, head->warp), l1d.fails, upto - r->tried);
 	r->tried = upto;
 }
 
 uint64_t reexec_next(const struct ldst *l)
 {
-	return reexec_idle(l) || l->reexec->refused ? NEVER : l->reexec->tried;
+	return l->reexec->refused ? NEVER : l->reexec->tried;
 }
 
 void reexec_parked(struct sm *sm, warpset warps, uint64_t now)

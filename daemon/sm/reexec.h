@@ -20,7 +20,10 @@
 int reexec_create(struct sm *sm);
 void reexec_destroy(struct ldst *l);
 void reexec_cancel(struct ldst *l);
-bool reexec_idle(const struct ldst *l);
+static inline bool reexec_idle(const struct ldst *l)
+{
+	return !l->aside;
+}
 /* Takes an access that L1D refused. False: the access is a store, or there is no room. */
 bool reexec_take(struct sm *sm, const struct l1d_access *q, uint64_t now);
 /* The load that tries next, NULL: none; and its end, when L1D took it or not. */

@@ -53,12 +53,12 @@ bool sm_fits_slots(const struct sm *sm, const struct sm_kernel *k)
 static bool take_slots(struct sm *sm, unsigned int c)
 {
 	struct sm_cta *cta = &sm->ctas.at[c];
-	warpset slots = residency_choose(sm->res.slots, sm->warps.slots,
-					 cta->kernel->warps_per_cta);
+	warpset slots;
 	unsigned int w;
 
 	if (!sm_fits_slots(sm, cta->kernel))
 		return false;
+	slots = residency_choose(sm->res.slots, sm->warps.slots, cta->kernel->warps_per_cta);
 	cta->slots = slots;
 	sm->res.slots |= slots;
 	sm->issue.idle.known = false;
@@ -95,6 +95,7 @@ static void set_state(struct sm *sm, unsigned int c, enum sm_cta_state state)
 	sm->ctas.at[c].state = (uint8_t)state;
 	set_let(&sm->res.active, c, state == SM_CTA_ACTIVE);
 	set_let(&sm->res.moving, c, state == SM_CTA_PARKING || state == SM_CTA_RESTORING);
+	sm->mech.look |= sm->mech.attend;
 }
 
 void residency_launched(struct sm *sm, unsigned int c, uint64_t now)
@@ -150,6 +151,7 @@ void sm_warp_schedule(struct sm *sm, unsigned int w, unsigned int slot, uint64_t
 	sm_settle(sm, now + 1);
 	sm->issue.sched[slot % sm->spec->schedulers].mine |= bit;
 	sm->heads.inactive &= ~bit;
+	mechanism_stalls(sm);
 	/* A line that comes late is dropped first. */
 	if (set_has(sm->heads.live & ~sm->fetch.stale, w))
 		sm->fetch.empty |= bit;
@@ -164,6 +166,7 @@ bool sm_warp_unschedule(struct sm *sm, unsigned int w, uint64_t now)
 
 	sm_settle(sm, now + 1);
 	sm->heads.inactive |= bit;
+	mechanism_stalls(sm);
 	sm->heads.held &= ~bit;
 	sm->heads.operands &= ~bit;
 	warp->granted = false;
@@ -235,7 +238,7 @@ int sm_park(struct sm *sm, unsigned int c, uint64_t delay, uint64_t now)
 	sm->fetch.empty &= ~cta->warps;
 	sm->fetch.refused &= ~cta->warps;
 	sm->fetch.stale |= sm->fetch.missed & cta->warps;
-	sm->mech.attend = true;
+	sm->mech.attend = sm->mech.look = true;
 	*sm->env.wake = MIN(*sm->env.wake, now + 1);
 	return 0;
 }
@@ -247,6 +250,7 @@ static void stop(struct sm *sm, unsigned int w)
 {
 	warpset bit = set_of(w);
 
+	mechanism_stalls(sm);
 	sm->heads.wait_barrier &= ~bit;
 	sm->heads.held &= ~bit;
 	sm->heads.operands &= ~bit;
@@ -267,7 +271,6 @@ static void halt(struct sm *sm, unsigned int c, uint64_t now)
 	memset(cta->barriers, 0, sizeof(cta->barriers));
 	for_each_warp(w, cta->running)
 		stop(sm, w);
-	sm->mech.attend |= sm->mech.ops != &mechanism_baseline;
 	*sm->env.wake = MIN(*sm->env.wake, now + 1);
 }
 
@@ -317,7 +320,7 @@ int sm_restore(struct sm *sm, unsigned int c, uint64_t delay, uint64_t now)
 	if (sm->env.parked)
 		cta_tell(sm, c, sm->env.parked, cta->gave, cta->parked, now);
 	cta->until = now + delay;
-	sm->mech.attend = true;
+	sm->mech.attend = sm->mech.look = true;
 	if (delay)
 		*sm->env.wake = MIN(*sm->env.wake, now + 1);
 	else

@@ -222,6 +222,7 @@ void warp_atomics(struct sm *sm, unsigned int w, int n)
 	struct sm_warp *warp = &sm->warps.at[w];
 
 	warp->atomics += (uint32_t)n;
+	mechanism_stalls(sm);
 	if (warp->atomics)
 		set_add(&sm->heads.wait_atomic, w);
 	else {

@@ -29,8 +29,10 @@ void scoreboard_reserve(struct sm *sm, uint32_t inst);
 /* A result or a page of the warp has come, and it waits for no other of its kind. */
 static inline void warp_note(struct sm *sm, unsigned int w)
 {
-	if (set_has(sm->heads.inactive, w))
-		set_add(&sm->res.due, sm->warps.at[w].cta);
+	if (!set_has(sm->heads.inactive, w))
+		return;
+	set_add(&sm->res.due, sm->warps.at[w].cta);
+	sm->mech.look = true;
 }
 
 /* inst_done(), in the place of the call. */

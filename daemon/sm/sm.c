@@ -208,7 +208,7 @@ static __attribute__((noinline)) uint64_t next_cycle(const struct sm *sm, uint64
 		return next;
 	other = next_reply(sm, now);
 	next = MIN(next, other);
-	return sm->background ? MIN(next, background_next(sm, now)) : next;
+	return sm->jobs ? MIN(next, background_next(sm, now)) : next;
 }
 
 static void dispatch_memory(struct sm *sm, uint64_t now)
@@ -242,7 +242,7 @@ static void cycle(struct sm *sm, uint64_t now)
 	fetch_cycle(sm, now);
 	sm->account.accounted = now + 1;
 	/* A mechanism that hears that its bytes have moved may park and restore CTAs. */
-	if (sm->background)
+	if (sm->jobs)
 		background_cycle(sm, now);
 }
 
@@ -264,7 +264,7 @@ int sm_run(struct sm *sm, uint64_t from, uint64_t upto)
 		*sm->env.wake = NEVER;
 		cycle(sm, now);
 		sm->last = now;
-		if (sm->mech.attend)
+		if (mechanism_due(sm) || (MECHANISM_CHECKED && sm->mech.attend))
 			mechanism_cycle(sm, now);
 		if (__builtin_expect(sm->mascar.on, 0))
 			owner_look(sm);

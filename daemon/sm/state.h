@@ -58,6 +58,7 @@ struct sm {
 	struct mechanism mech;
 	struct owner mascar;
 	struct background *background;	/* NULL: nothing was ever moved */
+	uint32_t jobs;			/* that it has */
 	struct share share;
 	struct print print;
 	struct activity *activity;	/* NULL: sm.activity=0 */
@@ -72,6 +73,28 @@ static inline struct sm_inst *sm_inst(const struct sm *sm, uint32_t i)
 static inline uint8_t warp_slot(const struct sm *sm, unsigned int w)
 {
 	return (uint8_t)sm->warps.at[w].kernel->slot;
+}
+
+/*
+ * Is there something for mechanism_cycle()? mech.look says it of CTAs, slots, barriers, atomics,
+ * pages and timers. What any instruction may change is compared with what was seen.
+ */
+static inline bool mechanism_due(const struct sm *sm)
+{
+	const struct mechanism *m = &sm->mech;
+	const struct sm_heads *h = &sm->heads;
+	warpset changed;
+
+	if (m->look)
+		return true;
+	if (__builtin_expect(!m->stall_on, 1))
+		return false;
+	changed = (h->blocked_long ^ m->seen.blocked_long) | (h->wait_fence ^ m->seen.wait_fence);
+	/* Without paging nobody faults. */
+	if (!sm->ideal)
+		changed |= (h->wait_order ^ m->seen.wait_order) |
+			   ((h->far_fault & h->blocked) ^ m->seen.faulted);
+	return set_any(changed);
 }
 
 /* sm_create() of a build. -ENOMEM; -EINVAL: there is no such scheduler. */

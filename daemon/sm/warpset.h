@@ -58,10 +58,31 @@ static inline warpset set_rest(warpset s)
 	return s;
 }
 
+/* The first behind `last`, or of all if there is none behind it. Not of an empty set. */
+static inline unsigned int set_after(warpset s, unsigned int last)
+{
+	unsigned int i = last / 64;
+	uint64_t word = s[i] & ~1ull << (last % 64);
+
+	while (!word) {
+		i = (i + 1) % 4;
+		word = s[i];
+	}
+	return 64 * i + (unsigned int)__builtin_ctzll(word);
+}
+
+/* A processor that the compiler may not ask to count has a function for each word. */
 static inline unsigned int set_count(warpset s)
 {
-	return (unsigned int)(__builtin_popcountll(s[0]) + __builtin_popcountll(s[1]) +
-			      __builtin_popcountll(s[2]) + __builtin_popcountll(s[3]));
+	uint64_t bytes, pairs;
+
+	s -= s >> 1 & 0x5555555555555555;
+	s = (s & 0x3333333333333333) + (s >> 2 & 0x3333333333333333);
+	s = (s + (s >> 4)) & 0x0f0f0f0f0f0f0f0f;
+	bytes = s[0] + s[1] + s[2] + s[3];
+	/* 256 would not fit a byte. */
+	pairs = (bytes & 0x00ff00ff00ff00ff) + (bytes >> 8 & 0x00ff00ff00ff00ff);
+	return (unsigned int)(pairs * 0x0001000100010001 >> 48);
 }
 
 /* Warps before n; n may be MAX_WARPS. */
@@ -112,6 +133,13 @@ static inline unsigned int set_first(warpset s)
 static inline warpset set_rest(warpset s)
 {
 	return s & (s - 1);
+}
+
+static inline unsigned int set_after(warpset s, unsigned int last)
+{
+	warpset behind = s & ~1ull << last;
+
+	return set_first(behind ? behind : s);
 }
 
 static inline unsigned int set_count(warpset s)

@@ -22,9 +22,7 @@ static inline warpset behind_last(const struct sched_state *s)
 
 static inline unsigned int round_robin_pick(const struct sched_state *s, warpset can)
 {
-	warpset behind = can & behind_last(s);
-
-	return set_first(set_any(behind) ? behind : can);
+	return s->any ? set_after(can, s->last) : set_first(can);
 }
 
 static inline warpset round_robin_before(const struct sched_state *s, unsigned int w)
