@@ -31,6 +31,29 @@ static bool write_shift_and_mask(FILE *out, const char *line)
 	return true;
 }
 
+/*
+ * clang-14 shifts a difference of two ints that it has made 64 bits wide by 31 as a product with
+ * 1 << 31, which is negative in 32 bits. A product with that number it would write as a shift, too.
+ */
+static bool write_wide_shift(FILE *out, const char *line)
+{
+	char to[64], from[64];
+	int end = 0;
+
+	if (sscanf(line, " mul.wide.s32 %63[^, \t\n], %63[^, \t\n], -2147483648;%n", to, from,
+		   &end) < 2 || !end)
+		return false;
+	fprintf(out, "\tcvt.s64.s32 \t%s, %s; shl.b64 \t%s, %s, 31;%s", to, from, to, to,
+		line + end);
+	return true;
+}
+
+/* False: the line is right. */
+static bool write_mended(FILE *out, const char *line)
+{
+	return write_shift_and_mask(out, line) || write_wide_shift(out, line);
+}
+
 /* Lines stay where they are: messages name them. */
 char *cc_mended_ptx(const char *text)
 {
@@ -52,7 +75,7 @@ char *cc_mended_ptx(const char *text)
 		else if (begins(line, "// end inline asm"))
 			own = false;
 		list = list || (!own && strstr(line, LIST));
-		if (!list && (own || !write_shift_and_mask(out, line)))
+		if (!list && (own || !write_mended(out, line)))
 			fputs(line, out);
 		if (list && strchr(line, ';'))
 			list = false;

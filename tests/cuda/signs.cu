@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Bits that a shift to the right brings from the sign, in 64 and 32 bits: clang up to 16 takes them for zeros in 64
- * (`x < 0 ? 7 : 0`, a step of a random number's polynomial). Each result is the host's.
+ * (`x < 0 ? 7 : 0`, a step of a random number's polynomial). And a difference of ints that is shifted by 31 in 64 bits:
+ * clang-14 makes its sign wrong. Each result is the host's.
  */
 #include "check.h"
 
@@ -15,7 +16,9 @@
 	X(v >> 32 & 0xffffffffll) \
 	X((long long)((unsigned long long)v >> 40 & 0xffffffull)) \
 	X((long long)((int)v >> 28 & 0xff)) \
-	X((long long)((int)v < 0 ? 7 : 0))
+	X((long long)((int)v < 0 ? 7 : 0)) \
+	X((long long)((int)v / 2 - 3) << 31) \
+	X((long long)((int)v / 2 - 3) * (-2147483647ll - 1))
 
 #define STORE(e)	out[n++] = e;
 
@@ -36,7 +39,7 @@ int main()
 {
 	static const long long some[] = { 0, 1, -1, 5, -5, 1ll << 40, -(1ll << 40), 0x7fffffffffffffffll,
 					  -0x7fffffffffffffffll - 1, 0x80000000ll, -0x80000000ll, 0x123456789abcdef0ll };
-	const int n = sizeof(some) / sizeof(*some), each = 10;
+	const int n = sizeof(some) / sizeof(*some), each = 12;
 	long long *in, *out, host[each];
 
 	OK(cudaMallocManaged(&in, sizeof(some)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A bfe that takes bits beyond the sign becomes a shift and a mask, and nothing else is touched. */
+/* A bfe that takes bits beyond the sign becomes a shift and a mask, a product with the sign bit a shift; nothing else is touched. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,12 +27,20 @@ static void beyond_the_sign(void **state)
 	check("\tbfe.u64 \t%rd1, %rd2, 33, 32; // x", "\tshr.s64 \t%rd1, %rd2, 33; and.b64 \t%rd1, %rd1, 4294967295; // x");
 }
 
+static void product_with_the_sign_bit(void **state)
+{
+	check("\tmul.wide.s32 \t%rd5, %r3, -2147483648; // x\n\tret;\n",
+	      "\tcvt.s64.s32 \t%rd5, %r3; shl.b64 \t%rd5, %rd5, 31; // x\n\tret;\n");
+}
+
 static void others_stay(void **state)
 {
 	static const char *const rows[] = {
 		"\tbfe.u64 \t%rd8, %rd7, 32, 32;\n", "\tbfe.u64 \t%rd8, %rd7, 63, 1;\n",
 		"\tbfe.u64 \t%rd8, %rd7, %r1, 40;\n", "\tbfe.s64 \t%rd8, %rd7, 63, 3;\n",
-		"\tbfe.u32 \t%r8, %r7, 31, 3;\n",
+		"\tbfe.u32 \t%r8, %r7, 31, 3;\n", "\tmul.wide.s32 \t%rd5, %r3, 1073741824;\n",
+		"\tmul.wide.u32 \t%rd5, %r3, -2147483648;\n", "\tmul.wide.s32 \t%rd5, %r3, %r4;\n",
+		"\t// begin inline asm\n\tmul.wide.s32 %rd8, %r7, -2147483648;\n\t// end inline asm\n",
 		"\t// begin inline asm\n\tbfe.u64 %rd8, %rd7, 63, 3;\n\t// end inline asm\n",
 		"no line's end", "", "\n\n",
 	};
@@ -53,6 +61,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(beyond_the_sign),
+		cmocka_unit_test(product_with_the_sign_bit),
 		cmocka_unit_test(others_stay),
 		cmocka_unit_test(list_of_externals),
 	};
