@@ -155,7 +155,7 @@ void gpuemu_engine_kill(struct gpuemu_engine *e, const char *why)
 	/* The same of the remote aperture; and nobody looks for its mapping now. */
 	mutex_lock(&dev->remote.lock);
 	gpuemu_mirror_zap_begin(dev);
-	unmap_mapping_range(e->mapping, 0, 0, 1);
+	gpuemu_mirror_zap_mapping(e->mapping, 0, 0);
 
 	spin_lock(&dev->works_lock);
 	spin_lock(&dev->lock);

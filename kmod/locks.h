@@ -38,7 +38,10 @@
  *     Inside it, and inside any of the locks above: gpuemu_mirror_slots.lock (mutex), what
  *     the engine has mapped of clients' processes. mm takes it while it changes a process'
  *     page table, in reclaim too, with locks of mm that are not in this list. So its holder
- *     neither reclaims nor waits, for an engine or a client; it takes 7, 9 and 10.
+ *     neither reclaims nor waits, for an engine or a client; it takes 7 of an engine's file,
+ *     9 and 10. i_mmap_rwsem of a client's file may be above it: mm tells of that file's
+ *     changes, too. All that unmaps of an engine's file holds it, so nobody waits for it
+ *     with that file's i_mmap_rwsem.
  *  7. i_mmap_rwsem (rwsem, mm's). Inside unmap_mapping_range().
  *  8. maple tree lock of gpuemu_space.managed; xa_lock of gpuemu_space.blocks,
  *     of gpuemu_space.protect.blocks, gpuemu_mirror.ranges and gpuemu_dev.clients

@@ -100,7 +100,7 @@ static int vmas_fit(struct mm_struct *mm, u64 start, u64 end, bool write)
 	struct vm_area_struct *vma;
 	int ret = 0;
 
-	mmap_assert_locked(mm);
+	lockdep_assert_held(&mm->mmap_lock);
 	for (; !ret && start < end; start = vma->vm_end) {
 		vma = vma_lookup(mm, start);
 		if (!vma)

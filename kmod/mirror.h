@@ -14,6 +14,7 @@
 #include <linux/kconfig.h>
 #include <linux/kref.h>
 #include <linux/list.h>
+#include <linux/mm.h>
 #include <linux/mmu_notifier.h>
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
@@ -133,6 +134,8 @@ void gpuemu_mirror_flush(struct gpuemu_mirror_slots *slots);
 u32 gpuemu_mirror_slots_count(const struct gpuemu_dev *dev);
 void gpuemu_mirror_zap_begin(struct gpuemu_dev *dev);
 void gpuemu_mirror_zap_end(struct gpuemu_dev *dev);
+void gpuemu_mirror_zap_mapping(struct address_space *mapping, loff_t start,
+			       loff_t bytes);
 void gpuemu_mirror_zap_locked(struct gpuemu_dev *dev, u32 slot);
 bool gpuemu_mirror_slot_get_locked(struct gpuemu_space *space, u32 *slot);
 void gpuemu_mirror_slot_put_locked(struct gpuemu_space *space, u32 slot);
@@ -185,6 +188,12 @@ static inline void gpuemu_mirror_zap_begin(struct gpuemu_dev *dev)
 
 static inline void gpuemu_mirror_zap_end(struct gpuemu_dev *dev)
 {
+}
+
+static inline void gpuemu_mirror_zap_mapping(struct address_space *mapping,
+					     loff_t start, loff_t bytes)
+{
+	unmap_mapping_range(mapping, start, bytes, 1);
 }
 
 static inline int gpuemu_mirror_open(struct gpuemu_client *client)

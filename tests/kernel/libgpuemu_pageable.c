@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <gpuemu.h>
 
 #include "lib/harness.h"
+#include "lib/mirrors.h"
 
 #define STEP	1024u			/* words between what a thread touches: a page */
 #define PAGES	64u
@@ -52,13 +52,6 @@ static int open_it(FIXTURE_DATA(pageable) *f, const char *settings)
 	if (!ret)
 		ret = gpuemu_module_load_data(f->ctx, &f->module, ptx, strlen(ptx), "up.ptx");
 	return ret ? ret : gpuemu_module_get_function(f->module, &f->up, "up");
-}
-
-static bool can_mirror(void)
-{
-	struct utsname name;
-
-	return !uname(&name) && atoi(name.release) >= 7;
 }
 
 FIXTURE_SETUP(pageable)
@@ -113,7 +106,7 @@ static void anywhere(struct __test_metadata *_metadata, FIXTURE_DATA(pageable) *
 
 TEST_F(pageable, any_pointer)
 {
-	if (!can_mirror())
+	if (!kernel_mirrors())
 		return;
 	ASSERT_EQ(0, open_it(self, NULL)) TH_LOG("%s", gpuemu_last_error(NULL));
 	anywhere(_metadata, self);
@@ -121,7 +114,7 @@ TEST_F(pageable, any_pointer)
 
 TEST_F(pageable, with_paging_off)
 {
-	if (!can_mirror())
+	if (!kernel_mirrors())
 		return;
 	ASSERT_EQ(0, open_it(self, "paging.enabled=0\n"));
 	anywhere(_metadata, self);
@@ -131,7 +124,7 @@ TEST_F(pageable, more_than_can_be_mapped)
 {
 	uint32_t *p = malloc((size_t)MANY * STEP * 4);
 
-	if (!can_mirror())
+	if (!kernel_mirrors())
 		return;
 	ASSERT_EQ(0, open_it(self, NULL));
 	number(p, MANY);
@@ -145,7 +138,7 @@ TEST_F(pageable, with_managed_memory)
 {
 	uint32_t *managed, *heap = malloc(PAGES * STEP * 4);
 
-	if (!can_mirror())
+	if (!kernel_mirrors())
 		return;
 	ASSERT_EQ(0, open_it(self, "paging.prefetch=tree\n"));
 	ASSERT_EQ(0, gpuemu_mem_alloc_managed(self->ctx, (void **)&managed, PAGES * STEP * 4));
@@ -162,7 +155,7 @@ TEST_F(pageable, what_it_may_not)
 	uint32_t *p = mmap(NULL, PAGES * STEP * 4, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	if (!can_mirror())
+	if (!kernel_mirrors())
 		return;
 	ASSERT_EQ(0, open_it(self, NULL));
 	number(p, PAGES);
@@ -196,7 +189,7 @@ TEST_F(pageable, turned_off)
 
 TEST_F(pageable, kernel_without)
 {
-	if (!can_mirror())
+	if (!kernel_mirrors())
 		expect_why_not(_metadata, self, "this kernel has no CONFIG_DEVICE_PRIVATE");
 }
 

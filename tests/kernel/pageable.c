@@ -11,142 +11,20 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/harness.h"
 #include "lib/managed.h"
-#include "lib/nl.h"
+#include "lib/pageable.h"
 
-enum { PAGES = 8, SLOTS = 256, MANY = 600 };
+enum { PAGES = PAGEABLE_PAGES, SLOTS = 256, MANY = 600 };
 
-#define BITS (GPUEMU_PTE_VALID | GPUEMU_PTE_REMOTE | GPUEMU_PTE_MIRROR | \
-	      GPUEMU_PTE_READ_ONLY)
-#define USED (GPUEMU_PTE_VALID | GPUEMU_PTE_REMOTE | GPUEMU_PTE_MIRROR)
+#define BITS PAGEABLE_BITS
+#define USED PAGEABLE_USED
+#define COUNT(name) pageable_count(&self->p, GPUEMU_A_STATS_##name)
 
-static int pageable(int fd)
-{
-	struct gpuemu_pageable p = { .size = sizeof(p) };
-
-	return call(fd, GPUEMU_IOCTL_PAGEABLE, &p);
-}
-
-/* Debian's 7.x has what it takes; the others have not. */
-static bool must_work(void)
-{
-	struct utsname name;
-
-	return !uname(&name) && atoi(name.release) >= 7;
-}
-
-FIXTURE(pageable)
-{
-	struct nl nl;
-	struct engine e;
-	int fd;
-	uint32_t space;
-	uint8_t *mem;
-	uint8_t copy[PAGES * PAGE];
-};
-
-static uint8_t *map_anonymous(size_t bytes)
-{
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	return p == MAP_FAILED ? NULL : p;
-}
-
-FIXTURE_SETUP(pageable)
-{
-	int ret;
-
-	ASSERT_EQ(0, nl_open(&self->nl));
-	ASSERT_EQ(0, engine_open(&self->e));
-	engine_acker_start(&self->e);
-	ASSERT_EQ(0, engine_acker_warm(&self->e));
-	self->fd = client_open();
-	self->space = client_space(self->fd);
-	ret = pageable(self->fd);
-	if (ret == -EOPNOTSUPP && !must_work())
-		SKIP(longjmp(_metadata->env, 1),
-		     "this kernel has no CONFIG_DEVICE_PRIVATE");
-	ASSERT_EQ(0, ret);
-	self->mem = map_anonymous(PAGES * PAGE);
-	ASSERT_NE(NULL, self->mem);
-	fill(self->copy, sizeof(self->copy), 31);
-	memcpy(self->mem, self->copy, sizeof(self->copy));
-}
-
-FIXTURE_TEARDOWN(pageable)
-{
-	if (self->mem)
-		munmap(self->mem, PAGES * PAGE);
-	close(self->fd);
-	engine_close(&self->e);
-	nl_close(&self->nl);
-}
-
-/* A fault, and the pages from there on; *flags: of the fault. Waits for the worker. */
-static int wanted(FIXTURE_DATA(pageable) *self, const void *addr, uint32_t pages,
-		  enum gpuemu_access access, uint8_t *flags)
-{
-	struct gpuemu_migration m;
-	int tries;
-
-	addr = (void *)((uintptr_t)addr & ~(PAGE - 1));
-	for (tries = 0; tries < 2000; tries++) {
-		engine_fault(&self->e, self->space, addr, access);
-		if (engine_raise(&self->e, 0) != 1)
-			return -EIO;
-		*flags = self->e.control->batch.faults[0].flags;
-		m = (struct gpuemu_migration){
-			.addr = (uintptr_t)addr, .va_space = self->space,
-			.pages = pages, .op = GPUEMU_MIGRATE_REMOTE,
-		};
-		if (engine_commit(&self->e, &m, 1) < 0)
-			return -EIO;
-		if (m.status != -EAGAIN)
-			return m.status;
-		sleep_ms(1);
-	}
-	return -ETIMEDOUT;
-}
-
-static int reads(FIXTURE_DATA(pageable) *self, const void *addr, uint32_t pages)
-{
-	uint8_t flags;
-
-	return wanted(self, addr, pages, GPUEMU_ACCESS_READ, &flags);
-}
-
-static int writes(FIXTURE_DATA(pageable) *self, const void *addr, uint32_t pages)
-{
-	uint8_t flags;
-
-	return wanted(self, addr, pages, GPUEMU_ACCESS_WRITE, &flags);
-}
-
-static uint64_t entry(FIXTURE_DATA(pageable) *self, const void *addr)
-{
-	return engine_entry(&self->e, self->space, addr);
-}
-
-/* The byte as the GPU finds it. */
-static volatile uint8_t *gpu(FIXTURE_DATA(pageable) *self, const void *addr)
-{
-	uint8_t *page = engine_at(&self->e, entry(self, addr));
-
-	return page ? page + (uintptr_t)addr % PAGE : NULL;
-}
-
-static uint64_t count(FIXTURE_DATA(pageable) *self, int counter)
-{
-	return nl_stat(&self->nl, self->space, counter);
-}
-
-#define COUNT(name) count(self, GPUEMU_A_STATS_##name)
+PAGEABLE_FIXTURE(pageable)
 
 /* Both sides see at once what the other writes. */
 static void expect_shared(struct __test_metadata *_metadata,
@@ -154,10 +32,10 @@ static void expect_shared(struct __test_metadata *_metadata,
 {
 	volatile uint8_t *g;
 
-	ASSERT_EQ(0, writes(self, (void *)p, 1));
-	g = gpu(self, (void *)p);
+	ASSERT_EQ(0, pageable_writes(&self->p, (void *)p, 1));
+	g = pageable_gpu(&self->p, (void *)p);
 	ASSERT_NE(NULL, g);
-	EXPECT_EQ(USED, entry(self, (void *)p) & BITS);
+	EXPECT_EQ(USED, pageable_entry(&self->p, (void *)p) & BITS);
 	*p = 0x11;
 	EXPECT_EQ(0x11, *g);
 	*g = 0x77;
@@ -198,18 +76,18 @@ TEST_F(pageable, several_pages)
 {
 	int i;
 
-	ASSERT_EQ(0, writes(self, self->mem, PAGES));
+	ASSERT_EQ(0, pageable_writes(&self->p, self->p.mem, PAGES));
 	for (i = 0; i < PAGES; i++)
-		EXPECT_EQ(0, memcmp((void *)gpu(self, self->mem + i * PAGE),
-				    self->copy + i * PAGE, PAGE));
+		EXPECT_EQ(0, memcmp((void *)pageable_gpu(&self->p, self->p.mem + i * PAGE),
+				    self->p.copy + i * PAGE, PAGE));
 	EXPECT_EQ(PAGES, COUNT(REMOTE_MAPPED));
 	EXPECT_EQ(PAGES, COUNT(REMOTE_MAPS));
 	/* Once more: nothing to do, and the module says so. */
-	engine_fault(&self->e, self->space, self->mem + PAGE, GPUEMU_ACCESS_ATOMIC);
-	ASSERT_EQ(1, engine_raise(&self->e, 0));
+	engine_fault(&self->p.e, self->p.space, self->p.mem + PAGE, GPUEMU_ACCESS_ATOMIC);
+	ASSERT_EQ(1, engine_raise(&self->p.e, 0));
 	EXPECT_EQ(GPUEMU_FAULT_PAGEABLE | GPUEMU_FAULT_RESIDENT,
-		  self->e.control->batch.faults[0].flags);
-	ASSERT_EQ(0, engine_commit(&self->e, NULL, 0));
+		  self->p.e.control->batch.faults[0].flags);
+	ASSERT_EQ(0, engine_commit(&self->p.e, NULL, 0));
 }
 
 /* Nobody wrote it: the zero page, which the GPU may only read, until it writes. */
@@ -217,12 +95,12 @@ TEST_F(pageable, never_touched)
 {
 	uint8_t *fresh = map_anonymous(PAGE), *other = map_anonymous(PAGE);
 
-	ASSERT_EQ(0, reads(self, fresh, 1));
-	EXPECT_EQ(0, *gpu(self, fresh));
-	EXPECT_EQ(USED | GPUEMU_PTE_READ_ONLY, entry(self, fresh) & BITS);
-	ASSERT_EQ(0, writes(self, fresh, 1));
-	EXPECT_EQ(USED, entry(self, fresh) & BITS);
-	*gpu(self, fresh) = 5;
+	ASSERT_EQ(0, pageable_reads(&self->p, fresh, 1));
+	EXPECT_EQ(0, *pageable_gpu(&self->p, fresh));
+	EXPECT_EQ(USED | GPUEMU_PTE_READ_ONLY, pageable_entry(&self->p, fresh) & BITS);
+	ASSERT_EQ(0, pageable_writes(&self->p, fresh, 1));
+	EXPECT_EQ(USED, pageable_entry(&self->p, fresh) & BITS);
+	*pageable_gpu(&self->p, fresh) = 5;
 	EXPECT_EQ(5, fresh[0]);
 	EXPECT_EQ(0, other[0]);
 	munmap(fresh, PAGE);
@@ -236,11 +114,11 @@ TEST_F(pageable, read_only)
 
 	p[0] = 42;
 	ASSERT_EQ(0, mprotect(p, PAGE, PROT_READ));
-	ASSERT_EQ(0, reads(self, p, 1));
-	g = gpu(self, p);
+	ASSERT_EQ(0, pageable_reads(&self->p, p, 1));
+	g = pageable_gpu(&self->p, p);
 	EXPECT_EQ(42, g[0]);
-	EXPECT_EQ(USED | GPUEMU_PTE_READ_ONLY, entry(self, p) & BITS);
-	EXPECT_EQ(-EFAULT, wanted(self, p, 1, GPUEMU_ACCESS_WRITE, &flags));
+	EXPECT_EQ(USED | GPUEMU_PTE_READ_ONLY, pageable_entry(&self->p, p) & BITS);
+	EXPECT_EQ(-EFAULT, pageable_fault(&self->p, p, 1, GPUEMU_ACCESS_WRITE, &flags));
 	EXPECT_EQ(GPUEMU_FAULT_UNMANAGED | GPUEMU_FAULT_PROTECTED, flags);
 	/* An engine that writes all the same harms nothing. */
 	g[0] = 43;
@@ -253,16 +131,17 @@ TEST_F(pageable, nothing_there)
 	uint8_t *p = map_anonymous(PAGE), flags;
 
 	munmap(p, PAGE);
-	EXPECT_EQ(-EFAULT, wanted(self, p, 1, GPUEMU_ACCESS_READ, &flags));
+	EXPECT_EQ(-EFAULT, pageable_fault(&self->p, p, 1, GPUEMU_ACCESS_READ, &flags));
 	EXPECT_EQ(GPUEMU_FAULT_UNMANAGED, flags);
 	p = mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	EXPECT_EQ(-EFAULT, wanted(self, p, 1, GPUEMU_ACCESS_READ, &flags));
+	EXPECT_EQ(-EFAULT, pageable_fault(&self->p, p, 1, GPUEMU_ACCESS_READ, &flags));
 	EXPECT_EQ(GPUEMU_FAULT_UNMANAGED | GPUEMU_FAULT_PROTECTED, flags);
-	EXPECT_EQ(-EFAULT, wanted(self, NULL, 1, GPUEMU_ACCESS_READ, &flags));
+	EXPECT_EQ(-EFAULT, pageable_fault(&self->p, NULL, 1, GPUEMU_ACCESS_READ, &flags));
 	munmap(p, PAGE);
 	/* The engine's own mapping of the device is no ordinary memory. */
-	EXPECT_EQ(-EFAULT, wanted(self, self->e.vram, 1, GPUEMU_ACCESS_READ, &flags));
-	EXPECT_EQ(-EFAULT, wanted(self, self->e.control, 1, GPUEMU_ACCESS_READ, &flags));
+	EXPECT_EQ(-EFAULT, pageable_fault(&self->p, self->p.e.vram, 1, GPUEMU_ACCESS_READ, &flags));
+	EXPECT_EQ(-EFAULT, pageable_fault(&self->p, self->p.e.control, 1, GPUEMU_ACCESS_READ,
+					  &flags));
 	EXPECT_EQ(0, COUNT(REMOTE_MAPPED));
 }
 
@@ -279,8 +158,8 @@ TEST_F(pageable, secret)
 	if (p == MAP_FAILED)
 		return;
 	p[0] = 1;
-	EXPECT_EQ(-EFAULT, wanted(self, p, 1, GPUEMU_ACCESS_READ, &flags));
-	EXPECT_EQ(0, entry(self, p));
+	EXPECT_EQ(-EFAULT, pageable_fault(&self->p, p, 1, GPUEMU_ACCESS_READ, &flags));
+	EXPECT_EQ(0, pageable_entry(&self->p, p));
 	munmap(p, PAGE);
 	close(fd);
 }
@@ -291,32 +170,32 @@ TEST_F(pageable, munmap)
 {
 	struct gpuemu_invalidate *inval;
 	volatile uint8_t *g, *kept;
-	uint8_t *p = self->mem;
+	uint8_t *p = self->p.mem;
 
-	ASSERT_EQ(0, writes(self, p, PAGES));
-	g = gpu(self, p + PAGE);
-	kept = gpu(self, p + 2 * PAGE);
-	EXPECT_EQ(self->copy[PAGE], g[0]);
+	ASSERT_EQ(0, pageable_writes(&self->p, p, PAGES));
+	g = pageable_gpu(&self->p, p + PAGE);
+	kept = pageable_gpu(&self->p, p + 2 * PAGE);
+	EXPECT_EQ(self->p.copy[PAGE], g[0]);
 	ASSERT_EQ(0, munmap(p, 2 * PAGE));
-	inval = &self->e.control->inval[(self->e.control->inval_put - 1) %
+	inval = &self->p.e.control->inval[(self->p.e.control->inval_put - 1) %
 					GPUEMU_INVAL_RING];
 	EXPECT_EQ((uintptr_t)p, inval->start);
 	EXPECT_EQ((uintptr_t)p + 2 * PAGE, inval->end);
 	EXPECT_EQ(GPUEMU_INVAL_UNMAP, inval->reason);
-	EXPECT_EQ(0, entry(self, p));
-	EXPECT_EQ(0, entry(self, p + PAGE));
+	EXPECT_EQ(0, pageable_entry(&self->p, p));
+	EXPECT_EQ(0, pageable_entry(&self->p, p + PAGE));
 	EXPECT_EQ(PAGES - 2, COUNT(REMOTE_MAPPED));
 	/* An engine that has not heard finds nothing of the page, and writes nowhere. */
 	EXPECT_EQ(0, g[0]);
 	g[0] = 9;
-	EXPECT_EQ(0, memcmp((void *)kept, self->copy + 2 * PAGE, PAGE));
+	EXPECT_EQ(0, memcmp((void *)kept, self->p.copy + 2 * PAGE, PAGE));
 	/* Mapped anew it is another page. */
 	ASSERT_EQ(p, mmap(p, 2 * PAGE, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
 	p[PAGE] = 3;
-	ASSERT_EQ(0, writes(self, p, 2));
-	EXPECT_EQ(3, *gpu(self, p + PAGE));
-	*gpu(self, p + PAGE) = 4;
+	ASSERT_EQ(0, pageable_writes(&self->p, p, 2));
+	EXPECT_EQ(3, *pageable_gpu(&self->p, p + PAGE));
+	*pageable_gpu(&self->p, p + PAGE) = 4;
 	EXPECT_EQ(4, p[PAGE]);
 }
 
@@ -324,19 +203,19 @@ TEST_F(pageable, mprotect)
 {
 	volatile uint8_t *g;
 
-	ASSERT_EQ(0, writes(self, self->mem, PAGES));
-	g = gpu(self, self->mem);
+	ASSERT_EQ(0, pageable_writes(&self->p, self->p.mem, PAGES));
+	g = pageable_gpu(&self->p, self->p.mem);
 	g[0] = 8;
-	ASSERT_EQ(0, mprotect(self->mem, PAGE, PROT_READ));
-	EXPECT_EQ(0, entry(self, self->mem));
+	ASSERT_EQ(0, mprotect(self->p.mem, PAGE, PROT_READ));
+	EXPECT_EQ(0, pageable_entry(&self->p, self->p.mem));
 	g[0] = 9;
-	EXPECT_EQ(8, self->mem[0]);
-	ASSERT_EQ(0, reads(self, self->mem, 1));
-	EXPECT_EQ(8, *gpu(self, self->mem));
-	ASSERT_EQ(0, mprotect(self->mem, PAGE, PROT_READ | PROT_WRITE));
-	ASSERT_EQ(0, writes(self, self->mem, 1));
-	*gpu(self, self->mem) = 10;
-	EXPECT_EQ(10, self->mem[0]);
+	EXPECT_EQ(8, self->p.mem[0]);
+	ASSERT_EQ(0, pageable_reads(&self->p, self->p.mem, 1));
+	EXPECT_EQ(8, *pageable_gpu(&self->p, self->p.mem));
+	ASSERT_EQ(0, mprotect(self->p.mem, PAGE, PROT_READ | PROT_WRITE));
+	ASSERT_EQ(0, pageable_writes(&self->p, self->p.mem, 1));
+	*pageable_gpu(&self->p, self->p.mem) = 10;
+	EXPECT_EQ(10, self->p.mem[0]);
 }
 
 /* Each process has its own page after a write of the GPU, as after one of the CPU. */
@@ -349,29 +228,29 @@ TEST_F(pageable, fork)
 
 	ASSERT_EQ(0, pipe(to));
 	ASSERT_EQ(0, pipe(from));
-	ASSERT_EQ(0, writes(self, self->mem, PAGES));
-	g = gpu(self, self->mem);
+	ASSERT_EQ(0, pageable_writes(&self->p, self->p.mem, PAGES));
+	g = pageable_gpu(&self->p, self->p.mem);
 	g[0] = 1;
-	gpu(self, self->mem + PAGE)[0] = 2;
+	pageable_gpu(&self->p, self->p.mem + PAGE)[0] = 2;
 	pid = fork();
 	if (!pid) {
 		if (read(to[0], seen, 1) != 1)
 			_exit(1);
-		seen[0] = self->mem[0];
-		seen[1] = self->mem[PAGE];
+		seen[0] = self->p.mem[0];
+		seen[1] = self->p.mem[PAGE];
 		_exit(write(from[1], seen, 2) != 2);
 	}
-	EXPECT_EQ(0, entry(self, self->mem));
+	EXPECT_EQ(0, pageable_entry(&self->p, self->p.mem));
 	/* One by an engine that has not heard, and one by one that has. */
 	g[0] = 11;
-	ASSERT_EQ(0, writes(self, self->mem + PAGE, 1));
-	gpu(self, self->mem + PAGE)[0] = 12;
+	ASSERT_EQ(0, pageable_writes(&self->p, self->p.mem + PAGE, 1));
+	pageable_gpu(&self->p, self->p.mem + PAGE)[0] = 12;
 	ASSERT_EQ(1, write(to[1], "", 1));
 	ASSERT_EQ(2, read(from[0], seen, 2));
 	EXPECT_EQ(1, seen[0]);
 	EXPECT_EQ(2, seen[1]);
-	EXPECT_EQ(11, self->mem[0]);
-	EXPECT_EQ(12, self->mem[PAGE]);
+	EXPECT_EQ(11, self->p.mem[0]);
+	EXPECT_EQ(12, self->p.mem[PAGE]);
 	waitpid(pid, NULL, 0);
 	close(to[0]);
 	close(to[1]);
@@ -383,16 +262,16 @@ TEST_F(pageable, dontneed)
 {
 	volatile uint8_t *g;
 
-	ASSERT_EQ(0, writes(self, self->mem, PAGES));
-	g = gpu(self, self->mem);
+	ASSERT_EQ(0, pageable_writes(&self->p, self->p.mem, PAGES));
+	g = pageable_gpu(&self->p, self->p.mem);
 	g[0] = 1;
-	ASSERT_EQ(0, madvise(self->mem, PAGES * PAGE, MADV_DONTNEED));
-	EXPECT_EQ(0, entry(self, self->mem));
+	ASSERT_EQ(0, madvise(self->p.mem, PAGES * PAGE, MADV_DONTNEED));
+	EXPECT_EQ(0, pageable_entry(&self->p, self->p.mem));
 	EXPECT_EQ(0, COUNT(REMOTE_MAPPED));
 	/* Late, it finds what the process has there now. */
 	EXPECT_EQ(0, g[0]);
 	g[0] = 7;
-	EXPECT_EQ(7, self->mem[0]);
+	EXPECT_EQ(7, self->p.mem[0]);
 }
 
 TEST_F(pageable, mremap)
@@ -400,16 +279,16 @@ TEST_F(pageable, mremap)
 	uint8_t *to = map_anonymous(PAGE), *p;
 	volatile uint8_t *g;
 
-	ASSERT_EQ(0, writes(self, self->mem, 1));
-	g = gpu(self, self->mem);
+	ASSERT_EQ(0, pageable_writes(&self->p, self->p.mem, 1));
+	g = pageable_gpu(&self->p, self->p.mem);
 	g[0] = 1;
-	p = mremap(self->mem, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, to);
+	p = mremap(self->p.mem, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, to);
 	ASSERT_EQ(to, p);
-	EXPECT_EQ(0, entry(self, self->mem));
+	EXPECT_EQ(0, pageable_entry(&self->p, self->p.mem));
 	g[0] = 2;
 	EXPECT_EQ(1, p[0]);
-	ASSERT_EQ(0, writes(self, p, 1));
-	*gpu(self, p) = 3;
+	ASSERT_EQ(0, pageable_writes(&self->p, p, 1));
+	*pageable_gpu(&self->p, p) = 3;
 	EXPECT_EQ(3, p[0]);
 	munmap(p, PAGE);
 }
@@ -432,8 +311,8 @@ TEST_F(pageable, reclaimed)
 	p = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	ASSERT_NE(MAP_FAILED, p);
 	p[0] = 1;
-	ASSERT_EQ(0, writes(self, p, 1));
-	g = gpu(self, p);
+	ASSERT_EQ(0, pageable_writes(&self->p, p, 1));
+	g = pageable_gpu(&self->p, p);
 	g[1] = 2;
 	fsync(fd);
 	madvise(p, PAGE, MADV_PAGEOUT);
@@ -458,19 +337,19 @@ TEST_F(pageable, truncated)
 	p = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	ASSERT_NE(MAP_FAILED, p);
 	p[0] = 1;
-	ASSERT_EQ(0, writes(self, p, 1));
-	g = gpu(self, p);
+	ASSERT_EQ(0, pageable_writes(&self->p, p, 1));
+	g = pageable_gpu(&self->p, p);
 	EXPECT_EQ(1, g[0]);
 	ASSERT_EQ(0, ftruncate(fd, 0));
-	EXPECT_EQ(0, entry(self, p));
+	EXPECT_EQ(0, pageable_entry(&self->p, p));
 	/* The engine lives on, with nothing in its hands. */
 	EXPECT_EQ(0, g[0]);
 	g[0] = 2;
-	EXPECT_EQ(-ENXIO, wanted(self, p, 1, GPUEMU_ACCESS_READ, &flags));
+	EXPECT_EQ(-ENXIO, pageable_fault(&self->p, p, 1, GPUEMU_ACCESS_READ, &flags));
 	EXPECT_EQ(GPUEMU_FAULT_PAGEABLE, flags);
 	ASSERT_EQ(0, ftruncate(fd, PAGE));
-	ASSERT_EQ(0, writes(self, p, 1));
-	EXPECT_EQ(0, *gpu(self, p));
+	ASSERT_EQ(0, pageable_writes(&self->p, p, 1));
+	EXPECT_EQ(0, *pageable_gpu(&self->p, p));
 	munmap(p, PAGE);
 	close(fd);
 }
@@ -482,13 +361,13 @@ TEST_F(pageable, slots_run_out)
 	uint8_t *p = map_anonymous(MANY * PAGE);
 	size_t i;
 
-	ASSERT_EQ(SLOTS, self->e.attach.mirror_slots);
+	ASSERT_EQ(SLOTS, self->p.e.attach.mirror_slots);
 	for (i = 0; i < MANY; i++)
 		p[i * PAGE] = i;
 	for (i = 0; i < MANY; i++) {
-		ASSERT_EQ(0, writes(self, p + i * PAGE, 1)) TH_LOG("page %zu", i);
-		EXPECT_EQ((uint8_t)i, *gpu(self, p + i * PAGE));
-		*gpu(self, p + i * PAGE) = i + 1;
+		ASSERT_EQ(0, pageable_writes(&self->p, p + i * PAGE, 1)) TH_LOG("page %zu", i);
+		EXPECT_EQ((uint8_t)i, *pageable_gpu(&self->p, p + i * PAGE));
+		*pageable_gpu(&self->p, p + i * PAGE) = i + 1;
 	}
 	EXPECT_GE(SLOTS, COUNT(REMOTE_MAPPED));
 	for (i = 0; i < MANY; i++)
@@ -502,38 +381,38 @@ TEST_F(pageable, beside_managed_memory)
 	uint8_t *p = map_anonymous(3 * BLOCK), *base, *managed;
 
 	base = (uint8_t *)(((uintptr_t)p + BLOCK - 1) & ~(BLOCK - 1));
-	managed = map_managed_at(self->fd, base + 4 * PAGE, 4 * PAGE);
+	managed = map_managed_at(self->p.fd, base + 4 * PAGE, 4 * PAGE);
 	ASSERT_NE(NULL, managed);
 	memset(base, 1, 12 * PAGE);
-	ASSERT_EQ(0, writes(self, base, 4));
-	ASSERT_EQ(0, writes(self, base + 8 * PAGE, 4));
-	ASSERT_EQ(0, engine_h2d(&self->e, self->space, managed, 4));
-	EXPECT_EQ(GPUEMU_PTE_VALID, entry(self, managed) & BITS);
-	EXPECT_EQ(USED, entry(self, base) & BITS);
-	*gpu(self, managed) = 2;
-	*gpu(self, base) = 3;
+	ASSERT_EQ(0, pageable_writes(&self->p, base, 4));
+	ASSERT_EQ(0, pageable_writes(&self->p, base + 8 * PAGE, 4));
+	ASSERT_EQ(0, engine_h2d(&self->p.e, self->p.space, managed, 4));
+	EXPECT_EQ(GPUEMU_PTE_VALID, pageable_entry(&self->p, managed) & BITS);
+	EXPECT_EQ(USED, pageable_entry(&self->p, base) & BITS);
+	*pageable_gpu(&self->p, managed) = 2;
+	*pageable_gpu(&self->p, base) = 3;
 	EXPECT_EQ(3, base[0]);
 	EXPECT_EQ(2, managed[0]);
 	/* The end of one is not the other's. */
 	ASSERT_EQ(0, munmap(managed, 4 * PAGE));
-	EXPECT_EQ(USED, entry(self, base) & BITS);
-	EXPECT_EQ(1, *gpu(self, base + 8 * PAGE));
-	ASSERT_NE(NULL, map_managed_at(self->fd, managed, 4 * PAGE));
-	ASSERT_EQ(0, engine_h2d(&self->e, self->space, managed, 4));
+	EXPECT_EQ(USED, pageable_entry(&self->p, base) & BITS);
+	EXPECT_EQ(1, *pageable_gpu(&self->p, base + 8 * PAGE));
+	ASSERT_NE(NULL, map_managed_at(self->p.fd, managed, 4 * PAGE));
+	ASSERT_EQ(0, engine_h2d(&self->p.e, self->p.space, managed, 4));
 	ASSERT_EQ(0, munmap(base, 4 * PAGE));
-	EXPECT_EQ(0, entry(self, base));
-	EXPECT_EQ(GPUEMU_PTE_VALID, entry(self, managed) & BITS);
+	EXPECT_EQ(0, pageable_entry(&self->p, base));
+	EXPECT_EQ(GPUEMU_PTE_VALID, pageable_entry(&self->p, managed) & BITS);
 	EXPECT_EQ(0, managed[0]);
 	munmap(p, 3 * BLOCK);
 }
 
 TEST_F(pageable, given_back)
 {
-	ASSERT_EQ(0, writes(self, self->mem, PAGES));
-	ASSERT_EQ(0, engine_d2h(&self->e, self->space, self->mem, PAGES));
-	EXPECT_EQ(0, entry(self, self->mem));
+	ASSERT_EQ(0, pageable_writes(&self->p, self->p.mem, PAGES));
+	ASSERT_EQ(0, engine_d2h(&self->p.e, self->p.space, self->p.mem, PAGES));
+	EXPECT_EQ(0, pageable_entry(&self->p, self->p.mem));
 	EXPECT_EQ(0, COUNT(REMOTE_MAPPED));
-	EXPECT_EQ(0, memcmp(self->mem, self->copy, sizeof(self->copy)));
+	EXPECT_EQ(0, memcmp(self->p.mem, self->p.copy, sizeof(self->p.copy)));
 }
 
 /* --- who may not --- */
@@ -545,15 +424,15 @@ TEST_F(pageable, another_process)
 	int status;
 	pid_t pid;
 
-	ASSERT_EQ(0, client_submit(self->fd, GPUEMU_WORK_TOUCH, NULL, 0, &id));
+	ASSERT_EQ(0, client_submit(self->p.fd, GPUEMU_WORK_TOUCH, NULL, 0, &id));
 	pid = fork();
 	if (!pid)
-		_exit(client_submit(self->fd, GPUEMU_WORK_TOUCH, NULL, 0, &id) != -EPERM);
+		_exit(client_submit(self->p.fd, GPUEMU_WORK_TOUCH, NULL, 0, &id) != -EPERM);
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
 	pid = fork();
 	if (!pid)
-		_exit(pageable(self->fd) != -EPERM);
+		_exit(pageable_give(self->p.fd) != -EPERM);
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
 }
@@ -565,9 +444,9 @@ TEST_F(pageable, not_while_there_are_works)
 	uint64_t id;
 
 	ASSERT_EQ(0, client_submit(fd, GPUEMU_WORK_TOUCH, NULL, 0, &id));
-	EXPECT_EQ(-EBUSY, pageable(fd));
-	self->space = client_space(fd);
-	EXPECT_EQ(-EFAULT, wanted(self, self->mem, 1, GPUEMU_ACCESS_READ, &flags));
+	EXPECT_EQ(-EBUSY, pageable_give(fd));
+	self->p.space = client_space(fd);
+	EXPECT_EQ(-EFAULT, pageable_fault(&self->p, self->p.mem, 1, GPUEMU_ACCESS_READ, &flags));
 	EXPECT_EQ(GPUEMU_FAULT_UNMANAGED, flags);
 	close(fd);
 }
@@ -576,11 +455,11 @@ TEST_F(pageable, refused)
 {
 	struct gpuemu_pageable p = { .size = sizeof(p), .flags = 1 };
 
-	EXPECT_EQ(-EOPNOTSUPP, call(self->fd, GPUEMU_IOCTL_PAGEABLE, &p));
-	EXPECT_EQ(-EPERM, pageable(self->e.fd));
+	EXPECT_EQ(-EOPNOTSUPP, call(self->p.fd, GPUEMU_IOCTL_PAGEABLE, &p));
+	EXPECT_EQ(-EPERM, pageable_give(self->p.e.fd));
 	/* Once more is once. */
-	EXPECT_EQ(0, pageable(self->fd));
-	EXPECT_EQ(-EBUSY, engine_migrate(&self->e, self->space, self->mem, 1,
+	EXPECT_EQ(0, pageable_give(self->p.fd));
+	EXPECT_EQ(-EBUSY, engine_migrate(&self->p.e, self->p.space, self->p.mem, 1,
 					 GPUEMU_MIGRATE_H2D));
 }
 
@@ -590,14 +469,14 @@ TEST_F(pageable, the_clients_end)
 {
 	volatile uint8_t *g;
 
-	ASSERT_EQ(0, writes(self, self->mem, PAGES));
-	g = gpu(self, self->mem);
+	ASSERT_EQ(0, pageable_writes(&self->p, self->p.mem, PAGES));
+	g = pageable_gpu(&self->p, self->p.mem);
 	g[0] = 1;
-	close(self->fd);
+	close(self->p.fd);
 	EXPECT_EQ(SIGBUS, signal_of((uint8_t *)g, false));
-	EXPECT_EQ(1, self->mem[0]);
-	EXPECT_EQ(0, nl_stat(&self->nl, 0, GPUEMU_A_STATS_REMOTE_MAPPED));
-	self->fd = client_open();
+	EXPECT_EQ(1, self->p.mem[0]);
+	EXPECT_EQ(0, nl_stat(&self->p.nl, 0, GPUEMU_A_STATS_REMOTE_MAPPED));
+	self->p.fd = client_open();
 }
 
 /* The process ends in the middle, and somebody else has its file. */
@@ -613,7 +492,7 @@ TEST_F(pageable, the_process_end)
 	p[0] = 1;
 	pid = fork();
 	if (!pid) {
-		byte = pageable(fd) ? 1 : 0;
+		byte = pageable_give(fd) ? 1 : 0;
 		p[0] = 2;
 		if (write(from[1], &byte, 1) != 1 || read(to[0], &byte, 1) != 1)
 			_exit(1);
@@ -621,18 +500,18 @@ TEST_F(pageable, the_process_end)
 	}
 	ASSERT_EQ(1, read(from[0], &byte, 1));
 	ASSERT_EQ(0, byte);
-	self->space = client_space(fd);
-	ASSERT_EQ(0, writes(self, p, 1));
-	g = gpu(self, p);
+	self->p.space = client_space(fd);
+	ASSERT_EQ(0, pageable_writes(&self->p, p, 1));
+	g = pageable_gpu(&self->p, p);
 	EXPECT_EQ(2, g[0]);
 	g[0] = 3;
 	ASSERT_EQ(1, write(to[1], "", 1));
 	int status;
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
-	EXPECT_EQ(0, entry(self, p));
+	EXPECT_EQ(0, pageable_entry(&self->p, p));
 	EXPECT_EQ(0, g[0]);
-	EXPECT_EQ(-EFAULT, wanted(self, p, 1, GPUEMU_ACCESS_READ, &flags));
+	EXPECT_EQ(-EFAULT, pageable_fault(&self->p, p, 1, GPUEMU_ACCESS_READ, &flags));
 	EXPECT_EQ(GPUEMU_FAULT_UNMANAGED, flags);
 	EXPECT_EQ(1, p[0]);
 	close(fd);
@@ -640,15 +519,15 @@ TEST_F(pageable, the_process_end)
 
 static int hold_all(struct engine *e, int from, int to, void *arg)
 {
-	struct _test_data_pageable *self = arg;
+	struct pageable *p = arg;
 	struct gpuemu_migration m;
 	int tries;
 
 	(void)from;
 	for (tries = 0; tries < 2000; tries++) {
-		engine_fault(e, self->space, self->mem, GPUEMU_ACCESS_WRITE);
+		engine_fault(e, p->space, p->mem, GPUEMU_ACCESS_WRITE);
 		m = (struct gpuemu_migration){
-			.addr = (uintptr_t)self->mem, .va_space = self->space,
+			.addr = (uintptr_t)p->mem, .va_space = p->space,
 			.pages = PAGES, .op = GPUEMU_MIGRATE_REMOTE,
 		};
 		if (engine_raise(e, 0) != 1 || engine_commit(e, &m, 1) < 0)
@@ -659,7 +538,7 @@ static int hold_all(struct engine *e, int from, int to, void *arg)
 	}
 	if (m.status)
 		return 2;
-	((volatile uint8_t *)engine_page(e, self->space, self->mem))[0] = 0xe0;
+	((volatile uint8_t *)engine_page(e, p->space, p->mem))[0] = 0xe0;
 	return engine_say(to, 1);
 }
 
@@ -669,18 +548,18 @@ TEST_F(pageable, the_engines_end)
 	struct engine_process p;
 	uint64_t word;
 
-	engine_close(&self->e);
-	ASSERT_EQ(0, engine_spawn(&p, hold_all, self));
+	engine_close(&self->p.e);
+	ASSERT_EQ(0, engine_spawn(&p, hold_all, &self->p));
 	ASSERT_EQ(0, engine_hear(p.from, 10000, &word));
-	EXPECT_EQ(0xe0, self->mem[0]);
+	EXPECT_EQ(0xe0, self->p.mem[0]);
 	engine_kill(&p);
-	EXPECT_EQ(0xe0, self->mem[0]);
-	ASSERT_EQ(0, munmap(self->mem + PAGE, PAGE));
-	memset(&self->e, 0, sizeof(self->e));
-	ASSERT_EQ(0, engine_open(&self->e));
-	engine_acker_start(&self->e);
-	EXPECT_EQ(0xe0, *gpu(self, self->mem));
-	EXPECT_EQ(0, entry(self, self->mem + PAGE));
+	EXPECT_EQ(0xe0, self->p.mem[0]);
+	ASSERT_EQ(0, munmap(self->p.mem + PAGE, PAGE));
+	memset(&self->p.e, 0, sizeof(self->p.e));
+	ASSERT_EQ(0, engine_open(&self->p.e));
+	engine_acker_start(&self->p.e);
+	EXPECT_EQ(0xe0, *pageable_gpu(&self->p, self->p.mem));
+	EXPECT_EQ(0, pageable_entry(&self->p, self->p.mem + PAGE));
 	EXPECT_EQ(PAGES - 1, COUNT(REMOTE_MAPPED));
 }
 

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Whether this kernel must be able to mirror a process: Debian's 7.x has what it takes, and
+ * so have the kernels that scripts/kernels.sh builds to look for mistakes.
+ */
+#ifndef _GPUEMU_TESTS_KERNEL_MIRRORS_H
+#define _GPUEMU_TESTS_KERNEL_MIRRORS_H
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+static inline bool kernel_mirrors(void)
+{
+	struct utsname name;
+
+	return !uname(&name) && (atoi(name.release) >= 7 ||
+				 strstr(name.release, "-debug") || strstr(name.release, "-kcsan"));
+}
+
+#endif

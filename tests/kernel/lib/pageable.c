@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "lib/pageable.h"
+
+int pageable_give(int fd)
+{
+	struct gpuemu_pageable p = { .size = sizeof(p) };
+
+	return call(fd, GPUEMU_IOCTL_PAGEABLE, &p);
+}
+
+uint8_t *map_anonymous(size_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+int pageable_open(struct pageable *p)
+{
+	int ret;
+
+	memset(p, 0, sizeof(*p));
+	p->fd = -1;
+	ret = nl_open(&p->nl);
+	if (!ret)
+		ret = engine_open(&p->e);
+	if (ret)
+		return ret;
+	engine_acker_start(&p->e);
+	ret = engine_acker_warm(&p->e);
+	if (ret)
+		return ret;
+	p->fd = client_open();
+	if (p->fd < 0)
+		return -errno;
+	p->space = client_space(p->fd);
+	ret = pageable_give(p->fd);
+	if (ret)
+		return ret;
+	p->mem = map_anonymous(sizeof(p->copy));
+	if (!p->mem)
+		return -ENOMEM;
+	fill(p->copy, sizeof(p->copy), 31);
+	memcpy(p->mem, p->copy, sizeof(p->copy));
+	return 0;
+}
+
+void pageable_close(struct pageable *p)
+{
+	if (p->mem)
+		munmap(p->mem, sizeof(p->copy));
+	if (p->fd >= 0)
+		close(p->fd);
+	engine_close(&p->e);
+	nl_close(&p->nl);
+}
+
+int pageable_fault(struct pageable *p, const void *addr, uint32_t pages,
+		   enum gpuemu_access access, uint8_t *flags)
+{
+	struct gpuemu_migration m;
+	int tries;
+
+	addr = (void *)((uintptr_t)addr & ~(PAGE - 1));
+	for (tries = 0; tries < 2000; tries++) {
+		engine_fault(&p->e, p->space, addr, access);
+		if (engine_raise(&p->e, 0) != 1)
+			return -EIO;
+		*flags = p->e.control->batch.faults[0].flags;
+		m = (struct gpuemu_migration){
+			.addr = (uintptr_t)addr, .va_space = p->space,
+			.pages = pages, .op = GPUEMU_MIGRATE_REMOTE,
+		};
+		if (engine_commit(&p->e, &m, 1) < 0)
+			return -EIO;
+		if (m.status != -EAGAIN)
+			return m.status;
+		sleep_ms(1);
+	}
+	return -ETIMEDOUT;
+}
+
+int pageable_reads(struct pageable *p, const void *addr, uint32_t pages)
+{
+	uint8_t flags;
+
+	return pageable_fault(p, addr, pages, GPUEMU_ACCESS_READ, &flags);
+}
+
+int pageable_writes(struct pageable *p, const void *addr, uint32_t pages)
+{
+	uint8_t flags;
+
+	return pageable_fault(p, addr, pages, GPUEMU_ACCESS_WRITE, &flags);
+}
+
+uint64_t pageable_entry(struct pageable *p, const void *addr)
+{
+	return engine_entry(&p->e, p->space, addr);
+}
+
+volatile uint8_t *pageable_gpu(struct pageable *p, const void *addr)
+{
+	uint8_t *page = engine_at(&p->e, pageable_entry(p, addr));
+
+	return page ? page + (uintptr_t)addr % PAGE : NULL;
+}
+
+uint64_t pageable_count(struct pageable *p, int counter)
+{
+	return nl_stat(&p->nl, p->space, counter);
+}

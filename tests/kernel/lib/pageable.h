@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A client that gives the GPU all memory of this process, and an engine of the same
+ * process that asks for pages of it: for the tests of ordinary memory.
+ */
+#ifndef _GPUEMU_TESTS_KERNEL_PAGEABLE_H
+#define _GPUEMU_TESTS_KERNEL_PAGEABLE_H
+
+#include "lib/lib.h"
+#include "lib/mirrors.h"
+#include "lib/nl.h"
+
+enum { PAGEABLE_PAGES = 8 };
+
+/* mem: that many pages of anonymous memory; copy: what was written there. */
+struct pageable {
+	struct nl nl;
+	struct engine e;
+	int fd;
+	uint32_t space;
+	uint8_t *mem;
+	uint8_t copy[PAGEABLE_PAGES * PAGE];
+};
+
+#define PAGEABLE_BITS (GPUEMU_PTE_VALID | GPUEMU_PTE_REMOTE | GPUEMU_PTE_MIRROR | \
+		       GPUEMU_PTE_READ_ONLY)
+#define PAGEABLE_USED (GPUEMU_PTE_VALID | GPUEMU_PTE_REMOTE | GPUEMU_PTE_MIRROR)
+
+/* -EOPNOTSUPP: this kernel cannot. pageable_close() also after an error. */
+int pageable_open(struct pageable *p);
+void pageable_close(struct pageable *p);
+/* A client gives its process' memory. */
+int pageable_give(int fd);
+uint8_t *map_anonymous(size_t bytes);
+
+/* A fault, and the pages from there on; *flags: of the fault. Waits for the worker. */
+int pageable_fault(struct pageable *p, const void *addr, uint32_t pages,
+		   enum gpuemu_access access, uint8_t *flags);
+int pageable_reads(struct pageable *p, const void *addr, uint32_t pages);
+int pageable_writes(struct pageable *p, const void *addr, uint32_t pages);
+uint64_t pageable_entry(struct pageable *p, const void *addr);
+/* The byte as the GPU finds it; NULL: it has no entry. */
+volatile uint8_t *pageable_gpu(struct pageable *p, const void *addr);
+uint64_t pageable_count(struct pageable *p, int counter);
+
+/* A fixture that is one struct pageable p. */
+#define PAGEABLE_FIXTURE(fixture) \
+	FIXTURE(fixture) { struct pageable p; }; \
+	FIXTURE_SETUP(fixture) \
+	{ \
+		int ret = pageable_open(&self->p); \
+		\
+		if (ret == -EOPNOTSUPP && !kernel_mirrors()) \
+			SKIP(longjmp(_metadata->env, 1), \
+			     "this kernel has no CONFIG_DEVICE_PRIVATE"); \
+		ASSERT_EQ(0, ret); \
+	} \
+	FIXTURE_TEARDOWN(fixture) \
+	{ \
+		pageable_close(&self->p); \
+	}
+
+#endif
