@@ -25,10 +25,12 @@
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/userfaultfd_k.h>
 
 #include "client.h"
 #include "cmd.h"
 #include "dev.h"
+#include "inject.h"
 #include "mirror_range.h"
 #include "objects.h"
 #include "remote_map.h"
@@ -95,19 +97,49 @@ static int vma_fits(const struct vm_area_struct *vma, bool write)
 	return 0;
 }
 
-static int vmas_fit(struct mm_struct *mm, u64 start, u64 end, bool write)
+/* *armed: userfaultfd has some of it. */
+static int vmas_fit(struct mm_struct *mm, u64 start, u64 end, bool write,
+		    bool *armed)
 {
 	struct vm_area_struct *vma;
 	int ret = 0;
 
+	*armed = false;
 	lockdep_assert_held(&mm->mmap_lock);
 	for (; !ret && start < end; start = vma->vm_end) {
 		vma = vma_lookup(mm, start);
 		if (!vma)
 			return -EFAULT;
 		ret = vma_fits(vma, write);
+		*armed |= userfaultfd_armed(vma);
 	}
 	return ret;
+}
+
+static bool pages_there(const unsigned long *pfns, u32 n, bool write)
+{
+	const unsigned long need = HMM_PFN_VALID | (write ? HMM_PFN_WRITE : 0);
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		if ((pfns[i] & (need | HMM_PFN_ERROR)) != need)
+			return false;
+	return true;
+}
+
+/*
+ * Gets a page that userfaultfd may have: hmm_range_fault() does not wait for the program that
+ * serves it, and this does, as an access of the CPU. -EBUSY: look again.
+ */
+static int fault_in(struct mm_struct *mm, u64 addr, bool write)
+{
+	bool unlocked = false;
+	int ret;
+
+	mmap_read_lock(mm);
+	ret = fixup_user_fault(mm, addr, write ? FAULT_FLAG_WRITE : 0, &unlocked);
+	mmap_read_unlock(mm);
+	return ret ? -ENXIO : -EBUSY;
 }
 
 static int range_find_pages(struct gpuemu_mirror_range *range, struct mm_struct *mm,
@@ -121,22 +153,35 @@ static int range_find_pages(struct gpuemu_mirror_range *range, struct mm_struct 
 		.default_flags = HMM_PFN_REQ_FAULT |
 				 (write ? HMM_PFN_REQ_WRITE : 0),
 	};
+	bool armed;
 	int ret;
 
 	memset(found.hmm_pfns, 0, n * sizeof(*found.hmm_pfns));
 	found.notifier_seq = mmu_interval_read_begin(&range->notifier);
 	mmap_read_lock(mm);
-	ret = vmas_fit(mm, found.start, found.end, write);
+	ret = vmas_fit(mm, found.start, found.end, write, &armed);
 	if (ret) {
 		ret = -EFAULT;
+	} else if (armed && n > 1) {
+		/* One by one, then. */
+		ret = -ENXIO;
 	} else {
+		if (armed)
+			found.default_flags = 0;
 		ret = hmm_range_fault(&found);
+		if (!ret && armed && !pages_there(found.hmm_pfns, n, write))
+			ret = -ENXIO;
 		/* It is mapped, and cannot be had: beyond the end of its file, or lost. */
 		if (ret && ret != -EBUSY)
 			ret = -ENXIO;
 	}
 	mmap_read_unlock(mm);
-	return ret ? ret : gpuemu_mirror_range_map(range, &found, page % GPUEMU_BLOCK_PAGES, n);
+	if (ret == -ENXIO && armed && n == 1)
+		ret = fault_in(mm, found.start, write);
+	if (ret)
+		return ret;
+	gpuemu_inject_pause(range->mirror->space->dev, GPUEMU_INJECT_PAUSE_MIRROR);
+	return gpuemu_mirror_range_map(range, &found, page % GPUEMU_BLOCK_PAGES, n);
 }
 
 static int find_pages(struct gpuemu_mirror *mirror, struct mm_struct *mm,
@@ -156,20 +201,33 @@ static int find_pages(struct gpuemu_mirror *mirror, struct mm_struct *mm,
 	return ret == -EBUSY ? -EAGAIN : ret;
 }
 
-/* All at once, and where that is not to be had, those that are. */
+/* Page by page, as far as they are to be had. True: all are. */
+static bool find_each(struct gpuemu_mirror *mirror, struct mm_struct *mm,
+		      const struct ask *ask)
+{
+	u32 i, left = ask->n;
+	int ret;
+
+	for (i = 0; i < ask->n && !READ_ONCE(mirror->closed); i++) {
+		ret = find_pages(mirror, mm, ask->page + i, 1, ask->write);
+		if (ret == -ENOSPC)
+			break;
+		left -= !ret;
+	}
+	return !left;
+}
+
+/* All at once, or else one by one. */
 static int ask_serve(struct gpuemu_mirror *mirror, const struct ask *ask)
 {
 	struct mm_struct *mm = gpuemu_mirror_client(mirror->space)->mm;
-	int ret, err;
-	u32 i;
+	int ret;
 
 	if (!mmget_not_zero(mm))
 		return -EFAULT;
 	ret = find_pages(mirror, mm, ask->page, ask->n, ask->write);
-	for (i = 0, err = ret; err && err != -ENOSPC && ask->n > 1 && i < ask->n; i++)
-		if (READ_ONCE(mirror->closed) ||
-		    find_pages(mirror, mm, ask->page + i, 1, ask->write) == -ENOSPC)
-			break;
+	if (ret && ret != -ENOSPC && ask->n > 1 && find_each(mirror, mm, ask))
+		ret = 0;
 	/* If this is the last one, the client's end is not the worker's to run. */
 	mmput_async(mm);
 	return ret;
@@ -268,17 +326,6 @@ static struct ask *ask_get(struct gpuemu_mirror *mirror, u64 page, u32 n,
 
 /* --- pages that are there --- */
 
-static bool pages_there(const unsigned long *pfns, u32 n, bool write)
-{
-	const unsigned long need = HMM_PFN_VALID | (write ? HMM_PFN_WRITE : 0);
-	u32 i;
-
-	for (i = 0; i < n; i++)
-		if ((pfns[i] & (need | HMM_PFN_ERROR)) != need)
-			return false;
-	return true;
-}
-
 /* A look at the process' page table, for which nobody is waited. */
 static bool look(struct gpuemu_mirror *mirror, struct hmm_range *found, u32 n,
 		 bool write)
@@ -298,6 +345,8 @@ static bool look(struct gpuemu_mirror *mirror, struct hmm_range *found, u32 n,
 		mmap_read_unlock(mm);
 	}
 	mmput_async(mm);
+	if (there)
+		gpuemu_inject_pause(mirror->space->dev, GPUEMU_INJECT_PAUSE_MIRROR);
 	return there;
 }
 
