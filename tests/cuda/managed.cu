@@ -10,7 +10,7 @@ __global__ void scale(int *p, int n, int by)
 
 int main()
 {
-	const int n = 3 << 20;	/* 12 MiB, of 8 MiB of device memory where the check runs it */
+	const int n = 3 << 18;	/* 3 MiB, of 2 MiB of device memory where the check runs it */
 	cudaPointerAttributes a;
 	int *p;
 
