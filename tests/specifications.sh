@@ -20,7 +20,7 @@ small() {
 		-e 's/--set gpu.sms=[^ ]*/--set gpu.sms=2/' | awk '!seen[$0]++'
 }
 
-"$gpuemu" study zorua --only best "$@" --dry-run >$work/commands || exit 1
+"$gpuemu" study zorua --only best,slots "$@" --dry-run >$work/commands || exit 1
 small <$work/commands >$work/small
 n=$(wc -l <$work/small)
 xargs -d '\n' -P "$(nproc)" -I{} sh -c 'out=$("$0" ${1#gpuemu } 2>&1) || echo "$1: $out"' \

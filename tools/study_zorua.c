@@ -219,6 +219,8 @@ static const struct study_part parts[] = {
 	  false },
 	{ "paging", "with demand paging, far faults as c_mem and not", zorua_want_paging, NULL,
 	  zorua_show_paging, false },
+	{ "slots", "thread slots by Virtual Thread's rule", zorua_want_slots, NULL, zorua_show_slots,
+	  false },
 	{ "overheads", "what swap, look-ups and phase specifiers cost", zorua_want_overheads, NULL,
 	  zorua_show_overheads, false },
 	{ 0 }

@@ -81,6 +81,8 @@ void zorua_want_use(struct study_ctx *c);
 void zorua_show_use(struct study_ctx *c);
 void zorua_want_paging(struct study_ctx *c);
 void zorua_show_paging(struct study_ctx *c);
+void zorua_want_slots(struct study_ctx *c);
+void zorua_show_slots(struct study_ctx *c);
 void zorua_want_overheads(struct study_ctx *c);
 void zorua_show_overheads(struct study_ctx *c);
 void zorua_want_gpus(struct study_ctx *c);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The parts of the study zorua that run one specification of each program, the fastest without
- * Zorua: how much of what CTAs hold is accessed at all (figure 6), and Zorua under demand paging,
- * which the paper does not have.
+ * Zorua: how much of what CTAs hold is accessed at all (figure 6); and what the paper does not
+ * have: Zorua under demand paging, and with Virtual Thread's rule for thread slots.
  */
 #include <stdio.h>
 #include <string.h>
@@ -127,4 +127,68 @@ void zorua_show_paging(struct study_ctx *c)
 	}
 	zorua_mean_row(t);
 	study_note(t, "the specifications that are fastest without Zorua and without paging");
+}
+
+/* --- Virtual Thread's slots ---------------------------------------------------------------- */
+
+#define FITS	" --set zorua.ctas=fits"
+
+static const struct {
+	const char *name, *words;
+} slots[] = {
+	{ "zorua", "" }, { "slots vt", " --set zorua.slots=vt" }, { "ctas fits", FITS },
+	{ "both", " --set zorua.slots=vt" FITS },
+};
+
+void zorua_want_slots(struct study_ctx *c)
+{
+	FOR_WORKLOADS(c, w) {
+		const struct zorua_point *p = tuned_point(w->name);
+
+		if (!p)
+			continue;
+		zorua_run(c, w, p, FERMI, CTA);
+		for (size_t i = 0; i < ARRAY_SIZE(slots); i++)
+			zorua_variant(c, w, p, slots[i].words);
+	}
+}
+
+void zorua_show_slots(struct study_ctx *c)
+{
+	struct study_table *t = study_table(c, "slots",
+		"thread slots as Virtual Thread hands them over: time over the baseline's, schedulable warps of "
+		"an SM, and warps that lent their slots", 2, false);
+	size_t warps = ARRAY_SIZE(slots), lent = warps + ARRAY_SIZE(slots) + 1;
+
+	for (size_t i = 0; i < ARRAY_SIZE(slots); i++)
+		study_column(t, slots[i].name, NONE);
+	study_column(t, "warps: cta", NONE);
+	for (size_t i = 0; i < ARRAY_SIZE(slots); i++)
+		study_column(t, slots[i].name, NONE);
+	study_column(t, "lent: slots vt", NONE);
+	study_column(t, "both", NONE);
+	FOR_WORKLOADS(c, w) {
+		const struct zorua_point *p = tuned_point(w->name);
+		size_t row;
+
+		if (!p)
+			continue;
+		row = study_row_add(t, w->name);
+		study_cell(t, row, warps, run_number(zorua_run(c, w, p, FERMI, CTA),
+						     "warps.schedulable"));
+		for (size_t i = 0; i < ARRAY_SIZE(slots); i++) {
+			struct run *r = zorua_variant(c, w, p, slots[i].words);
+
+			study_cell(t, row, i, run_number(r, "totals.cycles") /
+					      zorua_time(c, w, p, FERMI, CTA));
+			study_cell(t, row, warps + 1 + i, run_number(r, "warps.schedulable"));
+			/* The second and the last. */
+			if (i % 2)
+				study_cell(t, row, lent + i / 2,
+					   run_number(r, "virtual.swapped_warps"));
+		}
+	}
+	zorua_mean_row(t);
+	study_note(t, "the specifications that are fastest without Zorua; fits: an SM takes as many CTAs as "
+		   "its registers and scratchpad hold");
 }
