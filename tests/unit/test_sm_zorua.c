@@ -467,6 +467,32 @@ static void what_stalls_is_virtual_threads(void **state)
 	bench_fini(&b);
 }
 
+/* The mean of o_thresh over the epochs, in percent, where warps wait for memory nearly always. */
+static double threshold(const char *c_idle)
+{
+	struct bench b;
+	double mean;
+
+	bench_init(&b);
+	strcpy(b.spec.cta, "zorua");
+	strcpy(b.spec.zorua_c_idle, c_idle);
+	b.spec.zorua_epoch = 200;
+	bench_load(&b, chain, 32);
+	bench_run(&b, 4);
+	assert_int_equal(b.status, 0);
+	assert_true(counters(&b)->epochs > 5);
+	mean = (double)counters(&b)->percent / (double)counters(&b)->epochs;
+	bench_fini(&b);
+	return mean;
+}
+
+/* They are c_mem, and c_idle as well if that has all cycles in which nobody issues. */
+static void what_c_idle_is(void **state)
+{
+	assert_true(threshold("apart") < 10);
+	assert_true(threshold("all") > 10);
+}
+
 static void refused_values(void **state)
 {
 	struct gpu_spec spec;
@@ -499,6 +525,7 @@ int main(void)
 		cmocka_unit_test(who_has_no_slot_does_not_go_on),
 		cmocka_unit_test(who_has_exited_lends_its_slot),
 		cmocka_unit_test(what_stalls_is_virtual_threads),
+		cmocka_unit_test(what_c_idle_is),
 		cmocka_unit_test(refused_values),
 	};
 

@@ -221,11 +221,13 @@ static void end_epoch(struct virt *v, uint64_t now)
 {
 	struct idleness epoch = idleness(v);
 	struct virtual_counters more = { .epochs = 1 };
+	uint64_t idle;
 
 	epoch.idle -= v->begin.idle;
 	epoch.mem -= v->begin.mem;
 	epoch.pipeline -= v->begin.pipeline;
-	coord_epoch(v->c, epoch.idle / v->spec->schedulers, epoch.mem / v->spec->schedulers);
+	idle = epoch.idle + (v->idle_has_mem ? epoch.mem - epoch.pipeline : 0);
+	coord_epoch(v->c, idle / v->spec->schedulers, epoch.mem / v->spec->schedulers);
 	more.lacking = virtual_lacking(v, &epoch);
 	if (v->by_lack && !v->mixed)
 		virtual_growth(v, &epoch, issued(v) - v->issued);
@@ -282,6 +284,7 @@ static int make(const struct gpu_spec *spec, struct sm *sm, bool zorua, unsigned
 		v->sm = sm;
 		v->zorua = zorua;
 		v->faults_are_mem = !strcmp(spec->zorua_faults, "mem");
+		v->idle_has_mem = !strcmp(spec->zorua_c_idle, "all");
 		v->by_stall = zorua && !strcmp(spec->zorua_slots, "vt");
 		v->by_lack = zorua && !strcmp(spec->zorua_ctas, "lack");
 		ret = create(v, shared_unit, t);

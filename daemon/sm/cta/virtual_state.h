@@ -90,6 +90,7 @@ struct virt {
 	bool launched;			/* there was a CTA, the last one of this launch: */
 	uint64_t grid;
 	bool faults_are_mem;		/* zorua.faults is `mem` */
+	bool idle_has_mem;		/* zorua.c_idle is `all` */
 	bool by_lack;			/* zorua.ctas is `lack` */
 	bool by_stall;			/* zorua.slots is `vt` */
 	bool again;			/* a warp without a slot may be ready: in the next cycle */

@@ -37,6 +37,8 @@ static int zorua_check(const struct gpu_spec *spec, struct err *err)
 	if (!ret)
 		ret = one_of("zorua.o_compare", spec->zorua_compare, "cycles", "changes", err);
 	if (!ret)
+		ret = one_of("zorua.c_idle", spec->zorua_c_idle, "apart", "all", err);
+	if (!ret)
 		ret = one_of("zorua.admit", spec->zorua_admit, "peak", "phase", err);
 	if (!ret)
 		ret = one_of("zorua.faults", spec->zorua_faults, "mem", "neither", err);
