@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Cooperative groups: the threads of a block, of a part of a warp, of a grid as objects that they
- * synchronize, vote and shuffle by. A grid's barrier needs cudaLaunchCooperativeKernel(). Clusters
- * and groups of several devices are not here.
+ * Cooperative groups: the threads of a block, of a part of a warp, of some warps, of a grid as
+ * objects that they synchronize, vote and shuffle by. A grid's barrier needs
+ * cudaLaunchCooperativeKernel(). Clusters and groups of several devices are not here.
  */
 #ifndef GPUEMU_COOPERATIVE_GROUPS_H
 #define GPUEMU_COOPERATIVE_GROUPS_H
@@ -52,6 +52,12 @@ __device__ static __forceinline__ workspace *grid_workspace()
 	asm volatile("mov.u32 %0, %%envreg2;" : "=r"(low));
 	return (workspace *)((unsigned long long)high << 32 | low);
 }
+
+/* What tiles of several warps meet in: a barrier a tile, and a place a warp for values. */
+struct scratch {
+	unsigned int arrived[16], generation[16];
+	unsigned int word[32][8];
+};
 
 /* The lane whose place among the mask's is n. */
 __device__ static __forceinline__ unsigned int nth(unsigned int mask, unsigned int n)
@@ -104,9 +110,18 @@ public:
 	__device__ unsigned int gpuemu_members() const { return members; }
 };
 
+/* Shared memory of the program's that tiles of several warps need: this_thread_block() takes it. */
+template <unsigned int MaxBlockSize = 1024> struct block_tile_memory {
+	gpuemu::scratch gpuemu_scratch;
+};
+
 class thread_block : public thread_group {
+	gpuemu::scratch *memory;
+
 public:
-	__device__ thread_block() : thread_group(BLOCK, 0, gpuemu::threads_of_block()) {}
+	__device__ thread_block(gpuemu::scratch *memory_ = NULL)
+		: thread_group(BLOCK, 0, gpuemu::threads_of_block()), memory(memory_) {}
+	__device__ gpuemu::scratch *gpuemu_scratch() const { return memory; }
 	__device__ static void sync() { __syncthreads(); }
 	__device__ static unsigned int size() { return gpuemu::threads_of_block(); }
 	__device__ static unsigned int num_threads() { return gpuemu::threads_of_block(); }
@@ -214,9 +229,11 @@ template <class T> __device__ static inline T take(unsigned int members, const T
 
 }
 
-template <unsigned int Size, class Parent = void>
-class thread_block_tile : public thread_group,
-			  public warp_functions<thread_block_tile<Size, Parent>> {
+template <unsigned int Size, class Parent = void, bool Wide = (Size > 32)> class thread_block_tile;
+
+template <unsigned int Size, class Parent>
+class thread_block_tile<Size, Parent, false>
+	: public thread_group, public warp_functions<thread_block_tile<Size, Parent, false>> {
 	static_assert(Size && Size <= 32 && !(Size & (Size - 1)), "a tile has 1, 2, 4, 8, 16 or 32 threads");
 	__device__ static unsigned int first() { return gpuemu::lane() & ~(Size - 1); }
 
@@ -264,6 +281,92 @@ public:
 	}
 };
 
+/* Tiles of 2, 4, 8 or 16 warps. Values go from warp to warp by the block's scratch. */
+template <unsigned int Size, class Parent> class thread_block_tile<Size, Parent, true> {
+	static_assert(Size <= 512 && !(Size & (Size - 1)), "a tile of several warps has 64, 128, 256 or 512 threads");
+	gpuemu::scratch *memory;
+
+	__device__ static unsigned int warp() { return gpuemu::thread_in_block() / 32; }
+	__device__ static unsigned int first_warp() { return warp() / (Size / 32) * (Size / 32); }
+
+public:
+	__device__ thread_block_tile(gpuemu::scratch *memory_) : memory(memory_)
+	{
+		if (!memory)
+			__trap();
+	}
+	__device__ static constexpr unsigned int size() { return Size; }
+	__device__ static constexpr unsigned int num_threads() { return Size; }
+	__device__ static unsigned int thread_rank()
+	{
+		return gpuemu::thread_in_block() & (Size - 1);
+	}
+	__device__ static unsigned int meta_group_rank()
+	{
+		return gpuemu::thread_in_block() / Size;
+	}
+	__device__ static unsigned int meta_group_size()
+	{
+		return (gpuemu::threads_of_block() + Size - 1) / Size;
+	}
+	__device__ void sync() const
+	{
+		volatile unsigned int *arrived = &memory->arrived[meta_group_rank()];
+		volatile unsigned int *generation = &memory->generation[meta_group_rank()];
+
+		__syncwarp();
+		if (!gpuemu::lane()) {
+			unsigned int now = *generation;
+
+			__threadfence_block();
+			if (atomicAdd((unsigned int *)arrived, 1u) == Size / 32 - 1) {
+				*arrived = 0;
+				__threadfence_block();
+				*generation = now + 1;
+			} else {
+				while (*generation == now)
+					;
+			}
+			__threadfence_block();
+		}
+		__syncwarp();
+	}
+	/* A warp's value, which its lane `lane` has, for all of the tile to read. */
+	template <class T> __device__ void gpuemu_give(const T &v, unsigned int lane) const
+	{
+		static_assert(sizeof(T) <= sizeof(memory->word[0]), "a value has 32 bytes at most");
+		if (gpuemu::lane() == lane)
+			memcpy((void *)memory->word[warp()], &v, sizeof(T));
+		sync();
+	}
+	/* What warp n of the tile gave. Who has read all that it wants calls sync(). */
+	template <class T> __device__ T gpuemu_given(unsigned int n) const
+	{
+		T v;
+
+		memcpy(&v, (const void *)memory->word[first_warp() + n], sizeof(T));
+		return v;
+	}
+	template <class T> __device__ T shfl(T v, int from) const
+	{
+		gpuemu_give(v, (unsigned int)from & 31);
+		v = gpuemu_given<T>(((unsigned int)from & (Size - 1)) / 32);
+		sync();
+		return v;
+	}
+	__device__ int any(int p) const
+	{
+		int found = 0;
+
+		gpuemu_give(__any_sync(~0u, p), 0);
+		for (unsigned int n = 0; n < Size / 32; n++)
+			found |= gpuemu_given<int>(n);
+		sync();
+		return found;
+	}
+	__device__ int all(int p) const { return !any(!p); }
+};
+
 class coalesced_group : public thread_group, public warp_functions<coalesced_group> {
 	unsigned int place, places;	/* among the groups that one was parted into */
 
@@ -303,16 +406,41 @@ public:
 /* --- making groups ---------------------------------------------------------------------------- */
 
 __device__ static inline thread_block this_thread_block() { return thread_block(); }
+template <unsigned int MaxBlockSize>
+__device__ static inline thread_block this_thread_block(block_tile_memory<MaxBlockSize> &memory)
+{
+	for (unsigned int i = gpuemu::thread_in_block(); i < 16; i += gpuemu::threads_of_block())
+		memory.gpuemu_scratch.arrived[i] = memory.gpuemu_scratch.generation[i] = 0;
+	__syncthreads();
+	return thread_block(&memory.gpuemu_scratch);
+}
 __device__ static inline grid_group this_grid() { return grid_group(); }
 __device__ static inline coalesced_group coalesced_threads()
 {
 	return coalesced_group(__activemask());
 }
 
+namespace gpuemu {
+
+template <unsigned int Size, class Parent, bool Wide> struct partition {
+	__device__ static thread_block_tile<Size, Parent> of(const Parent &)
+	{
+		return thread_block_tile<Size, Parent>();
+	}
+};
+template <unsigned int Size> struct partition<Size, thread_block, true> {
+	__device__ static thread_block_tile<Size, thread_block> of(const thread_block &block)
+	{
+		return thread_block_tile<Size, thread_block>(block.gpuemu_scratch());
+	}
+};
+
+}
+
 template <unsigned int Size, class Parent>
-__device__ static inline thread_block_tile<Size, Parent> tiled_partition(const Parent &)
+__device__ static inline thread_block_tile<Size, Parent> tiled_partition(const Parent &parent)
 {
-	return thread_block_tile<Size, Parent>();
+	return gpuemu::partition<Size, Parent, (Size > 32)>::of(parent);
 }
 
 /* Of lanes that are not a row of 2^n, as many neighbours as say so. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Cooperative groups within a block and a warp: ranks, votes, shuffles, partitions, reductions.
+ * Cooperative groups within a block and a warp: ranks, votes, shuffles, partitions, reductions. Tiles of several warps.
  */
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
@@ -66,6 +66,37 @@ __global__ void tiles(int *wrong)
 	WANT(cg::exclusive_scan(eight, 2) == 2 * (rank % 8));
 }
 
+/* 192 threads: three tiles of two warps, which go on by themselves. */
+__global__ void wide_tiles(int *wrong)
+{
+	__shared__ cg::block_tile_memory<192> scratch;
+	__shared__ volatile int cells[192];
+	cg::thread_block block = cg::this_thread_block(scratch);
+	auto pair = cg::tiled_partition<64>(block);
+	int rank = (int)threadIdx.x, first = rank / 64 * 64;
+
+	WANT(pair.size() == 64 && (int)pair.thread_rank() == rank % 64);
+	WANT((int)pair.meta_group_rank() == rank / 64 && pair.meta_group_size() == 3);
+	/* Another number of rounds in each tile. */
+	for (int round = 0; round <= rank / 64; round++) {
+		/* A tile's second warp comes late. */
+		for (int i = 0; i < rank % 64 / 32 * 200; i++)
+			cells[rank] = i;
+		cells[rank] = rank + round;
+		pair.sync();
+		WANT(cells[first + (rank + 32) % 64] == first + (rank + 32) % 64 + round);
+		pair.sync();
+		WANT(pair.shfl(rank * 0.5, 40 + round) == (first + 40 + round) * 0.5);
+		WANT(cg::reduce(pair, rank % 64 + round, cg::plus<int>()) == 2016 + 64 * round);
+		WANT(cg::reduce(pair, (long long)rank, cg::greater<long long>()) == first + 63);
+		WANT(pair.any(rank % 64 == 50) && !pair.all(rank % 64 < 50) && pair.all(1) && !pair.any(0));
+	}
+	cg::sync(block);
+	auto all = cg::tiled_partition<128>(block);
+	if (all.meta_group_rank() == 0)
+		WANT(cg::reduce(all, 1, cg::plus<int>()) == 128);
+}
+
 __global__ void parts(int *wrong, int *count)
 {
 	auto warp = cg::tiled_partition<32>(cg::this_thread_block());
@@ -102,6 +133,7 @@ int main()
 	OK(cudaDeviceSynchronize());
 	HOLDS(sums[0] == 127 * 64 && sums[1] == 127 * 64);
 	tiles<<<1, 64>>>(wrong);
+	wide_tiles<<<1, 192>>>(wrong);
 	sums[0] = 0;
 	parts<<<1, 32>>>(wrong, sums);
 	OK(cudaDeviceSynchronize());

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* reduce(): one value of all of a group's, which must be within a warp. */
+/* reduce(): one value of all of a group's, which must be within a warp, or a tile of several warps. */
 #ifndef GPUEMU_COOPERATIVE_GROUPS_REDUCE_H
 #define GPUEMU_COOPERATIVE_GROUPS_REDUCE_H
 
@@ -32,6 +32,19 @@ __device__ static inline T reduce(const Group &group, T v, Operation &&operation
 			v = operation(v, other);
 	}
 	return group.shfl(v, 0);
+}
+
+/* Of each warp, then of the warps. */
+template <unsigned int Size, class Parent, class T, class Operation>
+__device__ static inline T reduce(const thread_block_tile<Size, Parent, true> &group, T v,
+				  Operation &&operation)
+{
+	group.gpuemu_give(reduce(thread_block_tile<32>(), v, operation), 0);
+	v = group.template gpuemu_given<T>(0);
+	for (unsigned int n = 1; n < Size / 32; n++)
+		v = operation(v, group.template gpuemu_given<T>(n));
+	group.sync();
+	return v;
 }
 
 }
