@@ -35,6 +35,13 @@ functions='tests/cuda/functions/*.cu tests/cuda/functions/*.cpp'
 			echo "$clang-$name $gpuemu cc --clang=$clang $src"
 		done
 	done
+	# Expressions at random; the seeds have what these compilers get wrong and gpuemu cc mends.
+	for seed in 2 18; do
+		python3 tests/cuda/expressions.py $seed >"$work/expressions$seed.cu"
+		for clang in clang++-16 clang++-14; do
+			echo "$clang-expressions$seed $gpuemu cc --clang=$clang -w -O2 -fwrapv -ffp-contract=off -Itests/cuda $work/expressions$seed.cu"
+		done
+	done
 	echo "clang++-16-functions $gpuemu cc --clang=clang++-16 $functions"
 	if [ -n "$nvcc" ]; then
 		for name in vecadd symbols shared memory streams overlap errors cooperative pointers heap textures placed register threads groups grid rounding as_nvcc signs; do
