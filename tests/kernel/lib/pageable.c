@@ -15,10 +15,16 @@ int pageable_give(int fd)
 
 uint8_t *map_anonymous(size_t bytes)
 {
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *p = mmap(NULL, bytes + BLOCK, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *start;
 
-	return p == MAP_FAILED ? NULL : p;
+	if (p == MAP_FAILED)
+		return NULL;
+	start = (uint8_t *)(((uintptr_t)p + BLOCK - 1) & ~(BLOCK - 1));
+	if (start > p)
+		munmap(p, start - p);
+	munmap(start + bytes, p + BLOCK - start);
+	return start;
 }
 
 int pageable_open(struct pageable *p)
@@ -61,26 +67,30 @@ void pageable_close(struct pageable *p)
 	nl_close(&p->nl);
 }
 
+int pageable_try(struct pageable *p, const void *addr, uint32_t pages,
+		 enum gpuemu_access access, uint8_t *flags)
+{
+	struct gpuemu_migration m = {
+		.addr = (uintptr_t)addr & ~(PAGE - 1), .va_space = p->space,
+		.pages = pages, .op = GPUEMU_MIGRATE_REMOTE,
+	};
+
+	engine_fault(&p->e, p->space, (void *)(uintptr_t)m.addr, access);
+	if (engine_raise(&p->e, 0) != 1)
+		return -EIO;
+	*flags = p->e.control->batch.faults[0].flags;
+	return engine_commit(&p->e, &m, 1) < 0 ? -EIO : m.status;
+}
+
 int pageable_fault(struct pageable *p, const void *addr, uint32_t pages,
 		   enum gpuemu_access access, uint8_t *flags)
 {
-	struct gpuemu_migration m;
-	int tries;
+	int ret, tries;
 
-	addr = (void *)((uintptr_t)addr & ~(PAGE - 1));
 	for (tries = 0; tries < 2000; tries++) {
-		engine_fault(&p->e, p->space, addr, access);
-		if (engine_raise(&p->e, 0) != 1)
-			return -EIO;
-		*flags = p->e.control->batch.faults[0].flags;
-		m = (struct gpuemu_migration){
-			.addr = (uintptr_t)addr, .va_space = p->space,
-			.pages = pages, .op = GPUEMU_MIGRATE_REMOTE,
-		};
-		if (engine_commit(&p->e, &m, 1) < 0)
-			return -EIO;
-		if (m.status != -EAGAIN)
-			return m.status;
+		ret = pageable_try(p, addr, pages, access, flags);
+		if (ret != -EAGAIN)
+			return ret;
 		sleep_ms(1);
 	}
 	return -ETIMEDOUT;

@@ -31,9 +31,13 @@ int pageable_open(struct pageable *p);
 void pageable_close(struct pageable *p);
 /* A client gives its process' memory. */
 int pageable_give(int fd);
+/* From the start of a VA block on. */
 uint8_t *map_anonymous(size_t bytes);
 
-/* A fault, and the pages from there on; *flags: of the fault. Waits for the worker. */
+/* A fault, and the pages from there on; *flags: of the fault. -EAGAIN: the worker is at it. */
+int pageable_try(struct pageable *p, const void *addr, uint32_t pages,
+		 enum gpuemu_access access, uint8_t *flags);
+/* The same, until the worker has ended. */
 int pageable_fault(struct pageable *p, const void *addr, uint32_t pages,
 		   enum gpuemu_access access, uint8_t *flags);
 int pageable_reads(struct pageable *p, const void *addr, uint32_t pages);
