@@ -5,7 +5,8 @@
  * Managed memory, with each allocation and user copy failing once: mmap(), the
  * parts of munmap() and mprotect(), faults of the CPU on pages that are new, at home,
  * away, or on both sides, and of the engine on pages at home; and what the kernel
- * itself reads and writes there.
+ * itself reads and writes there. And ordinary memory: that a client gives it, and the
+ * engine's faults on it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +19,7 @@
 #include "lib/fail.h"
 #include "lib/knob.h"
 #include "lib/managed.h"
+#include "lib/pageable.h"
 
 enum { FIRST = 4, PART = 8 };	/* pages of a part, across the blocks' border */
 
@@ -28,6 +30,7 @@ FIXTURE(fail)
 	uint8_t *more;
 	int pipe[2];
 	volatile uint8_t seen;
+	int other;	/* another client */
 };
 
 #define WORLD FIXTURE_DATA(fail) *self = world
@@ -364,6 +367,106 @@ TEST_F(fail, touch)
 	SWEEP(ops);
 	ASSERT_EQ(0, knob_set("thrash_threshold", 3));
 	ASSERT_EQ(0, knob_set("thrash_lapse_us", 400000));
+}
+
+/* --- ordinary memory --- */
+
+/* The engine uses a page of it. Its worker is another thread, where nothing fails. */
+static int use_ordinary(FIXTURE_DATA(fail) *self, uint32_t space, uint8_t *page)
+{
+	int ret = -EAGAIN, tries;
+
+	for (tries = 0; ret == -EAGAIN && tries < 2000; tries++) {
+		ret = engine_migrate(&self->m.e, space, page, 1, GPUEMU_MIGRATE_REMOTE);
+		if (ret == -EAGAIN)
+			sleep_ms(1);
+	}
+	return ret;
+}
+
+static int prepare_give(void *world)
+{
+	WORLD;
+
+	self->other = client_open();
+	return self->other < 0 ? 1 : 0;
+}
+
+static int give(void *world)
+{
+	WORLD;
+
+	return pageable_give(self->other);
+}
+
+static int after_give(void *world, int ret)
+{
+	WORLD;
+	uint32_t space = client_space(self->other);
+	uint8_t *page = map_anonymous(PAGE);
+
+	if (!page)
+		return 1;
+	/* After -EFAULT it may be given, and only the answer got lost. */
+	if (ret == -ENOMEM && use_ordinary(self, space, page) != -EFAULT)
+		return 2;
+	if (ret && give(self))
+		return 3;
+	page[0] = 6;
+	if (use_ordinary(self, space, page))
+		return 4;
+	if (*(volatile uint8_t *)engine_page(&self->m.e, space, page) != 6)
+		return 5;
+	munmap(page, PAGE);
+	return close(self->other) ? 6 : 0;
+}
+
+/* The engine's mapping of the slots is new: it has no page tables where it is. */
+static int prepare_ordinary(void *world)
+{
+	WORLD;
+	struct engine *e = &self->m.e;
+	size_t bytes = e->attach.mirror_slots * PAGE;
+
+	if (pageable_give(self->m.fd) ||
+	    mmap(self->more, PAGE, RW, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) !=
+	    self->more)
+		return 1;
+	self->more[0] = 7;
+	if (use_ordinary(self, self->m.space, self->more) || munmap(e->mirror, bytes))
+		return 2;
+	e->mirror = reserve(bytes);
+	return mmap(e->mirror, bytes, RW, MAP_SHARED | MAP_FIXED, e->fd,
+		    GPUEMU_MMAP_MIRROR) != e->mirror ? 3 : 0;
+}
+
+static int touch_ordinary(void *world)
+{
+	WORLD;
+	volatile uint8_t *p = engine_page(&self->m.e, self->m.space, self->more);
+
+	p[1] = p[0] + 1;
+	return 0;
+}
+
+static int after_ordinary(void *world, int ret)
+{
+	WORLD;
+
+	if (self->more[0] != 7 || self->more[1] != 8)
+		return 1;
+	return munmap(self->more, PAGE) ? 2 : 0;
+}
+
+TEST_F(fail, ordinary)
+{
+	static const struct fail_op ops[] = {
+		{ "PAGEABLE", prepare_give, give, after_give },
+		{ "the engine's fault, ordinary memory", prepare_ordinary, touch_ordinary,
+		  after_ordinary },
+	};
+
+	SWEEP(ops);
 }
 
 /* --- the kernel's own reads and writes --- */

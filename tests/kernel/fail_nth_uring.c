@@ -16,6 +16,7 @@
 #include "lib/fail.h"
 #include "lib/knob.h"
 #include "lib/managed.h"
+#include "lib/pageable.h"
 #include "lib/nl.h"
 
 enum { EXTRA = 40 };	/* pages of a run that are allocated at once */
@@ -513,6 +514,57 @@ TEST_F_TIMEOUT(fail, large, 120)
 	};
 
 	fill(self->more, 4 * BLOCK, 6);
+	SWEEP(ops);
+}
+
+/* --- COMMIT: ordinary memory --- */
+
+/* Pages that the CPU has, which the COMMIT finds itself after the first time. */
+static int prepare_ordinary(void *world)
+{
+	WORLD;
+
+	if (pageable_give(self->m.fd))
+		return 1;
+	self->fresh = map_anonymous(2 * PAGE);
+	if (!self->fresh)
+		return 2;
+	fill(self->fresh, 2 * PAGE, 8);
+	self->n = 0;
+	add(self, self->fresh, 2, GPUEMU_MIGRATE_REMOTE);
+	return begin_empty(self, 0);
+}
+
+/* Without memory to ask the worker with, the engine asks again. */
+static int after_ordinary(void *world, int ret)
+{
+	WORLD;
+	int step = finish(self, ret, GPUEMU_URING_COMMIT), tries;
+
+	if (step)
+		return step;
+	if (ret >= 0 && self->list[0].status && self->list[0].status != -EAGAIN)
+		return 4;
+	for (tries = 0, ret = -EAGAIN; ret == -EAGAIN && tries < 2000; tries++) {
+		ret = engine_migrate(&self->m.e, self->m.space, self->fresh, 2,
+				     GPUEMU_MIGRATE_REMOTE);
+		if (ret == -EAGAIN)
+			sleep_ms(1);
+	}
+	if (ret || !filled(self->fresh, 2 * PAGE, 8))
+		return 5;
+	if (engine_remote(&self->m.e, self->m.space, self->fresh, 2) != 2)
+		return 6;
+	return munmap(self->fresh, 2 * PAGE) ? 7 : 0;
+}
+
+TEST_F(fail, ordinary)
+{
+	static const struct fail_op ops[] = {
+		{ "COMMIT, ordinary memory", prepare_ordinary, run_commit, after_ordinary,
+		  -EAGAIN },
+	};
+
 	SWEEP(ops);
 }
 
