@@ -145,11 +145,12 @@ add_job() {
 
 # What a test needs is said in the test, on a line `vm: WORD...`: daemon,
 # no-daemon, no-module, icount, alone, impatient, timeout=S, and vram_mb=N and the like for the module.
-# A busy host can stop the VM's CPUs for longer than an engine has to answer. So an engine
-# has ten times as long, but in an impatient test, which sees the module's own time.
+# A busy host can stop the VM's CPUs for longer than an engine has to answer. So the harness gives
+# the engine ten times as long, except in an impatient test, which sees the module's own time. With
+# --slow init.sh gives it longer.
 add_test() { # NAME SOURCE COMMAND DAEMON
 	local t=120 m=1 d=$4 args='' counted=0 patience='' w
-	[ "$(basename "$ko")" != gpuemu.ko ] || patience="invalidate_timeout_ms=$((slow == 1 ? 5000 : 500 * slow))"
+	[ "$(basename "$ko")" != gpuemu.ko ] || [ "$slow" -gt 1 ] || patience=invalidate_timeout_ms=5000
 	for w in $(sed -n 's/^[ #*\/]*vm: //p' "$2" | head -n 1); do
 		case $w in
 		daemon) d=1 ;;
@@ -426,8 +427,8 @@ for i in "${!jobs[@]}"; do
 	if [ "$tap_failed" -eq "$before" ]; then
 		cat "$run/$id.flat"
 	else
-		# kselftest says on stderr what it expected. A reader of TAP takes a note for that of
-		# the case before it, so these stand behind the first case that failed.
+		# kselftest says on stderr what it expected. tests/run.sh shows a note if the case before
+		# it failed, so the notes stand behind the first case that failed.
 		{ said "log $id"; tail -n 20 "$run/$id.err"; } | sed 's/^#* */# /' >"$run/$id.notes"
 		awk -v notes="$run/$id.notes" '{ print }
 			/^not ok/ && !told { while ((getline line <notes) > 0) print line; told = 1 }' "$run/$id.flat"
