@@ -39,9 +39,9 @@
  *     the engine has mapped of clients' processes. mm takes it while it changes a process'
  *     page table, in reclaim too, with locks of mm that are not in this list. So its holder
  *     neither reclaims nor waits, for an engine or a client; it takes 7 of an engine's file,
- *     9 and 10. i_mmap_rwsem of a client's file may be above it: mm tells of that file's
- *     changes, too. All that unmaps of an engine's file holds it, so nobody waits for it
- *     with that file's i_mmap_rwsem.
+ *     9 and 10. mm may hold i_mmap_rwsem of a client's file above it, because mm tells the
+ *     module of that file's changes, too. Every task that unmaps pages of an engine's file
+ *     holds it. So no task that has that file's i_mmap_rwsem waits for it.
  *  7. i_mmap_rwsem (rwsem, mm's). Inside unmap_mapping_range().
  *  8. maple tree lock of gpuemu_space.managed; xa_lock of gpuemu_space.blocks,
  *     of gpuemu_space.protect.blocks, gpuemu_mirror.ranges and gpuemu_dev.clients
@@ -50,9 +50,9 @@
  *     that tell the engine of them. It has nothing to do with far faults and invalidates,
  *     so clients that queue works and wait for them keep nobody from these.
  * 10. gpuemu_dev.lock (spinlock). Protects the engine's batch, its pending commands,
- *     the invalidate ring and the acknowledged sequence. Who changes the
- *     engine's attachment or state has 9 and 10, so either is enough to look. Nothing
- *     sleeps under the two.
+ *     the invalidate ring and the acknowledged sequence. A task that changes the
+ *     engine's attachment or state holds 9 and 10. A task that only reads them holds one
+ *     of the two. No task sleeps under them.
  * 11. gpuemu_vram.lock, gpuemu_pt.lock (spinlocks), the free lists; and
  *     gpuemu_link.lock (spinlock), when the link is free; gpuemu_lru.lock (spinlock),
  *     which blocks are in device memory, in order; gpuemu_thrash.lock

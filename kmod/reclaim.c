@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the machine gets back when it has too little memory: system pages that are kept
- * ready for clients and have no place yet. The pages behind device memory are not among it,
- * because each is where its content goes home to: they count for their process
- * (gpuemu_sysmem_unmapped()).
+ * A shrinker. When memory is short, the kernel takes back the system pages that the module
+ * keeps ready for clients. It cannot take the pages behind device memory: each is the place to
+ * which its content goes home. Those count for their process (gpuemu_sysmem_unmapped()).
  */
 #include <linux/shrinker.h>
 

@@ -203,9 +203,9 @@ struct page *gpuemu_sysmem_get(struct gpuemu_space *space, gfp_t gfp)
 }
 
 /**
- * gpuemu_sysmem_unmapped() - system pages that the CPU has not mapped come, or go
- * @space: of the pages
- * @n: how many; below 0: they go, or the CPU maps them
+ * gpuemu_sysmem_unmapped() - counts system pages that the CPU has not mapped
+ * @space: the pages' VA space
+ * @n: how many are added; below 0: the module frees so many, or the CPU maps them
  *
  * Linux counts what is mapped as its process'. Of these pages, which are behind device
  * memory, it knows nothing, and nobody can reclaim them. So the module counts them for the

@@ -367,7 +367,7 @@ static int uring_wait(struct gpuemu_engine *e, struct io_uring_cmd *cmd,
 		return -EINVAL;
 
 	uring_hold(cmd, issue_flags);
-	/* Whoever queues a work looks for the command with both locks, too. */
+	/* work_queue() looks for this command under both locks, too. */
 	spin_lock(&e->dev->works_lock);
 	spin_lock(&e->dev->lock);
 	ret = can_park_locked(e);

@@ -53,7 +53,7 @@ __device__ static __forceinline__ workspace *grid_workspace()
 	return (workspace *)((unsigned long long)high << 32 | low);
 }
 
-/* What tiles of several warps meet in: a barrier a tile, and a place a warp for values. */
+/* Shared memory of tiles of several warps: a barrier for each tile, a place for each warp's value. */
 struct scratch {
 	unsigned int arrived[16], generation[16];
 	unsigned int word[32][8];
@@ -110,7 +110,10 @@ public:
 	__device__ unsigned int gpuemu_members() const { return members; }
 };
 
-/* Shared memory of the program's that tiles of several warps need: this_thread_block() takes it. */
+/*
+ * What tiles of several warps need: the program declares it in shared memory and hands it to
+ * this_thread_block().
+ */
 template <unsigned int MaxBlockSize = 1024> struct block_tile_memory {
 	gpuemu::scratch gpuemu_scratch;
 };
@@ -331,7 +334,7 @@ public:
 		}
 		__syncwarp();
 	}
-	/* A warp's value, which its lane `lane` has, for all of the tile to read. */
+	/* Lane `lane` of each warp writes its value, for all of the tile to read. */
 	template <class T> __device__ void gpuemu_give(const T &v, unsigned int lane) const
 	{
 		static_assert(sizeof(T) <= sizeof(memory->word[0]), "a value has 32 bytes at most");
@@ -339,7 +342,7 @@ public:
 			memcpy((void *)memory->word[warp()], &v, sizeof(T));
 		sync();
 	}
-	/* What warp n of the tile gave. Who has read all that it wants calls sync(). */
+	/* What warp n of the tile wrote. A thread that has read all that it wants calls sync(). */
 	template <class T> __device__ T gpuemu_given(unsigned int n) const
 	{
 		T v;

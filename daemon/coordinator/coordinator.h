@@ -172,10 +172,10 @@ void coord_phase(struct coordinator *c, unsigned int warp, const struct coord_ne
 void coord_barrier(struct coordinator *c, unsigned int warp);
 void coord_passed(struct coordinator *c, unsigned int warp);
 /*
- * The CTA stalled: all its warps that have slots wait for long. With `lend` these are free to be
- * taken for warps in the queues, whatever the threshold says; those of the CTA that stalled first
- * go first. And: a warp of it goes on, those that still have slots keep them. It does so, too, when
- * a warp of it gets through the queues.
+ * coord_stalled(): all warps of the CTA that have slots wait for long. With `lend` the coordinator
+ * gives their slots to warps in the queues, whatever the threshold says. It takes them from the CTA
+ * that stalled first. coord_resumed(): a warp of the CTA goes on, so the warps that still have
+ * slots keep them. A warp of it that gets through the queues ends the stall, too.
  */
 void coord_stalled(struct coordinator *c, unsigned int cta);
 void coord_resumed(struct coordinator *c, unsigned int cta);

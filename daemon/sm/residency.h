@@ -14,7 +14,7 @@ struct residency {
 	uint32_t slotted;		/* CTAs that hold some */
 	warpset active;			/* CTAs */
 	warpset moving;			/* CTAs that are parked or restored now */
-	warpset due;			/* CTAs, for warps of which without a slot something has come */
+	warpset due;			/* CTAs with a warp without a slot whose results have come */
 	uint64_t *room, own_room;	/* sm_rooms(): env.rooms, or here */
 };
 
