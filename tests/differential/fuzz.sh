@@ -37,7 +37,7 @@ compile() {
 # turns_of FIRST: how often CTAs change, and who schedules their warps.
 turns_of() {
 	local schedulers=(lrr gto old two_level)
-	echo "--set sm.timeslice=$(((seed + $1 / per_file) * 2246822519 % 400 + 30))" \
+	echo "--set sm.timeslice=$((((seed + $1 / per_file) * 2246822519 & 0x7fffffffffffffff) % 400 + 30))" \
 		"--set sm.scheduler=${schedulers[((seed + $1 / per_file) * 374761393 >> 5) % 4]}"
 }
 
