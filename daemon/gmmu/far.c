@@ -187,7 +187,7 @@ static void request_drop(struct gmmu *g, struct request *r)
 	r->news = false;
 	g->stats.nacks++;
 	g->stats.of[r->kernel].nacks++;
-	/* What an SM is blocked for goes before what it holds. */
+	/* A request that blocks its SM goes before those that the SM holds. */
 	if (s->stuck)
 		list_push_front(g, &s->dropped, r);
 	else
@@ -347,7 +347,7 @@ unsigned int gmmu_take(struct gmmu *g, struct fault *faults, unsigned int max)
 	return n;
 }
 
-/* Of a big page a part came: does anybody wait for it? */
+/* A part of a big page has come: does a request wait for that part? */
 static bool concerns(struct gmmu *g, const struct mshr *m, uint64_t start, uint64_t end)
 {
 	for (uint64_t set = m->sms; set; set &= set - 1) {

@@ -172,7 +172,7 @@ uint64_t gmmu_wake(const struct gmmu *gmmu);
  */
 unsigned int gmmu_lookahead(const struct gmmu *gmmu);
 
-/* What read_pte() asked for is there; before gmmu_step() of that cycle. */
+/* The entry that read_pte() asked for has come. Called before that cycle's gmmu_step(). */
 void gmmu_pte(struct gmmu *gmmu, uint32_t walk, uint64_t now);
 
 /*

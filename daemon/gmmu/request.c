@@ -216,7 +216,7 @@ static void give_back(struct gmmu *g, struct gmmu_waiter *w, uint8_t access, uin
 	}
 }
 
-/* What the page table, or the shared TLB, has of the page comes to the SM's TLB; false: nothing. */
+/* Fills the SM's TLB from the page table or the shared TLB. False: they have no such page. */
 static bool fill(struct gmmu *g, const struct request *r, bool walked, uint64_t now)
 {
 	struct sm_state *s = &g->sm[r->sm];

@@ -123,7 +123,7 @@ struct walker {
 
 /* --- paging off (flat.c) ---------------------------------------------------------------- */
 
-/* What was walked for an SM while paging is off: direct mapped, by page number. */
+/* An SM's walked pages while paging is off: a direct-mapped table by page number. */
 #define FLAT_ENTRIES	1024u
 struct flat_entry {
 	uint64_t page;		/* FLAT_NONE: empty; no page has that address */
@@ -138,7 +138,7 @@ struct touch {
 	bool write;
 };
 
-/* Of one SM: written by its look-ups, in the order of its cycles. */
+/* One SM's touches. Its look-ups write them in the order of its cycles. */
 struct touches {
 	uint64_t *said;		/* by TLB entry: when its use was told last; NULL: not recorded */
 	struct touch *at;

@@ -55,7 +55,7 @@ static uint64_t pwc_key(const struct walker *k, uint64_t page, unsigned int leve
 
 static void pwc_insert(struct walker *k, uint64_t page, unsigned int level)
 {
-	/* What is kept is that the entry is there; what it says is the page table's. */
+	/* The cache keeps only that the entry is there. Its value is in the page table. */
 	if (k->has_pwc)
 		tlb_insert(&k->pwc, pwc_key(k, page, level), k);
 }

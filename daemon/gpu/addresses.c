@@ -3,7 +3,7 @@
  * Device addresses of a session's modules: each has code and constants of its own, so that
  * kernels of different modules share no line of a cache. The first has those of
  * GPGPU-Sim's map, until managed memory reaches its code, which is 768 MiB behind the beginning.
- * What is by kernel (parameters, local memory) goes by the kernel's slot, sm_kernel_set_slot().
+ * A kernel's parameters and local memory are placed by its slot, sm_kernel_set_slot().
  * Called by session.c at load and at unload, by running.c when a kernel begins.
  */
 #include <errno.h>
@@ -88,7 +88,7 @@ int addresses_look(struct gpu_session *s)
 	if (ret || end < MEM_VA_BASE || mem_device(end) <= MEM_CODE)
 		return ret;
 	s->code_moved = true;
-	/* What L2 holds of the code is not the data's. */
+	/* L2 must not answer for data with lines of the code. */
 	for (const struct module *m = s->modules; m; m = m->next)
 		if (!m->code.at)
 			mem_drop(s->machine->mem, MEM_CODE, MEM_CODE + m->code.bytes);

@@ -32,7 +32,7 @@ struct dispatch {
 	struct dispatch_kernel *kernels[SM_KERNELS];	/* by age, the oldest first */
 	unsigned int nkernels;
 
-	/* Of dispatch.c. */
+	/* dispatch.c's own. */
 	const struct dispatch_ops *ops;
 	void *state;
 	unsigned int next_sm;		/* that gets a CTA first, round robin */
@@ -64,17 +64,17 @@ struct dispatch_ops {
 	 */
 	struct dispatch_kernel *(*pick)(const void *state, const struct dispatch *d,
 					unsigned int sm, uint64_t cycle);
-	/* What was picked was handed out. */
+	/* The CTA that pick() chose was handed out. */
 	void (*launched)(void *state, struct dispatch *d, unsigned int sm,
 			 struct dispatch_kernel *k, uint64_t cycle);
-	/* So many of the kernel's CTAs have retired on the SM since it was told last. */
+	/* `ctas` CTAs of the kernel have retired on the SM since the last call. */
 	void (*retired)(void *state, struct dispatch *d, unsigned int sm,
 			struct dispatch_kernel *k, uint64_t ctas, uint64_t now);
 	/* The cycle at which tick() is due, later than the last one; NEVER. It ends a quantum. */
 	uint64_t (*timer)(const void *state, const struct dispatch *d);
-	/* Everybody may be picked differently from now on. */
+	/* From now on pick() may answer differently for every SM. */
 	void (*tick)(void *state, struct dispatch *d, uint64_t now);
-	/* What it has decided so far, for the statistics ("dispatch"); NULL: nothing. */
+	/* Its decisions so far, for the statistics ("dispatch"). NULL: none. */
 	struct json_object *(*report)(const void *state);
 };
 
@@ -84,8 +84,9 @@ extern const struct dispatch_ops *const dispatch_rows[];
 const struct dispatch_ops *dispatch_find(const char *name);
 
 /*
- * Has it a CTA that may go to the SM at the end of the cycle, and has the SM room for it?
- * To be asked for whom the policy would give the SM: that one is counted as refused.
+ * Has the kernel a CTA that may go to the SM at the end of the cycle, and has the SM room for it?
+ * A policy asks only for the kernel that it would give the SM: if the answer is no, the kernel is
+ * counted as refused.
  */
 bool dispatch_can(const struct dispatch *d, unsigned int sm, const struct dispatch_kernel *k,
 		  uint64_t cycle);
@@ -104,13 +105,13 @@ unsigned int dispatch_place(const struct dispatch *d, unsigned int i);
  * there are more kernels than SMs, some share one.
  */
 unsigned int dispatch_spatial_part(const struct dispatch *d, unsigned int i, unsigned int *first);
-/* What spatial picks, for those that fall back on it. */
+/* The choice of spatial, for policies that fall back on it. */
 struct dispatch_kernel *dispatch_pick_spatial(const struct dispatch *d, unsigned int sm,
 					      uint64_t cycle);
 
 /* --- the loop ------------------------------------------------------------------ */
 
-/* What the policy has decided, NULL: it decides nothing that a report shows, or no memory. */
+/* The policy's decisions for the report. NULL: it has none, or no memory. */
 struct json_object *dispatch_report(const struct dispatch *d);
 /* spec, ops and sms are the caller's. -EINVAL: ops is NULL; -ENOMEM. */
 int dispatch_create(const struct gpu_spec *spec, const struct dispatch_ops *ops,

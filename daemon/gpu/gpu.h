@@ -36,7 +36,7 @@ int gpu_poll(struct gpu *gpu);
 /* Checks names and combinations that spec_set() cannot: policies, schedulers. */
 int gpu_spec_check(const struct gpu_spec *spec, struct err *err);
 
-/* What the spec asks of this GPU's service: -EOPNOTSUPP gpu.functional where it cannot be. */
+/* Can this GPU's service do what the spec asks? -EOPNOTSUPP: gpu.functional where it cannot be. */
 int gpu_supports(const struct gpu *gpu, const struct gpu_spec *spec, struct err *err);
 
 /* One client's VA space on this GPU: its options, PTX modules, statistics. */
@@ -225,10 +225,10 @@ bool gpu_session_go_until(struct gpu_session *session, const struct gpu_until *u
 bool gpu_session_go_on(struct gpu_session *session, gpu_over *over, void *ctx);
 
 /*
- * What the last gpu_session_launch() printed, whether or not it failed: *bytes of text and a NUL
- * behind it, the caller's to free. NULL: nothing. At most GPU_OUTPUT_MAX bytes, then a
- * sentence that says how many are lost. Text that was not told yet is GPU_OUTPUT_ALL bytes at most
- * for all launches of the session together.
+ * The text that the last gpu_session_launch() printed, whether or not it failed: *bytes of text and
+ * a NUL. The caller frees it. NULL: it printed nothing. It is at most GPU_OUTPUT_MAX bytes and a
+ * sentence that says how many are lost. All launches of the session together keep at most
+ * GPU_OUTPUT_ALL bytes that were not taken yet.
  */
 char *gpu_session_take_output(struct gpu_session *session, size_t *bytes);
 #define GPU_OUTPUT_MAX	(1u << 20)	/* CUDA's default cudaLimitPrintfFifoSize */
@@ -241,7 +241,7 @@ char *gpu_session_take_output(struct gpu_session *session, size_t *bytes);
  */
 int gpu_session_prefetch(struct gpu_session *session, uint64_t addr,
 			 uint64_t bytes, struct err *err);
-/* The same way back: what of the range is in device memory goes to the host. */
+/* The same the other way: the range's pages that are in device memory go to the host. */
 int gpu_session_prefetch_host(struct gpu_session *session, uint64_t addr,
 			      uint64_t bytes, struct err *err);
 

@@ -204,7 +204,7 @@ static void trace_taken(struct handler *h, const struct handler_slot *slot, uint
 		u64map_put(&h->traced, outcome->batch, traced);
 }
 
-/* Nobody gets on by it: how often has that been so? */
+/* Counts batches in a row by which no warp gets on, and fails the kernel after too many. */
 static int judge(struct handler *h, struct run *r, const struct paging_outcome *outcome, bool moved)
 {
 
@@ -237,7 +237,7 @@ static int serve(struct handler *h, struct run *r, uint64_t now)
 	if (ret)
 		return err_set(&r->err, ret, "kernel '%s': far faults cannot be served: %s",
 			       r->kernel->name, strerror(-ret));
-	/* What was evicted for it must not be translated any more. */
+	/* Evicted pages must not be translated any more. */
 	ret = gpu_apply_invalidations(h->session->gpu);
 	if (ret && !h->session->poll_status)
 		h->session->poll_status = ret;

@@ -51,7 +51,7 @@ struct handler {
 void handler_init(struct handler *h, const struct gpu_spec *spec, struct gmmu *gmmu,
 		  struct mem *mem, struct gpu_session *session);
 void handler_fini(struct handler *h);
-/* Nobody is busy any more. */
+/* Makes every handler idle. */
 void handler_cancel(struct handler *h);
 /* Paging tells the handler these events; the context is the handler. */
 extern const struct paging_events handler_events;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a client says of itself for its paging policies, and what is said back: the
- * record of an earlier run, its managed ranges where the service does not know them,
- * and the pages that this run touched. Comes in pieces, from a client that is not trusted.
+ * What a client tells its paging policies: the record of an earlier run, and its managed ranges
+ * where the service does not know them. What it gets back: the pages that this run touched. The
+ * record comes in pieces, and the client is not trusted.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ int gpu_session_add_record(struct gpu_session *s, const uint64_t *pages, uint64_
 	for (uint64_t i = 0; i < n; i++)
 		if (pages[i] % PAGE_BYTES || pages[i] >= VA_END)
 			return -EINVAL;
-	/* Also where there is none: an empty record is one. */
+	/* An empty record is a record, so this never reserves 0 entries. */
 	if (array_reserve(k->arriving, k->room, MAX(k->narriving + n, 1u)))
 		return -ENOMEM;
 	memcpy(k->arriving + k->narriving, pages, n * sizeof(*pages));

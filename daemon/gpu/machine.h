@@ -14,8 +14,8 @@
 struct gpu_session;
 
 /*
- * What the thread that ran an SM leaves to the loop. An SM has a line of the host's caches of its
- * own: threads do not take it from each other, and the loop reads no more of the SM in most quanta.
+ * The thread that ran an SM leaves this to the loop. Each SM has a line of the host's caches, so
+ * threads do not take it from each other. In most quanta the loop reads no more of the SM.
  */
 struct sm_left {
 	_Alignas(64) uint64_t wake;	/* next cycle in which the SM wants to run; NEVER */

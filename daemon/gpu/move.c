@@ -20,7 +20,7 @@ static int pages_move(struct gpu_session *s, struct err *err)
 				       "the session has no fault handler: configure it");
 }
 
-/* What came of it; its time is the caller's. */
+/* Says how the move ended. The caller accounts for its time. */
 static int moved(struct gpu_session *s, const char *what, uint64_t addr, uint64_t bytes, int ret,
 		 const struct paging_outcome *outcome, struct err *err)
 {

@@ -203,7 +203,7 @@ int gpu_run_decode(const void *payload, size_t bytes, struct gpu_work_run *head,
 	for (unsigned int i = 0; i < head->nitems; i++)
 		if (!take_item(payload, bytes, &end, &work))
 			return -EINVAL;
-	/* And nothing behind it. */
+	/* No byte may follow. */
 	return end == bytes ? 0 : -EINVAL;
 }
 

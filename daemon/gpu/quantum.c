@@ -25,16 +25,16 @@
 #include "gpu/loop.h"
 
 /*
- * So many quanta without an instruction, with the handler idle, and nothing else can be
- * waited for: the memory answers within thousands of cycles.
+ * The memory answers within thousands of cycles. So after this many quanta without an instruction,
+ * with an idle handler, no warp waits for anything that can still come.
  */
 #define CALM_QUANTA	(1u << 20)
 
-/* Whose turn it is, is asked that often: it may cost a look at a clock. */
+/* The loop asks after so many quanta whose turn it is: the answer may cost a look at a clock. */
 #define TURN_QUANTA	64u
 /* A tool that shows progress looks once a second. */
 #define PROGRESS_QUANTA	256u
-/* A turn in which nothing is executed ends after so many batches all the same. */
+/* A turn in which no instruction is executed ends after so many batches. */
 #define TURN_BATCHES	64u
 
 struct quantum {
@@ -55,7 +55,7 @@ static void run_sm(struct quantum *q, unsigned int i)
 	struct machine *m = q->m;
 	struct sm *sm = m->sms[i];
 
-	/* What the error is, is looked up when all have run. */
+	/* note_failures() looks at the error when all SMs have run. */
 	sm_run(sm, q->from, q->upto);
 	m->left[i].performs = sm_perform_next(sm);
 	m->left[i].failed = sm_failure(sm) != NULL;
@@ -122,7 +122,7 @@ static void note_failures(struct quantum *q)
 
 /* --- global memory ---------------------------------------------------------------------- */
 
-/* What comes behind the error has not happened. */
+/* Accesses behind the error are not performed. */
 static bool behind_error(const struct quantum *q, uint64_t cycle, unsigned int sm)
 {
 	return q->error && (cycle > q->error_cycle ||
@@ -240,7 +240,7 @@ static int fail_run(struct loop *l, struct run *r, int status, uint64_t upto)
 	return status;
 }
 
-/* The client is gone, or the device: nobody's kernel goes on, nor begins. */
+/* The client or the device is gone: no kernel goes on, and none begins. */
 static int fail_all(struct loop *l, int status, uint64_t upto)
 {
 	for (struct run *r = l->s->queue; r; r = r->next) {
@@ -413,7 +413,7 @@ static uint64_t all_issued(const struct machine *m)
 	return issued;
 }
 
-/* Nobody issues, for so long that nobody ever will? */
+/* Has no SM issued for so long that none ever will? */
 static bool stands_still(struct loop *l)
 {
 	uint64_t issued;

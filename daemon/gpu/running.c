@@ -298,7 +298,7 @@ void loop_clear(struct loop *l, uint64_t upto)
 		leave(l, l->nrunning - 1, upto);
 	l->ending = false;
 	l->look = true;
-	/* What the handler was doing is done before anything else starts. */
+	/* The handler ends its batch before anything else starts. */
 	l->now = MAX(upto, handler_until(&m->handler));
 	machine_cancel(m);
 	for (unsigned int i = 0; i < m->nsms; i++) {

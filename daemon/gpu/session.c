@@ -175,7 +175,7 @@ void gpu_session_ptx_options(const struct gpu_session *s, struct ptx_options *op
 {
 	const struct gpu_spec *spec = &s->machine->spec;
 
-	/* Of what is compared by its bytes. */
+	/* The padding too: the options are compared by their bytes. */
 	memset(options, 0, sizeof(*options));
 	options->maxregs = gpu_maxregs(spec);
 	options->stack_bytes = (uint32_t)spec->stack_bytes;

@@ -47,7 +47,7 @@ static struct json_object *totals_json(const struct gpu_session *s)
 	return o;
 }
 
-/* What is behind the TLBs of the SMs, as far as the GPU has it. */
+/* The shared TLB and the page walks, where the GPU has them. */
 static void walks_json(struct json_object *o, const struct gmmu_stats *g,
 		       const struct gpu_spec *spec)
 {
@@ -133,7 +133,7 @@ static struct json_object *fragmentation_json(const struct machine *m,
 	return o;
 }
 
-/* What only launches in time have. The last sample ends where the session's clock is. */
+/* Statistics of launches in time alone. The last sample ends at the session's clock. */
 static void timed_json(struct gpu_session *s, struct json_object *o)
 {
 	struct machine *m = s->machine;

@@ -89,7 +89,7 @@ static struct json_object *counters_json(const struct policy_counter *c)
 	return o;
 }
 
-/* Of a policy in an object of its own: answers that were no sense, and why it was replaced. */
+/* For a policy from a shared object: its refused answers, and why it was replaced. */
 static void add_policy(struct json_object *o, const struct gpu_session *s, enum policy_kind kind)
 {
 	const char *trouble = paging_trouble(s->paging, kind);
@@ -99,7 +99,7 @@ static void add_policy(struct json_object *o, const struct gpu_session *s, enum 
 		json_object_object_add(o, "trouble", json_object_new_string(trouble));
 }
 
-/* What prefetching was worth. */
+/* How good the prefetches were. */
 static struct json_object *prefetch_json(const struct gpu_session *s, const struct paging_stats *p)
 {
 	struct json_object *o = json_object_new_object();
@@ -108,7 +108,7 @@ static struct json_object *prefetch_json(const struct gpu_session *s, const stru
 	json_object_object_add(o, "policy", json_object_new_string(s->machine->spec.prefetch));
 	add_policy(o, s, POLICY_PREFETCH);
 	add_ratio(o, "accuracy", used, p->prefetched_pages);
-	/* Those that came late were far faults, too: each useful page is counted once. */
+	/* Late pages were far faults, too. Each useful page is counted once. */
 	add_ratio(o, "coverage", used - late, used - late + p->far_faults);
 	add_ratio(o, "timeliness", used - late, used);
 	add_ratio(o, "pollution", p->prefetch_unused_evicted_pages, p->prefetched_pages);

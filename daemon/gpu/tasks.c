@@ -49,12 +49,12 @@ void tasks_end(struct loop *l)
 			continue;
 		end(r);
 		l->ntasks--;
-		/* What is behind it in its stream may begin. */
+		/* The next work of its stream may begin. */
 		l->look = true;
 	}
 }
 
-/* A prefetch that is on its way may be there when something lands; nothing is: it has. */
+/* A prefetch may be over when the next transfer lands. If none is under way, it is over now. */
 static uint64_t next_of(const struct loop *l, const struct run *r)
 {
 	uint64_t next;

@@ -132,7 +132,7 @@ static uint64_t unique(const struct timeline *t, const struct fault *faults, uns
 	return count;
 }
 
-/* What was measured is told before its batch: as two transfers at most, at its end. */
+/* Measured copies are told before their batch, as two transfers at most, at its end. */
 static void adopt_transfers(struct timeline *t, uint32_t batch)
 {
 	struct trace_event *b = &t->events[batch];

@@ -115,7 +115,7 @@ out:
 	return ret;
 }
 
-/* Of a batch that was raised again, because its pages were being worked on. */
+/* Adds the cost of a batch that was raised again because its pages were being worked on. */
 static void add_cost(struct service_cost *sum, const struct service_cost *cost)
 {
 	sum->total += cost->total;
@@ -226,7 +226,7 @@ static bool touch_some(struct gpu_touch *t)
 	for (; n < t->batch && t->next <= t->last; t->next++) {
 		uint64_t page = (t->addr + t->next * t->stride) & ~(PAGE_BYTES - 1);
 
-		/* What can be used does not fault, nor one page twice in a batch. */
+		/* A usable page does not fault. A page faults once in a batch. */
 		if (!usable(s, page, t->write) &&
 		    !(n && faults[n - 1].addr == page))
 			faults[n++] = (struct fault){
@@ -248,7 +248,7 @@ bool gpu_touch_go_on(struct gpu_touch *t, gpu_over *over, void *ctx)
 	return true;
 }
 
-/* What a kernel left on its way comes first, and is nobody's latency. */
+/* Pages that a kernel left on their way come first. Their latency is not counted. */
 static int quiet(struct gpu_session *s)
 {
 	struct paging_outcome rest = { 0 };

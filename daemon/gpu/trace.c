@@ -151,7 +151,7 @@ static void lanes_assign(const struct timeline *t, struct lanes *l)
 	}
 }
 
-/* What is written, with the lane of every event: flows end on them. */
+/* The writer's state, with the lane of every event: flows end on lanes. */
 struct writer {
 	struct gpu_session *s;
 	const struct timeline *t;

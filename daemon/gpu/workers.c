@@ -19,9 +19,9 @@
 #include "base/base.h"
 
 /*
- * A quantum takes some ten microseconds, a look some ten nanoseconds: who waits looks
- * for longer than that before it lets others run (there may be fewer processors than
- * threads), and for much longer before it sleeps.
+ * A quantum takes some ten microseconds, a look some ten nanoseconds. A thread that waits looks for
+ * longer than a quantum before it yields (there may be fewer processors than threads), and for
+ * much longer before it sleeps.
  */
 #define LOOKS		20000u
 #define LOOKS_A_TURN	2000u
@@ -42,8 +42,8 @@ struct workers {
 	atomic_bool stop;
 	struct claim *claims;
 	/*
-	 * What a helper reads to begin is one line of the host's caches where threads are few. Bits
-	 * 0 to 15: parts, 16 to 47: the step's number.
+	 * Where threads are few, a helper reads one line of the host's caches to begin: this one.
+	 * Bits 0 to 15: parts, 16 to 47: the step's number.
 	 */
 	_Alignas(64) atomic_ullong work;
 	/* The step's; written before `work` is. A thread may read them until its part is done. */

@@ -42,7 +42,7 @@ static inline struct block_bits *blocks_find(const struct blocks *blocks, uint64
 
 /* -ENOMEM: the page is not known. */
 int blocks_set(struct blocks *blocks, uint64_t addr);
-/* Those of the 64 pages from addr on, a multiple of 64, whose bit is set. */
+/* Sets those of the 64 pages from addr on whose bit is set; addr is a multiple of 64 pages. */
 int blocks_set_run(struct blocks *blocks, uint64_t addr, uint64_t pages);
 void blocks_unset(struct blocks *blocks, uint64_t addr);
 void blocks_unset_run(struct blocks *blocks, uint64_t addr, uint64_t pages);

@@ -77,7 +77,7 @@ void book_eviction(struct paging *p, const struct migration *m, enum link_class 
 	struct space *space = space_find(p->pool, m->va_space);
 	uint64_t copies = 0, moved = m->moved;
 
-	/* Of what is mapped the service counts what it mapped. */
+	/* For a mapping, `moved` counts mapped pages: no page has moved. */
 	if (m->op == MIGRATE_REMOTE)
 		moved = 0;
 	pass->full |= m->op == MIGRATE_REMOTE && m->status == -ENOSPC;
@@ -244,7 +244,7 @@ void book_arrival(struct paging *p, const struct migration *m, bool demanded,
 		page_set_mark(&p->space->pages, addr, PAGE_DUPLICATE);
 		p->stats.duplicated_pages++;
 	}
-	/* What was a duplicate has not travelled, whatever the service counts as moved. */
+	/* A duplicate has not travelled, although the service counts it as moved. */
 	moved = MIN(m->moved, m->pages - collapsed);
 	if (!demanded)
 		p->stats.prefetched_pages += moved;

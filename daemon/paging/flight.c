@@ -149,7 +149,7 @@ static uint8_t kernel_of(uint32_t tag)
 	return (uint8_t)MIN(tag & ((1u << FLIGHT_KERNEL_BITS) - 1), KERNEL_SLOTS);
 }
 
-/* What was measured is told as one transfer each way; copies end with the batch. */
+/* Tells measured copies as one transfer each way, which ends with the batch. */
 static void tell_measured(struct paging *p, uint64_t end, const struct service_cost *cost,
 			  uint32_t tag)
 {
@@ -249,7 +249,7 @@ static bool new_wait(struct flight *f, uint32_t *place)
 	return true;
 }
 
-/* Nobody waits for the unit any more. False: nobody did. *wait (may be NULL) is who. */
+/* Forgets who waits for the unit, and copies it to *wait (may be NULL). False: nobody waited. */
 static bool end_wait(struct flight *f, uint64_t unit, struct wait *wait)
 {
 	uint64_t place;

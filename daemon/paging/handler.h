@@ -58,7 +58,7 @@ struct victim {
 	uint64_t addr;
 };
 
-/* What a batch moved in the books and sends when its service is over. */
+/* A run that a batch has moved in the books. It departs when the batch's service is over. */
 struct departure {
 	uint64_t addr;
 	uint32_t pages, va_space;
@@ -159,7 +159,7 @@ static inline bool unit_any(const struct paging *p, uint64_t addr, enum page_bit
 				       (unsigned int)(p->spec.page_bytes / PAGE_BYTES));
 }
 
-/* What the VA space is limited to, in pages: by paging.vram, or by who shares the device out. */
+/* The VA space's limit in pages: paging.vram, or the share that the service gives it. */
 static inline uint64_t limit_of(const struct paging *p)
 {
 	struct service *service = p->pool->service;
@@ -221,19 +221,19 @@ void plan_return_victims(struct paging *paging);
 uint32_t advice_of(const struct paging *paging, uint64_t addr);
 /* May a page be mapped for the device in system memory? */
 bool advice_remote(const struct paging *paging);
-/* Of a page that faulted: MIGRATE_H2D, MIGRATE_REMOTE or MIGRATE_DUPLICATE. pinned: it thrashes. */
+/* How a page that faulted is served: MIGRATE_H2D, _REMOTE or _DUPLICATE. pinned: it thrashes. */
 enum migration_op advice_residency(const struct paging *paging, uint64_t addr, bool write,
 				   bool pinned);
-/* Of one that a policy or the program wants in device memory. */
+/* The same for a page that a policy or the program wants in device memory. */
 enum migration_op advice_prefetched(const struct paging *paging, uint64_t addr);
-/* Of one that leaves device memory: MIGRATE_D2H, or mapped there. paging: its owner's, or NULL. */
+/* How a page leaves device memory: MIGRATE_D2H or MIGRATE_REMOTE. paging: its owner's, or NULL. */
 enum migration_op advice_home(const struct paging *paging, uint64_t addr);
 /* A page that no policy may pull to device memory. */
 bool advice_stays(const struct paging *paging, uint64_t addr);
 
 /* --- book.c -------------------------------------------------------------- */
 
-/* What a pass of a batch left behind. */
+/* The pages with which one pass of a batch could not go on. */
 struct pass {
 	uint64_t again[BATCH_MAX];	/* pages that found no free frame */
 	unsigned int nagain;
@@ -263,7 +263,7 @@ void book_arrival(struct paging *paging, const struct migration *m, bool demande
 
 /* --- book_run.c ---------------------------------------------------------- */
 
-/* What these say of a page, of a whole run, where it went well. False: nothing is booked. */
+/* The same for a whole run that went well. False: it must be booked page by page. */
 bool book_run_arrived(struct paging *paging, const struct migration *m, bool demanded,
 		      struct pass *pass);
 bool book_run_left(struct paging *paging, struct space *space, const struct migration *m,
@@ -307,14 +307,14 @@ int flight_map(struct paging *paging, uint64_t addr);
 /* The page is in flight and demanded: it goes before others. -ENOMEM. */
 int flight_hurry(struct paging *paging, uint64_t addr);
 /*
- * What was added goes on its way `ns` after the batch was taken. What was measured lands
- * then. -ENOMEM: all is there at once.
+ * The pages that were added depart `ns` after the batch was taken. Where the copies were measured,
+ * they land then. -ENOMEM: all are there at once.
  */
 int flight_depart(struct paging *paging, uint64_t ns, const struct service_cost *cost,
 		  uint32_t tag);
-/* What was added never departs: a page is there at once. */
+/* The pages that were added do not depart: they are there at once. */
 void flight_forget(struct paging *paging);
-/* Of the last call, in picoseconds. */
+/* The time of the last call, in picoseconds. */
 uint64_t flight_time(const struct paging *paging);
 /* A fault's page is in flight: its latency is known later. False: it has been waited for before. */
 bool flight_await(struct paging *paging, const struct paging_fault *fault,

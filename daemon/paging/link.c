@@ -284,7 +284,7 @@ static bool touches(uint64_t addr, uint32_t pages, uint64_t start, uint64_t end)
 	return addr < end && addr + pages * PAGE_BYTES > start;
 }
 
-/* What has not begun of the transfers in a list. */
+/* Does a transfer of the list, which has not begun, carry a page of the range? */
 static bool list_holds(const struct list *head, enum link_dir dir, uint32_t va_space,
 		       uint64_t start, uint64_t end)
 {
@@ -484,7 +484,7 @@ int link_run(struct link *l, uint64_t upto, int64_t idle, const struct link_ears
 		rc = step(l, idle, ears);
 	}
 	l->now = MAX(l->now, upto);
-	/* What waited for a frame that somebody else gave up. */
+	/* A transfer may have waited for a frame that another VA space gave up. */
 	return rc ? rc : start(l, LINK_H2D, room_of(l, idle), ears);
 }
 

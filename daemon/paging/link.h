@@ -22,7 +22,7 @@ enum link_dir { LINK_H2D, LINK_D2H, LINK_DIRS };
 /* LINK_PREFETCH of the way to the host is pre-eviction: nobody waits for its frames yet. */
 enum link_class { LINK_DEMAND, LINK_PREFETCH, LINK_CLASSES };
 
-/* What was sent at once: a part of a transfer, at most a chunk. */
+/* A part of a transfer that is sent at once: at most a chunk. */
 struct link_piece {
 	uint64_t addr;
 	uint32_t pages, va_space;
@@ -62,7 +62,7 @@ int link_deliver(struct link *link, uint64_t at, uint32_t va_space, uint64_t add
 /* At `at`, what has not begun of these pages' prefetch becomes demand. -ENOMEM. */
 int link_promote(struct link *link, uint64_t at, uint32_t va_space, uint64_t addr,
 		 uint32_t pages);
-/* What has not begun of these pages' way to the device never does. -ENOMEM. */
+/* Drops transfers of these pages to the device that have not begun. -ENOMEM. */
 int link_cancel(struct link *link, uint32_t va_space, uint64_t start, uint64_t end);
 
 /* When something happens next, if nothing else is asked for. */

@@ -88,7 +88,7 @@ static inline bool page_block_any(const struct page_block *block, enum page_bit 
 	return any;
 }
 
-/* Of the n pages from `first` on, a bit for each that is in word w. */
+/* The bits in word w of the n pages from `first` on. */
 static inline uint64_t page_run_word(unsigned int first, unsigned int n, unsigned int w)
 {
 	unsigned int from = MAX(first, w * 64), end = MIN(first + n, w * 64 + 64);
@@ -136,7 +136,7 @@ static inline void page_set_unmark(struct page_set *set, uint64_t addr, enum pag
 	bitmap_clear(block->bits[bit], page_of(addr));
 }
 
-/* Of every page. */
+/* Clears the bit of every page. */
 void page_set_unmark_all(struct page_set *set, enum page_bit bit);
 void page_set_clear(struct page_set *set);
 

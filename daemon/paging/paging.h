@@ -31,7 +31,7 @@ struct paging;
 /* Knows at once what is in device memory already. Destroyed after its pagings. */
 int paging_pool_create(struct service *service, struct paging_pool **pool);
 void paging_pool_destroy(struct paging_pool *pool);
-/* Whose policies may be loaded by the pagings that are made from now on. NULL: any. The caller's. */
+/* Pagings made from now on load policies of this site only. NULL: of any. It stays the caller's. */
 void paging_pool_site(struct paging_pool *pool, const struct plugin_site *site);
 
 /*
@@ -47,7 +47,7 @@ struct paging_range {
 	uint64_t addr, bytes;
 };
 
-/* What the client says of itself, for the policies. The caller's, as long as the paging lives. */
+/* What the client tells the policies. It stays the caller's, and must outlive the paging. */
 struct paging_known {
 	/* Page addresses in the order in which a recorded run touched them. NULL: no record. */
 	const uint64_t *record;
@@ -131,7 +131,7 @@ struct paging_fault {
 	uint8_t access, cause, kernel;
 };
 
-/* Who wants to know; from paging_advance(), and what says that it lands everything. */
+/* Called by paging_advance() and by the functions that say that they land everything. */
 struct paging_events {
 	/*
 	 * Walks find these pages from now on (one page of spec->page_bytes, not the part of it
@@ -192,7 +192,7 @@ void paging_depth(struct paging *paging, unsigned int records);
 
 /* The core cycle in which something that is under way lands or leaves next; UINT64_MAX: none. */
 uint64_t paging_next(const struct paging *paging);
-/* What has landed up to core cycle `now` is told. -ENOMEM. */
+/* Tells the listeners what has landed up to core cycle `now`. -ENOMEM. */
 int paging_advance(struct paging *paging, uint64_t now);
 /*
  * Remote accesses had the link for so many picoseconds, to the device and to the host: what
@@ -210,7 +210,7 @@ void paging_await(struct paging *paging, uint64_t addr);
  * others take what is on its way or waited for only if there is nothing else, and nothing lands.
  */
 void paging_set_aside(struct paging *paging, bool aside);
-/* Nobody waits for any page any more (a kernel was ended). */
+/* Forgets all that wait for pages: a kernel was ended. */
 void paging_abandon(struct paging *paging);
 /*
  * Nothing else happens until all that is under way has landed. With the outcome of the
@@ -260,7 +260,7 @@ void paging_invalidate(struct paging_pool *pool,
 bool paging_resident(const struct paging *paging, uint64_t addr);
 /* Pages of the VA space that are in device memory, as the handler knows it. */
 uint64_t paging_resident_pages(const struct paging *paging);
-/* Of them, duplicates; and pages that are mapped in system memory. */
+/* How many of those are duplicates; how many pages are mapped in system memory. */
 uint64_t paging_duplicate_pages(const struct paging *paging);
 uint64_t paging_remote_pages(const struct paging *paging);
 
@@ -293,9 +293,9 @@ struct paging_stats {
 	uint64_t pinned_faults, throttled_faults; /* unique, by the service's hint */
 	uint64_t pulls, pulled_pages;	/* by access counters */
 	/*
-	 * By slot of the kernel (fault.kernel): a far fault is the first raiser's, a batch the
-	 * one's that raised its first record, and so is what the batch brings and evicts. What
-	 * access counters and programs ask for is no kernel's.
+	 * By slot of the kernel (fault.kernel). A far fault belongs to the kernel that raised it
+	 * first. A batch, with all that it brings and evicts, belongs to the kernel of its first
+	 * record. Pages that access counters or programs ask for belong to no kernel.
 	 */
 	struct {
 		uint64_t far_faults, batches, prefetched_pages, evicted_pages;

@@ -60,7 +60,7 @@ static bool keep_own(void *ctx, uint64_t addr)
 			  page_block_any(block, PAGE_FLYING, page_of(unit), n)));
 }
 
-/* Of a session that was set aside, what it is about to use. */
+/* Is the owner, a session that was set aside, about to use the page? */
 static bool keep_awaited(void *ctx, uint64_t addr)
 {
 	const struct paging *owner = ctx;
@@ -538,8 +538,8 @@ static bool demand_is_plain(const struct paging *p)
 }
 
 /*
- * What does not fit waits for its fault to be raised again, and comes first
- * then: a page far up is not passed over for ever by new ones below it.
+ * A page that does not fit waits until its fault is raised again, and comes first then. So
+ * new pages at lower addresses do not pass it over for ever.
  */
 void plan_demand(struct paging *p)
 {
@@ -567,7 +567,7 @@ void plan_wanted(struct paging *p)
 	/* Somebody who names a range means it. */
 	bool evict = p->spec.prefetch_full || p->keep_end;
 
-	/* What has room without anybody going needs no question each. */
+	/* Where frames are free, no page needs a question of its own. */
 	p->nplaced = (unsigned int)MIN(plan_free_frames(p), p->nwanted);
 	p->coming += p->nplaced;
 	/* In the policy's order until here: what it named last is cut first. */

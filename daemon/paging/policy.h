@@ -37,7 +37,7 @@ void policies_close(struct paging *p);
 /* Names the counters in paging_stats; they start at 0. */
 void policies_name_counters(struct paging *p);
 
-/* What to bring beside the batch's faults (p->faults): at most max pages, unchecked. */
+/* Asks which pages to bring beside the batch's faults (p->faults): at most max, unchecked. */
 unsigned int policies_on_batch(struct paging *p, uint64_t *pages, unsigned int max);
 /* Victims, unchecked: n <= max. */
 unsigned int policies_pick(struct paging *p, unsigned int need,
@@ -47,14 +47,14 @@ unsigned int policies_pick(struct paging *p, unsigned int need,
 /* The page is in device memory or on its way: -ENOMEM and nobody knows it. */
 int policies_arrive(struct paging *p, uint64_t addr, bool prefetched);
 /*
- * So are those of the 64 pages from addr on, a multiple of 64, whose bit is set; all
- * prefetched. Returns those that are known now.
+ * The same for those of the 64 pages from addr on whose bit is set; all are prefetched. addr is a
+ * multiple of 64 pages. Returns the pages that the policies know now.
  */
 uint64_t policies_arrive_run(struct paging *p, uint64_t addr, uint64_t pages);
 void policies_touch(struct paging *p, uint64_t addr, bool write);
 /* It is not there any more. */
 void policies_leave(struct paging *p, uint64_t addr);
-/* Nor are those of the 64 pages from addr on, a multiple of 64, whose bit is set. */
+/* The same for those of the 64 pages from addr on whose bit is set. */
 void policies_leave_run(struct paging *p, uint64_t addr, uint64_t pages);
 /*
  * A victim, from the plan's making until its fate is known: out of the eviction

@@ -75,7 +75,7 @@ struct space *space_get(struct paging_pool *pool, uint32_t va_space)
 		return NULL;
 	}
 	space->va_space = va_space;
-	/* By number, so that equally large shares are told apart the same way each run. */
+	/* The list is sorted by number: each run then chooses the same one of equal shares. */
 	while (before != &pool->spaces &&
 	       list_entry(before, struct space, node)->va_space < va_space)
 		before = before->next;
@@ -249,7 +249,7 @@ static void recheck_remote(struct paging_pool *pool, struct space *space, size_t
 	}
 }
 
-/* What is known of one block, of the VA space's pages in [start, end). */
+/* Looks up again which of one block's pages in [start, end) the VA space still has. */
 static void recheck(struct paging_pool *pool, struct space *space, size_t i, uint64_t start,
 		    uint64_t end, bool reclaimed)
 {

@@ -43,7 +43,7 @@ static uint64_t page_at(unsigned int w, uint64_t bits)
 	return w * 64 + (unsigned int)__builtin_ctzll(bits);
 }
 
-/* Those of word w of the VA block at base. */
+/* Adds the pages of word w, in the VA block at base, whose bit is set. */
 static void want_word(struct paging *p, uint64_t base, unsigned int w, uint64_t bits)
 {
 	uint64_t *wanted = &p->wanted[p->nwanted];
@@ -57,7 +57,7 @@ static void want_word(struct paging *p, uint64_t base, unsigned int w, uint64_t 
 			*wanted++ = base + page_at(w, bits) * PAGE_BYTES;
 }
 
-/* Of one VA block. */
+/* Adds the pages of [start, end), which is in one VA block. */
 static void want_block(struct paging *p, uint64_t start, uint64_t end, bool home)
 {
 	unsigned int first = page_of(start), n = (unsigned int)((end - start) / PAGE_BYTES);
@@ -239,7 +239,7 @@ static int move_range(struct paging *p, uint64_t addr, uint64_t bytes, uint64_t 
 	p->flight.now = MAX(p->flight.now, now);
 	begin = flight_time(p);
 	end = begin;
-	/* What is on its way can only go home when it is there. */
+	/* A page that is on its way can go home only after it has come. */
 	rc = home && lands ? flight_land(p, &end) : 0;
 	p->nwanted = 0;
 	p->nruns = 0;
@@ -287,7 +287,7 @@ int paging_depart(struct paging *p, uint64_t addr, uint64_t bytes, bool home, ui
 
 bool paging_travels(const struct paging *p, uint64_t addr, uint64_t bytes, bool home)
 {
-	/* What waits for frames of a session that stands still comes when that gets on. */
+	/* A page may wait for a frame of a session that stands still. It comes when that session goes on. */
 	return paging_next(p) != UINT64_MAX &&
 	       link_holds(p->flight.link, home ? LINK_D2H : LINK_H2D, p->space->va_space, addr,
 			  addr + bytes);

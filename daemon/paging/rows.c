@@ -36,7 +36,7 @@ const struct prefetch_runs *prefetch_runs_of(const struct gpuemu_prefetch_ops *o
 	return ops == prefetch_tree_runs.ops ? &prefetch_tree_runs : NULL;
 }
 
-/* What is being parsed: for the messages. */
+/* The text that is being parsed, for the messages. */
 struct parse {
 	const char *key;			/* "paging.prefetch" */
 	const char *name;			/* of the policy, NUL terminated */
@@ -134,7 +134,7 @@ static int parse_option(const struct parse *p, char *text, uint64_t *values)
 /* Room for the value of paging.prefetch or paging.evict. */
 #define TEXT_MAX	sizeof(((struct gpu_spec *)NULL)->prefetch)
 
-/* What is to be said about the text; copy[] becomes the name, *rest what is behind the colon. */
+/* Copies the policy's name to copy[] and sets *rest to the text behind the colon. */
 static struct parse begin(const char *text, enum policy_kind kind, char *copy, char **rest,
 			  struct err *err)
 {

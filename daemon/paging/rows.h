@@ -19,10 +19,10 @@
 #undef X
 
 /*
- * What a row may have beside its ops: to be told at once of many pages, those whose bit is set
- * among the 64 from addr on, a multiple of 64 pages. It is the same as one after the other,
- * from the lowest on; all that arrive were prefetched. insert() returns those that the policy
- * has now; for others there is no memory.
+ * A row may have these beside its ops. They tell it of many pages in one call: those of the 64
+ * pages from addr on whose bit is set (addr is a multiple of 64 pages). The effect is that of one
+ * call a page, the lowest first. All pages that arrive were prefetched. insert() returns the pages that
+ * the policy has now; there was no memory for the others.
  */
 struct evict_runs {
 	const struct gpuemu_evict_ops *ops;

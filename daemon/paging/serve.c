@@ -197,7 +197,7 @@ void cost_add(struct service_cost *sum, const struct service_cost *cost)
 	sum->end_to_end += cost->end_to_end;
 }
 
-/* What leaves device memory, or is mapped in system memory. The pages of one run are all alike. */
+/* Books a run that leaves device memory or is mapped in system memory. Its pages are all alike. */
 static void book_home(struct paging *p, const struct migration *m, enum link_class class,
 		      struct pass *pass, struct paging_outcome *outcome)
 {
@@ -291,7 +291,7 @@ static int serve_all(struct paging *p, unsigned int n, unsigned int *raw,
 		}
 		outcome->stuck += pass.nagain;
 	}
-	/* What waits for frames gets them some day, unless all that there are would not do. */
+	/* A page that waits gets its frames some day, unless it needs more than there are. */
 	if (!rc && !outcome->stuck && p->nwaiting &&
 	    p->spec.page_bytes / PAGE_BYTES > limit_of(p)) {
 		outcome->stuck_status = -ENOSPC;
@@ -350,7 +350,7 @@ static void count_fault(struct paging *p, const struct fault *f, unsigned int ke
 	p->stats.of[kernel].far_faults++;
 }
 
-/* Whose record of the page was the first of the batch: what comes back from the service does not say. */
+/* The kernel of the batch's first record of the page. The service does not give it back. */
 static unsigned int kernel_of(const struct fault *raised, unsigned int n, uint64_t addr)
 {
 	unsigned int i = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What is known of kernels that ran, for dispatch dynamic; profiles.h. */
+/* The profiles of kernels that have run, for dispatch dynamic; see profiles.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

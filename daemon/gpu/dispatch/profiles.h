@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What dispatch dynamic keeps of kernels that ran: their curves, or the samples that they have so
- * far, for their next launches (slicer.reuse). Sampling fills it.
+ * Dispatch dynamic keeps the curves of kernels that have run, or the samples that they have so
+ * far, for their next launches (slicer.reuse). Sampling fills the profiles.
  */
 #ifndef GPUEMU_GPU_DISPATCH_PROFILES_H
 #define GPUEMU_GPU_DISPATCH_PROFILES_H
@@ -9,7 +9,7 @@
 #include "gpu/dispatch.h"
 #include "slicer/slicer.h"
 
-/* What is known of a kernel. */
+/* The profile of one kernel. */
 struct sampled {
 	struct slicer_curve curve;
 	bool known;			/* the curve is */
@@ -26,7 +26,7 @@ struct profiles;
 /* NULL: no memory. */
 struct profiles *profiles_create(void);
 void profiles_destroy(struct profiles *all);
-/* What is kept of the kernel; NULL: nothing. Valid until the next profiles_keep(). */
+/* The kernel's profile. NULL: there is none. Valid until the next profiles_keep(). */
 const struct sampled *profiles_find(const struct profiles *all, const struct dispatch_kernel *k);
 /* Keeps it in the place of what was kept of the kernel; the oldest kernel may go for it. */
 void profiles_keep(struct profiles *all, const struct dispatch_kernel *k,

@@ -190,7 +190,7 @@ bool sampling_choose(struct sampling *s, const struct dispatch *d, uint64_t now)
 
 /* --- samples -------------------------------------------------------------------------------- */
 
-/* What a sample is scaled by. */
+/* The numbers that scale a sample. */
 struct scale {
 	double ctas;			/* printed: CTAs of an SM, the mean of all */
 	double bytes;			/* bandwidth: an SM's share, a cycle */
@@ -294,7 +294,7 @@ bool sampling_end(struct sampling *s, const struct dispatch *d, struct profiles 
 	}
 	if (!again)
 		return false;
-	/* Who is known has as many as fit while others are sampled. */
+	/* A known kernel holds as many CTAs as fit while others are sampled. */
 	for (unsigned int i = 0; i < d->nkernels; i++) {
 		struct sampled *p = sampling_of(s, d->kernels[i]);
 

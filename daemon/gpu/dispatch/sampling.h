@@ -16,7 +16,7 @@
 
 struct sampling {
 	struct sampled kernels[SM_KERNELS];	/* by slot */
-	/* By SM, as a sample began. */
+	/* Each SM's counts when the sample began. */
 	struct sampling_mark {
 		uint64_t issued;	/* instructions of its kernel */
 		uint64_t waited, faulted;	/* scheduler cycles that waited for memory, for far faults */
@@ -30,7 +30,7 @@ int sampling_create(struct sampling *s, const struct dispatch *d);
 void sampling_destroy(struct sampling *s);
 
 struct sampled *sampling_of(struct sampling *s, const struct dispatch_kernel *k);
-/* Of all kernels that run? */
+/* Are the curves of all running kernels known? */
 bool sampling_all_known(const struct sampling *s, const struct dispatch *d);
 
 /* A kernel has come: `kept` is of its earlier launches; NULL: it is to be sampled. */
@@ -65,7 +65,7 @@ bool sampling_end(struct sampling *s, const struct dispatch *d, struct profiles 
 /* Keeps what is known of the kernel for its next launch, also samples that are not all (slicer.reuse). */
 void sampling_keep(const struct sampling *s, const struct dispatch *d, struct profiles *profiles,
 		   const struct dispatch_kernel *k);
-/* Those that are still not known: each CTA more is assumed to gain as much as the first. */
+/* Guesses the curves that are still not known: each further CTA gains as much as the first. */
 void sampling_guess(struct sampling *s, const struct dispatch *d);
 
 #endif

@@ -142,7 +142,7 @@ static void link_recent(struct min *m, size_t slot)
 	m->nrecent++;
 }
 
-/* Those that are too many to be recent are no longer. */
+/* Moves the oldest recent pages to the rest while there are too many recent ones. */
 static void age(struct min *m)
 {
 	while (m->nrecent > m->heap[NEAR].count * m->percent / 100) {

@@ -46,7 +46,7 @@ static void mru_destroy(void *state)
 	free(mru);
 }
 
-/* Those that are too many to be recent are no longer. */
+/* Moves the oldest recent pages to the rest while there are too many recent ones. */
 static void age(struct mru *mru)
 {
 	while (mru->nrecent > mru->count * mru->percent / 100) {

@@ -29,14 +29,14 @@ struct order_page *order_find(struct order *order, uint64_t addr);
 /* One that is not there, put at the tail of `list`. NULL: no memory. */
 struct order_page *order_add(struct order *order, uint64_t addr, struct list *list);
 /*
- * Those of the 64 pages from addr on, a multiple of 64, whose bit is set, to the tail of
- * `list`, the lowest first; wherever they were, or new (how many: *added). Their note is 0.
- * Returns those that are there now; for others there is no memory.
+ * Moves those of the 64 pages from addr on whose bit is set to the tail of `list`, the lowest
+ * first, and adds those that are new (*added says how many). addr is a multiple of 64 pages. Their
+ * note is 0. Returns the pages that are in the order now; there was no memory for the others.
  */
 uint64_t order_add_run(struct order *order, uint64_t addr, uint64_t pages, struct list *list,
 		       uint64_t *added);
 void order_remove(struct order *order, struct order_page *page);
-/* Those of the 64 pages from addr on whose bit is set and that are there; how many. */
+/* Removes those of the 64 pages from addr on whose bit is set. Returns how many it removed. */
 uint64_t order_remove_run(struct order *order, uint64_t addr, uint64_t pages);
 
 /*
