@@ -9,7 +9,7 @@
 
 #include "ptx/ptx.h"
 
-/* What such a process may use. */
+/* Limits of a process that loads. */
 struct load_limits {
 	uint64_t bytes;		/* of memory */
 	unsigned int seconds;	/* of a CPU's time */
@@ -31,8 +31,9 @@ int loader_start(const char *text, size_t bytes, const char *name,
 bool loader_wait(struct loading *const *loading, unsigned int n, int timeout_ms);
 bool loader_ended(const struct loading *loading);
 /*
- * Of one that has ended: a file with the parsed module, the caller's to close, or -errno with
- * what the parser says, or what the limit was. *bytes: of the file.
+ * The result of a process that has ended: a file with the parsed module, which the caller closes
+ * and whose size is *bytes; or -errno, and in err the parser's message or the limit that was
+ * reached.
  */
 int loader_result(struct loading *loading, int *fd, uint64_t *bytes, struct err *err);
 /* Ends the process, whatever it does. Nothing is left of it. */

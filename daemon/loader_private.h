@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the daemon and the process that loads agree on. Private to loader*.c. */
+/* Shared by the daemon and the process that loads. Private to loader*.c. */
 #ifndef GPUEMU_LOADER_PRIVATE_H
 #define GPUEMU_LOADER_PRIVATE_H
 

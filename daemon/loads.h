@@ -17,7 +17,7 @@ struct image;
 int loads_create(unsigned int seconds, struct loads **loads);
 void loads_destroy(struct loads *loads);
 
-/* What a load is for; text and name are only read during the call. */
+/* A load that is wished for; text and name are only read during the call. */
 struct load_wish {
 	struct gpu_session *gpu;
 	struct account *account;

@@ -30,7 +30,7 @@
 #define PR_SET_IO_FLUSHER	57
 #endif
 
-/* What a signal handler may reach; the process has one. */
+/* The signal handler reaches the one service of the process by this. */
 static struct service *volatile stop_service;
 static volatile sig_atomic_t stop_signal;
 
@@ -172,8 +172,8 @@ static int run(struct works *works, struct gpu *gpu, struct service *service,
 }
 
 /*
- * What the module waits for its engine when memory is reclaimed: a policy that
- * hangs must not use it up.
+ * A policy's call must end sooner than the module's patience with its engine when memory is
+ * reclaimed.
  */
 static uint32_t policy_limit_ms(void)
 {
@@ -198,7 +198,7 @@ static struct plugin_site policy_site(const struct options *options)
 	};
 }
 
-/* What the machine has, or the daemon's own memory cgroup where that is less. */
+/* The machine's memory, or the limit of the daemon's own memory cgroup if that is less. */
 static uint64_t memory(void)
 {
 	uint64_t bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);

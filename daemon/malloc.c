@@ -19,7 +19,7 @@ void *__libc_realloc(void *at, size_t bytes);
 void *__libc_memalign(size_t align, size_t bytes);
 void __libc_free(void *at);
 
-/* What the caller gets is as aligned as glibc's. */
+/* The caller's memory behind it is aligned as glibc's. */
 struct head {
 	struct account *account;	/* NULL: nobody's */
 	uint64_t bytes : 56;		/* that the caller asked for */

@@ -3,7 +3,7 @@
 #ifndef GPUEMU_NOTIFY_H
 #define GPUEMU_NOTIFY_H
 
-/* Nothing where $NOTIFY_SOCKET is not set. Called once; started programs do not inherit it. */
+/* Does nothing where $NOTIFY_SOCKET is not set. Called once; started programs do not inherit it. */
 void notify_ready(void);
 
 #endif

@@ -105,14 +105,17 @@ static void session_free(struct works *works, struct session **at)
 	free(s);
 }
 
-/* Nothing tells of a client's end: asked when the next one comes, and while works are kept. */
+/*
+ * No message tells of a client's end. The daemon looks when the next client comes, and while it
+ * keeps works.
+ */
 void works_forget_dead(struct works *works)
 {
 	struct session **at = &works->sessions;
 	bool freed = false;
 
 	while (*at) {
-		/* What was set aside hears of it in its turn. */
+		/* A session that was set aside hears of it in its turn. */
 		if ((*at)->busy || service_kmod_alive(works->service, (*at)->va_space))
 			at = &(*at)->next;
 		else {
@@ -120,7 +123,7 @@ void works_forget_dead(struct works *works)
 			freed = true;
 		}
 	}
-	/* What is free in the middle of the heap goes back too. */
+	/* Give free memory in the middle of the heap back too. */
 	if (freed)
 		malloc_trim(0);
 }
@@ -529,7 +532,7 @@ static int do_ranges(struct works *works, struct job *job)
 	    !gpu_session_advised(job->session->gpu, advice, p->count_advice))
 		return err_set(&job->r.err, -EBUSY, "new advice while works of streams wait");
 	ret = gpu_session_set_advice(job->session->gpu, advice, p->count_advice, &job->r.err);
-	/* What finds no memory is advice that is not followed. */
+	/* Without memory for it the advice is not followed. */
 	return ret == -ENOMEM ? 0 : ret;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What clients ask of the GPU, work by work: one session a VA space, made at
- * its first work and let go when its client is gone. The payloads come from
+ * Does the clients' works one by one. Each VA space has a session, made at its first work and let
+ * go when its client is gone. The payloads come from
  * clients and are not trusted.
  */
 #ifndef GPUEMU_WORKS_H

@@ -124,10 +124,10 @@ int gpuemu_mem_register(struct gpuemu_ctx *ctx, void *ptr, size_t bytes);
 int gpuemu_mem_free(struct gpuemu_ctx *ctx, void *ptr);
 
 /*
- * What a handle of a texture or surface means for kernels launched from now on: where its elements
- * are, and how kernels read them. The handle is any number that the caller chooses; of a .texref or
- * .surfref variable it is its address. texture NULL: it means nothing any more. -EINVAL: no such
- * format; -ENOMEM.
+ * Gives a texture or surface a handle for kernels launched from now on, and says where its elements
+ * are and how kernels read them. The caller chooses any number as the handle; the handle of a
+ * .texref or .surfref variable is its address. texture NULL: the handle ends. -EINVAL: no such format;
+ * -ENOMEM.
  */
 enum gpuemu_texel { GPUEMU_TEXEL_UNSIGNED, GPUEMU_TEXEL_SIGNED, GPUEMU_TEXEL_FLOAT };
 #define GPUEMU_TEXTURE_LINEAR		1u	/* filtered; else the nearest element */
@@ -173,7 +173,7 @@ int gpuemu_mem_prefetch(struct gpuemu_ctx *ctx, const void *ptr, size_t bytes,
 int gpuemu_mem_prefetch_host(struct gpuemu_ctx *ctx, const void *ptr, size_t bytes,
 			     struct gpuemu_stream *stream);
 
-/* What gpuemu_mem_advise() may say; the numbers are cudaMemoryAdvise's. */
+/* The kinds of advice of gpuemu_mem_advise(); the numbers are cudaMemoryAdvise's. */
 enum gpuemu_advice {
 	GPUEMU_ADVISE_SET_READ_MOSTLY = 1,
 	GPUEMU_ADVISE_UNSET_READ_MOSTLY = 2,
@@ -226,7 +226,7 @@ int gpuemu_module_load_data(struct gpuemu_ctx *ctx,
 			    size_t bytes, const char *name);
 int gpuemu_module_load(struct gpuemu_ctx *ctx, struct gpuemu_module **module,
 		       const char *path);
-/* Also frees the module's functions. */
+/* Unloads the module and frees its functions. */
 int gpuemu_module_unload(struct gpuemu_module *module);
 
 /*
@@ -266,7 +266,7 @@ int gpuemu_module_write_constant(struct gpuemu_module *module, const char *name,
 int gpuemu_module_read_constant(struct gpuemu_module *module, const char *name, size_t offset,
 				void *data, size_t bytes);
 
-/* What a kernel takes, by this context's compiler.* options, as `ptxas -v` says it. */
+/* A kernel's resources under this context's compiler.* options, as `ptxas -v` prints them. */
 struct gpuemu_function_attributes {
 	size_t size;		/* sizeof(struct gpuemu_function_attributes) */
 	uint32_t regs;		/* 32-bit registers a thread */
@@ -344,7 +344,7 @@ int gpuemu_synchronize(struct gpuemu_ctx *ctx);
  * recorded does not wait.
  */
 int gpuemu_event_create(struct gpuemu_ctx *ctx, struct gpuemu_event **event);
-/* Who waits for it goes on waiting for its last record. */
+/* A work or thread that waits for it goes on waiting for its last record. */
 int gpuemu_event_destroy(struct gpuemu_event *event);
 int gpuemu_event_record(struct gpuemu_event *event, struct gpuemu_stream *stream);
 /* Works behind it in the stream begin when the event's last record, as of now, is reached. */
@@ -455,9 +455,9 @@ int gpuemu_launch_cooperative(struct gpuemu_function *function,
 			      void *const *params);
 
 /*
- * Who gets what kernels print: print() is called with each piece of text, no NUL at its
- * end, by the thread that launches or synchronizes, in the order of the launches; it must not
- * call the library. print NULL: stdout, as at the start.
+ * Sets the function that gets the kernels' output. The thread that launches or synchronizes calls
+ * print() with each piece of text, in the order of the launches. The text has no NUL at its end.
+ * print() must not call the library. print NULL: stdout, as at the start.
  */
 int gpuemu_set_printf(struct gpuemu_ctx *ctx,
 		      void (*print)(void *arg, const char *text, size_t bytes),

@@ -49,7 +49,7 @@ struct gpuemu_policy_range {
 	uint64_t start, end;
 };
 
-/* What a policy may look at. Valid during create() and as long as the state. */
+/* The state that a policy may read. Valid during create() and as long as the policy's state. */
 struct gpuemu_policy_view {
 	void *ctx;			/* first argument of the calls */
 	uint64_t frames;		/* pages of device memory that this VA space may hold */
@@ -98,7 +98,7 @@ struct gpuemu_prefetch_ops {
 	unsigned int (*on_batch)(void *state, const struct gpuemu_policy_view *view,
 				 const struct gpuemu_policy_fault *faults, unsigned int n,
 				 uint64_t *pages, unsigned int max);
-	/* What happened to pages, faulted, prefetched and explicitly moved ones; each may be NULL. */
+	/* Called for faulted, prefetched and explicitly moved pages; each may be NULL. */
 	void (*on_arrive)(void *state, uint64_t addr, bool prefetched);
 	void (*on_touch)(void *state, uint64_t addr, bool write);
 	void (*on_leave)(void *state, uint64_t addr);
@@ -131,7 +131,7 @@ struct gpuemu_evict_ops {
 			     uint64_t *pages, unsigned int max);
 };
 
-/* What a shared object exports; one of them or both. */
+/* A shared object exports one of these, or both. */
 extern const struct gpuemu_prefetch_ops gpuemu_prefetch;
 extern const struct gpuemu_evict_ops gpuemu_evict;
 

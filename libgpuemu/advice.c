@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the program advised on its managed memory. Kept here, so that an engine that
- * comes later learns it; followed by the engine.
+ * The program's advice on its managed memory. It is kept here, so that an engine that comes later
+ * learns it. The engine follows it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -71,11 +71,11 @@ void advice_forget(struct gpuemu_ctx *ctx, uint64_t addr, uint64_t bytes)
 	if (kept == ctx->nadvice)
 		return;
 	ctx->nadvice = kept;
-	/* What cannot be told is told with the next work. */
+	/* If the engine cannot be told now, the next work tells it. */
 	ctx->backend->advise(ctx, &err);
 }
 
-/* What an advice means for the pieces. -EINVAL. */
+/* The flags that an advice clears and sets. -EINVAL. */
 static int flags_of(enum gpuemu_advice advice, int location, uint32_t *clear, uint32_t *set)
 {
 	const uint32_t preferred = ADVICE_PREFER_DEVICE | ADVICE_PREFER_HOST;

@@ -90,7 +90,7 @@ int engine_adopt(struct engine *e, uint64_t addr, uint64_t bytes)
 
 	look(e);
 	while (!ret && at < end) {
-		/* What is managed already is found in the books, the rest in the process. */
+		/* Managed memory is found in the books, other memory in the process. */
 		have.count = 0;
 		service_reachable(e->service, VA_SPACE, &have);
 		range = (struct system_range){ 0 };
@@ -308,7 +308,7 @@ void engine_reap(struct gpuemu_ctx *ctx, struct engine *e)
 	while (e->told) {
 		struct told *told = take_told(e);
 
-		/* Also of a launch that failed: what it said before may say why. */
+		/* A failed launch's text is printed, too: it may say why. */
 		if (told->output)
 			print_text(ctx, told->output, told->bytes);
 		if (told->mark)
@@ -320,7 +320,7 @@ void engine_reap(struct gpuemu_ctx *ctx, struct engine *e)
 	}
 }
 
-/* By itself, now. */
+/* Prefetches now, after all other works have ended. */
 static int prefetch_alone(struct engine *e, const struct work *work, struct err *err)
 {
 	engine_finish(e);

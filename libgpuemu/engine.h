@@ -21,7 +21,7 @@ struct engine {
 	struct gpu_session *session;
 	struct system system;		/* the process's memory, for the service */
 	uint32_t next_module;
-	/* What ended since the last reap, oldest first. */
+	/* Works that ended since the last reap, oldest first. */
 	struct told *told, **told_end;
 };
 

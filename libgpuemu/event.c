@@ -10,7 +10,7 @@
 
 static struct gpuemu_event *known(struct gpuemu_ctx *ctx, const struct gpuemu_event *event)
 {
-	/* By comparison alone: a stale pointer is not followed. */
+	/* Compares pointers only, so a stale one is not followed. */
 	for (struct gpuemu_event *e = ctx->events; e; e = e->next)
 		if (e == event)
 			return e;

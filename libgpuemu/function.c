@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is known of a kernel without running it. A function is its module's and
- * does not change, so nothing is locked here.
+ * Facts about a kernel that needs no run. A function belongs to its module and does not change, so
+ * this file locks nothing.
  */
 #include <errno.h>
 #include <string.h>

@@ -45,7 +45,7 @@ struct gpuemu_stream {
 	uint64_t first, last;		/* first 0: there are none */
 };
 
-/* What it says is of the record that was made last. */
+/* Describes the record that was made last. */
 struct gpuemu_event {
 	struct gpuemu_ctx *ctx;
 	struct gpuemu_event *next;
@@ -96,7 +96,7 @@ struct gpuemu_ctx {
 	struct record recorded;		/* an earlier run, for policies that know the future */
 	char *settings;			/* "key=value" lines that differ from the engine's own */
 	struct allocation *allocations;
-	/* What was advised, by address; pieces of allocations that do not overlap. */
+	/* The advice, sorted by address: pieces of allocations that do not overlap. */
 	struct advice_range *advice;
 	uint32_t nadvice;
 	struct gpuemu_module *modules;
@@ -113,7 +113,7 @@ struct gpuemu_ctx {
 	struct err err;			/* of the last call that failed */
 };
 
-/* What one stream is asked to do. */
+/* A work of one stream. */
 struct work {
 	enum { LAUNCH, PREFETCH, DELAY, RECORD, AWAIT } kind;
 	union {
@@ -127,7 +127,7 @@ struct work {
 	};
 };
 
-/* What gpuemu_mem_copy() is asked. */
+/* The arguments of gpuemu_mem_copy(). */
 struct copy {
 	void *dst;
 	const void *src;
@@ -220,7 +220,7 @@ int settings_check(const struct gpu_spec *spec, struct err *err);
 /* mem.c */
 int mem_alloc(struct gpuemu_ctx *ctx, void **ptr, size_t bytes, enum mem_kind kind,
 	      struct err *err);
-/* Nothing that is submitted uses it any more. -EINVAL: no such allocation of that sort. */
+/* No submitted work may use it any more. -EINVAL: no such allocation of that sort. */
 int mem_free(struct gpuemu_ctx *ctx, void *ptr, bool segment);
 bool mem_is_managed(const struct gpuemu_ctx *ctx, const void *ptr, size_t bytes);
 /* The same, or memory of the program's own, which is managed from then on. */

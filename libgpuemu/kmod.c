@@ -210,7 +210,7 @@ static int tell_record(struct gpuemu_ctx *ctx, struct err *err)
 	uint64_t at = 0;
 	int ret;
 
-	/* Also one without touches: it is a record. */
+	/* A record without touches is told, too. */
 	do {
 		uint64_t n = MIN(most, ctx->recorded.count - at);
 		size_t bytes = n * sizeof(uint64_t);
@@ -284,7 +284,7 @@ int kmod_meet_engine(struct gpuemu_ctx *ctx, struct err *err)
 	k->ranges_told = false;
 	if (ctx->recorded.pages)
 		ret = tell_record(ctx, err);
-	/* What was recorded is known from a configuration on, be it an empty one. */
+	/* The engine uses a record from the next configuration on, even from an empty one. */
 	if (!ret && (ctx->settings || ctx->recorded.pages))
 		ret = tell_options(ctx, ctx->settings ? ctx->settings : "", err);
 	for (struct gpuemu_module *m = ctx->modules; m && !ret; m = m->next)

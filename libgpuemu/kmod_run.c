@@ -104,7 +104,7 @@ static void tell_ended(struct gpuemu_ctx *ctx, const struct gpu_run_ended *e, co
 	const char *why = why_not(ctx, e, text);
 	struct err err = { "" };
 
-	/* Also of a launch that failed: what it said before may say why. */
+	/* A failed launch's text is printed, too: it may say why. */
 	if (e->output_bytes)
 		print_text(ctx, text + e->message_bytes, e->output_bytes);
 	if (e->mark)
@@ -337,7 +337,7 @@ static void run_until(struct gpuemu_ctx *ctx, struct gpuemu_stream *const *strea
 	struct gpu_work_run how = { .nstreams = 0 };
 	uint32_t *ids = NULL;
 
-	/* For what is too much to be named, and without memory, it waits for more. */
+	/* If the streams are too many to be named, or without memory, it waits for all streams. */
 	if (n <= GPU_RUN_STREAMS && !has_default(streams, n))
 		ids = malloc(n * sizeof(*ids));
 	if (ids)

@@ -12,7 +12,7 @@ void print_text(struct gpuemu_ctx *ctx, const char *text, size_t bytes)
 	if (ctx->print)
 		ctx->print(ctx->print_arg, text, bytes);
 	else
-		/* By stdio, so that it keeps its place in what the program writes. */
+		/* stdio keeps its place among the program's own output. */
 		fwrite(text, 1, bytes, stdout);
 }
 
@@ -22,7 +22,7 @@ PUBLIC int gpuemu_set_printf(struct gpuemu_ctx *ctx,
 	struct err err = { "" };
 
 	ctx_enter(ctx);
-	/* What was submitted before goes where it was meant to. */
+	/* Works that were submitted before print by the old function. */
 	stream_wait_all(ctx);
 	ctx->print = print;
 	ctx->print_arg = arg;

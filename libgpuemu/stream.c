@@ -12,7 +12,7 @@ struct gpuemu_stream *stream_of(struct gpuemu_ctx *ctx, struct gpuemu_stream *st
 {
 	if (!stream)
 		return &ctx->default_stream;
-	/* By comparison alone: a stale pointer is not followed. */
+	/* Compares pointers only, so a stale one is not followed. */
 	for (struct gpuemu_stream *s = &ctx->default_stream; s; s = s->next)
 		if (s == stream)
 			return s;

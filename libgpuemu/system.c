@@ -13,7 +13,7 @@
 #include "base/array.h"
 
 /*
- * What the kernel maps for itself is no memory of the program. Reading a device's registers may
+ * Mappings of the kernel's own are no memory of the program. Reading a device's registers may
  * change the device.
  */
 static bool is_memory(const char *name)

@@ -17,7 +17,7 @@
 /* Works in flight, at most: what they keep is memory. */
 #define JOBS_MAX	1024u
 
-/* What the engine's thread is to do; the client frees it when it is done. */
+/* A request to the engine's thread; the client frees it when it is done. */
 struct job {
 	struct job *next;
 	enum {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What this process holds for each of those that it works for, in bytes, and how much it may.
- * While a thread is in an account, what it allocates is the account's, wherever that is freed.
+ * An account counts the bytes that this process holds for one client, and has a limit. While a
+ * thread is in an account, its allocations belong to the account, whichever thread frees them.
  * Only a program whose allocator asks here (daemon/malloc.c) counts anything; in others nothing
  * is in an account.
  */
@@ -21,14 +21,14 @@ struct account {
 struct account *account_open(uint64_t limit, struct account *all);
 void account_close(struct account *account);
 
-/* What this thread allocates from now on is the account's; NULL: nobody's. Returns the last. */
+/* From now on this thread allocates for the account; NULL: for none. Returns the last one. */
 struct account *account_enter(struct account *account);
 struct account *account_now(void);
 
 /* False: the account, or one that it is a part of, may not hold so much. */
 bool account_take(struct account *account, uint64_t bytes);
 void account_give(struct account *account, uint64_t bytes);
-/* What it may take at most. */
+/* How many bytes it may still take. */
 uint64_t account_left(const struct account *account);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a program said of its managed memory (gpuemu_mem_advise()), as it travels from
+ * A program's advice on its managed memory (gpuemu_mem_advise()), as it travels from
  * libgpuemu to the fault handler. The message belongs to no room, so that who keeps it and
  * who acts by it need not know each other.
  */

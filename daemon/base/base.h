@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What every room may use: error text, small macros. Errors travel as -errno;
+ * Every room may use this: error text, small macros. Errors travel as -errno;
  * where a person will read the reason, a struct err travels with it.
  */
 #ifndef GPUEMU_BASE_BASE_H

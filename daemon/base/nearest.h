@@ -17,7 +17,7 @@ struct nearest {
 
 /* At most half of the word's characters may be wrong. */
 void nearest_begin(struct nearest *n, const char *word);
-/* Of names that are equally near, the first one stays. */
+/* If names are equally near, the first one stays. */
 void nearest_try(struct nearest *n, const char *name);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a texture's or surface's handle means: where its elements are and how they are read. It
+ * A texture or surface that has a handle: where its elements are and how they are read. It
  * travels from libgpuemu with each launch that reads textures (gpuemu_texture_set()).
  */
 #ifndef GPUEMU_BASE_TEXTURE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the files of this room share: a socket with the family found. */
+/* Shared by the files of this room: a netlink socket with its family resolved. */
 #ifndef GPUEMU_CTL_SOCKET_H
 #define GPUEMU_CTL_SOCKET_H
 

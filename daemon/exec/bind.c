@@ -54,7 +54,7 @@ static int bind_source(struct binder *b, unsigned int i)
 	return 0;
 }
 
-/* What the function reads and the instruction does not name. */
+/* Binds sources that the function reads and the instruction does not name. */
 static int bind_implied(struct binder *b)
 {
 	const struct ptx_insn *insn = b->insn;

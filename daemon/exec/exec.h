@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What one warp instruction does, 32 lanes at a time. There is no time in
- * here: who calls decides when. Results are those of the PTX specification.
+ * Executes one warp instruction, 32 lanes at a time. There is no time in here: the caller decides
+ * when. Results are those of the PTX specification.
  *
  * A warp's registers live in one arena: every physical register, and every pair,
  * is a row of 32 lanes (4 or 8 bytes each; predicates are one 32-bit mask),
@@ -27,7 +27,7 @@
 #define EXEC_LOCAL_WINDOW	PTX_LOCAL_WINDOW
 #define EXEC_WINDOW_BYTES	PTX_WINDOW_BYTES
 
-/* What the timing model needs of an instruction, decided once. */
+/* An instruction's properties for the timing model, decided once. */
 struct exec_info {
 	uint8_t cls;		/* enum ptx_class */
 	uint8_t space;		/* enum ptx_space, for PTX_CLASS_MEMORY */
@@ -56,7 +56,7 @@ struct exec_launch {
 	uint32_t dynamic_shared;	/* bytes */
 	uint64_t grid_id;
 	const void *params;
-	/* What handles of textures and surfaces mean, by handle. */
+	/* The textures and surfaces, indexed by handle. */
 	const struct texture *textures;
 	uint32_t ntextures;
 	/* Takes what printf writes, whole lines or not, no NUL at its end. NULL: it is dropped. */

@@ -160,7 +160,7 @@ static int add_resident(struct grid *grid, struct err *err)
 		return 0;
 	cta = cta_alloc(grid);
 	if (!cta) {
-		/* Those that are there may do without. */
+		/* The resident CTAs go on without it. */
 		if (grid->nresident)
 			return 0;
 		return err_set(err, -ENOMEM, "kernel '%s': out of memory",

@@ -24,7 +24,7 @@ static const uint32_t lane_bit[WARP_LANES] __attribute__((aligned(64))) = {
 	1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31,
 };
 
-/* By type: the C type, the row's element, and how one becomes the other. */
+/* For each type: the C type, the row's element, and how one becomes the other. */
 #define C_u8	uint8_t
 #define C_s8	int8_t
 #define C_u16	uint16_t

@@ -77,7 +77,7 @@ locate_vectors(const uint8_t *arena, const struct exec_op *op, uint32_t mask,
 	if (window->bytes < size)
 		return OUTSIDE;
 	if (op->address >= ADDRESS_64) {
-		/* What should be cut to 32 bits is outside here, and cut by memory.c. */
+		/* An address that must be cut to 32 bits is outside the window; memory.c cuts it. */
 		for (k = 0; k < EIGHTS; k++)
 			a[k] = _mm512_load_si512(row + 64 * k);
 	} else if (op->address == ADDRESS_32) {

@@ -28,7 +28,7 @@ locate(const uint8_t *arena, const struct exec_op *op, uint32_t mask,
 	if (op->address >= ADDRESS_64) {
 		const uint64_t *row = ROW_OF(u64, op->src[0]);
 
-		/* What should be cut to 32 bits is outside here, and cut by memory.c. */
+		/* An address that must be cut to 32 bits is outside the window; memory.c cuts it. */
 		LANES
 			rel[i] = row[i] + offset;
 	} else if (op->address == ADDRESS_32) {
@@ -222,7 +222,7 @@ STORE_VECTOR(u32, uint32_t, uint32_t)
 STORE_VECTOR(u64_wide, uint64_t, uint64_t)
 STORES(STORE_VECTOR)
 
-/* By log2 of the element's bytes, wide, sign, vector; memory.c looks them up. */
+/* Indexed by log2 of the element's bytes, wide, sign, vector; memory.c looks them up. */
 #define BOTH_LOADS(l, wide, sign, name) \
 	[l][wide][sign] = { load_##name, load_vector_##name },
 #define BOTH_STORES(l, wide, name) [l][wide] = { store_##name, store_vector_##name },

@@ -10,7 +10,7 @@
 
 #include "exec/private.h"
 
-/* Of local memory, from the start of the thread's part: a frame's operands count from it. */
+/* Local addresses count from the start of the thread's part, as a frame's operands do. */
 static void addresses(const struct exec_warp *warp, const struct exec_op *op, uint64_t *addr)
 {
 	uint64_t offset = op->offset + (op->framed ? warp->local : 0);
@@ -368,7 +368,7 @@ static enum exec_outcome by_address(struct exec_warp *warp, const struct exec_op
 		if (outcome != EXEC_NEXT)
 			return outcome;
 		global &= ~lanes;
-		/* What the timing model sees is global memory, else the first of the spaces. */
+		/* The timing model sees global memory, or else the first of the spaces. */
 		if (!access->touched) {
 			access->space = spaces[i].space;
 			access->touched = lanes;

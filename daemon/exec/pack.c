@@ -104,7 +104,7 @@ static int do_run(struct pack *pack, const struct exec_op *op, uint32_t run)
 	return 0;
 }
 
-/* What running the pack comes to. Errors are negative. */
+/* How a run of the pack ends. Errors are negative. */
 enum { GO_ON, PART };
 
 /* All warps go to pc: true when no lanes meet others there. */
@@ -259,7 +259,7 @@ static int run_pack(struct pack *pack, uint32_t quantum)
 		ret = do_block(pack, &program->ops[pack->pc]);
 	}
 	for (i = 0; i < pack->n; i++) {
-		/* Those that parted have been where they are now. */
+		/* Warps that parted have their own pc already. */
 		if (ret == GO_ON)
 			pack->warps[i]->ex.pc = pack->pc;
 		pack->warps[i]->used += used - start;

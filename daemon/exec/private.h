@@ -34,7 +34,7 @@ enum op_kind {
 	OP_NOP,
 	OP_LOAD, OP_STORE, OP_ATOMIC, OP_TEXEL,
 	OP_QUERY, OP_SURFACE,	/* of textures and surfaces, without memory */
-	/* What follows moves the pc in its own way, and ends a straight run. */
+	/* Each of these moves the pc in its own way, and ends a straight run. */
 	OP_BRANCH, OP_BRX, OP_CALL, OP_RET, OP_EXIT, OP_TRAP, OP_BARRIER, OP_BUILTIN,
 };
 
@@ -102,7 +102,7 @@ struct exec_sequence {
 	struct exec_op ops[SEQ_MAX];
 };
 
-/* What distinguishes rows of one opcode and type; or the instruction's own enum ptx_atom. */
+/* Distinguishes rows of one opcode and type. Atomics have the instruction's enum ptx_atom here. */
 enum lane_sel {
 	SEL_NONE, SEL_LO, SEL_HI, SEL_WIDE, SEL_SAT, SEL_APPROX, SEL_PACK2, SEL_PACK4,
 	SEL_UNPACK2, SEL_UNPACK4, SEL_SHIFTAMT,

@@ -228,7 +228,7 @@ lane_fn select_function(const struct lane_table *table, const struct ptx_insn *i
 		stype = PTX_NONE;
 		break;
 	case PTX_OP_cvt:
-		/* By f32 into a half and out of one, see sequence.c. */
+		/* A half is converted by way of f32, see sequence.c. */
 		if ((type_is_half(type) || type_is_half(stype)) && !copies_half(insn))
 			stype = PTX_F32;
 		break;

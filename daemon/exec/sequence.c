@@ -198,7 +198,7 @@ static bool widens_result(const struct binder *b)
 	       register_bytes(b, dst) == 8 && ptx_type_bytes(b->insn->type) < 8;
 }
 
-/* What follows the core, in the order of the result's way to the register. */
+/* Adds the steps behind the core, in the order of the result's way to the register. */
 static void finish_result(struct chain *c)
 {
 	const struct ptx_insn *insn = c->insn;

@@ -31,7 +31,7 @@ bool sreg_changes(uint32_t sreg)
 	}
 }
 
-/* Of a cooperative launch; else 0. */
+/* A cooperative launch's workspace; else 0. */
 static uint64_t workspace_of(const struct exec_launch *launch)
 {
 	const struct ptx_kernel *kernel = launch->program->kernel;

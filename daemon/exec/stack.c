@@ -42,7 +42,7 @@ void stack_reconverge(struct exec_warp *warp)
 
 static void push(struct exec_warp *warp, uint32_t pc, uint32_t reconv, uint32_t mask)
 {
-	/* Those who stand at the reconvergence point already just wait in the entry below. */
+	/* Lanes at the reconvergence point already wait in the entry below. */
 	if (pc != reconv)
 		warp->stack[warp->depth++] = (struct exec_stack_entry){ pc, reconv, mask };
 }

@@ -86,7 +86,7 @@ struct gpu_launch {
 	uint32_t dynamic_shared;	/* bytes */
 	const void *params;		/* laid out as ptx_kernel.params */
 	uint32_t param_bytes;
-	/* What handles mean, by handle; for kernels with textures or surfaces. */
+	/* The textures, indexed by handle; for kernels with textures or surfaces. */
 	uint32_t ntextures;
 	const struct texture *textures;
 };

@@ -531,7 +531,7 @@ unsigned int cache_fill(struct cache *c, uint64_t addr, uint32_t *waiters)
 	} else {
 		long way = find(c, line, first_way(c, line));
 
-		/* Nobody asked (after cache_reset()). */
+		/* After cache_reset() nobody waits for it. */
 		if (way < 0 || !(c->lines[way].pending & bit))
 			return 0;
 		l = &c->lines[way];

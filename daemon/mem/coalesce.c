@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the addresses of one warp instruction cost: the transactions that it needs
- * of memory, the cycles that it needs of the shared-memory banks. No state. Called by
- * the SM's load/store unit.
+ * Finds what one warp instruction's addresses cost: transactions of memory, or cycles of the
+ * shared-memory banks. No state. Called by the SM's load/store unit.
  *
  * The rules are compute capability 2.x's, as GPGPU-Sim has them
  * (abstract_hardware_model.cc, coalescing arch 20).

@@ -432,7 +432,7 @@ static void commands(struct channel_state *ch, uint64_t tick)
 			given = true;
 		}
 	}
-	/* What is known of the next: all were tried, or a command changed things. */
+	/* When the next command may go: no bank was ready, or a command changed that. */
 	if (given) {
 		ch->column_at = ch->ccd;
 		ch->row_at = tick + 1;

@@ -208,7 +208,7 @@ struct slice {
 	uint32_t left_rop, accessed;	/* look-ups, ever */
 	uint64_t rop_free;
 	uint64_t acc_free;	/* the tags and the data port are free from this cycle on */
-	/* What the head at the tags sleeps for; in cycles until then it would be refused. */
+	/* The head at the tags sleeps until this happens: before it would be refused. */
 	enum { SLICE_RUNS, SLICE_WAITS_DRAM, SLICE_WAITS_FILL } waits;
 	uint64_t refused;	/* SLICE_WAITS_FILL: the last cycle that is counted */
 
@@ -231,7 +231,7 @@ struct slice {
 
 	uint32_t rop_latency, queue_in, queue_dram, queue_reply;
 	uint32_t miss_queue, port_bytes, merges;
-	/* Of a read's or an atomic's reply by its sectors, of a write's. */
+	/* Flits of a reply: to a read or an atomic, by its sectors; to a write. */
 	uint8_t data_flits[MEM_SECTORS + 1], ack_flits;
 	uint32_t unit;		/* of L2's own sectors, in MEM_SECTOR */
 	struct slice_counts counts[KERNEL_SLOTS];
@@ -264,7 +264,7 @@ static inline bool slice_can_reply(const struct slice *s)
 	return s->reply_tail - s->reply_head < s->queue_reply;
 }
 
-/* So many sectors of it are. */
+/* `sectors` of the access's sectors are done. */
 static inline void access_done(struct slice *s, uint32_t index, uint32_t sectors)
 {
 	struct access *a = &s->accesses[index];

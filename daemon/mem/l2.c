@@ -422,7 +422,7 @@ static uint32_t queued(struct slice *s, uint64_t now)
 		s->left_rop += lookups;
 		s->rop_head++;
 	}
-	/* Those of a request are counted when all have left: the tags may be ahead. */
+	/* A request's look-ups are counted when all have left, so the tags may be ahead. */
 	return (int32_t)(s->left_rop - s->accessed) > 0 ? s->left_rop - s->accessed : 0;
 }
 
@@ -467,7 +467,7 @@ uint64_t slice_cycle(struct slice *s, uint64_t now)
 		access_next(s, now);
 		at = s->waits == SLICE_RUNS ? head_at(s) : NEVER;
 	}
-	/* What was refused entry sleeps until there is progress at the tags. */
+	/* A refused request sleeps until there is progress at the tags. */
 	if (s->in_head != s->in_tail && (!refused || accessed != s->accessed))
 		wake = s->in[s->in_head & s->in_mask].at;
 	wake = MIN(wake, at);

@@ -340,7 +340,7 @@ static void run_channel(struct mem *mem, unsigned int n)
 		channel_cycles(mem, n, k);
 }
 
-/* What reaches the slices in the chunk. */
+/* Delivers the requests that reach the slices in the chunk. */
 static void begin_chunk(struct mem *mem, uint64_t from, uint64_t upto)
 {
 	struct chunk *k = &mem->chunk;
@@ -362,7 +362,7 @@ static void begin_chunk(struct mem *mem, uint64_t from, uint64_t upto)
 	requests_run(&mem->requests, mem, from, upto);
 }
 
-/* What leaves the slices in the chunk. */
+/* Delivers the replies that leave the slices in the chunk. */
 static void end_chunk(struct mem *mem)
 {
 	uint64_t from = mem->chunk.from, upto = mem->chunk.upto;

@@ -40,12 +40,12 @@
 #define MEM_PARAM_BASE	0x0ull		/* of kernel slot 0 */
 #define MEM_PARAM_STEP	(65536u + 5 * 128)	/* to the next slot's */
 #define MEM_CONST_BASE	0x1000000ull	/* of all modules; above all parameters */
-/* Of kernel slot 0; far above everything that can be mapped. A slot has MEM_LOCAL_BYTES. */
+/* Local memory of kernel slot 0, far above all that can be mapped. A slot has MEM_LOCAL_BYTES. */
 #define MEM_LOCAL_BASE	0x10000000000ull
 #define MEM_LOCAL_BYTES	(64ull << 30)
 #define MEM_LOCAL_STEP	(MEM_LOCAL_BYTES + 13 * 128)
 
-/* Of what the SMs' mechanisms keep in memory; between local memory and code. */
+/* The SMs' mechanisms keep data here, between local memory and code. */
 #define MEM_BACKGROUND_BASE	0x28000000000ull	/* of SM 0 */
 #define MEM_BACKGROUND_STEP	((4ull << 30) + 13 * 128)	/* to the next SM's */
 #define MEM_BACKGROUND_END	MEM_CODE_MORE
@@ -114,7 +114,7 @@ enum cache_outcome {
 	CACHE_OUTCOMES
 };
 
-/* What made room: dirty != 0 has to be written back (sector mask). */
+/* The line that made room. dirty, a mask of sectors: they have to be written back. */
 struct cache_victim {
 	uint64_t addr;
 	uint32_t dirty;
@@ -167,7 +167,7 @@ unsigned int cache_mshrs_free(const struct cache *c);
 
 /* --- the memory system -------------------------------------------------------- */
 
-/* By what it was for; statistics are kept by class. */
+/* The purpose of a request; statistics are kept by class. */
 enum mem_class {
 	MEM_GLOBAL, MEM_LOCAL, MEM_CONST, MEM_INST, MEM_PT,
 	MEM_BACKGROUND,		/* a mechanism's of the SM: none of the program's accesses */
@@ -262,7 +262,7 @@ uint64_t mem_last(const struct mem *mem);
 
 /* L2 starts with these bytes, sector by sector in address order (design: l2.prefill). */
 void mem_prefill(struct mem *mem, uint64_t addr, uint64_t bytes);
-/* What is cached of [start, end) left device memory. */
+/* Drops cached lines of [start, end), which has left device memory. */
 void mem_drop(struct mem *mem, uint64_t start, uint64_t end);
 /* Forgets requests under way (a kernel was ended). */
 void mem_cancel(struct mem *mem);
@@ -299,7 +299,7 @@ struct mem_stats {
 	uint64_t dram_busy, dram_cycles;
 	/* Crossbar: packets and flits each way, cycles in which a packet was ready and had no grant. */
 	uint64_t icnt_packets[2], icnt_flits[2], icnt_blocked[2];
-	/* Of every answer but MEM_BACKGROUND's, send to receive, core cycles. */
+	/* Core cycles from sending to receiving, of all answers but MEM_BACKGROUND's. */
 	uint64_t latency_sum, latency_count, latency_max;
 	struct mem_remote_stats remote;
 };

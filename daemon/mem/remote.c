@@ -41,7 +41,7 @@ struct answers {
 	uint32_t mask, head, tail;
 };
 
-/* Of one SM. */
+/* One SM's traffic with system memory. */
 struct way {
 	struct transaction *out;	/* ring of remote.queue at least */
 	uint32_t mask, head, tail;

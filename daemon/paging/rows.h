@@ -21,8 +21,8 @@
 /*
  * A row may have these beside its ops. They tell it of many pages in one call: those of the 64
  * pages from addr on whose bit is set (addr is a multiple of 64 pages). The effect is that of one
- * call a page, the lowest first. All pages that arrive were prefetched. insert() returns the pages that
- * the policy has now; there was no memory for the others.
+ * call a page, the lowest first. All pages that arrive were prefetched. insert() returns the pages
+ * that the policy has now; there was no memory for the others.
  */
 struct evict_runs {
 	const struct gpuemu_evict_ops *ops;

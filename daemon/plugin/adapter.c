@@ -13,7 +13,7 @@
 
 /* --- prefetch -------------------------------------------------------------------- */
 
-/* What a process can get wrong here is an address that is none; the rest is looked up later. */
+/* Refuses addresses that are none. The handler checks the rest later. */
 static unsigned int take_wishes(struct plugin *plugin, uint64_t *pages, unsigned int max)
 {
 	const struct channel *channel = plugin->process.channel;

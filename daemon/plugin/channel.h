@@ -48,7 +48,7 @@ enum channel_event {
 	EVENT_FLAG = 8,		/* prefetched; write */
 };
 
-/* What the process is in, for the sentence about its end. */
+/* The call that the process is in, for the sentence about its end. */
 enum channel_place {
 	IN_WAIT, IN_LOAD, IN_CREATE, IN_ARRIVE, IN_TOUCH, IN_LEAVE, IN_DECIDE, IN_DESTROY,
 	IN_PLACES
@@ -60,7 +60,7 @@ struct channel_option {
 	uint64_t def, min, max;
 };
 
-/* What an object says of itself. */
+/* An object's description of one of its policies. */
 struct channel_policy {
 	char name[32];
 	char help[160];

@@ -20,8 +20,8 @@ enum policy_kind { POLICY_PREFETCH, POLICY_EVICT };
 struct plugin;
 
 /*
- * Whose objects may be loaded here, and with which rights. NULL in place of one:
- * any, with the rights of this process, whose user named it.
+ * Which objects may be loaded here, and with which rights. NULL in its place: any object, with the
+ * rights of this process, because its user named the object.
  */
 struct plugin_site {
 	const char *const *allowed;	/* absolute paths, NULL ends; the only ones */

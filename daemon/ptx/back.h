@@ -230,7 +230,7 @@ void phases_free(struct phases *p);
  * call's accesses.
  */
 bool phases_touch_shared(const struct phases *p, const struct ptx_insn *insn);
-/* By register: at how many of the points it is live. */
+/* weight[register]: at how many of the points it is live. */
 void phases_weigh(const struct phases *p, const struct ranges *ranges, uint32_t nregs,
 		  uint32_t *weight);
 /*
@@ -260,21 +260,21 @@ struct slot {
 	uint32_t offset;	/* in the frame, in the end */
 };
 
-/* What is known of the kernel's spills from one round to the next. */
+/* The kernel's spills; kept from one round to the next. */
 struct spills {
 	struct ptx_kernel *kernel;
 	struct slot *slots;
 	uint32_t nslots, slots_cap;
 	uint32_t regs_cap;
-	/* By instruction: the slot that an inserted load reads or store writes, else NO_SLOT. */
+	/* note[instruction]: the slot that an inserted load reads or store writes, else NO_SLOT. */
 	uint32_t *note;
-	/* By register, as many as regs_cap. */
+	/* Indexed by register; regs_cap entries. */
 	uint32_t *slot_of;	/* where its value also is, NO_SLOT */
 	bool *pinned;		/* as short as can be: spilling it again helps nobody */
 	bool *victim;		/* to be spilled in this round */
 	uint32_t nvictims;
 	uint32_t round;
-	/* By instruction, of this round: 32-bit registers left when the victims are gone. */
+	/* room[instruction], this round's: 32-bit registers left when the victims are gone. */
 	int32_t *room;
 };
 

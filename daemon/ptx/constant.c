@@ -25,7 +25,7 @@ static const uint8_t precedence[] = {
 	[OP_S64] = UNARY, [OP_U64] = UNARY,
 };
 
-/* Those of two characters first: the first row that fits is the operator. */
+/* The first row that fits is the operator, so operators of two characters come first. */
 static const struct {
 	char text[3];
 	uint8_t op;
@@ -185,7 +185,7 @@ static bool is_open(const struct evaluation *e)
 	return memchr(e->ops, OP_OPEN, e->nops);
 }
 
-/* What is between the innermost ( and here, or all of it, becomes one value. */
+/* Reduces the text since the innermost (, or all of it, to one value. */
 static int close_all(struct parser *p, struct evaluation *e)
 {
 	int ret = reduce_down(p, e, 0);
@@ -195,7 +195,7 @@ static int close_all(struct parser *p, struct evaluation *e)
 	return ret;
 }
 
-/* What follows a value: closing brackets, then an operator; *more: another value comes. */
+/* Reads closing brackets and an operator behind a value. *more: another value comes. */
 static int after_value(struct parser *p, struct evaluation *e, bool *more)
 {
 	enum constant_op op;

@@ -11,7 +11,7 @@
 
 #define MAX_ROUNDS	48	/* of spilling; compilers' kernels take two or three */
 
-/* What one look at the kernel's instructions yields; made anew when they change. */
+/* The results of one look at the kernel's instructions; made anew when these change. */
 struct view {
 	struct cfg cfg;
 	struct callgraph graph;

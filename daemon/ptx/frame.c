@@ -11,7 +11,7 @@
 
 #define FRAME_ALIGN	16u
 
-/* What the functions of one cycle of the call graph stack up, and what they call. */
+/* The stack that one cycle of the call graph needs, with all that it calls. */
 struct depth {
 	uint64_t bytes;
 	uint32_t calls;

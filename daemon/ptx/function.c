@@ -167,9 +167,8 @@ static int add_function(struct parser *p, struct function *f, const struct token
 }
 
 /*
- * What is not supported in a function matters when a kernel calls it, and in a kernel that may
- * be left out when it is launched: compilers write many that nobody does. The message waits until
- * then.
+ * A function may use what is not supported as long as no kernel calls it, and a kernel as long as
+ * no program launches it: compilers write many such. The message waits until then.
  */
 static int refuse_later(struct parser *p, struct function *f, const struct lexer *lx,
 			const struct token *tok)

@@ -217,7 +217,7 @@ struct spans {
 	bool failed;
 };
 
-/* What is live in [from, to), where it holds something. */
+/* Adds the part of [from, to) in which the register holds a value. */
 static void add_span(struct spans *spans, uint32_t from, uint32_t to, uint32_t holds_from)
 {
 	from = MAX(from, holds_from);
@@ -230,7 +230,7 @@ static void add_span(struct spans *spans, uint32_t from, uint32_t to, uint32_t h
 	spans->at[spans->n++] = (struct span){ from, to };
 }
 
-/* Those from `first` on the other way round. */
+/* Reverses the order of the spans from `first` on. */
 static void reverse(struct spans *spans, uint32_t first)
 {
 	uint32_t last;
@@ -342,7 +342,7 @@ static int solve(struct liveness *s, uint32_t reg, struct spans *spans)
 	partial = partly_written(s, reg);
 	if (partial)
 		flood_forward(s);
-	/* Those that name it, and those that it passes through. */
+	/* The blocks that name the register, and those that it passes through. */
 	for (m = s->lo; m < s->hi; m = end) {
 		end = liveness_block_end(s, m);
 		b = s->cfg->block_of[s->mentions[m].insn];

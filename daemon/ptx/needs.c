@@ -31,7 +31,7 @@ static uint64_t sets_below(uint32_t regs)
 	return n >= 64 ? UINT64_MAX : (1ull << n) - 1;
 }
 
-/* By instruction: sets that hold something live before it; and those that it names too. */
+/* For each instruction: the sets that hold a live value before it; and also those that it names. */
 struct use {
 	uint64_t *kept, *named;
 	uint32_t *live;
@@ -97,7 +97,7 @@ static void add_insn(struct ptx_phase *phase, const struct phases *p, const stru
 
 /* --- ahead ---------------------------------------------------------------------- */
 
-/* By block: the most sets of a phase that begins in it, or where it leads to. */
+/* most[block]: the most sets of a phase that begins in the block or behind it. */
 static void look_ahead(const struct cfg *cfg, struct ptx_phase *phases, uint32_t nphases,
 		       uint8_t *most)
 {

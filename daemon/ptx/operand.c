@@ -38,7 +38,7 @@ static const struct {
 	{ "%total_smem_size", PTX_SREG_TOTAL_SMEM_SIZE },
 };
 
-/* What else PTX has; a prefix is enough to say that it is one. */
+/* Prefixes of PTX's other special registers, so that the message can say "not supported". */
 static const char *const other_sregs[] = {
 	"%pm", "%envreg", "%reserved_smem", "%cluster", "%ncluster",
 	"%is_explicit_cluster", "%aggr_smem", "%current_graph_exec",

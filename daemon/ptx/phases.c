@@ -203,7 +203,7 @@ void phases_weigh(const struct phases *p, const struct ranges *ranges, uint32_t 
 
 /* --- specifiers ------------------------------------------------------------------- */
 
-/* Nothing but a place in the text: what it says is in kernel->phases. */
+/* The specifier only marks a place in the text: kernel->phases has its contents. */
 static int add_specifier(struct writer *w, const struct ptx_insn *next)
 {
 	const struct ptx_insn insn = {
@@ -215,7 +215,7 @@ static int add_specifier(struct writer *w, const struct ptx_insn *next)
 	return writer_add(w, &insn, NO_SLOT);
 }
 
-/* By instruction as the text is now: those of a specifier are the next instruction's. */
+/* Makes p's marks by instruction fit the new text. A specifier gets those of the next instruction. */
 static int move_shared(struct phases *p, const struct writer *w, uint32_t ninsns)
 {
 	bool *shared = calloc((size_t)w->n + 1, sizeof(*shared));

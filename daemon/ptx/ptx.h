@@ -134,7 +134,7 @@ enum ptx_texel {
 };
 #define PTX_TEXEL_GEOMETRY	15
 #define PTX_TEXEL_CHANNEL	4	/* from this bit on */
-/* Of _surface: what is outside, and the logarithm of the bytes above. Sources: handle, x, y, z. */
+/* _surface's immediate: how lanes outside behave; above it log2 of the bytes. Sources: handle, x, y, z. */
 enum ptx_surface { PTX_SURFACE_TRAP, PTX_SURFACE_CLAMP, PTX_SURFACE_ZERO };
 #define PTX_SURFACE_MODE	3
 #define PTX_SURFACE_BYTES	2
@@ -281,8 +281,8 @@ struct ptx_kernel {
 	uint32_t ninsns;
 	struct ptx_reg *regs;
 	/*
-	 * Those the text uses, in the order of first use; then those that hold other values of the
-	 * same name (a register is one def-use web), and those of spills.
+	 * First the registers of the text, in the order of their first use. Then registers for
+	 * other values of the same names (a register is one def-use web), and those of spills.
 	 */
 	uint32_t nregs;
 	/*

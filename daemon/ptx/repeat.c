@@ -30,7 +30,7 @@ static bool is_repeatable(const struct spills *s, uint32_t at)
 
 	if (insn->guard != PTX_NO_REG || insn->ndst != 1 || insn->nsrc != 1 || insn->vec != 1)
 		return false;
-	/* What was reloaded stays in its slot as long as it is needed; what a call left, not. */
+	/* A reloaded value stays in its slot as long as it is needed. A call's result does not. */
 	if (s->note[at] != NO_SLOT)
 		return insn->opcode == PTX_OP_ld && s->kernel->regs[insn->dst[0].reg].spill;
 	switch (insn->opcode) {

@@ -28,8 +28,8 @@ struct chooser {
 	const struct liveness *l;
 	uint32_t first, end;
 	/*
-	 * By instruction of the function: 32-bit registers left before it, and of those that a
-	 * call leaves alone when it is one. Negative: too many are taken.
+	 * Indexed by instruction of the function. room: 32-bit registers that are left before it.
+	 * across: at a call, how many of those it preserves. Negative: too many are taken.
 	 */
 	int32_t *room, *across;
 	/*
@@ -146,8 +146,8 @@ static void sum_up(struct chooser *c, const int32_t *room, bool across)
 }
 
 /*
- * What relieve() of no words returns, from the sums of the room as it is: the time is that of
- * the value's spans and mentions, not of the instructions that it is live at.
+ * The result of relieve() for no words, computed from the sums of the room. It takes time in the
+ * number of the value's spans and mentions, not in the number of instructions at which it is live.
  */
 static uint64_t missing_at(struct chooser *c, uint32_t reg)
 {
@@ -191,7 +191,7 @@ static uint64_t missing_at(struct chooser *c, uint32_t reg)
 	return missing;
 }
 
-/* What it costs, in instructions of the innermost straight line. */
+/* The cost of spilling the register, in instructions of the innermost straight line. */
 static double cost(const struct chooser *c, uint32_t reg)
 {
 	const struct cfg *cfg = c->a->cfg;

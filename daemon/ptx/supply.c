@@ -165,7 +165,7 @@ static bool may_be(const struct function *f, const struct function *prototype)
 	return f->addressed && f->defined && !f->entry && same_shape(f, prototype);
 }
 
-/* What is called branches by the number in the address; where there is no function, it traps. */
+/* The stub branches by the number in the address. It traps where there is no function. */
 static void put_cases(struct text *t, const struct parser *p, const struct function *prototype)
 {
 	uint32_t first = UINT32_MAX, last = 0, i, n;
@@ -315,7 +315,7 @@ int supply_functions(struct parser *p, parse_text_fn *parse)
 		if (!ret && f->workspace)
 			ret = add_global(p, PTX_WORKSPACE, PTX_WORKSPACE_BYTES, 16);
 	}
-	/* Those that are added call nobody through an address. */
+	/* Only the first n: an added function calls none through an address. */
 	for (i = 0; !ret && i < n; i++) {
 		for (j = 0; !ret && j < p->functions[i]->ncalls; j++) {
 			if (!p->functions[i]->calls[j]->callee)

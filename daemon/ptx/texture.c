@@ -244,7 +244,7 @@ static int tex(struct reading *r)
 	return 0;
 }
 
-/* What is outside is not written, and read as zeros: the access is of the lanes inside. */
+/* Only lanes inside access the surface. Lanes outside write nothing and read zeros. */
 static void put_zeros(struct reading *r, bool load, uint32_t vec, uint32_t bits)
 {
 	bool negated = r->guard.len > 1 && r->guard.at[1] == '!';

@@ -232,7 +232,7 @@ int parse_variable(struct parser *p, enum ptx_space space, enum linkage linkage)
 		return ret;
 	vec = parse_vec(p);
 	if (space == PTX_SPACE_GLOBAL && (is_dot(p, "texref") || is_dot(p, "surfref"))) {
-		/* Nothing is in it: its address is the handle. */
+		/* The variable holds nothing: its address is the handle. */
 		type = PTX_U64;
 		next(p);
 	} else {

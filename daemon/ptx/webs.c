@@ -107,7 +107,7 @@ static uint32_t walk(struct splitter *s, uint32_t b, uint32_t from, uint32_t to,
 				continue;
 			if (!l->mentions[j].kill && cur != NONE)
 				join(s, node_of(s, j), cur);
-			/* Of two destinations of one instruction the later one stays. */
+			/* If two destinations are one register, the later one stays. */
 			cur = node_of(s, j);
 		}
 	}

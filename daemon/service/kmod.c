@@ -86,7 +86,7 @@ static struct service_invalidate read_entry(const struct gpuemu_invalidate *from
 	};
 }
 
-/* What was taken away block after block is one range. */
+/* Ranges that were taken away block after block become one. */
 static bool joins(const struct service_invalidate *last, const struct service_invalidate *i)
 {
 	return i->start == last->end && i->va_space == last->va_space &&
@@ -309,7 +309,7 @@ static int map_all(struct kmod *k, const char *path, struct err *err)
 			       strerror(errno));
 	if (k->pt.remote)
 		k->service.can = SERVICE_CAN_REMOTE | SERVICE_CAN_DUPLICATE;
-	/* What came before this engine has no translation in it. */
+	/* Older invalidations concern no translation of this engine. */
 	k->inval_seen = __atomic_load_n(&k->control->inval_put, __ATOMIC_ACQUIRE);
 	return 0;
 }

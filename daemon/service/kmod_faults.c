@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What becomes of the faults of a batch between the model and the module: those that
- * no record can carry, those that come back merged, and in parts, those that
- * somebody else raised, and those that would end a kernel. No system call is made
- * here.
+ * Takes a batch's faults from the model to the module and back. Some fit no record. Some come back
+ * merged or in parts. Some were raised by another engine. Some would end a kernel. This file makes
+ * no system call.
  */
 #include <stdlib.h>
 

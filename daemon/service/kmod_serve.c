@@ -48,10 +48,9 @@ static bool is_recorded(const struct kmod *k, uint32_t used, const struct fault 
 }
 
 /*
- * What a full buffer has no room for is dropped: the model raises it again. So it
- * may be where batches are small and what is left of them stays there; then what is
- * still recorded is not recorded twice, so that the buffer does not fill with the
- * faults of accesses that were served long ago.
+ * Drops faults for which a full buffer has no room: the model raises them again. Where batches are
+ * small, the rest of a batch stays in the buffer. A fault that is still recorded there is not
+ * recorded twice. Otherwise the buffer would fill with faults that were served long ago.
  */
 static void write_records(struct kmod *k, const struct service_batch *batch, uint32_t used)
 {

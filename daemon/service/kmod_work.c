@@ -102,7 +102,7 @@ int service_kmod_next(struct service *service, struct service_work *work, int ti
 		ret = k->waiting ? -EAGAIN : take(k, work, GPUEMU_TAKE_IDLE);
 		if (ret == 0)
 			return 0;
-		/* What woke it is of a client that has a work taken: it must not wake it again at once. */
+		/* The work that woke it belongs to a client whose work is taken: do not look at once again. */
 		if (ret == -EAGAIN && woken && timeout_ms >= 0) {
 			usleep(1000);
 			return -ETIME;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Who moves the pages. A service moves and never decides: it is handed raised
- * far faults, asks its caller for a plan (the policies), carries the plan out,
- * and says what it cost. One ops table, one row a backend: kmod (gpuemu.ko,
- * measured), uffd (userfaultfd in this process, measured) and sim (bookkeeping,
- * configured). Here is what all have in common; how a backend is made, and what only one
- * needs, its owner finds in service/kmod.h, uffd.h or sim.h.
+ * A service moves the pages and never decides: it is handed raised far faults, asks its caller for
+ * a plan (the policies), carries the plan out, and says what it cost. There is one ops table with a
+ * row a backend: kmod (gpuemu.ko, measured), uffd (userfaultfd in this process, measured) and sim
+ * (bookkeeping, configured). This header has what all have in common. service/kmod.h, uffd.h and
+ * sim.h have what is one backend's own, and how its owner makes it.
  *
  * Not thread safe: one engine thread calls a service. (kmod has a thread of
  * its own for the fault handler; the plan callback runs there, while the
@@ -54,7 +53,7 @@ struct service_cost {
 	uint64_t raised_to_fetched, fetched_to_committed;
 	uint64_t evict, unmap, copy, map, replay;
 	uint64_t decide;		/* of fetched_to_committed: the policies'; 0: not measured */
-	/* What the engine thread waited, its own system calls included: what a fault costs its user. */
+	/* The engine thread's wait with its own system calls: a fault's cost to its user. */
 	uint64_t end_to_end;
 };
 
@@ -118,7 +117,7 @@ struct service_ops {
 	 * may only read. NULL: it is not.
 	 */
 	void (*managed)(struct service *s, uint32_t va_space, struct addr_ranges *to);
-	/* Those and what is in device memory always. NULL: there are none but those. */
+	/* Adds those, and the ranges that are always in device memory. NULL: there are no such. */
 	void (*reachable)(struct service *s, uint32_t va_space, struct addr_ranges *to);
 	/*
 	 * Services in the program's process have the next three. give(): kernels may use the

@@ -51,7 +51,7 @@ struct sim {
 	struct block *blocks;
 	size_t nblocks, block_room;
 	struct u64map index;
-	/* What poll() has not told yet. Overflow: one entry that means all. */
+	/* Invalidations that poll() has not told yet. Overflow: one entry that means all. */
 	struct service_invalidate invalidates[INVALIDATES];
 	unsigned int ninvalidates;
 };
@@ -317,7 +317,7 @@ static int sim_serve(struct service *s, struct service_batch *batch)
 		return -EINVAL;
 	for (unsigned int i = 0; i < batch->plan->count; i++)
 		migrate(sim, &batch->plan->migrations[i]);
-	/* What was asked for explicitly takes what it is on the link. */
+	/* Explicit requests take the link's time alone, faults the handler's too. */
 	if (batch->nfaults)
 		cost->fetched_to_committed = sim->service_ns + batch->nfaults * sim->page_ns;
 	cost->total = cost->fetched_to_committed;
@@ -473,7 +473,7 @@ int service_sim_map(struct service *s, uint32_t va_space, uint64_t addr, uint64_
 
 	if (!range_valid(va_space, addr, bytes))
 		return -EINVAL;
-	/* What the program says of its memory now holds. */
+	/* The program's newest statement on its memory holds. */
 	while (adopted_in(&sim->adopted, va_space, addr, addr + bytes, &range))
 		give_up(sim, &range);
 	if (ranges_overlap(&sim->managed, va_space, addr, addr + bytes) ||

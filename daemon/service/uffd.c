@@ -192,7 +192,7 @@ static int uffd_poll(struct service *service,
 	n = u->ninvalidates;
 	memcpy(told, u->invalidates, n * sizeof(told[0]));
 	u->ninvalidates = 0;
-	/* What cannot be granted yet is tried again. */
+	/* uffd_grant() tries again the wishes that it cannot grant yet. */
 	atomic_store_explicit(&u->attention, u->nwishes > 0, memory_order_relaxed);
 	uffd_unlock(u);
 	for (unsigned int i = 0; i < n; i++)
@@ -221,7 +221,7 @@ static uint64_t uffd_count(struct service *service)
 	return to_uffd(service)->frames.count;
 }
 
-/* What is in device memory goes back; memory that stays mapped is the program's as it is. */
+/* Brings device memory's pages back. Memory that stays mapped is the program's as it is. */
 static void uffd_destroy(struct service *service)
 {
 	struct uffd *u = to_uffd(service);
@@ -343,7 +343,7 @@ int service_uffd_map(struct service *service, uint64_t addr, uint64_t bytes)
 
 	if (!range_valid(addr, bytes))
 		return -EINVAL;
-	/* What the program says of its memory now holds. */
+	/* The program's newest statement on its memory holds. */
 	while (adopted_in(&u->adopted, u->va_space, addr, addr + bytes, &range))
 		give_up(u, &range);
 	uffd_lock(u);

@@ -51,7 +51,7 @@ struct uffd_frames {
 	uint64_t warm;			/* frames with memory behind them */
 };
 
-/* What the CPU wants of a working engine. */
+/* A range that the CPU wants back while the engine works. */
 struct uffd_wish {
 	uint64_t start, end;
 	bool gone;			/* unmapped: nothing to bring back */
@@ -88,7 +88,7 @@ struct uffd {
 	struct uffd_frames frames;
 	struct uffd_wish *wishes;
 	size_t nwishes, wish_room;
-	/* What poll() has not told yet. Overflow: one entry that means all. */
+	/* Invalidations that poll() has not told yet. Overflow: one entry that means all. */
 	struct service_invalidate invalidates[UFFD_INVALIDATES];
 	unsigned int ninvalidates;
 };
@@ -134,7 +134,7 @@ uint32_t uffd_frame_of(const struct uffd *u, uint64_t addr);
 bool uffd_remote(const struct uffd *u, uint64_t addr);
 /* Carries one migration out; its time goes to the stages of *cost. */
 void uffd_migrate(struct uffd *u, struct migration *m, struct service_cost *cost);
-/* What is in device memory of [start, end) goes back and is invalidated; -errno: something stayed. */
+/* Brings the range's pages back from device memory and invalidates them; -errno: some stayed. */
 int uffd_bring_back(struct uffd *u, uint64_t start, uint64_t end);
 /* Forgets what is in device memory of [start, end), and that it was watched. */
 void uffd_forget(struct uffd *u, uint64_t start, uint64_t end);

@@ -261,8 +261,8 @@ static void end_remote(struct uffd *u, struct uffd_block *block, const struct ru
 }
 
 /*
- * What has come back, or was never away, is used where it is: engine and program are one process.
- * The page is nobody's to hold: a program that unmaps it meets the engine there.
+ * The engine uses pages that have come back, or were never away, where they are: engine and program
+ * are one process. It does not hold them: a program that unmaps such a page makes the engine fault.
  */
 static void begin_remote(struct uffd *u, struct migration *m)
 {

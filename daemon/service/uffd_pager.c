@@ -118,7 +118,7 @@ static void answer(struct uffd *u, const struct uffd_msg *msg)
 		unmapped(u, msg->arg.remove.start, msg->arg.remove.end);
 }
 
-/* What has been read and not answered. */
+/* Messages that were read and are not answered yet. */
 struct backlog {
 	struct uffd_msg *at;
 	size_t count, room;

@@ -17,7 +17,7 @@ bool json_add_ratio(struct json_object *object, const char *key, double a, doubl
 bool json_append(struct json_object *array, struct json_object *value);
 /* object if all of it is there, else NULL and object freed. */
 struct json_object *json_whole(struct json_object *object, bool whole);
-/* By name of the stall. NULL: no memory. */
+/* An object with a member for each stall. NULL: no memory. */
 struct json_object *json_stalls(const uint64_t stalls[STALLS], const struct gpu_spec *spec);
 
 /* Shares of the whole GPU's time, 0 to 1: 0 when the GPU has no such thing. */

@@ -167,7 +167,7 @@ struct sm_counters {
 	struct activity_counters activity;
 };
 
-/* What is behind the SMs. */
+/* Counts of the memory behind the SMs. */
 struct memory_counters {
 	struct cache_counters l2;	/* in sectors */
 	uint64_t dram_reads, dram_writes;	/* column commands */
@@ -224,7 +224,7 @@ struct gpu_state {
 void stats_add(void *to, const void *what, size_t bytes);
 /* The first counter whose shares (kernels' and nobody's) do not add up to the GPU's; NULL: none. */
 const char *stats_share_missing(const struct gpu_counters *sum, const struct gpu_counters *gpu);
-/* What happened from `before` to `after`; latency_max is after's. */
+/* The differences of `after` and `before`; latency_max is after's. */
 void gpu_counters_since(const struct gpu_counters *after, const struct gpu_counters *before,
 			struct gpu_counters *d);
 /* The stalls' sum is cycles x SMs x schedulers, as it has to be. */
@@ -250,8 +250,8 @@ struct kernel_stats {
 	/* Others ran at a time with it. */
 	bool concurrent;
 	/*
-	 * Of the whole GPU from its start to its end; of a concurrent one its own part, but for
-	 * what is time (cycles, dram_cycles). fragmentation is the SMs'.
+	 * The whole GPU's counts from the kernel's start to its end. A concurrent kernel has its
+	 * own part instead, but for times (cycles, dram_cycles). fragmentation is the SMs'.
 	 */
 	struct gpu_counters gpu;
 	uint64_t own_stalls[STALLS];	/* of a concurrent one: sm_kernel_stats.own_stalls */
