@@ -9,19 +9,16 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/pidfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "loader_private.h"
-
-#define FIRST_FD	10	/* ours are clear of the numbers that the process gets its own at */
 
 struct loading {
 	pid_t pid;
@@ -29,15 +26,6 @@ struct loading {
 	struct load_limits limits;
 	char name[128];
 };
-
-static int raise_fd(int fd)
-{
-	int high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD);
-
-	if (fd >= 0)
-		close(fd);
-	return high;
-}
 
 static int fill(int fd, const char *text, size_t bytes)
 {
@@ -56,10 +44,10 @@ static int spawn(struct loading *l, const struct ptx_options *o)
 {
 	char numbers[6][24], *argv[] = { LOADER_NAME, l->name, numbers[0], numbers[1], numbers[2],
 					 numbers[3], numbers[4], numbers[5], NULL };
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attr;
-	sigset_t none, all;
-	int error;
+	const int fds[] = {
+		[LOADER_TEXT - CHILD_FD] = l->text, [LOADER_RESULT - CHILD_FD] = l->result,
+	};
+	int ret;
 
 	snprintf(numbers[0], sizeof(numbers[0]), "%u", o->maxregs);
 	snprintf(numbers[1], sizeof(numbers[1]), "%u", o->stack_bytes);
@@ -67,31 +55,10 @@ static int spawn(struct loading *l, const struct ptx_options *o)
 	snprintf(numbers[3], sizeof(numbers[3]), "%u", o->leave_out);
 	snprintf(numbers[4], sizeof(numbers[4]), "%llu", (unsigned long long)l->limits.bytes);
 	snprintf(numbers[5], sizeof(numbers[5]), "%u", l->limits.seconds);
-	sigemptyset(&none);
-	sigfillset(&all);
-	if (posix_spawnattr_init(&attr))
-		return -ENOMEM;
-	if (posix_spawn_file_actions_init(&actions)) {
-		posix_spawnattr_destroy(&attr);
-		return -ENOMEM;
-	}
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK |
-				 POSIX_SPAWN_SETSIGDEF);
-	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setsigdefault(&attr, &all);
-	error = posix_spawn_file_actions_adddup2(&actions, l->text, LOADER_TEXT);
-	if (!error)
-		error = posix_spawn_file_actions_adddup2(&actions, l->result, LOADER_RESULT);
-	if (!error)
-		error = posix_spawn(&l->pid, "/proc/self/exe", &actions, &attr, argv, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	posix_spawnattr_destroy(&attr);
-	if (error) {
+	ret = child_start("/proc/self/exe", argv, fds, ARRAY_SIZE(fds), &l->pid, &l->pidfd);
+	if (ret)
 		l->pid = 0;
-		return -error;
-	}
-	l->pidfd = raise_fd(pidfd_open(l->pid, 0));
-	return l->pidfd < 0 ? -EMFILE : 0;
+	return ret;
 }
 
 int loader_start(const char *text, size_t bytes, const char *name,
@@ -104,8 +71,8 @@ int loader_start(const char *text, size_t bytes, const char *name,
 	if (l) {
 		*l = (struct loading){ .pidfd = -1, .limits = *limits };
 		snprintf(l->name, sizeof(l->name), "%s", name);
-		l->text = raise_fd(memfd_create("gpuemu-text", MFD_CLOEXEC));
-		l->result = raise_fd(memfd_create("gpuemu-module", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+		l->text = child_raise_fd(memfd_create("gpuemu-text", MFD_CLOEXEC));
+		l->result = child_raise_fd(memfd_create("gpuemu-module", MFD_CLOEXEC | MFD_ALLOW_SEALING));
 		ret = l->text < 0 || l->result < 0 ? -EMFILE : fill(l->text, text, bytes);
 		if (!ret)
 			ret = spawn(l, options);

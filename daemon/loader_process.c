@@ -5,10 +5,8 @@
  */
 #include <errno.h>
 #include <grp.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <sched.h>
+#include <seccomp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +15,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "loader.h"
@@ -33,38 +30,33 @@
 
 /* --- rights --------------------------------------------------------------------------- */
 
-#define JUMP_IF(is, ahead)	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, is, ahead, 0)
+/* The system calls of parsing, of writing the result, and of glibc's allocator. */
+static const int allowed[] = {
+	SCMP_SYS(write), SCMP_SYS(brk), SCMP_SYS(mmap), SCMP_SYS(munmap), SCMP_SYS(mremap),
+	SCMP_SYS(madvise), SCMP_SYS(exit_group), SCMP_SYS(exit), SCMP_SYS(rt_sigreturn),
+	SCMP_SYS(futex), SCMP_SYS(getrandom), SCMP_SYS(pwrite64), SCMP_SYS(lseek),
+	SCMP_SYS(sysinfo),
+};
 
-/* What parsing and writing the result take, and glibc's allocator. */
+/* A libc that asks for something else goes on without it. */
 static int filter(void)
 {
-#ifdef __x86_64__
-	static const int allowed[] = {
-		SYS_write, SYS_brk, SYS_mmap, SYS_munmap, SYS_mremap, SYS_madvise, SYS_exit_group,
-		SYS_exit, SYS_rt_sigreturn, SYS_futex, SYS_getrandom, SYS_pwrite64, SYS_lseek,
-		SYS_sysinfo,
-	};
-	struct sock_filter code[ARRAY_SIZE(allowed) + 6];
-	struct sock_fprog program = { .filter = code };
-	unsigned int n = 0, i;
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
+	int rc;
 
-	code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-						 offsetof(struct seccomp_data, arch));
-	code[n++] = (struct sock_filter)JUMP_IF(AUDIT_ARCH_X86_64, 1);
-	code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
-	code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-						 offsetof(struct seccomp_data, nr));
-	for (i = 0; i < ARRAY_SIZE(allowed); i++)
-		code[n++] = (struct sock_filter)JUMP_IF((uint32_t)allowed[i],
-							(uint8_t)(ARRAY_SIZE(allowed) - i));
-	/* A libc that asks for something else goes on without. */
-	code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
-	code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-	program.len = (unsigned short)n;
-	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) ? -errno : 0;
-#else
-	return 0;
-#endif
+	if (!filter)
+		return -ENOMEM;
+	/* Calls by another architecture's numbers, x32's too. */
+	rc = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+	/* The kernel's reason, not the library's. */
+	if (!rc)
+		rc = seccomp_attr_set(filter, SCMP_FLTATR_API_SYSRAWRC, 1);
+	for (size_t i = 0; !rc && i < ARRAY_SIZE(allowed); i++)
+		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[i], 0);
+	if (!rc)
+		rc = seccomp_load(filter);
+	seccomp_release(filter);
+	return rc;
 }
 
 static int limit(int resource, uint64_t most)

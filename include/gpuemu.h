@@ -126,8 +126,8 @@ int gpuemu_mem_free(struct gpuemu_ctx *ctx, void *ptr);
 /*
  * Gives a texture or surface a handle for kernels launched from now on, and says where its elements
  * are and how kernels read them. The caller chooses any number as the handle; the handle of a
- * .texref or .surfref variable is its address. texture NULL: the handle ends. -EINVAL: no such format;
- * -ENOMEM.
+ * .texref or .surfref variable is its address. texture NULL: the handle ends.
+ * -EINVAL: no such format; -ENOMEM.
  */
 enum gpuemu_texel { GPUEMU_TEXEL_UNSIGNED, GPUEMU_TEXEL_SIGNED, GPUEMU_TEXEL_FLOAT };
 #define GPUEMU_TEXTURE_LINEAR		1u	/* filtered; else the nearest element */

@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -21,29 +20,17 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/child.h"
 
-/* Our descriptors stay clear of the numbers that the process gets its own at. */
-#define FIRST_FD	10
 #define END_MS		2000	/* to wait for a process that was killed */
 
 extern const char gpuemu_policy_host[], gpuemu_policy_host_end[];
 
 /* --- descriptors --------------------------------------------------------------- */
 
-static int raise_fd(int fd)
-{
-	int high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD);
-	int error = errno;
-
-	if (fd >= 0)
-		close(fd);
-	errno = error;
-	return high;
-}
-
 static int memory_fd(const char *name, off_t bytes)
 {
-	int fd = raise_fd(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+	int fd = child_raise_fd(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
 
 	if (fd >= 0 && bytes && ftruncate(fd, bytes)) {
 		close(fd);
@@ -78,51 +65,17 @@ static int program_fd(void)
 	return fd;
 }
 
-/*
- * Neither signals meant for the engine's terminal nor its handlers and mask. The
- * process has its own descriptors and stderr; the rest it closes itself.
- */
+/* The process has its own descriptors and stderr; the rest it closes itself. */
 static int spawn(struct process *process, int program, const int fds[3], const char *title)
 {
-	char path[64];
-	char *argv[] = { "gpuemu-policy-host", (char *)title, NULL };
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attr;
-	sigset_t none, all;
-	int error;
+	char path[64], *argv[] = { "gpuemu-policy-host", (char *)title, NULL };
+	const int own[] = {
+		[HOST_SOCKET - CHILD_FD] = fds[0], [HOST_CHANNEL - CHILD_FD] = fds[1],
+		[HOST_RECORD - CHILD_FD] = fds[2],
+	};
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", program);
-	sigemptyset(&none);
-	sigfillset(&all);
-	if (posix_spawnattr_init(&attr))
-		return -ENOMEM;
-	if (posix_spawn_file_actions_init(&actions)) {
-		posix_spawnattr_destroy(&attr);
-		return -ENOMEM;
-	}
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK |
-				 POSIX_SPAWN_SETSIGDEF);
-	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setsigdefault(&attr, &all);
-	error = posix_spawn_file_actions_adddup2(&actions, fds[0], HOST_SOCKET);
-	if (!error)
-		error = posix_spawn_file_actions_adddup2(&actions, fds[1], HOST_CHANNEL);
-	if (!error)
-		error = posix_spawn_file_actions_adddup2(&actions, fds[2], HOST_RECORD);
-	if (!error)
-		error = posix_spawn(&process->pid, path, &actions, &attr, argv, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	posix_spawnattr_destroy(&attr);
-	if (error)
-		return -error;
-	process->pidfd = raise_fd(pidfd_open(process->pid, 0));
-	if (process->pidfd < 0) {
-		error = errno;
-		kill(process->pid, SIGKILL);
-		waitpid(process->pid, NULL, 0);
-		return -error;
-	}
-	return 0;
+	return child_start(path, argv, own, ARRAY_SIZE(own), &process->pid, &process->pidfd);
 }
 
 /* The process cannot shrink what the engine reads, which would end it by SIGBUS. */
@@ -146,8 +99,8 @@ static int start(struct process *process, const char *title, int fds[3], int *pr
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets))
 		return -errno;
-	process->socket = raise_fd(sockets[0]);
-	fds[0] = raise_fd(sockets[1]);
+	process->socket = child_raise_fd(sockets[0]);
+	fds[0] = child_raise_fd(sockets[1]);
 	if (process->socket < 0 || fds[0] < 0)
 		return -errno;
 	rc = map_channel(process, &fds[1]);

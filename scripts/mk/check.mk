@@ -67,7 +67,7 @@ DEPS += $(DAEMON_RELEASE).d
 $(DAEMON_RELEASE): tests/unit/test_daemon_works.c $(filter-out %/main.o,$(DAEMON_OBJ)) $(ROOM_LIBS) | $(B)/deps-check.stamp
 	@mkdir -p $(@D)
 	$(call say,TEST,$@) $(CC) $(STD) $(WARN) -Idaemon -Iinclude $(CFLAGS) $(DEPGEN) -MF $@.d -o $@ $< \
-		-Wl,--allow-multiple-definition -Wl,--start-group $(filter %.o %.a,$^) -Wl,--end-group -lcmocka $(ENGINE_LDLIBS)
+		-Wl,--allow-multiple-definition -Wl,--start-group $(filter %.o %.a,$^) -Wl,--end-group -lcmocka -lseccomp $(ENGINE_LDLIBS)
 UNIT_daemon += $(DAEMON_RELEASE)
 .PHONY: release-unit-names
 release-unit-names:

@@ -119,7 +119,7 @@ DEPS += $(DAEMON_OBJ:.o=.d)
 PROGRAMS := $(if $(wildcard daemon/main.c),$(B)/bin/gpuemud)
 $(B)/bin/gpuemud: $(DAEMON_OBJ) $(ROOM_LIBS)
 	@mkdir -p $(@D)
-	$(call say,LD,$@) $(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(DAEMON_OBJ) $(ROOM_LIBS) $(ENGINE_LDLIBS)
+	$(call say,LD,$@) $(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(DAEMON_OBJ) $(ROOM_LIBS) $(ENGINE_LDLIBS) -lseccomp
 
 .PHONY: rooms
 rooms: $(ROOM_LIBS)

@@ -633,6 +633,63 @@ static void test_loading_abandoned(void **state)
 	free(text);
 }
 
+/* A line of /proc/PID/status of this process's only child; "" while there is no child. */
+static const char *child_status(const char *what)
+{
+	static char line[256];
+	char path[64];
+	int pid = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+	file = fopen(path, "r");
+	assert_non_null(file);
+	if (fscanf(file, "%d", &pid) != 1)
+		pid = 0;
+	fclose(file);
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	file = pid ? fopen(path, "r") : NULL;
+	while (file && fgets(line, sizeof(line), file))
+		if (!strncmp(line, what, strlen(what))) {
+			fclose(file);
+			return line;
+		}
+	if (file)
+		fclose(file);
+	return "";
+}
+
+/* The process has given up its rights before it parses. */
+static void test_loading_confined(void **state)
+{
+	char *text = long_text(1, 150000);
+	struct gpu_work_load l;
+	struct service_work work = load_of(&l, CLIENT, 2);
+	bool confined = false;
+	struct world w;
+
+	make(&w, 1);
+	module.image = text;
+	assert_int_equal(works_do(w.works, &work), 0);
+	while (!confined && works_load(w.works) && !works_wait(w.works)) {
+		assert_int_equal(works_look_at_loads(w.works), 0);
+#ifdef __SANITIZE_ADDRESS__
+		/* The sanitiser's calls are not those of the filter. */
+		confined = !strcmp(child_status("NoNewPrivs"), "NoNewPrivs:\t1\n");
+#else
+		confined = !strcmp(child_status("Seccomp:"), "Seccomp:\t2\n") &&
+			   !strcmp(child_status("NoNewPrivs"), "NoNewPrivs:\t1\n");
+#endif
+		if (confined && !geteuid())
+			confined = !strcmp(child_status("Uid"), "Uid:\t65534\t65534\t65534\t65534\n");
+	}
+	assert_true(confined);
+	wait_for_loads(&w);
+	assert_int_equal(module.done[0].status, 0);
+	end(&w);
+	free(text);
+}
+
 /* What the parser says reaches the client, and what the limits are. */
 static void test_loading_refused(void **state)
 {
@@ -771,6 +828,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_works_of_the_dead),
 		cmocka_unit_test(test_loading_beside),
 		cmocka_unit_test(test_loading_abandoned),
+		cmocka_unit_test(test_loading_confined),
 		cmocka_unit_test(test_loading_refused),
 		cmocka_unit_test(test_loading_twice),
 #ifndef __SANITIZE_ADDRESS__
