@@ -28,6 +28,7 @@ static void settle_issue(struct sm *sm, uint64_t cycles)
 {
 	warpset waiting = heads_waiting(&sm->heads);
 
+	account_schedulable(sm, waiting, cycles);
 	for (unsigned int k = 0; k < sm->spec->schedulers; k++)
 		account_idle(sm, waiting, k, cycles);
 }
@@ -62,7 +63,6 @@ void sm_settle(struct sm *sm, uint64_t upto)
 	n = upto - sm->account.accounted;
 	/* Nothing changed since the last cycle that ran, or another would have run. */
 	settle_issue(sm, n);
-	account_schedulable(sm, n);
 	settle_fetch(sm, n);
 	ldst_settle(sm, upto);
 	sm->account.accounted = upto;

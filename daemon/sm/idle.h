@@ -37,8 +37,9 @@ static inline void account_every(struct sm *sm, unsigned int k, enum stall reaso
 		sm->mech.held_beside += cycles;
 }
 
-/* The scheduler's cycles go by without an instruction. */
-static inline void account_idle(struct sm *sm, warpset waiting, unsigned int k, uint64_t cycles)
+/* The scheduler's cycles go by without an instruction; why. */
+static inline enum stall account_idle(struct sm *sm, warpset waiting, unsigned int k,
+				      uint64_t cycles)
 {
 	enum stall reason = heads_stall(&sm->heads, waiting, sm->issue.sched[k].mine);
 
@@ -47,12 +48,13 @@ static inline void account_idle(struct sm *sm, warpset waiting, unsigned int k, 
 		account_every(sm, k, reason, cycles);
 	if (__builtin_expect(sm->share.mixed, 0))
 		share_cycles(sm, k, reason, NOBODY, cycles);
+	return reason;
 }
 
 /* How many warps wait for nothing but their instructions' operands. Seldom another than before. */
-static inline uint32_t schedulable(struct sm *sm)
+static inline uint32_t schedulable(struct sm *sm, warpset waiting)
 {
-	warpset warps = sm->heads.live & ~heads_waiting(&sm->heads);
+	warpset warps = sm->heads.live & ~waiting;
 
 	if (!set_equal(warps, sm->account.counted)) {
 		sm->account.counted = warps;
@@ -61,10 +63,10 @@ static inline uint32_t schedulable(struct sm *sm)
 	return sm->account.counted_warps;
 }
 
-/* So many cycles with the warps that wait for nothing but operands. */
-static inline void account_schedulable(struct sm *sm, uint64_t cycles)
+/* So many cycles with the warps that wait for nothing but operands. waiting: heads_waiting(). */
+static inline void account_schedulable(struct sm *sm, warpset waiting, uint64_t cycles)
 {
-	sm->account.stats.schedulable_warps += cycles * schedulable(sm);
+	sm->account.stats.schedulable_warps += cycles * schedulable(sm, waiting);
 	if (__builtin_expect(sm->share.mixed, 0))
 		share_schedulable(sm, cycles);
 }

@@ -121,26 +121,30 @@ static inline void issue_warp(struct sm *sm, unsigned int w, uint64_t now)
  * Nobody can issue in this cycle, as in the one before, and for the same reasons: long
  * waits are gone through without asking anew. One kernel, and no policy that looks each cycle.
  */
-static bool idle_again(struct sm *sm)
+static inline bool idle_again(struct sm *sm)
 {
 	struct issue_idle *i = &sm->issue.idle;
-	warpset waiting;
 
 	if (!i->known || i->full != sm->id_oc.full ||
-	    memcmp(&i->heads, &sm->heads, sizeof(i->heads))) {
-		i->known = !issue_possible(sm);
-		if (!i->known)
-			return false;
-		i->heads = sm->heads;
-		i->full = sm->id_oc.full;
-		waiting = heads_waiting(&sm->heads);
-		for (unsigned int k = 0; k < sm->spec->schedulers; k++)
-			i->reason[k] = (uint8_t)heads_stall(&sm->heads, waiting,
-							    sm->issue.sched[k].mine);
-	}
+	    memcmp(&i->heads, &sm->heads, sizeof(i->heads)))
+		return false;
+	sm->account.stats.schedulable_warps += i->schedulable;
 	for (unsigned int k = 0; k < sm->spec->schedulers; k++)
 		sm->account.stats.stalls[i->reason[k]]++;
 	return true;
+}
+
+/* `idle`: no warp could issue in this cycle, and the schedulers' reasons are kept. */
+static inline void idle_keep(struct sm *sm, bool idle)
+{
+	struct issue_idle *i = &sm->issue.idle;
+
+	i->known = idle;
+	if (!idle)
+		return;
+	i->heads = sm->heads;
+	i->full = sm->id_oc.full;
+	i->schedulable = sm->account.counted_warps;
 }
 
 static void flush(struct sm *sm, warpset warps)
@@ -151,13 +155,14 @@ static void flush(struct sm *sm, warpset warps)
 		warp_flush(sm, w, sm->warps.at[w].ex.pc);
 }
 
-static inline void schedule(struct sm *sm, unsigned int k, uint64_t now)
+/* waiting: heads_waiting(). False: none of its warps can issue, until something changes. */
+static inline bool schedule(struct sm *sm, unsigned int k, warpset waiting, uint64_t now)
 {
 	const struct sched_ops *policy = sm->issue.policy;
 	struct sched_state *s = &sm->issue.sched[k];
 	const struct sm_heads *h = &sm->heads;
-	warpset waiting = heads_waiting(h);
 	warpset heads = h->valid & s->mine & ~waiting, can, stray;
+	bool could;
 
 	if (policy->candidates) {
 		warpset away = waiting | h->blocked_long;
@@ -169,9 +174,10 @@ static inline void schedule(struct sm *sm, unsigned int k, uint64_t now)
 	can = heads & ~(h->stray | h->blocked);
 	if (set_any(can))
 		can = with_slot(sm, can);
+	could = set_any(can);
 	if (__builtin_expect(sm->mascar.on, 0))
 		can = owner_limit(sm, s, can);
-	if (set_any(can)) {
+	if (could && set_any(can)) {
 		unsigned int w = policy->pick(s, can, sm->issue.older);
 
 		if (set_any(stray))
@@ -182,11 +188,13 @@ static inline void schedule(struct sm *sm, unsigned int k, uint64_t now)
 		issue_warp(sm, w, now);
 		s->last = w;
 		s->any = true;
-		return;
+		return true;
 	}
-	account_idle(sm, waiting, k, 1);
-	if (set_any(stray))
-		flush(sm, stray);
+	sm->issue.idle.reason[k] = (uint8_t)account_idle(sm, waiting, k, 1);
+	if (!set_any(stray))
+		return could;
+	flush(sm, stray);
+	return true;
 }
 
 void sm_issue(struct sm *sm, uint64_t now)
@@ -194,19 +202,29 @@ void sm_issue(struct sm *sm, uint64_t now)
 	unsigned int n = (unsigned int)sm->spec->schedulers;
 	/* They take turns in being first, as in GPGPU-Sim. */
 	unsigned int k = (unsigned int)(now - sm->issue.turn_base);
-
 	/*
-	 * No warp issues. Only several kernels see in which turn, and only a mechanism that looks
-	 * each cycle counts more than the stall.
+	 * Where no warp issues, only several kernels see in which turn, and only a mechanism that
+	 * looks each cycle counts more than the stall.
 	 */
-	if (!sm->issue.policy->candidates && !sm->share.mixed && !sm->mech.every && idle_again(sm))
+	bool alike = !sm->issue.policy->candidates && !sm->share.mixed && !sm->mech.every;
+	bool idle = true;
+	warpset waiting;
+
+	if (alike && idle_again(sm))
 		return;
+	waiting = heads_waiting(&sm->heads);
+	account_schedulable(sm, waiting, 1);
 	k = n == 2 ? k & 1 : (unsigned int)((now - sm->issue.turn_base) % n);
 	for (unsigned int i = 0; i < n; i++, k = k + 1 == n ? 0 : k + 1) {
 		/* The first failure is the one that is told; the others' cycle still counts. */
-		if (sm->failure.error)
-			account_idle(sm, heads_waiting(&sm->heads), k, 1);
-		else
-			schedule(sm, k, now);
+		if (sm->failure.error) {
+			account_idle(sm, waiting, k, 1);
+		} else if (schedule(sm, k, waiting, now)) {
+			idle = false;
+			if (i + 1 < n)
+				waiting = heads_waiting(&sm->heads);
+		}
 	}
+	if (alike)
+		idle_keep(sm, idle);
 }

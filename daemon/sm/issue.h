@@ -16,6 +16,7 @@
 struct issue_idle {
 	struct sm_heads heads;
 	uint32_t full;			/* issue slots */
+	uint32_t schedulable;		/* warps */
 	bool known;
 	uint8_t reason[MAX_SCHEDULERS];	/* enum stall */
 };

@@ -182,7 +182,8 @@ static void tell_waits(struct sm *sm, bool due, uint64_t now)
 	assert(due);
 	(void)due;
 	m->away = away;
-	tell_warps(sm, before, away, waits, now);
+	if (m->ops->warp_stalled || m->ops->warp_resumed)
+		tell_warps(sm, before, away, waits, now);
 	tell_ctas(sm, before ^ away, real, now);
 }
 

@@ -30,7 +30,8 @@ static inline bool row_test(const uint64_t *row, unsigned int reg)
 
 /* --- registers -------------------------------------------------------------- */
 
-static inline void check_operands(struct sm *sm, unsigned int w)
+/* Its places in the sets are found once, with those of who calls it. */
+static inline __attribute__((always_inline)) void check_operands(struct sm *sm, unsigned int w)
 {
 	struct sm_warp *warp = &sm->warps.at[w];
 	const struct sm_op *op = warp->op;

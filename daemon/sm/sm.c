@@ -235,7 +235,6 @@ static void cycle(struct sm *sm, uint64_t now)
 		collector_cycle(sm);
 	else
 		sm->oc.written = 0;
-	account_schedulable(sm, 1);
 	sm_issue(sm, now);
 	if (sm->fetch.fetched != NO_INDEX)
 		fetch_decode(sm, now);

@@ -14,12 +14,17 @@
 
 #define MAX_WARPS	256u
 
-/* The allocator promises no more than the alignment of a word. */
-typedef uint64_t warpset __attribute__((vector_size(32), aligned(8)));
+/* The allocator promises no more than this alignment. */
+typedef uint64_t warpset __attribute__((vector_size(32), aligned(16)));
+
+/* As wide as the host's registers are everywhere. */
+typedef uint64_t halfset __attribute__((vector_size(16)));
 
 static inline bool set_any(warpset s)
 {
-	return s[0] | s[1] | s[2] | s[3];
+	halfset half = (halfset){ s[0], s[1] } | (halfset){ s[2], s[3] };
+
+	return half[0] | half[1];
 }
 
 static inline warpset set_of(unsigned int w)

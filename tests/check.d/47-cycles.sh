@@ -49,6 +49,8 @@ count gto__fmadep_32_2048 19
 above=$($cycles/bench -1 -r tests/cycles/reference gto__gather_46080_4 | sed 's/.* \([0-9]*\) KiB above.*/\1/')
 tap_check "memory above the workload's own: $above KiB" test "${above:-999999}" -lt 204800
 
+tap_check 'Virtual Thread costs at most a quarter of the host instructions' tests/cycles/vt.sh
+
 # --- every scheduler, configuration, number of threads ---------------------------------------
 schedulers=$(sed -n 's/^X(\([a-z0-9_]*\).*/\1/p' daemon/sm/sched.def | paste -sd,)
 configs=$(find configs -name '*.conf' -printf '%f\n' | sed 's/\.conf$//' | sort | paste -sd,)
