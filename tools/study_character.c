@@ -9,17 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "study.h"
-#include "study_kernel.h"
+#include "study_character.h"
 #include "target.h"
 
-#define NONE	((double)NAN)
-
-static const struct program {
-	struct study_workload workload;
-	const char *abbreviation;
-	char type;			/* 'S', 'C', 0: not in the paper's table */
-} programs[] = {
+static const struct character_program programs[] = {
 #define PROGRAM(name, abbreviation, type, full, quick)			\
 	{ { name, full, quick }, abbreviation, type },
 #include "study_character.def"
@@ -32,24 +25,21 @@ static const struct study_workload workloads[] = {
 };
 
 /* Rows that --workloads adds are in no paper. */
-static const struct program *program_of(const struct study_workload *w)
+const struct character_program *character_program_of(const struct study_workload *w)
 {
-	static struct program other;
+	static struct character_program other;
 
 	for (size_t i = 0; i < ARRAY_SIZE(programs); i++)
 		if (!strcmp(programs[i].workload.name, w->name) &&
 		    !strcmp(programs[i].workload.full, w->full))
 			return &programs[i];
-	other = (struct program){ .workload = *w, .abbreviation = "" };
+	other = (struct character_program){ .workload = *w, .abbreviation = "" };
 	return &other;
 }
 
-/* The GPUs, by number, as a row of the table has them. */
-enum { FERMI, KEPLER, GPUS };
-static const char *const gpu_names[GPUS] = { "Fermi", "Kepler" };
+const char *const character_gpus[GPUS] = { "Fermi", "Kepler" };
 
-/* The study's own configuration is Fermi's. */
-static int read_gpus(const struct study_ctx *c, struct gpu_spec specs[GPUS])
+int character_read_gpus(const struct study_ctx *c, struct gpu_spec specs[GPUS])
 {
 	struct target t;
 	struct err err;
@@ -60,7 +50,7 @@ static int read_gpus(const struct study_ctx *c, struct gpu_spec specs[GPUS])
 	return target_check(&t, &err) ? -1 : target_spec(&t, &specs[KEPLER], &err);
 }
 
-static struct run *instructions_of(struct study_ctx *c, const struct study_workload *w)
+struct run *character_run(struct study_ctx *c, const struct study_workload *w)
 {
 	return study_want(c, w, NULL, "--functional");
 }
@@ -68,22 +58,30 @@ static struct run *instructions_of(struct study_ctx *c, const struct study_workl
 static void want_limits(struct study_ctx *c)
 {
 	for (unsigned int i = 0; i < c->options.nworkloads; i++)
-		instructions_of(c, &c->options.workloads[i]);
+		character_run(c, &c->options.workloads[i]);
 }
 
 /* --- limits ------------------------------------------------------------------------------------ */
 
-enum { SLOTS, WARPS, REGISTERS, SHARED, LIMITS };
 static const char *const limit_names[LIMITS] = { "CTA slots", "warps", "registers", "shared" };
 
-/* CTAs that each of an SM's resources allows, as the SM counts them; UINT64_MAX: any number. */
-static void limits(const struct gpu_spec *s, const struct study_kernel *k, uint64_t regs,
-		   uint64_t ctas[LIMITS])
+uint64_t character_registers(const struct gpu_spec *s, const struct study_kernel *k, uint64_t regs)
 {
-	uint64_t warps = DIV_ROUND_UP(k->threads, 32), unit = s->occupancy_reg_unit;
-	uint64_t cta_regs = DIV_ROUND_UP(regs, unit) * unit * warps * 32;
-	uint64_t shared = DIV_ROUND_UP(k->shared, s->occupancy_shared_unit) *
-			  s->occupancy_shared_unit;
+	uint64_t unit = s->occupancy_reg_unit;
+
+	return DIV_ROUND_UP(regs, unit) * unit * DIV_ROUND_UP(k->threads, 32) * 32;
+}
+
+uint64_t character_shared(const struct gpu_spec *s, const struct study_kernel *k)
+{
+	return DIV_ROUND_UP(k->shared, s->occupancy_shared_unit) * s->occupancy_shared_unit;
+}
+
+void character_limits(const struct gpu_spec *s, const struct study_kernel *k, uint64_t regs,
+		      uint64_t ctas[LIMITS])
+{
+	uint64_t warps = DIV_ROUND_UP(k->threads, 32), cta_regs = character_registers(s, k, regs);
+	uint64_t shared = character_shared(s, k);
 
 	ctas[SLOTS] = s->ctas;
 	ctas[WARPS] = s->warps / MAX(warps, 1u);
@@ -91,8 +89,7 @@ static void limits(const struct gpu_spec *s, const struct study_kernel *k, uint6
 	ctas[SHARED] = shared ? s->shared_bytes / shared : UINT64_MAX;
 }
 
-/* The limit that binds. Where capacity and scheduling allow as many, the capacity does. */
-static unsigned int binding(const uint64_t ctas[LIMITS])
+unsigned int character_binding(const uint64_t ctas[LIMITS])
 {
 	static const unsigned int order[LIMITS] = { REGISTERS, SHARED, SLOTS, WARPS };
 	unsigned int found = order[0];
@@ -103,26 +100,24 @@ static unsigned int binding(const uint64_t ctas[LIMITS])
 	return found;
 }
 
-static char type_of(unsigned int limit)
+char character_type(unsigned int limit)
 {
 	return limit == SLOTS || limit == WARPS ? 'S' : 'C';
 }
 
-/*
- * The registers a thread, nearest to those it has, with which it is of that type; 0: none. Fewer
- * are --maxregs' to reach, by spilling; more are --regs', which the SM reserves.
- */
-static uint64_t restoring(const struct gpu_spec *s, const struct study_kernel *k, char type)
+uint64_t character_restoring(const struct gpu_spec *s, const struct study_kernel *k, char type)
 {
 	uint64_t ctas[LIMITS];
+	unsigned int limit;
 
 	for (uint64_t distance = 1; distance <= 255; distance++) {
 		uint64_t regs = type == 'S' ? k->registers - distance : k->registers + distance;
 
 		if ((type == 'S' && distance + 8 > k->registers) || regs > 255)
 			return 0;
-		limits(s, k, regs, ctas);
-		if (type_of(binding(ctas)) == type && ctas[binding(ctas)])
+		character_limits(s, k, regs, ctas);
+		limit = character_binding(ctas);
+		if (character_type(limit) == type && ctas[limit])
 			return regs;
 	}
 	return 0;
@@ -147,8 +142,8 @@ static void show_gpu(struct study_table *t, size_t row, size_t column, const str
 	uint64_t ctas[LIMITS];
 	unsigned int limit;
 
-	limits(s, k, k->registers, ctas);
-	limit = binding(ctas);
+	character_limits(s, k, k->registers, ctas);
+	limit = character_binding(ctas);
 	study_cell(t, row, column, (double)ctas[limit]);
 	study_text(t, row, column + 1, "%s", limit_names[limit]);
 }
@@ -157,16 +152,16 @@ static char type_on(const struct gpu_spec *s, const struct study_kernel *k)
 {
 	uint64_t ctas[LIMITS];
 
-	limits(s, k, k->registers, ctas);
-	return type_of(binding(ctas));
+	character_limits(s, k, k->registers, ctas);
+	return character_type(character_binding(ctas));
 }
 
 /* The run that shows whether fewer registers restore type S; NULL: there is nothing to restore. */
 static struct run *with_fewer(struct study_ctx *c, const struct study_workload *w,
 			      const struct study_kernel *k, uint64_t *regs)
 {
-	*regs = program_of(w)->type == 'S' && type_on(&c->spec, k) == 'C' ?
-		restoring(&c->spec, k, 'S') : 0;
+	*regs = character_program_of(w)->type == 'S' && type_on(&c->spec, k) == 'C' ?
+		character_restoring(&c->spec, k, 'S') : 0;
 	return *regs ? study_want(c, w, NULL, "--functional --maxregs %u", (unsigned int)*regs) : NULL;
 }
 
@@ -177,7 +172,7 @@ static void want_fewer(struct study_ctx *c)
 		struct study_kernel k;
 		uint64_t regs;
 
-		if (study_main_kernel(c, instructions_of(c, w), &k))
+		if (study_main_kernel(c, character_run(c, w), &k))
 			with_fewer(c, w, &k, &regs);
 	}
 }
@@ -186,13 +181,13 @@ static void want_fewer(struct study_ctx *c)
 static void show_restoring(struct study_ctx *c, struct study_table *t, size_t row, size_t column,
 			   const struct study_workload *w, const struct study_kernel *k)
 {
-	char paper = program_of(w)->type;
+	char paper = character_program_of(w)->type;
 	struct study_kernel fewer;
 	struct run *run;
 	uint64_t regs;
 
 	if (paper == 'C') {
-		regs = restoring(&c->spec, k, paper);
+		regs = character_restoring(&c->spec, k, paper);
 		study_text(t, row, column, regs ? "--regs %u" : "nothing", (unsigned int)regs);
 		return;
 	}
@@ -219,21 +214,21 @@ static void show_limits(struct study_ctx *c)
 	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
 		study_column(t, columns[i], NONE);
 	for (size_t gpu = 0; gpu < GPUS; gpu++) {
-		study_column(t, gpu_names[gpu], NONE);
+		study_column(t, character_gpus[gpu], NONE);
 		study_column(t, "limit", NONE);
 	}
 	study_column(t, "type", NONE);
 	study_column(t, "paper's", NONE);
 	study_column(t, "restored by", NONE);
-	if (read_gpus(c, specs))
+	if (character_read_gpus(c, specs))
 		return;
 	for (unsigned int i = 0; i < c->options.nworkloads; i++) {
 		const struct study_workload *w = &c->options.workloads[i];
-		const struct program *p = program_of(w);
+		const struct character_program *p = character_program_of(w);
 		size_t row = study_row_add(t, w->name);
 		struct study_kernel k;
 
-		if (!study_main_kernel(c, instructions_of(c, w), &k))
+		if (!study_main_kernel(c, character_run(c, w), &k))
 			continue;
 		study_text(t, row, 0, "%s", p->abbreviation);
 		study_text(t, row, 1, "%s", k.name);
@@ -262,6 +257,9 @@ static void show_limits(struct study_ctx *c)
 static const struct study_part parts[] = {
 	{ "limits", "grid, block, registers, shared memory, and the limit that binds", want_limits, want_fewer,
 	  show_limits, false },
+	{ "use", "ISCA'16, figure 2: what CTAs take of an SM's resources", want_limits, NULL, character_show_use, false },
+	{ "threads", "ISCA'16, figure 3: threads that would fill registers or shared memory", want_limits, NULL,
+	  character_show_threads, false },
 	{ 0 }
 };
 

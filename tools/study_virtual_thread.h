@@ -26,6 +26,9 @@ size_t vt_row(struct study_table *t, const struct study_workload *w);
 /* The program's own cycles: its instructions are the same, so their ratio is that of the IPC. */
 double vt_cycles(const struct run *r);
 
+/* study_virtual_thread_table.c */
+void vt_show_table1(struct study_ctx *c);
+
 /* study_virtual_thread_paging.c: the parts under far faults. */
 void vt_want_paging(struct study_ctx *c);
 void vt_show_paging(struct study_ctx *c);

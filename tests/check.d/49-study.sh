@@ -140,6 +140,32 @@ for t in designs stalls schedulers swap context barrier use paging; do
 done
 tap_check 'study virtual-thread: the paper is beside' grep -q '^  paper  *1.093  *1.239  *1.269' $work/vt.txt
 
+# Virtual Thread's type C: where registers or shared memory bind, each statistic is that of the baseline whose loads
+# wait in as many queues. One SM has CTAs that wait outside. What a plain SM has no counters for is 0.
+same_as_baseline() { # NAME OPERAND...
+	name=$1
+	shift
+	for way in baseline:fifo vt:fifo baseline:reexecute vt:vt; do
+		$gpuemu run "$@" size=tiny --config gtx480-vt --set gpu.sms=1 --paging off --backend sim --cta ${way%:*} \
+			--mem-order ${way#*:} --json $work/type-c.json >$work/out 2>&1 || return 2
+		steady $work/type-c.json | grep -v -e '"sm.cta":' -e '"sm.mem_order":' -e '"swapped_out": 0' -e '"held": 0' |
+			sed 's/,$//' >"$work/type-c.$name.$way"
+	done
+	cmp $work/type-c.$name.baseline:fifo $work/type-c.$name.vt:fifo &&
+		cmp $work/type-c.$name.baseline:reexecute $work/type-c.$name.vt:vt
+}
+for w in blackscholes heartwall binomial hotspot lavamd matmul mummer ray leukocyte syr2k \
+	'asian --regs 29' 'quasirandom --regs 17' 'mergesort --regs 29'; do
+	# shellcheck disable=SC2086 # a workload and its options
+	tap_check "type C: $w, no statistic is another with Virtual Thread" same_as_baseline ${w%% *} $w
+done
+type_s_differs() {
+	status=0
+	same_as_baseline vecadd vecadd || status=$?
+	test $status -eq 1
+}
+tap_check 'type C: vecadd is not of it, and differs' type_s_differs
+
 # Zorua's: every specification of a program under every mechanism on every GPU ends well and is verified.
 $gpuemu study zorua --quick --workloads scan --out $work/zorua --json=$work/zorua.json >$work/zorua.txt 2>$work/zorua.err
 tap_check 'study zorua: every run ends well' test $? -eq 0
