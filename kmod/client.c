@@ -14,6 +14,7 @@
 #include "engine.h"
 #include "image.h"
 #include "mirror.h"
+#include "mm_end.h"
 #include "objects.h"
 #include "user.h"
 #include "work.h"
@@ -133,6 +134,7 @@ void gpuemu_client_release(struct gpuemu_client *client)
 	if (e)
 		gpuemu_engine_release(e);
 	gpuemu_work_client_gone(client);
+	gpuemu_mm_end_forget(client);
 	gpuemu_image_free_all(client);
 	gpuemu_space_close(&client->space);
 	gpuemu_event_client(client->dev, GPUEMU_EVENT_TYPE_CLIENT_CLOSED,
@@ -140,7 +142,10 @@ void gpuemu_client_release(struct gpuemu_client *client)
 	gpuemu_client_put(client);
 }
 
-/* Managed memory has one owner: a second mm would need a second set of PTEs. */
+/*
+ * Managed memory has one owner: a second mm would need a second set of PTEs. The caller holds
+ * the mm's mmap_lock for writing.
+ */
 int gpuemu_client_bind_mm(struct gpuemu_client *client, struct mm_struct *mm)
 {
 	int ret = 0;
@@ -149,8 +154,11 @@ int gpuemu_client_bind_mm(struct gpuemu_client *client, struct mm_struct *mm)
 	if (client->engine) {
 		ret = -EPERM;
 	} else if (!client->mm) {
-		mmgrab(mm);
-		client->mm = mm;
+		ret = gpuemu_mm_end_watch(client, mm);
+		if (!ret) {
+			mmgrab(mm);
+			client->mm = mm;
+		}
 	} else if (client->mm != mm) {
 		ret = -EPERM;
 	}

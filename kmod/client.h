@@ -21,8 +21,10 @@
  * @dev: the device
  * @mapping: the file's own f_mapping, so that unmapping hits this file alone
  * @space: its VA space
- * @lock: see locks.h; protects @mm, @engine, @images, @next_image, @nimages
+ * @lock: see locks.h; protects @mm, @engine, @mm_end, @images, @next_image,
+ *	@nimages
  * @mm: the first mm that mapped managed memory; no other may
+ * @mm_end: hears of its end; NULL: there is no mm
  * @engine: set once, by attach; read with acquire
  * @images: PTX images by id
  * @bytes: charged against GPUEMU_CLIENT_BYTES
@@ -45,6 +47,7 @@ struct gpuemu_client {
 	struct gpuemu_space space;
 	struct mutex lock;
 	struct mm_struct *mm;
+	struct gpuemu_mm_end *mm_end;
 	struct gpuemu_engine *engine;
 	struct xarray images;
 	u32 next_image;

@@ -17,6 +17,8 @@
  *     gpuemu_mirror.ranges_lock (mutex), never together with it: which ranges of a
  *     process are mirrored. Its client's worker has it, and the closer; may sleep, also for
  *     an engine's acknowledgement.
+ *     gpuemu_mm_end.lock (mutex), taken with none of these held: whether the client of an mm
+ *     that ends is still there. May sleep, also for an engine's acknowledgement.
  *  4. gpuemu_block.lock (mutex). Protects the pages, frames and masks of one
  *     VA block, its leaf table's entries, and makes "is it managed?" stable
  *     against a migration. May sleep: allocation, unmapping, copies, and the

@@ -4,6 +4,7 @@
  * taken, and reported (params.c); only memory that is not there fails the load.
  */
 #include <linux/mm.h>
+#include <linux/mmu_notifier.h>
 #include <linux/module.h>
 #include <uapi/linux/gpuemu.h>
 
@@ -124,6 +125,8 @@ static void __exit gpuemu_exit(void)
 {
 	gpuemu_dev_unregister(&the_device);
 	gpuemu_reclaim_stop();
+	/* Some memory of mm_end.c may be free only now. */
+	mmu_notifier_synchronize();
 	gpuemu_copies_stop(&the_device.copies);
 	gpuemu_mirror_slots_destroy(&the_device.mirror);
 	gpuemu_remote_destroy(&the_device.remote);

@@ -532,7 +532,9 @@ int gpuemu_mirror_open(struct gpuemu_client *client)
 	struct gpuemu_mirror *mirror;
 	int ret;
 
+	mmap_write_lock(current->mm);
 	ret = gpuemu_client_bind_mm(client, current->mm);
+	mmap_write_unlock(current->mm);
 	if (ret)
 		return ret;
 	mirror = kzalloc(sizeof(*mirror), GFP_KERNEL_ACCOUNT);

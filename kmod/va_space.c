@@ -445,15 +445,20 @@ void gpuemu_space_close_pages(struct gpuemu_space *space, u64 first, u64 last)
 	}
 }
 
+static void space_unmanage(struct gpuemu_space *space, u64 first, u64 last)
+{
+	/* A close cannot fail; without __GFP_NOFAIL, erasing might. */
+	range_set(space, first, last, NULL, __GFP_NOFAIL);
+	/* Where this fails, the next mapping there does it, or fails. */
+	gpuemu_protect_set(&space->protect, first, last, false);
+	gpuemu_space_close_pages(space, first, last);
+}
+
 /*
  * Runs once for each VMA, also for the parts that split made; the CPU's page
  * tables are cleared already. A VMA that is not where its offset says is a
  * half-made one that the kernel gives up (a failed split or move): it owns
- * nothing.
- *
- * When the process is gone, all of its entries are cleared before the first VMA is
- * closed, and nobody maps anything any more. So the first takes along what the others have:
- * the engine is asked once, however many there are.
+ * nothing. When the process has ended, gpuemu_space_end() came first.
  */
 static void space_vm_close(struct vm_area_struct *vma)
 {
@@ -465,15 +470,17 @@ static void space_vm_close(struct vm_area_struct *vma)
 	if (vma->vm_pgoff != first || vma->vm_start == vma->vm_end)
 		return;
 	gpuemu_count(space, MANAGED_BYTES, vma->vm_start - vma->vm_end);
-	if (!atomic_read(&vma->vm_mm->mm_users)) {
-		first = 0;
-		last = (1ull << (GPUEMU_VA_BITS - PAGE_SHIFT)) - 1;
-	}
-	/* A close cannot fail; without __GFP_NOFAIL, erasing might. */
-	range_set(space, first, last, NULL, __GFP_NOFAIL);
-	/* Where this fails, the next mapping there does it, or fails. */
-	gpuemu_protect_set(&space->protect, first, last, false);
-	gpuemu_space_close_pages(space, first, last);
+	space_unmanage(space, first, last);
+}
+
+/*
+ * The process has ended; its page table is not empty yet, and nobody uses it. All goes at
+ * once, also device memory that is not paged: the engine is asked once, however many
+ * mappings there are.
+ */
+void gpuemu_space_end(struct gpuemu_space *space)
+{
+	space_unmanage(space, 0, (1ull << (GPUEMU_VA_BITS - PAGE_SHIFT)) - 1);
 }
 
 /* Pages are named by address, so they cannot move. */

@@ -72,6 +72,7 @@ struct gpuemu_space {
 
 int gpuemu_space_init(struct gpuemu_space *space, struct gpuemu_dev *dev,
 		      struct address_space *mapping);
+void gpuemu_space_end(struct gpuemu_space *space);
 void gpuemu_space_close(struct gpuemu_space *space);
 void gpuemu_space_destroy(struct gpuemu_space *space);
 
