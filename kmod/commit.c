@@ -20,6 +20,7 @@
 #include "migrate_ops.h"
 #include "migrate_steps.h"
 #include "mirror.h"
+#include "patience.h"
 #include "remote_map.h"
 #include "thrash.h"
 #include "trace.h"
@@ -28,13 +29,6 @@
 
 /* Somebody else may be there first for the room that was made. */
 #define MAKE_ROOM_MAX 4
-
-/*
- * What a commit waits in all for blocks that other tasks have locked. A task that holds
- * one may be preempted, or wait for memory, and all clients wait for the commit. It is
- * longer than a task needs that only copies a page, and shorter than a far fault takes.
- */
-#define PATIENCE_NS (200 * NSEC_PER_USEC)
 
 /* How far behind an eviction a migration to the device is looked for. */
 #define LOOK_AHEAD 64
@@ -164,20 +158,22 @@ static int block_lock(struct gpuemu_engine *e, struct gpuemu_block *block,
 {
 	u64 begin, waited = 0;
 	bool locked;
+	s64 left;
 
 	if (mutex_trylock(&block->lock))
 		return 0;
 	land_all(e, cost);
 	begin = ktime_get_ns();
+	left = gpuemu_patience_left(&e->patience, begin);
 	for (;;) {
 		locked = mutex_trylock(&block->lock);
-		if (locked || waited >= e->patience_ns ||
+		if (locked || (s64)waited >= left ||
 		    fatal_signal_pending(current))
 			break;
 		usleep_range(10, 20);
 		waited = ktime_get_ns() - begin;
 	}
-	e->patience_ns -= min(waited, e->patience_ns);
+	gpuemu_patience_spend(&e->patience, waited);
 	if (locked)
 		return 0;
 	return fatal_signal_pending(current) ? -EINTR : -EAGAIN;
@@ -247,14 +243,20 @@ static int migrate_mirrored(struct gpuemu_engine *e, struct gpuemu_space *space,
 			    struct gpuemu_stamps *cost)
 {
 	u64 begin, waited;
+	s64 left;
 	int ret;
 
 	/* The worker may want a block that is in the air. */
 	land_all(e, cost);
 	begin = ktime_get_ns();
-	ret = gpuemu_mirror_migrate(space, m, writes(e, m), e->patience_ns);
+	/* A client whose memory comes late is not waited for in each commit. */
+	left = gpuemu_patience_left(&space->patience, begin);
+	ret = gpuemu_mirror_migrate(space, m, writes(e, m),
+				    left > 0 ? e->patience_ns : 0);
 	waited = ktime_get_ns() - begin;
 	e->patience_ns -= min(waited, e->patience_ns);
+	if (ret == -EAGAIN)
+		gpuemu_patience_spend(&space->patience, waited);
 	cost->map_ns += waited;
 	return ret;
 }
@@ -554,7 +556,7 @@ u32 gpuemu_migrate_commit(struct gpuemu_engine *e, u32 count, bool make_room,
 	u32 done = 0, i, n;
 	u64 pages = 0;
 
-	e->patience_ns = PATIENCE_NS;
+	e->patience_ns = GPUEMU_PATIENCE_NS;
 	bitmap_zero(e->ahead, count);
 	for (i = 0; i < count; i++) {
 		e->migrations[i].moved = 0;

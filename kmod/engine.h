@@ -17,6 +17,7 @@
 
 #include "fault_queue.h"
 #include "migrate.h"
+#include "patience.h"
 
 struct gpuemu_client;
 struct gpuemu_dev;
@@ -117,9 +118,10 @@ struct gpuemu_pass {
  * @cancelled: those that it has and nobody waits for, oldest first
  * @taken_by_id: both kinds
  * @batch: the batch, and scratch for building it
- * @migrations: the commit's that owns the batch, like the next three
+ * @migrations: the commit's that owns the batch, like the next four
  * @flights: what of it is being copied, each way
- * @patience_ns: what is left of the time that it waits for blocks
+ * @patience_ns: what is left of the time that it waits for ordinary memory
+ * @patience: of all commits: to wait for blocks
  * @ahead: those that were done before their turn
  */
 struct gpuemu_engine {
@@ -165,6 +167,7 @@ struct gpuemu_engine {
 	struct gpuemu_migration migrations[GPUEMU_COMMIT_MAX];
 	struct gpuemu_flights flights[GPUEMU_LINK_WAYS];
 	u64 patience_ns;
+	struct gpuemu_patience patience;
 	DECLARE_BITMAP(ahead, GPUEMU_COMMIT_MAX);
 };
 

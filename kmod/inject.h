@@ -26,6 +26,7 @@ enum gpuemu_inject {
 	GPUEMU_INJECT_PAUSE_INVALIDATE, /* entries are cleared, the engine is not told */
 	GPUEMU_INJECT_PAUSE_REVOKE, /* an engine is lost and still has its mappings */
 	GPUEMU_INJECT_PAUSE_MIRROR, /* pages of a process are found, not mapped yet */
+	GPUEMU_INJECT_PAUSE_RECLAIM, /* a CPU's fault takes a page, and may reclaim for it */
 	GPUEMU_INJECTS
 };
 

@@ -26,7 +26,8 @@
  *     An engine's acknowledgement never needs this lock, so the wait ends.
  *     The one exception to the rule above: a commit holds the blocks whose copies
  *     are in flight and locks the next; it only tries to, and lets them all land
- *     before it waits for one. It waits 200 us in all, then does without the block.
+ *     before it waits for one. It waits 200 us in all at most, and 0.1%
+ *     of the time in the long run (patience.h), then does without the block.
  *     A copy engine reads the pages of a block that its committer has locked, and
  *     locks none.
  *  5. gpuemu_space.pt_lock (mutex). Protects the upper GPU page tables of one

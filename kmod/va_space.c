@@ -340,6 +340,7 @@ static vm_fault_t fault_begin(struct gpuemu_space *space, struct vm_fault *vmf,
 		gpuemu_block_put(block);
 		if (dead)
 			continue;
+		gpuemu_inject_pause(space->dev, GPUEMU_INJECT_PAUSE_RECLAIM);
 		*page = gpuemu_sysmem_get(space, GFP_USER);
 		if (!*page)
 			return VM_FAULT_OOM;

@@ -12,6 +12,7 @@
 #include <linux/xarray.h>
 #include <uapi/linux/gpuemu.h>
 
+#include "patience.h"
 #include "protect.h"
 #include "stats.h"
 #include "sysmem.h"
@@ -38,6 +39,7 @@ struct mem_cgroup;
  * @protect: those of them that the device may not have
  * @sysmem: the system pages that it gets
  * @mirror: ordinary memory of the process, or NULL: it is not given
+ * @patience: to wait for that, in vain
  * @blocks: block index -> block; erased under the block's lock
  * @last_block: of @blocks, the one that was looked up last, or NULL; under its lock
  * @notify_writes: there may be duplicates, so the CPU's first writes are faults;
@@ -61,6 +63,7 @@ struct gpuemu_space {
 	struct gpuemu_protect protect;
 	struct gpuemu_sysmem sysmem;
 	struct gpuemu_mirror *mirror;
+	struct gpuemu_patience patience;
 	struct xarray blocks;
 	struct gpuemu_block *last_block;
 	bool notify_writes;

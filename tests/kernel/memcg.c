@@ -62,23 +62,51 @@ static long charged(void)
 	return atol(text);
 }
 
-/*
- * The client: tells where its memory is, then does what it is told: 1 checks
- * that each page begins with its number, 2 makes all read-only, else it ends.
- */
+/* What the client is told to do. */
+enum {
+	CHECK = 1,	/* that each page begins with its number */
+	READ_ONLY,	/* makes all so */
+	SUBMIT,		/* a work */
+	WAIT,		/* for it */
+};
+
+/* The status of the work, or why the client got no whole report. */
+static int wait_for_report(int fd, uint64_t id)
+{
+	static uint8_t report[GPUEMU_REPORT_MAX];
+	struct gpuemu_wait arg = {
+		.size = sizeof(arg), .id = id, .timeout_ms = 5000,
+		.report = (uintptr_t)report, .report_bytes = sizeof(report),
+	};
+	int ret = call(fd, GPUEMU_IOCTL_WAIT, &arg);
+
+	if (!ret && (arg.report_bytes != sizeof(report) || !filled(report, sizeof(report), 5)))
+		ret = -EIO;
+	return ret ? ret : arg.status;
+}
+
+/* The client: tells where its memory is, then does what it is told, and says what came of it. */
 static void client(int from, int to)
 {
 	int fd = client_open();
 	uint8_t *p = map_managed(fd, BYTES);
-	uint64_t word;
+	uint64_t word, id = 0;
 	uint32_t i;
 
 	engine_say(to, client_space(fd));
 	engine_say(to, (uintptr_t)p);
-	while (!engine_hear(from, 60000, &word) && (word == 1 || word == 2)) {
-		if (word == 2) {
+	while (!engine_hear(from, 60000, &word) && word >= CHECK && word <= WAIT) {
+		if (word == READ_ONLY) {
 			engine_say(to, mprotect(p, BYTES, PROT_READ) ? errno :
 				   0);
+			continue;
+		}
+		if (word == SUBMIT) {
+			engine_say(to, client_submit(fd, GPUEMU_WORK_LAUNCH, NULL, 0, &id));
+			continue;
+		}
+		if (word == WAIT) {
+			engine_say(to, wait_for_report(fd, id));
 			continue;
 		}
 		for (i = 0; i < PAGES; i++)
@@ -152,7 +180,7 @@ TEST_F(memcg, the_way_home_is_charged)
 		TH_LOG("%ld before, %ld after", before, after);
 	ASSERT_EQ(0, engine_d2h(&self->e, self->space, self->mem, PAGES));
 	EXPECT_GT(after + (long)BYTES / 10, charged());
-	ASSERT_EQ(0, engine_say(self->to, 1));
+	ASSERT_EQ(0, engine_say(self->to, CHECK));
 	ASSERT_EQ(0, engine_hear(self->from, 5000, &word));
 	EXPECT_EQ(PAGES, word);
 }
@@ -189,7 +217,7 @@ TEST_F(memcg, no_memory)
 	ASSERT_EQ(0, put_text(GROUP "memory.max", "max"));
 	ASSERT_EQ(0, write_on_device(self));
 	EXPECT_EQ(0, engine_d2h(&self->e, self->space, self->mem, PAGES));
-	ASSERT_EQ(0, engine_say(self->to, 1));
+	ASSERT_EQ(0, engine_say(self->to, CHECK));
 	ASSERT_EQ(0, engine_hear(self->from, 5000, &word));
 	EXPECT_EQ(PAGES, word);
 }
@@ -204,14 +232,29 @@ TEST_F(memcg, home_without_memory)
 	snprintf(limit, sizeof(limit), "%ld", charged() + 64 * (long)PAGE);
 	ASSERT_EQ(0, put_text(GROUP "memory.max", limit));
 	ASSERT_EQ(0, engine_d2h(&self->e, self->space, self->mem, PAGES / 2));
-	ASSERT_EQ(0, engine_say(self->to, 2));
+	ASSERT_EQ(0, engine_say(self->to, READ_ONLY));
 	ASSERT_EQ(0, engine_hear(self->from, 10000, &word));
 	EXPECT_EQ(0, word);
 	EXPECT_EQ(0, engine_resident(&self->e, self->space, self->mem, PAGES));
 	ASSERT_EQ(0, put_text(GROUP "memory.max", "max"));
-	ASSERT_EQ(0, engine_say(self->to, 1));
+	ASSERT_EQ(0, engine_say(self->to, CHECK));
 	ASSERT_EQ(0, engine_hear(self->from, 5000, &word));
 	EXPECT_EQ(PAGES, word);
+}
+
+/* A process of the memory cgroup whose memory can be reclaimed. */
+static void reclaimable(size_t bytes, int to)
+{
+	char pid[16], *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	snprintf(pid, sizeof(pid), "%d", getpid());
+	if (put_text(GROUP "cgroup.procs", pid) || p == MAP_FAILED)
+		_exit(1);
+	memset(p, 1, bytes);
+	engine_say(to, madvise(p, bytes, MADV_FREE));
+	pause();
+	_exit(0);
 }
 
 /*
@@ -229,18 +272,8 @@ TEST_F(memcg, reclaimed_by_a_worker)
 	ASSERT_EQ(0, put_text(GROUP "memory.max", "16777216"));
 	ASSERT_EQ(0, pipe(ready));
 	other = fork();
-	if (!other) {
-		char pid[16], *p = mmap(NULL, FREE, PROT_READ | PROT_WRITE,
-					MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-		snprintf(pid, sizeof(pid), "%d", getpid());
-		if (put_text(GROUP "cgroup.procs", pid) || p == MAP_FAILED)
-			_exit(1);
-		memset(p, 1, FREE);
-		engine_say(ready[1], madvise(p, FREE, MADV_FREE));
-		pause();
-		_exit(0);
-	}
+	if (!other)
+		reclaimable(FREE, ready[1]);
 	ASSERT_EQ(0, engine_hear(ready[0], 20000, &word));
 	ASSERT_EQ(0, word);
 	EXPECT_LT(FREE, charged());
@@ -252,6 +285,69 @@ TEST_F(memcg, reclaimed_by_a_worker)
 	}
 	EXPECT_EQ(PAGES, moved) TH_LOG("after %u tries", tries);
 	EXPECT_LT(1, tries);
+	kill(other, SIGKILL);
+	waitpid(other, NULL, 0);
+	close(ready[0]);
+	close(ready[1]);
+}
+
+/* Pages that were looked at to reclaim memory of the group; -1: unknown. */
+static long scanned(void)
+{
+	static const char key[] = "pgscan ";
+	FILE *file = fopen(GROUP "memory.stat", "r");
+	char line[128];
+	long n = -1;
+
+	while (file && n < 0 && fgets(line, sizeof(line), file))
+		if (!strncmp(line, key, sizeof(key) - 1))
+			n = atol(line + sizeof(key) - 1);
+	if (file)
+		fclose(file);
+	return n;
+}
+
+/*
+ * The engine reclaims nothing for a report that a client's memory cgroup has no room for, for
+ * all clients would wait. The client gets its report all the same.
+ */
+TEST_F(memcg, a_report_reclaims_nothing)
+{
+	struct gpuemu_work_take take = { .size = sizeof(take) };
+	struct gpuemu_work_done done = { .size = sizeof(done) };
+	static uint8_t report[GPUEMU_REPORT_MAX];
+	char limit[32];
+	uint64_t word;
+	int ready[2];
+	pid_t other;
+	long before;
+
+	fill(report, sizeof(report), 5);
+	ASSERT_EQ(0, engine_say(self->to, SUBMIT));
+	ASSERT_EQ(0, engine_hear(self->from, 5000, &word));
+	ASSERT_EQ(0, word);
+	ASSERT_EQ(0, call(self->e.fd, GPUEMU_IOCTL_WORK_TAKE, &take));
+	ASSERT_EQ(0, pipe(ready));
+	other = fork();
+	if (!other)
+		reclaimable(12 << 20, ready[1]);
+	ASSERT_EQ(0, engine_hear(ready[0], 20000, &word));
+	ASSERT_EQ(0, word);
+	snprintf(limit, sizeof(limit), "%ld", charged() + (1 << 20));
+	ASSERT_EQ(0, put_text(GROUP "memory.max", limit));
+
+	done.id = take.id;
+	done.report = (uintptr_t)report;
+	done.report_bytes = sizeof(report);
+	before = scanned();
+	ASSERT_LE(0, before);
+	ASSERT_EQ(0, call(self->e.fd, GPUEMU_IOCTL_WORK_DONE, &done));
+	EXPECT_EQ(before, scanned());
+	/* The client itself may reclaim. */
+	ASSERT_EQ(0, engine_say(self->to, WAIT));
+	ASSERT_EQ(0, engine_hear(self->from, 20000, &word));
+	EXPECT_EQ(0, word);
+	EXPECT_LT(before, scanned());
 	kill(other, SIGKILL);
 	waitpid(other, NULL, 0);
 	close(ready[0]);
@@ -421,7 +517,7 @@ TEST_F(memcg, the_oom_killer_finds_who_has_it)
 	/* Linux counts per CPU, and sums up now and then; its program's own pages come, too. */
 	EXPECT_LE(before + PAGES - 256, resident(self->pid));
 	EXPECT_GE(before + PAGES + 1024, resident(self->pid));
-	engine_say(self->to, 1);
+	engine_say(self->to, CHECK);
 	ASSERT_EQ(0, engine_hear(self->from, 60000, &word));
 	ASSERT_EQ(PAGES, word);
 	EXPECT_LE(before + PAGES - 256, resident(self->pid));
@@ -474,7 +570,7 @@ TEST_F(memcg, device_memory_is_no_hostage)
 	EXPECT_LT(0, bring_evicting(&self->e, self->space, self->mem, PAGES));
 	for (i = 0; i < PAGES; i++)
 		*(uint32_t *)engine_page(&self->e, self->space, self->mem + i * PAGE) = i + 1;
-	ASSERT_EQ(0, engine_say(self->to, 1));
+	ASSERT_EQ(0, engine_say(self->to, CHECK));
 	ASSERT_EQ(0, engine_hear(self->from, 10000, &word));
 	EXPECT_EQ(PAGES, word);
 	close(fd);
@@ -498,7 +594,7 @@ TEST_F(memcg, room_for_device_memory)
 	EXPECT_EQ(0, map_device(fd, at, 3 * BLOCK, PROT_READ | PROT_WRITE, MAP_SHARED));
 	memset(at, 0xff, 3 * BLOCK);
 	ASSERT_EQ(0, put_text(GROUP "memory.max", "max"));
-	ASSERT_EQ(0, engine_say(self->to, 1));
+	ASSERT_EQ(0, engine_say(self->to, CHECK));
 	ASSERT_EQ(0, engine_hear(self->from, 10000, &word));
 	EXPECT_EQ(PAGES, word);
 	ASSERT_EQ(0, munmap(at, 3 * BLOCK));

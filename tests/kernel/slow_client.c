@@ -70,14 +70,26 @@ FIXTURE_TEARDOWN(slow)
 	nl_close(&self->nl);
 }
 
-static int pause_faults(FIXTURE_DATA(slow) *self, uint32_t ms)
+static int inject(FIXTURE_DATA(slow) *self, enum gpuemu_inject_what what, uint32_t count)
 {
 	struct nl_request r;
 
 	nl_begin(&self->nl, &r, GPUEMU_CMD_INJECT, 0);
-	nl_put_u32(&r, GPUEMU_A_INJECT_WHAT, GPUEMU_INJECT_WHAT_PAUSE_FAULT);
-	nl_put_u32(&r, GPUEMU_A_INJECT_COUNT, ms);
+	nl_put_u32(&r, GPUEMU_A_INJECT_WHAT, what);
+	nl_put_u32(&r, GPUEMU_A_INJECT_COUNT, count);
 	return nl_talk(&self->nl, &r, NULL, NULL);
+}
+
+static int pause_faults(FIXTURE_DATA(slow) *self, uint32_t ms)
+{
+	return inject(self, GPUEMU_INJECT_WHAT_PAUSE_FAULT, ms);
+}
+
+static bool injected(uint64_t count)
+{
+	for (int i = 0; i < 1000 && knob_stat(GPUEMU_A_STATS_INJECTED) < count; i++)
+		sleep_ms(10);
+	return knob_stat(GPUEMU_A_STATS_INJECTED) == count;
 }
 
 /* A thread is created before anything is held: that takes the mm's lock. */
@@ -136,9 +148,7 @@ TEST_F(slow, blocks_that_are_held)
 					    self->slow.mem + i * BLOCK));
 	ASSERT_EQ(0, pause_faults(self, HELD));
 	go = true;
-	for (i = 0; i < 1000 && knob_stat(GPUEMU_A_STATS_INJECTED) < before + BLOCKS; i++)
-		sleep_ms(10);
-	ASSERT_EQ(before + BLOCKS, knob_stat(GPUEMU_A_STATS_INJECTED));
+	ASSERT_TRUE(injected(before + BLOCKS));
 
 	for (i = 0; i < BLOCKS; i++)
 		m[i] = page_of(&self->slow, i, i % 2 ? GPUEMU_MIGRATE_D2H :
@@ -159,6 +169,31 @@ TEST_F(slow, blocks_that_are_held)
 	ASSERT_LE(0, commit(self, m, 1));
 	EXPECT_EQ(0, m[0].status);
 	EXPECT_EQ(1, m[0].moved);
+}
+
+/*
+ * A fault of the CPU may reclaim memory for its page, which takes as long as its memory cgroup
+ * lets it. It holds no block meanwhile: the engine moves other pages of the same one.
+ */
+TEST_F(slow, reclaim_holds_no_block)
+{
+	struct gpuemu_migration m = page_of(&self->slow, 0, GPUEMU_MIGRATE_H2D);
+	uint64_t before = knob_stat(GPUEMU_A_STATS_INJECTED);
+	void *value;
+
+	ASSERT_EQ(0, pthread_create(&self->toucher[0], NULL, touch, self->slow.mem + PAGE));
+	/* While a page is to fail, the fault finds none at once. */
+	ASSERT_EQ(0, inject(self, GPUEMU_INJECT_WHAT_PAUSE_RECLAIM, HELD));
+	ASSERT_EQ(0, inject(self, GPUEMU_INJECT_WHAT_PAGE_ALLOC, 1));
+	go = true;
+	ASSERT_TRUE(injected(before + 1));
+	ASSERT_EQ(0, inject(self, GPUEMU_INJECT_WHAT_PAGE_ALLOC, 0));
+	EXPECT_GT(SOON * 1000 * slowness(), commit(self, &m, 1));
+	EXPECT_EQ(0, m.status);
+	EXPECT_EQ(1, m.moved);
+	ASSERT_EQ(0, inject(self, GPUEMU_INJECT_WHAT_PAUSE_RECLAIM, 0));
+	ASSERT_EQ(0, pthread_join(self->toucher[0], &value));
+	EXPECT_EQ(0, (uintptr_t)value);
 }
 
 TEST_HARNESS_MAIN

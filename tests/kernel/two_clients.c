@@ -6,7 +6,6 @@
  * alone: the two thread wake-ups, and what RAISE and COMMIT cost, are shared. The engine is one
  * and so is its service thread, so the rest is done for one after the other.
  */
-#include <stdio.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -81,7 +80,7 @@ TEST_F_TIMEOUT(two, far_faults_in_one_batch, 100)
 	ASSERT_LT(0, first);
 	ASSERT_LT(0, one);
 	ASSERT_LT(0, both);
-	printf("# two clients' far faults a second over one's: %.2f\n",
+	TH_LOG("two clients' far faults a second over one's: %.2f",
 	       CLIENTS * (double)one / (double)both);
 	/* 1.43 measured. */
 	EXPECT_LT(both * 135, one * 100 * CLIENTS);
