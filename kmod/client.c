@@ -17,7 +17,7 @@
 #include "mm_end.h"
 #include "objects.h"
 #include "user.h"
-#include "work.h"
+#include "job.h"
 
 static void mapping_init(struct address_space *mapping, struct inode *inode)
 {
@@ -42,7 +42,7 @@ int gpuemu_client_open(struct gpuemu_dev *dev, struct file *file)
 	mutex_init(&client->lock);
 	xa_init_flags(&client->images, XA_FLAGS_ALLOC);
 	client->next_image = 1;
-	INIT_LIST_HEAD(&client->works);
+	INIT_LIST_HEAD(&client->jobs);
 	INIT_LIST_HEAD(&client->queued);
 	INIT_LIST_HEAD(&client->turn);
 	init_waitqueue_head(&client->done);
@@ -81,7 +81,7 @@ static void client_free(struct kref *ref)
 
 	if (client->mm)
 		mmdrop(client->mm);
-	/* What was not given back one by one went with the images and works. */
+	/* What was not given back one by one went with the images and jobs. */
 	atomic64_sub(atomic64_read(&client->bytes), &client->space.user->bytes);
 	put_pid(client->opener);
 	gpuemu_space_destroy(&client->space);
@@ -133,7 +133,7 @@ void gpuemu_client_release(struct gpuemu_client *client)
 	xa_erase(&client->dev->clients, client->space.id);
 	if (e)
 		gpuemu_engine_release(e);
-	gpuemu_work_client_gone(client);
+	gpuemu_job_client_gone(client);
 	gpuemu_mm_end_forget(client);
 	gpuemu_image_free_all(client);
 	gpuemu_space_close(&client->space);

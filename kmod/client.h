@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A client: one open file of /dev/gpuemu. It owns a VA space, images and
- * works, until it attaches as an engine, after which it owns that.
+ * jobs, until it attaches as an engine, after which it owns that.
  */
 #ifndef _GPUEMU_CLIENT_H
 #define _GPUEMU_CLIENT_H
@@ -28,13 +28,13 @@
  * @engine: set once, by attach; read with acquire
  * @images: PTX images by id
  * @bytes: charged against GPUEMU_CLIENT_BYTES
- * @works: all its works; under the lock of works, like @nworks
- * @nworks: unfinished or unread works
- * @queued: of @works, those that no engine has taken, oldest first; under the
- *	lock of works, like the next two
+ * @jobs: all its jobs; under the lock of jobs, like @njobs
+ * @njobs: unfinished or unread jobs
+ * @queued: of @jobs, those that no engine has taken, oldest first; under the
+ *	lock of jobs, like the next two
  * @turn: in the device's list of turns while anything is queued
- * @ntaken: of @works, how many an engine has
- * @done: woken when a work of this client is done
+ * @ntaken: of @jobs, how many an engine has
+ * @done: woken when a job of this client is done
  * @progress: what an engine told of its launches; under the device's lock, like
  *	@told_by, that engine's generation
  * @opener: the process that opened the file, for netlink
@@ -53,8 +53,8 @@ struct gpuemu_client {
 	u32 next_image;
 	u32 nimages;
 	atomic64_t bytes;
-	struct list_head works;
-	u32 nworks;
+	struct list_head jobs;
+	u32 njobs;
 	struct list_head queued;
 	struct list_head turn;
 	u32 ntaken;

@@ -21,8 +21,8 @@ struct gpuemu_client;
  * not hear its number, is undone; what is given once is given up only when the caller
  * has it.
  */
-int gpuemu_told_module_load(struct gpuemu_client *client,
-			    const struct gpuemu_module_load *arg, bool heard);
+int gpuemu_told_image_load(struct gpuemu_client *client,
+			   const struct gpuemu_module_load *arg, bool heard);
 int gpuemu_told_submit(struct gpuemu_client *client,
 		       const struct gpuemu_submit *arg, bool heard);
 int gpuemu_told_wait(struct gpuemu_client *client, const struct gpuemu_wait *arg,

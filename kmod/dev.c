@@ -36,7 +36,7 @@ static int is_file(const void *wanted, struct file *file, unsigned int fd)
  * first that the module hears of an engine's death; .release may be far away,
  * because a forked child has the file too, or because mappings or commands hold
  * it. A process that lives and closes its last descriptor is no engine either:
- * it can issue nothing, not even the end of a work that a client waits for.
+ * it can issue nothing, not even the end of a job that a client waits for.
  */
 static int dev_flush(struct file *file, fl_owner_t id)
 {
@@ -116,12 +116,12 @@ int gpuemu_dev_register(struct gpuemu_dev *dev)
 	gpuemu_users_init(&dev->users);
 	ida_init(&dev->slots);
 	spin_lock_init(&dev->lock);
-	spin_lock_init(&dev->works_lock);
+	spin_lock_init(&dev->jobs_lock);
 	gpuemu_link_init(&dev->link);
 	gpuemu_lru_init(&dev->lru);
 	INIT_LIST_HEAD(&dev->turns);
 	gpuemu_thrash_init(&dev->thrash);
-	dev->next_work = 1;
+	dev->next_job = 1;
 	gpuemu_events_init(&dev->events);
 	ret = gpuemu_stats_init(&dev->stats);
 	if (ret)

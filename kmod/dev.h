@@ -50,9 +50,9 @@ struct gpuemu_engine;
  * @engine: the attached engine, until its mappings are revoked; the engine's
  *	file holds the reference
  * @generation: counts attachments, skips 0
- * @works_lock: see locks.h
- * @turns: users with works that no engine has taken, whose turn is next first
- * @next_work: id of the next work
+ * @jobs_lock: see locks.h
+ * @turns: users with jobs that no engine has taken, whose turn is next first
+ * @next_job: id of the next job
  * @stats: what all VA spaces count, and what only the device does
  * @events: what was told to those that listen
  */
@@ -75,9 +75,9 @@ struct gpuemu_dev {
 	spinlock_t lock;
 	struct gpuemu_engine *engine;
 	u32 generation;
-	spinlock_t works_lock;
+	spinlock_t jobs_lock;
 	struct list_head turns;
-	u64 next_work;
+	u64 next_job;
 	struct gpuemu_stats stats;
 	struct gpuemu_events events;
 };

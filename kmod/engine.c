@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The engine's attachment, its mappings, and its death. What it does while it
- * lives is uring.c's, work.c's and tlb.c's.
+ * lives is uring.c's, job.c's and tlb.c's.
  *
  * Death has many witnesses and none is reliable alone: .flush sees a process
  * exit, or close its last descriptor; a dead task-work callback comes only
@@ -25,7 +25,7 @@
 #include "remote.h"
 #include "tlb.h"
 #include "uring.h"
-#include "work.h"
+#include "job.h"
 
 #undef pr_fmt
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -59,10 +59,10 @@ void gpuemu_engine_put(struct gpuemu_engine *e)
 	kref_put(&e->ref, engine_free);
 }
 
-/* Tells the engine to look at control.cancelled and the queue of works. */
+/* Tells the engine to look at control.cancelled and the queue of jobs. */
 void gpuemu_engine_event_locked(struct gpuemu_engine *e)
 {
-	lockdep_assert_held(&e->dev->works_lock);
+	lockdep_assert_held(&e->dev->jobs_lock);
 	/* An engine that sees the event sees what it is about. */
 	smp_store_release(&e->control->events, e->control->events + 1);
 }
@@ -126,11 +126,11 @@ void gpuemu_engine_kill(struct gpuemu_engine *e, const char *why)
 	struct gpuemu_dev *dev = e->dev;
 	int i;
 
-	spin_lock(&dev->works_lock);
+	spin_lock(&dev->jobs_lock);
 	spin_lock(&dev->lock);
 	if (gpuemu_engine_lost(e)) {
 		spin_unlock(&dev->lock);
-		spin_unlock(&dev->works_lock);
+		spin_unlock(&dev->jobs_lock);
 		/* Short: the other killer is between here and its wake-up. */
 		wait_event(e->wait, smp_load_acquire(&e->state) ==
 			   GPUEMU_ENGINE_REVOKED);
@@ -143,9 +143,9 @@ void gpuemu_engine_kill(struct gpuemu_engine *e, const char *why)
 		pending[i] = gpuemu_uring_take_locked(e, i);
 	gpuemu_vram_publish(&dev->vram, NULL);
 	spin_unlock(&dev->lock);
-	spin_unlock(&dev->works_lock);
+	spin_unlock(&dev->jobs_lock);
 
-	gpuemu_work_engine_lost(e);
+	gpuemu_job_engine_lost(e);
 	pr_info_ratelimited("engine %u lost: %s\n", e->generation, why);
 	gpuemu_count_dev(dev, ENGINE_LOSSES, 1);
 	gpuemu_inject_pause(dev, GPUEMU_INJECT_PAUSE_REVOKE);
@@ -157,7 +157,7 @@ void gpuemu_engine_kill(struct gpuemu_engine *e, const char *why)
 	gpuemu_mirror_zap_begin(dev);
 	gpuemu_mirror_zap_mapping(e->mapping, 0, 0);
 
-	spin_lock(&dev->works_lock);
+	spin_lock(&dev->jobs_lock);
 	spin_lock(&dev->lock);
 	/* Pairs with acked(): then nobody sees a frame any more. */
 	smp_store_release(&e->state, GPUEMU_ENGINE_REVOKED);
@@ -165,7 +165,7 @@ void gpuemu_engine_kill(struct gpuemu_engine *e, const char *why)
 	/* Under the lock: the waiters may drop the last reference. */
 	wake_up_all(&e->wait);
 	spin_unlock(&dev->lock);
-	spin_unlock(&dev->works_lock);
+	spin_unlock(&dev->jobs_lock);
 	gpuemu_mirror_zap_end(dev);
 	mutex_unlock(&dev->remote.lock);
 
@@ -226,10 +226,10 @@ static int engine_install(struct gpuemu_client *client,
 	int ret = -EBUSY;
 
 	mutex_lock(&client->lock);
-	spin_lock(&dev->works_lock);
+	spin_lock(&dev->jobs_lock);
 	spin_lock(&dev->lock);
 	if (!dev->engine && !client->engine && !client->mm &&
-	    !client->nimages && !client->nworks) {
+	    !client->nimages && !client->njobs) {
 		if (!++dev->generation)
 			dev->generation = 1;
 		e->generation = dev->generation;
@@ -240,7 +240,7 @@ static int engine_install(struct gpuemu_client *client,
 		ret = 0;
 	}
 	spin_unlock(&dev->lock);
-	spin_unlock(&dev->works_lock);
+	spin_unlock(&dev->jobs_lock);
 	mutex_unlock(&client->lock);
 	return ret;
 }

@@ -113,7 +113,7 @@ struct gpuemu_pass {
  * @stamps: the pass' time stamps, before they are published
  * @pending: pending commands; the task that takes a pointer completes it, once
  * @tasks: last submitters, referenced
- * @taken: works that the engine has and a client waits for; under the lock of works, like
+ * @taken: jobs that the engine has and a client waits for; under the lock of jobs, like
  *	the next two
  * @cancelled: those that it has and nobody waits for, oldest first
  * @taken_by_id: both kinds

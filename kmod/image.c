@@ -53,8 +53,8 @@ static int image_insert(struct gpuemu_client *client, struct image *image,
 	return ret < 0 ? ret : 0;
 }
 
-int gpuemu_cmd_module_load(struct gpuemu_client *client,
-			   struct gpuemu_module_load *arg)
+int gpuemu_cmd_image_load(struct gpuemu_client *client,
+			  struct gpuemu_module_load *arg)
 {
 	struct image *image;
 	int ret;
@@ -90,8 +90,8 @@ out_image:
 	return ret;
 }
 
-int gpuemu_cmd_module_unload(struct gpuemu_client *client,
-			     struct gpuemu_module_unload *arg)
+int gpuemu_cmd_image_unload(struct gpuemu_client *client,
+			    struct gpuemu_module_unload *arg)
 {
 	struct image *image;
 
@@ -110,16 +110,16 @@ int gpuemu_cmd_module_unload(struct gpuemu_client *client,
 }
 
 /* An image whose id the client has not heard is of no use to it. */
-int gpuemu_told_module_load(struct gpuemu_client *client,
-			    const struct gpuemu_module_load *arg, bool heard)
+int gpuemu_told_image_load(struct gpuemu_client *client,
+			   const struct gpuemu_module_load *arg, bool heard)
 {
 	struct gpuemu_module_unload unload = { .id = arg->id };
 
-	return heard ? 0 : gpuemu_cmd_module_unload(client, &unload);
+	return heard ? 0 : gpuemu_cmd_image_unload(client, &unload);
 }
 
-int gpuemu_cmd_module_read(struct gpuemu_client *client,
-			   struct gpuemu_module_read *arg)
+int gpuemu_cmd_image_read(struct gpuemu_client *client,
+			  struct gpuemu_module_read *arg)
 {
 	struct gpuemu_engine *e = gpuemu_client_engine(client);
 	struct gpuemu_client *owner;

@@ -49,9 +49,9 @@
  *  8. maple tree lock of gpuemu_space.managed; xa_lock of gpuemu_space.blocks,
  *     of gpuemu_space.protect.blocks, gpuemu_mirror.ranges and gpuemu_dev.clients
  *     (spinlocks).
- *  9. gpuemu_dev.works_lock (spinlock). Protects all works, their turns and the events
+ *  9. gpuemu_dev.jobs_lock (spinlock). Protects all jobs, their turns and the events
  *     that tell the engine of them. It has nothing to do with far faults and invalidates,
- *     so clients that queue works and wait for them keep nobody from these.
+ *     so clients that queue jobs and wait for them keep nobody from these.
  * 10. gpuemu_dev.lock (spinlock). Protects the engine's batch, its pending commands,
  *     the invalidate ring and the acknowledged sequence. A task that changes the
  *     engine's attachment or state holds 9 and 10. A task that only reads them holds one

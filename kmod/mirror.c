@@ -516,7 +516,7 @@ u8 gpuemu_mirror_flags(struct gpuemu_space *space, const struct gpuemu_fault *f)
 }
 
 /*
- * Whether the current task may have no work done here: another process has the file, and
+ * Whether the current task may queue no job here: another process has the file, and
  * a kernel of it would use this one's memory.
  */
 bool gpuemu_mirror_denies(struct gpuemu_space *space)
@@ -553,15 +553,15 @@ int gpuemu_mirror_open(struct gpuemu_client *client)
 	mutex_init(&mirror->ranges_lock);
 
 	mutex_lock(&client->lock);
-	spin_lock(&space->dev->works_lock);
-	/* A work that another process queued would get this one's memory. */
-	ret = client->nworks ? -EBUSY : 0;
+	spin_lock(&space->dev->jobs_lock);
+	/* A job that another process queued would get this one's memory. */
+	ret = client->njobs ? -EBUSY : 0;
 	if (!ret && !space->mirror) {
 		/* Pairs with mirror_of(). */
 		smp_store_release(&space->mirror, mirror);
 		mirror = NULL;
 	}
-	spin_unlock(&space->dev->works_lock);
+	spin_unlock(&space->dev->jobs_lock);
 	mutex_unlock(&client->lock);
 	if (mirror) {
 		__free_page(mirror->lost);

@@ -32,7 +32,7 @@ static int put_client(struct sk_buff *skb, struct gpuemu_client *client)
 	    nla_put_u32(skb, GPUEMU_A_CLIENT_UID,
 			from_kuid_munged(current_user_ns(), client->uid)) ||
 	    nla_put_u32(skb, GPUEMU_A_CLIENT_WORKS,
-			READ_ONCE(client->nworks)) ||
+			READ_ONCE(client->njobs)) ||
 	    nla_put_u64_64bit(skb, GPUEMU_A_CLIENT_CHARGED_BYTES,
 			      atomic64_read(&client->bytes),
 			      GPUEMU_A_CLIENT_PAD))

@@ -102,7 +102,7 @@ static void on_result(struct io_uring_cmd *cmd, unsigned int issue_flags,
 
 COMPAT_URING_TW(on_result)
 
-static void on_work(struct io_uring_cmd *cmd, unsigned int issue_flags,
+static void on_job(struct io_uring_cmd *cmd, unsigned int issue_flags,
 		    bool dead)
 {
 	struct gpuemu_engine *e = engine_of(cmd);
@@ -119,7 +119,7 @@ static void on_work(struct io_uring_cmd *cmd, unsigned int issue_flags,
 	uring_end(cmd, result, issue_flags);
 }
 
-COMPAT_URING_TW(on_work)
+COMPAT_URING_TW(on_job)
 
 /* The batch is the service thread's, which runs this. Returns FETCH's result. */
 static s32 batch_fetched(struct gpuemu_engine *e)
@@ -195,10 +195,10 @@ void gpuemu_uring_fail(struct io_uring_cmd *cmd)
 	uring_end_later(cmd, -ENODEV);
 }
 
-/* A work is queued; the caller took the WAIT out of e->pending. */
-void gpuemu_uring_work_queued(struct io_uring_cmd *wait)
+/* A job is queued; the caller took the WAIT out of e->pending. */
+void gpuemu_uring_job_queued(struct io_uring_cmd *wait)
 {
-	io_uring_cmd_complete_in_task(wait, on_work_tw);
+	io_uring_cmd_complete_in_task(wait, on_job_tw);
 }
 
 /*
@@ -367,8 +367,8 @@ static int uring_wait(struct gpuemu_engine *e, struct io_uring_cmd *cmd,
 		return -EINVAL;
 
 	uring_hold(cmd, issue_flags);
-	/* work_queue() looks for this command under both locks, too. */
-	spin_lock(&e->dev->works_lock);
+	/* job_queue() looks for this command under both locks, too. */
+	spin_lock(&e->dev->jobs_lock);
 	spin_lock(&e->dev->lock);
 	ret = can_park_locked(e);
 	queued = !list_empty(&e->dev->turns);
@@ -377,7 +377,7 @@ static int uring_wait(struct gpuemu_engine *e, struct io_uring_cmd *cmd,
 		gpuemu_tlb_park_locked(e);
 	}
 	spin_unlock(&e->dev->lock);
-	spin_unlock(&e->dev->works_lock);
+	spin_unlock(&e->dev->jobs_lock);
 	if (ret || queued)
 		return uring_end_later(cmd, ret);
 	return -EIOCBQUEUED;

@@ -14,6 +14,6 @@ void gpuemu_uring_fail(struct io_uring_cmd *cmd);
 void gpuemu_uring_stayed_locked(struct gpuemu_engine *e);
 struct io_uring_cmd *gpuemu_uring_take_locked(struct gpuemu_engine *e,
 					      enum gpuemu_pending where);
-void gpuemu_uring_work_queued(struct io_uring_cmd *wait);
+void gpuemu_uring_job_queued(struct io_uring_cmd *wait);
 
 #endif

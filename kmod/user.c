@@ -2,7 +2,7 @@
 /*
  * The accounts of users: they begin with a user's first VA space and end with the last.
  * What is counted there, its owner counts: va_space.c, gpu_pt.c,
- * remote.c, device_memory.c, client.c, work.c.
+ * remote.c, device_memory.c, client.c, job.c.
  */
 #include <linux/cred.h>
 #include <linux/err.h>
@@ -74,7 +74,7 @@ void gpuemu_user_put(struct gpuemu_user *user)
 	if (!last)
 		return;
 	WARN_ON_ONCE(user->tables || user->slots || user->device_frames ||
-		     user->works || atomic64_read(&user->bytes) ||
+		     user->jobs || atomic64_read(&user->bytes) ||
 		     !list_empty(&user->turns));
 	kfree(user);
 }

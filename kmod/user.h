@@ -15,9 +15,9 @@
 struct gpuemu_dev;
 struct gpuemu_space;
 
-/* Images, payloads and reports of a user, and its unfinished or unread works. */
+/* Images, payloads and reports of a user, and its unfinished or unread jobs. */
 #define GPUEMU_USER_BYTES	(2ull * GPUEMU_CLIENT_BYTES)
-#define GPUEMU_USER_WORKS	(4 * GPUEMU_WORK_MAX)
+#define GPUEMU_USER_JOBS	(4 * GPUEMU_WORK_MAX)
 
 /**
  * struct gpuemu_user - as long as it has a VA space
@@ -30,8 +30,8 @@ struct gpuemu_space;
  * @mirror_slots: of the mirror's aperture; under its lock
  * @device_frames: of device memory that is not paged; under the lock of @users
  * @bytes: charged against GPUEMU_USER_BYTES
- * @works: unfinished or unread; under the lock of works, like the next two
- * @turns: clients with works that no engine has taken, whose turn is next first
+ * @jobs: unfinished or unread; under the lock of jobs, like the next two
+ * @turns: clients with jobs that no engine has taken, whose turn is next first
  * @turn: in the device's list of turns while there are some
  */
 struct gpuemu_user {
@@ -44,7 +44,7 @@ struct gpuemu_user {
 	u32 mirror_slots;
 	u32 device_frames;
 	atomic64_t bytes;
-	u32 works;
+	u32 jobs;
 	struct list_head turns;
 	struct list_head turn;
 };

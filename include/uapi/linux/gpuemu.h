@@ -75,7 +75,10 @@ struct gpuemu_info {
 	__aligned_u64 ctas;		/* out */
 };
 
-/* Keeps a PTX image in the VA space; any engine, also a later one, can read it. */
+/*
+ * Keeps a PTX image in the VA space; any engine, also a later one, can read it. (CUDA calls it
+ * a module. What the kernel calls a module is gpuemu.ko alone.)
+ */
 struct gpuemu_module_load {
 	__u32 size;
 	__u32 flags;			/* 0 */
