@@ -38,7 +38,7 @@
  * @progress: what an engine told of its launches; under the device's lock, like
  *	@told_by, that engine's generation
  * @opener: the process that opened the file, for netlink
- * @uid: its user, who may look
+ * @uid: its user, to whom netlink shows the client
  */
 struct gpuemu_client {
 	struct kref ref;

@@ -27,7 +27,7 @@
 #include "va_block.h"
 #include "va_space.h"
 
-/* Somebody else may be there first for the room that was made. */
+/* Another task may take the room that was made. */
 #define MAKE_ROOM_MAX 4
 
 /* How far behind an eviction a migration to the device is looked for. */
@@ -428,9 +428,9 @@ static u32 weight_of(const unsigned long *mask, u32 first, u32 n)
 }
 
 /*
- * A batch's pages of one VA block as one migration: who looks the block up, locks it and
- * unmaps does it once. What does not go well is done again one by one, to know of
- * which it was true; so is what needs room made.
+ * Does a batch's pages of one VA block as one migration: the block is looked up, locked and
+ * unmapped once. If something fails, or room has to be made, the pages are done again one by
+ * one, so that each is told its own status.
  */
 static void commit_group(struct commit *c, struct gpuemu_migration *m, u32 count)
 {
@@ -498,8 +498,8 @@ singly:
  * While an eviction is being copied and the next one, i, is to come: the first large
  * migration the other way behind it is done now, if there are frames for it and nothing
  * that it passes is about its block. So a plan that has all its evictions first keeps
- * both ways of the link busy, and who gets which frame stays as it was: migrations to
- * the device do not pass each other.
+ * both ways of the link busy. Each page gets the frame that it would have got, because
+ * migrations to the device do not pass each other.
  */
 static void look_ahead(struct commit *c, u32 i, u32 count)
 {

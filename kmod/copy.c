@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Copies, and the threads that do the large ones beside their committer. A copy
- * is done in pieces of a few pages: a task that waits for an engine does not wait but does
- * the pieces that the engine has not begun. Not where the link is
- * paced: there a thread is what a way of the link is busy with.
+ * Copies, and the threads (copy engines) that do the large ones while their committer goes
+ * on. A copy is done in pieces of a few pages. A task that would wait for a copy engine does
+ * the pieces itself that the engine has not begun. It does not if the link is paced: there
+ * each thread stands for a way of the link.
  *
- * The task that starts a copy ends it, with its block locked all the time: no engine takes a
- * lock but the queues'. A copy that was begun is never given up, so its end is as
- * far away as copying 2 MiB takes, and the link if it is paced; a task that is being killed
- * does not wait for the latter.
+ * The task that starts a copy ends it, with its block locked all the time. A copy engine takes
+ * no lock but the queues'. A copy that was begun is never given up. So it ends after the time
+ * that copying 2 MiB takes, and the paced link; a task that is being killed does not wait for
+ * the link.
  */
 #include <linux/highmem.h>
 #include <linux/kthread.h>

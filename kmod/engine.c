@@ -117,7 +117,7 @@ static void engine_monitor(struct work_struct *work)
  *
  * Idempotent, from any context that may sleep; holds no lock that an engine's
  * page fault or a client's wait needs. When it returns, the engine reaches no
- * frame, whoever killed it. Memory stays where it is: the CPU's faults bring it
+ * frame, also if another task killed it. Memory stays where it is: the CPU's faults bring it
  * back, or the next engine goes on with it.
  */
 void gpuemu_engine_kill(struct gpuemu_engine *e, const char *why)
@@ -394,7 +394,7 @@ int gpuemu_engine_mmap(struct gpuemu_engine *e, struct vm_area_struct *vma)
 		vm_flags_clear(vma, VM_MAYWRITE);
 	}
 	vm_flags_clear(vma, VM_MAYEXEC);
-	/* A slot of the remote aperture is a page of a client, who may pin it. */
+	/* The client may pin the page in a slot of the remote aperture. */
 	vm_flags_set(vma, (region.ops == &gpuemu_remote_vm_ops ? VM_MIXEDMAP :
 								 VM_PFNMAP) |
 			  VM_DONTEXPAND | VM_DONTCOPY | VM_DONTDUMP);

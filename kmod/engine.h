@@ -31,7 +31,7 @@ enum gpuemu_engine_state {
 };
 
 /*
- * The batch's life, and who owns it:
+ * The states of a batch, and its owner in each:
  *   IDLE        nobody: there is no batch
  *   BUILDING    the RAISE being issued
  *   RAISED      the module: waits for a FETCH
@@ -99,7 +99,7 @@ struct gpuemu_pass {
  *	completed
  * @parked: a RAISE or WAIT is pending: the engine touches no frame
  * @inval_put, @inval_acked: free running
- * @batch_state: who owns the batch
+ * @batch_state: says whose the batch is
  * @get: the module's own GET of the fault buffer
  * @batch_gen: the last batch's
  * @nfaults: unique faults in it

@@ -28,7 +28,7 @@ struct event {
 /* Longest text and all numbers fit. */
 #define EVENT_BYTES 512
 
-/* More are dropped: those who listen see that from the numbers. */
+/* More are dropped, and the events' numbers tell a listener so. */
 #define QUEUED_MAX 1024
 
 static int event_put(struct sk_buff *skb, const struct gpuemu_events *events,

@@ -161,9 +161,9 @@ static void count_faults(struct gpuemu_space *space,
 		gpuemu_count(space, THROTTLES_GPU, throttles);
 }
 
-/* What becomes of faults that are looked at. */
-#define LOOK_MARK	1	/* they get to know of their pages */
-#define LOOK_ACCOUNT	2	/* who counts and who looks on get to know of them */
+/* What look_at() does with faults. */
+#define LOOK_MARK	1	/* writes into each what is known of its page */
+#define LOOK_ACCOUNT	2	/* counts them, and traces them */
 
 /* Faults of one space are adjacent, so each client is looked up once. */
 static void look_at(struct gpuemu_dev *dev, struct gpuemu_fault *faults, u32 n,

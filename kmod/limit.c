@@ -73,9 +73,9 @@ u32 gpuemu_limit_of_user(u32 all)
 }
 
 /*
- * May the client have so many frames more for itself, which nobody takes back? Of those
- * that no other user has so, a user may have the percentage: whatever others took,
- * there is some left for the next, and for pages. One frame is the pages' always.
+ * May the client have so many frames more for itself? Nobody takes them back. A user may have
+ * the percentage of those that no other user has for itself. So some are always left for
+ * the next user, and for managed pages, which keep at least one.
  */
 bool gpuemu_limit_may_device(const struct gpuemu_space *space, u64 pages)
 {
@@ -92,8 +92,8 @@ bool gpuemu_limit_may_device(const struct gpuemu_space *space, u64 pages)
 }
 
 /*
- * One client may have the percentage of the tables that no other has: whatever
- * others took, there is some left for the next.
+ * A client may have the percentage of the tables that no other client has. So some are
+ * always left for the next client.
  */
 bool gpuemu_limit_may_table(const struct gpuemu_pt *pt,
 			    const struct gpuemu_space *space)

@@ -29,8 +29,8 @@ void gpuemu_link_init(struct gpuemu_link *link)
 }
 
 /*
- * Until then, or until the task is killed or who waits for it hurries: what was to
- * arrive has arrived.
+ * Sleeps until that time. It ends sooner when the task is killed, or when another task
+ * waits for this one and has set *hurry: the data has arrived by then.
  */
 static void wait_until(u64 due, const bool *hurry)
 {

@@ -2,8 +2,8 @@
 /*
  * What is mirrored of a process for the engine: ranges of a VA block each, with a
  * notifier of mm. A worker of the VA space finds the pages that the engine wants, because
- * this may wait for anything (swap, a file system, the client's memory cgroup); the
- * engine, for whom all clients wait, does so for a moment only and asks again.
+ * this may wait for anything (swap, a file system, the client's memory cgroup). All clients
+ * wait for the engine, so it waits for the worker for a moment only, and asks again.
  *
  *   worker                               mm, of a change in the process
  *   read the sequence number

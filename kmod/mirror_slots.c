@@ -89,8 +89,8 @@ void gpuemu_mirror_zap_end(struct gpuemu_dev *dev)
  *
  * mm calls this while it changes a client's page table, and this changes the engine's. To
  * lockdep both are one thing, which must not happen inside itself. It may here: no other
- * task holds i_mmap_rwsem of an engine's file and waits for the lock of the slots, and what mm
- * tells of this change comes back to the zapper, who takes no lock for it.
+ * task holds i_mmap_rwsem of an engine's file and waits for the lock of the slots. mm tells the
+ * zapper itself of this change, and the zapper takes no lock for it.
  */
 void gpuemu_mirror_zap_mapping(struct address_space *mapping, loff_t start,
 			       loff_t bytes)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The remote aperture's slots and the engine's faults on it. Knows no VA block
- * and no page-table entry: who hides a page has made the engine forget the slot
+ * and no page-table entry. A caller that hides a page has made the engine forget the slot
  * before. Called by remote_map.c, and by the engine's death.
  */
 #include <linux/bitmap.h>

@@ -141,8 +141,8 @@ static int alloc_slots(struct gpuemu_block *block)
 /*
  * Maps pages for the engine in system memory.
  *
- * What is on the device comes home first. The CPU's mappings stay, and whoever
- * else refers to a page is welcome. Pages that are mapped already count as done.
+ * Pages on the device come home first. The CPU's mappings stay, and a page may have other
+ * references. Pages that are mapped already count as done.
  * -ENOSPC: there is no slot for some, or the user has its share of them.
  */
 static int remote_map(struct gpuemu_flight *f, struct gpuemu_stamps *cost)

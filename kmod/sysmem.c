@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * System pages: who allocates one, and on whose account. What is in them is the VA
- * block's affair. Called by the CPU's faults, by migrations, and by the end of pages.
+ * System pages: their allocation, and the account that pays. The VA block knows what is in
+ * them. Called by the CPU's faults, by migrations, and by the end of pages.
  *
- * A COMMIT runs in the engine's service thread, for which all clients wait. So it
- * takes what a client's memory cgroup has free, and no more: where there is nothing, a
- * worker reclaims on the client's account, and the pages that it gets are ready for the
- * client's next fault.
+ * All clients wait for a COMMIT. So it takes only memory that the client's memory cgroup
+ * has free. If nothing is free, a worker reclaims on the client's account and keeps pages ready
+ * for the client's next fault.
  */
 #include <linux/bitmap.h>
 #include <linux/highmem.h>
@@ -182,7 +181,7 @@ static void no_page(struct gpuemu_space *space)
 /**
  * gpuemu_sysmem_get() - a page for the CPU's fault
  * @space: of the page
- * @gfp: besides what it is for; without __GFP_DIRECT_RECLAIM where a VA block is locked
+ * @gfp: flags of the caller; without __GFP_DIRECT_RECLAIM where a VA block is locked
  *
  * The caller puts it into its place, or gives it back. NULL: there is none to be had.
  */
@@ -207,9 +206,9 @@ struct page *gpuemu_sysmem_get(struct gpuemu_space *space, gfp_t gfp)
  * @space: the pages' VA space
  * @n: how many are added; below 0: the module frees so many, or the CPU maps them
  *
- * Linux counts what is mapped as its process'. Of these pages, which are behind device
- * memory, it knows nothing, and nobody can reclaim them. So the module counts them for the
- * process, as shared memory: the OOM killer looks there for who has the memory.
+ * Linux counts mapped pages for their process. It does not know the pages behind device
+ * memory, and nobody can reclaim them. So the module counts them for the process, as shared
+ * memory, and the OOM killer sees them there.
  */
 void gpuemu_sysmem_unmapped(struct gpuemu_space *space, long n)
 {

@@ -11,9 +11,9 @@
  * turn. After thrash_pin_threshold changes far faults say GPUEMU_FAULT_PIN, for
  * thrash_pin_ms; then all begins anew.
  *
- * What is known of a page is 8 bytes, for all pages of a block of which both sides
- * wanted some within a lapse; it goes with the block. Times are in units of 2^14 ns;
- * one that is older than 19 hours may look young, and a page be detected early.
+ * A block has 8 bytes for each of its pages once both sides wanted pages of it within a
+ * lapse. They go with the block. Times are in units of 2^14 ns. A time older than 19 hours may
+ * look young, and then a page is detected early.
  */
 #include <linux/file.h>
 #include <linux/hrtimer.h>

@@ -88,9 +88,9 @@ TRACE_EVENT(gpuemu_batch,
 );
 
 /*
- * Every migration, evictions too. The cause is a text, so that whatever groups by
- * it shows it: a run of pages that the engine brings is "far_fault" if a fault of
- * the batch is in it, however much comes along, else "prefetch".
+ * Every migration, evictions too. The cause is a text, so that tools that group by it show
+ * it. A run of pages that the engine brings is "far_fault" if a fault of the batch is in it,
+ * however large the run is, else "prefetch".
  */
 TRACE_EVENT(gpuemu_migrate,
 	TP_PROTO(u32 va_space, u64 addr, u32 pages, u8 op, const char *cause,

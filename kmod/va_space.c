@@ -525,7 +525,7 @@ static int space_bring_home(struct gpuemu_space *space, u64 first, u64 last)
  * The engine's page table knows no rights: a kernel that has a page in device memory may
  * write it. So memory that the program makes read-only or inaccessible leaves
  * the device and stays away until it is writable again; a GPU access meanwhile
- * is fatal for the kernel that makes it, as one beside managed memory. A
+ * is fatal for the kernel that makes it, as one outside managed memory. A
  * migration looks at the range under the block's lock, so none slips through
  * between the mark and the way home.
  */

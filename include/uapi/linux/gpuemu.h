@@ -50,13 +50,13 @@
  */
 
 /*
- * Device memory: the same with GPUEMU_MMAP_DEVICE in the offset besides, address
- * and length multiples of a VA block, readable and writable. It has its frames from
+ * Device memory: the same, with GPUEMU_MMAP_DEVICE added to the offset. Address
+ * and length are multiples of a VA block. It is readable and writable, has its frames from
  * mmap() on, zeroed, and is not managed: nothing moves it, and no access faults. The CPU
- * reaches the frames themselves, without order between it and kernels that run. It
- * goes whole by munmap(), and mprotect() and mremap() are refused. -ENOMEM: there are not
- * as many frames besides others' device memory, or (user_device_pct, client_vram_pct) it
- * may not have them; managed pages leave the device for it.
+ * reaches the frames themselves, without order between it and kernels that run. munmap()
+ * takes the whole; mprotect() and mremap() are refused. Managed pages leave the device for
+ * it. -ENOMEM: others' device memory leaves too few frames, or the client may not have as
+ * many (user_device_pct, client_vram_pct).
  */
 #define GPUEMU_MMAP_DEVICE	0x800000000000ull
 
@@ -175,8 +175,8 @@ struct gpuemu_engine_attach {
  * Takes a queued work. Clients take turns: it is the oldest of the client whose
  * turn it is, which comes behind all others then. -EAGAIN: none; -ENOSPC: payload
  * does not fit, and it is the same client's turn.
- * GPUEMU_TAKE_IDLE: only of a client of which nothing is taken, for an engine
- * that sets works aside.
+ * GPUEMU_TAKE_IDLE: only of a client that has no taken work, for an engine that sets works
+ * aside.
  */
 #define GPUEMU_TAKE_IDLE	1u
 
@@ -188,7 +188,7 @@ struct gpuemu_work_take {
 	__u32 va_space;			/* out */
 	__u32 kind;			/* out: enum gpuemu_work_kind */
 	__u32 stream;			/* out */
-	__u32 user;			/* in: 0; out: user id of who opened the VA space */
+	__u32 user;			/* in: 0; out: id of the user that opened the VA space */
 	__u32 flags;			/* GPUEMU_TAKE_* */
 	__u32 reserved2;
 };
@@ -219,7 +219,7 @@ struct gpuemu_module_read {
 
 /*
  * The engine uses no translation that it read before the invalidates up to
- * seq (a value of gpuemu_control.inval_put). Wakes who waits for that.
+ * seq (a value of gpuemu_control.inval_put). Wakes the tasks that wait for that.
  */
 struct gpuemu_engine_ack {
 	__u32 size;
@@ -331,11 +331,11 @@ struct gpuemu_fault {
  * its own get and trusts nothing here. put - get may not exceed fault_entries:
  * a full buffer drops, and replay regenerates.
  *
- * Who has several producers may move put over an entry that is still being written:
- * its valid is 0 until then. A batch ends before such an entry; one that it would
- * begin with is waited for, a millisecond at most, then passed over and counted as
- * dropped. Whatever is passed over or flushed (the module's parameter
- * replay_policy) is regenerated: the replay makes its access fault again.
+ * An engine with several producers may move put over an entry that is still being written:
+ * its valid is 0 until then. A batch ends before such an entry. If a batch would begin with
+ * it, the module waits a millisecond at most, then passes it over and counts it as dropped.
+ * The replay makes the access of an entry that is passed over or flushed (the module's
+ * parameter replay_policy) fault again.
  */
 struct gpuemu_fault_buffer {
 	__u32 put;
@@ -361,8 +361,8 @@ struct gpuemu_invalidate {
 };
 
 /*
- * What a served batch cost: time stamps, and sums of the work between them. Of what a
- * copy engine does beside the other stages, only the wait for it is in them.
+ * What a served batch cost: time stamps, and sums of the work between them. A copy engine
+ * works while other stages run; the sums have only the waits for it.
  */
 struct gpuemu_stamps {
 	__u32 gen;			/* of the batch */

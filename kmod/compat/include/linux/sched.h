@@ -14,8 +14,8 @@ static inline bool compat_task_in_exec(const struct task_struct *task)
 {
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
 	/*
-	 * The task's own, a bit of a word whose others it changes as it likes. Who
-	 * looks too early finds it at the next look.
+	 * The task changes the other bits of this word as it likes, without a lock. If this
+	 * look is too early, the next one finds the bit.
 	 */
 	return data_race(!!task->in_execve);
 #else
