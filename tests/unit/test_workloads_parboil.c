@@ -13,6 +13,10 @@ static const struct workload_case sizes[] = {
 	{ "sgemm", "m=129 n=17 k=9", "paging.vram=16K\n" },
 	{ "sgemm", "m=127 n=15 k=8", "paging.enabled=off\n" },
 	{ "sgemm", "m=3 n=40 k=33" },
+	{ "sgemm", "m=1 n=1 k=1 rolled=1" },
+	{ "sgemm", "m=129 n=17 k=9 rolled=1", "paging.vram=16K\n" },
+	{ "sgemm", "m=127 n=15 k=8 rolled=1", "paging.enabled=off\n" },
+	{ "sgemm", "m=3 n=40 k=33 rolled=1" },
 	{ "stencil", "nx=1 ny=1 nz=1 iterations=1" },
 	{ "stencil", "nx=5 ny=4 nz=2 iterations=2" },
 	{ "stencil", "nx=3 ny=3 nz=3 iterations=2" },
@@ -42,6 +46,7 @@ static const struct workload_case sizes[] = {
 static const struct workload_case results[] = {
 	{ "triad", "n=33" },
 	{ "sgemm", "m=5 n=3 k=2" },
+	{ "sgemm", "m=5 n=3 k=2 rolled=1" },
 	{ "stencil", "nx=4 ny=3 nz=3 iterations=1" },
 	{ "spmv", "rows=9 entries=2 products=1" },
 	{ "histo", "n=100 bins=40 ctas=1" },
