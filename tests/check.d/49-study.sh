@@ -22,7 +22,7 @@ $gpuemu study character --quick --workloads vecadd,fft,nn --out $work/character 
 for w in vecadd fft; do
 	run=$($gpuemu run $w --size tiny --config gtx480-vt --paging off --backend sim --json - | sed -n 's/.*"ctas_per_sm": *\([0-9]*\).*/\1/p' | head -n 1)
 	tap_check "character: $w has as many CTAs as in a run with time" \
-		test "$(awk -v w=$w '$1 == w { print $8 }' $work/character.txt)" = "$run"
+		test "$(awk -v w=$w '$1 == w { print $8; exit }' $work/character.txt)" = "$run"
 done
 
 # --- plot --------------------------------------------------------------------
