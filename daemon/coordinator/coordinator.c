@@ -24,9 +24,10 @@ int coord_create(const struct coord_limits *limits, const struct coord_threshold
 	c->warps = calloc(limits->warps, sizeof(*c->warps));
 	c->scratchpad = calloc(limits->ctas, sizeof(*c->scratchpad));
 	c->waiting = calloc(limits->ctas, sizeof(*c->waiting));
+	c->begun = calloc(limits->ctas, sizeof(*c->begun));
 	c->stalled = calloc(limits->ctas, sizeof(*c->stalled));
 	c->slots = calloc(limits->slots, sizeof(*c->slots));
-	if (!c->warps || !c->scratchpad || !c->waiting || !c->stalled || !c->slots ||
+	if (!c->warps || !c->scratchpad || !c->waiting || !c->begun || !c->stalled || !c->slots ||
 	    coord_table_init(&c->registers, limits->warps, SETS, limits->register_sets) ||
 	    (limits->scratchpad_table &&
 	     coord_table_init(&c->sets, limits->ctas, SETS, limits->scratchpad_sets))) {
@@ -47,6 +48,7 @@ void coord_destroy(struct coordinator *c)
 	free(c->warps);
 	free(c->scratchpad);
 	free(c->waiting);
+	free(c->begun);
 	free(c->stalled);
 	free(c->slots);
 	free(c);
@@ -60,6 +62,7 @@ void coord_reset(struct coordinator *c)
 	memset(c->warps, 0, c->limits.warps * sizeof(*c->warps));
 	memset(c->scratchpad, 0, c->limits.ctas * sizeof(*c->scratchpad));
 	memset(c->waiting, 0, c->limits.ctas * sizeof(*c->waiting));
+	memset(c->begun, 0, c->limits.ctas * sizeof(*c->begun));
 	memset(c->stalled, 0, c->limits.ctas * sizeof(*c->stalled));
 	memset(c->slots, 0, c->limits.slots * sizeof(*c->slots));
 	memset(c->allowed, 0, sizeof(c->allowed));
@@ -120,6 +123,7 @@ static void release(struct coordinator *c, unsigned int warp, uint64_t sets)
 
 void coord_promise(struct coordinator *c, struct warp *w, unsigned int sets)
 {
+	c->begun[w->cta] += (unsigned int)(sets > 0) - (w->promised > 0);
 	c->promised += sets - w->promised;
 	w->promised = sets;
 }
@@ -383,6 +387,14 @@ unsigned int coord_pending(const struct coordinator *c)
 	return c->pending;
 }
 
+bool coord_backlog(const struct coordinator *c)
+{
+	for (unsigned int cta = 0; c->pending && cta < c->limits.ctas; cta++)
+		if (c->waiting[cta] && !c->begun[cta])
+			return true;
+	return false;
+}
+
 unsigned int coord_runnable(const struct coordinator *c)
 {
 	return c->runnable;
@@ -438,22 +450,25 @@ static bool warp_sound(const struct coordinator *c, unsigned int i, bool *taken)
 	       c->scratchpad[w->cta] >= w->scratchpad;
 }
 
-/* Sets that die and warps that wait are counted; promises are kept. */
+/* Sets that die, warps that wait and those that have begun are counted; promises are kept. */
 static bool counts_sound(const struct coordinator *c)
 {
-	unsigned int dying = 0, promised = 0, waiting = 0;
+	unsigned int dying = 0, promised = 0, waiting = 0, begun = 0;
 
 	for (unsigned int i = 0; i < c->limits.warps; i++) {
 		promised += c->warps[i].promised;
+		begun += c->warps[i].promised > 0;
 		for (unsigned int s = 0; s < SETS; s++)
 			dying += coord_entry(&c->registers, i, s)->dying;
 		if (c->warps[i].state == RUNNING &&
 		    (unsigned int)__builtin_popcountll(c->warps[i].holds) > c->warps[i].promised)
 			return false;
 	}
-	for (unsigned int i = 0; i < c->limits.ctas; i++)
+	for (unsigned int i = 0; i < c->limits.ctas; i++) {
 		waiting += c->waiting[i];
-	return dying == c->dying && promised == c->promised && waiting == c->pending;
+		begun -= c->begun[i];
+	}
+	return dying == c->dying && promised == c->promised && waiting == c->pending && !begun;
 }
 
 /* Swap holds no more than the threshold, or than it was allowed when it grew. */

@@ -215,6 +215,8 @@ void coord_begin(struct coordinator *c);
 void coord_run(struct coordinator *c);
 
 unsigned int coord_pending(const struct coordinator *c);	/* warps in the queues */
+/* A CTA waits in the queues of which no warp has begun. */
+bool coord_backlog(const struct coordinator *c);
 unsigned int coord_runnable(const struct coordinator *c);	/* schedulable, and at no barrier */
 /* Physical units that nobody has, and those in swap. */
 unsigned int coord_free(const struct coordinator *c, enum coord_resource r);

@@ -34,6 +34,7 @@ struct coordinator {
 	struct warp *warps;
 	unsigned int *scratchpad;	/* by CTA: sets that it holds */
 	unsigned int *waiting;		/* by CTA: warps that are PENDING */
+	unsigned int *begun;		/* by CTA: warps that were promised registers */
 	uint64_t *stalled;		/* by CTA: order of stalling; 0: it is not */
 	bool *slots;			/* taken */
 	unsigned int free_slots, swapped_warps;

@@ -177,7 +177,8 @@ struct json_object *stats_virtual_json(const struct sm_counters *sm)
 		json_add_number(o, "scratchpad_lines", v->scratchpad_lines) &&
 		(!v->epochs ||
 		 (json_add_ratio(o, "o_thresh", (double)v->percent / 100, (double)v->epochs) &&
-		  json_add_ratio(o, "lacking", (double)v->lacking, (double)v->epochs))));
+		  json_add_ratio(o, "lacking", (double)v->lacking, (double)v->epochs) &&
+		  json_add_ratio(o, "held_warps", (double)v->held, (double)v->epochs))));
 }
 
 struct json_object *stats_activity_json(const struct sm_counters *sm)

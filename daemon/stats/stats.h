@@ -133,6 +133,7 @@ struct virtual_counters {
 	uint64_t scratchpad_accesses, scratchpad_swapped, scratchpad_lines;
 	uint64_t epochs, percent;	/* of o_thresh; the sum of its values */
 	uint64_t lacking;		/* epochs in which warps lacked */
+	uint64_t held;			/* warps that are held, at the ends of epochs */
 };
 
 /* With sm.activity: what warp instructions use. */

@@ -264,6 +264,45 @@ static void more_ctas_where_warps_lack(void **state)
 	}
 }
 
+/* As many registers a thread as let a plain SM hold two CTAs of 64. */
+static void specify_two(struct bench *b)
+{
+	b->spec.registers = 32768;
+	b->spec.occupancy_regs = 255;
+}
+
+/*
+ * CTAs come without a trial while there are warp slots, registers and scratchpad as they specify
+ * them. CTA slots, of which there is one here, bind a plain SM only.
+ */
+static void ctas_come_as_they_specify(void **state)
+{
+	static const struct {
+		unsigned int slots, registers, shared, most;
+	} cases[] = {
+		{ 48, 0, 49152, CTAS }, { 12, 0, 49152, 6 }, { 48, 255, 49152, 2 },
+		{ 48, 0, 1024, 4 },
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct bench b;
+
+		bench_init(&b);
+		specify_two(&b);
+		b.spec.ctas = 1;
+		b.spec.warps = cases[i].slots;
+		b.spec.occupancy_regs = cases[i].registers;
+		b.spec.shared_bytes = cases[i].shared;
+		b.spec.zorua_proof = 1000;
+		b.each_quantum = count_ctas;
+		most_ctas = 0;
+		run_peaks(&b, "zorua");
+		same(&b);
+		assert_int_equal(most_ctas, cases[i].most);
+		bench_fini(&b);
+	}
+}
+
 /*
  * What was seen of a launch holds while no CTA of it is there. A CTA alone takes about 30 epochs:
  * an SM has seen 75 epochs in which warps lacked after three CTAs, and not while it runs two.
@@ -304,7 +343,7 @@ static void more_ctas_stay_where_they_help(void **state)
 		struct bench b;
 
 		bench_init(&b);
-		b.spec.ctas = 2;
+		specify_two(&b);
 		b.spec.zorua_epoch = 200;
 		b.spec.zorua_proof = 3;
 		b.spec.zorua_gain = gains[i];
@@ -321,48 +360,73 @@ static void more_ctas_stay_where_they_help(void **state)
 
 /*
  * Where warps wait for a resource there is no trial: o_thresh decides who goes on. Two CTAs have
- * all slots, and no gain would reach what is asked for. Three epochs in which warps lack let a
- * third CTA come; its warps wait for slots, so that an epoch later a fourth is there, then two
- * more, then four. With slots for all the third is on trial, and the only one.
+ * all slots, and no gain would reach what is asked for. A third one comes, which waits, and no
+ * fourth one before it has begun. With slots for all the third is on trial, and held behind it.
  */
-static uint64_t grew[CTAS + 1];
-
-static void note_growth(struct bench *b)
-{
-	unsigned int ctas = sm_resident_ctas(b->sm, NULL);
-
-	if (most_ctas < ctas)
-		grew[most_ctas = ctas] = counters(b)->epochs;
-}
-
 static void no_trial_where_warps_wait(void **state)
 {
-	static const struct {
-		unsigned int slots, most;
-		uint64_t grew[CTAS + 1];
-	} cases[] = {
-		{ 4, 10, { 0, 0, 0, 3, 4, 5, 5, 6, 6, 6, 6 } },
-		{ 48, 3, { 0, 0, 0, 3 } },
-	};
-
-	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
+	for (unsigned int i = 0; i < 2; i++) {
 		struct bench b;
 
 		bench_init(&b);
-		b.spec.warps = cases[i].slots;
-		b.spec.ctas = i ? 2 : 8;
+		if (i)
+			specify_two(&b);
+		b.spec.warps = i ? 48 : 4;
 		b.spec.zorua_epoch = 200;
 		b.spec.zorua_proof = 3;
 		b.spec.zorua_gain = 1000;
-		b.each_quantum = note_growth;
+		b.each_quantum = count_ctas;
 		most_ctas = 0;
-		memset(grew, 0, sizeof(grew));
 		run_peaks(&b, "zorua");
 		same(&b);
-		assert_int_equal(most_ctas, cases[i].most);
-		assert_memory_equal(grew, cases[i].grew, sizeof(grew));
+		assert_int_equal(most_ctas, 3);
+		assert_int_equal(counters(&b)->held > 0, i);
 		bench_fini(&b);
 	}
+}
+
+/*
+ * A plain SM holds two of these CTAs. They wait until a third one says go, which takes it some 600
+ * cycles; after 4096 looks they give up. All write down how they ended.
+ */
+static const char signal[] = PTX_HEAD
+	".visible .entry k(.param .u64 p)\n{\n.reg .pred %p<3>;\n.reg .b64 %rd<8>;\n"
+	".reg .b32 %r<9>;\nld.param.u64 %rd1, [p];\nmov.u32 %r2, %ctaid.x;\n"
+	"mov.u32 %r3, 0;\nmov.u32 %r4, 0;\nsetp.eq.u32 %p1, %r2, 2;\n@%p1 bra G;\n"
+	"L:\nld.volatile.global.u32 %r4, [%rd1];\nadd.u32 %r3, %r3, 1;\n"
+	"setp.ne.u32 %p2, %r4, 0;\n@%p2 bra E;\nsetp.lt.u32 %p2, %r3, 4096;\n@%p2 bra L;\nbra E;\n"
+	"G:\nadd.u32 %r4, %r4, 1;\nsetp.lt.u32 %p2, %r4, 60;\n@%p2 bra G;\n"
+	"st.volatile.global.u32 [%rd1], %r4;\n"
+	"E:\nmad.lo.u32 %r5, %r2, 4, 4;\ncvt.u64.u32 %rd2, %r5;\nadd.s64 %rd2, %rd1, %rd2;\n"
+	"st.global.u32 [%rd2], %r4;\nret;\n}\n";
+
+/*
+ * A CTA that brings nothing is held: it waits for 64 epochs. Then it goes on for two, since others
+ * may wait for it.
+ */
+static void a_held_cta_goes_on(void **state)
+{
+	struct bench b;
+	uint64_t epochs[2];
+
+	for (unsigned int i = 0; i < 2; i++) {
+		bench_init(&b);
+		strcpy(b.spec.cta, "zorua");
+		specify_two(&b);
+		b.spec.zorua_epoch = 100;
+		b.spec.zorua_proof = 6;
+		b.spec.zorua_gain = 1000;
+		strcpy(b.spec.zorua_ctas, i ? "lack" : "fits");
+		bench_load(&b, signal, 64);
+		bench_run(&b, 3);
+		assert_int_equal(b.status, 0);
+		for (unsigned int w = 0; w < 4; w++)
+			assert_int_equal(((uint32_t *)b.memory)[w], 60);
+		epochs[i] = counters(&b)->epochs;
+		assert_true(i ? counters(&b)->held >= 64 : !counters(&b)->held);
+		bench_fini(&b);
+	}
+	assert_true(epochs[1] > 64 + epochs[0] / 2);
 }
 
 /*
@@ -518,9 +582,11 @@ int main(void)
 		cmocka_unit_test(a_part_of_a_cta),
 		cmocka_unit_test(a_warp_makes_room),
 		cmocka_unit_test(more_ctas_where_warps_lack),
+		cmocka_unit_test(ctas_come_as_they_specify),
 		cmocka_unit_test(an_empty_sm_remembers),
 		cmocka_unit_test(more_ctas_stay_where_they_help),
 		cmocka_unit_test(no_trial_where_warps_wait),
+		cmocka_unit_test(a_held_cta_goes_on),
 		cmocka_unit_test(stalled_ctas_lend_slots),
 		cmocka_unit_test(who_has_no_slot_does_not_go_on),
 		cmocka_unit_test(who_has_exited_lends_its_slot),

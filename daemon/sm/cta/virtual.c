@@ -82,7 +82,7 @@ static void on_swap_out(void *ctx, unsigned int warp)
 	struct vwarp *w = &v->warps[warp];
 
 	virtual_count_for(v, w->kernel);
-	w->slotted = false;
+	w->slotted = w->stopped = false;
 	virtual_look_up_again(w, sm_warp_unschedule(v->sm, warp, v->now));
 	w->asked = w->told;
 	/* One that has exited needs no slot again. */
@@ -139,14 +139,45 @@ static void tell_ready(struct virt *v)
 	}
 }
 
-/* With wlm a warp that ends may make room for a CTA. */
+/*
+ * With wlm a warp that ends may make room for a CTA. With zorua a CTA that has begun does, for the
+ * next one may wait behind it.
+ */
 static void tell_room(struct virt *v)
 {
-	bool room = v->resident && virtual_wlm_has_room(v, v->sm, v->kernel);
+	bool room = v->zorua ? !coord_backlog(v->c) :
+		    v->resident && virtual_wlm_has_room(v, v->sm, v->kernel);
 
 	if (room && !v->room)
 		sm_room_grown(v->sm);
 	v->room = room;
+}
+
+/* The warp is at w->pc. May it issue? Else sm_resource_granted() follows. */
+static bool ask(struct vwarp *w)
+{
+	uint32_t phase = sm_kernel_phase(w->kernel, w->pc);
+
+	if (phase == UINT32_MAX || phase == w->phase)
+		return virtual_look_up(w);
+	w->asked = true;
+	w->next_phase = phase;
+	sm_timer(w->v->sm, w->v->now);
+	return false;
+}
+
+/* Those that stopped and are not held any more. */
+static void go_on(struct virt *v)
+{
+	for (unsigned int i = 0; i < v->nwarps; i++) {
+		struct vwarp *w = &v->warps[i];
+
+		if (!w->stopped || w->held)
+			continue;
+		w->stopped = false;
+		if (ask(w))
+			sm_resource_granted(v->sm, i);
+	}
 }
 
 static void catch_up(struct virt *v, uint64_t now)
@@ -155,6 +186,8 @@ static void catch_up(struct virt *v, uint64_t now)
 	uint32_t shared = (uint32_t)(v->spec->shared_bytes / v->unit);
 
 	v->now = now;
+	if (virtual_hold(v))
+		go_on(v);
 	if (v->zorua)
 		tell_phases(v);
 	if (v->again)
@@ -171,8 +204,7 @@ static void catch_up(struct virt *v, uint64_t now)
 	sm_hold(v->sm, (registers - coord_free(v->c, COORD_REGISTERS)) * SET_REGISTERS,
 		(shared - coord_free(v->c, COORD_SCRATCHPAD)) * v->unit, now);
 	virtual_count(v, v->kernel);
-	if (!v->zorua)
-		tell_room(v);
+	tell_room(v);
 }
 
 /* Something has happened in this cycle: catch_up() is called at its end. */
@@ -229,8 +261,12 @@ static void end_epoch(struct virt *v, uint64_t now)
 	idle = epoch.idle + (v->idle_has_mem ? epoch.mem - epoch.pipeline : 0);
 	coord_epoch(v->c, idle / v->spec->schedulers, epoch.mem / v->spec->schedulers);
 	more.lacking = virtual_lacking(v, &epoch);
-	if (v->by_lack && !v->mixed)
+	if (v->by_lack && !v->mixed) {
 		virtual_growth(v, &epoch, issued(v) - v->issued);
+		v->runs = virtual_growth_runs(v);
+		sm_room_grown(v->sm);
+	}
+	more.held = v->held;
 	more.percent = coord_percent(v->c);
 	/* Beside others' the kernel that came last counts the SM's epochs. */
 	sm_count_virtual(v->sm, v->kernel, &more);
@@ -241,6 +277,7 @@ void virtual_timer(void *state, struct sm *sm, uint64_t now)
 {
 	struct virt *v = state;
 
+	v->now = now;
 	if (v->zorua && v->resident && now >= v->epoch)
 		end_epoch(v, now);
 	catch_up(v, now);
@@ -268,6 +305,8 @@ static int create(struct virt *v, unsigned int shared_unit, const struct coord_t
 	v->unit = shared_unit;
 	sm_sizes(v->sm, &limits.warps, &limits.ctas);
 	v->nwarps = limits.warps;
+	v->nctas = limits.ctas;
+	v->runs = UINT32_MAX;
 	if (v->zorua && (virtual_registers_create(v) || virtual_scratchpad_create(v)))
 		return -ENOMEM;
 	return coord_create(&limits, t, &ops, v, &v->c);
@@ -336,6 +375,8 @@ void virtual_reset(void *state)
 	memset(v->warps, 0, sizeof(v->warps));
 	memset(v->coming, 0, sizeof(v->coming));
 	memset(v->kernels, 0, sizeof(v->kernels));
+	v->runs = UINT32_MAX;
+	v->held = 0;
 	v->resident = 0;
 	v->kernel = NULL;
 	v->mixed = v->again = false;
@@ -369,8 +410,8 @@ bool virtual_zorua_has_room(void *state, const struct sm *sm, const struct sm_ke
 		return false;
 	if (!v->by_lack)
 		return true;
-	return alone(sm, kernel) ?
-	       sm_resident_ctas(sm, NULL) < sm_kernel_ctas(kernel) + v->growth.extra :
+	return alone(sm, kernel) ? !coord_backlog(v->c) &&
+	       sm_resident_ctas(sm, NULL) < virtual_specified(v, kernel) + v->growth.extra :
 	       fits_beside(v, kernel);
 }
 
@@ -413,6 +454,8 @@ static void look_at_kernels(struct virt *v, struct sm *sm)
 	if (mixed && !v->mixed)
 		coord_begin(v->c);
 	v->mixed = mixed;
+	if (mixed)
+		v->runs = UINT32_MAX;
 	if (mixed || (v->launched && v->grid == sm_kernel_grid(v->kernel)))
 		return;
 	v->launched = true;
@@ -450,6 +493,7 @@ void virtual_admitted(void *state, struct sm *sm, unsigned int cta, uint64_t now
 
 	sm_cta_look(sm, cta, &view);
 	v->kernel = v->kernels[cta] = view.kernel;
+	v->age[cta] = ++v->ages;
 	if (v->zorua) {
 		coord_set_floor(v->c, floor_of(v, sm_kernel_ctas(v->kernel) * n));
 		needs = needs_of(v, v->kernel, 0);
@@ -478,6 +522,7 @@ void virtual_cta_ended(void *state, struct sm *sm, unsigned int cta, uint64_t no
 {
 	struct virt *v = state;
 
+	v->now = now;
 	coord_cta_end(v->c, cta);
 	v->coming[cta] = 0;
 	v->kernels[cta] = NULL;
@@ -497,23 +542,22 @@ void virtual_retired(void *state, struct sm *sm, unsigned int warp, uint64_t now
 
 void virtual_exited(void *state, struct sm *sm, unsigned int warp, uint64_t now)
 {
-	((struct virt *)state)->warps[warp].exited = true;
+	struct virt *v = state;
+
+	v->warps[warp].exited = true;
+	if (v->held)
+		soon(v, now);
 }
 
 bool virtual_acquire(void *state, struct sm *sm, unsigned int warp, uint32_t pc, uint64_t now)
 {
 	struct virt *v = state;
 	struct vwarp *w = &v->warps[warp];
-	uint32_t phase = sm_kernel_phase(w->kernel, pc);
 
 	w->pc = pc;
 	v->now = now;
-	if (phase == UINT32_MAX || phase == w->phase)
-		return virtual_look_up(w);
-	w->asked = true;
-	w->next_phase = phase;
-	soon(v, now);
-	return false;
+	w->stopped = w->held;
+	return !w->stopped && ask(w);
 }
 
 void virtual_finished(void *state, struct sm *sm, unsigned int warp, uint32_t pc)

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How many CTAs an SM under Zorua takes beyond those that it has without (zorua.ctas=lack). The
- * paper takes what fits. It is tried here: when warps have lacked for some epochs, one CTA more
- * comes, and if the SM then issues so many more instructions an epoch (zorua.gain), it stays, and
- * twice as many are tried. Else the SM goes back to what it had, and waits before it tries again,
- * longer each time, also over the kernel's launches. Where resources are oversubscribed o_thresh
- * decides instead. A CTA is not taken back: it ends. Called by virtual.c at the end of each epoch.
+ * How many CTAs run on an SM under Zorua beyond those whose specification it has room for
+ * (zorua.ctas=lack). The paper takes what fits. It is tried here: when warps have lacked for some
+ * epochs, one CTA more comes, and if the SM then issues so many more instructions an epoch
+ * (zorua.gain), it is kept, and twice as many are tried. Else the SM goes back to what it had, and
+ * waits before it tries again, longer each time, also over the kernel's launches. Every second
+ * trial is of fewer CTAs than are kept. What is too many is held (virtual_hold.c). Where
+ * resources are oversubscribed o_thresh decides instead. Called by virtual.c at the end of each
+ * epoch.
  */
 #include <string.h>
 
@@ -13,6 +15,7 @@
 
 #define TRIAL		2u	/* epochs that a trial measures */
 #define WAIT		8u	/* times zorua.proof: epochs to the second trial */
+#define STARVED		64u	/* epochs that a warp is held at most */
 
 /*
  * Warps lack in an epoch in which, in a 32nd of the cycles and more often than the load/store unit
@@ -24,6 +27,13 @@ bool virtual_lacking(const struct virt *v, const struct idleness *epoch)
 	uint64_t none = epoch->idle + epoch->mem - epoch->pipeline;
 
 	return 32 * none > v->spec->zorua_epoch * v->spec->schedulers && none > epoch->pipeline;
+}
+
+unsigned int virtual_specified(const struct virt *v, const struct sm_kernel *kernel)
+{
+	unsigned int by_slots = (unsigned int)v->spec->warps / sm_kernel_needs(kernel).warps;
+
+	return MAX(sm_kernel_ctas(kernel), MIN(sm_kernel_places(kernel), by_slots));
 }
 
 static bool too_many(const struct virt *v, const struct idleness *epoch)
@@ -54,25 +64,38 @@ void virtual_growth_begin(struct virt *v)
 }
 
 /*
- * What the SM has to issue in an epoch of the trial, times 100 and the CTAs that it had: as many
- * more CTAs would issue as many more instructions if nobody were in anybody's way.
+ * Are `more` CTAs, with which the SM issues `gained` instructions an epoch, worth it, when it
+ * issues `rate` with the few? As many more CTAs would issue as many more instructions if nobody
+ * were in anybody's way.
  */
-static bool worth(const struct virt *v, uint64_t issued)
+static bool worth(const struct virt *v, unsigned int few, uint64_t rate, unsigned int more,
+		  uint64_t gained)
 {
-	const struct growth *g = &v->growth;
-	uint64_t had = sm_kernel_ctas(v->kernel) + g->kept, more = g->extra - g->kept;
+	uint64_t had = virtual_specified(v, v->kernel) + few;
 
-	return issued * 100 * had >= g->rate * (100 * had + v->spec->zorua_gain * more);
+	return gained * 100 * had >= rate * (100 * had + v->spec->zorua_gain * (more - few));
+}
+
+/* So many may run from now on, more than were kept or fewer. */
+static void try_ctas(struct virt *v, unsigned int extra)
+{
+	struct growth *g = &v->growth;
+
+	g->extra = extra;
+	g->here = false;
+	g->measured = 0;
+	g->sum = 0;
 }
 
 static void try_more(struct virt *v)
 {
-	struct growth *g = &v->growth;
+	try_ctas(v, v->growth.kept ? MIN(2 * v->growth.kept, MAX_WARPS) : 1);
+}
 
-	g->extra = g->kept ? MIN(2 * g->kept, MAX_WARPS) : 1;
-	g->measured = 0;
-	g->sum = 0;
-	sm_room_grown(v->sm);
+/* Are there more CTAs than these? */
+static bool beyond(const struct virt *v, unsigned int extra)
+{
+	return sm_resident_ctas(v->sm, NULL) > virtual_specified(v, v->kernel) + extra;
 }
 
 /*
@@ -85,56 +108,93 @@ static bool oversubscribed(const struct virt *v)
 	       coord_swapped(v->c, COORD_SCRATCHPAD) || coord_swapped(v->c, COORD_REGISTERS);
 }
 
-/* An epoch in which the CTAs on trial were there from its begin. */
+static void settle(struct growth *g)
+{
+	g->extra = g->kept;
+	g->verdict->hold = g->verdict->wait;
+	g->verdict->wait = MIN(2 * g->verdict->wait, 1u << 20);
+}
+
+/* An epoch that had the CTAs of the trial from its begin. */
 static void measure(struct virt *v, uint64_t issued)
 {
 	struct growth *g = &v->growth;
+	bool more = g->extra > g->kept;
+	uint64_t rate;
 
 	g->sum += issued;
 	if (++g->measured < TRIAL)
 		return;
-	if (worth(v, g->sum / TRIAL)) {
-		g->kept = g->extra;
-		g->rate = g->sum / TRIAL;
-		try_more(v);
+	rate = g->sum / TRIAL;
+	g->look_back = more;
+	if (more ? !worth(v, g->kept, g->rate, g->extra, rate) :
+		   worth(v, g->extra, rate, g->kept, g->rate)) {
+		settle(g);
 		return;
 	}
-	g->extra = g->kept;
-	g->verdict->hold = g->verdict->wait;
-	g->verdict->wait = MIN(2 * g->verdict->wait, 1u << 20);
+	g->kept = g->extra;
+	g->rate = rate;
+	if (more)
+		try_more(v);
+	else if (g->kept)
+		try_ctas(v, g->kept / 2);
+	else
+		settle(g);
+}
+
+/* Is there a trial in this epoch? */
+static bool trial(struct virt *v, bool here, uint64_t issued)
+{
+	struct growth *g = &v->growth;
+
+	if (g->extra == g->kept)
+		return false;
+	if (oversubscribed(v)) {
+		g->kept = MAX(g->kept, g->extra);
+		try_more(v);
+	} else if (g->extra < g->kept && !beyond(v, g->extra)) {
+		g->extra = g->kept;
+	} else if (here) {
+		measure(v, issued);
+	}
+	return true;
 }
 
 void virtual_growth(struct virt *v, const struct idleness *epoch, uint64_t issued)
 {
 	struct growth *g = &v->growth;
 	bool many = too_many(v, epoch), here = g->here;
-	bool trial = g->extra > g->kept;
 
-	g->here = sm_resident_ctas(v->sm, NULL) > sm_kernel_ctas(v->kernel) + g->kept;
+	g->here = beyond(v, MIN(g->kept, g->extra));
 	if (many) {
 		g->lacked = 0;
 		g->extra = g->kept = 0;
 		return;
 	}
 	g->lacked += virtual_lacking(v, epoch);
-	if (trial && oversubscribed(v)) {
-		g->kept = g->extra;
-		try_more(v);
+	if (trial(v, here, issued))
 		return;
-	}
-	if (trial) {
-		if (here)
-			measure(v, issued);
-		else
-			sm_room_grown(v->sm);
-		return;
-	}
-	if (g->extra)
-		sm_room_grown(v->sm);
 	/* What it issues with what it has: the mean of the last few epochs, the newest most. */
 	g->rate = g->rate ? (g->rate + issued) / 2 : issued;
 	if (g->verdict->hold)
 		g->verdict->hold--;
+	else if (g->look_back && g->kept && beyond(v, g->kept / 2))
+		try_ctas(v, g->kept / 2);
 	else if (g->lacked >= v->spec->zorua_proof)
 		try_more(v);
+}
+
+unsigned int virtual_growth_runs(struct virt *v)
+{
+	struct growth *g = &v->growth;
+
+	g->held = v->held || g->held > STARVED ? g->held + 1 : 0;
+	if (!beyond(v, g->extra))
+		return UINT32_MAX;
+	if (g->held > STARVED) {
+		if (g->held >= STARVED + TRIAL)
+			g->held = 0;
+		return UINT32_MAX;
+	}
+	return (virtual_specified(v, v->kernel) + g->extra) * sm_kernel_needs(v->kernel).warps;
 }

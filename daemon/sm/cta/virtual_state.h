@@ -38,6 +38,7 @@ struct vwarp {
 	bool exited;			/* and is not given back yet */
 	bool returns;			/* its context is being read, then it is scheduled */
 	bool asked, told;		/* it is at a phase point; and the coordinator knows */
+	bool held, stopped;		/* it may not go on; and has come to an instruction */
 	uint32_t phase, next_phase;
 	uint32_t pc;			/* of the instruction that asked last */
 	unsigned int slot;
@@ -52,11 +53,13 @@ struct idleness {
 	uint64_t idle, mem, pipeline;
 };
 
-/* virtual_growth.c. CTAs are counted beyond those without Zorua. */
+/* virtual_growth.c. CTAs are counted beyond virtual_specified(). */
 struct growth {
 	unsigned int lacked;		/* epochs, since there were too many warps */
-	unsigned int extra, kept;	/* CTAs: that may be here; those that were worth it */
-	bool here;			/* at the last epoch's end there were more than `kept` */
+	unsigned int extra, kept;	/* CTAs: that may run; those that were worth it */
+	bool here;			/* the trial's CTAs were there at the last epoch's end */
+	bool look_back;			/* the next trial is of fewer CTAs than are kept */
+	unsigned int held;		/* epochs in a row in which warps were */
 	unsigned int measured;		/* epochs of the trial, */
 	uint64_t sum;			/* and what they issued */
 	uint64_t rate;			/* instructions of an epoch with `kept` */
@@ -79,12 +82,16 @@ struct virt {
 	bool mixed;			/* there are CTAs of several */
 	unsigned int resident;		/* CTAs */
 	uint32_t unit;			/* bytes of the coordinator's units of scratchpad */
-	unsigned int nwarps;		/* that the SM knows by number */
+	unsigned int nwarps, nctas;	/* that the SM knows by number */
 	struct vwarp warps[MAX_WARPS];
 	uint64_t filling;		/* sets of the warp that is asking */
 	struct vset *registers;		/* 64 a warp; NULL: nothing is ever in swap */
 	struct vset *sets;		/* of scratchpad, 64 a CTA; NULL: it has no table */
 	uint64_t coming[MAX_CTAS];	/* those that have a place, and are read into it */
+	uint64_t age[MAX_CTAS];		/* the older, the less */
+	unsigned int runs;		/* warps that may run; UINT32_MAX: all */
+	unsigned int held;		/* those that may not */
+	uint64_t ages;
 	uint64_t epoch;			/* the cycle in which it ends */
 	struct idleness begin;		/* at its begin */
 	bool launched;			/* there was a CTA, the last one of this launch: */
@@ -99,16 +106,29 @@ struct virt {
 	unsigned int next_verdict;	/* of them, the place to be taken next */
 	uint64_t issued;		/* instructions, at the epoch's begin */
 	struct coord_counters counted;
-	bool room;			/* wlm: there was room for another CTA */
+	bool room;			/* wlm: there was room for another CTA; zorua: none waited */
 	uint64_t now;
 };
 
 /* virtual_growth.c */
+/*
+ * CTAs of the kernel that come without a trial: those whose warps have slots, and whose registers
+ * and scratchpad are there as they specify them. CTA slots are virtual, as many as there are
+ * numbers, so that they bind only a plain SM.
+ */
+unsigned int virtual_specified(const struct virt *v, const struct sm_kernel *kernel);
 bool virtual_lacking(const struct virt *v, const struct idleness *epoch);
 /* A launch of v->kernel begins. */
 void virtual_growth_begin(struct virt *v);
 /* An epoch has ended, in which the SM issued so many instructions. */
 void virtual_growth(struct virt *v, const struct idleness *epoch, uint64_t issued);
+
+/* Warps that may run until the next epoch ends. */
+unsigned int virtual_growth_runs(struct virt *v);
+
+/* virtual_hold.c */
+/* The oldest v->runs warps go on, the others are held. True: some have stopped and go on. */
+bool virtual_hold(struct virt *v);
 
 /* virtual_count.c */
 /* What the coordinator has counted since this was called last is the kernel's. */
