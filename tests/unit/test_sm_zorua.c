@@ -514,6 +514,68 @@ static void who_has_exited_lends_its_slot(void **state)
 	}
 }
 
+/* A warp loads, stores to a page that the TLB does not have, and waits at a fence behind that. */
+static const char late[] = PTX_HEAD
+	".visible .entry k(.param .u64 p)\n{\n.reg .b64 %rd<5>;\n.reg .b32 %r<6>;\n"
+	"ld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\nmov.u32 %r4, %ctaid.x;\n"
+	"mul.wide.u32 %rd2, %r4, 8192;\nadd.s64 %rd3, %rd1, %rd2;\n"
+	"ld.global.u32 %r3, [%rd3];\nadd.u32 %r3, %r3, 1;\n"
+	"st.global.u32 [%rd3+4096], %r1;\nmembar.gl;\nst.global.u32 [%rd3+4], %r3;\nret;\n}\n";
+
+/*
+ * The first CTA has the slot, the second one comes at the end of a cycle. False: they have not
+ * ended in time.
+ */
+static bool run_late(struct bench *b, uint64_t second)
+{
+	unsigned int launched = 0;
+
+	bench_init(b);
+	strcpy(b->spec.cta, "zorua");
+	strcpy(b->spec.zorua_slots, "vt");
+	strcpy(b->spec.zorua_ctas, "fits");
+	b->spec.warps = 1;
+	b->spec.zorua_swap = 0;
+	b->spec.paging = 1;
+	b->every_cycle = true;
+	bench_load(b, late, 32);
+	b->launch.grid[0] = 2;
+	assert_int_equal(sm_begin(b->sm, b->kernel), 0);
+	sm_account(b->sm, 0);
+	for (uint64_t t = 1; t < 20000 && !(launched == 2 && sm_idle(b->sm)); t++) {
+		uint32_t ctaid[3] = { launched, 0, 0 };
+
+		if (launched < 2 && t > (launched ? second : 0)) {
+			assert_int_equal(sm_launch_cta(b->sm, b->kernel, ctaid, t - 1), 0);
+			launched++;
+		}
+		bench_quantum(b, t, t + 1);
+		assert_int_equal(b->status, 0);
+	}
+	return sm_idle(b->sm);
+}
+
+/*
+ * A CTA may come in the very cycle in which the page is there that a stalled warp waited for: the
+ * warp that lends its slot then has nothing under way that would tell of it, and asks for one
+ * by itself.
+ */
+static void who_lends_too_late_asks_again(void **state)
+{
+	uint64_t lent = 0;
+
+	for (uint64_t second = 300; second < 1200; second++) {
+		struct bench b;
+
+		assert_true(run_late(&b, second));
+		lent += counters(&b)->swapped_warps;
+		for (unsigned int c = 0; c < 2; c++)
+			assert_int_equal(((uint32_t *)b.memory)[2048 * c + 1], 1);
+		bench_fini(&b);
+	}
+	assert_true(lent > 0);
+}
+
 /* As Virtual Thread's keys say: without far faults nobody stalls on them. */
 static void what_stalls_is_virtual_threads(void **state)
 {
@@ -590,6 +652,7 @@ int main(void)
 		cmocka_unit_test(stalled_ctas_lend_slots),
 		cmocka_unit_test(who_has_no_slot_does_not_go_on),
 		cmocka_unit_test(who_has_exited_lends_its_slot),
+		cmocka_unit_test(who_lends_too_late_asks_again),
 		cmocka_unit_test(what_stalls_is_virtual_threads),
 		cmocka_unit_test(what_c_idle_is),
 		cmocka_unit_test(refused_values),
