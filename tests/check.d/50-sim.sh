@@ -21,7 +21,11 @@ number() { sed -n "/^  \"${3:-}/,\$s/.*\"$1\": *\([0-9][0-9]*\).*/\1/p" "$2" | h
 for w in $workloads; do
 	for vram in 64M 32K; do
 		for i in 1 2; do
-			timeout 120 build/bin/gpuemu run "$w" size=tiny --backend sim --vram $vram --json $work/$w.$i >$work/$w.$i.txt 2>&1
+			(
+				ulimit -t 10
+				exec timeout 120 build/bin/gpuemu run "$w" size=tiny --backend sim --vram $vram \
+					--json $work/$w.$i
+			) >$work/$w.$i.txt 2>&1
 			status=$?
 			[ $status -eq 0 ] || break
 		done

@@ -351,6 +351,85 @@ static void test_who_waits_at_a_barrier_counts(void **state)
 	}
 }
 
+/* A load; the first CTA has instructions before it. */
+static const char later[] = PTX_HEAD
+	".visible .entry k()\n{\n.reg .pred %p<2>;\n.reg .b64 %rd<8>;\n.reg .b32 %r<12>;\n"
+	"mov.u32 %r1, %ctaid.x;\nmul.wide.u32 %rd2, %r1, 4096;\nadd.s64 %rd3, %rd2, 35184372088832;\n"
+	"setp.ne.u32 %p1, %r1, 0;\n@%p1 bra LOAD;\nadd.u32 %r3, %r1, 1;\nadd.u32 %r3, %r3, %r3;\n"
+	"add.u32 %r3, %r3, %r3;\nadd.u32 %r3, %r3, %r3;\n"
+	"LOAD:\nld.global.u32 %r2, [%rd3];\nadd.u32 %r2, %r2, 1;\nst.global.u32 [%rd3+64], %r2;\nret;\n}\n";
+
+static struct sm_cta_view look_at(const struct bench *b, unsigned int cta)
+{
+	struct sm_cta_view view;
+
+	sm_cta_look(b->sm, cta, &view);
+	return view;
+}
+
+static void launch(struct bench *b, uint32_t cta, uint64_t now)
+{
+	assert_int_equal(sm_launch_cta(b->sm, b->kernel, (uint32_t [3]){ cta }, now), 0);
+}
+
+/* A CTA that comes when two have stalled takes the slot of the one that stalled first. */
+static void test_who_stalled_first_leaves(void **state)
+{
+	struct bench b;
+	uint64_t t;
+
+	bench_vt(&b, "vt", 2);
+	bench_load(&b, later, 32);
+	bench_run(&b, 1);
+	t = b.now;
+	assert_int_equal(sm_begin(b.sm, b.kernel), 0);
+	launch(&b, 0, t);
+	launch(&b, 1, t);
+	do {
+		bench_quantum(&b, t + 1, t + 2);
+		t++;
+		assert_true(look_at(&b, 1).stalled || !look_at(&b, 0).stalled);
+	} while (!look_at(&b, 0).stalled);
+	assert_true(look_at(&b, 1).stalled);
+	launch(&b, 2, t);
+	bench_quantum(&b, t + 1, t + 2);
+	bench_quantum(&b, t + 2, t + 3);
+	assert_int_equal(look_at(&b, 0).state, SM_CTA_ACTIVE);
+	assert_int_equal(look_at(&b, 1).state, SM_CTA_PARKED);
+	assert_int_equal(look_at(&b, 2).state, SM_CTA_ACTIVE);
+	bench_fini(&b);
+}
+
+/* A CTA waits for a far fault, and nobody was ready before that was known. Who comes then? */
+static void test_a_far_fault_swaps_if_it_is_told_to(void **state)
+{
+	static const char *const swap_on[] = { "memory", "fault", "both" };
+	static bool absent[BENCH_BYTES / PAGE_BYTES];
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(swap_on); i++) {
+		struct bench b;
+		uint64_t t;
+
+		bench_vt(&b, "vt", 1);
+		strcpy(b.spec.vt_swap_on, swap_on[i]);
+		b.spec.paging = 1;
+		absent[0] = true;
+		b.absent = absent;
+		bench_load(&b, later, 32);
+		assert_int_equal(sm_begin(b.sm, b.kernel), 0);
+		launch(&b, 0, 0);
+		for (t = 1; t < 2000; t++)
+			bench_quantum(&b, t, t + 1);
+		assert_int_equal(look_at(&b, 0).faulted, 1);
+		launch(&b, 1, t - 1);
+		for (; t < 2010; t++)
+			bench_quantum(&b, t, t + 1);
+		assert_int_equal(look_at(&b, 0).state, i ? SM_CTA_PARKED : SM_CTA_ACTIVE);
+		assert_int_equal(look_at(&b, 1).state, i ? SM_CTA_ACTIVE : SM_CTA_PARKED);
+		bench_fini(&b);
+	}
+}
+
 /* Nothing faults here: who swaps on far faults alone never does. */
 static void test_swaps_on_what_it_is_told_to(void **state)
 {
@@ -398,6 +477,8 @@ int main(void)
 		cmocka_unit_test(test_ctas_of_32_warps),
 		cmocka_unit_test(test_max_has_slots_for_all),
 		cmocka_unit_test(test_who_waits_at_a_barrier_counts),
+		cmocka_unit_test(test_who_stalled_first_leaves),
+		cmocka_unit_test(test_a_far_fault_swaps_if_it_is_told_to),
 		cmocka_unit_test(test_swaps_on_what_it_is_told_to),
 		cmocka_unit_test(test_unknown_words_are_refused),
 	};
