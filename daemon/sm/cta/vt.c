@@ -202,8 +202,11 @@ static void bring(struct vt *v, struct sm *sm, uint64_t now)
 static void leave(struct sm *sm, struct vt_cta *c, uint64_t now)
 {
 	c->stalled = false;
-	if (sm_park(sm, c->number, 0, now))
+	if (sm_park(sm, c->number, 0, now)) {
+		/* It has ended in this cycle, which has not been told yet: it is nobody to ask again. */
+		c->exited = false;
 		return;
+	}
 	vt_set_state(c, VT_LEAVING);
 	if (!c->exited)
 		c->vt->saving = c->context = c->vt->spec->vt_bits;
