@@ -386,15 +386,15 @@ static void no_trial_where_warps_wait(void **state)
 }
 
 /*
- * A plain SM holds two of these CTAs. They wait until a third one says go, which takes it some 600
- * cycles; after 4096 looks they give up. All write down how they ended.
+ * A plain SM holds two of these CTAs. They wait until a third one says go, which takes it some 1800
+ * cycles; after 300 looks they give up. All write down how they ended.
  */
 static const char signal[] = PTX_HEAD
 	".visible .entry k(.param .u64 p)\n{\n.reg .pred %p<3>;\n.reg .b64 %rd<8>;\n"
 	".reg .b32 %r<9>;\nld.param.u64 %rd1, [p];\nmov.u32 %r2, %ctaid.x;\n"
 	"mov.u32 %r3, 0;\nmov.u32 %r4, 0;\nsetp.eq.u32 %p1, %r2, 2;\n@%p1 bra G;\n"
 	"L:\nld.volatile.global.u32 %r4, [%rd1];\nadd.u32 %r3, %r3, 1;\n"
-	"setp.ne.u32 %p2, %r4, 0;\n@%p2 bra E;\nsetp.lt.u32 %p2, %r3, 4096;\n@%p2 bra L;\nbra E;\n"
+	"setp.ne.u32 %p2, %r4, 0;\n@%p2 bra E;\nsetp.lt.u32 %p2, %r3, 300;\n@%p2 bra L;\nbra E;\n"
 	"G:\nadd.u32 %r4, %r4, 1;\nsetp.lt.u32 %p2, %r4, 60;\n@%p2 bra G;\n"
 	"st.volatile.global.u32 [%rd1], %r4;\n"
 	"E:\nmad.lo.u32 %r5, %r2, 4, 4;\ncvt.u64.u32 %rd2, %r5;\nadd.s64 %rd2, %rd1, %rd2;\n"
@@ -427,6 +427,37 @@ static void a_held_cta_goes_on(void **state)
 		bench_fini(&b);
 	}
 	assert_true(epochs[1] > 64 + epochs[0] / 2);
+}
+
+/*
+ * Additions that wait for each other, so that more warps issue more; then sines, for which the
+ * units are the limit.
+ */
+static const char turning[] = PTX_HEAD
+	".visible .entry k(.param .u64 p)\n{\n.reg .pred %p<2>;\n.reg .b64 %rd<3>;\n"
+	".reg .b32 %r<5>;\n.reg .f32 %f<9>;\nld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\n"
+	"mov.u32 %r2, 1;\nmov.u32 %r3, 0;\n"
+	"L:\n" TEN(ADD) "add.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, 60;\n@%p1 bra L;\n"
+	"cvt.rn.f32.u32 %f1, %r1;\nmov.f32 %f2, %f1;\nmov.f32 %f3, %f1;\nmov.f32 %f4, %f1;\n"
+	"M:\nsin.approx.f32 %f5, %f1;\nsin.approx.f32 %f6, %f2;\nsin.approx.f32 %f7, %f3;\n"
+	"sin.approx.f32 %f8, %f4;\nadd.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, 600;\n@%p1 bra M;\n"
+	"st.global.f32 [%rd1], %f5;\nret;\n}\n";
+
+/* A third CTA is worth it in the first half, and held in the second one. */
+static void what_was_worth_it_is_tried_again(void **state)
+{
+	struct bench b;
+
+	bench_init(&b);
+	strcpy(b.spec.cta, "zorua");
+	specify_two(&b);
+	b.spec.zorua_epoch = 100;
+	b.spec.zorua_proof = 3;
+	bench_load(&b, turning, 64);
+	bench_run(&b, 3);
+	assert_int_equal(b.status, 0);
+	assert_true(counters(&b)->held > 0);
+	bench_fini(&b);
 }
 
 /*
@@ -649,6 +680,7 @@ int main(void)
 		cmocka_unit_test(more_ctas_stay_where_they_help),
 		cmocka_unit_test(no_trial_where_warps_wait),
 		cmocka_unit_test(a_held_cta_goes_on),
+		cmocka_unit_test(what_was_worth_it_is_tried_again),
 		cmocka_unit_test(stalled_ctas_lend_slots),
 		cmocka_unit_test(who_has_no_slot_does_not_go_on),
 		cmocka_unit_test(who_has_exited_lends_its_slot),

@@ -152,7 +152,9 @@ static bool trial(struct virt *v, bool here, uint64_t issued)
 	if (oversubscribed(v)) {
 		g->kept = MAX(g->kept, g->extra);
 		try_more(v);
-	} else if (g->extra < g->kept && !beyond(v, g->extra)) {
+	} else if (!g->here) {
+		/* Nobody came: there are no more CTAs, or no numbers for them. */
+		g->look_back = g->extra > g->kept;
 		g->extra = g->kept;
 	} else if (here) {
 		measure(v, issued);
