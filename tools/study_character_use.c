@@ -150,7 +150,7 @@ void character_show_threads(struct study_ctx *c)
 	struct study_table *t = study_table(c, "threads",
 		"threads that an SM holds, those that would fill its registers or shared memory, and how many more these "
 		"are in per cent (ISCA'16, figure 3): type S", 0, false);
-	double more[GPUS] = { 0 }, worst[GPUS] = { 0 };
+	double more[GPUS] = { 0 }, worst[GPUS] = { 0 }, missing = 0;
 	unsigned int n[GPUS] = { 0 };
 	struct gpu_spec specs[GPUS];
 
@@ -183,11 +183,12 @@ void character_show_threads(struct study_ctx *c)
 			study_cell(t, row, 3 + 3 * gpu, percent);
 			more[gpu] += percent;
 			worst[gpu] = MAX(worst[gpu], percent);
+			missing += gpu == FERMI ? share(h->capacity - h->n, h->capacity) : 0;
 			n[gpu]++;
 		}
 	}
-	study_note(t, "on average %.1f%% more threads on Fermi (%u programs) and %.1f%% on Kepler (%u), at most %.0f%% there; "
-		   "paper: 38.2, 97.7, 300.0.",
-		   mean(more[FERMI], n[FERMI]), n[FERMI], mean(more[KEPLER], n[KEPLER]), n[KEPLER],
-		   worst[KEPLER]);
+	study_note(t, "on average %.1f%% more threads on Fermi (%u programs), which are %.1f%% of those that would fill it, and "
+		   "%.1f%% more on Kepler (%u), at most %.0f%% there; paper: 38.2, 97.7, 300.0.",
+		   mean(more[FERMI], n[FERMI]), n[FERMI], mean(missing, n[FERMI]),
+		   mean(more[KEPLER], n[KEPLER]), n[KEPLER], worst[KEPLER]);
 }
