@@ -232,12 +232,61 @@ static void test_early_evictions_lower_the_degree(void **state)
 	assert_in_range(most[1], 1, 2);
 }
 
+/* One CTA in four loads a word of its page; the others exit at once. */
+static const char brief[] = PTX_HEAD
+	".visible .entry k(.param .u64 p)\n{\n.reg .pred %p<2>;\n.reg .b64 %rd<8>;\n.reg .b32 %r<8>;\n"
+	"ld.param.u64 %rd1, [p];\nmov.u32 %r1, %ctaid.x;\nmul.wide.u32 %rd2, %r1, 4096;\n"
+	"add.s64 %rd3, %rd1, %rd2;\nand.b32 %r3, %r1, 3;\nsetp.ne.u32 %p1, %r3, 0;\n@%p1 bra END;\n"
+	"ld.global.u32 %r2, [%rd3];\nadd.u32 %r2, %r2, %r1;\nst.global.u32 [%rd3+64], %r2;\n"
+	"END:\nret;\n}\n";
+
+/*
+ * Warps that have finished are found by fetch's search, so two CTAs may end in one cycle. When the
+ * first is told and one comes in from outside while another's context is being read, nobody may ask
+ * the other to leave.
+ */
+static void test_two_ctas_end_in_one_cycle(void **state)
+{
+	struct rng rng;
+
+	for (uint64_t seed = 1; seed <= 8; seed++) {
+		uint64_t ctas = 2 + seed % 4;
+		struct bench b;
+
+		rng_seed(&rng, seed);
+		memset(&faults, 0, sizeof(faults));
+		bench_init(&b);
+		strcpy(b.spec.cta, "vt");
+		b.spec.paging = 1;
+		b.spec.vt_early = 2000;
+		b.spec.far_mshrs = 0;
+		b.spec.ctas = ctas;
+		b.spec.vt_oversubscribe = 8;
+		b.spec.vt_bits = 64;
+		b.spec.registers = (ctas + 1) * 256 * 16;
+		b.spec.occupancy_regs = 16;
+		memset(faults.absent, true, 256 * sizeof(bool));
+		b.absent = faults.absent;
+		b.each_quantum = serve;
+		b.quantum = 1;
+		faults.moments = &rng;
+		bench_load(&b, brief, 256);
+		bench_run(&b, 256);
+		assert_int_equal(b.status, 0);
+		assert_true(sm_idle(b.sm));
+		assert_int_equal(sm_stats(b.sm)->retired_ctas, 256);
+		assert_true(faults.most > 0);
+		bench_fini(&b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_results_are_the_same_and_faults_overlap),
 		cmocka_unit_test(test_pages_come_at_any_moment),
 		cmocka_unit_test(test_early_evictions_lower_the_degree),
+		cmocka_unit_test(test_two_ctas_end_in_one_cycle),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
