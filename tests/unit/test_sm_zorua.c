@@ -456,7 +456,8 @@ static void what_was_worth_it_is_tried_again(void **state)
 	bench_load(&b, turning, 64);
 	bench_run(&b, 3);
 	assert_int_equal(b.status, 0);
-	assert_true(counters(&b)->held > 0);
+	/* Its two warps, in most of the epochs of the sines. */
+	assert_true(2 * counters(&b)->held > counters(&b)->epochs);
 	bench_fini(&b);
 }
 
