@@ -83,18 +83,19 @@ static const char *cause_of(const struct gpuemu_engine *e,
 	       gpuemu_cause_fault : "prefetch";
 }
 
-/* Whether a fault of the batch that the run is for writes. */
-static bool writes(const struct gpuemu_engine *e,
-		   const struct gpuemu_migration *m)
+/* The strongest access of the batch that the run is for; a prefetch, if there is none. */
+static enum gpuemu_access access_of(const struct gpuemu_engine *e,
+				    const struct gpuemu_migration *m)
 {
 	u64 end = m->addr + ((u64)m->pages << GPUEMU_PAGE_SHIFT);
+	enum gpuemu_access access = GPUEMU_ACCESS_PREFETCH;
 	const struct gpuemu_fault *f;
 
 	for (f = e->batch; f < e->batch + e->nfaults; f++)
 		if (f->va_space == m->va_space && f->addr >= m->addr &&
-		    f->addr < end && f->access >= GPUEMU_ACCESS_WRITE)
-			return true;
-	return false;
+		    f->addr < end && f->access > access)
+			access = f->access;
+	return access;
 }
 
 /* --- what a commit has in the air ------------------------------------------- */
@@ -240,7 +241,7 @@ static void land_for_frames(struct gpuemu_engine *e, u32 frames,
 /* One of ordinary memory: its pages have no block, and the client's worker finds them. */
 static int migrate_mirrored(struct gpuemu_engine *e, struct gpuemu_space *space,
 			    struct gpuemu_migration *m,
-			    struct gpuemu_stamps *cost)
+			    struct gpuemu_stamps *cost, u32 *lacking)
 {
 	u64 begin, waited;
 	s64 left;
@@ -251,13 +252,23 @@ static int migrate_mirrored(struct gpuemu_engine *e, struct gpuemu_space *space,
 	begin = ktime_get_ns();
 	/* A client whose memory comes late is not waited for in each commit. */
 	left = gpuemu_patience_left(&space->patience, begin);
-	ret = gpuemu_mirror_migrate(space, m, writes(e, m),
+	ret = gpuemu_mirror_migrate(space, m, access_of(e, m),
 				    left > 0 ? e->patience_ns : 0);
 	waited = ktime_get_ns() - begin;
+	if (m->op == GPUEMU_MIGRATE_D2H) {
+		cost->evict_ns += waited;
+		cost->d2h_pages += m->moved;
+		return ret;
+	}
 	e->patience_ns -= min(waited, e->patience_ns);
 	if (ret == -EAGAIN)
 		gpuemu_patience_spend(&space->patience, waited);
 	cost->map_ns += waited;
+	if (m->op != GPUEMU_MIGRATE_H2D)
+		return ret;
+	cost->h2d_pages += m->moved;
+	if (ret == -ENOSPC)
+		*lacking = m->pages - m->moved;
 	return ret;
 }
 
@@ -275,7 +286,7 @@ static int migrate_once(struct gpuemu_engine *e, struct gpuemu_client *client,
 
 	*lacking = 0;
 	if (gpuemu_mirror_has(&client->space, m->addr))
-		return migrate_mirrored(e, &client->space, m, cost);
+		return migrate_mirrored(e, &client->space, m, cost, lacking);
 	if (op->prepare) {
 		/* It may take locks that stand above blocks. */
 		land_all(e, cost);

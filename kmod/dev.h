@@ -20,6 +20,7 @@
 #include "link.h"
 #include "lru.h"
 #include "mirror.h"
+#include "mirror_pages.h"
 #include "remote.h"
 #include "stats.h"
 #include "thrash.h"
@@ -41,6 +42,7 @@ struct gpuemu_engine;
  * @pt: its page-table aperture
  * @remote: through which the engine reaches system memory
  * @mirror: the same of ordinary memory of clients' processes
+ * @mirror_pages: ordinary memory that is in device memory
  * @clients: every open file's client, by VA space id
  * @next_space: where the search for a VA space id goes on (under the xa_lock)
  * @users: those that have a client
@@ -67,6 +69,7 @@ struct gpuemu_dev {
 	struct gpuemu_pt pt;
 	struct gpuemu_remote remote;
 	struct gpuemu_mirror_slots mirror;
+	struct gpuemu_mirror_pages mirror_pages;
 	struct xarray clients;
 	u32 next_space;
 	struct gpuemu_users users;

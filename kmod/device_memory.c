@@ -76,6 +76,7 @@ static struct lack take_frames(struct gpuemu_block *block)
 	DECLARE_BITMAP(mask, GPUEMU_BLOCK_PAGES);
 	u32 may, got;
 
+	gpuemu_mirror_pages_reap(space->dev);
 	bitmap_fill(mask, GPUEMU_BLOCK_PAGES);
 	may = gpuemu_limit_take_frames(space, mask, GPUEMU_BLOCK_PAGES,
 				       GPUEMU_BLOCK_PAGES);

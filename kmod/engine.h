@@ -99,6 +99,8 @@ struct gpuemu_pass {
  *	completed
  * @parked: a RAISE or WAIT is pending: the engine touches no frame
  * @inval_put, @inval_acked: free running
+ * @late: when it was first too slow for a task that waits in several goes, and has
+ *	acknowledged nothing since; or 0
  * @batch_state: says whose the batch is
  * @get: the module's own GET of the fault buffer
  * @batch_gen: the last batch's
@@ -143,6 +145,7 @@ struct gpuemu_engine {
 	bool parked;
 	u32 inval_put;
 	u32 inval_acked;
+	unsigned long late;
 	enum gpuemu_batch_state batch_state;
 	u32 get;
 	u32 batch_gen;

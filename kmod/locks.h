@@ -42,13 +42,18 @@
  *     the engine has mapped of clients' processes. mm takes it while it changes a process'
  *     page table, in reclaim too, with locks of mm that are not in this list. So its holder
  *     neither reclaims nor waits, for an engine or a client; it takes 7 of an engine's file,
- *     9 and 10. mm may hold i_mmap_rwsem of a client's file above it, because mm tells the
- *     module of that file's changes, too. Every task that unmaps pages of an engine's file
- *     holds it. So no task that has that file's i_mmap_rwsem waits for it.
+ *     9 and 10. A task that moves pages of ordinary memory does not hold it: mm has the
+ *     pages locked then, and tells the mirror. mm may hold i_mmap_rwsem of a client's file
+ *     above it, because mm tells the module of that file's changes, too. Every task that
+ *     unmaps pages of an engine's file holds it. So no task that has that file's
+ *     i_mmap_rwsem waits for it.
  *  7. i_mmap_rwsem (rwsem, mm's). Inside unmap_mapping_range().
  *  8. maple tree lock of gpuemu_space.managed; xa_lock of gpuemu_space.blocks,
  *     of gpuemu_space.protect.blocks, gpuemu_mirror.ranges and gpuemu_dev.clients
  *     (spinlocks).
+ *     gpuemu_mirror_pages.lock (spinlock), whose account the pages of ordinary memory in
+ *     device memory are on, and the frames that mm has freed. mm frees such a page with a
+ *     page table locked, so this lock has no page table's inside; it has 10 and 11.
  *  9. gpuemu_dev.jobs_lock (spinlock). Protects all jobs, their turns and the events
  *     that tell the engine of them. It has nothing to do with far faults and invalidates,
  *     so clients that queue jobs and wait for them keep nobody from these.

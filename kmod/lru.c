@@ -106,9 +106,9 @@ static struct gpuemu_block *lru_next(struct gpuemu_lru *lru, u64 pass,
  * @want: frames
  * @of: only this VA space's, which has its share; NULL: anybody's
  *
- * Sends home whole blocks. Returns how many frames came free, which may be more,
- * or fewer: nothing is left that this commit did not ask for, a victim's
- * client has no memory, the task is being killed.
+ * Sends home whole blocks, and then pages of ordinary memory. Returns how many frames came
+ * free, which may be more, or fewer: nothing is left that this commit did not ask for, a
+ * victim's client has no memory, the task is being killed.
  */
 u32 gpuemu_lru_evict(struct gpuemu_dev *dev, u64 pass, u32 want,
 		     const struct gpuemu_space *of)
@@ -140,5 +140,7 @@ u32 gpuemu_lru_evict(struct gpuemu_dev *dev, u64 pass, u32 want,
 		gpuemu_client_put(client);
 		cond_resched();
 	}
+	if (freed < want && !fatal_signal_pending(current))
+		freed += gpuemu_mirror_pages_evict(dev, want - freed, of);
 	return freed;
 }

@@ -64,11 +64,17 @@ static int __init gpuemu_init(void)
 		       p->remote_mb);
 		goto out_remote;
 	}
+	ret = gpuemu_mirror_pages_init(dev);
+	if (ret) {
+		pr_err("no memory for the pages of vram_mb=%u, error %d; try a smaller value\n",
+		       p->vram_mb, ret);
+		goto out_mirror;
+	}
 	ret = gpuemu_copies_start(&dev->copies, p->copy_engines);
 	if (ret) {
 		pr_err("no thread for copy_engines=%u: error %d\n",
 		       p->copy_engines, ret);
-		goto out_mirror;
+		goto out_pages;
 	}
 	ret = gpuemu_reclaim_start(dev);
 	if (ret) {
@@ -89,6 +95,8 @@ out_reclaim:
 	gpuemu_reclaim_stop();
 out_copies:
 	gpuemu_copies_stop(&dev->copies);
+out_pages:
+	gpuemu_mirror_pages_destroy(dev);
 out_mirror:
 	gpuemu_mirror_slots_destroy(&dev->mirror);
 out_remote:
@@ -128,6 +136,7 @@ static void __exit gpuemu_exit(void)
 	/* Some memory of mm_end.c may be free only now. */
 	mmu_notifier_synchronize();
 	gpuemu_copies_stop(&the_device.copies);
+	gpuemu_mirror_pages_destroy(&the_device);
 	gpuemu_mirror_slots_destroy(&the_device.mirror);
 	gpuemu_remote_destroy(&the_device.remote);
 	gpuemu_pt_destroy(&the_device.pt);

@@ -84,24 +84,33 @@ void gpuemu_migrate_unmap_cpu(struct gpuemu_block *block,
 }
 
 /*
- * Gives each page of the mask a frame; those that get none leave the mask.
- * Returns how many these are.
+ * A frame for each page of the mask, on the VA space's account; those that get none leave
+ * the mask. Returns how many these are.
  */
-static u32 alloc_frames(struct gpuemu_block *block, unsigned long *mask)
+u32 gpuemu_migrate_frames(struct gpuemu_space *space, u32 *frames,
+			  unsigned long *mask)
 {
 	u32 want = bitmap_weight(mask, GPUEMU_BLOCK_PAGES), got = 0, may;
-	struct gpuemu_dev *dev = block->space->dev;
+	struct gpuemu_dev *dev = space->dev;
 
-	may = gpuemu_limit_take_frames(block->space, mask, want,
-				       GPUEMU_BLOCK_PAGES);
+	gpuemu_mirror_pages_reap(dev);
+	may = gpuemu_limit_take_frames(space, mask, want, GPUEMU_BLOCK_PAGES);
 	if (gpuemu_inject(dev, GPUEMU_INJECT_FRAME))
 		bitmap_zero(mask, GPUEMU_BLOCK_PAGES);
 	else
-		got = gpuemu_vram_alloc(&dev->vram, block->frames, mask,
+		got = gpuemu_vram_alloc(&dev->vram, frames, mask,
 					GPUEMU_BLOCK_PAGES);
 	if (got < may)
-		gpuemu_limit_give_frames(block->space, may - got);
+		gpuemu_limit_give_frames(space, may - got);
 	return want - got;
+}
+
+/* Gives back those of the mask. */
+void gpuemu_migrate_no_frames(struct gpuemu_space *space, const u32 *frames,
+			      const unsigned long *mask)
+{
+	gpuemu_vram_free(&space->dev->vram, frames, mask, GPUEMU_BLOCK_PAGES);
+	gpuemu_limit_give_frames(space, bitmap_weight(mask, GPUEMU_BLOCK_PAGES));
 }
 
 /*
@@ -137,9 +146,7 @@ static int drop_pinned(struct gpuemu_block *block, unsigned long *mask,
 
 	if (!n)
 		return 0;
-	gpuemu_vram_free(&block->space->dev->vram, block->frames, pinned,
-			 GPUEMU_BLOCK_PAGES);
-	gpuemu_limit_give_frames(block->space, n);
+	gpuemu_migrate_no_frames(block->space, block->frames, pinned);
 	bitmap_andnot(mask, mask, pinned, GPUEMU_BLOCK_PAGES);
 	if (count)
 		gpuemu_count(block->space, PINNED_REFUSALS, n);
@@ -229,7 +236,7 @@ static u32 h2d_provide(struct gpuemu_flight *f)
 	/* Before the frames: nothing is evicted for a client that has no memory. */
 	if (gpuemu_sysmem_fill(block, todo, fresh))
 		f->ret = -ENOMEM;
-	lacking = alloc_frames(block, todo);
+	lacking = gpuemu_migrate_frames(block->space, block->frames, todo);
 	if (lacking && bitmap_andnot(without, fresh, todo, GPUEMU_BLOCK_PAGES)) {
 		gpuemu_sysmem_release(block, without);
 		bitmap_and(fresh, fresh, todo, GPUEMU_BLOCK_PAGES);
@@ -246,10 +253,7 @@ static void h2d_give_back(struct gpuemu_flight *f)
 {
 	struct gpuemu_block *block = f->copy.block;
 
-	gpuemu_vram_free(&block->space->dev->vram, block->frames, f->copy.mask,
-			 GPUEMU_BLOCK_PAGES);
-	gpuemu_limit_give_frames(block->space,
-				 bitmap_weight(f->copy.mask, GPUEMU_BLOCK_PAGES));
+	gpuemu_migrate_no_frames(block->space, block->frames, f->copy.mask);
 	gpuemu_sysmem_release(block, f->copy.fresh);
 }
 

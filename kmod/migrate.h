@@ -15,6 +15,7 @@ struct gpuemu_block;
 struct gpuemu_client;
 struct gpuemu_engine;
 struct gpuemu_migrate_ops;
+struct gpuemu_space;
 
 /**
  * struct gpuemu_flight - a migration between its two halves
@@ -79,6 +80,10 @@ void gpuemu_d2h_begin(struct gpuemu_flight *f, enum gpuemu_inval_reason reason);
 void gpuemu_d2h_end(struct gpuemu_flight *f);
 int gpuemu_migrate_d2h(struct gpuemu_block *block, u32 first, u32 n,
 		       enum gpuemu_inval_reason reason, u32 *moved);
+u32 gpuemu_migrate_frames(struct gpuemu_space *space, u32 *frames,
+			  unsigned long *mask);
+void gpuemu_migrate_no_frames(struct gpuemu_space *space, const u32 *frames,
+			      const unsigned long *mask);
 u32 gpuemu_migrate_commit(struct gpuemu_engine *e, u32 count, bool make_room,
 			  struct gpuemu_stamps *cost);
 

@@ -31,6 +31,9 @@
 #include "cmd.h"
 #include "dev.h"
 #include "inject.h"
+#include "lru.h"
+#include "mirror_move.h"
+#include "mirror_pages.h"
 #include "mirror_range.h"
 #include "objects.h"
 #include "remote_map.h"
@@ -49,25 +52,33 @@
 /* A process that changes its mappings all the time is asked again later. */
 #define TRIES 16
 
+/*
+ * So often pages are moved to the device. One that is written and was shared comes home
+ * for that, and then goes; one that is new may be in a list of another CPU the first time.
+ */
+#define ROUNDS 2
+
 /**
  * struct ask - pages that the engine wants
  * @ref: one for the mirror's list, one for each task that waits
  * @list: in the mirror's list
- * @page: number of the first
- * @n: how many
- * @write: to write them
+ * @want: which
  * @ret: how it ended
  * @done: that it did
  */
 struct ask {
 	struct kref ref;
 	struct list_head list;
-	u64 page;
-	u32 n;
-	bool write;
+	struct gpuemu_mirror_want want;
 	int ret;
 	struct completion done;
 };
+
+static bool to_device(const struct gpuemu_mirror_want *want)
+{
+	return want->where == GPUEMU_MIRROR_DEVICE ||
+	       want->where == GPUEMU_MIRROR_PREFETCH;
+}
 
 static struct gpuemu_mirror *mirror_of(struct gpuemu_space *space)
 {
@@ -97,14 +108,15 @@ static int vma_fits(const struct vm_area_struct *vma, bool write)
 	return 0;
 }
 
-/* *armed: userfaultfd has some of it. */
-static int vmas_fit(struct mm_struct *mm, u64 start, u64 end, bool write,
-		    bool *armed)
+/* *armed: userfaultfd has some of it. *moves: all of it may be on the device. */
+static int vmas_fit(struct gpuemu_mirror *mirror, struct mm_struct *mm, u64 start, u64 end,
+		    bool write, bool *armed, bool *moves)
 {
 	struct vm_area_struct *vma;
 	int ret = 0;
 
 	*armed = false;
+	*moves = true;
 	lockdep_assert_held(&mm->mmap_lock);
 	for (; !ret && start < end; start = vma->vm_end) {
 		vma = vma_lookup(mm, start);
@@ -112,6 +124,7 @@ static int vmas_fit(struct mm_struct *mm, u64 start, u64 end, bool write,
 			return -EFAULT;
 		ret = vma_fits(vma, write);
 		*armed |= userfaultfd_armed(vma);
+		*moves &= gpuemu_mirror_vma_moves(mirror, vma);
 	}
 	return ret;
 }
@@ -142,34 +155,58 @@ static int fault_in(struct mm_struct *mm, u64 addr, bool write)
 	return ret ? -ENXIO : -EBUSY;
 }
 
+/*
+ * What the process has there. Where it has less than is wanted, because the page is on the
+ * device and may not be there, or not be written there, it comes home for that.
+ */
+static int range_look(struct hmm_range *found, const struct gpuemu_mirror_want *want,
+		      struct gpuemu_dev *dev, bool armed, bool moves)
+{
+	const u32 n = (found->end - found->start) >> PAGE_SHIFT;
+	int ret;
+
+	memset(found->hmm_pfns, 0, n * sizeof(*found->hmm_pfns));
+	if (moves && want->where != GPUEMU_MIRROR_HOME)
+		found->dev_private_owner = dev;
+	ret = hmm_range_fault(found);
+	if (ret || !found->dev_private_owner || want->where == GPUEMU_MIRROR_PREFETCH ||
+	    pages_there(found->hmm_pfns, n, want->write))
+		return ret;
+	found->dev_private_owner = NULL;
+	memset(found->hmm_pfns, 0, n * sizeof(*found->hmm_pfns));
+	return hmm_range_fault(found);
+}
+
+/* page, n: of what is wanted, these. */
 static int range_find_pages(struct gpuemu_mirror_range *range, struct mm_struct *mm,
-			    u64 page, u32 n, bool write)
+			    u64 page, u32 n, const struct gpuemu_mirror_want *want)
 {
 	struct hmm_range found = {
 		.notifier = &range->notifier,
 		.start = page << PAGE_SHIFT,
 		.end = (page + n) << PAGE_SHIFT,
 		.hmm_pfns = range->mirror->pfns,
-		.default_flags = HMM_PFN_REQ_FAULT |
-				 (write ? HMM_PFN_REQ_WRITE : 0),
 	};
-	bool armed;
+	struct gpuemu_dev *dev = range->mirror->space->dev;
+	const u32 first = page % GPUEMU_BLOCK_PAGES;
+	bool armed, moves;
 	int ret;
 
-	memset(found.hmm_pfns, 0, n * sizeof(*found.hmm_pfns));
 	found.notifier_seq = mmu_interval_read_begin(&range->notifier);
 	mmap_read_lock(mm);
-	ret = vmas_fit(mm, found.start, found.end, write, &armed);
+	ret = vmas_fit(range->mirror, mm, found.start, found.end, want->write, &armed,
+		       &moves);
 	if (ret) {
 		ret = -EFAULT;
 	} else if (armed && n > 1) {
 		/* One by one, then. */
 		ret = -ENXIO;
 	} else {
-		if (armed)
-			found.default_flags = 0;
-		ret = hmm_range_fault(&found);
-		if (!ret && armed && !pages_there(found.hmm_pfns, n, write))
+		if (!armed && want->where != GPUEMU_MIRROR_PREFETCH)
+			found.default_flags = HMM_PFN_REQ_FAULT |
+					      (want->write ? HMM_PFN_REQ_WRITE : 0);
+		ret = range_look(&found, want, dev, armed, moves);
+		if (!ret && armed && !pages_there(found.hmm_pfns, n, want->write))
 			ret = -ENXIO;
 		/* It is mapped, and cannot be had: beyond the end of its file, or lost. */
 		if (ret && ret != -EBUSY)
@@ -177,57 +214,98 @@ static int range_find_pages(struct gpuemu_mirror_range *range, struct mm_struct 
 	}
 	mmap_read_unlock(mm);
 	if (ret == -ENXIO && armed && n == 1)
-		ret = fault_in(mm, found.start, write);
+		ret = fault_in(mm, found.start, want->write);
 	if (ret)
 		return ret;
-	gpuemu_inject_pause(range->mirror->space->dev, GPUEMU_INJECT_PAUSE_MIRROR);
-	return gpuemu_mirror_range_map(range, &found, page % GPUEMU_BLOCK_PAGES, n);
+	gpuemu_inject_pause(dev, GPUEMU_INJECT_PAUSE_MIRROR);
+	/* What goes to the device is mapped by its COMMIT, so that the engine knows. */
+	return to_device(want) ? gpuemu_mirror_range_note(range, &found, first, n) :
+				 gpuemu_mirror_range_map(range, &found, first, n);
+}
+
+/* -ENOSPC: some found no frame, and are mapped where they are. */
+static int range_move(struct gpuemu_mirror_range *range, struct mm_struct *mm,
+		      u64 page, u32 n, const struct gpuemu_mirror_want *want)
+{
+	u32 lacking;
+
+	mmap_read_lock(mm);
+	gpuemu_mirror_move(range, mm, page % GPUEMU_BLOCK_PAGES, n, want->write,
+			   want->where == GPUEMU_MIRROR_DEVICE, &lacking);
+	mmap_read_unlock(mm);
+	if (!lacking)
+		return 0;
+	mutex_lock(&range->mirror->space->dev->mirror.lock);
+	range->lacks = true;
+	mutex_unlock(&range->mirror->space->dev->mirror.lock);
+	return -ENOSPC;
+}
+
+static bool range_stays(const struct gpuemu_mirror_range *range, u64 page, u32 n)
+{
+	u32 first = page % GPUEMU_BLOCK_PAGES;
+
+	return find_next_bit(range->stays, first + n, first) < first + n;
 }
 
 static int find_pages(struct gpuemu_mirror *mirror, struct mm_struct *mm,
-		      u64 page, u32 n, bool write)
+		      u64 page, u32 n, const struct gpuemu_mirror_want *want)
 {
 	struct gpuemu_mirror_range *range;
-	int ret = -EBUSY, tries;
+	int ret, moved = 0, tries, rounds;
 
 	range = gpuemu_mirror_range_find(mirror, page / GPUEMU_BLOCK_PAGES);
 	if (!range)
 		range = gpuemu_mirror_range_make(mirror, page / GPUEMU_BLOCK_PAGES);
 	if (IS_ERR(range))
 		return PTR_ERR(range);
-	for (tries = 0; ret == -EBUSY && tries < TRIES; tries++)
-		ret = range_find_pages(range, mm, page, n, write);
+	for (rounds = 0; rounds < ROUNDS; rounds++) {
+		if (to_device(want))
+			moved = range_move(range, mm, page, n, want);
+		for (ret = -EBUSY, tries = 0; ret == -EBUSY && tries < TRIES; tries++)
+			ret = range_find_pages(range, mm, page, n, want);
+		if (ret || moved || want->where != GPUEMU_MIRROR_DEVICE ||
+		    !range_stays(range, page, n))
+			break;
+	}
 	gpuemu_mirror_range_put(range);
-	return ret == -EBUSY ? -EAGAIN : ret;
+	if (ret == -EBUSY)
+		return -EAGAIN;
+	return ret ?: moved;
 }
 
-/* Page by page, as far as they are to be had. True: all are. */
-static bool find_each(struct gpuemu_mirror *mirror, struct mm_struct *mm,
-		      const struct ask *ask)
+/* Page by page, as far as they are to be had. 0: all are; -ENOSPC: a slot or a frame lacks. */
+static int find_each(struct gpuemu_mirror *mirror, struct mm_struct *mm,
+		     const struct gpuemu_mirror_want *want, int ret)
 {
-	u32 i, left = ask->n;
-	int ret;
+	u32 i, left = want->n;
+	bool lacking = false;
+	int err;
 
-	for (i = 0; i < ask->n && !READ_ONCE(mirror->closed); i++) {
-		ret = find_pages(mirror, mm, ask->page + i, 1, ask->write);
-		if (ret == -ENOSPC)
+	for (i = 0; i < want->n && !READ_ONCE(mirror->closed); i++) {
+		err = find_pages(mirror, mm, (want->addr >> PAGE_SHIFT) + i, 1, want);
+		lacking |= err == -ENOSPC;
+		if (err == -ENOSPC && !to_device(want))
 			break;
-		left -= !ret;
+		left -= !err || err == -ENOSPC;
 	}
-	return !left;
+	if (left)
+		return ret;
+	return lacking ? -ENOSPC : 0;
 }
 
 /* All at once, or else one by one. */
 static int ask_serve(struct gpuemu_mirror *mirror, const struct ask *ask)
 {
 	struct mm_struct *mm = gpuemu_mirror_client(mirror->space)->mm;
+	const struct gpuemu_mirror_want *want = &ask->want;
 	int ret;
 
 	if (!mmget_not_zero(mm))
 		return -EFAULT;
-	ret = find_pages(mirror, mm, ask->page, ask->n, ask->write);
-	if (ret && ret != -ENOSPC && ask->n > 1 && find_each(mirror, mm, ask))
-		ret = 0;
+	ret = find_pages(mirror, mm, want->addr >> PAGE_SHIFT, want->n, want);
+	if (ret && ret != -ENOSPC && want->n > 1)
+		ret = find_each(mirror, mm, want, ret);
 	/* If this is the last one, the client's end is not the worker's to run. */
 	mmput_async(mm);
 	return ret;
@@ -282,9 +360,17 @@ static void mirror_work(struct work_struct *work)
 	gpuemu_client_put(client);
 }
 
+/* Whether what is done for one does for the other. */
+static bool does_for(const struct gpuemu_mirror_want *one,
+		     const struct gpuemu_mirror_want *other)
+{
+	return one->addr == other->addr && one->n >= other->n &&
+	       one->write >= other->write && one->where == other->where;
+}
+
 /* One that waits and does for this, too; or a new one. NULL: no more, or no memory. */
-static struct ask *ask_get(struct gpuemu_mirror *mirror, u64 page, u32 n,
-			   bool write)
+static struct ask *ask_get(struct gpuemu_mirror *mirror,
+			   const struct gpuemu_mirror_want *want)
 {
 	struct gpuemu_client *client = gpuemu_mirror_client(mirror->space);
 	struct ask *ask, *fresh;
@@ -293,7 +379,7 @@ static struct ask *ask_get(struct gpuemu_mirror *mirror, u64 page, u32 n,
 	fresh = kzalloc(sizeof(*fresh), GFP_NOWAIT | __GFP_NOWARN);
 	spin_lock(&mirror->lock);
 	list_for_each_entry(ask, &mirror->asks, list) {
-		found = ask->page == page && ask->n >= n && ask->write >= write;
+		found = does_for(&ask->want, want);
 		if (found)
 			break;
 	}
@@ -307,9 +393,7 @@ static struct ask *ask_get(struct gpuemu_mirror *mirror, u64 page, u32 n,
 		kref_init(&ask->ref);
 		kref_get(&ask->ref);
 		init_completion(&ask->done);
-		ask->page = page;
-		ask->n = n;
-		ask->write = write;
+		ask->want = *want;
 		list_add_tail(&ask->list, &mirror->asks);
 		mirror->nasks++;
 	}
@@ -326,10 +410,35 @@ static struct ask *ask_get(struct gpuemu_mirror *mirror, u64 page, u32 n,
 
 /* --- pages that are there --- */
 
-/* A look at the process' page table, for which nobody is waited. */
-static bool look(struct gpuemu_mirror *mirror, struct hmm_range *found, u32 n,
-		 bool write)
+/* Whether the process has all that is wanted of them; the pfns of others become 0. */
+static bool suits(struct gpuemu_mirror_range *range, struct hmm_range *found, u32 n,
+		  const struct gpuemu_mirror_want *want)
 {
+	struct gpuemu_dev *dev = range->mirror->space->dev;
+	u32 first = (found->start >> PAGE_SHIFT) % GPUEMU_BLOCK_PAGES, i;
+	unsigned long *pfns = found->hmm_pfns;
+	bool device;
+
+	if (want->where != GPUEMU_MIRROR_PREFETCH && !pages_there(pfns, n, want->write))
+		return false;
+	for (i = 0; i < n; i++) {
+		device = pfns[i] & HMM_PFN_VALID &&
+			 gpuemu_mirror_page_is(dev, hmm_pfn_to_page(pfns[i]));
+		/* The worker has tried. */
+		if (want->where == GPUEMU_MIRROR_DEVICE && !device &&
+		    !test_bit(first + i, range->stays))
+			return false;
+		if (want->where == GPUEMU_MIRROR_PREFETCH && !device)
+			pfns[i] = 0;
+	}
+	return true;
+}
+
+/* A look at the process' page table, for which nobody is waited. */
+static bool look(struct gpuemu_mirror_range *range, struct hmm_range *found, u32 n,
+		 const struct gpuemu_mirror_want *want)
+{
+	struct gpuemu_mirror *mirror = range->mirror;
 	struct mm_struct *mm = gpuemu_mirror_client(mirror->space)->mm;
 	struct vm_area_struct *vma;
 	bool there = false;
@@ -339,9 +448,13 @@ static bool look(struct gpuemu_mirror *mirror, struct hmm_range *found, u32 n,
 	if (mmap_read_trylock(mm)) {
 		vma = vma_lookup(mm, found->start);
 		if (vma && found->end <= vma->vm_end &&
-		    !is_vm_hugetlb_page(vma) && !vma_fits(vma, write))
+		    !is_vm_hugetlb_page(vma) && !vma_fits(vma, want->write)) {
+			if (gpuemu_mirror_vma_moves(mirror, vma) &&
+			    want->where != GPUEMU_MIRROR_HOME)
+				found->dev_private_owner = mirror->space->dev;
 			there = !hmm_range_fault(found) &&
-				pages_there(found->hmm_pfns, n, write);
+				suits(range, found, n, want);
+		}
 		mmap_read_unlock(mm);
 	}
 	mmput_async(mm);
@@ -355,61 +468,71 @@ static bool look(struct gpuemu_mirror *mirror, struct hmm_range *found, u32 n,
  * old one: it still holds if nothing changed since, and to get another one is to wait for
  * a change that is going on. False: the worker has to.
  */
-static bool fault_at_once(struct gpuemu_mirror *mirror, u64 page, u32 n,
-			  bool write)
+static bool fault_some_at_once(struct gpuemu_mirror_range *range, u64 addr, u32 n,
+			       const struct gpuemu_mirror_want *want)
 {
+	struct gpuemu_mirror *mirror = range->mirror;
 	struct gpuemu_mirror_slots *slots = &mirror->space->dev->mirror;
 	unsigned long pfns[AT_ONCE] = { };
 	struct hmm_range found = {
-		.start = page << PAGE_SHIFT,
-		.end = (page + n) << PAGE_SHIFT,
+		.notifier = &range->notifier,
+		.start = addr,
+		.end = addr + ((u64)n << PAGE_SHIFT),
 		.hmm_pfns = pfns,
 	};
-	struct gpuemu_mirror_range *range;
+	u32 first = (addr >> PAGE_SHIFT) % GPUEMU_BLOCK_PAGES;
 	bool news = false, done = false;
 
-	range = gpuemu_mirror_range_find(mirror, page / GPUEMU_BLOCK_PAGES);
-	if (!range)
-		return false;
-	found.notifier = &range->notifier;
 	found.notifier_seq = READ_ONCE(range->seq);
-	if (found.notifier_seq && look(mirror, &found, n, write) &&
+	if (found.notifier_seq && look(range, &found, n, want) &&
 	    mutex_trylock(&slots->lock)) {
 		WRITE_ONCE(slots->zapper, current);
 		if (!range->dead &&
 		    !mmu_interval_read_retry(&range->notifier, found.notifier_seq))
-			done = !gpuemu_mirror_range_map_locked(range, page % GPUEMU_BLOCK_PAGES,
-							       n, pfns, &news);
+			done = !gpuemu_mirror_range_map_locked(range, first, n, pfns, &news);
 		gpuemu_mirror_zap_end(mirror->space->dev);
 	}
 	if (news)
 		gpuemu_tlb_post(mirror->space, found.start, found.end,
 				GPUEMU_INVAL_REMAP);
-	gpuemu_mirror_range_put(range);
 	return done;
 }
 
-/**
- * gpuemu_mirror_fault() - has pages of the process found and mapped for the engine
- * @mirror: of the space; the caller holds its client
- * @addr: of the first
- * @n: how many, of one VA block
- * @write: to write them
- * @patience_ns: to wait for that at most
- *
- * -EAGAIN: not yet; -EFAULT: the process has no such memory, or not with these rights;
- * -ENXIO: it has, and there is no page; -ENOSPC: no slot; -ENOMEM: no memory or table.
- */
-int gpuemu_mirror_fault(struct gpuemu_mirror *mirror, u64 addr, u32 n,
-			bool write, u64 patience_ns)
+/* A few at a time, all of one block. each: where that fails, one by one. */
+static bool fault_at_once(struct gpuemu_mirror *mirror,
+			  const struct gpuemu_mirror_want *want, bool each)
 {
-	u64 begin = ktime_get_ns();
-	struct ask *ask;
+	struct gpuemu_mirror_range *range;
+	bool all = true, done;
+	u32 i, n, j;
+	u64 addr;
+
+	range = gpuemu_mirror_range_find(mirror, want->addr >> GPUEMU_BLOCK_SHIFT);
+	if (!range)
+		return false;
+	for (i = 0; (all || each) && i < want->n; i += n) {
+		n = min_t(u32, want->n - i, AT_ONCE);
+		addr = want->addr + ((u64)i << PAGE_SHIFT);
+		done = fault_some_at_once(range, addr, n, want);
+		if (done || !each) {
+			all &= done;
+			continue;
+		}
+		for (j = 0; j < n; j++)
+			all &= fault_some_at_once(range, addr + ((u64)j << PAGE_SHIFT), 1,
+						  want);
+	}
+	gpuemu_mirror_range_put(range);
+	return all;
+}
+
+/* Has the worker do it, and waits until so long after begin. -EAGAIN: not yet. */
+static int ask_wait(struct gpuemu_mirror *mirror,
+		    const struct gpuemu_mirror_want *want, u64 begin, u64 patience_ns)
+{
+	struct ask *ask = ask_get(mirror, want);
 	int ret = -EAGAIN;
 
-	if (n <= AT_ONCE && fault_at_once(mirror, addr >> PAGE_SHIFT, n, write))
-		return 0;
-	ask = ask_get(mirror, addr >> PAGE_SHIFT, n, write);
 	if (!ask)
 		return READ_ONCE(mirror->closed) ? -EFAULT : -EAGAIN;
 	while (!completion_done(&ask->done) &&
@@ -422,6 +545,62 @@ int gpuemu_mirror_fault(struct gpuemu_mirror *mirror, u64 addr, u32 n,
 	return ret;
 }
 
+/*
+ * Whether the worker found no frame for pages there, which may have been long ago. Once: with
+ * room made they are tried again.
+ */
+static bool lacked(struct gpuemu_mirror *mirror, const struct gpuemu_mirror_want *want)
+{
+	struct gpuemu_mirror_range *range;
+	bool lacks = false;
+
+	if (want->where != GPUEMU_MIRROR_DEVICE)
+		return false;
+	range = gpuemu_mirror_range_find(mirror, want->addr >> GPUEMU_BLOCK_SHIFT);
+	if (!range)
+		return false;
+	mutex_lock(&mirror->space->dev->mirror.lock);
+	swap(lacks, range->lacks);
+	if (lacks)
+		bitmap_clear(range->stays, (want->addr >> PAGE_SHIFT) % GPUEMU_BLOCK_PAGES,
+			     want->n);
+	mutex_unlock(&mirror->space->dev->mirror.lock);
+	gpuemu_mirror_range_put(range);
+	return lacks;
+}
+
+/**
+ * gpuemu_mirror_fault() - has pages of the process found and mapped for the engine
+ * @mirror: of the space; the caller holds its client
+ * @want: which, and where
+ * @patience_ns: to wait for that at most
+ *
+ * -EAGAIN: not yet; -EFAULT: the process has no such memory, or not with these rights;
+ * -ENXIO: it has, and there is no page; -ENOSPC: no slot, or (DEVICE) no frame for some, which
+ * are mapped where they are; -ENOMEM: no memory or table.
+ */
+int gpuemu_mirror_fault(struct gpuemu_mirror *mirror,
+			const struct gpuemu_mirror_want *want, u64 patience_ns)
+{
+	struct gpuemu_mirror_want here = *want;
+	u64 begin = ktime_get_ns();
+	int ret;
+
+	if (want->where != GPUEMU_MIRROR_PREFETCH && fault_at_once(mirror, want, false))
+		return lacked(mirror, want) ? -ENOSPC : 0;
+	ret = ask_wait(mirror, want, begin, patience_ns);
+	if (!to_device(want) || ret == -EAGAIN)
+		return ret;
+	/* Those that are there, also if others are not. */
+	if (fault_at_once(mirror, want, true))
+		return lacked(mirror, want) ? -ENOSPC : ret;
+	if (want->where == GPUEMU_MIRROR_PREFETCH)
+		return ret ?: -EAGAIN;
+	/* Slots may lack, too; and a process that changes all the time gets on. */
+	here.where = GPUEMU_MIRROR_ANYWHERE;
+	return ask_wait(mirror, &here, begin, patience_ns) ?: ret;
+}
+
 /* --- what the engine asks and is told --- */
 
 /* Whether the page is ordinary memory, as far as its address says. */
@@ -431,41 +610,111 @@ bool gpuemu_mirror_has(struct gpuemu_space *space, u64 addr)
 	       !gpuemu_space_managed(space, addr >> GPUEMU_PAGE_SHIFT);
 }
 
-/* The entries of pages that the engine gives back. */
-static int mirror_drop(struct gpuemu_mirror *mirror, u64 addr, u32 n)
+/* How many of the pages the engine has mapped on the device. */
+static u32 on_device(struct gpuemu_mirror *mirror, u64 addr, u32 n)
 {
+	u32 first = (addr >> PAGE_SHIFT) % GPUEMU_BLOCK_PAGES, device = 0;
 	struct gpuemu_mirror_range *range;
-	u32 first = (addr >> PAGE_SHIFT) % GPUEMU_BLOCK_PAGES;
 
 	range = gpuemu_mirror_range_find(mirror, addr >> GPUEMU_BLOCK_SHIFT);
 	if (!range)
 		return 0;
-	gpuemu_mirror_zap_begin(mirror->space->dev);
-	gpuemu_mirror_range_hide_locked(range, first, first + n - 1);
-	gpuemu_mirror_zap_end(mirror->space->dev);
+	mutex_lock(&mirror->space->dev->mirror.lock);
+	for (; n; n--)
+		device += test_bit(first++, range->device);
+	mutex_unlock(&mirror->space->dev->mirror.lock);
 	gpuemu_mirror_range_put(range);
-	return gpuemu_tlb_invalidate(mirror->space, addr,
-				     addr + ((u64)n << PAGE_SHIFT),
-				     GPUEMU_INVAL_EVICT, true);
+	return device;
+}
+
+/* Those of the pages that are on the device go home. Returns how many; *no_memory: some found no page. */
+static u32 send_home(struct gpuemu_mirror_range *range, u32 first, u32 n,
+		     bool *no_memory)
+{
+	struct gpuemu_dev *dev = range->mirror->space->dev;
+	u32 frames[GPUEMU_HOME_PAGES], moved = 0, end = first + n, some;
+	bool none;
+
+	while ((some = gpuemu_mirror_range_frames(range, &first, end, frames,
+						  GPUEMU_HOME_PAGES))) {
+		moved += gpuemu_mirror_home(dev, frames, some, GPUEMU_INVAL_EVICT,
+					    &none);
+		*no_memory |= none;
+	}
+	return moved;
+}
+
+/* The engine gives pages back: they go home, and it has no entry of them. */
+static int mirror_drop(struct gpuemu_mirror *mirror, struct gpuemu_migration *m)
+{
+	u32 first = (m->addr >> PAGE_SHIFT) % GPUEMU_BLOCK_PAGES;
+	struct gpuemu_space *space = mirror->space;
+	struct gpuemu_mirror_range *range;
+	bool no_memory = false;
+	int ret;
+
+	m->moved = 0;
+	range = gpuemu_mirror_range_find(mirror, m->addr >> GPUEMU_BLOCK_SHIFT);
+	if (!range)
+		return 0;
+	m->moved = send_home(range, first, m->pages, &no_memory);
+	ret = !on_device(mirror, m->addr, m->pages) ? 0 : no_memory ? -ENOMEM : -EBUSY;
+	if (m->moved) {
+		gpuemu_mirror_pages_reap(space->dev);
+		gpuemu_count(space, EVICTIONS, 1);
+		trace_gpuemu_evict(space->id, m->addr, m->pages, "engine", m->moved, ret);
+	}
+	gpuemu_mirror_zap_begin(space->dev);
+	gpuemu_mirror_range_hide_locked(range, first, first + m->pages - 1);
+	gpuemu_mirror_zap_end(space->dev);
+	gpuemu_mirror_range_put(range);
+	return gpuemu_tlb_invalidate(space, m->addr,
+				     m->addr + ((u64)m->pages << PAGE_SHIFT),
+				     GPUEMU_INVAL_EVICT, true) ?: ret;
+}
+
+/* Pages come to the device, as far as they can. -EBUSY: some stay, and are used there. */
+static int mirror_bring(struct gpuemu_mirror *mirror, struct gpuemu_migration *m,
+			const struct gpuemu_mirror_want *want, u64 patience_ns)
+{
+	u32 before = on_device(mirror, m->addr, m->pages), after;
+	int ret = gpuemu_mirror_fault(mirror, want, patience_ns);
+
+	after = on_device(mirror, m->addr, m->pages);
+	m->moved = after > before ? after - before : 0;
+	return ret || after == m->pages ? ret : -EBUSY;
 }
 
 /*
- * A COMMIT's migration of ordinary memory: it stays where it is, and the engine maps it
- * there. -EBUSY: the engine wants it in device memory.
+ * A COMMIT's migration of ordinary memory. access: the strongest of the faults that it is
+ * for; PREFETCH: there is none.
  */
 int gpuemu_mirror_migrate(struct gpuemu_space *space,
-			  struct gpuemu_migration *m, bool write,
+			  struct gpuemu_migration *m, enum gpuemu_access access,
 			  u64 patience_ns)
 {
 	struct gpuemu_mirror *mirror = mirror_of(space);
+	struct gpuemu_mirror_want want = {
+		.addr = m->addr,
+		.n = m->pages,
+		.write = access >= GPUEMU_ACCESS_WRITE,
+	};
 	int ret = -EBUSY;
 
-	if (m->op == GPUEMU_MIGRATE_D2H)
-		ret = mirror_drop(mirror, m->addr, m->pages);
-	else if (m->op == GPUEMU_MIGRATE_REMOTE)
-		ret = gpuemu_mirror_fault(mirror, m->addr, m->pages, write,
-					  patience_ns);
-	m->moved = ret ? 0 : m->pages;
+	switch (m->op) {
+	case GPUEMU_MIGRATE_D2H:
+		ret = mirror_drop(mirror, m);
+		break;
+	case GPUEMU_MIGRATE_H2D:
+		want.where = access == GPUEMU_ACCESS_PREFETCH ? GPUEMU_MIRROR_PREFETCH :
+								GPUEMU_MIRROR_DEVICE;
+		ret = mirror_bring(mirror, m, &want, patience_ns);
+		break;
+	case GPUEMU_MIGRATE_REMOTE:
+		ret = gpuemu_mirror_fault(mirror, &want, patience_ns);
+		m->moved = ret ? 0 : m->pages;
+		break;
+	}
 	trace_gpuemu_migrate(space->id, m->addr, m->pages, m->op, "mirror",
 			     m->moved, ret);
 	return ret;
@@ -503,6 +752,8 @@ u8 gpuemu_mirror_flags(struct gpuemu_space *space, const struct gpuemu_fault *f)
 		vma = vma_lookup(mm, f->addr);
 		if (vma)
 			ret = vma_fits(vma, f->access >= GPUEMU_ACCESS_WRITE);
+		if (!ret && gpuemu_mirror_vma_moves(mirror, vma))
+			flags |= GPUEMU_FAULT_MOVES;
 		if (ret)
 			flags = GPUEMU_FAULT_UNMANAGED;
 		if (ret == -EACCES)
@@ -510,7 +761,7 @@ u8 gpuemu_mirror_flags(struct gpuemu_space *space, const struct gpuemu_fault *f)
 		mmap_read_unlock(mm);
 	}
 	mmput_async(mm);
-	if (flags == GPUEMU_FAULT_PAGEABLE && mirror_allows(mirror, f))
+	if (!(flags & GPUEMU_FAULT_UNMANAGED) && mirror_allows(mirror, f))
 		flags |= GPUEMU_FAULT_RESIDENT;
 	return flags;
 }
@@ -589,6 +840,7 @@ void gpuemu_mirror_close(struct gpuemu_space *space)
 	xa_for_each(&mirror->ranges, index, range)
 		gpuemu_mirror_range_remove(range);
 	mutex_unlock(&mirror->ranges_lock);
+	gpuemu_mirror_pages_leave(space);
 }
 
 /* Nobody has the client any more. */

@@ -77,8 +77,12 @@ struct gpuemu_mirror_slots {
  *	is going on
  * @mapped: pages that have an entry
  * @writable: those that the engine may write
+ * @device: those of @mapped that are in device memory; the others are behind their slots
+ * @stays: pages that were to go to the device, and did not; as long as nothing changes
+ * @lacks: of these, some because there was no frame; nobody has heard of it yet
  * @owned: pages that have a slot, be it only until the engine has forgotten it
  * @slots: valid where owned
+ * @frames: valid where device
  */
 struct gpuemu_mirror_range {
 	struct kref ref;
@@ -87,11 +91,15 @@ struct gpuemu_mirror_range {
 	struct gpuemu_block *block;
 	u64 index;
 	bool dead;
+	bool lacks;
 	unsigned long seq;
 	DECLARE_BITMAP(mapped, GPUEMU_BLOCK_PAGES);
 	DECLARE_BITMAP(writable, GPUEMU_BLOCK_PAGES);
+	DECLARE_BITMAP(device, GPUEMU_BLOCK_PAGES);
+	DECLARE_BITMAP(stays, GPUEMU_BLOCK_PAGES);
 	DECLARE_BITMAP(owned, GPUEMU_BLOCK_PAGES);
 	u32 slots[GPUEMU_BLOCK_PAGES];
+	u32 frames[GPUEMU_BLOCK_PAGES];
 };
 
 /**
@@ -101,10 +109,14 @@ struct gpuemu_mirror_range {
  * @asks: pages that the engine wants, the oldest first
  * @nasks: how many
  * @closed: nothing is mirrored any more
+ * @watched: the process' soft-dirty bits were cleared
  * @worker: finds them
  * @ranges: VA block index -> range; the worker's, and then the closer's
  * @next: where the worker's search for slots goes on
- * @pfns: the worker's
+ * @pfns: the worker's, like the next three
+ * @src: see migrate_vma_setup()
+ * @dst: the same
+ * @frames: for pages that are to move
  * @lost: the page of nobody: for an access of the engine that came too late
  */
 struct gpuemu_mirror {
@@ -113,12 +125,35 @@ struct gpuemu_mirror {
 	struct list_head asks;
 	u32 nasks;
 	bool closed;
+	bool watched;
 	struct work_struct worker;
 	struct xarray ranges;
 	struct mutex ranges_lock;
 	unsigned long next;
 	unsigned long pfns[GPUEMU_BLOCK_PAGES];
+	unsigned long src[GPUEMU_BLOCK_PAGES];
+	unsigned long dst[GPUEMU_BLOCK_PAGES];
+	u32 frames[GPUEMU_BLOCK_PAGES];
 	struct page *lost;
+};
+
+/**
+ * struct gpuemu_mirror_want - pages that an engine wants
+ * @addr: of the first
+ * @n: how many, of one VA block
+ * @write: to write them
+ * @where: where they are to be
+ */
+struct gpuemu_mirror_want {
+	u64 addr;
+	u32 n;
+	bool write;
+	enum {
+		GPUEMU_MIRROR_ANYWHERE,	/* where they are */
+		GPUEMU_MIRROR_HOME,	/* in system memory */
+		GPUEMU_MIRROR_DEVICE,	/* on the device; else where they are */
+		GPUEMU_MIRROR_PREFETCH,	/* on the device those that are there; else nowhere */
+	} where;
 };
 
 extern const struct vm_operations_struct gpuemu_mirror_vm_ops;
@@ -141,11 +176,11 @@ bool gpuemu_mirror_slot_get_locked(struct gpuemu_space *space, u32 *slot);
 void gpuemu_mirror_slot_put_locked(struct gpuemu_space *space, u32 slot);
 
 int gpuemu_mirror_open(struct gpuemu_client *client);
-int gpuemu_mirror_fault(struct gpuemu_mirror *mirror, u64 addr, u32 n,
-			bool write, u64 patience_ns);
+int gpuemu_mirror_fault(struct gpuemu_mirror *mirror,
+			const struct gpuemu_mirror_want *want, u64 patience_ns);
 bool gpuemu_mirror_has(struct gpuemu_space *space, u64 addr);
 int gpuemu_mirror_migrate(struct gpuemu_space *space,
-			  struct gpuemu_migration *m, bool write,
+			  struct gpuemu_migration *m, enum gpuemu_access access,
 			  u64 patience_ns);
 u8 gpuemu_mirror_flags(struct gpuemu_space *space,
 		       const struct gpuemu_fault *f);
@@ -207,7 +242,8 @@ static inline bool gpuemu_mirror_has(struct gpuemu_space *space, u64 addr)
 }
 
 static inline int gpuemu_mirror_migrate(struct gpuemu_space *space,
-					struct gpuemu_migration *m, bool write,
+					struct gpuemu_migration *m,
+					enum gpuemu_access access,
 					u64 patience_ns)
 {
 	return -EFAULT;

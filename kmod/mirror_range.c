@@ -11,11 +11,19 @@
 #include "client.h"
 #include "dev.h"
 #include "migrate_steps.h"
+#include "mirror_pages.h"
 #include "mirror_range.h"
 #include "objects.h"
 #include "tlb.h"
 #include "va_block.h"
 #include "va_space.h"
+
+/*
+ * What mm waits for an engine, where a process takes rights from pages on the device. Less
+ * than an access of the engine waits for a page of the process, which may need mmap_lock
+ * (LATE_NS): such an engine acknowledges nothing before.
+ */
+#define FORGET_MS 50
 
 static void range_free(struct kref *ref)
 {
@@ -31,36 +39,64 @@ void gpuemu_mirror_range_put(struct gpuemu_mirror_range *range)
 	kref_put(&range->ref, range_free);
 }
 
+static void hide_page_locked(struct gpuemu_mirror_range *range, u32 i)
+{
+	struct gpuemu_dev *dev = range->mirror->space->dev;
+
+	gpuemu_pt_clear(&dev->pt, range->block->leaf, i);
+	if (!__test_and_clear_bit(i, range->device)) {
+		dev->mirror.slot[range->slots[i]].pfn = 0;
+		gpuemu_mirror_zap_locked(dev, range->slots[i]);
+		gpuemu_count(range->mirror->space, REMOTE_MAPPED, -1);
+	}
+	__clear_bit(i, range->mapped);
+	__clear_bit(i, range->writable);
+}
+
 /* The engine reaches none of the pages afterwards. Returns how many it could. */
 u32 gpuemu_mirror_range_hide_locked(struct gpuemu_mirror_range *range, u32 first,
 				    u32 last)
 {
-	struct gpuemu_space *space = range->mirror->space;
-	struct gpuemu_mirror_slots *slots = &space->dev->mirror;
-	struct gpuemu_mirror_slot *slot;
 	u32 n = 0, i;
 
-	lockdep_assert_held(&slots->lock);
+	lockdep_assert_held(&range->mirror->space->dev->mirror.lock);
+	bitmap_clear(range->stays, first, last - first + 1);
 	for (i = first; i <= last; i++) {
 		i = find_next_bit(range->mapped, last + 1, i);
 		if (i > last)
 			break;
-		gpuemu_pt_clear(&space->dev->pt, range->block->leaf, i);
-		slot = &slots->slot[range->slots[i]];
-		slot->pfn = 0;
-		gpuemu_mirror_zap_locked(space->dev, range->slots[i]);
-		__clear_bit(i, range->mapped);
-		__clear_bit(i, range->writable);
+		hide_page_locked(range, i);
 		n++;
 	}
-	if (n)
-		gpuemu_count(space, REMOTE_MAPPED, -(u64)n);
 	return n;
+}
+
+/* The same of those that it reaches through slots. */
+static void hide_slots_locked(struct gpuemu_mirror_range *range)
+{
+	u32 i;
+
+	for_each_set_bit(i, range->mapped, GPUEMU_BLOCK_PAGES)
+		if (!test_bit(i, range->device))
+			hide_page_locked(range, i);
+}
+
+/*
+ * Whether a late access of the engine would be seen. A frame is the page that the process
+ * has afterwards, too: write-protected, or shared with a child. Pages that are freed or move
+ * are another matter, and reclaim has none on the device.
+ */
+static bool must_be_forgotten(const struct mmu_notifier_range *what)
+{
+	return what->event == MMU_NOTIFY_PROTECTION_VMA ||
+	       what->event == MMU_NOTIFY_PROTECTION_PAGE ||
+	       what->event == MMU_NOTIFY_SOFT_DIRTY;
 }
 
 /*
  * The process' page table is about to change there. Called with locks of mm held, also
- * by reclaim, so it allocates nothing and waits for no engine and no client.
+ * by reclaim, so it allocates nothing and waits for no client; and for an engine only where
+ * the process itself takes rights from pages on the device.
  */
 static bool mirror_invalidate(struct mmu_interval_notifier *notifier,
 			      const struct mmu_notifier_range *what,
@@ -74,7 +110,10 @@ static bool mirror_invalidate(struct mmu_interval_notifier *notifier,
 	u64 end = min_t(u64, what->end, gpuemu_mirror_range_addr(range, GPUEMU_BLOCK_PAGES));
 	u32 first = (start >> PAGE_SHIFT) % GPUEMU_BLOCK_PAGES, n;
 	u32 last = ((end - 1) >> PAGE_SHIFT) % GPUEMU_BLOCK_PAGES;
+	bool device;
 
+	if (what->event == MMU_NOTIFY_SOFT_DIRTY)
+		WRITE_ONCE(range->mirror->watched, true);
 	/* The engine's own mapping goes, and this task has the lock. */
 	if (READ_ONCE(slots->zapper) == current) {
 		mmu_interval_set_seq(notifier, seq);
@@ -92,12 +131,15 @@ static bool mirror_invalidate(struct mmu_interval_notifier *notifier,
 		WRITE_ONCE(slots->zapper, current);
 	}
 	mmu_interval_set_seq(notifier, seq);
+	device = find_next_bit(range->device, last + 1, first) <= last;
 	n = gpuemu_mirror_range_hide_locked(range, first, last);
 	gpuemu_mirror_zap_end(space->dev);
 	if (n)
 		gpuemu_tlb_post(space, start, end,
 				what->event == MMU_NOTIFY_UNMAP ?
 				GPUEMU_INVAL_UNMAP : GPUEMU_INVAL_CPU_FAULT);
+	if (device && must_be_forgotten(what) && mmu_notifier_range_blockable(what))
+		gpuemu_tlb_flush_for(space->dev, FORGET_MS);
 	return true;
 }
 
@@ -105,7 +147,7 @@ static const struct mmu_interval_notifier_ops mirror_ops = {
 	.invalidate = mirror_invalidate,
 };
 
-/* Takes the range's pages from the engine, and gives back its slots. */
+/* Takes the range's pages from the engine that it has slots for, and gives back the slots. */
 static void range_revoke(struct gpuemu_mirror_range *range)
 {
 	struct gpuemu_space *space = range->mirror->space;
@@ -114,7 +156,7 @@ static void range_revoke(struct gpuemu_mirror_range *range)
 
 	lockdep_assert_held(&range->mirror->ranges_lock);
 	gpuemu_mirror_zap_begin(dev);
-	gpuemu_mirror_range_hide_locked(range, 0, GPUEMU_BLOCK_PAGES - 1);
+	hide_slots_locked(range);
 	gpuemu_mirror_zap_end(dev);
 	if (bitmap_empty(range->owned, GPUEMU_BLOCK_PAGES))
 		return;
@@ -124,7 +166,7 @@ static void range_revoke(struct gpuemu_mirror_range *range)
 	gpuemu_mirror_zap_begin(dev);
 	for_each_set_bit(i, range->owned, GPUEMU_BLOCK_PAGES) {
 		/* The engine asked again meanwhile. */
-		if (test_bit(i, range->mapped))
+		if (test_bit(i, range->mapped) && !test_bit(i, range->device))
 			continue;
 		gpuemu_mirror_slot_put_locked(space, range->slots[i]);
 		__clear_bit(i, range->owned);
@@ -136,10 +178,17 @@ static void range_revoke(struct gpuemu_mirror_range *range)
 void gpuemu_mirror_range_remove(struct gpuemu_mirror_range *range)
 {
 	struct gpuemu_mirror *mirror = range->mirror;
+	u32 n;
 
-	mutex_lock(&mirror->space->dev->mirror.lock);
+	gpuemu_mirror_zap_begin(mirror->space->dev);
 	range->dead = true;
-	mutex_unlock(&mirror->space->dev->mirror.lock);
+	n = gpuemu_mirror_range_hide_locked(range, 0, GPUEMU_BLOCK_PAGES - 1);
+	gpuemu_mirror_zap_end(mirror->space->dev);
+	/* mm frees the frames, and waits for nobody. */
+	if (n)
+		gpuemu_tlb_post(mirror->space, gpuemu_mirror_range_addr(range, 0),
+				gpuemu_mirror_range_addr(range, GPUEMU_BLOCK_PAGES),
+				GPUEMU_INVAL_UNMAP);
 	range_revoke(range);
 	xa_erase(&mirror->ranges, range->index);
 	mmu_interval_notifier_remove(&range->notifier);
@@ -250,49 +299,75 @@ out_range:
 	return ERR_PTR(ret);
 }
 
-/* *news: the engine may know an entry that had fewer rights. */
+/* Its entry leads to the frame. */
+static void map_frame_locked(struct gpuemu_mirror_range *range, u32 i, u32 frame,
+			     bool writable)
+{
+	struct gpuemu_pt *pt = &range->mirror->space->dev->pt;
+
+	range->frames[i] = frame;
+	__set_bit(i, range->device);
+	if (writable)
+		gpuemu_pt_set(pt, range->block->leaf, i, frame);
+	else
+		gpuemu_pt_set_read_only(pt, range->block->leaf, i, frame);
+}
+
+/* Its entry leads to a slot. False: there is none. */
+static bool map_slot_locked(struct gpuemu_mirror_range *range, u32 i,
+			    unsigned long pfn)
+{
+	struct gpuemu_space *space = range->mirror->space;
+	struct gpuemu_dev *dev = space->dev;
+	struct gpuemu_mirror_slot *slot;
+
+	if (!test_bit(i, range->owned)) {
+		if (!gpuemu_mirror_slot_get_locked(space, &range->slots[i]))
+			return false;
+		__set_bit(i, range->owned);
+	}
+	slot = &dev->mirror.slot[range->slots[i]];
+	/* What it can still have mapped there is nothing, or the same page to be read. */
+	if (slot->lost)
+		gpuemu_mirror_zap_locked(dev, range->slots[i]);
+	*slot = (struct gpuemu_mirror_slot){
+		.range = range,
+		.index = i,
+		.pfn = pfn & ~(HMM_PFN_FLAGS & ~(HMM_PFN_VALID | HMM_PFN_WRITE)),
+	};
+	gpuemu_pt_set_mirror(&dev->pt, range->block->leaf, i, range->slots[i],
+			     pfn & HMM_PFN_WRITE);
+	if (!test_bit(i, range->mapped)) {
+		gpuemu_count(space, REMOTE_MAPPED, 1);
+		gpuemu_count(space, REMOTE_MAPS, 1);
+	}
+	return true;
+}
+
+/*
+ * Pages without HMM_PFN_VALID stay as they are. *news: the engine may know an entry that had
+ * fewer rights.
+ */
 int gpuemu_mirror_range_map_locked(struct gpuemu_mirror_range *range, u32 first, u32 n,
 				   const unsigned long *pfns, bool *news)
 {
-	struct gpuemu_mirror *mirror = range->mirror;
-	struct gpuemu_dev *dev = mirror->space->dev;
-	struct gpuemu_mirror_slot *slot;
-	u32 i, mapped = 0;
-	bool writable;
-	int ret = 0;
+	struct gpuemu_dev *dev = range->mirror->space->dev;
+	struct page *page;
+	u32 i;
 
 	for (i = first; i < first + n; i++, pfns++) {
-		if (!test_bit(i, range->owned)) {
-			if (!gpuemu_mirror_slot_get_locked(mirror->space,
-							   &range->slots[i])) {
-				ret = -ENOSPC;
-				break;
-			}
-			__set_bit(i, range->owned);
-		}
-		writable = *pfns & HMM_PFN_WRITE;
-		slot = &dev->mirror.slot[range->slots[i]];
-		/* What it can still have mapped there is nothing, or the same page to be read. */
-		if (slot->lost)
-			gpuemu_mirror_zap_locked(dev, range->slots[i]);
-		*slot = (struct gpuemu_mirror_slot){
-			.range = range,
-			.index = i,
-			.pfn = *pfns & ~(HMM_PFN_FLAGS & ~(HMM_PFN_VALID | HMM_PFN_WRITE)),
-		};
-		gpuemu_pt_set_mirror(&dev->pt, range->block->leaf, i,
-				     range->slots[i], writable);
-		if (__test_and_set_bit(i, range->mapped))
-			*news = true;
-		else
-			mapped++;
-		__assign_bit(i, range->writable, writable);
+		if (!(*pfns & HMM_PFN_VALID))
+			continue;
+		page = hmm_pfn_to_page(*pfns);
+		if (gpuemu_mirror_page_is(dev, page))
+			map_frame_locked(range, i, gpuemu_mirror_page_frame(dev, page),
+					 *pfns & HMM_PFN_WRITE);
+		else if (!map_slot_locked(range, i, *pfns))
+			return -ENOSPC;
+		*news |= __test_and_set_bit(i, range->mapped);
+		__assign_bit(i, range->writable, *pfns & HMM_PFN_WRITE);
 	}
-	if (mapped) {
-		gpuemu_count(mirror->space, REMOTE_MAPPED, mapped);
-		gpuemu_count(mirror->space, REMOTE_MAPS, mapped);
-	}
-	return ret;
+	return 0;
 }
 
 /* Takes the slots of another range, in turns; if there is none, its own, once. */
@@ -353,4 +428,48 @@ int gpuemu_mirror_range_map(struct gpuemu_mirror_range *range, struct hmm_range 
 				gpuemu_mirror_range_addr(range, first + n),
 				GPUEMU_INVAL_REMAP);
 	return ret;
+}
+
+/*
+ * The same without mapping them, for a task that comes later and has no time to look: which
+ * of them did not go to the device.
+ */
+int gpuemu_mirror_range_note(struct gpuemu_mirror_range *range, struct hmm_range *found,
+			     u32 first, u32 n)
+{
+	struct gpuemu_dev *dev = range->mirror->space->dev;
+	int ret = 0;
+	u32 i;
+
+	mutex_lock(&dev->mirror.lock);
+	if (mmu_interval_read_retry(&range->notifier, found->notifier_seq)) {
+		ret = -EBUSY;
+		goto out;
+	}
+	for (i = 0; i < n; i++)
+		if (found->hmm_pfns[i] & HMM_PFN_VALID &&
+		    !gpuemu_mirror_page_is(dev, hmm_pfn_to_page(found->hmm_pfns[i])))
+			__set_bit(first + i, range->stays);
+	WRITE_ONCE(range->seq, found->notifier_seq);
+out:
+	mutex_unlock(&dev->mirror.lock);
+	return ret;
+}
+
+/* The frames of pages from *first on, before end, that the engine has mapped. *first: of the next. */
+u32 gpuemu_mirror_range_frames(struct gpuemu_mirror_range *range, u32 *first,
+			       u32 end, u32 *frames, u32 max)
+{
+	struct gpuemu_dev *dev = range->mirror->space->dev;
+	u32 n = 0, i;
+
+	mutex_lock(&dev->mirror.lock);
+	for (i = *first; i < end && n < max; i++) {
+		i = find_next_bit(range->device, end, i);
+		if (i < end)
+			frames[n++] = range->frames[i];
+	}
+	mutex_unlock(&dev->mirror.lock);
+	*first = i;
+	return n;
 }

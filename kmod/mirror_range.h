@@ -32,6 +32,10 @@ void gpuemu_mirror_range_remove(struct gpuemu_mirror_range *range);
 
 int gpuemu_mirror_range_map(struct gpuemu_mirror_range *range,
 			    struct hmm_range *found, u32 first, u32 n);
+int gpuemu_mirror_range_note(struct gpuemu_mirror_range *range,
+			     struct hmm_range *found, u32 first, u32 n);
+u32 gpuemu_mirror_range_frames(struct gpuemu_mirror_range *range, u32 *first,
+			       u32 end, u32 *frames, u32 max);
 int gpuemu_mirror_range_map_locked(struct gpuemu_mirror_range *range, u32 first,
 				   u32 n, const unsigned long *pfns, bool *news);
 u32 gpuemu_mirror_range_hide_locked(struct gpuemu_mirror_range *range, u32 first,

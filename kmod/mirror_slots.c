@@ -34,7 +34,8 @@ int gpuemu_mirror_slots_init(struct gpuemu_mirror_slots *slots, u32 n)
 	mutex_init(&slots->lock);
 	slots->slot = kvcalloc(n, sizeof(*slots->slot), GFP_KERNEL);
 	slots->free = kvmalloc_array(n, sizeof(*slots->free), GFP_KERNEL);
-	slots->workers = alloc_workqueue("gpuemu_mirror", WQ_UNBOUND, 0);
+	/* A client's worker may wait for good; each client has one, and they wait for no other. */
+	slots->workers = alloc_workqueue("gpuemu_mirror", WQ_UNBOUND, GPUEMU_SPACES_MAX);
 	if (!slots->slot || !slots->free || !slots->workers) {
 		gpuemu_mirror_slots_destroy(slots);
 		return -ENOMEM;
@@ -88,7 +89,9 @@ void gpuemu_mirror_zap_end(struct gpuemu_dev *dev)
  * The engine's process loses what it has mapped there. The caller is the zapper.
  *
  * mm calls this while it changes a client's page table, and this changes the engine's. To
- * lockdep both are one thing, which must not happen inside itself. It may here: no other
+ * lockdep both are one thing, which must not happen inside itself: i_mmap_rwsem, which could
+ * have a class of its own, and the map of mm's notifiers (invalidate_range_start), which is
+ * one for all and which any way to unmap takes. It may here: no other
  * task holds i_mmap_rwsem of an engine's file and waits for the lock of the slots. mm tells the
  * zapper itself of this change, and the zapper takes no lock for it.
  */
@@ -235,8 +238,14 @@ static vm_fault_t mirror_fault(struct vm_fault *vmf, bool write)
 		addr = (range->index << GPUEMU_BLOCK_SHIFT) +
 		       ((u64)slot->index << PAGE_SHIFT);
 		mutex_unlock(&slots->lock);
-		gpuemu_mirror_fault(client->space.mirror, addr, 1, write,
-				    LATE_NS);
+		/* It may have gone to the device. */
+		gpuemu_mirror_fault(client->space.mirror,
+				    &(struct gpuemu_mirror_want){
+					.addr = addr,
+					.n = 1,
+					.write = write,
+					.where = GPUEMU_MIRROR_HOME,
+				    }, LATE_NS);
 		gpuemu_client_put(client);
 		if (fatal_signal_pending(current))
 			return VM_FAULT_SIGBUS;

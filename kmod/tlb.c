@@ -52,6 +52,7 @@ static void set_acked_locked(struct gpuemu_engine *e, u32 seq)
 	lockdep_assert_held(&e->dev->lock);
 	if ((s32)(seq - e->inval_acked) <= 0)
 		return;
+	e->late = 0;
 	/* Pairs with acked(), which looks without the lock. */
 	smp_store_release(&e->inval_acked, seq);
 	wake_up_all(&e->wait);
@@ -102,12 +103,16 @@ static void post_locked(struct gpuemu_engine *e, u32 va_space, u64 start,
 	smp_store_release(&e->control->inval_put, e->inval_put);
 }
 
+static unsigned long ack_timeout(void)
+{
+	return msecs_to_jiffies(gpuemu_param(invalidate_timeout_ms));
+}
+
 static int wait_acked(struct gpuemu_engine *e, u32 seq, bool killable)
 {
-	unsigned long timeout;
+	unsigned long timeout = ack_timeout();
 	long left;
 
-	timeout = msecs_to_jiffies(gpuemu_param(invalidate_timeout_ms));
 	if (killable)
 		left = wait_event_killable_timeout(e->wait, acked(e, seq),
 						   timeout);
@@ -118,6 +123,15 @@ static int wait_acked(struct gpuemu_engine *e, u32 seq, bool killable)
 	if (!left)
 		gpuemu_engine_kill(e, "it did not acknowledge an invalidate");
 	return 0;
+}
+
+/*
+ * Whether it may still use a translation that it was told to forget. A dying engine is
+ * not parked: one waits until it is revoked.
+ */
+static bool owes_locked(const struct gpuemu_engine *e)
+{
+	return e->state != GPUEMU_ENGINE_LIVE || !(e->parked || e->fresh);
 }
 
 /**
@@ -150,11 +164,10 @@ int gpuemu_tlb_invalidate(struct gpuemu_space *space, u64 start, u64 end,
 		post_locked(e, space->id, start, end, reason);
 		posted = true;
 		seq = e->inval_put;
-		/* A dying engine is not parked: wait until it is revoked. */
-		if (e->state == GPUEMU_ENGINE_LIVE && (e->parked || e->fresh))
-			e = NULL;
-		else
+		if (owes_locked(e))
 			kref_get(&e->ref);
+		else
+			e = NULL;
 	}
 	spin_unlock(&dev->lock);
 	if (posted)
@@ -191,6 +204,109 @@ void gpuemu_tlb_post(struct gpuemu_space *space, u64 start, u64 end,
 	if (posted)
 		gpuemu_count(space, INVALIDATES, 1);
 	trace_gpuemu_tlb_invalidate(space->id, start, end, reason, 0, 0);
+}
+
+/* The engine, referenced, and the last that it was told; NULL: it owes nothing. */
+static struct gpuemu_engine *debtor(struct gpuemu_dev *dev, u32 *seq)
+{
+	struct gpuemu_engine *e;
+
+	spin_lock(&dev->lock);
+	e = dev->engine;
+	if (e && owes_locked(e)) {
+		*seq = e->inval_put;
+		kref_get(&e->ref);
+	} else {
+		e = NULL;
+	}
+	spin_unlock(&dev->lock);
+	return e;
+}
+
+/*
+ * Waits until the engine has forgotten all that it was told to forget, by whomever. As
+ * gpuemu_tlb_invalidate(), of what mm made the module post without a wait.
+ */
+void gpuemu_tlb_flush(struct gpuemu_dev *dev)
+{
+	struct gpuemu_engine *e;
+	u32 seq;
+
+	e = debtor(dev, &seq);
+	if (!e)
+		return;
+	wait_acked(e, seq, false);
+	gpuemu_engine_put(e);
+}
+
+/*
+ * The same for so long, for a task that has locks of mm: the engine itself may be waiting for
+ * them, in a fault on ordinary memory. False: it has not forgotten all.
+ */
+bool gpuemu_tlb_flush_for(struct gpuemu_dev *dev, unsigned int ms)
+{
+	struct gpuemu_engine *e;
+	bool done;
+	u32 seq;
+
+	e = debtor(dev, &seq);
+	if (!e)
+		return true;
+	done = wait_event_timeout(e->wait, acked(e, seq), msecs_to_jiffies(ms));
+	gpuemu_engine_put(e);
+	return done;
+}
+
+/*
+ * After some of these waits, where nothing was acknowledged in between, the engine loses
+ * the device, as after one long wait.
+ */
+void gpuemu_tlb_late(struct gpuemu_dev *dev)
+{
+	struct gpuemu_engine *e;
+	bool lost = false;
+
+	spin_lock(&dev->lock);
+	e = dev->engine;
+	if (e) {
+		kref_get(&e->ref);
+		if (!e->late)
+			e->late = jiffies ?: 1;
+		lost = time_after(jiffies, e->late + ack_timeout());
+	}
+	spin_unlock(&dev->lock);
+	if (lost)
+		gpuemu_engine_kill(e, "it did not acknowledge an invalidate");
+	if (e)
+		gpuemu_engine_put(e);
+}
+
+/* For gpuemu_tlb_passed(), by a task that may not wait. */
+struct gpuemu_tlb_mark gpuemu_tlb_mark(struct gpuemu_dev *dev)
+{
+	struct gpuemu_tlb_mark mark = { };
+
+	spin_lock(&dev->lock);
+	if (dev->engine) {
+		mark.generation = dev->engine->generation;
+		mark.seq = dev->engine->inval_put;
+	}
+	spin_unlock(&dev->lock);
+	return mark;
+}
+
+/* Whether no engine uses what was to be forgotten when the mark was made. */
+bool gpuemu_tlb_passed(struct gpuemu_dev *dev, struct gpuemu_tlb_mark mark)
+{
+	const struct gpuemu_engine *e;
+	bool passed;
+
+	spin_lock(&dev->lock);
+	e = dev->engine;
+	passed = !e || e->generation != mark.generation || !owes_locked(e) ||
+		 acked(e, mark.seq);
+	spin_unlock(&dev->lock);
+	return passed;
 }
 
 int gpuemu_cmd_engine_ack(struct gpuemu_client *client,

@@ -85,7 +85,7 @@ TEST_F(pageable, several_pages)
 	/* Once more: nothing to do, and the module says so. */
 	engine_fault(&self->p.e, self->p.space, self->p.mem + PAGE, GPUEMU_ACCESS_ATOMIC);
 	ASSERT_EQ(1, engine_raise(&self->p.e, 0));
-	EXPECT_EQ(GPUEMU_FAULT_PAGEABLE | GPUEMU_FAULT_RESIDENT,
+	EXPECT_EQ(GPUEMU_FAULT_PAGEABLE | GPUEMU_FAULT_MOVES | GPUEMU_FAULT_RESIDENT,
 		  self->p.e.control->batch.faults[0].flags);
 	ASSERT_EQ(0, engine_commit(&self->p.e, NULL, 0));
 }
@@ -460,7 +460,7 @@ TEST_F(pageable, refused)
 	/* Once more is once. */
 	EXPECT_EQ(0, pageable_give(self->p.fd));
 	EXPECT_EQ(-EBUSY, engine_migrate(&self->p.e, self->p.space, self->p.mem, 1,
-					 GPUEMU_MIGRATE_H2D));
+					 GPUEMU_MIGRATE_DUPLICATE));
 }
 
 /* --- its end --- */

@@ -310,6 +310,7 @@ enum gpuemu_access {
 #define GPUEMU_FAULT_THROTTLE	8u	/* thrashing: best left alone now; replay raises it again */
 #define GPUEMU_FAULT_PROTECTED	16u	/* with UNMANAGED: managed, but the CPU's alone (mprotect) */
 #define GPUEMU_FAULT_PAGEABLE	32u	/* ordinary memory of the process: REMOTE is what it takes */
+#define GPUEMU_FAULT_MOVES	64u	/* with PAGEABLE: an H2D may bring it to the device, too */
 
 struct gpuemu_fault {
 	__aligned_u64 addr;		/* the page's address */
@@ -468,6 +469,11 @@ enum gpuemu_migration_op {
  * page table; -EINVAL; -ESRCH no such VA space.
  * The pages that were not moved stay as they were. A D2H also ends remote
  * mappings, and duplicates without a copy.
+ *
+ * Ordinary memory: an H2D of faulted pages brings those that may move (GPUEMU_FAULT_MOVES), and
+ * REMOTE maps the others, and those without a frame, where they are: then its status is
+ * -EBUSY or -ENOSPC, and the replay gets on all the same. Pages that nobody faulted on move only if
+ * they exist. mm may free such a page, and its frame, at any time.
  */
 struct gpuemu_migration {
 	__aligned_u64 addr;

@@ -67,19 +67,40 @@ void pageable_close(struct pageable *p)
 	nl_close(&p->nl);
 }
 
-int pageable_try(struct pageable *p, const void *addr, uint32_t pages,
-		 enum gpuemu_access access, uint8_t *flags)
+int pageable_ask(struct pageable *p, const void *addr, uint32_t pages,
+		 enum gpuemu_access access, enum gpuemu_migration_op op, uint8_t *flags)
 {
 	struct gpuemu_migration m = {
 		.addr = (uintptr_t)addr & ~(PAGE - 1), .va_space = p->space,
-		.pages = pages, .op = GPUEMU_MIGRATE_REMOTE,
+		.pages = pages, .op = op,
 	};
 
 	engine_fault(&p->e, p->space, (void *)(uintptr_t)m.addr, access);
 	if (engine_raise(&p->e, 0) != 1)
 		return -EIO;
 	*flags = p->e.control->batch.faults[0].flags;
-	return engine_commit(&p->e, &m, 1) < 0 ? -EIO : m.status;
+	return engine_commit_flags(&p->e, &m, 1, GPUEMU_COMMIT_EVICT) < 0 ? -EIO : m.status;
+}
+
+int pageable_try(struct pageable *p, const void *addr, uint32_t pages,
+		 enum gpuemu_access access, uint8_t *flags)
+{
+	return pageable_ask(p, addr, pages, access, GPUEMU_MIGRATE_REMOTE, flags);
+}
+
+int pageable_bring(struct pageable *p, const void *addr, uint32_t pages)
+{
+	uint8_t flags;
+	int ret, tries;
+
+	for (tries = 0; tries < 2000; tries++) {
+		ret = pageable_ask(p, addr, pages, GPUEMU_ACCESS_WRITE, GPUEMU_MIGRATE_H2D,
+				   &flags);
+		if (ret != -EAGAIN)
+			return ret;
+		sleep_ms(1);
+	}
+	return -ETIMEDOUT;
 }
 
 int pageable_fault(struct pageable *p, const void *addr, uint32_t pages,

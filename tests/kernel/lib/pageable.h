@@ -34,6 +34,11 @@ int pageable_give(int fd);
 /* From the start of a VA block on. */
 uint8_t *map_anonymous(size_t bytes);
 
+/* A fault, and the pages from there on by an operation of COMMIT; as the next. */
+int pageable_ask(struct pageable *p, const void *addr, uint32_t pages,
+		 enum gpuemu_access access, enum gpuemu_migration_op op, uint8_t *flags);
+/* To the device, until the worker has ended; to be written. */
+int pageable_bring(struct pageable *p, const void *addr, uint32_t pages);
 /* A fault, and the pages from there on; *flags: of the fault. -EAGAIN: the worker is at it. */
 int pageable_try(struct pageable *p, const void *addr, uint32_t pages,
 		 enum gpuemu_access access, uint8_t *flags);

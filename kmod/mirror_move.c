@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Pages of ordinary memory move: to device memory, where the engine asks for it, and home,
+ * where the CPU touches one, the engine evicts it or its client leaves. The kernel takes
+ * the pages out of all page tables and puts them back (migrate_vma_*, migrate_device_*);
+ * what happens in between is here. It tells the mirror of both, as of any change in a
+ * process, so no entry of the engine outlives a move; what the engine may have afterwards
+ * it is given by mirror.c, which looks where the page is.
+ *
+ *   to the device                          home
+ *   migrate_vma_setup(): not mapped        migrate_*_setup: not mapped
+ *   frames; copy                           system pages
+ *                                          the engine has forgotten the frames; copy
+ *   migrate_vma_pages(), _finalize()       migrate_*_pages(), _finalize()
+ *
+ * The page keeps its charge: its memory cgroup, and its process' RSS. So going home needs
+ * memory of the machine alone, and no client keeps frames because its memory cgroup is full.
+ */
+#include <linux/bitmap.h>
+#include <linux/fs.h>
+#include <linux/highmem.h>
+#include <linux/hmm.h>
+#include <linux/hugetlb_inline.h>
+#include <linux/ktime.h>
+#include <linux/memremap.h>
+#include <linux/migrate.h>
+#include <linux/mm.h>
+#include <linux/pagemap.h>
+#include <linux/userfaultfd_k.h>
+
+#include "dev.h"
+#include "migrate.h"
+#include "mirror.h"
+#include "mirror_move.h"
+#include "mirror_pages.h"
+#include "mirror_range.h"
+#include "tlb.h"
+#include "trace.h"
+#include "va_space.h"
+
+/* What a fault of the CPU waits for the engine at a time, with mmap_lock held. */
+#define AWAY_MS 20
+
+static void *frame_addr(const struct gpuemu_dev *dev, const struct page *page)
+{
+	return gpuemu_vram_addr(&dev->vram, gpuemu_mirror_page_frame(dev, page));
+}
+
+/* --- to the device --- */
+
+/*
+ * Whether pages of the mapping move: its anonymous ones, of this process alone. Where
+ * somebody wants to hear of each access (userfaultfd, soft-dirty) or have the page in
+ * memory (mlock()), they stay.
+ */
+bool gpuemu_mirror_vma_moves(const struct gpuemu_mirror *mirror,
+			     const struct vm_area_struct *vma)
+{
+	if (vma->vm_flags & (VM_SHARED | VM_LOCKED | VM_HUGETLB | VM_SPECIAL))
+		return false;
+	if (userfaultfd_armed((struct vm_area_struct *)vma) || vma_is_dax(vma))
+		return false;
+	if (!IS_ENABLED(CONFIG_MEM_SOFT_DIRTY) || vma->vm_flags & VM_SOFTDIRTY)
+		return true;
+	/* A stack never has the flag, so there the process must have been seen to look. */
+	return vma->vm_flags & VM_GROWSDOWN && !READ_ONCE(mirror->watched);
+}
+
+/* The pages of the mask have no page table entry, and get their copies. */
+static void copy_to_device(struct gpuemu_mirror *mirror, unsigned long *mask,
+			   const u32 *frames, const unsigned long *src,
+			   unsigned long *dst)
+{
+	struct gpuemu_dev *dev = mirror->space->dev;
+	struct page *from, *to;
+	void *system;
+	u32 i;
+
+	for_each_set_bit(i, mask, GPUEMU_BLOCK_PAGES) {
+		to = gpuemu_mirror_page_get(mirror, frames[i]);
+		if (!to)
+			continue;
+		__clear_bit(i, mask);
+		from = migrate_pfn_to_page(src[i]);
+		if (from) {
+			system = kmap_local_page(from);
+			copy_page(frame_addr(dev, to), system);
+			kunmap_local(system);
+		} else {
+			clear_page(frame_addr(dev, to));
+		}
+		dst[i] = migrate_pfn(page_to_pfn(to));
+	}
+}
+
+/* Pages of one mapping. fresh: also those that nobody has touched. Returns how many moved. */
+static u32 move_run(struct gpuemu_mirror *mirror, struct vm_area_struct *vma,
+		    u64 start, u32 n, bool fresh, u32 *lacking)
+{
+	struct gpuemu_space *space = mirror->space;
+	DECLARE_BITMAP(mask, GPUEMU_BLOCK_PAGES) = { };
+	unsigned long *src = mirror->src, *dst = mirror->dst;
+	struct migrate_vma args = {
+		.vma = vma,
+		.src = src,
+		.dst = dst,
+		.start = start,
+		.end = start + ((u64)n << PAGE_SHIFT),
+		.pgmap_owner = space->dev,
+		.flags = MIGRATE_VMA_SELECT_SYSTEM,
+	};
+	u32 moved = 0, copied = 0, i;
+
+	if (migrate_vma_setup(&args) || !args.cpages)
+		return 0;
+	for (i = 0; i < n; i++)
+		if (src[i] & MIGRATE_PFN_MIGRATE &&
+		    (fresh || src[i] & MIGRATE_PFN_VALID))
+			__set_bit(i, mask);
+	*lacking += gpuemu_migrate_frames(space, mirror->frames, mask);
+	copy_to_device(mirror, mask, mirror->frames, src, dst);
+	/* Those that became no page: the client leaves. */
+	gpuemu_migrate_no_frames(space, mirror->frames, mask);
+	migrate_vma_pages(&args);
+	for (i = 0; i < n; i++) {
+		if (!dst[i] || !(src[i] & MIGRATE_PFN_MIGRATE))
+			continue;
+		moved++;
+		copied += !!(src[i] & MIGRATE_PFN_VALID);
+	}
+	migrate_vma_finalize(&args);
+	gpuemu_count(space, H2D_PAGES, moved);
+	gpuemu_count(space, H2D_BYTES, (u64)copied << PAGE_SHIFT);
+	return moved;
+}
+
+/*
+ * The same of a private mapping of a file, whose own pages are anonymous: those are found
+ * first, because taking a page of the file out of page tables concerns all that have it.
+ */
+static u32 move_own(struct gpuemu_mirror_range *range, struct vm_area_struct *vma,
+		    u64 start, u32 n, bool write, u32 *lacking)
+{
+	unsigned long *pfns = range->mirror->pfns;
+	struct hmm_range found = {
+		.notifier = &range->notifier,
+		.start = start,
+		.end = start + ((u64)n << PAGE_SHIFT),
+		.hmm_pfns = pfns,
+		.default_flags = HMM_PFN_REQ_FAULT | (write ? HMM_PFN_REQ_WRITE : 0),
+		.dev_private_owner = range->mirror->space->dev,
+	};
+	DECLARE_BITMAP(own, GPUEMU_BLOCK_PAGES) = { };
+	u32 moved = 0, i, end;
+
+	memset(pfns, 0, n * sizeof(*pfns));
+	found.notifier_seq = mmu_interval_read_begin(&range->notifier);
+	if (hmm_range_fault(&found))
+		return 0;
+	for (i = 0; i < n; i++)
+		if (pfns[i] & HMM_PFN_VALID && PageAnon(hmm_pfn_to_page(pfns[i])))
+			__set_bit(i, own);
+	for_each_set_bitrange(i, end, own, GPUEMU_BLOCK_PAGES)
+		moved += move_run(range->mirror, vma,
+				  start + ((u64)i << PAGE_SHIFT), end - i, false,
+				  lacking);
+	return moved;
+}
+
+/**
+ * gpuemu_mirror_move() - brings pages to the device, as far as they let themselves be moved
+ * @range: of the pages; the caller is its worker
+ * @mm: of the process; its mmap_lock is held
+ * @first: of the pages in the range
+ * @n: how many
+ * @write: they are to be written
+ * @fresh: also those that nobody has touched, which then are there and zero
+ * @lacking: out: how many found no frame
+ *
+ * Returns how many moved.
+ */
+u32 gpuemu_mirror_move(struct gpuemu_mirror_range *range, struct mm_struct *mm,
+		       u32 first, u32 n, bool write, bool fresh, u32 *lacking)
+{
+	u64 addr = gpuemu_mirror_range_addr(range, first), next;
+	u64 end = addr + ((u64)n << PAGE_SHIFT), begin = ktime_get_ns();
+	struct vm_area_struct *vma;
+	u32 moved = 0;
+
+	*lacking = 0;
+	lockdep_assert_held(&mm->mmap_lock);
+	for (; addr < end; addr = next) {
+		vma = vma_lookup(mm, addr);
+		if (!vma)
+			break;
+		next = min_t(u64, end, vma->vm_end);
+		n = (next - addr) >> PAGE_SHIFT;
+		if (!gpuemu_mirror_vma_moves(range->mirror, vma))
+			continue;
+		if (vma_is_anonymous(vma))
+			moved += move_run(range->mirror, vma, addr, n, fresh, lacking);
+		else
+			moved += move_own(range, vma, addr, n, write, lacking);
+	}
+	gpuemu_link_pace(range->mirror->space, GPUEMU_LINK_H2D, begin,
+			 (u64)moved << PAGE_SHIFT, &range->mirror->closed);
+	return moved;
+}
+
+/* --- home --- */
+
+/* System pages for those of src that move; vma: of the pages, from addr on, or NULL. */
+static u32 provide_home(const unsigned long *src, unsigned long *dst, u32 n,
+			struct vm_area_struct *vma, u64 addr, gfp_t gfp)
+{
+	const unsigned long need = MIGRATE_PFN_VALID | MIGRATE_PFN_MIGRATE;
+	struct page *page;
+	u32 lacking = 0, i;
+
+	for (i = 0; i < n; i++) {
+		dst[i] = 0;
+		if ((src[i] & need) != need)
+			continue;
+		page = vma ? alloc_page_vma(gfp, vma, addr + ((u64)i << PAGE_SHIFT)) :
+			     alloc_page(gfp);
+		if (!page) {
+			lacking++;
+			continue;
+		}
+		lock_page(page);
+		dst[i] = migrate_pfn(page_to_pfn(page));
+	}
+	return lacking;
+}
+
+/* The engine has forgotten the frames: what it did to a page it did before this. */
+static void copy_home(struct gpuemu_dev *dev, const unsigned long *src,
+		      const unsigned long *dst, u32 n)
+{
+	struct page *page;
+	void *system;
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		page = migrate_pfn_to_page(dst[i]);
+		if (!page)
+			continue;
+		system = kmap_local_page(page);
+		copy_page(system, frame_addr(dev, migrate_pfn_to_page(src[i])));
+		kunmap_local(system);
+		/* The device may have written it, of which no page table knows. */
+		set_page_dirty(page);
+	}
+}
+
+/* Counts for the frame's VA space what has left the device. */
+static void count_home(struct gpuemu_dev *dev, u32 frame, u64 addr, u64 begin,
+		       enum gpuemu_inval_reason reason)
+{
+	struct gpuemu_mirror_pages *pages = &dev->mirror_pages;
+	struct gpuemu_space *space;
+
+	spin_lock(&pages->lock);
+	space = pages->owner[frame];
+	if (!space)
+		goto out;
+	gpuemu_count(space, D2H_PAGES, 1);
+	gpuemu_count(space, D2H_BYTES, PAGE_SIZE);
+	if (reason == GPUEMU_INVAL_CPU_FAULT) {
+		gpuemu_count(space, CPU_FAULTS, 1);
+		gpuemu_count(space, CPU_FAULTS_DEVICE, 1);
+		trace_gpuemu_cpu_fault(space->id, addr, true, ktime_get_ns() - begin);
+	} else if (reason != GPUEMU_INVAL_UNMAP) {
+		gpuemu_count(space, EVICTED_PAGES, 1);
+		if (reason == GPUEMU_INVAL_RECLAIM)
+			gpuemu_count(space, LRU_EVICTED_PAGES, 1);
+	}
+out:
+	spin_unlock(&pages->lock);
+}
+
+/**
+ * gpuemu_mirror_home() - sends pages to system memory
+ * @dev: whose
+ * @frames: of the pages; a frame that is none any more is passed over
+ * @n: how many, at most GPUEMU_HOME_PAGES
+ * @reason: EVICT, RECLAIM: the engine's service thread calls, which does not reclaim; or UNMAP
+ * @no_memory: out, if not NULL: some stayed because there was no page
+ *
+ * In all processes that have them. Returns how many went.
+ */
+u32 gpuemu_mirror_home(struct gpuemu_dev *dev, const u32 *frames, u32 n,
+		       enum gpuemu_inval_reason reason, bool *no_memory)
+{
+	const unsigned long first = dev->mirror_pages.first;
+	unsigned long src[GPUEMU_HOME_PAGES], dst[GPUEMU_HOME_PAGES];
+	u64 begin = ktime_get_ns();
+	u32 moved = 0, lacking, i, run;
+	gfp_t gfp = GFP_HIGHUSER_MOVABLE;
+
+	if (reason != GPUEMU_INVAL_UNMAP)
+		gfp = GFP_NOWAIT | __GFP_NOWARN | __GFP_HIGHMEM | __GFP_MOVABLE;
+	for (i = 0; i < n; i += run) {
+		for (run = 1; i + run < n && frames[i + run] == frames[i] + run;)
+			run++;
+		migrate_device_range(src + i, first + frames[i], run);
+	}
+	lacking = provide_home(src, dst, n, NULL, 0, gfp);
+	if (no_memory)
+		*no_memory = lacking;
+	gpuemu_tlb_flush(dev);
+	copy_home(dev, src, dst, n);
+	migrate_device_pages(src, dst, n);
+	for (i = 0; i < n; i++) {
+		if (!dst[i] || !(src[i] & MIGRATE_PFN_MIGRATE))
+			continue;
+		count_home(dev, frames[i], 0, begin, reason);
+		moved++;
+	}
+	migrate_device_finalize(src, dst, n);
+	return moved;
+}
+
+/*
+ * The CPU touches a page that is on the device. Called by mm, with mmap_lock held. The wait
+ * for the engine has an end, as for managed memory, but in several goes, with mmap_lock free
+ * in between: the page stays, and the access comes again. Without an engine the frame has
+ * the content.
+ */
+vm_fault_t gpuemu_mirror_to_ram(struct vm_fault *vmf)
+{
+	struct gpuemu_mirror_pages *pages =
+		container_of(compat_page_pgmap(vmf->page),
+			     struct gpuemu_mirror_pages, pagemap);
+	struct gpuemu_dev *dev = container_of(pages, struct gpuemu_dev,
+					      mirror_pages);
+	u32 frame = gpuemu_mirror_page_frame(dev, vmf->page);
+	u64 addr = vmf->address & PAGE_MASK, begin = ktime_get_ns();
+	unsigned long src = 0, dst = 0;
+	struct migrate_vma args = {
+		.vma = vmf->vma,
+		.src = &src,
+		.dst = &dst,
+		.start = addr,
+		.end = addr + PAGE_SIZE,
+		.pgmap_owner = dev,
+		.flags = MIGRATE_VMA_SELECT_DEVICE_PRIVATE,
+		.fault_page = vmf->page,
+	};
+	vm_fault_t ret = 0;
+	bool late = false;
+
+	if (migrate_vma_setup(&args))
+		return VM_FAULT_SIGBUS;
+	/* Somebody else works on it: the access comes again. */
+	if (!args.cpages)
+		return 0;
+	if (provide_home(&src, &dst, 1, vmf->vma, addr, GFP_HIGHUSER_MOVABLE))
+		ret = VM_FAULT_OOM;
+	if (dst && !gpuemu_tlb_flush_for(dev, AWAY_MS)) {
+		unlock_page(migrate_pfn_to_page(dst));
+		put_page(migrate_pfn_to_page(dst));
+		dst = 0;
+		late = true;
+	}
+	copy_home(dev, &src, &dst, 1);
+	migrate_vma_pages(&args);
+	if (dst && src & MIGRATE_PFN_MIGRATE)
+		count_home(dev, frame, addr, begin, GPUEMU_INVAL_CPU_FAULT);
+	migrate_vma_finalize(&args);
+	if (late)
+		gpuemu_tlb_late(dev);
+	return ret;
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The pages of ordinary memory that are in device memory: a page of the kernel for each
+ * frame, whose account it is on, and its end. mm frees such a page when it likes, also
+ * with a page table locked; the engine may know of the frame still, so the frame is
+ * nobody's until the engine has acknowledged the invalidate that came before. How pages
+ * move is mirror_move.c's.
+ */
+#include <linux/bitmap.h>
+#include <linux/ioport.h>
+#include <linux/memremap.h>
+#include <linux/mm.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
+
+#include "dev.h"
+#include "limit.h"
+#include "mirror.h"
+#include "mirror_move.h"
+#include "mirror_pages.h"
+#include "va_space.h"
+
+/* What the kernel adds pages for at a time. */
+#define GRAIN SZ_2M
+
+/* Of one search for victims: it ends, also where none lets itself be moved. */
+#define EVICT_TRIES 64
+
+bool gpuemu_mirror_page_is(const struct gpuemu_dev *dev, const struct page *page)
+{
+	return is_device_private_page(page) &&
+	       compat_page_pgmap(page) == &dev->mirror_pages.pagemap;
+}
+
+u32 gpuemu_mirror_page_frame(const struct gpuemu_dev *dev,
+			     const struct page *page)
+{
+	return page_to_pfn(page) - dev->mirror_pages.first;
+}
+
+/**
+ * gpuemu_mirror_page_get() - the page of a frame
+ * @mirror: of the VA space that has the frame on its account
+ * @frame: which; it is the caller's
+ *
+ * Locked, with one reference. NULL: the client's file is closed.
+ */
+struct page *gpuemu_mirror_page_get(struct gpuemu_mirror *mirror, u32 frame)
+{
+	struct gpuemu_space *space = mirror->space;
+	struct gpuemu_mirror_pages *pages = &space->dev->mirror_pages;
+	struct page *page = pfn_to_page(pages->first + frame);
+
+	spin_lock(&pages->lock);
+	/* gpuemu_mirror_pages_leave() comes later, or has been. */
+	if (READ_ONCE(mirror->closed)) {
+		spin_unlock(&pages->lock);
+		return NULL;
+	}
+	__set_bit(frame, pages->used);
+	pages->owner[frame] = space;
+	pages->pass[frame] = READ_ONCE(space->dev->lru.pass);
+	gpuemu_count(space, RESIDENT_PAGES, 1);
+	spin_unlock(&pages->lock);
+	compat_device_page_init(page, &pages->pagemap);
+	return page;
+}
+
+static void disown_locked(struct gpuemu_mirror_pages *pages, u32 frame)
+{
+	struct gpuemu_space *space = pages->owner[frame];
+
+	lockdep_assert_held(&pages->lock);
+	if (!space)
+		return;
+	pages->owner[frame] = NULL;
+	gpuemu_limit_give_frames(space, 1);
+	gpuemu_count(space, RESIDENT_PAGES, -1);
+}
+
+/* The last reference goes. Called with any lock of mm held, so nobody waits here. */
+static void page_free(struct page *page)
+{
+	struct gpuemu_mirror_pages *pages =
+		container_of(compat_page_pgmap(page), struct gpuemu_mirror_pages,
+			     pagemap);
+	struct gpuemu_dev *dev = container_of(pages, struct gpuemu_dev,
+					      mirror_pages);
+	u32 frame = gpuemu_mirror_page_frame(dev, page);
+
+	spin_lock(&pages->lock);
+	disown_locked(pages, frame);
+	__clear_bit(frame, pages->used);
+	/* Its entry is cleared and the invalidate posted: mm told the mirror before. */
+	pages->mark = gpuemu_tlb_mark(dev);
+	pages->stale[pages->nstale] = frame;
+	WRITE_ONCE(pages->nstale, pages->nstale + 1);
+	spin_unlock(&pages->lock);
+}
+COMPAT_PAGE_FREE(page_free)
+
+/* Frames that the engine has forgotten are free. */
+void gpuemu_mirror_pages_reap(struct gpuemu_dev *dev)
+{
+	struct gpuemu_mirror_pages *pages = &dev->mirror_pages;
+	DECLARE_BITMAP(mask, GPUEMU_BLOCK_PAGES);
+	u32 n;
+
+	if (!READ_ONCE(pages->nstale))
+		return;
+	spin_lock(&pages->lock);
+	while (pages->nstale && gpuemu_tlb_passed(dev, pages->mark)) {
+		n = min_t(u32, pages->nstale, GPUEMU_BLOCK_PAGES);
+		bitmap_zero(mask, GPUEMU_BLOCK_PAGES);
+		bitmap_set(mask, 0, n);
+		WRITE_ONCE(pages->nstale, pages->nstale - n);
+		gpuemu_vram_free(&dev->vram, pages->stale + pages->nstale, mask,
+				 GPUEMU_BLOCK_PAGES);
+	}
+	spin_unlock(&pages->lock);
+}
+
+/*
+ * Up to GPUEMU_HOME_PAGES frames from *hand on, before end, that no commit which is still
+ * on asked for. all: these, too.
+ */
+static u32 choose(struct gpuemu_dev *dev, u32 *hand, u32 end,
+		  const struct gpuemu_space *of, bool all, u32 *frames)
+{
+	struct gpuemu_mirror_pages *pages = &dev->mirror_pages;
+	u32 pass = READ_ONCE(dev->lru.pass), n = 0, i;
+
+	spin_lock(&pages->lock);
+	for (i = *hand; i < end && n < GPUEMU_HOME_PAGES; i++) {
+		i = find_next_bit(pages->used, end, i);
+		if (i < end && (!of || pages->owner[i] == of) &&
+		    (all || pages->pass[i] != pass))
+			frames[n++] = i;
+	}
+	spin_unlock(&pages->lock);
+	*hand = i;
+	return n;
+}
+
+/**
+ * gpuemu_mirror_pages_evict() - makes room in device memory
+ * @dev: whose
+ * @want: frames
+ * @of: only of this VA space; NULL: anybody's, or nobody's
+ *
+ * Sends home pages of ordinary memory, in turns; among them those that no engine knows
+ * of, for example because their process has forked. Returns how many frames came free.
+ */
+u32 gpuemu_mirror_pages_evict(struct gpuemu_dev *dev, u32 want,
+			      const struct gpuemu_space *of)
+{
+	struct gpuemu_mirror_pages *pages = &dev->mirror_pages;
+	u32 frames[GPUEMU_HOME_PAGES], freed = 0, n, tries;
+	u32 hand = READ_ONCE(pages->hand);
+	bool again = hand;
+
+	for (tries = 0; tries < EVICT_TRIES && freed < want; tries++) {
+		n = choose(dev, &hand, dev->vram.frames, of, false, frames);
+		if (n) {
+			freed += gpuemu_mirror_home(dev, frames, n,
+						    GPUEMU_INVAL_RECLAIM, NULL);
+			continue;
+		}
+		hand = 0;
+		if (!again)
+			break;
+		again = false;
+	}
+	WRITE_ONCE(pages->hand, hand);
+	gpuemu_mirror_pages_reap(dev);
+	return freed;
+}
+
+/* All of them, or one VA space's, as far as they let themselves be moved. */
+static void send_home(struct gpuemu_dev *dev, const struct gpuemu_space *of)
+{
+	u32 frames[GPUEMU_HOME_PAGES], n, hand = 0;
+
+	while ((n = choose(dev, &hand, dev->vram.frames, of, true, frames))) {
+		gpuemu_mirror_home(dev, frames, n, GPUEMU_INVAL_UNMAP, NULL);
+		cond_resched();
+	}
+}
+
+/*
+ * The client's file is closed. Its pages go home. One that does not, because somebody
+ * works on it or there is no memory, stays the process' where it is and on nobody's
+ * account, and goes when its process asks for it, or others need the frame.
+ */
+void gpuemu_mirror_pages_leave(struct gpuemu_space *space)
+{
+	struct gpuemu_mirror_pages *pages = &space->dev->mirror_pages;
+	u32 i;
+
+	send_home(space->dev, space);
+	spin_lock(&pages->lock);
+	for_each_set_bit(i, pages->used, space->dev->vram.frames)
+		if (pages->owner[i] == space)
+			disown_locked(pages, i);
+	spin_unlock(&pages->lock);
+	gpuemu_mirror_pages_reap(space->dev);
+}
+
+static const struct dev_pagemap_ops pages_ops = {
+	COMPAT_PAGE_FREE_OP(page_free),
+	.migrate_to_ram = gpuemu_mirror_to_ram,
+};
+
+/* Pages for all frames; the addresses are taken where the machine has nothing. */
+static int make_pages(struct gpuemu_dev *dev)
+{
+	struct gpuemu_mirror_pages *pages = &dev->mirror_pages;
+	u64 bytes = round_up((u64)dev->vram.frames << PAGE_SHIFT, GRAIN);
+	void *ret;
+
+	pages->region = request_free_mem_region(&iomem_resource, bytes, "gpuemu");
+	if (IS_ERR(pages->region))
+		return PTR_ERR(pages->region);
+	pages->first = pages->region->start >> PAGE_SHIFT;
+	pages->pagemap.type = MEMORY_DEVICE_PRIVATE;
+	pages->pagemap.range.start = pages->region->start;
+	pages->pagemap.range.end = pages->region->start + bytes - 1;
+	pages->pagemap.nr_range = 1;
+	pages->pagemap.ops = &pages_ops;
+	pages->pagemap.owner = dev;
+	ret = memremap_pages(&pages->pagemap, numa_node_id());
+	if (!IS_ERR(ret))
+		return 0;
+	release_mem_region(pages->region->start, resource_size(pages->region));
+	return PTR_ERR(ret);
+}
+
+static void free_tables(struct gpuemu_mirror_pages *pages)
+{
+	kvfree(pages->used);
+	kvfree(pages->owner);
+	kvfree(pages->pass);
+	kvfree(pages->stale);
+}
+
+int gpuemu_mirror_pages_init(struct gpuemu_dev *dev)
+{
+	struct gpuemu_mirror_pages *pages = &dev->mirror_pages;
+	u32 n = dev->vram.frames;
+	int ret = -ENOMEM;
+
+	spin_lock_init(&pages->lock);
+	pages->used = kvcalloc(BITS_TO_LONGS(n), sizeof(*pages->used), GFP_KERNEL);
+	pages->owner = kvcalloc(n, sizeof(*pages->owner), GFP_KERNEL);
+	pages->pass = kvcalloc(n, sizeof(*pages->pass), GFP_KERNEL);
+	pages->stale = kvmalloc_array(n, sizeof(*pages->stale), GFP_KERNEL);
+	if (pages->used && pages->owner && pages->pass && pages->stale)
+		ret = make_pages(dev);
+	if (ret)
+		free_tables(pages);
+	return ret;
+}
+
+/* All files are closed. Processes may still have pages here, and get them back first. */
+void gpuemu_mirror_pages_destroy(struct gpuemu_dev *dev)
+{
+	struct gpuemu_mirror_pages *pages = &dev->mirror_pages;
+
+	while (find_first_bit(pages->used, dev->vram.frames) < dev->vram.frames) {
+		send_home(dev, NULL);
+		schedule_timeout_uninterruptible(1);
+	}
+	memunmap_pages(&pages->pagemap);
+	release_mem_region(pages->region->start, resource_size(pages->region));
+	gpuemu_mirror_pages_reap(dev);
+	free_tables(pages);
+}
