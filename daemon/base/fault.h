@@ -25,6 +25,7 @@ enum access_type {
 #define FAULT_THROTTLE	8u	/* it thrashes: not in this batch; it is raised again */
 #define FAULT_PROTECTED	16u	/* with UNMANAGED: managed, but the program took a right away */
 #define FAULT_PAGEABLE	32u	/* ordinary memory of the program: to be used where it is */
+#define FAULT_MOVES	64u	/* with PAGEABLE: it may go to device memory all the same */
 
 struct fault {
 	uint64_t addr;		/* the page's address, PAGE_BYTES aligned */

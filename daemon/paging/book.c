@@ -187,25 +187,46 @@ void book_unmapped(struct paging *p, const struct migration *m)
 	}
 }
 
+/* The page is used where it is, and was not so before. */
+static void book_map(struct paging *p, uint64_t addr, struct pass *pass)
+{
+	int rc;
+
+	if (page_set_test(&p->space->pages, addr, PAGE_REMOTE))
+		return;
+	page_set_mark(&p->space->pages, addr, PAGE_REMOTE);
+	p->stats.mapped_pages++;
+	rc = pass->instant ? 0 : flight_map(p, addr);
+	if (rc)
+		pass->rc = rc;
+}
+
+/* Ordinary memory that was to come, and is used where it stays. */
+static bool book_stays(struct paging *p, const struct migration *m, uint64_t addr,
+		       struct pass *pass)
+{
+	const unsigned int flags = SERVICE_ENTRY_REMOTE | SERVICE_ENTRY_PAGEABLE;
+	bool there;
+
+	if ((entry_of(p, m->va_space, addr, &there) & flags) != flags)
+		return false;
+	book_map(p, addr, pass);
+	return true;
+}
+
 void book_mapped(struct paging *p, const struct migration *m, struct pass *pass,
 		 struct paging_outcome *outcome)
 {
 	for (unsigned int i = 0; i < m->pages; i++) {
 		uint64_t addr = m->addr + i * PAGE_BYTES;
 		bool there, remote = entry_of(p, m->va_space, addr, &there) & SERVICE_ENTRY_REMOTE;
-		int rc;
 
 		if (!remote && m->status == -ENOSPC)
 			pass->full = true;
 		if (!remote && m->status)
 			book_missing(p, addr, m->status, pass, outcome);
-		if (!remote || page_set_test(&p->space->pages, addr, PAGE_REMOTE))
-			continue;
-		page_set_mark(&p->space->pages, addr, PAGE_REMOTE);
-		p->stats.mapped_pages++;
-		rc = pass->instant ? 0 : flight_map(p, addr);
-		if (rc)
-			pass->rc = rc;
+		if (remote)
+			book_map(p, addr, pass);
 	}
 }
 
@@ -228,6 +249,8 @@ void book_arrival(struct paging *p, const struct migration *m, bool demanded,
 			continue;
 		}
 		if (m->status && !book_resident(p, m->va_space, addr)) {
+			if (book_stays(p, m, addr, pass))
+				continue;
 			if (demanded)
 				book_missing(p, addr, m->status, pass, outcome);
 			else if ((m->status == -EFAULT || m->status == -ESRCH) &&

@@ -77,7 +77,7 @@ static void note_hints(struct paging *p, const struct fault *fault)
 		page_set_mark(&p->space->pages, fault->addr, PAGE_WRITTEN);
 	if (fault->flags & FAULT_RESIDENT)
 		return;
-	if (fault->flags & FAULT_PAGEABLE) {
+	if (fault->flags & FAULT_PAGEABLE && !(fault->flags & FAULT_MOVES)) {
 		page_set_mark(&p->space->pages, fault->addr, PAGE_PINNED);
 		p->hinted = true;
 	} else if (fault->flags & FAULT_THROTTLE) {

@@ -23,6 +23,7 @@ _Static_assert(FAULT_PIN == GPUEMU_FAULT_PIN, "");
 _Static_assert(FAULT_THROTTLE == GPUEMU_FAULT_THROTTLE, "");
 _Static_assert(FAULT_PROTECTED == GPUEMU_FAULT_PROTECTED, "");
 _Static_assert(FAULT_PAGEABLE == GPUEMU_FAULT_PAGEABLE, "");
+_Static_assert(FAULT_MOVES == GPUEMU_FAULT_MOVES, "");
 
 void kmod_wake(int eventfd)
 {

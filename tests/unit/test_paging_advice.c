@@ -27,6 +27,7 @@ static struct service_ops ops;
 static const struct service_ops *sim_ops;
 static uint8_t hint[PAGES];
 static uint64_t no_slot;	/* MIGRATE_REMOTE finds no room from this many pages on */
+static bool ordinary;		/* all is ordinary memory, and what is to move stays */
 static struct plan last;
 
 static struct service *service;
@@ -54,7 +55,20 @@ static int decide(void *ctx, struct service_batch *batch)
 	for (unsigned int i = 0; !rc && i < batch->plan->count; i++)
 		if (batch->plan->migrations[i].op == MIGRATE_REMOTE && no_slot)
 			batch->plan->migrations[i].op = 0xff;
+	for (unsigned int i = 0; !rc && ordinary && i < batch->plan->count; i++)
+		if (batch->plan->migrations[i].op == MIGRATE_H2D)
+			batch->plan->migrations[i].op = MIGRATE_REMOTE;
 	return rc;
+}
+
+static void *ordinary_entry(struct service *s, uint32_t va_space, uint64_t addr,
+			    unsigned int *flags)
+{
+	void *host = sim_ops->entry(s, va_space, addr, flags);
+
+	if (ordinary && host && *flags & SERVICE_ENTRY_REMOTE)
+		*flags |= SERVICE_ENTRY_PAGEABLE;
+	return host;
 }
 
 static int hinting_serve(struct service *s, struct service_batch *batch)
@@ -70,6 +84,11 @@ static int hinting_serve(struct service *s, struct service_batch *batch)
 			batch->plan->migrations[i].op = MIGRATE_REMOTE;
 			batch->plan->migrations[i].status = -ENOSPC;
 		}
+	for (unsigned int i = 0; ordinary && i < batch->plan->count; i++) {
+		batch->plan->migrations[i].op = MIGRATE_H2D;
+		batch->plan->migrations[i].status = -EBUSY;
+		batch->plan->migrations[i].moved = 0;
+	}
 	return rc;
 }
 
@@ -79,6 +98,7 @@ static void start(uint64_t frames)
 
 	memset(hint, 0, sizeof(hint));
 	no_slot = 0;
+	ordinary = false;
 	now = 0;
 	spec.vram_bytes = frames * PAGE_BYTES;
 	spec.clock_mhz = 1000;
@@ -88,6 +108,7 @@ static void start(uint64_t frames)
 	sim_ops = service->ops;
 	ops = *sim_ops;
 	ops.serve = hinting_serve;
+	ops.entry = ordinary_entry;
 	service->ops = &ops;
 	assert_int_equal(service_sim_map(service, 1, BASE, PAGES * PAGE_BYTES), 0);
 	assert_int_equal(paging_pool_create(service, &pool), 0);
@@ -162,6 +183,7 @@ static void test_order(void **state)
 		{ 0, ACCESS_WRITE, FAULT_PIN, "remote" },
 		{ 0, ACCESS_WRITE, FAULT_THROTTLE, "host" },
 		{ 0, ACCESS_READ, FAULT_PAGEABLE, "remote" },
+		{ 0, ACCESS_READ, FAULT_PAGEABLE | FAULT_MOVES, "device" },
 		{ ADVICE_READ_MOSTLY, ACCESS_READ, 0, "duplicate" },
 		{ ADVICE_READ_MOSTLY, ACCESS_READ, FAULT_PIN, "duplicate" },
 		{ ADVICE_READ_MOSTLY, ACCESS_WRITE, 0, "device" },
@@ -415,6 +437,20 @@ static void test_no_slots(void **state)
 	assert_int_equal(paging_remote_pages(paging), 0);
 }
 
+/* Ordinary memory that cannot move is used where it is, and nobody is stuck. */
+static void test_ordinary_stays(void **state)
+{
+	start(64);
+	ordinary = true;
+	hint[3] = FAULT_PAGEABLE | FAULT_MOVES;
+	fault(3, ACCESS_WRITE);
+	assert_string_equal(where(3), "remote");
+	assert_int_equal(paging_remote_pages(paging), 1);
+	assert_int_equal(paging_resident_pages(paging), 0);
+	assert_int_equal(paging_stats(paging)->mapped_pages, 1);
+	assert_int_equal(paging_stats(paging)->far_faults, 1);
+}
+
 /* Access counters move what is mapped, but not what prefers the host. */
 static void test_pull(void **state)
 {
@@ -480,7 +516,8 @@ int main(void)
 		TEST(test_order), TEST(test_accessed_by), TEST(test_time), TEST(test_duplicates),
 		TEST(test_collapse_takes_time), TEST(test_collapse_stays), TEST(test_made_anew),
 		TEST(test_prefetch),
-		TEST(test_prefetch_home_mapped), TEST(test_no_slots), TEST(test_pull),
+		TEST(test_prefetch_home_mapped), TEST(test_no_slots), TEST(test_ordinary_stays),
+		TEST(test_pull),
 		TEST(test_big_pages), TEST(test_paging_off),
 	};
 
