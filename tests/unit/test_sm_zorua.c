@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "sm_bench.h"
+#include "sm/scoreboard.h"
 
 #define TEN(line)	line line line line line line line line line line
 #define ADD		"add.u32 %r1, %r1, %r2;\n"
@@ -478,6 +479,18 @@ static const char chain[] = PTX_HEAD
 	"X:\nmad.lo.u32 %r7, %r1, 4096, 2097152;\ncvt.u64.u32 %rd5, %r7;\nadd.s64 %rd6, %rd1, %rd5;\n"
 	"st.global.u32 [%rd6], %r5;\nst.global.u32 [%rd6+128], %r5;\nbra S;\n}\n";
 
+/* Warps that lost their slots before they had exited. */
+static uint64_t alive;
+static warpset slotted;
+
+static void count_alive(struct bench *b)
+{
+	const struct sm_heads *h = &b->sm->heads;
+
+	alive += set_count(slotted & h->inactive & h->live);
+	slotted = h->live & ~h->inactive;
+}
+
 static void run_chain(struct bench *b, const char *mode, unsigned int warps, unsigned int slots)
 {
 	bench_init(b);
@@ -486,6 +499,8 @@ static void run_chain(struct bench *b, const char *mode, unsigned int warps, uns
 	strcpy(b->spec.zorua_ctas, "fits");
 	b->spec.warps = slots;
 	b->spec.zorua_swap = 0;
+	b->every_cycle = true;
+	b->each_quantum = count_alive;
 	bench_load(b, chain, 32 * warps);
 	for (unsigned int i = 0; i < 8 * 1024; i++)
 		((uint32_t *)b->memory)[i] = 512;
@@ -533,17 +548,27 @@ static void who_has_no_slot_does_not_go_on(void **state)
 	bench_fini(&b);
 }
 
-/* A warp that has exited lends its slot while its stores are under way, and is never back. */
+/*
+ * A warp that has exited lends its slot while its stores are under way, and is never back: it asks
+ * for no slot, and nothing of it goes to swap.
+ */
 static void who_has_exited_lends_its_slot(void **state)
 {
+	uint64_t exited = 0;
 	struct bench b;
 
 	for (unsigned int slots = 3; slots < 8; slots++) {
+		alive = 0;
+		slotted = NO_WARPS;
 		run_chain(&b, "vt", 3, slots);
 		assert_true(sm_idle(b.sm));
 		assert_int_equal(counters(&b)->forced, 0);
+		/* A context goes, and comes back. */
+		assert_int_equal(sm_stats(b.sm)->background.jobs, 2 * alive);
+		exited += counters(&b)->swapped_warps - alive;
 		bench_fini(&b);
 	}
+	assert_true(exited > 0);
 }
 
 /* A warp loads, stores to a page that the TLB does not have, and waits at a fence behind that. */
