@@ -252,7 +252,7 @@ int sm_run(struct sm *sm, uint64_t from, uint64_t upto)
 	sm->upto = upto;
 	if (set_any(sm->warps.fresh))
 		cta_begin(sm);
-	/* Memory adds replies between quanta alone. */
+	mem_hear(sm->env.mem, sm->id, upto);
 	sm->reply_at = mem_next(sm->env.mem, sm->id);
 	/* Those of the SMs that other threads run are on the same line of the host's caches. */
 	sm->env.wake = &sm->own_wake;
@@ -270,7 +270,8 @@ int sm_run(struct sm *sm, uint64_t from, uint64_t upto)
 		now = MIN(busy(sm) ? now + 1 : next_cycle(sm, now), *sm->env.wake);
 	}
 	sm->env.wake = shown;
-	*shown = now;
+	*(sm->env.next ? sm->env.next : shown) = now;
+	mem_tell(sm->env.mem, sm->id, upto);
 #ifndef NDEBUG
 	if (!sm->failure.error && sm_idle(sm) && now == NEVER && !conserved(sm)) {
 		err_set(sm->env.err, 0, "SM %u is empty, but something is left in it", sm->id);
