@@ -15,6 +15,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "batch.h"
 #include "client.h"
 #include "cmd.h"
 #include "dev.h"
@@ -100,7 +101,6 @@ static void engine_monitor(struct work_struct *work)
 	lost = gpuemu_engine_lost(e);
 	gone = task_gone(e->tasks[GPUEMU_ROLE_ENGINE]) ||
 	       task_gone(e->tasks[GPUEMU_ROLE_SERVICE]);
-	gpuemu_uring_stayed_locked(e);
 	spin_unlock(&e->dev->lock);
 	if (lost)
 		return;
@@ -140,7 +140,7 @@ void gpuemu_engine_kill(struct gpuemu_engine *e, const char *why)
 	e->control->lost = 1;
 	gpuemu_engine_event_locked(e);
 	for (i = 0; i < GPUEMU_PENDING_KINDS; i++)
-		pending[i] = gpuemu_uring_take_locked(e, i);
+		pending[i] = gpuemu_batch_take_locked(e, i);
 	gpuemu_vram_publish(&dev->vram, NULL);
 	spin_unlock(&dev->lock);
 	spin_unlock(&dev->jobs_lock);

@@ -50,12 +50,29 @@ enum gpuemu_batch_state {
 	GPUEMU_BATCH_REPLAYING,
 };
 
-/* Where a pending command waits. FETCH and COMMIT_AND_FETCH share one place. */
+/*
+ * Where a pending command waits, or a task in an ioctl. FETCH and COMMIT_AND_FETCH share one
+ * place.
+ */
 enum gpuemu_pending {
 	GPUEMU_PENDING_RAISE,
 	GPUEMU_PENDING_WAIT,
 	GPUEMU_PENDING_FETCH,
 	GPUEMU_PENDING_KINDS,
+};
+
+/**
+ * struct gpuemu_call - a wait in an ioctl
+ * @owner: whose wait it is; only compared
+ * @task: the same while it sleeps there; NULL: a signal took it away, and it comes again
+ * @pending: what it waits for has not come
+ * @taken: it has, and the task goes on with it
+ */
+struct gpuemu_call {
+	const struct task_struct *owner;
+	struct task_struct *task;
+	bool pending;
+	bool taken;
 };
 
 /* The two threads of an engine whose death the monitor looks for. */
@@ -114,6 +131,7 @@ struct gpuemu_pass {
  * @decide_ns: what the service thread took for this pass' batches
  * @stamps: the pass' time stamps, before they are published
  * @pending: pending commands; the task that takes a pointer completes it, once
+ * @calls: the same in ioctls
  * @tasks: last submitters, referenced
  * @taken: jobs that the engine has and a client waits for; under the lock of jobs, like
  *	the next two
@@ -161,6 +179,7 @@ struct gpuemu_engine {
 	u64 decide_ns;
 	struct gpuemu_stamps stamps;
 	struct io_uring_cmd *pending[GPUEMU_PENDING_KINDS];
+	struct gpuemu_call calls[GPUEMU_PENDING_KINDS];
 	struct task_struct *tasks[GPUEMU_ROLES];
 	struct list_head taken;
 	struct list_head cancelled;

@@ -14,6 +14,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "batch.h"
 #include "client.h"
 #include "cmd.h"
 #include "dev.h"
@@ -332,7 +333,7 @@ static int job_queue(struct gpuemu_client *client, struct job *job, u64 *id)
 		kref_get(&job->ref);
 		gpuemu_engine_event_locked(dev->engine);
 		spin_lock(&dev->lock);
-		wait = gpuemu_uring_take_locked(dev->engine, GPUEMU_PENDING_WAIT);
+		wait = gpuemu_batch_take_locked(dev->engine, GPUEMU_PENDING_WAIT);
 		spin_unlock(&dev->lock);
 	}
 	spin_unlock(&dev->jobs_lock);

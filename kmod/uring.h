@@ -11,9 +11,8 @@
 
 int gpuemu_uring_cmd(struct io_uring_cmd *cmd, unsigned int issue_flags);
 void gpuemu_uring_fail(struct io_uring_cmd *cmd);
-void gpuemu_uring_stayed_locked(struct gpuemu_engine *e);
-struct io_uring_cmd *gpuemu_uring_take_locked(struct gpuemu_engine *e,
-					      enum gpuemu_pending where);
+void gpuemu_uring_fetched(struct io_uring_cmd *fetch);
+void gpuemu_uring_replayed(struct io_uring_cmd *raise);
 void gpuemu_uring_job_queued(struct io_uring_cmd *wait);
 
 #endif

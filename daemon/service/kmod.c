@@ -183,8 +183,6 @@ static void kmod_destroy(struct service *service)
 	if (k->stop_fd >= 0)
 		close(k->stop_fd);
 	pthread_mutex_destroy(&k->hand.lock);
-	pthread_cond_destroy(&k->handler.ready);
-	pthread_mutex_destroy(&k->handler.lock);
 	free(k->payload);
 	free(k);
 }
@@ -346,11 +344,9 @@ int service_kmod_create(const char *path, struct service **service, struct err *
 	if (!k)
 		return err_set(err, -ENOMEM, "no memory for the engine");
 	k->service.ops = &service_kmod_ops;
-	k->fd = k->stop_fd = k->handler.quit_fd = -1;
+	k->fd = k->stop_fd = -1;
 	kmod_away_init(k);
 	pthread_mutex_init(&k->hand.lock, NULL);
-	pthread_mutex_init(&k->handler.lock, NULL);
-	pthread_cond_init(&k->handler.ready, NULL);
 	ret = open_device(k, path, err);
 	if (!ret)
 		ret = attach(k, path, err);

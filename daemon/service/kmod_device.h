@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The kmod backend's own view of gpuemu.ko: the attached file, its
- * mappings, and the two threads' rings. Private to service/kmod*.c.
+ * mappings, and the engine thread's ring. Private to service/kmod*.c.
  *
- * Two threads serve faults. The *engine thread* is whoever calls the service's
- * functions; it owns `ring`. The *handler thread* belongs to the service, owns
- * `handler.ring`, and works only between the engine's RAISE and its completion.
- * What passes between them is under `hand.lock`: the io_uring commands order
+ * Two threads serve faults. The *engine thread* calls the service's functions and owns
+ * `ring`. The *handler thread* belongs to the service, and works only between the engine's
+ * RAISE and its end. What passes between them is under `hand.lock`: the module's calls order
  * nothing that a reader of this code, or ThreadSanitizer, could see, and a RAISE
  * that ends early (device lost) must not take the batch away under the handler.
  */
@@ -51,12 +50,12 @@ enum kmod_tag { KMOD_TAG_COMMAND = 1, KMOD_TAG_WAKE = 2 };
 
 int kmod_ring_init(struct io_uring *ring);
 /* Queues a module command; NULL cannot happen, a ring has room for all it carries. */
-void kmod_ring_command(struct io_uring *ring, int fd, uint32_t op, uint32_t arg,
-		       const struct gpuemu_commit *commit);
+void kmod_ring_command(struct io_uring *ring, int fd, uint32_t op);
 void kmod_ring_wake_on(struct io_uring *ring, int eventfd);
-/* Submits, waits for one completion: its tag, and its result in *res. -errno: the ring broke. */
-int kmod_ring_next(struct io_uring *ring, int *res);
-/* The same for so long at most (below 0: for ever), then -ETIME. */
+/*
+ * Submits, waits for one completion: its tag, and its result in *res. -ETIME: none came for so
+ * long (timeout_ms below 0: for ever); -errno: the ring broke.
+ */
 int kmod_ring_next_within(struct io_uring *ring, int timeout_ms, int *res);
 
 /* --- the device ------------------------------------------------------------- */
@@ -64,16 +63,10 @@ int kmod_ring_next_within(struct io_uring *ring, int timeout_ms, int *res);
 struct kmod_handler {
 	pthread_t thread;
 	bool started;
-	struct io_uring ring;
-	int quit_fd;			/* eventfd: ends the thread */
+	atomic_bool quit;
 	/* Written by the handler thread before it commits, results by the module. */
 	struct gpuemu_commit commit;
 	struct gpuemu_migration *migrations;	/* GPUEMU_COMMIT_MAX */
-	/* The thread's start: 0 or -errno, under lock. */
-	pthread_mutex_t lock;
-	pthread_cond_t ready;
-	bool is_ready;
-	int start_error;
 };
 
 /* The batch between the threads. The lock is held while it is decided. */

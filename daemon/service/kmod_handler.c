@@ -7,10 +7,14 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "service/kmod_device.h"
+
+/* To the handler's thread: look whether it is to end. */
+#define QUIT_SIGNAL SIGUSR2
 
 _Static_assert(PLAN_MAX == GPUEMU_COMMIT_MAX, "a plan is one commit");
 _Static_assert((int)MIGRATE_H2D == GPUEMU_MIGRATE_H2D, "");
@@ -110,13 +114,18 @@ static void decide_nothing(struct kmod *k, int error)
 	k->handler.commit.count = 0;
 }
 
-static void say_ready(struct kmod_handler *h, int error)
+/*
+ * Commits, if commit is not NULL, and waits for the next batch: the number of its faults.
+ * -EINTR: the commit is done, and the next call waits on.
+ */
+static int serve(struct kmod *k, const struct gpuemu_commit *commit)
 {
-	pthread_mutex_lock(&h->lock);
-	h->start_error = error;
-	h->is_ready = true;
-	pthread_cond_signal(&h->ready);
-	pthread_mutex_unlock(&h->lock);
+	struct gpuemu_engine_serve serve = {
+		.size = sizeof(serve), .flags = GPUEMU_SERVE_FETCH,
+		.commit = (uint64_t)(uintptr_t)commit,
+	};
+
+	return ioctl(k->fd, GPUEMU_IOCTL_ENGINE_SERVE, &serve) ? -errno : (int)serve.faults;
 }
 
 static void serve_batches(struct kmod *k)
@@ -124,13 +133,14 @@ static void serve_batches(struct kmod *k)
 	struct kmod_handler *h = &k->handler;
 	bool refused = false;
 	uint32_t gen = 0;
-	int tag, res;
+	int res;
 
-	for (;;) {
-		tag = kmod_ring_next(&h->ring, &res);
-		if (tag == KMOD_TAG_WAKE)
+	for (res = serve(k, NULL);; res = serve(k, &h->commit)) {
+		while (res == -EINTR && !atomic_load(&h->quit))
+			res = serve(k, NULL);
+		if (atomic_load(&h->quit))
 			return;
-		if (tag < 0 || res == -ENODEV || (res < 0 && (refused || !gen)))
+		if (res == -ENODEV || (res < 0 && (refused || !gen)))
 			break;
 		if (res < 0) {
 			/* One empty commit for a refused one; a second refusal ends it. */
@@ -141,8 +151,6 @@ static void serve_batches(struct kmod *k)
 			decide(k, res);
 			gen = h->commit.gen;
 		}
-		kmod_ring_command(&h->ring, k->fd, GPUEMU_URING_COMMIT_AND_FETCH, GPUEMU_STAY,
-				  &h->commit);
 	}
 	/* The engine may be waiting for a replay that nobody will send. */
 	atomic_store_explicit(&k->lost, true, memory_order_release);
@@ -151,50 +159,48 @@ static void serve_batches(struct kmod *k)
 
 static void *handler_thread(void *arg)
 {
-	struct kmod *k = arg;
-	struct kmod_handler *h = &k->handler;
-	int ret;
-
-	ret = kmod_ring_init(&h->ring);
-	if (ret) {
-		say_ready(h, ret);
-		return NULL;
-	}
-	kmod_ring_wake_on(&h->ring, h->quit_fd);
-	kmod_ring_command(&h->ring, k->fd, GPUEMU_URING_FETCH, 0, NULL);
-	/* FETCH is pending when the engine may raise its first fault. */
-	ret = io_uring_submit(&h->ring);
-	say_ready(h, ret < 0 ? ret : 0);
-	if (ret >= 0)
-		serve_batches(k);
-	io_uring_queue_exit(&h->ring);
+	serve_batches(arg);
 	return NULL;
+}
+
+/* Only ends a wait in the module. */
+static void on_quit(int sig)
+{
+	(void)sig;
 }
 
 int kmod_handler_start(struct kmod *k)
 {
 	struct kmod_handler *h = &k->handler;
-	sigset_t all, old;
+	struct sigaction quit = { .sa_handler = on_quit };
+	sigset_t most, old;
 	int ret;
 
 	h->migrations = calloc(GPUEMU_COMMIT_MAX, sizeof(*h->migrations));
-	h->quit_fd = eventfd(0, EFD_CLOEXEC);
-	if (!h->migrations || h->quit_fd < 0)
+	if (!h->migrations || sigaction(QUIT_SIGNAL, &quit, NULL))
 		return -ENOMEM;
-	/* Signals are the engine thread's. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
+	/* Other signals are the engine thread's. */
+	sigfillset(&most);
+	sigdelset(&most, QUIT_SIGNAL);
+	pthread_sigmask(SIG_SETMASK, &most, &old);
 	ret = -pthread_create(&h->thread, NULL, handler_thread, k);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (ret)
-		return ret;
-	h->started = true;
-	pthread_mutex_lock(&h->lock);
-	while (!h->is_ready)
-		pthread_cond_wait(&h->ready, &h->lock);
-	ret = h->start_error;
-	pthread_mutex_unlock(&h->lock);
+	h->started = !ret;
 	return ret;
+}
+
+/* False: not within 10 ms. */
+static bool joined_soon(pthread_t thread)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += 10000000;
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_nsec -= 1000000000;
+		until.tv_sec++;
+	}
+	return !pthread_timedjoin_np(thread, NULL, &until);
 }
 
 void kmod_handler_stop(struct kmod *k)
@@ -202,10 +208,11 @@ void kmod_handler_stop(struct kmod *k)
 	struct kmod_handler *h = &k->handler;
 
 	if (h->started) {
-		kmod_wake(h->quit_fd);
-		pthread_join(h->thread, NULL);
+		atomic_store(&h->quit, true);
+		/* A signal that comes just before the wait ends nothing. */
+		do
+			pthread_kill(h->thread, QUIT_SIGNAL);
+		while (!joined_soon(h->thread));
 	}
-	if (h->quit_fd >= 0)
-		close(h->quit_fd);
 	free(h->migrations);
 }

@@ -33,14 +33,10 @@ int kmod_ring_init(struct io_uring *ring)
 	return ret;
 }
 
-void kmod_ring_command(struct io_uring *ring, int fd, uint32_t op, uint32_t arg,
-		       const struct gpuemu_commit *commit)
+void kmod_ring_command(struct io_uring *ring, int fd, uint32_t op)
 {
 	struct io_uring_sqe *sqe = io_uring_get_sqe(ring);
-	struct gpuemu_uring_cmd cmd = {
-		.addr = (uint64_t)(uintptr_t)commit,
-		.arg = arg,
-	};
+	struct gpuemu_uring_cmd cmd = { 0 };
 
 	io_uring_prep_rw(IORING_OP_URING_CMD, sqe, fd, NULL, 0, 0);
 	sqe->cmd_op = op;
@@ -77,9 +73,4 @@ int kmod_ring_next_within(struct io_uring *ring, int timeout_ms, int *res)
 	*res = cqe->res;
 	io_uring_cqe_seen(ring, cqe);
 	return tag;
-}
-
-int kmod_ring_next(struct io_uring *ring, int *res)
-{
-	return kmod_ring_next_within(ring, -1, res);
 }

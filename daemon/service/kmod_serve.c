@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <time.h>
 
 #include "service/kmod_device.h"
@@ -96,29 +97,17 @@ void kmod_cost(const struct gpuemu_stamps *stamps, struct service_cost *cost)
 	cost->replay = span(known, cost->total);
 }
 
-/* Waits for the RAISE in flight. A stop that comes meanwhile is kept for next(). */
-static int wait_replay(struct kmod *k)
-{
-	int tag, res;
-
-	for (;;) {
-		tag = kmod_ring_next(&k->ring, &res);
-		if (tag < 0)
-			return -ENODEV;
-		if (tag == KMOD_TAG_COMMAND)
-			return res;
-		if (atomic_load_explicit(&k->lost, memory_order_acquire))
-			return -ENODEV;
-	}
-}
-
 static int raise_batch(struct kmod *k)
 {
+	struct gpuemu_engine_raise raise = {
+		.size = sizeof(raise), .flags = GPUEMU_RAISE_EMPTY_OK,
+	};
 	int ret;
 
-	kmod_ring_command(&k->ring, k->fd, GPUEMU_URING_RAISE,
-			  GPUEMU_RAISE_EMPTY_OK | GPUEMU_STAY, NULL);
-	ret = wait_replay(k);
+	/* A signal's flag is looked at later. If the handler's thread ends, the engine is lost. */
+	do
+		ret = ioctl(k->fd, GPUEMU_IOCTL_ENGINE_RAISE, &raise) ? -errno : 0;
+	while (ret == -EINTR);
 	if (ret == -ENODEV)
 		atomic_store_explicit(&k->lost, true, memory_order_release);
 	return ret;

@@ -73,7 +73,7 @@ static int wait_for_work(struct kmod *k, int timeout_ms)
 	int tag, res;
 
 	if (!k->waiting) {
-		kmod_ring_command(&k->ring, k->fd, GPUEMU_URING_WAIT, 0, NULL);
+		kmod_ring_command(&k->ring, k->fd, GPUEMU_URING_WAIT);
 		k->waiting = true;
 	}
 	tag = kmod_ring_next_within(&k->ring, timeout_ms, &res);

@@ -614,9 +614,9 @@ TEST_F(fail, policies)
 	SWEEP(ops);
 }
 
-static int commit_and_fetch(FIXTURE_DATA(fail) *self, uint32_t arg)
+static int commit_and_fetch(FIXTURE_DATA(fail) *self)
 {
-	int ret = issue(&self->m.e, GPUEMU_URING_COMMIT_AND_FETCH, &self->commit, arg), res;
+	int ret = issue(&self->m.e, GPUEMU_URING_COMMIT_AND_FETCH, &self->commit, 0), res;
 
 	self->taken = !ret;
 	if (ret)
@@ -630,7 +630,7 @@ static int commit_and_fetch(FIXTURE_DATA(fail) *self, uint32_t arg)
 
 static int run_commit_and_fetch(void *world)
 {
-	return commit_and_fetch(world, 0);
+	return commit_and_fetch(world);
 }
 
 static int after_commit_and_fetch(void *world, int ret)
@@ -681,17 +681,26 @@ static int prepare_rest(void *world)
 
 static int run_commit_and_fetch_rest(void *world)
 {
-	int ret = commit_and_fetch(world, 0);
+	int ret = commit_and_fetch(world);
 
 	/* Not yet: that would be a batch of no fault. */
 	return ret ? ret : -EPROTO;
 }
 
-static int run_stay_for_rest(void *world)
+static int run_serve_for_rest(void *world)
 {
-	int ret = commit_and_fetch(world, GPUEMU_STAY);
+	WORLD;
+	struct gpuemu_engine_serve serve = {
+		.size = sizeof(serve), .flags = GPUEMU_SERVE_FETCH,
+		.commit = (uintptr_t)&self->commit,
+	};
+	int ret = call(self->m.e.fd, GPUEMU_IOCTL_ENGINE_SERVE, &serve);
 
-	return ret ? ret : -EPROTO;
+	self->taken = true;
+	/* The next batch is there, only its number got lost. */
+	if (ret == -EFAULT && self->m.e.control->batch.gen != self->commit.gen)
+		return self->m.e.control->batch.count;
+	return ret ? ret : (int)serve.faults;
 }
 
 static int after_commit_and_fetch_rest(void *world, int ret)
@@ -727,8 +736,8 @@ TEST_F(fail, commit_and_fetch_once)
 		{ "COMMIT_AND_FETCH, replay policy once", prepare_rest,
 		  run_commit_and_fetch_rest, after_commit_and_fetch_rest, -EAGAIN,
 		  .what = { 3, 4 } },
-		{ "COMMIT_AND_FETCH, replay policy once, staying", prepare_rest,
-		  run_stay_for_rest, after_commit_and_fetch_rest, -EAGAIN, .what = { 3, 4 } },
+		{ "SERVE, replay policy once", prepare_rest, run_serve_for_rest,
+		  after_commit_and_fetch_rest, -EAGAIN, .what = { 3, 4 } },
 	};
 
 	SWEEP(ops);

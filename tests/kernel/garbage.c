@@ -40,7 +40,7 @@ TEST_F(garbage, unknown_ioctls)
 	struct gpuemu_info info = { .size = sizeof(info) };
 
 	for (nr = 0; nr < 256; nr++) {
-		if ((nr >= 0x80 && nr <= 0x85) || (nr >= 0xa0 && nr <= 0xa5))
+		if ((nr >= 0x80 && nr <= 0x85) || (nr >= 0xa0 && nr <= 0xa7))
 			continue;
 		EXPECT_EQ(-ENOTTY, call(self->fd, _IOWR('G', nr,
 							struct gpuemu_info),
@@ -77,6 +77,8 @@ TEST_F(garbage, sizes)
 		X(MODULE_READ, gpuemu_module_read)
 		X(ENGINE_ACK, gpuemu_engine_ack)
 		X(ENGINE_PROGRESS, gpuemu_engine_progress)
+		X(ENGINE_RAISE, gpuemu_engine_raise)
+		X(ENGINE_SERVE, gpuemu_engine_serve)
 #undef GREW
 #undef X
 	};

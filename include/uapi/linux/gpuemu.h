@@ -238,6 +238,28 @@ struct gpuemu_engine_progress {
 	__aligned_u64 ctas;		/* theirs; 0: none runs */
 };
 
+/*
+ * RAISE, COMMIT and FETCH (io_uring commands, below) in calls that sleep until the command
+ * would complete: for threads that have nothing else to wait for, which it costs less. A signal
+ * ends the sleep (-EINTR, or the call begins anew), and not the command. The thread's next
+ * such call goes on with it and does nothing else. -EBUSY: it is another thread's.
+ */
+struct gpuemu_engine_raise {
+	__u32 size;
+	__u32 flags;			/* GPUEMU_RAISE_* */
+};
+
+/* At least one of commit and GPUEMU_SERVE_FETCH. */
+struct gpuemu_engine_serve {
+	__u32 size;
+	__u32 flags;			/* GPUEMU_SERVE_* */
+	__aligned_u64 commit;		/* user pointer: struct gpuemu_commit, or 0 */
+	__u32 committed;		/* out: migrations whose status is 0 */
+	__u32 faults;			/* out: unique faults of the next batch */
+};
+
+#define GPUEMU_SERVE_FETCH	1u	/* afterwards waits for the next batch */
+
 #define GPUEMU_IOCTL_BASE	'G'
 #define GPUEMU_IOCTL_INFO		_IOWR('G', 0x80, struct gpuemu_info)
 #define GPUEMU_IOCTL_MODULE_LOAD	_IOWR('G', 0x81, struct gpuemu_module_load)
@@ -251,6 +273,8 @@ struct gpuemu_engine_progress {
 #define GPUEMU_IOCTL_MODULE_READ	_IOWR('G', 0xa3, struct gpuemu_module_read)
 #define GPUEMU_IOCTL_ENGINE_ACK		_IOWR('G', 0xa4, struct gpuemu_engine_ack)
 #define GPUEMU_IOCTL_ENGINE_PROGRESS	_IOWR('G', 0xa5, struct gpuemu_engine_progress)
+#define GPUEMU_IOCTL_ENGINE_RAISE	_IOWR('G', 0xa6, struct gpuemu_engine_raise)
+#define GPUEMU_IOCTL_ENGINE_SERVE	_IOWR('G', 0xa7, struct gpuemu_engine_serve)
 
 /* --- engine mappings ---------------------------------------------------- */
 
@@ -431,10 +455,8 @@ struct gpuemu_control {
  * COMMIT_AND_FETCH: the same, then waits for the next batch as FETCH does. If
  *   the commit itself is refused, completes at once with that error.
  *
- * arg of RAISE and COMMIT_AND_FETCH: GPUEMU_STAY waits in io_uring_enter() that submits
- * it, as if submission and completion were one, which costs less. It is as pending as
- * ever. A signal ends that, and so does half a second: then it completes like others. For
- * threads that have nothing else to wait for: what else happens in the ring is seen then.
+ * A COMMIT migrates in the thread that submits it, also where io_uring does not want it to
+ * block: other commands of that ring wait. GPUEMU_IOCTL_ENGINE_SERVE has no such lock.
  */
 #define GPUEMU_URING_RAISE		_IOWR('G', 0xc0, struct gpuemu_uring_cmd)
 #define GPUEMU_URING_WAIT		_IOWR('G', 0xc1, struct gpuemu_uring_cmd)
@@ -443,11 +465,10 @@ struct gpuemu_control {
 #define GPUEMU_URING_COMMIT_AND_FETCH	_IOWR('G', 0xc4, struct gpuemu_uring_cmd)
 
 #define GPUEMU_RAISE_EMPTY_OK	1u
-#define GPUEMU_STAY		2u
 
 struct gpuemu_uring_cmd {
 	__aligned_u64 addr;		/* COMMIT*: struct gpuemu_commit, else 0 */
-	__u32 arg;			/* GPUEMU_RAISE_*, GPUEMU_STAY, else 0 */
+	__u32 arg;			/* RAISE: GPUEMU_RAISE_*, else 0 */
 	__u32 reserved;
 };
 

@@ -127,18 +127,47 @@ static void *acknowledge(void *arg)
 
 /* --- commands --- */
 
+/* RAISE or COMMIT_AND_FETCH by ioctl. A signal may end the wait: then it goes on. */
+static int engine_call(struct engine *e, uint32_t op, uint64_t addr, uint32_t arg)
+{
+	struct gpuemu_engine_raise raise = { .size = sizeof(raise), .flags = arg };
+	struct gpuemu_engine_serve serve = {
+		.size = sizeof(serve), .flags = GPUEMU_SERVE_FETCH, .commit = addr,
+	};
+	uint64_t end = now_ms() + HANG_MS;
+	bool stayed = true;
+	int res;
+
+	for (;;) {
+		if (op == GPUEMU_URING_RAISE)
+			res = call(e->fd, GPUEMU_IOCTL_ENGINE_RAISE, &raise);
+		else
+			res = call(e->fd, GPUEMU_IOCTL_ENGINE_SERVE, &serve) ?: (int)serve.faults;
+		if (res != -EINTR)
+			break;
+		stayed = false;
+		if (op == GPUEMU_URING_RAISE && now_ms() > end) {
+			fail(fe.s, -1, -1, "hang: RAISE does not end");
+			_exit(1);
+		}
+	}
+	if (res == -ENODEV)
+		engine_lost();
+	if (res >= 0) {
+		atomic_fetch_add(&fe.s->stays, 1);
+		atomic_fetch_add(&fe.s->stayed, stayed);
+	}
+	return res;
+}
+
 int engine_command(struct engine *e, uint32_t op, uint64_t addr, uint32_t arg, uint32_t reserved)
 {
-	bool stays = arg & GPUEMU_STAY, stayed;
 	uint64_t end = now_ms() + HANG_MS;
 	int res;
 
+	if (arg & BY_IOCTL)
+		return engine_call(e, op, addr, arg & ~BY_IOCTL);
 	engine_issue_as(e, op, addr, arg, reserved, op);
-	stayed = stays && io_uring_cq_ready(&e->ring);
-	if (stays && now_ms() > end) {
-		fail(fe.s, -1, -1, "hang: uring command %#x stays for ever", op);
-		_exit(1);
-	}
 	while (engine_result(e, op, 200, &res)) {
 		/* A FETCH may wait for as long as nothing happens. */
 		if (op != GPUEMU_URING_FETCH && op != GPUEMU_URING_COMMIT_AND_FETCH &&
@@ -149,10 +178,6 @@ int engine_command(struct engine *e, uint32_t op, uint64_t addr, uint32_t arg, u
 	}
 	if (res == -ENODEV)
 		engine_lost();
-	if (stays && res >= 0) {
-		atomic_fetch_add(&fe.s->stays, 1);
-		atomic_fetch_add(&fe.s->stayed, stayed);
-	}
 	return res;
 }
 

@@ -36,10 +36,13 @@ void *engine_race(void *number);
 /* For an engine that is a thread's own but for the ring. */
 void engine_ring(struct engine *e, uintptr_t number);
 
-/* The flag, at random. */
+/* No bit of the ABI: the ioctl that waits, instead of the command. */
+#define BY_IOCTL (1u << 31)
+
+/* At random. */
 static inline uint32_t may_stay(uint64_t *x)
 {
-	return one_in(x, 2) ? GPUEMU_STAY : 0;
+	return one_in(x, 2) ? BY_IOCTL : 0;
 }
 
 #endif

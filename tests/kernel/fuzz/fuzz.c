@@ -386,7 +386,7 @@ static int report(struct fuzz *f, uint32_t seconds)
 	for (i = 0; i < OP_KINDS; i++)
 		printf("%s%s %llu", i % 8 ? ", " : i ? "\n# " : "# ", op_name(i),
 		       (unsigned long long)s->count[i]);
-	printf("\n# %llu commands with GPUEMU_STAY, %llu of them stayed to their end\n",
+	printf("\n# %llu commands by ioctl, %llu of them without a signal\n",
 	       (unsigned long long)s->stays, (unsigned long long)s->stayed);
 	busy = s->round > seconds / (20 * slow) && s->moved > 20 * much && s->faults > 10 * much &&
 	       (s->rightless || s->clients < 2) && s->count[OP_REMOTE] > much &&

@@ -77,7 +77,7 @@ struct shared {
 	struct client_model client[CLIENTS_MAX];
 	_Atomic uint64_t count[OP_KINDS], moved, faults, garbage, resets;
 	_Atomic uint64_t rightless;	/* lives of clients that are another user's */
-	/* Commands with GPUEMU_STAY that were good; of them, those that ended in their submission. */
+	/* Commands by ioctl that were good; of them, those that no signal interrupted. */
 	_Atomic uint64_t stays, stayed;
 	_Atomic uint32_t failed;
 	int fail_client, fail_page;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The engine's thread that disturbs the others: it sends them signals while they sleep in
- * a command (GPUEMU_STAY) or wait for its end, submits what they have put into their
+ * an ioctl or wait for a command's end, submits what they have put into their
  * rings, so that a command is another thread's than its ring, and raises faults when the
  * GPU does. It ends now and then, with what is pending in its name.
  */

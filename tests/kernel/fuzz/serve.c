@@ -150,8 +150,7 @@ static void bad_commands(struct engine *e, uint64_t *x, struct gpuemu_commit *go
 	case 2:
 		bad.count = GPUEMU_COMMIT_MAX + 1 + next_random(x) % 100000;
 		want = -E2BIG;
-		res = engine_command(e, GPUEMU_URING_COMMIT_AND_FETCH, (uintptr_t)&bad,
-				     may_stay(x), 0);
+		res = engine_command(e, GPUEMU_URING_COMMIT_AND_FETCH, (uintptr_t)&bad, 0, 0);
 		break;
 	case 3:
 		want = -EFAULT;
@@ -163,7 +162,7 @@ static void bad_commands(struct engine *e, uint64_t *x, struct gpuemu_commit *go
 		break;
 	case 5:
 		want = -EOPNOTSUPP;
-		res = engine_command(e, GPUEMU_URING_RAISE, 0, 4u << below(x, 30), 0);
+		res = engine_command(e, GPUEMU_URING_RAISE, 0, 2u << below(x, 29), 0);
 		break;
 	case 6:
 		want = -EINVAL;
