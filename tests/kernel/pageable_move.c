@@ -160,7 +160,10 @@ TEST_F(pageable_move, what_stays)
 
 #define SOFT_DIRTY (1ull << 55)
 
-/* What the process watches comes home at the GPU's next access, whose write it sees. */
+/*
+ * What the process watches comes home at the GPU's next access. That write is not seen: Linux does
+ * not write-protect pages on the device when it clears the bits.
+ */
 TEST_F(pageable_move, soft_dirty)
 {
 	int fd = open("/proc/self/clear_refs", O_WRONLY);
@@ -177,7 +180,6 @@ TEST_F(pageable_move, soft_dirty)
 	EXPECT_EQ(-EBUSY, pageable_bring(&self->p, self->p.mem, 1));
 	EXPECT_EQ(USED, pageable_entry(&self->p, self->p.mem) & BITS);
 	*pageable_gpu(&self->p, self->p.mem) = 7;
-	EXPECT_TRUE(pagemap(self->p.mem) & SOFT_DIRTY);
 	EXPECT_EQ(7, self->p.mem[0]);
 }
 
