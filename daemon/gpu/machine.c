@@ -54,19 +54,15 @@ static int create_parts(struct machine *m, uint32_t va_space)
 
 	m->sms = calloc(n, sizeof(*m->sms));
 	m->left = aligned_alloc(64, n * sizeof(*m->left));
-	m->news = aligned_alloc(64, n * sizeof(*m->news));
-	m->wake = calloc(n, sizeof(*m->wake));
-	m->performs = calloc(n, sizeof(*m->performs));
 	m->sm_errs = calloc(n, sizeof(*m->sm_errs));
 	m->awake = calloc(n, sizeof(*m->awake));
 	m->homes = calloc(n + 1, sizeof(*m->homes));
 	m->retired = calloc(n, sizeof(*m->retired));
 	m->rooms = calloc(n, sizeof(*m->rooms));
 	if (!m->sms || !m->left || !m->sm_errs || !m->awake || !m->homes || !m->retired ||
-	    !m->rooms || !m->news || !m->wake || !m->performs)
+	    !m->rooms)
 		return -ENOMEM;
 	memset(m->left, 0, n * sizeof(*m->left));
-	memset(m->news, 0, n * sizeof(*m->news));
 	ret = gmmu_create(&m->spec, va_space, &page_table_ops, m, &m->gmmu);
 	if (!ret)
 		ret = mem_create(&m->spec, &m->mem);
@@ -74,8 +70,7 @@ static int create_parts(struct machine *m, uint32_t va_space)
 	for (unsigned int i = 0; !ret && i < n; i++) {
 		struct sm_env env = {
 			.spec = &m->spec, .gmmu = m->gmmu, .mem = m->mem,
-			.wake = &m->wake[i], .next = &m->left[i].wake,
-			.rooms = &m->left[i].rooms, .err = &m->sm_errs[i],
+			.wake = &m->left[i].wake, .rooms = &m->left[i].rooms, .err = &m->sm_errs[i],
 			.mechanism = m->session->gpu->mechanism,
 			.mechanism_ctx = m->session->gpu->mechanism_ctx,
 			.retired = m->spec.trace_spans ? retired : NULL,
@@ -132,9 +127,6 @@ void machine_destroy(struct machine *m)
 	mem_destroy(m->mem);
 	free(m->sms);
 	free(m->left);
-	free(m->news);
-	free(m->wake);
-	free(m->performs);
 	free(m->sm_errs);
 	free(m->awake);
 	free(m->homes);

@@ -15,25 +15,13 @@ struct gpu_session;
 
 /*
  * The thread that ran an SM leaves this to the loop. Each SM has a line of the host's caches, so
- * threads do not take it from each other.
+ * threads do not take it from each other. In most quanta the loop reads no more of the SM.
  */
 struct sm_left {
 	_Alignas(64) uint64_t wake;	/* next cycle in which the SM wants to run; NEVER */
 	uint64_t performs;		/* cycle of its next access to perform; NEVER */
 	uint64_t rooms;			/* sm_rooms() */
-};
-
-/*
- * One thread's news of the SMs that it ran in a quantum, a bit an SM. The loop reads this line
- * of each thread, and a struct sm_left only where a bit is set. A line that another processor
- * has written takes 100 ns and more to come, so 15 of them a quantum would cost more than an SM.
- */
-struct sm_news {
-	_Alignas(64) uint64_t upto;	/* the quantum's end; no other quantum has it */
-	uint64_t asleep;		/* has nothing to do in the next cycle */
-	uint64_t performs;		/* has accesses to perform */
-	uint64_t rooms;			/* has other rooms than the loop knows */
-	uint64_t failed;
+	bool failed;
 };
 
 struct machine {
@@ -43,8 +31,6 @@ struct machine {
 	struct mem *mem;
 	struct sm **sms;
 	struct sm_left *left;		/* by SM */
-	struct sm_news *news;		/* by thread */
-	uint64_t *wake;			/* by SM: the cycle in which it runs next; 0: at once; NEVER */
 	unsigned int nsms;
 	struct workers *workers;	/* gpu.threads; NULL: one */
 	unsigned int quantum;		/* cycles that SMs may be run apart */
@@ -55,7 +41,6 @@ struct machine {
 	uint16_t *awake;		/* SMs that run in this quantum, ascending */
 	uint16_t *homes;		/* the host thread of each of them; then the memory's */
 	uint64_t *retired, *rooms;	/* CTAs and sm_rooms(), when the loop looked last */
-	uint64_t *performs;		/* the cycle of its next access to perform */
 	bool translated;		/* an SM got a page since accesses were performed */
 	bool remote;			/* a page in system memory was translated, ever */
 	bool has_walker;		/* the memory has a port for the page walker */

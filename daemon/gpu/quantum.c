@@ -11,10 +11,7 @@
  *   accesses to global memory, what was printed             sm_perform()
  *                     [when the SMs have run, beside the end of the memory's own cycles]
  *   look-ups that missed                                     gmmu_step()
- *   the link, the page walker's requests                     mem_meet()
- *
- * At the end of its quantum each side of a port tells what it has sent and taken (mem_tell()). The
- * other side hears of it when its next quantum begins.
+ *   requests and answers cross                               mem_meet()
  *
  * A quantum is not longer than what one does takes to act on another, and ends
  * where a walk or a replay is due. When nothing can happen, time jumps. Samples are taken
@@ -45,7 +42,6 @@ struct quantum {
 	struct machine *m;
 	uint64_t from, upto;
 	unsigned int nawake;
-	struct sm_news news;		/* of all threads */
 	/* The first error in order of cycle and SM. */
 	int error;
 	uint64_t error_cycle;
@@ -54,62 +50,25 @@ struct quantum {
 
 /* --- the SMs and the memory ----------------------------------------------------------- */
 
-static void run_sm(struct quantum *q, unsigned int thread, unsigned int i)
+static void run_sm(struct quantum *q, unsigned int i)
 {
 	struct machine *m = q->m;
-	struct sm_left *left = &m->left[i];
-	struct sm_news *news = &m->news[thread];
 	struct sm *sm = m->sms[i];
 
 	/* note_failures() looks at the error when all SMs have run. */
 	sm_run(sm, q->from, q->upto);
-	left->performs = sm_perform_next(sm);
-	if (news->upto != q->upto)
-		*news = (struct sm_news){ .upto = q->upto };
-	news->asleep |= (uint64_t)(left->wake > q->upto) << i;
-	news->performs |= (uint64_t)(left->performs != NEVER) << i;
-	news->rooms |= (uint64_t)(left->rooms != m->rooms[i]) << i;
-	news->failed |= (uint64_t)(sm_failure(sm) != NULL) << i;
-}
-
-/* Writes only what changes: the line then stays in the other threads' caches, too. */
-static void set_wake(struct machine *m, unsigned int i, uint64_t wake)
-{
-	if (m->wake[i] != wake)
-		m->wake[i] = wake;
-}
-
-/* All SMs have run: the loop takes their threads' news. */
-static void gather_news(struct quantum *q)
-{
-	struct machine *m = q->m;
-	unsigned int threads = m->workers ? workers_threads(m->workers) : 1;
-
-	for (unsigned int t = 0; t < threads; t++) {
-		const struct sm_news *news = &m->news[t];
-
-		if (news->upto != q->upto)
-			continue;
-		q->news.asleep |= news->asleep;
-		q->news.performs |= news->performs;
-		q->news.rooms |= news->rooms;
-		q->news.failed |= news->failed;
-	}
-	for (unsigned int k = 0; k < q->nawake; k++) {
-		unsigned int i = m->awake[k];
-
-		set_wake(m, i, q->news.asleep >> i & 1 ? m->left[i].wake : 0);
-	}
+	m->left[i].performs = sm_perform_next(sm);
+	m->left[i].failed = sm_failure(sm) != NULL;
 }
 
 /* The SMs, then the memory's beginning; behind them the memory's end. */
-static void run_part(void *ctx, unsigned int thread, unsigned int part)
+static void run_part(void *ctx, unsigned int part)
 {
 	struct quantum *q = ctx;
 	struct mem *mem = q->m->mem;
 
 	if (part < q->nawake)
-		run_sm(q, thread, q->m->awake[part]);
+		run_sm(q, q->m->awake[part]);
 	else if (part == q->nawake)
 		mem_advance_begin(mem, q->upto);
 	else
@@ -121,15 +80,10 @@ static void fetch_part(void *ctx, unsigned int part)
 {
 	struct quantum *q = ctx;
 
-	if (part < q->nawake)
-		mem_fetch_port(q->m->mem, q->m->awake[part]);
-}
-
-/* As set_wake(). */
-static void set_entry(uint16_t *entry, uint16_t value)
-{
-	if (*entry != value)
-		*entry = value;
+	if (part >= q->nawake)
+		return;
+	__builtin_prefetch(&q->m->left[q->m->awake[part]], 1);
+	mem_fetch_port(q->m->mem, q->m->awake[part]);
 }
 
 /* The last thread begins with the memory. */
@@ -139,8 +93,8 @@ static void find_homes(struct quantum *q)
 	unsigned int threads = workers_threads(m->workers);
 
 	for (unsigned int k = 0; k < q->nawake; k++)
-		set_entry(&m->homes[k], (uint16_t)(m->awake[k] * threads / m->nsms));
-	set_entry(&m->homes[q->nawake], (uint16_t)(threads - 1));
+		m->homes[k] = (uint16_t)(m->awake[k] * threads / m->nsms);
+	m->homes[q->nawake] = (uint16_t)(threads - 1);
 }
 
 static void note_error(struct quantum *q, int error, uint64_t cycle, unsigned int sm)
@@ -155,11 +109,14 @@ static void note_error(struct quantum *q, int error, uint64_t cycle, unsigned in
 
 static void note_failures(struct quantum *q)
 {
-	for (uint64_t set = q->news.failed; set; set &= set - 1) {
-		unsigned int i = (unsigned int)__builtin_ctzll(set);
-		const struct sm_failure *f = sm_failure(q->m->sms[i]);
+	struct machine *m = q->l->m;
 
-		note_error(q, f->error, f->cycle, i);
+	for (unsigned int k = 0; k < q->nawake; k++) {
+		unsigned int i = m->awake[k];
+		const struct sm_failure *f = m->left[i].failed ? sm_failure(m->sms[i]) : NULL;
+
+		if (f)
+			note_error(q, f->error, f->cycle, i);
 	}
 }
 
@@ -172,30 +129,31 @@ static bool behind_error(const struct quantum *q, uint64_t cycle, unsigned int s
 			    (cycle == q->error_cycle && sm > q->error_sm));
 }
 
-/* Accesses of the SMs that have some, by cycle and SM. m->performs has the cycle of each one's first. */
+/* Accesses of the awake SMs, by cycle and SM. */
 static void perform(struct quantum *q)
 {
-	struct machine *m = q->m;
+	struct machine *m = q->l->m;
 	uint64_t cycle = NEVER;
 
-	for (uint64_t set = q->news.performs; set; set &= set - 1)
-		cycle = MIN(cycle, m->performs[__builtin_ctzll(set)]);
+	for (unsigned int k = 0; k < q->nawake; k++)
+		cycle = MIN(cycle, m->left[m->awake[k]].performs);
 	while (cycle != NEVER) {
 		uint64_t next = NEVER;
 
-		for (uint64_t set = q->news.performs; set; set &= set - 1) {
-			unsigned int sm = (unsigned int)__builtin_ctzll(set);
+		for (unsigned int k = 0; k < q->nawake; k++) {
+			unsigned int sm = m->awake[k];
+			struct sm_left *left = &m->left[sm];
 			int ret;
 
-			if (m->performs[sm] == cycle) {
+			if (left->performs == cycle) {
 				if (behind_error(q, cycle, sm))
 					return;
 				ret = sm_perform(m->sms[sm], cycle);
 				if (ret)
 					note_error(q, ret, cycle, sm);
-				m->performs[sm] = sm_perform_next(m->sms[sm]);
+				left->performs = sm_perform_next(m->sms[sm]);
 			}
-			next = MIN(next, m->performs[sm]);
+			next = MIN(next, left->performs);
 		}
 		cycle = next;
 	}
@@ -204,16 +162,8 @@ static void perform(struct quantum *q)
 /* The SMs have run; another thread may be in the end of the memory's part. */
 static void after_sms(void *ctx)
 {
-	struct quantum *q = ctx;
-
-	gather_news(q);
-	note_failures(q);
-	for (uint64_t set = q->news.performs; set; set &= set - 1) {
-		unsigned int i = (unsigned int)__builtin_ctzll(set);
-
-		q->m->performs[i] = q->m->left[i].performs;
-	}
-	perform(q);
+	note_failures(ctx);
+	perform(ctx);
 }
 
 static void run_parts(struct quantum *q)
@@ -224,10 +174,9 @@ static void run_parts(struct quantum *q)
 	};
 
 	q->nawake = 0;
-	q->news = (struct sm_news){ 0 };
 	for (unsigned int i = 0; i < m->nsms; i++)
-		if (m->wake[i] < q->upto)
-			set_entry(&m->awake[q->nawake++], (uint16_t)i);
+		if (m->left[i].wake < q->upto)
+			m->awake[q->nawake++] = (uint16_t)i;
 	if (m->workers && q->nawake) {
 		find_homes(q);
 		step.parts = q->nawake + 1;
@@ -235,7 +184,7 @@ static void run_parts(struct quantum *q)
 		return;
 	}
 	for (unsigned int k = 0; k < q->nawake; k++)
-		run_sm(q, 0, m->awake[k]);
+		run_sm(q, m->awake[k]);
 	mem_advance(m->mem, q->upto);
 	after_sms(q);
 }
@@ -248,14 +197,14 @@ static void perform_translated(struct quantum *q)
 	if (!m->translated)
 		return;
 	m->translated = false;
-	q->news.performs = 0;
+	q->nawake = m->nsms;
 	for (unsigned int i = 0; i < m->nsms; i++) {
-		m->performs[i] = sm_perform_next(m->sms[i]);
-		q->news.performs |= (uint64_t)(m->performs[i] != NEVER) << i;
+		m->awake[i] = (uint16_t)i;
+		m->left[i].performs = sm_perform_next(m->sms[i]);
 	}
 	perform(q);
 	for (unsigned int i = 0; i < m->nsms; i++)
-		q->news.failed |= (uint64_t)(sm_failure(m->sms[i]) != NULL) << i;
+		m->left[i].failed = sm_failure(m->sms[i]) != NULL;
 	note_failures(q);
 }
 
@@ -369,13 +318,15 @@ static uint64_t end_of_quantum(const struct loop *l, uint64_t from)
 }
 
 /* The SMs' next packets are known now. */
-static void wake_for_replies(struct machine *m, uint64_t upto)
+static void wake_for_replies(struct machine *m)
 {
-	for (unsigned int i = 0; i < m->nsms; i++)
-		if (m->wake[i]) {
-			mem_hear(m->mem, i, upto + 1);
-			set_wake(m, i, MIN(m->wake[i], mem_next(m->mem, i)));
-		}
+	for (unsigned int i = 0; i < m->nsms; i++) {
+		uint64_t next = mem_next(m->mem, i);
+
+		/* Not written where it need not be: the line may be in another processor's caches. */
+		if (next < m->left[i].wake)
+			m->left[i].wake = next;
+	}
 }
 
 /* SMs that have more room than before: the dispatcher looks there again. True: CTAs retired. */
@@ -384,11 +335,13 @@ static bool any_retired(struct quantum *q)
 	struct machine *m = q->l->m;
 	bool any = false;
 
-	for (uint64_t set = q->news.rooms; set; set &= set - 1) {
-		unsigned int i = (unsigned int)__builtin_ctzll(set);
-		uint64_t n;
+	for (unsigned int k = 0; k < q->nawake; k++) {
+		unsigned int i = m->awake[k];
+		uint64_t n, room = m->left[i].rooms;
 
-		m->rooms[i] = m->left[i].rooms;
+		if (room == m->rooms[i])
+			continue;
+		m->rooms[i] = room;
 		dispatch_room(m->dispatch);
 		n = sm_stats(m->sms[i])->retired_ctas;
 		if (n == m->retired[i])
@@ -403,15 +356,12 @@ static bool any_retired(struct quantum *q)
 static uint64_t next_cycle(const struct loop *l, uint64_t upto)
 {
 	const struct machine *m = l->m;
-	uint64_t next = NEVER;
+	uint64_t next = MIN(gmmu_wake(m->gmmu), handler_next(&m->handler));
 
-	for (unsigned int i = 0; i < m->nsms; i++)
-		next = MIN(next, m->wake[i]);
-	if (next <= upto)
-		return upto;
-	next = MIN(next, MIN(gmmu_wake(m->gmmu), handler_next(&m->handler)));
 	next = MIN(next, mem_wake(m->mem));
 	next = MIN(next, page_table_next(m));
+	for (unsigned int i = 0; i < m->nsms; i++)
+		next = MIN(next, m->left[i].wake);
 	/* CTAs that found no room wait until there is more; those that may go, go at once. */
 	next = MIN(next, dispatch_next(m->dispatch, upto - 1));
 	next = MIN(next, MIN(tasks_next(l), l->stop));
@@ -520,7 +470,7 @@ static int run_quantum(struct loop *l)
 	mem_meet(m->mem, q.upto);
 	if (m->remote)
 		handler_share_link(&m->handler);
-	wake_for_replies(m, q.upto);
+	wake_for_replies(m);
 	halted = halt_watch(l, q.upto);
 	ret = watch(l, q.upto);
 	if (ret)

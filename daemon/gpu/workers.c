@@ -47,7 +47,7 @@ struct workers {
 	 */
 	_Alignas(64) atomic_ullong work;
 	/* The step's; written before `work` is. A thread may read them until its part is done. */
-	void (*fn)(void *ctx, unsigned int thread, unsigned int part);
+	void (*fn)(void *ctx, unsigned int part);
 	void (*soon)(void *ctx, unsigned int part);
 	void *ctx;
 	atomic_ushort *first;		/* by thread: of its parts; the last entry is the end */
@@ -100,7 +100,7 @@ static void take_parts(struct workers *p, unsigned int thread, unsigned long lon
 
 		if (take(&p->claims[at], step_of(work))) {
 			p->soon(p->ctx, next);
-			p->fn(p->ctx, thread, at);
+			p->fn(p->ctx, at);
 			taken++;
 			if (at == parts - 1)
 				atomic_store_explicit(&p->open, step_of(work),
@@ -115,7 +115,7 @@ static void take_parts(struct workers *p, unsigned int thread, unsigned long lon
 }
 
 /* The part behind the others, if no thread has begun it. */
-static void take_last(struct workers *p, unsigned int thread, unsigned long long work)
+static void take_last(struct workers *p, unsigned long long work)
 {
 	unsigned int parts = work & 0xffff;
 	uint32_t step = step_of(work);
@@ -126,7 +126,7 @@ static void take_last(struct workers *p, unsigned int thread, unsigned long long
 	for (unsigned int looks = 1;
 	     (int32_t)(atomic_load_explicit(&p->open, memory_order_acquire) - step) < 0; looks++)
 		relax(looks);
-	p->fn(p->ctx, thread, parts);
+	p->fn(p->ctx, parts);
 	atomic_store_explicit(&p->over, step, memory_order_release);
 }
 
@@ -160,7 +160,7 @@ static void *helper(void *arg)
 	while (!atomic_load(&p->stop)) {
 		work = await_work(p, work);
 		take_parts(p, thread, work);
-		take_last(p, thread, work);
+		take_last(p, work);
 	}
 	return NULL;
 }
@@ -174,14 +174,6 @@ static void wake_sleepers(struct workers *p)
 	pthread_mutex_unlock(&p->lock);
 }
 
-/* Not written where nothing changes: then the line stays in the helpers' caches. */
-static void set_first(struct workers *p, unsigned int thread, unsigned int part)
-{
-	if (atomic_load_explicit(&p->first[thread], memory_order_relaxed) != part)
-		atomic_store_explicit(&p->first[thread], (unsigned short)part,
-				      memory_order_relaxed);
-}
-
 /* Where each thread's parts begin. A thread that is late finds nothing to take. */
 static void divide(struct workers *p, const uint16_t *homes, unsigned int parts)
 {
@@ -190,9 +182,10 @@ static void divide(struct workers *p, const uint16_t *homes, unsigned int parts)
 	for (unsigned int t = 0; t < p->threads; t++) {
 		while (part < parts && homes[part] < t)
 			part++;
-		set_first(p, t, part);
+		atomic_store_explicit(&p->first[t], (unsigned short)part, memory_order_relaxed);
 	}
-	set_first(p, p->threads, parts);
+	atomic_store_explicit(&p->first[p->threads], (unsigned short)parts,
+			      memory_order_relaxed);
 }
 
 void workers_run(struct workers *p, const struct workers_step *s)
@@ -212,7 +205,7 @@ void workers_run(struct workers *p, const struct workers_step *s)
 	     atomic_load_explicit(&p->done, memory_order_acquire) < s->parts; looks++)
 		relax(looks);
 	s->then(s->ctx);
-	take_last(p, 0, work);
+	take_last(p, work);
 	for (unsigned int looks = 1;
 	     atomic_load_explicit(&p->over, memory_order_acquire) != step_of(work); looks++)
 		relax(looks);

@@ -20,13 +20,12 @@ void workers_destroy(struct workers *workers);
 unsigned int workers_threads(const struct workers *workers);
 
 /*
- * A step: fn() is called once with each part from 0 to parts - 1, in any order, on any thread. It
- * gets the thread's number, too; the caller's is 0. When all have returned, the caller calls
- * then(ctx). The last part, `parts`, begins when part `parts - 1` has returned, and may run beside
- * then(). parts: 1 or more.
+ * A step: fn(ctx, 0) to fn(ctx, parts - 1) are called once each, in any order, on any thread. When
+ * they have returned, the caller calls then(ctx). The last part, fn(ctx, parts), begins when part
+ * `parts - 1` has returned, and may run beside then(). parts: 1 or more.
  */
 struct workers_step {
-	void (*fn)(void *ctx, unsigned int thread, unsigned int part);
+	void (*fn)(void *ctx, unsigned int part);
 	/* The thread may call fn(ctx, part) next; it can fetch what that begins with. */
 	void (*soon)(void *ctx, unsigned int part);
 	void *ctx;

@@ -70,19 +70,8 @@ struct arrival {
 };
 
 /*
- * One side of a port tells this to the other at the end of a quantum. There are two of it, and the
- * newer one holds. A side writes the older one, and only if something has changed. `at` is the
- * quantum's end. So a side that is still in the quantum does not hear what the other one, which
- * has ended it, tells already.
- */
-struct told {
-	_Atomic uint64_t at;
-	uint32_t tail, flits;	/* SM: out_tail, flits_taken; memory: in_tail, flits_left */
-};
-
-/*
  * The SM and the memory may run a quantum at the same time, on two threads. So each side writes
- * cache lines of its own. It keeps a copy (_told) of what the other side has told.
+ * a cache line of its own, and reads the copy (_told) of the other side's that mem_meet() made.
  */
 struct port {
 	struct packet *out;	/* rings, free-running indices */
@@ -101,9 +90,6 @@ struct port {
 	uint32_t out_tail_told;
 	uint32_t flits_taken_told, in_tail;
 	uint32_t flits_left;
-
-	struct told sm[2] __attribute__((aligned(64)));
-	struct told memory[2] __attribute__((aligned(64)));
 } __attribute__((aligned(64)));
 
 /* --- crossbar (icnt.c): one direction ------------------------------------------- */

@@ -204,11 +204,6 @@ unsigned int mem_lookahead(const struct mem *mem)
 	return mem->lookahead;
 }
 
-unsigned int mem_ports(const struct mem *mem)
-{
-	return mem->nports;
-}
-
 unsigned int mem_walker(const struct mem *mem)
 {
 	return mem->walker;
@@ -425,82 +420,34 @@ static uint64_t next_cycle(const struct mem *mem)
 	return MAX(wake, mem->now);
 }
 
-static inline uint64_t told_at(const struct told *t)
-{
-	return atomic_load_explicit(&t->at, memory_order_relaxed);
-}
-
 /* Not written where nothing is new: the line stays in the caches of the thread that reads it. */
-static inline void tell(struct told told[2], uint64_t at, uint32_t tail, uint32_t flits)
+static inline void tell(uint32_t *told, uint32_t value)
 {
-	struct told *newest = &told[told_at(&told[0]) < told_at(&told[1])];
-
-	if (newest->tail == tail && newest->flits == flits)
-		return;
-	if (told_at(newest) < at)
-		newest = &told[newest == &told[0]];
-	newest->tail = tail;
-	newest->flits = flits;
-	atomic_store_explicit(&newest->at, at, memory_order_relaxed);
-}
-
-/* The newest that was told before the quantum that ends at `upto`. */
-static inline const struct told *hear(const struct told told[2], uint64_t upto)
-{
-	uint64_t at[2] = { told_at(&told[0]), told_at(&told[1]) };
-
-	return &told[at[1] < upto && (at[0] >= upto || at[0] < at[1])];
-}
-
-void mem_hear(struct mem *mem, unsigned int sm, uint64_t upto)
-{
-	struct port *p = &mem->ports[sm];
-	const struct told *told = hear(p->memory, upto);
-
-	p->in_tail_told = told->tail;
-	p->flits_left_told = told->flits;
-}
-
-void mem_tell(struct mem *mem, unsigned int sm, uint64_t upto)
-{
-	struct port *p = &mem->ports[sm];
-
-	tell(p->sm, upto, p->out_tail, p->flits_taken);
-}
-
-static void hear_ports(struct mem *mem, uint64_t upto)
-{
-	for (unsigned int i = 0; i < mem->nports; i++) {
-		struct port *p = &mem->ports[i];
-		const struct told *told = hear(p->sm, upto);
-
-		p->out_tail_told = told->tail;
-		p->flits_taken_told = told->flits;
-	}
-}
-
-static void tell_ports(struct mem *mem, uint64_t upto)
-{
-	for (unsigned int i = 0; i < mem->nports; i++) {
-		struct port *p = &mem->ports[i];
-
-		tell(p->memory, upto, p->in_tail, p->flits_left);
-	}
+	if (*told != value)
+		*told = value;
 }
 
 void mem_meet(struct mem *mem, uint64_t upto)
 {
 	if (any_remote(mem))
 		remote_run(mem->remote, upto);
-	if (mem->walker == UINT_MAX)
-		return;
-	mem_tell(mem, mem->walker, upto);
-	mem_hear(mem, mem->walker, upto + 1);
+	for (unsigned int i = 0; i < mem->nports; i++) {
+		struct port *p = &mem->ports[i];
+
+		/* Begin again at the front: few lines of the host's caches. */
+		if (p->out_head == p->out_tail && p->out_tail)
+			p->out_head = p->out_tail = 0;
+		if (p->in_head == p->in_tail && p->in_tail)
+			p->in_head = p->in_tail = 0;
+		tell(&p->out_tail_told, p->out_tail);
+		tell(&p->in_tail_told, p->in_tail);
+		tell(&p->flits_taken_told, p->flits_taken);
+		tell(&p->flits_left_told, p->flits_left);
+	}
 }
 
 void mem_advance_begin(struct mem *mem, uint64_t upto)
 {
-	hear_ports(mem, upto);
 	look_at_ports(mem);
 	mem->chunk.upto = 0;
 	mem->upto = upto;
@@ -524,7 +471,6 @@ void mem_advance_end(struct mem *mem)
 	if (mem->chunk.upto)
 		end_chunk(mem);
 	mem->now = MAX(mem->now, mem->upto);
-	tell_ports(mem, mem->upto);
 	/* It is looked up here, by the thread that has all this in its caches. */
 	mem->wake = next_cycle(mem);
 }
@@ -757,10 +703,6 @@ void mem_cancel(struct mem *mem)
 		p->in_head = p->in_tail_told = p->in_tail;
 		p->flits_taken = p->flits_taken_told = mem->replies.through[i];
 		p->flits_left = p->flits_left_told = p->flits_sent;
-		for (unsigned int k = 0; k < 2; k++) {
-			p->sm[k] = (struct told){ .tail = p->out_tail, .flits = p->flits_taken };
-			p->memory[k] = (struct told){ .tail = p->in_tail, .flits = p->flits_left };
-		}
 		p->injected = 0;
 	}
 	for (unsigned int i = 0; i < mem->channels; i++)

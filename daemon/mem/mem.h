@@ -214,9 +214,6 @@ void mem_destroy(struct mem *mem);
  */
 unsigned int mem_walker(const struct mem *mem);
 
-/* The SMs' ports and the walker's. */
-unsigned int mem_ports(const struct mem *mem);
-
 /*
  * Cycles by which a port's request acts on others at the soonest, and a reply is
  * seen after the memory made it: the longest quantum that may be run apart.
@@ -239,19 +236,12 @@ bool mem_peek(const struct mem *mem, unsigned int sm, uint64_t now, struct mem_r
 void mem_take(struct mem *mem, unsigned int sm);
 /* The SM's thread will soon call the functions above: its half of the port into the host's caches. */
 void mem_fetch_port(const struct mem *mem, unsigned int sm);
-/*
- * The SM's thread calls these when the SM's quantum up to `upto` begins, and when it has ended. The
- * port then knows what the memory has done in the quanta before; the memory will know in
- * the next one what the SM has sent and taken.
- */
-void mem_hear(struct mem *mem, unsigned int sm, uint64_t upto);
-void mem_tell(struct mem *mem, unsigned int sm, uint64_t upto);
 /* Cycle in which the SM's next packet is there, UINT64_MAX: none that is known yet. */
 uint64_t mem_next(const struct mem *mem, unsigned int sm);
 
 /*
  * Runs the memory's own cycles up to, not including, `upto`; at most mem_lookahead() cycles after
- * the last quantum. The memory does not see requests that were sent since then, and the
+ * the last mem_meet(). The memory does not see requests that were sent since then, and the
  * ports do not see its answers: none of them could act on the other side before `upto`.
  */
 void mem_advance(struct mem *mem, uint64_t upto);
@@ -259,8 +249,8 @@ void mem_advance(struct mem *mem, uint64_t upto);
 void mem_advance_begin(struct mem *mem, uint64_t upto);
 void mem_advance_end(struct mem *mem);
 /*
- * After mem_advance() and the SMs' cycles up to `upto`: the link to the CPU runs, and the page
- * walker's port and the memory hear of each other.
+ * After mem_advance() and the SMs' cycles up to `upto`: the memory sees the requests, the ports see
+ * the answers, and the link to the CPU runs.
  */
 void mem_meet(struct mem *mem, uint64_t upto);
 /* Next cycle in which it has something to do by itself, UINT64_MAX: nothing is in it. */

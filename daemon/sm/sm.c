@@ -252,7 +252,7 @@ int sm_run(struct sm *sm, uint64_t from, uint64_t upto)
 	sm->upto = upto;
 	if (set_any(sm->warps.fresh))
 		cta_begin(sm);
-	mem_hear(sm->env.mem, sm->id, upto);
+	/* Memory adds replies between quanta alone. */
 	sm->reply_at = mem_next(sm->env.mem, sm->id);
 	/* Those of the SMs that other threads run are on the same line of the host's caches. */
 	sm->env.wake = &sm->own_wake;
@@ -270,8 +270,7 @@ int sm_run(struct sm *sm, uint64_t from, uint64_t upto)
 		now = MIN(busy(sm) ? now + 1 : next_cycle(sm, now), *sm->env.wake);
 	}
 	sm->env.wake = shown;
-	*(sm->env.next ? sm->env.next : shown) = now;
-	mem_tell(sm->env.mem, sm->id, upto);
+	*shown = now;
 #ifndef NDEBUG
 	if (!sm->failure.error && sm_idle(sm) && now == NEVER && !conserved(sm)) {
 		err_set(sm->env.err, 0, "SM %u is empty, but something is left in it", sm->id);

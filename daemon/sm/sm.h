@@ -340,11 +340,7 @@ struct sm_env {
 	const struct gpu_spec *spec;
 	struct gmmu *gmmu;
 	struct mem *mem;
-	/*
-	 * The next cycle in which the SM wants to run; NEVER. sm_run() reads it and, in the end,
-	 * writes it to `next`, or here if that is NULL. All others write it here.
-	 */
-	uint64_t *wake, *next;
+	uint64_t *wake;		/* next cycle in which the SM wants to run; NEVER */
 	uint64_t *rooms;	/* what sm_rooms() says; NULL: in the SM */
 	struct err *err;	/* why sm_run() failed; this SM's own */
 	/* NULL: sm.cta's. ctx is handed to its create(). */

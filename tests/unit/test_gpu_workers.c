@@ -4,7 +4,6 @@
  * of threads and parts, with and without time for the helpers to fall asleep. What comes behind
  * the parts comes behind them.
  */
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,12 +28,11 @@ static const uint16_t *homes(unsigned int threads)
 }
 
 struct world {
-	unsigned int step, parts, threads;
-	pthread_t caller;		/* thread 0 */
+	unsigned int step, parts;
 	/* Plain: a part is one thread's, and the step's end orders it before what follows. */
 	unsigned int done[PARTS + 1];
 	unsigned int then;
-	unsigned int late;		/* something that was not in its step, or not on its thread */
+	unsigned int late;		/* something that was not in its step */
 	long slow_ns;			/* the part before the last, and the last, take so long */
 };
 
@@ -46,12 +44,10 @@ static void pause_ns(long ns)
 		nanosleep(&pause, NULL);
 }
 
-static void part(void *ctx, unsigned int thread, unsigned int n)
+static void part(void *ctx, unsigned int n)
 {
 	struct world *w = ctx;
 
-	if (thread >= w->threads || (thread == 0) != !!pthread_equal(w->caller, pthread_self()))
-		w->late = 1;
 	if (w->done[n] != w->step)
 		w->late = 1;
 	if (n + 1 >= w->parts)
@@ -81,8 +77,7 @@ static void then(void *ctx)
 static void run_steps(unsigned int threads, unsigned int steps, unsigned int parts, long sleep_ns,
 		      long slow_ns)
 {
-	struct world w = { .parts = parts, .slow_ns = slow_ns, .threads = threads,
-			   .caller = pthread_self() };
+	struct world w = { .parts = parts, .slow_ns = slow_ns };
 	struct workers_step step = {
 		.fn = part, .soon = soon, .ctx = &w, .homes = homes(threads), .parts = parts,
 		.then = then,

@@ -576,7 +576,7 @@ static void test_sides_meet_between_quanta(void **state)
 	/* Too late for the memory, which was not told, however long it runs. */
 	mem_advance(b.mem, 500);
 	assert_int_equal(mem_stats(b.mem)->icnt_packets[0], 0);
-	mem_cross(b.mem, 500);
+	mem_meet(b.mem, 500);
 	for (now = 506; mem_stats(b.mem)->icnt_packets[1] == 0; now += 6) {
 		assert_true(now < 1000);
 		assert_int_equal(mem_next(b.mem, 3), UINT64_MAX);
@@ -585,20 +585,20 @@ static void test_sides_meet_between_quanta(void **state)
 	/* The answer has left the crossbar, and its SM does not know. */
 	assert_int_equal(mem_next(b.mem, 3), UINT64_MAX);
 	assert_false(mem_receive(b.mem, 3, now + 100, &reply));
-	mem_cross(b.mem, now);
+	mem_meet(b.mem, now);
 	assert_true(mem_next(b.mem, 3) <= now + 6);
 	assert_true(mem_receive(b.mem, 3, now + 100, &reply));
 	assert_int_equal(reply.tag, 7);
-	mem_cross(b.mem, now);
+	mem_meet(b.mem, now);
 	assert_true(mem_idle(b.mem));
 	/* The port is full until the memory has told that it took something. */
 	r.kind = MEM_WRITE;
 	while (mem_ready(b.mem, 3, &r, now + 1000))
 		mem_send(b.mem, &r, now++);
-	mem_cross(b.mem, now);
+	mem_meet(b.mem, now);
 	mem_advance(b.mem, now + 100);
 	assert_false(mem_ready(b.mem, 3, &r, now + 2000));
-	mem_cross(b.mem, now + 100);
+	mem_meet(b.mem, now + 100);
 	assert_true(mem_ready(b.mem, 3, &r, now + 2000));
 	bench_close(&b);
 }
