@@ -9,8 +9,8 @@
 work=build/check/cli
 rm -rf $work
 mkdir -p $work
-make -j"$(nproc)" programs >$work/build.log 2>&1 ||
-	tap_not_ok 'the programs build' "$(tail -n 20 $work/build.log)"
+make -j"$(nproc)" all >$work/build.log 2>&1 ||
+	tap_not_ok 'programs, libraries and kernels build' "$(tail -n 20 $work/build.log)"
 gpuemu=build/bin/gpuemu
 unset GPUEMU_BACKEND GPUEMU_DATADIR GPUEMU_VIRT
 
