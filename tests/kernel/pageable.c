@@ -517,31 +517,6 @@ TEST_F(pageable, the_process_end)
 	close(fd);
 }
 
-static int hold_all(struct engine *e, int from, int to, void *arg)
-{
-	struct pageable *p = arg;
-	struct gpuemu_migration m;
-	int tries;
-
-	(void)from;
-	for (tries = 0; tries < 2000; tries++) {
-		engine_fault(e, p->space, p->mem, GPUEMU_ACCESS_WRITE);
-		m = (struct gpuemu_migration){
-			.addr = (uintptr_t)p->mem, .va_space = p->space,
-			.pages = PAGES, .op = GPUEMU_MIGRATE_REMOTE,
-		};
-		if (engine_raise(e, 0) != 1 || engine_commit(e, &m, 1) < 0)
-			return 1;
-		if (m.status != -EAGAIN)
-			break;
-		sleep_ms(1);
-	}
-	if (m.status)
-		return 2;
-	((volatile uint8_t *)engine_page(e, p->space, p->mem))[0] = 0xe0;
-	return engine_say(to, 1);
-}
-
 /* The engine dies with the pages mapped: the next one finds them mapped. */
 TEST_F(pageable, the_engines_end)
 {
@@ -549,7 +524,8 @@ TEST_F(pageable, the_engines_end)
 	uint64_t word;
 
 	engine_close(&self->p.e);
-	ASSERT_EQ(0, engine_spawn(&p, hold_all, &self->p));
+	self->p.hold = GPUEMU_MIGRATE_REMOTE;
+	ASSERT_EQ(0, engine_spawn(&p, pageable_hold, &self->p));
 	ASSERT_EQ(0, engine_hear(p.from, 10000, &word));
 	EXPECT_EQ(0xe0, self->p.mem[0]);
 	engine_kill(&p);

@@ -45,18 +45,6 @@ static uint8_t *map_block(uint8_t **all, int advice)
 	return madvise(p, BLOCK, advice) ? NULL : p;
 }
 
-static uint64_t pagemap(const void *addr)
-{
-	int fd = open("/proc/self/pagemap", O_RDONLY);
-	uint64_t entry = 0;
-
-	if (pread(fd, &entry, sizeof(entry), (uintptr_t)addr / PAGE * sizeof(entry)) !=
-	    sizeof(entry))
-		entry = 0;
-	close(fd);
-	return entry;
-}
-
 static bool write_file(const char *name, const char *text)
 {
 	int fd = open(name, O_WRONLY);

@@ -34,18 +34,6 @@ enum { PAGES = PAGEABLE_PAGES, FRAMES = 256, MANY = 300 };
 
 PAGEABLE_FIXTURE(pageable_move)
 
-static uint64_t pagemap(const void *addr)
-{
-	int fd = open("/proc/self/pagemap", O_RDONLY);
-	uint64_t entry = 0;
-
-	if (pread(fd, &entry, sizeof(entry), (uintptr_t)addr / PAGE * sizeof(entry)) !=
-	    sizeof(entry))
-		entry = 0;
-	close(fd);
-	return entry;
-}
-
 static bool in_core(const void *addr)
 {
 	return pagemap(addr) >> 63;
@@ -541,32 +529,6 @@ TEST_F(pageable_move, the_process_end)
 	munmap(p, PAGES * PAGE);
 }
 
-static int hold_all(struct engine *e, int from, int to, void *arg)
-{
-	struct pageable *p = arg;
-	struct gpuemu_migration m;
-	int tries;
-
-	(void)from;
-	for (tries = 0; tries < 2000; tries++) {
-		engine_fault(e, p->space, p->mem, GPUEMU_ACCESS_WRITE);
-		m = (struct gpuemu_migration){
-			.addr = (uintptr_t)p->mem, .va_space = p->space,
-			.pages = PAGES, .op = GPUEMU_MIGRATE_H2D,
-		};
-		if (engine_raise(e, 0) != 1 || engine_commit(e, &m, 1) < 0)
-			return 1;
-		if (m.status != -EAGAIN)
-			break;
-		sleep_ms(1);
-	}
-	if (m.status)
-		return 2;
-	((volatile uint8_t *)engine_page(e, p->space, p->mem))[0] = 0xe0;
-	((volatile uint8_t *)engine_page(e, p->space, p->mem + PAGE))[0] = 0xe1;
-	return engine_say(to, 1);
-}
-
 /* An engine is killed: the frames keep the content, for the CPU and for the next one. */
 TEST_F(pageable_move, the_engines_end)
 {
@@ -574,7 +536,8 @@ TEST_F(pageable_move, the_engines_end)
 	uint64_t word;
 
 	engine_close(&self->p.e);
-	ASSERT_EQ(0, engine_spawn(&p, hold_all, &self->p));
+	self->p.hold = GPUEMU_MIGRATE_H2D;
+	ASSERT_EQ(0, engine_spawn(&p, pageable_hold, &self->p));
 	ASSERT_EQ(0, engine_hear(p.from, 10000, &word));
 	engine_kill(&p);
 	EXPECT_FALSE(in_core(self->p.mem));

@@ -139,17 +139,6 @@ TEST_F(advise, msync)
 
 /* --- who looks: a page on the device is not in core, and looking is free --- */
 
-static uint64_t pagemap(const void *p)
-{
-	int fd = open("/proc/self/pagemap", O_RDONLY);
-	uint64_t entry = 0;
-
-	if (pread(fd, &entry, 8, (uintptr_t)p / PAGE * 8) != 8)
-		entry = 0;
-	close(fd);
-	return entry;
-}
-
 #define PRESENT (1ull << 63)
 
 /* The Rss: line of the mapping, in pages. */

@@ -128,4 +128,7 @@ int engine_hear(int fd, unsigned int timeout_ms, uint64_t *word);
 void engine_kill(struct engine_process *p);
 void *engine_serve_forever(void *engine);
 
+/* The page's entry of /proc/self/pagemap; 0: none. */
+uint64_t pagemap(const void *addr);
+
 #endif

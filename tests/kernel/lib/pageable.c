@@ -147,3 +147,29 @@ uint64_t pageable_count(struct pageable *p, int counter)
 {
 	return nl_stat(&p->nl, p->space, counter);
 }
+
+int pageable_hold(struct engine *e, int from, int to, void *arg)
+{
+	struct pageable *p = arg;
+	struct gpuemu_migration m;
+	int tries;
+
+	(void)from;
+	for (tries = 0; tries < 2000; tries++) {
+		engine_fault(e, p->space, p->mem, GPUEMU_ACCESS_WRITE);
+		m = (struct gpuemu_migration){
+			.addr = (uintptr_t)p->mem, .va_space = p->space,
+			.pages = PAGEABLE_PAGES, .op = p->hold,
+		};
+		if (engine_raise(e, 0) != 1 || engine_commit(e, &m, 1) < 0)
+			return 1;
+		if (m.status != -EAGAIN)
+			break;
+		sleep_ms(1);
+	}
+	if (m.status)
+		return 2;
+	((volatile uint8_t *)engine_page(e, p->space, p->mem))[0] = 0xe0;
+	((volatile uint8_t *)engine_page(e, p->space, p->mem + PAGE))[0] = 0xe1;
+	return engine_say(to, 1);
+}

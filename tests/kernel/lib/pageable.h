@@ -20,6 +20,7 @@ struct pageable {
 	uint32_t space;
 	uint8_t *mem;
 	uint8_t copy[PAGEABLE_PAGES * PAGE];
+	enum gpuemu_migration_op hold;	/* pageable_hold()'s */
 };
 
 #define PAGEABLE_BITS (GPUEMU_PTE_VALID | GPUEMU_PTE_REMOTE | GPUEMU_PTE_MIRROR | \
@@ -51,6 +52,12 @@ uint64_t pageable_entry(struct pageable *p, const void *addr);
 /* The byte as the GPU finds it; NULL: it has no entry. */
 volatile uint8_t *pageable_gpu(struct pageable *p, const void *addr);
 uint64_t pageable_count(struct pageable *p, int counter);
+
+/*
+ * For engine_spawn(), with a struct pageable: takes all of p->mem by p->hold, writes 0xe0 and 0xe1
+ * to its first two pages as the GPU, and says so.
+ */
+int pageable_hold(struct engine *e, int from, int to, void *arg);
 
 /* A fixture that is one struct pageable p. */
 #define PAGEABLE_FIXTURE(fixture) \
