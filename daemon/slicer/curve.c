@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A kernel's curve from samples (Warped-Slicer, section IV-A, equations 2 to 4). SMs that hold
- * many CTAs took more than their share of the memory's bandwidth while they were sampled beside
- * SMs that held few; the scaling takes that back.
+ * This file makes a kernel's curve of samples (Warped-Slicer, section IV-A, equations 2 to 4).
+ * While the SMs are sampled, those that hold many CTAs take more than their share of the memory's
+ * bandwidth from those that hold few. The scaling takes that back.
  */
 #include <stdlib.h>
 
@@ -24,13 +24,16 @@ static int by_ctas(const void *a, const void *b)
 {
 	const struct slicer_sample *x = a, *y = b;
 
-	/* Those of one count are summed in one order, whatever sorts them. */
+	/* group() sums samples of one count. That sum must not depend on qsort()'s order. */
 	if (x->ctas < y->ctas || x->ctas > y->ctas)
 		return x->ctas > y->ctas ? 1 : -1;
 	return (x->ipc > y->ipc) - (x->ipc < y->ipc);
 }
 
-/* The samples of equal counts from `at` on are one: *ipc is their mean. Returns the next. */
+/*
+ * Takes the samples that have as many CTAs as the one at `at`: *ipc is their mean. Returns the
+ * index behind them.
+ */
 static unsigned int group(const struct slicer_sample *s, unsigned int n, unsigned int at,
 			  double average, double *ipc)
 {

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Algorithm 1 of Warped-Slicer: CTAs to kernels by water-filling. Each step raises the kernel
- * that is worst off by as few CTAs as raise it at all; who does not fit any more is full.
+ * Algorithm 1 of Warped-Slicer gives CTAs to kernels by water-filling. Each step takes the kernel
+ * that has least of its best performance, and gives it the fewest CTAs that make it faster. If
+ * they do not fit, the kernel is full.
  */
 #include "slicer/slicer.h"
 
-/* One kernel, on its way up. */
+/* What the algorithm knows of one kernel. */
 struct column {
 	const struct slicer_curve *curve;
 	const uint64_t *needs;
-	double best;			/* of the whole curve */
-	unsigned int ctas;		/* T: that it gets */
-	double performance;		/* Q at g: the best with as many, of `best` */
+	double best;			/* the curve's highest IPC */
+	unsigned int ctas;		/* T: CTAs that the kernel has so far */
+	double performance;		/* Q at g: IPC with `ctas`, over `best` */
 	bool full;
 };
 
-/* The fewest CTAs with which it does better than now. 0: there is no better. */
+/* The fewest CTAs with which the kernel is faster than now. 0: it is never faster. */
 static unsigned int next_step(const struct column *c)
 {
 	for (unsigned int j = c->ctas; j < c->curve->ctas; j++)
@@ -30,7 +31,7 @@ static void raise_to(struct column *c, unsigned int ctas)
 	c->performance = c->best > 0 ? c->curve->at[ctas - 1] / c->best : 1;
 }
 
-/* Takes so many CTAs' resources from what is left, if they are there. */
+/* Takes the resources of so many CTAs from what is left. False: they do not fit. */
 static bool take(uint64_t left[SLICER_RESOURCES], const uint64_t needs[SLICER_RESOURCES],
 		 unsigned int ctas)
 {
