@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The coordinator takes what it is told and holds the states of warps, their slots and their
- * register sets. queue.c decides which warp gets what.
+ * This file holds the states of warps, their slots and their register sets, and changes them as the
+ * SM reports events. queue.c decides which warp gets what.
  */
 #include "coordinator/private.h"
 
@@ -103,7 +103,7 @@ void coord_free_slot(struct coordinator *c, struct warp *w)
 	c->free_slots++;
 }
 
-/* The sets are not needed any more: those that nothing uses are free. */
+/* The warp does not need these sets any more. Those that no instruction uses become free now. */
 static void release(struct coordinator *c, unsigned int warp, uint64_t sets)
 {
 	for (; sets; sets &= sets - 1) {
@@ -144,7 +144,7 @@ void coord_warp_start(struct coordinator *c, unsigned int warp, unsigned int cta
 	struct warp *w = &c->warps[warp];
 
 	assert(w->state == ABSENT);
-	/* A CTA's warps come one behind the other. */
+	/* The warps of a CTA start one behind the other. */
 	if (cta != c->newest || !c->waiting[cta])
 		c->ages++;
 	c->newest = cta;
@@ -265,8 +265,9 @@ bool coord_make_place(struct coordinator *c, struct coord_table *t, unsigned int
 }
 
 /*
- * Those of the sets that are in swap. One that was accessed there as often as both ways of an
- * exchange cost gets a rarer one's place; a free place any of them gets.
+ * Returns which of the sets are in swap, and brings some of them back. A set in swap takes a free
+ * place if there is one. It takes the place of a more rarely accessed set when its accesses in swap
+ * have cost as much as both ways of an exchange.
  */
 static uint64_t look_up(struct coordinator *c, struct coord_table *t, unsigned int owner,
 			uint64_t sets)
@@ -428,7 +429,7 @@ const struct coord_counters *coord_stats(const struct coordinator *c)
 	return &c->stats;
 }
 
-/* Its slot is its own, and all that it holds is mapped. */
+/* Whether the warp has its slot to itself, and all sets that it holds are mapped. */
 static bool warp_sound(const struct coordinator *c, unsigned int i, bool *taken)
 {
 	const struct warp *w = &c->warps[i];
@@ -450,7 +451,10 @@ static bool warp_sound(const struct coordinator *c, unsigned int i, bool *taken)
 	       c->scratchpad[w->cta] >= w->scratchpad;
 }
 
-/* Sets that die, warps that wait and those that have begun are counted; promises are kept. */
+/*
+ * Whether the counts of dying sets, of waiting warps and of warps that have begun are right, and no
+ * warp holds more than it was promised.
+ */
 static bool counts_sound(const struct coordinator *c)
 {
 	unsigned int dying = 0, promised = 0, waiting = 0, begun = 0;
@@ -471,7 +475,7 @@ static bool counts_sound(const struct coordinator *c)
 	return dying == c->dying && promised == c->promised && waiting == c->pending && !begun;
 }
 
-/* Swap holds no more than the threshold, or than it was allowed when it grew. */
+/* Whether swap holds no more than the threshold allows now, or allowed when swap last grew. */
 static bool within(const struct coordinator *c, enum coord_resource r)
 {
 	return coord_swapped(c, r) <= MAX(c->allowed[r], coord_allowed(c, r));

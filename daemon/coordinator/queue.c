@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The queues. A warp that is not schedulable is in one of three, by what it has: without a
- * thread slot, with a slot but without its CTA's scratchpad, with both but without its registers.
- * At every event they are gone through from the last one, in the order of waiting. A warp that
- * finds all that it lacks gets it at once, and no warp gets a part. So a warp that holds more goes
- * first and none holds what it cannot use.
+ * The queues. A warp that is not schedulable is in one of three queues. In the first are warps
+ * without a thread slot, in the second those with a slot but without their CTA's scratchpad, in the
+ * third those with both but without their registers. At every event the coordinator goes through
+ * the queues, the third one first, in the order in which warps wait. A warp gets all that it lacks
+ * or nothing. So warps that hold more go first, and no warp holds what it cannot use.
  *
- * Deadlock: fewer warps than the floor go on, and a warp waits. Then the first one that has
- * its scratchpad gets slot and registers whatever the threshold says. Scratchpad alone is never
+ * Deadlock: fewer warps than the floor go on, and a warp waits. Then the first warp whose CTA has
+ * its scratchpad gets slot and registers, whatever the threshold says. Scratchpad alone is never
  * forced: a CTA takes all of it at a time, so a CTA that has it never waits for more.
  *
- * Warps of a stalled CTA (coord_stalled()) lend their slots before warps at barriers do. One that
- * does so is in no queue until its results have come, and comes back by itself, so that nobody
- * waits for it forever.
+ * Warps of a stalled CTA (coord_stalled()) lend their slots before warps at barriers do. Such a
+ * warp is in no queue until its results have come. It comes back by itself, so no warp waits for it
+ * for ever.
  */
 #include "coordinator/private.h"
 
@@ -20,19 +20,19 @@
 
 /* --- what a warp lacks -------------------------------------------------------------------- */
 
-/* 2: in the register queue, 1: in that of the scratchpad, 0: in the first one. */
+/* The warp's queue. 2: it lacks registers; 1: it lacks scratchpad; 0: it lacks a slot. */
 static unsigned int queue_of(const struct coordinator *c, const struct warp *w)
 {
 	return !w->slotted ? 0 : c->scratchpad[w->cta] < w->scratchpad ? 1 : 2;
 }
 
-/* Its CTA stalled, and it has a slot to give. */
+/* Whether the warp's CTA has stalled and the warp has a slot to lend. */
 static bool stalled(const struct coordinator *c, const struct warp *w)
 {
 	return w->slotted && c->stalled[w->cta] && (w->state == RUNNING || w->state == BARRIER);
 }
 
-/* The first warp of the CTA that stalled first; NULL: none has a slot. */
+/* The first warp with a slot to lend, of the CTA that stalled first. NULL: there is none. */
 static struct warp *first_stalled(const struct coordinator *c)
 {
 	struct warp *best = NULL;
@@ -47,8 +47,9 @@ static struct warp *first_stalled(const struct coordinator *c)
 }
 
 /*
- * The warp with a slot that has waited longest at a barrier; NULL: none. For the floor it may be a
- * warp that waits in a queue: for scratchpad of a CTA whose warps have no slot.
+ * The warp that lends its slot to warp `to`: one of a stalled CTA, or the one that has waited
+ * longest at a barrier. NULL: there is none. With `force` a warp may also lend its slot while it
+ * waits in a queue, for example for scratchpad of a CTA whose other warps have no slot.
  */
 static struct warp *lender(const struct coordinator *c, unsigned int to, bool force)
 {
@@ -63,7 +64,7 @@ static struct warp *lender(const struct coordinator *c, unsigned int to, bool fo
 			continue;
 		if (w->state != BARRIER && !(force && w->state == PENDING))
 			continue;
-		/* A barrier that waits for nobody in the queues is over soon. */
+		/* If the barrier waits for no warp in the queues, it is over soon. */
 		if (!force && !c->waiting[w->cta])
 			continue;
 		if (!best || w->state > best->state ||
@@ -73,7 +74,7 @@ static struct warp *lender(const struct coordinator *c, unsigned int to, bool fo
 	return best;
 }
 
-/* Register sets for which a place has to be found; one that is dying may live again. */
+/* Register sets of the warp that need a new place. A dying set that it needs lives on in its own. */
 static uint64_t missing(const struct coordinator *c, unsigned int warp)
 {
 	const struct warp *w = &c->warps[warp];
@@ -88,7 +89,7 @@ static uint64_t missing(const struct coordinator *c, unsigned int warp)
 	return more;
 }
 
-/* Is there room for its registers, or may others go to swap for them? */
+/* Whether there is room for the warp's registers, or others may go to swap for them. */
 static bool fits_registers(const struct coordinator *c, unsigned int warp)
 {
 	const struct warp *w = &c->warps[warp];
@@ -100,11 +101,11 @@ static bool fits_registers(const struct coordinator *c, unsigned int warp)
 	if (!w->promised &&
 	    c->promised + w->ahead > c->limits.register_sets + coord_allowed(c, COORD_REGISTERS))
 		return false;
-	/* Nothing is spilled for what will be free in a moment. */
+	/* No set is spilled while dying ones are about to leave their places. */
 	return sets <= c->registers.free || !c->dying;
 }
 
-/* The same of its CTA's scratchpad. */
+/* The same for the scratchpad of the warp's CTA. */
 static bool fits_scratchpad(const struct coordinator *c, const struct warp *w)
 {
 	unsigned int has = c->scratchpad[w->cta], free = coord_free(c, COORD_SCRATCHPAD);
@@ -159,7 +160,7 @@ static void lend_slot(struct coordinator *c, unsigned int to, bool force)
 	c->ops.swap_out(c->ctx, (unsigned int)(from - c->warps));
 }
 
-/* All of the CTA's scratchpad, up to this set. */
+/* Gives the CTA all of its scratchpad, up to this set. */
 static void take_scratchpad(struct coordinator *c, unsigned int cta, unsigned int sets)
 {
 	unsigned int swapped = c->sets.swapped, *has = &c->scratchpad[cta];
@@ -212,13 +213,13 @@ static void acquire(struct coordinator *c, unsigned int warp, bool force)
 	c->ops.schedule(c->ctx, warp, w->slot, restored);
 }
 
-/* Does a come before b in a queue? */
+/* Whether warp a is before warp b in a queue. */
 static bool before(const struct warp *a, const struct warp *b)
 {
 	return a->age < b->age || (a->age == b->age && a->order < b->order);
 }
 
-/* The next warp of the queue behind `last`; limits.warps: there is none. */
+/* The number of the next warp of the queue behind `last`. limits.warps: there is none. */
 static unsigned int next_of(const struct coordinator *c, unsigned int queue,
 			    const struct warp *last)
 {
@@ -234,7 +235,10 @@ static unsigned int next_of(const struct coordinator *c, unsigned int queue,
 	return best;
 }
 
-/* One of the queues in its order. Returns whether somebody got through; only the first if `one`. */
+/*
+ * Goes through one queue in its order. With `one` it stops at the first warp that gets through.
+ * Returns whether a warp got through.
+ */
 static bool traverse(struct coordinator *c, unsigned int queue, bool force, bool one)
 {
 	struct warp last = { 0 };
@@ -253,8 +257,8 @@ static bool traverse(struct coordinator *c, unsigned int queue, bool force, bool
 }
 
 /*
- * Warps that go on whatever becomes of those in the queues: they run, or they wait at a barrier for
- * others that do.
+ * How many warps go on whatever becomes of the warps in the queues: they run, or they wait at a
+ * barrier for others that run.
  */
 static unsigned int go_on(const struct coordinator *c)
 {

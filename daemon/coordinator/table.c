@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A mapping table: where each logical set is. Free places are found from the lowest; which place a
- * set has makes no difference to anybody but the check that none has two.
+ * A mapping table knows where each logical set is. A set gets the lowest free place. The place's
+ * number makes no difference to the model: only coord_table_sound() looks at it, to see that no two
+ * sets share a place.
  */
 #include "coordinator/coordinator.h"
 

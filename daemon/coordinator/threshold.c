@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Algorithm 1: how much of a resource may be in swap, from what an epoch adds to two counters.
- * It is kept in percent, because table 1 has its start and its step in percent.
+ * Algorithm 1 decides how much of a resource may be in swap, from what an epoch adds to two
+ * counters. The threshold is in percent, because table 1 has its start and its step in percent.
  */
 #include "coordinator/coordinator.h"
 
