@@ -109,6 +109,8 @@ struct run *study_want_set(struct study_ctx *c, const struct study_workload *con
 			   const char *backend, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
 
+/* Cycles of all the run's schedulers. Each has one cause in `stalls`. NAN: there is no report. */
+double study_scheduler_cycles(const struct run *run);
 /* This program has the backend; for kmod, the module is also loaded. */
 bool study_has_backend(const char *backend);
 

@@ -3,6 +3,7 @@
  * The runs that a study wants, as words of `gpuemu run`: its sizes, backend, configuration and
  * settings.
  */
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 
 #include "gpu/gpu.h"
 #include "memory.h"
+#include "output.h"
 #include "study.h"
 
 static struct run *want(struct study_ctx *c, const struct study_workload *const *set, size_t n,
@@ -69,6 +71,20 @@ struct run *study_want_set(struct study_ctx *c, const struct study_workload *con
 	run = want(c, set, n, backend, fmt, ap);
 	va_end(ap);
 	return run;
+}
+
+double study_scheduler_cycles(const struct run *run)
+{
+	struct json_object *stalls = run ? output_at(run->report, "stalls") : NULL;
+	double sum = 0;
+
+	if (!stalls)
+		return NAN;
+	json_object_object_foreach(stalls, cause, n) {
+		(void)cause;
+		sum += json_object_get_double(n);
+	}
+	return sum;
 }
 
 bool study_has_backend(const char *backend)

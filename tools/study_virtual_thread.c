@@ -127,27 +127,12 @@ static const struct {
 	{ "no warp", "stalls.no_warp", NONE }, { "swapped", "stalls.swapped_out", NONE },
 };
 
-/* Every scheduler's every cycle has one cause. */
-static double all_slots(const struct run *r)
-{
-	struct json_object *stalls = r ? output_at(r->report, "stalls") : NULL;
-	double sum = 0;
-
-	if (!stalls)
-		return NONE;
-	json_object_object_foreach(stalls, cause, n) {
-		(void)cause;
-		sum += json_object_get_double(n);
-	}
-	return sum;
-}
-
 /* A cause that no design of the run can have is not in its report. */
 static double slots(const struct run *r, const char *path)
 {
 	double n = run_number(r, path);
 
-	return isnan(n) && !isnan(all_slots(r)) ? 0 : n;
+	return isnan(n) && !isnan(study_scheduler_cycles(r)) ? 0 : n;
 }
 
 static void want_stalls(struct study_ctx *c)
@@ -178,10 +163,10 @@ static void show_stalls(struct study_ctx *c)
 	}
 	FOR_WORKLOADS(c, w) {
 		const struct run *r[] = { design(c, w, BASELINE), design(c, w, VT) };
-		double all = all_slots(r[0]), issued = run_number(r[0], "stalls.issued");
+		double all = study_scheduler_cycles(r[0]), issued = run_number(r[0], "stalls.issued");
 		size_t row = vt_row(t, w);
 
-		study_cell(t, row, left, (all_slots(r[1]) - issued) / (all - issued));
+		study_cell(t, row, left, (study_scheduler_cycles(r[1]) - issued) / (all - issued));
 		for (size_t k = 0; k < ARRAY_SIZE(r); k++) {
 			snprintf(name, sizeof(name), "%s %s",
 				 label(w, program, sizeof(program)), k ? "VT" : "B");

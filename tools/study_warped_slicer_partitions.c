@@ -241,8 +241,8 @@ static void want_all(struct study_ctx *c, const struct slicer_set *set)
 {
 	slicer_policy(c, set, "dynamic");
 	choices_of(c, set);
-	larger_l1i(c, set, DYNAMIC);
-	larger_l1i(c, set, SPATIAL);
+	for (int policy = SPATIAL; policy <= DYNAMIC; policy++)
+		larger_l1i(c, set, policy);
 }
 
 void slicer_want_oracle(struct study_ctx *c)
@@ -276,6 +276,7 @@ void slicer_show_oracle(struct study_ctx *c)
 	study_column(t, "decided at", NONE);
 	study_column(t, "L1I dyn", NONE);
 	study_column(t, "L1I spatial", NONE);
+	study_column(t, "L1I even", NONE);
 	for (size_t i = 0; i < n; i++) {
 		size_t row = study_row_add(t, sets[i].name);
 		struct run *r = slicer_policy(c, &sets[i], "dynamic");
@@ -299,6 +300,7 @@ void slicer_show_oracle(struct study_ctx *c)
 		study_cell(t, row, 9, run_number(r, "dispatch.partitions.0.cycle"));
 		study_cell(t, row, 10, larger_l1i(c, &sets[i], DYNAMIC));
 		study_cell(t, row, 11, larger_l1i(c, &sets[i], SPATIAL));
+		study_cell(t, row, 12, larger_l1i(c, &sets[i], EVEN));
 		known++;
 		close += near(ours, best->ctas);
 		flat += on_it;
