@@ -58,6 +58,7 @@ include scripts/mk/check.mk
 include scripts/mk/bench.mk
 include scripts/mk/fuzz.mk
 include scripts/mk/differential.mk
+include scripts/mk/silicon.mk
 include scripts/mk/cycles.mk
 
 help:

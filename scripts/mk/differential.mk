@@ -31,11 +31,12 @@ $(foreach l,$(DIFF_LEVELS) nvcc nvcc-G,$(eval $(call diff_rule,$(l))))
 
 # The reference's .so finds the lanes in the runner, hence -rdynamic.
 DIFF_RUNNER := $(DIFF)/runner
-DIFF_OBJ := $(patsubst %,$(B)/obj/tests/differential/%.o,runner buffers lanes functional timed)
+DIFF_OBJ := $(patsubst %,$(B)/obj/tests/differential/%.o,runner buffers lanes functional timed silicon) \
+	$(B)/obj/tests/silicon/driver.o
 -include $(DIFF_OBJ:.o=.d)
 $(B)/obj/tests/differential/%.o: tests/differential/%.c | $(B)/deps-build.stamp
 	@mkdir -p $(@D)
-	$(call say,CC,$<) $(CC) $(STD) $(WARN) -Idaemon -Iinclude -Itests/differential -Itests/unit $(CFLAGS) $(DEPGEN) -c -o $@ $<
+	$(call say,CC,$<) $(CC) $(STD) $(WARN) -Idaemon -Iinclude -Itests/differential -Itests/unit -Itests $(CFLAGS) $(DEPGEN) -c -o $@ $<
 $(DIFF_RUNNER): $(DIFF_OBJ) $(LIB_OBJ) $(ROOM_LIBS)
 	@mkdir -p $(@D)
 	$(call say,LD,$@) $(CC) -rdynamic -o $@ $(DIFF_OBJ) $(LIB_OBJ) -Wl,--start-group $(ROOM_LIBS) -Wl,--end-group \

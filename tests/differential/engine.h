@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The two ways a kernel of a PTX file is run: exec_grid_run() on one of the host's
- * lane tables (functional.c), and the cycle model through libgpuemu (timed.c). Used by
- * the runner, in a process of its own for each file.
+ * The three ways a kernel of a PTX file is run: exec_grid_run() on one of the host's
+ * lane tables (functional.c), the cycle model through libgpuemu (timed.c), and a real GPU
+ * (silicon.c). Used by the runner, in a process of its own for each file.
  */
 #ifndef TESTS_DIFFERENTIAL_ENGINE_H
 #define TESTS_DIFFERENTIAL_ENGINE_H
@@ -40,6 +40,14 @@ void *timed_open(struct text ptx, const char *name, unsigned int maxregs, char *
 bool timed_run(void *engine, const struct diff_case *c, const struct arguments *args,
 	       const char *printed, char *why, size_t bytes);
 void timed_close(void *engine);
+
+void *silicon_open(struct text ptx, const char *name, unsigned int maxregs, char *why,
+		   size_t bytes);
+bool silicon_run(void *engine, const struct diff_case *c, const struct arguments *args,
+		 const char *printed, char *why, size_t bytes);
+void silicon_close(void *engine);
+/* A real GPU may run the row. */
+bool silicon_can(const struct diff_case *c);
 
 /* What a run printed, line by line in any order, is what the CPU printed. */
 bool printed_judge(const char *expected, const char *got, char *why, size_t bytes);

@@ -5,6 +5,7 @@
  *
  *	runner [OPTION]... REFERENCE.so NAME=FILE.ptx...
  *	--timed		on the cycle model; else without time on every lane table of the host
+ *	--silicon	on the GPU of this machine, by NVIDIA's driver
  *	--set KEY=VALUE	a setting of the cycle model; --config NAME: another GPU than the default
  *	--statistics FILE	what the cycle model counted for the last PTX file, as JSON
  *	--maxregs LIST	with these limits, one after the other, e.g. 0,64,16
@@ -39,10 +40,13 @@ struct planned {
 	char wrong[256];	/* the CPU's run failed */
 };
 
+enum where { WITHOUT_TIME, TIMED, SILICON };
+
 struct job {
 	const char *name;
 	struct text ptx;
-	bool timed, one_table;
+	enum where where;
+	bool one_table;
 	unsigned int limits[MAX_LIMITS], nlimits;
 };
 
@@ -166,6 +170,50 @@ static int best_lanes(void)
 	return n;
 }
 
+static void *engine_open(const struct job *job, unsigned int limit, char *why, size_t bytes)
+{
+	switch (job->where) {
+	case TIMED:
+		return timed_open(job->ptx, job->name, limit, why, bytes);
+	case SILICON:
+		return silicon_open(job->ptx, job->name, limit, why, bytes);
+	default:
+		return functional_open(job->ptx, job->name, limit, why, bytes);
+	}
+}
+
+static void engine_close(const struct job *job, void *engine)
+{
+	switch (job->where) {
+	case TIMED:
+		timed_close(engine);
+		break;
+	case SILICON:
+		silicon_close(engine);
+		break;
+	default:
+		functional_close(engine);
+	}
+}
+
+static bool engine_run(const struct job *job, void *engine, const struct planned *p, int lanes,
+		       char *why, size_t bytes)
+{
+	switch (job->where) {
+	case TIMED:
+		return timed_run(engine, p->c, &p->args, p->printed, why, bytes);
+	case SILICON:
+		return silicon_run(engine, p->c, &p->args, p->printed, why, bytes);
+	default:
+		return functional_run(engine, p->c, &p->args, p->printed, lanes, why, bytes);
+	}
+}
+
+static bool skipped(const struct job *job, const struct planned *p)
+{
+	return job->where == SILICON && !silicon_can(p->c);
+}
+
 static void child(const struct job *job, unsigned int from, int fd)
 {
 	int lanes = job->one_table ? best_lanes() : -1;
@@ -182,31 +230,22 @@ static void child(const struct job *job, unsigned int from, int fd)
 		tell(fd, &m);
 		alarm(CASE_SECONDS);
 		if (engine && at % ncases == 0) {
-			if (job->timed)
-				timed_close(engine);
-			else
-				functional_close(engine);
+			engine_close(job, engine);
 			engine = NULL;
 		}
 		if (!engine)
-			engine = job->timed ?
-				timed_open(job->ptx, job->name, limit, m.why, sizeof(m.why)) :
-				functional_open(job->ptx, job->name, limit, m.why, sizeof(m.why));
-		if (!engine)
-			ok = false;
-		else if (job->timed)
-			ok = timed_run(engine, p->c, &p->args, p->printed, m.why, sizeof(m.why));
-		else
-			ok = functional_run(engine, p->c, &p->args, p->printed, lanes, m.why,
-					    sizeof(m.why));
+			engine = engine_open(job, limit, m.why, sizeof(m.why));
+		ok = engine && (skipped(job, p) ||
+				engine_run(job, engine, p, lanes, m.why, sizeof(m.why)));
 		m.state = ok ? 1 : 2;
 		tell(fd, &m);
-		/* What failed may have left something behind. */
-		if (!ok && engine)
+		/* What failed may have left something behind. On a GPU, an error always does. */
+		if (engine && (!ok || (job->where == SILICON && p->c->fails)))
 			_exit(0);
 	}
-	if (engine && job->timed)
-		timed_close(engine);
+	/* timed_close() writes the statistics. */
+	if (engine && job->where == TIMED)
+		engine_close(job, engine);
 	_exit(0);
 }
 
@@ -281,7 +320,8 @@ static void run_job(const struct job *job)
 		tap_failed += !ok;
 		if (ok && quiet)
 			continue;
-		printf("%sok %u - %s, %s\n", ok ? "" : "not ", tap_number, p->c->name, job->name);
+		printf("%sok %u - %s, %s%s\n", ok ? "" : "not ", tap_number, p->c->name, job->name,
+		       skipped(job, p) ? " # SKIP it would never end" : "");
 		if (!ok)
 			printf("# %s\n", p->wrong[0] ? p->wrong : o->why);
 	}
@@ -307,7 +347,7 @@ static bool read_text(const char *path, struct text *text)
 
 static int misused(void)
 {
-	fprintf(stderr, "usage: runner [--maxregs LIST] [--timed] [--set KEY=VALUE] [--config NAME] "
+	fprintf(stderr, "usage: runner [--maxregs LIST] [--timed | --silicon] [--set KEY=VALUE] [--config NAME] "
 		"[--statistics FILE] [--only KERNEL] [--quiet] REFERENCE.so NAME=FILE.ptx...\n");
 	return 2;
 }
@@ -320,7 +360,9 @@ int main(int argc, char **argv)
 
 	for (i = 1; i < argc && !strncmp(argv[i], "--", 2); i++) {
 		if (!strcmp(argv[i], "--timed")) {
-			job.timed = true;
+			job.where = TIMED;
+		} else if (!strcmp(argv[i], "--silicon")) {
+			job.where = SILICON;
 		} else if (!strcmp(argv[i], "--quiet")) {
 			quiet = true;
 		} else if (!strcmp(argv[i], "--only") && i + 1 < argc) {

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# tests/silicon/: kernels and workloads on a real GPU by its driver, or on the emulated one by a library
+# of the same name.
+
+SILICON := $(B)/silicon
+-include $(B)/obj/tests/silicon/workloads.d $(SILICON)/libcuda.d
+$(B)/obj/tests/silicon/%.o: tests/silicon/%.c | $(B)/deps-build.stamp
+	@mkdir -p $(@D)
+	$(call say,CC,$<) $(CC) $(STD) $(WARN) -Idaemon -Iinclude -Itests -Itests/unit -Iworkloads $(CFLAGS) $(DEPGEN) -c -o $@ $<
+$(SILICON)/workloads: $(B)/obj/tests/silicon/workloads.o $(B)/obj/tests/silicon/driver.o \
+	$(filter $(B)/obj/workloads/%,$(TOOL_OBJ)) $(TOOL_PTX_OBJ) $(ROOM_LIBS)
+	@mkdir -p $(@D)
+	$(call say,LD,$@) $(CC) -o $@ $(filter %.o,$^) -Wl,--start-group $(ROOM_LIBS) -Wl,--end-group $(ENGINE_LDLIBS) -ldl
+$(SILICON)/libcuda.so.1: tests/silicon/libcuda.c $(B)/lib/$(LIB_SONAME)
+	@mkdir -p $(@D)
+	$(call say,LD,$@) $(CC) $(STD) $(WARN) -Iinclude $(CFLAGS) $(DEPGEN) -fPIC -shared -Wl,-soname,libcuda.so.1 -o $@ $< \
+		-L$(B)/lib -l:$(LIB_SONAME) -Wl,-rpath,'$$ORIGIN/../lib'
+
+.PHONY: silicon
+silicon: $(SILICON)/workloads $(SILICON)/libcuda.so.1 $(DIFF_RUNNER)
