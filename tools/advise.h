@@ -12,7 +12,7 @@ struct advise {
 	struct advise_rule {
 		enum gpuemu_advice advice;
 		int location;
-		bool inputs, others;	/* the buffers that it is for */
+		bool inputs, others;	/* the buffers that get it */
 	} rules[ADVISE_MAX];
 };
 

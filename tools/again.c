@@ -10,10 +10,16 @@
 #include "memory.h"
 #include "output.h"
 
-/* Options that name files which a run writes. They would overwrite those of the run before. */
+/*
+ * Options that name files which a run writes. The new run would overwrite the files of the
+ * run before.
+ */
 static const char *const outputs[] = { "--json", "--trace", "--samples", "--record" };
 
-/* How many words of the command line the option takes; 0: it is not one of these options. */
+/*
+ * The number of words of the command line that the option takes; 0: it is not one of these
+ * options.
+ */
 static int output_words(const char *word)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(outputs); i++) {
@@ -25,7 +31,10 @@ static int output_words(const char *word)
 	return 0;
 }
 
-/* The word that --from names, NULL: it is not there. *words of the command line are it. */
+/*
+ * The word that --from names; NULL: there is no --from. *words is the number of words that
+ * it takes.
+ */
 static const char *from_of(char *const *argv, int i, int *words)
 {
 	*words = 1;
@@ -92,7 +101,7 @@ int again(int argc, char **argv, struct again *a, struct err *err)
 			a->made[a->argc++] = must(strdup(word));
 		i += skip == 2;
 	}
-	/* The words beside --from come after the report's, so that they win. */
+	/* The user's other words come after the report's, so that they win. */
 	for (int i = 1; i < argc; i++)
 		if (i < at || i >= at + n)
 			a->made[a->argc++] = must(strdup(argv[i]));

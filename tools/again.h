@@ -8,7 +8,7 @@
 struct again {
 	int argc;
 	char **argv;
-	char **made;		/* argv, when it is ours; else NULL */
+	char **made;		/* argv, if this struct owns it; else NULL */
 };
 
 /*

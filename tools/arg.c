@@ -22,7 +22,7 @@ struct kind {
 	uint64_t high;
 };
 
-/* Every reader's complaint: what is wrong, then what was expected. */
+/* Every reader complains with this: what is wrong, then what it expected. */
 static int expected(const struct kind *kind, const char *text, const char *why,
 		    struct err *err)
 {
@@ -37,7 +37,7 @@ static int no_memory(struct err *err)
 
 /* --- an argument grows ------------------------------------------------------- */
 
-/* Aligned as a member of a struct is; the first is at 0 whatever its alignment. */
+/* Aligns the argument as a member of a struct; the first one is at 0 whatever its alignment. */
 static int append(struct arg *arg, const void *data, size_t bytes, size_t align,
 		  struct err *err)
 {
@@ -72,7 +72,7 @@ static int append_address(struct arg *arg, unsigned int buffer, uint64_t add,
 	return 0;
 }
 
-/* Takes the names, also when it fails. */
+/* Takes the names, even if it fails. */
 static int append_buffer(struct arg_list *list, struct arg *arg, struct arg_buffer buffer,
 			 struct err *err)
 {
@@ -237,7 +237,10 @@ static int read_iota32(struct arg_list *list, struct arg *arg, const struct kind
 	return ret ? ret : append_buffer(list, arg, buffer, err);
 }
 
-/* The text up to the first colon, in a room of its own. NULL: there is no colon, or no room. */
+/*
+ * Copies the text up to the first colon into `room`. NULL: there is no colon, or the text is
+ * too long.
+ */
 static const char *before_colon(const char *text, char room[32])
 {
 	size_t n = strcspn(text, ":");
@@ -472,7 +475,10 @@ static int check_one(const struct ptx_kernel *k, unsigned int i, const struct ar
 	if (arg->bytes != p->bytes)
 		return err_set(err, -EINVAL, "--arg %u '%s' has %zu bytes, parameter %u of kernel '%s' has %u",
 			       i + 1, arg->spec, arg->bytes, i + 1, k->name, p->bytes);
-	/* Same size, other type: a value that means something else. bytes: passes any. */
+	/*
+	 * The sizes agree and the types differ: the value would mean something else. Bytes
+	 * pass for any type.
+	 */
 	if ((is_float && arg->sort == ARG_INTEGER) || (is_integer && arg->sort == ARG_FLOAT))
 		return err_set(err, -EINVAL, "--arg %u '%s': parameter %u of kernel '%s' is %s of %u bytes",
 			       i + 1, arg->spec, i + 1, k->name, is_float ? "a float" : "an integer", p->bytes);

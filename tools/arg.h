@@ -19,10 +19,10 @@ struct arg_buffer {
 	uint64_t bytes;		/* of ARG_FILE: once placed */
 	uint64_t seed;
 	char *in, *out;		/* files, or NULL */
-	void *memory;		/* managed, the context's; NULL: not placed */
+	void *memory;		/* managed memory of the context; NULL: not placed */
 };
 
-/* The place of a buffer's address in an argument. */
+/* Where an argument holds a buffer's address. */
 struct arg_slot {
 	size_t offset;
 	unsigned int buffer;
@@ -37,7 +37,7 @@ struct arg {
 	enum arg_sort sort;
 	unsigned char *image;	/* addresses 0 until placed */
 	size_t bytes;
-	size_t align;		/* while a struct is laid out: its own */
+	size_t align;		/* the struct's own alignment, while it is laid out */
 	struct arg_slot *slots;
 	unsigned int nslots;
 };
@@ -51,7 +51,7 @@ struct arg_list {
 
 /* Appends one. -EINVAL, -ERANGE: err says what was expected. Opens no file. */
 int arg_parse(struct arg_list *list, const char *spec, struct err *err);
-/* Count, sizes and floats against the kernel's parameters. -EINVAL with err. */
+/* Compares count, sizes and floats with the kernel's parameters. -EINVAL with err. */
 int arg_check(const struct arg_list *list, const struct ptx_kernel *kernel,
 	      struct err *err);
 void arg_free(struct arg_list *list);
@@ -59,8 +59,8 @@ void arg_free(struct arg_list *list);
 /* Allocates and fills the buffers; the arguments then hold their addresses. */
 int arg_place(struct arg_list *list, struct gpuemu_ctx *ctx, struct err *err);
 /*
- * Uploads the buffers that were filled, in order (gpuemu_mem_prefetch()), so that L2 may start
- * with them. After arg_place().
+ * Uploads the filled buffers in order (gpuemu_mem_prefetch()), so that L2 may start with
+ * them. Call it after arg_place().
  */
 int arg_upload(const struct arg_list *list, struct gpuemu_ctx *ctx, struct err *err);
 /* Writes the buffers that have an output file. */

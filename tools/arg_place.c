@@ -25,7 +25,10 @@ static void fill_words(const struct arg_buffer *b)
 		if (b->fill == ARG_RAND32) {
 			word = (uint32_t)(rng_next(&rng) >> 32);
 		} else if (b->fill == ARG_RANDF32) {
-			/* As many bits as a float's fraction holds: below 1 and exact. */
+			/*
+			 * As many bits as a float's fraction has, so that the number is
+			 * below 1 and exact.
+			 */
 			value = (float)(rng_next(&rng) >> 40) * 0x1p-24f;
 			memcpy(&word, &value, sizeof(word));
 		}

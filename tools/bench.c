@@ -15,7 +15,7 @@
 #include "stop.h"
 #include "workload.h"
 
-#define BATCH_MAX	256	/* what the module takes at once */
+#define BATCH_MAX	256	/* the module takes no more at once */
 #define COUNT_MAX	(1u << 20)
 
 enum { OPT_JSON = CLI_OWN, OPT_COUNT, OPT_BATCH, OPT_FAULTS, OPT_MEMORY };
@@ -51,7 +51,7 @@ int bench_failed(struct gpuemu_ctx *ctx, int code, struct err *err)
 	return err_set(err, code, "%s", reason && *reason ? reason : gpuemu_strerror(code));
 }
 
-/* Whatever the backend: only sim's times are configured, and only it moves no bytes. */
+/* Whatever the backend is called: sim alone has configured times, and it moves no bytes. */
 static void add_backend(struct bench_request *request, struct json_object *report)
 {
 	const char *backend = gpuemu_backend(request->ctx);
@@ -62,7 +62,7 @@ static void add_backend(struct bench_request *request, struct json_object *repor
 		request->measured ? "measured" : "virtual"));
 }
 
-/* The far faults that the context's statistics have, its warm-up's first. */
+/* The context's statistics have these far faults; the warm-up's come first. */
 static int write_faults(struct gpuemu_ctx *ctx, const char *file, struct err *err)
 {
 	struct json_object *statistics;
@@ -78,7 +78,7 @@ static int write_faults(struct gpuemu_ctx *ctx, const char *file, struct err *er
 	return ret;
 }
 
-/* Its figures are of all its samples: of some of them it has none. */
+/* The bench reports figures of all its samples, and none of a part of them. */
 static void stopped(void *ctx, int sig)
 {
 	cli_failed(ctx, "stopped (%s): no figure is written, for each is of all samples", strsignal(sig));

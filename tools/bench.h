@@ -21,11 +21,11 @@
 
 struct bench_request {
 	struct gpuemu_ctx *ctx;		/* open, nothing done on it yet */
-	bool measured;			/* it moves bytes and its times are the clock's */
+	bool measured;			/* it moves bytes, and a clock measures its times */
 	uint64_t count;			/* 0: the bench's own default */
 	unsigned int batch;		/* faults at a time */
 	bool heap;			/* on memory of malloc(), not of the library */
-	const struct target *target;	/* what ctx was opened from, for more of them */
+	const struct target *target;	/* the settings of ctx, to open more like it */
 };
 
 struct bench {
@@ -44,8 +44,9 @@ struct bench {
 const struct bench *bench_row(unsigned int n);
 
 /*
- * The migrate figures, for bench fault and bars too: {"piece_bytes","pieces","rounds",
- * "h2d_mbps","d2h_mbps","memcpy_mbps","ratio","ratio_d2h","hinted_mbps"}. -EOPNOTSUPP with a reason where they cannot be had.
+ * The figures of bench migrate, which bench fault and bars print too: {"piece_bytes","pieces
+ * ","rounds","h2d_mbps","d2h_mbps","memcpy_mbps","ratio","ratio_d2h","hinted_mbps"}.
+ * -EOPNOTSUPP with a reason where it cannot measure them.
  */
 int bench_migrate_measure(const struct bench_request *r, uint64_t pieces,
 			  struct json_object **figures, struct err *err);
@@ -58,17 +59,24 @@ int bench_clients_round(const struct bench_request *r, double rates[BENCH_CLIENT
 void bench_clients_medians(double (*rounds)[BENCH_CLIENTS], unsigned int n,
 			   double medians[BENCH_CLIENTS]);
 /*
- * The rate of more clients over that of fewer within a round, median of n (at most
- * BENCH_CLIENT_ROUNDS) rounds, of each two numbers of clients: the least of them; 1 and more:
- * none falls. *upper: the least of their upper quartiles; below 1: of two numbers of clients three
- * rounds of four say that the rate falls.
+ * The rate of more clients over that of fewer in the same round, the median of n (at most
+ * BENCH_CLIENT_ROUNDS) rounds, for each two numbers of clients. Returns the least of these
+ * medians: at 1 and above the rate never falls. *upper is the least of their upper
+ * quartiles: below 1, three rounds of four say for some two numbers of clients that the rate
+ * falls.
  */
 double bench_clients_least(double (*rounds)[BENCH_CLIENTS], unsigned int n, double *upper);
 
-/* One yardstick of bench fault, by its key there: the median, its threads placed as serves it best. */
+/*
+ * One yardstick of bench fault by its key there: the median. Its threads run where they are
+ * fastest.
+ */
 int bench_yardstick(const char *key, size_t samples, uint64_t *ns, struct err *err);
 
-/* The median of userfaultfd's yardstick, its threads placed as serves it best. -errno with err. */
+/*
+ * The median of userfaultfd's yardstick. Its threads run where they are fastest. -errno with
+ * err.
+ */
 int bench_uffd_resolve(uint64_t *ns, struct err *err);
 
 /* Sets err to the library's sentence for the call that returned code; returns code. */

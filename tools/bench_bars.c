@@ -16,12 +16,12 @@
 #define ROUNDS		BENCH_ROUNDS
 #define SAMPLES		500u
 /*
- * A round of single faults goes in slices, and each slice has as many faults of the peer. A
- * neighbour's load on the machine comes and goes in seconds, and a slice takes milliseconds.
+ * A slice has some single faults and as many of the peer's. A neighbour's load on the
+ * machine comes and goes in seconds, and a slice takes milliseconds.
  */
 #define SLICES		10u
 #define SLICE		(SAMPLES / SLICES)
-/* A batch: 16 pages in each of 16 VA blocks, neighbours or each alone. */
+/* A batch has 16 pages in each of 16 VA blocks. The pages are neighbours, or each is alone. */
 #define SPREAD_FAULTS	256u
 #define SPREAD_BLOCKS	16u
 #define SPREAD_PAGES	(SPREAD_FAULTS / SPREAD_BLOCKS)
@@ -31,7 +31,7 @@
 
 struct round {
 	double fault, spread, h2d, d2h, cpu, clients;
-	/* beside the ratios: per page, nanoseconds */
+	/* nanoseconds a page, which the report shows with the ratios */
 	double fault_ns, uffd_ns, spread_ns, apart_ns, cpu_ns;
 	double rates[CLIENT_ROUNDS][BENCH_CLIENTS];
 };
@@ -41,7 +41,7 @@ static const struct bar {
 	size_t at;
 	double bar;
 	bool below;
-	bool equal;	/* 1 but for chance: it is missed if three rounds of four are below */
+	bool equal;	/* 1, give or take; missed if three rounds of four are below */
 } bars[] = {
 	{ "fault", "a far fault / userfaultfd resolving a page",
 	  offsetof(struct round, fault), 0.8, true },
@@ -89,7 +89,7 @@ static int single(struct gpuemu_ctx *ctx, double *ns, struct err *err)
 	return ret || !freed ? ret : bench_failed(ctx, freed, err);
 }
 
-/* Medians of the slices; the ratio is of a slice's own two. */
+/* Medians of the slices; a ratio is of two numbers of one slice. */
 static int single_beside_uffd(struct gpuemu_ctx *ctx, struct round *round, struct err *err)
 {
 	uint64_t faults[SLICES], peers[SLICES], ratios[SLICES];
@@ -192,7 +192,7 @@ static int spread(struct gpuemu_ctx *ctx, bool apart, double *ns, double *ratio,
 	return ret || !freed ? ret : bench_failed(ctx, freed, err);
 }
 
-/* The report of another measurement, and the number that is wanted from it. */
+/* A number from the report of another measurement. */
 static int other(const struct bench_request *r, const struct bench *bench, uint64_t count,
 		 struct json_object **report, struct err *err)
 {

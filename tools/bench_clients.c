@@ -27,7 +27,7 @@ struct client {
 	int to, from;
 };
 
-/* What a client says: ready, then done, then that all was well; 0 is well. */
+/* What a client sends: ready, then done, then that all was well (0). */
 struct answer {
 	int64_t error;
 	uint64_t end;
@@ -110,7 +110,7 @@ static int start(const struct bench_request *r, uint64_t pages, unsigned int num
 	}
 	c->pid = fork();
 	if (!c->pid) {
-		/* The measuring process may be stopped. */
+		/* The client ends with the process that measures, which a signal may end. */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		close(to[1]);
 		close(from[0]);

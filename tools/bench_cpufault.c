@@ -38,7 +38,7 @@ static int take_back(const uint64_t *words, uint64_t pages, uint64_t *samples, s
 	return 0;
 }
 
-/* -EOPNOTSUPP: not all of them were in device memory, so that it would mean something else. */
+/* -EOPNOTSUPP: some were not in device memory, so the time would mean something else. */
 static int check_moved(struct gpuemu_ctx *ctx, uint64_t pages, uint64_t before,
 		       uint64_t *now, struct err *err)
 {

@@ -17,11 +17,11 @@
 #include "yardstick.h"
 
 #define COUNT		2000u	/* faults, and samples of each yardstick */
-#define SLICES		10u	/* of them: the fault and its yardsticks take turns */
-#define SLICE_MOST	4096u	/* faults that the library reports one by one */
-#define BUCKETS		200u	/* of a distribution that is reported */
-#define SAMPLES_LEAST	50u	/* of a yardstick, beside a slice */
-#define WARM_UP		64u	/* first faults that do not count: caches, rings, page tables */
+#define SLICES		10u	/* each has faults and as many samples of yardsticks */
+#define SLICE_MOST	4096u	/* the library reports so many faults one by one */
+#define BUCKETS		200u	/* parts of a distribution that the report shows */
+#define SAMPLES_LEAST	50u	/* samples of a yardstick for each slice */
+#define WARM_UP		64u	/* faults that do not count: caches, rings, page tables */
 
 /* The contents of word `word` of page `page`, different everywhere. */
 static uint64_t pattern(uint64_t page, uint64_t word)
@@ -80,7 +80,7 @@ struct figures {
 	struct numbers stages[STAGES_MOST];
 	char *stage_names[STAGES_MOST];
 	unsigned int nstages;
-	struct numbers ratios, whole_ratios;	/* of a slice's fault and userfaultfd, in millionths */
+	struct numbers ratios, whole_ratios;	/* a slice's fault over userfaultfd, in millionths */
 	struct yardsticks *yardsticks;
 };
 
@@ -181,8 +181,8 @@ static int median_on_one_cpu(const struct yardstick *y, uint64_t *samples, size_
 }
 
 /*
- * A wake-up of another CPU and one of the same differ by a multiple, and which
- * the scheduler chooses is chance. The peer is given the better of both.
+ * A wake-up of another CPU and one of the same CPU differ by a multiple, and the scheduler
+ * chooses between them by chance. The peer is measured both ways and keeps the better one.
  */
 static int median_of(const struct yardstick *y, uint64_t *samples, size_t n, uint64_t *median,
 		     struct json_object *placements, struct err *err)
@@ -231,7 +231,7 @@ struct yardsticks {
 	struct err missing[ARRAY_SIZE(yardsticks)];	/* why it cannot be measured here */
 };
 
-/* A slice of each. *uffd: of userfaultfd, 0 where there is none. */
+/* Measures one slice of each. *uffd is userfaultfd's time, 0 where there is none. */
 static int measure_yardsticks(struct yardsticks *y, size_t n, uint64_t *uffd, struct err *err)
 {
 	uint64_t *samples = calloc(n, sizeof(*samples)), median;
@@ -266,7 +266,10 @@ static uint64_t median_number(const struct numbers *of)
 	return yardstick_permille(of->v, of->n, 500);
 }
 
-/* Medians of the slices' medians. One that cannot be measured here is absent, with its reason. */
+/*
+ * Medians of the slices' medians. A yardstick that cannot be measured here is absent, and
+ * the report says why.
+ */
 static void add_yardsticks(struct json_object *report, struct yardsticks *y)
 {
 	struct json_object *medians = json_object_new_object(), *missing = NULL;
@@ -308,7 +311,7 @@ static void free_yardsticks(struct yardsticks *y)
 	}
 }
 
-/* [most, how many up to it and above the one before] of each 200th part: sorted numbers. */
+/* [largest, count] of each 200th part of the sorted numbers. */
 static struct json_object *buckets(const struct numbers *of)
 {
 	struct json_object *all = json_object_new_array();
@@ -318,7 +321,7 @@ static struct json_object *buckets(const struct numbers *of)
 		size_t to = of->n * i / BUCKETS;
 		struct json_object *pair;
 
-		/* Equal numbers are one bucket's. */
+		/* Equal numbers belong to one bucket. */
 		while (to > from && to < of->n && of->v[to] == of->v[to - 1])
 			to++;
 		if (to <= from)
@@ -360,7 +363,7 @@ static void add_figures(struct json_object *report, struct figures *f)
 	json_object_object_add(report, "stages_ns", stages);
 }
 
-/* Ratios of a slice's own two, so that a slow spell of the machine slows both. */
+/* A ratio is of two numbers of one slice, so that a slow spell of the machine slows both. */
 static int add_slice_ratios(struct figures *f, size_t first, uint64_t uffd)
 {
 	struct numbers fault = { f->far_fault.v + first, f->far_fault.n - first };
@@ -373,7 +376,7 @@ static int add_slice_ratios(struct figures *f, size_t first, uint64_t uffd)
 	return ret ? ret : add_number(&f->whole_ratios, median_number(&whole) * 1000000 / uffd);
 }
 
-/* Only of times that were measured, as the yardsticks are. */
+/* Measured times alone can be compared with the yardsticks, which are measured. */
 static void add_ratios(struct json_object *report, const struct figures *f, unsigned int batch,
 		       bool measured)
 {
@@ -397,7 +400,7 @@ static void add_ratios(struct json_object *report, const struct figures *f, unsi
 				       output_decimal(ratio / batch, 3));
 }
 
-/* Faults of a slice: whole batches, and no more than the library reports one by one. */
+/* A slice's faults: whole batches, and no more than the library reports one by one. */
 static uint64_t slice_of(uint64_t left, uint64_t count, unsigned int batch)
 {
 	uint64_t most = MIN(MAX(count / SLICES, 1u), SLICE_MOST);
@@ -456,8 +459,8 @@ static int give_memory(const struct bench_request *r, void *memory, struct err *
 }
 
 /*
- * Measures the faults in slices, each with as many samples of its yardsticks. Load on the
- * machine comes and goes, and then meets both.
+ * Measures the faults in slices. Each slice also has as many samples of the yardsticks, so
+ * that load on the machine, which comes and goes, meets both.
  */
 static int measure_faults(const struct bench_request *r, struct figures *f, uint64_t count,
 			  struct err *err)
@@ -482,7 +485,7 @@ static int measure_faults(const struct bench_request *r, struct figures *f, uint
 		ret = measure_slice(r, f, (char *)memory + (WARM_UP + done) * PAGE_BYTES, n,
 				    (size_t)MAX(COUNT / slices, SAMPLES_LEAST), err);
 		done += n;
-		/* Migration comes after it, and takes as long again. */
+		/* Migration comes after the faults and takes as long again. */
 		progress_share(0.5 * (double)done / (double)count);
 	}
 	if (!ret)

@@ -24,7 +24,7 @@ static double rate(uint64_t bytes, uint64_t ns)
 	return ns ? (double)bytes * 1000.0 / (double)ns : 0;
 }
 
-/* pieces as one hint, or one each. */
+/* the pieces go as one hint, or each with a hint of its own */
 static int prefetch(struct gpuemu_ctx *ctx, const uint8_t *memory, uint64_t pieces, bool home,
 		    bool each, uint64_t *ns, struct err *err)
 {
@@ -63,7 +63,7 @@ static int count_moved(struct gpuemu_ctx *ctx, struct moved *m, struct err *err)
 	return 0;
 }
 
-/* -EOPNOTSUPP unless every byte went over, and came back if it should, and none had to make room. */
+/* -EOPNOTSUPP unless every byte went over (and back, if asked for) without an eviction. */
 static int check_moved(const struct moved *before, const struct moved *after,
 		       uint64_t bytes, uint64_t back, struct err *err)
 {
@@ -104,7 +104,7 @@ static int check_all(const uint64_t *memory, uint64_t words, uint64_t seed, stru
 	return 0;
 }
 
-/* The CPU has each page mapped and written when it goes. */
+/* The CPU has mapped and written each page before it goes. */
 static int go_round(struct gpuemu_ctx *ctx, uint8_t *memory, uint64_t pieces, uint64_t seed,
 		    struct round *r, struct err *err)
 {
@@ -119,7 +119,7 @@ static int go_round(struct gpuemu_ctx *ctx, uint8_t *memory, uint64_t pieces, ui
 	samples = calloc(pieces, sizeof(*samples));
 	if (!ret && !samples)
 		ret = err_set(err, -ENOMEM, "no memory");
-	/* As many memcpys as pieces: when something takes the CPU away, it takes it from both. */
+	/* As many memcpys as pieces, so that other load on the CPU slows both alike. */
 	if (!ret)
 		ret = yardstick_memcpy(samples, pieces, PIECE, err);
 	r->memcpy = 0;
@@ -161,7 +161,7 @@ static int migrate(struct gpuemu_ctx *ctx, uint64_t pieces, struct round *rounds
 	void *raw;
 	int ret, freed;
 
-	/* One piece more for the alignment. */
+	/* One more piece leaves room for the alignment. */
 	ret = gpuemu_mem_alloc_managed(ctx, &raw, (pieces + 1) * PIECE);
 	if (ret)
 		return bench_failed(ctx, ret, err);
@@ -181,7 +181,7 @@ static uint64_t median(const struct round *rounds, size_t offset)
 	return yardstick_permille(values, ROUNDS, 500);
 }
 
-/* The median of memcpy's time over the figure's, each from the same round. */
+/* The median of memcpy's time over the figure's; both are of one round. */
 static double median_ratio(const struct round *rounds, size_t offset)
 {
 	uint64_t values[ROUNDS];
@@ -214,7 +214,7 @@ int bench_migrate_measure(const struct bench_request *r, uint64_t pieces,
 			       "backend %s moves no bytes; measure with --backend kmod or uffd",
 			       gpuemu_backend(r->ctx));
 	ret = migrate(r->ctx, pieces, rounds, err);
-	/* Unless a number was asked for: as many as device memory takes. */
+	/* Unless the user gave a number, as many as device memory holds. */
 	while (ret == -EOPNOTSUPP && fewer && pieces > 1) {
 		pieces /= 2;
 		ret = migrate(r->ctx, pieces, rounds, err);

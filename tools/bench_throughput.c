@@ -19,7 +19,7 @@ static uint64_t pattern(uint64_t i)
 	return (i + 1) * 0x9e3779b97f4a7c15ull;
 }
 
-/* The pages are the CPU's, so each fault moves one. */
+/* The CPU owns the pages, so that each fault moves one. */
 static int touch_all(const struct bench_request *r, uint64_t *words, uint64_t pages,
 		     uint64_t *ns, struct err *err)
 {
@@ -50,7 +50,10 @@ static int touch_all(const struct bench_request *r, uint64_t *words, uint64_t pa
 	return 0;
 }
 
-/* Adds yardsticks_per_second.uffd_resolve and the ratio to it, where userfaultfd is to be had. */
+/*
+ * Adds yardsticks_per_second.uffd_resolve and the ratio to it, if this machine has
+ * userfaultfd.
+ */
 static void add_yardstick(struct json_object *report, double rate)
 {
 	struct json_object *object = json_object_new_object();

@@ -32,15 +32,15 @@ struct words {
 
 struct request {
 	struct words flags;		/* of both halves, and of the link */
-	struct words link;		/* of the link alone: objects, libraries */
+	struct words link;		/* only of the link: objects, libraries */
 	struct words sources;		/* .cu */
 	const char *clang, *output, *arch;
 	char arch_option[64];
-	char dir[PATH_MAX];		/* of what lives until the link */
+	char dir[PATH_MAX];		/* files that live until the link */
 	char unit[64];			/* -cuid=: the same for both halves of one source */
 	bool compile_only;		/* -c */
 	bool rdc;			/* -rdc=true, -dc: device code of several files is linked */
-	bool to_ptx;			/* --ptx: the device's half is all */
+	bool to_ptx;			/* --ptx: make only the device's half */
 	bool optimized;			/* an -O was given */
 	bool debug;			/* a -g */
 	bool verbose;
@@ -67,7 +67,7 @@ static bool ends_in(const char *name, const char *end)
 	return n > m && !strcmp(name + n - m, end);
 }
 
-/* nvcc's options that say how it works, not what the program is: one word, or two. */
+/* nvcc's options about how nvcc works, which do not change the program: one word, or two. */
 static bool of_nvcc(const char *word, bool *two)
 {
 	static const struct {
@@ -102,7 +102,7 @@ static const char *arch_of(const char *text)
 	return sm ? sm : strstr(text, "compute_");
 }
 
-/* A word whose value is the next one. */
+/* The word's value is the next word. */
 static bool takes_value(const char *word)
 {
 	static const char *const rows[] = {
@@ -147,7 +147,7 @@ static int parse_word(struct request *r, const struct verb *verb, int argc, char
 	} else if (of_nvcc(word, &two)) {
 		*i += two;
 	} else if (!strcmp(word, "-Xcompiler") && next) {
-		/* nvcc's separates several by commas. */
+		/* nvcc separates several values by commas. */
 		for (char *rest = strdup(next), *part; rest && (part = strsep(&rest, ","));)
 			add(&r->flags, part);
 		++*i;
@@ -162,7 +162,7 @@ static int parse_word(struct request *r, const struct verb *verb, int argc, char
 	} else if (*word != '-' && ends_in(word, ".cu")) {
 		add(&r->sources, word);
 	} else if (*word != '-' && ends_in(word, ".c")) {
-		/* nvcc gives it to the C compiler. */
+		/* nvcc gives this option to the C compiler. */
 		add(&r->link, "-xc");
 		add(&r->link, word);
 		add(&r->link, "-xnone");
@@ -224,7 +224,10 @@ static bool in_path(const char *name)
 	return false;
 }
 
-/* The newest one that this was tried with: older ones make mistakes that docs/cuda.md lists. */
+/*
+ * The newest clang that gpuemu cc was tried with. Older ones make mistakes that docs/cuda.md
+ * lists.
+ */
 static const char *choose_clang(void)
 {
 	static const char *const names[] = { "clang++-16", "clang++-14", "clang++" };
@@ -244,11 +247,11 @@ static void begin(const struct request *r, struct words *w, const char *include,
 {
 	static const char *const always[] = {
 		"-x", "cuda", "-nocudainc", "-nocudalib", "--cuda-path=/nonexistent",
-		/* Else clang-14 emits the launches of CUDA 8. */
+		/* Without it clang-14 emits the launches of CUDA 8. */
 		"-Xclang", "-target-sdk-version=11.5", "-Wno-unknown-cuda-version",
 		/*
-		 * What gcc and so nvcc warn of alone: "..."NAME, which is a literal and a macro, and an
-		 * int in the braces of a char.
+		 * gcc, and so nvcc, only warns of these: "..."NAME, which is a literal and a
+		 * macro, and an int in the braces of a char.
 		 */
 		"-Wno-error=reserved-user-defined-literal", "-Wno-error=c++11-narrowing",
 		"-D__CUDACC__=1",
@@ -266,7 +269,7 @@ static void begin(const struct request *r, struct words *w, const char *include,
 	if (r->rdc) {
 		add(w, "-fgpu-rdc");
 		add(w, "-fuse-cuid=none");
-		/* clang gives it to the device's half alone. */
+		/* clang applies this option to the device's half alone. */
 		add(w, "-Xclang");
 		add(w, r->unit);
 	}
@@ -346,8 +349,8 @@ static uint64_t mix(uint64_t hash, const char *word)
 }
 
 /*
- * With -fgpu-rdc clang puts a number behind the names of static kernels and variables, by which
- * it knows the options, too: those differ between the halves.
+ * With -fgpu-rdc clang appends a number to the names of static kernels and variables. The
+ * number depends on the options, which differ between the halves.
  */
 static void name_unit(struct request *r, const char *source)
 {
@@ -360,8 +363,8 @@ static void name_unit(struct request *r, const char *source)
 }
 
 /*
- * If clang must not see the source as it is: a text that it shall see, and a table that gives it
- * the source's name (-ivfsoverlay). *overlay is empty if it may.
+ * If clang must not see the source as it is, this makes a mended text and a table that gives
+ * it the source's name (-ivfsoverlay). *overlay is empty if clang may see the source.
  */
 static int mend_source(const struct request *r, unsigned int n, char *overlay, size_t limit,
 		       struct err *err)
@@ -413,10 +416,10 @@ static int compile(struct request *r, const struct verb *verb, unsigned int n, c
 	begin(r, &device, include, overlay);
 	add(&device, "--cuda-device-only");
 	add(&device, option);
-	/* nvcc does the same, however the host half is compiled. */
+	/* nvcc optimizes the device's half even where the host half is not optimized. */
 	if (!r->optimized)
 		add(&device, "-O2");
-	/* PTX that has the warp functions of sm_70. */
+	/* This PTX has the warp functions of sm_70. */
 	add(&device, "-Xclang");
 	add(&device, "-target-feature");
 	add(&device, "-Xclang");
@@ -461,7 +464,7 @@ static int compile(struct request *r, const struct verb *verb, unsigned int n, c
 	return run_clang(r, verb, &as);
 }
 
-/* "dir/bfs.cu" to "bfs.o", as compilers name what -c makes. */
+/* "dir/bfs.cu" to "bfs.o": the name that compilers give the object of -c. */
 static char *object_name(const char *source, const char *end)
 {
 	const char *name = strrchr(source, '/');
@@ -498,8 +501,8 @@ static int compile_all(struct request *r, const struct verb *verb, const char *i
 }
 
 /*
- * Sources that are no .cu see the headers too. C is as gcc takes it, which nvcc calls: what nobody
- * declared is a warning.
+ * Sources that are not .cu see the headers too. C is compiled as gcc does it, which nvcc
+ * calls: an undeclared function is a warning.
  */
 static void add_host_words(struct words *w, const char *include)
 {
@@ -575,7 +578,7 @@ static int build(struct request *r, const struct verb *verb)
 		result = cli_failed(verb, "%s: %s", r->dir, strerror(errno));
 	} else {
 		result = compile_all(r, verb, include, &objects);
-		/* -c of what is no .cu, as makefiles say it that have one compiler. */
+		/* -c of a file that is not .cu: makefiles with one compiler do this. */
 		if (!result && (!r->compile_only || (!r->sources.n && !r->to_ptx)))
 			result = link_all(r, verb, include, libdir, &objects);
 		remove_all(r);
@@ -597,7 +600,10 @@ static int cc(const struct verb *verb, int argc, char **argv)
 		return cli_failed(verb, "no memory");
 	r->arch = "sm_70";
 	for (int i = 1; i < argc && !result; i++) {
-		/* The rest of the command line is a compiler's, which getopt does not know. */
+		/*
+		 * The rest of the command line is for the compiler, and getopt does not know
+		 * it.
+		 */
 		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
 			cli_parse(&p, verb, 2, (char *[]){ argv[0], (char *)"--help", NULL });
 			cli_next(&p);

@@ -14,10 +14,11 @@
 #include "cc_assembly.h"
 #include "file.h"
 
-#define OF_OBJECT "__cudaRegisterLinkedBinary__nv_" /* and a number in hexadecimal */
+#define OF_OBJECT "__cudaRegisterLinkedBinary__nv_" /* a hexadecimal number follows */
 #define OF_ALL	  "__cudaRegisterLinkedBinary_gpuemu"
 /*
- * The number is of the file's name: two files of one name in two folders would define it twice.
+ * The number is a digest of the file's name: two files of one name in two folders would
+ * define the symbol twice.
  */
 #define WRAPPER	    ".globl\t__fatbinwrap__nv_"
 #define OWN_WRAPPER ".local\t__fatbinwrap__nv_"

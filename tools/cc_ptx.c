@@ -14,7 +14,10 @@ static bool begins(const char *line, const char *word)
 	return !strncmp(line + strspn(line, " \t"), word, strlen(word));
 }
 
-/* The line if it is such a bfe as clang should not have written. False: it stays. */
+/*
+ * Mends the line if it is a bfe that clang should not have written. False: the line stays as
+ * it is.
+ */
 static bool write_shift_and_mask(FILE *out, const char *line)
 {
 	unsigned int start, bits;
@@ -32,8 +35,9 @@ static bool write_shift_and_mask(FILE *out, const char *line)
 }
 
 /*
- * clang-14 shifts a difference of two ints that it has made 64 bits wide by 31 as a product with
- * 1 << 31, which is negative in 32 bits. A product with that number it would write as a shift, too.
+ * clang-14 widens a difference of two ints to 64 bits and then multiplies it by 1 << 31,
+ * which is negative in 32 bits, where it should shift. It would also write a real product
+ * with that number as a shift.
  */
 static bool write_wide_shift(FILE *out, const char *line)
 {
@@ -48,13 +52,13 @@ static bool write_wide_shift(FILE *out, const char *line)
 	return true;
 }
 
-/* False: the line is right. */
+/* False: the line needs no change. */
 static bool write_mended(FILE *out, const char *line)
 {
 	return write_shift_and_mask(out, line) || write_wide_shift(out, line);
 }
 
-/* Lines stay where they are: messages name them. */
+/* Each line keeps its number, because messages name it. */
 char *cc_mended_ptx(const char *text)
 {
 	bool own = false, list = false;

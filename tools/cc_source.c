@@ -8,7 +8,10 @@
 
 #include "cc_source.h"
 
-/* Behind a comment or a literal that begins at `at`; `at` if none does. */
+/*
+ * The place after a comment or a literal that begins at `at`; `at` itself if none begins
+ * there.
+ */
 static char *skip(char *at)
 {
 	char quote = *at;
@@ -28,7 +31,7 @@ static char *skip(char *at)
 	return *at ? at + 1 : at;
 }
 
-/* Behind three such brackets with nothing but space between them, or NULL. */
+/* The place after three such brackets with only spaces between them, or NULL. */
 static char *three(char *at, char bracket)
 {
 	for (int i = 0; i < 3; i++, at++) {
@@ -40,7 +43,7 @@ static char *three(char *at, char bracket)
 	return at;
 }
 
-/* The space that was between them comes behind them. True if there was any. */
+/* Moves the spaces between the brackets behind them. True if there were any. */
 static bool join(char *at, const char *end, char bracket)
 {
 	char space[256];
@@ -64,7 +67,7 @@ static bool is_operator(const char *text, const char *at)
 	return at - text >= 8 && !strncmp(at - 8, "operator", 8);
 }
 
-/* From behind `<<<`: the end of the launch's brackets is joined too. */
+/* Called with the place after `<<<`: also joins the brackets that end the launch. */
 static bool close_launch(char *at)
 {
 	int depth = 0;

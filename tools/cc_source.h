@@ -6,9 +6,9 @@
 #include <stdbool.h>
 
 /*
- * nvcc takes `<< <` and `>> >` for the brackets of a launch; clang knows them in one piece alone.
- * Joins them where they are: no character moves but the spaces between. Comments, literals, and
- * `operator<< <T>` stay. True if there were any.
+ * nvcc takes `<< <` and `>> >` for the brackets of a launch; clang only knows them without
+ * spaces. This joins them in place: only the spaces between them move. Comments, literals
+ * and `operator<< <T>` stay. True if there were any.
  */
 bool cc_join_launches(char *text);
 

@@ -109,14 +109,14 @@ void cli_parse(struct cli_parser *p, const struct verb *verb, int argc,
 	n = add_rows(p->rows, 0, help);
 	n = add_rows(p->rows, n, verb->options);
 	add_rows(p->rows, n, verb->shared);
-	/* glibc: 0 starts over, for argv of another verb or test. */
+	/* glibc: 0 makes getopt start again, with the argv of another verb or test. */
 	optind = 0;
 	opterr = 0;
 }
 
 /*
- * An option with an optional file after = also takes it from the next word, where that can be
- * nothing else: "--json out.json", "--json -".
+ * An option with an optional file takes it after =. It also takes the next word where that
+ * can only be the file: "--json out.json", "--json -".
  */
 static void take_file(const struct cli_parser *p, int id)
 {
@@ -238,7 +238,7 @@ int cli_main(int argc, char **argv)
 		if (strcmp(name, verbs[i]->name))
 			continue;
 		status = verbs[i]->run(verbs[i], argc - 1, argv + 1);
-		/* A report that did not reach its reader is not done. */
+		/* A report that did not reach its reader is a failure. */
 		if (fflush(stdout) || ferror(stdout))
 			return cli_failed(verbs[i], "cannot write to standard output");
 		return status;

@@ -26,7 +26,7 @@ enum { CLI_HELP = 255, CLI_SHARED = 256, CLI_OWN = 512 };
 
 struct verb {
 	const char *name;
-	const char *usage;	/* what stands behind the name */
+	const char *usage;	/* what --help shows after the name */
 	const char *help;	/* one line */
 	const struct cli_option *options;	/* end with a NULL name, NULL: none */
 	const struct cli_option *shared;	/* likewise */

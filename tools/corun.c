@@ -74,7 +74,7 @@ static bool is_result(const struct workload_buffer *b)
 	return b->direction == WORKLOAD_OUT || b->direction == WORKLOAD_INOUT;
 }
 
-/* The results are the CPU's to read, as behind every run. */
+/* The CPU reads the results, as after every run. */
 static int results_home(struct workload *w)
 {
 	for (unsigned int i = 0; i < w->nbuffers; i++) {
@@ -105,7 +105,7 @@ static void *host_side(void *arg)
 	return NULL;
 }
 
-/* The GPU goes on until one of those that wait has its turn. False: nobody waits. */
+/* Lets the GPU go on until one of the waiting host sides has its turn. False: nobody waits. */
 static bool next_host(struct corun *all, unsigned int *who, int *status)
 {
 	struct gpuemu_stream *streams[CORUN_MAX];
@@ -120,7 +120,7 @@ static bool next_host(struct corun *all, unsigned int *who, int *status)
 	if (!n)
 		return false;
 	*status = gpuemu_stream_wait_any(all->ctx, streams, n, &which);
-	/* If there is no memory for this, they still all come to their end. */
+	/* Without memory for this, all host sides still come to their end. */
 	*who = hosts[which];
 	return true;
 }
@@ -250,7 +250,7 @@ static bool has_paging(const char *statistics)
 	return paged;
 }
 
-/* Did one of its stream's kernels reach the target? */
+/* True if a kernel of the host's stream has reached the target. */
 static bool was_halted(struct json_object *statistics, uint32_t stream)
 {
 	struct json_object *kernels = output_at(statistics, "kernels");
@@ -264,7 +264,7 @@ static bool was_halted(struct json_object *statistics, uint32_t stream)
 	return false;
 }
 
-/* Each host's result, against the CPU's; one that was halted has none. */
+/* Compares each host's result with the CPU's; a halted one has no result. */
 static int verify(struct corun *all, const char *statistics)
 {
 	struct json_object *o = json_tokener_parse(statistics);
@@ -282,7 +282,7 @@ static int verify(struct corun *all, const char *statistics)
 	return ret;
 }
 
-/* Statistics are short before the kernels run. */
+/* The statistics are still short, because no kernel has run. */
 static int ask_paged(struct corun *all)
 {
 	char *text;
@@ -311,7 +311,7 @@ static int run_all(struct corun *all, const struct target *target, struct report
 	facts->host_seconds = (double)(now_ns() - begun) * 1e-9;
 	if (ret)
 		return first->status = workload_failed(first->w, ret, "running side by side");
-	/* Before verify, whose page faults are the CPU's. */
+	/* Read before verification, which takes page faults of its own on the CPU. */
 	ret = gpuemu_statistics(all->ctx, statistics);
 	if (ret)
 		return first->status = workload_failed(first->w, ret, "statistics");

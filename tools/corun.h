@@ -8,15 +8,15 @@
 #include "target.h"
 #include "workload.h"
 
-#define CORUN_MAX	16	/* as many kernels as a GPU runs at the same time */
+#define CORUN_MAX	16	/* a GPU runs no more kernels at the same time */
 
 struct corun_member {
 	struct workload *w;
 	const struct workload_row *row;
 	uint64_t arrival;		/* core cycle at which its host side begins */
-	uint64_t halt;			/* after so many thread instructions; 0: at its end */
-	uint64_t until;			/* halted at this core cycle; 0: at its end */
-	uint64_t repeat;		/* its host side runs as often, until it is halted; 0: once */
+	uint64_t halt;			/* halted after so many thread instructions; 0: never */
+	uint64_t until;			/* halt at this core cycle; 0: run to the end */
+	uint64_t repeat;		/* how often its host side runs; 0: once */
 	/* corun()'s. */
 	int status;			/* 0: verified, or halted */
 	bool halted;
@@ -32,8 +32,8 @@ struct json_object *corun(struct corun_member *members, unsigned int n,
 			  struct err *err);
 
 /*
- * corun_report.c: what the stream's kernels did, of all those that the statistics have, in the
- * workload's entry of a report: one by one, and their sums.
+ * corun_report.c: adds what the stream's kernels did to the workload's entry of a report,
+ * one by one and as sums. `kernels` are all kernels of the statistics.
  */
 void corun_kernels(struct json_object *entry, struct json_object *kernels, uint32_t stream);
 

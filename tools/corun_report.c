@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A workload's part in the report of several side by side (corun.c): its kernels are those of its
- * stream. Their counters are their own (gpuemu-json(7)), and here added up.
+ * A workload's entry in the report of several side by side (corun.c). Its kernels are the
+ * kernels of its stream. Each kernel has counters of its own (gpuemu-json(7)); this file
+ * adds them up.
  */
 #include <string.h>
 
@@ -62,7 +63,7 @@ static void add_kernel(struct sums *s, struct json_object *k)
 	struct json_object *dram = output_at(s->memory, "dram");
 
 	add_numbers(s->stalls, output_at(k, "stalls"), 1, true);
-	/* A kernel that had the GPU for itself has the same. */
+	/* A kernel that ran alone on the GPU has these counters too. */
 	add_numbers(s->own_stalls, output_has(k, "own_stalls") ? output_at(k, "own_stalls") :
 				   output_at(k, "stalls"), 1, true);
 	add_numbers(s->utilization, output_at(k, "utilization"), (double)count(k, "cycles"), false);
@@ -89,7 +90,7 @@ static struct json_object *means(struct json_object *sums, uint64_t cycles)
 	return o;
 }
 
-/* The entry's first kernel, for a reader of the entry alone. */
+/* The launch of the entry's first kernel, for a reader who looks at the entry alone. */
 static struct json_object *launch_of(struct json_object *k)
 {
 	static const char *const members[] = {

@@ -62,7 +62,7 @@ static void print_text(const struct ctl_event *e)
 	putchar('\n');
 }
 
-/* The remaining time for poll(), rounded up; 0 when it is over. */
+/* The remaining time for poll(), rounded up; 0 when the time is over. */
 static int left_ms(const struct request *r, uint64_t start)
 {
 	double left;
@@ -97,7 +97,7 @@ static int follow(const struct verb *verb, const struct request *r)
 				print_json(&event);
 			else
 				print_text(&event);
-			/* A reader that goes away ends it. */
+			/* This verb ends when its reader goes away. */
 			if (fflush(stdout))
 				break;
 		}

@@ -32,7 +32,7 @@ struct request {
 	char **program;
 };
 
-/* Options end where the program begins: its own are not ours. */
+/* gpuemu's options end at the program's name: the program's own follow it. */
 static int parse(struct request *r, const struct verb *verb, int argc, char **argv)
 {
 	struct cli_parser p;
@@ -108,8 +108,8 @@ static void start(const struct request *r, const char *libdir, int fd)
 		_exit(NOT_RUN);
 	put("LD_LIBRARY_PATH", search);
 	/*
-	 * The program's variables, heap and stack lie where they lay the last time: kernels that
-	 * use them find the same sets.
+	 * The program's variables, heap and stack get the same addresses in every run, so
+	 * that kernels that use them meet the same sets of the caches.
 	 */
 	personality((unsigned long)personality(0xffffffff) | ADDR_NO_RANDOMIZE);
 	execvp(r->program[0], r->program);
@@ -183,7 +183,7 @@ static int report_all(const struct request *r, const struct verb *verb, char *te
 			result = CLI_FAILED;
 		json_object_array_add(reports, report);
 	}
-	/* The child has said why it could not be run. */
+	/* The child has printed why the program could not be run. */
 	if (!json_object_array_length(reports) && !r->quiet && status != NOT_FOUND &&
 	    status != NOT_RUN)
 		fprintf(stderr, "gpuemu exec: %s used no GPU, or did not end by exit(): there is no report\n",
@@ -223,13 +223,16 @@ static int run_program(struct request *r, const struct verb *verb)
 	if (install_find_cudart(&libdir, &err) || output_check(r->json, &err) ||
 	    target_record_check(&r->target, &err))
 		return cli_failed(verb, "%s", err.text);
-	/* Processes append their lines; the descriptor is the program's too. */
+	/* Several processes append lines; the program inherits the descriptor. */
 	fd = memfd_create("gpuemu-report", 0);
 	if (fd < 0)
 		return cli_failed(verb, "no file for the report: %s", strerror(errno));
 	begin = now_ns();
 	fflush(NULL);
-	/* Keys that stop the program are the program's to take; what is sent here is sent on. */
+	/*
+	 * The terminal sends its signals to the program itself; a signal sent to this
+	 * process alone is passed on.
+	 */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
 	pid = fork();

@@ -67,7 +67,7 @@ static void explain_decisions(FILE *out, struct json_object *r)
 		"  Try: --set paging.decide=2000, which charges 2 us a batch instead.\n", share);
 }
 
-/* Why pages were not there. */
+/* Says why pages were missing. */
 static void explain_causes(FILE *out, struct json_object *r)
 {
 	struct json_object *p = output_at(r, "paging");

@@ -7,7 +7,10 @@
 #include "faults.h"
 #include "output.h"
 
-/* Rows that fit the module's reports (4 MiB), and rows that fit memory. */
+/*
+ * The most rows: for the module, whose reports have 4 MiB, and for others, which have
+ * memory.
+ */
 #define ROWS_MODULE	"20000"
 #define ROWS		"1000000"
 

@@ -26,7 +26,10 @@ static const struct {
 	{ ".gp", NULL },
 };
 
-/* Of series: the first eight are told apart by people who see few colours, too (Okabe and Ito). */
+/*
+ * Colours of series. People who see few colours can still tell the first eight apart (Okabe
+ * and Ito).
+ */
 static const char *const colours[] = {
 	"#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#f0e442", "#000000",
 	"#999999", "#8c564b", "#9467bd", "#bcbd22", "#17becf", "#aec7e8", "#ff9896", "#98df8a",
@@ -130,7 +133,7 @@ struct script {
 	bool text;		/* for a terminal */
 };
 
-/* In single quotes, where gnuplot knows one escape: a doubled quote. */
+/* Puts the text in single quotes, where gnuplot has one escape: a doubled quote. */
 static void quoted(FILE *out, const char *text)
 {
 	fputc('\'', out);
@@ -173,7 +176,7 @@ static void bar_data(const struct figure *f, FILE *out)
 	fputs("EOD\n", out);
 }
 
-/* A box: its lower left corner, then from and up to where it goes in each direction. */
+/* A box: its lower left corner, then its range in each direction. */
 static void box(FILE *out, const double *x, const double *y)
 {
 	const double values[] = { x[0], y[0], x[0], x[1], y[0], y[1] };
@@ -404,7 +407,7 @@ int figure_write(const struct figure *f, const char *file, struct err *err)
 	if (file && !terminal_of(file)) {
 		ret = save(script, file, err);
 	} else {
-		/* A file that is there from before is no result. */
+		/* A file from an earlier run is not this run's result. */
 		if (file && unlink(file) && errno != ENOENT)
 			ret = err_set(err, -errno, "cannot write %s: %s", file, strerror(errno));
 		else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A picture of a few series, drawn by gnuplot: made here as one script with the data
- * in it, the same bytes for the same figure. For plot and study.
+ * A picture of a few series. One gnuplot script holds the data and draws it; the same figure
+ * gives the same bytes. For plot and study.
  */
 #ifndef GPUEMU_TOOLS_FIGURE_H
 #define GPUEMU_TOOLS_FIGURE_H
@@ -18,7 +18,7 @@ enum figure_kind {
 
 struct figure_series {
 	char *name;
-	double *x, *y;		/* of bars y alone, one a label; NAN: there is none */
+	double *x, *y;		/* of bars only y, one for each label; NAN: there is no bar */
 	size_t count, room;
 };
 
@@ -36,9 +36,9 @@ struct figure {
 	size_t nlabels;
 	struct figure_series *series;
 	size_t nseries;
-	struct figure_mark *marks;	/* horizontal lines: what others report */
+	struct figure_mark *marks;	/* horizontal lines: the numbers that others report */
 	size_t nmarks;
-	bool failed;		/* no memory: figure_write() says so */
+	bool failed;		/* no memory: figure_write() returns the error */
 };
 
 /* Returns its index. */
@@ -50,11 +50,15 @@ void figure_mark(struct figure *f, const char *name, double y);
 bool figure_has_data(const struct figure *f);
 void figure_free(struct figure *f);
 
-/* The script that draws it into `file`, NULL: onto the terminal as text; the caller frees it. */
+/*
+ * The script that draws the figure into `file`; NULL: onto the terminal as text. The caller
+ * frees it.
+ */
 char *figure_script(const struct figure *f, const char *file);
 /*
- * Draws it. The name's end says as what: .svg, .png, .txt, or .gp for the script alone. NULL: as
- * text on standard output. -errno with err: -ENOENT no gnuplot, -EINVAL another ending, ...
+ * Draws the figure. The end of the name chooses the format: .svg, .png, .txt, or .gp for the
+ * script alone. NULL: as text on standard output. -errno with err: -ENOENT no gnuplot,
+ * -EINVAL another ending, ...
  */
 int figure_write(const struct figure *f, const char *file, struct err *err);
 /* The error that figure_write() would return for the name, before anything is drawn. */

@@ -7,7 +7,7 @@
 
 #include "file.h"
 
-#define CHUNK	(64u << 10)	/* the first reading; then it doubles */
+#define CHUNK	(64u << 10)	/* the size of the first read; it doubles after that */
 
 static int cannot(const char *do_what, const char *path, struct err *err)
 {
@@ -61,8 +61,8 @@ int file_read(const char *path, char **data, size_t *bytes, struct err *err)
 }
 
 /*
- * Through a buffer: data may be managed memory, where a system call does not
- * reach what is in device memory if userfaultfd may not stop the kernel.
+ * Copies through a buffer: data may be managed memory, and a system call cannot read pages
+ * that are in device memory if userfaultfd may not stop the kernel.
  */
 static bool write_all(FILE *file, const char *data, size_t bytes)
 {
@@ -86,7 +86,7 @@ int file_write(const char *path, const void *data, size_t bytes, struct err *err
 		return cannot("write", path, err);
 	errno = 0;
 	whole = write_all(file, data, bytes);
-	/* Bytes that fwrite took may still fail here. */
+	/* Bytes that fwrite() took may still fail to reach the file. */
 	if (fclose(file) || !whole)
 		return cannot("write", path, err);
 	return 0;

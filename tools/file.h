@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Whole files in and out, whatever they are: regular, a pipe, - for standard input. */
+/* Reads and writes whole files of any kind: regular files, pipes, - for standard input. */
 #ifndef GPUEMU_TOOLS_FILE_H
 #define GPUEMU_TOOLS_FILE_H
 

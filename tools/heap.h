@@ -3,8 +3,8 @@
 #define _GPUEMU_TOOLS_HEAP_H
 
 /*
- * Has the kernel back the process' heap with huge pages, where it has them. A program
- * calls it first. It is a matter of speed alone: nothing tells when it had no effect.
+ * Asks the kernel to back the process' heap with huge pages. A program calls it first. It
+ * changes speed alone, so it does not report whether it had an effect.
  */
 void heap_huge_pages(void);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Finds out what the machine is: the harness's word first, then the
- * hypervisor's signature of CPUID (leaf 0x40000000; Intel SDM: leaf 1 ECX
- * bit 31 is never set on metal).
+ * Finds out what the machine is. The test harness' variable decides; without it the
+ * hypervisor's signature in CPUID does (leaf 0x40000000; Intel SDM: leaf 1 ECX bit 31 is
+ * never set on metal).
  */
 #include <json-c/json.h>
 #include <stdint.h>

@@ -99,8 +99,9 @@ static const char *past_guard(const char *s)
 }
 
 /*
- * The instruction's statement, tabs made blanks. One that the allocation put there has
- * the line of the instruction that it is for, and is known by its opcode alone.
+ * The instruction's statement with blanks for tabs. An instruction that the register
+ * allocation added has the line of the instruction that needed it, and only its own opcode
+ * tells it apart.
  */
 static struct json_object *statement(const struct ptx_insn *insn, const struct lines *lines)
 {
@@ -117,7 +118,10 @@ static struct json_object *statement(const struct ptx_insn *insn, const struct l
 	while (to > from && strchr(" \t\r", to[-1]))
 		to--;
 	at = past_guard(from);
-	/* Several statements on a line, a macro's braces: only then is this not its start. */
+	/*
+	 * Only where a line has several statements, or a macro's braces, does the statement
+	 * not begin here.
+	 */
 	if (at >= to || strncmp(at, opcode, length) || !strchr(".; \t\r\n", at[length]))
 		return json_object_new_string(opcode);
 	copy = strndup(from, (size_t)(to - from));
@@ -252,7 +256,7 @@ static void print_functions(FILE *out, struct json_object *functions)
 	}
 }
 
-/* A line of dashes from the specifier to what it says, as the papers draw phases. */
+/* A line of dashes from the specifier to its text, as the papers draw phases. */
 static void print_rule(FILE *out, const char *left, const char *right)
 {
 	int n = 40 - (int)strlen(left);

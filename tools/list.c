@@ -17,7 +17,7 @@
 
 enum { OPT_JSON = CLI_OWN, OPT_SIZE };
 
-/* The size for which parameters of workloads are shown. */
+/* Parameters of workloads are shown for this size. */
 static enum workload_size shown_size = WORKLOAD_MEDIUM;
 
 struct kind {

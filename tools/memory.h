@@ -3,7 +3,7 @@
 #ifndef GPUEMU_TOOLS_MEMORY_H
 #define GPUEMU_TOOLS_MEMORY_H
 
-/* p, or a sentence on stderr and the end of the program when it is NULL. */
+/* Returns p. If p is NULL, prints a sentence on stderr and ends the program. */
 void *must(void *p);
 /* asprintf() that ends the program when there is no memory. The caller frees the text. */
 char *text_of(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -83,7 +83,7 @@ bool oracle_asked(int *argc, char **argv)
 struct way {
 	char name[48];
 	struct run *run;
-	bool counts;		/* one of those that the oracle chooses from */
+	bool counts;		/* the oracle may choose it */
 	double time;
 };
 
@@ -95,7 +95,7 @@ struct search {
 	size_t n;
 };
 
-/* The words of each run: those of the command line, without the report's file. */
+/* The words of each run: the command line's, without the report's file. */
 static char *words_of(const struct oracle *o)
 {
 	size_t bytes;
@@ -127,7 +127,7 @@ static struct way *try_way(struct search *s, const char *name, const char *more,
 	return w;
 }
 
-/* The time until the last workload has reached its target, or its end. */
+/* The time until the last workload has reached its target or its end. */
 static double time_of(const struct run *run, size_t n)
 {
 	double time = 0;
@@ -157,7 +157,7 @@ static void try_policies(struct search *s)
 	try_way(s, "dynamic", "--slice dynamic", false);
 }
 
-/* A report that is already there says what fits. */
+/* An existing report says what fits. */
 static void try_partitions(struct search *s)
 {
 	const struct run *known = s->ways[0].run;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * gpuemu run A + B --slice oracle: every partition of the SMs tried, and the best one told
- * (Warped-Slicer, ISCA'16, section V-A). No policy: it is what policies are measured against.
+ * gpuemu run A + B --slice oracle: runs every partition of the SMs and prints the best one
+ * (Warped-Slicer, ISCA'16, section V-A). The oracle is no policy: policies are measured
+ * against it.
  */
 #ifndef GPUEMU_TOOLS_ORACLE_H
 #define GPUEMU_TOOLS_ORACLE_H
@@ -20,14 +21,14 @@ struct cta_needs {
  * NAN where there is none.
  */
 struct cta_needs cta_needs_of(const struct gpu_spec *s, const struct run *run, size_t i);
-/* Do so many CTAs of each of n fit an SM, or a part-th of each of its resources (1: all of it)? */
+/*
+ * True if so many CTAs of each of n workloads fit an SM, or a part-th of each of its
+ * resources (1: all of it).
+ */
 bool ctas_fit(const struct gpu_spec *s, const struct cta_needs *needs, const unsigned int *ctas,
 	      size_t n, unsigned int part);
 
-/*
- * Takes "--slice oracle" out of the words and says whether it was there. Words that several runs
- * cannot have are no business of this.
- */
+/* Takes "--slice oracle" out of the words and says whether it was there. */
 bool oracle_asked(int *argc, char **argv);
 
 struct oracle {

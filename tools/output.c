@@ -101,7 +101,7 @@ int output_check(const char *file, struct err *err)
 	if (!file || !strcmp(file, "-"))
 		return 0;
 	there = !stat(file, &st);
-	/* Opening a pipe could wait for its reader, or look to it like the end. */
+	/* Opening a pipe could block until it has a reader, or end the reader's input. */
 	if (there && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
 		return 0;
 	fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);

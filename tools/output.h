@@ -33,7 +33,10 @@ struct json_object *output_read(const char *file, struct err *err);
 /* Writes it, with a newline, to the file, or to stdout for "-" and NULL. */
 int output_json(struct json_object *o, const char *file, struct err *err);
 
-/* Can the file be written? Asked before a run, which may take hours. NULL and "-": yes. */
+/*
+ * Tells before a run, which may take hours, whether the file can be written. NULL and "-":
+ * yes.
+ */
 int output_check(const char *file, struct err *err);
 
 uint64_t now_ns(void);

@@ -9,7 +9,7 @@
 #include "output.h"
 #include "phases.h"
 
-/* The bytes moved so far. It is called before the kernels run, when statistics are short. */
+/* The bytes moved so far. It is called before the kernels run, while statistics are short. */
 struct moved {
 	bool paged;
 	uint64_t h2d_bytes, evicted_pages;
@@ -79,8 +79,8 @@ static int to_host(struct workload *w)
 }
 
 /*
- * Buffers that are not copied get their device memory before time begins, as with cudaMalloc().
- * Statistics start again after that. *held: the bytes moved for it.
+ * Gives buffers that are not copied their device memory before time begins, as cudaMalloc()
+ * does. Statistics start again after that. *held: the bytes moved for it.
  */
 static int allocate(struct workload *w, struct moved *held)
 {
@@ -96,7 +96,7 @@ static int allocate(struct workload *w, struct moved *held)
 	return ret ? workload_failed(w, ret, "starting the clock") : 0;
 }
 
-/* All buffers in device memory, or an error that says how much that is. */
+/* Brings all buffers into device memory, or returns an error that says how much they need. */
 static int copy_in(struct workload *w)
 {
 	struct moved held, copied;
@@ -143,8 +143,8 @@ struct phases {
 };
 
 /*
- * Times of the session's clock: until the first kernel, until the end of the last one, and the
- * rest.
+ * Times by the session's clock: until the first kernel, until the end of the last one, and
+ * the rest.
  */
 static struct phases phases_of(struct json_object *report)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gpuemu plot: the standard figures of one run or several beside each other, from the
- * reports that `gpuemu run --json` or `gpuemu bench --json` wrote, or run's --samples and --trace.
- * gnuplot draws them.
+ * gpuemu plot: the standard figures of one run, or of several for comparison. It reads the
+ * reports of `gpuemu run --json` and `gpuemu bench --json`, and run's --samples and --trace.
+ * gnuplot draws the figures.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 enum { OPT_FIGURE = CLI_OWN, OPT_OUT, OPT_X, OPT_Y, OPT_BY, OPT_NORMALIZE };
 
 struct request {
-	const struct plot_row *row;	/* NULL: each that there is something for */
+	const struct plot_row *row;	/* NULL: every figure that has data */
 	const char *out;		/* NULL: as text */
 	struct plot_table table;	/* x NULL: reports, no table */
 	struct json_object *files[RUNS_MAX];

@@ -10,7 +10,7 @@
 
 #include "figure.h"
 
-/* One run, under the name that its line or bar has. */
+/* One run, and the name of its line or bar. */
 struct plot_run {
 	const char *name;
 	struct json_object *report;
@@ -18,7 +18,7 @@ struct plot_run {
 
 struct plot_row {
 	const char *name, *help;
-	/* Fills the figure from what the reports have; no series: they have nothing of it. */
+	/* Fills the figure from the reports. It has no series if they have no such data. */
 	void (*make)(struct figure *f, const struct plot_run *runs, size_t n);
 };
 

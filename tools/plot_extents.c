@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where CTAs lie in an SM, over time, from the file of --trace: a box each, from its launch to its
- * end and from where its extent begins to where that ends; holes between them are what nobody had.
- * One SM is drawn: the first of those that had CTAs of most kernels. For plot_figures.c.
+ * Where CTAs lie in an SM over time, from the file of --trace. Each CTA is a box: in time
+ * from its launch to its end, in space from the begin to the end of its extent. Holes
+ * between boxes belong to nobody. One SM is drawn: the first of those with CTAs of most
+ * kernels. For plot_figures.c.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 #include "output.h"
 #include "plot.h"
 
-#define PID_SM	10		/* of SM 0 in the trace; those behind it are the next */
+#define PID_SM	10		/* the trace's track of SM 0; the next ones are SM 1, 2, ... */
 #define SMS	1024u
 #define MOST	32u		/* kernels that get a colour of their own */
 
@@ -28,7 +29,7 @@ static bool is_cta(struct json_object *event)
 	return output_has(event, "args.kernel") && pid >= PID_SM && pid < PID_SM + (int64_t)SMS;
 }
 
-/* Its number; those that come when there is no more room are the last one's. */
+/* The kernel's number; kernels without a colour of their own share the last one. */
 static unsigned int kernel_of(struct kernels *k, struct json_object *event)
 {
 	char name[160];
@@ -45,7 +46,7 @@ static unsigned int kernel_of(struct kernels *k, struct json_object *event)
 	return n;
 }
 
-/* The SM with most kernels. */
+/* The SM with CTAs of most kernels. */
 static unsigned int choose(struct json_object *events, struct kernels *k)
 {
 	static uint32_t seen[SMS];

@@ -68,7 +68,7 @@ void plot_distribution(struct figure *f, const char *name, struct json_object *b
 	for (size_t i = 0; i < n; i++) {
 		struct json_object *bucket = json_object_array_get_idx(buckets, i);
 
-		/* From nothing, so that a single value is a step, too. */
+		/* The line begins at zero, so that a single value is a step, too. */
 		if (!i)
 			figure_point(f, series, scale * cell(bucket, 0), 0);
 		seen += cell(bucket, 1);
@@ -154,7 +154,10 @@ static double fault_stage(struct json_object *report, const char *stage)
 	return count > 0 ? output_number(report, path) / count : 0;
 }
 
-/* From the access on: what a batch's stages do not show is the waiting for it. */
+/*
+ * From the access on: the stages of a batch do not show how long a fault waited for the
+ * batch.
+ */
 static void plot_faults(struct figure *f, const struct plot_run *runs, size_t n)
 {
 	struct json_object *stages = NULL;
@@ -247,7 +250,7 @@ static void plot_batches(struct figure *f, const struct plot_run *runs, size_t n
 				  output_at(runs[i].report, "paging.batch.far_faults.buckets"), 1);
 }
 
-/* Is there anything but zeros in the column? */
+/* True if the column has anything but zeros. */
 static bool sampled(struct json_object *report, const char *name)
 {
 	struct json_object *samples = samples_of(report), *rows = output_at(samples, "rows");
@@ -259,7 +262,10 @@ static bool sampled(struct json_object *report, const char *name)
 	return any;
 }
 
-/* The space between a pair of lines is free; a CTA larger than the hole cannot use it. */
+/*
+ * The space between a pair of lines is free, but a CTA larger than the largest hole cannot
+ * use it.
+ */
 static void plot_fragmentation(struct figure *f, const struct plot_run *runs, size_t n)
 {
 	static const struct {

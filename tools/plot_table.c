@@ -47,7 +47,10 @@ static int find(char **titles, size_t n, const char *title)
 	return -1;
 }
 
-/* The different values of a column, in the order of numbers if they are ("50%" too), else as they come. */
+/*
+ * The different values of a column, sorted if they are numbers ("50%" too), else in the
+ * file's order.
+ */
 struct values {
 	char *text[VALUES_MAX];
 	size_t n;
@@ -176,7 +179,7 @@ static int normalize(struct cells *c, const struct plot_table *t, struct err *er
 
 static void draw(struct figure *f, const struct cells *c, const struct plot_table *t)
 {
-	static char ylabel[160];	/* as long as the figure is drawn; there is one of a table */
+	static char ylabel[160];	/* must live until the figure is drawn */
 	size_t xs[VALUES_MAX], lines[VALUES_MAX];
 	bool numbers = all_numbers(&c->x);
 

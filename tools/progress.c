@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * A thread of its own prints the line, because what is waited for blocks in
- * the library.
- */
+/* A thread of its own prints the line, because the caller is blocked in the library. */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -23,11 +20,11 @@ struct progress {
 	bool terminal;
 	char what[128];
 	const struct gpuemu_ctx *ctx;	/* NULL: none to ask */
-	uint64_t launches;		/* the newest one, which was first seen at that second */
+	uint64_t launches;		/* launches so far, and since when */
 	unsigned int begun;
 };
 
-/* The shown share, in thousandths; one thing is shown at a time. */
+/* The share that is done, in thousandths; only one line is shown at a time. */
 static _Atomic unsigned int done_permille;
 
 void progress_share(double done)
@@ -35,7 +32,7 @@ void progress_share(double done)
 	done_permille = done <= 0 ? 0 : done >= 1 ? 1000 : (unsigned int)(done * 1000);
 }
 
-/* "1m05s left", of what has taken `seconds` when a share of it is done. */
+/* "1m05s left", if a share of the work took `seconds`. */
 static void print_left(unsigned int seconds, double done, const char *of)
 {
 	unsigned int left = (unsigned int)(seconds * (1 - done) / done);
@@ -43,7 +40,10 @@ static void print_left(unsigned int seconds, double done, const char *of)
 	fprintf(stderr, left >= 60 ? ", %um%02us left%s" : ", %.0u%us left%s", left / 60, left % 60, of);
 }
 
-/* The kernels that run. A kernel whose CTAs all began together says nothing until they end. */
+/*
+ * The kernels that run. A kernel whose CTAs all began at once shows no progress until they
+ * end.
+ */
 static void print_kernels(struct progress *p, unsigned int seconds)
 {
 	struct gpuemu_progress now = { .size = sizeof(now) };

@@ -10,11 +10,11 @@ struct gpuemu_ctx;
 struct progress;
 
 /*
- * what is copied. The line says how far the kernels of ctx are (NULL: it does not); ctx stays
- * open until progress_stop(). NULL: no line will be shown (no memory).
+ * `what` is copied. The line says how far the kernels of ctx are (NULL: it does not); ctx
+ * must stay open until progress_stop(). NULL: there was no memory, and no line is shown.
  */
 struct progress *progress_start(const char *what, const struct gpuemu_ctx *ctx);
-/* So much of it is done, 0 to 1: the line has percent, and how long the rest takes. */
+/* The share that is done, 0 to 1: the line then has percent and the remaining time. */
 void progress_share(double done);
 /* Erases the line. NULL is ignored. */
 void progress_stop(struct progress *p);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gpuemu ptx: any kernel of a PTX file, launched from the command line alone, or
- * what its compilation gives (--info). The module is parsed here before a GPU
- * is opened, so that a wrong kernel name or argument is a misuse and not a failure.
+ * gpuemu ptx: launches any kernel of a PTX file from the command line alone, or shows the
+ * result of its compilation (--info). This file parses the module before it opens a GPU, so
+ * that a wrong kernel name or argument is a misuse and not a failure.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ struct request {
 
 /* --- the command line ------------------------------------------------------------- */
 
-/* X[,Y[,Z]]. How much of it a GPU takes, the library says. */
+/* X[,Y[,Z]]. The library says how much of it a GPU takes. */
 static int parse_dim(struct gpuemu_dim3 *dim, const char *option, const char *text,
 		     struct err *err)
 {
@@ -149,7 +149,7 @@ static int parse(struct request *r, const struct verb *verb, int argc, char **ar
 	return 0;
 }
 
-/* Asked when the file is known to be one: else that is what is wrong. */
+/* Called after the file has been read, so that a bad file is reported first. */
 static int check_shape(const struct request *r, const struct verb *verb)
 {
 	if (r->info)
@@ -286,7 +286,7 @@ static int launch(const struct request *r, struct gpuemu_ctx *ctx,
 			o->misused = ret == -EINVAL;
 			failed(ctx, ret, "", &o->err);
 		} else {
-			/* One at a time, so that the one that fails is the last. */
+			/* One launch at a time, so that the failed launch is the last one. */
 			ret = gpuemu_synchronize(ctx);
 			if (ret)
 				failed(ctx, ret, "", &o->err);
@@ -321,7 +321,7 @@ static void run_kernel(struct request *r, struct gpuemu_ctx *ctx, struct outcome
 	if (o->code)
 		return;
 	o->code = launch(r, ctx, function, o);
-	/* Before the buffers are read: those faults are the CPU's. */
+	/* Before the buffers are read, because the CPU's faults would then be counted. */
 	ret = gpuemu_statistics(ctx, &o->statistics);
 	if (ret && !o->code)
 		o->code = failed(ctx, ret, "statistics", &o->err);

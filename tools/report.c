@@ -42,7 +42,7 @@ static void take(struct json_object *to, struct json_object *from, const char *k
 		json_object_object_add(to, key, json_object_get(value));
 }
 
-/* Files that options name, whose bytes decide what the run does. */
+/* Options whose files decide what the run does. */
 static void add_file(struct json_object *files, const char *name)
 {
 	char digest[DIGEST_TEXT];
@@ -154,8 +154,9 @@ static const char *dim(char text[48], struct json_object *o, const char *path)
 }
 
 /*
- * "far_fault 71%, long_latency 12%, issued 9%": of the SMs that had a warp, the largest first,
- * those of at least 1%; then how much of all there was without one.
+ * "far_fault 71%, long_latency 12%, issued 9%": the cycles of SMs with a warp by cause, the
+ * largest first, those of at least 1%; then the share of all cycles in which SMs had no
+ * warp.
  */
 static void print_stalls(FILE *out, struct json_object *stalls)
 {
@@ -250,7 +251,7 @@ static void print_cache(FILE *out, const char *before, const char *name, struct 
 		accesses ? 100.0 * (double)count(c, "misses") / (double)accesses : 0.0);
 }
 
-/* The part of caches, DRAM and pages of a kernel that ran beside others. */
+/* A kernel's share of caches, DRAM and pages, if it ran beside others. */
 static void print_own(FILE *out, struct json_object *k)
 {
 	struct json_object *m = output_at(k, "memory"), *p = output_at(k, "paging");
@@ -269,7 +270,7 @@ static void print_own(FILE *out, struct json_object *k)
 	fputc('\n', out);
 }
 
-/* A column is there when the first kernel has it: those of time go without time. */
+/* The first kernel decides which columns there are: without time there are none of times. */
 static void print_kernels(FILE *out, struct json_object *kernels)
 {
 	struct json_object *first;
@@ -319,7 +320,7 @@ static void print_returns(FILE *out, struct json_object *p)
 		count(p, "evict.thrashing_pages"), count(p, "evict.pre_evicted_pages"));
 }
 
-/* What advice did, if there was any. */
+/* The effects of advice, if the program gave any. */
 static void print_advice(FILE *out, struct json_object *p)
 {
 	char a[24], b[24], c[24];
@@ -341,7 +342,10 @@ static void print_advice(FILE *out, struct json_object *p)
 			count(p, "duplicates.made_pages"), count(p, "duplicates.collapsed_pages"));
 }
 
-/* A policy that runs slowly here, and not one that decides badly. */
+/*
+ * Tells when a policy's code is slow on this machine, which says nothing about its
+ * decisions.
+ */
 void report_decisions(FILE *out, struct json_object *r)
 {
 	struct json_object *p = output_at(r, "paging"), *charged;
@@ -419,7 +423,7 @@ static void print_memory(FILE *out, struct json_object *m)
 		100 * output_number(m, "dram.utilization"), output_number(m, "latency.mean"));
 }
 
-/* How much of what is free is not in the largest hole, percent. */
+/* The share of free space outside the largest hole, percent. */
 static double scattered(struct json_object *f, const char *free, const char *hole)
 {
 	double all = output_number(f, free);
@@ -517,7 +521,7 @@ static void print_phases(FILE *out, struct json_object *w)
 			count(w, "phases.kernel_cycles"), count(w, "phases.d2h_cycles"));
 }
 
-/* Workloads side by side: each with the numbers of its own kernels. */
+/* Workloads side by side: each one with the numbers of its own kernels. */
 static void print_workloads(FILE *out, struct json_object *workloads)
 {
 	for (size_t i = 0; i < json_object_array_length(workloads); i++) {

@@ -16,7 +16,7 @@ struct report_facts {
 	const struct target *target;
 	const char *backend;
 	const char *statistics;		/* the library's JSON, or NULL: it did not get that far */
-	const char *ptx;		/* the text that ran, or NULL: several */
+	const char *ptx;		/* the PTX text that ran, or NULL if there were several */
 	size_t ptx_bytes;
 	double host_seconds;		/* launch to the end of the last kernel */
 };
@@ -30,7 +30,7 @@ struct json_object *report_json(const struct report_facts *f, const char *subjec
 /* failed: 0, it is verified. */
 struct json_object *report_workload(const struct workload *w, int failed);
 
-/* All of it, --details; and some twenty lines of it (report_short.c). */
+/* The long report (--details), and the short one of some twenty lines (report_short.c). */
 void report_text(FILE *out, struct json_object *report);
 void report_short(FILE *out, struct json_object *report);
 
@@ -50,9 +50,9 @@ double report_idle(const struct report_stalls *stalls);
 
 /* A workload's name and options, without an end of line. */
 void report_options(FILE *out, struct json_object *workload);
-/* A CUDA program, how it ended, and its own copies. */
+/* A CUDA program: how it ended, and its explicit copies. */
 void report_program(FILE *out, struct json_object *program);
-/* A line each, if there is something to say. */
+/* One line for each, if the report has something to say about it. */
 void report_fault_stages(FILE *out, struct json_object *report);
 void report_decisions(FILE *out, struct json_object *report);
 void report_metrics(FILE *out, struct json_object *report);

@@ -145,7 +145,7 @@ static void print_where(FILE *out, struct json_object *r)
 	fputc('\n', out);
 }
 
-/* Virtual time, and what of it were kernels. */
+/* The virtual time, and the kernels' part of it. */
 static void print_cycles(FILE *out, struct json_object *r)
 {
 	double cycles = output_number(r, "totals.cycles");
@@ -195,7 +195,7 @@ static int by_cycles(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* Launches of one name are one. Returns how many there are. */
+/* Merges launches of one kernel name. Returns how many names there are. */
 static size_t add_kernels(struct sum *sums, size_t n, struct json_object *kernels)
 {
 	for (size_t i = 0; i < length(kernels); i++) {
@@ -214,7 +214,7 @@ static size_t add_kernels(struct sum *sums, size_t n, struct json_object *kernel
 	return n;
 }
 
-/* One line a kernel, whatever its launches were, those that took longest. */
+/* One line for each kernel name, those that took longest first. */
 static void print_kernels(FILE *out, struct json_object *r)
 {
 	struct json_object *kernels = output_at(r, "kernels"), *all = output_at(r, "workloads");

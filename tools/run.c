@@ -37,15 +37,15 @@ struct request {
 	const char *json;		/* NULL: text alone */
 	const char *trace, *samples, *faults;	/* NULL: none */
 	enum workload_copies copies;
-	enum workload_size size;	/* of workloads that do not say otherwise */
+	enum workload_size size;	/* for workloads whose words give no size */
 	unsigned int count;
 	const struct workload_row *rows[RUNS_MAX];
 	struct workload workloads[RUNS_MAX];
 	uint64_t arrivals[RUNS_MAX], halts[RUNS_MAX], untils[RUNS_MAX], repeats[RUNS_MAX];
-	uint64_t cycles;		/* --target: that each runs alone first; 0: none does */
-	bool arrives, halts_one;	/* one of them at a time of its own, or before its end */
+	uint64_t cycles;		/* --target: cycles that each runs alone first; 0: none */
+	bool arrives, halts_one;	/* a workload comes at its own cycle, or is halted */
 	bool details;			/* the long report */
-	unsigned int joined;		/* how many + stand between them */
+	unsigned int joined;		/* the number of + between them */
 };
 
 /* "@CYCLE" of the workload before it. */
@@ -93,7 +93,10 @@ static int parse_repeat(struct request *r, const char *text, const struct verb *
 	return 0;
 }
 
-/* A workload that runs again has no result of a single run to verify. */
+/*
+ * A workload that runs again does not have the result of a single run, so nothing can verify
+ * it.
+ */
 static bool repeats_unhalted(const struct request *r)
 {
 	for (unsigned int i = 0; i < r->count; i++)
@@ -102,7 +105,7 @@ static bool repeats_unhalted(const struct request *r)
 	return false;
 }
 
-/* Side by side are all of them or none. */
+/* Either all workloads are side by side, or none. */
 static int check_joined(const struct request *r, bool open, const struct verb *verb)
 {
 	if (open || (r->joined && r->joined != r->count - 1))
@@ -279,7 +282,7 @@ struct json_object *run_workload(struct workload *w, const struct workload_row *
 		begin = now_ns();
 		failed = phases_run(w);
 		facts.host_seconds = (double)(now_ns() - begin) * 1e-9;
-		/* Before verify, whose page faults are the CPU's. */
+		/* Read before verification, which takes page faults of its own on the CPU. */
 		ret = gpuemu_statistics(ctx, &statistics);
 		if (ret && !failed)
 			failed = workload_failed(w, ret, "statistics");
@@ -389,7 +392,10 @@ static int run_joined(struct request *r, const struct verb *verb, struct json_ob
 	return status ? CLI_FAILED : result;
 }
 
-/* Reads the words as those of one run, so that all of them are checked before many are begun. */
+/*
+ * Reads the words as those of one run, so that a mistake is found before the first of many
+ * runs begins.
+ */
 static int find_oracle(struct request *r, const struct verb *verb, int argc, char **argv)
 {
 	/* Reading them changes their order. */

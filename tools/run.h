@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* One run of one workload on an open GPU; for the tests as well as the verb. */
+/* One run of one workload on an open GPU. For the verb and the tests. */
 #ifndef GPUEMU_TOOLS_RUN_H
 #define GPUEMU_TOOLS_RUN_H
 

@@ -52,7 +52,7 @@ static void remove_folder(const char *path)
 	rmdir(path);
 }
 
-/* The runner whose folder has this name was of this machine, and is dead. */
+/* True if the runner whose folder has this name ran on this machine and is dead. */
 static bool is_leftover(const char *name, const char *host)
 {
 	size_t n = strlen(host);
@@ -92,7 +92,7 @@ int runner_begin(struct runner *r, struct err *err)
 
 	if (!r->program)
 		r->program = "/proc/self/exe";
-	/* A program that is not there has no digest, and its runs say so. */
+	/* A program that does not exist has no digest; its runs report the error. */
 	digest_file(r->program, r->program_digest);
 	gethostname(host, sizeof(host) - 1);
 	r->scratch = text_of("%s/.%s.%ld", runs, host, (long)getpid());
@@ -312,7 +312,7 @@ static void signal_all(struct runner *r, int sig)
 			kill(r->runs[i]->pid, sig);
 }
 
-/* Ends those that take longer than they may. */
+/* Ends the runs that have taken longer than the limit. */
 static void end_late(struct runner *r)
 {
 	uint64_t limit = (uint64_t)r->limit * 1000000000u;
@@ -327,20 +327,23 @@ static void end_late(struct runner *r)
 	}
 }
 
-/* Until a child ends, somebody wants an end, or a second is over. */
+/* Waits until a child ends, a signal comes, or a second is over. */
 static void wait_some(struct execution *x)
 {
 	const struct timespec second = { .tv_sec = 1 }, none = { 0 };
 	int sig = sigtimedwait(&x->stops, NULL, &none);
 
-	/* Children of a terminal get Ctrl-C as we do: first why, then that they ended. */
+	/*
+	 * Children of a terminal get Ctrl-C too. Reading the signal first tells why they
+	 * ended.
+	 */
 	if (sig <= 0)
 		sig = sigtimedwait(&x->signals, NULL, &second);
 	if (sig > 0 && sig != SIGCHLD)
 		x->r->stopped = sig;
 }
 
-/* Asked to end, then made to. */
+/* Asks the children to end, and kills them later. */
 static void end_all(struct execution *x)
 {
 	const struct timespec nap = { .tv_nsec = 100000000 };

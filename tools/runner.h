@@ -28,10 +28,10 @@
 #include "base/base.h"
 #include "digest.h"
 
-/* Runs of one name are expected to take as long as each other. */
+/* Runs of one name are expected to take equally long. */
 struct run_group {
 	char *name;
-	double seconds;			/* of those that have been done, together */
+	double seconds;			/* seconds of the finished runs of this name together */
 	unsigned int known;		/* how many those are */
 	struct run_group *next;
 };
@@ -42,15 +42,15 @@ struct run {
 	char *product;			/* a file that it leaves beside its report, or NULL */
 	struct run_group *group;
 	/*
-	 * NULL: not done, or failed. Without kernels and SMs, but with `stalls`, the sum over all
-	 * SMs, and `warps`, the mean of them.
+	 * NULL: not done, or failed. It lacks kernels and SMs, but has `stalls` (the sum
+	 * over all SMs) and `warps` (the mean of them).
 	 */
 	struct json_object *report;
 	unsigned int repeat;		/* RUN_REPEAT()'s */
 	bool alone;			/* RUN_ALONE */
-	bool failed, elsewhere;		/* elsewhere: another shard's */
+	bool failed, elsewhere;		/* another shard does it */
 	char why[256];			/* it failed */
-	double seconds;			/* that it took here; 0: not done here */
+	double seconds;			/* seconds that the run took here; 0: not done here */
 	/* While it runs. */
 	pid_t pid;
 	uint64_t began;			/* ns */
@@ -58,15 +58,15 @@ struct run {
 
 /* Flags of runner_want(). */
 enum {
-	RUN_ALONE = 1,			/* it measures: nothing else runs beside it */
-	RUN_EVERYWHERE = 2,		/* every shard needs its report */
+	RUN_ALONE = 1,			/* a run that measures: no other runs beside it */
+	RUN_EVERYWHERE = 2,		/* every shard needs this run's report */
 };
-/* The n-th time again (0: the first) of the same words: a run of its own. */
+/* Counts runs of the same words (0: the first); each is a run of its own. */
 #define RUN_REPEAT(n)	((unsigned int)(n) << 8)
 
 struct runner {
-	/* The caller's, set before runner_begin(). */
-	const char *who;		/* begins each message: "gpuemu study" */
+	/* The caller sets these before runner_begin(). */
+	const char *who;		/* the begin of each message: "gpuemu study" */
 	const char *dir;		/* no blank in it */
 	const char *program;		/* NULL: the one that runs */
 	unsigned int jobs;		/* runs at a time, at least 1 */
@@ -83,20 +83,23 @@ struct runner {
 
 	/* The runner's own. */
 	char program_digest[DIGEST_TEXT];
-	char *scratch;			/* folder of what is not done yet */
+	char *scratch;			/* folder of the runs that are under way */
 	struct run_group *groups;
 	void *by_args, *known;		/* trees of tsearch() */
 	unsigned int running;
 	size_t shared;			/* runs that shards share */
-	uint64_t told;			/* when progress was shown last, ns */
+	uint64_t told;			/* when the progress line was shown last, ns */
 };
 
-/* How many CPUs this process may use: for `jobs`. */
+/* The number of CPUs that this process may use: for `jobs`. */
 unsigned int runner_cpus(void);
 
 /* Makes the folders. -errno: err says which one it cannot make. */
 int runner_begin(struct runner *r, struct err *err);
-/* Frees all but the caller's; kept reports stay. Also after a runner_begin() that failed. */
+/*
+ * Frees everything but the caller's members; kept reports stay. Also after a runner_begin()
+ * that failed.
+ */
 void runner_end(struct runner *r);
 
 /*
@@ -112,11 +115,17 @@ void runner_product(struct run *run, const char *file);
  * the children and set `stopped`; what is finished stays.
  */
 void runner_execute(struct runner *r);
-/* Takes the reports that other shards have kept since. */
+/* Takes the reports that other shards have kept in the meantime. */
 void runner_look_again(struct runner *r);
-/* How many wanted runs have neither a report nor failed, other shards' not counted. */
+/*
+ * The number of wanted runs that have neither a report nor a failure, without other shards'
+ * runs.
+ */
 size_t runner_missing(const struct runner *r);
-/* A number of its report, "paging.latency_ns.p50"; NAN when it failed or has no such member. */
+/*
+ * A number of the run's report, "paging.latency_ns.p50"; NAN if the run failed or has no
+ * such member.
+ */
 double run_number(const struct run *run, const char *path);
 /*
  * The next combination of n choices, each at[i] from 0 to sizes[i] - 1, the last one fastest: a
@@ -130,7 +139,7 @@ char *runner_expand(const struct runner *r, const char *text);
 
 /* runner_keep.c: what reports are kept under, and as. */
 char *run_digest(struct runner *r, const char *name, const char *args, unsigned int repeat);
-/* Takes the kept report; false: there is none, or its run did not end well. */
+/* Takes the kept report; false: there is none, or its run failed. */
 bool run_take(const struct runner *r, struct run *run);
 /* Files of a run under way: its report and its messages. The caller frees the name. */
 char *run_scratch(const struct runner *r, const struct run *run, const char *ending);

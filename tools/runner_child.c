@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A run as a process, which ends when this one does, however this one ends. */
+/* A run as a process. It ends when this process does, however this one ends. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -20,7 +20,10 @@ static _Noreturn void become(const char *program, char **argv, const char *error
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	int said = open(errors, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 
-	/* posix_spawn() cannot ask for this one, which no kill -9 of the parent gets around. */
+	/*
+	 * posix_spawn() cannot set the parent-death signal, which works even after a kill -9
+	 * of the parent.
+	 */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(127);

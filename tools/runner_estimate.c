@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How much of the work is done and how long the rest takes, from how long runs of the same
- * name took; and the line that says so.
+ * Estimates how much of the work is done and how long the rest takes, from the times of
+ * earlier runs of the same name, and prints the line that says so.
  */
 #include <math.h>
 #include <stdio.h>
@@ -55,7 +55,7 @@ struct runner_estimate runner_estimate(const struct runner *r, size_t done, size
 			continue;
 		left = expected(run, mean);
 		ran = run->pid ? (double)(now - run->began) * 1e-9 : 0;
-		/* A run that takes longer than others did may end at any time. */
+		/* A run that has taken longer than the others may end at any time. */
 		ran = ran < left ? ran : left;
 		worked += ran;
 		left -= ran;
@@ -67,7 +67,7 @@ struct runner_estimate runner_estimate(const struct runner *r, size_t done, size
 	}
 	together /= r->jobs;
 	e.remaining = (together > longest ? together : longest) + alone;
-	/* In work, not in time: runs at the same time count each. */
+	/* Counts work and not time: each of the runs that go side by side counts. */
 	together = together * r->jobs + alone;
 	e.share = worked + together > 0 ? worked / (worked + together) : (double)NAN;
 	if (isnan(mean))

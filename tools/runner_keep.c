@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How reports are kept. The name of a report is a digest of all that can change the run. A run
- * writes under a name of this process first; its report gets its own name when the run has
- * ended well.
+ * How reports are kept. A report's name is a digest of everything that can change the run. A
+ * run writes under a name of this process first; its report gets its own name when the run
+ * has ended well.
  */
 #include <errno.h>
 #include <search.h>
@@ -20,7 +20,7 @@
 
 /* --- the digest ------------------------------------------------------------------------ */
 
-/* A digest that was made once: of a file, of a configuration. */
+/* A digest that was made once, of a file or a configuration. */
 struct known {
 	char *key;
 	char digest[DIGEST_TEXT];
@@ -58,7 +58,7 @@ void runner_forget(struct runner *r)
 	r->known = NULL;
 }
 
-/* A file is read again when it has been written since. */
+/* A file is read again if it has changed since. */
 static void add_file(struct runner *r, struct digest *d, const char *file)
 {
 	struct known *row;
@@ -74,7 +74,7 @@ static void add_file(struct runner *r, struct digest *d, const char *file)
 	digest_add_text(d, "file", row->digest);
 }
 
-/* A configuration that cannot be read has no digest: its run says what is wrong. */
+/* A configuration that cannot be read has no digest; its run reports the error. */
 static void add_config(struct runner *r, struct digest *d, const char *name)
 {
 	struct known *row = known_row(r, text_of("config %s", name));
@@ -107,7 +107,7 @@ static bool workload_ptx(const char *word, const char **begin, const char **end)
 	return row;
 }
 
-/* The words before names of files that a run writes. */
+/* The options whose values are files that a run writes. */
 static bool writes(const char *option)
 {
 	static const char *const options[] = { "--record", "--trace", "--samples", "--json", "--faults" };
@@ -156,7 +156,7 @@ char *run_digest(struct runner *r, const char *name, const char *args, unsigned 
 	}
 	digest_end(d, text);
 	free(words);
-	/* 128 bits, and a name that every file system takes. */
+	/* 128 bits: enough, and short enough for every file system's names. */
 	id = text_of("%.80s-%.32s", name, text);
 	for (char *c = id; *c; c++)
 		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-", *c))
@@ -207,7 +207,10 @@ static bool has_product(const struct runner *r, const struct run *run)
 	return there;
 }
 
-/* The schedulers' cycles of all SMs by cause, as `stalls` of the report: drop_details() drops the SMs. */
+/*
+ * The cycles of all SMs' schedulers by cause, as `stalls` of the report, because
+ * drop_details() drops the SMs.
+ */
 static void add_stalls(struct json_object *o)
 {
 	struct json_object *sms = output_at(o, "sms"), *sum;
@@ -230,7 +233,7 @@ static void add_stalls(struct json_object *o)
 	json_object_object_add(o, "stalls", sum);
 }
 
-/* Means of an SM with a CTA, as `warps` of an SM: of all SMs, by the cycles in which each had one. */
+/* Means over all SMs, as `warps` of an SM, weighted by the cycles in which each had a CTA. */
 static void add_warps(struct json_object *o)
 {
 	static const char *const means[] = { "resident", "schedulable", "ctas" };
@@ -253,7 +256,7 @@ static void add_warps(struct json_object *o)
 	json_object_object_add(o, "warps", all);
 }
 
-/* The numbers of each kernel and each SM would take most of the memory. */
+/* Drops the numbers of each kernel and each SM, which would take most of the memory. */
 static void drop_details(struct json_object *o)
 {
 	struct json_object *entries = output_at(o, "workloads");
@@ -266,7 +269,7 @@ static void drop_details(struct json_object *o)
 		json_object_object_del(json_object_array_get_idx(entries, i), "kernels");
 }
 
-/* One that was halted at its target has no result, and ended well. */
+/* A workload that was halted at its target has no result, but its run ended well. */
 static bool verified(struct json_object *workload)
 {
 	struct json_object *v = output_at(workload, "verified");
@@ -275,7 +278,7 @@ static bool verified(struct json_object *workload)
 	return (v && json_object_get_boolean(v)) || (halted && json_object_get_boolean(halted));
 }
 
-/* One workload's report, one of several side by side, or several of one after the other. */
+/* The report of one workload, of several side by side, or of several one after the other. */
 static bool went_well(struct json_object *o)
 {
 	struct json_object *entries = json_object_is_type(o, json_type_array) ? o :
@@ -334,7 +337,7 @@ void run_complain(const struct runner *r, struct run *run)
 {
 	char *said = run_scratch(r, run, ".err"), *complaint = kept(r, run, ".err");
 	char *part = run_scratch(r, run, ".json"), line[256];
-	/* The function that ended it said why. */
+	/* The function that ended the run has said why. */
 	FILE *in = *run->why ? NULL : fopen(said, "re");
 
 	while (in && fgets(line, sizeof(line), in)) {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Statistics over time of run and ptx: asked for by a key, delivered with the statistics. */
+/*
+ * Statistics over time of run and ptx. A key asks for them, and they come with the
+ * statistics.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,7 +30,7 @@ int samples_ask(struct target *t, struct err *err)
 	return ret ? err_set(err, ret, "--samples: %s", why.text) : 0;
 }
 
-/* `behind` stands behind the cells. */
+/* Writes `behind` after the cells. */
 static void csv_line(FILE *out, struct json_object *cells, const char *behind)
 {
 	size_t n = json_object_array_length(cells);
@@ -58,7 +61,10 @@ static int write_csv(struct json_object *samples, const char *file, struct err *
 
 	if (!out)
 		return err_set(err, -errno, "cannot write %s: %s", file, strerror(errno));
-	/* Beside each other: lines of kernels have three columns more, and the GPU's no kernel. */
+	/*
+	 * Kernels side by side: their lines have three more columns, and the GPU's line has
+	 * no kernel.
+	 */
 	csv_line(out, output_at(kernels ? kernels : samples, "columns"), "");
 	csv_lines(out, output_at(samples, "rows"), kernels ? ",,," : "");
 	if (kernels)

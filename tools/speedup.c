@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Targets that are measured, and what is made of them; see speedup.h. Called by run.c. */
+/* Measures targets and computes the metrics; see speedup.h. Called by run.c. */
 #include <errno.h>
 #include <stdio.h>
 
 #include "output.h"
 #include "speedup.h"
 
-/* When the entry's workload had executed its target: it was halted then, or it ended. */
+/* When the entry's workload had executed its target: when it was halted, or when it ended. */
 static double reached(struct json_object *entry)
 {
 	return output_number(entry, output_has(entry, "halted_cycle") ? "halted_cycle" : "end") -

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gpuemu stat: what the module counts, once or every so often; its parameters;
- * the reset of the counters. What is shown and how is stat_look.c's.
+ * gpuemu stat: the module's counters, once or repeatedly; its parameters; the reset of the
+ * counters. stat_look.c knows what is shown and how.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -101,7 +101,7 @@ static int watch(const struct verb *verb, const struct request *r, struct ctl *c
 		stat_look_free(&before);
 		before = now;
 		memset(&now, 0, sizeof(now));
-		/* A reader that goes away ends it. */
+		/* This verb ends when its reader goes away. */
 		if (fflush(stdout))
 			break;
 	}
@@ -110,7 +110,7 @@ static int watch(const struct verb *verb, const struct request *r, struct ctl *c
 	return ret ? cli_failed(verb, "%s", err.text) : CLI_DONE;
 }
 
-/* --set: where it stands ("NAME=VALUE") is checked before a device is looked for. */
+/* --set: checks the form ("NAME=VALUE") before it looks for a device. */
 static int set_parse(const struct verb *verb, const char *text, char name[32], uint32_t *value)
 {
 	const char *equals = strchr(text, '=');
@@ -173,7 +173,7 @@ static int seconds_parse(const char *text, double *seconds)
 	char *end;
 
 	*seconds = strtod(text, &end);
-	/* Not "nan", and not so short that looking is all it does. */
+	/* Refuses "nan", and intervals so short that the verb would do nothing but look. */
 	return *end || end == text || !(*seconds >= 0.01 && *seconds <= 86400) ? -EINVAL : 0;
 }
 

@@ -31,7 +31,7 @@ void stat_text(FILE *out, const struct stat_look *look);
 void stat_watch_head(FILE *out);
 void stat_watch_line(FILE *out, const struct stat_look *before, const struct stat_look *now);
 
-/* Others of --json and text: the parameters, a client's VA blocks. 0 or -errno with err. */
+/* Parts of --json and text: the parameters, a client's VA blocks. 0 or -errno with err. */
 int stat_params(struct ctl *ctl, struct json_object **json, struct err *err);
 void stat_params_text(FILE *out, struct json_object *params);
 int stat_blocks(struct ctl *ctl, uint32_t va_space, struct json_object **json, struct err *err);

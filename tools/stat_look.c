@@ -57,7 +57,7 @@ static struct json_object *stats_json(const struct ctl_stats *stats)
 	return o;
 }
 
-/* "" when it is over or not ours to see. */
+/* "" if the process has ended or this user may not see it. */
 static const char *command(uint32_t pid, char name[32])
 {
 	char path[64];
@@ -155,7 +155,7 @@ void stat_watch_head(FILE *out)
 		"batches/s", "h2d/s", "d2h/s", "evicted/s", "cpuflt/s", "resident", "free");
 }
 
-/* A second; counted from zero if the counter was reset in between. */
+/* The rate a second. The counter is taken from zero if it was reset in between. */
 static double rate(const struct stat_look *before, const struct stat_look *now,
 		   enum ctl_stat stat)
 {

@@ -27,7 +27,7 @@ static void on_signal(int sig)
 	unsigned char byte = (unsigned char)sig;
 	int saved = errno;
 
-	/* The pipe has room for a signal; more of them say the same. */
+	/* The pipe has room for one signal; further ones would say the same. */
 	if (write(stop.pipe[1], &byte, 1) < 0)
 		errno = saved;
 	errno = saved;

@@ -13,7 +13,7 @@
  * usual.
  */
 void stop_begin(void (*write)(void *ctx, int sig), void *ctx);
-/* From lock to unlock write() is not called: what it reads may change. */
+/* write() is not called between lock and unlock, where the data it reads may change. */
 void stop_lock(void);
 void stop_unlock(void);
 /* The caller has written everything itself. */

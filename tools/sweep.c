@@ -20,7 +20,7 @@ struct request {
 	struct sweep_plan plan;
 	struct runner runner;
 	const char *file, *csv;		/* csv NULL: sweep.csv in the folder */
-	const char *size;		/* of workloads that do not say otherwise; NULL: medium */
+	const char *size;		/* for workloads whose words give no size; NULL: medium */
 	char *dir;
 	bool dry;
 	unsigned int slurm;		/* write a job array of so many tasks; 0: run */
@@ -147,8 +147,8 @@ static void put_word(const char *word)
 }
 
 /*
- * A job array whose tasks are shards of one folder, which all machines see. Each takes the jobs
- * that Slurm gives it CPUs for; the last one's table has every run.
+ * A job array whose tasks are shards of one folder that all machines see. Each task runs as
+ * many jobs as Slurm gives it CPUs. The task that ends last writes the table with every run.
  */
 static int show_slurm(const struct verb *verb, const struct request *r)
 {
@@ -183,7 +183,7 @@ static int show_slurm(const struct verb *verb, const struct request *r)
 	return CLI_DONE;
 }
 
-/* Whole or not at all: shards of one folder may write it at the same time. */
+/* Writes the file whole or not at all: shards of one folder may write it at the same time. */
 static int write_table(const struct verb *verb, struct request *r)
 {
 	char *file = r->csv ? text_of("%s", r->csv) : text_of("%s/sweep.csv", r->dir);
@@ -235,7 +235,7 @@ static int do_runs(const struct verb *verb, struct request *r)
 	runner_execute(runner);
 	sweep_want(&r->plan, &r->sweep, runner);
 	runner_execute(runner);
-	/* The table also has the runs that other shards have kept since. */
+	/* The table also has the runs that other shards have kept in the meantime. */
 	runner_look_again(runner);
 	result = write_table(verb, r);
 	if (!result)

@@ -33,7 +33,7 @@ struct sweep_factor {
 struct sweep {
 	struct sweep_factor *factors;	/* the workloads first; later ones change faster */
 	size_t nfactors;
-	char **columns;			/* of reports, "totals.cycles"; none: every number */
+	char **columns;			/* of reports, "totals.cycles"; empty: every number */
 	size_t ncolumns;
 };
 
@@ -46,12 +46,12 @@ struct sweep_run {
 
 /* sweep_file.c: -errno with err: "FILE:LINE: what is wrong". */
 int sweep_read(struct sweep *s, const char *file, struct err *err);
-/* Each workload of the sweep is of that size, where its own words do not say otherwise. */
+/* Gives each workload of the sweep this size, unless its own words say otherwise. */
 void sweep_resize(struct sweep *s, const char *size);
 /* How much of that text names workloads; options of gpuemu run may stand behind them. */
 size_t sweep_named(const char *workloads);
 void sweep_free(struct sweep *s);
-/* NULL: it has none of that kind. */
+/* NULL: the sweep has no factor of that kind. */
 const struct sweep_factor *sweep_factor(const struct sweep *s, enum sweep_kind kind);
 
 /* sweep_plan.c: the combinations as runs. */
@@ -60,11 +60,14 @@ struct sweep_plan {
 	size_t count;
 };
 
-/* All combinations, checked, none wanted yet. -EINVAL: err names the one that cannot be. */
+/*
+ * All combinations, checked; none is wanted yet. -EINVAL: err names the one that is
+ * impossible.
+ */
 int sweep_plan(struct sweep_plan *p, const struct sweep *s, struct err *err);
-/* Wants the runs that say how much memory workloads take, if shares of it are asked for. */
+/* Wants the runs that tell the workloads' footprints, if the sweep has shares of them. */
 void sweep_want_footprints(const struct sweep_plan *p, const struct sweep *s, struct runner *r);
-/* Behind the execution of those: wants all. */
+/* Called after those runs: wants all combinations. */
 void sweep_want(struct sweep_plan *p, const struct sweep *s, struct runner *r);
 /* The words of that run, with "--vram SHARE" while its footprint is unknown; the caller frees. */
 char *sweep_words(const struct sweep *s, const struct sweep_run *run);

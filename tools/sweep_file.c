@@ -92,7 +92,10 @@ static void add_value(struct sweep_factor *f, char *value)
 	f->values[f->count++] = value;
 }
 
-/* The setting of that name, or the one value that it has if not given; NULL: no factor then. */
+/*
+ * The setting of that name, or the given value if the file lacks it; NULL: then it is no
+ * factor.
+ */
 static int read_factor(struct sweep *s, const config_setting_t *root, enum sweep_kind kind,
 		       const char *setting, const char *column, const char *otherwise,
 		       const char *file, struct err *err)

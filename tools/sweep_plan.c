@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A sweep's combinations as runs: their words, checked before anything runs, and the footprints
- * that "50%" of device memory is of.
+ * A sweep's combinations as runs. Their words are checked before anything runs. Runs without
+ * time give the footprints that "50%" of device memory refers to.
  */
 #include <errno.h>
 #include <math.h>
@@ -35,7 +35,10 @@ static double share_of(const char *vram)
 
 /* --- workloads -------------------------------------------------------------------------------- */
 
-/* "@20000", "halt=2M": when the workload comes and goes, and no option of its own. */
+/*
+ * "@20000", "halt=2M": says when the workload comes and goes; it is no option of the
+ * workload.
+ */
 static bool is_when(const char *word)
 {
 	static const char *const names[] = { "@", "halt=", "until=", "repeat=" };
@@ -46,7 +49,10 @@ static bool is_when(const char *word)
 	return false;
 }
 
-/* One word of "sgemm m=256 + lbm steps=1 @20000"; *w is the workload that it belongs to. */
+/*
+ * Takes one word of "sgemm m=256 + lbm steps=1 @20000"; *w is the workload that the word
+ * belongs to.
+ */
 static int check_word(const char *word, struct workload *w, bool *wants_name, struct err *err)
 {
 	const struct workload_row *row;
@@ -87,7 +93,7 @@ static int check_workloads(const char *text, struct err *err)
 	return ret ? err_set(err, ret, "workloads \"%s\": %s", text, why.text) : 0;
 }
 
-/* "sgemm+lbm": what runs of these are called. */
+/* "sgemm+lbm": the name of the runs of these workloads. */
 static char *name_of(const char *text)
 {
 	char *words = text_of("%.*s", (int)sweep_named(text), text), *name = text_of("%s", ""), *save;
@@ -106,8 +112,8 @@ static char *name_of(const char *text)
 }
 
 /*
- * The runs without time whose reports say what each of the workloads takes, one after the other.
- * Their memory together; NAN: one of them failed or has not been done.
+ * The workloads' footprint: the sum over them, each from the report of a run without time.
+ * NAN: a run failed or has not been done.
  */
 static double footprint(struct runner *r, const char *text)
 {
@@ -170,7 +176,7 @@ char *sweep_words(const struct sweep *s, const struct sweep_run *run)
 	return must(words);
 }
 
-/* Reports everything that run would refuse, before the first run begins. */
+/* Reports everything that `gpuemu run` would refuse, before the first run begins. */
 static int check_run(const struct sweep *s, const struct sweep_run *run, struct err *err)
 {
 	const char *vram = value_of(s, run, SWEEP_VRAM);

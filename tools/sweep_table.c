@@ -39,14 +39,14 @@ static void add_column(struct columns *c, const char *path)
 	c->paths[c->count++] = text;
 }
 
-/* Inputs of a run are factors. The program that ran it is the same for all rows. */
+/* A run's inputs are factors, and the program that ran it is the same for all rows. */
 static bool left_out(const char *path, const char *key)
 {
 	return (!*path && (!strcmp(key, "version") || !strcmp(key, "host"))) ||
 	       !strcmp(key, "options") || !strcmp(key, "seed");
 }
 
-/* Every number and switch; of arrays the workloads that ran side by side. */
+/* Takes every number and switch; of arrays only the workloads that ran side by side. */
 static void add_numbers(struct columns *c, struct json_object *o, const char *path)
 {
 	json_object_object_foreach(o, key, value) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The shared options of run, ptx and bench, one table. What a policy is called
- * comes from the engine's own tables, so a new policy needs nothing here.
+ * The shared options of run, ptx and bench in one table. The engine's own tables name the
+ * policies, so a new policy needs no change here.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -59,7 +59,7 @@ void target_init(struct target *t)
 	t->seed = t->spec.seed;
 }
 
-/* Policies are checked by target_check(); a backend is no key of the model. */
+/* target_check() checks policies; a backend is no key of the model. */
 static int check_backend(const char *value, struct err *err)
 {
 	const char *name, *help;
@@ -115,7 +115,7 @@ static int choose_mechanism(struct target *t, int option, struct err *err)
 	return 0;
 }
 
-/* The unit of management: Zorua's two baselines and Zorua, as mechanisms are called. */
+/* The unit of management: the names of Zorua's two baselines and of Zorua itself. */
 static int set_manage(struct target *t, const char *unit, struct err *err)
 {
 	int ret = choose_mechanism(t, TARGET_MANAGE, err);
@@ -152,7 +152,7 @@ int target_option(struct target *t, int id, const char *arg,
 		return set_manage(t, arg, err);
 	case TARGET_RECORDED:
 		t->recorded = arg;
-		/* Touches are reported as when they were recorded. */
+		/* Touches are reported in the same way as when they were recorded. */
 		return target_set(t, "paging.record", "on", err);
 	case TARGET_RECORD:
 		t->record = arg;
@@ -167,7 +167,7 @@ int target_option(struct target *t, int id, const char *arg,
 			continue;
 		if (id == TARGET_CTA && (ret = choose_mechanism(t, id, err)))
 			return ret;
-		/* People write it so: --slice left-over. */
+		/* People write --slice left-over, and the key has left_over. */
 		if (id == TARGET_SLICE && arg) {
 			snprintf(name, sizeof(name), "%s", arg);
 			for (char *c = name; *c; c++)

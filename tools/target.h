@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The GPU that a verb runs on, as the shared options choose it: --backend,
- * --config, --set, --vram, ... Checked here as far as they can be before a GPU
- * is opened, so that a typing error is a misuse and not a failure.
+ * The GPU that a verb runs on, as the shared options choose it: --backend, --config, --set,
+ * --vram, ... Options are checked here as far as possible before a GPU is opened, so that a
+ * typing error is a misuse and not a failure.
  */
 #ifndef GPUEMU_TOOLS_TARGET_H
 #define GPUEMU_TOOLS_TARGET_H
@@ -22,7 +22,7 @@ struct target {
 	int argc;			/* the verb's command line, as it was given */
 	char *const *argv;
 	int mechanism;			/* the option that chose it: TARGET_CTA, TARGET_MANAGE; 0: none */
-	bool fall_back;			/* a loaded policy that fails is no failure of the run */
+	bool fall_back;			/* a loaded policy that fails does not fail the run */
 	struct trace *trace;			/* where the timeline goes, NULL: nowhere */
 	uint64_t seed;
 	char lines[4096];			/* "key=value\n" for libgpuemu */
@@ -66,15 +66,18 @@ int target_option(struct target *t, int id, const char *arg,
 /* Appends one line, checked. */
 int target_set(struct target *t, const char *key, const char *value,
 	       struct err *err);
-/* Checks what only shows when all options are known, the configuration file included. */
+/*
+ * Checks what can only be checked when all options are known, the configuration file
+ * included.
+ */
 int target_check(const struct target *t, struct err *err);
 /* The GPU with its configuration file read. -EINVAL: unknown, or a bad file. */
 int target_spec(const struct target *t, struct gpu_spec *spec, struct err *err);
-/* Can --record's file be written? */
+/* Tells whether --record's file can be written. */
 int target_record_check(const struct target *t, struct err *err);
 /* Writes --record's file, if there is one. err has the library's sentence. */
 int target_record(const struct target *t, struct gpuemu_ctx *ctx, struct err *err);
-/* Does the daemon run it and send the report, or may it? */
+/* True if the daemon runs the work and sends the report, or may do so. */
 bool target_through_module(const struct target *t);
 /* Opens the GPU; err has the library's sentence. */
 int target_open(const struct target *t, struct gpuemu_ctx **ctx,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The timeline of run and ptx: asked for by a key, delivered with the statistics. */
+/* The timeline of run and ptx. A key asks for it, and it comes with the statistics. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ int trace_ask(struct target *t, struct err *err)
 	struct err why = { "" };
 	int ret;
 
-	/* A smaller one that was set stays. */
+	/* A smaller number that the user set stays. */
 	if (t->spec.trace_spans)
 		return 0;
 	ret = target_set(t, "gpu.trace", target_through_module(t) ? EVENTS_MODULE : EVENTS, &why);
@@ -39,9 +39,9 @@ struct splitter {
 	struct trace *trace;
 	yajl_gen rest, timeline;
 	unsigned int depth;		/* of maps and arrays */
-	unsigned int inside;		/* the timeline's own depth; 0: outside of it */
+	unsigned int inside;		/* the depth at which the timeline lies; 0: outside of it */
 	bool next;			/* the next value is the timeline */
-	bool counts;			/* the next value is how many events it lacks */
+	bool counts;			/* the next value counts left-out events */
 };
 
 static yajl_gen to(const struct splitter *s)
@@ -70,7 +70,7 @@ static int on_number(void *ctx, const char *text, size_t n)
 {
 	struct splitter *s = ctx;
 
-	/* yajl has seen that digits end before the text does. */
+	/* yajl guarantees that the digits end before the text does. */
 	if (s->counts)
 		s->trace->dropped = strtoull(text, NULL, 10);
 	return value(s, yajl_gen_number(to(s), text, n));

@@ -22,11 +22,14 @@ int trace_ask(struct target *t, struct err *err);
 /* Opens the file, before anything runs. "-" is standard output. */
 int trace_open(struct trace *trace, const char *file, struct err *err);
 /*
- * The library's statistics as JSON. Their timeline goes to the file and is not in it; NULL for
- * trace: it stays. NULL: they are no JSON. The caller owns it.
+ * The library's statistics as JSON. Their timeline goes to the file and leaves the JSON;
+ * without a trace (NULL) it stays. NULL: the text is not JSON. The caller owns the result.
  */
 struct json_object *trace_split(struct trace *trace, const char *statistics);
-/* Says how many events are left out. -EPROTO: there was no timeline. Nothing where none is open. */
+/*
+ * Says how many events were left out. -EPROTO: there was no timeline. Does nothing if no
+ * file is open.
+ */
 int trace_close(struct trace *trace, struct err *err);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Policies in objects of their own that did wrong, from the report's "paging". The run
- * ends all the same, under a built-in policy. Its numbers are not the policy's, so it
- * counts as a failure unless the user asked for it (--policy-failure=fall-back).
+ * Reports loaded policies that went wrong, from the report's "paging". The run ends all the
+ * same, under a built-in policy. Its numbers are not the policy's, so it counts as a failure
+ * unless the user asked otherwise (--policy-failure=fall-back).
  */
 #include "trouble.h"
 

@@ -9,9 +9,9 @@
 #include "target.h"
 
 /*
- * A line for each policy that was replaced, or named pages that were no sense. True: a policy was
- * replaced and the target does not say that a built-in one may go on; the verb then fails, as the
- * numbers are not the policy's.
+ * Prints a line for each policy that was replaced, or that named impossible pages. True: a
+ * policy was replaced, and the target does not allow a built-in one in its place; the verb
+ * then fails, because the numbers are not the policy's.
  */
 bool trouble_print(const struct verb *verb, const struct target *target,
 		   struct json_object *report);

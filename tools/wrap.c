@@ -6,8 +6,8 @@
 #include "base/base.h"
 #include "wrap.h"
 
-#define WIDTH		80u	/* of a file, and of a terminal that does not say */
-#define WIDTH_LEAST	40u	/* fewer characters are no lines of prose */
+#define WIDTH		80u	/* columns of a file, and of a terminal that does not tell */
+#define WIDTH_LEAST	40u	/* narrower lines are unreadable */
 
 void wrap_lines(FILE *out, unsigned int indent, unsigned int width, const char *text)
 {

@@ -14,10 +14,10 @@
 #include "output.h"
 #include "yardstick.h"
 
-#define COLD_BYTES	(32u << 20)	/* of each ring of the memcpy */
+#define COLD_BYTES	(32u << 20)	/* bytes of each ring of the memcpy */
 /*
- * Keeps source and target apart in whatever is indexed by low address bits:
- * caches, and the translations of an emulated CPU, where it halves the time.
+ * Keeps source and target apart in everything that low address bits index: caches, and the
+ * translations of an emulated CPU, where it halves the time.
  */
 #define SKEW_BYTES	(37u * PAGE_BYTES)
 
@@ -135,12 +135,12 @@ int yardstick_memcpy(uint64_t *samples, size_t n, size_t bytes, struct err *err)
 	memset(from, 0x5a, ring * bytes);
 	memset(to, 0xa5, ring * bytes);
 	for (size_t i = 0; i < n; i++) {
-		/* An odd step through the ring: every piece, not in order. */
+		/* An odd step through the ring reaches every piece, but not in order. */
 		size_t at = (i * 7919 % ring) * bytes;
 		uint64_t begin = now_ns();
 
 		memcpy(to + at, from + at, bytes);
-		/* The compiler may not see that nobody reads the copy. */
+		/* The compiler must not see that nobody reads the copy. */
 		__asm__ volatile("" : : "r"(to + at) : "memory");
 		samples[i] = now_ns() - begin;
 	}

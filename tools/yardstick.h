@@ -16,7 +16,7 @@ int yardstick_minor_fault(uint64_t *samples, size_t n, struct err *err);
  * continuation; another thread does poll, read and UFFDIO_COPY of 4 KiB.
  */
 int yardstick_uffd(uint64_t *samples, size_t n, struct err *err);
-/* One byte to another thread and one back, through two pipes. */
+/* Sends one byte to another thread and one back, through two pipes. */
 int yardstick_pipe(uint64_t *samples, size_t n, struct err *err);
 /*
  * memcpy of `bytes` between mapped pages that are cold: sources and targets

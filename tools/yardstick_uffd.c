@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The peer to beat: userfaultfd resolving a missing page, as a pager in user
- * space does it (userfaultfd(2)): the fault wakes a handler thread in poll, it
- * reads the message and UFFDIO_COPYs a page, which wakes the faulting thread.
+ * The yardstick: userfaultfd resolves a missing page, as a pager in user space does it
+ * (userfaultfd(2)). The fault wakes a handler thread in poll(); the thread reads the message
+ * and copies a page with UFFDIO_COPY, which wakes the faulting thread.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -53,7 +53,7 @@ static void *pager_thread(void *arg)
 		p->resolved++;
 	}
 	p->error = -errno;
-	/* Nobody will resolve the faults to come: let them get zeroes. */
+	/* Nobody will resolve later faults: they get zeroes. */
 	close(p->uffd);
 	p->uffd = -1;
 	return NULL;
