@@ -59,6 +59,7 @@ include scripts/mk/bench.mk
 include scripts/mk/fuzz.mk
 include scripts/mk/differential.mk
 include scripts/mk/silicon.mk
+include scripts/mk/timing.mk
 include scripts/mk/cycles.mk
 
 help:
