@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the engine wants of ordinary memory and the process has already: it is mapped by the
+ * thread that wants it, which waits for nobody. The rest the client's worker finds
+ * (mirror_find.c).
+ */
+#include <linux/hmm.h>
+#include <linux/hugetlb_inline.h>
+#include <linux/ktime.h>
+#include <linux/mm.h>
+#include <linux/sched/mm.h>
+
+#include "client.h"
+#include "dev.h"
+#include "inject.h"
+#include "mirror_find.h"
+#include "mirror_move.h"
+#include "mirror_pages.h"
+#include "mirror_range.h"
+#include "tlb.h"
+#include "va_space.h"
+
+/* So many pages at most are mapped at once, without the worker: they are on the stack. */
+#define AT_ONCE 16
+
+/* Whether the process has all that is wanted of them; the pfns of others become 0. */
+static bool suits(struct gpuemu_mirror_range *range, struct hmm_range *found, u32 n,
+		  const struct gpuemu_mirror_want *want)
+{
+	struct gpuemu_dev *dev = range->mirror->space->dev;
+	u32 first = (found->start >> PAGE_SHIFT) % GPUEMU_BLOCK_PAGES, i;
+	unsigned long *pfns = found->hmm_pfns;
+	bool device;
+
+	if (want->where != GPUEMU_MIRROR_PREFETCH && !gpuemu_mirror_pages_there(pfns, n, want->write))
+		return false;
+	for (i = 0; i < n; i++) {
+		device = pfns[i] & HMM_PFN_VALID &&
+			 gpuemu_mirror_page_is(dev, hmm_pfn_to_page(pfns[i]));
+		/* The worker has tried. */
+		if (want->where == GPUEMU_MIRROR_DEVICE && !device &&
+		    !test_bit(first + i, range->stays))
+			return false;
+		if (want->where == GPUEMU_MIRROR_PREFETCH && !device)
+			pfns[i] = 0;
+	}
+	return true;
+}
+
+/* A look at the process' page table, for which nobody is waited. */
+static bool look(struct gpuemu_mirror_range *range, struct hmm_range *found, u32 n,
+		 const struct gpuemu_mirror_want *want)
+{
+	struct gpuemu_mirror *mirror = range->mirror;
+	struct mm_struct *mm = gpuemu_mirror_client(mirror->space)->mm;
+	struct vm_area_struct *vma;
+	bool there = false;
+
+	if (!mmget_not_zero(mm))
+		return false;
+	if (mmap_read_trylock(mm)) {
+		vma = vma_lookup(mm, found->start);
+		if (vma && found->end <= vma->vm_end &&
+		    !is_vm_hugetlb_page(vma) && !gpuemu_mirror_vma_fits(vma, want->write)) {
+			if (gpuemu_mirror_vma_moves(mirror, vma) &&
+			    want->where != GPUEMU_MIRROR_HOME)
+				found->dev_private_owner = mirror->space->dev;
+			there = !hmm_range_fault(found) &&
+				suits(range, found, n, want);
+		}
+		mmap_read_unlock(mm);
+	}
+	mmput_async(mm);
+	if (there)
+		gpuemu_inject_pause(mirror->space->dev, GPUEMU_INJECT_PAUSE_MIRROR);
+	return there;
+}
+
+/*
+ * Maps pages that the process has mapped itself, which are most. The sequence number is an
+ * old one: it still holds if nothing changed since, and to get another one is to wait for
+ * a change that is going on. False: the worker has to.
+ */
+static bool fault_some_at_once(struct gpuemu_mirror_range *range, u64 addr, u32 n,
+			       const struct gpuemu_mirror_want *want)
+{
+	struct gpuemu_mirror *mirror = range->mirror;
+	struct gpuemu_mirror_slots *slots = &mirror->space->dev->mirror;
+	unsigned long pfns[AT_ONCE] = { };
+	struct hmm_range found = {
+		.notifier = &range->notifier,
+		.start = addr,
+		.end = addr + ((u64)n << PAGE_SHIFT),
+		.hmm_pfns = pfns,
+	};
+	u32 first = (addr >> PAGE_SHIFT) % GPUEMU_BLOCK_PAGES;
+	bool news = false, done = false;
+
+	found.notifier_seq = READ_ONCE(range->seq);
+	if (found.notifier_seq && look(range, &found, n, want) &&
+	    mutex_trylock(&slots->lock)) {
+		WRITE_ONCE(slots->zapper, current);
+		if (!range->dead &&
+		    !mmu_interval_read_retry(&range->notifier, found.notifier_seq))
+			done = !gpuemu_mirror_range_map_locked(range, first, n, pfns, &news);
+		gpuemu_mirror_zap_end(mirror->space->dev);
+	}
+	if (news)
+		gpuemu_tlb_post(mirror->space, found.start, found.end,
+				GPUEMU_INVAL_REMAP);
+	return done;
+}
+
+/* A few at a time, all of one block. each: where that fails, one by one. */
+static bool fault_at_once(struct gpuemu_mirror *mirror,
+			  const struct gpuemu_mirror_want *want, bool each)
+{
+	struct gpuemu_mirror_range *range;
+	bool all = true, done;
+	u32 i, n, j;
+	u64 addr;
+
+	range = gpuemu_mirror_range_find(mirror, want->addr >> GPUEMU_BLOCK_SHIFT);
+	if (!range)
+		return false;
+	for (i = 0; (all || each) && i < want->n; i += n) {
+		n = min_t(u32, want->n - i, AT_ONCE);
+		addr = want->addr + ((u64)i << PAGE_SHIFT);
+		done = fault_some_at_once(range, addr, n, want);
+		if (done || !each) {
+			all &= done;
+			continue;
+		}
+		for (j = 0; j < n; j++)
+			all &= fault_some_at_once(range, addr + ((u64)j << PAGE_SHIFT), 1,
+						  want);
+	}
+	gpuemu_mirror_range_put(range);
+	return all;
+}
+
+/*
+ * Whether the worker found no frame for pages there, which may have been long ago. Once: with
+ * room made they are tried again.
+ */
+static bool lacked(struct gpuemu_mirror *mirror, const struct gpuemu_mirror_want *want)
+{
+	struct gpuemu_mirror_range *range;
+	bool lacks = false;
+
+	if (want->where != GPUEMU_MIRROR_DEVICE)
+		return false;
+	range = gpuemu_mirror_range_find(mirror, want->addr >> GPUEMU_BLOCK_SHIFT);
+	if (!range)
+		return false;
+	mutex_lock(&mirror->space->dev->mirror.lock);
+	swap(lacks, range->lacks);
+	if (lacks)
+		bitmap_clear(range->stays, (want->addr >> PAGE_SHIFT) % GPUEMU_BLOCK_PAGES,
+			     want->n);
+	mutex_unlock(&mirror->space->dev->mirror.lock);
+	gpuemu_mirror_range_put(range);
+	return lacks;
+}
+
+/**
+ * gpuemu_mirror_fault() - has pages of the process found and mapped for the engine
+ * @mirror: of the space; the caller holds its client
+ * @want: which, and where
+ * @patience_ns: to wait for that at most
+ *
+ * -EAGAIN: not yet; -EFAULT: the process has no such memory, or not with these rights;
+ * -ENXIO: it has, and there is no page; -ENOSPC: no slot, or (DEVICE) no frame for some, which
+ * are mapped where they are; -ENOMEM: no memory or table.
+ */
+int gpuemu_mirror_fault(struct gpuemu_mirror *mirror,
+			const struct gpuemu_mirror_want *want, u64 patience_ns)
+{
+	struct gpuemu_mirror_want here = *want;
+	u64 begin = ktime_get_ns();
+	int ret;
+
+	if (want->where != GPUEMU_MIRROR_PREFETCH && fault_at_once(mirror, want, false))
+		return lacked(mirror, want) ? -ENOSPC : 0;
+	ret = gpuemu_mirror_ask(mirror, want, begin, patience_ns);
+	if (!gpuemu_mirror_to_device(want) || ret == -EAGAIN)
+		return ret;
+	/* Those that are there, also if others are not. */
+	if (fault_at_once(mirror, want, true))
+		return lacked(mirror, want) ? -ENOSPC : ret;
+	if (want->where == GPUEMU_MIRROR_PREFETCH)
+		return ret ?: -EAGAIN;
+	/* Slots may lack, too; and a process that changes all the time gets on. */
+	here.where = GPUEMU_MIRROR_ANYWHERE;
+	return gpuemu_mirror_ask(mirror, &here, begin, patience_ns) ?: ret;
+}
