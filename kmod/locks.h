@@ -17,6 +17,10 @@
  *     gpuemu_mirror.ranges_lock (mutex), never together with it: which ranges of a
  *     process are mirrored. Its client's worker has it, and the closer; may sleep, also for
  *     an engine's acknowledgement.
+ *     gpuemu_mirror_range.looks (rwsem), never together with these: nobody else looks for pages
+ *     of the range while the engine's thread moves some. The client's worker waits for it, and
+ *     then for anything, with mmap_lock inside it. The engine's threads only try to have it,
+ *     and mmap_lock, too.
  *     gpuemu_mm_end.lock (mutex), taken with none of these held: whether the client of an mm
  *     that ends is still there. May sleep, also for an engine's acknowledgement.
  *  4. gpuemu_block.lock (mutex). Protects the pages, frames and masks of one

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Ordinary memory of a client's process (heap, stack, files) for the engine, by HMM:
- * the engine's page table mirrors the process' own. mirror.c finds pages, mirror_range.c
- * has what is mapped of a VA space, mirror_slots.c the aperture through which the engine
- * reaches it. Where the kernel has no CONFIG_DEVICE_PRIVATE none is built, and nobody can
- * ask for it.
+ * the engine's page table mirrors the process' own. mirror_find.c finds pages,
+ * mirror_look.c those that are there, mirror_range.c has what is mapped of a VA space,
+ * mirror_slots.c the aperture through which the engine reaches it. Where the kernel has no
+ * CONFIG_DEVICE_PRIVATE none is built, and nobody can ask for it.
  */
 #ifndef _GPUEMU_MIRROR_H
 #define _GPUEMU_MIRROR_H
@@ -17,6 +17,7 @@
 #include <linux/mm.h>
 #include <linux/mmu_notifier.h>
 #include <linux/mutex.h>
+#include <linux/rwsem.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
@@ -72,6 +73,8 @@ struct gpuemu_mirror_slots {
  * @notifier: tells of changes in the process
  * @block: keeps the leaf table; referenced
  * @index: of the VA block
+ * @looks: held to read by a task that looks at the process' page table and maps what it saw;
+ *	to write by the engine's thread while it moves pages, of which @seq does not tell
  * @dead: taken out of the mirror; under the lock of the slots, like the rest
  * @seq: sequence number under which pages were mapped last: while it holds, no change
  *	is going on
@@ -90,6 +93,7 @@ struct gpuemu_mirror_range {
 	struct mmu_interval_notifier notifier;
 	struct gpuemu_block *block;
 	u64 index;
+	struct rw_semaphore looks;
 	bool dead;
 	bool lacks;
 	unsigned long seq;

@@ -143,7 +143,7 @@ static int range_look(struct hmm_range *found, const struct gpuemu_mirror_want *
 	return hmm_range_fault(found);
 }
 
-/* page, n: of what is wanted, these. */
+/* page, n: of what is wanted, these. The caller has range->looks. */
 static int range_find_pages(struct gpuemu_mirror_range *range, struct mm_struct *mm,
 			    u64 page, u32 n, const struct gpuemu_mirror_want *want)
 {
@@ -228,8 +228,11 @@ static int find_pages(struct gpuemu_mirror *mirror, struct mm_struct *mm,
 	for (rounds = 0; rounds < ROUNDS; rounds++) {
 		if (gpuemu_mirror_to_device(want))
 			moved = range_move(range, mm, page, n, want);
-		for (ret = -EBUSY, tries = 0; ret == -EBUSY && tries < TRIES; tries++)
+		for (ret = -EBUSY, tries = 0; ret == -EBUSY && tries < TRIES; tries++) {
+			down_read(&range->looks);
 			ret = range_find_pages(range, mm, page, n, want);
+			up_read(&range->looks);
+		}
 		if (ret || moved || want->where != GPUEMU_MIRROR_DEVICE ||
 		    !range_stays(range, page, n))
 			break;

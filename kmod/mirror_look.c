@@ -20,9 +20,6 @@
 #include "tlb.h"
 #include "va_space.h"
 
-/* So many pages at most are mapped at once, without the worker: they are on the stack. */
-#define AT_ONCE 16
-
 /* Whether the process has all that is wanted of them; the pfns of others become 0. */
 static bool suits(struct gpuemu_mirror_range *range, struct hmm_range *found, u32 n,
 		  const struct gpuemu_mirror_want *want)
@@ -47,9 +44,20 @@ static bool suits(struct gpuemu_mirror_range *range, struct hmm_range *found, u3
 	return true;
 }
 
-/* A look at the process' page table, for which nobody is waited. */
+/* What the process has there now. */
 static bool look(struct gpuemu_mirror_range *range, struct hmm_range *found, u32 n,
 		 const struct gpuemu_mirror_want *want)
+{
+	memset(found->hmm_pfns, 0, n * sizeof(*found->hmm_pfns));
+	return !hmm_range_fault(found) && suits(range, found, n, want);
+}
+
+/*
+ * A look at the process' page table, for which nobody is waited. may_move: the caller has
+ * range->looks to write, and pages that are wanted on the device go there.
+ */
+static bool look_or_move(struct gpuemu_mirror_range *range, struct hmm_range *found, u32 n,
+			 const struct gpuemu_mirror_want *want, bool may_move)
 {
 	struct gpuemu_mirror *mirror = range->mirror;
 	struct mm_struct *mm = gpuemu_mirror_client(mirror->space)->mm;
@@ -60,13 +68,16 @@ static bool look(struct gpuemu_mirror_range *range, struct hmm_range *found, u32
 		return false;
 	if (mmap_read_trylock(mm)) {
 		vma = vma_lookup(mm, found->start);
-		if (vma && found->end <= vma->vm_end &&
-		    !is_vm_hugetlb_page(vma) && !gpuemu_mirror_vma_fits(vma, want->write)) {
+		if (vma && found->end <= vma->vm_end && !is_vm_hugetlb_page(vma) &&
+		    !gpuemu_mirror_vma_fits(vma, want->write)) {
 			if (gpuemu_mirror_vma_moves(mirror, vma) &&
 			    want->where != GPUEMU_MIRROR_HOME)
 				found->dev_private_owner = mirror->space->dev;
-			there = !hmm_range_fault(found) &&
-				suits(range, found, n, want);
+			there = look(range, found, n, want);
+			if (!there && may_move &&
+			    gpuemu_mirror_move_now(range, vma, found->start, n,
+						   found->hmm_pfns))
+				there = look(range, found, n, want);
 		}
 		mmap_read_unlock(mm);
 	}
@@ -76,37 +87,55 @@ static bool look(struct gpuemu_mirror_range *range, struct hmm_range *found, u32
 	return there;
 }
 
+/* Maps what was found, if it still is what it was. */
+static bool map_found(struct gpuemu_mirror_range *range, const struct hmm_range *found, u32 n,
+		      bool *news)
+{
+	u32 first = (found->start >> PAGE_SHIFT) % GPUEMU_BLOCK_PAGES;
+	struct gpuemu_dev *dev = range->mirror->space->dev;
+	bool done = false;
+
+	if (!mutex_trylock(&dev->mirror.lock))
+		return false;
+	WRITE_ONCE(dev->mirror.zapper, current);
+	if (!range->dead && !mmu_interval_read_retry(&range->notifier, found->notifier_seq))
+		done = !gpuemu_mirror_range_map_locked(range, first, n, found->hmm_pfns, news);
+	gpuemu_mirror_zap_end(dev);
+	return done;
+}
+
 /*
- * Maps pages that the process has mapped itself, which are most. The sequence number is an
- * old one: it still holds if nothing changed since, and to get another one is to wait for
- * a change that is going on. False: the worker has to.
+ * Maps pages that the process has mapped itself, which are most, and brings those to the
+ * device that are to be there. The sequence number is an old one: it still holds if nothing
+ * changed since but by such a move, and to get another one is to wait for a change that is
+ * going on. False: the worker has to.
  */
 static bool fault_some_at_once(struct gpuemu_mirror_range *range, u64 addr, u32 n,
 			       const struct gpuemu_mirror_want *want)
 {
-	struct gpuemu_mirror *mirror = range->mirror;
-	struct gpuemu_mirror_slots *slots = &mirror->space->dev->mirror;
-	unsigned long pfns[AT_ONCE] = { };
+	unsigned long pfns[GPUEMU_NOW_PAGES];
 	struct hmm_range found = {
 		.notifier = &range->notifier,
 		.start = addr,
 		.end = addr + ((u64)n << PAGE_SHIFT),
 		.hmm_pfns = pfns,
 	};
-	u32 first = (addr >> PAGE_SHIFT) % GPUEMU_BLOCK_PAGES;
-	bool news = false, done = false;
+	bool move = want->where == GPUEMU_MIRROR_DEVICE, news = false, done = false;
 
 	found.notifier_seq = READ_ONCE(range->seq);
-	if (found.notifier_seq && look(range, &found, n, want) &&
-	    mutex_trylock(&slots->lock)) {
-		WRITE_ONCE(slots->zapper, current);
-		if (!range->dead &&
-		    !mmu_interval_read_retry(&range->notifier, found.notifier_seq))
-			done = !gpuemu_mirror_range_map_locked(range, first, n, pfns, &news);
-		gpuemu_mirror_zap_end(mirror->space->dev);
-	}
+	if (!found.notifier_seq)
+		return false;
+	if (move ? !down_write_trylock(&range->looks) : !down_read_trylock(&range->looks))
+		return false;
+	if (!mmu_interval_check_retry(&range->notifier, found.notifier_seq))
+		done = look_or_move(range, &found, n, want, move) &&
+		       map_found(range, &found, n, &news);
+	if (move)
+		up_write(&range->looks);
+	else
+		up_read(&range->looks);
 	if (news)
-		gpuemu_tlb_post(mirror->space, found.start, found.end,
+		gpuemu_tlb_post(range->mirror->space, found.start, found.end,
 				GPUEMU_INVAL_REMAP);
 	return done;
 }
@@ -124,7 +153,7 @@ static bool fault_at_once(struct gpuemu_mirror *mirror,
 	if (!range)
 		return false;
 	for (i = 0; (all || each) && i < want->n; i += n) {
-		n = min_t(u32, want->n - i, AT_ONCE);
+		n = min_t(u32, want->n - i, GPUEMU_NOW_PAGES);
 		addr = want->addr + ((u64)i << PAGE_SHIFT);
 		done = fault_some_at_once(range, addr, n, want);
 		if (done || !each) {

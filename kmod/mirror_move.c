@@ -26,6 +26,7 @@
 #include <linux/migrate.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
+#include <linux/rmap.h>
 #include <linux/userfaultfd_k.h>
 
 #include "dev.h"
@@ -93,20 +94,32 @@ static void copy_to_device(struct gpuemu_mirror *mirror, unsigned long *mask,
 	}
 }
 
+/*
+ * What a move takes.
+ * @owner: what mm tells the mirror of who moves
+ * @src: see migrate_vma_setup(), like @dst
+ * @frames: a place for each page
+ */
+struct move_room {
+	void *owner;
+	unsigned long *src, *dst;
+	u32 *frames;
+};
+
 /* Pages of one mapping. fresh: also those that nobody has touched. Returns how many moved. */
-static u32 move_run(struct gpuemu_mirror *mirror, struct vm_area_struct *vma,
-		    u64 start, u32 n, bool fresh, u32 *lacking)
+static u32 move_run(struct gpuemu_mirror *mirror, const struct move_room *room,
+		    struct vm_area_struct *vma, u64 start, u32 n, bool fresh, u32 *lacking)
 {
 	struct gpuemu_space *space = mirror->space;
 	DECLARE_BITMAP(mask, GPUEMU_BLOCK_PAGES) = { };
-	unsigned long *src = mirror->src, *dst = mirror->dst;
+	unsigned long *src = room->src, *dst = room->dst;
 	struct migrate_vma args = {
 		.vma = vma,
 		.src = src,
 		.dst = dst,
 		.start = start,
 		.end = start + ((u64)n << PAGE_SHIFT),
-		.pgmap_owner = space->dev,
+		.pgmap_owner = room->owner,
 		.flags = MIGRATE_VMA_SELECT_SYSTEM,
 	};
 	u32 moved = 0, copied = 0, i;
@@ -117,10 +130,10 @@ static u32 move_run(struct gpuemu_mirror *mirror, struct vm_area_struct *vma,
 		if (src[i] & MIGRATE_PFN_MIGRATE &&
 		    (fresh || src[i] & MIGRATE_PFN_VALID))
 			__set_bit(i, mask);
-	*lacking += gpuemu_migrate_frames(space, mirror->frames, mask);
-	copy_to_device(mirror, mask, mirror->frames, src, dst);
+	*lacking += gpuemu_migrate_frames(space, room->frames, mask);
+	copy_to_device(mirror, mask, room->frames, src, dst);
 	/* Those that became no page: the client leaves. */
-	gpuemu_migrate_no_frames(space, mirror->frames, mask);
+	gpuemu_migrate_no_frames(space, room->frames, mask);
 	migrate_vma_pages(&args);
 	for (i = 0; i < n; i++) {
 		if (!dst[i] || !(src[i] & MIGRATE_PFN_MIGRATE))
@@ -138,8 +151,8 @@ static u32 move_run(struct gpuemu_mirror *mirror, struct vm_area_struct *vma,
  * The same of a private mapping of a file, whose own pages are anonymous: those are found
  * first, because taking a page of the file out of page tables concerns all that have it.
  */
-static u32 move_own(struct gpuemu_mirror_range *range, struct vm_area_struct *vma,
-		    u64 start, u32 n, bool write, u32 *lacking)
+static u32 move_own(struct gpuemu_mirror_range *range, const struct move_room *room,
+		    struct vm_area_struct *vma, u64 start, u32 n, bool write, u32 *lacking)
 {
 	unsigned long *pfns = range->mirror->pfns;
 	struct hmm_range found = {
@@ -161,7 +174,7 @@ static u32 move_own(struct gpuemu_mirror_range *range, struct vm_area_struct *vm
 		if (pfns[i] & HMM_PFN_VALID && PageAnon(hmm_pfn_to_page(pfns[i])))
 			__set_bit(i, own);
 	for_each_set_bitrange(i, end, own, GPUEMU_BLOCK_PAGES)
-		moved += move_run(range->mirror, vma,
+		moved += move_run(range->mirror, room, vma,
 				  start + ((u64)i << PAGE_SHIFT), end - i, false,
 				  lacking);
 	return moved;
@@ -184,6 +197,13 @@ u32 gpuemu_mirror_move(struct gpuemu_mirror_range *range, struct mm_struct *mm,
 {
 	u64 addr = gpuemu_mirror_range_addr(range, first), next;
 	u64 end = addr + ((u64)n << PAGE_SHIFT), begin = ktime_get_ns();
+	struct gpuemu_mirror *mirror = range->mirror;
+	const struct move_room room = {
+		.owner = mirror->space->dev,
+		.src = mirror->src,
+		.dst = mirror->dst,
+		.frames = mirror->frames,
+	};
 	struct vm_area_struct *vma;
 	u32 moved = 0;
 
@@ -195,15 +215,78 @@ u32 gpuemu_mirror_move(struct gpuemu_mirror_range *range, struct mm_struct *mm,
 			break;
 		next = min_t(u64, end, vma->vm_end);
 		n = (next - addr) >> PAGE_SHIFT;
-		if (!gpuemu_mirror_vma_moves(range->mirror, vma))
+		if (!gpuemu_mirror_vma_moves(mirror, vma))
 			continue;
 		if (vma_is_anonymous(vma))
-			moved += move_run(range->mirror, vma, addr, n, fresh, lacking);
+			moved += move_run(mirror, &room, vma, addr, n, fresh, lacking);
 		else
-			moved += move_own(range, vma, addr, n, write, lacking);
+			moved += move_own(range, &room, vma, addr, n, write, lacking);
 	}
-	gpuemu_link_pace(range->mirror->space, GPUEMU_LINK_H2D, begin,
-			 (u64)moved << PAGE_SHIFT, &range->mirror->closed);
+	gpuemu_link_pace(mirror->space, GPUEMU_LINK_H2D, begin, (u64)moved << PAGE_SHIFT,
+			 &mirror->closed);
+	return moved;
+}
+
+/*
+ * Whether no other process has pages of the mapping, and none had when it last looked: mm
+ * walks all of them for each page that moves. A hint, as long as the process forks.
+ */
+static bool alone(const struct vm_area_struct *vma)
+{
+	const struct anon_vma *anon_vma = vma->anon_vma;
+
+	return anon_vma && READ_ONCE(anon_vma->num_children) <= (anon_vma->root == anon_vma);
+}
+
+/* Whether to move the page mm waits for nobody, as far as can be seen without holding it. */
+static bool page_is_easy(const struct gpuemu_dev *dev, unsigned long pfn)
+{
+	const struct page *page;
+
+	if (!(pfn & HMM_PFN_VALID))
+		return false;
+	page = hmm_pfn_to_page(pfn);
+	if (gpuemu_mirror_page_is(dev, page))
+		return true;
+	/* One that the process may write it has for itself. One that is in no list waits for all CPUs. */
+	return pfn & HMM_PFN_WRITE && PageAnon(page) && !PageCompound(page) && PageLRU(page);
+}
+
+/**
+ * gpuemu_mirror_move_now() - the same for the engine's thread, which waits for nobody
+ * @range: of the pages; the caller has its looks, to write
+ * @vma: of the pages; its mmap_lock is held
+ * @addr: of the first
+ * @n: how many, at most GPUEMU_NOW_PAGES
+ * @pfns: what hmm_range_fault() says of them
+ *
+ * Only pages that the process has for itself, and has touched: they take no memory, so nobody
+ * reclaims. False: none has moved.
+ */
+bool gpuemu_mirror_move_now(struct gpuemu_mirror_range *range, struct vm_area_struct *vma,
+			    u64 addr, u32 n, const unsigned long *pfns)
+{
+	unsigned long src[GPUEMU_NOW_PAGES], dst[GPUEMU_NOW_PAGES];
+	struct gpuemu_mirror *mirror = range->mirror;
+	struct gpuemu_dev *dev = mirror->space->dev;
+	u32 frames[GPUEMU_NOW_PAGES], lacking = 0, i, moved;
+	u64 begin = ktime_get_ns();
+	const struct move_room room = {
+		.owner = range,
+		.src = src,
+		.dst = dst,
+		.frames = frames,
+	};
+
+	if (!gpuemu_mirror_vma_moves(mirror, vma) || !alone(vma) ||
+	    gpuemu_vram_nfree(&dev->vram) < n)
+		return false;
+	for (i = 0; i < n; i++)
+		if (!page_is_easy(dev, pfns[i]))
+			return false;
+	moved = move_run(mirror, &room, vma, addr, n, false, &lacking);
+	gpuemu_link_pace(mirror->space, GPUEMU_LINK_H2D, begin, (u64)moved << PAGE_SHIFT,
+			 &mirror->closed);
 	return moved;
 }
 

@@ -110,10 +110,11 @@ static bool mirror_invalidate(struct mmu_interval_notifier *notifier,
 	u64 end = min_t(u64, what->end, gpuemu_mirror_range_addr(range, GPUEMU_BLOCK_PAGES));
 	u32 first = (start >> PAGE_SHIFT) % GPUEMU_BLOCK_PAGES, n;
 	u32 last = ((end - 1) >> PAGE_SHIFT) % GPUEMU_BLOCK_PAGES;
-	bool device;
+	bool device, own;
 
 	if (what->event == MMU_NOTIFY_SOFT_DIRTY)
 		WRITE_ONCE(range->mirror->watched, true);
+	own = what->event == MMU_NOTIFY_MIGRATE && what->owner == range;
 	/* The engine's own mapping goes, and this task has the lock. */
 	if (READ_ONCE(slots->zapper) == current) {
 		mmu_interval_set_seq(notifier, seq);
@@ -130,7 +131,9 @@ static bool mirror_invalidate(struct mmu_interval_notifier *notifier,
 		}
 		WRITE_ONCE(slots->zapper, current);
 	}
-	mmu_interval_set_seq(notifier, seq);
+	/* A task that has range->looks moves pages: the number still tells of all others. */
+	if (!own)
+		mmu_interval_set_seq(notifier, seq);
 	device = find_next_bit(range->device, last + 1, first) <= last;
 	n = gpuemu_mirror_range_hide_locked(range, first, last);
 	gpuemu_mirror_zap_end(space->dev);
@@ -269,6 +272,7 @@ struct gpuemu_mirror_range *gpuemu_mirror_range_make(struct gpuemu_mirror *mirro
 		return ERR_PTR(-ENOMEM);
 	gpuemu_created(ranges);
 	kref_init(&range->ref);
+	init_rwsem(&range->looks);
 	range->mirror = mirror;
 	range->index = index;
 	ret = mmu_interval_notifier_insert(&range->notifier, mm,

@@ -8,11 +8,14 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -90,6 +93,41 @@ TEST_F(pageable_move, never_touched)
 	EXPECT_EQ(5, p[0]);
 	EXPECT_EQ(0, p[PAGE]);
 	munmap(p, 2 * PAGE);
+}
+
+/*
+ * Pages that are there go without the worker, which may wait for the client's memory: here for a
+ * program that does not serve its userfaultfd. Those that nobody has touched need the worker.
+ */
+TEST_F(pageable_move, the_worker_waits)
+{
+	uint8_t *p = map_anonymous(PAGE), *q = map_anonymous(2 * PAGE), flags;
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register range = {
+		.range = { (uintptr_t)p, PAGE }, .mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+	int uffd = syscall(SYS_userfaultfd, O_NONBLOCK);
+
+	ASSERT_EQ(0, ioctl(uffd, UFFDIO_API, &api));
+	ASSERT_EQ(0, ioctl(uffd, UFFDIO_REGISTER, &range));
+	ASSERT_EQ(0, pageable_bring(&self->p, self->p.mem, 1));
+	ASSERT_EQ(0, pageable_bring(&self->p, q, 1));
+	EXPECT_EQ(-EAGAIN, pageable_try(&self->p, p, 1, GPUEMU_ACCESS_READ, &flags));
+	EXPECT_EQ(0, pageable_ask(&self->p, self->p.mem + PAGE, PAGES - 1, GPUEMU_ACCESS_WRITE,
+				  GPUEMU_MIGRATE_H2D, &flags));
+	EXPECT_EQ(PAGES + 1, COUNT(RESIDENT_PAGES));
+	for (int i = 0; i < PAGES; i++) {
+		EXPECT_EQ(GPUEMU_PTE_VALID,
+			  pageable_entry(&self->p, self->p.mem + i * PAGE) & BITS);
+		EXPECT_EQ(0, memcmp((void *)pageable_gpu(&self->p, self->p.mem + i * PAGE),
+				    self->p.copy + i * PAGE, PAGE));
+	}
+	EXPECT_EQ(-EAGAIN, pageable_ask(&self->p, q + PAGE, 1, GPUEMU_ACCESS_WRITE,
+					GPUEMU_MIGRATE_H2D, &flags));
+	close(uffd);
+	EXPECT_EQ(0, pageable_bring(&self->p, q + PAGE, 1));
+	munmap(p, PAGE);
+	munmap(q, 2 * PAGE);
 }
 
 static uint8_t variable[3 * PAGE], initialized[3 * PAGE] = { 1 };

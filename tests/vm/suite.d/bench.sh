@@ -31,7 +31,7 @@ tap_check 'ratio_uffd is the median of its slices' awk -v r="$(sed -n 's/.*"rati
 	   exit !(NR >= 10 && v[1] > 0 && r >= low - 0.001 && r <= high + 0.001) }' /tmp/slices
 echo "# far fault p50 $(figure far_fault_ns p50) ns, uffd $(figure yardsticks_ns uffd_resolve) ns, on $GPUEMU_VIRT"
 
-# A page of the heap stays where it is, so that its fault must not cost more than one that moves.
+# A page of the heap moves, too: mm takes it out of the page table and puts the new one there.
 heap() { timeout 150 gpuemu bench fault --memory heap --json >/tmp/heap.json 2>/tmp/heap.err; }
 case $(uname -r) in
 7.*)
