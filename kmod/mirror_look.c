@@ -29,7 +29,8 @@ static bool suits(struct gpuemu_mirror_range *range, struct hmm_range *found, u3
 	unsigned long *pfns = found->hmm_pfns;
 	bool device;
 
-	if (want->where != GPUEMU_MIRROR_PREFETCH && !gpuemu_mirror_pages_there(pfns, n, want->write))
+	if (want->where != GPUEMU_MIRROR_PREFETCH &&
+	    !gpuemu_mirror_pages_there(pfns, n, want->write))
 		return false;
 	for (i = 0; i < n; i++) {
 		device = pfns[i] & HMM_PFN_VALID &&
