@@ -258,6 +258,8 @@ static const struct study_part parts[] = {
 	{ "limits", "grid, block, registers, shared memory, and the limit that binds", want_limits, want_fewer,
 	  show_limits, false },
 	{ "use", "ISCA'16, figure 2: what CTAs take of an SM's resources", want_limits, NULL, character_show_use, false },
+	{ "shared", "ISCA'16, figures 2 and 12: why type S takes more shared memory here", want_limits, NULL,
+	  character_show_shared, false },
 	{ "threads", "ISCA'16, figure 3: threads that would fill registers or shared memory", want_limits, NULL,
 	  character_show_threads, false },
 	{ 0 }

@@ -49,5 +49,13 @@ uint64_t character_restoring(const struct gpu_spec *s, const struct study_kernel
 /* study_character_use.c: figures 2 and 3 of Virtual Thread. */
 void character_show_use(struct study_ctx *c);
 void character_show_threads(struct study_ctx *c);
+/*
+ * The type on Fermi of a program of table II, its main kernel, and the registers that it needs for
+ * the paper's type. 0: another program, or its run has failed.
+ */
+char character_type_of(struct study_ctx *c, const struct study_workload *w, struct study_kernel *k,
+		       uint64_t *regs);
+/* study_character_shared.c */
+void character_show_shared(struct study_ctx *c);
 
 #endif

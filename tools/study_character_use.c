@@ -72,6 +72,18 @@ static bool look(struct study_ctx *c, const struct gpu_spec specs[GPUS],
 	return true;
 }
 
+char character_type_of(struct study_ctx *c, const struct study_workload *w, struct study_kernel *k,
+		       uint64_t *regs)
+{
+	struct gpu_spec specs[GPUS];
+	struct held held[GPUS];
+
+	if (character_read_gpus(c, specs) || !look(c, specs, w, k, held))
+		return 0;
+	*regs = registers_of(&specs[FERMI], k, character_program_of(w)->type);
+	return character_type(held[FERMI].limit);
+}
+
 static size_t add_row(struct study_table *t, const struct study_workload *w)
 {
 	size_t row = study_row_add(t, w->name);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The kernel that does most of a run's work, for studies that hold a program against an SM's limits
- * (study_character.c, study_zorua_tables.c). It reads reports and runs nothing.
+ * The kernels of a run, and which does most of its work, for studies that hold a program against an
+ * SM's limits (study_character.c, study_zorua_tables.c). It reads reports and runs nothing.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,20 +14,6 @@
 static uint64_t count_at(struct json_object *o, const char *path)
 {
 	return (uint64_t)output_number(o, path);
-}
-
-/* Warp instructions of all launches of that name. */
-static uint64_t work_of(struct json_object *kernels, const char *name)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < json_object_array_length(kernels); i++) {
-		struct json_object *launch = json_object_array_get_idx(kernels, i);
-
-		if (!strcmp(output_string(launch, "name"), name))
-			sum += count_at(launch, "warp_instructions");
-	}
-	return sum;
 }
 
 static struct study_kernel read_kernel(struct json_object *launch)
@@ -51,37 +37,62 @@ static struct study_kernel read_kernel(struct json_object *launch)
 	return k;
 }
 
-/* The kernel that issues most, of its launches the largest. */
-static struct study_kernel largest(struct json_object *kernels)
+/* One launch more of a kernel: it counts, and shows if it is the largest. */
+static void add_launch(struct study_kernel *k, const struct study_kernel *launch, uint64_t issued)
 {
-	struct study_kernel k = { .ctas = 0 };
-	const char *most = "";
+	uint64_t launches = k->launches + 1, work = k->work + issued;
 
-	for (size_t i = 0; i < json_object_array_length(kernels); i++) {
-		const char *name = output_string(json_object_array_get_idx(kernels, i), "name");
+	if (launch->ctas > k->ctas)
+		*k = *launch;
+	k->launches = launches;
+	k->work = work;
+}
 
-		if (work_of(kernels, name) > work_of(kernels, most))
-			most = name;
+static size_t distinct(struct json_object *launches, struct study_kernel *kernels)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < json_object_array_length(launches); i++) {
+		struct json_object *o = json_object_array_get_idx(launches, i);
+		struct study_kernel launch = read_kernel(o);
+		size_t at = 0;
+
+		while (at < n && strcmp(kernels[at].name, launch.name))
+			at++;
+		if (at == n)
+			kernels[n++] = (struct study_kernel){ .ctas = 0 };
+		add_launch(&kernels[at], &launch, count_at(o, "warp_instructions"));
 	}
-	for (size_t i = 0; i < json_object_array_length(kernels); i++) {
-		struct study_kernel launch = read_kernel(json_object_array_get_idx(kernels, i));
+	return n;
+}
 
-		if (!strcmp(launch.name, most) && launch.ctas > k.ctas)
-			k = launch;
+size_t study_kernels(const struct study_ctx *c, const struct run *r, struct study_kernel **kernels)
+{
+	char *file = text_of("%s/runs/%s.json", c->options.dir, r->id);
+	struct json_object *report = r->report ? json_object_from_file(file) : NULL;
+	struct json_object *launches = output_at(report, "kernels");
+	size_t n = 0;
+
+	*kernels = NULL;
+	if (json_object_is_type(launches, json_type_array)) {
+		*kernels = must(calloc(json_object_array_length(launches) + 1, sizeof(**kernels)));
+		n = distinct(launches, *kernels);
 	}
-	return k;
+	json_object_put(report);
+	free(file);
+	return n;
 }
 
 bool study_main_kernel(const struct study_ctx *c, const struct run *r, struct study_kernel *k)
 {
-	char *file = text_of("%s/runs/%s.json", c->options.dir, r->id);
-	struct json_object *report = r->report ? json_object_from_file(file) : NULL;
-	struct json_object *kernels = output_at(report, "kernels");
-	bool is = json_object_is_type(kernels, json_type_array);
+	struct study_kernel *kernels;
+	size_t n = study_kernels(c, r, &kernels), most = 0;
 
-	if (is)
-		*k = largest(kernels);
-	json_object_put(report);
-	free(file);
-	return is && k->ctas;
+	for (size_t i = 1; i < n; i++)
+		if (kernels[i].work > kernels[most].work)
+			most = i;
+	if (n)
+		*k = kernels[most];
+	free(kernels);
+	return n && k->ctas;
 }

@@ -18,12 +18,19 @@ unset GPUEMU_BACKEND GPUEMU_DATADIR GPUEMU_VIRT
 . tests/lib/cli.sh
 
 # --- character ---------------------------------------------------------------
-$gpuemu study character --quick --workloads vecadd,fft,nn --out $work/character >$work/character.txt 2>&1
+$gpuemu study character --quick --workloads vecadd,fft,nn,reduce --out $work/character >$work/character.txt 2>&1
 for w in vecadd fft; do
 	run=$($gpuemu run $w --size tiny --config gtx480-vt --paging off --backend sim --json - | sed -n 's/.*"ctas_per_sm": *\([0-9]*\).*/\1/p' | head -n 1)
 	tap_check "character: $w has as many CTAs as in a run with time" \
 		test "$(awk -v w=$w '$1 == w { print $8; exit }' $work/character.txt)" = "$run"
 done
+
+# The cells of a program's row in the table of shared memory: 8 CTAs of 2304 bytes of 48 KB; 6 of 2048
+# and of 1024; 16 contexts of 8 warps, (13 + 96 + 640 * 8) / 8 bytes each.
+shared_of() { awk -v w="$1" '/^shared:/ { in_it = 1 } in_it && $1 == w { print; exit }' $work/character.txt; }
+tap_check 'character: shared memory of fft' test "$(shared_of fft | awk '{ print $3, $4, $5, $6, $7 }')" = '2304 2304 37.5 37.5 37.5'
+tap_check "character: reduce with the SDK's bytes" test "$(shared_of reduce | awk '{ print $3, $4, $5, $6, $7 }')" = '2048 1024 25.0 12.5 12.5'
+tap_check "character: vecadd's contexts" test "$(shared_of vecadd | awk '{ print $8, $9 }')" = '0.0 21.3'
 
 # --- plot --------------------------------------------------------------------
 $gpuemu run vecadd --backend sim --set stats.interval=2000 --json $work/a.json >/dev/null 2>&1
