@@ -561,6 +561,15 @@ static void remove_all(const struct request *r)
 	rmdir(r->dir);
 }
 
+/* clang, which runs for each half, would say it in two sentences. */
+static int look_for_sources(const struct request *r, const struct verb *verb)
+{
+	for (unsigned int i = 0; i < r->sources.n; i++)
+		if (access(r->sources.word[i], R_OK))
+			return cli_failed(verb, "%s: %s", r->sources.word[i], strerror(errno));
+	return CLI_DONE;
+}
+
 static int build(struct request *r, const struct verb *verb)
 {
 	const char *tmp = getenv("TMPDIR");
@@ -622,6 +631,8 @@ static int cc(const struct verb *verb, int argc, char **argv)
 		r->clang = choose_clang();
 	if (!result && !r->clang)
 		result = cli_failed(verb, "there is no clang (Debian: apt-get install clang-16)");
+	if (!result)
+		result = look_for_sources(r, verb);
 	if (!result)
 		result = build(r, verb);
 	free(r);

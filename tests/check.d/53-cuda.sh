@@ -161,6 +161,8 @@ tap_check 'no program' sh -c "'$gpuemu' exec; [ \$? -eq 2 ]"
 tap_check 'a program that is not there: one line that names it' sh -c \
 	"'$gpuemu' exec ./nowhere 2>'$work/nowhere'; [ \$? -eq 127 ] && [ \"\$(cat '$work/nowhere')\" = 'gpuemu exec: ./nowhere: No such file or directory' ]"
 tap_check 'no source' sh -c "'$gpuemu' cc; [ \$? -eq 2 ]"
+tap_check 'a source that is not there: one line that names it' sh -c \
+	"'$gpuemu' cc nowhere.cu 2>'$work/nowhere'; [ \$? -eq 1 ] && [ \"\$(cat '$work/nowhere')\" = 'gpuemu cc: nowhere.cu: No such file or directory' ]"
 tap_check 'cc -c, then a link of objects' sh -c \
 	"cd '$work' && '$gpuemu' cc -c '$PWD/tests/cuda/vecadd.cu' && '$gpuemu' cc vecadd.o -o linked && '$gpuemu' exec --quiet ./linked | grep -q passed"
 tap_check 'cc -g: the assembler has nothing to say' sh -c \
