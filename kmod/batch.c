@@ -12,8 +12,8 @@
  * With replay policy once a COMMIT makes the next batch, RAISED, as long as there
  * are records, and only the last one replays.
  *
- * COMMIT does its migrations in the thread that brings it: it is what that thread is for,
- * and handing it to a worker costs two wake-ups in the path that is measured.
+ * COMMIT does its migrations in the thread that brings it by ioctl: it is what that thread
+ * is for, and handing it to a worker costs two wake-ups in the path that is measured.
  */
 #include <linux/ktime.h>
 #include <linux/uaccess.h>
@@ -144,10 +144,11 @@ int gpuemu_batch_raise_begin(struct gpuemu_engine *e)
 	return ret;
 }
 
-/* Builds it. raised: when RAISE entered the module. May sleep for a millisecond. */
-int gpuemu_batch_raise(struct gpuemu_engine *e, u64 raised, bool empty_ok)
+/* Builds it. raised: when RAISE entered the module. may_wait: a millisecond at most. */
+int gpuemu_batch_raise(struct gpuemu_engine *e, u64 raised, bool empty_ok,
+		       bool may_wait)
 {
-	int ret = gpuemu_fault_queue_fetch(e, empty_ok);
+	int ret = gpuemu_fault_queue_fetch(e, empty_ok, may_wait);
 
 	if (ret)
 		return ret;

@@ -13,7 +13,8 @@
  * 0 on either is pending.
  */
 int gpuemu_batch_raise_begin(struct gpuemu_engine *e);
-int gpuemu_batch_raise(struct gpuemu_engine *e, u64 raised, bool empty_ok);
+int gpuemu_batch_raise(struct gpuemu_engine *e, u64 raised, bool empty_ok,
+		       bool may_wait);
 int gpuemu_batch_raise_end(struct gpuemu_engine *e, int ret, struct io_uring_cmd *cmd);
 int gpuemu_batch_fetch(struct gpuemu_engine *e, struct io_uring_cmd *cmd);
 int gpuemu_batch_commit(struct gpuemu_engine *e, u64 addr, bool and_fetch);

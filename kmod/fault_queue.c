@@ -69,7 +69,7 @@ static bool wait_written(const struct gpuemu_fault *slot, u64 *until)
  * Returns how many were taken, bad ones too. With a fault in hand nobody waits for
  * one that is being written: the batch ends there.
  */
-static u32 take_records(struct gpuemu_engine *e, u32 most, u32 *n)
+static u32 take_records(struct gpuemu_engine *e, u32 most, u32 *n, bool may_wait)
 {
 	u32 mask = e->dev->fault_entries - 1, raw;
 	struct gpuemu_fault *slot;
@@ -79,7 +79,7 @@ static u32 take_records(struct gpuemu_engine *e, u32 most, u32 *n)
 	for (raw = 0; raw < most; raw++) {
 		slot = &e->faults->entries[(e->get + raw) & mask];
 		if (!written(slot)) {
-			if (*n)
+			if (*n || !may_wait)
 				break;
 			/* Given up; if it is written yet, for a later lap. */
 			if (!wait_written(slot, &until))
@@ -296,13 +296,13 @@ static bool goes_on(const struct gpuemu_engine *e)
 }
 
 /* Makes a batch of what is held and what is in the buffer up to e->put. */
-static void build(struct gpuemu_engine *e)
+static void build(struct gpuemu_engine *e, bool may_wait)
 {
 	struct gpuemu_batch *batch = &e->control->batch;
 	u32 held = e->nheld, n = held, raw, bad, unique;
 
 	memcpy(e->batch, e->held, held * sizeof(e->batch[0]));
-	raw = take_records(e, gpuemu_param(fault_batch), &n);
+	raw = take_records(e, gpuemu_param(fault_batch), &n, may_wait);
 	bad = raw - (n - held);
 	sort_faults(e->batch, n);
 	unique = merge(e->batch, n);
@@ -329,14 +329,28 @@ static void build(struct gpuemu_engine *e)
 }
 
 /**
+ * gpuemu_fault_queue_would_wait() - whether a batch begins with a record that is being written
+ * @e: the caller owns its batch (BUILDING)
+ */
+bool gpuemu_fault_queue_would_wait(const struct gpuemu_engine *e)
+{
+	u32 mask = e->dev->fault_entries - 1;
+
+	/* Which of the records below put are written, each of them says. */
+	return !e->nheld && READ_ONCE(e->faults->put) != e->get &&
+	       !written(&e->faults->entries[e->get & mask]);
+}
+
+/**
  * gpuemu_fault_queue_fetch() - makes what is in the fault buffer the next batch
  * @e: the caller owns its batch (BUILDING)
  * @empty_ok: no record at all is a batch too
+ * @may_wait: for a record that is being written; else the batch ends before it
  *
  * Begins a pass. Returns 0; -EAGAIN without records; -EINVAL: put is not possible,
  * the buffer is flushed. May sleep for a millisecond.
  */
-int gpuemu_fault_queue_fetch(struct gpuemu_engine *e, bool empty_ok)
+int gpuemu_fault_queue_fetch(struct gpuemu_engine *e, bool empty_ok, bool may_wait)
 {
 	u32 used;
 
@@ -359,7 +373,7 @@ int gpuemu_fault_queue_fetch(struct gpuemu_engine *e, bool empty_ok)
 	memset(&e->pass, 0, sizeof(e->pass));
 	e->pass.policy = gpuemu_param(replay_policy);
 	e->pass.most = gpuemu_param(max_batches_per_service);
-	build(e);
+	build(e, may_wait);
 	return 0;
 }
 
@@ -374,7 +388,7 @@ bool gpuemu_fault_queue_next(struct gpuemu_engine *e)
 {
 	if (!goes_on(e))
 		return false;
-	build(e);
+	build(e, true);
 	return true;
 }
 

@@ -18,7 +18,8 @@ enum gpuemu_replay_policy {
 	GPUEMU_REPLAY_ONCE,		/* when the buffer is empty, or after many batches */
 };
 
-int gpuemu_fault_queue_fetch(struct gpuemu_engine *e, bool empty_ok);
+bool gpuemu_fault_queue_would_wait(const struct gpuemu_engine *e);
+int gpuemu_fault_queue_fetch(struct gpuemu_engine *e, bool empty_ok, bool may_wait);
 bool gpuemu_fault_queue_next(struct gpuemu_engine *e);
 void gpuemu_fault_queue_flush(struct gpuemu_engine *e);
 

@@ -5,8 +5,9 @@
  * are never held together; in particular never two VA blocks.
  *
  *  1. io_ring_ctx.uring_lock (mutex, io_uring's). Held while a command is
- *     issued. The fault path never takes it: commands that were pending are
- *     completed through task work.
+ *     issued, except by a worker of io_uring, which does the commands that sleep. The
+ *     fault path never takes it: commands that were pending are completed through task
+ *     work.
  *  2. mmap_lock (rwsem, mm's). Held by .fault, .mmap, .mprotect and .close; and
  *     a client's for a moment, to write, by the first COMMIT that duplicates pages
  *     of it, which tries for a few milliseconds and does without.

@@ -10,8 +10,9 @@
  * answered by its return value, except with -EAGAIN, which io_uring takes as a
  * request to try again from a worker thread.
  *
- * A COMMIT does its migrations right here, even if io_uring asks not to block: its ring's
- * other commands wait for it. The daemon's rings have none, as it commits by ioctl.
+ * A command that may sleep does so without the ring's lock: where io_uring asks not to
+ * block, it is answered with -EAGAIN, and a worker thread of io_uring issues it anew. A
+ * COMMIT always may; a RAISE may where the engine is still writing its first record.
  */
 #include <linux/io_uring/cmd.h>
 #include <linux/ktime.h>
@@ -20,6 +21,7 @@
 #include "client.h"
 #include "dev.h"
 #include "engine.h"
+#include "fault_queue.h"
 #include "objects.h"
 #include "tlb.h"
 #include "uring.h"
@@ -147,9 +149,16 @@ void gpuemu_uring_job_queued(struct io_uring_cmd *wait)
 	io_uring_cmd_complete_in_task(wait, on_job_tw);
 }
 
+/* Whether io_uring's lock of the ring is held, and a worker may do what has to sleep. */
+static bool uring_nonblock(unsigned int issue_flags)
+{
+	return issue_flags & IO_URING_F_NONBLOCK;
+}
+
 static int uring_raise(struct gpuemu_engine *e, struct io_uring_cmd *cmd,
 		       const struct uring_args *args, unsigned int issue_flags)
 {
+	bool nonblock = uring_nonblock(issue_flags);
 	u64 raised = ktime_get_ns();
 	int ret;
 
@@ -160,7 +169,10 @@ static int uring_raise(struct gpuemu_engine *e, struct io_uring_cmd *cmd,
 	ret = gpuemu_batch_raise_begin(e);
 	if (ret)
 		return ret;
-	ret = gpuemu_batch_raise(e, raised, args->arg & GPUEMU_RAISE_EMPTY_OK);
+	if (nonblock && gpuemu_fault_queue_would_wait(e))
+		return gpuemu_batch_raise_end(e, -EAGAIN, NULL);
+	ret = gpuemu_batch_raise(e, raised, args->arg & GPUEMU_RAISE_EMPTY_OK,
+				 !nonblock);
 	uring_hold(cmd, issue_flags);
 	ret = gpuemu_batch_raise_end(e, ret, cmd);
 	return ret ? uring_end_later(cmd, ret) : -EIOCBQUEUED;
@@ -213,9 +225,18 @@ static int uring_fetch(struct gpuemu_engine *e, struct io_uring_cmd *cmd,
 static int uring_commit(struct gpuemu_engine *e, struct io_uring_cmd *cmd,
 			const struct uring_args *args, unsigned int issue_flags)
 {
+	int ret;
+
 	if (args->arg)
 		return -EINVAL;
-	return gpuemu_batch_commit(e, args->addr, false);
+	if (uring_nonblock(issue_flags))
+		return -EAGAIN;
+	ret = gpuemu_batch_commit(e, args->addr, false);
+	if (ret <= 0)
+		return ret;
+	/* Linux 6.1 forgets a worker's command that returns more than 0. */
+	compat_uring_done(cmd, ret, issue_flags);
+	return -EIOCBQUEUED;
 }
 
 static int uring_commit_and_fetch(struct gpuemu_engine *e,
@@ -227,6 +248,8 @@ static int uring_commit_and_fetch(struct gpuemu_engine *e,
 
 	if (args->arg)
 		return -EINVAL;
+	if (uring_nonblock(issue_flags))
+		return -EAGAIN;
 	ret = gpuemu_batch_commit(e, args->addr, true);
 	return ret < 0 ? ret : fetch_pend(e, cmd, issue_flags);
 }
@@ -255,37 +278,59 @@ static int uring_cancel(struct gpuemu_engine *e, struct io_uring_cmd *cmd,
 	return 0;
 }
 
-static const struct {
+/* @sleeps: a worker may issue it, for a thread that may not block */
+static const struct uring_op {
 	u32 op;
 	enum gpuemu_role role;
+	bool sleeps;
 	int (*fn)(struct gpuemu_engine *e, struct io_uring_cmd *cmd,
 		  const struct uring_args *args, unsigned int issue_flags);
-} uring_cmds[] = {
-	{ GPUEMU_URING_RAISE, GPUEMU_ROLE_ENGINE, uring_raise },
-	{ GPUEMU_URING_WAIT, GPUEMU_ROLE_ENGINE, uring_wait },
-	{ GPUEMU_URING_FETCH, GPUEMU_ROLE_SERVICE, uring_fetch },
-	{ GPUEMU_URING_COMMIT, GPUEMU_ROLE_SERVICE, uring_commit },
-	{ GPUEMU_URING_COMMIT_AND_FETCH, GPUEMU_ROLE_SERVICE,
+} uring_ops[] = {
+	{ GPUEMU_URING_RAISE, GPUEMU_ROLE_ENGINE, true, uring_raise },
+	{ GPUEMU_URING_WAIT, GPUEMU_ROLE_ENGINE, false, uring_wait },
+	{ GPUEMU_URING_FETCH, GPUEMU_ROLE_SERVICE, false, uring_fetch },
+	{ GPUEMU_URING_COMMIT, GPUEMU_ROLE_SERVICE, true, uring_commit },
+	{ GPUEMU_URING_COMMIT_AND_FETCH, GPUEMU_ROLE_SERVICE, true,
 	  uring_commit_and_fetch },
 };
+
+static const struct uring_op *op_of(u32 nr)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(uring_ops); i++)
+		if (uring_ops[i].op == nr)
+			return &uring_ops[i];
+	return NULL;
+}
+
+/*
+ * Whether this thread may issue it. Workers and SQPOLL threads come and go, so their exit
+ * says nothing about the engine. A worker does only what its engine's thread left to it,
+ * and an SQPOLL thread, which may not block either, does nothing.
+ */
+static bool may_issue(struct gpuemu_engine *e, const struct uring_op *op,
+		      unsigned int issue_flags)
+{
+	if (!(current->flags & PF_IO_WORKER)) {
+		gpuemu_engine_track(e, op->role);
+		return true;
+	}
+	return op->sleeps && !uring_nonblock(issue_flags) &&
+	       READ_ONCE(e->tasks[op->role]);
+}
 
 int gpuemu_uring_cmd(struct io_uring_cmd *cmd, unsigned int issue_flags)
 {
 	const struct gpuemu_uring_cmd *user = compat_uring_payload(cmd);
 	struct gpuemu_engine *e = engine_of(cmd);
+	const struct uring_op *op;
 	struct uring_args args;
-	int i;
 
 	if (!e)
 		return -EPERM;
 	if (issue_flags & IO_URING_F_CANCEL)
 		return uring_cancel(e, cmd, issue_flags);
-	/*
-	 * Not from a worker or SQPOLL thread: these come and go, so their exit
-	 * would say nothing about the engine.
-	 */
-	if (current->flags & PF_IO_WORKER)
-		return -EOPNOTSUPP;
 	/* No command takes a registered buffer, none completes more than once. */
 	if (cmd->flags & IORING_URING_CMD_MASK)
 		return -EOPNOTSUPP;
@@ -293,11 +338,8 @@ int gpuemu_uring_cmd(struct io_uring_cmd *cmd, unsigned int issue_flags)
 	args.arg = READ_ONCE(user->arg);
 	if (READ_ONCE(user->reserved))
 		return -EINVAL;
-	for (i = 0; i < ARRAY_SIZE(uring_cmds); i++) {
-		if (uring_cmds[i].op != cmd->cmd_op)
-			continue;
-		gpuemu_engine_track(e, uring_cmds[i].role);
-		return uring_cmds[i].fn(e, cmd, &args, issue_flags);
-	}
-	return -EOPNOTSUPP;
+	op = op_of(cmd->cmd_op);
+	if (!op || !may_issue(e, op, issue_flags))
+		return -EOPNOTSUPP;
+	return op->fn(e, cmd, &args, issue_flags);
 }

@@ -74,7 +74,7 @@ int gpuemu_cmd_engine_raise(struct gpuemu_client *client,
 		ret = gpuemu_batch_raise_begin(e);
 		if (ret)
 			return ret;
-		ret = gpuemu_batch_raise(e, raised, arg->flags);
+		ret = gpuemu_batch_raise(e, raised, arg->flags, true);
 		ret = gpuemu_batch_raise_end(e, ret, NULL);
 		if (ret)
 			return ret;

@@ -153,12 +153,7 @@ static struct device device(FIXTURE_DATA(death) *self)
 
 static int inject(FIXTURE_DATA(death) *self, uint32_t what, uint32_t count)
 {
-	struct nl_request r;
-
-	nl_begin(&self->nl, &r, GPUEMU_CMD_INJECT, 0);
-	nl_put_u32(&r, GPUEMU_A_INJECT_WHAT, what);
-	nl_put_u32(&r, GPUEMU_A_INJECT_COUNT, count);
-	return nl_talk(&self->nl, &r, NULL, NULL);
+	return nl_inject(&self->nl, what, count);
 }
 
 /* Whether it comes true of the device in that time. */

@@ -2,9 +2,10 @@
 /*
  * vm: vram_mb=4 pt_mb=1 copy_engines=4 pressure_ms=0 timeout=600
  *
- * Each io_uring command of an engine, with each allocation and user copy on its way
- * failing once, those of io_uring itself too: the batch is served at the second
- * attempt at the latest, and no page's content is lost.
+ * Each io_uring command of an engine, and SERVE, with each allocation and user copy on its
+ * way failing once, those of io_uring itself too: the batch is served at the second attempt
+ * at the latest, and no page's content is lost. A COMMIT by io_uring is a worker's, in which
+ * nothing fails; by SERVE it is this thread's.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ FIXTURE(fail)
 	struct gpuemu_migration list[4];
 	uint32_t n;
 	uint64_t id;
-	bool taken;	/* by io_uring */
+	bool later;	/* io_uring has it, and its result is to come */
 	/* For shares of page tables. */
 	int fd, blocks;
 	uint32_t tables;
@@ -260,13 +261,19 @@ static int begin_empty(FIXTURE_DATA(fail) *self, uint32_t flags)
 static int run_commit(void *world)
 {
 	WORLD;
-	int ret = issue(&self->m.e, GPUEMU_URING_COMMIT, &self->commit, 0), res;
+	struct gpuemu_engine_serve serve = {
+		.size = sizeof(serve), .commit = (uintptr_t)&self->commit,
+	};
+	int ret = call(self->m.e.fd, GPUEMU_IOCTL_ENGINE_SERVE, &serve);
 
-	if (ret)
-		return ret;
-	/* Armed, as the wait's own allocations may not hurt either. */
-	ret = engine_result(&self->m.e, GPUEMU_URING_COMMIT, 5000, &res);
-	return ret ? ret : res;
+	return ret ? ret : (int)serve.committed;
+}
+
+static int run_commit_uring(void *world)
+{
+	WORLD;
+
+	return issue(&self->m.e, GPUEMU_URING_COMMIT, &self->commit, 0);
 }
 
 /* What a pass has besides, and what was held for later: batches with nothing to do. */
@@ -294,15 +301,10 @@ static int serve_rest(struct engine *e)
 }
 
 /* Brings the commit to its end: it is done, refused, or not taken yet. */
-static int finish(FIXTURE_DATA(fail) *self, int ret, uint32_t op)
+static int finish(FIXTURE_DATA(fail) *self, int ret)
 {
 	int res;
 
-	if (ret < 0) {
-		reissue(&self->m.e);
-		if (engine_has_result(&self->m.e, op))
-			engine_result(&self->m.e, op, 0, &ret);
-	}
 	if (ret < 0) {
 		/* -ESTALE: it was done, only its results got lost. */
 		issue(&self->m.e, GPUEMU_URING_COMMIT, &self->commit, 0);
@@ -357,7 +359,7 @@ static int check_moved(FIXTURE_DATA(fail) *self, int ret)
 static int after_commit(void *world, int ret)
 {
 	WORLD;
-	int step = finish(self, ret, GPUEMU_URING_COMMIT);
+	int step = finish(self, ret);
 
 	return step ? step : check_moved(self, ret);
 }
@@ -402,6 +404,16 @@ static int after_move(void *world, int ret)
 	return managed_zero(self->more + 3 * BLOCK, EXTRA * PAGE) ? 0 : 8;
 }
 
+static int after_move_uring(void *world, int ret)
+{
+	WORLD;
+
+	reissue(&self->m.e);
+	if (engine_result(&self->m.e, GPUEMU_URING_COMMIT, 5000, &ret) || ret < 0)
+		return 10;
+	return after_move(world, ret);
+}
+
 #define MOVE(from, op) { \
 	"COMMIT, " #op " from " #from, prepare_move, run_commit, after_move, -EAGAIN, \
 	.what = { from, GPUEMU_MIGRATE_##op } }
@@ -410,6 +422,8 @@ TEST_F_TIMEOUT(fail, to_device, 90)
 {
 	static const struct fail_op ops[] = {
 		MOVE(ON_HOST, H2D), MOVE(REMOTE, H2D), MOVE(DUPLICATED, H2D),
+		{ "COMMIT by io_uring", prepare_move, run_commit_uring, after_move_uring, -EAGAIN,
+		  .what = { ON_HOST, GPUEMU_MIGRATE_H2D } },
 	};
 
 	SWEEP(ops);
@@ -495,7 +509,7 @@ static int prepare_swap(void *world)
 static int after_large(void *world, int ret)
 {
 	WORLD;
-	int step = finish(self, ret, GPUEMU_URING_COMMIT);
+	int step = finish(self, ret);
 
 	if (step)
 		return step;
@@ -539,7 +553,7 @@ static int prepare_ordinary(void *world)
 static int after_ordinary(void *world, int ret)
 {
 	WORLD;
-	int step = finish(self, ret, GPUEMU_URING_COMMIT), tries;
+	int step = finish(self, ret), tries;
 
 	if (step)
 		return step;
@@ -614,45 +628,30 @@ TEST_F(fail, policies)
 	SWEEP(ops);
 }
 
-static int commit_and_fetch(FIXTURE_DATA(fail) *self)
-{
-	int ret = issue(&self->m.e, GPUEMU_URING_COMMIT_AND_FETCH, &self->commit, 0), res;
-
-	self->taken = !ret;
-	if (ret)
-		return ret;
-	/* If it is good, it ends with the next batch. */
-	if (!engine_has_result(&self->m.e, GPUEMU_URING_COMMIT_AND_FETCH))
-		return 0;
-	ret = engine_result(&self->m.e, GPUEMU_URING_COMMIT_AND_FETCH, 0, &res);
-	return ret ? ret : res;
-}
-
 static int run_commit_and_fetch(void *world)
 {
-	return commit_and_fetch(world);
+	WORLD;
+
+	self->later = true;
+	return issue(&self->m.e, GPUEMU_URING_COMMIT_AND_FETCH, &self->commit, 0);
 }
 
+/* The commit ends with a replay, and the command with the next batch. */
 static int after_commit_and_fetch(void *world, int ret)
 {
 	WORLD;
 	struct engine *e = &self->m.e;
-	int step, res;
+	int res;
 
 	reissue(e);
-	if (!self->taken)
-		ret = 0;
-	step = finish(self, ret, GPUEMU_URING_COMMIT_AND_FETCH);
-	if (step)
-		return step;
-	if (ret >= 0) {
-		issue(e, GPUEMU_URING_RAISE, NULL, GPUEMU_RAISE_EMPTY_OK);
-		if (engine_result(e, GPUEMU_URING_COMMIT_AND_FETCH, 5000, &res) || res)
-			return 8;
-		if (end_batch(e))
-			return 9;
-	}
-	return check_moved(self, ret);
+	if (engine_result(e, GPUEMU_URING_RAISE, 5000, &res) || res)
+		return 7;
+	issue(e, GPUEMU_URING_RAISE, NULL, GPUEMU_RAISE_EMPTY_OK);
+	if (engine_result(e, GPUEMU_URING_COMMIT_AND_FETCH, 5000, &res) || res)
+		return 8;
+	if (end_batch(e))
+		return 9;
+	return check_moved(self, 0);
 }
 
 TEST_F(fail, commit_and_fetch)
@@ -679,14 +678,6 @@ static int prepare_rest(void *world)
 	return map_managed_at(self->m.fd, fresh, BLOCK) ? prepare_faults(self, fresh) : 3;
 }
 
-static int run_commit_and_fetch_rest(void *world)
-{
-	int ret = commit_and_fetch(world);
-
-	/* Not yet: that would be a batch of no fault. */
-	return ret ? ret : -EPROTO;
-}
-
 static int run_serve_for_rest(void *world)
 {
 	WORLD;
@@ -696,7 +687,7 @@ static int run_serve_for_rest(void *world)
 	};
 	int ret = call(self->m.e.fd, GPUEMU_IOCTL_ENGINE_SERVE, &serve);
 
-	self->taken = true;
+	self->later = false;
 	/* The next batch is there, only its number got lost. */
 	if (ret == -EFAULT && self->m.e.control->batch.gen != self->commit.gen)
 		return self->m.e.control->batch.count;
@@ -709,7 +700,7 @@ static int after_commit_and_fetch_rest(void *world, int ret)
 	struct engine *e = &self->m.e;
 	int step;
 
-	if (!self->taken) {
+	if (self->later) {
 		reissue(e);
 		if (engine_result(e, GPUEMU_URING_COMMIT_AND_FETCH, 5000, &ret) || ret <= 0)
 			return 8;
@@ -726,7 +717,7 @@ static int after_commit_and_fetch_rest(void *world, int ret)
 		if (engine_result(e, GPUEMU_URING_COMMIT, 5000, &res) || res)
 			return 10;
 	}
-	step = finish(self, ret, GPUEMU_URING_COMMIT_AND_FETCH);
+	step = finish(self, ret);
 	return step ? step : check_moved(self, ret);
 }
 
@@ -734,7 +725,7 @@ TEST_F(fail, commit_and_fetch_once)
 {
 	static const struct fail_op ops[] = {
 		{ "COMMIT_AND_FETCH, replay policy once", prepare_rest,
-		  run_commit_and_fetch_rest, after_commit_and_fetch_rest, -EAGAIN,
+		  run_commit_and_fetch, after_commit_and_fetch_rest, -EAGAIN,
 		  .what = { 3, 4 } },
 		{ "SERVE, replay policy once", prepare_rest, run_serve_for_rest,
 		  after_commit_and_fetch_rest, -EAGAIN, .what = { 3, 4 } },
@@ -803,7 +794,7 @@ static int after_last(void *world, int ret)
 {
 	WORLD;
 	uint8_t *at = self->spare + (self->blocks - 1) * BLOCK;
-	int step = finish(self, ret, GPUEMU_URING_COMMIT);
+	int step = finish(self, ret);
 
 	if (step)
 		return step;
@@ -819,7 +810,7 @@ static int after_over(void *world, int ret)
 {
 	WORLD;
 	uint8_t *at = self->spare + self->blocks * BLOCK;
-	int step = finish(self, ret, GPUEMU_URING_COMMIT);
+	int step = finish(self, ret);
 
 	if (step)
 		return step;
@@ -844,7 +835,7 @@ static int after_first(void *world, int ret)
 {
 	WORLD;
 	uint32_t space = client_space(self->fd);
-	int step = finish(self, ret, GPUEMU_URING_COMMIT);
+	int step = finish(self, ret);
 
 	if (step)
 		return step;

@@ -82,12 +82,7 @@ static struct counts counts(FIXTURE_DATA(reclaim) *self)
 /* The next n allocations of frames find none. */
 static int lack_frames(FIXTURE_DATA(reclaim) *self, uint32_t n)
 {
-	struct nl_request r;
-
-	nl_begin(&self->nl, &r, GPUEMU_CMD_INJECT, 0);
-	nl_put_u32(&r, GPUEMU_A_INJECT_WHAT, GPUEMU_INJECT_WHAT_FRAME_ALLOC);
-	nl_put_u32(&r, GPUEMU_A_INJECT_COUNT, n);
-	return nl_talk(&self->nl, &r, NULL, NULL);
+	return nl_inject(&self->nl, GPUEMU_INJECT_WHAT_FRAME_ALLOC, n);
 }
 
 static bool intact(const struct client *c, int number)

@@ -480,16 +480,12 @@ static int kernel_major(void)
 
 static int pause_close(uint32_t ms)
 {
-	struct nl_request r;
 	struct nl nl;
 	int ret = nl_open(&nl);
 
 	if (ret)
 		return ret;
-	nl_begin(&nl, &r, GPUEMU_CMD_INJECT, 0);
-	nl_put_u32(&r, GPUEMU_A_INJECT_WHAT, GPUEMU_INJECT_WHAT_PAUSE_CLOSE);
-	nl_put_u32(&r, GPUEMU_A_INJECT_COUNT, ms);
-	ret = nl_talk(&nl, &r, NULL, NULL);
+	ret = nl_inject(&nl, GPUEMU_INJECT_WHAT_PAUSE_CLOSE, ms);
 	nl_close(&nl);
 	return ret;
 }

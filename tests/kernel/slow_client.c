@@ -72,12 +72,7 @@ FIXTURE_TEARDOWN(slow)
 
 static int inject(FIXTURE_DATA(slow) *self, enum gpuemu_inject_what what, uint32_t count)
 {
-	struct nl_request r;
-
-	nl_begin(&self->nl, &r, GPUEMU_CMD_INJECT, 0);
-	nl_put_u32(&r, GPUEMU_A_INJECT_WHAT, what);
-	nl_put_u32(&r, GPUEMU_A_INJECT_COUNT, count);
-	return nl_talk(&self->nl, &r, NULL, NULL);
+	return nl_inject(&self->nl, what, count);
 }
 
 static int pause_faults(FIXTURE_DATA(slow) *self, uint32_t ms)

@@ -72,12 +72,7 @@ FIXTURE_TEARDOWN(windows)
 
 static int inject(FIXTURE_DATA(windows) *self, uint32_t what, uint32_t count)
 {
-	struct nl_request r;
-
-	nl_begin(&self->nl, &r, GPUEMU_CMD_INJECT, 0);
-	nl_put_u32(&r, GPUEMU_A_INJECT_WHAT, what);
-	nl_put_u32(&r, GPUEMU_A_INJECT_COUNT, count);
-	return nl_talk(&self->nl, &r, NULL, NULL);
+	return nl_inject(&self->nl, what, count);
 }
 
 /* Whether so many tasks came to a pause, in a while. */

@@ -455,8 +455,10 @@ struct gpuemu_control {
  * COMMIT_AND_FETCH: the same, then waits for the next batch as FETCH does. If
  *   the commit itself is refused, completes at once with that error.
  *
- * A COMMIT migrates in the thread that submits it, also where io_uring does not want it to
- * block: other commands of that ring wait. GPUEMU_IOCTL_ENGINE_SERVE has no such lock.
+ * A worker of io_uring does what may sleep, a COMMIT among it, and the ring's other commands
+ * go on. GPUEMU_IOCTL_ENGINE_SERVE needs no worker. Commands of an SQPOLL thread are refused
+ * (-EOPNOTSUPP), and so are those with IOSQE_ASYNC, other than a RAISE or COMMIT of an engine
+ * whose threads have issued one before.
  */
 #define GPUEMU_URING_RAISE		_IOWR('G', 0xc0, struct gpuemu_uring_cmd)
 #define GPUEMU_URING_WAIT		_IOWR('G', 0xc1, struct gpuemu_uring_cmd)

@@ -431,16 +431,18 @@ int engine_commit_flags(struct engine *e, struct gpuemu_migration *m, uint32_t n
 		.flags = flags,
 		.migrations = (uintptr_t)m,
 	};
-	int ret, res, raise;
+	struct gpuemu_engine_serve serve = {
+		.size = sizeof(serve), .commit = (uintptr_t)&commit,
+	};
+	int ret, raise;
 
-	engine_issue(e, GPUEMU_URING_COMMIT, (uintptr_t)&commit, 0);
-	ret = engine_result(e, GPUEMU_URING_COMMIT, 5000, &res);
-	if (ret || res < 0)
-		return ret ? ret : res;
+	ret = call(e->fd, GPUEMU_IOCTL_ENGINE_SERVE, &serve);
+	if (ret)
+		return ret;
 	ret = engine_result(e, GPUEMU_URING_RAISE, 5000, &raise);
 	if (ret || raise)
 		return ret ? ret : raise;
-	return res;
+	return serve.committed;
 }
 
 int engine_commit(struct engine *e, struct gpuemu_migration *m, uint32_t n)

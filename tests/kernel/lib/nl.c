@@ -201,6 +201,16 @@ int nl_set_param(struct nl *nl, const char *name, uint32_t value)
 	return nl_talk(nl, &r, NULL, NULL);
 }
 
+int nl_inject(struct nl *nl, uint32_t what, uint32_t count)
+{
+	struct nl_request r;
+
+	nl_begin(nl, &r, GPUEMU_CMD_INJECT, 0);
+	nl_put_u32(&r, GPUEMU_A_INJECT_WHAT, what);
+	nl_put_u32(&r, GPUEMU_A_INJECT_COUNT, count);
+	return nl_talk(nl, &r, NULL, NULL);
+}
+
 int nl_event(struct nl *nl, unsigned int timeout_ms, struct nl_reply *reply)
 {
 	struct pollfd p = { .fd = nl->fd, .events = POLLIN };

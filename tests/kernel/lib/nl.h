@@ -55,6 +55,8 @@ int nl_talk(struct nl *nl, struct nl_request *r,
 	    void (*each)(const struct nl_reply *reply, void *arg), void *arg);
 /* A parameter of the module. 0 or -errno. */
 int nl_set_param(struct nl *nl, const char *name, uint32_t value);
+/* So many failures, GPUEMU_INJECT_WHAT_*, or milliseconds of a pause. 0 or -errno. */
+int nl_inject(struct nl *nl, uint32_t what, uint32_t count);
 /* One read of an answer. 1: there is more to come; 0: it ended; or -errno. */
 int nl_read(struct nl *nl, void (*each)(const struct nl_reply *reply, void *arg), void *arg);
 
