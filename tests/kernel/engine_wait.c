@@ -147,6 +147,14 @@ static int raise_and_fetch(FIXTURE_DATA(wait) *self)
 	return ret ? ret : res;
 }
 
+static struct gpuemu_migration first_page(const FIXTURE_DATA(wait) *self)
+{
+	return (struct gpuemu_migration){
+		.addr = (uintptr_t)self->mem, .va_space = self->space,
+		.pages = 1, .op = GPUEMU_MIGRATE_H2D,
+	};
+}
+
 static int commit_nothing(struct engine *e)
 {
 	struct gpuemu_commit c = { .size = sizeof(c), .gen = e->control->batch.gen };
@@ -167,10 +175,7 @@ TEST_F(wait, raise)
 /* A COMMIT and what comes after it, and the number of its pages in the struct. */
 TEST_F(wait, serve)
 {
-	struct gpuemu_migration m = {
-		.addr = (uintptr_t)self->mem, .va_space = self->space,
-		.pages = 1, .op = GPUEMU_MIGRATE_H2D,
-	};
+	struct gpuemu_migration m = first_page(self);
 	struct gpuemu_commit c = { .size = sizeof(c), .count = 1,
 				   .migrations = (uintptr_t)&m };
 	int res;
@@ -244,10 +249,7 @@ TEST_F(wait, signal_that_restarts)
 /* What was committed is not committed again. */
 TEST_F(wait, signal_in_serve)
 {
-	struct gpuemu_migration m = {
-		.addr = (uintptr_t)self->mem, .va_space = self->space,
-		.pages = 1, .op = GPUEMU_MIGRATE_H2D,
-	};
+	struct gpuemu_migration m = first_page(self);
 	struct gpuemu_commit c = { .size = sizeof(c), .count = 1,
 				   .migrations = (uintptr_t)&m };
 	int res;
