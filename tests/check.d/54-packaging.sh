@@ -55,4 +55,7 @@ done
 for c in io_uring_setup io_uring_enter io_uring_register seccomp; do
 	tap_check "the unit allows $c" grep -q "^SystemCallFilter=.* $c\b" debian/gpuemu.gpuemud.service
 done
+# A daemon that lost the device ends with status 1 (libgpuemu_engine_death.c, stopped_loses_the_device).
+tap_check 'systemd starts a daemon again that lost the device' \
+	grep -qx 'Restart=on-failure' debian/gpuemu.gpuemud.service
 tap_done
