@@ -71,7 +71,7 @@ static int check_latencies(const struct gpu_spec *spec, struct err *err)
 		uint64_t latency = *(const uint64_t *)((const char *)spec + classes[i].latency);
 		uint64_t every = *(const uint64_t *)((const char *)spec + classes[i].initiation);
 
-		if (every > latency)
+		if (every > latency + spec->bypass)
 			return err_set(err, -EINVAL, "initiation.%s: %" PRIu64
 				       " cycles, longer than latency.%s, %" PRIu64,
 				       classes[i].name, every, classes[i].name, latency);

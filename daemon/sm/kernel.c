@@ -63,6 +63,22 @@ static struct timing timing_of(const struct gpu_spec *s, enum ptx_class cls)
 	return (struct timing){ UNIT_SP, (uint16_t)s->lat_move, (uint16_t)s->ini_move };
 }
 
+static bool is_integer(uint8_t type)
+{
+	return type < PTX_F16 || type > PTX_F64;
+}
+
+/* A cvt of integers, of integers to f32 and between f32 and halves is a move. */
+static bool converts(const struct ptx_insn *insn)
+{
+	uint8_t from = insn->stype ? insn->stype : insn->type;
+
+	if (insn->opcode != PTX_OP_cvt)
+		return true;
+	return (is_integer(insn->type) && !is_integer(from)) || insn->type == PTX_F64 ||
+	       from == PTX_F64;
+}
+
 /* What the class alone does not say. */
 static struct timing timing(const struct gpu_spec *s, const struct ptx_insn *insn)
 {
@@ -90,6 +106,15 @@ static struct timing timing(const struct gpu_spec *s, const struct ptx_insn *ins
 	case PTX_OP_mad:
 		if (insn->cls == PTX_CLASS_F64_ADD)
 			TIMES(f64_fma);
+		break;
+	case PTX_OP_cvt:
+	case PTX_OP_popc:
+	case PTX_OP_clz:
+	case PTX_OP_bfind:
+	case PTX_OP_brev:
+		if (s->lat_convert && converts(insn))
+			return (struct timing){ UNIT_SFU, (uint16_t)s->lat_convert,
+						(uint16_t)s->ini_convert };
 		break;
 	default:
 		break;

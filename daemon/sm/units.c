@@ -5,7 +5,8 @@
  * the same cycle, and a result bus is free then; the register is held for the
  * initiation interval. The result is in EX_WB at e + latency + 1 and written
  * back, before anything else, in the next cycle. An instruction reaches its unit 4 cycles
- * after issue at the soonest, so one that depends on it issues at latency + 6.
+ * after issue at the soonest, so one that depends on it issues at latency + 6, or pipe.bypass
+ * cycles sooner: then all of an instruction's end is that much sooner.
  *
  * There are no stages to shift: what ends when is a ring by cycle. EX_WB is drained
  * every cycle, so its width is the number of result buses.
@@ -27,7 +28,7 @@ static uint32_t longest(const struct gpu_spec *s)
 		s->lat_move, s->lat_int_add, s->lat_int_minmax, s->lat_int_mul, s->lat_int_mad,
 		s->lat_int_div, s->lat_f32_add, s->lat_f32_minmax, s->lat_f32_mul, s->lat_f32_fma,
 		s->lat_f32_div, s->lat_f64_add, s->lat_f64_minmax, s->lat_f64_mul, s->lat_f64_fma,
-		s->lat_f64_div, s->lat_sfu, s->lat_shuffle,
+		s->lat_f64_div, s->lat_sfu, s->lat_shuffle, s->lat_convert,
 	};
 	uint64_t most = 0;
 
@@ -64,6 +65,7 @@ int units_init(struct sm *sm)
 		bit += sm->units.n[u];
 	}
 	sm->units.buses = (uint8_t)s->ex_wb;
+	sm->units.bypass = (uint8_t)s->bypass;
 	while (size < longest(s) + BEHIND + 1)
 		size *= 2;
 	sm->units.mask = size - 1;
@@ -119,7 +121,9 @@ static void take(struct sm *sm, unsigned int u, unsigned int n, uint64_t now)
 	unsigned int place = queue_oldest(&sm->insts, &sm->oc_ex, u);
 	uint32_t inst = sm->oc_ex.of[u].at[place];
 	const struct sm_op *op = sm_inst(sm, inst)->op;
-	uint32_t at = (uint32_t)(now + op->latency + BEHIND) & sm->units.mask;
+	uint32_t behind = op->latency + BEHIND;
+	uint32_t left = behind > sm->units.bypass ? behind - sm->units.bypass : 0;
+	uint32_t at = (uint32_t)(now + left) & sm->units.mask;
 	struct result_slot *r = &sm->units.results[at];
 	uint32_t bit = 1u << (sm->units.first_bit[u] + n);
 
@@ -127,11 +131,17 @@ static void take(struct sm *sm, unsigned int u, unsigned int n, uint64_t now)
 		return;
 	queue_remove(&sm->oc_ex, u, place);
 	sm->oc.stuck = false;
+	sm->units.free_at[u][n] = now + op->initiation;
+	sm_count(sm, warp_slot(sm, sm_inst(sm, inst)->warp), busy[u], op->initiation);
+	/* This cycle's results have been written back. */
+	if (!left) {
+		inst_release(sm, inst);
+		inst_free(sm, inst);
+		return;
+	}
 	sm->units.insts[at * sm->units.buses + r->count++] = inst;
 	r->units |= bit;
 	sm->units.left++;
-	sm->units.free_at[u][n] = now + op->initiation;
-	sm_count(sm, warp_slot(sm, sm_inst(sm, inst)->warp), busy[u], op->initiation);
 }
 
 void units_execute(struct sm *sm, uint64_t now)

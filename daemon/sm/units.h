@@ -21,6 +21,7 @@ struct units {
 	uint32_t *insts;		/* of each slot, buses */
 	uint32_t mask, left;		/* of the ring; results in it */
 	uint8_t buses;
+	uint8_t bypass;			/* cycles by which a result ends sooner */
 };
 
 int units_init(struct sm *sm);

@@ -72,6 +72,22 @@ static void one_result_bus(struct gpu_spec *s)
 	s->ex_wb = 1;
 }
 
+static void bypass_of_one(struct gpu_spec *s)
+{
+	s->bypass = 1;
+}
+
+static void bypass_of_three(struct gpu_spec *s)
+{
+	s->bypass = 3;
+}
+
+static void with_convert(struct gpu_spec *s)
+{
+	s->lat_convert = 14;
+	s->ini_convert = 9;
+}
+
 static void with_dp(struct gpu_spec *s)
 {
 	s->units_dp = 1;
@@ -111,6 +127,42 @@ static void test_dependent_distance_of_each_class(void **state)
 			print_error("row %u:\n%s", i, rows[i].body);
 		assert_int_equal(d, 2 * rows[i].latency + 20);
 	}
+}
+
+static void test_bypass(void **state)
+{
+	/* Each dependent instruction issues so much sooner: twice L + 6, and the setp's 7. */
+	static const struct { const char *body; unsigned int latency; } rows[] = {
+		{ "add.u32 %r1, %r1, 1;\nsub.u32 %r1, %r1, 1;\n" SETP, 4 },
+		{ "fma.rn.f32 %f1, %f1, %f1, %f1;\nfma.rn.f32 %f1, %f1, %f1, %f1;\n" SETPF, 5 },
+		{ "ex2.approx.f32 %f1, %f1;\nrcp.approx.f32 %f1, %f1;\n" SETPF, 8 },
+		{ "xor.b32 %r1, %r1, 1;\nshl.b32 %r1, %r1, 1;\n" SETP, 1 },
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
+		assert_int_equal(distance(rows[i].body, bypass_of_one),
+				 2 * rows[i].latency + 20 - 3);
+		assert_int_equal(distance(rows[i].body, bypass_of_three),
+				 2 * rows[i].latency + 20 - 9);
+	}
+	/* What the unit takes longer for than the bypass is still written back by a result bus. */
+	assert_int_equal(distance("ex2.approx.f32 %f2, %f1;\nex2.approx.f32 %f1, %f1;\n" SETPF,
+				  bypass_of_three), 13 + 8 + 2 - 3 + 7 - 3);
+}
+
+static void test_conversions(void **state)
+{
+	/* Like an instruction of 14 cycles; what is no conversion stays a move. */
+	assert_int_equal(distance("popc.b32 %r1, %r1;\nclz.b32 %r1, %r1;\n" SETP, with_convert),
+			 2 * 14 + 20);
+	assert_int_equal(distance("cvt.rzi.s32.f32 %r1, %f1;\nmov.u32 %r1, %r1;\n" SETP,
+				  with_convert), 14 + 1 + 20);
+	assert_int_equal(distance("cvt.rn.f32.s32 %f1, %r1;\nmov.f32 %f1, %f1;\n" SETPF,
+				  with_convert), 2 + 20);
+	assert_int_equal(distance("popc.b32 %r1, %r1;\nclz.b32 %r1, %r1;\n" SETP, NULL), 2 + 20);
+	/* Clock 0, popc 1 and 3, taken in 5 and, when the unit is free, in 14. */
+	assert_int_equal(distance("popc.b32 %r3, %r0;\npopc.b32 %r1, %r0;\n" SETP, with_convert),
+			 14 + 14 + 2 + 7);
 }
 
 static void test_without_sources_one_less(void **state)
@@ -318,6 +370,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_dependent_distance_of_each_class),
+		cmocka_unit_test(test_bypass),
+		cmocka_unit_test(test_conversions),
 		cmocka_unit_test(test_without_sources_one_less),
 		cmocka_unit_test(test_pairs_and_bubbles),
 		cmocka_unit_test(test_bank_conflicts),
