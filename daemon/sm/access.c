@@ -25,7 +25,7 @@
 
 /* --- at issue ----------------------------------------------------------------------- */
 
-/* After a change of untranslated[] or ordering[]. */
+/* Called when untranslated[] or ordering[] have changed. */
 static void check_order(struct sm *sm, unsigned int w)
 {
 	const struct ldst *l = sm->ldst;
@@ -319,7 +319,7 @@ static uint64_t enter_lines(struct sm *sm, struct access_entry *e, unsigned int 
 	return n;
 }
 
-/* It did not wait for a page any more, or looks again. */
+/* Counts the wait up to now of an access that no longer waits for a page, or looks again. */
 static void count_wait(struct ldst *l, uint64_t now)
 {
 	if (l->page_from == NEVER)
@@ -334,7 +334,7 @@ bool access_pages(struct sm *sm, struct access_entry *e, uint64_t now)
 	bool full;
 
 	count_wait(l, now);
-	/* More pages than there are places for those that are not there: in turns. */
+	/* An access with more missing pages than it has places for looks them up in turns. */
 	if (!e->waiting)
 		e->ngroups = 0;
 	if (e->looked_up < e->nlines)
@@ -362,7 +362,7 @@ void access_step(struct sm *sm, uint64_t now)
 	count_wait(l, now);
 	if (e->looked_up < e->nlines)
 		look_up_all(sm, index, e, now);
-	/* The last lines entered in the cycles before. */
+	/* The access is gone when its last lines have entered in earlier cycles. */
 	if (all_gone(l, e) && now + 1 >= l->entrance && !(sm->ideal && e->waiting)) {
 		dispatch_leave(sm, now);
 		return;
@@ -371,7 +371,7 @@ void access_step(struct sm *sm, uint64_t now)
 	l->step = now + 1;
 	if (!n) {
 		l->page_from = now;
-		/* Without paging the page comes with translated(). */
+		/* Without paging translated() brings the page. */
 		if (sm->ideal && e->waiting)
 			l->step = NEVER;
 		return;

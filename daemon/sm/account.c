@@ -23,7 +23,7 @@ void sm_integrate(struct sm *sm, uint64_t upto)
 		share_resident(sm, n);
 }
 
-/* No scheduler issued, for the reasons that hold now. */
+/* Counts cycles in which no scheduler issued, for the reasons that hold now. */
 static void settle_issue(struct sm *sm, uint64_t cycles)
 {
 	warpset waiting = heads_waiting(&sm->heads);

@@ -67,7 +67,7 @@ static void count_use(struct sm *sm, unsigned int slot, uint64_t cycles)
 	sm_count(sm, slot, activity.shared_used, MIN((uint64_t)a->words * SHARED_WORD, shared));
 }
 
-/* For the kernel that issues behind it. */
+/* Counts the epoch for the kernel that issues behind it. */
 static void end_epoch(struct sm *sm, unsigned int slot, uint64_t now)
 {
 	struct activity *a = sm->activity;

@@ -40,7 +40,7 @@ struct background {
 	uint64_t due;			/* cycle in which the first would be sent, if nothing else was */
 };
 
-/* For the kernel that the job is counted for. */
+/* Adds n to a counter of the job's kernel. */
 #define count(sm, job, field, n)	sm_count(sm, (job)->kernel, background.field, n)
 
 /* --- jobs and lists ----------------------------------------------------------------- */
@@ -103,7 +103,7 @@ static uint32_t width_of(const struct sm *sm, const struct background_job *job)
 	return job->width ? job->width : (uint32_t)sm->spec->shared_banks * 4;
 }
 
-/* The first of shared memory begins. */
+/* The first job of shared memory begins. */
 static void begin_shared(struct sm *sm, uint64_t now)
 {
 	struct background *b = sm->background;
@@ -175,7 +175,7 @@ bool background_idle(const struct sm *sm)
 
 /* --- shared memory ---------------------------------------------------------------------- */
 
-/* What the first has moved in the cycles before `upto`. */
+/* Counts what the first job has moved in the cycles before `upto`. */
 static void look(struct sm *sm, uint64_t upto)
 {
 	struct background *b = sm->background;
@@ -223,7 +223,7 @@ static bool demand_waits(const struct ldst *l)
 	       l->late_count || l->stuck;
 }
 
-/* The largest transaction that begins here. */
+/* Gives the bytes of the largest transaction that may begin at addr. */
 static uint32_t piece_of(uint64_t addr, uint32_t bytes)
 {
 	for (uint32_t size = MEM_LINE; size > MEM_SECTOR; size /= 2)
@@ -247,7 +247,7 @@ static struct mem_request request_of(const struct sm *sm, uint32_t i, uint64_t a
 	return r;
 }
 
-/* Past L1D. Bytes that went; 0: none, b->try says when again. */
+/* Sends past L1D, and gives the bytes that went; 0: none, b->try says when to try again. */
 static uint32_t send(struct sm *sm, uint32_t i, uint64_t now)
 {
 	struct background *b = sm->background;
@@ -267,7 +267,7 @@ static uint32_t send(struct sm *sm, uint32_t i, uint64_t now)
 	return bytes;
 }
 
-/* One line at L1D's tags, as an access of local memory. Bytes as send(). */
+/* Looks one line up in L1D, as an access of local memory does. Gives bytes as send() does. */
 static uint32_t look_up(struct sm *sm, uint32_t i, uint64_t now)
 {
 	struct background *b = sm->background;

@@ -29,7 +29,7 @@ static void release(struct sm *sm, struct barrier *b)
 		sm->mech.passed |= b->waiting;
 		sm->mech.news = true;
 	}
-	/* The next phase begins with nobody. */
+	/* No warp has come to the next phase yet. */
 	*b = (struct barrier){ 0 };
 }
 
@@ -80,7 +80,7 @@ void barrier_exited(struct sm *sm, struct sm_cta *cta)
 	for (unsigned int i = 0; i < EXEC_BARRIERS; i++) {
 		struct barrier *b = &cta->barriers[i];
 
-		/* Those who wait for all wait for one fewer. */
+		/* A phase that all warps take part in now needs one warp fewer. */
 		if (b->phase.whole && complete(cta, b))
 			release(sm, b);
 	}

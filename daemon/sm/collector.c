@@ -86,7 +86,7 @@ bool collector_write_more(struct collectors *oc, const struct warps *warps,
 	for (unsigned int i = 0; i < in->op->nresult; i++) {
 		uint64_t bank = banks_of(oc, 1ull << result[i] % oc->banks, in->warp);
 
-		/* Not for its own: in no cycle would a bank be free for two (GPGPU-Sim hangs there). */
+		/* Two results in one bank do not hold each other up: GPGPU-Sim would wait for ever. */
 		if (taken & bank)
 			return false;
 		oc->written |= bank;
@@ -120,7 +120,7 @@ static uint64_t in_order(const struct sm *sm, uint64_t ready, uint64_t used)
 	return may;
 }
 
-/* As many as there are ports: the next unit behind the port's last that is ready. */
+/* Each port dispatches the next ready collector behind the one that it dispatched last. */
 static void dispatch(struct sm *sm, unsigned int u)
 {
 	struct collectors *oc = &sm->oc;
@@ -142,7 +142,7 @@ static void dispatch(struct sm *sm, unsigned int u)
 		behind = behind ? behind : ready;
 		c = (unsigned int)__builtin_ctzll(behind);
 		oc->last[u][p] = (uint8_t)c;
-		/* Its bit is the lowest. */
+		/* The lowest bit is that of collector c. */
 		behind &= -behind;
 		oc->used &= ~behind;
 		oc->ready &= ~behind;

@@ -214,7 +214,7 @@ static void warp_launch(struct sm *sm, struct sm_cta *cta, unsigned int slot, un
 	sm->fetch.empty |= bit;
 }
 
-/* Nothing of the CTA before is left in its successor's memory. */
+/* Clears the memory, so that a CTA finds nothing of the one that had it before. */
 static void clear_memory(struct sm_cta *cta)
 {
 	memset(cta->shared, 0, cta->kernel->shared_bytes);
@@ -270,7 +270,7 @@ int sm_launch_cta(struct sm *sm, const struct sm_kernel *k, const uint32_t ctaid
 	cta->local_place = local_place(sm, k);
 	sm_settle(sm, now + 1);
 	sm_integrate(sm, now + 1);
-	/* In the cycle after an idle SM's first CTA the second scheduler has its turn (GPGPU-Sim). */
+	/* The second scheduler has its turn in the cycle after an idle SM's first CTA (GPGPU-Sim). */
 	if (!sm->ctas.resident)
 		sm->issue.turn_base = now;
 
@@ -290,7 +290,7 @@ int sm_launch_cta(struct sm *sm, const struct sm_kernel *k, const uint32_t ctaid
 	memcpy(cta->ex.ctaid, ctaid, sizeof(cta->ex.ctaid));
 	if (k->local_bytes)
 		cta->ex.local = cta->local;
-	/* Those that had these numbers before were older; nobody reads what is not resident. */
+	/* Warps that had these numbers before were older. No code reads bits of absent warps. */
 	for_each_warp(w, sm->warps.resident)
 		sm->issue.older[w] &= ~warps;
 	for_each_warp(w, warps)

@@ -45,7 +45,7 @@ static void say_warps(struct text *t, const struct sm *sm, warpset warps)
 	}
 }
 
-/* Of `some`, those in `set`, and what they wait for; what is left of `some`. */
+/* Says which of `some` are in `set` and what they wait for, and gives the others. */
 static warpset __attribute__((format(printf, 6, 7)))
 say_group(struct text *t, const struct sm *sm, const char **before, warpset some, warpset set,
 	  const char *fmt, ...)

@@ -206,7 +206,7 @@ static void send(struct sm *sm, uint64_t now)
 	sm->fetch.refused = NO_WARPS;
 }
 
-/* Its CTA was parked meanwhile, or halted; if it is back, it is fetched from where it is now. */
+/* Drops a line of a warp whose CTA was parked or halted; a warp that is back fetches anew. */
 static void drop(struct sm *sm, unsigned int w)
 {
 	set_drop(&sm->fetch.stale, w);

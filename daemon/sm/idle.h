@@ -63,7 +63,7 @@ static inline uint32_t schedulable(struct sm *sm, warpset waiting)
 	return sm->account.counted_warps;
 }
 
-/* So many cycles with the warps that wait for nothing but operands. waiting: heads_waiting(). */
+/* Counts cycles of warps that wait for nothing but operands. waiting: heads_waiting(). */
 static inline void account_schedulable(struct sm *sm, warpset waiting, uint64_t cycles)
 {
 	sm->account.stats.schedulable_warps += cycles * schedulable(sm, waiting);

@@ -14,7 +14,7 @@
 #include "sm/idle.h"
 #include "sm/scoreboard.h"
 
-/* No access has this one: it is no lane's, and misaligned for most. */
+/* No access has this address: no lane's memory is there, and most accesses need alignment. */
 #define NO_ADDRESS	UINT64_MAX
 
 /* The warps that find an issue slot, of those whose heads are in step. */
@@ -200,7 +200,7 @@ static inline bool schedule(struct sm *sm, unsigned int k, warpset waiting, uint
 void sm_issue(struct sm *sm, uint64_t now)
 {
 	unsigned int n = (unsigned int)sm->spec->schedulers;
-	/* They take turns in being first, as in GPGPU-Sim. */
+	/* The schedulers take turns in being first, as in GPGPU-Sim. */
 	unsigned int k = (unsigned int)(now - sm->issue.turn_base);
 	/*
 	 * Where no warp issues, only several kernels see in which turn, and only a mechanism that

@@ -79,7 +79,7 @@ static bool converts(const struct ptx_insn *insn)
 	       from == PTX_F64;
 }
 
-/* What the class alone does not say. */
+/* Finds the unit and times of an instruction that its class alone does not tell. */
 static struct timing timing(const struct gpu_spec *s, const struct ptx_insn *insn)
 {
 	struct timing t = timing_of(s, insn->cls);
@@ -90,7 +90,7 @@ static struct timing timing(const struct gpu_spec *s, const struct ptx_insn *ins
 	case PTX_OP_membar:
 	case PTX_OP_fence:
 		return (struct timing){ UNIT_LDST, 1, 1 };
-	/* GPGPU-Sim, cuda-sim: one more than mul and mad. */
+	/* They take one cycle more than mul and mad (GPGPU-Sim, cuda-sim). */
 	case PTX_OP_mul24:
 	case PTX_OP_mad24:
 		t.latency++;
@@ -276,7 +276,7 @@ static int op_init(struct sm_kernel *k, uint32_t pc, const struct slots *slots)
 	return 0;
 }
 
-/* One more: a kernel without a last ret ends behind its last instruction. */
+/* There is one op more, because a kernel without a last ret ends behind its last instruction. */
 static int ops_init(struct sm_kernel *k, const struct slots *slots)
 {
 	int ret = 0;
@@ -304,7 +304,7 @@ static uint64_t code_offset(const struct ptx_kernel *ptx)
 	return insns * CODE_BYTES;
 }
 
-/* What its local memory takes of device addresses: words of 4 bytes, interleaved by thread. */
+/* Gives the device addresses that local memory takes: words of 4 bytes, interleaved by thread. */
 static uint64_t local_span(const struct gpu_spec *s, const struct sm_kernel *k)
 {
 	uint64_t words = DIV_ROUND_UP(k->local_bytes / k->threads, 4);
@@ -347,7 +347,7 @@ static int occupancy(const struct gpu_spec *s, struct sm_kernel *k,
 	all = MIN(all, limit(s->registers, regs));
 	n = MIN(cta_slots, limit(warp_slots, k->warps_per_cta));
 	n = MIN(n, all);
-	/* Those that are outside have numbers, too. */
+	/* CTAs that are outside have numbers, too. */
 	if (!strcmp(s->cta, "vt"))
 		all = MIN(all + s->vt_oversubscribe, MIN(ctas, limit(warps, k->warps_per_cta)));
 	k->registers = (uint32_t)regs;
@@ -415,10 +415,10 @@ static int phases_init(struct sm_kernel *k, const struct ptx_kernel *ptx)
 	for (uint32_t i = 0; i < ptx->nphases; i++) {
 		uint32_t at = ptx->phases[i].insn;
 
-		/* Nothing changes there. */
+		/* No need changes at a quiet phase's begin. */
 		if (i && ptx->phases[i].quiet)
 			continue;
-		/* What the decoder takes holds nobody up; the instruction behind it does. */
+		/* A specifier that the decoder takes holds no warp up; the instruction behind it does. */
 		k->ops[at].decoded = k->ops[at].specifier &&
 				     !strcmp(k->spec->zorua_specifier, "decode");
 		at += k->ops[at].decoded;

@@ -95,7 +95,7 @@ static inline warpset long_waits(const struct sm *sm)
 	if (sm->mech.stall_on & SM_WAIT_MISS)
 		away &= sm->accesses.missing;
 	away |= h->wait_atomic | h->wait_order | h->wait_fence;
-	/* Without paging nobody faults. */
+	/* Without paging no access faults. */
 	if (!sm->ideal)
 		away |= h->wait_fault | (h->far_fault & h->blocked);
 	return away & h->live & ~h->inactive;

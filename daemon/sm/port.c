@@ -38,7 +38,7 @@ void shared_step(struct sm *sm, uint64_t now)
 
 /* --- the writeback port ----------------------------------------------------------- */
 
-/* Those that have something for the port. */
+/* Gives the clients that have something for the port. */
 static inline unsigned int clients(const struct ldst *l, uint64_t now)
 {
 	bool shared = l->pipe_count && l->pipe[l->pipe_head].ready <= now;

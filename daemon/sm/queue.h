@@ -37,7 +37,7 @@ static inline void queue_empty(struct sm_queues *q, unsigned int unit)
 	f->head = f->count = 0;
 	f->bit = 1u << unit;
 	q->some &= ~f->bit;
-	/* Without places nobody wants the unit (kernel.c), so nobody need ask whether it is full. */
+	/* No instruction wants a unit without places (kernel.c), so none asks whether it is full. */
 	q->full &= ~f->bit;
 }
 
@@ -63,7 +63,7 @@ static inline uint32_t queue_pop(struct sm_queues *q, unsigned int unit)
 	return inst;
 }
 
-/* The place of the one that issued first. Not empty. */
+/* Gives the place of the instruction that issued first. The queue is not empty. */
 static inline unsigned int queue_oldest(const struct insts *insts,
 					const struct sm_queues *q, unsigned int unit)
 {
@@ -79,12 +79,12 @@ static inline unsigned int queue_oldest(const struct insts *insts,
 	return best;
 }
 
-/* Takes out the one at a place. */
+/* Takes out the instruction at a place. */
 static inline void queue_remove(struct sm_queues *q, unsigned int unit, unsigned int at)
 {
 	struct sm_fifo *f = &q->of[unit];
 
-	/* What is before it moves up; the order in here means nothing. */
+	/* The first instruction takes its place: the order within the queue means nothing. */
 	f->at[at] = f->at[f->head];
 	queue_pop(q, unit);
 }

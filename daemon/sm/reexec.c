@@ -88,7 +88,7 @@ bool reexec_take(struct sm *sm, const struct l1d_access *a, uint64_t now)
 
 	if (!r || a->kind != MEM_READ)
 		return false;
-	/* Its CTA may have been parked while it was on its way. */
+	/* The access's CTA may have been parked while the access was on its way. */
 	q = &r->queue[r->split && set_has(sm->heads.inactive, a->warp) ? INACTIVE : ACTIVE];
 	if (q->count == r->size)
 		q = &r->queue[ACTIVE];
@@ -96,7 +96,7 @@ bool reexec_take(struct sm *sm, const struct l1d_access *a, uint64_t now)
 		return false;
 	push(r, q, a);
 	sm->ldst->aside++;
-	/* It may be another's turn now. */
+	/* Another access may have its turn now. */
 	r->refused = false;
 	r->tried = now + 1;
 	return true;
@@ -176,7 +176,7 @@ void reexec_parked(struct sm *sm, warpset warps, uint64_t now)
 		l->retry = now + 1;
 	wake_at(l, now + 1);
 	q = &r->queue[ACTIVE];
-	/* Once round: what stays comes behind itself, in its order. */
+	/* Each access is taken once; those that stay come back behind the others, in their order. */
 	for (uint32_t n = q->count; n; n--) {
 		struct l1d_access a = q->at[q->head];
 		bool away = set_has(warps, a.warp) && r->queue[INACTIVE].count < r->size;

@@ -113,7 +113,7 @@ void residency_launched(struct sm *sm, unsigned int c, uint64_t now)
 		set_state(sm, c, SM_CTA_ACTIVE);
 		return;
 	}
-	/* It waits for its first slots, with nothing on its way. */
+	/* The CTA waits for its first slots, and has nothing on its way. */
 	cta->gave = NO_WARPS;
 	set_state(sm, c, SM_CTA_PARKED);
 	cta->parked = now;
@@ -290,7 +290,7 @@ void sm_halt(struct sm *sm, const struct sm_kernel *k, uint64_t now)
 
 /* --- restoring ----------------------------------------------------------------------------- */
 
-/* It has its slots, and the delay is over. */
+/* Starts a CTA that has its slots when the delay is over. */
 static void start(struct sm *sm, unsigned int c, uint64_t now)
 {
 	struct sm_cta *cta = &sm->ctas.at[c];
@@ -330,7 +330,7 @@ int sm_restore(struct sm *sm, unsigned int c, uint64_t delay, uint64_t now)
 
 /* --- what goes on ------------------------------------------------------------------------ */
 
-/* Nothing of it is between issue and memory. */
+/* Has the CTA no instruction between issue and memory? */
 static bool drained(const struct sm *sm, const struct sm_cta *cta)
 {
 	unsigned int w;
@@ -420,7 +420,7 @@ uint64_t residency_next(const struct sm *sm, uint64_t now)
 	uint64_t next = NEVER;
 	unsigned int c;
 
-	/* What drains does so in cycles that run. */
+	/* CTAs drain in cycles that run. */
 	for_each_warp(c, sm->res.moving) {
 		if (sm->ctas.at[c].until > now)
 			next = MIN(next, sm->ctas.at[c].until);

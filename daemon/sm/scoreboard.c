@@ -30,7 +30,7 @@ static inline bool row_test(const uint64_t *row, unsigned int reg)
 
 /* --- registers -------------------------------------------------------------- */
 
-/* Its places in the sets are found once, with those of who calls it. */
+/* It is inlined so that the caller and it find the warp's places in the sets once. */
 static inline __attribute__((always_inline)) void check_operands(struct sm *sm, unsigned int w)
 {
 	struct sm_warp *warp = &sm->warps.at[w];

@@ -17,12 +17,12 @@ void inst_done(struct sm *sm, uint32_t inst);
 void warp_check(struct sm *sm, unsigned int w);
 /* The warp's i-buffer is emptied; it is fetched from pc. */
 void warp_flush(struct sm *sm, unsigned int w, uint32_t pc);
-/* The load/store unit: n more (or fewer) unacknowledged stores, lanes of atomics. */
+/* The load/store unit adds n unacknowledged stores, or lanes of atomics (n < 0: fewer). */
 void warp_stores(struct sm *sm, unsigned int w, int n);
 void warp_atomics(struct sm *sm, unsigned int w, int n);
-/* After a change of accesses.untranslated. */
+/* Called when accesses.untranslated has changed. */
 void warp_check_order(struct sm *sm, unsigned int w);
-/* Nothing is under way any more of a warp that has exited? Then fetch gives it back. */
+/* If a warp has exited and nothing of it is under way, fetch gives it back. */
 void warp_check_finished(struct sm *sm, unsigned int w);
 void scoreboard_reserve(struct sm *sm, uint32_t inst);
 
@@ -35,7 +35,7 @@ static inline void warp_note(struct sm *sm, unsigned int w)
 	sm->mech.look = true;
 }
 
-/* inst_done(), in the place of the call. */
+/* This is inst_done(), inlined. */
 static inline void inst_free(struct sm *sm, uint32_t inst)
 {
 	struct sm_inst *in = sm_inst(sm, inst);

@@ -98,7 +98,7 @@ void share_cancel(struct sm *sm)
 
 /* --- while there are several ----------------------------------------------------------- */
 
-/* Of `all`, the part of a kernel that specifies so much of what is left. */
+/* Gives a kernel its part of `all`, by what it specifies of what is left. */
 static uint64_t part(uint64_t specified, uint64_t *left, uint64_t *all)
 {
 	uint64_t n = *left ? *all * specified / *left : 0;
@@ -159,7 +159,7 @@ void share_schedulable(struct sm *sm, uint64_t cycles)
 				cycles * set_count(sm->account.counted & sm->share.warps_of[k]);
 }
 
-/* `cycles` of a scheduler in which nothing issued, to those in the mask. */
+/* Divides cycles of a scheduler that issued nothing among the kernels in the mask. */
 static void divide(struct sm *sm, uint32_t claim, enum stall reason, uint64_t cycles)
 {
 	unsigned int n = (unsigned int)__builtin_popcount(claim), first = sm->share.turn;

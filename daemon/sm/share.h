@@ -25,17 +25,17 @@ struct sm_cta;
 
 int share_init(struct sm *sm);
 void share_fini(struct sm *sm);
-/* The kernel begins: from here on. */
+/* A kernel begins: its share is counted from here on. */
 void share_begin(struct sm *sm, const struct sm_kernel *kernel);
 /* A CTA has come, or is about to go; sums over cycles are up to date. They keep ctas_of. */
 void share_launched(struct sm *sm, const struct sm_cta *cta);
 void share_retired(struct sm *sm, const struct sm_cta *cta);
-/* All have gone. */
+/* All CTAs have gone. */
 void share_cancel(struct sm *sm);
 /* While share.mixed: cycles with what is resident, and with account.counted schedulable. */
 void share_resident(struct sm *sm, uint64_t cycles);
 void share_schedulable(struct sm *sm, uint64_t cycles);
-/* The same of a scheduler's cycles, for `reason`. issued: slot of the issuing warp, or NOBODY. */
+/* Counts a scheduler's cycles, for `reason`. issued: slot of the issuing warp, or NOBODY. */
 void share_cycles(struct sm *sm, unsigned int scheduler, enum stall reason, unsigned int issued,
 		  uint64_t cycles);
 

@@ -155,7 +155,7 @@ void sm_flush(struct sm *sm)
 
 /* --- the cycle --------------------------------------------------------------- */
 
-/* One packet a cycle leaves the network's ejection buffer, if who it is for takes it. */
+/* One packet a cycle leaves the network's ejection buffer, if its receiver takes it. */
 static void receive(struct sm *sm, uint64_t now)
 {
 	struct mem_reply reply;
@@ -254,7 +254,7 @@ int sm_run(struct sm *sm, uint64_t from, uint64_t upto)
 		cta_begin(sm);
 	/* Memory adds replies between quanta alone. */
 	sm->reply_at = mem_next(sm->env.mem, sm->id);
-	/* Those of the SMs that other threads run are on the same line of the host's caches. */
+	/* The wakes of SMs that other threads run are on the same line of the host's caches. */
 	sm->env.wake = &sm->own_wake;
 	while (now < upto && !sm->failure.error) {
 		if (sm->account.accounted < now)

@@ -16,7 +16,7 @@
 
 #include "sm/scoreboard.h"
 
-/* From being taken to being written back, beyond the latency. */
+/* An instruction takes so many cycles beyond the latency until its result is written back. */
 #define BEHIND		2u
 
 /* Units that have pipelines here: all but the load/store unit, which is the last. */

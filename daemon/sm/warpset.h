@@ -46,7 +46,7 @@ static inline bool set_has(warpset s, unsigned int w)
 	return s[w / 64] >> (w % 64) & 1;
 }
 
-/* Not of an empty set. */
+/* The set must not be empty. */
 static inline unsigned int set_first(warpset s)
 {
 	unsigned int i = s[0] ? 0 : s[1] ? 1 : s[2] ? 2 : 3;
@@ -54,7 +54,7 @@ static inline unsigned int set_first(warpset s)
 	return 64 * i + (unsigned int)__builtin_ctzll(s[i]);
 }
 
-/* Without its first. Not of an empty set. */
+/* Gives the set without its first warp. The set must not be empty. */
 static inline warpset set_rest(warpset s)
 {
 	unsigned int i = s[0] ? 0 : s[1] ? 1 : s[2] ? 2 : 3;

@@ -125,7 +125,7 @@ static bool come_in(struct vt *v, struct sm *sm, uint64_t now)
 	if (!c || sm_admit(sm, c->number, now))
 		return false;
 	vt_count(c, true);
-	/* One fewer is outside. */
+	/* One CTA fewer is outside. */
 	sm_room_grown(sm);
 	if (c->ran && move(c, sm, MEM_READ, now, was_read)) {
 		v->out.moving = true;

@@ -121,7 +121,7 @@ static void timeslice_timer(void *state, struct sm *sm, uint64_t now)
 	t->armed = false;
 	if (first(t, t->waiting) == MAX_CTAS)
 		return;
-	/* One whose warps have all exited holds its slots until its stores are acknowledged. */
+	/* A CTA whose warps have all exited holds its slots until its stores are acknowledged. */
 	while ((c = first(t, t->active)) < MAX_CTAS) {
 		t->active[c] = false;
 		if (!sm_park(sm, c, 0, now))

@@ -34,7 +34,7 @@ static void context_went(void *ctx, struct sm *sm, uint64_t now)
 {
 }
 
-/* Without memory for it the bytes take no time. False then. */
+/* False: there is no memory for the job, and the bytes take no time. */
 static bool move_context(struct vwarp *w, uint8_t kind,
 			 void (*done)(void *ctx, struct sm *sm, uint64_t now))
 {
@@ -63,7 +63,7 @@ static void on_schedule(void *ctx, unsigned int warp, unsigned int slot, bool re
 	if (w->told) {
 		w->phase = w->next_phase;
 		w->asked = w->told = false;
-		/* It stands at the point: on it goes. Without a slot it will come there again. */
+		/* The warp stands at the phase's begin and goes on. Without a slot it comes there again. */
 		if (w->slotted && virtual_look_up(w))
 			sm_resource_granted(v->sm, warp);
 	}
@@ -85,10 +85,10 @@ static void on_swap_out(void *ctx, unsigned int warp)
 	w->slotted = w->stopped = false;
 	virtual_look_up_again(w, sm_warp_unschedule(v->sm, warp, v->now));
 	w->asked = w->told;
-	/* One that has exited needs no slot again. */
+	/* A warp that has exited needs no slot again. */
 	if (w->exited)
 		return;
-	/* What it waited for may have come since its CTA stalled: it asks for a slot in the next cycle. */
+	/* If what the warp waited for has come meanwhile, it asks for a slot in the next cycle. */
 	v->again |= v->by_stall && !sm_warp_awaits(v->sm, warp);
 	move_context(w, MEM_WRITE, context_went);
 }
@@ -127,7 +127,7 @@ static void tell_phases(struct virt *v)
 	}
 }
 
-/* Those that lost their slots when nothing was under way for them any more. */
+/* Tells of warps that lost their slots when nothing was under way for them any more. */
 static void tell_ready(struct virt *v)
 {
 	v->again = false;
@@ -166,7 +166,7 @@ static bool ask(struct vwarp *w)
 	return false;
 }
 
-/* Those that stopped and are not held any more. */
+/* Lets warps go on that stopped and are not held any more. */
 static void go_on(struct virt *v)
 {
 	for (unsigned int i = 0; i < v->nwarps; i++) {
@@ -194,7 +194,7 @@ static void catch_up(struct virt *v, uint64_t now)
 		tell_ready(v);
 	coord_run(v->c);
 	assert(!CHECKED || coord_sound(v->c));
-	/* Nothing is left of warps that have gone, but places into which a set is being read. */
+	/* Warps that have gone leave no set behind, but places into which one is being read. */
 	assert(v->resident || (!coord_swapped(v->c, COORD_REGISTERS) &&
 			       !coord_swapped(v->c, COORD_SCRATCHPAD) &&
 			       !coord_swapped(v->c, COORD_THREADS) &&
@@ -587,7 +587,7 @@ void virtual_stalled(void *state, struct sm *sm, unsigned int cta, uint64_t now)
 	uint8_t warps[MAX_WARPS];
 	unsigned int n = sm_cta_warps(sm, cta, warps, MAX_WARPS);
 
-	/* One that returns goes on: it is told again when that, too, has stalled. */
+	/* A warp that returns goes on: the CTA is told again when that warp, too, has stalled. */
 	for (unsigned int i = 0; i < n; i++)
 		if (v->warps[warps[i]].returns)
 			return;

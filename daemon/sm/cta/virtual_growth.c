@@ -44,7 +44,7 @@ static bool too_many(const struct virt *v, const struct idleness *epoch)
 	       none < epoch->pipeline;
 }
 
-/* What is known of a kernel of this name from launches before; or a place for it. */
+/* Finds what earlier launches have shown of a kernel of this name, or a place for that. */
 static struct verdict *verdict_of(struct virt *v, const char *kernel)
 {
 	struct verdict *d;
@@ -76,7 +76,7 @@ static bool worth(const struct virt *v, unsigned int few, uint64_t rate, unsigne
 	return gained * 100 * had >= rate * (100 * had + v->spec->zorua_gain * (more - few));
 }
 
-/* So many may run from now on, more than were kept or fewer. */
+/* Lets so many CTAs more (or fewer) than are kept run from now on. */
 static void try_ctas(struct virt *v, unsigned int extra)
 {
 	struct growth *g = &v->growth;
@@ -115,7 +115,7 @@ static void settle(struct growth *g)
 	g->verdict->wait = MIN(2 * g->verdict->wait, 1u << 20);
 }
 
-/* An epoch that had the CTAs of the trial from its begin. */
+/* Counts an epoch that had the trial's CTAs from its begin. */
 static void measure(struct virt *v, uint64_t issued)
 {
 	struct growth *g = &v->growth;
@@ -176,7 +176,7 @@ void virtual_growth(struct virt *v, const struct idleness *epoch, uint64_t issue
 	g->lacked += virtual_lacking(v, epoch);
 	if (trial(v, here, issued))
 		return;
-	/* What it issues with what it has: the mean of the last few epochs, the newest most. */
+	/* The rate is a mean of the last few epochs, in which the newest counts most. */
 	g->rate = g->rate ? (g->rate + issued) / 2 : issued;
 	if (g->verdict->hold)
 		g->verdict->hold--;

@@ -41,7 +41,7 @@ static void forget(void *ctx, struct sm *sm, uint64_t now)
 {
 }
 
-/* Without memory for it the bytes take no time. False then. */
+/* False: there is no memory for the job, and the bytes take no time. */
 static bool move(struct virt *v, unsigned int warp, unsigned int set, uint8_t kind, uint32_t bytes,
 		 void (*done)(void *ctx, struct sm *sm, uint64_t now))
 {
@@ -83,7 +83,7 @@ static void set_came(void *ctx, struct sm *sm, uint64_t now)
 
 	w->coming &= ~bit;
 	coord_done(v->c, s->owner, bit);
-	/* It may be dead by now, and free. */
+	/* The set may be dead by now, and its place free. */
 	if (coord_pending(v->c))
 		sm_timer(sm, 0);
 	if (w->awaited & bit) {

@@ -90,7 +90,7 @@ uint64_t virtual_shared_access(void *state, struct sm *sm, unsigned int warp, ui
 		.scratchpad_swapped = (unsigned int)__builtin_popcountll(swapped),
 	};
 
-	/* Its phase says that it has scratchpad (ptx/needs.c). */
+	/* The CTA's phase says that it has scratchpad (ptx/needs.c). */
 	assert(coord_scratchpad_held(v->c, cta, sets));
 	sm_count_virtual(sm, v->kernels[cta], &more);
 	coord_scratchpad_use(v->c, cta, sets);

@@ -203,7 +203,7 @@ static void leave(struct sm *sm, struct vt_cta *c, uint64_t now)
 {
 	c->stalled = false;
 	if (sm_park(sm, c->number, 0, now)) {
-		/* It has ended in this cycle, which has not been told yet: it is nobody to ask again. */
+		/* The CTA has ended in this cycle, and vt.c is told later: it must not ask this CTA again. */
 		c->exited = false;
 		return;
 	}
@@ -409,7 +409,7 @@ static void vt_page_faulted(void *state, struct sm *sm, uint64_t page, uint64_t 
 	if (!v->out.recent)
 		return;
 	outside_faulted(v, page, now);
-	/* Its CTA may have stalled before: it is looked at when the cycle ends. */
+	/* The warp's CTA may have stalled before: the timer has it looked at when the cycle ends. */
 	sm_timer(sm, now);
 }
 
@@ -426,7 +426,7 @@ static bool state_fits(const struct vt_cta *c, const struct sm_cta_view *view)
 {
 	switch ((enum vt_state)c->state) {
 	case VT_ACTIVE:
-		/* It counts as stalled while the SM's count of its stalled warps is that of all. */
+		/* A CTA counts as stalled while as many of its warps are stalled as run. */
 		return (view->state == SM_CTA_ACTIVE || view->state == SM_CTA_RESTORING) &&
 		       !view->outside && (!c->stalled || view->stalled == view->running);
 	case VT_LEAVING:
