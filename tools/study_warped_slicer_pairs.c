@@ -246,6 +246,7 @@ static const struct {
 } settings[] = {
 	{ "sample 10K", "slicer.sample=10000", false, 1 }, { "delay 1K", "slicer.delay=1000", false, 1 },
 	{ "delay 5K", "slicer.delay=5000", false, 1 }, { "delay 10K", "slicer.delay=10000", false, 1 },
+	{ "eq. 4", "slicer.scale=printed", false, NONE }, { "no scale", "slicer.scale=off", false, NONE },
 	{ "lrr", "sm.scheduler=lrr", true, 1.23 },
 	{ "larger SM", LARGER_SM, true, 1.26 },
 	{ "larger lrr", LARGER_SM " --set sm.scheduler=lrr", true, NONE },
@@ -292,8 +293,8 @@ void slicer_show_sensitivity(struct study_ctx *c)
 	struct slicer_set sets[SLICER_SETS];
 	size_t n = sensitivity_pairs(c, sets);
 	struct study_table *t = study_table(c, "sensitivity",
-		"dynamic with a longer sample and a delay, over itself; with another scheduler and a larger "
-		"SM, over left-over there (figure 10, section V-H)", 3, true);
+		"dynamic with a longer sample, a delay and other scales, over itself; with another scheduler "
+		"and a larger SM, over left-over there (figure 10, section V-H)", 3, true);
 
 	for (size_t k = 0; k < ARRAY_SIZE(settings); k++)
 		study_column(t, settings[k].name, settings[k].paper);
