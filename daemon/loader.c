@@ -42,8 +42,8 @@ static int fill(int fd, const char *text, size_t bytes)
 
 static int spawn(struct loading *l, const struct ptx_options *o)
 {
-	char numbers[6][24], *argv[] = { LOADER_NAME, l->name, numbers[0], numbers[1], numbers[2],
-					 numbers[3], numbers[4], numbers[5], NULL };
+	char numbers[7][24], *argv[] = { LOADER_NAME, l->name, numbers[0], numbers[1], numbers[2],
+					 numbers[3], numbers[4], numbers[5], numbers[6], NULL };
 	const int fds[] = {
 		[LOADER_TEXT - CHILD_FD] = l->text, [LOADER_RESULT - CHILD_FD] = l->result,
 	};
@@ -55,6 +55,7 @@ static int spawn(struct loading *l, const struct ptx_options *o)
 	snprintf(numbers[3], sizeof(numbers[3]), "%u", o->leave_out);
 	snprintf(numbers[4], sizeof(numbers[4]), "%llu", (unsigned long long)l->limits.bytes);
 	snprintf(numbers[5], sizeof(numbers[5]), "%u", l->limits.seconds);
+	snprintf(numbers[6], sizeof(numbers[6]), "%u", o->plenty);
 	ret = child_start("/proc/self/exe", argv, fds, ARRAY_SIZE(fds), &l->pid, &l->pidfd);
 	if (ret)
 		l->pid = 0;

@@ -6,7 +6,7 @@
 #include "base/base.h"
 
 #define LOADER_NAME	"gpuemud-load"	/* argv[0]; then name, four options, bytes, seconds */
-#define LOADER_ARGS	8
+#define LOADER_ARGS	9
 #define LOADER_TEXT	3		/* descriptors */
 #define LOADER_RESULT	4
 #define LOADERS		4u		/* processes at a time */

@@ -162,6 +162,7 @@ void loader_process(int argc, char **argv)
 		.stack_bytes = (uint32_t)strtoul(argv[3], NULL, 10),
 		.phases = (uint8_t)strtoul(argv[4], NULL, 10),
 		.leave_out = argv[5][0] == '1',
+		.plenty = (uint8_t)strtoul(argv[8], NULL, 10),
 	};
 	/* The program's file has no name that says what it is. */
 	prctl(PR_SET_NAME, LOADER_NAME);

@@ -180,6 +180,7 @@ void gpu_session_ptx_options(const struct gpu_session *s, struct ptx_options *op
 	options->maxregs = gpu_maxregs(spec);
 	options->stack_bytes = (uint32_t)spec->stack_bytes;
 	options->phases = (uint8_t)sm_phases(spec);
+	options->plenty = (uint8_t)sm_plenty(spec);
 	options->leave_out = true;
 }
 

@@ -220,6 +220,7 @@ struct phases {
 	bool *shared;		/* by instruction: scratchpad is live before it or accessed by it */
 	uint32_t *live;		/* by instruction: 32-bit registers live before it */
 	bool *quiet;		/* by point: it needs no specifier (phases_compare()) */
+	uint8_t plenty;		/* of options */
 };
 /* After postdom_solve(). -ENOMEM. */
 int phases_find(struct phases *p, struct ptx_kernel *kernel, const struct cfg *cfg,

@@ -47,6 +47,7 @@ struct finisher {
 	struct err *err;
 	uint32_t maxregs, stack_bytes;
 	uint8_t phases;		/* enum ptx_phases */
+	uint8_t plenty;
 	struct view view;
 	struct alloc alloc;
 	struct spills spills;
@@ -327,7 +328,10 @@ static int find_phases(struct finisher *f, struct phases *p)
 static int settle_phases(struct finisher *f, struct phases *p)
 {
 	struct view *v = &f->view;
-	int ret = phases_compare(p, f->kernel, &v->cfg, &v->ranges);
+	int ret;
+
+	p->plenty = f->plenty;
+	ret = phases_compare(p, f->kernel, &v->cfg, &v->ranges);
 
 	if (!ret && f->phases == PTX_PHASES_INSERT) {
 		ret = phases_insert(p, &f->spills);
@@ -370,7 +374,7 @@ int kernel_finish(struct ptx_kernel *kernel, struct slab *slab,
 		.kernel = kernel, .slab = slab, .err = err,
 		.maxregs = options->maxregs ? options->maxregs : PTX_MAX_MAXREGS,
 		.stack_bytes = options->stack_bytes ? options->stack_bytes : PTX_STACK_BYTES,
-		.phases = options->phases,
+		.phases = options->phases, .plenty = options->plenty,
 	};
 	bool again = true;
 	int ret;

@@ -212,6 +212,8 @@ static void tell(struct walker *w, struct ptx_phase *phase, uint32_t number)
 	phase->loose = (uint8_t)(__builtin_popcountll(phase->kept) -
 				 (int)DIV_ROUND_UP((uint32_t)phase->live, PTX_SET_REGS));
 	need(w, phase, number);
+	if (kernel->regs_per_thread <= w->p->plenty)
+		phase->sets = sets_below(kernel->regs_per_thread);
 	/* Out of patience: all there is. */
 	if (w->steps > MAX_STEPS) {
 		phase->sets = sets_below(kernel->regs_per_thread);

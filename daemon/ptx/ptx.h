@@ -362,6 +362,11 @@ struct ptx_options {
 	uint32_t maxregs;	/* 32-bit registers a thread, 16 to 255: more are spilled. 0: 255 */
 	uint32_t stack_bytes;	/* local memory a thread for recursion. 0: PTX_STACK_BYTES */
 	uint8_t phases;		/* enum ptx_phases */
+	/*
+	 * Registers a thread of which there are enough for all warps: a kernel that takes no more
+	 * keeps them from its first phase to the end. 0: each phase has what it needs.
+	 */
+	uint8_t plenty;
 	/* A kernel that is not supported is left out if there is another: ptx_module_refusal(). */
 	bool leave_out;
 };

@@ -435,6 +435,15 @@ enum ptx_phases sm_phases(const struct gpu_spec *spec)
 	return m && m->phases ? m->phases(spec) : PTX_PHASES_NONE;
 }
 
+/* The sets that all slots' warps can have at once. A warp that lent its slot at a barrier is one more. */
+uint32_t sm_plenty(const struct gpu_spec *spec)
+{
+	uint64_t sets = spec->registers / (spec->warps * WARP_LANES * PTX_SET_REGS);
+
+	return strcmp(spec->zorua_phases, "scarce") ? 0 :
+	       (uint32_t)MIN(sets * PTX_SET_REGS, PTX_MAX_MAXREGS);
+}
+
 int sm_kernel_create(const struct gpu_spec *spec,
 		     const struct exec_launch *launch,
 		     struct sm_kernel **out, struct err *err)

@@ -315,6 +315,8 @@ const struct ptx_phase *sm_kernel_phases(const struct sm_kernel *kernel);
 void sm_kernel_sets(const struct sm_kernel *kernel, uint32_t pc, uint64_t *read, uint64_t *write);
 /* The phases that spec's mechanism wants of the compiler. */
 enum ptx_phases sm_phases(const struct gpu_spec *spec);
+/* ptx_options.plenty of such a GPU. */
+uint32_t sm_plenty(const struct gpu_spec *spec);
 
 /* --- one SM -------------------------------------------------------------- */
 

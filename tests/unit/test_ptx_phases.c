@@ -24,9 +24,9 @@
 
 static struct ptx_module *module;
 
-static const struct ptx_kernel *load(const char *body, enum ptx_phases phases)
+static const struct ptx_kernel *load_with(const char *body, enum ptx_phases phases, uint8_t plenty)
 {
-	const struct ptx_options options = { .phases = phases };
+	const struct ptx_options options = { .phases = phases, .plenty = plenty };
 	struct err err = { 0 };
 	char text[8192];
 
@@ -34,6 +34,11 @@ static const struct ptx_kernel *load(const char *body, enum ptx_phases phases)
 	if (ptx_module_parse_with(text, strlen(text), "phases.ptx", &options, &module, &err))
 		fail_msg("%s", err.text);
 	return ptx_module_kernel_at(module, 0);
+}
+
+static const struct ptx_kernel *load(const char *body, enum ptx_phases phases)
+{
+	return load_with(body, phases, 0);
 }
 
 /* The phases begin at these lines of the body, from 1. */
@@ -263,6 +268,41 @@ static void no_specifier_where_needs_stay(void **state)
 	      "setp.ne.u32 %p1, %r1, 0;\n@%p1 bra L;\n" END, "0010");
 }
 
+/* The phases of body, with so many registers for each warp: all have the same sets, or not. */
+static void plenty(const char *body, uint8_t registers, bool same, const char *want)
+{
+	const struct ptx_kernel *k = load_with(body, PTX_PHASES_MARK, registers);
+
+	assert_true(k->nphases == strlen(want));
+	for (uint32_t i = 0; i < k->nphases; i++) {
+		const struct ptx_phase *p = &k->phases[i];
+
+		assert_int_equal(p->quiet, want[i] == '1');
+		if (!same)
+			continue;
+		/* The kernel's 9 or fewer registers lie in sets from 0 on. */
+		assert_int_equal(p->sets, (1ull << (k->regs_per_thread + 3) / 4) - 1);
+		assert_int_equal(p->ahead, (k->regs_per_thread + 3) / 4);
+	}
+	ptx_module_free(module);
+}
+
+static void registers_that_are_plenty_have_no_phases(void **state)
+{
+	static const char two[] = FOUR SPIN10 FOUR_MORE SPIN10 USE5TO8 USE34 END;
+	const struct ptx_kernel *k = load(two, PTX_PHASES_MARK);
+	uint8_t registers = (uint8_t)k->regs_per_thread;
+
+	ptx_module_free(module);
+	/* One register less than the kernel takes: its phases are as they were. */
+	plenty(two, registers - 1, false, "1010");
+	plenty(two, registers, true, "1111");
+	/* Scratchpad keeps its specifier. */
+	plenty("mov.u32 %r1, 1;\nmov.u32 %r2, 2;\n" SPIN10 SPIN10 FIVE(SPIN) SPIN SPIN SPIN
+	       "st.shared.u32 [s], %r1;\n" SPIN10 "mov.u32 %r3, 3;\n" SPIN10
+	       "add.u32 %r1, %r3, %r3;\nld.shared.u32 %r1, [s];\n" END, 255, true, "11011");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -274,6 +314,7 @@ int main(void)
 		cmocka_unit_test(what_lies_ahead),
 		cmocka_unit_test(specifiers),
 		cmocka_unit_test(no_specifier_where_needs_stay),
+		cmocka_unit_test(registers_that_are_plenty_have_no_phases),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

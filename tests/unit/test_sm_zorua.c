@@ -688,9 +688,31 @@ static void refused_values(void **state)
 	assert_int_equal(sm_mechanism_find("zorua")->check(&spec, &err), -EINVAL);
 	assert_string_equal(err.text, "zorua.slots: 'stall'; there are: barrier, vt");
 	strcpy(spec.zorua_slots, "vt");
+	strcpy(spec.zorua_phases, "none");
+	assert_int_equal(sm_mechanism_find("zorua")->check(&spec, &err), -EINVAL);
+	assert_string_equal(err.text, "zorua.phases: 'none'; there are: scarce, all");
+	strcpy(spec.zorua_phases, "all");
 	strcpy(spec.vt_long, "never");
 	assert_int_equal(sm_mechanism_find("zorua")->check(&spec, &err), -EINVAL);
 	assert_string_equal(err.text, "vt.long: 'never'; there are: load, miss");
+}
+
+/* 32768 registers are 256 sets, 5 for each of 48 warps; 65536 are 8 for each of 64. */
+static void what_is_plenty(void **state)
+{
+	struct gpu_spec spec;
+
+	spec_defaults(&spec);
+	spec.registers = 32768;
+	spec.warps = 48;
+	assert_int_equal(sm_plenty(&spec), 20);
+	spec.registers = 65536;
+	spec.warps = 64;
+	assert_int_equal(sm_plenty(&spec), 32);
+	spec.warps = 1;
+	assert_int_equal(sm_plenty(&spec), PTX_MAX_MAXREGS);
+	strcpy(spec.zorua_phases, "all");
+	assert_int_equal(sm_plenty(&spec), 0);
 }
 
 int main(void)
@@ -714,6 +736,7 @@ int main(void)
 		cmocka_unit_test(what_stalls_is_virtual_threads),
 		cmocka_unit_test(what_c_idle_is),
 		cmocka_unit_test(refused_values),
+		cmocka_unit_test(what_is_plenty),
 	};
 
 	return cmocka_run_group_tests(tests, plain, NULL);

@@ -35,6 +35,8 @@ static int zorua_check(const struct gpu_spec *spec, struct err *err)
 	int ret = check_specifier(spec->zorua_specifier, err);
 
 	if (!ret)
+		ret = one_of("zorua.phases", spec->zorua_phases, "scarce", "all", err);
+	if (!ret)
 		ret = one_of("zorua.o_compare", spec->zorua_compare, "cycles", "changes", err);
 	if (!ret)
 		ret = one_of("zorua.c_idle", spec->zorua_c_idle, "apart", "all", err);
