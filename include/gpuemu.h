@@ -162,13 +162,14 @@ int gpuemu_mem_copy(struct gpuemu_ctx *ctx, void *dst, const void *src, size_t b
 
 /*
  * Hint: bring [ptr, ptr + bytes) to device memory, in the stream's order; returns at once.
- * Whatever was advised; of READ_MOSTLY memory, as duplicates. -EINVAL outside managed memory.
+ * Advice does not prevent it. Pages of READ_MOSTLY memory are duplicated. -EINVAL outside
+ * managed memory.
  */
 int gpuemu_mem_prefetch(struct gpuemu_ctx *ctx, const void *ptr, size_t bytes,
 			struct gpuemu_stream *stream);
 /*
- * The same the other way: what of it is in device memory goes back, for the CPU will use it.
- * Duplicates stay; what is ACCESSED_BY the GPU is mapped where it goes.
+ * The same the other way: pages that are in device memory go back, because the CPU will use them.
+ * Duplicates stay. Pages that are ACCESSED_BY the GPU are mapped where they go.
  */
 int gpuemu_mem_prefetch_host(struct gpuemu_ctx *ctx, const void *ptr, size_t bytes,
 			     struct gpuemu_stream *stream);

@@ -95,7 +95,7 @@ static u32 copy_pages(const struct gpuemu_copy *copy, u32 first, u32 end)
 	return copied;
 }
 
-/* What of it nobody has begun. */
+/* Copies the pieces that no other thread has begun. */
 static void copy_rest(struct gpuemu_copy *copy)
 {
 	u32 first, copied = 0;

@@ -11,7 +11,7 @@
 
 /**
  * struct gpuemu_protect - the marks of one VA space
- * @blocks: block index -> what of it is marked: nothing, all, or a bitmap
+ * @blocks: block index -> its marked pages: none, all, or a bitmap
  * @entries: in @blocks
  * @bitmaps: of them; like @entries under its lock
  *

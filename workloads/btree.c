@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * btree: looks keys up in a B+ tree, and ranges of keys (Bayer and McCreight, Acta Informatica
- * 1, 1972; Fix et al., 2011; b+tree in Rodinia): a CTA a query, a thread a key of the node. Whoever
- * finds the query between his key and the next says where to go on.
+ * 1, 1972; Fix et al., 2011; b+tree in Rodinia): a CTA a query, a thread a key of the node. The
+ * thread that finds the query between its key and the next says where to go on.
  */
 #ifdef GPUEMU_DEVICE
 #include "device.h"
@@ -301,7 +301,7 @@ static int btree_verify(struct workload *w)
 const struct workload_ops workload_btree = {
 	.name = "btree",
 	.help = "queries of a B+ tree, keys and ranges (Rodinia)",
-	.exercises = "dependent loads behind barriers, wide CTAs of which one thread decides",
+	.exercises = "dependent loads behind barriers, wide CTAs where one thread decides",
 	.options = {
 		[RECORDS] = { "records", 1 << 20, 1, 1u << 26, "of the tree; 40 bytes each",
 			      .quick = 64 << 10, .tiny = 900 },

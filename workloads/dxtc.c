@@ -208,7 +208,7 @@ KERNEL dxtc(const uint32_t *image, uint32_t width, const uint32_t *cuts, uint32_
 
 enum { WIDTH, HEIGHT, BLOCKS };
 
-/* In how many ways 16 pixels in order are cut in four parts, of which some may be empty. */
+/* The number of ways to cut 16 pixels in order into four parts; a part may be empty. */
 #define DXTC_CUTS	969
 
 struct dxtc {

@@ -282,7 +282,7 @@ API cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
 	return cudaSuccess;
 }
 
-/* Preferences, of which the model makes nothing. */
+/* These are preferences, and the model ignores them. */
 API cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config)
 {
 	return error_remember((unsigned int)config > cudaFuncCachePreferEqual ?

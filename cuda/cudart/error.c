@@ -42,7 +42,7 @@ API cudaError_t cudaPeekAtLastError(void)
 	return error_sticky() ? error_sticky() : last;
 }
 
-/* A kernel's error stays, whoever asks. */
+/* A kernel's error stays: asking does not clear it. */
 API cudaError_t cudaGetLastError(void)
 {
 	cudaError_t error = cudaPeekAtLastError();

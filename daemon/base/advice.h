@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A program's advice on its managed memory (gpuemu_mem_advise()), as it travels from
- * libgpuemu to the fault handler. The message belongs to no room, so that who keeps it and
- * who acts by it need not know each other.
+ * libgpuemu to the fault handler. The message belongs to no room, so that the
+ * room that keeps it and the room that acts on it need not know each other.
  */
 #ifndef GPUEMU_BASE_ADVICE_H
 #define GPUEMU_BASE_ADVICE_H

@@ -2,7 +2,7 @@
 /*
  * Hash map from uint64_t to uint64_t: open addressing, linear probing, no
  * tombstones, so look-ups stay short however long it lives. It has no
- * iteration: whoever needs an order keeps one, and nothing in the model depends
+ * iteration: a user who needs an order keeps one, and nothing in the model depends
  * on where a key hashes to.
  */
 #ifndef GPUEMU_BASE_U64MAP_H

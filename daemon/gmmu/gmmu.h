@@ -192,8 +192,8 @@ unsigned int gmmu_take(struct gmmu *gmmu, struct fault *faults,
  * requests walk because of it; a page that nobody waits for costs a look-up. Of a big page
  * the range may be a part: it counts if somebody waits for that part, as the one on record does.
  *
- * Nothing but this makes a far fault go again. So whoever takes a record sees to it that its
- * page's MSHR is released at some time.
+ * Nothing but this lets a far fault go on. So the taker of a record must have its page's MSHR
+ * released at some time.
  */
 unsigned int gmmu_arrived(struct gmmu *gmmu, uint64_t addr, uint64_t bytes, uint64_t now);
 

@@ -30,7 +30,7 @@ struct loop {
  */
 bool loop_run(struct gpu_session *s, const struct gpu_until *until, gpu_over *over, void *ctx);
 
-/* Ends all that is queued, and what of it runs, with -ECANCELED. */
+/* Ends everything that is queued or runs, with -ECANCELED. */
 void loop_cancel(struct gpu_session *s);
 
 /* tasks.c: works that are no launches. */

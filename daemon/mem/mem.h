@@ -268,9 +268,9 @@ void mem_drop(struct mem *mem, uint64_t start, uint64_t end);
 void mem_cancel(struct mem *mem);
 
 /*
- * Access counters (access_counters.enable): the next region of which so many remote transactions
- * came that the fault handler shall know; false: none. Its counter begins anew. What is not
- * asked for is kept, up to 256 regions; then counters wait at the threshold.
+ * Access counters (access_counters.enable): the next region whose counter of remote transactions
+ * has reached the threshold; false: there is none. Its counter begins anew. Up to 256 regions
+ * wait to be fetched; then further counters stop at the threshold.
  */
 bool mem_notified(struct mem *mem, uint64_t *va);
 /* The same without taking it. */

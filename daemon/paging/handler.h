@@ -39,7 +39,7 @@ struct tenant {
 struct space {
 	struct list node;	/* in paging_pool.spaces, by va_space */
 	uint32_t va_space;
-	struct tenant *tenant;	/* whose it is */
+	struct tenant *tenant;	/* the owner of the space */
 	struct page_set pages;
 	uint64_t going;		/* pages that the plan being made evicts */
 	bool exhausted;		/* the plan being made finds no more victim here */

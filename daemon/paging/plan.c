@@ -95,7 +95,7 @@ static void take_page(struct paging *p, struct space *space, uint64_t addr)
 	p->victims[p->nvictims++] = (struct victim){ space, addr };
 }
 
-/* With it goes its unit, what of it is here. False: no room for so many. */
+/* Takes the page and the resident rest of its unit as victims. False: the list is full. */
 static bool take_victim(struct paging *p, struct space *space, uint64_t addr)
 {
 	uint64_t bytes = space->owner ? space->owner->spec.page_bytes : PAGE_BYTES;

@@ -10,8 +10,8 @@
 
 /*
  * The module drops a record above the managed addresses as one that no GPU
- * would write, so its access would fault for ever. It is unmanaged, whoever
- * says so.
+ * would write, so its access would fault for ever. The engine treats it as unmanaged
+ * itself.
  */
 void kmod_take_wild(struct kmod_hand *hand, struct service_batch *batch)
 {

@@ -4,7 +4,7 @@
  * this process, device memory is an arena of it, and userfaultfd stands between
  * the CPU and what is in device memory. Private to service/uffd*.c.
  *
- * Two threads: the *engine thread* is whoever calls the service's functions;
+ * Two threads: the *engine thread* calls the service's functions;
  * the *pager* belongs to the service and reads userfaultfd's messages. All that
  * is shared is under `lock`. While the engine works (between enter and leave)
  * a page leaves device memory on the engine thread alone, in serve and poll, so

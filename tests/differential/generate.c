@@ -6,8 +6,8 @@
  *
  * Every kernel is well defined in C and the same on any machine: unsigned
  * arithmetic, guarded divisions and shifts, float to integer only within range, NaNs
- * seen as NaN only; barriers and warp functions where all threads are; atomics of which
- * nobody sees the order; loops with a bound. What differs is somebody's fault.
+ * seen as NaN only; barriers and warp functions where all threads are; atomics
+ * whose order no result shows; loops with a bound. So any difference is a defect.
  *
  * clang 14 lowers 64-bit rotations wrongly (it drops the mask of the amount), and makes them
  * of things like ~(1ull << (n & 63)); so 64 bits are shifted left by amounts that need no mask.

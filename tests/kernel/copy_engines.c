@@ -377,7 +377,7 @@ static int commit_long(struct engine *e, int from, int to, void *arg)
 	return 0;
 }
 
-/* Whoever dies while copies are in flight: the end is near, and no page is half. */
+/* A process dies while its copies are in flight: it ends soon, and no page is half copied. */
 TEST_F(copy_engines, killed)
 {
 	const size_t cut = HALF / 2 * BLOCK;

@@ -84,7 +84,7 @@ static uint8_t *gpu(FIXTURE_DATA(duplicate) *self, size_t page)
 #define COUNT(name) nl_stat(&self->nl, self->space, GPUEMU_A_STATS_##name)
 #define USED (self->e.attach.vram_frames - self->e.control->vram_free)
 
-/* Each page as it must be, for whoever may look; n of them are duplicates. */
+/* Each page has the right contents for all who may read it; n pages are duplicates. */
 static void expect(struct __test_metadata *_metadata,
 		   FIXTURE_DATA(duplicate) *self, uint64_t n)
 {

@@ -93,7 +93,7 @@ static int after_open(void *world, int ret)
 	return 0;
 }
 
-/* A client with memory of which the engine has some, by this operation. */
+/* A client, and an engine that has some of its memory by this operation. */
 static int prepare_close(void *world)
 {
 	WORLD;

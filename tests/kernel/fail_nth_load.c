@@ -72,7 +72,7 @@ FIXTURE_TEARDOWN(load)
 	close(self->fail.fd);
 }
 
-/* What of it the log has since it was last asked. */
+/* Which of the messages the log has got since the last look. */
 static unsigned int said(FIXTURE_DATA(load) *self)
 {
 	unsigned int all = 0;

@@ -734,7 +734,7 @@ TEST_F(fail, commit_and_fetch_once)
 	SWEEP(ops);
 }
 
-/* --- COMMIT: page tables, of which a client has a share --- */
+/* --- COMMIT: page tables; a client has a share of them --- */
 
 enum { SPARE = 32 };	/* blocks; more than the share */
 
@@ -841,7 +841,7 @@ static int after_first(void *world, int ret)
 		return step;
 	if (self->list[0].status && self->list[0].status != -ENOMEM)
 		return 4;
-	/* The levels, of which the lowest is the block's. */
+	/* All levels of the table; the lowest is the block's. */
 	if (engine_h2d(&self->m.e, space, self->fresh, 1) || free_tables() != self->tables - 4)
 		return 5;
 	if (munmap(self->fresh, BLOCK) || close(self->fd))

@@ -135,7 +135,7 @@ TEST_F(fault_queue, limit_is_raw)
 	EXPECT_EQ(-EAGAIN, engine_raise(&self->e, 0));
 }
 
-/* One page, many SMs: one fault, and the strongest access whoever was first. */
+/* One page, many SMs: one fault with the strongest access, in whatever order they came. */
 TEST_F(fault_queue, strongest_access)
 {
 	static const struct { uint8_t access[4], want; } rows[] = {

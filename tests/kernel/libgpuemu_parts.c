@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Hints over more VA blocks than one commit has migrations for, where every other page is on
- * the other side: they are done in parts, of which each fits. Contents are right afterwards.
+ * the other side: they are done in parts, and each part fits. Contents are right afterwards.
  * vm: daemon timeout=180 vram_mb=64
  */
 #include <stdint.h>

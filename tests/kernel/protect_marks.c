@@ -41,7 +41,7 @@ static int max_map_count(const char *text)
 	return f && fclose(f) ? -1 : ret;
 }
 
-/* Every second page, of which the kernel can split off a few. */
+/* Marks every second page; the kernel can split off only a few of them. */
 static int mark_all(void)
 {
 	int fd = client_open(), refused = 0, i;

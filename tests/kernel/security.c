@@ -442,7 +442,7 @@ TEST_F(security, nothing_executable)
 	EXPECT_EQ(EACCES, errno);
 	EXPECT_EQ(-1, mprotect(m->mem, PAGE, PROT_EXEC));
 	EXPECT_EQ(EACCES, errno);
-	/* Who asks for it gets the memory, and not this right. */
+	/* A client that asks for PROT_EXEC gets the memory without it. */
 	ASSERT_EQ(at, mmap(at, PAGE, RW | PROT_EXEC, MAP_SHARED | MAP_FIXED,
 			   m->fd, (uintptr_t)at));
 	at[0] = 0xc3;	/* ret */

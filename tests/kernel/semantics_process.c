@@ -146,7 +146,7 @@ TEST_F(debug, protected)
 	close(fd);
 }
 
-/* exec: the memory goes, whoever still has the file; the next program's is new. */
+/* exec: the memory goes, even while others have the file; the next program gets new memory. */
 TEST_F(debug, exec)
 {
 	struct other *o = &self->o;

@@ -204,7 +204,7 @@ struct mapper {
 	bool stop;
 };
 
-/* Whoever holds mmap_lock holds this up. */
+/* This waits while another thread holds mmap_lock. */
 static void *map_and_unmap(void *arg)
 {
 	struct mapper *m = arg;

@@ -181,7 +181,7 @@ TEST_F(device, of_a_user)
 	EXPECT_EQ(0, take(self, self->other, 2, 1));
 	EXPECT_EQ(-ENOMEM, take(self, self->other, 3, 1));
 	EXPECT_EQ(-ENOMEM, take(self, self->third, 3, 1));
-	/* What is left is there for pages, of whoever has nothing else. */
+	/* The rest is kept for the pages of users who have nothing else. */
 	ASSERT_NE(NULL, map_managed_at(self->third, managed, BLOCK));
 	EXPECT_EQ(0, engine_h2d(&self->e, client_space(self->third), managed, BLOCK_PAGES));
 	ASSERT_EQ(0, munmap(managed, BLOCK));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whose work an engine gets: clients take turns, whatever one of them has queued,
- * and GPUEMU_TAKE_IDLE passes over those of which something is taken.
+ * Which client's work an engine gets: clients take turns, however much one of them has queued,
+ * and GPUEMU_TAKE_IDLE passes over clients whose work is being done already.
  */
 #include <errno.h>
 #include <fcntl.h>

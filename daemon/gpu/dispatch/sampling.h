@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How dispatch dynamic samples kernels (Warped-Slicer, section IV-A): which SM holds how many
- * CTAs of which kernel meanwhile, what the SMs then have executed, and the curves that come of
- * it. When to sample, and what follows, is dynamic.c's.
+ * How dispatch dynamic samples kernels (Warped-Slicer, section IV-A): how many CTAs
+ * of which kernel each SM holds during a sample, what the SMs execute then, and the curves that
+ * follow. dynamic.c decides when to sample, and what to do with the curves.
  */
 #ifndef GPUEMU_GPU_DISPATCH_SAMPLING_H
 #define GPUEMU_GPU_DISPATCH_SAMPLING_H

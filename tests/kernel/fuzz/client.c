@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A client's process: random operations on its managed memory, each of which
- * either must not change a byte or changes the model with it. It lives until it
+ * A client's process: random operations on its managed memory. An operation
+ * must not change a byte, or it changes the model too. The process lives until it
  * is killed.
  */
 #include <errno.h>

@@ -61,7 +61,7 @@ static void spawn_client(struct fuzz *f, int i)
 	uint64_t seed = (uint64_t)next_random(&f->x) << 32 | next_random(&f->x);
 	int k;
 
-	/* Of the last life, of which nothing is left. */
+	/* This is of the last life, and nothing of that is left. */
 	atomic_store(&m->space, 0);
 	for (k = 0; k < IMAGES; k++)
 		atomic_store(&m->image[k].id, 0);

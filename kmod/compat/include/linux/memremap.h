@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Pages of device memory: what is called when the last reference to one goes
- * (folio_free() takes the place of page_free()), how one is prepared, and whose it is.
+ * Pages of device memory: the call when the last reference to one goes
+ * (folio_free() takes the place of page_free()), how one is prepared, and its pagemap.
  * From 7.0 as 7.3 has it; before as 6.1, where only a kernel of our own has such pages.
  */
 #ifndef _GPUEMU_COMPAT_MEMREMAP_H
