@@ -19,7 +19,11 @@ struct line_fetch {
 	uint8_t sectors;		/* not here yet */
 	uint8_t kernel;			/* slot of who asked first */
 	bool used;
+	bool ahead;			/* nobody waits for it, or did when it was asked for */
 };
+
+/* The waiter of a line that is fetched ahead. */
+#define NO_WAITER	((uint32_t)MAX_WARPS)
 
 struct line_fetches {
 	struct line_fetch *lines;	/* as many as L1I has MSHRs */
@@ -30,6 +34,7 @@ struct line_fetches {
 	uint8_t back[MAX_WARPS];	/* ring of warps whose line is here */
 	uint8_t back_head;
 	uint16_t back_count;
+	uint32_t ahead;			/* lines that are fetched ahead, on their way */
 };
 
 int fetch_init(struct sm *sm)
@@ -75,6 +80,7 @@ void fetch_cancel(struct sm *sm)
 
 	memset(l->lines, 0, l->nlines * sizeof(*l->lines));
 	l->queue_count = l->back_count = 0;
+	l->ahead = 0;
 	f->empty = f->missed = f->stale = f->refused = f->finished = NO_WARPS;
 	f->fetched = NO_INDEX;
 	cache_reset(f->l1i);
@@ -84,7 +90,7 @@ bool fetch_idle(const struct sm *sm)
 {
 	const struct line_fetches *f = sm->fetch.lines;
 
-	return sm->fetch.fetched == NO_INDEX && !f->queue_count && !f->back_count &&
+	return sm->fetch.fetched == NO_INDEX && !f->queue_count && !f->back_count && !f->ahead &&
 	       !set_any(sm->fetch.missed);
 }
 
@@ -99,9 +105,12 @@ void fetch_reply(struct sm *sm, const struct mem_reply *reply)
 	if (line->sectors)
 		return;
 	line->used = false;
+	f->ahead -= line->ahead;
 	n = cache_fill(sm->fetch.l1i, line->addr, f->waiters);
 	for (unsigned int i = 0; i < n; i++)
-		f->back[(f->back_head + f->back_count++) % MAX_WARPS] = (uint8_t)f->waiters[i];
+		if (f->waiters[i] != NO_WAITER)
+			f->back[(f->back_head + f->back_count++) % MAX_WARPS] =
+				(uint8_t)f->waiters[i];
 	sm->fetch.refused = NO_WARPS;
 }
 
@@ -141,14 +150,45 @@ static void retire_all(struct sm *sm, uint64_t now)
 		cta_warp_retire(sm, w, now);
 }
 
-static void request(struct line_fetches *f, uint64_t addr, uint32_t sectors, uint8_t kernel)
+static void request(struct line_fetches *f, uint64_t addr, uint32_t sectors, uint8_t kernel,
+		    bool ahead)
 {
 	uint32_t i = 0;
 
 	while (f->lines[i].used)
 		i++;
-	f->lines[i] = (struct line_fetch){ addr, (uint8_t)sectors, kernel, true };
+	f->lines[i] = (struct line_fetch){ addr, (uint8_t)sectors, kernel, true, ahead };
+	f->ahead += ahead;
 	f->queue[(f->queue_head + f->queue_count++) % f->queue_size] = i;
+}
+
+/* Asks for a line that follows, if it is the kernel's, not there and there is room. */
+static void fetch_ahead(struct sm *sm, const struct sm_warp *warp, uint64_t line)
+{
+	struct line_fetches *f = sm->fetch.lines;
+	uint64_t end = warp->kernel->code + (uint64_t)warp->kernel->decodable * CODE_BYTES;
+	enum cache_outcome outcome;
+	struct cache_victim victim;
+	uint32_t hint = 0;
+
+	if (line >= end || f->queue_count == f->queue_size || !cache_mshrs_free(sm->fetch.l1i))
+		return;
+	outcome = cache_read_hint(sm->fetch.l1i, line, NO_WAITER, true, &victim, &hint);
+	if (outcome == CACHE_MISS || outcome == CACHE_SECTOR_MISS)
+		request(f, line, (uint32_t)sm->spec->l1i_line / MEM_SECTOR,
+			(uint8_t)warp->kernel->slot, true);
+}
+
+/* With the first instructions of a line, the last line ahead is due; behind a miss, all are. */
+static void fetch_more(struct sm *sm, const struct sm_warp *warp, uint64_t addr, bool missed)
+{
+	uint32_t bytes = (uint32_t)sm->spec->l1i_line, n = (uint32_t)sm->spec->l1i_prefetch;
+	uint64_t line = addr & ~(uint64_t)(bytes - 1);
+
+	if (!missed && addr - line < (uint64_t)CODE_BYTES * sm->spec->fetch_width)
+		fetch_ahead(sm, warp, line + (uint64_t)n * bytes);
+	for (uint32_t i = 1; missed && i <= n; i++)
+		fetch_ahead(sm, warp, line + (uint64_t)i * bytes);
 }
 
 static void fetch_access(struct sm *sm, unsigned int w)
@@ -166,14 +206,18 @@ static void fetch_access(struct sm *sm, unsigned int w)
 		sm_count(sm, warp->kernel->slot, l1i.reads, 1);
 		sm->fetch.fetched = w;
 		set_drop(&sm->fetch.empty, w);
+		if (__builtin_expect(sm->spec->l1i_prefetch != 0, 0))
+			fetch_more(sm, warp, addr, false);
 		break;
 	case CACHE_MISS:
 	case CACHE_SECTOR_MISS:
-		request(f, line, bytes / MEM_SECTOR, (uint8_t)warp->kernel->slot);
+		request(f, line, bytes / MEM_SECTOR, (uint8_t)warp->kernel->slot, false);
 		sm_count(sm, warp->kernel->slot, l1i.read_misses, 1);
 		sm_count(sm, warp->kernel->slot, l1i.reads, 1);
 		set_add(&sm->fetch.missed, w);
 		set_drop(&sm->fetch.empty, w);
+		if (__builtin_expect(sm->spec->l1i_prefetch != 0, 0))
+			fetch_more(sm, warp, addr, true);
 		break;
 	case CACHE_PENDING:
 		/* GPGPU-Sim's read-only caches call it a miss. */

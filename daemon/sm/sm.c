@@ -149,7 +149,8 @@ void sm_cancel(struct sm *sm)
 
 void sm_flush(struct sm *sm)
 {
-	cache_clear(sm->fetch.l1i);
+	if (!sm->spec->l1i_keep)
+		cache_clear(sm->fetch.l1i);
 	ldst_flush(sm);
 }
 

@@ -334,6 +334,76 @@ static void test_fetches_are_counted(void **state)
 	}
 }
 
+/* `insn` n times and a ret, by one warp; its cycles are *cycles. Returns the misses. */
+static uint64_t straight(const char *insn, uint32_t n, uint64_t prefetch, uint64_t mshrs,
+			 uint64_t *cycles)
+{
+	static char text[16384];
+	size_t at = (size_t)snprintf(text, sizeof(text), PTX_HEAD
+				     ".visible .entry k()\n{\n.reg .b32 %%r<4>;\n");
+	struct bench b;
+	uint64_t misses;
+
+	for (uint32_t i = 0; i < n; i++)
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s\n", insn);
+	snprintf(text + at, sizeof(text) - at, "ret;\n}\n");
+	bench_init(&b);
+	b.spec.l1i_prefetch = prefetch;
+	b.spec.l1i_mshrs = mshrs;
+	b.spec.l1i_miss_queue = 8;
+	bench_load(&b, text, 32);
+	bench_run(&b, 1);
+	assert_int_equal(b.status, 0);
+	misses = sm_stats(b.sm)->l1i.read_misses;
+	assert_int_equal(sm_stats(b.sm)->warp_instructions, n + 1);
+	/* Each line is four sectors, and comes once. */
+	assert_int_equal(mem_stats(b.mem)->l2_accesses[MEM_INST][0], DIV_ROUND_UP(n + 1, 16) * 4);
+	*cycles = b.now;
+	bench_fini(&b);
+	return misses;
+}
+
+static void test_lines_are_fetched_ahead(void **state)
+{
+	static const char move[] = "mov.u32 %r1, 1;";
+	uint64_t cycles, ahead, one, few;
+
+	/* A line of 128 bytes has 16 instructions: 127 and the ret are 8 lines, 8 misses. */
+	assert_int_equal(straight(move, 127, 0, 8, &cycles), 8);
+	/* All that follow are under way with the first, and are waited for one after the other. */
+	straight(move, 127, 8, 8, &ahead);
+	assert_in_range(ahead, 1, cycles / 3);
+	/* One line ahead halves the waiting. */
+	straight(move, 127, 1, 8, &one);
+	assert_in_range(one, ahead + 1, cycles * 2 / 3);
+	/* It is asked for with the first instructions of a line that is there, too: in good time here. */
+	assert_int_equal(straight("div.u32 %r1, %r1, 3;", 127, 1, 8, &few), 1);
+	/* What has no MSHR is not fetched ahead. */
+	straight(move, 127, 8, 1, &few);
+	assert_int_equal(few, cycles);
+	/* Behind the last line there is none. */
+	assert_int_equal(straight(move, 15, 8, 8, &ahead), 1);
+}
+
+static void test_instruction_cache_kept(void **state)
+{
+	static const char text[] = PTX_HEAD
+		".visible .entry k()\n{\n.reg .b32 %r<4>;\nmov.u32 %r1, 1;\nret;\n}\n";
+
+	for (uint64_t keep = 0; keep < 2; keep++) {
+		struct bench b;
+
+		bench_init(&b);
+		b.spec.l1i_keep = keep;
+		bench_load(&b, text, 32);
+		bench_run(&b, 1);
+		sm_flush(b.sm);
+		bench_run(&b, 1);
+		assert_int_equal(sm_stats(b.sm)->l1i.read_misses, 2 - keep);
+		bench_fini(&b);
+	}
+}
+
 static void test_more_misses_than_mshrs_are_refused(void **state)
 {
 	char text[8192];
@@ -382,6 +452,8 @@ int main(void)
 		cmocka_unit_test(test_double_precision_units),
 		cmocka_unit_test(test_loops_of_the_probes),
 		cmocka_unit_test(test_fetches_are_counted),
+		cmocka_unit_test(test_lines_are_fetched_ahead),
+		cmocka_unit_test(test_instruction_cache_kept),
 		cmocka_unit_test(test_more_misses_than_mshrs_are_refused),
 	};
 

@@ -9,6 +9,7 @@
  *   timing each            every step of a chase by itself: near and far L2
  *   timing tlb [WORD]      chases with large strides
  *   timing many            chases of many threads of one SM: how many misses are under way
+ *   timing code            straight-line code: the instruction caches
  *   timing print           the PTX of every row, for ptxas
  *
  * --config NAME, --set KEY=VALUE: the model's; --quick: fewer sizes.
@@ -544,6 +545,71 @@ static void many_measure(void)
 	gpu_free(out);
 }
 
+/*
+ * Straight-line code of n instructions that depend on nothing but the one of four before, gone
+ * through LAPS times: the first time its code is nowhere but in memory.
+ */
+#define LAPS 4
+
+static char *code_text(unsigned int n)
+{
+	char *text;
+	size_t bytes;
+	FILE *f = open_memstream(&text, &bytes);
+
+	fprintf(f, ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry code(.param "
+		   ".u64 out, .param .f32 c)\n{\n"
+		   "\t.reg .pred %%p<4>;\n\t.reg .b32 %%r<8>;\n\t.reg .f32 %%f<8>;\n\t.reg .b64 "
+		   "%%rd<8>;\n"
+		   "\tld.param.u64 %%rd1, [out];\n\tld.param.f32 %%f7, [c];\n\tmov.f32 %%f0, "
+		   "%%f7;\n\tmov.f32 %%f1, %%f7;\n"
+		   "\tmov.f32 %%f2, %%f7;\n\tmov.f32 %%f3, %%f7;\n\tmov.u32 %%r1, "
+		   "0;\n\tcvta.to.global.u64 %%rd1, %%rd1;\n"
+		   "\tmov.u32 %%r2, %%tid.x;\n"
+		   "LAP:\n\tmov.u64 %%rd2, %%clock64;\n\tsetp.ne.u32 %%p2, %%r2, 0;\n\t@%%p2 bra "
+		   "BODY;\n\tst.global.u64 [%%rd1], %%rd2;\nBODY:\n\tadd.u64 %%rd1, %%rd1, 8;\n");
+	for (unsigned int i = 0; i < n; i++)
+		fprintf(f, "\tfma.rn.f32 %%f%u, %%f%u, %%f7, %%f7;\n", i % 4, i % 4);
+	fprintf(f,
+		"\tadd.u32 %%r1, %%r1, 1;\n\tsetp.le.u32 %%p1, %%r1, %u;\n\t@%%p1 bra LAP;\n"
+		"\tadd.f32 %%f0, %%f0, %%f1;\n\tadd.f32 %%f2, %%f2, %%f3;\n\tadd.f32 %%f0, %%f0, "
+		"%%f2;\n\tst.global.f32 [%%rd1], %%f0;\n\tret;\n}\n",
+		LAPS);
+	fclose(f);
+	return text;
+}
+
+static void code_measure(void)
+{
+	static const unsigned int warps[] = { 1, 16 };
+	uint64_t out = gpu_alloc(4096), host[LAPS + 1];
+	float c = 1;
+	void *params[] = { &out, &c };
+
+	printf("# code\tinstructions\twarps\tlaunch\tcycles an instruction in the first "
+	       "lap\tsecond\tthird\tfourth\n");
+	for (unsigned int n = 64; n <= (gpu_real() ? 65536 : 16384); n *= 2) {
+		for (unsigned int w = 0; w < 2; w++) {
+			char *text = code_text(n);
+			void *module = gpu_load(text);
+
+			for (unsigned int launch = 0; launch < 2; launch++) {
+				gpu_launch(gpu_function(module, "code"), 1, warps[w] * 32, 0,
+					   params);
+				gpu_read(host, out, sizeof(host));
+				printf("code\t%u\t%u\t%u", n, warps[w], launch);
+				for (unsigned int l = 0; l < LAPS; l++)
+					printf("\t%.3f", (double)(host[l + 1] - host[l]) / n);
+				printf("\n");
+			}
+			fflush(stdout);
+			gpu_unload(module);
+			free(text);
+		}
+	}
+	gpu_free(out);
+}
+
 static void print_rows(void)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -574,7 +640,7 @@ int main(int argc, char **argv)
 			word = argv[i];
 	}
 	if (!what) {
-		fputs("usage: timing rows|chase|each|tlb|many|print [WORD]; see the head of "
+		fputs("usage: timing rows|chase|each|tlb|many|code|print [WORD]; see the head of "
 		      "timing.c\n",
 		      stderr);
 		return 2;
@@ -586,6 +652,8 @@ int main(int argc, char **argv)
 	gpu_open(config, settings);
 	if (!strcmp(what, "rows")) {
 		rows_measure(word);
+	} else if (!strcmp(what, "code")) {
+		code_measure();
 	} else {
 		chases = gpu_load(chase_text);
 		if (!strcmp(what, "chase"))

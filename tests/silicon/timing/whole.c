@@ -96,7 +96,7 @@ static void measure(char *line)
 	struct workload w;
 	struct err err;
 	unsigned int n = 0;
-	double sum = 0, least = 0;
+	double sum = 0, least = 0, first = 0;
 
 	line[strcspn(line, "\n")] = '\0';
 	snprintf(text, sizeof(text), "%s", line);
@@ -137,12 +137,13 @@ static void measure(char *line)
 		qsort(values, RUNS, sizeof(*values), by_value);
 		sum += values[RUNS / 2];
 		least += values[0];
+		first += times[0][i];
 		if (i < 24)
 			printf("launch\t%s\t%u\t%s\t%ux%ux%u\t%ux%ux%u\t%.2f\t%.2f\n", text, i,
 			       l->kernel, l->grid.x, l->grid.y, l->grid.z, l->block.x, l->block.y,
 			       l->block.z, values[RUNS / 2], values[0]);
 	}
-	printf("workload\t%s\t%u\t%.2f\t%.2f\n", text, n, sum, least);
+	printf("workload\t%s\t%u\t%.2f\t%.2f\t%.2f\n", text, n, sum, least, first);
 }
 
 int main(int argc, char **argv)
@@ -166,7 +167,8 @@ int main(int argc, char **argv)
 	printf("# %u SMs were used\n", count_sms(gpu_function(module, "where")));
 	printf("empty\t%.2f\n", empty_us(gpu_function(module, "empty")));
 	printf("# launch\tworkload\tnumber\tkernel\tgrid\tblock\tus (median)\tus (min)\n# "
-	       "workload\tworkload\tlaunches\tus (sum of medians)\tus (sum of minima)\n");
+	       "workload\tworkload\tlaunches\tus (sum of medians)\tus (sum of minima)\tus (the "
+	       "first run: caches of code are cold)\n");
 	for (unsigned int i = 0; fgets(line, sizeof(line), f); i++) {
 		if (i < first)
 			continue;
