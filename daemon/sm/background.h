@@ -12,15 +12,15 @@
 
 #include "sm/limits.h"
 
-/* As sm_move(). */
+/* Does the work of sm_move(). */
 int background_move(struct sm *sm, const struct background_job *job);
 
 void background_fini(struct sm *sm);
-/* Drops all; nobody is told. */
+/* Drops all jobs, and calls no done(). */
 void background_cancel(struct sm *sm);
-/* Nothing is to be moved, and all that was asked for has been. */
+/* Is no job left? */
 bool background_idle(const struct sm *sm);
-/* At the end of a cycle that ran. */
+/* Called at the end of a cycle that ran. */
 void background_cycle(struct sm *sm, uint64_t now);
 /* Next cycle > now with something to do; NEVER. */
 uint64_t background_next(const struct sm *sm, uint64_t now);

@@ -23,10 +23,10 @@ struct extents {
 	struct extent *taken;	/* ascending, none of size 0 */
 };
 
-/* For at most `most` extents at a time. -ENOMEM. */
+/* Makes room for `most` extents at a time. -ENOMEM. */
 int extents_init(struct extents *e, uint32_t size, unsigned int most);
 void extents_fini(struct extents *e);
-/* Nobody has anything. */
+/* Frees all extents. */
 void extents_clear(struct extents *e);
 /*
  * Where an extent of the size begins that is free and lies in [from, to): the lowest.

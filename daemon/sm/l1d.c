@@ -118,7 +118,7 @@ static void byte_mask(const struct access_entry *e, const struct mem_line *line,
 		}
 		return;
 	}
-	/* Of shared memory in swap the addresses are offsets, from where a line begins. */
+	/* Addresses of shared memory in swap are offsets, which begin with a line. */
 	for (; lanes; lanes &= lanes - 1)
 		add_bytes(mask, (unsigned int)(a->addr[__builtin_ctz(lanes)] - line->addr) %
 				MEM_LINE, a->bytes);
@@ -189,7 +189,7 @@ static void fetch(struct sm *sm, const struct l1d_access *q, uint64_t now)
 	};
 }
 
-/* For the kernel whose access made the line go. */
+/* Writes a line back, and counts it for the kernel whose access made the line go. */
 static void write_back(struct sm *sm, uint64_t addr, unsigned int kernel, uint64_t now)
 {
 	struct mem_request *r = miss_push(sm->ldst, &sm->ldst->l1d_queue, now);
@@ -211,7 +211,7 @@ enum cache_outcome l1d_background(struct sm *sm, uint64_t addr, uint32_t waiter,
 	enum cache_outcome outcome = cache_read(l->l1d, addr, waiter,
 						queue_has_room(&l->l1d_queue, 2), &victim);
 
-	/* Those that were refused look again in the next cycle. */
+	/* Loads that were refused look again in the next cycle. */
 	if (outcome < CACHE_NO_MSHR && !reexec_idle(l)) {
 		reexec_changed(l);
 		wake_at(l, now + 1);

@@ -135,7 +135,7 @@ bool ldst_idle(const struct sm *sm)
 {
 	const struct ldst *l = sm->ldst;
 
-	/* Those that go past L1D are in memory, and in no queue here. */
+	/* Accesses that go past L1D are in memory, and in no queue here. */
 	for (unsigned int w = 0; w < MAX_WARPS; w++) {
 		if (l->accesses[w])
 			return false;
@@ -164,7 +164,7 @@ void ldst_issue(struct sm *sm, uint32_t index, enum exec_outcome outcome)
 		return;
 	}
 	if (space == PTX_SPACE_SHARED) {
-		/* With no lane at all it goes through the pipeline as well. */
+		/* An access without a lane goes through the pipeline as well. */
 		inst->state = PATH_SHARED;
 		inst->left = 1;
 		if (!a->touched)
@@ -355,7 +355,7 @@ static void respond(struct sm *sm, uint64_t now)
 		constant_reply(sm, of, r->sectors, now);
 		break;
 	case TAG_INST:
-		/* One sector. It waits for the port in front of everything else. */
+		/* The reply has one sector, and waits for the port in front of everything else. */
 		if (l->direct != NO_INDEX)
 			return;
 		l->direct = of;

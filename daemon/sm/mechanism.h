@@ -22,10 +22,10 @@ struct mechanism {
 	warpset ended;			/* CTAs, in this cycle */
 	warpset away;			/* warps that are stalled */
 	warpset stalled;		/* CTAs */
-	/* What `stalled` was found from: while all of it stays, no CTA stalls or resumes. */
+	/* `stalled` was found from these: while all of them stay, no CTA stalls or resumes. */
 	struct {
 		warpset real, live, active, inactive;
-		/* Of heads, what changes with instructions: while it stays, so does `away`. */
+		/* These sets of heads change with instructions: while they stay, so does `away`. */
 		warpset blocked_long, wait_fence, wait_order, faulted;
 	} seen;
 	warpset waits, passed;		/* warps at barriers, in this cycle; by_warp; `news`, too */
@@ -49,10 +49,10 @@ struct mechanism {
 		(sm)->mech.look = true;						\
 	} while (0)
 
-/* What stalls warps may have changed, but for what mechanism_due() sees itself. */
+/* Called where something that stalls warps may have changed and mechanism_due() cannot see it. */
 #define mechanism_stalls(sm)	((sm)->mech.look |= (sm)->mech.stall_on != 0)
 
-/* In each cycle of tests it is found anew what the mechanism has to be told: that takes longer. */
+/* Sanitized builds find anew in each cycle what the mechanism has to be told, which takes longer. */
 #ifdef __SANITIZE_ADDRESS__
 #define MECHANISM_CHECKED	true
 #else
@@ -75,7 +75,7 @@ void mechanism_finished(struct sm *sm, unsigned int w, uint32_t pc);
 /* May the warp pass the phase point that its head is? */
 bool mechanism_acquire(struct sm *sm, unsigned int w, uint32_t pc);
 /* mechanism.c */
-/* At the end of a cycle that ran, if mechanism_due() (state.h). */
+/* Called at the end of a cycle that ran, if mechanism_due() (state.h). */
 void mechanism_cycle(struct sm *sm, uint64_t now);
 
 #endif

@@ -39,14 +39,14 @@ bool placement_fits(const struct placement *p, const struct sm_needs *needs, uns
 void placement_take(struct placement *p, unsigned int cta, const struct sm_needs *needs,
 		    unsigned int slot, bool alone);
 void placement_give(struct placement *p, unsigned int cta, const struct sm_needs *needs);
-/* Where the CTA lies. Empty, as sm_cta_span.part says. */
+/* Gives where the CTA lies. It may be empty, as sm_cta_span.part says. */
 struct sm_part placement_part(const struct placement *p, unsigned int cta,
 			      const struct sm_needs *needs);
 /* A CTA of the kernel was refused, because no place fits. Counted once until that may have changed. */
 void placement_refused(struct placement *p, unsigned int slot);
-/* Nobody has a place. */
+/* Has no CTA a place? */
 bool placement_empty(const struct placement *p);
-/* So many cycles have passed in which it was as it is. */
+/* So many cycles have passed with CTAs where they are. */
 void placement_integrate(struct placement *p, uint64_t cycles);
 
 #endif

@@ -267,7 +267,7 @@ static void halt(struct sm *sm, unsigned int c, uint64_t now)
 	struct sm_cta *cta = &sm->ctas.at[c];
 	unsigned int w;
 
-	/* Nobody waits for the others at a barrier. */
+	/* No warp waits for the others at a barrier. */
 	memset(cta->barriers, 0, sizeof(cta->barriers));
 	for_each_warp(w, cta->running)
 		stop(sm, w);

@@ -72,7 +72,7 @@ enum sm_wait {
 	SM_WAIT_MEMORY = 1,	/* for a load, an atomic, a fence, or behind an access that orders */
 	SM_WAIT_FAULT = 2,	/* the same, and an access of it is a far fault */
 	SM_WAIT_BARRIER = 4,
-	/* With SM_WAIT_MEMORY: of loads only those that L1D did not have. */
+	/* With SM_WAIT_MEMORY: a load counts only if L1D did not have its data. */
 	SM_WAIT_MISS = 8,
 };
 
@@ -108,26 +108,26 @@ struct sm_mechanism {
 	void (*destroy)(void *state);
 	/* All CTAs are gone, without having ended. */
 	void (*reset)(void *state);
-	/* Its counters are what a recount gives. Asked at the end of each cycle, in sanitized builds. */
+	/* Are the mechanism's counters what a recount gives? Sanitized builds ask after each cycle. */
 	bool (*sound)(void *state, const struct sm *sm);
 
 	/* Between quanta: is there room for a CTA more? NULL: sm_fits_slots() and sm_fits(). */
 	bool (*has_room)(void *state, const struct sm *sm, const struct sm_kernel *kernel);
-	/* Then: is it outside (sm_evict()) from its launch on? NULL: never. */
+	/* Is the CTA that there is room for outside (sm_evict()) from its launch on? NULL: never. */
 	bool (*outside)(void *state, const struct sm *sm, const struct sm_kernel *kernel);
-	/* Between quanta: it was launched. Where there were no slots it is parked, and ready. */
+	/* Between quanta: the CTA was launched. Where there were no slots it is parked, and ready. */
 	void (*cta_admitted)(void *state, struct sm *sm, unsigned int cta, uint64_t now);
-	/* It has slots and may issue. */
+	/* The CTA has slots and may issue. */
 	void (*cta_started)(void *state, struct sm *sm, unsigned int cta, uint64_t now);
-	/* Its last warp was given back; its number is free. */
+	/* The CTA's last warp was given back; its number is free. */
 	void (*cta_ended)(void *state, struct sm *sm, unsigned int cta, uint64_t now);
-	/* After sm_park(): its slots are free. */
+	/* After sm_park(): the CTA's slots are free. */
 	void (*cta_parked)(void *state, struct sm *sm, unsigned int cta, uint64_t now);
-	/* It is parked, and every result and page that it waits for has come. */
+	/* The CTA is parked, and every result and page that it waits for has come. */
 	void (*cta_ready)(void *state, struct sm *sm, unsigned int cta, uint64_t now);
 	/*
-	 * It is active, every warp of it that has not exited is stalled (by_warp: or has no slot),
-	 * and not all of them at barriers. Then: one goes on again.
+	 * The CTA is active, every warp of it that has not exited is stalled (by_warp: or has no
+	 * slot), and not all of them at barriers. Resumed: one of the warps goes on again.
 	 */
 	void (*cta_stalled)(void *state, struct sm *sm, unsigned int cta, uint64_t now);
 	void (*cta_resumed)(void *state, struct sm *sm, unsigned int cta, uint64_t now);
@@ -138,14 +138,14 @@ struct sm_mechanism {
 	void (*warp_ready)(void *state, struct sm *sm, unsigned int warp, uint64_t now);
 
 	/*
-	 * A warp of an active CTA, and what it waited for then. It is told to have resumed as well
-	 * when its CTA is parked.
+	 * A warp of an active CTA has stalled, and waits for `wait`. It also counts as resumed when
+	 * its CTA is parked.
 	 */
 	void (*warp_stalled)(void *state, struct sm *sm, unsigned int warp, enum sm_wait wait,
 			     uint64_t now);
 	void (*warp_resumed)(void *state, struct sm *sm, unsigned int warp, uint64_t now);
 	void (*warp_exited)(void *state, struct sm *sm, unsigned int warp, uint64_t now);
-	/* It has exited and nothing of it is under way. */
+	/* The warp has exited and nothing of it is under way. */
 	void (*warp_retired)(void *state, struct sm *sm, unsigned int warp, uint64_t now);
 
 	/*
@@ -160,9 +160,10 @@ struct sm_mechanism {
 	 */
 	unsigned int (*shared_set)(const struct gpu_spec *spec);
 	/*
-	 * Then, within a cycle: an instruction of the warp that issues accesses these sets of its
-	 * CTA's. Which of them are in swap; *swap is where the CTA's first one is there, in device
-	 * addresses, the others behind it. And: the instruction has finished.
+	 * Where shared memory is mapped, within a cycle: an instruction that issues accesses these
+	 * sets of its CTA's. It gives those that are in swap, and in *swap the device address
+	 * of the CTA's first set there; the others are behind it.
+	 * Done: the instruction has finished.
 	 */
 	uint64_t (*shared_access)(void *state, struct sm *sm, unsigned int warp, uint64_t sets,
 				  uint64_t *swap);
@@ -235,7 +236,7 @@ struct background_job {
 	uint64_t addr;			/* of memory: from mem_background() of the SM on */
 	uint32_t bytes;			/* not 0; of memory: whole sectors, as addr */
 	uint32_t width;			/* of shared memory: bytes a cycle; 0: what all banks give */
-	/* In cycle `now` the last byte moved, or its answer came. At the cycle's end. */
+	/* Called at the end of cycle `now`, in which the last byte moved or its answer came. */
 	void (*done)(void *ctx, struct sm *sm, uint64_t now);
 	void *ctx;
 };
@@ -300,7 +301,7 @@ struct sm_cta_view {
 };
 #define SM_CTA_MEMORY	(1u << 20)	/* from one CTA's to the next one's */
 void sm_cta_look(const struct sm *sm, unsigned int cta, struct sm_cta_view *view);
-/* Of that view the kernel alone; and whether a warp of the CTA has not exited. */
+/* The CTA's kernel, without the rest of its view; and whether a warp of it has not exited. */
 const struct sm_kernel *sm_cta_kernel(const struct sm *sm, unsigned int cta);
 bool sm_cta_runs(const struct sm *sm, unsigned int cta);
 unsigned int sm_warp_cta(const struct sm *sm, unsigned int warp);
@@ -412,7 +413,7 @@ int sm_launch_cta(struct sm *sm, const struct sm_kernel *kernel, const uint32_t 
  * slots again.
  */
 void sm_halt(struct sm *sm, const struct sm_kernel *kernel, uint64_t now);
-/* Of the kernel; NULL: of all. */
+/* Counts the resident CTAs of a kernel; NULL: of all. */
 unsigned int sm_resident_ctas(const struct sm *sm, const struct sm_kernel *kernel);
 /* Nothing resident, and every store acknowledged. */
 bool sm_idle(const struct sm *sm);

@@ -90,7 +90,7 @@ static inline bool mechanism_due(const struct sm *sm)
 	if (__builtin_expect(!m->stall_on, 1))
 		return false;
 	changed = (h->blocked_long ^ m->seen.blocked_long) | (h->wait_fence ^ m->seen.wait_fence);
-	/* Without paging nobody faults. */
+	/* Without paging no access faults. */
 	if (!sm->ideal)
 		changed |= (h->wait_order ^ m->seen.wait_order) |
 			   ((h->far_fault & h->blocked) ^ m->seen.faulted);

@@ -20,7 +20,7 @@ bool outside_room(const struct vt *v, const struct sm *sm, const struct sm_kerne
 	unsigned int warps, ctas;
 
 	sm_sizes(sm, &warps, &ctas);
-	/* Without a CTA inside nobody would ever make room. */
+	/* Without a CTA inside none would ever make room. */
 	return v->resident && v->out.ctas < v->out.degree &&
 	       v->resident + v->out.ctas + 1 <= ctas &&
 	       v->warps + v->out.warps + needs.warps <= warps;

@@ -153,7 +153,7 @@ static bool trial(struct virt *v, bool here, uint64_t issued)
 		g->kept = MAX(g->kept, g->extra);
 		try_more(v);
 	} else if (!g->here) {
-		/* Nobody came: there are no more CTAs, or no numbers for them. */
+		/* No CTA came: there are no more, or no numbers for them. */
 		g->look_back = g->extra > g->kept;
 		g->extra = g->kept;
 	} else if (here) {
