@@ -140,9 +140,9 @@ tap_check 'study: a command of --dry-run can be run' $gpuemu $(cat $work/dry.fir
 
 # Virtual Thread's: what the text promises of it, with numbers of which none is missing.
 $gpuemu study virtual-thread --quick --workloads vecadd --set gpu.sms=4 --out $work/vt --json=$work/vt.json \
-	--only designs,stalls,schedulers,swap,context,barrier,use,paging >$work/vt.txt 2>$work/vt.err
+	--only designs,stalls,schedulers,swap,context,barrier,use,paging,batches >$work/vt.txt 2>$work/vt.err
 tap_check 'study virtual-thread: every run ends well' test $? -eq 0
-for t in designs stalls schedulers swap context barrier use paging; do
+for t in designs stalls schedulers swap context barrier use paging batches batch-size; do
 	tap_check "study virtual-thread: table $t, no cell is empty" sh -c "sed -n '/^$t: /,/^\$/p' $work/vt.txt | grep '^  vecadd' | grep -v ' - '"
 done
 tap_check 'study virtual-thread: the paper is beside' grep -q '^  paper  *1.093  *1.239  *1.269' $work/vt.txt
