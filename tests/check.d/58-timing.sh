@@ -8,7 +8,7 @@
 work=build/check/timing
 rm -rf $work
 mkdir -p $work
-if ! make -j"$(nproc)" timing >$work/build.log 2>&1; then
+if ! make -j"$(nproc)" timing programs >$work/build.log 2>&1; then
 	tap_not_ok 'the programs build' "$(tail -n 30 $work/build.log)"
 	tap_done
 	exit 1
@@ -21,6 +21,15 @@ for part in rows chase; do
 done
 tap_program 'silicon and the model' 60 python3 tests/silicon/timing/compare.py tests/silicon/timing/h200 $work \
 	tests/silicon/timing/differences.txt
+# Whole workloads: a copy, a product with tiles, one without, a reduction, a stencil in time.
+whole() {
+	python3 tests/silicon/timing/whole.py --most 20 "$@" tests/silicon/timing/h200/whole-64.txt 'vecadd n=1M' 'sgemm size=small' \
+		'matmul size=small' 'reduce size=small' 'pathfinder size=small' >$work/whole
+}
+tap_check 'five workloads are at most 20% from silicon' whole
+tap_check 'with fetches of one instruction matmul is further' sh -c "! python3 tests/silicon/timing/whole.py --most 20 --set sm.fetch=1 \
+	tests/silicon/timing/h200/whole-64.txt 'matmul size=small' >$work/slow"
+
 # A model that is another GPU's is found.
 mkdir $work/other
 cp $work/chase.txt $work/other/
