@@ -135,6 +135,9 @@ static cudaError_t kernel_error(int ret, const char *text)
 			return cudaErrorMisalignedAddress;
 		return cudaErrorIllegalAddress;
 	case -ECANCELED:
+		/* A GPU finds a stack that is too deep when it leaves local memory. */
+		if (strstr(text, "overflows the stack"))
+			return cudaErrorIllegalAddress;
 		return strstr(text, "ssert") ? cudaErrorAssert : cudaErrorLaunchFailure;
 	case -EDEADLK:
 	case -ETIMEDOUT:

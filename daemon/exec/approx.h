@@ -18,6 +18,74 @@ static inline double canon_f64(double a)
 	return a == a ? a : bits_f64(0x7ff8000000000000ull);
 }
 
+/*
+ * What a GPU makes of NaN in f64: a source's, made quiet, the second's first, then the third's;
+ * without one, NONE_F64. In f32 it is always 0x7fffffff.
+ */
+#define QUIET_F64	0x0008000000000000ull
+#define NONE_F64	0xfff8000000000000ull
+
+static inline double quiet(double a)
+{
+	return bits_f64(f64_bits(a) | QUIET_F64);
+}
+
+/* rcp and rsqrt.approx.ftz.f64 have but one. */
+static inline double upper_nan(double r)
+{
+	return r == r ? r : bits_f64(0x7fffffff00000000ull);
+}
+
+static inline uint32_t nan_bits(uint32_t u)
+{
+	return (u & 0x7fffffff) > 0x7f800000 ? 0x7fffffff : u;
+}
+
+static inline float from1_f32(float r, float a)
+{
+	(void)a;
+	return canon_f32(r);
+}
+
+static inline float from2_f32(float r, float a, float b)
+{
+	(void)a;
+	(void)b;
+	return canon_f32(r);
+}
+
+static inline float from3_f32(float r, float a, float b, float c)
+{
+	(void)a;
+	(void)b;
+	(void)c;
+	return canon_f32(r);
+}
+
+static inline double from1_f64(double r, double a)
+{
+	double nan = a != a ? quiet(a) : bits_f64(NONE_F64);
+
+	return r == r ? r : nan;
+}
+
+static inline double from2_f64(double r, double a, double b)
+{
+	double nan = a != a ? quiet(a) : bits_f64(NONE_F64);
+
+	nan = b != b ? quiet(b) : nan;
+	return r == r ? r : nan;
+}
+
+static inline double from3_f64(double r, double a, double b, double c)
+{
+	double nan = a != a ? quiet(a) : bits_f64(NONE_F64);
+
+	nan = c != c ? quiet(c) : nan;
+	nan = b != b ? quiet(b) : nan;
+	return r == r ? r : nan;
+}
+
 static inline float fused_f32(float a, float b, float c)
 {
 	return __builtin_fmaf(a, b, c);
@@ -90,7 +158,7 @@ static inline double minimum_f64(double a, double b)
 	r = a == b ? bits_f64(f64_bits(a) | f64_bits(b)) : r;
 	r = a != a ? b : r;
 	r = b != b ? a : r;
-	return canon_f64(r);
+	return from2_f64(r, a, b);
 }
 
 static inline double maximum_f64(double a, double b)
@@ -100,7 +168,7 @@ static inline double maximum_f64(double a, double b)
 	r = a == b ? bits_f64(f64_bits(a) & f64_bits(b)) : r;
 	r = a != a ? b : r;
 	r = b != b ? a : r;
-	return canon_f64(r);
+	return from2_f64(r, a, b);
 }
 
 static inline float magnitude(float a)
@@ -122,6 +190,9 @@ static inline float xor_sign(float r, float a, float b)
 }
 
 #define canon(x)	_Generic((x), float: canon_f32, double: canon_f64)(x)
+#define from1(r, a)	_Generic((r), float: from1_f32, double: from1_f64)(r, a)
+#define from2(r, a, b)	_Generic((r), float: from2_f32, double: from2_f64)(r, a, b)
+#define from3(r, a, b, c) _Generic((r), float: from3_f32, double: from3_f64)(r, a, b, c)
 #define root(x)		_Generic((x), float: root_f32, double: root_f64)(x)
 #define flush(x)	_Generic((x), float: flush_f32, double: flush_f64)(x)
 #define saturate(x)	_Generic((x), float: saturate_f32, double: saturate_f64)(x)

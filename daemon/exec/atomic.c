@@ -43,9 +43,7 @@ static uint64_t add_f64(uint64_t a, uint64_t b)
 
 	memcpy(&x, &a, sizeof(x));
 	memcpy(&y, &b, sizeof(y));
-	r = x + y;
-	if (r != r)
-		return 0x7ff8000000000000ull;
+	r = from2_f64(x + y, x, y);
 	memcpy(&a, &r, sizeof(a));
 	return a;
 }

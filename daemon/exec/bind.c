@@ -64,6 +64,9 @@ static int bind_implied(struct binder *b)
 		/* Without .sync all lanes are members. */
 		row = &b->op->src[1];
 		*row = const_row(b->program, ALL_LANES, 4);
+	} else if (insn->opcode == PTX_OP_shfl && insn->nsrc == 3) {
+		row = &b->op->src[3];
+		*row = const_row(b->program, ALL_LANES, 4);
 	} else if (insn->mods & PTX_MOD_CC && (insn->opcode == PTX_OP_add ||
 					       insn->opcode == PTX_OP_sub ||
 					       insn->opcode == PTX_OP_mad)) {

@@ -97,8 +97,8 @@ struct exec_spin {
 /*
  * One warp: SIMT stack with immediate post-dominator reconvergence. The caller
  * owns struct and arena (64-byte aligned, exec_program_arena_bytes()); stack and
- * frames are in the arena. clock, smid and warp slot are what %clock, %smid and
- * %warpid read, set by the caller.
+ * frames are in the arena. clock, smid, nsmid, slot and nslots are what %clock, %smid, %nsmid,
+ * %warpid and %nwarpid read, set by the caller.
  */
 struct exec_warp {
 	struct exec_cta *cta;
@@ -116,7 +116,7 @@ struct exec_warp {
 	uint8_t split;		/* lanes went on that would have waited for others */
 	uint32_t waiting, waiting_lanes; /* the bar.red that is not released: instruction, lanes */
 	uint64_t clock;		/* core cycles */
-	uint32_t smid, nsmid, slot;
+	uint32_t smid, nsmid, slot, nslots;
 	uint32_t index;		/* warp of the CTA: threads 32*index .. */
 };
 

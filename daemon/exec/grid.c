@@ -98,6 +98,7 @@ static void cta_start(struct grid *grid, struct grid_cta *cta)
 			hoist_fill(&warp->ex);
 			warp->ex.slot = w;
 			warp->ex.nsmid = 1;
+			warp->ex.nslots = 32;	/* the most of a CTA, which is alone */
 		}
 		warp->state = WARP_READY;
 		warp->used = warp->arrived = warp->stuck = 0;

@@ -142,6 +142,11 @@ static inline uint32_t bhalf_fma(uint32_t a, uint32_t b, uint32_t c)
 
 /* --- on the bits -------------------------------------------------------------------- */
 
+static inline uint32_t half_nan(uint32_t h, uint32_t inf)
+{
+	return (h & 0x7fff) > inf ? HALF_NAN : h;
+}
+
 static inline uint32_t flush_bits(uint32_t h, uint32_t inf)
 {
 	return h & inf ? h & 0xffff : h & 0x8000;
@@ -210,8 +215,10 @@ static inline uint32_t half_extreme(uint32_t a, uint32_t b, uint32_t inf, bool l
 #define B_EX2(a)	TO_B(ex2_approx(B(a)))
 #define H_TANH(a)	TO_H(tanh_approx(H(a)))
 #define B_TANH(a)	TO_B(tanh_approx(B(a)))
-#define ABS_BITS(a)	((a) & 0x7fffu)
-#define NEG_BITS(a)	(((a) ^ 0x8000u) & 0xffff)
+#define H_ABS(a)	half_nan((a) & 0x7fffu, F16_INF)
+#define B_ABS(a)	half_nan((a) & 0x7fffu, BF16_INF)
+#define H_NEG(a)	half_nan(((a) ^ 0x8000u) & 0xffff, F16_INF)
+#define B_NEG(a)	half_nan(((a) ^ 0x8000u) & 0xffff, BF16_INF)
 #define H_FLUSH(a)	flush_bits(a, F16_INF)
 #define B_FLUSH(a)	flush_bits(a, BF16_INF)
 #define H_SATURATE(a)	saturate_bits(a, F16_INF, 0x3c00)

@@ -93,7 +93,7 @@ static const uint32_t lane_bit[WARP_LANES] __attribute__((aligned(64))) = {
 /* 0 - 1: all ones of any type. The most negative number by -1 is itself: 0 - a wraps. */
 #define DIVIDE(a, b)	((b) == 0 ? (utype_t)-1 : \
 			 NEGATIVE_ONE(b) ? (utype_t)0 - (utype_t)(a) : (utype_t)((a) / (b)))
-#define REMAINDER(a, b)	((b) == 0 ? (utype_t)(a) : \
+#define REMAINDER(a, b)	((b) == 0 ? (utype_t)-1 : \
 			 NEGATIVE_ONE(b) ? (utype_t)0 : (utype_t)((a) % (b)))
 #define NEGATIVE_ONE(b)	((type_t)-1 < (type_t)1 && (b) == (type_t)-1)
 

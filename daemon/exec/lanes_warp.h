@@ -140,7 +140,8 @@ REDUX(max, s32, INT32_MIN, x > r ? x : r)
 
 /*
  * PTX ISA, shfl: b is a lane or a distance, c holds the clamp in bits 0-4 and the
- * segment mask in bits 8-12. A lane that is not here gives what its register holds.
+ * segment mask in bits 8-12. A lane that is no member gives 0, as on a GPU; without members
+ * (before .sync) it gives what its register holds.
  */
 #define SHUFFLE(name, from_, in_range) \
 static void lanes_shfl_##name(uint8_t *arena, const struct exec_op *op, uint32_t mask) \
@@ -148,6 +149,7 @@ static void lanes_shfl_##name(uint8_t *arena, const struct exec_op *op, uint32_t
 	const uint32_t *a = row32(arena, op->src[0]), *b = row32(arena, op->src[1]); \
 	const uint32_t *c = row32(arena, op->src[2]); \
 	uint32_t result[WARP_LANES] = { 0 }, *d = row32(arena, op->dst[0]), valid = 0; \
+	const uint32_t *members = row32(arena, op->src[3]); \
 	int from[WARP_LANES]; \
 	LANES { \
 		int lane = i, value = b[i] & 31, segment = c[i] >> 8 & 31; \
@@ -158,7 +160,7 @@ static void lanes_shfl_##name(uint8_t *arena, const struct exec_op *op, uint32_t
 		valid |= ok ? lane_bit[i] : 0; \
 	} \
 	LANES \
-		result[i] = a[from[i] & 31]; \
+		result[i] = a[from[i] & 31] & (0 - (members[i] >> (from[i] & 31) & 1)); \
 	if (op->dst[0] != NO_ROW) { \
 		LANES \
 			d[i] = mask & lane_bit[i] ? result[i] : d[i]; \

@@ -362,6 +362,16 @@ static enum exec_outcome by_address(struct exec_warp *warp, const struct exec_op
 		lanes = in_window(access->addr, spaces[i].start, global);
 		if (!lanes)
 			continue;
+		/* Both are the launch's and the module's own, and not this kernel's alone. */
+		if (op->kind != OP_LOAD && spaces[i].space != PTX_SPACE_SHARED &&
+		    spaces[i].space != PTX_SPACE_LOCAL) {
+			if (fault_addr)
+				*fault_addr = access->addr[__builtin_ctz(lanes)];
+			return trap(warp, access->insn, lanes, err,
+				    "%u-byte %s at 0x%" PRIx64 " is in %s memory, which kernels only read",
+				    access->bytes, verb(op), access->addr[__builtin_ctz(lanes)],
+				    spaces[i].name);
+		}
 		EACH_LANE(lanes, lane)
 			access->addr[lane] -= spaces[i].start;
 		outcome = perform_now(warp, op, access, spaces[i].space, lanes, fault_addr, err);

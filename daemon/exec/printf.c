@@ -45,6 +45,12 @@ static void put_text(struct writer *w, const char *text, size_t n)
 		put(w, *text++);
 }
 
+static void put_spaces(struct writer *w, size_t width, size_t taken)
+{
+	while (width-- > taken)
+		put(w, ' ');
+}
+
 /* --- the kernel's memory -------------------------------------------------------------- */
 
 /* The host's address of a generic address and the bytes from there on; NULL: not readable here. */
@@ -124,6 +130,7 @@ struct conversion {
 	char flags[8];
 	int width, precision;	/* -1: none */
 	bool wide;
+	uint8_t halved;		/* how many h: short, char */
 	char type;
 };
 
@@ -165,17 +172,48 @@ static const char *parse(const struct writer *w, const char *p, struct conversio
 		c->precision = number(w, &p, args);
 		c->precision = MAX(c->precision, -1);
 	}
-	for (; *p && strchr("hlzjtL", *p); p++)
+	for (; *p && strchr("hlzjtL", *p); p++) {
 		c->wide |= *p != 'h' && *p != 'L';
+		c->halved += *p == 'h';
+	}
 	c->type = *p && strchr("diuoxXcspfFeEgGaA", *p) ? *p++ : 0;
 	return p;
 }
 
 #define FORMATTED	512	/* bytes of one conversion at most; more is cut */
 
+/* Writes a string of the kernel's, whole: it may be longer than what is formatted at once. */
+static void put_string(struct writer *w, const struct conversion *c, uint64_t addr)
+{
+	uint64_t limit = 0;
+	const char *text = (const char *)look_at(w, addr, &limit);
+	size_t n, width = MAX(c->width, 0);
+	char none[40];
+
+	if (!text) {
+		/* Of NULL, nothing rather than a part. */
+		limit = snprintf(none, sizeof(none), addr ? "(string at 0x%" PRIx64 ")" :
+				 c->precision >= 0 && c->precision < 6 ? "" : "(null)", addr);
+		text = none;
+	}
+	n = strnlen(text, c->precision < 0 ? limit : MIN(limit, (uint64_t)c->precision));
+	if (!strchr(c->flags, '-'))
+		put_spaces(w, width, n);
+	put_text(w, text, n);
+	if (strchr(c->flags, '-'))
+		put_spaces(w, width, n);
+}
+
+static long long signed_of(const struct conversion *c, uint64_t value)
+{
+	if (c->wide)
+		return (long long)value;
+	return c->halved > 1 ? (int8_t)value : c->halved ? (int16_t)value : (int32_t)value;
+}
+
 static void convert(struct writer *w, const struct conversion *c, struct arguments *args)
 {
-	char format[24], buf[FORMATTED], string[FORMATTED];
+	char format[24], buf[FORMATTED];
 	int width = MIN(MAX(c->width, 0), FORMATTED - 1);
 	int precision = MIN(c->precision, FORMATTED - 64);
 	uint64_t value;
@@ -188,14 +226,14 @@ static void convert(struct writer *w, const struct conversion *c, struct argumen
 	case 'd':
 	case 'i':
 		value = next_argument(w, args, c->wide ? 8 : 4);
-		n = snprintf(buf, sizeof(buf), format, width, precision,
-			     c->wide ? (long long)value : (long long)(int32_t)value);
+		n = snprintf(buf, sizeof(buf), format, width, precision, signed_of(c, value));
 		break;
 	case 'u':
 	case 'o':
 	case 'x':
 	case 'X':
 		value = next_argument(w, args, c->wide ? 8 : 4);
+		value &= c->halved > 1 ? 0xff : c->halved ? 0xffff : UINT64_MAX;
 		n = snprintf(buf, sizeof(buf), format, width, precision, (unsigned long long)value);
 		break;
 	case 'c':
@@ -208,9 +246,8 @@ static void convert(struct writer *w, const struct conversion *c, struct argumen
 			     (void *)(uintptr_t)next_argument(w, args, 8));
 		break;
 	case 's':
-		read_string(w, next_argument(w, args, 8), string, sizeof(string));
-		n = snprintf(buf, sizeof(buf), format, width, precision, string);
-		break;
+		put_string(w, c, next_argument(w, args, 8));
+		return;
 	default:
 		value = next_argument(w, args, 8);
 		memcpy(&real, &value, sizeof(real));

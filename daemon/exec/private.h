@@ -179,6 +179,8 @@ struct exec_program {
 		uint8_t bytes;		/* 4, 8; 0: a predicate */
 	} *consts;
 	uint32_t nconsts, consts_cap;
+	uint32_t *shuffled;		/* rows that some shfl reads of other lanes */
+	uint32_t nshuffled;
 	uint32_t scratch_row;		/* NO_ROW: no instruction takes several steps */
 	struct exec_param {		/* what the launch's parameters are hoisted into */
 		uint32_t row, offset;

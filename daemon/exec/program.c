@@ -222,6 +222,32 @@ static int find_runs(struct exec_program *program)
 	return 0;
 }
 
+/* The registers that lanes read of each other, each once. */
+static int list_shuffled(struct exec_program *program)
+{
+	const struct ptx_kernel *kernel = program->kernel;
+	uint32_t i, k, n = 0;
+
+	for (i = 0; i < kernel->ninsns; i++)
+		n += kernel->insns[i].opcode == PTX_OP_shfl;
+	program->shuffled = n ? calloc(n, sizeof(*program->shuffled)) : NULL;
+	if (n && !program->shuffled)
+		return -ENOMEM;
+	for (i = 0; i < kernel->ninsns; i++) {
+		const struct ptx_operand *src = &kernel->insns[i].src[0];
+
+		if (kernel->insns[i].opcode != PTX_OP_shfl || src->kind != PTX_OPND_REG)
+			continue;
+		for (k = 0; k < program->nshuffled; k++) {
+			if (program->shuffled[k] == program->reg_row[src->reg])
+				break;
+		}
+		program->shuffled[k] = program->reg_row[src->reg];
+		program->nshuffled = MAX(program->nshuffled, k + 1);
+	}
+	return 0;
+}
+
 static const struct lane_table *best_lanes(void)
 {
 #ifdef __x86_64__
@@ -280,6 +306,8 @@ int program_create_with(const struct ptx_kernel *kernel, const struct lane_table
 		if (ret)
 			goto out;
 	}
+	if (list_shuffled(program))
+		goto out_memory;
 	/* The table moved while it grew; operations point into it only now. */
 	for (i = 0; i < kernel->ninsns; i++) {
 		if (program->ops[i].fn == sequence_run)
@@ -313,6 +341,7 @@ void exec_program_free(struct exec_program *program)
 	free(program->info);
 	free(program->seqs);
 	free(program->reg_row);
+	free(program->shuffled);
 	free(program->consts);
 	free(program->params);
 	free(program);

@@ -8,6 +8,8 @@
 
 #include "exec/private.h"
 
+#define SHARED_UNIT	128u	/* %total_smem_size is a multiple of it (PTX ISA) */
+
 unsigned int sreg_bytes(uint32_t sreg)
 {
 	return sreg == PTX_SREG_CLOCK64 || sreg == PTX_SREG_GLOBALTIMER ? 8 : 4;
@@ -25,6 +27,7 @@ bool sreg_changes(uint32_t sreg)
 	case PTX_SREG_WARPID:
 	case PTX_SREG_SMID:
 	case PTX_SREG_NSMID:
+	case PTX_SREG_NWARPID:
 		return true;
 	default:
 		return false;
@@ -72,8 +75,7 @@ static uint64_t value_of(const struct exec_warp *warp, uint32_t sreg, uint32_t l
 	case PTX_SREG_WARPID:
 		return warp->slot;
 	case PTX_SREG_NWARPID:
-		/* The largest a CTA can have: 1024 threads. */
-		return 32;
+		return warp->nslots;
 	case PTX_SREG_SMID:
 		return warp->smid;
 	case PTX_SREG_NSMID:
@@ -107,7 +109,7 @@ static uint64_t value_of(const struct exec_warp *warp, uint32_t sreg, uint32_t l
 	case PTX_SREG_ENVREG:
 		return 0;
 	default: /* PTX_SREG_TOTAL_SMEM_SIZE */
-		return cta->shared_bytes;
+		return DIV_ROUND_UP(cta->shared_bytes, SHARED_UNIT) * SHARED_UNIT;
 	}
 }
 

@@ -118,8 +118,22 @@ enum exec_outcome stack_brx(struct exec_warp *warp, const struct exec_op *op, ui
 	return EXEC_NEXT;
 }
 
+/* A shuffle from a lane that has exited gives 0, as on a GPU. */
+static void clear_shuffled(struct exec_warp *warp, uint32_t lanes)
+{
+	const struct exec_program *program = program_of(warp);
+	uint32_t i, rest;
+
+	for (i = 0; i < program->nshuffled; i++) {
+		for (rest = lanes; rest; rest &= rest - 1)
+			row32(warp->arena, program->shuffled[i])[__builtin_ctz(rest)] = 0;
+	}
+}
+
 enum exec_outcome stack_exit(struct exec_warp *warp, uint32_t lanes)
 {
+	if (lanes != warp->mask || warp->depth > 1)
+		clear_shuffled(warp, lanes);
 	warp->exited |= lanes;
 	warp->mask &= ~lanes;
 	warp->pc++;

@@ -82,14 +82,18 @@ static int place_shared(struct parser *p, struct ptx_kernel *kernel, struct symb
 	return 0;
 }
 
+/* Programs cast it to what they like, whatever its variable says. */
+#define DYNAMIC_ALIGN	16u
+
 /*
  * The functions' own variables, then the module's that they use; the dynamic
  * memory begins where these end.
  */
 static int lay_out_shared(struct parser *p, struct linking *ln, struct ptx_kernel *kernel)
 {
-	uint32_t i, j, align = 1;
+	uint32_t i, j, align = DYNAMIC_ALIGN;
 	struct symbol *sym;
+	bool dynamic = false;
 	int ret = 0;
 
 	kernel->shared_bytes = 0;
@@ -100,15 +104,18 @@ static int lay_out_shared(struct parser *p, struct linking *ln, struct ptx_kerne
 			sym = ln->list[i]->uses[j].sym;
 			if (sym->space != PTX_SPACE_SHARED)
 				continue;
-			if (sym->dynamic)
-				align = MAX(align, sym->align);
-			else
+			if (!sym->dynamic) {
 				ret = place_shared(p, kernel, sym);
+				continue;
+			}
+			dynamic = true;
+			align = MAX(align, sym->align);
 		}
 	}
 	if (ret)
 		return ret;
-	kernel->shared_bytes = (kernel->shared_bytes + align - 1) & ~(align - 1);
+	if (dynamic)
+		kernel->shared_bytes = (kernel->shared_bytes + align - 1) & ~(align - 1);
 	return 0;
 }
 

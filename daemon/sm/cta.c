@@ -235,6 +235,7 @@ void cta_begin(struct sm *sm)
 		exec_warp_init(&warp->ex, &cta->ex, warp->ex.index, warp->arena);
 		warp->ex.smid = sm->id;
 		warp->ex.nsmid = (uint32_t)sm->spec->sms;
+		warp->ex.nslots = (uint32_t)sm->spec->warps;
 		warp->ex.slot = w;
 	}
 	sm->warps.fresh = NO_WARPS;

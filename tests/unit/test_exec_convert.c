@@ -185,7 +185,7 @@ static void modified(void **state)
 		CONV("cvt.sat.f32.f16", "wh", "h", ({ double v_ = value_of(a & 0xffff, &f16);
 						     R32(!(v_ > 0) ? 0 : v_ > 1 ? 1 : v_); })),
 		CONV("cvt.rn.ftz.f16.f32", "hw", "s", RN(f16, ftz(F32(a)))),
-		CONV("cvt.f16.f16", "hh", "h", a),
+		CONV("cvt.f16.f16", "hh", "h", isnan(value_of(a & 0xffff, &f16)) ? 0x7fff : a),
 		CONV("cvt.rn.relu.f16.f32", "hw", "s", RN_RELU(f16, F32(a))),
 		CONV("cvt.rz.relu.bf16.f32", "hw", "s", relu(RZ(bf16, F32(a)), &bf16)),
 		CONV("cvt.rn.satfinite.f16.f32", "hw", "s", RN_FINITE(f16, F32(a))),
@@ -203,6 +203,13 @@ static void modified(void **state)
 
 /* --- from halves ---------------------------------------------------------------------- */
 
+/* A NaN of f32 in f64: quiet, with its sign and what is in it. */
+static uint64_t nan64(uint32_t u)
+{
+	return (uint64_t)(u & 0x80000000) << 32 | 0x7ff8000000000000ull |
+	       (uint64_t)(u & 0x3fffff) << 29;
+}
+
 #define V(f)	value_of(a & 0xffff, &f)
 #define TO_INT(T, f, r, round) \
 	CONV("cvt." r ".u16." T, "hh", "h", to_int(round(V(f)), 16, false)), \
@@ -214,7 +221,7 @@ static void modified(void **state)
 	CONV("cvt." r "." T "." T, "hh", "h", RN(f, round(V(f))))
 #define TO_OTHERS(T, f) \
 	CONV("cvt.f32." T, "wh", "h", isnan(V(f)) ? NAN32_##f(a) : R32(V(f))), \
-	CONV("cvt.f64." T, "lh", "h", R64(V(f))), \
+	CONV("cvt.f64." T, "lh", "h", isnan(V(f)) ? nan64(NAN32_##f(a)) : R64(V(f))), \
 	TO_INT(T, f, "rni", nearbyint), TO_INT(T, f, "rzi", trunc), \
 	TO_INT(T, f, "rmi", floor), TO_INT(T, f, "rpi", ceil)
 /* A bf16 NaN is the upper half of an f32 one. */

@@ -50,6 +50,33 @@ static double maximum(double a, double b)
 	return -minimum(-a, -b);
 }
 
+/* A NaN of f64 is the second source's, the third's or the first's, made quiet, or the GPU's own. */
+static uint64_t with_nan(double r, uint64_t a, uint64_t b, uint64_t c)
+{
+	uint64_t nan = isnan(F64(b)) ? b : isnan(F64(c)) ? c : isnan(F64(a)) ? a : 0xfff8ull << 48;
+
+	return isnan(r) ? nan | 1ull << 51 : R64(r);
+}
+
+/* From f64 to f32 and back, what is in a NaN stays. */
+static uint32_t narrow(double d, uint64_t bits)
+{
+	return isnan(d) ? (uint32_t)(bits >> 32 & 0x80000000) | 0x7fc00000 |
+			  (uint32_t)(bits >> 29 & 0x7fffff) : (uint32_t)R32((float)d);
+}
+
+static uint64_t widen(float f, uint32_t bits)
+{
+	return isnan(f) ? (uint64_t)(bits & 0x80000000) << 32 | 0x7ff8ull << 48 |
+			  (uint64_t)(bits & 0x7fffff) << 29 : R64((double)f);
+}
+
+/* neg and abs do not keep a NaN of f32. */
+static uint32_t unless_nan(float f, uint32_t r)
+{
+	return isnan(f) ? 0x7fffffff : r;
+}
+
 /* The sign is the exclusive or of the operands', but a NaN has none. */
 static double xor_sign(double r, uint64_t signs)
 {
@@ -63,30 +90,36 @@ static double xor_sign(double r, uint64_t signs)
 #define DY OPAQUE(F64(b))
 #define DZ OPAQUE(F64(c))
 
+#define D64(x)	with_nan(x, a, b, c)
+/* div: the first source's comes first. */
+#define DIV64(mode, fe) \
+	CASE("div." mode ".f64", "lll", with_nan(IN_MODE(fe, DX / DY), b, a, 0))
+
 #define MODES32(op, mods, regs, expr) \
 	CASE(op ".rn" mods ".f32", regs, R32(expr)), \
 	CASE(op ".rz" mods ".f32", regs, R32(IN_MODE(FE_TOWARDZERO, expr))), \
 	CASE(op ".rm" mods ".f32", regs, R32(IN_MODE(FE_DOWNWARD, expr))), \
 	CASE(op ".rp" mods ".f32", regs, R32(IN_MODE(FE_UPWARD, expr)))
 #define MODES64(op, regs, expr) \
-	CASE(op ".rn.f64", regs, R64(expr)), \
-	CASE(op ".rz.f64", regs, R64(IN_MODE(FE_TOWARDZERO, expr))), \
-	CASE(op ".rm.f64", regs, R64(IN_MODE(FE_DOWNWARD, expr))), \
-	CASE(op ".rp.f64", regs, R64(IN_MODE(FE_UPWARD, expr)))
+	CASE(op ".rn.f64", regs, D64(expr)), \
+	CASE(op ".rz.f64", regs, D64(IN_MODE(FE_TOWARDZERO, expr))), \
+	CASE(op ".rm.f64", regs, D64(IN_MODE(FE_DOWNWARD, expr))), \
+	CASE(op ".rp.f64", regs, D64(IN_MODE(FE_UPWARD, expr)))
 
 static void exact(void **state)
 {
 	const struct op_case cases[] = {
 		CASE("add.f32", "www", R32(X + Y)), CASE("sub.f32", "www", R32(X - Y)),
 		CASE("mul.f32", "www", R32(X * Y)),
-		CASE("add.f64", "lll", R64(DX + DY)), CASE("sub.f64", "lll", R64(DX - DY)),
-		CASE("mul.f64", "lll", R64(DX * DY)),
+		CASE("add.f64", "lll", D64(DX + DY)), CASE("sub.f64", "lll", D64(DX - DY)),
+		CASE("mul.f64", "lll", D64(DX * DY)),
 		MODES32("add", "", "www", X + Y), MODES32("sub", "", "www", X - Y), MODES32("mul", "", "www", X * Y),
 		MODES32("div", "", "www", X / Y), MODES32("fma", "", "wwww", fmaf(X, Y, Z)),
 		MODES32("mad", "", "wwww", fmaf(X, Y, Z)), MODES32("sqrt", "", "ww", sqrtf(X)),
 		MODES32("rcp", "", "ww", 1 / X),
 		MODES64("add", "lll", DX + DY), MODES64("sub", "lll", DX - DY), MODES64("mul", "lll", DX * DY),
-		MODES64("div", "lll", DX / DY), MODES64("fma", "llll", fma(DX, DY, DZ)),
+		DIV64("rn", FE_TONEAREST), DIV64("rz", FE_TOWARDZERO), DIV64("rm", FE_DOWNWARD),
+		DIV64("rp", FE_UPWARD), MODES64("fma", "llll", fma(DX, DY, DZ)),
 		MODES64("sqrt", "ll", sqrt(DX)), MODES64("rcp", "ll", 1 / DX),
 		CASE("add.ftz.f32", "www", R32(ftz(ftz(X) + ftz(Y)))),
 		CASE("sub.rn.ftz.f32", "www", R32(ftz(ftz(X) - ftz(Y)))),
@@ -97,14 +130,14 @@ static void exact(void **state)
 		MODES32("mul", ".ftz", "www", ftz(ftz(X) * ftz(Y))), MODES32("div", ".ftz", "www", ftz(ftz(X) / ftz(Y))),
 		CASE("mad.rn.ftz.f32", "wwww", R32(ftz(fmaf(ftz(X), ftz(Y), ftz(Z))))),
 		CASE("fma.rn.ftz.sat.f32", "wwww", R32(sat(ftz(fmaf(ftz(X), ftz(Y), ftz(Z)))))),
-		CASE("abs.ftz.f32", "ww", a & 0x7f800000 ? a & 0x7fffffff : 0),
+		CASE("abs.ftz.f32", "ww", unless_nan(X, a & 0x7f800000 ? a & 0x7fffffff : 0)),
 		CASE("div.rn.ftz.f32", "www", R32(ftz(ftz(X) / ftz(Y)))),
 		CASE("sqrt.rn.ftz.f32", "ww", R32(sqrtf(ftz(X)))),
 		CASE("rcp.rn.ftz.f32", "ww", R32(ftz(1 / ftz(X)))),
 		CASE("add.sat.f32", "www", R32(sat(X + Y))), CASE("mul.ftz.sat.f32", "www", R32(sat(ftz(ftz(X) * ftz(Y))))),
 		CASE("fma.rz.sat.f32", "wwww", R32(sat(IN_MODE(FE_TOWARDZERO, fmaf(X, Y, Z))))),
 		CASE("min.f32", "www", R32(minimum(X, Y))), CASE("max.f32", "www", R32(maximum(X, Y))),
-		CASE("min.f64", "lll", R64(minimum(DX, DY))), CASE("max.f64", "lll", R64(maximum(DX, DY))),
+		CASE("min.f64", "lll", D64(minimum(DX, DY))), CASE("max.f64", "lll", D64(maximum(DX, DY))),
 		CASE("min.ftz.f32", "www", R32(minimum(ftz(X), ftz(Y)))),
 		CASE("min.NaN.f32", "www", R32(isunordered(X, Y) ? NAN : minimum(X, Y))),
 		CASE("max.NaN.f32", "www", R32(isunordered(X, Y) ? NAN : maximum(X, Y))),
@@ -115,9 +148,9 @@ static void exact(void **state)
 			 xor_sign(maximum(fabs(ftz(X)), fabs(ftz(Y))), a ^ b))),
 		CASE("min.NaN.xorsign.abs.f32", "www",
 		     R32(isunordered(X, Y) ? NAN : xor_sign(minimum(fabs(X), fabs(Y)), a ^ b))),
-		CASE("abs.f32", "ww", a & 0x7fffffff), CASE("neg.f32", "ww", a ^ 0x80000000),
-		CASE("abs.f64", "ll", a << 1 >> 1), CASE("neg.f64", "ll", a ^ 1ull << 63),
-		CASE("neg.ftz.f32", "ww", a & 0x7f800000 ? a ^ 0x80000000 : ~a & 0x80000000),
+		CASE("abs.f32", "ww", unless_nan(X, a & 0x7fffffff)), CASE("neg.f32", "ww", unless_nan(X, a ^ 0x80000000)),
+		CASE("abs.f64", "ll", isnan(DX) ? D64(DX) : a << 1 >> 1), CASE("neg.f64", "ll", isnan(DX) ? D64(DX) : a ^ 1ull << 63),
+		CASE("neg.ftz.f32", "ww", unless_nan(X, a & 0x7f800000 ? a ^ 0x80000000 : ~a & 0x80000000)),
 		CASE("copysign.f32", "www", (a & 0x80000000) | (b & 0x7fffffff)),
 		CASE("copysign.f64", "lll", (a >> 63 << 63) | (b << 1 >> 1)),
 		CASE("testp.finite.f32", "pw", isfinite(X)), CASE("testp.infinite.f32", "pw", isinf(X)),
@@ -176,7 +209,9 @@ static void compare(void **state)
 	CASE("cvt." mode ".f32.s64", "wl", R32(IN_MODE(fe, (float)OPAQUE(S64(a))))), \
 	CASE("cvt." mode ".f64.u64", "ll", R64(IN_MODE(fe, (double)OPAQUE(U64(a))))), \
 	CASE("cvt." mode ".f64.s64", "ll", R64(IN_MODE(fe, (double)OPAQUE(S64(a))))), \
-	CASE("cvt." mode ".f32.f64", "wl", R32(IN_MODE(fe, (float)DX)))
+	CASE("cvt." mode ".f32.f64", "wl", isnan(DX) ? narrow(DX, a) : R32(IN_MODE(fe, (float)DX)))
+
+#define UPPER_NAN	0x7fffffff00000000ull
 
 static void convert(void **state)
 {
@@ -193,10 +228,10 @@ static void convert(void **state)
 		CASE("cvt.rn.f32.u16", "wh", R32(U16(a))), CASE("cvt.rn.f64.s16", "lh", R64(S16(a))),
 		CASE("cvt.rn.f64.u32", "lw", R64(U32(a))), CASE("cvt.rn.f64.s32", "lw", R64(S32(a))),
 		CASE("cvt.rn.sat.f32.s32", "ww", R32(sat((float)S32(a)))),
-		CASE("cvt.f64.f32", "lw", R64((double)X)), CASE("cvt.ftz.f64.f32", "lw", R64((double)ftz(X))),
-		CASE("cvt.rn.ftz.f32.f64", "wl", R32(ftz((float)DX))),
+		CASE("cvt.f64.f32", "lw", widen(X, a)), CASE("cvt.ftz.f64.f32", "lw", widen(ftz(X), a)),
+		CASE("cvt.rn.ftz.f32.f64", "wl", isnan(DX) ? narrow(DX, a) : R32(ftz((float)DX))),
 		CASE("cvt.rni.f32.f32", "ww", R32(nearbyintf(X))), CASE("cvt.rzi.f32.f32", "ww", R32(truncf(X))),
-		CASE("cvt.rmi.f64.f64", "ll", R64(floor(DX))), CASE("cvt.rpi.f64.f64", "ll", R64(ceil(DX))),
+		CASE("cvt.rmi.f64.f64", "ll", D64(floor(DX))), CASE("cvt.rpi.f64.f64", "ll", D64(ceil(DX))),
 		CASE("cvt.sat.f32.f32", "ww", R32(sat(X))),
 		CASE("cvt.rn.f32.u32", "wl", R32((float)U32(a))),
 	};
@@ -329,9 +364,9 @@ static void approximate_edges(void **state)
 						  X * copysignf(0, Y) : X / Y)),
 		CASE("div.full.f32", "www", R32(X / Y)),
 		/* These read the upper word and write one. */
-		CASE("rcp.approx.ftz.f64", "ll", isnan(DX) ? R64(NAN) :
+		CASE("rcp.approx.ftz.f64", "ll", isnan(DX) ? UPPER_NAN :
 		     UPPER(R64(ftzd(F64(UPPER(R64(1 / F64(UPPER(R64(ftzd(DX))))))))))),
-		CASE("rsqrt.approx.ftz.f64", "ll", isnan(DX) ? R64(NAN) :
+		CASE("rsqrt.approx.ftz.f64", "ll", isnan(DX) || ftzd(DX) < 0 ? UPPER_NAN :
 		     UPPER(R64(ftzd(1 / sqrt(F64(UPPER(R64(ftzd(DX)))))))))
 	};
 	float out;

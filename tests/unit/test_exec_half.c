@@ -95,6 +95,15 @@ static uint32_t relu(uint32_t h, const struct format *f)
 #define D(h, f)	decode((h) & 0xffff, &f)
 #define RN(x, f) encode(x, &f, FE_TONEAREST)
 #define ADD(a, b, f) RN(add(D(a, f), D(b, f)), f)
+/* neg and abs do not keep a NaN. */
+static uint32_t no_nan(uint32_t h, const struct format *f)
+{
+	return (h & 0x7fff) > f->inf ? 0x7fff : h & 0xffff;
+}
+
+#define F16_NAN(h)	no_nan(h, &f16)
+#define BF16_NAN(h)	no_nan(h, &bf16)
+#define NAN2(w, f)	BOTH(no_nan((w) & 0xffff, &f), no_nan((w) >> 16, &f))
 #define SUB(a, b, f) RN(add(D(a, f), negate(D(b, f))), f)
 #define MUL(a, b, f) RN(multiply(D(a, f), D(b, f)), f)
 #define FMA(a, b, c, f) RN(add(multiply(D(a, f), D(b, f)), D(c, f)), f)
@@ -146,9 +155,9 @@ static void scalar(void **state)
 		MINMAX("min", "f16", f16, -1), MINMAX("max", "f16", f16, 1),
 		MINMAX("min", "bf16", bf16, -1), MINMAX("max", "bf16", bf16, 1),
 		CASE("min.ftz.f16", "hhh", ftz(extreme(ftz(a), ftz(b), &f16, -1, false, false))),
-		CASE("abs.f16", "hh", a & 0x7fff), CASE("neg.bf16", "hh", a ^ 0x8000),
-		CASE("abs.ftz.f16", "hh", ftz(a) & 0x7fff), CASE("neg.ftz.f16", "hh", ftz(a) ^ 0x8000),
-		CASE("neg.f16", "hh", a ^ 0x8000), CASE("abs.bf16", "hh", a & 0x7fff),
+		CASE("abs.f16", "hh", F16_NAN(a & 0x7fff)), CASE("neg.bf16", "hh", BF16_NAN(a ^ 0x8000)),
+		CASE("abs.ftz.f16", "hh", F16_NAN(ftz(a) & 0x7fff)), CASE("neg.ftz.f16", "hh", F16_NAN(ftz(a) ^ 0x8000)),
+		CASE("neg.f16", "hh", F16_NAN(a ^ 0x8000)), CASE("abs.bf16", "hh", BF16_NAN(a & 0x7fff)),
 		CASE("selp.b16", "hhhp", U32(c) ? a : b), CASE("mov.b16", "hh", a),
 	};
 
@@ -181,9 +190,9 @@ static void pairs(void **state)
 		CASE("min.f16x2", "www", PAIR2(MIN_H, f16)), CASE("max.NaN.f16x2", "www", PAIR2(MAX_NAN, f16)),
 		CASE("min.xorsign.abs.bf16x2", "www", PAIR2(MIN_XOR, bf16)),
 		CASE("max.NaN.bf16x2", "www", PAIR2(MAX_NAN, bf16)),
-		CASE("abs.f16x2", "ww", a & 0x7fff7fff), CASE("neg.f16x2", "ww", a ^ 0x80008000),
-		CASE("abs.bf16x2", "ww", a & 0x7fff7fff), CASE("neg.bf16x2", "ww", a ^ 0x80008000),
-		CASE("neg.ftz.f16x2", "ww", BOTH(ftz(a & 0xffff), ftz(a >> 16)) ^ 0x80008000),
+		CASE("abs.f16x2", "ww", NAN2(a & 0x7fff7fff, f16)), CASE("neg.f16x2", "ww", NAN2(a ^ 0x80008000, f16)),
+		CASE("abs.bf16x2", "ww", NAN2(a & 0x7fff7fff, bf16)), CASE("neg.bf16x2", "ww", NAN2(a ^ 0x80008000, bf16)),
+		CASE("neg.ftz.f16x2", "ww", NAN2(BOTH(ftz(a & 0xffff), ftz(a >> 16)) ^ 0x80008000, f16)),
 	};
 
 	run_filled(cases, ARRAY_SIZE(cases), true);

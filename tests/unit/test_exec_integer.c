@@ -17,7 +17,7 @@ static uint64_t divide(big a, big b, int bits)
 
 static uint64_t remain(big a, big b)
 {
-	return b == 0 ? (uint64_t)a : (uint64_t)(a % b);
+	return b == 0 ? ~0ull : (uint64_t)(a % b);
 }
 
 static int64_t clamp_to(big v, big lo, big hi)

@@ -220,7 +220,7 @@ static void special_registers(void **state)
 		SREG("%ntid.x", 5), SREG("%ntid.y", 3), SREG("%ntid.z", 4),
 		SREG("%ctaid.x", 2), SREG("%ctaid.y", 4), SREG("%ctaid.z", 6),
 		SREG("%nctaid.x", 3), SREG("%nctaid.y", 5), SREG("%nctaid.z", 7),
-		SREG("%laneid", t % 32), SREG("%warpid", 11), SREG("%nwarpid", 32),
+		SREG("%laneid", t % 32), SREG("%warpid", 11), SREG("%nwarpid", 48),
 		SREG("%smid", 9), SREG("%nsmid", 15), SREG("%gridid", 7), SREG("%clock", 0x89abcdef),
 		SREG("%lanemask_eq", 1u << t % 32), SREG("%lanemask_lt", (1ull << t % 32) - 1),
 		SREG("%lanemask_le", (2ull << t % 32) - 1), SREG("%lanemask_gt", ~((2ull << t % 32) - 1)),
@@ -246,6 +246,7 @@ static void special_registers(void **state)
 		b.warp.smid = 9;
 		b.warp.nsmid = 15;
 		b.warp.slot = 11;
+		b.warp.nslots = 48;
 		step(&b);
 		assert_int_equal(step(&b), EXEC_ACCESS);
 		for (lane = 0; lane < 28; lane++) {
