@@ -4,11 +4,12 @@
 # compile.sh HOW SOURCE.cu OUT: a kernel file for the CPU (HOW is cpu), to PTX by
 # clang at -O0 .. -O3, each for another GPU, or by nvcc (nvcc, nvcc-G: debug). A file says
 # in a line `// arch: MIN[-MAX]` which GPUs its instructions need; it is compiled for none
-# below or above. Used by scripts/mk/differential.mk and fuzz.sh.
+# below or above. `// ptx: VERSION` is the least that its instructions need. Used by scripts/mk/differential.mk and fuzz.sh.
 set -euo pipefail
 how=$1 src=$2 out=$3
 here=$(dirname "$0")
 
+version=$(sed -n 's|^// ptx: ||p' "$src" | head -n 1)
 range=$(sed -n 's|^// arch: ||p' "$src" | head -n 1)
 low=${range%-*} high=${range#*-}
 [ "$low" != "$range" ] || high=999
@@ -49,6 +50,8 @@ to_ptx() { # LEVEL ARCH PTX-VERSION
 		-Xclang -disable-llvm-passes -ffp-contract=off -Xclang -target-cpu -Xclang "sm_$compiled" \
 		-Xclang -target-feature -Xclang "+ptx$3" -w -o "$out" -
 	rm "$out.ll"
+	# The instructions of asm texts are not clang's to know.
+	[ -z "$version" ] || sed -i "s/^\.version.*/.version $(printf '%s\n' "$version" "$(sed -n 's/^\.version //p' "$out")" | sort -V | tail -n 1)/" "$out"
 	[ "$arch" -le 86 ] || sed -i -e 's/^\.version.*/.version 8.6/' -e "s/^\.target sm_86/.target sm_$arch/" "$out"
 }
 

@@ -321,7 +321,7 @@ static void run_job(const struct job *job)
 		if (ok && quiet)
 			continue;
 		printf("%sok %u - %s, %s%s\n", ok ? "" : "not ", tap_number, p->c->name, job->name,
-		       skipped(job, p) ? " # SKIP it would never end" : "");
+		       skipped(job, p) ? " # SKIP no row for a GPU" : "");
 		if (!ok)
 			printf("# %s\n", p->wrong[0] ? p->wrong : o->why);
 	}

@@ -42,8 +42,11 @@ void silicon_close(void *engine)
 
 bool silicon_can(const struct diff_case *c)
 {
-	/* A barrier for which threads never come: nothing ends such a kernel on a GPU. */
-	return !c->fails || !strstr(c->fails, "barrier");
+	/*
+	 * Nothing ends a kernel on a GPU that waits at a barrier for threads that never come. And a
+	 * compiler may keep an array in registers, which nothing is outside of.
+	 */
+	return !c->fails || (!strstr(c->fails, "barrier") && strcmp(c->name, "k_local_outside"));
 }
 
 static bool place(const struct diff_case *c, const struct arguments *args, driver_address *at,

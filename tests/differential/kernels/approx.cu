@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // Approximate functions, each within the error that the PTX ISA documents.
 // arch: 75
+// ptx: 7.0
 #include "shim.h"
 
 #define A1(name, text, fill, tol, ...)									\

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // atom and red: every operation, type and space; orders that do not show.
 // arch: 70
+// ptx: 6.3
 #include "shim.h"
 
 /* Each thread adds its own, so the sum is known; what is read back is ranked, not compared. */

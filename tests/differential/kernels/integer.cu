@@ -112,8 +112,9 @@ OP1(ptx_abs_s32, s32, "r", s32, "r", "abs.s32", a < 0 ? (s32)(0 - (u32)a) : a)
 OP1(ptx_abs_s64, s64, "l", s64, "l", "abs.s64", a < 0 ? (s64)(0 - (u64)a) : a)
 OP1(ptx_neg_s32, s32, "r", s32, "r", "neg.s32", (s32)(0 - (u32)a))
 OP1(ptx_neg_s16, s16, "h", s16, "h", "neg.s16", (s16)(0 - a))
-INT1(abs_neg, s64, "s64", ptx_abs_s64(a) ^ ptx_abs_s32((s32)a) ^ ((s64)ptx_abs_s16((s16)(a >> 7)) << 9) ^
-     ptx_neg_s32((s32)(a >> 3)) ^ ((s64)ptx_neg_s16((s16)a) << 30))
+/* The most negative number has no magnitude: what its sign is then, PTX leaves open. */
+INT1(abs_neg, s64, "s64", ptx_abs_s64(a) ^ (u32)ptx_abs_s32((s32)a) ^ ((s64)(u16)ptx_abs_s16((s16)(a >> 7)) << 9) ^
+     ptx_neg_s32((s32)(a >> 3)) ^ ((s64)(u16)ptx_neg_s16((s16)a) << 30))
 OP3(ptx_sad_s32, s32, "r", s32, "r", s32, "r", s32, "r", "sad.s32",
     (s32)((u32)c + (a < b ? (u32)b - (u32)a : (u32)a - (u32)b)))
 OP3(ptx_sad_u16, u16, "h", u16, "h", u16, "h", u16, "h", "sad.u16", (u16)(c + (a < b ? b - a : a - b)))

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // Loads and stores of every width, vector, space and qualifier.
+// arch: 75
+// ptx: 8.2
 #include "shim.h"
 
 /* Each type as C loads and stores it, through a stride that is not the type's. */

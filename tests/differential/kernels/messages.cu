@@ -16,7 +16,7 @@ KERNEL(print_wide)(u32 *out, const u64 *in)
 	u64 v = in[GID];
 
 	if (GID < 5)
-		printf("%llu %lld %llx %hhd %hu %ld\n", v, (s64)v, v, (s8)v, (u16)v, (long)v);
+		printf("%llu %lld %llx %hd %hu %ld\n", v, (s64)v, v, (s16)v, (u16)v, (long)v);
 	out[GID] = (u32)v;
 }
 CASE(print_wide, d3(1), d3(32), 0, 2, "out:u32:32 in:u64:32")
@@ -95,7 +95,7 @@ KERNEL(local_outside)(u32 *out, const u32 *in, u32 at)
 	a[in[GID] & 7] = 3;
 	out[GID] = a[GID == 2 ? at : 1];
 }
-FAILS(local_outside, d3(1), d3(32), 0, 13, "out:u32:32 in:u32:32 u32=1000000", "thread (2,0,0) of CTA (0,0,0)")
+FAILS(local_outside, d3(1), d3(32), 0, 13, "out:u32:32 in:u32:32 u32=20000000", "thread (2,0,0) of CTA (0,0,0)")
 KERNEL(null_pointer)(u32 *out, const u32 *in, u64 null, u32 which)
 {
 	const u32 *p = (const u32 *)(GID == which ? null : (u64)in);

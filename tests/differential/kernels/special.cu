@@ -61,7 +61,7 @@ DEVICE u32 promises(void)
 	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(g1));
 	asm volatile("pmevent 3;");
 	return (u32)(warp < nwarp) | (u32)(sm < nsm) << 1 | (u32)(c1 - c0 < 1u << 30) << 2 | (u32)(t1 > t0) << 3 |
-	       (u32)(g1 >= g0) << 4 | (u32)(hi == 0) << 5 | (u32)(total < 1u << 20) << 6 |
+	       (u32)(g1 >= g0) << 4 | (u32)(hi - (u32)(t0 >> 32) < 2) << 5 | (u32)(total < 1u << 20) << 6 |
 	       (u32)(r + grid + lo != 1) << 7;
 }
 #else
