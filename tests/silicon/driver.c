@@ -14,7 +14,7 @@
 
 /* The numbers of the driver's interface that are used here. */
 enum {
-	JIT_MAX_REGISTERS = 0, JIT_ERROR_LOG_BUFFER = 5, JIT_ERROR_LOG_BYTES = 6,
+	JIT_MAX_REGISTERS = 0, JIT_ERROR_LOG_BUFFER = 5, JIT_ERROR_LOG_BYTES = 6, JIT_LEVEL = 7,
 	FUNCTION_MAX_DYNAMIC_SHARED = 8, DEVICE_MAJOR = 75, DEVICE_MINOR = 76,
 };
 
@@ -101,10 +101,22 @@ void driver_describe(char *text, size_t bytes)
 
 bool driver_load(const char *ptx, unsigned int maxregs, void **module, char *why, size_t bytes)
 {
-	int options[] = { JIT_ERROR_LOG_BUFFER, JIT_ERROR_LOG_BYTES, JIT_MAX_REGISTERS };
+	/* Without a limit or a level, the driver's own. */
+	const char *level = getenv("SILICON_LEVEL");
+	int options[4] = { JIT_ERROR_LOG_BUFFER, JIT_ERROR_LOG_BYTES }, error;
 	char *log = calloc(1, LOG_BYTES);
-	void *values[] = { log, (void *)(uintptr_t)LOG_BYTES, (void *)(uintptr_t)maxregs };
-	int error = cu.load(module, ptx, maxregs ? 3 : 2, options, values);
+	void *values[4] = { log, (void *)(uintptr_t)LOG_BYTES };
+	unsigned int n = 2;
+
+	if (maxregs) {
+		options[n] = JIT_MAX_REGISTERS;
+		values[n++] = (void *)(uintptr_t)maxregs;
+	}
+	if (level) {
+		options[n] = JIT_LEVEL;
+		values[n++] = (void *)(uintptr_t)atoi(level);
+	}
+	error = cu.load(module, ptx, n, options, values);
 
 	if (error)
 		snprintf(why, bytes, "cuModuleLoadDataEx: %s: %s", name_of(error), log);
@@ -159,7 +171,7 @@ bool driver_read(void *to, driver_address from, size_t size, char *why, size_t b
 	return good(cu.to_host(to, from, size), "cuMemcpyDtoH", why, bytes);
 }
 
-/* The driver writes what kernels print to this process' stdout. */
+/* The driver writes what kernels print to this process' stdout, and assertions to its stderr. */
 static char *take_print(FILE *file)
 {
 	long length = ftell(file);
@@ -175,11 +187,13 @@ void driver_run(void *function, const struct driver_launch *launch, char **print
 		const char **error)
 {
 	FILE *file = tmpfile();
-	int out, failed = 0;
+	int out, err, failed = 0;
 
 	fflush(stdout);
 	out = dup(STDOUT_FILENO);
+	err = dup(STDERR_FILENO);
 	dup2(fileno(file), STDOUT_FILENO);
+	dup2(fileno(file), STDERR_FILENO);
 	if (launch->shared > 48 * 1024)
 		failed = cu.set_attribute(function, FUNCTION_MAX_DYNAMIC_SHARED, launch->shared);
 	if (!failed)
@@ -191,7 +205,9 @@ void driver_run(void *function, const struct driver_launch *launch, char **print
 	fflush(stdout);
 	fseek(file, 0, SEEK_END);
 	dup2(out, STDOUT_FILENO);
+	dup2(err, STDERR_FILENO);
 	close(out);
+	close(err);
 	*printed = take_print(file);
 	*error = failed ? name_of(failed) : NULL;
 }

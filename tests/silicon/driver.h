@@ -22,7 +22,7 @@ struct driver_launch {
 bool driver_open(char *why, size_t bytes);
 /* "NVIDIA H100 80GB HBM3, sm_90, driver API 13.0" */
 void driver_describe(char *text, size_t bytes);
-/* maxregs 0: no limit. */
+/* maxregs 0: no limit. $SILICON_LEVEL is the driver's level of optimization, 0 to 4. */
 bool driver_load(const char *ptx, unsigned int maxregs, void **module, char *why, size_t bytes);
 void driver_unload(void *module);
 bool driver_function(void *module, const char *name, void **function, char *why, size_t bytes);

@@ -45,6 +45,8 @@ static int kernel_error(int ret, const char *text)
 	case -ENOMEM:
 		return OUT_OF_MEMORY;
 	default:
+		if (strstr(text, "overflows the stack"))
+			return ILLEGAL_ADDRESS;
 		return strstr(text, "ssert") ? ASSERT : LAUNCH_FAILED;
 	}
 }
