@@ -241,7 +241,7 @@ static bool alone(const struct vm_area_struct *vma)
 /* Whether to move the page mm waits for nobody, as far as can be seen without holding it. */
 static bool page_is_easy(const struct gpuemu_dev *dev, unsigned long pfn)
 {
-	const struct page *page;
+	struct page *page;
 
 	if (!(pfn & HMM_PFN_VALID))
 		return false;
