@@ -404,12 +404,14 @@ static int after_move(void *world, int ret)
 	return managed_zero(self->more + 3 * BLOCK, EXTRA * PAGE) ? 0 : 8;
 }
 
+/* Without memory to hand it to a worker, io_uring ends it with -ENOMEM, and it is done anew. */
 static int after_move_uring(void *world, int ret)
 {
 	WORLD;
 
 	reissue(&self->m.e);
-	if (engine_result(&self->m.e, GPUEMU_URING_COMMIT, 5000, &ret) || ret < 0)
+	if (engine_result(&self->m.e, GPUEMU_URING_COMMIT, 5000, &ret) ||
+	    (ret < 0 && ret != -ENOMEM))
 		return 10;
 	return after_move(world, ret);
 }
@@ -641,10 +643,17 @@ static int after_commit_and_fetch(void *world, int ret)
 {
 	WORLD;
 	struct engine *e = &self->m.e;
-	int res;
+	int res, step;
 
 	reissue(e);
-	if (engine_result(e, GPUEMU_URING_RAISE, 5000, &res) || res)
+	for (int i = 0; i < 5000 && !engine_has_result(e, GPUEMU_URING_RAISE) &&
+	     !engine_has_result(e, GPUEMU_URING_COMMIT_AND_FETCH); i++)
+		sleep_ms(1);
+	if (!engine_result(e, GPUEMU_URING_COMMIT_AND_FETCH, 0, &ret)) {
+		step = ret == -ENOMEM ? finish(self, ret) : 11;
+		return step ? step : check_moved(self, ret);
+	}
+	if (engine_result(e, GPUEMU_URING_RAISE, 0, &res) || res)
 		return 7;
 	issue(e, GPUEMU_URING_RAISE, NULL, GPUEMU_RAISE_EMPTY_OK);
 	if (engine_result(e, GPUEMU_URING_COMMIT_AND_FETCH, 5000, &res) || res)
@@ -702,7 +711,8 @@ static int after_commit_and_fetch_rest(void *world, int ret)
 
 	if (self->later) {
 		reissue(e);
-		if (engine_result(e, GPUEMU_URING_COMMIT_AND_FETCH, 5000, &ret) || ret <= 0)
+		if (engine_result(e, GPUEMU_URING_COMMIT_AND_FETCH, 5000, &ret) ||
+		    (ret <= 0 && ret != -ENOMEM))
 			return 8;
 	}
 	if (ret > 0) {
