@@ -79,6 +79,12 @@ static bool converts(const struct ptx_insn *insn)
 	       from == PTX_F64;
 }
 
+static struct timing timing_of_f64_root(const struct gpu_spec *s)
+{
+	return (struct timing){ s->units_dp ? UNIT_DP : UNIT_SFU, (uint16_t)s->lat_f64_root,
+				(uint16_t)s->ini_f64_root };
+}
+
 /* Finds the unit and times of an instruction that its class alone does not tell. */
 static struct timing timing(const struct gpu_spec *s, const struct ptx_insn *insn)
 {
@@ -106,6 +112,15 @@ static struct timing timing(const struct gpu_spec *s, const struct ptx_insn *ins
 	case PTX_OP_mad:
 		if (insn->cls == PTX_CLASS_F64_ADD)
 			TIMES(f64_fma);
+		break;
+	case PTX_OP_sqrt:
+	case PTX_OP_rcp:
+		if (!insn->rnd)
+			break;
+		if (insn->type == PTX_F32 && s->lat_f32_root)
+			TIMES(f32_root);
+		else if (insn->type == PTX_F64 && s->lat_f64_root)
+			return timing_of_f64_root(s);
 		break;
 	case PTX_OP_cvt:
 	case PTX_OP_popc:

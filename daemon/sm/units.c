@@ -29,6 +29,7 @@ static uint32_t longest(const struct gpu_spec *s)
 		s->lat_int_div, s->lat_f32_add, s->lat_f32_minmax, s->lat_f32_mul, s->lat_f32_fma,
 		s->lat_f32_div, s->lat_f64_add, s->lat_f64_minmax, s->lat_f64_mul, s->lat_f64_fma,
 		s->lat_f64_div, s->lat_sfu, s->lat_shuffle, s->lat_convert,
+		s->lat_f32_root, s->lat_f64_root,
 	};
 	uint64_t most = 0;
 

@@ -96,6 +96,15 @@ static void with_dp(struct gpu_spec *s)
 	s->collector_dp_in = s->collector_dp_out = 1;
 }
 
+static void with_roots(struct gpu_spec *s)
+{
+	with_dp(s);
+	s->lat_f32_root = 40;
+	s->ini_f32_root = 9;
+	s->lat_f64_root = 77;
+	s->ini_f64_root = 25;
+}
+
 static void test_dependent_distance_of_each_class(void **state)
 {
 	/* Clock in 0, the first in 1, then twice L + 6, then the setp's 7: 2 L + 20. */
@@ -163,6 +172,22 @@ static void test_conversions(void **state)
 	/* Clock 0, popc 1 and 3, taken in 5 and, when the unit is free, in 14. */
 	assert_int_equal(distance("popc.b32 %r3, %r0;\npopc.b32 %r1, %r0;\n" SETP, with_convert),
 			 14 + 14 + 2 + 7);
+}
+
+static void test_roots(void **state)
+{
+	assert_int_equal(distance("sqrt.rn.f32 %f1, %f1;\nrcp.rn.f32 %f1, %f1;\n" SETPF, with_roots),
+			 2 * 40 + 20);
+	/* Those that are approximate stay special functions, and so do all without the key. */
+	assert_int_equal(distance("sqrt.approx.f32 %f1, %f1;\nrcp.approx.f32 %f1, %f1;\n" SETPF,
+				  with_roots), 2 * 8 + 20);
+	assert_int_equal(distance("sqrt.rn.f32 %f1, %f1;\nrcp.rn.f32 %f1, %f1;\n" SETPF, NULL),
+			 2 * 8 + 20);
+	assert_int_equal(distance("sqrt.rn.f64 %fd1, %fd1;\nrcp.rn.f64 %fd1, %fd1;\n" SETPD,
+				  with_roots), 2 * 77 + 20);
+	/* In the double precision unit: the special function unit takes the ex2 meanwhile. */
+	assert_int_equal(distance("sqrt.rn.f64 %fd2, %fd1;\nex2.approx.f32 %f1, %f1;\n" SETPF,
+				  with_roots), 3 + 14 + 7);
 }
 
 static void test_without_sources_one_less(void **state)
@@ -442,6 +467,7 @@ int main(void)
 		cmocka_unit_test(test_dependent_distance_of_each_class),
 		cmocka_unit_test(test_bypass),
 		cmocka_unit_test(test_conversions),
+		cmocka_unit_test(test_roots),
 		cmocka_unit_test(test_without_sources_one_less),
 		cmocka_unit_test(test_pairs_and_bubbles),
 		cmocka_unit_test(test_bank_conflicts),
