@@ -213,26 +213,34 @@ static inline double upper(double a)
 	return a == a ? bits_f64(f64_bits(a) & 0xffffffff00000000ull) : a;
 }
 
-/* 2^51 + 2^52: adding it leaves the nearest integer in the low bits of the mantissa. */
+/*
+ * An angle in turns, as a GPU takes it: the product of f32, cut, and flushed. So large angles have
+ * no part of a turn left.
+ */
+static inline double turns(float x)
+{
+	double p = (double)x * 0x1.45f306p-3, back, far, near; /* 1 / 2 pi in f32 */
+	uint32_t u = f32_bits((float)p);
 
+	back = bits_f32(u);
+	far = back < 0 ? -back : back;
+	near = p < 0 ? -p : p;
+	u -= far > near;
+	return flush_f32(bits_f32(u));
+}
 
 /* sin(x + quarter * pi/2) */
 static inline float sine(float x, uint64_t quarter)
 {
-	double t = x, q = t * 0x1.45f306dc9c883p-1; /* 2/pi */
-	double k, r, s, sine, cosine;
+	double q = 4 * turns(x), k, r, s, sine, cosine;
 	uint64_t n;
 
-	/* Beyond 2^50 the fraction is gone whatever one does; the limit keeps k exact. */
+	/* Whole turns, all beyond 2^23; the limit keeps k exact. */
 	q = q < 0x1p50 ? q : 0x1p50;
 	q = q > -0x1p50 ? q : -0x1p50;
 	k = q + ROUNDER;
 	n = f64_bits(k) + quarter;
-	k -= ROUNDER;
-	r = t - k * 0x1.921fb544p0;		/* pi/2, its first 33 bits */
-	r = r - k * 0x1.0b4611a626331p-34;	/* and the rest */
-	r = r < 0.8 ? r : 0.8;
-	r = r > -0.8 ? r : -0.8;
+	r = (q - (k - ROUNDER)) * 0x1.921fb54442d18p0; /* pi/2 */
 	s = r * r;
 	sine = r * (1 + s * (-1.0 / 6 + s * (1.0 / 120 + s * (-1.0 / 5040 +
 		s * (1.0 / 362880 + s * (-1.0 / 39916800))))));

@@ -257,12 +257,21 @@ static double rsqrt(double x)
 	return 1 / sqrt(x);
 }
 
+/* The angle in turns, cut to f32, of which the whole ones count for nothing. */
+static double sin_of_turns(double x)
+{
+	float t = IN_MODE(FE_TOWARDZERO, OPAQUE((float)x) * OPAQUE(0x1.45f306p-3f));
+
+	return sin(2 * M_PI * ((double)t - rint(t)));
+}
+
 /* PTX ISA: the documented maximum errors. */
 static const struct approx_case approximations[] = {
 	{ "sin.approx.f32", sin, 0, 0x1p-20, -M_PI, M_PI },
 	{ "cos.approx.f32", cos, 0, 0x1p-20, -M_PI, M_PI },
-	{ "sin.approx.f32", sin, 0, 0x1p-20, -1e5, 1e5 },
-	{ "sin.approx.ftz.f32", sin, 0x1p-22, 0, 1.2e-38, 0.5 },
+	{ "sin.approx.f32", sin_of_turns, 0, 0x1p-24, -1e5, 1e5 },
+	{ "sin.approx.f32", sin_of_turns, 0, 0x1p-24, 1, 1e30 },
+	{ "sin.approx.ftz.f32", sin, 0x1p-22, 0, 1e-37, 0.5 },
 	{ "tanh.approx.f32", tanh, 0x1p-22, 0x1p-149, -12, 12 },
 	{ "tanh.approx.f32", tanh, 0x1p-22, 0x1p-149, 1e-44, 100 },
 	{ "ex2.approx.ftz.f32", exp2, 0x1p-22, 0x1p-126, -160, -100 },
