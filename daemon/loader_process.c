@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/filter.h"
 #include "loader.h"
 #include "loader_private.h"
 
@@ -41,22 +42,12 @@ static const int allowed[] = {
 /* A libc that asks for something else goes on without it. */
 static int filter(void)
 {
-	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
-	int rc;
+	scmp_filter_ctx filter;
+	int rc = filter_begin(&filter, SCMP_ACT_ERRNO(EPERM));
 
-	if (!filter)
-		return -ENOMEM;
-	/* Calls by another architecture's numbers, x32's too. */
-	rc = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
-	/* The kernel's reason, not the library's. */
-	if (!rc)
-		rc = seccomp_attr_set(filter, SCMP_FLTATR_API_SYSRAWRC, 1);
 	for (size_t i = 0; !rc && i < ARRAY_SIZE(allowed); i++)
 		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[i], 0);
-	if (!rc)
-		rc = seccomp_load(filter);
-	seccomp_release(filter);
-	return rc;
+	return filter_end(filter, rc);
 }
 
 static int limit(int resource, uint64_t most)

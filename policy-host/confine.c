@@ -6,6 +6,8 @@
  */
 #include "host.h"
 
+#include "base/filter.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -86,16 +88,9 @@ static const int refused[] = {
 int confine_calls(void)
 {
 	const uint32_t eperm = SCMP_ACT_ERRNO(EPERM);
-	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
-	int rc;
+	scmp_filter_ctx filter;
+	int rc = filter_begin(&filter, SCMP_ACT_ALLOW);
 
-	if (!filter)
-		return -ENOMEM;
-	/* Calls by another architecture's numbers, x32's too. */
-	rc = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
-	/* The kernel's reason, not the library's. */
-	if (!rc)
-		rc = seccomp_attr_set(filter, SCMP_FLTATR_API_SYSRAWRC, 1);
 	/* The thread that waits for the engine's end, too. */
 	if (!rc)
 		rc = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
@@ -105,8 +100,5 @@ int confine_calls(void)
 	if (!rc)
 		rc = seccomp_rule_add(filter, eperm, SCMP_SYS(tgkill), 1,
 				      SCMP_A0(SCMP_CMP_NE, (scmp_datum_t)getpid()));
-	if (!rc)
-		rc = seccomp_load(filter);
-	seccomp_release(filter);
-	return rc;
+	return filter_end(filter, rc);
 }
