@@ -5,7 +5,7 @@
 
 #include "base/base.h"
 
-#define LOADER_NAME	"gpuemud-load"	/* argv[0]; then name, four options, bytes, seconds */
+#define LOADER_NAME	"gpuemud-load"	/* argv[0]; then name, five options, bytes, seconds */
 #define LOADER_ARGS	9
 #define LOADER_TEXT	3		/* descriptors */
 #define LOADER_RESULT	4
