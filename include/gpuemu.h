@@ -163,7 +163,7 @@ int gpuemu_mem_copy(struct gpuemu_ctx *ctx, void *dst, const void *src, size_t b
 /*
  * Hint: bring [ptr, ptr + bytes) to device memory, in the stream's order; returns at once.
  * Advice does not prevent it. Pages of READ_MOSTLY memory are duplicated. -EINVAL outside
- * managed memory.
+ * managed memory and, with sim and kmod, ordinary memory that the program may write.
  */
 int gpuemu_mem_prefetch(struct gpuemu_ctx *ctx, const void *ptr, size_t bytes,
 			struct gpuemu_stream *stream);
@@ -200,7 +200,7 @@ enum gpuemu_advice {
  * ACCESSED_BY, DEVICE: pages stay where they are and are mapped for the GPU, which does not fault
  *   on them; what leaves device memory is mapped where it went. HOST: nothing, as in CUDA.
  *
- * -EINVAL: no bytes, not inside a managed allocation, unknown advice or location; -EOPNOTSUPP:
+ * -EINVAL: no bytes, not memory that can be prefetched, unknown advice or location; -EOPNOTSUPP:
  * SET_READ_MOSTLY on backend uffd, which has no duplicates; -ENOSPC: a context's advice has more
  * than 4096 pieces; -ENOMEM; -ENODEV.
  */

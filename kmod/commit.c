@@ -264,7 +264,7 @@ static int migrate_mirrored(struct gpuemu_engine *e, struct gpuemu_space *space,
 	if (ret == -EAGAIN)
 		gpuemu_patience_spend(&space->patience, waited);
 	cost->map_ns += waited;
-	if (m->op != GPUEMU_MIGRATE_H2D)
+	if (m->op == GPUEMU_MIGRATE_REMOTE)
 		return ret;
 	cost->h2d_pages += m->moved;
 	if (ret == -ENOSPC)
@@ -452,7 +452,7 @@ static void commit_group(struct commit *c, struct gpuemu_migration *m, u32 count
 	u32 lacking, first, i;
 	page_mask moved, faulted;
 
-	if (!commit_may(c, m))
+	if (!commit_may(c, m) || gpuemu_mirror_has(&c->client->space, m->addr))
 		goto singly;
 	f = flight_next(&e->flights[op->way], c->cost);
 	first = (m->addr >> GPUEMU_PAGE_SHIFT) % GPUEMU_BLOCK_PAGES;

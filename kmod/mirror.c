@@ -143,11 +143,16 @@ int gpuemu_mirror_migrate(struct gpuemu_space *space,
 		ret = mirror_drop(mirror, m);
 		break;
 	case GPUEMU_MIGRATE_H2D:
+	/* mm has no page that is in both: it goes to the device. */
+	case GPUEMU_MIGRATE_DUPLICATE:
 		want.where = access == GPUEMU_ACCESS_PREFETCH ? GPUEMU_MIRROR_PREFETCH :
 								GPUEMU_MIRROR_DEVICE;
 		ret = mirror_bring(mirror, m, &want, patience_ns);
 		break;
 	case GPUEMU_MIGRATE_REMOTE:
+		/* A fault uses it where it is. Without one it is to be in system memory. */
+		if (access == GPUEMU_ACCESS_PREFETCH)
+			want.where = GPUEMU_MIRROR_HOME;
 		ret = gpuemu_mirror_fault(mirror, &want, patience_ns);
 		m->moved = ret ? 0 : m->pages;
 		break;

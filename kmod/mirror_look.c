@@ -20,37 +20,44 @@
 #include "tlb.h"
 #include "va_space.h"
 
-/* Whether the process has all that is wanted of them; the pfns of others become 0. */
-static bool suits(struct gpuemu_mirror_range *range, struct hmm_range *found, u32 n,
-		  const struct gpuemu_mirror_want *want)
+static bool on_device(const struct gpuemu_dev *dev, unsigned long pfn)
 {
-	struct gpuemu_dev *dev = range->mirror->space->dev;
-	u32 first = (found->start >> PAGE_SHIFT) % GPUEMU_BLOCK_PAGES, i;
-	unsigned long *pfns = found->hmm_pfns;
-	bool device;
+	return pfn & HMM_PFN_VALID && gpuemu_mirror_page_is(dev, hmm_pfn_to_page(pfn));
+}
 
-	if (want->where != GPUEMU_MIRROR_PREFETCH &&
-	    !gpuemu_mirror_pages_there(pfns, n, want->write))
-		return false;
-	for (i = 0; i < n; i++) {
-		device = pfns[i] & HMM_PFN_VALID &&
-			 gpuemu_mirror_page_is(dev, hmm_pfn_to_page(pfns[i]));
-		/* The worker has tried. */
-		if (want->where == GPUEMU_MIRROR_DEVICE && !device &&
-		    !test_bit(first + i, range->stays))
+/* Whether all are on the device, but for those that the worker has tried. */
+static bool placed(const struct gpuemu_mirror_range *range, const struct hmm_range *found, u32 n)
+{
+	const struct gpuemu_dev *dev = range->mirror->space->dev;
+	u32 first = (found->start >> PAGE_SHIFT) % GPUEMU_BLOCK_PAGES, i;
+
+	for (i = 0; i < n; i++)
+		if (!on_device(dev, found->hmm_pfns[i]) && !test_bit(first + i, range->stays))
 			return false;
-		if (want->where == GPUEMU_MIRROR_PREFETCH && !device)
-			pfns[i] = 0;
-	}
 	return true;
 }
 
+/* Whether the process has all that is wanted of them; the pfns of others become 0. */
+static bool suits(const struct gpuemu_mirror_range *range, struct hmm_range *found, u32 n,
+		  const struct gpuemu_mirror_want *want)
+{
+	u32 i;
+
+	if (want->where == GPUEMU_MIRROR_PREFETCH) {
+		for (i = 0; i < n; i++)
+			if (!on_device(range->mirror->space->dev, found->hmm_pfns[i]))
+				found->hmm_pfns[i] = 0;
+		return true;
+	}
+	return gpuemu_mirror_pages_there(found->hmm_pfns, n, want->write) &&
+	       (want->where != GPUEMU_MIRROR_DEVICE || placed(range, found, n));
+}
+
 /* What the process has there now. */
-static bool look(struct gpuemu_mirror_range *range, struct hmm_range *found, u32 n,
-		 const struct gpuemu_mirror_want *want)
+static bool look(struct hmm_range *found, u32 n)
 {
 	memset(found->hmm_pfns, 0, n * sizeof(*found->hmm_pfns));
-	return !hmm_range_fault(found) && suits(range, found, n, want);
+	return !hmm_range_fault(found);
 }
 
 /*
@@ -74,11 +81,12 @@ static bool look_or_move(struct gpuemu_mirror_range *range, struct hmm_range *fo
 			if (gpuemu_mirror_vma_moves(mirror, vma) &&
 			    want->where != GPUEMU_MIRROR_HOME)
 				found->dev_private_owner = mirror->space->dev;
-			there = look(range, found, n, want);
-			if (!there && may_move &&
+			there = look(found, n);
+			if (there && may_move && !placed(range, found, n) &&
 			    gpuemu_mirror_move_now(range, vma, found->start, n,
 						   found->hmm_pfns))
-				there = look(range, found, n, want);
+				there = look(found, n);
+			there = there && suits(range, found, n, want);
 		}
 		mmap_read_unlock(mm);
 	}
@@ -121,7 +129,7 @@ static bool fault_some_at_once(struct gpuemu_mirror_range *range, u64 addr, u32 
 		.end = addr + ((u64)n << PAGE_SHIFT),
 		.hmm_pfns = pfns,
 	};
-	bool move = want->where == GPUEMU_MIRROR_DEVICE, news = false, done = false;
+	bool move = gpuemu_mirror_to_device(want), news = false, done = false;
 
 	found.notifier_seq = READ_ONCE(range->seq);
 	if (!found.notifier_seq)
@@ -193,6 +201,24 @@ static bool lacked(struct gpuemu_mirror *mirror, const struct gpuemu_mirror_want
 	return lacks;
 }
 
+/* Whether all are on the device, as far as they go there. */
+static bool prefetched(struct gpuemu_mirror *mirror, const struct gpuemu_mirror_want *want)
+{
+	u32 first = (want->addr >> PAGE_SHIFT) % GPUEMU_BLOCK_PAGES, i;
+	struct gpuemu_mirror_range *range;
+	bool all = true;
+
+	range = gpuemu_mirror_range_find(mirror, want->addr >> GPUEMU_BLOCK_SHIFT);
+	if (!range)
+		return false;
+	mutex_lock(&mirror->space->dev->mirror.lock);
+	for (i = first; all && i < first + want->n; i++)
+		all = test_bit(i, range->device) || test_bit(i, range->stays);
+	mutex_unlock(&mirror->space->dev->mirror.lock);
+	gpuemu_mirror_range_put(range);
+	return all;
+}
+
 /**
  * gpuemu_mirror_fault() - has pages of the process found and mapped for the engine
  * @mirror: of the space; the caller holds its client
@@ -210,8 +236,14 @@ int gpuemu_mirror_fault(struct gpuemu_mirror *mirror,
 	u64 begin = ktime_get_ns();
 	int ret;
 
-	if (want->where != GPUEMU_MIRROR_PREFETCH && fault_at_once(mirror, want, false))
+	if (want->where == GPUEMU_MIRROR_PREFETCH) {
+		/* One that nobody waits for is in no hurry, so each is tried. */
+		fault_at_once(mirror, want, true);
+		if (prefetched(mirror, want))
+			return 0;
+	} else if (fault_at_once(mirror, want, false)) {
 		return lacked(mirror, want) ? -ENOSPC : 0;
+	}
 	ret = gpuemu_mirror_ask(mirror, want, begin, patience_ns);
 	if (!gpuemu_mirror_to_device(want) || ret == -EAGAIN)
 		return ret;

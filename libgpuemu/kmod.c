@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "kmod.h"
+#include "system.h"
 
 #define REPORT_GUESS	(64u << 10)
 
@@ -566,6 +567,26 @@ static int give_memory(struct gpuemu_ctx *ctx, struct err *err)
 		       gpuemu_strerror(ret));
 }
 
+/*
+ * Advice and prefetching are for memory of the process that it may write. What the module makes
+ * of it depends on the pages, and it looks at each.
+ */
+static int kmod_manage(struct gpuemu_ctx *ctx, uintptr_t addr, size_t bytes)
+{
+	const uint64_t end = (uint64_t)addr + bytes;
+	struct system_range range;
+	struct system maps = { 0 };
+	int ret = end < addr ? -EINVAL : 0;
+
+	(void)ctx;
+	system_refresh(&maps);
+	for (uint64_t at = addr; !ret && at < end; at = range.end)
+		if (!system_find(&maps, at, &range) || range.read_only)
+			ret = -EINVAL;
+	system_free(&maps);
+	return ret;
+}
+
 /* Unknown options and values are the caller's error, as they are at open elsewhere. */
 static int greet(struct gpuemu_ctx *ctx, struct err *err)
 {
@@ -601,6 +622,7 @@ static int kmod_open(struct gpuemu_ctx *ctx, const char *device, struct err *err
 const struct backend_ops backend_kmod = {
 	.name = "kmod",
 	.pageable = true,
+	.manage = kmod_manage,
 	.present = kmod_present,
 	.open = kmod_open,
 	.close = kmod_close,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which of the process's memory is mapped, and how. See system.h; sim.c and uffd.c use it. */
+/* Which of the process's memory is mapped, and how. See system.h; all backends use it. */
 #include "system.h"
 
 #include "internal.h"

@@ -17,6 +17,8 @@
 
 #include "lib/harness.h"
 #include "lib/mirrors.h"
+#include "lib/pagemap.h"
+#include "lib/statistic.h"
 
 #define STEP	1024u			/* words between what a thread touches: a page */
 #define PAGES	64u
@@ -130,6 +132,72 @@ TEST_F(pageable, more_than_can_be_mapped)
 	number(p, MANY);
 	EXPECT_EQ(0, up(self, p, p, MANY)) TH_LOG("%s", gpuemu_last_error(self->ctx));
 	EXPECT_TRUE(is_up(p, MANY, 1));
+	free(p);
+}
+
+static uint32_t in_core(const uint32_t *p, uint32_t pages)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < pages; i++)
+		n += pagemap(p + i * STEP) >> 63;
+	return n;
+}
+
+/* Prefetched, pages go before any kernel asks for them; those that nobody has touched do not. */
+TEST_F(pageable, prefetched)
+{
+	const size_t bytes = (size_t)PAGES * STEP * 4;
+	uint32_t *p = aligned_alloc(4096, 2 * bytes), left = PAGES;
+
+	if (!kernel_mirrors())
+		return;
+	ASSERT_EQ(0, open_it(self, NULL));
+	number(p, PAGES);
+	ASSERT_EQ(PAGES, in_core(p, 2 * PAGES));
+	ASSERT_EQ(0, gpuemu_mem_prefetch(self->ctx, p, 2 * bytes, NULL))
+		TH_LOG("%s", gpuemu_last_error(self->ctx));
+	ASSERT_EQ(0, gpuemu_synchronize(self->ctx)) TH_LOG("%s", gpuemu_last_error(self->ctx));
+	/* The client's worker may be at it still. */
+	for (int tries = 0; tries < 5000 && (left = in_core(p, PAGES)); tries++)
+		usleep(1000);
+	EXPECT_EQ(0, left);
+	EXPECT_EQ(0, up(self, p, p, PAGES)) TH_LOG("%s", gpuemu_last_error(self->ctx));
+	EXPECT_EQ(0, in_core(p, 2 * PAGES));
+	EXPECT_EQ(PAGES, paging_number(self->ctx, "resident_pages"));
+	EXPECT_EQ(0, gpuemu_mem_prefetch_host(self->ctx, p, bytes / 2, NULL));
+	ASSERT_EQ(0, gpuemu_synchronize(self->ctx)) TH_LOG("%s", gpuemu_last_error(self->ctx));
+	EXPECT_EQ(PAGES / 2, in_core(p, PAGES / 2));
+	EXPECT_EQ(0, in_core(p + PAGES / 2 * STEP, PAGES / 2));
+	EXPECT_EQ(PAGES / 2, paging_number(self->ctx, "resident_pages"));
+	EXPECT_TRUE(is_up(p, PAGES, 1));
+	/* Only what the program has, and may write. */
+	ASSERT_EQ(0, mprotect(p, 4096, PROT_READ));
+	EXPECT_EQ(-EINVAL, gpuemu_mem_prefetch(self->ctx, p, bytes, NULL));
+	EXPECT_EQ(-EINVAL, gpuemu_mem_prefetch(self->ctx, (void *)4096, 4096, NULL));
+	ASSERT_EQ(0, mprotect(p, 4096, PROT_READ | PROT_WRITE));
+	free(p);
+}
+
+/* What prefers the host stays, and the kernel uses it there; a hint to duplicate does no harm. */
+TEST_F(pageable, advised)
+{
+	const size_t bytes = (size_t)PAGES * STEP * 4;
+	uint32_t *p = aligned_alloc(4096, bytes);
+
+	if (!kernel_mirrors())
+		return;
+	ASSERT_EQ(0, open_it(self, NULL));
+	number(p, PAGES);
+	ASSERT_EQ(0, gpuemu_mem_advise(self->ctx, p, bytes / 2,
+				       GPUEMU_ADVISE_SET_PREFERRED_LOCATION, GPUEMU_LOCATION_HOST))
+		TH_LOG("%s", gpuemu_last_error(self->ctx));
+	ASSERT_EQ(0, gpuemu_mem_advise(self->ctx, p + PAGES / 2 * STEP, bytes / 2,
+				       GPUEMU_ADVISE_SET_READ_MOSTLY, GPUEMU_LOCATION_DEVICE));
+	EXPECT_EQ(0, up(self, p, p, PAGES)) TH_LOG("%s", gpuemu_last_error(self->ctx));
+	EXPECT_EQ(PAGES / 2, in_core(p, PAGES / 2));
+	EXPECT_EQ(0, in_core(p + PAGES / 2 * STEP, PAGES / 2));
+	EXPECT_TRUE(is_up(p, PAGES, 1));
 	free(p);
 }
 

@@ -459,8 +459,6 @@ TEST_F(pageable, refused)
 	EXPECT_EQ(-EPERM, pageable_give(self->p.e.fd));
 	/* Once more is once. */
 	EXPECT_EQ(0, pageable_give(self->p.fd));
-	EXPECT_EQ(-EBUSY, engine_migrate(&self->p.e, self->p.space, self->p.mem, 1,
-					 GPUEMU_MIGRATE_DUPLICATE));
 }
 
 /* --- its end --- */

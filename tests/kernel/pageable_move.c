@@ -130,6 +130,54 @@ TEST_F(pageable_move, the_worker_waits)
 	munmap(q, 2 * PAGE);
 }
 
+/* Without a fault pages that are there go, and nothing is made. The same way they come home. */
+TEST_F(pageable_move, prefetched)
+{
+	uint8_t *fresh = map_anonymous(PAGE);
+	int ret, tries;
+
+	ASSERT_EQ(0, pageable_bring(&self->p, self->p.mem, 1));
+	EXPECT_EQ(0, engine_migrate(&self->p.e, self->p.space, self->p.mem, PAGES,
+				    GPUEMU_MIGRATE_H2D));
+	EXPECT_EQ(PAGES, COUNT(RESIDENT_PAGES));
+	for (int i = 0; i < PAGES; i++)
+		EXPECT_EQ(GPUEMU_PTE_VALID,
+			  pageable_entry(&self->p, self->p.mem + i * PAGE) & BITS);
+	engine_migrate(&self->p.e, self->p.space, fresh, 1, GPUEMU_MIGRATE_H2D);
+	EXPECT_EQ(PAGES, COUNT(RESIDENT_PAGES));
+	for (tries = 0; tries < 2000; tries++) {
+		ret = engine_migrate(&self->p.e, self->p.space, self->p.mem, PAGES,
+				     GPUEMU_MIGRATE_REMOTE);
+		if (ret != -EAGAIN)
+			break;
+		sleep_ms(1);
+	}
+	EXPECT_EQ(0, ret);
+	EXPECT_EQ(0, COUNT(RESIDENT_PAGES));
+	EXPECT_EQ(PAGES, COUNT(REMOTE_MAPPED));
+	EXPECT_EQ(0, memcmp(self->p.mem, self->p.copy, sizeof(self->p.copy)));
+	munmap(fresh, PAGE);
+}
+
+/* mm has no page that is in both places. */
+TEST_F(pageable_move, duplicated)
+{
+	uint8_t flags;
+	int ret, tries;
+
+	for (tries = 0; tries < 2000; tries++) {
+		ret = pageable_ask(&self->p, self->p.mem, PAGES, GPUEMU_ACCESS_READ,
+				   GPUEMU_MIGRATE_DUPLICATE, &flags);
+		if (ret != -EAGAIN)
+			break;
+		sleep_ms(1);
+	}
+	EXPECT_EQ(0, ret);
+	EXPECT_EQ(PAGES, COUNT(RESIDENT_PAGES));
+	EXPECT_FALSE(in_core(self->p.mem));
+	EXPECT_EQ(0, memcmp(self->p.mem, self->p.copy, sizeof(self->p.copy)));
+}
+
 static uint8_t variable[3 * PAGE], initialized[3 * PAGE] = { 1 };
 
 TEST_F(pageable_move, heap_stack_and_globals)

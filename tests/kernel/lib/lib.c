@@ -683,15 +683,3 @@ void *engine_serve_forever(void *engine)
 	}
 	return NULL;
 }
-
-uint64_t pagemap(const void *addr)
-{
-	int fd = open("/proc/self/pagemap", O_RDONLY);
-	uint64_t entry = 0;
-
-	if (pread(fd, &entry, sizeof(entry), (uintptr_t)addr / PAGE * sizeof(entry)) !=
-	    sizeof(entry))
-		entry = 0;
-	close(fd);
-	return entry;
-}

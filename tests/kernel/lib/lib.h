@@ -15,6 +15,7 @@
 
 #include <linux/gpuemu.h>
 
+#include "lib/pagemap.h"
 #include "lib/slow.h"
 
 #define PAGE		((size_t)GPUEMU_PAGE_SIZE)
@@ -127,8 +128,5 @@ int engine_say(int fd, uint64_t word);
 int engine_hear(int fd, unsigned int timeout_ms, uint64_t *word);
 void engine_kill(struct engine_process *p);
 void *engine_serve_forever(void *engine);
-
-/* The page's entry of /proc/self/pagemap; 0: none. */
-uint64_t pagemap(const void *addr);
 
 #endif
