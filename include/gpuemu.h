@@ -431,7 +431,8 @@ static inline struct gpuemu_arg gpuemu_arg_ptr(const void *v)
  * arguments, a grid or block of 0 or too many threads. What goes wrong while it
  * runs comes back from synchronize: -EFAULT access outside managed memory,
  * -ECANCELED an assertion failed, the kernel trapped, or one that ran at the same
- * time failed, -EDEADLK no warp can go on, -ETIMEDOUT gpu.watchdog, -EIO device lost.
+ * time failed, -EDEADLK no warp can go on, -ETIMEDOUT gpu.watchdog, -EIO device lost,
+ * -ENOTRECOVERABLE accesses to ordinary memory were lost, because the process held it too long.
  */
 int gpuemu_launch(struct gpuemu_function *function, struct gpuemu_dim3 grid,
 		  struct gpuemu_dim3 block, size_t dynamic_shared,

@@ -653,6 +653,11 @@ int gpuemu_cmd_work_done(struct gpuemu_client *client,
 	owner = client_of_taken(e, arg->id);
 	if (IS_ERR(owner))
 		return PTR_ERR(owner);
+	if (!status && gpuemu_mirror_late(&owner->space)) {
+		status = -ENOTRECOVERABLE;
+		strscpy(arg->message, "an access to ordinary memory came too late and was lost",
+			sizeof(arg->message));
+	}
 	report = gpuemu_client_copy_in(owner, arg->report, bytes, true);
 	if (IS_ERR(report)) {
 		ret = PTR_ERR(report);

@@ -208,6 +208,14 @@ u8 gpuemu_mirror_flags(struct gpuemu_space *space, const struct gpuemu_fault *f)
 	return flags;
 }
 
+/* Whether an access of the engine to the process' memory went nowhere. */
+bool gpuemu_mirror_late(struct gpuemu_space *space)
+{
+	struct gpuemu_mirror *mirror = mirror_of(space);
+
+	return mirror && READ_ONCE(mirror->late);
+}
+
 /*
  * Whether the current task may queue no job here: another process has the file, and
  * a kernel of it would use this one's memory.

@@ -122,6 +122,7 @@ struct gpuemu_mirror_range {
  * @dst: the same
  * @frames: for pages that are to move
  * @lost: the page of nobody: for an access of the engine that came too late
+ * @late: such an access may have been to memory that the process has: no work ends well
  */
 struct gpuemu_mirror {
 	struct gpuemu_space *space;
@@ -139,6 +140,7 @@ struct gpuemu_mirror {
 	unsigned long dst[GPUEMU_BLOCK_PAGES];
 	u32 frames[GPUEMU_BLOCK_PAGES];
 	struct page *lost;
+	bool late;
 };
 
 /**
@@ -189,6 +191,7 @@ int gpuemu_mirror_migrate(struct gpuemu_space *space,
 u8 gpuemu_mirror_flags(struct gpuemu_space *space,
 		       const struct gpuemu_fault *f);
 bool gpuemu_mirror_denies(struct gpuemu_space *space);
+bool gpuemu_mirror_late(struct gpuemu_space *space);
 void gpuemu_mirror_close(struct gpuemu_space *space);
 void gpuemu_mirror_free(struct gpuemu_space *space);
 
@@ -260,6 +263,11 @@ static inline u8 gpuemu_mirror_flags(struct gpuemu_space *space,
 }
 
 static inline bool gpuemu_mirror_denies(struct gpuemu_space *space)
+{
+	return false;
+}
+
+static inline bool gpuemu_mirror_late(struct gpuemu_space *space)
 {
 	return false;
 }

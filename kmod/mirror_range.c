@@ -21,7 +21,7 @@
 /*
  * What mm waits for an engine, where a process takes rights from pages on the device. Less
  * than an access of the engine waits for a page of the process, which may need mmap_lock
- * (LATE_NS): such an engine acknowledges nothing before.
+ * (late_ns()): such an engine acknowledges nothing before.
  */
 #define FORGET_MS 50
 

@@ -6,6 +6,7 @@
  * takes the engine's mapping away. A slot stays bound to its address of the process, so an
  * access of an engine that has not heard yet finds what is at that address now.
  */
+#include <linux/delay.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
 #include <linux/sched/mm.h>
@@ -18,14 +19,18 @@
 #include "limit.h"
 #include "mirror.h"
 #include "objects.h"
+#include "params.h"
 #include "user.h"
 #include "va_space.h"
 
 /*
  * How long an access of the engine waits for a page that left between its look-up and
- * now. Less than an engine has for an acknowledgement, which this thread may owe.
+ * now: a quarter of what an engine has for an acknowledgement, which this thread may owe.
  */
-#define LATE_NS	(100 * NSEC_PER_MSEC)
+static u64 late_ns(void)
+{
+	return (u64)gpuemu_param(invalidate_timeout_ms) * (NSEC_PER_MSEC / 4);
+}
 
 int gpuemu_mirror_slots_init(struct gpuemu_mirror_slots *slots, u32 n)
 {
@@ -191,16 +196,19 @@ static vm_fault_t slot_insert(struct gpuemu_dev *dev, struct vm_fault *vmf,
 }
 
 /*
- * The process has nothing there any more, or does not allow the access, which goes
- * nowhere and harms nobody.
+ * The access goes to a page that no process has. That harms nobody where the process has
+ * nothing at the address any more, or does not allow the access. late: nobody could tell in
+ * time, so the client's works fail from now on.
  */
 static vm_fault_t lost_insert(struct gpuemu_dev *dev, struct vm_fault *vmf,
-			      u64 nr)
+			      u64 nr, bool late)
 {
 	struct gpuemu_mirror_slot *slot = &dev->mirror.slot[nr];
 
 	slot_zap(dev, nr);
 	slot->lost = true;
+	if (late)
+		WRITE_ONCE(slot->range->mirror->late, true);
 	return insert(vmf, page_to_pfn(slot->range->mirror->lost), true);
 }
 
@@ -212,8 +220,9 @@ static vm_fault_t mirror_fault(struct vm_fault *vmf, bool write)
 	struct gpuemu_mirror_range *range;
 	struct gpuemu_mirror_slot *slot;
 	struct gpuemu_client *client;
+	u64 begin = ktime_get_ns(), patience_ns = late_ns(), spent;
 	vm_fault_t ret = VM_FAULT_SIGBUS;
-	bool waited = false;
+	int found = -EAGAIN;
 
 	if (nr >= slots->slots)
 		return ret;
@@ -227,8 +236,10 @@ static vm_fault_t mirror_fault(struct vm_fault *vmf, bool write)
 			ret = slot_insert(e->dev, vmf, nr, write);
 			break;
 		}
-		if (waited) {
-			ret = lost_insert(e->dev, vmf, nr);
+		spent = ktime_get_ns() - begin;
+		if (found == -EFAULT || found == -ENXIO || spent >= patience_ns) {
+			ret = lost_insert(e->dev, vmf, nr,
+					  found != -EFAULT && found != -ENXIO);
 			break;
 		}
 		/* The slot keeps the range, and so the client, until the lock is free. */
@@ -239,17 +250,19 @@ static vm_fault_t mirror_fault(struct vm_fault *vmf, bool write)
 		       ((u64)slot->index << PAGE_SHIFT);
 		mutex_unlock(&slots->lock);
 		/* It may have gone to the device. */
-		gpuemu_mirror_fault(client->space.mirror,
-				    &(struct gpuemu_mirror_want){
-					.addr = addr,
-					.n = 1,
-					.write = write,
-					.where = GPUEMU_MIRROR_HOME,
-				    }, LATE_NS);
+		found = gpuemu_mirror_fault(client->space.mirror,
+					    &(struct gpuemu_mirror_want){
+						.addr = addr,
+						.n = 1,
+						.write = write,
+						.where = GPUEMU_MIRROR_HOME,
+					    }, patience_ns - spent);
 		gpuemu_client_put(client);
 		if (fatal_signal_pending(current))
 			return VM_FAULT_SIGBUS;
-		waited = true;
+		/* Memory or slots may come; and a page that was found may have left again. */
+		if (found && found != -EFAULT && found != -ENXIO && found != -EAGAIN)
+			fsleep(USEC_PER_MSEC);
 	}
 	mutex_unlock(&slots->lock);
 	return ret;

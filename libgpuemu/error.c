@@ -27,6 +27,7 @@ static const struct {
 	{ EAGAIN, "too many works in flight" },
 	{ ECANCELED, "the kernel ended itself" },
 	{ ETIMEDOUT, "ended by the watchdog" },
+	{ ENOTRECOVERABLE, "accesses to ordinary memory were lost" },
 	{ ENOSPC, "no room in device memory" },
 	{ E2BIG, "too large" },
 };

@@ -501,4 +501,55 @@ TEST_F(pageable_mm, userfaultfd_and_the_end)
 	munmap(p, PAGE);
 }
 
+/*
+ * A page leaves, and the program that has to bring it again does not. The engine's access is
+ * lost then, and the client hears of it.
+ */
+TEST_F(pageable_mm, an_access_that_is_lost)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	uint8_t *p = map_anonymous(PAGE), content[PAGE];
+	struct uffdio_register range = {
+		.range = { (uintptr_t)p, PAGE }, .mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+	struct uffdio_copy copy = { (uintptr_t)p, (uintptr_t)content, PAGE, 0, 0 };
+	struct gpuemu_work_take take = { .size = sizeof(take) };
+	struct gpuemu_work_done done = { .size = sizeof(done) };
+	int uffd = syscall(SYS_userfaultfd, O_NONBLOCK | O_CLOEXEC);
+	struct gpuemu_wait wait;
+	volatile uint8_t *g;
+	uint64_t id[2];
+
+	memset(content, 0x5a, PAGE);
+	p[0] = 1;
+	ASSERT_EQ(0, pageable_writes(&self->p, p, 1));
+	g = pageable_gpu(&self->p, p);
+	for (int i = 0; i < 2; i++)
+		ASSERT_EQ(0, client_submit(self->p.fd, GPUEMU_WORK_TOUCH, NULL, 0, &id[i]));
+	/* A store that came in time. */
+	g[0] = 2;
+	EXPECT_EQ(2, p[0]);
+	ASSERT_EQ(0, call(self->p.e.fd, GPUEMU_IOCTL_WORK_TAKE, &take));
+	done.id = take.id;
+	ASSERT_EQ(0, call(self->p.e.fd, GPUEMU_IOCTL_WORK_DONE, &done));
+	ASSERT_EQ(0, client_wait(self->p.fd, id[0], 10000, &wait));
+	EXPECT_EQ(0, wait.status);
+
+	ASSERT_EQ(0, ioctl(uffd, UFFDIO_API, &api));
+	ASSERT_EQ(0, ioctl(uffd, UFFDIO_REGISTER, &range));
+	ASSERT_EQ(0, madvise(p, PAGE, MADV_DONTNEED));
+	g[0] = 3;
+	ASSERT_EQ(0, ioctl(uffd, UFFDIO_COPY, &copy));
+	EXPECT_EQ(0x5a, p[0]);
+	take = (struct gpuemu_work_take){ .size = sizeof(take) };
+	ASSERT_EQ(0, call(self->p.e.fd, GPUEMU_IOCTL_WORK_TAKE, &take));
+	done.id = take.id;
+	ASSERT_EQ(0, call(self->p.e.fd, GPUEMU_IOCTL_WORK_DONE, &done));
+	ASSERT_EQ(0, client_wait(self->p.fd, id[1], 10000, &wait));
+	EXPECT_EQ(-ENOTRECOVERABLE, wait.status);
+	EXPECT_NE(NULL, strstr((char *)wait.message, "too late"));
+	close(uffd);
+	munmap(p, PAGE);
+}
+
 TEST_HARNESS_MAIN
