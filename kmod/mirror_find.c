@@ -381,9 +381,13 @@ static struct ask *ask_get(struct gpuemu_mirror *mirror,
 int gpuemu_mirror_ask(struct gpuemu_mirror *mirror,
 		    const struct gpuemu_mirror_want *want, u64 begin, u64 patience_ns)
 {
-	struct ask *ask = ask_get(mirror, want);
+	struct ask *ask;
 	int ret = -EAGAIN;
 
+	/* The process has ended. The worker may be too slow to say so, however often it is asked. */
+	if (!atomic_read(&gpuemu_mirror_client(mirror->space)->mm->mm_users))
+		return -EFAULT;
+	ask = ask_get(mirror, want);
 	if (!ask)
 		return READ_ONCE(mirror->closed) ? -EFAULT : -EAGAIN;
 	while (!completion_done(&ask->done) &&
