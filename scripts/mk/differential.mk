@@ -32,7 +32,7 @@ $(foreach l,$(DIFF_LEVELS) nvcc nvcc-G,$(eval $(call diff_rule,$(l))))
 # The reference's .so finds the lanes in the runner, hence -rdynamic.
 DIFF_RUNNER := $(DIFF)/runner
 DIFF_OBJ := $(patsubst %,$(B)/obj/tests/differential/%.o,runner buffers lanes functional timed silicon) \
-	$(B)/obj/tests/silicon/driver.o
+	$(B)/obj/tests/silicon/driver.o $(B)/obj/tests/silicon/calls.o
 -include $(DIFF_OBJ:.o=.d)
 $(B)/obj/tests/differential/%.o: tests/differential/%.c | $(B)/deps-build.stamp
 	@mkdir -p $(@D)

@@ -4,7 +4,7 @@
 # from a GPU by its driver or from the emulated one by a library of the same name.
 
 SILICON := $(B)/silicon
-SILICON_OBJ := $(patsubst %,$(B)/obj/tests/silicon/%.o,facts table driver)
+SILICON_OBJ := $(patsubst %,$(B)/obj/tests/silicon/%.o,facts table driver calls)
 -include $(SILICON_OBJ:.o=.d) $(B)/obj/tests/silicon/workloads.d $(SILICON)/libcuda.d
 $(B)/obj/tests/silicon/%.o: tests/silicon/%.c | $(B)/deps-build.stamp
 	@mkdir -p $(@D)
@@ -12,7 +12,7 @@ $(B)/obj/tests/silicon/%.o: tests/silicon/%.c | $(B)/deps-build.stamp
 $(SILICON)/facts: $(SILICON_OBJ)
 	@mkdir -p $(@D)
 	$(call say,LD,$@) $(CC) -o $@ $(SILICON_OBJ) -ldl -lm
-$(SILICON)/workloads: $(B)/obj/tests/silicon/workloads.o $(B)/obj/tests/silicon/driver.o \
+$(SILICON)/workloads: $(B)/obj/tests/silicon/workloads.o $(B)/obj/tests/silicon/driver.o $(B)/obj/tests/silicon/calls.o \
 	$(filter $(B)/obj/workloads/%,$(TOOL_OBJ)) $(TOOL_PTX_OBJ) $(ROOM_LIBS)
 	@mkdir -p $(@D)
 	$(call say,LD,$@) $(CC) -o $@ $(filter %.o,$^) -Wl,--start-group $(ROOM_LIBS) -Wl,--end-group $(ENGINE_LDLIBS) -ldl

@@ -1,47 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A real GPU: see driver.h. */
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "calls.h"
 #include "driver.h"
 
 #define GUARD_BYTES	256
 #define GUARD		0x5a
 #define LOG_BYTES	4096
 
-/* The numbers of the driver's interface that are used here. */
-enum {
-	JIT_MAX_REGISTERS = 0, JIT_ERROR_LOG_BUFFER = 5, JIT_ERROR_LOG_BYTES = 6, JIT_LEVEL = 7,
-	FUNCTION_MAX_DYNAMIC_SHARED = 8, DEVICE_MAJOR = 75, DEVICE_MINOR = 76,
-};
-
-#define CALLS(X)									\
-	X(init, "cuInit", (unsigned int))						\
-	X(version, "cuDriverGetVersion", (int *))					\
-	X(device, "cuDeviceGet", (int *, int))						\
-	X(device_name, "cuDeviceGetName", (char *, int, int))				\
-	X(device_attribute, "cuDeviceGetAttribute", (int *, int, int))			\
-	X(retain, "cuDevicePrimaryCtxRetain", (void **, int))				\
-	X(set_current, "cuCtxSetCurrent", (void *))					\
-	X(synchronize, "cuCtxSynchronize", (void))					\
-	X(load, "cuModuleLoadDataEx", (void **, const void *, unsigned int, int *, void **)) \
-	X(unload, "cuModuleUnload", (void *))						\
-	X(get_function, "cuModuleGetFunction", (void **, void *, const char *))		\
-	X(set_attribute, "cuFuncSetAttribute", (void *, int, int))			\
-	X(alloc, "cuMemAlloc_v2", (driver_address *, size_t))				\
-	X(release, "cuMemFree_v2", (driver_address))					\
-	X(fill, "cuMemsetD8_v2", (driver_address, unsigned char, size_t))		\
-	X(to_device, "cuMemcpyHtoD_v2", (driver_address, const void *, size_t))		\
-	X(to_host, "cuMemcpyDtoH_v2", (void *, driver_address, size_t))			\
-	X(error_name, "cuGetErrorName", (int, const char **))				\
-	X(launch, "cuLaunchKernel", (void *, unsigned int, unsigned int, unsigned int,	\
-				     unsigned int, unsigned int, unsigned int,		\
-				     unsigned int, void *, void **, void **))
-#define MEMBER(name, symbol, args) int (*name) args;
-static struct { CALLS(MEMBER) } cu;
+static struct {
+	DRIVER_CALLS(DRIVER_MEMBER)
+} cu;
 static int device;
 
 static const char *name_of(int error)
@@ -60,26 +33,11 @@ static bool good(int error, const char *call, char *why, size_t bytes)
 
 bool driver_open(char *why, size_t bytes)
 {
-	static const struct {
-		const char *symbol;
-		void **at;
-	} calls[] = {
-#define ROW(name, symbol, args) { symbol, (void **)&cu.name },
-		CALLS(ROW)
-	};
-	void *context, *so = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+	static const struct driver_call calls[] = { DRIVER_CALLS(DRIVER_ROW) };
+	void *context;
 
-	if (!so) {
-		snprintf(why, bytes, "%s", dlerror());
+	if (!driver_find(calls, sizeof(calls) / sizeof(calls[0]), why, bytes))
 		return false;
-	}
-	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
-		*calls[i].at = dlsym(so, calls[i].symbol);
-		if (!*calls[i].at) {
-			snprintf(why, bytes, "the driver has no %s", calls[i].symbol);
-			return false;
-		}
-	}
 	return good(cu.init(0), "cuInit", why, bytes) &&
 	       good(cu.device(&device, 0), "cuDeviceGet", why, bytes) &&
 	       good(cu.retain(&context, device), "cuDevicePrimaryCtxRetain", why, bytes) &&
@@ -195,7 +153,7 @@ void driver_run(void *function, const struct driver_launch *launch, char **print
 	dup2(fileno(file), STDOUT_FILENO);
 	dup2(fileno(file), STDERR_FILENO);
 	if (launch->shared > 48 * 1024)
-		failed = cu.set_attribute(function, FUNCTION_MAX_DYNAMIC_SHARED, launch->shared);
+		failed = cu.set_function(function, FUNCTION_MAX_DYNAMIC_SHARED, launch->shared);
 	if (!failed)
 		failed = cu.launch(function, launch->grid[0], launch->grid[1], launch->grid[2],
 				   launch->block[0], launch->block[1], launch->block[2],

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A real GPU for timing.c. */
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,15 +7,6 @@
 #include "cuda.h"
 
 #define LOG_BYTES 8192
-
-/* Numbers of the driver's interface. */
-enum {
-	JIT_MAX_REGISTERS = 0,
-	JIT_ERROR_LOG_BUFFER = 5,
-	JIT_ERROR_LOG_BYTES = 6,
-	DEVICE_SMS = 16,
-	FUNCTION_MAX_DYNAMIC_SHARED = 8
-};
 
 struct cuda cu;
 int cuda_device;
@@ -36,29 +26,16 @@ void cuda_try(int error, const char *call)
 
 void gpu_open(const char *config, const char *settings)
 {
-	static const struct {
-		const char *symbol;
-		void **at;
-	} calls[] = {
-#define CUDA_ROW(name, symbol, args) { symbol, (void **)&cu.name },
-		CUDA_CALLS(CUDA_ROW)
-	};
-	void *context, *so = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-	char name[128] = "";
+	static const struct driver_call calls[] = { CUDA_CALLS(DRIVER_ROW) };
+	char name[128] = "", why[256];
 	int version = 0;
+	void *context;
 
 	(void)config;
 	(void)settings;
-	if (!so) {
-		printf("# failed: %s\n", dlerror());
+	if (!driver_find(calls, sizeof(calls) / sizeof(calls[0]), why, sizeof(why))) {
+		printf("# failed: %s\n", why);
 		exit(1);
-	}
-	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
-		*calls[i].at = dlsym(so, calls[i].symbol);
-		if (!*calls[i].at) {
-			printf("# failed: the driver has no %s\n", calls[i].symbol);
-			exit(1);
-		}
 	}
 	TRY(cu.init(0));
 	TRY(cu.device(&cuda_device, 0));

@@ -1,59 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The CUDA driver's functions that the measurements use, found by dlopen: no toolkit's header is
- * needed. The types are those of the driver's documented interface.
- */
+/* The functions of the CUDA driver that the measurements use. */
 #ifndef TESTS_SILICON_TIMING_CUDA_H
 #define TESTS_SILICON_TIMING_CUDA_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "silicon/calls.h"
 
-#define CUDA_CALLS(X)                                                                             \
-	X(init, "cuInit", (unsigned int))                                                         \
-	X(version, "cuDriverGetVersion", (int *))                                                 \
-	X(device, "cuDeviceGet", (int *, int))                                                    \
-	X(device_name, "cuDeviceGetName", (char *, int, int))                                     \
-	X(device_attribute, "cuDeviceGetAttribute", (int *, int, int))                            \
-	X(device_bytes, "cuDeviceTotalMem_v2", (size_t *, int))                                   \
-	X(retain, "cuDevicePrimaryCtxRetain", (void **, int))                                     \
-	X(set_current, "cuCtxSetCurrent", (void *))                                               \
-	X(synchronize, "cuCtxSynchronize", (void))                                                \
-	X(load, "cuModuleLoadDataEx", (void **, const void *, unsigned int, int *, void **))      \
-	X(unload, "cuModuleUnload", (void *))                                                     \
-	X(get_function, "cuModuleGetFunction", (void **, void *, const char *))                   \
-	X(function_attribute, "cuFuncGetAttribute", (int *, int, void *))                         \
-	X(set_function, "cuFuncSetAttribute", (void *, int, int))                                 \
-	X(occupancy, "cuOccupancyMaxActiveBlocksPerMultiprocessor", (int *, void *, int, size_t)) \
-	X(alloc, "cuMemAlloc_v2", (uint64_t *, size_t))                                           \
-	X(release, "cuMemFree_v2", (uint64_t))                                                    \
-	X(fill, "cuMemsetD8_v2", (uint64_t, unsigned char, size_t))                               \
-	X(to_device, "cuMemcpyHtoD_v2", (uint64_t, const void *, size_t))                         \
-	X(to_host, "cuMemcpyDtoH_v2", (void *, uint64_t, size_t))                                 \
-	X(to_device_async, "cuMemcpyHtoDAsync_v2", (uint64_t, const void *, size_t, void *))      \
-	X(to_host_async, "cuMemcpyDtoHAsync_v2", (void *, uint64_t, size_t, void *))              \
-	X(device_to_device, "cuMemcpyDtoD_v2", (uint64_t, uint64_t, size_t))                      \
-	X(host_alloc, "cuMemHostAlloc", (void **, size_t, unsigned int))                          \
-	X(host_free, "cuMemFreeHost", (void *))                                                   \
-	X(host_address, "cuMemHostGetDevicePointer_v2", (uint64_t *, void *, unsigned int))       \
-	X(event_create, "cuEventCreate", (void **, unsigned int))                                 \
-	X(event_record, "cuEventRecord", (void *, void *))                                        \
-	X(event_wait, "cuEventSynchronize", (void *))                                             \
-	X(event_time, "cuEventElapsedTime", (float *, void *, void *))                            \
-	X(stream_create, "cuStreamCreate", (void **, unsigned int))                               \
-	X(get_resource, "cuDeviceGetDevResource", (int, void *, int))                             \
-	X(split_sms, "cuDevSmResourceSplitByCount",                                               \
-	  (void *, unsigned int *, const void *, void *, unsigned int, unsigned int))             \
-	X(describe, "cuDevResourceGenerateDesc", (void **, void *, unsigned int))                 \
-	X(green_create, "cuGreenCtxCreate", (void **, void *, int, unsigned int))                 \
-	X(green_context, "cuCtxFromGreenCtx", (void **, void *))                                  \
-	X(error_name, "cuGetErrorName", (int, const char **))                                     \
-	X(launch, "cuLaunchKernel",                                                               \
-	  (void *, unsigned int, unsigned int, unsigned int, unsigned int, unsigned int,          \
-	   unsigned int, unsigned int, void *, void **, void **))
-#define CUDA_MEMBER(name, symbol, args) int(*name) args;
+#define CUDA_CALLS(X)		DRIVER_CALLS(X)					\
+	X(device_bytes, "cuDeviceTotalMem_v2", (size_t *, int)) \
+	X(function_attribute, "cuFuncGetAttribute", (int *, int, void *)) \
+	X(occupancy, "cuOccupancyMaxActiveBlocksPerMultiprocessor", \
+	  (int *, void *, int, size_t)) \
+	X(to_device_async, "cuMemcpyHtoDAsync_v2", (uint64_t, const void *, size_t, void *)) \
+	X(to_host_async, "cuMemcpyDtoHAsync_v2", (void *, uint64_t, size_t, void *)) \
+	X(device_to_device, "cuMemcpyDtoD_v2", (uint64_t, uint64_t, size_t)) \
+	X(host_alloc, "cuMemHostAlloc", (void **, size_t, unsigned int)) \
+	X(host_free, "cuMemFreeHost", (void *)) \
+	X(host_address, "cuMemHostGetDevicePointer_v2", (uint64_t *, void *, unsigned int)) \
+	X(event_create, "cuEventCreate", (void **, unsigned int)) \
+	X(event_record, "cuEventRecord", (void *, void *)) \
+	X(event_wait, "cuEventSynchronize", (void *)) \
+	X(event_time, "cuEventElapsedTime", (float *, void *, void *)) \
+	X(stream_create, "cuStreamCreate", (void **, unsigned int)) \
+	X(get_resource, "cuDeviceGetDevResource", (int, void *, int)) \
+	X(split_sms, "cuDevSmResourceSplitByCount", \
+	  (void *, unsigned int *, const void *, void *, unsigned int, unsigned int)) \
+	X(describe, "cuDevResourceGenerateDesc", (void **, void *, unsigned int)) \
+	X(green_create, "cuGreenCtxCreate", (void **, void *, int, unsigned int)) \
+	X(green_context, "cuCtxFromGreenCtx", (void **, void *))
 extern struct cuda {
-	CUDA_CALLS(CUDA_MEMBER)
+	CUDA_CALLS(DRIVER_MEMBER)
 } cu;
 extern int cuda_device;
 
