@@ -34,6 +34,25 @@ static struct gpuemu_space *space_of(const struct vm_area_struct *vma)
 	return &client->space;
 }
 
+/**
+ * gpuemu_device_may_map() - whether so much may be mapped now
+ * @space: the client's
+ * @bytes: whole VA blocks
+ *
+ * For a look before the kernel unmaps what is at its place. -ENOMEM: it has its share, or
+ * there is not as much. Others may take it until it is mapped.
+ */
+int gpuemu_device_may_map(struct gpuemu_space *space, unsigned long bytes)
+{
+	struct gpuemu_users *users = &space->dev->users;
+	bool may;
+
+	spin_lock(&users->lock);
+	may = gpuemu_limit_may_device(space, bytes >> PAGE_SHIFT);
+	spin_unlock(&users->lock);
+	return may ? 0 : -ENOMEM;
+}
+
 static int reserve(struct gpuemu_space *space, u64 pages)
 {
 	struct gpuemu_users *users = &space->dev->users;
@@ -43,6 +62,7 @@ static int reserve(struct gpuemu_space *space, u64 pages)
 	may = gpuemu_limit_may_device(space, pages);
 	if (may) {
 		space->dev->device_frames += pages;
+		space->device_frames += pages;
 		space->user->device_frames += pages;
 	}
 	spin_unlock(&users->lock);
@@ -55,6 +75,7 @@ static void unreserve(struct gpuemu_space *space, u64 pages)
 
 	spin_lock(&users->lock);
 	space->dev->device_frames -= pages;
+	space->device_frames -= pages;
 	space->user->device_frames -= pages;
 	spin_unlock(&users->lock);
 }
@@ -212,11 +233,11 @@ int gpuemu_device_mmap(struct gpuemu_space *space, struct vm_area_struct *vma)
 {
 	struct gpuemu_client *client = container_of(space, struct gpuemu_client,
 						    space);
-	const unsigned long need = VM_SHARED | VM_READ | VM_WRITE;
 	u64 index, last = (vma->vm_end - 1) >> GPUEMU_BLOCK_SHIFT, pass;
 	int ret;
 
-	if ((vma->vm_flags & need) != need ||
+	/* Rights are the CPU's alone. What was at this place is gone, so none is refused. */
+	if (!(vma->vm_flags & VM_SHARED) ||
 	    !gpuemu_device_offset(vma->vm_pgoff, vma->vm_start,
 				  vma->vm_end - vma->vm_start) ||
 	    vma->vm_end > 1ull << GPUEMU_VA_BITS)

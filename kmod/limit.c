@@ -85,7 +85,8 @@ bool gpuemu_limit_may_device(const struct gpuemu_space *space, u64 pages)
 	u64 left = dev->vram.frames - dev->device_frames;
 
 	lockdep_assert_held(&dev->users.lock);
-	if (pages >= left)
+	if (pages >= left ||
+	    space->device_frames + pages > gpuemu_limit_frames(dev))
 		return false;
 	return !percent || !space->limited ||
 	       (have + pages) * 100 <= (have + left) * percent;

@@ -690,14 +690,17 @@ int gpuemu_space_may_map(struct gpuemu_space *space, unsigned long addr,
 						    space);
 	struct mm_struct *owner = READ_ONCE(client->mm);
 
+	const bool device = gpuemu_device_offset(pgoff, addr, len);
+
 	if ((flags & MAP_TYPE) == MAP_PRIVATE ||
-	    (pgoff != addr >> PAGE_SHIFT &&
-	     !gpuemu_device_offset(pgoff, addr, len)))
+	    (pgoff != addr >> PAGE_SHIFT && !device))
 		return -EINVAL;
 	if (addr > (1ull << GPUEMU_VA_BITS) ||
 	    len > (1ull << GPUEMU_VA_BITS) - addr)
 		return -EINVAL;
-	return owner && owner != current->mm ? -EPERM : 0;
+	if (owner && owner != current->mm)
+		return -EPERM;
+	return device ? gpuemu_device_may_map(space, len) : 0;
 }
 
 int gpuemu_space_mmap(struct gpuemu_space *space, struct vm_area_struct *vma)

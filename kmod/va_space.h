@@ -46,6 +46,7 @@ struct mem_cgroup;
  *	never false again; changes under the mm's mmap_lock
  * @stats: what is counted for this space, and so for the device
  * @frames: of device memory that it has, or is being given; see limit.c
+ * @device_frames: of these, what is not paged; under the lock of the device's users
  * @tables: page tables that it has
  * @lru: its blocks with resident pages; under the lock of the device's list
  */
@@ -69,6 +70,7 @@ struct gpuemu_space {
 	bool notify_writes;
 	struct gpuemu_stats stats;
 	atomic_t frames;
+	u32 device_frames;
 	atomic_t tables;
 	struct list_head lru;
 };

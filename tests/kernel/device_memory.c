@@ -128,7 +128,6 @@ TEST_F(device_memory, refused)
 
 	EXPECT_EQ(-EINVAL, device(self->fd, at + PAGE, BLOCK));
 	EXPECT_EQ(-EINVAL, device(self->fd, at, BLOCK + PAGE));
-	EXPECT_EQ(-EINVAL, map_device(self->fd, at, BLOCK, PROT_READ, MAP_SHARED));
 	EXPECT_EQ(-EINVAL, map_device(self->fd, at, BLOCK, PROT_READ | PROT_WRITE, MAP_PRIVATE));
 	EXPECT_EQ(-ENOMEM, device(self->fd, at, 4 * BLOCK));
 	EXPECT_EQ(FRAMES, self->e.control->vram_free);
@@ -144,6 +143,39 @@ TEST_F(device_memory, refused)
 	/* All of this gave nothing back. */
 	EXPECT_EQ(-ENOMEM, device(self->fd, at + 2 * BLOCK, 2 * BLOCK));
 	EXPECT_EQ(0, device(self->fd, at + 2 * BLOCK, BLOCK));
+}
+
+/* What is there already stays if it cannot be had, whatever the cause. */
+TEST_F(device_memory, refused_over_managed_memory)
+{
+	uint8_t *at = self->at;
+
+	ASSERT_NE(NULL, map_managed_at(self->fd, at, 4 * BLOCK));
+	fill(at, 4 * BLOCK, 11);
+	ASSERT_EQ(0, engine_h2d(&self->e, self->space, at, BLOCK_PAGES));
+	EXPECT_EQ(-ENOMEM, device(self->fd, at, 4 * BLOCK));
+	EXPECT_EQ(-EINVAL, device(self->fd, at, BLOCK + PAGE));
+	EXPECT_EQ(-EINVAL, map_device(self->fd, at, BLOCK, PROT_READ | PROT_WRITE, MAP_PRIVATE));
+	EXPECT_EQ(BLOCK_PAGES, engine_resident(&self->e, self->space, at, 4 * BLOCK_PAGES));
+	EXPECT_TRUE(filled(at, 4 * BLOCK, 11));
+	ASSERT_EQ(0, munmap(at, 4 * BLOCK));
+}
+
+/* Rights are known only where the old content is gone. They are the CPU's alone. */
+TEST_F(device_memory, read_only)
+{
+	uint8_t *page;
+
+	ASSERT_EQ(0, map_device(self->fd, self->at, BLOCK, PROT_READ, MAP_SHARED));
+	page = engine_page(&self->e, self->space, self->at);
+	ASSERT_NE(NULL, page);
+	page[5] = 6;
+	EXPECT_EQ(6, self->at[5]);
+	EXPECT_EQ(-1, mprotect(self->at, BLOCK, PROT_READ | PROT_WRITE));
+	ASSERT_EQ(0, munmap(self->at, BLOCK));
+	ASSERT_EQ(0, map_device(self->fd, self->at, BLOCK, PROT_NONE, MAP_SHARED));
+	EXPECT_NE(NULL, engine_page(&self->e, self->space, self->at));
+	ASSERT_EQ(0, munmap(self->at, BLOCK));
 }
 
 /* It is the client's whatever becomes of the engine, and goes with the client. */

@@ -229,8 +229,13 @@ TEST_F(limits, device_memory)
 	ASSERT_EQ(0, bring(self, &self->a, 0, 100));
 	EXPECT_EQ(0, map_device(self->a.fd, at, BLOCK, PROT_READ | PROT_WRITE, MAP_SHARED));
 	EXPECT_EQ(0, resident(self, &self->a));
+	/* What is at its place stays. */
+	ASSERT_NE(NULL, map_managed_at(self->a.fd, at + BLOCK, BLOCK));
+	fill(at + BLOCK, BLOCK, 2);
 	EXPECT_EQ(-ENOMEM, map_device(self->a.fd, at + BLOCK, BLOCK, PROT_READ | PROT_WRITE,
 				      MAP_SHARED));
+	EXPECT_TRUE(filled(at + BLOCK, BLOCK, 2));
+	ASSERT_EQ(0, munmap(at + BLOCK, BLOCK));
 	EXPECT_EQ(-ENOSPC, bring(self, &self->a, 0, 1));
 	EXPECT_EQ(SHARE, resident(self, &self->b));
 	ASSERT_EQ(0, munmap(at, BLOCK));
