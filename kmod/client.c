@@ -156,6 +156,7 @@ int gpuemu_client_bind_mm(struct gpuemu_client *client, struct mm_struct *mm)
 	} else if (!client->mm) {
 		ret = gpuemu_mm_end_watch(client, mm);
 		if (!ret) {
+			gpuemu_space_charge_to(&client->space, mm);
 			mmgrab(mm);
 			client->mm = mm;
 		}
@@ -200,7 +201,7 @@ static void *alloc_for(struct gpuemu_client *client, u32 bytes, bool by_engine)
 	/* Too little memory is the caller's to hear of, not the log's. */
 	gfp_t gfp = by_engine ? GPUEMU_ENGINE_GFP :
 				GFP_KERNEL_ACCOUNT | __GFP_NOWARN;
-	struct mem_cgroup *old = set_active_memcg(client->space.memcg);
+	struct mem_cgroup *old = set_active_memcg(READ_ONCE(client->space.memcg));
 	void *data = by_engine ? kmalloc(bytes, gfp) : kvmalloc(bytes, gfp);
 
 	set_active_memcg(old);

@@ -17,6 +17,7 @@
 #include "device_memory.h"
 #include "inject.h"
 #include "migrate.h"
+#include "migrate_steps.h"
 #include "mirror.h"
 #include "objects.h"
 #include "remote_map.h"
@@ -63,7 +64,8 @@ int gpuemu_space_init(struct gpuemu_space *space, struct gpuemu_dev *dev,
 	space->slot = slot;
 	atomic_set(&space->frames, 0);
 	atomic_set(&space->tables, 0);
-	space->memcg = get_mem_cgroup_from_mm(current->mm);
+	space->opened_memcg = get_mem_cgroup_from_mm(current->mm);
+	space->memcg = space->opened_memcg;
 	mutex_init(&space->pt_lock);
 	mt_init(&space->managed);
 	gpuemu_protect_init(&space->protect);
@@ -78,6 +80,21 @@ out_stats:
 out_user:
 	gpuemu_user_put(user);
 	return ret;
+}
+
+/*
+ * The process of this mm pays for the space's memory from now on. The one that opened the file
+ * may have handed it on. It pays no more than what the file itself takes.
+ */
+void gpuemu_space_charge_to(struct gpuemu_space *space, struct mm_struct *mm)
+{
+	struct mem_cgroup *memcg = get_mem_cgroup_from_mm(mm);
+
+	/* A task that has read it before uses the first one a little longer. */
+	if (memcg == space->opened_memcg)
+		mem_cgroup_put(memcg);
+	else
+		WRITE_ONCE(space->memcg, memcg);
 }
 
 /*
@@ -116,7 +133,9 @@ void gpuemu_space_destroy(struct gpuemu_space *space)
 	xa_destroy(&space->blocks);
 	mtree_destroy(&space->managed);
 	gpuemu_protect_destroy(&space->protect);
-	mem_cgroup_put(space->memcg);
+	if (space->memcg != space->opened_memcg)
+		mem_cgroup_put(space->memcg);
+	mem_cgroup_put(space->opened_memcg);
 	ida_free(&space->dev->slots, space->slot);
 	gpuemu_stats_destroy(&space->stats);
 	gpuemu_user_put(space->user);
@@ -482,6 +501,28 @@ static void space_vm_close(struct vm_area_struct *vma)
 void gpuemu_space_end(struct gpuemu_space *space)
 {
 	space_unmanage(space, 0, (1ull << (GPUEMU_VA_BITS - PAGE_SHIFT)) - 1);
+}
+
+/*
+ * Counts for the process what it has and Linux does not count: pages that it had mapped and
+ * that MADV_DONTNEED unmapped, of which no driver is told. The rest is unmapped, too, so that
+ * all count the same way; the process' next access maps them. Waits for no block.
+ */
+void gpuemu_space_count_hidden(struct gpuemu_space *space)
+{
+	struct gpuemu_block *block;
+	unsigned long index;
+	page_mask mapped;
+
+	for (index = 0; (block = gpuemu_space_next_block(space, &index,
+							 ULONG_MAX)); index++) {
+		if (mutex_trylock(&block->lock)) {
+			bitmap_copy(mapped, block->cpu_mapped, GPUEMU_BLOCK_PAGES);
+			gpuemu_migrate_unmap_cpu(block, mapped);
+			mutex_unlock(&block->lock);
+		}
+		gpuemu_block_put(block);
+	}
 }
 
 /* Pages are named by address, so they cannot move. */

@@ -27,7 +27,9 @@ struct mem_cgroup;
  * struct gpuemu_space - embedded in its client, which counts references
  * @dev: the device
  * @mapping: of the client's file; unmaps hit only this client
- * @memcg: what the space's memory is charged to, or NULL
+ * @memcg: what the space's memory is charged to, or NULL: of the process that opened the
+ *	file, then of the first one that maps memory
+ * @opened_memcg: the first of the two, for as long as the space lives
  * @user: whose account it is on
  * @limited: by that account; not, if it was opened with CAP_SYS_RESOURCE
  * @id: never 0, not reused for long
@@ -54,6 +56,7 @@ struct gpuemu_space {
 	struct gpuemu_dev *dev;
 	struct address_space *mapping;
 	struct mem_cgroup *memcg;
+	struct mem_cgroup *opened_memcg;
 	struct gpuemu_user *user;
 	bool limited;
 	u32 id;
@@ -77,7 +80,9 @@ struct gpuemu_space {
 
 int gpuemu_space_init(struct gpuemu_space *space, struct gpuemu_dev *dev,
 		      struct address_space *mapping);
+void gpuemu_space_charge_to(struct gpuemu_space *space, struct mm_struct *mm);
 void gpuemu_space_end(struct gpuemu_space *space);
+void gpuemu_space_count_hidden(struct gpuemu_space *space);
 void gpuemu_space_close(struct gpuemu_space *space);
 void gpuemu_space_destroy(struct gpuemu_space *space);
 

@@ -19,41 +19,24 @@
 
 #include <gpuemu.h>
 
+#include "lib/cgroup.h"
 #include "lib/harness.h"
 #include "lib/marker.h"
 #include "lib/slow.h"
 
-#define ROOT "/sys/fs/cgroup/"
-#define GROUP ROOT "gpuemu-hostage/"
-
 enum { HOG_PAGES = 16 << 8, PAGES = 7 << 8, NOBODY = 65534 };
-
-static int put_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY), ret;
-
-	if (fd < 0)
-		return -errno;
-	ret = write(fd, text, strlen(text)) < 0 ? -errno : 0;
-	close(fd);
-	return ret;
-}
 
 /* Leaves the file in a memory cgroup in which there are 4 MiB for it, and this process elsewhere. */
 static int limit(struct marker *m)
 {
-	char text[32] = "";
-	int fd, ret;
+	char text[32];
+	int ret = cgroup_enter(GROUP) ?: marker_open(m, NULL, HOG_PAGES);
 
-	snprintf(text, sizeof(text), "%d", getpid());
-	ret = put_text(GROUP "cgroup.procs", text) ?: marker_open(m, NULL, HOG_PAGES);
 	/* Else the process itself is what the OOM killer finds there. */
-	ret = ret ?: put_text(ROOT "cgroup.procs", text);
-	fd = open(GROUP "memory.current", O_RDONLY);
-	if (ret || fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
-		return ret ?: -errno;
-	close(fd);
-	snprintf(text, sizeof(text), "%ld", atol(text) + (4l << 20));
+	ret = ret ?: cgroup_enter(ROOT);
+	if (ret)
+		return ret;
+	snprintf(text, sizeof(text), "%ld", cgroup_charged() + (4l << 20));
 	return put_text(GROUP "memory.max", text);
 }
 
@@ -91,8 +74,7 @@ TEST_F_TIMEOUT(victim, hostage, 90)
 	double took;
 	pid_t pid;
 
-	ASSERT_EQ(0, put_text(ROOT "cgroup.subtree_control", "+memory"));
-	mkdir(GROUP, 0755);
+	ASSERT_EQ(0, cgroup_make());
 	ASSERT_EQ(0, pipe(ends));
 	pid = fork();
 	if (!pid)

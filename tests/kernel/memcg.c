@@ -19,13 +19,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/cgroup.h"
 #include "lib/harness.h"
 #include "lib/knob.h"
 #include "lib/lib.h"
 #include "lib/nl.h"
-
-#define ROOT "/sys/fs/cgroup/"
-#define GROUP ROOT "gpuemu-test/"
+#include "lib/oom.h"
 
 enum { MIB = 8, PAGES = MIB * 256 };
 #define BYTES ((size_t)PAGES * PAGE)
@@ -38,29 +37,6 @@ FIXTURE(memcg)
 	uint32_t space;
 	uint8_t *mem;
 };
-
-static int put_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY), ret;
-
-	if (fd < 0)
-		return -errno;
-	ret = write(fd, text, strlen(text)) < 0 ? -errno : 0;
-	close(fd);
-	return ret;
-}
-
-/* Kernel memory is counted with a lag of some batches of 64 pages. */
-static long charged(void)
-{
-	char text[32] = "";
-	int fd = open(GROUP "memory.current", O_RDONLY);
-
-	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
-		return -1;
-	close(fd);
-	return atol(text);
-}
 
 /* What the client is told to do. */
 enum {
@@ -121,10 +97,8 @@ FIXTURE_SETUP(memcg)
 {
 	int down[2], up[2];
 	uint64_t word;
-	char pid[16];
 
-	ASSERT_EQ(0, put_text(ROOT "cgroup.subtree_control", "+memory"));
-	mkdir(GROUP, 0755);
+	ASSERT_EQ(0, cgroup_make());
 	ASSERT_EQ(0, engine_open(&self->e));
 	engine_acker_start(&self->e);
 	ASSERT_EQ(0, pipe(down));
@@ -133,9 +107,7 @@ FIXTURE_SETUP(memcg)
 	self->to = down[1];
 	self->pid = fork();
 	if (!self->pid) {
-		/* The file's space is charged to where it is opened. */
-		snprintf(pid, sizeof(pid), "%d", getpid());
-		if (put_text(GROUP "cgroup.procs", pid))
+		if (cgroup_enter(GROUP))
 			_exit(1);
 		client(down[0], up[1]);
 	}
@@ -170,16 +142,16 @@ static int write_on_device(FIXTURE_DATA(memcg) *self)
 
 TEST_F(memcg, the_way_home_is_charged)
 {
-	long before = charged(), after;
+	long before = cgroup_charged(), after;
 	uint64_t word;
 
 	ASSERT_LE(0, before);
 	ASSERT_EQ(0, write_on_device(self));
-	after = charged();
+	after = cgroup_charged();
 	EXPECT_LT(before + (long)BYTES * 9 / 10, after)
 		TH_LOG("%ld before, %ld after", before, after);
 	ASSERT_EQ(0, engine_d2h(&self->e, self->space, self->mem, PAGES));
-	EXPECT_GT(after + (long)BYTES / 10, charged());
+	EXPECT_GT(after + (long)BYTES / 10, cgroup_charged());
 	ASSERT_EQ(0, engine_say(self->to, CHECK));
 	ASSERT_EQ(0, engine_hear(self->from, 5000, &word));
 	EXPECT_EQ(PAGES, word);
@@ -192,7 +164,7 @@ TEST_F(memcg, no_memory)
 	char limit[32];
 	uint64_t word;
 
-	snprintf(limit, sizeof(limit), "%ld", charged() + (long)BYTES / 2);
+	snprintf(limit, sizeof(limit), "%ld", cgroup_charged() + (long)BYTES / 2);
 	ASSERT_EQ(0, put_text(GROUP "memory.max", limit));
 	memset(m, 0, sizeof(m));
 	for (i = 0; i < PAGES / 512; i++) {
@@ -229,7 +201,7 @@ TEST_F(memcg, home_without_memory)
 
 	ASSERT_EQ(0, write_on_device(self));
 	/* As much as it has, and what its next system call takes. */
-	snprintf(limit, sizeof(limit), "%ld", charged() + 64 * (long)PAGE);
+	snprintf(limit, sizeof(limit), "%ld", cgroup_charged() + 64 * (long)PAGE);
 	ASSERT_EQ(0, put_text(GROUP "memory.max", limit));
 	ASSERT_EQ(0, engine_d2h(&self->e, self->space, self->mem, PAGES / 2));
 	ASSERT_EQ(0, engine_say(self->to, READ_ONLY));
@@ -245,11 +217,9 @@ TEST_F(memcg, home_without_memory)
 /* A process of the memory cgroup whose memory can be reclaimed. */
 static void reclaimable(size_t bytes, int to)
 {
-	char pid[16], *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	snprintf(pid, sizeof(pid), "%d", getpid());
-	if (put_text(GROUP "cgroup.procs", pid) || p == MAP_FAILED)
+	if (cgroup_enter(GROUP) || p == MAP_FAILED)
 		_exit(1);
 	memset(p, 1, bytes);
 	engine_say(to, madvise(p, bytes, MADV_FREE));
@@ -276,7 +246,7 @@ TEST_F(memcg, reclaimed_by_a_worker)
 		reclaimable(FREE, ready[1]);
 	ASSERT_EQ(0, engine_hear(ready[0], 20000, &word));
 	ASSERT_EQ(0, word);
-	EXPECT_LT(FREE, charged());
+	EXPECT_LT(FREE, cgroup_charged());
 	for (tries = 0; tries < 1000 && moved < PAGES; tries++) {
 		moved = 0;
 		engine_h2d(&self->e, self->space, self->mem, PAGES);
@@ -333,7 +303,7 @@ TEST_F(memcg, a_report_reclaims_nothing)
 		reclaimable(12 << 20, ready[1]);
 	ASSERT_EQ(0, engine_hear(ready[0], 20000, &word));
 	ASSERT_EQ(0, word);
-	snprintf(limit, sizeof(limit), "%ld", charged() + (1 << 20));
+	snprintf(limit, sizeof(limit), "%ld", cgroup_charged() + (1 << 20));
 	ASSERT_EQ(0, put_text(GROUP "memory.max", limit));
 
 	done.id = take.id;
@@ -376,10 +346,7 @@ enum { FILES = 64 };
 /* A process with many files and a page of memory of each: it says where, and waits. */
 static void many(int to)
 {
-	char pid[16];
-
-	snprintf(pid, sizeof(pid), "%d", getpid());
-	if (put_text(GROUP "cgroup.procs", pid))
+	if (cgroup_enter(GROUP))
 		_exit(1);
 	for (int i = 0; i < FILES; i++) {
 		int fd = client_open();
@@ -413,10 +380,10 @@ TEST_F(memcg, pages_that_are_ready_are_given_back)
 			ASSERT_EQ(0, put_text("/proc/sys/vm/drop_caches", "2"));
 		ASSERT_EQ(0, engine_h2d(&self->e, (uint32_t)space, (void *)(uintptr_t)mem, 1));
 	}
-	before = charged();
+	before = cgroup_charged();
 	ASSERT_EQ(0, put_text("/proc/sys/vm/drop_caches", "2"));
 	/* Seven of each. */
-	EXPECT_LE(FILES * 4 * (long)PAGE, before - charged());
+	EXPECT_LE(FILES * 4 * (long)PAGE, before - cgroup_charged());
 	kill(pid, SIGKILL);
 	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
 	close(p[0]);
@@ -428,47 +395,12 @@ static void innocent(size_t bytes)
 {
 	uint8_t *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	char pid[16];
 
-	snprintf(pid, sizeof(pid), "%d", getpid());
-	if (p == MAP_FAILED || put_text(GROUP "cgroup.procs", pid))
+	if (p == MAP_FAILED || cgroup_enter(GROUP))
 		_exit(1);
 	for (size_t i = 0; i < bytes; i += PAGE)
 		p[i] = 1;
 	_exit(0);
-}
-
-/* Pages that a process has resident, as the OOM killer counts them; -1: unknown. */
-static long resident(pid_t pid)
-{
-	char path[32];
-	long size, pages = -1;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/statm", pid);
-	file = fopen(path, "r");
-	if (file && fscanf(file, "%ld %ld", &size, &pages) != 2)
-		pages = -1;
-	if (file)
-		fclose(file);
-	return pages;
-}
-
-/* Whom the OOM killer chose first, as the kernel's log says from here on; 0: nobody. */
-static pid_t first_killed(int log)
-{
-	static const char said[] = "Killed process ";
-	char line[2048], *at;
-	ssize_t n;
-
-	/* A line for each read; -EPIPE: some were overwritten. */
-	while ((n = read(log, line, sizeof(line) - 1)) > 0 || (n < 0 && errno == EPIPE)) {
-		line[n > 0 ? n : 0] = 0;
-		at = strstr(line, said);
-		if (at)
-			return atoi(at + strlen(said));
-	}
-	return 0;
 }
 
 static int kernel_major(void)
@@ -499,7 +431,7 @@ static int pause_close(uint32_t ms)
  */
 TEST_F(memcg, the_oom_killer_finds_who_has_it)
 {
-	long before = resident(self->pid);
+	long before = oom_resident(self->pid);
 	uint64_t before_pauses = knob_stat(GPUEMU_A_STATS_INJECTED);
 	siginfo_t end = { };
 	int tries, log, status;
@@ -511,13 +443,13 @@ TEST_F(memcg, the_oom_killer_finds_who_has_it)
 	ASSERT_LE(0, lseek(log, 0, SEEK_END));
 	ASSERT_EQ(0, write_on_device(self));
 	/* Linux counts per CPU, and sums up now and then; its program's own pages come, too. */
-	EXPECT_LE(before + PAGES - 256, resident(self->pid));
-	EXPECT_GE(before + PAGES + 1024, resident(self->pid));
+	EXPECT_LE(before + PAGES - 256, oom_resident(self->pid));
+	EXPECT_GE(before + PAGES + 1024, oom_resident(self->pid));
 	engine_say(self->to, CHECK);
 	ASSERT_EQ(0, engine_hear(self->from, 60000, &word));
 	ASSERT_EQ(PAGES, word);
-	EXPECT_LE(before + PAGES - 256, resident(self->pid));
-	EXPECT_GE(before + PAGES + 1024, resident(self->pid));
+	EXPECT_LE(before + PAGES - 256, oom_resident(self->pid));
+	EXPECT_GE(before + PAGES + 1024, oom_resident(self->pid));
 
 	ASSERT_EQ(0, engine_h2d(&self->e, self->space, self->mem, PAGES));
 	ASSERT_EQ(0, put_text(GROUP "memory.max", "14M"));
@@ -536,7 +468,7 @@ TEST_F(memcg, the_oom_killer_finds_who_has_it)
 		sleep_ms(10);
 	}
 	EXPECT_EQ(CLD_KILLED, end.si_code);
-	EXPECT_EQ(self->pid, first_killed(log));
+	EXPECT_EQ(self->pid, oom_first_killed(log));
 	close(log);
 }
 
@@ -585,7 +517,7 @@ TEST_F(memcg, room_for_device_memory)
 	ASSERT_EQ(0, engine_acker_warm(&self->e));
 	ASSERT_EQ(0, write_on_device(self));
 	EXPECT_EQ(0, self->e.control->vram_free);
-	snprintf(full, sizeof(full), "%ld", charged());
+	snprintf(full, sizeof(full), "%ld", cgroup_charged());
 	ASSERT_EQ(0, put_text(GROUP "memory.max", full));
 	EXPECT_EQ(0, map_device(fd, at, 3 * BLOCK, PROT_READ | PROT_WRITE, MAP_SHARED));
 	memset(at, 0xff, 3 * BLOCK);

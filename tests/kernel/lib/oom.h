@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the OOM killer counts, and whom it chose. */
+#ifndef _GPUEMU_TESTS_KERNEL_OOM_H
+#define _GPUEMU_TESTS_KERNEL_OOM_H
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+/* Pages that a process has resident, as the OOM killer counts them; -1: unknown. */
+static inline long oom_resident(pid_t pid)
+{
+	char path[32];
+	long size, pages = -1;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", pid);
+	file = fopen(path, "r");
+	if (file && fscanf(file, "%ld %ld", &size, &pages) != 2)
+		pages = -1;
+	if (file)
+		fclose(file);
+	return pages;
+}
+
+/* Whom it chose first, as the kernel's log (/dev/kmsg) says from here on; 0: nobody. */
+static inline pid_t oom_first_killed(int log)
+{
+	static const char said[] = "Killed process ";
+	char line[2048], *at;
+	ssize_t n;
+
+	/* A line for each read; -EPIPE: some were overwritten. */
+	while ((n = read(log, line, sizeof(line) - 1)) > 0 || (n < 0 && errno == EPIPE)) {
+		line[n > 0 ? n : 0] = 0;
+		at = strstr(line, said);
+		if (at)
+			return atoi(at + strlen(said));
+	}
+	return 0;
+}
+
+#endif

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * vm: vram_mb=8
+ *
+ * Whose memory it is: the process that maps it pays, whichever process opened the file; and
+ * the OOM killer finds it there, also where Linux itself no longer counts it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/cgroup.h"
+#include "lib/harness.h"
+#include "lib/lib.h"
+#include "lib/oom.h"
+
+#define MIB ((size_t)1 << 20)
+
+enum { MAPPED = 8, HIDDEN = 64, OTHERS = 40 };
+
+FIXTURE(owner)
+{
+	int fd, from, to;
+};
+
+FIXTURE_SETUP(owner)
+{
+	int p[2];
+
+	ASSERT_EQ(0, cgroup_make());
+	ASSERT_EQ(0, pipe(p));
+	self->from = p[0];
+	self->to = p[1];
+	self->fd = client_open();
+	ASSERT_LE(0, self->fd);
+}
+
+FIXTURE_TEARDOWN(owner)
+{
+	close(self->fd);
+	close(self->from);
+	close(self->to);
+	rmdir(GROUP);
+}
+
+static void ends(int to, uint64_t word)
+{
+	engine_say(to, word);
+	pause();
+	_exit(1);
+}
+
+/* Touches memory of a file that another process opened, in the group. */
+static void mapper(int fd, int to)
+{
+	uint8_t *p;
+
+	if (cgroup_enter(GROUP))
+		ends(to, 1);
+	p = map_managed(fd, MAPPED * MIB);
+	if (!p)
+		ends(to, 2);
+	fill(p, MAPPED * MIB, 3);
+	ends(to, 0);
+}
+
+static void end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+TEST_F(owner, the_process_that_maps_pays)
+{
+	long before = cgroup_charged(), after;
+	uint64_t word = 1;
+	pid_t pid = fork();
+
+	if (!pid)
+		mapper(self->fd, self->to);
+	EXPECT_EQ(0, engine_hear(self->from, 10000, &word));
+	EXPECT_EQ(0, word);
+	after = cgroup_charged();
+	end(pid);
+	EXPECT_LT(before + (long)(MAPPED * MIB), after)
+		TH_LOG("%ld before, %ld after", before, after);
+}
+
+/* Memory that the process keeps and has not mapped any more. */
+static void hider(int to)
+{
+	uint8_t *p = map_managed(client_open(), HIDDEN * MIB);
+
+	if (!p)
+		ends(to, 1);
+	memset(p, 1, HIDDEN * MIB);
+	if (madvise(p, HIDDEN * MIB, MADV_DONTNEED))
+		ends(to, 2);
+	ends(to, 0);
+}
+
+static void bystander(int to)
+{
+	void *p = mmap(NULL, OTHERS * MIB, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		ends(to, 1);
+	memset(p, 1, OTHERS * MIB);
+	ends(to, 0);
+}
+
+TEST_F(owner, the_oom_killer_finds_what_is_hidden)
+{
+	int log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK), tries, ret;
+	uint64_t word = 1;
+	pid_t has, other, killed = 0;
+
+	ASSERT_LE(0, log);
+	has = fork();
+	if (!has)
+		hider(self->to);
+	EXPECT_EQ(0, engine_hear(self->from, 20000, &word));
+	EXPECT_EQ(0, word);
+	other = fork();
+	if (!other)
+		bystander(self->to);
+	EXPECT_EQ(0, engine_hear(self->from, 20000, &word));
+	EXPECT_EQ(0, word);
+	/* Linux counts none of it. */
+	EXPECT_GT(HIDDEN * 256 / 2, oom_resident(has));
+	EXPECT_LE(0, lseek(log, 0, SEEK_END));
+	ret = put_text("/proc/sysrq-trigger", "f");
+	for (tries = 0; !ret && !killed && tries < 1000; tries++) {
+		sleep_ms(10);
+		killed = oom_first_killed(log);
+	}
+	end(has);
+	end(other);
+	close(log);
+	if (ret == -ENOENT)
+		SKIP(return, "this kernel has no sysrq");
+	EXPECT_EQ(0, ret);
+	EXPECT_EQ(has, killed) TH_LOG("of %d and %d", has, other);
+}
+
+TEST_HARNESS_MAIN
