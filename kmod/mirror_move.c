@@ -32,6 +32,7 @@
 #include "dev.h"
 #include "migrate.h"
 #include "mirror.h"
+#include "mirror_find.h"
 #include "mirror_move.h"
 #include "mirror_pages.h"
 #include "mirror_range.h"
@@ -215,7 +216,8 @@ u32 gpuemu_mirror_move(struct gpuemu_mirror_range *range, struct mm_struct *mm,
 			break;
 		next = min_t(u64, end, vma->vm_end);
 		n = (next - addr) >> PAGE_SHIFT;
-		if (!gpuemu_mirror_vma_moves(mirror, vma))
+		/* Where nobody may touch anything there is nothing, and nothing is made. */
+		if (gpuemu_mirror_vma_fits(vma, write) || !gpuemu_mirror_vma_moves(mirror, vma))
 			continue;
 		if (vma_is_anonymous(vma))
 			moved += move_run(mirror, &room, vma, addr, n, fresh, lacking);

@@ -95,6 +95,18 @@ TEST_F(pageable_move, never_touched)
 	munmap(p, 2 * PAGE);
 }
 
+/* Of what is asked for along with it, memory without rights stays as it is: nobody has touched it. */
+TEST_F(pageable_move, beside_no_rights)
+{
+	uint8_t *p = map_anonymous(8 * PAGE);
+
+	ASSERT_EQ(0, mprotect(p + 2 * PAGE, 6 * PAGE, PROT_NONE));
+	pageable_bring(&self->p, p, 8);
+	EXPECT_EQ(2, COUNT(RESIDENT_PAGES));
+	EXPECT_EQ(0, pageable_entry(&self->p, p + 2 * PAGE));
+	munmap(p, 8 * PAGE);
+}
+
 /*
  * Pages that are there go without the worker, which may wait for the client's memory: here for a
  * program that does not serve its userfaultfd. Those that nobody has touched need the worker.
