@@ -14,6 +14,7 @@
 #include "dev.h"
 #include "engine.h"
 #include "inject.h"
+#include "mirror_pages.h"
 #include "netlink.h"
 #include "params.h"
 
@@ -143,6 +144,8 @@ static int put_the_device(struct sk_buff *skb, const void *unused)
 	events = dev->events.seq;
 	dropped = dev->events.dropped;
 	spin_unlock(&dev->events.lock);
+	/* Frames that the engine has forgotten since are free. */
+	gpuemu_mirror_pages_reap(dev);
 
 	if (nla_put_u32(skb, GPUEMU_A_DEVICE_ABI, GPUEMU_ABI_VERSION) ||
 	    nla_put_u32(skb, GPUEMU_A_DEVICE_GENERATION,
