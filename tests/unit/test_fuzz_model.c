@@ -126,10 +126,71 @@ static void mapped_anew(void **state)
 {
 	(void)state;
 	write_old();
-	remap_begin(&s, CLIENT, AT, 1);
+	remap_begin(&s, CLIENT, AT, 1, LEFT_ZERO);
 	assert_true(right());
 	remap_end(&s, CLIENT, AT, 1);
 	assert_false(right());
+}
+
+/* Away and back: it holds what it held, but for who writes meanwhile. */
+static void taken_away(void **state)
+{
+	(void)state;
+	write_old();
+	remap_begin(&s, CLIENT, AT, 1, LEFT_SAME);
+	lane[0] = 0;
+	assert_true(right());
+	lane[0] = old[0];
+	remap_end(&s, CLIENT, AT, 1);
+	assert_true(right());
+	lane[0] = 0;
+	assert_false(right());
+}
+
+/* Zeroes are right until somebody writes. */
+static void freed(void **state)
+{
+	(void)state;
+	write_old();
+	remap_begin(&s, CLIENT, AT, 1, LEFT_EITHER);
+	remap_end(&s, CLIENT, AT, 1);
+	assert_true(right());
+	memset(lane, 0, sizeof(lane));
+	assert_true(right());
+	assert_true(lane_write(&s, CLIENT, AT, LANE, lane, NULL));
+	assert_true(right());
+	lane[3] = 0;
+	assert_false(right());
+}
+
+/* A child has what its parent had, unless that has been written meanwhile. */
+static void a_childs(void **state)
+{
+	uint64_t was;
+
+	(void)state;
+	write_old();
+	was = s.client[CLIENT].lane[AT][LANE];
+	assert_true(lane_was(&s, CLIENT, AT, LANE, was, old));
+	old[5]++;
+	assert_false(lane_was(&s, CLIENT, AT, LANE, was, old));
+	assert_true(lane_write(&s, CLIENT, AT, LANE, lane, NULL));
+	assert_true(lane_was(&s, CLIENT, AT, LANE, was, old));
+}
+
+/* Who looks a page up while it is mapped anew sees that by an odd number. */
+static void numbered(void **state)
+{
+	uint32_t was = s.client[CLIENT].remaps[AT];
+
+	(void)state;
+	remap_begin(&s, CLIENT, AT, 1, LEFT_ZERO);
+	assert_int_equal(1, s.client[CLIENT].remaps[AT] & 1);
+	remap_begin(&s, CLIENT, AT, 1, LEFT_ZERO);
+	assert_int_equal(1, s.client[CLIENT].remaps[AT] & 1);
+	remap_end(&s, CLIENT, AT, 1);
+	assert_int_equal(0, s.client[CLIENT].remaps[AT] & 1);
+	assert_int_not_equal(was, s.client[CLIENT].remaps[AT]);
 }
 
 /* A round's end makes one version of two. */
@@ -154,6 +215,10 @@ int main(void)
 		cmocka_unit_test_setup(third_version, begin),
 		cmocka_unit_test_setup(another_page, begin),
 		cmocka_unit_test_setup(mapped_anew, begin),
+		cmocka_unit_test_setup(taken_away, begin),
+		cmocka_unit_test_setup(freed, begin),
+		cmocka_unit_test_setup(a_childs, begin),
+		cmocka_unit_test_setup(numbered, begin),
 		cmocka_unit_test_setup(settled, begin),
 	};
 

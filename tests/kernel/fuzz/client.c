@@ -29,11 +29,9 @@ struct client *client_self;
 static void on_touch(int sig, siginfo_t *info, void *context)
 {
 	struct client *c = client_self;
-	uintptr_t at = (uintptr_t)info->si_addr, base = (uintptr_t)c->mem;
-	int page = at >= base && at < base + PAGES * PAGE ? (int)((at - base) / PAGE) : -1;
 
 	(void)context;
-	fail(c->s, c->me, page, "client %d got signal %d at %p while it did: %s", c->me, sig,
+	fail(c->s, c->me, page_of(c->s, (uintptr_t)info->si_addr), "client %d got signal %d at %p while it did: %s", c->me, sig,
 	     info->si_addr, op_name(c->m->doing));
 	_exit(1);
 }
@@ -58,12 +56,23 @@ static void signals(void)
 
 /* --- mappings --- */
 
-static void map_again(struct client *c, int page, int pages, enum op what)
+static uint8_t *map_at(struct client *c, int page, int pages)
+{
+	return page < PAGES ? map_managed_at(c->fd, page_addr(c->s, page), pages * PAGE) :
+			      heap_map(c, page, pages);
+}
+
+static enum left left_by_mapping(int page)
+{
+	return heap_stays(page) ? LEFT_SAME : LEFT_ZERO;
+}
+
+void map_again(struct client *c, int page, int pages, enum op what)
 {
 	int i;
 
-	remap_begin(c->s, c->me, page, pages);
-	if (!map_managed_at(c->fd, page_at(c, page), pages * PAGE)) {
+	remap_begin(c->s, c->me, page, pages, left_by_mapping(page));
+	if (!map_at(c, page, pages)) {
 		fail(c->s, c->me, page, "client %d: mmap of %d pages at %d: errno %d", c->me,
 		     pages, page, errno);
 		_exit(1);
@@ -78,8 +87,8 @@ static void unmap(struct client *c, int page, int pages)
 {
 	int ret, i;
 
-	remap_begin(c->s, c->me, page, pages);
-	ret = munmap(page_at(c, page), pages * PAGE);
+	remap_begin(c->s, c->me, page, pages, left_by_mapping(page));
+	ret = munmap(page_addr(c->s, page), pages * PAGE);
 	for (i = page; i < page + pages; i++)
 		c->m->hole[i] = 1;
 	note(c->s, OP_MUNMAP, c->me, page, pages, ret);
@@ -87,10 +96,11 @@ static void unmap(struct client *c, int page, int pages)
 
 static void fill_holes(struct client *c)
 {
-	int i, n;
+	int i, n, end;
 
-	for (i = 0; i < PAGES; i += n) {
-		for (n = 0; i + n < PAGES && c->m->hole[i + n]; n++)
+	for (i = 0; i < c->s->pages; i += n) {
+		end = section_of(i)->first + section_of(i)->pages;
+		for (n = 0; i + n < end && c->m->hole[i + n]; n++)
 			;
 		if (n)
 			map_again(c, i, n, OP_MMAP);
@@ -108,7 +118,7 @@ static bool has_hole(struct client *c, int page, int pages)
 static void map_refused(struct client *c, int page, int pages)
 {
 	const int rw = PROT_READ | PROT_WRITE;
-	uint8_t *at = page_at(c, page), *got;
+	uint8_t *at = page_addr(c->s, page), *got;
 
 	if (one_in(&c->x, 2))
 		got = mmap(at, pages * PAGE, rw, MAP_SHARED | MAP_FIXED, c->fd,
@@ -119,30 +129,40 @@ static void map_refused(struct client *c, int page, int pages)
 		fail(c->s, c->me, page, "a mapping that must be refused was made");
 	note(c->s, OP_MMAP_BAD, c->me, page, pages, -errno);
 	if (mremap(at, pages * PAGE, pages * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED,
-		   c->mem + 4 * BLOCK) != MAP_FAILED)
+		   c->s->mem + 4 * BLOCK) != MAP_FAILED)
 		fail(c->s, c->me, page, "mremap moved managed memory");
 	note(c->s, OP_MREMAP, c->me, page, pages, -errno);
 }
 
-/* What the CPU alone may have: the GPU writes nothing there. */
+/*
+ * What the CPU alone may have: the GPU writes nothing there. What it writes meanwhile is lost
+ * where it is ordinary memory, and so may be what it wrote a moment before.
+ */
 static void protect(struct client *c, int page, int pages)
 {
 	int prot = one_in(&c->x, 2) ? PROT_READ : PROT_NONE, lane, ret;
-	uint64_t before = 0, *at;
+	uint64_t before = 0, begun = now_ms(), *at;
+	bool heap = page >= PAGES;
 
 	if (has_hole(c, page, pages))
 		return;
-	ret = mprotect(page_at(c, page), pages * PAGE, prot) ? -errno : 0;
+	if (heap)
+		remap_begin(c->s, c->me, page, pages, LEFT_SAME);
+	ret = mprotect(page_addr(c->s, page), pages * PAGE, prot) ? -errno : 0;
 	note(c->s, OP_PROTECT, c->me, page, pages, ret);
 	lane = GPU_LANE + below(&c->x, LANES - GPU_LANE);
 	at = lane_at(c, page, lane);
-	if (!ret && prot == PROT_READ) {
+	/* mm waits for an engine for so long. */
+	if (!ret && prot == PROT_READ && (!heap || now_ms() - begun < FORGET_MS)) {
 		before = __atomic_load_n(at, __ATOMIC_RELAXED);
 		usleep(below(&c->x, 2000));
 		if (__atomic_load_n(at, __ATOMIC_RELAXED) != before)
 			fail(c->s, c->me, page, "the GPU wrote a page that is read-only");
 	}
-	ret = mprotect(page_at(c, page), pages * PAGE, PROT_READ | PROT_WRITE);
+	ret = mprotect(page_addr(c->s, page), pages * PAGE, PROT_READ |
+		       (section_of(page)->kind == KIND_READ_ONLY ? 0 : PROT_WRITE));
+	if (heap)
+		remap_end(c->s, c->me, page, pages);
 	note(c->s, OP_PROTECT, c->me, page, pages, ret);
 	if (ret) {
 		fail(c->s, c->me, page, "mprotect to read and write: errno %d", errno);
@@ -158,12 +178,17 @@ static void advise(struct client *c, int page, int pages)
 		MADV_HUGEPAGE, MADV_DONTFORK, MADV_RANDOM,
 	};
 	int which = advice[below(&c->x, sizeof(advice) / sizeof(advice[0]))];
-	int ret = madvise(page_at(c, page), pages * PAGE, which) ? -errno : 0;
+	int ret;
 
-	note(c->s, OP_ADVISE, c->me, page, pages, ret);
+	if (page >= PAGES) {
+		heap_advise(c, page, pages);
+	} else {
+		ret = madvise(page_addr(c->s, page), pages * PAGE, which) ? -errno : 0;
+		note(c->s, OP_ADVISE, c->me, page, pages, ret);
+	}
 	if (one_in(&c->x, 4)) {
-		ret = mlock(page_at(c, page), pages * PAGE) ? -errno : 0;
-		munlock(page_at(c, page), pages * PAGE);
+		ret = mlock(page_addr(c->s, page), pages * PAGE) ? -errno : 0;
+		munlock(page_addr(c->s, page), pages * PAGE);
 		note(c->s, OP_LOCK, c->me, page, pages, ret);
 	}
 }
@@ -195,10 +220,11 @@ static void forked(struct client *c, int page, int pages)
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (what == 1)
-			munmap(page_at(c, page), pages * PAGE);
+			munmap(page_addr(c->s, page), pages * PAGE);
 		if (what == 2)
-			mmap(page_at(c, page), pages * PAGE, PROT_READ | PROT_WRITE,
-			     MAP_SHARED | MAP_FIXED, c->fd, (uintptr_t)page_at(c, page));
+			mmap(page_addr(c->s, page), pages * PAGE, PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_FIXED, c->fd,
+			     (uintptr_t)page_addr(c->s, page));
 		_exit(0);
 	}
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
@@ -207,6 +233,18 @@ static void forked(struct client *c, int page, int pages)
 }
 
 /* --- the life --- */
+
+/* What may only be done to managed memory, or only to ordinary memory, is done to that. */
+static enum op suited(enum op what, int page)
+{
+	bool heap = page >= PAGES;
+
+	if (what == OP_MMAP_BAD && heap)
+		return OP_AWAY;
+	if ((what == OP_AWAY || what == OP_WATCH) && !heap)
+		return OP_ADVISE;
+	return what;
+}
 
 static void operate(struct client *c)
 {
@@ -217,14 +255,17 @@ static void operate(struct client *c)
 	};
 	static const uint8_t seldom[] = {
 		OP_MUNMAP, OP_MMAP, OP_MMAP_OVER, OP_MMAP_OVER, OP_MMAP_BAD, OP_PROTECT,
-		OP_ADVISE, OP_ADVISE, OP_FORK, OP_IMAGE, OP_PIN, OP_PIN, OP_GARBAGE,
+		OP_ADVISE, OP_ADVISE, OP_FORK, OP_IMAGE, OP_PIN, OP_PIN, OP_AWAY, OP_WATCH,
+		OP_GARBAGE,
 	};
-	int page = below(&c->x, PAGES), pages = 1 + below(&c->x, one_in(&c->x, 8) ? 256 : 16);
+	int page = some_page(c->s, &c->x), pages = 1 + below(&c->x, one_in(&c->x, 8) ? 256 : 16);
+	const struct section *of = section_of(page);
 	enum op what = one_in(&c->x, 4) ? seldom[below(&c->x, sizeof(seldom))] :
 					  often[below(&c->x, sizeof(often))];
 
-	if (pages > PAGES - page)
-		pages = PAGES - page;
+	if (pages > of->first + of->pages - page)
+		pages = of->first + of->pages - page;
+	what = suited(what, page);
 	atomic_store(&c->m->doing, what);
 	switch (what) {
 	case OP_CPU_WRITE:
@@ -252,7 +293,16 @@ static void operate(struct client *c)
 		advise(c, page, pages);
 		break;
 	case OP_FORK:
-		forked(c, page, pages);
+		if (page >= PAGES)
+			heap_fork(c, page, pages);
+		else
+			forked(c, page, pages);
+		break;
+	case OP_AWAY:
+		heap_away(c, page, pages);
+		break;
+	case OP_WATCH:
+		heap_watch(c, page, pages);
 		break;
 	case OP_IMAGE:
 		client_image(c);
@@ -281,10 +331,10 @@ static void check_all(struct client *c)
 	uint32_t mapped = 0;
 	int i, lane;
 
-	for (i = 0; i < PAGES; i++) {
+	for (i = 0; i < c->s->pages; i++) {
 		if (c->m->hole[i])
 			continue;
-		mapped++;
+		mapped += i < PAGES;
 		own(lane_at(c, i, 0));
 		for (lane = 0; lane < LANES; lane++) {
 			if (!lane_check(c->s, c->me, i, lane, lane_at(c, i, lane), NULL,
@@ -294,7 +344,7 @@ static void check_all(struct client *c)
 		}
 	}
 	atomic_store(&c->m->mapped, mapped);
-	note(c->s, OP_CHECK, c->me, 0, PAGES, 0);
+	note(c->s, OP_CHECK, c->me, 0, c->s->pages, 0);
 }
 
 /* Each second client is a user's without rights: what a user may have is its limit. */
@@ -310,8 +360,8 @@ static int become_other(struct shared *s)
 
 void client_run(struct shared *s, int me, uint64_t seed)
 {
-	struct client c = { .s = s, .m = &s->client[me], .x = seed, .me = me, .mem = s->mem };
-	uint32_t round, rested = 0, checked = 0;
+	struct client c = { .s = s, .m = &s->client[me], .x = seed, .me = me };
+	uint32_t round, rested = 0, checked = 0, checks;
 	bool resting = true;
 	pthread_t helper;
 
@@ -328,6 +378,10 @@ void client_run(struct shared *s, int me, uint64_t seed)
 	}
 	signals();
 	map_again(&c, 0, PAGES, OP_MMAP);
+	if (s->pages > PAGES && heap_open(&c)) {
+		fail(s, me, -1, "client %d has no ordinary memory: errno %d", me, errno);
+		_exit(1);
+	}
 	atomic_store(&c.m->space, client_space(c.fd));
 	pthread_mutex_init(&c.helping, NULL);
 	pthread_mutex_lock(&c.helping);
@@ -344,12 +398,13 @@ void client_run(struct shared *s, int me, uint64_t seed)
 			operate(&c);
 			break;
 		case PHASE_CHECK:
-			if (checked != round) {
+			checks = atomic_load(&s->checks);
+			if (checked != checks) {
 				atomic_store(&c.m->doing, OP_CHECK);
 				check_all(&c);
-				checked = round;
+				checked = checks;
 			}
-			atomic_store(&c.m->checked, round);
+			atomic_store(&c.m->checked, checks);
 			usleep(2000);
 			break;
 		default:
@@ -359,6 +414,7 @@ void client_run(struct shared *s, int me, uint64_t seed)
 			if (rested != round) {
 				while (c.works)
 					client_work_end(&c, 0);
+				heap_fork_end(&c, true);
 				rested = round;
 			}
 			atomic_store(&c.m->idle, round);

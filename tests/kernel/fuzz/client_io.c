@@ -75,7 +75,7 @@ void *client_help(void *arg)
 	while (!c->s->failed) {
 		kcov_take();
 		pthread_mutex_lock(&c->helping);
-		page = below(&x, PAGES);
+		page = some_page(c->s, &x);
 		lane = below(&x, LANES);
 		if (lane >= HELPER_LANE && lane < GPU_LANE)
 			note(c->s, OP_HELP, c->me, page, 1,
@@ -166,7 +166,9 @@ void client_work_end(struct client *c, int which)
 			_exit(1);
 		}
 	} while (ret == -ETIMEDOUT || ret == -EINTR);
-	if (ret || (wait.status && wait.status != -EIO))
+	/* An access of the GPU came too late for the program that has the page. */
+	atomic_fetch_add(&c->s->late, wait.status == -ENOTRECOVERABLE);
+	if (ret || (wait.status && wait.status != -EIO && wait.status != -ENOTRECOVERABLE))
 		fail(c->s, c->me, -1, "work %llu ended with %d, status %d",
 		     (unsigned long long)c->work[which].id, ret, wait.status);
 	pattern(want, c->work[which].bytes, c->work[which].seed + 1);

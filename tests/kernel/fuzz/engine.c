@@ -18,7 +18,8 @@
 #include "fuzz/engine.h"
 #include "fuzz/kcov.h"
 
-enum { BURST = 24 };
+/* SLOW_MS: less than an access waits for a page that has left (mirror_slots.c). */
+enum { BURST = 24, SLOW_MS = 50 };
 
 struct fuzz_engine fe;
 
@@ -34,8 +35,11 @@ static void on_bus(int sig, siginfo_t *info, void *context)
 
 	(void)context;
 	/* Of a slot that it believes in, the module may take the page with the device alone. */
-	if (sig == SIGBUS && fe.e.remote && at >= fe.e.remote &&
-	    at < fe.e.remote + fe.e.attach.remote_slots * PAGE &&
+	if (sig == SIGBUS &&
+	    ((fe.e.remote && at >= fe.e.remote &&
+	      at < fe.e.remote + fe.e.attach.remote_slots * PAGE) ||
+	     (fe.e.mirror && at >= fe.e.mirror &&
+	      at < fe.e.mirror + fe.e.attach.mirror_slots * PAGE)) &&
 	    engine_ack(&fe.e, fe.seen) == -ENODEV)
 		engine_lost();
 	if (sig == SIGBUS && fe.e.vram &&
@@ -81,15 +85,22 @@ static void apply_invalidates(void)
 	fe.seen = put;
 }
 
-/* NULL: the page is not there, or must not be written. */
-static uint8_t *translate(uint32_t space, uint64_t va, bool write)
+/*
+ * NULL: the page is not there, or must not be written. What was looked up while the client
+ * mapped the page anew says nothing of the new page; it is looked up again now and then.
+ */
+static uint8_t *translate(int client, int page, uint32_t space, bool write)
 {
+	_Atomic uint32_t *remaps = &fe.s->client[client].remaps[page];
+	uint64_t va = (uintptr_t)page_addr(fe.s, page), entry;
 	uint32_t at = (va / PAGE + space * 31) % TLB;
-	uint64_t entry;
 
+	fe.remaps_now = remaps;
 	/* One that does not allow it is looked up anew: it may do so by now. */
 	if (fe.tlb[at].space != space || fe.tlb[at].va != va ||
-	    (write && fe.tlb[at].read_only)) {
+	    (write && fe.tlb[at].read_only) || (fe.tlb[at].remaps & 1 && one_in(&fe.x, 2))) {
+		fe.tlb[at].remaps = atomic_load(remaps);
+		fe.tlb[at].space = 0;
 		entry = engine_entry(&fe.e, space, (void *)(uintptr_t)va);
 		if (!entry)
 			return NULL;
@@ -98,7 +109,30 @@ static uint8_t *translate(uint32_t space, uint64_t va, bool write)
 		fe.tlb[at].frame = engine_at(&fe.e, entry);
 		fe.tlb[at].read_only = entry & GPUEMU_PTE_READ_ONLY;
 	}
+	fe.remaps = fe.tlb[at].remaps;
 	return write && fe.tlb[at].read_only ? NULL : fe.tlb[at].frame;
+}
+
+/*
+ * The GPU's access to ordinary memory. mm waits for no engine, so one that has not heard yet
+ * that the page was mapped anew uses the old one, which nobody else has. One that comes too late
+ * for a page that has left goes nowhere, and takes longer than any other: then nothing that
+ * the engine believes is sure. -EFAULT: this is one of those.
+ */
+static int by_gpu(void *to, const void *from, size_t bytes)
+{
+	bool sure = !(fe.remaps & 1) && atomic_load(fe.remaps_now) == fe.remaps && !fe.slow;
+	const volatile uint64_t *words = from;
+	uint64_t begun = now_ms();
+	volatile uint64_t *at = to;
+	size_t i;
+
+	for (i = 0; i < bytes / 8; i++)
+		at[i] = words[i];
+	fe.slow |= now_ms() - begun > SLOW_MS;
+	sure &= !fe.slow;
+	atomic_fetch_add(sure ? &fe.s->sure : &fe.s->unsure, 1);
+	return sure ? 0 : -EFAULT;
 }
 
 static void *acknowledge(void *arg)
@@ -228,12 +262,12 @@ static void bad_records(void)
 static void burst(void)
 {
 	struct shared *s = fe.s;
-	int c = below(&fe.x, s->clients), base = below(&fe.x, PAGES), tries, i, left = BURST;
+	int c = below(&fe.x, s->clients), base = some_page(s, &fe.x), tries, i, left = BURST;
 	uint32_t space = atomic_load(&s->client[c].space), missing;
 	int span = 1 + below(&fe.x, 64), page[BURST];
 
 	for (i = 0; i < BURST; i++)
-		page[i] = (base + below(&fe.x, span)) % PAGES;
+		page[i] = (base + below(&fe.x, span)) % s->pages;
 	for (tries = 0; space && left && tries < 4; tries++) {
 		missing = 0;
 		pthread_mutex_lock(&fe.gpu);
@@ -242,14 +276,14 @@ static void burst(void)
 			apply_invalidates();
 		fe.parked = false;
 		for (i = 0; i < left;) {
-			uint64_t va = (uintptr_t)s->mem + page[i] * PAGE;
+			copy_fn way = page[i] < PAGES ? NULL : by_gpu;
 			int lane = below(&fe.x, LANES);
 			bool write = lane >= GPU_LANE && !one_in(&fe.x, 3);
-			uint8_t *frame = translate(space, va, write);
+			uint8_t *frame = translate(c, page[i], space, write);
 			uint64_t *at = (uint64_t *)frame + lane * LANE_WORDS;
 
 			if (!frame) {
-				engine_fault(&fe.e, space, (void *)(uintptr_t)va,
+				engine_fault(&fe.e, space, page_addr(s, page[i]),
 					     (write ? GPUEMU_ACCESS_WRITE : 0) + below(&fe.x, 2));
 				missing++, i++;
 				continue;
@@ -258,14 +292,19 @@ static void burst(void)
 			if (one_in(&fe.x, 100))
 				usleep(below(&fe.x, 1500));
 			if (write) {
-				lane_write(s, c, page[i], lane, at, NULL);
+				if (section_of(page[i])->kind == KIND_READ_ONLY)
+					fail(s, c, page[i], "the GPU may write page %d", page[i]);
+				lane_write(s, c, page[i], lane, at, way);
 				note(s, OP_GPU_WRITE, c, page[i], 1, frame - fe.e.vram);
 			} else {
-				lane_check(s, c, page[i], lane, at, NULL, "GPU read");
+				lane_check(s, c, page[i], lane, at, way, "GPU read");
 				note(s, OP_GPU_READ, c, page[i], 1, frame - fe.e.vram);
 			}
 			page[i] = page[--left];
 		}
+		if (fe.slow)
+			memset(fe.tlb, 0, sizeof(fe.tlb));
+		fe.slow = false;
 		pthread_mutex_unlock(&fe.gpu);
 		atomic_fetch_add(&s->faults, missing);
 		if (one_in(&fe.x, 10))

@@ -19,7 +19,12 @@ struct fuzz_engine {
 	pthread_mutex_t gpu;		/* who uses translations, or forgets them */
 	uint32_t seen;			/* invalidates that were applied */
 	bool parked;			/* it was, and has not looked at them since */
-	struct { uint32_t space; uint64_t va; uint8_t *frame; bool read_only; } tlb[TLB];
+	/* remaps: the client's, before the look-up. */
+	struct { uint32_t space, remaps; uint64_t va; uint8_t *frame; bool read_only; } tlb[TLB];
+	/* Of the GPU's access to ordinary memory that is on: see by_gpu(). */
+	_Atomic uint32_t *remaps_now;
+	uint32_t remaps;
+	bool slow;
 	uint64_t x;
 	/* By number: the GPU, those that serve, the one that races. */
 	pthread_t thread[THREADS];

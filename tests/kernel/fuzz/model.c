@@ -8,7 +8,9 @@
  * page anew first takes its lanes to zero under LANE_REMAP, where nobody looks;
  * a write of another that races with that may land in the new page or get lost with the
  * old one, and is left as (0, version). Versions are never used twice, so what
- * is stale is seen to be.
+ * is stale is seen to be. A client may also take a page away and bring it back, which leaves
+ * the version (LEFT_SAME), or free it lazily, after which zeroes are right until the next
+ * write (LEFT_EITHER).
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -22,7 +24,7 @@
 static const char *const op_names[OP_KINDS] = {
 	"cpu write", "cpu read", "gup write", "gpu write", "gpu read", "h2d", "d2h",
 	"remote map", "duplicate", "munmap", "mmap", "mmap over", "mmap refused", "mremap refused", "mprotect",
-	"madvise", "fork", "image", "work", "pin", "mlock", "garbage", "raise",
+	"madvise", "fork", "image", "work", "pin", "mlock", "mremap", "clear_refs", "garbage", "raise",
 	"wait", "bad commit", "netlink", "inject", "check", "client killed",
 	"client stopped", "engine killed", "engine stopped", "engine lost",
 };
@@ -148,7 +150,8 @@ bool lane_write(struct shared *s, int client, int page, int lane, uint64_t *at, 
 		for (i = 0; i < LANE_WORDS; i++)
 			to[i] = words[i];
 	if (!(begun & LANE_REMAP))
-		atomic_compare_exchange_strong(cell, &begun, with(begun, version, version));
+		atomic_compare_exchange_strong(cell, &begun,
+					       with(begun, version, version) & ~LANE_FREED);
 	return true;
 }
 
@@ -182,6 +185,14 @@ static bool mixed(uint64_t word, uint64_t one, uint64_t other)
 	return true;
 }
 
+static bool word_right(uint64_t state, int client, int page, int lane, uint64_t word, int i)
+{
+	uint64_t next = word_of(client, page, lane, next_of(state), i);
+
+	return mixed(word, word_of(client, page, lane, current_of(state), i), next) ||
+	       (state & LANE_FREED && mixed(word, 0, next));
+}
+
 /* True: what is there is what must be, or nobody can say. */
 bool lane_check(struct shared *s, int client, int page, int lane, const uint64_t *at,
 		copy_fn copy, const char *who)
@@ -200,12 +211,23 @@ bool lane_check(struct shared *s, int client, int page, int lane, const uint64_t
 	if (atomic_load(cell) != state)
 		return true;
 	for (i = 0; i < LANE_WORDS; i++) {
-		if (mixed(words[i], word_of(client, page, lane, current_of(state), i),
-			  word_of(client, page, lane, next_of(state), i)))
+		if (word_right(state, client, page, lane, words[i], i))
 			continue;
 		mismatch(s, client, page, lane, i, words[i], state, who);
 		return false;
 	}
+	return true;
+}
+
+bool lane_was(struct shared *s, int client, int page, int lane, uint64_t state,
+	      const uint64_t *words)
+{
+	int i;
+
+	for (i = 0; i < LANE_WORDS; i++)
+		if (!word_right(state, client, page, lane, words[i], i))
+			return (atomic_load(&s->client[client].lane[page][lane]) ^ state) &
+			       ~LANE_REMAP;
 	return true;
 }
 
@@ -215,40 +237,52 @@ void lane_settle(struct shared *s, int client, int page, int lane, uint64_t *at)
 	_Atomic uint64_t *cell = &s->client[client].lane[page][lane];
 	uint64_t state = atomic_load(cell), next = next_of(state);
 
-	if (current_of(state) == next)
+	if (current_of(state) == next && !(state & LANE_FREED))
 		return;
 	fill_lane(at, client, page, lane, next);
-	atomic_store(cell, with(state, next, next));
+	atomic_store(cell, with(state, next, next) & ~LANE_FREED);
 }
 
-void remap_begin(struct shared *s, int client, int page, int pages)
+static uint64_t remapped(uint64_t state, int lane, enum left left)
 {
-	_Atomic uint64_t *cell;
-	uint64_t state, next;
+	uint64_t next = current_of(state) == next_of(state) ? 0 : next_of(state);
+
+	state = (state & ~LANE_EPOCHS) | ((state + LANE_EPOCH) & LANE_EPOCHS) | LANE_REMAP;
+	if (left == LEFT_SAME)
+		return state;
+	if (left == LEFT_EITHER)
+		return state | LANE_FREED;
+	/* Who maps anew does not write meanwhile. */
+	return with(state & ~LANE_FREED, 0, lane < HELPER_LANE ? 0 : next);
+}
+
+void remap_begin(struct shared *s, int client, int page, int pages, enum left left)
+{
+	struct client_model *m = &s->client[client];
+	uint64_t state;
 	int i, lane;
 
 	for (i = page; i < page + pages; i++) {
+		atomic_store(&m->remaps[i], (m->remaps[i] + 2) | 1);
 		for (lane = 0; lane < LANES; lane++) {
-			cell = &s->client[client].lane[i][lane];
-			state = atomic_load(cell);
-			do {
-				next = current_of(state) == next_of(state) ? 0 : next_of(state);
-				/* Who maps anew does not write meanwhile. */
-				if (lane < HELPER_LANE)
-					next = 0;
-			} while (!atomic_compare_exchange_weak(cell, &state,
-				with(((state & ~LANE_REMAP) + LANE_EPOCH) | LANE_REMAP, 0, next)));
+			state = atomic_load(&m->lane[i][lane]);
+			while (!atomic_compare_exchange_weak(&m->lane[i][lane], &state,
+							     remapped(state, lane, left)))
+				;
 		}
 	}
 }
 
 void remap_end(struct shared *s, int client, int page, int pages)
 {
+	struct client_model *m = &s->client[client];
 	int i, lane;
 
-	for (i = page; i < page + pages; i++)
+	for (i = page; i < page + pages; i++) {
 		for (lane = 0; lane < LANES; lane++)
-			atomic_fetch_and(&s->client[client].lane[i][lane], ~LANE_REMAP);
+			atomic_fetch_and(&m->lane[i][lane], ~LANE_REMAP);
+		atomic_store(&m->remaps[i], (m->remaps[i] + 1) & ~1u);
+	}
 }
 
 /* For payloads, reports and images: bytes that say which they are. */

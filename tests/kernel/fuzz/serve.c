@@ -20,7 +20,7 @@ static void make_migration(uint64_t *x, struct gpuemu_migration *m, int client, 
 
 	memset(m, 0, sizeof(*m));
 	m->va_space = atomic_load(&fe.s->client[client].space);
-	m->addr = (uintptr_t)fe.s->mem + page * PAGE;
+	m->addr = (uintptr_t)page_addr(fe.s, page);
 	block_end = (m->addr | (BLOCK - 1)) + 1;
 	if (pages > (block_end - m->addr) / PAGE)
 		pages = (block_end - m->addr) / PAGE;
@@ -67,25 +67,24 @@ static uint32_t make_plan(uint64_t *x, struct gpuemu_migration *m, int *want)
 {
 	struct gpuemu_batch *batch = &fe.e.control->batch;
 	uint32_t n = 0, count = batch->count, i, evictions = below(x, 8);
-	uint64_t page;
-	int c;
+	int c, page;
 
 	if (fe.e.control->vram_free < 64)
 		evictions += 12;
 	for (i = 0; i < evictions; i++, n++) {
-		make_migration(x, &m[n], below(x, fe.s->clients), below(x, PAGES));
+		make_migration(x, &m[n], below(x, fe.s->clients), some_page(fe.s, x));
 		m[n].op = one_in(x, 6) ? bring(x, below(x, 4)) : GPUEMU_MIGRATE_D2H;
 		want[n] = one_in(x, 30) ? spoil(x, &m[n]) : 1;
 	}
 	for (i = 0; i < count && i < GPUEMU_BATCH_MAX && n < PLAN; i++) {
 		struct gpuemu_fault f = batch->faults[i];
 
-		page = (f.addr - (uintptr_t)fe.s->mem) / PAGE;
+		page = page_of(fe.s, f.addr);
 		for (c = 0; c < fe.s->clients; c++)
 			if (atomic_load(&fe.s->client[c].space) == f.va_space)
 				break;
 		/* Some are forgotten; others are nobody's. */
-		if (c == fe.s->clients || page >= PAGES || one_in(x, 20))
+		if (c == fe.s->clients || page < 0 || one_in(x, 20))
 			continue;
 		make_migration(x, &m[n], c, page);
 		m[n].op = bring(x, f.access);
@@ -107,8 +106,8 @@ static enum op op_of(const struct gpuemu_migration *m)
 
 static void note_plan(const struct gpuemu_migration *m, const int *want, uint32_t n)
 {
+	int c, page;
 	uint32_t i;
-	int c;
 
 	for (i = 0; i < n; i++) {
 		if (want[i] != 1) {
@@ -117,11 +116,12 @@ static void note_plan(const struct gpuemu_migration *m, const int *want, uint32_
 				     m[i].status, want[i]);
 			continue;
 		}
+		page = page_of(fe.s, m[i].addr);
 		for (c = 0; c < fe.s->clients; c++)
 			if (atomic_load(&fe.s->client[c].space) == m[i].va_space)
-				note(fe.s, op_of(&m[i]), c,
-				     (m[i].addr - (uintptr_t)fe.s->mem) / PAGE, m[i].pages,
-				     m[i].status);
+				note(fe.s, op_of(&m[i]), c, page, m[i].pages, m[i].status);
+		if (page >= PAGES && m[i].op != GPUEMU_MIGRATE_REMOTE)
+			atomic_fetch_add(&fe.s->heap_moved, m[i].moved);
 		if (m[i].moved > m[i].pages || m[i].status > 0)
 			fail(fe.s, -1, -1, "a migration of %u pages: status %d, moved %u",
 			     m[i].pages, m[i].status, m[i].moved);
