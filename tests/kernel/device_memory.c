@@ -31,7 +31,6 @@ FIXTURE_SETUP(device_memory)
 	ASSERT_EQ(0, engine_open(&self->e));
 	engine_acker_start(&self->e);
 	/* mmap() may wait for it, and so munmap(). */
-	ASSERT_EQ(0, engine_acker_warm(&self->e));
 	ASSERT_EQ(FRAMES, self->e.attach.vram_frames);
 	self->fd = client_open();
 	self->space = client_space(self->fd);
@@ -187,7 +186,6 @@ TEST_F(device_memory, outlives_the_engine)
 	EXPECT_TRUE(filled(self->at, BLOCK, 3));
 	ASSERT_EQ(0, engine_open(&self->e));
 	engine_acker_start(&self->e);
-	ASSERT_EQ(0, engine_acker_warm(&self->e));
 	EXPECT_EQ(BLOCK_PAGES, engine_resident(&self->e, self->space, self->at, BLOCK_PAGES));
 	EXPECT_EQ(0, memcmp(engine_page(&self->e, self->space, self->at), self->at, PAGE));
 	/* It is of the file, which the mapping holds. */

@@ -42,7 +42,6 @@ FIXTURE_SETUP(duplicate)
 	ASSERT_EQ(0, nl_open(&self->nl));
 	ASSERT_EQ(0, engine_open(&self->e));
 	engine_acker_start(&self->e);
-	ASSERT_EQ(0, engine_acker_warm(&self->e));
 	self->fd = client_open();
 	self->space = client_space(self->fd);
 	self->mem = map_managed(self->fd, BLOCK);

@@ -514,7 +514,6 @@ TEST_F(memcg, room_for_device_memory)
 	char full[24];
 	uint64_t word;
 
-	ASSERT_EQ(0, engine_acker_warm(&self->e));
 	ASSERT_EQ(0, write_on_device(self));
 	EXPECT_EQ(0, self->e.control->vram_free);
 	snprintf(full, sizeof(full), "%ld", cgroup_charged());

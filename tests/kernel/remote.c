@@ -48,7 +48,6 @@ FIXTURE_SETUP(remote)
 	ASSERT_EQ(0, nl_open(&self->nl));
 	ASSERT_EQ(0, engine_open(&self->e));
 	engine_acker_start(&self->e);
-	ASSERT_EQ(0, engine_acker_warm(&self->e));
 	ASSERT_EQ(SLOTS, self->e.attach.remote_slots);
 	ASSERT_EQ(0, open_client(self));
 }

@@ -139,7 +139,6 @@ FIXTURE_SETUP(device)
 	ASSERT_EQ(0, nl_open(&self->nl));
 	ASSERT_EQ(0, engine_open(&self->e));
 	engine_acker_start(&self->e);
-	ASSERT_EQ(0, engine_acker_warm(&self->e));
 	ASSERT_EQ(FRAMES, self->e.attach.vram_frames);
 	self->at = (uint8_t *)(((uintptr_t)p + BLOCK - 1) & ~(BLOCK - 1));
 	self->mine[0] = open_as(NOBODY);

@@ -256,6 +256,7 @@ static void *acker(void *arg)
 		if (put != seen && !engine_ack(e, put))
 			seen = put;
 		usleep(50);
+		__atomic_store_n(&e->acker_warm, true, __ATOMIC_RELEASE);
 	}
 	return NULL;
 }
@@ -263,7 +264,10 @@ static void *acker(void *arg)
 void engine_acker_start(struct engine *e)
 {
 	e->stop_acking = false;
+	e->acker_warm = false;
 	e->acking = !pthread_create(&e->acker, NULL, acker, e);
+	while (e->acking && !__atomic_load_n(&e->acker_warm, __ATOMIC_ACQUIRE))
+		usleep(50);
 }
 
 void engine_acker_stop(struct engine *e)
@@ -273,20 +277,6 @@ void engine_acker_stop(struct engine *e)
 	__atomic_store_n(&e->stop_acking, true, __ATOMIC_RELEASE);
 	pthread_join(e->acker, NULL);
 	e->acking = false;
-}
-
-int engine_acker_warm(struct engine *e)
-{
-	int fd = client_open(), ret;
-	uint8_t *p = map_managed(fd, PAGE);
-
-	ret = p ? engine_h2d(e, client_space(fd), p, 1) : -ENOMEM;
-	if (!ret)
-		*(volatile uint8_t *)p = 1;
-	if (p)
-		munmap(p, PAGE);
-	close(fd);
-	return ret;
 }
 
 void engine_record(struct engine *e, const struct gpuemu_fault *fault)

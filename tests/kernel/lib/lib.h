@@ -61,20 +61,20 @@ struct engine {
 	int nresults;
 	/* A thread that acknowledges invalidates while the test computes. */
 	pthread_t acker;
-	bool acking, stop_acking;
+	bool acking, stop_acking, acker_warm;
 };
 
 int engine_open(struct engine *e);
 void engine_close(struct engine *e);
 int engine_attach_fd(int fd, struct gpuemu_engine_attach *attach);
 int engine_ack(struct engine *e, uint32_t seq);
+/*
+ * Returns after the thread's first acknowledgement. The thread has then taken the page
+ * faults of its code and its stack. It could not take one later, while mmap() or
+ * munmap() of the same process holds the mmap_lock and waits for the acknowledgement.
+ */
 void engine_acker_start(struct engine *e);
 void engine_acker_stop(struct engine *e);
-/*
- * Has it acknowledge once: in an engine of the same process its thread must not take
- * its first page faults while munmap() waits for it with this process' mmap_lock.
- */
-int engine_acker_warm(struct engine *e);
 
 void engine_record(struct engine *e, const struct gpuemu_fault *fault);
 void engine_fault(struct engine *e, uint32_t va_space, const void *addr,

@@ -39,9 +39,6 @@ int pageable_open(struct pageable *p)
 	if (ret)
 		return ret;
 	engine_acker_start(&p->e);
-	ret = engine_acker_warm(&p->e);
-	if (ret)
-		return ret;
 	p->fd = client_open();
 	if (p->fd < 0)
 		return -errno;
