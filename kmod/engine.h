@@ -116,8 +116,9 @@ struct gpuemu_pass {
  *	completed
  * @parked: a RAISE or WAIT is pending: the engine touches no frame
  * @inval_put, @inval_acked: free running
- * @late: when it was first too slow for a task that waits in several goes, and has
- *	acknowledged nothing since; or 0
+ * @late: when it was last too slow for a task that waits in several goes, in jiffies; 0:
+ *	it has acknowledged since
+ * @late_for: how long such tasks have waited, a stop of the machine counted as one slice
  * @batch_state: says whose the batch is
  * @get: the module's own GET of the fault buffer
  * @batch_gen: the last batch's
@@ -164,6 +165,7 @@ struct gpuemu_engine {
 	u32 inval_put;
 	u32 inval_acked;
 	unsigned long late;
+	unsigned long late_for;
 	enum gpuemu_batch_state batch_state;
 	u32 get;
 	u32 batch_gen;

@@ -36,6 +36,9 @@
 #include "tlb.h"
 #include "trace.h"
 
+/* The parts that the time for an acknowledgement is waited for in. */
+#define ACK_SLICES	8
+
 static bool acked(const struct gpuemu_engine *e, u32 seq)
 {
 	/* The task that copies a frame sees what the engine did to it before. */
@@ -53,6 +56,7 @@ static void set_acked_locked(struct gpuemu_engine *e, u32 seq)
 	if ((s32)(seq - e->inval_acked) <= 0)
 		return;
 	e->late = 0;
+	e->late_for = 0;
 	/* Pairs with acked(), which looks without the lock. */
 	smp_store_release(&e->inval_acked, seq);
 	wake_up_all(&e->wait);
@@ -108,16 +112,28 @@ static unsigned long ack_timeout(void)
 	return msecs_to_jiffies(gpuemu_param(invalidate_timeout_ms));
 }
 
+/*
+ * A host may stop a virtual machine for seconds. Its clock runs on meanwhile, and the
+ * engine does not. Such a stop counts for one slice, and the engine has the others.
+ */
+static unsigned long ack_slice(void)
+{
+	return DIV_ROUND_UP(ack_timeout(), ACK_SLICES);
+}
+
 static int wait_acked(struct gpuemu_engine *e, u32 seq, bool killable)
 {
-	unsigned long timeout = ack_timeout();
-	long left;
+	unsigned long slice = ack_slice();
+	long left = 0;
+	u32 i;
 
-	if (killable)
-		left = wait_event_killable_timeout(e->wait, acked(e, seq),
-						   timeout);
-	else
-		left = wait_event_timeout(e->wait, acked(e, seq), timeout);
+	for (i = 0; i < ACK_SLICES && !left; i++) {
+		if (killable)
+			left = wait_event_killable_timeout(e->wait, acked(e, seq),
+							   slice);
+		else
+			left = wait_event_timeout(e->wait, acked(e, seq), slice);
+	}
 	if (left < 0)
 		return -EINTR;
 	if (!left)
@@ -270,9 +286,10 @@ void gpuemu_tlb_late(struct gpuemu_dev *dev)
 	e = dev->engine;
 	if (e) {
 		kref_get(&e->ref);
-		if (!e->late)
-			e->late = jiffies ?: 1;
-		lost = time_after(jiffies, e->late + ack_timeout());
+		if (e->late)
+			e->late_for += min(jiffies - e->late, ack_slice());
+		e->late = jiffies ?: 1;
+		lost = e->late_for > ack_timeout();
 	}
 	spin_unlock(&dev->lock);
 	if (lost)
