@@ -73,11 +73,12 @@ void slicer_want_alone(struct study_ctx *c)
 		slicer_alone(c, w, "");
 }
 
-/* L2 misses in lines of 128 bytes (ours are sectors, four to a line) a thousand warp instructions. */
-static double mpki(const struct run *r)
+/* L2 misses in lines of 128 bytes, a thousand warp instructions. L2 counts its sectors. */
+static double mpki(const struct study_ctx *c, const struct run *r)
 {
-	return 1000 * run_number(r, "workloads.0.memory.l2.misses") / 4 /
-	       run_number(r, "workloads.0.warp_instructions");
+	double lines = run_number(r, "workloads.0.memory.l2.misses") * (double)c->spec.l2_sector / 128;
+
+	return 1000 * lines / run_number(r, "workloads.0.warp_instructions");
 }
 
 static const char *const type_names[] = { "memory", "compute", "cache" };
@@ -112,7 +113,7 @@ void slicer_show_table2(struct study_ctx *c)
 	FOR_PROGRAMS(c, w, p) {
 		struct run *r = slicer_alone(c, w, "");
 		size_t row = study_row_add(t, p->abbr);
-		double misses = mpki(r);
+		double misses = mpki(c, r);
 		const double cells[ARRAY_SIZE(columns)] = {
 			dimension(r, "grid"), p->grid, dimension(r, "block"), p->block,
 			100 * run_number(r, "workloads.0.utilization.registers"), p->reg,
