@@ -2,8 +2,8 @@
 /*
  * Vijaykumar et al., "Zorua: A Holistic Approach to Resource Virtualization in GPUs", MICRO'16,
  * and its extended version (arXiv:1802.02573): the specifications of its eight programs and their
- * runs. The parts are in study_zorua_tables.c, _points.c and _overheads.c (one GPU) and _porting.c
- * (three).
+ * runs. The parts are in study_zorua_tables.c, _points.c, _seeds.c, _use.c and _overheads.c (one
+ * GPU) and _porting.c (three).
  * Numbers are of the text; what it gives only in a figure's bars is no number here.
  *
  * A specification's registers are both what the compiler may take, so that fewer spill, and what
@@ -146,6 +146,12 @@ struct run *zorua_variant(struct study_ctx *c, const struct study_workload *w,
 	return want(c, w, p, FERMI, ZORUA, "off", words);
 }
 
+struct run *zorua_on(struct study_ctx *c, const struct study_workload *w,
+		     const struct zorua_point *p, enum zorua_gpu gpu, const char *words)
+{
+	return want(c, w, p, gpu, ZORUA, "off", words);
+}
+
 struct run *zorua_one(struct study_ctx *c, const struct study_workload *w,
 		      const struct zorua_point *p, enum zorua_mechanism m, const char *paging,
 		      const char *words)
@@ -209,6 +215,7 @@ static const struct study_part parts[] = {
 	  zorua_show_range, false },
 	{ "best", "the best specification, and all of them, over the baseline's", zorua_want_points,
 	  NULL, zorua_show_best, false },
+	{ "seeds", "the same over other inputs", zorua_want_seeds, NULL, zorua_show_seeds, false },
 	{ "porting", "figures 5, 16 to 18: tuned for one GPU, run on another", zorua_want_gpus, NULL,
 	  zorua_show_porting, false },
 	{ "schedulable", "figure 19: schedulable warps", zorua_want_points, NULL,
@@ -221,6 +228,8 @@ static const struct study_part parts[] = {
 	  zorua_show_paging, false },
 	{ "slots", "thread slots by Virtual Thread's rule", zorua_want_slots, NULL, zorua_show_slots,
 	  false },
+	{ "numbers", "more virtual warps and CTAs than the paper's", zorua_want_numbers, NULL,
+	  zorua_show_numbers, false },
 	{ "overheads", "what swap, look-ups and phase specifiers cost", zorua_want_overheads, NULL,
 	  zorua_show_overheads, false },
 	{ 0 }

@@ -45,6 +45,8 @@ const struct zorua_program *zorua_program(const char *name);
  */
 size_t zorua_points(const struct study_ctx *c, const struct study_workload *w,
 		    struct zorua_point points[ZORUA_POINTS]);
+/* The specification that is fastest under `cta` with --quick. NULL: it is none of the paper's. */
+const struct zorua_point *zorua_tuned(const char *name);
 /* "R28 T128" */
 const char *zorua_point_name(char text[32], const struct zorua_point *p);
 struct run *zorua_run(struct study_ctx *c, const struct study_workload *w,
@@ -52,6 +54,9 @@ struct run *zorua_run(struct study_ctx *c, const struct study_workload *w,
 /* Zorua on the study's GPU with one thing of it changed: the words that do so, with a blank before. */
 struct run *zorua_variant(struct study_ctx *c, const struct study_workload *w,
 			  const struct zorua_point *p, const char *words);
+/* The same on one of the GPUs. */
+struct run *zorua_on(struct study_ctx *c, const struct study_workload *w,
+		     const struct zorua_point *p, enum zorua_gpu gpu, const char *words);
 /* The same of a mechanism, with paging on or off. */
 struct run *zorua_one(struct study_ctx *c, const struct study_workload *w,
 		      const struct zorua_point *p, enum zorua_mechanism m, const char *paging,
@@ -67,7 +72,7 @@ double zorua_mean(const struct study_table *t, size_t column);
 /* A last row with the means of all columns. */
 void zorua_mean_row(struct study_table *t);
 
-/* The parts: study_zorua_tables.c, _points.c, _use.c, _overheads.c and _porting.c. */
+/* The parts: study_zorua_tables.c, _points.c, _seeds.c, _use.c, _overheads.c and _porting.c. */
 void zorua_show_table2(struct study_ctx *c);
 void zorua_want_table3(struct study_ctx *c);
 void zorua_show_table3(struct study_ctx *c);
@@ -75,6 +80,8 @@ void zorua_want_points(struct study_ctx *c);
 void zorua_show_cliffs(struct study_ctx *c);
 void zorua_show_range(struct study_ctx *c);
 void zorua_show_best(struct study_ctx *c);
+void zorua_want_seeds(struct study_ctx *c);
+void zorua_show_seeds(struct study_ctx *c);
 void zorua_show_schedulable(struct study_ctx *c);
 void zorua_show_hitrate(struct study_ctx *c);
 void zorua_want_use(struct study_ctx *c);
@@ -83,6 +90,8 @@ void zorua_want_paging(struct study_ctx *c);
 void zorua_show_paging(struct study_ctx *c);
 void zorua_want_slots(struct study_ctx *c);
 void zorua_show_slots(struct study_ctx *c);
+void zorua_want_numbers(struct study_ctx *c);
+void zorua_show_numbers(struct study_ctx *c);
 void zorua_want_overheads(struct study_ctx *c);
 void zorua_show_overheads(struct study_ctx *c);
 void zorua_want_gpus(struct study_ctx *c);

@@ -2,7 +2,8 @@
 /*
  * The parts of the study zorua that run one specification of each program, the fastest without
  * Zorua: how much of what CTAs hold is accessed at all (figure 6); and what the paper does not
- * have: Zorua under demand paging, and with Virtual Thread's rule for thread slots.
+ * have: Zorua under demand paging, with Virtual Thread's rule for thread slots, and with more
+ * virtual warps and CTAs.
  */
 #include <stdio.h>
 #include <string.h>
@@ -19,8 +20,7 @@ static const struct {
 	{ "scalarprod", { 0, 128, 2048 } }, { "sssp", { 36, 640, 0 } },
 };
 
-/* NULL: it is none of the paper's. */
-static const struct zorua_point *tuned_point(const char *name)
+const struct zorua_point *zorua_tuned(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(tuned); i++)
 		if (!strcmp(tuned[i].name, name))
@@ -38,13 +38,13 @@ static struct run *use_run(struct study_ctx *c, const struct study_workload *w, 
 	char words[48];
 
 	snprintf(words, sizeof(words), " --set sm.activity=%u", epoch);
-	return zorua_one(c, w, tuned_point(w->name), CTA, "off", words);
+	return zorua_one(c, w, zorua_tuned(w->name), CTA, "off", words);
 }
 
 void zorua_want_use(struct study_ctx *c)
 {
 	FOR_WORKLOADS(c, w)
-		for (size_t e = 0; tuned_point(w->name) && e < ARRAY_SIZE(epochs); e++)
+		for (size_t e = 0; zorua_tuned(w->name) && e < ARRAY_SIZE(epochs); e++)
 			use_run(c, w, epochs[e]);
 }
 
@@ -61,7 +61,7 @@ static void show_use(struct study_ctx *c, const char *name, const char *title, c
 	FOR_WORKLOADS(c, w) {
 		size_t row;
 
-		if (!tuned_point(w->name))
+		if (!zorua_tuned(w->name))
 			continue;
 		row = study_row_add(t, w->name);
 		for (size_t e = 0; e < ARRAY_SIZE(epochs); e++)
@@ -90,7 +90,7 @@ static const struct {
 void zorua_want_paging(struct study_ctx *c)
 {
 	FOR_WORKLOADS(c, w) {
-		const struct zorua_point *p = tuned_point(w->name);
+		const struct zorua_point *p = zorua_tuned(w->name);
 
 		if (!p)
 			continue;
@@ -110,7 +110,7 @@ void zorua_show_paging(struct study_ctx *c)
 		study_column(t, "o_thresh", NONE);
 	}
 	FOR_WORKLOADS(c, w) {
-		const struct zorua_point *p = tuned_point(w->name);
+		const struct zorua_point *p = zorua_tuned(w->name);
 		double base;
 		size_t row;
 
@@ -143,7 +143,7 @@ static const struct {
 void zorua_want_slots(struct study_ctx *c)
 {
 	FOR_WORKLOADS(c, w) {
-		const struct zorua_point *p = tuned_point(w->name);
+		const struct zorua_point *p = zorua_tuned(w->name);
 
 		if (!p)
 			continue;
@@ -168,7 +168,7 @@ void zorua_show_slots(struct study_ctx *c)
 	study_column(t, "lent: slots vt", NONE);
 	study_column(t, "both", NONE);
 	FOR_WORKLOADS(c, w) {
-		const struct zorua_point *p = tuned_point(w->name);
+		const struct zorua_point *p = zorua_tuned(w->name);
 		size_t row;
 
 		if (!p)
@@ -191,4 +191,67 @@ void zorua_show_slots(struct study_ctx *c)
 	zorua_mean_row(t);
 	study_note(t, "the specifications that are fastest without Zorua; fits: an SM takes as many CTAs as "
 		   "its registers and scratchpad hold");
+}
+
+/* --- virtual warps and CTAs ------------------------------------------------------------------ */
+
+/* The paper's 64 warps and 16 CTAs are no more than Kepler and Maxwell have slots for. */
+static const char *const numbers[] = { "", " --set sm.virtual_warps=128 --set sm.virtual_ctas=32" };
+static const enum zorua_gpu numbered[] = { FERMI, KEPLER };
+
+void zorua_want_numbers(struct study_ctx *c)
+{
+	FOR_WORKLOADS(c, w) {
+		const struct zorua_point *p = zorua_tuned(w->name);
+
+		for (size_t g = 0; p && g < ARRAY_SIZE(numbered); g++) {
+			zorua_run(c, w, p, numbered[g], CTA);
+			for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
+				zorua_on(c, w, p, numbered[g], numbers[i]);
+		}
+	}
+}
+
+/* The cells of one GPU: times over the baseline's, and warps, as published and with more. */
+static void show_numbers(struct study_ctx *c, struct study_table *t, size_t row, size_t g,
+			 const struct study_workload *w)
+{
+	const struct zorua_point *p = zorua_tuned(w->name);
+	size_t first = 2 * ARRAY_SIZE(numbers) * g;
+
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
+		struct run *r = zorua_on(c, w, p, numbered[g], numbers[i]);
+
+		study_cell(t, row, first + i, run_number(r, "totals.cycles") /
+					      zorua_time(c, w, p, numbered[g], CTA));
+		study_cell(t, row, first + ARRAY_SIZE(numbers) + i,
+			   run_number(r, "warps.schedulable"));
+	}
+}
+
+void zorua_show_numbers(struct study_ctx *c)
+{
+	static const char *const columns[] = { "64 and 16", "128 and 32", "warps", "warps" };
+	struct study_table *t = study_table(c, "numbers",
+		"virtual warps and CTAs of an SM, the paper's 64 and 16 and more: time over the baseline's, and "
+		"schedulable warps", 2, false);
+	char column[32];
+
+	for (size_t g = 0; g < ARRAY_SIZE(numbered); g++)
+		for (size_t i = 0; i < ARRAY_SIZE(columns); i++) {
+			snprintf(column, sizeof(column), "%s: %s", zorua_gpus[numbered[g]], columns[i]);
+			study_column(t, column, NONE);
+		}
+	FOR_WORKLOADS(c, w) {
+		size_t row;
+
+		if (!zorua_tuned(w->name))
+			continue;
+		row = study_row_add(t, w->name);
+		for (size_t g = 0; g < ARRAY_SIZE(numbered); g++)
+			show_numbers(c, t, row, g, w);
+	}
+	zorua_mean_row(t);
+	study_note(t, "the specifications that are fastest on Fermi without Zorua; Fermi has slots for 48 "
+		   "warps and 8 CTAs, Kepler for 64 and 16");
 }

@@ -134,7 +134,8 @@ static void ranges_are_table_3s(void **state)
  * cycles and one 4 in 100, under zorua twice as many. T 96 is cta's worst everywhere: 400 on
  * Kepler, 110 on Maxwell. Without what costs time zorua takes 20 to 45. With 24 registers cta takes
  * 150 and 300 on Fermi, zorua 120 and 140. Slots by Virtual Thread's rule: 30, all CTAs that fit:
- * 45, both: 60.
+ * 45, both: 60. With seed 2 zorua takes 160, with 3 250, with the others from 4 on 200.
+ * With 128 virtual warps it takes 80 on Fermi and 90 on Kepler.
  */
 static const char script[] =
 	"#!/bin/sh\n"
@@ -149,6 +150,8 @@ static const char script[] =
 	"case \"$*,$m,$t\" in *--regs\\ 24*,cta,64) n=150 ;; *--regs\\ 24*,cta,*) n=300 ;;\n"
 	"*--regs\\ 24*,zorua,64) n=120 ;; *--regs\\ 24*,zorua,*) n=140 ;; esac\n"
 	"l=5; case \"$*\" in *proof=0*) ;; *slots=vt*fits*) n=60 l=9 ;; *slots=vt*) n=30 l=7 ;; *fits*) n=45 ;; esac\n"
+	"case \"$*,$m\" in *seed\\ 2\\ *,zorua) n=160 ;; *seed\\ 3\\ *,zorua) n=250 ;; *seed*,zorua) n=200 ;; esac\n"
+	"case \"$*,$gpu\" in *virtual_warps=128*,f) n=80 ;; *virtual_warps=128*,k) n=90 ;; esac\n"
 	"a=8 b=4\n"
 	"case $m in zorua) a=16 b=8 v='\"virtual\":{\"set_accesses\":4000,\"set_accesses_swapped\":10,"
 	"\"scratchpad_accesses\":2000,\"scratchpad_accesses_swapped\":30,\"scratchpad_spilled_sets\":7,"
@@ -274,6 +277,25 @@ static void best_points(void **state)
 	study_free(&c);
 }
 
+static void inputs_by_seed(void **state)
+{
+	struct study_ctx c = study("seeds");
+	double squares = 0, gain[] = { 300, 25, -20, 0, 0, 0, 0, 0 };
+
+	c.options.workloads[0] = (struct study_workload){ "bh", "", "" };
+	assert_int_equal(study_run_all(&c), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(gain); i++)
+		squares += (gain[i] - 305 / 8.0) * (gain[i] - 305 / 8.0);
+	/* cta takes 200 with each, zorua 50 with the study's own. */
+	CELLS(table(&c, "seeds"), 0, 305 / 8.0, sqrt(squares / 7), -20, 300, 300);
+	study_free(&c);
+	/* A regular program has no other inputs: nothing runs. */
+	c = study("seeds");
+	assert_int_equal(study_run_all(&c), 0);
+	assert_int_equal(c.ntables, 0);
+	study_free(&c);
+}
+
 static void slots(void **state)
 {
 	struct study_ctx c = study("slots");
@@ -282,6 +304,16 @@ static void slots(void **state)
 	/* T 96 is the fastest without Zorua, and takes 200 there. */
 	CELLS(table(&c, "slots"), 0, 50 / 200.0, 30 / 200.0, 45 / 200.0, 60 / 200.0, 7, 14, 14, 14, 14,
 	      7, 9);
+	study_free(&c);
+}
+
+static void more_numbers(void **state)
+{
+	struct study_ctx c = study("numbers");
+
+	assert_int_equal(study_run_all(&c), 0);
+	/* T 96 takes cta 200 on Fermi and 400 on Kepler. */
+	CELLS(table(&c, "numbers"), 0, 50 / 200.0, 80 / 200.0, 14, 14, 50 / 400.0, 90 / 400.0, 14, 14);
 	study_free(&c);
 }
 
@@ -350,7 +382,9 @@ int main(void)
 						remove_program),
 		cmocka_unit_test_setup_teardown(best_points, make_program, remove_program),
 		cmocka_unit_test_setup_teardown(porting_losses, make_program, remove_program),
+		cmocka_unit_test_setup_teardown(inputs_by_seed, make_program, remove_program),
 		cmocka_unit_test_setup_teardown(slots, make_program, remove_program),
+		cmocka_unit_test_setup_teardown(more_numbers, make_program, remove_program),
 		cmocka_unit_test_setup_teardown(warps_and_hits, make_program, remove_program),
 		cmocka_unit_test_setup_teardown(overheads, make_program, remove_program),
 		cmocka_unit_test_setup_teardown(table_2, make_program, remove_program),
