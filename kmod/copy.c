@@ -268,7 +268,7 @@ static void enqueue(struct gpuemu_copies *copies, struct gpuemu_copy *copy)
 
 /**
  * gpuemu_copy_begin() - copies, or has it done
- * @copy: its block, mask and way are set, and many; the block is locked
+ * @copy: its block, mask, pages and way are set, and many; the block is locked
  *
  * A small one that is not one of many is done on return, and any where there is no
  * engine; then @copy->pending is false. The others are the engines' until gpuemu_copy_end().
@@ -276,14 +276,13 @@ static void enqueue(struct gpuemu_copies *copies, struct gpuemu_copy *copy)
 void gpuemu_copy_begin(struct gpuemu_copy *copy)
 {
 	struct gpuemu_copies *copies = &copy->block->space->dev->copies;
-	u32 pages;
+	const u32 pages = copy->pages;
 
 	lockdep_assert_held(&copy->block->lock);
 	atomic_set(&copy->next, 0);
 	atomic_set(&copy->copied, 0);
 	copy->hurry = false;
 	copy->by = NULL;
-	pages = bitmap_weight(copy->mask, GPUEMU_BLOCK_PAGES);
 	copy->large = pages >= GPUEMU_COPY_PAGES_MIN;
 	copy->pending = copies->count &&
 			(copy->large ||

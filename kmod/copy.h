@@ -41,6 +41,7 @@ struct task_struct;
  * @mask: pages
  * @fresh: of these, to the device, those that nobody ever touched: zeroed, not copied
  * @way: which way they go
+ * @pages: how many are in @mask, when it begins
  * @many: it is one of several that are GPUEMU_COPY_PAGES_MIN together; for the task that begins
  * @large: at least GPUEMU_COPY_PAGES_MIN
  * @pending: it was given to the engines
@@ -56,6 +57,7 @@ struct gpuemu_copy {
 	DECLARE_BITMAP(mask, GPUEMU_BLOCK_PAGES);
 	DECLARE_BITMAP(fresh, GPUEMU_BLOCK_PAGES);
 	enum gpuemu_link_way way;
+	u32 pages;
 	bool many;
 	bool large;
 	bool pending;

@@ -86,12 +86,13 @@ static int duplicate_present(struct gpuemu_flight *f, struct gpuemu_stamps *cost
 	copy.way = GPUEMU_LINK_D2H;
 	copy.many = false;
 	bitmap_copy(copy.mask, todo, GPUEMU_BLOCK_PAGES);
+	copy.pages = bitmap_weight(todo, GPUEMU_BLOCK_PAGES);
 	bitmap_zero(copy.fresh, GPUEMU_BLOCK_PAGES);
 	gpuemu_copy_begin(&copy);
 	bytes = gpuemu_copy_end(&copy);
 	gpuemu_count(block->space, D2H_BYTES, bytes);
 	duplicate_made(block, todo);
-	f->moved = bitmap_weight(todo, GPUEMU_BLOCK_PAGES);
+	f->moved = copy.pages;
 	cost->copy_ns += ktime_get_ns() - start;
 	return 0;
 }

@@ -49,7 +49,25 @@ int gpuemu_migrate_managed(struct gpuemu_block *block, u32 first, u32 n,
 	else
 		gpuemu_space_managed_mask(block->space, page_nr, n, mask,
 					  first);
-	return bitmap_weight(mask, GPUEMU_BLOCK_PAGES) == n ? 0 : -EFAULT;
+	return page_mask_weight(mask, first, n) == n ? 0 : -EFAULT;
+}
+
+static void unmap_run(struct gpuemu_block *block, u32 first, u32 last)
+{
+	unmap_mapping_range(block->space->mapping,
+			    gpuemu_block_addr(block, first),
+			    (loff_t)(last - first + 1) << PAGE_SHIFT, 1);
+	gpuemu_count(block->space, CPU_UNMAPS, 1);
+}
+
+/* Most often it is one page, for which no mask is made. */
+static void unmap_one(struct gpuemu_block *block, u32 i)
+{
+	if (i >= GPUEMU_BLOCK_PAGES || !test_bit(i, block->cpu_mapped))
+		return;
+	unmap_run(block, i, i);
+	__clear_bit(i, block->cpu_mapped);
+	gpuemu_sysmem_unmapped(block->space, 1);
 }
 
 /*
@@ -64,6 +82,11 @@ void gpuemu_migrate_unmap_cpu(struct gpuemu_block *block,
 	page_mask mapped, others;
 	u32 first, last, stop;
 
+	first = find_first_bit(mask, GPUEMU_BLOCK_PAGES);
+	if (find_next_bit(mask, GPUEMU_BLOCK_PAGES, first + 1) >= GPUEMU_BLOCK_PAGES) {
+		unmap_one(block, first);
+		return;
+	}
 	if (!bitmap_and(mapped, mask, block->cpu_mapped, GPUEMU_BLOCK_PAGES))
 		return;
 	bitmap_andnot(others, block->cpu_mapped, mask, GPUEMU_BLOCK_PAGES);
@@ -72,10 +95,7 @@ void gpuemu_migrate_unmap_cpu(struct gpuemu_block *block,
 	     first = find_next_bit(mapped, GPUEMU_BLOCK_PAGES, stop)) {
 		stop = find_next_bit(others, GPUEMU_BLOCK_PAGES, first);
 		last = find_last_bit(mapped, stop);
-		unmap_mapping_range(block->space->mapping,
-				    gpuemu_block_addr(block, first),
-				    (loff_t)(last - first + 1) << PAGE_SHIFT, 1);
-		gpuemu_count(block->space, CPU_UNMAPS, 1);
+		unmap_run(block, first, last);
 	}
 	bitmap_andnot(block->cpu_mapped, block->cpu_mapped, mapped,
 		      GPUEMU_BLOCK_PAGES);
@@ -213,8 +233,7 @@ static bool h2d_choose(struct gpuemu_flight *f, struct gpuemu_stamps *cost)
 	err = f->op->present(f, cost);
 	if (err)
 		f->ret = err;
-	if (bitmap_andnot(todo, todo, block->resident, GPUEMU_BLOCK_PAGES) &&
-	    err != -EINTR)
+	if (page_mask_minus(todo, block->resident, f->first, f->n) && err != -EINTR)
 		return true;
 	if (f->moved)
 		h2d_trace(f);
@@ -321,10 +340,12 @@ void gpuemu_h2d_begin(struct gpuemu_flight *f, struct gpuemu_stamps *cost,
 	}
 	t2 = ktime_get_ns();
 	f->copy.way = GPUEMU_LINK_H2D;
+	f->copy.pages = page_mask_weight(f->copy.mask, f->first, f->n);
 	f->begun = true;
 	gpuemu_copy_begin(&f->copy);
 	gpuemu_inject_pause(block->space->dev, GPUEMU_INJECT_PAUSE_COPY);
 	t3 = ktime_get_ns();
+	f->copied = t3;
 	cost->unmap_ns += t2 - t1;
 	cost->copy_ns += t3 - t2 + t1 - t0;
 }
@@ -335,16 +356,15 @@ void gpuemu_h2d_end(struct gpuemu_flight *f, struct gpuemu_stamps *cost)
 	struct gpuemu_block *block = f->copy.block;
 	unsigned long *todo = f->copy.mask;
 	const bool waits = f->copy.pending;
+	const u32 got = f->copy.pages;
 	u64 t0, t1, bytes;
-	u32 got;
 
 	/* What is copied already ends in no time. */
 	t0 = waits ? ktime_get_ns() : 0;
 	bytes = gpuemu_copy_end(&f->copy);
-	t1 = ktime_get_ns();
+	t1 = waits ? ktime_get_ns() : f->copied;
 	f->op->arrived(f);
 	bitmap_or(block->resident, block->resident, todo, GPUEMU_BLOCK_PAGES);
-	got = bitmap_weight(todo, GPUEMU_BLOCK_PAGES);
 	f->moved += got;
 
 	cost->copy_ns += waits ? t1 - t0 : 0;
@@ -424,6 +444,7 @@ void gpuemu_d2h_begin(struct gpuemu_flight *f, enum gpuemu_inval_reason reason)
 	bitmap_andnot(f->copy.mask, todo, block->duplicate, GPUEMU_BLOCK_PAGES);
 	bitmap_zero(f->copy.fresh, GPUEMU_BLOCK_PAGES);
 	f->copy.way = GPUEMU_LINK_D2H;
+	f->copy.pages = page_mask_weight(f->copy.mask, f->first, f->n);
 	f->begun = true;
 	gpuemu_copy_begin(&f->copy);
 }

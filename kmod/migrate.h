@@ -26,6 +26,7 @@ struct gpuemu_space;
  * @want: the pages of several
  * @begun: there is a second half
  * @op: of a commit: what it is
+ * @copied: to the device: when the first half ended
  * @leaving: to system memory: the pages that move; duplicates are not copied
  * @ret: of the migration
  * @moved: pages, at the end
@@ -43,6 +44,7 @@ struct gpuemu_flight {
 	DECLARE_BITMAP(want, GPUEMU_BLOCK_PAGES);
 	bool begun;
 	const struct gpuemu_migrate_ops *op;
+	u64 copied;
 	DECLARE_BITMAP(leaving, GPUEMU_BLOCK_PAGES);
 	int ret;
 	u32 moved;

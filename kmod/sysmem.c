@@ -282,10 +282,14 @@ int gpuemu_sysmem_fill(struct gpuemu_block *block, unsigned long *mask,
 	bitmap_zero(filled, GPUEMU_BLOCK_PAGES);
 	for_each_set_bitrange(i, end, mask, GPUEMU_BLOCK_PAGES)
 		for (; i < end; i++)
-			if (!block->pages[i])
+			if (!block->pages[i]) {
 				__set_bit(i, filled);
+				n++;
+			}
+	/* What the CPU has written has its page. */
+	if (!n)
+		return 0;
 	for_each_set_bit(i, filled, GPUEMU_BLOCK_PAGES) {
-		n++;
 		if (block->pages[i])
 			continue;
 		end = find_next_zero_bit(filled, GPUEMU_BLOCK_PAGES, i);
