@@ -243,6 +243,7 @@ static int migrate_mirrored(struct gpuemu_engine *e, struct gpuemu_space *space,
 			    struct gpuemu_migration *m,
 			    struct gpuemu_stamps *cost, u32 *lacking)
 {
+	const struct gpuemu_migrate_ops *op = op_of(m);
 	u64 begin, waited;
 	s64 left;
 	int ret;
@@ -252,10 +253,10 @@ static int migrate_mirrored(struct gpuemu_engine *e, struct gpuemu_space *space,
 	begin = ktime_get_ns();
 	/* A client whose memory comes late is not waited for in each commit. */
 	left = gpuemu_patience_left(&space->patience, begin);
-	ret = gpuemu_mirror_migrate(space, m, access_of(e, m),
-				    left > 0 ? e->patience_ns : 0);
+	ret = op->mirrored(space, m, access_of(e, m), left > 0 ? e->patience_ns : 0);
 	waited = ktime_get_ns() - begin;
-	if (m->op == GPUEMU_MIGRATE_D2H) {
+	trace_gpuemu_migrate(space->id, m->addr, m->pages, m->op, "mirror", m->moved, ret);
+	if (op->frees_frames) {
 		cost->evict_ns += waited;
 		cost->d2h_pages += m->moved;
 		return ret;
@@ -264,7 +265,7 @@ static int migrate_mirrored(struct gpuemu_engine *e, struct gpuemu_space *space,
 	if (ret == -EAGAIN)
 		gpuemu_patience_spend(&space->patience, waited);
 	cost->map_ns += waited;
-	if (m->op == GPUEMU_MIGRATE_REMOTE)
+	if (!op->takes_frames)
 		return ret;
 	cost->h2d_pages += m->moved;
 	if (ret == -ENOSPC)

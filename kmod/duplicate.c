@@ -13,6 +13,7 @@
 #include "migrate.h"
 #include "migrate_ops.h"
 #include "migrate_steps.h"
+#include "mirror.h"
 #include "sysmem.h"
 #include "tlb.h"
 #include "va_block.h"
@@ -164,6 +165,8 @@ const struct gpuemu_migrate_ops gpuemu_op_duplicate = {
 	.prepare = gpuemu_space_notify_writes,
 	.begin = gpuemu_h2d_begin,
 	.end = gpuemu_h2d_end,
+	/* mm has no page that is in both: it goes to the device. */
+	.mirrored = gpuemu_mirror_bring,
 	.present = duplicate_present,
 	.provided = duplicate_provided,
 	.arrived = duplicate_arrived,

@@ -17,6 +17,7 @@
 #include "migrate.h"
 #include "migrate_ops.h"
 #include "migrate_steps.h"
+#include "mirror.h"
 #include "remote_map.h"
 #include "sysmem.h"
 #include "thrash.h"
@@ -399,6 +400,7 @@ const struct gpuemu_migrate_ops gpuemu_op_h2d = {
 	.joins = true,
 	.begin = gpuemu_h2d_begin,
 	.end = gpuemu_h2d_end,
+	.mirrored = gpuemu_mirror_bring,
 	.present = h2d_present,
 	.arrived = h2d_arrived,
 };
@@ -522,6 +524,7 @@ const struct gpuemu_migrate_ops gpuemu_op_d2h = {
 	.frees_frames = true,
 	.begin = d2h_op_begin,
 	.end = d2h_op_end,
+	.mirrored = gpuemu_mirror_drop,
 };
 
 /**

@@ -34,6 +34,8 @@ struct gpuemu_space;
  * @prepare: before a block is locked, with none held; NULL: nothing
  * @begin: first half, with the block locked. lacking: pages that found no frame
  * @end: second half, if the first has set flight.begun
+ * @mirrored: the same of ordinary memory, which has no block, all at once. access: see
+ *	access_of(). -EAGAIN: a worker of the module is at it, after so long
  * @present: for pages that are on the device already: their rights change. -EINTR: the
  *	task is being killed. For operations that begin with gpuemu_h2d_begin(),
  *	like the next two
@@ -51,6 +53,8 @@ struct gpuemu_migrate_ops {
 	void (*begin)(struct gpuemu_flight *f, struct gpuemu_stamps *cost,
 		      u32 *lacking);
 	void (*end)(struct gpuemu_flight *f, struct gpuemu_stamps *cost);
+	int (*mirrored)(struct gpuemu_space *space, struct gpuemu_migration *m,
+			enum gpuemu_access access, u64 patience_ns);
 	int (*present)(struct gpuemu_flight *f, struct gpuemu_stamps *cost);
 	void (*provided)(struct gpuemu_flight *f);
 	void (*arrived)(struct gpuemu_flight *f);

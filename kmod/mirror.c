@@ -81,13 +81,16 @@ static u32 send_home(struct gpuemu_mirror_range *range, u32 first, u32 n,
 	return moved;
 }
 
-/* The engine gives pages back: they go home, and it has no entry of them. */
-static int mirror_drop(struct gpuemu_mirror *mirror, struct gpuemu_migration *m)
+/*
+ * The engine gives pages back: they go home, and it has no entry of them. -EBUSY: some do not. For these three see struct gpuemu_migrate_ops, mirrored.
+ */
+int gpuemu_mirror_drop(struct gpuemu_space *space, struct gpuemu_migration *m,
+		       enum gpuemu_access access, u64 patience_ns)
 {
 	u32 first = (m->addr >> PAGE_SHIFT) % GPUEMU_BLOCK_PAGES;
-	struct gpuemu_space *space = mirror->space;
-	struct gpuemu_mirror_range *range;
+	struct gpuemu_mirror *mirror = mirror_of(space);
 	bool no_memory = false;
+	struct gpuemu_mirror_range *range;
 	int ret;
 
 	m->moved = 0;
@@ -110,55 +113,44 @@ static int mirror_drop(struct gpuemu_mirror *mirror, struct gpuemu_migration *m)
 				     GPUEMU_INVAL_EVICT, true) ?: ret;
 }
 
-/* Pages come to the device, as far as they can. -EBUSY: some stay, and are used there. */
-static int mirror_bring(struct gpuemu_mirror *mirror, struct gpuemu_migration *m,
-			const struct gpuemu_mirror_want *want, u64 patience_ns)
+static struct gpuemu_mirror_want want_of(const struct gpuemu_migration *m,
+					 enum gpuemu_access access)
 {
-	u32 before = on_device(mirror, m->addr, m->pages), after;
-	int ret = gpuemu_mirror_fault(mirror, want, patience_ns);
+	return (struct gpuemu_mirror_want){
+		.addr = m->addr,
+		.n = m->pages,
+		.write = access >= GPUEMU_ACCESS_WRITE,
+	};
+}
 
+/* Pages come to the device, as far as they can. -EBUSY: some stay, and are used there. */
+int gpuemu_mirror_bring(struct gpuemu_space *space, struct gpuemu_migration *m,
+			enum gpuemu_access access, u64 patience_ns)
+{
+	struct gpuemu_mirror *mirror = mirror_of(space);
+	struct gpuemu_mirror_want want = want_of(m, access);
+	u32 before = on_device(mirror, m->addr, m->pages), after;
+	int ret;
+
+	want.where = access == GPUEMU_ACCESS_PREFETCH ? GPUEMU_MIRROR_PREFETCH :
+							GPUEMU_MIRROR_DEVICE;
+	ret = gpuemu_mirror_fault(mirror, &want, patience_ns);
 	after = on_device(mirror, m->addr, m->pages);
 	m->moved = after > before ? after - before : 0;
 	return ret || after == m->pages ? ret : -EBUSY;
 }
 
-/*
- * A COMMIT's migration of ordinary memory. access: the strongest of the faults that it is
- * for; PREFETCH: there is none.
- */
-int gpuemu_mirror_migrate(struct gpuemu_space *space,
-			  struct gpuemu_migration *m, enum gpuemu_access access,
-			  u64 patience_ns)
+/* A fault uses them where they are. Without one they are to be in system memory. */
+int gpuemu_mirror_use(struct gpuemu_space *space, struct gpuemu_migration *m,
+		      enum gpuemu_access access, u64 patience_ns)
 {
-	struct gpuemu_mirror *mirror = mirror_of(space);
-	struct gpuemu_mirror_want want = {
-		.addr = m->addr,
-		.n = m->pages,
-		.write = access >= GPUEMU_ACCESS_WRITE,
-	};
-	int ret = -EBUSY;
+	struct gpuemu_mirror_want want = want_of(m, access);
+	int ret;
 
-	switch (m->op) {
-	case GPUEMU_MIGRATE_D2H:
-		ret = mirror_drop(mirror, m);
-		break;
-	case GPUEMU_MIGRATE_H2D:
-	/* mm has no page that is in both: it goes to the device. */
-	case GPUEMU_MIGRATE_DUPLICATE:
-		want.where = access == GPUEMU_ACCESS_PREFETCH ? GPUEMU_MIRROR_PREFETCH :
-								GPUEMU_MIRROR_DEVICE;
-		ret = mirror_bring(mirror, m, &want, patience_ns);
-		break;
-	case GPUEMU_MIGRATE_REMOTE:
-		/* A fault uses it where it is. Without one it is to be in system memory. */
-		if (access == GPUEMU_ACCESS_PREFETCH)
-			want.where = GPUEMU_MIRROR_HOME;
-		ret = gpuemu_mirror_fault(mirror, &want, patience_ns);
-		m->moved = ret ? 0 : m->pages;
-		break;
-	}
-	trace_gpuemu_migrate(space->id, m->addr, m->pages, m->op, "mirror",
-			     m->moved, ret);
+	if (access == GPUEMU_ACCESS_PREFETCH)
+		want.where = GPUEMU_MIRROR_HOME;
+	ret = gpuemu_mirror_fault(mirror_of(space), &want, patience_ns);
+	m->moved = ret ? 0 : m->pages;
 	return ret;
 }
 

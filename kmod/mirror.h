@@ -185,9 +185,12 @@ int gpuemu_mirror_open(struct gpuemu_client *client);
 int gpuemu_mirror_fault(struct gpuemu_mirror *mirror,
 			const struct gpuemu_mirror_want *want, u64 patience_ns);
 bool gpuemu_mirror_has(struct gpuemu_space *space, u64 addr);
-int gpuemu_mirror_migrate(struct gpuemu_space *space,
-			  struct gpuemu_migration *m, enum gpuemu_access access,
-			  u64 patience_ns);
+int gpuemu_mirror_drop(struct gpuemu_space *space, struct gpuemu_migration *m,
+		       enum gpuemu_access access, u64 patience_ns);
+int gpuemu_mirror_bring(struct gpuemu_space *space, struct gpuemu_migration *m,
+			enum gpuemu_access access, u64 patience_ns);
+int gpuemu_mirror_use(struct gpuemu_space *space, struct gpuemu_migration *m,
+		      enum gpuemu_access access, u64 patience_ns);
 u8 gpuemu_mirror_flags(struct gpuemu_space *space,
 		       const struct gpuemu_fault *f);
 bool gpuemu_mirror_denies(struct gpuemu_space *space);
@@ -248,13 +251,9 @@ static inline bool gpuemu_mirror_has(struct gpuemu_space *space, u64 addr)
 	return false;
 }
 
-static inline int gpuemu_mirror_migrate(struct gpuemu_space *space,
-					struct gpuemu_migration *m,
-					enum gpuemu_access access,
-					u64 patience_ns)
-{
-	return -EFAULT;
-}
+#define gpuemu_mirror_drop	NULL
+#define gpuemu_mirror_bring	NULL
+#define gpuemu_mirror_use	NULL
 
 static inline u8 gpuemu_mirror_flags(struct gpuemu_space *space,
 				     const struct gpuemu_fault *f)

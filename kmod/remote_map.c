@@ -14,6 +14,7 @@
 #include "migrate.h"
 #include "migrate_ops.h"
 #include "migrate_steps.h"
+#include "mirror.h"
 #include "remote_map.h"
 #include "sysmem.h"
 #include "tlb.h"
@@ -201,4 +202,5 @@ const struct gpuemu_migrate_ops gpuemu_op_remote = {
 	.nr = GPUEMU_MIGRATE_REMOTE,
 	.way = GPUEMU_LINK_H2D,
 	.begin = remote_op_begin,
+	.mirrored = gpuemu_mirror_use,
 };
