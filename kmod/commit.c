@@ -256,14 +256,15 @@ static int migrate_mirrored(struct gpuemu_engine *e, struct gpuemu_space *space,
 	ret = op->mirrored(space, m, access_of(e, m), left > 0 ? e->patience_ns : 0);
 	waited = ktime_get_ns() - begin;
 	trace_gpuemu_migrate(space->id, m->addr, m->pages, m->op, "mirror", m->moved, ret);
+	if (!op->frees_frames || ret == -EBUSY)
+		e->patience_ns -= min(waited, e->patience_ns);
+	if (ret == -EAGAIN || (op->frees_frames && ret == -EBUSY))
+		gpuemu_patience_spend(&space->patience, waited);
 	if (op->frees_frames) {
 		cost->evict_ns += waited;
 		cost->d2h_pages += m->moved;
 		return ret;
 	}
-	e->patience_ns -= min(waited, e->patience_ns);
-	if (ret == -EAGAIN)
-		gpuemu_patience_spend(&space->patience, waited);
 	cost->map_ns += waited;
 	if (!op->takes_frames)
 		return ret;

@@ -35,7 +35,7 @@ struct gpuemu_space;
  * @begin: first half, with the block locked. lacking: pages that found no frame
  * @end: second half, if the first has set flight.begun
  * @mirrored: the same of ordinary memory, which has no block, all at once. access: see
- *	access_of(). -EAGAIN: a worker of the module is at it, after so long
+ *	access_of(). -EAGAIN, -EBUSY: a worker of the module is at it, after so long
  * @present: for pages that are on the device already: their rights change. -EINTR: the
  *	task is being killed. For operations that begin with gpuemu_h2d_begin(),
  *	like the next two

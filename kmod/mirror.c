@@ -17,8 +17,11 @@
  * mm does not wait for the engine: the slot stays bound to the address until the
  * engine has acknowledged an invalidate, and is nobody else's before.
  */
+#include <linux/delay.h>
+#include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 
 #include "client.h"
@@ -64,32 +67,48 @@ static u32 on_device(struct gpuemu_mirror *mirror, u64 addr, u32 n)
 	return device;
 }
 
-/* Those of the pages that are on the device go home. Returns how many; *no_memory: some found no page. */
+/*
+ * Those of the pages that are on the device go home. Returns how many; *no_memory: some found
+ * no page; *later: a worker sends some.
+ */
 static u32 send_home(struct gpuemu_mirror_range *range, u32 first, u32 n,
-		     bool *no_memory)
+		     bool *no_memory, bool *later)
 {
 	struct gpuemu_dev *dev = range->mirror->space->dev;
 	u32 frames[GPUEMU_HOME_PAGES], moved = 0, end = first + n, some;
-	bool none;
+	bool none = false, put_off;
 
 	while ((some = gpuemu_mirror_range_frames(range, &first, end, frames,
 						  GPUEMU_HOME_PAGES))) {
-		moved += gpuemu_mirror_home(dev, frames, some, GPUEMU_INVAL_EVICT,
-					    &none);
+		moved += gpuemu_mirror_pages_home(dev, frames, some, GPUEMU_INVAL_EVICT,
+						  &none, &put_off);
 		*no_memory |= none;
+		*later |= put_off;
 	}
 	return moved;
 }
 
+/* What a worker sends home may be there soon. */
+static void await_home(struct gpuemu_mirror *mirror, const struct gpuemu_migration *m,
+		       u64 patience_ns)
+{
+	u64 begin = ktime_get_ns();
+
+	while (on_device(mirror, m->addr, m->pages) && !fatal_signal_pending(current) &&
+	       ktime_get_ns() - begin < patience_ns)
+		usleep_range(10, 20);
+}
+
 /*
- * The engine gives pages back: they go home, and it has no entry of them. -EBUSY: some do not. For these three see struct gpuemu_migrate_ops, mirrored.
+ * The engine gives pages back: they go home, and it has no entry of them. -EBUSY: some do not, or
+ * not yet. For these three see struct gpuemu_migrate_ops, mirrored.
  */
 int gpuemu_mirror_drop(struct gpuemu_space *space, struct gpuemu_migration *m,
 		       enum gpuemu_access access, u64 patience_ns)
 {
-	u32 first = (m->addr >> PAGE_SHIFT) % GPUEMU_BLOCK_PAGES;
+	u32 first = (m->addr >> PAGE_SHIFT) % GPUEMU_BLOCK_PAGES, before;
 	struct gpuemu_mirror *mirror = mirror_of(space);
-	bool no_memory = false;
+	bool no_memory = false, later = false;
 	struct gpuemu_mirror_range *range;
 	int ret;
 
@@ -97,7 +116,12 @@ int gpuemu_mirror_drop(struct gpuemu_space *space, struct gpuemu_migration *m,
 	range = gpuemu_mirror_range_find(mirror, m->addr >> GPUEMU_BLOCK_SHIFT);
 	if (!range)
 		return 0;
-	m->moved = send_home(range, first, m->pages, &no_memory);
+	before = on_device(mirror, m->addr, m->pages);
+	m->moved = send_home(range, first, m->pages, &no_memory, &later);
+	if (later) {
+		await_home(mirror, m, patience_ns);
+		m->moved = before - min(before, on_device(mirror, m->addr, m->pages));
+	}
 	ret = !on_device(mirror, m->addr, m->pages) ? 0 : no_memory ? -ENOMEM : -EBUSY;
 	if (m->moved) {
 		gpuemu_mirror_pages_reap(space->dev);

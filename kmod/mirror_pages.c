@@ -10,6 +10,7 @@
 #include <linux/ioport.h>
 #include <linux/memremap.h>
 #include <linux/mm.h>
+#include <linux/rmap.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
 
@@ -121,8 +122,76 @@ void gpuemu_mirror_pages_reap(struct gpuemu_dev *dev)
 }
 
 /*
+ * Whether processes may have the page that were forked from the one that it was made for, be it
+ * only the address where it was: mm looks into each of them before the page moves. A hint: the
+ * page may be anything by now, but an anon_vma stays one as long as RCU is held.
+ */
+static bool page_is_shared(const struct page *page)
+{
+	const struct anon_vma *anon_vma;
+	unsigned long mapping;
+	bool shared = false;
+
+	rcu_read_lock();
+	mapping = (unsigned long)READ_ONCE(page->mapping);
+	anon_vma = (const void *)(mapping & ~(unsigned long)FOLIO_MAPPING_FLAGS);
+	if (anon_vma && mapping != (unsigned long)anon_vma)
+		shared = READ_ONCE(anon_vma->num_children) >
+			 (READ_ONCE(anon_vma->root) == anon_vma);
+	rcu_read_unlock();
+	return shared;
+}
+
+static void send_leaving(struct work_struct *work)
+{
+	struct gpuemu_mirror_pages *pages =
+		container_of(work, struct gpuemu_mirror_pages, sender);
+	struct gpuemu_dev *dev = container_of(pages, struct gpuemu_dev, mirror_pages);
+	u32 frame;
+
+	for_each_set_bit(frame, pages->leaving, dev->vram.frames) {
+		gpuemu_mirror_home(dev, &frame, 1, GPUEMU_INVAL_EVICT, NULL);
+		clear_bit(frame, pages->leaving);
+		cond_resched();
+	}
+}
+
+/**
+ * gpuemu_mirror_pages_home() - sends pages to system memory, for the engine's service thread
+ * @dev: whose
+ * @frames: of the pages; those that a worker sends leave the array
+ * @n: how many, at most GPUEMU_HOME_PAGES
+ * @reason: see gpuemu_mirror_home()
+ * @no_memory: the same
+ * @later: out: a worker sends some. A process may have a thousand children, and all clients
+ *	wait for this thread
+ *
+ * Returns how many went.
+ */
+u32 gpuemu_mirror_pages_home(struct gpuemu_dev *dev, u32 *frames, u32 n,
+			     enum gpuemu_inval_reason reason, bool *no_memory,
+			     bool *later)
+{
+	struct gpuemu_mirror_pages *pages = &dev->mirror_pages;
+	u32 now = 0, i;
+
+	*later = false;
+	for (i = 0; i < n; i++) {
+		if (page_is_shared(pfn_to_page(pages->first + frames[i]))) {
+			set_bit(frames[i], pages->leaving);
+			*later = true;
+		} else {
+			frames[now++] = frames[i];
+		}
+	}
+	if (*later)
+		queue_work(dev->mirror.workers, &pages->sender);
+	return now ? gpuemu_mirror_home(dev, frames, now, reason, no_memory) : 0;
+}
+
+/*
  * Up to GPUEMU_HOME_PAGES frames from *hand on, before end, that no commit which is still
- * on asked for. all: these, too.
+ * on asked for, and that are not leaving already. all: these, too.
  */
 static u32 choose(struct gpuemu_dev *dev, u32 *hand, u32 end,
 		  const struct gpuemu_space *of, bool all, u32 *frames)
@@ -134,7 +203,7 @@ static u32 choose(struct gpuemu_dev *dev, u32 *hand, u32 end,
 	for (i = *hand; i < end && n < GPUEMU_HOME_PAGES; i++) {
 		i = find_next_bit(pages->used, end, i);
 		if (i < end && (!of || pages->owner[i] == of) &&
-		    (all || pages->pass[i] != pass))
+		    (all || (pages->pass[i] != pass && !test_bit(i, pages->leaving))))
 			frames[n++] = i;
 	}
 	spin_unlock(&pages->lock);
@@ -149,7 +218,8 @@ static u32 choose(struct gpuemu_dev *dev, u32 *hand, u32 end,
  * @of: only of this VA space; NULL: anybody's, or nobody's
  *
  * Sends home pages of ordinary memory, in turns; among them those that no engine knows
- * of, for example because their process has forked. Returns how many frames came free.
+ * of, for example because their process has forked. Returns how many frames came free. Those
+ * that a worker sends come free a little later.
  */
 u32 gpuemu_mirror_pages_evict(struct gpuemu_dev *dev, u32 want,
 			      const struct gpuemu_space *of)
@@ -157,13 +227,14 @@ u32 gpuemu_mirror_pages_evict(struct gpuemu_dev *dev, u32 want,
 	struct gpuemu_mirror_pages *pages = &dev->mirror_pages;
 	u32 frames[GPUEMU_HOME_PAGES], freed = 0, n, tries;
 	u32 hand = READ_ONCE(pages->hand);
-	bool again = hand;
+	bool again = hand, later;
 
 	for (tries = 0; tries < EVICT_TRIES && freed < want; tries++) {
 		n = choose(dev, &hand, dev->vram.frames, of, false, frames);
 		if (n) {
-			freed += gpuemu_mirror_home(dev, frames, n,
-						    GPUEMU_INVAL_RECLAIM, NULL);
+			freed += gpuemu_mirror_pages_home(dev, frames, n,
+							  GPUEMU_INVAL_RECLAIM, NULL,
+							  &later);
 			continue;
 		}
 		hand = 0;
@@ -240,6 +311,7 @@ static void free_tables(struct gpuemu_mirror_pages *pages)
 	kvfree(pages->used);
 	kvfree(pages->owner);
 	kvfree(pages->pass);
+	kvfree(pages->leaving);
 	kvfree(pages->stale);
 }
 
@@ -253,8 +325,10 @@ int gpuemu_mirror_pages_init(struct gpuemu_dev *dev)
 	pages->used = kvcalloc(BITS_TO_LONGS(n), sizeof(*pages->used), GFP_KERNEL);
 	pages->owner = kvcalloc(n, sizeof(*pages->owner), GFP_KERNEL);
 	pages->pass = kvcalloc(n, sizeof(*pages->pass), GFP_KERNEL);
+	pages->leaving = kvcalloc(BITS_TO_LONGS(n), sizeof(*pages->leaving), GFP_KERNEL);
+	INIT_WORK(&pages->sender, send_leaving);
 	pages->stale = kvmalloc_array(n, sizeof(*pages->stale), GFP_KERNEL);
-	if (pages->used && pages->owner && pages->pass && pages->stale)
+	if (pages->used && pages->owner && pages->pass && pages->leaving && pages->stale)
 		ret = make_pages(dev);
 	if (ret)
 		free_tables(pages);

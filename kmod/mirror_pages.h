@@ -14,6 +14,8 @@
 #include <linux/mm.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
+#include <linux/workqueue.h>
+#include <uapi/linux/gpuemu.h>
 
 #include "tlb.h"
 
@@ -33,6 +35,8 @@ struct gpuemu_space;
  * @owner: the VA space that has the frame on its account; NULL: its file is closed, and a
  *	process still has the page
  * @pass: the commit under which the page came
+ * @leaving: frames that @sender is to send home
+ * @sender: sends home what many processes may have, for which nobody waits
  * @hand: where the search for victims goes on
  * @stale: frames that mm has freed, of which the engine may still know
  * @nstale: how many
@@ -46,6 +50,8 @@ struct gpuemu_mirror_pages {
 	unsigned long *used;
 	struct gpuemu_space **owner;
 	u32 *pass;
+	unsigned long *leaving;
+	struct work_struct sender;
 	u32 hand;
 	u32 *stale;
 	u32 nstale;
@@ -61,6 +67,9 @@ u32 gpuemu_mirror_page_frame(const struct gpuemu_dev *dev,
 			     const struct page *page);
 u32 gpuemu_mirror_pages_evict(struct gpuemu_dev *dev, u32 want,
 			      const struct gpuemu_space *of);
+u32 gpuemu_mirror_pages_home(struct gpuemu_dev *dev, u32 *frames, u32 n,
+			     enum gpuemu_inval_reason reason, bool *no_memory,
+			     bool *later);
 void gpuemu_mirror_pages_leave(struct gpuemu_space *space);
 
 #else

@@ -5,6 +5,7 @@
  * compat_insert_page_mkwrite(): a page at the fault's address, writable from 6.15 on,
  * as the mapping says before.
  * compat_mmap_write_trylock(): 7.x has no mmap_write_trylock(); as mmap_write_lock() there.
+ * FOLIO_MAPPING_FLAGS: from 6.17; PAGE_MAPPING_FLAGS before.
  * compat_mm_counter_add(): add_mm_counter() without its tracepoint, which no module may use.
  * compat_fault_of_vma_lock(): whether a fault holds its VMA and not mmap_lock.
  */
@@ -15,6 +16,10 @@
 #include <linux/mmap_lock.h>
 #include <linux/sched/mm.h>
 #include <linux/version.h>
+
+#ifndef FOLIO_MAPPING_FLAGS
+#define FOLIO_MAPPING_FLAGS PAGE_MAPPING_FLAGS
+#endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
 static inline void vm_flags_set(struct vm_area_struct *vma, vm_flags_t flags)
