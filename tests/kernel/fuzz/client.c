@@ -258,7 +258,8 @@ static void operate(struct client *c)
 		OP_ADVISE, OP_ADVISE, OP_FORK, OP_IMAGE, OP_PIN, OP_PIN, OP_AWAY, OP_WATCH,
 		OP_GARBAGE,
 	};
-	int page = some_page(c->s, &c->x), pages = 1 + below(&c->x, one_in(&c->x, 8) ? 256 : 16);
+	int pages = 1 + below(&c->x, one_in(&c->x, 8) ? 256 : 16);
+	int page = some_page(c->s, c->me, &c->x);
 	const struct section *of = section_of(page);
 	enum op what = one_in(&c->x, 4) ? seldom[below(&c->x, sizeof(seldom))] :
 					  often[below(&c->x, sizeof(often))];
@@ -266,6 +267,8 @@ static void operate(struct client *c)
 	if (pages > of->first + of->pages - page)
 		pages = of->first + of->pages - page;
 	what = suited(what, page);
+	if (one_in(&c->x, 40))
+		atomic_store(&c->m->hot, page);
 	atomic_store(&c->m->doing, what);
 	switch (what) {
 	case OP_CPU_WRITE:

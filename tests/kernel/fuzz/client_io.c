@@ -75,7 +75,7 @@ void *client_help(void *arg)
 	while (!c->s->failed) {
 		kcov_take();
 		pthread_mutex_lock(&c->helping);
-		page = some_page(c->s, &x);
+		page = some_page(c->s, c->me, &x);
 		lane = below(&x, LANES);
 		if (lane >= HELPER_LANE && lane < GPU_LANE)
 			note(c->s, OP_HELP, c->me, page, 1,

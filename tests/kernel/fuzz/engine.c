@@ -262,9 +262,9 @@ static void bad_records(void)
 static void burst(void)
 {
 	struct shared *s = fe.s;
-	int c = below(&fe.x, s->clients), base = some_page(s, &fe.x), tries, i, left = BURST;
+	int c = below(&fe.x, s->clients), base = some_page(s, c, &fe.x), tries, i, left = BURST;
 	uint32_t space = atomic_load(&s->client[c].space), missing;
-	int span = 1 + below(&fe.x, 64), page[BURST];
+	int span = 1 + below(&fe.x, one_in(&fe.x, 3) ? 64 : 8), page[BURST];
 
 	for (i = 0; i < BURST; i++)
 		page[i] = (base + below(&fe.x, span)) % s->pages;

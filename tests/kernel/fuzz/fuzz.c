@@ -429,8 +429,7 @@ static int report(struct fuzz *f, uint32_t seconds)
 	busy = s->round > seconds / (20 * slow) && s->moved > 20 * much && s->faults > 10 * much &&
 	       (s->rightless || s->clients < 2) && s->count[OP_REMOTE] > much &&
 	       s->count[OP_DUPLICATE] > much &&
-	       (s->pages == PAGES || (s->heap_moved > 5 * much && s->sure > 10 * much &&
-				      s->children > much / 10)) &&
+	       (s->pages == PAGES || (s->heap_moved > much && s->sure > much)) &&
 	       s->count[OP_CPU_WRITE] > 20 * much && s->count[OP_GPU_WRITE] > 20 * much &&
 	       s->stayed > much && (s->calm || s->stays - s->stayed > much / 10);
 	kcov_take();

@@ -72,6 +72,7 @@ struct client_model {
 	_Atomic uint64_t lane[ALL_PAGES][LANES];
 	_Atomic uint32_t remaps[ALL_PAGES];	/* odd: the page is being mapped anew */
 	uint8_t hole[ALL_PAGES];
+	_Atomic uint32_t hot;	/* the first of the pages that all work on */
 	struct image image[IMAGES];
 };
 
@@ -115,7 +116,7 @@ const struct section *section_of(int page);
 uint8_t *page_addr(const struct shared *s, int page);
 /* -1: of none. */
 int page_of(const struct shared *s, uint64_t addr);
-int some_page(const struct shared *s, uint64_t *x);
+int some_page(const struct shared *s, int client, uint64_t *x);
 
 /* --- chance --- */
 static inline uint32_t next_random(uint64_t *x)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Where a client's pages are: managed memory, and sections of ordinary memory. */
+#include <stdatomic.h>
+
 #include "fuzz/fuzz.h"
 
 static const struct section sections[] = {
@@ -40,11 +42,17 @@ int page_of(const struct shared *s, uint64_t addr)
 	return addr >= (uintptr_t)s->heap && page < (uint64_t)s->pages ? (int)page : -1;
 }
 
-/* As often of managed memory as of all the rest, and of each section of that as often. */
-int some_page(const struct shared *s, uint64_t *x)
+/*
+ * Mostly one of a few, so that the client and the GPU meet there. Else as often of managed
+ * memory as of all the rest, and of each section of that as often.
+ */
+int some_page(const struct shared *s, int client, uint64_t *x)
 {
+	enum { HOT = 12 };
 	const struct section *of = sections;
 
+	if (!one_in(x, 3))
+		return (atomic_load(&s->client[client].hot) + below(x, HOT)) % s->pages;
 	if (s->pages > PAGES && one_in(x, 2))
 		of += 1 + below(x, SECTIONS - 1);
 	return of->first + below(x, of->pages);

@@ -72,7 +72,8 @@ static uint32_t make_plan(uint64_t *x, struct gpuemu_migration *m, int *want)
 	if (fe.e.control->vram_free < 64)
 		evictions += 12;
 	for (i = 0; i < evictions; i++, n++) {
-		make_migration(x, &m[n], below(x, fe.s->clients), some_page(fe.s, x));
+		c = below(x, fe.s->clients);
+		make_migration(x, &m[n], c, some_page(fe.s, c, x));
 		m[n].op = one_in(x, 6) ? bring(x, below(x, 4)) : GPUEMU_MIGRATE_D2H;
 		want[n] = one_in(x, 30) ? spoil(x, &m[n]) : 1;
 	}
