@@ -201,15 +201,18 @@ int engine_command(struct engine *e, uint32_t op, uint64_t addr, uint32_t arg, u
 
 	if (arg & BY_IOCTL)
 		return engine_call(e, op, addr, arg & ~BY_IOCTL);
-	engine_issue_as(e, op, addr, arg, reserved, op);
-	while (engine_result(e, op, 200, &res)) {
-		/* A FETCH may wait for as long as nothing happens. */
-		if (op != GPUEMU_URING_FETCH && op != GPUEMU_URING_COMMIT_AND_FETCH &&
-		    now_ms() > end) {
-			fail(fe.s, -1, -1, "hang: uring command %#x does not end", op);
-			_exit(1);
+	do {
+		engine_issue_as(e, op, addr, arg, reserved, op);
+		while (engine_result(e, op, 200, &res)) {
+			/* A FETCH may wait for as long as nothing happens. */
+			if (op != GPUEMU_URING_FETCH && op != GPUEMU_URING_COMMIT_AND_FETCH &&
+			    now_ms() > end) {
+				fail(fe.s, -1, -1, "hang: uring command %#x does not end", op);
+				_exit(1);
+			}
 		}
-	}
+		/* The thread that disturbs has submitted it, and has ended before it was done. */
+	} while (res == -ECANCELED && !fe.s->calm);
 	if (res == -ENODEV)
 		engine_lost();
 	return res;
