@@ -86,12 +86,18 @@ void fetch_cancel(struct sm *sm)
 	cache_reset(f->l1i);
 }
 
+/* Lines ahead may be on their way when the last warp has gone. No other line may. */
 bool fetch_idle(const struct sm *sm)
 {
 	const struct line_fetches *f = sm->fetch.lines;
+	uint32_t ahead = 0, used = 0;
 
-	return sm->fetch.fetched == NO_INDEX && !f->queue_count && !f->back_count && !f->ahead &&
-	       !set_any(sm->fetch.missed);
+	for (uint32_t i = 0; i < f->nlines; i++) {
+		used += f->lines[i].used;
+		ahead += f->lines[i].used && f->lines[i].ahead;
+	}
+	return sm->fetch.fetched == NO_INDEX && !f->queue_count && !f->back_count &&
+	       used == ahead && f->ahead == ahead && !set_any(sm->fetch.missed);
 }
 
 /* Sectors of a line: with the last one its warps go on, one a cycle. */

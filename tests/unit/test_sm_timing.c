@@ -410,6 +410,35 @@ static void test_lines_are_fetched_ahead(void **state)
 	assert_int_equal(straight(move, 15, 8, 8, &ahead), 1);
 }
 
+/*
+ * The first instruction of the second line asks for the third, and the warp ends before that
+ * comes. The SM is empty then, and the line that nobody reads is no mistake.
+ */
+static void test_a_line_ahead_outlives_the_warps(void **state)
+{
+	struct bench b;
+	char text[8192];
+	size_t at;
+
+	at = (size_t)snprintf(text, sizeof(text), PTX_HEAD
+		".visible .entry k()\n{\n.reg .pred %%p<2>;\n.reg .b32 %%r<4>;\n");
+	for (unsigned int i = 0; i < 16; i++)
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "div.u32 %%r1, %%r1, 3;\n");
+	at += (size_t)snprintf(text + at, sizeof(text) - at,
+			       "setp.eq.u32 %%p1, %%r1, 77;\n@%%p1 bra ON;\nret;\nON:\n");
+	for (unsigned int i = 0; i < 40; i++)
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "mov.u32 %%r1, 1;\n");
+	snprintf(text + at, sizeof(text) - at, "ret;\n}\n");
+	bench_init(&b);
+	b.spec.l1i_prefetch = 1;
+	bench_load(&b, text, 32);
+	bench_run(&b, 1);
+	assert_int_equal(b.status, 0);
+	assert_int_equal(sm_stats(b.sm)->l1i.read_misses, 1);
+	assert_int_equal(mem_stats(b.mem)->l2_accesses[MEM_INST][0], 3 * 4);
+	bench_fini(&b);
+}
+
 static void test_instruction_cache_kept(void **state)
 {
 	static const char text[] = PTX_HEAD
@@ -479,6 +508,7 @@ int main(void)
 		cmocka_unit_test(test_loops_of_the_probes),
 		cmocka_unit_test(test_fetches_are_counted),
 		cmocka_unit_test(test_lines_are_fetched_ahead),
+		cmocka_unit_test(test_a_line_ahead_outlives_the_warps),
 		cmocka_unit_test(test_instruction_cache_kept),
 		cmocka_unit_test(test_more_misses_than_mshrs_are_refused),
 	};
