@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # lane: vm
-# timeout: 1800
+# timeout: 2700
 #
 # The kernel tests and the VM's shell tests, in one boot, but for those that want the machine for
 # themselves (83-alone.sh); then `make vm` as a user
