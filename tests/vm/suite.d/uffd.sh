@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# vm: daemon timeout=600 vram_mb=16
+# vm: daemon timeout=1200 vram_mb=16
 #
 # Backend uffd beside kmod and sim: each workload verifies on all three and touches
 # the same pages, the same bytes come out of them; as root, as nobody, and as nobody

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# vm: daemon timeout=700 vram_mb=16
+# vm: daemon timeout=1200 vram_mb=16
 #
 # Every workload on backend kmod, verified, with VRAM to spare and with less than
 # it touches; and the report of such a run says what must be true of it.
