@@ -231,11 +231,12 @@ static void show_numbers(struct study_ctx *c, struct study_table *t, size_t row,
 
 void zorua_show_numbers(struct study_ctx *c)
 {
-	static const char *const columns[] = { "64 and 16", "128 and 32", "warps", "warps" };
+	static const char *const columns[] = { "64 and 16", "128 and 32", "warps of 64 and 16",
+					       "warps of 128 and 32" };
 	struct study_table *t = study_table(c, "numbers",
 		"virtual warps and CTAs of an SM, the paper's 64 and 16 and more: time over the baseline's, and "
 		"schedulable warps", 2, false);
-	char column[32];
+	char column[48];
 
 	for (size_t g = 0; g < ARRAY_SIZE(numbered); g++)
 		for (size_t i = 0; i < ARRAY_SIZE(columns); i++) {

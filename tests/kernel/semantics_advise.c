@@ -17,6 +17,7 @@
 
 #include "lib/harness.h"
 #include "lib/managed.h"
+#include "lib/text.h"
 
 MANAGED_FIXTURE(advise)
 
@@ -202,17 +203,6 @@ TEST_F(advise, clear_refs)
 }
 
 /* --- who moves: they find nothing that they may move --- */
-
-static int put_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY), ret;
-
-	if (fd < 0)
-		return -errno;
-	ret = write(fd, text, strlen(text)) < 0 ? -errno : 0;
-	close(fd);
-	return ret;
-}
 
 TEST_F(advise, compaction_and_migration)
 {

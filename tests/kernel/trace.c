@@ -11,6 +11,7 @@
 #include "lib/harness.h"
 #include "lib/knob.h"
 #include "lib/lib.h"
+#include "lib/text.h"
 
 #define TRACING "/sys/kernel/tracing/"
 
@@ -30,17 +31,6 @@ FIXTURE(trace)
 	uint8_t *mem;
 	char text[1 << 16];
 };
-
-static int put_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_TRUNC), ret;
-
-	if (fd < 0)
-		return -errno;
-	ret = write(fd, text, strlen(text)) < 0 ? -errno : 0;
-	close(fd);
-	return ret;
-}
 
 FIXTURE_SETUP(trace)
 {

@@ -9,13 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <cmocka.h>
 
 #include "report.h"
 #include "stat.h"
 #include "study.h"
+#include "study_program.h"
 #include "wrap.h"
 
 /* --- sentences in lines --------------------------------------------------------------------- */
@@ -224,31 +224,9 @@ static const char script[] =
 	"\\\"overlap_bound_cycles\\\":800}},\\\"totals\\\":{\\\"cycles\\\":$((base * t))}}\" >\"$last\"\n";
 
 extern const struct study study_paged_memory;
-static char dir[64], program[128];
-
 static int make_program(void **state)
 {
-	FILE *out;
-
-	strcpy(dir, "/tmp/gpuemu-numbers-XXXXXX");
-	if (!mkdtemp(dir))
-		return -1;
-	snprintf(program, sizeof(program), "%s/program", dir);
-	out = fopen(program, "w");
-	if (!out)
-		return -1;
-	fputs(script, out);
-	fclose(out);
-	setenv("GPUEMU_DATADIR", ".", 1);
-	return chmod(program, 0700);
-}
-
-static int remove_program(void **state)
-{
-	char command[128];
-
-	snprintf(command, sizeof(command), "rm -rf %s", dir);
-	return system(command);
+	return make_script(script);
 }
 
 static struct study_ctx study(char *part)

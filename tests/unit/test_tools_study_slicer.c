@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <cmocka.h>
 
+#include "study_program.h"
 #include "study_warped_slicer.h"
 
 extern const struct study study_warped_slicer;
@@ -57,31 +57,9 @@ static const char script[] =
 	"echo \"{\\\"totals\\\":{},\\\"workloads\\\":[$w],\\\"dispatch\\\":{\\\"partitions\\\":["
 	"{\\\"cycle\\\":25000,\\\"kernels\\\":[$part]}]}}\" >\"$last\"\n";
 
-static char dir[64], program[128];
-
 static int make_program(void **state)
 {
-	FILE *out;
-
-	strcpy(dir, "/tmp/gpuemu-slicer-XXXXXX");
-	if (!mkdtemp(dir))
-		return -1;
-	snprintf(program, sizeof(program), "%s/program", dir);
-	out = fopen(program, "w");
-	if (!out)
-		return -1;
-	fputs(script, out);
-	fclose(out);
-	setenv("GPUEMU_DATADIR", ".", 1);
-	return chmod(program, 0700);
-}
-
-static int remove_program(void **state)
-{
-	char command[128];
-
-	snprintf(command, sizeof(command), "rm -rf %s", dir);
-	return system(command);
+	return make_script(script);
 }
 
 /* MM, DXT and BLK: three pairs and one set of three. NULL: all parts. */

@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <cmocka.h>
 
+#include "study_program.h"
 #include "study_zorua.h"
 #include "workload.h"
 
@@ -163,31 +163,9 @@ static const char script[] =
 	"{\\\"busy_cycles\\\":0,\\\"warps\\\":{\\\"schedulable\\\":0}}],"
 	"\\\"totals\\\":{\\\"cycles\\\":$n}}\" >\"$last\"\n";
 
-static char dir[64], program[128];
-
 static int make_program(void **state)
 {
-	FILE *out;
-
-	strcpy(dir, "/tmp/gpuemu-zorua-XXXXXX");
-	if (!mkdtemp(dir))
-		return -1;
-	snprintf(program, sizeof(program), "%s/program", dir);
-	out = fopen(program, "w");
-	if (!out)
-		return -1;
-	fputs(script, out);
-	fclose(out);
-	setenv("GPUEMU_DATADIR", ".", 1);
-	return chmod(program, 0700);
-}
-
-static int remove_program(void **state)
-{
-	char command[128];
-
-	snprintf(command, sizeof(command), "rm -rf %s", dir);
-	return system(command);
+	return make_script(script);
 }
 
 static struct study_ctx study(char *part)

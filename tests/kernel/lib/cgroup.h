@@ -14,19 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/text.h"
+
 #define ROOT "/sys/fs/cgroup/"
 #define GROUP ROOT "gpuemu-test/"
-
-static inline int put_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY), ret;
-
-	if (fd < 0)
-		return -errno;
-	ret = write(fd, text, strlen(text)) < 0 ? -errno : 0;
-	close(fd);
-	return ret;
-}
 
 static inline int cgroup_make(void)
 {
