@@ -19,7 +19,7 @@ struct line_fetch {
 	uint8_t sectors;		/* not here yet */
 	uint8_t kernel;			/* slot of who asked first */
 	bool used;
-	bool ahead;			/* nobody waits for it, or did when it was asked for */
+	bool ahead;			/* no warp waited for it when it was asked for */
 };
 
 /* The waiter of a line that is fetched ahead. */
@@ -34,7 +34,6 @@ struct line_fetches {
 	uint8_t back[MAX_WARPS];	/* ring of warps whose line is here */
 	uint8_t back_head;
 	uint16_t back_count;
-	uint32_t ahead;			/* lines that are fetched ahead, on their way */
 };
 
 int fetch_init(struct sm *sm)
@@ -80,7 +79,6 @@ void fetch_cancel(struct sm *sm)
 
 	memset(l->lines, 0, l->nlines * sizeof(*l->lines));
 	l->queue_count = l->back_count = 0;
-	l->ahead = 0;
 	f->empty = f->missed = f->stale = f->refused = f->finished = NO_WARPS;
 	f->fetched = NO_INDEX;
 	cache_reset(f->l1i);
@@ -90,14 +88,12 @@ void fetch_cancel(struct sm *sm)
 bool fetch_idle(const struct sm *sm)
 {
 	const struct line_fetches *f = sm->fetch.lines;
-	uint32_t ahead = 0, used = 0;
 
-	for (uint32_t i = 0; i < f->nlines; i++) {
-		used += f->lines[i].used;
-		ahead += f->lines[i].used && f->lines[i].ahead;
-	}
+	for (uint32_t i = 0; i < f->nlines; i++)
+		if (f->lines[i].used && !f->lines[i].ahead)
+			return false;
 	return sm->fetch.fetched == NO_INDEX && !f->queue_count && !f->back_count &&
-	       used == ahead && f->ahead == ahead && !set_any(sm->fetch.missed);
+	       !set_any(sm->fetch.missed);
 }
 
 /* Sectors of a line: with the last one its warps go on, one a cycle. */
@@ -111,7 +107,6 @@ void fetch_reply(struct sm *sm, const struct mem_reply *reply)
 	if (line->sectors)
 		return;
 	line->used = false;
-	f->ahead -= line->ahead;
 	n = cache_fill(sm->fetch.l1i, line->addr, f->waiters);
 	for (unsigned int i = 0; i < n; i++)
 		if (f->waiters[i] != NO_WAITER)
@@ -164,7 +159,6 @@ static void request(struct line_fetches *f, uint64_t addr, uint32_t sectors, uin
 	while (f->lines[i].used)
 		i++;
 	f->lines[i] = (struct line_fetch){ addr, (uint8_t)sectors, kernel, true, ahead };
-	f->ahead += ahead;
 	f->queue[(f->queue_head + f->queue_count++) % f->queue_size] = i;
 }
 
