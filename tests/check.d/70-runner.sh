@@ -142,6 +142,14 @@ else
 	tap_not_ok 'suite: --icount runs what wants it, and nothing else' "status $status: $(cat $work/suite $work/suite.err)"
 fi
 
+# A suite whose time is over: what has ended counts, the rest has failed and says why.
+vm --slow 20 --within 15 --suite fail-case fail-hang pass-plain >$work/suite 2>$work/suite.err
+tap_check 'suite: --within keeps what has ended' grep -q '^ok [0-9]* - fail-case: ' $work/suite
+tap_check 'suite: --within says what ran' \
+	grep -qE "^(# |not ok [0-9]+ - fail-hang: ).*the 15 s of --within were over; 'fail-hang' ran" $work/suite
+tap_check 'suite: --within fails what did not begin' grep -q '^not ok [0-9]* - pass-plain: ' $work/suite
+tap_check 'suite: where the time went' grep -qE '^# vm: the longest: fail-case [0-9]+ s$' $work/suite
+
 # command NAME STATUS TEXT ARG...: one boot; TEXT must be on stderr.
 command_is() {
 	name=$1 want=$2 text=$3

@@ -33,6 +33,8 @@ usage: tests/vm/run.sh [OPTION...] -- COMMAND [ARG...]
   --log FILE          keep the kernel's console log there
   --beside            leave out the tests that want the machine for themselves
                       (alone): something else runs on it
+  --within S          end the VM after S s: tests that have ended then count as
+                      they are, all others have failed
   --suite             every test of build/tests/kernel/ and tests/vm/suite.d/,
                       or those named; prints TAP. Those that want --icount run
                       with it only, and the others without
@@ -51,11 +53,11 @@ die() { echo "vm: $*" >&2; exit 125; }
 misuse() { echo "vm: $*" >&2; usage >&2; exit 2; }
 quote() { printf "'%s' " "${1//\'/\'\\\'\'}"; }
 
-beside=0 timeout=300 module=1 daemon=1 module_args='' daemon_args='' mem=2048 smp=2 slow=1 icount=0 mode=command
+beside=0 within=0 timeout=300 module=1 daemon=1 module_args='' daemon_args='' mem=2048 smp=2 slow=1 icount=0 mode=command
 kernels=build/vm/kernel ko='' log='' fixture='' out_dir='' files=() names=()
 while [ $# -gt 0 ]; do
 	case $1 in
-	--timeout | --kernel | --module | --module-args | --daemon-args | --mem | --smp | --slow | --file | --fixture | --log | --out)
+	--timeout | --kernel | --module | --module-args | --daemon-args | --mem | --smp | --slow | --file | --fixture | --log | --out | --within)
 		[ $# -ge 2 ] || misuse "$1 needs a value" ;;
 	esac
 	case $1 in
@@ -75,6 +77,7 @@ while [ $# -gt 0 ]; do
 	--out) out_dir=$(cd "$cwd" && realpath -m "$2"); shift ;;
 	--icount) icount=1 ;;
 	--beside) beside=1 ;;
+	--within) within=$2; shift ;;
 	--shell) mode=shell ;;
 	--suite) mode=suite ;;
 	--help) usage; exit ;;
@@ -84,7 +87,7 @@ while [ $# -gt 0 ]; do
 	esac
 	shift
 done
-case $timeout$mem$smp$slow in *[!0-9]*) misuse '--timeout, --mem, --smp and --slow take numbers' ;; esac
+case $timeout$mem$smp$slow$within in *[!0-9]*) misuse '--timeout, --mem, --smp, --slow and --within take numbers' ;; esac
 [ "$slow" -gt 0 ] || misuse '--slow takes a number above 0'
 [ $mode != command ] || [ $# -gt 0 ] || misuse 'no command'
 [ $mode != shell ] || [ -n "${GPUEMU_VM_CMD:-}" ] || misuse "no command: make vm CMD='...'"
@@ -318,6 +321,10 @@ while kill -0 $qemu 2>/dev/null; do
 		kill -9 $qemu
 		stopped="the VM is stuck: nothing from '${jobs[$ended]:-power-off}' in ${limits[$ended]} s"
 		break
+	elif [ "$within" -gt 0 ] && [ $((SECONDS - began)) -ge "$within" ]; then
+		kill -9 $qemu
+		stopped="the $within s of --within were over; '${jobs[$ended]:-power-off}' ran"
+		break
 	fi
 	if [ $(((SECONDS - began) / 60)) -gt $minutes ]; then
 		minutes=$(((SECONDS - began) / 60))
@@ -441,6 +448,11 @@ elif [ -n "$(said kmemleak)" ]; then
 	tap_ok 'kmemleak: nothing is lost'
 fi
 received || tap_not_ok "the VM's output arrived whole"
+# Where the time went, by the guest's clock.
+said 'uptime job' | awk -v names="${jobs[*]}" -v booted="$(said 'uptime boot')" '
+	BEGIN { split(names, name, " "); last = booted }
+	{ printf "%d %s\n", $1 - last, name[NR]; last = $1 }' | sort -rn | head -n 8 |
+	awk '{ text = text sprintf("%s %s %d s", NR > 1 ? "," : "", $2, $1) } END { if (NR) print "# vm: the longest:" text }'
 why=$(astray)
 [ -z "$why" ] || echo "# vm: $why"
 tap_done
