@@ -15,6 +15,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "aperture.h"
 #include "batch.h"
 #include "client.h"
 #include "cmd.h"
@@ -58,6 +59,24 @@ static void engine_free(struct kref *ref)
 void gpuemu_engine_put(struct gpuemu_engine *e)
 {
 	kref_put(&e->ref, engine_free);
+}
+
+/*
+ * The file of the engine that is attached, referenced: what unmaps pages from the engine needs
+ * its mapping. NULL: there is none, and the one before has nothing mapped any more.
+ */
+struct gpuemu_client *gpuemu_engine_file_get(struct gpuemu_dev *dev)
+{
+	struct gpuemu_client *client = NULL;
+
+	spin_lock(&dev->lock);
+	/* Its release waits until it is revoked, which makes this NULL. */
+	if (dev->engine) {
+		client = container_of(dev->engine->mapping, struct gpuemu_client, mapping);
+		kref_get(&client->ref);
+	}
+	spin_unlock(&dev->lock);
+	return client;
 }
 
 /* Tells the engine to look at control.cancelled and the queue of jobs. */
@@ -152,10 +171,10 @@ void gpuemu_engine_kill(struct gpuemu_engine *e, const char *why)
 	/* A fault that saw the engine live has populated its mapping by then. */
 	mutex_lock(&e->map_lock);
 	mutex_unlock(&e->map_lock);
-	/* The same of the remote aperture; and nobody looks for its mapping now. */
-	mutex_lock(&dev->remote.lock);
-	gpuemu_mirror_zap_begin(dev);
-	gpuemu_mirror_zap_mapping(e->mapping, 0, 0);
+	/* The same of the apertures. */
+	gpuemu_aperture_settle(&dev->remote.aperture);
+	gpuemu_mirror_settle(dev);
+	gpuemu_aperture_zap(e->mapping, 0, 0);
 
 	spin_lock(&dev->jobs_lock);
 	spin_lock(&dev->lock);
@@ -166,8 +185,6 @@ void gpuemu_engine_kill(struct gpuemu_engine *e, const char *why)
 	wake_up_all(&e->wait);
 	spin_unlock(&dev->lock);
 	spin_unlock(&dev->jobs_lock);
-	gpuemu_mirror_zap_end(dev);
-	mutex_unlock(&dev->remote.lock);
 
 	for (i = 0; i < GPUEMU_PENDING_KINDS; i++)
 		if (pending[i])

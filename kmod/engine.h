@@ -102,8 +102,8 @@ struct gpuemu_pass {
  * struct gpuemu_engine - one attachment
  * @ref: one for the file, one for each waiter
  * @dev: the device
- * @mapping: of the engine's file; read only by gpuemu_engine_kill(), which the
- *	file's release waits for
+ * @mapping: of the engine's file; see gpuemu_engine_file_get(). gpuemu_engine_kill() reads
+ *	it, too, and the file's release waits for that
  * @owner: the file table that attached; .flush compares
  * @generation: of the attachment
  * @map_lock: see locks.h
@@ -198,6 +198,7 @@ struct gpuemu_engine {
 void gpuemu_engine_put(struct gpuemu_engine *e);
 void gpuemu_engine_kill(struct gpuemu_engine *e, const char *why);
 void gpuemu_engine_release(struct gpuemu_engine *e);
+struct gpuemu_client *gpuemu_engine_file_get(struct gpuemu_dev *dev);
 bool gpuemu_engine_lost(const struct gpuemu_engine *e);
 void gpuemu_engine_track(struct gpuemu_engine *e, enum gpuemu_role role);
 void gpuemu_engine_event_locked(struct gpuemu_engine *e);

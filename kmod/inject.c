@@ -12,6 +12,9 @@
 
 atomic_t gpuemu_inject_left[GPUEMU_INJECTS];
 
+/* One task waits before it unmaps, and others that unmap pass it. */
+static unsigned long unmapping;
+
 /*
  * Each millisecond takes one from the count, so it is over in time, as soon as a
  * test sets it to 0, or when the task is killed. Several share one pause.
@@ -20,6 +23,8 @@ void gpuemu_inject_pausing(struct gpuemu_dev *dev, enum gpuemu_inject what)
 {
 	atomic_t *left = &gpuemu_inject_left[what];
 
+	if (what == GPUEMU_INJECT_PAUSE_UNMAP && test_and_set_bit(0, &unmapping))
+		return;
 	/* A test that sees it counted knows that a task is here. */
 	gpuemu_count_dev(dev, INJECTED, 1);
 	/* A dead engine's revocation is not over sooner because its process is killed. */
@@ -27,6 +32,8 @@ void gpuemu_inject_pausing(struct gpuemu_dev *dev, enum gpuemu_inject what)
 		!fatal_signal_pending(current)) &&
 	       atomic_dec_if_positive(left) >= 0)
 		usleep_range_state(1000, 1100, TASK_KILLABLE);
+	if (what == GPUEMU_INJECT_PAUSE_UNMAP)
+		clear_bit(0, &unmapping);
 }
 
 /* The engine loses the device. */
@@ -73,6 +80,7 @@ int gpuemu_inject_ask(struct gpuemu_dev *dev, const struct nlattr *what,
 		[GPUEMU_INJECT_WHAT_PAUSE_REVOKE] = GPUEMU_INJECT_PAUSE_REVOKE,
 		[GPUEMU_INJECT_WHAT_PAUSE_MIRROR] = GPUEMU_INJECT_PAUSE_MIRROR,
 		[GPUEMU_INJECT_WHAT_PAUSE_RECLAIM] = GPUEMU_INJECT_PAUSE_RECLAIM,
+		[GPUEMU_INJECT_WHAT_PAUSE_UNMAP] = GPUEMU_INJECT_PAUSE_UNMAP,
 	};
 	u32 kind;
 

@@ -41,23 +41,19 @@
  *     VA space. May sleep, though nothing under it does.
  *  6. gpuemu_engine.map_lock (mutex). Orders populating the engine's mappings
  *     against their revocation. May sleep (page-table allocation).
- *     gpuemu_remote.lock (mutex), never together with it: the slots of the remote
- *     aperture, populating the engine's mapping of them, taking a page out of it,
- *     and the revocation. An engine is not forgotten without it, so its holder
- *     may use the engine's mapping. May sleep, as that one does.
- *     Inside it, and inside any of the locks above: gpuemu_mirror_slots.lock (mutex), what
- *     the engine has mapped of clients' processes. mm takes it while it changes a process'
- *     page table, in reclaim too, with locks of mm that are not in this list. So its holder
- *     neither reclaims nor waits, for an engine or a client; it takes 7 of an engine's file,
- *     9 and 10. A task that moves pages of ordinary memory does not hold it: mm has the
- *     pages locked then, and tells the mirror. mm may hold i_mmap_rwsem of a client's file
- *     above it, because mm tells the module of that file's changes, too. Every task that
- *     unmaps pages of an engine's file holds it. So no task that has that file's
- *     i_mmap_rwsem waits for it.
- *  7. i_mmap_rwsem (rwsem, mm's). Inside unmap_mapping_range().
+ *  7. i_mmap_rwsem (rwsem, mm's). Inside unmap_mapping_range(). mm may hold one of a client's
+ *     file when it tells the mirror of a change, which then takes the one of an engine's
+ *     file. No task that has the latter waits for a client.
  *  8. maple tree lock of gpuemu_space.managed; xa_lock of gpuemu_space.blocks,
  *     of gpuemu_space.protect.blocks, gpuemu_mirror.ranges and gpuemu_dev.clients
  *     (spinlocks).
+ *     gpuemu_aperture.lock (spinlock), of each aperture: who has its slots, and what the
+ *     engine has mapped of clients' processes. mm takes it while it changes a process' page
+ *     table, in reclaim too. No lock is taken inside it. No task holds it while it maps a
+ *     page in the aperture or unmaps one: a client that is put off there would keep all
+ *     others from their COMMITs. A task that takes a page away waits for a fault of the engine
+ *     that maps this very page. Such a fault waits for no client; it does not reclaim if the
+ *     page is ordinary memory.
  *     gpuemu_mirror_pages.lock (spinlock), whose account the pages of ordinary memory in
  *     device memory are on, and the frames that mm has freed. mm frees such a page with a
  *     page table locked, so this lock has no page table's inside; it has 10 and 11.

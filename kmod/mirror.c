@@ -59,10 +59,10 @@ static u32 on_device(struct gpuemu_mirror *mirror, u64 addr, u32 n)
 	range = gpuemu_mirror_range_find(mirror, addr >> GPUEMU_BLOCK_SHIFT);
 	if (!range)
 		return 0;
-	mutex_lock(&mirror->space->dev->mirror.lock);
+	spin_lock(&mirror->space->dev->mirror.aperture.lock);
 	for (; n; n--)
 		device += test_bit(first++, range->device);
-	mutex_unlock(&mirror->space->dev->mirror.lock);
+	spin_unlock(&mirror->space->dev->mirror.aperture.lock);
 	gpuemu_mirror_range_put(range);
 	return device;
 }
@@ -128,9 +128,7 @@ int gpuemu_mirror_drop(struct gpuemu_space *space, struct gpuemu_migration *m,
 		gpuemu_count(space, EVICTIONS, 1);
 		trace_gpuemu_evict(space->id, m->addr, m->pages, "engine", m->moved, ret);
 	}
-	gpuemu_mirror_zap_begin(space->dev);
-	gpuemu_mirror_range_hide_locked(range, first, first + m->pages - 1);
-	gpuemu_mirror_zap_end(space->dev);
+	gpuemu_mirror_range_hide(range, first, first + m->pages - 1);
 	gpuemu_mirror_range_put(range);
 	return gpuemu_tlb_invalidate(space, m->addr,
 				     m->addr + ((u64)m->pages << PAGE_SHIFT),

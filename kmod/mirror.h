@@ -23,6 +23,8 @@
 #include <linux/xarray.h>
 #include <uapi/linux/gpuemu.h>
 
+#include "aperture.h"
+
 struct gpuemu_block;
 struct gpuemu_client;
 struct gpuemu_dev;
@@ -48,9 +50,7 @@ struct gpuemu_mirror_slot {
 /**
  * struct gpuemu_mirror_slots - the device's
  * @slots: how many
- * @lock: see locks.h; protects the rest, what is mapped of all ranges, and the engine's
- *	mapping of the slots. Its holder neither waits nor reclaims: mm takes it
- * @zapper: the task that takes away mappings of the engine, with the lock
+ * @aperture: of the slots; its lock protects the rest, and what is mapped of all ranges
  * @slot: each of them
  * @free: a stack of slots that are nobody's
  * @nfree: how many
@@ -58,8 +58,7 @@ struct gpuemu_mirror_slot {
  */
 struct gpuemu_mirror_slots {
 	u32 slots;
-	struct mutex lock;
-	struct task_struct *zapper;
+	struct gpuemu_aperture aperture;
 	struct gpuemu_mirror_slot *slot;
 	u32 *free;
 	u32 nfree;
@@ -84,6 +83,8 @@ struct gpuemu_mirror_slots {
  * @stays: pages that were to go to the device, and did not; as long as nothing changes
  * @lacks: of these, some because there was no frame; nobody has heard of it yet
  * @owned: pages that have a slot, be it only until the engine has forgotten it
+ * @leaving: of these, what somebody unmaps from the engine, which may have it still
+ * @leavers: tasks that do; @slots changes for none of @leaving before they are done
  * @slots: valid where owned
  * @frames: valid where device
  */
@@ -102,6 +103,8 @@ struct gpuemu_mirror_range {
 	DECLARE_BITMAP(device, GPUEMU_BLOCK_PAGES);
 	DECLARE_BITMAP(stays, GPUEMU_BLOCK_PAGES);
 	DECLARE_BITMAP(owned, GPUEMU_BLOCK_PAGES);
+	DECLARE_BITMAP(leaving, GPUEMU_BLOCK_PAGES);
+	u32 leavers;
 	u32 slots[GPUEMU_BLOCK_PAGES];
 	u32 frames[GPUEMU_BLOCK_PAGES];
 };
@@ -117,6 +120,7 @@ struct gpuemu_mirror_range {
  * @worker: finds them
  * @ranges: VA block index -> range; the worker's, and then the closer's
  * @next: where the worker's search for slots goes on
+ * @given: slots that a range gives back; under @ranges_lock
  * @pfns: the worker's, like the next three
  * @src: see migrate_vma_setup()
  * @dst: the same
@@ -135,6 +139,7 @@ struct gpuemu_mirror {
 	struct xarray ranges;
 	struct mutex ranges_lock;
 	unsigned long next;
+	u32 given[GPUEMU_BLOCK_PAGES];
 	unsigned long pfns[GPUEMU_BLOCK_PAGES];
 	unsigned long src[GPUEMU_BLOCK_PAGES];
 	unsigned long dst[GPUEMU_BLOCK_PAGES];
@@ -173,11 +178,7 @@ int gpuemu_mirror_slots_init(struct gpuemu_mirror_slots *slots, u32 n);
 void gpuemu_mirror_slots_destroy(struct gpuemu_mirror_slots *slots);
 void gpuemu_mirror_flush(struct gpuemu_mirror_slots *slots);
 u32 gpuemu_mirror_slots_count(const struct gpuemu_dev *dev);
-void gpuemu_mirror_zap_begin(struct gpuemu_dev *dev);
-void gpuemu_mirror_zap_end(struct gpuemu_dev *dev);
-void gpuemu_mirror_zap_mapping(struct address_space *mapping, loff_t start,
-			       loff_t bytes);
-void gpuemu_mirror_zap_locked(struct gpuemu_dev *dev, u32 slot);
+void gpuemu_mirror_settle(struct gpuemu_dev *dev);
 bool gpuemu_mirror_slot_get_locked(struct gpuemu_space *space, u32 *slot);
 void gpuemu_mirror_slot_put_locked(struct gpuemu_space *space, u32 slot);
 
@@ -227,18 +228,8 @@ static inline u32 gpuemu_mirror_slots_count(const struct gpuemu_dev *dev)
 	return 0;
 }
 
-static inline void gpuemu_mirror_zap_begin(struct gpuemu_dev *dev)
+static inline void gpuemu_mirror_settle(struct gpuemu_dev *dev)
 {
-}
-
-static inline void gpuemu_mirror_zap_end(struct gpuemu_dev *dev)
-{
-}
-
-static inline void gpuemu_mirror_zap_mapping(struct address_space *mapping,
-					     loff_t start, loff_t bytes)
-{
-	unmap_mapping_range(mapping, start, bytes, 1);
 }
 
 static inline int gpuemu_mirror_open(struct gpuemu_client *client)

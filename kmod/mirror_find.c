@@ -201,9 +201,9 @@ static int range_move(struct gpuemu_mirror_range *range, struct mm_struct *mm,
 	mmap_read_unlock(mm);
 	if (!lacking)
 		return 0;
-	mutex_lock(&range->mirror->space->dev->mirror.lock);
+	spin_lock(&range->mirror->space->dev->mirror.aperture.lock);
 	range->lacks = true;
-	mutex_unlock(&range->mirror->space->dev->mirror.lock);
+	spin_unlock(&range->mirror->space->dev->mirror.aperture.lock);
 	return -ENOSPC;
 }
 

@@ -104,12 +104,10 @@ static bool map_found(struct gpuemu_mirror_range *range, const struct hmm_range 
 	struct gpuemu_dev *dev = range->mirror->space->dev;
 	bool done = false;
 
-	if (!mutex_trylock(&dev->mirror.lock))
-		return false;
-	WRITE_ONCE(dev->mirror.zapper, current);
+	spin_lock(&dev->mirror.aperture.lock);
 	if (!range->dead && !mmu_interval_read_retry(&range->notifier, found->notifier_seq))
 		done = !gpuemu_mirror_range_map_locked(range, first, n, found->hmm_pfns, news);
-	gpuemu_mirror_zap_end(dev);
+	spin_unlock(&dev->mirror.aperture.lock);
 	return done;
 }
 
@@ -191,12 +189,12 @@ static bool lacked(struct gpuemu_mirror *mirror, const struct gpuemu_mirror_want
 	range = gpuemu_mirror_range_find(mirror, want->addr >> GPUEMU_BLOCK_SHIFT);
 	if (!range)
 		return false;
-	mutex_lock(&mirror->space->dev->mirror.lock);
+	spin_lock(&mirror->space->dev->mirror.aperture.lock);
 	swap(lacks, range->lacks);
 	if (lacks)
 		bitmap_clear(range->stays, (want->addr >> PAGE_SHIFT) % GPUEMU_BLOCK_PAGES,
 			     want->n);
-	mutex_unlock(&mirror->space->dev->mirror.lock);
+	spin_unlock(&mirror->space->dev->mirror.aperture.lock);
 	gpuemu_mirror_range_put(range);
 	return lacks;
 }
@@ -211,10 +209,10 @@ static bool prefetched(struct gpuemu_mirror *mirror, const struct gpuemu_mirror_
 	range = gpuemu_mirror_range_find(mirror, want->addr >> GPUEMU_BLOCK_SHIFT);
 	if (!range)
 		return false;
-	mutex_lock(&mirror->space->dev->mirror.lock);
+	spin_lock(&mirror->space->dev->mirror.aperture.lock);
 	for (i = first; all && i < first + want->n; i++)
 		all = test_bit(i, range->device) || test_bit(i, range->stays);
-	mutex_unlock(&mirror->space->dev->mirror.lock);
+	spin_unlock(&mirror->space->dev->mirror.aperture.lock);
 	gpuemu_mirror_range_put(range);
 	return all;
 }

@@ -28,7 +28,6 @@ gpuemu_mirror_range_find(struct gpuemu_mirror *mirror, u64 index);
 struct gpuemu_mirror_range *
 gpuemu_mirror_range_make(struct gpuemu_mirror *mirror, u64 index);
 void gpuemu_mirror_range_put(struct gpuemu_mirror_range *range);
-void gpuemu_mirror_range_remove(struct gpuemu_mirror_range *range);
 
 int gpuemu_mirror_range_map(struct gpuemu_mirror_range *range,
 			    struct hmm_range *found, u32 first, u32 n);
@@ -38,7 +37,12 @@ u32 gpuemu_mirror_range_frames(struct gpuemu_mirror_range *range, u32 *first,
 			       u32 end, u32 *frames, u32 max);
 int gpuemu_mirror_range_map_locked(struct gpuemu_mirror_range *range, u32 first,
 				   u32 n, const unsigned long *pfns, bool *news);
-u32 gpuemu_mirror_range_hide_locked(struct gpuemu_mirror_range *range, u32 first,
-				    u32 last);
+
+/* mirror_hide.c */
+extern const struct mmu_interval_notifier_ops gpuemu_mirror_range_ops;
+u32 gpuemu_mirror_range_hide(struct gpuemu_mirror_range *range, u32 first, u32 last);
+void gpuemu_mirror_range_revoke(struct gpuemu_mirror_range *range);
+void gpuemu_mirror_range_remove(struct gpuemu_mirror_range *range);
+void gpuemu_mirror_range_find_lost(struct gpuemu_mirror_range *range, u32 first, u32 n);
 
 #endif

@@ -18,6 +18,7 @@
 #include "engine.h"
 #include "limit.h"
 #include "mirror.h"
+#include "mirror_range.h"
 #include "objects.h"
 #include "params.h"
 #include "user.h"
@@ -36,7 +37,7 @@ int gpuemu_mirror_slots_init(struct gpuemu_mirror_slots *slots, u32 n)
 {
 	u32 i;
 
-	mutex_init(&slots->lock);
+	gpuemu_aperture_init(&slots->aperture, GPUEMU_MMAP_MIRROR);
 	slots->slot = kvcalloc(n, sizeof(*slots->slot), GFP_KERNEL);
 	slots->free = kvmalloc_array(n, sizeof(*slots->free), GFP_KERNEL);
 	/* A client's worker may wait for good; each client has one, and they wait for no other. */
@@ -74,54 +75,10 @@ u32 gpuemu_mirror_slots_count(const struct gpuemu_dev *dev)
 	return dev->mirror.slots;
 }
 
-/*
- * To take away mappings of the engine, one slot's or all. What mm tells the zapper of
- * meanwhile is the aperture itself: the engine's process may be a client, too.
- */
-void gpuemu_mirror_zap_begin(struct gpuemu_dev *dev)
+/* See gpuemu_aperture_settle(). */
+void gpuemu_mirror_settle(struct gpuemu_dev *dev)
 {
-	mutex_lock(&dev->mirror.lock);
-	WRITE_ONCE(dev->mirror.zapper, current);
-}
-
-void gpuemu_mirror_zap_end(struct gpuemu_dev *dev)
-{
-	WRITE_ONCE(dev->mirror.zapper, NULL);
-	mutex_unlock(&dev->mirror.lock);
-}
-
-/*
- * The engine's process loses what it has mapped there. The caller is the zapper.
- *
- * mm calls this while it changes a client's page table, and this changes the engine's. To
- * lockdep both are one thing, which must not happen inside itself: i_mmap_rwsem, which could
- * have a class of its own, and the map of mm's notifiers (invalidate_range_start), which is
- * one for all and which any way to unmap takes. It may here: no other
- * task holds i_mmap_rwsem of an engine's file and waits for the lock of the slots. mm tells the
- * zapper itself of this change, and the zapper takes no lock for it.
- */
-void gpuemu_mirror_zap_mapping(struct address_space *mapping, loff_t start,
-			       loff_t bytes)
-{
-	lockdep_off();
-	unmap_mapping_range(mapping, start, bytes, 1);
-	lockdep_on();
-}
-
-/* After this the engine has nothing mapped in the slot. */
-void gpuemu_mirror_zap_locked(struct gpuemu_dev *dev, u32 slot)
-{
-	struct address_space *mapping = NULL;
-
-	lockdep_assert_held(&dev->mirror.lock);
-	/* An engine that is not there any more was revoked under this lock. */
-	spin_lock(&dev->lock);
-	if (dev->engine)
-		mapping = dev->engine->mapping;
-	spin_unlock(&dev->lock);
-	if (mapping)
-		gpuemu_mirror_zap_mapping(mapping, GPUEMU_MMAP_MIRROR +
-					  ((loff_t)slot << PAGE_SHIFT), PAGE_SIZE);
+	gpuemu_aperture_settle(&dev->mirror.aperture);
 }
 
 /* False: there is none, or none for this user. */
@@ -129,7 +86,7 @@ bool gpuemu_mirror_slot_get_locked(struct gpuemu_space *space, u32 *slot)
 {
 	struct gpuemu_mirror_slots *slots = &space->dev->mirror;
 
-	lockdep_assert_held(&slots->lock);
+	lockdep_assert_held(&slots->aperture.lock);
 	if (!slots->nfree || (space->limited && space->user->mirror_slots >=
 			      gpuemu_limit_of_user(slots->slots)))
 		return false;
@@ -139,60 +96,69 @@ bool gpuemu_mirror_slot_get_locked(struct gpuemu_space *space, u32 *slot)
 	return true;
 }
 
-/* The engine has forgotten it. */
+/* The engine has forgotten it, and has nothing mapped there. */
 void gpuemu_mirror_slot_put_locked(struct gpuemu_space *space, u32 slot)
 {
 	struct gpuemu_mirror_slots *slots = &space->dev->mirror;
 
-	lockdep_assert_held(&slots->lock);
-	if (slots->slot[slot].pfn || slots->slot[slot].lost)
-		gpuemu_mirror_zap_locked(space->dev, slot);
-	slots->slot[slot] = (struct gpuemu_mirror_slot){ };
+	lockdep_assert_held(&slots->aperture.lock);
 	slots->free[slots->nfree++] = slot;
 	space->user->mirror_slots--;
 	gpuemu_destroyed(slots);
 }
 
 /*
- * Without reclaim: it would tell the mirror of pages that go, which takes the lock
- * that the caller has.
+ * What a fault maps.
+ * @pfn: the page
+ * @write: to be written
+ * @fresh: what is mapped there goes before
+ * @dirty: the page gets dirty by this
  */
-static vm_fault_t insert(struct vm_fault *vmf, unsigned long pfn, bool write)
+struct what {
+	unsigned long pfn;
+	bool write, fresh, dirty;
+};
+
+/*
+ * The page is in the list of faults: who takes it away waits for this. Without reclaim, which
+ * would tell the mirror of pages that go, and wait for this fault, too.
+ */
+static vm_fault_t insert(struct gpuemu_engine *e, struct vm_fault *vmf, u64 nr,
+			 const struct what *what)
 {
 	const pgprot_t prot = vm_get_page_prot(VM_SHARED | VM_READ |
-					       (write ? VM_WRITE : 0));
-	unsigned int flags = memalloc_noreclaim_save();
+					       (what->write ? VM_WRITE : 0));
+	unsigned int flags;
 	vm_fault_t ret;
 
-	ret = vmf_insert_pfn_prot(vmf->vma, vmf->address & PAGE_MASK, pfn, prot);
+	if (what->fresh)
+		gpuemu_aperture_zap(e->mapping,
+				    GPUEMU_MMAP_MIRROR + ((loff_t)nr << PAGE_SHIFT),
+				    PAGE_SIZE);
+	flags = memalloc_noreclaim_save();
+	ret = vmf_insert_pfn_prot(vmf->vma, vmf->address & PAGE_MASK, what->pfn, prot);
 	memalloc_noreclaim_restore(flags);
-	return ret;
-}
-
-/* The engine has nothing mapped in the slot. The caller has the lock, and is no zapper yet. */
-static void slot_zap(struct gpuemu_dev *dev, u64 nr)
-{
-	WRITE_ONCE(dev->mirror.zapper, current);
-	gpuemu_mirror_zap_locked(dev, nr);
-	WRITE_ONCE(dev->mirror.zapper, NULL);
-}
-
-static vm_fault_t slot_insert(struct gpuemu_dev *dev, struct vm_fault *vmf,
-			      u64 nr, bool write)
-{
-	struct gpuemu_mirror_slot *slot = &dev->mirror.slot[nr];
-	bool writable = slot->pfn & HMM_PFN_WRITE;
-	struct page *page = hmm_pfn_to_page(slot->pfn);
-	vm_fault_t ret;
-
-	/* It may be mapped, to be read. */
-	if (write)
-		slot_zap(dev, nr);
-	ret = insert(vmf, page_to_pfn(page), writable);
 	/* It is still the process' page, or the mirror would have been told. */
-	if (writable && ret == VM_FAULT_NOPAGE)
-		set_page_dirty(page);
+	if (what->dirty && ret == VM_FAULT_NOPAGE)
+		set_page_dirty(pfn_to_page(what->pfn));
 	return ret;
+}
+
+/* The page of the slot is right for the access. */
+static bool found_locked(const struct gpuemu_mirror_slot *slot, bool write, struct what *what)
+{
+	bool writable = slot->pfn & HMM_PFN_WRITE;
+
+	if (!slot->pfn || (write && !writable))
+		return false;
+	*what = (struct what){
+		.pfn = page_to_pfn(hmm_pfn_to_page(slot->pfn)),
+		.write = writable,
+		/* It may be mapped, to be read. */
+		.fresh = write,
+		.dirty = writable,
+	};
+	return true;
 }
 
 /*
@@ -200,16 +166,36 @@ static vm_fault_t slot_insert(struct gpuemu_dev *dev, struct vm_fault *vmf,
  * nothing at the address any more, or does not allow the access. late: nobody could tell in
  * time, so the client's works fail from now on.
  */
-static vm_fault_t lost_insert(struct gpuemu_dev *dev, struct vm_fault *vmf,
-			      u64 nr, bool late)
+static void lose_locked(struct gpuemu_mirror_slot *slot, bool late, struct what *what)
 {
-	struct gpuemu_mirror_slot *slot = &dev->mirror.slot[nr];
+	struct gpuemu_mirror *mirror = slot->range->mirror;
 
-	slot_zap(dev, nr);
 	slot->lost = true;
 	if (late)
-		WRITE_ONCE(slot->range->mirror->late, true);
-	return insert(vmf, page_to_pfn(slot->range->mirror->lost), true);
+		WRITE_ONCE(mirror->late, true);
+	*what = (struct what){
+		.pfn = page_to_pfn(mirror->lost),
+		.write = true,
+		.fresh = true,
+	};
+}
+
+/* Has a worker find the page of the slot; it may have gone to the device. */
+static int ask(struct gpuemu_client *client, u64 addr, bool write, u64 patience_ns)
+{
+	const struct gpuemu_mirror_want want = {
+		.addr = addr,
+		.n = 1,
+		.write = write,
+		.where = GPUEMU_MIRROR_HOME,
+	};
+
+	return gpuemu_mirror_fault(client->space.mirror, &want, patience_ns);
+}
+
+static bool hopeless(int found)
+{
+	return found == -EFAULT || found == -ENXIO;
 }
 
 static vm_fault_t mirror_fault(struct vm_fault *vmf, bool write)
@@ -217,54 +203,50 @@ static vm_fault_t mirror_fault(struct vm_fault *vmf, bool write)
 	struct gpuemu_engine *e = vmf->vma->vm_private_data;
 	struct gpuemu_mirror_slots *slots = &e->dev->mirror;
 	u64 nr = vmf->pgoff - (GPUEMU_MMAP_MIRROR >> PAGE_SHIFT), addr;
+	u64 begin = ktime_get_ns(), patience_ns = late_ns(), spent;
+	struct gpuemu_aperture_insert entry;
 	struct gpuemu_mirror_range *range;
 	struct gpuemu_mirror_slot *slot;
 	struct gpuemu_client *client;
-	u64 begin = ktime_get_ns(), patience_ns = late_ns(), spent;
-	vm_fault_t ret = VM_FAULT_SIGBUS;
 	int found = -EAGAIN;
+	struct what what;
+	vm_fault_t ret;
 
 	if (nr >= slots->slots)
-		return ret;
+		return VM_FAULT_SIGBUS;
 	slot = &slots->slot[nr];
 	for (;;) {
-		mutex_lock(&slots->lock);
+		spin_lock(&slots->aperture.lock);
 		range = slot->range;
-		if (gpuemu_engine_lost(e) || !range)
-			break;
-		if (slot->pfn && (!write || (slot->pfn & HMM_PFN_WRITE))) {
-			ret = slot_insert(e->dev, vmf, nr, write);
-			break;
+		if (gpuemu_engine_lost(e) || !range) {
+			spin_unlock(&slots->aperture.lock);
+			return VM_FAULT_SIGBUS;
 		}
+		if (found_locked(slot, write, &what))
+			break;
 		spent = ktime_get_ns() - begin;
-		if (found == -EFAULT || found == -ENXIO || spent >= patience_ns) {
-			ret = lost_insert(e->dev, vmf, nr,
-					  found != -EFAULT && found != -ENXIO);
+		if (hopeless(found) || spent >= patience_ns) {
+			lose_locked(slot, !hopeless(found), &what);
 			break;
 		}
 		/* The slot keeps the range, and so the client, until the lock is free. */
 		client = container_of(range->mirror->space, struct gpuemu_client,
 				      space);
 		kref_get(&client->ref);
-		addr = (range->index << GPUEMU_BLOCK_SHIFT) +
-		       ((u64)slot->index << PAGE_SHIFT);
-		mutex_unlock(&slots->lock);
-		/* It may have gone to the device. */
-		found = gpuemu_mirror_fault(client->space.mirror,
-					    &(struct gpuemu_mirror_want){
-						.addr = addr,
-						.n = 1,
-						.write = write,
-						.where = GPUEMU_MIRROR_HOME,
-					    }, patience_ns - spent);
+		addr = gpuemu_mirror_range_addr(range, slot->index);
+		spin_unlock(&slots->aperture.lock);
+		found = ask(client, addr, write, patience_ns - spent);
 		gpuemu_client_put(client);
 		if (fatal_signal_pending(current))
 			return VM_FAULT_SIGBUS;
 		/* Memory or slots may come; and a page that was found may have left again. */
-		if (found && found != -EFAULT && found != -ENXIO && found != -EAGAIN)
+		if (found && !hopeless(found) && found != -EAGAIN)
 			fsleep(USEC_PER_MSEC);
 	}
-	mutex_unlock(&slots->lock);
+	gpuemu_aperture_insert_locked(&slots->aperture, &entry, nr);
+	spin_unlock(&slots->aperture.lock);
+	ret = insert(e, vmf, nr, &what);
+	gpuemu_aperture_inserted(&slots->aperture, &entry);
 	return ret;
 }
 

@@ -20,7 +20,7 @@ int gpuemu_remote_init(struct gpuemu_remote *remote, u32 slots)
 {
 	u32 i;
 
-	mutex_init(&remote->lock);
+	gpuemu_aperture_init(&remote->aperture, GPUEMU_MMAP_REMOTE);
 	remote->pages = kvcalloc(slots, sizeof(*remote->pages), GFP_KERNEL);
 	remote->free = kvmalloc_array(slots, sizeof(*remote->free), GFP_KERNEL);
 	if (!remote->pages || !remote->free) {
@@ -64,7 +64,7 @@ u32 gpuemu_remote_alloc(struct gpuemu_space *space, u32 *slots,
 	struct gpuemu_remote *remote = &space->dev->remote;
 	u32 n = 0, may, i;
 
-	mutex_lock(&remote->lock);
+	spin_lock(&remote->aperture.lock);
 	may = may_have(remote, space);
 	for_each_set_bit(i, mask, pages) {
 		if (n < may) {
@@ -75,7 +75,7 @@ u32 gpuemu_remote_alloc(struct gpuemu_space *space, u32 *slots,
 		}
 	}
 	space->user->slots += n;
-	mutex_unlock(&remote->lock);
+	spin_unlock(&remote->aperture.lock);
 	atomic_add(n, &gpuemu_live[GPUEMU_OBJ_slots]);
 	return n;
 }
@@ -87,7 +87,7 @@ void gpuemu_remote_free(struct gpuemu_space *space, const u32 *slots,
 	struct gpuemu_remote *remote = &space->dev->remote;
 	u32 n = 0, i;
 
-	mutex_lock(&remote->lock);
+	spin_lock(&remote->aperture.lock);
 	for (i = pages; i-- > 0;) {
 		if (!test_bit(i, mask))
 			continue;
@@ -95,7 +95,7 @@ void gpuemu_remote_free(struct gpuemu_space *space, const u32 *slots,
 		n++;
 	}
 	space->user->slots -= n;
-	mutex_unlock(&remote->lock);
+	spin_unlock(&remote->aperture.lock);
 	atomic_sub(n, &gpuemu_live[GPUEMU_OBJ_slots]);
 }
 
@@ -106,17 +106,10 @@ void gpuemu_remote_show(struct gpuemu_remote *remote, const u32 *slots,
 {
 	u32 i;
 
-	mutex_lock(&remote->lock);
+	spin_lock(&remote->aperture.lock);
 	for_each_set_bit(i, mask, pages)
 		remote->pages[slots[i]] = page[i];
-	mutex_unlock(&remote->lock);
-}
-
-static void zap(struct address_space *mapping, u32 slot, u32 n)
-{
-	gpuemu_mirror_zap_mapping(mapping,
-				  GPUEMU_MMAP_REMOTE + ((loff_t)slot << PAGE_SHIFT),
-				  (loff_t)n << PAGE_SHIFT);
+	spin_unlock(&remote->aperture.lock);
 }
 
 /*
@@ -127,32 +120,13 @@ void gpuemu_remote_hide(struct gpuemu_dev *dev, const u32 *slots,
 			const unsigned long *mask, u32 pages)
 {
 	struct gpuemu_remote *remote = &dev->remote;
-	struct address_space *mapping = NULL;
-	u32 i, first = 0, n = 0;
+	u32 i;
 
-	mutex_lock(&remote->lock);
-	/* An engine that is not there any more was revoked under this lock. */
-	spin_lock(&dev->lock);
-	if (dev->engine)
-		mapping = dev->engine->mapping;
-	spin_unlock(&dev->lock);
-	/* The engine's process may be a client whose memory is mirrored. */
-	gpuemu_mirror_zap_begin(dev);
-	for_each_set_bit(i, mask, pages) {
+	spin_lock(&remote->aperture.lock);
+	for_each_set_bit(i, mask, pages)
 		remote->pages[slots[i]] = NULL;
-		if (n && slots[i] == first + n) {
-			n++;
-			continue;
-		}
-		if (mapping && n)
-			zap(mapping, first, n);
-		first = slots[i];
-		n = 1;
-	}
-	if (mapping && n)
-		zap(mapping, first, n);
-	gpuemu_mirror_zap_end(dev);
-	mutex_unlock(&remote->lock);
+	spin_unlock(&remote->aperture.lock);
+	gpuemu_aperture_unmap(dev, &remote->aperture, slots, mask, pages);
 }
 
 /* The engine touched a slot that it has not mapped, or that is nobody's. */
@@ -161,15 +135,20 @@ static vm_fault_t remote_vm_fault(struct vm_fault *vmf)
 	struct gpuemu_engine *e = vmf->vma->vm_private_data;
 	struct gpuemu_remote *remote = &e->dev->remote;
 	u64 slot = vmf->pgoff - (GPUEMU_MMAP_REMOTE >> PAGE_SHIFT);
+	struct gpuemu_aperture_insert insert;
 	struct page *page = NULL;
-	int ret = -ENOENT;
+	int ret;
 
-	mutex_lock(&remote->lock);
+	spin_lock(&remote->aperture.lock);
 	if (slot < remote->slots && !gpuemu_engine_lost(e))
 		page = remote->pages[slot];
 	if (page)
-		ret = vm_insert_page(vmf->vma, vmf->address & PAGE_MASK, page);
-	mutex_unlock(&remote->lock);
+		gpuemu_aperture_insert_locked(&remote->aperture, &insert, slot);
+	spin_unlock(&remote->aperture.lock);
+	if (!page)
+		return VM_FAULT_SIGBUS;
+	ret = vm_insert_page(vmf->vma, vmf->address & PAGE_MASK, page);
+	gpuemu_aperture_inserted(&remote->aperture, &insert);
 	if (ret == -ENOMEM)
 		return VM_FAULT_OOM;
 	/* -EBUSY: another thread's fault was first. */

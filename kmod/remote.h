@@ -9,7 +9,8 @@
 #define _GPUEMU_REMOTE_H
 
 #include <linux/mm.h>
-#include <linux/mutex.h>
+
+#include "aperture.h"
 
 struct gpuemu_dev;
 struct gpuemu_space;
@@ -17,14 +18,14 @@ struct gpuemu_space;
 /**
  * struct gpuemu_remote - the device's
  * @slots: how many
- * @lock: see locks.h; protects the rest
+ * @aperture: of the slots; its lock protects the rest
  * @pages: by slot: what the engine finds there, or NULL
  * @free: a stack of slots that are no page's
  * @nfree: how many
  */
 struct gpuemu_remote {
 	u32 slots;
-	struct mutex lock;
+	struct gpuemu_aperture aperture;
 	struct page **pages;
 	u32 *free;
 	u32 nfree;
