@@ -56,7 +56,8 @@
  *     page is ordinary memory.
  *     gpuemu_mirror_pages.lock (spinlock), whose account the pages of ordinary memory in
  *     device memory are on, and the frames that mm has freed. mm frees such a page with a
- *     page table locked, so this lock has no page table's inside; it has 10 and 11.
+ *     page table locked, so this lock has no page table's inside; it has 10 and 11. No task
+ *     looks at more than 512 frames under it at a time.
  *  9. gpuemu_dev.jobs_lock (spinlock). Protects all jobs, their turns and the events
  *     that tell the engine of them. It has nothing to do with far faults and invalidates,
  *     so clients that queue jobs and wait for them keep nobody from these.

@@ -125,6 +125,8 @@ struct gpuemu_mirror_range {
  * @src: see migrate_vma_setup()
  * @dst: the same
  * @frames: for pages that are to move
+ * @npages: how many pages it has on the device; under the lock of these, like the next
+ * @first: one of these, see struct gpuemu_mirror_pages.links
  * @lost: the page of nobody: for an access of the engine that came too late
  * @late: such an access may have been to memory that the process has: no work ends well
  */
@@ -144,6 +146,8 @@ struct gpuemu_mirror {
 	unsigned long src[GPUEMU_BLOCK_PAGES];
 	unsigned long dst[GPUEMU_BLOCK_PAGES];
 	u32 frames[GPUEMU_BLOCK_PAGES];
+	u32 npages;
+	u32 first;
 	struct page *lost;
 	bool late;
 };

@@ -27,6 +27,11 @@
 /* Of one search for victims: it ends, also where none lets itself be moved. */
 #define EVICT_TRIES 64
 
+/* What a task looks at, or frees, before others get the lock. */
+#define SLICE GPUEMU_BLOCK_PAGES
+
+#define NONE U32_MAX
+
 bool gpuemu_mirror_page_is(const struct gpuemu_dev *dev, const struct page *page)
 {
 	return is_device_private_page(page) &&
@@ -37,6 +42,35 @@ u32 gpuemu_mirror_page_frame(const struct gpuemu_dev *dev,
 			     const struct page *page)
 {
 	return page_to_pfn(page) - dev->mirror_pages.first;
+}
+
+/* The pages on an account are a ring, the one that came or was looked at last at its end. */
+static void own_locked(struct gpuemu_mirror_pages *pages, struct gpuemu_mirror *mirror,
+		       u32 frame)
+{
+	struct gpuemu_mirror_link *links = pages->links, *link = &links[frame];
+
+	if (!mirror->npages++) {
+		*link = (struct gpuemu_mirror_link){ frame, frame };
+		mirror->first = frame;
+		return;
+	}
+	link->next = mirror->first;
+	link->prev = links[link->next].prev;
+	links[link->prev].next = frame;
+	links[link->next].prev = frame;
+}
+
+static void leave_ring_locked(struct gpuemu_mirror_pages *pages,
+			      struct gpuemu_mirror *mirror, u32 frame)
+{
+	const struct gpuemu_mirror_link *link = &pages->links[frame];
+
+	mirror->npages--;
+	pages->links[link->prev].next = link->next;
+	pages->links[link->next].prev = link->prev;
+	if (mirror->first == frame)
+		mirror->first = link->next;
 }
 
 /**
@@ -60,6 +94,7 @@ struct page *gpuemu_mirror_page_get(struct gpuemu_mirror *mirror, u32 frame)
 	}
 	__set_bit(frame, pages->used);
 	pages->owner[frame] = space;
+	own_locked(pages, mirror, frame);
 	pages->pass[frame] = READ_ONCE(space->dev->lru.pass);
 	gpuemu_count(space, RESIDENT_PAGES, 1);
 	spin_unlock(&pages->lock);
@@ -75,6 +110,7 @@ static void disown_locked(struct gpuemu_mirror_pages *pages, u32 frame)
 	if (!space)
 		return;
 	pages->owner[frame] = NULL;
+	leave_ring_locked(pages, space->mirror, frame);
 	gpuemu_limit_give_frames(space, 1);
 	gpuemu_count(space, RESIDENT_PAGES, -1);
 }
@@ -100,25 +136,30 @@ static void page_free(struct page *page)
 }
 COMPAT_PAGE_FREE(page_free)
 
+/* Some of the frames that the engine has forgotten are free. False: there are no more. */
+static bool reap_some(struct gpuemu_dev *dev)
+{
+	struct gpuemu_mirror_pages *pages = &dev->mirror_pages;
+	DECLARE_BITMAP(mask, SLICE) = { };
+	u32 n = 0;
+
+	spin_lock(&pages->lock);
+	if (pages->nstale && gpuemu_tlb_passed(dev, pages->mark))
+		n = min_t(u32, pages->nstale, SLICE);
+	bitmap_set(mask, 0, n);
+	WRITE_ONCE(pages->nstale, pages->nstale - n);
+	gpuemu_vram_free(&dev->vram, pages->stale + pages->nstale, mask, SLICE);
+	spin_unlock(&pages->lock);
+	return n == SLICE;
+}
+
 /* Frames that the engine has forgotten are free. */
 void gpuemu_mirror_pages_reap(struct gpuemu_dev *dev)
 {
-	struct gpuemu_mirror_pages *pages = &dev->mirror_pages;
-	DECLARE_BITMAP(mask, GPUEMU_BLOCK_PAGES);
-	u32 n;
-
-	if (!READ_ONCE(pages->nstale))
+	if (!READ_ONCE(dev->mirror_pages.nstale))
 		return;
-	spin_lock(&pages->lock);
-	while (pages->nstale && gpuemu_tlb_passed(dev, pages->mark)) {
-		n = min_t(u32, pages->nstale, GPUEMU_BLOCK_PAGES);
-		bitmap_zero(mask, GPUEMU_BLOCK_PAGES);
-		bitmap_set(mask, 0, n);
-		WRITE_ONCE(pages->nstale, pages->nstale - n);
-		gpuemu_vram_free(&dev->vram, pages->stale + pages->nstale, mask,
-				 GPUEMU_BLOCK_PAGES);
-	}
-	spin_unlock(&pages->lock);
+	while (reap_some(dev))
+		cond_resched();
 }
 
 /*
@@ -190,24 +231,69 @@ u32 gpuemu_mirror_pages_home(struct gpuemu_dev *dev, u32 *frames, u32 n,
 }
 
 /*
- * Up to GPUEMU_HOME_PAGES frames from *hand on, before end, that no commit which is still
- * on asked for, and that are not leaving already. all: these, too.
+ * A walk over pages, in which each comes once.
+ * @of: over this VA space's; NULL: over all frames
+ * @all: also those that a commit which is still on asked for, or that are leaving already
+ * @hand: of all frames: where it goes on
+ * @left: how many are left, of frames also those that are no page
  */
-static u32 choose(struct gpuemu_dev *dev, u32 *hand, u32 end,
-		  const struct gpuemu_space *of, bool all, u32 *frames)
+struct walk {
+	const struct gpuemu_space *of;
+	bool all;
+	u32 hand, left;
+};
+
+static struct walk walk_begin(struct gpuemu_dev *dev, const struct gpuemu_space *of,
+			      bool all, u32 hand)
+{
+	struct walk walk = { .of = of, .all = all, .hand = hand, .left = dev->vram.frames };
+
+	if (!of)
+		return walk;
+	walk.left = of->mirror ? READ_ONCE(of->mirror->npages) : 0;
+	return walk;
+}
+
+/* The next page, or NONE: there is none here. */
+static u32 step_locked(struct gpuemu_dev *dev, struct walk *walk)
 {
 	struct gpuemu_mirror_pages *pages = &dev->mirror_pages;
-	u32 pass = READ_ONCE(dev->lru.pass), n = 0, i;
+	u32 end = min(walk->hand + SLICE, dev->vram.frames), i;
+	struct gpuemu_mirror *mirror;
+
+	if (walk->of) {
+		mirror = walk->of->mirror;
+		walk->left = min(walk->left - 1, mirror->npages);
+		if (!mirror->npages)
+			return NONE;
+		i = mirror->first;
+		mirror->first = pages->links[i].next;
+		return i;
+	}
+	i = find_next_bit(pages->used, end, walk->hand);
+	end = min(i + 1, end);
+	walk->left -= min(walk->left, end - walk->hand);
+	walk->hand = end < dev->vram.frames ? end : 0;
+	return i < end ? i : NONE;
+}
+
+/*
+ * Up to GPUEMU_HOME_PAGES frames, in a bounded time; it may be none although there are more.
+ * Of a client's the one that came first or was looked at longest ago comes first.
+ */
+static u32 choose(struct gpuemu_dev *dev, struct walk *walk, u32 *frames)
+{
+	struct gpuemu_mirror_pages *pages = &dev->mirror_pages;
+	u32 pass = READ_ONCE(dev->lru.pass), n = 0, steps, i;
 
 	spin_lock(&pages->lock);
-	for (i = *hand; i < end && n < GPUEMU_HOME_PAGES; i++) {
-		i = find_next_bit(pages->used, end, i);
-		if (i < end && (!of || pages->owner[i] == of) &&
-		    (all || (pages->pass[i] != pass && !test_bit(i, pages->leaving))))
+	for (steps = 0; walk->left && steps < SLICE && n < GPUEMU_HOME_PAGES; steps++) {
+		i = step_locked(dev, walk);
+		if (i != NONE && (walk->all || (pages->pass[i] != pass &&
+						!test_bit(i, pages->leaving))))
 			frames[n++] = i;
 	}
 	spin_unlock(&pages->lock);
-	*hand = i;
 	return n;
 }
 
@@ -225,24 +311,21 @@ u32 gpuemu_mirror_pages_evict(struct gpuemu_dev *dev, u32 want,
 			      const struct gpuemu_space *of)
 {
 	struct gpuemu_mirror_pages *pages = &dev->mirror_pages;
-	u32 frames[GPUEMU_HOME_PAGES], freed = 0, n, tries;
-	u32 hand = READ_ONCE(pages->hand);
-	bool again = hand, later;
+	struct walk walk = walk_begin(dev, of, false, READ_ONCE(pages->hand));
+	u32 frames[GPUEMU_HOME_PAGES], freed = 0, n, tries = 0;
+	bool later;
 
-	for (tries = 0; tries < EVICT_TRIES && freed < want; tries++) {
-		n = choose(dev, &hand, dev->vram.frames, of, false, frames);
-		if (n) {
+	while (walk.left && tries < EVICT_TRIES && freed < want) {
+		n = choose(dev, &walk, frames);
+		tries += !!n;
+		if (n)
 			freed += gpuemu_mirror_pages_home(dev, frames, n,
 							  GPUEMU_INVAL_RECLAIM, NULL,
 							  &later);
-			continue;
-		}
-		hand = 0;
-		if (!again)
-			break;
-		again = false;
+		cond_resched();
 	}
-	WRITE_ONCE(pages->hand, hand);
+	if (!of)
+		WRITE_ONCE(pages->hand, walk.hand);
 	gpuemu_mirror_pages_reap(dev);
 	return freed;
 }
@@ -250,12 +333,29 @@ u32 gpuemu_mirror_pages_evict(struct gpuemu_dev *dev, u32 want,
 /* All of them, or one VA space's, as far as they let themselves be moved. */
 static void send_home(struct gpuemu_dev *dev, const struct gpuemu_space *of)
 {
-	u32 frames[GPUEMU_HOME_PAGES], n, hand = 0;
+	struct walk walk = walk_begin(dev, of, true, 0);
+	u32 frames[GPUEMU_HOME_PAGES], n;
 
-	while ((n = choose(dev, &hand, dev->vram.frames, of, true, frames))) {
-		gpuemu_mirror_home(dev, frames, n, GPUEMU_INVAL_UNMAP, NULL);
+	while (walk.left) {
+		n = choose(dev, &walk, frames);
+		if (n)
+			gpuemu_mirror_home(dev, frames, n, GPUEMU_INVAL_UNMAP, NULL);
 		cond_resched();
 	}
+}
+
+/* Some of the VA space's pages are on nobody's account. False: it has no more. */
+static bool disown_some(struct gpuemu_mirror_pages *pages, struct gpuemu_mirror *mirror)
+{
+	u32 steps;
+	bool more;
+
+	spin_lock(&pages->lock);
+	for (steps = 0; mirror->npages && steps < SLICE; steps++)
+		disown_locked(pages, mirror->first);
+	more = mirror->npages;
+	spin_unlock(&pages->lock);
+	return more;
 }
 
 /*
@@ -265,15 +365,9 @@ static void send_home(struct gpuemu_dev *dev, const struct gpuemu_space *of)
  */
 void gpuemu_mirror_pages_leave(struct gpuemu_space *space)
 {
-	struct gpuemu_mirror_pages *pages = &space->dev->mirror_pages;
-	u32 i;
-
 	send_home(space->dev, space);
-	spin_lock(&pages->lock);
-	for_each_set_bit(i, pages->used, space->dev->vram.frames)
-		if (pages->owner[i] == space)
-			disown_locked(pages, i);
-	spin_unlock(&pages->lock);
+	while (disown_some(&space->dev->mirror_pages, space->mirror))
+		cond_resched();
 	gpuemu_mirror_pages_reap(space->dev);
 }
 
@@ -310,6 +404,7 @@ static void free_tables(struct gpuemu_mirror_pages *pages)
 {
 	kvfree(pages->used);
 	kvfree(pages->owner);
+	kvfree(pages->links);
 	kvfree(pages->pass);
 	kvfree(pages->leaving);
 	kvfree(pages->stale);
@@ -324,11 +419,13 @@ int gpuemu_mirror_pages_init(struct gpuemu_dev *dev)
 	spin_lock_init(&pages->lock);
 	pages->used = kvcalloc(BITS_TO_LONGS(n), sizeof(*pages->used), GFP_KERNEL);
 	pages->owner = kvcalloc(n, sizeof(*pages->owner), GFP_KERNEL);
+	pages->links = kvcalloc(n, sizeof(*pages->links), GFP_KERNEL);
 	pages->pass = kvcalloc(n, sizeof(*pages->pass), GFP_KERNEL);
 	pages->leaving = kvcalloc(BITS_TO_LONGS(n), sizeof(*pages->leaving), GFP_KERNEL);
 	INIT_WORK(&pages->sender, send_leaving);
 	pages->stale = kvmalloc_array(n, sizeof(*pages->stale), GFP_KERNEL);
-	if (pages->used && pages->owner && pages->pass && pages->leaving && pages->stale)
+	if (pages->used && pages->owner && pages->links && pages->pass &&
+	    pages->leaving && pages->stale)
 		ret = make_pages(dev);
 	if (ret)
 		free_tables(pages);

@@ -25,6 +25,11 @@ struct gpuemu_space;
 
 #if IS_ENABLED(CONFIG_DEVICE_PRIVATE) && IS_ENABLED(CONFIG_HMM_MIRROR)
 
+/* Two frames that are on the same account. */
+struct gpuemu_mirror_link {
+	u32 next, prev;
+};
+
 /**
  * struct gpuemu_mirror_pages - the device's
  * @pagemap: the kernel's
@@ -34,6 +39,7 @@ struct gpuemu_space;
  * @used: frames that are a page of a process
  * @owner: the VA space that has the frame on its account; NULL: its file is closed, and a
  *	process still has the page
+ * @links: of a frame that is on an account: the next and the previous one there
  * @pass: the commit under which the page came
  * @leaving: frames that @sender is to send home
  * @sender: sends home what many processes may have, for which nobody waits
@@ -49,6 +55,7 @@ struct gpuemu_mirror_pages {
 	spinlock_t lock;
 	unsigned long *used;
 	struct gpuemu_space **owner;
+	struct gpuemu_mirror_link *links;
 	u32 *pass;
 	unsigned long *leaving;
 	struct work_struct sender;
