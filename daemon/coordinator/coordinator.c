@@ -23,11 +23,13 @@ int coord_create(const struct coord_limits *limits, const struct coord_threshold
 	c->ctx = ctx;
 	c->warps = calloc(limits->warps, sizeof(*c->warps));
 	c->scratchpad = calloc(limits->ctas, sizeof(*c->scratchpad));
+	c->pledged = calloc(limits->ctas, sizeof(*c->pledged));
 	c->waiting = calloc(limits->ctas, sizeof(*c->waiting));
 	c->begun = calloc(limits->ctas, sizeof(*c->begun));
 	c->stalled = calloc(limits->ctas, sizeof(*c->stalled));
 	c->slots = calloc(limits->slots, sizeof(*c->slots));
-	if (!c->warps || !c->scratchpad || !c->waiting || !c->begun || !c->stalled || !c->slots ||
+	if (!c->warps || !c->scratchpad || !c->pledged || !c->waiting || !c->begun ||
+	    !c->stalled || !c->slots ||
 	    coord_table_init(&c->registers, limits->warps, SETS, limits->register_sets) ||
 	    (limits->scratchpad_table &&
 	     coord_table_init(&c->sets, limits->ctas, SETS, limits->scratchpad_sets))) {
@@ -47,6 +49,7 @@ void coord_destroy(struct coordinator *c)
 	coord_table_fini(&c->sets);
 	free(c->warps);
 	free(c->scratchpad);
+	free(c->pledged);
 	free(c->waiting);
 	free(c->begun);
 	free(c->stalled);
@@ -61,6 +64,7 @@ void coord_reset(struct coordinator *c)
 		coord_table_clear(&c->sets);
 	memset(c->warps, 0, c->limits.warps * sizeof(*c->warps));
 	memset(c->scratchpad, 0, c->limits.ctas * sizeof(*c->scratchpad));
+	memset(c->pledged, 0, c->limits.ctas * sizeof(*c->pledged));
 	memset(c->waiting, 0, c->limits.ctas * sizeof(*c->waiting));
 	memset(c->begun, 0, c->limits.ctas * sizeof(*c->begun));
 	memset(c->stalled, 0, c->limits.ctas * sizeof(*c->stalled));
@@ -69,7 +73,7 @@ void coord_reset(struct coordinator *c)
 	c->free_slots = c->limits.slots;
 	c->free_scratchpad = c->limits.scratchpad_sets;
 	c->swapped_warps = c->pending = c->runnable = 0;
-	c->promised = c->dying = 0;
+	c->promised = c->dying = c->unmapped = 0;
 	coord_begin(c);
 	c->threshold.begun = false;
 }
@@ -135,6 +139,7 @@ static void want(struct coordinator *c, struct warp *w, const struct coord_needs
 	w->needs = needs->sets;
 	w->ahead = needs->ahead;
 	w->scratchpad = needs->scratchpad;
+	w->most_scratchpad = MAX(needs->most_scratchpad, needs->scratchpad);
 	coord_set_state(c, w, PENDING);
 }
 
@@ -218,7 +223,8 @@ void coord_cta_end(struct coordinator *c, unsigned int cta)
 			coord_table_unmap(&c->sets, cta, set);
 	else
 		c->free_scratchpad += c->scratchpad[cta];
-	c->scratchpad[cta] = 0;
+	c->unmapped -= c->pledged[cta] - c->scratchpad[cta];
+	c->scratchpad[cta] = c->pledged[cta] = 0;
 	c->stalled[cta] = 0;
 }
 
@@ -414,8 +420,12 @@ unsigned int coord_swapped(const struct coordinator *c, enum coord_resource r)
 	       c->registers.swapped;
 }
 
-unsigned int coord_unpromised(const struct coordinator *c)
+unsigned int coord_unpromised(const struct coordinator *c, enum coord_resource r)
 {
+	unsigned int free = coord_free(c, r);
+
+	if (r == COORD_SCRATCHPAD)
+		return free - MIN(c->unmapped, free);
 	return c->limits.register_sets - MIN(c->promised, c->limits.register_sets);
 }
 
@@ -484,7 +494,7 @@ static bool within(const struct coordinator *c, enum coord_resource r)
 bool coord_sound(const struct coordinator *c)
 {
 	unsigned int free_slots = c->limits.slots, away = 0;
-	unsigned int scratchpad = coord_free(c, COORD_SCRATCHPAD);
+	unsigned int scratchpad = coord_free(c, COORD_SCRATCHPAD), unmapped = 0;
 	bool taken[256] = { false };
 	bool sound = coord_table_sound(&c->registers) && coord_table_sound(&c->sets);
 
@@ -493,9 +503,12 @@ bool coord_sound(const struct coordinator *c)
 		free_slots -= c->warps[i].slotted;
 		away += c->warps[i].away;
 	}
-	for (unsigned int i = 0; i < c->limits.ctas; i++)
+	for (unsigned int i = 0; i < c->limits.ctas; i++) {
 		scratchpad += c->scratchpad[i];
-	return sound && counts_sound(c) && free_slots == c->free_slots &&
+		unmapped += c->pledged[i] - c->scratchpad[i];
+		sound = sound && c->pledged[i] >= c->scratchpad[i];
+	}
+	return sound && unmapped == c->unmapped && counts_sound(c) && free_slots == c->free_slots &&
 	       away == c->swapped_warps &&
 	       scratchpad == c->limits.scratchpad_sets + c->sets.swapped &&
 	       within(c, COORD_THREADS) && within(c, COORD_SCRATCHPAD) &&

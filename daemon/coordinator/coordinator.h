@@ -159,7 +159,8 @@ void coord_set_floor(struct coordinator *c, unsigned int warps);
 struct coord_needs {
 	uint64_t sets;			/* register sets, a bit each */
 	unsigned int ahead;		/* the most register sets of this phase and all later ones */
-	unsigned int scratchpad;	/* scratchpad sets of its CTA */
+	unsigned int scratchpad;	/* scratchpad sets of its CTA, the first so many */
+	unsigned int most_scratchpad;	/* the most that a warp of the CTA needs in any phase */
 };
 
 /* A warp of the CTA has arrived and needs this to begin. */
@@ -224,8 +225,8 @@ unsigned int coord_runnable(const struct coordinator *c);	/* schedulable, and at
 /* Physical units that no warp or CTA has; units in swap. */
 unsigned int coord_free(const struct coordinator *c, enum coord_resource r);
 unsigned int coord_swapped(const struct coordinator *c, enum coord_resource r);
-/* Register sets that are promised to no warp. 0 also if more are promised than there are. */
-unsigned int coord_unpromised(const struct coordinator *c);
+/* Register or scratchpad sets promised to nobody. 0 also if more are promised than there are. */
+unsigned int coord_unpromised(const struct coordinator *c, enum coord_resource r);
 unsigned int coord_percent(const struct coordinator *c);
 const struct coord_counters *coord_stats(const struct coordinator *c);
 /*

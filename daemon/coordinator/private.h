@@ -20,6 +20,7 @@ struct warp {
 	uint64_t age;			/* of its CTA: less is older */
 	uint64_t needs, holds;		/* register sets; dying ones are in neither */
 	unsigned int scratchpad;	/* scratchpad sets of its CTA that it needs */
+	unsigned int most_scratchpad;	/* and that the CTA will need at most */
 	unsigned int ahead;		/* the most register sets that it will need from here on */
 	unsigned int promised;		/* register sets promised to it; 0: it has not begun */
 };
@@ -33,12 +34,14 @@ struct coordinator {
 	struct coord_table sets;	/* of scratchpad, by CTA; empty if it has no table */
 	struct warp *warps;
 	unsigned int *scratchpad;	/* by CTA: sets that it holds */
+	unsigned int *pledged;		/* by CTA: sets that it holds or was promised */
 	unsigned int *waiting;		/* by CTA: warps that are PENDING */
 	unsigned int *begun;		/* by CTA: warps that were promised registers */
 	uint64_t *stalled;		/* by CTA: order of stalling; 0: it is not */
 	bool *slots;			/* taken */
 	unsigned int free_slots, swapped_warps;
 	unsigned int free_scratchpad;	/* scratchpad sets, if scratchpad has no table */
+	unsigned int unmapped;		/* scratchpad sets promised to CTAs that do not hold them */
 	unsigned int pending, runnable;
 	unsigned int promised;		/* register sets promised to all warps */
 	unsigned int dying;		/* register sets that become free soon (coord_entry.dying) */

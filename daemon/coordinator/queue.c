@@ -8,7 +8,8 @@
  *
  * Deadlock: fewer warps than the floor go on, and a warp waits. Then the first warp whose CTA has
  * its scratchpad gets slot and registers, whatever the threshold says. Scratchpad alone is never
- * forced: a CTA takes all of it at a time, so a CTA that has it never waits for more.
+ * forced. A CTA is promised all of it when it takes its first set, so a CTA that has some never
+ * waits for more.
  *
  * Warps of a stalled CTA (coord_stalled()) lend their slots before warps at barriers do. Such a
  * warp is in no queue until its results have come. It comes back by itself, so no warp waits for it
@@ -108,9 +109,12 @@ static bool fits_registers(const struct coordinator *c, unsigned int warp)
 /* The same for the scratchpad of the warp's CTA. */
 static bool fits_scratchpad(const struct coordinator *c, const struct warp *w)
 {
-	unsigned int has = c->scratchpad[w->cta], free = coord_free(c, COORD_SCRATCHPAD);
-	unsigned int more = w->scratchpad > has ? w->scratchpad - has : 0;
+	unsigned int free = coord_free(c, COORD_SCRATCHPAD);
+	unsigned int more = w->most_scratchpad + c->unmapped;
 
+	if (w->scratchpad <= c->pledged[w->cta])
+		return true;
+	more -= c->pledged[w->cta];
 	return more <= free || c->sets.swapped + more - free <= coord_allowed(c, COORD_SCRATCHPAD);
 }
 
@@ -160,11 +164,17 @@ static void lend_slot(struct coordinator *c, unsigned int to, bool force)
 	c->ops.swap_out(c->ctx, (unsigned int)(from - c->warps));
 }
 
-/* Gives the CTA all of its scratchpad, up to this set. */
-static void take_scratchpad(struct coordinator *c, unsigned int cta, unsigned int sets)
+/* Gives the CTA its scratchpad up to the set that the warp needs, and promises it the rest. */
+static void take_scratchpad(struct coordinator *c, const struct warp *w)
 {
+	unsigned int cta = w->cta, sets = w->scratchpad;
 	unsigned int swapped = c->sets.swapped, *has = &c->scratchpad[cta];
 
+	if (sets > c->pledged[cta]) {
+		c->unmapped += w->most_scratchpad - c->pledged[cta];
+		c->pledged[cta] = w->most_scratchpad;
+	}
+	c->unmapped -= sets - *has;
 	if (!c->limits.scratchpad_table)
 		c->free_scratchpad -= sets - *has;
 	for (unsigned int set = *has; c->limits.scratchpad_table && set < sets; set++) {
@@ -185,7 +195,7 @@ static void acquire(struct coordinator *c, unsigned int warp, bool force)
 	bool restored = w->away;
 
 	if (w->scratchpad > c->scratchpad[w->cta])
-		take_scratchpad(c, w->cta, w->scratchpad);
+		take_scratchpad(c, w);
 	if (!w->slotted) {
 		if (!c->free_slots)
 			lend_slot(c, warp, force);

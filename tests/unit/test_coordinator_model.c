@@ -561,6 +561,43 @@ static void a_promise_falls_at_the_phase(void **state)
 	coord_destroy(b.c);
 }
 
+/*
+ * CTAs of four sets that take one first are promised the rest: the third CTA waits until one has
+ * ended, though six sets are free.
+ */
+static void the_rest_of_scratchpad_is_promised(void **state)
+{
+	const struct coord_limits limits = {
+		.warps = 8, .ctas = 4, .slots = 8, .register_sets = 20, .scratchpad_sets = 8,
+	};
+	struct coord_needs needs = {
+		.sets = 1, .ahead = 1, .scratchpad = 1, .most_scratchpad = 4,
+	};
+	struct bench b;
+
+	open_bench(&b, &limits, &none);
+	for (unsigned int w = 0; w < 3; w++)
+		coord_warp_start(b.c, w, w, &needs);
+	run(&b);
+	assert_true(b.schedulable[0] && b.schedulable[1] && !b.schedulable[2]);
+	assert_int_equal(coord_free(b.c, COORD_SCRATCHPAD), 6);
+	assert_int_equal(coord_unpromised(b.c, COORD_SCRATCHPAD), 0);
+	needs.scratchpad = 4;
+	for (unsigned int w = 0; w < 2; w++) {
+		b.schedulable[w] = false;
+		coord_phase(b.c, w, &needs);
+	}
+	run(&b);
+	assert_true(b.schedulable[0] && b.schedulable[1] && !b.schedulable[2]);
+	assert_int_equal(coord_free(b.c, COORD_SCRATCHPAD), 0);
+	coord_warp_end(b.c, 0);
+	coord_cta_end(b.c, 0);
+	run(&b);
+	assert_true(b.schedulable[2]);
+	assert_int_equal(coord_free(b.c, COORD_SCRATCHPAD), 3);
+	coord_destroy(b.c);
+}
+
 /* --- at random -------------------------------------------------------------------------- */
 
 /* A warp's next step: so many sets, scratchpad or none; or a barrier. */
@@ -597,7 +634,9 @@ static void make_program(struct machine *m, struct rng *rng, const struct coord_
 		s->sets = 1 + (unsigned int)rng_below(rng, peak && i == m->p.n / 2 ?
 						      limits->register_sets : 6u);
 		s->barrier = i && rng_below(rng, 3) == 0;
-		s->scratchpad = rng_below(rng, 2) ? m->scratchpad : 0;
+		/* Some of it or all, in whatever order: what a CTA has it does not give back. */
+		s->scratchpad = (unsigned int)rng_below(rng, 2) *
+				(unsigned int)rng_below(rng, m->scratchpad + 1);
 	}
 }
 
@@ -619,7 +658,7 @@ static void start_cta(struct machine *m, unsigned int cta)
 		m->live[w] = true;
 		coord_warp_start(m->b.c, w, cta, &(struct coord_needs){
 			.sets = SETS(m->p.steps[0].sets), .ahead = ahead(m, 0),
-			.scratchpad = m->p.steps[0].scratchpad,
+			.scratchpad = m->p.steps[0].scratchpad, .most_scratchpad = m->scratchpad,
 		});
 	}
 	m->left[cta] = m->p.warps;
@@ -661,7 +700,10 @@ static void advance(struct machine *m, unsigned int w)
 		return;
 	}
 	m->b.swap[w] &= SETS(s->sets);
-	phase(&m->b, w, s->sets, ahead(m, (unsigned int)(s - m->p.steps)), s->scratchpad);
+	coord_phase(m->b.c, w, &(struct coord_needs){
+		.sets = SETS(s->sets), .ahead = ahead(m, (unsigned int)(s - m->p.steps)),
+		.scratchpad = s->scratchpad, .most_scratchpad = m->scratchpad,
+	});
 }
 
 /* A CTA stalls, or goes on; results of some of those come that lost their slots so. */
@@ -790,6 +832,7 @@ int main(void)
 		cmocka_unit_test(a_short_barrier_lends_none),
 		cmocka_unit_test(the_floor_takes_a_waiting_warps_slot),
 		cmocka_unit_test(a_promise_falls_at_the_phase),
+		cmocka_unit_test(the_rest_of_scratchpad_is_promised),
 		cmocka_unit_test(everybody_comes_to_the_end),
 	};
 

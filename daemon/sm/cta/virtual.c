@@ -398,8 +398,8 @@ static bool fits_beside(const struct virt *v, const struct sm_kernel *kernel)
 	unsigned int warps = sm_kernel_needs(kernel).warps;
 
 	return !coord_pending(v->c) && coord_free(v->c, COORD_THREADS) >= warps &&
-	       coord_unpromised(v->c) >= warps * needs.ahead &&
-	       coord_free(v->c, COORD_SCRATCHPAD) >= scratchpad(v, kernel);
+	       coord_unpromised(v->c, COORD_REGISTERS) >= warps * needs.ahead &&
+	       coord_unpromised(v->c, COORD_SCRATCHPAD) >= scratchpad(v, kernel);
 }
 
 bool virtual_zorua_has_room(void *state, const struct sm *sm, const struct sm_kernel *kernel)
