@@ -178,8 +178,11 @@ static struct json_object *phases_json(const struct ptx_kernel *k)
 		add(o, "line", k->insns[p->insn].line);
 		add(o, "live", p->live);
 		add(o, "regs", p->regs);
-		add(o, "smem", p->shared ? k->shared_bytes : 0);
-		json_object_object_add(o, "scratchpad", json_object_new_boolean(p->shared));
+		add(o, "smem", p->smem);
+		json_object_object_add(o, "scratchpad", json_object_new_boolean(p->smem_end));
+		/* Without it, all that the CTA has. */
+		if (p->smem_end != PTX_EXTENT_END)
+			add(o, "smem_end", p->smem_end);
 		add(o, "register_sets", (uint64_t)__builtin_popcountll(p->sets));
 		add(o, "kept_sets", (uint64_t)__builtin_popcountll(p->kept));
 		add(o, "loose_sets", p->loose);
@@ -265,21 +268,32 @@ static void print_rule(FILE *out, const char *left, const char *right)
 		"----------------------------------------", right);
 }
 
+/* How much of its CTA's scratchpad the phase needs. */
+static void scratchpad_text(struct json_object *p, char *text, size_t size)
+{
+	if (!output_has(p, "smem_end"))
+		snprintf(text, size, "all scratchpad");
+	else if (!count(p, "smem_end"))
+		snprintf(text, size, "no scratchpad");
+	else
+		snprintf(text, size, "scratchpad below byte %" PRIu64, count(p, "smem_end"));
+}
+
 static void print_phase(FILE *out, struct json_object *p, size_t number, bool *dynamic)
 {
-	bool shared = json_object_get_boolean(output_at(p, "scratchpad"));
-	char left[64], right[160];
+	char left[64], right[160], scratchpad[64];
 	int n;
 
-	*dynamic |= shared;
+	*dynamic |= !output_has(p, "smem_end");
+	scratchpad_text(p, scratchpad, sizeof(scratchpad));
 	if (json_object_get_boolean(output_at(p, "specifier")))
 		snprintf(left, sizeof(left), ".phasechange %" PRIu64 ",%" PRIu64 ";",
 			 count(p, "regs"), count(p, "smem"));
 	else
 		snprintf(left, sizeof(left), "(no specifier)");
 	n = snprintf(right, sizeof(right), "phase %zu: %" PRIu64 " registers in %" PRIu64
-		     " sets, %s scratchpad; %" PRIu64 " live", number + 1, count(p, "regs"),
-		     count(p, "register_sets"), shared ? "all" : "no", count(p, "live"));
+		     " sets, %s; %" PRIu64 " live", number + 1, count(p, "regs"),
+		     count(p, "register_sets"), scratchpad, count(p, "live"));
 	if (count(p, "loose_sets"))
 		snprintf(right + n, sizeof(right) - (size_t)n, " in %" PRIu64 " sets, %" PRIu64
 			 " more than they fill", count(p, "kept_sets"), count(p, "loose_sets"));
@@ -303,8 +317,7 @@ static void print_phases(FILE *out, struct json_object *listing, struct json_obj
 			print_rule(out, "", "a boundary without specifier");
 	}
 	if (dynamic)
-		fputs("  scratchpad: the static bytes; a launch's dynamic ones come with them\n",
-		      out);
+		fputs("  all scratchpad: static bytes, and a launch's dynamic ones with them\n", out);
 }
 
 static void print_listing(FILE *out, struct json_object *listing)

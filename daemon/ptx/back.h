@@ -202,7 +202,7 @@ int color_function(struct alloc *a, uint32_t f, uint32_t **failed, uint32_t *nfa
  */
 int color_again(struct alloc *a, uint32_t f, const uint32_t *weight);
 
-/* --- uniform.c, phases.c: Zorua's phases -------------------------------------------------- */
+/* --- uniform.c, scratchpad.c, phases.c: Zorua's phases ------------------------------------- */
 
 /*
  * together[i]: all lanes of a warp that have not exited execute instruction i of the entry at a
@@ -212,25 +212,36 @@ int uniform_solve(struct ptx_kernel *kernel, const struct cfg *cfg, bool *togeth
 
 struct spills;
 
+/* scratchpad.c. Cells of scratchpad, and which of them are live where. */
+#define PTX_SCRATCHPAD_CELLS	64
+struct scratchpad {
+	uint32_t ncells;
+	uint32_t cells[PTX_SCRATCHPAD_CELLS + 1]; /* cell c is [cells[c], cells[c + 1]) */
+	uint64_t *live;		/* by instruction: cells live before it or accessed by it */
+	struct ptx_extent *extents; /* by instruction: what it accesses itself */
+};
+/* any: the kernel may have shared memory. -ENOMEM. */
+int scratchpad_find(struct scratchpad *s, struct ptx_kernel *kernel, const struct cfg *cfg,
+		    const struct spills *spills, bool any);
+void scratchpad_free(struct scratchpad *s);
+/* Where the last of these cells ends; 0: there is none. */
+uint32_t scratchpad_end(const struct scratchpad *s, uint64_t cells);
+/* The bytes of these cells. The last cell of all ends at `fixed`, the kernel's static bytes. */
+uint32_t scratchpad_bytes(const struct scratchpad *s, uint64_t cells, uint32_t fixed);
+
 /* Where phases begin, before registers are renumbered for them. */
 struct phases {
 	uint32_t n, cap;
-	bool has_shared;
 	uint32_t *at;		/* ascending instructions; the first is 0 */
-	bool *shared;		/* by instruction: scratchpad is live before it or accessed by it */
+	struct scratchpad scratchpad;
 	uint32_t *live;		/* by instruction: 32-bit registers live before it */
 	bool *quiet;		/* by point: it needs no specifier (phases_compare()) */
 	uint8_t plenty;		/* of options */
 };
 /* After postdom_solve(). -ENOMEM. */
 int phases_find(struct phases *p, struct ptx_kernel *kernel, const struct cfg *cfg,
-		const struct ranges *ranges);
+		const struct ranges *ranges, const struct spills *spills);
 void phases_free(struct phases *p);
-/*
- * May it touch shared memory? A generic address may be there if there is any, and so may a
- * call's accesses.
- */
-bool phases_touch_shared(const struct phases *p, const struct ptx_insn *insn);
 /* weight[register]: at how many of the points it is live. */
 void phases_weigh(const struct phases *p, const struct ranges *ranges, uint32_t nregs,
 		  uint32_t *weight);

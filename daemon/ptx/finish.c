@@ -315,7 +315,7 @@ static int find_phases(struct finisher *f, struct phases *p)
 	int ret = weight ? postdom_solve(f->kernel, &v->cfg) : -ENOMEM;
 
 	if (!ret)
-		ret = phases_find(p, f->kernel, &v->cfg, &v->ranges);
+		ret = phases_find(p, f->kernel, &v->cfg, &v->ranges, &f->spills);
 	if (!ret) {
 		phases_weigh(p, &v->ranges, f->kernel->nregs, weight);
 		ret = color_again(&f->alloc, 0, weight);

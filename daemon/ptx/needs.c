@@ -92,7 +92,10 @@ static void add_insn(struct ptx_phase *phase, const struct phases *p, const stru
 						 MIN(u->live[i], u->live[i + 1]) : 0u));
 	phase->regs = (uint16_t)MAX(phase->regs, MIN(regs, kernel->regs_per_thread));
 	phase->sets |= u->kept[i] | u->named[i];
-	phase->shared |= p->shared[i];
+	phase->smem = MAX(phase->smem, scratchpad_bytes(&p->scratchpad, p->scratchpad.live[i],
+							kernel->shared_bytes));
+	phase->smem_end = MAX(phase->smem_end,
+			      scratchpad_end(&p->scratchpad, p->scratchpad.live[i]));
 }
 
 /* --- ahead ---------------------------------------------------------------------- */
@@ -139,10 +142,9 @@ struct walker {
 	uint32_t *seen;		/* by block: entered from its start by phase seen - 1 */
 	uint32_t *stack;
 	uint64_t steps;
-	bool links;		/* it is asked where a phase leads to another one: */
 	struct edge {
 		uint32_t from, to;
-	} *edges;
+	} *edges;		/* from a phase to another one that it leads to */
 	uint32_t nedges, cap;
 	bool failed;		/* to remember one */
 };
@@ -152,8 +154,6 @@ static void add_edge(struct walker *w, uint32_t number, uint32_t i)
 {
 	uint32_t to = 0;
 
-	if (!w->links)
-		return;
 	while (w->p->at[to] != i)
 		to++;
 	if (array_grow(w->edges, w->cap, w->nedges)) {
@@ -218,7 +218,8 @@ static void tell(struct walker *w, struct ptx_phase *phase, uint32_t number)
 	if (w->steps > MAX_STEPS) {
 		phase->sets = sets_below(kernel->regs_per_thread);
 		phase->regs = (uint16_t)kernel->regs_per_thread;
-		phase->shared = true;
+		phase->smem = kernel->shared_bytes;
+		phase->smem_end = PTX_EXTENT_END;
 	}
 }
 
@@ -230,6 +231,29 @@ static void walker_free(struct walker *w)
 	free(w->edges);
 }
 
+/*
+ * Scratchpad is its CTA's to the end: a phase has what all phases before it have, though it may
+ * touch less itself.
+ */
+static void keep_scratchpad(const struct walker *w, struct ptx_phase *phases, uint32_t *has)
+{
+	bool changed = true;
+	uint32_t i;
+
+	while (changed) {
+		changed = false;
+		for (i = 0; i < w->p->n; i++)
+			has[i] = i ? PTX_EXTENT_END : 0;
+		for (i = 0; i < w->nedges; i++)
+			has[w->edges[i].to] = MIN(has[w->edges[i].to],
+						  phases[w->edges[i].from].smem_end);
+		for (i = 0; i < w->p->n; i++) {
+			changed |= has[i] > phases[i].smem_end;
+			phases[i].smem_end = MAX(phases[i].smem_end, has[i]);
+		}
+	}
+}
+
 /* All needs, into `phases`, which has room for p->n. */
 static int tell_all(struct walker *w, struct ptx_kernel *kernel, const struct ranges *ranges,
 		    struct ptx_phase *phases)
@@ -238,13 +262,13 @@ static int tell_all(struct walker *w, struct ptx_kernel *kernel, const struct ra
 	struct use use = { 0 };
 	int ret = find_use(&use, kernel, w->cfg, ranges);
 	uint8_t *most = calloc((size_t)w->cfg->nblocks + 1, sizeof(*most));
-	uint32_t i;
+	uint32_t *has = calloc((size_t)p->n + 1, sizeof(*has)), end = 0, i;
 
 	w->use = &use;
 	w->point = calloc((size_t)kernel->ninsns + 1, sizeof(*w->point));
 	w->seen = calloc((size_t)w->cfg->nblocks + 1, sizeof(*w->seen));
 	w->stack = calloc((size_t)w->cfg->nblocks + 1, sizeof(*w->stack));
-	if (!w->point || !w->seen || !w->stack || !most)
+	if (!w->point || !w->seen || !w->stack || !most || !has)
 		ret = -ENOMEM;
 	for (i = 0; i < p->n && !ret; i++)
 		w->point[p->at[i]] = true;
@@ -254,7 +278,15 @@ static int tell_all(struct walker *w, struct ptx_kernel *kernel, const struct ra
 		ret = -ENOMEM;
 	if (!ret)
 		look_ahead(w->cfg, phases, p->n, most);
+	/* Out of patience: it is not known what leads where. */
+	if (!ret && w->steps <= MAX_STEPS)
+		keep_scratchpad(w, phases, has);
+	for (i = 0; i < p->n && !ret; i++)
+		end = MAX(end, phases[i].smem_end);
+	for (i = 0; i < p->n && !ret; i++)
+		phases[i].smem_most = end;
 	free(most);
+	free(has);
 	use_free(&use);
 	return ret;
 }
@@ -267,6 +299,12 @@ int phases_tell(const struct phases *p, struct ptx_kernel *kernel, const struct 
 	int ret = phases ? tell_all(&w, kernel, ranges, phases) : -ENOMEM;
 
 	walker_free(&w);
+	kernel->extents = slab_alloc(slab, (size_t)kernel->ninsns * sizeof(*kernel->extents) + 1);
+	if (!kernel->extents)
+		ret = -ENOMEM;
+	else
+		memcpy(kernel->extents, p->scratchpad.extents,
+		       kernel->ninsns * sizeof(*kernel->extents));
 	kernel->phases = ret ? NULL : phases;
 	kernel->nphases = ret ? 0 : p->n;
 	return ret;
@@ -274,33 +312,10 @@ int phases_tell(const struct phases *p, struct ptx_kernel *kernel, const struct 
 
 /* --- points that need no specifier ----------------------------------------------------- */
 
-/*
- * Scratchpad is its CTA's to the end: a phase behind phases that all have it needs no more, though
- * it may touch none itself.
- */
-static void keep_scratchpad(const struct walker *w, struct ptx_phase *phases, bool *lacks)
-{
-	bool changed = true;
-	uint32_t i;
-
-	while (changed) {
-		changed = false;
-		memset(lacks, 0, w->p->n * sizeof(*lacks));
-		lacks[0] = true;
-		for (i = 0; i < w->nedges; i++)
-			lacks[w->edges[i].to] |= !phases[w->edges[i].from].shared;
-		for (i = 0; i < w->p->n; i++) {
-			if (lacks[i] || phases[i].shared)
-				continue;
-			phases[i].shared = changed = true;
-		}
-	}
-}
-
 int phases_compare(struct phases *p, struct ptx_kernel *kernel, const struct cfg *cfg,
 		   const struct ranges *ranges)
 {
-	struct walker w = { .p = p, .kernel = kernel, .cfg = cfg, .links = true };
+	struct walker w = { .p = p, .kernel = kernel, .cfg = cfg };
 	struct ptx_phase *phases = calloc((size_t)p->n + 1, sizeof(*phases));
 	bool *loud = calloc((size_t)p->n + 1, sizeof(*loud));
 	int ret;
@@ -308,17 +323,14 @@ int phases_compare(struct phases *p, struct ptx_kernel *kernel, const struct cfg
 
 	p->quiet = calloc((size_t)p->n + 1, sizeof(*p->quiet));
 	ret = phases && loud && p->quiet ? tell_all(&w, kernel, ranges, phases) : -ENOMEM;
-	/* Out of patience: it is not known what leads where. */
 	if (!ret && w.steps <= MAX_STEPS) {
-		keep_scratchpad(&w, phases, loud);
-		memset(loud, 0, p->n * sizeof(*loud));
 		for (i = 0; i < w.nedges; i++) {
 			const struct ptx_phase *a = &phases[w.edges[i].from];
 			const struct ptx_phase *b = &phases[w.edges[i].to];
 
 			/* A warp begins at the first point, with what it needs there. */
 			loud[w.edges[i].to] |= !w.edges[i].to || a->sets != b->sets ||
-					       a->ahead != b->ahead || a->shared < b->shared;
+					       a->ahead != b->ahead || a->smem_end < b->smem_end;
 		}
 		for (i = 0; i < p->n; i++)
 			p->quiet[i] = !loud[i];

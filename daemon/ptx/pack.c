@@ -111,6 +111,7 @@ static void put_kernel(struct packer *p, struct ptx_kernel *k)
 	k->params = PUT(p, k->params, k->nparams);
 	k->live = PUT(p, k->live, k->ninsns);
 	k->phases = PUT(p, k->phases, k->nphases);
+	k->extents = PUT(p, k->extents, k->extents ? k->ninsns : 0);
 	k->regs = put_copy(p, regs, k->nregs, sizeof(*regs));
 	k->functions = put_copy(p, functions, k->nfunctions, sizeof(*functions));
 	k->calls = put_copy(p, calls, k->ncalls, sizeof(*calls));
@@ -221,6 +222,7 @@ static void place_kernel(struct unpacker *u, struct ptx_kernel *k, struct ptx_mo
 	if (!PLACE(u, k->insns, k->ninsns) || !PLACE(u, k->phys, k->nregs) ||
 	    !PLACE(u, k->params, k->nparams) || !PLACE(u, k->live, k->ninsns) ||
 	    !PLACE(u, k->phases, k->nphases) || !PLACE(u, k->regs, k->nregs) ||
+	    !PLACE(u, k->extents, k->nphases ? k->ninsns : 0) ||
 	    !PLACE(u, k->functions, k->nfunctions) || !PLACE(u, k->calls, k->ncalls) ||
 	    !PLACE(u, k->tables, k->ntables))
 		return;

@@ -22,13 +22,11 @@
 void phases_free(struct phases *p)
 {
 	free(p->at);
-	free(p->shared);
+	scratchpad_free(&p->scratchpad);
 	free(p->live);
 	free(p->quiet);
 	memset(p, 0, sizeof(*p));
 }
-
-/* --- scratchpad ----------------------------------------------------------------- */
 
 /* Has it shared memory at all? What a launch adds is known by its symbols alone. */
 static bool has_shared(const struct ptx_kernel *kernel)
@@ -44,74 +42,6 @@ static bool has_shared(const struct ptx_kernel *kernel)
 		}
 	}
 	return kernel->shared_bytes != 0;
-}
-
-bool phases_touch_shared(const struct phases *p, const struct ptx_insn *insn)
-{
-	if (!p->has_shared)
-		return false;
-	if (insn->opcode == PTX_OP_call)
-		return true;
-	return insn->cls == PTX_CLASS_MEMORY &&
-	       (insn->space == PTX_SPACE_SHARED || insn->space == PTX_SPACE_GENERIC);
-}
-
-/* Marks the blocks that `from` leads to along the edges. */
-static void flood(const uint32_t *start, const uint32_t *edge, bool *marked, uint32_t *stack,
-		  uint32_t from)
-{
-	uint32_t depth = 0, e;
-
-	stack[depth++] = from;
-	while (depth) {
-		uint32_t b = stack[--depth];
-
-		for (e = start[b]; e < start[b + 1]; e++) {
-			if (marked[edge[e]])
-				continue;
-			marked[edge[e]] = true;
-			stack[depth++] = edge[e];
-		}
-	}
-}
-
-/*
- * The whole allocation is live from the first access on any path to the last one: what an address
- * is in it is not asked. Other warps of the CTA read what this one wrote, so it is not
- * dead before the CTA's end either; but it is not needed before the first access.
- */
-static int find_shared(struct phases *p, const struct ptx_kernel *kernel, const struct cfg *cfg)
-{
-	uint32_t n = cfg->nblocks, b, i;
-	bool *before = calloc(n + 1, sizeof(*before)), *after = calloc(n + 1, sizeof(*after));
-	uint32_t *stack = calloc((size_t)n + 1, sizeof(*stack));
-	int ret = before && after && stack ? 0 : -ENOMEM;
-
-	for (b = 0; b < n && !ret; b++) {
-		for (i = cfg->first[b]; i < cfg->first[b + 1]; i++) {
-			if (!phases_touch_shared(p, &kernel->insns[i]))
-				continue;
-			flood(cfg->succ_start, cfg->succ, before, stack, b);
-			flood(cfg->pred_start, cfg->pred, after, stack, b);
-			break;
-		}
-	}
-	for (b = 0; b < n && !ret; b++) {
-		bool had = before[b], has = after[b];
-
-		for (i = cfg->first[b]; i < cfg->first[b + 1]; i++) {
-			had |= phases_touch_shared(p, &kernel->insns[i]);
-			p->shared[i] = had;
-		}
-		for (i = cfg->first[b + 1]; i > cfg->first[b]; i--) {
-			has |= phases_touch_shared(p, &kernel->insns[i - 1]);
-			p->shared[i - 1] &= has;
-		}
-	}
-	free(before);
-	free(after);
-	free(stack);
-	return ret;
 }
 
 /* --- points --------------------------------------------------------------------- */
@@ -131,6 +61,20 @@ static int add_point(struct phases *p, uint32_t insn)
 	return 0;
 }
 
+/* Other bytes of scratchpad are live: more or fewer by a quarter, or those that a launch adds. */
+static bool scratchpad_differs(const struct phases *p, const struct ptx_kernel *kernel, uint32_t a,
+			       uint32_t b)
+{
+	const struct scratchpad *s = &p->scratchpad;
+
+	if (s->live[a] == s->live[b])
+		return false;
+	return (scratchpad_end(s, s->live[a]) == PTX_EXTENT_END) !=
+	       (scratchpad_end(s, s->live[b]) == PTX_EXTENT_END) ||
+	       differs(scratchpad_bytes(s, s->live[a], kernel->shared_bytes),
+		       scratchpad_bytes(s, s->live[b], kernel->shared_bytes));
+}
+
 static int walk(struct phases *p, const struct ptx_kernel *kernel, const bool *together)
 {
 	uint32_t last = 0, i;
@@ -139,7 +83,7 @@ static int walk(struct phases *p, const struct ptx_kernel *kernel, const bool *t
 	for (i = APART; i < kernel->functions[0].end && !ret; i++) {
 		if (i - last < APART || !together[i] || kernel->insns[i].cls == PTX_CLASS_EXIT)
 			continue;
-		if (!differs(p->live[i], p->live[last]) && p->shared[i] == p->shared[last])
+		if (!differs(p->live[i], p->live[last]) && !scratchpad_differs(p, kernel, i, last))
 			continue;
 		ret = add_point(p, i);
 		last = i;
@@ -148,20 +92,19 @@ static int walk(struct phases *p, const struct ptx_kernel *kernel, const bool *t
 }
 
 int phases_find(struct phases *p, struct ptx_kernel *kernel, const struct cfg *cfg,
-		const struct ranges *ranges)
+		const struct ranges *ranges, const struct spills *spills)
 {
 	bool *together = calloc((size_t)kernel->ninsns + 1, sizeof(*together));
 	int ret = together ? 0 : -ENOMEM;
 
-	*p = (struct phases){ .has_shared = has_shared(kernel) };
-	p->shared = calloc((size_t)kernel->ninsns + 1, sizeof(*p->shared));
+	memset(p, 0, sizeof(*p));
 	p->live = calloc((size_t)kernel->ninsns + 1, sizeof(*p->live));
-	if (!p->shared || !p->live)
+	if (!p->live)
 		ret = -ENOMEM;
 	if (!ret)
 		ret = count_live(kernel, ranges, p->live);
 	if (!ret)
-		ret = find_shared(p, kernel, cfg);
+		ret = scratchpad_find(&p->scratchpad, kernel, cfg, spills, has_shared(kernel));
 	if (!ret)
 		ret = uniform_solve(kernel, cfg, together);
 	if (!ret && kernel->ninsns)
@@ -215,19 +158,28 @@ static int add_specifier(struct writer *w, const struct ptx_insn *next)
 	return writer_add(w, &insn, NO_SLOT);
 }
 
-/* Makes p's marks by instruction fit the new text. A specifier gets those of the next instruction. */
-static int move_shared(struct phases *p, const struct writer *w, uint32_t ninsns)
+/*
+ * Makes what is known by instruction fit the new text. At a specifier the same is live as at
+ * the next instruction.
+ */
+static int move_scratchpad(struct scratchpad *s, const struct writer *w, uint32_t ninsns)
 {
-	bool *shared = calloc((size_t)w->n + 1, sizeof(*shared));
+	struct scratchpad new = *s;
 	uint32_t i, at = 0;
 
-	if (!shared)
+	new.live = calloc((size_t)w->n + 1, sizeof(*new.live));
+	new.extents = calloc((size_t)w->n + 1, sizeof(*new.extents));
+	if (!new.live || !new.extents) {
+		scratchpad_free(&new);
 		return -ENOMEM;
-	for (i = 0; i < ninsns; i++)
+	}
+	for (i = 0; i < ninsns; i++) {
 		for (; at < (i + 1 < ninsns ? w->start[i + 1] : w->n); at++)
-			shared[at] = p->shared[i];
-	free(p->shared);
-	p->shared = shared;
+			new.live[at] = s->live[i];
+		new.extents[at - 1] = s->extents[i];
+	}
+	scratchpad_free(s);
+	*s = new;
 	return 0;
 }
 
@@ -249,7 +201,7 @@ int phases_insert(struct phases *p, struct spills *s)
 			ret = writer_add(&w, &kernel->insns[i], s->note[i]);
 	}
 	if (!ret)
-		ret = move_shared(p, &w, kernel->ninsns);
+		ret = move_scratchpad(&p->scratchpad, &w, kernel->ninsns);
 	if (ret) {
 		writer_free(&w);
 		return ret;

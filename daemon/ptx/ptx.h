@@ -249,6 +249,13 @@ struct ptx_call {
 	uint32_t *results;	/* registers, PTX_NO_REG: not wanted; one for each of the callee's */
 };
 
+/* Bytes of shared memory: [from, to). to == from: none. */
+struct ptx_extent {
+	uint32_t from, to;
+};
+/* To the end of the CTA's allocation, which the launch may have made larger. */
+#define PTX_EXTENT_END	UINT32_MAX
+
 /*
  * A phase of the entry (Zorua, MICRO 2016, section 4.6): what a warp needs from here until it comes
  * to the next one, whichever that is. All its lanes come together. Registers are counted in
@@ -259,10 +266,16 @@ struct ptx_phase {
 	uint32_t insn;		/* begins before it; with PTX_PHASES_INSERT it is the specifier, if any */
 	uint16_t live;		/* 32-bit registers live there */
 	uint16_t regs;		/* most live at once in the phase: the specifier's first field */
-	bool shared;		/* the phase has scratchpad: the CTA's, static and dynamic */
 	/*
-	 * No specifier: the phases before it have the same sets, ahead too, and its scratchpad; or
-	 * it is the first one, whose needs are known before a warp begins.
+	 * Scratchpad of its CTA. smem: the most of the kernel's static bytes live at once in the
+	 * phase, the specifier's second field; a launch's dynamic ones come with it. smem_end: the
+	 * phase needs those below it on chip or in swap, PTX_EXTENT_END: all that the CTA has.
+	 * smem_most: the same of the kernel's phase that needs most.
+	 */
+	uint32_t smem, smem_end, smem_most;
+	/*
+	 * No specifier: the phases before it have the same sets, ahead too, and no less
+	 * scratchpad; or it is the first one, whose needs are known before a warp begins.
 	 */
 	bool quiet;
 	uint64_t kept;		/* sets that hold something live there */
@@ -324,6 +337,8 @@ struct ptx_kernel {
 	uint16_t *live;		/* by instruction: 32-bit registers live before it, after allocation */
 	struct ptx_phase *phases; /* by insn, ascending, the first at 0; NULL where options.phases is 0 */
 	uint32_t nphases;
+	/* By instruction: the shared memory that it may access itself. NULL where phases is. */
+	struct ptx_extent *extents;
 	uint32_t spill_store_bytes, spill_load_bytes; /* of the instructions, as ptxas -v counts */
 	uint32_t max_threads;	/* .maxntid product, or 0 */
 	uint32_t max_nreg;	/* .maxnreg, or 0 */

@@ -129,15 +129,15 @@ static void scratchpad(void **state)
 		 PTX_PHASES_MARK);
 	/* 0 to 2 registers at line 11; the store is within ten of it, so phase 2 has scratchpad. */
 	assert_int_equal(k->nphases, 2);
-	assert_false(k->phases[0].shared);
-	assert_true(k->phases[1].shared);
+	assert_int_equal(k->phases[0].smem_end, 0);
+	assert_int_equal(k->phases[1].smem_end, 4);
 	ptx_module_free(module);
 	/* Registers stay the same, 2: only the scratchpad makes the phase at line 31. */
 	CHECK("mov.u32 %r1, 1;\nmov.u32 %r2, 2;\n" SPIN10 SPIN10 FIVE(SPIN) SPIN SPIN SPIN
 	      "st.shared.u32 [s], %r1;\n" SPIN "ld.shared.u32 %r1, [s];\n" SPIN END, 1, 11, 31);
 	/* A launch's own shared memory counts, though the kernel has no size of it. */
 	k = load("mov.u32 %r1, 1;\nst.shared.u32 [e], %r1;\n" "ret;\n", PTX_PHASES_MARK);
-	assert_true(k->phases[0].shared);
+	assert_int_equal(k->phases[0].smem_end, PTX_EXTENT_END);
 	ptx_module_free(module);
 }
 

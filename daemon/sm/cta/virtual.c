@@ -95,10 +95,10 @@ static void on_swap_out(void *ctx, unsigned int warp)
 
 /* --- settling ------------------------------------------------------------------------------ */
 
-/* Sets of scratchpad that a CTA of the kernel takes. */
-static unsigned int scratchpad(const struct virt *v, const struct sm_kernel *kernel)
+/* Sets of scratchpad that a CTA of the kernel has below this byte. */
+static unsigned int scratchpad(const struct virt *v, const struct sm_kernel *kernel, uint32_t end)
 {
-	return DIV_ROUND_UP(sm_kernel_needs(kernel).shared_bytes, v->unit);
+	return DIV_ROUND_UP(MIN(sm_kernel_needs(kernel).shared_bytes, end), v->unit);
 }
 
 static struct coord_needs needs_of(const struct virt *v, const struct sm_kernel *kernel,
@@ -108,7 +108,8 @@ static struct coord_needs needs_of(const struct virt *v, const struct sm_kernel 
 
 	return (struct coord_needs){
 		.sets = p->sets, .ahead = p->ahead,
-		.scratchpad = p->shared ? scratchpad(v, kernel) : 0,
+		.scratchpad = scratchpad(v, kernel, p->smem_end),
+		.most_scratchpad = scratchpad(v, kernel, p->smem_most),
 	};
 }
 
@@ -399,7 +400,7 @@ static bool fits_beside(const struct virt *v, const struct sm_kernel *kernel)
 
 	return !coord_pending(v->c) && coord_free(v->c, COORD_THREADS) >= warps &&
 	       coord_unpromised(v->c, COORD_REGISTERS) >= warps * needs.ahead &&
-	       coord_unpromised(v->c, COORD_SCRATCHPAD) >= scratchpad(v, kernel);
+	       coord_unpromised(v->c, COORD_SCRATCHPAD) >= needs.most_scratchpad;
 }
 
 bool virtual_zorua_has_room(void *state, const struct sm *sm, const struct sm_kernel *kernel)
@@ -501,7 +502,8 @@ void virtual_admitted(void *state, struct sm *sm, unsigned int cta, uint64_t now
 	} else {
 		needs.ahead = warp_sets(v->kernel);
 		needs.sets = needs.ahead >= 64 ? UINT64_MAX : (1ull << needs.ahead) - 1;
-		needs.scratchpad = scratchpad(v, v->kernel);
+		needs.scratchpad = scratchpad(v, v->kernel, PTX_EXTENT_END);
+		needs.most_scratchpad = needs.scratchpad;
 	}
 	if (!v->resident++ && v->zorua)
 		begin_epoch(v, now);
