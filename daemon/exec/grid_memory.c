@@ -5,6 +5,7 @@
  * lanes_memory.h does them all; what it refuses goes lane by lane, which also
  * finds the lane whose address is wrong. Called by pack.c.
  */
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 
@@ -166,6 +167,7 @@ int grid_memory(struct grid_cta *cta, struct exec_warp *warp, const struct exec_
 	uint64_t rel[WARP_LANES] __attribute__((aligned(64)));
 	struct exec_window window;
 
+	assert(!has_extent(warp, op) || extent_holds(warp, op, mask));
 	if (!find_window(cta, warp, op, mask, &window))
 		return lane_by_lane(cta, warp, op, mask, err);
 	/* A frame's offsets count from where it is. */

@@ -5,6 +5,7 @@
  * are performed when the instruction is; global memory is handed to the caller
  * and performed by exec_perform(), page by page.
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -391,12 +392,37 @@ static enum exec_outcome by_address(struct exec_warp *warp, const struct exec_op
 	return EXEC_ACCESS;
 }
 
+/* An access outside of the allocation traps, and need not be in the extent. */
+bool extent_holds(const struct exec_warp *warp, const struct exec_op *op, uint32_t mask)
+{
+	const struct ptx_kernel *kernel = program_of(warp)->kernel;
+	const struct ptx_extent *extent = &kernel->extents[op - program_of(warp)->ops];
+	uint32_t bytes = op->elem * op->vec, most = warp->cta->shared_bytes;
+	uint64_t addr[WARP_LANES], window = 0;
+
+	addresses(warp, op, addr);
+	cut_addresses(op, addr);
+	if (op->space == PTX_SPACE_GENERIC) {
+		window = PTX_SHARED_WINDOW;
+		mask = in_window(addr, window, mask);
+	}
+	EACH_LANE(mask, lane) {
+		uint64_t at = addr[lane] - window;
+
+		if (at <= most && most - at >= bytes &&
+		    (at < extent->from || at + bytes > extent->to))
+			return false;
+	}
+	return true;
+}
+
 enum exec_outcome memory_step(struct exec_warp *warp, const struct exec_op *op, uint32_t mask,
 			      struct exec_access *access, uint64_t *fault_addr, struct err *err)
 {
 	struct exec_window window;
 	uint32_t bad;
 
+	assert(!has_extent(warp, op) || extent_holds(warp, op, mask));
 	access->insn = insn_of(warp, op);
 	access->lanes = access->touched = 0;
 	access->bytes = op->elem * op->vec;

@@ -366,6 +366,17 @@ static inline const struct ptx_insn *insn_of(const struct exec_warp *warp,
 	return &program->kernel->insns[op - program->ops];
 }
 
+/*
+ * The compiler was asked for phases and says where in shared memory the instruction may access
+ * (ptx_kernel.extents). extent_holds(): it is right about these lanes. An assertion asks both.
+ */
+static inline bool has_extent(const struct exec_warp *warp, const struct exec_op *op)
+{
+	return (op->space == PTX_SPACE_SHARED || op->space == PTX_SPACE_GENERIC) &&
+	       program_of(warp)->kernel->extents;
+}
+bool extent_holds(const struct exec_warp *warp, const struct exec_op *op, uint32_t mask);
+
 static inline uint32_t *row32(uint8_t *arena, uint32_t row)
 {
 	return __builtin_assume_aligned(arena + row, 64);

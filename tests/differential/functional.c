@@ -34,7 +34,10 @@ void *functional_open(struct text ptx, const char *name, unsigned int maxregs, c
 		      size_t bytes)
 {
 	struct functional *f = calloc(1, sizeof(*f));
-	struct ptx_options options = { .maxregs = maxregs, .stack_bytes = STACK_BYTES };
+	/* With phases an assertion compares addresses with what the compiler says of them. */
+	struct ptx_options options = {
+		.maxregs = maxregs, .stack_bytes = STACK_BYTES, .phases = PTX_PHASES_MARK,
+	};
 	uint32_t align = 1;
 	struct err err;
 
