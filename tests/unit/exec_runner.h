@@ -37,6 +37,9 @@ struct run {
 	struct err err;
 };
 
+/* How texts are parsed. */
+static struct ptx_options run_options;
+
 static inline void run_load_with(struct run *run, const char *text, const char *kernel,
 				 const struct lane_table *table)
 {
@@ -46,7 +49,8 @@ static inline void run_load_with(struct run *run, const char *text, const char *
 	int ret;
 
 	memset(run, 0, sizeof(*run));
-	ret = ptx_module_parse(text, strlen(text), "test.ptx", &run->module, &run->err);
+	ret = ptx_module_parse_with(text, strlen(text), "test.ptx", &run_options, &run->module,
+				    &run->err);
 	if (ret)
 		fail_msg("%d %s", ret, run->err.text);
 	bytes = ptx_module_global_bytes(run->module, &align);
