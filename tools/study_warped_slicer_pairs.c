@@ -244,7 +244,8 @@ static const struct {
 	bool base;		/* compared with left-over under the same setting, else with dynamic */
 	double paper;
 } settings[] = {
-	{ "sample 10K", "slicer.sample=10000", false, 1 }, { "delay 1K", "slicer.delay=1000", false, 1 },
+	{ "sample 10K", "slicer.sample=10000", false, 1 },
+	{ "sample CTA", "slicer.whole=1", false, 1 }, { "delay 1K", "slicer.delay=1000", false, 1 },
 	{ "delay 5K", "slicer.delay=5000", false, 1 }, { "delay 10K", "slicer.delay=10000", false, 1 },
 	{ "eq. 4", "slicer.scale=printed", false, NONE }, { "no scale", "slicer.scale=off", false, NONE },
 	{ "lrr", "sm.scheduler=lrr", true, 1.23 },

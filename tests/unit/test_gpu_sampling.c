@@ -105,6 +105,71 @@ static void samples_are_put_off(void **state)
 	}
 }
 
+/* Do the marks say that the SM ended as many CTAs from `from` to `to` as it holds then? */
+static bool whole(const struct gpu_bench *b, unsigned int place, unsigned int ctas, unsigned int sm,
+		  uint64_t from, uint64_t to)
+{
+	const struct mark *m = (const struct mark *)(b->memory + place * PLACE);
+	unsigned int ended = 0, held = 0;
+
+	for (unsigned int c = 0; c < ctas; c++) {
+		ended += m[c].sm == sm && m[c].end > from && m[c].end <= to;
+		held += m[c].sm == sm && m[c].begin <= to && m[c].end > to;
+	}
+	return ended >= held;
+}
+
+/*
+ * slicer.whole: four rounds of a warm-up and a sample. Each sample goes on, by 1000 cycles at a
+ * time, until each SM has ended what it holds. CTAs that are shorter than a sample make it no
+ * longer. The two last CTAs of a kernel, which run for long, do not hold it up.
+ */
+static void samples_of_whole_ctas(void **state)
+{
+	static const struct {
+		uint32_t ctas;
+		uint64_t n, other;
+		bool longer;
+	} cases[] = {
+		{ 400, 20, 20, false }, { 400, 200, 200, true }, { 2, 20, 1500, false },
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
+		uint64_t at, least = 0;
+		struct gpu_bench b;
+		size_t kernels;
+
+		open_bench(&b, "", 1);
+		b.spec.slicer_whole = 1;
+		assert_int_equal(gpu_session_configure(b.session, &b.spec, NULL), 0);
+		launch(&b, 1, 0, 400, cases[i].n);
+		launch(&b, 2, 1, cases[i].ctas, cases[i].other);
+		gpu_session_finish(b.session);
+		at = decided_at(&b, 0, &kernels);
+		assert_int_equal(kernels, 2);
+		for (unsigned int round = 0; round < 4 && cases[i].longer; round++) {
+			uint64_t mark = least + 2000;
+			bool all;
+
+			least = mark;
+			do {
+				least += 1000;
+				all = true;
+				for (unsigned int sm = 0; sm < 4; sm++)
+					all &= whole(&b, sm / 2, cases[i].ctas, sm,
+						     mark, least);
+			} while (!all);
+		}
+		if (cases[i].longer) {
+			assert_true(least > 12000);
+			assert_in_range(at, least, least + 4 * 1000);
+		} else {
+			assert_int_equal(at, 12000);
+		}
+		bench_close(&b);
+	}
+}
+
 /*
  * An SM holds two CTAs of the second kernel, so that it is known after one round. While the first
  * kernel's larger counts are sampled, each of the second one's SMs has both.
@@ -200,6 +265,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(samples_are_scaled),
 		cmocka_unit_test(samples_are_put_off),
+		cmocka_unit_test(samples_of_whole_ctas),
 		cmocka_unit_test(who_is_known_has_what_fits),
 		cmocka_unit_test(decision_is_late),
 		cmocka_unit_test(a_partition_holds_until_the_next),

@@ -271,12 +271,14 @@ static void dynamic_tick(void *state, struct dispatch *d, uint64_t now)
 		sampling_mark(&y->sampling, d, now);
 		break;
 	case SAMPLE:
-		if (sampling_end(&y->sampling, d, y->profiles, now)) {
+		if (d->spec->slicer_whole && !sampling_whole(&y->sampling, d)) {
+			y->due = now + d->spec->slicer_sample;
+		} else if (!sampling_end(&y->sampling, d, y->profiles, now)) {
+			decide(y, d, now);
+		} else {
 			/* CTAs that come for the next counts begin now, all of them cold. */
 			y->phase = WARM_UP;
 			y->due = now + d->spec->slicer_warmup;
-		} else {
-			decide(y, d, now);
 		}
 		break;
 	case DELAY:

@@ -155,8 +155,22 @@ void sampling_mark(struct sampling *s, const struct dispatch *d, uint64_t now)
 			.waited = stalled(d, sm, STALL_LONG, now),
 			.faulted = stalled(d, sm, STALL_FAR_FAULT, now),
 			.lines = lines(d, sm),
+			.retired = sm_share(d->sms[sm], owner(d, sm)->kernel)->retired_ctas,
 		};
 	s->marked = now;
+}
+
+bool sampling_whole(const struct sampling *s, const struct dispatch *d)
+{
+	for (unsigned int sm = 0; sm < d->nsms; sm++) {
+		const struct dispatch_kernel *k = owner(d, sm);
+		uint64_t retired = sm_share(d->sms[sm], k->kernel)->retired_ctas;
+
+		if (is_sampled(of(s, k)) && k->next < k->ctas &&
+		    retired - s->marks[sm].retired < sm_resident_ctas(d->sms[sm], k->kernel))
+			return false;
+	}
+	return true;
 }
 
 static uint64_t faulted(const struct sampling *s, const struct dispatch *d, unsigned int sm,
@@ -196,10 +210,11 @@ struct scale {
 	double bytes;			/* bandwidth: an SM's share, a cycle */
 };
 
-static double taken(const struct sampling *s, const struct dispatch *d, unsigned int sm)
+static double taken(const struct sampling *s, const struct dispatch *d, unsigned int sm,
+		    uint64_t now)
 {
 	return (double)((lines(d, sm) - s->marks[sm].lines) * d->spec->l1d_line) /
-	       (double)d->spec->slicer_sample;
+	       (double)(now - s->marked);
 }
 
 /*
@@ -207,7 +222,7 @@ static double taken(const struct sampling *s, const struct dispatch *d, unsigned
  * memory not being asked for more, half of what DRAM's pins could carry. More than half is
  * rarely reached: reads, writes, and lines that are read to be written take turns.
  */
-static struct scale scale_of(const struct sampling *s, const struct dispatch *d)
+static struct scale scale_of(const struct sampling *s, const struct dispatch *d, uint64_t now)
 {
 	const struct gpu_spec *spec = d->spec;
 	double pins = (double)(spec->dram_channels * spec->dram_bus * spec->dram_ratio) *
@@ -216,7 +231,7 @@ static struct scale scale_of(const struct sampling *s, const struct dispatch *d)
 
 	for (unsigned int sm = 0; sm < d->nsms; sm++) {
 		all.ctas += sm_resident_ctas(d->sms[sm], NULL);
-		all.bytes += taken(s, d, sm);
+		all.bytes += taken(s, d, sm, now);
 	}
 	all.ctas /= d->nsms;
 	all.bytes = fmax(all.bytes, pins / 2) / d->nsms;
@@ -234,7 +249,8 @@ static double scaled(const struct dispatch *d, const struct slicer_sample *one,
 static void take(struct sampling *s, const struct dispatch *d, unsigned int sm,
 		 const struct scale *all, uint64_t now)
 {
-	double cycles = (double)d->spec->slicer_sample, schedulers = (double)d->spec->schedulers;
+	double schedulers = (double)d->spec->schedulers;
+	double lasted = (double)(now - s->marked), cycles = lasted;
 	const struct dispatch_kernel *k = owner(d, sm);
 	struct sampled *p = sampling_of(s, k);
 	struct slicer_sample one = { .ctas = sm_resident_ctas(d->sms[sm], k->kernel) };
@@ -244,12 +260,12 @@ static void take(struct sampling *s, const struct dispatch *d, unsigned int sm,
 		return;
 	if (d->spec->slicer_faults)
 		cycles -= (double)faulted(s, d, sm, now) / schedulers;
-	if (cycles * 100 < TELLING * (double)d->spec->slicer_sample)
+	if (cycles * 100 < TELLING * lasted)
 		return;
 	one.ipc = (double)(issued(d, sm) - s->marks[sm].issued) / cycles;
 	one.memory = (double)(stalled(d, sm, STALL_LONG, now) - s->marks[sm].waited) /
 		     (cycles * schedulers);
-	one.bytes = taken(s, d, sm);
+	one.bytes = taken(s, d, sm, now);
 	one.ipc = scaled(d, &one, all);
 	one.memory = 0;
 	p->samples[p->nsamples++] = one;
@@ -268,7 +284,7 @@ void sampling_keep(const struct sampling *s, const struct dispatch *d, struct pr
 bool sampling_end(struct sampling *s, const struct dispatch *d, struct profiles *profiles,
 		  uint64_t now)
 {
-	const struct scale all = scale_of(s, d);
+	const struct scale all = scale_of(s, d, now);
 	bool again = false;
 
 	for (unsigned int sm = 0; sm < d->nsms; sm++)

@@ -21,6 +21,7 @@ struct sampling {
 		uint64_t issued;	/* instructions of its kernel */
 		uint64_t waited, faulted;	/* scheduler cycles that waited for memory, for far faults */
 		uint64_t lines;		/* that it had from behind L1D */
+		uint64_t retired;	/* CTAs of its kernel */
 	} *marks;
 	uint64_t marked;		/* the cycle of it */
 };
@@ -53,10 +54,15 @@ bool sampling_disturbed(const struct sampling *s, const struct dispatch *d);
  * to be sampled.
  */
 bool sampling_choose(struct sampling *s, const struct dispatch *d, uint64_t now);
+/*
+ * Has each SM of a kernel that is sampled ended as many CTAs as it holds since the last mark? An SM
+ * without a next CTA is not waited for.
+ */
+bool sampling_whole(const struct sampling *s, const struct dispatch *d);
 /* A sample begins. */
 void sampling_mark(struct sampling *s, const struct dispatch *d, uint64_t now);
 /*
- * A sample has lasted for slicer.sample cycles. Kernels that have had all counts and were seen to
+ * A sample ends. Kernels that have had all counts and were seen to
  * run are known, and kept in `profiles`. True: some have not; the layout is that of their next
  * sample, and what waits for far faults is counted from here on.
  */
