@@ -338,6 +338,12 @@ static void shipped_gtx480(void **state)
 	free(should);
 }
 
+/* The memory of GPGPU-Sim 3.2.2, which two papers of 2016 used. */
+#define GPGPUSIM_322 \
+	"latency.shared=3\nl1d.latency=1\nl1d.index=linear\nicnt.flit=32\nicnt.buffer=8\n" \
+	"icnt.speedup=1\nicnt.ejection=8\nl2.sector=128\nl2.mshrs=32\nl2.write_miss=fetch\n" \
+	"l2.queue_in=8\nl2.queue_dram=8\nl2.queue_out=8\ndram.queue=16\n"
+
 /* What a shipped file changes of the defaults, as key=value lines; nothing else may differ. */
 static void shipped_files(void **state)
 {
@@ -346,11 +352,11 @@ static void shipped_files(void **state)
 	} files[] = {
 		{ "gtx480-hpca16.conf", "gpu.clock_mhz=1400\nl2.slices=24\nl2.mshrs=128\n"
 		  "dram.channels=12\ndram.clock_mhz=1000\npaging.handlers=0\n" },
-		{ "gtx480-vt.conf", "sm.scheduler=lrr\nlatency.shared=3\nl1d.latency=1\n"
-		  "l1d.index=linear\nicnt.flit=32\nicnt.buffer=8\nicnt.speedup=1\nicnt.ejection=8\n"
-		  "l2.sector=128\nl2.mshrs=32\nl2.write_miss=fetch\nl2.queue_in=8\nl2.queue_dram=8\nl2.queue_out=8\n"
-		  "dram.queue=16\n" },
+		{ "gtx480-vt.conf", "sm.scheduler=lrr\n" GPGPUSIM_322 },
 		{ "gtx480-ws.conf", "gpu.sms=16\ngpu.mixed_sms=1\nsm.units_dp=2\n"
+		  "pipe.id_oc_dp=2\npipe.oc_ex_dp=2\ncollector.dp=6\ncollector.dp_in=2\n"
+		  "collector.dp_out=2\n" },
+		{ "gtx480-ws-3.2.2.conf", GPGPUSIM_322 "gpu.sms=16\ngpu.mixed_sms=1\nsm.units_dp=2\n"
 		  "pipe.id_oc_dp=2\npipe.oc_ex_dp=2\ncollector.dp=6\ncollector.dp_in=2\n"
 		  "collector.dp_out=2\n" },
 		{ "ws-large.conf", "gpu.sms=16\ngpu.mixed_sms=1\nsm.warps=64\nsm.ctas=32\n"
