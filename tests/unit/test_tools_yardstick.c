@@ -61,11 +61,16 @@ static void pipe_round_trip(void **state)
 	assert_in_range(median(yardstick_pipe), 500, 100 * 1000 * 1000);
 }
 
+/* A busy machine may slow one of the two series down as a whole; it does not do so five times. */
 static void copies_grow_with_size(void **state)
 {
-	uint64_t small = median(copy_4k), large = median(copy_64k);
+	uint64_t small = 0, large = 0;
 
-	assert_in_range(small, 30, 10 * 1000 * 1000);
+	for (unsigned int i = 0; i < 5 && large <= 4 * small; i++) {
+		small = median(copy_4k);
+		large = median(copy_64k);
+		assert_in_range(small, 30, 10 * 1000 * 1000);
+	}
 	assert_true(large > 4 * small);
 }
 
