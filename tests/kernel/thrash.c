@@ -16,7 +16,7 @@
 #include "lib/lib.h"
 #include "lib/nl.h"
 
-enum { PAGES = 16, LONG_US = 1000000, MS = 1000 };
+enum { PAGES = 16, LONG_US = 1000000, MS = 1000, TURNS = 8 };
 
 #define STAT(name) knob_stat(GPUEMU_A_STATS_##name)
 
@@ -83,19 +83,23 @@ static int gpu_wants(FIXTURE_DATA(thrash) *self, int page)
 	return ret < 0 ? ret : m.status ? m.status : flags;
 }
 
-/* After this the page is on the device and known to thrash. */
+/*
+ * After this the page is on the device and known to thrash. Three turns are enough, but the
+ * module begins to count later if it finds no memory to count in: it takes none by reclaim.
+ */
 static int make_thrash(FIXTURE_DATA(thrash) *self, int page)
 {
+	uint64_t before = STAT(THRASHING_DETECTED);
 	int i, ret;
 
-	for (i = 0; i < 3; i++) {
-		ret = gpu_wants(self, page);
-		if (ret)
+	for (i = 0; i < TURNS; i++) {
+		while ((ret = gpu_wants(self, page)) == GPUEMU_FAULT_THROTTLE)
+			;
+		if (ret || STAT(THRASHING_DETECTED) != before)
 			return ret;
-		if (i < 2)
-			self->mem[page * PAGE]++;
+		self->mem[page * PAGE]++;
 	}
-	return 0;
+	return -ETIME;
 }
 
 TEST_F(thrash, detected)
@@ -180,10 +184,11 @@ TEST_F(thrash, gpu_is_throttled)
 {
 	uint64_t before = STAT(THROTTLES_GPU);
 	uint64_t start;
+	uint8_t old;
 
 	ASSERT_EQ(0, make_thrash(self, 3));
 	ASSERT_EQ(0, knob_set("thrash_nap_us", 300 * MS));
-	self->mem[3 * PAGE]++;
+	old = ++self->mem[3 * PAGE];
 	start = now_ms();
 	EXPECT_EQ(GPUEMU_FAULT_THROTTLE, gpu_wants(self, 3));
 	EXPECT_EQ(before + 1, STAT(THROTTLES_GPU));
@@ -195,7 +200,7 @@ TEST_F(thrash, gpu_is_throttled)
 	EXPECT_LE(250, now_ms() - start);
 	EXPECT_NE(NULL, engine_page(&self->e, self->space,
 				    (void *)(self->mem + 3 * PAGE)));
-	EXPECT_EQ(3, self->mem[3 * PAGE]);
+	EXPECT_EQ(old, self->mem[3 * PAGE]);
 }
 
 struct mapper {
@@ -224,37 +229,45 @@ static void *map_and_unmap(void *arg)
 	return NULL;
 }
 
+/*
+ * The nap begins when the page gets to the device. The machine may stand still before the CPU
+ * touches it: the test takes that time off, and tries another page if it was half of the nap.
+ */
 TEST_F(thrash, cpu_is_throttled)
 {
-	uint64_t before = STAT(THROTTLES_CPU), start;
+	uint64_t before = STAT(THROTTLES_CPU), begun, start = 0, late = LONG_US;
 	struct mapper mapper = { 0 };
 	pthread_t thread;
+	int page = 3;
+	uint8_t old;
 
-	ASSERT_EQ(0, knob_set("thrash_nap_us", LONG_US));
-	ASSERT_EQ(0, gpu_wants(self, 4));
-	self->mem[4 * PAGE]++;
-	ASSERT_EQ(0, gpu_wants(self, 4));
-	self->mem[4 * PAGE]++;
 	ASSERT_EQ(0, pthread_create(&thread, NULL, map_and_unmap, &mapper));
-	ASSERT_EQ(0, gpu_wants(self, 4));
-	start = now_ms();
-	self->mem[4 * PAGE]++;
-	EXPECT_LE(700, now_ms() - start);
+	while (late > 500) {
+		ASSERT_GT(PAGES, ++page);
+		ASSERT_EQ(0, knob_set("thrash_nap_us", 0));
+		begun = now_ms();
+		ASSERT_EQ(0, make_thrash(self, page));
+		ASSERT_EQ(0, knob_set("thrash_nap_us", LONG_US));
+		start = now_ms();
+		late = start - begun;
+	}
+	old = self->mem[page * PAGE];
+	EXPECT_LE(950 - late, now_ms() - start);
 	EXPECT_GT(5000, now_ms() - start);
 	EXPECT_EQ(before + 1, STAT(THROTTLES_CPU));
 	__atomic_store_n(&mapper.stop, true, __ATOMIC_RELEASE);
 	pthread_join(thread, NULL);
 	EXPECT_LT(10, mapper.rounds);
 	EXPECT_GT(500, mapper.longest);
-	EXPECT_EQ(3, self->mem[4 * PAGE]);
+	EXPECT_LE(2, old);
 }
 
 /* A client that sleeps in its fault is killed at once, and so is its mapping. */
 TEST_F(thrash, sleeper_is_killed)
 {
 	FIXTURE_DATA(thrash) other = { .e = self->e };
-	int up[2], down[2];
-	uint64_t word, start;
+	uint64_t before = STAT(THRASHING_DETECTED), word, start;
+	int up[2], down[2], turn;
 	pid_t pid;
 
 	ASSERT_EQ(0, pipe(up));
@@ -266,7 +279,7 @@ TEST_F(thrash, sleeper_is_killed)
 
 		engine_say(up[1], client_space(fd));
 		engine_say(up[1], (uintptr_t)mem);
-		for (i = 0; i < 3; i++) {
+		for (i = 0; i < TURNS; i++) {
 			engine_hear(down[0], 10000, &word);
 			mem[0]++;
 			engine_say(up[1], i);
@@ -278,14 +291,15 @@ TEST_F(thrash, sleeper_is_killed)
 	ASSERT_EQ(0, engine_hear(up[0], 5000, &word));
 	other.mem = (volatile uint8_t *)(uintptr_t)word;
 	/* One thread acknowledges for both: the file is the same. */
-	ASSERT_EQ(0, gpu_wants(&other, 0));
-	engine_say(down[1], 0);
-	ASSERT_EQ(0, engine_hear(up[0], 5000, &word));
-	ASSERT_EQ(0, gpu_wants(&other, 0));
-	engine_say(down[1], 0);
-	ASSERT_EQ(0, engine_hear(up[0], 5000, &word));
+	for (turn = 0; turn < TURNS; turn++) {
+		ASSERT_EQ(0, gpu_wants(&other, 0));
+		if (STAT(THRASHING_DETECTED) != before)
+			break;
+		engine_say(down[1], 0);
+		ASSERT_EQ(0, engine_hear(up[0], 5000, &word));
+	}
+	ASSERT_GT(TURNS, turn);
 	ASSERT_EQ(0, knob_set("thrash_nap_us", LONG_US));
-	ASSERT_EQ(0, gpu_wants(&other, 0));
 	self->e = other.e;
 	engine_say(down[1], 0);
 	start = now_ms();
@@ -298,7 +312,7 @@ TEST_F(thrash, sleeper_is_killed)
 /* System calls sleep as loads do, and what may not sleep goes on. */
 TEST_F(thrash, system_calls)
 {
-	uint8_t copy[2] = { 0 };
+	uint8_t copy[2] = { 0 }, again[2] = { 0 };
 	struct iovec to = { copy, 2 };
 	struct iovec from = { (void *)(self->mem + 5 * PAGE), 2 };
 	int pipes[2];
@@ -307,12 +321,12 @@ TEST_F(thrash, system_calls)
 	ASSERT_EQ(0, knob_set("thrash_nap_us", 50 * MS));
 	ASSERT_EQ(0, make_thrash(self, 5));
 	ASSERT_EQ(2, process_vm_readv(getpid(), &to, 1, &from, 1, 0));
-	EXPECT_EQ(2, copy[0]);
+	EXPECT_LE(2, copy[0]);
 	while (gpu_wants(self, 5))
 		;
 	ASSERT_EQ(2, write(pipes[1], from.iov_base, 2));
-	ASSERT_EQ(2, read(pipes[0], copy, 2));
-	EXPECT_EQ(2, copy[0]);
+	ASSERT_EQ(2, read(pipes[0], again, 2));
+	EXPECT_EQ(copy[0], again[0]);
 	close(pipes[0]);
 	close(pipes[1]);
 }
