@@ -42,6 +42,7 @@
  * @ref: one for the mirror's list, one for each task that waits
  * @list: in the mirror's list
  * @want: which
+ * @begun: the worker is at it
  * @ret: how it ended
  * @done: that it did
  */
@@ -49,6 +50,7 @@ struct ask {
 	struct kref ref;
 	struct list_head list;
 	struct gpuemu_mirror_want want;
+	bool begun;
 	int ret;
 	struct completion done;
 };
@@ -290,16 +292,21 @@ static void ask_put(struct ask *ask)
 	kref_put(&ask->ref, ask_free);
 }
 
-/* Takes it off the list. */
+/* The caller has it off the list. */
+static void ask_ended(struct ask *ask, int ret)
+{
+	ask->ret = ret;
+	complete_all(&ask->done);
+	ask_put(ask);
+}
+
 static void ask_end(struct gpuemu_mirror *mirror, struct ask *ask, int ret)
 {
 	spin_lock(&mirror->lock);
 	list_del(&ask->list);
 	mirror->nasks--;
 	spin_unlock(&mirror->lock);
-	ask->ret = ret;
-	complete_all(&ask->done);
-	ask_put(ask);
+	ask_ended(ask, ret);
 }
 
 static struct ask *ask_first(struct gpuemu_mirror *mirror)
@@ -308,6 +315,8 @@ static struct ask *ask_first(struct gpuemu_mirror *mirror)
 
 	spin_lock(&mirror->lock);
 	ask = list_first_entry_or_null(&mirror->asks, struct ask, list);
+	if (ask)
+		ask->begun = true;
 	spin_unlock(&mirror->lock);
 	return ask;
 }
@@ -377,6 +386,55 @@ static struct ask *ask_get(struct gpuemu_mirror *mirror,
 	return ask;
 }
 
+/* Until it is done, or so long after begin. */
+static void ask_await(struct ask *ask, u64 begin, u64 patience_ns)
+{
+	while (!completion_done(&ask->done) && ktime_get_ns() - begin < patience_ns &&
+	       !fatal_signal_pending(current))
+		usleep_range(10, 20);
+}
+
+/**
+ * gpuemu_mirror_answered() - the engine has what it wanted, without the worker
+ * @mirror: of the space
+ * @want: what it wanted
+ * @begin: when it began to wait
+ * @patience_ns: to wait for at most
+ *
+ * It may have asked the worker before. The worker leaves that out, or it would touch pages that
+ * nobody wants any more: a program that watches its memory (userfaultfd) would see a write that
+ * nothing does. What the worker is at ends first.
+ */
+void gpuemu_mirror_answered(struct gpuemu_mirror *mirror, const struct gpuemu_mirror_want *want,
+			    u64 begin, u64 patience_ns)
+{
+	struct ask *ask, *next, *begun = NULL;
+	LIST_HEAD(over);
+
+	/* One that comes later is another task's, and of another want. */
+	if (!READ_ONCE(mirror->nasks))
+		return;
+	spin_lock(&mirror->lock);
+	list_for_each_entry_safe(ask, next, &mirror->asks, list) {
+		if (!does_for(want, &ask->want))
+			continue;
+		if (ask->begun) {
+			kref_get(&ask->ref);
+			begun = ask;
+			continue;
+		}
+		list_move_tail(&ask->list, &over);
+		mirror->nasks--;
+	}
+	spin_unlock(&mirror->lock);
+	list_for_each_entry_safe(ask, next, &over, list)
+		ask_ended(ask, 0);
+	if (begun) {
+		ask_await(begun, begin, patience_ns);
+		ask_put(begun);
+	}
+}
+
 /* Has the worker do it, and waits until so long after begin. -EAGAIN: not yet. */
 int gpuemu_mirror_ask(struct gpuemu_mirror *mirror,
 		    const struct gpuemu_mirror_want *want, u64 begin, u64 patience_ns)
@@ -390,10 +448,7 @@ int gpuemu_mirror_ask(struct gpuemu_mirror *mirror,
 	ask = ask_get(mirror, want);
 	if (!ask)
 		return READ_ONCE(mirror->closed) ? -EFAULT : -EAGAIN;
-	while (!completion_done(&ask->done) &&
-	       ktime_get_ns() - begin < patience_ns &&
-	       !fatal_signal_pending(current))
-		usleep_range(10, 20);
+	ask_await(ask, begin, patience_ns);
 	if (completion_done(&ask->done))
 		ret = ask->ret;
 	ask_put(ask);

@@ -20,6 +20,8 @@ int gpuemu_mirror_vma_fits(const struct vm_area_struct *vma, bool write);
 bool gpuemu_mirror_pages_there(const unsigned long *pfns, u32 n, bool write);
 int gpuemu_mirror_ask(struct gpuemu_mirror *mirror,
 		      const struct gpuemu_mirror_want *want, u64 begin, u64 patience_ns);
+void gpuemu_mirror_answered(struct gpuemu_mirror *mirror, const struct gpuemu_mirror_want *want,
+			    u64 begin, u64 patience_ns);
 void gpuemu_mirror_work(struct work_struct *work);
 
 #endif

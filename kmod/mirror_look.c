@@ -240,6 +240,7 @@ int gpuemu_mirror_fault(struct gpuemu_mirror *mirror,
 		if (prefetched(mirror, want))
 			return 0;
 	} else if (fault_at_once(mirror, want, false)) {
+		gpuemu_mirror_answered(mirror, want, begin, patience_ns);
 		return lacked(mirror, want) ? -ENOSPC : 0;
 	}
 	ret = gpuemu_mirror_ask(mirror, want, begin, patience_ns);

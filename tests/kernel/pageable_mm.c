@@ -45,6 +45,19 @@ static uint8_t *map_block(uint8_t **all, int advice)
 	return madvise(p, BLOCK, advice) ? NULL : p;
 }
 
+/* A page that another task holds for a moment cannot be collapsed: EAGAIN (madvise(2)). */
+static int collapse(uint8_t *p)
+{
+	int tries;
+
+	for (tries = 0; tries < 200 && madvise(p, BLOCK, MADV_COLLAPSE); tries++) {
+		if (errno != EAGAIN && errno != EBUSY)
+			return -errno;
+		sleep_ms(10);
+	}
+	return tries < 200 ? 0 : -ETIMEDOUT;
+}
+
 static bool write_file(const char *name, const char *text)
 {
 	int fd = open(name, O_WRONLY);
@@ -184,7 +197,7 @@ TEST_F(pageable_mm, collapse)
 	g = pageable_gpu(&self->p, p + PAGE);
 	g[1] = 77;
 	ASSERT_EQ(0, madvise(p, BLOCK, MADV_HUGEPAGE));
-	ASSERT_EQ(0, madvise(p, BLOCK, MADV_COLLAPSE));
+	ASSERT_EQ(0, collapse(p));
 	EXPECT_EQ(0, pageable_entry(&self->p, p + PAGE));
 	EXPECT_EQ(1, g[0]);
 	g[2] = 78;
@@ -454,6 +467,49 @@ TEST_F(pageable_mm, userfaultfd_write_protect)
 	EXPECT_EQ(2, p[0]);
 	EXPECT_EQ(1, w.protected);
 	watcher_close(&w);
+}
+
+/*
+ * The worker waits for a page that nobody brings yet, and has been asked for another one. The
+ * program writes that page meanwhile, and the engine uses it. So the worker leaves it out: the
+ * program then protects the page, and sees no write that nothing does.
+ */
+TEST_F(pageable_mm, answered_without_the_worker)
+{
+	uint8_t *all[2], *late = map_block(&all[0], MADV_NOHUGEPAGE);
+	uint8_t *p = map_block(&all[1], MADV_NOHUGEPAGE);
+	struct uffdio_writeprotect wp = {
+		.range = { (uintptr_t)p, PAGE }, .mode = UFFDIO_WRITEPROTECT_MODE_WP,
+	};
+	struct uffdio_zeropage zero = { .range = { (uintptr_t)late, PAGE } };
+	struct uffdio_register range = {
+		.range = { (uintptr_t)late, PAGE }, .mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+	struct uffdio_api api = { .api = UFFD_API };
+	int uffd = syscall(SYS_userfaultfd, O_NONBLOCK | O_CLOEXEC);
+	struct watcher w;
+	uint8_t flags;
+
+	ASSERT_EQ(0, ioctl(uffd, UFFDIO_API, &api));
+	ASSERT_EQ(0, ioctl(uffd, UFFDIO_REGISTER, &range));
+	/* Of a block that the worker has looked at the engine finds pages itself. */
+	ASSERT_EQ(0, pageable_writes(&self->p, p + 2 * PAGE, 1));
+	ASSERT_EQ(-EAGAIN, pageable_try(&self->p, late, 1, GPUEMU_ACCESS_WRITE, &flags));
+	ASSERT_EQ(-EAGAIN, pageable_try(&self->p, p, 1, GPUEMU_ACCESS_WRITE, &flags));
+	p[0] = 1;
+	ASSERT_EQ(0, pageable_writes(&self->p, p, 1));
+	ASSERT_EQ(0, watcher_open(&w, p, PAGE, UFFDIO_REGISTER_MODE_WP));
+	ASSERT_EQ(0, ioctl(w.fd, UFFDIO_WRITEPROTECT, &wp));
+	ASSERT_EQ(0, ioctl(uffd, UFFDIO_ZEROPAGE, &zero));
+	/* This one comes after all of them. */
+	ASSERT_EQ(0, pageable_writes(&self->p, p + PAGE, 1));
+	EXPECT_EQ(0, w.protected);
+	EXPECT_EQ(0, pageable_entry(&self->p, p));
+	ASSERT_EQ(0, pageable_reads(&self->p, late, 1));
+	watcher_close(&w);
+	close(uffd);
+	for (int i = 0; i < 2; i++)
+		munmap(all[i], 2 * BLOCK);
 }
 
 /* Nobody answers, and the process is killed: the worker does not outlive that. */
