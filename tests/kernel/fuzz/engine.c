@@ -114,6 +114,22 @@ static uint8_t *translate(int client, int page, uint32_t space, bool write)
 }
 
 /*
+ * The GPU's access to managed memory. A client that was killed may have its VA space for longer
+ * than its process lasts, because another task holds its memory for a moment. What the engine
+ * believes of that space is still right then, and is nothing of the next client's. -EFAULT: so.
+ */
+static int by_gpu_managed(void *to, const void *from, size_t bytes)
+{
+	const volatile uint64_t *words = from;
+	volatile uint64_t *at = to;
+	size_t i;
+
+	for (i = 0; i < bytes / 8; i++)
+		at[i] = words[i];
+	return atomic_load(fe.space_now) == fe.space ? 0 : -EFAULT;
+}
+
+/*
  * The GPU's access to ordinary memory. mm waits for no engine, so one that has not heard yet
  * that the page was mapped anew uses the old one, which nobody else has. One that comes too late
  * for a page that has left goes nowhere, and takes longer than any other: then nothing that
@@ -130,7 +146,7 @@ static int by_gpu(void *to, const void *from, size_t bytes)
 	for (i = 0; i < bytes / 8; i++)
 		at[i] = words[i];
 	fe.slow |= now_ms() - begun > SLOW_MS;
-	sure &= !fe.slow;
+	sure &= !fe.slow && atomic_load(fe.space_now) == fe.space;
 	atomic_fetch_add(sure ? &fe.s->sure : &fe.s->unsure, 1);
 	return sure ? 0 : -EFAULT;
 }
@@ -269,6 +285,8 @@ static void burst(void)
 	uint32_t space = atomic_load(&s->client[c].space), missing;
 	int span = 1 + below(&fe.x, one_in(&fe.x, 3) ? 64 : 8), page[BURST];
 
+	fe.space = space;
+	fe.space_now = &s->client[c].space;
 	for (i = 0; i < BURST; i++)
 		page[i] = (base + below(&fe.x, span)) % s->pages;
 	for (tries = 0; space && left && tries < 4; tries++) {
@@ -279,7 +297,7 @@ static void burst(void)
 			apply_invalidates();
 		fe.parked = false;
 		for (i = 0; i < left;) {
-			copy_fn way = page[i] < PAGES ? NULL : by_gpu;
+			copy_fn way = page[i] < PAGES ? by_gpu_managed : by_gpu;
 			int lane = below(&fe.x, LANES);
 			bool write = lane >= GPU_LANE && !one_in(&fe.x, 3);
 			uint8_t *frame = translate(c, page[i], space, write);

@@ -21,6 +21,9 @@ struct fuzz_engine {
 	bool parked;			/* it was, and has not looked at them since */
 	/* remaps: the client's, before the look-up. */
 	struct { uint32_t space, remaps; uint64_t va; uint8_t *frame; bool read_only; } tlb[TLB];
+	/* Of the accesses that are on: see by_gpu_managed(). */
+	_Atomic uint32_t *space_now;
+	uint32_t space;
 	/* Of the GPU's access to ordinary memory that is on: see by_gpu(). */
 	_Atomic uint32_t *remaps_now;
 	uint32_t remaps;

@@ -105,7 +105,21 @@ static enum op op_of(const struct gpuemu_migration *m)
 	return ops[m->op];
 }
 
-static void note_plan(const struct gpuemu_migration *m, const int *want, uint32_t n)
+/* A result that no commit has: what the command said, and how many more have none. */
+static void say_unwritten(const struct gpuemu_migration *m, const int *want, uint32_t n,
+			  uint32_t at, const char *how, int res)
+{
+	uint32_t i, unwritten = 0;
+
+	for (i = 0; i < n; i++)
+		unwritten += want[i] == 1 && m[i].status > 0;
+	fail(fe.s, -1, -1, "%s ended with %d; migration %u of %u, op %u of %u pages at page %d: status %d, moved %u; %u have a status above 0",
+	     how, res, at, n, m[at].op, m[at].pages, page_of(fe.s, m[at].addr), m[at].status,
+	     m[at].moved, unwritten);
+}
+
+static void note_plan(const struct gpuemu_migration *m, const int *want, uint32_t n,
+		      const char *how, int res)
 {
 	int c, page;
 	uint32_t i;
@@ -124,8 +138,7 @@ static void note_plan(const struct gpuemu_migration *m, const int *want, uint32_
 		if (page >= PAGES && m[i].op != GPUEMU_MIGRATE_REMOTE)
 			atomic_fetch_add(&fe.s->heap_moved, m[i].moved);
 		if (m[i].moved > m[i].pages || m[i].status > 0)
-			fail(fe.s, -1, -1, "a migration of %u pages: status %d, moved %u",
-			     m[i].pages, m[i].status, m[i].moved);
+			say_unwritten(m, want, n, i, how, res);
 		atomic_fetch_add(&fe.s->moved, m[i].moved);
 	}
 }
@@ -185,6 +198,7 @@ void *engine_serve(void *arg)
 	struct engine e = fe.e;
 	struct gpuemu_commit commit;
 	int want[PLAN], res;
+	const char *how;
 	bool have = false;
 	uint32_t n, op, stay;
 
@@ -216,15 +230,18 @@ void *engine_serve(void *arg)
 			usleep(below(&x, 20000));
 		op = one_in(&x, 2) ? GPUEMU_URING_COMMIT : GPUEMU_URING_COMMIT_AND_FETCH;
 		stay = op == GPUEMU_URING_COMMIT ? 0 : may_stay(&x);
+		how = stay ? "SERVE" : op == GPUEMU_URING_COMMIT ? "COMMIT" : "COMMIT_AND_FETCH";
 		res = engine_command(&e, op, (uintptr_t)&commit, stay, 0);
 		have = op == GPUEMU_URING_COMMIT_AND_FETCH && res >= 0;
 		/* The other's FETCH was first: before the commit, or after it. */
-		if (res == -EBUSY)
+		if (res == -EBUSY) {
+			how = "COMMIT after EBUSY";
 			res = engine_command(&e, GPUEMU_URING_COMMIT, (uintptr_t)&commit, 0, 0);
+		}
 		if (res < 0 && res != -ESTALE)
 			fail(fe.s, -1, -1, "COMMIT: %d", res);
 		if (res >= 0)
-			note_plan(m, want, n);
+			note_plan(m, want, n, how, res);
 	}
 	return NULL;
 }
