@@ -190,7 +190,9 @@ int gpuemu_batch_fetch(struct gpuemu_engine *e, struct io_uring_cmd *cmd)
 	spin_lock(&e->dev->lock);
 	if (gpuemu_engine_lost(e)) {
 		ret = -ENODEV;
-	} else if (is_pending_locked(e, GPUEMU_PENDING_FETCH)) {
+	} else if (is_pending_locked(e, GPUEMU_PENDING_FETCH) ||
+		   (!cmd && e->calls[GPUEMU_PENDING_FETCH].taken)) {
+		/* Taken: its thread, which a signal had away, comes for its batch. */
 		ret = -EBUSY;
 	} else {
 		pend_locked(e, GPUEMU_PENDING_FETCH, cmd);

@@ -3,7 +3,7 @@
  * RAISE, COMMIT and FETCH by ioctls that sleep until the command would complete. A signal ends the
  * sleep and not the command, and the loss of the engine ends both.
  *
- * vm: monitor_ms=500 invalidate_timeout_ms=200
+ * vm: monitor_ms=500 invalidate_timeout_ms=200 enable_tests=1
  */
 #include <errno.h>
 #include <signal.h>
@@ -12,7 +12,12 @@
 #include <unistd.h>
 
 #include "lib/harness.h"
+#include "lib/knob.h"
 #include "lib/lib.h"
+#include "lib/nl.h"
+
+/* HELD_MS: of a COMMIT, while another thread comes and is interrupted. */
+enum { REPLAY_BATCH_FLUSH = 2, REPLAY_ONCE = 3, HELD_MS = 500 };
 
 /* A thread in one of the calls: how often it came back, and with what in the end. */
 struct waiter {
@@ -131,6 +136,8 @@ FIXTURE_TEARDOWN(wait)
 	engine_close(&self->e);
 	munmap(self->mem, BLOCK);
 	close(self->fd);
+	knob_set("replay_policy", REPLAY_BATCH_FLUSH);
+	knob_set("fault_batch", 256);
 }
 
 /* Raises one fault and waits until it is replayed; the batch is fetched here. */
@@ -268,6 +275,47 @@ TEST_F(wait, signal_in_serve)
 	EXPECT_EQ(1, m.moved);
 	EXPECT_EQ(0, commit_nothing(&self->e));
 	ASSERT_EQ(0, engine_result(&self->e, GPUEMU_URING_RAISE, 5000, &res));
+}
+
+/*
+ * A thread's FETCH gets the next batch of the pass while a signal has it away from the
+ * module. Another thread, whose COMMIT has just ended, wants to fetch as well. The first one
+ * gets the batch.
+ */
+TEST_F(wait, taken_while_away)
+{
+	struct gpuemu_migration m = first_page(self);
+	struct gpuemu_commit c = { .size = sizeof(c), .count = 1,
+				   .migrations = (uintptr_t)&m };
+	struct waiter away = server(&self->e, NULL, GPUEMU_SERVE_FETCH);
+	struct nl nl;
+	int res;
+
+	ASSERT_EQ(0, nl_open(&nl));
+	ASSERT_EQ(0, knob_set("replay_policy", REPLAY_ONCE));
+	ASSERT_EQ(0, knob_set("fault_batch", 1));
+	for (int i = 0; i < 2; i++)
+		engine_fault(&self->e, self->space, self->mem + i * PAGE, GPUEMU_ACCESS_READ);
+	ASSERT_EQ(1, engine_raise(&self->e, 0));
+	c.gen = self->e.control->batch.gen;
+	ASSERT_EQ(0, nl_inject(&nl, GPUEMU_INJECT_WHAT_PAUSE_COMMIT, HELD_MS * slowness()));
+	self->w = server(&self->e, &c, GPUEMU_SERVE_FETCH);
+	waiter_start(&self->w);
+	away.again = true;
+	atomic_store(&away.later, true);
+	waiter_start(&away);
+	pthread_kill(away.thread, SIGUSR1);
+	EXPECT_TRUE(interrupted(&away, 1));
+	/* What it committed is committed. */
+	EXPECT_EQ(-EBUSY, waiter_end(&self->w));
+	EXPECT_EQ(0, m.status);
+	EXPECT_EQ(1, m.moved);
+	atomic_store(&away.later, false);
+	EXPECT_EQ(1, waiter_end(&away));
+	EXPECT_EQ(0, commit_nothing(&self->e));
+	ASSERT_EQ(0, engine_result(&self->e, GPUEMU_URING_RAISE, 5000, &res));
+	EXPECT_EQ(0, res);
+	nl_close(&nl);
 }
 
 TEST_F(wait, lost)
