@@ -114,7 +114,7 @@ struct gpuemu_mirror_range {
  * @space: which
  * @lock: protects the next three
  * @asks: pages that the engine wants, the oldest first
- * @nasks: how many
+ * @nasks: how many; a task looks without the lock whether there are any
  * @closed: nothing is mirrored any more
  * @watched: the process' soft-dirty bits were cleared
  * @worker: finds them

@@ -304,7 +304,7 @@ static void ask_end(struct gpuemu_mirror *mirror, struct ask *ask, int ret)
 {
 	spin_lock(&mirror->lock);
 	list_del(&ask->list);
-	mirror->nasks--;
+	WRITE_ONCE(mirror->nasks, mirror->nasks - 1);
 	spin_unlock(&mirror->lock);
 	ask_ended(ask, ret);
 }
@@ -373,7 +373,7 @@ static struct ask *ask_get(struct gpuemu_mirror *mirror,
 		init_completion(&ask->done);
 		ask->want = *want;
 		list_add_tail(&ask->list, &mirror->asks);
-		mirror->nasks++;
+		WRITE_ONCE(mirror->nasks, mirror->nasks + 1);
 	}
 	spin_unlock(&mirror->lock);
 	kfree(fresh);
@@ -424,7 +424,7 @@ void gpuemu_mirror_answered(struct gpuemu_mirror *mirror, const struct gpuemu_mi
 			continue;
 		}
 		list_move_tail(&ask->list, &over);
-		mirror->nasks--;
+		WRITE_ONCE(mirror->nasks, mirror->nasks - 1);
 	}
 	spin_unlock(&mirror->lock);
 	list_for_each_entry_safe(ask, next, &over, list)
