@@ -244,6 +244,44 @@ TEST_F(pageable_move, what_stays)
 	munmap(locked, PAGE);
 }
 
+/*
+ * A system call takes pages that are on the device: they come home for it. One that holds the
+ * page keeps it there.
+ */
+TEST_F(pageable_move, taken_on_the_device)
+{
+	struct iovec there = { self->p.mem, PAGE }, held = { self->p.mem + 2 * PAGE, PAGE };
+	uint8_t bytes[PAGE];
+	struct iovec here = { bytes, PAGE };
+	int fds[2];
+
+	bring_all(_metadata, self);
+	for (int i = 0; i < PAGES; i++)
+		*pageable_gpu(&self->p, self->p.mem + i * PAGE) = 100 + i;
+	ASSERT_EQ((ssize_t)PAGE, process_vm_readv(getpid(), &here, 1, &there, 1, 0));
+	EXPECT_EQ(100, bytes[0]);
+	EXPECT_EQ(0, memcmp(self->p.copy + 1, bytes + 1, PAGE - 1));
+	EXPECT_EQ(0, pageable_entry(&self->p, self->p.mem));
+
+	memset(bytes, 55, PAGE);
+	there.iov_base = self->p.mem + PAGE;
+	ASSERT_EQ((ssize_t)PAGE, process_vm_writev(getpid(), &here, 1, &there, 1, 0));
+	EXPECT_EQ(0, pageable_entry(&self->p, self->p.mem + PAGE));
+	EXPECT_EQ(55, self->p.mem[PAGE]);
+
+	ASSERT_EQ(0, pipe(fds));
+	ASSERT_EQ((ssize_t)PAGE, vmsplice(fds[1], &held, 1, 0));
+	EXPECT_EQ(0, pageable_entry(&self->p, self->p.mem + 2 * PAGE));
+	EXPECT_EQ(-EBUSY, pageable_bring(&self->p, self->p.mem + 2 * PAGE, 1));
+	*pageable_gpu(&self->p, self->p.mem + 2 * PAGE) = 9;
+	ASSERT_EQ((ssize_t)PAGE, read(fds[0], bytes, PAGE));
+	EXPECT_EQ(9, bytes[0]);
+	EXPECT_NE(0, pageable_entry(&self->p, self->p.mem + 3 * PAGE) & GPUEMU_PTE_VALID);
+	EXPECT_EQ(103, self->p.mem[3 * PAGE]);
+	close(fds[0]);
+	close(fds[1]);
+}
+
 #define SOFT_DIRTY (1ull << 55)
 
 /*
