@@ -115,6 +115,13 @@ fetch_7() {
 	[ -n "$image" ] || die "Linux $version: $package-$release has no vmlinuz (log: build/kernels/log)"
 	mv "$image" "$new/boot/vmlinuz-$release"
 	rm -rf "$new/tmp/image" "$new/tmp/$package"-*.deb
+	# For the tests that swap: a disk in memory.
+	logged inside sh -c "cd /tmp && apt-get -q -o APT::Sandbox::User=root download linux-modules-$release" ||
+		offline "linux-modules-$release"
+	dpkg --fsys-tarfile "$new/tmp/linux-modules"-*.deb |
+		tar -xO --wildcards './usr/lib/modules/*/kernel/drivers/block/brd.ko.xz' 2>>"$log" |
+		xz -d >"$new/boot/brd.ko" || die "Linux $version: linux-modules-$release has no brd.ko.xz (log: build/kernels/log)"
+	rm -f "$new/tmp/linux-modules"-*.deb
 	logged inside apt-get clean
 	# Debian leaves out the script that asks whether sparse works.
 	checker=$new/usr/lib/linux-kbuild-${release%-amd64}/scripts/checker-valid.sh

@@ -211,6 +211,10 @@ esac
 image=build/vm/image-$(basename "$ko" .ko)-$kver.cpio
 flock build/vm tests/vm/image.sh "$image" "$ko" ${fixture:+"$fixture"} "${files[@]}" || die 'the image was not built'
 echo "$fixture" >"$run/root/vm/fixture"
+# The kernel's disk in memory, for the tests that swap. A kernel that is built here has none.
+for f in "$kernels/boot/brd.ko" "$kernels/lib/modules/$kver/kernel/drivers/block/brd.ko"; do
+	[ ! -e "$f" ] || cp "$f" "$run/root/vm/"
+done
 (cd "$run/root" && find . | cpio -o -H newc --quiet -R 0:0) | cat "$image" - >"$run/initrd" ||
 	die 'the image was not built'
 virt=$([ $icount = 1 ] && echo icount || tests/vm/virt.sh "$kernel")
