@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lib/harness.h"
@@ -85,14 +84,6 @@ static struct gpuemu_migration run_of(FIXTURE_DATA(copy_engines) *self, int bloc
 		.addr = (uintptr_t)self->mem + block * BLOCK + first * PAGE,
 		.va_space = self->space, .pages = pages, .op = op, .status = 1,
 	};
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
 /* One commit; how many migrations worked, or an error. */

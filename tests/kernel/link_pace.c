@@ -4,7 +4,6 @@
  * time that the link needs, either way, and its bytes arrive whole.
  */
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lib/harness.h"
@@ -41,14 +40,6 @@ FIXTURE_TEARDOWN(link)
 	close(self->fd);
 	engine_close(&self->e);
 	nl_close(&self->nl);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
 static void take_wait(const struct nl_reply *reply, void *arg)

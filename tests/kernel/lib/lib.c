@@ -19,12 +19,17 @@
 
 #include "lib/lib.h"
 
-uint64_t now_ms(void)
+uint64_t now_ns(void)
 {
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000ull + t.tv_nsec / 1000000;
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+uint64_t now_ms(void)
+{
+	return now_ns() / 1000000;
 }
 
 void sleep_ms(unsigned int ms)

@@ -22,6 +22,7 @@
 #define BLOCK		((size_t)1 << GPUEMU_BLOCK_SHIFT)
 
 /* --- time; slow.h: how slow all is here --- */
+uint64_t now_ns(void);
 uint64_t now_ms(void);
 void sleep_ms(unsigned int ms);
 
