@@ -249,7 +249,11 @@ struct gpuemu_engine_raise {
 	__u32 flags;			/* GPUEMU_RAISE_* */
 };
 
-/* At least one of commit and GPUEMU_SERVE_FETCH. */
+/*
+ * At least one of commit and GPUEMU_SERVE_FETCH. With both, -EBUSY also says that the commit was
+ * done and that the next batch is another thread's, whose FETCH came meanwhile: the commit's
+ * statuses are written then, and its gen is stale.
+ */
 struct gpuemu_engine_serve {
 	__u32 size;
 	__u32 flags;			/* GPUEMU_SERVE_* */
