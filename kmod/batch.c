@@ -192,7 +192,7 @@ int gpuemu_batch_fetch(struct gpuemu_engine *e, struct io_uring_cmd *cmd)
 		ret = -ENODEV;
 	} else if (is_pending_locked(e, GPUEMU_PENDING_FETCH) ||
 		   (!cmd && e->calls[GPUEMU_PENDING_FETCH].taken)) {
-		/* Taken: its thread, which a signal had away, comes for its batch. */
+		/* Taken: a signal has its thread away, which comes back for its batch. */
 		ret = -EBUSY;
 	} else {
 		pend_locked(e, GPUEMU_PENDING_FETCH, cmd);

@@ -292,7 +292,7 @@ static void ask_put(struct ask *ask)
 	kref_put(&ask->ref, ask_free);
 }
 
-/* The caller has it off the list. */
+/* The caller has taken it off the list. */
 static void ask_ended(struct ask *ask, int ret)
 {
 	ask->ret = ret;
@@ -401,9 +401,9 @@ static void ask_await(struct ask *ask, u64 begin, u64 patience_ns)
  * @begin: when it began to wait
  * @patience_ns: to wait for at most
  *
- * It may have asked the worker before. The worker leaves that out, or it would touch pages that
- * nobody wants any more: a program that watches its memory (userfaultfd) would see a write that
- * nothing does. What the worker is at ends first.
+ * The engine may have asked the worker before. The worker leaves that question out. Otherwise it
+ * would touch pages that nobody wants any more, and a program that watches its memory
+ * (userfaultfd) would see a write that nothing does. If the worker has begun with it, this waits.
  */
 void gpuemu_mirror_answered(struct gpuemu_mirror *mirror, const struct gpuemu_mirror_want *want,
 			    u64 begin, u64 patience_ns)
@@ -411,7 +411,7 @@ void gpuemu_mirror_answered(struct gpuemu_mirror *mirror, const struct gpuemu_mi
 	struct ask *ask, *next, *begun = NULL;
 	LIST_HEAD(over);
 
-	/* One that comes later is another task's, and of another want. */
+	/* A question that comes after this look is another thread's, and stays. */
 	if (!READ_ONCE(mirror->nasks))
 		return;
 	spin_lock(&mirror->lock);

@@ -27,6 +27,16 @@ fixture_cases() {
 		tap_check "$3: lost memory is seen" sh -c "grep -A 3 '^not ok [0-9]* - kmemleak' $out | grep 'kmemleak: [1-9]'"
 }
 
+# What a kernel that is built here may skip: all but what it has and others lack. skips_without GREP_ARG...
+skips_without() {
+	export TAP_SKIPS=build/check/skips.$version
+	{
+		grep -v "$@" tests/skips.txt
+		echo 'pageable_swap  this kernel has no module brd'
+	} >"$TAP_SKIPS"
+}
+
+version=$1
 release='' kernel='' kdir='' root=''
 if ! where=$(scripts/kernels.sh "$1" 2>build/check/kernels.err); then
 	tap_not_ok "Linux $1 is there" "$(tail -n 1 build/check/kernels.err)"
@@ -43,20 +53,12 @@ debug)
 	# Everything is checked as it is done, by an emulated machine.
 	options=(--slow 4 --mem 3072)
 	# What other kernels lack, this one has.
-	{
-		grep -v -e '^fail_nth' -e '^pageable' tests/skips.txt
-		echo 'pageable_swap  this kernel has no module brd'
-	} >build/check/skips.debug
-	export TAP_SKIPS=build/check/skips.debug
+	skips_without -e '^fail_nth' -e '^pageable'
 	;;
 kcsan)
 	# Who is watched waits, so that the other may come.
 	options=(--slow 2 --mem 3072)
-	{
-		grep -v '^pageable' tests/skips.txt
-		echo 'pageable_swap  this kernel has no module brd'
-	} >build/check/skips.kcsan
-	export TAP_SKIPS=build/check/skips.kcsan
+	skips_without -e '^pageable'
 	;;
 esac
 tap_check "$release: gcc W=1 and sparse are silent" scripts/check-module.sh "$dir" "$kdir" "$root"

@@ -113,12 +113,7 @@ static uint8_t *translate(int client, int page, uint32_t space, bool write)
 	return write && fe.tlb[at].read_only ? NULL : fe.tlb[at].frame;
 }
 
-/*
- * The GPU's access to managed memory. A client that was killed may have its VA space for longer
- * than its process lasts, because another task holds its memory for a moment. What the engine
- * believes of that space is still right then, and is nothing of the next client's. -EFAULT: so.
- */
-static int by_gpu_managed(void *to, const void *from, size_t bytes)
+static void copy_words(void *to, const void *from, size_t bytes)
 {
 	const volatile uint64_t *words = from;
 	volatile uint64_t *at = to;
@@ -126,6 +121,17 @@ static int by_gpu_managed(void *to, const void *from, size_t bytes)
 
 	for (i = 0; i < bytes / 8; i++)
 		at[i] = words[i];
+}
+
+/*
+ * The GPU's access to managed memory. The VA space of a client that was killed may outlast its
+ * process, because another task holds the process' memory for a moment. The engine may go on to
+ * use that space's translations then. -EFAULT: it did, and its access says nothing of the next
+ * client's memory.
+ */
+static int by_gpu_managed(void *to, const void *from, size_t bytes)
+{
+	copy_words(to, from, bytes);
 	return atomic_load(fe.space_now) == fe.space ? 0 : -EFAULT;
 }
 
@@ -138,13 +144,9 @@ static int by_gpu_managed(void *to, const void *from, size_t bytes)
 static int by_gpu(void *to, const void *from, size_t bytes)
 {
 	bool sure = !(fe.remaps & 1) && atomic_load(fe.remaps_now) == fe.remaps && !fe.slow;
-	const volatile uint64_t *words = from;
 	uint64_t begun = now_ms();
-	volatile uint64_t *at = to;
-	size_t i;
 
-	for (i = 0; i < bytes / 8; i++)
-		at[i] = words[i];
+	copy_words(to, from, bytes);
 	fe.slow |= now_ms() - begun > SLOW_MS;
 	sure &= !fe.slow && atomic_load(fe.space_now) == fe.space;
 	atomic_fetch_add(sure ? &fe.s->sure : &fe.s->unsure, 1);
