@@ -171,6 +171,43 @@ static void samples_of_whole_ctas(void **state)
 }
 
 /*
+ * slicer.whole: a CTA of the first kernel outlasts several launches of the second one. Each launch
+ * is another kernel that comes. The first kernel's sample ends with its CTAs all the same.
+ */
+static void a_sample_outlasts_launches(void **state)
+{
+	enum { LAUNCHES = 15, CTAS = 120, HELD = 36 };
+	uint64_t at, ends = 0, launches = 0;
+	const struct mark *m;
+	struct gpu_bench b;
+	size_t kernels;
+
+	open_bench(&b, "", 1);
+	/* All counts at a time. */
+	b.spec.sms = 16;
+	b.spec.slicer_whole = 1;
+	/* The first kernel's CTAs end while another warm-up would last. */
+	b.spec.slicer_warmup = 8000;
+	assert_int_equal(gpu_session_configure(b.session, &b.spec, NULL), 0);
+	launch(&b, 1, 0, 400, 2000);
+	for (unsigned int i = 0; i < LAUNCHES; i++)
+		launch(&b, 2, 1 + i, CTAS, 100);
+	gpu_session_finish(b.session);
+	m = (const struct mark *)b.memory;
+	for (unsigned int c = 0; c < HELD; c++)
+		ends = MAX(ends, m[c].end);
+	at = decided_at(&b, 0, &kernels);
+	assert_int_equal(kernels, 2);
+	for (unsigned int i = 0; i < LAUNCHES; i++) {
+		m = (const struct mark *)(b.memory + (1 + i) * PLACE);
+		launches += m[CTAS - 1].end < ends;
+	}
+	assert_true(launches > 3);
+	assert_in_range(at, ends, ends + 4 * 1000);
+	bench_close(&b);
+}
+
+/*
  * An SM holds two CTAs of the second kernel, so that it is known after one round. While the first
  * kernel's larger counts are sampled, each of the second one's SMs has both.
  */
@@ -266,6 +303,7 @@ int main(void)
 		cmocka_unit_test(samples_are_scaled),
 		cmocka_unit_test(samples_are_put_off),
 		cmocka_unit_test(samples_of_whole_ctas),
+		cmocka_unit_test(a_sample_outlasts_launches),
 		cmocka_unit_test(who_is_known_has_what_fits),
 		cmocka_unit_test(decision_is_late),
 		cmocka_unit_test(a_partition_holds_until_the_next),

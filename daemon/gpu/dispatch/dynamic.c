@@ -42,6 +42,7 @@ struct dynamic {
 	uint64_t due;			/* when the phase ends, or is looked at; NEVER */
 	unsigned int put_off;
 	bool kept;			/* DELAY: the last partition holds on */
+	bool paused;			/* a kernel left during a sample of whole CTAs */
 	struct watched watched[SM_KERNELS];
 	struct sampling sampling;
 	struct profiles *profiles;
@@ -152,6 +153,15 @@ static void dynamic_arrived(void *state, struct dispatch *d, struct dispatch_ker
 	sampling_arrived(&y->sampling, k,
 			 d->spec->slicer_reuse ? profiles_find(y->profiles, k) : NULL);
 	begin(y, d, now);
+	/*
+	 * A CTA may outlast the other program's launches. If its sample began anew with each of
+	 * them, it would never end.
+	 */
+	if (y->paused && y->phase == WARM_UP && sampling_resume(&y->sampling, d)) {
+		y->phase = SAMPLE;
+		y->due = now + d->spec->slicer_sample;
+	}
+	y->paused = false;
 }
 
 static void dynamic_left(void *state, struct dispatch *d, struct dispatch_kernel *k, uint64_t now)
@@ -160,6 +170,9 @@ static void dynamic_left(void *state, struct dispatch *d, struct dispatch_kernel
 
 	if (!sampling_of(&y->sampling, k)->known)
 		sampling_keep(&y->sampling, d, y->profiles, k);
+	y->paused = y->phase == SAMPLE && d->spec->slicer_whole && d->spec->slicer_reuse;
+	if (y->paused)
+		sampling_pause(&y->sampling, d, k);
 	begin(y, d, now);
 }
 
@@ -258,6 +271,7 @@ static void dynamic_tick(void *state, struct dispatch *d, uint64_t now)
 {
 	struct dynamic *y = state;
 
+	y->paused = false;
 	switch (y->phase) {
 	case WARM_UP:
 		if (!sampling_choose(&y->sampling, d, now)) {

@@ -22,12 +22,14 @@
 int sampling_create(struct sampling *s, const struct dispatch *d)
 {
 	s->marks = calloc(d->nsms, sizeof(*s->marks));
-	return s->marks ? 0 : -ENOMEM;
+	s->kept = calloc(d->nsms, sizeof(*s->kept));
+	return s->marks && s->kept ? 0 : -ENOMEM;
 }
 
 void sampling_destroy(struct sampling *s)
 {
 	free(s->marks);
+	free(s->kept);
 }
 
 struct sampled *sampling_of(struct sampling *s, const struct dispatch_kernel *k)
@@ -147,17 +149,46 @@ static uint64_t lines(const struct dispatch *d, unsigned int sm)
 	return l1d->read_misses + l1d->writes;
 }
 
+static struct sampling_mark mark(const struct dispatch *d, unsigned int sm, uint64_t now)
+{
+	return (struct sampling_mark){
+		.issued = issued(d, sm),
+		.waited = stalled(d, sm, STALL_LONG, now),
+		.faulted = stalled(d, sm, STALL_FAR_FAULT, now),
+		.lines = lines(d, sm),
+		.retired = sm_share(d->sms[sm], owner(d, sm)->kernel)->retired_ctas,
+		.at = now,
+		.owner = owner(d, sm),
+	};
+}
+
 void sampling_mark(struct sampling *s, const struct dispatch *d, uint64_t now)
 {
 	for (unsigned int sm = 0; sm < d->nsms; sm++)
-		s->marks[sm] = (struct sampling_mark){
-			.issued = issued(d, sm),
-			.waited = stalled(d, sm, STALL_LONG, now),
-			.faulted = stalled(d, sm, STALL_FAR_FAULT, now),
-			.lines = lines(d, sm),
-			.retired = sm_share(d->sms[sm], owner(d, sm)->kernel)->retired_ctas,
-		};
+		s->marks[sm] = mark(d, sm, now);
 	s->marked = now;
+}
+
+void sampling_pause(struct sampling *s, const struct dispatch *d,
+		    const struct dispatch_kernel *leaves)
+{
+	for (unsigned int sm = 0; sm < d->nsms; sm++) {
+		s->kept[sm] = s->marks[sm];
+		/* Another kernel may get the same place in memory. */
+		if (s->kept[sm].owner == leaves)
+			s->kept[sm].owner = NULL;
+	}
+}
+
+bool sampling_resume(struct sampling *s, const struct dispatch *d)
+{
+	if (sampling_disturbed(s, d))
+		return false;
+	for (unsigned int sm = 0; sm < d->nsms; sm++) {
+		if (s->kept[sm].owner == owner(d, sm))
+			s->marks[sm] = s->kept[sm];
+	}
+	return true;
 }
 
 bool sampling_whole(const struct sampling *s, const struct dispatch *d)
@@ -214,7 +245,7 @@ static double taken(const struct sampling *s, const struct dispatch *d, unsigned
 		    uint64_t now)
 {
 	return (double)((lines(d, sm) - s->marks[sm].lines) * d->spec->l1d_line) /
-	       (double)(now - s->marked);
+	       (double)(now - s->marks[sm].at);
 }
 
 /*
@@ -250,7 +281,7 @@ static void take(struct sampling *s, const struct dispatch *d, unsigned int sm,
 		 const struct scale *all, uint64_t now)
 {
 	double schedulers = (double)d->spec->schedulers;
-	double lasted = (double)(now - s->marked), cycles = lasted;
+	double lasted = (double)(now - s->marks[sm].at), cycles = lasted;
 	const struct dispatch_kernel *k = owner(d, sm);
 	struct sampled *p = sampling_of(s, k);
 	struct slicer_sample one = { .ctas = sm_resident_ctas(d->sms[sm], k->kernel) };

@@ -22,8 +22,10 @@ struct sampling {
 		uint64_t waited, faulted;	/* scheduler cycles that waited for memory, for far faults */
 		uint64_t lines;		/* that it had from behind L1D */
 		uint64_t retired;	/* CTAs of its kernel */
-	} *marks;
-	uint64_t marked;		/* the cycle of it */
+		uint64_t at;		/* the cycle of it */
+		const struct dispatch_kernel *owner;	/* whose SM it is; NULL: who has left */
+	} *marks, *kept;
+	uint64_t marked;		/* the cycle of the last marks of all */
 };
 
 /* -ENOMEM. */
@@ -59,6 +61,14 @@ bool sampling_choose(struct sampling *s, const struct dispatch *d, uint64_t now)
  * without a next CTA is not waited for.
  */
 bool sampling_whole(const struct sampling *s, const struct dispatch *d);
+/*
+ * A kernel leaves while a sample of whole CTAs lasts. This keeps the marks of those that stay: if
+ * another kernel comes at once, their samples can go on.
+ */
+void sampling_pause(struct sampling *s, const struct dispatch *d,
+		    const struct dispatch_kernel *leaves);
+/* After sampling_begin(): goes on with what was paused. False: an SM holds another kernel's CTAs. */
+bool sampling_resume(struct sampling *s, const struct dispatch *d);
 /* A sample begins. */
 void sampling_mark(struct sampling *s, const struct dispatch *d, uint64_t now);
 /*
