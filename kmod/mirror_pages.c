@@ -44,6 +44,12 @@ u32 gpuemu_mirror_page_frame(const struct gpuemu_dev *dev,
 	return page_to_pfn(page) - dev->mirror_pages.first;
 }
 
+/* Where the engine has its content. */
+void *gpuemu_mirror_page_addr(const struct gpuemu_dev *dev, const struct page *page)
+{
+	return gpuemu_vram_addr(&dev->vram, gpuemu_mirror_page_frame(dev, page));
+}
+
 /* The pages on an account are a ring, the one that came or was looked at last at its end. */
 static void own_locked(struct gpuemu_mirror_pages *pages, struct gpuemu_mirror *mirror,
 		       u32 frame)

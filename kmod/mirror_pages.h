@@ -72,6 +72,7 @@ struct page *gpuemu_mirror_page_get(struct gpuemu_mirror *mirror, u32 frame);
 bool gpuemu_mirror_page_is(const struct gpuemu_dev *dev, const struct page *page);
 u32 gpuemu_mirror_page_frame(const struct gpuemu_dev *dev,
 			     const struct page *page);
+void *gpuemu_mirror_page_addr(const struct gpuemu_dev *dev, const struct page *page);
 u32 gpuemu_mirror_pages_evict(struct gpuemu_dev *dev, u32 want,
 			      const struct gpuemu_space *of);
 u32 gpuemu_mirror_pages_home(struct gpuemu_dev *dev, u32 *frames, u32 n,
