@@ -22,6 +22,10 @@
  *     of the range while the engine's thread moves some. The client's worker waits for it, and
  *     then for anything, with mmap_lock inside it. The engine's threads only try to have it,
  *     and mmap_lock, too.
+ *     gpuemu_mirror_pages.making (rwsem): no frames become a huge page while a task sends pages
+ *     home by their frames. Such a task waits for locks of mm inside it, and only tries to get
+ *     mmap_lock. Who makes a huge page has mmap_lock, only tries to get this one, and waits for
+ *     nobody then.
  *     gpuemu_mm_end.lock (mutex), taken with none of these held: whether the client of an mm
  *     that ends is still there. May sleep, also for an engine's acknowledgement.
  *  4. gpuemu_block.lock (mutex). Protects the pages, frames and masks of one

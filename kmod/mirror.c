@@ -117,7 +117,8 @@ int gpuemu_mirror_drop(struct gpuemu_space *space, struct gpuemu_migration *m,
 	if (!range)
 		return 0;
 	before = on_device(mirror, m->addr, m->pages);
-	m->moved = send_home(range, first, m->pages, &no_memory, &later);
+	/* Of a huge page more goes than was asked for. */
+	m->moved = min(send_home(range, first, m->pages, &no_memory, &later), m->pages);
 	if (later) {
 		await_home(mirror, m, patience_ns);
 		m->moved = before - min(before, on_device(mirror, m->addr, m->pages));

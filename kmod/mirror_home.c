@@ -12,14 +12,12 @@
 
 #include "dev.h"
 #include "mirror.h"
+#include "mirror_huge.h"
 #include "mirror_move.h"
 #include "mirror_pages.h"
 #include "tlb.h"
 #include "trace.h"
 #include "va_space.h"
-
-/* What a fault of the CPU waits for the engine at a time, with mmap_lock held. */
-#define AWAY_MS 20
 
 /* System pages for those of src that move; vma: of the pages, from addr on, or NULL. */
 static u32 provide_home(const unsigned long *src, unsigned long *dst, u32 n,
@@ -65,9 +63,9 @@ static void copy_home(struct gpuemu_dev *dev, const unsigned long *src,
 	}
 }
 
-/* Counts for the frame's VA space what has left the device. */
-static void count_home(struct gpuemu_dev *dev, u32 frame, u64 addr, u64 begin,
-		       enum gpuemu_inval_reason reason)
+/* Counts for the frames' VA space what has left the device: n pages from this frame on. */
+void gpuemu_mirror_count_home(struct gpuemu_dev *dev, u32 frame, u32 n, u64 addr, u64 begin,
+			      enum gpuemu_inval_reason reason)
 {
 	struct gpuemu_mirror_pages *pages = &dev->mirror_pages;
 	struct gpuemu_space *space;
@@ -76,39 +74,30 @@ static void count_home(struct gpuemu_dev *dev, u32 frame, u64 addr, u64 begin,
 	space = pages->owner[frame];
 	if (!space)
 		goto out;
-	gpuemu_count(space, D2H_PAGES, 1);
-	gpuemu_count(space, D2H_BYTES, PAGE_SIZE);
+	gpuemu_count(space, D2H_PAGES, n);
+	gpuemu_count(space, D2H_BYTES, (u64)n << PAGE_SHIFT);
 	if (reason == GPUEMU_INVAL_CPU_FAULT) {
 		gpuemu_count(space, CPU_FAULTS, 1);
 		gpuemu_count(space, CPU_FAULTS_DEVICE, 1);
 		trace_gpuemu_cpu_fault(space->id, addr, true, ktime_get_ns() - begin);
 	} else if (reason != GPUEMU_INVAL_UNMAP) {
-		gpuemu_count(space, EVICTED_PAGES, 1);
+		gpuemu_count(space, EVICTED_PAGES, n);
 		if (reason == GPUEMU_INVAL_RECLAIM)
-			gpuemu_count(space, LRU_EVICTED_PAGES, 1);
+			gpuemu_count(space, LRU_EVICTED_PAGES, n);
 	}
 out:
 	spin_unlock(&pages->lock);
 }
 
-/**
- * gpuemu_mirror_home() - sends pages to system memory
- * @dev: whose
- * @frames: of the pages; a frame that is none any more is passed over
- * @n: how many, at most GPUEMU_HOME_PAGES
- * @reason: EVICT, RECLAIM: the engine's service thread calls, which does not reclaim; or UNMAP
- * @no_memory: out, if not NULL: some stayed because there was no page
- *
- * In all processes that have them. Returns how many went.
- */
-u32 gpuemu_mirror_home(struct gpuemu_dev *dev, const u32 *frames, u32 n,
-		       enum gpuemu_inval_reason reason, bool *no_memory)
+/* Small pages. */
+static u32 home_small(struct gpuemu_dev *dev, const u32 *frames, u32 n,
+		      enum gpuemu_inval_reason reason, bool *no_memory)
 {
 	const unsigned long first = dev->mirror_pages.first;
 	unsigned long src[GPUEMU_HOME_PAGES], dst[GPUEMU_HOME_PAGES];
 	u64 begin = ktime_get_ns();
-	u32 moved = 0, lacking, i, run;
 	gfp_t gfp = GFP_HIGHUSER_MOVABLE;
+	u32 moved = 0, i, run;
 
 	if (reason != GPUEMU_INVAL_UNMAP)
 		gfp = GFP_NOWAIT | __GFP_NOWARN | __GFP_HIGHMEM | __GFP_MOVABLE;
@@ -117,19 +106,50 @@ u32 gpuemu_mirror_home(struct gpuemu_dev *dev, const u32 *frames, u32 n,
 			run++;
 		migrate_device_range(src + i, first + frames[i], run);
 	}
-	lacking = provide_home(src, dst, n, NULL, 0, gfp);
-	if (no_memory)
-		*no_memory = lacking;
+	if (provide_home(src, dst, n, NULL, 0, gfp))
+		*no_memory = true;
 	gpuemu_tlb_flush(dev);
 	copy_home(dev, src, dst, n);
 	migrate_device_pages(src, dst, n);
 	for (i = 0; i < n; i++) {
 		if (!dst[i] || !(src[i] & MIGRATE_PFN_MIGRATE))
 			continue;
-		count_home(dev, frames[i], 0, begin, reason);
+		gpuemu_mirror_count_home(dev, frames[i], 1, 0, begin, reason);
 		moved++;
 	}
 	migrate_device_finalize(src, dst, n);
+	return moved;
+}
+
+/**
+ * gpuemu_mirror_home() - sends pages to system memory
+ * @dev: whose
+ * @frames: of the pages; a frame that is none any more is passed over
+ * @n: how many, at most GPUEMU_HOME_PAGES
+ * @reason: EVICT, RECLAIM: the engine's service thread calls, which does not reclaim; or UNMAP
+ * @no_memory: out: some stayed because there was no page
+ *
+ * In all processes that have them. A huge page goes whole, also for one of its frames. Returns
+ * how many went.
+ */
+u32 gpuemu_mirror_home(struct gpuemu_dev *dev, const u32 *frames, u32 n,
+		       enum gpuemu_inval_reason reason, bool *no_memory)
+{
+	struct gpuemu_mirror_pages *pages = &dev->mirror_pages;
+	u32 small[GPUEMU_HOME_PAGES], left = 0, moved = 0, i;
+
+	*no_memory = false;
+	down_read(&pages->making);
+	for (i = 0; i < n; i++) {
+		if (gpuemu_mirror_huge_is(pages, frames[i]))
+			moved += gpuemu_mirror_huge_home(dev, frames[i], reason, no_memory);
+		/* Here, because it may be split by now. What has gone is passed over. */
+		if (!gpuemu_mirror_huge_is(pages, frames[i]))
+			small[left++] = frames[i];
+	}
+	if (left)
+		moved += home_small(dev, small, left, reason, no_memory);
+	up_read(&pages->making);
 	return moved;
 }
 
@@ -162,6 +182,8 @@ vm_fault_t gpuemu_mirror_to_ram(struct vm_fault *vmf)
 	vm_fault_t ret = 0;
 	bool late = false;
 
+	if (gpuemu_mirror_huge_to_ram(vmf, &ret))
+		return ret;
 	if (migrate_vma_setup(&args))
 		return VM_FAULT_SIGBUS;
 	/* Somebody else works on it: the access comes again. */
@@ -169,7 +191,7 @@ vm_fault_t gpuemu_mirror_to_ram(struct vm_fault *vmf)
 		return 0;
 	if (provide_home(&src, &dst, 1, vmf->vma, addr, GFP_HIGHUSER_MOVABLE))
 		ret = VM_FAULT_OOM;
-	if (dst && !gpuemu_tlb_flush_for(dev, AWAY_MS)) {
+	if (dst && !gpuemu_tlb_flush_for(dev, GPUEMU_AWAY_MS)) {
 		unlock_page(migrate_pfn_to_page(dst));
 		put_page(migrate_pfn_to_page(dst));
 		dst = 0;
@@ -178,7 +200,7 @@ vm_fault_t gpuemu_mirror_to_ram(struct vm_fault *vmf)
 	copy_home(dev, &src, &dst, 1);
 	migrate_vma_pages(&args);
 	if (dst && src & MIGRATE_PFN_MIGRATE)
-		count_home(dev, frame, addr, begin, GPUEMU_INVAL_CPU_FAULT);
+		gpuemu_mirror_count_home(dev, frame, 1, addr, begin, GPUEMU_INVAL_CPU_FAULT);
 	migrate_vma_finalize(&args);
 	if (late)
 		gpuemu_tlb_late(dev);

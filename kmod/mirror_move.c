@@ -30,6 +30,7 @@
 #include "migrate.h"
 #include "mirror.h"
 #include "mirror_find.h"
+#include "mirror_huge.h"
 #include "mirror_move.h"
 #include "mirror_pages.h"
 #include "mirror_range.h"
@@ -191,7 +192,7 @@ u32 gpuemu_mirror_move(struct gpuemu_mirror_range *range, struct mm_struct *mm,
 		.frames = mirror->frames,
 	};
 	struct vm_area_struct *vma;
-	u32 moved = 0;
+	u32 moved = 0, whole;
 
 	*lacking = 0;
 	lockdep_assert_held(&mm->mmap_lock);
@@ -204,7 +205,11 @@ u32 gpuemu_mirror_move(struct gpuemu_mirror_range *range, struct mm_struct *mm,
 		/* Where nobody may touch anything there is nothing, and nothing is made. */
 		if (gpuemu_mirror_vma_fits(vma, write) || !gpuemu_mirror_vma_moves(mirror, vma))
 			continue;
-		if (vma_is_anonymous(vma))
+		whole = n == GPUEMU_BLOCK_PAGES && vma_is_anonymous(vma) ?
+			gpuemu_mirror_huge_move(range, vma, addr) : 0;
+		if (whole)
+			moved += whole;
+		else if (vma_is_anonymous(vma))
 			moved += move_run(mirror, &room, vma, addr, n, fresh, lacking);
 		else
 			moved += move_own(range, &room, vma, addr, n, write, lacking);

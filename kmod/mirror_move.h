@@ -14,6 +14,9 @@
 /* So many are mapped, or go to the device, at once without the worker. */
 #define GPUEMU_NOW_PAGES 16
 
+/* What a fault of the CPU waits for the engine at a time, with mmap_lock held. */
+#define GPUEMU_AWAY_MS 20
+
 struct gpuemu_dev;
 struct gpuemu_mirror;
 struct gpuemu_mirror_range;
@@ -26,6 +29,8 @@ bool gpuemu_mirror_move_now(struct gpuemu_mirror_range *range, struct vm_area_st
 			    u64 addr, u32 n, const unsigned long *pfns);
 u32 gpuemu_mirror_home(struct gpuemu_dev *dev, const u32 *frames, u32 n,
 		       enum gpuemu_inval_reason reason, bool *no_memory);
+void gpuemu_mirror_count_home(struct gpuemu_dev *dev, u32 frame, u32 n, u64 addr, u64 begin,
+			      enum gpuemu_inval_reason reason);
 vm_fault_t gpuemu_mirror_to_ram(struct vm_fault *vmf);
 
 #endif

@@ -17,6 +17,7 @@
 #include "dev.h"
 #include "limit.h"
 #include "mirror.h"
+#include "mirror_huge.h"
 #include "mirror_move.h"
 #include "mirror_pages.h"
 #include "va_space.h"
@@ -79,6 +80,30 @@ static void leave_ring_locked(struct gpuemu_mirror_pages *pages,
 		mirror->first = link->next;
 }
 
+/* From this frame on they are pages of the client. False: its file is closed. */
+bool gpuemu_mirror_pages_own(struct gpuemu_mirror *mirror, u32 frame, u32 n)
+{
+	struct gpuemu_space *space = mirror->space;
+	struct gpuemu_mirror_pages *pages = &space->dev->mirror_pages;
+	u32 i;
+
+	spin_lock(&pages->lock);
+	/* gpuemu_mirror_pages_leave() comes later, or has been. */
+	if (READ_ONCE(mirror->closed)) {
+		spin_unlock(&pages->lock);
+		return false;
+	}
+	bitmap_set(pages->used, frame, n);
+	for (i = frame; i < frame + n; i++) {
+		pages->owner[i] = space;
+		own_locked(pages, mirror, i);
+		pages->pass[i] = READ_ONCE(space->dev->lru.pass);
+	}
+	gpuemu_count(space, RESIDENT_PAGES, n);
+	spin_unlock(&pages->lock);
+	return true;
+}
+
 /**
  * gpuemu_mirror_page_get() - the page of a frame
  * @mirror: of the VA space that has the frame on its account
@@ -88,22 +113,11 @@ static void leave_ring_locked(struct gpuemu_mirror_pages *pages,
  */
 struct page *gpuemu_mirror_page_get(struct gpuemu_mirror *mirror, u32 frame)
 {
-	struct gpuemu_space *space = mirror->space;
-	struct gpuemu_mirror_pages *pages = &space->dev->mirror_pages;
+	struct gpuemu_mirror_pages *pages = &mirror->space->dev->mirror_pages;
 	struct page *page = pfn_to_page(pages->first + frame);
 
-	spin_lock(&pages->lock);
-	/* gpuemu_mirror_pages_leave() comes later, or has been. */
-	if (READ_ONCE(mirror->closed)) {
-		spin_unlock(&pages->lock);
+	if (!gpuemu_mirror_pages_own(mirror, frame, 1))
 		return NULL;
-	}
-	__set_bit(frame, pages->used);
-	pages->owner[frame] = space;
-	own_locked(pages, mirror, frame);
-	pages->pass[frame] = READ_ONCE(space->dev->lru.pass);
-	gpuemu_count(space, RESIDENT_PAGES, 1);
-	spin_unlock(&pages->lock);
 	compat_device_page_init(page, &pages->pagemap);
 	return page;
 }
@@ -121,23 +135,26 @@ static void disown_locked(struct gpuemu_mirror_pages *pages, u32 frame)
 	gpuemu_count(space, RESIDENT_PAGES, -1);
 }
 
-/* The last reference goes. Called with any lock of mm held, so nobody waits here. */
-static void page_free(struct page *page)
+/* The last reference goes, to n small pages. Called with any lock of mm held, so nobody waits here. */
+static void page_free(struct page *page, u32 n)
 {
 	struct gpuemu_mirror_pages *pages =
 		container_of(compat_page_pgmap(page), struct gpuemu_mirror_pages,
 			     pagemap);
 	struct gpuemu_dev *dev = container_of(pages, struct gpuemu_dev,
 					      mirror_pages);
-	u32 frame = gpuemu_mirror_page_frame(dev, page);
+	u32 frame = gpuemu_mirror_page_frame(dev, page), i;
 
 	spin_lock(&pages->lock);
-	disown_locked(pages, frame);
-	__clear_bit(frame, pages->used);
-	/* Its entry is cleared and the invalidate posted: mm told the mirror before. */
+	bitmap_clear(pages->used, frame, n);
+	if (n > 1)
+		WRITE_ONCE(pages->huge[frame / GPUEMU_VRAM_RUN], 0);
+	/* The entries are cleared and the invalidate posted: mm told the mirror before. */
 	pages->mark = gpuemu_tlb_mark(dev);
-	pages->stale[pages->nstale] = frame;
-	WRITE_ONCE(pages->nstale, pages->nstale + 1);
+	for (i = frame + n; i-- > frame;) {
+		disown_locked(pages, i);
+		pages->stale[pages->nstale++] = i;
+	}
 	spin_unlock(&pages->lock);
 }
 COMPAT_PAGE_FREE(page_free)
@@ -180,7 +197,7 @@ static bool page_is_shared(const struct page *page)
 	bool shared = false;
 
 	rcu_read_lock();
-	mapping = (unsigned long)READ_ONCE(page->mapping);
+	mapping = (unsigned long)READ_ONCE(compound_head(page)->mapping);
 	anon_vma = (const void *)(mapping & ~(unsigned long)FOLIO_MAPPING_FLAGS);
 	if (anon_vma && mapping != (unsigned long)anon_vma)
 		shared = READ_ONCE(anon_vma->num_children) >
@@ -194,10 +211,11 @@ static void send_leaving(struct work_struct *work)
 	struct gpuemu_mirror_pages *pages =
 		container_of(work, struct gpuemu_mirror_pages, sender);
 	struct gpuemu_dev *dev = container_of(pages, struct gpuemu_dev, mirror_pages);
+	bool no_memory;
 	u32 frame;
 
 	for_each_set_bit(frame, pages->leaving, dev->vram.frames) {
-		gpuemu_mirror_home(dev, &frame, 1, GPUEMU_INVAL_EVICT, NULL);
+		gpuemu_mirror_home(dev, &frame, 1, GPUEMU_INVAL_EVICT, &no_memory);
 		clear_bit(frame, pages->leaving);
 		cond_resched();
 	}
@@ -319,15 +337,15 @@ u32 gpuemu_mirror_pages_evict(struct gpuemu_dev *dev, u32 want,
 	struct gpuemu_mirror_pages *pages = &dev->mirror_pages;
 	struct walk walk = walk_begin(dev, of, false, READ_ONCE(pages->hand));
 	u32 frames[GPUEMU_HOME_PAGES], freed = 0, n, tries = 0;
-	bool later;
+	bool no_memory, later;
 
 	while (walk.left && tries < EVICT_TRIES && freed < want) {
 		n = choose(dev, &walk, frames);
 		tries += !!n;
 		if (n)
 			freed += gpuemu_mirror_pages_home(dev, frames, n,
-							  GPUEMU_INVAL_RECLAIM, NULL,
-							  &later);
+							  GPUEMU_INVAL_RECLAIM,
+							  &no_memory, &later);
 		cond_resched();
 	}
 	if (!of)
@@ -341,11 +359,12 @@ static void send_home(struct gpuemu_dev *dev, const struct gpuemu_space *of)
 {
 	struct walk walk = walk_begin(dev, of, true, 0);
 	u32 frames[GPUEMU_HOME_PAGES], n;
+	bool no_memory;
 
 	while (walk.left) {
 		n = choose(dev, &walk, frames);
 		if (n)
-			gpuemu_mirror_home(dev, frames, n, GPUEMU_INVAL_UNMAP, NULL);
+			gpuemu_mirror_home(dev, frames, n, GPUEMU_INVAL_UNMAP, &no_memory);
 		cond_resched();
 	}
 }
@@ -380,6 +399,9 @@ void gpuemu_mirror_pages_leave(struct gpuemu_space *space)
 static const struct dev_pagemap_ops pages_ops = {
 	COMPAT_PAGE_FREE_OP(page_free),
 	.migrate_to_ram = gpuemu_mirror_to_ram,
+#ifdef MIGRATE_PFN_COMPOUND
+	.folio_split = gpuemu_mirror_huge_split,
+#endif
 };
 
 /* Pages for all frames; the addresses are taken where the machine has nothing. */
@@ -413,6 +435,7 @@ static void free_tables(struct gpuemu_mirror_pages *pages)
 	kvfree(pages->links);
 	kvfree(pages->pass);
 	kvfree(pages->leaving);
+	kvfree(pages->huge);
 	kvfree(pages->stale);
 }
 
@@ -423,15 +446,17 @@ int gpuemu_mirror_pages_init(struct gpuemu_dev *dev)
 	int ret = -ENOMEM;
 
 	spin_lock_init(&pages->lock);
+	init_rwsem(&pages->making);
 	pages->used = kvcalloc(BITS_TO_LONGS(n), sizeof(*pages->used), GFP_KERNEL);
 	pages->owner = kvcalloc(n, sizeof(*pages->owner), GFP_KERNEL);
 	pages->links = kvcalloc(n, sizeof(*pages->links), GFP_KERNEL);
 	pages->pass = kvcalloc(n, sizeof(*pages->pass), GFP_KERNEL);
 	pages->leaving = kvcalloc(BITS_TO_LONGS(n), sizeof(*pages->leaving), GFP_KERNEL);
+	pages->huge = kvcalloc(DIV_ROUND_UP(n, GPUEMU_VRAM_RUN), sizeof(*pages->huge), GFP_KERNEL);
 	INIT_WORK(&pages->sender, send_leaving);
 	pages->stale = kvmalloc_array(n, sizeof(*pages->stale), GFP_KERNEL);
 	if (pages->used && pages->owner && pages->links && pages->pass &&
-	    pages->leaving && pages->stale)
+	    pages->leaving && pages->huge && pages->stale)
 		ret = make_pages(dev);
 	if (ret)
 		free_tables(pages);

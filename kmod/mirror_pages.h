@@ -12,6 +12,7 @@
 #include <linux/kconfig.h>
 #include <linux/memremap.h>
 #include <linux/mm.h>
+#include <linux/rwsem.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
@@ -35,6 +36,10 @@ struct gpuemu_mirror_link {
  * @pagemap: the kernel's
  * @region: addresses that are nobody's memory, for the pages' numbers
  * @first: number of the page of frame 0
+ * @making: held to write while a huge page is made, which is only tried; to read by a task
+ *	that sends pages home by their frames
+ * @huge: of each run of frames (vram.h): where in its process the one huge page was when
+ *	it moved; 0: they are small pages, or none
  * @lock: see locks.h; protects the rest
  * @used: frames that are a page of a process
  * @owner: the VA space that has the frame on its account; NULL: its file is closed, and a
@@ -52,6 +57,8 @@ struct gpuemu_mirror_pages {
 	struct dev_pagemap pagemap;
 	struct resource *region;
 	unsigned long first;
+	struct rw_semaphore making;
+	unsigned long *huge;
 	spinlock_t lock;
 	unsigned long *used;
 	struct gpuemu_space **owner;
@@ -68,6 +75,7 @@ struct gpuemu_mirror_pages {
 int gpuemu_mirror_pages_init(struct gpuemu_dev *dev);
 void gpuemu_mirror_pages_destroy(struct gpuemu_dev *dev);
 void gpuemu_mirror_pages_reap(struct gpuemu_dev *dev);
+bool gpuemu_mirror_pages_own(struct gpuemu_mirror *mirror, u32 frame, u32 n);
 struct page *gpuemu_mirror_page_get(struct gpuemu_mirror *mirror, u32 frame);
 bool gpuemu_mirror_page_is(const struct gpuemu_dev *dev, const struct page *page);
 u32 gpuemu_mirror_page_frame(const struct gpuemu_dev *dev,

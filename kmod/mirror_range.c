@@ -182,6 +182,19 @@ static int map_slot_locked(struct gpuemu_mirror_range *range, u32 i,
 }
 
 /*
+ * The frame of page i of a block. Of a huge page Linux 7.3 gives the first frame's number for the
+ * page where the search began, wherever that is in the huge page.
+ */
+static u32 frame_of(const struct gpuemu_dev *dev, unsigned long pfn, u32 i)
+{
+	u32 frame = gpuemu_mirror_page_frame(dev, hmm_pfn_to_page(pfn));
+
+	if (hmm_pfn_to_map_order(pfn) < HPAGE_PMD_ORDER)
+		return frame;
+	return rounddown(frame, GPUEMU_VRAM_RUN) + i;
+}
+
+/*
  * Pages without HMM_PFN_VALID stay as they are. *news: the engine may know an entry that had
  * fewer rights.
  */
@@ -189,18 +202,15 @@ int gpuemu_mirror_range_map_locked(struct gpuemu_mirror_range *range, u32 first,
 				   const unsigned long *pfns, bool *news)
 {
 	struct gpuemu_dev *dev = range->mirror->space->dev;
-	struct page *page;
 	int ret;
 	u32 i;
 
 	for (i = first; i < first + n; i++, pfns++) {
 		if (!(*pfns & HMM_PFN_VALID))
 			continue;
-		page = hmm_pfn_to_page(*pfns);
 		ret = 0;
-		if (gpuemu_mirror_page_is(dev, page))
-			map_frame_locked(range, i, gpuemu_mirror_page_frame(dev, page),
-					 *pfns & HMM_PFN_WRITE);
+		if (gpuemu_mirror_page_is(dev, hmm_pfn_to_page(*pfns)))
+			map_frame_locked(range, i, frame_of(dev, *pfns, i), *pfns & HMM_PFN_WRITE);
 		else
 			ret = map_slot_locked(range, i, *pfns);
 		if (ret)

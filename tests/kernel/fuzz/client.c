@@ -266,6 +266,12 @@ static void operate(struct client *c)
 
 	if (pages > of->first + of->pages - page)
 		pages = of->first + of->pages - page;
+	/* Otherwise no mapping would have a huge page for long. */
+	if (of->kind == KIND_HUGE && one_in(&c->x, 4)) {
+		page = of->first;
+		pages = of->pages;
+		what = one_in(&c->x, 3) ? OP_MMAP_OVER : what;
+	}
 	what = suited(what, page);
 	if (one_in(&c->x, 40))
 		atomic_store(&c->m->hot, page);
@@ -285,6 +291,9 @@ static void operate(struct client *c)
 		break;
 	case OP_MMAP_OVER:
 		map_again(c, page, pages, what);
+		/* Makes a huge page of a mapping that can have one. */
+		if (pages == HUGE_PAGES)
+			client_write(c, page, 1);
 		break;
 	case OP_MMAP_BAD:
 		map_refused(c, page, pages);

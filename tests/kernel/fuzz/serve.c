@@ -24,6 +24,11 @@ static void make_migration(uint64_t *x, struct gpuemu_migration *m, int client, 
 	block_end = (m->addr | (BLOCK - 1)) + 1;
 	if (pages > (block_end - m->addr) / PAGE)
 		pages = (block_end - m->addr) / PAGE;
+	/* A huge page moves whole, if it moves at once. */
+	if (page >= PAGES && page < PAGES + HUGE_PAGES && !one_in(x, 8)) {
+		m->addr = (uintptr_t)page_addr(fe.s, PAGES);
+		pages = HUGE_PAGES;
+	}
 	m->pages = pages;
 	m->status = 1;
 }

@@ -11,12 +11,15 @@
 #include <linux/mm.h>
 #include <linux/version.h>
 
-/* COMPAT_PAGE_FREE(fn): defines fn##_last; COMPAT_PAGE_FREE_OP(fn): the member of the ops. */
+/*
+ * COMPAT_PAGE_FREE(fn): defines fn##_last, which calls fn(first page, how many).
+ * COMPAT_PAGE_FREE_OP(fn): the member of the ops.
+ */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
 #define COMPAT_PAGE_FREE(fn) \
 static void fn##_last(struct folio *folio) \
 { \
-	fn(&folio->page); \
+	fn(&folio->page, folio_nr_pages(folio)); \
 }
 #define COMPAT_PAGE_FREE_OP(fn) .folio_free = fn##_last
 
@@ -34,7 +37,7 @@ static inline struct dev_pagemap *compat_page_pgmap(const struct page *page)
 #define COMPAT_PAGE_FREE(fn) \
 static void fn##_last(struct page *page) \
 { \
-	fn(page); \
+	fn(page, 1); \
 }
 #define COMPAT_PAGE_FREE_OP(fn) .page_free = fn##_last
 

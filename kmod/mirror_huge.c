@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A huge page of ordinary memory (2 MiB) moves whole, where the kernel can do that: to a run of
+ * frames, where the engine asks for all of it, and home, where the CPU touches it or any of its
+ * frames is to come free. The engine's page table has small entries all the same.
+ *
+ * The kernel may split such a page any time, for example where a program unmaps a part. It
+ * never joins pages of device memory. Only page_make() makes a huge one, and only while nobody
+ * holds pages->making to read. That matters because migrate_device_range() writes as many
+ * entries as the page has that it finds, even if fewer were asked for.
+ *
+ * Where there is no huge page at home, the kernel has to split it first. It does that for a
+ * page that migrate_vma_setup() is asked for in part. The other way, to answer for a huge page
+ * with small ones, leaves migration entries behind in a fault of the CPU (Linux 7.3.4).
+ */
+#include <linux/highmem.h>
+#include <linux/hmm.h>
+#include <linux/huge_mm.h>
+#include <linux/ktime.h>
+#include <linux/memremap.h>
+#include <linux/migrate.h>
+#include <linux/mm.h>
+#include <linux/pagemap.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+
+#include "client.h"
+#include "dev.h"
+#include "inject.h"
+#include "limit.h"
+#include "mirror.h"
+#include "mirror_huge.h"
+#include "mirror_move.h"
+#include "mirror_pages.h"
+#include "mirror_range.h"
+#include "tlb.h"
+#include "va_space.h"
+
+#ifdef MIGRATE_PFN_COMPOUND
+
+#define PAGES GPUEMU_VRAM_RUN
+
+static_assert(PAGES == GPUEMU_BLOCK_PAGES);
+
+/* Of a page that migrate_vma_setup() has taken whole. */
+#define TAKEN (MIGRATE_PFN_VALID | MIGRATE_PFN_MIGRATE | MIGRATE_PFN_COMPOUND)
+
+/* What a move of one takes. */
+struct huge_room {
+	unsigned long src[PAGES], dst[PAGES];
+};
+
+/* The content goes from one to the other; frame is the first of the run. */
+static void copy(struct gpuemu_dev *dev, u32 frame, struct page *first, bool to_device)
+{
+	void *device = gpuemu_vram_addr(&dev->vram, frame), *system;
+	u32 i;
+
+	for (i = 0; i < PAGES; i++, device += PAGE_SIZE) {
+		system = kmap_local_page(first + i);
+		if (to_device)
+			copy_page(device, system);
+		else
+			copy_page(system, device);
+		kunmap_local(system);
+	}
+}
+
+/* --- to the device --- */
+
+/* Whether the process has one huge page there. A hint. */
+static bool is_huge(struct gpuemu_mirror_range *range, u64 addr)
+{
+	unsigned long pfn = 0;
+	struct hmm_range found = {
+		.notifier = &range->notifier,
+		.start = addr,
+		.end = addr + PAGE_SIZE,
+		.hmm_pfns = &pfn,
+		.dev_private_owner = range->mirror->space->dev,
+	};
+
+	found.notifier_seq = mmu_interval_read_begin(&range->notifier);
+	return !hmm_range_fault(&found) && pfn & HMM_PFN_VALID &&
+	       hmm_pfn_to_map_order(pfn) >= HPAGE_PMD_ORDER &&
+	       !is_zone_device_page(hmm_pfn_to_page(pfn));
+}
+
+/* A run of frames on the VA space's account. */
+static bool take_run(struct gpuemu_space *space, u32 *frame)
+{
+	DECLARE_BITMAP(mask, PAGES);
+	u32 may;
+
+	gpuemu_mirror_pages_reap(space->dev);
+	bitmap_fill(mask, PAGES);
+	may = gpuemu_limit_take_frames(space, mask, PAGES, PAGES);
+	if (may == PAGES && !gpuemu_inject(space->dev, GPUEMU_INJECT_FRAME) &&
+	    gpuemu_vram_alloc_run(&space->dev->vram, frame))
+		return true;
+	gpuemu_limit_give_frames(space, may);
+	return false;
+}
+
+static void give_run(struct gpuemu_space *space, u32 frame)
+{
+	gpuemu_vram_free_run(&space->dev->vram, frame);
+	gpuemu_limit_give_frames(space, PAGES);
+}
+
+/* The run becomes a page: locked, with one reference. NULL: not now. */
+static struct page *page_make(struct gpuemu_mirror *mirror, u32 frame, u64 addr)
+{
+	struct gpuemu_mirror_pages *pages = &mirror->space->dev->mirror_pages;
+	struct page *page = pfn_to_page(pages->first + frame);
+
+	if (!IS_ALIGNED(pages->first, PAGES) || !down_write_trylock(&pages->making))
+		return NULL;
+	if (gpuemu_mirror_pages_own(mirror, frame, PAGES)) {
+		WRITE_ONCE(pages->huge[frame / PAGES], addr);
+		zone_device_folio_init(page_folio(page), &pages->pagemap, HPAGE_PMD_ORDER);
+	} else {
+		page = NULL;
+	}
+	up_write(&pages->making);
+	return page;
+}
+
+/**
+ * gpuemu_mirror_huge_move() - brings a huge page to the device
+ * @range: of the page; the caller is its worker
+ * @vma: of the page, anonymous memory; its mmap_lock is held
+ * @addr: of the page
+ *
+ * Returns how many small pages that were: all, or none, because there is no huge page, no run of
+ * frames, or it does not let itself be moved.
+ */
+u32 gpuemu_mirror_huge_move(struct gpuemu_mirror_range *range, struct vm_area_struct *vma,
+			    u64 addr)
+{
+	struct gpuemu_mirror *mirror = range->mirror;
+	struct gpuemu_space *space = mirror->space;
+	struct migrate_vma args = {
+		.vma = vma,
+		.src = mirror->src,
+		.dst = mirror->dst,
+		.start = addr,
+		.end = addr + HPAGE_PMD_SIZE,
+		.pgmap_owner = space->dev,
+		.flags = MIGRATE_VMA_SELECT_SYSTEM | MIGRATE_VMA_SELECT_COMPOUND,
+	};
+	struct page *to = NULL;
+	bool moved;
+	u32 frame;
+
+	if (!is_huge(range, addr) || !take_run(space, &frame))
+		return 0;
+	if (migrate_vma_setup(&args) || !args.cpages) {
+		give_run(space, frame);
+		return 0;
+	}
+	if ((args.src[0] & TAKEN) == TAKEN)
+		to = page_make(mirror, frame, addr);
+	if (to) {
+		copy(space->dev, frame, migrate_pfn_to_page(args.src[0]), true);
+		args.dst[0] = migrate_pfn(page_to_pfn(to)) | MIGRATE_PFN_COMPOUND;
+	} else {
+		give_run(space, frame);
+	}
+	migrate_vma_pages(&args);
+	moved = to && args.src[0] & MIGRATE_PFN_MIGRATE;
+	migrate_vma_finalize(&args);
+	if (!moved)
+		return 0;
+	gpuemu_count(space, H2D_PAGES, PAGES);
+	gpuemu_count(space, H2D_BYTES, HPAGE_PMD_SIZE);
+	return PAGES;
+}
+
+/* --- home --- */
+
+/* The page whole, by its frames. *no_memory: there is no huge page for it. */
+static u32 home_whole(struct gpuemu_dev *dev, struct huge_room *room, u32 frame,
+		      enum gpuemu_inval_reason reason, bool *no_memory)
+{
+	gfp_t gfp = reason == GPUEMU_INVAL_UNMAP ? GFP_TRANSHUGE : GFP_TRANSHUGE_LIGHT;
+	struct folio *to = gpuemu_inject(dev, GPUEMU_INJECT_PAGE) ? NULL :
+			   folio_alloc(gfp, HPAGE_PMD_ORDER);
+	u64 begin = ktime_get_ns();
+	u32 moved = 0;
+
+	if (!to) {
+		*no_memory = true;
+		return 0;
+	}
+	migrate_device_range(room->src, dev->mirror_pages.first + frame, PAGES);
+	if ((room->src[0] & TAKEN) == TAKEN) {
+		folio_lock(to);
+		room->dst[0] = migrate_pfn(folio_pfn(to)) | MIGRATE_PFN_COMPOUND;
+		gpuemu_tlb_flush(dev);
+		copy(dev, frame, folio_page(to, 0), false);
+		/* The device may have written it, of which no page table knows. */
+		folio_mark_dirty(to);
+	} else {
+		folio_put(to);
+	}
+	migrate_device_pages(room->src, room->dst, PAGES);
+	if (room->dst[0] && room->src[0] & MIGRATE_PFN_MIGRATE) {
+		gpuemu_mirror_count_home(dev, frame, PAGES, 0, begin, reason);
+		moved = PAGES;
+	}
+	migrate_device_finalize(room->src, room->dst, PAGES);
+	return moved;
+}
+
+/* The client whose process had the page at *addr when it moved; referenced. NULL: it has left. */
+static struct gpuemu_client *client_of(struct gpuemu_mirror_pages *pages, u32 frame, u64 *addr)
+{
+	struct gpuemu_client *client = NULL;
+
+	spin_lock(&pages->lock);
+	*addr = gpuemu_mirror_huge_is(pages, frame) ? pages->huge[frame / PAGES] : 0;
+	if (*addr && pages->owner[frame]) {
+		client = gpuemu_mirror_client(pages->owner[frame]);
+		kref_get(&client->ref);
+	}
+	spin_unlock(&pages->lock);
+	return client;
+}
+
+/* The kernel splits a page of device memory that is asked for in part. */
+static void ask_in_part(struct gpuemu_dev *dev, struct vm_area_struct *vma, u64 addr)
+{
+	unsigned long src = 0, dst = 0;
+	struct migrate_vma args = {
+		.vma = vma,
+		.src = &src,
+		.dst = &dst,
+		.start = addr,
+		.end = addr + PAGE_SIZE,
+		.pgmap_owner = dev,
+		.flags = MIGRATE_VMA_SELECT_DEVICE_PRIVATE,
+	};
+
+	if (migrate_vma_setup(&args) || !args.cpages)
+		return;
+	migrate_vma_pages(&args);
+	migrate_vma_finalize(&args);
+}
+
+/*
+ * Has the kernel split a page for which there is no huge one at home. It only tries to get
+ * mmap_lock: the engine's service thread may be the caller.
+ */
+static void split(struct gpuemu_dev *dev, u32 frame)
+{
+	struct gpuemu_client *client;
+	struct vm_area_struct *vma;
+	struct mm_struct *mm;
+	u64 addr;
+
+	client = client_of(&dev->mirror_pages, frame, &addr);
+	if (!client)
+		return;
+	mm = client->mm;
+	if (mmget_not_zero(mm)) {
+		if (mmap_read_trylock(mm)) {
+			vma = vma_lookup(mm, addr);
+			if (vma && vma_is_anonymous(vma))
+				ask_in_part(dev, vma, addr);
+			mmap_read_unlock(mm);
+		}
+		mmput_async(mm);
+	}
+	gpuemu_client_put(client);
+}
+
+/**
+ * gpuemu_mirror_huge_home() - sends home a huge page
+ * @dev: whose
+ * @frame: one of its frames; the caller holds pages->making to read
+ * @reason: see gpuemu_mirror_home()
+ * @no_memory: out: for all of it there is none
+ *
+ * Where there is no huge page for it, it is split, if that can be done now. Returns how many small
+ * pages went: all, or none.
+ */
+u32 gpuemu_mirror_huge_home(struct gpuemu_dev *dev, u32 frame, enum gpuemu_inval_reason reason,
+			    bool *no_memory)
+{
+	gfp_t gfp = reason == GPUEMU_INVAL_UNMAP ? GFP_KERNEL : GFP_NOWAIT;
+	struct huge_room *room = kzalloc(sizeof(*room), gfp | __GFP_NOWARN);
+	bool lacks = !room;
+	u32 moved = 0;
+
+	frame = rounddown(frame, PAGES);
+	if (room)
+		moved = home_whole(dev, room, frame, reason, &lacks);
+	kfree(room);
+	if (lacks)
+		split(dev, frame);
+	*no_memory |= lacks && gpuemu_mirror_huge_is(&dev->mirror_pages, frame);
+	return moved;
+}
+
+/* See gpuemu_mirror_to_ram(). The page was taken whole, and to is for it. */
+static void touch(struct gpuemu_dev *dev, struct migrate_vma *args, struct folio *to, u64 begin)
+{
+	u32 frame = gpuemu_mirror_page_frame(dev, migrate_pfn_to_page(args->src[0]));
+	bool late = !gpuemu_tlb_flush_for(dev, GPUEMU_AWAY_MS);
+
+	if (!late) {
+		folio_get(to);
+		folio_lock(to);
+		copy(dev, frame, folio_page(to, 0), false);
+		folio_mark_dirty(to);
+		args->dst[0] = migrate_pfn(folio_pfn(to)) | MIGRATE_PFN_COMPOUND;
+	}
+	migrate_vma_pages(args);
+	if (!late && args->src[0] & MIGRATE_PFN_MIGRATE)
+		gpuemu_mirror_count_home(dev, frame, PAGES, args->start, begin,
+					 GPUEMU_INVAL_CPU_FAULT);
+	migrate_vma_finalize(args);
+	if (late)
+		gpuemu_tlb_late(dev);
+}
+
+/**
+ * gpuemu_mirror_huge_to_ram() - the CPU touches a page that may be huge
+ * @vmf: mm's, like *ret
+ * @ret: see gpuemu_mirror_to_ram()
+ *
+ * False: it is none, or there is no memory for all of it. Then the caller asks for the small
+ * page, and the kernel splits the huge one. If a mapping has only a part of it, the kernel splits
+ * it too, and the access comes again.
+ */
+bool gpuemu_mirror_huge_to_ram(struct vm_fault *vmf, vm_fault_t *ret)
+{
+	struct gpuemu_dev *dev = compat_page_pgmap(vmf->page)->owner;
+	u64 addr = ALIGN_DOWN(vmf->address, HPAGE_PMD_SIZE), begin = ktime_get_ns();
+	struct migrate_vma args = {
+		.vma = vmf->vma,
+		.start = addr,
+		.end = addr + HPAGE_PMD_SIZE,
+		.pgmap_owner = dev,
+		.flags = MIGRATE_VMA_SELECT_DEVICE_PRIVATE | MIGRATE_VMA_SELECT_COMPOUND,
+		.fault_page = vmf->page,
+	};
+	struct huge_room *room;
+	struct folio *to;
+
+	if (!folio_test_large(page_folio(vmf->page)) || addr < vmf->vma->vm_start ||
+	    args.end > vmf->vma->vm_end || gpuemu_inject(dev, GPUEMU_INJECT_PAGE))
+		return false;
+	room = kzalloc(sizeof(*room), GFP_KERNEL | __GFP_NOWARN);
+	to = vma_alloc_folio(GFP_TRANSHUGE, HPAGE_PMD_ORDER, args.vma, addr);
+	if (!room || !to)
+		goto out;
+	args.src = room->src;
+	args.dst = room->dst;
+	if (migrate_vma_setup(&args)) {
+		*ret = VM_FAULT_SIGBUS;
+	} else if (args.cpages && (args.src[0] & TAKEN) == TAKEN) {
+		touch(dev, &args, to, begin);
+	} else if (args.cpages) {
+		migrate_vma_pages(&args);
+		migrate_vma_finalize(&args);
+	}
+out:
+	kfree(room);
+	if (to)
+		folio_put(to);
+	return room && to;
+}
+
+/* --- split --- */
+
+/*
+ * The kernel splits the page. tail: a new page, or NULL at the end. Called with locks that
+ * interrupts take, too, so this takes none.
+ */
+void gpuemu_mirror_huge_split(struct folio *head, struct folio *tail)
+{
+	struct dev_pagemap *pagemap = head->pgmap;
+	struct gpuemu_dev *dev = pagemap->owner;
+
+	WRITE_ONCE(dev->mirror_pages.huge[gpuemu_mirror_page_frame(dev, &head->page) / PAGES], 0);
+	if (!tail)
+		return;
+	tail->pgmap = pagemap;
+	tail->page.mapping = head->page.mapping;
+}
+
+#endif
