@@ -143,7 +143,7 @@ u32 gpuemu_mirror_home(struct gpuemu_dev *dev, const u32 *frames, u32 n,
 	for (i = 0; i < n; i++) {
 		if (gpuemu_mirror_huge_is(pages, frames[i]))
 			moved += gpuemu_mirror_huge_home(dev, frames[i], reason, no_memory);
-		/* Here, because it may be split by now. What has gone is passed over. */
+		/* It may have been split. What has gone is passed over. */
 		if (!gpuemu_mirror_huge_is(pages, frames[i]))
 			small[left++] = frames[i];
 	}

@@ -9,9 +9,10 @@
  * holds pages->making to read. That matters because migrate_device_range() writes as many
  * entries as the page has that it finds, even if fewer were asked for.
  *
- * Where there is no huge page at home, the kernel has to split it first. It does that for a
- * page that migrate_vma_setup() is asked for in part. The other way, to answer for a huge page
- * with small ones, leaves migration entries behind in a fault of the CPU (Linux 7.3.4).
+ * For each huge page on the device the module has one of system memory in reserve, about as if
+ * the page had stayed at home; the process has the charge for it. So it always comes home whole.
+ * With no huge page at home the kernel would have to split it. It cannot do that in a fault of
+ * the CPU, and never for a page that is known by its frames only (Linux 7.3.4).
  */
 #include <linux/highmem.h>
 #include <linux/hmm.h>
@@ -21,10 +22,9 @@
 #include <linux/migrate.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
-#include <linux/sched/mm.h>
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 
-#include "client.h"
 #include "dev.h"
 #include "inject.h"
 #include "limit.h"
@@ -108,8 +108,18 @@ static void give_run(struct gpuemu_space *space, u32 frame)
 	gpuemu_limit_give_frames(space, PAGES);
 }
 
+/* A huge page to come home to: what the run's last page did not need, or a new one. */
+static struct folio *reserve_get(struct gpuemu_dev *dev, u32 frame)
+{
+	struct folio *folio = xchg(&dev->mirror_pages.spare[frame / PAGES], NULL);
+
+	if (folio || gpuemu_inject(dev, GPUEMU_INJECT_PAGE))
+		return folio;
+	return folio_alloc(GFP_TRANSHUGE, HPAGE_PMD_ORDER);
+}
+
 /* The run becomes a page: locked, with one reference. NULL: not now. */
-static struct page *page_make(struct gpuemu_mirror *mirror, u32 frame, u64 addr)
+static struct page *page_make(struct gpuemu_mirror *mirror, u32 frame, struct folio *reserve)
 {
 	struct gpuemu_mirror_pages *pages = &mirror->space->dev->mirror_pages;
 	struct page *page = pfn_to_page(pages->first + frame);
@@ -117,7 +127,7 @@ static struct page *page_make(struct gpuemu_mirror *mirror, u32 frame, u64 addr)
 	if (!IS_ALIGNED(pages->first, PAGES) || !down_write_trylock(&pages->making))
 		return NULL;
 	if (gpuemu_mirror_pages_own(mirror, frame, PAGES)) {
-		WRITE_ONCE(pages->huge[frame / PAGES], addr);
+		WRITE_ONCE(pages->huge[frame / PAGES], reserve);
 		zone_device_folio_init(page_folio(page), &pages->pagemap, HPAGE_PMD_ORDER);
 	} else {
 		page = NULL;
@@ -133,7 +143,7 @@ static struct page *page_make(struct gpuemu_mirror *mirror, u32 frame, u64 addr)
  * @addr: of the page
  *
  * Returns how many small pages that were: all, or none, because there is no huge page, no run of
- * frames, or it does not let itself be moved.
+ * frames, none to have in reserve, or it does not let itself be moved.
  */
 u32 gpuemu_mirror_huge_move(struct gpuemu_mirror_range *range, struct vm_area_struct *vma,
 			    u64 addr)
@@ -149,22 +159,27 @@ u32 gpuemu_mirror_huge_move(struct gpuemu_mirror_range *range, struct vm_area_st
 		.pgmap_owner = space->dev,
 		.flags = MIGRATE_VMA_SELECT_SYSTEM | MIGRATE_VMA_SELECT_COMPOUND,
 	};
+	struct folio *reserve;
 	struct page *to = NULL;
 	bool moved;
 	u32 frame;
 
 	if (!is_huge(range, addr) || !take_run(space, &frame))
 		return 0;
-	if (migrate_vma_setup(&args) || !args.cpages) {
+	reserve = reserve_get(space->dev, frame);
+	if (!reserve || migrate_vma_setup(&args) || !args.cpages) {
+		if (reserve)
+			folio_put(reserve);
 		give_run(space, frame);
 		return 0;
 	}
 	if ((args.src[0] & TAKEN) == TAKEN)
-		to = page_make(mirror, frame, addr);
+		to = page_make(mirror, frame, reserve);
 	if (to) {
 		copy(space->dev, frame, migrate_pfn_to_page(args.src[0]), true);
 		args.dst[0] = migrate_pfn(page_to_pfn(to)) | MIGRATE_PFN_COMPOUND;
 	} else {
+		folio_put(reserve);
 		give_run(space, frame);
 	}
 	migrate_vma_pages(&args);
@@ -179,100 +194,32 @@ u32 gpuemu_mirror_huge_move(struct gpuemu_mirror_range *range, struct vm_area_st
 
 /* --- home --- */
 
-/* The page whole, by its frames. *no_memory: there is no huge page for it. */
-static u32 home_whole(struct gpuemu_dev *dev, struct huge_room *room, u32 frame,
-		      enum gpuemu_inval_reason reason, bool *no_memory)
-{
-	gfp_t gfp = reason == GPUEMU_INVAL_UNMAP ? GFP_TRANSHUGE : GFP_TRANSHUGE_LIGHT;
-	struct folio *to = gpuemu_inject(dev, GPUEMU_INJECT_PAGE) ? NULL :
-			   folio_alloc(gfp, HPAGE_PMD_ORDER);
-	u64 begin = ktime_get_ns();
-	u32 moved = 0;
-
-	if (!to) {
-		*no_memory = true;
-		return 0;
-	}
-	migrate_device_range(room->src, dev->mirror_pages.first + frame, PAGES);
-	if ((room->src[0] & TAKEN) == TAKEN) {
-		folio_lock(to);
-		room->dst[0] = migrate_pfn(folio_pfn(to)) | MIGRATE_PFN_COMPOUND;
-		gpuemu_tlb_flush(dev);
-		copy(dev, frame, folio_page(to, 0), false);
-		/* The device may have written it, of which no page table knows. */
-		folio_mark_dirty(to);
-	} else {
-		folio_put(to);
-	}
-	migrate_device_pages(room->src, room->dst, PAGES);
-	if (room->dst[0] && room->src[0] & MIGRATE_PFN_MIGRATE) {
-		gpuemu_mirror_count_home(dev, frame, PAGES, 0, begin, reason);
-		moved = PAGES;
-	}
-	migrate_device_finalize(room->src, room->dst, PAGES);
-	return moved;
-}
-
-/* The client whose process had the page at *addr when it moved; referenced. NULL: it has left. */
-static struct gpuemu_client *client_of(struct gpuemu_mirror_pages *pages, u32 frame, u64 *addr)
-{
-	struct gpuemu_client *client = NULL;
-
-	spin_lock(&pages->lock);
-	*addr = gpuemu_mirror_huge_is(pages, frame) ? pages->huge[frame / PAGES] : 0;
-	if (*addr && pages->owner[frame]) {
-		client = gpuemu_mirror_client(pages->owner[frame]);
-		kref_get(&client->ref);
-	}
-	spin_unlock(&pages->lock);
-	return client;
-}
-
-/* The kernel splits a page of device memory that is asked for in part. */
-static void ask_in_part(struct gpuemu_dev *dev, struct vm_area_struct *vma, u64 addr)
-{
-	unsigned long src = 0, dst = 0;
-	struct migrate_vma args = {
-		.vma = vma,
-		.src = &src,
-		.dst = &dst,
-		.start = addr,
-		.end = addr + PAGE_SIZE,
-		.pgmap_owner = dev,
-		.flags = MIGRATE_VMA_SELECT_DEVICE_PRIVATE,
-	};
-
-	if (migrate_vma_setup(&args) || !args.cpages)
-		return;
-	migrate_vma_pages(&args);
-	migrate_vma_finalize(&args);
-}
-
 /*
- * Has the kernel split a page for which there is no huge one at home. It only tries to get
- * mmap_lock: the engine's service thread may be the caller.
+ * The page was taken whole, and goes to the one in reserve. The engine has forgotten the frames.
+ * The task that has taken the page has its reserve, too.
  */
-static void split(struct gpuemu_dev *dev, u32 frame)
+static void go_home(struct gpuemu_dev *dev, u32 frame, unsigned long *dst)
 {
-	struct gpuemu_client *client;
-	struct vm_area_struct *vma;
-	struct mm_struct *mm;
-	u64 addr;
+	struct folio *to = dev->mirror_pages.huge[frame / PAGES];
 
-	client = client_of(&dev->mirror_pages, frame, &addr);
-	if (!client)
-		return;
-	mm = client->mm;
-	if (mmget_not_zero(mm)) {
-		if (mmap_read_trylock(mm)) {
-			vma = vma_lookup(mm, addr);
-			if (vma && vma_is_anonymous(vma))
-				ask_in_part(dev, vma, addr);
-			mmap_read_unlock(mm);
-		}
-		mmput_async(mm);
-	}
-	gpuemu_client_put(client);
+	folio_get(to);
+	folio_lock(to);
+	copy(dev, frame, folio_page(to, 0), false);
+	/* The device may have written it, of which no page table knows. */
+	folio_mark_dirty(to);
+	*dst = migrate_pfn(folio_pfn(to)) | MIGRATE_PFN_COMPOUND;
+}
+
+/* Whether it has gone: then the reserve is the process' page. */
+static bool has_gone(struct gpuemu_dev *dev, u32 frame, unsigned long src, unsigned long dst)
+{
+	struct folio **reserve = &dev->mirror_pages.huge[frame / PAGES];
+
+	if (!dst || !(src & MIGRATE_PFN_MIGRATE))
+		return false;
+	folio_put(*reserve);
+	WRITE_ONCE(*reserve, GPUEMU_MIRROR_GONE);
+	return true;
 }
 
 /**
@@ -280,44 +227,47 @@ static void split(struct gpuemu_dev *dev, u32 frame)
  * @dev: whose
  * @frame: one of its frames; the caller holds pages->making to read
  * @reason: see gpuemu_mirror_home()
- * @no_memory: out: for all of it there is none
+ * @no_memory: out: there is none for the arrays that this takes
  *
- * Where there is no huge page for it, it is split, if that can be done now. Returns how many small
- * pages went: all, or none.
+ * Returns how many small pages went: all, or none.
  */
 u32 gpuemu_mirror_huge_home(struct gpuemu_dev *dev, u32 frame, enum gpuemu_inval_reason reason,
 			    bool *no_memory)
 {
 	gfp_t gfp = reason == GPUEMU_INVAL_UNMAP ? GFP_KERNEL : GFP_NOWAIT;
 	struct huge_room *room = kzalloc(sizeof(*room), gfp | __GFP_NOWARN);
-	bool lacks = !room;
+	u64 begin = ktime_get_ns();
 	u32 moved = 0;
 
+	*no_memory |= !room;
+	if (!room)
+		return 0;
 	frame = rounddown(frame, PAGES);
-	if (room)
-		moved = home_whole(dev, room, frame, reason, &lacks);
+	migrate_device_range(room->src, dev->mirror_pages.first + frame, PAGES);
+	if ((room->src[0] & TAKEN) == TAKEN) {
+		gpuemu_tlb_flush(dev);
+		go_home(dev, frame, &room->dst[0]);
+	}
+	migrate_device_pages(room->src, room->dst, PAGES);
+	if (has_gone(dev, frame, room->src[0], room->dst[0])) {
+		gpuemu_mirror_count_home(dev, frame, PAGES, 0, begin, reason);
+		moved = PAGES;
+	}
+	migrate_device_finalize(room->src, room->dst, PAGES);
 	kfree(room);
-	if (lacks)
-		split(dev, frame);
-	*no_memory |= lacks && gpuemu_mirror_huge_is(&dev->mirror_pages, frame);
 	return moved;
 }
 
-/* See gpuemu_mirror_to_ram(). The page was taken whole, and to is for it. */
-static void touch(struct gpuemu_dev *dev, struct migrate_vma *args, struct folio *to, u64 begin)
+/* See gpuemu_mirror_to_ram(). The page was taken whole. */
+static void touch(struct gpuemu_dev *dev, struct migrate_vma *args, u64 begin)
 {
 	u32 frame = gpuemu_mirror_page_frame(dev, migrate_pfn_to_page(args->src[0]));
 	bool late = !gpuemu_tlb_flush_for(dev, GPUEMU_AWAY_MS);
 
-	if (!late) {
-		folio_get(to);
-		folio_lock(to);
-		copy(dev, frame, folio_page(to, 0), false);
-		folio_mark_dirty(to);
-		args->dst[0] = migrate_pfn(folio_pfn(to)) | MIGRATE_PFN_COMPOUND;
-	}
+	if (!late)
+		go_home(dev, frame, &args->dst[0]);
 	migrate_vma_pages(args);
-	if (!late && args->src[0] & MIGRATE_PFN_MIGRATE)
+	if (has_gone(dev, frame, args->src[0], args->dst[0]))
 		gpuemu_mirror_count_home(dev, frame, PAGES, args->start, begin,
 					 GPUEMU_INVAL_CPU_FAULT);
 	migrate_vma_finalize(args);
@@ -330,9 +280,8 @@ static void touch(struct gpuemu_dev *dev, struct migrate_vma *args, struct folio
  * @vmf: mm's, like *ret
  * @ret: see gpuemu_mirror_to_ram()
  *
- * False: it is none, or there is no memory for all of it. Then the caller asks for the small
- * page, and the kernel splits the huge one. If a mapping has only a part of it, the kernel splits
- * it too, and the access comes again.
+ * False: it is none, and the caller goes on. If a mapping has only a part of it, the kernel
+ * splits it, and the access comes again.
  */
 bool gpuemu_mirror_huge_to_ram(struct vm_fault *vmf, vm_fault_t *ret)
 {
@@ -347,48 +296,72 @@ bool gpuemu_mirror_huge_to_ram(struct vm_fault *vmf, vm_fault_t *ret)
 		.fault_page = vmf->page,
 	};
 	struct huge_room *room;
-	struct folio *to;
 
 	if (!folio_test_large(page_folio(vmf->page)) || addr < vmf->vma->vm_start ||
-	    args.end > vmf->vma->vm_end || gpuemu_inject(dev, GPUEMU_INJECT_PAGE))
+	    args.end > vmf->vma->vm_end)
 		return false;
-	room = kzalloc(sizeof(*room), GFP_KERNEL | __GFP_NOWARN);
-	to = vma_alloc_folio(GFP_TRANSHUGE, HPAGE_PMD_ORDER, args.vma, addr);
-	if (!room || !to)
-		goto out;
+	*ret = VM_FAULT_OOM;
+	room = kzalloc(sizeof(*room), GFP_KERNEL);
+	if (!room)
+		return true;
+	*ret = 0;
 	args.src = room->src;
 	args.dst = room->dst;
 	if (migrate_vma_setup(&args)) {
 		*ret = VM_FAULT_SIGBUS;
 	} else if (args.cpages && (args.src[0] & TAKEN) == TAKEN) {
-		touch(dev, &args, to, begin);
+		touch(dev, &args, begin);
 	} else if (args.cpages) {
 		migrate_vma_pages(&args);
 		migrate_vma_finalize(&args);
 	}
-out:
 	kfree(room);
-	if (to)
-		folio_put(to);
-	return room && to;
+	return true;
 }
 
-/* --- split --- */
+/* --- its end --- */
 
 /*
- * The kernel splits the page. tail: a new page, or NULL at the end. Called with locks that
- * interrupts take, too, so this takes none.
+ * The page is no more, or split. What it did not need a worker frees, unless the run becomes a page
+ * before. Called with locks of mm that interrupts take, too, so this takes none.
  */
+void gpuemu_mirror_huge_end(struct gpuemu_dev *dev, u32 frame)
+{
+	struct gpuemu_mirror_pages *pages = &dev->mirror_pages;
+	struct folio *reserve = xchg(&pages->huge[frame / PAGES], NULL);
+
+	if (!reserve || reserve == GPUEMU_MIRROR_GONE)
+		return;
+	WARN_ON_ONCE(xchg(&pages->spare[frame / PAGES], reserve));
+	queue_work(dev->mirror.workers, &pages->freer);
+}
+
+/* The kernel splits the page. tail: a new page, or NULL at the end. */
 void gpuemu_mirror_huge_split(struct folio *head, struct folio *tail)
 {
 	struct dev_pagemap *pagemap = head->pgmap;
 	struct gpuemu_dev *dev = pagemap->owner;
 
-	WRITE_ONCE(dev->mirror_pages.huge[gpuemu_mirror_page_frame(dev, &head->page) / PAGES], 0);
+	gpuemu_mirror_huge_end(dev, gpuemu_mirror_page_frame(dev, &head->page));
 	if (!tail)
 		return;
 	tail->pgmap = pagemap;
 	tail->page.mapping = head->page.mapping;
+}
+
+void gpuemu_mirror_huge_free(struct work_struct *work)
+{
+	struct gpuemu_mirror_pages *pages =
+		container_of(work, struct gpuemu_mirror_pages, freer);
+	struct gpuemu_dev *dev = container_of(pages, struct gpuemu_dev, mirror_pages);
+	struct folio *folio;
+	u32 run;
+
+	for (run = 0; run < dev->vram.frames / PAGES; run++) {
+		folio = xchg(&pages->spare[run], NULL);
+		if (folio)
+			folio_put(folio);
+	}
 }
 
 #endif

@@ -18,6 +18,9 @@ struct gpuemu_mirror_range;
 
 #ifdef MIGRATE_PFN_COMPOUND
 
+/* In the place of a reserve that the page has taken home. */
+#define GPUEMU_MIRROR_GONE ((struct folio *)1)
+
 /*
  * Whether the frame may be one of a huge page's. What a task that holds pages->making sees to be
  * small stays small.
@@ -33,6 +36,8 @@ u32 gpuemu_mirror_huge_home(struct gpuemu_dev *dev, u32 frame, enum gpuemu_inval
 			    bool *no_memory);
 bool gpuemu_mirror_huge_to_ram(struct vm_fault *vmf, vm_fault_t *ret);
 void gpuemu_mirror_huge_split(struct folio *head, struct folio *tail);
+void gpuemu_mirror_huge_end(struct gpuemu_dev *dev, u32 frame);
+void gpuemu_mirror_huge_free(struct work_struct *work);
 
 #else
 
@@ -56,6 +61,14 @@ static inline u32 gpuemu_mirror_huge_home(struct gpuemu_dev *dev, u32 frame,
 static inline bool gpuemu_mirror_huge_to_ram(struct vm_fault *vmf, vm_fault_t *ret)
 {
 	return false;
+}
+
+static inline void gpuemu_mirror_huge_end(struct gpuemu_dev *dev, u32 frame)
+{
+}
+
+static inline void gpuemu_mirror_huge_free(struct work_struct *work)
+{
 }
 
 #endif

@@ -148,7 +148,7 @@ static void page_free(struct page *page, u32 n)
 	spin_lock(&pages->lock);
 	bitmap_clear(pages->used, frame, n);
 	if (n > 1)
-		WRITE_ONCE(pages->huge[frame / GPUEMU_VRAM_RUN], 0);
+		gpuemu_mirror_huge_end(dev, frame);
 	/* The entries are cleared and the invalidate posted: mm told the mirror before. */
 	pages->mark = gpuemu_tlb_mark(dev);
 	for (i = frame + n; i-- > frame;) {
@@ -436,6 +436,7 @@ static void free_tables(struct gpuemu_mirror_pages *pages)
 	kvfree(pages->pass);
 	kvfree(pages->leaving);
 	kvfree(pages->huge);
+	kvfree(pages->spare);
 	kvfree(pages->stale);
 }
 
@@ -453,10 +454,13 @@ int gpuemu_mirror_pages_init(struct gpuemu_dev *dev)
 	pages->pass = kvcalloc(n, sizeof(*pages->pass), GFP_KERNEL);
 	pages->leaving = kvcalloc(BITS_TO_LONGS(n), sizeof(*pages->leaving), GFP_KERNEL);
 	pages->huge = kvcalloc(DIV_ROUND_UP(n, GPUEMU_VRAM_RUN), sizeof(*pages->huge), GFP_KERNEL);
+	pages->spare = kvcalloc(DIV_ROUND_UP(n, GPUEMU_VRAM_RUN), sizeof(*pages->spare),
+				GFP_KERNEL);
+	INIT_WORK(&pages->freer, gpuemu_mirror_huge_free);
 	INIT_WORK(&pages->sender, send_leaving);
 	pages->stale = kvmalloc_array(n, sizeof(*pages->stale), GFP_KERNEL);
 	if (pages->used && pages->owner && pages->links && pages->pass &&
-	    pages->leaving && pages->huge && pages->stale)
+	    pages->leaving && pages->huge && pages->spare && pages->stale)
 		ret = make_pages(dev);
 	if (ret)
 		free_tables(pages);
@@ -475,5 +479,7 @@ void gpuemu_mirror_pages_destroy(struct gpuemu_dev *dev)
 	memunmap_pages(&pages->pagemap);
 	release_mem_region(pages->region->start, resource_size(pages->region));
 	gpuemu_mirror_pages_reap(dev);
+	cancel_work_sync(&pages->freer);
+	gpuemu_mirror_huge_free(&pages->freer);
 	free_tables(pages);
 }

@@ -38,8 +38,10 @@ struct gpuemu_mirror_link {
  * @first: number of the page of frame 0
  * @making: held to write while a huge page is made, which is only tried; to read by a task
  *	that sends pages home by their frames
- * @huge: of each run of frames (vram.h): where in its process the one huge page was when
- *	it moved; 0: they are small pages, or none
+ * @huge: of each run of frames (vram.h) that is one huge page: the page of system memory in
+ *	reserve for it; NULL: they are small pages, or none
+ * @spare: of each run: a reserve that was not needed
+ * @freer: frees these
  * @lock: see locks.h; protects the rest
  * @used: frames that are a page of a process
  * @owner: the VA space that has the frame on its account; NULL: its file is closed, and a
@@ -58,7 +60,9 @@ struct gpuemu_mirror_pages {
 	struct resource *region;
 	unsigned long first;
 	struct rw_semaphore making;
-	unsigned long *huge;
+	struct folio **huge;
+	struct folio **spare;
+	struct work_struct freer;
 	spinlock_t lock;
 	unsigned long *used;
 	struct gpuemu_space **owner;

@@ -20,7 +20,7 @@ enum { PAGES = BLOCK / PAGE };
 #define COUNT(name) pageable_count(&self->p, GPUEMU_A_STATS_##name)
 #define ALL(name) nl_stat(&self->p.nl, 0, GPUEMU_A_STATS_##name)
 
-PAGEABLE_FIXTURE(pageable_huge)
+PAGEABLE_FIXTURE_UNLESS(pageable_huge, !kernel_moves_huge(), "this kernel moves no huge page whole")
 
 /* KiB of the mapping that are huge pages of system memory. */
 static int huge_kb(const void *addr)
@@ -193,31 +193,33 @@ TEST_F(pageable_huge, never_touched)
 
 /* --- what splits it --- */
 
-/* The machine has no huge page: the small ones come home. */
+/* The machine has no huge page to have in reserve: the small ones go. */
+TEST_F(pageable_huge, without_a_reserve)
+{
+	uint8_t *p = map_huge(_metadata);
+	int i;
+
+	ASSERT_EQ(0, nl_inject(&self->p.nl, GPUEMU_INJECT_WHAT_PAGE_ALLOC, 1));
+	ASSERT_EQ(0, pageable_bring(&self->p, p, PAGES));
+	EXPECT_EQ(PAGES, COUNT(RESIDENT_PAGES));
+	EXPECT_EQ(7, *(volatile uint8_t *)(p + 7 * PAGE));
+	EXPECT_EQ(PAGES - 1, COUNT(RESIDENT_PAGES));
+	for (i = 0; i < PAGES; i++)
+		ASSERT_EQ((uint8_t)i, p[i * PAGE]);
+	munmap(p, BLOCK);
+}
+
+/* Once it is on the device, nothing keeps it from coming home. */
 TEST_F(pageable_huge, no_huge_page_at_home)
 {
 	uint8_t *p = bring(_metadata, self);
 
-	ASSERT_EQ(0, nl_inject(&self->p.nl, GPUEMU_INJECT_WHAT_PAGE_ALLOC, 1));
+	ASSERT_EQ(0, nl_inject(&self->p.nl, GPUEMU_INJECT_WHAT_PAGE_ALLOC, 1000));
 	EXPECT_EQ(7, *(volatile uint8_t *)(p + 7 * PAGE));
+	EXPECT_EQ(1, COUNT(CPU_FAULTS_DEVICE));
+	EXPECT_EQ(BLOCK / 1024, huge_kb(p));
 	check(_metadata, p, 0, PAGES);
-	EXPECT_EQ(PAGES, COUNT(CPU_FAULTS_DEVICE));
-	EXPECT_EQ(PAGES, COUNT(D2H_PAGES));
-	EXPECT_EQ(0, COUNT(RESIDENT_PAGES));
-	munmap(p, BLOCK);
-}
-
-TEST_F(pageable_huge, no_huge_page_for_the_evicted)
-{
-	uint8_t *p = bring(_metadata, self);
-
-	ASSERT_EQ(0, nl_inject(&self->p.nl, GPUEMU_INJECT_WHAT_PAGE_ALLOC, 1));
-	ASSERT_EQ(0, engine_d2h(&self->p.e, self->p.space, p + 40 * PAGE, 16));
-	EXPECT_EQ(PAGES - 16, COUNT(RESIDENT_PAGES));
-	EXPECT_EQ(16, COUNT(EVICTED_PAGES));
-	EXPECT_EQ(0, huge_kb(p));
-	EXPECT_EQ(0, COUNT(CPU_FAULTS));
-	check(_metadata, p, 0, PAGES);
+	ASSERT_EQ(0, nl_inject(&self->p.nl, GPUEMU_INJECT_WHAT_PAGE_ALLOC, 0));
 	munmap(p, BLOCK);
 }
 
@@ -290,7 +292,7 @@ TEST_F(pageable_huge, fork)
 TEST_F(pageable_huge, written_after_a_fork)
 {
 	uint8_t *p = bring(_metadata, self), byte;
-	int to[2], status;
+	int to[2], status, ret;
 	pid_t pid;
 
 	ASSERT_EQ(0, pipe(to));
@@ -301,7 +303,9 @@ TEST_F(pageable_huge, written_after_a_fork)
 			_exit(1);
 		_exit(p[1] != 1 || p[8 * PAGE] != 8 || p[9 * PAGE + 1] != 10);
 	}
-	ASSERT_EQ(0, pageable_bring(&self->p, p, PAGES));
+	/* The parent's copies are small pages. One that Linux has in its hands stays. */
+	ret = pageable_bring(&self->p, p, PAGES);
+	ASSERT_TRUE(!ret || ret == -EBUSY) TH_LOG("%d", ret);
 	*pageable_gpu(&self->p, p) = 99;
 	ASSERT_EQ(1, write(to[1], "", 1));
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
@@ -333,19 +337,6 @@ TEST_F(pageable_huge, the_clients_end)
 	self->p.fd = client_open();
 	EXPECT_EQ(0, ALL(RESIDENT_PAGES));
 	EXPECT_EQ(BLOCK / 1024, huge_kb(p));
-	check(_metadata, p, 0, PAGES);
-	munmap(p, BLOCK);
-}
-
-/* The machine has no huge page then. */
-TEST_F(pageable_huge, the_clients_end_in_small_pages)
-{
-	uint8_t *p = bring(_metadata, self);
-
-	ASSERT_EQ(0, nl_inject(&self->p.nl, GPUEMU_INJECT_WHAT_PAGE_ALLOC, 1));
-	close(self->p.fd);
-	self->p.fd = client_open();
-	EXPECT_EQ(0, ALL(RESIDENT_PAGES));
 	check(_metadata, p, 0, PAGES);
 	munmap(p, BLOCK);
 }

@@ -32,6 +32,7 @@ skips_without() {
 	export TAP_SKIPS=build/check/skips.$version
 	{
 		grep -v "$@" tests/skips.txt
+		echo 'pageable_huge  this kernel moves no huge page whole'
 		echo 'pageable_swap  this kernel has no module brd'
 	} >"$TAP_SKIPS"
 }

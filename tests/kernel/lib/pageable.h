@@ -59,8 +59,8 @@ uint64_t pageable_count(struct pageable *p, int counter);
  */
 int pageable_hold(struct engine *e, int from, int to, void *arg);
 
-/* A fixture that is one struct pageable p. */
-#define PAGEABLE_FIXTURE(fixture) \
+/* A fixture that is one struct pageable p; lacks: what the tests need this kernel has not, and why. */
+#define PAGEABLE_FIXTURE_UNLESS(fixture, lacks, why) \
 	FIXTURE(fixture) { struct pageable p; }; \
 	FIXTURE_SETUP(fixture) \
 	{ \
@@ -70,10 +70,14 @@ int pageable_hold(struct engine *e, int from, int to, void *arg);
 			SKIP(longjmp(_metadata->env, 1), \
 			     "this kernel has no CONFIG_DEVICE_PRIVATE"); \
 		ASSERT_EQ(0, ret); \
+		if (lacks) \
+			SKIP(longjmp(_metadata->env, 1), why); \
 	} \
 	FIXTURE_TEARDOWN(fixture) \
 	{ \
 		pageable_close(&self->p); \
 	}
+
+#define PAGEABLE_FIXTURE(fixture) PAGEABLE_FIXTURE_UNLESS(fixture, false, "nothing")
 
 #endif
