@@ -280,8 +280,9 @@ static void touch(struct gpuemu_dev *dev, struct migrate_vma *args, u64 begin)
  * @vmf: mm's, like *ret
  * @ret: see gpuemu_mirror_to_ram()
  *
- * False: it is none, and the caller goes on. If a mapping has only a part of it, the kernel
- * splits it, and the access comes again.
+ * False: it is none, and the caller goes on. If a page table has it in small parts, the kernel
+ * splits it for the caller, and the access comes again. It must be asked for one part then: asked
+ * for all of them, it takes the first without its lock (Linux 7.3.4).
  */
 bool gpuemu_mirror_huge_to_ram(struct vm_fault *vmf, vm_fault_t *ret)
 {
@@ -297,8 +298,8 @@ bool gpuemu_mirror_huge_to_ram(struct vm_fault *vmf, vm_fault_t *ret)
 	};
 	struct huge_room *room;
 
-	if (!folio_test_large(page_folio(vmf->page)) || addr < vmf->vma->vm_start ||
-	    args.end > vmf->vma->vm_end)
+	if (!folio_test_large(page_folio(vmf->page)) || pmd_present(pmdp_get_lockless(vmf->pmd)) ||
+	    addr < vmf->vma->vm_start || args.end > vmf->vma->vm_end)
 		return false;
 	*ret = VM_FAULT_OOM;
 	room = kzalloc(sizeof(*room), GFP_KERNEL);
@@ -342,9 +343,11 @@ void gpuemu_mirror_huge_split(struct folio *head, struct folio *tail)
 	struct dev_pagemap *pagemap = head->pgmap;
 	struct gpuemu_dev *dev = pagemap->owner;
 
-	gpuemu_mirror_huge_end(dev, gpuemu_mirror_page_frame(dev, &head->page));
-	if (!tail)
+	if (!tail) {
+		/* Only now are they all small. */
+		gpuemu_mirror_huge_end(dev, gpuemu_mirror_page_frame(dev, &head->page));
 		return;
+	}
 	tail->pgmap = pagemap;
 	tail->page.mapping = head->page.mapping;
 }
