@@ -61,7 +61,7 @@ tap_check 'by a relative path' run --prefetch ./ahead.so
 cd ../../.. || exit 1
 
 # One that runs is nobody's, and has nothing of root's.
-timeout 60 gpuemu run gather n=256K pages=1K --backend kmod --vram 256K --evict fifo.so --policy-failure=fall-back >/dev/null 2>&1 &
+timeout 60 gpuemu run gather n=64K pages=1K --backend kmod --vram 256K --evict fifo.so --policy-failure=fall-back >/dev/null 2>&1 &
 client=$!
 n=0
 until host=$(policies fifo) && [ -n "$host" ] || [ $n -eq 100 ]; do
@@ -93,7 +93,7 @@ tap_check 'and serves' run
 tap_check 'no policy is left' test -z "$(policies .so)"
 
 # The daemon is killed: so are its policies.
-timeout 60 gpuemu run gather n=256K pages=1K --backend kmod --vram 256K --evict fifo.so >/dev/null 2>&1 &
+timeout 60 gpuemu run gather n=64K pages=1K --backend kmod --vram 256K --evict fifo.so >/dev/null 2>&1 &
 client=$!
 n=0
 until [ -n "$(policies fifo)" ] || [ $n -eq 100 ]; do
