@@ -23,9 +23,9 @@
  *     then for anything, with mmap_lock inside it. The engine's threads only try to have it,
  *     and mmap_lock, too.
  *     gpuemu_mirror_pages.making (rwsem): no frames become a huge page while a task sends pages
- *     home by their frames. Such a task waits for locks of mm inside it, and only tries to get
- *     mmap_lock. Who makes a huge page has mmap_lock, only tries to get this one, and waits for
- *     nobody then.
+ *     home by their frames. Such a task waits for locks of mm inside it, but not for mmap_lock.
+ *     A worker that makes a huge page has mmap_lock. It only tries to get this lock, and waits
+ *     for nobody while it has it.
  *     gpuemu_mm_end.lock (mutex), taken with none of these held: whether the client of an mm
  *     that ends is still there. May sleep, also for an engine's acknowledgement.
  *  4. gpuemu_block.lock (mutex). Protects the pages, frames and masks of one

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Pages of ordinary memory that are in device memory go home: where the CPU touches one, the
- * engine evicts it or its client leaves. In which steps says mirror_move.c.
+ * engine evicts it or its client leaves. mirror_move.c lists the steps.
  */
 #include <linux/highmem.h>
 #include <linux/ktime.h>
@@ -136,13 +136,16 @@ u32 gpuemu_mirror_home(struct gpuemu_dev *dev, const u32 *frames, u32 n,
 		       enum gpuemu_inval_reason reason, bool *no_memory)
 {
 	struct gpuemu_mirror_pages *pages = &dev->mirror_pages;
-	u32 small[GPUEMU_HOME_PAGES], left = 0, moved = 0, i;
+	u32 small[GPUEMU_HOME_PAGES], left = 0, moved = 0, tried = U32_MAX, run, i;
 
 	*no_memory = false;
 	down_read(&pages->making);
 	for (i = 0; i < n; i++) {
-		if (gpuemu_mirror_huge_is(pages, frames[i]))
+		/* One that stays, for example because it is pinned, is copied once and not 32 times. */
+		run = frames[i] / GPUEMU_VRAM_RUN;
+		if (run != tried && gpuemu_mirror_huge_is(pages, frames[i]))
 			moved += gpuemu_mirror_huge_home(dev, frames[i], reason, no_memory);
+		tried = run;
 		/* It may have been split. What has gone is passed over. */
 		if (!gpuemu_mirror_huge_is(pages, frames[i]))
 			small[left++] = frames[i];

@@ -323,8 +323,8 @@ bool gpuemu_mirror_huge_to_ram(struct vm_fault *vmf, vm_fault_t *ret)
 /* --- its end --- */
 
 /*
- * The page is no more, or split. What it did not need a worker frees, unless the run becomes a page
- * before. Called with locks of mm that interrupts take, too, so this takes none.
+ * The page is no more, or split. If its reserve is left, a worker frees it, or the next huge page
+ * of the run takes it before. mm calls with locks that interrupts take, too, so this takes none.
  */
 void gpuemu_mirror_huge_end(struct gpuemu_dev *dev, u32 frame)
 {

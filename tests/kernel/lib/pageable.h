@@ -59,7 +59,7 @@ uint64_t pageable_count(struct pageable *p, int counter);
  */
 int pageable_hold(struct engine *e, int from, int to, void *arg);
 
-/* A fixture that is one struct pageable p; lacks: what the tests need this kernel has not, and why. */
+/* A fixture that is one struct pageable p. If lacks is true, its tests are skipped, and say why. */
 #define PAGEABLE_FIXTURE_UNLESS(fixture, lacks, why) \
 	FIXTURE(fixture) { struct pageable p; }; \
 	FIXTURE_SETUP(fixture) \
