@@ -28,6 +28,7 @@ enum gpuemu_inject {
 	GPUEMU_INJECT_PAUSE_MIRROR, /* pages of a process are found, not mapped yet */
 	GPUEMU_INJECT_PAUSE_RECLAIM, /* a CPU's fault takes a page, and may reclaim for it */
 	GPUEMU_INJECT_PAUSE_UNMAP, /* an engine is to lose pages in system memory, and has them */
+	GPUEMU_INJECT_PAUSE_HOME, /* ordinary memory is to leave the device, and is there */
 	GPUEMU_INJECTS
 };
 

@@ -11,6 +11,7 @@
 #include <linux/pagemap.h>
 
 #include "dev.h"
+#include "inject.h"
 #include "mirror.h"
 #include "mirror_huge.h"
 #include "mirror_move.h"
@@ -139,6 +140,7 @@ u32 gpuemu_mirror_home(struct gpuemu_dev *dev, const u32 *frames, u32 n,
 	u32 small[GPUEMU_HOME_PAGES], left = 0, moved = 0, tried = U32_MAX, run, i;
 
 	*no_memory = false;
+	gpuemu_inject_pause(dev, GPUEMU_INJECT_PAUSE_HOME);
 	down_read(&pages->making);
 	for (i = 0; i < n; i++) {
 		/* One that stays, for example because it is pinned, is copied once and not 32 times. */
