@@ -77,6 +77,8 @@ void gpuemu_mirror_count_home(struct gpuemu_dev *dev, u32 frame, u32 n, u64 addr
 		goto out;
 	gpuemu_count(space, D2H_PAGES, n);
 	gpuemu_count(space, D2H_BYTES, (u64)n << PAGE_SHIFT);
+	if (n == GPUEMU_VRAM_RUN)
+		gpuemu_count(space, D2H_HUGE, 1);
 	if (reason == GPUEMU_INVAL_CPU_FAULT) {
 		gpuemu_count(space, CPU_FAULTS, 1);
 		gpuemu_count(space, CPU_FAULTS_DEVICE, 1);

@@ -189,6 +189,7 @@ u32 gpuemu_mirror_huge_move(struct gpuemu_mirror_range *range, struct vm_area_st
 		return 0;
 	gpuemu_count(space, H2D_PAGES, PAGES);
 	gpuemu_count(space, H2D_BYTES, HPAGE_PMD_SIZE);
+	gpuemu_count(space, H2D_HUGE, 1);
 	return PAGES;
 }
 

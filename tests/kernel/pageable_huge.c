@@ -95,6 +95,8 @@ TEST_F(pageable_huge, there_and_back)
 	EXPECT_EQ(7, *(volatile uint8_t *)(p + 7 * PAGE));
 	EXPECT_EQ(1, COUNT(CPU_FAULTS_DEVICE));
 	EXPECT_EQ(PAGES, COUNT(D2H_PAGES));
+	EXPECT_EQ(1, COUNT(H2D_HUGE));
+	EXPECT_EQ(1, COUNT(D2H_HUGE));
 	EXPECT_EQ(0, COUNT(RESIDENT_PAGES));
 	EXPECT_EQ(0, pageable_entry(&self->p, p));
 	EXPECT_EQ(BLOCK / 1024, huge_kb(p));
@@ -115,6 +117,7 @@ TEST_F(pageable_huge, evicted)
 	ASSERT_EQ(0, engine_d2h(&self->p.e, self->p.space, p + 40 * PAGE, 16));
 	EXPECT_EQ(0, COUNT(RESIDENT_PAGES));
 	EXPECT_EQ(PAGES, COUNT(EVICTED_PAGES));
+	EXPECT_EQ(1, COUNT(D2H_HUGE));
 	EXPECT_EQ(0, pageable_entry(&self->p, p + 100 * PAGE));
 	EXPECT_EQ(BLOCK / 1024, huge_kb(p));
 	check(_metadata, p, 0, PAGES);
@@ -166,6 +169,8 @@ TEST_F(pageable_huge, in_small_pages)
 	EXPECT_EQ(PAGES, COUNT(RESIDENT_PAGES));
 	EXPECT_EQ(1, *(volatile uint8_t *)(q + PAGE));
 	EXPECT_EQ(PAGES - 1, COUNT(RESIDENT_PAGES));
+	EXPECT_EQ(0, COUNT(H2D_HUGE));
+	EXPECT_EQ(0, COUNT(D2H_HUGE));
 	munmap(q, BLOCK);
 }
 
@@ -202,6 +207,7 @@ TEST_F(pageable_huge, without_a_reserve)
 	ASSERT_EQ(0, nl_inject(&self->p.nl, GPUEMU_INJECT_WHAT_PAGE_ALLOC, 1));
 	ASSERT_EQ(0, pageable_bring(&self->p, p, PAGES));
 	EXPECT_EQ(PAGES, COUNT(RESIDENT_PAGES));
+	EXPECT_EQ(0, COUNT(H2D_HUGE));
 	EXPECT_EQ(7, *(volatile uint8_t *)(p + 7 * PAGE));
 	EXPECT_EQ(PAGES - 1, COUNT(RESIDENT_PAGES));
 	for (i = 0; i < PAGES; i++)
