@@ -33,6 +33,7 @@
 #include "mirror_move.h"
 #include "mirror_pages.h"
 #include "mirror_range.h"
+#include "objects.h"
 #include "tlb.h"
 #include "va_space.h"
 
@@ -115,7 +116,17 @@ static struct folio *reserve_get(struct gpuemu_dev *dev, u32 frame)
 
 	if (folio || gpuemu_inject(dev, GPUEMU_INJECT_PAGE))
 		return folio;
-	return folio_alloc(GFP_TRANSHUGE, HPAGE_PMD_ORDER);
+	folio = folio_alloc(GFP_TRANSHUGE, HPAGE_PMD_ORDER);
+	if (folio)
+		gpuemu_created(reserves);
+	return folio;
+}
+
+/* It is free, or the process has it now. */
+static void reserve_put(struct folio *reserve)
+{
+	gpuemu_destroyed(reserves);
+	folio_put(reserve);
 }
 
 /* The run becomes a page: locked, with one reference. NULL: not now. */
@@ -169,7 +180,7 @@ u32 gpuemu_mirror_huge_move(struct gpuemu_mirror_range *range, struct vm_area_st
 	reserve = reserve_get(space->dev, frame);
 	if (!reserve || migrate_vma_setup(&args) || !args.cpages) {
 		if (reserve)
-			folio_put(reserve);
+			reserve_put(reserve);
 		give_run(space, frame);
 		return 0;
 	}
@@ -179,7 +190,7 @@ u32 gpuemu_mirror_huge_move(struct gpuemu_mirror_range *range, struct vm_area_st
 		copy(space->dev, frame, migrate_pfn_to_page(args.src[0]), true);
 		args.dst[0] = migrate_pfn(page_to_pfn(to)) | MIGRATE_PFN_COMPOUND;
 	} else {
-		folio_put(reserve);
+		reserve_put(reserve);
 		give_run(space, frame);
 	}
 	migrate_vma_pages(&args);
@@ -218,7 +229,7 @@ static bool has_gone(struct gpuemu_dev *dev, u32 frame, unsigned long src, unsig
 
 	if (!dst || !(src & MIGRATE_PFN_MIGRATE))
 		return false;
-	folio_put(*reserve);
+	reserve_put(*reserve);
 	WRITE_ONCE(*reserve, GPUEMU_MIRROR_GONE);
 	return true;
 }
@@ -364,7 +375,7 @@ void gpuemu_mirror_huge_free(struct work_struct *work)
 	for (run = 0; run < dev->vram.frames / PAGES; run++) {
 		folio = xchg(&pages->spare[run], NULL);
 		if (folio)
-			folio_put(folio);
+			reserve_put(folio);
 	}
 }
 
