@@ -87,8 +87,8 @@ static bool is_huge(struct gpuemu_mirror_range *range, u64 addr)
 	       !is_zone_device_page(hmm_pfn_to_page(pfn));
 }
 
-/* A run of frames on the VA space's account. */
-static bool take_run(struct gpuemu_space *space, u32 *frame)
+/* A run of frames on the VA space's account. *few: so many frames are not there, in a run or not. */
+static bool take_run(struct gpuemu_space *space, u32 *frame, bool *few)
 {
 	DECLARE_BITMAP(mask, PAGES);
 	u32 may;
@@ -96,6 +96,7 @@ static bool take_run(struct gpuemu_space *space, u32 *frame)
 	gpuemu_mirror_pages_reap(space->dev);
 	bitmap_fill(mask, PAGES);
 	may = gpuemu_limit_take_frames(space, mask, PAGES, PAGES);
+	*few = may < PAGES || gpuemu_vram_nfree(&space->dev->vram) < PAGES;
 	if (may == PAGES && !gpuemu_inject(space->dev, GPUEMU_INJECT_FRAME) &&
 	    gpuemu_vram_alloc_run(&space->dev->vram, frame))
 		return true;
@@ -152,12 +153,15 @@ static struct page *page_make(struct gpuemu_mirror *mirror, u32 frame, struct fo
  * @range: of the page; the caller is its worker
  * @vma: of the page, anonymous memory; its mmap_lock is held
  * @addr: of the page
+ * @moved: how many small pages have moved; what it has is added
+ * @lacking: the same of frames. If they lack, the page stays huge where it is this time, for
+ *	somebody may make room for all of it
  *
- * Returns how many small pages that were: all, or none, because there is no huge page, no run of
- * frames, none to have in reserve, or it does not let itself be moved.
+ * False: there is no huge page, no run of frames, none to have in reserve, or it does not let
+ * itself be moved. The caller then moves it in parts.
  */
-u32 gpuemu_mirror_huge_move(struct gpuemu_mirror_range *range, struct vm_area_struct *vma,
-			    u64 addr)
+bool gpuemu_mirror_huge_move(struct gpuemu_mirror_range *range, struct vm_area_struct *vma,
+			     u64 addr, u32 *moved, u32 *lacking)
 {
 	struct gpuemu_mirror *mirror = range->mirror;
 	struct gpuemu_space *space = mirror->space;
@@ -172,17 +176,23 @@ u32 gpuemu_mirror_huge_move(struct gpuemu_mirror_range *range, struct vm_area_st
 	};
 	struct folio *reserve;
 	struct page *to = NULL;
-	bool moved;
+	bool gone, few;
 	u32 frame;
 
-	if (!is_huge(range, addr) || !take_run(space, &frame))
-		return 0;
+	if (!is_huge(range, addr))
+		return false;
+	if (!take_run(space, &frame, &few)) {
+		range->room_asked = few && !range->room_asked;
+		*lacking += range->room_asked ? PAGES : 0;
+		return range->room_asked;
+	}
+	range->room_asked = false;
 	reserve = reserve_get(space->dev, frame);
 	if (!reserve || migrate_vma_setup(&args) || !args.cpages) {
 		if (reserve)
 			reserve_put(reserve);
 		give_run(space, frame);
-		return 0;
+		return false;
 	}
 	if ((args.src[0] & TAKEN) == TAKEN)
 		to = page_make(mirror, frame, reserve);
@@ -194,14 +204,15 @@ u32 gpuemu_mirror_huge_move(struct gpuemu_mirror_range *range, struct vm_area_st
 		give_run(space, frame);
 	}
 	migrate_vma_pages(&args);
-	moved = to && args.src[0] & MIGRATE_PFN_MIGRATE;
+	gone = to && args.src[0] & MIGRATE_PFN_MIGRATE;
 	migrate_vma_finalize(&args);
-	if (!moved)
-		return 0;
+	if (!gone)
+		return false;
+	*moved += PAGES;
 	gpuemu_count(space, H2D_PAGES, PAGES);
 	gpuemu_count(space, H2D_BYTES, HPAGE_PMD_SIZE);
 	gpuemu_count(space, H2D_HUGE, 1);
-	return PAGES;
+	return true;
 }
 
 /* --- home --- */

@@ -30,8 +30,8 @@ static inline bool gpuemu_mirror_huge_is(const struct gpuemu_mirror_pages *pages
 	return READ_ONCE(pages->huge[frame / GPUEMU_VRAM_RUN]);
 }
 
-u32 gpuemu_mirror_huge_move(struct gpuemu_mirror_range *range, struct vm_area_struct *vma,
-			    u64 addr);
+bool gpuemu_mirror_huge_move(struct gpuemu_mirror_range *range, struct vm_area_struct *vma,
+			     u64 addr, u32 *moved, u32 *lacking);
 u32 gpuemu_mirror_huge_home(struct gpuemu_dev *dev, u32 frame, enum gpuemu_inval_reason reason,
 			    bool *no_memory);
 bool gpuemu_mirror_huge_to_ram(struct vm_fault *vmf, vm_fault_t *ret);
@@ -46,10 +46,11 @@ static inline bool gpuemu_mirror_huge_is(const struct gpuemu_mirror_pages *pages
 	return false;
 }
 
-static inline u32 gpuemu_mirror_huge_move(struct gpuemu_mirror_range *range,
-					  struct vm_area_struct *vma, u64 addr)
+static inline bool gpuemu_mirror_huge_move(struct gpuemu_mirror_range *range,
+					   struct vm_area_struct *vma, u64 addr, u32 *moved,
+					   u32 *lacking)
 {
-	return 0;
+	return false;
 }
 
 static inline u32 gpuemu_mirror_huge_home(struct gpuemu_dev *dev, u32 frame,

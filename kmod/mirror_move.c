@@ -192,7 +192,7 @@ u32 gpuemu_mirror_move(struct gpuemu_mirror_range *range, struct mm_struct *mm,
 		.frames = mirror->frames,
 	};
 	struct vm_area_struct *vma;
-	u32 moved = 0, whole;
+	u32 moved = 0;
 
 	*lacking = 0;
 	lockdep_assert_held(&mm->mmap_lock);
@@ -205,11 +205,10 @@ u32 gpuemu_mirror_move(struct gpuemu_mirror_range *range, struct mm_struct *mm,
 		/* Where nobody may touch anything there is nothing, and nothing is made. */
 		if (gpuemu_mirror_vma_fits(vma, write) || !gpuemu_mirror_vma_moves(mirror, vma))
 			continue;
-		whole = n == GPUEMU_BLOCK_PAGES && vma_is_anonymous(vma) ?
-			gpuemu_mirror_huge_move(range, vma, addr) : 0;
-		if (whole)
-			moved += whole;
-		else if (vma_is_anonymous(vma))
+		if (n == GPUEMU_BLOCK_PAGES && vma_is_anonymous(vma) &&
+		    gpuemu_mirror_huge_move(range, vma, addr, &moved, lacking))
+			continue;
+		if (vma_is_anonymous(vma))
 			moved += move_run(mirror, &room, vma, addr, n, fresh, lacking);
 		else
 			moved += move_own(range, &room, vma, addr, n, write, lacking);

@@ -138,6 +138,8 @@ TEST_F(pageable_huge, evicted_for_others)
 	EXPECT_EQ(BLOCK / 1024, huge_kb(p));
 	check(_metadata, p, 0, PAGES);
 	EXPECT_EQ(0, COUNT(CPU_FAULTS));
+	EXPECT_EQ(3, COUNT(H2D_HUGE));
+	EXPECT_EQ(1, COUNT(D2H_HUGE));
 	munmap(p, BLOCK);
 	munmap(q, BLOCK);
 	munmap(r, BLOCK);
