@@ -464,10 +464,12 @@ static int do_touch(struct works *works, struct job *job)
 
 	if (work->payload_bytes < sizeof(*t) || t->size != sizeof(*t))
 		return malformed("touch", r);
+	if (t->flags & ~(uint32_t)GPU_TOUCH_FLAGS)
+		return malformed("touch", r);
 	if (streams_out_of_reach(t->addr, t->bytes))
 		return no_such_range("touch", t->addr, t->bytes, r);
 	job->touch = gpu_touch_begin(job->session->gpu, t->addr, t->bytes, t->stride, t->batch,
-				     t->write != 0, &ret, &r->err);
+				     t->flags, &ret, &r->err);
 	if (!job->touch)
 		return ret;
 	job->go_on = go_on_touch;

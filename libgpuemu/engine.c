@@ -391,7 +391,7 @@ int engine_touch(struct engine *e, const struct gpu_work_touch *touch, char **js
 {
 	engine_finish(e);
 	return gpu_session_touch(e->session, touch->addr, touch->bytes, touch->stride,
-				 touch->batch, touch->write, json, err);
+				 touch->batch, touch->flags, json, err);
 }
 
 int engine_statistics(struct engine *e, char **json)

@@ -34,7 +34,7 @@ PUBLIC int gpuemu_progress(const struct gpuemu_ctx *ctx, struct gpuemu_progress 
 }
 
 static int check_touch(const struct gpuemu_ctx *ctx, const void *ptr, size_t bytes,
-		       size_t stride, unsigned int batch, struct err *err)
+		       size_t stride, unsigned int batch, int flags, struct err *err)
 {
 	if (bytes == 0 || !ptr || (!ctx->pageable && !mem_is_managed(ctx, ptr, bytes)))
 		return err_set(err, -EINVAL,
@@ -42,6 +42,8 @@ static int check_touch(const struct gpuemu_ctx *ctx, const void *ptr, size_t byt
 			       ptr);
 	if (stride == 0)
 		return err_set(err, -EINVAL, "touch with a stride of 0");
+	if (flags & ~(GPUEMU_TOUCH_WRITE | GPUEMU_TOUCH_SAMPLES))
+		return err_set(err, -EINVAL, "touch with flags 0x%x, which are not known", flags);
 	if (batch == 0 || batch > TOUCH_BATCH_MAX)
 		return err_set(err, -EINVAL, "touch with %u faults a batch: 1 to %u are possible",
 			       batch, TOUCH_BATCH_MAX);
@@ -49,7 +51,7 @@ static int check_touch(const struct gpuemu_ctx *ctx, const void *ptr, size_t byt
 }
 
 PUBLIC int gpuemu_touch(struct gpuemu_ctx *ctx, const void *ptr, size_t bytes, size_t stride,
-			unsigned int batch, int write, char **json)
+			unsigned int batch, int flags, char **json)
 {
 	const struct gpu_work_touch touch = {
 		.size = sizeof(touch),
@@ -57,14 +59,17 @@ PUBLIC int gpuemu_touch(struct gpuemu_ctx *ctx, const void *ptr, size_t bytes, s
 		.addr = (uintptr_t)ptr,
 		.bytes = bytes,
 		.stride = stride,
-		.write = write != 0,
+		.flags = (flags & GPUEMU_TOUCH_WRITE ? GPU_TOUCH_WRITE : 0) |
+			 (flags & GPUEMU_TOUCH_SAMPLES ? GPU_TOUCH_SAMPLES : 0) |
+			 (json ? 0 : GPU_TOUCH_SILENT),
 	};
 	struct err err = { "" };
 	int ret;
 
-	*json = NULL;
+	if (json)
+		*json = NULL;
 	ctx_enter(ctx);
-	ret = check_touch(ctx, ptr, bytes, stride, batch, &err);
+	ret = check_touch(ctx, ptr, bytes, stride, batch, flags, &err);
 	if (!ret) {
 		stream_wait_all(ctx);
 		ret = ctx->backend->touch(ctx, &touch, json, &err);

@@ -51,7 +51,7 @@ static int do_faults(struct gpuemu_ctx *ctx, uint64_t pages, unsigned int batch,
 {
 	const uint64_t n = pages * PAGE_BYTES / sizeof(uint64_t);
 	uint64_t *words, end;
-	char *json = NULL, go;
+	char go;
 	void *memory;
 	int ret = gpuemu_mem_alloc_managed(ctx, &memory, (pages + 1) * PAGE_BYTES);
 
@@ -60,16 +60,13 @@ static int do_faults(struct gpuemu_ctx *ctx, uint64_t pages, unsigned int batch,
 	words = memory;
 	for (uint64_t i = 0; i < n; i++)
 		words[i] = pattern(i, seed);
-	ret = gpuemu_touch(ctx, words + n, PAGE_BYTES, PAGE_BYTES, 1, 0, &json);
-	gpuemu_free(json);
+	ret = gpuemu_touch(ctx, words + n, PAGE_BYTES, PAGE_BYTES, 1, 0, NULL);
 	if (ret)
 		return ret;
-	json = NULL;
 	if (say(to, 0, 0) || read(from, &go, 1) != 1)
 		return -EPIPE;
-	ret = gpuemu_touch(ctx, memory, pages * PAGE_BYTES, PAGE_BYTES, batch, 0, &json);
+	ret = gpuemu_touch(ctx, memory, pages * PAGE_BYTES, PAGE_BYTES, batch, 0, NULL);
 	end = now_ns();
-	gpuemu_free(json);
 	if (ret)
 		return ret;
 	if (say(to, 0, end) || read(from, &go, 1) != 1)

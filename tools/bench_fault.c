@@ -416,7 +416,8 @@ static int measure_slice(const struct bench_request *r, struct figures *f, char 
 	uint64_t uffd;
 	int ret;
 
-	ret = gpuemu_touch(r->ctx, memory, count * PAGE_BYTES, PAGE_BYTES, r->batch, 0, &json);
+	ret = gpuemu_touch(r->ctx, memory, count * PAGE_BYTES, PAGE_BYTES, r->batch,
+			   GPUEMU_TOUCH_SAMPLES, &json);
 	if (ret)
 		return bench_failed(r->ctx, ret, err);
 	ret = take_figures(f, json, count, err);

@@ -286,11 +286,19 @@ int gpu_session_touches(struct gpu_session *session, const uint64_t **pages, uin
  * Wall time: raises one far fault for every `stride` bytes from addr, one at a time, without an
  * SM model, and waits for each. *json (caller frees): {"far_fault_ns":{..},"stages_ns":{..},
  * "faults":n} as design section 10's bench fault; percentiles are exact. batch > 1 raises that
- * many at once. What is in device memory already does not fault and is not counted.
+ * many at once. What is in device memory already does not fault and is not counted. flags are
+ * of enum gpu_touch_flag.
  */
 int gpu_session_touch(struct gpu_session *session, uint64_t addr,
 		      uint64_t bytes, uint64_t stride, unsigned int batch,
-		      bool write, char **json, struct err *err);
+		      unsigned int flags, char **json, struct err *err);
+
+enum gpu_touch_flag {
+	GPU_TOUCH_WRITE = 1 << 0,
+	GPU_TOUCH_SAMPLES = 1 << 1,	/* *json has each far fault's times, too */
+	GPU_TOUCH_SILENT = 1 << 2,	/* there is no *json */
+	GPU_TOUCH_FLAGS = (1 << 3) - 1,
+};
 
 /*
  * The same in parts: over() is asked between batches. NULL: err set. False: not all is done.
@@ -298,7 +306,7 @@ int gpu_session_touch(struct gpu_session *session, uint64_t addr,
  */
 struct gpu_touch;
 struct gpu_touch *gpu_touch_begin(struct gpu_session *session, uint64_t addr, uint64_t bytes,
-				  uint64_t stride, unsigned int batch, bool write,
+				  uint64_t stride, unsigned int batch, unsigned int flags,
 				  int *status, struct err *err);
 bool gpu_touch_go_on(struct gpu_touch *touch, gpu_over *over, void *ctx);
 int gpu_touch_end(struct gpu_touch *touch, char **json, struct err *err);
@@ -341,7 +349,8 @@ struct gpu_work_touch {
 	uint32_t size;
 	uint32_t batch;
 	uint64_t addr, bytes, stride;
-	uint32_t write, reserved;
+	uint32_t flags;			/* enum gpu_touch_flag */
+	uint32_t reserved;
 };
 
 /*

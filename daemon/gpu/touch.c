@@ -16,7 +16,7 @@
 	X(copy) X(map) X(replay)
 
 #define MOST_TOUCHES	(1u << 22)
-/* So few far faults are reported one by one, too. */
+/* With GPU_TOUCH_SAMPLES so few far faults are reported one by one. */
 #define MOST_SAMPLES	4096u
 
 struct touches {
@@ -76,7 +76,7 @@ static struct json_object *samples_of(const struct touches *s, uint64_t *room)
 	return o;
 }
 
-static int report(struct touches *s, char **json)
+static int report(struct touches *s, bool samples, char **json)
 {
 	struct json_object *top = json_object_new_object();
 	struct json_object *latency = percentiles(s->total, s->faults);
@@ -101,7 +101,7 @@ static int report(struct touches *s, char **json)
 	end_to_end = NULL;
 	stages = NULL;
 	ADD(top, "faults", s->faults);
-	if (s->faults <= MOST_SAMPLES && s->batches <= MOST_SAMPLES)
+	if (samples && s->faults <= MOST_SAMPLES && s->batches <= MOST_SAMPLES)
 		json_object_object_add(top, "samples", samples_of(s, v));
 #undef ADD
 	*json = strdup(json_object_to_json_string_ext(top, JSON_C_TO_STRING_PLAIN));
@@ -209,8 +209,7 @@ struct gpu_touch {
 	struct gpu_session *s;
 	uint64_t addr, stride;
 	uint64_t next, last;	/* accesses */
-	unsigned int batch;
-	bool write;
+	unsigned int batch, flags;
 	struct touches out;
 	int status;
 	struct err err;
@@ -219,6 +218,7 @@ struct gpu_touch {
 /* The next batch that has something to raise. False: there is none. */
 static bool touch_some(struct gpu_touch *t)
 {
+	const bool write = t->flags & GPU_TOUCH_WRITE;
 	struct gpu_session *s = t->s;
 	struct fault faults[256];
 	unsigned int n = 0;
@@ -227,16 +227,16 @@ static bool touch_some(struct gpu_touch *t)
 		uint64_t page = (t->addr + t->next * t->stride) & ~(PAGE_BYTES - 1);
 
 		/* A usable page does not fault. A page faults once in a batch. */
-		if (!usable(s, page, t->write) &&
+		if (!usable(s, page, write) &&
 		    !(n && faults[n - 1].addr == page))
 			faults[n++] = (struct fault){
 				.addr = page, .cycle = s->now, .va_space = s->va_space,
-				.access = t->write ? ACCESS_WRITE : ACCESS_READ, .merged = 1,
+				.access = write ? ACCESS_WRITE : ACCESS_READ, .merged = 1,
 			};
 	}
 	if (!n)
 		return false;
-	t->status = touch_round(s, faults, n, t->write, &t->out, &t->err);
+	t->status = touch_round(s, faults, n, write, &t->out, &t->err);
 	return !t->status;
 }
 
@@ -304,7 +304,7 @@ static int touch_check(struct gpu_session *s, uint64_t addr, uint64_t bytes, uin
 }
 
 struct gpu_touch *gpu_touch_begin(struct gpu_session *s, uint64_t addr, uint64_t bytes,
-				  uint64_t stride, unsigned int batch, bool write,
+				  uint64_t stride, unsigned int batch, unsigned int flags,
 				  int *status, struct err *err)
 {
 	struct gpu_touch *t;
@@ -323,7 +323,7 @@ struct gpu_touch *gpu_touch_begin(struct gpu_session *s, uint64_t addr, uint64_t
 	t->stride = stride;
 	t->last = (bytes - 1) / stride;
 	t->batch = batch;
-	t->write = write;
+	t->flags = flags;
 	*status = make_room(&t->out, t->last + 1, err);
 	if (!*status)
 		return t;
@@ -337,20 +337,20 @@ int gpu_touch_end(struct gpu_touch *t, char **json, struct err *err)
 
 	if (ret && err)
 		*err = t->err;
-	if (!ret)
-		ret = report(&t->out, json);
+	if (!ret && !(t->flags & GPU_TOUCH_SILENT))
+		ret = report(&t->out, t->flags & GPU_TOUCH_SAMPLES, json);
 	touch_free(t);
 	return ret;
 }
 
 int gpu_session_touch(struct gpu_session *s, uint64_t addr, uint64_t bytes,
-		      uint64_t stride, unsigned int batch, bool write,
+		      uint64_t stride, unsigned int batch, unsigned int flags,
 		      char **json, struct err *err)
 {
 	struct gpu_touch *t;
 	int ret;
 
-	t = gpu_touch_begin(s, addr, bytes, stride, batch, write, &ret, err);
+	t = gpu_touch_begin(s, addr, bytes, stride, batch, flags, &ret, err);
 	if (!t)
 		return ret;
 	gpu_touch_go_on(t, NULL, NULL);

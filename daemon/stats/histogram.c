@@ -111,10 +111,20 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+static bool ascending(const uint64_t *values, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		if (values[i - 1] > values[i])
+			return false;
+	return true;
+}
+
 uint64_t samples_permille(uint64_t *values, size_t n, unsigned int permille)
 {
 	if (n == 0)
 		return 0;
-	qsort(values, n, sizeof(*values), compare);
+	/* A caller that wants several percentiles asks for one after the other. */
+	if (!ascending(values, n))
+		qsort(values, n, sizeof(*values), compare);
 	return values[rank_of(n, permille) - 1];
 }

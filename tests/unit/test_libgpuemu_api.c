@@ -195,10 +195,20 @@ static void test_touch(void **state)
 	struct fixture *f = *state;
 	char *json;
 
-	OK(f->ctx, gpuemu_touch(f->ctx, f->a, N * sizeof(float), 4096, 1, 1, &json));
+	OK(f->ctx, gpuemu_touch(f->ctx, f->a, N * sizeof(float), 4096, 1, GPUEMU_TOUCH_WRITE,
+				&json));
 	assert_non_null(strstr(json, "\"far_fault_ns\""));
 	assert_non_null(strstr(json, "\"stages_ns\""));
+	assert_null(strstr(json, "\"samples\""));
 	gpuemu_free(json);
+	/* Without a text, and with each far fault's times. */
+	OK(f->ctx, gpuemu_touch(f->ctx, f->b, 4096, 4096, 1, 0, NULL));
+	OK(f->ctx, gpuemu_touch(f->ctx, f->b, 2 * 4096, 4096, 1, GPUEMU_TOUCH_SAMPLES, &json));
+	assert_non_null(strstr(json, "\"faults\":1,"));
+	assert_non_null(strstr(json, "\"samples\":{\"far_fault_ns\":["));
+	gpuemu_free(json);
+	expect_error(f->ctx, gpuemu_touch(f->ctx, f->a, 4096, 4096, 1, 4, &json), -EINVAL,
+		     "flags 0x4");
 	expect_error(f->ctx, gpuemu_touch(f->ctx, f->a, 4096, 0, 1, 0, &json), -EINVAL, "stride");
 	assert_null(json);
 	expect_error(f->ctx, gpuemu_touch(f->ctx, f->a, 4096, 4096, 0, 0, &json), -EINVAL,
