@@ -82,8 +82,8 @@ struct gpuemu_mirror_slots {
  * @device: those of @mapped that are in device memory; the others are behind their slots
  * @stays: pages that were to go to the device, and did not; as long as nothing changes
  * @lacks: of these, some because there was no frame; nobody has heard of it yet
- * @room_asked: a huge page stayed for want of frames; if they lack again, it goes in parts. The
- *	worker's
+ * @room_asked: a huge page stayed whole because frames lacked. If they lack again, it goes in
+ *	parts. Only the worker uses it
  * @owned: pages that have a slot, be it only until the engine has forgotten it
  * @leaving: of these, what somebody unmaps from the engine, which may have it still
  * @leavers: tasks that do; @slots changes for none of @leaving before they are done

@@ -87,7 +87,7 @@ static bool is_huge(struct gpuemu_mirror_range *range, u64 addr)
 	       !is_zone_device_page(hmm_pfn_to_page(pfn));
 }
 
-/* A run of frames on the VA space's account. *few: so many frames are not there, in a run or not. */
+/* A run of frames on the VA space's account. *few: fewer frames are free than a run has. */
 static bool take_run(struct gpuemu_space *space, u32 *frame, bool *few)
 {
 	DECLARE_BITMAP(mask, PAGES);
@@ -154,8 +154,8 @@ static struct page *page_make(struct gpuemu_mirror *mirror, u32 frame, struct fo
  * @vma: of the page, anonymous memory; its mmap_lock is held
  * @addr: of the page
  * @moved: how many small pages have moved; what it has is added
- * @lacking: the same of frames. If they lack, the page stays huge where it is this time, for
- *	somebody may make room for all of it
+ * @lacking: the same of frames. If they lack, the page stays whole where it is this time, so that
+ *	the COMMIT can make room for all of it
  *
  * False: there is no huge page, no run of frames, none to have in reserve, or it does not let
  * itself be moved. The caller then moves it in parts.
