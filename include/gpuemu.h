@@ -494,12 +494,12 @@ int gpuemu_record(struct gpuemu_ctx *ctx, const char *path);
 /*
  * Wall-clock far faults without an SM model: the engine touches one page every
  * `stride` bytes of the range, `batch` at a time, and measures each from raise
- * to replay. JSON with far_fault_ns and stages_ns, or json is NULL and there is none: making it
- * takes about as long as some far faults. Waits. On sim the times are
+ * to replay. JSON with far_fault_ns and stages_ns. If json is NULL, the engine makes no text:
+ * that takes time, which a caller's own clock would measure. Waits. On sim the times are
  * the configured ones. Of managed memory, or any where gpuemu_pageable() says so.
  */
-#define GPUEMU_TOUCH_WRITE	1	/* for writing */
-#define GPUEMU_TOUCH_SAMPLES	2	/* up to 4096 far faults' times one by one, too */
+#define GPUEMU_TOUCH_WRITE	1	/* in flags: for writing */
+#define GPUEMU_TOUCH_SAMPLES	2	/* the text also has the times of each of up to 4096 far faults */
 int gpuemu_touch(struct gpuemu_ctx *ctx, const void *ptr, size_t bytes,
 		 size_t stride, unsigned int batch, int flags, char **json);
 

@@ -247,6 +247,10 @@ static void test_progress_is_told(void **state)
 static void test_refusals(void **state)
 {
 	struct gpu_work_prefetch p = { .size = sizeof(p), .addr = 1ull << 50, .bytes = 4096 };
+	struct gpu_work_touch touch = {
+		.size = sizeof(touch), .batch = 1, .bytes = 4096, .stride = 4096,
+		.flags = GPU_TOUCH_FLAGS + 1,
+	};
 	uint64_t junk[4] = { 0 };
 	struct service_work work;
 	struct world w;
@@ -268,8 +272,12 @@ static void test_refusals(void **state)
 	work = work_of(&w, CLIENT, WORK_PREFETCH, 1, &p, sizeof(p));
 	assert_int_equal(works_do(w.works, &work), 0);
 	assert_int_equal(module.done[3].status, -EINVAL);
+	work = work_of(&w, CLIENT, WORK_TOUCH, 1, &touch, sizeof(touch));
+	assert_int_equal(works_do(w.works, &work), 0);
+	assert_int_equal(module.done[4].status, -EINVAL);
+	assert_non_null(strstr(module.done[4].message, "malformed touch"));
 	count(&w, CLIENT, ~0u, 0, 9, false);
-	assert_int_equal(module.done[4].status, 0);
+	assert_int_equal(module.done[5].status, 0);
 	assert_int_equal(results(&w, 0)[1], 10);
 	end(&w);
 }
