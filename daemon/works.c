@@ -462,9 +462,8 @@ static int do_touch(struct works *works, struct job *job)
 	struct result *r = &job->r;
 	int ret;
 
-	if (work->payload_bytes < sizeof(*t) || t->size != sizeof(*t))
-		return malformed("touch", r);
-	if (t->flags & ~(uint32_t)GPU_TOUCH_FLAGS)
+	if (work->payload_bytes < sizeof(*t) || t->size != sizeof(*t) ||
+	    t->flags & ~(uint32_t)GPU_TOUCH_FLAGS)
 		return malformed("touch", r);
 	if (streams_out_of_reach(t->addr, t->bytes))
 		return no_such_range("touch", t->addr, t->bytes, r);

@@ -491,6 +491,10 @@ int gpuemu_progress(const struct gpuemu_ctx *ctx, struct gpuemu_progress *progre
  */
 int gpuemu_record(struct gpuemu_ctx *ctx, const char *path);
 
+/* Flags of gpuemu_touch(). */
+#define GPUEMU_TOUCH_WRITE	1	/* for writing */
+#define GPUEMU_TOUCH_SAMPLES	2	/* the text also has the times of each of up to 4096 far faults */
+
 /*
  * Wall-clock far faults without an SM model: the engine touches one page every
  * `stride` bytes of the range, `batch` at a time, and measures each from raise
@@ -498,8 +502,6 @@ int gpuemu_record(struct gpuemu_ctx *ctx, const char *path);
  * that takes time, which a caller's own clock would measure. Waits. On sim the times are
  * the configured ones. Of managed memory, or any where gpuemu_pageable() says so.
  */
-#define GPUEMU_TOUCH_WRITE	1	/* in flags: for writing */
-#define GPUEMU_TOUCH_SAMPLES	2	/* the text also has the times of each of up to 4096 far faults */
 int gpuemu_touch(struct gpuemu_ctx *ctx, const void *ptr, size_t bytes,
 		 size_t stride, unsigned int batch, int flags, char **json);
 

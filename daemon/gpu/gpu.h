@@ -282,6 +282,13 @@ bool gpu_session_advised(const struct gpu_session *session, const struct advice_
 int gpu_session_touches(struct gpu_session *session, const uint64_t **pages, uint64_t *n,
 			struct err *err);
 
+enum gpu_touch_flag {
+	GPU_TOUCH_WRITE = 1 << 0,
+	GPU_TOUCH_SAMPLES = 1 << 1,	/* *json has each far fault's times, too */
+	GPU_TOUCH_SILENT = 1 << 2,	/* there is no *json */
+	GPU_TOUCH_FLAGS = (1 << 3) - 1,
+};
+
 /*
  * Wall time: raises one far fault for every `stride` bytes from addr, one at a time, without an
  * SM model, and waits for each. *json (caller frees): {"far_fault_ns":{..},"stages_ns":{..},
@@ -292,13 +299,6 @@ int gpu_session_touches(struct gpu_session *session, const uint64_t **pages, uin
 int gpu_session_touch(struct gpu_session *session, uint64_t addr,
 		      uint64_t bytes, uint64_t stride, unsigned int batch,
 		      unsigned int flags, char **json, struct err *err);
-
-enum gpu_touch_flag {
-	GPU_TOUCH_WRITE = 1 << 0,
-	GPU_TOUCH_SAMPLES = 1 << 1,	/* *json has each far fault's times, too */
-	GPU_TOUCH_SILENT = 1 << 2,	/* there is no *json */
-	GPU_TOUCH_FLAGS = (1 << 3) - 1,
-};
 
 /*
  * The same in parts: over() is asked between batches. NULL: err set. False: not all is done.

@@ -75,7 +75,7 @@ static int commit(struct pageable *p, uint32_t other, int i)
 	return m[0].status;
 }
 
-/* Those that a worker sends are at home soon. Whether they are, and have their content. */
+/* Waits until a worker has sent all of them. Whether it has, and they have their content. */
 static bool all_home(struct pageable *p)
 {
 	int i;
@@ -89,8 +89,8 @@ static bool all_home(struct pageable *p)
 }
 
 /*
- * A commit for each page while who sends pages home waits for up to ms: *sent of them went in
- * the commit, *later a worker is to send. 0 or -errno.
+ * A commit for each page. Meanwhile each task that sends pages home waits, for ms in all. *sent:
+ * pages that went in their commit; *later: pages that the commit left to a worker. 0 or -errno.
  */
 static int commit_all(struct pageable *p, uint32_t other, uint32_t ms, int *sent, int *later)
 {
