@@ -95,7 +95,7 @@ $(B)/tests/kernel/%: tests/kernel/%.c $(KTEST_LIB) $(B)/kselftest/kselftest_harn
 	$(call say,TEST,$@) $(CC) $(STD) $(WARN) -isystem $(B)/kselftest -Iinclude/uapi -Iinclude -Itests/kernel \
 		$(CFLAGS) $(DEPGEN) -MF $@.d -o $@ $(KTEST_LIB) $< -luring -lpthread -lm
 # A program of the library and its daemon.
-KTEST_KNOBS := tests/kernel/lib/knob.c tests/kernel/lib/nl.c tests/kernel/lib/pagemap.c
+KTEST_KNOBS := tests/kernel/lib/case_clock.c tests/kernel/lib/knob.c tests/kernel/lib/nl.c tests/kernel/lib/pagemap.c
 $(B)/tests/kernel/libgpuemu_%: tests/kernel/libgpuemu_%.c $(KTEST_KNOBS) $(B)/lib/libgpuemu.a $(B)/kselftest/kselftest_harness.h
 	@mkdir -p $(@D)
 	$(call say,TEST,$@) $(CC) $(STD) $(WARN) -isystem $(B)/kselftest -Iinclude -Iinclude/uapi -Itests/kernel \

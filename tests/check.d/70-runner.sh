@@ -99,6 +99,25 @@ tap_check 'lanes: SIGTERM ends the runner, with 130' test $? -eq 130
 sleep 0.3
 tap_check 'lanes: and leaves no check behind' test "$(pgrep -cfx 'sleep 61.5')" -eq 0
 
+# --- the time of a kernel test's case ------------------------------------------
+# All its processes are stopped for 5 s, as a host stops a VM: a case that has 3 s still passes.
+clock=$PWD/$work/clock
+tap_check 'clock: its program builds' sh -c "make -s build/kselftest/kselftest_harness.h &&
+	gcc -std=gnu11 -D_GNU_SOURCE -isystem build/kselftest -Itests/kernel -o $clock \
+		tests/kernel/lib/case_clock.c $fixture/clock.c -lpthread"
+"$clock" >$work/clock.out 2>$work/clock.err &
+runner=$!
+sleep 0.7
+pkill -STOP -fx "$clock"
+sleep 5
+pkill -CONT -fx "$clock"
+wait $runner
+tap_check 'clock: a case is not late because the machine stood still' grep -q '^ok 1 clock.stopped' $work/clock.out
+tap_check 'clock: and says how long that was' grep -q '^# the machine stood still for [56] s' $work/clock.err
+tap_check 'clock: a case that hangs fails' grep -q '^not ok 2 clock.hangs' $work/clock.out
+tap_check 'clock: and says where' grep -q '^# /proc/[0-9]*/task/[0-9]* stack: .*pause' $work/clock.err
+tap_check 'clock: the next case runs' grep -q '^ok 3 clock.after' $work/clock.out
+
 # --- the VM harness -----------------------------------------------------------
 kver=$(basename build/vm/kernel/boot/vmlinuz-* | sed 's/^vmlinuz-//')
 module=build/fixture/$kver/tests/vm/fixtures/vmtest.ko
@@ -108,8 +127,20 @@ tap_check 'the fixture module builds' sh -c "
 	test -e $module"
 vm() { tests/vm/run.sh --smp 1 --module "$module" --fixture $fixture "$@"; }
 
-vm --suite >$work/suite 2>$work/suite.err
+vm --suite >$work/suite 2>$work/suite.err &
+runner=$!
+# The harness' shell stops for 5 s, as it does when the machine stands still.
+for _ in $(seq 120); do
+	! grep -qs ' exit 000 ' build/vm/run.*/protocol || break
+	sleep 0.5
+done
+shell=$(pgrep -P $runner -f tests/vm/run.sh)
+kill -STOP "$shell"
+sleep 5
+kill -CONT "$shell"
+wait $runner
 status=$?
+tap_check 'suite: a machine that stood still is said' grep -qE "^# vm: the machine stood still for [5-9] s while '" $work/suite
 if [ $status -ne 0 ]; then
 	tap_ok 'suite: red'
 else

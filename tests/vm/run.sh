@@ -314,7 +314,9 @@ done
 # can say so, and the later jobs' time is not waited for. The last entry of
 # limits is the way down.
 limits+=("$slack")
+# stood: by job, how long this machine stood still meanwhile, and the VM with it.
 ended=0 deadline=$((SECONDS + limits[0])) began=$SECONDS minutes=0 ended_ms=
+stood=()
 [ -z "${stopped:-}" ] || kill -9 $qemu
 while kill -0 $qemu 2>/dev/null; do
 	n=$(grep -c "^$nonce verdict " "$run/protocol" 2>/dev/null)
@@ -335,7 +337,10 @@ while kill -0 $qemu 2>/dev/null; do
 		say "the command has run for $minutes min; it is ended after $((limits[0] - slack)) s"
 	fi
 	# Each look takes some ms of what the VM has, and what it measures feels that.
+	before_us=${EPOCHREALTIME/./}
 	sleep 0.5
+	gap_ms=$(((${EPOCHREALTIME/./} - before_us) / 1000))
+	[ $gap_ms -lt 3500 ] || stood[ended]=$((${stood[ended]:-0} + gap_ms / 1000))
 done
 n=$(grep -c "^$nonce verdict " "$run/protocol" 2>/dev/null)
 [ "${n:-0}" -le "$ended" ] || ended_ms=$(now_ms)
@@ -389,6 +394,10 @@ astray() {
 	echo "the guest's clock went $((theirs / 1000)) s in $((ours / 1000)) s of ours: times measured in there are wrong; run it again"
 }
 
+stood_still() { # JOB
+	[ -z "${stood[$1]:-}" ] || echo "the machine stood still for ${stood[$1]} s while '${jobs[$1]:-power-off}' ran"
+}
+
 received() { # do the captured bytes match what the VM says it sent?
 	[ "$(stat -c %s "$run/out")" = $out_bytes ] && [ "$(stat -c %s "$run/err")" = $err_bytes ]
 }
@@ -438,9 +447,10 @@ for i in "${!jobs[@]}"; do
 	if [ "$tap_failed" -eq "$before" ]; then
 		cat "$run/$id.flat"
 	else
-		# kselftest says on stderr what it expected. tests/run.sh shows a note if the case before
-		# it failed, so the notes stand behind the first case that failed.
-		{ said "log $id"; tail -n 20 "$run/$id.err"; } | sed 's/^#* */# /' >"$run/$id.notes"
+		# kselftest says on stderr what it expected; what began and what went well is left out.
+		# tests/run.sh shows a note if the case before it failed, so the notes stand behind the
+		# first case that failed.
+		{ said "log $id"; stood_still "$i"; grep -vE '^# +(RUN|OK) ' "$run/$id.err" | tail -n 80; } | sed 's/^#* */# /' >"$run/$id.notes"
 		awk -v notes="$run/$id.notes" '{ print }
 			/^not ok/ && !told { while ((getline line <notes) > 0) print line; told = 1 }' "$run/$id.flat"
 	fi
@@ -457,6 +467,9 @@ said 'uptime job' | awk -v names="${jobs[*]}" -v booted="$(said 'uptime boot')" 
 	BEGIN { split(names, name, " "); last = booted }
 	{ printf "%d %s\n", $1 - last, name[NR]; last = $1 }' | sort -rn | head -n 8 |
 	awk '{ text = text sprintf("%s %s %d s", NR > 1 ? "," : "", $2, $1) } END { if (NR) print "# vm: the longest:" text }'
+for i in "${!stood[@]}"; do
+	echo "# vm: $(stood_still "$i")"
+done
 why=$(astray)
 [ -z "$why" ] || echo "# vm: $why"
 tap_done

@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * kselftest_harness.h for these tests: it defines the fixtures' functions
- * without prototypes, and gives each test a time that a kernel which checks
- * itself does not keep (tests/vm/run.sh --slow).
+ * without prototypes, and counts each case's time as case_clock.h says. With
+ * tests/vm/run.sh --slow the time is longer, since some kernels check themselves.
  */
 #ifndef _GPUEMU_TESTS_KERNEL_HARNESS_H
 #define _GPUEMU_TESTS_KERNEL_HARNESS_H
 
 #include <unistd.h>
 
-#include "lib/slow.h"
+#include "lib/case_clock.h"
 
-static inline unsigned int slow_alarm(unsigned int seconds)
-{
-	return alarm(seconds * slowness());
-}
-#define alarm(seconds) slow_alarm(seconds)
+#define alarm(seconds) case_alarm(seconds)
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #include "kselftest_harness.h"
