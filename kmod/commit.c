@@ -330,6 +330,7 @@ static void migrate_one(struct gpuemu_engine *e, struct gpuemu_client *client,
 			struct gpuemu_stamps *cost)
 {
 	struct gpuemu_space *space = &client->space;
+	bool parts = !gpuemu_mirror_has(space, m->addr);
 	u32 lacking, freed, tries;
 	u64 start;
 
@@ -344,8 +345,10 @@ static void migrate_one(struct gpuemu_engine *e, struct gpuemu_client *client,
 					 space : NULL);
 		cost->evict_ns += ktime_get_ns() - start;
 		cost->d2h_pages += freed;
-		if (!freed)
+		/* A huge page of ordinary memory stayed whole for the room; now its parts go. */
+		if (!freed && parts)
 			break;
+		parts |= !freed;
 	}
 	if (lacking && gpuemu_limit_reached(space)) {
 		gpuemu_count(space, OVER_SHARE, lacking);

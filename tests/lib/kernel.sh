@@ -33,6 +33,7 @@ skips_without() {
 	{
 		grep -v "$@" tests/skips.txt
 		echo 'pageable_huge  this kernel moves no huge page whole'
+		echo 'pageable_huge_room  this kernel moves no huge page whole'
 		echo 'pageable_swap  this kernel has no module brd'
 	} >"$TAP_SKIPS"
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -25,6 +26,37 @@ uint8_t *map_anonymous(size_t bytes)
 		munmap(p, start - p);
 	munmap(start + bytes, p + BLOCK - start);
 	return start;
+}
+
+int huge_kb(const void *addr)
+{
+	char line[256], first[32];
+	FILE *f = fopen("/proc/self/smaps", "r");
+	bool here = false;
+	int kb = -1;
+
+	snprintf(first, sizeof(first), "%lx-", (unsigned long)addr);
+	while (f && kb < 0 && fgets(line, sizeof(line), f)) {
+		if (!strncmp(line, first, strlen(first)))
+			here = true;
+		if (here)
+			sscanf(line, "AnonHugePages: %d", &kb);
+	}
+	if (f)
+		fclose(f);
+	return kb;
+}
+
+uint8_t *map_huge_page(void)
+{
+	uint8_t *p = map_anonymous(BLOCK);
+	size_t i;
+
+	if (!p || madvise(p, BLOCK, MADV_HUGEPAGE))
+		return NULL;
+	for (i = 0; i < BLOCK / PAGE; i++)
+		p[i * PAGE] = i;
+	return huge_kb(p) == BLOCK / 1024 ? p : NULL;
 }
 
 int pageable_open(struct pageable *p)

@@ -34,6 +34,10 @@ void pageable_close(struct pageable *p);
 int pageable_give(int fd);
 /* From the start of a VA block on. */
 uint8_t *map_anonymous(size_t bytes);
+/* One huge page of system memory, of BLOCK bytes; small page i begins with i. NULL: there is none. */
+uint8_t *map_huge_page(void);
+/* KiB of the mapping that starts there that are huge pages of system memory. */
+int huge_kb(const void *addr);
 
 /* A fault, and the pages from there on by an operation of COMMIT; as the next. */
 int pageable_ask(struct pageable *p, const void *addr, uint32_t pages,
