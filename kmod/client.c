@@ -16,6 +16,7 @@
 #include "mirror.h"
 #include "mm_end.h"
 #include "objects.h"
+#include "reclaim.h"
 #include "user.h"
 #include "job.h"
 
@@ -154,7 +155,12 @@ int gpuemu_client_bind_mm(struct gpuemu_client *client, struct mm_struct *mm)
 	if (client->engine) {
 		ret = -EPERM;
 	} else if (!client->mm) {
-		ret = gpuemu_mm_end_watch(client, mm);
+		ret = gpuemu_reclaim_mark(&client->space);
+		if (!ret) {
+			ret = gpuemu_mm_end_watch(client, mm);
+			if (ret)
+				gpuemu_reclaim_unmark(&client->space);
+		}
 		if (!ret) {
 			gpuemu_space_charge_to(&client->space, mm);
 			mmgrab(mm);

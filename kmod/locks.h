@@ -39,8 +39,9 @@
  *     of the time in the long run (patience.h), then does without the block.
  *     A copy engine reads the pages of a block that its committer has locked, and
  *     locks none.
- *     The OOM killer's notifier (reclaim.c) only tries to lock a block: its task allocates
- *     memory and may hold any lock of this list that may sleep, but 7, for which it waits.
+ *     The OOM killer's notifier and the shrinkers (reclaim.c) only try to lock a block: their
+ *     task allocates memory and may hold any lock of this list that may sleep, but 7, for which
+ *     they wait.
  *  5. gpuemu_space.pt_lock (mutex). Protects the upper GPU page tables of one
  *     VA space. May sleep, though nothing under it does.
  *  6. gpuemu_engine.map_lock (mutex). Orders populating the engine's mappings

@@ -11,7 +11,7 @@
 /* In the order of the line that is printed. */
 #define GPUEMU_OBJECTS(X) \
 	X(clients) X(spaces) X(blocks) X(pages) X(frames) X(tables) X(jobs) \
-	X(images) X(cmds) X(slots) X(ranges) X(ends) X(reserves)
+	X(images) X(cmds) X(slots) X(ranges) X(ends) X(reserves) X(marks)
 
 enum gpuemu_object {
 #define X(name) GPUEMU_OBJ_##name,

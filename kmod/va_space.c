@@ -20,6 +20,7 @@
 #include "migrate_steps.h"
 #include "mirror.h"
 #include "objects.h"
+#include "reclaim.h"
 #include "remote_map.h"
 #include "sysmem.h"
 #include "thrash.h"
@@ -106,6 +107,7 @@ void gpuemu_space_close(struct gpuemu_space *space)
 	struct gpuemu_block *block;
 	unsigned long index;
 
+	gpuemu_reclaim_unmark(space);
 	gpuemu_sysmem_close(space);
 	gpuemu_mirror_close(space);
 	/* A task that was killed before it had the lock of a block that it made leaves it. */
@@ -504,21 +506,35 @@ void gpuemu_space_end(struct gpuemu_space *space)
 }
 
 /*
+ * Pages that MADV_DONTNEED unmapped; Linux tells no driver so. The engine's mapping of a page in
+ * the aperture counts as one, too, so such a page may be hidden. The caller has the block's lock.
+ */
+static void find_hidden(const struct gpuemu_block *block, unsigned long *mask)
+{
+	u32 i;
+
+	bitmap_zero(mask, GPUEMU_BLOCK_PAGES);
+	for_each_set_bit(i, block->cpu_mapped, GPUEMU_BLOCK_PAGES)
+		if (block->pages[i] && (test_bit(i, block->remote) ||
+					!folio_mapped(page_folio(block->pages[i]))))
+			__set_bit(i, mask);
+}
+
+/*
  * Counts for the process what it has and Linux does not count: pages that it had mapped and
- * that MADV_DONTNEED unmapped, of which no driver is told. The rest is unmapped, too, so that
- * all count the same way; the process' next access maps them. Waits for no block.
+ * that are hidden now. Waits for no block.
  */
 void gpuemu_space_count_hidden(struct gpuemu_space *space)
 {
 	struct gpuemu_block *block;
 	unsigned long index;
-	page_mask mapped;
+	page_mask hidden;
 
 	for (index = 0; (block = gpuemu_space_next_block(space, &index,
 							 ULONG_MAX)); index++) {
 		if (mutex_trylock(&block->lock)) {
-			bitmap_copy(mapped, block->cpu_mapped, GPUEMU_BLOCK_PAGES);
-			gpuemu_migrate_unmap_cpu(block, mapped);
+			find_hidden(block, hidden);
+			gpuemu_migrate_unmap_cpu(block, hidden);
 			mutex_unlock(&block->lock);
 		}
 		gpuemu_block_put(block);

@@ -20,6 +20,7 @@
 struct gpuemu_block;
 struct gpuemu_dev;
 struct gpuemu_mirror;
+struct gpuemu_reclaim_mark;
 struct gpuemu_user;
 struct mem_cgroup;
 
@@ -30,6 +31,9 @@ struct mem_cgroup;
  * @memcg: what the space's memory is charged to, or NULL: of the process that opened the
  *	file, then of the first one that maps memory
  * @opened_memcg: the first of the two, for as long as the space lives
+ * @mark: by which @memcg asks the module when it has too little memory; NULL: nobody has mapped
+ *	memory
+ * @hidden_next: in jiffies, when it asks again
  * @user: whose account it is on
  * @limited: by that account; not, if it was opened with CAP_SYS_RESOURCE
  * @id: never 0, not reused for long
@@ -57,6 +61,8 @@ struct gpuemu_space {
 	struct address_space *mapping;
 	struct mem_cgroup *memcg;
 	struct mem_cgroup *opened_memcg;
+	struct gpuemu_reclaim_mark *mark;
+	unsigned long hidden_next;
 	struct gpuemu_user *user;
 	bool limited;
 	u32 id;

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -91,10 +92,13 @@ TEST_F(owner, the_process_that_maps_pays)
 }
 
 /* Memory that the process keeps and has not mapped any more. */
-static void hider(int to)
+static void hider(const char *group, int to)
 {
-	uint8_t *p = map_managed(client_open(), HIDDEN * MIB);
+	uint8_t *p;
 
+	if (cgroup_enter(group))
+		ends(to, 3);
+	p = map_managed(client_open(), HIDDEN * MIB);
 	if (!p)
 		ends(to, 1);
 	memset(p, 1, HIDDEN * MIB);
@@ -103,14 +107,15 @@ static void hider(int to)
 	ends(to, 0);
 }
 
-static void bystander(int to)
+static void bystander(const char *group, size_t bytes, int to)
 {
-	void *p = mmap(NULL, OTHERS * MIB, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
+	if (cgroup_enter(group))
+		ends(to, 2);
 	if (p == MAP_FAILED)
 		ends(to, 1);
-	memset(p, 1, OTHERS * MIB);
+	memset(p, 1, bytes);
 	ends(to, 0);
 }
 
@@ -123,12 +128,12 @@ TEST_F(owner, the_oom_killer_finds_what_is_hidden)
 	ASSERT_LE(0, log);
 	has = fork();
 	if (!has)
-		hider(self->to);
+		hider(ROOT, self->to);
 	EXPECT_EQ(0, engine_hear(self->from, 20000, &word));
 	EXPECT_EQ(0, word);
 	other = fork();
 	if (!other)
-		bystander(self->to);
+		bystander(ROOT, OTHERS * MIB, self->to);
 	EXPECT_EQ(0, engine_hear(self->from, 20000, &word));
 	EXPECT_EQ(0, word);
 	/* Linux counts none of it. */
@@ -146,6 +151,59 @@ TEST_F(owner, the_oom_killer_finds_what_is_hidden)
 		SKIP(return, "this kernel has no sysrq");
 	EXPECT_EQ(0, ret);
 	EXPECT_EQ(has, killed) TH_LOG("of %d and %d", has, other);
+}
+
+/* Faults that reading all of it takes. */
+static long faults(const volatile uint8_t *p, size_t bytes)
+{
+	struct rusage before, after;
+	size_t i;
+
+	getrusage(RUSAGE_SELF, &before);
+	for (i = 0; i < bytes; i += PAGE)
+		(void)p[i];
+	getrusage(RUSAGE_SELF, &after);
+	return after.ru_minflt - before.ru_minflt;
+}
+
+/*
+ * The group is full before the bystander has as much as the hider, and its OOM killer takes the
+ * one that has most. Then the bystander gets what it wants. What this process has mapped stays so.
+ */
+TEST_F(owner, a_cgroups_oom_killer_finds_what_is_hidden)
+{
+	int log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK);
+	pid_t has, other, killed;
+	uint64_t word = 1;
+	uint8_t *mapped;
+
+	ASSERT_LE(0, log);
+	ASSERT_EQ(0, put_text(GROUP "memory.max", "120M"));
+	ASSERT_EQ(0, cgroup_enter(GROUP));
+	mapped = map_managed(self->fd, MAPPED * MIB);
+	ASSERT_NE(NULL, mapped);
+	memset(mapped, 1, MAPPED * MIB);
+	has = fork();
+	if (!has)
+		hider(GROUP, self->to);
+	EXPECT_EQ(0, engine_hear(self->from, 20000, &word));
+	EXPECT_EQ(0, word);
+	EXPECT_GT(HIDDEN * 256 / 2, oom_resident(has));
+	EXPECT_LE(0, lseek(log, 0, SEEK_END));
+	other = fork();
+	if (!other)
+		bystander(GROUP, 2 * OTHERS * MIB, self->to);
+	word = 1;
+	EXPECT_EQ(0, engine_hear(self->from, 20000, &word));
+	EXPECT_EQ(0, word);
+	killed = oom_first_killed(log);
+	end(has);
+	end(other);
+	close(log);
+	EXPECT_EQ(has, killed) TH_LOG("of %d and %d", has, other);
+	EXPECT_GT(32, faults(mapped, MAPPED * MIB));
+	munmap(mapped, MAPPED * MIB);
+	ASSERT_EQ(0, cgroup_enter(ROOT));
 }
 
 TEST_HARNESS_MAIN
