@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * An aperture: slots through which the engine reaches pages in system memory, and its mapping
- * of them. Who has which slot is its owner's: remote.c's for pages of VA blocks,
- * mirror_slots.c's for ordinary memory.
+ * of them. Its owner says which page has which slot: remote.c for pages of VA blocks,
+ * mirror_slots.c for ordinary memory.
  */
 #ifndef _GPUEMU_APERTURE_H
 #define _GPUEMU_APERTURE_H

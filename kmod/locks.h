@@ -52,7 +52,7 @@
  *  8. maple tree lock of gpuemu_space.managed; xa_lock of gpuemu_space.blocks,
  *     of gpuemu_space.protect.blocks, gpuemu_mirror.ranges and gpuemu_dev.clients
  *     (spinlocks).
- *     gpuemu_aperture.lock (spinlock), of each aperture: who has its slots, and what the
+ *     gpuemu_aperture.lock (spinlock), of each aperture: the owners of its slots, and what the
  *     engine has mapped of clients' processes. mm takes it while it changes a process' page
  *     table, in reclaim too. No lock is taken inside it. No task holds it while it maps a
  *     page in the aperture or unmaps one: a client that is put off there would keep all

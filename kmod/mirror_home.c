@@ -59,7 +59,7 @@ static void copy_home(struct gpuemu_dev *dev, const unsigned long *src,
 		system = kmap_local_page(page);
 		copy_page(system, gpuemu_mirror_page_addr(dev, migrate_pfn_to_page(src[i])));
 		kunmap_local(system);
-		/* The device may have written it, of which no page table knows. */
+		/* The device may have written it, and no page table knows that. */
 		set_page_dirty(page);
 	}
 }

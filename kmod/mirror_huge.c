@@ -228,7 +228,7 @@ static void go_home(struct gpuemu_dev *dev, u32 frame, unsigned long *dst)
 	folio_get(to);
 	folio_lock(to);
 	copy(dev, frame, folio_page(to, 0), false);
-	/* The device may have written it, of which no page table knows. */
+	/* The device may have written it, and no page table knows that. */
 	folio_mark_dirty(to);
 	*dst = migrate_pfn(folio_pfn(to)) | MIGRATE_PFN_COMPOUND;
 }

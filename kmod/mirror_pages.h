@@ -51,7 +51,7 @@ struct gpuemu_mirror_link {
  * @leaving: frames that @sender is to send home
  * @sender: sends home what many processes may have, for which nobody waits
  * @hand: where the search for victims goes on
- * @stale: frames that mm has freed, of which the engine may still know
+ * @stale: frames that mm has freed, and that the engine may still know
  * @nstale: how many
  * @mark: the engine knows of none, once it is past this
  */

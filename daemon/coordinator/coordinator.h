@@ -74,7 +74,7 @@ static inline struct coord_entry *coord_entry(const struct coord_table *t, unsig
 	return &t->entries[(size_t)owner * t->sets + set];
 }
 
-/* Maps an entry that is nowhere: to a free place, of which there is one, or to swap. */
+/* Maps an entry that is nowhere: to a free place, which there must be, or to swap. */
 void coord_table_map(struct coord_table *t, unsigned int owner, unsigned int set,
 		     enum coord_where where);
 void coord_table_unmap(struct coord_table *t, unsigned int owner, unsigned int set);

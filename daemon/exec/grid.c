@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whole grids without time: which CTAs are in flight, whose turn it is, and
- * who waits at which barrier. What the instructions of a turn do is pack.c's. Called by
+ * Whole grids without time: the CTAs in flight, whose turn it is, and
+ * which warps wait at which barrier. What the instructions of a turn do is pack.c's. Called by
  * `gpuemu ptx --functional`, by functional launches and by tests.
  *
  * CTAs run in order, one at a time as long as they end in their turns. One that

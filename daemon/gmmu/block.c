@@ -3,8 +3,8 @@
  * The blocking baseline of HPCA'16 section 2.1: the GMMU stops an SM's TLB from taking
  * new translation requests from its first far fault until the page is there. So one far
  * fault an SM is outstanding at most, and its warps go on until they touch global
- * memory. Other SMs are not concerned. Who waits for the TLB waits for a far fault, and is
- * told so. Called by gmmu.c, request.c and far.c.
+ * memory. Other SMs are not concerned. A warp that waits for the TLB waits for a far
+ * fault, and is told so. Called by gmmu.c, request.c and far.c.
  */
 #include "gmmu/state.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * CTAs to SMs: at most one an SM and cycle, round robin over the SMs from the one
- * behind that which got one last, as GPGPU-Sim does. Whose CTA it is, the policy says
+ * behind that which got one last, as GPGPU-Sim does. The policy says which kernel's CTA it is
  * (gpu/dispatch/). Called by the loop, which tells of kernels and of CTAs that retired.
  */
 #include <assert.h>

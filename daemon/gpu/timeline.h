@@ -2,7 +2,7 @@
 /*
  * What happened when, for people: kernels, CTAs, far faults from their SM to their
  * replay, the handlers' batches, transfers, as events of the session's clock. Off
- * unless gpu.trace gives it room. Who does something tells it here; trace.c makes
+ * unless gpu.trace gives it room. Each actor tells here what it does; trace.c makes
  * of it the trace that viewers load. Private to the gpu room.
  *
  * Nothing of the model depends on it. Cycles are the session's; events of one kind

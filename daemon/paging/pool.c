@@ -189,7 +189,7 @@ void paging_pool_destroy(struct paging_pool *pool)
 	free(pool);
 }
 
-/* The service made room by itself; who had the page counts it, as if it had been picked. */
+/* The service made room by itself; the page's space counts it as if it had been picked. */
 static void count_reclaimed(struct space *space, uint64_t addr)
 {
 	struct paging *owner = space->owner;

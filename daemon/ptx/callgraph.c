@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who calls whom among a kernel's functions: an order in which callees come first,
+ * Which of a kernel's functions calls which: an order in which callees come first,
  * and the cycles, by Tarjan's algorithm (SIAM J. Comput. 1(2), 1972) without
  * recursion. Called by finish.c.
  */

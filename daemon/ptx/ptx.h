@@ -352,7 +352,7 @@ struct ptx_module;
 
 /*
  * The .global variable that a module has whose kernels call malloc() or free(): two numbers of
- * 64 bits, where the heap is and how many bytes it has. Who launches such a kernel fills them in;
+ * 64 bits, where the heap is and how many bytes it has. The launch of such a kernel fills them in;
  * the heap is zero at first, and may be several modules'.
  */
 #define PTX_HEAP		"__gpuemu_heap"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Raw faults to a batch. Who does not have the module do it calls this: sim and uffd. */
+/* Raw faults to a batch. A service without the module calls this: sim and uffd. */
 #include "service/batch.h"
 
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How a run of pages moves under userfaultfd, and the books of who is where.
+ * How a run of pages moves under userfaultfd, and the books of where each page is.
  *
  * To device memory: watch the block, write-protect the run so that the CPU
- * cannot write while it is copied, copy to frames, take the pages away. Who
- * touches one from then on is stopped at a missing page; who was stopped at the
+ * cannot write while it is copied, copy to frames, take the pages away. A
+ * thread that touches one from then on stops at a missing page. One that stopped at the
  * protection is woken later and stops again there. Back: UFFDIO_COPY from the
  * frame, which puts content and mapping there at once and wakes.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Barriers of a CTA (PTX ISA, bar and barrier): who has arrived, who waits, and
+ * Barriers of a CTA (PTX ISA, bar and barrier): which warps have arrived, which wait, and
  * when a phase is complete. A warp arrives whole, however many of its lanes
  * are active. issue.c calls it, cta.c when a warp exits.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Who has which part of a register file or a shared memory: an allocator of contiguous
+ * Parts of a register file or a shared memory, and their holders: an allocator of contiguous
  * extents, first fit. It knows no CTAs and no kernels. Nothing is allocated after
  * extents_init(). Private to the sm room; placement.c calls it.
  */

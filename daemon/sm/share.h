@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Whose the SM's counters are: share.c. Private to the sm room.
+ * Which kernel each of the SM's counters belongs to: share.c. Private to the sm room.
  */
 #ifndef GPUEMU_SM_SHARE_H
 #define GPUEMU_SM_SHARE_H

@@ -77,8 +77,8 @@ enum sm_wait {
 };
 
 /*
- * Who decides which CTAs are on an SM, which of them hold slots, and when a warp passes a phase
- * point: a row of sm/cta.def, chosen by sm.cta. Each SM has a state of its own, which is told at
+ * A row of sm/cta.def, chosen by sm.cta, decides which CTAs are on an SM, which of them hold slots,
+ * and when a warp passes a phase point. Each SM has a state of its own, which is told at
  * the end of the SM's cycles, or between quanta; the SMs of a quantum run on several threads. An op
  * that is NULL is not called. From any but has_room and acquire it may park, restore, grant and
  * set its timer.

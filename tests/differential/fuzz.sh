@@ -41,7 +41,7 @@ turns_of() {
 		"--set sm.scheduler=${schedulers[((seed + $1 / per_file) * 374761393 >> 5) % 4]}"
 }
 
-# mechanism_of FIRST: who holds the slot for one CTA, and what becomes of loads that few MSHRs refuse.
+# mechanism_of FIRST: what holds the slot for one CTA, and what happens to loads that few MSHRs refuse.
 # The last has CTAs of 128 threads in registers for one, and one that waits for a far fault leaves.
 mechanism_of() {
 	local all=("vt --set sm.mem_order=vt" "max --set sm.mem_order=mascar"

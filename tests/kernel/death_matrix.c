@@ -4,8 +4,8 @@
  *
  * The death matrix: an engine or a client, in each state that it can be in, dies
  * in each way that there is, while a second client lives on. Each time waits end
- * in time, no byte of who survives is lost, who is next is served, and nothing
- * stays behind. Who dies is a puppet (lib/puppet.h), brought into its state for
+ * in time, the survivor loses no byte, the next one is served, and nothing
+ * stays behind. The one that dies is a puppet (lib/puppet.h), brought into its state for
  * certain: by injected pauses where the module is at work.
  *
  * No cell is impossible, but some need saying what they are. A thread that is in
@@ -379,8 +379,8 @@ FIXTURE_SETUP(death)
 }
 
 /*
- * A block that is being copied stays locked for as long as that takes. Who only
- * waits behind it, here to look at a page as a debugger does, can be killed.
+ * A block that is being copied stays locked for as long as that takes. A task
+ * that only waits behind it, here to look at a page as a debugger does, can be killed.
  */
 static void kill_onlooker(struct __test_metadata *_metadata,
 			  FIXTURE_DATA(death) *self)
@@ -545,7 +545,7 @@ static void finish_batch(struct __test_metadata *_metadata,
 	case IDLE:
 		EXPECT_EQ(0, puppet_do(&self->e, RAISER,
 			ORDER(PUPPET_RESULT, .a = GPUEMU_URING_WAIT)));
-		/* Who serves fetches by himself. */
+		/* The thread that serves also fetches. */
 		EXPECT_EQ(0, batch(self, &nothing, true));
 		return;
 	case FAULT_RAISED:

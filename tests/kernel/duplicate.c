@@ -355,7 +355,7 @@ TEST_F(duplicate, from_and_to_remote)
 	expect(_metadata, self, 0);
 }
 
-/* Who holds a page may be writing it: it is not copied, and stays where it is. */
+/* A task that holds a page may be writing it: the page is not copied, and stays where it is. */
 TEST_F(duplicate, pinned_before)
 {
 	struct iovec iov = { self->mem + 3 * PAGE, 2 * PAGE };
@@ -380,7 +380,7 @@ TEST_F(duplicate, pinned_before)
 	close(p[1]);
 }
 
-/* Who reads it meanwhile would see old bytes: it stays a duplicate. */
+/* A task that reads it meanwhile would see old bytes: the page stays a duplicate. */
 TEST_F(duplicate, pinned_while)
 {
 	struct iovec iov = { self->mem + 3 * PAGE, PAGE };

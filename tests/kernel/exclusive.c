@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Who may be the engine: one at a time, privileged, with an unused file. */
+/* There is one engine at a time: a privileged process, with an unused file. */
 #include <errno.h>
 #include <linux/capability.h>
 #include <sys/mman.h>

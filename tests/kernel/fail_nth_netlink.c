@@ -92,7 +92,7 @@ static int after_intact(void *world, int ret)
 	return managed_intact(&self->m, 0, MANAGED_PAGES) ? 0 : 1;
 }
 
-/* Whom a request is about; the operation's second word, after the command. */
+/* Which clients a request is about; the operation's second word, after the command. */
 enum { ALL, ONE, DUMP };
 
 static int prepare_request(void *world)

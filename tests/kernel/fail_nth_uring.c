@@ -347,7 +347,7 @@ static int check_moved(FIXTURE_DATA(fail) *self, int ret)
 		if (m->status != 0 && m->status != -ENOMEM)
 			return 4;
 		there = arrived(self, m);
-		/* Who has the frame already, or is mapped at home, has not moved. */
+		/* A page that has the frame already, or is mapped at home, has not moved. */
 		if (there < m->moved || (!m->status && there != m->pages))
 			return 5;
 	}

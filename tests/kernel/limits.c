@@ -202,7 +202,7 @@ TEST_F(limits, changed_while_reached)
 	EXPECT_EQ(0, counts(self, &self->b).over_share);
 }
 
-/* Who has its share makes room at its own cost, though another's is older. */
+/* A client that has its share makes room at its own cost, though another's page is older. */
 TEST_F(limits, evicts_its_own)
 {
 	ASSERT_EQ(0, bring(self, &self->b, 0, SHARE));

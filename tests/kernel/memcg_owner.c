@@ -2,7 +2,7 @@
 /*
  * vm: vram_mb=8
  *
- * Whose memory it is: the process that maps it pays, whichever process opened the file; and
+ * The owner of the memory: the process that maps it pays, whichever process opened the file; and
  * the OOM killer finds it there, also where Linux itself no longer counts it.
  */
 #include <errno.h>

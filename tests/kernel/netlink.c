@@ -307,7 +307,7 @@ static int with_one(int capability)
 	return syscall(SYS_capset, &head, data) ? -errno : 0;
 }
 
-/* Who administers the network has no right here; who may trace looks, and changes nothing. */
+/* CAP_NET_ADMIN gives no right here; CAP_SYS_PTRACE lets one look, and change nothing. */
 static int with_capability(uint32_t roots, int capability)
 {
 	bool looks = capability == CAP_SYS_PTRACE;

@@ -131,7 +131,7 @@ TEST_F(events, pressure)
 	engine_close(&e);
 }
 
-/* Who does not read loses events, is told so, and by the numbers how many. */
+/* A listener that does not read loses events. It is told so, and the numbers say how many. */
 TEST_F(events, too_slow)
 {
 	int small = 4096, i, fd, ret;

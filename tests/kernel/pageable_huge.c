@@ -83,7 +83,7 @@ TEST_F(pageable_huge, there_and_back)
 	munmap(p, BLOCK);
 }
 
-/* Whose part is evicted goes whole. */
+/* A page whose part is evicted goes whole. */
 TEST_F(pageable_huge, evicted)
 {
 	uint8_t *p = bring(_metadata, self);

@@ -5,7 +5,7 @@
  * What must never reach user space (another's bytes, the kernel's addresses)
  * and what must never be writable from there (page tables, control page). The
  * VM runs with init_on_alloc=0, so that memory that the module does not clear
- * is not clear. Who may do what is in security_limits.c.
+ * is not clear. security_limits.c has the rights of each user.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -111,7 +111,7 @@ TEST_F(slots, of_a_user)
 	ASSERT_EQ(0, munmap(self->mine[0].mem, 10 * PAGE));
 	EXPECT_EQ(0, to_remote(self, &self->mine[2], 0, 10));
 	EXPECT_EQ(-ENOSPC, to_remote(self, &self->mine[2], 10, 1));
-	/* Who runs the machine has no share, nor has anybody without the limit. */
+	/* Root has no share, and without the limit no user has one. */
 	ASSERT_TRUE(open_file(&root, 0));
 	EXPECT_EQ(0, to_remote(self, &root, 0, SLOTS - SHARE - PAGES));
 	close_file(&root);

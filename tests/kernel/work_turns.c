@@ -100,7 +100,7 @@ TEST_F(turns, round_robin)
 	ASSERT_EQ(0, queue(self, 2, 1));
 	for (i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
 		EXPECT_EQ(want[i], take(self, 0, NULL)) TH_LOG("take %u", i);
-		/* Who comes late comes behind those who wait. */
+		/* A client that comes late comes behind those that wait. */
 		if (i == 5)
 			ASSERT_EQ(0, queue(self, 1, 1));
 	}
@@ -152,7 +152,7 @@ TEST_F(turns, idle_only)
 	ASSERT_EQ(0, done(self, b));
 	EXPECT_EQ(1, take(self, GPUEMU_TAKE_IDLE, NULL));
 	EXPECT_EQ(-EAGAIN, take(self, GPUEMU_TAKE_IDLE, NULL));
-	/* Who does not ask for it gets what is there. */
+	/* A caller that does not ask for it gets what is there. */
 	EXPECT_EQ(0, take(self, 0, &next));
 	ASSERT_EQ(0, done(self, a));
 	ASSERT_EQ(0, queue(self, 0, 1));

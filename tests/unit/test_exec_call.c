@@ -150,7 +150,7 @@ static void partial_recursion(void **state)
 	      "ld.param.b32 %r2, [z];\n}\n" STORE("%r2"), expect_thirds);
 }
 
-/* Who returned inside a branch is missing where the others meet again. */
+/* A thread that returned inside a branch is missing where the others meet again. */
 static uint32_t expect_inside(uint32_t t)
 {
 	return (t & 3) == 3 ? 50 : 60 + (t & 1);

@@ -163,7 +163,7 @@ static void reductions(void **state)
 		assert_int_equal(memory[i], 1);
 }
 
-/* Who has exited is not waited for, whether he left before or after the others came. */
+/* A thread that has exited is not waited for, whether it left before or after the others came. */
 static void exited(void **state)
 {
 	uint32_t i;

@@ -178,7 +178,7 @@ static void a_childs(void **state)
 	assert_true(lane_was(&s, CLIENT, AT, LANE, was, old));
 }
 
-/* Who looks a page up while it is mapped anew sees that by an odd number. */
+/* A reader that looks a page up while it is mapped anew sees that by an odd number. */
 static void numbered(void **state)
 {
 	uint32_t was = s.client[CLIENT].remaps[AT];

@@ -142,7 +142,7 @@ static void test_what_another_sm_has_begun(void **state)
 }
 
 /*
- * One place in the buffer, nine pages of three SMs: whoever finds it full waits for the next
+ * One place in the buffer, nine pages of three SMs: an SM that finds it full waits for the next
  * notice, and does not walk again and again.
  */
 static void test_full_buffer_does_not_storm(void **state)

@@ -51,7 +51,7 @@ static void test_hits_wait_too(void **state)
 	assert_false(gmmu_blocked(w.g, 0));
 	assert_true(ask(&w, 0, 1, 1300));
 	assert_int_equal(STATS(&w)->blocked_cycles, 1100 - 300);
-	/* Whoever waited for the TLB waited for the far fault. */
+	/* The requests that waited for the TLB waited for the far fault. */
 	assert_int_equal(w.told[4], 310);
 	assert_int_equal(w.told[5], 320);
 	assert_int_equal(w.told[7], 1050);

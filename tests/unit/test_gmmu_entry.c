@@ -113,7 +113,7 @@ static void test_write_faults(void **state)
 	gmmu_destroy(w.g);
 }
 
-/* Who reads behind a write that waits, waits behind it: on a hit, in the walk, and afterwards. */
+/* A read behind a write that waits, waits behind it: on a hit, in the walk, and afterwards. */
 static void test_order(void **state)
 {
 	static struct world w;

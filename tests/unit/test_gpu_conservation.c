@@ -50,7 +50,7 @@ static void look_at_sm(const struct dispatch *d, unsigned int sm)
 	for (unsigned int i = 0; i < d->nkernels; i++)
 		add(given, sm_kernel_needs(d->kernels[i]->kernel),
 		    sm_resident_ctas(d->sms[sm], d->kernels[i]->kernel));
-	/* Who has left holds nothing. */
+	/* A kernel that has left holds nothing. */
 	assert_int_equal(given[CTAS], sm_resident_ctas(d->sms[sm], NULL));
 	for (unsigned int r = 0; r < KINDS; r++)
 		assert_true(given[r] <= have[r]);

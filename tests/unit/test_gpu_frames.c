@@ -2,7 +2,7 @@
 /*
  * A service whose device memory is memory of its own, as the module's is: pages
  * are copied in and out, and a frame that was given up is filled with rubbish.
- * Whoever uses a translation after its invalidation loses or invents bytes.
+ * An SM that uses a translation after its invalidation loses or invents bytes.
  */
 #include "gpu_bench.h"
 

@@ -307,7 +307,7 @@ static void test_who_runs_with_one_that_fails(void **state)
 	check_counts(&w, 2, 128, 30);
 	assert_int_equal(w.told[3].status, -ENOENT);
 	check_counts(&w, 4, 128, 20);
-	/* Who failed is not listed. */
+	/* A launch that failed is not listed. */
 	assert_int_equal(of_kernel(&w, 0, "stream"), 2);
 	assert_int_equal(of_kernel(&w, 1, "stream"), 1);
 	bench_close(&w.b);

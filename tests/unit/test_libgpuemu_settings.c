@@ -81,7 +81,7 @@ static void test_paths_of_policies(void **state)
 	assert_string_equal(s, "gpu.sms=2\npaging.prefetch = /dev/null:a=1,b=2 # mine\n"
 			       "paging.evict=lru:file=./mine.so\npaging.evict=mine.so\n");
 	free(s);
-	/* Who would load it says that there is none. */
+	/* The loader says that there is none. */
 	s = settings_absolute("paging.evict=./other.so:a=1");
 	assert_string_equal(s, "paging.evict=./other.so:a=1\n");
 	free(s);

@@ -493,7 +493,7 @@ static void measured_batches_arrive_together(void **state)
 	assert_int_equal(stats->stages.copy, 500);
 }
 
-/* A page that is taken away before it came: who waits for it must ask again. */
+/* A page that is taken away before it came: a warp that waits for it must ask again. */
 static void lost_on_its_way(void **state)
 {
 	begin(10);

@@ -241,7 +241,7 @@ static void the_excess_waits(void **state)
 	assert_int_equal(fake->used, 2);
 }
 
-/* Who waited has the first right to a frame; the plan is in order of address all the same. */
+/* A page that waited has the first right to a frame; the plan is still in order of address. */
 static void waiting_does_not_split_runs(void **state)
 {
 	begin(4);

@@ -436,7 +436,7 @@ static void test_a_working_engine_gives_when_it_polls(void **state)
 	teardown();
 }
 
-/* Who waits for a working engine is not forgotten when it leaves. */
+/* A thread that waits for a working engine is not forgotten when the engine leaves. */
 static void test_leaving_gives_too(void **state)
 {
 	struct toucher t = { .page = 9 };

@@ -39,7 +39,7 @@ static void scaling_is_equations_3_and_4(void **state)
 	near(slicer_scale(&(struct slicer_sample){ 6, 0.9, 0.5 }, 4.5), 0.9 * (1 + 0.5 / 3));
 	/* Fewer than the average: less. */
 	near(slicer_scale(&(struct slicer_sample){ 1, 0.4, 1.0 }, 4), 0.4 * 0.25);
-	/* Who never waits for memory is as it was sampled. */
+	/* A kernel that never waits for memory is as it was sampled. */
 	near(slicer_scale(&(struct slicer_sample){ 8, 1.5, 0 }, 2), 1.5);
 	/* Nobody was there. */
 	near(slicer_scale(&(struct slicer_sample){ 0, 0, 0 }, 0), 0);
@@ -49,7 +49,7 @@ static void more_than_its_share_is_cut(void **state)
 {
 	/* 12 bytes a cycle where 4 are fair: a third. */
 	near(slicer_cut(&(struct slicer_sample){ .ipc = 0.9, .bytes = 12 }, 4), 0.3);
-	/* Who takes less is as it was sampled: more bandwidth is not what it waits for. */
+	/* A kernel that takes less is as it was sampled: it does not wait for more bandwidth. */
 	near(slicer_cut(&(struct slicer_sample){ .ipc = 0.9, .bytes = 3, .memory = 1 }, 4), 0.9);
 	near(slicer_cut(&(struct slicer_sample){ .ipc = 0.9 }, 0), 0.9);
 }

@@ -87,7 +87,7 @@ static void test_parked_ctas_issue_nothing(void **state)
 	sm_cta_look(b.sm, 0, &view);
 	assert_int_equal(view.state, SM_CTA_PARKED);
 	assert_true(view.ready);
-	/* Who is parked cannot be parked, who is active cannot be restored, and nobody is neither. */
+	/* A parked CTA cannot be parked, an active one cannot be restored, an empty place neither. */
 	assert_int_equal(sm_park(b.sm, 0, 0, 3000), -EINVAL);
 	assert_int_equal(sm_restore(b.sm, 0, 0, 3000), 0);
 	assert_int_equal(sm_restore(b.sm, 0, 0, 3000), -EINVAL);

@@ -17,7 +17,7 @@ static const char clocks[] = PTX_HEAD
 	"ld.param.u64 %rd1, [p];\nmul.wide.u32 %rd2, %r1, 16;\nadd.s64 %rd3, %rd1, %rd2;\n"
 	"st.global.v4.u32 [%rd3], {%r1, %r2, %r3, %r4};\nret;\n}\n";
 
-/* CTA 0 is parked at the end of a cycle; whoever has slots to gain gets them. */
+/* CTA 0 is parked at the end of a cycle; a CTA that has slots to gain gets them. */
 struct swap {
 	uint64_t park_delay, restore_delay;
 	uint64_t parked, ready, started[2], ended[2];
@@ -319,7 +319,7 @@ static void test_ready_is_when_the_result_is_there(void **state)
 	run_wait(&parked, true, false, false);
 	assert_int_equal(parked.stalled, plain.stalled);
 	assert_in_range(parked.parked, parked.stalled + 1, parked.stalled + 30);
-	/* Who is parked is no more stalled. Its load comes back when it would have. */
+	/* A parked CTA is no more stalled. Its load comes back when it would have. */
 	assert_int_equal(parked.warp_resumed, parked.stalled + 1);
 	assert_int_equal(parked.ready, plain.resumed);
 }

@@ -37,7 +37,7 @@ static void test_orders(void **state)
 	assert_int_equal(gto->pick(&s, 0x55, older), 2);
 	assert_int_equal(gto->pick(&s, 0x41, older), 0);
 	assert_int_equal(old->pick(&s, 0x45, older), 0);
-	/* Who is walked past on the way. */
+	/* The warps that it walks past on the way. */
 	assert_int_equal(lrr->before(&s, 4, older) & s.mine, 0);
 	assert_int_equal(lrr->before(&s, 0, older) & s.mine, 0x50);
 	assert_int_equal(gto->before(&s, 2, older) & s.mine, 0);

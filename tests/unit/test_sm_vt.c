@@ -400,7 +400,7 @@ static void test_who_stalled_first_leaves(void **state)
 	bench_fini(&b);
 }
 
-/* A CTA waits for a far fault, and nobody was ready before that was known. Who comes then? */
+/* A CTA waits for a far fault, and nobody was ready before that was known. Which CTA comes then? */
 static void test_a_far_fault_swaps_if_it_is_told_to(void **state)
 {
 	static const char *const swap_on[] = { "memory", "fault", "both" };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The runner of runs, with a shell script in the place of gpuemu: what is kept is not done again
- * and what can change a report makes it another run; whoever is killed goes on; signals end the
+ * and what can change a report makes it another run; a killed runner goes on; signals end the
  * children; and how long the rest takes, by hand.
  */
 #include <errno.h>

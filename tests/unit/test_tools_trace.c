@@ -276,7 +276,7 @@ static void pipelined(void **state)
 	check("reduce", "paging.handlers=4\npaging.batch=8\n");
 }
 
-/* Who is parked is so inside its CTA, which the tracks are checked for. */
+/* A CTA is parked while it is resident, which the tracks are checked for. */
 static void parked_ctas(void **state)
 {
 	check("vecadd", "sm.cta=timeslice\nsm.timeslice=300\nsm.ctas=1\ngpu.sms=2\n");

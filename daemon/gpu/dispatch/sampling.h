@@ -23,7 +23,7 @@ struct sampling {
 		uint64_t lines;		/* that it had from behind L1D */
 		uint64_t retired;	/* CTAs of its kernel */
 		uint64_t at;		/* the cycle of it */
-		const struct dispatch_kernel *owner;	/* whose SM it is; NULL: who has left */
+		const struct dispatch_kernel *owner;	/* the SM's kernel; NULL: it has left */
 	} *marks, *kept;
 	uint64_t marked;		/* the cycle of the last marks of all */
 };

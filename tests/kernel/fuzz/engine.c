@@ -477,7 +477,7 @@ void engine_run(struct shared *s, uint64_t seed)
 			gpu();
 			continue;
 		}
-		/* Who raised besides has come to its end, and does not begin anew. */
+		/* A thread that raised too has come to its end, and does not begin anew. */
 		pthread_mutex_lock(&fe.gpu);
 		pthread_mutex_unlock(&fe.gpu);
 		atomic_store(&s->engine_idle, atomic_load(&s->round));

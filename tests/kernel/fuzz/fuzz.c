@@ -83,7 +83,7 @@ static void spawn_engine(struct fuzz *f)
 	f->engine = spawn(f, engine_run);
 }
 
-/* Who has ended begins anew; who should not have, has failed. */
+/* A process that has ended begins anew; one that should not have has failed. */
 static void reap(struct fuzz *f)
 {
 	bool killed;
@@ -356,7 +356,7 @@ static void kill_all(struct fuzz *f)
 	int i;
 
 	let_go(f);
-	/* Who found it may still be writing it down. */
+	/* The finder may still be writing it down. */
 	for (i = 0; f->s->failed == 1 && i < 2000; i++)
 		sleep_ms(1);
 	if (!strncmp(f->s->why, "hang", 4))

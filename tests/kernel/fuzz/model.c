@@ -55,7 +55,7 @@ void fail(struct shared *s, int client, int page, const char *format, ...)
 	uint32_t none = 0;
 	va_list args;
 
-	/* Who finds it may be killed at any moment: first the words, then the claim. */
+	/* The finder may be killed at any moment: first the words, then the claim. */
 	va_start(args, format);
 	vsnprintf(why, sizeof(why), format, args);
 	va_end(args);
@@ -252,7 +252,7 @@ static uint64_t remapped(uint64_t state, int lane, enum left left)
 		return state;
 	if (left == LEFT_EITHER)
 		return state | LANE_FREED;
-	/* Who maps anew does not write meanwhile. */
+	/* A process that maps anew does not write meanwhile. */
 	return with(state & ~LANE_FREED, 0, lane < HELPER_LANE ? 0 : next);
 }
 

@@ -125,7 +125,7 @@ static void *run(void *arg)
 	pthread_mutex_lock(&clk.lock);
 	for (i = 0; i < clk.ticks && !clk.stopped; i++)
 		tick_locked();
-	/* Whoever stops the clock waits for this lock, so that the caller is there. */
+	/* A task that stops the clock waits for this lock, so that the caller is there. */
 	if (!clk.stopped) {
 		print_case();
 		pthread_kill(clk.caller, SIGALRM);

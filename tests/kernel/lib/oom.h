@@ -26,7 +26,7 @@ static inline long oom_resident(pid_t pid)
 	return pages;
 }
 
-/* Whom it chose first, as the kernel's log (/dev/kmsg) says from here on; 0: nobody. */
+/* The OOM killer's first victim, as the kernel's log (/dev/kmsg) says from here on; 0: nobody. */
 static inline pid_t oom_first_killed(int log)
 {
 	static const char said[] = "Killed process ";
