@@ -173,12 +173,17 @@ TEST_F(client_death, mid_batch)
 	EXPECT_EQ(0, engine_commit(&self->e, NULL, 0));
 }
 
+static bool gone(int status)
+{
+	return status == -ESRCH || status == -EFAULT;
+}
+
 /* It dies at a random moment of migrations to and fro. */
 TEST_F(client_death, under_migration)
 {
 	static struct gpuemu_migration m[1000];
 	uint64_t all = vram_free(self->fd);
-	int i;
+	int i, ret;
 
 	for (i = 0; i < 1000; i++) {
 		m[i].addr = self->addr;
@@ -186,17 +191,23 @@ TEST_F(client_death, under_migration)
 		m[i].pages = 256;
 		m[i].op = i % 2 ? GPUEMU_MIGRATE_D2H : GPUEMU_MIGRATE_H2D;
 	}
-	ASSERT_EQ(0, engine_raise(&self->e, GPUEMU_RAISE_EMPTY_OK));
 	if (!fork()) {
 		sleep_ms(20);
 		kill(self->pid, SIGKILL);
 		_exit(0);
 	}
-	EXPECT_LT(0, engine_commit(&self->e, m, 1000));
+	/* On a busy machine the first COMMIT may end before the killer comes, or while it kills. */
+	for (i = 0; i < 100 && !gone(m[999].status); i++) {
+		ASSERT_EQ(0, engine_raise(&self->e, GPUEMU_RAISE_EMPTY_OK));
+		ret = engine_commit(&self->e, m, 1000);
+		if (!i) {
+			EXPECT_LT(0, ret);
+			EXPECT_EQ(0, m[0].status);
+		}
+	}
 	wait(NULL);
 	waitpid(self->pid, NULL, 0);
-	EXPECT_EQ(0, m[0].status);
-	EXPECT_TRUE(m[999].status == -ESRCH || m[999].status == -EFAULT);
+	EXPECT_TRUE(gone(m[999].status)) TH_LOG("%d", m[999].status);
 	EXPECT_EQ(all, vram_free(self->fd));
 }
 
