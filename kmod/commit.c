@@ -345,7 +345,7 @@ static void migrate_one(struct gpuemu_engine *e, struct gpuemu_client *client,
 					 space : NULL);
 		cost->evict_ns += ktime_get_ns() - start;
 		cost->d2h_pages += freed;
-		/* A huge page of ordinary memory stayed whole for the room; now its parts go. */
+		/* A huge page of ordinary memory waited for room, and there is none: its parts go. */
 		if (!freed && parts)
 			break;
 		parts |= !freed;

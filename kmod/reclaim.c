@@ -64,7 +64,7 @@ static unsigned long reclaim_scan(struct shrinker *s, struct shrink_control *sc)
 	return freed ?: SHRINK_STOP;
 }
 
-/* The space is the cgroup's, and nobody has looked just now. */
+/* The cgroup pays for the space, and no task has looked at its pages just now. */
 static bool is_due(struct gpuemu_space *space, struct mem_cgroup *memcg)
 {
 	struct mem_cgroup *pays = READ_ONCE(space->memcg);
@@ -77,8 +77,8 @@ static bool is_due(struct gpuemu_space *space, struct mem_cgroup *memcg)
 }
 
 /*
- * A memory cgroup has too little memory, and may choose whom to kill next, by what processes have
- * mapped. As before_oom(). There is nothing to free.
+ * A memory cgroup has too little memory, and its OOM killer may choose next. The task that is here
+ * may have any lock of mm, as in before_oom(). There is nothing to free, so the count is 0.
  */
 static unsigned long marks_count(struct shrinker *s, struct shrink_control *sc)
 {
@@ -102,8 +102,8 @@ static unsigned long marks_scan(struct shrinker *s, struct shrink_control *sc)
 }
 
 /**
- * gpuemu_reclaim_mark() - the task's memory cgroup asks the module when it has too little memory
- * @space: which that cgroup pays for; its client's lock is held
+ * gpuemu_reclaim_mark() - the task's memory cgroup calls the shrinker from now on
+ * @space: the cgroup pays for it; its client's lock is held
  *
  * -ENOMEM.
  */

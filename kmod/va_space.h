@@ -31,9 +31,8 @@ struct mem_cgroup;
  * @memcg: what the space's memory is charged to, or NULL: of the process that opened the
  *	file, then of the first one that maps memory
  * @opened_memcg: the first of the two, for as long as the space lives
- * @mark: by which @memcg asks the module when it has too little memory; NULL: nobody has mapped
- *	memory
- * @hidden_next: in jiffies, when it asks again
+ * @mark: the object for which @memcg calls the module's shrinker; NULL: nobody has mapped memory
+ * @hidden_next: in jiffies; the shrinker looks for hidden pages no sooner
  * @user: whose account it is on
  * @limited: by that account; not, if it was opened with CAP_SYS_RESOURCE
  * @id: never 0, not reused for long
