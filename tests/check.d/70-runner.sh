@@ -141,6 +141,8 @@ kill -CONT "$shell"
 wait $runner
 status=$?
 tap_check 'suite: a machine that stood still is said' grep -qE "^# vm: the machine stood still for [5-9] s while '" $work/suite
+tap_check 'suite: what keeps the output open is said' grep -qE '^# at the end of the output: /proc/.* tee S' $work/suite
+tap_check 'suite: the output of the job behind it is its own' grep -qE '^ok [0-9]+ - fail-leak: one' $work/suite
 if [ $status -ne 0 ]; then
 	tap_ok 'suite: red'
 else

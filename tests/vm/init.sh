@@ -110,6 +110,27 @@ gone() { # a zombie has gone too
 unloaded() { rmmod "$MODULE" 2>/vm/run/rmmod.err; }
 
 drained() { gone $tee_out && gone $tee_err; }
+loaded() { [ -d "/sys/module/$MODULE" ]; }
+not_loaded() { ! loaded || unloaded; }
+
+# What each program, and each thread of the kernel that cannot sleep on, does at this moment; and
+# each CPU's timer, which an emulator may have lost. For a failure that leaves no other trace.
+scene() {
+	for t in /proc/[1-9][0-9]*/task/[0-9]*; do
+		state=$(sed -n 's/^State:[^A-Z]*\(.\).*/\1/p' "$t/status")
+		case "$(tr -d '\0' <"${t%/task/*}/cmdline"):$state" in
+		:[SI] | '':) continue ;;
+		esac
+		tell "log $job at $1: $t $(cat "$t/comm") $state $(tr '\0' ' ' <"${t%/task/*}/cmdline" | head -c 60)"
+		sed 's/^\[<0>\] //' "$t/stack" | head -n 12 | while IFS= read -r line; do tell "log $job   $line"; done
+	done
+	grep -E '^(cpu:|now at|  \.(expires_next|tick_stopped|nr_hangs))' /proc/timer_list |
+		while IFS= read -r line; do tell "log $job timers: $line"; done
+	for _ in 1 2; do
+		tell "log $job ticks: $(grep LOC: /proc/interrupts)"
+		sleep 1
+	done
+} 2>/dev/null
 
 # Everything but the daemon, the pipes to the host and the kernel's threads.
 kill_strays() {
@@ -170,7 +191,13 @@ run_command() {
 	fi
 	# Whatever the command left behind would keep the pipes open.
 	wait_for 1 drained || kill_strays
-	wait_for 10 drained || fail 'the output did not end'
+	if ! wait_for 10 drained; then
+		fail 'the output did not end'
+		scene 'the end of the output'
+		# The bytes that came are this job's, and later ones nobody's.
+		killall tee
+		wait_for 10 drained
+	fi
 }
 
 # What the command left in $OUT, whatever became of it.
@@ -182,6 +209,9 @@ send_folder() {
 	wait $!
 	tell "files $(count files)"
 }
+
+# How long a job waits, in seconds, until the module of the one before is gone.
+patience=40
 
 count() { cat "/vm/run/$1.n" 2>/dev/null || echo 0; }
 
@@ -198,6 +228,13 @@ run_job() {
 	[ "$GPUEMU_SLOW" -eq 1 ] || [ "$MODULE" != gpuemu ] ||
 		module_args="invalidate_timeout_ms=$((500 * GPUEMU_SLOW)) $module_args"
 	if [ "$module" = 1 ]; then
+		# A job that left it behind has failed; the next one shall not.
+		if ! wait_for $patience not_loaded; then
+			fail 'the module of a job before is still loaded'
+			patience=1
+		fi
+	fi
+	if [ "$module" = 1 ] && [ -z "$verdict" ]; then
 		# shellcheck disable=SC2086
 		insmod "/vm/$MODULE.ko" $module_args 2>/vm/run/insmod.err ||
 			fail "insmod $MODULE.ko $module_args: $(head -n 1 /vm/run/insmod.err)"
@@ -213,9 +250,10 @@ run_job() {
 	[ "$daemon" = 0 ] || [ -z "$daemon_pid" ] || stop_daemon
 	daemon_pid=
 	kill -9 -1 2>/dev/null
-	if [ "$module" = 1 ] && [ -d "/sys/module/$MODULE" ]; then
+	if [ "$module" = 1 ] && loaded; then
 		if ! wait_for 5 unloaded; then
 			fail "rmmod: $(head -n 1 /vm/run/rmmod.err)"
+			scene rmmod
 		elif dmesg | grep -q "vm: job $job begin"; then
 			objects=$(dmesg | sed -n "/vm: job $job begin/,\$s/.*$MODULE: live objects: //p" | tail -n 1)
 			case $objects in

@@ -315,13 +315,15 @@ done
 # limits is the way down.
 limits+=("$slack")
 # stood: by job, how long this machine stood still meanwhile, and the VM with it.
+# seen_ms: by job, our clock when its verdict was seen.
 ended=0 deadline=$((SECONDS + limits[0])) began=$SECONDS minutes=0 ended_ms=
-stood=()
+stood=() seen_ms=()
 [ -z "${stopped:-}" ] || kill -9 $qemu
 while kill -0 $qemu 2>/dev/null; do
 	n=$(grep -c "^$nonce verdict " "$run/protocol" 2>/dev/null)
 	if [ "${n:-0}" -gt "$ended" ]; then
 		ended=$n deadline=$((SECONDS + limits[n])) ended_ms=$(now_ms)
+		seen_ms[n - 1]=$ended_ms
 	elif [ $SECONDS -ge $deadline ]; then
 		monitor >&2
 		kill -9 $qemu
@@ -394,6 +396,22 @@ astray() {
 	echo "the guest's clock went $((theirs / 1000)) s in $((ours / 1000)) s of ours: times measured in there are wrong; run it again"
 }
 
+# The two clocks again, from one look at a job's end to the next: a guest's clock may jump. Our look is
+# up to a second late, and more on a busy machine.
+jumps() {
+	local i last=-1 ups=() theirs ours
+	[ $icount = 0 ] || return 0
+	mapfile -t ups < <(said 'uptime job')
+	for i in "${!seen_ms[@]}"; do
+		if [ $last -ge 0 ] && [ -n "${ups[i]:-}" ]; then
+			theirs=$(((10#${ups[i]/./} - 10#${ups[last]/./}) * 10)) ours=$((seen_ms[i] - seen_ms[last]))
+			[ $((theirs - ours)) -lt 5000 ] && [ $((ours - theirs)) -lt 5000 ] ||
+				echo "the guest's clock went $((theirs / 1000)) s in $((ours / 1000)) s of ours while '${jobs[$i]}' ran"
+		fi
+		last=$i
+	done
+}
+
 stood_still() { # JOB
 	[ -z "${stood[$1]:-}" ] || echo "the machine stood still for ${stood[$1]} s while '${jobs[$1]:-power-off}' ran"
 }
@@ -451,8 +469,12 @@ for i in "${!jobs[@]}"; do
 		# tests/run.sh shows a note if the case before it failed, so the notes stand behind the
 		# first case that failed.
 		{ said "log $id"; stood_still "$i"; grep -vE '^# +(RUN|OK) ' "$run/$id.err" | tail -n 80; } | sed 's/^#* */# /' >"$run/$id.notes"
-		awk -v notes="$run/$id.notes" '{ print }
-			/^not ok/ && !told { while ((getline line <notes) > 0) print line; told = 1 }' "$run/$id.flat"
+		awk -v notes="$run/$id.notes" '
+			function tell(    line) { while ((getline line <notes) > 0) print line; due = 0; told = 1 }
+			!/^#/ && due { tell() }
+			{ print }
+			/^not ok/ && !told { due = 1 }
+			END { if (due) tell() }' "$run/$id.flat"
 	fi
 done
 if [ -n "$leak" ]; then
@@ -470,6 +492,5 @@ said 'uptime job' | awk -v names="${jobs[*]}" -v booted="$(said 'uptime boot')" 
 for i in "${!stood[@]}"; do
 	echo "# vm: $(stood_still "$i")"
 done
-why=$(astray)
-[ -z "$why" ] || echo "# vm: $why"
+{ jumps; astray; } | sed 's/^/# vm: /'
 tap_done
