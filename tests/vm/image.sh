@@ -12,10 +12,16 @@ tree=$PWD
 list=$(mktemp)
 trap 'rm -f "$list"' EXIT
 
+watcher=build/vm/standstill
+if [ ! $watcher -nt tests/vm/standstill.c ]; then
+	gcc -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -o $watcher.tmp tests/vm/standstill.c -lpthread
+	mv $watcher.tmp $watcher
+fi
+
 # The source tree itself is in there too (not build/): a command may name any
 # file of it. What is large is data of somebody's own.
 {
-	find build/bin build/tests/kernel build/tests/cuda build/tests/policy build/examples build/ptx -type f ! -name '*.d' 2>/dev/null || :
+	find $watcher build/bin build/tests/kernel build/tests/cuda build/tests/policy build/examples build/ptx -type f ! -name '*.d' 2>/dev/null || :
 	find . -path ./build -prune -o -path ./.git -prune -o -type f -size -1024k -print | sed 's|^\./||'
 	echo /usr/bin/setpriv
 	[ $# -eq 0 ] || find "$@" -type f

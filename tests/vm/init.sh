@@ -11,6 +11,7 @@
 #   NONCE boot KERNEL VIRT
 #   NONCE kmemleak on             this kernel has it
 #   NONCE exit JOB STATUS OUT_BYTES ERR_BYTES
+#   NONCE stood JOB TEXT          a line of standstill's: a CPU of the VM stood still
 #   NONCE log JOB TEXT            a kernel or daemon log line worth showing
 #   NONCE verdict JOB ok|TEXT
 #   NONCE uptime boot|job S       this kernel's clock, for the host to compare with its own
@@ -48,6 +49,8 @@ GPUEMU_VIRT=$(param vm_virt)
 TREE=$(cat /vm/tree)
 MODULE=$(cat /vm/module)
 GPUEMU_SLOW=$(param vm_slow)
+# standstill's argument; nothing where it would be in the way.
+WATCH=$(param vm_watch)
 export GPUEMU_VIRT GPUEMU_SLOW
 echo "$GPUEMU_VIRT" >/etc/gpuemu-virt
 PATH=$TREE/build/bin:$TREE/build/tests/kernel:/bin:/sbin:/usr/bin
@@ -136,7 +139,7 @@ scene() {
 kill_strays() {
 	for p in /proc/[0-9]*; do
 		case $(tr '\0' ' ' <"$p/cmdline" 2>/dev/null) in
-		'' | 'tee /dev/ttyS'* | 'wc -c '*) continue ;;
+		'' | 'tee /dev/ttyS'* | 'wc -c '* | *vm/standstill*) continue ;;
 		esac
 		case ${p#/proc/} in
 		1 | "$daemon_pid") ;;
@@ -224,6 +227,7 @@ run_job() {
 	rm -rf /vm/run
 	mkdir /vm/run
 	echo "vm: job $job begin" >/dev/kmsg
+	[ -z "$WATCH" ] || "$TREE/build/vm/standstill" "$WATCH" >/vm/run/stood 9>&- &
 	# How long an engine may take to answer, too; what is given later wins.
 	[ "$GPUEMU_SLOW" -eq 1 ] || [ "$MODULE" != gpuemu ] ||
 		module_args="invalidate_timeout_ms=$((500 * GPUEMU_SLOW)) $module_args"
@@ -274,6 +278,7 @@ run_job() {
 	}
 	# After its first complaint it is silent, and whoever was first is not in the log.
 	grep -q 'debug_locks: *0' /proc/lockdep_stats 2>/dev/null && fail 'lockdep has turned itself off'
+	[ -z "$WATCH" ] || while IFS= read -r line; do tell "stood $job $line"; done </vm/run/stood
 	uptime_is job
 	tell "exit $job $status $(count out) $(count err)"
 	tell "verdict $job ${verdict:-ok}"
