@@ -324,6 +324,46 @@ done
 # can say so, and the later jobs' time is not waited for. The last entry of
 # limits is the way down.
 limits+=("$slack")
+# The threads that are the VM's CPUs, and a line each half second: our clock, and by CPU for how long it
+# has run. A VM's idle CPU runs ten times a second, for its watcher.
+vcpus=()
+if [ -n "$watcher" ] && kill -0 $qemu 2>/dev/null; then
+	timeout 5 sh -c "echo 'info cpus' >'$run/mon.in'"
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		mapfile -t vcpus < <(tr -d '\r' <"$run/mon.log" | sed -n 's/.*CPU #[0-9]*: thread_id=\([0-9]*\)$/\1/p')
+		[ ${#vcpus[@]} -lt "$smp" ] || break
+		sleep 0.1
+	done
+fi
+look() {
+	local line=$((${EPOCHREALTIME/./} / 1000)) ran thread
+	for thread in "${vcpus[@]}"; do
+		read -r ran _ <"/proc/$qemu/task/$thread/schedstat" || return
+		line="$line $ran"
+	done 2>/dev/null
+	echo "$line" >>"$run/ran"
+}
+# A thread that did not run: this machine did not let it, or the emulator did not wake it. A kernel that
+# hangs with its interrupts off runs.
+idle_threads() {
+	[ -s "$run/ran" ] || return 0
+	awk -v least=$watch_ms '
+		function tell(cpu) {
+			if (last - since[cpu] >= least)
+				printf "%.0f thread of the VM\047s CPU %d stood still for %d s\n", last, cpu - 2, (last - since[cpu]) / 1000
+		}
+		{
+			for (cpu = 2; cpu <= NF; cpu++) {
+				if ($cpu == ran[cpu]) continue
+				tell(cpu)
+				since[cpu] = $1
+				ran[cpu] = $cpu
+			}
+			last = $1
+		}
+		END { for (cpu in since) tell(cpu) }' "$run/ran"
+}
+
 # seen_ms: by job, our clock when its verdict was seen.
 ended=0 deadline=$((SECONDS + limits[0])) began=$SECONDS minutes=0 ended_ms=
 seen_ms=()
@@ -349,6 +389,7 @@ while kill -0 $qemu 2>/dev/null; do
 	fi
 	# Each look takes some ms of what the VM has, and what it measures feels that.
 	sleep 0.5
+	[ ${#vcpus[@]} = 0 ] || look
 done
 n=$(grep -c "^$nonce verdict " "$run/protocol" 2>/dev/null)
 [ "${n:-0}" -le "$ended" ] || ended_ms=$(now_ms)
@@ -357,6 +398,7 @@ qemu=
 wait "$out" "$err"
 [ -z "$watcher" ] || { kill -9 "$watcher" && wait "$watcher"; } 2>/dev/null
 watcher=
+idle_threads >>"$run/stood"
 
 # --- judge --------------------------------------------------------------------------
 said() { sed -n "s/^$nonce $1 //p" "$run/protocol"; }
