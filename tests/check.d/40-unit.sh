@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# timeout: 2400
+# timeout: 3600
 #
 # The unit tests of the rooms, the library and the tool, under ASan and UBSan.
 . tests/lib/tap.sh

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # lane: vm
-# timeout: 600
+# timeout: 1200
 #
 # The test of the tests: what fails, hangs, crashes, skips, falls silent, warns,
 # leaks or panics must turn the runners red, and say why. No VM test means

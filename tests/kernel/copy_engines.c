@@ -21,7 +21,7 @@
 
 /* Device memory takes half of the blocks. */
 enum { HALF = 8, BLOCKS = 2 * HALF, BLOCK_PAGES = BLOCK / PAGE };
-enum { RUNS = 40, PLANS = 12, TRIES = 8, PATIENCE_MS = 15000 };
+enum { RUNS = 40, PLANS = 12, TRIES = 8, PATIENCE_MS = 60000 };
 
 FIXTURE(copy_engines)
 {

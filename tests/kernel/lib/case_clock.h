@@ -8,7 +8,7 @@
 #ifndef _GPUEMU_TESTS_KERNEL_CASE_CLOCK_H
 #define _GPUEMU_TESTS_KERNEL_CASE_CLOCK_H
 
-/* SIGALRM for the caller after so many ticks; 0 stops the clock. Returns 0. */
+/* SIGALRM for the caller after three times as many ticks; 0 stops the clock. Returns 0. */
 unsigned int case_alarm(unsigned int seconds);
 
 #endif
