@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # lane: vm
-# timeout: 3600
+# timeout: 4200
 #
 # The kernel tests and the VM's shell tests, in one boot, but for those that want the machine for
 # themselves (83-alone.sh); then `make vm` as a user calls it. The suite ends before the
@@ -9,7 +9,7 @@
 . tests/lib/tap.sh
 . tests/lib/vm-suite.sh
 
-vm_suite vm --beside --within 3300
+vm_suite vm --beside --within 3900
 
 make vm CMD='echo out; echo "$GPUEMU_VIRT" >&2; ls /dev/gpuemu >&2' >build/check/vm.out 2>build/check/vm.err
 status=$?
