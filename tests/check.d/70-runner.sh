@@ -152,6 +152,9 @@ tap_check 'suite: a CPU of this machine that stood still is said' \
 	grep -qE "^# vm: this machine's CPU [0-9]+ stood still for [3-9] s while 'again' ran" $work/suite
 tap_check "suite: and a thread of QEMU's that did" \
 	grep -qE "^# vm: this machine's thread of the VM's CPU 0 stood still for [2-9] s while 'again' ran" $work/suite
+tap_check 'suite: and a CPU of the VM that did' \
+	grep -qE "^# vm: the VM's CPU 0 stood still for [2-9] s while 'again' ran" $work/suite
+tap_check 'suite: a name that no test has' sh -c "! tests/vm/run.sh --suite memcg nosuch 2>$work/err && grep -qx \"vm: no test 'nosuch'\" $work/err"
 tap_check 'suite: and what failed meanwhile is run again' grep -qE '^# vm: is run again: again' $work/suite
 tap_check 'suite: once' test "$(grep -cE '^(not )?ok [0-9]+ - again: ' $work/suite)" = 1
 tap_check 'suite: its numbers are in order' sh -c "

@@ -49,7 +49,7 @@ GPUEMU_VIRT=$(param vm_virt)
 TREE=$(cat /vm/tree)
 MODULE=$(cat /vm/module)
 GPUEMU_SLOW=$(param vm_slow)
-# standstill's argument; nothing where it would be in the way.
+# The argument of standstill; empty where the run is measured and a watcher would be seen in it.
 WATCH=$(param vm_watch)
 export GPUEMU_VIRT GPUEMU_SLOW
 echo "$GPUEMU_VIRT" >/etc/gpuemu-virt
@@ -116,8 +116,8 @@ drained() { gone $tee_out && gone $tee_err; }
 loaded() { [ -d "/sys/module/$MODULE" ]; }
 not_loaded() { ! loaded || unloaded; }
 
-# What each program, and each thread of the kernel that cannot sleep on, does at this moment; and
-# each CPU's timer, which an emulator may have lost. For a failure that leaves no other trace.
+# Tells the host where each task is, except kernel threads that wait for work, and when each CPU's
+# timer is due: an emulator may have lost one. For a failure that leaves no other trace.
 scene() {
 	for t in /proc/[1-9][0-9]*/task/[0-9]*; do
 		state=$(sed -n 's/^State:[^A-Z]*\(.\).*/\1/p' "$t/status")

@@ -173,7 +173,7 @@ add_test() { # NAME SOURCE COMMAND DAEMON
 		[ ${#names[@]} = 0 ] || die "$1: $([ $counted = 1 ] && echo only || echo not) with --icount"
 		return
 	fi
-	# Its time was chosen on a quiet machine, and one test that hangs is not waited for often.
+	# A test's author chose its time on a quiet machine.
 	[ -n "$fixture" ] || t=$((2 * t))
 	add_job "exec $3" "$1" "$t" $m "$d" "$patience$args" ''
 }
@@ -188,6 +188,9 @@ wanted() {
 }
 
 kernel_tests=tests/kernel shell_tests=tests/vm/suite.d
+for n in "${names[@]}"; do
+	[ -e "tests/kernel/$n.c" ] || [ -e "tests/vm/suite.d/$n.sh" ] || [ -e "$fixture/cases/$n.sh" ] || die "no test '$n'"
+done
 case $mode in
 command)
 	add_job "$(for a in "$@"; do quote "$a"; done)" command "$timeout" $module $daemon "$module_args" "$daemon_args" ;;
@@ -249,8 +252,8 @@ if [ -n "$out_dir" ]; then
 	folder=(-chardev "file,id=c4,path=$run/files" -device "pci-serial,chardev=c4")
 	append="$append 8250.nr_uarts=5"
 fi
-# A suite's cases are not measured, and so both machines' CPUs may be watched: one that stood still for
-# two seconds explains what nothing in the VM can.
+# standstill watches the CPUs of this machine and of the VM. It costs a little time, so it does not
+# watch a command, which may be a measurement.
 watch_ms=2000
 if [ $mode = suite ] && [ $icount = 0 ]; then
 	append="$append vm_watch=$((watch_ms * slow))"
@@ -326,8 +329,8 @@ done
 # can say so, and the later jobs' time is not waited for. The last entry of
 # limits is the way down.
 limits+=("$slack")
-# The threads that are the VM's CPUs, and a line each half second: our clock, and by CPU for how long it
-# has run. A VM's idle CPU runs ten times a second, for its watcher.
+# QEMU has a thread for each CPU of the VM. look() writes a line each half second: our clock, and for how
+# long each of these threads has run. Even an idle CPU runs ten times a second, because its watcher does.
 vcpus=()
 if [ -n "$watcher" ] && kill -0 $qemu 2>/dev/null; then
 	timeout 5 sh -c "echo 'info cpus' >'$run/mon.in'"
@@ -345,8 +348,8 @@ look() {
 	done 2>/dev/null
 	echo "$line" >>"$run/ran"
 }
-# A thread that did not run: this machine did not let it, or the emulator did not wake it. A kernel that
-# hangs with its interrupts off runs.
+# Prints when one of these threads did not run for two seconds: this machine did not let it, or QEMU did
+# not wake it. The module cannot be the cause: a kernel that hangs with its interrupts off runs.
 idle_threads() {
 	[ -s "$run/ran" ] || return 0
 	awk -v least=$watch_ms '
@@ -448,8 +451,8 @@ astray() {
 	echo "the guest's clock went $((theirs / 1000)) s in $((ours / 1000)) s of ours: times measured in there are wrong; run it again"
 }
 
-# The two clocks again, from one look at a job's end to the next: a guest's clock may jump. Our look is
-# up to a second late, and more on a busy machine.
+# The same, job by job: the guest's clock may jump. The loop above sees a job's end up to a second late,
+# and later on a busy machine.
 jumps() {
 	local i last=-1 ups=() theirs ours
 	[ $icount = 0 ] || return 0
@@ -464,7 +467,7 @@ jumps() {
 	done
 }
 
-# What the watchers say of the time of a job, a line each: of this machine, and of the VM.
+# A line for each standstill of this machine while the job ran; it_stood_still() does so for the VM.
 we_stood_still() { # JOB
 	local i from=${booted_ms:-0} upto=
 	[ -s "$run/stood" ] || return 0
@@ -517,8 +520,8 @@ fi
 booted=$(said boot)
 [ -z "$booted" ] || [ "${booted% *}" = "$kver" ] || tap_not_ok "the VM runs $kver" "it runs ${booted% *}"
 offset=0 err_offset=0
-# A case may fail because this machine took a CPU away for seconds. Then nobody knows, and its test
-# is run again: the second time counts.
+# A case may fail because this machine took a CPU away for seconds, or because of the module. The
+# second run of its test, on CPUs that run, tells which; so the second result counts.
 again=() again_max=8
 [ -z "${GPUEMU_VM_AGAIN:-}" ] || again_max=0
 for i in "${!jobs[@]}"; do
