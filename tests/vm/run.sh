@@ -94,6 +94,9 @@ case $timeout$mem$smp$slow$within in *[!0-9]*) misuse '--timeout, --mem, --smp, 
 [ $mode != shell ] || [ -n "${GPUEMU_VM_CMD:-}" ] || misuse "no command: make vm CMD='...'"
 [ $mode != suite ] || names=("$@")
 [ -z "$out_dir" ] || [ $mode != suite ] || misuse '--out is for a command'
+for n in "${names[@]}"; do
+	[ -e "tests/kernel/$n.c" ] || [ -e "tests/vm/suite.d/$n.sh" ] || [ -e "$fixture/cases/$n.sh" ] || die "no test '$n'"
+done
 # Before the VM has run for an hour: can it be written?
 [ -z "$out_dir" ] || { mkdir -p "$out_dir" && [ -w "$out_dir" ]; } || die "cannot write to $out_dir"
 # What gpuemud loads is in there, too.
@@ -188,9 +191,6 @@ wanted() {
 }
 
 kernel_tests=tests/kernel shell_tests=tests/vm/suite.d
-for n in "${names[@]}"; do
-	[ -e "tests/kernel/$n.c" ] || [ -e "tests/vm/suite.d/$n.sh" ] || [ -e "$fixture/cases/$n.sh" ] || die "no test '$n'"
-done
 case $mode in
 command)
 	add_job "$(for a in "$@"; do quote "$a"; done)" command "$timeout" $module $daemon "$module_args" "$daemon_args" ;;
