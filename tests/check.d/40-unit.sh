@@ -15,7 +15,7 @@ for src in tests/unit/test_*.c; do
 	elif [ ! -x "build/tests/unit/$name" ] || [ "$src" -nt "build/tests/unit/$name" ]; then
 		tap_not_ok "$name: builds" "see build/check/unit.log"
 	else
-		tap_program "$name" 180 "build/tests/unit/$name"
+		tap_program "$name" 300 "build/tests/unit/$name"
 	fi
 done
 # Those that are built with the release's flags as well.
@@ -23,7 +23,7 @@ for name in $(make -s release-unit-names); do
 	if [ "tests/unit/${name%-release}.c" -nt "build/tests/unit/$name" ]; then
 		tap_not_ok "$name: builds" "see build/check/unit.log"
 	else
-		tap_program "$name" 180 "build/tests/unit/$name"
+		tap_program "$name" 300 "build/tests/unit/$name"
 	fi
 done
 tap_done

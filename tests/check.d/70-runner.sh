@@ -50,6 +50,19 @@ sums 'nothing but skips is red' '0 passed, 1 failed, 1 skipped' \
 sums 'a stray skip is red' '1 passed, 1 failed' \
 	'echo 1..2; echo ok 1 - a; echo "ok 2 - x: b # SKIP no mood"'
 unset TAP_SKIPS
+# The end of the log says what failed, before the sum: the check, the case and what was expected.
+printf '%s\n' 'echo 1..2; echo "not ok 1 - a"; echo "# it began"; echo "# x.c:1: Expected 1 == 2"' \
+	'echo ok 2 - b; echo "# a note of b"' >$work/check.d/10-x.sh
+for n in $(seq 11 30); do
+	echo "echo 1..1; echo 'not ok 1 - $(printf '%0300d' $n)'" >$work/check.d/$n-y.sh
+done
+CHECK_DIR=$work/check.d CHECK_LOGS=$work/logs tests/run.sh >$work/ends 2>&1
+tap_check 'run.sh: the end of the log says what failed, and what was expected first' \
+	sh -c "tail -n 20 $work/ends | grep -qx 'failed - 10-x: a | x.c:1: Expected 1 == 2 | it began'"
+tap_check 'run.sh: it is short' test "$(sed -n '/^failed - /,$p' $work/ends | wc -c)" -lt 2000
+tap_check 'run.sh: and says how many more there are' sh -c "
+	said=\$(sed -n 's/^failed - and \([0-9]*\) more\$/\1/p' $work/ends)
+	test \$((said + \$(grep -c '^failed - [0-9]' $work/ends))) = 21"
 
 # --- two lanes --------------------------------------------------------------------
 # lanes NAME TEXT...: checks 10-a, 20-b and so on of these texts; what run.sh prints is in $got.
@@ -74,6 +87,11 @@ tap_check 'lanes: in one lane, one after the other' test "${got##*$'\n'}" = '1 p
 CHECK_LANES=1 lanes "$(meet a b)" "# lane: vm
 $(meet b a)"
 tap_check 'lanes: CHECK_LANES=1 has one' test "${got##*$'\n'}" = '1 passed, 1 failed'
+nice_is() { echo "echo 1..1; [ \$(nice) = $1 ] && echo ok 1 - n || echo not ok 1 - n"; }
+n=$(($(nice) + 10))
+lanes "$(nice_is $((n < 19 ? n : 19)))" "# lane: vm
+$(nice_is "$(nice)")"
+tap_check "lanes: the VM's checks come first" test "${got##*$'\n'}" = '2 passed, 0 failed'
 lanes "sleep 0.5; touch $work/mark/a; echo 1..1; echo ok 1 - a" "# lane: vm
 echo 1..1; echo ok 1 - b" "# alone
 echo 1..1; [ -e $work/mark/a ] && touch $work/mark/c && echo ok 1 - c || echo not ok 1 - c" "# lane: vm
@@ -125,6 +143,9 @@ tap_check 'the fixture module builds' sh -c "
 	scripts/link-tree.sh build/fixture/$kver $fixture/Kbuild $fixture/vmtest.c &&
 	make -s -C /lib/modules/$kver/build M=\$PWD/${module%/*} CONFIG_DEBUG_INFO_BTF_MODULES= modules &&
 	test -e $module"
+# Even where the module is not built yet.
+tap_check 'vm: a name that no test has' sh -c "
+	! tests/vm/run.sh --kernel $work --suite memcg nosuch 2>$work/err && grep -qx \"vm: no test 'nosuch'\" $work/err"
 vm() { tests/vm/run.sh --smp 1 --module "$module" --fixture $fixture "$@"; }
 
 # The watcher of this machine's CPUs stops for 3 s, as it does when the machine stands still, and then
@@ -154,7 +175,6 @@ tap_check "suite: and a thread of QEMU's that did" \
 	grep -qE "^# vm: this machine's thread of the VM's CPU 0 stood still for [2-9] s while 'again' ran" $work/suite
 tap_check 'suite: and a CPU of the VM that did' \
 	grep -qE "^# vm: the VM's CPU 0 stood still for [2-9] s while 'again' ran" $work/suite
-tap_check 'suite: a name that no test has' sh -c "! tests/vm/run.sh --suite memcg nosuch 2>$work/err && grep -qx \"vm: no test 'nosuch'\" $work/err"
 tap_check 'suite: and what failed meanwhile is run again' grep -qE '^# vm: is run again: again' $work/suite
 tap_check 'suite: once' test "$(grep -cE '^(not )?ok [0-9]+ - again: ' $work/suite)" = 1
 tap_check 'suite: its numbers are in order' sh -c "

@@ -14,7 +14,7 @@ function row(kind, name, why) {
 	seen[kind]++
 }
 function flush_notes(    i) {
-	for (i = (notes > 30 ? notes - 30 : 0) + 1; i <= notes; i++)
+	for (i = (notes > 120 ? notes - 120 : 0) + 1; i <= notes; i++)
 		printf "diag\t%s\t\n", clean(note[i])
 }
 

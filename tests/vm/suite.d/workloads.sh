@@ -3,7 +3,7 @@
 # vm: daemon timeout=600 vram_mb=16
 #
 # Every workload on backend kmod, verified, with less VRAM than it touches; and the
-# report of such a run says what must be true of it. uffd.sh has ten of them with
+# report of such a run says what must be true of it. uffd.sh has five of them with
 # VRAM to spare.
 . tests/lib/tap.sh
 
