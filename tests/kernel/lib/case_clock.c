@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,6 +24,9 @@ enum { STANDSTILL_MS = 2000 };
  * which that was chosen; a case that hangs does so for ever.
  */
 enum { PATIENCE = 3 };
+
+/* How long a case may take to end after SIGKILL. */
+enum { END_MS = 10000 };
 
 static struct {
 	pthread_mutex_t lock;
@@ -157,4 +161,22 @@ unsigned int case_alarm(unsigned int seconds)
 	if (seconds && !clk.runs)
 		alarm(seconds * slowness() * PATIENCE);
 	return 0;
+}
+
+pid_t case_wait(pid_t pid, int *status, int options)
+{
+	pid_t ret = waitpid(pid, status, options);
+	uint64_t began = ms_now();
+
+	/* The signal handler of the harness has killed the case. */
+	if (ret >= 0 || errno != EINTR)
+		return ret;
+	while (!(ret = waitpid(pid, status, options | WNOHANG)) &&
+	       ms_now() - began < END_MS * slowness())
+		usleep(10000);
+	if (!ret) {
+		fprintf(stderr, "# the case is killed and did not end\n");
+		print_case();
+	}
+	return ret;
 }

@@ -8,7 +8,15 @@
 #ifndef _GPUEMU_TESTS_KERNEL_CASE_CLOCK_H
 #define _GPUEMU_TESTS_KERNEL_CASE_CLOCK_H
 
+#include <sys/types.h>
+
 /* SIGALRM for the caller after three times as many ticks; 0 stops the clock. Returns 0. */
 unsigned int case_alarm(unsigned int seconds);
+
+/*
+ * waitpid(2) for the harness. The harness kills a case when its time is over; this waits up to ten
+ * seconds until the case is gone, so that the next case does not meet its engine or its client.
+ */
+pid_t case_wait(pid_t pid, int *status, int options);
 
 #endif
