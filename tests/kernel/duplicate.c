@@ -297,7 +297,7 @@ TEST_F(duplicate, a_killed_writer_changes_nothing)
 	EXPECT_EQ(READ_ONLY, bits(self, 0));
 	EXPECT_EQ(0, self->e.control->lost);
 	engine_acker_start(&self->e);
-	ASSERT_EQ(0, nl_set_param(&self->nl, "invalidate_timeout_ms", 500));
+	ASSERT_EQ(0, nl_set_param(&self->nl, "invalidate_timeout_ms", 5000));
 	expect(_metadata, self, PAGES);
 }
 

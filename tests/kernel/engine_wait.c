@@ -3,7 +3,7 @@
  * RAISE, COMMIT and FETCH by ioctls that sleep until the command would complete. A signal ends the
  * sleep and not the command, and the loss of the engine ends both.
  *
- * vm: monitor_ms=500 invalidate_timeout_ms=200 enable_tests=1
+ * vm: monitor_ms=500 invalidate_timeout_ms=2000 enable_tests=1
  */
 #include <errno.h>
 #include <signal.h>

@@ -25,7 +25,7 @@
 enum {
 	PAGES = 8,
 	/* ms: far more than a commit takes, and less than the client is held */
-	SOON = 500,
+	SOON = 2000,
 	HELD = 10000,
 };
 

@@ -17,8 +17,8 @@
 #include "lib/knob.h"
 #include "lib/lib.h"
 
-/* invalidate_timeout_ms while these run: enough for who does answer, also where all is slow. */
-#define TIMEOUT_MS (300 * slowness())
+/* invalidate_timeout_ms while these run: enough for the engine that answers, on a busy machine too. */
+#define TIMEOUT_MS (2000 * slowness())
 #define PAGES 8
 
 FIXTURE(invalidate)
@@ -225,7 +225,7 @@ TEST_F(invalidate, not_acknowledged)
 	EXPECT_EQ(0, memcmp(self->mem, self->copy, sizeof(self->copy)));
 	took = now_ms() - begin;
 	EXPECT_LE(TIMEOUT_MS - 10, took);
-	EXPECT_GT(TIMEOUT_MS + 500 * slowness(), took);
+	EXPECT_GT(2 * TIMEOUT_MS, took);
 	EXPECT_EQ(0, generation(self->fd));
 
 	/* The engine has nothing any more. */
@@ -263,7 +263,7 @@ TEST_F(invalidate, munmap_not_acknowledged)
 	uint64_t begin = now_ms();
 
 	EXPECT_EQ(0, munmap(self->mem, PAGES * PAGE));
-	EXPECT_GT(TIMEOUT_MS + 500 * slowness(), now_ms() - begin);
+	EXPECT_GT(2 * TIMEOUT_MS, now_ms() - begin);
 	ASSERT_EQ(0, client_info(self->fd, &info));
 	EXPECT_EQ(0, info.engine_generation);
 	EXPECT_EQ(info.vram_bytes, info.vram_free_bytes);

@@ -21,7 +21,7 @@
 enum {
 	BLOCKS = 4,
 	/* Far more than a commit takes, and less than the blocks are held: HELD ms, all together. */
-	SOON = 500,
+	SOON = 2000,
 	HELD = 10000,
 };
 

@@ -158,6 +158,9 @@ static int serve(struct engine *e, int from, int to, void *arg)
 		c.word = engine_page(e, s->space, s->mem);
 		if (!c.word || pthread_create(&thread, NULL, count, &c))
 			return 2;
+		/* Its first write maps the page, which it cannot while the engine is being lost. */
+		while (!__atomic_load_n(&s->written, __ATOMIC_ACQUIRE))
+			sleep_ms(1);
 	}
 	if (pthread_create(&closing, NULL, close_device, &closer))
 		return 3;
