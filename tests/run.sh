@@ -3,7 +3,7 @@
 #
 # `make check`: runs tests/check.d/NN-NAME.sh, or those whose NAME is given, and
 # adds up their cases. A check prints TAP; it is run from the top of the tree
-# with no input and a time limit (600 s, or its line `# timeout: S`).
+# with no input and a time limit (1200 s, or its line `# timeout: S`).
 # The last line is the sum: `N passed, N failed[, N skipped]`.
 #
 # The checks run in two lanes side by side, each in the order of its numbers: those
@@ -44,7 +44,7 @@ run_check() {
 	name=$(basename "$check" .sh)
 	log=$logs/$name.tap
 	limit=$(sed -n 's/^# timeout: \([0-9]*\)$/\1/p' "$check" | head -n 1)
-	limit=${limit:-600}
+	limit=${limit:-1200}
 	timeout -k 10 "$limit" bash "$check" >"$log" 2>"$log.err" </dev/null &
 	running=$!
 	wait $running || status=$?
@@ -95,7 +95,7 @@ run_lanes() {
 	else
 		# Both lanes want these, and two makes must not write one file.
 		[ -n "${CHECK_DIR:-}" ] || make -k -j"$(nproc)" programs libs ptx policies >"$logs/lanes.log" 2>&1
-		{ renice -n $(($(nice) + 10)) $BASHPID >/dev/null; run_lane "${other[@]}"; } &
+		{ renice -n $(($(nice) + 5)) $BASHPID >/dev/null; run_lane "${other[@]}"; } &
 		lanes=$!
 		run_lane "${vm[@]}" &
 		lanes="$lanes $!"

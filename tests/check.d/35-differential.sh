@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# timeout: 1200
+# timeout: 2400
 #
 # Kernels in CUDA C, compiled by clang at -O0 to -O3, against the same source on
 # the CPU: on every lane table of the host, at every limit of registers, on the cycle model.

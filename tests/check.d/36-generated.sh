@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# timeout: 900
+# timeout: 1800
 #
 # 500 generated kernels with a fresh seed against the CPU. SEED=n runs those of n again;
 # `make fuzz-ptx` goes on with others. What differs is kept in build/differential/failed/.

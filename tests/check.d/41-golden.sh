@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# timeout: 900
+# timeout: 1800
 #
 # Golden reports: what each run of tests/golden/runs.txt prints and writes, byte for byte what
 # tests/golden/reports/ has. A change of the model, of a report or of a study's table shows

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# timeout: 900
+# timeout: 1800
 #
 # The PTX texts that once did harm, then two minutes of new ones: no crash, no leak,
 # nothing undefined, no text that takes 10 s or 2 GiB. The seed is in the output. Then fatbins,

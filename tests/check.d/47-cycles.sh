@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# timeout: 1200
+# timeout: 2400
 #
 # The cycle model: micro-benchmarks whose cycles were counted by hand, the reference
 # kernels within their aims, how many host instructions a simulated run takes and how much memory, and kernels

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# timeout: 900
+# timeout: 1800
 #
 # Every paging policy in whole runs on backend sim: verified with all the memory there is and
 # with half of it, twice the same, far faults counted against what other simulators

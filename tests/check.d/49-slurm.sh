@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# timeout: 600
+# timeout: 1200
 # only: slurm
 #
 # The job array of `gpuemu sweep --slurm` on a real Slurm: Debian's, one node, daemons of this

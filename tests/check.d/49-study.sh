@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# timeout: 900
+# timeout: 1800
 #
 # gpuemu plot, gpuemu study and --trace from the command line, on backend sim: the same
 # reports give the same figures and tables, what is there is not done again, a run that

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# timeout: 600
+# timeout: 1200
 #
 # gpuemu sweep from the command line, on backend sim: a row for each combination, with the numbers
 # that gpuemu run gives by itself; shards, shares of the footprint, going on, being stopped; and

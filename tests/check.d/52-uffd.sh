@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# timeout: 600
+# timeout: 1200
 #
 # Backend uffd on this machine: each workload verifies, as it is and as nobody, with
 # VRAM to spare and with less than it touches, and touches the pages that it touches
