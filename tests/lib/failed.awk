@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Reads the rows of several checks, as tests/run.sh keeps them, and prints a line for each failed
-# case: the check, the case, and the beginning of its notes. What a test expected comes first.
+# case: the check, the case, and the beginning of its notes. What a test expected and where a task
+# hangs come first.
 # All lines together have some 1,500 characters, because a log may be seen only by its end.
 # awk -f failed.awk FILE.rows... Called by tests/run.sh.
 
@@ -22,7 +23,7 @@ $1 == "fail" {
 }
 
 $1 == "diag" && open {
-	if ($2 ~ /[Ee]xpected|no end|did not|kernel: |stood still|exit status|[Tt]imed out|terminated/)
+	if ($2 ~ /[Ee]xpected|no end|did not|kernel: |stood still|waited for ours|exit status|[Tt]imed out|terminated/)
 		first[n] = first[n] " | " $2
 	else
 		then[n] = then[n] " | " $2

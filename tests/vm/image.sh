@@ -12,16 +12,16 @@ tree=$PWD
 list=$(mktemp)
 trap 'rm -f "$list"' EXIT
 
-watcher=build/vm/standstill
-if [ ! $watcher -nt tests/vm/standstill.c ]; then
-	gcc -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -o $watcher.tmp tests/vm/standstill.c -lpthread
-	mv $watcher.tmp $watcher
-fi
+for p in standstill gusts; do
+	[ ! build/vm/$p -nt tests/vm/$p.c ] || continue
+	gcc -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -o build/vm/$p.tmp tests/vm/$p.c -lpthread
+	mv build/vm/$p.tmp build/vm/$p
+done
 
 # The source tree itself is in there too (not build/): a command may name any
 # file of it. What is large is data of somebody's own.
 {
-	find $watcher build/bin build/tests/kernel build/tests/cuda build/tests/policy build/examples build/ptx -type f ! -name '*.d' 2>/dev/null || :
+	find build/vm/standstill build/vm/gusts build/bin build/tests/kernel build/tests/cuda build/tests/policy build/examples build/ptx -type f ! -name '*.d' 2>/dev/null || :
 	find . -path ./build -prune -o -path ./.git -prune -o -type f -size -1024k -print | sed 's|^\./||'
 	echo /usr/bin/setpriv
 	[ $# -eq 0 ] || find "$@" -type f

@@ -51,6 +51,8 @@ MODULE=$(cat /vm/module)
 GPUEMU_SLOW=$(param vm_slow)
 # The argument of standstill; empty where the run is measured and a watcher would be seen in it.
 WATCH=$(param vm_watch)
+# The longest gust in ms, and a seed; empty where no CPU is to be taken away.
+GUSTS=$(param vm_gusts)
 export GPUEMU_VIRT GPUEMU_SLOW
 echo "$GPUEMU_VIRT" >/etc/gpuemu-virt
 PATH=$TREE/build/bin:$TREE/build/tests/kernel:/bin:/sbin:/usr/bin
@@ -116,7 +118,7 @@ drained() { gone $tee_out && gone $tee_err; }
 loaded() { [ -d "/sys/module/$MODULE" ]; }
 not_loaded() { ! loaded || unloaded; }
 
-# Tells the host where each task is, except kernel threads that wait for work, and when each CPU's
+# Tells the host where each task is, a line each with its stack, except kernel threads that wait for work, and when each CPU's
 # timer is due: an emulator may have lost one. For a failure that leaves no other trace.
 scene() {
 	for t in /proc/[1-9][0-9]*/task/[0-9]*; do
@@ -124,8 +126,7 @@ scene() {
 		case "$(tr -d '\0' <"${t%/task/*}/cmdline"):$state" in
 		:[SI] | '':) continue ;;
 		esac
-		tell "log $job at $1: $t $(cat "$t/comm") $state $(tr '\0' ' ' <"${t%/task/*}/cmdline" | head -c 60)"
-		sed 's/^\[<0>\] //' "$t/stack" | head -n 12 | while IFS= read -r line; do tell "log $job   $line"; done
+		tell "log $job at $1: $(cat "$t/comm") ${t##*/} $state: $(sed -n 's/^\[<0>\] \([^+]*\).*/\1/p' "$t/stack" | head -n 12 | tr '\n' ' ')"
 	done
 	grep -E '^(cpu:|now at|  \.(expires_next|tick_stopped|nr_hangs))' /proc/timer_list |
 		while IFS= read -r line; do tell "log $job timers: $line"; done
@@ -139,7 +140,7 @@ scene() {
 kill_strays() {
 	for p in /proc/[0-9]*; do
 		case $(tr '\0' ' ' <"$p/cmdline" 2>/dev/null) in
-		'' | 'tee /dev/ttyS'* | 'wc -c '* | *vm/standstill*) continue ;;
+		'' | 'tee /dev/ttyS'* | 'wc -c '* | *vm/standstill* | *vm/gusts*) continue ;;
 		esac
 		case ${p#/proc/} in
 		1 | "$daemon_pid") ;;
@@ -228,6 +229,7 @@ run_job() {
 	mkdir /vm/run
 	echo "vm: job $job begin" >/dev/kmsg
 	[ -z "$WATCH" ] || "$TREE/build/vm/standstill" "$WATCH" >/vm/run/stood 9>&- &
+	[ -z "$GUSTS" ] || "$TREE/build/vm/gusts" "${GUSTS%:*}" "${GUSTS#*:}${job#0}" 9>&- &
 	# How long an engine may take to answer, too; what is given later wins.
 	[ "$GPUEMU_SLOW" -eq 1 ] || [ "$MODULE" != gpuemu ] ||
 		module_args="invalidate_timeout_ms=$((500 * GPUEMU_SLOW)) $module_args"

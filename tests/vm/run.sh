@@ -31,6 +31,9 @@ usage: tests/vm/run.sh [OPTION...] -- COMMAND [ARG...]
   --fixture DIR       the harness' own test: the suite is DIR/cases/*.sh, and
                       programs are looked for in DIR/bin first
   --log FILE          keep the kernel's console log there
+  --gusts MS          take each CPU of the VM away at random moments for up to
+                      MS ms, as a busy host does: a test that fails then has a
+                      step that must come soon and does not say so
   --beside            leave out the tests that want the machine for themselves
                       (alone): something else runs on it
   --within S          end the VM after S s: tests that have ended then count as
@@ -54,11 +57,11 @@ die() { echo "vm: $*" >&2; exit 125; }
 misuse() { echo "vm: $*" >&2; usage >&2; exit 2; }
 quote() { printf "'%s' " "${1//\'/\'\\\'\'}"; }
 
-beside=0 within=0 timeout=300 module=1 daemon=1 module_args='' daemon_args='' mem=2048 smp=2 slow=1 icount=0 mode=command
+beside=0 within=0 gusts=0 timeout=300 module=1 daemon=1 module_args='' daemon_args='' mem=2048 smp=2 slow=1 icount=0 mode=command
 kernels=build/vm/kernel ko='' log='' fixture='' out_dir='' files=() names=()
 while [ $# -gt 0 ]; do
 	case $1 in
-	--timeout | --kernel | --module | --module-args | --daemon-args | --mem | --smp | --slow | --file | --fixture | --log | --out | --within)
+	--timeout | --kernel | --module | --module-args | --daemon-args | --mem | --smp | --slow | --file | --fixture | --log | --out | --within | --gusts)
 		[ $# -ge 2 ] || misuse "$1 needs a value" ;;
 	esac
 	case $1 in
@@ -79,6 +82,7 @@ while [ $# -gt 0 ]; do
 	--icount) icount=1 ;;
 	--beside) beside=1 ;;
 	--within) within=$2; shift ;;
+	--gusts) gusts=$2; shift ;;
 	--shell) mode=shell ;;
 	--suite) mode=suite ;;
 	--help) usage; exit ;;
@@ -88,7 +92,7 @@ while [ $# -gt 0 ]; do
 	esac
 	shift
 done
-case $timeout$mem$smp$slow$within in *[!0-9]*) misuse '--timeout, --mem, --smp, --slow and --within take numbers' ;; esac
+case $timeout$mem$smp$slow$within$gusts in *[!0-9]*) misuse '--timeout, --mem, --smp, --slow, --within and --gusts take numbers' ;; esac
 [ "$slow" -gt 0 ] || misuse '--slow takes a number above 0'
 [ $mode != command ] || [ $# -gt 0 ] || misuse 'no command'
 [ $mode != shell ] || [ -n "${GPUEMU_VM_CMD:-}" ] || misuse "no command: make vm CMD='...'"
@@ -119,11 +123,13 @@ for f in "${files[@]}"; do
 done
 
 run=$(mktemp -d "$tree/build/vm/run.XXXXXX") || exit 125
-qemu='' watcher=''
+qemu=''
+# shellcheck source=tests/vm/watch.sh
+. tests/vm/watch.sh
 cleanup() {
 	# The shell would print the whole command line of what it saw killed.
 	[ -z "$qemu" ] || { kill -9 "$qemu" && wait "$qemu"; } 2>/dev/null
-	[ -z "$watcher" ] || { kill -9 "$watcher" && wait "$watcher"; } 2>/dev/null
+	watch_stop
 	[ -z "$log" ] || cp "$run/console" "$log" 2>/dev/null
 	rm -f "$run"/initrd "$run"/*.fifo "$run"/mon.in "$run"/mon.out
 	rm -rf build/vm/last
@@ -252,14 +258,12 @@ if [ -n "$out_dir" ]; then
 	folder=(-chardev "file,id=c4,path=$run/files" -device "pci-serial,chardev=c4")
 	append="$append 8250.nr_uarts=5"
 fi
-# standstill watches the CPUs of this machine and of the VM. It costs a little time, so it does not
-# watch a command, which may be a measurement.
-watch_ms=2000
+# A command is not watched, because it may be a measurement.
 if [ $mode = suite ] && [ $icount = 0 ]; then
 	append="$append vm_watch=$((watch_ms * slow))"
-	setpriv --pdeathsig KILL build/vm/standstill $watch_ms >"$run/stood" 2>/dev/null &
-	watcher=$!
+	watch_start
 fi
+[ "$gusts" = 0 ] || append="$append vm_gusts=$gusts:$((RANDOM % 900 + 100))"
 append="$append maxcpus=1 noreplace-smp rdinit=/init vm_nonce=$nonce vm_virt=$virt vm_slow=$slow"
 
 # A frozen guest cannot say where it stands; QEMU's monitor can.
@@ -329,46 +333,7 @@ done
 # can say so, and the later jobs' time is not waited for. The last entry of
 # limits is the way down.
 limits+=("$slack")
-# QEMU has a thread for each CPU of the VM. look() writes a line each half second: our clock, and for how
-# long each of these threads has run. Even an idle CPU runs ten times a second, because its watcher does.
-vcpus=()
-if [ -n "$watcher" ] && kill -0 $qemu 2>/dev/null; then
-	timeout 5 sh -c "echo 'info cpus' >'$run/mon.in'"
-	for _ in 1 2 3 4 5 6 7 8 9 10; do
-		mapfile -t vcpus < <(tr -d '\r' <"$run/mon.log" | sed -n 's/.*CPU #[0-9]*: thread_id=\([0-9]*\)$/\1/p')
-		[ ${#vcpus[@]} -lt "$smp" ] || break
-		sleep 0.1
-	done
-fi
-look() {
-	local line=$((${EPOCHREALTIME/./} / 1000)) ran thread
-	for thread in "${vcpus[@]}"; do
-		read -r ran _ <"/proc/$qemu/task/$thread/schedstat" || return
-		line="$line $ran"
-	done 2>/dev/null
-	echo "$line" >>"$run/ran"
-}
-# Prints when one of these threads did not run for two seconds: this machine did not let it, or QEMU did
-# not wake it. The module cannot be the cause: a kernel that hangs with its interrupts off runs.
-idle_threads() {
-	[ -s "$run/ran" ] || return 0
-	awk -v least=$watch_ms '
-		function tell(cpu) {
-			if (last - since[cpu] >= least)
-				printf "%.0f thread of the VM\047s CPU %d stood still for %d s\n", last, cpu - 2, (last - since[cpu]) / 1000
-		}
-		{
-			for (cpu = 2; cpu <= NF; cpu++) {
-				if ($cpu == ran[cpu]) continue
-				tell(cpu)
-				since[cpu] = $1
-				ran[cpu] = $cpu
-			}
-			last = $1
-		}
-		END { for (cpu in since) tell(cpu) }' "$run/ran"
-}
-
+watch_threads
 # seen_ms: by job, our clock when its verdict was seen.
 ended=0 deadline=$((SECONDS + limits[0])) began=$SECONDS minutes=0 ended_ms=
 seen_ms=()
@@ -401,8 +366,7 @@ n=$(grep -c "^$nonce verdict " "$run/protocol" 2>/dev/null)
 wait $qemu 2>/dev/null
 qemu=
 wait "$out" "$err"
-[ -z "$watcher" ] || { kill -9 "$watcher" && wait "$watcher"; } 2>/dev/null
-watcher=
+watch_stop
 idle_threads >>"$run/stood"
 
 # --- judge --------------------------------------------------------------------------
@@ -437,50 +401,6 @@ judge() {
 	out_n=${out_n:-0} err_n=${err_n:-0}
 	out_bytes=$((out_bytes + out_n))
 	err_bytes=$((err_bytes + err_n))
-}
-
-# The guest's clock and ours, from its boot to the last job's end: an emulated one has been seen to
-# run ten times too fast, and then all that was measured in there is wrong. Prints a sentence, or nothing.
-astray() {
-	local from upto ours theirs
-	[ $icount = 0 ] && [ -n "${booted_ms:-}" ] && [ -n "$ended_ms" ] || return 0
-	from=$(said 'uptime boot') upto=$(said 'uptime job' | tail -n 1)
-	[ -n "$from" ] && [ -n "$upto" ] || return 0
-	theirs=$((10#${upto/./}0 - 10#${from/./}0)) ours=$((ended_ms - booted_ms))
-	[ $((2 * theirs)) -gt $((3 * ours + 20000)) ] || [ $((2 * ours)) -gt $((3 * theirs + 20000)) ] || return 0
-	echo "the guest's clock went $((theirs / 1000)) s in $((ours / 1000)) s of ours: times measured in there are wrong; run it again"
-}
-
-# The same, job by job: the guest's clock may jump. The loop above sees a job's end up to a second late,
-# and later on a busy machine.
-jumps() {
-	local i last=-1 ups=() theirs ours
-	[ $icount = 0 ] || return 0
-	mapfile -t ups < <(said 'uptime job')
-	for i in "${!seen_ms[@]}"; do
-		if [ $last -ge 0 ] && [ -n "${ups[i]:-}" ]; then
-			theirs=$(((10#${ups[i]/./} - 10#${ups[last]/./}) * 10)) ours=$((seen_ms[i] - seen_ms[last]))
-			[ $((theirs - ours)) -lt 5000 ] && [ $((ours - theirs)) -lt 5000 ] ||
-				echo "the guest's clock went $((theirs / 1000)) s in $((ours / 1000)) s of ours while '${jobs[$i]}' ran"
-		fi
-		last=$i
-	done
-}
-
-# A line for each standstill of this machine while the job ran; it_stood_still() does so for the VM.
-we_stood_still() { # JOB
-	local i from=${booted_ms:-0} upto=
-	[ -s "$run/stood" ] || return 0
-	for i in "${!seen_ms[@]}"; do
-		[ "$i" -ge "$1" ] || from=${seen_ms[i]}
-		[ "$i" -lt "$1" ] || { upto=${seen_ms[i]}; break; }
-	done
-	awk -v job="${jobs[$1]}" -v from="$from" -v upto="$upto" '
-		$1 >= from && (upto == "" || $1 - 1000 * $(NF - 1) <= upto) {
-			sub(/^[^ ]* /, "this machine\047s "); print $0 " while \047" job "\047 ran" }' "$run/stood"
-}
-it_stood_still() { # JOB
-	said "stood $(printf '%03d' "$1")" | sed "s/^[^ ]* \(.*\)/the VM's \1 while '${jobs[$1]}' ran/"
 }
 
 received() { # do the captured bytes match what the VM says it sent?
@@ -543,7 +463,7 @@ for i in "${!jobs[@]}"; do
 		# kselftest says on stderr what it expected; what began and what went well is left out.
 		# tests/run.sh shows a note if the case before it failed, so the notes stand behind the
 		# first case that failed.
-		{ said "log $id"; we_stood_still "$i"; it_stood_still "$i"; grep -vE '^# +(RUN|OK) ' "$run/$id.err" | tail -n 80; } | sed 's/^#* */# /' >"$run/$id.notes"
+		{ said "log $id"; we_stood_still "$i"; it_stood_still "$i"; it_waited "$i"; grep -vE '^# +(RUN|OK) ' "$run/$id.err" | tail -n 80; } | sed 's/^#* */# /' >"$run/$id.notes"
 		awk -v notes="$run/$id.notes" '
 			function tell(    line) { while ((getline line <notes) > 0) print line; due = 0; told = 1 }
 			!/^#/ && due { tell() }
