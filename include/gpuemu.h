@@ -96,7 +96,7 @@ int gpuemu_get_setting(struct gpuemu_ctx *ctx, const char *key, char *value, siz
 
 /*
  * `bytes` of zeroed memory (rounded up to pages) that CPU and GPU both use at
- * the same address; pages move to who touches them. -EINVAL bytes 0, -ENOMEM.
+ * the same address; a page moves to the side that touches it. -EINVAL bytes 0, -ENOMEM.
  */
 int gpuemu_mem_alloc_managed(struct gpuemu_ctx *ctx, void **ptr, size_t bytes);
 

@@ -83,7 +83,7 @@ static void copy_to_device(struct gpuemu_mirror *mirror, unsigned long *mask,
 
 /*
  * What a move takes.
- * @owner: what mm tells the mirror of who moves
+ * @owner: by this, which mm hands to the mirror, the mirror knows the move as its own
  * @src: see migrate_vma_setup(), like @dst
  * @frames: a place for each page
  */

@@ -40,7 +40,7 @@ enum workload_size { WORKLOAD_TINY, WORKLOAD_SMALL, WORKLOAD_MEDIUM, WORKLOAD_LA
 struct workload_ops;
 
 /*
- * Who brings the pages: the GPU's far faults, or the program, which copies all buffers, as
+ * What brings the pages: the GPU's far faults, or the program, which copies all buffers, as
  * HPCA'16 compares with (all pages are in system memory first), or only what the kernels read.
  */
 enum workload_copies { WORKLOAD_PAGES, WORKLOAD_COPIES_ALL, WORKLOAD_COPIES_INPUTS };

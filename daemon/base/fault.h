@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A far fault as it travels from the GMMU (who writes it to the fault buffer)
- * to the handler (paging) and on to who moves the page (service). The message
+ * A far fault as it travels from the GMMU, which writes it to the fault buffer,
+ * to the handler (paging) and on to the mover of the page (service). The message
  * belongs to no room, so that its producer and consumer need not know each
  * other. HPCA'16 section 3, steps 3 and 5.
  */

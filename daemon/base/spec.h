@@ -28,7 +28,7 @@ void spec_defaults(struct gpu_spec *spec);
  * Sets one key from text ("sm.scheduler", "lrr"; sizes take K, M, G; switches
  * on/off). -ENOENT unknown key, -EINVAL not a number, -ERANGE outside min..max;
  * err names the key, the value and what is allowed. Names of policies are
- * checked by who owns the table (gpu_spec_check()).
+ * checked by the room that owns the table (gpu_spec_check()).
  */
 int spec_set(struct gpu_spec *spec, const char *key, const char *value,
 	     struct err *err);

@@ -40,7 +40,7 @@ struct ctl_device {
 
 struct ctl_client {
 	uint32_t va_space;
-	uint32_t pid;			/* of who opened it; 0: not in this namespace */
+	uint32_t pid;			/* of the opener; 0: not in this namespace */
 	uint32_t uid;
 	uint32_t works;			/* unfinished or unread */
 	bool engine;

@@ -184,7 +184,7 @@ struct slice_counts {
 	uint64_t pending[MEM_CLASSES], fails;
 };
 
-/* Rings: powers of two, free-running indices; full is seen to by who fills them. */
+/* Rings: powers of two, free-running indices. The code that fills one looks whether it is full. */
 struct slice {
 	const struct addr_map *map;
 	struct cache *cache;

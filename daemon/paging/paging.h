@@ -88,7 +88,7 @@ int paging_touches(const struct paging *paging, const uint64_t **pages, uint64_t
 struct paging_transfer {
 	uint64_t begin, end;
 	uint64_t addr, bytes;
-	uint32_t batch;			/* outcome.batch of who sent it; PAGING_NO_BATCH */
+	uint32_t batch;			/* outcome.batch of the batch that sent it; PAGING_NO_BATCH */
 	bool d2h, prefetch;		/* prefetch: nobody demanded it */
 	uint8_t kernel;			/* slot, as paging_stats.of has it; KERNEL_SLOTS: nobody's */
 };

@@ -394,7 +394,7 @@ static bool managed(struct paging *p, uint64_t addr)
 	return !view->next_range(view->ctx, 0, &range);
 }
 
-/* Can the page be used as it is, by who writes if `written`? */
+/* Can an access use the page as it is? `written`: the access writes. */
 static bool usable(const struct paging *p, uint64_t addr, bool written)
 {
 	const struct page_set *pages = &p->space->pages;

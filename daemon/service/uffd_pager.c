@@ -26,7 +26,7 @@ static void wake(struct uffd *u, uint64_t addr)
 	ioctl(u->fd, UFFDIO_WAKE, &range);
 }
 
-/* A page of zeros, protected if it is for who copies the page away. It may be there already. */
+/* A page of zeros, protected where the caller copies the page away. It may be there already. */
 static void fill_zero(struct uffd *u, uint64_t addr, bool protected)
 {
 	static const unsigned char zeros[PAGE_BYTES] __attribute__((aligned(4096)));

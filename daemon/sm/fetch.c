@@ -17,7 +17,7 @@
 struct line_fetch {
 	uint64_t addr;
 	uint8_t sectors;		/* not here yet */
-	uint8_t kernel;			/* slot of who asked first */
+	uint8_t kernel;			/* slot of the first that asked */
 	bool used;
 	bool ahead;			/* no warp waited for it when it was asked for */
 };

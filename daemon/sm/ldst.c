@@ -242,7 +242,7 @@ void access_answered(struct sm *sm, uint32_t index)
 	finish(sm, index);
 }
 
-/* Attributes the cycles in the register: what was to be expected, and the rest to who held it up. */
+/* Attributes the cycles in the register: the expected ones, and the rest to the unit that held it up. */
 static void count_stalls(struct sm *sm, const struct sm_inst *inst, uint64_t now)
 {
 	struct ldst *l = sm->ldst;

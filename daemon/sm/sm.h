@@ -376,7 +376,7 @@ void sm_cancel(struct sm *sm);
 /* Before a kernel's first CTA, on every SM: its share begins at 0. */
 int sm_begin(struct sm *sm, const struct sm_kernel *kernel);
 /*
- * L1s drop what they hold of parameters and local memory of who had the kernel's slot before. L2
+ * L1s drop the parameters and local memory of the kernel that had this kernel's slot before. L2
  * keeps it: a launch's parameters are written through it, and local memory is the slot's.
  */
 void sm_forget(struct sm *sm, const struct sm_kernel *kernel);

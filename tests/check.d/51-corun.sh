@@ -105,7 +105,7 @@ for i in 1 2; do
 done
 tap_check 'dynamic: it has decided' grep -q '"partitions"' $work/1
 tap_check 'dynamic: the same with 1 and 2 threads' test "$(steady $work/1)" = "$(steady $work/2)"
-# Whoever gets which SM: each program verifies and executes what it executes under any other policy,
+# Whichever SMs a program gets: each program verifies and executes what it executes under any other policy,
 # also where Virtual Thread parks CTAs.
 want=
 for slice in $($gpuemu list dispatchers | awk '/^  / { print $1 }'); do

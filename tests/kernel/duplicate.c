@@ -397,7 +397,7 @@ TEST_F(duplicate, pinned_while)
 	EXPECT_EQ(1, COUNT(PINNED_REFUSALS));
 	gpu(self, 2)[0] = self->copy[2 * PAGE] = 4;
 	expect(_metadata, self, 1);
-	/* The CPU's write is seen by who has the page. */
+	/* The engine, which has the page, sees the CPU's write. */
 	self->mem[3 * PAGE] = self->copy[3 * PAGE] = 5;
 	EXPECT_EQ(0, bits(self, 3));
 	ASSERT_EQ(PAGE, read(p[0], out, PAGE));

@@ -400,7 +400,7 @@ TEST_F(engine, close_does_not_wait)
 	start = now();
 	gpuemu_close(self->ctx);
 	EXPECT_LT(now(), start + SECOND);
-	/* The daemon goes on with who is left. */
+	/* The daemon goes on with the client that is left. */
 	self->ctx = other;
 	ASSERT_EQ(0, gpuemu_module_load_data(self->ctx, &self->module, ptx, strlen(ptx), NULL));
 	ASSERT_EQ(0, gpuemu_module_get_function(self->module, &self->fill, "fill"));

@@ -274,7 +274,7 @@ static int as_nobody(uint32_t roots, int unused)
 	nl_put_u32(&r, GPUEMU_A_INJECT_WHAT, GPUEMU_INJECT_WHAT_ENGINE_LOSS);
 	if (nl_talk(&nl, &r, NULL, NULL) != -EPERM)
 		return __LINE__;
-	/* Not even one's own: addresses are for who may look at everything. */
+	/* Not even one's own: only a task that may look at everything sees addresses. */
 	nl_begin(&nl, &r, GPUEMU_CMD_BLOCK_GET, NLM_F_DUMP);
 	nl_put_u32(&r, GPUEMU_A_BLOCK_VA_SPACE, mine);
 	if (nl_talk(&nl, &r, NULL, NULL) != -EPERM)

@@ -154,7 +154,7 @@ TEST_F(remote, from_the_device)
 	EXPECT_EQ(self->e.attach.vram_frames, self->e.control->vram_free);
 }
 
-/* The slot shows nobody's page, also to who has not noticed. */
+/* The slot shows nobody's page, also to an engine that has not noticed. */
 static void expect_gone(struct __test_metadata *_metadata,
 			FIXTURE_DATA(remote) *self, const uint8_t *slot)
 {

@@ -72,7 +72,7 @@ TEST(no_engine)
 	EXPECT_EQ(0, as_nobody(try_engine));
 }
 
-/* --- VA spaces: there are some left for who runs the machine --- */
+/* --- VA spaces: some are left for the administrator --- */
 
 static int take_all_spaces(void)
 {

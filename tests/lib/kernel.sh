@@ -58,7 +58,7 @@ debug)
 	skips_without -e '^fail_nth' -e '^pageable'
 	;;
 kcsan)
-	# Who is watched waits, so that the other may come.
+	# KCSAN holds a task that it watches, so that another may come.
 	options=(--slow 2 --mem 3072)
 	skips_without -e '^pageable'
 	;;

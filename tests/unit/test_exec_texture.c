@@ -90,7 +90,7 @@ static void linear(void **state)
 	      STORE("%r4"), &d, expect_linear);
 }
 
-/* What is written is read, not by who is outside; and how large it is. */
+/* A thread inside reads what is written, one outside does not; and how large it is. */
 static uint32_t expect_surface(uint32_t t)
 {
 	return (t < WIDTH ? 500 + t : 0) + 10000 * WIDTH + 100 * HEIGHT + 5;

@@ -132,7 +132,7 @@ static void mapped_anew(void **state)
 	assert_false(right());
 }
 
-/* Away and back: it holds what it held, but for who writes meanwhile. */
+/* Away and back: it holds what it held, except where a task writes meanwhile. */
 static void taken_away(void **state)
 {
 	(void)state;

@@ -149,7 +149,7 @@ static void test_a_failed_assertion(void **state)
 		open_prints(&b, functional);
 		bench_expect(&b, bench_launch_one(&b, "asserts", 1, 2, 0), -ECANCELED,
 		       "a.cu:42: f: block: [0,0,0], thread: [1,0,0] Assertion `x < y` failed.");
-		/* What it printed before is there, and the sentence of who failed. */
+		/* What it printed before is there, and the sentence of the kernel that failed. */
 		text = gpu_session_take_output(b.session, &bytes);
 		assert_non_null(text);
 		assert_string_equal(text, "T: 0 0!\nT: 1 1!\na.cu:42: f: block: [0,0,0], thread: "

@@ -241,7 +241,7 @@ static void test_little_memory(void **state)
 		little_memory(pages[i]);
 }
 
-/* Time stands still for who was set aside: what was on its way is, or was taken, but never came. */
+/* Time stands still for a session set aside: what was on its way still is, or was taken; it never came. */
 static void test_nothing_lands_aside(void **state)
 {
 	unsigned int asked = 0, flying = 0, left = 0;

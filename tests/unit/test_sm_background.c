@@ -292,7 +292,7 @@ static void test_pushed_out(void **state)
 
 #define MANY	100u
 
-/* Each is told once, in order by way; more are asked for by who is told. */
+/* Each is told once, in order by way. The callback that is told asks for more. */
 static unsigned int told;
 
 static void again(void *ctx, struct sm *sm, uint64_t now)

@@ -298,7 +298,7 @@ boot() { # starts QEMU: sets qemu, out and err
 	qemu=$!
 }
 
-# Who waits at a terminal is told what for; a log, once a minute.
+# Tells a user at a terminal what the command waits for, and once a minute that it still runs.
 say() { [ $mode != shell ] || echo "vm: $*" >&2; }
 machine() {
 	case $virt in

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A memory cgroup for tests of who pays for memory. Functions return 0 or -errno unless they
- * say otherwise.
+ * A memory cgroup, for tests that look which cgroup pays for memory. Functions return 0 or -errno
+ * unless they say otherwise.
  */
 #ifndef _GPUEMU_TESTS_KERNEL_CGROUP_H
 #define _GPUEMU_TESTS_KERNEL_CGROUP_H

@@ -3,6 +3,6 @@
 #
 # Oversubscribed four times by eight programs, the daemon killed every second: every
 # byte right (tests/kernel/soak/). make soak does it for ten minutes.
-# Who kills it is the test: on a busy machine a daemon that starts may be silent for
-# longer than it has by default.
+# The test kills the daemon, and the module shall not: on a busy machine a daemon that
+# starts may be silent for longer than it has by default.
 exec soak --seconds $((15 * GPUEMU_SLOW))
