@@ -243,6 +243,8 @@ append="console=ttyS0 quiet panic=-1 oops=panic log_buf_len=4M tsc=reliable cloc
 # is busy, gives up and counts ticks: 4 ms. TCG's TSC is the host's, whose rate is told
 # where it is not what the CPU runs at just now.
 khz=$(awk '/^flags/ && !/aperfmperf/ { ok = 1 } /^cpu MHz/ { n = $4 * 1000 } END { if (ok) print n }' /proc/cpuinfo)
+# It has no ACPI either, and the BIOS' other table has one CPU of each socket.
+case $kver in *-debug | *-kcsan) sockets=,sockets=$smp ;; esac
 case $kver:$virt in
 *-debug:kvm | *-kcsan:kvm) ;;
 *-debug:* | *-kcsan:*) append="$append${khz:+ tsc_early_khz=$khz}" ;;
@@ -288,7 +290,7 @@ boot() { # starts QEMU: sets qemu, out and err
 	stall=()
 	[ "$boots" -ge "${GPUEMU_VM_STALL:-0}" ] || stall=(-S)
 	setpriv --pdeathsig KILL qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot \
-		"${accel[@]}" -smp "$smp" -m "$mem" -kernel "$kernel" -initrd "$run/initrd" -append "$append" \
+		"${accel[@]}" -smp "$smp${sockets:-}" -m "$mem" -kernel "$kernel" -initrd "$run/initrd" -append "$append" \
 		-chardev "file,id=c0,path=$run/console" -serial chardev:c0 \
 		-chardev "file,id=c1,path=$run/out.fifo" -serial chardev:c1 \
 		-chardev "file,id=c2,path=$run/protocol" -serial chardev:c2 \
