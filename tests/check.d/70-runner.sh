@@ -51,14 +51,14 @@ sums 'a stray skip is red' '1 passed, 1 failed' \
 	'echo 1..2; echo ok 1 - a; echo "ok 2 - x: b # SKIP no mood"'
 unset TAP_SKIPS
 # The end of the log says what failed, before the sum: the check, the case and what was expected.
-printf '%s\n' 'echo 1..2; echo "not ok 1 - a"; echo "# it began"; echo "# x.c:1: Expected 1 == 2"' \
+printf '%s\n' 'echo 1..2; echo "not ok 1 - a"; echo "# it began"; echo "# at rmmod: tee 7 S: pipe_read"; echo "# x.c:1: Expected 1 == 2"' \
 	'echo ok 2 - b; echo "# a note of b"' >$work/check.d/10-x.sh
 for n in $(seq 11 30); do
 	echo "echo 1..1; echo 'not ok 1 - $(printf '%0300d' $n)'" >$work/check.d/$n-y.sh
 done
 CHECK_DIR=$work/check.d CHECK_LOGS=$work/logs tests/run.sh >$work/ends 2>&1
 tap_check 'run.sh: the end of the log says what failed, and what was expected first' \
-	sh -c "tail -n 20 $work/ends | grep -qx 'failed - 10-x: a | x.c:1: Expected 1 == 2 | it began'"
+	sh -c "tail -n 20 $work/ends | grep -qx 'failed - 10-x: a | at rmmod: tee 7 S: pipe_read | x.c:1: Expected 1 == 2 | it began'"
 tap_check 'run.sh: it is short' test "$(sed -n '/^failed - /,$p' $work/ends | wc -c)" -lt 2000
 tap_check 'run.sh: and says how many more there are' sh -c "
 	said=\$(sed -n 's/^failed - and \([0-9]*\) more\$/\1/p' $work/ends)

@@ -23,7 +23,7 @@ $1 == "fail" {
 }
 
 $1 == "diag" && open {
-	if ($2 ~ /[Ee]xpected|no end|did not|kernel: |stood still|waited for ours|exit status|[Tt]imed out|terminated/)
+	if ($2 ~ /[Ee]xpected|no end|did not|kernel: |stood still|waited for ours|exit status|[Tt]imed out|terminated|^at |gpuemu_/)
 		first[n] = first[n] " | " $2
 	else
 		then[n] = then[n] " | " $2

@@ -118,8 +118,9 @@ drained() { gone $tee_out && gone $tee_err; }
 loaded() { [ -d "/sys/module/$MODULE" ]; }
 not_loaded() { ! loaded || unloaded; }
 
-# Tells the host where each task is, a line each with its stack, except kernel threads that wait for work, and when each CPU's
-# timer is due: an emulator may have lost one. For a failure that leaves no other trace.
+# Tells the host where each task is, a line each with its stack, except kernel threads that wait for
+# work. It also tells when each CPU's timer is due: an emulator may have lost one. For a failure that
+# leaves no other trace.
 scene() {
 	for t in /proc/[1-9][0-9]*/task/[0-9]*; do
 		state=$(sed -n 's/^State:[^A-Z]*\(.\).*/\1/p' "$t/status")
