@@ -525,6 +525,7 @@ TEST_F(pageable, the_engines_end)
 	self->p.hold = GPUEMU_MIGRATE_REMOTE;
 	ASSERT_EQ(0, engine_spawn(&p, pageable_hold, &self->p));
 	ASSERT_EQ(0, engine_hear(p.from, 10000, &word));
+	ASSERT_EQ(0, (int)word);
 	EXPECT_EQ(0xe0, self->p.mem[0]);
 	engine_kill(&p);
 	EXPECT_EQ(0xe0, self->p.mem[0]);

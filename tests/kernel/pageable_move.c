@@ -675,6 +675,7 @@ TEST_F(pageable_move, the_engines_end)
 	self->p.hold = GPUEMU_MIGRATE_H2D;
 	ASSERT_EQ(0, engine_spawn(&p, pageable_hold, &self->p));
 	ASSERT_EQ(0, engine_hear(p.from, 10000, &word));
+	ASSERT_EQ(0, (int)word);
 	engine_kill(&p);
 	EXPECT_FALSE(in_core(self->p.mem));
 	EXPECT_EQ(0xe0, self->p.mem[0]);

@@ -177,28 +177,40 @@ uint64_t pageable_count(struct pageable *p, int counter)
 	return nl_stat(&p->nl, p->space, counter);
 }
 
+static int try_to_hold(struct engine *e, struct pageable *p)
+{
+	struct gpuemu_migration m = {
+		.addr = (uintptr_t)p->mem, .va_space = p->space,
+		.pages = PAGEABLE_PAGES, .op = p->hold,
+	};
+	int ret;
+
+	engine_fault(e, p->space, p->mem, GPUEMU_ACCESS_WRITE);
+	ret = engine_raise(e, 0);
+	if (ret != 1)
+		return ret < 0 ? ret : -EPROTO;
+	ret = engine_commit(e, &m, 1);
+	return ret < 0 ? ret : m.status;
+}
+
 int pageable_hold(struct engine *e, int from, int to, void *arg)
 {
 	struct pageable *p = arg;
-	struct gpuemu_migration m;
-	int tries;
+	int tries, i, ret = -EAGAIN;
+	volatile uint8_t *page;
 
 	(void)from;
-	for (tries = 0; tries < 2000; tries++) {
-		engine_fault(e, p->space, p->mem, GPUEMU_ACCESS_WRITE);
-		m = (struct gpuemu_migration){
-			.addr = (uintptr_t)p->mem, .va_space = p->space,
-			.pages = PAGEABLE_PAGES, .op = p->hold,
-		};
-		if (engine_raise(e, 0) != 1 || engine_commit(e, &m, 1) < 0)
-			return 1;
-		if (m.status != -EAGAIN)
-			break;
-		sleep_ms(1);
+	for (tries = 0; ret == -EAGAIN && tries < 2000; tries++) {
+		if (tries)
+			sleep_ms(1);
+		ret = try_to_hold(e, p);
 	}
-	if (m.status)
-		return 2;
-	((volatile uint8_t *)engine_page(e, p->space, p->mem))[0] = 0xe0;
-	((volatile uint8_t *)engine_page(e, p->space, p->mem + PAGE))[0] = 0xe1;
-	return engine_say(to, 1);
+	for (i = 0; !ret && i < 2; i++) {
+		page = engine_page(e, p->space, p->mem + i * PAGE);
+		if (page)
+			*page = 0xe0 + i;
+		else
+			ret = -EFAULT;
+	}
+	return engine_say(to, ret);
 }
