@@ -40,6 +40,8 @@ struct fuzz {
 	uint32_t engines, lives;
 	struct nl nl;
 	uint32_t places;
+	/* What vm.unprivileged_userfaultfd was; -1: it was left alone. */
+	int watched;
 };
 
 /* --- processes --- */
@@ -444,24 +446,41 @@ static int report(struct fuzz *f, uint32_t seconds)
 	return same && left && busy ? 0 : 1;
 }
 
+/* Sets vm.unprivileged_userfaultfd and returns what it was; -1: this kernel has none. */
+static int let_any_user_watch(int let)
+{
+	FILE *f = fopen("/proc/sys/vm/unprivileged_userfaultfd", "r+");
+	int was = -1;
+
+	if (!f)
+		return -1;
+	if (fscanf(f, "%d", &was) == 1) {
+		rewind(f);
+		fprintf(f, "%d", let);
+	}
+	fclose(f);
+	return was;
+}
+
 /*
  * Where the kernel mirrors processes: places for ordinary memory of the clients, and any user may
- * watch its memory.
+ * watch its memory until heap_end().
  */
-static bool heap_begin(struct shared *s)
+static bool heap_begin(struct fuzz *f)
 {
-	FILE *any;
-
+	f->watched = -1;
 	if (!kernel_mirrors())
 		return false;
-	s->heap = reserve(8 * BLOCK);
-	s->alias = reserve(BLOCK);
-	any = fopen("/proc/sys/vm/unprivileged_userfaultfd", "w");
-	if (any) {
-		fputs("1", any);
-		fclose(any);
-	}
-	return s->heap && s->alias;
+	f->s->heap = reserve(8 * BLOCK);
+	f->s->alias = reserve(BLOCK);
+	f->watched = let_any_user_watch(1);
+	return f->s->heap && f->s->alias;
+}
+
+static void heap_end(const struct fuzz *f)
+{
+	if (f->watched >= 0)
+		let_any_user_watch(f->watched);
 }
 
 int main(int argc, char **argv)
@@ -511,7 +530,7 @@ int main(int argc, char **argv)
 	f.s->calm = calm;
 	/* Not on a block's border, and room behind that nothing is ever mapped to. */
 	f.s->mem = (uint8_t *)reserve(8 * BLOCK) + BLOCK - 150 * PAGE;
-	f.s->pages = heap_begin(f.s) ? ALL_PAGES : PAGES;
+	f.s->pages = heap_begin(&f) ? ALL_PAGES : PAGES;
 	atomic_store(&f.s->phase, PHASE_STOP);
 	for (i = 0; i < (int)clients; i++)
 		spawn_client(&f, i);
@@ -521,5 +540,6 @@ int main(int argc, char **argv)
 	while (!f.s->failed && now_ms() < f.begun + seconds * 1000ull)
 		one_round(&f);
 	kill_all(&f);
+	heap_end(&f);
 	return report(&f, seconds);
 }

@@ -34,6 +34,8 @@ echo "# far fault p50 $(figure far_fault_ns p50) ns, uffd $(figure yardsticks_ns
 # A page of the heap moves, too: mm takes it out of the page table and puts the new one there.
 heap() { timeout 150 gpuemu bench fault --memory heap --json >/tmp/heap.json 2>/tmp/heap.err; }
 case $(uname -r) in
+*-debug | *-kcsan)
+	tap_check 'bench fault --memory heap' heap ;;
 7.*)
 	tap_check 'bench fault --memory heap' heap
 	managed=$(figure far_fault_ns p50)
