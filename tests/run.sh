@@ -45,13 +45,15 @@ run_check() {
 	log=$logs/$name.tap
 	limit=$(sed -n 's/^# timeout: \([0-9]*\)$/\1/p' "$check" | head -n 1)
 	limit=${limit:-1200}
-	timeout -k 10 "$limit" bash "$check" >"$log" 2>"$log.err" </dev/null &
+	rm -f "$log.skips"
+	CHECK_SKIPS=$log.skips timeout -k 10 "$limit" bash "$check" >"$log" 2>"$log.err" </dev/null &
 	running=$!
 	wait $running || status=$?
 	running=
 	[ $status -ne 124 ] && [ $status -ne 137 ] || problem="no end after $limit s"
 	awk -v status=$status -v problem="$problem" -f tests/lib/tap.awk "$log" >"$log.rows"
-	# A check that prints its skips itself is held to the same list.
+	# A check that prints its skips itself is held to the same list: tests/skips.txt, or its own.
+	[ ! -e "$log.skips" ] || local -x TAP_SKIPS=$log.skips
 	while IFS=$'\t' read -r kind case why; do
 		[ "$kind" != skip ] || tap_may_skip "${case%%:*}" "$why" ||
 			{ kind=fail why="skipped, and tests/skips.txt has no row that allows it: $why"; }

@@ -49,6 +49,12 @@ sums 'nothing but skips is red' '0 passed, 1 failed, 1 skipped' \
 	'echo 1..1; echo "ok 1 - x: b # SKIP no camera here"'
 sums 'a stray skip is red' '1 passed, 1 failed' \
 	'echo 1..2; echo ok 1 - a; echo "ok 2 - x: b # SKIP no mood"'
+sums 'a skip of the check'"'"'s own list is counted' '1 passed, 0 failed, 1 skipped' \
+	'echo "x  no mood" >"$CHECK_SKIPS"; echo 1..2; echo ok 1 - a; echo "ok 2 - x: b # SKIP no mood"'
+sums 'which is this check'"'"'s alone' '1 passed, 1 failed' \
+	'echo 1..2; echo ok 1 - a; echo "ok 2 - x: b # SKIP no mood"'
+sums 'and in the place of the other' '1 passed, 1 failed' \
+	'echo "x  no mood" >"$CHECK_SKIPS"; echo 1..2; echo ok 1 - a; echo "ok 2 - x: b # SKIP no camera"'
 unset TAP_SKIPS
 # The end of the log says what failed, before the sum: the check, the case and what was expected.
 printf '%s\n' 'echo 1..2; echo "not ok 1 - a"; echo "# it began"; echo "# at rmmod: tee 7 S: pipe_read"; echo "# x.c:1: Expected 1 == 2"' \

@@ -27,9 +27,10 @@ fixture_cases() {
 		tap_check "$3: lost memory is seen" sh -c "grep -A 3 '^not ok [0-9]* - kmemleak' $out | grep 'kmemleak: [1-9]'"
 }
 
-# What a kernel that is built here may skip: all but what it has and others lack. skips_without GREP_ARG...
+# What a kernel that is built here may skip: all but what it has and others lack. run.sh reads
+# $CHECK_SKIPS too. skips_without GREP_ARG...
 skips_without() {
-	export TAP_SKIPS=build/check/skips.$version
+	export TAP_SKIPS=$CHECK_SKIPS
 	{
 		grep -v "$@" tests/skips.txt
 		echo 'pageable_huge  this kernel moves no huge page whole'
@@ -38,7 +39,6 @@ skips_without() {
 	} >"$TAP_SKIPS"
 }
 
-version=$1
 release='' kernel='' kdir='' root=''
 if ! where=$(scripts/kernels.sh "$1" 2>build/check/kernels.err); then
 	tap_not_ok "Linux $1 is there" "$(tail -n 1 build/check/kernels.err)"
