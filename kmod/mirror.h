@@ -80,7 +80,8 @@ struct gpuemu_mirror_slots {
  * @mapped: pages that have an entry
  * @writable: those that the engine may write
  * @device: those of @mapped that are in device memory; the others are behind their slots
- * @stays: pages that were to go to the device, and did not; as long as nothing changes
+ * @stays: pages that were to go to the device, and did not; until something changes, or a fault
+ *	maps them where they are
  * @lacks: of these, some because there was no frame; nobody has heard of it yet
  * @room_asked: a huge page stayed whole because frames lacked. If they lack again, it goes in
  *	parts. Only the worker uses it

@@ -96,9 +96,12 @@ static bool look_or_move(struct gpuemu_mirror_range *range, struct hmm_range *fo
 	return there;
 }
 
-/* Maps what was found, if it still is what it was. */
+/*
+ * Maps what was found, if it still is what it was. A page that did not go to the device is tried
+ * again when the engine asks again: what held it may be gone, for example a list of another CPU.
+ */
 static bool map_found(struct gpuemu_mirror_range *range, const struct hmm_range *found, u32 n,
-		      bool *news)
+		      const struct gpuemu_mirror_want *want, bool *news)
 {
 	u32 first = (found->start >> PAGE_SHIFT) % GPUEMU_BLOCK_PAGES;
 	struct gpuemu_dev *dev = range->mirror->space->dev;
@@ -107,6 +110,8 @@ static bool map_found(struct gpuemu_mirror_range *range, const struct hmm_range 
 	spin_lock(&dev->mirror.aperture.lock);
 	if (!range->dead && !mmu_interval_read_retry(&range->notifier, found->notifier_seq))
 		done = !gpuemu_mirror_range_map_locked(range, first, n, found->hmm_pfns, news);
+	if (done && want->where == GPUEMU_MIRROR_DEVICE)
+		bitmap_clear(range->stays, first, n);
 	spin_unlock(&dev->mirror.aperture.lock);
 	return done;
 }
@@ -136,7 +141,7 @@ static bool fault_some_at_once(struct gpuemu_mirror_range *range, u64 addr, u32 
 		return false;
 	if (!mmu_interval_check_retry(&range->notifier, found.notifier_seq))
 		done = look_or_move(range, &found, n, want, move) &&
-		       map_found(range, &found, n, &news);
+		       map_found(range, &found, n, want, &news);
 	if (move)
 		up_write(&range->looks);
 	else

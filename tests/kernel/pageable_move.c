@@ -244,6 +244,30 @@ TEST_F(pageable_move, what_stays)
 	munmap(locked, PAGE);
 }
 
+/* A page that is held stays. When it is let go, and the engine asks again, it goes. */
+TEST_F(pageable_move, let_go)
+{
+	struct iovec held = { self->p.mem, PAGE };
+	int fds[2], ret, tries;
+
+	ASSERT_EQ(0, pipe(fds));
+	ASSERT_EQ((ssize_t)PAGE, vmsplice(fds[1], &held, 1, 0));
+	EXPECT_EQ(-EBUSY, pageable_bring(&self->p, self->p.mem, 1));
+	EXPECT_EQ(USED, pageable_entry(&self->p, self->p.mem) & BITS);
+	close(fds[0]);
+	close(fds[1]);
+	/* A list of another CPU may hold it a little longer. */
+	for (ret = -EBUSY, tries = 0; ret == -EBUSY && tries < 2000; tries++) {
+		ret = pageable_bring(&self->p, self->p.mem, 1);
+		sleep_ms(1);
+	}
+	EXPECT_EQ(0, ret);
+	EXPECT_EQ(GPUEMU_PTE_VALID, pageable_entry(&self->p, self->p.mem) & BITS);
+	EXPECT_EQ(1, COUNT(H2D_PAGES));
+	*pageable_gpu(&self->p, self->p.mem) = 77;
+	EXPECT_EQ(77, self->p.mem[0]);
+}
+
 /*
  * A system call takes pages that are on the device: they come home for it. One that holds the
  * page keeps it there.

@@ -200,7 +200,7 @@ int pageable_hold(struct engine *e, int from, int to, void *arg)
 	volatile uint8_t *page;
 
 	(void)from;
-	for (tries = 0; ret == -EAGAIN && tries < 2000; tries++) {
+	for (tries = 0; (ret == -EAGAIN || ret == -EBUSY) && tries < 2000; tries++) {
 		if (tries)
 			sleep_ms(1);
 		ret = try_to_hold(e, p);
