@@ -27,17 +27,18 @@ fixture_cases() {
 		tap_check "$3: lost memory is seen" sh -c "grep -A 3 '^not ok [0-9]* - kmemleak' $out | grep 'kmemleak: [1-9]'"
 }
 
-# What a kernel that is built here may skip: all but what it has and others lack. run.sh reads
-# $CHECK_SKIPS too. skips_without GREP_ARG...
-skips_without() {
+# What a kernel may skip: the rows of tests/skips.txt but those of what it has and others lack,
+# and the rows of stdin. run.sh reads $CHECK_SKIPS too. own_skips GREP_ARG...
+own_skips() {
 	export TAP_SKIPS=$CHECK_SKIPS
 	{
 		grep -v "$@" tests/skips.txt
-		echo 'pageable_huge  this kernel moves no huge page whole'
-		echo 'pageable_huge_room  this kernel moves no huge page whole'
-		echo 'pageable_swap  this kernel has no module brd'
+		cat
 	} >"$TAP_SKIPS"
 }
+built_here='pageable_huge  this kernel moves no huge page whole
+pageable_huge_room  this kernel moves no huge page whole
+pageable_swap  this kernel has no module brd'
 
 release='' kernel='' kdir='' root=''
 if ! where=$(scripts/kernels.sh "$1" 2>build/check/kernels.err); then
@@ -55,12 +56,15 @@ debug)
 	# Everything is checked as it is done, by an emulated machine.
 	options=(--slow 4 --mem 3072)
 	# What other kernels lack, this one has.
-	skips_without -e '^fail_nth' -e '^pageable'
+	own_skips -e 'no fail-nth$' -e 'no CONFIG_DEVICE_PRIVATE$' <<<"$built_here"
 	;;
 kcsan)
 	# KCSAN holds a task that it watches, so that another may come.
 	options=(--slow 2 --mem 3072)
-	skips_without -e '^pageable'
+	own_skips -e 'no CONFIG_DEVICE_PRIVATE$' <<<"$built_here"
+	;;
+7)
+	own_skips -e 'no CONFIG_DEVICE_PRIVATE$' </dev/null
 	;;
 esac
 tap_check "$release: gcc W=1 and sparse are silent" scripts/check-module.sh "$dir" "$kdir" "$root"
