@@ -37,12 +37,19 @@ case $(uname -r) in
 *-debug | *-kcsan)
 	tap_check 'bench fault --memory heap' heap ;;
 7.*)
-	tap_check 'bench fault --memory heap' heap
-	managed=$(figure far_fault_ns p50)
-	tr -d ' \n\t' </tmp/heap.json >/tmp/flat.json
+	# In turns, and the median of three: on which CPU the handler wakes up changes the p50 of a
+	# run by half, for the one as for the other.
+	for turn in 1 2 3; do
+		timeout 150 gpuemu bench fault --json | tr -d ' \n\t' >/tmp/flat.json
+		managed=$(figure far_fault_ns p50)
+		tap_check "bench fault --memory heap, turn $turn" heap
+		tr -d ' \n\t' </tmp/heap.json >/tmp/flat.json
+		echo "# far fault p50 on the heap $(figure far_fault_ns p50) ns, managed $managed ns"
+		awk -v h="$(figure far_fault_ns p50)" -v m="$managed" 'BEGIN { print h > 0 && m > 0 ? h / m : 99 }'
+	done >/tmp/turns
+	grep -v '^[0-9]' /tmp/turns
 	tap_check 'a far fault on the heap, at most 1.5 of one on managed memory' \
-		awk -v h="$(figure far_fault_ns p50)" -v m="$managed" 'BEGIN { exit !(h > 0 && h <= 1.5 * m) }'
-	echo "# far fault p50 on the heap $(figure far_fault_ns p50) ns, managed $managed ns" ;;
+		awk -v r="$(grep '^[0-9]' /tmp/turns | sort -n | sed -n 2p)" 'BEGIN { exit !(r > 0 && r <= 1.5) }' ;;
 *)
 	heap
 	tap_check 'bench fault --memory heap says why not' grep -q 'no ordinary memory for kernels' /tmp/heap.err ;;
