@@ -70,11 +70,13 @@ static int prepare(void *world)
 	WORLD;
 	const unsigned int *what = self->fail.op->what;
 	struct engine *e = &self->p.e;
+	int ret;
 
 	if (!intact(&self->p))
 		return 1;
-	if (what[0] != HOME && bring_to(&self->p, what[0]))
-		return 2;
+	ret = what[0] == HOME ? 0 : bring_to(&self->p, what[0]);
+	if (ret)
+		return 100 - ret;
 	if (!(what[1] & PREFETCH))
 		engine_fault(e, self->p.space, self->p.mem, GPUEMU_ACCESS_WRITE);
 	if (engine_raise(e, what[1] & PREFETCH ? GPUEMU_RAISE_EMPTY_OK : 0) < 0)
