@@ -139,7 +139,7 @@ trap cleanup EXIT
 trap 'echo "vm: stopped; its logs are in build/vm/last/" >&2; exit 130' INT TERM
 
 # --- the jobs --------------------------------------------------------------------
-# add_job TEXT NAME TIMEOUT MODULE DAEMON MODULE_ARGS DAEMON_ARGS
+# add_job TEXT NAME TIMEOUT MODULE DAEMON MODULE_ARGS DAEMON_ARGS [STARVES]
 # slack: for boot, for what surrounds a command, and for the way down, each.
 jobs=() limits=() slack=$((${GPUEMU_VM_SLACK:-60} * slow))
 add_job() {
@@ -151,19 +151,19 @@ add_job() {
 	mkdir -p "$run/root/vm/jobs/$id"
 	printf '%s\n' "$1" >"$run/root/vm/jobs/$id/cmd"
 	{
-		echo "timeout=$(($3 * slow)) module=$4 daemon=$5 out=${out_dir:+1}"
+		echo "timeout=$(($3 * slow)) module=$4 daemon=$5 out=${out_dir:+1} starves=${8:-}"
 		echo "module_args=$(quote "$6")"
 		echo "daemon_args=$(quote "$7")"
 	} >"$run/root/vm/jobs/$id/opts"
 }
 
 # What a test needs is said in the test, on a line `vm: WORD...`: daemon,
-# no-daemon, no-module, icount, alone, impatient, timeout=S, and vram_mb=N and the like for the module.
+# no-daemon, no-module, icount, alone, impatient, starves, timeout=S, and vram_mb=N and the like for the module.
 # A busy host can stop the VM's CPUs for longer than an engine has to answer. So the harness gives
 # the engine ten times as long, except in an impatient test, which sees the module's own time. With
-# --slow init.sh gives it longer.
+# --slow init.sh gives it longer. A test that starves makes allocations of Linux fail, too.
 add_test() { # NAME SOURCE COMMAND DAEMON
-	local t=120 m=1 d=$4 args='' counted=0 patience='' w
+	local t=120 m=1 d=$4 args='' counted=0 patience='' starves='' w
 	[ "$(basename "$ko")" != gpuemu.ko ] || [ "$slow" -gt 1 ] || patience=invalidate_timeout_ms=5000
 	for w in $(sed -n 's/^[ #*\/]*vm: //p' "$2" | head -n 1); do
 		case $w in
@@ -173,6 +173,7 @@ add_test() { # NAME SOURCE COMMAND DAEMON
 		icount) counted=1 ;;
 		alone) [ $beside = 0 ] || return 0 ;;
 		impatient) patience= ;;
+		starves) starves=1 ;;
 		timeout=*) t=${w#*=} ;;
 		*=*) args="$args $w" ;;
 		*) die "$2: unknown word '$w' on its vm: line" ;;
@@ -184,7 +185,7 @@ add_test() { # NAME SOURCE COMMAND DAEMON
 	fi
 	# A test's author chose its time on a quiet machine.
 	[ -n "$fixture" ] || t=$((2 * t))
-	add_job "exec $3" "$1" "$t" $m "$d" "$patience$args" ''
+	add_job "exec $3" "$1" "$t" $m "$d" "$patience$args" '' $starves
 }
 
 wanted() {
