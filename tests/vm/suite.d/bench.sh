@@ -45,7 +45,7 @@ case $(uname -r) in
 		tap_check "bench fault --memory heap, turn $turn" heap
 		tr -d ' \n\t' </tmp/heap.json >/tmp/flat.json
 		echo "# far fault p50 on the heap $(figure far_fault_ns p50) ns, managed $managed ns"
-		awk -v h="$(figure far_fault_ns p50)" -v m="$managed" 'BEGIN { print h > 0 && m > 0 ? h / m : 99 }'
+		awk -v h="$(figure far_fault_ns p50)" -v m="$managed" 'BEGIN { print (h > 0 && m > 0 ? h / m : 99) }'
 	done >/tmp/turns
 	grep -v '^[0-9]' /tmp/turns
 	tap_check 'a far fault on the heap, at most 1.5 of one on managed memory' \
