@@ -75,6 +75,7 @@ static int prepare(void *world)
 	if (!intact(&self->p))
 		return 1;
 	ret = what[0] == HOME ? 0 : bring_to(&self->p, what[0]);
+	/* The step tells the error. */
 	if (ret)
 		return 100 - ret;
 	if (!(what[1] & PREFETCH))

@@ -59,7 +59,8 @@ uint64_t pageable_count(struct pageable *p, int counter);
 
 /*
  * For engine_spawn(), with a struct pageable: takes all of p->mem by p->hold, writes 0xe0 and 0xe1
- * to its first two pages as the GPU, and says 0. What fails it says as the negative errno.
+ * to its first two pages as the GPU, and says 0. If a step fails, it
+ * says the negative errno.
  */
 int pageable_hold(struct engine *e, int from, int to, void *arg);
 
