@@ -91,6 +91,8 @@ struct exec_frame {
 /* A loop that the running lanes go round and others do not (spin.c). */
 struct exec_spin {
 	uint32_t branch, mask, rounds, look;
+	uint32_t others, patience; /* other ways back since this one was met; at most */
+	bool changes;		/* at the last look its registers had changed */
 	uint64_t hash;		/* of the registers, at the last look */
 };
 

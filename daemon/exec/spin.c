@@ -20,6 +20,16 @@
 /* Times round a loop until its registers are looked at; then twice as many each time. */
 #define FIRST_LOOK	32u
 #define LAST_LOOK	(1u << 20)
+/* The most that another way back begins with: what was watched before may have been no waiting. */
+#define NEXT_LOOK	(1u << 6)
+/*
+ * After so many other ways back without the one that is watched, the warp has left that loop: four
+ * times as many as there were between two times of it lately, twice as many each time that it had
+ * not; the most at once for a loop that may be around one whose registers change. pack.c does not
+ * tell of all ways back, so their number between two times varies.
+ */
+#define FIRST_PATIENCE	32u
+#define LAST_PATIENCE	4096u
 
 static uint32_t first_entry(const struct exec_warp *warp)
 {
@@ -170,15 +180,43 @@ static uint64_t registers(const struct exec_warp *warp)
 	return hash ^ hash >> 32;
 }
 
+static void watch(struct exec_spin *spin, uint32_t branch, uint32_t mask, uint32_t look,
+		  uint32_t patience)
+{
+	*spin = (struct exec_spin){
+		.branch = branch, .mask = mask, .look = look, .patience = patience,
+	};
+}
+
+/*
+ * One way back is watched at a time. Lanes may wait in a loop around another one: then the inner
+ * loop's registers change and the outer loop's do not. So the watch goes from a way back whose
+ * registers have changed to the next one that is met, and from one that is not met any more to
+ * another.
+ */
+static void met_other(struct exec_spin *spin, uint32_t branch, uint32_t mask)
+{
+	if (spin->changes)
+		watch(spin, branch, mask, MIN(spin->look, NEXT_LOOK), LAST_PATIENCE);
+	else if (!spin->mask)
+		watch(spin, branch, mask, FIRST_LOOK, FIRST_PATIENCE);
+	else if (++spin->others > spin->patience)
+		watch(spin, branch, mask, FIRST_LOOK,
+		      spin->patience < LAST_PATIENCE ? 2 * spin->patience : FIRST_PATIENCE);
+}
+
 bool spin_watch(struct exec_warp *warp, uint32_t branch)
 {
 	struct exec_spin *spin = &warp->spin;
 	uint64_t hash;
 
 	if (spin->branch != branch || spin->mask != warp->mask) {
-		*spin = (struct exec_spin){ branch, warp->mask, 0, FIRST_LOOK, 0 };
+		met_other(spin, branch, warp->mask);
 		return false;
 	}
+	if (spin->patience < LAST_PATIENCE)
+		spin->patience = MAX(FIRST_PATIENCE, MAX(spin->patience / 2, 4 * spin->others));
+	spin->others = 0;
 	if (++spin->rounds < spin->look)
 		return false;
 	hash = registers(warp);
@@ -187,7 +225,8 @@ bool spin_watch(struct exec_warp *warp, uint32_t branch)
 		return false;
 	}
 	spin->rounds = 0;
-	if (hash != spin->hash) {
+	spin->changes = hash != spin->hash;
+	if (spin->changes) {
 		spin->look = MIN(2 * spin->look, LAST_LOOK);
 		return false;
 	}

@@ -82,6 +82,46 @@ static void turns(void **state)
 	      expect_turns);
 }
 
+/*
+ * As in turns(), but a round of waiting looks 8, 40 or 100 times, in a loop of its own or in
+ * one with it.
+ */
+static uint32_t expect_looks(uint32_t t)
+{
+	return 32;
+}
+#define LOOK(times) \
+	"mov.u32 %r5, 0;\nmov.u32 %r6, 0;\n" \
+	"LOOK: ld.volatile.global.u32 %r2, [%d2];\nadd.u32 %r6, %r6, %r2;\n" \
+	"add.u32 %r5, %r5, 1;\nsetp.lt.u32 %p1, %r5, " times ";\n"
+#define LOOKED \
+	"add.u32 %r2, %r0, 1;\nst.volatile.global.u32 [%d2], %r2;\n" \
+	"bar.warp.sync -1;\nld.volatile.global.u32 %r7, [%d2];\n"
+#define LOOKS(times) \
+	HEAD KERNEL "mul.lo.u32 %r8, %r0, " times ";\nWAIT:\n" LOOK(times) "@%p1 bra LOOK;\n" \
+	"setp.ne.u32 %p2, %r6, %r8;\n@%p2 bra WAIT;\n" LOOKED STORE("%r7")
+static void looks(void **state)
+{
+	check(LOOKS("8"), 32, expect_looks);
+	check(LOOKS("40"), 32, expect_looks);
+	/* Five rounds are as many instructions as a warp executes until another one's turn. */
+	check(LOOKS("100"), 32, expect_looks);
+	check(HEAD KERNEL "mul.lo.u32 %r8, %r0, 8;\n" LOOK("8") "@%p1 bra LOOK;\n"
+	      "setp.ne.u32 %p2, %r6, %r8;\nmov.u32 %r5, 0;\nmov.u32 %r6, 0;\n@%p2 bra LOOK;\n"
+	      LOOKED STORE("%r7"), 32, expect_looks);
+}
+
+/* The inner loop's lanes leave it one after the other, so each of its ways back has other lanes. */
+static void apart(void **state)
+{
+	check(HEAD KERNEL "add.u32 %r9, %r0, 1;\nWAIT:\n"
+	      "mov.u32 %r5, 0;\n"
+	      "LOOK: ld.volatile.global.u32 %r2, [%d2];\nadd.u32 %r5, %r5, 1;\n"
+	      "setp.lt.u32 %p1, %r5, %r9;\n@%p1 bra LOOK;\n"
+	      "setp.ne.u32 %p2, %r2, %r0;\n@%p2 bra WAIT;\n" LOOKED STORE("%r7"), 32,
+	      expect_looks);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -89,6 +129,8 @@ int main(void)
 		cmocka_unit_test(after),
 		cmocka_unit_test(flag),
 		cmocka_unit_test(turns),
+		cmocka_unit_test(looks),
+		cmocka_unit_test(apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
