@@ -252,6 +252,9 @@ tap_check 'suite: --within says what ran' \
 tap_check 'suite: --within fails what did not begin' grep -q '^not ok [0-9]* - pass-plain: ' $work/suite
 tap_check 'suite: where the time went' grep -qE '^# vm: the longest: fail-case [0-9]+ s$' $work/suite
 
+vm --slow 4 --suite own-limit >$work/suite 2>$work/suite.err
+tap_check "suite: --slow gives a test's own limits more time" grep -q '^ok [0-9]* - own-limit: a limit' $work/suite
+
 # command NAME STATUS TEXT ARG...: one boot; TEXT must be on stderr.
 command_is() {
 	name=$1 want=$2 text=$3

@@ -57,11 +57,6 @@ export GPUEMU_VIRT GPUEMU_SLOW
 echo "$GPUEMU_VIRT" >/etc/gpuemu-virt
 PATH=$TREE/build/bin:$TREE/build/tests/kernel:/bin:/sbin:/usr/bin
 [ ! -n "$(cat /vm/fixture)" ] || PATH=$TREE/$(cat /vm/fixture)/bin:$PATH
-# The tests' own limits in shell.
-mkdir /vm/slow
-printf '#!/bin/sh\ns=$1; shift\nexec /bin/timeout $((s * %s)) "$@"\n' "$GPUEMU_SLOW" >/vm/slow/timeout
-chmod 755 /vm/slow/timeout
-[ "$GPUEMU_SLOW" -eq 1 ] || PATH=/vm/slow:$PATH
 export PATH
 export HOME=/root
 cd "$TREE" || cd /

@@ -6,7 +6,7 @@
 # they agree with one another. gpuemu bench bars: no ratio is far from its bar.
 . tests/lib/tap.sh
 
-tap_check 'bench fault' sh -c 'timeout 150 gpuemu bench fault --json >/tmp/bench.json'
+tap_check 'bench fault' sh -c 'timeout $((150 * GPUEMU_SLOW)) gpuemu bench fault --json >/tmp/bench.json'
 tr -d ' \n\t' </tmp/bench.json >/tmp/flat.json
 figure() { # OBJECT KEY
 	sed -n "s/.*\"$1\":{\([^}]*\)}.*/\1/p" /tmp/flat.json | tr ',' '\n' | sed -n "s/^\"$2\":\([0-9.e+]*\)\$/\1/p" | head -n 1

@@ -21,7 +21,7 @@ for w in vecadd gather bfs histo mergesort; do
 		pages /tmp/$b.record >/tmp/$b.pages
 	done
 	tap_check "$w: three backends touch the same pages" same_pages
-	tap_check "$w as nobody, VRAM 64K: verifies" nobody timeout 100 "$gpuemu" run "$w" size=tiny --backend uffd --vram 64K
+	tap_check "$w as nobody, VRAM 64K: verifies" nobody timeout $((100 * GPUEMU_SLOW)) "$gpuemu" run "$w" size=tiny --backend uffd --vram 64K
 done
 
 head -c 300000 /dev/urandom >/tmp/in
@@ -31,7 +31,7 @@ count() { # BACKEND [COMMAND...]
 	rm -f /tmp/$b.out
 	: >/tmp/$b.out
 	chmod 666 /tmp/$b.out
-	"$@" timeout 100 "$gpuemu" ptx tests/cli/count.ptx --backend "$b" --kernel index --grid 20 --block 256 \
+	"$@" timeout $((100 * GPUEMU_SLOW)) "$gpuemu" ptx tests/cli/count.ptx --backend "$b" --kernel index --grid 20 --block 256 \
 		--arg "inout:/tmp/in:/tmp/$b.out" --arg u32:5000 --vram 32K
 }
 for b in sim kmod uffd; do
@@ -56,9 +56,9 @@ figure() { # FILE OBJECT KEY
 	tr -d ' \n\t' <"$1" | sed -n "s/.*\"$2\":{\([^}]*\)}.*/\1/p" | tr ',' '\n' | sed -n "s/^\"$3\":\([0-9.e+]*\)\$/\1/p" | head -n 1
 }
 for b in kmod uffd; do
-	tap_check "bench fault on $b" sh -c "timeout 100 gpuemu bench fault --backend $b --count 500 --json >/tmp/$b.one"
-	tap_check "bench fault on $b, 256 at a time" sh -c "timeout 100 gpuemu bench fault --backend $b --count 2048 --batch 256 --json >/tmp/$b.batch"
-	tap_check "bench throughput on $b" sh -c "timeout 100 gpuemu bench throughput --backend $b --count 2048 --json | grep -q faults_per_second"
+	tap_check "bench fault on $b" sh -c "timeout $((100 * GPUEMU_SLOW)) gpuemu bench fault --backend $b --count 500 --json >/tmp/$b.one"
+	tap_check "bench fault on $b, 256 at a time" sh -c "timeout $((100 * GPUEMU_SLOW)) gpuemu bench fault --backend $b --count 2048 --batch 256 --json >/tmp/$b.batch"
+	tap_check "bench throughput on $b" sh -c "timeout $((100 * GPUEMU_SLOW)) gpuemu bench throughput --backend $b --count 2048 --json | grep -q faults_per_second"
 	for key in unmap copy; do
 		tap_check "$b: stages_ns.$key" test "$(figure /tmp/$b.one stages_ns $key)" -gt 0
 	done
