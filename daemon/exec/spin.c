@@ -23,10 +23,11 @@
 /* The most that another way back begins with: what was watched before may have been no waiting. */
 #define NEXT_LOOK	(1u << 6)
 /*
- * After so many other ways back without the one that is watched, the warp has left that loop: four
- * times as many as there were between two times of it lately, twice as many each time that it had
- * not; the most at once for a loop that may be around one whose registers change. pack.c does not
- * tell of all ways back, so their number between two times varies.
+ * The watch goes to another loop after so many other ways back without the one that it watches. A
+ * loop that may be around one whose registers change gets LAST_PATIENCE. Any other loop begins with
+ * FIRST_PATIENCE, gets four times the other ways back that were between two of its own, and
+ * twice as many when that was too few. pack.c does not tell of all ways back, so their number
+ * varies.
  */
 #define FIRST_PATIENCE	32u
 #define LAST_PATIENCE	4096u
