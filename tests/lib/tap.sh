@@ -9,8 +9,9 @@
 tap_n=0
 tap_failed=0
 
-# In a VM in which all is slow (run.sh --slow) a test's own limits are longer, too. Its shell, busybox',
-# would not find a program of this name. `sh -c` in a test has no such function and multiplies itself.
+# In a slow VM (run.sh --slow) a test's own limits are longer, too. A program of this name in PATH would
+# not do: busybox' shell prefers its own. Where a test starts `timeout` by `sh -c`, env or as another
+# user, this function is not there, and the test multiplies its limit itself.
 if [ "${GPUEMU_SLOW:-1}" != 1 ]; then
 	timeout() {
 		case $1 in

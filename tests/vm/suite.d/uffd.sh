@@ -31,7 +31,7 @@ count() { # BACKEND [COMMAND...]
 	rm -f /tmp/$b.out
 	: >/tmp/$b.out
 	chmod 666 /tmp/$b.out
-	"$@" timeout $((100 * GPUEMU_SLOW)) "$gpuemu" ptx tests/cli/count.ptx --backend "$b" --kernel index --grid 20 --block 256 \
+	"$@" env timeout $((100 * GPUEMU_SLOW)) "$gpuemu" ptx tests/cli/count.ptx --backend "$b" --kernel index --grid 20 --block 256 \
 		--arg "inout:/tmp/in:/tmp/$b.out" --arg u32:5000 --vram 32K
 }
 for b in sim kmod uffd; do
