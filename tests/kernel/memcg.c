@@ -15,7 +15,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -403,31 +402,12 @@ static void innocent(size_t bytes)
 	_exit(0);
 }
 
-static int kernel_major(void)
-{
-	struct utsname name;
-
-	return uname(&name) ? 0 : atoi(name.release);
-}
-
-static int pause_close(uint32_t ms)
-{
-	struct nl nl;
-	int ret = nl_open(&nl);
-
-	if (ret)
-		return ret;
-	ret = nl_inject(&nl, GPUEMU_INJECT_WHAT_PAUSE_CLOSE, ms);
-	nl_close(&nl);
-	return ret;
-}
-
 /*
  * The pages behind device memory cannot be reclaimed: they count as their process', wherever
  * they are. So in a memory cgroup that is full the process with device memory ends, and not
  * one beside it that has less. A pause holds it just before its pages are free, and the OOM
- * killer waits for it. From Linux 7 on a memory cgroup's OOM killer does not see processes that
- * are exiting, whatever they have: it may kill the second, too.
+ * killer waits for it. Where the OOM killer does not see processes that are exiting, it may kill
+ * the second, too.
  */
 TEST_F(memcg, the_oom_killer_finds_who_has_it)
 {
@@ -454,12 +434,12 @@ TEST_F(memcg, the_oom_killer_finds_who_has_it)
 	ASSERT_EQ(0, engine_h2d(&self->e, self->space, self->mem, PAGES));
 	ASSERT_EQ(0, put_text(GROUP "memory.max", "14M"));
 	/* Less than the OOM killer waits for a victim at all, 2 s. */
-	ASSERT_EQ(0, pause_close(400));
+	ASSERT_EQ(0, oom_victim_pauses(400));
 	pid = fork();
 	if (!pid)
 		innocent(7 << 20);
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
-	if (kernel_major() < 7) {
+	if (oom_sees_exiting()) {
 		EXPECT_EQ(0, status);
 		EXPECT_EQ(before_pauses + 1, knob_stat(GPUEMU_A_STATS_INJECTED));
 	}
