@@ -139,7 +139,9 @@ static int by_gpu_managed(void *to, const void *from, size_t bytes)
  * The GPU's access to ordinary memory. mm waits for no engine, so one that has not heard yet
  * that the page was mapped anew uses the old one, which nobody else has. One that comes too late
  * for a page that has left goes nowhere, and takes longer than any other: then nothing that
- * the engine believes is sure. -EFAULT: this is one of those.
+ * the engine believes is sure. A process that was killed has nothing at its addresses any more, so
+ * an access there goes nowhere at once, until the engine hears of it. -EFAULT: this is one of
+ * those.
  */
 static int by_gpu(void *to, const void *from, size_t bytes)
 {
@@ -148,7 +150,7 @@ static int by_gpu(void *to, const void *from, size_t bytes)
 
 	copy_words(to, from, bytes);
 	fe.slow |= now_ms() - begun > SLOW_MS;
-	sure &= !fe.slow && atomic_load(fe.space_now) == fe.space;
+	sure &= !fe.slow && !atomic_load(fe.dying) && atomic_load(fe.space_now) == fe.space;
 	atomic_fetch_add(sure ? &fe.s->sure : &fe.s->unsure, 1);
 	return sure ? 0 : -EFAULT;
 }
@@ -289,6 +291,7 @@ static void burst(void)
 
 	fe.space = space;
 	fe.space_now = &s->client[c].space;
+	fe.dying = &s->client[c].dying;
 	for (i = 0; i < BURST; i++)
 		page[i] = (base + below(&fe.x, span)) % s->pages;
 	for (tries = 0; space && left && tries < 4; tries++) {

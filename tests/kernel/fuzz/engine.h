@@ -26,6 +26,7 @@ struct fuzz_engine {
 	uint32_t space;
 	/* Of the GPU's access to ordinary memory that is on: see by_gpu(). */
 	_Atomic uint32_t *remaps_now;
+	_Atomic bool *dying;
 	uint32_t remaps;
 	bool slow;
 	uint64_t x;

@@ -66,6 +66,7 @@ static void spawn_client(struct fuzz *f, int i)
 
 	/* This is of the last life, and nothing of that is left. */
 	atomic_store(&m->space, 0);
+	atomic_store(&m->dying, false);
 	for (k = 0; k < IMAGES; k++)
 		atomic_store(&m->image[k].id, 0);
 	remap_begin(f->s, i, 0, f->s->pages, LEFT_ZERO);
@@ -133,6 +134,7 @@ static void harm(struct fuzz *f)
 	case 1:
 		note(f->s, OP_CLIENT_KILLED, i, 0, PAGES, 0);
 		f->client_killed[i] = true;
+		atomic_store(&f->s->client[i].dying, true);
 		kill(f->client[i], SIGKILL);
 		break;
 	case 2:

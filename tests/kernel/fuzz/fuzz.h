@@ -65,6 +65,7 @@ struct image {
 
 struct client_model {
 	_Atomic uint32_t space;	/* 0: nobody is there */
+	_Atomic bool dying;	/* it was killed, or soon is */
 	_Atomic uint32_t idle;	/* the round in which it rests */
 	_Atomic uint32_t checked;
 	_Atomic uint8_t doing;
