@@ -434,7 +434,7 @@ TEST_F(memcg, the_oom_killer_finds_who_has_it)
 	ASSERT_EQ(0, engine_h2d(&self->e, self->space, self->mem, PAGES));
 	ASSERT_EQ(0, put_text(GROUP "memory.max", "14M"));
 	/* Less than the OOM killer waits for a victim at all, 2 s. */
-	ASSERT_EQ(0, oom_victim_pauses(400));
+	ASSERT_EQ(0, knob_inject(GPUEMU_INJECT_WHAT_PAUSE_CLOSE, 400));
 	pid = fork();
 	if (!pid)
 		innocent(7 << 20);

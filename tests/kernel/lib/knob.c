@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Parameters and counters through netlink; each call opens a socket of its own. */
+/* Parameters, counters and failures through netlink; each call opens a socket of its own. */
 #include "lib/knob.h"
 #include "lib/nl.h"
 
@@ -11,6 +11,18 @@ int knob_set(const char *name, uint32_t value)
 	if (ret)
 		return ret;
 	ret = nl_set_param(&nl, name, value);
+	nl_close(&nl);
+	return ret;
+}
+
+int knob_inject(uint32_t what, uint32_t count)
+{
+	struct nl nl;
+	int ret = nl_open(&nl);
+
+	if (ret)
+		return ret;
+	ret = nl_inject(&nl, what, count);
 	nl_close(&nl);
 	return ret;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the OOM killer counts, whom it chose, and what it sees of a victim that takes its time. */
+/* What the OOM killer counts, whom it chose, and whether it sees processes that are exiting. */
 #ifndef _GPUEMU_TESTS_KERNEL_OOM_H
 #define _GPUEMU_TESTS_KERNEL_OOM_H
 
@@ -10,8 +10,6 @@
 #include <sys/types.h>
 #include <sys/utsname.h>
 #include <unistd.h>
-
-#include "nl.h"
 
 /* Pages that a process has resident, as the OOM killer counts them; -1: unknown. */
 static inline long oom_resident(pid_t pid)
@@ -44,19 +42,6 @@ static inline pid_t oom_first_killed(int log)
 			return atoi(at + strlen(said));
 	}
 	return 0;
-}
-
-/* The next process that ends is held for @ms just before its pages are free. 0 or -errno. */
-static inline int oom_victim_pauses(uint32_t ms)
-{
-	struct nl nl;
-	int ret = nl_open(&nl);
-
-	if (ret)
-		return ret;
-	ret = nl_inject(&nl, GPUEMU_INJECT_WHAT_PAUSE_CLOSE, ms);
-	nl_close(&nl);
-	return ret;
 }
 
 /* From Linux 7 on a memory cgroup's OOM killer does not see processes that are exiting. */
