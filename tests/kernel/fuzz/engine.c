@@ -17,6 +17,7 @@
 
 #include "fuzz/engine.h"
 #include "fuzz/kcov.h"
+#include "lib/slow.h"
 
 /* SLOW_MS: less than an access waits for a page that has left (mirror_slots.c). */
 enum { BURST = 24, SLOW_MS = 50 };
@@ -108,8 +109,10 @@ static uint8_t *translate(int client, int page, uint32_t space, bool write)
 		fe.tlb[at].va = va;
 		fe.tlb[at].frame = engine_at(&fe.e, entry);
 		fe.tlb[at].read_only = entry & GPUEMU_PTE_READ_ONLY;
+		fe.tlb[at].on_device = !(entry & (GPUEMU_PTE_MIRROR | GPUEMU_PTE_REMOTE));
 	}
 	fe.remaps = fe.tlb[at].remaps;
+	fe.on_device = fe.tlb[at].on_device;
 	return write && fe.tlb[at].read_only ? NULL : fe.tlb[at].frame;
 }
 
@@ -152,6 +155,8 @@ static int by_gpu(void *to, const void *from, size_t bytes)
 	fe.slow |= now_ms() - begun > SLOW_MS;
 	sure &= !fe.slow && !atomic_load(fe.dying) && atomic_load(fe.space_now) == fe.space;
 	atomic_fetch_add(sure ? &fe.s->sure : &fe.s->unsure, 1);
+	if (sure && fe.on_device)
+		atomic_fetch_add(&fe.s->sure_on_device, 1);
 	return sure ? 0 : -EFAULT;
 }
 
@@ -294,7 +299,8 @@ static void burst(void)
 	fe.dying = &s->client[c].dying;
 	for (i = 0; i < BURST; i++)
 		page[i] = (base + below(&fe.x, span)) % s->pages;
-	for (tries = 0; space && left && tries < 4; tries++) {
+	/* On a slow kernel ordinary memory comes by a later fault (make_plan()). */
+	for (tries = 0; space && left && tries < 3 + (int)slowness(); tries++) {
 		missing = 0;
 		pthread_mutex_lock(&fe.gpu);
 		/* Those that it has not acknowledged it need not know. */

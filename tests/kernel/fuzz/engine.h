@@ -20,7 +20,12 @@ struct fuzz_engine {
 	uint32_t seen;			/* invalidates that were applied */
 	bool parked;			/* it was, and has not looked at them since */
 	/* remaps: the client's, before the look-up. */
-	struct { uint32_t space, remaps; uint64_t va; uint8_t *frame; bool read_only; } tlb[TLB];
+	struct {
+		uint32_t space, remaps;
+		uint64_t va;
+		uint8_t *frame;
+		bool read_only, on_device;
+	} tlb[TLB];
 	/* Of the accesses that are on: see by_gpu_managed(). */
 	_Atomic uint32_t *space_now;
 	uint32_t space;
@@ -28,7 +33,7 @@ struct fuzz_engine {
 	_Atomic uint32_t *remaps_now;
 	_Atomic bool *dying;
 	uint32_t remaps;
-	bool slow;
+	bool slow, on_device;
 	uint64_t x;
 	/* By number: the GPU, those that serve, the one that races. */
 	pthread_t thread[THREADS];

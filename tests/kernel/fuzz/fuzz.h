@@ -88,9 +88,13 @@ struct shared {
 	struct client_model client[CLIENTS_MAX];
 	_Atomic uint64_t count[OP_KINDS], moved, faults, garbage, resets;
 	_Atomic uint64_t rightless;	/* lives of clients that are another user's */
-	_Atomic uint64_t heap_moved;	/* pages of ordinary memory, of those moved */
+	/*
+	 * Pages of ordinary memory, of those moved: without the ones that came after the answer
+	 * -EAGAIN.
+	 */
+	_Atomic uint64_t heap_moved;
 	/* The GPU's accesses to ordinary memory: those that must be right, and the others. */
-	_Atomic uint64_t sure, unsure;
+	_Atomic uint64_t sure, unsure, sure_on_device;
 	_Atomic uint64_t late;		/* works that ended so */
 	_Atomic uint64_t children;	/* that looked twice at what they had */
 	/* Commands by ioctl that were good; of them, those that no signal interrupted. */

@@ -10,6 +10,7 @@
 
 #include "fuzz/engine.h"
 #include "fuzz/kcov.h"
+#include "lib/slow.h"
 
 enum { PLAN = 48 };
 
@@ -68,6 +69,10 @@ static enum gpuemu_migration_op bring(uint64_t *x, enum gpuemu_access access)
 	return GPUEMU_MIGRATE_H2D;
 }
 
+/*
+ * A slow kernel needs longer to find pages of ordinary memory than a COMMIT waits for, and a
+ * later COMMIT for the same pages has them. So most ask for the fault's page alone there.
+ */
 static uint32_t make_plan(uint64_t *x, struct gpuemu_migration *m, int *want)
 {
 	struct gpuemu_batch *batch = &fe.e.control->batch;
@@ -93,6 +98,10 @@ static uint32_t make_plan(uint64_t *x, struct gpuemu_migration *m, int *want)
 		if (c == fe.s->clients || page < 0 || one_in(x, 20))
 			continue;
 		make_migration(x, &m[n], c, page);
+		if (page >= PAGES && slowness() > 1 && !one_in(x, 4)) {
+			m[n].addr = (uintptr_t)page_addr(fe.s, page);
+			m[n].pages = 1;
+		}
 		m[n].op = bring(x, f.access);
 		want[n] = one_in(x, 60) ? spoil(x, &m[n]) : 1;
 		n++;
