@@ -71,7 +71,8 @@ static enum gpuemu_migration_op bring(uint64_t *x, enum gpuemu_access access)
 
 /*
  * A slow kernel needs longer to find pages of ordinary memory than a COMMIT waits for, and a
- * later COMMIT for the same pages has them. So most ask for the fault's page alone there.
+ * later COMMIT for the same pages has them. So most faults of ordinary memory there are answered
+ * with a migration of their page alone.
  */
 static uint32_t make_plan(uint64_t *x, struct gpuemu_migration *m, int *want)
 {
