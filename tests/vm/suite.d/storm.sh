@@ -59,6 +59,7 @@ faults=$(value far_faults)
 echo "# $n times compaction and drop_caches, $faults far faults"
 tap_check 'memory was compacted meanwhile' test $n -ge 5
 tap_check 'far faults were served meanwhile' test "$faults" -ge 1000
+tap_check 'a client had its memory in the cgroup' test "$(cat $group/memory.peak)" -gt 1000000
 tap_check 'no engine is lost' test "$(lost)" -eq "$before"
 tap_check 'the daemon of the beginning lives' kill -0 $daemon
 tap_check 'and serves' timeout 100 gpuemu run vecadd --backend kmod
