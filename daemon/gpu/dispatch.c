@@ -89,6 +89,7 @@ void dispatch_arrived(struct dispatch *d, struct dispatch_kernel *k, uint64_t no
 {
 	assert(d->nkernels < SM_KERNELS);
 	d->kernels[d->nkernels++] = k;
+	sm_kernel_set_waiting(k->kernel, k->ctas - k->next);
 	for (unsigned int i = 0; i < d->nsms; i++)
 		d->told[i * SM_KERNELS + k->slot] = 0;
 	d->room = true;
@@ -156,6 +157,7 @@ static int launch(struct dispatch *d, unsigned int sm, struct dispatch_kernel *k
 	if (ret)
 		return ret;
 	k->next++;
+	sm_kernel_set_waiting(k->kernel, k->ctas - k->next);
 	d->next_sm = (sm + 1) % d->nsms;
 	if (d->ops->launched)
 		d->ops->launched(d->state, d, sm, k, cycle);

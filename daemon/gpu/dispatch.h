@@ -16,7 +16,7 @@ struct json_object;
 
 /* A kernel that runs, as far as its CTAs go. The launch owns it. */
 struct dispatch_kernel {
-	const struct sm_kernel *kernel;
+	struct sm_kernel *kernel;
 	unsigned int slot;		/* 0 to SM_KERNELS - 1, its own while it runs */
 	uint32_t stream;		/* whose program it is of; 0: the default stream */
 	uint32_t grid[3];

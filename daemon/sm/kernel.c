@@ -476,6 +476,7 @@ int sm_kernel_create(const struct gpu_spec *spec,
 	k->spec = spec;
 	sm_kernel_set_module(k, MEM_CODE, MEM_CONST_BASE);
 	sm_kernel_set_slot(k, 0);
+	sm_kernel_set_waiting(k, UINT64_MAX);
 	k->nops = ptx->ninsns;
 	k->threads = launch->block[0] * launch->block[1] * launch->block[2];
 	k->warps_per_cta = DIV_ROUND_UP(k->threads, WARP_LANES);

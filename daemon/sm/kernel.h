@@ -63,6 +63,7 @@ struct sm_kernel {
 	uint64_t *sets_read, *sets_written;
 	uint32_t *phase_of;
 	unsigned int slot;		/* sm_kernel_set_slot() */
+	uint64_t waiting;		/* sm_kernel_set_waiting() */
 };
 
 #endif

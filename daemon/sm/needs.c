@@ -25,6 +25,16 @@ uint64_t sm_kernel_grid(const struct sm_kernel *k)
 	return k->launch->grid_id;
 }
 
+void sm_kernel_set_waiting(struct sm_kernel *k, uint64_t ctas)
+{
+	k->waiting = ctas;
+}
+
+uint64_t sm_kernel_waiting(const struct sm_kernel *k)
+{
+	return k->waiting;
+}
+
 struct sm_needs sm_kernel_needs(const struct sm_kernel *k)
 {
 	return (struct sm_needs){

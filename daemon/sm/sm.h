@@ -44,6 +44,9 @@ struct sm_needs sm_kernel_needs(const struct sm_kernel *kernel);
 /* Kernels that run at a time have slots of their own, from 0; a new kernel has 0. */
 #define SM_KERNELS	KERNEL_SLOTS
 void sm_kernel_set_slot(struct sm_kernel *kernel, unsigned int slot);
+/* CTAs that no SM has begun. A new kernel has UINT64_MAX: nobody has said how many. */
+void sm_kernel_set_waiting(struct sm_kernel *kernel, uint64_t ctas);
+uint64_t sm_kernel_waiting(const struct sm_kernel *kernel);
 /*
  * Device addresses of its module's first instruction and first constant; a new kernel's module is
  * the only one. Parameters and local memory go by slot.

@@ -697,6 +697,7 @@ static struct {
 static void turns_arrived(void *state, struct dispatch *d, struct dispatch_kernel *k, uint64_t now)
 {
 	assert_ptr_equal(d->kernels[d->nkernels - 1], k);
+	assert_int_equal(sm_kernel_waiting(k->kernel), k->ctas);
 	turns.arrived++;
 	turns.launched[k->slot] = turns.retired[k->slot] = 0;
 }
@@ -724,6 +725,7 @@ static void turns_launched(void *state, struct dispatch *d, unsigned int sm,
 {
 	assert_ptr_equal(d->kernels[turns.turn % d->nkernels], k);
 	turns.launched[k->slot]++;
+	assert_int_equal(sm_kernel_waiting(k->kernel), k->ctas - k->next);
 }
 
 static void turns_retired(void *state, struct dispatch *d, unsigned int sm,

@@ -412,7 +412,7 @@ bool virtual_zorua_has_room(void *state, const struct sm *sm, const struct sm_ke
 	if (!v->by_lack)
 		return true;
 	return alone(sm, kernel) ? !coord_backlog(v->c) &&
-	       sm_resident_ctas(sm, NULL) < virtual_specified(v, kernel) + v->growth.extra :
+	       sm_resident_ctas(sm, NULL) < virtual_growth_ctas(v, kernel) :
 	       fits_beside(v, kernel);
 }
 

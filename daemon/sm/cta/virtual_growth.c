@@ -15,7 +15,9 @@
 
 #define TRIAL		2u	/* epochs that a trial measures */
 #define WAIT		8u	/* times zorua.proof: epochs to the second trial */
-#define STARVED		64u	/* epochs that a warp is held at most */
+#define STARVED		64u	/* epochs that warps are held, the first time */
+#define RELIEF		2u	/* epochs that they go on then */
+#define DOUBLED		20u	/* times at most */
 
 /*
  * Warps lack in an epoch in which, in a 32nd of the cycles and more often than the load/store unit
@@ -98,14 +100,19 @@ static bool beyond(const struct virt *v, unsigned int extra)
 	return sm_resident_ctas(v->sm, NULL) > virtual_specified(v, v->kernel) + extra;
 }
 
+static bool swapped(const struct virt *v)
+{
+	return coord_swapped(v->c, COORD_THREADS) || coord_swapped(v->c, COORD_SCRATCHPAD) ||
+	       coord_swapped(v->c, COORD_REGISTERS);
+}
+
 /*
  * Some warps wait for a resource, or some of one is in swap: o_thresh decides how many warps go on,
- * from c_idle and c_mem, and CTAs that wait cost nothing.
+ * from c_idle and c_mem.
  */
 static bool oversubscribed(const struct virt *v)
 {
-	return coord_pending(v->c) || coord_swapped(v->c, COORD_THREADS) ||
-	       coord_swapped(v->c, COORD_SCRATCHPAD) || coord_swapped(v->c, COORD_REGISTERS);
+	return coord_pending(v->c) || swapped(v);
 }
 
 static void settle(struct growth *g)
@@ -170,6 +177,9 @@ void virtual_growth(struct virt *v, const struct idleness *epoch, uint64_t issue
 	g->here = beyond(v, MIN(g->kept, g->extra));
 	if (many) {
 		g->lacked = 0;
+		/* mst's kernels want more CTAs soon after that, so the wait grows no longer. */
+		if (g->extra > g->kept)
+			g->verdict->hold = g->verdict->wait;
 		g->extra = g->kept = 0;
 		return;
 	}
@@ -186,17 +196,44 @@ void virtual_growth(struct virt *v, const struct idleness *epoch, uint64_t issue
 		try_more(v);
 }
 
+/*
+ * A held CTA may have what others wait for (a lock), so all warps go on at times. Each time they
+ * drive each other's lines out of the caches. So a kernel that has not ended by then, nor come to a
+ * barrier, is left alone for twice as long, and gets twice as long.
+ */
+static bool relieved(struct growth *g, bool held)
+{
+	if (!held && !g->relieved) {
+		g->turn = g->doubled = 0;
+		return false;
+	}
+	if (++g->turn < (g->relieved ? RELIEF : STARVED) << g->doubled)
+		return g->relieved;
+	g->turn = 0;
+	if (g->relieved)
+		g->doubled = MIN(g->doubled + 1, DOUBLED);
+	g->relieved = !g->relieved;
+	return g->relieved;
+}
+
 unsigned int virtual_growth_runs(struct virt *v)
 {
 	struct growth *g = &v->growth;
 
-	g->held = v->held || g->held > STARVED ? g->held + 1 : 0;
-	if (!beyond(v, g->extra))
-		return UINT32_MAX;
-	if (g->held > STARVED) {
-		if (g->held >= STARVED + TRIAL)
-			g->held = 0;
+	if (!beyond(v, g->extra)) {
+		g->relieved = false;
+		g->turn = g->doubled = 0;
 		return UINT32_MAX;
 	}
+	if (relieved(g, v->held))
+		return UINT32_MAX;
 	return (virtual_specified(v, v->kernel) + g->extra) * sm_kernel_needs(v->kernel).warps;
+}
+
+unsigned int virtual_growth_ctas(const struct virt *v, const struct sm_kernel *kernel)
+{
+	uint64_t share = sm_kernel_waiting(kernel) / v->spec->sms;
+
+	return virtual_specified(v, kernel) +
+	       (swapped(v) ? v->growth.extra : (unsigned int)MIN(share, v->growth.extra));
 }

@@ -2,8 +2,10 @@
 /*
  * Warps that are held: active, as the paper has it, but not schedulable. A held warp keeps its
  * slot and its registers, and stops at the next instruction that it comes to. How many warps run,
- * virtual_growth.c says. The oldest CTAs' do, without those at barriers; when one of them ends or
- * comes to a barrier the next one goes on.
+ * virtual_growth.c says. The oldest CTAs' do, without those at barriers. The next CTA goes on when
+ * enough of them have ended or come to a barrier for all its warps, as it would begin on a plain
+ * SM. Warp by warp its accesses would be apart from each other, and among those of the one before:
+ * bh then misses L1D 2% more often.
  */
 #include "sm/cta/virtual_state.h"
 
@@ -25,6 +27,11 @@ static unsigned int by_age(const struct virt *v, uint8_t ctas[MAX_CTAS])
 	return n;
 }
 
+static bool runnable(const struct vwarp *w)
+{
+	return !w->exited && !w->barrier;
+}
+
 bool virtual_hold(struct virt *v)
 {
 	uint8_t ctas[MAX_CTAS], warps[MAX_WARPS];
@@ -35,21 +42,26 @@ bool virtual_hold(struct virt *v)
 		return false;
 	n = by_age(v, ctas);
 	for (unsigned int k = 0; k < n; k++) {
-		unsigned int m = sm_cta_warps(v->sm, ctas[k], warps, MAX_WARPS);
+		unsigned int m = sm_cta_warps(v->sm, ctas[k], warps, MAX_WARPS), here = 0;
+		bool hold;
 
+		for (unsigned int i = 0; i < m; i++)
+			here += runnable(&v->warps[warps[i]]);
+		hold = running + here > v->runs;
 		for (unsigned int i = 0; i < m; i++) {
 			struct vwarp *w = &v->warps[warps[i]];
-			bool counts = !w->exited && !w->barrier;
 
-			if (counts && running >= v->runs) {
+			if (hold && runnable(w)) {
 				w->held = true;
-				held++;
 				continue;
 			}
-			running += counts;
 			some |= w->stopped;
 			w->held = false;
 		}
+		if (hold)
+			held += here;
+		else
+			running += here;
 	}
 	v->held = held;
 	return some;

@@ -59,7 +59,9 @@ struct growth {
 	unsigned int extra, kept;	/* CTAs: that may run; those that were worth it */
 	bool here;			/* the trial's CTAs were there at the last epoch's end */
 	bool look_back;			/* the next trial is of fewer CTAs than are kept */
-	unsigned int held;		/* epochs in a row in which warps were */
+	bool relieved;			/* all go on, though some are too many */
+	unsigned int turn;		/* epochs since that began or ended */
+	unsigned int doubled;		/* how often: a turn of either is that much longer */
 	unsigned int measured;		/* epochs of the trial, */
 	uint64_t sum;			/* and what they issued */
 	uint64_t rate;			/* instructions of an epoch with `kept` */
@@ -122,6 +124,13 @@ bool virtual_lacking(const struct virt *v, const struct idleness *epoch);
 void virtual_growth_begin(struct virt *v);
 /* An epoch has ended, in which the SM issued so many instructions. */
 void virtual_growth(struct virt *v, const struct idleness *epoch, uint64_t issued);
+
+/*
+ * CTAs of the kernel that the SM takes. Beyond virtual_specified() it takes no more than its share
+ * of those that wait: a CTA that is held here could have begun on an SM that has none. Where
+ * something is in swap o_thresh has decided, and there is no such limit.
+ */
+unsigned int virtual_growth_ctas(const struct virt *v, const struct sm_kernel *kernel);
 
 /* Warps that may run until the next epoch ends. */
 unsigned int virtual_growth_runs(struct virt *v);
