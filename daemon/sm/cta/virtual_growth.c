@@ -5,9 +5,9 @@
  * epochs, one CTA more comes, and if the SM then issues so many more instructions an epoch
  * (zorua.gain), it is kept, and twice as many are tried. Else the SM goes back to what it had, and
  * waits before it tries again, longer each time, also over the kernel's launches. Every second
- * trial is of fewer CTAs than are kept. What is too many is held (virtual_hold.c). Where
- * resources are oversubscribed o_thresh decides instead. Called by virtual.c at the end of each
- * epoch.
+ * trial is of fewer CTAs than are kept. What is too many is held (virtual_hold.c). An SM takes no
+ * more than its share of the CTAs that wait (virtual_growth_ctas()). Where resources are
+ * oversubscribed o_thresh decides instead. Called by virtual.c at the end of each epoch.
  */
 #include <string.h>
 
@@ -198,8 +198,8 @@ void virtual_growth(struct virt *v, const struct idleness *epoch, uint64_t issue
 
 /*
  * A held CTA may have what others wait for (a lock), so all warps go on at times. Each time they
- * drive each other's lines out of the caches. So a kernel that has not ended by then, nor come to a
- * barrier, is left alone for twice as long, and gets twice as long.
+ * drive each other's lines out of the caches, so the next time comes after twice as long and lasts
+ * twice as long. An epoch in which nobody is held, such as a trial's, begins that anew.
  */
 static bool relieved(struct growth *g, bool held)
 {
