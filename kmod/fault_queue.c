@@ -237,12 +237,14 @@ static void remove_faults(struct gpuemu_engine *e, u32 *n, u32 first, u32 end)
 static u32 choose_block(struct gpuemu_engine *e, u32 *n, u32 *first)
 {
 	struct gpuemu_fault *f;
-	u32 end;
+	u32 end, most;
 
 	for (;;) {
 		*first = after_served(e, *n);
 		f = &e->batch[*first];
-		for (end = *first; end < *n; end++)
+		/* A block has more pages than a batch has room. */
+		most = min(*n, *first + GPUEMU_BATCH_MAX);
+		for (end = *first; end < most; end++)
 			if (!same_block(f, &e->batch[end]))
 				break;
 		look_at(e->dev, f, end - *first, LOOK_MARK);
