@@ -44,7 +44,8 @@ static void clip(u64 index, u64 first, u64 last, u32 *i, u32 *n)
 
 void gpuemu_protect_init(struct gpuemu_protect *p)
 {
-	xa_init(&p->blocks);
+	/* Its nodes are charged to the process, as the bitmaps are. */
+	xa_init_flags(&p->blocks, XA_FLAGS_ACCOUNT);
 	p->entries = 0;
 	p->bitmaps = 0;
 }

@@ -71,7 +71,7 @@ int gpuemu_space_init(struct gpuemu_space *space, struct gpuemu_dev *dev,
 	mt_init(&space->managed);
 	gpuemu_protect_init(&space->protect);
 	gpuemu_sysmem_init(&space->sysmem);
-	xa_init(&space->blocks);
+	xa_init_flags(&space->blocks, XA_FLAGS_ACCOUNT);
 	INIT_LIST_HEAD(&space->lru);
 	gpuemu_created(spaces);
 	return 0;
