@@ -93,6 +93,19 @@ static void unmap(struct gpuemu_mirror_range *range, u32 first, u32 last)
 	wake_up_all(&slots->aperture.inserted);
 }
 
+/*
+ * Tells the engine of n pages that were just hidden, under the same hold of the lock. A second
+ * task that finds them hidden posts nothing, and its mm may free their frames: whoever asks then
+ * whether the engine has forgotten all that was posted (page_free()) must ask for these, too.
+ */
+static void post_locked(struct gpuemu_mirror_range *range, u64 start, u64 end, u32 n,
+			enum gpuemu_inval_reason reason)
+{
+	lockdep_assert_held(&slots_of(range)->aperture.lock);
+	if (n)
+		gpuemu_tlb_post(range->mirror->space, start, end, reason);
+}
+
 /* The engine reaches none of the pages afterwards. Returns how many it could. */
 u32 gpuemu_mirror_range_hide(struct gpuemu_mirror_range *range, u32 first, u32 last)
 {
@@ -101,6 +114,8 @@ u32 gpuemu_mirror_range_hide(struct gpuemu_mirror_range *range, u32 first, u32 l
 
 	spin_lock(&slots_of(range)->aperture.lock);
 	left = hide_locked(range, first, last, &n);
+	post_locked(range, gpuemu_mirror_range_addr(range, first),
+		    gpuemu_mirror_range_addr(range, last + 1), n, GPUEMU_INVAL_EVICT);
 	spin_unlock(&slots_of(range)->aperture.lock);
 	if (left)
 		unmap(range, first, last);
@@ -172,13 +187,11 @@ static bool mirror_invalidate(struct mmu_interval_notifier *notifier,
 		mmu_interval_set_seq(notifier, seq);
 	device = find_next_bit(range->device, last + 1, first) <= last;
 	left = hide_locked(range, first, last, &n);
+	post_locked(range, start, end, n, what->event == MMU_NOTIFY_UNMAP ?
+		    GPUEMU_INVAL_UNMAP : GPUEMU_INVAL_CPU_FAULT);
 	spin_unlock(&slots->aperture.lock);
 	if (left)
 		unmap(range, first, last);
-	if (n)
-		gpuemu_tlb_post(space, start, end,
-				what->event == MMU_NOTIFY_UNMAP ?
-				GPUEMU_INVAL_UNMAP : GPUEMU_INVAL_CPU_FAULT);
 	if (device && must_be_forgotten(what) && mmu_notifier_range_blockable(what))
 		gpuemu_tlb_flush_for(space->dev, FORGET_MS);
 	return true;
@@ -253,14 +266,12 @@ void gpuemu_mirror_range_remove(struct gpuemu_mirror_range *range)
 	spin_lock(&slots_of(range)->aperture.lock);
 	range->dead = true;
 	left = hide_locked(range, 0, GPUEMU_BLOCK_PAGES - 1, &n);
+	/* mm frees the frames, and waits for nobody. */
+	post_locked(range, gpuemu_mirror_range_addr(range, 0),
+		    gpuemu_mirror_range_addr(range, GPUEMU_BLOCK_PAGES), n, GPUEMU_INVAL_UNMAP);
 	spin_unlock(&slots_of(range)->aperture.lock);
 	if (left)
 		unmap(range, 0, GPUEMU_BLOCK_PAGES - 1);
-	/* mm frees the frames, and waits for nobody. */
-	if (n)
-		gpuemu_tlb_post(mirror->space, gpuemu_mirror_range_addr(range, 0),
-				gpuemu_mirror_range_addr(range, GPUEMU_BLOCK_PAGES),
-				GPUEMU_INVAL_UNMAP);
 	gpuemu_mirror_range_revoke(range);
 	xa_erase(&mirror->ranges, range->index);
 	mmu_interval_notifier_remove(&range->notifier);
