@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/cgroup.h"
 #include "lib/harness.h"
 #include "lib/lib.h"
 
@@ -85,6 +86,41 @@ TEST(memory_of_marks)
 	kill(pid, SIGKILL);
 	waitpid(pid, &status, 0);
 	max_map_count("65530");
+}
+
+/* A process pays for its marks. A node of the xarray has 576 bytes, for the marks of 64 VA blocks. */
+static int mark_blocks(void)
+{
+	const size_t bytes = (size_t)3 << 38, blocks = bytes / BLOCK;
+	int fd = client_open();
+	long before;
+	uint8_t *p;
+
+	if (cgroup_enter(GROUP))
+		return 1;
+	p = map_managed(fd, bytes);
+	if (!p)
+		return 2;
+	before = cgroup_charged();
+	if (before < 0 || mprotect(p, bytes, PROT_NONE))
+		return 3;
+	/* Not all of it: the counter lags. */
+	return cgroup_charged() - before > (long)(blocks / 64 * 576 / 2) ? 0 : 4;
+}
+
+TEST(who_pays_for_marks)
+{
+	int status;
+	pid_t pid;
+
+	ASSERT_EQ(0, cgroup_make());
+	pid = fork();
+	if (!pid)
+		_exit(mark_blocks());
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	ASSERT_TRUE(WIFEXITED(status));
+	EXPECT_EQ(0, WEXITSTATUS(status));
+	EXPECT_EQ(0, rmdir(GROUP));
 }
 
 /* More than a space may remember is refused, and nothing has changed. */
