@@ -85,7 +85,7 @@ long gpuemu_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return -EINVAL;
 	if (size > PAGE_SIZE)
 		return -E2BIG;
-	/* It fills all of the row's struct, which is all that the row's functions look at. */
+	/* The copy fills all of the row's struct, and the row's functions look at nothing else. */
 	ret = copy_struct_from_user(&args, row->size, user, size);
 	if (ret)
 		return ret;

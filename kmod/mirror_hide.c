@@ -94,9 +94,9 @@ static void unmap(struct gpuemu_mirror_range *range, u32 first, u32 last)
 }
 
 /*
- * Tells the engine of n pages that were just hidden, under the same hold of the lock. A second
- * task that finds them hidden posts nothing, and its mm may free their frames: whoever asks then
- * whether the engine has forgotten all that was posted (page_free()) must ask for these, too.
+ * Tells the engine of n pages that were just hidden, before the lock is free. Otherwise a second
+ * task could find them hidden and post nothing. mm would then free their frames, and page_free()
+ * would mark these with an invalidate from before this one.
  */
 static void post_locked(struct gpuemu_mirror_range *range, u64 start, u64 end, u32 n,
 			enum gpuemu_inval_reason reason)
@@ -106,8 +106,8 @@ static void post_locked(struct gpuemu_mirror_range *range, u64 start, u64 end, u
 		gpuemu_tlb_post(range->mirror->space, start, end, reason);
 }
 
-/* The engine reaches none of the pages afterwards. Returns how many it could. */
-u32 gpuemu_mirror_range_hide(struct gpuemu_mirror_range *range, u32 first, u32 last)
+/* The engine reaches none of the pages afterwards, and is told so. */
+void gpuemu_mirror_range_hide(struct gpuemu_mirror_range *range, u32 first, u32 last)
 {
 	bool left;
 	u32 n;
@@ -119,7 +119,6 @@ u32 gpuemu_mirror_range_hide(struct gpuemu_mirror_range *range, u32 first, u32 l
 	spin_unlock(&slots_of(range)->aperture.lock);
 	if (left)
 		unmap(range, first, last);
-	return n;
 }
 
 /* The same of those that it reaches through slots. */

@@ -40,7 +40,7 @@ int gpuemu_mirror_range_map_locked(struct gpuemu_mirror_range *range, u32 first,
 
 /* mirror_hide.c */
 extern const struct mmu_interval_notifier_ops gpuemu_mirror_range_ops;
-u32 gpuemu_mirror_range_hide(struct gpuemu_mirror_range *range, u32 first, u32 last);
+void gpuemu_mirror_range_hide(struct gpuemu_mirror_range *range, u32 first, u32 last);
 void gpuemu_mirror_range_revoke(struct gpuemu_mirror_range *range);
 void gpuemu_mirror_range_remove(struct gpuemu_mirror_range *range);
 void gpuemu_mirror_range_find_lost(struct gpuemu_mirror_range *range, u32 first, u32 n);
