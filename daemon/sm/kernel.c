@@ -324,7 +324,7 @@ static uint64_t local_span(const struct gpu_spec *s, const struct sm_kernel *k)
 {
 	uint64_t words = DIV_ROUND_UP(k->local_bytes / k->threads, 4);
 
-	return words * k->warps_per_cta * MEM_LINE * k->places * s->sms;
+	return words * k->warps_per_cta * MEM_LINE * k->resident * s->sms;
 }
 
 /* CTAs that one limit allows; `each` is 0 where the kernel needs nothing of it. */
@@ -339,6 +339,7 @@ static int occupancy(const struct gpu_spec *s, struct sm_kernel *k,
 	uint64_t unit = s->occupancy_reg_unit;
 	uint64_t regs = DIV_ROUND_UP((uint64_t)regs_per_thread, unit) * unit *
 			k->warps_per_cta * WARP_LANES;
+	const struct sm_mechanism *m = sm_mechanism_find(s->cta);
 	unsigned int warps, ctas, warp_slots, cta_slots;
 	uint64_t n, all;
 
@@ -368,7 +369,9 @@ static int occupancy(const struct gpu_spec *s, struct sm_kernel *k,
 	k->registers = (uint32_t)regs;
 	k->ctas = (uint32_t)n;
 	k->places = (uint32_t)all;
-	n = all;
+	/* Where warps take registers and shared memory one by one, only numbers limit CTAs. */
+	n = m && m->by_warp ? MIN(ctas, limit(warps, k->warps_per_cta)) : all;
+	k->resident = (uint32_t)n;
 	if (k->local_bytes * n * s->sms > LOCAL_MAX)
 		return err_set(err, -ENOMEM,
 			       "local memory of %llu bytes a thread would be %llu MiB on all "

@@ -45,7 +45,7 @@ void local_lines(struct sm *sm, struct access_entry *e)
 	const struct sm_warp *warp = &sm->warps.at[e->warp];
 	uint64_t cta = (uint64_t)warp->kernel->warps_per_cta * MEM_LINE;
 	/* A word of all threads that can be resident; those of one CTA beside each other. */
-	uint64_t row = cta * warp->kernel->places * sm->spec->sms;
+	uint64_t row = cta * warp->kernel->resident * sm->spec->sms;
 	uint64_t place = sm->ctas.at[warp->cta].local_place;
 	uint64_t base = warp->kernel->local + cta * (sm->id + sm->spec->sms * place) +
 			warp->ex.index * MEM_LINE;

@@ -168,12 +168,60 @@ static void a_spill_and_a_fill(void **state)
 	bench_fini(&b);
 }
 
+/*
+ * 32 threads write eight words of local memory each, wait for as long as other CTAs need to come,
+ * and read them.
+ */
+static const char locals[] = PTX_HEAD
+	".visible .entry k(.param .u64 p)\n{\n.reg .pred %p<2>;\n.reg .b32 %r<8>;\n"
+	".local .align 4 .b8 l[32];\n"
+	"mov.u32 %r1, %tid.x;\nmov.u32 %r2, 0;\n"
+	"st.local.u32 [l], %r1;\nst.local.u32 [l+4], %r1;\nst.local.u32 [l+8], %r1;\n"
+	"st.local.u32 [l+12], %r1;\nst.local.u32 [l+16], %r1;\nst.local.u32 [l+20], %r1;\n"
+	"st.local.u32 [l+24], %r1;\nst.local.u32 [l+28], %r1;\n"
+	"L:\nadd.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, 200;\n@%p1 bra L;\n"
+	"ld.local.u32 %r3, [l];\nld.local.u32 %r4, [l+8];\nadd.u32 %r3, %r3, %r4;\n"
+	"ret;\n}\n";
+
+/*
+ * Every CTA on the SM has local memory of its own, also where more are there than a specification
+ * of registers lets a plain SM have. So the specification changes nothing that the caches see.
+ */
+static void local_memory_is_each_ctas_own(void **state)
+{
+	static const unsigned int specifications[] = { 0, 255, 512 };
+	struct { uint64_t cycles, writes, misses; } first, now;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(specifications); i++) {
+		struct bench b;
+
+		bench_init(&b);
+		strcpy(b.spec.cta, "zorua");
+		strcpy(b.spec.zorua_ctas, "fits");
+		b.spec.occupancy_regs = specifications[i];
+		bench_load(&b, locals, 32);
+		bench_run(&b, 8);
+		assert_int_equal(b.status, 0);
+		now.cycles = b.cycles;
+		now.writes = sm_stats(b.sm)->l1d.writes;
+		now.misses = sm_stats(b.sm)->l1d.read_misses;
+		bench_fini(&b);
+		if (!i)
+			first = now;
+		/* No CTA finds the lines of another: 2 words of each are read. */
+		assert_int_equal(now.misses, 8 * 2);
+		assert_int_equal(now.writes, 8 * 8);
+		assert_int_equal(now.cycles, first.cycles);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_look_up_is_latency),
 		cmocka_unit_test(a_look_up_is_a_stage),
 		cmocka_unit_test(a_spill_and_a_fill),
+		cmocka_unit_test(local_memory_is_each_ctas_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
