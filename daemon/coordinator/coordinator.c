@@ -94,6 +94,8 @@ void coord_set_state(struct coordinator *c, struct warp *w, enum state state)
 	c->pending += state == PENDING;
 	c->waiting[w->cta] += state == PENDING;
 	c->runnable += state == RUNNING;
+	if (state == PENDING)
+		w->since = c->epochs;
 	if (state == PENDING || state == BARRIER)
 		w->order = c->next++;
 }
@@ -372,6 +374,8 @@ void coord_begin(struct coordinator *c)
 
 void coord_epoch(struct coordinator *c, uint64_t idle, uint64_t mem)
 {
+	c->epochs++;
+	c->ended = true;
 	coord_threshold_epoch(&c->threshold, idle, mem);
 	c->proof = idle > mem + c->threshold.delta ? c->proof + 1 : 0;
 }

@@ -7,6 +7,9 @@
 
 #define SETS	64u
 
+/* A warp of the oldest CTA waits for no more than so many epochs (queue.c). */
+#define LATE	16u
+
 /* RESULTS: the warp lost its slot and waits for results before it needs one again. */
 enum state { ABSENT, PENDING, RUNNING, BARRIER, RESULTS };
 
@@ -18,6 +21,7 @@ struct warp {
 	uint16_t slot;
 	uint64_t order;			/* when it began to wait, in a queue or at a barrier */
 	uint64_t age;			/* of its CTA: less is older */
+	uint64_t since;			/* the epoch in which it came to a queue */
 	uint64_t needs, holds;		/* register sets; dying ones are in neither */
 	unsigned int scratchpad;	/* scratchpad sets of its CTA that it needs */
 	unsigned int most_scratchpad;	/* and that the CTA will need at most */
@@ -47,6 +51,8 @@ struct coordinator {
 	unsigned int dying;		/* register sets that become free soon (coord_entry.dying) */
 	unsigned int allowed[COORD_RESOURCES]; /* units in swap when swap last grew */
 	uint64_t next, ages;
+	uint64_t epochs;		/* that have ended so far */
+	bool ended;			/* one has since coord_run() */
 	unsigned int proof;		/* epochs on end with more c_idle than c_mem */
 	unsigned int newest;		/* the CTA whose warps start now; its age is `ages` */
 	struct coord_counters stats;

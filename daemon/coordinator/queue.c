@@ -11,6 +11,10 @@
  * forced. A CTA is promised all of it when it takes its first set, so a CTA that has some never
  * waits for more.
  *
+ * Warps that go on may wait for what an older CTA does, for example in a loop that reads its flag,
+ * and keep from it what it lacks. So a warp of the oldest CTA that has waited for LATE epochs gets
+ * slot and registers in the same way. The oldest CTA comes to its end, then the next one does.
+ *
  * Warps of a stalled CTA (coord_stalled()) lend their slots before warps at barriers do. Such a
  * warp is in no queue until its results have come. It comes back by itself, so no warp waits for it
  * for ever.
@@ -129,8 +133,12 @@ static bool fits(const struct coordinator *c, unsigned int warp, bool force)
 
 		if (!from)
 			return false;
-		if (!force && !stalled(c, from) &&
-		    c->swapped_warps + 1 - w->away > coord_allowed(c, COORD_THREADS))
+		/*
+		 * A warp whose state is in swap changes places with another. That adds nothing to
+		 * swap, so the threshold has no say: an old CTA must go on for which others wait.
+		 */
+		if (!force && !w->away && !stalled(c, from) &&
+		    c->swapped_warps + 1 > coord_allowed(c, COORD_THREADS))
 			return false;
 	}
 	return force || fits_registers(c, warp);
@@ -279,9 +287,29 @@ static unsigned int go_on(const struct coordinator *c)
 	return n;
 }
 
+/* The warp of the oldest CTA that has waited for LATE epochs. NULL: there is none. */
+static struct warp *late(const struct coordinator *c)
+{
+	struct warp *first = NULL;
+	uint64_t oldest = UINT64_MAX;
+
+	for (unsigned int i = 0; i < c->limits.warps; i++)
+		if (c->warps[i].state != ABSENT)
+			oldest = MIN(oldest, c->warps[i].age);
+	for (unsigned int i = 0; i < c->limits.warps; i++) {
+		struct warp *w = &c->warps[i];
+
+		if (w->state == PENDING && w->age == oldest && c->epochs - w->since >= LATE &&
+		    (!first || before(w, first)))
+			first = w;
+	}
+	return first;
+}
+
 void coord_run(struct coordinator *c)
 {
 	unsigned int queue = 3;
+	struct warp *w;
 
 	if (!c->pending)
 		return;
@@ -291,5 +319,11 @@ void coord_run(struct coordinator *c)
 		if (!traverse(c, 2, true, true) && !traverse(c, 1, true, true) &&
 		    !traverse(c, 0, true, true))
 			break;
+	}
+	w = c->pending && c->ended ? late(c) : NULL;
+	c->ended = false;
+	if (w && fits(c, (unsigned int)(w - c->warps), true)) {
+		c->stats.forced++;
+		acquire(c, (unsigned int)(w - c->warps), true);
 	}
 }

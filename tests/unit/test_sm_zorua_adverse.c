@@ -2,15 +2,16 @@
 /*
  * Kernels made to be in Zorua's way, generated: loops with barriers, behind which all warps want
  * their peak of registers, and CTAs that fill an SM's scratchpad or nearly all of its registers,
- * on SMs with few slots, with and without swap. Each must come to its end with what a plain SM
- * with room for all computes. Debug builds look at the coordinator after every event.
+ * on SMs with few slots, with and without swap; and CTAs that spin until an older one has ended.
+ * Each must come to its end with what a plain SM with room for all computes. Debug builds look at
+ * the coordinator after every event.
  */
 #include "sm_bench.h"
 
 #include "base/rng.h"
 
 #define CTAS	8u
-#define ROUNDS	48u
+#define ROUNDS	32u
 
 struct text {
 	char s[16384];
@@ -53,7 +54,25 @@ static void exchange(struct text *t)
 
 struct adversary {
 	unsigned int threads, shared, loops, steps, peak;
+	bool chain;		/* each odd CTA first waits for the end of the one before it */
 };
+
+#define FLAGS	"1048576"	/* bytes behind p: a word a CTA, which is not 0 once it has ended */
+
+/* All threads of an odd CTA spin, and so hold slots, until the CTA before it has ended. */
+static void wait(struct text *t)
+{
+	add(t, "and.b32 %%r11, %%r2, 1;\nsetp.eq.u32 %%p1, %%r11, 0;\n@%%p1 bra GO;\n"
+	       "mul.wide.u32 %%rd2, %%r2, 4;\nadd.s64 %%rd2, %%rd1, %%rd2;\n"
+	       "WAIT:\nld.volatile.global.u32 %%r11, [%%rd2+" FLAGS "-4];\n"
+	       "setp.eq.u32 %%p1, %%r11, 0;\n@%%p1 bra WAIT;\nGO:\n");
+}
+
+static void tell(struct text *t)
+{
+	add(t, "bar.sync 0;\nmul.wide.u32 %%rd2, %%r2, 4;\nadd.s64 %%rd2, %%rd1, %%rd2;\n"
+	       "st.volatile.global.u32 [%%rd2+" FLAGS "], 1;\n");
+}
 
 static void make(struct text *t, const struct adversary *a, struct rng *rng)
 {
@@ -64,8 +83,11 @@ static void make(struct text *t, const struct adversary *a, struct rng *rng)
 	       "mov.u32 %%r3, %%ntid.x;\nmad.lo.u32 %%r4, %%r2, %%r3, %%r1;\n"
 	       "mul.wide.u32 %%rd2, %%r4, 4;\nadd.s64 %%rd3, %%rd1, %%rd2;\nmov.u32 %%r5, 0;\n"
 	       "mov.u32 %%r9, s;\nshl.b32 %%r6, %%r1, 2;\nadd.u32 %%r6, %%r6, %%r9;\n"
-	       "xor.b32 %%r8, %%r1, 33;\nshl.b32 %%r8, %%r8, 2;\nadd.u32 %%r8, %%r8, %%r9;\nL:\n",
+	       "xor.b32 %%r8, %%r1, 33;\nshl.b32 %%r8, %%r8, 2;\nadd.u32 %%r8, %%r8, %%r9;\n",
 	    a->shared / 4);
+	if (a->chain)
+		wait(t);
+	add(t, "L:\n");
 	for (unsigned int i = 0; i < a->steps; i++)
 		switch (rng_below(rng, 5)) {
 		case 0:
@@ -86,7 +108,10 @@ static void make(struct text *t, const struct adversary *a, struct rng *rng)
 			add(t, "bar.sync 0;\n");
 		}
 	add(t, "add.u32 %%r5, %%r5, 1;\nsetp.lt.u32 %%p1, %%r5, %u;\n@%%p1 bra L;\n"
-	       "st.global.u32 [%%rd3], %%r1;\nret;\n}\n", a->loops);
+	       "st.global.u32 [%%rd3], %%r1;\n", a->loops);
+	if (a->chain)
+		tell(t);
+	add(t, "ret;\n}\n");
 }
 
 static void run(struct bench *b, const char *mechanism, const char *ptx, unsigned int threads)
@@ -130,6 +155,7 @@ static void one(struct rng *rng)
 	uint32_t registers;
 	struct bench b;
 
+	a.chain = !rng_below(rng, 3);
 	a.shared = MAX(a.threads * 4, 1024u << rng_below(rng, 4));
 	make(&t, &a, rng);
 	bench_init(&b);
