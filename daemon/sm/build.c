@@ -85,6 +85,7 @@ CALL(uint64_t, sm_held_beside, (const struct sm *sm), sm)
 CALL(void, sm_warp_schedule, (struct sm *sm, unsigned int warp, unsigned int slot, uint64_t now),
      sm, warp, slot, now)
 CALL(bool, sm_warp_awaits, (const struct sm *sm, unsigned int warp), sm, warp)
+CALL(bool, sm_warp_revoke, (struct sm *sm, unsigned int warp), sm, warp)
 CALL(bool, sm_warp_unschedule, (struct sm *sm, unsigned int warp, uint64_t now), sm, warp, now)
 CALL(void, sm_sizes, (const struct sm *sm, unsigned int *warps, unsigned int *ctas),
      sm, warps, ctas)

@@ -78,6 +78,7 @@ struct sm_numbers {
 #define sm_warp_awaits		SM_NAME(sm_warp_awaits)
 #define sm_warp_cta		SM_NAME(sm_warp_cta)
 #define sm_warp_schedule	SM_NAME(sm_warp_schedule)
+#define sm_warp_revoke		SM_NAME(sm_warp_revoke)
 #define sm_warp_unschedule	SM_NAME(sm_warp_unschedule)
 #endif
 

@@ -161,7 +161,7 @@ void sm_warp_schedule(struct sm *sm, unsigned int w, unsigned int slot, uint64_t
 bool sm_warp_unschedule(struct sm *sm, unsigned int w, uint64_t now)
 {
 	struct sm_warp *warp = &sm->warps.at[w];
-	bool granted = warp->granted;
+	bool granted = sm_warp_revoke(sm, w);
 	warpset bit = set_of(w);
 
 	sm_settle(sm, now + 1);
@@ -169,7 +169,6 @@ bool sm_warp_unschedule(struct sm *sm, unsigned int w, uint64_t now)
 	mechanism_stalls(sm);
 	sm->heads.held &= ~bit;
 	sm->heads.operands &= ~bit;
-	warp->granted = false;
 	warp_flush(sm, w, warp->ex.pc);
 	warp_check(sm, w);
 	if (sm->fetch.fetched == w)

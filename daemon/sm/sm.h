@@ -252,6 +252,8 @@ int sm_move(struct sm *sm, const struct background_job *job);
 
 /* The warp may pass the point that it was held at, or comes to when it has a slot again. */
 void sm_resource_granted(struct sm *sm, unsigned int warp);
+/* A halted warp issues nothing more. Says whether it had been let through, which it is not any more. */
+bool sm_warp_revoke(struct sm *sm, unsigned int warp);
 /* The warp is held, until then, for operands that come from memory. */
 void sm_operands_away(struct sm *sm, unsigned int warp);
 

@@ -52,6 +52,14 @@ void sm_resource_granted(struct sm *sm, unsigned int w)
 	*sm->env.wake = MIN(*sm->env.wake, sm->now + 1);
 }
 
+bool sm_warp_revoke(struct sm *sm, unsigned int w)
+{
+	bool granted = sm->warps.at[w].granted;
+
+	sm->warps.at[w].granted = false;
+	return granted;
+}
+
 void sm_operands_away(struct sm *sm, unsigned int w)
 {
 	set_add(&sm->heads.operands, w);

@@ -173,10 +173,54 @@ static void test_halted_before_its_store_is_there(void **state)
 	bench_fini(&b);
 }
 
+/* The same with CTAs under Zorua, on an SM that is short of everything: swap is empty afterwards. */
+static void run_halted_zorua(const uint8_t *want, uint64_t seed)
+{
+	struct halting h = { .chance.seed = seed };
+	struct bench b;
+
+	h.at = 300 + chance_of(&h.chance, 6000);
+	bench_init(&b);
+	strcpy(b.spec.cta, "zorua");
+	strcpy(b.spec.zorua_ctas, "fits");
+	strcpy(b.spec.zorua_slots, seed & 1 ? "vt" : "barrier");
+	strcpy(b.spec.zorua_admit, seed & 2 ? "phase" : "peak");
+	b.spec.registers = 4096;
+	b.spec.shared_bytes = 4096;
+	b.spec.warps = 8;
+	b.spec.zorua_epoch = 100;
+	b.spec.zorua_proof = 0;
+	b.mechanism_ctx = &h;
+	b.quantum = 1;
+	b.each_quantum = halting_quantum;
+	bench_load(&b, storm, 96);
+	for (uint32_t i = 0; i < STORM_CTAS * 96; i++)
+		*(uint32_t *)(b.memory + i * 68) = i * 2654435761u;
+	/* The coordinator is looked at whenever the SM is empty (sm/cta/virtual.c). */
+	bench_run(&b, STORM_CTAS);
+	assert_int_equal(b.status, 0);
+	assert_true(sm_idle(b.sm));
+	assert_int_equal(h.at, 0);
+	assert_int_equal(sm_stats(b.sm)->retired_ctas, STORM_CTAS);
+	for (uint64_t i = h.after * 96; i < STORM_CTAS * 96; i++)
+		assert_memory_equal(b.memory + i * 68, want + i * 68, 4);
+	bench_fini(&b);
+}
+
+static void test_halted_under_zorua(void **state)
+{
+	uint8_t *want = storm_reference();
+
+	for (uint64_t seed = 1; seed <= 24; seed++)
+		run_halted_zorua(want, seed);
+	free(want);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_halted_at_random_moments),
+		cmocka_unit_test(test_halted_under_zorua),
 		cmocka_unit_test(test_a_halted_cta_is_gone_at_once),
 		cmocka_unit_test(test_halted_before_its_code_is_here),
 		cmocka_unit_test(test_halted_before_its_store_is_there),

@@ -50,6 +50,11 @@ static void context_came(void *ctx, struct sm *sm, uint64_t now)
 {
 	struct vwarp *w = ctx;
 
+	/* It was for a halted warp that had this number. */
+	if (w->late) {
+		w->late--;
+		return;
+	}
 	w->returns = false;
 	sm_warp_schedule(sm, w->number, w->slot, now);
 }
@@ -64,13 +69,16 @@ static void on_schedule(void *ctx, unsigned int warp, unsigned int slot, bool re
 		w->phase = w->next_phase;
 		w->asked = w->told = false;
 		/* The warp stands at the phase's begin and goes on. Without a slot it comes there again. */
-		if (w->slotted && virtual_look_up(w))
+		if (w->slotted && !w->exited && virtual_look_up(w))
 			sm_resource_granted(v->sm, warp);
 	}
 	if (w->slotted)
 		return;
 	w->slotted = true;
 	w->slot = slot;
+	/* A halted warp has nothing left to execute. */
+	if (w->exited)
+		return;
 	w->returns = restored && move_context(w, MEM_READ, context_came);
 	if (!w->returns)
 		sm_warp_schedule(v->sm, warp, slot, v->now);
@@ -120,7 +128,7 @@ static void tell_phases(struct virt *v)
 	for (unsigned int i = 0; i < MAX_WARPS; i++) {
 		struct vwarp *w = &v->warps[i];
 
-		if (!w->asked || w->told || w->barrier)
+		if (!w->asked || w->told || w->barrier || w->exited)
 			continue;
 		w->told = true;
 		needs = needs_of(v, w->kernel, w->next_phase);
@@ -176,7 +184,7 @@ static void go_on(struct virt *v)
 		if (!w->stopped || w->held)
 			continue;
 		w->stopped = false;
-		if (ask(w))
+		if (!w->exited && ask(w))
 			sm_resource_granted(v->sm, i);
 	}
 }
@@ -510,7 +518,7 @@ void virtual_admitted(void *state, struct sm *sm, unsigned int cta, uint64_t now
 	for (unsigned int i = 0; i < n; i++) {
 		v->warps[warps[i]] = (struct vwarp){
 			.v = v, .number = warps[i], .present = true, .kernel = v->kernel,
-			.stale = v->warps[warps[i]].stale,
+			.stale = v->warps[warps[i]].stale, .late = v->warps[warps[i]].late,
 			.coming = v->warps[warps[i]].coming,
 		};
 		coord_warp_start(v->c, warps[i], cta, &needs);
@@ -545,8 +553,13 @@ void virtual_retired(void *state, struct sm *sm, unsigned int warp, uint64_t now
 void virtual_exited(void *state, struct sm *sm, unsigned int warp, uint64_t now)
 {
 	struct virt *v = state;
+	struct vwarp *w = &v->warps[warp];
 
-	v->warps[warp].exited = true;
+	w->exited = true;
+	/* The next instruction of a halted warp does not issue, and so uses no sets. */
+	virtual_look_up_again(w, sm_warp_revoke(sm, warp));
+	w->late += w->returns;
+	w->returns = false;
 	if (v->held)
 		soon(v, now);
 }

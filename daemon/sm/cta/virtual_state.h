@@ -44,6 +44,7 @@ struct vwarp {
 	unsigned int slot;
 	uint64_t head;			/* sets that the next instruction names, when it has asked */
 	unsigned int reads, stale;	/* operands on their way; those that nobody waits for */
+	unsigned int late;		/* contexts on their way for halted warps that had this number */
 	uint64_t coming;		/* sets that have a place, and are being read into it */
 	uint64_t awaited;		/* of them, those whose registers the next instruction reads */
 };
