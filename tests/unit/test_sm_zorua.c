@@ -137,6 +137,8 @@ static void small_sms(void **state)
 		{ 4096, 3, 49152, false }, { 32768, 2, 49152, true },
 		{ 32768, 48, 1024, false }, { 32768, 2, 1024, true },
 		{ 2048, 2, 1024, false }, { 2048, 2, 2048, true }, { 2048, 5, 2048, true },
+		/* Half a set of scratchpad. */
+		{ 2048, 2, 512, true }, { 2048, 5, 512, false },
 	};
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {

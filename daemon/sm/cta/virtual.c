@@ -103,6 +103,12 @@ static void on_swap_out(void *ctx, unsigned int warp)
 
 /* --- settling ------------------------------------------------------------------------------ */
 
+/* Sets of scratchpad of an SM. The last one may be smaller, and is as good as the others. */
+static unsigned int scratchpad_sets(const struct gpu_spec *spec, unsigned int unit)
+{
+	return (unsigned int)DIV_ROUND_UP(spec->shared_bytes, unit);
+}
+
 /* Sets of scratchpad that a CTA of the kernel has below this byte. */
 static unsigned int scratchpad(const struct virt *v, const struct sm_kernel *kernel, uint32_t end)
 {
@@ -192,7 +198,7 @@ static void go_on(struct virt *v)
 static void catch_up(struct virt *v, uint64_t now)
 {
 	uint32_t registers = (uint32_t)(v->spec->registers / SET_REGISTERS);
-	uint32_t shared = (uint32_t)(v->spec->shared_bytes / v->unit);
+	uint32_t shared = scratchpad_sets(v->spec, v->unit), used;
 
 	v->now = now;
 	if (virtual_hold(v))
@@ -210,8 +216,9 @@ static void catch_up(struct virt *v, uint64_t now)
 			       coord_free(v->c, COORD_REGISTERS) + virtual_coming(v) == registers &&
 			       coord_free(v->c, COORD_SCRATCHPAD) == shared &&
 			       coord_free(v->c, COORD_THREADS) == v->spec->warps));
+	used = (shared - coord_free(v->c, COORD_SCRATCHPAD)) * v->unit;
 	sm_hold(v->sm, (registers - coord_free(v->c, COORD_REGISTERS)) * SET_REGISTERS,
-		(shared - coord_free(v->c, COORD_SCRATCHPAD)) * v->unit, now);
+		(uint32_t)MIN(used, v->spec->shared_bytes), now);
 	virtual_count(v, v->kernel);
 	tell_room(v);
 }
@@ -304,7 +311,7 @@ static int create(struct virt *v, unsigned int shared_unit, const struct coord_t
 	struct coord_limits limits = {
 		.slots = (unsigned int)v->spec->warps,
 		.register_sets = (unsigned int)(v->spec->registers / SET_REGISTERS),
-		.scratchpad_sets = (unsigned int)(v->spec->shared_bytes / shared_unit),
+		.scratchpad_sets = scratchpad_sets(v->spec, shared_unit),
 		.scratchpad_table = v->zorua,
 		.lend = v->zorua,
 		.promise = v->zorua && strcmp(v->spec->zorua_admit, "phase"),
