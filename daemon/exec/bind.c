@@ -70,9 +70,9 @@ static int bind_implied(struct binder *b)
 	} else if (insn->mods & PTX_MOD_CC && (insn->opcode == PTX_OP_add ||
 					       insn->opcode == PTX_OP_sub ||
 					       insn->opcode == PTX_OP_mad)) {
-		/* No carry comes in. */
+		/* No carry comes into a sum. A difference is a + ~b + 1. */
 		row = &b->op->src[insn->opcode == PTX_OP_mad ? 3 : 2];
-		*row = const_row(b->program, 0, 0);
+		*row = const_row(b->program, insn->opcode == PTX_OP_sub ? ALL_LANES : 0, 0);
 	}
 	return row && *row == NO_ROW ? -ENOMEM : 0;
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The lanes of extended-precision arithmetic. The carry is a predicate: add and
- * mad carry out of the top, sub and subc borrow (PTX ISA, sub.cc: "borrow-out"),
- * both 1 when it happens. An operation that takes none reads a false one, one that
- * gives none has no row to write it to. Included by lanes.h only.
+ * The lanes of extended-precision arithmetic. The carry is a predicate: what goes
+ * out of the top of the adder. The hardware subtracts with that adder, a + ~b + 1,
+ * so the flag is 1 when sub.cc does not borrow: the PTX ISA speaks of a borrow, which
+ * is the same as long as subtractions follow one another. nvcc's division of 128
+ * bits reads what sub.cc left with addc. An operation that takes no carry reads a
+ * constant one, false for a sum and true for a difference; one that gives none has no
+ * row to write it to. Included by lanes.h only.
  */
 
 /* r and the two conditions see a, b, c and carry, which is 0 or 1. */
@@ -29,7 +32,7 @@ static void lanes_##name##_##T(uint8_t *arena, const struct exec_op *op, uint32_
 }
 #define CARRIES(T) \
 	CARRY(addc, T, 2, 0, a + b, t < a, s + carry, r < s) \
-	CARRY(subc, T, 2, 0, a - b, a < b, s - carry, s < carry) \
+	CARRY(subc, T, 2, 0, a + ~b, t < a, s + carry, r < s) \
 	CARRY(madc_lo, T, 3, 1, a * b, s < t, s + carry, r < s) \
 	CARRY(madc_hi, T, 3, 1, (wide_t)a * b >> BITS, s < t, s + carry, r < s)
 CARRIES(u32)

@@ -37,6 +37,21 @@ static void add_subtract(void **state)
 		     ((uwide)c + a + (((uwide)a + b) >> 64)) >> 64),
 		CASE("sub.cc.u64 %l4, %l1, %l2;\nsubc.cc.u64 %l4, %l3, %l1;\nsubc.u64 %l0, %l2, 0;", "llll",
 		     b - ((swide)c - a - (a < b) < 0)),
+		/*
+		 * Sums and differences mixed: the flag is the adder's carry, as silicon has it. So
+		 * it is 1 where sub.cc does not borrow, and subc takes 1 away where add.cc left 0.
+		 */
+		CASE("sub.cc.u32 %w3, %w1, %w2;\naddc.u32 %w0, 0, 0;", "www", a >= b),
+		CASE("sub.cc.u64 %l3, %l1, %l2;\naddc.u64 %l0, %l1, %l2;", "lll", a + b + (a >= b)),
+		CASE("add.cc.u32 %w3, %w1, %w2;\nsubc.u32 %w0, %w2, %w1;", "www",
+		     b - a - !((a + b) >> 32)),
+		CASE("add.cc.u32 %w4, 0, 0;\nsubc.u32 %w0, 0, 0;", "ww", ~0u),
+		CASE("sub.cc.u32 %w4, %w1, %w2;\nsubc.cc.u32 %w4, %w3, %w1;\naddc.u32 %w0, 0, 0;", "wwww",
+		     (swide)c - a - (a < b) >= 0),
+		CASE("sub.cc.u32 %w4, %w1, %w2;\nmadc.lo.cc.u32 %w4, %w1, %w3, %w2;\nsubc.u32 %w0, %w1, %w2;",
+		     "wwww", a - b - !(((uint32_t)(a * c) + b + (a >= b)) >> 32)),
+		CASE("mad.lo.cc.u32 %w4, %w1, %w2, %w3;\nsubc.u32 %w0, %w1, 0;", "wwww",
+		     a - !(((uint32_t)(a * b) + c) >> 32)),
 		/* A carry lives across what does not touch it, and under a guard. */
 		CASE("add.cc.u32 %w4, %w1, %w2;\nmul.lo.u32 %w5, %w1, %w2;\n@%p3 addc.u32 %w0, %w5, 1;", "wwwp",
 		     c & 1 ? a * b + 1 + ((a + b) >> 32) : 0x5a5a5a5a),

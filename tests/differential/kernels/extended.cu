@@ -78,6 +78,21 @@ KERNEL(sub_three_words)(u32 *out, const u32 *a, const u32 *b)
 }
 CASE(sub_three_words, d3(1), d3(64), 0, 3, "out:u32:256 in:u32:192 in:u32:192")
 
+/* What sub.cc leaves is the carry of a + ~b + 1: a sum reads 1 where nothing was borrowed. */
+KERNEL(carry_of_a_difference)(u32 *out, const u32 *a, const u32 *b)
+{
+	u32 i = GID, d, s, r, t;
+
+	ON_DEVICE(asm("sub.cc.u32 %0, %4, %5; addc.u32 %1, 0, 0; add.cc.u32 %2, %4, %5; subc.u32 %3, %5, 0;"
+		      : "=&r"(d), "=&r"(s), "=&r"(r), "=&r"(t) : "r"(a[i]), "r"(b[i]));)
+	ON_CPU(d = a[i] - b[i]; s = a[i] >= b[i]; r = a[i] + b[i]; t = b[i] - (r >= a[i]);)
+	out[4 * i] = d;
+	out[4 * i + 1] = s;
+	out[4 * i + 2] = r;
+	out[4 * i + 3] = t;
+}
+CASE(carry_of_a_difference, d3(2), d3(64), 0, 5, "out:u32:512 in:u32:128 in:u32:128")
+
 /* 64 x 64 -> 128 by words, as big-number code multiplies. */
 KERNEL(mul_64_by_words)(u32 *out, const u64 *a, const u64 *b)
 {
