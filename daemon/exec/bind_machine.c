@@ -186,10 +186,10 @@ static int bind_barrier(struct binder *b)
 	unsigned int i;
 	int ret = 0;
 
-	/* The lanes of a warp that are together are always in step. */
+	/* The lanes of a warp that are together are always in step; sync.c waits for the others. */
 	b->op->kind = insn->mods & PTX_MOD_WARP ? OP_NOP : OP_BARRIER;
 	b->op->atom = insn->atom;
-	for (i = 0; i < insn->nsrc && !ret && b->op->kind == OP_BARRIER; i++) {
+	for (i = 0; i < insn->nsrc && !ret; i++) {
 		bool last = i + 1 == insn->nsrc;
 
 		ret = bind_row(b, i, last && insn->atom >= PTX_BAR_RED_POPC &&
@@ -204,6 +204,36 @@ static void bind_call(struct binder *b)
 	const struct ptx_call *call = &kernel->calls[b->insn->target];
 
 	b->op->kind = call->builtin == PTX_BUILTIN_NONE ? OP_CALL : OP_BUILTIN;
+}
+
+/* Where an operation of several lanes has the lanes that it waits for. */
+static uint8_t sync_kind(const struct binder *b)
+{
+	const struct ptx_insn *insn = b->insn;
+	const struct ptx_operand *src;
+	unsigned int members;
+
+	switch (insn->opcode) {
+	case PTX_OP_bar:
+	case PTX_OP_barrier:
+		if (!(insn->mods & PTX_MOD_WARP))
+			return SYNC_ALL;
+		members = 0;
+		break;
+	case PTX_OP_shfl:
+		members = 3;
+		break;
+	case PTX_OP_vote:
+	case PTX_OP_match:
+	case PTX_OP_redux:
+		members = 1;
+		break;
+	default:
+		return SYNC_ALL;
+	}
+	src = &insn->src[members];
+	return members >= insn->nsrc || (src->kind == PTX_OPND_REG && register_bytes(b, src) > 4) ?
+	       SYNC_ALL : SYNC_MEMBERS + members;
 }
 
 int bind_machine(struct exec_program *program, const struct lane_table *table, uint32_t pc,
@@ -221,8 +251,9 @@ int bind_machine(struct exec_program *program, const struct lane_table *table, u
 	}
 	op->target = insn->target;
 	op->reconv = insn->reconv;
-	op->sync = insn->opcode == PTX_OP_bar || insn->opcode == PTX_OP_barrier ||
-		   insn->mods & PTX_MOD_SYNC;
+	if (insn->opcode == PTX_OP_bar || insn->opcode == PTX_OP_barrier ||
+	    insn->mods & PTX_MOD_SYNC)
+		op->sync = sync_kind(&b);
 	for (i = 0; i < insn->ndst; i++) {
 		if (insn->dst[i].kind == PTX_OPND_REG)
 			op->dst[i] = program->reg_row[insn->dst[i].reg];

@@ -116,6 +116,7 @@ struct exec_warp {
 	uint32_t local;		/* the running function's frame in local memory */
 	struct exec_spin spin;
 	uint8_t split;		/* lanes went on that would have waited for others */
+	uint32_t met;		/* lanes that stand where an instruction is done for them already */
 	uint32_t waiting, waiting_lanes; /* the bar.red that is not released: instruction, lanes */
 	uint64_t clock;		/* core cycles */
 	uint32_t smid, nsmid, slot, nslots;

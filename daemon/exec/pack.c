@@ -218,12 +218,33 @@ static int look_again(struct pack *pack)
 	return GO_ON;
 }
 
+/* Warps whose lanes wait here for others of theirs go alone, until these are there. */
+static bool misses_lanes(struct pack *pack)
+{
+	bool any = false;
+	uint32_t i;
+
+	for (i = 0; i < pack->n; i++) {
+		struct exec_warp *warp = &pack->warps[i]->ex;
+
+		if (warp->depth > 1 && sync_misses(warp, pack->pc)) {
+			warp->split = 1;
+			any = true;
+		}
+	}
+	for (i = 0; any && i < pack->n; i++)
+		pack->warps[i]->ex.pc = pack->pc;
+	return any;
+}
+
 /* One basic block, or what is left of it, and what ends it. */
 static int do_block(struct pack *pack, const struct exec_op *op)
 {
 	uint32_t run = op->run;
 	int ret;
 
+	if (op->sync >= SYNC_MEMBERS && misses_lanes(pack))
+		return PART;
 	if (run) {
 		ret = do_run(pack, op, run);
 		if (ret)
@@ -281,10 +302,12 @@ static int step_alone(struct pack *pack, struct grid_warp *warp)
 	struct exec_warp *ex = &warp->ex;
 	const struct exec_op *op = &program_of(ex)->ops[ex->pc];
 	uint32_t pc = ex->pc;
+	enum sync_met met;
 	int ret;
 
 	warp->used++;
-	if (ex->split && op->sync && spin_gather(ex))
+	met = op->sync && sync_asks(ex, op) ? sync_gather(ex) : SYNC_GO;
+	if (met == SYNC_OTHERS)
 		return 0;
 	look_again(pack);
 	pack->issued++;
@@ -295,7 +318,7 @@ static int step_alone(struct pack *pack, struct grid_warp *warp)
 		return MIN(ret, 0);
 	}
 	pack->threads += pack->lanes;
-	ret = op->skip ? 0 : do_one(pack, op);
+	ret = op->skip || met == SYNC_DONE ? 0 : do_one(pack, op);
 	if (ret)
 		return ret;
 	stack_advance(ex);

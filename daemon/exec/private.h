@@ -54,6 +54,10 @@ enum op_address {
 /* Operands that are not there. Offset 0 of every arena is a row nobody reads. */
 #define NO_ROW	0u
 
+/* An operation of several lanes: for all of the warp, or for those that source i names. */
+#define SYNC_ALL	1u
+#define SYNC_MEMBERS	2u
+
 struct exec_op {
 	union {
 		lane_fn fn;
@@ -76,8 +80,8 @@ struct exec_op {
 	uint8_t boolop;			/* enum ptx_boolop */
 	uint8_t fresh;			/* reads a special register that changes while the warp runs */
 	uint8_t plain;			/* fn does it, without a guard and not fresh */
-	uint8_t leader;			/* branches lead here, or lanes meet here */
-	uint8_t sync;			/* for the whole warp, or all that it names: barriers, .sync */
+	uint8_t leader;			/* branches lead here, or lanes meet or wait here */
+	uint8_t sync;			/* waits for lanes of the warp: SYNC_ALL or SYNC_MEMBERS + i */
 	uint8_t skip;			/* in whole grids its result is there already (hoist.c) */
 	/* memory */
 	uint8_t space;			/* enum ptx_space */
@@ -281,8 +285,20 @@ void stack_load_top(struct exec_warp *warp);
 /* spin.c. True: other lanes of the warp run now. */
 bool spin_watch(struct exec_warp *warp, uint32_t branch); /* after a way back, some lanes not there */
 bool spin_yield(struct exec_warp *warp);
-/* Before an operation with `sync` of a split warp: others go first, or with those there. */
-bool spin_gather(struct exec_warp *warp);
+
+/*
+ * sync.c. Before an operation with `sync` where sync_asks(). SYNC_OTHERS: other lanes of the warp
+ * run now. SYNC_DONE: the lanes here have its result already.
+ */
+enum sync_met { SYNC_GO, SYNC_OTHERS, SYNC_DONE };
+enum sync_met sync_gather(struct exec_warp *warp);
+/* Lanes that the operation at pc names are not here, though they could come. */
+uint32_t sync_misses(const struct exec_warp *warp, uint32_t pc);
+
+static inline bool sync_asks(const struct exec_warp *warp, const struct exec_op *op)
+{
+	return op->sync && (warp->depth > 1 || warp->split);
+}
 
 /* call.c */
 enum exec_outcome call_step(struct exec_warp *warp, const struct exec_op *op, uint32_t mask,

@@ -184,7 +184,7 @@ static void mark(uint8_t *leader, const struct ptx_kernel *kernel, uint32_t pc)
 /*
  * How many instructions from each one on run one after the other whatever the
  * lanes do: up to the next that moves the pc, or where a branch leads, or where
- * lanes meet again.
+ * lanes meet again, or wait for each other.
  */
 static int find_runs(struct exec_program *program)
 {
@@ -199,6 +199,8 @@ static int find_runs(struct exec_program *program)
 
 		if (op->kind == OP_BRANCH)
 			mark(leader, kernel, op->target);
+		if (op->sync >= SYNC_MEMBERS)
+			mark(leader, kernel, i);
 		if (op->kind == OP_BRX) {
 			for (k = 0; k < kernel->tables[op->target].count; k++)
 				mark(leader, kernel, kernel->tables[op->target].targets[k]);

@@ -10,12 +10,12 @@
  * On the stack, chains of entries with one reconvergence point are beside each other: the lowest
  * entry of each has that point, and the entry below them waits there. When the waiting entry goes
  * on, it becomes the topmost chain, and the others' point moves to where it would meet the rest of
- * the warp. Lanes that come to a barrier or to an instruction of the whole warp wait there for
- * those that can come.
+ * the warp. chains.c moves them. Lanes that come to a barrier or to an
+ * instruction of the whole warp wait there for those that can come (sync.c).
  *
  * A function that some lanes have left lets these wait until all have: they are in the caller.
  */
-#include "exec/private.h"
+#include "exec/chains.h"
 
 /* Times round a loop until its registers are looked at; then twice as many each time. */
 #define FIRST_LOOK	32u
@@ -32,143 +32,48 @@
 #define FIRST_PATIENCE	32u
 #define LAST_PATIENCE	4096u
 
-static uint32_t first_entry(const struct exec_warp *warp)
-{
-	return warp->calls ? warp->frames[warp->calls - 1].base + 1 : 0;
-}
-
-static uint32_t alive(const struct exec_warp *warp)
-{
-	return ~warp->exited & (warp->calls ? warp->frames[warp->calls - 1].lanes : ALL_LANES);
-}
-
-/* Lanes that come here wait for the others, which must get their turn. */
-static bool is_sync(const struct exec_warp *warp, uint32_t pc)
-{
-	const struct exec_program *program = program_of(warp);
-
-	return pc < program->kernel->ninsns && program->ops[pc].sync;
-}
-
-static void keep_running(struct exec_warp *warp)
-{
-	struct exec_stack_entry *top = &warp->stack[warp->depth - 1];
-
-	top->pc = warp->pc;
-	top->mask = warp->mask;
-}
-
-/* The lowest entry of the chains that are beside that of entry i; *lanes: those of all of them. */
-static uint32_t lowest_beside(const struct exec_warp *warp, uint32_t i, uint32_t *lanes)
+/*
+ * Waits at an instruction of the warp for lanes that it names and that are not at such an
+ * instruction either. A lane that may come from where others stand gets its turn when these do.
+ */
+static bool waits(const struct exec_warp *warp, const struct exec_stack_entry *entry)
 {
 	const struct exec_stack_entry *s = warp->stack;
-	uint32_t base = first_entry(warp), reconv = s[i].reconv;
+	uint32_t missing, i;
 
-	*lanes = s[i].mask;
-	while (i > base && s[i - 1].pc != reconv) {
-		i--;
-		if (s[i].reconv == reconv)
-			*lanes |= s[i].mask;
+	if (!sync_stands(warp, entry))
+		return false;
+	missing = sync_members(warp, entry->pc, entry->mask) & ~entry->mask & spin_alive(warp);
+	for (i = spin_first_entry(warp); i < warp->depth; i++) {
+		if (sync_stands(warp, &s[i]))
+			missing &= ~s[i].mask;
 	}
-	return i;
-}
-
-static void run_top(struct exec_warp *warp)
-{
-	warp->split = 1;
-	stack_load_top(warp);
-	if (!warp->mask)
-		stack_reconverge(warp);
-}
-
-/* The lanes that wait below chains [from, depth) go on at once. */
-static void release_waiting(struct exec_warp *warp, uint32_t from, uint32_t lanes)
-{
-	struct exec_stack_entry *s = warp->stack, waiting = s[from - 1];
-	uint32_t i;
-
-	for (i = from; i < warp->depth; i++) {
-		s[i - 1] = s[i];
-		if (s[i - 1].reconv == waiting.pc)
-			s[i - 1].reconv = waiting.reconv;
-	}
-	waiting.mask = lanes;
-	s[warp->depth - 1] = waiting;
-	run_top(warp);
-}
-
-/* The chain that begins at i goes below those from `lowest` on. */
-static void rotate(struct exec_warp *warp, uint32_t lowest, uint32_t i)
-{
-	struct exec_stack_entry *s = warp->stack, entry;
-	uint32_t n = warp->depth - i, k, at;
-
-	for (k = 0; k < n; k++) {
-		entry = s[i + k];
-		for (at = i + k; at > lowest + k; at--)
-			s[at] = s[at - 1];
-		s[lowest + k] = entry;
-	}
-	run_top(warp);
+	return missing;
 }
 
 bool spin_yield(struct exec_warp *warp)
 {
 	struct exec_stack_entry *s = warp->stack;
-	uint32_t base = first_entry(warp), i = warp->depth - 1, lowest, lanes, waiting;
+	uint32_t base = spin_first_entry(warp), i = warp->depth - 1, lowest, lanes, waiting;
 
-	keep_running(warp);
+	spin_keep(warp);
 	for (;;) {
-		lowest = lowest_beside(warp, i, &lanes);
+		lowest = spin_lowest(warp, i, &lanes);
 		if (lowest > base) {
-			waiting = s[lowest - 1].mask & ~lanes & alive(warp);
-			if (waiting && !is_sync(warp, s[lowest - 1].pc)) {
-				release_waiting(warp, lowest, waiting);
+			waiting = s[lowest - 1].mask & ~lanes & spin_alive(warp);
+			if (waiting && !sync_stands(warp, &s[lowest - 1])) {
+				spin_release(warp, lowest, waiting);
 				return true;
 			}
 		}
-		if (lowest < i && !is_sync(warp, s[i - 1].pc)) {
-			rotate(warp, lowest, i);
+		if (lowest < i && !waits(warp, &s[i - 1])) {
+			spin_rotate(warp, lowest, i);
 			return true;
 		}
 		if (lowest == base)
 			return false;
 		i = lowest - 1;
 	}
-}
-
-bool spin_gather(struct exec_warp *warp)
-{
-	struct exec_stack_entry *s = warp->stack;
-	uint32_t base = first_entry(warp), i = warp->depth - 1, lowest, lanes, k;
-
-	keep_running(warp);
-	for (;;) {
-		lowest = lowest_beside(warp, i, &lanes);
-		/* Lanes that are here already do it with us. */
-		for (k = i; k-- > lowest;) {
-			bool alone = s[k].reconv == s[i].reconv &&
-				     s[k + 1].reconv == s[i].reconv;
-
-			if (i != warp->depth - 1 || !alone || s[k].pc != warp->pc)
-				continue;
-			s[i].mask |= s[k].mask;
-			for (uint32_t at = k; at < i; at++)
-				s[at] = s[at + 1];
-			i--;
-			warp->depth--;
-		}
-		stack_load_top(warp);
-		if (lowest < i && !is_sync(warp, s[i - 1].pc)) {
-			rotate(warp, lowest, i);
-			return true;
-		}
-		if (lowest == base)
-			break;
-		i = lowest - 1;
-	}
-	warp->split = warp->mask != alive(warp);
-	return false;
 }
 
 static uint64_t registers(const struct exec_warp *warp)

@@ -47,7 +47,7 @@ static void start(struct exec_warp *warp)
 		warp->mask = (1u << (threads - first)) - 1;
 	warp->exited = ~warp->mask;
 	warp->pc = warp->calls = warp->local = warp->waiting_lanes = 0;
-	warp->split = 0;
+	warp->split = warp->met = 0;
 	warp->spin = (struct exec_spin){ 0 };
 	warp->depth = 1;
 	warp->stack[0] = (struct exec_stack_entry){
@@ -131,9 +131,16 @@ enum exec_outcome exec_step(struct exec_warp *warp, struct exec_access *access, 
 			spin_watch(warp, branch);
 		return EXEC_NEXT;
 	}
-	if (__builtin_expect(warp->split, 0) && op->sync) {
-		if (spin_gather(warp))
+	if (__builtin_expect(op->sync, 0) && sync_asks(warp, op)) {
+		switch (sync_gather(warp)) {
+		case SYNC_OTHERS:
 			return EXEC_NEXT;
+		case SYNC_DONE:
+			stack_advance(warp);
+			return EXEC_NEXT;
+		case SYNC_GO:
+			break;
+		}
 		/* With those who waited here. */
 		mask = warp->mask;
 		if (op->guard)

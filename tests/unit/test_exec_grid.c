@@ -53,7 +53,7 @@ static void counts(void **state)
 		"and.b32 %r5, %r0, 7;\nsetp.gt.u32 %p0, %r5, 3;\nmov.u32 %r6, 0;\n"
 		"@%p0 add.u32 %r6, %r6, 5;\n"
 		"loop:\nsetp.ge.u32 %p1, %r6, %r0;\n@%p1 bra out;\nadd.u32 %r6, %r6, 3;\n"
-		"bar.warp.sync -1;\nbra loop;\n"
+		"activemask.b32 %r7;\nbar.warp.sync %r7;\nbra loop;\n"
 		"out:\n@%p0 st.global.u32 [%d1], %r6;\nbar.sync 0;\nsetp.gt.u32 %p2, %r1, 1;\n@%p2 exit;\n"
 		"st.global.u32 [%d1], %r0;\nret;\n}\n";
 	uint64_t steps = 0, threads = 0;
