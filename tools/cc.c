@@ -77,10 +77,27 @@ static bool of_nvcc(const char *word, bool *two)
 		{ "-gencode", true }, { "--generate-code", true }, { "-code", true },
 		{ "-maxrregcount", true }, { "-cudart", true }, { "--cudart", true },
 		{ "-ccbin", true }, { "-Xptxas", true }, { "--ptxas-options", true },
-		{ "-lineinfo", false }, { "--use_fast_math", false }, { "-use_fast_math", false },
-		{ "-G", false }, { "--extended-lambda", false }, { "--expt-extended-lambda", false },
-		{ "--expt-relaxed-constexpr", false }, { "-dlink", false }, { "-m64", false },
-		{ "--compiler-bindir", true }, { "-lcudart", false }, { "-lcudart_static", false },
+		{ "-lineinfo", false }, { "--generate-line-info", false }, { "--use_fast_math", false },
+		{ "-use_fast_math", false }, { "-G", false }, { "--device-debug", false },
+		{ "--extended-lambda", false }, { "-extended-lambda", false },
+		{ "--expt-extended-lambda", false }, { "-expt-extended-lambda", false },
+		{ "--expt-relaxed-constexpr", false }, { "-expt-relaxed-constexpr", false },
+		{ "-dlink", false }, { "--device-link", false }, { "-m64", false }, { "--machine", true },
+		{ "-ftz", true }, { "--ftz", true }, { "-prec-div", true }, { "--prec-div", true },
+		{ "-prec-sqrt", true }, { "--prec-sqrt", true }, { "-dopt", true }, { "--dopt", true },
+		{ "-restrict", false }, { "--restrict", false }, { "-keep", false }, { "--keep", false },
+		{ "-keep-dir", true }, { "--keep-dir", true }, { "-src-in-ptx", false },
+		{ "--source-in-ptx", false }, { "-res-usage", false }, { "--resource-usage", false },
+		{ "-t", true }, { "-threads", true }, { "--threads", true }, { "--maxrregcount", true },
+		{ "-Xfatbin", true }, { "--fatbin-options", true }, { "-Xnvlink", true },
+		{ "--nvlink-options", true }, { "--gpu-code", true }, { "-cudadevrt", true },
+		{ "--cudadevrt", true }, { "-diag-suppress", true }, { "--diag-suppress", true },
+		{ "-Xcudafe", true }, { "--cudafe-options", true }, { "--display-error-number", false },
+		{ "-Wno-deprecated-gpu-targets", false }, { "-allow-unsupported-compiler", false },
+		{ "--allow-unsupported-compiler", false }, { "-forward-unknown-to-host-compiler", false },
+		{ "--forward-unknown-to-host-compiler", false }, { "-extra-device-vectorization", false },
+		{ "--extra-device-vectorization", false }, { "-split-compile", true },
+		{ "--split-compile", true }, { "--compiler-bindir", true }, { "-lcudart", false }, { "-lcudart_static", false },
 		{ "-lcudadevrt", false }, { "-lcuda", false },
 	};
 	size_t n;
@@ -93,6 +110,40 @@ static bool of_nvcc(const char *word, bool *two)
 		}
 	}
 	return false;
+}
+
+/* nvcc's long names of what clang has too, as clang calls them. NULL: clang's. */
+static const char *short_name(const char *word)
+{
+	static const char *const rows[][2] = {
+		{ "--compile", "-c" }, { "--device-c", "-dc" }, { "--debug", "-g" }, { "--output-file", "-o" },
+		{ "--include-path", "-I" }, { "--define-macro", "-D" }, { "--undefine-macro", "-U" },
+		{ "--library", "-l" }, { "--library-path", "-L" }, { "--pre-include", "-include" },
+		{ "--system-include", "-isystem" }, { "--compiler-options", "-Xcompiler" },
+		{ "--linker-options", "-Xlinker" }, { "--disable-warnings", "-w" },
+		{ "-disable-warnings", "-w" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (!strcmp(word, rows[i][0]))
+			return rows[i][1];
+	return NULL;
+}
+
+/*
+ * -fmad=false, -fmad false, with two dashes: the next word is its value when *two. Without it clang
+ * makes a * b + c one instruction, as nvcc does.
+ */
+static const char *contraction(const char *word, const char *next, bool *two)
+{
+	const char *value;
+
+	word += *word == '-' && word[1] == '-';
+	if (strncmp(word, "-fmad", 5) || (word[5] && word[5] != '='))
+		return NULL;
+	*two = !word[5] && next;
+	value = word[5] ? word + 6 : next;
+	return value && !strcmp(value, "false") ? "-ffp-contract=off" : "-ffp-contract=fast";
 }
 
 static const char *arch_of(const char *text)
@@ -118,9 +169,11 @@ static bool takes_value(const char *word)
 
 static int parse_word(struct request *r, const struct verb *verb, int argc, char **argv, int *i)
 {
-	const char *word = argv[*i], *next = *i + 1 < argc ? argv[*i + 1] : NULL;
+	const char *word = argv[*i], *next = *i + 1 < argc ? argv[*i + 1] : NULL, *contract;
 	bool two = false;
 
+	if (short_name(word))
+		word = short_name(word);
 	if (!strcmp(word, "-c") || !strcmp(word, "-dc") || !strcmp(word, "--ptx") || !strcmp(word, "-ptx")) {
 		r->compile_only = true;
 		r->rdc |= !strcmp(word, "-dc");
@@ -146,6 +199,15 @@ static int parse_word(struct request *r, const struct verb *verb, int argc, char
 		;
 	} else if (of_nvcc(word, &two)) {
 		*i += two;
+	} else if ((contract = contraction(word, next, &two))) {
+		add(&r->flags, contract);
+		*i += two;
+	} else if (!strncmp(word, "-Xcompiler=", 11) || !strncmp(word, "--compiler-options=", 19)) {
+		for (char *rest = strdup(strchr(word, '=') + 1), *part;
+		     rest && (part = strsep(&rest, ","));)
+			add(&r->flags, part);
+	} else if (!strcmp(word, "-x") && next && !strcmp(next, "cu")) {
+		++*i;
 	} else if (!strcmp(word, "-Xcompiler") && next) {
 		/* nvcc separates several values by commas. */
 		for (char *rest = strdup(next), *part; rest && (part = strsep(&rest, ","));)

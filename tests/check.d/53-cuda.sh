@@ -75,6 +75,18 @@ for v in 11.0 12 13; do
 	tap_check "libcudart.so.$v: each function that it offers has a row there" tests/cuda/functions/untested.sh "build/lib/gpuemu/libcudart.so.$v"
 done
 
+# nvcc's options: those that clang lacks, its long names, and values as the next word. a * b + c is one instruction or two.
+printf '#include "check.h"\n#include "plus.h"\nconstexpr int two() { return TWO; }\n__global__ void k(float *p) { p[0] = p[1] * p[2] + p[3]; }\nint main() { float *p, x = 1.000001f; cudaMallocManaged(&p, 16); p[1] = p[2] = x; p[3] = -1; k<<<1, 1>>>(p); cudaDeviceSynchronize(); volatile float y = x * x; volatile float fused = __builtin_fmaf(x, x, -1); printf(two() == PLUS && p[0] == (FUSED ? fused : y - 1) && y - 1 != fused ? "t: passed\\n" : "t: %%g\\n", p[0]); }\n' >"$work/options.cu"
+mkdir -p "$work/plus" && echo '#define PLUS 2' >"$work/plus/plus.h"
+for o in '-fmad=false -D FUSED=0' '--fmad false -DFUSED=0' '-fmad=true -DFUSED=1' '-DFUSED=1'; do
+	tap_check "options of nvcc: $o" sh -c "'$gpuemu' cc -Itests/cuda $o -expt-relaxed-constexpr --expt-extended-lambda -extended-lambda --generate-line-info \
+		-prec-div=true --ftz false -restrict --threads 4 --resource-usage --include-path '$work/plus' --define-macro TWO=2 -Xfatbin -compress-all \
+		-Wno-deprecated-gpu-targets -diag-suppress 177 --compiler-options -Wall,-Wno-unused --disable-warnings -x cu --output-file '$work/options' '$work/options.cu' 2>&1 &&
+		'$gpuemu' exec --quiet '$work/options' | grep passed"
+done
+tap_check 'options of nvcc: a link' sh -c "cd '$work' && '$gpuemu' cc -DFUSED=1 -DTWO=2 -Iplus -I$PWD/tests/cuda --compile -expt-relaxed-constexpr options.cu &&
+	'$gpuemu' cc -expt-relaxed-constexpr -extended-lambda --library m options.o -o options-linked && '$gpuemu' exec --quiet ./options-linked | grep passed"
+
 # -rdc=true: in one call, and as objects that are linked later; two files of one name in two folders.
 mkdir -p "$work/one" "$work/two"
 cp tests/cuda/linked/main.cu "$work/one/x.cu" && cp tests/cuda/linked/other.cu "$work/two/x.cu"
