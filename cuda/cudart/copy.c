@@ -7,6 +7,7 @@
  * are symbol.c's.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "texture.h"
@@ -141,11 +142,50 @@ static bool copied_later(void *dst, const void *src, size_t bytes, cudaStream_t 
 	return true;
 }
 
+static bool is_constant(const void *ptr)
+{
+	return in_arena(ptr) && !memory_at(ptr) && symbol_is_constant(ptr);
+}
+
+/* One side, or each, is a constant of a module: the library keeps its bytes. */
+static cudaError_t copy_constant(void *dst, const void *src, size_t bytes,
+				 enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+	bool to = is_constant(dst), from = is_constant(src);
+	cudaError_t error;
+	char *between;
+
+	if ((unsigned int)kind > cudaMemcpyDefault)
+		return cudaErrorInvalidMemcpyDirection;
+	if ((to && (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost)) ||
+	    (from && (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost)) ||
+	    !dst || !src || (!to && !usable(dst, bytes)) || (!from && !usable(src, bytes)))
+		return cudaErrorInvalidValue;
+	error = stream_settle(stream);
+	if (error)
+		return error;
+	if (!to)
+		return symbol_read(src, dst, bytes);
+	if (!from)
+		return symbol_write(dst, src, bytes);
+	between = malloc(bytes);
+	if (!between)
+		return cudaErrorMemoryAllocation;
+	error = symbol_read(src, between, bytes);
+	if (!error)
+		error = symbol_write(dst, between, bytes);
+	free(between);
+	return error;
+}
+
 static cudaError_t copy(void *dst, const void *src, size_t bytes, enum cudaMemcpyKind kind,
 			cudaStream_t stream)
 {
-	cudaError_t error = bytes ? check(dst, src, bytes, bytes, kind) : cudaSuccess;
+	cudaError_t error;
 
+	if (bytes && (is_constant(dst) || is_constant(src)))
+		return copy_constant(dst, src, bytes, kind, stream);
+	error = bytes ? check(dst, src, bytes, bytes, kind) : cudaSuccess;
 	if (!error && bytes && copied_later(dst, src, bytes, stream, &error))
 		return error;
 	if (!error)
@@ -283,6 +323,28 @@ API cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p)
 	return cudaMemcpy3DAsync(p, 0);
 }
 
+static cudaError_t set_constant(char *ptr, size_t pitch, int value, size_t width, size_t height,
+				cudaStream_t stream)
+{
+	cudaError_t error;
+	char *row;
+
+	if (width > pitch)
+		return cudaErrorInvalidValue;
+	error = stream_settle(stream);
+	if (error)
+		return error;
+	row = malloc(width);
+	if (!row)
+		return cudaErrorMemoryAllocation;
+	memset(row, value, width);
+	for (size_t i = 0; !error && i < height; i++)
+		error = is_constant(ptr + i * pitch) ? symbol_write(ptr + i * pitch, row, width) :
+			cudaErrorInvalidValue;
+	free(row);
+	return error;
+}
+
 static cudaError_t set_rows(char *ptr, size_t pitch, int value, size_t width, size_t height,
 			    cudaStream_t stream)
 {
@@ -291,6 +353,8 @@ static cudaError_t set_rows(char *ptr, size_t pitch, int value, size_t width, si
 
 	if (!width || !height)
 		return cudaSuccess;
+	if (is_constant(ptr))
+		return set_constant(ptr, pitch, value, width, height, stream);
 	/* A host's pointer is none of the device's. */
 	if (!ptr || width > pitch || !span(pitch, width, height, &bytes) ||
 	    !memory_holds(ptr, bytes))

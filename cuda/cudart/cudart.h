@@ -87,6 +87,9 @@ struct variable {
 	const char *name;
 	struct module *module;
 	bool constant;
+	unsigned int asked; /* a constant's address: which request for one this was; 0: none */
+	uint64_t address;   /* of such a one, in the GPU's window of constants */
+	size_t room;	    /* of such a one: its bytes */
 	bool in_place;	   /* __managed__ of gpuemu cc: host is where it lies */
 	bool visible;	   /* to the module's other texts; of such a one */
 	unsigned int text; /* which one defines it; of such a one */
@@ -124,6 +127,13 @@ cudaError_t module_function(const void *host, struct function **function);
 cudaError_t module_variable(const void *symbol, struct variable **variable);
 /* All registered modules with managed variables: their pointers are used without a call. */
 cudaError_t module_load_managed(void);
+
+/* --- symbol.c ------------------------------------------------------------------------ */
+
+/* Of constants at addresses that cudaGetSymbolAddress() gave. */
+bool symbol_is_constant(const void *ptr);
+cudaError_t symbol_read(const void *constant, void *to, size_t bytes);
+cudaError_t symbol_write(void *constant, const void *from, size_t bytes);
 
 /* --- memory.c ------------------------------------------------------------------------- */
 

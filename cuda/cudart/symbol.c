@@ -31,8 +31,11 @@ static cudaError_t place(const void *symbol, struct variable **v, char **ptr, si
 	ret = gpuemu_module_get_constant(m, &address, bytes, (*v)->name);
 	(*v)->constant = !ret;
 	*ptr = (char *)(uintptr_t)address;
-	if (!ret)
+	if (!ret) {
+		(*v)->address = address;
+		(*v)->room = *bytes;
 		return cudaSuccess;
+	}
 	ret = gpuemu_module_get_global(m, &where, bytes, (*v)->name);
 	if (ret)
 		return cudaErrorInvalidSymbol;
@@ -109,13 +112,55 @@ API cudaError_t cudaMemcpyFromSymbol(void *dst, const void *symbol, size_t bytes
 
 API cudaError_t cudaGetSymbolAddress(void **ptr, const void *symbol)
 {
+	static unsigned int asked;
 	cudaError_t error = enter();
 	struct variable *v;
 	size_t bytes;
 
 	if (!error)
 		error = ptr ? place(symbol, &v, (char **)ptr, &bytes) : cudaErrorInvalidValue;
+	if (!error && v->constant)
+		v->asked = ++asked;
 	return leave(error);
+}
+
+/*
+ * The constant at an address that cudaGetSymbolAddress() gave, or NULL. Each module has its
+ * constants in the same window. Of two at one address it is the one that was asked for last.
+ */
+static struct variable *constant_at(const void *ptr)
+{
+	struct variable *found = NULL;
+
+	for (struct variable *v = registry_variables(); v; v = v->next) {
+		if (v->constant && v->asked && (uintptr_t)ptr - v->address < v->room &&
+		    (!found || v->asked > found->asked))
+			found = v;
+	}
+	return found;
+}
+
+bool symbol_is_constant(const void *ptr)
+{
+	return constant_at(ptr);
+}
+
+cudaError_t symbol_read(const void *constant, void *to, size_t bytes)
+{
+	struct variable *v = constant_at(constant);
+
+	return gpuemu_module_read_constant(v->module->module, v->name,
+					   (uintptr_t)constant - v->address, to, bytes) ?
+	       cudaErrorInvalidValue : cudaSuccess;
+}
+
+cudaError_t symbol_write(void *constant, const void *from, size_t bytes)
+{
+	struct variable *v = constant_at(constant);
+
+	return gpuemu_module_write_constant(v->module->module, v->name,
+					    (uintptr_t)constant - v->address, from, bytes) ?
+	       cudaErrorInvalidValue : cudaSuccess;
 }
 
 API cudaError_t cudaGetSymbolSize(size_t *bytes, const void *symbol)

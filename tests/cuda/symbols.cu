@@ -66,6 +66,21 @@ int main()
 	OK(cudaMemcpy(out, dout, 8 * sizeof(float), cudaMemcpyDeviceToHost));
 	for (int i = 0; i < 8; i++)
 		HOLDS(out[i] == w[i]);
+	/* Copies and memsets through it, whole and in part, in both directions. */
+	OK(cudaMemcpy(out, address, sizeof(w), cudaMemcpyDeviceToHost));
+	HOLDS(out[0] == w[0] && out[7] == w[7]);
+	OK(cudaMemcpy(address + 2, part, 2 * sizeof(float), cudaMemcpyHostToDevice));
+	OK(cudaMemcpy(dout, address, sizeof(w), cudaMemcpyDeviceToDevice));
+	OK(cudaMemset(address + 6, 0, 2 * sizeof(float)));
+	by_pointer<<<1, 8>>>(address, dout + 8);
+	OK(cudaMemcpy(out, dout, 16 * sizeof(float), cudaMemcpyDefault));
+	HOLDS(out[1] == w[1] && out[2] == part[0] && out[3] == part[1] && out[7] == w[7]);
+	HOLDS(out[9] == w[1] && out[10] == part[0] && out[13] == w[5] && !out[14] && !out[15]);
+	OK(cudaMemcpyAsync(address, w, sizeof(w), cudaMemcpyHostToDevice, 0));
+	OK(cudaMemcpyFromSymbol(out, weights, sizeof(w)));
+	HOLDS(out[2] == w[2] && out[6] == w[6]);
+	IS(cudaMemcpy(address + 1, w, sizeof(w), cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+	IS(cudaMemcpy(address, w, sizeof(w), cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
 	OK(cudaGetSymbolAddress((void **)&address, table));
 	OK(cudaMemcpy(out, address, sizeof(t), cudaMemcpyDeviceToHost));
 	HOLDS(out[15] == t[15]);
