@@ -137,6 +137,28 @@ static void compare(const char *name, void (*kernel)(const double *, double *), 
 	}
 }
 
+__global__ void infinities(float *out, float inf, float nan)
+{
+	out[0] = hypotf(inf, nan);
+	out[1] = hypotf(nan, -inf);
+	out[2] = (float)hypot((double)inf, (double)nan);
+	out[3] = rhypotf(inf, nan);
+	out[4] = hypotf(nan, 1.0f);
+}
+
+/* A hypotenuse of an infinite side is infinite, whatever the other is. */
+static void far_away(void)
+{
+	float *out;
+
+	OK(cudaMallocManaged(&out, 5 * sizeof(*out)));
+	infinities<<<1, 1>>>(out, INFINITY, NAN);
+	OK(cudaDeviceSynchronize());
+	HOLDS(out[0] == INFINITY && out[1] == INFINITY && out[2] == INFINITY && out[3] == 0);
+	HOLDS(out[4] != out[4]);
+	OK(cudaFree(out));
+}
+
 int main()
 {
 	OK(cudaMallocManaged(&in, (N + 128) * sizeof(double)));
@@ -147,6 +169,7 @@ int main()
 #define D(name, expr, from, to, bound)	compare(#name, d_##name, h_##name, from, to, false, bound);
 #define A(name, expr, from, to, bound)	compare(#name, d_##name, h_##name, from, to, false, bound, true);
 #include "math.def"
+	far_away();
 	printf("math: passed\n");
 	return 0;
 }

@@ -404,11 +404,16 @@ GPUEMU_NV double __nv_hypot(double a, double b)
 }
 GPUEMU_NV float __nv_hypotf(float a, float b)
 {
+	/* An infinity is farther than any number that the other may be. */
+	if (__nv_isinff(a) || __nv_isinff(b))
+		return __builtin_inff();
 	return (float)__nv_sqrt((double)a * (double)a + (double)b * (double)b);
 }
 GPUEMU_NV double __nv_rhypot(double a, double b) { return 1.0 / __nv_hypot(a, b); }
 GPUEMU_NV float __nv_rhypotf(float a, float b)
 {
+	if (__nv_isinff(a) || __nv_isinff(b))
+		return 0.0f;
 	return (float)(1.0 / __nv_sqrt((double)a * (double)a + (double)b * (double)b));
 }
 
