@@ -134,6 +134,14 @@ void device_properties(struct cudaDeviceProp *p)
 		.pageableMemoryAccess = gpuemu_pageable(runtime_ctx()),
 		.sharedMemPerBlockOptin = d->shared,
 		.maxBlocksPerMultiProcessor = (int)d->ctas,
+		/* The model's textures have no bounds of their own: these are CUDA's of sm_75. */
+		.maxTexture1D = 131072,
+		.maxTexture1DLinear = 1 << 28,
+		.maxTexture2D = { 131072, 65536 },
+		.maxTexture2DLinear = { 131072, 65000, 2097120 },
+		.maxSurface1D = 32768,
+		.maxSurface2D = { 131072, 65536 },
+		.hostRegisterSupported = 1,
 	};
 	snprintf(p->name, sizeof(p->name), "gpuemu (%s)", gpuemu_backend(runtime_ctx()));
 	memcpy(p->uuid.bytes, "gpuemu", 7);
@@ -182,7 +190,18 @@ static int attribute(enum cudaDeviceAttr attr, const struct cudaDeviceProp *p)
 	case cudaDevAttrPageableMemoryAccess: return p->pageableMemoryAccess;
 	case cudaDevAttrMaxSharedMemoryPerBlockOptin: return (int)p->sharedMemPerBlockOptin;
 	case cudaDevAttrMaxBlocksPerMultiprocessor: return p->maxBlocksPerMultiProcessor;
-	/* The device lacks these: textures, peers, pools, clusters and the like. */
+	case cudaDevAttrMaxTexture1DWidth: return p->maxTexture1D;
+	case cudaDevAttrMaxTexture1DLinearWidth: return p->maxTexture1DLinear;
+	case cudaDevAttrMaxTexture2DWidth: return p->maxTexture2D[0];
+	case cudaDevAttrMaxTexture2DHeight: return p->maxTexture2D[1];
+	case cudaDevAttrMaxTexture2DLinearWidth: return p->maxTexture2DLinear[0];
+	case cudaDevAttrMaxTexture2DLinearHeight: return p->maxTexture2DLinear[1];
+	case cudaDevAttrMaxTexture2DLinearPitch: return p->maxTexture2DLinear[2];
+	case cudaDevAttrMaxSurface1DWidth: return p->maxSurface1D;
+	case cudaDevAttrMaxSurface2DWidth: return p->maxSurface2D[0];
+	case cudaDevAttrMaxSurface2DHeight: return p->maxSurface2D[1];
+	case cudaDevAttrHostRegisterSupported: return p->hostRegisterSupported;
+	/* The device lacks these: textures of more dimensions, peers, pools, clusters and the like. */
 	default: return 0;
 	}
 }

@@ -59,6 +59,12 @@ int main()
 	IS(cudaDeviceGetAttribute(&value, (cudaDeviceAttr)9999, 0), cudaErrorInvalidValue);
 	OK(cudaDeviceGetAttribute(&value, cudaDevAttrWarpSize, 0));
 	HOLDS(value == 32);
+	OK(cudaDeviceGetAttribute(&value, cudaDevAttrMaxTexture2DWidth, 0));
+	HOLDS(value >= 65536);
+	OK(cudaDeviceGetAttribute(&value, cudaDevAttrMaxSurface2DHeight, 0));
+	HOLDS(value >= 32768);
+	OK(cudaDeviceGetAttribute(&value, cudaDevAttrHostRegisterSupported, 0));
+	HOLDS(value == 1);
 	IS(cudaFree(&value), cudaErrorInvalidValue);
 	OK(cudaFree(0));
 	cudaGetLastError();
