@@ -614,6 +614,7 @@ GPUEMU_NV float __nv_rcbrtf(float a) { return (float)__nv_rcbrt((double)a); }
 
 #include "libdevice_more.h"
 #include "libdevice_special.h"
+#include "libdevice_rest.h"
 
 #undef GPUEMU_NV
 #undef GPUEMU_BITS
