@@ -143,6 +143,148 @@ static void launches_shorter_than_the_samples(void **state)
 	}
 }
 
+/* The loop by a third name. */
+#define PTX_NEXT	".visible .entry next(.param .u64 p, .param .u64 n)\n{\n"	\
+			".reg .pred %p<2>;\n.reg .b32 %r<8>;\n.reg .b64 %rd<4>;\n"	\
+			"mov.u32 %r1, %clock;\nld.param.u32 %r2, [n];\nmov.u32 %r3, 0;\n" \
+			"AGAIN:\nadd.s32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, %r2;\n"	\
+			"@%p1 bra AGAIN;\nld.param.u64 %rd1, [p];\nmov.u32 %r4, %ctaid.x;\n"	\
+			"mul.wide.u32 %rd2, %r4, 16;\nadd.s64 %rd1, %rd1, %rd2;\n"	\
+			"mov.u32 %r5, %smid;\nmov.u32 %r6, %clock;\n"			\
+			"st.global.u32 [%rd1], %r1;\nst.global.u32 [%rd1+4], %r6;\n"	\
+			"st.global.u32 [%rd1+8], %r5;\nret;\n}\n"
+
+/* The cycle at which the launch's last CTA ended. */
+static uint64_t ended(const struct gpu_bench *b, unsigned int place, unsigned int ctas)
+{
+	const struct mark *m = (const struct mark *)(b->memory + place * PLACE);
+	uint64_t ends = 0;
+
+	for (unsigned int c = 0; c < ctas; c++)
+		ends = MAX(ends, m[c].end);
+	return ends;
+}
+
+/* 16 SMs, so that all counts of two kernels are sampled at a time. */
+static void open_wide(struct gpu_bench *b, uint64_t warmup)
+{
+	open_bench(b, PTX_NEXT, 1);
+	b->spec.sms = 16;
+	b->spec.slicer_warmup = warmup;
+	assert_int_equal(gpu_session_configure(b->session, &b->spec, NULL), 0);
+}
+
+/*
+ * The second program's launches end before a warm-up and a sample have passed, whether all are of
+ * one kernel or two take turns. All SMs stay whose they are, so the warm-up goes on, and the
+ * decision comes as if there was one launch.
+ */
+static void launches_shorter_than_the_warm_up(void **state)
+{
+	enum { LAUNCHES = 10, CTAS = 150 };
+
+	for (unsigned int turns = 0; turns < 2; turns++) {
+		struct gpu_bench b;
+		size_t kernels;
+
+		open_wide(&b, 8000);
+		launch(&b, 1, 0, 1000, 100);
+		for (unsigned int l = 0; l < LAUNCHES; l++)
+			launch_as(&b, 2, turns && l % 2 ? "next" : "other", 1 + l, CTAS, 30);
+		gpu_session_finish(b.session);
+		assert_in_range(ended(&b, 1, CTAS), 1000, 5000);
+		assert_int_equal(decided_at(&b, 0, &kernels), 9000);
+		assert_int_equal(kernels, 2);
+		assert_int_equal(share(&b, 0, 0), 4);
+		assert_int_equal(share(&b, 0, 1), 4);
+		for (unsigned int l = 0; l < LAUNCHES; l++)
+			all_ran(&b, 1 + l, CTAS);
+		bench_close(&b);
+	}
+}
+
+/*
+ * Two kernels of the second program take turns. One is known, and the launches of the other always
+ * end before they are sampled. What the first of these did in its warm-up is all that there is: the
+ * next one has a share by that at once.
+ */
+static void launches_that_are_never_sampled(void **state)
+{
+	enum { CTAS = 150 };
+	struct gpu_bench b;
+	size_t kernels;
+	uint64_t comes;
+
+	open_wide(&b, 8000);
+	launch(&b, 1, 0, 1000, 100);
+	launch(&b, 2, 1, 1000, 30);
+	for (unsigned int l = 0; l < 4; l++)
+		launch_as(&b, 2, l % 2 ? "other" : "next", 2 + l, CTAS, 30);
+	gpu_session_finish(b.session);
+	assert_int_equal(decided_at(&b, 0, &kernels), 9000);
+	/* The known one decides as it comes. */
+	comes = ended(&b, 2, CTAS);
+	assert_in_range(comes - ended(&b, 1, 1000), 1000, 8000);
+	assert_in_range(decided_at(&b, 1, &kernels), comes, comes + 500);
+	comes = ended(&b, 3, CTAS);
+	assert_in_range(decided_at(&b, 2, &kernels), comes, comes + 500);
+	assert_int_equal(share(&b, 2, 0), 4);
+	assert_int_equal(share(&b, 2, 1), 4);
+	bench_close(&b);
+}
+
+/*
+ * The second program's first launch ends at any time within its sample. An SM then holds fewer CTAs
+ * than it did, down to none, and did as much with them all the same. The curve is of how many
+ * they were while they ran.
+ */
+static void a_launch_ends_in_its_sample(void **state)
+{
+	unsigned int within = 0;
+
+	for (unsigned int ctas = 80; ctas <= 128; ctas += 8) {
+		struct gpu_bench b;
+		size_t kernels;
+		uint64_t ends;
+
+		open_wide(&b, 2000);
+		launch(&b, 1, 0, 500, 100);
+		launch(&b, 2, 1, ctas, 20);
+		launch(&b, 2, 2, 600, 20);
+		gpu_session_finish(b.session);
+		ends = ended(&b, 1, ctas);
+		within += ends > 2000 && ends < 3000;
+		assert_int_equal(decided_at(&b, 0, &kernels), 3000);
+		assert_in_range(share(&b, 0, 0), 3, 5);
+		assert_in_range(share(&b, 0, 1), 3, 5);
+		bench_close(&b);
+	}
+	assert_true(within > 3);
+}
+
+/*
+ * Two kernels on one SM: no SM is the second one's, and so it has no sample. It counts as one to
+ * which each CTA brings as much as the one before, and not as one that a CTA is enough for.
+ */
+static void who_has_no_sm_is_guessed(void **state)
+{
+	struct gpu_bench b;
+	size_t kernels;
+
+	open_bench(&b, "", 1);
+	b.spec.sms = 1;
+	assert_int_equal(gpu_session_configure(b.session, &b.spec, NULL), 0);
+	launch(&b, 1, 0, 600, 100);
+	launch(&b, 2, 1, 600, 100);
+	gpu_session_finish(b.session);
+	decided_at(&b, 0, &kernels);
+	assert_int_equal(kernels, 2);
+	assert_in_range(share(&b, 0, 1), 3, 5);
+	all_ran(&b, 0, 600);
+	all_ran(&b, 1, 600);
+	bench_close(&b);
+}
+
 /* Two kernels run, a third ends, and a fourth comes in that cycle, one before, one behind. */
 static void one_comes_as_another_ends(void **state)
 {
@@ -203,6 +345,10 @@ int main(void)
 		cmocka_unit_test(a_kernel_that_fills_the_sm),
 		cmocka_unit_test(nobody_starves),
 		cmocka_unit_test(launches_shorter_than_the_samples),
+		cmocka_unit_test(launches_shorter_than_the_warm_up),
+		cmocka_unit_test(launches_that_are_never_sampled),
+		cmocka_unit_test(a_launch_ends_in_its_sample),
+		cmocka_unit_test(who_has_no_sm_is_guessed),
 		cmocka_unit_test(one_comes_as_another_ends),
 	};
 

@@ -42,7 +42,11 @@ struct dynamic {
 	uint64_t due;			/* when the phase ends, or is looked at; NEVER */
 	unsigned int put_off;
 	bool kept;			/* DELAY: the last partition holds on */
-	bool paused;			/* a kernel left during a sample of whole CTAs */
+	bool moved;			/* kernels have come or gone in this cycle */
+	bool extended;			/* the sample has been made longer */
+	/* The streams of the kernels that ran before they did. */
+	uint32_t streams[SM_KERNELS];
+	unsigned int nstreams;
 	struct watched watched[SM_KERNELS];
 	struct sampling sampling;
 	struct profiles *profiles;
@@ -78,6 +82,14 @@ static int dynamic_create(const struct dispatch *d, void **state)
 
 /* --- decisions ------------------------------------------------------------------------------- */
 
+static bool all_settled(const struct dynamic *y, const struct dispatch *d)
+{
+	for (unsigned int i = 0; i < d->nkernels; i++)
+		if (!sampling_settled(&y->sampling, d, d->kernels[i]))
+			return false;
+	return true;
+}
+
 static void partition(struct dynamic *y, struct dispatch *d, uint64_t now)
 {
 	const struct slicer_curve *curves[SM_KERNELS] = { NULL };
@@ -88,7 +100,7 @@ static void partition(struct dynamic *y, struct dispatch *d, uint64_t now)
 		curves[i] = &sampling_of(&y->sampling, d->kernels[i])->curve;
 	y->phase = partitions_decide(y->partitions, d, curves, now, ctas) ? SHARED : SPLIT;
 	/* A program that is not known yet is sampled when its pages have come. */
-	y->due = !sampling_all_known(&y->sampling, d) ||
+	y->due = !all_settled(y, d) ||
 		 (y->phase == SHARED && d->spec->slicer_change) ?
 			 now + d->spec->slicer_sample : NEVER;
 	for (unsigned int i = 0; i < d->nkernels; i++) {
@@ -114,7 +126,7 @@ static void warm_up(struct dynamic *y, struct dispatch *d, uint64_t now)
 	y->phase = WARM_UP;
 	y->due = now + d->spec->slicer_warmup;
 	y->put_off = 0;
-	y->kept = false;
+	y->kept = y->extended = false;
 	sampling_begin(&y->sampling, d, now);
 }
 
@@ -132,16 +144,55 @@ static void begin(struct dynamic *y, struct dispatch *d, uint64_t now)
 		struct sampled *p = sampling_of(&y->sampling, k);
 
 		/* The samples that it has are as good beside somebody else. */
-		if (!d->spec->slicer_reuse || (!p->known && !p->nsamples))
+		if (!d->spec->slicer_reuse)
 			sampling_forget(&y->sampling, k);
 		p->waits = false;
 	}
 	warm_up(y, d, now);
-	if (!sampling_all_known(&y->sampling, d))
+	if (!all_settled(y, d))
 		return;
 	for (unsigned int i = 0; i < d->nkernels; i++)
 		y->kept |= y->watched[d->kernels[i]->slot].ctas > 0;
 	decide(y, d, now);
+}
+
+/* Are the kernels of the programs whose kernels ran before? */
+static bool same_programs(const struct dynamic *y, const struct dispatch *d)
+{
+	bool same = y->nstreams == d->nkernels;
+
+	for (unsigned int i = 0; same && i < d->nkernels; i++) {
+		unsigned int before = 0, here = 0;
+
+		for (unsigned int k = 0; k < d->nkernels; k++) {
+			before += y->streams[k] == d->kernels[i]->stream;
+			here += d->kernels[k]->stream == d->kernels[i]->stream;
+		}
+		same = before == here;
+	}
+	return same;
+}
+
+/*
+ * Kernels have come or gone. Where each that went was followed by its program's next, all SMs are
+ * whose they were: a sample, or its warm-up, goes on. If it began anew with each launch, it would
+ * never end where launches are short.
+ */
+static void settle(struct dynamic *y, struct dispatch *d, uint64_t now)
+{
+	bool same = same_programs(y, d);
+
+	y->moved = false;
+	y->nstreams = d->nkernels;
+	for (unsigned int i = 0; i < d->nkernels; i++)
+		y->streams[i] = d->kernels[i]->stream;
+	if (!same || !d->spec->slicer_reuse || (y->phase != WARM_UP && y->phase != SAMPLE) ||
+	    sampling_all_known(&y->sampling, d)) {
+		begin(y, d, now);
+		return;
+	}
+	for (unsigned int i = 0; i < d->nkernels; i++)
+		sampling_join(&y->sampling, d, d->kernels[i], y->phase == WARM_UP, now);
 }
 
 static void dynamic_arrived(void *state, struct dispatch *d, struct dispatch_kernel *k,
@@ -152,28 +203,17 @@ static void dynamic_arrived(void *state, struct dispatch *d, struct dispatch_ker
 	y->watched[k->slot] = (struct watched){ 0 };
 	sampling_arrived(&y->sampling, k,
 			 d->spec->slicer_reuse ? profiles_find(y->profiles, k) : NULL);
-	begin(y, d, now);
-	/*
-	 * A CTA may outlast the other program's launches. If its sample began anew with each of
-	 * them, it would never end.
-	 */
-	if (y->paused && y->phase == WARM_UP && sampling_resume(&y->sampling, d)) {
-		y->phase = SAMPLE;
-		y->due = now + d->spec->slicer_sample;
-	}
-	y->paused = false;
+	y->moved = true;
 }
 
 static void dynamic_left(void *state, struct dispatch *d, struct dispatch_kernel *k, uint64_t now)
 {
 	struct dynamic *y = state;
 
-	if (!sampling_of(&y->sampling, k)->known)
-		sampling_keep(&y->sampling, d, y->profiles, k);
-	y->paused = y->phase == SAMPLE && d->spec->slicer_whole && d->spec->slicer_reuse;
-	if (y->paused)
-		sampling_pause(&y->sampling, d, k);
-	begin(y, d, now);
+	if (y->phase == WARM_UP || y->phase == SAMPLE)
+		sampling_left(&y->sampling, d, k, y->phase == WARM_UP, now);
+	sampling_keep(&y->sampling, d, y->profiles, k);
+	y->moved = true;
 }
 
 /* --- afterwards ---------------------------------------------------------------------------------- */
@@ -244,10 +284,11 @@ static void look(struct dynamic *y, struct dispatch *d, uint64_t now)
 		const struct dispatch_kernel *k = d->kernels[i];
 		struct watched *w = &y->watched[k->slot];
 		struct sampled *p = sampling_of(&y->sampling, k);
+		bool known = sampling_settled(&y->sampling, d, k);
 
-		if (p->known && (y->phase == SPLIT || !changed(d, k, w, now)))
+		if (known && (y->phase == SPLIT || !changed(d, k, w, now)))
 			continue;
-		if (!p->known && !paged(d, k, w, p->failed, now)) {
+		if (!known && !paged(d, k, w, p->failed, now)) {
 			p->waits = true;
 			continue;
 		}
@@ -264,14 +305,19 @@ static uint64_t dynamic_timer(const void *state, const struct dispatch *d)
 {
 	const struct dynamic *y = state;
 
-	return y->due;
+	/* Before a CTA is handed out, all that come and go in a cycle have. */
+	return y->moved ? 0 : y->due;
 }
 
 static void dynamic_tick(void *state, struct dispatch *d, uint64_t now)
 {
 	struct dynamic *y = state;
 
-	y->paused = false;
+	if (y->moved) {
+		settle(y, d, now);
+		if (y->due > now)
+			return;
+	}
 	switch (y->phase) {
 	case WARM_UP:
 		if (!sampling_choose(&y->sampling, d, now)) {
@@ -286,6 +332,9 @@ static void dynamic_tick(void *state, struct dispatch *d, uint64_t now)
 		break;
 	case SAMPLE:
 		if (d->spec->slicer_whole && !sampling_whole(&y->sampling, d)) {
+			y->due = now + d->spec->slicer_sample;
+		} else if (!y->extended && sampling_too_short(&y->sampling, d, now)) {
+			y->extended = true;
 			y->due = now + d->spec->slicer_sample;
 		} else if (!sampling_end(&y->sampling, d, y->profiles, now)) {
 			decide(y, d, now);

@@ -9,16 +9,26 @@
 #include "gpu/dispatch.h"
 #include "slicer/slicer.h"
 
-/* The profile of one kernel. */
+/*
+ * The profile of one kernel. Samples are sums over the SMs that were to hold as many CTAs, and over
+ * the launches that ran while they were sampled.
+ */
 struct sampled {
 	struct slicer_curve curve;
 	bool known;			/* the curve is */
 	bool waits;			/* not known, nor sampled: its pages are arriving */
 	bool spread;			/* the layout is 1, 2, .. CTAs of it, also when they are counted */
+	bool cold;			/* the sums are of launches that ended in their warm-up */
+	bool ended;			/* a launch of it has, before the curve was known */
 	unsigned int first;		/* CTAs that its first SM holds, the next one more, and so on */
-	unsigned int failed;		/* how often pages arrived as it was to be sampled */
-	struct slicer_sample samples[2 * SLICER_CTAS];
-	unsigned int nsamples;
+	unsigned int sms;		/* that it was sampled on last */
+	unsigned int failed;		/* how often pages arrived as it was to be sampled, or it had no SM */
+	uint64_t lasted;		/* cycles in which these counts were sampled */
+	struct sampled_sums {
+		double cycles;		/* that did not wait for far faults */
+		double ctas;		/* resident, summed over the cycles */
+		double instructions;	/* of its warps, scaled */
+	} sums[SLICER_CTAS];		/* by CTAs, less one */
 };
 
 struct profiles;

@@ -16,16 +16,22 @@
 
 struct sampling {
 	struct sampled kernels[SM_KERNELS];	/* by slot */
-	/* Each SM's counts when the sample began. */
+	/* Each SM's counts when its kernel's sample began. */
 	struct sampling_mark {
 		uint64_t issued;	/* instructions of its kernel */
 		uint64_t waited, faulted;	/* scheduler cycles that waited for memory, for far faults */
 		uint64_t lines;		/* that it had from behind L1D */
+		uint64_t cycles, ctas;	/* in which its kernel had CTAs there; their sum over these */
 		uint64_t retired;	/* CTAs of its kernel */
 		uint64_t at;		/* the cycle of it */
 		const struct dispatch_kernel *owner;	/* the SM's kernel; NULL: it has left */
-	} *marks, *kept;
-	uint64_t marked;		/* the cycle of the last marks of all */
+		unsigned int limit;	/* CTAs that the SM may hold of it */
+	} *marks;
+	/* The SM's own counts when the sample of all began. */
+	struct sampling_start {
+		uint64_t lines, ctas;
+	} *starts;
+	uint64_t marked;		/* the cycle of it */
 };
 
 /* -ENOMEM. */
@@ -35,6 +41,12 @@ void sampling_destroy(struct sampling *s);
 struct sampled *sampling_of(struct sampling *s, const struct dispatch_kernel *k);
 /* Are the curves of all running kernels known? */
 bool sampling_all_known(const struct sampling *s, const struct dispatch *d);
+/*
+ * Is the kernel's curve known, or can it be guessed from launches that ended too soon to be
+ * sampled?
+ */
+bool sampling_settled(const struct sampling *s, const struct dispatch *d,
+		      const struct dispatch_kernel *k);
 
 /* A kernel has come: `kept` is of its earlier launches; NULL: it is to be sampled. */
 void sampling_arrived(struct sampling *s, const struct dispatch_kernel *k,
@@ -46,6 +58,18 @@ void sampling_forget(struct sampling *s, const struct dispatch_kernel *k);
  * another came or went, the counts that it has not had.
  */
 void sampling_begin(struct sampling *s, const struct dispatch *d, uint64_t now);
+/*
+ * A kernel leaves. While it was to be sampled, what it did since its marks is its sample, though
+ * only for want of a better one if that was a warm-up (`cold`).
+ */
+void sampling_left(struct sampling *s, const struct dispatch *d, const struct dispatch_kernel *k,
+		   bool cold, uint64_t now);
+/*
+ * Another launch may have taken the place of one that left: sampling goes on with it. `warm`: there
+ * is a warm-up yet.
+ */
+void sampling_join(struct sampling *s, const struct dispatch *d, const struct dispatch_kernel *k,
+		   bool warm, uint64_t now);
 /* How many CTAs of the i-th kernel the SM may hold. */
 unsigned int sampling_limit(const struct sampling *s, const struct dispatch *d, unsigned int i,
 			    unsigned int sm);
@@ -61,14 +85,8 @@ bool sampling_choose(struct sampling *s, const struct dispatch *d, uint64_t now)
  * without a next CTA is not waited for.
  */
 bool sampling_whole(const struct sampling *s, const struct dispatch *d);
-/*
- * A kernel leaves while a sample of whole CTAs lasts. This keeps the marks of those that stay: if
- * another kernel comes at once, their samples can go on.
- */
-void sampling_pause(struct sampling *s, const struct dispatch *d,
-		    const struct dispatch_kernel *leaves);
-/* After sampling_begin(): goes on with what was paused. False: an SM holds another kernel's CTAs. */
-bool sampling_resume(struct sampling *s, const struct dispatch *d);
+/* Has a kernel just come, of which nothing is known and of which the sample would say little? */
+bool sampling_too_short(const struct sampling *s, const struct dispatch *d, uint64_t now);
 /* A sample begins. */
 void sampling_mark(struct sampling *s, const struct dispatch *d, uint64_t now);
 /*
@@ -81,7 +99,10 @@ bool sampling_end(struct sampling *s, const struct dispatch *d, struct profiles 
 /* Keeps what is known of the kernel for its next launch, also samples that are not all (slicer.reuse). */
 void sampling_keep(const struct sampling *s, const struct dispatch *d, struct profiles *profiles,
 		   const struct dispatch_kernel *k);
-/* Guesses the curves that are still not known: each further CTA gains as much as the first. */
+/*
+ * Guesses the curves that are still not known: from what samples there are. Behind these, or
+ * without, each further CTA gains as much as those before.
+ */
 void sampling_guess(struct sampling *s, const struct dispatch *d);
 
 #endif
