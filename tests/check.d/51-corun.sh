@@ -74,6 +74,17 @@ does 'halted at cycle 90000 after ' run vecadd size=tiny until=90000 repeat=100 
 refused 2 'repeat= needs halt=, until= or --target' run vecadd repeat=3
 tap_check 'targets: it ends well' sh -c "$gpuemu run sgemm size=tiny + vecadd size=tiny repeat=100 --target 9000 --paging off --backend sim >$work/out 2>&1"
 tap_check 'targets: what the pair makes of them' grep -q 'ANTT 1.*, STP [01].*, fairness 0.*; speed-ups over alone [01]' $work/out
+# A program that ends before the target ends beside another, too: its time is to its end in both runs.
+$gpuemu run sgemm size=tiny repeat=100 + vecadd size=tiny --target 20K --paging off --backend sim >$work/out 2>&1
+tap_check 'targets: who ends sooner is not halted' grep -q '^vecadd.*: verified' $work/out
+# Alone a program has all that fits, also where slicer.fixed has a single limit.
+target() {
+	$gpuemu run sgemm size=tiny repeat=100 + vecadd size=tiny repeat=100 --target 9000 --paging off --backend sim --json - "$@" |
+		grep -o '"target_instructions": *[0-9]*'
+}
+target >$work/all
+target --slice fixed --set slicer.fixed=1 >$work/fixed
+tap_check 'targets: alone a program has no limit' sh -c "test -s $work/all && cmp $work/all $work/fixed"
 refused 2 '--target is for workloads side by side' run vecadd --target 9000
 refused 2 'not a number of cycles' run vecadd + reduce --target soon
 refused 2 'halt= and until= are for one workload, or several side by side' run bfs halt=100K sgemm
