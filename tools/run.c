@@ -400,8 +400,9 @@ static int find_oracle(struct request *r, const struct verb *verb, int argc, cha
 {
 	/* Reading them changes their order. */
 	char **words = malloc(((size_t)argc + 1) * sizeof(*words));
+	struct gpu_spec spec;
 	struct oracle o = {
-		.verb = verb, .spec = &r->target.spec, .argc = argc, .argv = words, .dir = "run-oracle",
+		.verb = verb, .spec = &spec, .argc = argc, .argv = words, .dir = "run-oracle",
 	};
 	struct err err;
 	int result;
@@ -416,7 +417,7 @@ static int find_oracle(struct request *r, const struct verb *verb, int argc, cha
 	if (!result && (r->trace || r->samples || r->faults || r->target.record))
 		result = cli_misused(verb, "--slice oracle is many runs: without --trace, --samples, "
 				     "--faults and --record");
-	if (!result && output_check(r->json, &err))
+	if (!result && (output_check(r->json, &err) || target_spec(&r->target, &spec, &err)))
 		result = cli_failed(verb, "%s", err.text);
 	if (!result)
 		result = oracle_run(&o);

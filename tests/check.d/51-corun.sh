@@ -103,6 +103,9 @@ tap_check 'oracle: it ends well' sh -c "$(declare -f oracle); work=$work; oracle
 tap_check 'oracle: the best is the fastest of its choices' sh -c "awk 'NR > 1 && !/no choice/ { n++; if (!least || \$2 < least) least = \$2 }
 	/the best/ { best = \$2 } END { exit !(n > 6 && best && best == least) }' $work/oracle.txt"
 tap_check 'oracle: partitions that fit, and none that does not' sh -c "grep -q '^1,1 ' $work/oracle.txt && ! grep -q '^8,8 ' $work/oracle.txt"
+# A Kepler's SM has more registers.
+tap_check 'oracle: what fits is by --config' sh -c "! grep -q '^1,7 ' $work/oracle.txt && cd $work && timeout 300 ../../bin/gpuemu \\
+	run sgemm size=tiny + histo size=tiny --slice oracle --paging off --set gpu.sms=2 --backend sim --config kepler 2>&1 | grep -q '^1,7 '"
 kept=$(find $work/run-oracle/runs -name '*.json' | wc -l)
 touch $work/oracle.mark
 oracle >$work/oracle.2.txt 2>$work/oracle.err
