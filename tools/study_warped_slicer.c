@@ -244,12 +244,19 @@ double slicer_antt(struct study_ctx *c, const struct slicer_set *set, const stru
 double slicer_chosen(const struct run *run, size_t i)
 {
 	char path[64];
+	size_t at;
 	double n;
 
 	if (!run || isnan(run_number(run, "dispatch.partitions.0.cycle")))
 		return NONE;
-	/* Kernels are in the order of their age, which is that of the streams at first. */
-	snprintf(path, sizeof(path), "dispatch.partitions.0.kernels.%zu.ctas", i);
+	/* Kernels are in the order of their age: after a launch, not in that of the programs. */
+	for (at = 0; at < SLICER_SET; at++) {
+		snprintf(path, sizeof(path), "dispatch.partitions.0.kernels.%zu.stream", at);
+		n = run_number(run, path);
+		if (!isnan(n) && (size_t)n == i + 1)
+			break;
+	}
+	snprintf(path, sizeof(path), "dispatch.partitions.0.kernels.%zu.ctas", at);
 	n = run_number(run, path);
 	return isnan(n) ? 0 : n;
 }

@@ -13,6 +13,7 @@
 struct decision {
 	uint64_t cycle;
 	unsigned int n, ctas[SM_KERNELS];	/* 0: the SMs were split */
+	uint32_t stream[SM_KERNELS];
 	double performance[SM_KERNELS];
 	char name[SM_KERNELS][64];
 };
@@ -45,6 +46,7 @@ static void note(struct partitions *all, const struct dispatch *d,
 	for (unsigned int i = 0; i < d->nkernels; i++) {
 		snprintf(c->name[i], sizeof(c->name[i]), "%s", d->kernels[i]->name);
 		c->ctas[i] = ctas[i];
+		c->stream[i] = d->kernels[i]->stream;
 		c->performance[i] = slicer_performance(curves[i], ctas[i]);
 	}
 }
@@ -98,6 +100,7 @@ struct json_object *partitions_report(const struct partitions *all)
 			struct json_object *o = json_object_new_object();
 
 			json_object_object_add(o, "name", json_object_new_string(c->name[k]));
+			json_object_object_add(o, "stream", json_object_new_uint64(c->stream[k]));
 			if (c->ctas[k]) {
 				json_object_object_add(o, "ctas",
 						       json_object_new_uint64(c->ctas[k]));
