@@ -173,14 +173,19 @@ static void far_faults_are_no_profile(void **state)
 /*
  * The second kernel's IPC falls as its 400th CTA comes: two samples later it is sampled anew, on
  * SMs of its own, from which the first kernel is held back; what the first kernel is does not
- * change. Without slicer.change, and of a kernel that goes on as it was, nobody is sampled twice.
+ * change. So it is where the SMs were split. Without slicer.change, and of a kernel that goes on as
+ * it was, nobody is sampled twice.
  */
 static void a_change_is_sampled(void **state)
 {
 	static const struct {
 		const char *second;
-		uint64_t change;
-	} cases[] = { { "changes", 50 }, { "changes", 0 }, { "other", 50 } };
+		uint64_t change, loss;
+		bool sampled;
+	} cases[] = {
+		{ "changes", 50, 120, true }, { "changes", 50, 10, true },
+		{ "changes", 0, 120, false }, { "other", 50, 120, false }, { "other", 50, 10, false },
+	};
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct json_object *all, *list, *last;
@@ -189,12 +194,14 @@ static void a_change_is_sampled(void **state)
 
 		open_bench(&b, PTX_FAR PTX_CHANGES, 1);
 		b.spec.slicer_change = cases[i].change;
+		b.spec.slicer_loss = cases[i].loss;
 		assert_int_equal(gpu_session_configure(b.session, &b.spec, NULL), 0);
 		launch(&b, 1, 0, 3000, 100);
 		launch_as(&b, 2, cases[i].second, 1, 1500, 100);
 		gpu_session_finish(b.session);
 		list = partitions(&b, &all);
-		if (i) {
+		assert_int_equal(share(&b, 0, 0) > 0, cases[i].loss > 100);
+		if (!cases[i].sampled) {
 			assert_int_equal(json_object_array_length(list), 1);
 			json_object_put(all);
 			bench_close(&b);

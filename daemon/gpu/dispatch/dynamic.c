@@ -100,8 +100,7 @@ static void partition(struct dynamic *y, struct dispatch *d, uint64_t now)
 		curves[i] = &sampling_of(&y->sampling, d->kernels[i])->curve;
 	y->phase = partitions_decide(y->partitions, d, curves, now, ctas) ? SHARED : SPLIT;
 	/* A program that is not known yet is sampled when its pages have come. */
-	y->due = !all_settled(y, d) ||
-		 (y->phase == SHARED && d->spec->slicer_change) ?
+	y->due = !all_settled(y, d) || d->spec->slicer_change ?
 			 now + d->spec->slicer_sample : NEVER;
 	for (unsigned int i = 0; i < d->nkernels; i++) {
 		struct watched *w = &y->watched[d->kernels[i]->slot];
@@ -286,7 +285,7 @@ static void look(struct dynamic *y, struct dispatch *d, uint64_t now)
 		struct sampled *p = sampling_of(&y->sampling, k);
 		bool known = sampling_settled(&y->sampling, d, k);
 
-		if (known && (y->phase == SPLIT || !changed(d, k, w, now)))
+		if (known && !changed(d, k, w, now))
 			continue;
 		if (!known && !paged(d, k, w, p->failed, now)) {
 			p->waits = true;
