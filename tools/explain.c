@@ -146,7 +146,7 @@ static const struct bound {
 	{ "pipeline", "waited for a busy unit", explain_units },
 	{ "ibuffer", "waited for instructions to be fetched", NULL },
 	{ "barrier", "waited at barriers", NULL },
-	{ "swapped", "had their CTAs parked", NULL },
+	{ "swapped_out", "had their CTAs parked", NULL },
 	{ "held", "waited for registers or slots", NULL },
 	{ "issued", "executed", explain_units },
 };

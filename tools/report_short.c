@@ -34,7 +34,7 @@ static const struct waited {
 	{ "pipeline", "waited for a busy unit" },
 	{ "ibuffer", "waited for instructions" },
 	{ "barrier", "waited at barriers" },
-	{ "swapped", "had their CTAs parked" },
+	{ "swapped_out", "had their CTAs parked" },
 	{ "held", "waited for registers or slots" },
 	{ "issued", "executed" },
 };
