@@ -128,6 +128,7 @@ static int fill(struct gpuemu_block *block, struct lack *lack)
 	for (i = 0; i < GPUEMU_BLOCK_PAGES; i++)
 		clear_page(gpuemu_vram_addr(&space->dev->vram,
 					    block->frames[i]));
+	block->device_memory = true;
 	bitmap_fill(block->resident, GPUEMU_BLOCK_PAGES);
 	gpuemu_pt_set_device(&space->dev->pt, block->leaf, block->frames);
 	gpuemu_count(space, RESIDENT_PAGES, GPUEMU_BLOCK_PAGES);

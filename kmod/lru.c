@@ -43,7 +43,9 @@ void gpuemu_lru_touch(struct gpuemu_block *block, u64 pass)
 	struct gpuemu_lru *lru = &block->space->dev->lru;
 
 	lockdep_assert_held(&block->lock);
-	if (bitmap_empty(block->resident, GPUEMU_BLOCK_PAGES))
+	/* An engine may ask for pages of device memory, too: nothing of it can make room. */
+	if (block->device_memory ||
+	    bitmap_empty(block->resident, GPUEMU_BLOCK_PAGES))
 		return;
 	spin_lock(&lru->lock);
 	block->lru_pass = pass;

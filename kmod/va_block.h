@@ -35,6 +35,7 @@ struct gpuemu_thrash_page;
  * @index: VA >> GPUEMU_BLOCK_SHIFT
  * @dead: no longer in the space; look it up again
  * @mirrored: ordinary memory has entries in its leaf table, or may get some
+ * @device_memory: all of it is, so its content stays in its frames
  * @leaf: leaf page table, 0 until a page is first resident
  * @closing: the closer's list of dead blocks
  * @lru: in the device's list of blocks with resident pages; like the next three
@@ -61,6 +62,7 @@ struct gpuemu_block {
 	u64 index;
 	bool dead;
 	bool mirrored;
+	bool device_memory;
 	u32 leaf;
 	struct list_head closing;
 	struct list_head lru;
