@@ -319,12 +319,18 @@ static uint64_t code_offset(const struct ptx_kernel *ptx)
 	return insns * CODE_BYTES;
 }
 
-/* Gives the device addresses that local memory takes: words of 4 bytes, interleaved by thread. */
-static uint64_t local_span(const struct gpu_spec *s, const struct sm_kernel *k)
+/* The bytes of addresses of `places` CTAs on each SM: words of 4 bytes, interleaved by thread. */
+static uint64_t local_region(const struct gpu_spec *s, const struct sm_kernel *k)
 {
 	uint64_t words = DIV_ROUND_UP(k->local_bytes / k->threads, 4);
 
-	return words * k->warps_per_cta * MEM_LINE * k->resident * s->sms;
+	return words * k->warps_per_cta * MEM_LINE * k->places * s->sms;
+}
+
+/* Gives the device addresses that local memory takes. More CTAs have regions of their own. */
+static uint64_t local_span(const struct gpu_spec *s, const struct sm_kernel *k)
+{
+	return k->local_region * DIV_ROUND_UP(k->resident, k->places);
 }
 
 /* CTAs that one limit allows; `each` is 0 where the kernel needs nothing of it. */
@@ -372,6 +378,7 @@ static int occupancy(const struct gpu_spec *s, struct sm_kernel *k,
 	/* Where warps take registers and shared memory one by one, only numbers limit CTAs. */
 	n = m && m->by_warp ? MIN(ctas, limit(warps, k->warps_per_cta)) : all;
 	k->resident = (uint32_t)n;
+	k->local_region = local_region(s, k);
 	if (k->local_bytes * n * s->sms > LOCAL_MAX)
 		return err_set(err, -ENOMEM,
 			       "local memory of %llu bytes a thread would be %llu MiB on all "

@@ -51,11 +51,12 @@ struct sm_kernel {
 	uint32_t warps_per_cta, threads;
 	uint32_t ctas;			/* an empty SM holds, with slots for all */
 	uint32_t places;		/* that its numbers, registers and shared memory allow */
-	uint32_t resident;		/* CTAs of it that an SM has at once, at most: local memory */
+	uint32_t resident;		/* CTAs of it that an SM has at once, at most */
 	uint32_t registers;		/* a CTA takes, rounded */
 	uint32_t shared_bytes;		/* static and dynamic */
 	uint32_t shared_taken;		/* of the SM's, rounded */
 	uint64_t local_bytes;		/* a CTA */
+	uint64_t local_region;		/* of addresses: as many CTAs as `places` on each SM */
 	/* Device addresses: instruction 0; constant 0 of its module; its parameters; its local memory. */
 	uint64_t code, constants, params, local;
 	size_t arena_bytes;		/* a warp */

@@ -44,10 +44,17 @@ void local_lines(struct sm *sm, struct access_entry *e)
 	const struct exec_access *a = &e->access;
 	const struct sm_warp *warp = &sm->warps.at[e->warp];
 	uint64_t cta = (uint64_t)warp->kernel->warps_per_cta * MEM_LINE;
-	/* A word of all threads that can be resident; those of one CTA beside each other. */
-	uint64_t row = cta * warp->kernel->resident * sm->spec->sms;
-	uint64_t place = sm->ctas.at[warp->cta].local_place;
-	uint64_t base = warp->kernel->local + cta * (sm->id + sm->spec->sms * place) +
+	uint32_t places = warp->kernel->places;
+	/*
+	 * A word of all threads that a plain SM can have; those of one CTA beside each other. More
+	 * CTAs are in regions that look the same, so that a CTA's words meet in the caches' sets as
+	 * they do on a plain SM. (A row for all warp numbers would be 64 times 15 lines, and all
+	 * words of a warp would be in one set.)
+	 */
+	uint64_t row = cta * places * sm->spec->sms;
+	uint32_t place = sm->ctas.at[warp->cta].local_place;
+	uint64_t base = warp->kernel->local + place / places * warp->kernel->local_region +
+			cta * (sm->id + sm->spec->sms * (place % places)) +
 			warp->ex.index * MEM_LINE;
 	unsigned int span = MAX(a->bytes / 4u, 1u);
 	uint32_t rest = a->touched;

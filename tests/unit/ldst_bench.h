@@ -67,7 +67,7 @@ struct bench {
 };
 
 static struct sm_kernel bench_kernel = {
-	.warps_per_cta = 4, .resident = 6, .params = MEM_PARAM_BASE, .constants = MEM_CONST_BASE,
+	.warps_per_cta = 4, .places = 6, .params = MEM_PARAM_BASE, .constants = MEM_CONST_BASE,
 	.local = MEM_LOCAL_BASE,
 };
 static struct bench bench;		/* the stubs' */
@@ -234,7 +234,7 @@ static inline void bench_start(void)
 	for (unsigned int w = 0; w < MAX_WARPS; w++) {
 		sm->warps.at[w].kernel = &bench_kernel;
 		sm->warps.at[w].cta = (uint8_t)(w / 4);
-		sm->ctas.at[w / 4].local_place = w / 4 % bench_kernel.resident;
+		sm->ctas.at[w / 4].local_place = w / 4 % bench_kernel.places;
 		sm->warps.at[w].ex.index = w % 4;
 	}
 	sm->insts.at = calloc(MAX_BENCH, sizeof(*sm->insts.at));
