@@ -119,6 +119,9 @@ struct gpuemu_pass {
  * @late: when it was last too slow for a task that waits in several goes, in jiffies; 0:
  *	it has acknowledged since
  * @late_for: how long such tasks have waited, a stop of the machine counted as one slice
+ * @slow_ns: how long its accesses to the mirror's slots have waited since it last owed no
+ *	acknowledgement, or gave one; under the aperture's lock, like the next
+ * @slow_acked: @inval_acked then
  * @batch_state: says whose the batch is
  * @get: the module's own GET of the fault buffer
  * @batch_gen: the last batch's
@@ -166,6 +169,8 @@ struct gpuemu_engine {
 	u32 inval_acked;
 	unsigned long late;
 	unsigned long late_for;
+	u64 slow_ns;
+	u32 slow_acked;
 	enum gpuemu_batch_state batch_state;
 	u32 get;
 	u32 batch_gen;

@@ -33,6 +33,26 @@ static u64 late_ns(void)
 	return (u64)gpuemu_param(invalidate_timeout_ms) * (NSEC_PER_MSEC / 4);
 }
 
+/*
+ * How long this access may wait. The engine gives its acknowledgement only when it is through
+ * with all accesses before it, so they share that time. Each takes half of what is left, and no
+ * more than late_ns(): so a client whose pages come slowly leaves some to the others. A client
+ * whose works fail by now takes nothing.
+ */
+static u64 patience_locked(struct gpuemu_engine *e, const struct gpuemu_mirror *mirror)
+{
+	u32 acked = READ_ONCE(e->inval_acked);
+	u64 all = 3 * late_ns();
+
+	if (acked != e->slow_acked || acked == READ_ONCE(e->inval_put)) {
+		e->slow_acked = acked;
+		e->slow_ns = 0;
+	}
+	if (READ_ONCE(mirror->late) || e->slow_ns >= all)
+		return 0;
+	return min(late_ns(), (all - e->slow_ns) / 2);
+}
+
 int gpuemu_mirror_slots_init(struct gpuemu_mirror_slots *slots, u32 n)
 {
 	u32 i;
@@ -203,12 +223,13 @@ static vm_fault_t mirror_fault(struct vm_fault *vmf, bool write)
 	struct gpuemu_engine *e = vmf->vma->vm_private_data;
 	struct gpuemu_mirror_slots *slots = &e->dev->mirror;
 	u64 nr = vmf->pgoff - (GPUEMU_MMAP_MIRROR >> PAGE_SHIFT), addr;
-	u64 begin = ktime_get_ns(), patience_ns = late_ns(), spent;
+	u64 begin = ktime_get_ns(), patience_ns = 0, spent = 0;
 	struct gpuemu_aperture_insert entry;
 	struct gpuemu_mirror_range *range;
 	struct gpuemu_mirror_slot *slot;
 	struct gpuemu_client *client;
 	int found = -EAGAIN;
+	bool asked = false;
 	struct what what;
 	vm_fault_t ret;
 
@@ -224,7 +245,10 @@ static vm_fault_t mirror_fault(struct vm_fault *vmf, bool write)
 		}
 		if (found_locked(slot, write, &what))
 			break;
-		spent = ktime_get_ns() - begin;
+		if (asked)
+			spent = ktime_get_ns() - begin;
+		else
+			patience_ns = patience_locked(e, range->mirror);
 		if (hopeless(found) || spent >= patience_ns) {
 			lose_locked(slot, !hopeless(found), &what);
 			break;
@@ -235,6 +259,7 @@ static vm_fault_t mirror_fault(struct vm_fault *vmf, bool write)
 		kref_get(&client->ref);
 		addr = gpuemu_mirror_range_addr(range, slot->index);
 		spin_unlock(&slots->aperture.lock);
+		asked = true;
 		found = ask(client, addr, write, patience_ns - spent);
 		gpuemu_client_put(client);
 		if (fatal_signal_pending(current))
@@ -243,6 +268,8 @@ static vm_fault_t mirror_fault(struct vm_fault *vmf, bool write)
 		if (found && !hopeless(found) && found != -EAGAIN)
 			fsleep(USEC_PER_MSEC);
 	}
+	if (asked)
+		e->slow_ns += ktime_get_ns() - begin;
 	gpuemu_aperture_insert_locked(&slots->aperture, &entry, nr);
 	spin_unlock(&slots->aperture.lock);
 	ret = insert(e, vmf, nr, &what);

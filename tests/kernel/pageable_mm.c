@@ -608,4 +608,42 @@ TEST_F(pageable_mm, an_access_that_is_lost)
 	munmap(p, PAGE);
 }
 
+/*
+ * Several of them before the engine acknowledges: the first one takes a quarter of the time that
+ * the engine has, the others take none. Else a program could have the engine lose the device.
+ */
+TEST_F(pageable_mm, accesses_that_are_lost)
+{
+	enum { PAGES = 8 };
+	struct uffdio_api api = { .api = UFFD_API };
+	uint8_t *p = map_anonymous(PAGES * PAGE);
+	struct uffdio_register range = {
+		.range = { (uintptr_t)p, PAGES * PAGE }, .mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+	int uffd = syscall(SYS_userfaultfd, O_NONBLOCK | O_CLOEXEC);
+	struct gpuemu_work_take take = { .size = sizeof(take) };
+	volatile uint8_t *g[PAGES];
+	uint64_t begin, spent, id;
+
+	memset(p, 1, PAGES * PAGE);
+	ASSERT_EQ(0, pageable_writes(&self->p, p, PAGES));
+	for (int i = 0; i < PAGES; i++)
+		g[i] = pageable_gpu(&self->p, p + i * PAGE);
+	ASSERT_EQ(0, ioctl(uffd, UFFDIO_API, &api));
+	ASSERT_EQ(0, ioctl(uffd, UFFDIO_REGISTER, &range));
+	ASSERT_EQ(0, madvise(p, PAGES * PAGE, MADV_DONTNEED));
+	begin = now_ns();
+	for (int i = 0; i < PAGES; i++)
+		*g[i] = 3;
+	spent = now_ns() - begin;
+	/* 1.25 s of 5 s: invalidate_timeout_ms. */
+	EXPECT_GT(3750000000, spent);
+	EXPECT_LT(1000000000, spent);
+	/* The engine still has the device. */
+	ASSERT_EQ(0, client_submit(self->p.fd, GPUEMU_WORK_TOUCH, NULL, 0, &id));
+	ASSERT_EQ(0, call(self->p.e.fd, GPUEMU_IOCTL_WORK_TAKE, &take));
+	close(uffd);
+	munmap(p, PAGES * PAGE);
+}
+
 TEST_HARNESS_MAIN
