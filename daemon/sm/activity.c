@@ -126,7 +126,7 @@ void activity_issue(struct sm *sm, unsigned int w, const struct exec_access *acc
 
 	if (now >= a->end)
 		end_epoch(sm, slot, now);
-	sm_count(sm, slot, activity.register_reads, op->nsource);
+	sm_count(sm, slot, activity.register_reads, op->nread);
 	sm_count(sm, slot, activity.register_writes, op->nresult);
 	sm_count(sm, slot, activity.collected, 1);
 	sm_count(sm, slot, activity.units[op->unit], 1);

@@ -236,6 +236,21 @@ static void add_banks(struct sm_kernel *k, struct sm_op *op, const struct ptx_ke
 	}
 }
 
+/* Registers of two types may have one number for the banks; here each counts. */
+static uint8_t distinct_reads(const struct ptx_insn *insn, const struct exec_info *info)
+{
+	unsigned int first = insn && insn->guard != PTX_NO_REG, n = 0;
+
+	for (unsigned int i = first; i < info->nread; i++) {
+		bool known = false;
+
+		for (unsigned int j = first; j < i; j++)
+			known |= info->read[j] == info->read[i];
+		n += !known;
+	}
+	return (uint8_t)n;
+}
+
 static int make_room(struct sm_kernel *k)
 {
 	if (array_reserve(k->slots, k->slot_room, k->nslots + 4ull * EXEC_MAX_REGS) ||
@@ -288,6 +303,7 @@ static int op_init(struct sm_kernel *k, uint32_t pc, const struct slots *slots)
 		op->write_mask |= i < op->nwrite ? bit : 0;
 	}
 	add_banks(k, op, slots->ptx, insn, info);
+	op->nread = distinct_reads(insn, info);
 	return 0;
 }
 

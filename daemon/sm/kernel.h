@@ -32,6 +32,7 @@ struct sm_op {
 	/* Register numbers for the banks, sm_kernel.banks from here on: distinct sources, results. */
 	uint32_t banks;
 	uint8_t nsource, nresult;
+	uint8_t nread;			/* distinct registers that it reads, its guard left out */
 	bool cached;			/* memory that L1D is asked for */
 	bool is_long;			/* results come from memory (GPGPU-Sim: a long operation) */
 	uint32_t pc;			/* its index */

@@ -14,19 +14,38 @@ static const char few[] = PTX_HEAD
 	"add.u32 %r7, %r4, %r5;\nadd.u32 %r7, %r7, %r6;\n"
 	"st.shared.u32 [%r2], %r7;\nret;\n}\n";
 
-static struct sm_counters run(unsigned int epoch)
+/* Of another type, a register may have the same number; and one may be read twice. */
+static const char alike[] = PTX_HEAD
+	".visible .entry k(.param .u64 p)\n{\n.reg .b32 %r<4>;\n.reg .f32 %f<4>;\n.reg .pred %p<2>;\n"
+	"mov.u32 %r1, 3;\nmov.f32 %f1, 0f40000000;\nsetp.eq.u32 %p1, %r1, %r1;\n"
+	"@%p1 selp.b32 %r2, %r1, %f1, %p1;\nadd.u32 %r3, %r1, %r1;\nret;\n}\n";
+
+static struct sm_counters run_text(const char *text, unsigned int epoch)
 {
 	struct sm_counters c;
 	struct bench b;
 
 	bench_init(&b);
 	b.spec.activity = epoch;
-	bench_load(&b, few, 32);
+	bench_load(&b, text, 32);
 	bench_run(&b, 1);
 	assert_int_equal(b.status, 0);
 	c = *sm_stats(b.sm);
 	bench_fini(&b);
 	return c;
+}
+
+static struct sm_counters run(unsigned int epoch)
+{
+	return run_text(few, epoch);
+}
+
+static void operands_alike(void **state)
+{
+	struct sm_counters c = run_text(alike, 1000000);
+
+	/* setp 1, selp 3 and its guard, which does not go through the banks, add 1. */
+	assert_int_equal(c.activity.register_reads, 1 + 3 + 1);
 }
 
 static void operands_and_units(void **state)
@@ -96,6 +115,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(operands_and_units),
+		cmocka_unit_test(operands_alike),
 		cmocka_unit_test(use),
 		cmocka_unit_test(used_once),
 	};
