@@ -161,6 +161,11 @@ static void explain_idle(FILE *out, struct json_object *r, const struct report_s
 
 	if (share < 30)
 		return;
+	if (output_has(r, "workloads.1")) {
+		fprintf(out, "During %.0f%% of all SMs' time an SM had no CTA of any kernel.\n"
+			"  Try: --details, which shows when each kernel ran; another --slice.\n", share);
+		return;
+	}
 	for (unsigned int i = 0; i < 3; i++) {
 		char path[16];
 

@@ -56,12 +56,9 @@ static void add_stalls(struct report_stalls *s, struct json_object *kernels)
 
 void report_stalls(struct json_object *r, struct report_stalls *s)
 {
-	struct json_object *all = output_at(r, "workloads");
-
 	memset(s, 0, sizeof(*s));
-	add_stalls(s, output_at(r, "kernels"));
-	for (size_t i = 0; i < length(all); i++)
-		add_stalls(s, output_at(json_object_array_get_idx(all, i), "kernels"));
+	/* Kernels side by side are idle at the same time: the SMs' own counts have it once. */
+	add_stalls(s, output_at(r, output_at(r, "workloads") ? "sms" : "kernels"));
 }
 
 double report_stall(const struct report_stalls *s, const char *name)
