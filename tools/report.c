@@ -415,7 +415,11 @@ static void print_memory(FILE *out, struct json_object *m)
 		return;
 	print_cache(out, "  ", "L1D", output_at(m, "l1d"));
 	print_cache(out, "; ", "L2", output_at(m, "l2"));
-	fprintf(out, " (sectors)\n  DRAM %" PRIu64 " reads, %" PRIu64
+	fputs(" (sectors)", out);
+	if (output_has(m, "l2_background"))
+		print_cache(out, ", ", "for the background",
+			    output_at(m, "l2_background"));
+	fprintf(out, "\n  DRAM %" PRIu64 " reads, %" PRIu64
 		" writes, row hits %.0f%%, bus busy %.0f%%; a read of 32 bytes takes %.0f cycles from "
 		"the SM and back\n",
 		count(m, "dram.reads"), count(m, "dram.writes"),

@@ -8,23 +8,24 @@
 #include "gpu/machine.h"
 #include "gpu/session.h"
 
-static void add_l2(struct cache_counters *l2, const struct mem_stats *s)
+static void add_l2(struct memory_counters *memory, const struct mem_stats *s)
 {
 	for (unsigned int c = 0; c < MEM_CLASSES; c++) {
-		if (c == MEM_BACKGROUND)
-			continue;
+		struct cache_counters *l2 = c == MEM_BACKGROUND ? &memory->l2_background :
+								  &memory->l2;
+
 		l2->reads += s->l2_accesses[c][0];
 		l2->writes += s->l2_accesses[c][1];
 		l2->read_misses += s->l2_misses[c][0];
 		l2->write_misses += s->l2_misses[c][1];
 		l2->pending_hits += s->l2_pending[c];
 	}
-	l2->fails = s->l2_fails;
+	memory->l2.fails = s->l2_fails;
 }
 
 static void memory(const struct mem_stats *s, struct memory_counters *c)
 {
-	add_l2(&c->l2, s);
+	add_l2(c, s);
 	c->dram_reads = s->dram_reads;
 	c->dram_writes = s->dram_writes;
 	c->dram_requests = s->dram_requests;

@@ -144,7 +144,9 @@ double counters_l1d_share(const struct gpu_counters *c, const struct gpu_spec *s
 
 double counters_l2_share(const struct gpu_counters *c, const struct gpu_spec *spec)
 {
-	return counters_ratio((double)(c->memory.l2.reads + c->memory.l2.writes),
+	const struct cache_counters *own = &c->memory.l2, *others = &c->memory.l2_background;
+
+	return counters_ratio((double)(own->reads + own->writes + others->reads + others->writes),
 			      (double)c->cycles * (double)spec->l2_slices);
 }
 

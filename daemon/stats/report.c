@@ -87,6 +87,7 @@ static struct json_object *ldst_json(const struct sm_counters *sm)
 static struct json_object *memory_json(const struct gpu_counters *c, const struct gpu_spec *spec,
 				       bool since_start)
 {
+	const struct cache_counters *background = &c->memory.l2_background;
 	struct json_object *o = json_object_new_object();
 
 	return json_whole(o, o && json_add_number(o, "global_lines", c->sm.lines) &&
@@ -96,6 +97,8 @@ static struct json_object *memory_json(const struct gpu_counters *c, const struc
 		json_add(o, "l1d", cache_json(&c->sm.l1d)) &&
 		(!c->sm.l1t.reads || json_add(o, "l1t", cache_json(&c->sm.l1t))) &&
 		json_add(o, "l2", cache_json(&c->memory.l2)) &&
+		(!(background->reads + background->writes) ||
+		 json_add(o, "l2_background", cache_json(background))) &&
 		json_add(o, "dram", dram_json(c, spec)) &&
 		json_add(o, "icnt", icnt_json(&c->memory)) &&
 		json_add(o, "latency", latency_json(&c->memory, since_start)) &&

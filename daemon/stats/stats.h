@@ -170,7 +170,8 @@ struct sm_counters {
 
 /* Counts of the memory behind the SMs. */
 struct memory_counters {
-	struct cache_counters l2;	/* in sectors */
+	struct cache_counters l2;	/* in sectors, of the program's accesses */
+	struct cache_counters l2_background;	/* those of mechanisms of the SMs */
 	uint64_t dram_reads, dram_writes;	/* column commands */
 	uint64_t dram_requests, dram_activates, dram_precharges;
 	uint64_t dram_busy;		/* command cycles with data on the bus, of all channels */

@@ -259,6 +259,7 @@ static void memory_object(void **state)
 			    "\"reservation_fails\":99,\"reads\":20,\"writes\":10,"
 			    "\"read_misses\":5,\"write_misses\":10}");
 	assert_string_equal(text_of(o, AT("l2", "accesses")), "120");
+	assert_false(json_object_object_get_ex(o, "l2_background", NULL));
 	assert_string_equal(text_of(o, AT("dram")),
 			    "{\"reads\":40,\"writes\":10,\"requests\":50,\"activates\":10,"
 			    "\"precharges\":9,\"cycles\":200,\"row_hit_rate\":0.8,"
@@ -271,6 +272,14 @@ static void memory_object(void **state)
 			    "{\"count\":8,\"mean\":125.0,\"max\":400}");
 	assert_string_equal(text_of(o, AT("shared")),
 			    "{\"accesses\":8,\"conflict_cycles\":9}");
+	json_object_put(o);
+	c.memory.l2_background = (struct cache_counters){
+		.reads = 20, .writes = 10, .read_misses = 4, .write_misses = 2,
+	};
+	o = stats_memory_json(&c, &spec);
+	assert_string_equal(text_of(o, AT("l2", "accesses")), "120");
+	assert_string_equal(text_of(o, AT("l2_background", "accesses")), "30");
+	assert_string_equal(text_of(o, AT("l2_background", "misses")), "6");
 	json_object_put(o);
 }
 
