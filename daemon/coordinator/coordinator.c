@@ -70,6 +70,7 @@ void coord_reset(struct coordinator *c)
 	memset(c->stalled, 0, c->limits.ctas * sizeof(*c->stalled));
 	memset(c->slots, 0, c->limits.slots * sizeof(*c->slots));
 	memset(c->allowed, 0, sizeof(c->allowed));
+	c->may_promise = 0;
 	c->free_slots = c->limits.slots;
 	c->free_scratchpad = c->limits.scratchpad_sets;
 	c->swapped_warps = c->pending = c->runnable = 0;
@@ -489,10 +490,18 @@ static bool counts_sound(const struct coordinator *c)
 	return dying == c->dying && promised == c->promised && waiting == c->pending && !begun;
 }
 
-/* Whether swap holds no more than the threshold allows now, or allowed when swap last grew. */
+/* Whether swap holds no more than it may now, or might when it last grew. */
 static bool within(const struct coordinator *c, enum coord_resource r)
 {
 	return coord_swapped(c, r) <= MAX(c->allowed[r], coord_allowed(c, r));
+}
+
+/* Whether no more registers are promised than may be, or might when a warp was last promised some. */
+static bool promises_kept(const struct coordinator *c)
+{
+	return !c->limits.promise ||
+	       c->promised <= MAX(c->may_promise, c->limits.register_sets +
+						  coord_allowed(c, COORD_REGISTERS));
 }
 
 bool coord_sound(const struct coordinator *c)
@@ -516,5 +525,5 @@ bool coord_sound(const struct coordinator *c)
 	       away == c->swapped_warps &&
 	       scratchpad == c->limits.scratchpad_sets + c->sets.swapped &&
 	       within(c, COORD_THREADS) && within(c, COORD_SCRATCHPAD) &&
-	       within(c, COORD_REGISTERS);
+	       within(c, COORD_REGISTERS) && promises_kept(c);
 }

@@ -49,7 +49,8 @@ struct coordinator {
 	unsigned int pending, runnable;
 	unsigned int promised;		/* register sets promised to all warps */
 	unsigned int dying;		/* register sets that become free soon (coord_entry.dying) */
-	unsigned int allowed[COORD_RESOURCES]; /* units in swap when swap last grew */
+	unsigned int allowed[COORD_RESOURCES]; /* in swap, when swap last grew */
+	unsigned int may_promise;	/* register sets, when a warp was last promised some */
 	uint64_t next, ages;
 	uint64_t epochs;		/* that have ended so far */
 	bool ended;			/* one has since coord_run() */

@@ -159,9 +159,11 @@ static void take_slot(struct coordinator *c, struct warp *w)
 	w->slotted = true;
 }
 
-static void lend_slot(struct coordinator *c, unsigned int to, bool force)
+/* Returns whether the CTA of the warp that lends its slot has stalled. */
+static bool lend_slot(struct coordinator *c, unsigned int to, bool force)
 {
 	struct warp *from = lender(c, to, force);
+	bool has_stalled = stalled(c, from);
 
 	coord_free_slot(c, from);
 	from->away = true;
@@ -170,15 +172,35 @@ static void lend_slot(struct coordinator *c, unsigned int to, bool force)
 	c->swapped_warps++;
 	c->stats.swapped_out++;
 	c->ops.swap_out(c->ctx, (unsigned int)(from - c->warps));
+	return has_stalled;
+}
+
+/*
+ * Notes how much swap may hold after it grew, for coord_sound(). Registers that a warp was promised
+ * may go to swap later, when the threshold is lower.
+ */
+static void grew(struct coordinator *c, enum coord_resource r, unsigned int before, bool free_of_it)
+{
+	unsigned int swapped = coord_swapped(c, r), most = coord_allowed(c, r);
+
+	if (swapped <= before)
+		return;
+	if (r == COORD_REGISTERS && c->limits.promise && c->promised > c->limits.register_sets)
+		most = MAX(most, c->promised - c->limits.register_sets);
+	c->allowed[r] = free_of_it ? swapped : most;
 }
 
 /* Gives the CTA its scratchpad up to the set that the warp needs, and promises it the rest. */
 static void take_scratchpad(struct coordinator *c, const struct warp *w)
 {
 	unsigned int cta = w->cta, sets = w->scratchpad;
-	unsigned int swapped = c->sets.swapped, *has = &c->scratchpad[cta];
+	unsigned int *has = &c->scratchpad[cta];
 
 	if (sets > c->pledged[cta]) {
+		/* The CTA may take what it is promised later, when the threshold is lower. */
+		if (w->most_scratchpad + c->unmapped - c->pledged[cta] >
+		    coord_free(c, COORD_SCRATCHPAD))
+			c->allowed[COORD_SCRATCHPAD] = coord_allowed(c, COORD_SCRATCHPAD);
 		c->unmapped += w->most_scratchpad - c->pledged[cta];
 		c->pledged[cta] = w->most_scratchpad;
 	}
@@ -191,8 +213,6 @@ static void take_scratchpad(struct coordinator *c, const struct warp *w)
 		coord_table_map(&c->sets, cta, set, place ? COORD_PHYSICAL : COORD_SWAP);
 	}
 	*has = sets;
-	if (c->sets.swapped > swapped)
-		c->allowed[COORD_SCRATCHPAD] = c->sets.swapped;
 }
 
 static void acquire(struct coordinator *c, unsigned int warp, bool force)
@@ -200,13 +220,13 @@ static void acquire(struct coordinator *c, unsigned int warp, bool force)
 	struct warp *w = &c->warps[warp];
 	uint64_t sets = missing(c, warp);
 	unsigned int slots = c->swapped_warps, swapped = c->registers.swapped;
-	bool restored = w->away;
+	bool restored = w->away, has_stalled = false;
 
 	if (w->scratchpad > c->scratchpad[w->cta])
 		take_scratchpad(c, w);
 	if (!w->slotted) {
 		if (!c->free_slots)
-			lend_slot(c, warp, force);
+			has_stalled = lend_slot(c, warp, force);
 		take_slot(c, w);
 	}
 	c->swapped_warps -= w->away;
@@ -220,11 +240,13 @@ static void acquire(struct coordinator *c, unsigned int warp, bool force)
 				coord_make_place(c, &c->registers, warp, NULL) ?
 				COORD_PHYSICAL : COORD_SWAP);
 	w->holds = w->needs;
+	/* A warp that was promised registers before is promised no more now. */
+	if (!w->promised)
+		c->may_promise = force ? c->promised + w->ahead :
+				 c->limits.register_sets + coord_allowed(c, COORD_REGISTERS);
 	coord_promise(c, w, w->ahead);
-	if (c->swapped_warps > slots)
-		c->allowed[COORD_THREADS] = c->swapped_warps;
-	if (c->registers.swapped > swapped)
-		c->allowed[COORD_REGISTERS] = c->registers.swapped;
+	grew(c, COORD_THREADS, slots, force || has_stalled);
+	grew(c, COORD_REGISTERS, swapped, force);
 	coord_set_state(c, w, RUNNING);
 	c->stalled[w->cta] = 0;
 	c->stats.grants++;
