@@ -58,3 +58,31 @@ void sm_kernel_sets(const struct sm_kernel *k, uint32_t pc, uint64_t *read, uint
 	*read = k->sets_read[pc];
 	*write = k->sets_written[pc];
 }
+
+static unsigned int of_set(const struct ptx_kernel *ptx, unsigned int set, const uint16_t *regs,
+			   unsigned int n)
+{
+	unsigned int all = 0;
+
+	for (unsigned int i = 0; i < n; i++) {
+		uint32_t phys = ptx->phys[regs[i]], words;
+
+		if (phys == PTX_NO_REG || ptx->regs[regs[i]].type == PTX_PRED)
+			continue;
+		words = ptx_type_bytes(ptx->regs[regs[i]].type) > 4 ? 2 : 1;
+		for (; words; words--, phys++)
+			if (phys / PTX_SET_REGS == set)
+				all |= 1u << phys % PTX_SET_REGS;
+	}
+	return all;
+}
+
+void sm_kernel_set_registers(const struct sm_kernel *k, uint32_t pc, unsigned int set,
+			     unsigned int *read, unsigned int *write)
+{
+	const struct exec_info *info = exec_program_info(k->launch->program, pc);
+	const struct ptx_kernel *ptx = exec_program_kernel(k->launch->program);
+
+	*read = of_set(ptx, set, info->read, info->nread);
+	*write = of_set(ptx, set, info->write, info->nwrite);
+}

@@ -319,6 +319,9 @@ uint32_t sm_kernel_phase(const struct sm_kernel *kernel, uint32_t pc);
 const struct ptx_phase *sm_kernel_phases(const struct sm_kernel *kernel);
 /* Sets of registers (struct ptx_phase) that instruction pc reads, and writes. */
 void sm_kernel_sets(const struct sm_kernel *kernel, uint32_t pc, uint64_t *read, uint64_t *write);
+/* The registers of the set that it reads, and writes: bit i is the set's register i. */
+void sm_kernel_set_registers(const struct sm_kernel *kernel, uint32_t pc, unsigned int set,
+			     unsigned int *read, unsigned int *write);
 /* The phases that spec's mechanism wants of the compiler. */
 enum ptx_phases sm_phases(const struct gpu_spec *spec);
 /* ptx_options.plenty of such a GPU. */

@@ -169,6 +169,36 @@ static void a_spill_and_a_fill(void **state)
 }
 
 /*
+ * The same with two registers that setp reads, both in swap. They are in one set, and each is a
+ * line of its own: two are written, and setp waits for two. The port takes its requests four
+ * cycles later than above, because a second line goes out, and the four sectors of the second
+ * line come behind those of the first: setp issues in cycle 423 and not 415.
+ */
+static void operands_of_a_set(void **state)
+{
+	static const char ptx[] = PTX_HEAD
+		".visible .entry k(.param .u64 p)\n{\n.reg .b32 %r<12>;\n.reg .pred %p<2>;\n"
+		"mov.u32 %r8, %ctaid.x;\nmov.u32 %r9, 0;\nsetp.ne.u32 %p1, %r8, %r9;\n@%p1 bra W;\n"
+		"mov.u32 %r1, 1;\nmov.u32 %r2, 1;\nmov.u32 %r3, 3;\nmov.u32 %r4, 4;\n"
+		"mov.u32 %r5, 5;\nmov.u32 %r6, 6;\nadd.u32 %r2, %r2, %r6;\nadd.u32 %r2, %r2, %r3;\n"
+		"add.u32 %r2, %r2, %r4;\nadd.u32 %r2, %r2, %r5;\nadd.u32 %r2, %r2, %r1;\n"
+		"W:\nret;\n}\n";
+	static const char spilled[] =
+		"2w 6w 10w 14w 18w 22w 26w 30w 268i 268w 269i 269i 270i 272w 273r 274r "
+		"278i 287i 291i 423i ";
+	struct bench b;
+
+	open_zorua(&b, 2);
+	b.spec.registers = 256;
+	b.spec.zorua_proof = 0;
+	b.spec.zorua_default = 100;
+	strcpy(b.spec.zorua_ctas, "fits");
+	traced(&b, ptx, 2);
+	assert_memory_equal(events, spilled, strlen(spilled));
+	bench_fini(&b);
+}
+
+/*
  * 32 threads write eight words of local memory each, wait for as long as other CTAs need to come,
  * and read them.
  */
@@ -214,6 +244,7 @@ int main(void)
 		cmocka_unit_test(a_look_up_is_latency),
 		cmocka_unit_test(a_look_up_is_a_stage),
 		cmocka_unit_test(a_spill_and_a_fill),
+		cmocka_unit_test(operands_of_a_set),
 		cmocka_unit_test(local_memory_is_each_ctas_own),
 	};
 

@@ -3,7 +3,7 @@
  * Registers in swap: where a warp's sets are there, what is moved when the coordinator spills or
  * fills one, and which operands an instruction has to wait for before it issues.
  *
- * An operand in swap is a line of its set: its reader waits for it, its writer does not. A set
+ * An operand in swap is a line of its own: its reader waits for it, its writer does not. A set
  * for which there is a place is read into it as a whole. Until its last byte is there, those who
  * read a register of it wait, and the place is neither spilled nor freed.
  */
@@ -42,16 +42,29 @@ static void forget(void *ctx, struct sm *sm, uint64_t now)
 }
 
 /* False: there is no memory for the job, and the bytes take no time. */
-static bool move(struct virt *v, unsigned int warp, unsigned int set, uint8_t kind, uint32_t bytes,
+static bool move(struct virt *v, unsigned int warp, unsigned int set, uint8_t kind,
+		 unsigned int first, unsigned int registers,
 		 void (*done)(void *ctx, struct sm *sm, uint64_t now))
 {
 	const struct background_job job = {
 		.way = BACKGROUND_L1, .kind = kind, .from = v->now + 1,
-		.addr = address(v, warp, set), .bytes = bytes, .done = done,
-		.ctx = &v->registers[warp * SETS + set],
+		.addr = address(v, warp, set) + first * LINE, .bytes = registers * LINE,
+		.done = done, .ctx = &v->registers[warp * SETS + set],
 	};
 
 	return !sm_move(v->sm, &job);
+}
+
+/* Each of these registers. Returns how many of them take time. */
+static unsigned int move_each(struct virt *v, unsigned int warp, unsigned int set, uint8_t kind,
+			      unsigned int registers,
+			      void (*done)(void *ctx, struct sm *sm, uint64_t now))
+{
+	unsigned int n = 0;
+
+	for (; registers; registers &= registers - 1)
+		n += move(v, warp, set, kind, (unsigned int)__builtin_ctz(registers), 1, done);
+	return n;
 }
 
 /* Something that the head waits for has come. */
@@ -94,7 +107,7 @@ static void set_came(void *ctx, struct sm *sm, uint64_t now)
 
 static void fill(struct vwarp *w, unsigned int set)
 {
-	if (!move(w->v, w->number, set, MEM_READ, SET_BYTES, set_came))
+	if (!move(w->v, w->number, set, MEM_READ, 0, PTX_SET_REGS, set_came))
 		return;
 	w->coming |= 1ull << set;
 	coord_use(w->v->c, w->number, 1ull << set);
@@ -114,16 +127,15 @@ bool virtual_look_up(struct vwarp *w)
 	w->head = read | write;
 	coord_use(v->c, w->number, w->head);
 	for (uint64_t s = swapped; s; s &= s - 1) {
-		unsigned int set = (unsigned int)__builtin_ctzll(s);
+		unsigned int set = (unsigned int)__builtin_ctzll(s), in, out;
 
 		if (v->filling >> set & 1) {
 			fill(w, set);
 			continue;
 		}
-		if (write >> set & 1)
-			move(v, w->number, set, MEM_WRITE, CONTEXT, forget);
-		if (read >> set & 1)
-			w->reads += move(v, w->number, set, MEM_READ, CONTEXT, operand_came);
+		sm_kernel_set_registers(w->kernel, w->pc, set, &in, &out);
+		move_each(v, w->number, set, MEM_WRITE, out, forget);
+		w->reads += move_each(v, w->number, set, MEM_READ, in, operand_came);
 	}
 	w->awaited = read & w->coming;
 	if (!w->reads && !w->awaited)
@@ -157,7 +169,7 @@ void virtual_spill_registers(void *ctx, unsigned int warp, unsigned int set)
 	struct virt *v = ctx;
 
 	assert(!(v->warps[warp].coming >> set & 1));
-	move(v, warp, set, MEM_WRITE, SET_BYTES, forget);
+	move(v, warp, set, MEM_WRITE, 0, PTX_SET_REGS, forget);
 }
 
 void virtual_fill_registers(void *ctx, unsigned int warp, unsigned int set)

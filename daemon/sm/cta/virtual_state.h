@@ -13,6 +13,7 @@
 #define MAX_CTAS	256u
 #define SETS		64u
 #define SET_REGISTERS	(PTX_SET_REGS * WARP_LANES)
+#define LINE		(WARP_LANES * 4u)	/* bytes of a warp's register */
 #define SET_BYTES	(SET_REGISTERS * 4u)
 #define CONTEXT		128u		/* bytes of a warp's PC and SIMT stack */
 
