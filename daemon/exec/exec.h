@@ -49,6 +49,27 @@ size_t exec_program_arena_bytes(const struct exec_program *program); /* multiple
 /* The build of the lanes that this processor gets: "avx512", "avx2", "portable". */
 const char *exec_lanes_name(void);
 
+/*
+ * A %s whose string is in global memory. Only the caller knows where that memory is, and when the
+ * stores before this are there; so it reads and pads the string.
+ */
+struct exec_string {
+	uint64_t addr;
+	uint64_t most;		/* bytes, at most: the precision */
+	uint64_t width;		/* at least, with spaces */
+	bool left;		/* the spaces are behind it */
+	/* Stores that are not performed yet, and come before it: their bytes are the string's. */
+	const struct exec_stored *stored;
+	uint32_t nstored;
+};
+
+/* What one lane of a store writes. */
+struct exec_stored {
+	uint64_t addr;
+	uint8_t bytes;
+	uint8_t data[32];
+};
+
 /* One grid. params holds kernel->param_bytes bytes. */
 struct exec_launch {
 	const struct exec_program *program;
@@ -61,6 +82,8 @@ struct exec_launch {
 	uint32_t ntextures;
 	/* Takes what printf writes, whole lines or not, no NUL at its end. NULL: it is dropped. */
 	void (*print)(void *ctx, const char *text, size_t bytes);
+	/* In its place among the texts. NULL: strings are the module's initial values. */
+	void (*print_string)(void *ctx, const struct exec_string *string);
 	void *print_ctx;
 };
 
@@ -192,6 +215,10 @@ enum exec_outcome exec_step(struct exec_warp *warp, struct exec_access *access,
  */
 void exec_perform(struct exec_warp *warp, struct exec_access *access,
 		  uint32_t lanes, uint64_t page_addr, void *host);
+
+/* What a lane of a store will write, when it is not performed yet. */
+void exec_stored(const struct exec_warp *warp, const struct exec_access *access, uint32_t lane,
+		 struct exec_stored *stored);
 
 /*
  * One phase of a named barrier (PTX ISA, bar and barrier); all zero: nobody has come. Which

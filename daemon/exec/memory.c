@@ -171,6 +171,17 @@ void exec_perform(struct exec_warp *warp, struct exec_access *access, uint32_t l
 	access->lanes &= ~lanes;
 }
 
+void exec_stored(const struct exec_warp *warp, const struct exec_access *access, uint32_t lane,
+		 struct exec_stored *stored)
+{
+	const struct exec_program *program = warp->cta->launch->program;
+	const struct exec_op *op = &program->ops[access->insn - program->kernel->insns];
+
+	*stored = (struct exec_stored){ .addr = access->addr[lane], .bytes = access->bytes };
+	for (uint32_t e = 0; e < op->vec; e++)
+		memcpy(stored->data + (size_t)e * op->elem, &access->data[e][lane], op->elem);
+}
+
 /* The values of a store or an atomic, as they are now. */
 static void capture(const uint8_t *arena, const struct exec_op *op, uint32_t n,
 		    struct exec_access *access)

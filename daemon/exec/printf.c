@@ -5,9 +5,10 @@
  * a call of one of these; what is written goes to the launch's print, lane by lane.
  *
  * The arguments are in a buffer that the caller laid out as a C structure: 4 or
- * 8 bytes each, naturally aligned; float became double. Strings are read where
- * they can be without touching managed memory: the module's own variables,
- * constant, shared and local memory.
+ * 8 bytes each, naturally aligned; float became double. Here is read what can be without
+ * touching global memory: the initial values of the module's own variables (formats, and what
+ * assert says), constant, shared and local memory. Strings in global memory are the launch's
+ * print_string to read.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -182,14 +183,32 @@ static const char *parse(const struct writer *w, const char *p, struct conversio
 
 #define FORMATTED	512	/* bytes of one conversion at most; more is cut */
 
+static bool is_global(uint64_t addr)
+{
+	return addr && addr - PTX_LOCAL_WINDOW >= PTX_WINDOW_BYTES &&
+	       addr - PTX_SHARED_WINDOW >= PTX_WINDOW_BYTES &&
+	       addr - PTX_CONST_WINDOW >= PTX_WINDOW_BYTES;
+}
+
 /* Writes a string of the kernel's, whole: it may be longer than what is formatted at once. */
 static void put_string(struct writer *w, const struct conversion *c, uint64_t addr)
 {
+	const struct exec_launch *launch = w->warp->cta->launch;
 	uint64_t limit = 0;
 	const char *text = (const char *)look_at(w, addr, &limit);
 	size_t n, width = MAX(c->width, 0);
 	char none[40];
 
+	if (launch->print_string && is_global(addr)) {
+		const struct exec_string string = {
+			.addr = addr, .width = width, .left = strchr(c->flags, '-'),
+			.most = c->precision < 0 ? UINT64_MAX : (uint64_t)c->precision,
+		};
+
+		flush(w);
+		launch->print_string(launch->print_ctx, &string);
+		return;
+	}
 	if (!text) {
 		/* Of NULL, nothing rather than a part. */
 		limit = snprintf(none, sizeof(none), addr ? "(string at 0x%" PRIx64 ")" :

@@ -233,6 +233,12 @@ bool gpu_session_go_on(struct gpu_session *session, gpu_over *over, void *ctx);
 char *gpu_session_take_output(struct gpu_session *session, size_t *bytes);
 #define GPU_OUTPUT_MAX	(1u << 20)	/* CUDA's default cudaLimitPrintfFifoSize */
 #define GPU_OUTPUT_ALL	(3u << 20)
+/*
+ * In such a text: a string that the client has to read, for its page is not in device memory, and
+ * its bytes are out of the service's reach: address, bytes at most, width, l when the spaces are
+ * behind it, else r. The client checks the address.
+ */
+#define GPU_STRING_MARK	"\033]gpuemu-string:%" PRIx64 ",%" PRIx64 ",%" PRIx64 ",%c\a"
 
 /*
  * Does what was submitted, then moves the range's pages. With gpu.functional or paging off:

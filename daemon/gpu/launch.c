@@ -163,7 +163,7 @@ static int bind(struct run *r, const struct gpu_launch *l)
 		.program = *program, .dynamic_shared = l->dynamic_shared,
 		.grid_id = ++s->grids, .params = r->params,
 		.textures = r->textures, .ntextures = l->ntextures,
-		.print = output_print, .print_ctx = &r->output,
+		.print = run_print, .print_string = run_print_string, .print_ctx = r,
 	};
 	memcpy(r->launch.grid, l->grid, sizeof(r->launch.grid));
 	memcpy(r->launch.block, l->block, sizeof(r->launch.block));

@@ -20,10 +20,8 @@ static bool make_room(struct output *o, size_t bytes)
 	return !array_reserve(o->text, o->room, o->bytes + bytes + SENTENCE);
 }
 
-void output_print(void *ctx, const char *text, size_t bytes)
+void output_print(struct output *o, const char *text, size_t bytes)
 {
-	struct output *o = ctx;
-
 	if (o->lost || bytes > GPU_OUTPUT_MAX - o->bytes ||
 	    (o->all && bytes > GPU_OUTPUT_ALL - *o->all) || !make_room(o, bytes)) {
 		o->lost += bytes;

@@ -17,8 +17,7 @@ struct output {
 	size_t *all;			/* what it and others of its session have; NULL: not counted */
 };
 
-/* exec_launch.print; ctx is the struct output. */
-void output_print(void *ctx, const char *text, size_t bytes);
+void output_print(struct output *o, const char *text, size_t bytes);
 /* Empties it: the text, NUL behind it, with a sentence about what is lost. NULL: nothing. */
 char *output_take(struct output *o, size_t *bytes);
 void output_clear(struct output *o);

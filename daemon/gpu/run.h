@@ -75,6 +75,9 @@ void run_describe(struct run *r);
 int run_gone(struct run *r, int status);
 /* The launch's sentence for gpu.watchdog. -ETIMEDOUT. */
 int run_watchdog(struct run *r);
+/* strings.c: exec_launch.print and .print_string; ctx is the run. */
+void run_print(void *ctx, const char *text, size_t bytes);
+void run_print_string(void *ctx, const struct exec_string *string);
 /* functional.c: runs it to its end, without time. */
 int run_functional(struct run *r);
 

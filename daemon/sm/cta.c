@@ -284,6 +284,8 @@ int sm_launch_cta(struct sm *sm, const struct sm_kernel *k, const uint32_t ctaid
 	cta->launch = *k->launch;
 	if (cta->launch.print) {
 		cta->launch.print = sm_print_text;
+		if (cta->launch.print_string)
+			cta->launch.print_string = sm_print_string;
 		cta->launch.print_ctx = cta;
 	}
 	cta->ex = (struct exec_cta){ .launch = &cta->launch, .shared = cta->shared,

@@ -58,6 +58,7 @@ struct access_entry *entry_claim(struct ldst *l, uint32_t index, const struct sm
 	l->used_entries++;
 	e->used = true;
 	e->inst = index;
+	e->order = l->entries++;
 	e->warp = inst->warp;
 	e->kind = kind_of(inst->op);
 	e->refs = 1;

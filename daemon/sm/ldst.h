@@ -66,6 +66,12 @@ void ldst_reply(struct sm *sm, const struct mem_reply *reply, uint64_t now);
 int ldst_perform(struct sm *sm, uint64_t cycle);
 uint64_t ldst_perform_next(const struct sm *sm);
 
+/*
+ * The stores that wait for their pages, oldest first, as far as they are in [addr, addr + bytes):
+ * *n of them, from malloc; NULL with *n not 0: no memory.
+ */
+struct exec_stored *ldst_stored(const struct sm *sm, uint64_t addr, uint64_t bytes, uint32_t *n);
+
 /* What an access of the warp waits for, a few words; NULL: it has none. */
 const char *ldst_why(const struct sm *sm, unsigned int w);
 

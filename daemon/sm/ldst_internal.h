@@ -61,6 +61,7 @@ struct access_entry {
 	struct page_group groups[WARP_LANES];
 	uint32_t inst;
 	uint32_t next_free;
+	uint64_t order;			/* how many there were before it */
 	uint16_t nlines, looked_up;	/* lines whose page was asked for */
 	uint8_t ngroups;		/* pages that missed */
 	uint8_t waiting;		/* of them, still */
@@ -216,6 +217,7 @@ struct ldst {
 
 	struct access_entry **chunks;
 	uint32_t nchunks, free_entry, used_entries;
+	uint64_t entries;		/* that there were */
 
 	uint16_t faulted[MAX_WARPS];	/* pages of the warp that are far faults */
 	uint8_t untranslated[MAX_WARPS]; /* accesses of the warp, and of them those that order */

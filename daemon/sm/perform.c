@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "sm/ldst_internal.h"
 
 int perform_push(struct sm *sm, uint32_t entry, uint32_t lanes, uint64_t page, void *host,
@@ -56,6 +57,45 @@ uint64_t ldst_perform_next(const struct sm *sm)
 	const struct ldst *l = sm->ldst;
 
 	return l->perform_count ? l->performs[l->perform_head].cycle : NEVER;
+}
+
+/* The oldest store that has lanes to perform and is not older than `order`. */
+static const struct access_entry *next_store(const struct ldst *l, uint64_t order)
+{
+	const struct access_entry *found = NULL, *e;
+
+	for (uint32_t i = 0; i < l->nchunks * ENTRY_CHUNK; i++) {
+		e = entry_at(l, i);
+		if (e->used && e->kind == MEM_WRITE && e->access.space == PTX_SPACE_GLOBAL &&
+		    e->access.lanes && e->order >= order && (!found || e->order < found->order))
+			found = e;
+	}
+	return found;
+}
+
+struct exec_stored *ldst_stored(const struct sm *sm, uint64_t addr, uint64_t bytes, uint32_t *n)
+{
+	struct exec_stored *all = NULL;
+	const struct access_entry *e;
+	uint32_t room = 0, lane;
+
+	*n = 0;
+	for (uint64_t order = 0; (e = next_store(sm->ldst, order)); order = e->order + 1) {
+		const struct exec_access *a = &e->access;
+
+		for (uint32_t rest = a->lanes; rest; rest &= rest - 1) {
+			lane = (uint32_t)__builtin_ctz(rest);
+			if (a->addr[lane] + a->bytes - addr > bytes + a->bytes)
+				continue;
+			if (array_grow(all, room, *n)) {
+				free(all);
+				*n = 1;
+				return NULL;
+			}
+			exec_stored(&sm->warps.at[e->warp].ex, a, lane, &all[(*n)++]);
+		}
+	}
+	return all;
 }
 
 static const char *what_of(const struct access_entry *e)

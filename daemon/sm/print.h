@@ -12,6 +12,7 @@ struct sm_text {
 	uint64_t cycle;
 	const struct exec_launch *launch;
 	uint32_t bytes, at;		/* in print.text */
+	bool string;			/* what is there is a struct exec_string, not text, and its stores */
 };
 
 struct print {
@@ -22,6 +23,7 @@ struct print {
 };
 
 void sm_print_text(void *ctx, const char *text, size_t bytes);
+void sm_print_string(void *ctx, const struct exec_string *string);
 void sm_print_perform(struct sm *sm, uint64_t cycle);
 uint64_t sm_print_next(const struct sm *sm);
 

@@ -31,7 +31,7 @@ functions='tests/cuda/functions/*.cu tests/cuda/functions/*.cpp'
 	for clang in clang++-16 clang++-14; do
 		for src in tests/cuda/*.cu; do
 			name=$(basename "$src" .cu)
-			case $clang-$name in *-16-* | *-shared | *-math | *-half | *-placed | *-as_nvcc | *-signs) ;; *) continue ;; esac
+			case $clang-$name in *-16-* | *-shared | *-math | *-half | *-placed | *-as_nvcc | *-signs | *-prints) ;; *) continue ;; esac
 			echo "$clang-$name $gpuemu cc --clang=$clang $src"
 		done
 	done
@@ -44,7 +44,7 @@ functions='tests/cuda/functions/*.cu tests/cuda/functions/*.cpp'
 	done
 	echo "clang++-16-functions $gpuemu cc --clang=clang++-16 $functions"
 	if [ -n "$nvcc" ]; then
-		for name in vecadd symbols shared memory streams overlap errors cooperative pointers heap textures placed register threads groups grid rounding as_nvcc signs intrinsics; do
+		for name in vecadd symbols shared memory streams overlap errors cooperative pointers heap textures placed register threads groups grid rounding as_nvcc signs intrinsics prints; do
 			echo "nvcc-$name $nvcc -cudart shared -arch=sm_75 tests/cuda/$name.cu"
 		done
 		echo "nvcc-linked $nvcc -cudart shared -arch=sm_75 -rdc=true $(echo tests/cuda/linked/*.cu)"
@@ -103,6 +103,8 @@ tap_check 'a function that is defined twice: the message names it' sh -c \
 	"'$gpuemu' cc -rdc=true tests/cuda/linked/*.cu '$work/again.cu' -o '$work/again' && ! '$gpuemu' exec --quiet '$work/again' >'$work/again.out' 2>&1 &&
 	! grep -q passed '$work/again.out' && grep -q '_Z5twicei is defined twice' '$work/again.out'"
 tap_check '__managed__ variables on uffd' sh -c "'$gpuemu' exec --quiet --backend uffd '$work/clang++-16-placed' | grep -q passed"
+
+tap_check 'strings in managed memory on uffd' sh -c "'$gpuemu' exec --quiet --backend uffd '$work/clang++-16-prints' | grep -q 'prints: passed'"
 
 # The libraries and the program with ThreadSanitizer, whose own addresses managed memory has otherwise.
 cat >"$work/tsan.sh" <<'END'
