@@ -214,6 +214,12 @@ int gpuemu_mem_advise(struct gpuemu_ctx *ctx, const void *ptr, size_t bytes,
  */
 int gpuemu_set_heap(struct gpuemu_ctx *ctx, size_t bytes);
 
+/*
+ * How many bytes of local memory a thread has for recursive calls, in launches from now on;
+ * compiler.stack if nobody says. -EINVAL: none, or more than 512 KiB.
+ */
+int gpuemu_set_stack(struct gpuemu_ctx *ctx, size_t bytes);
+
 /* --- modules ------------------------------------------------------------- */
 
 /*

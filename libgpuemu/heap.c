@@ -2,7 +2,7 @@
 /*
  * The heap that kernels' malloc() and free() use: one of the context, whatever the module. It is
  * there from the first launch of a kernel whose module calls them. What is in it is the
- * kernels' (daemon/ptx/heap.c).
+ * kernels' (daemon/ptx/heap.c). And how large the stack of a kernel's thread is.
  */
 #include <errno.h>
 #include <string.h>
@@ -61,5 +61,19 @@ PUBLIC int gpuemu_set_heap(struct gpuemu_ctx *ctx, size_t bytes)
 		ret = err_set(&err, -EINVAL, "a heap of %zu bytes", bytes);
 	else
 		ctx->heap_bytes = whole;
+	return ctx_leave(ctx, ret, &err);
+}
+
+PUBLIC int gpuemu_set_stack(struct gpuemu_ctx *ctx, size_t bytes)
+{
+	struct err err = { "" };
+	int ret = 0;
+
+	ctx_enter(ctx);
+	if (bytes && bytes <= STACK_MAX)
+		ctx->stack_bytes = (uint32_t)MAX(bytes, STACK_MIN);
+	else
+		ret = err_set(&err, -EINVAL, "a stack of %zu bytes a thread: 1 to %u", bytes,
+			      STACK_MAX);
 	return ctx_leave(ctx, ret, &err);
 }

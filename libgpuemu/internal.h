@@ -104,6 +104,7 @@ struct gpuemu_ctx {
 	uint32_t ntextures, texture_room;
 	void *heap;			/* of kernels' malloc(); NULL: no kernel called it */
 	size_t heap_bytes;
+	uint32_t stack_bytes;		/* of a thread; 0: compiler.stack */
 	struct gpuemu_stream default_stream;	/* the head of the list of streams */
 	uint32_t next_stream;
 	struct gpuemu_event *events;
@@ -237,6 +238,8 @@ void module_free(struct gpuemu_module *module);
 #define HEAP_BYTES	(8ull << 20)	/* as CUDA's default cudaLimitMallocHeapSize */
 #define HEAP_UNIT	(64ull << 10)
 #define HEAP_MAX	(32ull << 30)
+#define STACK_MIN	16u
+#define STACK_MAX	(512u << 10)	/* of a thread's local memory, as the hardware's */
 /* Before a kernel of the module is launched. */
 int heap_prepare(struct gpuemu_module *module, struct err *err);
 

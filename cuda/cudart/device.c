@@ -287,6 +287,15 @@ API cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
 		if (leave(error))
 			return error;
 	}
+	/* For the launches that follow. */
+	if (limit == cudaLimitStackSize) {
+		cudaError_t error = enter();
+
+		if (!error && gpuemu_set_stack(runtime_ctx(), value))
+			error = cudaErrorInvalidValue;
+		if (leave(error))
+			return error;
+	}
 	limits[limit] = value;
 	return cudaSuccess;
 }

@@ -101,7 +101,7 @@ enum exec_outcome call_step(struct exec_warp *warp, const struct exec_op *op, ui
 	if (warp->calls == kernel->max_calls ||
 	    (uint64_t)local + callee->frame_bytes > kernel->local_bytes)
 		return trap(warp, insn_of(warp, op), mask, err,
-			    "the call of '%s' overflows the stack of %u bytes a thread at depth %u: compiler.stack sets its size",
+			    "the call of '%s' overflows the stack of %u bytes a thread at depth %u: cudaDeviceSetLimit(cudaLimitStackSize) and compiler.stack set its size",
 			    callee->name, kernel->local_bytes, warp->calls + 1);
 	pass(warp, call, callee, mask);
 	top->pc = warp->pc + 1;

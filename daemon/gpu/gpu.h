@@ -84,6 +84,7 @@ struct gpu_launch {
 	const char *kernel;
 	uint32_t grid[3], block[3];
 	uint32_t dynamic_shared;	/* bytes */
+	uint32_t stack_bytes;		/* of a thread, for recursion; 0: compiler.stack */
 	const void *params;		/* laid out as ptx_kernel.params */
 	uint32_t param_bytes;
 	/* The textures, indexed by handle; for kernels with textures or surfaces. */
@@ -343,6 +344,8 @@ struct gpu_work_launch {
 	uint32_t name_bytes;		/* kernel name with its NUL, right behind this struct */
 	uint32_t param_bytes;		/* behind the name, at the next multiple of 8 */
 	uint32_t ntextures;		/* struct texture each, behind that, at the next multiple of 8 */
+	uint32_t stack_bytes;		/* of a thread, for recursion; 0: compiler.stack */
+	uint32_t reserved;
 };
 
 struct gpu_work_prefetch {

@@ -15,6 +15,25 @@
 #include "gpu/machine.h"
 #include "gpu/run.h"
 
+/* The kernel with the stack that the launch asks for. NULL: no memory. */
+static struct stacked *restack(struct module *m, const struct ptx_kernel *k, uint32_t stack_bytes)
+{
+	struct stacked *s;
+
+	for (s = m->stacked; s; s = s->next)
+		if (s->kernel.insns == k->insns && s->stack_bytes == stack_bytes)
+			return s;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return NULL;
+	s->stack_bytes = stack_bytes;
+	s->kernel = *k;
+	ptx_kernel_restack(&s->kernel, stack_bytes);
+	s->next = m->stacked;
+	m->stacked = s;
+	return s;
+}
+
 static const struct ptx_kernel *find_kernel(struct gpu_session *s,
 					    const struct gpu_launch *l,
 					    const struct module **module,
@@ -22,6 +41,7 @@ static const struct ptx_kernel *find_kernel(struct gpu_session *s,
 					    struct err *err)
 {
 	const struct ptx_kernel *k;
+	struct stacked *other;
 
 	for (struct module *m = s->modules; m; m = m->next) {
 		if (m->id != l->module)
@@ -32,7 +52,15 @@ static const struct ptx_kernel *find_kernel(struct gpu_session *s,
 				continue;
 			*module = m;
 			*program = &m->programs[i];
-			return k;
+			if (!l->stack_bytes || !k->stack_bytes || k->stack_bytes == l->stack_bytes)
+				return k;
+			other = restack(m, k, l->stack_bytes);
+			if (!other) {
+				err_set(err, -ENOMEM, "kernel '%.128s': out of memory", l->kernel);
+				return NULL;
+			}
+			*program = &other->program;
+			return &other->kernel;
 		}
 		err_set(err, -ENOENT, "%s: no kernel '%.128s'",
 			ptx_module_name(m->ptx), l->kernel);

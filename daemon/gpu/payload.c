@@ -65,6 +65,7 @@ int gpu_work_decode_launch(const void *payload, size_t bytes,
 		.dynamic_shared = w.dynamic_shared,
 		.params = (const char *)payload + params_at(&w),
 		.param_bytes = w.param_bytes,
+		.stack_bytes = w.stack_bytes,
 		.ntextures = w.ntextures,
 		.textures = w.ntextures ?
 			(const void *)((const char *)payload + textures_at(&w)) : NULL,
@@ -84,6 +85,7 @@ int gpu_work_encode_launch(const struct gpu_launch *launch, void **payload,
 		.dynamic_shared = launch->dynamic_shared,
 		.param_bytes = launch->param_bytes,
 		.ntextures = launch->ntextures,
+		.stack_bytes = launch->stack_bytes,
 	};
 	char *p;
 

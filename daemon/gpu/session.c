@@ -82,6 +82,11 @@ static void module_free(struct module *m)
 	for (unsigned int i = 0; m->programs && i < m->nkernels; i++)
 		exec_program_free(m->programs[i]);
 	free(m->programs);
+	for (struct stacked *s = m->stacked, *next; s; s = next) {
+		next = s->next;
+		exec_program_free(s->program);
+		free(s);
+	}
 	ptx_module_free(m->ptx);
 	free(m);
 }

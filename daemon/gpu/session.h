@@ -30,8 +30,17 @@ struct address_range {
 	uint64_t at, bytes;
 };
 
+/* A kernel as launches see it that ask for more or less stack; made at the first of them. */
+struct stacked {
+	struct stacked *next;
+	uint32_t stack_bytes;
+	struct ptx_kernel kernel;	/* a copy; what it points to is the module's */
+	struct exec_program *program;
+};
+
 struct module {
 	struct module *next;
+	struct stacked *stacked;
 	uint32_t id;
 	struct ptx_module *ptx;
 	struct address_range code, constants;

@@ -79,5 +79,16 @@ int frames_lay_out(struct ptx_kernel *kernel, const struct callgraph *graph,
 		return -E2BIG;
 	kernel->local_bytes = deepest.bytes;
 	kernel->max_calls = deepest.calls;
+	kernel->stack_bytes = deepest.recurs ? stack_bytes : 0;
 	return 0;
+}
+
+void ptx_kernel_restack(struct ptx_kernel *copy, uint32_t stack_bytes)
+{
+	const uint32_t frames = copy->local_bytes - copy->stack_bytes;
+	const uint32_t bytes = MIN(stack_bytes / FRAME_ALIGN * FRAME_ALIGN, PTX_MAX_LOCAL - frames);
+
+	copy->max_calls += bytes / FRAME_ALIGN - copy->stack_bytes / FRAME_ALIGN;
+	copy->local_bytes = frames + bytes;
+	copy->stack_bytes = bytes;
 }

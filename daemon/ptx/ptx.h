@@ -330,6 +330,7 @@ struct ptx_kernel {
 	uint32_t shared_bytes;	/* static */
 	/* A thread: the deepest stack of frames; with recursion options.stack_bytes more. */
 	uint32_t local_bytes;
+	uint32_t stack_bytes;	/* of these, for recursion; 0: nothing recurs */
 	uint32_t const_bytes;
 	uint32_t regs_per_thread; /* 32-bit physical registers that the allocation takes, at least 1 */
 	uint32_t preds_per_thread;
@@ -390,6 +391,12 @@ enum ptx_phases { PTX_PHASES_NONE, PTX_PHASES_MARK, PTX_PHASES_INSERT };
 #define PTX_STACK_BYTES	1024	/* CUDA's default cudaLimitStackSize */
 #define PTX_MIN_MAXREGS	16
 #define PTX_MAX_MAXREGS	255
+
+/*
+ * Gives a copy of a kernel with recursion that many bytes for it, as far as a thread may have them.
+ * What the copy points to is the module's still.
+ */
+void ptx_kernel_restack(struct ptx_kernel *copy, uint32_t stack_bytes);
 
 /* As ptx_module_parse(), which takes the defaults. A kernel's .maxnreg counts when it is lower. */
 int ptx_module_parse_with(const char *text, size_t len, const char *name,

@@ -324,13 +324,16 @@ static int ops_init(struct sm_kernel *k, const struct slots *slots)
 	return ret;
 }
 
-/* A module's kernels are behind one another. Bytes from the first instruction of the first. */
+/*
+ * A module's kernels are behind one another; this may be a copy of one. Bytes from the first
+ * instruction of the first.
+ */
 static uint64_t code_offset(const struct ptx_kernel *ptx)
 {
 	uint64_t insns = 0;
 	const struct ptx_kernel *k;
 
-	for (unsigned int i = 0; (k = ptx_module_kernel_at(ptx->owner, i)) && k != ptx; i++)
+	for (unsigned int i = 0; (k = ptx_module_kernel_at(ptx->owner, i)) && k->insns != ptx->insns; i++)
 		insns += k->ninsns;
 	return insns * CODE_BYTES;
 }
