@@ -170,4 +170,6 @@ __device__ static __forceinline__ double atomicAdd(double *p, double v)
 }
 #endif
 
+#include "intrinsics.h"
+
 #endif

@@ -120,4 +120,36 @@ GPUEMU_NV float __nv_rnormf(int n, const float *v)
 	return (float)(1.0 / (double)__nv_normf(n, v));
 }
 
+/*
+ * The modified Bessel functions of the first kind, of order 0 and 1: the power series, whose
+ * terms are all positive, and beyond 20 the asymptotic one, whose smallest term is e^-2x.
+ */
+GPUEMU_NV double gpuemu_bessel_i(int order, double x)
+{
+	double sum = 1.0, term = 1.0, a = __nv_fabs(x), half;
+	int k;
+
+	if (!(a > 20.0)) {
+		for (k = 1; k < 80 && term > sum * 0x1p-56; k++) {
+			term *= 0.25 * a * a / ((double)k * (double)(k + order));
+			sum += term;
+		}
+		return order ? sum * 0.5 * x : sum;
+	}
+	if (__nv_isinfd(a))
+		return order ? x : a;
+	for (k = 1; k < 40 && __nv_fabs(term) > 0x1p-56; k++) {
+		term *= ((double)((2 * k - 1) * (2 * k - 1)) - 4.0 * order) / (8.0 * k * a);
+		sum += term;
+	}
+	/* e^x alone overflows before the whole does. */
+	half = __nv_exp(0.5 * a);
+	sum = half * (sum / __nv_sqrt(6.283185307179586 * a)) * half;
+	return order && x < 0.0 ? -sum : sum;
+}
+GPUEMU_NV double __nv_cyl_bessel_i0(double x) { return gpuemu_bessel_i(0, x); }
+GPUEMU_NV double __nv_cyl_bessel_i1(double x) { return gpuemu_bessel_i(1, x); }
+GPUEMU_NV float __nv_cyl_bessel_i0f(float x) { return (float)gpuemu_bessel_i(0, (double)x); }
+GPUEMU_NV float __nv_cyl_bessel_i1f(float x) { return (float)gpuemu_bessel_i(1, (double)x); }
+
 #endif

@@ -20,6 +20,13 @@ GPUEMU_FLOAT2(fmax) GPUEMU_FLOAT2(fmin) GPUEMU_FLOAT2(hypot) GPUEMU_FLOAT2(remai
 GPUEMU_FLOAT1(tgamma) GPUEMU_FLOAT1(lgamma) GPUEMU_FLOAT2(nextafter)
 GPUEMU_D float fma(float x, float y, float z) { return ::fmaf(x, y, z); }
 GPUEMU_D float scalbn(float x, int n) { return ::scalbnf(x, n); }
+GPUEMU_D float scalbln(float x, long n) { return ::scalblnf(x, n); }
+GPUEMU_D float remquo(float x, float y, int *q) { return ::remquof(x, y, q); }
+GPUEMU_D int ilogb(float x) { return ::ilogbf(x); }
+GPUEMU_D long lround(float x) { return ::lroundf(x); }
+GPUEMU_D long long llround(float x) { return ::llroundf(x); }
+GPUEMU_D long lrint(float x) { return ::lrintf(x); }
+GPUEMU_D long long llrint(float x) { return ::llrintf(x); }
 
 #undef GPUEMU_FLOAT1
 #undef GPUEMU_FLOAT2
@@ -44,6 +51,8 @@ GPUEMU_MIXED(__host__ __device__, int, unsigned int, unsigned int)
 GPUEMU_MIXED(__host__ __device__, unsigned int, int, unsigned int)
 GPUEMU_MIXED(__host__ __device__, long, unsigned long, unsigned long)
 GPUEMU_MIXED(__host__ __device__, unsigned long, long, unsigned long)
+GPUEMU_MIXED(__host__ __device__, long long, unsigned long long, unsigned long long)
+GPUEMU_MIXED(__host__ __device__, unsigned long long, long long, unsigned long long)
 GPUEMU_MIXED(__host__ __device__, int, long, long)
 GPUEMU_MIXED(__host__ __device__, long, int, long)
 
