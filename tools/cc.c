@@ -6,6 +6,7 @@
  * as it is.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -244,9 +245,11 @@ static int parse_word(struct request *r, const struct verb *verb, int argc, char
  * --- running clang -----------------------------------------------------------------------------
  */
 
-static int run_clang(const struct request *r, const struct verb *verb, struct words *w)
+/* What clang says goes to the file, if there is one. */
+static int run_clang(const struct request *r, const struct verb *verb, struct words *w,
+		     const char *said)
 {
-	int status;
+	int status, fd;
 	pid_t pid;
 
 	w->word[w->n] = NULL;
@@ -260,6 +263,9 @@ static int run_clang(const struct request *r, const struct verb *verb, struct wo
 	pid = fork();
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		fd = said ? open(said, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
+		if (fd >= 0)
+			dup2(fd, STDERR_FILENO);
 		execvp(w->word[0], (char *const *)w->word);
 		fprintf(stderr, "gpuemu cc: %s: %s\n", w->word[0], strerror(errno));
 		_exit(127);
@@ -458,6 +464,48 @@ static int mend_source(const struct request *r, unsigned int n, char *overlay, s
 	return ret;
 }
 
+/*
+ * clang has no division of __int128 for a device, and ends with an internal error that names the
+ * function which it looked for. The headers have these functions for those who need them.
+ */
+static int run_device(const struct request *r, const struct verb *verb, unsigned int n,
+		      struct words *device)
+{
+	char said[PATH_MAX + 32], *text = NULL;
+	const char *missing;
+	struct err err;
+	size_t bytes;
+	int result;
+
+	snprintf(said, sizeof(said), "%s/%u.said", r->dir, n);
+	/* It does not see the terminal. */
+	if (isatty(STDERR_FILENO))
+		add(device, "-fcolor-diagnostics");
+	result = run_clang(r, verb, device, said);
+	if (file_read(said, &text, &bytes, &err))
+		return result;
+	missing = strstr(text, "Undefined external symbol \"__");
+	if (!result || !missing) {
+		fwrite(text, 1, bytes, stderr);
+		free(text);
+		return result;
+	}
+	add(device, "-DGPUEMU_INT128");
+	result = run_clang(r, verb, device, said);
+	free(text);
+	if (file_read(said, &text, &bytes, &err))
+		return result;
+	missing = strstr(text, "Undefined external symbol \"");
+	if (result && missing)
+		fprintf(stderr, "gpuemu cc: %s: device code uses an operation of __int128 or long double "
+			"that clang has not (%.*s): write it with numbers of 64 bits\n",
+			r->sources.word[n], (int)strcspn(missing + 27, "\""), missing + 27);
+	else
+		fwrite(text, 1, bytes, stderr);
+	free(text);
+	return result;
+}
+
 static int compile(struct request *r, const struct verb *verb, unsigned int n, const char *include,
 		   const char *object)
 {
@@ -490,7 +538,7 @@ static int compile(struct request *r, const struct verb *verb, unsigned int n, c
 	add(&device, "-o");
 	add(&device, r->to_ptx ? object : ptx);
 	add(&device, r->sources.word[n]);
-	result = run_clang(r, verb, &device);
+	result = run_device(r, verb, n, &device);
 	if (result)
 		return result;
 	if (mend_ptx(r->to_ptx ? object : ptx, &err))
@@ -513,7 +561,7 @@ static int compile(struct request *r, const struct verb *verb, unsigned int n, c
 	add(&host, "-o");
 	add(&host, assembly);
 	add(&host, r->sources.word[n]);
-	result = run_clang(r, verb, &host);
+	result = run_clang(r, verb, &host, NULL);
 	if (result)
 		return result;
 	if (cc_mend_assembly(assembly, &err))
@@ -523,7 +571,7 @@ static int compile(struct request *r, const struct verb *verb, unsigned int n, c
 	add(&as, "-o");
 	add(&as, object);
 	add(&as, assembly);
-	return run_clang(r, verb, &as);
+	return run_clang(r, verb, &as, NULL);
 }
 
 /* "dir/bfs.cu" to "bfs.o": the name that compilers give the object of -c. */
@@ -597,7 +645,7 @@ static int link_all(const struct request *r, const struct verb *verb, const char
 			add(&w, r->output);
 		}
 		add_all(&w, &r->link);
-		return run_clang(r, verb, &w);
+		return run_clang(r, verb, &w, NULL);
 	}
 	add(&w, "-o");
 	add(&w, r->output ? r->output : "a.out");
@@ -606,7 +654,7 @@ static int link_all(const struct request *r, const struct verb *verb, const char
 	add(&w, search);
 	add(&w, rpath);
 	add(&w, "-lcudart");
-	return run_clang(r, verb, &w);
+	return run_clang(r, verb, &w, NULL);
 }
 
 static void remove_all(const struct request *r)

@@ -171,5 +171,8 @@ __device__ static __forceinline__ double atomicAdd(double *p, double v)
 #endif
 
 #include "intrinsics.h"
+#if defined(GPUEMU_INT128) && defined(__CUDA_ARCH__)
+#include "int128.h"
+#endif
 
 #endif
