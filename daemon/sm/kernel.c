@@ -331,10 +331,12 @@ static int ops_init(struct sm_kernel *k, const struct slots *slots)
 static uint64_t code_offset(const struct ptx_kernel *ptx)
 {
 	uint64_t insns = 0;
-	const struct ptx_kernel *k;
+	const struct ptx_kernel *k = ptx_module_kernel_at(ptx->owner, 0);
 
-	for (unsigned int i = 0; (k = ptx_module_kernel_at(ptx->owner, i)) && k->insns != ptx->insns; i++)
+	for (unsigned int i = 1; k && k->insns != ptx->insns; i++) {
 		insns += k->ninsns;
+		k = ptx_module_kernel_at(ptx->owner, i);
+	}
 	return insns * CODE_BYTES;
 }
 
