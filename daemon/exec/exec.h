@@ -76,6 +76,7 @@ struct exec_launch {
 	uint32_t grid[3], block[3];	/* x, y, z; every one >= 1 */
 	uint32_t dynamic_shared;	/* bytes */
 	uint64_t grid_id;
+	uint64_t clock_mhz;		/* of %clock; %globaltimer is in ns. 0: a cycle is one */
 	const void *params;
 	/* The textures and surfaces, indexed by handle. */
 	const struct texture *textures;

@@ -51,6 +51,14 @@ bool exec_launch_cooperative(const struct exec_launch *launch)
 	return workspace_of(launch) != 0;
 }
 
+/* No model time passes in a grid without time: there it is as coarse as %clock. */
+static uint64_t nanoseconds(const struct exec_warp *warp)
+{
+	const uint64_t mhz = warp->cta->launch->clock_mhz;
+
+	return mhz ? (uint64_t)((unsigned __int128)warp->clock * 1000 / mhz) : warp->clock;
+}
+
 static uint64_t value_of(const struct exec_warp *warp, uint32_t sreg, uint32_t lane)
 {
 	const struct exec_cta *cta = warp->cta;
@@ -84,12 +92,14 @@ static uint64_t value_of(const struct exec_warp *warp, uint32_t sreg, uint32_t l
 		return launch->grid_id;
 	case PTX_SREG_CLOCK:
 	case PTX_SREG_CLOCK64:
-	case PTX_SREG_GLOBALTIMER:
-	case PTX_SREG_GLOBALTIMER_LO:
 		return warp->clock;
 	case PTX_SREG_CLOCK_HI:
-	case PTX_SREG_GLOBALTIMER_HI:
 		return warp->clock >> 32;
+	case PTX_SREG_GLOBALTIMER:
+	case PTX_SREG_GLOBALTIMER_LO:
+		return nanoseconds(warp);
+	case PTX_SREG_GLOBALTIMER_HI:
+		return nanoseconds(warp) >> 32;
 	case PTX_SREG_LANEMASK_EQ:
 		return 1u << lane;
 	case PTX_SREG_LANEMASK_LT:

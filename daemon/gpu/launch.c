@@ -189,7 +189,7 @@ static int bind(struct run *r, const struct gpu_launch *l)
 		memcpy(r->textures, l->textures, l->ntextures * sizeof(*r->textures));
 	r->launch = (struct exec_launch){
 		.program = *program, .dynamic_shared = l->dynamic_shared,
-		.grid_id = ++s->grids, .params = r->params,
+		.grid_id = ++s->grids, .params = r->params, .clock_mhz = r->m->spec.clock_mhz,
 		.textures = r->textures, .ntextures = l->ntextures,
 		.print = run_print, .print_string = run_print_string, .print_ctx = r,
 	};

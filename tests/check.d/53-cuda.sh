@@ -44,7 +44,7 @@ functions='tests/cuda/functions/*.cu tests/cuda/functions/*.cpp'
 	done
 	echo "clang++-16-functions $gpuemu cc --clang=clang++-16 $functions"
 	if [ -n "$nvcc" ]; then
-		for name in vecadd symbols shared memory streams overlap errors cooperative pointers heap textures placed register threads groups grid rounding as_nvcc signs intrinsics prints deep names wide; do
+		for name in vecadd symbols shared memory streams overlap errors cooperative pointers heap textures placed register threads groups grid rounding as_nvcc signs intrinsics prints deep names wide timer; do
 			echo "nvcc-$name $nvcc -cudart shared -arch=sm_75 tests/cuda/$name.cu"
 		done
 		echo "nvcc-linked $nvcc -cudart shared -arch=sm_75 -rdc=true $(echo tests/cuda/linked/*.cu)"
