@@ -15,6 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+/* Before <new>, whose operators of the device call them: clang-14 would take the host's. */
+extern "C" {
+__attribute__((device)) void free(void *) __attribute((nothrow));
+__attribute__((device)) void *malloc(size_t) __attribute((nothrow)) __attribute__((malloc));
+}
 #endif
 
 #include "cuda_runtime_api.h"
@@ -28,6 +33,9 @@
 #include "gpuemu/device.h"
 #include "gpuemu/texture.h"
 #include "gpuemu/managed.h"
+#ifdef __cplusplus
+#include <new>
+#endif
 #endif
 
 #endif

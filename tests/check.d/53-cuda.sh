@@ -31,7 +31,7 @@ functions='tests/cuda/functions/*.cu tests/cuda/functions/*.cpp'
 	for clang in clang++-16 clang++-14; do
 		for src in tests/cuda/*.cu; do
 			name=$(basename "$src" .cu)
-			case $clang-$name in *-16-* | *-shared | *-math | *-half | *-placed | *-as_nvcc | *-signs | *-prints | *-names | *-wide) ;; *) continue ;; esac
+			case $clang-$name in *-16-* | *-shared | *-math | *-half | *-placed | *-as_nvcc | *-signs | *-prints | *-names | *-wide | *-news) ;; *) continue ;; esac
 			echo "$clang-$name $gpuemu cc --clang=$clang $src"
 		done
 	done
@@ -44,7 +44,7 @@ functions='tests/cuda/functions/*.cu tests/cuda/functions/*.cpp'
 	done
 	echo "clang++-16-functions $gpuemu cc --clang=clang++-16 $functions"
 	if [ -n "$nvcc" ]; then
-		for name in vecadd symbols shared memory streams overlap errors cooperative pointers heap textures placed register threads groups grid rounding as_nvcc signs intrinsics prints deep names wide timer; do
+		for name in vecadd symbols shared memory streams overlap errors cooperative pointers heap textures placed register threads groups grid rounding as_nvcc signs intrinsics prints deep names wide timer news; do
 			echo "nvcc-$name $nvcc -cudart shared -arch=sm_75 tests/cuda/$name.cu"
 		done
 		echo "nvcc-linked $nvcc -cudart shared -arch=sm_75 -rdc=true $(echo tests/cuda/linked/*.cu)"
