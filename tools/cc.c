@@ -44,6 +44,7 @@ struct request {
 	bool to_ptx;			/* --ptx: make only the device's half */
 	bool optimized;			/* an -O was given */
 	bool debug;			/* a -g */
+	bool per_thread;		/* --default-stream per-thread */
 	bool verbose;
 };
 
@@ -113,6 +114,17 @@ static bool of_nvcc(const char *word, bool *two)
 	return false;
 }
 
+/* The value of --default-stream, with one dash or two; NULL: another option. */
+static const char *default_stream(const char *word, const char *next, bool *two)
+{
+	const char *rest = word + (word[0] == '-' && word[1] == '-');
+
+	if (strncmp(rest, "-default-stream", 15))
+		return NULL;
+	*two = !rest[15];
+	return rest[15] == '=' ? rest + 16 : *two ? next : NULL;
+}
+
 /* nvcc's long names of what clang has too, as clang calls them. NULL: clang's. */
 static const char *short_name(const char *word)
 {
@@ -170,7 +182,8 @@ static bool takes_value(const char *word)
 
 static int parse_word(struct request *r, const struct verb *verb, int argc, char **argv, int *i)
 {
-	const char *word = argv[*i], *next = *i + 1 < argc ? argv[*i + 1] : NULL, *contract;
+	const char *word = argv[*i], *next = *i + 1 < argc ? argv[*i + 1] : NULL;
+	const char *contract, *stream;
 	bool two = false;
 
 	if (short_name(word))
@@ -198,6 +211,14 @@ static int parse_word(struct request *r, const struct verb *verb, int argc, char
 		r->rdc = true;
 	} else if (!strncmp(word, "-rdc", 4) || !strncmp(word, "--relocatable-device-code", 25)) {
 		;
+	} else if ((stream = default_stream(word, next, &two))) {
+		r->per_thread = !strcmp(stream, "per-thread");
+		if (!r->per_thread && strcmp(stream, "legacy") && strcmp(stream, "null"))
+			return cli_misused(verb, "--default-stream: %s is none of legacy, null, per-thread",
+					   stream);
+		*i += two;
+	} else if (!strncmp(word, "-DCUDA_API_PER_THREAD_DEFAULT_STREAM", 36)) {
+		r->per_thread = true;
 	} else if (of_nvcc(word, &two)) {
 		*i += two;
 	} else if ((contract = contraction(word, next, &two))) {
@@ -330,6 +351,8 @@ static void begin(const struct request *r, struct words *w, const char *include,
 	for (size_t i = 0; i < ARRAY_SIZE(always); i++)
 		add(w, always[i]);
 	add(w, include);
+	if (r->per_thread)
+		add(w, "-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1");
 	if (*overlay) {
 		add(w, "-ivfsoverlay");
 		add(w, overlay);
@@ -564,7 +587,7 @@ static int compile(struct request *r, const struct verb *verb, unsigned int n, c
 	result = run_clang(r, verb, &host, NULL);
 	if (result)
 		return result;
-	if (cc_mend_assembly(assembly, &err))
+	if (cc_mend_assembly(assembly, r->per_thread, &err))
 		return cli_failed(verb, "%s", err.text);
 	add(&as, r->clang);
 	add(&as, "-c");

@@ -5,6 +5,7 @@
  * section of __managed__ variables must fill its pages, for libcudart makes them managed
  * memory, and be listed for it. Called by cc.c.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,6 +74,22 @@ static void write_names(FILE *out, const char *text)
 	}
 }
 
+/* Launches go to the stream that the thread has of its own. */
+static void write_launches(FILE *out, const char *text)
+{
+	static const char launch[] = "cudaLaunchKernel";
+	const char *at = text, *next;
+
+	for (; (next = strstr(at, launch)); at = next) {
+		next += strlen(launch);
+		fwrite(at, 1, (size_t)(next - at), out);
+		/* Not a longer name. */
+		if (next - strlen(launch) == text || !strchr("_$.", next[-(int)sizeof(launch)]))
+			fputs(isalnum((unsigned char)*next) || *next == '_' ? "" : "_ptsz", out);
+	}
+	fputs(at, out);
+}
+
 static void write_mended(FILE *out, const char *text)
 {
 	const char *at = text, *next;
@@ -90,7 +107,7 @@ static void write_mended(FILE *out, const char *text)
 	}
 }
 
-int cc_mend_assembly(const char *file, struct err *err)
+int cc_mend_assembly(const char *file, bool per_thread, struct err *err)
 {
 	size_t bytes, mended_bytes = 0;
 	char *text, *mended = NULL, *wrapper;
@@ -106,6 +123,17 @@ int cc_mend_assembly(const char *file, struct err *err)
 	wrapper = strstr(text, WRAPPER);
 	if (wrapper)
 		memcpy(wrapper, OWN_WRAPPER, strlen(OWN_WRAPPER));
+	if (per_thread) {
+		out = open_memstream(&mended, &mended_bytes);
+		if (out)
+			write_launches(out, text);
+		free(text);
+		text = NULL;
+		if (!out || fclose(out))
+			return err_set(err, -ENOMEM, "no memory for %s", file);
+		text = mended;
+		mended = NULL;
+	}
 	out = open_memstream(&mended, &mended_bytes);
 	if (out)
 		write_mended(out, text);

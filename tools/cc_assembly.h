@@ -3,8 +3,10 @@
 #ifndef GPUEMU_CC_ASSEMBLY_H
 #define GPUEMU_CC_ASSEMBLY_H
 
+#include <stdbool.h>
+
 struct err;
 
-int cc_mend_assembly(const char *file, struct err *err);
+int cc_mend_assembly(const char *file, bool per_thread, struct err *err);
 
 #endif

@@ -204,8 +204,17 @@ struct CUstream_st {
 };
 /* false: not a stream. *s NULL is the default stream. */
 bool stream_of(cudaStream_t stream, struct gpuemu_stream **s);
+/* One more, in the list; NULL: no memory. */
+struct CUstream_st *stream_new(void);
 /* Its works, or all where it is the default one, have ended. */
 cudaError_t stream_settle(cudaStream_t stream);
 void stream_forget_all(void);
+
+/* per_thread.c: the thread's call is one of those whose stream 0 is the thread's own. */
+extern __thread int per_thread_call
+	__attribute__((visibility("hidden"), tls_model("initial-exec")));
+/* That stream; NULL: no memory. Inside enter(). */
+struct CUstream_st *per_thread_stream(void);
+void per_thread_forget_all(void);
 
 #endif

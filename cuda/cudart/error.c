@@ -16,6 +16,7 @@ static cudaError_t sticky;
 
 cudaError_t error_remember(cudaError_t error)
 {
+	per_thread_call = 0;
 	if (error)
 		last = error;
 	return error;

@@ -116,6 +116,7 @@ cudaError_t enter(void)
 
 cudaError_t leave_quietly(cudaError_t error)
 {
+	per_thread_call = 0;
 	pthread_mutex_unlock(&lock);
 	return error;
 }

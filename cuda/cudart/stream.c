@@ -7,10 +7,21 @@
 
 static struct CUstream_st *streams;
 
+/* The default stream that the thread has of its own? */
+static bool is_own(cudaStream_t stream)
+{
+	return stream == cudaStreamPerThread || (!stream && per_thread_call);
+}
+
 bool stream_of(cudaStream_t stream, struct gpuemu_stream **s)
 {
 	*s = NULL;
-	if (!stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread)
+	if (is_own(stream)) {
+		stream = per_thread_stream();
+		if (!stream)
+			return false;
+	}
+	if (!stream || stream == cudaStreamLegacy)
 		return true;
 	for (struct CUstream_st *at = streams; at; at = at->next) {
 		if (at == stream) {
@@ -31,9 +42,25 @@ cudaError_t stream_settle(cudaStream_t stream)
 				  gpuemu_synchronize(runtime_ctx()));
 }
 
+/* NULL: no memory. */
+struct CUstream_st *stream_new(void)
+{
+	struct CUstream_st *s = calloc(1, sizeof(*s));
+
+	if (!s || gpuemu_stream_create(runtime_ctx(), &s->stream)) {
+		free(s);
+		return NULL;
+	}
+	s->policy = cudaSyncPolicyAuto;
+	s->next = streams;
+	streams = s;
+	return s;
+}
+
 /* Closing the GPU has freed what they stand for. */
 void stream_forget_all(void)
 {
+	per_thread_forget_all();
 	while (streams) {
 		struct CUstream_st *s = streams;
 
@@ -53,15 +80,10 @@ API cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int 
 		error = cudaErrorInvalidValue;
 	if (error)
 		return leave(error);
-	s = calloc(1, sizeof(*s));
-	if (!s || gpuemu_stream_create(runtime_ctx(), &s->stream)) {
-		free(s);
+	s = stream_new();
+	if (!s)
 		return leave(cudaErrorMemoryAllocation);
-	}
 	s->flags = flags;
-	s->policy = cudaSyncPolicyAuto;
-	s->next = streams;
-	streams = s;
 	*stream = s;
 	return leave(cudaSuccess);
 }
@@ -130,7 +152,7 @@ static cudaError_t of_stream(cudaStream_t stream, unsigned int *flags, int *prio
 	if (!error && !stream_of(stream, &s))
 		error = cudaErrorInvalidResourceHandle;
 	if (!error && flags)
-		*flags = s ? stream->flags : 0;
+		*flags = s && !is_own(stream) ? stream->flags : 0;
 	if (!error && priority)
 		*priority = 0;
 	return leave(error);
@@ -192,7 +214,7 @@ static struct CUstream_st *attributes_of(cudaStream_t stream)
 
 	if (!stream_of(stream, &s))
 		return NULL;
-	return s ? stream : &default_stream;
+	return !s ? &default_stream : is_own(stream) ? per_thread_stream() : stream;
 }
 
 /* Begins a call about its attributes. */

@@ -8,6 +8,9 @@
 
 #define CUDART_VERSION	12000
 
+#if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) && !defined(GPUEMU_CUDART)
+#include "gpuemu/per_thread.h"
+#endif
 #include "driver_types.h"
 #include "texture_types.h"
 

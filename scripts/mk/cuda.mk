@@ -8,9 +8,6 @@ CUDART_OBJ := $(CUDART_SRC:%.c=$(B)/obj/%.o)
 CUDART_VERSIONS := 11.0 12 13
 CUDART_DIR := $(B)/lib/gpuemu
 CUDART := $(if $(CUDART_SRC),$(CUDART_VERSIONS:%=$(CUDART_DIR)/libcudart.so.%))
-# NAME_ptsz is NAME.
-CUDART_PER_THREAD := $(filter-out \#,$(shell sed '/^\#/d' cuda/cudart/per_thread.def))
-CUDART_NAMES := $(foreach f,$(CUDART_PER_THREAD),-Wl,--defsym=$(f)=$(basename $(subst _pt,.,$(f))))
 CUDART_CPPFLAGS = -Icuda/cudart -Icuda/include -Iinclude
 DEPS += $(CUDART_OBJ:.o=.d) $(CUDART_VERSIONS:%=$(B)/obj/cuda/versions-%.d)
 
@@ -28,10 +25,10 @@ $(B)/obj/cuda/libcudart-%.map: | $(B)/deps-build.stamp
 	@mkdir -p $(@D)
 	@echo 'libcudart.so.$* { global: cuda*; __cuda*; local: *; };' >$@
 
-$(CUDART_DIR)/libcudart.so.%: $(CUDART_OBJ) $(B)/obj/cuda/versions-%.o $(B)/obj/cuda/libcudart-%.map $(B)/lib/$(LIB_SONAME) cuda/cudart/per_thread.def
+$(CUDART_DIR)/libcudart.so.%: $(CUDART_OBJ) $(B)/obj/cuda/versions-%.o $(B)/obj/cuda/libcudart-%.map $(B)/lib/$(LIB_SONAME)
 	@mkdir -p $(@D)
 	$(call say,LD,$@) $(CC) -shared $(CFLAGS) $(LDFLAGS) -Wl,-soname,libcudart.so.$* \
-		-Wl,--version-script=$(B)/obj/cuda/libcudart-$*.map -Wl,-z,defs -Wl,--as-needed $(CUDART_NAMES) \
+		-Wl,--version-script=$(B)/obj/cuda/libcudart-$*.map -Wl,-z,defs -Wl,--as-needed \
 		-Wl,-rpath,'$$ORIGIN/..' -o $@ $(CUDART_OBJ) $(B)/obj/cuda/versions-$*.o \
 		$(B)/lib/$(LIB_SONAME) -llz4 -lzstd -lpthread
 

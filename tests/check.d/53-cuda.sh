@@ -49,6 +49,7 @@ functions='tests/cuda/functions/*.cu tests/cuda/functions/*.cpp'
 		done
 		echo "nvcc-linked $nvcc -cudart shared -arch=sm_75 -rdc=true $(echo tests/cuda/linked/*.cu)"
 		echo "nvcc-per-thread $nvcc -cudart shared -arch=sm_75 --default-stream per-thread tests/cuda/streams.cu"
+		echo "nvcc-per_thread $nvcc -cudart shared -arch=sm_75 --default-stream per-thread -Itests/cuda tests/cuda/apart/per_thread.cu"
 		for mode in none speed balance; do
 			echo "nvcc-mode-$mode $nvcc -cudart shared -arch=sm_75 -compress-mode=$mode tests/cuda/vecadd.cu"
 		done
@@ -104,6 +105,14 @@ tap_check 'a function that is defined twice: the message names it' sh -c \
 	! grep -q passed '$work/again.out' && grep -q '_Z5twicei is defined twice' '$work/again.out'"
 tap_check '__managed__ variables on uffd' sh -c "'$gpuemu' exec --quiet --backend uffd '$work/clang++-16-placed' | grep -q passed"
 
+for clang in clang++-16 clang++-14; do
+	for o in '--default-stream per-thread' -default-stream=per-thread -DCUDA_API_PER_THREAD_DEFAULT_STREAM; do
+		tap_check "$clang $o: each thread has its own" sh -c "'$gpuemu' cc --clang=$clang -Itests/cuda $o tests/cuda/apart/per_thread.cu -lpthread -o '$work/per_thread' &&
+			'$gpuemu' exec --quiet '$work/per_thread' | grep -q 'per_thread: passed'"
+	done
+done
+tap_check 'cc --default-stream of another kind: one line' sh -c "! '$gpuemu' cc --default-stream mine tests/cuda/vecadd.cu -o '$work/mine' 2>'$work/mine.err' &&
+	grep -q 'mine is none of legacy, null, per-thread' '$work/mine.err'"
 tap_check 'strings in managed memory on uffd' sh -c "'$gpuemu' exec --quiet --backend uffd '$work/clang++-16-prints' | grep -q 'prints: passed'"
 
 # The libraries and the program with ThreadSanitizer, whose own addresses managed memory has otherwise.
