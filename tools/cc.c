@@ -24,6 +24,8 @@
 #include "install.h"
 
 #define WORDS_MAX	512
+/* What a program of --default-stream per-thread is compiled with; the program may say it itself. */
+#define PER_THREAD	"CUDA_API_PER_THREAD_DEFAULT_STREAM"
 
 /* A command line for clang. */
 struct words {
@@ -217,7 +219,7 @@ static int parse_word(struct request *r, const struct verb *verb, int argc, char
 			return cli_misused(verb, "--default-stream: %s is none of legacy, null, per-thread",
 					   stream);
 		*i += two;
-	} else if (!strncmp(word, "-DCUDA_API_PER_THREAD_DEFAULT_STREAM", 36)) {
+	} else if (!strncmp(word, "-D" PER_THREAD, strlen("-D" PER_THREAD))) {
 		r->per_thread = true;
 	} else if (of_nvcc(word, &two)) {
 		*i += two;
@@ -236,6 +238,7 @@ static int parse_word(struct request *r, const struct verb *verb, int argc, char
 			add(&r->flags, part);
 		++*i;
 	} else if (takes_value(word) && next) {
+		r->per_thread |= !strcmp(word, "-D") && !strncmp(next, PER_THREAD, strlen(PER_THREAD));
 		add(!strcmp(word, "-L") || !strcmp(word, "-l") || !strcmp(word,
 									  "-Xlinker") ? &r->link :
 		    &r->flags, word);
@@ -352,7 +355,7 @@ static void begin(const struct request *r, struct words *w, const char *include,
 		add(w, always[i]);
 	add(w, include);
 	if (r->per_thread)
-		add(w, "-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1");
+		add(w, "-D" PER_THREAD "=1");
 	if (*overlay) {
 		add(w, "-ivfsoverlay");
 		add(w, overlay);

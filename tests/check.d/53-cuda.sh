@@ -106,7 +106,7 @@ tap_check 'a function that is defined twice: the message names it' sh -c \
 tap_check '__managed__ variables on uffd' sh -c "'$gpuemu' exec --quiet --backend uffd '$work/clang++-16-placed' | grep -q passed"
 
 for clang in clang++-16 clang++-14; do
-	for o in '--default-stream per-thread' -default-stream=per-thread -DCUDA_API_PER_THREAD_DEFAULT_STREAM; do
+	for o in '--default-stream per-thread' -default-stream=per-thread -DCUDA_API_PER_THREAD_DEFAULT_STREAM "-D CUDA_API_PER_THREAD_DEFAULT_STREAM=1"; do
 		tap_check "$clang $o: each thread has its own" sh -c "'$gpuemu' cc --clang=$clang -Itests/cuda $o tests/cuda/apart/per_thread.cu -lpthread -o '$work/per_thread' &&
 			'$gpuemu' exec --quiet '$work/per_thread' | grep -q 'per_thread: passed'"
 	done
