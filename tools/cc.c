@@ -504,6 +504,8 @@ static int run_device(const struct request *r, const struct verb *verb, unsigned
 	int result;
 
 	snprintf(said, sizeof(said), "%s/%u.said", r->dir, n);
+	/* Else it leaves a copy of the source behind in /tmp when it ends so. */
+	add(device, "-fno-crash-diagnostics");
 	/* It does not see the terminal. */
 	if (isatty(STDERR_FILENO))
 		add(device, "-fcolor-diagnostics");
@@ -524,7 +526,7 @@ static int run_device(const struct request *r, const struct verb *verb, unsigned
 	missing = strstr(text, "Undefined external symbol \"");
 	if (result && missing)
 		fprintf(stderr, "gpuemu cc: %s: device code uses an operation of __int128 or long double "
-			"that clang has not (%.*s): write it with numbers of 64 bits\n",
+			"that clang lacks (%.*s): write it with numbers of 64 bits\n",
 			r->sources.word[n], (int)strcspn(missing + 27, "\""), missing + 27);
 	else
 		fwrite(text, 1, bytes, stderr);

@@ -111,6 +111,11 @@ for clang in clang++-16 clang++-14; do
 			'$gpuemu' exec --quiet '$work/per_thread' | grep -q 'per_thread: passed'"
 	done
 done
+printf '__global__ void k(__int128 *p) { p[3] = __builtin_mul_overflow(p[0], p[1], p + 2); }\nint main() {}\n' >"$work/wider.cu"
+for clang in clang++-16 clang++-14; do
+	tap_check "$clang: what it cannot do with __int128 is one line" sh -c "! TMPDIR='$work' '$gpuemu' cc --clang=$clang '$work/wider.cu' -o '$work/wider' 2>'$work/wider.err' &&
+		[ \"\$(wc -l <'$work/wider.err')\" -eq 1 ] && grep -q '__muloti4.*: write it with' '$work/wider.err' && ! ls '$work' | grep '^wider-'"
+done
 tap_check 'cc --default-stream of another kind: one line' sh -c "! '$gpuemu' cc --default-stream mine tests/cuda/vecadd.cu -o '$work/mine' 2>'$work/mine.err' &&
 	grep -q 'mine is none of legacy, null, per-thread' '$work/mine.err'"
 tap_check 'strings in managed memory on uffd' sh -c "'$gpuemu' exec --quiet --backend uffd '$work/clang++-16-prints' | grep -q 'prints: passed'"
