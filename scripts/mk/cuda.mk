@@ -40,7 +40,7 @@ $(CUDART_DIR)/libcudart.so: $(CUDART_DIR)/libcudart.so.12
 cuda: $(CUDART) $(if $(CUDART),$(CUDART_DIR)/libcudart.so)
 
 # What the VM runs of tests/cuda: tests/vm/suite.d/cuda.sh and cuda_device.sh.
-CUDA_IN_VM := $(addprefix $(B)/tests/cuda/,paged placed register vecadd memory textures)
+CUDA_IN_VM := $(addprefix $(B)/tests/cuda/,paged placed register vecadd memory textures prints deep)
 $(B)/tests/cuda/%: tests/cuda/%.cu tests/cuda/check.h $(CUDART) $(CUDART_DIR)/libcudart.so $(B)/bin/gpuemu $(wildcard cuda/include/*.h cuda/include/gpuemu/*)
 	@mkdir -p $(@D)
 	$(call say,CUDA,$@) $(B)/bin/gpuemu cc $< -o $@

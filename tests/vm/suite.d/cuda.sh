@@ -17,4 +17,5 @@ tap_check "there were far faults ($(faults))" test "$(faults)" -gt 100
 tap_check "pages were evicted ($(evicted))" test "$(evicted)" -gt 100
 tap_check '__managed__ variables: verified' run placed
 tap_check 'cudaHostRegister(): verified' run register
+tap_check 'recursion with another stack: verified' run deep
 tap_done

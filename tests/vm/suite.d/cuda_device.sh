@@ -14,4 +14,5 @@ tap_check 'a program that copies: verified' run vecadd
 tap_check "and without a far fault ($(faults))" test "$(faults)" = 0
 tap_check 'copies, memsets, rows, and more than there is: verified' run memory
 tap_check 'textures and surfaces: verified' run textures
+tap_check 'printf of strings wherever they are: verified' run prints
 tap_done
