@@ -164,25 +164,26 @@ GPUEMU_D void *__cvta_grid_constant_to_generic(size_t at) { return (void *)at; }
 
 /* --- warps ------------------------------------------------------------------------------------ */
 
-#define GPUEMU_MATCH(type, bits, as)								\
+/* Not through clang 14's builtin of 64 bits, whose result is a register of 64 bits. */
+#define GPUEMU_MATCH(type, as)									\
 	GPUEMU_D unsigned int __match_any_sync(unsigned int mask, type v)			\
 	{											\
 		as u;										\
 												\
 		__builtin_memcpy(&u, &v, sizeof(u));						\
-		return __match##bits##_any_sync(mask, u);					\
+		return __match_any_sync(mask, u);						\
 	}											\
 	GPUEMU_D unsigned int __match_all_sync(unsigned int mask, type v, int *same)		\
 	{											\
 		as u;										\
 												\
 		__builtin_memcpy(&u, &v, sizeof(u));						\
-		return __match##bits##_all_sync(mask, u, same);					\
+		return __match_all_sync(mask, u, same);						\
 	}
-GPUEMU_MATCH(long, 64, unsigned long long)
-GPUEMU_MATCH(unsigned long, 64, unsigned long long)
-GPUEMU_MATCH(float, 32, unsigned int)
-GPUEMU_MATCH(double, 64, unsigned long long)
+GPUEMU_MATCH(long, unsigned long long)
+GPUEMU_MATCH(unsigned long, unsigned long long)
+GPUEMU_MATCH(float, unsigned int)
+GPUEMU_MATCH(double, unsigned long long)
 #undef GPUEMU_MATCH
 
 /* Also below sm_80, where hardware lacks the instruction: the engine has it. */
