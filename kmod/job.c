@@ -581,7 +581,7 @@ int gpuemu_cmd_work_take(struct gpuemu_client *client,
 		arg->va_space = owner->space.id;
 		arg->kind = job->kind;
 		arg->stream = job->stream;
-		arg->user = from_kuid(&init_user_ns, owner->uid);
+		arg->user = from_kuid(&init_user_ns, owner->space.user->uid);
 		if (job->payload_bytes > room) {
 			ret = -ENOSPC;
 		} else {

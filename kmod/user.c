@@ -7,6 +7,7 @@
 #include <linux/cred.h>
 #include <linux/err.h>
 #include <linux/slab.h>
+#include <linux/user_namespace.h>
 
 #include "limit.h"
 #include "user.h"
@@ -27,6 +28,20 @@ static struct gpuemu_user *find_locked(struct gpuemu_users *users, kuid_t uid)
 	return NULL;
 }
 
+/*
+ * The user whose account the current task has. In a user namespace that is the one that made it:
+ * with subordinate ids (subuid(5)) an ordinary user is thousands of others there. Ids in a
+ * namespace that root made are those that the administrator gave away.
+ */
+static kuid_t account_uid(void)
+{
+	const struct user_namespace *ns = current_user_ns();
+
+	while (ns->level > 1)
+		ns = ns->parent;
+	return ns->level && !uid_eq(ns->owner, GLOBAL_ROOT_UID) ? ns->owner : current_uid();
+}
+
 /**
  * gpuemu_user_get() - the account of the current user, for one more VA space
  * @users: the device's
@@ -42,7 +57,7 @@ struct gpuemu_user *gpuemu_user_get(struct gpuemu_users *users, bool limited)
 	if (!new)
 		return ERR_PTR(-ENOMEM);
 	new->users = users;
-	new->uid = current_uid();
+	new->uid = account_uid();
 	INIT_LIST_HEAD(&new->turns);
 	INIT_LIST_HEAD(&new->turn);
 	spin_lock(&users->lock);

@@ -23,7 +23,7 @@ struct gpuemu_space;
  * struct gpuemu_user - as long as it has a VA space
  * @users: the device's
  * @of_users: its place there
- * @uid: its id
+ * @uid: its id; of a task in a user namespace, the id of the namespace's maker
  * @spaces: VA spaces; under the lock of @users
  * @tables: page tables; changes under the page tables' lock
  * @slots: of the remote aperture; under its lock

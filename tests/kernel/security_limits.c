@@ -111,6 +111,53 @@ static int as_another(int (*run)(void))
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+static bool write_map(pid_t pid, const char *map)
+{
+	char path[40];
+	int fd;
+	bool ok;
+
+	snprintf(path, sizeof(path), "/proc/%d/uid_map", pid);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	ok = fd >= 0 && write(fd, map, strlen(map)) == (ssize_t)strlen(map);
+	close(fd);
+	return ok;
+}
+
+/*
+ * What opening the device says to user INSIDE of a user namespace that this user made, which is
+ * another user outside: one of those that subuid(5) gives a user.
+ */
+static int open_in_namespace(uid_t maker)
+{
+	enum { INSIDE = 5, SUBORDINATE = 70000 };
+	int made[2], mapped[2], status = -1;
+	char map[60], go;
+	pid_t pid;
+
+	if (pipe(made) || pipe(mapped))
+		return 1;
+	pid = fork();
+	if (!pid) {
+		close(mapped[1]);
+		if (maker && setresuid(maker, maker, maker))
+			_exit(101);
+		if (unshare(CLONE_NEWUSER) || write(made[1], "m", 1) != 1 ||
+		    read(mapped[0], &go, 1) != 1)
+			_exit(102);
+		_exit(setresuid(INSIDE, INSIDE, INSIDE) ? 103 : client_open() < 0 ? 1 : 0);
+	}
+	snprintf(map, sizeof(map), "0 %u 1\n1 %u 1000\n", maker, SUBORDINATE);
+	close(made[1]);
+	if (read(made[0], &go, 1) == 1 && write_map(pid, map))
+		(void)!write(mapped[1], "g", 1);
+	close(mapped[1]);
+	waitpid(pid, &status, 0);
+	close(made[0]);
+	close(mapped[0]);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
 TEST(spaces_for_others)
 {
 	struct engine e;
@@ -122,6 +169,10 @@ TEST(spaces_for_others)
 	ASSERT_EQ(pid, waitpid(pid, &status, WUNTRACED));
 	ASSERT_TRUE(WIFSTOPPED(status)) TH_LOG("status %x", status);
 	EXPECT_EQ(0, as_another(other_opens));
+	/* Ids in a namespace of one's own give no more; those in root's are users of their own. */
+	EXPECT_EQ(1, open_in_namespace(NOBODY));
+	EXPECT_EQ(0, open_in_namespace(OTHER));
+	EXPECT_EQ(0, open_in_namespace(0));
 	/* The daemon finds its place, and root can look. */
 	EXPECT_EQ(0, engine_open(&e));
 	fd = client_open();

@@ -188,7 +188,7 @@ struct gpuemu_work_take {
 	__u32 va_space;			/* out */
 	__u32 kind;			/* out: enum gpuemu_work_kind */
 	__u32 stream;			/* out */
-	__u32 user;			/* in: 0; out: id of the user that opened the VA space */
+	__u32 user;			/* in: 0; out: id of the user who has the VA space's account */
 	__u32 flags;			/* GPUEMU_TAKE_* */
 	__u32 reserved2;
 };
