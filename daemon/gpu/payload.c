@@ -50,7 +50,7 @@ int gpu_work_decode_launch(const void *payload, size_t bytes,
 	if (bytes < sizeof(w))
 		return -EINVAL;
 	memcpy(&w, payload, sizeof(w));
-	if (w.size != sizeof(w))
+	if (w.size != sizeof(w) || w.reserved)
 		return -EINVAL;
 	/* The whole of it, and nothing behind it. */
 	if (launch_bytes(&w) != bytes)

@@ -167,6 +167,11 @@ void exec_perform(struct exec_warp *warp, struct exec_access *access, uint32_t l
 	bench.order[bench.norder++] = (uint32_t)(op - bench.ops);
 }
 
+void exec_stored(const struct exec_warp *warp, const struct exec_access *access, uint32_t lane,
+		 struct exec_stored *stored)
+{
+}
+
 struct exec_texels *exec_texels_create(void)
 {
 	return calloc(1, sizeof(struct exec_texels));

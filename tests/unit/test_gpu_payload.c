@@ -101,6 +101,7 @@ static void test_hostile_headers(void **state)
 	REFUSED(size, w->size + 8);
 	REFUSED(ntextures, 1);
 	REFUSED(ntextures, UINT32_MAX);
+	REFUSED(reserved, 1);
 	REFUSED(name_bytes, 0);
 	REFUSED(name_bytes, 1);
 	REFUSED(name_bytes, w->name_bytes - 1);	/* no NUL at its end */
