@@ -29,7 +29,7 @@ static struct gpuemu_user *find_locked(struct gpuemu_users *users, kuid_t uid)
 }
 
 /*
- * The user whose account the current task has. In a user namespace that is the one that made it:
+ * The user whose account the current task has. In a user namespace this is the user that made it:
  * with subordinate ids (subuid(5)) an ordinary user is thousands of others there. Ids in a
  * namespace that root made are those that the administrator gave away.
  */

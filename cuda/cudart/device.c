@@ -278,20 +278,12 @@ API cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
 {
 	if ((unsigned int)limit >= ARRAY_SIZE(limits))
 		return error_remember(cudaErrorUnsupportedLimit);
-	/* Before the first launch of a kernel that calls malloc(), as in CUDA. */
-	if (limit == cudaLimitMallocHeapSize) {
+	/* The heap counts before the first launch of a kernel that calls malloc(), as in CUDA. */
+	if (limit == cudaLimitMallocHeapSize || limit == cudaLimitStackSize) {
 		cudaError_t error = enter();
 
-		if (!error && gpuemu_set_heap(runtime_ctx(), value))
-			error = cudaErrorInvalidValue;
-		if (leave(error))
-			return error;
-	}
-	/* For the launches that follow. */
-	if (limit == cudaLimitStackSize) {
-		cudaError_t error = enter();
-
-		if (!error && gpuemu_set_stack(runtime_ctx(), value))
+		if (!error && (limit == cudaLimitStackSize ? gpuemu_set_stack :
+			       gpuemu_set_heap)(runtime_ctx(), value))
 			error = cudaErrorInvalidValue;
 		if (leave(error))
 			return error;
