@@ -208,6 +208,42 @@ static void a_sample_outlasts_launches(void **state)
 }
 
 /*
+ * slicer.whole: a launch that ended within the sample has ended all that its SMs held. The next
+ * launch's CTAs, which run for longer than the sample, do not hold it up.
+ */
+static void launches_end_a_sample_together(void **state)
+{
+	enum { HELD = 36, CTAS = 2 * HELD };
+	const struct mark *first, *second;
+	uint64_t mark;
+	struct gpu_bench b;
+	size_t kernels;
+
+	open_bench(&b, "", 1);
+	/* All counts at a time. */
+	b.spec.sms = 16;
+	b.spec.slicer_whole = 1;
+	b.spec.slicer_sample = 2000;
+	/* The sample begins while the first launch's second CTAs run. */
+	b.spec.slicer_warmup = mark = 8500;
+	assert_int_equal(gpu_session_configure(b.session, &b.spec, NULL), 0);
+	launch(&b, 1, 0, 3000, 20);
+	launch(&b, 2, 1, CTAS, 200);
+	launch(&b, 2, 2, CTAS, 200);
+	gpu_session_finish(b.session);
+	first = (const struct mark *)(b.memory + PLACE);
+	second = (const struct mark *)(b.memory + 2 * PLACE);
+	for (unsigned int c = 0; c < CTAS; c++) {
+		assert_true(first[c].begin < mark && first[c].end < mark + 2000);
+		assert_true(c < HELD || first[c].end > mark);
+		assert_true(second[c].end > mark + 2000);
+	}
+	assert_int_equal(decided_at(&b, 0, &kernels), mark + 2000);
+	assert_int_equal(kernels, 2);
+	bench_close(&b);
+}
+
+/*
  * An SM holds two CTAs of the second kernel, so that it is known after one round. While the first
  * kernel's larger counts are sampled, each of the second one's SMs has both.
  */
@@ -304,6 +340,7 @@ int main(void)
 		cmocka_unit_test(samples_are_put_off),
 		cmocka_unit_test(samples_of_whole_ctas),
 		cmocka_unit_test(a_sample_outlasts_launches),
+		cmocka_unit_test(launches_end_a_sample_together),
 		cmocka_unit_test(who_is_known_has_what_fits),
 		cmocka_unit_test(decision_is_late),
 		cmocka_unit_test(a_partition_holds_until_the_next),

@@ -312,20 +312,20 @@ static void take(const struct sampling *s, const struct dispatch *d, struct samp
 		 unsigned int sm, const struct scale *all, uint64_t now)
 {
 	const struct sampling_mark *m = &s->marks[sm];
-	double schedulers = (double)d->spec->schedulers, lasted, cycles, held;
+	double schedulers = (double)d->spec->schedulers, held, cycles;
 	struct slicer_sample one = { 0 };
 	struct sampled_sums *sums;
 	uint64_t there, ctas;
 
 	sm_account(d->sms[sm], now);
 	resident(d, sm, m->owner, &there, &ctas);
-	lasted = cycles = held = (double)(there - m->cycles);
+	cycles = held = (double)(there - m->cycles);
 	/* Nothing is left to hand out, say. */
 	if (held <= 0)
 		return;
 	if (d->spec->slicer_faults)
 		cycles -= (double)faulted(s, d, sm, now) / schedulers;
-	if (cycles * 100 < TELLING * lasted)
+	if (cycles * 100 < TELLING * held)
 		return;
 	one.ctas = (double)(ctas - m->ctas) / held;
 	one.ipc = (double)(issued(d, sm, m->owner) - m->issued) / cycles;
