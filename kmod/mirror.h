@@ -39,11 +39,13 @@ struct gpuemu_space;
  * @index: of that range: which page
  * @pfn: what hmm_range_fault() said of the page; 0: nothing that still holds
  * @lost: the engine has the page of nobody mapped there
+ * @framed: the engine has the frame mapped there to which the page has moved
  */
 struct gpuemu_mirror_slot {
 	struct gpuemu_mirror_range *range;
 	u32 index;
 	bool lost;
+	bool framed;
 	unsigned long pfn;
 };
 

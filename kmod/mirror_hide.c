@@ -34,12 +34,17 @@ static struct gpuemu_mirror_slots *slots_of(const struct gpuemu_mirror_range *ra
 static void hide_page_locked(struct gpuemu_mirror_range *range, u32 i)
 {
 	struct gpuemu_dev *dev = range->mirror->space->dev;
+	struct gpuemu_mirror_slot *slot = test_bit(i, range->owned) ?
+					  &dev->mirror.slot[range->slots[i]] : NULL;
 
 	gpuemu_pt_clear(&dev->pt, range->block->leaf, i);
 	if (!__test_and_clear_bit(i, range->device)) {
-		dev->mirror.slot[range->slots[i]].pfn = 0;
+		slot->pfn = 0;
 		__set_bit(i, range->leaving);
 		gpuemu_count(range->mirror->space, REMOTE_MAPPED, -1);
+	} else if (slot && slot->framed) {
+		slot->framed = false;
+		__set_bit(i, range->leaving);
 	}
 	__clear_bit(i, range->mapped);
 	__clear_bit(i, range->writable);
@@ -201,16 +206,17 @@ const struct mmu_interval_notifier_ops gpuemu_mirror_range_ops = {
 };
 
 /*
- * Slots that the engine has forgotten are nobody's, and what it has of the page of nobody is
- * unmapped.
+ * Slots that the engine has forgotten are nobody's. If it has the page of nobody or a frame
+ * mapped there, that is unmapped.
  */
 static void give_slots(struct gpuemu_mirror_range *range)
 {
 	struct gpuemu_mirror *mirror = range->mirror;
 	struct gpuemu_mirror_slots *slots = slots_of(range);
 	DECLARE_BITMAP(given, GPUEMU_BLOCK_PAGES) = { };
-	DECLARE_BITMAP(lost, GPUEMU_BLOCK_PAGES) = { };
-	u32 i, slot;
+	DECLARE_BITMAP(used, GPUEMU_BLOCK_PAGES) = { };
+	struct gpuemu_mirror_slot *slot;
+	u32 i;
 
 	spin_lock(&slots->aperture.lock);
 	while (range->leavers) {
@@ -223,16 +229,16 @@ static void give_slots(struct gpuemu_mirror_range *range)
 		/* The engine asked again meanwhile. */
 		if (test_bit(i, range->mapped) && !test_bit(i, range->device))
 			continue;
-		slot = range->slots[i];
-		mirror->given[i] = slot;
+		mirror->given[i] = range->slots[i];
+		slot = &slots->slot[mirror->given[i]];
 		__set_bit(i, given);
-		__assign_bit(i, lost, slots->slot[slot].lost);
-		slots->slot[slot] = (struct gpuemu_mirror_slot){ };
+		__assign_bit(i, used, slot->lost || slot->framed);
+		*slot = (struct gpuemu_mirror_slot){ };
 		__clear_bit(i, range->owned);
 	}
 	spin_unlock(&slots->aperture.lock);
-	if (!bitmap_empty(lost, GPUEMU_BLOCK_PAGES))
-		gpuemu_aperture_unmap(mirror->space->dev, &slots->aperture, mirror->given, lost,
+	if (!bitmap_empty(used, GPUEMU_BLOCK_PAGES))
+		gpuemu_aperture_unmap(mirror->space->dev, &slots->aperture, mirror->given, used,
 				      GPUEMU_BLOCK_PAGES);
 	spin_lock(&slots->aperture.lock);
 	for_each_set_bit(i, given, GPUEMU_BLOCK_PAGES)

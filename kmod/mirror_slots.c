@@ -4,7 +4,8 @@
  * clients' processes. A page is mapped without a reference, as a page of the process'
  * own page table is: mm tells the mirror (mirror.c) before the page goes, and the mirror
  * takes the engine's mapping away. A slot stays bound to its address of the process, so an
- * access of an engine that has not heard yet finds what is at that address now.
+ * access of an engine that has not heard yet finds what is at that address now. That may be a
+ * frame, if the page has moved to the device.
  */
 #include <linux/delay.h>
 #include <linux/mm.h>
@@ -164,12 +165,35 @@ static vm_fault_t insert(struct gpuemu_engine *e, struct vm_fault *vmf, u64 nr,
 	return ret;
 }
 
+/*
+ * The page of the slot has moved to a frame that is right for the access. It cannot come home
+ * for the access, because it would wait for this engine.
+ */
+static bool framed_locked(struct gpuemu_mirror_slot *slot, bool write, struct what *what)
+{
+	const struct gpuemu_mirror_range *range = slot->range;
+	struct gpuemu_vram *vram = &range->mirror->space->dev->vram;
+	bool writable = test_bit(slot->index, range->writable);
+
+	if (!test_bit(slot->index, range->device) || (write && !writable))
+		return false;
+	*what = (struct what){
+		.pfn = vmalloc_to_pfn(gpuemu_vram_addr(vram, range->frames[slot->index])),
+		.write = writable,
+		.fresh = write,
+	};
+	slot->framed = true;
+	return true;
+}
+
 /* The page of the slot is right for the access. */
-static bool found_locked(const struct gpuemu_mirror_slot *slot, bool write, struct what *what)
+static bool found_locked(struct gpuemu_mirror_slot *slot, bool write, struct what *what)
 {
 	bool writable = slot->pfn & HMM_PFN_WRITE;
 
-	if (!slot->pfn || (write && !writable))
+	if (!slot->pfn)
+		return framed_locked(slot, write, what);
+	if (write && !writable)
 		return false;
 	*what = (struct what){
 		.pfn = page_to_pfn(hmm_pfn_to_page(slot->pfn)),
@@ -200,14 +224,14 @@ static void lose_locked(struct gpuemu_mirror_slot *slot, bool late, struct what 
 	};
 }
 
-/* Has a worker find the page of the slot; it may have gone to the device. */
+/* Has the page of the slot found, at home or on the device. */
 static int ask(struct gpuemu_client *client, u64 addr, bool write, u64 patience_ns)
 {
 	const struct gpuemu_mirror_want want = {
 		.addr = addr,
 		.n = 1,
 		.write = write,
-		.where = GPUEMU_MIRROR_HOME,
+		.where = GPUEMU_MIRROR_ANYWHERE,
 	};
 
 	return gpuemu_mirror_fault(client->space.mirror, &want, patience_ns);

@@ -81,6 +81,49 @@ TEST_F(pageable_move, there_and_back)
 	EXPECT_EQ(0, memcmp(self->p.mem, self->p.copy, sizeof(self->p.copy)));
 }
 
+/*
+ * A page goes to the device, and the engine, which has not heard, still reaches it through its
+ * slot. The page cannot come home for that access: it would wait for this engine.
+ */
+TEST_F(pageable_move, accesses_behind_a_move)
+{
+	struct gpuemu_work_take take = { .size = sizeof(take) };
+	struct gpuemu_work_done done = { .size = sizeof(done) };
+	volatile uint8_t *slot[PAGES];
+	struct gpuemu_wait wait;
+	uint64_t begin, id;
+
+	ASSERT_EQ(0, client_submit(self->p.fd, GPUEMU_WORK_TOUCH, NULL, 0, &id));
+	ASSERT_EQ(0, pageable_writes(&self->p, self->p.mem, PAGES));
+	for (int i = 0; i < PAGES; i++)
+		slot[i] = pageable_gpu(&self->p, self->p.mem + i * PAGE);
+	engine_acker_stop(&self->p.e);
+	ASSERT_EQ(0, pageable_bring(&self->p, self->p.mem, PAGES));
+	begin = now_ns();
+	for (int i = 0; i < PAGES; i++) {
+		EXPECT_EQ(self->p.copy[i * PAGE + 1], slot[i][1]);
+		*slot[i] = 0x60 + i;
+		ASSERT_NE(NULL, (void *)pageable_gpu(&self->p, self->p.mem + i * PAGE));
+		EXPECT_EQ(0x60 + i, *pageable_gpu(&self->p, self->p.mem + i * PAGE));
+	}
+	EXPECT_LT(now_ns() - begin, 100000000);
+	EXPECT_EQ(PAGES, COUNT(RESIDENT_PAGES));
+	engine_acker_start(&self->p.e);
+	/* As the pages come home, the slots lose the frames. */
+	for (int i = 0; i < PAGES; i++) {
+		EXPECT_EQ(0x60 + i, self->p.mem[i * PAGE]);
+		*slot[i] = 0x70 + i;
+		EXPECT_EQ(0x70 + i, self->p.mem[i * PAGE]);
+	}
+	EXPECT_EQ(0, COUNT(RESIDENT_PAGES));
+	/* No access was lost. */
+	ASSERT_EQ(0, call(self->p.e.fd, GPUEMU_IOCTL_WORK_TAKE, &take));
+	done.id = take.id;
+	ASSERT_EQ(0, call(self->p.e.fd, GPUEMU_IOCTL_WORK_DONE, &done));
+	ASSERT_EQ(0, client_wait(self->p.fd, id, 10000, &wait));
+	EXPECT_EQ(0, wait.status);
+}
+
 TEST_F(pageable_move, never_touched)
 {
 	uint8_t *p = map_anonymous(2 * PAGE);
