@@ -274,6 +274,30 @@ static int migrate_mirrored(struct gpuemu_engine *e, struct gpuemu_space *space,
 	return ret;
 }
 
+/* What stands above blocks. A client that is slow with it is not waited for in each commit. */
+static int migrate_prepare(struct gpuemu_engine *e, struct gpuemu_space *space,
+			   const struct gpuemu_migrate_ops *op, struct gpuemu_stamps *cost)
+{
+	u64 begin;
+	s64 left;
+	int ret;
+
+	if (!op->prepare)
+		return 0;
+	land_all(e, cost);
+	ret = op->prepare(space, 0);
+	if (ret != -EBUSY)
+		return ret;
+	begin = ktime_get_ns();
+	left = gpuemu_patience_left(&space->patience, begin);
+	if (left <= 0)
+		return ret;
+	ret = op->prepare(space, left);
+	if (ret == -EBUSY)
+		gpuemu_patience_spend(&space->patience, ktime_get_ns() - begin);
+	return ret;
+}
+
 /* One descriptor, once. */
 static int migrate_once(struct gpuemu_engine *e, struct gpuemu_client *client,
 			struct gpuemu_migration *m, u64 pass,
@@ -289,13 +313,9 @@ static int migrate_once(struct gpuemu_engine *e, struct gpuemu_client *client,
 	*lacking = 0;
 	if (gpuemu_mirror_has(&client->space, m->addr))
 		return migrate_mirrored(e, &client->space, m, cost, lacking);
-	if (op->prepare) {
-		/* It may take locks that stand above blocks. */
-		land_all(e, cost);
-		err = op->prepare(&client->space);
-		if (err)
-			return err;
-	}
+	err = migrate_prepare(e, &client->space, op, cost);
+	if (err)
+		return err;
 	f = flight_next(flights, cost);
 	if (op->takes_frames)
 		land_for_frames(e, m->pages, cost);

@@ -31,7 +31,8 @@ struct gpuemu_space;
  * @frees_frames: it makes room in device memory, so others may be done before it
  * @joins: several small ones of a block may be done as one, and one may pass those
  *	that free frames
- * @prepare: before a block is locked, with none held; NULL: nothing
+ * @prepare: before a block is locked, with none held; NULL: nothing. -EBUSY: the client's
+ *	mappings were not to be had in so long
  * @begin: first half, with the block locked. lacking: pages that found no frame
  * @end: second half, if the first has set flight.begun
  * @mirrored: the same of ordinary memory, which has no block, all at once. access: see
@@ -49,7 +50,7 @@ struct gpuemu_migrate_ops {
 	bool takes_frames;
 	bool frees_frames;
 	bool joins;
-	int (*prepare)(struct gpuemu_space *space);
+	int (*prepare)(struct gpuemu_space *space, u64 patience_ns);
 	void (*begin)(struct gpuemu_flight *f, struct gpuemu_stamps *cost,
 		      u32 *lacking);
 	void (*end)(struct gpuemu_flight *f, struct gpuemu_stamps *cost);

@@ -681,31 +681,32 @@ static const struct vm_operations_struct space_notifying_vm_ops = {
 };
 
 /* A task that has it may sleep without end: so not for long. */
-static int mmap_write_lock_soon(struct mm_struct *mm)
+static int mmap_write_lock_soon(struct mm_struct *mm, u64 patience_ns)
 {
-	int tries;
+	u64 begin = ktime_get_ns();
 
-	for (tries = 0; tries < 50; tries++) {
-		if (compat_mmap_write_trylock(mm))
-			return 0;
+	while (!compat_mmap_write_trylock(mm)) {
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		usleep_range(50, 100);
+		if (ktime_get_ns() - begin >= patience_ns)
+			return -EBUSY;
+		usleep_range(10, 20);
 	}
-	return -EBUSY;
+	return 0;
 }
 
 /**
  * gpuemu_space_notify_writes() - makes duplicates possible in a space
  * @space: the caller holds its client, and none of its locks
+ * @patience_ns: to wait at most for tasks that use the client's mappings
  *
  * From then on a read-only entry of the CPU stays read-only until a fault says
- * that it is written. -EBUSY: somebody changes the client's mappings all the time;
+ * that it is written. -EBUSY: the mappings were in use all that time;
  * -EFAULT: it has none, or is ending.
  *
  * Nothing uses the mappings meanwhile: no fault runs that has a VMA of them.
  */
-int gpuemu_space_notify_writes(struct gpuemu_space *space)
+int gpuemu_space_notify_writes(struct gpuemu_space *space, u64 patience_ns)
 {
 	struct gpuemu_client *client = container_of(space, struct gpuemu_client,
 						    space);
@@ -717,7 +718,7 @@ int gpuemu_space_notify_writes(struct gpuemu_space *space)
 		return 0;
 	if (!mm || !mmget_not_zero(mm))
 		return -EFAULT;
-	ret = mmap_write_lock_soon(mm);
+	ret = mmap_write_lock_soon(mm, patience_ns);
 	if (ret)
 		goto out;
 	for (vma = find_vma(mm, 0); vma; vma = find_vma(mm, vma->vm_end)) {

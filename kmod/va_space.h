@@ -44,7 +44,7 @@ struct mem_cgroup;
  * @protect: those of them that the device may not have
  * @sysmem: the system pages that it gets
  * @mirror: ordinary memory of the process, or NULL: it is not given
- * @patience: to wait for that, in vain
+ * @patience: to wait for that, or for the mappings, in vain
  * @blocks: block index -> block; erased under the block's lock
  * @last_block: of @blocks, the one that was looked up last, or NULL; under its lock
  * @notify_writes: there may be duplicates, so the CPU's first writes are faults;
@@ -110,7 +110,7 @@ struct gpuemu_block *gpuemu_space_next_block(struct gpuemu_space *space,
 					     unsigned long *index,
 					     unsigned long last);
 void gpuemu_space_close_pages(struct gpuemu_space *space, u64 first, u64 last);
-int gpuemu_space_notify_writes(struct gpuemu_space *space);
+int gpuemu_space_notify_writes(struct gpuemu_space *space, u64 patience_ns);
 void gpuemu_space_mark_faults(struct gpuemu_space *space,
 			      struct gpuemu_fault *faults, u32 n);
 

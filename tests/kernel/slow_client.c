@@ -23,6 +23,8 @@ enum {
 	/* Far more than a commit takes, and less than the blocks are held: HELD ms, all together. */
 	SOON = 2000,
 	HELD = 10000,
+	/* For each of these a commit would wait for 2.5 ms. */
+	DUPLICATES = 100,
 };
 
 struct client {
@@ -164,6 +166,42 @@ TEST_F(slow, blocks_that_are_held)
 	ASSERT_LE(0, commit(self, m, 1));
 	EXPECT_EQ(0, m[0].status);
 	EXPECT_EQ(1, m[0].moved);
+}
+
+/*
+ * The first duplicate of a space changes the client's mappings. Here a fault of the client holds
+ * its mmap_lock. The commit waits for that once, and not for each duplicate.
+ */
+TEST_F(slow, mappings_that_are_held)
+{
+	struct gpuemu_migration m[DUPLICATES + 1];
+	uint64_t before = knob_stat(GPUEMU_A_STATS_INJECTED);
+	void *value;
+	size_t i;
+
+	m[0] = page_of(&self->slow, 0, GPUEMU_MIGRATE_H2D);
+	ASSERT_LE(0, commit(self, m, 1));
+	ASSERT_EQ(0, m[0].status);
+	for (i = 0; i < DUPLICATES; i++) {
+		m[i] = page_of(&self->slow, 1, GPUEMU_MIGRATE_DUPLICATE);
+		m[i].addr += i * PAGE;
+	}
+	m[DUPLICATES] = page_of(&self->other, 0, GPUEMU_MIGRATE_H2D);
+	ASSERT_EQ(0, pthread_create(&self->toucher[0], NULL, touch, self->slow.mem));
+	ASSERT_EQ(0, pause_faults(self, HELD));
+	go = true;
+	ASSERT_TRUE(injected(before + 1));
+
+	EXPECT_GT(DUPLICATES * 1000 * slowness(), commit(self, m, DUPLICATES + 1));
+	for (i = 0; i < DUPLICATES; i++)
+		EXPECT_EQ(-EBUSY, m[i].status);
+	EXPECT_EQ(0, m[DUPLICATES].status);
+	EXPECT_EQ(1, m[DUPLICATES].moved);
+
+	ASSERT_EQ(0, pause_faults(self, 0));
+	ASSERT_EQ(0, pthread_join(self->toucher[0], &value));
+	ASSERT_LE(0, commit(self, m, 1));
+	EXPECT_EQ(0, m[0].status);
 }
 
 /*

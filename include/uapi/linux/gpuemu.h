@@ -490,7 +490,7 @@ enum gpuemu_migration_op {
  * come before what needs their frames. status: 0 all pages are where they were
  * asked to be; -ENOSPC no free frame, or the client has its share of them, or
  * (REMOTE) no slot; -EBUSY a page has another reference (pinned), or (DUPLICATE)
- * somebody changes the client's mappings; -EAGAIN the client's CPU works on pages of the
+ * somebody uses the client's mappings; -EAGAIN the client's CPU works on pages of the
  * VA block, and another try may find it idle; -EFAULT not managed, or (not D2H) the
  * CPU's alone; -ENXIO no page can be had of ordinary memory; -ENOMEM, or (not D2H) no
  * page table; -EINVAL; -ESRCH no such VA space.
