@@ -51,8 +51,8 @@ static void context_came(void *ctx, struct sm *sm, uint64_t now)
 	struct vwarp *w = ctx;
 
 	/* It was for a halted warp that had this number. */
-	if (w->late) {
-		w->late--;
+	if (w->stale_contexts) {
+		w->stale_contexts--;
 		return;
 	}
 	w->returns = false;
@@ -523,10 +523,12 @@ void virtual_admitted(void *state, struct sm *sm, unsigned int cta, uint64_t now
 	if (!v->resident++ && v->zorua)
 		begin_epoch(v, now);
 	for (unsigned int i = 0; i < n; i++) {
-		v->warps[warps[i]] = (struct vwarp){
+		struct vwarp *w = &v->warps[warps[i]];
+
+		*w = (struct vwarp){
 			.v = v, .number = warps[i], .present = true, .kernel = v->kernel,
-			.stale = v->warps[warps[i]].stale, .late = v->warps[warps[i]].late,
-			.coming = v->warps[warps[i]].coming,
+			.stale_reads = w->stale_reads, .stale_contexts = w->stale_contexts,
+			.coming = w->coming,
 		};
 		coord_warp_start(v->c, warps[i], cta, &needs);
 	}
@@ -565,7 +567,7 @@ void virtual_exited(void *state, struct sm *sm, unsigned int warp, uint64_t now)
 	w->exited = true;
 	/* The next instruction of a halted warp does not issue, and so uses no sets. */
 	virtual_look_up_again(w, sm_warp_revoke(sm, warp));
-	w->late += w->returns;
+	w->stale_contexts += w->returns;
 	w->returns = false;
 	if (v->held)
 		soon(v, now);

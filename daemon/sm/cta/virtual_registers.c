@@ -79,8 +79,8 @@ static void operand_came(void *ctx, struct sm *sm, uint64_t now)
 	const struct vset *s = ctx;
 	struct vwarp *w = &s->v->warps[s->owner];
 
-	if (w->stale) {
-		w->stale--;
+	if (w->stale_reads) {
+		w->stale_reads--;
 	} else if (w->reads) {
 		w->reads--;
 		came(w);
@@ -150,7 +150,7 @@ void virtual_look_up_again(struct vwarp *w, bool let_through)
 	if (let_through || w->reads || w->awaited)
 		coord_done(w->v->c, w->number, w->head);
 	w->head = 0;
-	w->stale += w->reads;
+	w->stale_reads += w->reads;
 	w->reads = 0;
 	w->awaited = 0;
 }

@@ -44,8 +44,9 @@ struct vwarp {
 	uint32_t pc;			/* of the instruction that asked last */
 	unsigned int slot;
 	uint64_t head;			/* sets that the next instruction names, when it has asked */
-	unsigned int reads, stale;	/* operands on their way; those that nobody waits for */
-	unsigned int late;		/* contexts on their way for halted warps that had this number */
+	unsigned int reads;		/* operands on their way */
+	/* On their way, and nobody waits: an instruction was taken back, or the warp was halted. */
+	unsigned int stale_reads, stale_contexts;
 	uint64_t coming;		/* sets that have a place, and are being read into it */
 	uint64_t awaited;		/* of them, those whose registers the next instruction reads */
 };
