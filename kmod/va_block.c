@@ -87,12 +87,12 @@ void gpuemu_block_look(struct gpuemu_block *block,
 		mutex_unlock(&block->lock);
 }
 
-/* Or is it mirrored: then its leaf table is in use, too. */
+/* Or is it mirrored, or device memory: then its leaf table is in use, too. */
 static bool block_managed(struct gpuemu_block *block)
 {
 	DECLARE_BITMAP(managed, GPUEMU_BLOCK_PAGES) = { };
 
-	if (block->mirrored)
+	if (block->mirrored || block->device_memory)
 		return true;
 	gpuemu_space_managed_mask(block->space, block_first_page(block),
 				  GPUEMU_BLOCK_PAGES, managed, 0);
@@ -143,6 +143,9 @@ bool gpuemu_block_close_begin(struct gpuemu_block *block, u32 first, u32 last,
 	mutex_lock(&block->lock);
 	if (block->dead)
 		goto out;
+	/* Device memory ends whole. The mirror may keep the block for other memory. */
+	if (last - first + 1 == GPUEMU_BLOCK_PAGES)
+		block->device_memory = false;
 	bitmap_or(entries, block->resident, block->remote, GPUEMU_BLOCK_PAGES);
 	for (i = first; i <= last; i++) {
 		i = find_next_bit(entries, last + 1, i);
