@@ -134,11 +134,12 @@ int gpuemu_cmd_image_read(struct gpuemu_client *client,
 	owner = gpuemu_client_get(client->dev, arg->va_space);
 	if (!owner)
 		return -ESRCH;
-	mutex_lock(&owner->lock);
+	/* Without the client's lock: the client may have it for long, and the engine waits for none. */
+	xa_lock(&owner->images);
 	image = xa_load(&owner->images, arg->id);
 	if (image)
 		kref_get(&image->ref);
-	mutex_unlock(&owner->lock);
+	xa_unlock(&owner->images);
 	gpuemu_client_put(owner);
 	if (!image)
 		return -ENOENT;
