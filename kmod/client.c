@@ -46,7 +46,6 @@ int gpuemu_client_open(struct gpuemu_dev *dev, struct file *file)
 	INIT_LIST_HEAD(&client->jobs);
 	INIT_LIST_HEAD(&client->queued);
 	INIT_LIST_HEAD(&client->turn);
-	init_waitqueue_head(&client->done);
 
 	ret = gpuemu_space_init(&client->space, dev, &client->mapping);
 	if (ret)

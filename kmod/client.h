@@ -34,7 +34,7 @@
  *	lock of jobs, like the next two
  * @turn: in the device's list of turns while anything is queued
  * @ntaken: of @jobs, how many an engine has
- * @done: woken when a job of this client is done
+ * @nwaiters: tasks that wait for some of @jobs
  * @progress: what an engine told of its launches; under the device's lock, like
  *	@told_by, that engine's generation
  * @opener: the process that opened the file, for netlink
@@ -58,7 +58,7 @@ struct gpuemu_client {
 	struct list_head queued;
 	struct list_head turn;
 	u32 ntaken;
-	wait_queue_head_t done;
+	u32 nwaiters;
 	struct gpuemu_engine_progress progress;
 	u32 told_by;
 	struct pid *opener;

@@ -56,6 +56,7 @@ struct job {
 	s32 status;
 	u64 fault_addr;
 	u8 message[GPUEMU_MESSAGE_MAX];
+	wait_queue_head_t done;		/* tasks that wait for this job */
 };
 
 static void job_free(struct kref *ref)
@@ -73,12 +74,21 @@ static void job_put(struct job *job)
 	kref_put(&job->ref, job_free);
 }
 
+static bool is_done(const struct job *job)
+{
+	/* Final: from then on nobody writes the job. Pairs with done_locked(). */
+	return smp_load_acquire(&job->state) == JOB_DONE;
+}
+
+/* Jobs that left their owner: tasks hear of those that are done, without the lock of all. */
 static void free_orphans(struct list_head *orphans)
 {
 	struct job *job, *next;
 
 	list_for_each_entry_safe(job, next, orphans, of_owner) {
 		list_del(&job->of_owner);
+		if (is_done(job))
+			wake_up_all(&job->done);
 		job_put(job);
 	}
 }
@@ -130,13 +140,13 @@ static void cancel_locked(struct gpuemu_engine *e, struct job *job)
 	list_move_tail(&job->of_owner, &e->cancelled);
 }
 
+/* It is an orphan next. */
 static void done_locked(struct job *job, s32 status, u64 fault_addr)
 {
 	job->status = status;
 	job->fault_addr = fault_addr;
 	/* DONE says that the rest is written. */
 	smp_store_release(&job->state, JOB_DONE);
-	wake_up_all(&job->client->done);
 }
 
 /* The job leaves the engine that had it. */
@@ -357,6 +367,7 @@ int gpuemu_cmd_submit(struct gpuemu_client *client, struct gpuemu_submit *arg)
 		return -ENOMEM;
 	gpuemu_created(jobs);
 	kref_init(&job->ref);
+	init_waitqueue_head(&job->done);
 	job->client = client;
 	job->kind = arg->kind;
 	job->stream = arg->stream;
@@ -380,21 +391,14 @@ out_job:
 	return ret;
 }
 
-static bool is_done(const struct job *job)
-{
-	/* Final: from then on nobody writes the job. Pairs with done_locked(). */
-	return smp_load_acquire(&job->state) == JOB_DONE;
-}
-
 /* Sleeps until the job is done. 0, -ETIMEDOUT, or a signal. */
-static int wait_done(struct gpuemu_client *client, struct job *job,
-		     u32 timeout_ms)
+static int wait_done(struct job *job, u32 timeout_ms)
 {
 	long left;
 
 	if (timeout_ms == ~0u)
-		return wait_event_interruptible(client->done, is_done(job));
-	left = wait_event_interruptible_timeout(client->done, is_done(job),
+		return wait_event_interruptible(job->done, is_done(job));
+	left = wait_event_interruptible_timeout(job->done, is_done(job),
 						msecs_to_jiffies(timeout_ms));
 	/* A restarted call would start the time anew. */
 	if (left < 0)
@@ -466,19 +470,24 @@ int gpuemu_cmd_wait(struct gpuemu_client *client, struct gpuemu_wait *arg)
 {
 	u32 room = arg->report_bytes;
 	struct job *job;
+	bool full;
 	int ret;
 
 	if (gpuemu_client_engine(client))
 		return -EPERM;
 	spin_lock(&client->dev->jobs_lock);
 	job = find_of_client(client, arg->id);
-	if (job)
+	/* The engine wakes them. */
+	full = client->nwaiters == GPUEMU_WORK_MAX;
+	if (job && !full) {
 		kref_get(&job->ref);
+		client->nwaiters++;
+	}
 	spin_unlock(&client->dev->jobs_lock);
-	if (!job)
-		return -ENOENT;
+	if (!job || full)
+		return job ? -EAGAIN : -ENOENT;
 
-	ret = wait_done(client, job, arg->timeout_ms);
+	ret = wait_done(job, arg->timeout_ms);
 	if (ret)
 		goto out;
 	arg->status = job->status;
@@ -493,6 +502,9 @@ int gpuemu_cmd_wait(struct gpuemu_client *client, struct gpuemu_wait *arg)
 			 job->report_bytes))
 		ret = -EFAULT;
 out:
+	spin_lock(&client->dev->jobs_lock);
+	client->nwaiters--;
+	spin_unlock(&client->dev->jobs_lock);
 	/* It is the client's until it has heard of the end. */
 	job_put(job);
 	return ret;

@@ -102,6 +102,71 @@ TEST_F(work, from_submit_to_wait)
 	EXPECT_EQ(-ENOENT, client_wait(self->fd, submit.id, 0, &wait));
 }
 
+/* How often the task of this process has slept of its own will, or -1. */
+static long sleeps(pid_t tid)
+{
+	char name[64], line[128];
+	long n = -1;
+	FILE *f;
+
+	snprintf(name, sizeof(name), "/proc/self/task/%d/status", tid);
+	f = fopen(name, "re");
+	while (f && n < 0 && fgets(line, sizeof(line), f))
+		sscanf(line, "voluntary_ctxt_switches: %ld", &n);
+	if (f)
+		fclose(f);
+	return n;
+}
+
+struct waiter {
+	int fd;
+	uint64_t id;
+	_Atomic pid_t tid;
+	int ret;
+};
+
+static void *wait_for_it(void *arg)
+{
+	struct waiter *w = arg;
+	struct gpuemu_wait wait;
+
+	w->tid = gettid();
+	w->ret = client_wait(w->fd, w->id, ~0u, &wait);
+	return NULL;
+}
+
+/* A work that ends wakes who waits for it, and no task of the client that waits for another. */
+TEST_F(work, woken_by_its_own)
+{
+	enum { OTHERS = 20 };
+	struct waiter w = { .fd = self->fd };
+	struct gpuemu_work_take t;
+	struct gpuemu_wait wait;
+	pthread_t thread;
+	uint64_t id;
+	long before;
+
+	ASSERT_EQ(0, client_submit(self->fd, GPUEMU_WORK_TOUCH, NULL, 0, &w.id));
+	ASSERT_EQ(0, take(self, 0, &t));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, wait_for_it, &w));
+	while (!w.tid)
+		sleep_ms(1);
+	for (before = -1; before != sleeps(w.tid); sleep_ms(100))
+		before = sleeps(w.tid);
+	ASSERT_LT(0, before);
+	for (int i = 0; i < OTHERS; i++) {
+		ASSERT_EQ(0, client_submit(self->fd, GPUEMU_WORK_TOUCH, NULL, 0, &id));
+		ASSERT_EQ(0, take(self, 0, &t));
+		ASSERT_EQ(0, done(self, t.id, 0, NULL, 0, ""));
+		ASSERT_EQ(0, client_wait(self->fd, id, 1000, &wait));
+		sleep_ms(2);
+	}
+	EXPECT_EQ(before, sleeps(w.tid));
+	ASSERT_EQ(0, done(self, w.id, 0, NULL, 0, ""));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	EXPECT_EQ(0, w.ret);
+}
+
 TEST_F(work, order)
 {
 	struct gpuemu_work_take t;

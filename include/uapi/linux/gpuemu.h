@@ -125,7 +125,8 @@ struct gpuemu_submit {
  * Waits (killable, interruptible) until a work is done, then frees it.
  * -ETIMEDOUT: not done yet; -ENOSPC: report does not fit, report_bytes says how
  * much it needs, nothing is freed; -EFAULT: nothing is freed; -ENOENT: no such
- * work. The ioctl returns 0 when the work is done; how it went is in status.
+ * work; -EAGAIN: GPUEMU_WORK_MAX tasks of the client wait already. The ioctl returns 0
+ * when the work is done; how it went is in status.
  */
 struct gpuemu_wait {
 	__u32 size;
