@@ -284,7 +284,7 @@ static void h2d_give_back(struct gpuemu_flight *f)
 static int h2d_revoke(struct gpuemu_flight *f)
 {
 	struct gpuemu_block *block = f->copy.block;
-	unsigned long *todo = f->copy.mask;
+	unsigned long *todo = f->copy.mask, *fresh = f->copy.fresh;
 	page_mask remote, stay;
 	int err;
 
@@ -298,6 +298,11 @@ static int h2d_revoke(struct gpuemu_flight *f)
 	err = drop_pinned(block, todo, !f->members);
 	if (err && f->ret != -ENOSPC && f->ret != -ENOMEM)
 		f->ret = err;
+	/* A page that nobody has touched yet has anybody's bytes: it does not stay for the CPU. */
+	if (err && bitmap_andnot(stay, fresh, todo, GPUEMU_BLOCK_PAGES)) {
+		gpuemu_sysmem_release(block, stay);
+		bitmap_and(fresh, fresh, todo, GPUEMU_BLOCK_PAGES);
+	}
 	if (block->slots) {
 		if (bitmap_andnot(stay, remote, todo, GPUEMU_BLOCK_PAGES))
 			gpuemu_remote_resume(block, stay);

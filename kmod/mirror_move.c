@@ -220,13 +220,14 @@ u32 gpuemu_mirror_move(struct gpuemu_mirror_range *range, struct mm_struct *mm,
 
 /*
  * Whether no other process has pages of the mapping, and none had when it last looked: mm
- * walks all of them for each page that moves. A hint, as long as the process forks.
+ * walks all of them for each page that moves. Nor may it come from a parent, whose lock is also
+ * this one's. A hint, as long as the process forks.
  */
 static bool alone(const struct vm_area_struct *vma)
 {
 	const struct anon_vma *anon_vma = vma->anon_vma;
 
-	return anon_vma && READ_ONCE(anon_vma->num_children) <= (anon_vma->root == anon_vma);
+	return anon_vma && anon_vma->root == anon_vma && READ_ONCE(anon_vma->num_children) <= 1;
 }
 
 /* Whether to move the page mm waits for nobody, as far as can be seen without holding it. */
@@ -252,7 +253,8 @@ static bool page_is_easy(const struct gpuemu_dev *dev, unsigned long pfn)
  * @pfns: what hmm_range_fault() says of them
  *
  * Only pages that the process has for itself, and has touched: they take no memory, so nobody
- * reclaims. False: none has moved.
+ * reclaims. Not of a private mapping of a file: the process may put the file's page there
+ * meanwhile, and mm would look for all that have it. False: none has moved.
  */
 bool gpuemu_mirror_move_now(struct gpuemu_mirror_range *range, struct vm_area_struct *vma,
 			    u64 addr, u32 n, const unsigned long *pfns)
@@ -269,7 +271,7 @@ bool gpuemu_mirror_move_now(struct gpuemu_mirror_range *range, struct vm_area_st
 		.frames = frames,
 	};
 
-	if (!gpuemu_mirror_vma_moves(mirror, vma) || !alone(vma) ||
+	if (!vma_is_anonymous(vma) || !gpuemu_mirror_vma_moves(mirror, vma) || !alone(vma) ||
 	    gpuemu_vram_nfree(&dev->vram) < n)
 		return false;
 	for (i = 0; i < n; i++)
