@@ -14,6 +14,7 @@ measured. Everything here is the standard library's.
 import contextlib
 import ctypes
 import ctypes.util
+import errno
 import itertools
 import json
 import os
@@ -71,8 +72,12 @@ def _options(settings, options):
 def _report(words, env=None):
     with tempfile.TemporaryDirectory(prefix="gpuemu-") as folder:
         report = os.path.join(folder, "report.json")
-        done = subprocess.run([_program(), *words, "--json", report], env=env, text=True,
-                              capture_output=True, check=False)
+        program = _program()
+        try:
+            done = subprocess.run([program, *words, "--json", report], env=env, text=True,
+                                  capture_output=True, check=False)
+        except (OSError, ValueError) as error:
+            raise Error(f"cannot run {program}: {error}") from error
         if done.returncode:
             # A log of a long run has lines of progress, too.
             said = [line for line in done.stderr.splitlines() if line.startswith("gpuemu")]
@@ -254,13 +259,55 @@ class _Served:
 # --- the library -----------------------------------------------------------------------------
 
 
+def _mistake(text):
+    return Error(text, -errno.EINVAL)
+
+
+def _fits(value, bits):
+    return isinstance(value, int) and 0 <= value < 1 << bits
+
+
 class _Dim3(ctypes.Structure):
     _fields_ = [("x", ctypes.c_uint32), ("y", ctypes.c_uint32), ("z", ctypes.c_uint32)]
 
     @classmethod
-    def of(cls, value):
+    def of(cls, what, value):
         value = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+        if not 1 <= len(value) <= 3 or not all(_fits(v, 32) for v in value):
+            raise _mistake(f"{what} {value}: one to three whole numbers")
         return cls(*(value + (1, 1))[:3])
+
+
+class _Value(ctypes.Union):
+    _fields_ = [("u", ctypes.c_uint64), ("ptr", ctypes.c_void_p)]
+
+
+_BYTES = 12
+_TYPES = {ctypes.c_uint8: 1, ctypes.c_uint16: 2, ctypes.c_uint32: 3, ctypes.c_uint64: 4,
+          ctypes.c_int8: 5, ctypes.c_int16: 6, ctypes.c_int32: 7, ctypes.c_int64: 8,
+          ctypes.c_float: 9, ctypes.c_double: 10, ctypes.c_void_p: 11}
+
+
+class _Arg(ctypes.Structure):
+    """struct gpuemu_arg: the library compares its size with the parameter's."""
+
+    _fields_ = [("type", ctypes.c_int), ("bytes", ctypes.c_size_t), ("v", _Value)]
+
+    @classmethod
+    def of(cls, n, value):
+        if isinstance(value, ctypes.Array):
+            return cls(_TYPES[ctypes.c_void_p], 8, _Value(ptr=ctypes.addressof(value)))
+        if not isinstance(value, (ctypes._SimpleCData, ctypes.Structure, ctypes.Union,
+                                  ctypes._Pointer)):
+            raise _mistake(f"argument {n} is {value!r}: pass arrays of the GPU, and numbers as "
+                           "ctypes objects of the parameter's type, as ctypes.c_float(2)")
+        size = ctypes.sizeof(value)
+        kind = _TYPES.get(type(value), _BYTES)
+        if kind == _BYTES:
+            return cls(kind, size, _Value(ptr=ctypes.addressof(value)))
+        arg = cls(kind, size)
+        ctypes.memmove(ctypes.addressof(arg.v), ctypes.addressof(value), size)
+        return arg
 
 
 class _Options(ctypes.Structure):
@@ -301,6 +348,11 @@ class GPU:
     def __exit__(self, *what):
         self.close()
 
+    def _open(self):
+        if not self._ctx:
+            raise Error("the GPU is closed", -errno.ENODEV)
+        return self._ctx
+
     def _check(self, code, ctx="own"):
         if code:
             text = _lib().gpuemu_last_error(self._ctx if ctx else None)
@@ -314,24 +366,37 @@ class GPU:
 
     @property
     def backend(self):
-        return _lib().gpuemu_backend(self._ctx).decode()
+        return _lib().gpuemu_backend(self._open()).decode()
 
     def array(self, ctype, count):
         """Managed memory as an array of ctypes numbers: array(ctypes.c_float, 1000)."""
         at = ctypes.c_void_p()
+        try:
+            whole = ctype * count
+        except (TypeError, AttributeError, ValueError, OverflowError) as error:
+            raise _mistake(f"array({ctype!r}, {count!r}): {error}; as in "
+                           "array(ctypes.c_float, 1000)") from error
         self._check(_lib().gpuemu_mem_alloc_managed(
-            self._ctx, ctypes.byref(at), ctypes.c_size_t(ctypes.sizeof(ctype) * count)))
-        return (ctype * count).from_address(at.value)
+            self._open(), ctypes.byref(at), ctypes.c_size_t(ctypes.sizeof(whole))))
+        return whole.from_address(at.value)
 
     def kernel(self, text, name=None):
-        """A kernel of PTX text or of a file: call it as kernel(grid, block, *args)."""
+        """A kernel of PTX text or of a file: call it as kernel(grid, block, *args).
+
+        An argument is an array of the GPU or a ctypes object of the parameter's type.
+        """
         if "\n" not in text:
-            with open(text, encoding="utf-8") as file:
-                text = file.read()
+            path = text
+            try:
+                with open(path, encoding="utf-8") as file:
+                    text = file.read()
+            except (OSError, ValueError) as error:
+                raise Error(f"{path}: {getattr(error, 'strerror', None) or error}",
+                            -(getattr(error, "errno", None) or errno.EINVAL)) from error
         module, function = ctypes.c_void_p(), ctypes.c_void_p()
         data = text.encode()
         self._check(_lib().gpuemu_module_load_data(
-            self._ctx, ctypes.byref(module), data, ctypes.c_size_t(len(data)), None))
+            self._open(), ctypes.byref(module), data, ctypes.c_size_t(len(data)), None))
         if name:
             code = _lib().gpuemu_module_get_function(module, ctypes.byref(function), name.encode())
         else:
@@ -339,13 +404,13 @@ class GPU:
         self._check(code)
 
         def launch(grid, block, *args, shared=0):
-            # Arrays go by address; ctypes numbers by their own size.
-            values = [ctypes.c_uint64(ctypes.addressof(a)) if isinstance(a, ctypes.Array) else a
-                      for a in args]
-            params = (ctypes.c_void_p * max(len(values), 1))(
-                *(ctypes.addressof(v) for v in values))
-            self._check(_lib().gpuemu_launch_params(
-                function, _Dim3.of(grid), _Dim3.of(block), ctypes.c_size_t(shared), None, params))
+            if not _fits(shared, 32):
+                raise _mistake(f"shared={shared!r}: a number of bytes")
+            given = (_Arg * len(args))(*(_Arg.of(n, a) for n, a in enumerate(args)))
+            self._open()
+            self._check(_lib().gpuemu_launch(
+                function, _Dim3.of("grid", grid), _Dim3.of("block", block),
+                ctypes.c_size_t(shared), None, given, ctypes.c_uint(len(args))))
             self._check(_lib().gpuemu_synchronize(self._ctx))
 
         return launch
@@ -353,7 +418,7 @@ class GPU:
     def statistics(self):
         """What the context counted so far, as gpuemu-json(7) has it."""
         text = ctypes.c_char_p()
-        self._check(_lib().gpuemu_statistics(self._ctx, ctypes.byref(text)))
+        self._check(_lib().gpuemu_statistics(self._open(), ctypes.byref(text)))
         try:
             return json.loads(text.value)
         finally:

@@ -118,6 +118,37 @@ with gpuemu.GPU(backend="sim", settings={"gpu.sms": 2}) as gpu:
         raise SystemExit("no exception")
     except gpuemu.Error as error:
         assert "none" in str(error), error
+    # A launch compares number and sizes of the arguments with the kernel's parameters.
+    class Pair(ctypes.Structure):
+        _fields_ = [("a", ctypes.c_uint32), ("b", ctypes.c_uint32)]
+    saxpy, n = gpu.kernel("build/ptx/saxpy.ptx", "saxpy"), ctypes.c_uint32(1000)
+    saxpy(4, 256, n, ctypes.c_float(2), x, y)
+    assert list(y) == [4 * i for i in range(1000)]
+    for wrong, says in (
+            (lambda: saxpy(4, 256, n, ctypes.c_double(2), x, y), "argument 1 (f64) has 8 bytes"),
+            (lambda: saxpy(4, 256, n, Pair(1, 2), x, y), "argument 1 (bytes) has 8 bytes"),
+            (lambda: saxpy(4, 256, n, ctypes.c_float(2), x), "takes 4 arguments, 3 are given"),
+            (lambda: saxpy(4, 256, n, ctypes.c_float(2), x, y, y), "takes 4 arguments, 5 are given"),
+            (lambda: saxpy(4, 256), "takes 4 arguments, 0 are given"),
+            (lambda: saxpy(4, 256, n, 2.0, x, y), "argument 1 is 2.0"),
+            (lambda: saxpy((4, 1, 1, 1), 256, n, ctypes.c_float(2), x, y), "grid"),
+            (lambda: saxpy(1 << 32, 256, n, ctypes.c_float(2), x, y), "grid"),
+            (lambda: saxpy(4, "256", n, ctypes.c_float(2), x, y), "block"),
+            (lambda: saxpy(4, 256, n, ctypes.c_float(2), x, y, shared=-1), "shared"),
+            (lambda: gpu.array(float, 3), "array"),
+            (lambda: gpu.array(ctypes.c_float, -1), "array"),
+            (lambda: gpu.kernel("no.ptx"), "no.ptx: No such file")):
+        try:
+            wrong()
+            raise SystemExit(f"no exception: {says}")
+        except gpuemu.Error as error:
+            assert says in str(error) and error.code < 0, error
+    assert list(y) == [4 * i for i in range(1000)], "no wrong launch ran"
+try:
+    saxpy(4, 256, n, ctypes.c_float(2), n, n)
+    raise SystemExit("no exception")
+except gpuemu.Error as error:
+    assert "closed" in str(error), error
 PY
 tap_check 'the module does what it says' timeout 300 /usr/bin/python3 "$work/test.py"
 tap_check 'saxpy.py' sh -c "timeout 100 /usr/bin/python3 examples/python/saxpy.py | grep -q 'y\[9999\] = 19999, '"
