@@ -687,7 +687,7 @@ static int link_all(const struct request *r, const struct verb *verb, const char
 
 static void remove_all(const struct request *r)
 {
-	static const char *const ends[] = { "ptx", "fatbin", "s", "o", "cu", "yaml" };
+	static const char *const ends[] = { "ptx", "fatbin", "s", "o", "cu", "yaml", "said" };
 	char file[PATH_MAX + 32];
 
 	for (unsigned int i = 0; i < r->sources.n; i++) {

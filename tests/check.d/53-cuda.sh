@@ -191,6 +191,11 @@ tap_check 'a program that is not there: one line that names it' sh -c \
 tap_check 'no source' sh -c "'$gpuemu' cc; [ \$? -eq 2 ]"
 tap_check 'a source that is not there: one line that names it' sh -c \
 	"'$gpuemu' cc nowhere.cu 2>'$work/nowhere'; [ \$? -eq 1 ] && [ \"\$(cat '$work/nowhere')\" = 'gpuemu cc: nowhere.cu: No such file or directory' ]"
+printf '__global__ void k() { nothing(); }\nint main() {}\n' >"$work/broken.cu"
+mkdir "$work/tmp"
+tap_check 'cc leaves no file in TMPDIR, whether it compiles or not' sh -c \
+	"TMPDIR='$work/tmp' '$gpuemu' cc tests/cuda/vecadd.cu -o '$work/leaves' && ! TMPDIR='$work/tmp' '$gpuemu' cc '$work/broken.cu' -o '$work/leaves' 2>/dev/null &&
+	TMPDIR='$work/tmp' '$gpuemu' cc --ptx tests/cuda/vecadd.cu -o '$work/leaves.ptx' && [ -z \"\$(ls '$work/tmp')\" ]"
 tap_check 'cc -c, then a link of objects' sh -c \
 	"cd '$work' && '$gpuemu' cc -c '$PWD/tests/cuda/vecadd.cu' && '$gpuemu' cc vecadd.o -o linked && '$gpuemu' exec --quiet ./linked | grep -q passed"
 tap_check 'cc -g: the assembler has nothing to say' sh -c \
