@@ -79,8 +79,13 @@ static int check_latencies(const struct gpu_spec *spec, struct err *err)
 	return 0;
 }
 
+/* The operand collectors of an SM are bits of a word (sm/limits.h, MAX_COLLECTORS). */
+#define COLLECTORS	64u
+
 static int check_sm(const struct gpu_spec *spec, struct err *err)
 {
+	const uint64_t collectors = spec->collector_sp + spec->collector_sfu + spec->collector_dp +
+				    spec->collector_mem;
 	static const struct number dp[] = {
 		NUMBER("pipe.id_oc_dp", id_oc_dp), NUMBER("pipe.oc_ex_dp", oc_ex_dp),
 		NUMBER("collector.dp", collector_dp), NUMBER("collector.dp_in", collector_dp_in),
@@ -101,6 +106,9 @@ static int check_sm(const struct gpu_spec *spec, struct err *err)
 	    strcmp(spec->mem_order, "vt") && strcmp(spec->mem_order, "reexecute"))
 		return err_set(err, -EINVAL, "sm.mem_order: no '%s'; there are: fifo, mascar, vt, reexecute",
 			       spec->mem_order);
+	if (collectors > COLLECTORS)
+		return err_set(err, -EINVAL, "collector.sp, .sfu, .dp and .mem: %" PRIu64
+			       " operand collectors together, at most %u", collectors, COLLECTORS);
 	if (spec->virtual_warps && spec->virtual_warps < spec->warps)
 		return err_set(err, -EINVAL, "sm.virtual_warps: %" PRIu64 " are fewer than the %"
 			       PRIu64 " slots (sm.warps); 0 is as many as are needed",

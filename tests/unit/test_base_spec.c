@@ -399,6 +399,7 @@ static void combinations(void **state)
 		{ "mem.shared_banks=24", "mem.shared_banks: 24 is not a power of two" },
 		{ "latency.sfu=7", "initiation.sfu: 8 cycles, longer than latency.sfu, 7" },
 		{ "initiation.int_add=5", "initiation.int_add: 5 cycles" },
+		{ "collector.sp=64", "collector.sp, .sfu, .dp and .mem: 74 operand collectors together, at most 64" },
 		{ "sm.schedulers=5", "sm.warps: 48 is not a multiple of the 5 schedulers" },
 		{ "sm.units_dp=1", "pipe.id_oc_dp: 0, but there are 1 double precision units" },
 		{ "sm.units_dp=1\npipe.id_oc_dp=1\npipe.oc_ex_dp=1\ncollector.dp=2\n"
