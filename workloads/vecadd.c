@@ -105,7 +105,7 @@ const struct workload_ops workload_vecadd = {
 	.options = {
 		[N] = { "n", 64 << 10, 1, 1u << 30, "elements; 12 bytes of managed memory each",
 			.tiny = 5003 },
-		[BLOCK] = { "block", 256, 1, 1u << 16, "threads of a CTA" },
+		[BLOCK] = { "block", 256, 1, 1024, "threads of a CTA" },
 	},
 	.state_bytes = sizeof(struct vecadd),
 	.setup = vecadd_setup,

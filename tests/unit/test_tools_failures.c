@@ -140,13 +140,15 @@ static void an_access_outside_managed_memory_is_named(void **state)
 
 static void too_many_threads_are_refused(void **state)
 {
-	static const char *const says[] = { "vecadd", "2048", NULL };
+	struct workload_row row = changed(")\n{", ")\n.maxntid 128, 1, 1\n{");
+	static const char *const says[] = { "vecadd", "256 threads, 128 are possible", NULL };
 	struct target t;
 	struct gpuemu_ctx *ctx = open_sim(&t);
 
-	fails(ctx, &t, workload_find("vecadd"), "block=2048", -EINVAL, says);
+	fails(ctx, &t, &row, "block=256", -EINVAL, says);
 	works(ctx, &t);
 	gpuemu_close(ctx);
+	free((char *)row.ptx);
 }
 
 /* A wrong result is told apart from a kernel that failed, and says where. */
