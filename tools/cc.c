@@ -161,11 +161,25 @@ static const char *contraction(const char *word, const char *next, bool *two)
 	return value && !strcmp(value, "false") ? "-ffp-contract=off" : "-ffp-contract=fast";
 }
 
-static const char *arch_of(const char *text)
+/* "-arch" and "-arch=sm_70" are both the option -arch; "-archive" is not. */
+static bool is_option(const char *word, const char *option)
 {
-	const char *sm = strstr(text, "sm_");
+	size_t n = strlen(option);
 
-	return sm ? sm : strstr(text, "compute_");
+	return !strncmp(word, option, n) && (!word[n] || word[n] == '=');
+}
+
+/* sm_70, compute_70, sm_90a: clang says which of them it has. */
+static bool arch_of(const char *text)
+{
+	size_t n = !strncmp(text, "sm_", 3) ? 3 : !strncmp(text, "compute_", 8) ? 8 : 0;
+	size_t digits = n ? strspn(text + n, "0123456789") : 0;
+
+	if (!digits)
+		return false;
+	text += n + digits;
+	text += *text >= 'a' && *text <= 'z';
+	return !*text;
 }
 
 /* The word's value is the next word. */
@@ -185,7 +199,7 @@ static bool takes_value(const char *word)
 static int parse_word(struct request *r, const struct verb *verb, int argc, char **argv, int *i)
 {
 	const char *word = argv[*i], *next = *i + 1 < argc ? argv[*i + 1] : NULL;
-	const char *contract, *stream;
+	const char *contract, *stream, *value;
 	bool two = false;
 
 	if (short_name(word))
@@ -199,10 +213,16 @@ static int parse_word(struct request *r, const struct verb *verb, int argc, char
 		*i += !word[2];
 		if (!r->output)
 			return cli_misused(verb, "-o needs a value");
-	} else if (!strncmp(word, "-arch", 5) || !strncmp(word, "--gpu-architecture", 18)) {
+	} else if (is_option(word, "-arch") || is_option(word, "--gpu-architecture")) {
 		two = !strchr(word, '=');
-		if (arch_of(two && next ? next : word))
-			r->arch = arch_of(two && next ? next : word);
+		value = two ? next : strchr(word, '=') + 1;
+		if (!value)
+			return cli_misused(verb, "%s needs a value, as sm_70", word);
+		if (arch_of(value))
+			r->arch = value;
+		else if (strcmp(value, "native") && strcmp(value, "all") && strcmp(value, "all-major"))
+			return cli_misused(verb, "%s: %s is no architecture, as sm_70 or compute_70", word,
+					   value);
 		*i += two;
 	} else if (!strncmp(word, "--clang=", 8)) {
 		r->clang = word + 8;

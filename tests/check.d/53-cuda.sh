@@ -189,6 +189,15 @@ tap_check 'no program' sh -c "'$gpuemu' exec; [ \$? -eq 2 ]"
 tap_check 'a program that is not there: one line that names it' sh -c \
 	"'$gpuemu' exec ./nowhere 2>'$work/nowhere'; [ \$? -eq 127 ] && [ \"\$(cat '$work/nowhere')\" = 'gpuemu exec: ./nowhere: No such file or directory' ]"
 tap_check 'no source' sh -c "'$gpuemu' cc; [ \$? -eq 2 ]"
+for o in -arch=foo '-arch foo' --gpu-architecture=sm_ '-arch=sm_70,sm_80'; do
+	tap_check "cc $o: one line" sh -c "'$gpuemu' cc tests/cuda/vecadd.cu $o -o '$work/arch' 2>'$work/arch.err'; [ \$? -eq 2 ] && [ \"\$(wc -l <'$work/arch.err')\" -eq 1 ] &&
+		grep -q 'is no architecture, as sm_70' '$work/arch.err'"
+done
+tap_check 'cc -arch without a value' sh -c "'$gpuemu' cc tests/cuda/vecadd.cu -arch 2>'$work/arch.err'; [ \$? -eq 2 ] && grep -q 'needs a value' '$work/arch.err'"
+for o in '-arch sm_75' -arch=compute_80 --gpu-architecture=native; do
+	tap_check "cc $o" sh -c "'$gpuemu' cc --ptx tests/cuda/vecadd.cu $o -o '$work/arch.ptx'"
+done
+tap_check 'cc -archive is not -arch: clang refuses it' sh -c "! '$gpuemu' cc -archive tests/cuda/vecadd.cu -o '$work/arch' 2>'$work/arch.err' && grep -q archive '$work/arch.err'"
 tap_check 'a source that is not there: one line that names it' sh -c \
 	"'$gpuemu' cc nowhere.cu 2>'$work/nowhere'; [ \$? -eq 1 ] && [ \"\$(cat '$work/nowhere')\" = 'gpuemu cc: nowhere.cu: No such file or directory' ]"
 printf '__global__ void k() { nothing(); }\nint main() {}\n' >"$work/broken.cu"
