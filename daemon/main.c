@@ -280,6 +280,15 @@ static int serve(const struct options *options, struct service *service, const s
 	return ret;
 }
 
+/* --help and --version have been printed: the exit status. */
+static int told(void)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return 0;
+	fprintf(stderr, "gpuemud: cannot write to standard output: %s\n", strerror(errno));
+	return 1;
+}
+
 int main(int argc, char **argv)
 {
 	struct options options;
@@ -292,8 +301,10 @@ int main(int argc, char **argv)
 	/* Large pieces are mappings of their own whatever was freed before: freed, they are gone. */
 	mallopt(M_MMAP_THRESHOLD, 256 << 10);
 	ret = options_parse(&options, argc, argv);
+	if (ret < 0)
+		return 2;
 	if (ret)
-		return ret < 0 ? 2 : 0;
+		return told();
 	log.level = options.log_level;
 	catch_signals();
 	stay_on_one_cpu(&log);
