@@ -3,6 +3,7 @@
  * Finds the verb and runs it; help is printed from the same tables that parse.
  * Called by main.c and the tests.
  */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +28,19 @@ const struct verb *cli_verb(unsigned int n)
 	return n < ARRAY_SIZE(verbs) ? verbs[n] : NULL;
 }
 
+static struct err *captured;
+
+void cli_capture(struct err *err)
+{
+	captured = err;
+}
+
 static void complain(const struct verb *verb, const char *fmt, va_list ap)
 {
+	if (captured) {
+		vsnprintf(captured->text, sizeof(captured->text), fmt, ap);
+		return;
+	}
 	fflush(stdout);
 	fprintf(stderr, "gpuemu%s%s: ", verb ? " " : "", verb ? verb->name : "");
 	vfprintf(stderr, fmt, ap);
@@ -214,6 +226,16 @@ static int refuse_verb(const char *name)
 	return cli_misused(NULL, "unknown verb '%s'; gpuemu --help lists them", name);
 }
 
+/* A report or a help that did not reach its reader is a failure. */
+static int flushed(const struct verb *verb, int status)
+{
+	bool lost = ferror(stdout);
+
+	if (fflush(stdout))
+		return cli_failed(verb, "cannot write to standard output: %s", strerror(errno));
+	return lost ? cli_failed(verb, "cannot write to standard output") : status;
+}
+
 int cli_main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : NULL;
@@ -224,13 +246,13 @@ int cli_main(int argc, char **argv)
 	}
 	if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
 		usage(stdout);
-		return CLI_DONE;
+		return flushed(NULL, CLI_DONE);
 	}
 	if (!strcmp(name, "--version")) {
 		unsigned int v = gpuemu_version();
 
 		printf("gpuemu %u.%u\n", v >> 16, v & 0xffff);
-		return CLI_DONE;
+		return flushed(NULL, CLI_DONE);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++) {
 		int status;
@@ -238,10 +260,7 @@ int cli_main(int argc, char **argv)
 		if (strcmp(name, verbs[i]->name))
 			continue;
 		status = verbs[i]->run(verbs[i], argc - 1, argv + 1);
-		/* A report that did not reach its reader is a failure. */
-		if (fflush(stdout) || ferror(stdout))
-			return cli_failed(verbs[i], "cannot write to standard output");
-		return status;
+		return flushed(verbs[i], status);
 	}
 	return refuse_verb(name);
 }

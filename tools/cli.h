@@ -63,6 +63,11 @@ int cli_next(struct cli_parser *p);
 int cli_options(const struct verb *verb, int argc, char **argv,
 		int (*take)(const struct verb *verb, int option, void *arg), void *arg);
 
+struct err;
+
+/* Until NULL is given, what a verb complains of goes to err, without the verb's name. */
+void cli_capture(struct err *err);
+
 /* "gpuemu run: ..." and a newline, on stderr; return CLI_MISUSED and CLI_FAILED. */
 int cli_misused(const struct verb *verb, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -34,18 +34,15 @@ int faults_ask(struct target *t, struct err *err)
 static int write_csv(struct json_object *faults, const char *file, struct err *err)
 {
 	struct json_object *rows = output_at(faults, "rows");
-	FILE *out = strcmp(file, "-") ? fopen(file, "we") : stdout;
-	bool bad;
+	FILE *out;
+	int ret = output_open(&out, file, err);
 
-	if (!out)
-		return err_set(err, -errno, "cannot write %s: %s", file, strerror(errno));
+	if (ret)
+		return ret;
 	fprintf(out, "%s\n", output_string(faults, "columns"));
 	for (size_t i = 0; i < json_object_array_length(rows); i++)
 		fprintf(out, "%s\n", json_object_get_string(json_object_array_get_idx(rows, i)));
-	bad = ferror(out);
-	if ((out == stdout ? fflush(out) : fclose(out)) || bad)
-		return err_set(err, -EIO, "cannot write %s", file);
-	return 0;
+	return output_close(out, file, err);
 }
 
 int faults_write(struct json_object *report, const char *file, struct err *err)

@@ -14,6 +14,7 @@
 
 #include "base/array.h"
 #include "figure.h"
+#include "output.h"
 
 extern char **environ;
 
@@ -380,15 +381,13 @@ static int draw(const char *script, struct err *err)
 
 static int save(const char *script, const char *file, struct err *err)
 {
-	FILE *out = fopen(file, "we");
-	bool bad;
+	FILE *out;
+	int ret = output_open(&out, file, err);
 
-	if (!out)
-		return err_set(err, -errno, "cannot write %s: %s", file, strerror(errno));
-	bad = fputs(script, out) < 0;
-	if (fclose(out) || bad)
-		return err_set(err, -EIO, "cannot write %s", file);
-	return 0;
+	if (ret)
+		return ret;
+	fputs(script, out);
+	return output_close(out, file, err);
 }
 
 int figure_write(const struct figure *f, const char *file, struct err *err)
@@ -407,13 +406,15 @@ int figure_write(const struct figure *f, const char *file, struct err *err)
 	if (file && !terminal_of(file)) {
 		ret = save(script, file, err);
 	} else {
+		/* gnuplot that cannot open its file draws onto standard output. */
+		ret = output_check(file, err);
 		/* A file from an earlier run is not this run's result. */
-		if (file && unlink(file) && errno != ENOENT)
-			ret = err_set(err, -errno, "cannot write %s: %s", file, strerror(errno));
-		else
+		if (!ret && file && unlink(file) && errno != ENOENT)
+			ret = output_cannot(file, errno, err);
+		if (!ret)
 			ret = draw(script, err);
 		if (!ret && file && (stat(file, &st) || !st.st_size))
-			ret = err_set(err, -EIO, "cannot write %s", file);
+			ret = err_set(err, -EIO, "cannot write %s: gnuplot made nothing of it", file);
 	}
 	free(script);
 	return ret;

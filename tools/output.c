@@ -2,7 +2,10 @@
 /* Formatting shared by the reports of run, list and bench. */
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -92,6 +95,79 @@ struct json_object *output_decimal(double value, unsigned int digits)
 	return json_object_new_double_s(value, text);
 }
 
+int output_cannot(const char *file, int code, struct err *err)
+{
+	return err_set(err, -code, "cannot write %s: %s", file, strerror(code));
+}
+
+int output_open(FILE **out, const char *file, struct err *err)
+{
+	*out = file && strcmp(file, "-") ? fopen(file, "we") : stdout;
+	if (!*out)
+		return output_cannot(file, errno, err);
+	errno = 0;	/* output_close() asks what went wrong since */
+	return 0;
+}
+
+int output_close(FILE *out, const char *file, struct err *err)
+{
+	int code = ferror(out) ? errno ? errno : EIO : 0;
+
+	if (out == stdout ? fflush(out) : fclose(out))
+		code = code ? code : errno;
+	if (!code)
+		return 0;
+	/* Else main() would say the same of standard output once more. */
+	if (out == stdout) {
+		__fpurge(out);
+		clearerr(out);
+	}
+	return output_cannot(out == stdout ? "standard output" : file, code, err);
+}
+
+/* The file's place, whether it is there or not: its folder's name without links, and its own. */
+static void place_of(const char *file, char place[PATH_MAX])
+{
+	char copy[PATH_MAX], folder[PATH_MAX], name[PATH_MAX];
+
+	if (realpath(file, place))
+		return;
+	snprintf(copy, sizeof(copy), "%s", file);
+	if (!realpath(dirname(copy), folder))
+		*folder = '\0';
+	snprintf(copy, sizeof(copy), "%s", file);
+	snprintf(name, sizeof(name), "%s", basename(copy));
+	if (!*folder || snprintf(place, PATH_MAX, "%s/%s", folder, name) >= PATH_MAX)
+		snprintf(place, PATH_MAX, "%s", file);
+}
+
+static bool one_file(const char *a, const char *b)
+{
+	char at[PATH_MAX], bt[PATH_MAX];
+	struct stat st;
+
+	if (!strcmp(a, "-") || !strcmp(b, "-"))
+		return !strcmp(a, b);
+	/* Who writes to /dev/null or a pipe knows what becomes of it. */
+	if (!stat(a, &st) && !S_ISREG(st.st_mode))
+		return false;
+	place_of(a, at);
+	place_of(b, bt);
+	return !strcmp(at, bt);
+}
+
+int output_apart(const struct output_option *rows, size_t n, struct err *err)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = i + 1; j < n; j++)
+			if (rows[i].file && rows[j].file && one_file(rows[i].file, rows[j].file))
+				return err_set(err, -EINVAL, "%s and %s both write %s: each needs "
+					       "a file of its own", rows[i].option, rows[j].option,
+					       strcmp(rows[j].file, "-") ? rows[j].file :
+					       "standard output");
+	return 0;
+}
+
 int output_check(const char *file, struct err *err)
 {
 	struct stat st;
@@ -106,7 +182,7 @@ int output_check(const char *file, struct err *err)
 		return 0;
 	fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 	if (fd < 0)
-		return err_set(err, -errno, "cannot write %s: %s", file, strerror(errno));
+		return output_cannot(file, errno, err);
 	close(fd);
 	if (!there)
 		unlink(file);
@@ -138,19 +214,15 @@ int output_json(struct json_object *o, const char *file, struct err *err)
 	const char *text = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY |
 							  JSON_C_TO_STRING_SPACED |
 							  JSON_C_TO_STRING_NOSLASHESCAPE);
-	FILE *out = stdout;
-	int ret = 0;
+	FILE *out;
+	int ret;
 
 	if (!text)
 		return err_set(err, -ENOMEM, "no memory for the JSON");
-	if (file && strcmp(file, "-")) {
-		out = fopen(file, "we");
-		if (!out)
-			return err_set(err, -errno, "cannot write %s: %s", file, strerror(errno));
-	}
-	if (fputs(text, out) < 0 || fputc('\n', out) < 0)
-		ret = -EIO;
-	if (out != stdout ? fclose(out) : fflush(out))
-		ret = -EIO;
-	return ret ? err_set(err, ret, "cannot write %s", file ? file : "standard output") : 0;
+	ret = output_open(&out, file, err);
+	if (ret)
+		return ret;
+	fputs(text, out);
+	fputc('\n', out);
+	return output_close(out, file, err);
 }

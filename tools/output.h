@@ -8,6 +8,7 @@
 
 #include <json-c/json.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/base.h"
 
@@ -30,6 +31,13 @@ struct json_object *output_decimal(double value, unsigned int digits);
 /* The file's JSON. NULL: *err names the file and says why in one line. */
 struct json_object *output_read(const char *file, struct err *err);
 
+/* The file to write, or stdout for "-" and NULL. -errno: err names the file and says why. */
+int output_open(FILE **out, const char *file, struct err *err);
+/* Closes it, stdout not. -errno: not all that was written since output_open() is there. */
+int output_close(FILE *out, const char *file, struct err *err);
+/* -errno; the sentence names the file and has the code's text. */
+int output_cannot(const char *file, int code, struct err *err);
+
 /* Writes it, with a newline, to the file, or to stdout for "-" and NULL. */
 int output_json(struct json_object *o, const char *file, struct err *err);
 
@@ -38,6 +46,14 @@ int output_json(struct json_object *o, const char *file, struct err *err);
  * yes.
  */
 int output_check(const char *file, struct err *err);
+
+/* An option that writes a file; file NULL: it was not given. */
+struct output_option {
+	const char *option, *file;
+};
+
+/* -EINVAL: two of them write one file, where what one writes would be lost. */
+int output_apart(const struct output_option *rows, size_t n, struct err *err);
 
 uint64_t now_ns(void);
 

@@ -56,11 +56,11 @@ static void csv_lines(FILE *out, struct json_object *rows, const char *behind)
 static int write_csv(struct json_object *samples, const char *file, struct err *err)
 {
 	struct json_object *kernels = output_at(samples, "kernels");
-	FILE *out = strcmp(file, "-") ? fopen(file, "we") : stdout;
-	bool bad;
+	FILE *out;
+	int ret = output_open(&out, file, err);
 
-	if (!out)
-		return err_set(err, -errno, "cannot write %s: %s", file, strerror(errno));
+	if (ret)
+		return ret;
 	/*
 	 * Kernels side by side: their lines have three more columns, and the GPU's line has
 	 * no kernel.
@@ -69,10 +69,7 @@ static int write_csv(struct json_object *samples, const char *file, struct err *
 	csv_lines(out, output_at(samples, "rows"), kernels ? ",,," : "");
 	if (kernels)
 		csv_lines(out, output_at(kernels, "rows"), "");
-	bad = ferror(out);
-	if ((out == stdout ? fflush(out) : fclose(out)) || bad)
-		return err_set(err, -EIO, "cannot write %s", file);
-	return 0;
+	return output_close(out, file, err);
 }
 
 static bool ends_in(const char *text, const char *end)
