@@ -9,6 +9,7 @@
 #include <yajl/yajl_parse.h>
 
 #include "memory.h"
+#include "output.h"
 #include "trace.h"
 
 /*
@@ -19,11 +20,17 @@
 
 int trace_ask(struct target *t, struct err *err)
 {
+	struct gpu_spec spec;
 	struct err why = { "" };
-	int ret;
+	int ret = target_spec(t, &spec, err);
 
+	if (ret)
+		return ret;
+	if (spec.functional)
+		return err_set(err, -EINVAL,
+			       "--trace: without time (--functional) there is no timeline");
 	/* A smaller number that the user set stays. */
-	if (t->spec.trace_spans)
+	if (spec.trace_spans)
 		return 0;
 	ret = target_set(t, "gpu.trace", target_through_module(t) ? EVENTS_MODULE : EVENTS, &why);
 	return ret ? err_set(err, ret, "--trace: %s", why.text) : 0;
@@ -142,7 +149,13 @@ static void write_piece(void *ctx, const char *text, size_t n)
 {
 	struct trace *trace = ctx;
 
-	trace->failed |= fwrite(text, 1, n, trace->out) != n;
+	if (trace->error)
+		return;
+	if (!trace->out)
+		trace->out = strcmp(trace->file, "-") ? fopen(trace->file, "we") : stdout;
+	errno = 0;
+	if (!trace->out || fwrite(text, 1, n, trace->out) != n)
+		trace->error = errno ? errno : EIO;
 }
 
 static struct json_object *rest_of(struct splitter *s)
@@ -188,25 +201,26 @@ struct json_object *trace_split(struct trace *trace, const char *statistics)
 
 int trace_open(struct trace *trace, const char *file, struct err *err)
 {
-	*trace = (struct trace){ .file = file, .out = stdout };
-	if (!strcmp(file, "-"))
-		return 0;
-	trace->out = fopen(file, "we");
-	return trace->out ? 0 : err_set(err, -errno, "cannot write %s: %s", file, strerror(errno));
+	*trace = (struct trace){ .file = file };
+	return output_check(file, err);
 }
 
 int trace_close(struct trace *trace, struct err *err)
 {
-	int ret = trace->failed ? -EIO : 0;
+	const char *file = trace->file;
+	int ret = 0;
 
-	if (!trace->out)
+	trace->file = NULL;
+	if (!file || !trace->read)
 		return 0;
-	if (trace->out == stdout ? fflush(stdout) : fclose(trace->out))
-		ret = -EIO;
+	if (trace->out)
+		ret = output_close(trace->out, file, err);
 	trace->out = NULL;
+	if (trace->error)
+		return output_cannot(file, trace->error, err);
 	if (ret)
-		return err_set(err, ret, "cannot write %s", trace->file);
-	if (trace->read && !trace->written)
+		return ret;
+	if (!trace->written)
 		return err_set(err, -EPROTO, "--trace: the library's statistics have no timeline");
 	if (trace->dropped)
 		fprintf(stderr, "gpuemu: --trace: the last %llu events are left out (gpu.trace)\n",

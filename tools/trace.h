@@ -10,16 +10,20 @@
 
 /* Where the timeline goes. */
 struct trace {
-	const char *file;
-	FILE *out;
+	const char *file;		/* NULL: nowhere */
+	FILE *out;			/* NULL: there is no timeline yet */
 	uint64_t dropped;		/* events that the engine had no room for */
 	bool read;			/* statistics have been split */
-	bool written, failed;
+	bool written;
+	int error;			/* errno of a timeline that cannot be written */
 };
 
 /* Asks the GPU that will be opened for a timeline. */
 int trace_ask(struct target *t, struct err *err);
-/* Opens the file, before anything runs. "-" is standard output. */
+/*
+ * Tells before anything runs whether the file can be written. It is opened when there is a
+ * timeline, so that a run that fails or is stopped leaves none. "-" is standard output.
+ */
 int trace_open(struct trace *trace, const char *file, struct err *err);
 /*
  * The library's statistics as JSON. Their timeline goes to the file and leaves the JSON;
@@ -27,8 +31,8 @@ int trace_open(struct trace *trace, const char *file, struct err *err);
  */
 struct json_object *trace_split(struct trace *trace, const char *statistics);
 /*
- * Says how many events were left out. -EPROTO: there was no timeline. Does nothing if no
- * file is open.
+ * Says how many events were left out. -EPROTO: there was no timeline. Does nothing if there
+ * is no file, or if nothing ran.
  */
 int trace_close(struct trace *trace, struct err *err);
 

@@ -369,8 +369,8 @@ static void splitting(void **state)
 	json_object_put(o);
 	/* What cannot be written is said. */
 	json_object_put(trace_split(&full, "{\"trace\":[1]}"));
-	assert_int_equal(trace_close(&full, &err), -EIO);
-	assert_string_equal(err.text, "cannot write /dev/full");
+	assert_int_equal(trace_close(&full, &err), -ENOSPC);
+	assert_string_equal(err.text, "cannot write /dev/full: No space left on device");
 	assert_int_equal(trace_close(&full, &err), 0);
 	assert_int_equal(trace_open(&full, "/no/such/folder/t", &err), -ENOENT);
 }
