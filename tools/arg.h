@@ -63,6 +63,8 @@ int arg_place(struct arg_list *list, struct gpuemu_ctx *ctx, struct err *err);
  * them. Call it after arg_place().
  */
 int arg_upload(const struct arg_list *list, struct gpuemu_ctx *ctx, struct err *err);
+/* Tells before a launch whether the output files can be written. */
+int arg_check_files(const struct arg_list *list, struct err *err);
 /* Writes the buffers that have an output file. */
 int arg_write(const struct arg_list *list, struct err *err);
 /* Bytes of the buffers together. */

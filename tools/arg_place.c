@@ -11,6 +11,7 @@
 #include "arg.h"
 #include "base/rng.h"
 #include "file.h"
+#include "output.h"
 
 static void fill_words(const struct arg_buffer *b)
 {
@@ -101,6 +102,15 @@ int arg_upload(const struct arg_list *list, struct gpuemu_ctx *ctx, struct err *
 				       (unsigned long long)b->bytes, gpuemu_last_error(ctx));
 	}
 	return 0;
+}
+
+int arg_check_files(const struct arg_list *list, struct err *err)
+{
+	int ret = 0;
+
+	for (unsigned int i = 0; i < list->nbuffers && !ret; i++)
+		ret = output_check(list->buffers[i].out, err);
+	return ret;
 }
 
 int arg_write(const struct arg_list *list, struct err *err)

@@ -174,7 +174,9 @@ static int bench(const struct verb *verb, int argc, char **argv)
 				ret = cli_misused(verb, "%s", err.text);
 		}
 	}
-	if (!ret && (target_check(&target, &err) || (faults && faults_ask(&target, &err))))
+	if (!ret && (target_check(&target, &err) || (faults && faults_ask(&target, &err)) ||
+		     output_apart((struct output_option[]){ { "--json", json },
+				  { "--faults", faults } }, 2, &err)))
 		ret = cli_misused(verb, "%s", err.text);
 	if (ret)
 		return ret;

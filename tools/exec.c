@@ -69,6 +69,9 @@ static int parse(struct request *r, const struct verb *verb, int argc, char **ar
 		else if (target_option(&r->target, c, optarg, &err))
 			return cli_misused(verb, "%s", err.text);
 	}
+	if (output_apart((struct output_option[]){ { "--json", r->json }, { "--trace", r->trace },
+			 { "--record", r->target.record } }, 3, &err))
+		return cli_misused(verb, "%s", err.text);
 	if (words >= argc)
 		return cli_misused(verb, "no program, as in: gpuemu exec ./vecadd");
 	r->program = argv + words;
@@ -298,7 +301,7 @@ static void more(FILE *out)
 static const struct cli_option options[] = {
 	TARGET_LAUNCH_OPTIONS,
 	{ "trace", "FILE", "write when kernels and fault batches ran, for ui.perfetto.dev", OPT_TRACE },
-	{ "json", "FILE", "write the report as JSON, not as text; - is stdout", OPT_JSON },
+	{ "json", "FILE", "write the report as JSON, not as text; - is stdout, behind the program's output", OPT_JSON },
 	{ "details", NULL, "print all of the report, not the short one", OPT_DETAILS },
 	{ "quiet", NULL, "no report on stderr", OPT_QUIET },
 	{ NULL }

@@ -6,6 +6,7 @@
 
 #include "file.h"
 #include "global.h"
+#include "output.h"
 
 static void free_row(struct global *g)
 {
@@ -89,6 +90,15 @@ int global_fill(struct global_list *list, struct gpuemu_ctx *ctx,
 			return ret;
 	}
 	return 0;
+}
+
+int global_check_files(const struct global_list *list, struct err *err)
+{
+	int ret = 0;
+
+	for (unsigned int i = 0; i < list->count && !ret; i++)
+		ret = output_check(list->rows[i].out, err);
+	return ret;
 }
 
 int global_write(const struct global_list *list, struct err *err)

@@ -25,6 +25,8 @@ int global_parse(struct global_list *list, const char *spec, struct err *err);
 /* Finds the variables of a loaded module and reads the files into them. */
 int global_fill(struct global_list *list, struct gpuemu_ctx *ctx,
 		struct gpuemu_module *module, struct err *err);
+/* Tells before a launch whether the output files can be written. */
+int global_check_files(const struct global_list *list, struct err *err);
 int global_write(const struct global_list *list, struct err *err);
 void global_free(struct global_list *list);
 

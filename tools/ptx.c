@@ -381,6 +381,29 @@ static int report(const struct request *r, const struct verb *verb, const char *
 	return result;
 }
 
+/* Every file that the launch writes, each of its own. */
+static int check_apart(const struct request *r, struct err *err)
+{
+	const struct output_option fixed[] = {
+		{ "--json", r->json }, { "--trace", r->trace }, { "--samples", r->samples },
+		{ "--faults", r->faults }, { "--record", r->target.record },
+	};
+	size_t n = ARRAY_SIZE(fixed);
+	struct output_option *rows = calloc(n + r->args.nbuffers + r->globals.count, sizeof(*rows));
+	int ret;
+
+	if (!rows)
+		return err_set(err, -ENOMEM, "no memory");
+	memcpy(rows, fixed, sizeof(fixed));
+	for (unsigned int i = 0; i < r->args.nbuffers; i++)
+		rows[n++] = (struct output_option){ "--arg", r->args.buffers[i].out };
+	for (unsigned int i = 0; i < r->globals.count; i++)
+		rows[n++] = (struct output_option){ "--global", r->globals.rows[i].out };
+	ret = output_apart(rows, n, err);
+	free(rows);
+	return ret;
+}
+
 static int run_launch(struct request *r, const struct verb *verb)
 {
 	struct trace trace = { 0 };
@@ -390,11 +413,11 @@ static int run_launch(struct request *r, const struct verb *verb)
 	struct err err;
 	int result = CLI_DONE;
 
-	if (arg_check(&r->args, r->kernel, &o.err))
+	if (arg_check(&r->args, r->kernel, &o.err) || check_apart(r, &o.err))
 		return cli_misused(verb, "%s", o.err.text);
 	if (output_check(r->json, &o.err) || output_check(r->samples, &o.err) ||
-	    output_check(r->faults, &o.err) ||
-	    target_record_check(&r->target, &o.err))
+	    output_check(r->faults, &o.err) || arg_check_files(&r->args, &o.err) ||
+	    global_check_files(&r->globals, &o.err) || target_record_check(&r->target, &o.err))
 		return cli_failed(verb, "%s", o.err.text);
 	if (r->trace && trace_open(&trace, r->trace, &o.err))
 		return cli_failed(verb, "%s", o.err.text);

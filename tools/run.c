@@ -13,6 +13,7 @@
 #include "cli.h"
 #include "corun.h"
 #include "faults.h"
+#include "memory.h"
 #include "oracle.h"
 #include "output.h"
 #include "phases.h"
@@ -104,6 +105,8 @@ static bool repeats_unhalted(const struct request *r)
 			return true;
 	return false;
 }
+
+extern const struct verb verb_run;
 
 /* Either all workloads are side by side, or none. */
 static int check_joined(const struct request *r, bool open, const struct verb *verb)
@@ -197,6 +200,17 @@ static int parse_operands(struct request *r, int argc, char **argv,
 	return check_joined(r, open, verb);
 }
 
+/* Every file that the run writes, each of its own. */
+static int check_apart(const struct request *r, struct err *err)
+{
+	const struct output_option rows[] = {
+		{ "--json", r->json }, { "--trace", r->trace }, { "--samples", r->samples },
+		{ "--faults", r->faults }, { "--record", r->target.record },
+	};
+
+	return output_apart(rows, ARRAY_SIZE(rows), err);
+}
+
 static int parse(struct request *r, const struct verb *verb, int argc, char **argv)
 {
 	struct cli_parser p;
@@ -251,6 +265,8 @@ static int parse(struct request *r, const struct verb *verb, int argc, char **ar
 	if (r->copies && (!r->target.spec.paging || r->target.spec.functional))
 		return cli_misused(verb, "--copy needs time and paging: without them all pages are "
 				   "in device memory from the start");
+	if (check_apart(r, &err))
+		return cli_misused(verb, "%s", err.text);
 	c = parse_operands(r, argc - optind, argv + optind, verb);
 	if (!c && r->count > 1 && !r->joined &&
 	    (r->trace || r->samples || r->faults || r->target.record || r->target.recorded))
@@ -273,6 +289,7 @@ struct json_object *run_workload(struct workload *w, const struct workload_row *
 	struct json_object *report;
 	char *statistics = NULL;
 	uint64_t begin;
+	bool ran = false;
 	int ret, failed;
 
 	failed = workload_begin(w, row, ctx);
@@ -286,9 +303,8 @@ struct json_object *run_workload(struct workload *w, const struct workload_row *
 		ret = gpuemu_statistics(ctx, &statistics);
 		if (ret && !failed)
 			failed = workload_failed(w, ret, "statistics");
-		if (!failed)
-			failed = target_record(target, ctx, &w->err);
-		if (!failed)
+		ran = !failed;
+		if (ran)
 			failed = w->ops->verify(w);
 	}
 	facts.statistics = statistics;
@@ -297,6 +313,9 @@ struct json_object *run_workload(struct workload *w, const struct workload_row *
 		phases_report(w, report);
 	if (!report && !failed)
 		failed = -EPROTO;
+	/* A result that is right stays right when its record cannot be written. */
+	ret = ran ? target_record(target, ctx, failed ? NULL : &w->err) : 0;
+	failed = failed ? failed : ret;
 	gpuemu_free(statistics);
 	workload_end(w);
 	*status = failed;
@@ -452,6 +471,28 @@ static void write_finished(void *ctx, int sig)
 	cli_failed(u->verb, "stopped (%s): %zu of %u workloads are done%s%s", strsignal(sig), done,
 		   u->r->joined ? 1 : u->r->count, done && u->r->json ? ", their reports are in " : "",
 		   done && u->r->json ? u->r->json : "");
+}
+
+int run_check(const char *words, struct err *err)
+{
+	char *copy = text_of("%s", words), *rest = copy, *word, **argv = NULL;
+	struct request *r = must(malloc(sizeof(*r)));
+	int argc = 0, result;
+
+	while ((word = strsep(&rest, " "))) {
+		argv = must(realloc(argv, ((size_t)argc + 2) * sizeof(*argv)));
+		if (*word)
+			argv[argc++] = word;
+	}
+	argv[argc] = NULL;
+	oracle_asked(&argc, argv);
+	cli_capture(err);
+	result = parse(r, &verb_run, argc, argv);
+	cli_capture(NULL);
+	free(argv);
+	free(copy);
+	free(r);
+	return result > 0 ? -EINVAL : 0;
 }
 
 static int run(const struct verb *verb, int argc, char **argv)

@@ -17,4 +17,7 @@ struct json_object *run_workload(struct workload *w, const struct workload_row *
 				 const struct target *target,
 				 struct gpuemu_ctx *ctx, int *status);
 
+/* Reads "run WORDS" as the verb does, and runs nothing. -EINVAL: err has the verb's sentence. */
+int run_check(const char *words, struct err *err);
+
 #endif

@@ -41,6 +41,7 @@ refused 2 '--cta and --manage both choose' run vecadd --manage cta --cta baselin
 refused 2 '--threads: gpu.threads' run vecadd --threads 0
 refused 2 'l1d.sets: 48 is not a power of two' run vecadd --set l1d.sets=48
 refused 2 'l2.slices: 12 is not' run vecadd --set dram.channels=5
+refused 2 '74 operand collectors together, at most 64' run vecadd --set collector.sp=64
 refused 2 'sm.warps: 48 is not a multiple of the 5' run vecadd --set sm.schedulers=5
 refused 2 '--samples: without time' run vecadd --functional --samples $work/samples.csv
 refused 2 '--samples takes one workload' run vecadd stride --samples $work/samples.csv
@@ -96,7 +97,7 @@ refused 1 "no device $work/gpuemu: load the module" run vecadd --backend kmod --
 refused 1 "no device $work/gpuemu: load the module" bench fault --backend kmod --device $work/gpuemu
 touch $work/plain
 refused 1 "$work/plain is not a gpuemu device" run vecadd --backend kmod --device $work/plain
-refused 1 '2048' run vecadd block=2048 --backend sim
+refused 2 'block: 2048 is outside' run vecadd block=2048 --backend sim
 refused 1 "cannot write $work/no/such" run vecadd n=100 --backend sim --json $work/no/such
 refused 1 'device memory does not hold the 120 KiB that the buffers take' run triad size=tiny --copy --vram 64K --backend sim
 refused 1 "cannot write $work/no/such" run vecadd n=100 --backend sim --samples $work/no/such
@@ -127,6 +128,30 @@ if [ $status -eq 1 ] && grep -q 'cannot write' $work/err; then
 else
 	tap_not_ok 'a full disk is a failure' "status $status: $(cat $work/err)"
 fi
+
+# One line, with the reason, and no second line of main() about the same.
+full() { # TEXT ARGUMENT...: stdout is full
+	text=$1
+	shift
+	status=0
+	timeout 60 "$@" >/dev/full 2>$work/err </dev/null || status=$?
+	tap_check "full: $*" sh -c "test $status -eq 1 && test \$(wc -l <$work/err) -eq 1 && grep -qF '$text' $work/err"
+}
+full 'cannot write to standard output: No space left on device' $gpuemu --help
+full 'cannot write to standard output: No space left on device' $gpuemu --version
+full 'cannot write to standard output: No space left on device' $gpuemu run --help
+full 'cannot write to standard output' $gpuemu run vecadd n=1000 --backend sim
+full 'cannot write standard output: No space left on device' $gpuemu run vecadd n=1000 --backend sim --json -
+full 'cannot write standard output: No space left on device' $gpuemu run vecadd n=1000 --backend sim --samples -
+full 'gpuemud: cannot write to standard output' build/bin/gpuemud --help
+for option in json trace samples faults; do
+	refused 1 'cannot write /dev/full: No space left on device' run vecadd n=1000 --backend sim --$option /dev/full
+done
+refused 1 '--record: /dev/full: No space left on device' run vecadd n=1000 --backend sim --record /dev/full
+tap_check 'a result stays right when its record cannot be written' grep -q 'verified' $work/out
+tap_check 'and does not say otherwise' sh -c "! grep -q NOT $work/out"
+refused 1 '--record: /dev/full: No space left on device' run vecadd n=1000 + triad size=tiny --backend sim --record /dev/full
+tap_check 'side by side, too' sh -c "grep -q 'vecadd.*: verified' $work/out && ! grep -q NOT $work/out"
 
 # --- what works ----------------------------------------------------------------
 does 'gpuemu 0.' --version
@@ -243,6 +268,14 @@ tap_check 'the report has 20 lines at most' test "$(wc -l <$work/out)" -le 20
 does 'far faults brought back pages that had been evicted' explain $work/bound.json
 $gpuemu run matmul size=tiny --paging off --backend sim --json $work/bound.json >$work/out 2>&1
 tap_check 'explain: no word of far faults where there are none' sh -c "! $gpuemu explain $work/bound.json | tr -s '\\n ' ' ' | grep -q 'far fault'"
+# Advice that the run can follow: ptx has no --copy and no --size, and who chose a mechanism has it.
+$gpuemu ptx build/ptx/vecadd.ptx --grid 4 --block 256 --arg iota32:1K --arg iota32:1K --arg zero:4K --arg u32:1K --backend sim --json $work/bound.json >$work/out 2>&1
+does '--prefetch tree or sequential.' explain $work/bound.json
+tap_check 'explain: no option that ptx lacks' sh -c "! grep -q -e --copy -e --size $work/out && grep -q 'a larger grid' $work/out"
+$gpuemu run gather size=tiny --paging off --backend sim --json $work/bound.json >$work/out 2>&1
+does '; --cta vt; --manage zorua)' explain $work/bound.json
+$gpuemu run gather size=tiny --paging off --manage zorua --backend sim --json $work/bound.json >$work/out 2>&1
+does '(fewer registers: --maxregs), or' explain $work/bound.json
 refused 2 'which report' explain
 echo '[]' >$work/array.json
 refused 1 'no report' explain $work/array.json
@@ -285,6 +318,9 @@ $gpuemu plot $work/table.csv --x 'a, b' --y t --out $work/table.gp >$work/out 2>
 tap_check 'plot of a table: a title in quotes, a mean' sh -c "tr '\n' ' ' <$work/table.gp | grep -q '1 12.8333 2 9 EOD'"
 refused 1 "no column 'time'" plot $work/table.csv --x vram --y time
 refused 2 '--x COLUMN and --y COLUMN' plot $work/table.csv --x vram
+refused 2 'table.csv: of a table, --x COLUMN and --y COLUMN' plot $work/table.csv
+refused 1 'cannot write /no/such/y.svg: No such file or directory' plot $work/table.csv --x vram --y t --out /no/such/y.svg
+tap_check 'plot: nothing on stdout when the file cannot be written' test ! -s $work/out
 refused 1 'no row has this value' plot $work/table.csv --x vram --y t --normalize vram=1%
 refused 1 'COLUMN is that of --x or --by' plot $work/table.csv --x vram --y t --normalize name=x
 
@@ -308,9 +344,27 @@ refused 1 'cannot write /dev/null/x.json' run sgemm --json /dev/null/x.json
 refused 1 'cannot write /dev/null/x.csv' run sgemm --set stats.interval=1000 --samples /dev/null/x.csv
 refused 1 'cannot write /dev/null/x.rec' run sgemm --record /dev/null/x.rec
 tap_check 'files that cannot be written: said at once' test $((SECONDS - start)) -lt 5
+add='ptx build/ptx/vecadd.ptx --grid 16 --block 256 --backend sim --arg iota32:4K --arg iota32:4K'
+# shellcheck disable=SC2086
+refused 1 'cannot write /dev/null/x.bin' $add --arg out:16K:/dev/null/x.bin --arg u32:4K
+# shellcheck disable=SC2086
+refused 2 '--json and --arg both write' $add --arg out:16K:$work/x.bin --arg u32:4K --json $work/x.bin
+refused 1 'cannot write /dev/null/x.bin' ptx tests/cli/count.ptx --kernel nothing --grid 1 --block 32 --backend sim --global counter=out:/dev/null/x.bin
 echo kept >$work/kept.json
 refused 2 'no-such' run vecadd --prefetch no-such --json $work/kept.json
 tap_check 'a run that does not begin leaves its files as they were' sh -c "test \$(cat $work/kept.json) = kept"
+
+refused 2 '--json and --trace both write' run vecadd n=1K --backend sim --json $work/one.json --trace $work/one.json
+refused 2 '--json and --samples both write' run vecadd n=1K --backend sim --json $work/one.json --samples $PWD/$work/../cli/one.json
+refused 2 '--trace and --faults both write standard output' run vecadd n=1K --backend sim --trace - --faults -
+refused 2 '--json and --record both write' exec --json $work/one.json --record $work/one.json true
+refused 2 '--json and --faults both write' bench fault --backend sim --json=$work/one.json --faults $work/one.json
+does 'verified' run vecadd n=1K --backend sim --json /dev/null --trace /dev/null
+rm -f $work/none.json
+refused 2 '--trace: without time (--functional)' run vecadd n=1K --backend sim --functional --trace $work/none.json
+refused 2 '--trace: without time (--functional)' exec --functional --trace $work/none.json true
+refused 2 'n: 0 is outside' run vecadd n=0 --backend sim --trace $work/none.json
+tap_check 'no timeline: no file' test ! -e $work/none.json
 
 # A device that is there and cannot be used: sim in its place is said.
 : >$work/device
@@ -365,6 +419,8 @@ stops TERM 'sleep 0.5' bench fault --backend sim --count 1M --json=$work/bench.j
 tap_check 'bench: stopped, with 143' test $status -eq 143
 tap_check 'bench: one line says so' sh -c "test \$(wc -l <$work/err) -eq 1 && grep -q 'bench: stopped (Terminated): no figure is written' $work/err"
 cp "$(command -v sleep)" $work/sleeper
+stops TERM 'sleep 0.5' run sgemm size=large --backend sim --trace $work/stopped.trace
+tap_check 'run: stopped, it leaves no empty trace' sh -c "test $status -eq 143 && test ! -e $work/stopped.trace"
 stops TERM "pgrep -f '^$work/[s]leeper 61'" exec $work/sleeper 61
 tap_check 'exec: stopped, as its program was' test $status -eq 143
 tap_check 'exec: the program is not left behind' sh -c "! pgrep -f '$work/[s]leeper 61'"
