@@ -259,6 +259,9 @@ static void finish(struct execution *x, struct run *run, int status)
 		if (WIFSIGNALED(status) && !*run->why)
 			snprintf(run->why, sizeof(run->why), "ended by signal %d (%s)",
 				 WTERMSIG(status), strsignal(WTERMSIG(status)));
+		else if (!*run->why)
+			snprintf(run->why, sizeof(run->why), "ended with status %d and said nothing",
+				 WEXITSTATUS(status));
 	}
 	if (run->report)
 		run_took(run, run->seconds);
@@ -394,9 +397,9 @@ static void tell_stop(struct runner *r)
 		wanted += !r->runs[i]->elsewhere;
 		kept += r->runs[i]->report != NULL;
 	}
-	fprintf(stderr, "%s: stopped (%s): %zu of %zu runs are done and kept in %s; "
+	fprintf(stderr, "%s: stopped (%s): %zu of %zu %s are done and kept in %s; "
 		"the same command goes on from there\n", r->who, strsignal(r->stopped), kept, wanted,
-		r->dir);
+		r->what ? r->what : "runs", r->dir);
 }
 
 void runner_execute(struct runner *r)

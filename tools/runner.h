@@ -70,6 +70,7 @@ struct runner {
 	const char *dir;		/* no blank in it */
 	const char *program;		/* NULL: the one that runs */
 	unsigned int jobs;		/* runs at a time, at least 1 */
+	const char *what;		/* NULL: "runs"; else what is done now, for who stops it */
 	unsigned int limit;		/* seconds a run may take; 0: any */
 	unsigned int shard, shards;	/* does every shards-th run from the shard-th (1..); 0: all */
 	/* The PTX of the workload of that name, false: it is none; NULL: workload_find()'s. */

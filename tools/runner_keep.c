@@ -5,6 +5,7 @@
  * has ended well.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -333,6 +334,22 @@ int run_keep(const struct runner *r, struct run *run)
 	return ret;
 }
 
+/* What it had to say may have been lost with its report: asks the folder. */
+static void ask_folder(const struct runner *r, struct run *run)
+{
+	char *file = run_scratch(r, run, ".full"), page[PAGE_BYTES] = { 0 };
+	int fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+
+	errno = fd < 0 ? errno : 0;
+	if (fd < 0 || write(fd, page, sizeof(page)) != sizeof(page))
+		snprintf(run->why, sizeof(run->why), "cannot write to %s: %s", r->dir,
+			 strerror(errno ? errno : ENOSPC));
+	if (fd >= 0)
+		close(fd);
+	unlink(file);
+	free(file);
+}
+
 void run_complain(const struct runner *r, struct run *run)
 {
 	char *said = run_scratch(r, run, ".err"), *complaint = kept(r, run, ".err");
@@ -349,6 +366,8 @@ void run_complain(const struct runner *r, struct run *run)
 		fclose(in);
 	if (rename(said, complaint))
 		unlink(said);
+	if (!*run->why)
+		ask_folder(r, run);
 	unlink(part);
 	free(said);
 	free(complaint);

@@ -10,6 +10,7 @@
 
 #include "cli.h"
 #include "memory.h"
+#include "output.h"
 #include "sweep.h"
 #include "workload.h"
 
@@ -124,6 +125,9 @@ static int parse(const struct verb *verb, struct request *r, int argc, char **ar
 
 static int show_plan(const struct request *r)
 {
+	if (sweep_shares(&r->sweep, &r->plan))
+		puts("# a percentage of --vram stands for bytes: runs without time, which come first, tell "
+		     "the footprints");
 	for (size_t i = 0; i < r->plan.count; i++) {
 		char *words = sweep_words(&r->sweep, &r->plan.runs[i]);
 
@@ -194,14 +198,14 @@ static int write_table(const struct verb *verb, struct request *r)
 	if (!out) {
 		result = cli_failed(verb, "cannot write %s: %s", part, strerror(errno));
 	} else {
-		bool bad;
+		struct err err;
 
+		errno = 0;
 		sweep_table(&r->sweep, &r->plan, out);
-		bad = ferror(out);
-		if (out == stdout ? fflush(out) : fclose(out))
-			bad = true;
-		if (bad || (out != stdout && rename(part, file)))
-			result = cli_failed(verb, "cannot write %s", file);
+		if (output_close(out, file, &err))
+			result = cli_failed(verb, "%s", err.text);
+		else if (out != stdout && rename(part, file))
+			result = cli_failed(verb, "cannot write %s: %s", file, strerror(errno));
 		if (result)
 			unlink(part);
 	}
@@ -212,7 +216,12 @@ static int write_table(const struct verb *verb, struct request *r)
 
 static void tell_end(const struct request *r)
 {
+	const char *column = sweep_column_missing(&r->sweep, &r->plan);
 	size_t done = 0;
+
+	if (column)
+		fprintf(stderr, "gpuemu sweep: %s: columns: no report has '%s', so this column is empty; "
+			"gpuemu-json(7) has the paths\n", r->file, column);
 
 	for (size_t i = 0; i < r->plan.count; i++)
 		done += r->plan.runs[i].run && r->plan.runs[i].run->report;
@@ -232,7 +241,9 @@ static int do_runs(const struct verb *verb, struct request *r)
 	if (runner_begin(runner, &err))
 		return cli_failed(verb, "%s", err.text);
 	sweep_want_footprints(&r->plan, &r->sweep, runner);
+	runner->what = "runs without time, for the footprints,";
 	runner_execute(runner);
+	runner->what = NULL;
 	sweep_want(&r->plan, &r->sweep, runner);
 	runner_execute(runner);
 	/* The table also has the runs that other shards have kept in the meantime. */

@@ -65,6 +65,8 @@ struct sweep_plan {
  * impossible.
  */
 int sweep_plan(struct sweep_plan *p, const struct sweep *s, struct err *err);
+/* A run's device memory is a share of the workloads' footprint. */
+bool sweep_shares(const struct sweep *s, const struct sweep_plan *p);
 /* Wants the runs that tell the workloads' footprints, if the sweep has shares of them. */
 void sweep_want_footprints(const struct sweep_plan *p, const struct sweep *s, struct runner *r);
 /* Called after those runs: wants all combinations. */
@@ -75,5 +77,7 @@ void sweep_plan_free(struct sweep_plan *p);
 
 /* sweep_table.c: the runs that have a report, as CSV. */
 void sweep_table(const struct sweep *s, const struct sweep_plan *p, FILE *out);
+/* The first of the file's columns that no report has; NULL: none, or there is no report. */
+const char *sweep_column_missing(const struct sweep *s, const struct sweep_plan *p);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "memory.h"
 #include "output.h"
+#include "run.h"
 #include "sweep.h"
 #include "target.h"
 #include "workload.h"
@@ -180,6 +181,7 @@ char *sweep_words(const struct sweep *s, const struct sweep_run *run)
 static int check_run(const struct sweep *s, const struct sweep_run *run, struct err *err)
 {
 	const char *vram = value_of(s, run, SWEEP_VRAM);
+	struct sweep_run whole = *run;
 	struct err why = { "" };
 	struct target t;
 	char *words;
@@ -201,6 +203,13 @@ static int check_run(const struct sweep *s, const struct sweep_run *run, struct 
 		ret = target_option(&t, TARGET_VRAM, vram, &why);
 	if (!ret)
 		ret = target_check(&t, &why);
+	/* A share is bytes when the run starts. */
+	if (vram && !isnan(share_of(vram)))
+		whole.vram = 1u << 30;
+	words = sweep_words(s, &whole);
+	if (!ret)
+		ret = run_check(words, &why);
+	free(words);
 	if (!ret)
 		return 0;
 	words = sweep_words(s, run);
@@ -255,6 +264,14 @@ static bool takes_share(const struct sweep *s, const struct sweep_run *run)
 	const char *vram = value_of(s, run, SWEEP_VRAM);
 
 	return vram && !isnan(share_of(vram));
+}
+
+bool sweep_shares(const struct sweep *s, const struct sweep_plan *p)
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (takes_share(s, &p->runs[i]))
+			return true;
+	return false;
 }
 
 void sweep_want_footprints(const struct sweep_plan *p, const struct sweep *s, struct runner *r)

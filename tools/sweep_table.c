@@ -119,6 +119,28 @@ static void put_row(const struct sweep *s, const struct sweep_run *run, const st
 	fputc('\n', out);
 }
 
+static bool in_a_report(const struct sweep_plan *p, const char *path, bool *any)
+{
+	for (size_t i = 0; i < p->count; i++) {
+		struct json_object *report = p->runs[i].run ? p->runs[i].run->report : NULL;
+
+		*any |= report != NULL;
+		if (report && output_at(report, path))
+			return true;
+	}
+	return false;
+}
+
+const char *sweep_column_missing(const struct sweep *s, const struct sweep_plan *p)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < s->ncolumns; i++)
+		if (!in_a_report(p, s->columns[i], &any) && any)
+			return s->columns[i];
+	return NULL;
+}
+
 void sweep_table(const struct sweep *s, const struct sweep_plan *p, FILE *out)
 {
 	struct columns c = columns_of(s, p);

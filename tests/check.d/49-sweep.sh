@@ -44,7 +44,15 @@ wrong "unknown backend 'cuda'" 'workloads = "vecadd";\nbackend = "cuda";\n'
 wrong 'no-such-gpu' 'workloads = "vecadd";\nconfig = [ "gtx480", "no-such-gpu" ];\n'
 wrong "paging.vram: '-4%'" 'workloads = "vecadd";\nvram = "-4%";\n'
 wrong 'repeats is a number' 'workloads = "vecadd";\nrepeats = 0;\n'
+wrong 'unknown option --copi' 'workloads = "vecadd";\noptions = [ "", "--copi" ];\n'
+wrong '--copy needs time and paging' 'workloads = "vecadd";\nvram = "50%%";\noptions = [ "--copy --functional" ];\n'
+wrong 'halt=N stands behind a workload' 'workloads = "vecadd halt=0";\n'
+wrong 'occupancy.regs' 'workloads = "vecadd --regs 999";\n'
 does 'usage: gpuemu sweep' sweep --help
+
+# A column that no report has.
+printf 'workloads = "vecadd size=tiny";\ncolumns = [ "totals.cycles", "totals.foo" ];\n' >$work/foo.conf
+tap_check 'a column that no report has: one line says so' sh -c "$gpuemu sweep $work/foo.conf --out $work/foo >$work/foo.txt 2>$work/foo.err && test \$(wc -l <$work/foo.err) -eq 1 && grep -q \"columns: no report has 'totals.foo'\" $work/foo.err"
 
 # --- a row for each combination ----------------------------------------------------
 cat >$work/one.conf <<'EOF'
@@ -56,6 +64,8 @@ tap_check 'dry: eight commands' test "$(grep -c '^gpuemu run' $work/dry)" -eq 8
 tap_check 'dry: --size is each workload'"'"'s, and its own words win' sh -c "$gpuemu sweep $work/one.conf --size small --dry-run 2>&1 | grep -q 'gpuemu run vecadd size=small size=tiny '"
 printf 'workloads = [ "fft batches=2 --regs 56", "vecadd size=tiny + gather --regs 20" ];\nvram = "50%%";\n' >$work/options.conf
 tap_check 'dry: options behind a workload, and --size before them' sh -c "$gpuemu sweep $work/options.conf --size small --dry-run 2>&1 | grep '^gpuemu run fft size=small batches=2 --regs 56 --backend sim' && $gpuemu sweep $work/options.conf --size small --dry-run | grep -q '+ gather size=small --regs 20 '"
+tap_check 'dry: a share of the footprint: a line says that it is no number yet' sh -c "$gpuemu sweep $work/options.conf --dry-run | grep -q '^# a percentage of --vram stands for bytes'"
+tap_check 'dry: without shares no such line' sh -c "! grep '^#' $work/dry"
 tap_check 'dry: the last key changes fastest' sh -c "sed -n 2p $work/dry | grep -qx 'gpuemu run vecadd size=tiny --backend sim --set paging.prefetch=none --set gpu.sms=10'"
 tap_check 'sweep: eight runs' sh -c "$gpuemu sweep $work/one.conf --out $work/one >$work/one.txt 2>$work/one.err"
 tap_check 'sweep: it says where the table is' grep -qx "8 runs, 8 done, 0 failed; the table is $work/one/sweep.csv" $work/one.txt
