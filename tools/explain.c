@@ -47,9 +47,9 @@ static void explain_latency(FILE *out, struct json_object *r)
 			"  Try: fewer prefetched pages, eviction ahead of need (--set paging.watermark=5), or reading "
 			"where the data is (--advise accessed-by).\n", link);
 	else if (decide >= 50)
-		fprintf(out, ", %.0f%% of it in the handler's decision%s.\n", decide,
+		fprintf(out, ", %.0f%% of it %s.\n", decide,
 			!strcmp(output_string(r, "clock"), "virtual") ?
-			" (configured: paging.service_ns)" : "");
+			"the handler's service (configured: paging.service_ns)" : "the policies' decision");
 	else
 		fprintf(out, ": no single stage dominates.\n");
 }
@@ -65,6 +65,22 @@ static void explain_decisions(FILE *out, struct json_object *r)
 	fprintf(out, "The policies' decisions themselves took %.0f%% of the handler's time: this says how fast "
 		"the policy's process runs on this machine, not how good it decides.\n"
 		"  Try: --set paging.decide=2000, which charges 2 us a batch instead.\n", share);
+}
+
+/* Of workloads: gpuemu ptx and exec lack their options. */
+static bool of_run(struct json_object *r)
+{
+	return output_has(r, "workload") || output_has(r, "workloads");
+}
+
+/* --cta or --manage has chosen one already. */
+static bool has_mechanism(struct json_object *r)
+{
+	struct json_object *cta;
+
+	/* A key has a dot, so it is no path. */
+	return json_object_object_get_ex(output_at(r, "settings"), "sm.cta", &cta) &&
+	       strcmp(json_object_get_string(cta), "baseline");
 }
 
 /* Says why pages were missing. */
@@ -89,8 +105,8 @@ static void explain_causes(FILE *out, struct json_object *r)
 			"for what is used once.\n");
 	} else if (first >= 75 && !count(p, "prefetched_pages")) {
 		fprintf(out, "%.0f%% of the far faults were the first use of their page, and nothing was prefetched.\n"
-			"  Try: --prefetch tree or sequential; --copy=inputs shows what copying ahead would take.\n",
-			first);
+			"  Try: --prefetch tree or sequential%s.\n", first, of_run(r) ?
+			"; --copy=inputs shows what copying ahead would take" : "");
 	}
 	if (late >= 25)
 		fprintf(out, "%.0f%% of the far faults were on pages already on their way: prefetches come late.\n"
@@ -113,8 +129,9 @@ static void explain_memory(FILE *out, struct json_object *r)
 	else
 		fprintf(out, "DRAM was busy only %.0f%% of the time and %.0f%% of L1's accesses missed: it is the "
 			"latency (%.0f cycles a read), not the bandwidth.\n  Try: more CTAs an SM (fewer registers: "
-			"--maxregs; --cta vt; --manage zorua), or another scheduler (gpuemu list schedulers).\n",
-			dram, missed, output_number(r, "memory.latency.mean"));
+			"--maxregs%s), or another scheduler (gpuemu list schedulers).\n",
+			dram, missed, output_number(r, "memory.latency.mean"),
+			has_mechanism(r) ? "" : "; --cta vt; --manage zorua");
 }
 
 static void explain_units(FILE *out, struct json_object *r)
@@ -176,8 +193,8 @@ static void explain_idle(FILE *out, struct json_object *r, const struct report_s
 	fprintf(out, "During %.0f%% of all SMs' time an SM had no CTA", share);
 	if (grid < 2 * sms)
 		fprintf(out, ": there are %" PRIu64 " SMs, and %s has %" PRIu64 " CTAs.\n"
-			"  Try: a larger input (--size large), or fewer SMs (--set gpu.sms).\n", sms,
-			output_string(k, "name"), grid);
+			"  Try: a larger %s, or fewer SMs (--set gpu.sms).\n", sms,
+			output_string(k, "name"), grid, of_run(r) ? "input (--size large)" : "grid");
 	else
 		fprintf(out, ": its part of the kernel was done, and another SM's was not.\n"
 			"  Try: smaller CTAs; --trace shows which CTAs are the last.\n");

@@ -227,6 +227,11 @@ static uint64_t count(struct json_object *o, const char *path)
 }
 
 /* "1 register", "6 registers" */
+static const char *plural(struct json_object *o, const char *path)
+{
+	return count(o, path) == 1 ? "" : "s";
+}
+
 static void print_count(FILE *out, uint64_t n, const char *noun, const char *behind)
 {
 	fprintf(out, "%" PRIu64 " %s%s%s", n, noun, n == 1 ? "" : "s", behind);
@@ -291,12 +296,14 @@ static void print_phase(FILE *out, struct json_object *p, size_t number, bool *d
 			 count(p, "regs"), count(p, "smem"));
 	else
 		snprintf(left, sizeof(left), "(no specifier)");
-	n = snprintf(right, sizeof(right), "phase %zu: %" PRIu64 " registers in %" PRIu64
-		     " sets, %s; %" PRIu64 " live", number + 1, count(p, "regs"),
-		     count(p, "register_sets"), scratchpad, count(p, "live"));
+	n = snprintf(right, sizeof(right), "phase %zu: %" PRIu64 " register%s in %" PRIu64
+		     " set%s, %s; %" PRIu64 " live", number + 1, count(p, "regs"),
+		     plural(p, "regs"), count(p, "register_sets"), plural(p, "register_sets"),
+		     scratchpad, count(p, "live"));
 	if (count(p, "loose_sets"))
-		snprintf(right + n, sizeof(right) - (size_t)n, " in %" PRIu64 " sets, %" PRIu64
-			 " more than they fill", count(p, "kept_sets"), count(p, "loose_sets"));
+		snprintf(right + n, sizeof(right) - (size_t)n, " in %" PRIu64 " set%s, %" PRIu64
+			 " more than they fill", count(p, "kept_sets"), plural(p, "kept_sets"),
+			 count(p, "loose_sets"));
 	print_rule(out, left, right);
 }
 

@@ -177,6 +177,10 @@ static int parse(const struct verb *verb, struct request *r, int argc, char **ar
 				return cli_misused(verb, "%s", err.text);
 		}
 	}
+	for (int i = optind; i < argc && !r->table.x; i++)
+		if (strlen(argv[i]) > 4 && !strcmp(argv[i] + strlen(argv[i]) - 4, ".csv"))
+			return cli_misused(verb, "%s: of a table, --x COLUMN and --y COLUMN say what to draw",
+					   argv[i]);
 	if (optind == argc)
 		return cli_misused(verb, "which reports? gpuemu run WORKLOAD --json FILE writes one");
 	if ((r->table.x || r->table.y || r->table.by || r->table.normalize) &&

@@ -476,15 +476,30 @@ static void tell_end(const struct study_ctx *c)
 	if (c->runner.stopped)
 		printf(", %zu not done: the tables have what is there, figures are not drawn",
 		       runner_missing(&c->runner));
-	printf("; reports and figures are in %s\n", c->options.dir);
+	if (c->runner.nruns || c->nfigures)
+		printf("; reports and figures are in %s", c->options.dir);
+	putchar('\n');
 	if (c->no_gnuplot)
 		printf("no gnuplot: the figures are scripts (.gp) alone\n");
+}
+
+/* The folder of a study whose parts take no runs. */
+static void remove_empty(const char *dir)
+{
+	char *records = text_of("%s/records", dir), *runs = text_of("%s/runs", dir);
+
+	rmdir(records);
+	rmdir(runs);
+	rmdir(dir);
+	free(records);
+	free(runs);
 }
 
 static int study(const struct verb *verb, int argc, char **argv)
 {
 	struct request *r = calloc(1, sizeof(*r));
 	struct err err;
+	bool there;
 	int result;
 
 	if (!r)
@@ -498,6 +513,7 @@ static int study(const struct verb *verb, int argc, char **argv)
 		free(r);
 		return cli_failed(verb, "%s", err.text);
 	}
+	there = !access(r->ctx.options.dir, F_OK);
 	result = r->dry ? study_plan(&r->ctx) : study_run_all(&r->ctx);
 	if (result) {
 		result = result == -EINVAL ? cli_misused(verb, "%s", r->ctx.err.text) :
@@ -515,6 +531,8 @@ static int study(const struct verb *verb, int argc, char **argv)
 			result = CLI_STOPPED + r->ctx.runner.stopped;
 	}
 	study_free(&r->ctx);
+	if (!there)
+		remove_empty(r->ctx.options.dir);
 	free(r);
 	return result;
 }

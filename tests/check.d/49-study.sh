@@ -128,6 +128,8 @@ tap_check 'study: another setting is another run' test "$(find $work/one/runs -n
 tap_check 'study: and another table' sh -c "! cmp -s $work/sms.txt $work/third.txt"
 
 # What would be run, without a folder: exactly what is run first. Parts with more say so.
+$gpuemu study zorua --quick --out $work/none --only table2 >$work/none.txt 2>&1
+tap_check 'study: a part without runs leaves no folder' sh -c "test ! -e $work/none && grep -qx '0 runs, 0 failed' $work/none.txt"
 $gpuemu study paged-memory --quick --workloads vecadd --out $work/dry --only copy,mshrs,prefetch --dry-run --json=$work/dry.json >$work/dry.txt 2>&1
 tap_check 'study: --dry-run runs nothing and leaves nothing' sh -c "test ! -e $work/dry && test ! -e $work/dry.json"
 tap_check 'study: --dry-run names the parts that decide later' test "$(grep '^#' $work/dry.txt)" = '# prefetch: more runs, which need the results of these'
