@@ -204,8 +204,8 @@ static void more(FILE *out)
 }
 
 static const struct cli_option options[] = {
-	{ "count", "N", "pages: fault, cpufault 2000, throughput 8192, clients 1024; migrate: pieces of 2 MiB, 16", OPT_COUNT },
-	{ "batch", "N", "far faults raised at a time; fault: 1 if not given, throughput: 256", OPT_BATCH },
+	{ "count", "N", "pages: fault, cpufault 2000, throughput 8192, clients 1024; migrate: pieces of 2 MiB, 28", OPT_COUNT },
+	{ "batch", "N", "far faults raised at a time; fault: 1 if not given, throughput, clients: 256", OPT_BATCH },
 	{ "memory", "KIND", "fault: managed, or heap, memory of malloc() (managed)", OPT_MEMORY },
 	{ "faults", "FILE", "write every far fault as a line of CSV: page, stages, batch, cause", OPT_FAULTS },
 	{ "json", "[FILE]", "as JSON, to FILE or, alone, to stdout without the text", OPT_JSON },

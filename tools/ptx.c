@@ -505,7 +505,8 @@ static const struct cli_option options[] = {
 const struct verb verb_ptx = {
 	.name = "ptx",
 	.usage = "FILE --grid X[,Y[,Z]] --block X[,Y[,Z]] [--arg SPEC]... [OPTION]...\n"
-		 "       gpuemu ptx FILE --info[=live]|--phases [--kernel NAME] [--maxregs N]",
+		 "       gpuemu ptx FILE --info[=live]|--phases [--kernel NAME] [--maxregs N]\n"
+		 "                  [--json FILE]",
 	.help = "launch any kernel of a PTX file, or show what it takes",
 	.options = options,
 	.shared = target_options,
