@@ -44,6 +44,7 @@ struct study_table {
 	bool geomean;			/* a last row of the columns' */
 	char **columns, **rows;
 	double *paper;			/* by column; NAN: nothing is reported */
+	bool *counts;			/* by column: numbers without a geometric mean */
 	double *cells;			/* by row and column; NAN: none */
 	char **texts;			/* likewise; shown in the place of the number; NULL: none */
 	size_t ncolumns, nrows;
@@ -118,6 +119,8 @@ struct study_table *study_table(struct study_ctx *c, const char *name, const cha
 				unsigned int digits, bool geomean);
 /* paper NAN: it reports nothing. Returns its index. */
 size_t study_column(struct study_table *t, const char *name, double paper);
+/* The same of numbers that are no ratios: counts, cycles. They have no geometric mean. */
+size_t study_column_counts(struct study_table *t, const char *name);
 size_t study_row_add(struct study_table *t, const char *name);
 void study_cell(struct study_table *t, size_t row, size_t column, double value);
 /* Puts words into a cell. */

@@ -68,9 +68,19 @@ size_t study_column(struct study_table *t, const char *name, double paper)
 {
 	t->columns = must(realloc(t->columns, (t->ncolumns + 1) * sizeof(char *)));
 	t->paper = must(realloc(t->paper, (t->ncolumns + 1) * sizeof(double)));
+	t->counts = must(realloc(t->counts, (t->ncolumns + 1) * sizeof(bool)));
 	t->columns[t->ncolumns] = must(strdup(name));
 	t->paper[t->ncolumns] = paper;
+	t->counts[t->ncolumns] = false;
 	return t->ncolumns++;
+}
+
+size_t study_column_counts(struct study_table *t, const char *name)
+{
+	size_t k = study_column(t, name, (double)NAN);
+
+	t->counts[k] = true;
+	return k;
 }
 
 size_t study_row_add(struct study_table *t, const char *name)
@@ -121,7 +131,7 @@ double study_geomean(const struct study_table *t, size_t column)
 	double sum = 0;
 	size_t n = 0;
 
-	for (size_t i = 0; i < t->nrows; i++) {
+	for (size_t i = 0; i < t->nrows && !t->counts[column]; i++) {
 		double v = t->cells[i * t->ncolumns + column];
 
 		if (isnan(v) || v <= 0)
@@ -144,6 +154,7 @@ void study_table_free(struct study_table *t)
 	free(t->columns);
 	free(t->rows);
 	free(t->paper);
+	free(t->counts);
 	free(t->cells);
 	free(t->note);
 	free(t->name);

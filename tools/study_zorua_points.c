@@ -307,7 +307,9 @@ void zorua_show_schedulable(struct study_ctx *c)
 		}
 	}
 	zorua_mean_row(t);
-	study_note(t, "a schedulable warp has a slot and neither waits at a barrier nor has ended");
+	study_note(t, "a schedulable warp has a slot, has not ended and waits for nothing but its operands: "
+		   "not at a barrier, fence or atomic, not for a far fault or the order of accesses, not for a "
+		   "phase's resources or operands in swap");
 }
 
 /* --- hit rates (figure 20) ----------------------------------------------------------- */

@@ -81,7 +81,7 @@ static struct study_table *begin(struct study_ctx *c)
 	static const char *const columns[] = { "mean", "deviation", "least", "most", "seed 1" };
 	struct study_table *t = study_table(c, "seeds",
 		"per cent faster than the baseline over eight inputs, at the specification that is fastest "
-		"without Zorua", 1, false);
+		"with --quick, without Zorua", 1, false);
 
 	for (size_t k = 0; k < ARRAY_SIZE(columns); k++)
 		study_column(t, columns[k], NONE);

@@ -126,7 +126,7 @@ void zorua_show_paging(struct study_ctx *c)
 		}
 	}
 	zorua_mean_row(t);
-	study_note(t, "the specifications that are fastest without Zorua and without paging");
+	study_note(t, "the specifications that are fastest with --quick, without Zorua and without paging");
 }
 
 /* --- Virtual Thread's slots ---------------------------------------------------------------- */
@@ -189,8 +189,8 @@ void zorua_show_slots(struct study_ctx *c)
 		}
 	}
 	zorua_mean_row(t);
-	study_note(t, "the specifications that are fastest without Zorua; fits: an SM takes as many CTAs as "
-		   "its registers and scratchpad hold");
+	study_note(t, "the specifications that are fastest with --quick, without Zorua; fits: an SM takes as "
+		   "many CTAs as its registers and scratchpad hold");
 }
 
 /* --- virtual warps and CTAs ------------------------------------------------------------------ */
@@ -253,6 +253,6 @@ void zorua_show_numbers(struct study_ctx *c)
 			show_numbers(c, t, row, g, w);
 	}
 	zorua_mean_row(t);
-	study_note(t, "the specifications that are fastest on Fermi without Zorua; Fermi has slots for 48 "
+	study_note(t, "the specifications that are fastest with --quick on Fermi, without Zorua; Fermi has slots for 48 "
 		   "warps and 8 CTAs, Kepler for 64 and 16");
 }
