@@ -34,6 +34,16 @@ bool dispatch_may_share(const struct dispatch *d, unsigned int sm,
 	       sm_resident_ctas(d->sms[sm], NULL) == sm_resident_ctas(d->sms[sm], k->kernel);
 }
 
+void dispatch_to_share(const struct dispatch *d, unsigned int *warps, unsigned int *ctas)
+{
+	const struct sm_mechanism *m = sm_mechanism_find(d->spec->cta);
+
+	sm_numbers(d->spec, warps, ctas);
+	/* A kernel that has the SMs alone may have all numbers. */
+	if (m && m->by_warp && d->nkernels > 1)
+		*warps = (unsigned int)d->spec->warps;
+}
+
 unsigned int dispatch_place(const struct dispatch *d, unsigned int i)
 {
 	unsigned int place = 0;

@@ -95,6 +95,13 @@ bool dispatch_may_share(const struct dispatch *d, unsigned int sm,
 			const struct dispatch_kernel *k);
 
 /*
+ * The warps and CTAs of an SM that its kernels may share out: numbers, where slots are lent
+ * (sm_numbers()). Where warps get slots one by one, a CTA comes beside another kernel's only if
+ * its warps have slots: with shares of more warps than that, who came first would have them all.
+ */
+void dispatch_to_share(const struct dispatch *d, unsigned int *warps, unsigned int *ctas);
+
+/*
  * The place of the i-th kernel among those that run, by stream, the older first of one: a
  * program keeps its place from launch to launch, whichever kernel is older then.
  */

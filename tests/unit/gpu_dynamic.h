@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * dispatch dynamic on four SMs without paging, for test_gpu_dynamic.c, _sampling.c and
- * _arrivals.c. Each CTA leaves where it ran, and from which cycle to which. The kernel of most
- * tests adds up in a loop, one warp a CTA: each CTA brings as much as the one before, so two of it
- * share an SM's slots evenly.
+ * dispatch dynamic on four SMs without paging, for test_gpu_dynamic.c, _sampling.c, _arrivals.c
+ * and _zorua_beside.c. Each CTA leaves where it ran, and from which cycle to which. The kernel of
+ * most tests adds up in a loop, one warp a CTA: each CTA brings as much as the one before, so two
+ * of it share an SM's slots evenly.
  */
 #ifndef GPUEMU_TESTS_GPU_DYNAMIC_H
 #define GPUEMU_TESTS_GPU_DYNAMIC_H
@@ -63,8 +63,12 @@ static inline void launch(struct gpu_bench *b, uint32_t stream, unsigned int pla
 	launch_as(b, stream, stream == 1 ? "loop" : "other", place, ctas, n);
 }
 
-/* With the loop under two names, `loop` and `other`, and the kernels of the text. */
-static inline void open_bench(struct gpu_bench *b, const char *kernels, uint64_t reuse)
+/*
+ * With the loop under two names, `loop` and `other`, and the kernels of the text. Programs are
+ * compiled for the mechanism.
+ */
+static inline void open_bench_of(struct gpu_bench *b, const char *kernels, uint64_t reuse,
+				 const char *mechanism)
 {
 	static char text[8192];
 
@@ -78,7 +82,13 @@ static inline void open_bench(struct gpu_bench *b, const char *kernels, uint64_t
 	b->spec.slicer_sample = 1000;
 	b->spec.slicer_change = 0;
 	b->spec.slicer_reuse = reuse;
+	strcpy(b->spec.cta, mechanism);
 	bench_open_with(b, text);
+}
+
+static inline void open_bench(struct gpu_bench *b, const char *kernels, uint64_t reuse)
+{
+	open_bench_of(b, kernels, reuse, "baseline");
 }
 
 /* The most CTAs of a launch on the SM at a time, as one of them began in [from, to). */

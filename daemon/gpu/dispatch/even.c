@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Even partitioning: of K kernels that run, each may hold a K-th of every resource of every SM:
- * CTA and warp slots (numbers, where sm.cta lends slots), registers, shared memory. The parts
+ * CTA and warp slots (dispatch_to_share()), registers, shared memory. The parts
  * are made anew when a kernel arrives or leaves; a kernel that then holds more than its part
  * gets nothing until enough of it has ended. Where a CTA of one of them is larger than a K-th, an
  * SM cannot be split evenly, and the SMs are, as by spatial. SMs hold several kernels, whatever
@@ -22,8 +22,7 @@ static uint64_t limit(const struct dispatch *d, const struct dispatch_kernel *k)
 	unsigned int warps, ctas;
 	uint64_t n;
 
-	/* Numbers of resident CTAs, with slots or without. */
-	sm_numbers(s, &warps, &ctas);
+	dispatch_to_share(d, &warps, &ctas);
 	n = MIN(ctas / d->nkernels, fits(warps / d->nkernels, needs.warps));
 	n = MIN(n, fits(s->registers / d->nkernels, needs.registers));
 	return MIN(n, fits(s->shared_bytes / d->nkernels, needs.shared_bytes));

@@ -66,7 +66,7 @@ bool partitions_decide(struct partitions *all, const struct dispatch *d,
 	 * Shares are of resident CTAs: registers and shared memory are held with slots or without,
 	 * and the mechanism (sm.cta) decides which CTAs have slots.
 	 */
-	sm_numbers(d->spec, &warps, &slots);
+	dispatch_to_share(d, &warps, &slots);
 	have[SLICER_WARPS] = warps;
 	have[SLICER_SLOTS] = slots;
 	for (unsigned int i = 0; i < n; i++) {
