@@ -204,6 +204,41 @@ static void launches_shorter_than_the_warm_up(void **state)
 }
 
 /*
+ * The second program's launches end before the delay behind the samples has passed, whether all are
+ * of one kernel or two take turns. The delay goes on, and so does the layout of the sample: each of
+ * the second program's SMs holds one CTA more than the one before.
+ */
+static void launches_shorter_than_the_delay(void **state)
+{
+	enum { LAUNCHES = 14, CTAS = 150 };
+
+	for (unsigned int turns = 0; turns < 2; turns++) {
+		unsigned int within = 0, held = 0;
+		struct gpu_bench b;
+		size_t kernels;
+
+		open_wide(&b, 2000);
+		b.spec.slicer_delay = 8000;
+		assert_int_equal(gpu_session_configure(b.session, &b.spec, NULL), 0);
+		launch(&b, 1, 0, 1000, 100);
+		for (unsigned int l = 0; l < LAUNCHES; l++)
+			launch_as(&b, 2, turns && l % 2 ? "next" : "other", 1 + l, CTAS, 30);
+		gpu_session_finish(b.session);
+		assert_int_equal(decided_at(&b, 0, &kernels), 11000);
+		assert_int_equal(kernels, 2);
+		for (unsigned int l = 0; l < LAUNCHES; l++) {
+			all_ran(&b, 1 + l, CTAS);
+			within += ended(&b, 1 + l, CTAS) > 3000 && ended(&b, 1 + l, CTAS) < 11000;
+			if (!turns)
+				held = MAX(held, most(&b, 1 + l, CTAS, 10, 5000, 11000));
+		}
+		assert_in_range(within, 2, LAUNCHES - 1);
+		assert_int_equal(held, turns ? 0 : 3);
+		bench_close(&b);
+	}
+}
+
+/*
  * Two kernels of the second program take turns. One is known, and the launches of the other always
  * end before they are sampled. What the first of these did in its warm-up is all that there is: the
  * next one has a share by that at once.
@@ -346,6 +381,7 @@ int main(void)
 		cmocka_unit_test(nobody_starves),
 		cmocka_unit_test(launches_shorter_than_the_samples),
 		cmocka_unit_test(launches_shorter_than_the_warm_up),
+		cmocka_unit_test(launches_shorter_than_the_delay),
 		cmocka_unit_test(launches_that_are_never_sampled),
 		cmocka_unit_test(a_launch_ends_in_its_sample),
 		cmocka_unit_test(who_has_no_sm_is_guessed),

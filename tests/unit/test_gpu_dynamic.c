@@ -171,6 +171,38 @@ static void far_faults_are_no_profile(void **state)
 }
 
 /*
+ * A known kernel, and one whose pages arrive as the warm-up ends: nobody is sampled, and the
+ * partition comes at once, whatever slicer.delay says.
+ */
+static void no_sample_no_delay(void **state)
+{
+	struct gpu_bench b;
+	unsigned int before;
+	uint64_t comes;
+	size_t kernels;
+
+	open_bench(&b, PTX_FAR PTX_CHANGES, 1);
+	b.spec.paging = 1;
+	b.spec.slicer_delay = 4000;
+	assert_int_equal(gpu_session_configure(b.session, &b.spec, NULL), 0);
+	/* Its marks' pages are there. */
+	launch(&b, 1, 0, 1000, 1);
+	launch(&b, 2, 1, 1000, 1);
+	gpu_session_finish(b.session);
+	launch(&b, 1, 0, 1000, 100);
+	launch(&b, 2, 1, 1000, 100);
+	gpu_session_finish(b.session);
+	before = (unsigned int)decided(&b);
+	assert_true(before > 0);
+	comes = b.session->now;
+	launch(&b, 1, 0, 1000, 100);
+	launch_as(&b, 2, "far", 2, 200, 0);
+	gpu_session_finish(b.session);
+	assert_int_equal(decided_at(&b, before, &kernels), comes + 2000);
+	bench_close(&b);
+}
+
+/*
  * The second kernel's IPC falls as its 400th CTA comes: two samples later it is sampled anew, on
  * SMs of its own, from which the first kernel is held back; what the first kernel is does not
  * change. So it is where the SMs were split. Without slicer.change, and of a kernel that goes on as
@@ -320,6 +352,7 @@ int main(void)
 		cmocka_unit_test(profiles_are_kept),
 		cmocka_unit_test(falls_back_on_spatial),
 		cmocka_unit_test(far_faults_are_no_profile),
+		cmocka_unit_test(no_sample_no_delay),
 		cmocka_unit_test(a_change_is_sampled),
 		cmocka_unit_test(a_dip_is_no_change),
 		cmocka_unit_test(who_stays_is_sampled_again),

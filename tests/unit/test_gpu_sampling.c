@@ -286,15 +286,14 @@ static void decision_is_late(void **state)
 }
 
 /*
- * Of two kernels that are known one ends and comes again. Until the decision, which is late, the
- * other has what it had: four CTAs of each SM, and no more on SMs that would be its own. The one
- * that came has what that leaves.
+ * Of two kernels that are known one ends and comes again. A decision is late behind a sample alone:
+ * this one comes at once, and both have what they had, four CTAs of each SM.
  */
-static void a_partition_holds_until_the_next(void **state)
+static void who_is_known_does_not_wait(void **state)
 {
 	struct gpu_bench b;
 	size_t kernels;
-	uint64_t comes;
+	uint64_t comes = 0;
 
 	open_bench(&b, "", 1);
 	b.spec.slicer_delay = 4000;
@@ -303,9 +302,13 @@ static void a_partition_holds_until_the_next(void **state)
 	launch(&b, 2, 1, 600, 100);
 	launch(&b, 2, 2, 300, 100);
 	gpu_session_finish(b.session);
-	comes = decided_at(&b, 1, &kernels) - 4000;
+	for (unsigned int c = 0; c < 600; c++)
+		comes = MAX(comes, ((const struct mark *)(b.memory + PLACE))[c].end);
+	assert_int_equal(decided_at(&b, 0, &kernels), 16000);
+	assert_in_range(decided_at(&b, 1, &kernels), comes, comes + 500);
 	assert_int_equal(kernels, 2);
 	assert_int_equal(share(&b, 0, 0), 4);
+	assert_int_equal(share(&b, 1, 0), 4);
 	for (unsigned int sm = 0; sm < 4; sm++) {
 		assert_true(begun(&b, 0, 2500, sm, comes, comes + 4000) > 0);
 		assert_int_equal(most(&b, 0, 2500, sm, comes, comes + 4000), 4);
@@ -343,7 +346,7 @@ int main(void)
 		cmocka_unit_test(launches_end_a_sample_together),
 		cmocka_unit_test(who_is_known_has_what_fits),
 		cmocka_unit_test(decision_is_late),
-		cmocka_unit_test(a_partition_holds_until_the_next),
+		cmocka_unit_test(who_is_known_does_not_wait),
 		cmocka_unit_test(a_kernel_of_one_cta),
 	};
 

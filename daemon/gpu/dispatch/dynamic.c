@@ -41,7 +41,6 @@ struct dynamic {
 	enum phase phase;
 	uint64_t due;			/* when the phase ends, or is looked at; NEVER */
 	unsigned int put_off;
-	bool kept;			/* DELAY: the last partition holds on */
 	bool moved;			/* kernels have come or gone in this cycle */
 	bool extended;			/* the sample has been made longer */
 	/* The streams of the kernels that ran before they did. */
@@ -110,14 +109,15 @@ static void partition(struct dynamic *y, struct dispatch *d, uint64_t now)
 	}
 }
 
+/* The last sample has ended. Its layout stays until the partition is computed. */
 static void decide(struct dynamic *y, struct dispatch *d, uint64_t now)
 {
-	if (y->phase != DELAY && d->spec->slicer_delay) {
-		y->phase = DELAY;
-		y->due = now + d->spec->slicer_delay;
-	} else {
+	if (!d->spec->slicer_delay) {
 		partition(y, d, now);
+		return;
 	}
+	y->phase = DELAY;
+	y->due = now + d->spec->slicer_delay;
 }
 
 static void warm_up(struct dynamic *y, struct dispatch *d, uint64_t now)
@@ -125,7 +125,7 @@ static void warm_up(struct dynamic *y, struct dispatch *d, uint64_t now)
 	y->phase = WARM_UP;
 	y->due = now + d->spec->slicer_warmup;
 	y->put_off = 0;
-	y->kept = y->extended = false;
+	y->extended = false;
 	sampling_begin(&y->sampling, d, now);
 }
 
@@ -148,11 +148,9 @@ static void begin(struct dynamic *y, struct dispatch *d, uint64_t now)
 		p->waits = false;
 	}
 	warm_up(y, d, now);
-	if (!all_settled(y, d))
-		return;
-	for (unsigned int i = 0; i < d->nkernels; i++)
-		y->kept |= y->watched[d->kernels[i]->slot].ctas > 0;
-	decide(y, d, now);
+	/* Without a sample there is no delay. */
+	if (all_settled(y, d))
+		partition(y, d, now);
 }
 
 /* Are the kernels of the programs whose kernels ran before? */
@@ -174,8 +172,8 @@ static bool same_programs(const struct dynamic *y, const struct dispatch *d)
 
 /*
  * Kernels have come or gone. Where each that went was followed by its program's next, all SMs are
- * whose they were: a sample, or its warm-up, goes on. If it began anew with each launch, it would
- * never end where launches are short.
+ * whose they were: a sample, its warm-up, or the delay behind it goes on. If it began anew with
+ * each launch, it would never end where launches are short.
  */
 static void settle(struct dynamic *y, struct dispatch *d, uint64_t now)
 {
@@ -185,6 +183,8 @@ static void settle(struct dynamic *y, struct dispatch *d, uint64_t now)
 	y->nstreams = d->nkernels;
 	for (unsigned int i = 0; i < d->nkernels; i++)
 		y->streams[i] = d->kernels[i]->stream;
+	if (same && d->spec->slicer_reuse && y->phase == DELAY)
+		return;
 	if (!same || !d->spec->slicer_reuse || (y->phase != WARM_UP && y->phase != SAMPLE) ||
 	    sampling_all_known(&y->sampling, d)) {
 		begin(y, d, now);
@@ -320,7 +320,7 @@ static void dynamic_tick(void *state, struct dispatch *d, uint64_t now)
 	switch (y->phase) {
 	case WARM_UP:
 		if (!sampling_choose(&y->sampling, d, now)) {
-			decide(y, d, now);
+			partition(y, d, now);
 			break;
 		}
 		y->due = now + d->spec->slicer_sample;
@@ -360,12 +360,8 @@ static unsigned int limit(const struct dynamic *y, const struct dispatch *d, uns
 {
 	if (y->phase == ALONE)
 		return UINT_MAX;
-	if (y->phase == SHARED || (y->phase == DELAY && y->kept)) {
-		unsigned int ctas = y->watched[d->kernels[i]->slot].ctas;
-
-		/* A kernel that has come since the partition gets what the others' shares leave. */
-		return ctas ? ctas : UINT_MAX;
-	}
+	if (y->phase == SHARED)
+		return y->watched[d->kernels[i]->slot].ctas;
 	return sampling_limit(&y->sampling, d, i, sm);
 }
 
