@@ -268,6 +268,58 @@ static void launches_that_are_never_sampled(void **state)
 	bench_close(&b);
 }
 
+/* Each CTA reads a page of its own. */
+#define PTX_LATE	".visible .entry late(.param .u64 p, .param .u64 n)\n{\n"	\
+			".reg .b32 %r<8>;\n.reg .b64 %rd<4>;\n"				\
+			"mov.u32 %r4, %ctaid.x;\nld.param.u64 %rd1, [p];\n"		\
+			"mul.wide.u32 %rd2, %r4, 4096;\nadd.s64 %rd1, %rd1, %rd2;\n"	\
+			"ld.global.u32 %r5, [%rd1];\nadd.s32 %r5, %r5, 1;\n"		\
+			"st.global.u32 [%rd1], %r5;\nret;\n}\n"
+
+/* The second program's kernel is known, and the pages of its marks, at the 8th place on, are there. */
+static void open_paged(struct gpu_bench *b)
+{
+	open_bench(b, PTX_LATE, 1);
+	b->spec.paging = 1;
+	assert_int_equal(gpu_session_configure(b->session, &b->spec, NULL), 0);
+	launch_as(b, 1, "loop", 7, 1000, 1);
+	for (unsigned int l = 0; l < 6; l++)
+		launch(b, 2, 8 + l, 1000, 1);
+	gpu_session_finish(b->session);
+	launch_as(b, 1, "loop", 7, 1000, 100);
+	launch(b, 2, 8, 1000, 100);
+	gpu_session_finish(b->session);
+}
+
+/*
+ * The first program's pages arrive. Launches of the second one, which is known, come and go. Each
+ * time there is a partition at once, and no warm-up: that pages arrive is known since the first.
+ */
+static void launches_beside_pages_that_arrive(void **state)
+{
+	enum { LAUNCHES = 6, CTAS = 60 };
+	unsigned int before;
+	struct gpu_bench b;
+	size_t kernels;
+	uint64_t comes;
+
+	open_paged(&b);
+	before = (unsigned int)decided(&b);
+	comes = b.session->now;
+	launch_as(&b, 1, "late", 0, 96, 0);
+	for (unsigned int l = 0; l < LAUNCHES; l++)
+		launch(&b, 2, 8 + l, CTAS, 30);
+	gpu_session_finish(b.session);
+	assert_int_equal(decided_at(&b, before, &kernels), comes + 2000);
+	for (unsigned int l = 0; l + 1 < LAUNCHES; l++) {
+		uint64_t ends = ended(&b, 8 + l, CTAS);
+
+		assert_in_range(decided_at(&b, before + 1 + l, &kernels), ends, ends + 500);
+		assert_int_equal(kernels, 2);
+	}
+	bench_close(&b);
+}
+
 /*
  * The second program's first launch ends at any time within its sample. An SM then holds fewer CTAs
  * than it did, down to none, and did as much with them all the same. The curve is of how many
@@ -383,6 +435,7 @@ int main(void)
 		cmocka_unit_test(launches_shorter_than_the_warm_up),
 		cmocka_unit_test(launches_shorter_than_the_delay),
 		cmocka_unit_test(launches_that_are_never_sampled),
+		cmocka_unit_test(launches_beside_pages_that_arrive),
 		cmocka_unit_test(a_launch_ends_in_its_sample),
 		cmocka_unit_test(who_has_no_sm_is_guessed),
 		cmocka_unit_test(one_comes_as_another_ends),

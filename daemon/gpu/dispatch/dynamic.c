@@ -8,9 +8,9 @@
  * This file decides when. Samples are of SMs that one kernel has to itself: while CTAs of another
  * are there yet, sampling is put off, but not for ever. A kernel whose pages arrive is sampled
  * when they have come (slicer.faults). Until then it counts as one to which each CTA brings as
- * much as the one before, so that its faults come from many CTAs at a time. A kernel whose IPC
- * changes for as long as two samples is sampled anew; its SMs are its own then, and so others are
- * held back.
+ * much as the one before, so that its faults come from many CTAs at a time. So it is from launch to
+ * launch, its own and the others', as long as the same programs run. A kernel whose IPC changes for
+ * as long as two samples is sampled anew; its SMs are its own then, and so others are held back.
  */
 #include <errno.h>
 #include <limits.h>
@@ -34,7 +34,6 @@ struct watched {
 	uint64_t issued, faulted;
 	double ipc;
 	unsigned int looks, off;
-	unsigned int calm;		/* looks since its pages do not arrive any more */
 };
 
 struct dynamic {
@@ -92,20 +91,26 @@ static bool all_settled(const struct dynamic *y, const struct dispatch *d)
 static void partition(struct dynamic *y, struct dispatch *d, uint64_t now)
 {
 	const struct slicer_curve *curves[SM_KERNELS] = { NULL };
+	bool goes_on = y->phase == SHARED || y->phase == SPLIT;
 	unsigned int ctas[SM_KERNELS] = { 0 };
 
 	sampling_guess(&y->sampling, d);
 	for (unsigned int i = 0; i < d->nkernels; i++)
 		curves[i] = &sampling_of(&y->sampling, d->kernels[i])->curve;
 	y->phase = partitions_decide(y->partitions, d, curves, now, ctas) ? SHARED : SPLIT;
-	/* A program that is not known yet is sampled when its pages have come. */
-	y->due = !all_settled(y, d) || d->spec->slicer_change ?
-			 now + d->spec->slicer_sample : NEVER;
+	/*
+	 * A program that is not known yet is sampled when its pages have come. Launches that are
+	 * shorter than a sample do not put the next look off.
+	 */
+	if (all_settled(y, d) && !d->spec->slicer_change)
+		y->due = NEVER;
+	else if (!goes_on || y->due == NEVER)
+		y->due = now + d->spec->slicer_sample;
 	for (unsigned int i = 0; i < d->nkernels; i++) {
 		struct watched *w = &y->watched[d->kernels[i]->slot];
 
 		w->ctas = ctas[i];
-		w->looks = w->off = w->calm = 0;
+		w->looks = w->off = 0;
 	}
 }
 
@@ -126,13 +131,25 @@ static void warm_up(struct dynamic *y, struct dispatch *d, uint64_t now)
 	y->due = now + d->spec->slicer_warmup;
 	y->put_off = 0;
 	y->extended = false;
-	sampling_begin(&y->sampling, d, now);
 }
 
 /* --- kernels come and go --------------------------------------------------------------------- */
 
-static void begin(struct dynamic *y, struct dispatch *d, uint64_t now)
+/* Is each kernel known, or guessed, or do its pages arrive? */
+static bool none_to_sample(const struct dynamic *y, const struct dispatch *d)
 {
+	for (unsigned int i = 0; i < d->nkernels; i++)
+		if (!y->sampling.kernels[d->kernels[i]->slot].waits &&
+		    !sampling_settled(&y->sampling, d, d->kernels[i]))
+			return false;
+	return true;
+}
+
+/* `same`: the programs are those that ran before. */
+static void begin(struct dynamic *y, struct dispatch *d, bool same, uint64_t now)
+{
+	if (!same)
+		profiles_end_waits(y->profiles);
 	if (d->nkernels < 2) {
 		y->phase = ALONE;
 		y->due = NEVER;
@@ -140,17 +157,19 @@ static void begin(struct dynamic *y, struct dispatch *d, uint64_t now)
 	}
 	for (unsigned int i = 0; i < d->nkernels; i++) {
 		const struct dispatch_kernel *k = d->kernels[i];
-		struct sampled *p = sampling_of(&y->sampling, k);
 
 		/* The samples that it has are as good beside somebody else. */
 		if (!d->spec->slicer_reuse)
 			sampling_forget(&y->sampling, k);
-		p->waits = false;
+		if (!same)
+			profiles_end_wait(sampling_of(&y->sampling, k));
 	}
-	warm_up(y, d, now);
+	sampling_begin(&y->sampling, d, now);
 	/* Without a sample there is no delay. */
-	if (all_settled(y, d))
+	if (none_to_sample(y, d))
 		partition(y, d, now);
+	else
+		warm_up(y, d, now);
 }
 
 /* Are the kernels of the programs whose kernels ran before? */
@@ -186,12 +205,30 @@ static void settle(struct dynamic *y, struct dispatch *d, uint64_t now)
 	if (same && d->spec->slicer_reuse && y->phase == DELAY)
 		return;
 	if (!same || !d->spec->slicer_reuse || (y->phase != WARM_UP && y->phase != SAMPLE) ||
-	    sampling_all_known(&y->sampling, d)) {
-		begin(y, d, now);
+	    sampling_none(&y->sampling, d)) {
+		begin(y, d, same, now);
 		return;
 	}
 	for (unsigned int i = 0; i < d->nkernels; i++)
 		sampling_join(&y->sampling, d, d->kernels[i], y->phase == WARM_UP, now);
+}
+
+/* Scheduler cycles in which its slot waited for pages, and did not execute for that. */
+static uint64_t fault_cycles(const struct dispatch *d, const struct dispatch_kernel *k,
+			     uint64_t now)
+{
+	uint64_t cycles = 0;
+
+	if (!d->spec->paging || !d->spec->slicer_faults)
+		return 0;
+	for (unsigned int sm = 0; sm < d->nsms; sm++) {
+		struct sm_kernel_stats own;
+
+		sm_account(d->sms[sm], now);
+		sm_kernel_stats(d->sms[sm], k->kernel, &own);
+		cycles += own.own_stalls[STALL_FAR_FAULT];
+	}
+	return cycles;
 }
 
 static void dynamic_arrived(void *state, struct dispatch *d, struct dispatch_kernel *k,
@@ -199,7 +236,7 @@ static void dynamic_arrived(void *state, struct dispatch *d, struct dispatch_ker
 {
 	struct dynamic *y = state;
 
-	y->watched[k->slot] = (struct watched){ 0 };
+	y->watched[k->slot] = (struct watched){ .faulted = fault_cycles(d, k, now) };
 	sampling_arrived(&y->sampling, k,
 			 d->spec->slicer_reuse ? profiles_find(y->profiles, k) : NULL);
 	y->moved = true;
@@ -221,18 +258,9 @@ static void dynamic_left(void *state, struct dispatch *d, struct dispatch_kernel
 static bool faulted(const struct dispatch *d, const struct dispatch_kernel *k, struct watched *w,
 		    uint64_t now)
 {
-	uint64_t all = d->spec->slicer_sample * d->spec->schedulers * d->nsms, cycles = 0, before;
+	uint64_t all = d->spec->slicer_sample * d->spec->schedulers * d->nsms;
+	uint64_t cycles = fault_cycles(d, k, now), before = w->faulted;
 
-	if (!d->spec->paging || !d->spec->slicer_faults)
-		return false;
-	for (unsigned int sm = 0; sm < d->nsms; sm++) {
-		struct sm_kernel_stats own;
-
-		sm_account(d->sms[sm], now);
-		sm_kernel_stats(d->sms[sm], k->kernel, &own);
-		cycles += own.own_stalls[STALL_FAR_FAULT];
-	}
-	before = w->faulted;
 	w->faulted = cycles;
 	return (cycles - before) * 100 > SAMPLING_ARRIVING * all;
 }
@@ -269,10 +297,10 @@ static bool changed(const struct dispatch *d, const struct dispatch_kernel *k, s
  * time it is left alone for twice as long.
  */
 static bool paged(const struct dispatch *d, const struct dispatch_kernel *k, struct watched *w,
-		  unsigned int failed, uint64_t now)
+		  struct sampled *p, uint64_t now)
 {
-	w->calm = faulted(d, k, w, now) ? 0 : w->calm + 1;
-	return w->calm > 1u << MIN(failed, 10u) && k->next < k->ctas;
+	p->calm = faulted(d, k, w, now) ? 0 : p->calm + 1;
+	return p->calm > 1u << MIN(p->failed, 10u) && k->next < k->ctas;
 }
 
 static void look(struct dynamic *y, struct dispatch *d, uint64_t now)
@@ -287,17 +315,19 @@ static void look(struct dynamic *y, struct dispatch *d, uint64_t now)
 
 		if (known && !changed(d, k, w, now))
 			continue;
-		if (!known && !paged(d, k, w, p->failed, now)) {
+		if (!known && !paged(d, k, w, p, now)) {
 			p->waits = true;
 			continue;
 		}
 		sampling_forget(&y->sampling, k);
 		again = true;
 	}
-	if (again)
-		warm_up(y, d, now);
-	else
+	if (!again) {
 		y->due = now + d->spec->slicer_sample;
+		return;
+	}
+	sampling_begin(&y->sampling, d, now);
+	warm_up(y, d, now);
 }
 
 static uint64_t dynamic_timer(const void *state, const struct dispatch *d)

@@ -21,6 +21,12 @@ struct profiles {
 	unsigned int n, oldest;
 };
 
+void profiles_end_wait(struct sampled *p)
+{
+	p->waits = false;
+	p->failed = p->calm = 0;
+}
+
 struct profiles *profiles_create(void)
 {
 	return calloc(1, sizeof(struct profiles));
@@ -69,4 +75,10 @@ void profiles_keep(struct profiles *all, const struct dispatch_kernel *k,
 	snprintf(p->name, sizeof(p->name), "%s", k->name);
 	p->needs = sm_kernel_needs(k->kernel);
 	p->sampled = *sampled;
+}
+
+void profiles_end_waits(struct profiles *all)
+{
+	for (unsigned int i = 0; i < all->n; i++)
+		profiles_end_wait(&all->all[i].sampled);
 }

@@ -23,6 +23,7 @@ struct sampled {
 	unsigned int first;		/* CTAs that its first SM holds, the next one more, and so on */
 	unsigned int sms;		/* that it was sampled on last */
 	unsigned int failed;		/* how often pages arrived as it was to be sampled, or it had no SM */
+	unsigned int calm;		/* looks since its pages do not arrive any more */
 	uint64_t lasted;		/* cycles in which these counts were sampled */
 	struct sampled_sums {
 		double cycles;		/* that did not wait for far faults */
@@ -41,5 +42,10 @@ const struct sampled *profiles_find(const struct profiles *all, const struct dis
 /* Keeps it in the place of what was kept of the kernel; the oldest kernel may go for it. */
 void profiles_keep(struct profiles *all, const struct dispatch_kernel *k,
 		   const struct sampled *sampled);
+
+/* Other programs run: that its pages were arriving says nothing any more. */
+void profiles_end_wait(struct sampled *p);
+/* The same of all that are kept. */
+void profiles_end_waits(struct profiles *all);
 
 #endif

@@ -47,10 +47,15 @@ static const struct sampled *of(const struct sampling *s, const struct dispatch_
 	return &s->kernels[k->slot];
 }
 
-bool sampling_all_known(const struct sampling *s, const struct dispatch *d)
+static bool is_sampled(const struct sampled *p)
+{
+	return !p->known && !p->waits;
+}
+
+bool sampling_none(const struct sampling *s, const struct dispatch *d)
 {
 	for (unsigned int i = 0; i < d->nkernels; i++)
-		if (!of(s, d->kernels[i])->known)
+		if (is_sampled(of(s, d->kernels[i])))
 			return false;
 	return true;
 }
@@ -76,8 +81,6 @@ void sampling_arrived(struct sampling *s, const struct dispatch_kernel *k,
 
 	if (kept) {
 		*p = *kept;
-		p->failed = 0;
-		p->waits = false;
 	} else {
 		*p = (struct sampled){ .first = 1 };
 		p->curve.ctas = MIN(sm_kernel_places(k->kernel), SLICER_CTAS);
@@ -97,12 +100,8 @@ void sampling_forget(struct sampling *s, const struct dispatch_kernel *k)
 	struct sampled *p = sampling_of(s, k);
 
 	p->known = p->waits = p->ended = false;
+	p->calm = 0;
 	clear(p);
-}
-
-static bool is_sampled(const struct sampled *p)
-{
-	return !p->known && !p->waits;
 }
 
 /* --- the layout ----------------------------------------------------------------------------- */
@@ -258,6 +257,7 @@ bool sampling_choose(struct sampling *s, const struct dispatch *d, uint64_t now)
 			p->waits = true;
 			p->spread = false;
 			p->failed++;
+			p->calm = 0;
 		}
 		any |= is_sampled(p);
 	}
@@ -419,8 +419,8 @@ void sampling_keep(const struct sampling *s, const struct dispatch *d, struct pr
 {
 	const struct sampled *p = of(s, k);
 
-	/* A kernel that was never seen to run is no kernel to remember. */
-	if (d->spec->slicer_reuse && (p->known || p->lasted || p->first > 1))
+	/* A kernel that was never seen to run is no kernel to remember, unless it waits for pages. */
+	if (d->spec->slicer_reuse && (p->known || p->waits || p->lasted || p->first > 1))
 		profiles_keep(profiles, k, p);
 }
 

@@ -39,8 +39,8 @@ int sampling_create(struct sampling *s, const struct dispatch *d);
 void sampling_destroy(struct sampling *s);
 
 struct sampled *sampling_of(struct sampling *s, const struct dispatch_kernel *k);
-/* Are the curves of all running kernels known? */
-bool sampling_all_known(const struct sampling *s, const struct dispatch *d);
+/* Is no running kernel to be sampled: its curve is known, or its pages arrive? */
+bool sampling_none(const struct sampling *s, const struct dispatch *d);
 /*
  * Is the kernel's curve known, or can it be guessed from launches that ended too soon to be
  * sampled?
@@ -48,7 +48,10 @@ bool sampling_all_known(const struct sampling *s, const struct dispatch *d);
 bool sampling_settled(const struct sampling *s, const struct dispatch *d,
 		      const struct dispatch_kernel *k);
 
-/* A kernel has come: `kept` is of its earlier launches; NULL: it is to be sampled. */
+/*
+ * A kernel has come: `kept` is of its earlier launches, also that it waits for pages; NULL: it is
+ * to be sampled.
+ */
 void sampling_arrived(struct sampling *s, const struct dispatch_kernel *k,
 		      const struct sampled *kept);
 /* It is not known any more, and does not wait for pages: it is to be sampled from one CTA on. */
