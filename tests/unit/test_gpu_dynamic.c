@@ -255,6 +255,80 @@ static void a_change_is_sampled(void **state)
 	}
 }
 
+/* The longest time between decisions from this cycle on, and the first one behind it. */
+static uint64_t longest_gap(struct gpu_bench *b, uint64_t from, uint64_t *until)
+{
+	struct json_object *all, *list = partitions(b, &all);
+	uint64_t last = NEVER, gap = 0;
+
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		uint64_t at = number(json_object_array_get_idx(list, i), "cycle");
+
+		if (last >= from && last != NEVER && at - last > gap) {
+			gap = at - last;
+			*until = at;
+		}
+		last = at;
+	}
+	json_object_put(all);
+	return gap;
+}
+
+/*
+ * The same beside a program whose launches are shorter than a sample: the long kernel's watch goes
+ * on from one to the next. Each launch is followed by a partition, and while the long kernel is
+ * sampled, in four rounds, there is none.
+ */
+static void a_change_is_seen_beside_short_launches(void **state)
+{
+	for (unsigned int changes = 0; changes < 2; changes++) {
+		uint64_t gap, until = 0, slow;
+		struct gpu_bench b;
+
+		open_bench(&b, PTX_FAR PTX_CHANGES, 1);
+		b.spec.slicer_change = 50;
+		assert_int_equal(gpu_session_configure(b.session, &b.spec, NULL), 0);
+		launch_as(&b, 1, changes ? "changes" : "loop", 0, 800, 100);
+		for (unsigned int l = 0; l < 60; l++)
+			launch(&b, 2, 1, l ? 16 : 300, l ? 10 : 100);
+		gpu_session_finish(b.session);
+		slow = ((const struct mark *)b.memory)[400].begin;
+		gap = longest_gap(&b, slow, &until);
+		if (changes)
+			/* Some samples until two are off, then the rounds. */
+			assert_in_range(until, slow + 2000 + 12000, slow + 6000 + 12000);
+		assert_in_range(gap, changes ? 10000 : 1, changes ? 13000 : 1000);
+		bench_close(&b);
+	}
+}
+
+/*
+ * Two known kernels of the second program take turns: one takes a warp of an SM, the other six. So
+ * the first program's share changes with each launch and its IPC with that, which is no change.
+ */
+static void another_share_is_no_change(void **state)
+{
+	enum { LAUNCHES = 6 };
+	struct gpu_bench b;
+
+	open_bench(&b, PTX_FAR PTX_CHANGES, 1);
+	b.spec.warps = 8;
+	b.spec.slicer_loss = 200;
+	b.spec.slicer_change = 30;
+	assert_int_equal(gpu_session_configure(b.session, &b.spec, NULL), 0);
+	launch(&b, 1, 0, 4000, 20);
+	for (unsigned int l = 0; l < LAUNCHES; l++)
+		launch_of(&b, 2, "other", 1 + l, l % 2 ? 120 : 500, l % 2 ? 6 * 32 : 32, 20);
+	gpu_session_finish(b.session);
+	/* A partition for each launch, and none for a change. */
+	assert_int_equal(decided(&b), LAUNCHES);
+	for (unsigned int l = 0; l < LAUNCHES; l++) {
+		assert_int_equal(share(&b, l, 0), l % 2 ? 2 : 4);
+		assert_int_equal(share(&b, l, 1), l % 2 ? 1 : 4);
+	}
+	bench_close(&b);
+}
+
 /* A change that is over before two samples are is none; one that lasts for four samples is. */
 static void a_dip_is_no_change(void **state)
 {
@@ -354,6 +428,8 @@ int main(void)
 		cmocka_unit_test(far_faults_are_no_profile),
 		cmocka_unit_test(no_sample_no_delay),
 		cmocka_unit_test(a_change_is_sampled),
+		cmocka_unit_test(a_change_is_seen_beside_short_launches),
+		cmocka_unit_test(another_share_is_no_change),
 		cmocka_unit_test(a_dip_is_no_change),
 		cmocka_unit_test(who_stays_is_sampled_again),
 		cmocka_unit_test(shares_count_resident_ctas),

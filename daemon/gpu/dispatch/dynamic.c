@@ -46,6 +46,9 @@ struct dynamic {
 	uint32_t streams[SM_KERNELS];
 	unsigned int nstreams;
 	struct watched watched[SM_KERNELS];
+	/* CTAs that every SM may hold, by the programs' places; laid_out: of these programs. */
+	unsigned int shares[SM_KERNELS];
+	bool laid_out;
 	struct sampling sampling;
 	struct profiles *profiles;
 	struct partitions *partitions;
@@ -91,7 +94,7 @@ static bool all_settled(const struct dynamic *y, const struct dispatch *d)
 static void partition(struct dynamic *y, struct dispatch *d, uint64_t now)
 {
 	const struct slicer_curve *curves[SM_KERNELS] = { NULL };
-	bool goes_on = y->phase == SHARED || y->phase == SPLIT;
+	bool goes_on = y->phase == SHARED || y->phase == SPLIT, as_before = y->laid_out && goes_on;
 	unsigned int ctas[SM_KERNELS] = { 0 };
 
 	sampling_guess(&y->sampling, d);
@@ -106,10 +109,18 @@ static void partition(struct dynamic *y, struct dispatch *d, uint64_t now)
 		y->due = NEVER;
 	else if (!goes_on || y->due == NEVER)
 		y->due = now + d->spec->slicer_sample;
+	y->laid_out = true;
 	for (unsigned int i = 0; i < d->nkernels; i++) {
+		unsigned int *share = &y->shares[dispatch_place(d, i)];
+
+		as_before &= *share == ctas[i];
+		*share = ctas[i];
+		y->watched[d->kernels[i]->slot].ctas = ctas[i];
+	}
+	/* A launch that has come is watched from its begin on (dynamic_arrived()). */
+	for (unsigned int i = 0; i < d->nkernels && !as_before; i++) {
 		struct watched *w = &y->watched[d->kernels[i]->slot];
 
-		w->ctas = ctas[i];
 		w->looks = w->off = 0;
 	}
 }
@@ -150,6 +161,7 @@ static void begin(struct dynamic *y, struct dispatch *d, bool same, uint64_t now
 {
 	if (!same)
 		profiles_end_waits(y->profiles);
+	y->laid_out &= same;
 	if (d->nkernels < 2) {
 		y->phase = ALONE;
 		y->due = NEVER;
