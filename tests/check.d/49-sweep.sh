@@ -45,7 +45,7 @@ wrong 'no-such-gpu' 'workloads = "vecadd";\nconfig = [ "gtx480", "no-such-gpu" ]
 wrong "paging.vram: '-4%'" 'workloads = "vecadd";\nvram = "-4%";\n'
 wrong 'repeats is a number' 'workloads = "vecadd";\nrepeats = 0;\n'
 wrong 'unknown option --copi' 'workloads = "vecadd";\noptions = [ "", "--copi" ];\n'
-wrong '--copy needs time and paging' 'workloads = "vecadd";\nvram = "50%%";\noptions = [ "--copy --functional" ];\n'
+wrong '--copy needs time and paging' 'workloads = "vecadd";\nvram = "50%";\noptions = [ "--copy --functional" ];\n'
 wrong 'halt=N stands behind a workload' 'workloads = "vecadd halt=0";\n'
 wrong 'occupancy.regs' 'workloads = "vecadd --regs 999";\n'
 does 'usage: gpuemu sweep' sweep --help
@@ -154,8 +154,8 @@ tap_check "$whole files have all runs of a part, $some have some" test $whole -g
 tap_check 'isca16-warped-slicer.conf: 30 pairs, four policies' test "$(commands sweep examples/sweeps/isca16-warped-slicer.conf | wc -l)" -eq 120
 # Each column that a file names is a number of some report: of one program, of two, of one that is halted.
 {
-	echo 'workloads = [ "vecadd size=tiny", "vecadd size=tiny + gather size=tiny repeat=9", "vecadd size=tiny until=2K repeat=9" ];'
-	echo 'options = [ "--prefetch sequential", "--target 2000" ];'
+	echo 'workloads = [ "vecadd size=tiny --prefetch sequential", "vecadd size=tiny + gather size=tiny repeat=9 --target 2000",'
+	echo '	"vecadd size=tiny until=2K repeat=9" ];'
 	printf 'columns = [ %s ];\n' "$(sed -n 's/^columns = \[ \(.*\) \];/\1/p' examples/sweeps/*.conf | tr -s ', ' '\n' | sort -u | paste -sd ,)"
 } >$work/columns.conf
 $gpuemu sweep $work/columns.conf --out $work/columns --csv $work/columns.csv >/dev/null 2>&1
