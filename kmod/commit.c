@@ -274,7 +274,10 @@ static int migrate_mirrored(struct gpuemu_engine *e, struct gpuemu_space *space,
 	return ret;
 }
 
-/* What stands above blocks. A client that is slow with it is not waited for in each commit. */
+/*
+ * The operation may take locks that stand above blocks, so all copies land before. A commit waits
+ * for a client that is slow with them only as far as the space's patience goes.
+ */
 static int migrate_prepare(struct gpuemu_engine *e, struct gpuemu_space *space,
 			   const struct gpuemu_migrate_ops *op, struct gpuemu_stamps *cost)
 {

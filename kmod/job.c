@@ -140,7 +140,7 @@ static void cancel_locked(struct gpuemu_engine *e, struct job *job)
 	list_move_tail(&job->of_owner, &e->cancelled);
 }
 
-/* It is an orphan next. */
+/* The caller makes it an orphan before it lets the lock go: free_orphans() wakes who waits. */
 static void done_locked(struct job *job, s32 status, u64 fault_addr)
 {
 	job->status = status;
@@ -477,7 +477,7 @@ int gpuemu_cmd_wait(struct gpuemu_client *client, struct gpuemu_wait *arg)
 		return -EPERM;
 	spin_lock(&client->dev->jobs_lock);
 	job = find_of_client(client, arg->id);
-	/* The engine wakes them. */
+	/* The engine's thread wakes all of them, so there is a limit. */
 	full = client->nwaiters == GPUEMU_WORK_MAX;
 	if (job && !full) {
 		kref_get(&job->ref);

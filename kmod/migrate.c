@@ -298,7 +298,7 @@ static int h2d_revoke(struct gpuemu_flight *f)
 	err = drop_pinned(block, todo, !f->members);
 	if (err && f->ret != -ENOSPC && f->ret != -ENOMEM)
 		f->ret = err;
-	/* A page that nobody has touched yet has anybody's bytes: it does not stay for the CPU. */
+	/* A fresh page was not cleared. If it stayed, the CPU would see bytes of another process. */
 	if (err && bitmap_andnot(stay, fresh, todo, GPUEMU_BLOCK_PAGES)) {
 		gpuemu_sysmem_release(block, stay);
 		bitmap_and(fresh, fresh, todo, GPUEMU_BLOCK_PAGES);
